@@ -83,9 +83,10 @@ type Speaker interface {
 	Signal(ctx context.Context, job Key, signal string) error
 	// Tell writes a line for its user into a running job's output, where that is possible.
 	Tell(ctx context.Context, job Key, text string) error
-	// Publish writes text as the job's hosts file on its batch host, as its user and atomically. job.Nodes are those that it tells of, the
-	// batch host first: for a job that is told of its shrink they are fewer than it holds. It returns the path of the file where another
-	// user has the usual folder, so that the file lies elsewhere; else "".
+	// Publish writes text as the job's hosts file on its batch host, as its user and atomically.
+	// The text lists job.Nodes, the batch host first. Before a shrink they are fewer than the job
+	// holds. Publish returns the path of the file where another user has the usual folder, so that
+	// the file is elsewhere; else "".
 	Publish(ctx context.Context, job *Job, text string) (elsewhere string, err error)
 }
 
@@ -124,10 +125,12 @@ type Maker interface {
 	Make(ctx context.Context, application int64, user string, hosts int, limit core.Time) (Key, error)
 }
 
-// Ager is a BatchSystem that does not remember since when jobs could have run that wait for the sidecar, and counts their age from there. It
-// tells that second with each reading (Job.CouldRun), and forgets it when the sidecar ends.
+// Ager is a BatchSystem that counts the age of a job that waits for the sidecar from the second
+// since which it could have run. It does not remember that second. It returns it with each reading
+// (Job.CouldRun), and forgets it when the sidecar ends.
 type Ager interface {
-	// Recall sets what was told of a job last, before an earlier sidecar ended. It is called before the first reading.
+	// Recall sets the last known second of a job, from before an earlier sidecar ended. It is
+	// called before the first reading.
 	Recall(job Key, since core.Time)
 }
 
@@ -153,18 +156,20 @@ type Herald interface {
 	Changes() <-chan struct{}
 }
 
-// Pacer is a BatchSystem that bounds how much of it may be asked in a minute, and shares that among users (adapter/fair).
+// Pacer is a BatchSystem that bounds how many calls of it are made in a minute, and shares them
+// among users (adapter/fair).
 type Pacer interface {
 	// Admit waits until there is room for the verb ("observe", or an intent's) and keeps it for the calls that are made
 	// with the context it returns, until done is called. Acts come before readings. It fails only when ctx ends.
 	Admit(ctx context.Context, verb string) (admitted context.Context, done func(), err error)
-	// TryAdmit is Admit for all of the verbs, now or not at all: then later is after how long there may be room, and why is what is
-	// waited for, as explain shows it.
+	// TryAdmit admits all of the verbs, as Admit does, without waiting. When there is no room,
+	// later is the time after which there may be some. why is what is missing, as explain shows it.
 	TryAdmit(ctx context.Context, verbs ...string) (admitted context.Context, done func(), later time.Duration, why string)
 }
 
-// A Lengthener is a batch system that may let a running job run longer than it was to.
+// A Lengthener is a batch system that can extend the limit of a running job.
 type Lengthener interface {
-	// Lengthen asks that a running job may run for so many seconds in all. The batch system decides, and a later reading tells.
+	// Lengthen asks that a running job may run for limit seconds in all. The batch system decides,
+	// and a later reading shows the result.
 	Lengthen(ctx context.Context, job Key, limit core.Time) error
 }

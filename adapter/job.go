@@ -66,14 +66,15 @@ type Job struct {
 // nobodys is the number of the user nobody.
 const nobodys = 65534
 
-// Nameless reports whether the batch system did not find the name of its user: the directory of users did not answer. Slurm then shows
-// "nobody", newer releases of it the user's number.
+// Nameless reports whether the batch system did not find the name of the job's user, because the
+// directory of users did not answer. Slurm then shows "nobody", and newer releases of it the user's
+// number.
 func (j *Job) Nameless() bool {
 	return j.User == "nobody" && j.UID != nobodys || j.User == strconv.FormatUint(uint64(j.UID), 10)
 }
 
-// NotYet is what stands for the second since which a job could have run that cannot run yet: it is held, or depends on another, or its begin
-// time is to come.
+// NotYet takes the place of the second since which a job could have run. The job cannot run yet: it
+// is held, depends on another, or has a begin time in the future.
 const NotYet core.Time = -1
 
 // RankPart is one reason of a job's rank.

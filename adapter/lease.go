@@ -17,18 +17,21 @@ type Leaser interface {
 	TakeLease(ctx context.Context, c Claim) error
 	// RenewLease has the lease last for its length from now on. One that ran out, and that nobody took, is taken again.
 	RenewLease(ctx context.Context, c Claim) error
-	// LeaveLease ends the lease; nil when it is another's, or nobody's. Reservations of the holder stay for so long as keep says, so that a
-	// sidecar that is started again finds what was promised. Whoever deletes them looks at KeptUntil.
+	// LeaveLease ends the lease. It returns nil when another holder has it, or none. Reservations
+	// of the holder stay for keep, so that a sidecar that is started again finds what was promised.
+	// A program that deletes them checks KeptUntil first.
 	LeaveLease(ctx context.Context, h Holder, keep time.Duration) error
 }
 
-// LeaseReader is a Leaser whose lease those can read that do not take it.
+// LeaseReader is a Leaser whose lease a program can read without taking it.
 type LeaseReader interface {
-	// Holder returns who holds the lease, though it may have run out; nil: nobody.
+	// Holder returns the holder of the lease, even if the lease has run out; nil: it has none.
 	Holder(ctx context.Context) (*Holder, error)
-	// KeptUntil returns the Unix second until which the reservations of a sidecar stay that left the lease; 0: no sidecar has left it lately.
+	// KeptUntil returns the Unix second until which the reservations of a sidecar that left the
+	// lease stay; 0: no sidecar has left it lately.
 	KeptUntil(ctx context.Context) (core.Time, error)
-	// Now returns the Unix second by the clock that wrote Until and KeptUntil. That of this host may differ by minutes.
+	// Now returns the Unix second by the clock that wrote Until and KeptUntil. The clock of this
+	// host may differ by minutes.
 	Now(ctx context.Context) (core.Time, error)
 }
 

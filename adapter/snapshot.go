@@ -12,7 +12,8 @@ type Node struct {
 	Usable bool // up and not drained: a job may be started on it
 	Lost   bool // down, or it does not answer: it is not back in a moment, as one is that is merely not known yet
 	Idle   bool // no job holds it now (a node planned for a job is idle)
-	// Yielded: a job holds it that the batch system ends for any other, so that it is idle to a plan. Others come first.
+	// Yielded: a job that the batch system ends for any other holds the node, so that it is idle to
+	// a plan. Other nodes come first.
 	Yielded bool
 	Asleep  bool   // powered down, or booting: a job has to wait for it
 	Why     string // the batch system's word for its state
@@ -66,7 +67,7 @@ type Snapshot struct {
 	Hidden       Hidden
 }
 
-// Hidden is what the batch system hides from users who are no operators (Slurm's PrivateData).
+// Hidden is what the batch system hides from users who are not operators (Slurm's PrivateData).
 type Hidden struct {
 	Jobs         bool // of other users
 	Reservations bool

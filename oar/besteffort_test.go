@@ -9,7 +9,8 @@ import (
 	"accordion/scripts/lab"
 )
 
-// A besteffort job may have OAR wait for its checkpoint for as long as it says. While other nodes are idle nobody waits for that.
+// A besteffort job may make OAR wait for its checkpoint for as long as it chooses. While other
+// nodes are idle no job waits for that.
 func TestABesteffortJobWithACheckpointHoldsUpNobodyWhileNodesAreIdle(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 6, lab.Users("alice", "bob"))

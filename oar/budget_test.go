@@ -8,7 +8,8 @@ import (
 	"accordion/scripts/lab"
 )
 
-// A user's texts that take long are a user's own affair: those of others are looked at in each pass, and what begins later is not asked for.
+// Texts that take long delay only their own user. Texts of other users are evaluated in each pass,
+// and a text of a job that begins later is not evaluated.
 func TestSlowTextsOfAUserKeepNobodyOut(t *testing.T) {
 	onBoth(t, 5, slowTexts, lab.Plain())
 }

@@ -116,8 +116,8 @@ func (s *System) beginFirst(ctx context.Context, shown []*observe.Job) {
 	}
 }
 
-// keepHealthy divides companions of which some nodes are away for good, so that the job keeps the others: they go to a successor, as in a
-// shrink, and the companion ends.
+// keepHealthy divides companions of which some nodes are away for good, so that the job keeps the
+// others. These go to a successor, as in a shrink, and the companion ends.
 func (s *System) keepHealthy(ctx context.Context, shown []*observe.Job) error {
 	away := func(c *observe.Job) bool { return len(c.Away) > 0 }
 	for _, r := range shown {

@@ -10,8 +10,9 @@ import (
 	"accordion/oar/database"
 )
 
-// Text that users wrote (-p) may call whatever is open to each account: it takes the advisory locks of all jobs, in the sidecar's own
-// session and in one that stays. Neither is in the way of a job that grows and shrinks, and nothing of it outlives its question.
+// Text that users wrote (-p) may call whatever is open to each account. It takes the advisory locks
+// of all jobs, in the sidecar's own session and in one that stays. Neither blocks a job that grows
+// and shrinks, and nothing of it outlives its question.
 func textsOfUsersTakeLocks(in *inside) {
 	mariaDB := in.db.OARLocksTables()
 	job := in.Submit("alice", "2x20s,4x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
@@ -50,7 +51,8 @@ func textsOfUsersTakeLocks(in *inside) {
 	}
 }
 
-// What is done under a lock is done by one process at a time, and one that waits goes on when the other has ended, or is cut off.
+// One process at a time acts under a lock. A process that waits goes on when the other has ended,
+// or is cut off.
 func aLockOfOurs(in *inside) {
 	in.must(in.db.DropLocks(in.ctx)) // as an older Accordion left it
 	var order []string

@@ -33,7 +33,8 @@ func reservesAhead(t *testing.T, lab *lab.OARLab) (jobs []string) {
 	return []string{busy, waits}
 }
 
-// reservesNothing waits until the lease of a dead sidecar is over. What the timer runs deletes then what it had reserved.
+// reservesNothing waits until the lease of a dead sidecar has ended. The command of the timer then
+// deletes what that sidecar had reserved.
 func reservesNothing(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	said := ""

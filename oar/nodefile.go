@@ -15,9 +15,11 @@ import (
 	"accordion/oar/node"
 )
 
-// inRuntimeFolder begins a script that works in OAR's folder of jobs on a node, its second argument, and ends it where that may be another's. By
-// default it is /tmp/oar_runtime: another user may have made it first, or a link of its name. Only OAR's account, or root, may
-// own it, and nobody else may write to it. The script goes on inside, so that no link that comes later leads it elsewhere.
+// inRuntimeFolder begins a script that works in OAR's folder of jobs on a node, its second
+// argument. It ends the script where another user may own the folder. By default it is
+// /tmp/oar_runtime: another user may have made it first, or a link with its name. Only OAR's
+// account, or root, may own it, and no other user may write to it. The script changes into the
+// folder, so that no link that is made later leads it elsewhere.
 const inRuntimeFolder = `umask 022; safe() { [ ! -L "$2" ] && cd -P -- "$2" && ` +
 	`[ -n "$(find . -prune \( -user "$(id -u)" -o -user 0 \) ! -perm -002 \( ! -perm -020 -o -group "$(id -g)" \))" ]; }; ` +
 	`safe "$@" || { echo "$2 is no folder of the user $(id -un) alone: remove it, or set OAR_RUNTIME_DIRECTORY to one in which users cannot write" >&2; exit 77; }; ` +

@@ -15,9 +15,11 @@ import (
 	"accordion/oar/server"
 )
 
-// Observe reads the pool at one instant: the hosts with resources of type default, the jobs on them, and the jobs that
-// wait in our queue. Besteffort jobs are left out, for OAR ends them where others want their nodes, and where it waits for
-// their checkpoints the nodes are kept from us for as long; jobs of any other queue are holders. What queues of a higher priority have planned, and advance reservations, are the reservations of others.
+// Observe reads the pool at one instant: the hosts with resources of type default, the jobs on
+// them, and the jobs that wait in our queue. Besteffort jobs are left out, because OAR ends them
+// where others want their nodes. Where OAR waits for their checkpoints, the nodes are kept from us
+// for as long. Jobs of any other queue are holders. What queues of a higher priority have planned,
+// and advance reservations, are the reservations of others.
 func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	var snapshot *adapter.Snapshot
 	var shown []*observe.Job

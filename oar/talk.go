@@ -85,7 +85,7 @@ func (s *System) Signal(ctx context.Context, job adapter.Key, signal string) err
 
 func (s *System) oardel() string { return s.program("oardel") }
 
-// program is where one of OAR's client programs is.
+// program returns the path of one of OAR's client programs.
 func (s *System) program(name string) string {
 	if s.bin == "" {
 		return name

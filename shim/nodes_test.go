@@ -45,7 +45,8 @@ func TestASilentJobLearnsWhatItHasFromItsHostsFile(t *testing.T) {
 	}
 }
 
-// Another user has the usual folder: the file is in a private one, which the job is told of. Only root can set this up in /tmp.
+// Another user has the usual folder. The file is in a private one, whose path the job receives.
+// Only root can set this up in /tmp.
 func TestSilentJobFindsItsHostsFileInThePrivateFolder(t *testing.T) {
 	const victim, attacker, variable = 64303, 64304, "ACCORDION_TEST_SILENT"
 	env := environment{"SLURM_JOB_ID": "7", "SLURM_CLUSTER_NAME": "silent"}

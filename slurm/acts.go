@@ -90,8 +90,9 @@ func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error 
 	case r.State != adapter.Pending:
 		return fmt.Errorf("refusing job %d: it is %s: %w", job.ID, r.State, adapter.ErrGone)
 	}
-	// Slurm may write the comment and report an error all the same, of a job whose counts are beyond its partition (PartitionConfig), or
-	// refuse it. The job ends in any case: the journal has the reason, too.
+	// Slurm may write the comment and report an error anyway, of a job whose counts are beyond its
+	// partition (PartitionConfig), or refuse it. The job ends in any case: the journal has the
+	// reason, too.
 	told := s.Update(ctx, job, "AdminComment=accordion refused this job: "+oneLine(why))
 	if err := s.Cancel(ctx, job); err != nil {
 		return fmt.Errorf("refusing: %w", errors.Join(err, told))

@@ -11,9 +11,9 @@ import (
 
 var _ adapter.Pacer = (*System)(nil)
 
-// Admit waits until the client programs of the verb have room among those that may begin in a minute (Config.Clients), and
-// keeps it for them, for the user of the context (package fair). Readings leave a quarter of it to the acts. It fails only when
-// ctx ends.
+// Admit waits until the client programs of the verb have room among those that may begin in a
+// minute (Config.Clients). It keeps that room for them, for the user of the context (package fair).
+// Readings leave a quarter of it to the acts. Admit fails only when ctx ends.
 func (s *System) Admit(ctx context.Context, verb string) (context.Context, func(), error) {
 	cost, spare := s.cost(verb), 0
 	if verb == "observe" {
@@ -26,7 +26,8 @@ func (s *System) Admit(ctx context.Context, verb string) (context.Context, func(
 	return admitted, done, nil
 }
 
-// TryAdmit is Admit for several verbs, now or not at all: then it returns after how long there may be room, and what there is none of.
+// TryAdmit admits several verbs, as Admit does, without waiting. When there is no room, later is
+// the time after which there may be some, and why is what is missing.
 func (s *System) TryAdmit(ctx context.Context, verbs ...string) (admitted context.Context, done func(), later time.Duration, why string) {
 	cost := 0
 	for _, verb := range verbs {

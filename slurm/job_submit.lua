@@ -1,4 +1,4 @@
--- Accordion's submission plug-in for Slurm (JobSubmitPlugins=lua; this file lies beside slurm.conf).
+-- Accordion's submission plug-in for Slurm (JobSubmitPlugins=lua; this file is next to slurm.conf).
 --
 -- It reads what a user says of an evolving or moldable job,
 --
@@ -14,7 +14,7 @@
 -- and its whole length, marks it (AdminComment, which only root can set) and holds it for the sidecar. Jobs that say
 -- nothing of the kind pass untouched, also when something in here fails.
 --
--- The managed partitions stand in accordion.lua, beside this file:  return { partitions = { "main" } }
+-- The managed partitions are in accordion.lua, next to this file:  return { partitions = { "main" } }
 -- It may also say where jobs on other hosts reach the sidecar:  address = "controller:6820", and munge_socket = "/path"
 -- where that is not munge's own; jobs then find both in their environment. With  shortest_step = 10  profiles of several steps are
 -- refused of which one lasts fewer seconds, as the sidecar would ([limits] shortest_step).
@@ -25,11 +25,12 @@
 -- The grammar is that of core/evolve and core/mold in Accordion; a test compares the two.
 
 local MAX_NODES, MAX_TOTAL = 1000000, 3650 * 86400
--- slurmctld holds its locks while this runs, so all that users write is read up to a bound. Below these, no text takes 5 ms.
+-- slurmctld holds its locks while this runs, so all texts of users are read up to a bound. Below
+-- these bounds, no text takes 5 ms.
 local MAX_TEXT = 65536 -- bytes of a request; and of a script up to its first command, where requests are
 local MAX_STEPS = 1024 -- of a request, in all lines and alternatives, as they are written
 local MAX_OPTIONS = 1024 -- that SPANK plug-ins hand over
-local MAX_WANTS = 32 -- that a job may have of its nodes, for the plug-in to judge them: it has up to 200 kinds of nodes
+local MAX_WANTS = 32 -- of a job for its nodes, that the plug-in judges: it has up to 200 kinds of nodes
 local MAX_FIELD, MAX_DEPENDENCY = 8192, 131072 -- bytes of other texts: slurmctld itself refuses longer ones (over 1,024 and 131,072)
 local MOST_EACH = 2 ^ 53 -- that a job may ask of each node: more is no whole number in Lua, and hundreds of digits are infinite
 local BELIEVED = 900 -- seconds for which a file of the sidecar's is believed
@@ -72,7 +73,8 @@ end
 -- field returns the first bytes of a job's text, "" where it has none. slurmctld refuses a longer text after this plug-in has run.
 local function field(text, most) return (text or ""):sub(1, most or MAX_FIELD) end
 
--- split returns the pieces of a text between separators, and no more than one piece over most: the caller refuses that one.
+-- split returns the pieces of a text between separators, and at most one piece more than most: the
+-- caller refuses that one.
 local function split(text, separator, most)
 	local pieces, from = {}, 1
 	while true do
@@ -140,7 +142,8 @@ local function written(seconds)
 	return text
 end
 
--- trim takes white space off both ends, and returns how much there was at the first. A pattern such as " +$" would try every blank.
+-- trim removes white space from both ends, and returns how much there was at the first. A pattern
+-- such as " +$" would try every blank.
 local function trim(text)
 	local first = text:find("[^ \t\r\n\v\f]")
 	if not first then return "", #text end
@@ -253,9 +256,10 @@ local function parse_steps(kind, body, req, steps, where, skipped)
 	until not to
 end
 
--- parse appends what one text says to the request's alternatives: those of a profile, or the one list of a moldable
--- job's configurations. At the ends, and nowhere else, white space is allowed. The text stands in its line, which where
--- names when it is called, after skipped bytes.
+-- parse appends what one text requests to the request's alternatives: the alternatives of a
+-- profile, or the one list of a moldable job's configurations. White space is allowed at the ends
+-- only. where returns the name of the text's line when it is called. The text begins in its line
+-- after skipped bytes.
 local function parse(kind, text, req, where, skipped)
 	if #text > MAX_TEXT then
 		refuse("%s, %s%s is longer than %d bytes: write %s", kind.name, where(), shown(text), MAX_TEXT, kind.example)
@@ -286,8 +290,9 @@ local function normal(kind, alternatives)
 	return table.concat(texts, "|")
 end
 
--- prelude returns a script up to its first command, each line between two line ends, and whether that is all of it: no more
--- than MAX_TEXT bytes are read. The patterns take time in proportion to the text, whatever is in it.
+-- prelude returns a script up to its first command, each line between two line ends, and whether
+-- that is all of it. It reads at most MAX_TEXT bytes. The patterns take time in proportion to the
+-- text, whatever is in it.
 local function prelude(script)
 	local head = "\n" .. script:sub(1, MAX_TEXT)
 	local command = head:find("\n[ \t\r\v\f]*[^#%s]")
@@ -327,7 +332,7 @@ local function request_in_script(script)
 	return found
 end
 
--- says finds the first word of a text that is a request: any, or one of that kind.
+-- says finds the first word of a text that is a request, or with kind a request of that kind.
 local function says(text, kind)
 	local first, said = nil, nil
 	text = " " .. text
@@ -352,8 +357,9 @@ end
 
 local function nowhere() return "" end
 
--- request_in_comment reads a comment's first word, ep=..., mold=... or launch=...; what follows is the user's own. Of a comment
--- that is too long no more is read than whether it is a request: Slurm refuses it.
+-- request_in_comment reads a comment's first word, ep=..., mold=... or launch=...; what follows is
+-- the user's own. Of a comment that is too long it reads only whether it is a request, because
+-- Slurm refuses it.
 local function request_in_comment(comment)
 	local word, text, own = comment:sub(1, MAX_TEXT + 1):match("^%s*(%l+)=(%S*)%s*(.*)$")
 	local kind = word and KINDS[word]
@@ -484,9 +490,10 @@ end
 
 local remembered = {} -- of each file below: the digest in its first line, and what it returned
 
--- told_by returns what a file returns that the sidecar wrote beside this one; nil where there is none, and where the second in its first line is
--- long ago: a sidecar renews it every 5 minutes, unless it moved, writes elsewhere now or cannot write. One whose first line ends with a
--- digest is read again only when that has changed: a large one takes some 40 ms.
+-- told_by returns what a file next to this one returns, which the sidecar wrote. It returns nil
+-- where there is no file, and where the second in its first line is long ago. A sidecar renews the
+-- file every 5 minutes, unless it moved, writes elsewhere now or cannot write. A file whose first
+-- line ends with a digest is read again only when that has changed: a large one takes some 40 ms.
 local function told_by(name)
 	local file = io.open(here .. name)
 	local line = file and file:read("*l")
@@ -503,10 +510,10 @@ local function told_by(name)
 	return found
 end
 
--- limits returns what the sidecar wrote of associations and QOS (accordion_limits.lua).
+-- limits returns what the sidecar wrote about associations and QOS (accordion_limits.lua).
 local function limits() return told_by("accordion_limits.lua") or { associations = {}, parents = {}, qos = {} } end
 
--- fewest returns the nodes without which none of the request's alternatives can be had.
+-- fewest returns the least number of nodes that any of the request's alternatives needs.
 local function fewest(req)
 	local least = math.huge
 	for _, steps in ipairs(req.alternatives) do
@@ -549,14 +556,16 @@ local function alive()
 	return lease ~= nil and lease.end_time > os.time()
 end
 
--- nodes_of returns the nodes of a managed partition as the sidecar wrote them (accordion_nodes.lua, beside this file), one entry for all that
--- are alike. It returns nil where there is no such file.
+-- nodes_of returns the nodes of a managed partition as the sidecar wrote them (accordion_nodes.lua,
+-- next to this file), one entry for all that are alike. It returns nil where the file does not
+-- exist.
 local function nodes_of(partition)
 	local found = told_by("accordion_nodes.lua")
 	return found and found[partition] or nil
 end
 
--- amount returns a number that a user gave; nil where it is one of Slurm's marks for none or for any.
+-- amount returns a number that a user gave; nil where it is one of Slurm's marks for none or for
+-- any.
 local function amount(value)
 	if type(value) ~= "number" or value <= 0 or value == NO_VAL16 or value == 65535 then return nil end
 	return value < 4294967290 and value or nil
@@ -565,8 +574,8 @@ end
 local NOT_GRES = { bb = true, billing = true, cpu = true, energy = true, fs = true, ic = true, license = true, mem = true, node = true, none = true, pages = true, vmem = true }
 local SUFFIX = { [""] = 1, k = 2 ^ 10, m = 2 ^ 20, g = 2 ^ 30, t = 2 ^ 40, p = 2 ^ 50 }
 
--- generic reads gres:gpu:2, gres/gpu:a100:2, gpu:2 (20.11) or gres:tmp:10G: the name, with its type, and the count. It returns nil for
--- what is no generic resource.
+-- generic parses gres:gpu:2, gres/gpu:a100:2, gpu:2 (20.11) or gres:tmp:10G into the name, with its
+-- type, and the count. It returns nil for what is not a generic resource.
 local function generic(item)
 	local text = item:gsub("[/=]", ":"):gsub("^gres:", "")
 	if text == "" or NOT_GRES[text:match("^[^:]*"):lower()] then return nil end
@@ -575,8 +584,8 @@ local function generic(item)
 	return name, tonumber(digits) * SUFFIX[suffix:lower()]
 end
 
--- featured returns a function that reports whether nodes with some features are what an expression means. Counts, brackets and the like are
--- Slurm's to judge, and so are more than MAX_WANTS features.
+-- featured returns a function that reports whether nodes with some features match an expression.
+-- Counts, brackets and the like are for Slurm to judge, and so are more than MAX_WANTS features.
 local function featured(expression)
 	local any = expression:find("|", 1, true) ~= nil
 	local function perhaps() return true end
@@ -595,12 +604,13 @@ local function featured(expression)
 	end
 end
 
--- known returns a count of which 0 says that Slurm did not tell it.
+-- known returns a count, or infinity for 0, which means that Slurm did not tell it.
 local function known(count) return count > 0 and count or math.huge end
 
--- wants returns what the job asks of each of its nodes, of which it has so many (nil: that is not settled). Each entry has the user's option, a
--- function that reports whether a kind of nodes has that, and one for a number: how much of it a kind has, and of what. It returns nil for
--- more than MAX_WANTS of them.
+-- wants returns what the job asks of each of its nodes. nodes is their number (nil: not settled).
+-- Each entry has the user's option, and a function that reports whether a kind of nodes has that.
+-- An entry for a number has a function that returns how much of it a kind has, and of what. wants
+-- returns nil for more than MAX_WANTS entries.
 local function wants(job, nodes)
 	local all = {}
 	local function least(option, value, unit, has)
@@ -648,8 +658,10 @@ local function wants(job, nodes)
 	return all
 end
 
--- available returns why no nodes of the partition can ever be what the job asks for; nil where some can, and where the sidecar has not told of
--- them or has ended: then nobody knows how they are now. The job has so many nodes (nil: that is not settled), and needs as many of one kind or another.
+-- available returns why no nodes of the partition can ever satisfy the job. It returns nil where
+-- some can. It also returns nil where the sidecar has not listed the nodes or has ended, because
+-- their present state is not known then. nodes is the number of the job's nodes (nil: not settled).
+-- The job needs needs nodes of one kind or another.
 local function available(job, partition, nodes, needs)
 	local kinds = nodes_of(partition)
 	if not kinds then return nil end
@@ -679,8 +691,8 @@ local function available(job, partition, nodes, needs)
 	return string.format("%d of the nodes of partition %s have what it asks for, and it needs %d: %s", suit, partition, needs, table.concat(options, ", "))
 end
 
--- startable refuses a job that no nodes of the partition can ever satisfy, as Slurm does where it is asked: of a held job it only finds out when
--- that is to begin.
+-- startable refuses a job that no nodes of the partition can ever satisfy, as Slurm does at
+-- submission. Slurm checks a held job only when it is to begin.
 local function startable(...)
 	local why = available(...)
 	if why then error({ refusal = why, code = UNAVAILABLE }, 0) end
@@ -750,8 +762,8 @@ local function fitting(job, req, name, partition)
 	if bounded and req.alternatives[1].model then req.minutes = math.min(minutes, limit) end -- more nodes take less
 end
 
--- lasting refuses a profile of which a step is shorter than accordion.lua allows (shortest_step, in seconds): each costs slurmctld
--- a change of the job's nodes.
+-- lasting refuses a profile with a step that is shorter than accordion.lua allows (shortest_step,
+-- in seconds): each step costs slurmctld a change of the job's nodes.
 local function lasting(req, shortest)
 	if req.word ~= "ep" or type(shortest) ~= "number" then return end
 	local i = 0
@@ -876,9 +888,10 @@ local function shut()
 	return alive() and all[GATE] and not all[OPEN]
 end
 
--- keep keeps a job that asks nothing of us before the gate, in a partition that is wholly ours. What the sidecar cannot plan as what it is,
--- is Slurm's as ever: a job of several partitions, in a reservation, on nodes that it names; an array, a heterogeneous job; one that its
--- owner holds, and one that does not want to wait. So is one that can never start: Slurm refuses it in its own words.
+-- keep puts a job without a request before the gate, in a partition that is wholly ours. A job that
+-- the sidecar cannot plan stays Slurm's: a job of several partitions, in a reservation or on nodes
+-- that it names, an array, and a heterogeneous job. So do one that its owner holds, and one that
+-- does not want to wait. So does one that can never start: Slurm refuses it in its own words.
 local function keep(job, partitions)
 	local site = settings()
 	if site.manage ~= "all" then return end
@@ -905,9 +918,10 @@ local function grows(job)
 	return reserved and (dependency == "" or dependency == "expand:" .. parent) and not job.script
 end
 
--- names_ours returns why a text is not for users where it names what only the sidecar may name, which is root. Slurm reads the words of a
--- dependency in any case, and any number of them between , and ?. Reservations and jobs have one spelling, but accounting's
--- database finds job names in any case, and so nobody takes one for ours.
+-- names_ours returns why a user may not submit a text that names what only the sidecar, which is
+-- root, may name. Slurm reads the words of a dependency in any case, and any number of them between
+-- , and ?. Reservations and jobs have one spelling. But accounting's database finds job names in
+-- any case, so other spellings are refused, too.
 local function names_ours(job)
 	if field(job.dependency, MAX_DEPENDENCY):lower():find("expand", 1, true) then return "--dependency=expand: is not for users" end
 	if ("," .. field(job.reservation):lower()):find(",%s*accordion%-") then return "reservations " .. PREFIX .. "... are not for users" end

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// leftover runs release-all until the lease of a dead sidecar is over, as the timer does, and gives what it said then.
+// leftover runs release-all until the lease of a dead sidecar has ended, as the timer does, and
+// returns its last output.
 func leftover(t *testing.T, p *process, flags ...string) (said string) {
 	t.Helper()
 	p.lab.Await(t, time.Minute, "the lease is over", func() bool {
@@ -51,7 +52,8 @@ func TestADeadSidecarReservesNothingAheadOfWaitingJobs(t *testing.T) {
 		lab.Await(t, time.Minute, "the sidecar plans again", func() bool { return p.view(runs) != nil && reserved() })
 	}
 
-	// It stays dead. Its nodes are everybody's, but for those that are promised to the job that runs.
+	// It stays dead. All jobs may use its nodes, but for those that are promised to the running
+	// job.
 	p.kill()
 	died := time.Now()
 	client(t, lab, "scancel", busy)

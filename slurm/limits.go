@@ -177,10 +177,10 @@ func (s *System) judge(ctx context.Context, in output.Inventory, all, jobs []out
 	}
 }
 
-// tellPlugin writes what the site's limits allow where job_submit.lua reads it.
+// tellPlugin writes what the site's limits allow to the file that job_submit.lua reads.
 func (s *System) tellPlugin(p limits.Policies, n limits.Need) { s.write(s.config.Limits, p.Lua(n)) }
 
-// tellNodes writes what nodes there are where job_submit.lua reads it.
+// tellNodes writes which nodes exist to the file that job_submit.lua reads.
 func (s *System) tellNodes(in output.Inventory, c output.Configuration) {
 	if s.config.Limits == "" {
 		return
@@ -188,7 +188,8 @@ func (s *System) tellNodes(in output.Inventory, c output.Configuration) {
 	s.write(filepath.Join(filepath.Dir(s.config.Limits), limits.NodesFile), limits.NodesLua(in, s.Pool, growth.SiteOf(c).Memory))
 }
 
-// renewal is the pause after which a file for job_submit.lua is written again that says nothing new. The plug-in believes it three times as long.
+// renewal is the pause after which an unchanged file for job_submit.lua is written again. The
+// plug-in believes it three times as long.
 const renewal = 5 * time.Minute
 
 // A toldFile is a file for job_submit.lua as it was written last.
@@ -197,8 +198,9 @@ type toldFile struct {
 	at   time.Time
 }
 
-// write writes a file for job_submit.lua when it has to say something new, and every few minutes: first under another name, so that half of it
-// is never read. Where that fails the plug-in refuses less than it could, and the next reading tries again.
+// write writes a file for job_submit.lua when its text has changed, and every few minutes. It
+// writes under another name first, so that half of it is never read. Where that fails the plug-in
+// refuses less than it could, and the next reading tries again.
 func (s *System) write(path, text string) {
 	if path == "" {
 		return
@@ -224,7 +226,8 @@ func (s *System) write(path, text string) {
 	s.written[path], s.unwritten = toldFile{text, now}, ""
 }
 
-// unwrittenRemark returns what is to be logged of the files for job_submit.lua: nothing where all were written.
+// unwrittenRemark returns a remark for the log on the files for job_submit.lua: none where all were
+// written.
 func (s *System) unwrittenRemark() []adapter.Remark {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -234,7 +237,8 @@ func (s *System) unwrittenRemark() []adapter.Remark {
 	return []adapter.Remark{{Text: s.unwritten}}
 }
 
-// writeNew writes a file that it makes. What is there of that name goes, and no link is followed: the folder may be SlurmUser's.
+// writeNew writes a file that it creates. An existing file with that name is removed, and no link
+// is followed: the folder may be SlurmUser's.
 func writeNew(path, text string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -262,8 +266,8 @@ func (s *System) rank(ctx context.Context, jobs []output.Record) {
 	}
 }
 
-// age notes since when jobs could have run that wait for the sidecar. A task of an array that has become a job of its own could have run
-// since its array could.
+// age records since when the jobs that wait for the sidecar could have run. A task of an array that
+// has become a job of its own could have run since its array could.
 func (s *System) age(jobs []output.Record, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

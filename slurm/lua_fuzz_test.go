@@ -19,7 +19,7 @@ type plugin struct {
 	out *bufio.Reader
 }
 
-// startPlugin starts one, at a site that manages all of the partition main.
+// startPlugin starts a plug-in, at a site that manages all of the partition main.
 func startPlugin(t testing.TB) *plugin {
 	t.Helper()
 	lua, err := exec.LookPath("lua5.1")
@@ -55,7 +55,7 @@ func startPlugin(t testing.TB) *plugin {
 	return &plugin{in, bufio.NewReader(out)}
 }
 
-// submit gives it one job and returns what it made of it.
+// submit passes one job to the plug-in and returns the result.
 func (p *plugin) submit(t testing.TB, job fields) fields {
 	t.Helper()
 	if _, err := io.WriteString(p.in, line(job)); err != nil {
@@ -71,8 +71,9 @@ func (p *plugin) submit(t testing.TB, job fields) fields {
 // asksForUs reports whether anything in a job could be a request, or name something that is ours. What it lets by is an ordinary job.
 var asksForUs = regexp.MustCompile(`(?im)^#(EP|MOLD)(\s|$)|^\s*(ep|mold|launch)=|_SLURM_SPANK_OPTION_accordion_|expand|accordion`)
 
-// FuzzJobSubmit gives job_submit.lua jobs with any texts in their fields. It must never throw, nor write what Slurm would not take, what
-// it says must be one short printable line, and an ordinary job outside of the managed partition must pass as it was.
+// FuzzJobSubmit passes jobs with any texts in their fields to job_submit.lua. It must never throw,
+// nor write what Slurm would not accept. Its message must be one short printable line. An ordinary
+// job outside of the managed partition must pass unchanged.
 func FuzzJobSubmit(f *testing.F) {
 	seeds := []string{"", "5x500s,10x1h", "#!/bin/sh\n#EP 2x20s,5x20s\nsrun x\n", "#!/bin/sh\n#MOLD 4x2h|8x70m\n", "ep=2x20s mine", "launch=7", "EXPAND:7", "accordion-grow-7", "accordion-7-2", "main,,main", "n[1-3]",
 		"_SLURM_SPANK_OPTION_accordion_ep=2x20s", "%s%d%n", "\x00\xff", "amdahl:p=0.9,t1=1h,nodes=1-4"}
@@ -148,7 +149,8 @@ func FuzzJobSubmit(f *testing.F) {
 	})
 }
 
-// fuzzChange gives it a user's change of a job: one that is ours stays as it is, and what names ours is refused.
+// fuzzChange passes a user's change of a job to the plug-in: a job that is ours stays as it is, and
+// a change that names ours is refused.
 func fuzzChange(t *testing.T, p *plugin, job fields) {
 	t.Helper()
 	text := func(field string) string { s, _ := job[field].(string); return s }

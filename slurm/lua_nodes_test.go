@@ -14,10 +14,11 @@ import (
 // unavailable is what sbatch calls "Requested node configuration is not available".
 const unavailable = int64(2014)
 
-// lives are the reservations of a cluster that a sidecar serves.
+// lives holds the reservations of a cluster that a sidecar serves.
 const lives = `["accordion-lease"] = { end_time = 9999999999 }, ["accordion-gate"] = {}`
 
-// differing is a cluster of 4 thin nodes and 4 fat ones with GPUs, as the sidecar writes it for job_submit.lua.
+// differing returns a cluster of 4 thin nodes and 4 fat ones with GPUs, as the sidecar writes it
+// for job_submit.lua.
 func differing(t *testing.T) string {
 	t.Helper()
 	var text strings.Builder
@@ -37,7 +38,7 @@ func differing(t *testing.T) string {
 	return limits.NodesLua(in, []string{"main"}, true)
 }
 
-// submitSeeing is submit where the sidecar has written which nodes there are.
+// submitSeeing calls submit where the sidecar has written which nodes exist.
 func submitSeeing(t *testing.T, site, nodes, reservations string, job fields) fields {
 	t.Helper()
 	return submitBeside(t, map[string]string{"accordion.lua": site, "accordion_nodes.lua": nodes, "reservations.lua": "return { " + reservations + " }"}, "8", []fields{job})[0]
@@ -148,7 +149,8 @@ func TestAJobThatCanNeverStartDoesNotWaitBeforeTheGate(t *testing.T) {
 	}
 }
 
-// What the sidecar wrote long ago refuses nothing: it may have moved, write nowhere now or be unable to.
+// A file that the sidecar wrote long ago refuses nothing: the sidecar may have moved, write nowhere
+// now or be unable to.
 func TestAFileThatIsNoLongerRenewedRefusesNothing(t *testing.T) {
 	const site = `return { partitions = { "main" } }`
 	nodes, known := differing(t), "return { associations = { phys = { nodes = 4, why = \"node=4\" } }, parents = {}, qos = {} }"

@@ -87,7 +87,8 @@ func submitBeside(t testing.TB, files map[string]string, pool string, jobs []fie
 	return results
 }
 
-// fresh returns the text of a file beside the plug-in as the sidecar would have written it now, unless it has a second already.
+// fresh returns the text of a file next to the plug-in as the sidecar would have written it now,
+// unless it has a second already.
 func fresh(name, text string) string {
 	if (name == "accordion_limits.lua" || name == "accordion_nodes.lua") && !strings.HasPrefix(text, "-- second:") {
 		return limits.Dated(text, time.Now())

@@ -48,7 +48,8 @@ func took(job fields) time.Duration {
 	return time.Duration(us) * time.Microsecond
 }
 
-// timed submits jobs where a sidecar lives, admits all jobs, and has told of 200 kinds of nodes; and it measures each.
+// timed submits jobs where a sidecar lives that admits all jobs and has listed 200 kinds of nodes.
+// It measures each submission.
 func timed(t testing.TB, jobs []fields) []fields {
 	t.Helper()
 	for _, job := range jobs {
@@ -128,7 +129,7 @@ func TestHugeTextsTakeThePluginUnderFiveMilliseconds(t *testing.T) {
 	}
 }
 
-// hostileUnits are what hostile texts repeat.
+// hostileUnits holds the units that hostile texts repeat.
 var hostileUnits = []string{
 	"\n", " ", "\t", "\r", "\f\v", "#", "#\n", "\n#", "#EP\n", "#EP ", "#EPX\n", "#MOLD ", "#EP 1x1s\n", "#EP 2x1h2m3s,1x5s\n", "#MOLD 4x2h|8x70m\n", "#MOLD 1x1s\n",
 	"#SBATCH -n4\n", " #EP 1x1s\n", "1", "0", "x", "1x1s", "1x1s,", "1x1s|", "2x1h2m3s,1x1d2h3m4s,", ",", "|", "5x", ":", "1:", "00:", "-", "1-", "d", "1d1h1m1s", "amdahl:p=0.99,t1=10h,nodes=1-256",

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// never are options of jobs that no node of a lab can satisfy, with what the plug-in says of each.
+// never returns options of jobs that no node of a lab can satisfy, with the plug-in's message for
+// each.
 func never(cpus int) map[string]string {
 	return map[string]string{
 		"--tmp=3000":                         "--tmp=3000: the nodes of partition main have at most 2000 MB",

@@ -313,8 +313,9 @@ func clean(t *testing.T, p *process) {
 	})
 }
 
-// reservations is what Slurm shows of them, but for the one in which managed jobs wait, the lease, and what a sidecar leaves that was stopped:
-// those stay, the last for a minute.
+// reservations returns the reservations that Slurm shows, apart from three that stay. These are the
+// one in which managed jobs wait, the lease, and for a minute the one that a stopped sidecar
+// leaves.
 func reservations(t *testing.T, lab *lab.SlurmLab) string {
 	t.Helper()
 	var shown strings.Builder

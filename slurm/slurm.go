@@ -38,8 +38,8 @@ type Config struct {
 	Reconfigure time.Duration
 	// Clients bounds the client programs that begin in any minute, whatever happens. 0: no bound; at least LeastClients.
 	Clients int
-	// Limits is the path of a file into which is written, for job_submit.lua, how many nodes associations and QOS allow a
-	// job; accordion_nodes.lua beside it says what nodes there are. "": none is written.
+	// Limits is the path of a file for job_submit.lua, with how many nodes associations and QOS
+	// allow a job. accordion_nodes.lua next to it lists which nodes exist. "": neither is written.
 	Limits string
 	// Growth is how jobs are made larger. "": Auto.
 	Growth growth.Kind

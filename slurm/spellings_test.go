@@ -11,11 +11,12 @@ import (
 	"accordion/slurm/output"
 )
 
-// A cell is one way in which a user names what is not his: a verb in one spelling, by one client.
+// A cell is one way in which a user names what belongs to another: a verb in one spelling, by one
+// client.
 type cell struct{ client, verb, text string }
 
-// spellings are texts of which Slurm, or somebody who reads its source, could think that they name job %R, the reservations of job %W, or
-// allocations of the sidecar. %O is a job of the user's own.
+// spellings holds texts that Slurm, or a reader of its source, could take for the name of job %R,
+// the reservations of job %W, or allocations of the sidecar. %O is a job of the user's own.
 var spellings = map[string][]string{
 	"dependency": {"expand:%R", "EXPAND:%R", "Expand:%R", "eXpAnD:%R", " expand:%R", "expand:%R ", "EXPAND: %R", "\tEXPAND:%R", "afterok:%O,EXPAND:%R", "afterany:%O?Expand:%R",
 		"EXPAND:%R,afterany:%O", "singleton,EXPAND:%R", "afterany:%O:%O,EXPAND:%R", "EXPAND:%R_0", "EXPAND:%R+1", "expandx:%R", "expand\\:%R"},
@@ -24,8 +25,9 @@ var spellings = map[string][]string{
 	"name": {"accordion-grow-%R", "ACCORDION-GROW-%R", "Accordion-With-%R", " accordion-over-%R"},
 }
 
-// clientsOf are the clients that can say each verb: by an option, a line of the script, a variable, an update or slurmrestd. There is no
-// variable SBATCH_DEPENDENCY, SALLOC_DEPENDENCY or SALLOC_JOB_NAME.
+// clientsOf holds the clients that can say each verb: by an option, a line of the script, a
+// variable, an update or slurmrestd. The variables SBATCH_DEPENDENCY, SALLOC_DEPENDENCY and
+// SALLOC_JOB_NAME do not exist.
 var clientsOf = map[string][]string{
 	"dependency":  {"sbatch", "line", "salloc", "srun", "srun-environment", "update", "rest"},
 	"reservation": {"sbatch", "line", "salloc", "srun", "sbatch-environment", "salloc-environment", "srun-environment", "update", "rest"},
@@ -48,8 +50,8 @@ func hostileCells(few bool, words *strings.Replacer) (all []cell) {
 	return all
 }
 
-// say tries cells as the user, who has a waiting job, and returns what came of each: the client's status, its words, and what squeue
-// showed that changed.
+// say tries cells as the user, who has a waiting job. It returns the result of each: the client's
+// status, its words, and the changes that squeue showed.
 func say(t *testing.T, lab *lab.SlurmLab, user, waiting string, all []cell) [][]string {
 	t.Helper()
 	script, err := os.ReadFile("testdata/spellings.sh")

@@ -66,9 +66,10 @@ func (s *System) notify(ctx context.Context, job adapter.Key, text string) error
 	return s.Run.Scontrol(ctx, append([]string{"notify", s.Jobs.Name(job)}, strings.Fields(oneLine(text))...)...)
 }
 
-// Publish writes the job's hosts file on its batch host (hosts.Script), through a step of the job: as its user, on the right
-// machine, whatever is mounted there. Its name begins with CLUSTER, what Slurm tells the job as SLURM_CLUSTER_NAME: the jobs of two
-// clusters that share a machine may have one number.
+// Publish writes the job's hosts file on its batch host (hosts.Script), through a step of the job:
+// as its user, on the right machine, whatever is mounted there. Its name begins with CLUSTER, the
+// value of SLURM_CLUSTER_NAME in the job, because jobs of two clusters that share a machine may
+// have the same number.
 func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) (elsewhere string, err error) {
 	if len(job.Nodes) == 0 {
 		return "", fmt.Errorf("publishing the hosts of job %d: it has none: %w", job.ID, adapter.ErrGone)

@@ -175,8 +175,8 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 	clean(t, p)
 }
 
-// privately judges that nothing was written into a folder that another user made, that the job's output names its hosts file in a private
-// one, and that the log says so.
+// privately checks that nothing was written into a folder that another user made, that the job's
+// output names its hosts file in a private one, and that the log does so, too.
 func privately(t *testing.T, p *process, lab *lab.SlurmLab, job, folder string, uid int) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)

@@ -30,7 +30,8 @@ type Acts struct {
 	Deadline time.Duration // of each call out
 	// Ends is closed when the sidecar is to end: what has not begun by then is as if it had died before it.
 	Ends <-chan struct{}
-	// Gate bounds how many acts are under way at once, and lets users in by turns. nil: there is no bound.
+	// Gate bounds how many acts are under way at once, and admits users by turns. nil: there is no
+	// bound.
 	Gate *fair.Gate
 	// Term bounds acts by a lease: none begins after it, and one that lasts longer is given up. nil: there is no lease.
 	Term *Term
@@ -143,7 +144,7 @@ func (a *Acts) enter(ctx context.Context) (leave func(), err error) {
 	return a.Gate.Enter(waiting)
 }
 
-// untilEnd returns a context that ends when the sidecar is to end, for what waits.
+// untilEnd returns a context for waiting, which ends when the sidecar is to end.
 func (a *Acts) untilEnd(ctx context.Context) (context.Context, context.CancelFunc) {
 	waiting, stop := context.WithCancel(ctx)
 	go func() {

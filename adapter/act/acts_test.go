@@ -11,7 +11,7 @@ import (
 	"accordion/adapter/journal"
 )
 
-// diary notes in which order the journal was written and the batch system called.
+// A diary records in which order the journal was written and the batch system called.
 type diary struct {
 	Journal
 	adapter.BatchSystem

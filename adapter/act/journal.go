@@ -63,14 +63,14 @@ type Meter interface {
 	Broke(cause string)
 	// Spared: so many node-seconds were not held that the same jobs, held at their peaks all the time they ran, would have.
 	Spared(nodeSeconds int64)
-	// Unused: so many node-seconds were reserved ahead since the last cycle for steps that did not begin, and for so many users nothing is
-	// reserved ahead any more.
+	// Unused: nodeSeconds were reserved ahead since the last cycle for steps that did not begin.
+	// For over users nothing is reserved ahead any more.
 	Unused(nodeSeconds core.Time, over int)
 	// Limited: a job met one of the Limits.
 	Limited(limit string)
 }
 
-// The limits that a job, or its user, may meet: what Meter.Limited is told.
+// The limits that a job, or its user, may reach: the arguments of Meter.Limited.
 const (
 	LimitClients      = "clients_per_minute" // a resize, or an act, waits for its turn
 	LimitShortestStep = "shortest_step"      // a job is refused

@@ -113,7 +113,8 @@ func (a *Acts) Tell(ctx context.Context, job adapter.Key, text string) error {
 	return err
 }
 
-// Lengthen asks for a longer limit, where the batch system may grant one. That it does not is no failure of the job's.
+// Lengthen asks for a longer limit, where the batch system may grant one. A refusal is not a
+// failure of the job.
 func (a *Acts) Lengthen(ctx context.Context, job adapter.Key, limit core.Time) error {
 	system, may := a.System.(adapter.Lengthener)
 	if !may {
@@ -126,7 +127,8 @@ func (a *Acts) Lengthen(ctx context.Context, job adapter.Key, limit core.Time) e
 	return err
 }
 
-// Publish writes the job's hosts file, of a generation and with these nodes in it. It returns its path where that is not the usual one.
+// Publish writes the job's hosts file, of a generation and with these nodes in it. It returns the
+// file's path where that is not the usual one.
 func (a *Acts) Publish(ctx context.Context, job *adapter.Job, text string, generation int, nodes []string) (elsewhere string, err error) {
 	args := map[string]any{"generation": generation, "nodes": names(nodes)}
 	err = a.do(ctx, job.Key, "publish", args, func(ctx context.Context) (err error) {

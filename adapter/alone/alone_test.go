@@ -18,7 +18,7 @@ import (
 )
 
 // other is the variable that makes this test program the other process: it holds the lock of the file and says so. With locks it
-// takes what lock it can without being a sidecar. With heir it leaves a program of so many seconds
+// takes what lock it can without being a sidecar. With heir=N it leaves a program of N seconds
 // that has the lock's file open.
 const (
 	other = "ACCORDION_TEST_HOLDS"

@@ -10,7 +10,8 @@ import (
 // mostShown is more views, tries or hosts than any application has: sums of such numbers stay numbers.
 const mostShown = 1 << 50
 
-// check returns an error where an application's record says what no sidecar writes: acting by it would be wrong, or impossible.
+// check returns an error where an application's record has values that no sidecar writes: acting on
+// it would be wrong, or impossible.
 func (a *Application) check(id int64) error {
 	phases := []Phase{Fresh, Subscribed, Waiting, Preparing, Starting, Running, Ending}
 	switch {

@@ -37,7 +37,8 @@ func recordsOfOne(t testing.TB) []Record {
 	return []Record{records[counter], records[1]}
 }
 
-// TestDamagedRecordOfAnApplicationIsSetAside: the loop begins all the same, says what to do, and gives the number to no other.
+// TestDamagedRecordOfAnApplicationIsSetAside: the loop begins anyway, reports what to do, and gives
+// the number to no other application.
 func TestDamagedRecordOfAnApplicationIsSetAside(t *testing.T) {
 	swap := func(old, new string) func(*Record) {
 		return func(r *Record) {
@@ -105,7 +106,8 @@ func TestDamagedNumberOfTheLastApplicationIsReplacedByALaterOne(t *testing.T) {
 	}
 }
 
-// FuzzRecord: whatever stands in a record, the machine begins, goes on, and is sound; or the record is set aside.
+// FuzzRecord: whatever is in a record, the machine begins, goes on, and is sound; or the record is
+// set aside.
 func FuzzRecord(f *testing.F) {
 	for _, r := range recordsOfOne(f) {
 		f.Add(r.Data)

@@ -122,14 +122,15 @@ func (m *Machine) Effects() Effects {
 	return out
 }
 
-// mostNumber is more than any application has for a number; skipped is how many are not given where the last is not known.
+// mostNumber is more than the number of any application. skipped is how many numbers are left out
+// where the last one is not known.
 const (
 	mostNumber = 1 << 53
 	skipped    = 1_000_000
 )
 
-// setAside forgets a record that cannot be believed. What runs of the application is known to its clusters: they end its jobs, for no
-// application names them.
+// setAside forgets a damaged record. The clusters know what runs of the application. They end its
+// jobs, because no application names them.
 func (m *Machine) setAside(id int64, why error) {
 	m.out.Gone = append(m.out.Gone, id)
 	m.out.Notes = append(m.out.Notes, Note{At: m.now, Application: id, Verb: "damaged", Text: fmt.Sprintf(

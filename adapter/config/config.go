@@ -156,9 +156,9 @@ type Silent struct {
 	Signal string
 }
 
-// Limits are on what one user may take from others through the sidecar.
+// Limits bound what one user may take from others through the sidecar.
 type Limits struct {
-	Unused   time.Duration // of the whole pool: node-seconds reserved ahead for a user in vain, above which nothing is reserved ahead; 0: none
+	Unused   time.Duration // of the whole pool: unused node-seconds of a user above which nothing is reserved ahead; 0: no bound
 	HalfLife time.Duration // in which what is counted for Unused halves
 
 	ShortestStep   time.Duration // that a job with several steps may have; 0: no bound. Config.ShortestStep says it
@@ -171,7 +171,8 @@ type Journal struct {
 	Keep time.Duration
 }
 
-// ShortestStep is how long each step of a job lasts at least. The embedded batch system, for demonstrations, has no bound.
+// ShortestStep returns the shortest time that each step of a job may last. The embedded batch
+// system, for demonstrations, has no bound.
 func (c Config) ShortestStep() time.Duration {
 	if c.System == SystemEmbedded {
 		return 0

@@ -19,13 +19,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Client is one whose connections count together. The zero value stands for all whose address says nothing.
+// A Client is a program or network whose connections count together. The zero Client counts all
+// connections whose address identifies none.
 type Client struct {
 	Host    string // as a known host
 	Network string // as any other
 }
 
-// loopback stands for all of 127.0.0.0/8 and ::1.
+// loopback is the one client for all of 127.0.0.0/8 and ::1.
 var loopback = Client{"loopback", "loopback"}
 
 // OfAddr returns the client that connects from an address. An IPv4 address is a client of its own;
@@ -87,7 +88,7 @@ type Limits struct {
 // hosts does not use them up for the others.
 const sure = 8
 
-// FullError says why nothing more may be open.
+// A FullError reports why nothing more may be open.
 type FullError struct {
 	Open   int
 	Client string // whose; "": of all

@@ -115,7 +115,7 @@ func TestKnownHostsHavePlacesWhateverComes(t *testing.T) {
 			}
 		}
 	}
-	// A host beside them in their network is not known, and counts with its network.
+	// A host next to them in their network is not known, and counts with its network.
 	if got := OfAddr(netip.MustParseAddr("2001:db8:ffff:ffff::9999")); len(l.of[got.Network]) != 0 {
 		t.Error("nodes count as strangers")
 	}

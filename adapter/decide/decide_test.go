@@ -73,7 +73,7 @@ func waits() *managed.Job {
 	return managed.New(&adapter.Job{Key: adapter.Key{ID: 7}, State: adapter.Pending, Held: true, Mark: "accordion:ep"}, "ep=", profile)
 }
 
-// starts is a job that was released to start.
+// starts returns a job that was released to start.
 func starts() *managed.Job {
 	r := waits()
 	r.Seen.Held = false

@@ -156,8 +156,9 @@ func (s Situation) starting(r *managed.Job) Decision {
 	return d
 }
 
-// sentBack sets a job aside that the batch system sent back unstarted, for reasons that the plan does not know. It leaves its reservation, which
-// the batch system keeps as long as the job is tied to it.
+// sentBack sets aside a job that the batch system sent back unstarted, for reasons that the plan
+// does not know. The job leaves its reservation, which the batch system keeps as long as the job is
+// tied to it.
 func (s Situation) sentBack(r *managed.Job) Decision {
 	said, times := r.Seen.Why, r.Rejected.Times+1
 	if said == "" || said == "None" {
@@ -171,13 +172,15 @@ func (s Situation) sentBack(r *managed.Job) Decision {
 	}
 }
 
-// Rejected returns the event of a start that ended with the job sent back, so many times in a row.
+// Rejected returns the event of a start that ended with the job sent back, for the given number of
+// times in a row.
 func Rejected(said string, times int) Event {
 	pause := managed.PauseAfter(times)
 	return Event{"sent back", fmt.Sprintf("%s; set aside, and tried again in %s", said, core.FormatDuration(pause)), map[string]any{"times": times, "retry_in": pause}}
 }
 
-// aside waits with a job that is set aside. Where it could not leave its reservation, it does so now.
+// aside waits with a job that is set aside. Where it could not leave its reservation before, it
+// does so now.
 func (s Situation) aside(r *managed.Job) Decision {
 	d, key := Decision{Waits: r.Rejected.Text()}, r.Key
 	if r.Seen.Reservation != "" && r.Seen.Reservation == r.Reservation(0) {
@@ -186,7 +189,7 @@ func (s Situation) aside(r *managed.Job) Decision {
 	return d
 }
 
-// unstarted takes a start back that takes too long, and sets the job aside.
+// unstarted cancels a start that takes too long, and sets the job aside.
 func (s Situation) unstarted(r *managed.Job, d Decision) Decision {
 	said, kinds := word("not started in time", r.Seen.Why), managed.KindsOf(s.World.Snapshot.Nodes)
 	d = s.takeBack(r, d, "did not start in time; its start is planned anew")

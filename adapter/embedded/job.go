@@ -42,7 +42,8 @@ type JobSpec struct {
 	Script Script
 	// Silent is a script that never asks for its steps: Speaks says so.
 	Silent bool
-	// Elsewhere is the path of its hosts file, of a job whose user's folder in /tmp another user has.
+	// Elsewhere is the path of the job's hosts file, where another user has the folder of the job's
+	// user in /tmp.
 	Elsewhere string
 }
 

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Kind says what something scarce is wanted for. Places are kept free for all kinds but Acting.
+// A Kind is the purpose of something scarce. Places are kept free for all kinds but Acting.
 type Kind int
 
 const (

@@ -108,7 +108,8 @@ func TestGateKeepsPlaces(t *testing.T) {
 	})
 }
 
-// A user who has had least waits for a place of which some are kept for others, and does not hold those up.
+// A user who has had least waits, because the free places are kept for others. The user does not
+// hold those up.
 func TestAUserForWhomTheGateHasNoPlaceHoldsUpNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewGate(16, 2, time.Now)

@@ -2,13 +2,16 @@ package hosts
 
 import "strings"
 
-// Script replaces a job's hosts file, /tmp/accordion-UID/NAME.hosts, by what stands on its standard input: NAME is its argument. It runs
-// on the node of the job's script, as the job's user, and has no single quotes in it.
+// Script replaces a job's hosts file, /tmp/accordion-UID/NAME.hosts, by its standard input; NAME is
+// its argument. It runs on the node of the job's script, as the job's user, and has no single
+// quotes in it.
 //
-// Everybody may write to /tmp, so another user may have made that folder first, or a link of its name. Then the file goes into a
-// private folder beside it, /tmp/accordion-UID.XXXXXXXXXX, whose name mktemp chooses, and the script prints the path (Elsewhere).
-// shim/lists looks for both. A folder is private if it is no link, belongs to the user, and nobody else may write to it: in
-// /tmp, where only its owner can remove it, it then stays what it is. The script exits with NoFolder where it can make none.
+// All users may write to /tmp, so another user may have made that folder first, or a link with its
+// name. Then the file goes into a private folder next to it, /tmp/accordion-UID.XXXXXXXXXX, whose
+// name mktemp chooses. The script prints the path (Elsewhere). shim/lists looks for both. A folder
+// is private if it is not a link, belongs to the user, and no other user may write to it. In /tmp,
+// where only its owner can remove it, it then stays private. The script exits with NoFolder where
+// it can make none.
 const Script = `umask 077; u=$(id -u); d=/tmp/accordion-$u; ` +
 	`own() { [ -n "$(find "$1" -prune -type d -user "$u" ! -perm -020 ! -perm -002 2>/dev/null)" ]; }; ` +
 	`mkdir "$d" 2>/dev/null; ` +
@@ -16,10 +19,11 @@ const Script = `umask 077; u=$(id -u); d=/tmp/accordion-$u; ` +
 	`cat >"$d/.$1.$$" && mv -f "$d/.$1.$$" "$d/$1.hosts" || exit 1; ` +
 	`[ "$d" = "/tmp/accordion-$u" ] || echo "elsewhere: $d/$1.hosts"`
 
-// NoFolder is Script's exit status when there is no folder that is the user's alone, and none can be made.
+// NoFolder is Script's exit status when no folder is the user's alone, and none can be made.
 const NoFolder = 77
 
-// Elsewhere returns the path of the hosts file from what Script printed; "" when it lies in the usual place.
+// Elsewhere returns the path of the hosts file from what Script printed; "" when it is in the usual
+// place.
 func Elsewhere(printed string) string {
 	for line := range strings.Lines(printed) {
 		if path, is := strings.CutPrefix(line, "elsewhere: "); is {

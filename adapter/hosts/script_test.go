@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// The users of these tests have no name: their folders in /tmp are nobody else's.
+// The users of these tests have no name: no other user has their folders in /tmp.
 const (
 	victim   = 64301
 	attacker = 64302

@@ -261,7 +261,8 @@ func (j *Journal) exec(s *sql.Stmt, args ...any) (sql.Result, error) {
 	return res, explain("writing", j.path, err)
 }
 
-// Acceptance returns the event with which a job was accepted, the newest of its number where submitted is negative; false: there is none.
+// Acceptance returns the event with which a job was accepted. Where submitted is negative, it
+// returns the newest one of the job's number. found is false when there is none.
 func (j *Journal) Acceptance(job, submitted int64) (e Entry, found bool, err error) {
 	order := "ASC" // it is among the first entries of a job
 	if submitted < 0 {

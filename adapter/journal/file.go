@@ -97,8 +97,9 @@ func missing(path string, err error) error {
 	return e
 }
 
-// prepare makes the folder and the file where they are absent, for their owner alone, and refuses network file systems. It never
-// opens a file that exists: closing it would drop the locks that SQLite holds on it elsewhere in this process.
+// prepare creates the folder and the file where they are absent, for their owner alone, and refuses
+// network file systems. It never opens a file that exists: closing it would drop the locks that
+// SQLite holds on it elsewhere in this process.
 func prepare(path string) error {
 	folder := filepath.Dir(path)
 	if err := makeFolder(folder); err != nil {
@@ -118,8 +119,8 @@ func prepare(path string) error {
 	return nil
 }
 
-// makeFile makes an empty file that only its owner may open, or checks that the one that is there can be written. SQLite gives
-// its other files the mode of the first.
+// makeFile creates an empty file that only its owner may open, or checks that the existing one can
+// be written. SQLite gives its other files the mode of the first.
 func makeFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
@@ -138,7 +139,7 @@ func makeFile(path string) error {
 	return accessible(path, unix.W_OK)
 }
 
-// accessible reports as an error that this process may not open the file so.
+// accessible returns an error where this process may not open the file in the way that how names.
 func accessible(path string, how uint32) error {
 	if err := unix.Faccessat(unix.AT_FDCWD, path, how, unix.AT_EACCESS); err != nil {
 		return &fs.PathError{Op: "open", Path: path, Err: err}

@@ -47,7 +47,8 @@ func lockAll(path string) error {
 	return err
 }
 
-// attack has nobody lock what it can of the journal until the test ends, and returns how many locks it has.
+// attack locks, as the user nobody, what it can of the journal until the test ends, and returns how
+// many locks it has.
 func attack(t *testing.T, path string) int {
 	t.Helper()
 	program, err := os.Executable()
@@ -80,7 +81,8 @@ func attack(t *testing.T, path string) int {
 	return taken
 }
 
-// openToAll is a journal as earlier releases left it when they were killed: readable for all, with entries in its log.
+// openToAll returns a journal as earlier releases left it when they were killed: readable for all,
+// with entries in its log.
 func openToAll(t *testing.T) (path string, entries int) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -336,7 +338,8 @@ func TestAFolderWithOtherFilesStaysAsItIs(t *testing.T) {
 	}
 }
 
-// A program that reads for long keeps the log from being emptied: that is told, and when it has ended the log is cut.
+// A program that reads for a long time prevents that the log is emptied. That is reported, and the
+// log is cut when the program has ended.
 func TestALogThatCannotBeEmptiedIsTold(t *testing.T) {
 	j, err := Open(filepath.Join(t.TempDir(), "j.db"))
 	if err != nil {

@@ -49,11 +49,11 @@ type statements struct {
 	begin, finish, event, record, forget, view, queue, prune *sql.Stmt
 }
 
-// Open opens the journal for the sidecar, and makes it (and its folder) when it is absent. Only its owner may open its files
-// from then on: those that others could open are replaced by copies. Where the path is a symbolic link the journal is the file that it
-// leads to. It fails when another
-// sidecar has it open (ErrInUse), on a network file system, when the file is damaged or of a newer Accordion; the error
-// says what to do.
+// Open opens the journal for the sidecar, and creates it (and its folder) when it is absent. Only
+// its owner may open its files from then on: files that others could open are replaced by copies.
+// Where the path is a symbolic link, the journal is the file that it leads to. Open fails when
+// another sidecar has the journal open (ErrInUse), on a network file system, and when the file is
+// damaged or of a newer Accordion. The error says what to do.
 func Open(path string) (*Journal, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -135,7 +135,7 @@ func (j *Journal) Close() error {
 	return nil
 }
 
-// Path is the journal's file, by the name by which it was opened.
+// Path returns the path of the journal's file, as it was opened.
 func (j *Journal) Path() string { return j.path }
 
 // Both kinds of connection wait five seconds for a lock before they give up. The writer starts its transactions as
@@ -170,8 +170,9 @@ func (j *Journal) openWriter() error {
 	return j.prepareStatements()
 }
 
-// keepLog leaves the (empty) write-ahead log beside the journal when the writer closes: a user without write permission
-// to the folder cannot open a WAL database that has none. A log that grew is cut when it is begun again.
+// keepLog leaves the (empty) write-ahead log next to the journal when the writer closes. A user
+// without write permission to the folder cannot open a WAL database that has no log. A log that
+// grew is cut when SQLite starts it again.
 func (j *Journal) keepLog() error {
 	conn, err := j.write.Conn(context.Background())
 	if err != nil {

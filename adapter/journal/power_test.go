@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// What a killed process has written the kernel still has: only a disk that loses what was not synced tells whether Begin waits for it.
+// The kernel still has what a killed process wrote. Only a disk that loses what was not synced
+// shows whether Begin waits for it.
 func TestALossOfPowerKeepsEveryIntentThatBeginReturned(t *testing.T) {
 	disk := filepath.Join(t.TempDir(), "power.so")
 	if out, err := exec.CommandContext(t.Context(), "cc", "-shared", "-fPIC", "-O1", "-o", disk, "testdata/power.c").CombinedOutput(); err != nil {
@@ -74,7 +75,7 @@ func TestALossOfPowerKeepsEveryIntentThatBeginReturned(t *testing.T) {
 	}
 }
 
-// syncAll has all files of a folder on the disk, as they are after a while.
+// syncAll syncs all files of a folder to the disk, as they are after a while.
 func syncAll(t *testing.T, folder string) {
 	t.Helper()
 	files, err := os.ReadDir(folder)
@@ -93,7 +94,7 @@ func syncAll(t *testing.T, folder string) {
 	}
 }
 
-// losePower leaves of the files of a folder what was synced.
+// losePower keeps only the synced parts of the files of a folder.
 func losePower(t *testing.T, folder string) {
 	t.Helper()
 	files, err := os.ReadDir(folder)

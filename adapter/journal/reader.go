@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Reader is what commands read of a journal: a *Journal, or what the sidecar answers to users who may not open the file.
+// A Reader is what commands read of a journal: a *Journal, or the sidecar's answers to users who
+// may not open the file.
 type Reader interface {
 	// Path returns the journal's file.
 	Path() string
@@ -22,7 +23,7 @@ type Reader interface {
 	JobEntries(job, since int64) iter.Seq2[Entry, error]
 	// Follow returns what Entries or, with a job other than 0, JobEntries returns, and then every new entry, until ctx ends.
 	Follow(ctx context.Context, since, job int64, pause time.Duration) iter.Seq2[Entry, error]
-	// Close gives back what the reader holds.
+	// Close releases what the reader holds.
 	Close() error
 }
 

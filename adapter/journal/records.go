@@ -111,7 +111,8 @@ func (j *Journal) Delete(job, submitted int64) error {
 	return err
 }
 
-// Records gives every record, by job and submission. One that was changed since it was written is Damaged.
+// Records returns every record, by job and submission. A record that was changed since it was
+// written is Damaged.
 func (j *Journal) Records() ([]Record, error) {
 	rows, err := j.read.Query(`SELECT job, submitted, data FROM record ORDER BY job, submitted`)
 	if err != nil {

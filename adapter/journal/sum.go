@@ -7,8 +7,10 @@ import (
 	"hash/crc32"
 )
 
-// A record begins with its checksum, so that one is not believed that a failing disk, or a hand, has changed: {"sum":"1badcafe", and what
-// its writer gave after its first brace. It stays JSON, which an older Accordion reads as before; what that wrote has none.
+// A record begins with its checksum, so that a changed record is not believed, whether a failing
+// disk or a person changed it. It is {"sum":"1badcafe", and then what its writer gave after its
+// first brace. It stays JSON, which an older Accordion reads as before; a record that the older one
+// wrote has no checksum.
 const (
 	sumHead = `{"sum":"`
 	sumTail = `",`
@@ -20,7 +22,8 @@ var ErrChanged = errors.New("its checksum is another one than when it was writte
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// summed returns a record's data as it is kept. What is no JSON object with anything in it, or begins with a checksum already, stays.
+// summed returns a record's data as it is stored. Data that is not a JSON object with anything in
+// it, or begins with a checksum already, stays as it is.
 func summed(data []byte) []byte {
 	if len(data) < 3 || data[0] != '{' || data[1] != '"' || bytes.HasPrefix(data, []byte(sumHead)) {
 		return notNil(data)
@@ -29,7 +32,8 @@ func summed(data []byte) []byte {
 	return append(head, data[1:]...)
 }
 
-// unsummed returns a record's data as it was given. The error is ErrChanged where that is not what stands there; the data is then as it stands.
+// unsummed returns a record's data as it was given. The error is ErrChanged where the checksum does
+// not match the data, which is then returned as it is stored.
 func unsummed(kept []byte) ([]byte, error) {
 	if !bytes.HasPrefix(kept, []byte(sumHead)) {
 		return kept, nil // an older Accordion's

@@ -42,7 +42,7 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 	return json.Marshal(l)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Numbers of the arguments stay json.Number.
+// UnmarshalJSON parses what MarshalJSON wrote. Numbers of the arguments stay json.Number.
 func (e *Entry) UnmarshalJSON(text []byte) error {
 	var l line
 	d := json.NewDecoder(bytes.NewReader(text))

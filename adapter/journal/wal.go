@@ -10,10 +10,11 @@ import (
 	"time"
 )
 
-// SQLite appends to the write-ahead log and moves it into the database when it has some 4 MB. A program that reads for long, or
-// holds a lock, keeps it from that, and the log grows.
+// SQLite appends to the write-ahead log, and moves it into the database when it has some 4 MB. A
+// program that reads for a long time, or holds a lock, prevents that, and the log grows.
 
-// walLimit is how many bytes the log may have before it is looked at, and to how many it is cut when it is begun again.
+// walLimit is the size in bytes above which the log is emptied. SQLite cuts the log to it when it
+// starts the log again.
 const walLimit = 16 << 20
 
 // WALBytes returns the size of the write-ahead log.
@@ -31,8 +32,9 @@ func WALBytes(path string) int64 {
 	return info.Size()
 }
 
-// WatchWAL looks at the size of the write-ahead log once each pause, until ctx ends, and empties it where it is above its limit.
-// report receives an error when that fails twice in turn, and nil when it succeeded again.
+// WatchWAL checks the size of the write-ahead log once each pause, until ctx ends. It empties the
+// log where it is above its limit. report receives an error when that fails twice in a row, and nil
+// when it succeeds again.
 func (j *Journal) WatchWAL(ctx context.Context, pause time.Duration, report func(error)) error {
 	failed := 0
 	for {

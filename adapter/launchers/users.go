@@ -21,7 +21,8 @@ func SystemNames(uid uint32) (string, error) {
 	return u.Username, nil
 }
 
-// Remembered returns names that are asked for once in a while only, and whose answers are waited for within a deadline.
+// Remembered returns a function that asks for each name only once in a while, and waits for the
+// answer within a deadline.
 func Remembered(ask Names) func(context.Context, uint32) (string, error) { return newBook(ask).name }
 
 const (

@@ -11,7 +11,8 @@ import (
 // latest is later than every second that a plan knows: a clock that is wrong by decades is not the journal's damage.
 const latest core.Time = core.Forever
 
-// check returns an error where the job's record says what no sidecar writes: acting by it would be wrong, or impossible.
+// check returns an error where the job's record has values that no sidecar writes: acting on it
+// would be wrong, or impossible.
 func (r *Job) check() error {
 	switch {
 	case r.ID <= 0 || r.Submitted < 0:

@@ -6,10 +6,11 @@ import (
 	"accordion/core"
 )
 
-// Relimit takes in the limit, in seconds, that the batch system has for a running job now. Where the batch system ends the job before its
-// profile does, as when the limit was shortened or steps began late, what would begin after that is cut off, and what lasts longer is cut
-// short. Where the whole profile fits again, it is whole again. A job that began without us has the limit that its user gave it, and keeps it.
-// It says whether the profile changed.
+// Relimit applies the limit, in seconds, that the batch system has for a running job now. It
+// reports whether the profile changed. The batch system may end the job before its profile does:
+// the limit was shortened, or steps began late. Then steps that would begin later are cut off, and
+// a step that lasts longer is cut short. Where the whole profile fits again, it is restored. A job
+// that began without us keeps the limit that its user gave it.
 func (r *Job) Relimit(limit core.Time) bool {
 	if r.Limit == 0 || r.Resizing() {
 		return false
@@ -29,8 +30,8 @@ func (r *Job) Relimit(limit core.Time) bool {
 	return !slices.Equal(was, r.Promise)
 }
 
-// ends returns the second in which the batch system ends the job for a limit, by the clock that the promise goes by: that was set since the
-// job began, maybe.
+// ends returns the second in which the batch system ends the job for a limit, by the clock of the
+// promise. That clock may have been set since the job began.
 func (r *Job) ends(limit core.Time) core.Time { return r.Began + r.Clock + limit }
 
 // WholeEnd returns the second in which the job would end if nothing of its profile were cut off.
@@ -41,7 +42,7 @@ func (r *Job) WholeEnd() core.Time {
 	return r.Whole[len(r.Whole)-1] + r.slipped()
 }
 
-// slipped is by how much the steps before a cut have slipped since.
+// slipped returns by how many seconds the steps before a cut have slipped since.
 func (r *Job) slipped() core.Time {
 	last := len(r.Promise) - 1
 	if last == 0 {

@@ -13,7 +13,8 @@ type Limits struct {
 	ResizesPerHour int       // of one job, in the long run; 0: there is no bound
 }
 
-// TooShort returns what is wrong with a new job of which a step is shorter than steps may be, for its user; "" for nothing.
+// TooShort returns a message for the user of a new job with a step that is shorter than the bound;
+// "" when there is none.
 func (l Limits) TooShort(r *Job) string {
 	if !r.Judged || l.ShortestStep == 0 {
 		return ""
@@ -30,10 +31,12 @@ func (l Limits) TooShort(r *Job) string {
 	return ""
 }
 
-// ahead is which part of an hour's resizes a job may make sooner than at even distances.
+// ahead is the divisor of an hour's resizes: a job may make a quarter of them sooner than at even
+// distances.
 const ahead = 4
 
-// between returns how many seconds lie between two resizes in the long run; 0: there is no bound.
+// between returns the mean number of seconds between two resizes in the long run; 0: there is no
+// bound.
 func (l Limits) between() core.Time {
 	if l.ResizesPerHour == 0 {
 		return 0

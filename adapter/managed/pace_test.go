@@ -23,7 +23,8 @@ func TestAJobOfAnOlderSidecarKeepsItsShortSteps(t *testing.T) {
 	}
 }
 
-// resizes counts those of a job in an hour that is resized as often as it may be, at most once in so many seconds.
+// resizes returns how many resizes of a job the limits allow in an hour, when one is due once per
+// every (in seconds).
 func resizes(l Limits, r *Job, from, every core.Time) (n int) {
 	for now := from; now < from+3600; now += every {
 		if second, _ := l.NextResize(r); now >= second {

@@ -98,8 +98,9 @@ func (r *Job) Tardy(now core.Time) bool {
 // when the step began, was moved to later.
 func (r *Job) PutOff(now core.Time) bool { return r.Asks != nil && r.Meant <= now && now < r.Due() }
 
-// Shift moves everything that is planned for the job, and everything that is remembered in order to wait. CouldRun stays: the batch system
-// tells it with each reading, and counts the ages of jobs that do not wait for the sidecar from seconds of the clock before, too.
+// Shift moves everything that is planned for the job, and everything that is remembered in order to
+// wait. CouldRun stays, because the batch system returns it with each reading. The batch system
+// also counts the ages of jobs that do not wait for the sidecar from seconds of the clock before.
 func (r *Job) Shift(by int64) {
 	for i := r.Step; i < len(r.Promise); i++ {
 		r.Promise[i] += by

@@ -10,8 +10,9 @@ import (
 	"accordion/core"
 )
 
-// A Rejection is how a job's last start ended when the batch system sent the job back unstarted. The job is set aside for a while then: it has
-// no place in the plan, so that it holds no nodes and costs no calls. The zero Rejection: its last start did not end so.
+// A Rejection says how a job's last start ended when the batch system sent the job back unstarted.
+// The job is then set aside for a while: it has no place in the plan, so it holds no nodes and
+// costs no calls. The zero Rejection: the job's last start did not end that way.
 type Rejection struct {
 	Times int       // in a row
 	Said  string    // why, in the batch system's own words
@@ -21,18 +22,21 @@ type Rejection struct {
 	Asks  string    // what it asked for, by the first reading after; "": there was none yet
 }
 
-// A job that was sent back is tried again after 10 s, and after twice as long each further time, up to 10 minutes.
+// A job that was sent back is tried again after 10 s. Each further pause is twice as long, up to 10
+// minutes.
 const (
 	firstPause   core.Time = 10
 	longestPause core.Time = 600
 )
 
-// PauseAfter returns for how many seconds a job is set aside that was sent back so many times in a row.
+// PauseAfter returns for how many seconds a job is set aside after it was sent back for the given
+// number of times in a row.
 func PauseAfter(times int) core.Time {
 	return min(firstPause<<min(max(times-1, 0), 10), longestPause)
 }
 
-// Reject notes that the batch system sent the job back, and sets it aside. It waits again, from its beginning.
+// Reject records that the batch system sent the job back, and sets it aside. The job waits again,
+// from its beginning.
 func (r *Job) Reject(said string, now core.Time, kinds string) {
 	r.BackToQueue()
 	times := r.Rejected.Times + 1
@@ -40,9 +44,10 @@ func (r *Job) Reject(said string, now core.Time, kinds string) {
 	r.Course = nil
 }
 
-// Reconsider takes in a reading of a job that was sent back: where it asks for something else now, or where there are other kinds of nodes, it
-// is tried again, and its next pause is the first again. It reports whether that is so. No pause is shorter than the first: its owner may change
-// the job over and over.
+// Reconsider applies a reading of a job that was sent back, and reports whether the job is tried
+// again. That is so where it asks for something else now, or where there are other kinds of nodes.
+// Its next pause is then the first again. No pause is shorter than the first, because its owner may
+// change the job again and again.
 func (r *Job) Reconsider(seen *adapter.Job, kinds string, now core.Time) bool {
 	if r.Rejected.Times == 0 {
 		return false
@@ -91,7 +96,7 @@ func KindsOf(nodes []adapter.Node) string {
 	return fmt.Sprintf("%x", sum.Sum64())
 }
 
-// cut returns a text of at most so many bytes.
+// cut returns the text, cut to at most most bytes.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -29,11 +29,13 @@ type Settings struct {
 	Limits   Limits
 }
 
-// Straggles is how long after its deadline a call may still be carried out. What is done meanwhile for the same thing may be undone by it.
+// Straggles is how long after its deadline a call may still be carried out. It may undo what is
+// done meanwhile for the same thing.
 const Straggles = 5 * time.Second
 
-// Unused bounds how much may be reserved ahead in vain: for a user with more unused node-seconds than the whole pool has in Pool seconds
-// no later steps are reserved ahead. What is counted halves in HalfLife seconds.
+// Unused bounds what may be reserved ahead and left unused. It applies to a user with more unused
+// node-seconds than the whole pool has in Pool seconds: no later steps are reserved ahead. The
+// counts halve in HalfLife seconds.
 type Unused struct {
 	Pool     core.Time // 0: no limit
 	HalfLife core.Time

@@ -2,8 +2,9 @@ package managed
 
 import "accordion/core"
 
-// Used returns the node-seconds that a running job has held until a second, and those that were reserved ahead for its later steps, should
-// it end then. Of a later step it counts the nodes beyond those of the present one. It counts each step for no longer than the job has
+// Used returns the node-seconds that a running job has held until a second. unused is the
+// node-seconds that were reserved ahead for its later steps, if the job ends then. Of a later step
+// only the nodes beyond the present ones count. Each step counts for no longer than the job has
 // run: a job that fails at its start has kept next to nothing from others.
 func (r *Job) Used(end core.Time) (used, unused core.Time) {
 	if r.Began == 0 || len(r.Promise) == 0 {

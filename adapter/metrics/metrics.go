@@ -133,7 +133,8 @@ func New(now func() time.Time) *Metrics {
 	return m
 }
 
-// WatchJournal shows the size of a journal's write-ahead log, which bytes tells: of the journal "sidecar" or "applications".
+// WatchJournal shows the size of a journal's write-ahead log, which bytes returns. journal is
+// "sidecar" or "applications".
 func (m *Metrics) WatchJournal(journal string, bytes func() int64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name:        "accordion_journal_wal_bytes",
@@ -231,7 +232,8 @@ func (m *Metrics) Handler() http.Handler {
 	return mux
 }
 
-// connections bound what is open at once: a site has a few scrapers, which come again when a connection of theirs gave way.
+// connections bounds what is open at once. A site has a few scrapers, which connect again when one
+// of their connections was closed for another.
 var connections = connlimit.Limits{Total: 64, PerClient: 16, Replace: true}
 
 // Listen takes the address, HOST:PORT. An error says what to do.

@@ -152,7 +152,8 @@ func TestAnAddressThatIsTakenIsAnErrorThatSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// Whoever reaches the port may hold connections that say nothing: they use up neither files nor the scraper's place.
+// A program that reaches the port may hold connections and send nothing: they use up neither files
+// nor the scraper's place.
 func TestIdleConnectionsAreBoundedAndAScrapeIsServed(t *testing.T) {
 	address := serving(t, metrics.New(time.Now))
 	var idle []net.Conn
@@ -183,7 +184,8 @@ func TestIdleConnectionsAreBoundedAndAScrapeIsServed(t *testing.T) {
 	}
 }
 
-// TestNoMetricNamesAUserOrAJob: whoever reaches the port reads them, whatever PrivateData hides.
+// TestNoMetricNamesAUserOrAJob: each program that reaches the port can read them, whatever
+// PrivateData hides.
 func TestNoMetricNamesAUserOrAJob(t *testing.T) {
 	text, err := os.ReadFile("testdata/metrics.golden")
 	if err != nil {

@@ -91,8 +91,8 @@ func (k *Keeper) actsOf(ctx context.Context, e *entry, v *plan.World) (acts func
 	return nil, nil
 }
 
-// ask reads how a part ended that no reading shows any more. What the batch system has forgotten has not failed, for all that is known. A
-// job that has not ended is asked about again.
+// ask reads how a part ended that no reading shows any more. A part that the batch system has
+// forgotten does not count as failed. ask asks again about a job that has not ended.
 func (k *Keeper) ask(ctx context.Context, e *entry) (acts func() error, done func()) {
 	gone, why, alive := e.memory.Gone, "", false
 	return func() error {

@@ -12,7 +12,7 @@ import (
 	"accordion/adapter/part"
 )
 
-// ofUser is an order about the user's application 7.
+// ofUser returns an order about the user's application 7.
 func ofUser(name string) *entry { return &entry{order: part.Order{Application: 7, User: name}} }
 
 func TestAJobOfAnotherUserIsNoPartThoughItHasTheNumberAndTheMark(t *testing.T) {
@@ -30,8 +30,8 @@ func TestAJobOfAnotherUserIsNoPartThoughItHasTheNumberAndTheMark(t *testing.T) {
 	}
 }
 
-// reads has a keeper look at readings in each of which job 5 of application 7 runs, by these users, and returns where its part stands after each
-// and the user that launchers' loop sees.
+// reads passes readings to a keeper, in each of which job 5 of application 7 runs, by these users.
+// It returns where its part is after each reading, and the user that the launchers' loop sees.
 func reads(t *testing.T, order part.Order, readings []adapter.Job) (stands []part.Stand, users []string) {
 	t.Helper()
 	epoch := managed.Epoch(1)
@@ -51,7 +51,8 @@ func reads(t *testing.T, order part.Order, readings []adapter.Job) (stands []par
 	return stands, users
 }
 
-// running is job 5, submitted at second 900, as a reading shows it that has this name and number of its user.
+// running returns job 5, submitted at second 900, as a reading shows it with this name and number
+// of its user.
 func running(user string, uid uint32) adapter.Job {
 	j := runs
 	j.Submitted, j.User, j.UID = 900, user, uid

@@ -65,7 +65,7 @@ type entry struct {
 	planned bool
 
 	job     *adapter.Job // as last read; nil: there is none
-	uid     uint32       // of its user, as last read beside the user's name; 0: not known
+	uid     uint32       // of its user, as last read next to the user's name; 0: not known
 	since   managed.Epoch
 	touched managed.Epoch // of the last act
 	busy    bool
@@ -199,14 +199,16 @@ func (k *Keeper) meet(now core.Time, jobs map[int64][]*adapter.Job) {
 	}
 }
 
-// inherit takes a job that is held and tied to its reservation for one that a sidecar which died may have been releasing.
+// inherit treats a job that is held and tied to its reservation as one that a sidecar which died
+// may have been releasing.
 func (k *Keeper) inherit(e *entry) {
 	if until := k.begun.Add(k.Settings.Deadline + managed.Straggles); k.Clock.Now().Before(until) {
 		e.unsure, e.settled, e.memory.Unsure = until, 0, true
 	}
 }
 
-// settle finds out whether a release that was given up may still be carried out. Only a reading that began after it could tells.
+// settle finds out whether a release that was given up may still be carried out. Only a reading
+// that began after the last possible moment for that shows it.
 func (k *Keeper) settle(e *entry) {
 	taken, begun := k.Epochs()
 	switch {
@@ -225,7 +227,8 @@ func (k *Keeper) missed(e *entry) bool {
 	return e.ordered && e.memory.Ended == 0 && (e.order.Want == part.Run || e.order.Want == part.Ghost) && e.order.Submitted > 0 && taken.Shows(e.since)
 }
 
-// find returns the user's job of a name; of several that the batch system made, one that is not over.
+// find returns the user's job with a name. Of several that the batch system made, it returns one
+// that has not ended.
 func (e *entry) find(n name, jobs []*adapter.Job) (found *adapter.Job) {
 	for _, j := range jobs {
 		switch {
@@ -239,9 +242,11 @@ func (e *entry) find(n name, jobs []*adapter.Job) (found *adapter.Job) {
 	return found
 }
 
-// owns reports whether a job is of the order's user. A batch system that lost its last seconds gives numbers again: another user's job may
-// have the number, and bear the application's mark. While the directory of users does not answer, the job has no name of its user. Then it must
-// be the same job as in the last reading, a job of the user ID that had the name, or the job that the order names with its submission.
+// owns reports whether a job is of the order's user. A batch system that lost its last seconds
+// gives numbers again: another user's job may have the number, and bear the application's mark.
+// While the directory of users does not answer, the job has no name of its user. Then it must be
+// one of three: the same job as in the last reading, a job of the user ID that had the name, or the
+// job that the order names with its submission.
 func (e *entry) owns(n name, j *adapter.Job) bool {
 	switch {
 	case !j.Nameless():
@@ -450,7 +455,8 @@ func (k *Keeper) Show(v *plan.World) {
 	k.Mailbox.Show(b)
 }
 
-// boardJobs returns the parts among a reading's jobs. One without a name of its user has that of the order which it is the job of.
+// boardJobs returns the parts among a reading's jobs. A part without a name of its user has the
+// name in the order to which it belongs.
 func (k *Keeper) boardJobs(jobs []adapter.Job) (all []part.Job) {
 	users := map[adapter.Key]string{}
 	for _, e := range k.parts {

@@ -149,8 +149,9 @@ func (t try) replaced() bool {
 // stiff is why a job of a part ends that cannot be started: its launcher submits another one.
 const stiff = "the batch system does not let this job be changed, and so not be started: another one takes its place"
 
-// unsure reports whether the job may begin at any moment though its order is not, or no more, to start it. Neither a hold nor another release
-// prevents that: the call that was given up may come after it.
+// unsure reports whether the job may begin at any moment though its order does not, or no longer
+// does, start it. Neither a hold nor another release prevents that, because the call that was given
+// up may come after it.
 func (t try) unsure() bool {
 	switch t.o.Want {
 	case part.Wait, part.Prepare, part.Drop:
@@ -159,8 +160,8 @@ func (t try) unsure() bool {
 	return false
 }
 
-// settles leaves the job tied to its reservation, and that in place: where the job begins after all, it begins on the nodes that were
-// prepared, and ends.
+// settles leaves the job tied to its reservation, and leaves the reservation in place. Where the
+// job begins after all, it begins on the nodes that were prepared, and ends.
 func (t try) settles() Step {
 	step := Step{Keep: true, Stand: part.Waiting}
 	if t.o.Want == part.Drop {

@@ -50,7 +50,7 @@ func (v *machine) advance() bool {
 	return false
 }
 
-// paced reports whether the job may not be resized now, for it was too often.
+// paced reports whether the job may not be resized now because it was resized too often.
 func (v *machine) paced(r *managed.Job) bool {
 	from, _ := v.Settings.Limits.NextResize(r)
 	return v.Now < from

@@ -280,7 +280,8 @@ func idleFirst(before []place.Named, idle []int) []place.Named {
 	return []place.Named{{Nodes: nodes}}
 }
 
-// yieldedLast has a job that waits prefer nodes that are idle before those on which another job would have to end for it.
+// yieldedLast reorders nodes so that a waiting job prefers idle nodes to nodes on which another job
+// would have to end for it.
 func (m *machine) yieldedLast(before []place.Named, idle []int) []place.Named {
 	yielded := make([]bool, len(m.Nodes))
 	for _, n := range m.Snapshot.Nodes {

@@ -13,11 +13,11 @@ import (
 // ordinary one again within that time.
 const Expiry core.Time = 120
 
-// want adds the reservations that a job's course needs for the steps after its present one: each begins a guard
-// before its planned second, so that an ordinary job may hold the nodes past its limit and still be gone in time, and
-// expires soon after it.
+// want adds the reservations that a job's course needs for the steps after its present one. Each
+// begins a guard before its planned second, so that an ordinary job may hold the nodes past its
+// limit and still be gone in time. It expires soon after that second.
 //
-// For a job of a user over [limits] unused it adds that of its start only.
+// For a job of a user over [limits] unused it adds only the reservation for its start.
 func (v *World) want(r *managed.Job, from int) []adapter.Reservation {
 	var all []adapter.Reservation
 	for step := from; step < len(r.Choices[r.Course.Choice]); step++ {
@@ -62,7 +62,7 @@ func (v *World) Wanted() (wants []adapter.Reservation, keep map[string]bool) {
 		}
 		wants = append(wants, v.want(r, r.Step+1)...)
 	}
-	protected, most := 0, max(v.Settings.Protect+len(v.Running), v.Settings.Protect+len(wants)) // those of running jobs, however many, leave room
+	protected, most := 0, max(v.Settings.Protect+len(v.Running), v.Settings.Protect+len(wants)) // reservations of running jobs, however many, leave room
 	for _, w := range v.inTurns(v.protected()) {
 		r := w.Managed
 		if r == nil || r.Rigid() || r.Course == nil || r.Course.Err != nil || r.Phase != managed.Waiting || r.Part != nil && !r.Part.Ahead {
@@ -89,11 +89,13 @@ func (v *World) Wanted() (wants []adapter.Reservation, keep map[string]bool) {
 	return wants, keep
 }
 
-// mostAhead is how many reservations there are at once where few jobs run. Of more, the soonest of each user are made.
+// mostAhead is how many reservations exist at once where few jobs run. If more are wanted, the
+// soonest of each user are made.
 const mostAhead = 1000
 
-// shared returns so many of the reservations at most, in equal shares for each user and the soonest first, and how many are left out.
-// The others stay in the plan, and are reserved when their turn comes.
+// shared returns at most most of the reservations, in equal shares for each user and the soonest
+// first. leftOut is the number of the others. They stay in the plan, and are reserved when their
+// turn comes.
 func shared(wants []adapter.Reservation, most int) (made []adapter.Reservation, leftOut int) {
 	if len(wants) <= most {
 		return wants, 0
@@ -117,8 +119,8 @@ func shared(wants []adapter.Reservation, most int) (made []adapter.Reservation, 
 	return made, len(wants) - most
 }
 
-// inTurns returns who waits, so that of those who are protected each user has an equal share: the first ones of each come before
-// the others. The order within is as it was.
+// inTurns reorders the waiting jobs so that each user has an equal share of the protected ones. The
+// first jobs of each user come before the others. Jobs of one user stay in their order.
 func (v *World) inTurns(all []Waiter) []Waiter {
 	users := map[uint32]bool{}
 	for _, w := range all {

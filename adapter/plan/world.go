@@ -24,12 +24,14 @@ type Input struct {
 	OutOfService func(adapter.Node) bool
 	Fresh        func(*managed.Job) bool // the reading began after the last thing that was done to the job
 	Settled      bool                    // the reading began after a job last gave nodes back
-	// OverLimit reports whether a user's jobs have no nodes reserved ahead for later steps ([limits] unused); nil: every user's have.
+	// OverLimit reports whether a user's jobs have no nodes reserved ahead for later steps
+	// ([limits] unused); nil: the jobs of each user have.
 	OverLimit func(user string) bool
 	Settings  managed.Settings
 }
 
-// Unreserved reports whether no nodes are reserved ahead for a job's later steps. What was reserved for one that runs stays so.
+// Unreserved reports whether no nodes are reserved ahead for a job's later steps. Reservations of a
+// running job stay.
 func (v *World) Unreserved(r *managed.Job) bool {
 	if r.Phase != managed.Waiting {
 		return r.Unreserved
@@ -55,11 +57,11 @@ type World struct {
 	claims   []place.Claim         // what others than managed jobs occupy, node by node, from now on; no two overlap
 	guards   []guard               // of the ordinary job that has the node, if one has
 	lost     []bool                // nodes that are out of service
-	closed   []bool                // nodes that nobody has, in a reservation of others now
+	closed   []bool                // nodes that no job has, in a reservation of others now
 	taken    []Holder              // who has each node now
 	Queue    []Waiter              // in rank order
 	Planned  core.Plan             // of the queue
-	Turns    map[core.JobID]Turn   // of those that wait for a reservation; nil under a policy by which everybody has a place
+	Turns    map[core.JobID]Turn   // of the jobs that wait for a reservation; nil under a policy by which each job has a place
 	Sizing   []view.Sizing         // what rules looked at for moldable jobs
 	Sizes    map[core.JobID]Size   // of those that wait
 	Strays   []*adapter.Job        // expanders that belong to nothing under way

@@ -54,7 +54,8 @@ type world struct {
 	server  *Server
 }
 
-// newWorld makes a journal with jobs of alice (1, 3) and bob (2), and a server that answers from it.
+// newWorld returns a journal with jobs of alice (1, 3) and bob (2), and a server that answers from
+// it.
 func newWorld(t *testing.T, o Options) *world {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "readers") // short enough for sockets
@@ -109,7 +110,7 @@ func (w *world) of(uid uint32) journal.Reader {
 	return Remote(w.socket(uid), w.journal.Path())
 }
 
-// socket is one at which everybody is the user.
+// socket returns a socket at which each client counts as the user.
 func (w *world) socket(uid uint32) string {
 	w.t.Helper()
 	path := filepath.Join(w.dir, fmt.Sprint(uid))
@@ -152,7 +153,7 @@ func entriesOf(t *testing.T, j journal.Reader) []journal.Entry {
 	return out
 }
 
-// reports is all that commands show of a journal, as JSON.
+// reports returns all that commands show of a journal, as JSON.
 func reports(t *testing.T, j journal.Reader) string {
 	t.Helper()
 	s, err1 := status.Read(j)
@@ -386,7 +387,7 @@ func TestAUserMayAskSoOftenAndSoMuch(t *testing.T) {
 	}
 }
 
-// large is a queue of many jobs, each of another user's.
+// large returns a queue of many jobs, each of another user's.
 func large(jobs int) view.Queue {
 	q := view.Queue{At: 100, Cluster: "c", Nodes: 8, Closures: []view.Closure{}}
 	for i := range jobs {
@@ -540,7 +541,8 @@ func TestAnswersOfVersion1AreUnderstood(t *testing.T) {
 	}
 }
 
-// Whoever gives an entry of the queue a new field decides here whether others may see it where jobs are private.
+// A developer who gives an entry of the queue a new field decides here whether others may see it
+// where jobs are private.
 func TestNothingOfOthersJobsIsShownThatWasNotDecided(t *testing.T) {
 	public := []string{"ID", "Submitted", "Kind", "Phase", "Request", "Rank", "Size", "Start", "End", "Free", "Step", "Plan", "Machine", "Sized", "Head", "Turn", "Due", "Choices"}
 	hidden := []string{"User", "Name", "Nodes", "Why", "Grows", "Limit", "Priority", "Parts", "Unreserved"}

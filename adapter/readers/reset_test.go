@@ -16,7 +16,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// asks is what a user reads who asks for a reset.
+// asks returns what a user reads who asks for a reset.
 func asks(t *testing.T, s *Server, uid uint32, user string) string {
 	t.Helper()
 	var first bytes.Buffer

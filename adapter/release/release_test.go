@@ -67,7 +67,7 @@ func TestOnlyReservationsThatProtectNoPromiseAreDeleted(t *testing.T) {
 	}
 }
 
-// system is a batch system that notes what it is asked.
+// A system is a batch system that records its calls.
 type system struct {
 	jobs   []adapter.Job
 	begins bool // a job begins while it is being held

@@ -7,13 +7,13 @@ import (
 	"accordion/shim/wire"
 )
 
-// Readers takes the connections whose first frame is a wire.Query: users who look at the journal. They count among the server's
-// sessions and its users' as all others do, and never reach the loop.
+// Readers takes the connections whose first frame is a wire.Query: users who read the journal. They
+// count among the server's sessions and its users' as all others do, and never reach the loop.
 type Readers interface {
-	// Session answers until it returns, and no deadline stands on the connection. When ctx ends the connection is closed, and so it is
-	// after the return.
+	// Session answers until it returns. The connection has no deadline. It is closed when ctx ends,
+	// and after the return.
 	Session(ctx context.Context, conn net.Conn, peer Peer, first []byte)
 }
 
-// queries reports whether a connection is Readers' by its first frame.
+// queries reports whether the first frame of a connection is a query, for Readers.
 func queries(first []byte) bool { return wire.VersionOf(first) == wire.VersionOfQueries }

@@ -69,7 +69,7 @@ type Options struct {
 	// take long, and several goroutines call it.
 	HasName   func(uid uint32) (bool, error)
 	Patience  time.Duration // for a shim to send its request, and to take its reply
-	Launchers Launchers     // takes the sessions of version 2; nil: they are refused as those of any other version
+	Launchers Launchers     // takes the sessions of version 2; nil: they are refused as sessions of any other version are
 	Readers   Readers       // answers who looks at the journal, on this host; nil: they are refused as any other version is
 	Log       hclog.Logger  // nil: none
 }
@@ -86,7 +86,7 @@ type Server struct {
 	desk   *desk
 
 	mu   sync.Mutex
-	late int // connections that came when there was no place, and are read all the same (turnAway)
+	late int // connections that came when there was no place, and are read anyway (turnAway)
 
 	warnings LogLimit
 }
@@ -148,7 +148,8 @@ func New(o Options, t ...Transport) *Server {
 	}
 }
 
-// Calls are the requests: each user's in the order in which they were complete, those of several users by turns. The channel is never closed: whoever reads it ends
+// Calls returns the channel of the requests. Requests of one user come in the order in which they
+// were complete, requests of several users by turns. The channel is never closed: its reader ends
 // with the context that also ends Serve.
 func (s *Server) Calls() <-chan Call { return s.calls }
 

@@ -13,7 +13,7 @@ import (
 	"accordion/adapter/fair"
 )
 
-// A standing is what the directory of users says of a uid.
+// A standing is what the directory of users says about a uid.
 type standing int
 
 const (
@@ -22,8 +22,8 @@ const (
 	named
 )
 
-// A client is who has an equal share of the sessions: a user, or all uids without a name together. One user can have thousands of
-// those in a user namespace (/etc/subuid).
+// A client has an equal share of the sessions: it is a user, or all uids without a name together.
+// One user can have thousands of such uids in a user namespace (/etc/subuid).
 type client struct {
 	standing standing
 	uid      uint32 // 0 where nameless
@@ -42,7 +42,7 @@ type place struct {
 	end    func() // ends the session that has it
 }
 
-// A verdict is what the directory said of a uid, and until when that holds.
+// A verdict is what the directory said about a uid, and until when that is valid.
 type verdict struct {
 	standing standing
 	until    time.Time // zero: for good
@@ -54,9 +54,11 @@ const (
 	verdictKept  = time.Minute // of a uid without a name, or without an answer
 )
 
-// places are the sessions that are open. One client has most of them at most; where all are taken, each client has an equal share: the
-// newest session of the client with the most ends for that of another. Nobody waits for the directory: a uid of which nothing is known
-// yet has a place as a user, and the answer moves it to the others without a name.
+// places holds the sessions that are open. One client may have at most a bounded part of them
+// (mostOf). Where all are taken, each client has an equal share: the newest session of the client
+// with the most ends for a session of another. No session waits for the directory. A uid of which
+// nothing is known yet has a place as a user, and the answer may move it to the others without a
+// name.
 type places struct {
 	all, most int
 	hasName   func(uid uint32) (bool, error) // may take long
@@ -72,7 +74,7 @@ func newPlaces(all, most int, hasName func(uint32) (bool, error)) *places {
 	return &places{all: all, most: most, hasName: hasName, of: map[client][]*place{}, verdicts: map[uint32]verdict{}, asking: map[uint32]bool{}}
 }
 
-// systemHasName reports whether the operating system (nsswitch) knows a user of that uid.
+// systemHasName reports whether the operating system (nsswitch) knows a user with that uid.
 func systemHasName(uid uint32) (bool, error) {
 	_, err := user.LookupId(strconv.FormatUint(uint64(uid), 10))
 	if unknown := user.UnknownUserIdError(0); errors.As(err, &unknown) {
@@ -81,7 +83,7 @@ func systemHasName(uid uint32) (bool, error) {
 	return err == nil, err
 }
 
-// enter counts a session in that end ends, or says why it may not come in.
+// enter counts a session, which end ends, or says why it may not come in.
 func (p *places) enter(uid uint32, end func()) (one *place, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,7 +108,7 @@ func (p *places) enter(uid uint32, end func()) (one *place, why string) {
 	return one, ""
 }
 
-// client returns as whose a session of the uid counts.
+// client returns the client under which a session of the uid counts.
 func (p *places) client(uid uint32) client {
 	v, known := p.verdicts[uid]
 	switch {
@@ -150,7 +152,8 @@ func (p *places) displaced(who client) *place {
 	return nil
 }
 
-// ask begins to look up the name of a client of whom nothing is known; the next one's when that is answered.
+// ask starts to look up the name of a client of whom nothing is known. After the answer it looks up
+// the next one's.
 func (p *places) ask() {
 	for c := range p.of {
 		if v, asked := p.verdicts[c.uid]; c.standing != presumed || p.asking[c.uid] || asked && !p.old(v) {
@@ -165,8 +168,8 @@ func (p *places) ask() {
 	}
 }
 
-// settle takes in what the directory says. A uid that has a name once keeps it: the directory may be away later, and say that there is
-// no such user.
+// settle applies the directory's answer. A uid that once had a name keeps it: the directory may be
+// away later, and report that the user does not exist.
 func (p *places) settle(uid uint32, has bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -188,7 +191,7 @@ func (p *places) settle(uid uint32, has bool, err error) {
 	p.ask()
 }
 
-// forget drops what was said of one uid, of one without a name where there is any.
+// forget drops the verdict on one uid, on one without a name where there is any.
 func (p *places) forget() {
 	var last uint32
 	for uid, v := range p.verdicts {
@@ -199,7 +202,7 @@ func (p *places) forget() {
 	delete(p.verdicts, last)
 }
 
-// move counts the places of one client as another's. Those beyond what that may have end.
+// move counts the places of one client as another's. Those beyond the other's bound end.
 func (p *places) move(from, to client) {
 	all := p.of[from]
 	delete(p.of, from)
@@ -214,7 +217,7 @@ func (p *places) move(from, to client) {
 	}
 }
 
-// leave gives a place back. One that was given to another user is no longer there.
+// leave releases a place. A place that was given to another user is no longer there.
 func (p *places) leave(one *place) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -232,8 +235,9 @@ func (p *places) drop(one *place) {
 	}
 }
 
-// desk hands requests to the loop, those of the users first of whom it heard least lately. Each cycle of the loop may be a plan: without
-// turns the requests of one user would keep those of others waiting for as many.
+// desk hands requests to the loop, first the requests of the users with the fewest lately. Each
+// cycle of the loop may compute a plan. Without turns each request of one user would delay the
+// requests of others by a cycle.
 type desk struct {
 	mu      sync.Mutex
 	ledger  fair.Ledger
@@ -263,7 +267,7 @@ func (d *desk) drop(c *Call) {
 	d.waiting.Drop(c.UID, c)
 }
 
-// pop takes out the one that comes next; nil: nobody waits.
+// pop removes and returns the request that comes next; nil: none waits.
 func (d *desk) pop() *Call {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -275,7 +279,7 @@ func (d *desk) pop() *Call {
 	return c
 }
 
-// hand gives the requests to the loop until ctx ends.
+// hand passes the requests to the loop until ctx ends.
 func (d *desk) hand(ctx context.Context, to chan<- Call) {
 	for {
 		c := d.pop()

@@ -17,8 +17,9 @@ import (
 // A host that vanishes without a word (its power fails, its cable is pulled) is noticed after idle + probes × interval.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}
 
-// strangers are how many connections may be open at once whose users are not known yet: so many proofs are read within a shim's
-// patience. One that is refused is told to ask again. A host is known once a user has proved himself from there.
+// strangers bounds the open connections whose users are not known yet. Their proofs can all be read
+// within a shim's patience. A refused connection is asked to try again. A host is known once a user
+// has proved their identity from there.
 var strangers = connlimit.Limits{
 	Total:     2048,
 	PerClient: 2048 / 8, // so that one network cannot keep the others out
@@ -85,7 +86,7 @@ func (c *tcpConn) Peer() (Peer, error) {
 	from := c.RemoteAddr().String()
 	leave, err := l.strangers.Enter(client, func() { c.TCPConn.Close() })
 	if full := (*connlimit.FullError)(nil); errors.As(err, &full) {
-		_ = seal.Busy(c.TCPConn, waiting(full)) // who does not take it asks again all the same
+		_ = seal.Busy(c.TCPConn, waiting(full)) // a client that does not read it asks again anyway
 		return Peer{}, &strangerError{client.Network, fmt.Errorf("%s: %s", from, waiting(full))}
 	}
 	defer leave()
@@ -106,7 +107,7 @@ func waiting(full *connlimit.FullError) string {
 	return fmt.Sprintf("%d connections wait for their proof, as many as there may be", full.Open)
 }
 
-// strangerError says why a peer of a network is not known.
+// strangerError reports why a peer of a network is not known.
 type strangerError struct {
 	network string
 	error

@@ -57,12 +57,14 @@ func (s *Show) keepVow(v *plan.World, r *managed.Job) error {
 		map[string]any{"promised": r.Vowed, "end": r.Vowed + slip, "seconds": slip, "cause": cause})
 }
 
-// overdue is after how many seconds without the nodes of a step a promise counts as broken, though none was made in its place: as long as a
-// node that is away is taken to be back soon.
+// overdue is the number of seconds without the nodes of a step after which a promise counts as
+// broken, though none was made in its place. It is as long as a node that is away is expected back
+// soon.
 const overdue core.Time = 30
 
-// expectedEnd returns the second at which the job will end as far as is known now. One that waits for the nodes of a step, which is
-// overdue, ends later than its promise says: that moves only when other nodes are found.
+// expectedEnd returns the second at which the job will end, as far as is known now. A job that
+// waits for the overdue nodes of a step ends later than its promise says, which moves only when
+// other nodes are found.
 func expectedEnd(v *plan.World, r *managed.Job) core.Time {
 	if r.Phase != managed.Running || r.WaitsFor == managed.Nobody || r.Resizing() || v.Now < r.Due()+overdue {
 		return r.End()

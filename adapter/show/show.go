@@ -70,7 +70,7 @@ func (s *Show) Write(v *plan.World) error {
 	return nil
 }
 
-// either is the profile that a job runs, or is planned to.
+// either returns the profile that a job runs, or is planned to run.
 func either(r *managed.Job) core.EP {
 	if r.Phase == managed.Waiting && r.Course != nil {
 		return r.Course.EP

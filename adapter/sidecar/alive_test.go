@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// By this the watchdog of systemd tells a sidecar that hangs.
+// With this the watchdog of systemd detects a sidecar that hangs.
 func TestASidecarThatDoesNotLookUpFromItsWorkIsNotAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Options{Journal: mute{}})

@@ -174,7 +174,7 @@ func (s *Sidecar) failed(r *managed.Job, op *decide.Operation, err error) error 
 	return s.jobs.save(r)
 }
 
-// reject sets a job aside of which the batch system has refused several starts in a row.
+// reject sets aside a job of which the batch system has refused several starts in a row.
 func (s *jobs) reject(r *managed.Job, why error) error {
 	r.Reject(why.Error(), s.notes.clock.Now().Unix(), managed.KindsOf(s.readings.snapshot.Nodes))
 	return s.save(r, decide.Rejected(r.Rejected.Said, r.Rejected.Times))

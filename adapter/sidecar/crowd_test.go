@@ -125,11 +125,12 @@ func (l lateness) String() string {
 	return fmt.Sprintf("accepted: %s; growths: %s; shrinks: %s", worst(l.accepted), worst(l.growths), worst(l.shrinks))
 }
 
-// crowd is hostile users: each has so many jobs, of so many steps of ten seconds.
+// A crowd counts hostile users, the jobs of each user, and the steps of each job, of ten seconds
+// each.
 type crowd struct{ users, jobs, steps int }
 
-// nextTo tells how late another user's jobs are next to the crowd, who come after some minutes and evolve. In the last two
-// minutes jobs are submitted that do not.
+// nextTo returns how late another user's jobs are next to the crowd. That user's jobs come after
+// some minutes and evolve; in the last two minutes jobs are submitted that do not.
 func nextTo(t *testing.T, c crowd, after time.Duration) (l lateness) {
 	delays := func(c embedded.Call) embedded.Fault {
 		if c.Verb == "Expand" || c.Verb == "Shrink" {

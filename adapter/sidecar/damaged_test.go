@@ -25,7 +25,7 @@ func (w *world) damage(job int64, change func(data []byte) []byte) {
 	}
 }
 
-// unsummed is a record without its checksum, as an older Accordion wrote it.
+// unsummed returns a record without its checksum, as an older Accordion wrote it.
 func unsummed(data []byte) []byte {
 	if rest, is := bytes.CutPrefix(data, []byte(`{"sum":"`)); is {
 		return append([]byte("{"), rest[len(`01234567",`):]...)

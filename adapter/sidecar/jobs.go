@@ -63,8 +63,9 @@ func (s *jobs) find(id core.JobID) *managed.Job {
 // fresh says whether the newest reading began after the last thing we did to the job.
 func (s *jobs) fresh(r *managed.Job) bool { return r.Busy == "" && s.readings.shows(r.Touched) }
 
-// settled reports whether what became of a start whose release was given up is known: the release can be carried out no more, and a
-// reading that began after that shows the job. Only such a reading tells a job that is still held from one that is about to begin.
+// settled reports whether the result of a start whose release was given up is known. The release
+// can no longer be carried out, and a reading that began after that shows the job. Only such a
+// reading distinguishes a job that is still held from one that is about to begin.
 func (s *jobs) settled(r *managed.Job) bool {
 	switch {
 	case r.Phase != managed.Starting || r.Straggles.IsZero():
@@ -103,7 +104,7 @@ func (s *jobs) restore() error {
 	return nil
 }
 
-// recall takes what was counted of users' jobs out of what the queue showed last.
+// recall restores the counts of users' jobs from what the queue showed last.
 func (s *jobs) recall() error {
 	data, err := s.notes.journal.Queue()
 	if err != nil {
@@ -122,10 +123,12 @@ func (s *jobs) recall() error {
 	return nil
 }
 
-// spend counts what a job used whose run has ended. It notes what the run left unused of what was reserved ahead, and returns that. What the
-// batch system took is not the user's doing. Nor may a requeue be: Slurm does not tell whose it is, and lets an owner requeue a job that was
-// submitted with --requeue. So that is counted when the job ends for good or its next run leaves something unused too, and not at all once that
-// run begins its last growth.
+// spend counts what a job used whose run has ended. It records what the run left unused of what was
+// reserved ahead, and returns that. The user does not pay for what the batch system took. A requeue
+// may not be the user's doing either. Slurm does not tell whose it is, and lets an owner requeue a
+// job that was submitted with --requeue. So a requeue is counted when the job ends for good or its
+// next run leaves something unused too. It is not counted at all once that run begins its last
+// growth.
 func (s *jobs) spend(r *managed.Job, state string) core.Time {
 	now := s.notes.clock.Now().Unix()
 	used, unused := r.Used(now)
@@ -142,7 +145,8 @@ func (s *jobs) spend(r *managed.Job, state string) core.Time {
 	return unused
 }
 
-// unpaid is what jobs that have ended left unused, by number. Slurm requeues a job under its number with a new second of submission.
+// unpaid holds what jobs that have ended left unused, by number. Slurm requeues a job under its
+// number with a new second of submission.
 type unpaid map[core.JobID]debt
 
 type debt struct {
@@ -150,7 +154,8 @@ type debt struct {
 	unused        core.Time // node-seconds
 }
 
-// settle counts what jobs left unused that the reading does not show any more. One that waits again takes it along.
+// settle counts what jobs left unused that the reading no longer shows. A job that waits again
+// keeps its debt.
 func (s *jobs) settle(snapshot *adapter.Snapshot) {
 	if len(s.unpaid) == 0 {
 		return
@@ -184,10 +189,10 @@ func (s *jobs) lost(nodes []string) bool {
 	return slices.ContainsFunc(s.readings.snapshot.Nodes, func(n adapter.Node) bool { return n.Lost && slices.Contains(nodes, n.Name) })
 }
 
-// taken are the states of jobs that the batch system ended.
+// taken holds the states of jobs that the batch system ended.
 var taken = map[string]bool{"NODE_FAIL": true, "BOOT_FAIL": true, "PREEMPTED": true, "LAUNCH_FAILED": true, "REVOKED": true}
 
-// read makes a job of what the journal has of it.
+// read returns the job that a record of the journal describes.
 func read(stored journal.Record) (*managed.Job, error) {
 	if stored.Damaged != nil {
 		return nil, stored.Damaged
@@ -205,8 +210,9 @@ func read(stored journal.Record) (*managed.Job, error) {
 // mostKept bounds how much of a damaged record its event keeps, in bytes.
 const mostKept = 64 << 10
 
-// setAside takes a record that cannot be believed out of what is remembered: its event keeps it, for whoever wants to know. The job is taken
-// up again as the batch system shows it, as a job of which nothing is remembered.
+// setAside removes a damaged record from what is remembered. An event keeps the record for later
+// inspection. The job is taken up again as the batch system shows it, as a job of which nothing is
+// remembered.
 func (s *jobs) setAside(stored journal.Record, why error) error {
 	key := adapter.Key{ID: core.JobID(stored.Job), Submitted: stored.Submitted}
 	text := fmt.Sprintf("what the journal remembers of job %d is damaged: %v. It is set aside, and the job is taken up again as the batch system shows it; "+

@@ -86,7 +86,7 @@ func (p *picky) seen() (tries, calls int) {
 	return len(p.tries), p.calls
 }
 
-// pauses are the whole seconds between tries.
+// pauses returns the whole seconds between tries.
 func (p *picky) pauses() (all []int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -27,7 +27,8 @@ type hands struct{ at *time.Time }
 func (h hands) Now() time.Time                       { return *h.at }
 func (h hands) After(time.Duration) <-chan time.Time { return nil }
 
-// What a run leaves unused that was requeued may be the batch system's doing, or its owner's (sbatch --requeue, scontrol requeue).
+// A run may leave something unused because of a requeue by the batch system, or by its owner
+// (sbatch --requeue, scontrol requeue).
 func TestWhatARequeuedRunLeavesUnusedIsCountedUnlessTheNextOneGrows(t *testing.T) {
 	// Each word is a reading, a minute after the one before: wait, run, grown, ending, preempted, gone. Of a wait again the job may have a new second
 	// of submission (new), as in Slurm.

@@ -91,7 +91,8 @@ type task struct {
 	do   func(context.Context)
 }
 
-// begin begins as many of the calls as may be under way: those for users first for whom fewest were made lately.
+// begin starts as many of the calls as may be under way, first the calls for users for whom fewest
+// were made lately.
 func (s *reservations) begin(ctx context.Context, todo []task) {
 	ledger := &s.turns.reservations
 	under := 0

@@ -317,7 +317,7 @@ func (p *paced) Admit(ctx context.Context, verb string) (context.Context, func()
 	return ctx, func() { p.mu.Lock(); p.kept--; p.mu.Unlock() }, nil
 }
 
-// TryAdmit makes a resize wait where it is carried out.
+// TryAdmit admits each resize at once: it waits where it is carried out.
 func (p *paced) TryAdmit(ctx context.Context, _ ...string) (context.Context, func(), time.Duration, string) {
 	return ctx, func() {}, 0, ""
 }

@@ -190,7 +190,7 @@ func (s *Sidecar) Alive(ctx context.Context) error {
 	}
 }
 
-// reset is that what a user's jobs left unused is to be forgotten.
+// A reset asks the loop to forget what a user's jobs left unused.
 type reset struct {
 	user string
 	done chan<- bool // receives whether there was anything; it has room for that
@@ -212,7 +212,7 @@ func (s *Sidecar) ResetUnused(ctx context.Context, user string) (bool, error) {
 	}
 }
 
-// reset forgets what a user's jobs left unused, and writes so into the journal.
+// reset forgets what a user's jobs left unused, and records that in the journal.
 func (s *Sidecar) reset(r reset) error {
 	had := s.jobs.usage.Reset(r.user)
 	r.done <- had

@@ -10,8 +10,9 @@ import (
 	"accordion/core"
 )
 
-// standstill measures when the loop should have been at work and was not: the machine was busy, the process was stopped, or no sidecar ran.
-// What a step is late by meanwhile is not the batch system's doing.
+// standstill measures when the loop should have been at work and was not: the machine was busy, the
+// process was stopped, or no sidecar ran. The batch system is not the cause when a step is late for
+// that reason.
 type standstill struct {
 	clock adapter.Clock
 	jobs  *jobs
@@ -19,10 +20,11 @@ type standstill struct {
 	since time.Time // when it should have looked up at the latest
 }
 
-// expect begins a stretch that should take so long at most.
+// expect begins a stretch that should last at most lasts.
 func (s *standstill) expect(lasts time.Duration) { s.since = s.clock.Now().Add(lasts) }
 
-// end ends that stretch: steps that are due and waited in what it took longer have waited for the sidecar. A clock that was set says nothing.
+// end ends that stretch. Steps that were due after its expected end have waited for the sidecar. A
+// clock that was set says nothing.
 func (s *standstill) end(set bool) {
 	if now := s.clock.Now(); !set && now.Sub(s.since) > time.Duration(managed.Tolerance)*time.Second {
 		s.note(s.since.Unix(), now.Unix())

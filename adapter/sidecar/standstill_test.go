@@ -9,7 +9,7 @@ import (
 	"accordion/adapter/view"
 )
 
-// sleeper is an audience at which the loop stands still once, from a second on for so long.
+// A sleeper is an audience at which the loop stands still once, from at on for lasts.
 type sleeper struct {
 	at    time.Time
 	lasts time.Duration

@@ -27,7 +27,8 @@ func TestACallForAReservationThatWasGivenUpIsTakenForUnderWayForAWhile(t *testin
 	}
 }
 
-// A reading of before tells nothing of a release that the batch system carried out after its caller gave up.
+// An earlier reading shows nothing about a release that the batch system carried out after its
+// caller gave up.
 func TestAStartWhoseReleaseWasGivenUpIsJudgedByAReadingThatBeganAfterItCouldCome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Options{Journal: mute{}})

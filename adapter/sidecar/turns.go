@@ -19,7 +19,7 @@ const resizesAtOnce = 2
 // actsAtOnce is how many acts may be under way between intent and outcome.
 const actsAtOnce = 16
 
-// turns shares what only few may have at once among the users of the jobs: resizes, and calls for reservations.
+// turns shares scarce calls among the users of the jobs: resizes, and calls for reservations.
 type turns struct {
 	clock        adapter.Clock
 	pacer        adapter.Pacer // nil: the batch system sets no bound
@@ -28,8 +28,9 @@ type turns struct {
 	again        time.Time // when a resize that was put off may find room
 }
 
-// resize begins the resizes that are due, as far as there is room for them: those of users first who had fewest lately. One that
-// gives back nodes for which another user waits has its turn when that user has.
+// resize starts the resizes that are due, as far as there is room for them. Users with the fewest
+// lately come first. A resize that releases nodes for which another user waits takes that user's
+// turn.
 func (s *Sidecar) resize(ctx context.Context, v *plan.World, due []*managed.Job) error {
 	s.turns.again = time.Time{}
 	refused := map[fair.Asker]string{}
@@ -66,8 +67,8 @@ func (s *Sidecar) payer(r *managed.Job) uint32 {
 	return r.UID
 }
 
-// take lets a resize begin with the context that it returns, or says what it waits for. Who was refused before in this cycle is
-// not asked about again.
+// take lets a resize begin with the context that it returns, or says what it waits for. It does not
+// ask again for an asker that was refused before in this cycle.
 func (t *turns) take(ctx context.Context, op *decide.Operation, refused map[fair.Asker]string) (context.Context, decide.Decision) {
 	if op.Shrink {
 		ctx = fair.As(ctx, fair.Releasing)

@@ -22,7 +22,7 @@ func (w *world) wasteful(user string) adapter.Key {
 	return w.submit(embedded.JobSpec{User: user, Nodes: 1, Comment: "ep=1x60s,15x60s", Managed: true, Script: embedded.Phases(50 * time.Second)})
 }
 
-// ahead is the reservations of jobs for later steps, by the batch system.
+// ahead returns the reservations of jobs for later steps, as the batch system has them.
 func (w *world) ahead() (names []string) {
 	w.t.Helper()
 	s, err := w.Observe(w.t.Context())
@@ -37,7 +37,7 @@ func (w *world) ahead() (names []string) {
 	return names
 }
 
-// queue is what accordion queue shows.
+// queue returns what accordion queue shows.
 func (w *world) queue() (q view.Queue) {
 	w.t.Helper()
 	data, err := w.journal.Queue()
@@ -75,7 +75,8 @@ func TestLaterStepsOfAUserWhoLeavesThemUnusedAreNotReservedAhead(t *testing.T) {
 			}
 		})
 
-		// From now on nothing is reserved ahead, also after a restart; others are as ever, and the job grows all the same.
+		// From now on nothing is reserved ahead, also after a restart. Other jobs are as before,
+		// and the job grows anyway.
 		w.restart()
 		job := w.wasteful("mallory")
 		w.at(180)

@@ -11,7 +11,8 @@
 //	go test ./adapter/sim -run Seed$ -accordion.seed=4711    one story again; the smallest part of it that still goes wrong, told in full
 //	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000    stories of seeds that nobody has tried; a red one is kept, and fails nothing
 //
-// A story that was red once stands in testdata/seeds, with what was wrong, and every run tells it. A red seed goes there when it is mended.
+// A story that failed once is in testdata/seeds, with what was wrong, and every run tells it. A
+// seed that fails goes there when the fault is mended.
 //
 // # What goes wrong
 //
@@ -35,12 +36,13 @@
 // That two sidecars never act in the same lease is demanded in stories of their own (lease_test.go); those of a seed have one
 // sidecar, which keeps none.
 //
-// Applications that have parts on two such clusters have stories of their own (parts_test.go, delegated_test.go,
-// -accordion.parts=N, -accordion.partseed=4711), of which ./scripts/test tells 8,500, shorter ones with more faults in them. What is
-// demanded besides all this: no part runs without an order to start it, nor on other nodes than were prepared for it, none
-// is let through before all are at the barrier, an application keeps its rank, a launcher that lies is refused and
-// believed in nothing, and nothing is left of parts when their orders are gone. What there was of each kind of job,
-// launcher and fault is counted, and has to be enough (tally_test.go).
+// Applications that have parts on two such clusters have stories of their own (parts_test.go,
+// delegated_test.go, -accordion.parts=N, -accordion.partseed=4711). ./scripts/test tells 8,500 of
+// them, which are shorter and have more faults. They demand more. No part runs without an order to
+// start it, nor on nodes that were not prepared for it. No part is let through before all are at
+// the barrier, and an application keeps its rank. A launcher that lies is refused and believed in
+// nothing. Nothing is left of parts when their orders are gone. The kinds of jobs, launchers and
+// faults are counted, and each has to occur often enough (tally_test.go).
 //
 // # What cannot be demanded
 //

@@ -71,8 +71,9 @@ func TestSeedsThatWereRedOnce(t *testing.T) {
 	}
 }
 
-// TestFreshSeeds tells stories of seeds that nobody has tried. One that goes wrong is printed and kept in a file, and fails nothing: it is
-// new, and so no word on what was changed last. Each kind has a process of its own: one that dies is kept, too.
+// TestFreshSeeds tells stories of seeds that no run has tried. One that goes wrong is printed and
+// kept in a file, and fails nothing: it is new, and so does not show that the last change was
+// wrong. Each kind has a process of its own: one that dies is kept, too.
 //
 //	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000                 as ./scripts/test does
 //	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000 -accordion.freshfrom=4711 -accordion.freshkind=TestSeeds
@@ -101,7 +102,7 @@ func TestFreshSeeds(t *testing.T) {
 	}
 }
 
-// seedsOf returns of how many seeds the lines are.
+// seedsOf returns the number of seeds in the lines.
 func seedsOf(reds []string) int {
 	seeds := map[string]bool{}
 	for _, red := range reds {
@@ -111,7 +112,8 @@ func seedsOf(reds []string) int {
 	return len(seeds)
 }
 
-// afterwards is what TestMain prints when all tests have ended: what a test that passes says nobody sees.
+// afterwards is what TestMain prints when all tests have ended: the output of a test that passes is
+// not shown.
 var afterwards bytes.Buffer
 
 // keep appends the red seeds to their file.
@@ -166,7 +168,7 @@ func tail(out []byte) string {
 	return strings.Join(strings.Fields(string(out[max(0, len(out)-4000):])), " ")
 }
 
-// TestTellsFreshSeeds is the process of one kind.
+// TestTellsFreshSeeds runs in the process of one kind.
 func TestTellsFreshSeeds(t *testing.T) {
 	if os.Getenv(tellsFresh) == "" {
 		t.Skip("is a part of TestFreshSeeds")

@@ -29,8 +29,8 @@ func (w *world) judgeTouch(verb string, key adapter.Key) {
 // readings are the calls that change nothing at the batch system.
 var readings = []string{"Observe", "Inspect", "Speaks"}
 
-// judgeIntent looks, when a sidecar calls the batch system, that the journal has the intent and that it is open: nothing is done that a
-// successor could not know of.
+// judgeIntent checks, when a sidecar calls the batch system, that the journal has the intent and
+// that it is open: nothing is done that a successor could not know of.
 func (w *world) judgeIntent(verb, target string) {
 	if slices.Contains(readings, verb) {
 		return

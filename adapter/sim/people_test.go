@@ -60,7 +60,7 @@ func (w *world) use(a *app) {
 	}
 }
 
-// submit submits a job, as soon as the batch system is up: nobody reaches one that is down.
+// submit submits a job, as soon as the batch system is up: no user reaches one that is down.
 func (w *world) submit(spec embedded.JobSpec) (adapter.Key, error) {
 	for w.silent() {
 		time.Sleep(w.dice.span(100*time.Millisecond, 300*time.Millisecond, "submission", w.count("submission")))
@@ -108,7 +108,8 @@ func (w *world) strike(e event) {
 		w.quiet = true
 		w.mu.Unlock()
 		w.note("the batch system restarts")
-		// None is up again in the second in which it went down: a job's number and its second of submission tell it from all others.
+		// No batch system is up again in the second in which it went down: a job's number and its
+		// second of submission distinguish it from all others.
 		time.Sleep(max(w.dice.span(0, 4*time.Second, "down", e.number), time.Until(time.Now().Truncate(time.Second).Add(time.Second))))
 		w.mu.Lock()
 		w.quiet = false

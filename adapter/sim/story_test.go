@@ -241,7 +241,7 @@ func (s *story) trouble(r teller) {
 	}
 }
 
-// ordinaryJob is a job of the batch system's own.
+// ordinaryJob returns a job of the batch system's own.
 func (s *story) ordinaryJob(r teller, i int) app {
 	a := app{
 		name: fmt.Sprintf("o%d", i+1), at: r.when(0, 60), nodes: r.between(1, s.nodes), limit: core.Time(r.long(5, 50)),

@@ -17,8 +17,8 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// A stranger is another user of the cluster, who is hostile: she speaks for others' jobs, submits jobs with the mark of others' applications,
-// says that she is their launcher or a part of them, and floods.
+// A stranger is a hostile user of the cluster. She speaks for others' jobs, and submits jobs with
+// the mark of others' applications. She claims to be their launcher or a part of them, and floods.
 const (
 	stranger    = "eve"
 	strangerUID = 2000
@@ -79,7 +79,8 @@ func (w *world) lifeNow() *life {
 	return w.life
 }
 
-// forge has the stranger submit jobs that bear the marks of others' applications, and cancel those that are still there in the end.
+// forge submits, as the stranger, jobs that bear the marks of others' applications, and cancels
+// those that still exist in the end.
 func (d *desk) forge() {
 	for n := range 4 {
 		time.Sleep(d.dice.span(2*time.Second, 15*time.Second, "forges", n))
@@ -100,7 +101,7 @@ func (d *desk) forge() {
 	}
 }
 
-// claim has the stranger say that she is a launcher of others' applications, or a part of them.
+// claim pretends, as the stranger, to be a launcher of others' applications, or a part of them.
 func (d *desk) claim(over <-chan struct{}) {
 	u := &user{desk: d, name: stranger}
 	for n := 1; ; n++ {
@@ -127,7 +128,7 @@ func (d *desk) claim(over <-chan struct{}) {
 	}
 }
 
-// disbelieved looks that all that the stranger is told is that she is refused.
+// disbelieved checks that the stranger receives refusals only.
 func (d *desk) disbelieved(p *cable, hello *launcher.Hello) {
 	for patience := time.After(5 * time.Second); ; {
 		select {
@@ -144,7 +145,7 @@ func (d *desk) disbelieved(p *cable, hello *launcher.Hello) {
 	}
 }
 
-// judgeNames looks that no application names a stranger's job.
+// judgeNames checks that no application names a stranger's job.
 func (d *desk) judgeNames(r applications.Record) {
 	var a struct { // of application.Application
 		ID    int64 `json:"id"`
@@ -169,7 +170,7 @@ func (d *desk) judgeNames(r applications.Record) {
 	}
 }
 
-// judgeForged looks that no job of the stranger's began.
+// judgeForged checks that no job of the stranger's began.
 func (w *world) judgeForged() {
 	for _, r := range w.system.Jobs() {
 		if r.Job.User == stranger && !r.Start.IsZero() && adapter.IsPart(&r.Job) && len(w.restarts) == 0 {
@@ -186,7 +187,7 @@ func strange(seed uint64) *story {
 }
 
 // TestAStrangerWhoSpeaksForOthersJobsIsRefusedAndChangesNothing tells stories with a hostile user in them. All that is demanded of a story
-// is demanded all the same.
+// is demanded anyway.
 func TestAStrangerWhoSpeaksForOthersJobsIsRefusedAndChangesNothing(t *testing.T) {
 	everySeed(60, func(i int) {
 		seed := *fromFlag + uint64(i)
@@ -196,7 +197,8 @@ func TestAStrangerWhoSpeaksForOthersJobsIsRefusedAndChangesNothing(t *testing.T)
 	})
 }
 
-// TestAStrangerIsInStoriesOfApplications looks that the stories of applications have the hostile user in them.
+// TestAStrangerIsInStoriesOfApplications checks that the stories of applications have the hostile
+// user in them.
 func TestAStrangerIsInStoriesOfApplications(t *testing.T) {
 	var all tally
 	for seed := uint64(5); seed <= 100; seed += 5 {

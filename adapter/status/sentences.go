@@ -241,7 +241,7 @@ func (t *teller) planTitle() string {
 	return "What it was promised"
 }
 
-// mostChanges is how many changes of a job's size are told one by one.
+// mostChanges is how many changes of a job's size are shown one by one.
 const mostChanges = 40
 
 // plan is when the job starts, changes its size and ends, and how far one may rely on it.

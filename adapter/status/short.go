@@ -7,7 +7,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// What people are shown of texts that users, or long profiles, make long, in characters. Programs get all of it (--json).
+// Limits of texts that are shown to people, in characters: users, or long profiles, can make them
+// long. Programs get all of it (--json).
 const (
 	widestCell = 48
 	widestLast = 120 // of a row: nodes, or why it waits
@@ -15,10 +16,10 @@ const (
 	mostSteps  = 7   // of a profile
 )
 
-// short cuts a text to so many characters.
+// short cuts a text to at most most characters.
 func short(s string, most int) string { return text.Snip(s, most, "…") }
 
-// narrow cuts the cells of a table with so many columns.
+// narrow cuts the cells of a table with the given number of columns.
 func narrow(t table.Writer, columns int) {
 	all := make([]table.ColumnConfig, columns)
 	for i := range all {
@@ -28,7 +29,7 @@ func narrow(t table.Writer, columns int) {
 	t.SetColumnConfigs(all)
 }
 
-// more says how many steps are left out; "" when none are.
+// more returns a text with the number of steps that are left out; "" when none are.
 func more(steps int) string {
 	if steps <= mostSteps+1 {
 		return ""

@@ -27,8 +27,9 @@ import (
 type Sidecar struct {
 	Running bool `json:"running"`
 	PID     int  `json:"pid,omitempty"` // 0: not known
-	// Since and Away are of one that is away, told to a user who may not open its journal: since which Unix second (0: not known), and
-	// why no jobs are shown. Absent where the jobs are known.
+	// Since and Away describe a sidecar that is away, for a user who may not open its journal:
+	// since which Unix second (0: not known), and why no jobs are shown. Absent where the jobs are
+	// known.
 	Since core.Time `json:"since,omitempty"`
 	Away  string    `json:"away,omitempty"`
 }

@@ -29,7 +29,7 @@ type Usage struct {
 	Users    []UserUsage `json:"users"`
 }
 
-// UserUsage is that of a user's jobs in an account, as of a second.
+// UserUsage is the usage of a user's jobs in an account, as of a second.
 type UserUsage struct {
 	User    string    `json:"user"`
 	Account string    `json:"account,omitempty"`
@@ -90,7 +90,8 @@ type Entry struct {
 	// Grows and Limit are of a managed job, as JobView's; Priority and Parts of every one that waits.
 	Grows string `json:"grows,omitempty"`
 	Limit *Limit `json:"limit,omitempty"`
-	// Unreserved is of a managed job for whose later steps no nodes are reserved ahead, by [limits] unused.
+	// Unreserved marks a managed job for whose later steps no nodes are reserved ahead, by [limits]
+	// unused.
 	Unreserved bool               `json:"unreserved,omitempty"`
 	Priority   int64              `json:"priority,omitempty"`
 	Parts      []adapter.RankPart `json:"parts,omitempty"`
@@ -140,13 +141,13 @@ func NodesWord(n int) string {
 	return fmt.Sprintf("%d nodes", n)
 }
 
-// Somebody stands for every user where jobs are private.
+// Somebody takes the place of the name of each user where jobs are private.
 const Somebody = "somebody"
 
-// Anonymize takes from the entry what tells whose job it is.
+// Anonymize removes from the entry what identifies the job's user.
 func (e *Entry) Anonymize() {
 	e.User, e.Name, e.Why, e.Parts, e.Priority, e.Limit = Somebody, "", "", nil, 0, nil
 }
 
-// Anonymize takes from the closure whose it is.
+// Anonymize removes from the closure what identifies its owner.
 func (c *Closure) Anonymize() { c.Name = "of somebody" }

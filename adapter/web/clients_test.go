@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// elsewhere is a listener that says that connections come from the host that from names.
+// An elsewhere is a listener whose connections seem to come from the host that from returns.
 type elsewhere struct {
 	net.Listener
 	from *atomic.Value // string
@@ -80,7 +80,8 @@ func TestAClientWithAllStreamsKeepsNoOtherOut(t *testing.T) {
 	}
 }
 
-// TestAClientThatAsksWithoutEndKeepsNoOtherWaiting: all who ask about jobs wait for the same two places.
+// TestAClientThatAsksWithoutEndKeepsNoOtherWaiting: all clients that ask about jobs wait for the
+// same two places.
 func TestAClientThatAsksWithoutEndKeepsNoOtherWaiting(t *testing.T) {
 	h, root := open(t, Options{})
 	for range mostExplained { // both are taken

@@ -260,7 +260,8 @@ func pack(text []byte) []byte {
 // packedHeader begins a gzip stream: no name, no time.
 var packedHeader = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 0xff}
 
-// without returns a scene that lacks what the batch system hides from users; private hides jobs, and all that says whose they are.
+// without returns a scene without what the batch system hides from users. private hides jobs, and
+// all that identifies their users.
 func without(s *view.Scene, private bool) *view.Scene {
 	a := *s
 	if private {

@@ -21,7 +21,8 @@ import (
 // mostExplained is how many jobs are explained at once: each costs a look into the journal, and as long as the queue is.
 const mostExplained = 2
 
-// asking bounds who waits for that: one client that asks without end keeps no other waiting.
+// asking bounds the clients that wait for that: one client that asks without end keeps no other
+// waiting.
 var asking = connlimit.Limits{Total: 64, PerClient: 16}
 
 // jobPage is what the page of a job shows.
@@ -174,7 +175,8 @@ func (h *Server) application(e *view.Entry, hidden adapter.Hidden) *status.Appli
 	return a
 }
 
-// remembered is the journal, as far as what is in it may be shown: its words name users, accounts and reservations.
+// remembered returns the journal, as far as its contents may be shown: its words name users,
+// accounts and reservations.
 func (h *Server) remembered(hidden adapter.Hidden) journal.Reader {
 	if hidden.Jobs || hidden.Accounts || hidden.Reservations || h.options.Journal == nil {
 		return nil

@@ -127,8 +127,9 @@ func listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// trusted returns an error where another user could put a socket of his own in the place of ours: in a folder that is not root's or
-// our own, or that others can write to, unless only owners can remove what is there (/tmp).
+// trusted returns an error where another user could replace our socket by one of their own. That is
+// so in a folder that is not root's or our own. It is also so in one that others can write to,
+// unless only owners can remove what is there (/tmp).
 func trusted(folder string) error {
 	info, err := os.Stat(folder)
 	if err != nil {
@@ -143,7 +144,8 @@ func trusted(folder string) error {
 	return nil
 }
 
-// connections bound what is open at once. Of one client the newest takes the place of the oldest: a browser connects again.
+// connections bounds what is open at once. The newest connection of a client replaces its oldest: a
+// browser connects again.
 var connections = connlimit.Limits{Total: 2_048, PerClient: 1_024, Replace: true}
 
 // bound returns a listener with that bound.

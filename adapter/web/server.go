@@ -40,7 +40,7 @@ type Server struct {
 	fresh   chan struct{} // closed when a newer one is there
 
 	streams   *connlimit.Limiter // readers of editions
-	asking    *connlimit.Limiter // who waits for an explanation, or gets one
+	asking    *connlimit.Limiter // clients that wait for an explanation, or get one
 	explainer chan struct{}      // bounds explanations
 }
 

@@ -17,7 +17,8 @@ const what = "evolution profile"
 // An error is a *core.SyntaxError with the offending piece and the correct form, in one printable line.
 func Parse(text string) (core.EP, error) { return ParseAfter(0, text) }
 
-// ParseAfter is Parse for one of several profiles of a job, of which the ones before have so many steps as written.
+// ParseAfter parses one of several profiles of a job, as Parse does. steps is the number of steps,
+// as written, in the profiles before it.
 func ParseAfter(steps int, text string) (core.EP, error) {
 	body, column := core.TrimSpace(text)
 	var ep core.EP

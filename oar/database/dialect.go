@@ -26,7 +26,7 @@ type Dialect interface {
 	Overran(err error) bool
 	// NoTable reports whether an error says that a table does not exist.
 	NoTable(err error) bool
-	// Renew is the statement after which a session is as new; "": none makes it so.
+	// Renew returns the statement that resets a session; "": no statement does.
 	Renew() string
 	// InsertOnce is the INSERT of a row that may be there already.
 	InsertOnce(row string) string

@@ -24,9 +24,11 @@ func condition(text string) string {
 	return "(" + text + ")"
 }
 
-// Eligible gives a column of the resources that are so wanted. The account that may only read asks, in a session as new, in a
-// transaction that can change nothing and ends in time. ErrSlow when it does not; any other error is in the database's own words.
-// What another session of the account interrupts is asked once more: another user's text can do that.
+// Eligible returns a column of the resources that match wanted. It asks with the account that may
+// only read, in a reset session, in a transaction that can change nothing and ends in time. The
+// error is ErrSlow when it takes too long; any other error is in the database's own words. A query
+// that another session of the account interrupts is asked once more: another user's text can do
+// that.
 func Eligible[T any](ctx context.Context, d *DB, column, wanted string, patience time.Duration) ([]T, error) {
 	found, err := eligible[T](ctx, d, column, wanted, patience)
 	if err != nil && d.interrupted(err) && ctx.Err() == nil {
@@ -63,7 +65,8 @@ func eligible[T any](ctx context.Context, d *DB, column, wanted string, patience
 	return nil, errors.Unwrap(err)
 }
 
-// renewed takes what a user's text has left in a session (locks, variables), or has the session ended: the next text is another user's.
+// renewed removes what a user's text has left in a session (locks, variables), or has the session
+// closed, because the next text is another user's.
 func (d *DB) renewed(ctx context.Context, conn *sql.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()

@@ -48,10 +48,11 @@ func (mariaDB) limits(abandoned time.Duration) string {
 
 func (mariaDB) NoTable(err error) bool { return mariaDBSays(err, 1146) }
 
-// interrupted is never so: only a statement ends another session, and a user's text is an expression.
+// interrupted always reports false: only a statement ends another session, and a user's text is an
+// expression.
 func (mariaDB) interrupted(error) bool { return false }
 
-// mariaDBSays reports whether an error is MariaDB's and has one of some numbers.
+// mariaDBSays reports whether an error is MariaDB's and has one of the numbers.
 func mariaDBSays(err error, numbers ...uint16) bool {
 	var said *mysql.MySQLError
 	return errors.As(err, &said) && slices.Contains(numbers, said.Number)

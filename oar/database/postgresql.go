@@ -56,12 +56,13 @@ func (postgreSQL) limits(abandoned time.Duration) string {
 
 func (postgreSQL) NoTable(err error) bool { return postgreSQLSays(err, "42P01") }
 
-// interrupted: each session of a role may end the others of the same role (pg_cancel_backend, pg_terminate_backend).
+// interrupted reports whether another session ended the statement: each session of a role may end
+// the others of the role (pg_cancel_backend, pg_terminate_backend).
 func (p postgreSQL) interrupted(err error) bool {
 	return postgreSQLSays(err, "57014", "57P01") && !p.Overran(err)
 }
 
-// postgreSQLSays reports whether an error is PostgreSQL's and has one of some codes.
+// postgreSQLSays reports whether an error is PostgreSQL's and has one of the codes.
 func postgreSQLSays(err error, codes ...string) bool {
 	var said *pgconn.PgError
 	return errors.As(err, &said) && slices.Contains(codes, said.Code)
@@ -114,7 +115,8 @@ func (p postgreSQL) connect(conf conf.Conf, who conf.Login) (*sql.DB, error) {
 	return stdlib.OpenDB(*config), nil
 }
 
-// connectUsers: a session that is renewed has no prepared statements any more, so the driver must keep none.
+// connectUsers connects without prepared statements: a session that is reset has lost its own, so
+// the driver must keep none.
 func (p postgreSQL) connectUsers(conf conf.Conf) (*sql.DB, error) {
 	config, err := p.config(conf, conf.ReadOnly)
 	if err != nil {

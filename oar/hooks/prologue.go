@@ -17,10 +17,11 @@ import (
 // job begins on.
 const ComingNodes = ".accordion"
 
-// Prologue is what a node does for a job before its command begins; nodefile is the file that OAR has made for the job there.
-// OAR knows of an evolving job's base only, which may be smaller than its first step: the sidecar has left the nodes of that
-// step beside the file, and they take its place. A job for which nothing was left is not touched. Nor is one where another user may
-// have left it: OAR's folder is in /tmp by default, where everybody can make it first.
+// Prologue runs on a node before a job's command begins. nodefile is the file that OAR made for the
+// job there. OAR knows only the base of an evolving job, which may be smaller than its first step.
+// The sidecar has left the nodes of that step next to the file, and they replace its contents. A
+// job for which nothing was left is not touched. Nor is one where another user may have left it:
+// OAR's folder is in /tmp by default, where any user can create it first.
 func Prologue(nodefile string) error {
 	folder, name := filepath.Split(nodefile)
 	if err := rename(filepath.Clean(folder), name+ComingNodes, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -29,7 +30,7 @@ func Prologue(nodefile string) error {
 	return nil
 }
 
-// rename renames a file of ours in a folder that nobody else can write to, and follows no link.
+// rename renames a file of ours in a folder that no other user can write to, and follows no link.
 func rename(folder, from, to string) error {
 	if info, err := os.Lstat(folder); err != nil {
 		return err

@@ -39,8 +39,9 @@ func assemble(records []*Job, nodes map[string]*adapter.Node) []*Job {
 	return shown
 }
 
-// counts says whether a companion's nodes are its base's. Those that are away for good are not: a noop job outlives its node, while OAR ends
-// every other job with its. A companion of a running job counts with its other nodes; where it has none it does not.
+// counts reports whether a companion's nodes belong to its base. Nodes that are away for good do
+// not: a noop job outlives its node, while OAR ends every other job with its node. A companion of a
+// running job counts with its other nodes; where it has none it does not count.
 func (r *Job) counts(base *Job, nodes map[string]*adapter.Node) bool {
 	if r.Joined == "" || base.State != adapter.Pending && base.State != adapter.Running {
 		return false

@@ -30,7 +30,7 @@ type Job struct {
 	With       string   // of a companion that has not joined: those that were made with it have the same
 	MadeIn     string   // of a companion: the reservation in which it was made
 	Companions []*Job   // the companions of an evolving job, as far as they count
-	Away       []string // of a companion that counts: those of its hosts that are the job's no more
+	Away       []string // of a companion that counts: its hosts that the job no longer has
 }
 
 // Marks of companions whose nodes are the job's.

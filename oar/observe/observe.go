@@ -42,7 +42,8 @@ type Reader struct {
 // New is a reader of the jobs of a queue.
 func New(db tables.Tables, queue string) *Reader { return &Reader{db: db, queue: queue} }
 
-// Snapshot reads the pool, and gives the jobs that it shows, and those that yield their nodes after a while.
+// Snapshot reads the pool. It returns the snapshot, its jobs, and the jobs that yield their nodes
+// after a while.
 func (o *Reader) Snapshot(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, []*Job, []Yielding, error) {
 	snapshot := &adapter.Snapshot{At: time.Now(), Molds: adapter.Molds{Pause: o.db.Conf.SecurityTime}}
 	if err := o.db.Many(ctx, tx); err != nil {

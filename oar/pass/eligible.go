@@ -11,9 +11,11 @@ import (
 	"accordion/oar/tables"
 )
 
-// eligibility finds the resources that a user's SQL means, where that is no condition. Each text is asked once a pass, with the account
-// that may only read, and ended when it takes long; of who wrote such a text no other is asked in this pass, of who has spent the budget
-// none until that has come back, and of nobody's when the time for all of them is over.
+// eligibility finds the resources that a user's SQL selects, where the SQL is not a condition. Each
+// text is evaluated once a pass, with the account that may only read, and stopped when it takes
+// long. After that no other text of its user is evaluated in this pass. When a user has spent the
+// budget, no text of the user is evaluated until the budget has come back. When the time for all
+// texts has ended, no text is.
 type eligibility struct {
 	ask      func(ctx context.Context, text string, patience time.Duration) ([]int64, error)
 	patience time.Duration // of one text
@@ -47,8 +49,9 @@ func wishOf(w *waiting, g *group) wish {
 	return wish{w.user, database.Wanted(w.properties, g.properties)}
 }
 
-// all asks for what jobs want, each time for a text of the user whose texts have taken least so far: whoever writes what takes long does
-// not take the time of others. Of texts of such users the one comes first that most users want, then most jobs.
+// all evaluates the jobs' texts, each time one of the user whose texts have taken least so far. So
+// a user whose texts take long does not take the time of others. Of such users' texts the one that
+// most users want comes first, then the one that most jobs want.
 func (e *eligibility) all(ctx context.Context, wishes []wish) {
 	users, jobs := map[string]map[string]bool{}, map[string]int{}
 	var names []string
@@ -116,7 +119,7 @@ func (d store) eligible(ctx context.Context, text string, patience time.Duration
 	return database.Eligible[int64](ctx, d.DB, "resource_id", text, patience)
 }
 
-// remembered reads the budget of all users as the last pass left it.
+// remembered returns the budget of all users as the last pass left it.
 func (d store) remembered(ctx context.Context) (Budget, error) {
 	rows, err := d.ReadAsked(ctx)
 	b := Budget{}

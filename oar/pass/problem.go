@@ -249,7 +249,7 @@ func (t *translator) tree(ctx context.Context, w *waiting, g *group, levels []ga
 	return t.trees[key], nil
 }
 
-// meant gives the resources that a text means, where that is known without the database.
+// meant returns the resources that a text selects, where that is known without the database.
 func (t *translator) meant(text string) (gantt.Set, bool) {
 	if set, known := t.sets[text]; known {
 		return set, true
@@ -272,7 +272,7 @@ func (t *translator) meant(text string) (gantt.Set, bool) {
 	return set, true
 }
 
-// wishes are what the database is asked for jobs: nothing for those that begin later, or never.
+// wishes returns what the database is asked for jobs: nothing for jobs that begin later, or never.
 func (t *translator) wishes(jobs []*waiting) (all []wish) {
 	for _, w := range jobs {
 		if t.later(w) {
@@ -290,7 +290,7 @@ func (t *translator) wishes(jobs []*waiting) (all []wish) {
 	return all
 }
 
-// later reports whether a job may not begin now by its types.
+// later reports whether the types of a job forbid that it begins now.
 func (t *translator) later(w *waiting) bool {
 	kind, err := ReadTypes(slices.DeleteFunc(slices.Clone(w.types), isSidecars))
 	return err != nil || kind.Postpone > t.now || kind.expire > 0 && t.now > kind.expire

@@ -194,7 +194,8 @@ func TestWhatTakesLongDoesNotTakeTheTimeOfWhatIsUsual(t *testing.T) {
 	})
 }
 
-// asks does passes at some seconds, each with 2.5 s to ask in, and gives in which of them each user had an answer to all texts.
+// asks runs passes at some seconds, each with 2.5 s for questions. It returns in which of them each
+// user had an answer to all texts.
 func asks(t *testing.T, wishes []wish, takes func(text string) time.Duration, seconds ...core.Time) string {
 	t.Helper()
 	budget, lines := Budget{}, []string{}
@@ -271,7 +272,7 @@ func TestTextsOfAUserHaveABudgetThatIsRemembered(t *testing.T) {
 	}
 }
 
-// What does not begin now is not asked for, unless another asks for the same.
+// A text of a job that does not begin now is not evaluated, unless another job asks for the same.
 func TestNothingIsAskedForWhatIsKnownOrBeginsLater(t *testing.T) {
 	postponed, usual := request(1, 60, level{"network_address", 1}), request(2, 60, level{"network_address", 1})
 	postponed.types, postponed.properties = []string{"postpone=2199-01-01 00:00:00"}, "upper(cluster) = 'A'"

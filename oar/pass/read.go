@@ -192,7 +192,7 @@ func (d store) readRequests(ctx context.Context, tx database.Querier, into func(
 	})
 }
 
-// readConditions reads which texts of users are conditions.
+// readConditions finds out which texts of users are conditions.
 func (s *state) readConditions() {
 	s.conditions = map[string]condition{}
 	seen := map[string]bool{}
@@ -212,7 +212,8 @@ func (s *state) readConditions() {
 	}
 }
 
-// named are the columns that waiting jobs name, in their levels and their conditions, beside resource_id.
+// named returns the columns, apart from resource_id, that waiting jobs name in their levels and
+// conditions.
 func (s *state) named() []string {
 	seen := map[string]bool{"resource_id": true}
 	var all []string

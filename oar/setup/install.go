@@ -60,8 +60,8 @@ type part struct {
 	put, take func(ctx context.Context, d setupStore) (string, error)
 }
 
-// first are those that need tables of OAR's for themselves, and so wait for whoever reads these: they are made, and removed, before anything
-// else is changed.
+// first returns the parts that need tables of OAR's for themselves, and so wait for each reader of
+// these. They are made, and removed, before anything else is changed.
 func (s Setup) first() []part {
 	if !database.DialectOf(s.Conf).TellsChanges() {
 		return nil
@@ -69,8 +69,8 @@ func (s Setup) first() []part {
 	return []part{{s.makeTriggers, s.removeTriggers}}
 }
 
-// parts are the others, in the order in which they are made. Users can submit evolving jobs when the last is there, so the
-// rules are; undone is in the other order.
+// parts returns the other parts, in the order in which they are made. Users can submit evolving
+// jobs when the last one exists, so the rules are last. They are removed in the reverse order.
 func (s Setup) parts() []part {
 	all := []part{{s.makeTables, s.removeTables}}
 	all = append(all, part{s.makeLink, s.removeLink}, part{s.makeQueue, s.removeQueue}, part{s.makeEpilogue, s.removeEpilogue})

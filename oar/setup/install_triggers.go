@@ -24,14 +24,15 @@ var triggers = []struct{ name, table, when, payload string }{
 
 const triggersLine = "triggers that tell of jobs and nodes on channel " + database.Channel
 
-// source is the body of a trigger's function.
+// source returns the body of a trigger's function.
 func source(payload string) string {
 	return fmt.Sprintf(`
 				BEGIN PERFORM pg_notify('%s', %s::text); RETURN NULL; END `, database.Channel, payload)
 }
 
-// makeTriggers makes the functions anew, which locks nothing, and the triggers that are missing. One that stands is left alone: to
-// replace it waits for each reader of the table. A version in which a trigger fires at other times gives it another name.
+// makeTriggers creates the functions again, which locks nothing, and the triggers that are missing.
+// It leaves an existing trigger alone, because replacing it waits for each reader of the table. A
+// version in which a trigger fires at other times gives it another name.
 func (s Setup) makeTriggers(ctx context.Context, d setupStore) (string, error) {
 	had, err := d.triggersThere(ctx)
 	if err != nil {
@@ -65,7 +66,7 @@ func (d setupStore) atOnce(ctx context.Context, doing string, statements ...stri
 	return d.Transaction(ctx, func(tx *sql.Tx) error { return database.Run(ctx, tx, doing, statements...) })
 }
 
-// triggersThere are the names of those of ours that there are, switched on.
+// triggersThere returns the names of our triggers that exist and are switched on.
 func (d setupStore) triggersThere(ctx context.Context) ([]string, error) {
 	return d.triggersThat(ctx, "t.tgenabled = 'O'")
 }
@@ -80,7 +81,7 @@ func (d setupStore) triggersThat(ctx context.Context, are string) ([]string, err
 	return database.Column[string](ctx, d.Sql, "the triggers", query)
 }
 
-// removeTriggers removes those that are there, each with its function.
+// removeTriggers removes the triggers that exist, each with its function.
 func (s Setup) removeTriggers(ctx context.Context, d setupStore) (string, error) {
 	had, err := d.triggersThat(ctx, "1 = 1")
 	if err != nil {

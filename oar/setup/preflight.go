@@ -136,10 +136,12 @@ func Apart(at, before, after core.Time) (seconds core.Time, where string) {
 	return max(at-after, 0), "ahead of"
 }
 
-// checkpointsLong is for how many seconds OAR may wait for the checkpoint of a besteffort job before preflight says so.
+// checkpointsLong is the longest time, in seconds, that OAR may wait for the checkpoint of a
+// besteffort job before preflight reports it.
 const checkpointsLong core.Time = 60
 
-// checkBesteffort looks at the besteffort jobs that run: for the checkpoints of some OAR waits for as long as their users say.
+// checkBesteffort checks the besteffort jobs that run. For the checkpoints of some, OAR waits for
+// as long as their users say.
 func (s Setup) checkBesteffort(ctx context.Context, d setupStore) ([]check, error) {
 	query := `SELECT COALESCE(MAX(j.checkpoint), 0) FROM jobs j WHERE ` + database.IsHolding + ` AND (j.queue_name = 'besteffort'
 		OR EXISTS (SELECT 1 FROM job_types t WHERE t.job_id = j.job_id AND t.type = 'besteffort'))`

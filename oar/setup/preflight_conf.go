@@ -53,7 +53,7 @@ func (s Setup) checkConf(text string) []check {
 	}
 }
 
-// shared reports whether a folder lies in one that every user of a machine can write to.
+// shared reports whether a folder is in one that every user of a machine can write to.
 func shared(folder string) bool {
 	return slices.ContainsFunc([]string{"/tmp/", "/var/tmp/", "/dev/shm/"}, func(all string) bool { return strings.HasPrefix(folder+"/", all) })
 }

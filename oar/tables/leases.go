@@ -94,7 +94,7 @@ func (d Tables) Leased(ctx context.Context, queue string, now core.Time) (bool, 
 	return l.Holder != "" && l.Ends > now, err
 }
 
-// LeaseOf reads a queue's lease; the zero one: there is none.
+// LeaseOf reads a queue's lease. It returns the zero lease where there is none.
 func (d Tables) LeaseOf(ctx context.Context, queue string) (Lease, error) {
 	there, err := d.have(ctx, d.Sql, leases)
 	if err != nil || !there {
@@ -103,7 +103,8 @@ func (d Tables) LeaseOf(ctx context.Context, queue string) (Lease, error) {
 	return d.leaseOf(ctx, d.Sql, queue)
 }
 
-// LeaveLease ends a lease of the holder's; nothing where it is another's. For so long as keep says the row stays, with nobody in it.
+// LeaveLease ends a lease of the holder's. It does nothing where the lease is another's. For keep
+// the row stays, without a holder.
 func (d Tables) LeaveLease(ctx context.Context, queue, holder string, keep time.Duration) error {
 	return d.Change(ctx, func(tx *sql.Tx) error {
 		second, err := d.Second(ctx, tx)

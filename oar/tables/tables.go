@@ -83,7 +83,7 @@ func (d Tables) MakeTables(ctx context.Context) error {
 
 func (d Tables) create(ctx context.Context, t table) error {
 	query := "CREATE TABLE IF NOT EXISTS " + t.name + " (" + t.columns + ")" + d.TableOptions()
-	// Two that make it at once are in each other's way, "if not exists" or not.
+	// Two processes that make it at once conflict, even with "if not exists".
 	return d.Change(ctx, func(tx *sql.Tx) error { return database.Run(ctx, tx, "making the table "+t.name, query) })
 }
 
@@ -95,8 +95,9 @@ func (d Tables) drop(ctx context.Context, t table) error {
 	return d.Change(ctx, func(tx *sql.Tx) error { return database.Run(ctx, tx, "removing the table "+t.name, statements...) })
 }
 
-// DropTables removes Accordion's tables, but that of locks, and the holders of its reservations; where they are not there, nothing. Jobs
-// of users stay as they are: one that evolves is not scheduled any more, and OAR ends those that run when they are over.
+// DropTables removes Accordion's tables where they exist, but for the table of locks, and removes
+// the holders of its reservations. Jobs of users stay as they are: an evolving job that waits is no
+// longer scheduled, and OAR ends the running ones at their ends.
 func (d Tables) DropTables(ctx context.Context) error {
 	there, err := d.Installed(ctx, d.Sql)
 	if err != nil {

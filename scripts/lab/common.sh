@@ -39,7 +39,7 @@ check_directory() {
 	[[ $lab == /* && $lab != / && $lab =~ ^[A-Za-z0-9/._-]+$ ]] ||
 		wrong "$1=$lab: want an absolute path of letters, digits and / . _ -"
 	((${#lab} <= 80)) || wrong "$1=$lab: a socket below it needs a path of at most 80 characters"
-	[[ ! -L $lab && (! -e $lab || -d $lab && -O $lab) ]] || # /var/tmp is everybody's
+	[[ ! -L $lab && (! -e $lab || -d $lab && -O $lab) ]] || # every user can write to /var/tmp
 		wrong "$1=$lab belongs to another user or is a link: give another directory"
 }
 

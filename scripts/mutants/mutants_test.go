@@ -25,8 +25,8 @@ type mutant struct {
 	old, new string
 }
 
-// read reads mutants.txt. A mutant begins with "== NAME"; "row", "file" and "test" follow, then "--- " and "+++ " with what is taken out and
-// put in.
+// read parses mutants.txt. A mutant begins with "== NAME"; "row", "file" and "test" follow, then
+// "--- " and "+++ " with what is removed and added.
 func read(t *testing.T) (all []*mutant) {
 	t.Helper()
 	text, err := os.ReadFile("mutants.txt")
@@ -62,7 +62,7 @@ func read(t *testing.T) (all []*mutant) {
 	return all
 }
 
-// changed returns the mutant's file as it is with the fault.
+// changed returns the mutant's file with the fault.
 func (m *mutant) changed() ([]byte, error) {
 	text, err := os.ReadFile(filepath.Join(root, m.file))
 	if err != nil {
@@ -105,7 +105,8 @@ func TestEveryMutantFits(t *testing.T) {
 	}
 }
 
-// TestEveryMutantDies builds each mutant, and expects its test to be red: by what the test says, and not because it does not compile.
+// TestEveryMutantDies builds each mutant, and expects its test to fail: with a message of the test,
+// and not because it does not compile.
 func TestEveryMutantDies(t *testing.T) {
 	if !*mutantsFlag {
 		t.Skip("takes some minutes: ask for it with -accordion.mutants")

@@ -55,7 +55,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// Who can open the journal can lock it.
+// A user who can open the journal can lock it.
 func TestOnlyRootOpensTheStateOfTheSidecar(t *testing.T) {
 	text, err := os.ReadFile("../../examples/systemd/accordion.service")
 	if err != nil {
@@ -116,7 +116,8 @@ func TestServiceIsBounded(t *testing.T) {
 	}
 }
 
-// Systemd waits for a oneshot service forever unless it says for how long, and its timer waits for it.
+// Systemd waits for a oneshot service forever unless its unit has a timeout, and its timer waits
+// for it.
 func TestEveryOneshotServiceTimesOut(t *testing.T) {
 	paths, err := filepath.Glob("../../examples/systemd/*.service")
 	if err != nil || len(paths) == 0 {

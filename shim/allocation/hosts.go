@@ -26,8 +26,8 @@ type Hosts struct {
 	Allocations List     // of a job with companions; nil: its own has all nodes
 }
 
-// Published returns the path of a job's hosts file, on the node of its script. Where another user has the usual folder in /tmp, it is in a
-// private one beside it.
+// Published returns the path of a job's hosts file, on the node of its script. Where another user
+// has the usual folder in /tmp, the file is in a private one next to it.
 func Published(cluster string, job int64) string {
 	dir, _ := lists.Find("/tmp")
 	return filepath.Join(dir, fmt.Sprintf("%s-%d.hosts", cluster, job))

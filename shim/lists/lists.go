@@ -42,9 +42,11 @@ func Write(temporary, pattern, last string, all []string) (path string, err erro
 	return path, nil
 }
 
-// Directory returns a directory that only the user can write to, below a folder for temporary files, where everybody can (TMPDIR; /tmp
-// where that is no absolute path): accordion-UID, which it makes where there is none. Where that is not the user's alone, because
-// another user made it first or put a link there, it is accordion-UID.SUFFIX, which has a random name when it is made.
+// Directory returns a directory that only the user can write to. It is below a folder for temporary
+// files, where every user can write (TMPDIR; /tmp where that is not an absolute path). Its name is
+// accordion-UID, and Directory creates it where it is absent. Another user may have made
+// accordion-UID first, or put a link there. Then the name is accordion-UID.SUFFIX, which is random
+// when the directory is created.
 func Directory(temporary string) (string, error) {
 	usual := usualIn(temporary)
 	if err := os.Mkdir(usual, 0o700); err != nil && !os.IsExist(err) {
@@ -60,8 +62,8 @@ func Directory(temporary string) (string, error) {
 	return dir, nil
 }
 
-// Find returns the directory that Directory returned before, or that the sidecar made for a job's hosts file (adapter/hosts), and makes
-// none. Where there is none it returns accordion-UID.
+// Find returns the directory that Directory returned before, or that the sidecar made for a job's
+// hosts file (adapter/hosts). It creates none. Where there is none it returns accordion-UID.
 func Find(temporary string) (dir string, found bool) {
 	usual := usualIn(temporary)
 	if private(usual) {
@@ -83,7 +85,8 @@ func usualIn(temporary string) string {
 	return filepath.Join(temporary, "accordion-"+strconv.Itoa(os.Getuid()))
 }
 
-// private reports whether a directory belongs to the user and nobody else can write to it. A link is none, wherever it leads.
+// private reports whether a directory belongs to the user and no other user can write to it. A link
+// is not private, wherever it leads.
 func private(dir string) bool {
 	info, err := os.Lstat(dir)
 	return err == nil && info.IsDir() && info.Mode().Perm()&0o022 == 0 && int(info.Sys().(*syscall.Stat_t).Uid) == os.Getuid()

@@ -8,10 +8,11 @@ import (
 	"accordion/adapter/fair"
 )
 
-// slurmctld answers clients one after the other, and every user of the cluster waits while it does. So the programs that
-// begin in any minute are counted, and where the administrator sets a bound it holds, whatever happens: an act waits for its
-// turn before it begins, with room for all of its programs, so that it is not stopped halfway; a reading leaves a quarter
-// of the minute to the acts. Users have equal shares of it: see Allowance.
+// slurmctld answers clients one after the other, and every user of the cluster waits while it does.
+// So the programs that begin in any minute are counted. Where the administrator sets a bound, it
+// holds whatever happens. An act waits for its turn before it begins, with room for all of its
+// programs, so that it is not stopped halfway. A reading leaves a quarter of the minute to the
+// acts. Users have equal shares of it: see Allowance.
 
 // LeastClients is the smallest bound on client programs a minute: the longest act has room, and readings beside it.
 const LeastClients = 20
@@ -57,14 +58,15 @@ type start struct {
 	by fair.Asker
 }
 
-// A waiter is what waits for room for its programs.
+// A waiter waits for room for its programs.
 type waiter struct {
 	fair.Asker
 	cost, spare int
 	until       time.Time // of one that tries: when it waits no longer unless it tries again
 }
 
-// patience is for how long one that tries is waited for beyond the instant at which it was told to try again.
+// patience is how long a waiter that tries keeps its place beyond the instant at which it was asked
+// to try again.
 const patience = time.Second
 
 // ticket is programs that may begin: those that an admitted act has left, when it travels in a context.
@@ -91,7 +93,7 @@ func (a *Allowance) ledger(k fair.Kind) *fair.Ledger {
 	return &a.acts
 }
 
-// usage is how many programs of a minute are used up, and by whom.
+// usage is how many programs of a minute are used up, and by which users.
 type usage struct {
 	all  int
 	of   [fair.Kinds]int
@@ -108,14 +110,15 @@ func (u *usage) add(by fair.Asker, n int) {
 	}
 }
 
-// claims returns how many programs of a minute are kept free for readings, and as many for acceptances.
+// claims returns how many programs of a minute are kept free for readings. As many again are kept
+// for acceptances.
 func claims(limit int) int { return max(limit/8, 2) }
 
 // newcomers returns how many programs of a minute are kept free for shrinks, and a third of them for users who began few in it.
 func newcomers(limit int) int { return limit * 3 / 8 }
 
-// few returns how many programs of a minute are few, where so many users begin any: no more than the equal share of each. One user
-// alone may begin all.
+// few returns how many programs of a minute count as few, when the given number of users begin any:
+// the equal share of each at most. One user alone may begin all.
 func few(limit, users int) int {
 	if users < 2 {
 		return limit
@@ -152,7 +155,8 @@ func (a *Allowance) few(w *waiter) bool {
 	return a.used.acts[w.User]+w.cost <= few(a.Limit, a.users(w.User))
 }
 
-// users returns how many users began programs in this minute, or wait for some, one of them and not the sidecar itself included.
+// users returns how many users began programs in this minute, or wait for some. It counts one as
+// such a user, and does not count the sidecar itself.
 func (a *Allowance) users(one uint32) int {
 	users := max(len(a.used.acts), a.waiting[fair.Acting].Users())
 	if a.used.acts[0] > 0 {
@@ -203,9 +207,10 @@ func (a *Allowance) Begin(t *ticket) {
 	}
 }
 
-// Admit waits until cost programs could begin for the context's asker, and keeps room for them, for the context that it
-// returns. What was admitted before, with enough left, is admitted. A reading leaves room for spare programs more: it comes at
-// even distances after the first few, and no minute is without one.
+// Admit waits until cost programs could begin for the context's asker. It keeps room for them, for
+// the context that it returns. A call that was admitted before, with enough room left, is admitted
+// at once. A reading leaves room for spare programs more: it comes at even distances after the
+// first few, and no minute is without one.
 func (a *Allowance) Admit(ctx context.Context, cost, spare int) (context.Context, func(), error) {
 	if a.Limit == 0 || cost == 0 || a.admitted(ctx, cost) {
 		return ctx, func() {}, nil
@@ -227,7 +232,7 @@ func (a *Allowance) Admit(ctx context.Context, cost, spare int) (context.Context
 	return admitted, done, nil
 }
 
-// admitted reports whether the context has a ticket for so many programs more.
+// admitted reports whether the context has a ticket for cost more programs.
 func (a *Allowance) admitted(ctx context.Context, cost int) bool {
 	of, _ := ctx.Value(ticketKey{}).(*ticket)
 	if of == nil {
@@ -238,8 +243,8 @@ func (a *Allowance) admitted(ctx context.Context, cost int) bool {
 	return of.left >= cost
 }
 
-// Try is Admit now or not at all: then it returns after how long there may be room, and the asker keeps its place in the queue
-// until soon after that.
+// Try admits as Admit does, without waiting. When there is no room, it returns the time after which
+// there may be some. The asker keeps its place in the queue until soon after that.
 func (a *Allowance) Try(ctx context.Context, cost, spare int) (context.Context, func(), time.Duration) {
 	if a.Limit == 0 || cost == 0 {
 		return ctx, func() {}, 0
@@ -268,14 +273,15 @@ func (a *Allowance) Try(ctx context.Context, cost, spare int) (context.Context, 
 	return admitted, done, 0
 }
 
-// settle takes one out of the queue that tried.
+// settle removes a waiter that tried from the queue.
 func (a *Allowance) settle(w *waiter) {
 	a.waiting[w.Kind].Drop(w.User, w)
 	delete(a.tried, w.Asker)
 	a.tell() // another is first now
 }
 
-// room keeps room for a waiter, and says 0, or after how long there may be some. The caller holds the lock.
+// room keeps room for a waiter and returns 0. Where there is none, it returns the time after which
+// there may be some. The caller holds the lock.
 func (a *Allowance) room(w *waiter) time.Duration {
 	open := a.open(w)
 	if w.cost > open || a.behind(w, open) {
@@ -301,8 +307,9 @@ func (a *Allowance) room(w *waiter) time.Duration {
 	return 0
 }
 
-// behind reports whether another comes before a waiter: one of its kind, unless that may not have the room that is kept for users
-// who began few; or before an act a shrink, where there is no room for both.
+// behind reports whether another waiter comes before this one. That is so for one of its kind,
+// unless that may not have the room that is kept for users who began few. A shrink comes before an
+// act, where there is no room for both.
 func (a *Allowance) behind(w *waiter, open int) bool {
 	if _, first, _ := a.waiting[w.Kind].Next(); w.Kind != fair.Reading && first != w {
 		if w.Kind != fair.Acting || !a.hadFew(w) || a.hadFew(first) {
@@ -313,8 +320,9 @@ func (a *Allowance) behind(w *waiter, open int) bool {
 	return w.Kind == fair.Acting && waits && w.cost+first.cost > open
 }
 
-// early returns after how long an act's turn comes. Where several users begin programs, and a quarter of the minute is used up, acts
-// come at even distances: else the first ones would use up the minute at once, and each other user would wait for the next one.
+// early returns the time after which an act's turn comes. Where several users begin programs, and a
+// quarter of the minute is used up, acts come at even distances. Otherwise the first ones would use
+// up the minute at once, and each other user would wait for the next minute.
 func (a *Allowance) early(w *waiter) time.Duration {
 	if w.Kind != fair.Acting || a.few(w) || a.users(w.User) < 2 || a.used.of[fair.Acting]+w.cost <= largest(a.Limit)/4 {
 		return 0
@@ -327,7 +335,7 @@ func (a *Allowance) early(w *waiter) time.Duration {
 	return 0
 }
 
-// each returns in which time so many programs come at even distances.
+// each returns the time in which the given number of programs come at even distances.
 func (a *Allowance) each(programs int) time.Duration {
 	return minute * time.Duration(programs) / time.Duration(largest(a.Limit))
 }
@@ -339,7 +347,7 @@ func (a *Allowance) keep(by fair.Asker, cost int) {
 	a.ledger(by.Kind).Charge(by.User, float64(cost), time.Now())
 }
 
-// entitle makes a context with which a waiter's programs may begin, for which room is kept.
+// entitle returns a context with which a waiter's programs may begin, for which room is kept.
 func (a *Allowance) entitle(ctx context.Context, w *waiter) (context.Context, func()) {
 	t := &ticket{left: w.cost, by: w.Asker}
 	return context.WithValue(ctx, ticketKey{}, t), func() { a.give(t) }
@@ -359,13 +367,14 @@ func (a *Allowance) give(t *ticket) {
 	a.tell()
 }
 
-// tell has all that wait look again. The caller holds the lock.
+// tell wakes all waiters, which look again. The caller holds the lock.
 func (a *Allowance) tell() {
 	close(a.changed)
 	a.changed = make(chan struct{})
 }
 
-// soonest returns after how long something may have changed, pause at most. The caller holds the lock.
+// soonest returns the time after which something may have changed, at most pause. The caller holds
+// the lock.
 func (a *Allowance) soonest(pause time.Duration) time.Duration {
 	if len(a.begun) > 0 {
 		pause = min(pause, time.Until(a.begun[0].at.Add(minute)))
@@ -397,7 +406,8 @@ func (a *Allowance) wait(ctx context.Context, try func() time.Duration) error {
 	}
 }
 
-// forget drops what began longer than a minute ago, and those who tried and did not come back.
+// forget drops the programs that began longer than a minute ago, and the waiters that tried and did
+// not come back.
 func (a *Allowance) forget(now time.Time) {
 	n := 0
 	for n < len(a.begun) && now.Sub(a.begun[n].at) >= minute {

@@ -109,7 +109,7 @@ func (k *Keeper) LeaveLease(ctx context.Context, h adapter.Holder, keep time.Dur
 	return fmt.Errorf("giving the lease up, reservation %s: %w", name, err)
 }
 
-// keep notes until when the reservations of a sidecar that leaves the lease are to stay.
+// keep records until when the reservations of a sidecar that leaves the lease stay.
 func (k *Keeper) keep(ctx context.Context, c adapter.Claim) error {
 	err := k.create(ctx, output.Left, c)
 	if taken(err) { // it was left a moment ago, too
@@ -181,7 +181,8 @@ func (k *Keeper) verify(ctx context.Context, c adapter.Claim, until core.Time) e
 	return nil
 }
 
-// read reads who has the lease, or left it, from the reservation of that name; nil: there is none.
+// read returns the holder of the lease, or the sidecar that left it, from the reservation with that
+// name; nil: there is none.
 func (k *Keeper) read(ctx context.Context, name string) (*adapter.Holder, error) {
 	out, err := k.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "show", "reservation", name}})
 	if client.Says(err, "not found") || err == nil && !strings.Contains(out.Stdout, "ReservationName="+name+" ") {

@@ -10,13 +10,14 @@ import (
 // This file tells job_submit.lua how many nodes associations and QOS allow a job ever, so that it can refuse at submission what can
 // never run: the plug-in does not see their limits, and may ask nobody while slurmctld holds its locks.
 
-// Lua returns the Lua text: of each association ("phys", "phys/1001") and QOS that limits the nodes of a job, how many and why. The
-// first line has a digest of the others: job_submit.lua reads them only where that has changed, for thousands take it some 40 ms.
+// Lua returns the Lua text: for each association ("phys", "phys/1001") and QOS that limits the
+// nodes of a job, how many and why. The first line has a digest of the others. job_submit.lua reads
+// them only where that has changed, because reading thousands takes it some 40 ms.
 func (p Policies) Lua(n Need) string {
 	return withDigest("how many nodes a job may have at most", p.luaTable(n))
 }
 
-// withDigest returns a file for job_submit.lua, whose first line says what it is about.
+// withDigest returns a file for job_submit.lua, with its subject in the first line.
 func withDigest(about, body string) string {
 	return fmt.Sprintf("-- %s: %s. Read by job_submit.lua. sha256:%x\n%s", author, about, sha256.Sum256([]byte(body)), body)
 }
@@ -30,8 +31,9 @@ func IsOurs(text string) bool {
 	return strings.HasPrefix(first, "-- ") && strings.Contains(first, author)
 }
 
-// Dated returns a file for job_submit.lua with the second in which it is written at the beginning of its first line. The plug-in believes no
-// file for longer than a quarter of an hour: the sidecar may have moved, write elsewhere now or be unable to write.
+// Dated returns a file for job_submit.lua with the second of its writing at the beginning of its
+// first line. The plug-in believes no file for longer than a quarter of an hour: the sidecar may
+// have moved, write elsewhere now or be unable to write.
 func Dated(text string, now time.Time) string {
 	rest, commented := strings.CutPrefix(text, "--")
 	if !commented {

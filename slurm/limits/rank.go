@@ -41,12 +41,14 @@ func Rank(c output.Configuration, r *output.Record, rules Policies, now time.Tim
 	return slices.DeleteFunc(all, func(p adapter.RankPart) bool { return p.Points == 0 })
 }
 
-// fine is into how many parts at most PriorityMaxAge is divided: of Slurm's default, a week, a part is a minute.
+// fine is the largest number of parts into which PriorityMaxAge is divided: with Slurm's default, a
+// week, a part is a minute.
 const fine = 7 * 24 * 60
 
-// CouldRun returns the second since which a pending job could have run: the last of its submission, its begin time, the end of its
-// dependency and the end of its hold. Slurm does not tell the last two of a parked job, so that the job must be looked at often. known is
-// what was returned at the last look; 0: this is the first.
+// CouldRun returns the second since which a pending job could have run: the last of its submission,
+// its begin time, the end of its dependency and the end of its hold. Slurm does not report the last
+// two of a parked job, so the job must be read often. known is the result of the last call; 0: this
+// is the first.
 func CouldRun(r *output.Record, known core.Time, now time.Time) core.Time {
 	switch {
 	case r.DependsOn != "" || r.Begin > now.Unix() || r.Stopped():
@@ -74,7 +76,7 @@ func Age(c output.Configuration, r *output.Record, now time.Time) int64 {
 	case r.CouldRun > 0:
 		since = r.CouldRun
 	}
-	grain := max(1, min(60, most/fine)) // whoever looks need not see each point
+	grain := max(1, min(60, most/fine)) // a later look need not see each point
 	waited := max(0, now.Unix()-since) / grain * grain
 	return int64(math.Round(float64(weight) * min(1, float64(waited)/float64(most))))
 }

@@ -41,7 +41,7 @@ type Inventory struct {
 type Node struct {
 	adapter.Node
 	CPUs      int   // CPUTot: all that it has
-	Effective int   // CPUEfctv: those of them that jobs may have; before 22.05 all
+	Effective int   // CPUEfctv: the CPUs that jobs may have; before 22.05 all
 	allocated int   // CPUAlloc: those that jobs have; one that is suspended has none
 	Real      int64 // RealMemory, MB: all that it has
 	reserved  int64 // MemSpecLimit, MB: of it, what jobs cannot have

@@ -38,7 +38,8 @@ func (n *Node) has(list string, times int) bool {
 	return true
 }
 
-// count returns how many of a generic resource a node has: of gpu those of every type, of gpu:a100 those of that type.
+// count returns how many of a generic resource a node has: for gpu those with every type, for
+// gpu:a100 only that type.
 func (n *Node) count(name string) int { return Generic(n.GRES)[name] }
 
 // Generic returns how many of each generic resource a node's list has, by its name and by its name with its type: gpu and gpu:a100.
@@ -62,7 +63,8 @@ type Hardware struct {
 	Features                                      string // those that it has, and those that it may be rebooted into; some of them twice
 }
 
-// Hardware returns what jobs may ask of the node. Where memory is not given out to jobs they may ask for all of it.
+// Hardware returns what jobs may ask of the node. Where Slurm does not allocate memory to jobs,
+// they may ask for all of it.
 func (n *Node) Hardware(memory bool) Hardware {
 	h := Hardware{n.Effective, n.Sockets, n.CoresPerSocket, n.ThreadsPerCore, n.Real, n.Scratch, n.GRES, n.Features}
 	if memory {

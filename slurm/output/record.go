@@ -158,7 +158,8 @@ func (r *Record) Ends() core.Time {
 	return r.Started + r.Limit
 }
 
-// Needed returns what the job asks for on each of its nodes, as a text that changes with it. Consoles and squeue tell the same of it.
+// Needed returns what the job asks for on each of its nodes, as a text that changes with it.
+// Consoles and squeue return the same text.
 func (r *Record) Needed() string {
 	return fmt.Sprintf("%d CPUs, %d MB, %q, %q, %q", r.MinCPUs, r.MinMemory, r.Features, r.TRESPerNode, r.TRESPerTask)
 }

@@ -92,8 +92,8 @@ const Park = adapter.Prefix + "park"
 // Lease is the name of the reservation without nodes in which stands which sidecar may act.
 const Lease = adapter.Prefix + "lease"
 
-// Left is the name of the reservation without nodes that a sidecar leaves which ends in good order. Until its end the sidecar's reservations
-// on nodes stay.
+// Left is the name of the reservation without nodes that a sidecar leaves when it ends in good
+// order. Until its end the sidecar's reservations on nodes stay.
 const Left = adapter.Prefix + "left"
 
 // Gate is the name of the reservation in the far future to which rigid jobs are tied while they wait for the sidecar, in a partition that is

@@ -159,8 +159,9 @@ var ErrForm = errors.New("unknown output (is this Slurm older than 20.11?)")
 // otherTRES are the kinds of trackable resources that are not generic ones.
 var otherTRES = []string{"bb", "billing", "cpu", "energy", "fs", "ic", "license", "mem", "node", "pages", "vmem"}
 
-// GRES reads gres:gpu:2, gres/gpu:a100:2, gres/gpu=2, gres:tmp:10G or, as 20.11 writes it, gpu:2: the name, with its type, and the count.
-// The name is empty where the item is no generic resource, or says that none is wanted.
+// GRES parses gres:gpu:2, gres/gpu:a100:2, gres/gpu=2, gres:tmp:10G or, as 20.11 writes it, gpu:2,
+// into the name, with its type, and the count. The name is empty where the item is not a generic
+// resource, or means that none is wanted.
 func GRES(item string) (name string, count int) {
 	item = strings.NewReplacer("/", ":", "=", ":").Replace(item)
 	kind, rest, _ := strings.Cut(item, ":")
@@ -177,10 +178,12 @@ func GRES(item string) (name string, count int) {
 	return item, min(1, len(item))
 }
 
-// mostGRES stands for every larger count: more than any node has, and little enough to be multiplied by tasks.
+// mostGRES replaces every larger count: it is more than any node has, and small enough to be
+// multiplied by tasks.
 const mostGRES = 1 << 50
 
-// suffixed reads a count such as 4, 10G or 10GB; each letter is 1,024 times the one before it (sbatch(1), --gres).
+// suffixed parses a count such as 4, 10G or 10GB; each letter is 1,024 times the one before it
+// (sbatch(1), --gres).
 func suffixed(s string) (n int, ok bool) {
 	digits := strings.TrimRight(s, "kKmMgGtTpPiIbB")
 	n, err := strconv.Atoi(digits)

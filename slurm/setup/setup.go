@@ -21,7 +21,8 @@ type Wish struct {
 	Address   string // the same as these hosts know it, such as controller:6820
 	Web       string // where a browser sees the cluster, such as 127.0.0.1:9821; "": nowhere
 	Plugin    string // the text of job_submit.lua
-	// ShortestStep is [limits] shortest_step of the sidecar's configuration, which the plug-in is to know, too.
+	// ShortestStep is [limits] shortest_step of the sidecar's configuration, which the plug-in
+	// needs, too.
 	ShortestStep time.Duration
 }
 
@@ -40,7 +41,7 @@ type Line struct {
 // Folder is that of slurm.conf, where slurmctld reads the plug-in.
 func Folder(c output.Configuration) string { return filepath.Dir(c["SLURM_CONF"]) }
 
-// limitsFile is where the sidecar writes for the plug-in what limits allow.
+// limitsFile is the file in which the sidecar writes for the plug-in what limits allow.
 const limitsFile = "accordion_limits.lua"
 
 // Generated returns the files that the sidecar writes for the plug-in, once it serves.

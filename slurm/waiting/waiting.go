@@ -169,7 +169,8 @@ func (w *Room) show(ctx context.Context, open bool) error {
 	return nil
 }
 
-// Dismantle deletes the reservations in which nobody waits, and returns the names of those that it deleted and of those in which jobs wait.
+// Dismantle deletes the reservations in which no job waits. It returns the names of the deleted
+// ones, and of those in which jobs wait.
 func (w *Room) Dismantle(ctx context.Context) (deleted, used []string, err error) {
 	var failed []error
 	for _, name := range []string{output.Open, output.Left, output.Gate, output.Park} {

@@ -33,7 +33,7 @@ type cluster struct {
 	name      func(context.Context) (string, error)
 	identity  func(context.Context) (string, error)                              // its own name for itself, the same for all; nil: nobody else can reach it
 	try       func(context.Context, string, func(string)) ([]slurm.Trial, error) // nil: there is no choice of ways to grow
-	stopped   stopped                                                            // what is asked of it while no sidecar lives; nil: nobody else can reach it
+	stopped   stopped                                                            // what can be done with it while no sidecar lives; nil: no other program can reach it
 	handBack  func(context.Context) (int, error)                                 // gives jobs that wait before the gate to the batch system; nil: there is no gate
 	dismantle func(context.Context) (deleted, used []string, err error)          // deletes reservations in which jobs wait; nil with handBack
 	leaser    adapter.Leaser                                                     // nil: nobody else can reach it

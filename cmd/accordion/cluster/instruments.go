@@ -31,8 +31,9 @@ type instruments struct {
 // partOf says of which application of a launcher a job is one; nil: of none.
 type partOf func(job core.JobID, request string) (*status.Application, error)
 
-// openInstruments opens what the configuration asks for; applications, unless nil, and their journal are served with the metrics. None of it ends the
-// sidecar when it fails later.
+// openInstruments opens the instruments that the configuration asks for. applications, unless nil,
+// and their journal are served with the metrics. A later failure of an instrument does not end the
+// sidecar.
 func openInstruments(conf config.Config, j *journal.Journal, applications *metrics.Applications, delegated *config.Delegate, part partOf, log hclog.Logger) (*instruments, error) {
 	w := &instruments{}
 	if address := conf.Metrics.Listen; address != "" {

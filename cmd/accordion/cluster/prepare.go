@@ -196,10 +196,11 @@ func (p *post) applicationOf(job core.JobID, request string) (*status.Applicatio
 	return records.ApplicationOf(p.delegate, p.conf.Session.Socket, p.called(), job, request)
 }
 
-// walPause is how often the size of a journal's write-ahead log is looked at.
+// walPause is the pause between two looks at the size of a journal's write-ahead log.
 const walPause = 15 * time.Second
 
-// reportWAL returns what logs that a journal's write-ahead log cannot be emptied, and that it can again.
+// reportWAL returns a function that logs that a journal's write-ahead log cannot be emptied, and
+// later that it can again.
 func reportWAL(log hclog.Logger) func(error) {
 	return func(err error) {
 		if err != nil {
@@ -210,7 +211,7 @@ func reportWAL(log hclog.Logger) func(error) {
 	}
 }
 
-// reading returns how users are answered who may not open the journal.
+// reading returns the readers that answer users who may not open the journal.
 func (p *post) reading(hides func(context.Context) (adapter.Hidden, error)) readers.Options {
 	o := readers.Options{Journal: p.journal.Path(), Name: launchers.Remembered(launchers.SystemNames), Hides: hides, Log: p.log.Named("readers")}
 	if p.delegate != nil {
@@ -219,7 +220,7 @@ func (p *post) reading(hides func(context.Context) (adapter.Hidden, error)) read
 	return o
 }
 
-// listen opens what jobs and users reach the sidecar by, and launchers where they are served.
+// listen opens the sockets for jobs and users, and for launchers where they are served.
 func (p *post) listen(answers session.Readers) (*session.Server, error) {
 	conf := p.conf.Session
 	o := session.Options{Readers: answers, Path: conf.Socket, MaxSessions: conf.MaxSessions, Address: conf.Listen, Authority: seal.NewMunge(conf.MungeSocket), Log: p.log.Named("session")}

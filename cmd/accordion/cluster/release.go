@@ -60,7 +60,7 @@ unless the configuration says otherwise) and the timer.`,
 	return c
 }
 
-// releaseAll releases what is kept of one cluster within a time, and returns what it did in words.
+// releaseAll releases the reservations of one cluster within a time, and describes what it did.
 func releaseAll(ctx context.Context, one command.Cluster, force, after bool, within time.Duration) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -83,7 +83,7 @@ func releaseAll(ctx context.Context, one command.Cluster, force, after bool, wit
 	return where + text, nil
 }
 
-// release gives back what is kept of the cluster, where no sidecar lives.
+// release deletes what is reserved on the cluster, where no sidecar lives.
 func (c *cluster) release(ctx context.Context, force, after bool) (string, error) {
 	holder, lives, err := c.lives(ctx)
 	if err != nil {
@@ -109,8 +109,8 @@ func (c *cluster) release(ctx context.Context, force, after bool) (string, error
 	return fmt.Sprintf("%s: %s", strings.Join(did, ", "), since), errors.Join(failed...)
 }
 
-// lives returns who holds the lease, if anyone, and reports whether it lives by that. The second is read before the lease, so that a renewal
-// in between counts.
+// lives returns the holder of the lease, if any, and reports whether the lease shows that it lives.
+// The second is read before the lease, so that a renewal in between counts.
 func (c *cluster) lives(ctx context.Context) (*adapter.Holder, bool, error) {
 	now, err1 := c.stopped.Now(ctx)
 	holder, err2 := c.stopped.Holder(ctx)
@@ -120,7 +120,8 @@ func (c *cluster) lives(ctx context.Context) (*adapter.Holder, bool, error) {
 	return holder, holder != nil && now < holder.Until, nil
 }
 
-// deleteReservations deletes those that protect no promise, and returns what it did in words. A sidecar that lives needs its own.
+// deleteReservations deletes the reservations that protect no promise, and describes what it did. A
+// sidecar that lives needs its own.
 func (c *cluster) deleteReservations(ctx context.Context, lives, after bool) (string, error) {
 	if lives {
 		return "no reservation is deleted", nil
@@ -153,8 +154,8 @@ func deletedWords(deleted []string) string {
 	return words
 }
 
-// Forsake gives back all that a sidecar keeps of a Slurm whose sidecar is being removed, and returns what it did, a line each. It is an
-// error when a sidecar lives.
+// Forsake deletes all reservations in a Slurm whose sidecar is being removed, and returns what it
+// did, one line each. It returns an error when a sidecar lives.
 func Forsake(ctx context.Context, conf config.Config) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, releaseTakes)
 	defer cancel()

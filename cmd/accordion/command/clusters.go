@@ -51,12 +51,13 @@ func (c Cluster) Journal() (journal.Reader, error) {
 	return openJournal(c.Config.Journal.Path, c.Session.Socket, readers.Remote)
 }
 
-// OpenApplications returns the journal of applications, to read it; one who may not open its file asks at the socket.
+// OpenApplications returns the journal of applications, to read it. A user who may not open its
+// file asks at the socket.
 func OpenApplications(path, socket string) (journal.Reader, error) {
 	return openJournal(path, socket, readers.RemoteApplications)
 }
 
-// openJournal opens the file where that is allowed, which works while no sidecar runs, too.
+// openJournal opens the file where that is allowed. This works while no sidecar runs, too.
 func openJournal(path, socket string, remote func(socket, path string) journal.Reader) (journal.Reader, error) {
 	j, err := journal.OpenReadOnly(path)
 	switch {

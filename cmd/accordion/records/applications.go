@@ -23,8 +23,8 @@ type office struct {
 	journal journal.Reader // nil: there is none yet
 }
 
-// openOffice reads it, where the configuration has launchers served; settings say so when they are not nil. A user who may not open its
-// journal asks at the socket.
+// openOffice reads it, where the configuration has launchers served. settings, when not nil, say
+// whether it has. A user who may not open its journal asks at the socket.
 func openOffice(settings *config.Delegate, socket string) (*office, error) {
 	o := &office{report: status.ApplicationsOf(nil, status.Sidecar{})}
 	if settings == nil {

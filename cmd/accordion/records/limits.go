@@ -12,7 +12,7 @@ import (
 	"accordion/cmd/accordion/command"
 )
 
-// Limits is "accordion limits".
+// Limits returns the command "accordion limits".
 func Limits() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "limits",

@@ -1,5 +1,6 @@
-// Package records is the subcommands that read the sidecar's journal: status, queue and explain, and journal itself. Who may open
-// it reads it while the sidecar is down, too; others ask the sidecar.
+// Package records holds the subcommands that read the sidecar's journal: status, queue and explain,
+// and journal itself. Users who may open it read it while the sidecar is down, too. Other users ask
+// the sidecar.
 package records
 
 import (

@@ -130,7 +130,7 @@ func (w wished) look(ctx context.Context) (output.Configuration, output.Inventor
 	return c, in, nil
 }
 
-// shortestStep returns what a configuration that exists already says of it, else the default.
+// shortestStep returns the value in a configuration that exists already, else the default.
 func shortestStep(path string) time.Duration {
 	if conf, err := config.Load(path); err == nil {
 		return conf.ShortestStep()
@@ -230,7 +230,8 @@ func (w wished) takeBack(cmd *cobra.Command, mine own, c output.Configuration) e
 	return mine.remove(cmd.OutOrStdout(), *w.dry)
 }
 
-// removeGenerated removes what the sidecar has written for the plug-in. A file of that name that it has not written stays.
+// removeGenerated removes the files that the sidecar has written for the plug-in. It leaves a file
+// with such a name that the sidecar has not written.
 func removeGenerated(out io.Writer, paths []string) error {
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
@@ -248,8 +249,8 @@ func removeGenerated(out io.Writer, paths []string) error {
 	return nil
 }
 
-// forsake deletes what the sidecar left in Slurm. Where its configuration is not there any more, or cannot be read, that is left to the
-// administrator.
+// forsake deletes what the sidecar left in Slurm. Where its configuration no longer exists, or
+// cannot be read, that is left to the administrator.
 func (w wished) forsake(cmd *cobra.Command) error {
 	out := cmd.OutOrStdout()
 	conf, err := w.file.Load()

@@ -9,8 +9,10 @@ serve() {
 	sidecar_config >"$lab/etc/accordion.toml"
 	client_env
 	rm -f "$lab/pid/accordion.pid" # of one that was killed: it would be taken for this one, and this one for dead
-	# With the umask of the unit (examples/systemd). The shell becomes the sidecar, so that its number is the sidecar's. The one that waits for it must not keep the
-	# lab's lock, or serve-stop would wait for it in vain, nor our output, or `serve | cat` would.
+	# With the umask of the unit (examples/systemd). The shell becomes the sidecar, so that its
+	# number is the sidecar's. The shell that waits for it must not keep the lab's lock, or
+	# serve-stop would wait for it without end. Nor must it keep our output, or `serve | cat`
+	# would.
 	# shellcheck disable=SC2016
 	daemon accordion /bin/sh -c 'umask 077; echo $$ >"$0"; exec "$@"' "$lab/pid/accordion.pid" \
 		"$lab/bin/accordion" serve --config "$lab/etc/accordion.toml" 8<&- >/dev/null 2>&1 &
