@@ -16,6 +16,9 @@ import (
 // Twins wait for the end of another job, one of them managed. From then on Slurm counts the age of the ordinary one, and the sidecar that of
 // the other one, also after it was killed.
 func TestTwinsManagedAndOrdinaryHaveTheSameRank(t *testing.T) {
+	if !*long {
+		t.Skip("takes a minute; the table in slurm/limits judges ages, too: -args -accordion.long")
+	}
 	t.Parallel()
 	lab := lab.Slurm(t, 2, lab.Users("alice"), lab.Fast(), lab.Config(
 		"PriorityWeightAge=1000000\nPriorityMaxAge=00:20:00\nPriorityCalcPeriod=1\nPriorityWeightPartition=1000000\nPriorityWeightJobSize=0\nPriorityWeightFairshare=0\nPriorityWeightQOS=0"))
