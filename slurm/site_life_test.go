@@ -95,8 +95,8 @@ func TestAJobGrowsOnNodesOfOneKindAndHasItsGPUsOnAll(t *testing.T) {
 		{"--gpus-per-node", "1x20s,2x20s", "--gpus=4"},
 	} {
 		job, said, err := lab.Sbatch("carol", walk(test.ep, 2), test.option)
-		if err != nil && strings.Contains(said, test.says) {
-			continue // by the plug-in
+		if err != nil && (strings.Contains(said, test.says) || strings.Contains(said, "Requested node configuration is not available")) {
+			continue // by the plug-in, which knows the nodes where an earlier sidecar of the lab wrote them down
 		}
 		lab.Await(t, time.Minute, test.option+" is refused: "+test.says, func() bool {
 			return strings.Contains(client(t, lab, "scontrol", "-o", "show", "job", job), test.says)
