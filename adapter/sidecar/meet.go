@@ -221,7 +221,8 @@ func (s *jobs) began(r *managed.Job, j *adapter.Job) error {
 		r.Limit = max(j.Limit, r.EP().Total()) // one that is shorter was shortened since we released it
 	}
 	r.Rejected = managed.Rejection{}
-	r.Phase, r.Began, r.Nodes, r.Attached = managed.Running, j.Started, slices.Clone(j.Nodes), j.Reservation != ""
+	r.Phase, r.Began, r.Attached = managed.Running, j.Started, j.Reservation != ""
+	r.Hold(slices.Clone(j.Nodes), s.notes.clock.Now().Unix()) // its owner may have shrunk it before it was seen to run
 	late := core.Time(0)
 	if r.Planned > 0 {
 		late = max(0, j.Started-r.Planned)
