@@ -70,7 +70,7 @@ func TestDamagedRecordOfAnApplicationIsSetAside(t *testing.T) {
 				t.Fatal(err)
 			}
 			e := m.Effects()
-			if len(e.Notes) != 1 || e.Notes[0].Verb != "damaged" || e.Notes[0].Application != 1 || !strings.Contains(e.Notes[0].Text, "submits it again") || fmt.Sprint(e.Gone) != "[1]" {
+			if len(e.Notes) != 1 || e.Notes[0].Verb != "damaged" || e.Notes[0].Application != 1 || !strings.Contains(e.Notes[0].Text, "Submit it again") || fmt.Sprint(e.Gone) != "[1]" {
 				t.Fatalf("notes %+v, gone %v", e.Notes, e.Gone)
 			}
 			m.Step(2000, Heard{Session: 1, User: "ann", Seq: 1, Message: &launcher.Hello{Version: 2, Speaks: []int{2}, App: 1}})

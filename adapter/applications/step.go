@@ -134,8 +134,8 @@ const (
 func (m *Machine) setAside(id int64, why error) {
 	m.out.Gone = append(m.out.Gone, id)
 	m.out.Notes = append(m.out.Notes, Note{At: m.now, Application: id, Verb: "damaged", Text: fmt.Sprintf(
-		"what the journal remembers is damaged: %v. It is set aside: the launcher is told that there is no such application, its jobs are ended, and its user submits it again "+
-			"(accordion launch). Look at the disk below the journal of applications", why)})
+		"its record in the journal is damaged: %v. It is set aside, and its jobs are ended: its launcher gets the answer that no such application exists. Submit it again "+
+			"(accordion launch), and check the disk that holds the journal of applications", why)})
 }
 
 // counter is the record of the last number given: numbers are not used again.
