@@ -1,0 +1,139 @@
+// Package number reads the numbers in Slurm's texts: counts, amounts of memory, durations, limits and lists of resources.
+// Every reader of Slurm's output uses it, so that one text means the same everywhere. It is pure.
+//
+//	n, err := number.Count("1.50K")              // 1536
+//	d, ok := number.Duration("4000-03:14:07")    // milliseconds
+//	for r := range number.Resources("cpu=4,gres/gpu:a100=2") { … }
+//
+// What Slurm's sources (20.11 to 26.05) write:
+//
+//   - A unit is 1,024 of the one before it: K, M, G, T, P. Only a byte suffix that users write (KB, MB, …) is a power of 1,000; KiB is
+//     1,024.
+//   - sacct, squeue, scontrol and sacctmgr use a unit only where the number is a whole or a half number of it. Nothing is lost: 1536 is
+//     1.50K, and 1537 is 1537. sacct --noconvert uses none.
+//   - sacct --units=K uses one unit for all numbers, and rounds to two digits: one node is 0.00K. Rounded reports that.
+//   - sacct converts the number of nodes (ReqNodes, AllocNodes) and memory. It converts neither CPUs, nor NNodes, nor minutes.
+//   - Memory and burst buffers have megabytes as their base. Devices have none, and their counts are never rounded.
+package number
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"accordion/core"
+)
+
+// Unset is the count where Slurm says that there is none.
+const Unset = -1
+
+// Most replaces every larger count. It is more than any cluster has, is exact in Lua, and may be multiplied by the tasks of a node.
+const Most = 1 << 50
+
+// NoValue reports whether a text stands for "not set": an empty one, (null), N/A, or NO_VAL and INFINITE of 32 bits. Some releases
+// print those two as they are, for example as the tasks of a job that was canceled in the queue.
+func NoValue(text string) bool {
+	switch text {
+	case "", "(null)", "N/A", "n/a", "4294967294", "4294967295":
+		return true
+	}
+	return false
+}
+
+// Count reads a number of nodes, tasks, CPUs or devices: 2048, 2K, 1.50K. It returns Unset where none is set, and Most for more.
+func Count(text string) (int64, error) {
+	if NoValue(text) {
+		return Unset, nil
+	}
+	n, ok := scaled(text, outputUnits)
+	if !ok {
+		return Unset, fmt.Errorf("%s is not a count such as 16, 2K or 1.50K", core.Shown(text))
+	}
+	return n, nil
+}
+
+// Rounded reports whether Slurm rounded the number that it wrote: the count is then only near the true one. Ask sacct with --noconvert,
+// or without --units.
+func Rounded(text string) bool {
+	_, fraction, found := strings.Cut(text, ".")
+	fraction = strings.TrimRight(fraction, "KMGTP")
+	return found && fraction != "50" && fraction != "5"
+}
+
+// Memory reads an amount of memory in MB: 1500M, 1.50G, 2T, or MB without a unit. It returns Unset where none is set.
+func Memory(text string) (int64, error) {
+	if NoValue(text) {
+		return Unset, nil
+	}
+	unit := text[len(text)-1:]
+	if unit >= "0" && unit <= "9" {
+		text += "M"
+	}
+	kilobytes, ok := scaled(text, memoryUnits)
+	if !ok {
+		return Unset, fmt.Errorf("%s is not an amount of memory such as 1500M or 2G", core.Shown(text))
+	}
+	return kilobytes / 1024, nil
+}
+
+// outputUnits are the suffixes that Slurm prints. Some sites' scripts write them small.
+var outputUnits = map[string]int64{
+	"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50,
+}
+
+// requestUnits are the suffixes of a count of devices, as Slurm reads them from users and slurm.conf.
+var requestUnits = map[string]int64{
+	"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50,
+	"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40, "pib": 1 << 50,
+	"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "pb": 1e15,
+}
+
+// memoryUnits are the suffixes of memory, in KB.
+var memoryUnits = map[string]int64{"k": 1, "m": 1 << 10, "g": 1 << 20, "t": 1 << 30, "p": 1 << 40}
+
+// scaled reads digits, perhaps a fraction, and one of the suffixes. It returns the nearest whole number, and Most for more.
+func scaled(text string, units map[string]int64) (int64, bool) {
+	whole, rest := digits(text)
+	factor, known := units[strings.ToLower(rest)]
+	fraction := ""
+	if after, found := strings.CutPrefix(rest, "."); found {
+		fraction, rest = digits(after)
+		factor, known = units[strings.ToLower(rest)]
+		known = known && fraction != "" && len(fraction) <= 6
+	}
+	if whole == "" || !known {
+		return 0, false
+	}
+	n := int64(0)
+	for _, d := range whole {
+		if n = 10*n + int64(d-'0'); n > Most/factor {
+			return Most, true
+		}
+	}
+	part := 0.0
+	if fraction != "" {
+		f, _ := strconv.Atoi(fraction) // at most six digits
+		part = math.Round(float64(f) * float64(factor) / math.Pow10(len(fraction)))
+	}
+	return min(n*factor+int64(part), Most), true
+}
+
+// digits splits off the digits at the front.
+func digits(text string) (number, rest string) {
+	i := 0
+	for i < len(text) && '0' <= text[i] && text[i] <= '9' {
+		i++
+	}
+	return text[:i], text[i:]
+}
+
+// RangeEnds returns the least and the most of a range or a list of counts, such as 3-5 or 2,4,8-16:4.
+func RangeEnds(text string) (low, high string) {
+	text, _, _ = strings.Cut(text, ":")
+	low, high = text, text[strings.LastIndexAny(text, ",-")+1:]
+	if i := strings.IndexAny(text, ",-"); i > 0 {
+		low = text[:i]
+	}
+	return low, high
+}

@@ -1,0 +1,128 @@
+package number
+
+import (
+	"iter"
+	"slices"
+	"strings"
+)
+
+// A Resource is one item of a list of resources: of what a job asks for or has, or of what a node has.
+type Resource struct {
+	Kind  string // Device, or the kind of another trackable resource: cpu, mem, node, billing, …
+	Name  string // of a device, with its type: gpu, gpu:a100; of a license or a file system its name; else ""
+	Count int64  // MB of mem and bb. 1 where the item has no count, Unset where it cannot be read
+}
+
+// Device is the kind of generic resources.
+const Device = "gres"
+
+// otherKinds are the trackable resources that are not generic ones.
+var otherKinds = []string{"bb", "billing", "cpu", "energy", "fs", "ic", "license", "mem", "node", "pages", "vmem"}
+
+// Resources returns the resources in a list, in the spellings of all releases:
+//
+//	cpu=8,mem=2000M,node=2,billing=8,gres/gpu:a100=4     what a job has (tres-alloc)
+//	gres:gpu:2  gres/gpu:2  gres/gpu=2  gpu:2            what it asks for of each node; the last is that of 20.11
+//	cpu=2,gres/gpu:1  cpu:2                              what it asks for of each task: since 23.11 its CPUs are among it
+//	gpu:a100:4(S:0,2),tmp:no_consume:350G                what a node has
+//	gpu:a100:2(IDX:0,2-3),tmp(CNT:1024)                  what a job has of a node (scontrol show job -d)
+//
+// An item that means that none is wanted is left out. What is in brackets is not read, but for CNT, which is the count.
+func Resources(list string) iter.Seq[Resource] {
+	return func(yield func(Resource) bool) {
+		for item := range items(list) {
+			if r, ok := resource(item); ok && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// items returns the items of a list between its commas. A comma in brackets does not end an item.
+func items(list string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		from, depth := 0, 0
+		for i := range len(list) + 1 {
+			switch {
+			case i == len(list) || list[i] == ',' && depth == 0:
+				if !yield(list[from:i]) {
+					return
+				}
+				from = i + 1
+			case list[i] == '(':
+				depth++
+			case list[i] == ')':
+				depth = max(depth-1, 0)
+			}
+		}
+	}
+}
+
+// separators are what releases write between the parts of an item.
+var separators = strings.NewReplacer("/", ":", "=", ":")
+
+// resource reads one item; ok is false where it means that none is wanted.
+func resource(item string) (r Resource, ok bool) {
+	text, inside, _ := strings.Cut(item, "(")
+	if NoValue(text) {
+		return r, false
+	}
+	parts := slices.DeleteFunc(strings.Split(separators.Replace(text), ":"), func(part string) bool {
+		return part == "" || strings.EqualFold(part, "no_consume")
+	})
+	switch r.Kind = Device; {
+	case len(parts) == 0:
+		return r, false
+	case strings.EqualFold(parts[0], Device):
+		parts = parts[1:]
+	default:
+		if kind := strings.ToLower(parts[0]); slices.Contains(otherKinds, kind) {
+			r.Kind, parts = kind, parts[1:]
+		}
+	}
+	if r.Kind == Device && (len(parts) == 0 || strings.EqualFold(parts[0], "none")) {
+		return r, false
+	}
+	r.Count = 1
+	if last := len(parts) - 1; last > 0 || last == 0 && r.Kind != Device {
+		if n, is := r.count(parts[last]); is {
+			r.Count, parts = n, parts[:last]
+		}
+	}
+	if count, found := strings.CutPrefix(inside, "CNT:"); found {
+		if n, is := r.count(strings.TrimSuffix(count, ")")); is {
+			r.Count = n
+		}
+	}
+	r.Name = strings.Join(parts, ":")
+	return r, true
+}
+
+// count reads a part of an item as its count; is reports whether it is one.
+func (r *Resource) count(part string) (n int64, is bool) {
+	switch r.Kind {
+	case Device:
+		if strings.Contains(part, ".") { // a type: Slurm reads no fractions of devices
+			return Unset, false
+		}
+		return scaled(part, requestUnits)
+	case "mem", "bb":
+		n, err := Memory(part)
+		return n, err == nil
+	}
+	n, err := Count(part)
+	return n, err == nil
+}
+
+// Devices returns how many of each generic resource a node has, by its list (Gres=). It counts by name and by name with type: gpu and
+// gpu:a100. Each item of such a list is a generic resource, whatever its name.
+func Devices(list string) map[string]int64 {
+	all := map[string]int64{}
+	for item := range items(list) {
+		r, _ := resource(Device + ":" + item)
+		for name := r.Name; name != ""; name = name[:max(strings.LastIndexByte(name, ':'), 0)] {
+			all[name] += r.Count
+		}
+	}
+	return all
+}
