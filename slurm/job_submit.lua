@@ -571,17 +571,35 @@ local function amount(value)
 	return value < 4294967290 and value or nil
 end
 
-local NOT_GRES = { bb = true, billing = true, cpu = true, energy = true, fs = true, ic = true, license = true, mem = true, node = true, none = true, pages = true, vmem = true }
-local SUFFIX = { [""] = 1, k = 2 ^ 10, m = 2 ^ 20, g = 2 ^ 30, t = 2 ^ 40, p = 2 ^ 50 }
+local NOT_GRES = { bb = true, billing = true, cpu = true, energy = true, fs = true, ic = true, license = true, mem = true, node = true, pages = true, vmem = true }
+local SUFFIX = {
+	[""] = 1, k = 2 ^ 10, m = 2 ^ 20, g = 2 ^ 30, t = 2 ^ 40, p = 2 ^ 50,
+	kib = 2 ^ 10, mib = 2 ^ 20, gib = 2 ^ 30, tib = 2 ^ 40, pib = 2 ^ 50,
+	kb = 1e3, mb = 1e6, gb = 1e9, tb = 1e12, pb = 1e15,
+}
+local MOST_DEVICES = 2 ^ 50 -- of one generic resource: a larger count is taken for this one
 
--- generic parses gres:gpu:2, gres/gpu:a100:2, gpu:2 (20.11) or gres:tmp:10G into the name, with its
--- type, and the count. It returns nil for what is not a generic resource.
+-- generic reads one item of what a user asks for: gres:gpu:2, gres/gpu:a100=2, gpu:2 (20.11) or
+-- gres:tmp:10G. It returns the name, with its type, and the count. It returns nil for what is not a
+-- generic resource. The sidecar's own reader (slurm/number) reads the same table in its tests.
 local function generic(item)
-	local text = item:gsub("[/=]", ":"):gsub("^gres:", "")
-	if text == "" or NOT_GRES[text:match("^[^:]*"):lower()] then return nil end
-	local name, digits, suffix = text:match("^(.+):(%d+)([kmgtpKMGTP]?)i?[bB]?$")
-	if not name then return text, 1 end
-	return name, tonumber(digits) * SUFFIX[suffix:lower()]
+	local parts = {}
+	for part in item:gmatch("[^:/=]+") do
+		if part:lower() ~= "no_consume" then parts[#parts + 1] = part end
+	end
+	local kind = (parts[1] or ""):lower()
+	if kind == "gres" then table.remove(parts, 1) elseif NOT_GRES[kind] then return nil end
+	if not parts[1] or parts[1]:lower() == "none" then return nil end
+	local count = 1
+	if #parts > 1 then
+		local digits, suffix = parts[#parts]:match("^(%d+)(%a*)$")
+		local unit = digits and SUFFIX[suffix:lower()]
+		if unit then
+			count = math.min(tonumber(digits) * unit, MOST_DEVICES)
+			parts[#parts] = nil
+		end
+	end
+	return table.concat(parts, ":"), count
 end
 
 -- featured returns a function that reports whether nodes with some features match an expression.

@@ -19,6 +19,7 @@ import (
 	"accordion/slurm/client"
 	"accordion/slurm/growth"
 	"accordion/slurm/limits"
+	"accordion/slurm/number"
 	"accordion/slurm/output"
 )
 
@@ -82,10 +83,13 @@ func needs(t growth.Terms, r *output.Record) limits.Need {
 		text  string
 		times int
 	}{{r.TRESPerNode, 1}, {r.TRESPerTask, r.TasksPerNode()}} {
-		for item := range strings.SplitSeq(list.text, ",") {
-			if name, count := output.GRES(item); name != "" {
-				generic, _, _ := strings.Cut(name, ":")
-				n.Each["gres/"+generic] += int64(count * list.times)
+		for r := range number.Resources(list.text) {
+			if r.Kind == number.Device {
+				generic, _, typed := strings.Cut(r.Name, ":")
+				n.Each["gres/"+generic] += r.Count * int64(list.times)
+				if typed {
+					n.Each["gres/"+r.Name] += r.Count * int64(list.times)
+				}
 			}
 		}
 	}

@@ -84,7 +84,7 @@ func TestAJobThatNoNodeCanSatisfyIsRefusedAtSubmission(t *testing.T) {
 		{"those of another type", "1x20s", fields{"tres_per_node": "gpu:v100:1"}, `generic resource "gpu:v100"`},
 		{"those counted in gigabytes", "1x20s", fields{"tres_per_node": "gres:tmp:10G"}, ""},
 		{"too many of them", "1x20s", fields{"tres_per_node": "gres/tmp:400G"}, `generic resource "tmp"`},
-		{"a count of hundreds of digits", "1x20s", fields{"tres_per_node": "gres:gpu:" + strings.Repeat("9", 400) + "P"}, `generic resource "gpu", 9007199254740992 on a node`},
+		{"a count of hundreds of digits", "1x20s", fields{"tres_per_node": "gres:gpu:" + strings.Repeat("9", 400) + "P"}, `generic resource "gpu", 1125899906842624 on a node`},
 		{"those of each task", "1x20s", fields{"num_tasks": 3, "min_cpus": 3, "tres_per_task": "gres:gpu:2"}, `generic resource "gpu", 6 on a node`},
 		{"none of them", "1x20s", fields{"tres_per_node": "gres:none"}, ""},
 		{"what is no generic resource", "1x20s", fields{"tres_per_task": "cpu:2,gres/gpu:1"}, ""},

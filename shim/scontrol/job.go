@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"accordion/core/hostlist"
+	"accordion/slurm/number"
 )
 
 // patience bounds one call.
@@ -101,8 +102,18 @@ var (
 	jobState = regexp.MustCompile(` JobState=(\S+) Reason=\S* Dependency=`)
 	nodeList = regexp.MustCompile(` ReqNodeList=\S* ExcNodeList=\S* NodeList=(\S*) BatchHost=`)
 	gresLine = regexp.MustCompile(` Nodes=(\S+) CPU_IDs=\S* Mem=\S* GRES=(\S*)`)
-	indices  = regexp.MustCompile(`\([^)]*\)`)
 )
+
+// options writes what a job holds of a node, such as gpu:2(IDX:0-1),tmp(CNT:1024), as srun's --gres wants it.
+func options(holds string) string {
+	var all []string
+	for r := range number.Resources(holds) {
+		if r.Kind == number.Device && r.Count > 0 {
+			all = append(all, fmt.Sprintf("%s:%d", r.Name, r.Count))
+		}
+	}
+	return strings.Join(all, ",")
+}
 
 func parseJob(line string) (Job, error) {
 	var j Job
@@ -122,9 +133,8 @@ func parseJob(line string) (Job, error) {
 		return Job{}, errors.New("the job holds no nodes")
 	}
 	for _, m := range gresLine.FindAllStringSubmatch(line, -1) {
-		gres := indices.ReplaceAllString(m[2], "") // gpu:2(IDX:0-1), or (null)
-		if nodes, err := hostlist.Expand(m[1]); err == nil && gres != "" {
-			j.gres = append(j.gres, held{nodes, gres})
+		if nodes, err := hostlist.Expand(m[1]); err == nil {
+			j.gres = append(j.gres, held{nodes, options(m[2])})
 		}
 	}
 	return j, nil

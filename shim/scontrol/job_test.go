@@ -18,7 +18,7 @@ const (
 		"  Nodes=n[1-2] CPU_IDs=0-1 Mem=300 GRES=gpu:2(IDX:0-1) MinCPUsNode=1"
 	slurm24 = "JobId=2 JobName=c1 UserId=alice(61101) JobState=COMPLETING Reason=None Dependency=(null) ReqNodeList=n[3,7] ExcNodeList=(null) " +
 		"NodeList=n[3,7] BatchHost=n3 NumNodes=2 JOB_GRES=gpu:a100:4   Nodes=n3 CPU_IDs=0-1 Mem=3600 GRES=(null)   Nodes=n7 CPU_IDs=0-1 Mem=3600 " +
-		"GRES=gpu:a100:4(IDX:0-3),nic:1(IDX:0) MinCPUsNode=1"
+		"GRES=gpu:a100:4(IDX:0-1,3,5),nic:1(IDX:0),tmp(CNT:10737418240) MinCPUsNode=1"
 )
 
 func TestAJobIsReadFromScontrolsLine(t *testing.T) {
@@ -28,7 +28,7 @@ func TestAJobIsReadFromScontrolsLine(t *testing.T) {
 		gres               map[string]string
 	}{
 		"22.05": {slurm22, "RUNNING", "n[1-2]", true, map[string]string{"n1": "gpu:2", "n2": "gpu:2", "n9": ""}},
-		"24.11": {slurm24, "COMPLETING", "n[3,7]", false, map[string]string{"n3": "", "n7": "gpu:a100:4,nic:1"}},
+		"24.11": {slurm24, "COMPLETING", "n[3,7]", false, map[string]string{"n3": "", "n7": "gpu:a100:4,nic:1,tmp:10737418240"}},
 	} {
 		j, err := parseJob(c.line)
 		if err != nil || j.State != c.state || hostlist.Compact(j.Nodes) != c.nodes || j.Runs() != c.runs {

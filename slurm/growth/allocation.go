@@ -7,6 +7,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/hostlist"
+	"accordion/slurm/number"
 	"accordion/slurm/output"
 )
 
@@ -52,9 +53,9 @@ func perNodeOptions(r *output.Record) []string {
 		text  string
 		times int
 	}{{r.TRESPerNode, 1}, {r.TRESPerTask, each}} {
-		for item := range strings.SplitSeq(list.text, ",") {
-			if name, count := output.GRES(item); name != "" {
-				options = append(options, fmt.Sprintf("%s:%d", name, count*list.times))
+		for r := range number.Resources(list.text) {
+			if r.Kind == number.Device && r.Count > 0 {
+				options = append(options, fmt.Sprintf("%s:%d", r.Name, r.Count*int64(list.times)))
 			}
 		}
 	}

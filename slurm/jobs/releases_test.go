@@ -11,6 +11,7 @@ import (
 	"accordion/adapter"
 	"accordion/core"
 	"accordion/slurm/jobs/jobstest"
+	"accordion/slurm/number"
 	"accordion/slurm/output"
 	"accordion/slurm/output/outputtest"
 
@@ -126,7 +127,6 @@ func listedBy(t testing.TB, release string) map[core.JobID]*output.Record {
 }
 
 // asksFor says whether a job asks for so many of a generic resource on each node.
-func asksFor(r *output.Record, name string, count int) bool {
-	has, n := output.GRES(r.TRESPerNode)
-	return has == name && n == count
+func asksFor(r *output.Record, name string, count int64) bool {
+	return slices.Equal(slices.Collect(number.Resources(r.TRESPerNode)), []number.Resource{{Kind: number.Device, Name: name, Count: count}})
 }

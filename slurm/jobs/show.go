@@ -9,6 +9,7 @@ import (
 	"accordion/adapter"
 	"accordion/core"
 	"accordion/slurm/client"
+	"accordion/slurm/number"
 	"accordion/slurm/output"
 )
 
@@ -181,7 +182,7 @@ func (l *layout) middle(e *output.Reader, j *shown, seen map[string][]string) {
 	if list := output.Text(l.word(keyNodeList)); list != "" {
 		j.Nodes = output.HostFirst(e.Nodes(list, seen), j.BatchHost)
 	}
-	_, most := output.RangeEnds(l.word(keyNumNodes))
+	_, most := number.RangeEnds(l.word(keyNumNodes))
 	j.Want, j.MaxNodes = e.Count("NumNodes", l.word(keyNumNodes)), e.Count("NumNodes", most)
 	j.CPUs, j.Tasks = e.Count("NumCPUs", l.word(keyNumCPUs)), e.Count("NumTasks", l.word(keyNumTasks))
 	counted := l.span(keyCPUsPerTask, keyMinCPUs)

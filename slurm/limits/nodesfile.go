@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"accordion/core/hostlist"
+	"accordion/slurm/number"
 	"accordion/slurm/output"
 )
 
@@ -63,8 +64,8 @@ func hardwareLua(h output.Hardware) string {
 			features[name] = "true"
 		}
 	}
-	for name, count := range output.Generic(h.GRES) {
-		counts[name] = strconv.Itoa(count)
+	for name, count := range number.Devices(h.GRES) {
+		counts[name] = strconv.FormatInt(count, 10)
 	}
 	return fmt.Sprintf("cpus = %d, sockets = %d, cores = %d, threads = %d, mem = %d, tmp = %d, features = %s, gres = %s",
 		h.CPUs, h.Sockets, h.CoresPerSocket, h.ThreadsPerCore, h.Memory, h.Scratch, table(features), table(counts))

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"accordion/adapter"
+	"accordion/slurm/number"
 	"accordion/slurm/output"
 )
 
@@ -18,11 +19,14 @@ import (
 // A bound is a limit and what of it is used. Nobody has set it where limit is negative.
 type bound struct{ limit, used int64 }
 
-// parseBound reads N(3), 5(3), or a limit alone.
-func parseBound(s string) bound {
+// parseBound reads a bound of jobs: N(3), 5(3), or a limit alone.
+func parseBound(s string) bound { return boundOf(s, number.Count) }
+
+// boundOf reads a bound whose limit read understands.
+func boundOf(s string, read func(string) (int64, error)) bound {
 	limit, used, _ := strings.Cut(strings.TrimSuffix(s, ")"), "(")
 	b := bound{limit: -1}
-	if n, err := strconv.ParseInt(limit, 10, 64); err == nil {
+	if n, err := read(limit); err == nil {
 		b.limit = n
 	}
 	if n, err := strconv.ParseFloat(used, 64); err == nil {
@@ -34,12 +38,16 @@ func parseBound(s string) bound {
 // bounds are those of trackable resources, by name: node, cpu, mem (MB), gres/gpu.
 type bounds map[string]bound
 
-// parseBounds reads cpu=10(6),node=N(3).
+// parseBounds reads cpu=10(6),node=N(3), or mem=100G as sacctmgr writes it.
 func parseBounds(s string) bounds {
 	all := bounds{}
 	for item := range strings.SplitSeq(s, ",") {
 		if name, value, ok := strings.Cut(item, "="); ok {
-			if b := parseBound(value); b.limit >= 0 || b.used > 0 {
+			read := number.Count
+			if name == "mem" {
+				read = number.Memory
+			}
+			if b := boundOf(value, read); b.limit >= 0 || b.used > 0 {
 				all[name] = b
 			}
 		}

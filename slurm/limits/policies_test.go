@@ -60,3 +60,24 @@ func TestThePluginIsToldWhichQOSOutranksAssociations(t *testing.T) {
 		}
 	}
 }
+
+// sacctmgr writes memory with its unit, slurmctld in MB.
+func TestALimitOfMemoryIsReadWithItsUnit(t *testing.T) {
+	p := Parse(assocMgr("GrpTRES=", "GrpTRES=mem=9000(1000)", "", ""))
+	p.Qualities[0].Each = ParseEach("normal|cpu=2K,mem=1.50G|gres/gpu:a100=4\n")["normal"]
+	r := &output.Record{Account: "chem"}
+	r.User, r.UID, r.QOS = "bob", 995, "normal"
+	for _, test := range []struct {
+		each map[string]int64
+		ever int
+		why  string
+	}{
+		{map[string]int64{"node": 1, "mem": 500}, 3, "the limit of QOS normal for each user is mem=1536"},
+		{map[string]int64{"node": 1, "cpu": 512}, 4, "the limit of QOS normal for each user is cpu=2048"},
+		{map[string]int64{"node": 1, "gres/gpu:a100": 2}, 2, "the limit of QOS normal for each account is gres/gpu:a100=4"},
+	} {
+		if ever, _ := p.Ceilings(r, 0, Need{Each: test.each}); ever.nodes != test.ever || ever.why != test.why {
+			t.Errorf("%v: %d nodes (%s), want %d (%s)", test.each, ever.nodes, ever.why, test.ever, test.why)
+		}
+	}
+}

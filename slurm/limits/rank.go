@@ -8,6 +8,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/slurm/number"
 	"accordion/slurm/output"
 )
 
@@ -65,7 +66,7 @@ func CouldRun(r *output.Record, known core.Time, now time.Time) core.Time {
 // start.
 func Age(c output.Configuration, r *output.Record, now time.Time) int64 {
 	weight, _ := c.Number("PriorityWeightAge")
-	most, err := output.Limit(c["PriorityMaxAge"])
+	most, err := number.Limit(c["PriorityMaxAge"])
 	if c["PriorityType"] != "priority/multifactor" || strings.Contains(c["PriorityFlags"], "ACCRUE_ALWAYS") || err != nil || most <= 0 {
 		return 0
 	}

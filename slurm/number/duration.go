@@ -85,12 +85,15 @@ func Limit(text string) (core.Time, error) {
 	return milliseconds / 1000, nil
 }
 
+// mostMinutes bounds a limit: Slurm keeps limits in 32 bits.
+const mostMinutes = 1<<32 - 1
+
 // MinutesLimit reads a time limit in minutes, as TimelimitRaw has it, and returns it in seconds. ok is false where there is no limit,
 // or where it cannot be read.
 func MinutesLimit(text string) (limit core.Time, ok bool) {
-	if Unlimited(text) {
+	n, err := Count(text)
+	if Unlimited(text) || err != nil || n > mostMinutes {
 		return 0, false
 	}
-	n, err := Count(text)
-	return 60 * n, err == nil
+	return 60 * n, true
 }

@@ -86,7 +86,7 @@ func TestALimitMayBeNone(t *testing.T) {
 			t.Errorf("limit %q: %d, want an error and no limit", text, got)
 		}
 	}
-	for text, want := range map[string]core.Time{"60": 3600, "0": 0, "UNLIMITED": -1, "Partition_Limit": -1, "INVALID": -1, "": -1, "1-00:00:00": -1, "x": -1} {
+	for text, want := range map[string]core.Time{"60": 3600, "0": 0, "UNLIMITED": -1, "Partition_Limit": -1, "INVALID": -1, "": -1, "1-00:00:00": -1, "x": -1, "99999999999": -1} {
 		if got, ok := MinutesLimit(text); ok != (want >= 0) || ok && got != want {
 			t.Errorf("minutes %q: %d, %t; want %d", text, got, ok, want)
 		}

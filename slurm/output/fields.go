@@ -6,6 +6,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/hostlist"
+	"accordion/slurm/number"
 )
 
 // A Reader reads fields and keeps the first error.
@@ -61,11 +62,8 @@ func (e *Reader) Memory(name, s string) int64 {
 
 // Limit is core.Forever where it cannot be read: a job that may run on keeps its nodes.
 func (e *Reader) Limit(name, s string) core.Time {
-	t, err := Limit(s)
-	if err != nil {
-		e.Fail(name, err)
-		return core.Forever
-	}
+	t, err := number.Limit(s)
+	e.Fail(name, err)
 	return t
 }
 

@@ -179,16 +179,19 @@ func TestANodeSuitsAJobThatAsksForNoMoreThanItHas(t *testing.T) {
 		job  Record
 		want bool
 	}{
-		"nothing special":     {Record{}, true},
-		"all of it":           {Record{MinCPUs: 4, MinMemory: 3500, MinDisk: 2000, TRESPerNode: "gres:gpu:2,gres:tmp:350G"}, true},
-		"a CPU more":          {Record{MinCPUs: 5}, false},
-		"reserved memory":     {Record{MinMemory: 3501}, false},
-		"more temporary disk": {Record{MinDisk: 2001}, false},
-		"a counted resource":  {Record{TRESPerNode: "gres:tmp:10G"}, true},
-		"too much of it":      {Record{TRESPerNode: "gres/tmp:400G"}, false},
-		"of a type":           {Record{TRESPerNode: "gres:gpu:a100:2"}, true},
-		"of another type":     {Record{TRESPerNode: "gres:gpu:v100:1"}, false},
-		"none of it":          {Record{TRESPerNode: "gres:none"}, true},
+		"nothing special":         {Record{}, true},
+		"all of it":               {Record{MinCPUs: 4, MinMemory: 3500, MinDisk: 2000, TRESPerNode: "gres:gpu:2,gres:tmp:350G"}, true},
+		"a CPU more":              {Record{MinCPUs: 5}, false},
+		"reserved memory":         {Record{MinMemory: 3501}, false},
+		"more temporary disk":     {Record{MinDisk: 2001}, false},
+		"a counted resource":      {Record{TRESPerNode: "gres:tmp:10G"}, true},
+		"too much of it":          {Record{TRESPerNode: "gres/tmp:400G"}, false},
+		"of a type":               {Record{TRESPerNode: "gres:gpu:a100:2"}, true},
+		"of another type":         {Record{TRESPerNode: "gres:gpu:v100:1"}, false},
+		"none of it":              {Record{TRESPerNode: "gres:none"}, true},
+		"CPUs of a task":          {Record{TRESPerTask: "cpu=2"}, true}, // found/26
+		"zero of what it has not": {Record{TRESPerNode: "gres:nic:0", TRESPerJob: "gres/nic:0"}, true},
+		"of what it has not":      {Record{TRESPerJob: "gres/nic:1"}, false},
 	} {
 		if got := n.Suits(&test.job); got != test.want {
 			t.Errorf("%s: %v", name, got)

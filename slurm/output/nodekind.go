@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"accordion/adapter"
+	"accordion/slurm/number"
 )
 
 // kind is what jobs may tell a node apart by, in words.
@@ -29,9 +30,8 @@ func (n *Node) build() string { return fmt.Sprintf("%d CPUs, %d MB", n.Effective
 
 // has says whether a node has the generic resources: a list such as gres:gpu:a100:2.
 func (n *Node) has(list string, times int) bool {
-	for item := range strings.SplitSeq(list, ",") {
-		name, count := GRES(item)
-		if name != "" && n.count(name)/max(times, 1) < count {
+	for r := range number.Resources(list) {
+		if r.Kind == number.Device && n.count(r.Name)/int64(max(times, 1)) < r.Count {
 			return false
 		}
 	}
@@ -40,20 +40,7 @@ func (n *Node) has(list string, times int) bool {
 
 // count returns how many of a generic resource a node has: for gpu those with every type, for
 // gpu:a100 only that type.
-func (n *Node) count(name string) int { return Generic(n.GRES)[name] }
-
-// Generic returns how many of each generic resource a node's list has, by its name and by its name with its type: gpu and gpu:a100.
-func Generic(list string) map[string]int {
-	all := map[string]int{}
-	for item := range strings.SplitSeq(list, ",") {
-		item, _, _ = strings.Cut(item, "(") // gpu:a100:4(S:0-1)
-		name, count := GRES("gres:" + strings.Replace(item, ":no_consume", "", 1))
-		for ; name != ""; name = name[:max(strings.LastIndexByte(name, ':'), 0)] {
-			all[name] += count
-		}
-	}
-	return all
-}
+func (n *Node) count(name string) int64 { return number.Devices(n.GRES)[name] }
 
 // Hardware is what jobs may ask of a node. Two nodes with the same are alike.
 type Hardware struct {
@@ -84,8 +71,8 @@ func (n *Node) Suits(r *Record) bool {
 
 // hasAny says whether a node has some of each of the generic resources in a list of resources.
 func (n *Node) hasAny(list string) bool {
-	for item := range strings.SplitSeq(list, ",") {
-		if name, _ := GRES(item); name != "" && n.count(name) == 0 {
+	for r := range number.Resources(list) {
+		if r.Kind == number.Device && r.Count > 0 && n.count(r.Name) == 0 {
 			return false
 		}
 	}

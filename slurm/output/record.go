@@ -3,11 +3,11 @@ package output
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/slurm/number"
 )
 
 // A Record is a job as squeue or a console shows it: what the sidecar sees of it, and what only this package needs to know.
@@ -105,10 +105,9 @@ func waiting(r *Record, tasks string, eligible core.Time) {
 
 // nodesAmong is the nodes in a list of resources such as cpu=4,node=2; 0: it names none.
 func nodesAmong(tres string) int {
-	for item := range strings.SplitSeq(tres, ",") {
-		if n, ok := strings.CutPrefix(item, "node="); ok {
-			count, _ := strconv.Atoi(n)
-			return count
+	for r := range number.Resources(tres) {
+		if r.Kind == "node" {
+			return int(max(r.Count, 0))
 		}
 	}
 	return 0
@@ -164,9 +163,17 @@ func (r *Record) Needed() string {
 	return fmt.Sprintf("%d CPUs, %d MB, %q, %q, %q", r.MinCPUs, r.MinMemory, r.Features, r.TRESPerNode, r.TRESPerTask)
 }
 
-// WantsGRES says whether the job asks for generic resources.
+// WantsGRES reports whether the job asks for generic resources. Since 23.11 the CPUs of each task (-c) are in TRESPerTask, too: they
+// are none.
 func (r *Record) WantsGRES() bool {
-	return r.TRESPerNode != "" || r.TRESPerTask != "" || r.TRESPerJob != "" || strings.Contains(r.TRES, "gres/")
+	for _, list := range []string{r.TRESPerNode, r.TRESPerTask, r.TRESPerJob, r.TRES} {
+		for wanted := range number.Resources(list) {
+			if wanted.Kind == number.Device && wanted.Count > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // TasksPerNode is how many tasks the job has on each node, rounded up.

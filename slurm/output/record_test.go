@@ -65,3 +65,25 @@ func TestARequeuedJobWaitsForWhatItAsksForAndNotForWhatItHad(t *testing.T) {
 		}
 	}
 }
+
+// found/26: since 23.11 plain -c N is cpu=N in tres-per-task, which is no generic resource. Reported in public as SLURM_TRES_PER_TASK=cpu:N:
+//
+//	https://github.com/scalableminds/webknossos-libs/issues/1483
+func TestOnlyGenericResourcesAreGenericResources(t *testing.T) {
+	for want, jobs := range map[bool][]Record{
+		false: {
+			{TRESPerTask: "cpu=2"}, {TRESPerTask: "cpu:2"}, {TRESPerTask: "cpu=2,license/matlab=1"}, {TRES: "cpu=8,mem=2000M,node=2,billing=8"}, {TRESPerNode: "gres:none"},
+			{TRESPerNode: "gres:gpu:0"}, {TRESPerJob: "license/gres:1"}, {},
+		},
+		true: {
+			{TRESPerTask: "cpu=2,gres/gpu=1"}, {TRESPerTask: "gres:gpu:1"}, {TRESPerNode: "gpu:2"}, {TRESPerNode: "gres:tmp:10G"}, {TRESPerJob: "gres/gpu:4"},
+			{TRES: "cpu=8,node=2,gres/gpu=4"},
+		},
+	} {
+		for _, r := range jobs {
+			if got := r.WantsGRES(); got != want {
+				t.Errorf("%q %q %q %q: it asks for generic resources: %t", r.TRESPerNode, r.TRESPerTask, r.TRESPerJob, r.TRES, got)
+			}
+		}
+	}
+}

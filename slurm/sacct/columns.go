@@ -4,12 +4,11 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"accordion/core"
+	"accordion/slurm/number"
 )
 
 // Columns are what Workload wants to know of a job. The name is last: it may contain the separator.
@@ -127,11 +126,11 @@ func (t *table) number(column string) int64 {
 		return 0
 	}
 	text := t.text(column)
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 || n > 1<<31-1 {
+	n, err := number.Count(text)
+	if err != nil || n > 1<<31-1 {
 		t.wrong(column, core.Shown(text)+" is no number from 0 to 2147483647")
 	}
-	return n
+	return max(n, 0)
 }
 
 // time reads a time as SLURM_TIME_FORMAT=%s prints it, or as Slurm does by itself, which then is the zone's; 0: unknown.
@@ -149,28 +148,30 @@ func (t *table) time(column string, zone *time.Location) core.Time {
 	return at.Unix()
 }
 
-// limit reads TimelimitRaw, in seconds; 0: none, or no such column.
+// limit reads TimelimitRaw, in seconds. It returns 0 where there is none, where it cannot be read, and without such a column.
 func (t *table) limit() core.Time {
-	const column = "TimelimitRaw"
-	if _, ok := t.places[column]; ok && slices.Contains([]string{"UNLIMITED", "Partition_Limit", "INVALID"}, t.text(column)) {
+	if _, ok := t.places["TimelimitRaw"]; !ok {
 		return 0
 	}
-	return 60 * t.number(column)
+	limit, _ := number.MinutesLimit(t.text("TimelimitRaw"))
+	return limit
 }
 
-// cpu reads TotalCPU, [D-][HH:]MM:SS[.mmm], in seconds; −1 where it is empty.
+// cpu reads TotalCPU, in seconds of all processors. It returns -1 where it is empty or cannot be read: a statistic costs no job.
 func (t *table) cpu() float64 {
-	const column = "TotalCPU"
-	text := t.text(column)
-	if text == "" {
+	milliseconds, ok := number.Duration(t.text("TotalCPU"))
+	if !ok {
 		return -1
 	}
-	whole, fraction, _ := strings.Cut(text, ".")
-	d, ok := core.ParseDuration(whole)
-	thousandths, err := strconv.ParseFloat("0."+fraction+"0", 64)
-	if !ok || err != nil || !strings.Contains(whole, ":") {
-		t.wrong(column, core.Shown(text)+" is no time such as 01:02:03, 1-02:03:04 or 00:01.500")
-		return -1
+	return float64(milliseconds) / 1000
+}
+
+// requested reads ReqNodes of a job that held some nodes. Where sacct rounded the number, or it cannot be read, it is taken for those.
+func (t *table) requested(held int) int {
+	text := t.text("ReqNodes")
+	n, err := number.Count(text)
+	if err != nil || n > 1<<31-1 || number.Rounded(text) && held > 0 {
+		return held
 	}
-	return float64(d) + thousandths
+	return int(max(n, 0))
 }

@@ -205,7 +205,7 @@ func (r *Runs) row(t *table, zone *time.Location, from, to core.Time, nodes []in
 	return accounted{
 		Run: advise.Run{
 			ID: strings.Clone(core.Printable(t.text("JobID"))), User: r.word(t.text("User")), Account: r.word(t.text("Account")), Partition: r.word(t.text("Partition")), Name: r.word(t.text("JobName")),
-			Submit: t.time("Submit", zone), Start: from, End: to, Requested: int(t.number("ReqNodes")), Limit: t.limit(), Held: len(nodes), Completed: state == "COMPLETED", Script: -1,
+			Submit: t.time("Submit", zone), Start: from, End: to, Requested: t.requested(len(nodes)), Limit: t.limit(), Held: len(nodes), Completed: state == "COMPLETED", Script: -1,
 		},
 		state: r.word(state), nodes: len(nodes),
 	}
