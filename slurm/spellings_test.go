@@ -84,11 +84,13 @@ func TestNoSpellingOfAnyClientReachesAnotherUsersJob(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			options := []lab.Option{lab.Users("alice", "bob"), lab.Fast()}
+			options := []lab.Option{lab.Users("alice", "bob"), lab.Fast(), lab.Config(scratch)}
 			if release != "" {
 				options = append(options, lab.Release(release))
 			}
-			spell(t, lab.Slurm(t, 4, options...))
+			l := lab.Slurm(t, 4, options...)
+			spell(t, l)
+			asWritten(t, l)
 		})
 	}
 }
