@@ -10,7 +10,7 @@ import (
 )
 
 func TestAnAllocationSaysAllThatTheParentSays(t *testing.T) {
-	parent := &output.Record{Account: "physics", MinMemory: 3700, TRESPerNode: "gres:gpu:a100:2", TRESPerTask: "gres/fpga:1"}
+	parent := &output.Record{Account: "physics", MinMemory: 3700, TRESPerNode: "gres:gpu:a100:2,gres:tmp:10G", TRESPerTask: "cpu=2,gres/fpga:1"}
 	parent.ID, parent.UID, parent.GID, parent.Partition, parent.QOS = 46, 1001, 100, "main,other", "normal"
 	parent.Tasks, parent.Want, parent.Limit = 4, 2, core.Forever
 	nodes := []string{"n7", "n6"}
@@ -30,7 +30,7 @@ func TestAnAllocationSaysAllThatTheParentSays(t *testing.T) {
 		{"the one with the memory", Terms{way{Overlap, ""}, site, "YES:2", own}.Beside(parent, nodes, "accordion-46-2"),
 			fmt.Sprintf(base, "grow", 2, "n[6-7]") + "--mem=3699 --mincpus=8 --dependency=expand:46" + whose},
 		{"a companion", Terms{way{Companions, ""}, site, "YES:2", own}.Beside(parent, nodes, "accordion-46-2"),
-			fmt.Sprintf(base, "with", 2, "n[6-7]") + "--mem=0 --mincpus=8 --time=UNLIMITED" + whose + " --gres=gpu:a100:2,fpga:2"},
+			fmt.Sprintf(base, "with", 2, "n[6-7]") + "--mem=0 --mincpus=8 --time=UNLIMITED" + whose + " --gres=gpu:a100:2,tmp:10737418240,fpga:2"},
 	} {
 		if got := strings.Join(test.a.Arguments(), " "); got != test.want {
 			t.Errorf("%s:\ngot  salloc %s\nwant salloc %s", test.name, got, test.want)

@@ -38,7 +38,7 @@ func (e *Reader) Count(name, s string) int {
 
 // most is a bound; 0 where there is none.
 func (e *Reader) most(name, s string) int {
-	if s == "UNLIMITED" {
+	if number.Unlimited(s) {
 		return 0
 	}
 	return e.Count(name, s)
