@@ -61,16 +61,20 @@ func Rounded(text string) bool {
 	return found && fraction != "50" && fraction != "5"
 }
 
-// Memory reads an amount of memory in MB: 1500M, 1.50G, 2T, or MB without a unit. It returns Unset where none is set.
+// Memory reads an amount of memory in MB: 1500M, 1.50G, 2T, or MB without a unit. Until 20.11 sacct writes ReqMem with another letter,
+// for memory of each CPU (4000Mc) or node (0n). Memory returns Unset where none is set.
 func Memory(text string) (int64, error) {
 	if NoValue(text) {
 		return Unset, nil
 	}
-	unit := text[len(text)-1:]
-	if unit >= "0" && unit <= "9" {
-		text += "M"
+	amount := strings.TrimRight(text, "cn")
+	if len(text)-len(amount) > 1 {
+		amount = ""
 	}
-	kilobytes, ok := scaled(text, memoryUnits)
+	if last := len(amount) - 1; last >= 0 && '0' <= amount[last] && amount[last] <= '9' {
+		amount += "M"
+	}
+	kilobytes, ok := scaled(amount, memoryUnits)
 	if !ok {
 		return Unset, fmt.Errorf("%s is not an amount of memory such as 1500M or 2G", core.Shown(text))
 	}

@@ -40,12 +40,12 @@ func TestARoundedCountIsKnown(t *testing.T) {
 }
 
 func TestMemoryIsReadInMegabytes(t *testing.T) {
-	for text, want := range map[string]int64{"0": 0, "1500": 1500, "1500M": 1500, "1.50G": 1536, "2T": 2 << 20, "1P": 1 << 30, "2048K": 2, "512K": 0, "1.5M": 1, "": Unset, "N/A": Unset} {
+	for text, want := range map[string]int64{"0": 0, "1500": 1500, "1500M": 1500, "1.50G": 1536, "2T": 2 << 20, "1P": 1 << 30, "2048K": 2, "512K": 0, "4Gc": 4096, "2000n": 2000, "1.5M": 1, "": Unset, "N/A": Unset} {
 		if got, err := Memory(text); err != nil || got != want {
 			t.Errorf("memory %q: %d, %v; want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"M", "-1M", "NaN", "infM", "1e99G", "2GB", "x", "4Gx"} {
+	for _, text := range []string{"M", "-1M", "NaN", "infM", "1e99G", "2GB", "x", "4Gx", "4cn", "c", "4cG"} {
 		if got, err := Memory(text); err == nil {
 			t.Errorf("memory %q: %d, want an error", text, got)
 		}
@@ -163,6 +163,80 @@ func TestDevicesOfANodeAreCounted(t *testing.T) {
 	} {
 		if got := fmt.Sprint(Devices(list)); got != want {
 			t.Errorf("%q: %s, want %s", list, got, want)
+		}
+	}
+}
+
+// TestWhatWasReportedInPublicIsRead has texts that other programs stumbled over, retyped, each with the address of the report.
+func TestWhatWasReportedInPublicIsRead(t *testing.T) {
+	duration := func(text string) string {
+		ms, ok := Duration(text)
+		return fmt.Sprint(ms, ok)
+	}
+	minutes := func(text string) string {
+		s, ok := MinutesLimit(text)
+		return fmt.Sprint(s, ok)
+	}
+	limit := func(text string) string {
+		s, err := Limit(text)
+		return fmt.Sprint(s == core.Forever, err)
+	}
+	memory := func(text string) string {
+		mb, err := Memory(text)
+		return fmt.Sprint(mb, err)
+	}
+	node := func(list string) string { return fmt.Sprint(Devices(list)) }
+	all := func(list string) string { return fmt.Sprint(slices.Collect(Resources(list))) }
+	const github = "https://github.com/"
+	for _, row := range []struct {
+		report string
+		read   func(string) string
+		text   string
+		want   string
+	}{
+		// Durations.
+		{github + "apel/apel/issues/160", duration, "2-01:24:56", "177896000 true"},
+		{github + "apel/apel/issues/160", duration, "01:09:48", "4188000 true"},
+		{github + "neilmunday/slurm-mail/pull/47", duration, "1:00:00", "3600000 true"},
+		{github + "neilmunday/slurm-mail/pull/47", duration, "00:00.018", "18 true"},
+		{github + "snakemake/snakemake-executor-plugin-slurm/pull/362", duration, "1-00:00:00.5", "86400500 true"},
+		{github + "aws-samples/hpc-cost-simulator/issues/17", duration, "25:34.179", "1534179 true"},
+		{github + "DataBiosphere/toil/issues/5433", duration, "3-0:00", "259200000 true"},
+		{github + "ROCm/spur/issues/804", duration, "2-12", "216000000 true"},
+		{github + "ROCm/spur/issues/804", duration, "4:00", "240000 true"},
+		// Limits that are none.
+		{github + "NordicHPC/slurm2sql/pull/4", limit, "Partition_Limit", "true <nil>"},
+		{github + "NordicHPC/slurm2sql/issues/5", limit, "UNLIMITED", "true <nil>"},
+		{github + "troycomi/reportseff/issues/11", minutes, "Partition_Limit", "0 false"},
+		// Counts and amounts with letters.
+		{github + "aws-samples/hpc-cost-simulator/issues/17", memory, "0n", "0 <nil>"},
+		{github + "aws-samples/hpc-cost-simulator/issues/17", memory, "7714.15M", "7714 <nil>"},
+		{github + "aws-samples/hpc-cost-simulator/issues/17", memory, "0.00M", "0 <nil>"},
+		{github + "NordicHPC/slurm2sql/issues/17", memory, "8000Mc", "8000 <nil>"},
+		{github + "ycrc/seff-array/issues/22", memory, "1Mc", "1 <nil>"},
+		{github + "neilmunday/slurm-mail/issues/38", memory, "0c", "0 <nil>"},
+		{github + "MatterMiners/tardis/pull/197", all, "gres:disk:2gb", "[{gres disk 2000000000}]"},
+		{github + "MatterMiners/tardis/pull/197", all, "gres:disk:2g", "[{gres disk 2147483648}]"},
+		// Trackable resources.
+		{github + "PrincetonUniversity/jobstats/pull/53", all, "gres/gpu:nvidia_geforce_rtx_2080_ti=1", "[{gres gpu:nvidia_geforce_rtx_2080_ti 1}]"},
+		{github + "OSC/ood_core/issues/870", all, "cpu=120,mem=515456M,", "[{cpu  120} {mem  515456}]"},
+		{github + "OSC/ood_core/issues/870", all, "cpu=10,mem=100G,node=1,billing=10,gres/gpu=1,gres/gpu:a100=1",
+			"[{cpu  10} {mem  102400} {node  1} {billing  10} {gres gpu 1} {gres gpu:a100 1}]"},
+		{github + "PySlurm/pyslurm/issues/421", all, "gres/gpu:a100:mig=2", "[{gres gpu:a100:mig 2}]"},
+		{github + "skypilot-org/skypilot/pull/10285", all, "gres/gpu=1", "[{gres gpu 1}]"},
+		{github + "snakemake/snakemake-executor-plugin-slurm/issues/373", all, "cpu=1,gres/gpu=1", "[{cpu  1} {gres gpu 1}]"},
+		{github + "SckyzO/slurm_exporter/issues/35", all, "N/A", "[]"},
+		// Generic resources of nodes.
+		{github + "basnijholt/slurm-usage/issues/11", node, "gpu:8(S:0-3)", "map[gpu:8]"},
+		{github + "CLIP-HPC/SlurmCommander/issues/5", node, "gpu:(null):4(IDX:0-3)", "map[gpu:4]"},
+		{github + "NatLabRockies/torc/pull/78", node, "gpu:h100:4(S:0-3)", "map[gpu:4 gpu:h100:4]"},
+		{github + "DataDog/integrations-core/pull/24513", node, "gpu:tesla:2,gpu:kepler:2", "map[gpu:4 gpu:kepler:2 gpu:tesla:2]"},
+		{github + "DataDog/integrations-core/pull/24513", node, "gpu:tesla:3(IDX:0,4-5)", "map[gpu:3 gpu:tesla:3]"},
+		{github + "vpenso/prometheus-slurm-exporter/issues/38", node, "tmp:844G", "map[tmp:906238099456]"},
+		{github + "stackhpc/ansible-role-openhpc/pull/155", node, "bandwidth:lustre:no_consume:4G", "map[bandwidth:4294967296 bandwidth:lustre:4294967296]"},
+	} {
+		if got := row.read(row.text); got != row.want {
+			t.Errorf("%q (%s) is read as %s, want %s", row.text, row.report, got, row.want)
 		}
 	}
 }

@@ -58,12 +58,28 @@ func items(list string) iter.Seq[string] {
 	}
 }
 
+// unbracketed returns an item without what is in brackets: sockets, indices, the type (null). Of (CNT:1024) it returns the count.
+func unbracketed(item string) (text, count string) {
+	for {
+		before, rest, found := strings.Cut(item, "(")
+		text += before
+		if !found {
+			return text, count
+		}
+		inside, after, _ := strings.Cut(rest, ")")
+		if counted, found := strings.CutPrefix(inside, "CNT:"); found {
+			count = counted
+		}
+		item = after
+	}
+}
+
 // separators are what releases write between the parts of an item.
 var separators = strings.NewReplacer("/", ":", "=", ":")
 
 // resource reads one item; ok is false where it means that none is wanted.
 func resource(item string) (r Resource, ok bool) {
-	text, inside, _ := strings.Cut(item, "(")
+	text, counted := unbracketed(item)
 	if NoValue(text) {
 		return r, false
 	}
@@ -89,10 +105,8 @@ func resource(item string) (r Resource, ok bool) {
 			r.Count, parts = n, parts[:last]
 		}
 	}
-	if count, found := strings.CutPrefix(inside, "CNT:"); found {
-		if n, is := r.count(strings.TrimSuffix(count, ")")); is {
-			r.Count = n
-		}
+	if n, is := r.count(counted); is && counted != "" {
+		r.Count = n
 	}
 	r.Name = strings.Join(parts, ":")
 	return r, true
