@@ -13,8 +13,8 @@ import (
 const scratch = "GresTypes=gpu,tmp\nNodeName=n[1-2] Gres=tmp:350G"
 
 // asWritten runs two jobs that say numbers as many public scripts do. One asks for --gres=tmp:10G (found/13): it starts, and grows by
-// companions, which have as much. One says -c 1 (found/26), which Slurm since 23.11 writes as cpu=1 among the resources of each task: it
-// grows as any other job without generic resources, and its srun runs on all of its nodes.
+// companions, which have as much. One says -c 1 (found/26). Slurm since 23.11 writes that as cpu=1 among the resources of each task.
+// The job grows as any other without generic resources, and its srun runs on all of its nodes.
 func asWritten(t *testing.T, lab *lab.SlurmLab) {
 	lab.Clear(t)
 	lab.Do(t, "serve")
@@ -48,6 +48,6 @@ func asWritten(t *testing.T, lab *lab.SlurmLab) {
 	}
 	held := insists(t, lab, "root", "squeue", "-h", "-o", "%j")
 	if !strings.Contains(held, besideOf(disk)) || strings.Contains(held, besideOf(cpus)) {
-		t.Errorf("beside jobs %s and %s there are\n%s", disk, cpus, held)
+		t.Errorf("want companions of job %s and none of job %s among\n%s", disk, cpus, held)
 	}
 }

@@ -12,8 +12,8 @@ import (
 const longest int64 = 1e14
 
 // Duration reads a duration of any length in milliseconds: 00:01.500, 01:02:03, 4000-03:14:07, and 1-12 or 1-12:30 as users write
-// limits. The first field may be any number. A sum over all processors of a job can be longer than any limit, which core.ParseDuration
-// bounds. ok is false for a bare number, because it means minutes in some of Slurm's texts and seconds in others.
+// limits. The first field may be any number. A sum over all processors of a job can be longer than the limits of jobs, which
+// core.ParseDuration bounds. A bare number is refused, because it means minutes in some of Slurm's texts and seconds in others.
 func Duration(text string) (milliseconds int64, ok bool) {
 	clock, fraction, fractional := strings.Cut(text, ".")
 	millis, ok := thousandths(fraction)
@@ -62,8 +62,8 @@ func thousandths(fraction string) (int64, bool) {
 	return n, true
 }
 
-// Unlimited reports whether a text in the place of a limit is a word for no limit, or for one that is not told: a limit of the
-// partition, or one that Slurm could not print.
+// Unlimited reports whether a text in the place of a limit is a word for no limit. It also reports true for a limit that is not in
+// the text: the partition's, or one that Slurm could not print.
 func Unlimited(text string) bool {
 	switch text {
 	case "UNLIMITED", "INFINITE", "NOT_SET", "Partition_Limit", "INVALID", "":

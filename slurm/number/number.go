@@ -7,8 +7,7 @@
 //
 // What Slurm's sources (20.11 to 26.05) write:
 //
-//   - A unit is 1,024 of the one before it: K, M, G, T, P. Only a byte suffix that users write (KB, MB, …) is a power of 1,000; KiB is
-//     1,024.
+//   - A unit is 1,024 of the one before it: K, M, G, T, P. Users may also write KiB, which is K, and KB, which is 1,000.
 //   - sacct, squeue, scontrol and sacctmgr use a unit only where the number is a whole or a half number of it. Nothing is lost: 1536 is
 //     1.50K, and 1537 is 1537. sacct --noconvert uses none.
 //   - sacct --units=K uses one unit for all numbers, and rounds to two digits: one node is 0.00K. Rounded reports that.

@@ -253,7 +253,7 @@ func TestRangesHaveTwoEnds(t *testing.T) {
 
 var countForm = regexp.MustCompile(`^([0-9]+)(\.[0-9]{1,6})?([kmgtpKMGTP]?)$`)
 
-// plainCount is Count by rational numbers; ok is false for what is refused.
+// plainCount reads a count by rational numbers. ok is false for what is refused.
 func plainCount(text string) (n int64, ok bool) {
 	if NoValue(text) {
 		return Unset, true
@@ -276,7 +276,7 @@ func plainCount(text string) (n int64, ok bool) {
 
 var durationForm = regexp.MustCompile(`^(?:([0-9]+)-)?([0-9]+)(?::([0-9]+))?(?::([0-9]+))?(\.[0-9]{1,9})?$`)
 
-// plainDuration is Duration by one pattern and big numbers.
+// plainDuration reads a duration by one pattern and big numbers.
 func plainDuration(text string) (int64, bool) {
 	m := durationForm.FindStringSubmatch(text)
 	if m == nil {
@@ -351,7 +351,7 @@ func agree(t testing.TB, text string) {
 // near allows one more or less where a fraction of a large unit is rounded: six digits of a P are more than 53 bits.
 func near(a, b int64) bool { return a > 1<<40 && a-b <= 1 && b-a <= 1 }
 
-// written is a random text of pieces that Slurm's numbers have.
+// written returns a random text of pieces that Slurm's numbers have.
 func written(random *rand.Rand) string {
 	pieces := []string{"0", "1", "07", "24", "59", "60", "1024", "99999999999", ".", ".5", ".50", ".123456", ":", "-", "K", "M", "g", "T", "P", "kb", "gres", "/", "=", "gpu", "a100", ",", "(S:0,1)", "(CNT:7)", "no_consume", "cpu", "mem", "none"}
 	var b strings.Builder
