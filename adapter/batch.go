@@ -173,3 +173,16 @@ type Lengthener interface {
 	// and a later reading shows the result.
 	Lengthen(ctx context.Context, job Key, limit core.Time) error
 }
+
+// A ProgramReader is a batch system through which jobs start their programs (srun in Slurm). No
+// program starts while it does not answer.
+type ProgramReader interface {
+	// Programs reads the programs of a running job. ErrGone where the job does not run any more.
+	Programs(ctx context.Context, job Key) (Programs, error)
+}
+
+// Programs are what a running job has started through the batch system.
+type Programs struct {
+	Begun []core.Time // Unix seconds at which those that still run began
+	Waits bool        // at least one waits to begin
+}

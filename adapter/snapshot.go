@@ -65,6 +65,7 @@ type Snapshot struct {
 	Soft         string // who may take nodes that were promised, in words; "": nobody
 	Remarks      []Remark
 	Hidden       Hidden
+	Booted       core.Time // Unix second in which the batch system's controller started; 0: not known
 }
 
 // Hidden is what the batch system hides from users who are not operators (Slurm's PrivateData).

@@ -147,3 +147,19 @@ func (a *Acts) Nudge(ctx context.Context, nodes []string) error {
 func (a *Acts) Wake(ctx context.Context, waker adapter.Waker, nodes []string) error {
 	return a.do(ctx, adapter.Key{}, "wake", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return waker.Wake(ctx, nodes) })
 }
+
+// Programs reads which programs of a running job run; nil where the batch system cannot tell, or did
+// not. It changes nothing and is not in the journal.
+func (a *Acts) Programs(ctx context.Context, job adapter.Key) *adapter.Programs {
+	system, may := a.System.(adapter.ProgramReader)
+	if !may {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, a.Deadline)
+	defer cancel()
+	p, err := system.Programs(ctx, job)
+	if err != nil {
+		return nil
+	}
+	return &p
+}

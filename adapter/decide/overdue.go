@@ -3,7 +3,9 @@ package decide
 import (
 	"context"
 	"fmt"
+	"time"
 
+	"accordion/adapter"
 	"accordion/adapter/act"
 	"accordion/adapter/managed"
 	"accordion/core"
@@ -12,19 +14,22 @@ import (
 // overdue looks after an application whose step should be over. While it is in nobody's way it uses its allowance; it
 // is warned when the allowance nears its end, or the job's limit (what was forgiven while the sidecar was away may use that up first), or
 // when another job waits for nodes that it should have given back. It is ended when the allowance is used up, or when that other job has
-// waited for the grace.
+// waited for the grace. Time in which the batch system did not answer counts for none of these.
 func (s Situation) overdue(r *managed.Job, late core.Time) Decision {
 	o := s.World.Settings.Overrun
 	allowance, used, limit := r.Allowance(o), r.Overran+late, r.UntilLimit(s.World.Now)
 	inTheWay := s.Awaited(r.ID)
+	warned := s.World.Now - r.Warned - s.Outages.Within(r.Warned, s.World.Now)
 	var d Decision
 	switch {
+	case r.LooksDue(s.Outages, s.World.Now):
+		d = look(r)
 	case used > allowance:
 		d = s.end(r, r.Lateness(late)+fmt.Sprintf(" (allowance %d s in all): raise its duration in the profile", allowance))
 	case r.Warned == 0 && o.Signal != "" && (inTheWay || limit > 0 && limit <= o.Grace || used >= max(allowance-o.Grace, allowance/2)):
 		d = s.warn(r, late, inTheWay)
-	case inTheWay && r.Warned > 0 && s.World.Now >= r.Warned+o.Grace:
-		d = s.end(r, r.Lateness(late)+fmt.Sprintf(", and another job has waited %d s for its nodes: raise its duration in the profile", s.World.Now-r.Warned))
+	case inTheWay && r.Warned > 0 && warned >= o.Grace:
+		d = s.end(r, r.Lateness(late)+fmt.Sprintf(", and another job has waited %d s for its nodes: raise its duration in the profile", warned))
 	}
 	d.Waits = fmt.Sprintf("late by %d s: step %d should be over", late, r.Step+1)
 	return d
@@ -52,3 +57,42 @@ func (s Situation) warn(r *managed.Job, late core.Time, inTheWay bool) Decision 
 		}},
 	}
 }
+
+// look finds out which programs of the job run, after an outage of the batch system: it may have
+// kept one from starting.
+func look(r *managed.Job) Decision {
+	key := r.Key
+	var programs *adapter.Programs
+	return Decision{Do: &Operation{
+		Verb: "look", Talk: true,
+		Acts: func(ctx context.Context, a *act.Acts) error {
+			programs = a.Programs(ctx, key)
+			return nil
+		},
+		Done: func(now time.Time) Outcome {
+			r.Programs, r.Looked = programs, now.Unix()
+			return Outcome{}
+		},
+	}}
+}
+
+// excused tells an application's user that its step may end later, for the batch system did not
+// answer.
+func (s Situation) excused(r *managed.Job, late core.Time) Decision {
+	one, _ := r.Outage(s.Outages, s.World.Now)
+	until := "now"
+	if one.To > 0 {
+		until = clock(one.To)
+	}
+	away := fmt.Sprintf("the batch system did not answer from %s to %s", clock(one.From), until)
+	d := Decision{Waits: fmt.Sprintf("its step should have ended %d s ago: %s, and what that cost it is added to its time", late, away)}
+	if !r.Excused {
+		d.Change = func(r *managed.Job) {
+			r.Excused, r.Word = true, away+": what that costs this job is added to the time that it may use"
+		}
+		d.Events = []Event{{"excused", away, map[string]any{"from": one.From, "to": one.To, "seconds": r.Stalled}}}
+	}
+	return d
+}
+
+func clock(second core.Time) string { return adapter.Instant(second).Format(time.TimeOnly) }

@@ -32,10 +32,16 @@ func Resized(r *managed.Job, settings managed.Settings, fields map[string]any, n
 	}
 	cause := r.WaitsFor
 	if r.Asks != nil {
-		if fields["asked"] = float64(r.Asks.At.UnixMilli()) / 1000; r.Asks.At.Unix() > meant+r.Owed+managed.Tolerance {
+		if fields["asked"] = float64(r.Asks.At.UnixMilli()) / 1000; r.Asks.At.Unix() > meant+r.Forgiven()+managed.Tolerance {
 			cause = managed.LateApplication
 		}
 		r.Overran += max(0, r.Asks.At.Unix()-r.LateFrom())
+		if late := r.Asks.At.Unix() - due - r.Owed; late > managed.Tolerance && r.Stalled > 0 {
+			r.Delayed += min(late, r.Stalled)
+			if cause == managed.Nobody {
+				cause = managed.Outaged
+			}
+		}
 	}
 	why := show.Because(settings, r, meant, now.Unix())
 	if now.Unix() > due {
@@ -45,6 +51,7 @@ func Resized(r *managed.Job, settings managed.Settings, fields map[string]any, n
 	}
 	r.GoOn(now.Unix())
 	r.NextNodes = nil
+	r.ForgetStall()
 	r.Meant, r.Warned, r.Noticed, r.Heeds, r.Untold, r.Owed, r.Regained = r.Due(), 0, false, 0, nil, 0, false
 	r.Resizes++
 	settings.Limits.Pace(r, now.Unix())

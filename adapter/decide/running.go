@@ -43,6 +43,8 @@ func (s Situation) running(r *managed.Job) Decision {
 	switch {
 	case r.Late:
 		return s.overdue(r, s.World.Now-r.LateFrom())
+	case r.Asks == nil && late > r.Owed && r.Stalled > managed.Tolerance && (r.Final() || r.Voice != managed.SilentVoice):
+		return s.excused(r, late)
 	case r.Final() || r.Asks == nil && r.Voice != managed.SilentVoice:
 		return Decision{}
 	case late < 0 && r.Voice == managed.SilentVoice:

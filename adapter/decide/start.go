@@ -150,7 +150,7 @@ func (s Situation) starting(r *managed.Job) Decision {
 	if lost := s.lost(r.Nodes); lost != nil {
 		return s.takeBack(r, d, fmt.Sprintf("%s was lost before it began; its start is planned anew", nodesOf(lost)))
 	}
-	if s.World.Now >= r.Planned+patience {
+	if s.World.Now >= r.Planned+patience+s.Outages.Within(r.Planned, s.World.Now) {
 		return s.unstarted(r, d)
 	}
 	return d

@@ -25,7 +25,7 @@ func (s Situation) again(r *managed.Job) Decision {
 		return Decision{Waits: OthersFirst}
 	case len(target) < len(r.Nodes):
 		return redo(r, target, []string{"shrink"}, func(ctx context.Context, a *act.Acts) ([]adapter.Part, error) { return a.ShrinkTo(ctx, key, target) })
-	case s.World.Now > r.Since+reclaim || s.lost(add) != nil:
+	case s.World.Now > r.Since+reclaim+s.Outages.Within(r.Since, s.World.Now) || s.lost(add) != nil:
 		return Decision{
 			Change: func(r *managed.Job) { r.Again = nil; r.Lack(add) },
 			Events: []Event{{"changed", fmt.Sprintf("goes on with %d nodes: those that it had are not free", len(r.Nodes)), nil}},

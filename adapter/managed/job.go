@@ -20,37 +20,39 @@ type Job struct {
 
 	Part         *Part // of an application; nil: it is none
 	Choices      []core.EP
-	Seen         *adapter.Job   // as last read
-	Touched      Epoch          // when we last did something to it: readings up to it are stale
-	Busy         string         // the operation under way
-	BeingResized bool           // that is one
-	Parts        []adapter.Part // the allocations that hold its nodes, where they are several
-	Returned     Returned       // what left it last, and when
-	NextNodes    []string       // what it will hold when the resize under way is done; nil without one
-	TriedEarly   core.Time      // second at which going on early was last looked at
-	Retry        time.Time      // no new operation before
-	Straggles    time.Time      // until then a release that was given up may still be carried out; zero: none may
-	Failures     int            // of operations in a row, for reasons that have no name
-	Mover        Mover          // why its planned start moved, while that is still to be told
-	Frozen       core.Time      // second since when the batch system does not change it; 0: it does
-	Asks         *Question      // the application stands at the end of its step
-	Course       *Course        // its place in the present plan; nil without one
-	NamedBefore  *Course        // its last place: nodes named there stay where they can
-	Dirty        bool           // it changed since it was saved
-	Refused      []string       // what a growth would have held that the batch system refused
-	Late         bool           // its step should be over
-	Heard        bool           // the application was told by this sidecar that its present step begins
-	Ready        time.Time      // when all nodes of a due growth were seen free
-	Released     time.Time      // when we had released it to start; zero after a restart
-	Blocked      string         // what the next operation waits for, for status
-	Unwritten    int            // times in a row that its hosts file could not be written
-	MetLimit     string         // the limit of Accordion's own that its next operation waits for; "": none
-	WaitsFor     Obstacle       // what a due growth waited for
-	WaitsSince   core.Time      // second since which it waits for that
-	Missed       core.Time      // seconds after its next step was due in which the sidecar stood still
-	MovedBy      Obstacle       // what moved the promise last
-	Longer       core.Time      // seconds, the limit that the batch system is to be asked for; 0: none
-	Regained     bool           // its limit was lengthened again in its present step: promises to others come first
+	Seen         *adapter.Job      // as last read
+	Touched      Epoch             // when we last did something to it: readings up to it are stale
+	Busy         string            // the operation under way
+	BeingResized bool              // that is one
+	Parts        []adapter.Part    // the allocations that hold its nodes, where they are several
+	Returned     Returned          // what left it last, and when
+	NextNodes    []string          // what it will hold when the resize under way is done; nil without one
+	TriedEarly   core.Time         // second at which going on early was last looked at
+	Retry        time.Time         // no new operation before
+	Straggles    time.Time         // until then a release that was given up may still be carried out; zero: none may
+	Failures     int               // of operations in a row, for reasons that have no name
+	Mover        Mover             // why its planned start moved, while that is still to be told
+	Frozen       core.Time         // second since when the batch system does not change it; 0: it does
+	Asks         *Question         // the application stands at the end of its step
+	Course       *Course           // its place in the present plan; nil without one
+	NamedBefore  *Course           // its last place: nodes named there stay where they can
+	Dirty        bool              // it changed since it was saved
+	Refused      []string          // what a growth would have held that the batch system refused
+	Late         bool              // its step should be over
+	Heard        bool              // the application was told by this sidecar that its present step begins
+	Ready        time.Time         // when all nodes of a due growth were seen free
+	Released     time.Time         // when we had released it to start; zero after a restart
+	Blocked      string            // what the next operation waits for, for status
+	Unwritten    int               // times in a row that its hosts file could not be written
+	MetLimit     string            // the limit of Accordion's own that its next operation waits for; "": none
+	WaitsFor     Obstacle          // what a due growth waited for
+	WaitsSince   core.Time         // second since which it waits for that
+	Missed       core.Time         // seconds after its next step was due in which the sidecar stood still
+	MovedBy      Obstacle          // what moved the promise last
+	Longer       core.Time         // seconds, the limit that the batch system is to be asked for; 0: none
+	Programs     *adapter.Programs // what it ran when that was last looked at; nil: not known
+	Looked       core.Time         // second of that; 0: never
+	Regained     bool              // its limit was lengthened again in its present step: promises to others come first
 }
 
 // New is a job that was just taken up.
@@ -98,6 +100,8 @@ func (r *Job) WaitFor(o Obstacle, now core.Time) {
 func (r *Job) BackToQueue() {
 	r.Phase, r.Promise, r.Planned, r.Began, r.Step, r.Target, r.Nodes, r.Attached, r.Untold, r.Owed = Waiting, nil, 0, 0, 0, 0, nil, false, nil, 0
 	r.Short, r.Cut, r.Whole, r.Word = 0, nil, nil, ""
+	r.Delayed, r.Extended = 0, 0
+	r.ForgetStall()
 	r.Straggles = time.Time{}
 }
 

@@ -18,6 +18,7 @@ const (
 	LateApplication Obstacle = "late application" // the job itself was late
 	LostNode        Obstacle = "lost node"
 	Standstill      Obstacle = "sidecar" // it stood still, or did not run
+	Outaged         Obstacle = "outage"  // the batch system did not answer
 )
 
 // ForUsers is the obstacle as a sentence.
@@ -33,6 +34,8 @@ func (o Obstacle) ForUsers() string {
 		return "a node that was powered down had to boot"
 	case Standstill:
 		return "the sidecar stood still, or did not run"
+	case Outaged:
+		return "the batch system did not answer for a while"
 	case Turn:
 		return "the changes that may be made in a minute were used up"
 	case SiteLimit:

@@ -54,9 +54,13 @@ func (r *Job) Return(now core.Time) {
 	}
 }
 
+// Forgiven returns for how many seconds after its step should have ended the application is not late.
+// What it is owed and what outages cost it are mostly the same seconds.
+func (r *Job) Forgiven() core.Time { return max(r.Owed, r.Stalled) }
+
 // LateFrom is the Unix second from which its application is late: the promised end of its present step, and later where the step's
-// begin was seen late.
-func (r *Job) LateFrom() core.Time { return r.Due() + r.Owed }
+// begin was seen late, or outages of the batch system kept its programs from starting.
+func (r *Job) LateFrom() core.Time { return r.Due() + r.Forgiven() }
 
 // Remaining is what the job will occupy from now on: as promised, and where it is late, for as long as its steps to come
 // were asked for. A step that should be over lasts another second. A resize under way ends every wait that was promised

@@ -52,6 +52,10 @@ type Record struct {
 	Meant    core.Time   // planned end of the present step when it began: lateness counts from it
 	Overran  core.Time   // seconds of its overrun allowance used at past boundaries
 	Owed     core.Time   `json:",omitempty"` // seconds for which its application is not late: its present step's begin was seen so late, or nobody heard it
+	Stalled  core.Time   `json:",omitempty"` // seconds that outages of the batch system cost it in its present step: it is not late for them either
+	Delayed  core.Time   `json:",omitempty"` // seconds by which its past steps ended later for that
+	Extended core.Time   `json:",omitempty"` // seconds by which its limit was raised for that
+	Excused  bool        `json:",omitempty"` // its user was told, of the present step
 	Warned   core.Time   // second of the warning that its present step should be over; 0 without one
 	Voice    Voice       // whether it asks for its steps itself
 	Noticed  bool        // a silent one was told of the shrink to come

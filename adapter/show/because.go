@@ -15,8 +15,10 @@ func Because(s managed.Settings, r *managed.Job, meant, now core.Time) string {
 		asked = r.Asks.At.Unix()
 	}
 	switch {
-	case asked > meant+r.Owed+managed.Tolerance:
-		return fmt.Sprintf("the application was %d s late, %d s in all of the %d s that it may be", asked-meant-r.Owed, r.Overran, r.Allowance(s.Overrun))
+	case asked > meant+r.Forgiven()+managed.Tolerance:
+		return fmt.Sprintf("the application was %d s late, %d s in all of the %d s that it may be", asked-meant-r.Forgiven(), r.Overran, r.Allowance(s.Overrun))
+	case r.Stalled > 0 && asked > meant+r.Owed+managed.Tolerance:
+		return fmt.Sprintf("%d s after the planned second: %s, which cost the application %d s", now-meant, managed.Outaged.ForUsers(), asked-meant-r.Owed)
 	case now < meant-managed.Tolerance:
 		return fmt.Sprintf("%d s before the planned second, which delays nobody", meant-now)
 	case now > meant+managed.Tolerance && r.WaitsFor != managed.Nobody:

@@ -38,6 +38,8 @@ type Show struct {
 	Audience Audience
 	// Usage is what users' jobs used and left unused; nil: nothing is counted.
 	Usage func() view.Usage
+	// Outages are those of the batch system, and the second in which its controller started; nil: not known.
+	Outages func() (known []view.Outage, booted core.Time)
 	// GoneSince says whether a node that is away now went away at that second or later.
 	GoneSince func(second core.Time) bool
 
@@ -51,6 +53,9 @@ func (s *Show) Write(v *plan.World) error {
 	view := view.Status{Cluster: s.Settings.Cluster, Soft: v.Snapshot.Soft, Jobs: make([]view.Job, 0, len(v.Jobs)+len(v.Parts))}
 	if s.Settings.All {
 		view.Manage = "all"
+	}
+	if s.Outages != nil {
+		view.Outages, view.Booted = s.Outages()
 	}
 	for _, r := range slices.Concat(v.Jobs, v.Parts) {
 		if r.Part != nil && r.Part.Unmade {

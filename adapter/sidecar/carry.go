@@ -18,7 +18,7 @@ import (
 // situation is what decisions go by now.
 func (s *Sidecar) situation(v *plan.World) decide.Situation {
 	return decide.Situation{
-		Now: s.ticks.clock.Now(), World: v, Trapped: s.crew.trapped, Reserved: s.reservations.reserved, Tending: s.reservations.busy,
+		Now: s.ticks.clock.Now(), World: v, Trapped: s.crew.trapped, Outages: s.outages.Outages, Reserved: s.reservations.reserved, Tending: s.reservations.busy,
 		Awaited: func(id core.JobID) bool { _, awaited := s.jobs.awaited[id]; return awaited },
 	}
 }

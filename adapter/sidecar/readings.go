@@ -30,6 +30,7 @@ type readings struct {
 
 type reading struct {
 	number   managed.Epoch
+	begun    time.Time
 	snapshot *adapter.Snapshot
 	took     time.Duration
 	err      error
@@ -51,9 +52,9 @@ func (r *readings) refresh() {
 func (r *readings) begin(ctx context.Context) {
 	r.underWay, r.at, r.stale = true, r.notes.clock.Now(), false
 	r.begun++
-	number := r.begun
+	number, begun := r.begun, r.at
 	r.crew.Go(func() {
-		one := reading{number: number}
+		one := reading{number: number, begun: begun}
 		one.snapshot, one.took, one.err = r.crew.acts.Observe(ctx)
 		r.arrived <- one
 	})

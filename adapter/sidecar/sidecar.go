@@ -61,6 +61,7 @@ type Sidecar struct {
 	rhythm       *rhythm
 	standstill   *standstill
 	turns        *turns
+	outages      *outages
 	gate         *gate.Keeper
 }
 
@@ -105,9 +106,10 @@ func New(o Options) *Sidecar {
 	s.gate = gate.New(acts, o.Settings.All, o.Clock, s.crew.beside)
 	s.rhythm = &rhythm{notes: s.notes, readings: s.readings, jobs: s.jobs, parts: s.parts, turns: s.turns, settings: o.Settings}
 	s.standstill = &standstill{clock: o.Clock, jobs: s.jobs}
+	s.outages = &outages{notes: s.notes}
 	s.show = &show.Show{
 		Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Settings: o.Settings, Event: s.notes.event, Audience: o.Audience,
-		Told: func(key adapter.Key) string { return s.notes.told[key] }, GoneSince: s.nodes.goneSince,
+		Told: func(key adapter.Key) string { return s.notes.told[key] }, GoneSince: s.nodes.goneSince, Outages: s.outages.view,
 		Usage: func() view.Usage { return s.jobs.usage.Usage },
 	}
 	return s
@@ -241,6 +243,9 @@ func (s *Sidecar) recover() error {
 	if err := s.standstill.resume(s.notes.journal); err != nil {
 		return err
 	}
+	if err := s.outages.resume(s.notes.journal); err != nil {
+		return err
+	}
 	open, err := s.notes.journal.Unfinished()
 	if err != nil {
 		return err
@@ -264,6 +269,7 @@ func (s *Sidecar) keepTime() (set bool, err error) {
 	if err := s.jobs.shift(by); err != nil {
 		return true, err
 	}
+	s.outages.Shift(int64(by / time.Second))
 	s.crew.trapped, s.readings.at, s.readings.slow = time.Time{}, s.ticks.last, 0
 	s.nodes.forget()
 	s.reservations.anew()
@@ -277,6 +283,9 @@ func (s *Sidecar) keepTime() (set bool, err error) {
 
 // absorb takes in a reading: the batch system is right about what runs and what it holds.
 func (s *Sidecar) absorb(r reading) error {
+	if err := s.outages.note(r); err != nil {
+		return err
+	}
 	if tells, err := s.readings.take(r); err != nil || !tells {
 		return err
 	}
@@ -350,6 +359,8 @@ func (s *Sidecar) act(ctx context.Context, v *plan.World) error {
 		if !s.jobs.fresh(r) || r.Seen == nil || s.ticks.clock.Now().Before(r.Retry) || !s.jobs.settled(r) {
 			continue
 		}
+		r.Excuse(s.outages.Outages, v.Now)
+		s.jobs.lengthen(r, v.Now)
 		r.Listen(s.ticks.clock.Now(), v.Now)
 		d := decide.About(r, s.situation(v))
 		if d.Do != nil && d.Do.Resize {

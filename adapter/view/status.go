@@ -17,6 +17,14 @@ type Status struct {
 	Soft    string    `json:"soft,omitempty"`   // why promises may be broken by others; "": they hold
 	Manage  string    `json:"manage,omitempty"` // "all": every job of the partition is planned; "": those that say that they are evolving or moldable
 	Jobs    []Job     `json:"jobs"`
+	Outages []Outage  `json:"outages,omitempty"` // of the batch system, the newest last; absent where none is known
+	Booted  core.Time `json:"booted,omitempty"`  // Unix second in which its controller started; absent where that is not known
+}
+
+// Outage is a time in which the batch system did not answer, or was started again.
+type Outage struct {
+	From core.Time `json:"from"`         // Unix second
+	To   core.Time `json:"to,omitempty"` // Unix second; absent while it lasts
 }
 
 // Delegated is the kind of a batch job that is a part of an application: its launcher chooses its size and time.
@@ -49,7 +57,8 @@ type Job struct {
 
 // Same compares every field but At. (Writing both down to compare them would cost more than the whole plan.)
 func (s *Status) Same(o *Status) bool {
-	return s.Cluster == o.Cluster && s.Soft == o.Soft && s.Manage == o.Manage && slices.EqualFunc(s.Jobs, o.Jobs, func(a, b Job) bool { return a.Same(&b) })
+	return s.Cluster == o.Cluster && s.Soft == o.Soft && s.Manage == o.Manage && s.Booted == o.Booted && slices.Equal(s.Outages, o.Outages) &&
+		slices.EqualFunc(s.Jobs, o.Jobs, func(a, b Job) bool { return a.Same(&b) })
 }
 
 // Same compares every field.

@@ -1,0 +1,221 @@
+package managed
+
+import (
+	"slices"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// An Outage is a time in which the batch system did not answer, in Unix seconds. To is 0 while it
+// lasts.
+type Outage struct {
+	From core.Time `json:"from"`
+	To   core.Time `json:"to,omitempty"`
+}
+
+// Outages holds what is known of a batch system's outages. The zero value knows of none.
+type Outages struct {
+	Known    []Outage  // by time; they do not overlap
+	Answered core.Time // second of the last answer; 0: there was none
+	Booted   core.Time // adapter.Snapshot.Booted of the last answer
+}
+
+const (
+	mostOutages = 64
+	// unseen bounds how long before the start of its controller a batch system counts as away when no
+	// call failed meanwhile.
+	unseen core.Time = 60
+	// Stall bounds for how many seconds after an outage a program may still be kept from starting.
+	// srun asks again after 60 to 69 s when slurmctld refused it because it did not know its nodes
+	// yet. It was seen to do so twice.
+	Stall core.Time = 150
+	// settling is for how many seconds after an outage a program may still be refused: slurmctld does
+	// not know its nodes before they have registered.
+	settling core.Time = 10
+)
+
+// Fail notes that a call failed, which began at a second.
+func (o *Outages) Fail(began core.Time) {
+	if o.lasts() {
+		return
+	}
+	if o.Answered > 0 && o.Answered <= began {
+		began = max(o.Answered, began-unseen)
+	}
+	o.add(Outage{From: began})
+}
+
+// Answer notes an answer to a call that began at a second. It returns the outage that ended with it,
+// and whether one did.
+func (o *Outages) Answer(began, now, booted core.Time) (over Outage, ended bool) {
+	switch {
+	case o.lasts():
+		last := &o.Known[len(o.Known)-1]
+		last.To = max(now, last.From+1)
+		over, ended = *last, true
+	case o.Booted > 0 && booted > o.Booted && o.Answered > 0:
+		over, ended = Outage{From: max(o.Answered, booted-unseen), To: booted}, true
+		if last := len(o.Known) - 1; last >= 0 { // it was seen to be away, and answered for a moment
+			over.From = max(over.From, o.Known[last].To)
+		}
+		if ended = over.To > over.From; ended {
+			o.add(over)
+		}
+	}
+	o.Answered, o.Booted = began, max(booted, o.Booted)
+	return over, ended
+}
+
+func (o *Outages) lasts() bool { return len(o.Known) > 0 && o.Known[len(o.Known)-1].To == 0 }
+
+func (o *Outages) add(one Outage) {
+	if o.Known = append(o.Known, one); len(o.Known) > mostOutages {
+		o.Known = slices.Clone(o.Known[len(o.Known)-mostOutages:])
+	}
+}
+
+// Shift moves what is known with a clock that was set.
+func (o *Outages) Shift(by core.Time) {
+	for i := range o.Known {
+		o.Known[i].From += by
+		if o.Known[i].To > 0 {
+			o.Known[i].To += by
+		}
+	}
+	if o.Answered > 0 {
+		o.Answered += by
+	}
+}
+
+// Within returns for how many seconds between two seconds the batch system was away.
+func (o Outages) Within(from, to core.Time) (seconds core.Time) {
+	for _, one := range o.Known {
+		seconds += overlap(one.From, one.end(to), from, to)
+	}
+	return seconds
+}
+
+// Last returns the newest outage that may have kept a program from starting between two seconds.
+func (o Outages) Last(from, to core.Time) (Outage, bool) {
+	for _, one := range slices.Backward(o.Known) {
+		if one.touches(from, to) {
+			return one, true
+		}
+	}
+	return Outage{}, false
+}
+
+func (o Outage) end(now core.Time) core.Time {
+	if o.To == 0 {
+		return max(now, o.From)
+	}
+	return o.To
+}
+
+func (o Outage) touches(from, to core.Time) bool {
+	return overlap(o.From, o.end(to)+settling, from, to) > 0
+}
+
+// Cost returns for how many seconds between two seconds outages kept an application from working. A
+// program that was to start in an outage may start long after it: the first one that began after the
+// outage's begin ends that time, and one that runs since before the outage was not kept from
+// working. p is what the job ran when that was last looked at, nil where it is not known.
+func (o Outages) Cost(from, to core.Time, p *adapter.Programs) (seconds core.Time) {
+	counted := from
+	for _, one := range o.Known {
+		if !one.touches(from, to) {
+			continue
+		}
+		end := stalled(one.From, one.end(to), to, p)
+		seconds += overlap(one.From, end, counted, to)
+		counted = max(counted, end)
+	}
+	return seconds
+}
+
+// stalled returns the second at which an application that an outage stopped goes on.
+func stalled(from, end, now core.Time, p *adapter.Programs) core.Time {
+	if p == nil {
+		return end
+	}
+	first, through := core.Forever, false
+	for _, at := range p.Begun {
+		if at >= from {
+			first = min(first, at)
+		} else {
+			through = true
+		}
+	}
+	switch {
+	case p.Waits:
+	case first < core.Forever:
+		return min(max(end, first), end+Stall)
+	case through:
+		return end
+	}
+	return min(max(end, now), end+Stall)
+}
+
+func overlap(from, to, begin, end core.Time) core.Time { return max(0, min(to, end)-max(from, begin)) }
+
+// Excuse applies outages to a running job: the seconds that they cost it in its present step do not
+// count as late. What a job lost stays, also when the outage is forgotten.
+func (r *Job) Excuse(o Outages, now core.Time) {
+	if r.Phase != Running || len(o.Known) == 0 {
+		return
+	}
+	if cost := o.Cost(r.working(), r.until(now), r.Programs); cost > r.Stalled {
+		r.Stalled, r.Dirty = cost, true
+	}
+}
+
+// working returns the second since which the application works on what it does now. One that never
+// asks for its steps works on, whatever happens around it.
+func (r *Job) working() core.Time {
+	if r.Step == 0 || r.Voice == SilentVoice {
+		return r.Began + r.Clock
+	}
+	return r.Promise[r.Step-1]
+}
+
+// until returns the second up to which it did so.
+func (r *Job) until(now core.Time) core.Time {
+	if r.Asks != nil {
+		return r.Asks.At.Unix()
+	}
+	return now
+}
+
+// Outage returns the newest outage that may have kept the job from working in its present step.
+func (r *Job) Outage(o Outages, now core.Time) (Outage, bool) {
+	return o.Last(r.working(), r.until(now))
+}
+
+// lookEvery is the number of seconds between two looks at the programs of a job.
+const lookEvery core.Time = 5
+
+// LooksDue reports whether the job's programs are to be looked at: an outage may still keep one from
+// starting, or what it cost is not known yet.
+func (r *Job) LooksDue(o Outages, now core.Time) bool {
+	last, touched := r.Outage(o, now)
+	return touched && r.Asks == nil && now >= r.Looked+lookEvery && r.Looked < last.end(now)+Stall
+}
+
+// Extend returns by how many more seconds the job's limit has to be raised for what outages have
+// cost it, in whole minutes.
+func (r *Job) Extend(now core.Time) core.Time {
+	if r.Phase != Running || r.Limit == 0 || r.Seen == nil || r.Seen.Limit >= core.Forever || r.Resizing() {
+		return 0
+	}
+	lost := r.Delayed
+	if now > r.Due()+r.Owed {
+		lost += r.Stalled
+	}
+	return max(0, (lost+59)/60*60-r.Extended)
+}
+
+// ForgetStall begins a step for which no outage is known.
+func (r *Job) ForgetStall() {
+	r.Stalled, r.Excused, r.Programs, r.Looked = 0, false, nil, 0
+}

@@ -1,0 +1,71 @@
+package sidecar
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/managed"
+	"accordion/adapter/view"
+	"accordion/core"
+)
+
+// outages records when the batch system did not answer. Its readings show that, and the second in
+// which its controller started.
+type outages struct {
+	managed.Outages
+	notes *notes
+}
+
+// note takes in a reading, or that it failed.
+func (s *outages) note(one reading) error {
+	if one.err != nil {
+		s.Fail(one.begun.Unix())
+		return nil
+	}
+	over, ended := s.Answer(one.begun.Unix(), s.notes.clock.Now().Unix(), one.snapshot.Booted)
+	if !ended {
+		return nil
+	}
+	text := fmt.Sprintf("the batch system did not answer from %s to %s, or started again: what that cost jobs is added to their time",
+		adapter.Instant(over.From).Format(time.TimeOnly), adapter.Instant(over.To).Format(time.TimeOnly))
+	s.notes.Info(text)
+	return s.notes.Remark("outage", text, map[string]any{"from": over.From, "to": over.To, "seconds": over.To - over.From})
+}
+
+// resume takes up what the last sidecar knew.
+func (s *outages) resume(journal interface{ View() ([]byte, error) }) error {
+	data, err := journal.View()
+	if err != nil || data == nil {
+		return err
+	}
+	var last view.Status
+	if json.Unmarshal(data, &last) != nil { // another version's says nothing
+		return nil
+	}
+	for _, o := range last.Outages {
+		s.Known = append(s.Known, managed.Outage(o))
+	}
+	s.Answered, s.Booted = last.At, last.Booted
+	return nil
+}
+
+// view returns the outages as they are shown.
+func (s *outages) view() (known []view.Outage, booted core.Time) {
+	for _, o := range s.Known {
+		known = append(known, view.Outage(o))
+	}
+	return known, s.Booted
+}
+
+// lengthen raises the limits of jobs by what outages have cost them, so that the batch system does
+// not end them for it.
+func (s *jobs) lengthen(r *managed.Job, now core.Time) {
+	more := r.Extend(now)
+	if more == 0 || r.Longer > 0 {
+		return
+	}
+	r.Extended += more
+	r.Longer, r.Asked, r.Dirty = r.Seen.Limit+more, max(r.Asked, r.Limit)+more, true
+}
