@@ -1,6 +1,7 @@
 package output
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,17 @@ func (r *Record) Task() string {
 		return ""
 	}
 	return number
+}
+
+// ExpandName returns the name that --dependency=expand: takes for the job. It is the job's number,
+// but for the task that has its array's number A: Slurm takes A for all tasks and refuses while one
+// of them waits, so that task is A_T. No other task may be called so. Slurm would allow the
+// expander, but merge it into the job that has the number A.
+func (r *Record) ExpandName() string {
+	if task := r.Task(); task != "" && int64(r.ID) == r.Array {
+		return fmt.Sprintf("%d_%s", r.Array, task)
+	}
+	return fmt.Sprint(r.ID)
 }
 
 // Several says whether the record stands for more than one task.
