@@ -9,7 +9,7 @@ import (
 
 func TestOnlyTheTaskWithTheNumberOfItsArrayIsExpandedAsATask(t *testing.T) {
 	for _, test := range []struct {
-		id, array int64
+		id, array core.JobID
 		tasks     string
 		want      string
 	}{
@@ -17,8 +17,8 @@ func TestOnlyTheTaskWithTheNumberOfItsArrayIsExpandedAsATask(t *testing.T) {
 		{47, 46, "1", "47"}, // expand:46_1 would merge into the job with the number 46
 		{46, 46, "2-9%2", "46"}, {46, 46, "", "46"},
 	} {
-		r := Record{Array: test.array, TaskIDs: test.tasks}
-		r.ID = core.JobID(test.id)
+		r := Record{TaskIDs: test.tasks}
+		r.ID, r.Array = test.id, test.array
 		if got := r.ExpandName(); got != test.want {
 			t.Errorf("job %d, task %q of %d: expand:%s, want expand:%s", test.id, test.tasks, test.array, got, test.want)
 		}
