@@ -32,7 +32,7 @@ func tasksTakeTurns(t *testing.T, lab *lab.SlurmLab) {
 	for range 6 {
 		lab.Submit(t, "bob", short)
 	}
-	lab.Await(t, 2*time.Minute, "these jobs are over", func() bool { return insists(t, lab, "root", "squeue", "-h", "-u", "alice,bob", "-o", "%i") == "" })
+	lab.Await(t, 2*time.Minute, "no job is left", func() bool { return insists(t, lab, "root", "squeue", "-h", "-u", "alice,bob", "-o", "%i") == "" })
 	beginInOrder(t, lab, one, 3)
 	beginInOrder(t, lab, all, 5)
 

@@ -52,8 +52,8 @@ func (s *jobs) sorted() []*managed.Job {
 	return all
 }
 
-// inOrder returns jobs by submission, and those of one second in the order of the queue: tasks of an
-// array start by their numbers, which are not their jobs' numbers.
+// inOrder returns jobs by submission. Jobs of one second have the order of the queue, in which tasks of
+// an array come by their numbers.
 func inOrder(all []*managed.Job, queue []plan.Waiter) []*managed.Job {
 	place := make(map[*managed.Job]int, len(queue))
 	for i, w := range queue {

@@ -49,10 +49,10 @@ func (r *Record) taskNumber() int {
 	return 0
 }
 
-// TakeTurns blocks waiting tasks of arrays that must not start yet: those beyond the array's throttle,
-// and those behind a task that cannot be planned yet. throttles has how many tasks of an array may
-// run at a time, where that is known. Tasks that are held, or wait for something else than nodes,
-// keep no other one back, as in Slurm.
+// TakeTurns blocks waiting tasks of arrays that must not start yet. A task waits for its array's
+// throttle, and for an earlier task that cannot be planned yet. throttles has how many tasks of an
+// array may run at a time, where that is known. Tasks that are held, or wait for something else than
+// nodes, keep no other task back, as in Slurm.
 func TakeTurns(jobs []Record, throttles map[core.JobID]int, now core.Time) {
 	arrays := map[core.JobID][]*Record{}
 	for i := range jobs {
@@ -66,7 +66,7 @@ func TakeTurns(jobs []Record, throttles map[core.JobID]int, now core.Time) {
 	}
 }
 
-// takeTurns is TakeTurns for the tasks of one array, in their order.
+// takeTurns blocks waiting tasks of one array. The tasks are in their order.
 func takeTurns(tasks []*Record, throttle int, now core.Time) {
 	run := 0
 	for _, r := range tasks {

@@ -51,7 +51,7 @@ func TestTasksOfAnArrayTakeTheirTurnsByTheirNumbers(t *testing.T) {
 		{"one between is not", 0, []Record{arrayTask(50, "4"), arrayTask(51, "1"), arrayTask(52, "2"), arrayTask(53, "3", unread)}, map[core.JobID]string{50: earlier}},
 		{"a later one is not", 0, []Record{arrayTask(50, "3", unread), arrayTask(51, "1"), arrayTask(52, "2")}, nil},
 		{"one that became a job early", 0, []Record{arrayTask(50, "3-9"), arrayTask(51, "1"), arrayTask(52, "2"), arrayTask(53, "30")}, map[core.JobID]string{53: earlier}},
-		{"what is left is nobody's yet", 0, []Record{arrayTask(50, "3-9", func(r *Record) { r.Mark, r.Comment = "", "ep=1x1m" }), arrayTask(53, "30")}, nil},
+		{"the rest of the array is not managed yet", 0, []Record{arrayTask(50, "3-9", func(r *Record) { r.Mark, r.Comment = "", "ep=1x1m" }), arrayTask(53, "30")}, nil},
 		{"a held task has no turn", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", heldByUser)}, nil},
 		{"a held task that is not read", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", unread, heldByUser)}, nil},
 		{"one that depends on another job", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", depends)}, map[core.JobID]string{51: "Dependency"}},
