@@ -25,6 +25,8 @@ const (
 // Job is one job as the batch system shows it.
 type Job struct {
 	Key
+	Array      core.JobID // the array of which it is a task; 0: it is in none
+	TaskName   string     // what users call one task of an array: 46_2; "" for every other job
 	Name       string
 	User       string
 	UID, GID   uint32

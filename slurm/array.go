@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"accordion/adapter"
+	"accordion/core"
 	"accordion/slurm/output"
 )
 
@@ -21,33 +23,22 @@ const waitingTasks = 16
 func (s *System) split(ctx context.Context, jobs []output.Record) {
 	s.splitting.Lock()
 	defer s.splitting.Unlock()
-	wait, run := map[int64]int{}, map[int64]int{} // tasks that wait for the plan, and those that run or are about to
-	most := map[int64]int{}
+	wait := map[core.JobID]int{} // tasks that wait for the plan
+	most := map[core.JobID]int{}
 	for i := range jobs {
 		r := &jobs[i]
 		if r.Array != 0 {
 			most[r.Array] = max(most[r.Array], r.AtOnce, output.Throttle(r.TaskIDs), s.throttles[r.Array])
 		}
-		switch {
-		case r.Task() == "":
-		case r.State == adapter.Running, r.State == adapter.Pending && !r.Held:
-			run[r.Array]++
-		case r.State == adapter.Pending:
+		if r.Task() != "" && r.State == adapter.Pending && r.Held {
 			wait[r.Array]++
 		}
 	}
 	s.throttles = most // as squeue does not tell it of a single task
+	output.TakeTurns(jobs, most, time.Now().Unix())
 	for i := range jobs {
 		r := &jobs[i]
-		if r.State != adapter.Pending || r.Array == 0 || adapter.RequestOf(&r.Job) == "" {
-			continue
-		}
-		if n := most[r.Array]; n > 0 && r.Held && r.Task() != "" {
-			if run[r.Array]++; run[r.Array] > n {
-				r.Blocked, r.Why = true, "JobArrayTaskLimit"
-			}
-		}
-		if !r.Several() {
+		if r.State != adapter.Pending || !r.Several() || adapter.RequestOf(&r.Job) == "" {
 			continue
 		}
 		if strings.HasPrefix(r.Mark, adapter.MarkPrefix) && !adapter.Delegated(&r.Job) {

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"accordion/adapter"
+	"accordion/core"
 	"accordion/slurm/output"
 )
 
 func TestNoMoreTasksOfAnArrayMayStartThanItsThrottleAllows(t *testing.T) {
 	task := func(id int64, tasks string, state adapter.State, held bool) output.Record {
-		r := output.Record{Array: 50, TaskIDs: tasks}
-		r.ID, r.State, r.Held, r.Mark = adapter.Key{}.ID+1, state, held, adapter.MarkPrefix+"ep=1x1m"
+		r := output.Record{TaskIDs: tasks}
+		r.Array, r.ID, r.State, r.Held, r.Mark, r.Priority = 50, core.JobID(id), state, held, adapter.MarkPrefix+"ep=1x1m", 1
 		return r
 	}
 	jobs := []output.Record{

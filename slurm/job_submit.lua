@@ -932,8 +932,12 @@ local function grows(job)
 	local verb, parent = field(job.name):match("^accordion%-(%l+)%-(%d+)$")
 	if verb ~= "grow" and verb ~= "over" and verb ~= "with" or #parent > 10 then return false end
 	local reserved = field(job.reservation):match("^accordion%-" .. parent .. "%-%d+$")
+	-- Of an array's tasks the one with the array's number is called NUMBER_TASK: Slurm refuses the
+	-- bare number while other tasks wait.
 	local dependency = job.dependency or ""
-	return reserved and (dependency == "" or dependency == "expand:" .. parent) and not job.script
+	local of, task = dependency:match("^expand:(%d+)(_?%d*)$")
+	local expands = of == parent and (task == "" or #task <= 11 and task:match("^_%d+$") ~= nil)
+	return reserved and (dependency == "" or expands) and not job.script
 end
 
 -- names_ours returns why a user may not submit a text that names what only the sidecar, which is

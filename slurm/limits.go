@@ -283,7 +283,7 @@ func (s *System) age(jobs []output.Record, now time.Time) {
 		}
 		known, told := s.since[r.Key]
 		if !told && r.Array != 0 {
-			known = s.since[adapter.Key{ID: core.JobID(r.Array), Submitted: r.Submitted}]
+			known = s.since[adapter.Key{ID: r.Array, Submitted: r.Submitted}]
 		}
 		r.CouldRun = limits.CouldRun(r, known, now)
 		since[r.Key] = r.CouldRun

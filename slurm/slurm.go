@@ -69,7 +69,7 @@ type System struct {
 	since map[adapter.Key]core.Time // second since which each job could have run that waits for the sidecar
 
 	splitting sync.Mutex
-	throttles map[int64]int // of arrays that wait or run: how many of their tasks may run at a time
+	throttles map[core.JobID]int // of arrays that wait or run: how many of their tasks may run at a time
 
 	mending      sync.Mutex
 	reconfigured time.Time // when Mend last ran `scontrol reconfigure`; zero: never

@@ -19,7 +19,7 @@ type cell struct{ client, verb, text string }
 // the reservations of job %W, or allocations of the sidecar. %O is a job of the user's own.
 var spellings = map[string][]string{
 	"dependency": {"expand:%R", "EXPAND:%R", "Expand:%R", "eXpAnD:%R", " expand:%R", "expand:%R ", "EXPAND: %R", "\tEXPAND:%R", "afterok:%O,EXPAND:%R", "afterany:%O?Expand:%R",
-		"EXPAND:%R,afterany:%O", "singleton,EXPAND:%R", "afterany:%O:%O,EXPAND:%R", "EXPAND:%R_0", "EXPAND:%R+1", "expandx:%R", "expand\\:%R"},
+		"EXPAND:%R,afterany:%O", "singleton,EXPAND:%R", "afterany:%O:%O,EXPAND:%R", "EXPAND:%R_0", "expand:%R_1", "expand:%R_*", "EXPAND:%R+1", "expandx:%R", "expand\\:%R"},
 	"reservation": {"accordion-%W-0", "ACCORDION-%W-0", "Accordion-Park", "accordion-park", " accordion-park", "accordion-park,", ",accordion-park", "mine,accordion-park",
 		"mine, accordion-%W-0", "accordion-park,accordion-%W-0"},
 	"name": {"accordion-grow-%R", "ACCORDION-GROW-%R", "Accordion-With-%R", " accordion-over-%R"},

@@ -71,6 +71,7 @@ func tell(t *testing.T, release string) {
 	if out := outputOf(lab, "bob", moldable); out != "on 6\n" {
 		t.Errorf("the moldable job, which is over soonest on 6 nodes, says %q", out)
 	}
+	tasksTakeTurns(t, lab)
 	w.nothingIsLeft()
 }
 

@@ -17,7 +17,7 @@ var steps = regexp.MustCompile(`accordion\s+step`)
 
 // Speaks looks whether the job's batch script mentions `accordion step`.
 func (s *System) Speaks(ctx context.Context, job adapter.Key) (bool, error) {
-	out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"write", "batch_script", s.Jobs.Name(job), "-"}})
+	out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"write", "batch_script", fmt.Sprint(job.ID), "-"}})
 	if err != nil {
 		return false, fmt.Errorf("reading the script of job %d: %w", job.ID, err)
 	}
@@ -62,8 +62,9 @@ func (s *System) Tell(ctx context.Context, job adapter.Key, text string) error {
 }
 
 // notify gives scontrol the words one by one, which joins them again: so a console can carry it out.
+// An array's task has its own number here: of A_T this command reads A alone, which is another task.
 func (s *System) notify(ctx context.Context, job adapter.Key, text string) error {
-	return s.Run.Scontrol(ctx, append([]string{"notify", s.Jobs.Name(job)}, strings.Fields(oneLine(text))...)...)
+	return s.Run.Scontrol(ctx, append([]string{"notify", fmt.Sprint(job.ID)}, strings.Fields(oneLine(text))...)...)
 }
 
 // Publish writes the job's hosts file on its batch host (hosts.Script), through a step of the job:

@@ -68,8 +68,11 @@ type Operation struct {
 	Uses   []string
 	Shrink bool                                   // it gives nodes back
 	Acts   func(context.Context, *act.Acts) error // it has copies, no job
-	Done   func(now time.Time) Outcome            // nil: nothing but that it ended
-	Undo   func(*managed.Job)                     // takes back what Change did, where the acts failed; durable. nil: there is nothing
+	// Launch is the end of a start, by which the job begins; nil: Acts are all. Tasks of one array are
+	// launched in the order in which their operations began.
+	Launch func(context.Context, *act.Acts) error
+	Done   func(now time.Time) Outcome // nil: nothing but that it ended
+	Undo   func(*managed.Job)          // takes back what Change did, where the acts failed; durable. nil: there is nothing
 }
 
 // Outcome is what follows from an operation that is over.

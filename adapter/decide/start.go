@@ -104,10 +104,8 @@ func (s Situation) start(r *managed.Job) Decision {
 		Reserves: &reservation, Takes: nodes,
 		Do: &Operation{
 			Verb: "start", Starts: true,
-			Acts: func(ctx context.Context, a *act.Acts) error {
-				if err := a.Prepare(ctx, key, reservation, shape); err != nil {
-					return err
-				}
+			Acts: func(ctx context.Context, a *act.Acts) error { return a.Prepare(ctx, key, reservation, shape) },
+			Launch: func(ctx context.Context, a *act.Acts) error {
 				told = true
 				return a.Launch(ctx, key, reservation.Name)
 			},

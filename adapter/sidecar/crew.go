@@ -8,6 +8,7 @@ import (
 	"accordion/adapter/act"
 	"accordion/adapter/decide"
 	"accordion/adapter/managed"
+	"accordion/core"
 )
 
 // crew is what is under way beside the loop. Whatever ends there is told to the loop, which waits for all of it before it ends.
@@ -15,8 +16,9 @@ type crew struct {
 	sync.WaitGroup
 	acts     *act.Acts
 	finished chan conclusion
-	resizes  int       // under way
-	trapped  time.Time // no resize before: the batch system said it would go wrong
+	resizes  int                          // under way
+	launches map[core.JobID]chan struct{} // of each array the launch of the task that was started last: closed when it was tried
+	trapped  time.Time                    // no resize before: the batch system said it would go wrong
 }
 
 // conclusion is how acts ended: those of a job's operation, or others.
@@ -33,7 +35,58 @@ func (c *crew) begin(ctx context.Context, r *managed.Job, op *decide.Operation) 
 	if op.Resize {
 		c.resizes++
 	}
-	c.Go(func() { c.finished <- conclusion{job: r, operation: op, err: op.Acts(ctx, c.acts)} })
+	after, launched := c.line(r, op)
+	c.Go(func() {
+		err := op.Acts(ctx, c.acts)
+		if err == nil && op.Launch != nil {
+			await(ctx, after)
+			err = op.Launch(ctx, c.acts)
+			close(launched)
+		} else { // the next task waits for those before this one
+			c.Go(func() { await(ctx, after); close(launched) })
+		}
+		c.finished <- conclusion{job: r, operation: op, err: err}
+	})
+}
+
+// line returns what the launch of an array's task waits for, nil where that is nothing, and what is to
+// be closed after it.
+func (c *crew) line(r *managed.Job, op *decide.Operation) (after <-chan struct{}, launched chan struct{}) {
+	launched = make(chan struct{})
+	if op.Launch == nil || r.Seen == nil || r.Seen.Array == 0 {
+		return nil, launched
+	}
+	if before := c.launches[r.Seen.Array]; before != nil {
+		after = before
+	}
+	if c.launches == nil {
+		c.launches = map[core.JobID]chan struct{}{}
+	}
+	for array, tried := range c.launches { // few: of the starts under way
+		select {
+		case <-tried:
+			delete(c.launches, array)
+		default:
+		}
+	}
+	c.launches[r.Seen.Array] = launched
+	return after, launched
+}
+
+// lineLasts is how long the launch of a task waits for that of the one before it. A launch takes some
+// tens of milliseconds, unless the batch system is in trouble.
+const lineLasts = 3 * time.Second
+
+// await waits until a channel is closed, for lineLasts at most; not for nil.
+func await(ctx context.Context, closed <-chan struct{}) {
+	if closed == nil {
+		return
+	}
+	select {
+	case <-closed:
+	case <-ctx.Done():
+	case <-time.After(lineLasts):
+	}
 }
 
 // ended notes that a job's operation is over.

@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"accordion/adapter/decide"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
+	"accordion/adapter/plan"
 	"accordion/adapter/usage"
 	"accordion/adapter/view"
 	"accordion/core"
@@ -46,6 +48,19 @@ func (s *jobs) sorted() []*managed.Job {
 			return int(a.Submitted - b.Submitted)
 		}
 		return int(a.ID - b.ID)
+	})
+	return all
+}
+
+// inOrder returns jobs by submission. Jobs of one second have the order of the queue, in which tasks of
+// an array come by their numbers.
+func inOrder(all []*managed.Job, queue []plan.Waiter) []*managed.Job {
+	place := make(map[*managed.Job]int, len(queue))
+	for i, w := range queue {
+		place[w.Managed] = i + 1
+	}
+	slices.SortStableFunc(all, func(a, b *managed.Job) int {
+		return cmp.Or(cmp.Compare(a.Submitted, b.Submitted), cmp.Compare(place[a], place[b]))
 	})
 	return all
 }

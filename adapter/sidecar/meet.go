@@ -111,7 +111,11 @@ func (s *jobs) accept(j *adapter.Job, request string) error {
 	if slow := r.Slower(); slow != "" && policy.SizingOf(s.settings.Policy) != nil {
 		text += "; never chosen, for they last longer than with as many nodes or fewer: " + slow
 	}
-	if err := s.save(r, decide.Event{Kind: "accepted", Text: text, Fields: map[string]any{"user": j.User}}); err != nil || j.State != adapter.Running {
+	fields := map[string]any{"user": j.User}
+	if j.TaskName != "" {
+		fields["task"] = j.TaskName
+	}
+	if err := s.save(r, decide.Event{Kind: "accepted", Text: text, Fields: fields}); err != nil || j.State != adapter.Running {
 		return err
 	}
 	return s.meetRunning(r, j)

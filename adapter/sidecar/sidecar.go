@@ -355,7 +355,7 @@ func (s *Sidecar) act(ctx context.Context, v *plan.World) error {
 	}
 	defer func() { s.jobs.awaited = v.Awaited }()
 	var resizes []*managed.Job
-	for _, r := range s.jobs.sorted() {
+	for _, r := range inOrder(s.jobs.sorted(), v.Queue) {
 		if !s.jobs.fresh(r) || r.Seen == nil || s.ticks.clock.Now().Before(r.Retry) || !s.jobs.settled(r) {
 			continue
 		}

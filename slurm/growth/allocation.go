@@ -34,7 +34,7 @@ func (a Allocation) Arguments() []string {
 		args = append(args, fmt.Sprintf("--mincpus=%d", a.cpus))
 	}
 	if a.expands {
-		args = append(args, fmt.Sprintf("--dependency=expand:%d", a.Parent.ID))
+		args = append(args, "--dependency=expand:"+a.Parent.ExpandName())
 	}
 	for _, option := range [][2]string{{"--time=", a.limit}, {"--qos=", a.Parent.QOS}, {"--account=", a.Parent.Account}, {"--reservation=", a.reservation}} {
 		if option[1] != "" {

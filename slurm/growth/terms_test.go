@@ -13,6 +13,9 @@ func TestAnAllocationSaysAllThatTheParentSays(t *testing.T) {
 	parent := &output.Record{Account: "physics", MinMemory: 3700, TRESPerNode: "gres:gpu:a100:2,gres:tmp:10G", TRESPerTask: "cpu=2,gres/fpga:1"}
 	parent.ID, parent.UID, parent.GID, parent.Partition, parent.QOS = 46, 1001, 100, "main,other", "normal"
 	parent.Tasks, parent.Want, parent.Limit = 4, 2, core.Forever
+	task := *parent
+	last := &task
+	last.Array, last.TaskIDs = 46, "3"
 	nodes := []string{"n7", "n6"}
 	const base = "--no-shell --no-bell --chdir=/ --partition=main,other --job-name=accordion-%s-46 --nodes=%d --nodelist=%s "
 	const whose = " --qos=normal --account=physics --reservation=accordion-46-2"
@@ -29,6 +32,10 @@ func TestAnAllocationSaysAllThatTheParentSays(t *testing.T) {
 			fmt.Sprintf(base, "grow", 2, "n[6-7]") + "--mem=0 --mincpus=8 --dependency=expand:46" + whose},
 		{"the one with the memory", Terms{way{Overlap, ""}, site, "YES:2", own}.Beside(parent, nodes, "accordion-46-2"),
 			fmt.Sprintf(base, "grow", 2, "n[6-7]") + "--mem=3699 --mincpus=8 --dependency=expand:46" + whose},
+		{"an expander of an array's last task", Terms{way{Overlap, ""}, site, "YES:2", own}.Beside(last, nodes, "accordion-46-2"),
+			fmt.Sprintf(base, "grow", 2, "n[6-7]") + "--mem=3699 --mincpus=8 --dependency=expand:46_3" + whose},
+		{"the one that covers it", Terms{way{Overlap, ""}, site, "YES:2", own}.Cover(last, &output.Record{}, nodes),
+			fmt.Sprintf(base, "over", 2, "n[6-7]") + "--mem=1 --mincpus=8 --dependency=expand:46_3 --qos=normal --account=physics"},
 		{"a companion", Terms{way{Companions, ""}, site, "YES:2", own}.Beside(parent, nodes, "accordion-46-2"),
 			fmt.Sprintf(base, "with", 2, "n[6-7]") + "--mem=0 --mincpus=8 --time=UNLIMITED" + whose + " --gres=gpu:a100:2,tmp:10737418240,fpga:2"},
 	} {

@@ -228,7 +228,7 @@ func TestNoUserCanForgeHideOrChangeAJob(t *testing.T) {
 					}
 				case there:
 					if c.quiet && r.Mark == "" && !marked[want.ID] { // nobody could be asked yet
-						want.Mark, want.Comment = "", ""
+						want.Mark, want.Comment, want.Unread = "", "", r.Unread
 					}
 					if hostile[want.ID] && r.Mark == "" { // his own word
 						want.Comment = r.Comment
@@ -397,4 +397,24 @@ func believable(r, now output.Record, past []output.Record) string {
 		}
 	}
 	return ""
+}
+
+func TestAMarkedJobIsUnreadUntilSqueueWasAsked(t *testing.T) {
+	c, known := &cluster{}, &testimony{}
+	plain := &outputtest.Printed{ID: 11, Submitted: 1795000000, User: "alice", UID: 1001, Priority: 9, State: "PENDING", Words: outputtest.Words{Name: "wrap", Host: "login1"}}
+	marked := *plain
+	marked.ID, marked.Mark, marked.Comment = 12, "accordion:ep=1x1h", "ep=1x1h"
+	c.jobs = append(c.jobs, plain)
+	c.read(t, known)
+	c.jobs = append(c.jobs, &marked)
+	for reading, test := range []struct{ quiet, unread bool }{{true, true}, {true, true}, {false, false}, {true, false}} {
+		c.quiet = test.quiet
+		got := c.read(t, known)
+		if r, there := got[12]; !there || r.Unread != test.unread || (r.Mark == "") != test.unread {
+			t.Errorf("reading %d: %+v, want unread %v", reading, r, test.unread)
+		}
+		if got[11].Unread {
+			t.Errorf("reading %d: a job of which nothing is in doubt is unread", reading)
+		}
+	}
 }

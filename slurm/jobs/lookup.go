@@ -92,9 +92,11 @@ func (s *Reader) Running(ctx context.Context, job adapter.Key) (*output.Record, 
 	return r, err
 }
 
-// Name is what Slurm's commands call the job.
+// Name returns what scancel and scontrol's changes call the job: an array's task is A_T, because
+// its number may be the array's, which is all tasks to them, and scancel ignores other tasks'
+// numbers. A task that was requeued has another second of submission and the same name.
 func (s *Reader) Name(job adapter.Key) string {
-	if r := s.known.job(job.ID); r != nil && r.Key == job && r.Task() != "" {
+	if r := s.known.job(job.ID); r != nil && r.Task() != "" {
 		return fmt.Sprintf("%d_%s", r.Array, r.Task())
 	}
 	return fmt.Sprint(job.ID)

@@ -263,6 +263,7 @@ func (t *testimony) before(doubtful []*shown, undecided [][]core.JobID) []output
 			all = append(all, j.Record)
 		case j.doubt&(ofMiddle|ofState) == 0 && !nameless:
 			j.Comment = "" // a request in it would be taken up
+			j.Unread = j.State == adapter.Pending
 			all = append(all, j.Record)
 		}
 	}

@@ -112,6 +112,7 @@ func (j *shown) take(r *output.Record) {
 	if j.doubt&(ofMark|ofMiddle) != 0 {
 		j.Comment = r.Comment
 	}
+	j.Unread = r.Unread && j.doubt != 0
 	if j.doubt&ofMark != 0 {
 		j.Mark, j.TRESPerNode, j.TRESPerJob, j.TRESPerTask = r.Mark, r.TRESPerNode, r.TRESPerJob, r.TRESPerTask
 	}
@@ -135,7 +136,7 @@ func (j *shown) finish() {
 func (l *layout) numbers(e *output.Reader, j *shown) {
 	numbers, _, _ := strings.Cut(l.line, keyName)
 	if array := output.Field(numbers, "ArrayJobId"); array != "" {
-		j.Array, j.tasks = e.Number("ArrayJobId", array), output.Field(numbers, "ArrayTaskId")
+		j.Array, j.tasks = core.JobID(e.Number("ArrayJobId", array)), output.Field(numbers, "ArrayTaskId")
 		if most := output.Field(numbers, "ArrayTaskThrottle"); most != "" {
 			j.AtOnce = e.Count("ArrayTaskThrottle", most)
 		}

@@ -1,9 +1,14 @@
 package output
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"accordion/adapter"
+	"accordion/core"
 )
 
 // Task is the number of the array's task that the job is, as a word; "" when it is none, or stands for several. What is left of an
@@ -15,6 +20,85 @@ func (r *Record) Task() string {
 	}
 	return number
 }
+
+// ExpandName returns the name that --dependency=expand: takes for the job. It is the job's number,
+// but for the task that has its array's number A: Slurm takes A for all tasks and refuses while one
+// of them waits, so that task is A_T. No other task may be called so. Slurm would allow the
+// expander, but merge it into the job that has the number A.
+func (r *Record) ExpandName() string {
+	if task := r.Task(); task != "" && r.ID == r.Array {
+		return fmt.Sprintf("%d_%s", r.Array, task)
+	}
+	return fmt.Sprint(r.ID)
+}
+
+// number returns the number by which Slurm ranks the job: that of its array, if it is in one.
+func (r *Record) number() core.JobID {
+	if r.Array != 0 {
+		return r.Array
+	}
+	return r.ID
+}
+
+// taskNumber returns the number of the array's task that the job is, or of the first one that it
+// stands for; 0 for every other job.
+func (r *Record) taskNumber() int {
+	if first := FirstTasks(r.TaskIDs, 1); r.Array != 0 && len(first) > 0 {
+		return first[0]
+	}
+	return 0
+}
+
+// TakeTurns blocks waiting tasks of arrays that must not start yet. A task waits for its array's
+// throttle, and for an earlier task that cannot be planned yet. throttles has how many tasks of an
+// array may run at a time, where that is known. Tasks that are held, or wait for something else than
+// nodes, keep no other task back, as in Slurm.
+func TakeTurns(jobs []Record, throttles map[core.JobID]int, now core.Time) {
+	arrays := map[core.JobID][]*Record{}
+	for i := range jobs {
+		if r := &jobs[i]; r.Array != 0 {
+			arrays[r.Array] = append(arrays[r.Array], r)
+		}
+	}
+	for array, tasks := range arrays {
+		slices.SortStableFunc(tasks, func(a, b *Record) int { return cmp.Compare(a.taskNumber(), b.taskNumber()) })
+		takeTurns(tasks, throttles[array], now)
+	}
+}
+
+// takeTurns blocks waiting tasks of one array. The tasks are in their order.
+func takeTurns(tasks []*Record, throttle int, now core.Time) {
+	run := 0
+	for _, r := range tasks {
+		if r.Task() != "" && (r.State == adapter.Running || r.State == adapter.Pending && !r.Held) {
+			run++
+		}
+	}
+	unknown := false // whether a task before may start, and cannot be planned yet
+	for _, r := range tasks {
+		if r.State != adapter.Pending || !r.Held || r.Stopped() || r.Begin > now {
+			continue
+		}
+		if throttle > 0 && r.Blocked && r.Why == taskLimit { // Slurm's word may be older than the last task's end
+			r.Blocked = false
+		}
+		switch {
+		case r.Blocked:
+		case r.Unread, r.Several() && strings.HasPrefix(r.Mark, adapter.MarkPrefix):
+			unknown = true
+		case r.Several(), adapter.RequestOf(&r.Job) == "":
+		case unknown:
+			r.Blocked, r.Why = true, "waits for an earlier task of its array to be read"
+		case throttle > 0 && run >= throttle:
+			r.Blocked, r.Why = true, taskLimit
+		default:
+			run++
+		}
+	}
+}
+
+// taskLimit is Slurm's word for a task that waits because its array's throttle is reached.
+const taskLimit = "JobArrayTaskLimit"
 
 // Several says whether the record stands for more than one task.
 func (r *Record) Several() bool { return r.Array != 0 && r.Task() == "" }

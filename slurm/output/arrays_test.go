@@ -3,7 +3,27 @@ package output
 import (
 	"slices"
 	"testing"
+
+	"accordion/core"
 )
+
+func TestOnlyTheTaskWithTheNumberOfItsArrayIsExpandedAsATask(t *testing.T) {
+	for _, test := range []struct {
+		id, array core.JobID
+		tasks     string
+		want      string
+	}{
+		{46, 0, "", "46"}, {46, 46, "2", "46_2"}, {46, 46, "0%3", "46_0"},
+		{47, 46, "1", "47"}, // expand:46_1 would merge into the job with the number 46
+		{46, 46, "2-9%2", "46"}, {46, 46, "", "46"},
+	} {
+		r := Record{TaskIDs: test.tasks}
+		r.ID, r.Array = test.id, test.array
+		if got := r.ExpandName(); got != test.want {
+			t.Errorf("job %d, task %q of %d: expand:%s, want expand:%s", test.id, test.tasks, test.array, got, test.want)
+		}
+	}
+}
 
 func TestTheFirstTasksOfAnArrayAreFound(t *testing.T) {
 	for _, test := range []struct {

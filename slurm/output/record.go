@@ -19,7 +19,6 @@ type Record struct {
 	MaxNodes  int    // the most it asked for; Want is the least. Of a job that has nodes a console tells Want
 	BatchHost string // the node that runs the script and can never be given back; "": no script, or no node yet
 	tier      int    // of its partitions, the highest; filled in by Observe
-	Array     int64  // the array's id; 0 when it is in none
 	TaskIDs   string // the number of an array's task; of a pending rest the numbers, "7-40%2"
 	Elements  string // the same of a pending job
 	AtOnce    int    // how many of the array's tasks may run at a time; 0: any number. Consoles tell of each task, squeue of a rest only
@@ -42,6 +41,7 @@ type Record struct {
 	Configuring bool // its nodes boot
 
 	Upfront    bool   // of the keys in a console's record, the first from the partition to the features are Slurm's (see layout)
+	Unread     bool   // waits, and what users write of it was never certain yet: its mark and comment are left out
 	Unreadable string // why something in it could not be read and is missing here; "": all was
 }
 
@@ -53,7 +53,10 @@ const (
 // Settle fills in, and clears, what goes with the job's state, which is Slurm's word; tasks are the task ids of an array.
 func (r *Record) Settle(word, tasks string, start, eligible core.Time) {
 	r.State, r.Held = StateOf(word)
-	r.TaskIDs = tasks
+	r.TaskIDs, r.TaskName = tasks, ""
+	if task := r.Task(); task != "" {
+		r.TaskName = fmt.Sprintf("%d_%s", r.Array, task)
+	}
 	r.Suspended, r.Configuring = word == "SUSPENDED", word == "CONFIGURING"
 	r.Expands = expands(r)
 	switch r.State {

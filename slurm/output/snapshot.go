@@ -98,7 +98,7 @@ func touch(jobs []Record, tiers map[string]int, pool map[string]bool) []Record {
 
 // ranked is the snapshot's jobs: pending in rank order, then the others as Slurm listed them.
 //
-// Slurm starts pending jobs by partition tier, priority, submission and id. A held job has priority 0 and so no rank of
+// Slurm starts pending jobs by partition tier, priority, submission, id and task. A held job has priority 0 and so no rank of
 // its own: it stands behind the last job that was submitted before it, so that it overtakes nobody who came first.
 func ranked(jobs []Record) []adapter.Job {
 	var waiting, held, others []*Record
@@ -142,9 +142,10 @@ func ranked(jobs []Record) []adapter.Job {
 	return result
 }
 
-// first orders by submission, then by id.
+// first orders jobs of one rank as Slurm does: by submission, then by number, where all tasks of an
+// array have the array's, then by task. The last task to become a job has the lowest number itself.
 func first(a, b *Record) int {
-	return cmp.Or(cmp.Compare(a.Submitted, b.Submitted), cmp.Compare(a.ID, b.ID))
+	return cmp.Or(cmp.Compare(a.Submitted, b.Submitted), cmp.Compare(a.number(), b.number()), cmp.Compare(a.taskNumber(), b.taskNumber()), cmp.Compare(a.ID, b.ID))
 }
 
 // MaxTasks is how many pending tasks of one array are told, so that an array of a million does not stop the sidecar.
@@ -167,7 +168,7 @@ func appendTasks(jobs []adapter.Job, r *Record) []adapter.Job {
 		j := r.Job
 		j.ID |= core.JobID(n) << TaskShift
 		if throttle > 0 && n >= throttle {
-			j.Blocked, j.Why = true, "JobArrayTaskLimit"
+			j.Blocked, j.Why = true, taskLimit
 		}
 		jobs = append(jobs, j)
 	}

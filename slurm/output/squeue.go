@@ -134,7 +134,7 @@ func parseRecord(parts *[10]string, seen *shelf) (Record, error) {
 	}
 	switch {
 	case array != "" && task != "":
-		r.Array = e.Number("ArrayJobID", array)
+		r.Array = core.JobID(e.Number("ArrayJobID", array))
 	case het != "" && het != "0":
 		r.Unfit = UnfitHet
 	}

@@ -1,0 +1,74 @@
+package sidecar
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/act"
+	"accordion/adapter/decide"
+	"accordion/adapter/managed"
+	"accordion/adapter/plan"
+	"accordion/core"
+)
+
+// taskOf returns a waiting job that is a task of an array.
+func taskOf(array, id core.JobID) *managed.Job {
+	r := &managed.Job{Seen: &adapter.Job{Array: array}}
+	r.ID, r.Submitted = id, 100
+	return r
+}
+
+// found/16: a task whose reservation and size took longer must not begin after the next one.
+func TestTasksOfAnArrayAreLaunchedInTheOrderOfTheirStarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &crew{finished: make(chan conclusion, 16)}
+		launched := make(chan core.JobID, 8)
+		begin := func(r *managed.Job, prepares time.Duration, err error) {
+			c.begin(t.Context(), r, &decide.Operation{
+				Verb: "start", Starts: true,
+				Acts:   func(context.Context, *act.Acts) error { time.Sleep(prepares); return err },
+				Launch: func(context.Context, *act.Acts) error { launched <- r.ID; return nil },
+			})
+		}
+		begin(taskOf(50, 51), 2*time.Second, nil)
+		begin(taskOf(50, 52), time.Second, context.DeadlineExceeded) // its reservation was refused
+		begin(taskOf(50, 53), 0, nil)
+		begin(taskOf(60, 61), 0, nil) // of another array
+		begin(taskOf(0, 7), 0, nil)   // of none
+		begin(taskOf(50, 50), time.Second, nil)
+		begin(taskOf(70, 71), time.Hour, nil) // the batch system hangs
+		begin(taskOf(70, 70), 0, nil)
+		var got []core.JobID
+		for range 6 {
+			got = append(got, <-launched)
+		}
+		slices.Sort(got[:2])
+		if want := []core.JobID{7, 61, 51, 53, 50, 70}; !slices.Equal(got, want) {
+			t.Errorf("they were launched in the order %v, want %v", got, want)
+		}
+		time.Sleep(2 * time.Hour)
+		begin(taskOf(80, 81), 0, nil)
+		if len(c.launches) != 1 {
+			t.Errorf("launches of %d arrays are kept, want that of the last", len(c.launches))
+		}
+		c.Wait()
+	})
+}
+
+func TestJobsOfOneSecondAreStartedInTheOrderOfTheQueue(t *testing.T) {
+	last, first, second, older, runs := taskOf(50, 50), taskOf(50, 51), taskOf(50, 52), taskOf(0, 60), taskOf(0, 49)
+	older.Submitted = 90
+	queue := []plan.Waiter{{Managed: first}, {}, {Managed: second}, {Managed: older}, {Managed: last}}
+	got := inOrder([]*managed.Job{older, runs, last, first, second}, queue)
+	if want := []*managed.Job{older, runs, first, second, last}; !slices.Equal(got, want) {
+		var ids []core.JobID
+		for _, r := range got {
+			ids = append(ids, r.ID)
+		}
+		t.Errorf("they are started in the order %v", ids)
+	}
+}

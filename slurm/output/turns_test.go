@@ -1,0 +1,93 @@
+package output
+
+import (
+	"slices"
+	"testing"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+const nowInTest = 1000
+
+// arrayTask returns a parked task of array 50, which the sidecar manages.
+func arrayTask(id int64, tasks string, change ...func(*Record)) Record {
+	r := Record{TaskIDs: tasks, Elements: tasks}
+	r.ID, r.Array, r.Submitted, r.Priority = core.JobID(id), 50, 900, 7
+	r.State, r.Held, r.Reservation, r.Mark = adapter.Pending, true, Park, adapter.MarkPrefix+"ep=1x1m"
+	for _, c := range change {
+		c(&r)
+	}
+	return r
+}
+
+func running(r *Record) { r.State, r.Held, r.Reservation = adapter.Running, false, "" }
+func leaving(r *Record) { r.Held, r.Reservation = false, "accordion-51-0" }
+func unread(r *Record)  { r.Unread, r.Mark = true, "" }
+func heldByUser(r *Record) {
+	r.HeldByUser, r.Priority, r.Blocked, r.Why = true, 0, false, "JobHeldUser"
+}
+func depends(r *Record)    { r.Blocked, r.Why = true, "Dependency" }
+func beginsSoon(r *Record) { r.Begin = nowInTest + 100 }
+func limited(r *Record)    { r.Blocked, r.Why = true, taskLimit }
+
+// found/16: the last task has the array's number, and so comes first in Slurm's list.
+func TestTasksOfAnArrayTakeTheirTurnsByTheirNumbers(t *testing.T) {
+	const earlier = "waits for an earlier task of its array to be read"
+	for _, test := range []struct {
+		name     string
+		throttle int
+		jobs     []Record
+		blocked  map[core.JobID]string
+	}{
+		{"one at a time", 1, []Record{arrayTask(50, "4"), arrayTask(51, "1"), arrayTask(52, "2"), arrayTask(53, "3")},
+			map[core.JobID]string{50: taskLimit, 52: taskLimit, 53: taskLimit}},
+		{"two at a time, one runs", 2, []Record{arrayTask(50, "4"), arrayTask(51, "1", running), arrayTask(52, "2"), arrayTask(53, "3")},
+			map[core.JobID]string{50: taskLimit, 53: taskLimit}},
+		{"one is about to start", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", leaving)}, map[core.JobID]string{50: taskLimit}},
+		{"no throttle", 0, []Record{arrayTask(50, "4"), arrayTask(51, "1"), arrayTask(52, "2")}, nil},
+		{"the first tasks are not read yet", 0, []Record{arrayTask(50, "4"), arrayTask(51, "1", unread), arrayTask(52, "2", unread), arrayTask(53, "3", unread)},
+			map[core.JobID]string{50: earlier}},
+		{"one between is not", 0, []Record{arrayTask(50, "4"), arrayTask(51, "1"), arrayTask(52, "2"), arrayTask(53, "3", unread)}, map[core.JobID]string{50: earlier}},
+		{"a later one is not", 0, []Record{arrayTask(50, "3", unread), arrayTask(51, "1"), arrayTask(52, "2")}, nil},
+		{"one that became a job early", 0, []Record{arrayTask(50, "3-9"), arrayTask(51, "1"), arrayTask(52, "2"), arrayTask(53, "30")}, map[core.JobID]string{53: earlier}},
+		{"the rest of the array is not managed yet", 0, []Record{arrayTask(50, "3-9", func(r *Record) { r.Mark, r.Comment = "", "ep=1x1m" }), arrayTask(53, "30")}, nil},
+		{"a held task has no turn", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", heldByUser)}, nil},
+		{"a held task that is not read", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", unread, heldByUser)}, nil},
+		{"one that depends on another job", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", depends)}, map[core.JobID]string{51: "Dependency"}},
+		{"one that was requeued", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", beginsSoon)}, nil},
+		{"Slurm's word is old", 1, []Record{arrayTask(50, "3", limited), arrayTask(51, "1", limited), arrayTask(52, "2")},
+			map[core.JobID]string{50: taskLimit, 52: taskLimit}},
+	} {
+		TakeTurns(test.jobs, map[core.JobID]int{50: test.throttle}, nowInTest)
+		for _, r := range test.jobs {
+			why, want := "", test.blocked[r.ID]
+			if r.Blocked {
+				why = r.Why
+			}
+			if why != want {
+				t.Errorf("%s: task %s is blocked by %q, want %q", test.name, r.TaskIDs, why, want)
+			}
+		}
+	}
+}
+
+func TestTasksOfAnArrayAreRankedByTheirNumbersAmongJobsOfOneRank(t *testing.T) {
+	ordinary := func(id int64, submitted core.Time, priority int64) Record {
+		r := Record{}
+		r.ID, r.Submitted, r.State, r.Priority = core.JobID(id), submitted, adapter.Pending, priority
+		return r
+	}
+	jobs := []Record{
+		ordinary(52, 900, 7), arrayTask(50, "4"), arrayTask(53, "2"), arrayTask(54, "3", func(r *Record) { r.Priority = 9 }), arrayTask(51, "1"),
+		ordinary(49, 900, 7), ordinary(60, 899, 7), arrayTask(55, "10"),
+		arrayTask(57, "0", func(r *Record) { r.Submitted = 950 }), // it was requeued
+	}
+	var got []core.JobID
+	for _, j := range ranked(jobs) {
+		got = append(got, j.ID)
+	}
+	if want := []core.JobID{54, 60, 49, 51, 53, 50, 55, 52, 57}; !slices.Equal(got, want) {
+		t.Errorf("they are ranked %v, want %v", got, want)
+	}
+}
