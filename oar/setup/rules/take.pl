@@ -69,6 +69,8 @@ my $accordion_end = bless(sub { push(@{$type_list}, splice(@accordion_types)) },
         my ($least, $most, $total);
         foreach my $piece ($text eq '' ? ('') : split(/,/, $text, -1)) {
             my $wrong = sub { $accordion_refuse->("${where}evolution profile, column $_[0]: ", $shown->($_[1]), " is not $_[2]") };
+            $piece !~ /[ \t\r\n\x0b\x0c]/
+                or $wrong->($column, $piece, 'NODESxDURATION: no blanks after the comma or anywhere else, as in 5x500s,10x1h');
             my ($nodes, $length) = $piece =~ /\A([^x]*)x(.*)\z/s
                 or $wrong->($column, $piece, 'NODESxDURATION, such as 5x500s or 10x1h30m');
             my $n = $nodes =~ /\A[0-9]+\z/ ? $number->($nodes) : 0;
