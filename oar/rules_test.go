@@ -39,7 +39,7 @@ type submission struct {
 // admitted is what the rules made of it: refused with what is said, or with these types and requests.
 type admitted struct {
 	Said     string
-	Warned   string // what the user of a job that is taken is told
+	Warned   string // the message for the user of an accepted job
 	Types    []string
 	Requests []ask
 }

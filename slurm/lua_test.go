@@ -385,8 +385,8 @@ func TestAContradictionIsRefusedInOneLineThatNamesIt(t *testing.T) {
 	}
 }
 
-// A line that is meant as a request is one, or is refused, or its user is told that it is not read.
-// Found/21 has the first of them. The rules of OAR judge the same scripts.
+// A line that looks like a request is read, is refused, or is named in a message to the user. The
+// cases begin with those of found/21. A rule of OAR judges the same scripts.
 func TestALineThatLooksLikeARequestIsNeverIgnoredInSilence(t *testing.T) {
 	cases := evolvetest.Directives()
 	var jobs []fields

@@ -6,7 +6,7 @@ type Fate int
 // The fates of a script. OAR reads no such lines: what is Taken by Slurm's plug-in is Refused there.
 const (
 	Ordinary Fate = iota // no request: the job is an ordinary one, and nothing is said
-	Told                 // an ordinary job whose user is told that a line is not read
+	Told                 // an ordinary job; its user gets a message that a line is not read
 	Refused              // refused, with the line as it should be
 	Taken                // a request
 )
@@ -19,7 +19,7 @@ type Directive struct {
 	Word, Text   string // the request that is meant: "ep" and "1x20s,2x20s"
 }
 
-// Directives returns scripts whose fate is known. The first are those of found/21.
+// Directives returns scripts whose fate is known. The first ones come from found/21.
 func Directives() []Directive {
 	const short = "1x20s,2x20s"
 	ep := func(name, line string) Directive {

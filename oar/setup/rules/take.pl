@@ -121,8 +121,8 @@ my $accordion_end = bless(sub { push(@{$type_list}, splice(@accordion_types)) },
             push(@others, $type);
         }
     }
-    # oarsub -S reads lines #OAR of the script, and no lines #EP or #MOLD. One that was meant as a request is refused. Of one after the
-    # script's first command, or without a unit, the user is told.
+    # oarsub -S reads the lines #OAR of the script, and no lines #EP or #MOLD. A line that was meant as a request is refused. A line after
+    # the script's first command, or without a unit, is named in a warning.
     my $check_script = sub {
         my ($file) = split(' ', $command // '');
         defined($file) && $file ne '' or return;
