@@ -117,6 +117,9 @@ func ParseNodes(text string) (n int, ok bool) {
 // ParseStep reads NODESxDURATION, one piece of a user's text that begins at the column. An error is a *SyntaxError
 // about what is being read ("evolution profile").
 func ParseStep(what string, column int, piece string) (Step, error) {
+	if strings.ContainsAny(piece, asciiSpace) {
+		return Step{}, &SyntaxError{what, column, piece, "NODESxDURATION: no blanks after the comma or anywhere else, as in 5x500s,10x1h"}
+	}
 	nodes, length, ok := strings.Cut(piece, "x")
 	if !ok {
 		return Step{}, &SyntaxError{what, column, piece, "NODESxDURATION, such as 5x500s or 10x1h30m"}
@@ -132,12 +135,14 @@ func ParseStep(what string, column int, piece string) (Step, error) {
 	return Step{Duration: d, Nodes: n}, nil
 }
 
+// asciiSpace is the white space that the Lua plug-in knows.
+const asciiSpace = " \t\r\n\v\f"
+
 // TrimSpace cuts white space off both ends of a user's text, and says in which column the rest begins. It cuts ASCII
 // white space only, as the Lua plug-in does.
 func TrimSpace(text string) (body string, column int) {
-	const space = " \t\r\n\v\f"
-	body = strings.TrimLeft(text, space)
-	return strings.TrimRight(body, space), 1 + len(text) - len(body)
+	body = strings.TrimLeft(text, asciiSpace)
+	return strings.TrimRight(body, asciiSpace), 1 + len(text) - len(body)
 }
 
 // leadingNumber splits off the digits at the front; a number beyond every limit stays beyond it and does not overflow.

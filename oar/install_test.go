@@ -32,7 +32,7 @@ const everyJob = "select count(*), max(job_id) from jobs"
 
 // A user is told in one line what is wrong, and nothing is queued.
 func badProfilesAreNotQueued(t *testing.T, lab *lab.OARLab) {
-	lab.Run(t, "alice", "bash", "-c", "printf '#!/bin/bash\n#OAR -t ep=2x20s,9x20s\n#OAR -q evolve\ntrue\n' >wide.sh; chmod +x wide.sh; printf '1\n2\n' >parameters")
+	lab.Run(t, "alice", "bash", "-c", "printf '#!/bin/bash\n#OAR -t ep=2x20s,9x20s\n#OAR -q evolve\ntrue\n' >wide.sh; chmod +x wide.sh; printf '#!/bin/bash\n#OAR -l nodes=1\n#EP 2x20s,3x20s\ntrue\n' >slurm.sh; chmod +x slurm.sh; printf '1\n2\n' >parameters")
 	lab.Submit(t, "alice", "true", "--hold", "-l", "nodes=1,walltime=0:1:0") // so that there is a job
 	before := lab.SQL(t, everyJob)
 	ep := func(text string, more ...string) []string {
@@ -51,8 +51,10 @@ func badProfilesAreNotQueued(t *testing.T, lab *lab.OARLab) {
 		{ep("2x20s,9x20s"), "grows to 9 nodes, and the cluster has 5"},
 		{ep("2x3650d,1x1s"), "3650 days"},
 		{ep(strings.Repeat("2x20s,1x20s,", 16) + "2x1s"), "has 196 characters, and OAR has room for 190"},
-		{ep("2x20s'; delete from jobs; --"), "is not a duration"},
-		{ep("2x20s\n3x20s"), "is not a duration"},
+		{ep("2x20s';delete/**/from/**/jobs;--"), "is not a duration"},
+		{ep("2x20s'; delete from jobs; --"), "no blanks after the comma"},
+		{ep("2x20s\n3x20s"), "no blanks after the comma"},
+		{ep("2x20s, 3x20s"), "no blanks after the comma"},
 		{ep("2x20s\xff\x1b[2J"), "is not a duration"},
 		{ep("$(id)x20s"), "a number of nodes"},
 		{ep("2x20s", "-t", "ep=3x20s"), "-t ep= is there twice"},
@@ -81,6 +83,7 @@ func badProfilesAreNotQueued(t *testing.T, lab *lab.OARLab) {
 		{[]string{"-q", "evolve", "-t", "ep", "true"}, "is no profile"},
 		{[]string{"-q", "evolve", "-t", "ep1=2x20s", "-t", "ep2=9x20s", "true"}, "ep2: the profile grows to 9 nodes"},
 		{[]string{"-S", "./wide.sh"}, "grows to 9 nodes, and the cluster has 5"},
+		{[]string{"-S", "./slurm.sh"}, `script line 3: "#EP 2x20s,3x20s" is not read by OAR: write "#OAR -t ep=2x20s,3x20s"`},
 	} {
 		_, stderr, err := lab.Exec("alice", append([]string{"oarsub"}, test.arguments...)...)
 		var exit *exec.ExitError

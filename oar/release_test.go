@@ -45,7 +45,8 @@ func TestTheOtherReleaseTellsTheSameTale(t *testing.T) {
 	nodesAreClean(t, lab)
 	noOverlap(t, lab)
 	lab.Do(t, "serve-stop")
-	for _, wrong := range [][]string{{"-t", "ep=2x12s,3"}, {"-t", "ep=2x12s,3x12s", "-l", "nodes=5"}, {"-t", "ep=20x12s"}} {
+	lab.Run(t, "bob", "bash", "-c", "printf '#!/bin/bash\n#EP 2x12s,3x12s\ntrue\n' >slurm.sh; chmod +x slurm.sh")
+	for _, wrong := range [][]string{{"-S", "./slurm.sh"}, {"-t", "ep=2x12s,3"}, {"-t", "ep=2x12s,3x12s", "-l", "nodes=5"}, {"-t", "ep=20x12s"}} {
 		before := lab.SQL(t, everyJob)
 		_, says, err := lab.Exec("bob", append(append([]string{"oarsub", "-q", "evolve"}, wrong...), "true")...)
 		if err == nil || !strings.HasPrefix(says, "accordion: ") || strings.Contains(says, "\n") || lab.SQL(t, everyJob) != before {

@@ -32,11 +32,14 @@ type submission struct {
 	Array       int      `json:"array,omitempty"`
 	Name        string   `json:"name,omitempty"`
 	Project     string   `json:"project,omitempty"`
+	Command     string   `json:"command,omitempty"`
+	Line        string   `json:"line,omitempty"` // oarsub's command line
 }
 
 // admitted is what the rules made of it: refused with what is said, or with these types and requests.
 type admitted struct {
 	Said     string
+	Warned   string // the message for the user of an accepted job
 	Types    []string
 	Requests []ask
 }
@@ -137,6 +140,7 @@ func readAdmitted(t testing.TB, line []byte) admitted {
 	t.Helper()
 	var raw struct {
 		Said     string
+		Warned   string
 		Types    []string
 		Requests [][]json.RawMessage
 	}
@@ -150,7 +154,7 @@ func readAdmitted(t testing.TB, line []byte) admitted {
 	if err := json.Unmarshal(line, &raw); err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
-	a := admitted{Said: plain(raw.Said)}
+	a := admitted{Said: plain(raw.Said), Warned: plain(raw.Warned)}
 	for _, one := range raw.Types {
 		a.Types = append(a.Types, plain(one))
 	}
@@ -320,6 +324,53 @@ var refusals = []struct {
 	{submission{Types: []string{"ep1=2x20s", "ep2=4x10s"}, Requests: []any{request(20, "resource_id", 1)}}, "1 requests (-l) and 2 profiles"},
 	{submission{Types: []string{"ep1=2x20s", "ep2=4x10s"}, Requests: []any{request(20, "network_address", 2), request(20, "network_address", 4)}}, "a walltime of 20 s, and ep2=4x10s lasts 10 s"},
 	{submission{Types: []string{"ep=2x20s"}, Name: strings.Repeat("n", 200)}, "characters longer than OAR has room for"},
+}
+
+// OAR reads no lines #EP. Under Slurm the plug-in judges the same scripts; what is a request there is
+// refused here, with the line that OAR reads (found/21).
+func TestALineForSlurmIsNeverIgnoredInSilence(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "oardodo"), []byte("#!/bin/sh\nexec \"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	cases := evolvetest.Directives()
+	var all []submission
+	for i, c := range cases {
+		file := filepath.Join(dir, fmt.Sprint("job", i))
+		if err := os.WriteFile(file, []byte(c.Script), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, submission{Command: file + " argument", Line: "oarsub -l nodes=1 -S " + file + " argument", Queue: "default"})
+	}
+	scanned := len(all)
+	all = append(all, submission{Command: all[0].Command, Line: "oarsub " + all[0].Command},
+		submission{Types: []string{"ep=2x20s"}, Queue: "evolve", Command: all[0].Command, Line: "oarsub -q evolve -t ep=2x20s -S x"})
+	for i, got := range submitTo(t, between, 16, all) {
+		if i >= scanned {
+			if got.Said != "" || got.Warned != "" {
+				t.Errorf("%+v is answered with %+v", all[i], got)
+			}
+			continue
+		}
+		c := cases[i]
+		line, right := fmt.Sprintf("script line %d: ", c.Line), "#OAR -t ep="+c.Text
+		if c.Word == "mold" {
+			right = "#OAR -l nodes=4,walltime=2:00:00"
+		}
+		ok := false
+		switch c.Fate {
+		case evolvetest.Taken, evolvetest.Refused:
+			ok = strings.HasPrefix(got.Said, "accordion: "+line) && strings.Contains(got.Said, `write "`+right+`"`)
+		case evolvetest.Told:
+			ok = got.Said == "" && strings.HasPrefix(got.Warned, "accordion: "+line) && strings.Count(got.Warned, "\n") == 1
+		case evolvetest.Ordinary:
+			ok = got.Said == "" && got.Warned == ""
+		}
+		if !ok || strings.ContainsAny(got.Said, "\n\r") {
+			t.Errorf("%s: %q, warned %q; want fate %d, %s%s", c.Name, got.Said, got.Warned, c.Fate, line, right)
+		}
+	}
 }
 
 func TestWhatCannotEvolveIsRefusedInOneLine(t *testing.T) {

@@ -45,6 +45,7 @@ local DENIED = slurm.ESLURM_ACCESS_DENIED or slurm.ERROR
 local UNAVAILABLE = slurm.ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE or 2014 -- "Requested node configuration is not available"
 
 local FORM = "NODESxDURATION, such as 5x500s or 10x1h30m"
+local UNBROKEN = "NODESxDURATION: no blanks after the comma or anywhere else, as in 5x500s,10x1h"
 local DURATION = "a duration above 0 and up to 3650 days: write 500s, 90m, 1h30m, 2d, MM:SS, HH:MM:SS or D-HH:MM:SS"
 local LAUNCH = "launch"
 local MOST_DIGITS = 18 -- of an application's number
@@ -232,6 +233,7 @@ local function parse_steps(kind, body, req, steps, where, skipped)
 	repeat
 		to = body:find(kind.between, from, true)
 		local piece = body:sub(from, to and to - 1)
+		if piece:find("[ \t\r\n\v\f]") then wrong(0, piece, UNBROKEN) end
 		local x = piece:find("x", 1, true)
 		if not x then wrong(0, piece, FORM) end
 		local digits, length = piece:sub(1, x - 1), piece:sub(x + 1)
@@ -306,13 +308,81 @@ local function line_of(head, at)
 	return lines
 end
 
+-- LIKE holds the patterns of lines that look like a request: the word in any case, with blanks, colons
+-- or equal signs around it, and then a step or a model. They take time in proportion to the text.
+local LIKE = {
+	"\n[ \t]*#[ \t]*([eEmM][pPoO][lL]?[dD]?)[:= \t]*[\"']?()%d+[ \t]*[xX][ \t]*%d+()",
+	"\n[ \t]*#[ \t]*([mM][oO][lL][dD])[:= \t]*[\"']?()%a+:[ \t]*[pa][ \t]*=()",
+}
+local MAX_LOOKS = 2 * MAX_STEPS -- matches of a pattern that are looked at
+
+-- resolute reports whether the text after a step's digits makes it a step, and not two factors such
+-- as 2x4 or a size such as 5x10mm.
+local function resolute(after) return after:find("^[smhd]%d") or after:find("^[smhd]%f[%W]") or after:find("^[:-]%d%d") end
+
+-- first_like returns the first line of a text that looks like a request and for which counts is true.
+-- sure is false where a unit is missing: the line may be a remark.
+local function first_like(text, counts)
+	local best, lower = nil, text:lower()
+	local mold = lower:find("mold", 1, true)
+	if not mold and not lower:find("ep", 1, true) then return nil end -- most scripts: plain texts are found faster than patterns
+	for i, pattern in ipairs(LIKE) do
+		local ends = 1
+		for _ = 1, (i == 1 or mold) and MAX_LOOKS or 0 do
+			local at, last, word, body, after = text:find(pattern, ends)
+			if not at or best and at > best.at then break end
+			ends = last
+			local kind, rest = KINDS[word:lower()], text:sub(after, after + 2)
+			local sure = text:sub(after - 1, after - 1) == "=" or resolute(rest)
+			if kind and (sure or not rest:find("^%a")) and counts(at, kind) then
+				best = { at = at, body = body, kind = kind, sure = sure }
+				break
+			end
+		end
+	end
+	return best
+end
+
+-- right_form writes a request as it should have been written, or an example where that is long.
+local function right_form(kind, text)
+	local body = text:sub(1, 200):match("^[^\n#\"']*"):gsub("X", "x"):gsub("([,|x])%s+", "%1"):gsub("%s+([,|x])", "%1"):match("^%S*")
+	return #body <= 60 and not body:find("[^!-~]") and body or kind.example
+end
+
+-- check_lines refuses a line of the prelude that was meant as a request and is none, and tells of
+-- such lines after the script's first command. sbatch does not read an #SBATCH line there either. A
+-- script that the job writes or submits itself begins with #!, and its lines are its own.
+local function check_lines(script, head, whole)
+	local function exact(text, at, kind) return text:find("^" .. kind.line .. "%s", at + 1) end
+	local function line_at(text, at) return shown(text:match("^[^\n]*", at + 1)) end
+	local like = first_like(head, function(at, kind) return not exact(head, at, kind) end)
+	if like then
+		local where, line, right = line_of(head, like.at), like.kind.line, right_form(like.kind, head:sub(like.body, like.body + 200))
+		if like.sure then
+			refuse("script line %d: %s is no %s line: write \"%s %s\" from the first column, or begin the line with ## to leave it out", where,
+				line_at(head, like.at), line, line, right)
+		end
+		slurm.log_user("accordion: script line %d: %s is not read: a request is written %s %s, from the first column", where, line_at(head, like.at),
+			line, like.kind.example)
+	end
+	if not whole then return end
+	local rest = "\n" .. script:sub(#head, MAX_TEXT)
+	local inner = rest:find("\n#!", 1, true)
+	if inner then rest = rest:sub(1, inner) end
+	like = first_like(rest, function() return true end)
+	if like then
+		slurm.log_user("accordion: script line %d: %s is not read: it is after the script's first command, where #SBATCH lines are not read either",
+			line_of(head, #head) - 1 + line_of(rest, like.at), line_at(rest, like.at))
+	end
+end
+
 -- request_in_script reads the #EP and #MOLD lines before the script's first command, where sbatch reads its #SBATCH
 -- lines. Several lines of a kind go on where the one before ended. A job without such a line among what is read is an ordinary one.
 local function request_in_script(script)
 	local head, whole = prelude(script)
 	local at, kind, found = nil, nil, nil
 	for word, each in pairs(KINDS) do
-		local first = head:find("\n" .. each.line .. "%s")
+		local first = head:find(each.line, 1, true) and head:find("\n" .. each.line .. "%s")
 		if first and at then refuse("#EP and #MOLD in one script: a job is either evolving or moldable") end
 		if first then
 			at, kind = first, each
@@ -329,6 +399,7 @@ local function request_in_script(script)
 		parse(kind, head:sub(at + 1 + #kind.line, ends - 1), found, function() return "script line " .. line_of(head, at) .. ", " end, #kind.line)
 		at = head:find("\n" .. kind.line .. "%s", ends)
 	end
+	check_lines(script, head, whole)
 	return found
 end
 
@@ -357,6 +428,18 @@ end
 
 local function nowhere() return "" end
 
+-- check_comment refuses a comment that was meant as a request and is none.
+local function check_comment(comment)
+	local text = trim(comment:sub(1, MAX_FIELD))
+	local bare = KINDS[text]
+	if bare then refuse("the comment %s says no %s: write --comment=%s=%s", shown(text), bare.name, text, bare.example) end
+	local like = first_like("\n#" .. text, function(at) return at == 1 end)
+	if like and like.sure then
+		local word = like.kind.line:sub(2):lower()
+		refuse("the comment %s is no request: write --comment=\"%s=%s\"", shown(text), word, right_form(like.kind, text:sub(like.body - 2)))
+	end
+end
+
 -- request_in_comment reads a comment's first word, ep=..., mold=... or launch=...; what follows is
 -- the user's own. Of a comment that is too long it reads only whether it is a request, because
 -- Slurm refuses it.
@@ -367,7 +450,13 @@ local function request_in_comment(comment)
 		refuse("the comment that begins with %s= is longer than %d bytes", word, MAX_TEXT)
 	end
 	if word == LAUNCH then return launch(text, own), own end
-	if not kind then return nil, comment end
+	if not kind then
+		check_comment(comment)
+		return nil, comment
+	end
+	if own ~= "" and (text == "" or text:find("[,|]$")) then
+		refuse("%s, the comment %s is not %s", kind.name, shown(word .. "=" .. text .. " " .. own), UNBROKEN)
+	end
 	local part = says(own, LAUNCH)
 	if part then refuse("%s= together with %s: a part of an application has no request of its own", word, shown(part)) end
 	local found = { word = word, alternatives = {}, said = "the comment's " .. word .. "=" }

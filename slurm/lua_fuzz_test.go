@@ -69,7 +69,7 @@ func (p *plugin) submit(t testing.TB, job fields) fields {
 }
 
 // asksForUs reports whether anything in a job could be a request, or name something that is ours. What it lets by is an ordinary job.
-var asksForUs = regexp.MustCompile(`(?im)^#(EP|MOLD)(\s|$)|^\s*(ep|mold|launch)=|_SLURM_SPANK_OPTION_accordion_|expand|accordion`)
+var asksForUs = regexp.MustCompile(`(?im)^[ \t]*#[ \t]*(EP|MOLD)|^\s*(ep|mold|launch)|_SLURM_SPANK_OPTION_accordion_|expand|accordion`)
 
 // FuzzJobSubmit passes jobs with any texts in their fields to job_submit.lua. It must never throw,
 // nor write what Slurm would not accept. Its message must be one short printable line. An ordinary

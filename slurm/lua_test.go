@@ -385,14 +385,58 @@ func TestAContradictionIsRefusedInOneLineThatNamesIt(t *testing.T) {
 	}
 }
 
+// A line that looks like a request is read, is refused, or is named in a message to the user. The
+// cases begin with those of found/21. A rule of OAR judges the same scripts.
+func TestALineThatLooksLikeARequestIsNeverIgnoredInSilence(t *testing.T) {
+	cases := evolvetest.Directives()
+	var jobs []fields
+	for _, c := range cases {
+		jobs = append(jobs, fields{"script": c.Script})
+	}
+	for i, got := range submit(t, 16, jobs) {
+		c := cases[i]
+		said, _ := got["user"].(string)
+		line, right := fmt.Sprintf("script line %d: ", c.Line), "#"+strings.ToUpper(c.Word)+" "+c.Text
+		mark, _ := got["admin_comment"].(string)
+		ok := false
+		switch c.Fate {
+		case evolvetest.Taken:
+			ok = got["rc"] == int64(0) && said == "" && strings.HasPrefix(mark, "accordion:"+c.Word+"=")
+		case evolvetest.Refused:
+			ok = got["rc"] == refused && strings.Contains(said, line) && strings.Contains(said, `write "`+right+`"`)
+		case evolvetest.Told:
+			ok = got["rc"] == int64(0) && mark == "" && strings.Contains(said, line) && strings.Contains(said, "is not read")
+		case evolvetest.Ordinary:
+			ok = got["rc"] == int64(0) && mark == "" && said == ""
+		}
+		if !ok || strings.ContainsAny(said, "\n\r") || len(said) > 400 {
+			t.Errorf("%s: rc %v, mark %q, %q; want fate %d at line %d, %q", c.Name, got["rc"], mark, said, c.Fate, c.Line, right)
+		}
+	}
+}
+
+func TestACommentThatIsMeantAsARequestIsRefusedWithTheRightForm(t *testing.T) {
+	for comment, says := range map[string]string{
+		"ep": "--comment=ep=5x500s,10x1h", " mold ": "--comment=mold=4x2h|8x70m|16x40m", "ep=": "NODESxDURATION", "mold=": "NODESxDURATION",
+		"EP=2x20s": `--comment="ep=2x20s"`, "Ep=2x20s,4x20s run 7": `--comment="ep=2x20s,4x20s"`, "MOLD=2x20s": `--comment="mold=2x20s"`, "ep 2x20s": `--comment="ep=2x20s"`,
+		"ep:2x20s": `--comment="ep=2x20s"`, "ep = 2x20s, 4x20s": `--comment="ep=2x20s,4x20s"`, "ep=2x20s, 4x20s": "no blanks after the comma", "ep= 2x20s": "no blanks after the comma",
+		"mold=2x20s| 4x20s": "no blanks after the comma", "mold amdahl:p=0.9,t1=1h,nodes=1-4": `--comment="mold=amdahl:p=0.9,t1=1h,nodes=1-4"`,
+	} {
+		got := submit(t, 16, []fields{{"comment": comment}})[0]
+		if said, _ := got["user"].(string); got["rc"] != refused || !strings.Contains(said, says) {
+			t.Errorf("comment %q: rc %v, %q; want %q", comment, got["rc"], said, says)
+		}
+	}
+}
+
 func TestOrdinaryJobsAreNotTouched(t *testing.T) {
 	jobs := []fields{
 		{"script": "#!/bin/sh\nsrun hostname\n", "comment": "run 7", "min_nodes": int64(3), "array_inx": "1-3"},
-		{"script": "#!/bin/sh\n#EPILOGUE 5x500\n#epic\n# EP 5x500\n"},
+		{"script": "#!/bin/sh\n#EPILOGUE 5x500\n#epic\n# EP of 5\n"}, {"comment": "ep run 5"}, {"comment": "EP"}, {"comment": "ep of class 5x5"},
 		{"script": "#!/bin/sh\nsbatch <<E\n#!/bin/sh\n#EP 5x500s\nE\n"},
 		{"script": ""}, {"comment": ""}, {}, {"comment": "step=5x500"}, {"comment": "ep5"}, {"script": "\x00\xff\n\n"},
-		{"script": "#!/bin/sh\n" + strings.Repeat("# a comment\n", 5000) + "srun hostname\n" + strings.Repeat("#EP 1x1s\n", 50000)},
-		{"comment": "EP=2x20s"}, {"comment": "Ep=2x20s,4x20s run 7"}, {"comment": "MOLD=2x20s"}, {"comment": "Launch=7"}, {"script": "#!/bin/sh\n#ep 2x20s\n#Mold 2x20s\n#Ep 2x20s\n"},
+		{"script": "#!/bin/sh\n" + strings.Repeat("# a comment\n", 5000) + "srun hostname\n" + strings.Repeat("#EPX 1x1s\n", 50000)},
+		{"comment": "Launch=7"},
 		{"name": "accordion-demo"}, {"reservation": "maintenance,accordion"}, {"dependency": "afterok:7"},
 		{"uid": int64(0), "name": "accordion-grow-7", "dependency": "expand:7", "reservation": "accordion-7-2", "comment": "ep=1x1m"},
 	}

@@ -85,12 +85,17 @@ func TestHugeTextsTakeThePluginUnderFiveMilliseconds(t *testing.T) {
 		{"4 MB of comments", fields{"script": head(run{"#\n", huge / 2})}, "longer than 65536 bytes", 0},
 		{"4 MB of look-alikes", fields{"script": head(run{"#EPX\n", huge / 5})}, "longer than 65536 bytes", 0},
 		{"one line of 4 MB", fields{"script": head(run{"#", huge})}, "longer than 65536 bytes", 0},
-		{"a command and 4 MB of requests", fields{"script": head(run{"srun x\n", 1}, run{"#EP 1x1s\n", 460_000})}, "", 0},
+		{"a command and 4 MB of requests", fields{"script": head(run{"srun x\n", 1}, run{"#EP 1x1s\n", 460_000})}, "line 3: \"#EP 1x1s\" is not read", 0},
+		{"look-alikes of steps", fields{"script": head(run{"#mp 5x5s\n", 7000}, run{"srun x\n", 1})}, "", 0},
+		{"look-alikes without a unit", fields{"script": head(run{"#ep 5x5mm\n", 6000}, run{"srun x\n", 1})}, "", 0},
+		{"blanks in look-alikes", fields{"script": head(run{"  #  mold :  5 x", 1}, run{" ", 60_000}, run{"\nsrun x\n", 1})}, "", 0},
+		{"digits of a look-alike", fields{"script": head(run{"#EP:", 1}, run{"5", 60_000}, run{"\nsrun x\n", 1})}, "", 0},
+		{"look-alikes after a command", fields{"script": head(run{"srun x\n", 1}, run{"  # mo  5x5s\n", 5000}, run{"#mold a:x\n", 900})}, "", 0},
 		{"7,000 lines within the bound", fields{"script": head(run{"#EP 1x1s\n", 7000}, run{"srun x\n", 1})}, "within the 1024 steps", refused},
 		{"1,024 steps", fields{"script": head(run{"#EP 1x1s\n#EP 2x1h2m3s\n", 512}, run{"srun x\n", 1})}, "", 0},
 		{"30,000 separators", fields{"script": head(run{"#EP ", 1}, run{",", 30_000}, run{"\nsrun x\n", 1})}, "NODESxDURATION", refused},
 		{"60,000 alternatives", fields{"script": head(run{"#EP ", 1}, run{"1x1s|", 12_000}, run{"1x1s\nsrun x\n", 1})}, "256 alternatives", refused},
-		{"blanks before the end", fields{"script": head(run{"#EP 1x1s", 1}, run{" ", 60_000}, run{"x\nsrun x\n", 1})}, "a duration", refused},
+		{"blanks before the end", fields{"script": head(run{"#EP 1x1s", 1}, run{" ", 60_000}, run{"x\nsrun x\n", 1})}, "no blanks", refused},
 		{"60,000 digits", fields{"script": head(run{"#EP ", 1}, run{"1", 60_000}, run{"\nsrun x\n", 1})}, "NODESxDURATION", refused},
 		{"60,000 digits of a duration", fields{"script": head(run{"#EP 1x", 1}, run{"1", 60_000}, run{"\nsrun x\n", 1})}, "a duration", refused},
 		{"60,000 zeros of a model", fields{"script": head(run{"#MOLD amdahl:p=0.9,t1=", 1}, run{"0", 60_000}, run{"1h,nodes=1-4\nsrun x\n", 1})}, "", 0},
@@ -131,7 +136,7 @@ func TestHugeTextsTakeThePluginUnderFiveMilliseconds(t *testing.T) {
 
 // hostileUnits holds the units that hostile texts repeat.
 var hostileUnits = []string{
-	"\n", " ", "\t", "\r", "\f\v", "#", "#\n", "\n#", "#EP\n", "#EP ", "#EPX\n", "#MOLD ", "#EP 1x1s\n", "#EP 2x1h2m3s,1x5s\n", "#MOLD 4x2h|8x70m\n", "#MOLD 1x1s\n",
+	"\n", " ", "\t", "\r", "\f\v", "#ep ", "#mp 5x5s\n", " # mold: 5x5mm\n", "#mold a:a", "#EP:", "#", "#\n", "\n#", "#EP\n", "#EP ", "#EPX\n", "#MOLD ", "#EP 1x1s\n", "#EP 2x1h2m3s,1x5s\n", "#MOLD 4x2h|8x70m\n", "#MOLD 1x1s\n",
 	"#SBATCH -n4\n", " #EP 1x1s\n", "1", "0", "x", "1x1s", "1x1s,", "1x1s|", "2x1h2m3s,1x1d2h3m4s,", ",", "|", "5x", ":", "1:", "00:", "-", "1-", "d", "1d1h1m1s", "amdahl:p=0.99,t1=10h,nodes=1-256",
 	"amdahl:", "downey:a=64,sigma=1,t1=", "p=", ",nodes=1-256", "^2", ".", "0.", "ep=", " ep=1x1s", "mold=", " launch=7", "launch=", "a=b ", " =", "=", "a", "A", "%", "%s", "[", "]", "[1-3]", "n[1-9],", "*", "&",
 	"expand:", "EXPAND:7", "?", "afterok:1,", "accordion-", "accordion-grow-7", "grow-", ",accordion", "main,", "\x00", "\xff", "\x1b[2J", "\\", "\"", "echo\n", "_SLURM_SPANK_OPTION_accordion_ep=", "_SLURM_SPANK_OPTION_accordion_mold=1x1s\n",

@@ -35,6 +35,9 @@ func TestABadRequestIsRefusedInOneLineAndNothingIsQueued(t *testing.T) {
 		"another encoding":       {"#EP 2\xd720s", nil, []string{`2\xd720s`, "NODESxDURATION"}},
 		"60 KiB of rubbish":      {"#EP " + rubbish, nil, []string{`\xc3(\xa0`, "NODESxDURATION"}},
 		"over 64 KiB of rubbish": {"#EP " + rubbish + rubbish, nil, []string{"longer than 65536 bytes", "#EP lines"}},
+		"a colon (found/21)":     {"#EP:1x20s,2x20s", nil, []string{"script line 2", `write "#EP 1x20s,2x20s"`}},
+		"a blank (found/21)":     {"#EP 1x20s, 2x20s", nil, []string{`" 2x20s"`, "no blanks after the comma"}},
+		"a bare comment":         {"true", []string{"--comment=ep"}, []string{"--comment=ep=5x500s,10x1h"}},
 		"in the comment":         {"true", []string{"--comment=ep=2x500"}, []string{`"500"`, "500s"}},
 		"rubbish in the comment": {"true", []string{"--comment=ep=" + strings.Repeat("9", 60000)}, []string{`"9999999`, "NODESxDURATION"}},
 		"configurations":         {"#MOLD 4x2h|8x70", nil, []string{`"70"`, "500s"}},
@@ -64,6 +67,15 @@ func TestABadRequestIsRefusedInOneLineAndNothingIsQueued(t *testing.T) {
 	}
 	if jobs := lab.Run(t, "root", "squeue", "-h", "-a"); jobs != "" {
 		t.Errorf("queued: %s", jobs)
+	}
+}
+
+func TestALineAfterTheFirstCommandIsToldAtSubmission(t *testing.T) {
+	t.Parallel()
+	lab := submitLab(t)
+	id, said, err := lab.Sbatch("bob", "true\n#EP 1x20s,2x20s", "-p", "shared")
+	if err != nil || id == "" || !strings.Contains(said, "script line 3: ") || !strings.Contains(said, "is not read") {
+		t.Errorf("job %q, %q, %v", id, said, err)
 	}
 }
 

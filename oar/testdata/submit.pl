@@ -2,8 +2,9 @@
 #
 # usage: perl submit.pl NODES RULE... <submissions
 # The rules are files, in their order. A submission is a line of JSON: types (hexadecimal digits of each), queue, requests
-# ([[levels, walltime]...], levels as OAR's ref_resource_list has them), reservation, properties, array, name, project, kind (INTERACTIVE). The
-# answer is such a line: said, what its user is told (hexadecimal; "" when it is taken), types and requests.
+# ([[levels, walltime]...], levels as OAR's ref_resource_list has them), reservation, properties, array, name, project, kind (INTERACTIVE),
+# command, line (oarsub's command line). The answer is such a line: said, what its user is told (hexadecimal; "" when it is taken), types and
+# requests, and warned, what its user is told of a job that is taken.
 package OAR::IO;
 use strict;
 use JSON::PP;
@@ -34,8 +35,10 @@ while (my $line = <STDIN>) {
     my ($jobproperties, $job_name, $project) = ($s->{properties} // '', $s->{name}, $s->{project} // 'default');
     my $reservationField = $s->{reservation} // 'None';
     my ($array_job_nb, $array_params_ref) = ($s->{array} // 1, undef);
-    my $said = '';
+    my ($command, $initial_request_string) = ($s->{command}, $s->{line} // 'oarsub');
+    my ($said, $warned) = ('', '');
+    local $SIG{__WARN__} = sub { $warned .= $_[0] };
     eval $rules;
     $said = "$@" if $@;
-    print(encode_json({ said => unpack('H*', $said), types => [map { unpack('H*', $_) } @{$type_list}], requests => $ref_resource_list }), "\n");
+    print(encode_json({ said => unpack('H*', $said), warned => unpack('H*', $warned), types => [map { unpack('H*', $_) } @{$type_list}], requests => $ref_resource_list }), "\n");
 }

@@ -16,6 +16,8 @@ struct verdict {
 };
 
 static const char step_form[] = "NODESxDURATION, such as 5x500s or 10x1h30m";
+static const char unbroken_form[] =
+	"NODESxDURATION: no blanks after the comma or anywhere else, as in 5x500s,10x1h";
 static const char nodes_form[] = "a number of nodes from 1 to 1000000, as in 5x500s";
 
 /* check_step reads NODESxDURATION. */
@@ -23,6 +25,8 @@ static struct verdict check_step(struct span piece, int64_t *nodes, int64_t *sec
 {
 	struct span digits, lasts = piece;
 
+	if (has_space(piece))
+		return (struct verdict){ unbroken_form, piece };
 	if (!cut(&lasts, 'x', &digits))
 		return (struct verdict){ step_form, piece };
 	if (!whole(digits, nodes) || *nodes < 1 || *nodes > MAX_NODES)

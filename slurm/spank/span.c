@@ -10,6 +10,14 @@ const char duration_form[] =
 static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+bool has_space(struct span s)
+{
+	for (size_t i = 0; i < s.length; i++)
+		if (is_space(s.at[i]))
+			return true;
+	return false;
+}
+
 void skip(struct span *s, size_t bytes)
 {
 	s->at += bytes;

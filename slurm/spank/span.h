@@ -26,6 +26,9 @@ void skip(struct span *s, size_t bytes);
  * head is all of s, and the answer is false. */
 bool cut(struct span *s, char separator, struct span *head);
 
+/* has_space reports whether there is white space in a span. */
+bool has_space(struct span s);
+
 /* trimmed is a span without the white space at its ends. */
 struct span trimmed(struct span s);
 

@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -75,10 +76,21 @@ func levelsOf(ep core.EP, rows int) []int {
 	return few
 }
 
+// prefixOfRequest matches what may stand before a profile where it is said, rightly or not.
+var prefixOfRequest = regexp.MustCompile(`^(?i)([ \t]*#?[ \t]*ep[:= \t]*)\d`)
+
 // Check reads a profile as a user wrote it, for a machine of so many nodes, or gives every mistake in it, each with its
-// column.
+// column. The text may begin as a script's line or a comment does: "#EP 5x500s", "ep=5x500s".
 func Check(text string, nodes int) (core.EP, []error) {
 	body, column := core.TrimSpace(text)
+	if begins := prefixOfRequest.FindStringSubmatch(body); begins != nil {
+		word, rest := begins[1], body[len(begins[1]):]
+		if word != "ep=" && !strings.HasPrefix(word, "#EP ") && !strings.HasPrefix(word, "#EP\t") {
+			want := fmt.Sprintf("how a request begins: write #EP %.60s in a script, or ep=%.60[1]s in a comment", core.Printable(rest))
+			return nil, []error{&core.SyntaxError{What: "evolution profile", Column: column, Piece: word, Want: want}}
+		}
+		body, column, text = rest, column+len(word), rest
+	}
 	var all []error
 	for piece := range strings.SplitSeq(body, ",") {
 		s, err := core.ParseStep("evolution profile", column, piece)

@@ -69,6 +69,8 @@ my $accordion_end = bless(sub { push(@{$type_list}, splice(@accordion_types)) },
         my ($least, $most, $total);
         foreach my $piece ($text eq '' ? ('') : split(/,/, $text, -1)) {
             my $wrong = sub { $accordion_refuse->("${where}evolution profile, column $_[0]: ", $shown->($_[1]), " is not $_[2]") };
+            $piece !~ /[ \t\r\n\x0b\x0c]/
+                or $wrong->($column, $piece, 'NODESxDURATION: no blanks after the comma or anywhere else, as in 5x500s,10x1h');
             my ($nodes, $length) = $piece =~ /\A([^x]*)x(.*)\z/s
                 or $wrong->($column, $piece, 'NODESxDURATION, such as 5x500s or 10x1h30m');
             my $n = $nodes =~ /\A[0-9]+\z/ ? $number->($nodes) : 0;
@@ -119,6 +121,43 @@ my $accordion_end = bless(sub { push(@{$type_list}, splice(@accordion_types)) },
             push(@others, $type);
         }
     }
+    # oarsub -S reads the lines #OAR of the script, and no lines #EP or #MOLD. A line that was meant as a request is refused. A line after
+    # the script's first command, or without a unit, is named in a warning.
+    my $check_script = sub {
+        my ($file) = split(' ', $command // '');
+        defined($file) && $file ne '' or return;
+        local $ENV{OARDO_BECOME_USER} = $ENV{OARDO_USER};
+        open(my $in, '-|', 'oardodo', 'cat', $file) or return;
+        my $text = '';
+        read($in, $text, 65536); # bytes: as under Slurm
+        close($in);
+        $text =~ /\A#/ or return;
+        $text =~ /\n[ \t\r\x0b\x0c]*[^#\s]/ and my $command_at = $-[0];
+        while ($text =~ /\n[ \t]*\K#(?<blank>[ \t]*)(?<word>ep|mold)[:= \t]*["']?(?<body>[0-9]+[ \t]*x[ \t]*[0-9]+(?<after>.{0,2})|(?<model>[a-z]+:[ \t]*[pa][ \t]*=))|\n#!/gi) {
+            if (!defined($+{word})) { # a script in the script
+                defined($command_at) && $-[0] >= $command_at and return;
+                next;
+            }
+            my ($word, $after, $model, $at, $from) = (lc($+{word}), $+{after} // '', $+{model}, $-[0], $-[0] + length($&) - length($+{body}));
+            my $sure = defined($model) || $after =~ /\A(?:[smhd](?:[0-9]|[^a-z]|\z)|[:-][0-9])/i;
+            $sure || $after !~ /\A[a-z]/i or next;
+            my $number = 1 + (substr($text, 0, $at) =~ tr/\n//);
+            my ($line) = substr($text, $at) =~ /\A([^\n]*)/;
+            my ($request) = substr($text, $from, 200) =~ /\A([^\n#"']*)/;
+            $request =~ tr/X/x/;
+            $request =~ s/\s*([,|x])\s*/$1/g;
+            ($request) = $request =~ /\A(\S*)/;
+            length($request) <= 60 && $request !~ /[^!-~]/ or $request = '5x500s,10x1h';
+            my $right = $word eq 'ep' ? "#OAR -t ep=$request" : '#OAR -l nodes=4,walltime=2:00:00", one line for each size of the job, in place of "#MOLD ' . $request;
+            if (!$sure || defined($command_at) && $at >= $command_at) {
+                warn("accordion: script line $number: ", $shown->($line), " is not read: OAR has \"$right\"\n");
+                return;
+            }
+            $accordion_refuse->("script line $number: ", $shown->($line), " is not read by OAR: write \"$right\", or begin the line with ## to leave it out");
+        }
+    };
+    $check_script->() if !%profiles && !@launches && ($jobType // '') ne 'INTERACTIVE' && ($initial_request_string // '') =~ /\s(?:-[a-zA-Z]*S|--scan[a-z]*)(?:\s|\z)/;
+
     (@accordion_types, @accordion_asks) = ();
     if (@launches) {
         my $launch = "launch=$launches[0]";

@@ -28,6 +28,9 @@ sidecar_answers() {
 	! running accordion || { [[ $lab/run/accordion.sock -nt $lab/pid/accordion.pid ]] && tool "$lab/bin/accordion" status >/dev/null 2>&1; }
 }
 
+# lab_manage is which jobs of the pool the sidecar and the plug-in manage: told or all.
+lab_manage() { echo "${SLURM_LAB_MANAGE:-told}"; }
+
 sidecar_config() {
 	cat <<CONF
 # Written by slurm-lab: what differs from the defaults.
@@ -35,6 +38,7 @@ cluster = "lab"
 
 [slurm]
 partition = "main"
+manage = "$(lab_manage)"
 conf = "$lab/etc/slurm.conf"
 limits = "$lab/etc/accordion_limits.lua"
 
