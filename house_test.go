@@ -38,7 +38,7 @@ var doors = map[string][]string{
 	"adapter/kinds":           {"adapter"},
 	"adapter/plan":            {"adapter", "adapter/kinds", "adapter/managed", "adapter/part", "adapter/view", "core/..."},
 	"adapter/act":             {"adapter", "adapter/fair", "adapter/journal", "core/..."},
-	"adapter/decide":          {"adapter", "adapter/managed", "adapter/plan", "adapter/act", "adapter/show", "core/...", "shim/wire"},
+	"adapter/decide":          {"adapter", "adapter/managed", "adapter/plan", "adapter/act", "adapter/show", "adapter/view", "core/...", "shim/wire"},
 	"adapter/show":            {"adapter", "adapter/view", "adapter/managed", "adapter/plan", "adapter/act", "core/..."},
 	"adapter/lease":           {"adapter", "adapter/act"},
 	"adapter/gate":            {"adapter", "adapter/act"},

@@ -3,6 +3,7 @@ package adapter
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"accordion/core"
@@ -56,7 +57,7 @@ type Starter interface {
 // Reserver is how nodes are kept free for a job's steps to come.
 type Reserver interface {
 	// Reserve creates the reservation, or changes it to what is given (when it is active its start stays as it is).
-	// ErrBusy: another job or somebody else's reservation has the nodes; read again and plan again. The sidecar's own
+	// ErrBusy: another job has the nodes, or ErrReserved: a reservation of others has; read again and plan again. The sidecar's own
 	// reservations may overlap: its plan keeps their jobs apart.
 	Reserve(ctx context.Context, r Reservation) error
 	// Unreserve deletes a reservation; nil when there is none.
@@ -138,6 +139,8 @@ type Ager interface {
 var (
 	// ErrBusy: the nodes are not free. Nothing was done; read again and plan again.
 	ErrBusy = errors.New("nodes are busy")
+	// ErrReserved is an ErrBusy: a reservation of others is in the way, which does not go away in a moment.
+	ErrReserved = fmt.Errorf("%w: they are reserved for others", ErrBusy)
 	// ErrGone: the job does not exist any more, or is not in the state the action needs.
 	ErrGone = errors.New("job is gone")
 	// ErrTrap: the batch system would resize wrongly now (Slurm without slurmdbd); try later.

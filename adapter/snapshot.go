@@ -43,7 +43,20 @@ type Reservation struct {
 	// Idle, where it is not 0, is how many seconds without a job of its own it needs to last from Start on: after that the
 	// batch system may delete it by itself.
 	Idle core.Time
+	// Repeats is the batch system's word for how a reservation of others repeats, such as DAILY; "": it does not. Later is when it is in
+	// force again after End, soonest first, as far as plans look ahead.
+	Repeats string
+	Later   []Span
 }
+
+// Span is the time from Start to End, Unix seconds.
+type Span struct {
+	Start core.Time `json:"start"`
+	End   core.Time `json:"end"`
+}
+
+// Spans returns all times at which the reservation is in force.
+func (r Reservation) Spans() []Span { return append([]Span{{r.Start, r.End}}, r.Later...) }
 
 // Ours says whether the sidecar made the reservation.
 func (r Reservation) Ours() bool { return len(r.Name) > len(Prefix) && r.Name[:len(Prefix)] == Prefix }

@@ -32,7 +32,7 @@ func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 		return fmt.Errorf("reserving: %w", err)
 	}
 	if other := inTheWay(all, r); other != nil {
-		return fmt.Errorf("reservation %s over %s: %s has some of them: %w", r.Name, hostlist.Compact(r.Nodes), other.Name, adapter.ErrBusy)
+		return fmt.Errorf("reservation %s over %s: %s has some of them: %w", r.Name, hostlist.Compact(r.Nodes), other.Name, adapter.ErrReserved)
 	}
 	r.OverManaged = r.OverManaged || s.Yields(r.Nodes)
 	now := time.Now()
@@ -67,7 +67,8 @@ func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 func inTheWay(all []adapter.Reservation, r adapter.Reservation) *adapter.Reservation {
 	wanted := hostlist.Set(r.Nodes)
 	for i, o := range all {
-		if !o.Ours() && o.Start < r.End && r.Start < o.End && len(hostlist.Within(o.Nodes, wanted)) > 0 {
+		meets := func(s adapter.Span) bool { return s.Start < r.End && r.Start < s.End }
+		if !o.Ours() && slices.ContainsFunc(o.Spans(), meets) && len(hostlist.Within(o.Nodes, wanted)) > 0 {
 			return &all[i]
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"accordion/adapter/act"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
+	"accordion/adapter/view"
 	"accordion/core"
 	"accordion/core/hostlist"
 )
@@ -37,12 +38,18 @@ func (s Situation) waiting(r *managed.Job) Decision {
 	}
 	switch {
 	case c.Start > s.World.Now+s.World.Settings.StartLead:
+		if before, at := s.World.Before(c.EP); before != nil {
+			return Decision{Waits: ReservedAhead(before.Name, at)}
+		}
 		return Decision{Waits: "nodes"}
 	case !r.Seen.MostNow.Allows(c.EP[0].Nodes):
 		return Decision{Waits: r.Seen.MostNow.Why}
 	}
 	if free, who := s.World.Free(c.Added(0)); !free {
 		return Decision{Waits: who.String(), For: lateShrinker(who)}
+	}
+	if why := s.obstructed(c); why != "" {
+		return Decision{Waits: why}
 	}
 	if s.anyAsleep(c.Added(0)) {
 		return Decision{Waits: Booting}
@@ -61,7 +68,10 @@ func (s Situation) unplaced(r *managed.Job) (why string, is bool) {
 	case c == nil && s.World.Waits(r):
 		return "nodes", true
 	case c == nil:
-		return "no place in the plan", true
+		if repeating := s.World.Repeating(r); repeating != nil {
+			return fmt.Sprintf("%s because of reservation %s, which repeats (%s)", view.NoPlace, repeating.Name, repeating.Repeats), true
+		}
+		return view.NoPlace, true
 	case c.Err != nil:
 		return c.Err.Error(), true
 	}
@@ -85,10 +95,13 @@ const abandoned core.Time = 60
 // reservation that lasts longer than the job may run.
 func (s Situation) start(r *managed.Job) Decision {
 	c, key, nodes, settings, now := r.Course, r.Key, r.Course.Added(0), s.World.Settings, s.World.Now
-	limit := c.EP.Total() + settings.Margin([]core.EP{c.EP})
+	limit := s.limit(c)
 	reservation := adapter.Reservation{
 		Name: r.Reservation(0), Nodes: nodes, Start: now, End: now + settings.StartLead + limit + settings.Guard + plan.Expiry, User: r.User,
 		Idle: abandoned,
+	}
+	if _, at := s.World.Closes(nodes, now+1); at < reservation.End {
+		reservation.End = at
 	}
 	shape := adapter.Shape{Nodes: c.EP[0].Nodes, On: nodes, Limit: limit}
 	unreserved := s.World.Unreserved(r)
@@ -117,6 +130,37 @@ func (s Situation) start(r *managed.Job) Decision {
 			},
 		},
 	}
+}
+
+// limit returns the time limit of a job that begins now: its profile and what it may be late, and no more than what is left before a
+// reservation of others on its nodes.
+func (s Situation) limit(c *managed.Course) core.Time {
+	settings, total := s.World.Settings, c.EP.Total()
+	limit := total + settings.Margin([]core.EP{c.EP})
+	if _, at := s.World.Closes(c.Added(0), s.World.Now+1); at < core.Forever {
+		left := at - s.World.Now - settings.StartLead
+		limit = min(limit, max(left-left%plan.Grain, total))
+	}
+	return limit
+}
+
+// obstructed returns why a job that has idle nodes does not start now: its time limit would reach into a reservation of others. It
+// returns "" when nothing keeps it.
+func (s Situation) obstructed(c *managed.Course) string {
+	r, at := s.World.Closes(c.Added(0), s.World.Now+1)
+	if r == nil {
+		return ""
+	}
+	limit := (s.limit(c) + plan.Grain - 1) / plan.Grain * plan.Grain
+	if s.World.Now+s.World.Settings.StartLead+limit <= at {
+		return ""
+	}
+	return ReservedAhead(r.Name, at)
+}
+
+// ReservedAhead returns what a job waits for that would not have ended before a reservation of others.
+func ReservedAhead(name string, at core.Time) string {
+	return fmt.Sprintf("reservation %s, which begins at %s: the job's time limit would reach into it", name, time.Unix(at, 0).Format(time.DateTime))
 }
 
 // startOf is what the journal keeps of a start: of a moldable job also why it has that size.

@@ -3,6 +3,7 @@ package decide
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +13,9 @@ import (
 	"accordion/adapter/act"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
+	"accordion/adapter/plan"
+	"accordion/core"
+	"accordion/core/queue"
 )
 
 // failing is a batch system whose answer to one verb is lost, and a journal that keeps nothing.
@@ -73,5 +77,41 @@ func TestAWaitingJobThatIsNotHeldIsHeldFirst(t *testing.T) {
 	r.Seen.Held = false
 	if d := about(r, pool(*r.Seen), nil); d.Do == nil || d.Do.Verb != "adopt" || d.Change != nil {
 		t.Errorf("what is decided is %+v", d)
+	}
+}
+
+// A batch system that keeps reservations of others free starts no job whose limit reaches into one. The profile of 300 s has 34 s to
+// begin and to be late, and the limit is whole minutes.
+func TestAJobBeginsBeforeAReservationOfOthersOnlyWithItsWholeLimit(t *testing.T) {
+	for _, c := range []struct {
+		ahead core.Time // seconds until the reservation begins
+		want  string
+	}{
+		{100, "waits: reservation repair, which begins at"}, {393, "waits: reservation repair, which begins at"}, {394, "start, starting"}, {1000, "start, starting"},
+	} {
+		r, s := waits(), pool(*waits().Seen)
+		s.Reservations = []adapter.Reservation{{Name: "repair", User: "root", Start: now + c.ahead, End: now + c.ahead + 600}}
+		for _, n := range s.Nodes {
+			s.Reservations[0].Nodes = append(s.Reservations[0].Nodes, n.Name)
+		}
+		d := about(r, s, nil)
+		if got := text(d); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%d s before it: %s, want %s", c.ahead, got, c.want)
+		}
+		if d.Reserves != nil && d.Reserves.End > now+c.ahead {
+			t.Errorf("%d s before it, its own reservation ends at %d", c.ahead, d.Reserves.End-now)
+		}
+	}
+}
+
+func TestTheLimitOfAJobEndsBeforeAReservationOfOthers(t *testing.T) {
+	for ahead, want := range map[core.Time]core.Time{394: 360, 463: 420, 500: 450, 10_000: 450} { // of a profile of 300 s, which may be 150 s late
+		s := pool(*waits().Seen)
+		s.Reservations = []adapter.Reservation{{Name: "repair", User: "root", Nodes: []string{"n1"}, Start: now + ahead, End: now + ahead + 600}}
+		v := plan.Make(plan.Input{Now: now, Instant: time.Unix(now, 0), Snapshot: s, OutOfService: func(adapter.Node) bool { return false }, Settings: managed.Settings{Policy: queue.Repeated{}, StartLead: 4, Overrun: managed.Overrun{Least: 30, Share: 0.5}}})
+		c := &managed.Course{Start: now, EP: core.EP{{Duration: 300, Nodes: 1}}, Layers: []managed.Layer{{From: now, To: now + 300, Nodes: []string{"n1"}}}}
+		if got := (Situation{World: v}).limit(c); got != want {
+			t.Errorf("%d s before a reservation its limit is %d s, want %d", ahead, got, want)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"accordion/adapter/kinds"
 	"accordion/adapter/managed"
 	"accordion/adapter/view"
+	"accordion/core/place"
 )
 
 // needs is the kinds that a managed job needs together, for none of its machines has nodes enough; nil where one has, and where
@@ -46,7 +47,7 @@ func (v *World) parts(d *kinds.Division) []*machine {
 // whole is the sight of a machine of all nodes. What it has is the sight's own, and not to be changed.
 func (v *World) whole() *World {
 	return &World{
-		Input: v.Input, Index: v.Index, Nodes: v.Nodes, guards: v.guards, lost: v.lost, closed: v.closed, taken: v.taken, claims: v.claims,
+		Input: v.Input, Index: v.Index, Nodes: v.Nodes, guards: v.guards, lost: v.lost, closed: v.closed, taken: v.taken, claims: v.claims, early: v.early,
 	}
 }
 
@@ -56,17 +57,21 @@ func (v *World) part(nodes []int) *World {
 		Input: v.Input, Index: make(map[string]int, len(nodes)), Nodes: make([]string, len(nodes)),
 		guards: make([]guard, len(nodes)), lost: make([]bool, len(nodes)), closed: make([]bool, len(nodes)), taken: make([]Holder, len(nodes)),
 	}
-	place := make(map[int]int, len(nodes))
+	number := make(map[int]int, len(nodes))
 	for i, n := range nodes {
-		p.Nodes[i], p.guards[i], p.lost[i], p.closed[i], p.taken[i], place[n] = v.Nodes[n], v.guards[n], v.lost[n], v.closed[n], v.taken[n], i
+		p.Nodes[i], p.guards[i], p.lost[i], p.closed[i], p.taken[i], number[n] = v.Nodes[n], v.guards[n], v.lost[n], v.closed[n], v.taken[n], i
 		p.Index[v.Nodes[n]] = i
 	}
-	for _, c := range v.claims {
-		if i, here := place[c.Node]; here {
-			c.Node = i
-			p.claims = append(p.claims, c)
+	within := func(claims []place.Claim) (here []place.Claim) {
+		for _, c := range claims {
+			if i, is := number[c.Node]; is {
+				c.Node = i
+				here = append(here, c)
+			}
 		}
+		return here
 	}
+	p.claims, p.early = within(v.claims), within(v.early)
 	return p
 }
 

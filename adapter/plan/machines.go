@@ -140,7 +140,11 @@ func (m *machine) keep(c *managed.Course) {
 	for _, l := range c.Layers {
 		for _, name := range l.Nodes {
 			if i, here := m.Index[name]; here {
-				m.claims = append(m.claims, place.Claim{Node: i, From: l.From, To: l.To})
+				claim := place.Claim{Node: i, From: l.From, To: l.To}
+				m.claims = append(m.claims, claim)
+				if m.early != nil {
+					m.early = append(m.early, claim)
+				}
 			}
 		}
 	}
@@ -148,11 +152,18 @@ func (m *machine) keep(c *managed.Course) {
 
 // union makes claims that do not overlap of those that may.
 func (m *machine) union() {
-	busy := make(spans, len(m.Nodes))
-	for _, c := range m.claims {
+	m.claims = merged(len(m.Nodes), m.claims)
+	if m.early != nil {
+		m.early = merged(len(m.Nodes), m.early)
+	}
+}
+
+func merged(nodes int, claims []place.Claim) []place.Claim {
+	busy := make(spans, nodes)
+	for _, c := range claims {
 		busy.add(c.Node, c.From, c.To)
 	}
-	m.claims = busy.claims()
+	return busy.claims()
 }
 
 // fewest is the nodes without which none of a job's choices can be had.

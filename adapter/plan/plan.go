@@ -32,11 +32,11 @@ func (v *World) planOnce() bool {
 	all := v.machines()
 	for _, m := range all {
 		like := m.like()
-		m.state, m.fixed = v.Settings.Policy.New(like), m.occupied(m.claims)
+		m.state, m.fixed = v.Settings.Policy.New(like), m.occupied(m.ahead())
 		for _, a := range m.fixed {
 			m.state.Running(v.Now, a)
 		}
-		m.kept = m.keepPromises(like, m.fixed)
+		m.kept = m.keepPromises(like, m.occupied(m.claims))
 		for _, a := range m.kept {
 			m.state.Running(v.Now, a)
 		}
@@ -208,7 +208,7 @@ func (m *machine) name() {
 		}
 		wishes = append(wishes, w)
 	}
-	named := place.Name(len(m.Nodes), m.claims, wishes)
+	named := m.named(wishes)
 	for i, r := range m.Running {
 		r.Course = m.courseOf(wishes[i], named[i], r.Current())
 		r.NamedBefore = r.Course
@@ -221,6 +221,25 @@ func (m *machine) name() {
 			r.NamedBefore = r.Course
 		}
 	}
+}
+
+// named names the nodes of wishes, of which the first belong to running jobs. For a running job a reservation of others begins when it
+// does, for a waiting one sooner.
+func (m *machine) named(wishes []place.Wish) []place.Naming {
+	if m.early == nil {
+		return place.Name(len(m.Nodes), m.claims, wishes)
+	}
+	run, wait := wishes[:len(m.kept)], wishes[len(m.kept):]
+	all := place.Name(len(m.Nodes), m.claims, run)
+	claims := slices.Clone(m.early)
+	for _, n := range all {
+		for _, l := range n.Layers {
+			for _, node := range l.Nodes {
+				claims = append(claims, place.Claim{Node: node, From: l.From, To: l.To})
+			}
+		}
+	}
+	return append(all, place.Name(len(m.Nodes), claims, wait)...)
 }
 
 // courseOf reads a naming. step is the job's present one, with which its remaining profile begins.

@@ -33,12 +33,22 @@ func (v *World) want(r *managed.Job, from int) []adapter.Reservation {
 			Name: r.Reservation(step), Nodes: nodes, User: r.User,
 			Start: max(second-v.Settings.Guard, v.Now), End: max(second, v.Now) + Expiry,
 		}
+		v.between(&w, second)
 		for _, name := range nodes {
 			w.OverManaged = w.OverManaged || v.taken[v.Index[name]].Kind == managed.LateShrinker
 		}
 		all = append(all, w)
 	}
 	return all
+}
+
+// between shortens a reservation for a second so that it overlaps none of others, where one ends before that second or begins after
+// it: the batch system would refuse it.
+func (v *World) between(r *adapter.Reservation, second core.Time) {
+	r.Start = max(r.Start, v.opens(r.Nodes, second))
+	if _, at := v.Closes(r.Nodes, second+1); at < r.End {
+		r.End = at
+	}
 }
 
 // Wanted is every reservation that the plan needs, and keep those that must stay as they are.

@@ -55,6 +55,7 @@ type World struct {
 	Nodes    []string
 	Index    map[string]int
 	claims   []place.Claim         // what others than managed jobs occupy, node by node, from now on; no two overlap
+	early    []place.Claim         // the same to jobs that wait: reservations of others begin approach seconds sooner; nil: no other
 	guards   []guard               // of the ordinary job that has the node, if one has
 	lost     []bool                // nodes that are out of service
 	closed   []bool                // nodes that no job has, in a reservation of others now
@@ -108,18 +109,11 @@ func look(in Input) *World {
 	busy := make(spans, len(v.Nodes))
 	v.lookAtJobs(busy)
 	v.lookAtNodes(busy)
-	for _, r := range v.Snapshot.Reservations {
-		if r.Ours() {
-			continue
-		}
-		for _, name := range r.Nodes {
-			if i, ok := v.Index[name]; ok {
-				busy.add(i, max(r.Start, v.Now), r.End)
-				v.closed[i] = v.closed[i] || r.Start <= v.Now && v.Now < r.End && v.taken[i].Kind == managed.Nobody
-			}
-		}
-	}
+	early := v.lookAtReservations(busy)
 	v.claims = busy.claims()
+	if early != nil {
+		v.early = early.claims()
+	}
 	v.lookAtQueue()
 	return v
 }

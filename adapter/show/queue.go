@@ -25,7 +25,7 @@ func (s *Show) PutQueue(v *plan.World, views []view.Job) error {
 	for _, c := range q.Closures {
 		s.past.closed[c.Name] = true
 	}
-	unchanged := before.Nodes == q.Nodes && before.Away == q.Away && slices.Equal(before.Closures, q.Closures) && slices.Equal(before.Sizing, q.Sizing) && before.Usage.Same(q.Usage) &&
+	unchanged := before.Nodes == q.Nodes && before.Away == q.Away && slices.EqualFunc(before.Closures, q.Closures, view.Closure.Same) && slices.Equal(before.Sizing, q.Sizing) && before.Usage.Same(q.Usage) &&
 		slices.EqualFunc(before.Jobs, q.Jobs, func(a, b view.Entry) bool { return a.Same(&b) })
 	now := s.Clock.Now()
 	if !before.written.IsZero() && (unchanged || now.Before(before.written.Add(time.Duration(len(q.Jobs))*pausePerJob))) {
@@ -62,6 +62,9 @@ type past struct {
 // queue gathers every job of the pool.
 func (s *Show) queue(v *plan.World, views []view.Job) view.Queue {
 	q := view.Queue{At: v.Now, Cluster: s.Settings.Cluster, Nodes: len(v.Nodes), Lead: s.Settings.StartLead, Closures: closures(v), Sizing: v.Sizing}
+	if len(q.Closures) > 0 {
+		q.Approach = plan.Approach(s.Settings)
+	}
 	if s.Usage != nil {
 		if u := s.Usage(); len(u.Users) > 0 {
 			q.Usage = &u
@@ -89,13 +92,13 @@ func (s *Show) queue(v *plan.World, views []view.Job) view.Queue {
 func closures(v *plan.World) []view.Closure {
 	all := []view.Closure{}
 	for _, r := range v.Snapshot.Reservations {
-		c := view.Closure{Name: r.Name, Start: r.Start, End: r.End}
+		c := view.Closure{Name: r.Name, Start: r.Start, End: r.End, Repeats: r.Repeats, Later: r.Later}
 		for _, n := range r.Nodes {
 			if _, ours := v.Index[n]; ours {
 				c.Nodes++
 			}
 		}
-		if c.Nodes > 0 && !r.Ours() && r.End > v.Now {
+		if spans := c.Spans(); c.Nodes > 0 && !r.Ours() && spans[len(spans)-1].End > v.Now {
 			all = append(all, c)
 		}
 	}

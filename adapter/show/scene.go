@@ -40,7 +40,16 @@ func (s *Show) handOver(v *plan.World, status *view.Status) {
 	for _, r := range v.Snapshot.Reservations {
 		at := slices.IndexFunc(q.Closures, func(c view.Closure) bool { return c.Name == r.Name })
 		if at >= 0 && !r.Ours() {
-			scene.Closed = append(scene.Closed, view.SceneClosure{Closure: q.Closures[at], On: hostlist.Compact(within(v, r.Nodes))})
+			c, on := q.Closures[at], hostlist.Compact(within(v, r.Nodes))
+			spans := c.Spans()
+			c.Later = nil
+			for k, s := range spans {
+				if k > 0 && s.Start > v.Now+drawn {
+					break
+				}
+				c.Start, c.End = s.Start, s.End
+				scene.Closed = append(scene.Closed, view.SceneClosure{Closure: c, On: on})
+			}
 		}
 	}
 	for _, r := range v.Jobs {
@@ -50,6 +59,9 @@ func (s *Show) handOver(v *plan.World, status *view.Status) {
 	}
 	s.Audience.See(scene)
 }
+
+// drawn is how many seconds ahead the later times of a reservation that repeats are drawn.
+const drawn = 24 * 3600
 
 func sceneNode(n adapter.Node) view.SceneNode {
 	switch {

@@ -142,6 +142,8 @@ func (s *jobs) apply(r *managed.Job, o decide.Outcome) error {
 func (s *Sidecar) failed(r *managed.Job, op *decide.Operation, err error) error {
 	pause := time.Second
 	switch {
+	case errors.Is(err, adapter.ErrReserved):
+		pause = reserved
 	case errors.Is(err, adapter.ErrBusy):
 		pause = hurry
 	case errors.Is(err, adapter.ErrFrozen):
@@ -185,6 +187,9 @@ func (s *jobs) reject(r *managed.Job, why error) error {
 func backoff(failures int) time.Duration {
 	return 3 * time.Second << min(max(failures-3, 0), 5)
 }
+
+// reserved is the pause after a reservation of others was in the way: the next reading shows it, and then the plan goes around it.
+const reserved = 5 * time.Second
 
 // limited is the pause after the batch system refused something by a limit: a reading says by then which one it is, and what is used
 // of it has to change first.

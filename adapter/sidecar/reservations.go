@@ -237,7 +237,7 @@ func (s *reservations) settle(r adapter.Reservation, verb string, err error) {
 		return
 	}
 	pause := 5 * time.Second
-	if errors.Is(err, adapter.ErrBusy) {
+	if errors.Is(err, adapter.ErrBusy) && !errors.Is(err, adapter.ErrReserved) {
 		pause = time.Second
 	} else {
 		s.notes.notice(s.owner(r.Name), fmt.Sprintf("%s %s failed, will be tried again: %v", verb, r.Name, err))

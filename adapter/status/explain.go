@@ -44,8 +44,10 @@ type Explanation struct {
 	// Changes is what happened to it since it was submitted.
 	Changes []Change `json:"changes"`
 	// Failed counts the sidecar's actions for the job that failed; LastFailure is the last one's, in words.
-	Failed      int    `json:"failed"`
-	LastFailure string `json:"last_failure,omitempty"`
+	Failed      int       `json:"failed"`
+	LastFailure string    `json:"last_failure,omitempty"`
+	approach    core.Time // seconds before a reservation of others by which the job is planned to have ended
+
 	// Application is the one of which the job is a part; absent where it is of none.
 	Application *Application `json:"application,omitempty"`
 }
@@ -136,8 +138,8 @@ func (x *Explanation) remember(j journal.Reader) error {
 
 // survey reads from the queue who has the nodes, who comes before, and what the job waits for.
 func (x *Explanation) survey(r QueueReport) {
-	v := wait.Vantage{Queue: &r.Queue, Now: max(r.Read, r.At)}
-	x.Pool = v.Pool()
+	v := wait.In(&r.Queue, max(r.Read, r.At), x.Job)
+	x.Pool, x.approach = v.Pool(), v.Approach
 	if x.Job == nil {
 		return
 	}

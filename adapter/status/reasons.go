@@ -26,7 +26,7 @@ func (t *teller) reasons() []string {
 		return []string{clean(e.Why)}
 	case e.Rank == 0:
 		return nil
-	case e.Start == 0 && e.Turn == view.Unreserved && e.Why != "no place in the plan":
+	case e.Start == 0 && e.Turn == view.Unreserved && !strings.HasPrefix(e.Why, view.NoPlace):
 		return t.unreserved()
 	case e.Start == 0:
 		return t.homeless()
@@ -47,10 +47,30 @@ func (t *teller) word() []string {
 // homeless: no place in the plan.
 func (t *teller) homeless() []string {
 	lines := []string{fmt.Sprintf("It has no place in the plan: it needs %s, and would never fit beside what is there now.", t.most()), t.pool()}
-	if t.Job.Request != "" && t.Job.Why != "no place in the plan" && t.Job.Why != "" {
+	if t.Job.Request != "" && t.Job.Why != view.NoPlace && t.Job.Why != "" {
 		lines = append(lines, "The sidecar's word for it: "+clean(t.Job.Why)+".")
 	}
+	for _, c := range t.Closures {
+		if c.Repeats != "" && len(c.Later) > 0 {
+			lines = append(lines, fmt.Sprintf("Reservation %s keeps %s for others from %s to %s, and again (%s): from its end to its next start are %s.",
+				clean(c.Name), view.NodesWord(c.Nodes), t.moment(c.Start), t.moment(c.End), clean(c.Repeats), core.FormatDuration(max(0, c.Later[0].Start-c.End))))
+		}
+	}
 	return lines
+}
+
+// closing names the reservation of others that takes the nodes which a job would lack.
+func (t *teller) closing(l *wait.Lack) []string {
+	for _, c := range t.Closures {
+		for _, s := range c.Spans() {
+			if s.Start-t.approach > l.At || l.At >= s.End || s.Start <= t.Read {
+				continue
+			}
+			return []string{fmt.Sprintf("Reservation %s begins at %s on %s: a job that has them must have ended by then, by its time limit.",
+				clean(c.Name), t.moment(s.Start), view.NodesWord(c.Nodes))}
+		}
+	}
+	return nil
 }
 
 // unreserved: it starts when there is room, and few have a reservation.
@@ -121,6 +141,7 @@ func (t *teller) shortage() []string {
 	same := l != nil && now != nil && later && l.Step == now.Step && l.At-now.At < 2
 	if now != nil && (now.Step > 1 || t.Pool.Free >= e.Size) && !same {
 		lines = append(lines, "Started now, it would lack nodes: "+t.lacking(now, len(e.Plan)))
+		lines = append(lines, t.closing(now)...)
 	}
 	switch {
 	case later:
@@ -331,6 +352,9 @@ func (t *teller) before() []string {
 		until := "without end"
 		if c.End < core.Forever {
 			until = "to " + t.moment(c.End)
+		}
+		if c.Repeats != "" {
+			until += ", and again (" + clean(c.Repeats) + ")"
 		}
 		lines = append(lines, fmt.Sprintf("reservation %s: %s from %s %s", clean(c.Name), view.NodesWord(c.Nodes), t.moment(c.Start), until))
 	}

@@ -13,13 +13,14 @@ import (
 type Queue struct {
 	At       core.Time `json:"at"` // Unix second of the cycle in which it changed last
 	Cluster  string    `json:"cluster"`
-	Nodes    int       `json:"nodes"`            // of the pool
-	Away     int       `json:"away"`             // of these: down, drained or unknown
-	Lead     core.Time `json:"lead"`             // seconds: a start planned within them is due
-	Closures []Closure `json:"closures"`         // reservations that others made over nodes of the pool
-	Sizing   []Sizing  `json:"sizing,omitempty"` // of each machine of which the pool is made; absent where moldable jobs may have all that they list
-	Usage    *Usage    `json:"usage,omitempty"`  // what users made of what was promised to their jobs; absent where nothing was counted yet
-	Jobs     []Entry   `json:"jobs"`             // those that hold nodes by their start, those in the plan by rank, then the others
+	Nodes    int       `json:"nodes"`              // of the pool
+	Away     int       `json:"away"`               // of these: down, drained or unknown
+	Lead     core.Time `json:"lead"`               // seconds: a start planned within them is due
+	Approach core.Time `json:"approach,omitempty"` // seconds before a reservation of others by which a managed job is planned to have ended; absent where there is none
+	Closures []Closure `json:"closures"`           // reservations that others made over nodes of the pool
+	Sizing   []Sizing  `json:"sizing,omitempty"`   // of each machine of which the pool is made; absent where moldable jobs may have all that they list
+	Usage    *Usage    `json:"usage,omitempty"`    // what users made of what was promised to their jobs; absent where nothing was counted yet
+	Jobs     []Entry   `json:"jobs"`               // those that hold nodes by their start, those in the plan by rank, then the others
 }
 
 // Usage is node-seconds of jobs that have ended. What is counted halves in a half-life.
@@ -52,6 +53,19 @@ type Closure struct {
 	Nodes int       `json:"nodes"`
 	Start core.Time `json:"start"`
 	End   core.Time `json:"end"` // core.Forever: no end
+	// Repeats is the batch system's word for how it repeats, such as DAILY, and Later when it is in force again; absent where it does not.
+	Repeats string         `json:"repeats,omitempty"`
+	Later   []adapter.Span `json:"later,omitempty"`
+}
+
+// Same compares every field.
+func (c Closure) Same(o Closure) bool {
+	return c.Name == o.Name && c.Nodes == o.Nodes && c.Start == o.Start && c.End == o.End && c.Repeats == o.Repeats && slices.Equal(c.Later, o.Later)
+}
+
+// Spans returns all times at which it is in force.
+func (c Closure) Spans() []adapter.Span {
+	return adapter.Reservation{Start: c.Start, End: c.End, Later: c.Later}.Spans()
 }
 
 // Entry is one job of the pool, ordinary or managed.
@@ -96,6 +110,9 @@ type Entry struct {
 	Priority   int64              `json:"priority,omitempty"`
 	Parts      []adapter.RankPart `json:"parts,omitempty"`
 }
+
+// NoPlace is how the reason of a managed job begins that has no place in the plan.
+const NoPlace = "no place in the plan"
 
 // What Turn says.
 const (

@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"accordion/adapter"
 	"accordion/adapter/view"
 	"accordion/core"
 )
@@ -32,10 +33,16 @@ func TestTheLackIsTheFirstSecondAtWhichNodesAreMissing(t *testing.T) {
 	found := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		v := Vantage{Queue: &view.Queue{}, Now: moment.Draw(rt, "now")}
+		v.Approach = rapid.Int64Range(0, 5).Draw(rt, "approach")
 		v.Queue.Nodes = rapid.IntRange(4, 12).Draw(rt, "pool")
 		for range rapid.IntRange(0, 3).Draw(rt, "closures") {
 			start := moment.Draw(rt, "closure")
-			v.Queue.Closures = append(v.Queue.Closures, view.Closure{Nodes: nodes.Draw(rt, "closed"), Start: start, End: start + moment.Draw(rt, "length")})
+			c := view.Closure{Nodes: nodes.Draw(rt, "closed"), Start: start, End: start + moment.Draw(rt, "length")}
+			for range rapid.IntRange(0, 2).Draw(rt, "repeats") {
+				start = start + moment.Draw(rt, "until")
+				c.Later = append(c.Later, adapter.Span{Start: start, End: start + moment.Draw(rt, "length")})
+			}
+			v.Queue.Closures = append(v.Queue.Closures, c)
 		}
 		for range rapid.IntRange(0, 4).Draw(rt, "others") {
 			o := view.Entry{Rank: rapid.IntRange(0, 1).Draw(rt, "rank"), Start: moment.Draw(rt, "start"), Size: nodes.Draw(rt, "size")}

@@ -76,7 +76,9 @@ func (v Vantage) room() *occupation.Profile {
 		}
 	}
 	for _, c := range v.Queue.Closures {
-		occupy(c.Start, c.End, c.Nodes)
+		for _, s := range c.Spans() {
+			occupy(s.Start-v.Approach, s.End, c.Nodes)
+		}
 	}
 	for i := range v.Others {
 		o := &v.Others[i]

@@ -57,11 +57,22 @@ type Vantage struct {
 	Queue  *view.Queue
 	Now    core.Time
 	Others []view.Entry // that hold nodes, or stand before it
+	// Approach is how many seconds sooner the reservations of others begin to it than they do.
+	Approach core.Time
+}
+
+// In returns the plan as one of its jobs sees it.
+func In(q *view.Queue, now core.Time, e *view.Entry) Vantage {
+	v := Vantage{Queue: q, Now: now}
+	if e != nil && e.Request != "" && e.Kind != "rigid" {
+		v.Approach = q.Approach
+	}
+	return v
 }
 
 // Pool is how the machine is used.
 func (v Vantage) Pool() Pool {
-	p := Pool{Nodes: v.Queue.Nodes, Away: v.Queue.Away, Taken: v.closed(v.Now)}
+	p := Pool{Nodes: v.Queue.Nodes, Away: v.Queue.Away, Taken: v.closed(v.Now, 0)}
 	held := map[string]bool{} // ordinary jobs may share nodes
 	for i := range v.Queue.Jobs {
 		e := &v.Queue.Jobs[i]
@@ -81,20 +92,32 @@ func (v Vantage) Pool() Pool {
 	return p
 }
 
-// closed is how many nodes reservations of others keep at an instant.
-func (v Vantage) closed(t core.Time) int {
+// closed returns how many nodes reservations of others keep at an instant, when each begins the given number of seconds sooner.
+func (v Vantage) closed(t, sooner core.Time) int {
 	n := 0
 	for _, c := range v.Queue.Closures {
-		if c.Start <= t && t < c.End {
+		if slices.ContainsFunc(c.Spans(), func(s adapter.Span) bool { return s.Start-sooner <= t && t < s.End }) {
 			n += c.Nodes
 		}
 	}
 	return n
 }
 
+// Closing returns the reservation of others, and which time of it, that takes nodes from the job at an instant; nil: none does.
+func (v Vantage) Closing(t core.Time) (*view.Closure, adapter.Span) {
+	for i := range v.Queue.Closures {
+		for _, s := range v.Queue.Closures[i].Spans() {
+			if s.Start-v.Approach <= t && t < s.End {
+				return &v.Queue.Closures[i], s
+			}
+		}
+	}
+	return nil, adapter.Span{}
+}
+
 // free is how many nodes those before the job leave at an instant.
 func (v Vantage) free(t core.Time) int {
-	n := v.Queue.Nodes - v.Queue.Away - v.closed(t)
+	n := v.Queue.Nodes - v.Queue.Away - v.closed(t, v.Approach)
 	for i := range v.Others {
 		n -= v.Others[i].At(t, v.Now)
 	}
@@ -133,7 +156,9 @@ func (v Vantage) instants(from, to core.Time) []core.Time {
 		}
 	}
 	for _, c := range v.Queue.Closures {
-		add(c.Start)
+		for _, s := range c.Spans() {
+			add(s.Start - v.Approach)
+		}
 	}
 	for i := range v.Others {
 		second := v.Others[i].Start
@@ -180,8 +205,10 @@ func (v Vantage) Releases(until core.Time) []Release {
 		}
 	}
 	for _, c := range v.Queue.Closures {
-		if c.End < core.Forever && c.Start <= until {
-			add(c.End, c.Nodes, Release{Closure: c.Name})
+		for _, s := range c.Spans() {
+			if s.End < core.Forever && s.Start-v.Approach <= until {
+				add(s.End, c.Nodes, Release{Closure: c.Name})
+			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Release) int { return cmp.Compare(b.At, a.At) })

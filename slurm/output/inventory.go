@@ -3,6 +3,7 @@ package output
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"accordion/adapter"
 	"accordion/core"
@@ -274,6 +275,8 @@ func ParseReservation(line string) (adapter.Reservation, error) {
 	if list := Text(Field(line, "Nodes")); list != "" {
 		r.Nodes = e.Nodes(list, map[string][]string{})
 	}
+	r.Repeats = repeatOf(Field(line, "Flags"))
+	r.Later = occurrences(r.Start, r.End, r.Repeats, time.Local)
 	if r.Name == "" || r.End < r.Start {
 		e.Fail("reservation", ErrForm)
 	}

@@ -1,0 +1,152 @@
+package plan
+
+import (
+	"slices"
+
+	"accordion/adapter"
+	"accordion/adapter/managed"
+	"accordion/core"
+	"accordion/core/place"
+)
+
+// Grain is the grain of time limits, in seconds: a batch system may round them up to minutes.
+const Grain core.Time = 60
+
+// Approach returns how many seconds before a reservation of others a waiting managed job is planned to end: its time limit leaves it
+// the least allowance for being late, and is whole minutes. A batch system does not start a job whose limit reaches into a reservation.
+func Approach(s managed.Settings) core.Time { return s.Overrun.Least + Grain }
+
+// lookAtReservations notes when reservations of others occupy nodes. early is the same with what lies ahead begun sooner, for jobs that
+// wait; nil: nothing lies ahead. Nothing is planned after the last occurrence that is known of a reservation that repeats.
+func (v *World) lookAtReservations(busy spans) (early spans) {
+	var lies bool
+	for i := range v.Snapshot.Reservations {
+		lies = lies || v.liesAhead(&v.Snapshot.Reservations[i])
+	}
+	if lies && len(v.Jobs)+len(v.Parts) > 0 {
+		early = make(spans, len(busy))
+		for i := range busy {
+			early[i] = slices.Clone(busy[i])
+		}
+	}
+	approach := Approach(v.Settings)
+	for i := range v.Snapshot.Reservations {
+		r := &v.Snapshot.Reservations[i]
+		if r.Ours() {
+			continue
+		}
+		all := r.Spans()
+		if r.Repeats != "" {
+			all = append(all, adapter.Span{Start: all[len(all)-1].End, End: core.Forever})
+		}
+		for _, name := range r.Nodes {
+			n, here := v.Index[name]
+			if !here {
+				continue
+			}
+			for _, s := range all {
+				busy.add(n, max(s.Start, v.Now), s.End)
+				if early != nil && s.End > v.Now {
+					early.add(n, max(s.Start-approach, v.Now), s.End)
+				}
+				v.closed[n] = v.closed[n] || s.Start <= v.Now && v.Now < s.End && v.taken[n].Kind == managed.Nobody
+			}
+		}
+	}
+	return early
+}
+
+// liesAhead reports whether a reservation of others begins later than now.
+func (v *World) liesAhead(r *adapter.Reservation) bool {
+	return !r.Ours() && (r.Start > v.Now || len(r.Later) > 0)
+}
+
+// ahead returns what others occupy, as jobs that wait are planned around it.
+func (v *World) ahead() []place.Claim {
+	if v.early != nil {
+		return v.early
+	}
+	return v.claims
+}
+
+// Closes returns the first reservation of others that begins on one of the nodes at that second or later, and when; nil: none does.
+func (v *World) Closes(nodes []string, from core.Time) (first *adapter.Reservation, at core.Time) {
+	at = core.Forever
+	wanted := make(map[string]bool, len(nodes))
+	for _, n := range nodes {
+		wanted[n] = true
+	}
+	for i := range v.Snapshot.Reservations {
+		r := &v.Snapshot.Reservations[i]
+		if r.Ours() || !slices.ContainsFunc(r.Nodes, func(n string) bool { return wanted[n] }) {
+			continue
+		}
+		for _, s := range r.Spans() {
+			if s.Start >= from && s.Start < at {
+				first, at = r, s.Start
+			}
+		}
+	}
+	return first, at
+}
+
+// Before returns the reservation of others without which a job of that profile could begin on idle nodes now, and when that begins; nil:
+// there is none.
+func (v *World) Before(ep core.EP) (first *adapter.Reservation, at core.Time) {
+	at = core.Forever
+	until := v.Now + v.Settings.StartLead + ep.Total() + Approach(v.Settings)
+	idle, lasting := 0, 0
+	for i, name := range v.Nodes {
+		if v.taken[i].Kind != managed.Nobody || v.closed[i] {
+			continue
+		}
+		idle++
+		r, begins := v.Closes([]string{name}, v.Now+1)
+		if begins >= until {
+			lasting++
+		} else if begins < at {
+			first, at = r, begins
+		}
+	}
+	if lasting >= ep[0].Nodes || idle < ep[0].Nodes {
+		return nil, core.Forever
+	}
+	return first, at
+}
+
+// Repeating returns a reservation of others that repeats and without whose nodes none of the job's choices can be had; nil: there is none.
+func (v *World) Repeating(r *managed.Job) *adapter.Reservation {
+	fewest := len(v.Nodes)
+	for _, ep := range r.Choices {
+		fewest = min(fewest, ep.Peak())
+	}
+	for i := range v.Snapshot.Reservations {
+		closes, others := &v.Snapshot.Reservations[i], 0
+		for n, name := range v.Nodes {
+			if !v.lost[n] && !slices.Contains(closes.Nodes, name) {
+				others++
+			}
+		}
+		if closes.Repeats != "" && !closes.Ours() && others < fewest {
+			return closes
+		}
+	}
+	return nil
+}
+
+// opens returns the last second before that one, or that second, at which a reservation of others ends on one of the nodes; 0: none
+// does.
+func (v *World) opens(nodes []string, before core.Time) (at core.Time) {
+	for i := range v.Snapshot.Reservations {
+		r := &v.Snapshot.Reservations[i]
+		if r.Ours() || !slices.ContainsFunc(r.Nodes, func(n string) bool { return slices.Contains(nodes, n) }) {
+			continue
+		}
+		for _, s := range r.Spans() {
+			if s.End <= before {
+				at = max(at, s.End)
+			}
+		}
+	}
+	return at
+}
