@@ -11,7 +11,7 @@ import (
 func TestTheFileOfNodesSaysHowManyThereAreOfEachKind(t *testing.T) {
 	var text strings.Builder
 	for n := range 3 {
-		fmt.Fprintf(&text, "NodeName=n%d Arch=x86_64 CoresPerSocket=4 CPUEfctv=15 CPUTot=16 AvailableFeatures=ib,knl ActiveFeatures=ib Gres=gpu:a100:2(S:0-1),gpu:v100:1,tmp:no_consume:1G "+
+		fmt.Fprintf(&text, "NodeName=n%d Arch=x86_64 CoresPerSocket=4 CPUEfctv=15 CPUTot=16 AvailableFeatures=ib,knl ActiveFeatures=ib Gres=gpu:a100:2(S:0,2),gpu:v100:1,tmp:no_consume:1G "+
 			"OS=Linux 6.1 RealMemory=4000 Sockets=2 Boards=1 MemSpecLimit=500 State=IDLE ThreadsPerCore=2 TmpDisk=2000 Weight=1\n", n)
 	}
 	text.WriteString("NodeName=n9 Arch=x86_64 CoresPerSocket=1 CPUEfctv=1 CPUTot=1 AvailableFeatures=(null) ActiveFeatures=(null) Gres=(null) " +
