@@ -121,7 +121,7 @@ func (r *Reader) report(f Field, k Kind, text string) error {
 
 // comment keeps a header line.
 func (r *Reader) comment(line string) error {
-	if key, value, ok := field(line); ok && key == profileKey {
+	if _, key, value, ok := field(line); ok && key == profileKey {
 		number, ep, err := parseProfile(value)
 		if err != nil {
 			return r.report(0, BadProfile, err.Error())

@@ -38,6 +38,7 @@ func fromLog(cmd *cobra.Command, f *flags, job string) (*heard, error) {
 	for _, line := range log.Warnings.Lines() {
 		fmt.Fprintln(cmd.ErrOrStderr(), "accordion: warning:", line)
 	}
+	log.Records = swf.Summaries(log.Records)
 	h := &heard{log: &archived{Log: log}}
 	h.runs, h.log.unnamed = archive.Runs(log)
 	return h, nil
