@@ -99,8 +99,8 @@ func (h *Header) Get(key string) (value string, ok bool) {
 	return all[0], true
 }
 
-// Number returns the first value of a field that is a whole number of 0 or more: 338 of "338 (batch partition; 512 total)",
-// 1024 of "1,024" and of "1.024e3". ok is false where the log does not say, or says -1.
+// Number returns the first value of a field that is a whole number of 0 or more. It reads "1,024" and "1.024e3" as 1024, and
+// "338 (batch partition; 512 total)" as 338. ok is false where the log does not say, or says -1.
 func (h *Header) Number(key string) (n int64, ok bool) {
 	for _, value := range h.All(key) {
 		if n, ok := wholeNumber(value); ok {
@@ -142,8 +142,8 @@ func wholeNumber(value string) (n int64, ok bool) {
 	return int64(f), true
 }
 
-// Machine is the size of the machine in processors: MaxProcs, else MaxNodes. ok is false where the log does not say, or not in a
-// way that can be read.
+// Machine returns the size of the machine in processors: MaxProcs, else MaxNodes. ok is false where the log does not say it, or
+// not in a way that can be read.
 func (h *Header) Machine() (processors int, ok bool) {
 	n, err := h.MachineSize()
 	return n, err == nil && n > 0
@@ -152,7 +152,7 @@ func (h *Header) Machine() (processors int, ok bool) {
 // A SizeError names the header line from which the size of the machine cannot be read.
 type SizeError struct{ Line string }
 
-// Error is one line.
+// Error returns one line.
 func (e *SizeError) Error() string {
 	return fmt.Sprintf("read the header's size of the machine: %s is no whole number of processors; write MaxProcs: 1024, or give --machine 1024", core.Shown(e.Line))
 }
@@ -160,7 +160,7 @@ func (e *SizeError) Error() string {
 // sizeLine is a header line that seems to give the size of the machine, in whatever form.
 var sizeLine = regexp.MustCompile(`(?i)^[^a-z0-9]*max[ _-]?(procs|processors|nodes)[^a-z]*[0-9]`)
 
-// MachineSize is Machine with the reason: 0 where the header says no size, and a *SizeError where it says one that cannot be read. A
+// MachineSize returns what Machine does, or 0 where the header says no size. It returns a *SizeError where a size cannot be read. A
 // value without a digit says none, and so does a negative number.
 func (h *Header) MachineSize() (processors int, err error) {
 	for _, key := range []string{"MaxProcs", "MaxNodes"} {

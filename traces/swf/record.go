@@ -55,7 +55,7 @@ func Burst(records []Record, i int) bool {
 	return i > 0 && Part <= r.Status && r.Status <= LastPartFailed && r.Number == records[i-1].Number
 }
 
-// Summaries returns the records without those of bursts: one a job. It is the same slice where there are none.
+// Summaries returns the records without bursts, so one a job. It returns the same slice where there are no bursts.
 func Summaries(records []Record) []Record {
 	for i := range records {
 		if Burst(records, i) {

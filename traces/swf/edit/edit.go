@@ -76,7 +76,7 @@ func Select(log *swf.Log, s Selection) (removed int) {
 	return removed
 }
 
-// jobs yields the records of each job: its own, and behind it those of its bursts.
+// jobs yields the records of each job: its own, then its bursts.
 func jobs(records []swf.Record) iter.Seq[[]swf.Record] {
 	return func(yield func([]swf.Record) bool) {
 		for first := 0; first < len(records); {
