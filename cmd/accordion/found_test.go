@@ -24,13 +24,13 @@ var found = []struct {
 		// TotalCPU is the sum over all processors: 4,000 days of it are 22 hours of 4,096 processors.
 		name: "01-totalcpu-10y", command: "trace from-sacct --machine 9216 --zone UTC sacct.txt",
 		pieces: []string{"accordion: 2 jobs, 0 of them evolving\n", "; MaxProcs: 9216\n",
-			"  501        0     10  86400 4096 84377.843505859375 ", "  502      100     10     60    4     50 "},
+			"  501        0     10  86400 4096 84377.84350585938 ", "  502      100     10     60    4     50 "},
 		absent: []string{"left out", "cannot be read"},
 	},
 	{
 		name: "02-newline-jobname-import", command: "trace from-sacct --machine 64 --zone UTC sacct.txt",
 		pieces: []string{"accordion: 2 jobs, 0 of them evolving\n", "  601        0     10     60    4 ", "  602      100     10     60    4 ",
-			"accordion: warning: 1 line cannot be read: sacct.txt:3: "},
+			"accordion: warning: 1 line cannot be read, left out: sacct.txt:3: "},
 	},
 	{
 		// A summary line, and a line for each of its two bursts: one job.

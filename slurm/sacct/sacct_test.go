@@ -116,9 +116,9 @@ func TestAnOldJobOfTheSameIdIsAnotherJob(t *testing.T) {
 }
 
 func TestRowsThatAreNotOursAreRefusedWithTheirLine(t *testing.T) {
-	for _, text := range []string{"7|90|100\n", "x|1|2|3|COMPLETED|a|n1|b\n", "7|2026-01-01T00:00:00|2|3|COMPLETED|a|n1|b\n", "7|1|2|3|COMPLETED|a|n[1|b\n"} {
+	for _, text := range []string{"7|90|100\n", "x|1|2|3|COMPLETED|a|n1|b\n", "7|soon|2|3|COMPLETED|a|n1|b\n", "7|1|2|3|COMPLETED|a|n[1|b\n"} {
 		_, err := Read(strings.NewReader("\n"+text), 0)
-		if err == nil || !strings.Contains(err.Error(), "line 2") {
+		if err == nil || !strings.Contains(err.Error(), "sacct:2: ") {
 			t.Errorf("%q: error %v does not name line 2", text, err)
 		}
 	}

@@ -215,18 +215,18 @@ func TestALineThatCannotBeReadCostsThatLine(t *testing.T) {
 		{"CR", "ID|State|Name\r1|A|x\r", []string{"1 A x"}, ""},
 		{"two texts, each with a mark", "ID|State|Name\n1|A|x\n" + mark + "ID|State|Name\n2|B|y\n", []string{"1 A x", "2 B y"}, ""},
 		{"a name with a line end", "ID|State|Name\n1|A|x\ny\n2|B|y\n", []string{"1 A x", "2 B y"},
-			"1 line cannot be read, left out: a:3: one field, and 3 names above: the rest of a Name with a line end in it, or no row"},
+			"1 line cannot be read, left out: a:3: one field for 3 columns: the rest of a Name with a line end in it, or no row"},
 		{"a name that looks like other names", "ID|State|Name\n1|A|x\nName|State|ID\n2|B|y\n", []string{"1 A x", "2 B y"},
 			"1 line cannot be read, left out: a:3: a line of other names than the first: read that text by itself"},
-		{"a short row", "ID|State|Name\n1|A\n2|B|y\n", []string{"2 B y"}, "1 line cannot be read, left out: a:2: 2 fields, and 3 names above"},
+		{"a short row", "ID|State|Name\n1|A\n2|B|y\n", []string{"2 B y"}, "1 line cannot be read, left out: a:2: 2 fields for 3 columns"},
 		{"a long row", "Name|ID|State\nx|y|1|A\ny|2|B\n", []string{"2 B y"},
-			"1 line cannot be read, left out: a:2: 4 fields, and 3 names above; a Name may have a | in it: ask for Name last"},
+			"1 line cannot be read, left out: a:2: 4 fields for 3 columns; a Name may have a | in it: ask for Name last"},
 		{"a value that is wrong", "ID|State|Name\n1|?|x\n2|B|y\n", []string{"2 B y"}, "1 line cannot be read, left out: a:2: State: no state"},
 		{"a very long line", "ID|State|Name\n1|A|" + long + "\n2|B|y\n", []string{"2 B y"}, "1 line cannot be read, left out: a:2: a line of more than 1048576 bytes"},
 		{"what a login shell says", "Welcome!\n\nsacct: error: no\nID|State|Name\n1|A|x\n", []string{"1 A x"},
 			"2 lines cannot be read, left out: a:1: above the line of names; a:3: above the line of names"},
 		{"many", "ID|State|Name\n1\n2\n3\n4\n5\n6|A|x\n", []string{"6 A x"},
-			"5 lines cannot be read, left out: " + strings.Repeat("a:N: one field, and 3 names above: the rest of a Name with a line end in it, or no row; ", 3) + "… and 2 more"},
+			"5 lines cannot be read, left out: " + strings.Repeat("a:N: one field for 3 columns: the rest of a Name with a line end in it, or no row; ", 3) + "… and 2 more"},
 		{"nothing", " \n", []string{"a:1: no text; want what this prints: sacct …"}, ""},
 		{"no names", "1|A|x\n", []string{`a:1: no column ID in "1|A|x"; want what this prints: sacct …`}, ""},
 		{"names without rows", "ID|State|Name\n", nil, ""},
@@ -287,7 +287,7 @@ func FuzzRows(f *testing.F) {
 			last = line
 			return nil
 		})
-		for _, w := range unread.Warnings("line", "left out") {
+		for _, w := range unread.Warnings("line", "cannot be read, left out") {
 			if strings.Contains(w, "\n") {
 				t.Fatalf("a warning of several lines: %q", w)
 			}

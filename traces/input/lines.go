@@ -41,13 +41,13 @@ func (l *Lines) Next() error {
 	if l.end == 0 {
 		l.end = l.lineEnd()
 	}
-	l.buffer, l.Long, l.Ended = l.buffer[:0], false, false
-	read := false
+	l.buffer = l.buffer[:0]
+	read, long := false, false
 	for {
 		piece, err := l.in.ReadSlice(l.end)
 		read = read || len(piece) > 0
 		if room := MaxLine + 1 - len(l.buffer); len(piece) > room { // and its end
-			l.Long = l.Long || len(bytes.TrimRight(piece, "\r\n")) > room-1
+			long = long || len(bytes.TrimRight(piece, "\r\n")) > room-1
 			l.buffer = append(l.buffer, piece[:room]...)
 		} else {
 			l.buffer = append(l.buffer, piece...)
@@ -62,7 +62,7 @@ func (l *Lines) Next() error {
 		break
 	}
 	line := bytes.TrimRight(l.buffer, "\r\n")
-	if l.Long = l.Long || len(line) > MaxLine; l.Long {
+	if l.Long = long || len(line) > MaxLine; l.Long {
 		line = line[:MaxLine]
 	}
 	l.Number++

@@ -194,7 +194,7 @@ func (r *Rows) split() error {
 	case len(r.fields) > n && rest:
 		r.fields = append(r.fields[:n-1], strings.Join(r.fields[n-1:], r.separator))
 	case len(r.fields) == 1 && n > 1 && rest:
-		return r.Wrong("", fmt.Sprintf("one field, and %d names above: the rest of a %s with a line end in it, or no row", n, r.columns.Rest))
+		return r.Wrong("", fmt.Sprintf("one field for %d columns: the rest of a %s with a line end in it, or no row", n, r.columns.Rest))
 	case r.Has(strings.TrimSpace(r.fields[0])) && lacking(r.fields, r.columns.Wanted) == "":
 		return r.Wrong("", "a line of other names than the first: read that text by itself")
 	case len(r.fields) != n:
@@ -202,7 +202,7 @@ func (r *Rows) split() error {
 		if r.columns.Rest != "" && !rest {
 			hint = fmt.Sprintf("; a %s may have a %s in it: ask for %s last", r.columns.Rest, r.separator, r.columns.Rest)
 		}
-		return r.Wrong("", fmt.Sprintf("%d fields, and %d names above%s", len(r.fields), n, hint))
+		return r.Wrong("", fmt.Sprintf("%d fields for %d columns%s", len(r.fields), n, hint))
 	}
 	return nil
 }

@@ -45,16 +45,16 @@ func (u *Unread) join(other Unread) {
 	u.First = u.First[:min(len(u.First), mostFirst)]
 }
 
-// Warnings returns what is to be told, a line each: how many there are of the kind ("line", "value"), what became of them ("left out"),
-// and the first few errors. It returns nothing where all was read.
-func (u *Unread) Warnings(kind, done string) []string {
+// Warnings returns what is to be told, a line each: how many there are of a kind ("line"), what became of them ("cannot be read, left
+// out"), and the first few errors. It returns nothing where there are none.
+func (u *Unread) Warnings(kind, what string) []string {
 	if u.Count == 0 {
 		return nil
 	}
 	if u.Count > 1 {
 		kind += "s"
 	}
-	all := []string{fmt.Sprintf("%d %s cannot be read, %s: %v", u.Count, kind, done, u.First[0])}
+	all := []string{fmt.Sprintf("%d %s %s: %v", u.Count, kind, what, u.First[0])}
 	for _, e := range u.First[1:] {
 		all = append(all, e.Error())
 	}
@@ -64,5 +64,7 @@ func (u *Unread) Warnings(kind, done string) []string {
 	return all
 }
 
-// String returns the warnings as one line.
-func (u *Unread) String() string { return strings.Join(u.Warnings("line", "left out"), "; ") }
+// String returns the warnings about lines as one.
+func (u *Unread) String() string {
+	return strings.Join(u.Warnings("line", "cannot be read, left out"), "; ")
+}

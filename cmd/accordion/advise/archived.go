@@ -2,7 +2,6 @@ package advise
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,11 +15,6 @@ import (
 type archived struct {
 	*swf.Log
 	unnamed bool // it knows no executables
-}
-
-// isLog says whether a file is a workload log, by its name.
-func isLog(file string) bool {
-	return strings.HasSuffix(strings.TrimSuffix(file, ".gz"), ".swf")
 }
 
 // fromLog reads a workload log: sizes and times of jobs.
