@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"accordion/core"
 	"accordion/slurm/output"
@@ -131,9 +132,12 @@ func FuzzRead(f *testing.F) {
 		if len(text) > 1<<12 {
 			return
 		}
-		jobs, err := Read(strings.NewReader(text), 1000)
+		jobs, unread, err := ReadHolds(strings.NewReader(text), "a.txt", time.Local, 1000)
 		if err != nil {
 			return
+		}
+		if strict, err := Read(strings.NewReader(text), 1000); (err == nil) != (unread.Lines.Count == 0) && unread.Doubled.Count == 0 || err == nil && len(strict) != len(jobs) {
+			t.Errorf("strictly %d jobs, %v; %d jobs, %v", len(strict), err, len(jobs), unread.Warnings())
 		}
 		for _, j := range jobs {
 			for _, h := range j.Holds {
