@@ -188,19 +188,32 @@ func (h *Header) MachineSize() (processors int, err error) {
 // UnixStart is second 0 of the log in Unix time; ok is false where the log does not say.
 func (h *Header) UnixStart() (seconds int64, ok bool) { return h.Number("UnixStartTime") }
 
-// Location is the time zone of the site: that of TimeZoneString, else the offset that TimeZone gives, else UTC.
+// Location returns the time zone of the site: that of TimeZoneString, else the offset or the name that TimeZone gives, else UTC.
 func (h *Header) Location() *time.Location {
-	if name, ok := h.Get("TimeZoneString"); ok && name != "" && name != "Local" {
-		if zone, err := time.LoadLocation(name); err == nil {
-			return zone
-		}
+	name, _ := h.Get("TimeZoneString")
+	if zone := zoneNamed(name); zone != nil {
+		return zone
 	}
-	if text, ok := h.Get("TimeZone"); ok {
-		if offset, err := strconv.Atoi(text); err == nil && -86400 < offset && offset < 86400 {
-			return time.FixedZone("", offset)
-		}
+	text, _ := h.Get("TimeZone")
+	if offset, err := strconv.Atoi(text); err == nil && -86400 < offset && offset < 86400 {
+		return time.FixedZone("", offset)
+	}
+	if zone := zoneNamed(text); zone != nil {
+		return zone
 	}
 	return time.UTC
+}
+
+// zoneNamed returns the zone of a name; nil where there is none.
+func zoneNamed(name string) *time.Location {
+	if name == "" || name == "Local" {
+		return nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil
+	}
+	return zone
 }
 
 // Set gives a field one value: it takes the place of the first such field and of the lines that continue it, and other

@@ -167,8 +167,11 @@ func FuzzHeader(f *testing.F) {
 func TestAZoneThatNobodyKnowsIsItsOffset(t *testing.T) {
 	for text, want := range map[string]string{
 		"; TimeZone: 3600\n; TimeZoneString: Europe/Atlantis": "01:00:00",
-		"; TimeZone: -3600":       "23:00:00",
-		"; TimeZone: 99999999":    "00:00:00",
+		"; TimeZone: -3600":                              "23:00:00",
+		"; TimeZone: 99999999":                           "00:00:00",
+		"; TimeZone: US/Pacific":                         "16:00:00",
+		"; TimeZone: Local":                              "00:00:00",
+		"; TimeZoneString: UNKNOWN\n; TimeZone: UNKNOWN": "00:00:00",
 		"; x":                     "00:00:00",
 		"; TimeZoneString: Local": "00:00:00",
 	} {
