@@ -101,7 +101,7 @@ var found = []row{
 	replayed("definition.swf", "definition: 3 jobs on 64 nodes; left out 4: 4 that are parts of the job above them\n"),
 	// https://www.cs.huji.ac.il/labs/parallel/workload/l_sandia_ross: exit codes in the field of the status.
 	replayed("sandia-ross.swf", "sandia-ross: 4 jobs on 64 nodes\n"),
-	// https://github.com/oar-team/oar3/pull/1: oar2trace wrote the line of a job that completed twice. Nobody knows that it is one job.
+	// https://github.com/oar-team/oar3/pull/1: oar2trace wrote the line of a job that completed twice. The log does not say that it is one job.
 	replayed("oar3-1.swf", "oar3-1: 3 jobs on 8 nodes\n"),
 	{name: "reports", command: "trace check oar3-1.swf", status: 1, pieces: []string{"jobs whose number another job has: 1, first job 21, the 2nd of the log\n"}},
 	replayed("no-summary.swf", "no-summary: 2 jobs on 64 nodes; left out 1: 1 that are parts of the job above them\n"),
@@ -138,17 +138,17 @@ type row struct {
 	widest  int      // characters of a line of standard output; 0: any
 }
 
-// imported is a row about a file of Slurm's accounting in reports.
+// imported returns a row about a file of Slurm's accounting in reports.
 func imported(file string, pieces ...string) row {
 	return row{name: "reports", command: "trace from-sacct --machine 64 --zone UTC " + file, pieces: pieces}
 }
 
-// refused is a row about one that cannot be read.
+// refused returns a row about such a file that cannot be read.
 func refused(file, why string) row {
 	return row{name: "reports", command: "trace from-sacct --machine 64 " + file, status: 2, pieces: []string{"accordion: " + why + "\n"}}
 }
 
-// replayed is a row about a workload log in reports.
+// replayed returns a row about a workload log in reports.
 func replayed(file string, pieces ...string) row {
 	return row{name: "reports", command: "replay " + file, pieces: pieces}
 }

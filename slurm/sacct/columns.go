@@ -66,7 +66,7 @@ type chain struct {
 	resizing   bool
 }
 
-// columns are the wanted ones, and the command that prints them.
+// columns returns the wanted ones with the command that prints them.
 func columns(wanted, command string) input.Columns {
 	return input.Columns{Wanted: strings.Split(wanted, ","), Rest: "JobName", Command: command}
 }
@@ -176,7 +176,7 @@ func (t *table) number(column string) int64 {
 	return max(n, 0)
 }
 
-// timeForms are how a time may be written beside Unix seconds: as Slurm does by itself, and with SLURM_TIME_FORMAT.
+// timeForms lists how a time may be written other than in Unix seconds: as Slurm does by itself, and with SLURM_TIME_FORMAT.
 var timeForms = []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", time.RFC3339, "2006-01-02T15:04:05Z0700"}
 
 // time reads a time as SLURM_TIME_FORMAT=%s prints it, or as Slurm does by itself, which then is the zone's; 0: unknown. Of a time in the

@@ -43,7 +43,7 @@ func TestOneBadLineCostsOneLine(t *testing.T) {
 		{"a name with a line end and a separator", names + first + "\nsecond|line\n" + second + "\n", "a.txt:3: 2 fields for 14 columns"},
 		{"a job id that is none", names + "x" + first + "\n" + first + "\n" + second + "\n", `a.txt:2: JobIDRaw: "x7" is no job id, nor that of a step such as 123.0`},
 		{"a time that is none", names + first + "\n" + strings.Replace(first, "110", "soon", 1) + "\n" + second + "\n", `a.txt:3: Start: "soon" is no time; want Unix seconds (SLURM_TIME_FORMAT=%s), or 2026-01-31T12:00:00`},
-		{"a submission that nobody knows", names + strings.Replace(first, "100", "Unknown", 1) + "\n" + first + "\n" + second + "\n", `a.txt:2: Submit: "Unknown" is no time of submission`},
+		{"an unknown submission", names + strings.Replace(first, "100", "Unknown", 1) + "\n" + first + "\n" + second + "\n", `a.txt:2: Submit: "Unknown" is no time of submission`},
 		{"processors that cannot be read", names + strings.Replace(first, "|8|", "|eight|", 1) + "\n" + first + "\n" + second + "\n", `a.txt:2: AllocCPUS: "eight" is no number from 0 to 2147483647`},
 		{"a damaged step", names + first + "\n7.0|100|no\n" + second + "\n", "a.txt:3: 3 fields for 14 columns"},
 		{"what sacct complains of", "sacct: error: slurmdbd\n" + names + first + "\n" + second + "\n", "a.txt:1: above the line of names"},
@@ -181,8 +181,8 @@ func TestTheHourThatComesTwiceIsReadAsEarlyAsTheJobAllows(t *testing.T) {
 		{"it ends where clocks show less than at its start", "01:50:00", "02:50:00", "02:10:00", [3]core.Time{-600, 3000, 4200}, 2},
 		{"it ends at the same time of day", "01:50:00", "02:50:00", "02:50:00", [3]core.Time{-600, 3000, 3000}, 2},
 		{"it starts after clocks were set back", "02:50:00", "02:10:00", "02:20:00", [3]core.Time{3000, 4200, 4800}, 3},
-		{"it is over before", "00:50:00", "01:10:00", "01:20:00", [3]core.Time{-4200, -3000, -2400}, 0},
-		{"it is over after", "01:50:00", "02:10:00", "03:10:00", [3]core.Time{-600, 600, 7800}, 1},
+		{"it ends before that hour", "00:50:00", "01:10:00", "01:20:00", [3]core.Time{-4200, -3000, -2400}, 0},
+		{"it ends after that hour", "01:50:00", "02:10:00", "03:10:00", [3]core.Time{-600, 600, 7800}, 1},
 	} {
 		row := between("2026-10-25T"+c.submit, "2026-10-25T"+c.start, "2026-10-25T"+c.end)
 		log, left, err := Workload(strings.NewReader(names+row+"\n"), "a.txt", paris)

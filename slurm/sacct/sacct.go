@@ -74,7 +74,7 @@ type entry struct {
 
 func (e entry) its() entry { return e }
 
-// Read reads the rows and puts those of one job together. What still runs is held until now (Unix seconds). Rows of jobs that
+// Read reads the rows and makes one Job of the rows of each job. What still runs is held until now (Unix seconds). Rows of jobs that
 // held nothing give a job without Holds. A line that cannot be read is an error, which names it: ReadHolds goes on.
 func Read(in io.Reader, now core.Time) ([]Job, error) {
 	jobs, unread, err := ReadHolds(in, "sacct", time.UTC, now)
@@ -84,8 +84,8 @@ func Read(in io.Reader, now core.Time) ([]Job, error) {
 	return jobs, err
 }
 
-// ReadHolds is Read of a file, which may have a line of names, a column Cluster and rows of steps, and in which times without a zone are
-// the zone's. It leaves out the lines that cannot be read, and counts them. An error says that nothing can be read.
+// ReadHolds reads a file as Read does, and leaves out the lines that cannot be read, which it counts. The file may have a line of names, a
+// column Cluster and rows of steps. Times without a zone are the zone's. An error says that nothing can be read.
 func ReadHolds(in io.Reader, file string, zone *time.Location, now core.Time) ([]Job, Unread, error) {
 	var unread Unread
 	c := columns(Format, HoldsCommand)
@@ -123,7 +123,7 @@ func ReadHolds(in io.Reader, file string, zone *time.Location, now core.Time) ([
 	return join(rows, now), unread, nil
 }
 
-// noneOf is the error of a text in which no line can be read.
+// noneOf returns the error of a text in which no line can be read.
 func noneOf(unread *Unread) error {
 	return fmt.Errorf("%w (no line of %d can be read)", unread.Lines.First[0], unread.Lines.Count)
 }

@@ -27,7 +27,7 @@ type LeftOut struct {
 	Clusters []string // of whose jobs there are some, where these are several
 }
 
-// Warnings returns what is to be told beside the counts, a line each.
+// Warnings returns what is to be told next to the counts, a line each.
 func (l *LeftOut) Warnings() []string {
 	all := l.Unread.Warnings()
 	if len(l.Clusters) > 0 {

@@ -119,7 +119,7 @@ func unpackZstd(t *Text) (io.Reader, error) {
 	return d, nil
 }
 
-// plain passes over the mark of the byte order, and refuses what is no text.
+// plain skips the mark of the byte order, and refuses what is no text.
 func (t *Text) plain(name string) error {
 	first, _ := t.Peek(257 + len("ustar"))
 	for _, f := range foreign {

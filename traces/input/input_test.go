@@ -129,7 +129,7 @@ func TestATruncatedTextEndsWithAnError(t *testing.T) {
 	}
 }
 
-// lines are what Lines reads of a text: "!" before one that is long, "…" behind one without an end.
+// lines returns what Lines reads of a text: "!" before one that is long, "…" behind one without an end.
 func lines(t *testing.T, text string) (all []string) {
 	t.Helper()
 	l := NewLines(strings.NewReader(text))
@@ -179,7 +179,7 @@ func TestLinesEndAsTheFirstDoes(t *testing.T) {
 
 var columns = Columns{Wanted: []string{"ID", "State", "Name"}, Rest: "Name", Command: "sacct …"}
 
-// rows are the ID, the state and the name of each row of a text, and what cannot be read.
+// rows returns the ID, the state and the name of each row of a text, and what cannot be read.
 func rows(t *testing.T, text string, c Columns) (all []string, unread Unread) {
 	t.Helper()
 	r, err := NewRows(strings.NewReader(text), "a", c, &unread)

@@ -79,7 +79,7 @@ func NewRows(in io.Reader, file string, c Columns, unread *Unread) (*Rows, error
 	return nil, first
 }
 
-// failed is what is said when reading failed.
+// failed returns the error of a failed reading.
 func (r *Rows) failed(err error) error {
 	return fmt.Errorf("read %s, after line %d: %w", r.file, r.lines.Number, err)
 }
@@ -218,7 +218,7 @@ func (r *Rows) Has(column string) bool {
 	return has
 }
 
-// Text returns the current row's value of a column; "" where there is no such column.
+// Text returns the current row's value of a column; "" where the column is missing.
 func (r *Rows) Text(column string) string {
 	if at, has := r.places[column]; has && at < len(r.fields) {
 		return r.fields[at]

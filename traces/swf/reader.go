@@ -162,7 +162,7 @@ func (r *Reader) fill() error {
 	return r.ended()
 }
 
-// drop passes over a line that is too long. Before the first job that is an error: what has such lines is no log.
+// drop skips a line that is too long. Before the first job that is an error: what has such lines is no log.
 func (r *Reader) drop() error {
 	if r.jobs == 0 {
 		return fmt.Errorf("%s:%d: a line of more than %d bytes: %w", r.name, r.line+1, MaxLine, ErrNotSWF)
