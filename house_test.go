@@ -24,7 +24,7 @@ var doors = map[string][]string{
 	"core/...":                {"core/..."}, // and coreOrder
 	"traces/...":              {"traces/...", "core/..."},
 	"traces/advise":           {"core/..."},
-	"traces/advise/archive":   {"core", "traces/advise", "traces/swf"},
+	"traces/advise/archive":   {"core", "traces/advise", "traces/input", "traces/swf"},
 	"traces/advise/whatif":    {"core", "traces/advise", "traces/model", "traces/replay", "traces/swf", "traces/workload"},
 	"shim/application":        {"shim/...", "core", "core/hostlist", "core/mold"},
 	"shim/selector":           {"shim/...", "core", "core/mold", "core/profile"},
@@ -67,7 +67,7 @@ var doors = map[string][]string{
 	"slurm/number":            {"core"},
 	"slurm/output/outputtest": nil,
 	"slurm":                   {"slurm/...", "adapter", "adapter/hosts", "core/...", "traces/swf"},
-	"slurm/sacct":             {"slurm/...", "adapter", "core/...", "traces/advise", "traces/swf"},
+	"slurm/sacct":             {"slurm/...", "adapter", "core/...", "traces/advise", "traces/input", "traces/swf"},
 	"slurm/...":               {"slurm/...", "adapter", "core/...", "traces/swf"},
 	"oar/conf":                {"core"},
 	"oar/node":                {"oar/conf", "adapter"},

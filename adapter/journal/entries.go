@@ -119,8 +119,15 @@ func (ev Event) row() ([]any, error) {
 }
 
 // Unfinished gives the intents without an outcome, in order: after a crash, the actions that may be half done.
+// One whose arguments cannot be read is an error: nothing may be done on half of an intent.
 func (j *Journal) Unfinished() ([]Entry, error) {
-	return j.page(`WHERE kind = 'intent' AND outcome IS NULL ORDER BY id`)
+	all, err := j.page(`WHERE kind = 'intent' AND outcome IS NULL ORDER BY id`)
+	for _, e := range all {
+		if text, unreadable := e.Args[Unreadable].(string); unreadable {
+			return nil, explain("reading", j.path, fmt.Errorf("entry %d: the arguments %.40q are no JSON", e.ID, text))
+		}
+	}
+	return all, err
 }
 
 // Entries gives every intent and event with an id above since, in order. An error ends the sequence.
@@ -202,11 +209,14 @@ func scan(rows *sql.Rows) (Entry, error) {
 		d := json.NewDecoder(strings.NewReader(args))
 		d.UseNumber() // 1700000000 stays that, and does not become 1.7e+09
 		if err := d.Decode(&e.Args); err != nil {
-			return e, fmt.Errorf("entry %d: %w", e.ID, err)
+			e.Args = map[string]any{Unreadable: args}
 		}
 	}
 	return e, nil
 }
+
+// Unreadable is the argument of an entry whose arguments cannot be read: their text. The other entries are read.
+const Unreadable = "unreadable"
 
 // pruneBatch bounds one transaction of Prune, so that an intent never waits long behind it.
 const pruneBatch = 1000

@@ -33,9 +33,9 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("host list, column %d: %s%s is not %s", e.Column, strconv.QuoteToASCII(piece), rest, e.Want)
 }
 
-// Expand lists the names in the order in which they are written, the last bracket of a name turning fastest as in
-// Slurm: n[1-2]-[3-4] is n1-3 n1-4 n2-3 n2-4. A range keeps the width of its first number: [08-10] is 08 09 10. The
-// empty text is the empty list. Errors are of type *Error.
+// Expand lists the names in Slurm's order. Of several brackets in a name the last one turns fastest, then the first, then the
+// second and so on. n[1-2]-[3-4] is n1-3 n1-4 n2-3 n2-4, and a[0-1]b[0-1]c[0-1] begins with a0b0c0 a0b0c1 a1b0c0. A range keeps
+// the width of its first number: [08-10] is 08 09 10. The empty text is the empty list. Errors are of type *Error.
 func Expand(text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
@@ -176,22 +176,71 @@ func notInName(r rune) bool {
 	return true
 }
 
+// appendNames writes the names of an entry in Slurm's order.
 func (e *entry) appendNames(names []string) []string {
-	var rest func(prefix []byte, parts []part)
-	rest = func(prefix []byte, parts []part) {
-		prefix = append(prefix, parts[0].literal...)
-		if len(parts) == 1 && parts[0].ranges == nil {
-			names = append(names, string(prefix))
-			return
+	brackets := e.parts
+	if last := len(brackets) - 1; brackets[last].ranges == nil { // what is behind the last bracket
+		brackets = brackets[:last]
+	}
+	turning := make([]counter, len(brackets))
+	for i := range turning {
+		turning[i].set(brackets[i].ranges, 0)
+	}
+	var name []byte
+	for {
+		name = name[:0]
+		for i, part := range brackets {
+			name = append(name, part.literal...)
+			r := part.ranges[turning[i].at]
+			name = appendNumber(name, turning[i].number, r.width)
 		}
-		for _, r := range parts[0].ranges {
-			for n := r.from; n <= r.to; n++ {
-				rest(appendNumber(prefix, n, r.width), parts[1:])
-			}
+		if len(brackets) < len(e.parts) {
+			name = append(name, e.parts[len(brackets)].literal...)
+		}
+		names = append(names, string(name))
+		if !turn(brackets, turning) {
+			return names
 		}
 	}
-	rest(make([]byte, 0, len(e.text)+16), e.parts)
-	return names
+}
+
+// counter is the number at which a bracket stands.
+type counter struct {
+	at     int // of its ranges
+	number uint64
+}
+
+func (c *counter) set(ranges []numbers, at int) { c.at, c.number = at, ranges[at].from }
+
+// next goes to the bracket's next number; behind the last one it goes to the first, and reports false.
+func (c *counter) next(ranges []numbers) bool {
+	switch {
+	case c.number < ranges[c.at].to:
+		c.number++
+		return true
+	case c.at+1 < len(ranges):
+		c.set(ranges, c.at+1)
+		return true
+	}
+	c.set(ranges, 0)
+	return false
+}
+
+// turn goes to the next name: the last bracket turns first, then the others from the left. It reports false behind the last name.
+func turn(brackets []part, turning []counter) bool {
+	last := len(brackets) - 1
+	if last < 0 {
+		return false
+	}
+	if turning[last].next(brackets[last].ranges) {
+		return true
+	}
+	for i := range last {
+		if turning[i].next(brackets[i].ranges) {
+			return true
+		}
+	}
+	return false
 }
 
 // appendNumber writes n with leading zeros to the width.

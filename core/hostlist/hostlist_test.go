@@ -32,6 +32,23 @@ func TestAListExpandsAsSlurmExpandsIt(t *testing.T) {
 		{"r[1-2]n[01-02]", "r1n01 r1n02 r2n01 r2n02"},
 		{"a.b-c_d", "a.b-c_d"},
 		{"n[0]", "n0"},
+		// found/22: of three brackets the last turns fastest, then the first. scontrol of 20.11, 22.05, 24.11 and 26.05 agree on these.
+		{"a[0-2]b[1-3]c[4-5]", "a0b1c4 a0b1c5 a1b1c4 a1b1c5 a2b1c4 a2b1c5 a0b2c4 a0b2c5 a1b2c4 a1b2c5 a2b2c4 a2b2c5 a0b3c4 a0b3c5 a1b3c4 a1b3c5 a2b3c4 a2b3c5"},
+		{"a[0-1]b[0-1]c[0-1]d[0-1]", "a0b0c0d0 a0b0c0d1 a1b0c0d0 a1b0c0d1 a0b1c0d0 a0b1c0d1 a1b1c0d0 a1b1c0d1 a0b0c1d0 a0b0c1d1 a1b0c1d0 a1b0c1d1 a0b1c1d0 a0b1c1d1 a1b1c1d0 a1b1c1d1"},
+		{"a[0-1][0-1][0-1]", "a000 a001 a100 a101 a010 a011 a110 a111"},
+		{"a[0-1,5]b[07-08,3]c[0-1]", "a0b07c0 a0b07c1 a1b07c0 a1b07c1 a5b07c0 a5b07c1 a0b08c0 a0b08c1 a1b08c0 a1b08c1 a5b08c0 a5b08c1 a0b3c0 a0b3c1 a1b3c0 a1b3c1 a5b3c0 a5b3c1"},
+		{"x,a[0-1]b[0-1]c[0-1],y", "x a0b0c0 a0b0c1 a1b0c0 a1b0c1 a0b1c0 a0b1c1 a1b1c0 a1b1c1 y"},
+		// Lists that other programs read wrongly, as reported in public; scontrol of the four releases agrees on these, too.
+		{"c1001a-s[11,17]", "c1001a-s11 c1001a-s17"},                                    // https://github.com/pytorch/ignite/pull/2204
+		{"n[1-3,2-4]", "n1 n2 n3 n2 n3 n4"},                                             // https://github.com/pytorch/ignite/pull/2208
+		{"rack[0-1]_blade[0-1]", "rack0_blade0 rack0_blade1 rack1_blade0 rack1_blade1"}, // https://github.com/NVIDIA/cloudai/pull/1023
+		{"sh-[2,11]-[4]", "sh-2-4 sh-11-4"},                                             // https://github.com/clustershell/clustershell/issues/356
+		// https://github.com/skypilot-org/skypilot/pull/8891
+		{"ml-16-node-[001-002,004],ml-17-node-[001-003]", "ml-16-node-001 ml-16-node-002 ml-16-node-004 ml-17-node-001 ml-17-node-002 ml-17-node-003"},
+		// https://github.com/clustershell/clustershell/pull/637: the place of a node in several dimensions is not its rank in Slurm.
+		{"r[1-2]c[1-2]s[1-2]b[1-2]", "r1c1s1b1 r1c1s1b2 r2c1s1b1 r2c1s1b2 r1c2s1b1 r1c2s1b2 r2c2s1b1 r2c2s1b2 " +
+			"r1c1s2b1 r1c1s2b2 r2c1s2b1 r2c1s2b2 r1c2s2b1 r1c2s2b2 r2c2s2b1 r2c2s2b2"},
+		{"sw[0-1]n[08-10]p[1,3]", "sw0n08p1 sw0n08p3 sw1n08p1 sw1n08p3 sw0n09p1 sw0n09p3 sw1n09p1 sw1n09p3 sw0n10p1 sw0n10p3 sw1n10p1 sw1n10p3"},
 	} {
 		got, err := hostlist.Expand(test.list)
 		if err != nil || strings.Join(got, " ") != test.names {
@@ -46,11 +63,59 @@ func TestAListExpandsAsSlurmExpandsIt(t *testing.T) {
 }
 
 func TestSomeListsExpandThatSlurmDoesNotRead(t *testing.T) {
-	for list, want := range map[string]string{"": "", "n[1-2]-ib": "n1-ib n2-ib", "[1-2]": "1 2"} {
+	for list, want := range map[string]string{"": "", "n[1-2]-ib": "n1-ib n2-ib", "[1-2]": "1 2",
+		"a[0-1]b[0-1]c": "a0b0c a0b1c a1b0c a1b1c", // 24.11 and 26.05 read these two, in this order
+		// https://github.com/clustershell/clustershell/issues/356 and https://github.com/dwighthubbard/sshmap/issues/5, in these releases.
+		"sh-[2,11]-4":                    "sh-2-4 sh-11-4",
+		"pud[1,2].udb.bf[3,4].yahoo.com": "pud1.udb.bf3.yahoo.com pud1.udb.bf4.yahoo.com pud2.udb.bf3.yahoo.com pud2.udb.bf4.yahoo.com",
+		"a[0-1]b[0-1]c[0-1]d":            "a0b0c0d a0b0c1d a1b0c0d a1b0c1d a0b1c0d a0b1c1d a1b1c0d a1b1c1d",
+	} {
 		if got, err := hostlist.Expand(list); err != nil || strings.Join(got, " ") != want {
 			t.Errorf("Expand(%q) = %q, %v; want %s", list, got, err, want)
 		}
 	}
+}
+
+// TestSeveralBracketsTurnInSlurmsOrder compares Expand with a plain second implementation: the i-th name has the digit i modulo the
+// length of the last bracket there, and the quotient gives the digits of the others from the left.
+func TestSeveralBracketsTurnInSlurmsOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lengths := rapid.SliceOfN(rapid.IntRange(1, 4), 1, 5).Draw(t, "lengths")
+		suffix := rapid.SampledFrom([]string{"", "-ib"}).Draw(t, "suffix")
+		list, count := "", 1
+		for k, length := range lengths {
+			list += fmt.Sprintf("%c[%d-%d]", 'a'+k, k, k+length-1)
+			count *= length
+		}
+		turning := append([]int{len(lengths) - 1}, rangeOf(len(lengths)-1)...)
+		var want []string
+		for i := range count {
+			digits := make([]int, len(lengths))
+			rest := i
+			for _, k := range turning {
+				digits[k] = rest % lengths[k]
+				rest /= lengths[k]
+			}
+			name := ""
+			for k, d := range digits {
+				name += fmt.Sprintf("%c%d", 'a'+k, k+d)
+			}
+			want = append(want, name+suffix)
+		}
+		got, err := hostlist.Expand(list + suffix)
+		if err != nil || !slices.Equal(got, want) {
+			t.Fatalf("%s%s expands to %q, %v; want %q", list, suffix, got, err, want)
+		}
+	})
+}
+
+// rangeOf returns the numbers from 0 to n-1.
+func rangeOf(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
 
 // slurmsHostnames is `scontrol show hostnames`, the oracle; nil where Slurm is not installed, and the table stands

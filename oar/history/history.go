@@ -149,7 +149,7 @@ func (j *job) run(hosts int) advise.Run {
 	if name == "" {
 		name = named(j.command)
 	}
-	return advise.Run{ID: fmt.Sprint(j.id), User: j.user, Account: core.Printable(j.project), Partition: j.queue, Name: core.Printable(name), Submit: j.submit, Start: j.start, End: j.stop,
+	return advise.Run{ID: fmt.Sprint(j.id), User: core.Printable(j.user), Account: core.Printable(j.project), Partition: core.Printable(j.queue), Name: core.Printable(name), Submit: j.submit, Start: j.start, End: j.stop,
 		Requested: hosts, Limit: j.limit, Held: hosts, Completed: j.state == terminated && j.exit == 0, Script: -1}
 }
 

@@ -1,14 +1,15 @@
 package sacct
 
 import (
-	"bufio"
-	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"accordion/core"
 	"accordion/slurm/number"
+	"accordion/traces/input"
 )
 
 // Columns are what Workload wants to know of a job. The name is last: it may contain the separator.
@@ -21,111 +22,153 @@ const wanted = "JobIDRaw,Submit,Start,End,State,ReqCPUS,AllocCPUS,TimelimitRaw,T
 const Command = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --allocations --parsable2 --starttime=2026-01-01 --format=" + wanted + ",NNodes,JobName"
 
 // An InputError says where the accounting is not as sacct prints it.
-type InputError struct {
-	File   string
-	Line   int    // from 1
-	Column string // "" for the whole line
-	Why    string
+type InputError = input.Error
+
+// clusterColumn distinguishes jobs of several clusters: sacct --clusters and --federation can print it.
+const clusterColumn = "Cluster"
+
+// jobKey identifies a job: two clusters of one text may have the same id.
+type jobKey struct {
+	cluster string // "" where the text does not tell
+	id      int64
 }
 
-// Error is one line: file:line, the column, what is wrong.
-func (e *InputError) Error() string {
-	if e.Column == "" {
-		return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Why)
-	}
-	return fmt.Sprintf("%s:%d: %s: %s", e.File, e.Line, e.Column, e.Why)
+// Unread counts what cannot be read of a text, and what is taken for something else.
+type Unread struct {
+	Lines   input.Unread // left out
+	Values  input.Unread // statistics, taken as unknown
+	Doubled input.Unread // times in the hour that comes twice when daylight saving time ends, taken as early as their job allows
 }
 
-// table reads `sacct --parsable2`: a line of names, then a line a row.
+// Warnings returns what is to be told of it, a line each.
+func (u *Unread) Warnings() []string {
+	return slices.Concat(u.Lines.Warnings("line", "cannot be read, left out"), u.Values.Warnings("value", "cannot be read, taken as unknown"),
+		u.Doubled.Warnings("time", "may be either of two hours as daylight saving time ends, taken as early as its job allows "+
+			"(SLURM_TIME_FORMAT=%s prints such times clearly)"))
+}
+
+// table reads what `sacct --parsable2` prints.
 type table struct {
-	file    string
-	lines   *bufio.Scanner
-	line    int
-	names   []string
-	places  map[string]int
-	fields  []string // of the current row
-	problem error
+	*input.Rows
+	in       *input.Text
+	zone     *time.Location // of times without one
+	unread   *Unread
+	problem  error             // the first of the current row
+	words    map[string]string // one copy of each text that comes again and again
+	clusters map[string]bool   // those that rows are of
+	last     chain
 }
 
-// openTable reads the names, and checks that all of Columns are among them.
-func openTable(in io.Reader, file string) (*table, error) {
-	return openColumns(in, file, Columns, Command)
+// chain is what the row before says of a job's times.
+type chain struct {
+	job        jobKey
+	start, end core.Time
+	resizing   bool
 }
 
-// openColumns does the same for other columns, and the command that prints them.
-func openColumns(in io.Reader, file, columns, command string) (*table, error) {
-	t := &table{file: file, lines: bufio.NewScanner(in), places: map[string]int{}}
-	t.lines.Buffer(nil, MaxLine)
-	if !t.scan() {
-		return nil, t.ended(&InputError{File: file, Line: 1, Why: "nothing; want what this prints: " + command})
+// columns returns the wanted ones with the command that prints them.
+func columns(wanted, command string) input.Columns {
+	return input.Columns{Wanted: strings.Split(wanted, ","), Rest: "JobName", Command: command}
+}
+
+// openTable reads the names of the columns. Close the table's in.
+func openTable(in io.Reader, file string, zone *time.Location, c input.Columns, unread *Unread) (*table, error) {
+	text, err := input.Open(in, file)
+	if err != nil {
+		return nil, err
 	}
-	t.names = strings.Split(t.lines.Text(), "|")
-	for i, name := range t.names {
-		t.places[name] = i
-	}
-	for name := range strings.SplitSeq(columns, ",") {
-		if _, ok := t.places[name]; !ok {
-			return nil, &InputError{File: file, Line: t.line, Why: fmt.Sprintf("no column %s in %s; want what this prints: %s", name, core.Shown(t.lines.Text()), command)}
-		}
+	t := &table{in: text, zone: zone, unread: unread, words: map[string]string{}, clusters: map[string]bool{}}
+	if t.Rows, err = input.NewRows(text, file, c, &unread.Lines); err != nil {
+		text.Close()
+		return nil, err
 	}
 	return t, nil
 }
 
-// scan goes to the next line that is not blank.
-func (t *table) scan() bool {
-	for t.lines.Scan() {
-		t.line++
-		if strings.TrimSpace(t.lines.Text()) != "" {
-			return true
-		}
-	}
-	return false
-}
-
-// ended is what reading failed with, or else what is to be said at the end.
-func (t *table) ended(otherwise error) error {
-	if err := t.lines.Err(); err != nil {
-		return fmt.Errorf("%s:%d: %w", t.file, t.line+1, err)
-	}
-	return otherwise
-}
-
-// next goes to the next row; false at the end, or when something is wrong (t.problem).
-func (t *table) next() bool {
-	if t.problem != nil || !t.scan() {
-		t.problem = t.ended(t.problem)
-		return false
-	}
-	n := len(t.names)
-	t.fields = t.fields[:0]
-	for field := range strings.SplitSeq(strings.TrimSuffix(t.lines.Text(), "\r"), "|") {
-		t.fields = append(t.fields, field)
-	}
-	if len(t.fields) > n && t.names[n-1] == "JobName" {
-		t.fields = append(t.fields[:n-1:n-1], strings.Join(t.fields[n-1:], "|"))
-	}
-	if len(t.fields) != n {
-		t.wrong("", fmt.Sprintf("%d fields, and %d names above; a name of a job may have a | in it: ask for JobName last", len(t.fields), n))
-		return false
-	}
-	return true
-}
-
-func (t *table) text(column string) string { return t.fields[t.places[column]] }
-
-// wrong keeps the first problem.
+// wrong keeps the first problem of the row, which then is left out.
 func (t *table) wrong(column, why string) {
 	if t.problem == nil {
-		t.problem = &InputError{File: t.file, Line: t.line, Column: column, Why: why}
+		t.problem = t.Wrong(column, why)
 	}
+}
+
+// failed returns the first problem of the row; nil where there is none.
+func (t *table) failed() error {
+	if t.problem == nil {
+		return nil
+	}
+	return t.problem
+}
+
+// unknown counts a statistic of the row that cannot be read.
+func (t *table) unknown(column string) {
+	t.unread.Values.Add(t.Wrong(column, core.Shown(t.Text(column))+" is no value that sacct prints"))
+}
+
+// word returns the one copy of a text.
+func (t *table) word(text string) string {
+	if known, ok := t.words[text]; ok {
+		return known
+	}
+	own := strings.Clone(text)
+	t.words[own] = own
+	return own
+}
+
+// job reads JobIDRaw and Cluster. A step has what is behind the point.
+func (t *table) job() (job jobKey, step string, isStep bool) {
+	raw, step, isStep := strings.Cut(t.Text("JobIDRaw"), ".")
+	raw, _, _ = strings.Cut(raw, "+") // of a heterogeneous job
+	id, err := strconv.ParseInt(raw, 10, 64)
+	if err != nil || id <= 0 || id > 1<<32 {
+		t.wrong("JobIDRaw", core.Shown(t.Text("JobIDRaw"))+" is no job id, nor that of a step such as 123.0")
+	}
+	job = jobKey{t.word(t.Text(clusterColumn)), id}
+	if job.cluster != "" {
+		t.clusters[job.cluster] = true
+	}
+	return job, step, isStep
+}
+
+// state reads State without who ended the job: "CANCELLED by 0" is CANCELLED.
+func (t *table) state() string {
+	state, _, _ := strings.Cut(t.Text("State"), " ")
+	return t.word(state)
+}
+
+// entry reads what a row says of a job's life.
+func (t *table) entry(job jobKey) entry {
+	_, line := t.Line()
+	e := entry{line: line, jobKey: job, state: t.state()}
+	before := core.Time(0)
+	if t.last.job == job && t.last.resizing {
+		before = t.last.end
+	}
+	e.submit = t.time("Submit", before)
+	e.start = t.time("Start", e.submit)
+	e.end = t.time("End", max(e.start, e.submit))
+	t.last = chain{job, e.start, e.end, e.state == resizing}
+	return e
+}
+
+// statistic reads a count that a job can do without; -1: it cannot be read.
+func (t *table) statistic(column string) int64 {
+	before := t.problem
+	n := t.number(column)
+	if t.problem != before {
+		t.problem = before
+		t.unknown(column)
+		return -1
+	}
+	return n
 }
 
 // number reads a count; an empty field is 0, and so is one of a column that is not there.
 func (t *table) number(column string) int64 {
-	if _, ok := t.places[column]; !ok || t.text(column) == "" {
+	text := t.Text(column)
+	if text == "" {
 		return 0
 	}
-	text := t.text(column)
 	n, err := number.Count(text)
 	if err != nil || n > 1<<31-1 {
 		t.wrong(column, core.Shown(text)+" is no number from 0 to 2147483647")
@@ -133,34 +176,70 @@ func (t *table) number(column string) int64 {
 	return max(n, 0)
 }
 
-// time reads a time as SLURM_TIME_FORMAT=%s prints it, or as Slurm does by itself, which then is the zone's; 0: unknown.
-func (t *table) time(column string, zone *time.Location) core.Time {
+// timeForms lists how a time may be written other than in Unix seconds: as Slurm does by itself, and with SLURM_TIME_FORMAT.
+var timeForms = []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", time.RFC3339, "2006-01-02T15:04:05Z0700"}
+
+// time reads a time as SLURM_TIME_FORMAT=%s prints it, or as Slurm does by itself, which then is the zone's; 0: unknown. Of a time in the
+// hour that comes twice, when daylight saving time ends, it takes the first one that is not before another time of the job.
+func (t *table) time(column string, before core.Time) core.Time {
 	const year10000 = 253402300800
-	text := t.text(column)
+	text := t.Text(column)
 	if at, err := parseTime(text); err == nil && at < year10000 {
 		return at
 	}
-	at, err := time.ParseInLocation("2006-01-02T15:04:05", text, zone)
-	if err != nil || at.Unix() < 0 {
-		t.wrong(column, core.Shown(text)+" is no time; want Unix seconds (SLURM_TIME_FORMAT=%s), or 2026-01-31T12:00:00")
-		return 0
+	for _, form := range timeForms {
+		at, err := time.ParseInLocation(form, text, t.zone)
+		if err != nil || at.Unix() < 0 {
+			continue
+		}
+		first, second := readings(at)
+		if first == second {
+			return known(first)
+		}
+		t.unread.Doubled.Add(t.Wrong(column, core.Shown(text)+" comes twice in "+t.zone.String()))
+		if first < before {
+			return second
+		}
+		return first
 	}
-	return at.Unix()
+	t.wrong(column, core.Shown(text)+" is no time; want Unix seconds (SLURM_TIME_FORMAT=%s), or 2026-01-31T12:00:00")
+	return 0
+}
+
+// readings returns the Unix seconds at which clocks of a zone show what they show at one of them: both as daylight saving time ends, otherwise
+// one.
+func readings(at time.Time) (first, second core.Time) {
+	const longest = 3 * time.Hour // that clocks are set back by: one hour is usual
+	_, offset := at.Zone()
+	first, second = at.Unix(), at.Unix()
+	for _, other := range []time.Time{at.Add(-longest), at.Add(longest)} {
+		_, its := other.Zone()
+		shifted := at.Unix() + int64(offset-its)
+		if _, there := time.Unix(shifted, 0).In(at.Location()).Zone(); there == its {
+			first, second = min(first, shifted), max(second, shifted)
+		}
+	}
+	return first, second
 }
 
 // limit reads TimelimitRaw, in seconds. It returns 0 where there is none, where it cannot be read, and without such a column.
 func (t *table) limit() core.Time {
-	if _, ok := t.places["TimelimitRaw"]; !ok {
-		return 0
+	text := t.Text("TimelimitRaw")
+	limit, ok := number.MinutesLimit(text)
+	if !ok && text != "" && '0' <= text[0] && text[0] <= '9' {
+		t.unknown("TimelimitRaw")
 	}
-	limit, _ := number.MinutesLimit(t.text("TimelimitRaw"))
 	return limit
 }
 
 // cpu reads TotalCPU, in seconds of all processors. It returns -1 where it is empty or cannot be read: a statistic costs no job.
 func (t *table) cpu() float64 {
-	milliseconds, ok := number.Duration(t.text("TotalCPU"))
+	text := t.Text("TotalCPU")
+	milliseconds, ok := number.Duration(text)
 	if !ok {
+		if text != "" {
+			t.unknown("TotalCPU")
+		}
 		return -1
 	}
 	return float64(milliseconds) / 1000
@@ -168,7 +247,7 @@ func (t *table) cpu() float64 {
 
 // requested reads ReqNodes of a job that held some nodes. Where sacct rounded the number, or it cannot be read, it is taken for those.
 func (t *table) requested(held int) int {
-	text := t.text("ReqNodes")
+	text := t.Text("ReqNodes")
 	n, err := number.Count(text)
 	if err != nil || n > 1<<31-1 || number.Rounded(text) && held > 0 {
 		return held

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // found/01: TotalCPU is a sum over all processors, and may be longer than any limit of a job.
@@ -37,7 +39,7 @@ func TestALimitThatCannotBeReadIsUnknown(t *testing.T) {
 func TestNodesThatWereAskedForAreReadWithTheirUnit(t *testing.T) {
 	for text, want := range map[string]int{"2": 2, "2K": 2048, "1.50K": 1536, "0.00K": 3, "0.01K": 3, "?": 3, "": 0, "0": 0, "99999999999": 3} {
 		runs := read(t, stepNames+"7|7|100|110|170|COMPLETED|"+text+"|n[1-3]|ada|phys|main|mesh\n")
-		if len(runs.All) != 1 || runs.All[0].Requested != want || runs.Left != (LeftUnread{}) {
+		if len(runs.All) != 1 || runs.All[0].Requested != want || !cmp.Equal(runs.Left, LeftUnread{}) {
 			t.Errorf("ReqNodes %q: %+v, %+v; want %d", text, runs.All, runs.Left, want)
 		}
 	}

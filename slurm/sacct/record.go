@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/core/evolve"
 	"accordion/traces/swf"
 )
 
@@ -59,9 +58,6 @@ func workload(jobs []life) (*swf.Log, error) {
 		}
 		used[r.Number] = true
 		if ep := j.profile(); ep != nil {
-			if err := evolve.Check(ep, core.MaxNodes); err != nil {
-				return nil, fmt.Errorf("job %d: %w", j.first().id, err)
-			}
 			if log.EPs == nil {
 				log.EPs = map[int64]core.EP{}
 			}
@@ -89,6 +85,9 @@ func (l life) record(zero core.Time, groups *[5]numbering) swf.Record {
 	}
 	if r.RequestedTime == 0 {
 		r.RequestedTime = swf.Unknown
+	}
+	if first.asked < 0 {
+		r.RequestedProcessors = swf.Unknown
 	}
 	for i, into := range []*int32{&r.User, &r.Group, &r.Application, &r.Queue, &r.Partition} {
 		*into = groups[i].of(first.groups[i])

@@ -33,23 +33,25 @@ type LeftUnread struct {
 	Hetero     int // parts of heterogeneous jobs: one script, several allocations
 	Broken     int // they end before they begin, or a line about them is unreadable
 
-	Lines int         // unreadable
-	First *InputError // the first of them; nil: none
-	Cut   bool        // the text ends within a line: what was the last job is left out
+	Unread      // what cannot be read
+	Cut    bool // the text ends within a line: what was the last job is left out
 }
 
 // Runs reads what StepCommand prints, of a file or of several, into runs.
 type Runs struct {
 	All   []advise.Run
 	Left  LeftUnread
-	nodes map[string]int32   // the number of each node's name
-	lists map[string][]int32 // of each text of a list that has been seen
-	words map[string]string  // one copy of each name of a user, a step, …
+	nodes map[string]int32  // the number of each node's name, and its cluster's
+	lists map[list][]int32  // of each list that has been seen
+	words map[string]string // one copy of each name of a user, a step, …
 }
+
+// list is the text of a list of nodes of a cluster.
+type list struct{ cluster, text string }
 
 // NewRuns has read nothing yet.
 func NewRuns() *Runs {
-	return &Runs{nodes: map[string]int32{}, lists: map[string][]int32{}, words: map[string]string{}}
+	return &Runs{nodes: map[string]int32{}, lists: map[list][]int32{}, words: map[string]string{}}
 }
 
 // accounts is what one text says of one job id, before its lines are put together.
@@ -79,74 +81,101 @@ type scripted struct {
 // A line that cannot be read costs the jobs it may be about, and is counted. An error says that nothing could be read: *InputError where
 // the names of the columns are not those wanted.
 func (r *Runs) Read(in io.Reader, file string, zone *time.Location, from, until core.Time) error {
-	end := &ending{in: in}
-	t, err := openColumns(end, file, stepsWanted+",JobName", StepCommand)
+	t, err := openTable(in, file, zone, columns(stepsWanted+",JobName", StepCommand), &r.Left.Unread)
 	if err != nil {
 		return err
 	}
-	jobs := map[int64]*accounts{}
-	var order []int64
-	last := int64(0)
-	of := func(id int64) *accounts {
-		if jobs[id] == nil {
-			jobs[id] = &accounts{}
-			order = append(order, id)
+	defer t.in.Close()
+	x := text{jobs: map[jobKey]*accounts{}}
+	read, unread := false, Unread{}
+	for err != io.EOF {
+		err = t.Next()
+		if err == nil {
+			t.problem = nil
+			if job := r.line(t, &x); t.problem == nil {
+				x.last, read = job, true
+			}
+			err = t.failed()
 		}
-		return jobs[id]
+		var wrong *InputError
+		switch {
+		case errors.As(err, &wrong):
+			r.Left.Lines.Add(wrong)
+			unread.Lines.Add(wrong)
+			x.unreadable(t)
+		case err != nil && err != io.EOF: // the rest of a damaged file
+			r.Left.Lines.Add(t.Wrong("", err.Error()))
+			r.Left.Cut = true
+			x.broken(x.last)
+			err = io.EOF
+		}
 	}
-	for {
-		read := t.next()
-		if read && t.text("JobIDRaw") == "JobIDRaw" {
-			continue // texts one behind the other
-		}
-		id := int64(0)
-		if read {
-			id = r.line(t, zone, of)
-		}
-		if t.problem == nil && read {
-			last = id
-			continue
-		}
-		if t.problem == nil {
-			break
-		}
-		more := r.unreadable(t)
-		for _, id := range []int64{id, last, idOf(t.lines.Text())} {
-			if id != 0 {
-				of(id).broken = true
+	if !read && unread.Lines.Count > 0 {
+		return noneOf(&unread)
+	}
+	if t.Cut() && x.last.id != 0 {
+		r.Left.Cut = true
+		x.broken(x.last)
+	}
+	for _, job := range x.order {
+		its := x.jobs[job]
+		if len(t.clusters) > 1 {
+			for i := range its.rows {
+				its.rows[i].Partition = r.word(job.cluster + "/" + its.rows[i].Partition)
 			}
 		}
-		if !more {
-			break
-		}
-	}
-	if end.last != '\n' && last != 0 {
-		r.Left.Cut = true
-		of(last).broken = true
-	}
-	for _, id := range order {
-		r.add(jobs[id], from, until)
-		delete(jobs, id) // of a month there are many
+		r.add(its, from, until)
+		delete(x.jobs, job) // of a month there are many
 	}
 	return nil
 }
 
-// unreadable counts the line at which the table is, and goes on behind it; false when there is nothing behind.
-func (r *Runs) unreadable(t *table) bool {
-	var wrong *InputError
-	again := errors.As(t.problem, &wrong)
-	if !again {
-		wrong = &InputError{File: t.file, Line: t.line + 1, Why: t.problem.Error()}
-	}
-	r.Left.Lines++
-	if r.Left.First == nil {
-		r.Left.First = wrong
-	}
-	t.problem = nil
-	return again
+// text is what one text says, before the lines of each job are put together.
+type text struct {
+	jobs  map[jobKey]*accounts
+	order []jobKey
+	last  jobKey // of the last line that could be read
 }
 
-// idOf is the job that a line seems to be about; 0: none.
+func (x *text) of(job jobKey) *accounts {
+	if x.jobs[job] == nil {
+		x.jobs[job] = &accounts{}
+		x.order = append(x.order, job)
+	}
+	return x.jobs[job]
+}
+
+// broken notes that a line about a job cannot be read.
+func (x *text) broken(job jobKey) {
+	if job.id != 0 {
+		x.of(job).broken = true
+	}
+}
+
+// unreadable notes which jobs the table's current line may be about. A line of one field is about none: it is the rest of a name.
+func (x *text) unreadable(t *table) {
+	line, _ := t.Line()
+	if !strings.ContainsAny(line, "|\t;") {
+		return
+	}
+	id := idOf(line)
+	if id == 0 {
+		x.broken(x.last)
+		return
+	}
+	known := false
+	for job := range x.jobs { // of whatever cluster
+		if job.id == id {
+			known = true
+			x.broken(job)
+		}
+	}
+	if !known {
+		x.broken(jobKey{x.last.cluster, id})
+	}
+}
+
+// idOf returns the job that a line seems to be about; 0: none.
 func idOf(line string) int64 {
 	digits := 0
 	for digits < len(line) && '0' <= line[digits] && line[digits] <= '9' {
@@ -156,58 +185,51 @@ func idOf(line string) int64 {
 	return id
 }
 
-// ending remembers the last byte that was read.
-type ending struct {
-	in   io.Reader
-	last byte
-}
-
-func (e *ending) Read(p []byte) (int, error) {
-	n, err := e.in.Read(p)
-	if n > 0 {
-		e.last = p[n-1]
-	}
-	return n, err
-}
-
-// line reads one line, and says of which job it is.
-func (r *Runs) line(t *table, zone *time.Location, of func(int64) *accounts) int64 {
-	raw, step, isStep := strings.Cut(t.text("JobIDRaw"), ".")
-	raw, _, plus := strings.Cut(raw, "+")
-	id, err := strconv.ParseInt(raw, 10, 64)
-	if err != nil || id <= 0 || id > 1<<32 {
-		t.wrong("JobIDRaw", core.Shown(t.text("JobIDRaw"))+" is no job id, nor that of a step such as 123.0")
-		return 0
-	}
-	if plus && isStep {
-		return id // of a heterogeneous job
-	}
-	from, to, nodes := t.time("Start", zone), t.time("End", zone), r.list(t)
-	if t.problem != nil {
-		return id
-	}
-	job := of(id)
+// line reads one line, and returns the job that it is about.
+func (r *Runs) line(t *table, x *text) jobKey {
+	job, step, isStep := t.job()
 	switch {
+	case t.problem != nil:
+		return jobKey{}
+	case isStep && strings.Contains(t.Text("JobIDRaw"), "+"):
+		return job // of a heterogeneous job
 	case !isStep:
-		job.rows = append(job.rows, r.row(t, zone, from, to, nodes))
+		e := t.entry(job)
+		nodes := r.list(t, job.cluster)
+		if t.problem == nil {
+			its := x.of(job)
+			its.rows = append(its.rows, r.row(t, e, nodes))
+		}
+		return job
+	}
+	before := core.Time(0)
+	if t.last.job == job {
+		before = t.last.start
+	}
+	from := t.time("Start", before)
+	to, nodes := t.time("End", from), r.list(t, job.cluster)
+	if t.problem != nil {
+		return job
+	}
+	its := x.of(job)
+	switch {
 	case step == "batch" || step == "interactive":
 		if len(nodes) > 0 {
-			job.scripts = append(job.scripts, scripted{from, nodes[0]})
+			its.scripts = append(its.scripts, scripted{from, nodes[0]})
 		}
 	case step != "extern":
-		job.steps = append(job.steps, advise.Step{Name: r.word(t.text("JobName")), From: from, To: to, Nodes: nodes})
+		its.steps = append(its.steps, advise.Step{Name: r.word(t.Text("JobName")), From: from, To: to, Nodes: nodes})
 	}
-	return id
+	return job
 }
 
-func (r *Runs) row(t *table, zone *time.Location, from, to core.Time, nodes []int32) accounted {
-	state, _, _ := strings.Cut(t.text("State"), " ")
+func (r *Runs) row(t *table, e entry, nodes []int32) accounted {
 	return accounted{
 		Run: advise.Run{
-			ID: strings.Clone(core.Printable(t.text("JobID"))), User: r.word(t.text("User")), Account: r.word(t.text("Account")), Partition: r.word(t.text("Partition")), Name: r.word(t.text("JobName")),
-			Submit: t.time("Submit", zone), Start: from, End: to, Requested: t.requested(len(nodes)), Limit: t.limit(), Held: len(nodes), Completed: state == "COMPLETED", Script: -1,
+			ID: strings.Clone(core.Printable(t.Text("JobID"))), User: r.word(t.Text("User")), Account: r.word(t.Text("Account")), Partition: r.word(t.Text("Partition")), Name: r.word(t.Text("JobName")),
+			Submit: e.submit, Start: e.start, End: e.end, Requested: t.requested(len(nodes)), Limit: t.limit(), Held: len(nodes), Completed: e.state == "COMPLETED", Script: -1,
 		},
-		state: r.word(state), nodes: len(nodes),
+		state: r.word(e.state), nodes: len(nodes),
 	}
 }
 
@@ -222,14 +244,14 @@ func (r *Runs) word(text string) string {
 	return clean
 }
 
-// list is the nodes of a line, by their numbers; nil where none are assigned.
-func (r *Runs) list(t *table) []int32 {
+// list reads the nodes of a line, by their numbers; nil where none are assigned.
+func (r *Runs) list(t *table, cluster string) []int32 {
 	const column = "NodeList"
-	text := t.text(column)
+	text := t.Text(column)
 	if text == "" || text == "None assigned" || text == "None" || text == "Unknown" {
 		return nil
 	}
-	if known, ok := r.lists[text]; ok {
+	if known, ok := r.lists[list{cluster, text}]; ok {
 		return known
 	}
 	names, err := hostlist.Expand(text)
@@ -238,17 +260,18 @@ func (r *Runs) list(t *table) []int32 {
 		return nil
 	}
 	names = slices.Compact(slices.Sorted(slices.Values(names)))
-	list := make([]int32, len(names))
+	numbers := make([]int32, len(names))
 	for i, name := range names {
+		name = cluster + "/" + name
 		number, ok := r.nodes[name]
 		if !ok {
 			number = int32(len(r.nodes))
-			r.nodes[strings.Clone(name)] = number
+			r.nodes[name] = number
 		}
-		list[i] = number
+		numbers[i] = number
 	}
-	r.lists[strings.Clone(text)] = list
-	return list
+	r.lists[list{cluster, strings.Clone(text)}] = numbers
+	return numbers
 }
 
 // add makes runs of what was read of one job id, or counts why not. A row of the same id is a job that was requeued, or another one; one

@@ -13,27 +13,31 @@
 package sacct
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
-	"strings"
+	"time"
 
 	"accordion/adapter"
 	"accordion/core"
 	"accordion/core/hostlist"
 	"accordion/slurm/output"
+	"accordion/traces/input"
 )
 
 // Format is the fields that Read wants, in order. The name is last: it may contain the separator.
 const Format = "JobIDRaw,Submit,Start,End,State,User,NodeList,JobName"
 
+// HoldsCommand prints the accounting as Read wants it.
+const HoldsCommand = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --allocations --parsable2 --noheader --format=" + Format + " --starttime=…"
+
 // Job is one job's life as the accounting has it.
 type Job struct {
-	adapter.Key // Submitted is that of its first row: a resize writes its own second there
+	adapter.Key        // Submitted is that of its first row: a resize writes its own second there
+	Cluster     string // "" where the accounting does not tell
 	Name, User  string
 	State       string     // of its last row
 	Expands     core.JobID // the job beside which it was allocated; 0 for every other job
@@ -53,9 +57,6 @@ type Hold struct {
 	From, To core.Time
 }
 
-// MaxLine bounds a row, in bytes.
-const MaxLine = 1 << 20
-
 // row is one line of sacct, as Read wants it.
 type row struct {
 	entry
@@ -65,63 +66,81 @@ type row struct {
 
 // entry is what a line of sacct says of a job's life.
 type entry struct {
-	line               int
-	id                 int64
+	line int
+	jobKey
 	submit, start, end core.Time // Unix seconds; 0: unknown
 	state              string    // without who ended it: "CANCELLED by 0" is CANCELLED
 }
 
 func (e entry) its() entry { return e }
 
-// Read reads the rows and puts those of one job together. What still runs is held until now (Unix seconds). Rows of jobs that
-// held nothing give a job without Holds. An error names the line.
+// Read reads the rows and makes one Job of the rows of each job. What still runs is held until now (Unix seconds). Rows of jobs that
+// held nothing give a job without Holds. A line that cannot be read is an error, which names it: ReadHolds goes on.
 func Read(in io.Reader, now core.Time) ([]Job, error) {
-	var rows []row
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, MaxLine)
-	number := 0
-	for lines.Scan() {
-		number++
-		if strings.TrimSpace(lines.Text()) == "" {
-			continue
-		}
-		r, err := parseRow(lines.Text())
-		if err != nil {
-			return nil, fmt.Errorf("sacct, line %d: %w", number, err)
-		}
-		r.line = number
-		rows = append(rows, r)
+	jobs, unread, err := ReadHolds(in, "sacct", time.UTC, now)
+	if err == nil && unread.Lines.Count > 0 {
+		return nil, unread.Lines.First[0]
 	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("sacct, line %d: %w", number+1, err)
-	}
-	return join(rows, now), nil
+	return jobs, err
 }
 
-var errForm = errors.New("want the fields " + Format + " separated by |, times in Unix seconds (SLURM_TIME_FORMAT=%s)")
+// ReadHolds reads a file as Read does, and leaves out the lines that cannot be read, which it counts. The file may have a line of names, a
+// column Cluster and rows of steps. Times without a zone are the zone's. An error says that nothing can be read.
+func ReadHolds(in io.Reader, file string, zone *time.Location, now core.Time) ([]Job, Unread, error) {
+	var unread Unread
+	c := columns(Format, HoldsCommand)
+	c.Default = c.Wanted
+	t, err := openTable(in, file, zone, c, &unread)
+	var empty *input.Error
+	if errors.As(err, &empty) {
+		return nil, unread, nil // without names there are no rows: no job in that time
+	}
+	if err != nil {
+		return nil, unread, err
+	}
+	defer t.in.Close()
+	var rows []row
+	err = t.Each(&unread.Lines, func() error {
+		t.problem = nil
+		job, _, isStep := t.job()
+		if isStep {
+			return nil
+		}
+		if r := t.row(job); t.problem == nil {
+			rows = append(rows, r)
+		}
+		return t.failed()
+	})
+	if err != nil && len(rows) == 0 {
+		return nil, unread, err
+	}
+	if err != nil { // the rest of a damaged file
+		unread.Lines.Add(t.Wrong("", err.Error()))
+	}
+	if len(rows) == 0 && unread.Lines.Count > 0 {
+		return nil, unread, noneOf(&unread)
+	}
+	return join(rows, now), unread, nil
+}
 
-func parseRow(text string) (row, error) {
-	f := strings.SplitN(text, "|", strings.Count(Format, ",")+1)
-	if len(f) != strings.Count(Format, ",")+1 {
-		return row{}, errForm
+// noneOf returns the error of a text in which no line can be read.
+func noneOf(unread *Unread) error {
+	return fmt.Errorf("%w (no line of %d can be read)", unread.Lines.First[0], unread.Lines.Count)
+}
+
+// row reads the current row.
+func (t *table) row(job jobKey) row {
+	r := row{entry: t.entry(job), user: t.word(t.Text("User")), name: t.word(t.Text("JobName"))}
+	list := t.Text("NodeList")
+	if list == "" || list == "None assigned" || list == "None" || list == "Unknown" {
+		return r
 	}
-	id, err := strconv.ParseInt(f[0], 10, 64)
-	if err != nil || id <= 0 {
-		return row{}, fmt.Errorf("%.40q is no job id: %w", f[0], errForm)
+	names, err := hostlist.Expand(list)
+	if err != nil {
+		t.wrong("NodeList", err.Error())
 	}
-	r := row{entry: entry{id: id}, user: f[5], name: f[7]}
-	r.state, _, _ = strings.Cut(f[4], " ")
-	for i, to := range []*core.Time{&r.submit, &r.start, &r.end} {
-		if *to, err = parseTime(f[1+i]); err != nil {
-			return row{}, err
-		}
-	}
-	if f[6] != "" && f[6] != "None assigned" {
-		if r.nodes, err = hostlist.Expand(f[6]); err != nil {
-			return row{}, fmt.Errorf("nodes: %w", err)
-		}
-	}
-	return r, nil
+	r.nodes = names
+	return r
 }
 
 // parseTime reads Unix seconds; what Slurm does not know is 0.
@@ -132,9 +151,17 @@ func parseTime(text string) (core.Time, error) {
 	}
 	t, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || t < 0 || t > core.Forever {
-		return 0, fmt.Errorf("%.40q is no time: %w", text, errForm)
+		return 0, fmt.Errorf("%.40q is no time in Unix seconds", text)
 	}
-	return t, nil
+	return known(t), nil
+}
+
+// known returns a time, and 0 for the two values by which Slurm's database says that there is none.
+func known(t core.Time) core.Time {
+	if t == 1<<32-2 || t == 1<<32-1 {
+		return 0
+	}
+	return t
 }
 
 // resizing is the state of a row that another size of the same job follows.
@@ -145,11 +172,11 @@ const resizing = "RESIZING"
 func lines[R interface{ its() entry }](rows []R) (jobs [][]R) {
 	slices.SortStableFunc(rows, func(x, y R) int {
 		a, b := x.its(), y.its()
-		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(ended(a.end), ended(b.end)), cmp.Compare(a.submit, b.submit), cmp.Compare(a.line, b.line))
+		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.cluster, b.cluster), cmp.Compare(ended(a.end), ended(b.end)), cmp.Compare(a.submit, b.submit), cmp.Compare(a.line, b.line))
 	})
 	first := 0
 	for i := range rows {
-		if last := rows[i].its(); i+1 == len(rows) || rows[i+1].its().id != last.id || last.state != resizing {
+		if last := rows[i].its(); i+1 == len(rows) || rows[i+1].its().jobKey != last.jobKey || last.state != resizing {
 			jobs = append(jobs, rows[first:i+1])
 			first = i + 1
 		}
@@ -164,7 +191,7 @@ func join(rows []row, now core.Time) []Job {
 	for _, its := range lines(rows) {
 		first := its[0]
 		parent, stays := output.Beside(first.name)
-		j := Job{Key: adapter.Key{ID: core.JobID(first.id), Submitted: first.submit}, Name: first.name, User: first.user, Expands: parent, Stays: stays}
+		j := Job{Key: adapter.Key{ID: core.JobID(first.id), Submitted: first.submit}, Cluster: first.cluster, Name: first.name, User: first.user, Expands: parent, Stays: stays}
 		for i, r := range its {
 			if i > 0 {
 				r.start = max(r.start, its[i-1].end)

@@ -6,11 +6,11 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"accordion/core"
+	"accordion/core/evolve"
 	"accordion/slurm/output"
 	"accordion/traces/swf"
 )
@@ -20,6 +20,21 @@ type LeftOut struct {
 	Unfinished int // jobs that wait or run
 	Expanders  int // allocations that the sidecar made for jobs that grew, and merged into them
 	Broken     int // jobs that end before they begin: the database lost something
+	Damaged    int // resized jobs of which a row cannot be read
+	Sizes      int // resized jobs whose sizes make no profile
+
+	Unread            // what cannot be read
+	Clusters []string // of whose jobs there are some, where these are several
+}
+
+// Warnings returns what is to be told next to the counts, a line each.
+func (l *LeftOut) Warnings() []string {
+	all := l.Unread.Warnings()
+	if len(l.Clusters) > 0 {
+		all = append(all, fmt.Sprintf("the accounting is of %d clusters (%s), and a workload log of one machine: print one by sacct --clusters=NAME, or keep one by "+
+			"accordion trace filter --partition", len(l.Clusters), strings.Join(l.Clusters, ", ")))
+	}
+	return all
 }
 
 // String says what is left out; "" when nothing is.
@@ -28,7 +43,8 @@ func (l LeftOut) String() string {
 	for _, p := range []struct {
 		count int
 		what  string
-	}{{l.Unfinished, "jobs that wait or run"}, {l.Expanders, "expanders of jobs that grew"}, {l.Broken, "jobs that end before they begin"}} {
+	}{{l.Unfinished, "jobs that wait or run"}, {l.Expanders, "expanders of jobs that grew"}, {l.Broken, "jobs that end before they begin"},
+		{l.Damaged, "resized jobs of which a row cannot be read"}, {l.Sizes, "resized jobs whose sizes make no profile"}} {
 		if p.count > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.count, p.what))
 		}
@@ -46,29 +62,49 @@ func (l LeftOut) String() string {
 // ids. Users, accounts (as groups) and names (as applications) become numbers in the order of their first jobs, and nothing of
 // them is in the log; QOS (as queues) and partitions are named in its header. The header does not know the machine.
 //
-// Errors are the input's: *InputError with file and line.
+// A line that cannot be read is left out and counted, and statistics that cannot be read are unknown. Jobs of several clusters may have the
+// same id; their partitions are then named with their clusters. An error says that there is nothing to read, with file and line.
 func Workload(in io.Reader, file string, zone *time.Location) (*swf.Log, LeftOut, error) {
 	var left LeftOut
-	t, err := openTable(in, file)
+	t, err := openTable(in, file, zone, columns(Columns, Command), &left.Unread)
 	if err != nil {
 		return nil, left, err
 	}
+	defer t.in.Close()
 	var rows []held
-	for t.next() {
-		if strings.Contains(t.text("JobIDRaw"), ".") {
-			continue // a step
+	damaged := map[jobKey]bool{}
+	err = t.Each(&left.Lines, func() error {
+		t.problem = nil
+		job, _, isStep := t.job()
+		if isStep {
+			return nil
 		}
-		r := t.held(zone)
+		r := t.held(job)
 		if t.problem == nil {
 			rows = append(rows, r)
+		} else if job.id > 0 {
+			damaged[job] = true
 		}
+		return t.failed()
+	})
+	if err != nil && len(rows) == 0 {
+		return nil, left, err
 	}
-	if t.problem != nil {
-		return nil, left, t.problem
+	if err != nil { // the rest of a damaged file
+		left.Lines.Add(t.Wrong("", err.Error()))
+	}
+	if len(rows) == 0 && left.Lines.Count > 0 {
+		return nil, left, noneOf(&left.Unread)
+	}
+	if len(t.clusters) > 1 {
+		left.Clusters = slices.Sorted(maps.Keys(t.clusters))
+		for i := range rows {
+			rows[i].groups[4] = rows[i].cluster + "/" + rows[i].groups[4]
+		}
 	}
 	jobs := lives(rows)
 	jobs = slices.DeleteFunc(jobs, func(j life) bool {
-		why := left.why(&j)
+		why := left.why(&j, damaged)
 		if why != nil {
 			*why++
 		}
@@ -88,25 +124,26 @@ func Workload(in io.Reader, file string, zone *time.Location) (*swf.Log, LeftOut
 // held is one row: what a job held for a while, or would have.
 type held struct {
 	entry
-	asked, got int64 // processors
-	nodes      int64 // that it got; 0: not told
+	asked, got int64 // processors; -1: what it asked for cannot be read
+	nodes      int64 // that it got; 0: not told, or -1
 	limit      core.Time
 	cpu        float64 // seconds of all processors
 	name       string
 	groups     [5]string // of it: user, account, name, QOS, partition
 }
 
-func (t *table) held(zone *time.Location) held {
-	id, err := strconv.ParseInt(t.text("JobIDRaw"), 10, 64)
-	if err != nil || id <= 0 || id > 1<<32 {
-		t.wrong("JobIDRaw", core.Shown(t.text("JobIDRaw"))+" is no job id")
+func (t *table) held(job jobKey) held {
+	name := t.word(t.Text("JobName"))
+	h := held{
+		entry: t.entry(job), asked: t.statistic("ReqCPUS"), got: t.number("AllocCPUS"), nodes: t.statistic("NNodes"), limit: t.limit(), cpu: t.cpu(), name: name,
 	}
-	state, _, _ := strings.Cut(t.text("State"), " ")
-	return held{
-		entry: entry{line: t.line, id: id, submit: t.time("Submit", zone), start: t.time("Start", zone), end: t.time("End", zone), state: state},
-		asked: t.number("ReqCPUS"), got: t.number("AllocCPUS"), nodes: t.number("NNodes"), limit: t.limit(), cpu: t.cpu(), name: t.text("JobName"),
-		groups: [5]string{t.text("User"), t.text("Account"), t.text("JobName"), t.text("QOS"), t.text("Partition")},
+	if h.submit == 0 { // it would be the log's beginning
+		t.wrong("Submit", core.Shown(t.Text("Submit"))+" is no time of submission")
 	}
+	for i, column := range []string{"User", "Account", "JobName", "QOS", "Partition"} {
+		h.groups[i] = t.word(t.Text(column))
+	}
+	return h
 }
 
 // life is the rows of one job, one a size, and those of its companions, of all of them together.
@@ -130,15 +167,15 @@ func lives(rows []held) []life {
 // accompanied puts companions with the jobs beside which they were. An id may come again: the job is the last of the id that was
 // submitted before.
 func accompanied(all []life) []life {
-	jobs := make(map[core.JobID]int, len(all))
+	jobs := make(map[jobKey]int, len(all))
 	for i := range all {
 		parent, stays := output.Beside(all[i].first().name)
-		if job, known := jobs[parent]; stays && known && all[i].last().end > 0 {
+		if job, known := jobs[jobKey{all[i].first().cluster, int64(parent)}]; stays && known && all[i].last().end > 0 {
 			all[job].beside = append(all[job].beside, all[i].rows...)
 			all[i].rows = nil
 			continue
 		}
-		jobs[core.JobID(all[i].first().id)] = i
+		jobs[all[i].first().jobKey] = i
 	}
 	return slices.DeleteFunc(all, func(l life) bool { return l.rows == nil })
 }
@@ -148,7 +185,7 @@ func accompanied(all []life) []life {
 // the first row, which shows in that the job asked for as many a node as it has at its end, and is said to have got others.
 func (l life) mend() {
 	r, last := l.rows, len(l.rows)-1
-	if last < 1 || r[0].nodes == 0 || r[last].nodes == 0 {
+	if last < 1 || r[0].nodes <= 0 || r[last].nodes <= 0 {
 		return
 	}
 	if r[last-1].got == r[last].got {
@@ -172,7 +209,7 @@ func expander(name string) bool {
 var unfinished = []string{"PENDING", "RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "REQUEUE_HOLD", "REQUEUE_FED", "SIGNALING", "STAGE_OUT", "STOPPED"}
 
 // why is the count that a job goes into; nil when it is part of the workload.
-func (l *LeftOut) why(j *life) *int {
+func (l *LeftOut) why(j *life, damaged map[jobKey]bool) *int {
 	last := j.last()
 	switch {
 	case expander(j.first().name):
@@ -181,6 +218,11 @@ func (l *LeftOut) why(j *life) *int {
 		return &l.Unfinished
 	case j.first().start > 0 && last.end < j.first().start:
 		return &l.Broken
+	case damaged[last.jobKey] && (len(j.rows) > 1 || last.state == resizing):
+		return &l.Damaged
+	}
+	if ep := j.profile(); ep != nil && evolve.Check(ep, core.MaxNodes) != nil {
+		return &l.Sizes
 	}
 	return nil
 }

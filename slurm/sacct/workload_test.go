@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"accordion/slurm/output"
+	"accordion/traces/input"
 	"accordion/traces/swf"
 
 	"github.com/google/go-cmp/cmp"
@@ -127,16 +128,16 @@ func TestColumnsMayBeInAnyOrderAndTimesLocal(t *testing.T) {
 func TestWhatIsNoAccountingIsRefusedWithItsPlace(t *testing.T) {
 	good := "9|130|150|160|COMPLETED|1|4|2|00:02|bob|physics|normal|main|late"
 	for text, want := range map[string]string{
-		"":                        "a.txt:1: nothing; want what this prints: SLURM_TIME_FORMAT=%s sacct ",
+		"":                        "a.txt:1: no text; want what this prints: SLURM_TIME_FORMAT=%s sacct ",
 		"; Version: 2.2\n":        "a.txt:1: no column JobIDRaw in \"; Version: 2.2\"; want what this prints: ",
 		"JobIDRaw|Submit|Start\n": "a.txt:1: no column End in ",
-		names + "9|130\n":         "a.txt:2: 2 fields, and 14 names above; ",
-		names + strings.Replace(good, "9|", "9_1|", 1):                `a.txt:2: JobIDRaw: "9_1" is no job id`,
-		names + good + "\n" + strings.Replace(good, "130", "noon", 1): `a.txt:3: Submit: "noon" is no time; want Unix seconds (SLURM_TIME_FORMAT=%s), or 2026-01-31T12:00:00`,
-		names + strings.Replace(good, "|4|", "|4X|", 1):               `a.txt:2: AllocCPUS: "4X" is no number from 0 to 2147483647`,
-		names:                                "a.txt: no job that is over",
-		names + strings.Repeat("x", MaxLine): "a.txt:2: bufio.Scanner: token too long",
-		"JobName|" + strings.TrimSuffix(Columns, ",JobName") + "\n" + "a|" + good: "a.txt:1: no column",
+		names + "9|130\n":         "a.txt:2: 2 fields for 14 columns (no line of 1 can be read)",
+		names + strings.Replace(good, "9|", "9_1|", 1):  `a.txt:2: JobIDRaw: "9_1" is no job id`,
+		names + strings.Replace(good, "130", "noon", 1): `a.txt:2: Submit: "noon" is no time; want Unix seconds (SLURM_TIME_FORMAT=%s), or 2026-01-31T12:00:00`,
+		names + strings.Replace(good, "|4|", "|4X|", 1): `a.txt:2: AllocCPUS: "4X" is no number from 0 to 2147483647`,
+		names: "a.txt: no job that is over",
+		names + strings.Repeat("x", input.MaxLine) + "\n" + strings.Replace(good, "160", "Unknown", 1): "a.txt: no job that is over",
+		"JobName|" + strings.TrimSuffix(Columns, ",JobName") + "\n" + "a|" + good:                      "a.txt:1: no column",
 	} {
 		_, _, err := Workload(strings.NewReader(strings.ReplaceAll(text, "JobName|JobIDRaw,", "JobName,")), "a.txt", time.UTC)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {

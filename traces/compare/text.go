@@ -21,7 +21,7 @@ func Text(headings []string, metrics []replay.Metrics, differences bool) string 
 	header := table.Row{""}
 	columns := []table.ColumnConfig{{Number: 1}}
 	for i, h := range headings {
-		header = append(header, h)
+		header = append(header, text.Snip(h, widestHeading, "…"))
 		columns = append(columns, table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.AppendHeader(header)
@@ -44,6 +44,9 @@ func Text(headings []string, metrics []replay.Metrics, differences bool) string 
 	}
 	return t.Render() + "\n"
 }
+
+// widestHeading bounds the name of a column, in characters: it may be the name of a log's file.
+const widestHeading = 48
 
 // value writes a value in its unit.
 func value(u report.Unit, v float64) string {

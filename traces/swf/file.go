@@ -19,7 +19,7 @@ type Log struct {
 	Warnings Warnings          // what was wrong and read nevertheless
 }
 
-// ReadFile reads a log, gzipped or not. Its errors say file and line, and are all the user's: no such file, no log, a truncated
+// ReadFile reads a log, compressed or not (package input). Its errors say file and line, and are all the user's: no such file, no log, a truncated
 // one, or, strictly, a *Problem.
 func ReadFile(path string, o Options) (*Log, error) {
 	file, err := os.Open(path)
@@ -51,14 +51,27 @@ func Folder() (string, error) {
 	return filepath.Join(cache, "accordion", "traces"), nil
 }
 
-// Read reads a whole log, gzipped or not. The name, of a file or "standard input", is for messages.
+// Read reads a whole log, compressed or not (package input). The name, of a file or "standard input", is for messages.
 func Read(in io.Reader, name string, o Options) (*Log, error) {
 	return read(NewReader(in, name, o), LogName(name), 0)
 }
 
-// LogName is the name of a file's log: without folder, .gz and .swf.
+// LogName returns the name of a file's log: without folder, .swf, and what says how it is compressed.
 func LogName(path string) string {
-	return strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".swf")
+	return strings.TrimSuffix(uncompressed(filepath.Base(path)), ".swf")
+}
+
+// IsName reports whether a file's name is that of a workload log: *.swf, compressed or not.
+func IsName(path string) bool { return strings.HasSuffix(uncompressed(path), ".swf") }
+
+// uncompressed returns a name without the suffix of a program that compresses.
+func uncompressed(name string) string {
+	for _, suffix := range []string{".gz", ".bz2", ".zst", ".xz"} {
+		if plain, cut := strings.CutSuffix(name, suffix); cut {
+			return plain
+		}
+	}
+	return name
 }
 
 // read reads all jobs; size is that of the file, 0 when it is not known.
@@ -92,7 +105,7 @@ func grow(records []Record, in *Reader, size int64) []Record {
 	room := max(first, cap(records)/2)
 	if told, ok := in.Header.Number("MaxRecords"); ok && len(records) == first {
 		most := size / plain
-		if in.unzip != nil {
+		if in.compressed() {
 			most = size / packed
 		}
 		room = max(room, int(min(told, most))+1-first)

@@ -1,48 +1,93 @@
 package swf
 
 import (
+	"fmt"
+	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"accordion/core"
 )
 
 // Header is what a log says of itself, line by line as it was read, without the semicolon: Computer, MaxProcs, Note and so
 // on, fields of other tools, and plain remarks. Lines that give profiles of evolving jobs are not among them (Log.EPs).
 type Header struct{ Lines []string }
 
-// field splits a line into key and value. Lines that continue the one before them are indented by more than a space.
-func field(line string) (key, value string, ok bool) {
-	key, value, ok = strings.Cut(strings.TrimPrefix(line, " "), ":")
-	if !ok || key == "" || key[0] == ' ' || key[0] == '\t' || strings.HasPrefix(value, "//") {
-		return "", "", false
+// keys are the fields of the format's definition, in lower case.
+var keys = map[string]bool{
+	"version": true, "computer": true, "installation": true, "acknowledge": true, "information": true, "conversion": true, "maxjobs": true,
+	"maxrecords": true, "preemption": true, "unixstarttime": true, "timezone": true, "timezonestring": true, "starttime": true, "endtime": true,
+	"maxnodes": true, "maxprocs": true, "maxruntime": true, "maxmemory": true, "allowoveruse": true, "maxqueues": true, "queues": true,
+	"queue": true, "maxpartitions": true, "partitions": true, "partition": true, "note": true,
+}
+
+// field splits a line into key and value, and returns what it is indented by.
+func field(line string) (indent, key, value string, ok bool) {
+	text := strings.TrimLeft(line, " \t;")
+	indent = line[:len(line)-len(text)]
+	key, value, ok = strings.Cut(text, ":")
+	key = strings.TrimRight(key, " \t")
+	if !ok || key == "" || strings.HasPrefix(value, "//") {
+		return indent, "", "", false
 	}
-	return strings.TrimRight(key, " \t"), strings.Trim(value, " \t"), true
+	return indent, key, strings.Trim(value, " \t"), true
+}
+
+// lineKind is what a header line is.
+type lineKind int
+
+const (
+	remark    lineKind = iota // it is neither of the others
+	newField                  // key and value
+	continued                 // it continues the value above
+)
+
+// layout distinguishes fields from lines that continue one. A line continues the field above when it is indented further than the
+// header's first field, and does not begin with a key of the format's own.
+type layout struct {
+	begun  bool
+	indent string // of the first field
+}
+
+func (l *layout) classify(line string) (kind lineKind, key, value string) {
+	indent, key, value, ok := field(line)
+	if strings.Trim(line, " \t;") == "" {
+		return remark, "", ""
+	}
+	if ok && !l.begun {
+		l.begun, l.indent = true, indent
+	}
+	plain := len(indent) == 0 || indent == " " || strings.HasPrefix(l.indent, indent)
+	switch {
+	case ok && (plain || keys[strings.ToLower(key)]):
+		return newField, key, value
+	case plain:
+		return remark, "", ""
+	}
+	return continued, "", strings.Trim(line, " \t")
 }
 
 // All is every value of a field, such as "Note" or "Queue", in the order of the log. Case is no matter. A value that goes on
 // in further lines has these joined by spaces.
 func (h *Header) All(key string) []string {
 	var all []string
+	var l layout
 	inside := false
 	for _, line := range h.Lines {
-		k, value, ok := field(line)
-		switch more := strings.Trim(line, " \t"); {
-		case ok:
+		switch kind, k, value := l.classify(line); {
+		case kind == newField:
 			if inside = strings.EqualFold(k, key); inside {
 				all = append(all, value)
 			}
-		case more == "" || !continues(line):
+		case kind == remark:
 			inside = false
 		case inside:
-			all[len(all)-1] = strings.TrimLeft(all[len(all)-1]+" "+more, " ")
+			all[len(all)-1] = strings.TrimLeft(all[len(all)-1]+" "+value, " ")
 		}
 	}
 	return all
-}
-
-// continues says whether a line that is no field belongs to the one above: it is indented.
-func continues(line string) bool {
-	return strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "  ") || strings.HasPrefix(line, " \t")
 }
 
 // Get is the first value of a field; ok is false where the log has none.
@@ -54,47 +99,121 @@ func (h *Header) Get(key string) (value string, ok bool) {
 	return all[0], true
 }
 
-// Number is the whole number at the beginning of a field's first value that has one of 0 or more: 338 of "338 (batch partition;
-// 512 total)". ok is false where the log does not say, or says −1.
+// Number returns the first value of a field that is a whole number of 0 or more. It reads "1,024" and "1.024e3" as 1024, and
+// "338 (batch partition; 512 total)" as 338. ok is false where the log does not say, or says -1.
 func (h *Header) Number(key string) (n int64, ok bool) {
 	for _, value := range h.All(key) {
-		end := 0
-		for end < len(value) && '0' <= value[end] && value[end] <= '9' {
-			end++
-		}
-		if n, err := strconv.ParseInt(value[:end], 10, 64); err == nil && n <= MaxValue {
+		if n, ok := wholeNumber(value); ok {
 			return n, true
 		}
 	}
 	return 0, false
 }
 
-// Machine is the size of the machine in processors: MaxProcs, else MaxNodes. ok is false where the log does not say.
+// grouped is a number whose digits are in groups of three, plainNumber one without groups, and sum what makes another number of one
+// when it follows.
+var (
+	grouped     = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{3})+$|^[0-9]{1,3}('[0-9]{3})+$|^[0-9]{1,3}(_[0-9]{3})+$`)
+	sum         = regexp.MustCompile(`^[*×+/x-]?[ \t]*[0-9]`) // the rest of 1 024, 2 * 512
+	plainNumber = regexp.MustCompile(`^[0-9]+(\.[0-9]*)?([eE]\+?[0-9]{1,3})?$`)
+)
+
+// wholeNumber reads the number with which a value begins. What follows it is a remark, but for another number: "1 024" may be
+// one number or two.
+func wholeNumber(value string) (n int64, ok bool) {
+	text, rest := value, ""
+	if end := strings.IndexAny(value, " \t(;"); end >= 0 {
+		text, rest = value[:end], strings.TrimLeft(value[end:], " \t")
+	}
+	if sum.MatchString(rest) {
+		return 0, false
+	}
+	text = strings.TrimRight(text, ",.")
+	if grouped.MatchString(text) {
+		text = strings.NewReplacer(",", "", "'", "", "_", "").Replace(text)
+	}
+	if !plainNumber.MatchString(text) {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || f != math.Trunc(f) || f > MaxValue {
+		return 0, false
+	}
+	return int64(f), true
+}
+
+// Machine returns the size of the machine in processors: MaxProcs, else MaxNodes. ok is false where the log does not say it, or
+// not in a way that can be read.
 func (h *Header) Machine() (processors int, ok bool) {
+	n, err := h.MachineSize()
+	return n, err == nil && n > 0
+}
+
+// A SizeError names the header line from which the size of the machine cannot be read.
+type SizeError struct{ Line string }
+
+// Error returns one line.
+func (e *SizeError) Error() string {
+	return fmt.Sprintf("read the header's size of the machine: %s is no whole number of processors; write MaxProcs: 1024, or give --machine 1024", core.Shown(e.Line))
+}
+
+// sizeLine is a header line that seems to give the size of the machine, in whatever form.
+var sizeLine = regexp.MustCompile(`(?i)^[^a-z0-9]*max[ _-]?(procs|processors|nodes)[^a-z]*[0-9]`)
+
+// MachineSize returns what Machine does, or 0 where the header says no size. It returns a *SizeError where a size cannot be read. A
+// value without a digit says none, and so does a negative number.
+func (h *Header) MachineSize() (processors int, err error) {
 	for _, key := range []string{"MaxProcs", "MaxNodes"} {
-		if n, ok := h.Number(key); ok && n > 0 && n <= 1<<31-1 {
-			return int(n), true
+		for _, value := range h.All(key) {
+			if strings.HasPrefix(value, "-") || !strings.ContainsAny(value, "0123456789") {
+				continue
+			}
+			n, ok := wholeNumber(value)
+			if !ok || n > math.MaxInt32 {
+				return 0, &SizeError{key + ": " + value}
+			}
+			if n > 0 {
+				return int(n), nil
+			}
 		}
 	}
-	return 0, false
+	for _, line := range h.Lines {
+		if _, _, _, ok := field(line); !ok && sizeLine.MatchString(line) {
+			return 0, &SizeError{strings.Trim(line, " \t")}
+		}
+	}
+	return 0, nil
 }
 
 // UnixStart is second 0 of the log in Unix time; ok is false where the log does not say.
 func (h *Header) UnixStart() (seconds int64, ok bool) { return h.Number("UnixStartTime") }
 
-// Location is the time zone of the site: that of TimeZoneString, else the offset that TimeZone gives, else UTC.
+// Location returns the time zone of the site: that of TimeZoneString, else the offset or the name that TimeZone gives, else UTC.
 func (h *Header) Location() *time.Location {
-	if name, ok := h.Get("TimeZoneString"); ok && name != "" && name != "Local" {
-		if zone, err := time.LoadLocation(name); err == nil {
-			return zone
-		}
+	name, _ := h.Get("TimeZoneString")
+	if zone := zoneNamed(name); zone != nil {
+		return zone
 	}
-	if text, ok := h.Get("TimeZone"); ok {
-		if offset, err := strconv.Atoi(text); err == nil && -86400 < offset && offset < 86400 {
-			return time.FixedZone("", offset)
-		}
+	text, _ := h.Get("TimeZone")
+	if offset, err := strconv.Atoi(text); err == nil && -86400 < offset && offset < 86400 {
+		return time.FixedZone("", offset)
+	}
+	if zone := zoneNamed(text); zone != nil {
+		return zone
 	}
 	return time.UTC
+}
+
+// zoneNamed returns the zone of a name; nil where there is none.
+func zoneNamed(name string) *time.Location {
+	if name == "" || name == "Local" {
+		return nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil
+	}
+	return zone
 }
 
 // Set gives a field one value: it takes the place of the first such field and of the lines that continue it, and other
@@ -102,13 +221,14 @@ func (h *Header) Location() *time.Location {
 func (h *Header) Set(key, value string) {
 	written := false
 	dropping := false
+	var l layout
 	kept := h.Lines[:0:0]
 	for _, line := range h.Lines {
-		k, _, ok := field(line)
-		if !ok && dropping && continues(line) && strings.Trim(line, " \t") != "" {
+		kind, k, _ := l.classify(line)
+		if kind == continued && dropping {
 			continue
 		}
-		if dropping = ok && strings.EqualFold(k, key); !dropping {
+		if dropping = kind == newField && strings.EqualFold(k, key); !dropping {
 			kept = append(kept, line)
 		} else if !written {
 			written = true

@@ -1,6 +1,7 @@
 package swf
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +82,21 @@ func TestTheMachineIsTheFirstNumberThatIsKnown(t *testing.T) {
 		"; MaxProcs: 99999999999":            0,
 		"; MaxProcs: 99999999999999999999":   0,
 		"; Note: MaxProcs: 7":                0,
+		// found/06: all lines are indented, so that the first continues nothing.
+		";    Version: 2.2\n;    MaxProcs: 1024":                  1024,
+		";\tMaxProcs:\t1024":                                      1024,
+		";; MaxProcs: 1024":                                       1024,
+		"; Version: 2.2\n;    MaxProcs: 1024":                     1024,
+		"; Note: see\n;   the paper: a link\n;   maxprocs : 1024": 1024,
+		"; MaxProcs: 1,024":                                       1024,
+		"; MaxProcs: 1'234'567":                                   1234567,
+		"; MaxProcs: 1_024":                                       1024,
+		"; MaxProcs: 1e3":                                         1000,
+		"; MaxProcs: 1.024E+3":                                    1024,
+		"; MaxProcs: 1024.0":                                      1024,
+		"; MaxProcs: 1024, in 512 nodes":                          1024,
+		"; MaxProcs: 1024(512 nodes)":                             1024,
+		"; MaxProcs: 1024 procs; 512 nodes":                       1024,
 	} {
 		h := headerOf(t, text)
 		if got, ok := h.Machine(); got != want || ok != (want > 0) {
@@ -89,11 +105,73 @@ func TestTheMachineIsTheFirstNumberThatIsKnown(t *testing.T) {
 	}
 }
 
+// TestASizeThatCannotBeReadIsRefusedByName: such a log is never replayed on the number at the beginning, a machine of one.
+func TestASizeThatCannotBeReadIsRefusedByName(t *testing.T) {
+	for text, want := range map[string]string{
+		"; MaxProcs: 1 024":                    "MaxProcs: 1 024",
+		"; MaxProcs: 1.024":                    "MaxProcs: 1.024",
+		"; MaxProcs: 1,02":                     "MaxProcs: 1,02",
+		"; MaxProcs: 1,024'000":                "MaxProcs: 1,024'000",
+		"; MaxProcs: 1k":                       "MaxProcs: 1k",
+		"; MaxProcs: 512x2":                    "MaxProcs: 512x2",
+		"; MaxProcs: 1e-3":                     "MaxProcs: 1e-3",
+		"; MaxProcs: 1e999":                    "MaxProcs: 1e999",
+		"; MaxProcs: about 1024":               "MaxProcs: about 1024",
+		"; MaxProcs: 99999999999":              "MaxProcs: 99999999999",
+		"; MaxProcs: 1 024\n; MaxNodes: 512":   "MaxProcs: 1 024",
+		"; MaxProcs: -1\n; MaxNodes: 2 * 512":  "MaxNodes: 2 * 512",
+		"; MaxProcs = 1024":                    "MaxProcs = 1024",
+		"; Version: 2.2\n; Max Nodes 1024":     "Max Nodes 1024",
+		"; MaxProcs: -1":                       "",
+		"; MaxProcs: N/A\n; MaxNodes: unknown": "",
+		"; 4 racks were not in MaxProcs":       "",
+	} {
+		h := headerOf(t, text)
+		n, err := h.MachineSize()
+		var wrong *SizeError
+		got := ""
+		if errors.As(err, &wrong) {
+			got = wrong.Line
+		}
+		if n != 0 || got != want {
+			t.Errorf("%q: %d, %q is refused; want %q", text, n, got, want)
+		}
+	}
+}
+
+func TestOtherNumbersOfAHeaderAreReadAlike(t *testing.T) {
+	h := headerOf(t, ";   UnixStartTime: 1,000,000,000\n;   MaxRecords: 1e3\n")
+	start, ok := h.UnixStart()
+	if records, known := h.Number("MaxRecords"); start != 1_000_000_000 || !ok || records != 1000 || !known {
+		t.Errorf("it begins at %d, %v and has %d records, %v", start, ok, records, known)
+	}
+}
+
+// FuzzHeader: whatever the header says, a machine has a size, none, or one that is refused; and what was set is read back.
+func FuzzHeader(f *testing.F) {
+	f.Add(header)
+	f.Add(";\tMaxProcs:\t1,024\n;; MaxNodes: 1e3\n; Max Procs 7\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		h := Header{Lines: strings.Split(text, "\n")}
+		n, err := h.MachineSize()
+		if known, ok := h.Machine(); known != n || ok != (n > 0) || err != nil && n != 0 || n < 0 {
+			t.Fatalf("%q: %d, %v; Machine has %d, %v", text, n, err, known, ok)
+		}
+		h.Set("MaxProcs", "77")
+		if n, err := h.MachineSize(); n != 77 || err != nil {
+			t.Fatalf("%q: after setting it, it is %d, %v: %q", text, n, err, h.Lines)
+		}
+	})
+}
+
 func TestAZoneThatNobodyKnowsIsItsOffset(t *testing.T) {
 	for text, want := range map[string]string{
 		"; TimeZone: 3600\n; TimeZoneString: Europe/Atlantis": "01:00:00",
-		"; TimeZone: -3600":       "23:00:00",
-		"; TimeZone: 99999999":    "00:00:00",
+		"; TimeZone: -3600":                              "23:00:00",
+		"; TimeZone: 99999999":                           "00:00:00",
+		"; TimeZone: US/Pacific":                         "16:00:00",
+		"; TimeZone: Local":                              "00:00:00",
+		"; TimeZoneString: UNKNOWN\n; TimeZone: UNKNOWN": "00:00:00",
 		"; x":                     "00:00:00",
 		"; TimeZoneString: Local": "00:00:00",
 	} {

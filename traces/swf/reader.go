@@ -1,14 +1,13 @@
 package swf
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 
 	"accordion/core"
+	"accordion/traces/input"
 )
 
 // Options say how a log is read.
@@ -38,9 +37,9 @@ type Reader struct {
 	Warnings Warnings
 
 	in      io.Reader
-	unzip   *gzip.Reader // nil: plain text
-	beside  bool         // it is unpacked in a goroutine of its own, until close
-	ahead   *ahead       // nil: it is not
+	text    *input.Text // in, unpacked
+	beside  bool        // it is unpacked in a goroutine of its own, until close
+	ahead   *ahead      // nil: it is not
 	name    string
 	options Options
 
@@ -53,7 +52,7 @@ type Reader struct {
 	failed error // what ends the log once the lines before it are read; io.EOF
 }
 
-// NewReader reads a log, gzipped or not; the name is for messages. It reads nothing before Next.
+// NewReader reads a log, compressed or not (package input); the name is for messages. It reads nothing before Next.
 func NewReader(in io.Reader, name string, o Options) *Reader {
 	return &Reader{in: in, name: name, options: o}
 }
@@ -121,7 +120,7 @@ func (r *Reader) report(f Field, k Kind, text string) error {
 
 // comment keeps a header line.
 func (r *Reader) comment(line string) error {
-	if key, value, ok := field(line); ok && key == profileKey {
+	if _, key, value, ok := field(line); ok && key == profileKey {
 		number, ep, err := parseProfile(value)
 		if err != nil {
 			return r.report(0, BadProfile, err.Error())
@@ -147,7 +146,10 @@ func (r *Reader) fill() error {
 		r.filled = copy(r.buffer, r.buffer[r.at:r.filled])
 		r.at, r.whole = 0, 0
 		if r.filled >= MaxLine {
-			return fmt.Errorf("%s:%d: a line of more than %d bytes: %w", r.name, r.line+1, MaxLine, ErrNotSWF)
+			if err := r.drop(); err != nil {
+				return err
+			}
+			continue
 		}
 		if r.filled >= len(r.buffer)-1 {
 			r.buffer = append(r.buffer, make([]byte, len(r.buffer))...)
@@ -158,6 +160,27 @@ func (r *Reader) fill() error {
 		}
 	}
 	return r.ended()
+}
+
+// drop skips a line that is too long. Before the first job that is an error: what has such lines is no log.
+func (r *Reader) drop() error {
+	if r.jobs == 0 {
+		return fmt.Errorf("%s:%d: a line of more than %d bytes: %w", r.name, r.line+1, MaxLine, ErrNotSWF)
+	}
+	const shown = 60 // bytes of it
+	r.line++
+	if err := r.report(0, NotJob, string(r.buffer[:shown])); err != nil {
+		return err
+	}
+	for r.failed == nil {
+		r.at, r.whole, r.filled = 0, 0, 0
+		r.read()
+		if end := bytes.IndexAny(r.buffer[:r.filled], "\r\n"); end >= 0 {
+			r.at = min(lineEnd(r.buffer[:r.filled], end), r.whole)
+			break
+		}
+	}
+	return nil
 }
 
 // read reads once, and finds the end of the last whole line.
@@ -187,9 +210,9 @@ func (r *Reader) ended() error {
 		return fmt.Errorf("%s: %w", r.name, ErrNotSWF)
 	case r.failed == io.EOF:
 		return io.EOF
-	case r.unzip != nil && errors.Is(r.failed, io.ErrUnexpectedEOF):
+	case r.compressed() && errors.Is(r.failed, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%s:%d: the compressed file is truncated after this line; get it again", r.name, r.line)
-	case r.unzip != nil:
+	case r.compressed():
 		return fmt.Errorf("%s:%d: the compressed file is damaged after this line: %w", r.name, r.line, r.failed)
 	}
 	return fmt.Errorf("reading %s, after line %d: %w", r.name, r.line, r.failed)
@@ -198,26 +221,27 @@ func (r *Reader) ended() error {
 // open looks whether the log is compressed.
 func (r *Reader) open() error {
 	r.buffer = make([]byte, 128<<10) // a last line without an end gets one in the last byte
-	in := bufio.NewReaderSize(r.in, 64<<10)
-	r.in = in
-	if magic, _ := in.Peek(2); !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		return nil
-	}
-	unzip, err := gzip.NewReader(in)
+	text, err := input.Open(r.in, r.name)
 	if err != nil {
-		return fmt.Errorf("%s: a compressed file without a whole beginning: %w", r.name, err)
+		return err
 	}
-	r.in, r.unzip = unzip, unzip
-	if r.beside {
-		r.ahead = newAhead(unzip)
+	r.text, r.in = text, text
+	if r.compressed() && r.beside {
+		r.ahead = newAhead(text)
 		r.in = r.ahead
 	}
 	return nil
 }
 
+// compressed reports whether the log is, as far as it has been opened.
+func (r *Reader) compressed() bool { return r.text != nil && r.text.Compressed != "" }
+
 // close ends what goes on beside.
 func (r *Reader) close() {
 	if r.ahead != nil {
 		r.ahead.Close()
+	}
+	if r.text != nil {
+		r.text.Close()
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
 	"pgregory.net/rapid"
 )
 
@@ -273,4 +274,50 @@ func FuzzRead(f *testing.F) {
 		}
 		same(t, text)
 	})
+}
+
+const oneJob = "1 0 0 10 4 -1 -1 4 60 -1 1 1 1 1 1 1 -1 -1\n"
+
+func TestALineThatIsTooLongCostsThatLine(t *testing.T) {
+	for _, end := range []string{"\n", "\r\n"} {
+		text := oneJob + "2 " + strings.Repeat("x", 3*MaxLine) + end + strings.Replace(oneJob, "1", "3", 1)
+		log, err := Read(strings.NewReader(text), "a.swf", Options{})
+		if err != nil || len(log.Records) != 2 || log.Records[1].Number != 3 || log.Warnings[NotJob].Count != 1 || log.Warnings[NotJob].First.Line != 2 {
+			t.Errorf("%q: %v, %+v", end, err, log)
+		}
+		if _, err := Read(strings.NewReader(text), "a.swf", Options{Strict: true}); err == nil || !strings.HasPrefix(err.Error(), `a.swf:2: "2 xxx`) {
+			t.Errorf("%q, strictly: %v", end, err)
+		}
+	}
+	log, err := Read(strings.NewReader(oneJob+strings.Repeat("x", 2*MaxLine)), "a.swf", Options{})
+	if err != nil || len(log.Records) != 1 || log.Warnings.Total() != 1 {
+		t.Errorf("at the end: %v, %+v", err, log)
+	}
+}
+
+func TestOtherCompressionsAreReadOrNamed(t *testing.T) {
+	var zst bytes.Buffer
+	w, err := zstd.NewWriter(&zst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(w, oneJob)
+	w.Close()
+	path := filepath.Join(t.TempDir(), "KTH.swf.zst")
+	if err := os.WriteFile(path, zst.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log, err := ReadFile(path, Options{})
+	if err != nil || len(log.Records) != 1 || log.Name != "KTH" {
+		t.Errorf("%v: %+v", err, log)
+	}
+	_, err = Read(strings.NewReader("\xfd7zXZ\x00\x00\x04"), "KTH.swf.xz", Options{})
+	if err == nil || err.Error() != "read KTH.swf.xz: it is compressed by xz, which is not read here; convert it first, as in: xz -dc FILE" {
+		t.Errorf("xz: %v", err)
+	}
+	for name, is := range map[string]bool{"a.swf": true, "a.swf.gz": true, "b/a.swf.bz2": true, "a.swf.zst": true, "a.swf.xz": true, "a.txt": false, "a.txt.gz": false, "swf": false} {
+		if IsName(name) != is {
+			t.Errorf("%s: %v", name, !is)
+		}
+	}
 }

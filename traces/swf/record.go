@@ -1,5 +1,7 @@
 package swf
 
+import "slices"
+
 // Unknown is what a log writes for a value that nobody knows.
 const Unknown = -1
 
@@ -34,7 +36,8 @@ type Record struct {
 // Status says how a job ended.
 type Status int32
 
-// The statuses of the format. A job that was checkpointed has a line for each part: Part and LastPart, or LastPartFailed.
+// The statuses of the format. A job that was checkpointed or swapped has a line that summarizes it, and then one for each burst in
+// which it ran: Part and LastPart, or LastPartFailed (Burst).
 const (
 	Failed         Status = 0
 	Completed      Status = 1
@@ -43,6 +46,30 @@ const (
 	LastPartFailed Status = 4
 	Cancelled      Status = 5 // before or after its start
 )
+
+// Burst reports whether the record at i is one of the bursts in which the job above it ran: it has that job's number, and a status
+// of bursts. The line above the first burst summarizes the job, and stands for all of it. Other lines with such a status are jobs:
+// Sandia-Ross has exit codes there.
+func Burst(records []Record, i int) bool {
+	r := &records[i]
+	return i > 0 && Part <= r.Status && r.Status <= LastPartFailed && r.Number == records[i-1].Number
+}
+
+// Summaries returns the records without bursts, so one a job. It returns the same slice where there are no bursts.
+func Summaries(records []Record) []Record {
+	for i := range records {
+		if Burst(records, i) {
+			kept := slices.Clone(records[:i])
+			for k := i; k < len(records); k++ {
+				if !Burst(records, k) {
+					kept = append(kept, records[k])
+				}
+			}
+			return kept
+		}
+	}
+	return records
+}
 
 // Size is the number of processors that a job stands for in a replay: those it asked for, else those it got. It is below 1
 // where the log knows neither.

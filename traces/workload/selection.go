@@ -50,6 +50,7 @@ const (
 	TooLong                     // one of its times is above MaxTime
 	OutsideWindow               // Selection.Window
 	BeyondLimit                 // Selection.Limit
+	PartOfJob                   // it is a burst of the job above it (swf.Burst), which is replayed
 	reasons
 )
 
@@ -62,6 +63,7 @@ var reasonNames = [reasons][2]string{
 	TooLong:       {"time_out_of_range", "with a time of more than 300 years"},
 	OutsideWindow: {"outside_window", "outside the window"},
 	BeyondLimit:   {"beyond_limit", "beyond the limit"},
+	PartOfJob:     {"part_of_job", "that are parts of the job above them"},
 }
 
 // Key names the reason for programs: "larger_than_machine".
@@ -128,6 +130,10 @@ func (s Selection) Select(log *swf.Log) (*Selected, error) {
 	all.Records = make([]int32, 0, len(log.Records))
 	for i := range log.Records {
 		r := &log.Records[i]
+		if swf.Burst(log.Records, i) {
+			all.LeftOut[PartOfJob]++
+			continue
+		}
 		if why, out := s.unusable(r, processors, all.RunOnly); out {
 			all.LeftOut[why]++
 			continue
@@ -154,12 +160,15 @@ func (s Selection) Select(log *swf.Log) (*Selected, error) {
 
 // processors is the size of the machine.
 func (s Selection) processors(log *swf.Log) (int, error) {
-	n, ok := s.Machine, s.Machine > 0
-	if !ok {
-		n, ok = log.Header.Machine()
+	n := s.Machine
+	if n <= 0 {
+		var err error
+		if n, err = log.Header.MachineSize(); err != nil {
+			return 0, fmt.Errorf("%s: %w", log.Name, err)
+		}
 	}
 	switch {
-	case !ok:
+	case n == 0:
 		return 0, fmt.Errorf("%s: %w", log.Name, ErrNoMachine)
 	case n > MaxNodes:
 		return 0, fmt.Errorf("%s: a machine of %d processors; at most %d are replayed, give --machine", log.Name, n, MaxNodes)

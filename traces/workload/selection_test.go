@@ -281,3 +281,28 @@ func TestALogWithoutUsableJobsIsAnError(t *testing.T) {
 		t.Errorf("of a log without jobs: error %v", err)
 	}
 }
+
+func TestBurstsOfAJobAreNoJobs(t *testing.T) {
+	log := logOf(t, " MaxProcs: 9", [5]int64{0, 30, 4, 4, 60}, [5]int64{0, 10, 4, 4, 60}, [5]int64{-1, 20, 4, 4, 60}, [5]int64{5, 10, 2, 2, 60})
+	for i, status := range []swf.Status{swf.Completed, swf.Part, swf.LastPart, swf.LastPart} {
+		log.Records[i].Number, log.Records[i].Status = int64(1+i/3), status
+	}
+	got, err := Selection{}.Select(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Jobs) != 2 || got.Jobs[0].Run != 30 || got.Jobs[1].Run != 10 || got.LeftOut.String() != "2 that are parts of the job above them" {
+		t.Errorf("jobs %+v, left out: %s", got.Jobs, got.LeftOut)
+	}
+}
+
+func TestASizeOfTheMachineThatCannotBeReadIsNamed(t *testing.T) {
+	_, err := Selection{}.Select(logOf(t, " MaxProcs: 1 024", [5]int64{0, 1, 1, 1, 1}))
+	const want = `read the header's size of the machine: "MaxProcs: 1 024" is no whole number of processors; write MaxProcs: 1024, or give --machine 1024`
+	if err == nil || !strings.HasSuffix(err.Error(), ": "+want) {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	if got, err := (Selection{Machine: 4}).Select(logOf(t, " MaxProcs: 1 024", [5]int64{0, 1, 1, 1, 1})); err != nil || got.Machine.Nodes != 4 {
+		t.Errorf("with --machine: %v", err)
+	}
+}

@@ -2,7 +2,6 @@ package advise
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,11 +15,6 @@ import (
 type archived struct {
 	*swf.Log
 	unnamed bool // it knows no executables
-}
-
-// isLog says whether a file is a workload log, by its name.
-func isLog(file string) bool {
-	return strings.HasSuffix(strings.TrimSuffix(file, ".gz"), ".swf")
 }
 
 // fromLog reads a workload log: sizes and times of jobs.
@@ -38,6 +32,7 @@ func fromLog(cmd *cobra.Command, f *flags, job string) (*heard, error) {
 	for _, line := range log.Warnings.Lines() {
 		fmt.Fprintln(cmd.ErrOrStderr(), "accordion: warning:", line)
 	}
+	log.Records = swf.Summaries(log.Records)
 	h := &heard{log: &archived{Log: log}}
 	h.runs, h.log.unnamed = archive.Runs(log)
 	return h, nil

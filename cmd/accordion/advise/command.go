@@ -180,9 +180,7 @@ func (f *flags) caution(cmd *cobra.Command, h *heard) {
 	if h.also != "" {
 		say("left out: %s", h.also)
 	}
-	if h.left.First != nil {
-		say("warning: %d lines cannot be read, the first is %v", h.left.Lines, h.left.First)
-	}
+	command.Warn(cmd, h.left.Warnings())
 	if h.left.Cut {
 		say("warning: the accounting ends within a line; what it was about is left out")
 	}

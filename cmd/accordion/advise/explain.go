@@ -38,7 +38,7 @@ func last(runs []advise.Run, job string) *advise.Run {
 
 func story(r *advise.Run, own *advise.Advice) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Job %s, %s of %s, held %s for %s: %s node-hours.\n", r.ID, r.Name, r.User, nodes(r.Held), core.FormatDuration(r.End-r.Start), hours(nodeHours(own.Held)))
+	fmt.Fprintf(&b, "Job %s, %s of %s, held %s for %s: %s node-hours.\n", r.ID, short(r.Name), short(r.User), nodes(r.Held), core.FormatDuration(r.End-r.Start), hours(nodeHours(own.Held)))
 	if !r.Completed {
 		b.WriteString("It did not complete: it may have ended before its steps were over.\n")
 	}
@@ -96,7 +96,7 @@ func programs(r *advise.Run, from, to int) string {
 			fmt.Fprintf(&b, "    %-35s # %d more\n", "…", to-from-most)
 			i = to - most/2
 		}
-		fmt.Fprintf(&b, "    srun … %-28s # %s\n", r.Steps[i].Name, nodes(len(r.Steps[i].Nodes)))
+		fmt.Fprintf(&b, "    srun … %-28s # %s\n", short(r.Steps[i].Name), nodes(len(r.Steps[i].Nodes)))
 	}
 	return b.String()
 }
@@ -104,9 +104,9 @@ func programs(r *advise.Run, from, to int) string {
 // ofGroup says what all runs of the same job come to.
 func ofGroup(report *advise.Report, r *advise.Run, own *advise.Advice) string {
 	if a := report.For(own); a != nil {
-		start := fmt.Sprintf("\nIts like was run %d times (%s of %s on %s). ", a.Runs, a.Name, a.User, nodes(a.Requested))
+		start := fmt.Sprintf("\nIts like was run %d times (%s of %s on %s). ", a.Runs, short(a.Name), short(a.User), nodes(a.Requested))
 		if a.Sequence != "" {
-			start = fmt.Sprintf("\nIts like was run %d times (%s of %s on %s), %d of these on %s one after the other, as this one. ", a.Of, a.Name, a.User, nodes(a.Requested), a.Runs, a.Sequence)
+			start = fmt.Sprintf("\nIts like was run %d times (%s of %s on %s), %d of these on %s one after the other, as this one. ", a.Of, short(a.Name), short(a.User), nodes(a.Requested), a.Runs, a.Sequence)
 		}
 		if a.Kind == advise.LeftAlone {
 			return start + "There is no line: " + a.Why + ".\n"

@@ -101,6 +101,8 @@ type leftOut struct {
 	Broken     int  `json:"broken"`
 	Lines      int  `json:"unreadable_lines"`
 	Cut        bool `json:"cut"`
+	Values     int  `json:"unreadable_values"`
+	Doubled    int  `json:"doubled_times"`
 }
 
 func adviceOf(a *advise.Advice, monthly float64) advice {
@@ -114,7 +116,7 @@ func adviceOf(a *advise.Advice, monthly float64) advice {
 
 func writeJSON(w io.Writer, report *advise.Report, h *heard, s *supposed) error {
 	d := document{WhatIf: s.json(), Period: report.Period, Jobs: len(h.runs), Advice: []advice{}, Sizes: []sizing{}, Missing: []gap{}, Silent: silent{report.Left.Sound, report.Left.Seldom, report.Left.NoSteps, report.Left.NotCompleted},
-		LeftOut: leftOut{h.left.Unfinished, h.left.NeverBegan, h.left.Resized, h.left.Companions, h.left.Hetero, h.left.Broken, h.left.Lines, h.left.Cut}}
+		LeftOut: leftOut{h.left.Unfinished, h.left.NeverBegan, h.left.Resized, h.left.Companions, h.left.Hetero, h.left.Broken, h.left.Lines.Count, h.left.Cut, h.left.Values.Count, h.left.Doubled.Count}}
 	for i := range report.Advice {
 		d.Advice = append(d.Advice, adviceOf(&report.Advice[i], report.Monthly(report.Advice[i].Saved)))
 	}

@@ -28,8 +28,8 @@ func (f *flags) savePage(cmd *cobra.Command, report *advise.Report, h *heard, o 
 	if h.also != "" {
 		p.Missing = append(p.Missing, "Left out: "+h.also+".")
 	}
-	if h.left.First != nil {
-		p.Missing = append(p.Missing, fmt.Sprintf("%d lines of the accounting cannot be read, the first is %v.", h.left.Lines, h.left.First))
+	for _, line := range h.left.Warnings() {
+		p.Missing = append(p.Missing, line+".")
 	}
 	if h.left.Cut {
 		p.Missing = append(p.Missing, "The accounting ends within a line; what it was about is left out.")

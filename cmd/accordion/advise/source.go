@@ -17,6 +17,7 @@ import (
 	"accordion/slurm/client"
 	"accordion/slurm/sacct"
 	"accordion/traces/advise"
+	"accordion/traces/swf"
 )
 
 // heard is what a source told.
@@ -45,7 +46,7 @@ func (f *flags) source() (source, error) {
 			return nil, fmt.Errorf("--zone: %w; write it as in Europe/Paris", err)
 		}
 	}
-	if isLog(f.file) {
+	if swf.IsName(f.file) {
 		return fromLog, nil
 	}
 	if f.file != "" {

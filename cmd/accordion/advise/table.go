@@ -54,7 +54,7 @@ func table(report *advise.Report, h *heard, top int) string {
 			fmt.Fprintf(&b, "  … and %s (--top)\n", count(len(left)-top, "more job"))
 			break
 		}
-		fmt.Fprintf(&b, "  %s %s on %s, %s: %s node-hours a month; %s\n", a.User, a.Name, nodes(a.Requested), runsOf(&a), hours(report.Monthly(a.Saved)), a.Why)
+		fmt.Fprintf(&b, "  %s %s on %s, %s: %s node-hours a month; %s\n", short(a.User), short(a.Name), nodes(a.Requested), runsOf(&a), hours(report.Monthly(a.Saved)), a.Why)
 	}
 	b.WriteString(sizings(report.Sizes, top))
 	if b.Len() > 0 {
@@ -92,7 +92,7 @@ func lines(report *advise.Report, told []advise.Advice) string {
 		if a.Checked > 0 {
 			onTime = fmt.Sprintf("%d of %d", a.OnTime, a.Checked)
 		}
-		t.AppendRow(pretty.Row{a.User, a.Name, a.Requested, strings.TrimSuffix(runsOf(&a), " runs"), a.Latest, onTime, hours(report.Monthly(a.Saved)), percent(a.Saved, a.Held), a.Line})
+		t.AppendRow(pretty.Row{short(a.User), short(a.Name), a.Requested, strings.TrimSuffix(runsOf(&a), " runs"), a.Latest, onTime, hours(report.Monthly(a.Saved)), percent(a.Saved, a.Held), a.Line})
 	}
 	text := t.Render() + "\n"
 	if slices.ContainsFunc(told, func(a advise.Advice) bool { return a.Sequence != "" }) {
@@ -100,6 +100,12 @@ func lines(report *advise.Report, told []advise.Advice) string {
 	}
 	return text
 }
+
+// widestName bounds a name in what a terminal shows, in characters. Programs get all of it (--json).
+const widestName = 48
+
+// short cuts a name that is long.
+func short(name string) string { return text.Snip(name, widestName, "…") }
 
 // runsOf is "9 runs", or "5 of 9 runs" where the others evolve otherwise.
 func runsOf(a *advise.Advice) string {
@@ -120,7 +126,7 @@ func sizings(all []advise.Sizing, top int) string {
 			fmt.Fprintf(&b, "  … and %s (--top)\n", count(len(all)-top, "more job"))
 			break
 		}
-		fmt.Fprintf(&b, "  %s %s: %s\n    %s", s.User, s.Name, s.Line, count(s.Runs, "run"))
+		fmt.Fprintf(&b, "  %s %s: %s\n    %s", short(s.User), short(s.Name), s.Line, count(s.Runs, "run"))
 		if s.Checked > 0 {
 			fmt.Fprintf(&b, ", %d of the last %d on time", s.OnTime, s.Checked)
 		}

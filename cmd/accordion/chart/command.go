@@ -3,7 +3,10 @@ package chart
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,7 +25,10 @@ func Command() *cobra.Command {
 sidecar's journal. The accounting is what this prints:
 
   SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --allocations --parsable2 --noheader \
-    --format=` + sacct.Format + ` --starttime=…`,
+    --format=` + sacct.Format + ` --starttime=…
+
+It may be compressed by gzip, bzip2 or zstd, and have a line of names. Lines that cannot be read are left out, and counted on
+standard error. Of an accounting of several clusters (a column Cluster) the jobs of --cluster are drawn.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return command.Usage(fmt.Errorf("gantt takes one file with accounting, or none for standard input, not %q", args))
@@ -35,10 +41,11 @@ sidecar's journal. The accounting is what this prints:
 	title := c.Flags().String("title", "Accordion on Slurm", "title of the page")
 	nodes := c.Flags().String("nodes", "", "the rows, as a host list: n[1-16] (default: the nodes that were held)")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		jobs, err := readAccounting(cmd.InOrStdin(), args)
+		jobs, unread, err := readAccounting(cmd.InOrStdin(), args)
 		if err != nil {
 			return command.Usage(err)
 		}
+		command.Warn(cmd, unread.Warnings())
 		rows, err := hostlist.Expand(*nodes)
 		if *nodes != "" && err != nil {
 			return command.Usage(err)
@@ -46,6 +53,9 @@ sidecar's journal. The accounting is what this prints:
 		cluster, err := clusters.One()
 		if err != nil {
 			return err
+		}
+		if jobs, err = ofCluster(cmd, jobs, cluster); err != nil {
+			return command.Usage(err)
 		}
 		j, err := cluster.Journal()
 		if err != nil {
@@ -69,14 +79,36 @@ sidecar's journal. The accounting is what this prints:
 	return c
 }
 
-func readAccounting(in io.Reader, args []string) ([]sacct.Job, error) {
+func readAccounting(in io.Reader, args []string) ([]sacct.Job, sacct.Unread, error) {
+	name := "standard input"
 	if len(args) == 1 && args[0] != "-" {
-		f, err := os.Open(args[0])
+		name = args[0]
+		f, err := os.Open(name)
 		if err != nil {
-			return nil, err
+			return nil, sacct.Unread{}, err
 		}
 		defer f.Close()
 		in = f
 	}
-	return sacct.Read(in, time.Now().Unix())
+	return sacct.ReadHolds(in, name, time.Local, time.Now().Unix())
+}
+
+// ofCluster returns the jobs of one cluster, and warns about the others: nodes of two clusters may have one name. An accounting of one
+// cluster is that cluster's, whatever the configuration calls it.
+func ofCluster(cmd *cobra.Command, jobs []sacct.Job, c command.Cluster) ([]sacct.Job, error) {
+	count := map[string]int{}
+	for _, j := range jobs {
+		count[j.Cluster]++
+	}
+	if len(count) < 2 {
+		return jobs, nil
+	}
+	names := slices.Sorted(maps.Keys(count))
+	name := c.BatchName()
+	if count[name] == 0 {
+		return nil, fmt.Errorf("gantt: read the accounting: it is of the clusters %s, and the configuration is of %q; print one of them by sacct --clusters=NAME",
+			strings.Join(names, ", "), name)
+	}
+	command.Warn(cmd, []string{fmt.Sprintf("the accounting is of the clusters %s; %d jobs of others than %s are left out", strings.Join(names, ", "), len(jobs)-count[name], name)})
+	return slices.DeleteFunc(jobs, func(j sacct.Job) bool { return j.Cluster != name }), nil
 }

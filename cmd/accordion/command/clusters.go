@@ -46,6 +46,9 @@ type Cluster struct {
 	config.Config        // its Delegate is the list's
 }
 
+// BatchName returns what the cluster is called: by the configuration, else by the batch system; "" where no sidecar has run yet.
+func (c Cluster) BatchName() string { return nameOf(config.Member{Config: c.Config}) }
+
 // Journal returns the cluster's journal, to read it. A user who may not open its file asks the sidecar.
 func (c Cluster) Journal() (journal.Reader, error) {
 	return openJournal(c.Config.Journal.Path, c.Session.Socket, readers.Remote)

@@ -25,6 +25,13 @@ func (e ExitError) Unwrap() error { return e.Err }
 // Usage marks an error as the caller's: exit status 2.
 func Usage(err error) error { return ExitError{Status: 2, Err: err} }
 
+// Warn writes warnings to standard error, a line each.
+func Warn(cmd *cobra.Command, warnings []string) {
+	for _, line := range warnings {
+		fmt.Fprintln(cmd.ErrOrStderr(), "accordion: warning:", line)
+	}
+}
+
 // NoArguments refuses arguments as a mistake of the command line.
 func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {

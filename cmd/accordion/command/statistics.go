@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"accordion/core/arrivals"
+	"accordion/traces/input"
 )
 
 // mostStatistics bounds what is read of a file: those that are written have some kilobytes.
@@ -26,7 +27,12 @@ func ReadStatistics(path string) (arrivals.File, error) {
 		return fail(err)
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, mostStatistics+1))
+	opened, err := input.Open(file, path)
+	if err != nil {
+		return arrivals.File{}, Usage(fmt.Errorf("reading statistics of arrivals: %w", err))
+	}
+	defer opened.Close()
+	text, err := io.ReadAll(io.LimitReader(opened, mostStatistics+1))
 	if err != nil {
 		return fail(err)
 	}

@@ -23,6 +23,9 @@ func fromSacctCommand() *cobra.Command {
     --starttime=2026-01-01 --endtime=2026-02-01 \
     --format=` + sacct.Columns + `
 
+Lines that cannot be read are left out, and counted on standard error. The file may be compressed by gzip, bzip2 or zstd. With a
+column Cluster the same id in two clusters is two jobs.
+
 Jobs that are not over are left out. Users, accounts and job names become numbers: the log does not tell who they are. Sizes are
 the processors that a job got. A job that was resized (rows RESIZING) is an evolving one, and its profile is what it held.
 
@@ -47,6 +50,7 @@ The accounting does not say how large the machine is: give it by --machine.`,
 		if err != nil {
 			return command.Usage(err)
 		}
+		command.Warn(cmd, left.Warnings())
 		if told := left.String(); told != "" {
 			fmt.Fprintln(cmd.ErrOrStderr(), "accordion: left out:", told)
 		}

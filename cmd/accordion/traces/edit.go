@@ -202,7 +202,7 @@ func selectCommand(s *edit.Selection, use, short, description string, settle fun
 		if removed > 0 {
 			log.Header.Add("Note", fmt.Sprintf("accordion trace %s%s (%d jobs removed)", cmd.Name(), said(cmd), removed))
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "accordion: %d jobs of %d are kept\n", len(log.Records), len(log.Records)+removed)
+		fmt.Fprintf(cmd.ErrOrStderr(), "accordion: %d jobs of %d are kept\n", edit.Jobs(log), edit.Jobs(log)+removed)
 		return out.write(cmd, log)
 	}
 	return c

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"accordion/core"
+	"accordion/traces/input"
 )
 
 // MaxJobs is how many jobs a file may have.
@@ -55,9 +56,14 @@ func ReadLine(in io.Reader, name string, line int) (Job, error) {
 }
 
 func read(in io.Reader, name string) (reader, error) {
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, maxLine)
 	r := reader{name: name}
+	opened, err := input.Open(in, name)
+	if err != nil {
+		return r, err
+	}
+	defer opened.Close()
+	lines := bufio.NewScanner(opened)
+	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
 		r.line++
 		text := lines.Text()

@@ -73,7 +73,7 @@ var table1 = []struct {
 // Usable are the jobs of a log that a workload may take: those that ran, and of which it is known on how many processors.
 func Usable(log *swf.Log) []swf.Record {
 	var all []swf.Record
-	for _, r := range log.Records {
+	for _, r := range swf.Summaries(log.Records) {
 		if r.Run > 0 && r.Processors > 0 {
 			all = append(all, r)
 		}

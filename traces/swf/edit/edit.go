@@ -11,6 +11,7 @@ package edit
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -51,23 +52,52 @@ func (s *Selection) keeps(r *swf.Record) bool {
 	return meets != s.Invert
 }
 
-// Select leaves the selected jobs in the log, and says how many it removed.
+// Select leaves the selected jobs in the log, and returns how many it removed. The bursts of a job go with it (swf.Burst).
 func Select(log *swf.Log, s Selection) (removed int) {
-	before := len(log.Records)
+	kept := log.Records[:0:0]
 	met := 0
-	log.Records = slices.DeleteFunc(log.Records, func(r swf.Record) bool {
-		if !s.keeps(&r) {
-			return true
+	for job := range jobs(log.Records) {
+		keep := s.keeps(&job[0])
+		if keep {
+			met++
+			keep = met > s.Skip && (s.Jobs == 0 || met <= s.Skip+s.Jobs)
 		}
-		met++
-		return met <= s.Skip || s.Jobs > 0 && met > s.Skip+s.Jobs
-	})
-	removed = before - len(log.Records)
+		if keep {
+			kept = append(kept, job...)
+		} else {
+			removed++
+		}
+	}
+	log.Records = kept
 	if removed > 0 {
 		prune(log)
 	}
 	log.Header.Set("MaxRecords", fmt.Sprint(len(log.Records)))
 	return removed
+}
+
+// jobs yields the records of each job: its own, then its bursts.
+func jobs(records []swf.Record) iter.Seq[[]swf.Record] {
+	return func(yield func([]swf.Record) bool) {
+		for first := 0; first < len(records); {
+			next := first + 1
+			for next < len(records) && swf.Burst(records, next) {
+				next++
+			}
+			if !yield(records[first:next]) {
+				return
+			}
+			first = next
+		}
+	}
+}
+
+// Jobs returns how many jobs a log has: its records but for bursts.
+func Jobs(log *swf.Log) (n int) {
+	for range jobs(log.Records) {
+		n++
+	}
+	return n
 }
 
 // prune drops the profiles of jobs that are no longer there.
@@ -88,11 +118,15 @@ func Rezero(log *swf.Log) {
 		return
 	}
 	first := log.Records[0].Submit
-	for i := range log.Records {
-		first = min(first, log.Records[i].Submit)
+	for job := range jobs(log.Records) {
+		first = min(first, job[0].Submit)
 	}
-	for i := range log.Records {
-		log.Records[i].Submit -= first
+	for job := range jobs(log.Records) {
+		for i := range job {
+			if i == 0 || job[i].Submit >= 0 { // a burst may have none
+				job[i].Submit -= first
+			}
+		}
 	}
 	if start, ok := log.Header.UnixStart(); ok {
 		log.Header.Set("UnixStartTime", fmt.Sprint(start+first))
@@ -102,13 +136,15 @@ func Rezero(log *swf.Log) {
 	}
 }
 
-// Renumber numbers the jobs from 1 in the order of the log. Profiles go with their jobs, and so do references to preceding
+// Renumber numbers the jobs from 1 in the order of the log, and their bursts alike. Profiles go with their jobs, and so do references to preceding
 // ones; those to a job that is not in the log become unknown. Where several jobs have one number, it means the first.
 func Renumber(log *swf.Log) {
 	now := make(map[int64]int64, len(log.Records))
-	for i := range log.Records {
-		if _, again := now[log.Records[i].Number]; !again {
-			now[log.Records[i].Number] = int64(i) + 1
+	count := int64(0)
+	for job := range jobs(log.Records) {
+		count++
+		if _, again := now[job[0].Number]; !again {
+			now[job[0].Number] = count
 		}
 	}
 	var eps map[int64]core.EP
@@ -121,18 +157,23 @@ func Renumber(log *swf.Log) {
 		}
 	}
 	log.EPs = eps
-	for i := range log.Records {
-		r := &log.Records[i]
-		r.Number = int64(i) + 1
-		if n, there := now[r.Preceding]; there {
-			r.Preceding = n
-		} else {
-			r.Preceding = swf.Unknown
+	count = 0
+	for job := range jobs(log.Records) {
+		count++
+		for i := range job {
+			r := &job[i]
+			r.Number = count
+			if n, there := now[r.Preceding]; there {
+				r.Preceding = n
+			} else {
+				r.Preceding = swf.Unknown
+			}
 		}
 	}
 }
 
-// Sort puts the jobs in the order of submission; those submitted at one second keep theirs.
+// Sort puts the jobs in the order of submission; those submitted at one second keep theirs. Bursts stay behind their jobs.
 func Sort(log *swf.Log) {
-	slices.SortStableFunc(log.Records, func(a, b swf.Record) int { return cmp.Compare(a.Submit, b.Submit) })
+	sorted := slices.SortedStableFunc(jobs(log.Records), func(a, b []swf.Record) int { return cmp.Compare(a[0].Submit, b[0].Submit) })
+	log.Records = slices.Concat(sorted...)
 }

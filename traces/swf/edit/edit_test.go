@@ -130,3 +130,44 @@ func TestSort(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestBurstsGoWithTheirJobs: a job's line, and the lines of its bursts (found/05), stay together in whatever is made of a log.
+func TestBurstsGoWithTheirJobs(t *testing.T) {
+	read := func() *swf.Log {
+		log, err := swf.Read(strings.NewReader(`; MaxRecords: 6
+7 100 0 30 4 -1 -1 4 60 -1 1 1 1 1 1 1 -1 -1
+7 100 0 10 4 -1 -1 4 60 -1 2 1 1 1 1 1 -1 -1
+7  -1 5 20 4 -1 -1 4 60 -1 3 1 1 1 1 1 -1 -1
+9  50 0 60 1 -1 -1 1 60 -1 1 1 1 1 1 1 7 -1
+`), "a.swf", swf.Options{Strict: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return log
+	}
+	sorted := read()
+	Sort(sorted)
+	renumbered := read()
+	Renumber(renumbered)
+	rezeroed := read()
+	Rezero(rezeroed)
+	filtered := read()
+	removed := Select(filtered, Selection{Statuses: []swf.Status{swf.Completed}, Jobs: 1})
+	for _, c := range []struct {
+		name string
+		log  *swf.Log
+		want string
+	}{
+		{"sort", sorted, "9@50 7@100 7@100 7@-1"},
+		{"renumber", renumbered, "1@100 1@100 1@-1 2@50"},
+		{"rezero", rezeroed, "7@50 7@50 7@-1 9@0"},
+		{"filter", filtered, "7@100 7@100 7@-1"},
+	} {
+		if got := numbers(c.log); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+	if removed != 1 || Jobs(filtered) != 1 || renumbered.Records[3].Preceding != 1 {
+		t.Errorf("%d jobs were removed of 2 and %d are left; job 2 follows job %d", removed, Jobs(filtered), renumbered.Records[3].Preceding)
+	}
+}

@@ -29,10 +29,11 @@ type Survey struct {
 	Start    int64  `json:"unix_start_time"` // second 0 in Unix time; −1 unknown
 
 	Jobs         int            `json:"jobs"`
-	Evolving     int            `json:"evolving"` // jobs with a profile
-	Users        int            `json:"users"`    // that are known
-	Status       map[string]int `json:"status"`   // jobs by how they ended
-	Serial       float64        `json:"serial"`   // share of the jobs with a known size that have one processor
+	Bursts       int            `json:"bursts,omitempty"` // records of parts of jobs, which are not counted as jobs
+	Evolving     int            `json:"evolving"`         // jobs with a profile
+	Users        int            `json:"users"`            // that are known
+	Status       map[string]int `json:"status"`           // jobs by how they ended
+	Serial       float64        `json:"serial"`           // share of the jobs with a known size that have one processor
 	PowersOfTwo  float64        `json:"powers_of_two"`
 	FirstSubmit  int64          `json:"first_submit"`
 	LastSubmit   int64          `json:"last_submit"`
@@ -48,7 +49,8 @@ type Survey struct {
 	Anomalies    []Anomaly      `json:"anomalies"`
 	Problems     []string       `json:"problems"` // of the format, as the reader counted them
 
-	zone *time.Location
+	zone    *time.Location
+	unsized error // why the header's size of the machine cannot be read
 }
 
 // Week is what was submitted within seven days, counted from the first submission; weeks without jobs are absent.
@@ -89,10 +91,15 @@ func quantiles(values []int64) (q Quantiles) {
 
 // Of surveys a log. A machine above 0 stands in for the header's, in processors.
 func Of(log *swf.Log, machine int) *Survey {
+	all := log.Records
+	whole := *log
+	whole.Records = swf.Summaries(all)
+	log = &whole
 	s := &Survey{Log: log.Name, Machine: machine, Start: swf.Unknown, Jobs: len(log.Records), Status: map[string]int{}, Weeks: []Week{}, zone: log.Header.Location()}
+	s.Bursts = len(all) - len(log.Records)
 	s.Computer, _ = log.Header.Get("Computer")
 	if machine <= 0 {
-		s.Machine, _ = log.Header.Machine()
+		s.Machine, s.unsized = log.Header.MachineSize()
 	}
 	if start, ok := log.Header.UnixStart(); ok {
 		s.Start = start

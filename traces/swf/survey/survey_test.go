@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -194,5 +195,38 @@ func TestTheWorkOfAnEvolvingJobIsWhatItHeldWhileItRan(t *testing.T) {
 	}
 	if got := area(&swf.Record{Run: 60, Processors: 8, RequestedProcessors: 2}, nil); got != 120 {
 		t.Errorf("a rigid job's are %v", got)
+	}
+}
+
+func TestBurstsAreCountedApartAndNotAgain(t *testing.T) {
+	log, err := swf.Read(strings.NewReader(`; Max Procs 8
+1 0 0 30 4 -1 -1 4 60 -1 1 1 1 1 1 1 -1 -1
+1 0 0 10 4 -1 -1 4 60 -1 2 1 1 1 1 1 -1 -1
+1 -1 5 20 4 -1 -1 4 60 -1 3 1 1 1 1 1 -1 -1
+`), "a.swf", swf.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Of(log, 0)
+	if s.Jobs != 1 || s.Bursts != 2 || s.Area != 120 || len(s.Anomalies) != 0 || s.Status["part"] != 0 || len(log.Records) != 3 {
+		t.Errorf("%+v", s)
+	}
+	for _, want := range []string{"\nbursts       2 lines of parts of these jobs, not counted again\n",
+		"the size of the machine is unknown: the header's \"Max Procs 8\" is no whole number of processors\n"} {
+		if !strings.Contains(s.Text(), want) {
+			t.Errorf("no %q in:\n%s", want, s.Text())
+		}
+	}
+}
+
+func TestALongNameOfAComputerIsCut(t *testing.T) {
+	log, err := swf.Read(strings.NewReader("; Computer: "+strings.Repeat("very ", 120)+"large\n; MaxProcs: 8\n"), strings.Repeat("x", 600)+".swf", swf.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(Of(log, 0).Text()) {
+		if n := utf8.RuneCountInString(line); n > 150 {
+			t.Errorf("a line of %d characters: %s", n, line)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -31,7 +32,7 @@ func (s *Survey) Text() string {
 func (s *Survey) Wrong() []string {
 	all := slices.Clone(s.Problems)
 	if s.Machine == 0 {
-		all = append(all, "the size of the machine is unknown: the header has neither MaxProcs nor MaxNodes")
+		all = append(all, "the size of the machine is unknown: "+s.whyUnsized())
 	}
 	for _, a := range s.Anomalies {
 		all = append(all, a.String())
@@ -39,18 +40,30 @@ func (s *Survey) Wrong() []string {
 	return all
 }
 
+// whyUnsized returns why the header gives no size of the machine.
+func (s *Survey) whyUnsized() string {
+	var wrong *swf.SizeError
+	if errors.As(s.unsized, &wrong) {
+		return fmt.Sprintf("the header's %s is no whole number of processors", core.Shown(wrong.Line))
+	}
+	return "the header has neither MaxProcs nor MaxNodes"
+}
+
 func (s *Survey) writeSummary(b *strings.Builder) {
 	row := func(name, format string, a ...any) { fmt.Fprintf(b, "%-11s  %s\n", name, fmt.Sprintf(format, a...)) }
-	row("log", "%s", printable(s.Log))
+	row("log", "%s", cut(printable(s.Log)))
 	if s.Computer != "" {
-		row("computer", "%s", printable(s.Computer))
+		row("computer", "%s", cut(printable(s.Computer)))
 	}
 	if s.Machine > 0 {
 		row("machine", "%d processors", s.Machine)
 	} else {
-		row("machine", "unknown: the header has neither MaxProcs nor MaxNodes (give --machine)")
+		row("machine", "unknown: %s (give --machine)", s.whyUnsized())
 	}
 	row("jobs", "%d of %d users", s.Jobs, s.Users)
+	if s.Bursts > 0 {
+		row("bursts", "%d lines of parts of these jobs, not counted again", s.Bursts)
+	}
 	var ends []string
 	for _, name := range slices.Sorted(maps.Keys(s.Status)) {
 		ends = append(ends, fmt.Sprintf("%d %s", s.Status[name], name))
@@ -142,4 +155,13 @@ func printable(text string) string {
 		}
 		return r
 	}, text)
+}
+
+// cut bounds a text to what fits next to the name of its row.
+func cut(text string) string {
+	const most = 100
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
 }
