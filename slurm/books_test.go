@@ -103,7 +103,7 @@ func readSums(t *testing.T, lab *lab.SlurmLab, since time.Time) []sacct.Sum {
 	return sums
 }
 
-// assertTheSumsAreWhatWasHeld judges all jobs since an instant that are over. It returns how many CPUs each has of a node.
+// assertTheSumsAreWhatWasHeld judges all jobs since an instant that have ended. It returns how many CPUs each has of a node.
 func assertTheSumsAreWhatWasHeld(t *testing.T, lab *lab.SlurmLab, since time.Time, w *watcher) (cpus map[core.JobID]float64) {
 	t.Helper()
 	held := w.held(since, time.Now())
@@ -129,7 +129,7 @@ func assertTheSumsAreWhatWasHeld(t *testing.T, lab *lab.SlurmLab, since time.Tim
 	return cpus
 }
 
-// assertTheBooksAreRight judges all that ran since an instant and is over: in sacct, and in sreport after a rollup.
+// assertTheBooksAreRight judges all that ran since an instant and has ended: in sacct, and in sreport after a rollup.
 func assertTheBooksAreRight(t *testing.T, lab *lab.SlurmLab, since time.Time, w *watcher) {
 	t.Helper()
 	cpus := assertTheSumsAreWhatWasHeld(t, lab, since, w)
@@ -160,7 +160,7 @@ func assertTheUsageIsWhatWasHeld(t *testing.T, lab *lab.SlurmLab, from, to time.
 	}
 }
 
-// moveBack makes all that the database has of jobs an hour older: slurmdbd adds up full hours only.
+// moveBack moves all jobs and events in the database to one hour earlier, because slurmdbd adds up full hours only.
 func moveBack(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	var changes []string
@@ -224,7 +224,7 @@ func TestTheJudgeOfTheBooksFindsWhatTwoChangesInASecondLeave(t *testing.T) {
 	}
 }
 
-// hundred is a job that grows and shrinks 25 times.
+// hundred returns the script of a job that grows and shrinks 25 times; four of them grow a hundred times.
 func hundred() string {
 	return "#EP " + strings.TrimSuffix(strings.Repeat("1x5s,2x5s,", 25), ",") + "\n" + `
 for step in $(seq 2 50); do sleep 4; eval "$(accordion step)" || exit; srun true; done
@@ -263,7 +263,7 @@ func acrossTheHour(t *testing.T, lab *lab.SlurmLab) {
 	for i := range 4 {
 		jobs = append(jobs, lab.Submit(t, []string{"alice", "bob"}[i%2], hundred()))
 	}
-	lab.Await(t, 30*time.Minute, "all jobs are over", func() bool { return lab.Run(t, "root", "squeue", "-h", "-a", "-o", "%A") == "" })
+	lab.Await(t, 30*time.Minute, "all jobs have ended", func() bool { return lab.Run(t, "root", "squeue", "-h", "-a", "-o", "%A") == "" })
 	time.Sleep(2 * time.Second)
 	used := watched.held(hour.Add(-time.Hour), hour)
 	grown := 0

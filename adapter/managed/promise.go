@@ -141,7 +141,7 @@ func (r *Job) Lateness(late core.Time) string {
 		r.Step+1, len(r.EP()), time.Unix(r.LateFrom(), 0).Format(time.TimeOnly), late)
 }
 
-// Tolerance is how many seconds a step may take to begin or end before somebody counts as late.
+// Tolerance is how many seconds a step may take to begin or end before its job counts as late.
 const Tolerance core.Time = 2
 
 // Mover is why a planned start moved since its user was told.

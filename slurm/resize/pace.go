@@ -19,10 +19,10 @@ import (
 // A pacer knows in which second each job's size changed last, as far as Slurm's records do not say.
 type pacer struct {
 	mu   sync.Mutex
-	last map[adapter.Key]core.Time // Unix seconds; those of past seconds are removed
+	last map[adapter.Key]core.Time // Unix seconds; past ones are removed
 }
 
-// turn waits until the second is over in which the job's size changed last, or in which it was submitted: its first row has that one.
+// turn waits until the second has ended in which the job's size changed last, or in which it was submitted: its first row has that one.
 func (p *pacer) turn(ctx context.Context, r *output.Record) error {
 	p.mu.Lock()
 	last := max(p.last[r.Key], r.Resized, r.Submitted)

@@ -125,8 +125,8 @@ func sumOf(its []sumRow, now core.Time) Sum {
 // running are the states of a row that is rightly open.
 var running = []string{"RUNNING", "SUSPENDED", "PENDING", "REQUEUED", resizing}
 
-// Beside adds to each job what its companions have booked, and leaves those out, and with them the expanders: what an expander held
-// became its job's, and in the second before that both have it booked.
+// Beside returns the jobs, each with what its companions have booked. Companions and expanders are left out. What an expander held
+// became its job's; in the second before that both have it booked.
 func Beside(sums []Sum) []Sum {
 	var jobs []Sum
 	at := map[core.JobID]int{} // the latest job of each id
