@@ -247,6 +247,9 @@ func assertNoNodeWasInTwoJobs(t *testing.T, lab *lab.SlurmLab, since time.Time, 
 	for _, o := range overlaps(held) {
 		t.Errorf("two jobs on a node: %s", o)
 	}
+	for _, wrong := range misbooked(rows) {
+		t.Error(wrong)
+	}
 	return rows, held
 }
 

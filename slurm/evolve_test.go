@@ -87,7 +87,7 @@ func outputOf(lab *lab.SlurmLab, user, job string) string { return lab.File(user
 func TestAnEvolvingJobRunsOnTwoFiveThreeNodesAndEverybodyAgrees(t *testing.T) {
 	t.Parallel()
 	lab := defaultLab(t)
-	p := serving(t, lab, "")
+	p, since := serving(t, lab, ""), time.Now()
 	sizes := []int{2, 5, 3}
 	var ordinary []string
 	for range 3 { // they leave room for its growth
@@ -154,6 +154,7 @@ func TestAnEvolvingJobRunsOnTwoFiveThreeNodesAndEverybodyAgrees(t *testing.T) {
 		})
 	}
 	clean(t, p)
+	assertTheBooksAreRight(t, lab, since, watched)
 }
 
 // resizes is the host list of each step, as the journal has it.

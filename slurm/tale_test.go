@@ -41,6 +41,7 @@ func tell(t *testing.T, release string) {
 	w := &tale{T: t, lab: lab, begun: time.Now()}
 	lab.Do(t, "serve")
 	t.Cleanup(w.lastWords)
+	watched := watch(t, lab)
 
 	w.refused("#EP 2x20s,11x20s", "11x20s", "10 nodes of partition main")
 	w.refused("#EP 2x500", "500s, 90m, 1h30m")
@@ -73,6 +74,7 @@ func tell(t *testing.T, release string) {
 	}
 	tasksTakeTurns(t, lab)
 	w.nothingIsLeft()
+	assertTheBooksAreRight(t, lab, w.begun, watched)
 }
 
 // talking is a script that tells in each of its three steps where it is, by what it was told and by squeue, and has each of its tasks tell

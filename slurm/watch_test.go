@@ -3,7 +3,9 @@ package slurm_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -36,7 +38,11 @@ func watch(t *testing.T, lab *lab.SlurmLab) *watcher {
 	ask := func(command ...string) string {
 		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 		defer cancel()
-		c := exec.CommandContext(ctx, command[0], command[1:]...)
+		program := command[0]
+		if inWorld := filepath.Join(lab.Dir, "client", program); fileExists(inWorld) { // of the lab's own release
+			program = inWorld
+		}
+		c := exec.CommandContext(ctx, program, command[1:]...)
 		c.Env = lab.Env()
 		out, _ := c.Output() // a reading that fails is one the less
 		return string(out)
@@ -75,6 +81,8 @@ func watch(t *testing.T, lab *lab.SlurmLab) *watcher {
 	}()
 	return w
 }
+
+func fileExists(path string) bool { _, err := os.Stat(path); return err == nil }
 
 // freedInTime judges that the nodes a job gave back could be used by others a second after its shrink was done; on a
 // machine that is busy with other tests, some seconds after.

@@ -145,8 +145,7 @@ func (r *Job) Lateness(late core.Time) string {
 		r.Step+1, len(r.EP()), time.Unix(r.LateFrom(), 0).Format(time.TimeOnly), late)
 }
 
-// Tolerance is how many seconds the promised end may move before the promise counts as broken: a punctual growth may take
-// two, and pushes what follows by as much.
+// Tolerance is how many seconds a step may take to begin or end before its job counts as late.
 const Tolerance core.Time = 2
 
 // Mover is why a planned start moved since its user was told.

@@ -45,7 +45,7 @@ func (s *Show) keepVow(v *plan.World, r *managed.Job) error {
 		r.Vowed, r.Slipped, r.Dirty = r.End(), 0, true
 		return nil
 	}
-	if slip <= max(managed.Tolerance, 2*r.Slipped) {
+	if slip <= max(punctual, 2*r.Slipped) {
 		return nil
 	}
 	cause := string(s.breaker(v, r))
@@ -56,6 +56,10 @@ func (s *Show) keepVow(v *plan.World, r *managed.Job) error {
 	return s.Event(r, "promise broken", fmt.Sprintf("its end moves by %s: %s", core.FormatDuration(slip), cause),
 		map[string]any{"promised": r.Vowed, "end": r.Vowed + slip, "seconds": slip, "cause": cause})
 }
+
+// punctual is by how many seconds the promised end may move before the promise counts as broken. A growth of four changes of size, as
+// Slurm 23.02 and later need it with PrologFlags=Alloc or Contain, takes up to four seconds: each change has a second of its own.
+const punctual core.Time = 4
 
 // overdue is the number of seconds without the nodes of a step after which a promise counts as
 // broken, though none was made in its place. It is as long as a node that is away is expected back

@@ -27,7 +27,11 @@ func TestOfEveryReleaseAConsoleTellsWhatSqueueTells(t *testing.T) {
 				t.Fatalf("%d jobs, %v undecided, of %d: %v", len(jobs), undecided, len(said), err)
 			}
 			var doubted []string
+			resized := 0
 			for _, j := range jobs {
+				if j.Resized > j.Submitted {
+					resized++
+				}
 				var known testimony
 				if !known.believe(&j) {
 					doubted = append(doubted, said[j.ID].Name[:min(len(said[j.ID].Name), 8)])
@@ -42,6 +46,9 @@ func TestOfEveryReleaseAConsoleTellsWhatSqueueTells(t *testing.T) {
 				if diff := gocmp.Diff(jobstest.Alike(*said[j.ID]), jobstest.Alike(j.Record), gocmp.AllowUnexported(output.Record{})); j.State != adapter.Done && diff != "" {
 					t.Errorf("job %d, %s (-squeue +console):\n%s", j.ID, j.Name, diff)
 				}
+			}
+			if resized != 1 {
+				t.Errorf("%d jobs have changed their size, want 1", resized)
 			}
 			// One has a mark, one a comment that looks like one, one a name, one a comment and one cluster features with whole records.
 			slices.Sort(doubted)

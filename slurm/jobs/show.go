@@ -57,6 +57,9 @@ func (r *reader) read(line string, id core.JobID, stamped int, end ending, beyon
 		j.Limit = e.Limit("TimeLimit", l.word(keyTimeLimit))
 		at := func(name string, key int) core.Time { return e.Instant(name, strings.TrimPrefix(l.word(key), r.stamp)) }
 		j.start, j.eligible = at("StartTime", keyStartTime), at("EligibleTime", keyEligibleTime)
+		if resized := output.Field(l.span(keyEligibleTime, keyStartTime), "ResizeTime"); resized != "" {
+			j.Resized = e.Instant("ResizeTime", strings.TrimPrefix(resized, r.stamp))
+		}
 	}
 	l.numbers(&e, &j)
 	if j.doubt&ofHead == 0 {

@@ -40,6 +40,8 @@ type Record struct {
 
 	Configuring bool // its nodes boot
 
+	Resized core.Time // second of its last change of size; 0: none is known. Consoles only: squeue is not asked
+
 	Upfront    bool   // of the keys in a console's record, the first from the partition to the features are Slurm's (see layout)
 	Unread     bool   // waits, and what users write of it was never certain yet: its mark and comment are left out
 	Unreadable string // why something in it could not be read and is missing here; "": all was

@@ -74,3 +74,11 @@ func TestTheGuardFollowsTheConfiguration(t *testing.T) {
 		}
 	}
 }
+
+func TestAShrinkByNodesAloneIsCountedFromTheJobsStartOnLaterReleases(t *testing.T) {
+	for version, want := range map[string]bool{"20.11.4": false, "22.05.8": false, "23.11.4": false, "23.11.5": true, "24.05.0": true, "24.11.5": true, "26.05.5": true} {
+		if got := (Configuration{"SLURM_VERSION": version}).Recounts(); got != want {
+			t.Errorf("%s: %v, want %v", version, got, want)
+		}
+	}
+}

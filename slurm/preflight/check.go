@@ -82,6 +82,7 @@ func checkPool(c output.Configuration, in output.Inventory, pool []string) []ada
 // checkGrowth says how the jobs of each partition of the pool grow, and why so.
 func checkGrowth(site growth.Site, in output.Inventory, pool []string, wish growth.Kind) []adapter.Finding {
 	var found []adapter.Finding
+	merges := false
 	for _, p := range in.Partitions {
 		if !slices.Contains(pool, p.Name) || p.Sharing().Forced() {
 			continue
@@ -97,6 +98,11 @@ func checkGrowth(site growth.Site, in output.Inventory, pool []string, wish grow
 			what += "; those that ask for generic resources by companions"
 		}
 		found = append(found, adapter.Finding{Severity: adapter.Note, What: what})
+		merges = merges || all.Growth != growth.Companions
+	}
+	if merges {
+		found = append(found, adapter.Finding{Severity: adapter.Note, What: "slurmdbd leaves a row without an end for each growth, COMPLETED and without nodes: " +
+			"`sacctmgr show runawayjobs` closes them once slurmctld has forgotten the allocations, after their limit and MinJobAge; usage is right with and without them"})
 	}
 	return found
 }

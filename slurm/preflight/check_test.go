@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"accordion/adapter"
+	"accordion/slurm/growth"
 	"accordion/slurm/output"
 	"accordion/slurm/output/outputtest"
 )
@@ -83,6 +84,27 @@ func TestPreflightFindsWhatIsWrong(t *testing.T) {
 		found := find(conf, in)
 		if len(found) != 1 || found[0].Severity != c.severity || !strings.Contains(found[0].What, c.says) || (found[0].Fix == "") != (c.severity == adapter.Note) {
 			t.Errorf("%s: found %v", c.says, found)
+		}
+	}
+}
+
+func TestPreflightNamesTheCommandThatClosesTheRowsOfGrowths(t *testing.T) {
+	c, err := output.ParseConfiguration(outputtest.Recorded(t, "config.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := output.ParseInventory(outputtest.Recorded(t, "scontrol.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c["SLURM_VERSION"], c["SchedulerParameters"] = "24.11.1", "permit_job_expansion"
+	for _, test := range []struct {
+		wish growth.Kind
+		want bool
+	}{{growth.Auto, true}, {growth.Companions, false}} {
+		found := checkGrowth(growth.SiteOf(c), in, []string{"main"}, test.wish)
+		if got := slices.ContainsFunc(found, func(f adapter.Finding) bool { return strings.Contains(f.What, "`sacctmgr show runawayjobs`") }); got != test.want {
+			t.Errorf("%s: told %v, want %v: %v", test.wish, got, test.want, found)
 		}
 	}
 }

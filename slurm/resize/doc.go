@@ -6,5 +6,6 @@
 //	resize.go     expand, merge, shrink
 //	allocate.go   an allocation at once or not at all
 //	merge.go      an expander's nodes become the job's
+//	pace.go       one change of size a second
 //	companion.go  jobs that stay beside the job
 package resize

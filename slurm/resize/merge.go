@@ -23,11 +23,11 @@ const externStep = 4294967292
 // Glance is the pause between two looks at what Slurm does within moments and tells nobody of.
 const Glance = 20 * time.Millisecond
 
-// merge moves one expander into its parent. Slurm refuses that while the expander has a step, be it the one that it makes
+// merge moves one expander into its parent, in a second of its own. Slurm refuses that while the expander has a step, be it the one that it makes
 // itself on each node (PrologFlags=Contain): that one is ended first. It cannot be ended before the node's prolog is over.
 // An expander whose nodes still boot must not be merged at all: they would never be woken. The steps of expanders that are to be
 // merged next are ended with it, in one call.
-func (s *Hand) merge(ctx context.Context, site growth.Site, e *output.Record, next ...*output.Record) error {
+func (s *Hand) merge(ctx context.Context, site growth.Site, job, e *output.Record, next ...*output.Record) error {
 	for again, wait := (time.Time{}), insist; ; {
 		r, err := s.Jobs.Find(ctx, e.Key)
 		switch {
@@ -40,7 +40,7 @@ func (s *Hand) merge(ctx context.Context, site growth.Site, e *output.Record, ne
 		}
 		preparing := r.Configuring || site.Prologs && r.Why == "Prolog"
 		if !preparing {
-			if err = s.Update(ctx, e.Key, "NumNodes=0"); err == nil || !client.Says(err, "step already exists") {
+			if err = s.resize(ctx, job, e.Key, hasSteps, "NumNodes=0"); err == nil || !hasSteps(err) {
 				return err
 			}
 			if now := time.Now(); !now.Before(again) {
@@ -55,6 +55,9 @@ func (s *Hand) merge(ctx context.Context, site growth.Site, e *output.Record, ne
 		}
 	}
 }
+
+// hasSteps reports whether Slurm refused a merge because the expander has a step.
+func hasSteps(err error) bool { return client.Says(err, "step already exists") }
 
 // insist is after what time a step that goes on is told to end again: its node may not have had it yet. Then after twice that, and so on:
 // one that never ends, as after a kill of slurmctld, must not use up the client programs of a minute.
@@ -115,7 +118,6 @@ func (s *Hand) completed(ctx context.Context, nodes []string) error {
 // that was made first, over the new nodes alone, which gives them their memory. Until then that one keeps the new nodes for us: what
 // fails in between is undone.
 func (s *Hand) mergeOver(ctx context.Context, t growth.Terms, job, e *output.Record) error {
-	var met time.Time
 	if len(hostlist.Within(e.Nodes, hostlist.Set(job.Nodes))) == 0 {
 		if err := s.widen(ctx, e.Reservation, slices.Concat(job.Nodes, e.Nodes)); err != nil {
 			return err
@@ -124,18 +126,13 @@ func (s *Hand) mergeOver(ctx context.Context, t growth.Terms, job, e *output.Rec
 			if err := s.introduce(ctx, t, job, e); err != nil {
 				return err
 			}
-			met = time.Now()
 		}
 		if err := s.mergeOne(ctx, t, job, e, slices.Concat(job.Nodes, e.Nodes)); err != nil {
 			return err
 		}
 	}
 	// Before the last merge, so that whoever finds it done, after a kill of ours too, may begin at once.
-	err := laterSecond(ctx, met)
-	if err == nil {
-		err = s.merge(ctx, t.Site, e)
-	}
-	if err != nil {
+	if err := s.merge(ctx, t.Site, job, e); err != nil {
 		// Without the second merge the job would have the nodes and hardly any memory on them.
 		return fmt.Errorf("%w (%w)", adapter.ErrGone, errors.Join(err, s.Undo(ctx, job.Key, e.Nodes)))
 	}
@@ -148,7 +145,7 @@ func (s *Hand) mergeOne(ctx context.Context, t growth.Terms, job, e *output.Reco
 	if err != nil {
 		return err
 	}
-	if err := s.merge(ctx, t.Site, over, e); err != nil {
+	if err := s.merge(ctx, t.Site, job, over, e); err != nil {
 		return errors.Join(err, s.Cancel(ctx, over.Key))
 	}
 	return nil
@@ -156,24 +153,16 @@ func (s *Hand) mergeOne(ctx context.Context, t growth.Terms, job, e *output.Reco
 
 // introduce lets the nodes of an expander hear of the job: with PrologFlags=Alloc a node waits for the word that a job begins on
 // it, and a merge sends none. After 20 s it gives up, ends the job and is drained (23.02 and later). A node that the job has given back
-// knows it. So the job has the nodes for a moment, while the expander keeps them.
+// knows it. So the job has the nodes for a second, while the expander keeps them. A node refuses what a job begins in the second in which
+// it gave the node back; the next change of size comes later.
 func (s *Hand) introduce(ctx context.Context, t growth.Terms, job, e *output.Record) error {
 	if err := s.mergeOne(ctx, t, job, e, e.Nodes); err != nil {
 		return err
 	}
-	if err := s.Update(ctx, job.Key, "NodeList="+hostlist.Compact(job.Nodes)); err != nil {
+	if err := s.keep(ctx, job, job.Nodes); err != nil {
 		return err
 	}
 	return s.completed(ctx, e.Nodes)
-}
-
-// laterSecond waits until the second of an instant is over: a node refuses what a job begins in the second in which it gave the
-// node back.
-func laterSecond(ctx context.Context, than time.Time) error {
-	if than.IsZero() {
-		return nil
-	}
-	return Pause(ctx, max(0, time.Until(than.Truncate(time.Second).Add(time.Second))))
 }
 
 // Undo takes from a job the nodes that only the first of two expanders gave it.
@@ -187,7 +176,7 @@ func (s *Hand) Undo(ctx context.Context, job adapter.Key, nodes []string) error 
 	if len(keep) == len(r.Nodes) || len(keep) == 0 {
 		return nil
 	}
-	return s.Update(ctx, job, "NodeList="+hostlist.Compact(keep))
+	return s.keep(ctx, r, keep)
 }
 
 // widen lets a reservation reach over nodes that a job of its user holds. Slurm looks for holders as long as it has not the

@@ -128,7 +128,7 @@ func (s *Hand) cut(ctx context.Context, r *output.Record, keep []string) error {
 	if err := s.Trapped(ctx); err != nil {
 		return err
 	}
-	return s.Update(ctx, r.Key, "NodeList="+hostlist.Compact(keep))
+	return s.keep(ctx, r, keep)
 }
 
 // mergeAll moves an expander's nodes into its parent: by one merge, or where two are needed (Overlap) by both. It may be
@@ -157,7 +157,7 @@ func (s *Hand) mergeAll(ctx context.Context, job adapter.Key, e *output.Record) 
 	if t.Way.Growth == growth.Overlap {
 		err = s.mergeOver(ctx, t, before, e)
 	} else {
-		err = s.merge(ctx, t.Site, e)
+		err = s.merge(ctx, t.Site, before, e)
 	}
 	if err != nil {
 		return err

@@ -13,6 +13,6 @@ func Alike(r output.Record) output.Record {
 	if len(r.Nodes) > 0 {
 		r.MaxNodes = 0 // of a running job scontrol tells what it has
 	}
-	r.MemoryPer, r.AtOnce, r.Upfront = "", 0, false // the first two only scontrol tells, the other is what is known of its record
+	r.MemoryPer, r.AtOnce, r.Resized, r.Upfront = "", 0, 0, false // the first three only scontrol tells, the last is what is known of its record
 	return r
 }

@@ -1,0 +1,298 @@
+package slurm_test
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/core"
+	"accordion/scripts/lab"
+	"accordion/slurm/sacct"
+)
+
+// This file judges the books: what sacct and sreport have booked for each job is what it held, as a watcher of squeue saw.
+
+// A tally is what a job held, as a watcher saw.
+type tally struct {
+	nodeSeconds float64
+	moved       int // nodes that it got or gave up, in all
+}
+
+// tolerance returns by how much the books may differ: Slurm writes whole seconds, and an expander holds the nodes of a growth before they
+// are the job's.
+func (t tally) tolerance() float64 { return max(t.nodeSeconds/100, 2*float64(t.moved)) }
+
+// held returns what each job held from one instant until another, as far as it was seen.
+func (w *watcher) held(from, to time.Time) map[core.JobID]tally {
+	w.stop()
+	<-w.ended
+	looks := slices.DeleteFunc(slices.Clone(w.looks), func(l look) bool { return len(l.state) == 0 }) // readings that failed
+	all := map[core.JobID]tally{}
+	before := map[core.JobID]map[string]bool{}
+	for i, l := range looks {
+		end := to
+		if i+1 < len(looks) {
+			end = looks[i+1].over
+		}
+		begin := l.over
+		if begin.Before(from) {
+			begin = from
+		}
+		if end.After(to) {
+			end = to
+		}
+		now := map[core.JobID]map[string]bool{}
+		for node, holders := range l.holders {
+			for _, word := range strings.Fields(holders) {
+				id, _ := strconv.ParseInt(word, 10, 64)
+				if now[core.JobID(id)] == nil {
+					now[core.JobID(id)] = map[string]bool{}
+				}
+				now[core.JobID(id)][node] = true
+			}
+		}
+		if !begin.Before(end) {
+			before = now
+			continue
+		}
+		for id, nodes := range now {
+			t := all[id]
+			t.nodeSeconds += float64(len(nodes)) * end.Sub(begin).Seconds()
+			for node := range nodes {
+				if !before[id][node] {
+					t.moved++
+				}
+			}
+			all[id] = t
+		}
+		for id, nodes := range before {
+			t := all[id]
+			for node := range nodes {
+				if !now[id][node] {
+					t.moved++
+				}
+			}
+			all[id] = t
+		}
+		before = now
+	}
+	return all
+}
+
+// readSums asks sacct for the sums of all jobs since an instant, once it knows the ends of those that ended.
+func readSums(t *testing.T, lab *lab.SlurmLab, since time.Time) []sacct.Sum {
+	t.Helper()
+	var sums []sacct.Sum
+	lab.Await(t, time.Minute, "accounting knows all ends", func() bool {
+		text := lab.Run(t, "root", "env", "SLURM_TIME_FORMAT=%s", "sacct", "--allusers", "--duplicates", "--allocations", "--parsable2",
+			"--format="+sacct.SumColumns, since.Format("--starttime=2006-01-02T15:04:05"))
+		var err error
+		if sums, err = sacct.ReadSums(strings.NewReader(text), "sacct", time.Local, time.Now().Unix()); err != nil {
+			t.Fatal(err)
+		}
+		return !slices.ContainsFunc(sums, func(s sacct.Sum) bool {
+			return s.Expands == 0 && (s.State == "RUNNING" || s.State == "RESIZING")
+		})
+	})
+	return sums
+}
+
+// assertTheSumsAreWhatWasHeld judges all jobs since an instant that have ended. It returns how many CPUs each has of a node.
+func assertTheSumsAreWhatWasHeld(t *testing.T, lab *lab.SlurmLab, since time.Time, w *watcher) (cpus map[core.JobID]float64) {
+	t.Helper()
+	held := w.held(since, time.Now())
+	cpus = map[core.JobID]float64{}
+	for _, s := range sacct.Beside(readSums(t, lab, since)) {
+		h, seen := held[s.ID]
+		if !seen {
+			continue // it ran for less than a look
+		}
+		cpus[s.ID] = float64(s.CPUSeconds) / float64(max(s.NodeSeconds, 1))
+		if off := math.Abs(float64(s.NodeSeconds) - h.nodeSeconds); off > h.tolerance() {
+			t.Errorf("job %d has %d node-seconds in sacct, and held %.0f: more than %.0f off", s.ID, s.NodeSeconds, h.nodeSeconds, h.tolerance())
+		} else {
+			t.Logf("job %d: %d node-seconds in sacct, %.0f held, in %d rows", s.ID, s.NodeSeconds, h.nodeSeconds, s.Rows)
+		}
+		if s.Rows > 1 && s.CPUSeconds != s.NodeSeconds*int64(lab.CPUs) {
+			t.Errorf("job %d has %d CPU-seconds in sacct, want %d for each of %d node-seconds", s.ID, s.CPUSeconds, lab.CPUs, s.NodeSeconds)
+		}
+	}
+	if len(cpus) == 0 {
+		t.Error("no job was seen that accounting knows: nothing was judged")
+	}
+	return cpus
+}
+
+// assertTheBooksAreRight judges all that ran since an instant and has ended: in sacct, and in sreport after a rollup.
+func assertTheBooksAreRight(t *testing.T, lab *lab.SlurmLab, since time.Time, w *watcher) {
+	t.Helper()
+	cpus := assertTheSumsAreWhatWasHeld(t, lab, since, w)
+	for _, wrong := range misbooked(readAccounts(t, lab, since)) {
+		t.Error(wrong)
+	}
+	held := w.held(since, time.Now())
+	moveBack(t, lab)
+	to := time.Now().Truncate(time.Hour)
+	from := since.Add(-time.Hour).Truncate(time.Hour)
+	lab.Run(t, "root", "sacctmgr", "--immediate", "rollup", from.Format(sreportTime), to.Format(sreportTime))
+	assertTheUsageIsWhatWasHeld(t, lab, from, to, held, cpus)
+}
+
+const sreportTime = "2006-01-02T15:04:05"
+
+// assertTheUsageIsWhatWasHeld judges what sreport has of all users from one full hour until another.
+func assertTheUsageIsWhatWasHeld(t *testing.T, lab *lab.SlurmLab, from, to time.Time, held map[core.JobID]tally, cpus map[core.JobID]float64) {
+	t.Helper()
+	want, tolerance := 0.0, 0.0
+	for id, h := range held {
+		want, tolerance = want+h.nodeSeconds*cpus[id], tolerance+h.tolerance()*cpus[id]
+	}
+	booked := float64(sreported(t, lab, from, to))
+	t.Logf("sreport has %.0f CPU-seconds from %s to %s, and %.0f were held", booked, from, to, want)
+	if off := math.Abs(booked - want); off > tolerance || want == 0 {
+		t.Errorf("that is %.0f off, and may be %.0f", off, tolerance)
+	}
+}
+
+// moveBack moves all jobs and events in the database to one hour earlier, because slurmdbd adds up full hours only.
+func moveBack(t *testing.T, lab *lab.SlurmLab) {
+	t.Helper()
+	var changes []string
+	for _, column := range []string{"time_submit", "time_eligible", "time_start", "time_end"} {
+		changes = append(changes, fmt.Sprintf("%s = if(%s > 0, %s - 3600, 0)", column, column, column))
+	}
+	lab.Run(t, "root", "mariadb", "--no-defaults", "--socket="+filepath.Join(lab.Dir, "db", "socket"), "--user=root", "--execute="+
+		"update slurm_acct_db.lab_job_table set "+strings.Join(changes, ", ")+" order by time_submit;"+
+		"update slurm_acct_db.lab_event_table set time_start = time_start - 3600")
+}
+
+// misbooked finds what is wrong with the rows of jobs that changed their size: a size that has no time or no end, or does not begin where
+// the one before it ended.
+func misbooked(rows []account) []string {
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b account) int {
+		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.ended(), b.ended()), cmp.Compare(a.submit, b.submit))
+	})
+	var wrong []string
+	for i, r := range rows {
+		if len(r.nodes) == 0 {
+			continue
+		}
+		if r.state == "RESIZING" && r.end <= r.start {
+			wrong = append(wrong, fmt.Sprintf("job %d: its size of %d nodes has no time", r.id, len(r.nodes)))
+		}
+		if i == 0 || rows[i-1].id != r.id || rows[i-1].state != "RESIZING" {
+			continue
+		}
+		if last := rows[i-1]; r.start != last.end {
+			wrong = append(wrong, fmt.Sprintf("job %d: its size of %d nodes begins at %d, and the one before ended at %d", r.id, len(r.nodes), r.start, last.end))
+		}
+	}
+	return wrong
+}
+
+func TestTheJudgeOfTheBooksFindsWhatTwoChangesInASecondLeave(t *testing.T) {
+	for name, test := range map[string]struct{ rows, want string }{
+		"right": {`1|60|135|150|RESIZING|main|alice|a|n[1-2]
+1|150|150|151|RESIZING|main|alice|a|n[1-5]
+1|151|151|160|RESIZING|main|alice|a|n[1-5]
+1|160|160|165|COMPLETED|main|alice|a|n[1-2]
+2|150|150|151|RESIZING|main|alice|accordion-grow-1|n[3-5]
+2|151|151|Unknown|COMPLETED|main|alice|accordion-grow-1|None assigned
+3|150|150|150|RESIZING|main|alice|accordion-over-1|None assigned
+`, "[]"},
+		"22.05, while it runs": {`1|60|135|150|RESIZING|main|alice|a|n[1-2]
+1|150|150|150|RESIZING|main|alice|a|n[1-5]
+`, "[job 1: its size of 5 nodes has no time]"},
+		"24.11": {`1|60|135|150|RESIZING|main|alice|a|n[1-5]
+1|150|135|160|COMPLETED|main|alice|a|n[1-2]
+`, "[job 1: its size of 2 nodes begins at 135, and the one before ended at 150]"},
+	} {
+		rows, err := parseAccounts(test.rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(misbooked(rows)); got != test.want {
+			t.Errorf("%s: got %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+// hundred returns the script of a job that grows and shrinks 25 times; four of them grow a hundred times.
+func hundred() string {
+	return "#EP " + strings.TrimSuffix(strings.Repeat("1x5s,2x5s,", 25), ",") + "\n" + `
+for step in $(seq 2 50); do sleep 4; eval "$(accordion step)" || exit; srun true; done
+sleep 4
+`
+}
+
+// A hundred growths, and as many shrinks, lie across a full hour, at which slurmdbd adds up what was used in the hour before.
+// It begins some minutes before the next one: go test ./slurm -run AHundredGrowths -timeout 2h -v -args -accordion.long
+func TestTheBooksAreRightAfterAHundredGrowthsAcrossAFullHour(t *testing.T) {
+	if !*long {
+		t.Skip("waits for the next full hour: -args -accordion.long")
+	}
+	for _, release := range []string{"", "24.11"} {
+		t.Run(cmp.Or(release, "own"), func(t *testing.T) {
+			t.Parallel()
+			var options []lab.Option
+			if release != "" {
+				options = append(options, lab.Release(release))
+			}
+			acrossTheHour(t, lab.Slurm(t, 8, append(options, lab.Users("alice", "bob"))...))
+		})
+	}
+}
+
+// before is how long before the full hour the jobs of such a story are submitted.
+const before = 3 * time.Minute
+
+func acrossTheHour(t *testing.T, lab *lab.SlurmLab) {
+	lab.Do(t, "serve")
+	hour := time.Now().Add(before / 2).Truncate(time.Hour).Add(time.Hour)
+	t.Logf("waiting until %s before %s", before, hour)
+	time.Sleep(time.Until(hour.Add(-before)))
+	since, watched := time.Now(), watch(t, lab)
+	var jobs []string
+	for i := range 4 {
+		jobs = append(jobs, lab.Submit(t, []string{"alice", "bob"}[i%2], hundred()))
+	}
+	lab.Await(t, 30*time.Minute, "all jobs have ended", func() bool { return lab.Run(t, "root", "squeue", "-h", "-a", "-o", "%A") == "" })
+	time.Sleep(2 * time.Second)
+	used := watched.held(hour.Add(-time.Hour), hour)
+	grown := 0
+	for _, job := range jobs {
+		grown += strings.Count(lab.Run(t, "root", "accordion", "journal", "--json", "--job", job), `"grew"`)
+	}
+	if t.Logf("%d growths", grown); grown != 100 {
+		t.Errorf("%d growths, want 100", grown)
+	}
+	cpus := assertTheSumsAreWhatWasHeld(t, lab, since, watched)
+	for _, wrong := range misbooked(readAccounts(t, lab, since)) {
+		t.Error(wrong)
+	}
+	lab.Run(t, "root", "sacctmgr", "--immediate", "rollup") // what the full hour left
+	assertTheUsageIsWhatWasHeld(t, lab, hour.Add(-time.Hour), hour, used, cpus)
+}
+
+// sreported returns the CPU-seconds that sreport has of all users from one full hour until another.
+func sreported(t *testing.T, lab *lab.SlurmLab, from, to time.Time) (seconds int64) {
+	t.Helper()
+	text := lab.Run(t, "root", "sreport", "--noheader", "--parsable2", "-t", "Seconds", "-T", "cpu", "cluster", "UserUtilizationByAccount",
+		"start="+from.Format(sreportTime), "end="+to.Format(sreportTime))
+	for line := range strings.Lines(text) {
+		f := strings.Split(strings.TrimSpace(line), "|")
+		used, err := strconv.ParseInt(f[len(f)-1], 10, 64)
+		if err != nil {
+			t.Fatalf("sreport: %q", line)
+		}
+		seconds += used
+	}
+	return seconds
+}

@@ -1,0 +1,99 @@
+package resize
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/core/hostlist"
+	"accordion/slurm/output"
+)
+
+// slurmdbd has one row for each job and second. A second change of size within one second is written into the row that the first
+// one began and that has ended by then. Until the job ends, sacct then says RESIZING with no time elapsed. What the job holds over a
+// full hour is missing in sreport forever. So all changes of size go through Hand.resize.
+
+// A pacer knows in which second each job's size changed last, as far as Slurm's records do not say.
+type pacer struct {
+	mu   sync.Mutex
+	last map[adapter.Key]core.Time // Unix seconds; past ones are removed
+}
+
+// turn waits until the second has ended in which the job's size changed last, or in which it was submitted: its first row has that one.
+func (p *pacer) turn(ctx context.Context, r *output.Record) error {
+	p.mu.Lock()
+	last := max(p.last[r.Key], r.Resized, r.Submitted)
+	p.mu.Unlock()
+	wait := time.Until(time.Unix(last+1, 0).Add(behind))
+	if wait <= 0 {
+		return nil
+	}
+	// A clock that is far behind Slurm's must not keep a job from growing.
+	if err := Pause(ctx, min(wait, time.Second+behind)); err != nil {
+		return fmt.Errorf("waiting for the second after job %d's last change of size: %w", r.ID, err)
+	}
+	return nil
+}
+
+// behind is by how much slurmctld's clock may be behind ours: it reads one that is set at each tick of the kernel.
+const behind = 20 * time.Millisecond
+
+// note remembers that the job's size may have changed until the second.
+func (p *pacer) note(job adapter.Key, at core.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.last == nil {
+		p.last = map[adapter.Key]core.Time{}
+	}
+	for key, second := range p.last {
+		if second < at-1 {
+			delete(p.last, key)
+		}
+	}
+	p.last[job] = at
+}
+
+// resize changes the size of a job by one update, of the job or of the expander that is merged into it, in a second in which no
+// other change falls. With unless, an error for which it returns true means that nothing was changed.
+func (s *Hand) resize(ctx context.Context, job *output.Record, update adapter.Key, unless func(error) bool, settings ...string) error {
+	if err := s.pace.turn(ctx, job); err != nil {
+		return err
+	}
+	before := time.Now().Unix()
+	err := s.Update(ctx, update, settings...)
+	if err != nil && unless != nil && unless(err) {
+		return err
+	}
+	s.pace.note(job.Key, s.changedAt(ctx, job.Key, before, time.Now().Unix()))
+	return err
+}
+
+// changedAt returns the second of a change that was asked for and answered in the given ones. A merge takes slurmctld 0.3 s on
+// 22.05, most of it after the instant that it notes; so where those two differ its own word counts, if it has one.
+func (s *Hand) changedAt(ctx context.Context, job adapter.Key, asked, answered core.Time) core.Time {
+	if asked == answered {
+		return answered
+	}
+	if r, err := s.Jobs.Find(ctx, job); err == nil && asked <= r.Resized && r.Resized < answered {
+		return r.Resized
+	}
+	return answered
+}
+
+// keep leaves a job with the nodes.
+//
+// slurmdbd must not count the new size from the start of the job: see output.Configuration.Recounts.
+func (s *Hand) keep(ctx context.Context, r *output.Record, nodes []string) error {
+	c, err := s.Recent(ctx)
+	if err != nil {
+		return err
+	}
+	settings := []string{"NodeList=" + hostlist.Compact(nodes)}
+	if c.Recounts() {
+		settings = append(settings, fmt.Sprintf("NumNodes=%d", len(nodes)))
+	}
+	return s.resize(ctx, r, r.Key, nil, settings...)
+}

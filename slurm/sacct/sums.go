@@ -1,0 +1,147 @@
+package sacct
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/core/hostlist"
+	"accordion/slurm/output"
+)
+
+// SumColumns are the columns that ReadSums wants. The name is last: it may contain the separator.
+const SumColumns = "JobIDRaw,Submit,Start,End,State,User,AllocCPUS,NNodes,NodeList,JobName"
+
+// SumCommand prints the accounting as ReadSums reads it.
+const SumCommand = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --allocations --parsable2 --starttime=2026-01-01 --format=" + SumColumns
+
+// A Sum is what the accounting has booked for one job, all of its sizes together. It is booked as Slurm wrote it: a row with a
+// wrong start or a lost end makes the sum wrong, which is what a comparison with what the job held finds.
+type Sum struct {
+	adapter.Key // Submitted is that of the first row: each change of size has a row with a submit time of its own
+	Name, User  string
+	State       string     // of the last row
+	Expands     core.JobID // the job beside which it was allocated; 0 for every other job
+	Stays       bool       // it is a companion, which stayed beside that job; an expander's nodes became the job's
+	From, To    core.Time  // from the first start until the last end, which is now while it runs; 0: it never started
+
+	NodeSeconds, CPUSeconds int64
+
+	Rows  int // how many rows it has: one more than changes of size
+	Open  int // rows without an end, besides the one of a job that runs
+	Empty int // rows of a size that lasted no second: two changes in one second leave one, RESIZING, while the job runs on
+}
+
+// ReadSums reads what SumCommand prints and returns a sum for each job, by id and then in the order of time. What still runs is
+// booked until now. Times without a zone are the zone's. An *InputError names the line.
+func ReadSums(in io.Reader, file string, zone *time.Location, now core.Time) ([]Sum, error) {
+	t, err := openColumns(in, file, SumColumns, SumCommand)
+	if err != nil {
+		return nil, err
+	}
+	var rows []sumRow
+	for t.next() {
+		if r, ok := t.sumRow(zone); ok {
+			rows = append(rows, r)
+		}
+	}
+	if t.problem != nil {
+		return nil, t.problem
+	}
+	var sums []Sum
+	for _, its := range lines(rows) {
+		sums = append(sums, sumOf(its, now))
+	}
+	return sums, nil
+}
+
+// A sumRow is one row as ReadSums wants it.
+type sumRow struct {
+	entry
+	name, user  string
+	cpus, nodes int64
+}
+
+// sumRow reads the current row; false where it is a step's, or cannot be read.
+func (t *table) sumRow(zone *time.Location) (sumRow, bool) {
+	if strings.Contains(t.text("JobIDRaw"), ".") {
+		return sumRow{}, false
+	}
+	r := sumRow{name: t.text("JobName"), user: strings.Clone(t.text("User")), cpus: t.number("AllocCPUS"), nodes: t.number("NNodes")}
+	r.name = strings.Clone(r.name)
+	r.line, r.id = t.line, t.number("JobIDRaw")
+	r.submit, r.start, r.end = t.time("Submit", zone), t.time("Start", zone), t.time("End", zone)
+	state, _, _ := strings.Cut(t.text("State"), " ")
+	r.state = strings.Clone(state)
+	switch list := t.text("NodeList"); list {
+	case "None assigned", "":
+		r.nodes, r.cpus = 0, 0 // NNodes is then what it asked for, or had before it was merged
+	default:
+		if r.nodes == 0 { // 20.11 writes none for a job that was resized
+			names, err := hostlist.Expand(list)
+			if err != nil {
+				t.wrong("NodeList", err.Error())
+			}
+			r.nodes = int64(len(names))
+		}
+	}
+	return r, t.problem == nil
+}
+
+// sumOf adds the rows of one job.
+func sumOf(its []sumRow, now core.Time) Sum {
+	first, last := its[0], its[len(its)-1]
+	s := Sum{Key: adapter.Key{ID: core.JobID(first.id), Submitted: first.submit}, Name: first.name, User: first.user, State: last.state, Rows: len(its)}
+	s.Expands, s.Stays = output.Beside(first.name)
+	for i, r := range its {
+		if r.start == 0 {
+			continue
+		}
+		end := r.end
+		switch {
+		case end != 0:
+		case i == len(its)-1 && slices.Contains(running, r.state):
+			end = now
+		default:
+			s.Open++
+			end = max(now, r.start)
+		}
+		if end == r.start && r.state == resizing {
+			s.Empty++
+		}
+		if s.From == 0 || r.start < s.From {
+			s.From = r.start
+		}
+		s.To = max(s.To, end)
+		s.NodeSeconds += r.nodes * max(0, end-r.start)
+		s.CPUSeconds += r.cpus * max(0, end-r.start)
+	}
+	return s
+}
+
+// running are the states of a row that is rightly open.
+var running = []string{"RUNNING", "SUSPENDED", "PENDING", "REQUEUED", resizing}
+
+// Beside returns the jobs, each with what its companions have booked. Companions and expanders are left out. What an expander held
+// became its job's; in the second before that both have it booked.
+func Beside(sums []Sum) []Sum {
+	var jobs []Sum
+	at := map[core.JobID]int{} // the latest job of each id
+	for _, s := range sums {
+		if s.Expands == 0 {
+			at[s.ID] = len(jobs)
+			jobs = append(jobs, s)
+		}
+	}
+	for _, s := range sums {
+		if i, known := at[s.Expands]; known && s.Stays {
+			jobs[i].NodeSeconds += s.NodeSeconds
+			jobs[i].CPUSeconds += s.CPUSeconds
+			jobs[i].Rows += s.Rows
+		}
+	}
+	return jobs
+}
