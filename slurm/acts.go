@@ -10,6 +10,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/slurm/client"
 	"accordion/slurm/output"
 	"accordion/slurm/resize"
 )
@@ -119,9 +120,13 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 		}
 	}
 	if why != "" && r.State == adapter.Running && r.Expands == 0 {
-		// Best effort: a job between two states, or an interactive one, may have nobody to tell, and must end all the same.
-		if s.notify(ctx, job, "accordion ends this job: "+why) == nil {
+		// A job between two states, or an interactive one, may have no output that Slurm writes to, and must end anyway. Where
+		// slurmctld did not answer, the caller tries again: the job would end without a word.
+		switch err := s.notify(ctx, job, "accordion ends this job: "+why); {
+		case err == nil:
 			_ = resize.Pause(ctx, heard) // where it is over, so is the cancelling
+		case client.Unanswered(err):
+			return fmt.Errorf("ending job %d: its output does not say why yet: %w", job.ID, err)
 		}
 	}
 	return s.Cancel(ctx, job)

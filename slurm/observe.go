@@ -10,6 +10,9 @@ import (
 	"accordion/slurm/output"
 )
 
+// bootedWithin bounds how long a restart of slurmctld that no call met stays unseen.
+const bootedWithin = 10 * time.Second
+
 // Observe reads the pool: the jobs, and all else. The jobs are read a few milliseconds earlier or later than the nodes; a
 // node is idle only when both say so.
 //
@@ -52,9 +55,9 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	}
 	s.Remember(in)
 	snapshot.Hidden = adapter.Hidden{Jobs: true, Reservations: true, Nodes: true, Accounts: true} // what is not known is private
-	if c, err := s.Recent(ctx); err == nil {
+	if c, err := s.Within(ctx, bootedWithin); err == nil {
 		s.tellNodes(in, c)
-		snapshot.Hidden = output.Hidden(c)
+		snapshot.Hidden, snapshot.Booted = output.Hidden(c), c.Booted()
 	}
 	snapshot.Remarks = append(snapshot.Remarks, s.unwrittenRemark()...)
 	snapshot.At = at

@@ -186,3 +186,29 @@ func TestAJobMayEndWhileItIsInspected(t *testing.T) {
 		t.Errorf("it was looked at once: %q, %v", text, err)
 	}
 }
+
+// A job that slurmctld could not tell why it ends is not ended yet: the caller tries again. Where
+// Slurm has nobody to tell, it ends at once.
+func TestAJobIsNotEndedBeforeItsOutputSaysWhy(t *testing.T) {
+	for said, want := range map[string]bool{
+		"": true,
+		"scontrol_notify error: Requested operation is presently disabled":                    true,
+		"scontrol_notify error: Unable to contact slurm controller (connect failure)":         false,
+		"scontrol_notify error: Socket timed out on send/recv operation":                      false,
+		"scontrol_notify error: Zero Bytes were transmitted or received":                      false,
+		"slurm_job_notify: error: Unable to establish control machine address, communication": false,
+	} {
+		dir := t.TempDir()
+		job := outputtest.Printed{ID: 7, Submitted: 1, User: "a", UID: 1, State: "RUNNING", Priority: 9}
+		s := clients(t, nil, map[string]string{
+			"scontrol": "case \"$*\" in notify*) [ -z '" + said + "' ] || { echo '" + said + "' >&2; exit 1; } ;; *) exit 3 ;; esac",
+			"squeue":   "sed \"s/WORD/${SQUEUE_FORMAT2##*:}/g\" <<'END'\n" + job.Row("WORD") + "END",
+			"scancel":  "touch " + dir + "/cancelled",
+		})
+		err := s.End(t.Context(), adapter.Key{ID: 7, Submitted: 1}, "it is late")
+		_, cancelled := os.Stat(dir + "/cancelled")
+		if (cancelled == nil) != want || (err == nil) != want {
+			t.Errorf("notify says %q: cancelled %t, error %v; want %t", said, cancelled == nil, err, want)
+		}
+	}
+}

@@ -9,7 +9,9 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/hosts"
+	"accordion/core"
 	"accordion/slurm/client"
+	"accordion/slurm/output"
 )
 
 // steps is how a script asks for its next step, or says in a comment that another file of it does.
@@ -57,6 +59,34 @@ func (s *System) Tell(ctx context.Context, job adapter.Key, text string) error {
 	}
 	if err := s.notify(ctx, job, "accordion: "+text); err != nil {
 		return fmt.Errorf("telling job %d: %w", job.ID, err)
+	}
+	return nil
+}
+
+// Programs reads the job's steps: each srun is one. One that slurmctld has refused for a moment is
+// shown as pending, and its srun asks again.
+func (s *System) Programs(ctx context.Context, job adapter.Key) (adapter.Programs, error) {
+	if _, err := s.Jobs.Running(ctx, job); err != nil {
+		return adapter.Programs{}, fmt.Errorf("reading the steps of job %d: %w", job.ID, err)
+	}
+	out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "step", fmt.Sprint(job.ID)}})
+	if err != nil {
+		return adapter.Programs{}, fmt.Errorf("reading the steps of job %d: %w", job.ID, err)
+	}
+	return output.Programs(out.Stdout, job.ID), nil
+}
+
+// Lengthen raises the limit of a running job. Its companions follow it (TendCompanions).
+func (s *System) Lengthen(ctx context.Context, job adapter.Key, limit core.Time) error {
+	r, err := s.Jobs.Running(ctx, job)
+	if err != nil {
+		return fmt.Errorf("lengthening: %w", err)
+	}
+	if r.Limit >= limit {
+		return nil
+	}
+	if err := s.Update(ctx, job, "TimeLimit="+output.Minutes(limit)); err != nil {
+		return fmt.Errorf("lengthening: %w", err)
 	}
 	return nil
 }

@@ -121,16 +121,26 @@ const Booting = "nodes that boot"
 // EndAgain is the pause before a job that was told to end and still runs is told again.
 const EndAgain = 40 * time.Second
 
-// end ends a job for a reason that its user can read.
+// tellEnd is for how many seconds of answers a job is not ended whose output does not say why yet.
+const tellEnd core.Time = 30
+
+// end ends a job for a reason that its user can read. The batch system does not end a job that it
+// could not tell why; the operation fails then, and is tried again, also after a restart. After a
+// while the job ends without that.
 func (s Situation) end(r *managed.Job, why string) Decision {
-	key := r.Key
+	key, said, now := r.Key, why, s.World.Now
+	outcome := Outcome{Retry: EndAgain}
+	if r.Phase == managed.Ending && r.Ends > 0 && r.Failures > 0 && now-r.Ends-s.Outages.Within(r.Ends, now) > tellEnd {
+		said = ""
+		outcome.Events = []Event{{"untold", "ended; its output may not say why: " + why, nil}}
+	}
 	d := Decision{Do: &Operation{
 		Verb: "end",
-		Acts: func(ctx context.Context, a *act.Acts) error { return a.End(ctx, key, why) },
-		Done: func(time.Time) Outcome { return Outcome{Retry: EndAgain} },
+		Acts: func(ctx context.Context, a *act.Acts) error { return a.End(ctx, key, said) },
+		Done: func(time.Time) Outcome { return outcome },
 	}}
 	if r.Phase != managed.Ending {
-		d.Change = func(r *managed.Job) { r.Phase, r.Why = managed.Ending, why }
+		d.Change = func(r *managed.Job) { r.Phase, r.Why, r.Ends = managed.Ending, why, now }
 		d.Events = []Event{{"ending", why, nil}}
 	}
 	return d

@@ -1,12 +1,16 @@
 package decide
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"accordion/adapter"
+	"accordion/adapter/act"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
 	"accordion/core"
@@ -141,6 +145,29 @@ func TestWhatIsDecidedAboutAJob(t *testing.T) {
 		{"… and its limit is near, for much was forgiven", runs(0, now-5), nil,
 			func(r *managed.Job, _ *Situation) { r.Late, r.Limit, r.Seen.Limit = true, 113, 113 }, "warn, warned"},
 		{"… for longer than it may be", runs(0, now-31), nil, func(r *managed.Job, _ *Situation) { r.Late = true }, "end, ending"},
+		{"… and an outage may still keep a program of it from starting", runs(0, now-31), nil, func(r *managed.Job, s *Situation) {
+			r.Late, s.Outages = true, managed.Outages{Known: []managed.Outage{{From: now - 90, To: now - 80}}}
+		}, "look"},
+		{"… and that was seen just now", runs(0, now-31), nil, func(r *managed.Job, s *Situation) {
+			r.Late, r.Looked, s.Outages = true, now-2, managed.Outages{Known: []managed.Outage{{From: now - 90, To: now - 80}}}
+		}, "end, ending"},
+		{"… and the outage was long before its step", runs(0, now-31), nil, func(r *managed.Job, s *Situation) {
+			r.Late, s.Outages = true, managed.Outages{Known: []managed.Outage{{From: now - 190, To: now - 180}}}
+		}, "end, ending"},
+		{"… and an outage is why", runs(0, now-5), nil, func(r *managed.Job, s *Situation) {
+			r.Stalled, s.Outages = 66, managed.Outages{Known: []managed.Outage{{From: now - 90, To: now - 80}}}
+		}, "waits: its step should have ended 5 s ago: the batch system did not answer from " + clock(now-90) + " to " + clock(now-80) +
+			", and what that cost it is added to its time, excused"},
+		{"another has waited for its nodes for the grace", runs(0, now-15), nil, func(r *managed.Job, s *Situation) {
+			r.Late, r.Warned, s.Awaited = true, now-10, func(core.JobID) bool { return true }
+		}, "end, ending"},
+		{"… of which the batch system was away", runs(0, now-15), nil, func(r *managed.Job, s *Situation) {
+			r.Late, r.Warned, r.Looked, s.Awaited = true, now-10, now-1, func(core.JobID) bool { return true }
+			s.Outages = managed.Outages{Known: []managed.Outage{{From: now - 9, To: now - 3}}}
+		}, "waits: late by 15 s: step 1 should be over"},
+		{"it does not begin, for the batch system was away", starts(), nil, func(r *managed.Job, s *Situation) {
+			r.Planned, s.Outages = now-60, managed.Outages{Known: []managed.Outage{{From: now - 50, To: now - 20}}}
+		}, "waits: the batch system starts it"},
 		{"it began on its reservation", runs(0, now+50), nil, func(r *managed.Job, _ *Situation) { r.Attached = true }, "detach"},
 		{"nobody knows whether it speaks", runs(0, now+50), nil, func(r *managed.Job, _ *Situation) { r.Voice = managed.UnheardVoice }, "listen"},
 		{"it is silent, and was told nothing yet", runs(0, now+50), nil, func(r *managed.Job, _ *Situation) { r.Voice = managed.SilentVoice }, "publish"},
@@ -191,3 +218,46 @@ func TestADecisionThatFailsLeavesTheJobAsItWas(t *testing.T) {
 		t.Errorf("after a start that failed it is %s on %v", w.Phase, w.Nodes)
 	}
 }
+
+// A job's output says why it ends, also where that could not be written at first. It ends without
+// that when the batch system answers and still does not write it.
+func TestAJobThatEndsIsToldWhyUntilTheBatchSystemHadTimeForIt(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		decided  core.Time
+		failures int
+		outage   core.Time // seconds of the time since
+		want     string
+	}{
+		{"at first", now - 1, 0, 0, "late"},
+		{"it failed", now - 20, 3, 0, "late"},
+		{"it fails for long", now - 40, 6, 0, ""},
+		{"the batch system was away for most of that", now - 40, 6, 30, "late"},
+		{"it was told, and did not end", now - 40, 0, 0, "late"},
+		{"an earlier release decided it", 0, 6, 0, "late"},
+	} {
+		r := runs(0, now)
+		r.Phase, r.Why, r.Ends, r.Failures = managed.Ending, "late", c.decided, c.failures
+		d := about(r, pool(*r.Seen), func(s *Situation) {
+			if c.outage > 0 {
+				s.Outages.Known = []managed.Outage{{From: now - 5 - c.outage, To: now - 5}}
+			}
+		})
+		b := &lastEnd{}
+		acts := &act.Acts{System: b, Journal: failing{}, Meter: act.Deaf{}, Clock: adapter.Wall{}, Log: hclog.NewNullLogger(), Deadline: time.Minute}
+		if err := d.Do.Acts(t.Context(), acts); err != nil {
+			t.Fatal(err)
+		}
+		if untold := len(d.Do.Done(time.Unix(now, 0)).Events) > 0; b.why != c.want || untold != (c.want == "") {
+			t.Errorf("%s: it is ended with %q, event %t, want %q", c.name, b.why, untold, c.want)
+		}
+	}
+}
+
+// lastEnd is a batch system that keeps why a job was ended.
+type lastEnd struct {
+	adapter.BatchSystem
+	why string
+}
+
+func (b *lastEnd) End(_ context.Context, _ adapter.Key, why string) error { b.why = why; return nil }

@@ -19,10 +19,15 @@ type Outages struct {
 	Known    []Outage  // by time; they do not overlap
 	Answered core.Time // second of the last answer; 0: there was none
 	Booted   core.Time // adapter.Snapshot.Booted of the last answer
+
+	answers []core.Time // the last ones: a start of the controller may be seen some answers later
 }
 
 const (
 	mostOutages = 64
+	mostAnswers = 64
+	// hangs is how many seconds an answer takes that counts as an outage.
+	hangs core.Time = 10
 	// unseen bounds how long before the start of its controller a batch system counts as away when no
 	// call failed meanwhile.
 	unseen core.Time = 60
@@ -54,17 +59,35 @@ func (o *Outages) Answer(began, now, booted core.Time) (over Outage, ended bool)
 		last := &o.Known[len(o.Known)-1]
 		last.To = max(now, last.From+1)
 		over, ended = *last, true
-	case o.Booted > 0 && booted > o.Booted && o.Answered > 0:
-		over, ended = Outage{From: max(o.Answered, booted-unseen), To: booted}, true
-		if last := len(o.Known) - 1; last >= 0 { // it was seen to be away, and answered for a moment
-			over.From = max(over.From, o.Known[last].To)
-		}
-		if ended = over.To > over.From; ended {
-			o.add(over)
-		}
+	case o.Booted > 0 && booted > o.Booted:
+		over = Outage{From: o.answeredBefore(booted), To: booted}
+	case now-began >= hangs && o.Answered > 0:
+		over = Outage{From: began, To: now}
+	}
+	if last := len(o.Known) - 1; !ended && last >= 0 { // it was seen to be away before
+		over.From = max(over.From, o.Known[last].To)
+	}
+	if !ended && over.To > over.From {
+		o.add(over)
+		ended = true
 	}
 	o.Answered, o.Booted = began, max(booted, o.Booted)
+	if o.answers = append(o.answers, began); len(o.answers) > mostAnswers {
+		o.answers = slices.Clone(o.answers[mostAnswers/2:])
+	}
 	return over, ended
+}
+
+// answeredBefore returns the last second before another one in which a call that was answered began,
+// at most unseen seconds before it.
+func (o *Outages) answeredBefore(second core.Time) core.Time {
+	from := second - unseen
+	for _, at := range append(slices.Clone(o.answers), o.Answered) {
+		if at < second {
+			from = max(from, at)
+		}
+	}
+	return from
 }
 
 func (o *Outages) lasts() bool { return len(o.Known) > 0 && o.Known[len(o.Known)-1].To == 0 }
@@ -85,6 +108,9 @@ func (o *Outages) Shift(by core.Time) {
 	}
 	if o.Answered > 0 {
 		o.Answered += by
+	}
+	for i := range o.answers {
+		o.answers[i] += by
 	}
 }
 

@@ -69,6 +69,7 @@ type Record struct {
 	Again    []string    // what it held until the batch system forgot the last of them; nil: it has not
 	Since    core.Time   // second at which that was seen
 	Why      string      // why we end it
+	Ends     core.Time   `json:",omitempty"` // second in which that was decided
 	Rejected Rejection   `json:",omitzero"`  // by the batch system, when it was to start
 	CouldRun core.Time   `json:",omitempty"` // second since which it could have run, while it waits (adapter.Job.CouldRun)
 	// Unreserved: it began while its user was over [limits] unused, and no nodes are reserved ahead for its later steps.

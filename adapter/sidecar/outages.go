@@ -28,7 +28,7 @@ func (s *outages) note(one reading) error {
 	if !ended {
 		return nil
 	}
-	text := fmt.Sprintf("the batch system did not answer from %s to %s, or started again: what that cost jobs is added to their time",
+	text := fmt.Sprintf("the batch system did not answer from %s to %s, or was started again: what that cost jobs is added to their time",
 		adapter.Instant(over.From).Format(time.TimeOnly), adapter.Instant(over.To).Format(time.TimeOnly))
 	s.notes.Info(text)
 	return s.notes.Remark("outage", text, map[string]any{"from": over.From, "to": over.To, "seconds": over.To - over.From})

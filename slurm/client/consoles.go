@@ -239,6 +239,13 @@ func (r *Runner) tell(ctx context.Context, c Call, command string) (output, erro
 // lostWords are of a failure of communication, in Slurm's words.
 var lostWords = []string{"unable to contact", "communication", "connection", "timed out", "zero bytes", "protocol"}
 
+// Unanswered reports whether an error means that slurmctld did not answer. What it was asked to do may
+// be done anyway.
+func Unanswered(err error) bool {
+	var f *Failure
+	return errors.As(err, &f) && (errors.Is(f.Cause, context.DeadlineExceeded) || Says(err, lostWords...))
+}
+
 // complaints is what of a console's standard error tells of a failure: scontrol's exit code is not known, and what it
 // says there it says of failures, but for warnings.
 func complaints(stderr string) string {

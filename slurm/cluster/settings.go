@@ -48,10 +48,15 @@ const lasts = 30 * time.Second
 
 // Recent is the configuration as it was at most so long ago.
 func (s *Cluster) Recent(ctx context.Context) (output.Configuration, error) {
+	return s.Within(ctx, lasts)
+}
+
+// Within returns the configuration as it was at most the given time ago.
+func (s *Cluster) Within(ctx context.Context, age time.Duration) (output.Configuration, error) {
 	s.mu.Lock()
 	known, read := s.recently, s.readAt
 	s.mu.Unlock()
-	if known != nil && time.Since(read) < lasts {
+	if known != nil && time.Since(read) < age {
 		return known, nil
 	}
 	begin := time.Now()

@@ -140,6 +140,15 @@ func (c Configuration) Enforces() bool {
 	return slices.Contains(strings.Split(c["AccountingStorageEnforce"], ","), "limits")
 }
 
+// Booted returns the Unix second in which slurmctld started; 0 where it is not known.
+func (c Configuration) Booted() core.Time {
+	second, err := strconv.ParseInt(c["BOOT_TIME"], 10, 64)
+	if err != nil || second < 0 {
+		return 0
+	}
+	return second
+}
+
 // guardKey is where a configuration says "ours" if slurmctld shows what is submitted to our job_submit.lua, or to a site's that calls
 // it. Where that cannot be seen, it is taken for another's. No key of Slurm's is like it.
 const guardKey = "(job_submit.lua)"

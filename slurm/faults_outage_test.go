@@ -1,0 +1,82 @@
+package slurm_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestATimeInWhichSlurmctldDidNotAnswerEndsNoJob kills slurmctld in the second in which a step
+// begins. (No srun ended in the seconds before: a killed slurmctld may take it to run on, and keeps
+// the next one waiting for its cores, as without a sidecar.) The step's srun is refused while slurmctld does not know its nodes yet, and asks again a
+// minute later. A second job is too late by itself: it is ended, and its output says why, although
+// slurmctld did not answer when that was to be written.
+func TestATimeInWhichSlurmctldDidNotAnswerEndsNoJob(t *testing.T) {
+	t.Parallel()
+	lab := faultLab(t, 4)
+	c := newClients(t)
+	p := serving(t, lab, c.setting())
+	job := lab.Submit(t, "alice", `#!/bin/bash
+#EP 1x8s,2x8s,1x8s
+say() { echo "step ${ACCORDION_STEP:-1} on $SLURM_NNODES"; }
+say
+sleep 6
+eval "$(accordion step)" || exit 1
+say
+touch begun; until [ -e away ]; do sleep 0.1; done
+begin=$SECONDS
+srun sleep 6
+echo "srun took $((SECONDS-begin)) s" >took
+eval "$(accordion step)" || exit 1
+say
+srun sleep 6
+echo done
+`)
+	lab.Await(t, 2*time.Minute, "its second step begins", func() bool { return exists(lab.Dir, "home", "alice", "begun") })
+	lab.Do(t, "ctl-stop", "--kill")
+	lab.Run(t, "alice", "touch", "away")
+	time.Sleep(time.Second)
+	lab.Do(t, "ctl-start")
+
+	late := lab.Submit(t, "bob", "#!/bin/bash\n#EP 1x10s\nsleep 300\n")
+	if err := os.WriteFile(filepath.Join(c.dir, "refusals"), []byte("..."), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c.hook(fmt.Sprintf(`case "$name $*" in
+"scontrol notify %s accordion ends"*) left=$(cat "$here/refusals")
+	if [ -n "$left" ]; then
+		printf %%s "${left#.}" >"$here/refusals"
+		echo "scontrol_notify error: Unable to contact slurm controller (connect failure)" >&2
+		exit 1
+	fi ;;
+esac`, late))
+
+	ended(t, lab, 5*time.Minute, job, late)
+	if got := said(lab, job); got != says(1, 2, 1) {
+		t.Errorf("job %s: %q, want %q\n%s", job, got, says(1, 2, 1), outputOf(lab, "alice", job))
+	}
+	t.Logf("%s; job %s reads\n%s", lab.File("alice", "took"), job, outputOf(lab, "alice", job))
+	stalled := regexp.MustCompile(`srun took ([4-9]\d|\d{3,}) s`).MatchString(lab.File("alice", "took"))
+	if excused := len(p.events(job, "excused")) > 0; stalled && !(excused && strings.Contains(outputOf(lab, "alice", job), "accordion: the batch system did not answer from ")) {
+		t.Errorf("its srun was kept from starting, event excused: %t, and its output is\n%s", excused, outputOf(lab, "alice", job))
+	}
+	if !stalled {
+		t.Log("its srun was not kept from starting")
+	}
+	if got := outputOf(lab, "bob", late); !strings.Contains(got, "accordion ends this job: step 1 of 1 was to end at ") {
+		t.Errorf("the late job reads\n%s", got)
+	}
+	if left, err := os.ReadFile(filepath.Join(c.dir, "refusals")); err != nil || len(left) > 0 {
+		t.Errorf("of three refusals %q are left, error %v", left, err)
+	}
+	clean(t, p)
+}
+
+func exists(path ...string) bool {
+	_, err := os.Stat(filepath.Join(path...))
+	return err == nil
+}
