@@ -54,6 +54,7 @@ application_programs=(
 	/usr/bin/parallel:parallel
 	/usr/bin/snakemake:snakemake
 	/usr/bin/dask-scheduler:python3-distributed
+	/usr/bin/nodeset:clustershell
 )
 
 # More for scripts/test.
