@@ -3,7 +3,6 @@ package sacct
 import (
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"accordion/adapter"
@@ -36,20 +35,32 @@ type Sum struct {
 }
 
 // ReadSums reads what SumCommand prints and returns a sum for each job, by id and then in the order of time. What still runs is
-// booked until now. Times without a zone are the zone's. An *InputError names the line.
+// booked until now. Times without a zone are the zone's. A line that cannot be read would make a sum wrong, so the first one is an
+// *InputError.
 func ReadSums(in io.Reader, file string, zone *time.Location, now core.Time) ([]Sum, error) {
-	t, err := openColumns(in, file, SumColumns, SumCommand)
+	var unread Unread
+	t, err := openTable(in, file, zone, columns(SumColumns, SumCommand), &unread)
 	if err != nil {
 		return nil, err
 	}
+	defer t.in.Close()
 	var rows []sumRow
-	for t.next() {
-		if r, ok := t.sumRow(zone); ok {
+	err = t.Each(&unread.Lines, func() error {
+		t.problem = nil
+		job, _, isStep := t.job()
+		if isStep {
+			return nil
+		}
+		if r := t.sumRow(job); t.problem == nil {
 			rows = append(rows, r)
 		}
+		return t.failed()
+	})
+	if err != nil {
+		return nil, err
 	}
-	if t.problem != nil {
-		return nil, t.problem
+	if unread.Lines.Count > 0 {
+		return nil, unread.Lines.First[0]
 	}
 	var sums []Sum
 	for _, its := range lines(rows) {
@@ -65,18 +76,10 @@ type sumRow struct {
 	cpus, nodes int64
 }
 
-// sumRow reads the current row; false where it is a step's, or cannot be read.
-func (t *table) sumRow(zone *time.Location) (sumRow, bool) {
-	if strings.Contains(t.text("JobIDRaw"), ".") {
-		return sumRow{}, false
-	}
-	r := sumRow{name: t.text("JobName"), user: strings.Clone(t.text("User")), cpus: t.number("AllocCPUS"), nodes: t.number("NNodes")}
-	r.name = strings.Clone(r.name)
-	r.line, r.id = t.line, t.number("JobIDRaw")
-	r.submit, r.start, r.end = t.time("Submit", zone), t.time("Start", zone), t.time("End", zone)
-	state, _, _ := strings.Cut(t.text("State"), " ")
-	r.state = strings.Clone(state)
-	switch list := t.text("NodeList"); list {
+// sumRow reads the current row, which is a job's.
+func (t *table) sumRow(job jobKey) sumRow {
+	r := sumRow{entry: t.entry(job), name: t.word(t.Text("JobName")), user: t.word(t.Text("User")), cpus: t.number("AllocCPUS"), nodes: t.number("NNodes")}
+	switch list := t.Text("NodeList"); list {
 	case "None assigned", "":
 		r.nodes, r.cpus = 0, 0 // NNodes is then what it asked for, or had before it was merged
 	default:
@@ -88,7 +91,7 @@ func (t *table) sumRow(zone *time.Location) (sumRow, bool) {
 			r.nodes = int64(len(names))
 		}
 	}
-	return r, t.problem == nil
+	return r
 }
 
 // sumOf adds the rows of one job.
