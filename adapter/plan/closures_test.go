@@ -8,7 +8,8 @@ import (
 	"accordion/core"
 )
 
-// class is a reservation of others over the last two of eight nodes, of a minute: so many seconds from now, and after as many more.
+// class returns a reservation of others over the last two of eight nodes, for a minute. It begins from seconds after now, and again every
+// so often.
 func class(from core.Time, repeats string, every core.Time, count int) adapter.Reservation {
 	r := adapter.Reservation{Name: "class", User: "root", Nodes: []string{"n7", "n8"}, Start: 1000 + from, End: 1060 + from, Repeats: repeats}
 	for i := range count {

@@ -46,8 +46,11 @@ func (t *teller) word() []string {
 
 // homeless: no place in the plan.
 func (t *teller) homeless() []string {
+	why, known := strings.CutPrefix(t.Job.Why, view.NoPlace)
 	lines := []string{fmt.Sprintf("It has no place in the plan: it needs %s, and would never fit beside what is there now.", t.most()), t.pool()}
-	if t.Job.Request != "" && t.Job.Why != view.NoPlace && t.Job.Why != "" {
+	if strings.HasPrefix(why, ":") && known {
+		lines[0] = "It has no place in the plan" + clean(why) + "."
+	} else if t.Job.Request != "" && t.Job.Why != view.NoPlace && t.Job.Why != "" {
 		lines = append(lines, "The sidecar's word for it: "+clean(t.Job.Why)+".")
 	}
 	for _, c := range t.Closures {

@@ -8,9 +8,9 @@ import (
 	"accordion/core"
 )
 
-// A Slurm reservation may repeat. `scontrol show reservation` prints one occurrence: the one in force, or the next. slurmctld writes
-// the next one over it when it looks at a reservation whose end has passed (_advance_resv_time in reservation.c), which may be some
-// seconds later. It adds days or hours to the local time of day, and takes the weekday of the second in which it does so.
+// A Slurm reservation may repeat. `scontrol show reservation` prints one occurrence, which is in force or comes next. slurmctld replaces
+// it by the next one when it looks at a reservation that has ended (_advance_resv_time in reservation.c). That may be some seconds later.
+// It adds days or hours to the local time of day, and takes the weekday of the second in which it does so.
 
 // repeats are the flags of reservations that repeat, in the order in which slurmctld looks for them: older releases take
 // several.
@@ -58,7 +58,7 @@ func occurrences(start, end core.Time, repeat string, zone *time.Location) []ada
 	return all
 }
 
-// onward returns the instants at which the local clock may show the time of day of t, so many days and hours later. Where the clock
+// onward returns the instants at which the local clock may show the time of day of t, the given days and hours later. Where the clock
 // leaves that out, mktime goes on by the offset from before.
 func onward(t time.Time, days, hours int) (earliest, latest time.Time) {
 	year, month, day := t.Date()

@@ -34,7 +34,7 @@ func zone(t testing.TB, name string) *time.Location {
 	return z
 }
 
-// The right answers are those of localtime_r and mktime of glibc 2.36, added to as slurmctld does (22.05, 24.11, 26.05: _advance_time).
+// The right answers were computed with localtime_r and mktime of glibc 2.36, as slurmctld computes them (22.05, 24.11, 26.05: _advance_time).
 // Where these depend on what was computed before (an hour that is doubled), the span has both.
 func TestARepeatingReservationKeepsItsLocalTimeOfDay(t *testing.T) {
 	for _, c := range []struct {

@@ -40,7 +40,7 @@ func (s *Hand) merge(ctx context.Context, site growth.Site, e *output.Record, ne
 		}
 		preparing := r.Configuring || site.Prologs && r.Why == "Prolog"
 		if !preparing {
-			if err = s.Update(ctx, e.Key, "NumNodes=0"); err == nil || !client.Says(err, "step already exists") {
+			if err = s.Update(ctx, e.Key, "NumNodes=0"); err == nil || !client.Refused(err, client.StepExists) {
 				return err
 			}
 			if now := time.Now(); !now.Before(again) {
