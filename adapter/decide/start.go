@@ -82,7 +82,7 @@ func (s Situation) homeless(r *managed.Job) string {
 		return fmt.Sprintf("%s: %s, and %d in service; it waits for %s to come back", view.NoPlace, needed(m.Needs), m.Serving, s.awayNodes(m.Away))
 	}
 	if repeating := s.World.Repeating(r); repeating != nil {
-		return fmt.Sprintf("%s because of reservation %s, which repeats (%s)", view.NoPlace, s.reservationName(repeating.Name), repeating.Repeats)
+		return fmt.Sprintf("%s because of reservation %s, which comes again and again (%s)", view.NoPlace, s.reservationName(repeating.Name), repeating.Repeats)
 	}
 	return view.NoPlace
 }

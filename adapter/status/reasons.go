@@ -55,8 +55,12 @@ func (t *teller) homeless() []string {
 	}
 	for _, c := range t.Closures {
 		if c.Repeats != "" && len(c.Later) > 0 {
-			lines = append(lines, fmt.Sprintf("Reservation %s keeps %s for others from %s to %s, and again (%s): from its end to its next start are %s.",
-				clean(c.Name), view.NodesWord(c.Nodes), t.moment(c.Start), t.moment(c.End), clean(c.Repeats), core.FormatDuration(max(0, c.Later[0].Start-c.End))))
+			pause := "there is no time in between"
+			if free := c.Later[0].Start - c.End; free > 0 {
+				pause = "from its end to its next start are " + core.FormatDuration(free)
+			}
+			lines = append(lines, fmt.Sprintf("Reservation %s keeps %s for others from %s to %s, and again (%s): %s.",
+				clean(c.Name), view.NodesWord(c.Nodes), t.moment(c.Start), t.moment(c.End), clean(c.Repeats), pause))
 		}
 	}
 	return lines

@@ -49,6 +49,14 @@ func TestWhatAStateMeansForJobs(t *testing.T) {
 		"IDLE+CLOUD+POWERED_DOWN": Now, "IDLE+NOT_RESPONDING+POWERING_UP": Now, "IDLE*+POWERED_DOWN": Now, "IDLE+CLOUD+POWERING_DOWN": Now,
 		"UNKNOWN": Later, "UNKNOWN*": Later, "IDLE+NOT_RESPONDING": Later, "IDLE*": Later, "IDLE+REBOOT_ISSUED": Later, "MIXED+REBOOT_REQUESTED": Later, "IDLE+BLOCKED": Later, "IDLE%": Later, "IDLE+PERFCTRS": Later, "REBOOT^": Later,
 		"IDLE+DRAIN": Away, "MIXED+DRAIN": Away, "DRAINED": Away, "DOWN": Away, "DOWN*+DRAIN": Away, "IDLE+FAIL": Away, "FUTURE": Away, "IDLE+INVALID_REG+DRAIN": Away, "IDLE+INVALID_REG": Away, "IDLE+EXTERNAL": Away, "INVAL": Away,
+		// https://github.com/aws/aws-parallelcluster-node/pull/350: what 20.11 and 21.08 print of the same nodes
+		"DOWN*+CLOUD+POWER": Away, "DOWN+CLOUD+POWERED_DOWN+NOT_RESPONDING": Away, "MIXED#+CLOUD": Now, "MIXED+CLOUD+NOT_RESPONDING+POWERING_UP": Now, "MIXED+CLOUD+POWER": Now,
+		// https://github.com/aws/aws-parallelcluster-node/pull/402
+		"IDLE+CLOUD+POWER_DOWN+POWERED_DOWN": Now, "DOWN+CLOUD+POWER_DOWN+POWERED_DOWN+NOT_RESPONDING": Away,
+		// https://github.com/rackslab/Slurm-web/issues/153 and https://github.com/hpc/pavilion2/issues/92
+		"DOWN*+DRAIN*": Away, "MIXED+DRAIN+COMPLETING": Away,
+		// https://github.com/SckyzO/slurm_exporter/pull/3
+		"INVAL*":                   Away,
 		"IDLE+DRAIN+REBOOT_ISSUED": Away, "DOWN+CLOUD+POWERED_DOWN": Away,
 	} {
 		if got := readState(state).use; got != want {

@@ -16,9 +16,13 @@ import (
 // several.
 var repeats = []string{"HOURLY", "DAILY", "WEEKDAY", "WEEKEND", "WEEKLY"}
 
-// repeatOf returns the flag by which a reservation repeats, of the flags as scontrol prints them; "" when it does not.
+// floats is the flag of a reservation that begins as long after now as it was made, whenever that is: no longer job starts on its nodes.
+const floats = "TIME_FLOAT"
+
+// repeatOf returns the flag by which a reservation repeats, of the flags as scontrol prints them; "" when it does not. One that floats comes
+// again and again, too.
 func repeatOf(flags string) string {
-	for _, repeat := range repeats {
+	for _, repeat := range append(repeats, floats) {
 		for flag := range strings.SplitSeq(flags, ",") {
 			if flag == repeat {
 				return repeat
@@ -42,7 +46,7 @@ const (
 func occurrences(start, end core.Time, repeat string, zone *time.Location) []adapter.Span {
 	count := daysAhead
 	switch repeat {
-	case "":
+	case "", floats:
 		return nil
 	case "HOURLY":
 		count = hoursAhead
