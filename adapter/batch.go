@@ -147,6 +147,8 @@ var (
 	ErrTrap = errors.New("resizing is not possible now")
 	// ErrLimit: a limit of the site does not allow it now, or never. Nothing was done.
 	ErrLimit = errors.New("a limit of the site does not allow it")
+	// ErrShut: the batch system starts nothing in the job's partition or queue, whatever nodes are free. Nothing was done.
+	ErrShut = errors.New("the partition takes no jobs now")
 	// ErrFrozen: the batch system does not change this job now, and perhaps never again (Slurm, while it waits for the
 	// job's number in the database); other jobs may be changed. With ErrTrap as well: as long as that lasts.
 	ErrFrozen = errors.New("the job cannot be changed now")

@@ -11,6 +11,7 @@ type Node struct {
 	Name   string
 	Usable bool // up and not drained: a job may be started on it
 	Lost   bool // down, or it does not answer: it is not back in a moment, as one is that is merely not known yet
+	Away   bool // drained, failed or not in service: an administrator has to bring it back
 	Idle   bool // no job holds it now (a node planned for a job is idle)
 	// Yielded: a job that the batch system ends for any other holds the node, so that it is idle to
 	// a plan. Other nodes come first.
@@ -113,4 +114,5 @@ type Apart struct {
 type Remark struct {
 	Job  Key
 	Text string
+	Once string // the name under which it is written once for good, though its text changes; "": it has none
 }

@@ -86,7 +86,7 @@ func (s *System) means(ctx context.Context, r *output.Record, of *output.Node, i
 	*asks--
 	_, err := s.Run.Run(ctx, client.Call{Program: "sbatch", Args: []string{
 		"--test-only", "--partition=" + p.Name, "--constraint=" + r.Features, "--nodes=1", "--nodelist=" + free, "--wrap=true"}})
-	if f := (*client.Failure)(nil); err != nil && (!errors.As(err, &f) || !client.Says(err, "not available", "feature")) {
+	if f := (*client.Failure)(nil); err != nil && (!errors.As(err, &f) || !client.Refused(err, client.NodesUnfit, client.FeatureInvalid)) {
 		return false, false
 	}
 	s.mu.Lock()

@@ -130,6 +130,7 @@ func (s *System) rulesFor(ctx context.Context, c output.Configuration, in output
 // judge writes into managed jobs how they grow, how many nodes the site's limits leave them, and what their rank is made of.
 // What cannot be read is not written: the next reading does it. all is the jobs as Slurm has them, jobs with companions folded in.
 func (s *System) judge(ctx context.Context, in output.Inventory, all, jobs []output.Record) {
+	s.shut(in, jobs)
 	c, err := s.Recent(ctx)
 	if err != nil {
 		return
@@ -176,7 +177,28 @@ func (s *System) judge(ctx context.Context, in output.Inventory, all, jobs []out
 		}
 		if c.Enforces() {
 			ever, now := rules.Ceilings(r, len(r.Nodes), needs(t, r))
-			r.Most, r.MostNow = ever.Most(), now.Most()
+			r.Most = ever.Most()
+			if r.MostNow.Why == "" {
+				r.MostNow = now.Most()
+			}
+		}
+	}
+}
+
+// shut writes into managed jobs that Slurm starts nothing in their partition.
+func (s *System) shut(in output.Inventory, jobs []output.Record) {
+	for i := range jobs {
+		r := &jobs[i]
+		if adapter.RequestOf(&r.Job) == "" {
+			continue
+		}
+		why := in.Shut(r, s.Pool, growth.Growths(r) > 0)
+		switch {
+		case why == "":
+		case r.State == adapter.Pending:
+			r.Blocked, r.Why = true, why
+		case r.State == adapter.Running:
+			r.MostNow = adapter.Most{Nodes: len(r.Nodes), Why: why}
 		}
 	}
 }

@@ -106,7 +106,7 @@ func (s *System) reserve(ctx context.Context, verb string, r adapter.Reservation
 	switch {
 	case err == nil:
 		return nil
-	case client.Says(err, "busy", "overlaps", "not available"):
+	case client.Refused(err, client.NodesBusy, client.ReservationOverlaps, client.NodesUnfit):
 		return fmt.Errorf("reservation %s over %s: %w (%w)", r.Name, hostlist.Compact(r.Nodes), adapter.ErrBusy, err)
 	}
 	return fmt.Errorf("reservation %s over %s: %w", r.Name, hostlist.Compact(r.Nodes), err)
@@ -216,9 +216,9 @@ func (s *System) Unreserve(ctx context.Context, name string) error {
 	}
 	err := s.Run.Scontrol(ctx, "delete", "ReservationName="+name)
 	switch {
-	case err == nil, client.Says(err, "reservation is invalid"):
+	case err == nil, client.Refused(err, client.ReservationInvalid):
 		return nil
-	case client.Says(err, "in use"):
+	case client.Refused(err, client.ReservationInUse):
 		return fmt.Errorf("deleting reservation %s: %w (%w)", name, adapter.ErrBusy, err)
 	}
 	return fmt.Errorf("deleting reservation %s: %w", name, err)

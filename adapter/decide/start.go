@@ -3,6 +3,7 @@ package decide
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"accordion/adapter"
@@ -39,7 +40,7 @@ func (s Situation) waiting(r *managed.Job) Decision {
 	switch {
 	case c.Start > s.World.Now+s.World.Settings.StartLead:
 		if before, at := s.World.Before(c.EP); before != nil {
-			return Decision{Waits: ReservedAhead(before.Name, at)}
+			return Decision{Waits: reservedAhead(s.reservationName(before.Name), at)}
 		}
 		return Decision{Waits: "nodes"}
 	case !r.Seen.MostNow.Allows(c.EP[0].Nodes):
@@ -68,14 +69,56 @@ func (s Situation) unplaced(r *managed.Job) (why string, is bool) {
 	case c == nil && s.World.Waits(r):
 		return "nodes", true
 	case c == nil:
-		if repeating := s.World.Repeating(r); repeating != nil {
-			return fmt.Sprintf("%s because of reservation %s, which repeats (%s)", view.NoPlace, repeating.Name, repeating.Repeats), true
-		}
-		return view.NoPlace, true
+		return s.homeless(r), true
 	case c.Err != nil:
 		return c.Err.Error(), true
 	}
 	return "", false
+}
+
+// homeless returns why a job has no place in the plan: nodes are out of service, or a reservation of others comes again too soon.
+func (s Situation) homeless(r *managed.Job) string {
+	if m := s.World.Missing(r); m != nil {
+		return fmt.Sprintf("%s: %s, and %d in service; it waits for %s to come back", view.NoPlace, needed(m.Needs), m.Serving, s.awayNodes(m.Away))
+	}
+	if repeating := s.World.Repeating(r); repeating != nil {
+		return fmt.Sprintf("%s because of reservation %s, which comes again and again (%s)", view.NoPlace, s.reservationName(repeating.Name), repeating.Repeats)
+	}
+	return view.NoPlace
+}
+
+func needed(n int) string {
+	if n == 1 {
+		return "1 node is needed"
+	}
+	return fmt.Sprintf("%d nodes are needed", n)
+}
+
+// mostAway is how many states of nodes that are away a reason names.
+const mostAway = 4
+
+// awayNodes names nodes with what the batch system says of each: n5 (IDLE+DRAIN: fan), n[7-8] (DOWN).
+func (s Situation) awayNodes(nodes []adapter.Node) string {
+	if s.World.Snapshot.Hidden.Nodes {
+		return view.NodesWord(len(nodes))
+	}
+	var all []string
+	for i, g := range view.AwayOf(nodes) {
+		if i == mostAway {
+			all = append(all, "others")
+			break
+		}
+		all = append(all, fmt.Sprintf("%s (%s)", g.Nodes, g.Why))
+	}
+	return strings.Join(all, ", ")
+}
+
+// reservationName returns the name of a reservation of others, where users may know it.
+func (s Situation) reservationName(name string) string {
+	if s.World.Snapshot.Hidden.Reservations {
+		return "of others"
+	}
+	return name
 }
 
 // lateShrinker is the managed job that has a node which another waits for; 0: it is none.
@@ -155,11 +198,11 @@ func (s Situation) obstructed(c *managed.Course) string {
 	if s.World.Now+s.World.Settings.StartLead+limit <= at {
 		return ""
 	}
-	return ReservedAhead(r.Name, at)
+	return reservedAhead(s.reservationName(r.Name), at)
 }
 
-// ReservedAhead returns what a job waits for that would not have ended before a reservation of others.
-func ReservedAhead(name string, at core.Time) string {
+// reservedAhead returns what a job waits for that would not have ended before a reservation of others.
+func reservedAhead(name string, at core.Time) string {
 	return fmt.Sprintf("reservation %s, which begins at %s: the job's time limit would reach into it", name, time.Unix(at, 0).Format(time.DateTime))
 }
 

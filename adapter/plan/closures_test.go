@@ -8,12 +8,23 @@ import (
 	"accordion/core"
 )
 
-// class is a reservation of others over the last two of eight nodes, of a minute: so many seconds from now, and after as many more.
+// class returns a reservation of others over the last two of eight nodes, for a minute. It begins from seconds after now, and again every
+// so often.
 func class(from core.Time, repeats string, every core.Time, count int) adapter.Reservation {
 	r := adapter.Reservation{Name: "class", User: "root", Nodes: []string{"n7", "n8"}, Start: 1000 + from, End: 1060 + from, Repeats: repeats}
 	for i := range count {
 		later := r.Start + core.Time(i+1)*every
 		r.Later = append(r.Later, adapter.Span{Start: later, End: later + 60})
+	}
+	return r
+}
+
+// always is one of a day's length each day.
+func always(repeats string) adapter.Reservation {
+	r := class(0, repeats, 86400, 28)
+	r.End = r.Start + 86400
+	for i := range r.Later {
+		r.Later[i].End = r.Later[i].Start + 86400
 	}
 	return r
 }
@@ -33,6 +44,11 @@ func TestAWaitingJobIsPlannedAroundEveryOccurrenceOfAReservation(t *testing.T) {
 		{"shorter than a day", "8x23h", class(-60, "DAILY", 24*hour, 28), "4 n[1-8]"},
 		{"longer than a day", "8x24h", class(-60, "DAILY", 24*hour, 28), "-"},
 		{"nothing is planned after the last that is known", "8x7h", class(-60, "DAILY", 6*hour, 3), "-"},
+		{"one without an end, in days", "8x1m", always("DAILY"), "-"},
+		{"on the nodes beside it", "6x70m", always("DAILY"), "4 n[1-6]"},
+		// "Reservations Floating Through Time" in https://slurm.schedmd.com/reservations.html: starttime=now+60minutes duration=100 flags=time_float
+		{"shorter than one that floats is ahead", "8x55m", class(3600, "TIME_FLOAT", 0, 0), "4 n[1-8]"},
+		{"longer than that", "8x70m", class(3600, "TIME_FLOAT", 0, 0), "-"},
 		{"one that does not repeat", "8x70m", class(600, "", 0, 0), "660 n[1-8]"},
 		{"its profile fits before it, and its limit does not", "8x507s", class(600, "", 0, 0), "660 n[1-8]"},
 		{"its limit fits before it", "8x500s", class(600, "", 0, 0), "4 n[1-8]"},

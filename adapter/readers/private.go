@@ -175,6 +175,9 @@ func (v viewer) queue(q view.Queue) view.Queue {
 			q.Closures[i].Anonymize()
 		}
 	}
+	if v.hidden.Nodes {
+		q.AwayNodes = nil
+	}
 	if q.Usage != nil && (v.hidden.Jobs || v.hidden.Accounts) {
 		own := *q.Usage
 		own.Users = slices.DeleteFunc(slices.Clone(own.Users), func(u view.UserUsage) bool { return u.User != v.name })

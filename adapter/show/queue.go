@@ -25,7 +25,7 @@ func (s *Show) PutQueue(v *plan.World, views []view.Job) error {
 	for _, c := range q.Closures {
 		s.past.closed[c.Name] = true
 	}
-	unchanged := before.Nodes == q.Nodes && before.Away == q.Away && slices.EqualFunc(before.Closures, q.Closures, view.Closure.Same) && slices.Equal(before.Sizing, q.Sizing) && before.Usage.Same(q.Usage) &&
+	unchanged := before.Nodes == q.Nodes && before.Away == q.Away && slices.Equal(before.AwayNodes, q.AwayNodes) && slices.EqualFunc(before.Closures, q.Closures, view.Closure.Same) && slices.Equal(before.Sizing, q.Sizing) && before.Usage.Same(q.Usage) &&
 		slices.EqualFunc(before.Jobs, q.Jobs, func(a, b view.Entry) bool { return a.Same(&b) })
 	now := s.Clock.Now()
 	if !before.written.IsZero() && (unchanged || now.Before(before.written.Add(time.Duration(len(q.Jobs))*pausePerJob))) {
@@ -70,10 +70,14 @@ func (s *Show) queue(v *plan.World, views []view.Job) view.Queue {
 			q.Usage = &u
 		}
 	}
+	var away []adapter.Node
 	for _, n := range v.Snapshot.Nodes {
 		if !n.Usable {
-			q.Away++
+			away = append(away, n)
 		}
+	}
+	if q.Away, q.AwayNodes = len(away), view.AwayOf(away); len(q.AwayNodes) > mostAway {
+		q.AwayNodes = q.AwayNodes[:mostAway]
 	}
 	ours := make(map[adapter.Key]*view.Job, len(views))
 	for i := range views {
@@ -87,6 +91,9 @@ func (s *Show) queue(v *plan.World, views []view.Job) view.Queue {
 	s.keepDue(v.Now, q.Jobs[holders:])
 	return q
 }
+
+// mostAway is how many reasons why nodes are away are written.
+const mostAway = 100
 
 // closures is the reservations of others, as far as they are over nodes of the pool.
 func closures(v *plan.World) []view.Closure {

@@ -150,14 +150,14 @@ func (s *Sidecar) failed(r *managed.Job, op *decide.Operation, err error) error 
 		pause = s.jobs.freeze(r, err)
 	case errors.Is(err, adapter.ErrTrap):
 		s.crew.trapped = s.jobs.later(5 * time.Second)
-	case errors.Is(err, adapter.ErrLimit):
+	case errors.Is(err, adapter.ErrLimit), errors.Is(err, adapter.ErrShut):
 		pause = limited
 	case !errors.Is(err, adapter.ErrGone):
 		r.Failures++
 		pause = backoff(r.Failures)
 	}
 	r.Retry = s.jobs.later(pause)
-	if errors.Is(err, adapter.ErrBusy) {
+	if errors.Is(err, adapter.ErrBusy) && !errors.Is(err, adapter.ErrReserved) {
 		r.Refused = r.NextNodes
 	}
 	if r.Blocked = err.Error(); r.Stiff(s.notes.clock.Now()) {
@@ -191,6 +191,6 @@ func backoff(failures int) time.Duration {
 // reserved is the pause after a reservation of others was in the way: the next reading shows it, and then the plan goes around it.
 const reserved = 5 * time.Second
 
-// limited is the pause after the batch system refused something by a limit: a reading says by then which one it is, and what is used
+// limited is the pause after the batch system refused something by a limit, or because the partition takes no jobs. A reading says by then which one it is, and what is used
 // of it has to change first.
 const limited = 10 * time.Second

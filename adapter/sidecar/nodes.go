@@ -74,9 +74,10 @@ func (s *nodes) forget() {
 	clear(s.away)
 }
 
-// outOfService says whether the plan does without a node: it has been away for longer than a moment.
+// outOfService reports whether the plan does without a node: an administrator has to bring it back, or it has been away for longer than a
+// moment.
 func (s *nodes) outOfService(n adapter.Node) bool {
-	return !n.Usable && !s.notes.clock.Now().Before(s.away[n.Name].Add(absence))
+	return n.Away || !n.Usable && !s.notes.clock.Now().Before(s.away[n.Name].Add(absence))
 }
 
 // goneSince says whether a node that is away now went away at that second or later.
@@ -107,6 +108,7 @@ func (s *nodes) stuck(v *plan.World) []string {
 	now := s.notes.clock.Now()
 	for _, r := range s.jobs.sorted() {
 		switch {
+		case r.Seen != nil && r.Seen.Blocked: // it waits for something else than nodes
 		case r.Phase == managed.Starting && r.Busy == "" && !now.Before(r.Released.Add(stuckAfter)):
 			all = append(all, s.idleFor(stuckAfter, r.Nodes)...)
 		case r.Refused != nil:

@@ -25,6 +25,7 @@ type readings struct {
 	crawls   bool              // the batch system was slow, as last said
 	failures int               // in a row
 	odd      map[adapter.Key]string
+	told     map[string]bool // remarks that were written, by their names
 	arrived  chan reading
 }
 
@@ -102,10 +103,20 @@ func (r *readings) noteSlow(one reading) error {
 	return nil
 }
 
+// mostTold bounds how many remarks are written once for good.
+const mostTold = 1000
+
 // noteOdd logs what the newest reading could not tell, unless the one before could not either.
 func (r *readings) noteOdd() {
 	odd := make(map[adapter.Key]string, len(r.snapshot.Remarks))
 	for _, m := range r.snapshot.Remarks {
+		if m.Once != "" {
+			if !r.told[m.Once] && len(r.told) < mostTold {
+				r.told[m.Once] = true
+				r.notes.Warn(m.Text)
+			}
+			continue
+		}
 		if odd[m.Job] = m.Text; r.odd[m.Job] != m.Text {
 			r.notes.Warn(m.Text, "job", m.Job.ID)
 		}

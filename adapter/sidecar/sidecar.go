@@ -88,7 +88,7 @@ func New(o Options) *Sidecar {
 	s.crew = &crew{acts: acts, finished: make(chan conclusion, 64)}
 	s.lease = lease.New(o.Lease, s.notes, o.Clock, o.Settings.Deadline, s.crew.Go)
 	acts.Term = s.lease.Term
-	s.readings = &readings{notes: s.notes, crew: s.crew, arrived: make(chan reading, 1)}
+	s.readings = &readings{notes: s.notes, crew: s.crew, arrived: make(chan reading, 1), told: map[string]bool{}}
 	s.jobs = &jobs{notes: s.notes, readings: s.readings, meter: o.Meter, settings: o.Settings, launchers: o.Parts != nil, records: map[adapter.Key]*managed.Job{}, usage: usage.New(o.Settings.Unused.HalfLife, nil)}
 	s.nodes = &nodes{
 		notes: s.notes, jobs: s.jobs, crew: s.crew,

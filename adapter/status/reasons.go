@@ -46,14 +46,21 @@ func (t *teller) word() []string {
 
 // homeless: no place in the plan.
 func (t *teller) homeless() []string {
+	why, known := strings.CutPrefix(t.Job.Why, view.NoPlace)
 	lines := []string{fmt.Sprintf("It has no place in the plan: it needs %s, and would never fit beside what is there now.", t.most()), t.pool()}
-	if t.Job.Request != "" && t.Job.Why != view.NoPlace && t.Job.Why != "" {
+	if strings.HasPrefix(why, ":") && known {
+		lines[0] = "It has no place in the plan" + clean(why) + "."
+	} else if t.Job.Request != "" && t.Job.Why != view.NoPlace && t.Job.Why != "" {
 		lines = append(lines, "The sidecar's word for it: "+clean(t.Job.Why)+".")
 	}
 	for _, c := range t.Closures {
 		if c.Repeats != "" && len(c.Later) > 0 {
-			lines = append(lines, fmt.Sprintf("Reservation %s keeps %s for others from %s to %s, and again (%s): from its end to its next start are %s.",
-				clean(c.Name), view.NodesWord(c.Nodes), t.moment(c.Start), t.moment(c.End), clean(c.Repeats), core.FormatDuration(max(0, c.Later[0].Start-c.End))))
+			pause := "there is no time in between"
+			if free := c.Later[0].Start - c.End; free > 0 {
+				pause = "from its end to its next start are " + core.FormatDuration(free)
+			}
+			lines = append(lines, fmt.Sprintf("Reservation %s keeps %s for others from %s to %s, and again (%s): %s.",
+				clean(c.Name), view.NodesWord(c.Nodes), t.moment(c.Start), t.moment(c.End), clean(c.Repeats), pause))
 		}
 	}
 	return lines

@@ -6,21 +6,23 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/core/hostlist"
 )
 
 // Queue is what `accordion queue` and `accordion explain` show: every job of the pool and its place in the plan. The loop
 // writes it to the journal when it changed; how fresh it is, View.At says.
 type Queue struct {
-	At       core.Time `json:"at"` // Unix second of the cycle in which it changed last
-	Cluster  string    `json:"cluster"`
-	Nodes    int       `json:"nodes"`              // of the pool
-	Away     int       `json:"away"`               // of these: down, drained or unknown
-	Lead     core.Time `json:"lead"`               // seconds: a start planned within them is due
-	Approach core.Time `json:"approach,omitempty"` // seconds before a reservation of others by which a managed job is planned to have ended; absent where there is none
-	Closures []Closure `json:"closures"`           // reservations that others made over nodes of the pool
-	Sizing   []Sizing  `json:"sizing,omitempty"`   // of each machine of which the pool is made; absent where moldable jobs may have all that they list
-	Usage    *Usage    `json:"usage,omitempty"`    // what users made of what was promised to their jobs; absent where nothing was counted yet
-	Jobs     []Entry   `json:"jobs"`               // those that hold nodes by their start, those in the plan by rank, then the others
+	At        core.Time   `json:"at"` // Unix second of the cycle in which it changed last
+	Cluster   string      `json:"cluster"`
+	Nodes     int         `json:"nodes"`                // of the pool
+	Away      int         `json:"away"`                 // of these: down, drained or unknown
+	AwayNodes []AwayNodes `json:"away_nodes,omitempty"` // which those are, and why; absent where there are none
+	Lead      core.Time   `json:"lead"`                 // seconds: a start planned within them is due
+	Approach  core.Time   `json:"approach,omitempty"`   // seconds before a reservation of others by which a managed job is planned to have ended; absent where there is none
+	Closures  []Closure   `json:"closures"`             // reservations that others made over nodes of the pool
+	Sizing    []Sizing    `json:"sizing,omitempty"`     // of each machine of which the pool is made; absent where moldable jobs may have all that they list
+	Usage     *Usage      `json:"usage,omitempty"`      // what users made of what was promised to their jobs; absent where nothing was counted yet
+	Jobs      []Entry     `json:"jobs"`                 // those that hold nodes by their start, those in the plan by rank, then the others
 }
 
 // Usage is node-seconds of jobs that have ended. What is counted halves in a half-life.
@@ -45,6 +47,28 @@ func (u *Usage) Same(o *Usage) bool {
 		return u == o
 	}
 	return u.HalfLife == o.HalfLife && u.Limit == o.Limit && slices.Equal(u.Users, o.Users)
+}
+
+// AwayNodes are nodes of the pool that are away for one reason.
+type AwayNodes struct {
+	Nodes string `json:"nodes"` // host list
+	Why   string `json:"why"`   // the batch system's word, such as IDLE+DRAIN: fan
+}
+
+// AwayOf returns the nodes by reason, in the order in which the reasons come first.
+func AwayOf(nodes []adapter.Node) (all []AwayNodes) {
+	var reasons []string
+	of := map[string][]string{}
+	for _, n := range nodes {
+		if len(of[n.Why]) == 0 {
+			reasons = append(reasons, n.Why)
+		}
+		of[n.Why] = append(of[n.Why], n.Name)
+	}
+	for _, why := range reasons {
+		all = append(all, AwayNodes{hostlist.Compact(of[why]), why})
+	}
+	return all
 }
 
 // Closure keeps nodes of the pool from Start to End, Unix seconds, for whoever may use the reservation.

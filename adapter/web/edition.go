@@ -283,6 +283,9 @@ func without(s *view.Scene, private bool) *view.Scene {
 			e.Why = ""
 		}
 	}
+	if a.Hidden.Nodes {
+		a.Queue.AwayNodes = nil
+	}
 	if a.Hidden.Jobs || a.Hidden.Reservations { // their names are often users'
 		a.Queue.Closures = slices.Clone(s.Queue.Closures)
 		for i := range a.Queue.Closures {

@@ -26,7 +26,7 @@ func (o *Reader) Nodes(ctx context.Context, from database.Querier) (map[string]*
 		if state != "Alive" {
 			n.Usable, n.Lost, n.Why = false, true, state
 		} else if drain == "YES" {
-			n.Usable, n.Why = false, "drained"
+			n.Usable, n.Away, n.Why = false, true, "drained"
 		}
 		return err
 	})

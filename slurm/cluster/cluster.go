@@ -144,7 +144,7 @@ func (s *Cluster) Cancel(ctx context.Context, job adapter.Key) error {
 // moment in which it waited for the number (22.05). Nothing but scancel helps then. While slurmdbd is away nobody knows which it
 // is, and every other job would fare the same: then it is adapter.ErrTrap, too.
 func (s *Cluster) frozen(ctx context.Context, err error) error {
-	if !client.Says(err, "DB index is being set") {
+	if !client.Refused(err, client.NumberAwaited) {
 		return err
 	}
 	err = fmt.Errorf("%w: Slurm waits for slurmdbd to number the job (%w)", adapter.ErrFrozen, err)
@@ -160,5 +160,5 @@ func (s *Cluster) frozen(ctx context.Context, err error) error {
 
 // Over is true when Slurm says that a job is finished or unknown.
 func Over(err error) bool {
-	return client.Says(err, "invalid job id", "already finished", "already completing", "job is no longer pending")
+	return client.Refused(err, client.InvalidJob, client.JobFinished, client.JobCompleting, client.JobNotPending)
 }

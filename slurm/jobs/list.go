@@ -98,7 +98,7 @@ func (s *Reader) show(ctx context.Context, id core.JobID) (*shown, error) {
 	if errors.Is(err, client.ErrSilent) {
 		return nil, nil
 	}
-	if client.Says(err, "invalid job id") {
+	if client.Refused(err, client.InvalidJob) {
 		return nil, unknown(id)
 	}
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *Reader) sworn(ctx context.Context, id core.JobID) (*output.Record, erro
 func (s *Reader) ask(ctx context.Context, id core.JobID, j *shown) (*output.Record, error) {
 	asked := time.Now()
 	all, err := s.Squeue(ctx, "--states=all", fmt.Sprintf("--jobs=%d", id))
-	if client.Says(err, "invalid job id") {
+	if client.Refused(err, client.InvalidJob) {
 		return nil, unknown(id)
 	}
 	if err != nil {

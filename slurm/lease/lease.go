@@ -81,7 +81,7 @@ func (k *Keeper) RenewLease(ctx context.Context, c adapter.Claim) error {
 	switch {
 	case err == nil:
 		return k.verify(ctx, c, until)
-	case !client.Says(err, "reservation is invalid"):
+	case !client.Refused(err, client.ReservationInvalid):
 		return fmt.Errorf("renewing the lease, reservation %s: %w", name, err)
 	}
 	// It ran out, or slurmctld lost its last seconds.
@@ -103,7 +103,7 @@ func (k *Keeper) LeaveLease(ctx context.Context, h adapter.Holder, keep time.Dur
 		}
 	}
 	err = k.run.Scontrol(ctx, "delete", "ReservationName="+name)
-	if err == nil || client.Says(err, "reservation is invalid") {
+	if err == nil || client.Refused(err, client.ReservationInvalid) {
 		return nil
 	}
 	return fmt.Errorf("giving the lease up, reservation %s: %w", name, err)
@@ -152,7 +152,7 @@ func (k *Keeper) create(ctx context.Context, name string, c adapter.Claim) error
 }
 
 // taken is Slurm's word for a name that another reservation has.
-func taken(err error) bool { return client.Says(err, "duplicate") }
+func taken(err error) bool { return client.Refused(err, client.ReservationExists) }
 
 // write puts the sidecar into the lease that is there.
 func (k *Keeper) write(ctx context.Context, c adapter.Claim) error {
@@ -185,7 +185,7 @@ func (k *Keeper) verify(ctx context.Context, c adapter.Claim, until core.Time) e
 // name; nil: there is none.
 func (k *Keeper) read(ctx context.Context, name string) (*adapter.Holder, error) {
 	out, err := k.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "show", "reservation", name}})
-	if client.Says(err, "not found") || err == nil && !strings.Contains(out.Stdout, "ReservationName="+name+" ") {
+	if client.Refused(err, client.ReservationNotFound) || err == nil && !strings.Contains(out.Stdout, "ReservationName="+name+" ") {
 		return nil, nil
 	}
 	if err != nil {

@@ -49,22 +49,11 @@ type Node struct {
 
 	Sockets, CoresPerSocket, ThreadsPerCore int
 
-	GRES      string // gpu:4, gpu:a100:4(S:0-1),tape:2; "" for none
-	available string // features that it may have: thin,ib. With node_features plug-ins it has not all of them at a time
-	Features  string // ActiveFeatures: those that it has now
-	power     Power
+	GRES      string   // gpu:4, gpu:a100:4(S:0-1),tape:2; "" for none
+	available string   // features that it may have: thin,ib. With node_features plug-ins it has not all of them at a time
+	Features  string   // ActiveFeatures: those that it has now
+	unknown   []string // words of its state that are not known
 }
-
-// Power is where a node stands between awake and asleep, where a site lets its nodes sleep (SuspendProgram).
-type Power int
-
-// The powers, the sleepiest last.
-const (
-	Awake      Power = iota
-	Asleep           // POWERED_DOWN: an allocation wakes it, and lasts from that instant
-	Waking           // POWERING_UP: it boots, up to ResumeTimeout, and then answers
-	FallAsleep       // POWERING_DOWN, POWER_DOWN: it goes to sleep, up to SuspendTimeout, and cannot be woken before
-)
 
 // InventoryCommands is what scontrol is told on its standard input: one process for everything that is not a job.
 const InventoryCommands = "show node\nshow reservation\nshow partition\n"
@@ -162,98 +151,17 @@ func parseNode(line string) Node {
 		n.Memory = max(n.Free(), 0)
 	}
 	n.Why = state
-	n.Usable, n.Idle = nodeState(state)
+	read := readState(state)
+	n.Usable, n.Idle = read.use == Now, !read.holds
 	n.Idle = n.Idle && n.allocated == 0 // a merge that raced with its parent's end may leave it idle, with its cores counted as allocated
-	n.Lost = nodeLost(state)
-	n.power = PowerOf(state)
-	n.Asleep = n.power != Awake
+	n.Lost, n.Away = read.lost(), read.use == Away && !read.dead
+	n.Asleep, n.unknown = read.asleep, read.unknown
 	if !n.Usable {
 		if _, reason, ok := strings.Cut(line, " Reason="); ok {
 			n.Why += ": " + strings.TrimSpace(reason)
 		}
 	}
 	return n
-}
-
-// PowerOf reads the same states. Before 21.08 POWER is asleep and POWER_UP waking; later these are what is wished.
-func PowerOf(s string) Power {
-	base, flags, _ := strings.Cut(s, "+")
-	p := Awake
-	for flag := range strings.SplitSeq(flags, "+") {
-		switch strings.TrimRight(flag, "*") {
-		case "POWERED_DOWN", "POWER":
-			p = max(p, Asleep)
-		case "POWERING_UP", "POWER_UP":
-			p = max(p, Waking)
-		case "POWERING_DOWN", "POWER_DOWN", "POWER_DRAIN":
-			p = FallAsleep
-		}
-	}
-	switch {
-	case strings.ContainsAny(base, "%!"):
-		p = FallAsleep
-	case strings.Contains(base, "#"):
-		p = max(p, Waking)
-	case strings.Contains(base, "~"):
-		p = max(p, Asleep)
-	}
-	return p
-}
-
-// nodeState reads a state such as IDLE+PLANNED, MIXED, DOWN*+DRAIN. A flag that is not known makes a node unusable: a
-// later Slurm may mean anything by it, and an idle node left alone does less harm than a job lost on it.
-func nodeState(s string) (usable, idle bool) {
-	base, flags, _ := strings.Cut(s, "+")
-	// Marks that old releases and sinfo put behind the base: * not responding, ~ powered down, # powering up,
-	// % powering down, $ maintenance, @ and ^ rebooting, ! power down to come, - planned.
-	marks := strings.TrimLeft(base, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")
-	base = base[:len(base)-len(marks)]
-	switch base {
-	case "IDLE":
-		usable, idle = true, true
-	case "ALLOCATED", "MIXED", "COMPLETING":
-		usable = true
-	case "RESERVED", "PLANNED", "MAINT": // names some releases print instead of IDLE
-		usable, idle = true, true
-	default: // DOWN, UNKNOWN, ERROR, FUTURE, DRAINED, DRAINING…
-		return false, false
-	}
-	for _, m := range marks {
-		if !strings.ContainsRune("~#$-", m) {
-			usable = false
-		}
-	}
-	if flags == "" {
-		return usable, idle
-	}
-	sleeps := PowerOf(s) != Awake
-	for flag := range strings.SplitSeq(flags, "+") {
-		name := strings.TrimRight(flag, "*")
-		if name != flag {
-			usable = false
-		}
-		if sleeps && (name == "NOT_RESPONDING" || strings.HasPrefix(name, "POWER")) {
-			continue // it answers when it has booted
-		}
-		switch name {
-		case "COMPLETING":
-			idle = false
-		case "PLANNED", "RESERVED", "MAINT", "MAINTENANCE", "CLOUD", "DYNAMIC_NORM", "POWERED_DOWN", "POWER", "POWERING_UP", "POWERED_UP":
-			// The reservation says for whom; a powered-down node is woken by the job.
-		default: // DRAIN, FAIL, NOT_RESPONDING, POWERING_DOWN, REBOOT_ISSUED, INVALID_REG…
-			usable = false
-		}
-	}
-	return usable, idle
-}
-
-// nodeLost reads the same states. A slurmctld that was just started shows as UNKNOWN what it will hear of in a moment, and a node
-// that is asleep does not answer before it has booted: these are not lost.
-func nodeLost(s string) bool {
-	base, _, _ := strings.Cut(s, "+")
-	down := strings.HasPrefix(base, "DOWN") || strings.HasPrefix(base, "ERROR")
-	silent := (strings.Contains(s, "*") || strings.Contains(s, "NOT_RESPONDING")) && !strings.HasPrefix(base, "UNK") && PowerOf(s) == Awake
-	return down || silent
 }
 
 // ParseReservation reads a line of `show reservation`. One over no nodes (licences) has none.

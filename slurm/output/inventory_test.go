@@ -25,7 +25,8 @@ func TestNodeStates(t *testing.T) {
 		{"IDLE+REBOOT_ISSUED", false, true}, {"IDLE+NOT_RESPONDING", false, true}, {"IDLE~", true, true}, {"IDLE%", false, true},
 		{"IDLE+FLAG_OF_A_LATER_RELEASE", false, true}, {"FUTURE", false, false}, {"", false, false},
 	} {
-		usable, idle := nodeState(c.state)
+		read := readState(c.state)
+		usable, idle := read.use == Now, !read.holds
 		if usable != c.usable || usable && idle != c.idle {
 			t.Errorf("%q: usable %v idle %v, want %v %v", c.state, usable, idle, c.usable, c.idle)
 		}
@@ -39,7 +40,7 @@ func TestWhetherANodeIsLost(t *testing.T) {
 		"DOWN": true, "DOWN*": true, "DOWN+DRAIN": true, "DOWN*+DRAIN": true, "DOWN+POWERED_DOWN": true, "ERROR": true,
 		"IDLE*": true, "ALLOCATED*": true, "IDLE+NOT_RESPONDING": true, "MIXED+DRAIN+NOT_RESPONDING": true,
 	} {
-		if nodeLost(state) != want {
+		if readState(state).lost() != want {
 			t.Errorf("%s: lost: %v, want %v", state, !want, want)
 		}
 	}
@@ -90,7 +91,7 @@ func TestOfEveryReleaseNodesAndPartitionsAreRead(t *testing.T) {
 			t.Errorf("%s: %+v", release, p)
 		}
 		if n := in.Nodes[0]; n.CPUs != 4 || n.Effective != 4 || n.allocated != 4 || n.Real != 1000 || n.GRES != "tape:2" || n.Features != "thin,fat" || n.available != "thin,fat" ||
-			n.Idle || !n.Usable || n.power != Awake {
+			n.Idle || !n.Usable || n.Asleep {
 			t.Errorf("%s: %+v", release, n)
 		}
 		if n := in.Nodes[0].Node; n.Strength != (adapter.Strength{Cores: 4, Memory: 1000, Arch: "x86_64"}) {

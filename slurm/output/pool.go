@@ -35,6 +35,20 @@ func (in Inventory) Partition(names string, pool []string) *Partition {
 	return nil
 }
 
+// Shut returns why Slurm starts nothing of a job in its partition, whatever nodes are free; "": it does. In a partition that is drained it
+// starts what waits already, but no allocation to grow by.
+func (in Inventory) Shut(r *Record, pool []string, grows bool) string {
+	p := in.Partition(r.Partition, pool)
+	if p == nil {
+		return ""
+	}
+	what := map[string]string{"DOWN": "Slurm starts no job there", "INACTIVE": "Slurm starts no job there", "DRAIN": "Slurm takes no new allocation there, and the job needs one to grow"}[p.State]
+	if what == "" || p.State == "DRAIN" && !grows {
+		return ""
+	}
+	return fmt.Sprintf("partition %s is in state %s: %s", p.Name, p.State, what)
+}
+
 // Least is what each of the nodes has for jobs, at the least.
 func (in Inventory) Least(nodes []string) Node {
 	var least Node

@@ -8,17 +8,21 @@ import (
 	"accordion/core"
 )
 
-// A Slurm reservation may repeat. `scontrol show reservation` prints one occurrence: the one in force, or the next. slurmctld writes
-// the next one over it when it looks at a reservation whose end has passed (_advance_resv_time in reservation.c), which may be some
-// seconds later. It adds days or hours to the local time of day, and takes the weekday of the second in which it does so.
+// A Slurm reservation may repeat. `scontrol show reservation` prints one occurrence, which is in force or comes next. slurmctld replaces
+// it by the next one when it looks at a reservation that has ended (_advance_resv_time in reservation.c). That may be some seconds later.
+// It adds days or hours to the local time of day, and takes the weekday of the second in which it does so.
 
 // repeats are the flags of reservations that repeat, in the order in which slurmctld looks for them: older releases take
 // several.
 var repeats = []string{"HOURLY", "DAILY", "WEEKDAY", "WEEKEND", "WEEKLY"}
 
-// repeatOf returns the flag by which a reservation repeats, of the flags as scontrol prints them; "" when it does not.
+// floats is the flag of a reservation that begins as long after now as it was made, whenever that is: no longer job starts on its nodes.
+const floats = "TIME_FLOAT"
+
+// repeatOf returns the flag by which a reservation repeats, of the flags as scontrol prints them; "" when it does not. One that floats comes
+// again and again, too.
 func repeatOf(flags string) string {
-	for _, repeat := range repeats {
+	for _, repeat := range append(repeats, floats) {
 		for flag := range strings.SplitSeq(flags, ",") {
 			if flag == repeat {
 				return repeat
@@ -42,7 +46,7 @@ const (
 func occurrences(start, end core.Time, repeat string, zone *time.Location) []adapter.Span {
 	count := daysAhead
 	switch repeat {
-	case "":
+	case "", floats:
 		return nil
 	case "HOURLY":
 		count = hoursAhead
@@ -58,7 +62,7 @@ func occurrences(start, end core.Time, repeat string, zone *time.Location) []ada
 	return all
 }
 
-// onward returns the instants at which the local clock may show the time of day of t, so many days and hours later. Where the clock
+// onward returns the instants at which the local clock may show the time of day of t, the given days and hours later. Where the clock
 // leaves that out, mktime goes on by the offset from before.
 func onward(t time.Time, days, hours int) (earliest, latest time.Time) {
 	year, month, day := t.Date()

@@ -34,7 +34,7 @@ func zone(t testing.TB, name string) *time.Location {
 	return z
 }
 
-// The right answers are those of localtime_r and mktime of glibc 2.36, added to as slurmctld does (22.05, 24.11, 26.05: _advance_time).
+// The right answers were computed with localtime_r and mktime of glibc 2.36, as slurmctld computes them (22.05, 24.11, 26.05: _advance_time).
 // Where these depend on what was computed before (an hour that is doubled), the span has both.
 func TestARepeatingReservationKeepsItsLocalTimeOfDay(t *testing.T) {
 	for _, c := range []struct {
@@ -63,6 +63,16 @@ func TestARepeatingReservationKeepsItsLocalTimeOfDay(t *testing.T) {
 			[]string{"2026-12-06 08:00", "2026-12-06 10:00", "2026-12-12 08:00", "2026-12-12 10:00", "2026-12-13 08:00", "2026-12-13 10:00"}},
 		{"made on a Wednesday", "WEEKEND", "UTC", "2026-12-02 08:00", "2026-12-02 10:00", []string{"2026-12-05 08:00", "2026-12-05 10:00"}},
 		{"the weekday is the zone's", "WEEKDAY", "Asia/Tokyo", "2026-12-04 08:00", "2026-12-04 10:00", []string{"2026-12-07 08:00", "2026-12-07 10:00"}},
+		// "Creating a reservation" in https://slurm.schedmd.com/reservations.html: starttime=noon duration=60 flags=daily
+		{"at noon each day", "DAILY", "America/Denver", "2026-10-31 12:00", "2026-10-31 13:00", []string{"2026-11-01 12:00", "2026-11-01 13:00"}},
+		// Reservation bi_fox_dgx of https://www.rc.virginia.edu (Rivanna): each day for a day, so that it never ends.
+		{"each day for a day", "DAILY", "America/New_York", "2022-06-01 08:37", "2022-06-02 08:37", []string{"2022-06-02 08:37", "2022-06-03 08:37", "2022-06-03 08:37", "2022-06-04 08:37"}},
+		// A guide for a cluster of GPUs: StartTime=2026-07-08T09:00:00 Duration=48:00:00 Flags=WEEKDAY. Wednesday to Friday is followed by
+		// Saturday to Monday, Sunday to Tuesday and Monday to Wednesday.
+		{"longer than a day on weekdays", "WEEKDAY", "UTC", "2026-07-08 09:00", "2026-07-10 09:00",
+			[]string{"2026-07-11 09:00", "2026-07-13 09:00", "2026-07-12 09:00", "2026-07-14 09:00", "2026-07-13 09:00", "2026-07-15 09:00"}},
+		// Another, for training: starttime=2024-01-10T14:00:00 duration=240 flags=weekly
+		{"four hours on Wednesdays", "WEEKLY", "Asia/Taipei", "2024-01-10 14:00", "2024-01-10 18:00", []string{"2024-01-17 14:00", "2024-01-17 18:00"}},
 		{"longer than its period", "HOURLY", "UTC", "2026-12-02 08:00", "2026-12-02 10:00", []string{"2026-12-02 09:00", "2026-12-02 11:00"}},
 		{"once", "", "UTC", "2026-12-02 08:00", "2026-12-02 10:00", nil},
 	} {
@@ -147,7 +157,7 @@ func TestARepeatingReservationIsReadWithItsNextOccurrences(t *testing.T) {
 		later   int
 	}{
 		"": {"", 0}, "SPEC_NODES": {"", 0}, "HOURLY,SPEC_NODES": {"HOURLY", 168}, "DAILY,SPEC_NODES": {"DAILY", 28}, "MAINT,OVERLAP,WEEKEND": {"WEEKEND", 28},
-		"WEEKDAY": {"WEEKDAY", 28}, "WEEKLY,PURGE_COMP=00:05:00": {"WEEKLY", 28}, "DAILY,HOURLY": {"HOURLY", 168}, "NO_DAILY": {"", 0},
+		"WEEKDAY": {"WEEKDAY", 28}, "WEEKLY,PURGE_COMP=00:05:00": {"WEEKLY", 28}, "DAILY,HOURLY": {"HOURLY", 168}, "NO_DAILY": {"", 0}, "TIME_FLOAT": {"TIME_FLOAT", 0},
 	} {
 		r, err := ParseReservation(strings.Replace(line, "%s", flags, 1))
 		if err != nil || r.Repeats != want.repeats || len(r.Later) != want.later {

@@ -2,6 +2,8 @@ package output
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -46,7 +48,7 @@ func Snapshot(in Inventory, jobs []Record, pool []string) (*adapter.Snapshot, er
 			snapshot.Reservations = append(snapshot.Reservations, r)
 		}
 	}
-	snapshot.Jobs, snapshot.Remarks = ranked(touching), remarks(touching)
+	snapshot.Jobs, snapshot.Remarks = ranked(touching), append(remarks(touching), strange(in, inPool)...)
 	return snapshot, nil
 }
 
@@ -66,6 +68,23 @@ func remarks(jobs []Record) []adapter.Remark {
 		if r := &jobs[i]; r.Unreadable != "" {
 			all = append(all, adapter.Remark{Job: r.Key, Text: "Slurm tells of the job what cannot be read, and is done without: " + r.Unreadable})
 		}
+	}
+	return all
+}
+
+// strange returns a remark for each word of node states that is not known.
+func strange(in Inventory, pool map[string]bool) (all []adapter.Remark) {
+	of := map[string][]string{}
+	for _, n := range in.Nodes {
+		for _, word := range n.unknown {
+			if pool[n.Name] {
+				of[word] = append(of[word], n.Name)
+			}
+		}
+	}
+	for _, word := range slices.Sorted(maps.Keys(of)) {
+		text := fmt.Sprintf("node state: Accordion does not know %q, which Slurm shows: jobs are kept off such nodes (now %s)", word, hostlist.Compact(of[word]))
+		all = append(all, adapter.Remark{Text: text, Once: "node state " + word})
 	}
 	return all
 }

@@ -76,20 +76,30 @@ func (s *Hand) unqueue(ctx context.Context, said string) error {
 	return nil
 }
 
+// occupied are the refusals of nodes that are not free, or not for this allocation, at this moment.
+var occupied = []client.Refusal{
+	client.NodesBusy, client.NodeUnavailable, client.NodesUnfit, client.NotFirst, client.Fragmented, client.NotImmediately, client.Queued,
+	client.ReservationInvalid, client.ReservationDenied, client.ReservationUnusable, client.ReservationInUse,
+}
+
 // notAllocated reads salloc's refusal.
 func (s *Hand) notAllocated(ctx context.Context, a growth.Allocation, err error) error {
 	switch {
-	case client.Says(err, "busy", "not available", "requested reservation", "access denied to requested reservation", "insufficient priority", "queued and waiting"):
+	case client.Refused(err, client.ReservedMaintenance):
+		return fmt.Errorf("%w (%w)", adapter.ErrReserved, err)
+	case client.Refused(err, occupied...):
 		return fmt.Errorf("%w (%w)", adapter.ErrBusy, err)
-	case client.Says(err, "dependency problem"):
+	case client.Refused(err, client.PartitionUnavailable, client.PartitionDown, client.PartitionUnfit):
+		return fmt.Errorf("%w (%w)", adapter.ErrShut, err)
+	case client.Refused(err, client.DependencyProblem):
 		if _, gone := s.Jobs.Running(ctx, a.Parent.Key); gone != nil {
 			return fmt.Errorf("%w (%w)", gone, err)
 		}
 		return fmt.Errorf("%w; is permit_job_expansion in SchedulerParameters? `accordion preflight` tells", err)
-	case client.Says(err, "accounting/qos policy"):
+	case client.Refused(err, client.LimitExceeded):
 		s.Limited()
 		return fmt.Errorf("%w (%w)", adapter.ErrLimit, err)
-	case client.Says(err, "is not for users"):
+	case client.Refused(err, client.NotForUsers):
 		return fmt.Errorf("%w: slurmctld has a job_submit.lua of an older Accordion: put this one's beside slurm.conf", err)
 	}
 	return err

@@ -57,7 +57,7 @@ func (s *Hand) merge(ctx context.Context, site growth.Site, job, e *output.Recor
 }
 
 // hasSteps reports whether Slurm refused a merge because the expander has a step.
-func hasSteps(err error) bool { return client.Says(err, "step already exists") }
+func hasSteps(err error) bool { return client.Refused(err, client.StepExists) }
 
 // insist is after what time a step that goes on is told to end again: its node may not have had it yet. Then after twice that, and so on:
 // one that never ends, as after a kill of slurmctld, must not use up the client programs of a minute.

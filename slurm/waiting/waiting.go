@@ -46,7 +46,7 @@ func (w *Room) Park(ctx context.Context, r *output.Record) error {
 // tie ties a pending job to a reservation in which jobs wait.
 func (w *Room) tie(ctx context.Context, job adapter.Key, name string) error {
 	err := w.cluster.Update(ctx, job, "ReservationName="+name)
-	if !client.Says(err, "reservation is invalid") {
+	if !client.Refused(err, client.ReservationInvalid) {
 		return err
 	}
 	if err := w.make(ctx, name); err != nil {
@@ -74,7 +74,7 @@ func (w *Room) make(ctx context.Context, name string) error {
 		}
 		err := w.cluster.Run.Scontrol(ctx, "create", "reservation", "ReservationName="+name, fmt.Sprintf("StartTime=now+%ddays", ahead),
 			"Duration=1", "Nodes="+n.Name, "Users=-root", "Flags=OVERLAP,IGNORE_JOBS")
-		if err == nil || client.Says(err, "duplicate", "already") { // another act made it just now
+		if err == nil || client.Refused(err, client.ReservationExists) { // another act made it just now
 			return nil
 		}
 		return fmt.Errorf("reservation %s, in which jobs wait: %w", name, err)
@@ -138,10 +138,10 @@ func (w *Room) Open(ctx context.Context, open bool) error {
 		now := time.Now()
 		err = w.cluster.Run.Scontrol(ctx, "create", "reservation", "ReservationName="+output.Open, fmt.Sprintf("StartTime=uts%d", now.Unix()),
 			fmt.Sprintf("EndTime=uts%d", now.Add(openFor).Unix()), "Users=root", "Flags=ANY_NODES", "BurstBuffer=open")
-		if client.Says(err, "duplicate") {
+		if client.Refused(err, client.ReservationExists) {
 			err = nil
 		}
-	} else if err = w.cluster.Run.Scontrol(ctx, "delete", "ReservationName="+output.Open); client.Says(err, "reservation is invalid") {
+	} else if err = w.cluster.Run.Scontrol(ctx, "delete", "ReservationName="+output.Open); client.Refused(err, client.ReservationInvalid) {
 		err = nil
 	}
 	if err != nil {
@@ -177,9 +177,9 @@ func (w *Room) Dismantle(ctx context.Context) (deleted, used []string, err error
 		switch err := w.cluster.Run.Scontrol(ctx, "delete", "ReservationName="+name); {
 		case err == nil:
 			deleted = append(deleted, name)
-		case client.Says(err, "in use"):
+		case client.Refused(err, client.ReservationInUse):
 			used = append(used, name)
-		case !client.Says(err, "reservation is invalid"):
+		case !client.Refused(err, client.ReservationInvalid):
 			failed = append(failed, fmt.Errorf("delete reservation %s: %w", name, err))
 		}
 	}

@@ -1,0 +1,41 @@
+package oar_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"accordion/scripts/lab"
+)
+
+// A host that is away, and an advance reservation ahead, are reasons why a job waits: it is not planned for now, and is not told to start
+// over and over (found/19, and found/17 under OAR, whose reservations do not repeat).
+func TestAnAbsentHostAndAnAdvanceReservationAreReasonsOnARealOAR(t *testing.T) {
+	t.Parallel()
+	lab := lab.OAR(t, 5, lab.Users("alice"))
+	lab.Do(t, "serve")
+	t.Cleanup(func() { sidecarsWords(t, lab) })
+	lab.Do(t, "node", "Absent", "n5")
+	job := lab.Submit(t, "alice", "sleep 2", "-q", "evolve", "-t", "ep=5x20s")
+	explains(t, lab, job, "It has no place in the plan: 5 nodes are needed, and 4 in service; it waits for n5 (Absent) to come back.")
+	if table := lab.Run(t, "root", "accordion", "queue"); strings.Contains(table, "~now") {
+		t.Errorf("accordion queue shows\n%s", table)
+	}
+	lab.Do(t, "node", "Alive", "n5")
+	ends(t, lab, job)
+
+	// 40 s of work would fit before the reservation, and its walltime does not.
+	lab.Run(t, "alice", "bash", "-c", `oarsub -r "$(date -d '+90 seconds' '+%F %T')" -l nodes=2,walltime=0:1:0 'sleep 1'`)
+	job = lab.Submit(t, "alice", "sleep 2", "-q", "evolve", "-t", "ep=5x40s")
+	explains(t, lab, job, "reservation oar-")
+	time.Sleep(8 * time.Second)
+	said := lab.Run(t, "root", "accordion", "journal", "--job", job)
+	if n := strings.Count(said, " starting: "); n > 1 {
+		t.Errorf("job %s was told to start %d times\n%s", job, n, said)
+	}
+	if n := strings.Count(said, "(failed"); n > 2 {
+		t.Errorf("%d acts for job %s were refused\n%s", n, job, said)
+	}
+	lab.Run(t, "alice", "oardel", job)
+	nothingLeft(t, lab)
+}
