@@ -105,6 +105,23 @@ func TestTheMachineIsTheFirstNumberThatIsKnown(t *testing.T) {
 	}
 }
 
+// TestAHeaderWhoseLinesAreAllIndentedHasFields: found/06. A line that is indented further continues the one above.
+func TestAHeaderWhoseLinesAreAllIndentedHasFields(t *testing.T) {
+	for _, indent := range []string{"   ", "\t", " \t "} {
+		h := headerOf(t, strings.ReplaceAll("; My Own Field: 7\n; Site: a cluster\n;      of nodes: many\n; Other : 8\n", "; ", ";"+indent))
+		for key, want := range map[string][]string{"My Own Field": {"7"}, "Site": {"a cluster of nodes: many"}, "Other": {"8"}, "of nodes": nil} {
+			if diff := cmp.Diff(want, h.All(key)); diff != "" {
+				t.Errorf("%q, %s (-want +got):\n%s", indent, key, diff)
+			}
+		}
+		before := len(h.Lines)
+		h.Set("Site", "another")
+		if site, _ := h.Get("Site"); site != "another" || len(h.Lines) != before-1 {
+			t.Errorf("%q: after setting it: %q", indent, h.Lines)
+		}
+	}
+}
+
 // TestASizeThatCannotBeReadIsRefusedByName: such a log is never replayed on the number at the beginning, a machine of one.
 func TestASizeThatCannotBeReadIsRefusedByName(t *testing.T) {
 	for text, want := range map[string]string{
