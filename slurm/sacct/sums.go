@@ -20,7 +20,8 @@ const SumCommand = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --allocat
 // A Sum is what the accounting has booked for one job, all of its sizes together. It is booked as Slurm wrote it: a row with a
 // wrong start or a lost end makes the sum wrong, which is what a comparison with what the job held finds.
 type Sum struct {
-	adapter.Key // Submitted is that of the first row: each change of size has a row with a submit time of its own
+	adapter.Key        // Submitted is that of the first row: each change of size has a row with a submit time of its own
+	Cluster     string // "" where the accounting does not tell
 	Name, User  string
 	State       string     // of the last row
 	Expands     core.JobID // the job beside which it was allocated; 0 for every other job
@@ -97,7 +98,7 @@ func (t *table) sumRow(job jobKey) sumRow {
 // sumOf adds the rows of one job.
 func sumOf(its []sumRow, now core.Time) Sum {
 	first, last := its[0], its[len(its)-1]
-	s := Sum{Key: adapter.Key{ID: core.JobID(first.id), Submitted: first.submit}, Name: first.name, User: first.user, State: last.state, Rows: len(its)}
+	s := Sum{Key: adapter.Key{ID: core.JobID(first.id), Submitted: first.submit}, Cluster: first.cluster, Name: first.name, User: first.user, State: last.state, Rows: len(its)}
 	s.Expands, s.Stays = output.Beside(first.name)
 	for i, r := range its {
 		if r.start == 0 {
@@ -132,15 +133,15 @@ var running = []string{"RUNNING", "SUSPENDED", "PENDING", "REQUEUED", resizing}
 // became its job's; in the second before that both have it booked.
 func Beside(sums []Sum) []Sum {
 	var jobs []Sum
-	at := map[core.JobID]int{} // the latest job of each id
+	at := map[jobKey]int{} // the latest job of each id
 	for _, s := range sums {
 		if s.Expands == 0 {
-			at[s.ID] = len(jobs)
+			at[jobKey{s.Cluster, int64(s.ID)}] = len(jobs)
 			jobs = append(jobs, s)
 		}
 	}
 	for _, s := range sums {
-		if i, known := at[s.Expands]; known && s.Stays {
+		if i, known := at[jobKey{s.Cluster, int64(s.Expands)}]; known && s.Stays {
 			jobs[i].NodeSeconds += s.NodeSeconds
 			jobs[i].CPUSeconds += s.CPUSeconds
 			jobs[i].Rows += s.Rows
