@@ -57,6 +57,9 @@ type Hold struct {
 	From, To core.Time
 }
 
+// MaxLine bounds a row, in bytes.
+const MaxLine = input.MaxLine
+
 // row is one line of sacct, as Read wants it.
 type row struct {
 	entry
