@@ -36,6 +36,9 @@ var found = []row{
 	},
 	{name: "06-swf-indented-header", command: "replay log.swf", pieces: []string{"log: 1 job on 1024 nodes\n"}},
 	{name: "06-swf-indented-header", command: "replay tab.swf", pieces: []string{"tab: 1 job on 1024 nodes\n"}},
+	// sacct without --noconvert writes 2K for 2,048 nodes.
+	{name: "08-reqnodes-K", command: "advise --from sacct.txt", pieces: []string{" ua   │ mesh_# │  2048 │    9 │", "│ #EP 1x37m,2048x37m"}, absent: []string{"cannot be read"}},
+	{name: "08-reqnodes-K", command: "advise --from frac.txt", pieces: []string{" ua   │ mesh_# │  1536 │    9 │", "│ #EP 1x37m,1536x37m"}, absent: []string{"cannot be read"}},
 	{
 		// A mark of the byte order at the beginning, from an editor or PowerShell.
 		name: "09-bom-sacct", command: "trace from-sacct --machine 64 --zone UTC sacct.txt",
