@@ -20,8 +20,9 @@ func dumb(text string) (records []Record, problems [kinds]int) {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	for i, line := range strings.Split(text, "\n") {
 		if i == 0 {
-			line = strings.TrimPrefix(strings.Trim(line, " \t\v\f\x00"), "\xef\xbb\xbf")
+			line = strings.TrimPrefix(line, "\xef\xbb\xbf") // of the text
 		}
+		line = strings.TrimPrefix(strings.Trim(line, " \t\v\f\x00"), "\xef\xbb\xbf") // of one that was put behind it
 		fields := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\v\f\x00", r) })
 		if len(fields) == 0 || fields[0][0] == ';' {
 			continue

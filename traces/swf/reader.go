@@ -92,9 +92,7 @@ func (r *Reader) slowly(v *values, cpu *float64) (job bool, err error) {
 	line := bytes.Trim(rest[:end], separators)
 	r.at += lineEnd(rest, end)
 	r.line++
-	if r.line == 1 {
-		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
-	}
+	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")) // a mark of the byte order, where texts with one are behind each other
 	switch {
 	case len(line) == 0:
 		return false, nil

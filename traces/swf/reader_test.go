@@ -295,6 +295,14 @@ func TestALineThatIsTooLongCostsThatLine(t *testing.T) {
 	}
 }
 
+func TestLogsBehindEachOtherAreOne(t *testing.T) {
+	text := "\xef\xbb\xbf; MaxProcs: 8\n" + oneJob
+	log, err := Read(strings.NewReader(text+text), "a.swf", Options{Strict: true})
+	if err != nil || len(log.Records) != 2 || len(log.Header.All("MaxProcs")) != 2 {
+		t.Errorf("%v, %+v", err, log)
+	}
+}
+
 func TestOtherCompressionsAreReadOrNamed(t *testing.T) {
 	var zst bytes.Buffer
 	w, err := zstd.NewWriter(&zst)

@@ -216,7 +216,7 @@ func (s *supposed) notes(nobody bool) (all []string) {
 	say("In percent of %s as it was (of waits below 10 seconds: in time), and what the lines add to a policy in percent of that policy; in parentheses 95 %% intervals, from the %s drawn anew (--seed %d).",
 		asItWas, count(s.result.Weeks, "week"), s.seed)
 	if s.only != "" {
-		say("All that was read is of %s: those beside whom these jobs waited are missing, and the waits are not true.", s.only)
+		say("All that was read is of %s: those beside whom these jobs waited are missing, and the waits are not true.", short(s.only))
 	}
 	if s.result.Weeks < 8 {
 		say("So few weeks say little about others: read more months for narrower intervals that hold.")
