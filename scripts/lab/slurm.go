@@ -37,6 +37,9 @@ func NoPlugin() Option { return setting("SLURM_LAB_PLUGIN=no") }
 // (PartitionName=main Nodes=ALL …); a line NodeName=n3 or NodeName=n[1-4] changes what it names of these nodes, and nothing else.
 func Config(lines string) Option { return setting("SLURM_LAB_EXTRA=" + lines) }
 
+// Zone sets the time zone of the daemons, as in TZ: slurmdbd adds up usage at the full hours there.
+func Zone(tz string) Option { return setting("TZ=" + tz) }
+
 func setting(s string) Option { return func(all *spec) { all.settings = append(all.settings, s) } }
 
 // Slurm boots a lab for one test and takes it down when the test ends. Where no Slurm can be had (not root, not
