@@ -386,7 +386,7 @@ func TestAContradictionIsRefusedInOneLineThatNamesIt(t *testing.T) {
 }
 
 // A line that looks like a request is read, is refused, or is named in a message to the user. The
-// cases begin with those of found/21. A rule of OAR judges the same scripts.
+// first cases come from found/21. A rule of OAR judges the same scripts.
 func TestALineThatLooksLikeARequestIsNeverIgnoredInSilence(t *testing.T) {
 	cases := evolvetest.Directives()
 	var jobs []fields

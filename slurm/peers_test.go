@@ -28,10 +28,10 @@ type held struct {
 // while the job grows and shrinks.
 //
 // Debian 12 has ClusterShell, Snakemake and slurmrestd: these run. The others are in neither Debian nor
-// Go's module proxy, so their own commands are given here and their answers are read as they read
-// them: submitit (slurm/slurm.py), dask-jobqueue (dask_jobqueue/slurm.py and core.py), and the
+// Go's module proxy. Their own commands are given here, and the answers are read as they read them.
+// The commands come from submitit (slurm/slurm.py), dask-jobqueue (dask_jobqueue/slurm.py), and the
 // Prometheus exporters of vpenso (users.go, cpus.go) and rivosinc (exporter/jobs.go). slurm-drmaa and
-// pyslurm are bound to libslurm's functions and are not tried: they see what squeue and slurmrestd see.
+// pyslurm call libslurm, as squeue and slurmrestd do, and are not tried.
 type peer struct {
 	name, program string
 	ask           string // a shell's line; $JOB is the job
