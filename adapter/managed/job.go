@@ -124,6 +124,27 @@ func (r *Job) Stopped() bool {
 	return r.Seen.HeldByUser || r.Seen.Held && r.Seen.Priority == 0
 }
 
+// StoppedBy returns who keeps a waiting job from being started, and is not us; "" where there is none.
+func (r *Job) StoppedBy() string {
+	switch {
+	case r.Seen == nil || r.Seen.State != adapter.Pending:
+		return ""
+	case r.Rigid():
+		if r.Seen.HeldBy == "" && r.Stopped() {
+			return "its owner or an operator"
+		}
+		return r.Seen.HeldBy
+	case r.Seen.Adopted && !r.Adopted: // the sidecar may have died in the middle of adopting it
+		return ""
+	}
+	return r.Seen.HeldBy
+}
+
+// StoppedText is why such a job waits, and what its operators can do.
+func (r *Job) StoppedText() string {
+	return fmt.Sprintf("held by %s; it goes on after scontrol release %d", r.StoppedBy(), r.ID)
+}
+
 // AskFor takes in what a waiting rigid job asks for now.
 func (r *Job) AskFor(seen *adapter.Job) {
 	request := adapter.RequestOfRigid(seen)

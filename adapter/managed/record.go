@@ -35,6 +35,8 @@ type Record struct {
 	Request string // as accepted: "ep=2x20s,5x20s", "mold=4x2h|8x70m"
 
 	Phase    Phase
+	Adopted  bool        `json:",omitempty"` // it was seen to wait as Adopt leaves it: who holds it from then on is not us
+	HeldBy   string      `json:",omitempty"` // who held it, as last told; "": none but us
 	Decided  bool        // its start was decided, once at least
 	Choice   int         // of the request's configurations, once started
 	Promise  []core.Time // planned end of each step, Unix seconds; set when the start is decided

@@ -83,6 +83,7 @@ func waiting(r *Record, tasks string, eligible core.Time) {
 	}
 	r.HeldByUser = r.Why == "JobHeldUser"
 	r.Held = r.Held || r.Parked() || r.HeldByUser || r.Why == "JobHeldAdmin" || r.Priority == 0
+	r.HeldBy, r.Adopted = r.heldBy(), r.Parked() && r.Mark != ""
 	switch {
 	case r.Parked() && (r.Why == "Reservation" || r.Why == "BeginTime"): // when it may begin, the plan knows
 	case !r.Held || r.Parked() && !r.Stopped():
