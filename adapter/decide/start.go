@@ -64,6 +64,7 @@ func (s Situation) waiting(r *managed.Job) Decision {
 func (s Situation) stopped(r *managed.Job) Decision {
 	d, key := Decision{Waits: r.StoppedText()}, r.Key
 	if !r.Seen.Adopted {
+		d.Change = func(r *managed.Job) { r.Adopted = true } // it was not held by us before: it must not be released then
 		d.Do = &Operation{Verb: "hold", Acts: func(ctx context.Context, a *act.Acts) error { return a.Hold(ctx, key) }}
 	}
 	return d

@@ -50,6 +50,7 @@ type Job struct {
 	Missed       core.Time         // seconds after its next step was due in which the sidecar stood still
 	MovedBy      Obstacle          // what moved the promise last
 	Longer       core.Time         // seconds, the limit that the batch system is to be asked for; 0: none
+	HaltedAt     core.Time         // second at which it was last seen suspended; 0: it is not
 	Programs     *adapter.Programs // what it ran when that was last looked at; nil: not known
 	Looked       core.Time         // second of that; 0: never
 	Regained     bool              // its limit was lengthened again in its present step: promises to others come first

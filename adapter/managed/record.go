@@ -57,6 +57,8 @@ type Record struct {
 	Stalled  core.Time   `json:",omitempty"` // seconds that outages of the batch system cost it in its present step: it is not late for them either
 	Delayed  core.Time   `json:",omitempty"` // seconds by which its past steps ended later for that
 	Extended core.Time   `json:",omitempty"` // seconds by which its limit was raised for that
+	Halts    bool        `json:",omitempty"` // an operator has suspended it, as last told
+	Halted   core.Time   `json:",omitempty"` // seconds of its present step for which it was suspended
 	Excused  bool        `json:",omitempty"` // its user was told, of the present step
 	Warned   core.Time   // second of the warning that its present step should be over; 0 without one
 	Voice    Voice       // whether it asks for its steps itself

@@ -179,6 +179,16 @@ func (s *jobs) meetRunning(r *managed.Job, j *adapter.Job) error {
 	if err := s.relimit(r, j); err != nil {
 		return err
 	}
+	if r.Halts != j.Suspended {
+		r.Halts = j.Suspended
+		e := decide.Event{Kind: "suspended", Text: r.SuspendedText()}
+		if !j.Suspended {
+			e = decide.Event{Kind: "resumed", Text: "goes on; the time for which it was suspended does not count as late"}
+		}
+		if err := s.save(r, e); err != nil {
+			return err
+		}
+	}
 	r.Parts = j.Parts
 	held := managed.KeepOrder(r.Nodes, j.Nodes)
 	if slices.Equal(held, r.Nodes) && !r.Resizing() {

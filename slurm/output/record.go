@@ -25,7 +25,6 @@ type Record struct {
 	AtOnce    int    // how many of the array's tasks may run at a time; 0: any number. Consoles tell of each task, squeue of a rest only
 	DependsOn string
 	Joined    []adapter.Part // its companions, of a running job
-	Suspended bool           // running, as far as nodes go: it has them, and none of its processes runs
 
 	// What it asked for beyond nodes, tasks and CPUs.
 	MinCPUs       int    // at least so many on each node (--mincpus; 1 when it does not say)
