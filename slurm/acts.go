@@ -228,6 +228,9 @@ func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string
 	if err != nil {
 		return fmt.Errorf("attaching: %w", err)
 	}
+	if r.HeldBy != "" {
+		return fmt.Errorf("attaching job %d: %s holds it: %w", job.ID, r.HeldBy, adapter.ErrGone)
+	}
 	if r.Stopped() {
 		if err := s.Park(ctx, r); err != nil {
 			return fmt.Errorf("attaching: %w", err)
@@ -252,16 +255,22 @@ func (s *System) Release(ctx context.Context, job adapter.Key) error {
 		return nil
 	case r.State != adapter.Pending:
 		return fmt.Errorf("releasing job %d: it is %s: %w", job.ID, r.State, adapter.ErrGone)
+	case r.HeldBy != "":
+		return fmt.Errorf("releasing job %d: %s holds it: %w", job.ID, r.HeldBy, adapter.ErrGone)
 	case r.Parked():
 		return fmt.Errorf("releasing job %d: it is tied to no reservation but %s: %w", job.ID, output.Park, adapter.ErrGone)
 	}
 	return s.Command(ctx, job, "release")
 }
 
-// Hold takes a released job back that has not started: parked again.
+// Hold takes a released job back that has not started: parked again. A hold of others stays.
 func (s *System) Hold(ctx context.Context, job adapter.Key) error {
 	r, err := s.Jobs.Pending(ctx, job)
-	if err == nil {
+	switch {
+	case err != nil:
+	case r.HeldBy != "":
+		err = s.ParkHeld(ctx, r)
+	default:
 		err = s.Park(ctx, r)
 	}
 	if err == nil {

@@ -1112,7 +1112,11 @@ function slurm_job_submit(job, partitions, uid)
 	return slurm.ERROR
 end
 
--- stays says whether nobody but root may change the job: one that is managed, or that was made beside one.
+-- operator says whether Slurm lets a user administer all jobs: SlurmUser, or one with the AdminLevel
+-- Operator or Administrator, as the sidecar wrote them (accordion_operators.lua).
+local function operator(uid) return (told_by("accordion_operators.lua") or {})[uid] == true end
+
+-- stays says whether nobody but root and operators may change the job: one that is managed, or that was made beside one.
 local function stays(job)
 	local mark = job.admin_comment or ""
 	return mark:sub(1, #MARK) == MARK or mark:sub(1, #COMPANION) == COMPANION or names_ours({ name = job.name }) ~= nil
@@ -1121,11 +1125,15 @@ end
 -- escapes says whether a change would take a job from before the gate. All else that Slurm allows its owner is his there.
 local function escapes(change, job) return job.resv_name == GATE and change.reservation ~= nil end
 
--- slurm_job_modify: the owner of a managed job may cancel it, and nothing else; leaving the reservation in which it waits, or a
+-- slurm_job_modify: the owner of a managed job may cancel it, and nothing else; an operator may change it as root may, but for names
+-- of the sidecar's. Leaving the reservation in which it waits, or a
 -- changed size, would break the plan. Slurm drops log_user here, hence a return code with words of its own.
 function slurm_job_modify(change, job, partitions, uid)
 	if uid == 0 then return slurm.SUCCESS end
-	local ok, refused = pcall(function() return stays(job) or escapes(change, job) or names_ours(change) ~= nil or enters(change, job, partitions) end)
+	local ok, refused = pcall(function()
+		if names_ours(change) ~= nil then return true end
+		return (stays(job) or escapes(change, job) or enters(change, job, partitions)) and not operator(uid)
+	end)
 	if not ok then slurm.log_error("accordion: job_submit.lua: %s", tostring(refused)) end
 	if ok and refused then
 		slurm.log_info("accordion: refused a change of job %s by user %s", tostring(job.job_id), tostring(uid))

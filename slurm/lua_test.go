@@ -90,7 +90,7 @@ func submitBeside(t testing.TB, files map[string]string, pool string, jobs []fie
 // fresh returns the text of a file next to the plug-in as the sidecar would have written it now,
 // unless it has a second already.
 func fresh(name, text string) string {
-	if (name == "accordion_limits.lua" || name == "accordion_nodes.lua") && !strings.HasPrefix(text, "-- second:") {
+	if strings.HasPrefix(name, "accordion_") && !strings.HasPrefix(text, "-- second:") {
 		return limits.Dated(text, time.Now())
 	}
 	return text
@@ -552,5 +552,47 @@ func TestWhatIsTheSidecarsIsNotForUsers(t *testing.T) {
 				t.Errorf("rc = %v (%v), want %d", got["rc"], got["user"], test.want)
 			}
 		})
+	}
+}
+
+// An operator may change a managed job as root may. The plug-in believes the sidecar's list, and no
+// old one.
+func TestOnlyOperatorsMayChangeManagedJobs(t *testing.T) {
+	const denied = int64(2002)
+	old := "-- second:" + strconv.FormatInt(time.Now().Add(-20*time.Minute).Unix(), 10) + "\nreturn { [1002] = true }\n"
+	operators := limits.OperatorsLua([]uint32{1002, 64030})
+	managed := func(uid int64, more ...string) fields {
+		f := fields{"modify": int64(1), "uid": uid, "admin_comment": "accordion:ep=2x20s"}
+		for i := 0; i < len(more); i += 2 {
+			f[more[i]] = more[i+1]
+		}
+		return f
+	}
+	for name, c := range map[string]struct {
+		file string
+		job  fields
+		want int64
+	}{
+		"an operator":                          {operators, managed(1002), 0},
+		"SlurmUser":                            {operators, managed(64030), 0},
+		"its owner":                            {operators, managed(1000), denied},
+		"another user":                         {operators, managed(1001), denied},
+		"there is no file":                     {"", managed(1002), denied},
+		"the file is old":                      {old, managed(1002), denied},
+		"the file is broken":                   {"return {", managed(1002), denied},
+		"the file has other values":            {"return { [1002] = 1 }", managed(1002), denied},
+		"the file has other keys":              {"return { ['1002'] = true }", managed(1002), denied},
+		"an operator takes the sidecar's name": {operators, managed(1002, "dependency", "EXPAND:7"), denied},
+		"an operator moves it into the park":   {operators, managed(1002, "into", "accordion-park"), denied},
+		"an operator takes it from the gate":   {operators, fields{"modify": int64(1), "uid": int64(1002), "resv_name": "accordion-gate", "into": ""}, 0},
+		"an operator moves a job into a pool":  {operators, fields{"modify": int64(1), "uid": int64(1002), "partition": "shared", "to": "main"}, 0},
+	} {
+		files := map[string]string{"accordion.lua": `return { partitions = { "main" } }`}
+		if c.file != "" {
+			files["accordion_operators.lua"] = c.file
+		}
+		if got := submitBeside(t, files, "16", []fields{c.job})[0]; got["rc"] != c.want {
+			t.Errorf("%s: rc = %v, want %d", name, got["rc"], c.want)
+		}
 	}
 }

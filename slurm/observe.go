@@ -57,6 +57,7 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	snapshot.Hidden = adapter.Hidden{Jobs: true, Reservations: true, Nodes: true, Accounts: true} // what is not known is private
 	if c, err := s.Within(ctx, bootedWithin); err == nil {
 		s.tellNodes(in, c)
+		s.tellOperators(ctx, c)
 		snapshot.Hidden, snapshot.Booted = output.Hidden(c), c.Booted()
 	}
 	snapshot.Remarks = append(snapshot.Remarks, s.unwrittenRemark()...)

@@ -39,7 +39,8 @@ type Config struct {
 	// Clients bounds the client programs that begin in any minute, whatever happens. 0: no bound; at least LeastClients.
 	Clients int
 	// Limits is the path of a file for job_submit.lua, with how many nodes associations and QOS
-	// allow a job. accordion_nodes.lua next to it lists which nodes exist. "": neither is written.
+	// allow a job. accordion_nodes.lua next to it lists which nodes exist, accordion_operators.lua
+	// who may change managed jobs. "": none of them is written.
 	Limits string
 	// Growth is how jobs are made larger. "": Auto.
 	Growth growth.Kind
@@ -57,13 +58,16 @@ type System struct {
 	mu       sync.Mutex
 	meanings map[meaning]bool // of features, as Slurm said
 
-	rules     limits.Policies // associations and QOS, as last read
-	rulesAt   time.Time
-	rulesTook time.Duration
-	each      map[string][]limits.Set // what each QOS allows every user and account
-	eachAt    time.Time
-	written   map[string]toldFile // for job_submit.lua, by path
-	unwritten string              // why one of these files could not be written last; "": all were
+	rules         limits.Policies // associations and QOS, as last read
+	rulesAt       time.Time
+	rulesTook     time.Duration
+	each          map[string][]limits.Set // what each QOS allows every user and account
+	eachAt        time.Time
+	written       map[string]toldFile // for job_submit.lua, by path
+	operatorsAt   time.Time           // when operators were read last
+	operatorsTook time.Duration
+
+	unwritten string // why one of these files could not be written last; "": all were
 	miscount  limits.Miscount
 
 	since map[adapter.Key]core.Time // second since which each job could have run that waits for the sidecar

@@ -126,6 +126,11 @@ func TestWhatIsDecidedAboutAJob(t *testing.T) {
 			r.Seen.Reservation = r.Reservation(0)
 		}, "hold"},
 		{"… and the pause is over", waits(), nil, func(r *managed.Job, _ *Situation) { r.Rejected = managed.Rejection{Times: 1, Until: now} }, "start, starting"},
+		{"… and an operator holds it", waits(), nil, func(r *managed.Job, _ *Situation) { r.Adopted, r.Seen.Adopted, r.Seen.HeldBy = true, true, "an operator" },
+			"waits: held by an operator; it goes on after scontrol release 7"},
+		{"… and its adoption was interrupted", waits(), nil, func(r *managed.Job, _ *Situation) { r.Seen.Adopted, r.Seen.HeldBy = true, "an operator" }, "adopt"},
+		{"… and it was requeued and is held", waits(), nil, func(r *managed.Job, _ *Situation) { r.Seen.HeldBy = "its owner or an operator" }, "hold"},
+		{"it starts, and an operator holds it", starts(), nil, func(r *managed.Job, _ *Situation) { r.Seen.Held, r.Seen.HeldBy = true, "an operator" }, "hold, held"},
 		{"it starts", starts(), nil, nil, "waits: the batch system starts it"},
 		{"… and is held again", starts(), nil, func(r *managed.Job, _ *Situation) { r.Seen.Held, r.Seen.Why = true, "BadConstraints" }, "hold, sent back"},
 		{"… and is held, for the sidecar ended before it released it", starts(), nil, func(r *managed.Job, _ *Situation) { r.Seen.Held, r.Released = true, time.Time{} }, "nothing"},
@@ -158,6 +163,7 @@ func TestWhatIsDecidedAboutAJob(t *testing.T) {
 			r.Stalled, s.Outages = 66, managed.Outages{Known: []managed.Outage{{From: now - 90, To: now - 80}}}
 		}, "waits: its step should have ended 5 s ago: the batch system did not answer from " + clock(now-90) + " to " + clock(now-80) +
 			", and what that cost it is added to its time, excused"},
+		{"an operator has suspended it", asks(runs(0, now-31)), nil, func(r *managed.Job, _ *Situation) { r.Seen.Suspended = true }, "waits: suspended by an operator; it goes on after scontrol resume 7"},
 		{"another has waited for its nodes for the grace", runs(0, now-15), nil, func(r *managed.Job, s *Situation) {
 			r.Late, r.Warned, s.Awaited = true, now-10, func(core.JobID) bool { return true }
 		}, "end, ending"},

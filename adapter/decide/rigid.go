@@ -19,7 +19,7 @@ func (s Situation) rigid(r *managed.Job) Decision {
 	case !r.Seen.Held:
 		return s.keepOut(r)
 	case r.Stopped():
-		return Decision{Waits: "somebody holds it"}
+		return Decision{Waits: r.StoppedText()}
 	}
 	if why, is := s.unplaced(r); is {
 		return Decision{Waits: why}

@@ -25,8 +25,8 @@ func TestARigidJobIsLetInAtItsTimeAndKeptOutBefore(t *testing.T) {
 		{"it waits for another", func(_ *managed.Job, j *adapter.Job) { j.Blocked, j.Why = true, "Dependency" }, 2, nil, "waits: Dependency"},
 		{"a limit of the site's is in the way", func(_ *managed.Job, j *adapter.Job) { j.Held, j.Blocked, j.Why = false, true, "AssocGrpNodeLimit" }, 2, nil,
 			"waits: the batch system starts it: AssocGrpNodeLimit"},
-		{"its owner holds it", func(_ *managed.Job, j *adapter.Job) { j.HeldByUser, j.Priority = true, 0 }, 2, nil, "waits: somebody holds it"},
-		{"an operator holds it", func(_ *managed.Job, j *adapter.Job) { j.Priority = 0 }, 2, nil, "waits: somebody holds it"},
+		{"its owner holds it", func(_ *managed.Job, j *adapter.Job) { j.HeldByUser, j.Priority = true, 0 }, 2, nil, "waits: held by its owner or an operator; it goes on after scontrol release 7"},
+		{"an operator holds it", func(_ *managed.Job, j *adapter.Job) { j.Priority = 0 }, 2, nil, "waits: held by its owner or an operator; it goes on after scontrol release 7"},
 		{"it needs more than there is", nil, 9, nil, "waits: no place in the plan"},
 		{"an ordinary job is before it", nil, 2, []adapter.Job{first}, "let in"},
 	} {

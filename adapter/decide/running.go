@@ -30,6 +30,9 @@ func (s Situation) running(r *managed.Job) Decision {
 			Do:     &Operation{Verb: "lengthen", Talk: true, Acts: func(ctx context.Context, a *act.Acts) error { return a.Lengthen(ctx, key, limit) }},
 		}
 	}
+	if r.Seen.Suspended {
+		return Decision{Waits: r.SuspendedText()}
+	}
 	if r.Word != "" {
 		return s.tellWord(r)
 	}

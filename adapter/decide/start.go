@@ -27,11 +27,17 @@ func (s Situation) waiting(r *managed.Job) Decision {
 		}
 		return d
 	}
+	if r.StoppedBy() != "" {
+		return s.stopped(r)
+	}
 	if r.Rejected.Lasts(s.Now) {
 		return s.aside(r)
 	}
-	if r.Seen.Mark == "" || r.Seen.HeldByUser || !r.Seen.Held {
-		return Decision{Do: &Operation{Verb: "adopt", Acts: func(ctx context.Context, a *act.Acts) error { return a.Adopt(ctx, key) }}}
+	if r.Seen.Mark == "" || r.Seen.HeldByUser || r.Seen.HeldBy != "" || !r.Seen.Held {
+		return Decision{Do: &Operation{
+			Verb: "adopt", Acts: func(ctx context.Context, a *act.Acts) error { return a.Adopt(ctx, key) },
+			Done: func(time.Time) Outcome { r.Adopted = true; return Outcome{Save: true} },
+		}}
 	}
 	c := r.Course
 	if why, is := s.unplaced(r); is {
@@ -59,6 +65,17 @@ func (s Situation) waiting(r *managed.Job) Decision {
 		return Decision{}
 	}
 	return s.start(r)
+}
+
+// stopped waits with a job that its owner or an operator holds. One that is requeued and held waits
+// elsewhere than managed jobs do: the batch system could start it as soon as it is released.
+func (s Situation) stopped(r *managed.Job) Decision {
+	d, key := Decision{Waits: r.StoppedText()}, r.Key
+	if !r.Seen.Adopted {
+		d.Change = func(r *managed.Job) { r.Adopted = true } // it was not held by us before: it must not be released then
+		d.Do = &Operation{Verb: "hold", Acts: func(ctx context.Context, a *act.Acts) error { return a.Hold(ctx, key) }}
+	}
+	return d
 }
 
 // unplaced says of a job that waits why it has no place in the plan, if it has none.
@@ -224,6 +241,9 @@ const patience core.Time = 60
 func (s Situation) starting(r *managed.Job) Decision {
 	if r.Seen.State != adapter.Pending {
 		return Decision{Waits: r.Blocked}
+	}
+	if by := r.StoppedBy(); by != "" {
+		return s.takeBack(r, Decision{Waits: r.StoppedText()}, by+" holds it; its start is planned anew when it is released")
 	}
 	if r.Seen.Held && r.Released.IsZero() && r.Failures == 0 { // the sidecar ended before it had released the job
 		return Decision{Waits: r.Blocked, Change: func(r *managed.Job) { r.BackToQueue() }}

@@ -56,6 +56,7 @@ type job struct {
 	why       string
 	held      bool
 	byUser    bool // held by its user
+	stopped   bool // held by an operator besides
 	requeue   bool
 	mark      string
 
@@ -289,7 +290,11 @@ func (s *System) show(j *job) adapter.Job {
 		out.Expands = j.expands.key.ID
 	}
 	if j.state == adapter.Pending {
-		out.Held, out.HeldByUser = j.held, j.held && j.byUser
+		out.Held, out.HeldByUser = j.held || j.stopped, j.held && j.byUser
+		out.Adopted = j.held && !j.byUser && j.mark != ""
+		if j.stopped {
+			out.HeldBy = "an operator"
+		}
 		out.Blocked = j.waitsForBegin
 		out.Why = s.waitsFor(j)
 	} else if !j.started.IsZero() {
@@ -303,7 +308,7 @@ func (s *System) waitsFor(j *job) string {
 	switch {
 	case j.held && j.byUser:
 		return "JobHeldUser"
-	case j.held:
+	case j.held || j.stopped:
 		return "JobHeldAdmin"
 	case j.waitsForBegin:
 		return "BeginTime"

@@ -55,6 +55,27 @@ func (s *System) ReviveNode(name string) error {
 	return s.change(name, func(n *node) { n.down, n.drained = false, false })
 }
 
+// Stop holds a waiting job as an operator does (scontrol hold), and Unstop takes that hold away.
+func (s *System) Stop(key adapter.Key) error { return s.setStopped(key, true) }
+
+// Unstop takes an operator's hold away.
+func (s *System) Unstop(key adapter.Key) error { return s.setStopped(key, false) }
+
+func (s *System) setStopped(key adapter.Key, stopped bool) error {
+	s.enter()
+	defer s.leave()
+	j, err := s.find(key)
+	if err == nil && j.state != adapter.Pending {
+		err = adapter.ErrGone
+	}
+	if err != nil {
+		return fmt.Errorf("hold job %d: %w", key.ID, err)
+	}
+	j.stopped = stopped
+	s.callForPass()
+	return nil
+}
+
 // SetLimit gives a job another limit, in seconds, as an administrator may, and its owner a shorter one.
 func (s *System) SetLimit(key adapter.Key, limit core.Time) error {
 	s.enter()

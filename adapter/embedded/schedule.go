@@ -20,7 +20,7 @@ type promise struct {
 func (s *System) pass() {
 	var head *promise
 	for _, j := range s.queue() {
-		if j.held || j.waitsForBegin {
+		if j.held || j.stopped || j.waitsForBegin {
 			continue
 		}
 		if j.reservation != "" {

@@ -71,7 +71,7 @@ func (r *Job) checkTimes() error {
 	}
 	for name, at := range map[string]core.Time{
 		"Planned": r.Planned, "Began": r.Began, "Limit": r.Limit, "Short": r.Short, "Meant": r.Meant, "Overran": r.Overran, "Owed": r.Owed,
-		"Ends": r.Ends, "Stalled": r.Stalled, "Delayed": r.Delayed, "Extended": r.Extended,
+		"Ends": r.Ends, "Halted": r.Halted, "Stalled": r.Stalled, "Delayed": r.Delayed, "Extended": r.Extended,
 		"Warned": r.Warned, "Heeds": r.Heeds, "Resized": r.Resized, "Since": r.Since, "Let": r.Let, "Unpaid": r.Unpaid, "Expected": r.Expected, "Vowed": r.Vowed, "Slipped": r.Slipped,
 	} {
 		if at < 0 || at > latest {

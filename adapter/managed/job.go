@@ -50,6 +50,7 @@ type Job struct {
 	Missed       core.Time         // seconds after its next step was due in which the sidecar stood still
 	MovedBy      Obstacle          // what moved the promise last
 	Longer       core.Time         // seconds, the limit that the batch system is to be asked for; 0: none
+	HaltedAt     core.Time         // second at which it was last seen suspended; 0: it is not
 	Programs     *adapter.Programs // what it ran when that was last looked at; nil: not known
 	Looked       core.Time         // second of that; 0: never
 	Regained     bool              // its limit was lengthened again in its present step: promises to others come first
@@ -122,6 +123,27 @@ func (r *Job) Rigid() bool { return adapter.IsRigidRequest(r.Request) }
 // Stopped says whether somebody but us keeps a rigid job that waits from being started: its owner, or an operator.
 func (r *Job) Stopped() bool {
 	return r.Seen.HeldByUser || r.Seen.Held && r.Seen.Priority == 0
+}
+
+// StoppedBy returns who keeps a waiting job from being started, and is not us; "" where there is none.
+func (r *Job) StoppedBy() string {
+	switch {
+	case r.Seen == nil || r.Seen.State != adapter.Pending:
+		return ""
+	case r.Rigid():
+		if r.Seen.HeldBy == "" && r.Stopped() {
+			return "its owner or an operator"
+		}
+		return r.Seen.HeldBy
+	case r.Seen.Adopted && !r.Adopted: // the sidecar may have died in the middle of adopting it
+		return ""
+	}
+	return r.Seen.HeldBy
+}
+
+// StoppedText is why such a job waits, and what its operators can do.
+func (r *Job) StoppedText() string {
+	return fmt.Sprintf("held by %s; it goes on after scontrol release %d", r.StoppedBy(), r.ID)
 }
 
 // AskFor takes in what a waiting rigid job asks for now.

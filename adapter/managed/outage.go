@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"fmt"
 	"slices"
 
 	"accordion/adapter"
@@ -244,4 +245,20 @@ func (r *Job) Extend(now core.Time) core.Time {
 // ForgetStall begins a step for which no outage is known.
 func (r *Job) ForgetStall() {
 	r.Stalled, r.Excused, r.Programs, r.Looked = 0, false, nil, 0
+	r.Halted = 0
+}
+
+// Halt counts the seconds for which a running job is suspended. They do not count as late.
+func (r *Job) Halt(now core.Time) {
+	if r.HaltedAt > 0 && now > r.HaltedAt {
+		r.Halted, r.Dirty = r.Halted+now-r.HaltedAt, true
+	}
+	if r.HaltedAt = 0; r.Phase == Running && r.Seen != nil && r.Seen.Suspended {
+		r.HaltedAt = now
+	}
+}
+
+// SuspendedText is what a suspended job waits for.
+func (r *Job) SuspendedText() string {
+	return fmt.Sprintf("suspended by an operator; it goes on after scontrol resume %d", r.ID)
 }

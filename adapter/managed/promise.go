@@ -56,7 +56,7 @@ func (r *Job) Return(now core.Time) {
 
 // Forgiven returns for how many seconds after its step should have ended the application is not late.
 // What it is owed and what outages cost it are mostly the same seconds.
-func (r *Job) Forgiven() core.Time { return max(r.Owed, r.Stalled) }
+func (r *Job) Forgiven() core.Time { return max(r.Owed, r.Stalled) + r.Halted }
 
 // LateFrom is the Unix second from which its application is late: the promised end of its present step, and later where the step's
 // begin was seen late, or outages of the batch system kept its programs from starting.
@@ -115,7 +115,7 @@ func (r *Job) Shift(by int64) {
 	if r.Began > 0 {
 		r.Clock += by
 	}
-	for _, second := range []*int64{&r.Meant, &r.Warned, &r.Resized, &r.Since, &r.Expected, &r.Vowed, &r.Frozen, &r.WaitsSince, &r.Paced, &r.Returned.at, &r.Rejected.At, &r.Rejected.Until} {
+	for _, second := range []*int64{&r.Meant, &r.Warned, &r.Resized, &r.Since, &r.Expected, &r.Vowed, &r.Frozen, &r.HaltedAt, &r.WaitsSince, &r.Paced, &r.Returned.at, &r.Rejected.At, &r.Rejected.Until} {
 		if *second > 0 {
 			*second += by
 		}

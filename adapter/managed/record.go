@@ -35,6 +35,8 @@ type Record struct {
 	Request string // as accepted: "ep=2x20s,5x20s", "mold=4x2h|8x70m"
 
 	Phase    Phase
+	Adopted  bool        `json:",omitempty"` // it was seen to wait as Adopt leaves it: who holds it from then on is not us
+	HeldBy   string      `json:",omitempty"` // who held it, as last told; "": none but us
 	Decided  bool        // its start was decided, once at least
 	Choice   int         // of the request's configurations, once started
 	Promise  []core.Time // planned end of each step, Unix seconds; set when the start is decided
@@ -55,6 +57,8 @@ type Record struct {
 	Stalled  core.Time   `json:",omitempty"` // seconds that outages of the batch system cost it in its present step: it is not late for them either
 	Delayed  core.Time   `json:",omitempty"` // seconds by which its past steps ended later for that
 	Extended core.Time   `json:",omitempty"` // seconds by which its limit was raised for that
+	Halts    bool        `json:",omitempty"` // an operator has suspended it, as last told
+	Halted   core.Time   `json:",omitempty"` // seconds of its present step for which it was suspended
 	Excused  bool        `json:",omitempty"` // its user was told, of the present step
 	Warned   core.Time   // second of the warning that its present step should be over; 0 without one
 	Voice    Voice       // whether it asks for its steps itself

@@ -195,7 +195,7 @@ func (v *World) lookAtQueue() {
 		if r := v.Managed[j.Key]; r != nil {
 			if r.Rigid() {
 				v.waitsRigid(r)
-			} else if r.Part == nil && r.Phase == managed.Waiting && r.Seen != nil && !r.SetAside(v.Instant) {
+			} else if r.Part == nil && r.Phase == managed.Waiting && r.Seen != nil && !r.SetAside(v.Instant) && r.StoppedBy() == "" {
 				v.Queue = append(v.Queue, v.waits(r))
 			}
 			continue

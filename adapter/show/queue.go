@@ -199,8 +199,11 @@ func (s *Show) addOthers(q *view.Queue, v *plan.World, ours map[adapter.Key]*vie
 		if r := v.Managed[j.Key]; r != nil {
 			if m := ours[j.Key]; m != nil && m.Phase == string(managed.Waiting) && !queued[j.Key] {
 				e := entryOf(m)
-				if r.Seen == nil || r.Seen.Blocked {
+				switch {
+				case r.Seen == nil || r.Seen.Blocked:
 					e.Phase = "blocked"
+				case r.StoppedBy() != "":
+					e.Phase = "held"
 				}
 				if e.Size == 0 {
 					e.Size = r.Choices[0][0].Nodes

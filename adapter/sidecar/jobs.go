@@ -33,8 +33,9 @@ type jobs struct {
 	unpaid unpaid        // of jobs that have ended and may come back
 
 	records map[adapter.Key]*managed.Job
-	awaited map[core.JobID]uint32 // whose nodes were waited for in the last cycle, and by which user
-	shrunk  managed.Epoch         // when a job last gave nodes back
+	leaving map[adapter.Key]leaving // of which one does not know yet whether they have ended or wait again
+	awaited map[core.JobID]uint32   // whose nodes were waited for in the last cycle, and by which user
+	shrunk  managed.Epoch           // when a job last gave nodes back
 }
 
 // sorted is every record by submission: a cycle does the same whatever the map's order.

@@ -73,7 +73,7 @@ func (s *jobs) meet(j *adapter.Job) error {
 		}
 		return s.meetRunning(r, j)
 	default:
-		return s.forget(r, "ended", j)
+		return s.leave(r, j)
 	}
 }
 
@@ -105,13 +105,16 @@ func (s *jobs) accept(j *adapter.Job, request string) error {
 		return nil
 	}
 	r := managed.New(j, request, choices)
-	r.Judged = s.settings.Limits.ShortestStep > 0
+	r.Judged, r.Adopted = s.settings.Limits.ShortestStep > 0, j.Adopted && j.HeldBy == ""
 	s.records[j.Key] = r
-	text := request
+	text, fields := request, map[string]any{"user": j.User}
+	if before, ok := s.before(j); ok {
+		text += fmt.Sprintf("; put back into the queue, in which it was at %s first", adapter.Instant(before).Format(time.DateTime))
+		fields["requeued"] = before
+	}
 	if slow := r.Slower(); slow != "" && policy.SizingOf(s.settings.Policy) != nil {
 		text += "; never chosen, for they last longer than with as many nodes or fewer: " + slow
 	}
-	fields := map[string]any{"user": j.User}
 	if j.TaskName != "" {
 		fields["task"] = j.TaskName
 	}
@@ -130,6 +133,12 @@ func (s *jobs) meetPending(r *managed.Job, j *adapter.Job) error {
 	if r.CouldRun != j.CouldRun {
 		r.CouldRun, r.Dirty = j.CouldRun, true
 	}
+	if j.Adopted && j.HeldBy == "" && !r.Adopted {
+		r.Adopted, r.Dirty = true, true
+	}
+	if err := s.noteHold(r); err != nil {
+		return err
+	}
 	switch {
 	case r.Rigid():
 		if r.AskFor(j); j.Held && r.Let > 0 { // somebody put it back
@@ -147,6 +156,22 @@ func (s *jobs) meetPending(r *managed.Job, j *adapter.Job) error {
 	return nil
 }
 
+// noteHold records that others hold a waiting job, or do not any more.
+func (s *jobs) noteHold(r *managed.Job) error {
+	by := r.StoppedBy()
+	if by == r.HeldBy {
+		return nil
+	}
+	e := decide.Event{Kind: "stopped", Text: r.StoppedText(), Fields: map[string]any{"by": by}}
+	if by == "" {
+		e = decide.Event{Kind: "let go", Text: "not held by others any more: it waits as before", Fields: map[string]any{"by": r.HeldBy}}
+	}
+	if r.HeldBy = by; by != "" {
+		r.Course = nil
+	}
+	return s.save(r, e)
+}
+
 // meetRunning compares what a running job holds with what we meant it to hold.
 func (s *jobs) meetRunning(r *managed.Job, j *adapter.Job) error {
 	if r.Phase == managed.Waiting || r.Phase == managed.Starting {
@@ -156,6 +181,16 @@ func (s *jobs) meetRunning(r *managed.Job, j *adapter.Job) error {
 	}
 	if err := s.relimit(r, j); err != nil {
 		return err
+	}
+	if r.Halts != j.Suspended {
+		r.Halts = j.Suspended
+		e := decide.Event{Kind: "suspended", Text: r.SuspendedText()}
+		if !j.Suspended {
+			e = decide.Event{Kind: "resumed", Text: "goes on; the time for which it was suspended does not count as late"}
+		}
+		if err := s.save(r, e); err != nil {
+			return err
+		}
 	}
 	r.Parts = j.Parts
 	held := managed.KeepOrder(r.Nodes, j.Nodes)
@@ -250,6 +285,11 @@ func (s *jobs) began(r *managed.Job, j *adapter.Job) error {
 
 // forget drops a job that is over.
 func (s *jobs) forget(r *managed.Job, kind string, j *adapter.Job) error {
+	return s.farewell(s.drop(r, kind, j))
+}
+
+// drop forgets a job, and returns what the journal is to say of it.
+func (s *jobs) drop(r *managed.Job, kind string, j *adapter.Job) leaving {
 	text := "before it began"
 	if r.Began > 0 && r.Phase != managed.Starting {
 		text = fmt.Sprintf("after step %d of %d", r.Step+1, len(r.EP()))
@@ -282,21 +322,33 @@ func (s *jobs) forget(r *managed.Job, kind string, j *adapter.Job) error {
 	r.Answer(wire.Over, "the job is over")
 	delete(s.records, r.Key)
 	delete(s.notes.told, r.Key)
+	return leaving{r, kind, text, fields, s.notes.clock.Now()}
+}
+
+// farewell tells how a job ended that is forgotten already.
+func (s *jobs) farewell(l leaving) error {
 	// In this order: whoever dies in between says it twice, and not never.
-	if err := s.notes.event(r, kind, text, fields); err != nil {
+	if err := s.notes.event(l.job, l.kind, l.text, l.fields); err != nil {
 		return err
 	}
-	return s.notes.journal.Delete(int64(r.ID), r.Submitted)
+	return s.notes.journal.Delete(int64(l.job.ID), l.job.Submitted)
 }
 
 // bury drops the jobs that the reading does not show any more.
 func (s *jobs) bury(here map[adapter.Key]bool, snapshot *adapter.Snapshot) error {
 	for _, r := range s.sorted() {
 		if !here[r.Key] && s.fresh(r) {
-			if err := s.forget(r, "ended", nil); err != nil {
+			l := s.drop(r, "ended", nil)
+			if again(snapshot, r) {
+				l.requeued()
+			}
+			if err := s.farewell(l); err != nil {
 				return err
 			}
 		}
+	}
+	if err := s.tellLeft(here, snapshot); err != nil {
+		return err
 	}
 	s.settle(snapshot)
 	return nil

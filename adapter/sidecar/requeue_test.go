@@ -1,6 +1,9 @@
 package sidecar
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,6 +93,94 @@ func TestWhatARequeuedRunLeavesUnusedIsCountedUnlessTheNextOneGrows(t *testing.T
 		}
 		if want := float64(c.unused * 2 * 60); unused != want || core.Time(want) != s.unused {
 			t.Errorf("%s: %v node-seconds are unused, the metric has %d; want %v", c.name, unused, s.unused, want)
+		}
+	}
+}
+
+// spoken is a journal that keeps the events of jobs.
+type spoken struct {
+	willing
+	said *[]string
+}
+
+func (s spoken) Event(e journal.Event) error { s.keep(e); return nil }
+func (s spoken) Put(_ journal.Record, all ...journal.Event) error {
+	for _, e := range all {
+		s.keep(e)
+	}
+	return nil
+}
+
+func (s spoken) keep(e journal.Event) {
+	if e.Kind != "planned" {
+		*s.said = append(*s.said, fmt.Sprintf("%d %s: %s", e.Submitted%1000, e.Kind, e.Text))
+	}
+}
+
+// A job that the batch system puts back into the queue has not ended.
+func TestTheJournalTellsARequeuedJobFromOneThatEnded(t *testing.T) {
+	const accepted, started = "0 accepted: ep=1x600s,3x600s", "0 started: on 1 nodes"
+	const requeued = "0 requeued: after step 1 of 2: put back into the queue, and waits again from its first step"
+	const ended = "0 ended: after step 1 of 2"
+	again := func(second int) string {
+		return fmt.Sprintf("%d accepted: ep=1x600s,3x600s; put back into the queue, in which it was at %s first", second, adapter.Instant(100_000).Format(time.DateTime))
+	}
+	for _, c := range []struct {
+		name     string
+		readings []string // one each 10 s
+		want     []string
+	}{
+		{"it ends", []string{"run", "gone"}, []string{accepted, started, ended}},
+		{"it ends slowly", []string{"run", "ending", "gone"}, []string{accepted, started, ended}},
+		{"its node does not answer", []string{"run", "ending", "ending", "ending"}, []string{accepted, started, ended}},
+		{"it was over at once", []string{"run", "done"}, []string{accepted, started, ended}},
+		{"requeued", []string{"run", "new"}, []string{accepted, started, again(20), requeued}},
+		{"requeued slowly", []string{"run", "ending", "new"}, []string{accepted, started, again(30), requeued}},
+		{"requeued, and runs", []string{"run", "ending", "new", "run"}, []string{accepted, started, again(30), requeued, "30 started: on 1 nodes"}},
+		{"requeued under the same submission", []string{"run", "wait"}, []string{accepted, started, "0 requeued: waits again, from its first step"}},
+		{"another user's job has its number", []string{"run", "other"}, []string{accepted, started, "20 accepted: ep=1x600s,3x600s", ended}},
+		{"it waited, and was submitted anew", []string{"wait", "new"}, []string{accepted, "20 accepted: ep=1x600s,3x600s", "0 ended: before it began"}},
+	} {
+		at := time.Unix(100_000, 0)
+		var said []string
+		s := &jobs{notes: &notes{logger: hclog.NewNullLogger(), clock: hands{&at}, journal: spoken{said: &said}, told: map[adapter.Key]string{}},
+			usage: usage.New(0, nil), readings: &readings{}, records: map[adapter.Key]*managed.Job{}}
+		job := adapter.Job{Key: adapter.Key{ID: 7, Submitted: at.Unix()}, User: "ann", UID: 7, Limit: 3600, Mark: "accordion:ep=1x600s,3x600s", State: adapter.Pending, Held: true, Want: 1}
+		for _, word := range append([]string{"wait"}, c.readings...) {
+			snapshot := &adapter.Snapshot{At: at}
+			switch word {
+			case "other":
+				job.UID = 8
+				fallthrough
+			case "new":
+				job.Submitted = at.Unix()
+				fallthrough
+			case "wait":
+				job.State, job.Nodes = adapter.Pending, nil
+			case "run":
+				job.State, job.Nodes, job.Started = adapter.Running, []string{"n1"}, at.Unix()
+				s.records[job.Key].Decided = true
+			case "ending":
+				job.State = adapter.Ending
+			case "done":
+				job.State = adapter.Done
+			}
+			if word != "gone" {
+				snapshot.Jobs = []adapter.Job{job}
+			}
+			s.readings.snapshot = snapshot
+			s.readings.taken++
+			here, err := s.absorb(snapshot)
+			if err == nil {
+				err = s.bury(here, snapshot)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			at = at.Add(10 * time.Second)
+		}
+		if !slices.Equal(said, c.want) {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, strings.Join(said, "\n"), strings.Join(c.want, "\n"))
 		}
 	}
 }

@@ -359,6 +359,7 @@ func (s *Sidecar) act(ctx context.Context, v *plan.World) error {
 		if !s.jobs.fresh(r) || r.Seen == nil || s.ticks.clock.Now().Before(r.Retry) || !s.jobs.settled(r) {
 			continue
 		}
+		r.Halt(v.Now)
 		r.Excuse(s.outages.Outages, v.Now)
 		s.jobs.lengthen(r, v.Now)
 		r.Listen(s.ticks.clock.Now(), v.Now)

@@ -16,6 +16,8 @@ func (t *teller) reasons() []string {
 	switch e := t.Job; {
 	case e.Kind == view.Delegated && !e.Holds():
 		return []string{"It is held until its application starts. No launcher has named it yet: it ends, unless one does within a minute."}
+	case e.Phase == "held" && e.Request != "":
+		return []string{"It is " + clean(e.Why) + ". Until then nothing starts it, the plan leaves it out, and it keeps no nodes."}
 	case e.Phase == "held":
 		return append([]string{"It is held: nobody starts it, and the plan leaves it out, until it is released."}, t.word()...)
 	case e.Phase == "blocked":

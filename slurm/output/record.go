@@ -24,7 +24,6 @@ type Record struct {
 	AtOnce    int    // how many of the array's tasks may run at a time; 0: any number. Consoles tell of each task, squeue of a rest only
 	DependsOn string
 	Joined    []adapter.Part // its companions, of a running job
-	Suspended bool           // running, as far as nodes go: it has them, and none of its processes runs
 
 	// What it asked for beyond nodes, tasks and CPUs.
 	MinCPUs       int    // at least so many on each node (--mincpus; 1 when it does not say)
@@ -88,6 +87,7 @@ func waiting(r *Record, tasks string, eligible core.Time) {
 	}
 	r.HeldByUser = r.Why == "JobHeldUser"
 	r.Held = r.Held || r.Parked() || r.HeldByUser || r.Why == "JobHeldAdmin" || r.Priority == 0
+	r.HeldBy, r.Adopted = r.heldBy(), r.Parked() && r.Mark != ""
 	switch {
 	case r.Parked() && (r.Why == "Reservation" || r.Why == "BeginTime"): // when it may begin, the plan knows
 	case !r.Held || r.Parked() && !r.Stopped():

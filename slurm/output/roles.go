@@ -124,6 +124,28 @@ func Waiting(reservation string) bool { return reservation == Park || reservatio
 // Stopped says whether the job is held in Slurm's sense, by its owner or by root: parked or not, it does not start.
 func (r *Record) Stopped() bool { return r.Priority == 0 || r.HeldByUser || r.Why == "JobHeldAdmin" }
 
+// heldBy returns who holds a pending job that is ours; "" where none but us does, or Slurm itself. A
+// job that waits for us, or that we released, is not held in Slurm's sense. Before that the plug-in
+// holds it, and a requeued job is held by whoever requeued it.
+func (r *Record) heldBy() string {
+	switch why := strings.ReplaceAll(r.Why, "_", " "); {
+	case r.Mark == "":
+	case why == "job requeued in held state":
+		return heldByEither
+	case !strings.HasPrefix(r.Reservation, adapter.Prefix):
+	case why == "JobHeldAdmin":
+		return heldByOperator
+	case why == "JobHeldUser":
+		return heldByEither
+	}
+	return ""
+}
+
+const (
+	heldByOperator = "an operator"
+	heldByEither   = "its owner or an operator"
+)
+
 // The roles.
 const (
 	Ordinary  Role = iota

@@ -182,25 +182,29 @@ func (s *Hand) Quench(ctx context.Context, job adapter.Key) error {
 	return s.Cancel(ctx, job)
 }
 
-// TendCompanions does what a sidecar that died left undone, and lets companions last as long as their job, whose limit somebody
-// may have raised.
+// TendCompanions does what a sidecar that died left undone, lets companions last as long as their job, whose limit somebody
+// may have raised, and suspends and resumes them with it.
 //
 // What fails is done at the next reading: one companion's trouble must not keep the others from being read.
 func (s *Hand) TendCompanions(ctx context.Context, jobs []output.Record) {
-	ends := map[adapter.Key]core.Time{}
+	parents := map[adapter.Key]*output.Record{}
 	for i := range jobs {
 		if jobs[i].State == adapter.Running {
-			ends[jobs[i].Key] = jobs[i].Ends()
+			parents[jobs[i].Key] = &jobs[i]
 		}
 	}
 	for i := range jobs {
 		r := &jobs[i]
-		end, runs := ends[output.CompanionOf(r.Mark)]
-		if r.Role() != output.Companion || r.State != adapter.Running || !runs {
+		parent := parents[output.CompanionOf(r.Mark)]
+		if r.Role() != output.Companion || r.State != adapter.Running || parent == nil {
+			continue
+		}
+		if parent.Suspended != r.Suspended { // what runs in it stands still with its job, and goes on with it
+			_ = s.Command(ctx, r.Key, map[bool]string{true: "suspend", false: "resume"}[parent.Suspended])
 			continue
 		}
 		var change string
-		switch {
+		switch end := parent.Ends(); {
 		case r.Reservation != "":
 			change = "ReservationName="
 		case r.Ends() < end:

@@ -46,7 +46,7 @@ const limitsFile = "accordion_limits.lua"
 
 // Generated returns the files that the sidecar writes for the plug-in, once it serves.
 func Generated(c output.Configuration) []string {
-	return []string{filepath.Join(Folder(c), limitsFile), filepath.Join(Folder(c), limits.NodesFile)}
+	return []string{filepath.Join(Folder(c), limitsFile), filepath.Join(Folder(c), limits.NodesFile), filepath.Join(Folder(c), limits.OperatorsFile)}
 }
 
 // Files are those that are made, in this order.

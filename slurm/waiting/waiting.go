@@ -43,6 +43,14 @@ func (w *Room) Park(ctx context.Context, r *output.Record) error {
 	return nil
 }
 
+// ParkHeld ties a pending job to the reservation of managed jobs, and leaves a hold of others as it is.
+func (w *Room) ParkHeld(ctx context.Context, r *output.Record) error {
+	if r.Parked() {
+		return nil
+	}
+	return w.tie(ctx, r.Key, output.Park)
+}
+
 // tie ties a pending job to a reservation in which jobs wait.
 func (w *Room) tie(ctx context.Context, job adapter.Key, name string) error {
 	err := w.cluster.Update(ctx, job, "ReservationName="+name)

@@ -1,0 +1,55 @@
+package limits
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"accordion/slurm/output"
+)
+
+// OperatorsFile names the file that tells job_submit.lua who may change managed jobs besides root. It
+// is next to the file of the limits. The plug-in is told the number of the user who changes a job,
+// and cannot ask for that user's AdminLevel.
+const OperatorsFile = "accordion_operators.lua"
+
+// nobody is the number that Slurm writes for a user whom it does not find in the directory of users.
+const nobody = 1<<32 - 2
+
+// Operators returns the numbers of the users whom Slurm lets administer all jobs, from what
+// `scontrol --oneliner show assoc_mgr flags=users` prints, and of SlurmUser. Coordinators of accounts
+// are none.
+func Operators(users string, c output.Configuration) []uint32 {
+	found := map[uint32]bool{}
+	add := func(user string) {
+		_, number, _ := strings.Cut(strings.TrimSuffix(user, ")"), "(")
+		if n, err := strconv.ParseUint(number, 10, 32); err == nil && n > 0 && n < nobody {
+			found[uint32(n)] = true
+		}
+	}
+	add(c["SlurmUser"])
+	for line := range strings.Lines(users) {
+		line = strings.TrimSpace(line)
+		if !strings.HasPrefix(line, "UserName=") {
+			continue
+		}
+		switch output.Field(line, "AdminLevel") {
+		case "Operator", "Administrator":
+			add(output.Field(line, "UserName"))
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// OperatorsLua returns the Lua text that lists the operators.
+func OperatorsLua(all []uint32) string {
+	var b strings.Builder
+	b.WriteString("return {\n")
+	for _, n := range all {
+		fmt.Fprintf(&b, "\t[%d] = true,\n", n)
+	}
+	b.WriteString("}\n")
+	return withDigest("who may change managed jobs besides root", b.String())
+}

@@ -1,0 +1,38 @@
+package slurm
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"accordion/slurm/client"
+	"accordion/slurm/limits"
+	"accordion/slurm/output"
+)
+
+// operatorsLast is how long the list of operators is taken to be true. It is one text with a line for
+// each user of the cluster.
+const operatorsLast = 30 * time.Second
+
+// tellOperators writes who may change managed jobs besides root to the file that job_submit.lua reads.
+// While that cannot be read, the plug-in believes the last file for a quarter of an hour.
+func (s *System) tellOperators(ctx context.Context, c output.Configuration) {
+	if s.config.Limits == "" {
+		return
+	}
+	s.mu.Lock()
+	read, took := s.operatorsAt, s.operatorsTook
+	s.mu.Unlock()
+	if time.Since(read) < max(operatorsLast, 20*took) {
+		return
+	}
+	begin := time.Now()
+	out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "assoc_mgr", "flags=users"}, Kind: client.Listing})
+	s.mu.Lock()
+	s.operatorsAt, s.operatorsTook = begin, time.Since(begin)
+	s.mu.Unlock()
+	if err != nil {
+		return
+	}
+	s.write(filepath.Join(filepath.Dir(s.config.Limits), limits.OperatorsFile), limits.OperatorsLua(limits.Operators(out.Stdout, c)))
+}
