@@ -36,6 +36,6 @@ func TestAnAbsentHostAndAnAdvanceReservationAreReasonsOnARealOAR(t *testing.T) {
 	if n := strings.Count(said, "(failed"); n > 2 {
 		t.Errorf("%d acts for job %s were refused\n%s", n, job, said)
 	}
-	lab.Run(t, "alice", "oardel", job)
+	lab.Run(t, "alice", "oardel", job, lab.SQL(t, "select max(job_id) from jobs where reservation = 'Scheduled'"))
 	nothingLeft(t, lab)
 }

@@ -16,6 +16,13 @@ const Grain core.Time = 60
 // the least allowance for being late, and is whole minutes. A batch system does not start a job whose limit reaches into a reservation.
 func Approach(s managed.Settings) core.Time { return s.Overrun.Least + Grain }
 
+// A plan looks at mostTimes occurrences of one reservation, counted on each of its nodes, and at fewestTimes at least. Otherwise a cycle of
+// a large cluster would take seconds.
+const (
+	mostTimes   = 100_000
+	fewestTimes = 20
+)
+
 // lookAtReservations notes when reservations of others occupy nodes. early is the same with what lies ahead begun sooner, for jobs that
 // wait; nil: nothing lies ahead. Nothing is planned after the last occurrence that is known of a reservation that repeats.
 func (v *World) lookAtReservations(busy spans) (early spans) {
@@ -36,6 +43,7 @@ func (v *World) lookAtReservations(busy spans) (early spans) {
 			continue
 		}
 		all := r.Spans()
+		all = all[:min(len(all), max(fewestTimes, mostTimes/max(len(r.Nodes), 1)))]
 		if r.Repeats != "" {
 			all = append(all, adapter.Span{Start: all[len(all)-1].End, End: core.Forever})
 		}
