@@ -27,7 +27,7 @@ func (v *vague) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	return s, err
 }
 
-// A word that is not known is told once for good, though it goes and comes again, and the nodes that have it change.
+// A word that is not known is logged once for good, though it goes and comes again, and the nodes that have it change.
 func TestARemarkWithANameIsLoggedOnceForGood(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		w.halt()
