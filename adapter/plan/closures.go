@@ -79,6 +79,15 @@ func (v *World) ahead() []place.Claim {
 
 // Closes returns the first reservation of others that begins on one of the nodes at that second or later, and when; nil: none does.
 func (v *World) Closes(nodes []string, from core.Time) (first *adapter.Reservation, at core.Time) {
+	return v.closes(nodes, from, func(*adapter.Reservation) bool { return true })
+}
+
+// ClosesStrictly is Closes for reservations into which no time limit may reach.
+func (v *World) ClosesStrictly(nodes []string, from core.Time) (first *adapter.Reservation, at core.Time) {
+	return v.closes(nodes, from, func(r *adapter.Reservation) bool { return r.Strict })
+}
+
+func (v *World) closes(nodes []string, from core.Time, counts func(*adapter.Reservation) bool) (first *adapter.Reservation, at core.Time) {
 	at = core.Forever
 	wanted := make(map[string]bool, len(nodes))
 	for _, n := range nodes {
@@ -86,7 +95,7 @@ func (v *World) Closes(nodes []string, from core.Time) (first *adapter.Reservati
 	}
 	for i := range v.Snapshot.Reservations {
 		r := &v.Snapshot.Reservations[i]
-		if r.Ours() || !slices.ContainsFunc(r.Nodes, func(n string) bool { return wanted[n] }) {
+		if r.Ours() || !counts(r) || !slices.ContainsFunc(r.Nodes, func(n string) bool { return wanted[n] }) {
 			continue
 		}
 		for _, s := range r.Spans() {
