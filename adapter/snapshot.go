@@ -48,6 +48,9 @@ type Reservation struct {
 	// force again after End, soonest first, as far as plans look ahead.
 	Repeats string
 	Later   []Span
+	// Strict: no job is given one of the nodes whose time limit reaches into it, though the job would have given the node back by then
+	// (Slurm's MAINT).
+	Strict bool
 }
 
 // Span is the time from Start to End, Unix seconds.

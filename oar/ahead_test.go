@@ -8,8 +8,8 @@ import (
 	"accordion/scripts/lab"
 )
 
-// A host that is away, and an advance reservation ahead, are reasons why a job waits: it is not planned for now, and is not told to start
-// over and over (found/19, and found/17 under OAR, whose reservations do not repeat).
+// A host that is away is the reason why a job waits, and so is an advance reservation ahead. The job is not planned for now, and does not
+// start over and over (found/19, and found/17 under OAR, whose reservations do not repeat).
 func TestAnAbsentHostAndAnAdvanceReservationAreReasonsOnARealOAR(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 5, lab.Users("alice"))
@@ -28,7 +28,7 @@ func TestAnAbsentHostAndAnAdvanceReservationAreReasonsOnARealOAR(t *testing.T) {
 	lab.Run(t, "alice", "bash", "-c", `oarsub -r "$(date -d '+90 seconds' '+%F %T')" -l nodes=2,walltime=0:1:0 'sleep 1'`)
 	job = lab.Submit(t, "alice", "sleep 2", "-q", "evolve", "-t", "ep=5x40s")
 	explains(t, lab, job, "reservation oar-")
-	time.Sleep(8 * time.Second)
+	time.Sleep(5 * time.Second)
 	said := lab.Run(t, "root", "accordion", "journal", "--job", job)
 	if n := strings.Count(said, " starting: "); n > 1 {
 		t.Errorf("job %s was told to start %d times\n%s", job, n, said)
@@ -36,6 +36,6 @@ func TestAnAbsentHostAndAnAdvanceReservationAreReasonsOnARealOAR(t *testing.T) {
 	if n := strings.Count(said, "(failed"); n > 2 {
 		t.Errorf("%d acts for job %s were refused\n%s", n, job, said)
 	}
-	lab.Run(t, "alice", "oardel", job)
+	lab.Run(t, "alice", "oardel", job, lab.SQL(t, "select max(job_id) from jobs where reservation = 'Scheduled'"))
 	nothingLeft(t, lab)
 }

@@ -46,7 +46,7 @@ func maintenanceAhead(t *testing.T, p *process) {
 	t.Cleanup(func() { asks(lab, "scontrol", "delete", "ReservationName=repair") })
 	job := lab.Submit(t, "alice", "sleep 5", "-H", "-N24", "-t5", "--comment=ep=24x2m")
 	p.explains(job, "reservation repair")
-	time.Sleep(8 * time.Second)
+	time.Sleep(5 * time.Second)
 	if starts := len(p.events(job, "starting")); starts > 1 {
 		t.Errorf("job %s was told to start %d times", job, starts)
 	}

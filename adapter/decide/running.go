@@ -10,6 +10,7 @@ import (
 	"accordion/adapter/act"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
+	"accordion/core"
 	"accordion/core/hostlist"
 )
 
@@ -92,6 +93,9 @@ func (s Situation) resize(r *managed.Job) Decision {
 	}
 	if free, who := s.World.Free(add); !free {
 		return Decision{Waits: who.String(), Obstacle: who.Kind, For: lateShrinker(who)}
+	}
+	if closes, at := s.World.ClosesStrictly(add, s.World.Now+1); r.Seen.Limit < core.Forever && at < r.Seen.Started+r.Seen.Limit {
+		return Decision{Waits: reservedAhead(s.reservationName(closes.Name), at), Obstacle: managed.BatchSystem}
 	}
 	if s.anyAsleep(add) {
 		return Decision{Waits: Booting, Obstacle: managed.BootingNode}

@@ -207,15 +207,16 @@ func (s Situation) limit(c *managed.Course) core.Time {
 // obstructed returns why a job that has idle nodes does not start now: its time limit would reach into a reservation of others. It
 // returns "" when nothing keeps it.
 func (s Situation) obstructed(c *managed.Course) string {
-	r, at := s.World.Closes(c.Added(0), s.World.Now+1)
-	if r == nil {
-		return ""
+	ends := s.World.Now + s.World.Settings.StartLead + (s.limit(c)+plan.Grain-1)/plan.Grain*plan.Grain
+	if r, at := s.World.Closes(c.Added(0), s.World.Now+1); at < ends {
+		return reservedAhead(s.reservationName(r.Name), at)
 	}
-	limit := (s.limit(c) + plan.Grain - 1) / plan.Grain * plan.Grain
-	if s.World.Now+s.World.Settings.StartLead+limit <= at {
-		return ""
+	for _, l := range c.Layers {
+		if r, at := s.World.ClosesStrictly(l.Nodes, s.World.Now+1); at < ends {
+			return reservedAhead(s.reservationName(r.Name), at)
+		}
 	}
-	return reservedAhead(s.reservationName(r.Name), at)
+	return ""
 }
 
 // reservedAhead returns what a job waits for that would not have ended before a reservation of others.

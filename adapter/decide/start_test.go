@@ -104,6 +104,45 @@ func TestAJobBeginsBeforeAReservationOfOthersOnlyWithItsWholeLimit(t *testing.T)
 	}
 }
 
+// Slurm gives a job no node into whose maintenance its time limit reaches, though the job gives the node back before.
+func TestNodesUnderMaintenanceBeforeTheEndOfTheLimitAreNotTaken(t *testing.T) {
+	ahead := func(strict bool, from core.Time) (all []adapter.Reservation) {
+		for _, n := range []string{"n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8"} {
+			if n != "n1" { // on which it is until its end
+				all = append(all, adapter.Reservation{Name: "repair", User: "root", Nodes: []string{n}, Start: now + from, End: now + from + 600, Strict: strict})
+			}
+		}
+		return all
+	}
+	limited := func(r *managed.Job) *managed.Job {
+		r.Asks, r.Seen.Started, r.Seen.Limit = &managed.Question{}, now-100, 400
+		return r
+	}
+	for _, c := range []struct {
+		name string
+		job  *managed.Job
+		all  []adapter.Reservation
+		want string
+	}{
+		{"it grows on them for a step", limited(runs(0, now)), ahead(true, 220), "waits: reservation repair"},
+		{"… and others than maintenance are ahead", limited(runs(0, now)), ahead(false, 220), "resize"},
+		{"… and its limit ends before", limited(runs(0, now)), ahead(true, 301), "resize"},
+	} {
+		s := pool(*c.job.Seen)
+		s.Reservations = c.all
+		if got := text(about(c.job, s, nil)); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+	r := waits()
+	r.Choices = []core.EP{{{Duration: 100, Nodes: 2}, {Duration: 400, Nodes: 1}}}
+	s := pool(*r.Seen)
+	s.Reservations = ahead(true, 300) // the second node is given back in time
+	if got := text(about(r, s, nil)); !strings.HasPrefix(got, "waits: reservation repair") {
+		t.Errorf("a job that gives a node back before maintenance: %s", got)
+	}
+}
+
 func TestTheLimitOfAJobEndsBeforeAReservationOfOthers(t *testing.T) {
 	for ahead, want := range map[core.Time]core.Time{394: 360, 463: 420, 500: 450, 10_000: 450} { // of a profile of 300 s, which may be 150 s late
 		s := pool(*waits().Seen)

@@ -16,6 +16,13 @@ const Grain core.Time = 60
 // the least allowance for being late, and is whole minutes. A batch system does not start a job whose limit reaches into a reservation.
 func Approach(s managed.Settings) core.Time { return s.Overrun.Least + Grain }
 
+// A plan looks at mostTimes occurrences of one reservation, counted on each of its nodes, and at fewestTimes at least. Otherwise a cycle of
+// a large cluster would take seconds.
+const (
+	mostTimes   = 100_000
+	fewestTimes = 20
+)
+
 // lookAtReservations notes when reservations of others occupy nodes. early is the same with what lies ahead begun sooner, for jobs that
 // wait; nil: nothing lies ahead. Nothing is planned after the last occurrence that is known of a reservation that repeats.
 func (v *World) lookAtReservations(busy spans) (early spans) {
@@ -36,6 +43,7 @@ func (v *World) lookAtReservations(busy spans) (early spans) {
 			continue
 		}
 		all := r.Spans()
+		all = all[:min(len(all), max(fewestTimes, mostTimes/max(len(r.Nodes), 1)))]
 		if r.Repeats != "" {
 			all = append(all, adapter.Span{Start: all[len(all)-1].End, End: core.Forever})
 		}
@@ -71,6 +79,15 @@ func (v *World) ahead() []place.Claim {
 
 // Closes returns the first reservation of others that begins on one of the nodes at that second or later, and when; nil: none does.
 func (v *World) Closes(nodes []string, from core.Time) (first *adapter.Reservation, at core.Time) {
+	return v.closes(nodes, from, func(*adapter.Reservation) bool { return true })
+}
+
+// ClosesStrictly is Closes for reservations into which no time limit may reach.
+func (v *World) ClosesStrictly(nodes []string, from core.Time) (first *adapter.Reservation, at core.Time) {
+	return v.closes(nodes, from, func(r *adapter.Reservation) bool { return r.Strict })
+}
+
+func (v *World) closes(nodes []string, from core.Time, counts func(*adapter.Reservation) bool) (first *adapter.Reservation, at core.Time) {
 	at = core.Forever
 	wanted := make(map[string]bool, len(nodes))
 	for _, n := range nodes {
@@ -78,7 +95,7 @@ func (v *World) Closes(nodes []string, from core.Time) (first *adapter.Reservati
 	}
 	for i := range v.Snapshot.Reservations {
 		r := &v.Snapshot.Reservations[i]
-		if r.Ours() || !slices.ContainsFunc(r.Nodes, func(n string) bool { return wanted[n] }) {
+		if r.Ours() || !counts(r) || !slices.ContainsFunc(r.Nodes, func(n string) bool { return wanted[n] }) {
 			continue
 		}
 		for _, s := range r.Spans() {

@@ -19,7 +19,7 @@ func class(from core.Time, repeats string, every core.Time, count int) adapter.R
 	return r
 }
 
-// always is one of a day's length each day.
+// always returns a reservation that lasts a day, and repeats each day.
 func always(repeats string) adapter.Reservation {
 	r := class(0, repeats, 86400, 28)
 	r.End = r.Start + 86400
@@ -45,7 +45,7 @@ func TestAWaitingJobIsPlannedAroundEveryOccurrenceOfAReservation(t *testing.T) {
 		{"longer than a day", "8x24h", class(-60, "DAILY", 24*hour, 28), "-"},
 		{"nothing is planned after the last that is known", "8x7h", class(-60, "DAILY", 6*hour, 3), "-"},
 		{"one without an end, in days", "8x1m", always("DAILY"), "-"},
-		{"on the nodes beside it", "6x70m", always("DAILY"), "4 n[1-6]"},
+		{"on the nodes that it leaves", "6x70m", always("DAILY"), "4 n[1-6]"},
 		// "Reservations Floating Through Time" in https://slurm.schedmd.com/reservations.html: starttime=now+60minutes duration=100 flags=time_float
 		{"shorter than one that floats is ahead", "8x55m", class(3600, "TIME_FLOAT", 0, 0), "4 n[1-8]"},
 		{"longer than that", "8x70m", class(3600, "TIME_FLOAT", 0, 0), "-"},

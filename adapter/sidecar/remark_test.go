@@ -2,6 +2,7 @@ package sidecar_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -22,6 +23,39 @@ func (v *vague) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	s, err := v.BatchSystem.Observe(ctx)
 	if err == nil && v.what != "" {
 		s.Remarks = []adapter.Remark{{Job: v.of(), Text: v.what}}
+	}
+	return s, err
+}
+
+// A word that is not known is logged once for good, though it goes and comes again, and the nodes that have it change.
+func TestARemarkWithANameIsLoggedOnceForGood(t *testing.T) {
+	inWorld(t, slurmish, func(w *world) {
+		w.halt()
+		var said strings.Builder
+		v := &unnamed{BatchSystem: w.mortal.BatchSystem}
+		w.mortal.BatchSystem, w.log = v, hclog.New(&hclog.LoggerOptions{Output: &said, Level: hclog.Warn})
+		w.serve()
+		w.at(60)
+		for _, word := range []string{"SLEEPWALKING", "HAUNTED"} {
+			if n := strings.Count(said.String(), word); n != 1 {
+				t.Errorf("%s was logged %d times, want once:\n%s", word, n, said.String())
+			}
+		}
+	})
+}
+
+// unnamed is a batch system whose nodes have, in every second reading, states that are not known.
+type unnamed struct {
+	adapter.BatchSystem
+	readings int
+}
+
+func (u *unnamed) Observe(ctx context.Context) (*adapter.Snapshot, error) {
+	s, err := u.BatchSystem.Observe(ctx)
+	if u.readings++; err == nil && u.readings%2 == 0 {
+		for _, word := range []string{"SLEEPWALKING", "HAUNTED"} {
+			s.Remarks = append(s.Remarks, adapter.Remark{Text: fmt.Sprintf("node state %s, now %d nodes", word, u.readings), Once: word})
+		}
 	}
 	return s, err
 }

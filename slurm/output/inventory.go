@@ -176,6 +176,7 @@ func ParseReservation(line string) (adapter.Reservation, error) {
 	for flag := range strings.SplitSeq(Field(line, "Flags"), ",") {
 		name, value, _ := strings.Cut(flag, "=")
 		r.OverManaged = r.OverManaged || name == "IGNORE_JOBS"
+		r.Strict = r.Strict || name == "MAINT"
 		if name == "PURGE_COMP" {
 			r.Idle = e.Limit("PURGE_COMP", value)
 		}

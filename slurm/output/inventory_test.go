@@ -148,7 +148,7 @@ func TestScontrolIsReadAsSlurmPrintsIt(t *testing.T) {
 	}
 	want := []adapter.Reservation{
 		{Name: "accordion-grow-46", Nodes: []string{"n6"}, Start: in.Reservations[0].Start, End: in.Reservations[0].End, User: "ana"},
-		{Name: "maint", Nodes: []string{"n1", "n2"}, Start: in.Reservations[1].Start, End: in.Reservations[1].Start + 3600, User: "root", OverManaged: true},
+		{Name: "maint", Nodes: []string{"n1", "n2"}, Start: in.Reservations[1].Start, End: in.Reservations[1].Start + 3600, User: "root", OverManaged: true, Strict: true},
 	}
 	if diff := cmp.Diff(want, in.Reservations); diff != "" {
 		t.Errorf("reservations (-want +read):\n%s", diff)

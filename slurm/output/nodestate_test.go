@@ -65,7 +65,7 @@ func TestWhatAStateMeansForJobs(t *testing.T) {
 	}
 }
 
-// A word of a later release keeps jobs off the node, and is told once, however many nodes have it.
+// A word of a later release keeps jobs off the node, and is logged once, however many nodes have it.
 func TestAnUnknownStateIsToldAndKeepsJobsOffTheNode(t *testing.T) {
 	const part = "PartitionName=main Nodes=n[1-4] MaxTime=UNLIMITED State=UP\n"
 	in, err := ParseInventory("NodeName=n1 CPUTot=2 State=IDLE\nNodeName=n2 CPUTot=2 State=IDLE+SLEEPWALKING\nNodeName=n3 CPUTot=2 State=MIXED+SLEEPWALKING\nNodeName=n4 CPUTot=2 State=IDLE?\n" + part)

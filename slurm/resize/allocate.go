@@ -78,19 +78,16 @@ func (s *Hand) unqueue(ctx context.Context, said string) error {
 
 // occupied are the refusals of nodes that are not free, or not for this allocation, at this moment.
 var occupied = []client.Refusal{
-	client.NodesBusy, client.NodeUnavailable, client.NodesUnfit, client.NotFirst, client.Fragmented, client.NotImmediately, client.Queued,
+	client.NodesBusy, client.NodeUnavailable, client.NodesUnfit, client.PartitionUnfit, client.NotFirst, client.Fragmented, client.NotImmediately, client.Queued,
 	client.ReservationInvalid, client.ReservationDenied, client.ReservationUnusable, client.ReservationInUse,
 }
 
 // notAllocated reads salloc's refusal.
 func (s *Hand) notAllocated(ctx context.Context, a growth.Allocation, err error) error {
+	if why := meant(err, s.shut(ctx, a.Parent)); why != nil {
+		return fmt.Errorf("%w (%w)", why, err)
+	}
 	switch {
-	case client.Refused(err, client.ReservedMaintenance):
-		return fmt.Errorf("%w (%w)", adapter.ErrReserved, err)
-	case client.Refused(err, occupied...):
-		return fmt.Errorf("%w (%w)", adapter.ErrBusy, err)
-	case client.Refused(err, client.PartitionUnavailable, client.PartitionDown, client.PartitionUnfit):
-		return fmt.Errorf("%w (%w)", adapter.ErrShut, err)
 	case client.Refused(err, client.DependencyProblem):
 		if _, gone := s.Jobs.Running(ctx, a.Parent.Key); gone != nil {
 			return fmt.Errorf("%w (%w)", gone, err)
@@ -103,6 +100,26 @@ func (s *Hand) notAllocated(ctx context.Context, a growth.Allocation, err error)
 		return fmt.Errorf("%w: slurmctld has a job_submit.lua of an older Accordion: put this one's beside slurm.conf", err)
 	}
 	return err
+}
+
+// meant returns what a refusal of nodes means: ErrBusy, ErrReserved or ErrShut; nil: it is another. Of a partition that does not suit at the
+// moment Slurm does not say whether it is shut.
+func meant(err error, shut bool) error {
+	switch {
+	case client.Refused(err, client.PartitionUnavailable, client.PartitionDown), shut && client.Refused(err, client.PartitionUnfit):
+		return adapter.ErrShut
+	case client.Refused(err, client.ReservedMaintenance):
+		return adapter.ErrReserved
+	case client.Refused(err, occupied...):
+		return adapter.ErrBusy
+	}
+	return nil
+}
+
+// shut reports whether the job's partition takes no new allocations, as it was last read.
+func (s *Hand) shut(ctx context.Context, job *output.Record) bool {
+	in, err := s.Ground(ctx)
+	return err == nil && in.Shut(job, s.Pool, true) != ""
 }
 
 // roomWithin is how long jobs that make room are waited for: Slurm begins to end them at the first refusal.
