@@ -1,0 +1,189 @@
+package audit
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/core/hostlist"
+)
+
+// books compares accounting with the journal, and with itself.
+func (j *judge) books() {
+	j.twoJobs()
+	j.unclosed()
+	for _, b := range j.Books.Jobs {
+		if len(b.Twice) > 0 {
+			j.find(Finding{Kind: Twice, Job: int64(b.ID), At: b.Submitted, Do: doBooks,
+				Text: "accounting has steps of it twice: " + strings.Join(b.Twice, ", ")})
+		}
+	}
+	for _, r := range j.told.runs {
+		j.compare(r)
+	}
+}
+
+const doBooks = "see `sacct -D -j N`; what is booked wrongly only the database's administrator corrects"
+
+// settling is for how many seconds accounting may not have heard of what happened.
+const settling = 10
+
+// unclosed finds rows without an end of jobs that are over.
+func (j *judge) unclosed() {
+	if j.Standing == nil {
+		return
+	}
+	live := map[core.JobID]bool{}
+	for _, job := range j.Standing.Jobs {
+		live[job.ID] = job.State != adapter.Done
+	}
+	for _, b := range j.Books.Jobs {
+		switch f := (Finding{Kind: Open, Job: int64(b.ID), At: b.Submitted, Do: "`sacctmgr show runawayjobs` closes such rows"}); {
+		case live[b.ID]:
+		case b.Open:
+			f.Text = fmt.Sprintf("accounting has it as %s without an end, and it is over", b.State)
+			j.find(f)
+		case b.State == "RESIZING" && (b.Expands == 0 || b.Stays):
+			f.Text = "its last row in accounting reads RESIZING, and it is over"
+			j.find(f)
+		}
+	}
+}
+
+// booked returns accounting's run of a job that began when the journal's did; nil: there is none.
+func (j *judge) booked(r *run) *adapter.Booked {
+	if j.Books == nil {
+		return nil
+	}
+	for i := range j.Books.Jobs {
+		b := &j.Books.Jobs[i]
+		if b.ID == r.key.ID && b.Expands == 0 && len(b.Holds) > 0 && abs(b.Holds[0].From-r.began) <= settling {
+			return b
+		}
+	}
+	return nil
+}
+
+// compare compares one run with its rows.
+func (j *judge) compare(r *run) {
+	if r.rigid || r.began < j.From || len(r.changes) == 0 {
+		return
+	}
+	b := j.booked(r)
+	switch {
+	case b == nil && r.ended.IsZero():
+		return // accounting may not know of it yet
+	case b == nil:
+		j.find(Finding{Kind: Missing, Job: int64(r.key.ID), At: r.began, Do: "see slurmdbd's log for lost messages, and `sacctmgr show stats`",
+			Text: fmt.Sprintf("it ran from then until %s, and accounting has no row of it", r.ended.UTC().Format("15:04:05Z"))})
+		return
+	case r.ended.IsZero() || b.Open:
+		return
+	}
+	held := j.all(b)
+	end := b.Holds[len(b.Holds)-1].To // companions end a moment later
+	if saw := r.ended.Unix(); saw > end+patience && !j.troubled(end-grain, saw) || saw < end-settling && !r.again {
+		j.find(Finding{Kind: End, Job: int64(r.key.ID), At: end, Do: doBooks,
+			Text: fmt.Sprintf("accounting ends it then, and the sidecar saw its end at %s", r.ended.UTC().Format("15:04:05Z"))})
+		return
+	}
+	j.sizes(r, held, end)
+	j.sum(r, b, end)
+}
+
+// all returns what a job held with the allocations beside it, by time.
+func (j *judge) all(b *adapter.Booked) []adapter.Hold {
+	held := slices.Clone(b.Holds)
+	for _, other := range j.Books.Jobs {
+		if p := j.parent(other); p != nil && p.Key == b.Key {
+			held = append(held, other.Holds...)
+		}
+	}
+	slices.SortStableFunc(held, func(a, b adapter.Hold) int { return int(a.From - b.From) })
+	return held
+}
+
+// sizes compares the nodes in the middle of each size.
+func (j *judge) sizes(r *run, held []adapter.Hold, end core.Time) {
+	for i, c := range r.changes {
+		from, to := c.at+c.slack+float64(j.Books.Grain), float64(end)-grain
+		if i+1 < len(r.changes) {
+			next := r.changes[i+1]
+			if !next.sure { // it changed at some instant before it was seen
+				continue
+			}
+			to = next.at - next.slack - float64(j.Books.Grain)
+		}
+		if from >= to {
+			continue
+		}
+		middle := second((from + to) / 2)
+		has := map[string]bool{}
+		for _, h := range held {
+			if h.From <= middle && middle < h.To {
+				for _, n := range h.Nodes {
+					has[n] = true
+				}
+			}
+		}
+		booked := slices.Collect(maps.Keys(has))
+		hostlist.Sort(booked)
+		if !slices.Equal(booked, c.nodes) {
+			j.find(Finding{Kind: Size, Job: int64(r.key.ID), At: middle, Do: doBooks,
+				Text: fmt.Sprintf("accounting has it on %s, and the journal on %s", shown(booked), shown(c.nodes))})
+		}
+	}
+}
+
+func shown(nodes []string) string {
+	if len(nodes) == 0 {
+		return "no node"
+	}
+	return hostlist.Compact(nodes)
+}
+
+// sum compares the node-seconds, within the larger of 1 % and 2 s a change.
+func (j *judge) sum(r *run, b *adapter.Booked, end core.Time) {
+	held, slack := 0.0, 0.0
+	for i, c := range r.changes {
+		if !c.sure {
+			j.report.Unjudged++
+			return
+		}
+		until, before := float64(end), len(c.nodes)
+		if i+1 < len(r.changes) {
+			until = r.changes[i+1].at
+		}
+		if i > 0 {
+			before = len(r.changes[i-1].nodes)
+		}
+		held += float64(len(c.nodes)) * (until - c.at)
+		slack += (c.slack + float64(j.Books.Grain)) * float64(max(len(c.nodes), before))
+	}
+	booked := j.sumOf(b)
+	j.report.NodeSeconds += core.Time(booked)
+	if math.Abs(booked-held) > max(held/100, slack) {
+		j.find(Finding{Kind: Sum, Job: int64(r.key.ID), At: r.began, Do: doBooks,
+			Text: fmt.Sprintf("accounting has %.0f node-seconds, and by the journal it held %.0f", booked, held)})
+	}
+}
+
+// sumOf returns the node-seconds that accounting has for a job and the allocations beside it.
+func (j *judge) sumOf(b *adapter.Booked) (sum float64) {
+	for _, other := range j.Books.Jobs {
+		if p := j.parent(other); other.Key == b.Key || p != nil && p.Key == b.Key {
+			if other.Sum > 0 {
+				sum += other.Sum
+			} else {
+				sum += float64(other.NodeSeconds())
+			}
+		}
+	}
+	return sum
+}
+
+func abs(t core.Time) core.Time { return max(t, -t) }

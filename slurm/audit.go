@@ -1,0 +1,92 @@
+package slurm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/hosts"
+	"accordion/core"
+	"accordion/slurm/client"
+	"accordion/slurm/output"
+	"accordion/slurm/sacct"
+)
+
+var _ adapter.Auditor = (*System)(nil)
+
+// Standing implements adapter.Auditor. Of hosts files it tells those on this host.
+func (s *System) Standing(ctx context.Context) (*adapter.Standing, error) {
+	in, err := s.Inventory(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reading nodes and reservations: %w", err)
+	}
+	records, err := s.Jobs.List(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reading jobs: %w", err)
+	}
+	c, err := s.Recent(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	pool, err := output.PoolNodes(in, s.Pool)
+	if err != nil {
+		return nil, err
+	}
+	all := &adapter.Standing{At: time.Now(), Reservations: in.Reservations}
+	for i := range records {
+		r := records[i] // the list is remembered as it is
+		if r.State == adapter.Done {
+			continue
+		}
+		if r.Suspended {
+			r.Nodes = nil // others may be there
+		}
+		if r.Role() == output.Companion {
+			all.Companions = append(all.Companions, r.ID)
+		}
+		all.Jobs = append(all.Jobs, r.Job)
+	}
+	for _, n := range in.Nodes {
+		if pool[n.Name] {
+			n.Idle = !strings.Contains(n.Why, "ALLOC") && !strings.Contains(n.Why, "MIX")
+			all.Nodes = append(all.Nodes, n.Node)
+		}
+	}
+	for _, p := range in.Partitions {
+		if p.Exclusive {
+			all.Exclusive = append(all.Exclusive, p.Name)
+		}
+	}
+	all.Kept = hosts.Kept("/tmp", c["ClusterName"], all.At)
+	return all, nil
+}
+
+// bookedTakes bounds a question to sacct. A day of a large site in a slow database takes minutes.
+const bookedTakes = 5 * time.Minute
+
+// Booked implements adapter.Auditor, by sacct.
+func (s *System) Booked(ctx context.Context, since core.Time) (*adapter.Books, error) {
+	in, err := s.Inventory(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reading partitions: %w", err)
+	}
+	run := client.New(client.Config{Bin: s.config.Bin, Conf: s.config.Conf, Timeout: bookedTakes, AtOnce: 1})
+	defer run.Close()
+	out, err := run.Run(ctx, client.Call{Program: "sacct", Args: []string{"--allusers", "--duplicates", "--allocations", "--noheader", "--parsable2",
+		"--starttime=" + adapter.Instant(since).UTC().Format("2006-01-02T15:04:05"), "--format=" + sacct.BookedColumns}})
+	if err != nil {
+		return nil, fmt.Errorf("asking sacct: %w", err)
+	}
+	books, err := sacct.ReadBooked(strings.NewReader(out.Stdout), time.Now().Unix())
+	if err != nil {
+		return nil, err
+	}
+	for i := range books.Jobs {
+		b := &books.Jobs[i]
+		b.Alone = slices.ContainsFunc(in.Partitions, func(p output.Partition) bool { return p.Exclusive && p.Name == b.Partition })
+	}
+	return books, nil
+}
