@@ -55,8 +55,10 @@ type Booked struct {
 	Suspended  bool       // it was suspended for a while, in which others may have been there
 	State      string     // of its last row
 	Open       bool       // accounting knows no end of it
+	Merged     bool       // an expander whose nodes became its job's
 	Holds      []Hold     // by time; one that lasts ends with the reading
 	Sum        float64    // node-seconds that the accounting's own sums have for it
+	Lost       int        // sizes that accounting has no second of, because the size changed twice in one
 	Twice      []string   // steps that accounting has twice
 }
 

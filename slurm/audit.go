@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,14 +74,15 @@ func (s *System) Booked(ctx context.Context, since core.Time) (*adapter.Books, e
 	if err != nil {
 		return nil, fmt.Errorf("reading partitions: %w", err)
 	}
+	separator := "|" + rand.Text() + "|" // no name of a job has it
 	run := client.New(client.Config{Bin: s.config.Bin, Conf: s.config.Conf, Timeout: bookedTakes, AtOnce: 1})
 	defer run.Close()
-	out, err := run.Run(ctx, client.Call{Program: "sacct", Args: []string{"--allusers", "--duplicates", "--allocations", "--noheader", "--parsable2",
+	out, err := run.Run(ctx, client.Call{Program: "sacct", Args: []string{"--allusers", "--duplicates", "--noheader", "--parsable2", "--delimiter=" + separator,
 		"--starttime=" + adapter.Instant(since).UTC().Format("2006-01-02T15:04:05"), "--format=" + sacct.BookedColumns}})
 	if err != nil {
 		return nil, fmt.Errorf("asking sacct: %w", err)
 	}
-	books, err := sacct.ReadBooked(strings.NewReader(out.Stdout), time.Now().Unix())
+	books, err := sacct.ReadBooked(strings.NewReader(out.Stdout), separator, time.Now().Unix())
 	if err != nil {
 		return nil, err
 	}

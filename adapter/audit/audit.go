@@ -68,6 +68,7 @@ const (
 	End          Kind = "books-end"      // accounting has another end than the sidecar saw
 	Size         Kind = "books-size"     // accounting has other nodes than the journal
 	Sum          Kind = "books-sum"      // accounting has another sum of node-seconds than the journal
+	Lost         Kind = "books-lost"     // accounting lost a size that followed another within a second
 	Twice        Kind = "books-twice"    // accounting has a step twice
 	NoIntent     Kind = "no-intent"      // something was done without an intent
 	EarlyOutcome Kind = "early-outcome"  // an outcome is older than its intent
@@ -122,6 +123,7 @@ type Report struct {
 	Unjudged    int       // runs of managed jobs whose sums are not judged: the journal does not know exactly when their sizes changed
 	Unread      int       // rows that could not be read
 	Sightings   int
+	Dangling    int // rows of merged expanders without an end
 }
 
 // Judge checks all that is given. The findings are in the order of kinds, then of time.
@@ -152,7 +154,7 @@ func rank(k Kind) int { return slices.Index(Kinds, k) }
 
 // Kinds are all of them, the gravest first.
 var Kinds = []Kind{TwoJobs, NoIntent, NoLease, EarlyOutcome, Order, Broken, Late, Missed, Unexplained, Node, Reservation, Companion, Expander, Mark,
-	Remembered, Unfinished, Kept, HostsFile, Missing, Open, End, Size, Sum, Twice}
+	Remembered, Unfinished, Kept, HostsFile, Missing, Open, End, Size, Sum, Lost, Twice}
 
 // judge is one judgment under way.
 type judge struct {
@@ -201,9 +203,20 @@ func (j *judge) count() {
 
 // Summary returns one line of what was checked, for a report without findings.
 func (r Report) Summary() string {
-	text := fmt.Sprintf("clean: %d jobs, %d of them managed, %d actions, %s, %d node-seconds compared", r.Jobs, r.Managed, r.Actions, core.FormatDuration(max(r.Seconds, 0)), r.NodeSeconds)
+	text := fmt.Sprintf("clean: %s, %d of them managed, %s, %s, %s compared", counted(r.Jobs, "job"), r.Managed, counted(r.Actions, "action"),
+		counted(int(r.Seconds), "second"), counted(int(r.NodeSeconds), "node-second"))
 	if r.Unjudged > 0 {
-		text += fmt.Sprintf("; the sums of %d runs are not known exactly and were not compared", r.Unjudged)
+		text += fmt.Sprintf("; not compared: %s whose sizes changed while no sidecar looked", counted(r.Unjudged, "run"))
+	}
+	if r.Dangling > 0 {
+		text += fmt.Sprintf("; %s of merged expanders without an end, which book nothing", counted(r.Dangling, "row"))
 	}
 	return text
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -17,8 +17,12 @@ func (j *judge) books() {
 	j.twoJobs()
 	j.unclosed()
 	for _, b := range j.Books.Jobs {
+		if b.Lost > 0 && b.Expands == 0 {
+			j.find(Finding{Kind: Lost, Job: int64(b.ID), At: b.Submitted, Do: seeBooks(b.ID),
+				Text: fmt.Sprintf("its size changed twice within one second, %d times: accounting has lost what came after", b.Lost)})
+		}
 		if len(b.Twice) > 0 {
-			j.find(Finding{Kind: Twice, Job: int64(b.ID), At: b.Submitted, Do: doBooks,
+			j.find(Finding{Kind: Twice, Job: int64(b.ID), At: b.Submitted, Do: seeBooks(b.ID),
 				Text: "accounting has steps of it twice: " + strings.Join(b.Twice, ", ")})
 		}
 	}
@@ -27,7 +31,10 @@ func (j *judge) books() {
 	}
 }
 
-const doBooks = "see `sacct -D -j N`; what is booked wrongly only the database's administrator corrects"
+// seeBooks says where to look for what accounting has of a job.
+func seeBooks(job core.JobID) string {
+	return fmt.Sprintf("compare `accordion journal --job %d` with `sacct -D -j %d`, under OAR with oarstat -fj %[1]d; only the database's administrator can correct it", job, job)
+}
 
 // settling is for how many seconds accounting may not have heard of what happened.
 const settling = 10
@@ -44,6 +51,8 @@ func (j *judge) unclosed() {
 	for _, b := range j.Books.Jobs {
 		switch f := (Finding{Kind: Open, Job: int64(b.ID), At: b.Submitted, Do: "`sacctmgr show runawayjobs` closes such rows"}); {
 		case live[b.ID]:
+		case b.Open && b.Merged: // Slurm 20.11 to 24.11 never close the row of a merged expander, which books nothing
+			j.report.Dangling++
 		case b.Open:
 			f.Text = fmt.Sprintf("accounting has it as %s without an end, and it is over", b.State)
 			j.find(f)
@@ -79,7 +88,7 @@ func (j *judge) compare(r *run) {
 		return // accounting may not know of it yet
 	case b == nil:
 		j.find(Finding{Kind: Missing, Job: int64(r.key.ID), At: r.began, Do: "see slurmdbd's log for lost messages, and `sacctmgr show stats`",
-			Text: fmt.Sprintf("it ran from then until %s, and accounting has no row of it", r.ended.UTC().Format("15:04:05Z"))})
+			Text: fmt.Sprintf("it ran from then for %s, and accounting has no row of it", lasted(r.ended.Unix()-r.began))})
 		return
 	case r.ended.IsZero() || b.Open:
 		return
@@ -87,8 +96,8 @@ func (j *judge) compare(r *run) {
 	held := j.all(b)
 	end := b.Holds[len(b.Holds)-1].To // companions end a moment later
 	if saw := r.ended.Unix(); saw > end+patience && !j.troubled(end-grain, saw) || saw < end-settling && !r.again {
-		j.find(Finding{Kind: End, Job: int64(r.key.ID), At: end, Do: doBooks,
-			Text: fmt.Sprintf("accounting ends it then, and the sidecar saw its end at %s", r.ended.UTC().Format("15:04:05Z"))})
+		j.find(Finding{Kind: End, Job: int64(r.key.ID), At: end, Do: seeBooks(r.key.ID),
+			Text: "accounting ends it then, and the sidecar saw its end " + apart(saw-end)})
 		return
 	}
 	j.sizes(r, held, end)
@@ -133,7 +142,7 @@ func (j *judge) sizes(r *run, held []adapter.Hold, end core.Time) {
 		booked := slices.Collect(maps.Keys(has))
 		hostlist.Sort(booked)
 		if !slices.Equal(booked, c.nodes) {
-			j.find(Finding{Kind: Size, Job: int64(r.key.ID), At: middle, Do: doBooks,
+			j.find(Finding{Kind: Size, Job: int64(r.key.ID), At: middle, Do: seeBooks(r.key.ID),
 				Text: fmt.Sprintf("accounting has it on %s, and the journal on %s", shown(booked), shown(c.nodes))})
 		}
 	}
@@ -167,7 +176,7 @@ func (j *judge) sum(r *run, b *adapter.Booked, end core.Time) {
 	booked := j.sumOf(b)
 	j.report.NodeSeconds += core.Time(booked)
 	if math.Abs(booked-held) > max(held/100, slack) {
-		j.find(Finding{Kind: Sum, Job: int64(r.key.ID), At: r.began, Do: doBooks,
+		j.find(Finding{Kind: Sum, Job: int64(r.key.ID), At: r.began, Do: seeBooks(r.key.ID),
 			Text: fmt.Sprintf("accounting has %.0f node-seconds, and by the journal it held %.0f", booked, held)})
 	}
 }
@@ -185,5 +194,15 @@ func (j *judge) sumOf(b *adapter.Booked) (sum float64) {
 	}
 	return sum
 }
+
+// apart returns a distance in time in words.
+func apart(by core.Time) string {
+	if by < 0 {
+		return lasted(-by) + " before"
+	}
+	return lasted(by) + " later"
+}
+
+func lasted(d core.Time) string { return core.FormatDuration(max(d, 0)) }
 
 func abs(t core.Time) core.Time { return max(t, -t) }

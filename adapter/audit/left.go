@@ -39,7 +39,7 @@ func (j *judge) leftReservations(live map[core.JobID]*adapter.Job) {
 	}
 	for _, r := range j.Standing.Reservations {
 		job, ours := release.Owner(r.Name)
-		f := Finding{Kind: Reservation, Job: int64(job), At: r.Start, Do: "`accordion release-all` deletes it, or while the sidecar runs `scontrol delete ReservationName=" + r.Name + "`"}
+		f := Finding{Kind: Reservation, Job: int64(job), At: r.Start, Do: j.deletes(r.Name)}
 		switch of := live[job]; {
 		case !ours:
 			continue
@@ -56,6 +56,14 @@ func (j *judge) leftReservations(live map[core.JobID]*adapter.Job) {
 	}
 }
 
+// deletes says how to delete a reservation.
+func (j *judge) deletes(name string) string {
+	if j.Alive {
+		return "look in the sidecar's log for why it does not delete it; `scontrol delete ReservationName=" + name + "` does"
+	}
+	return "`accordion release-all` deletes it"
+}
+
 // leftAllocations finds companions and expanders whose job is over.
 func (j *judge) leftAllocations(live map[core.JobID]*adapter.Job) {
 	for i := range j.Standing.Jobs {
@@ -68,7 +76,7 @@ func (j *judge) leftAllocations(live map[core.JobID]*adapter.Job) {
 			kind, what = Companion, "companion"
 		}
 		if parent := live[job.Expands]; parent == nil || parent.State != adapter.Running && parent.State != adapter.Pending {
-			j.find(Finding{Kind: kind, Job: int64(job.ID), At: job.Started, Do: "end it: scancel N, under OAR oardel N",
+			j.find(Finding{Kind: kind, Job: int64(job.ID), At: job.Started, Do: fmt.Sprintf("end it: scancel %d, under OAR oardel %[1]d", job.ID),
 				Text: fmt.Sprintf("%s of job %d is left, and that one is over", what, job.Expands)})
 		}
 	}
@@ -171,7 +179,7 @@ func (j *judge) act(e journal.Entry, leased bool, lost journal.Entry) {
 	}
 	if !leased && e.At.After(lost.At) {
 		j.find(Finding{Kind: NoLease, Job: e.Job, At: e.At.Unix(), Do: "see who held the lease then: `scontrol show reservation accordion-lease`, and the logs of both sidecars",
-			Text: fmt.Sprintf("%q was begun though the lease was lost at %s", e.Verb, lost.At.UTC().Format("15:04:05Z"))})
+			Text: fmt.Sprintf("%q was begun %s after the lease was lost", e.Verb, lasted(core.Time(e.At.Sub(lost.At).Seconds())))})
 	}
 }
 

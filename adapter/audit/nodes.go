@@ -21,7 +21,10 @@ type tenure struct {
 	away     bool // it was suspended, when others may be there
 }
 
-const lookTwoJobs = "look at both jobs with `accordion journal --job N` and `sacct -D -j N`, and send both to the authors"
+// lookAtBoth says what to do about two jobs on a node.
+func lookAtBoth(a, b core.JobID) string {
+	return fmt.Sprintf("compare `accordion journal --job %d` and `--job %d` with what accounting has of both", a, b)
+}
 
 // tenures returns who held each node by the books.
 func (j *judge) tenures() map[string][]tenure {
@@ -34,12 +37,21 @@ func (j *judge) tenures() map[string][]tenure {
 		for _, h := range b.Holds {
 			for _, node := range h.Nodes {
 				if h.From < h.To {
-					byNode[node] = append(byNode[node], tenure{owner, h.From, h.To, alone, b.Suspended})
+					byNode[node] = hold(byNode[node], tenure{owner, h.From, h.To, alone, b.Suspended})
 				}
 			}
 		}
 	}
 	return byNode
+}
+
+// hold adds a tenure, to the one before it where that is the same tenant's and ends then.
+func hold(held []tenure, next tenure) []tenure {
+	if n := len(held) - 1; n >= 0 && held[n].tenant == next.tenant && held[n].to == next.from && held[n].alone == next.alone {
+		held[n].to = next.to
+		return held
+	}
+	return append(held, next)
 }
 
 // parent returns the run beside which an allocation was made: the newest one of that number that the
@@ -69,7 +81,7 @@ func (j *judge) twoJobs() {
 			open = slices.DeleteFunc(open, func(t tenure) bool { return t.to <= next.from })
 			for _, t := range open {
 				if until := min(t.to, next.to); t.tenant != next.tenant && (t.alone || next.alone) && !t.away && !next.away && until > j.From {
-					j.find(Finding{Kind: TwoJobs, Job: int64(t.ID), Node: node, At: next.from, Do: lookTwoJobs,
+					j.find(Finding{Kind: TwoJobs, Job: int64(t.ID), Node: node, At: next.from, Do: lookAtBoth(t.ID, next.ID),
 						Text: fmt.Sprintf("accounting has it in jobs %d and %d for %s", t.ID, next.ID, core.FormatDuration(until-next.from))})
 				}
 			}
@@ -103,7 +115,7 @@ func (j *judge) watch() {
 						seen[pair] = map[string]bool{}
 					}
 					seen[pair][node] = true
-					j.find(Finding{Kind: TwoJobs, Job: int64(pair[0]), Node: node, At: s.At.Unix(), Do: lookTwoJobs,
+					j.find(Finding{Kind: TwoJobs, Job: int64(pair[0]), Node: node, At: s.At.Unix(), Do: lookAtBoth(pair[0], pair[1]),
 						Text: fmt.Sprintf("jobs %d and %d were seen on it at once", pair[0], pair[1])})
 				}
 				if !taken || h.alone {

@@ -38,7 +38,7 @@ func (j *judge) late(r *run) {
 			continue // the application was late
 		}
 		if !j.excused(r, c.entry, planned) {
-			j.find(Finding{Kind: Late, Job: c.entry.Job, At: c.entry.At.Unix(), Do: "see `accordion journal --job N` around that second, and the sidecar's log",
+			j.find(Finding{Kind: Late, Job: c.entry.Job, At: c.entry.At.Unix(), Do: seeJournal(r),
 				Text: fmt.Sprintf("it %s %.1f s after the planned second, and nothing says why", c.verb, late)})
 		}
 	}
@@ -75,7 +75,7 @@ func (j *judge) excused(r *run, late journal.Entry, planned float64) bool {
 func (j *judge) broken(r *run) {
 	for _, e := range r.entries {
 		if e.Kind == journal.KindEvent && e.Verb == "promise broken" && text(e, "cause") == "" {
-			j.find(Finding{Kind: Broken, Job: e.Job, At: e.At.Unix(), Do: "see `accordion journal --job N` before that second",
+			j.find(Finding{Kind: Broken, Job: e.Job, At: e.At.Unix(), Do: seeJournal(r),
 				Text: "its promise was broken, and the journal has no cause"})
 		}
 	}
@@ -109,7 +109,7 @@ func (j *judge) missed(r *run) {
 	if until <= due+patience || j.troubled(due-patience, until) {
 		return
 	}
-	j.find(Finding{Kind: Missed, Job: int64(r.key.ID), At: due, Do: "see `accordion explain N` while it runs, else `accordion journal --job N`",
+	j.find(Finding{Kind: Missed, Job: int64(r.key.ID), At: due, Do: seeJournal(r),
 		Text: fmt.Sprintf("step %d of %d was due, it ran on for %s, and nothing says why it stayed on %d nodes", step+2, len(r.profile), core.FormatDuration(until-due), len(r.changes[len(r.changes)-1].nodes))})
 }
 
@@ -122,7 +122,7 @@ func (j *judge) troubled(from, to core.Time) bool {
 
 // unexplained finds jobs that the sidecar or their limit ended without a word.
 func (j *judge) unexplained(r *run) {
-	const do = "see the job's output, and `accordion journal --job N`"
+	do := seeJournal(r)
 	for _, e := range r.entries {
 		if e.Kind == journal.KindIntent && e.Verb == "end" && e.Args["expander"] == nil && text(e, "why") == "" {
 			j.find(Finding{Kind: Unexplained, Job: e.Job, At: e.At.Unix(), Do: do, Text: "the sidecar ended it, and the journal does not say why"})
@@ -144,4 +144,9 @@ func (j *judge) stateOf(r *run) string {
 		return b.State
 	}
 	return r.state
+}
+
+// seeJournal says where to look for what happened to a job.
+func seeJournal(r *run) string {
+	return fmt.Sprintf("see `accordion journal --job %d` around that second, and the sidecar's log", r.key.ID)
 }

@@ -19,7 +19,7 @@ type told struct {
 	runs     []*run
 	accepted map[adapter.Key]bool
 	ids      map[core.JobID]bool // of accepted jobs
-	clocks   []time.Time // when the clock was set
+	clocks   []time.Time         // when the clock was set
 }
 
 // A run is one execution of a managed job.

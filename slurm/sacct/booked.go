@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"accordion/adapter"
 	"accordion/core"
@@ -14,111 +16,159 @@ import (
 	"accordion/slurm/output"
 )
 
-// BookedColumns are what ReadBooked reads, in order. The name is last: it may contain the separator.
-const BookedColumns = "JobIDRaw,Submit,Start,End,State,Partition,User,ElapsedRaw,AllocNodes,Suspended,NodeList,JobName"
+// BookedColumns are what ReadBooked reads, in order: of jobs and of their steps.
+const BookedColumns = "JobIDRaw,Submit,Start,End,State,Partition,User,AllocCPUS,NNodes,Suspended,NodeList,JobName"
 
-// bookedRow is one line of sacct with BookedColumns.
+// A bookedRow is one row of BookedColumns.
 type bookedRow struct {
 	row
+	step      string // "" of a job's own row
 	partition string
-	elapsed   core.Time
-	nodes     int64
 	suspended bool
+	fields    []string
 }
 
-var errBooked = errors.New("want the fields " + BookedColumns + " separated by |, times in Unix seconds (SLURM_TIME_FORMAT=%s)")
+var errBooked = errors.New("want the fields " + BookedColumns + ", times in Unix seconds (SLURM_TIME_FORMAT=%s)")
 
-// ReadBooked reads the rows of sacct --duplicates --allocations with BookedColumns, and joins those
-// of one job. What still runs is held until now. A row that cannot be read is left out and counted.
-func ReadBooked(in io.Reader, now core.Time) (*adapter.Books, error) {
+// ReadBooked reads the rows of `sacct --duplicates --noheader --parsable2` with BookedColumns, and
+// joins those of one job. What still runs is held until now. The separator may be any text: one that
+// no user can guess keeps names of jobs from looking like rows. A row that cannot be read is left out
+// and counted.
+func ReadBooked(in io.Reader, separator string, now core.Time) (*adapter.Books, error) {
 	books := &adapter.Books{Grain: 1}
-	var rows []bookedRow
-	scanner := bufio.NewScanner(in)
-	scanner.Buffer(nil, MaxLine)
+	var rows, steps []bookedRow
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, MaxLine)
 	number := 0
-	for scanner.Scan() {
+	for lines.Scan() {
 		number++
-		if strings.TrimSpace(scanner.Text()) == "" {
+		if !strings.Contains(lines.Text(), separator) { // blank, or the rest of a job's name
 			continue
 		}
-		r, err := parseBooked(scanner.Text())
+		r, err := parseBooked(lines.Text(), separator)
 		if err != nil {
 			if books.Unread++; books.Why == "" {
 				books.Why = fmt.Sprintf("sacct, line %d: %v", number, err)
 			}
 			continue
 		}
-		r.line = number
-		rows = append(rows, r)
+		if r.line = number; r.step != "" {
+			steps = append(steps, r)
+		} else {
+			rows = append(rows, r)
+		}
 	}
-	if err := scanner.Err(); err != nil {
+	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("sacct, line %d: %w", number+1, err)
 	}
-	for _, its := range lines(rows) {
-		books.Jobs = append(books.Jobs, bookedOf(its, now))
-	}
-	return books, nil
+	return books, bookAll(books, rows, steps, now)
 }
 
-func parseBooked(text string) (bookedRow, error) {
+// bookAll puts the rows into the books.
+func bookAll(books *adapter.Books, rows, steps []bookedRow, now core.Time) error {
+	sums, err := sumsOf(rows, now)
+	if err != nil {
+		return err
+	}
+	twice := twiceOf(steps)
+	for _, its := range lines(rows) {
+		b := bookedOf(its, now)
+		if s, known := sums[b.Key]; known {
+			b.Sum, b.Lost = float64(s.NodeSeconds), s.Empty
+		}
+		b.Twice = twice[int64(b.ID)]
+		books.Jobs = append(books.Jobs, b)
+	}
+	return nil
+}
+
+func parseBooked(text, separator string) (r bookedRow, err error) {
 	n := strings.Count(BookedColumns, ",") + 1
-	f := strings.SplitN(text, "|", n)
+	f := strings.SplitN(text, separator, n)
 	if len(f) != n {
-		return bookedRow{}, errBooked
+		return r, errBooked
 	}
-	id, err := strconv.ParseInt(f[0], 10, 64)
-	if err != nil || id <= 0 {
-		return bookedRow{}, fmt.Errorf("%.40q is no job id: %w", f[0], errBooked)
+	r.fields = f
+	number, step, _ := strings.Cut(f[0], ".")
+	if r.id, err = strconv.ParseInt(number, 10, 64); err != nil || r.id <= 0 {
+		return r, fmt.Errorf("%.40q is no job id: %w", f[0], errBooked)
 	}
-	r := bookedRow{row: row{entry: entry{id: id}, user: f[6], name: f[11]}, partition: f[5]}
+	r.step, r.partition, r.user, r.name = step, f[5], f[6], f[11]
 	r.state, _, _ = strings.Cut(f[4], " ")
 	for i, to := range []*core.Time{&r.submit, &r.start, &r.end} {
 		if *to, err = parseTime(f[1+i]); err != nil {
-			return bookedRow{}, err
-		}
-	}
-	for i, to := range []*int64{&r.elapsed, &r.nodes} {
-		if *to, err = strconv.ParseInt(f[7+i], 10, 64); err != nil && f[7+i] != "" {
-			return bookedRow{}, fmt.Errorf("%.40q is no number: %w", f[7+i], errBooked)
+			return r, err
 		}
 	}
 	r.suspended = strings.Trim(f[9], "0:-") != ""
 	if f[10] != "" && f[10] != "None assigned" {
-		if r.row.nodes, err = hostlist.Expand(f[10]); err != nil {
-			return bookedRow{}, fmt.Errorf("nodes: %w", err)
+		if r.nodes, err = hostlist.Expand(f[10]); err != nil {
+			return r, fmt.Errorf("nodes: %w", err)
 		}
 	}
 	return r, nil
 }
 
-// bookedOf makes the rows of a job one run of it.
+// sumsOf returns what accounting itself sums up for each job.
+func sumsOf(rows []bookedRow, now core.Time) (map[adapter.Key]Sum, error) {
+	text := strings.Builder{}
+	text.WriteString(strings.ReplaceAll(BookedColumns, ",", "|") + "\n")
+	for _, r := range rows {
+		for i, f := range r.fields {
+			if i > 0 {
+				text.WriteByte('|')
+			}
+			text.WriteString(strings.ReplaceAll(core.Printable(f), "|", "?"))
+		}
+		text.WriteByte('\n')
+	}
+	sums, err := ReadSums(strings.NewReader(text.String()), "sacct", time.UTC, now)
+	all := make(map[adapter.Key]Sum, len(sums))
+	for _, s := range sums {
+		all[s.Key] = s
+	}
+	return all, err
+}
+
+// twiceOf returns the steps of each job that have two rows of the same time.
+func twiceOf(steps []bookedRow) map[int64][]string {
+	slices.SortStableFunc(steps, func(a, b bookedRow) int {
+		return strings.Compare(a.fields[0], b.fields[0])
+	})
+	twice := map[int64][]string{}
+	for i := 1; i < len(steps); i++ {
+		a, b := steps[i-1], steps[i]
+		if a.id == b.id && a.step == b.step && b.start < ended(a.end) && a.start < ended(b.end) && !slices.Contains(twice[a.id], a.step) {
+			twice[a.id] = append(twice[a.id], a.step)
+		}
+	}
+	return twice
+}
+
+// bookedOf makes the rows of a job one run of it. A size is held from the end of the one before.
 func bookedOf(its []bookedRow, now core.Time) adapter.Booked {
 	first, last := its[0], its[len(its)-1]
 	parent, stays := output.Beside(first.name)
 	b := adapter.Booked{Key: adapter.Key{ID: core.JobID(first.id), Submitted: first.submit}, Name: first.name, User: first.user, Partition: first.partition,
 		Expands: parent, Stays: stays, State: last.state, Open: last.end == 0}
 	for i, r := range its {
+		b.Suspended = b.Suspended || r.suspended
 		if i > 0 {
 			r.start = max(r.start, its[i-1].end)
 		}
-		b.Suspended = b.Suspended || r.suspended
-		b.Sum += float64(r.elapsed * r.nodes)
 		end := r.end
 		if end == 0 {
 			end = now
 		}
-		if len(r.row.nodes) == 0 || r.start == 0 || r.start >= end {
+		if len(r.nodes) == 0 || r.start == 0 || r.start >= end {
 			continue
 		}
-		h := adapter.Hold{Nodes: r.row.nodes, From: r.start, To: end}
-		if n := len(b.Holds) - 1; n >= 0 && b.Holds[n].To == h.From && hostlist.Compact(b.Holds[n].Nodes) == hostlist.Compact(h.Nodes) {
-			b.Holds[n].To = h.To
+		if n := len(b.Holds) - 1; n >= 0 && b.Holds[n].To == r.start && slices.Equal(b.Holds[n].Nodes, r.nodes) {
+			b.Holds[n].To = end
 			continue
 		}
-		b.Holds = append(b.Holds, h)
+		b.Holds = append(b.Holds, adapter.Hold{Nodes: r.nodes, From: r.start, To: end})
 	}
-	if len(b.Holds) == 0 { // it never ran, or an expander's last row: what its row has is the count it asked for
-		b.Sum = 0
-	}
+	b.Merged = b.Expands != 0 && !stays && (last.state == resizing || last.state == "COMPLETED") && len(last.nodes) == 0
 	return b
 }
