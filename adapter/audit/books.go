@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"accordion/adapter"
+	"accordion/adapter/journal"
 	"accordion/core"
 	"accordion/core/hostlist"
 )
@@ -18,11 +19,11 @@ func (j *judge) books() {
 	j.unclosed()
 	for _, b := range j.Books.Jobs {
 		if b.Lost > 0 && b.Expands == 0 {
-			j.find(Finding{Kind: Lost, Job: int64(b.ID), At: b.Submitted, Do: seeBooks(b.ID),
+			j.find(Finding{Kind: Lost, Job: int64(b.ID), At: began(b), Do: seeBooks(b.ID),
 				Text: fmt.Sprintf("its size changed twice within one second, %d times: accounting has lost what came after", b.Lost)})
 		}
 		if len(b.Twice) > 0 {
-			j.find(Finding{Kind: Twice, Job: int64(b.ID), At: b.Submitted, Do: seeBooks(b.ID),
+			j.find(Finding{Kind: Twice, Job: int64(b.ID), At: began(b), Do: seeBooks(b.ID),
 				Text: "accounting has steps of it twice: " + strings.Join(b.Twice, ", ")})
 		}
 	}
@@ -38,6 +39,14 @@ func seeBooks(job core.JobID) string {
 
 // settling is for how many seconds accounting may not have heard of what happened.
 const settling = 10
+
+// began returns the first second in which accounting has nodes of a job; 0: it has none.
+func began(b adapter.Booked) core.Time {
+	if len(b.Holds) == 0 {
+		return 0
+	}
+	return b.Holds[0].From
+}
 
 // unclosed finds rows without an end of jobs that are over.
 func (j *judge) unclosed() {
@@ -100,6 +109,9 @@ func (j *judge) compare(r *run) {
 			Text: "accounting ends it then, and the sidecar saw its end " + apart(saw-end)})
 		return
 	}
+	if j.unannounced(r, held, end) {
+		return // what follows from it is no news
+	}
 	j.sizes(r, held, end)
 	j.sum(r, b, end)
 }
@@ -114,6 +126,55 @@ func (j *judge) all(b *adapter.Booked) []adapter.Hold {
 	}
 	slices.SortStableFunc(held, func(a, b adapter.Hold) int { return int(a.From - b.From) })
 	return held
+}
+
+// unannounced finds the first second in which the nodes of a job changed though the journal has
+// neither an act of the sidecar around it nor an event that says that others changed them.
+func (j *judge) unannounced(r *run, held []adapter.Hold, end core.Time) bool {
+	var seconds []core.Time
+	for _, h := range held {
+		seconds = append(seconds, h.From, h.To)
+	}
+	slices.Sort(seconds)
+	for _, at := range slices.Compact(seconds) {
+		if at > r.began+grain && at < end-grain && !slices.Equal(nodesAt(held, at-1), nodesAt(held, at)) && !j.intended(r, at) {
+			j.find(Finding{Kind: NoIntent, Job: int64(r.key.ID), At: at, Do: seeBooks(r.key.ID),
+				Text: fmt.Sprintf("accounting has it on %s from then on, and the journal has no act that changed it", shown(nodesAt(held, at)))})
+			r.unannounced = true
+			return true
+		}
+	}
+	return false
+}
+
+// intended reports whether the journal explains that a job's nodes changed at a second.
+func (j *judge) intended(r *run, at core.Time) bool {
+	about := grain + j.Books.Grain
+	for _, e := range r.entries {
+		begun, over := e.At.Unix()-about, e.At.Add(e.Took).Unix()+about
+		switch {
+		case e.Kind == journal.KindIntent && slices.Contains([]string{"expand", "merge", "shrink", "end"}, e.Verb) && begun <= at && (at <= over || e.Outcome != journal.Done):
+			return true
+		case e.Kind == journal.KindEvent && slices.Contains([]string{"changed", "forgotten", "escaped"}, e.Verb) && at <= over:
+			return true
+		}
+	}
+	return false
+}
+
+// nodesAt returns the nodes that were held at a second, sorted.
+func nodesAt(held []adapter.Hold, at core.Time) []string {
+	has := map[string]bool{}
+	for _, h := range held {
+		if h.From <= at && at < h.To {
+			for _, n := range h.Nodes {
+				has[n] = true
+			}
+		}
+	}
+	nodes := slices.Collect(maps.Keys(has))
+	hostlist.Sort(nodes)
+	return nodes
 }
 
 // sizes compares the nodes in the middle of each size.
@@ -131,16 +192,7 @@ func (j *judge) sizes(r *run, held []adapter.Hold, end core.Time) {
 			continue
 		}
 		middle := second((from + to) / 2)
-		has := map[string]bool{}
-		for _, h := range held {
-			if h.From <= middle && middle < h.To {
-				for _, n := range h.Nodes {
-					has[n] = true
-				}
-			}
-		}
-		booked := slices.Collect(maps.Keys(has))
-		hostlist.Sort(booked)
+		booked := nodesAt(held, middle)
 		if !slices.Equal(booked, c.nodes) {
 			j.find(Finding{Kind: Size, Job: int64(r.key.ID), At: middle, Do: seeBooks(r.key.ID),
 				Text: fmt.Sprintf("accounting has it on %s, and the journal on %s", shown(booked), shown(c.nodes))})

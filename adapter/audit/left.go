@@ -193,7 +193,7 @@ func (j *judge) announced(r *run) {
 			return e.Kind == journal.KindIntent && e.ID > since && e.ID < c.entry.ID && slices.Contains(needs[c.verb], e.Verb)
 		})
 		switch verbs := needs[c.verb]; {
-		case verbs == nil || intended:
+		case verbs == nil || intended || r.unannounced:
 		case i == 0 && !r.planned, i > 0 && slices.Equal(before, c.nodes), c.entry.Args["after"] != nil && i > 0 && r.has("changed", "forgotten"):
 		default:
 			j.find(Finding{Kind: NoIntent, Job: c.entry.Job, At: c.entry.At.Unix(), Do: "send the journal to the authors",

@@ -110,7 +110,7 @@ func (j *judge) missed(r *run) {
 		return
 	}
 	j.find(Finding{Kind: Missed, Job: int64(r.key.ID), At: due, Do: seeJournal(r),
-		Text: fmt.Sprintf("step %d of %d was due, it ran on for %s, and nothing says why it stayed on %d nodes", step+2, len(r.profile), core.FormatDuration(until-due), len(r.changes[len(r.changes)-1].nodes))})
+		Text: fmt.Sprintf("step %d of %d was due, it ran on for %s, and nothing says why it stayed on %s", step+2, len(r.profile), core.FormatDuration(until-due), counted(len(r.changes[len(r.changes)-1].nodes), "node"))})
 }
 
 // troubled reports whether something went wrong with the sidecar or the batch system in a span.

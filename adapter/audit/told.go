@@ -37,6 +37,8 @@ type run struct {
 	entries []journal.Entry
 	rigid   bool // it ran as an ordinary job: the sidecar did not follow it
 	again   bool // it was requeued
+
+	unannounced bool // accounting has a change that the journal has not
 }
 
 // A change is a size that a job had from an instant on.

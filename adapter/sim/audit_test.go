@@ -1,0 +1,68 @@
+package sim
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/audit"
+	"accordion/adapter/embedded"
+	"accordion/core"
+)
+
+// audited returns what `accordion audit` judges of a story that is over.
+func (w *world) audited() (in audit.Input, err error) {
+	in = audit.Input{From: w.begin.Unix(), Now: time.Now().Unix(), Entries: w.entries(), Alive: true, Prompt: w.punctuality()}
+	if in.Records, err = w.book.Records(); err != nil {
+		return in, err
+	}
+	snapshot, err := w.system.Observe(context.Background())
+	if err != nil {
+		return in, err
+	}
+	in.Standing = &adapter.Standing{At: time.Now(), Jobs: snapshot.Jobs, Nodes: snapshot.Nodes, Reservations: snapshot.Reservations}
+	in.Books = &adapter.Books{Grain: 1}
+	for _, r := range w.system.Jobs() {
+		in.Books.Jobs = append(in.Books.Jobs, bookedOf(r))
+	}
+	return in, nil
+}
+
+// bookedOf returns a record as accounting would have it, in whole seconds.
+func bookedOf(r embedded.Record) adapter.Booked {
+	b := adapter.Booked{Key: r.Key, Name: r.Name, User: r.User, Alone: true, Expands: r.Expands, Merged: r.MergedInto.ID != 0, State: r.Why, Open: r.End.IsZero()}
+	at := map[core.Time]bool{}
+	for _, s := range r.Spans {
+		at[s.From.Unix()], at[s.To.Unix()] = true, true
+	}
+	var seconds []core.Time
+	for s := range at {
+		seconds = append(seconds, s)
+	}
+	slices.Sort(seconds)
+	for i := range len(seconds) - 1 {
+		h := adapter.Hold{From: seconds[i], To: seconds[i+1]}
+		for _, s := range r.Spans {
+			if s.From.Unix() <= h.From && h.From < s.To.Unix() {
+				h.Nodes = append(h.Nodes, s.Node)
+			}
+		}
+		if len(h.Nodes) > 0 {
+			b.Holds = append(b.Holds, h)
+		}
+	}
+	return b
+}
+
+// judgeAudit demands that `accordion audit` finds nothing.
+func (w *world) judgeAudit() {
+	in, err := w.audited()
+	if err != nil {
+		w.blame("reading what the audit judges: %v", err)
+		return
+	}
+	for _, f := range audit.Judge(in).Findings {
+		w.blame("audit: %s", f.Line(time.UTC))
+	}
+}
