@@ -79,7 +79,7 @@ func (j *judge) booked(r *run) *adapter.Booked {
 	}
 	for i := range j.Books.Jobs {
 		b := &j.Books.Jobs[i]
-		if b.ID == r.key.ID && b.Expands == 0 && len(b.Holds) > 0 && abs(b.Holds[0].From-r.began) <= settling {
+		if b.ID == r.key.ID && b.Expands == 0 && len(b.Holds) > 0 && abs(b.Holds[0].From-r.began) <= grain+j.Books.Grain {
 			return b
 		}
 	}
@@ -93,8 +93,8 @@ func (j *judge) compare(r *run) {
 	}
 	b := j.booked(r)
 	switch {
-	case b == nil && r.ended.IsZero():
-		return // accounting may not know of it yet
+	case b == nil && (r.ended.IsZero() || r.again && j.troubled(r.began, r.ended.Unix())):
+		return // accounting does not know of it yet, or the batch system forgot that it ever began
 	case b == nil:
 		j.find(Finding{Kind: Missing, Job: int64(r.key.ID), At: r.began, Do: "see slurmdbd's log for lost messages, and `sacctmgr show stats`",
 			Text: fmt.Sprintf("it ran from then for %s, and accounting has no row of it", lasted(r.ended.Unix()-r.began))})
@@ -120,7 +120,7 @@ func (j *judge) compare(r *run) {
 func (j *judge) all(b *adapter.Booked) []adapter.Hold {
 	held := slices.Clone(b.Holds)
 	for _, other := range j.Books.Jobs {
-		if p := j.parent(other); p != nil && p.Key == b.Key {
+		if p := j.parent(other); p != nil && p.Key == b.Key && (other.Stays || other.Merged) {
 			held = append(held, other.Holds...)
 		}
 	}
@@ -150,16 +150,15 @@ func (j *judge) unannounced(r *run, held []adapter.Hold, end core.Time) bool {
 // intended reports whether the journal explains that a job's nodes changed at a second.
 func (j *judge) intended(r *run, at core.Time) bool {
 	about := grain + j.Books.Grain
-	for _, e := range r.entries {
-		begun, over := e.At.Unix()-about, e.At.Add(e.Took).Unix()+about
-		switch {
-		case e.Kind == journal.KindIntent && slices.Contains([]string{"expand", "merge", "shrink", "end"}, e.Verb) && begun <= at && (at <= over || e.Outcome != journal.Done):
-			return true
-		case e.Kind == journal.KindEvent && slices.Contains([]string{"changed", "forgotten", "escaped"}, e.Verb) && at <= over:
+	for _, c := range r.changes {
+		if !c.sure && (resizes[c.verb] == nil || c.entry.Args["after"] != nil) && at <= c.entry.At.Unix()+about {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(r.entries, func(e journal.Entry) bool {
+		begun, over := e.At.Unix()-about, e.At.Add(e.Took).Unix()+about
+		return e.Kind == journal.KindIntent && slices.Contains([]string{"expand", "merge", "shrink", "end"}, e.Verb) && begun <= at && (at <= over || e.Outcome != journal.Done)
+	})
 }
 
 // nodesAt returns the nodes that were held at a second, sorted.
@@ -210,11 +209,11 @@ func shown(nodes []string) string {
 // sum compares the node-seconds, within the larger of 1 % and 2 s a change.
 func (j *judge) sum(r *run, b *adapter.Booked, end core.Time) {
 	held, slack := 0.0, 0.0
+	if r.failed() || slices.ContainsFunc(r.changes, func(c change) bool { return !c.sure }) {
+		j.report.Unjudged++
+		return
+	}
 	for i, c := range r.changes {
-		if !c.sure {
-			j.report.Unjudged++
-			return
-		}
 		until, before := float64(end), len(c.nodes)
 		if i+1 < len(r.changes) {
 			until = r.changes[i+1].at
@@ -236,7 +235,7 @@ func (j *judge) sum(r *run, b *adapter.Booked, end core.Time) {
 // sumOf returns the node-seconds that accounting has for a job and the allocations beside it.
 func (j *judge) sumOf(b *adapter.Booked) (sum float64) {
 	for _, other := range j.Books.Jobs {
-		if p := j.parent(other); other.Key == b.Key || p != nil && p.Key == b.Key {
+		if p := j.parent(other); other.Key == b.Key || p != nil && p.Key == b.Key && (other.Stays || other.Merged) {
 			if other.Sum > 0 {
 				sum += other.Sum
 			} else {

@@ -183,9 +183,13 @@ func (j *judge) act(e journal.Entry, leased bool, lost journal.Entry) {
 	}
 }
 
+// anyResize are the acts that change a job's nodes. One that its user has shrunk grows to a step that is
+// called a shrink.
+var anyResize = []string{"expand", "merge", "shrink"}
+
 // announced finds starts and resizes of a run that have no intent before them.
 func (j *judge) announced(r *run) {
-	needs := map[string][]string{"started": {"release", "attach", "let in"}, "grew": {"expand", "merge"}, "shrank": {"shrink", "expand", "merge"}}
+	needs := map[string][]string{"started": {"release", "attach", "let in"}, "grew": anyResize, "shrank": anyResize, "resized": anyResize}
 	var before []string
 	since := int64(0)
 	for i, c := range r.changes {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"accordion/adapter"
@@ -29,6 +30,7 @@ type run struct {
 	planned bool      // the sidecar decided its start
 	ends    core.Time // promised; 0: not known
 	profile core.EP   // that it was started with; nil: not known
+	chosen  []string  // the nodes that it was started on
 	began   core.Time // Unix second
 	ended   time.Time // when the sidecar saw its end; zero: it has not
 	state   string    // in which it ended, in the batch system's word; "": not known
@@ -89,20 +91,26 @@ func tell(entries []journal.Entry) *told {
 		r.entries = append(r.entries, e)
 		switch e.Verb {
 		case "starting":
-			r.planned = true
+			r.planned, r.chosen = true, nodes(e, "nodes")
 			if ep, err := evolve.Parse(text(e, "profile")); err == nil {
 				r.profile = ep
 			}
 		case "held", "sent back":
 			r.planned = false
 		case "started":
+			if running[key] != nil { // again, by a sidecar whose predecessor died just then
+				r.found(e)
+				break
+			}
+			if !r.start(e) { // a part of an application, which its launcher follows
+				break
+			}
 			delete(waiting, key)
-			r.start(e)
 			t.runs = append(t.runs, r)
 			if !r.rigid {
 				running[key] = r
 			}
-		case "grew", "shrank":
+		case "grew", "shrank", "resized":
 			r.resize(e)
 		case "changed", "forgotten", "escaped":
 			r.found(e)
@@ -118,13 +126,19 @@ func tell(entries []journal.Entry) *told {
 	return t
 }
 
-// start notes a job's start.
-func (r *run) start(e journal.Entry) {
-	began, _ := number(e, "began")
+// start notes a job's start, and reports whether the entry is that of a managed job.
+func (r *run) start(e journal.Entry) bool {
+	began, ok := number(e, "began")
 	ends, promised := number(e, "ends")
 	r.began, r.ends, r.rigid = core.Time(began), core.Time(ends), !promised
-	r.changes = []change{{entry: e, verb: e.Verb, at: began, slack: grain, sure: true, nodes: nodes(e, "nodes")}}
+	has := nodes(e, "nodes")
+	sure := slices.Equal(has, r.chosen) || seconds(e.At)-began <= grain // else its user may have changed it before it was seen
+	r.changes = []change{{entry: e, verb: e.Verb, at: began, slack: grain, sure: sure, nodes: has}}
+	return ok
 }
+
+// resizes are the acts at whose end a job has the nodes of an event.
+var resizes = map[string][]string{"grew": {"expand"}, "shrank": {"shrink"}, "resized": {"expand", "shrink"}}
 
 // resize notes a growth or a shrink of the sidecar's. Nodes are held from the end of the expansion
 // on, and until the end of the shrink.
@@ -134,7 +148,7 @@ func (r *run) resize(e journal.Entry) {
 		if len(r.changes) > 0 && a.ID <= r.changes[len(r.changes)-1].entry.ID {
 			break
 		}
-		if a.Kind == journal.KindIntent && a.Outcome == journal.Done && a.Verb == map[string]string{"grew": "expand", "shrank": "shrink"}[e.Verb] {
+		if a.Kind == journal.KindIntent && a.Outcome == journal.Done && slices.Contains(resizes[e.Verb], a.Verb) {
 			c.at, c.slack, c.sure = seconds(a.At.Add(a.Took)), grain+a.Took.Seconds(), true
 			break
 		}
@@ -147,6 +161,24 @@ func (r *run) found(e journal.Entry) {
 	if n := nodes(e, "nodes"); len(n) > 0 && len(r.changes) > 0 {
 		r.changes = append(r.changes, change{entry: e, verb: e.Verb, at: seconds(e.At), slack: grain, nodes: n})
 	}
+}
+
+// failed reports whether nodes were allocated for a growth that came to nothing: they were held for a
+// while that the journal does not know.
+func (r *run) failed() bool {
+	open := false
+	for _, e := range r.entries {
+		switch {
+		case e.Kind == journal.KindIntent && e.Verb == "expand" && (e.Outcome == journal.Done || strings.HasPrefix(e.Outcome, "interrupted")):
+			if open {
+				return true
+			}
+			open = true
+		case e.Kind == journal.KindEvent && (e.Verb == "grew" || e.Verb == "resized" || e.Verb == "shrank"):
+			open = false
+		}
+	}
+	return open
 }
 
 // has reports whether the run has an event of one of the kinds.

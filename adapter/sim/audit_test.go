@@ -24,7 +24,7 @@ func (w *world) audited() (in audit.Input, err error) {
 	in.Standing = &adapter.Standing{At: time.Now(), Jobs: snapshot.Jobs, Nodes: snapshot.Nodes, Reservations: snapshot.Reservations}
 	in.Books = &adapter.Books{Grain: 1}
 	for _, r := range w.system.Jobs() {
-		in.Books.Jobs = append(in.Books.Jobs, bookedOf(r))
+		in.Books.Jobs = append(in.Books.Jobs, runsOf(bookedOf(r))...)
 	}
 	return in, nil
 }
@@ -53,6 +53,20 @@ func bookedOf(r embedded.Record) adapter.Booked {
 		}
 	}
 	return b
+}
+
+// runsOf divides a job that the batch system requeued, or whose start it forgot, into its runs, as
+// accounting has them.
+func runsOf(b adapter.Booked) []adapter.Booked {
+	for i := 1; i < len(b.Holds); i++ {
+		if b.Holds[i].From > b.Holds[i-1].To {
+			first, rest := b, b
+			first.Holds, first.State, first.Open = b.Holds[:i:i], "REQUEUED", false
+			rest.Holds, rest.Submitted = b.Holds[i:], b.Holds[i].From
+			return append([]adapter.Booked{first}, runsOf(rest)...)
+		}
+	}
+	return []adapter.Booked{b}
 }
 
 // judgeAudit demands that `accordion audit` finds nothing.
