@@ -137,9 +137,14 @@ func (j *judge) unannounced(r *run, held []adapter.Hold, end core.Time) bool {
 	}
 	slices.Sort(seconds)
 	for _, at := range slices.Compact(seconds) {
-		if at > r.began+grain && at < end-grain && !slices.Equal(nodesAt(held, at-1), nodesAt(held, at)) && !j.intended(r, at) {
+		before, after := nodesAt(held, at-1), nodesAt(held, at)
+		switch {
+		case at <= r.began+grain || at >= end-grain || slices.Equal(before, after) || j.intended(r, at):
+		case hostlist.Same(hostlist.Within(after, hostlist.Set(before)), after) && r.overWithin(at, settling):
+			r.unseen = true // its owner may shrink it, and the sidecar did not look again before the next change
+		default:
 			j.find(Finding{Kind: NoIntent, Job: int64(r.key.ID), At: at, Do: seeBooks(r.key.ID),
-				Text: fmt.Sprintf("accounting has it on %s from then on, and the journal has no act that changed it", shown(nodesAt(held, at)))})
+				Text: fmt.Sprintf("accounting has it on %s from then on, and the journal has no act that changed it", shown(after))})
 			r.unannounced = true
 			return true
 		}
@@ -209,7 +214,7 @@ func shown(nodes []string) string {
 // sum compares the node-seconds, within the larger of 1 % and 2 s a change.
 func (j *judge) sum(r *run, b *adapter.Booked, end core.Time) {
 	held, slack := 0.0, 0.0
-	if r.failed() || slices.ContainsFunc(r.changes, func(c change) bool { return !c.sure }) {
+	if r.unseen || r.failed() || slices.ContainsFunc(r.changes, func(c change) bool { return !c.sure }) {
 		j.report.Unjudged++
 		return
 	}

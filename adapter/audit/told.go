@@ -41,6 +41,7 @@ type run struct {
 	again   bool // it was requeued
 
 	unannounced bool // accounting has a change that the journal has not
+	unseen      bool // so has it one that the sidecar did not see in time
 }
 
 // A change is a size that a job had from an instant on.
@@ -179,6 +180,12 @@ func (r *run) failed() bool {
 		}
 	}
 	return open
+}
+
+// overWithin reports whether the run ended, or its size changed, within some seconds after one.
+func (r *run) overWithin(at, span core.Time) bool {
+	soon := func(t time.Time) bool { return t.Unix() >= at && t.Unix() <= at+span }
+	return soon(r.ended) || slices.ContainsFunc(r.changes, func(c change) bool { return soon(c.entry.At) })
 }
 
 // has reports whether the run has an event of one of the kinds.

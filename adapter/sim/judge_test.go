@@ -173,7 +173,6 @@ func (w *world) judge(managed bool) {
 	}
 	if managed {
 		w.judgeForged()
-		w.judgePromises()
 		w.judgeAudit()
 	}
 }
