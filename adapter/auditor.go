@@ -19,11 +19,11 @@ type Auditor interface {
 // Standing is what exists in a batch system at one instant.
 type Standing struct {
 	At           time.Time
-	Jobs         []Job         // all that have not ended; those beside another job have Expands
-	Companions   []core.JobID  // those of them that stay beside their job, and are never merged
+	Jobs         []Job         // all that have not ended; one made for another job has Expands
+	Companions   []core.JobID  // companions among them, which are never merged into their job
 	Exclusive    []string      // partitions whose jobs are alone on their nodes
 	Nodes        []Node        // the pool, and no other node
-	Reservations []Reservation // all; those of Accordion are Ours
+	Reservations []Reservation // all, Accordion's own and others
 	Kept         []Kept        // whatever else Accordion keeps for single jobs
 }
 
@@ -49,7 +49,7 @@ type Booked struct {
 	Key        // Submitted is that of its first row
 	Name, User string
 	Partition  string
-	Expands    core.JobID // the job beside which it was allocated; 0 for every other job
+	Expands    core.JobID // the job for which it was allocated; 0: none
 	Stays      bool       // it is a companion: it is never merged
 	Alone      bool       // no other job may be on its nodes
 	Suspended  bool       // it was suspended for a while, in which others may have been there

@@ -49,7 +49,7 @@ func (s *System) Standing(ctx context.Context) (*adapter.Standing, error) {
 	return all, nil
 }
 
-// kept returns the cpusets that are noted for jobs. Places of jobs that are over mean nothing.
+// kept returns the cpusets that are noted for jobs. Places of jobs that have ended mean nothing.
 func kept(ctx context.Context, tx *sql.Tx) ([]adapter.Kept, error) {
 	all, err := database.All(ctx, tx, "the cpusets", "SELECT base, host FROM accordion_cpusets", nil,
 		func(k *adapter.Kept) []any { return []any{(*int64)(&k.Job.ID), &k.Name} })

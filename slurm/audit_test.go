@@ -222,7 +222,7 @@ func assertAudit(t *testing.T, lab *lab.SlurmLab, since time.Time, users ...stri
 	return rows, held
 }
 
-// audits is `accordion audit` in this process, with what a watch saw.
+// audits runs `accordion audit` in this process, with what a watch saw.
 func audits(t *testing.T, lab *lab.SlurmLab, since time.Time, seen []adapter.Standing) audit.Report {
 	t.Helper()
 	s, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: time.Minute})

@@ -58,13 +58,13 @@ const (
 	Companion    Kind = "companion"      // a companion was left behind
 	Expander     Kind = "expander"       // an expander was left behind
 	Mark         Kind = "mark"           // a waiting job is marked, and no sidecar knows it
-	Remembered   Kind = "record"         // the journal remembers a job that is over
+	Remembered   Kind = "record"         // the journal remembers a job that has ended
 	Node         Kind = "node"           // a node is allocated, and no job has it
 	HostsFile    Kind = "hosts-file"     // a hosts file was left behind
 	Kept         Kind = "kept"           // something else was left behind
 	Unfinished   Kind = "unfinished"     // an action has no outcome
 	Missing      Kind = "books-missing"  // accounting has no row of a job that ran
-	Open         Kind = "books-open"     // accounting has no end of a job that is over
+	Open         Kind = "books-open"     // accounting has no end of a job that has ended
 	End          Kind = "books-end"      // accounting has another end than the sidecar saw
 	Size         Kind = "books-size"     // accounting has other nodes than the journal
 	Sum          Kind = "books-sum"      // accounting has another sum of node-seconds than the journal

@@ -48,7 +48,7 @@ func began(b adapter.Booked) core.Time {
 	return b.Holds[0].From
 }
 
-// unclosed finds rows without an end of jobs that are over.
+// unclosed finds rows without an end of jobs that have ended.
 func (j *judge) unclosed() {
 	if j.Standing == nil {
 		return
@@ -63,10 +63,10 @@ func (j *judge) unclosed() {
 		case b.Open && b.Merged: // Slurm 20.11 to 24.11 never close the row of a merged expander, which books nothing
 			j.report.Dangling++
 		case b.Open:
-			f.Text = fmt.Sprintf("accounting has it as %s without an end, and it is over", b.State)
+			f.Text = fmt.Sprintf("accounting has it as %s without an end, and it has ended", b.State)
 			j.find(f)
 		case b.State == "RESIZING" && (b.Expands == 0 || b.Stays):
-			f.Text = "its last row in accounting reads RESIZING, and it is over"
+			f.Text = "its last row in accounting reads RESIZING, and it has ended"
 			j.find(f)
 		}
 	}
@@ -93,7 +93,7 @@ func (j *judge) compare(r *run) {
 	}
 	b := j.booked(r)
 	switch {
-	case b == nil && (r.ended.IsZero() || r.again && j.troubled(r.began, r.ended.Unix())):
+	case b == nil && (r.ended.IsZero() || r.ended.Unix()-r.began <= 2*grain || r.again && j.troubled(r.began, r.ended.Unix())):
 		return // accounting does not know of it yet, or the batch system forgot that it ever began
 	case b == nil:
 		j.find(Finding{Kind: Missing, Job: int64(r.key.ID), At: r.began, Do: "see slurmdbd's log for lost messages, and `sacctmgr show stats`",

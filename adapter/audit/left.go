@@ -44,7 +44,7 @@ func (j *judge) leftReservations(live map[core.JobID]*adapter.Job) {
 		case !ours:
 			continue
 		case job != 0 && of == nil:
-			f.Text = fmt.Sprintf("reservation %s is left, and its job is over", r.Name)
+			f.Text = fmt.Sprintf("reservation %s is left, and its job has ended", r.Name)
 		case job != 0 && adapter.RequestOf(of) == "":
 			f.Text = fmt.Sprintf("reservation %s is left, and the job of that number is no managed one", r.Name)
 		case dead[r.Name]:
@@ -77,7 +77,7 @@ func (j *judge) leftAllocations(live map[core.JobID]*adapter.Job) {
 		}
 		if parent := live[job.Expands]; parent == nil || parent.State != adapter.Running && parent.State != adapter.Pending {
 			j.find(Finding{Kind: kind, Job: int64(job.ID), At: job.Started, Do: fmt.Sprintf("end it: scancel %d, under OAR oardel %[1]d", job.ID),
-				Text: fmt.Sprintf("%s of job %d is left, and that one is over", what, job.Expands)})
+				Text: fmt.Sprintf("%s of job %d is left, and that one has ended", what, job.Expands)})
 		}
 	}
 }
@@ -98,7 +98,7 @@ func (j *judge) leftNodes() {
 	}
 }
 
-// leftRecords finds what the journal remembers of jobs that are over, jobs that no sidecar knows, and
+// leftRecords finds what the journal remembers of jobs that have ended, jobs that no sidecar knows, and
 // actions without an outcome.
 func (j *judge) leftRecords(live map[core.JobID]*adapter.Job) {
 	known := map[adapter.Key]bool{}
@@ -106,7 +106,7 @@ func (j *judge) leftRecords(live map[core.JobID]*adapter.Job) {
 		key := adapter.Key{ID: core.JobID(r.Job), Submitted: r.Submitted}
 		known[key] = true
 		if job := live[key.ID]; j.Alive && (job == nil || job.Submitted != key.Submitted) {
-			j.find(Finding{Kind: Remembered, Job: r.Job, Text: "the journal remembers it as one that waits or runs, and it is over",
+			j.find(Finding{Kind: Remembered, Job: r.Job, Text: "the journal remembers it as one that waits or runs, and it has ended",
 				Do: "look in the sidecar's log for why it does not read the batch system"})
 		}
 	}
@@ -130,7 +130,7 @@ func unfinishedDo(alive bool) string {
 	return "start the sidecar: it reads what became of it"
 }
 
-// leftKept finds what else is kept for jobs that are over.
+// leftKept finds what else is kept for jobs that have ended.
 func (j *judge) leftKept(live map[core.JobID]*adapter.Job) {
 	for _, k := range j.Standing.Kept {
 		job := live[k.Job.ID]
@@ -143,7 +143,7 @@ func (j *judge) leftKept(live map[core.JobID]*adapter.Job) {
 				continue
 			}
 		}
-		j.find(Finding{Kind: kind, Job: int64(k.Job.ID), Text: fmt.Sprintf("%s %s is left, and its job is over", k.What, k.Name), Do: k.Fix})
+		j.find(Finding{Kind: kind, Job: int64(k.Job.ID), Text: fmt.Sprintf("%s %s is left, and its job has ended", k.What, k.Name), Do: k.Fix})
 	}
 }
 

@@ -89,9 +89,9 @@ var planted = []struct {
 	{"a limit that ended a job without a reason", func(t *testing.T, in *Input) {
 		in.row(t, 17).State = "TIMEOUT"
 	}, `unexplained job=17 at=2027-01-15T08:21:40: its limit ended it, and the journal has no reason why its steps took longer than they were planned`},
-	{"a reservation of a job that is over", func(t *testing.T, in *Input) {
+	{"a reservation of a job that has ended", func(t *testing.T, in *Input) {
 		in.Standing.Reservations = append(in.Standing.Reservations, adapter.Reservation{Name: "accordion-17-1", Start: zero + 1100, End: zero + 1220})
-	}, `reservation job=17 at=2027-01-15T08:18:20: reservation accordion-17-1 is left, and its job is over`},
+	}, `reservation job=17 at=2027-01-15T08:18:20: reservation accordion-17-1 is left, and its job has ended`},
 	{"a reservation of a job whose number an ordinary one has", func(t *testing.T, in *Input) {
 		in.Standing.Jobs = append(in.Standing.Jobs, adapter.Job{Key: key(60), State: adapter.Pending})
 		in.Standing.Reservations = append(in.Standing.Reservations, adapter.Reservation{Name: "accordion-60-0", Start: zero + 1100, End: zero + 1220})
@@ -100,25 +100,25 @@ var planted = []struct {
 		in.Alive = false
 		in.Standing.Reservations[1].Start = zero + 90000
 	}, `reservation job=41 at=2027-01-16T09:00:00: reservation accordion-41-0 keeps nodes, and no sidecar lives`},
-	{"a companion of a job that is over", func(t *testing.T, in *Input) {
+	{"a companion of a job that has ended", func(t *testing.T, in *Input) {
 		in.Standing.Jobs = append(in.Standing.Jobs, adapter.Job{Key: key(31), State: adapter.Running, Started: zero + 1400, Nodes: list(t, "n7"), Expands: 30})
 		in.row(t, 31).Open, in.row(t, 31).State = true, "RUNNING"
-	}, `companion job=31 at=2027-01-15T08:23:20: companion of job 30 is left, and that one is over`},
-	{"an expander of a job that is over", func(t *testing.T, in *Input) {
+	}, `companion job=31 at=2027-01-15T08:23:20: companion of job 30 is left, and that one has ended`},
+	{"an expander of a job that has ended", func(t *testing.T, in *Input) {
 		in.Standing.Jobs = append(in.Standing.Jobs, adapter.Job{Key: key(61), State: adapter.Pending, Expands: 17})
-	}, `expander job=61: expander of job 17 is left, and that one is over`},
+	}, `expander job=61: expander of job 17 is left, and that one has ended`},
 	{"a node that no job has", func(t *testing.T, in *Input) {
 		in.Standing.Nodes[6].Idle, in.Standing.Nodes[6].Why = false, "ALLOCATED"
 	}, `node node=n7: it is ALLOCATED, and no job has it`},
 	{"a marked job that the sidecar does not know", func(t *testing.T, in *Input) {
 		in.Records = in.Records[:1]
 	}, `mark job=41: it waits with the sidecar's mark, and the sidecar does not know it`},
-	{"a record of a job that is over", func(t *testing.T, in *Input) {
+	{"a record of a job that has ended", func(t *testing.T, in *Input) {
 		in.Records = append(in.Records, journal.Record{Job: 17, Submitted: zero + 17})
-	}, `record job=17: the journal remembers it as one that waits or runs, and it is over`},
+	}, `record job=17: the journal remembers it as one that waits or runs, and it has ended`},
 	{"a record of an earlier job of the same number", func(t *testing.T, in *Input) {
 		in.Records = append(in.Records, journal.Record{Job: 40, Submitted: zero + 3})
-	}, `record job=40: the journal remembers it as one that waits or runs, and it is over`},
+	}, `record job=40: the journal remembers it as one that waits or runs, and it has ended`},
 	{"an action without an outcome", func(t *testing.T, in *Input) {
 		e := in.entry(t, 40, "detach")
 		e.Outcome, e.Took = "", 0
@@ -130,23 +130,23 @@ var planted = []struct {
 	}, `unfinished job=41 at=2027-01-15T08:31:40: nobody knows how "adopt" ended`},
 	{"a hosts file that is older than a month", func(t *testing.T, in *Input) {
 		in.Standing.Kept[1].Age = 40 * 24 * 3600
-	}, `hosts-file job=17: hosts file /tmp/accordion-1001/lab-17.hosts is left, and its job is over`},
-	{"a cpuset of a job that is over", func(t *testing.T, in *Input) {
+	}, `hosts-file job=17: hosts file /tmp/accordion-1001/lab-17.hosts is left, and its job has ended`},
+	{"a cpuset of a job that has ended", func(t *testing.T, in *Input) {
 		in.Standing.Kept[2].Job.ID = 30
-	}, `kept job=30: cpuset n3 is left, and its job is over`},
+	}, `kept job=30: cpuset n3 is left, and its job has ended`},
 	{"a job that accounting does not know", func(t *testing.T, in *Input) {
 		in.forget(30)
 		in.forget(31)
 	}, `books-missing job=30 at=2027-01-15T08:16:40: it ran from then for 8m20s, and accounting has no row of it`},
 	{"a job without an end in accounting", func(t *testing.T, in *Input) {
 		in.row(t, 30).Open, in.row(t, 30).State = true, "RUNNING"
-	}, `books-open job=30 at=2027-01-15T08:00:30: accounting has it as RUNNING without an end, and it is over`},
+	}, `books-open job=30 at=2027-01-15T08:00:30: accounting has it as RUNNING without an end, and it has ended`},
 	{"an ordinary job without an end in accounting", func(t *testing.T, in *Input) {
 		in.row(t, 18).Open, in.row(t, 18).State = true, "RUNNING"
-	}, `books-open job=18 at=2027-01-15T08:00:18: accounting has it as RUNNING without an end, and it is over`},
+	}, `books-open job=18 at=2027-01-15T08:00:18: accounting has it as RUNNING without an end, and it has ended`},
 	{"a last row that reads RESIZING", func(t *testing.T, in *Input) {
 		in.row(t, 17).State = "RESIZING"
-	}, `books-open job=17 at=2027-01-15T08:00:17: its last row in accounting reads RESIZING, and it is over`},
+	}, `books-open job=17 at=2027-01-15T08:00:17: its last row in accounting reads RESIZING, and it has ended`},
 	{"an end in accounting long before the true one", func(t *testing.T, in *Input) {
 		b := in.row(t, 30)
 		b.Holds[0].To, b.Sum = zero+1300, 300

@@ -145,7 +145,7 @@ func twiceOf(steps []bookedRow) map[int64][]string {
 	return twice
 }
 
-// bookedOf makes the rows of a job one run of it. A size is held from the end of the one before.
+// bookedOf returns one run of the rows of a job. A size is held from the end of the one before.
 func bookedOf(its []bookedRow, now core.Time) adapter.Booked {
 	first, last := its[0], its[len(its)-1]
 	parent, stays := output.Beside(first.name)

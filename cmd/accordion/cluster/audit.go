@@ -20,7 +20,7 @@ import (
 	"accordion/core"
 )
 
-// Audit is "accordion audit".
+// Audit returns the command "accordion audit".
 func Audit() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "audit",
@@ -29,7 +29,7 @@ func Audit() *cobra.Command {
 
   no node was in two jobs
   promises were kept, or the journal says why not
-  nothing is left of jobs that are over: reservations, companions, expanders, marks, records, hosts files
+  nothing is left of jobs that have ended: reservations, companions, expanders, marks, records, hosts files
   what accounting booked is what the journal says was held, within the larger of 1 % and 2 s a change
   nothing was done without an intent before it, and nothing after the lease was lost
 
