@@ -150,7 +150,11 @@ func writeAudit(w io.Writer, cluster string, from core.Time, r audit.Report, why
 		fmt.Fprintf(&b, "%s%s\n", before, r.Summary())
 	}
 	if r.Unread > 0 {
-		fmt.Fprintf(&b, "%snot read: %d rows; the first: %s\n", before, r.Unread, core.Printable(why))
+		rows := "rows"
+		if r.Unread == 1 {
+			rows = "row"
+		}
+		fmt.Fprintf(&b, "%snot read: %d %s; the first: %s\n", before, r.Unread, rows, core.Printable(why))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
