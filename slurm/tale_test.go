@@ -349,7 +349,7 @@ func (w *tale) isClean() {
 	w.lab.Await(w.T, 3*time.Minute, "no job is left", everySecond(func() bool {
 		return strings.TrimSpace(w.lab.Run(w.T, "root", "squeue", "--noheader", "--all", "-o", "%A")) == ""
 	}))
-	says, _, err := w.lab.Exec("root", "", "accordion", "audit", "--settle", "2m", "--since", w.begun.UTC().Format(time.RFC3339))
+	says, _, err := w.lab.Exec("root", "", "accordion", "audit", "--settle", "20s", "--since", w.begun.UTC().Format(time.RFC3339))
 	if err != nil || !strings.HasPrefix(says, "clean: ") {
 		w.Errorf("accordion audit says (%v)\n%s", err, says)
 	}
