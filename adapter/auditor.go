@@ -56,6 +56,7 @@ type Booked struct {
 	State      string     // of its last row
 	Open       bool       // accounting knows no end of it
 	Merged     bool       // an expander whose nodes became its job's
+	Dangling   bool       // a merged expander has a row without nodes and without an end
 	Holds      []Hold     // by time; one that lasts ends with the reading
 	Sum        float64    // node-seconds that the accounting's own sums have for it
 	Lost       int        // sizes that accounting has no second of, because the size changed twice in one

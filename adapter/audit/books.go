@@ -60,7 +60,7 @@ func (j *judge) unclosed() {
 	for _, b := range j.Books.Jobs {
 		switch f := (Finding{Kind: Open, Job: int64(b.ID), At: b.Submitted, Do: "`sacctmgr show runawayjobs` closes such rows"}); {
 		case live[b.ID]:
-		case b.Open && b.Merged: // Slurm 20.11 to 24.11 never close the row of a merged expander, which books nothing
+		case b.Dangling: // Slurm 20.11 to 24.11 never close the row of a merged expander, which books nothing
 			j.report.Dangling++
 		case b.Open:
 			f.Text = fmt.Sprintf("accounting has it as %s without an end, and it has ended", b.State)

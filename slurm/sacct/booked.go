@@ -169,6 +169,9 @@ func bookedOf(its []bookedRow, now core.Time) adapter.Booked {
 		}
 		b.Holds = append(b.Holds, adapter.Hold{Nodes: r.nodes, From: r.start, To: end})
 	}
-	b.Merged = b.Expands != 0 && !stays && (last.state == resizing || last.state == "COMPLETED") && len(last.nodes) == 0
+	b.Merged = b.Expands != 0 && !stays && (last.state == resizing || last.state == "COMPLETED")
+	if b.Merged && b.Open && len(last.nodes) == 0 {
+		b.Open, b.Dangling = false, true
+	}
 	return b
 }
