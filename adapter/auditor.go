@@ -42,6 +42,11 @@ type Books struct {
 	Grain  core.Time // seconds by which one of its times may differ from the truth
 	Unread int       // rows that could not be read
 	Why    string    // why not, for the first of them; "": all were read
+
+	// What accounting has added up for each user in full hours (sreport). Empty where it adds
+	// nothing up, or no full hour was asked for.
+	Hours              map[string]float64 // node-seconds by user
+	HoursFrom, HoursTo core.Time
 }
 
 // A Booked is one run of a job as accounting has it.

@@ -78,7 +78,7 @@ func (s *System) Booked(ctx context.Context, since core.Time) (*adapter.Books, e
 	run := client.New(client.Config{Bin: s.config.Bin, Conf: s.config.Conf, Timeout: bookedTakes, AtOnce: 1})
 	defer run.Close()
 	out, err := run.Run(ctx, client.Call{Program: "sacct", Args: []string{"--allusers", "--duplicates", "--noheader", "--parsable2", "--delimiter=" + separator,
-		"--starttime=" + adapter.Instant(since).UTC().Format("2006-01-02T15:04:05"), "--format=" + sacct.BookedColumns}})
+		"--starttime=" + asked(since), "--format=" + sacct.BookedColumns}})
 	if err != nil {
 		return nil, fmt.Errorf("asking sacct: %w", err)
 	}
@@ -90,5 +90,34 @@ func (s *System) Booked(ctx context.Context, since core.Time) (*adapter.Books, e
 		b := &books.Jobs[i]
 		b.Alone = slices.ContainsFunc(in.Partitions, func(p output.Partition) bool { return p.Exclusive && p.Name == b.Partition })
 	}
-	return books, nil
+	return books, addHours(ctx, run, books, since, time.Now().Unix())
 }
+
+// A full hour, and how long after its end slurmdbd has added it up.
+const (
+	fullHour core.Time = 3600
+	rollup   core.Time = 600
+)
+
+// addHours asks sreport what was added up in the full hours since a second. Processors are no measure: sreport charges
+// the users of a reservation for those that it keeps idle.
+func addHours(ctx context.Context, run *client.Runner, books *adapter.Books, since, now core.Time) error {
+	from, to := (since+fullHour-1)/fullHour*fullHour, (now-rollup)/fullHour*fullHour
+	if from >= to {
+		return nil
+	}
+	out, err := run.Run(ctx, client.Call{Program: "sreport", Args: []string{"--noheader", "--parsable2", "-t", "seconds", "-T", "node", "cluster", "UserUtilizationByAccount",
+		"format=login,used", "start=" + asked(from), "end=" + asked(to)}})
+	if err != nil {
+		return fmt.Errorf("asking sreport: %w", err)
+	}
+	hours, err := sacct.ReadHours(strings.NewReader(out.Stdout))
+	if err != nil {
+		return err
+	}
+	books.Hours, books.HoursFrom, books.HoursTo = hours, from, to
+	return nil
+}
+
+// asked is a second as options of sacct and sreport take it.
+func asked(at core.Time) string { return adapter.Instant(at).UTC().Format("2006-01-02T15:04:05") }

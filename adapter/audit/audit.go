@@ -69,6 +69,7 @@ const (
 	Size         Kind = "books-size"     // accounting has other nodes than the journal
 	Sum          Kind = "books-sum"      // accounting has another sum of node-seconds than the journal
 	Lost         Kind = "books-lost"     // accounting lost a size that followed another within a second
+	Hours        Kind = "books-hours"    // accounting has added up something else for a user than its rows have
 	Twice        Kind = "books-twice"    // accounting has a step twice
 	NoIntent     Kind = "no-intent"      // something was done without an intent
 	EarlyOutcome Kind = "early-outcome"  // an outcome is older than its intent
@@ -154,7 +155,7 @@ func rank(k Kind) int { return slices.Index(Kinds, k) }
 
 // Kinds are all of them, the gravest first.
 var Kinds = []Kind{TwoJobs, NoIntent, NoLease, EarlyOutcome, Order, Broken, Late, Missed, Unexplained, Node, Reservation, Companion, Expander, Mark,
-	Remembered, Unfinished, Kept, HostsFile, Missing, Open, End, Size, Sum, Lost, Twice}
+	Remembered, Unfinished, Kept, HostsFile, Missing, Open, End, Size, Sum, Hours, Lost, Twice}
 
 // judge is one judgment under way.
 type judge struct {

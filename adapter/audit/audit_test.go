@@ -225,7 +225,7 @@ func TestCleanSetHasNoFindings(t *testing.T) {
 	for _, f := range r.Findings {
 		t.Error(f.Line(time.UTC))
 	}
-	want := Report{Jobs: 6, Managed: 3, Actions: 27, Seconds: 1500, NodeSeconds: 1601, Sightings: 3}
+	want := Report{Jobs: 6, Managed: 3, Actions: 27, Seconds: 1500, NodeSeconds: 1600, Sightings: 3}
 	if r.Jobs != want.Jobs || r.Managed != want.Managed || r.Actions != want.Actions || r.Seconds != want.Seconds || r.NodeSeconds != want.NodeSeconds || r.Sightings != want.Sightings {
 		t.Errorf("checked %+v, want %+v", r, want)
 	}

@@ -30,6 +30,7 @@ func (j *judge) books() {
 	for _, r := range j.told.runs {
 		j.compare(r)
 	}
+	j.hours()
 }
 
 // seeBooks says where to look for what accounting has of a job.
@@ -39,6 +40,10 @@ func seeBooks(job core.JobID) string {
 
 // settling is for how many seconds accounting may not have heard of what happened.
 const settling = 10
+
+// lingers is for how many seconds a companion may hold nodes after its job's end: the sidecar sees that
+// end with its next reading, and ends the companion.
+const lingers = 60
 
 // began returns the first second in which accounting has nodes of a job; 0: it has none.
 func began(b adapter.Booked) core.Time {
@@ -109,6 +114,7 @@ func (j *judge) compare(r *run) {
 			Text: "accounting ends it then, and the sidecar saw its end " + apart(saw-end)})
 		return
 	}
+	j.outlives(b, end)
 	if j.unannounced(r, held, end) {
 		return // what follows from it is no news
 	}
@@ -229,7 +235,7 @@ func (j *judge) sum(r *run, b *adapter.Booked, end core.Time) {
 		held += float64(len(c.nodes)) * (until - c.at)
 		slack += (c.slack + float64(j.Books.Grain)) * float64(max(len(c.nodes), before))
 	}
-	booked := j.sumOf(b)
+	booked := j.sumOf(b, end)
 	j.report.NodeSeconds += core.Time(booked)
 	if math.Abs(booked-held) > max(held/100, slack) {
 		j.find(Finding{Kind: Sum, Job: int64(r.key.ID), At: r.began, Do: seeBooks(r.key.ID),
@@ -237,19 +243,78 @@ func (j *judge) sum(r *run, b *adapter.Booked, end core.Time) {
 	}
 }
 
-// sumOf returns the node-seconds that accounting has for a job and the allocations beside it.
-func (j *judge) sumOf(b *adapter.Booked) (sum float64) {
+// sumOf returns the node-seconds that accounting has for a job and the allocations made for it. What a
+// companion holds after its job's end is not the job's.
+func (j *judge) sumOf(b *adapter.Booked, end core.Time) (sum float64) {
 	for _, other := range j.Books.Jobs {
-		if p := j.parent(other); other.Key == b.Key || p != nil && p.Key == b.Key && (other.Stays || other.Merged) {
-			if other.Sum > 0 {
-				sum += other.Sum
-			} else {
-				sum += float64(other.NodeSeconds())
-			}
+		p := j.parent(other)
+		own := other.Key == b.Key
+		if !own && (p == nil || p.Key != b.Key || !other.Stays && !other.Merged) {
+			continue
+		}
+		if other.Sum > 0 {
+			sum += other.Sum
+		} else {
+			sum += float64(other.NodeSeconds())
+		}
+		if !own {
+			sum -= float64(tail(other, end))
 		}
 	}
 	return sum
 }
+
+// tail returns the node-seconds that an allocation has from a second on.
+func tail(b adapter.Booked, from core.Time) (sum core.Time) {
+	for _, h := range b.Holds {
+		sum += core.Time(len(h.Nodes)) * max(0, h.To-max(h.From, from))
+	}
+	return sum
+}
+
+// outlives finds companions that held nodes for long after the end of their job.
+func (j *judge) outlives(b *adapter.Booked, end core.Time) {
+	for _, other := range j.Books.Jobs {
+		if p := j.parent(other); p == nil || p.Key != b.Key || len(other.Holds) == 0 || other.Open {
+			continue
+		}
+		if last := other.Holds[len(other.Holds)-1].To; last > end+lingers {
+			j.find(Finding{Kind: Companion, Job: int64(other.ID), At: end, Do: seeBooks(b.ID),
+				Text: fmt.Sprintf("it held nodes for job %d, and ended %s after that", b.ID, lasted(last-end))})
+		}
+	}
+}
+
+// hours compares what accounting added up for the users of managed jobs in full hours with its rows.
+func (j *judge) hours() {
+	from, to := j.Books.HoursFrom, j.Books.HoursTo
+	if from >= to {
+		return
+	}
+	users := map[string]bool{}
+	for _, r := range j.told.runs {
+		users[r.user] = true
+	}
+	held, slack := map[string]float64{}, map[string]float64{}
+	for _, b := range j.Books.Jobs {
+		for _, h := range b.Holds {
+			if lasted := min(h.To, to) - max(h.From, from); lasted > 0 {
+				held[b.User] += float64(lasted) * float64(len(h.Nodes))
+				slack[b.User] += grain * float64(len(h.Nodes))
+			}
+		}
+	}
+	for _, user := range slices.Sorted(maps.Keys(users)) {
+		has := j.Books.Hours[user]
+		if math.Abs(has-held[user]) > max(held[user]/100, slack[user]) {
+			j.find(Finding{Kind: Hours, At: from, Do: fmt.Sprintf("`sacctmgr rollup` adds up again: sacctmgr -i rollup %s %s", hour(from), hour(to)),
+				Text: fmt.Sprintf("sreport has %.0f node-seconds of user %s in the %s from then on, where sacct has %.0f", has, user, lasted(to-from), held[user])})
+		}
+	}
+}
+
+// hour returns a second as sacctmgr takes it, in UTC.
+func hour(at core.Time) string { return adapter.Instant(at).UTC().Format("2006-01-02T15:04:05") }
 
 // apart returns a distance in time in words.
 func apart(by core.Time) string {

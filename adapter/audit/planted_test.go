@@ -104,6 +104,9 @@ var planted = []struct {
 		in.Standing.Jobs = append(in.Standing.Jobs, adapter.Job{Key: key(31), State: adapter.Running, Started: zero + 1400, Nodes: list(t, "n7"), Expands: 30})
 		in.row(t, 31).Open, in.row(t, 31).State = true, "RUNNING"
 	}, `companion job=31 at=2027-01-15T08:23:20: companion of job 30 is left, and that one has ended`},
+	{"a companion that outlived its job by minutes", func(t *testing.T, in *Input) {
+		in.row(t, 31).Holds[0].To, in.row(t, 31).Sum = zero+1690, 290
+	}, `companion job=31 at=2027-01-15T08:25:00: it held nodes for job 30, and ended 3m10s after that`},
 	{"an expander of a job that has ended", func(t *testing.T, in *Input) {
 		in.Standing.Jobs = append(in.Standing.Jobs, adapter.Job{Key: key(61), State: adapter.Pending, Expands: 17})
 	}, `expander job=61: expander of job 17 is left, and that one has ended`},
@@ -169,7 +172,10 @@ var planted = []struct {
 	}, `books-sum job=17 at=2027-01-15T08:16:40: accounting has 1060 node-seconds, and by the journal it held 1000`},
 	{"a sum that is too small", func(t *testing.T, in *Input) {
 		in.row(t, 31).Sum -= 40
-	}, `books-sum job=30 at=2027-01-15T08:16:40: accounting has 561 node-seconds, and by the journal it held 600`},
+	}, `books-sum job=30 at=2027-01-15T08:16:40: accounting has 560 node-seconds, and by the journal it held 600`},
+	{"an hour that was added up without a size", func(t *testing.T, in *Input) {
+		in.Books.Hours, in.Books.HoursFrom, in.Books.HoursTo = map[string]float64{"alice": 200, "dave": 400}, zero+900, zero+1400
+	}, ``},
 	{"two changes of size in one second", func(t *testing.T, in *Input) {
 		in.row(t, 17).Lost = 1
 	}, `books-lost job=17 at=2027-01-15T08:16:40: its size changed twice within one second, 1 times: accounting has lost what came after`},

@@ -97,6 +97,12 @@ var right = []struct {
 	{"an expander whose last row has no end", func(t *testing.T, in *Input) {
 		in.row(t, 24).Dangling = true
 	}},
+	{"a companion that outlived its job by seconds", func(t *testing.T, in *Input) {
+		in.row(t, 31).Holds[0].To, in.row(t, 31).Sum = zero+1540, 140
+	}},
+	{"hours that are added up", func(t *testing.T, in *Input) {
+		in.Books.Hours, in.Books.HoursFrom, in.Books.HoursTo = map[string]float64{"alice": 1003, "dave": 401, "zoe": 7}, zero+900, zero+1200+200
+	}},
 	{"a sum within two seconds a change", func(t *testing.T, in *Input) {
 		in.row(t, 17).Sum -= 20
 	}},

@@ -175,3 +175,22 @@ func bookedOf(its []bookedRow, now core.Time) adapter.Booked {
 	}
 	return b
 }
+
+// ReadHours reads `sreport --noheader --parsable2 cluster UserUtilizationByAccount format=login,used`
+// of one kind of resource: what each user used, all accounts together.
+func ReadHours(in io.Reader) (map[string]float64, error) {
+	all := map[string]float64{}
+	lines := bufio.NewScanner(in)
+	for number := 1; lines.Scan(); number++ {
+		user, used, _ := strings.Cut(lines.Text(), "|")
+		if strings.TrimSpace(user) == "" {
+			continue
+		}
+		seconds, err := strconv.ParseFloat(used, 64)
+		if err != nil {
+			return nil, fmt.Errorf("sreport, line %d: %.40q is no number of seconds; want login|used", number, used)
+		}
+		all[user] += seconds
+	}
+	return all, lines.Err()
+}
