@@ -175,7 +175,7 @@ var planted = []struct {
 	}, `books-sum job=30 at=2027-01-15T08:16:40: accounting has 560 node-seconds, and by the journal it held 600`},
 	{"an hour that was added up without a size", func(t *testing.T, in *Input) {
 		in.Books.Hours, in.Books.HoursFrom, in.Books.HoursTo = map[string]float64{"alice": 200, "dave": 400}, zero+900, zero+1400
-	}, ``},
+	}, `books-hours at=2027-01-15T08:15:00: sreport has 200 node-seconds of user alice in the 8m20s from then on, where sacct has 1000`},
 	{"two changes of size in one second", func(t *testing.T, in *Input) {
 		in.row(t, 17).Lost = 1
 	}, `books-lost job=17 at=2027-01-15T08:16:40: its size changed twice within one second, 1 times: accounting has lost what came after`},
