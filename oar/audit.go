@@ -49,9 +49,10 @@ func (s *System) Standing(ctx context.Context) (*adapter.Standing, error) {
 	return all, nil
 }
 
-// kept returns the cpusets that are noted for jobs. Places of jobs that have ended mean nothing.
+// kept returns the cpusets that are noted for jobs, on hosts that can be cleaned. Places of jobs that
+// have ended mean nothing.
 func kept(ctx context.Context, tx *sql.Tx) ([]adapter.Kept, error) {
-	all, err := database.All(ctx, tx, "the cpusets", "SELECT base, host FROM accordion_cpusets", nil,
+	all, err := database.All(ctx, tx, "the cpusets", "SELECT c.base, c.host FROM accordion_cpusets c WHERE EXISTS (SELECT 1 FROM resources r WHERE r.network_address = c.host AND r.state = 'Alive')", nil,
 		func(k *adapter.Kept) []any { return []any{(*int64)(&k.Job.ID), &k.Name} })
 	for i := range all {
 		all[i].What, all[i].Fix = "cpuset", "restart the sidecar, which cleans the host"
