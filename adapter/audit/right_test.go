@@ -114,6 +114,9 @@ var right = []struct {
 		in.tell(1110, 17, "changed", "holds 3 nodes, not 5: changed without us", "nodes", "n[1-3]", "held", "n[1-5]")
 		in.row(t, 17).Holds = []adapter.Hold{held(t, "n[1-2]", 1000, 1101), held(t, "n[1-5]", 1101, 1108), held(t, "n[1-3]", 1108, 1300)}
 	}},
+	{"a node that was lost, and that OAR books on", func(t *testing.T, in *Input) {
+		in.tell(1420, 30, "changed", "holds 1 nodes, not 2: changed without us", "nodes", "n6", "held", "n[6-7]")
+	}},
 	{"nodes that its owner gave back in the last second", func(t *testing.T, in *Input) {
 		in.row(t, 17).Holds = []adapter.Hold{held(t, "n[1-2]", 1000, 1101), held(t, "n[1-5]", 1101, 1200), held(t, "n[1-3]", 1200, 1296), held(t, "n1", 1296, 1300)}
 	}},
