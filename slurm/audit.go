@@ -90,7 +90,12 @@ func (s *System) Booked(ctx context.Context, since core.Time) (*adapter.Books, e
 		b := &books.Jobs[i]
 		b.Alone = slices.ContainsFunc(in.Partitions, func(p output.Partition) bool { return p.Exclusive && p.Name == b.Partition })
 	}
-	return books, addHours(ctx, run, books, since, time.Now().Unix())
+	if err := addHours(ctx, run, books, since, time.Now().Unix()); err != nil {
+		if books.Unread++; books.Why == "" {
+			books.Why = err.Error()
+		}
+	}
+	return books, ctx.Err()
 }
 
 // A full hour, and how long after its end slurmdbd has added it up.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -261,7 +262,10 @@ func audits(t *testing.T, lab *lab.SlurmLab, since time.Time, seen []adapter.Sta
 // noJournal is that of a lab which had no sidecar.
 type noJournal struct{}
 
-func (noJournal) Salvage() (journal.Salvaged, error) { return journal.Salvaged{}, nil }
+func (noJournal) Entries(int64) iter.Seq2[journal.Entry, error] {
+	return func(func(journal.Entry, error) bool) {}
+}
+
 func (noJournal) Records() ([]journal.Record, error) { return nil, nil }
 
 // watching sees who holds which node, once a second, until the function that it returns is called, which returns what it saw.

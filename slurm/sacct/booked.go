@@ -14,6 +14,7 @@ import (
 	"accordion/core"
 	"accordion/core/hostlist"
 	"accordion/slurm/output"
+	"accordion/traces/input"
 )
 
 // BookedColumns are what ReadBooked reads, in order: of jobs and of their steps.
@@ -38,7 +39,7 @@ func ReadBooked(in io.Reader, separator string, now core.Time) (*adapter.Books, 
 	books := &adapter.Books{Grain: 1}
 	var rows, steps []bookedRow
 	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, MaxLine)
+	lines.Buffer(nil, input.MaxLine)
 	number := 0
 	for lines.Scan() {
 		number++

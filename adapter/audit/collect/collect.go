@@ -7,6 +7,7 @@ package collect
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 
 // A Journal is what is read of the sidecar's journal.
 type Journal interface {
-	Salvage() (journal.Salvaged, error)
+	Entries(since int64) iter.Seq2[journal.Entry, error]
 	Records() ([]journal.Record, error)
 }
 
@@ -113,12 +114,21 @@ func (s *Source) read(ctx context.Context, since core.Time) (in audit.Input, why
 	if in.Records, err = s.Journal.Records(); err != nil {
 		return in, "", err
 	}
-	told, err := s.Journal.Salvage()
-	in.Entries, in.Unread, in.Now = told.Entries, told.Unread, s.Clock.Now().Unix()
-	if why = told.Why; why == "" {
-		why = in.Books.Why
+	why = in.Books.Why
+	for e, err := range s.Journal.Entries(0) {
+		if err != nil {
+			return in, "", err
+		}
+		if _, unreadable := e.Args[journal.Unreadable]; unreadable {
+			if in.Unread++; why == "" {
+				why = fmt.Sprintf("journal, entry %d: its arguments are no JSON", e.ID)
+			}
+			continue
+		}
+		in.Entries = append(in.Entries, e)
 	}
-	return in, why, err
+	in.Now = s.Clock.Now().Unix()
+	return in, why, nil
 }
 
 // lives reports whether a sidecar lives by its lease, and until when the reservations of one that

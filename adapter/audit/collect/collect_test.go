@@ -3,6 +3,7 @@ package collect
 import (
 	"context"
 	"fmt"
+	"iter"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,7 +36,11 @@ func (c *cluster) Booked(context.Context, core.Time) (*adapter.Books, error) {
 
 type diary struct{}
 
-func (diary) Salvage() (journal.Salvaged, error) { return journal.Salvaged{Unread: 2}, nil }
+func (diary) Entries(int64) iter.Seq2[journal.Entry, error] {
+	damaged := journal.Entry{Args: map[string]any{journal.Unreadable: "{"}}
+	return func(yield func(journal.Entry, error) bool) { _ = yield(damaged, nil) && yield(damaged, nil) }
+}
+
 func (diary) Records() ([]journal.Record, error) { return nil, nil }
 
 // What is left behind is found if it is there at every look until the patience is over: what comes and goes
