@@ -308,7 +308,7 @@ func (j *judge) hours() {
 	for _, user := range slices.Sorted(maps.Keys(users)) {
 		has := j.Books.Hours[user]
 		if math.Abs(has-held[user]) > max(held[user]/100, slack[user]) {
-			j.find(Finding{Kind: Hours, At: from, Do: fmt.Sprintf("`sacctmgr rollup` adds up again: sacctmgr -i rollup %s %s", hour(from), hour(to)),
+			j.find(Finding{Kind: Hours, At: from, Do: fmt.Sprintf("`TZ=UTC sacctmgr -i rollup %s %s` adds up again", hour(from), hour(to)),
 				Text: fmt.Sprintf("sreport has %.0f node-seconds of user %s in the %s from then on, where sacct has %.0f", has, user, lasted(to-from), held[user])})
 		}
 	}
