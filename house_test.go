@@ -42,6 +42,8 @@ var doors = map[string][]string{
 	"adapter/show":            {"adapter", "adapter/view", "adapter/managed", "adapter/plan", "adapter/act", "core/..."},
 	"adapter/lease":           {"adapter", "adapter/act"},
 	"adapter/gate":            {"adapter", "adapter/act"},
+	"adapter/audit":           {"adapter", "adapter/journal", "adapter/release", "core/..."},
+	"adapter/audit/collect":   {"adapter", "adapter/audit", "adapter/journal", "core"},
 	"adapter/launchers":       {"adapter/session", "shim/seal", "shim/wire", "shim/wire/launcher", "shim/wire/packed"},
 	"adapter/orders":          {"adapter", "adapter/fair", "adapter/managed", "adapter/plan", "adapter/act", "adapter/part", "core/..."},
 	"adapter/sight":           {"core", "core/profile", "shim/wire/launcher"},

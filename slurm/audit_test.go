@@ -2,8 +2,12 @@ package slurm_test
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"iter"
 	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,14 +15,19 @@ import (
 	"testing"
 	"time"
 
+	"accordion/adapter"
+	"accordion/adapter/audit"
+	"accordion/adapter/audit/collect"
+	"accordion/adapter/journal"
 	"accordion/core/hostlist"
 	"accordion/scripts/lab"
+	"accordion/slurm"
 	"accordion/slurm/output"
-
-	"pgregory.net/rapid"
+	"accordion/slurm/sacct"
 )
 
-// This file is the judge: it says from Slurm's own accounting, and from nothing of ours, who held which node when.
+// This file judges the end of every real story by what `accordion audit` finds, and reads from Slurm's own accounting who held which
+// node when.
 
 // account is one row of sacct -D: what one job held from start to end. A resized job has a row for each size.
 type account struct {
@@ -189,30 +198,6 @@ func sizes(rows []account, job int64) [][]string {
 	return all
 }
 
-// overlaps finds every node that two jobs held at one instant though one of them had to be alone on it.
-func overlaps(all []tenure) []string {
-	byNode := map[string][]tenure{}
-	for _, t := range all {
-		byNode[t.node] = append(byNode[t.node], t)
-	}
-	var found []string
-	for _, node := range slices.Sorted(maps.Keys(byNode)) {
-		held := byNode[node]
-		slices.SortFunc(held, func(a, b tenure) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.id, b.id)) })
-		var open []tenure // those that had not ended when the last one began
-		for _, next := range held {
-			open = slices.DeleteFunc(open, func(t tenure) bool { return t.to <= next.from })
-			for _, t := range open {
-				if t.tenant != next.tenant && (t.alone || next.alone) {
-					found = append(found, fmt.Sprintf("%s: %s and %s from %d to %d", node, t.tenant, next.tenant, next.from, min(t.to, next.to)))
-				}
-			}
-			open = append(open, next)
-		}
-	}
-	return found
-}
-
 // lastRelease is the latest second at which one of the nodes was given up before an instant by a job that is not the
 // given one, and which job that was; zeros when none ever was. The true instant lies within that second.
 func lastRelease(all []tenure, nodes []string, of int64, before int64) (second, by int64) {
@@ -224,52 +209,93 @@ func lastRelease(all []tenure, nodes []string, of int64, before int64) (second, 
 	return second, by
 }
 
-// assertNoNodeWasInTwoJobs judges everything that ran since an instant, of all users or of those who are named; it returns the tenures. The records of what just
-// ended may take some seconds to arrive.
-func assertNoNodeWasInTwoJobs(t *testing.T, lab *lab.SlurmLab, since time.Time, users ...string) ([]account, []tenure) {
+// assertAudit demands that `accordion audit` finds nothing in what happened since an instant, of what a watch saw as well. It returns
+// what accounting has of all users, or of those who are named, once it knows all ends.
+func assertAudit(t *testing.T, lab *lab.SlurmLab, since time.Time, users ...string) ([]account, []tenure) {
 	t.Helper()
-	var rows []account
-	settled := func() bool { // a row without nodes may stay open for ever: what is left of a merged expander
-		rows = readAccounts(t, lab, since, users...)
-		return !slices.ContainsFunc(rows, func(r account) bool { return r.end == 0 && len(r.nodes) > 0 })
-	}
-	patience := time.Now().Add(2 * time.Minute)
-	for poll := everySecond(settled); !poll(); {
-		if time.Now().After(patience) {
-			t.Errorf("after two minutes accounting still lacks the end of a job:\n%s", written(rows))
-			break
-		}
-	}
+	audits(t, lab, since, nil)
+	rows := readAccounts(t, lab, since, users...)
 	held := tenures(rows, "shared")
 	if len(held) == 0 {
 		t.Error("accounting has no job that ran: nothing was judged")
 	}
-	for _, o := range overlaps(held) {
-		t.Errorf("two jobs on a node: %s", o)
-	}
-	for _, wrong := range misbooked(rows) {
-		t.Error(wrong)
-	}
 	return rows, held
 }
 
-// assertNothingIsLeft waits until no job, no reservation of ours and no occupied node is left, and fails the test when
-// something stays.
-func assertNothingIsLeft(t *testing.T, lab *lab.SlurmLab) {
+// audits runs `accordion audit` in this process, with what a watch saw.
+func audits(t *testing.T, lab *lab.SlurmLab, since time.Time, seen []adapter.Standing) audit.Report {
 	t.Helper()
-	var left []string
-	clean := func() bool {
-		left = leftBehind(lab.Run(t, "root", "squeue", "--noheader", "--all", "-o", "%A %j %T"),
-			lab.Run(t, "root", "scontrol", "--oneliner", "--all", "show", "reservation"),
-			lab.Run(t, "root", "scontrol", "--oneliner", "show", "node"))
-		return len(left) == 0
+	s, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
 	}
-	end := time.Now().Add(time.Minute)
-	for poll := everySecond(clean); !poll(); {
-		if time.Now().After(end) {
-			t.Errorf("left behind after a minute:\n%s", strings.Join(left, "\n"))
-			return
+	defer s.Close()
+	source := collect.Source{Journal: noJournal{}, System: s, Settle: 2 * time.Minute, Seen: seen, Prompt: 15} // this machine is slow at times
+	path := filepath.Join(lab.Dir, "journal", "journal.db")
+	if _, err := os.Stat(path); err == nil {
+		j, err := journal.OpenReadOnly(path)
+		if err != nil {
+			t.Fatal(err)
 		}
+		defer j.Close()
+		source.Journal, source.Lease = j, s
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	report, _, err := collect.Audit(ctx, source, since.Unix())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range report.Findings {
+		t.Errorf("audit: %s", f.Line(time.Local))
+	}
+	if report.Unread > 0 {
+		t.Errorf("audit: %d rows could not be read", report.Unread)
+	}
+	if t.Failed() {
+		t.Log(written(readAccounts(t, lab, since)))
+	}
+	t.Logf("audit: %d findings; %s", len(report.Findings), report.Summary())
+	return report
+}
+
+// noJournal is that of a lab which had no sidecar.
+type noJournal struct{}
+
+func (noJournal) Entries(int64) iter.Seq2[journal.Entry, error] {
+	return func(func(journal.Entry, error) bool) {}
+}
+
+func (noJournal) Records() ([]journal.Record, error) { return nil, nil }
+
+// watching sees who holds which node, once a second, until the function that it returns is called, which returns what it saw.
+func watching(t *testing.T, lab *lab.SlurmLab) func() []adapter.Standing {
+	t.Helper()
+	s, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	saw := make(chan []adapter.Standing, 1)
+	go func() {
+		defer s.Close()
+		var all []adapter.Standing
+		for tick := time.NewTicker(time.Second); ; {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				tick.Stop()
+				saw <- all
+				return
+			}
+			if seen, err := s.Standing(ctx); err == nil { // else slurmctld was away
+				all = append(all, *seen)
+			}
+		}
+	}()
+	return func() []adapter.Standing {
+		stop()
+		return <-saw
 	}
 }
 
@@ -303,28 +329,6 @@ func counted(records string) []string {
 	return used
 }
 
-// leftBehind reads what squeue, show reservation and show node print, and lists what a cluster at rest has not.
-func leftBehind(jobs, reservations, nodes string) []string {
-	var left []string
-	for line := range strings.Lines(jobs) {
-		left = append(left, "job "+strings.TrimSpace(line))
-	}
-	for line := range strings.Lines(reservations) {
-		if name, ok := strings.CutPrefix(line, "ReservationName="); ok && !strings.HasPrefix(name, output.Park+" ") && !strings.HasPrefix(name, output.Lease+" ") {
-			left = append(left, "reservation "+strings.TrimSpace(name))
-		}
-	}
-	for line := range strings.Lines(nodes) {
-		words := strings.Fields(line)
-		for _, w := range words {
-			if state, ok := strings.CutPrefix(w, "State="); ok && state != "IDLE" && state != "IDLE+PLANNED" {
-				left = append(left, words[0]+" is "+state)
-			}
-		}
-	}
-	return left
-}
-
 // everySecond makes a condition that is looked at once a second, however often it is asked.
 func everySecond(condition func() bool) func() bool {
 	tick := time.NewTicker(time.Second)
@@ -355,9 +359,6 @@ func TestTheJudgeReadsAResizedJobAsOneTenant(t *testing.T) {
 		t.Fatal(err)
 	}
 	held := tenures(rows, "shared")
-	if found := overlaps(held); len(found) > 0 {
-		t.Errorf("found what is not there: %q", found)
-	}
 	for _, h := range held {
 		if want := (tenant{id: 1, submit: 60}); h.id == 1 && h.tenant != want {
 			t.Errorf("the hold of %s from %d is %s's, want %s's", h.node, h.from, h.tenant, want)
@@ -386,9 +387,6 @@ func TestTheJudgeCountsSizesAndNotMerges(t *testing.T) {
 	if got, want := fmt.Sprint(sizes(rows, 1)), "[[n1 n2] [n1 n2 n3] [n1 n2 n3 n9 n10] [n1 n2 n3] [n1 n2 n3 n9]]"; got != want {
 		t.Errorf("sizes %s, want %s", got, want)
 	}
-	if found := overlaps(tenures(rows, "shared")); len(found) > 0 {
-		t.Errorf("found what is not there: %q", found)
-	}
 }
 
 func TestTheJudgeFindsANodeInTwoJobs(t *testing.T) {
@@ -410,39 +408,23 @@ func TestTheJudgeFindsANodeInTwoJobs(t *testing.T) {
 		"a number used again":              {"1|1|10|30|COMPLETED|main|a|x|n1\n1|5|20|40|COMPLETED|main|a|y|n1\n", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rows, err := parseAccounts(test.rows)
-			if err != nil {
-				t.Fatal(err)
+			var text strings.Builder // as ReadBooked reads it
+			for line := range strings.Lines(test.rows) {
+				f := strings.Split(strings.TrimSpace(line), "|")
+				fmt.Fprintln(&text, strings.Join([]string{f[0], f[1], f[2], f[3], f[4], f[5], f[6], "1", "1", "00:00:00", f[8], f[7]}, "|"))
 			}
-			if found := overlaps(tenures(rows, "shared")); len(found) != test.want {
-				t.Errorf("found %d overlaps, want %d: %q", len(found), test.want, found)
+			books, err := sacct.ReadBooked(strings.NewReader(text.String()), "|", 1000)
+			if err != nil || books.Unread > 0 {
+				t.Fatal(err, books.Why)
+			}
+			for i := range books.Jobs {
+				books.Jobs[i].Alone = books.Jobs[i].Partition == "main"
+			}
+			if found := audit.Judge(audit.Input{Now: 1000, Books: books}).Findings; len(found) != test.want {
+				t.Errorf("found %d overlaps, want %d: %v", len(found), test.want, found)
 			}
 		})
 	}
-}
-
-// The sweep over sorted tenures against a look at every pair.
-func TestTheJudgeFindsWhatALookAtEveryPairFinds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		all := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) tenure {
-			from := rapid.Int64Range(0, 20).Draw(t, "from")
-			return tenure{
-				tenant: tenant{id: rapid.Int64Range(1, 4).Draw(t, "job")}, node: rapid.SampledFrom([]string{"n1", "n2"}).Draw(t, "node"),
-				from: from, to: from + rapid.Int64Range(1, 6).Draw(t, "length"), alone: rapid.Bool().Draw(t, "alone"),
-			}
-		}), 0, 12).Draw(t, "tenures")
-		want := 0
-		for i, a := range all {
-			for _, b := range all[:i] {
-				if a.node == b.node && a.tenant != b.tenant && (a.alone || b.alone) && a.from < b.to && b.from < a.to {
-					want++
-				}
-			}
-		}
-		if found := overlaps(all); len(found) != want {
-			t.Fatalf("found %d, want %d: %q", len(found), want, found)
-		}
-	})
 }
 
 func TestTheJudgeSeesWhatIsCounted(t *testing.T) {
@@ -451,15 +433,5 @@ func TestTheJudgeSeesWhatIsCounted(t *testing.T) {
 		if got := counted(fmt.Sprintf(line, test.jobs, test.memory)); len(got) != test.want {
 			t.Errorf("%+v: %q", test, got)
 		}
-	}
-}
-
-func TestTheJudgeListsWhatIsLeftBehind(t *testing.T) {
-	if left := leftBehind("", "No reservations in the system\n", "NodeName=n1 State=IDLE Port=1\nNodeName=n2 State=IDLE+PLANNED\n"); len(left) > 0 {
-		t.Errorf("a cluster at rest has %q", left)
-	}
-	left := leftBehind("7 accordion-grow-3 RUNNING\n", "ReservationName=accordion-3-1 StartTime=1\n", "NodeName=n1 State=ALLOCATED\nNodeName=n2 State=IDLE+DRAIN\n")
-	if len(left) != 4 {
-		t.Errorf("found %d left-overs, want 4: %q", len(left), left)
 	}
 }

@@ -48,13 +48,18 @@ func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
 	p := serving(t, lab, fmt.Sprintf("bin = %q", counting(t, programs)))
 	since := time.Now()
 	all := m.submissions(*seed)
+	watched := watching(t, lab)
 	submitAll(t, lab, all)
 	awaitTheEnd(t, lab, 3*m.over+10*time.Minute)
 	t.Logf("the last job ended after %.0f s", time.Since(since).Seconds())
 
 	knowsTheEnd(t, p)
 	c := &crowd{t: t, lab: lab, p: p, entries: p.journal("")}
-	c.accounts, c.held = assertNoNodeWasInTwoJobs(t, lab, since)
+	if report := audits(t, lab, since, watched()); report.Sightings < 10 || report.NodeSeconds == 0 {
+		t.Errorf("too little was judged: %+v", report)
+	}
+	c.accounts = readAccounts(t, lab, since)
+	c.held = tenures(c.accounts, "shared")
 	c.keep()
 	c.judgeJobs(all)
 	countTogether(c.growths)
@@ -91,7 +96,6 @@ func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
 	if most > crowdedMost {
 		t.Errorf("%d client programs began within a minute, want at most %d", most, crowdedMost)
 	}
-	assertNothingIsLeft(t, lab)
 	assertNoCountIsLeft(t, lab)
 }
 

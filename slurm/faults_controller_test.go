@@ -52,5 +52,5 @@ func TestSlurmctldMayStopAndStartAtAnyMoment(t *testing.T) {
 		}
 	}
 	clean(t, p)
-	assertNoNodeWasInTwoJobs(t, lab, begin)
+	assertAudit(t, lab, begin)
 }

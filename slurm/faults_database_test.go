@@ -81,7 +81,7 @@ func withoutDatabase(t *testing.T, away func(*lab.SlurmLab) (back func())) {
 		t.Errorf("%q, want %q", got, says(2, 4, 1))
 	}
 	clean(t, p)
-	assertNoNodeWasInTwoJobs(t, lab, begin)
+	assertAudit(t, lab, begin)
 }
 
 // stopDatabase makes slurmdbd answer nobody, without its end, until the function that it returns is called.

@@ -105,7 +105,7 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 		setNode(t, lab, node, "RESUME")
 	}
 	clean(t, p) // also that every node is used again
-	assertNoNodeWasInTwoJobs(t, lab, begin)
+	assertAudit(t, lab, begin)
 
 	if lab.Slurm >= "23" {
 		return // root cannot allocate in alice's name any more, whom the plug-in refuses to expand a job

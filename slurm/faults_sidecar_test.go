@@ -104,5 +104,5 @@ func TestAFullDiskUnderTheJournalStopsTheSidecarAndNoJob(t *testing.T) {
 		t.Errorf("%q, want %q", got, says(2, 4, 1))
 	}
 	clean(t, p)
-	assertNoNodeWasInTwoJobs(t, lab, begin)
+	assertAudit(t, lab, begin)
 }

@@ -73,7 +73,7 @@ func tell(t *testing.T, release string) {
 		t.Errorf("the moldable job, which is over soonest on 6 nodes, says %q", out)
 	}
 	tasksTakeTurns(t, lab)
-	w.nothingIsLeft()
+	w.isClean()
 	assertTheBooksAreRight(t, lab, w.begun, watched)
 }
 
@@ -343,13 +343,17 @@ func (w *tale) isTold(silent string) {
 	}
 }
 
-// nothingIsLeft judges that no job, reservation or occupied node of ours is left, and no action of which nobody knows how it ended.
-func (w *tale) nothingIsLeft() {
+// isClean judges what has happened by `accordion audit` in the lab's own world, and that every node can be used.
+func (w *tale) isClean() {
 	w.Helper()
-	assertNothingIsLeft(w.T, w.lab)
-	w.lab.Await(w.T, time.Minute, "the journal knows how every action ended", func() bool {
-		return !slices.ContainsFunc(w.journal(""), func(e entry) bool { return e.Kind == "intent" && e.Outcome == "" })
-	})
+	w.lab.Await(w.T, 3*time.Minute, "no job is left", everySecond(func() bool {
+		return strings.TrimSpace(w.lab.Run(w.T, "root", "squeue", "--noheader", "--all", "-o", "%A")) == ""
+	}))
+	says, _, err := w.lab.Exec("root", "", "accordion", "audit", "--settle", "20s", "--since", w.begun.UTC().Format(time.RFC3339))
+	if err != nil || !strings.HasPrefix(says, "clean: ") {
+		w.Errorf("accordion audit says (%v)\n%s", err, says)
+	}
+	w.Log(says)
 	id := w.lab.Submit(w.T, "alice", "srun true", "-p", "shared", fmt.Sprintf("-N%d", w.lab.Nodes))
 	w.over(id)
 }

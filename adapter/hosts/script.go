@@ -11,12 +11,14 @@ import "strings"
 // name mktemp chooses. The script prints the path (Elsewhere). shim/lists looks for both. A folder
 // is private if it is not a link, belongs to the user, and no other user may write to it. In /tmp,
 // where only its owner can remove it, it then stays private. The script exits with NoFolder where
-// it can make none.
+// it can make none. It removes hosts files of the user's that are older than 30 days: nothing else
+// removes those of jobs that have ended.
 const Script = `umask 077; u=$(id -u); d=/tmp/accordion-$u; ` +
 	`own() { [ -n "$(find "$1" -prune -type d -user "$u" ! -perm -020 ! -perm -002 2>/dev/null)" ]; }; ` +
 	`mkdir "$d" 2>/dev/null; ` +
 	`if ! own "$d"; then for e in "$d".*; do own "$e" && break; e=; done; d=${e:-$(mktemp -d "$d.XXXXXXXXXX")}; own "$d" || exit 77; fi; ` +
 	`cat >"$d/.$1.$$" && mv -f "$d/.$1.$$" "$d/$1.hosts" || exit 1; ` +
+	`find "$d" -type f -name "*.hosts" -mtime +29 -exec rm -f {} + 2>/dev/null; ` +
 	`[ "$d" = "/tmp/accordion-$u" ] || echo "elsewhere: $d/$1.hosts"`
 
 // NoFolder is Script's exit status when no folder is the user's alone, and none can be made.

@@ -5,9 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // The users of these tests have no name: no other user has their folders in /tmp.
@@ -74,6 +76,46 @@ func TestHostsFileIsPrivateWhateverAnotherUserPutInTmp(t *testing.T) {
 				t.Errorf("behind the link there is %v, %v", left, err)
 			}
 		})
+	}
+}
+
+// Kept finds what the script wrote, and the script removes what is older than a month.
+func TestHostsFilesOfJobsThatEndedLongAgoAreRemoved(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can act as another user")
+	}
+	usual := fmt.Sprintf("/tmp/accordion-%d", victim)
+	clear := func() { must(t, os.RemoveAll(usual)) }
+	clear()
+	t.Cleanup(clear)
+	now := time.Now()
+	folder(t, usual, victim, 0o700)
+	for name, days := range map[string]int{"lab-5.hosts": 31, "lab-6.hosts": 28, "other-5.hosts": 1, "notes": 90, "lab-x.hosts": 1} {
+		path := filepath.Join(usual, name)
+		file(t, path, victim)
+		must(t, os.Chtimes(path, now, now.AddDate(0, 0, -days)))
+	}
+	kept := func() (ids []int64) {
+		for _, k := range Kept("/tmp", "lab", now) {
+			if strings.HasPrefix(k.Name, usual+"/") {
+				ids = append(ids, int64(k.Job.ID))
+			}
+		}
+		return ids
+	}
+	if got := kept(); !slices.Equal(got, []int64{5, 6}) {
+		t.Errorf("hosts files of the jobs %v are kept, want 5 and 6", got)
+	}
+	publish(t, "text\n")
+	if got := kept(); !slices.Equal(got, []int64{6, 7}) {
+		t.Errorf("after the next job there are hosts files of the jobs %v, want 6 and 7", got)
+	}
+	if _, err := os.Stat(filepath.Join(usual, "notes")); err != nil {
+		t.Errorf("a file of another kind is gone: %v", err)
+	}
+	must(t, os.Chown(usual, attacker, attacker))
+	if got := kept(); len(got) > 0 {
+		t.Errorf("in another user's folder there are hosts files of %v", got)
 	}
 }
 

@@ -112,6 +112,13 @@ func parse(name string) (job core.JobID, step int, ours bool) {
 	return core.JobID(id), step, true
 }
 
+// Owner returns the job for which a reservation was made, 0 for a part of an application. ours is
+// false for each reservation that was made for no single job.
+func Owner(name string) (job core.JobID, ours bool) {
+	job, _, ours = parse(name)
+	return job, ours
+}
+
 // All deletes the leftovers and returns the names of those that it deleted. A failure is part of
 // the error, and does not stop the other deletions.
 func All(ctx context.Context, s System, o Options) (deleted []string, err error) {

@@ -92,6 +92,7 @@ func TestABrokenSidecarIsFoundOut(t *testing.T) {
 		{"it does not see who waits before its jobs", saboteur{blind: true}, "later than without managed jobs"},
 		{"it takes ordinary jobs for its own", saboteur{greedy: true}, "of ordinary job"},
 		{"it tells applications of nodes that they do not have", saboteur{liar: true}, "is told that it has"},
+		{"its journal has a shrink that accounting has not", saboteur{liar: true}, "audit: books-size"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const most = 200

@@ -173,7 +173,7 @@ func (w *world) judge(managed bool) {
 	}
 	if managed {
 		w.judgeForged()
-		w.judgePromises()
+		w.judgeAudit()
 	}
 }
 

@@ -1,0 +1,330 @@
+package audit
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"accordion/adapter"
+	"accordion/adapter/journal"
+	"accordion/core"
+	"accordion/core/hostlist"
+)
+
+// books compares accounting with the journal, and with itself.
+func (j *judge) books() {
+	j.twoJobs()
+	j.unclosed()
+	for _, b := range j.Books.Jobs {
+		if b.Lost > 0 && b.Expands == 0 {
+			j.find(Finding{Kind: Lost, Job: int64(b.ID), At: began(b), Do: seeBooks(b.ID),
+				Text: fmt.Sprintf("its size changed twice within one second, %d times: accounting has lost what came after", b.Lost)})
+		}
+		if len(b.Twice) > 0 {
+			j.find(Finding{Kind: Twice, Job: int64(b.ID), At: began(b), Do: seeBooks(b.ID),
+				Text: "accounting has steps of it twice: " + strings.Join(b.Twice, ", ")})
+		}
+	}
+	for _, r := range j.told.runs {
+		j.compare(r)
+	}
+	j.hours()
+}
+
+// seeBooks says where to look for what accounting has of a job.
+func seeBooks(job core.JobID) string {
+	return fmt.Sprintf("compare `accordion journal --job %d` with `sacct -D -j %d`, under OAR with oarstat -fj %[1]d; only the database's administrator can correct it", job, job)
+}
+
+// settling is for how many seconds accounting may not have heard of what happened.
+const settling = 10
+
+// lingers is for how many seconds a companion may hold nodes after its job's end: the sidecar sees that
+// end with its next reading, and ends the companion.
+const lingers = 60
+
+// began returns the first second in which accounting has nodes of a job; 0: it has none.
+func began(b adapter.Booked) core.Time {
+	if len(b.Holds) == 0 {
+		return 0
+	}
+	return b.Holds[0].From
+}
+
+// unclosed finds rows without an end of jobs that have ended.
+func (j *judge) unclosed() {
+	if j.Standing == nil {
+		return
+	}
+	live := map[core.JobID]bool{}
+	for _, job := range j.Standing.Jobs {
+		live[job.ID] = job.State != adapter.Done
+	}
+	for _, b := range j.Books.Jobs {
+		switch f := (Finding{Kind: Open, Job: int64(b.ID), At: b.Submitted, Do: "`sacctmgr show runawayjobs` closes such rows"}); {
+		case live[b.ID]:
+		case b.Dangling: // Slurm 20.11 to 24.11 never close the row of a merged expander, which books nothing
+			j.report.Dangling++
+		case b.Open:
+			f.Text = fmt.Sprintf("accounting has it as %s without an end, and it has ended", b.State)
+			j.find(f)
+		case b.State == "RESIZING" && (b.Expands == 0 || b.Stays):
+			f.Text = "its last row in accounting reads RESIZING, and it has ended"
+			j.find(f)
+		}
+	}
+}
+
+// booked returns accounting's run of a job that began when the journal's did; nil: there is none.
+func (j *judge) booked(r *run) *adapter.Booked {
+	if j.Books == nil {
+		return nil
+	}
+	for i := range j.Books.Jobs {
+		b := &j.Books.Jobs[i]
+		if b.ID == r.key.ID && b.Expands == 0 && len(b.Holds) > 0 && abs(b.Holds[0].From-r.began) <= grain+j.Books.Grain {
+			return b
+		}
+	}
+	return nil
+}
+
+// compare compares one run with its rows.
+func (j *judge) compare(r *run) {
+	if r.rigid || r.began < j.From || len(r.changes) == 0 {
+		return
+	}
+	b := j.booked(r)
+	switch {
+	case b == nil && (r.ended.IsZero() || r.ended.Unix()-r.began <= 2*grain || r.again && j.troubled(r.began, r.ended.Unix())):
+		return // accounting does not know of it yet, or the batch system forgot that it ever began
+	case b == nil:
+		j.find(Finding{Kind: Missing, Job: int64(r.key.ID), At: r.began, Do: "see slurmdbd's log for lost messages, and `sacctmgr show stats`",
+			Text: fmt.Sprintf("it ran from then for %s, and accounting has no row of it", lasted(r.ended.Unix()-r.began))})
+		return
+	case r.ended.IsZero() || b.Open:
+		return
+	}
+	held := j.all(b)
+	end := b.Holds[len(b.Holds)-1].To // companions end a moment later
+	if saw := r.ended.Unix(); saw > end+patience && !j.troubled(end-grain, saw) || saw < end-settling && !r.again {
+		j.find(Finding{Kind: End, Job: int64(r.key.ID), At: end, Do: seeBooks(r.key.ID),
+			Text: "accounting ends it then, and the sidecar saw its end " + apart(saw-end)})
+		return
+	}
+	j.outlives(b, end)
+	if j.unannounced(r, held, end) {
+		return // what follows from it is no news
+	}
+	j.sizes(r, held, end)
+	j.sum(r, b, end)
+}
+
+// all returns what a job held with the allocations beside it, by time.
+func (j *judge) all(b *adapter.Booked) []adapter.Hold {
+	held := slices.Clone(b.Holds)
+	for _, other := range j.Books.Jobs {
+		if p := j.parent(other); p != nil && p.Key == b.Key && (other.Stays || other.Merged) {
+			held = append(held, other.Holds...)
+		}
+	}
+	slices.SortStableFunc(held, func(a, b adapter.Hold) int { return int(a.From - b.From) })
+	return held
+}
+
+// unannounced finds the first second in which the nodes of a job changed though the journal has
+// neither an act of the sidecar around it nor an event that says that others changed them.
+func (j *judge) unannounced(r *run, held []adapter.Hold, end core.Time) bool {
+	var seconds []core.Time
+	for _, h := range held {
+		seconds = append(seconds, h.From, h.To)
+	}
+	slices.Sort(seconds)
+	for _, at := range slices.Compact(seconds) {
+		before, after := nodesAt(held, at-1), nodesAt(held, at)
+		switch {
+		case at <= r.began+grain || at >= end-grain || slices.Equal(before, after) || j.intended(r, at):
+		case hostlist.Same(hostlist.Within(after, hostlist.Set(before)), after) && r.overWithin(at, settling):
+			r.unseen = true // its owner may shrink it, and the sidecar did not look again before the next change
+		default:
+			j.find(Finding{Kind: NoIntent, Job: int64(r.key.ID), At: at, Do: seeBooks(r.key.ID),
+				Text: fmt.Sprintf("accounting has it on %s from then on, and the journal has no act that changed it", shown(after))})
+			r.unannounced = true
+			return true
+		}
+	}
+	return false
+}
+
+// intended reports whether the journal explains that a job's nodes changed at a second.
+func (j *judge) intended(r *run, at core.Time) bool {
+	about := grain + j.Books.Grain
+	for _, c := range r.changes {
+		if !c.sure && (resizes[c.verb] == nil || c.entry.Args["after"] != nil) && at <= c.entry.At.Unix()+about {
+			return true
+		}
+	}
+	return slices.ContainsFunc(r.entries, func(e journal.Entry) bool {
+		begun, over := e.At.Unix()-about, e.At.Add(e.Took).Unix()+about
+		return e.Kind == journal.KindIntent && slices.Contains([]string{"expand", "merge", "shrink", "end"}, e.Verb) && begun <= at && (at <= over || e.Outcome != journal.Done)
+	})
+}
+
+// nodesAt returns the nodes that were held at a second, sorted.
+func nodesAt(held []adapter.Hold, at core.Time) []string {
+	has := map[string]bool{}
+	for _, h := range held {
+		if h.From <= at && at < h.To {
+			for _, n := range h.Nodes {
+				has[n] = true
+			}
+		}
+	}
+	nodes := slices.Collect(maps.Keys(has))
+	hostlist.Sort(nodes)
+	return nodes
+}
+
+// sizes compares the nodes in the middle of each size.
+func (j *judge) sizes(r *run, held []adapter.Hold, end core.Time) {
+	for i, c := range r.changes {
+		from, to := c.at+c.slack+float64(j.Books.Grain), float64(end)-grain
+		if i+1 < len(r.changes) {
+			next := r.changes[i+1]
+			if !next.sure { // it changed at some instant before it was seen
+				continue
+			}
+			to = next.at - next.slack - float64(j.Books.Grain)
+		}
+		if from >= to {
+			continue
+		}
+		middle := second((from + to) / 2)
+		booked := nodesAt(held, middle)
+		lost := c.verb == "changed" && len(hostlist.Within(c.nodes, hostlist.Set(booked))) == len(c.nodes) // OAR books nodes that were lost
+		if !slices.Equal(booked, c.nodes) && !lost {
+			j.find(Finding{Kind: Size, Job: int64(r.key.ID), At: middle, Do: seeBooks(r.key.ID),
+				Text: fmt.Sprintf("accounting has it on %s, and the journal on %s", shown(booked), shown(c.nodes))})
+		}
+	}
+}
+
+func shown(nodes []string) string {
+	if len(nodes) == 0 {
+		return "no node"
+	}
+	return hostlist.Compact(nodes)
+}
+
+// sum compares the node-seconds, within the larger of 1 % and 2 s a change.
+func (j *judge) sum(r *run, b *adapter.Booked, end core.Time) {
+	held, slack := 0.0, 0.0
+	if r.unseen || r.failed() || slices.ContainsFunc(r.changes, func(c change) bool { return !c.sure }) {
+		j.report.Unjudged++
+		return
+	}
+	for i, c := range r.changes {
+		until, before := float64(end), len(c.nodes)
+		if i+1 < len(r.changes) {
+			until = r.changes[i+1].at
+		}
+		if i > 0 {
+			before = len(r.changes[i-1].nodes)
+		}
+		held += float64(len(c.nodes)) * (until - c.at)
+		slack += (c.slack + float64(j.Books.Grain)) * float64(max(len(c.nodes), before))
+	}
+	booked := j.sumOf(b, end)
+	j.report.NodeSeconds += core.Time(booked)
+	if math.Abs(booked-held) > max(held/100, slack) {
+		j.find(Finding{Kind: Sum, Job: int64(r.key.ID), At: r.began, Do: seeBooks(r.key.ID),
+			Text: fmt.Sprintf("accounting has %.0f node-seconds, and by the journal it held %.0f", booked, held)})
+	}
+}
+
+// sumOf returns the node-seconds that accounting has for a job and the allocations made for it. What a
+// companion holds after its job's end is not the job's.
+func (j *judge) sumOf(b *adapter.Booked, end core.Time) (sum float64) {
+	for _, other := range j.Books.Jobs {
+		p := j.parent(other)
+		own := other.Key == b.Key
+		if !own && (p == nil || p.Key != b.Key || !other.Stays && !other.Merged) {
+			continue
+		}
+		if other.Sum > 0 {
+			sum += other.Sum
+		} else {
+			sum += float64(other.NodeSeconds())
+		}
+		if !own {
+			sum -= float64(tail(other, end))
+		}
+	}
+	return sum
+}
+
+// tail returns the node-seconds that an allocation has from a second on.
+func tail(b adapter.Booked, from core.Time) (sum core.Time) {
+	for _, h := range b.Holds {
+		sum += core.Time(len(h.Nodes)) * max(0, h.To-max(h.From, from))
+	}
+	return sum
+}
+
+// outlives finds companions that held nodes for long after the end of their job.
+func (j *judge) outlives(b *adapter.Booked, end core.Time) {
+	for _, other := range j.Books.Jobs {
+		if p := j.parent(other); p == nil || p.Key != b.Key || len(other.Holds) == 0 || other.Open {
+			continue
+		}
+		if last := other.Holds[len(other.Holds)-1].To; last > end+lingers {
+			j.find(Finding{Kind: Companion, Job: int64(other.ID), At: end, Do: seeBooks(b.ID),
+				Text: fmt.Sprintf("it held nodes for job %d, and ended %s after that", b.ID, lasted(last-end))})
+		}
+	}
+}
+
+// hours compares what accounting added up for the users of managed jobs in full hours with its rows.
+func (j *judge) hours() {
+	from, to := j.Books.HoursFrom, j.Books.HoursTo
+	if from >= to {
+		return
+	}
+	users := map[string]bool{}
+	for _, r := range j.told.runs {
+		users[r.user] = true
+	}
+	held, slack := map[string]float64{}, map[string]float64{}
+	for _, b := range j.Books.Jobs {
+		for _, h := range b.Holds {
+			if lasted := min(h.To, to) - max(h.From, from); lasted > 0 {
+				held[b.User] += float64(lasted) * float64(len(h.Nodes))
+				slack[b.User] += grain * float64(len(h.Nodes))
+			}
+		}
+	}
+	for _, user := range slices.Sorted(maps.Keys(users)) {
+		has := j.Books.Hours[user]
+		if math.Abs(has-held[user]) > max(held[user]/100, slack[user]) {
+			j.find(Finding{Kind: Hours, At: from, Do: fmt.Sprintf("`TZ=UTC sacctmgr -i rollup %s %s` adds up again", hour(from), hour(to)),
+				Text: fmt.Sprintf("sreport has %.0f node-seconds of user %s in the %s from then on, where sacct has %.0f", has, user, lasted(to-from), held[user])})
+		}
+	}
+}
+
+// hour returns a second as sacctmgr takes it, in UTC.
+func hour(at core.Time) string { return adapter.Instant(at).UTC().Format("2006-01-02T15:04:05") }
+
+// apart returns a distance in time in words.
+func apart(by core.Time) string {
+	if by < 0 {
+		return lasted(-by) + " before"
+	}
+	return lasted(by) + " later"
+}
+
+func lasted(d core.Time) string { return core.FormatDuration(max(d, 0)) }
+
+func abs(t core.Time) core.Time { return max(t, -t) }

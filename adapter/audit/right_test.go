@@ -1,0 +1,143 @@
+package audit
+
+import (
+	"testing"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/journal"
+)
+
+// Each change of the clean set looks wrong, and is not.
+func TestWhatHasAReasonIsNoFinding(t *testing.T) {
+	for _, test := range right {
+		t.Run(test.name, func(t *testing.T) {
+			in := clean(t)
+			test.plant(t, &in)
+			for _, f := range Judge(in).Findings {
+				t.Error(f.Line(time.UTC))
+			}
+		})
+	}
+}
+
+var right = []struct {
+	name  string
+	plant func(t *testing.T, in *Input)
+}{
+	{"a job ends in the second in which another begins", func(t *testing.T, in *Input) {
+		in.row(t, 18).Holds = []adapter.Hold{held(t, "n6", 900, 1000)}
+	}},
+	{"one of two jobs was suspended", func(t *testing.T, in *Input) {
+		in.row(t, 18).Holds, in.row(t, 18).Suspended = []adapter.Hold{held(t, "n2", 1000, 1150)}, true
+	}},
+	{"two jobs on a node before the time that is judged", func(t *testing.T, in *Input) {
+		in.row(t, 18).Holds, in.row(t, 19).Holds = []adapter.Hold{held(t, "n8", 100, 200)}, []adapter.Hold{held(t, "n8", 150, 400)}
+	}},
+	{"a watch sees an expander on its job's nodes", func(t *testing.T, in *Input) {
+		in.Watch[1].Jobs = append(in.Watch[1].Jobs, adapter.Job{Key: key(50), State: adapter.Running, Partition: "main", Nodes: list(t, "n[2-3]"), Expands: 40})
+	}},
+	{"a watch sees a job that ends on another's node", func(t *testing.T, in *Input) {
+		in.Watch[1].Jobs = append(in.Watch[1].Jobs, adapter.Job{Key: key(50), State: adapter.Ending, Partition: "main", Nodes: list(t, "n2")})
+	}},
+	{"a late growth with its cause", func(t *testing.T, in *Input) {
+		in.entry(t, 17, "grew").Args["lateness"] = 30.5
+		in.entry(t, 17, "grew").Args["cause"] = "late shrinker"
+	}},
+	{"a late growth of a late application", func(t *testing.T, in *Input) {
+		in.entry(t, 17, "grew").Args["lateness"] = 30.5
+		in.entry(t, 17, "grew").Args["asked"] = float64(zero + 1129)
+	}},
+	{"a late growth while the batch system did not answer", func(t *testing.T, in *Input) {
+		in.entry(t, 17, "grew").Args["lateness"] = 30.5
+		in.tell(1095, 0, "unreadable", "the batch system cannot be read")
+	}},
+	{"a late growth after a call that failed", func(t *testing.T, in *Input) {
+		in.entry(t, 17, "grew").Args["lateness"] = 30.5
+		in.does(1099, 17, "reserve", "reservation", "accordion-17-1")
+		for i := range in.Entries {
+			if e := &in.Entries[i]; e.Job == 17 && e.Verb == "reserve" && e.At.Unix() == zero+1099 {
+				e.Outcome = "failed: nodes are busy"
+			}
+		}
+	}},
+	{"a shrink as late as the growth before it", func(t *testing.T, in *Input) {
+		in.entry(t, 17, "grew").Args["lateness"] = 4.5
+		in.entry(t, 17, "shrank").Args["lateness"] = 8.5
+	}},
+	{"a broken promise with its cause", func(t *testing.T, in *Input) {
+		in.tell(1700, 40, "promise broken", "its end moves by 20s: lost node", "seconds", 20, "cause", "lost node")
+	}},
+	{"a limit that ended a warned job", func(t *testing.T, in *Input) {
+		in.row(t, 17).State = "TIMEOUT"
+		in.tell(1290, 17, "warned", "step 3 of 3 was to end", "late", 20)
+	}},
+	{"an end by the sidecar with its reason", func(t *testing.T, in *Input) {
+		in.does(1700, 40, "end", "why", "step 1 of 2 was to end at 10:00 and had not ended 60 s later")
+	}},
+	{"an expander of a job that runs", func(t *testing.T, in *Input) {
+		in.Standing.Jobs = append(in.Standing.Jobs, adapter.Job{Key: key(61), State: adapter.Pending, Expands: 40})
+	}},
+	{"a node that is drained", func(t *testing.T, in *Input) {
+		in.Standing.Nodes[6].Idle, in.Standing.Nodes[6].Usable = false, false
+	}},
+	{"reservations that a sidecar left for the next one", func(t *testing.T, in *Input) {
+		in.Alive, in.KeptUntil = false, zero+2030
+		in.Standing.Reservations[1].Start = zero + 90000
+	}},
+	{"an action that was begun a moment ago", func(t *testing.T, in *Input) {
+		in.tell(1999, 41, "planned", "its start is planned")
+		e := &in.Entries[len(in.Entries)-1]
+		e.Kind, e.Verb = journal.KindIntent, "reserve"
+	}},
+	{"a job that runs, and accounting has not heard of it", func(t *testing.T, in *Input) {
+		in.forget(40)
+		in.forget(42)
+	}},
+	{"an expander whose last row has no end", func(t *testing.T, in *Input) {
+		in.row(t, 24).Dangling = true
+	}},
+	{"a companion that outlived its job by seconds", func(t *testing.T, in *Input) {
+		in.row(t, 31).Holds[0].To, in.row(t, 31).Sum = zero+1540, 140
+	}},
+	{"hours that are added up", func(t *testing.T, in *Input) {
+		in.Books.Hours, in.Books.HoursFrom, in.Books.HoursTo = map[string]float64{"alice": 1003, "dave": 401, "zoe": 7}, zero+900, zero+1200+200
+	}},
+	{"a sum within two seconds a change", func(t *testing.T, in *Input) {
+		in.row(t, 17).Sum -= 20
+	}},
+	{"a growth that failed before the one that did not", func(t *testing.T, in *Input) {
+		in.does(1090, 17, "expand", "nodes", "n[3-5]")
+		in.row(t, 17).Sum += 60
+	}},
+	{"nodes that its owner gave back", func(t *testing.T, in *Input) {
+		in.tell(1110, 17, "changed", "holds 3 nodes, not 5: changed without us", "nodes", "n[1-3]", "held", "n[1-5]")
+		in.row(t, 17).Holds = []adapter.Hold{held(t, "n[1-2]", 1000, 1101), held(t, "n[1-5]", 1101, 1108), held(t, "n[1-3]", 1108, 1300)}
+	}},
+	{"a node that was lost, and that OAR books on", func(t *testing.T, in *Input) {
+		in.tell(1420, 30, "changed", "holds 1 nodes, not 2: changed without us", "nodes", "n6", "held", "n[6-7]")
+	}},
+	{"nodes that its owner gave back in the last second", func(t *testing.T, in *Input) {
+		in.row(t, 17).Holds = []adapter.Hold{held(t, "n[1-2]", 1000, 1101), held(t, "n[1-5]", 1101, 1200), held(t, "n[1-3]", 1200, 1296), held(t, "n1", 1296, 1300)}
+	}},
+	{"a clock that was set back", func(t *testing.T, in *Input) {
+		d := diary{in.Entries}
+		d.event(1960, 0, "clock", "the clock was set by -1m", "seconds", -60)
+		d.act(1900, 41, "reserve", -3, "reservation", "accordion-41-0")
+		in.Entries = d.entries
+	}},
+	{"a lease that was lost and taken again", func(t *testing.T, in *Input) {
+		in.tell(1950, 0, "unleased", "the lease could not be renewed in time")
+		in.tell(1955, 0, "leased", "the lease is held again")
+		in.does(1960, 41, "reserve", "reservation", "accordion-41-0")
+	}},
+	{"a start that a sidecar wrote down twice", func(t *testing.T, in *Input) {
+		e := *in.entry(t, 17, "started")
+		e.At = e.At.Add(2 * time.Second)
+		in.Entries = append(in.Entries, e)
+		in.arrange()
+	}},
+	{"an ordinary job with the name of an expander of nobody's", func(t *testing.T, in *Input) {
+		in.row(t, 18).Expands = 999
+	}},
+}

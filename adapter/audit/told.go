@@ -1,0 +1,239 @@
+package audit
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/journal"
+	"accordion/core"
+	"accordion/core/evolve"
+	"accordion/core/hostlist"
+)
+
+// told is what the journal tells, job by job.
+type told struct {
+	entries  []journal.Entry
+	runs     []*run
+	accepted map[adapter.Key]bool
+	ids      map[core.JobID]bool // of accepted jobs
+	clocks   []time.Time         // when the clock was set
+}
+
+// A run is one execution of a managed job.
+type run struct {
+	key     adapter.Key
+	user    string
+	planned bool      // the sidecar decided its start
+	ends    core.Time // promised; 0: not known
+	profile core.EP   // that it was started with; nil: not known
+	chosen  []string  // the nodes that it was started on
+	began   core.Time // Unix second
+	ended   time.Time // when the sidecar saw its end; zero: it has not
+	state   string    // in which it ended, in the batch system's word; "": not known
+	text    string    // of its end
+	changes []change  // the start first
+	entries []journal.Entry
+	rigid   bool // it ran as an ordinary job: the sidecar did not follow it
+	again   bool // it was requeued
+
+	unannounced bool // accounting has a change that the journal has not
+	unseen      bool // so has it one that the sidecar did not see in time
+}
+
+// A change is a size that a job had from an instant on.
+type change struct {
+	entry journal.Entry
+	verb  string
+	at    float64 // Unix seconds at which the nodes changed
+	slack float64 // by how many seconds that may be wrong
+	sure  bool    // the sidecar changed it, and knows when
+	nodes []string
+}
+
+// tell makes runs of the journal's entries.
+func tell(entries []journal.Entry) *told {
+	t := &told{entries: entries, accepted: map[adapter.Key]bool{}, ids: map[core.JobID]bool{}}
+	waiting := map[adapter.Key]*run{} // jobs that have not begun
+	running := map[adapter.Key]*run{}
+	user := map[adapter.Key]string{}
+	for _, e := range entries {
+		key := keyOf(e)
+		if e.Kind == journal.KindIntent {
+			for _, of := range []map[adapter.Key]*run{waiting, running} {
+				if r := of[key]; r != nil {
+					r.entries = append(r.entries, e)
+				}
+			}
+			continue
+		}
+		switch e.Verb {
+		case "clock":
+			t.clocks = append(t.clocks, e.At)
+			continue
+		case "accepted":
+			t.accepted[key], t.ids[key.ID] = true, true
+			user[key] = text(e, "user")
+		}
+		if e.Job == 0 {
+			continue
+		}
+		r := running[key]
+		if r == nil {
+			if r = waiting[key]; r == nil {
+				r = &run{key: key}
+				waiting[key] = r
+			}
+		}
+		r.user = user[key]
+		r.entries = append(r.entries, e)
+		switch e.Verb {
+		case "starting":
+			r.planned, r.chosen = true, nodes(e, "nodes")
+			if ep, err := evolve.Parse(text(e, "profile")); err == nil {
+				r.profile = ep
+			}
+		case "held", "sent back":
+			r.planned = false
+		case "started":
+			if running[key] != nil { // again, by a sidecar whose predecessor died just then
+				r.found(e)
+				break
+			}
+			if !r.start(e) { // a part of an application, which its launcher follows
+				break
+			}
+			delete(waiting, key)
+			t.runs = append(t.runs, r)
+			if !r.rigid {
+				running[key] = r
+			}
+		case "grew", "shrank", "resized":
+			r.resize(e)
+		case "changed", "forgotten", "escaped":
+			r.found(e)
+		case "requeued":
+			r.ended, r.again = e.At, true
+			delete(running, key)
+		case "ended":
+			r.ended, r.state, r.text = e.At, text(e, "state"), e.Text
+			delete(running, key)
+			delete(waiting, key)
+		}
+	}
+	return t
+}
+
+// start notes a job's start, and reports whether the entry is that of a managed job.
+func (r *run) start(e journal.Entry) bool {
+	began, ok := number(e, "began")
+	ends, promised := number(e, "ends")
+	r.began, r.ends, r.rigid = core.Time(began), core.Time(ends), !promised
+	has := nodes(e, "nodes")
+	sure := slices.Equal(has, r.chosen) || seconds(e.At)-began <= grain // else its user may have changed it before it was seen
+	r.changes = []change{{entry: e, verb: e.Verb, at: began, slack: grain, sure: sure, nodes: has}}
+	return ok
+}
+
+// resizes are the acts at whose end a job has the nodes of an event.
+var resizes = map[string][]string{"grew": {"expand"}, "shrank": {"shrink"}, "resized": {"expand", "shrink"}}
+
+// resize notes a growth or a shrink of the sidecar's. Nodes are held from the end of the expansion
+// on, and until the end of the shrink.
+func (r *run) resize(e journal.Entry) {
+	c := change{entry: e, verb: e.Verb, at: seconds(e.At), slack: grain, nodes: nodes(e, "nodes")}
+	for _, a := range slices.Backward(r.entries) {
+		if len(r.changes) > 0 && a.ID <= r.changes[len(r.changes)-1].entry.ID {
+			break
+		}
+		if a.Kind == journal.KindIntent && a.Outcome == journal.Done && slices.Contains(resizes[e.Verb], a.Verb) {
+			c.at, c.slack, c.sure = seconds(a.At.Add(a.Took)), grain+a.Took.Seconds(), true
+			break
+		}
+	}
+	r.changes = append(r.changes, c)
+}
+
+// found notes nodes that the sidecar found changed.
+func (r *run) found(e journal.Entry) {
+	if n := nodes(e, "nodes"); len(n) > 0 && len(r.changes) > 0 {
+		r.changes = append(r.changes, change{entry: e, verb: e.Verb, at: seconds(e.At), slack: grain, nodes: n})
+	}
+}
+
+// failed reports whether nodes were allocated for a growth that came to nothing: they were held for a
+// while that the journal does not know.
+func (r *run) failed() bool {
+	open := false
+	for _, e := range r.entries {
+		switch {
+		case e.Kind == journal.KindIntent && e.Verb == "expand" && (e.Outcome == journal.Done || strings.HasPrefix(e.Outcome, "interrupted")):
+			if open {
+				return true
+			}
+			open = true
+		case e.Kind == journal.KindEvent && (e.Verb == "grew" || e.Verb == "resized" || e.Verb == "shrank"):
+			open = false
+		}
+	}
+	return open
+}
+
+// overWithin reports whether the run ended, or its size changed, within some seconds after one.
+func (r *run) overWithin(at, span core.Time) bool {
+	soon := func(t time.Time) bool { return t.Unix() >= at && t.Unix() <= at+span }
+	return soon(r.ended) || slices.ContainsFunc(r.changes, func(c change) bool { return soon(c.entry.At) })
+}
+
+// has reports whether the run has an event of one of the kinds.
+func (r *run) has(kinds ...string) bool {
+	return slices.ContainsFunc(r.entries, func(e journal.Entry) bool { return e.Kind == journal.KindEvent && slices.Contains(kinds, e.Verb) })
+}
+
+// clockSet reports whether the clock was set near an instant: times then tell nothing.
+func (t *told) clockSet(at time.Time) bool {
+	return slices.ContainsFunc(t.clocks, func(c time.Time) bool { return c.Sub(at).Abs() < time.Hour })
+}
+
+func keyOf(e journal.Entry) adapter.Key {
+	return adapter.Key{ID: core.JobID(e.Job), Submitted: e.Submitted}
+}
+
+// text returns a field of an entry; "" where it is none.
+func text(e journal.Entry, field string) string {
+	s, _ := e.Args[field].(string)
+	return s
+}
+
+// number returns a field of an entry as a number, whatever wrote it.
+func number(e journal.Entry, field string) (float64, bool) {
+	switch v := e.Args[field].(type) {
+	case json.Number:
+		f, err := v.Float64()
+		return f, err == nil
+	case float64:
+		return v, true
+	case int64:
+		return float64(v), true
+	case int:
+		return float64(v), true
+	}
+	return 0, false
+}
+
+// nodes returns a field of an entry as node names, sorted.
+func nodes(e journal.Entry, field string) []string {
+	all, err := hostlist.Expand(text(e, field))
+	if err != nil {
+		return nil
+	}
+	hostlist.Sort(all)
+	return all
+}
+
+func seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
+
+func second(s float64) core.Time { return core.Time(math.Floor(s)) }

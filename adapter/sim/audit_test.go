@@ -1,0 +1,85 @@
+package sim
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/audit"
+	"accordion/adapter/embedded"
+	"accordion/core"
+)
+
+// audited returns what `accordion audit` judges of a story that is over.
+func (w *world) audited() (in audit.Input, err error) {
+	in = audit.Input{From: w.begin.Unix(), Now: time.Now().Unix(), Entries: w.entries(), Alive: true, Prompt: w.punctuality()}
+	if in.Records, err = w.book.Records(); err != nil {
+		return in, err
+	}
+	snapshot, err := w.system.Observe(context.Background())
+	if err != nil {
+		return in, err
+	}
+	in.Standing = &adapter.Standing{At: time.Now(), Jobs: snapshot.Jobs, Nodes: snapshot.Nodes, Reservations: snapshot.Reservations}
+	if len(w.restarts) > 0 { // what a batch system held in seconds that it forgot is in no accounting; judgeNodes judges it
+		return in, nil
+	}
+	in.Books = &adapter.Books{Grain: 1}
+	for _, r := range w.system.Jobs() {
+		in.Books.Jobs = append(in.Books.Jobs, runsOf(bookedOf(r))...)
+	}
+	return in, nil
+}
+
+// bookedOf returns a record as accounting would have it, in whole seconds.
+func bookedOf(r embedded.Record) adapter.Booked {
+	b := adapter.Booked{Key: r.Key, Name: r.Name, User: r.User, Alone: true, Expands: r.Expands, Merged: r.MergedInto.ID != 0, State: r.Why, Open: r.End.IsZero()}
+	at := map[core.Time]bool{}
+	for _, s := range r.Spans {
+		at[s.From.Unix()], at[s.To.Unix()] = true, true
+	}
+	var seconds []core.Time
+	for s := range at {
+		seconds = append(seconds, s)
+	}
+	slices.Sort(seconds)
+	for i := range len(seconds) - 1 {
+		h := adapter.Hold{From: seconds[i], To: seconds[i+1]}
+		for _, s := range r.Spans {
+			if s.From.Unix() <= h.From && h.From < s.To.Unix() {
+				h.Nodes = append(h.Nodes, s.Node)
+			}
+		}
+		if len(h.Nodes) > 0 {
+			b.Holds = append(b.Holds, h)
+		}
+	}
+	return b
+}
+
+// runsOf divides a job that the batch system requeued, or whose start it forgot, into its runs, as
+// accounting has them.
+func runsOf(b adapter.Booked) []adapter.Booked {
+	for i := 1; i < len(b.Holds); i++ {
+		if b.Holds[i].From > b.Holds[i-1].To {
+			first, rest := b, b
+			first.Holds, first.State, first.Open = b.Holds[:i:i], "REQUEUED", false
+			rest.Holds, rest.Submitted = b.Holds[i:], b.Holds[i].From
+			return append([]adapter.Booked{first}, runsOf(rest)...)
+		}
+	}
+	return []adapter.Booked{b}
+}
+
+// judgeAudit demands that `accordion audit` finds nothing.
+func (w *world) judgeAudit() {
+	in, err := w.audited()
+	if err != nil {
+		w.blame("reading what the audit judges: %v", err)
+		return
+	}
+	for _, f := range audit.Judge(in).Findings {
+		w.blame("audit: %s", f.Line(time.UTC))
+	}
+}

@@ -1,0 +1,128 @@
+package slurm
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/hosts"
+	"accordion/core"
+	"accordion/slurm/client"
+	"accordion/slurm/output"
+	"accordion/slurm/sacct"
+)
+
+var _ adapter.Auditor = (*System)(nil)
+
+// Standing implements adapter.Auditor. Of hosts files it tells those on this host.
+func (s *System) Standing(ctx context.Context) (*adapter.Standing, error) {
+	in, err := s.Inventory(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reading nodes and reservations: %w", err)
+	}
+	records, err := s.Jobs.List(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reading jobs: %w", err)
+	}
+	c, err := s.Recent(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	pool, err := output.PoolNodes(in, s.Pool)
+	if err != nil {
+		return nil, err
+	}
+	all := &adapter.Standing{At: time.Now(), Reservations: in.Reservations}
+	for i := range records {
+		r := records[i] // the list is remembered as it is
+		if r.State == adapter.Done {
+			continue
+		}
+		if r.Suspended {
+			r.Nodes = nil // others may be there
+		}
+		if r.Role() == output.Companion {
+			all.Companions = append(all.Companions, r.ID)
+		}
+		all.Jobs = append(all.Jobs, r.Job)
+	}
+	for _, n := range in.Nodes {
+		if pool[n.Name] {
+			n.Idle = !strings.Contains(n.Why, "ALLOC") && !strings.Contains(n.Why, "MIX")
+			all.Nodes = append(all.Nodes, n.Node)
+		}
+	}
+	for _, p := range in.Partitions {
+		if p.Exclusive {
+			all.Exclusive = append(all.Exclusive, p.Name)
+		}
+	}
+	all.Kept = hosts.Kept("/tmp", c["ClusterName"], all.At)
+	return all, nil
+}
+
+// bookedTakes bounds a question to sacct. A day of a large site in a slow database takes minutes.
+const bookedTakes = 5 * time.Minute
+
+// Booked implements adapter.Auditor, by sacct.
+func (s *System) Booked(ctx context.Context, since core.Time) (*adapter.Books, error) {
+	in, err := s.Inventory(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reading partitions: %w", err)
+	}
+	separator := "|" + rand.Text() + "|" // no name of a job has it
+	run := client.New(client.Config{Bin: s.config.Bin, Conf: s.config.Conf, Timeout: bookedTakes, AtOnce: 1})
+	defer run.Close()
+	out, err := run.Run(ctx, client.Call{Program: "sacct", Args: []string{"--allusers", "--duplicates", "--noheader", "--parsable2", "--delimiter=" + separator,
+		"--starttime=" + asked(since), "--format=" + sacct.BookedColumns}})
+	if err != nil {
+		return nil, fmt.Errorf("asking sacct: %w", err)
+	}
+	books, err := sacct.ReadBooked(strings.NewReader(out.Stdout), separator, time.Now().Unix())
+	if err != nil {
+		return nil, err
+	}
+	for i := range books.Jobs {
+		b := &books.Jobs[i]
+		b.Alone = slices.ContainsFunc(in.Partitions, func(p output.Partition) bool { return p.Exclusive && p.Name == b.Partition })
+	}
+	if err := addHours(ctx, run, books, since, time.Now().Unix()); err != nil {
+		if books.Unread++; books.Why == "" {
+			books.Why = err.Error()
+		}
+	}
+	return books, ctx.Err()
+}
+
+// A full hour, and how long after its end slurmdbd has added it up.
+const (
+	fullHour core.Time = 3600
+	rollup   core.Time = 600
+)
+
+// addHours asks sreport what was added up in the full hours since a second. Processors are no measure: sreport charges
+// the users of a reservation for those that it keeps idle.
+func addHours(ctx context.Context, run *client.Runner, books *adapter.Books, since, now core.Time) error {
+	from, to := (since+fullHour-1)/fullHour*fullHour, (now-rollup)/fullHour*fullHour
+	if from >= to {
+		return nil
+	}
+	out, err := run.Run(ctx, client.Call{Program: "sreport", Args: []string{"--noheader", "--parsable2", "-t", "seconds", "-T", "node", "cluster", "UserUtilizationByAccount",
+		"format=login,used", "start=" + asked(from), "end=" + asked(to)}})
+	if err != nil {
+		return fmt.Errorf("asking sreport: %w", err)
+	}
+	hours, err := sacct.ReadHours(strings.NewReader(out.Stdout))
+	if err != nil {
+		return err
+	}
+	books.Hours, books.HoursFrom, books.HoursTo = hours, from, to
+	return nil
+}
+
+// asked is a second as options of sacct and sreport take it.
+func asked(at core.Time) string { return adapter.Instant(at).UTC().Format("2006-01-02T15:04:05") }

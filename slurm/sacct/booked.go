@@ -1,0 +1,197 @@
+package sacct
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/core/hostlist"
+	"accordion/slurm/output"
+	"accordion/traces/input"
+)
+
+// BookedColumns are what ReadBooked reads, in order: of jobs and of their steps.
+const BookedColumns = "JobIDRaw,Submit,Start,End,State,Partition,User,AllocCPUS,NNodes,Suspended,NodeList,JobName"
+
+// A bookedRow is one row of BookedColumns.
+type bookedRow struct {
+	row
+	step      string // "" of a job's own row
+	partition string
+	suspended bool
+	fields    []string
+}
+
+var errBooked = errors.New("want the fields " + BookedColumns + ", times in Unix seconds (SLURM_TIME_FORMAT=%s)")
+
+// ReadBooked reads the rows of `sacct --duplicates --noheader --parsable2` with BookedColumns, and
+// joins those of one job. What still runs is held until now. The separator may be any text: one that
+// no user can guess keeps names of jobs from looking like rows. A row that cannot be read is left out
+// and counted.
+func ReadBooked(in io.Reader, separator string, now core.Time) (*adapter.Books, error) {
+	books := &adapter.Books{Grain: 1}
+	var rows, steps []bookedRow
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, input.MaxLine)
+	number := 0
+	for lines.Scan() {
+		number++
+		if !strings.Contains(lines.Text(), separator) { // blank, or the rest of a job's name
+			continue
+		}
+		r, err := parseBooked(lines.Text(), separator)
+		if err != nil {
+			if books.Unread++; books.Why == "" {
+				books.Why = fmt.Sprintf("sacct, line %d: %v", number, err)
+			}
+			continue
+		}
+		if r.line = number; r.step != "" {
+			steps = append(steps, r)
+		} else {
+			rows = append(rows, r)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("sacct, line %d: %w", number+1, err)
+	}
+	return books, bookAll(books, rows, steps, now)
+}
+
+// bookAll puts the rows into the books.
+func bookAll(books *adapter.Books, rows, steps []bookedRow, now core.Time) error {
+	sums, err := sumsOf(rows, now)
+	if err != nil {
+		return err
+	}
+	twice := twiceOf(steps)
+	for _, its := range lines(rows) {
+		b := bookedOf(its, now)
+		if s, known := sums[b.Key]; known {
+			b.Sum, b.Lost = float64(s.NodeSeconds), s.Empty
+		}
+		b.Twice = twice[int64(b.ID)]
+		books.Jobs = append(books.Jobs, b)
+	}
+	return nil
+}
+
+func parseBooked(text, separator string) (r bookedRow, err error) {
+	n := strings.Count(BookedColumns, ",") + 1
+	f := strings.SplitN(text, separator, n)
+	if len(f) != n {
+		return r, errBooked
+	}
+	r.fields = f
+	number, step, _ := strings.Cut(f[0], ".")
+	if r.id, err = strconv.ParseInt(number, 10, 64); err != nil || r.id <= 0 {
+		return r, fmt.Errorf("%.40q is no job id: %w", f[0], errBooked)
+	}
+	r.step, r.partition, r.user, r.name = step, f[5], f[6], f[11]
+	r.state, _, _ = strings.Cut(f[4], " ")
+	for i, to := range []*core.Time{&r.submit, &r.start, &r.end} {
+		if *to, err = parseTime(f[1+i]); err != nil {
+			return r, err
+		}
+	}
+	r.suspended = strings.Trim(f[9], "0:-") != ""
+	if f[10] != "" && f[10] != "None assigned" {
+		if r.nodes, err = hostlist.Expand(f[10]); err != nil {
+			return r, fmt.Errorf("nodes: %w", err)
+		}
+	}
+	return r, nil
+}
+
+// sumsOf returns what accounting itself sums up for each job.
+func sumsOf(rows []bookedRow, now core.Time) (map[adapter.Key]Sum, error) {
+	text := strings.Builder{}
+	text.WriteString(strings.ReplaceAll(BookedColumns, ",", "|") + "\n")
+	for _, r := range rows {
+		for i, f := range r.fields {
+			if i > 0 {
+				text.WriteByte('|')
+			}
+			text.WriteString(strings.ReplaceAll(core.Printable(f), "|", "?"))
+		}
+		text.WriteByte('\n')
+	}
+	sums, err := ReadSums(strings.NewReader(text.String()), "sacct", time.UTC, now)
+	all := make(map[adapter.Key]Sum, len(sums))
+	for _, s := range sums {
+		all[s.Key] = s
+	}
+	return all, err
+}
+
+// twiceOf returns the steps of each job that have two rows of the same time.
+func twiceOf(steps []bookedRow) map[int64][]string {
+	slices.SortStableFunc(steps, func(a, b bookedRow) int {
+		return strings.Compare(a.fields[0], b.fields[0])
+	})
+	twice := map[int64][]string{}
+	for i := 1; i < len(steps); i++ {
+		a, b := steps[i-1], steps[i]
+		if a.id == b.id && a.step == b.step && b.start < ended(a.end) && a.start < ended(b.end) && !slices.Contains(twice[a.id], a.step) {
+			twice[a.id] = append(twice[a.id], a.step)
+		}
+	}
+	return twice
+}
+
+// bookedOf returns one run of the rows of a job. A size is held from the end of the one before.
+func bookedOf(its []bookedRow, now core.Time) adapter.Booked {
+	first, last := its[0], its[len(its)-1]
+	parent, stays := output.Beside(first.name)
+	b := adapter.Booked{Key: adapter.Key{ID: core.JobID(first.id), Submitted: first.submit}, Name: first.name, User: first.user, Partition: first.partition,
+		Expands: parent, Stays: stays, State: last.state, Open: last.end == 0}
+	for i, r := range its {
+		b.Suspended = b.Suspended || r.suspended
+		if i > 0 {
+			r.start = max(r.start, its[i-1].end)
+		}
+		end := r.end
+		if end == 0 {
+			end = now
+		}
+		if len(r.nodes) == 0 || r.start == 0 || r.start >= end {
+			continue
+		}
+		if n := len(b.Holds) - 1; n >= 0 && b.Holds[n].To == r.start && slices.Equal(b.Holds[n].Nodes, r.nodes) {
+			b.Holds[n].To = end
+			continue
+		}
+		b.Holds = append(b.Holds, adapter.Hold{Nodes: r.nodes, From: r.start, To: end})
+	}
+	b.Merged = b.Expands != 0 && !stays && (last.state == resizing || last.state == "COMPLETED")
+	if b.Merged && b.Open && len(last.nodes) == 0 {
+		b.Open, b.Dangling = false, true
+	}
+	return b
+}
+
+// ReadHours reads `sreport --noheader --parsable2 cluster UserUtilizationByAccount format=login,used`
+// of one kind of resource: what each user used, all accounts together.
+func ReadHours(in io.Reader) (map[string]float64, error) {
+	all := map[string]float64{}
+	lines := bufio.NewScanner(in)
+	for number := 1; lines.Scan(); number++ {
+		user, used, _ := strings.Cut(lines.Text(), "|")
+		if strings.TrimSpace(user) == "" {
+			continue
+		}
+		seconds, err := strconv.ParseFloat(used, 64)
+		if err != nil {
+			return nil, fmt.Errorf("sreport, line %d: %.40q is no number of seconds; want login|used", number, used)
+		}
+		all[user] += seconds
+	}
+	return all, lines.Err()
+}
