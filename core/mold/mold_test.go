@@ -28,7 +28,7 @@ func TestWrongConfigurationsAreRefusedWithThePieceAndTheRightForm(t *testing.T) 
 		{"", "", 1, "NODESxDURATION"},
 		{"4x2h|", "", 6, "NODESxDURATION"},
 		{"4x2h||8x1h", "", 6, "NODESxDURATION"},
-		{"4x2h | 8x1h", "2h ", 3, "500s, 90m"},
+		{"4x2h | 8x1h", "4x2h ", 1, "no blanks"},
 		{"4x2h,8x1h", "2h,8x1h", 3, "500s, 90m"},
 		{"4x2h|0x1h", "0", 6, "a number of nodes"},
 		{"4x120", "120", 3, "HH:MM:SS"},
