@@ -24,6 +24,7 @@ type Record struct {
 	AtOnce    int    // how many of the array's tasks may run at a time; 0: any number. Consoles tell of each task, squeue of a rest only
 	DependsOn string
 	Joined    []adapter.Part // its companions, of a running job
+	MinTime   core.Time      // the shortest limit with which it may start (--time-min), in seconds; 0: its limit
 
 	// What it asked for beyond nodes, tasks and CPUs.
 	MinCPUs       int    // at least so many on each node (--mincpus; 1 when it does not say)
@@ -59,7 +60,7 @@ func (r *Record) Settle(word, tasks string, start, eligible core.Time) {
 		r.TaskName = fmt.Sprintf("%d_%s", r.Array, task)
 	}
 	r.Suspended, r.Configuring = word == "SUSPENDED", word == "CONFIGURING"
-	r.Expands = expands(r)
+	r.Expands, r.Latest = expands(r), 0
 	switch r.State {
 	case adapter.Pending:
 		waiting(r, tasks, eligible)
@@ -106,6 +107,21 @@ func waiting(r *Record, tasks string, eligible core.Time) {
 	if eligible > r.Submitted {
 		r.Begin = eligible
 	}
+	r.Latest = latest(r)
+}
+
+// latest returns the last second at which Slurm starts the job, by its deadline; 0: it has none. After
+// that Slurm ends the job as soon as it looks at it (DEADLINE). A job without a limit may start at any
+// time before its deadline.
+func latest(r *Record) core.Time {
+	least := r.Limit
+	if r.MinTime > 0 {
+		least = r.MinTime
+	}
+	if r.Deadline == 0 || least >= core.Forever/2 {
+		return 0
+	}
+	return r.Deadline - least
 }
 
 // nodesAmong is the nodes in a list of resources such as cpu=4,node=2; 0: it names none.

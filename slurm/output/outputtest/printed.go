@@ -71,7 +71,7 @@ func (p *Printed) Row(word string) string {
 	if host == "" {
 		host = "n/a"
 	}
-	plain := fmt.Sprintf("%d|%d|N/A|N/A|1|%s|%s|%d|100|main|normal|1|1|1|4|10:00|%d|%d|%d|%d|0|%s|(null)|%s|%s|1|0|NO|cpu=4,node=1|None",
+	plain := fmt.Sprintf("%d|%d|N/A|N/A|1|%s|%s|%d|100|main|normal|1|1|1|4|10:00|%d|%d|%d|%d|0|%s|(null)|%s|%s|1|0|NO|cpu=4,node=1|N/A|0:00|None",
 		p.ID, p.ID, p.State, p.User, p.UID, p.Submitted, p.Submitted, p.Submitted, p.Priority, null(p.Reserved), host, p.Nodes)
 	return strings.Join([]string{plain, null(p.Mark), null(p.Name), null(p.Comment), null(p.Account), "(null)", p.Host, "N/A", "N/A", "N/A", ""}, word) + "\n"
 }
