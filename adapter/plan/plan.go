@@ -30,6 +30,7 @@ func (v *World) plan() {
 // planOnce is false when a promise was improved: all is to be planned again.
 func (v *World) planOnce() bool {
 	all := v.machines()
+	v.late = map[core.JobID]bool{}
 	for _, m := range all {
 		like := m.like()
 		m.state, m.fixed = v.Settings.Policy.New(like), m.occupied(m.ahead())
@@ -49,7 +50,7 @@ func (v *World) planOnce() bool {
 		submit(all, w)
 	}
 	for _, m := range all {
-		m.Planned = m.state.Plan(v.asOf())
+		m.planTimely()
 		m.look()
 		m.advances = v.advances
 		improved := m.advance()

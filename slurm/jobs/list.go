@@ -116,6 +116,23 @@ func (s *Reader) show(ctx context.Context, id core.JobID) (*shown, error) {
 	return nil, nil
 }
 
+// TaskWaits reports whether an array's task waits, also where a list leaves it out because something
+// that its user wrote is in doubt. Without a console, lists leave nothing out.
+func (s *Reader) TaskWaits(ctx context.Context, array core.JobID, task int) bool {
+	if s.known.long() || !s.run.Talk.Speaks() {
+		return false
+	}
+	out, err := s.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "job", fmt.Sprintf("%d_%d", array, task)}, Stamped: true})
+	if err != nil {
+		return false
+	}
+	jobs, undecided, err := parseShown(out.Stdout, out.Stamp, s.known.job)
+	return err == nil && (len(undecided) > 0 || slices.ContainsFunc(jobs, func(j shown) bool {
+		state, _ := output.StateOf(j.word)
+		return j.Array == array && state == adapter.Pending
+	}))
+}
+
 // Job reads one job, in whatever state. What its owner has made doubtful since may be as it was last known: an act on his job
 // shall cost no more programs than on any (but see sworn). ErrGone when Slurm does not know it.
 func (s *Reader) Job(ctx context.Context, id core.JobID) (*output.Record, error) {

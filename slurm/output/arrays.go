@@ -3,6 +3,7 @@ package output
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,23 +52,35 @@ func (r *Record) taskNumber() int {
 
 // TakeTurns blocks waiting tasks of arrays that must not start yet. A task waits for its array's
 // throttle, and for an earlier task that cannot be planned yet. throttles has how many tasks of an
-// array may run at a time, where that is known. Tasks that are held, or wait for something else than
-// nodes, keep no other task back, as in Slurm.
-func TakeTurns(jobs []Record, throttles map[core.JobID]int, now core.Time) {
+// array may run at a time, where that is known; missing has the first task of an array that is known to
+// wait and is not among the jobs. Tasks that are held, or wait for something else than nodes, keep no
+// other task back, as in Slurm.
+func TakeTurns(jobs []Record, throttles, missing map[core.JobID]int, now core.Time) {
+	for array, tasks := range Arrays(jobs) {
+		first, some := missing[array]
+		if !some {
+			first = math.MaxInt
+		}
+		takeTurns(tasks, throttles[array], first, now)
+	}
+}
+
+// Arrays returns the jobs of each array in the order of their tasks.
+func Arrays(jobs []Record) map[core.JobID][]*Record {
 	arrays := map[core.JobID][]*Record{}
 	for i := range jobs {
 		if r := &jobs[i]; r.Array != 0 {
 			arrays[r.Array] = append(arrays[r.Array], r)
 		}
 	}
-	for array, tasks := range arrays {
+	for _, tasks := range arrays {
 		slices.SortStableFunc(tasks, func(a, b *Record) int { return cmp.Compare(a.taskNumber(), b.taskNumber()) })
-		takeTurns(tasks, throttles[array], now)
 	}
+	return arrays
 }
 
 // takeTurns blocks waiting tasks of one array. The tasks are in their order.
-func takeTurns(tasks []*Record, throttle int, now core.Time) {
+func takeTurns(tasks []*Record, throttle, missing int, now core.Time) {
 	run := 0
 	for _, r := range tasks {
 		if r.Task() != "" && (r.State == adapter.Running || r.State == adapter.Pending && !r.Held) {
@@ -82,6 +95,7 @@ func takeTurns(tasks []*Record, throttle int, now core.Time) {
 		if throttle > 0 && r.Blocked && r.Why == taskLimit { // Slurm's word may be older than the last task's end
 			r.Blocked = false
 		}
+		unknown = unknown || r.taskNumber() > missing
 		switch {
 		case r.Blocked:
 		case r.Unread, r.Several() && strings.HasPrefix(r.Mark, adapter.MarkPrefix):

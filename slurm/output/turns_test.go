@@ -39,27 +39,34 @@ func TestTasksOfAnArrayTakeTheirTurnsByTheirNumbers(t *testing.T) {
 		throttle int
 		jobs     []Record
 		blocked  map[core.JobID]string
+		missing  int
 	}{
 		{"one at a time", 1, []Record{arrayTask(50, "4"), arrayTask(51, "1"), arrayTask(52, "2"), arrayTask(53, "3")},
-			map[core.JobID]string{50: taskLimit, 52: taskLimit, 53: taskLimit}},
+			map[core.JobID]string{50: taskLimit, 52: taskLimit, 53: taskLimit}, 0},
 		{"two at a time, one runs", 2, []Record{arrayTask(50, "4"), arrayTask(51, "1", running), arrayTask(52, "2"), arrayTask(53, "3")},
-			map[core.JobID]string{50: taskLimit, 53: taskLimit}},
-		{"one is about to start", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", leaving)}, map[core.JobID]string{50: taskLimit}},
-		{"no throttle", 0, []Record{arrayTask(50, "4"), arrayTask(51, "1"), arrayTask(52, "2")}, nil},
+			map[core.JobID]string{50: taskLimit, 53: taskLimit}, 0},
+		{"one is about to start", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", leaving)}, map[core.JobID]string{50: taskLimit}, 0},
+		{"no throttle", 0, []Record{arrayTask(50, "4"), arrayTask(51, "1"), arrayTask(52, "2")}, nil, 0},
 		{"the first tasks are not read yet", 0, []Record{arrayTask(50, "4"), arrayTask(51, "1", unread), arrayTask(52, "2", unread), arrayTask(53, "3", unread)},
-			map[core.JobID]string{50: earlier}},
-		{"one between is not", 0, []Record{arrayTask(50, "4"), arrayTask(51, "1"), arrayTask(52, "2"), arrayTask(53, "3", unread)}, map[core.JobID]string{50: earlier}},
-		{"a later one is not", 0, []Record{arrayTask(50, "3", unread), arrayTask(51, "1"), arrayTask(52, "2")}, nil},
-		{"one that became a job early", 0, []Record{arrayTask(50, "3-9"), arrayTask(51, "1"), arrayTask(52, "2"), arrayTask(53, "30")}, map[core.JobID]string{53: earlier}},
-		{"the rest of the array is not managed yet", 0, []Record{arrayTask(50, "3-9", func(r *Record) { r.Mark, r.Comment = "", "ep=1x1m" }), arrayTask(53, "30")}, nil},
-		{"a held task has no turn", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", heldByUser)}, nil},
-		{"a held task that is not read", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", unread, heldByUser)}, nil},
-		{"one that depends on another job", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", depends)}, map[core.JobID]string{51: "Dependency"}},
-		{"one that was requeued", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", beginsSoon)}, nil},
+			map[core.JobID]string{50: earlier}, 0},
+		{"one between is not", 0, []Record{arrayTask(50, "4"), arrayTask(51, "1"), arrayTask(52, "2"), arrayTask(53, "3", unread)}, map[core.JobID]string{50: earlier}, 0},
+		{"a later one is not", 0, []Record{arrayTask(50, "3", unread), arrayTask(51, "1"), arrayTask(52, "2")}, nil, 0},
+		{"one that became a job early", 0, []Record{arrayTask(50, "3-9"), arrayTask(51, "1"), arrayTask(52, "2"), arrayTask(53, "30")}, map[core.JobID]string{53: earlier}, 0},
+		{"the rest of the array is not managed yet", 0, []Record{arrayTask(50, "3-9", func(r *Record) { r.Mark, r.Comment = "", "ep=1x1m" }), arrayTask(53, "30")}, nil, 0},
+		{"the first task is not among the jobs", 0, []Record{arrayTask(50, "4"), arrayTask(52, "2")}, map[core.JobID]string{50: earlier, 52: earlier}, 1},
+		{"one between is not among the jobs", 0, []Record{arrayTask(50, "4"), arrayTask(51, "1")}, map[core.JobID]string{50: earlier}, 3},
+		{"a held task has no turn", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", heldByUser)}, nil, 0},
+		{"a held task that is not read", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", unread, heldByUser)}, nil, 0},
+		{"one that depends on another job", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", depends)}, map[core.JobID]string{51: "Dependency"}, 0},
+		{"one that was requeued", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", beginsSoon)}, nil, 0},
 		{"Slurm's word is old", 1, []Record{arrayTask(50, "3", limited), arrayTask(51, "1", limited), arrayTask(52, "2")},
-			map[core.JobID]string{50: taskLimit, 52: taskLimit}},
+			map[core.JobID]string{50: taskLimit, 52: taskLimit}, 0},
 	} {
-		TakeTurns(test.jobs, map[core.JobID]int{50: test.throttle}, nowInTest)
+		missing := map[core.JobID]int{40: 0}
+		if test.missing > 0 {
+			missing[50] = test.missing
+		}
+		TakeTurns(test.jobs, map[core.JobID]int{50: test.throttle}, missing, nowInTest)
 		for _, r := range test.jobs {
 			why, want := "", test.blocked[r.ID]
 			if r.Blocked {
