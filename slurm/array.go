@@ -23,6 +23,7 @@ const waitingTasks = 16
 
 // part notes that a task was made a job.
 func (s *System) part(array core.JobID, task int) {
+	s.Jobs.Parted(array, task)
 	if s.parted == nil {
 		s.parted = map[core.JobID]map[int]bool{}
 	}

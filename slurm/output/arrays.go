@@ -89,7 +89,8 @@ func takeTurns(tasks []*Record, throttle, missing int, now core.Time) {
 	}
 	unknown := false // whether a task before may start, and cannot be planned yet
 	for _, r := range tasks {
-		if r.State != adapter.Pending || !r.Held || r.Stopped() || r.Begin > now {
+		fresh := r.HeldByUser && !r.Parked() // it is to be adopted first
+		if r.State != adapter.Pending || !r.Held || r.Stopped() && !fresh || r.Begin > now {
 			continue
 		}
 		if throttle > 0 && r.Blocked && r.Why == taskLimit { // Slurm's word may be older than the last task's end
@@ -101,8 +102,10 @@ func takeTurns(tasks []*Record, throttle, missing int, now core.Time) {
 		case r.Unread, r.Several() && strings.HasPrefix(r.Mark, adapter.MarkPrefix):
 			unknown = true
 		case r.Several(), adapter.RequestOf(&r.Job) == "":
+		case fresh:
+			unknown = true
 		case unknown:
-			r.Blocked, r.Why = true, "waits for an earlier task of its array to be read"
+			r.Blocked, r.Why = true, "waits for an earlier task of its array"
 		case throttle > 0 && run >= throttle:
 			r.Blocked, r.Why = true, taskLimit
 		default:
@@ -113,6 +116,59 @@ func takeTurns(tasks []*Record, throttle, missing int, now core.Time) {
 
 // taskLimit is Slurm's word for a task that waits because its array's throttle is reached.
 const taskLimit = "JobArrayTaskLimit"
+
+// Unfold adds tasks of arrays to a list in which squeue counted them in the record that has their array's
+// number, and takes their numbers out of that.
+func Unfold(jobs, tasks []Record) []Record {
+	listed := make(map[core.JobID]bool, len(jobs))
+	for i := range jobs {
+		listed[jobs[i].ID] = true
+	}
+	own := map[core.JobID]map[int]bool{} // by array
+	for i := range tasks {
+		r := &tasks[i]
+		if r.Array == 0 || r.Task() == "" || r.ID == r.Array || listed[r.ID] {
+			continue
+		}
+		if own[r.Array] == nil {
+			own[r.Array] = map[int]bool{}
+		}
+		own[r.Array][r.taskNumber()] = true
+		jobs, listed[r.ID] = append(jobs, *r), true
+	}
+	for i := range jobs {
+		if r := &jobs[i]; r.ID == r.Array && len(own[r.Array]) > 0 && r.State == adapter.Pending {
+			r.renumber(without(r.TaskIDs, own[r.Array]))
+		}
+	}
+	return jobs
+}
+
+// manyTasks bounds the tasks of one array that are looked at one by one.
+const manyTasks = 1 << 17
+
+// without returns the numbers of an array's tasks, such as 1-7,9%2, without some of them.
+func without(tasks string, some map[int]bool) string {
+	left := slices.DeleteFunc(FirstTasks(tasks, manyTasks), func(t int) bool { return some[t] })
+	slices.Sort(left)
+	var b strings.Builder
+	for i := 0; i < len(left); {
+		from := i
+		for i++; i < len(left) && left[i] == left[i-1]+1; i++ {
+		}
+		if b.Len() > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprint(&b, left[from])
+		if last := left[i-1]; last != left[from] {
+			fmt.Fprintf(&b, "-%d", last)
+		}
+	}
+	if _, most, limited := strings.Cut(tasks, "%"); limited {
+		b.WriteString("%" + most)
+	}
+	return b.String()
+}
 
 // Several says whether the record stands for more than one task.
 func (r *Record) Several() bool { return r.Array != 0 && r.Task() == "" }

@@ -55,19 +55,27 @@ const (
 // Settle fills in, and clears, what goes with the job's state, which is Slurm's word; tasks are the task ids of an array.
 func (r *Record) Settle(word, tasks string, start, eligible core.Time) {
 	r.State, r.Held = StateOf(word)
-	r.TaskIDs, r.TaskName = tasks, ""
-	if task := r.Task(); task != "" {
-		r.TaskName = fmt.Sprintf("%d_%s", r.Array, task)
-	}
+	r.renumber(tasks)
 	r.Suspended, r.Configuring = word == "SUSPENDED", word == "CONFIGURING"
 	r.Expands, r.Latest = expands(r), 0
 	switch r.State {
 	case adapter.Pending:
-		waiting(r, tasks, eligible)
+		waiting(r, eligible)
 	case adapter.Done:
 		r.Why, r.Nodes = word, nil
 	default:
 		r.Started = start
+	}
+}
+
+// renumber fills in what follows from the ids of the array's tasks that the record stands for.
+func (r *Record) renumber(tasks string) {
+	r.TaskIDs, r.TaskName, r.Elements = tasks, "", ""
+	if task := r.Task(); task != "" {
+		r.TaskName = fmt.Sprintf("%d_%s", r.Array, task)
+	}
+	if r.Array != 0 && r.State == adapter.Pending {
+		r.Elements = tasks
 	}
 }
 
@@ -81,11 +89,8 @@ func HostFirst(nodes []string, host string) []string {
 }
 
 // waiting fills in what only a pending job has.
-func waiting(r *Record, tasks string, eligible core.Time) {
+func waiting(r *Record, eligible core.Time) {
 	r.Nodes = nil
-	if r.Array != 0 {
-		r.Elements = tasks
-	}
 	r.HeldByUser = r.Why == "JobHeldUser"
 	r.Held = r.Held || r.Parked() || r.HeldByUser || r.Why == "JobHeldAdmin" || r.Priority == 0
 	r.HeldBy, r.Adopted = r.heldBy(), r.Parked() && r.Mark != ""
