@@ -6,6 +6,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/managed"
+	"accordion/adapter/view"
 	"accordion/core"
 	"accordion/core/queue"
 )
@@ -23,7 +24,7 @@ func (m *machine) planTimely() {
 		}
 	}
 	plan, late := queue.Timely(m.state, m.asOf(), latest)
-	m.Planned = plan
+	m.Planned, m.late = plan, make(map[core.JobID]bool, len(late))
 	for _, id := range late {
 		m.late[id] = true
 	}
@@ -34,7 +35,7 @@ func (v *World) Late(r *managed.Job) string {
 	if !v.late[r.ID] {
 		return ""
 	}
-	return fmt.Sprintf("no place in the plan by its deadline, %s: it would have to start by %s",
+	return fmt.Sprintf("%s, %s: it would have to start by %s", view.TooLate,
 		adapter.Instant(r.Seen.Deadline).Format(time.DateTime), adapter.Instant(r.Seen.Latest).Format(time.TimeOnly))
 }
 

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"accordion/adapter"
@@ -29,8 +30,8 @@ func (v *World) plan() {
 
 // planOnce is false when a promise was improved: all is to be planned again.
 func (v *World) planOnce() bool {
-	all := v.machines()
 	v.late = map[core.JobID]bool{}
+	all := v.machines()
 	for _, m := range all {
 		like := m.like()
 		m.state, m.fixed = v.Settings.Policy.New(like), m.occupied(m.ahead())
@@ -51,6 +52,7 @@ func (v *World) planOnce() bool {
 	}
 	for _, m := range all {
 		m.planTimely()
+		maps.Copy(v.late, m.late)
 		m.look()
 		m.advances = v.advances
 		improved := m.advance()
