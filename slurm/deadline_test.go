@@ -23,7 +23,9 @@ func TestAJobWithADeadlineIsNeverPlannedAfterIt(t *testing.T) {
 	lab.Await(t, time.Minute, "the job that can just end in time has ended", func() bool { return state(t, lab, tight) == "COMPLETED" })
 
 	lab.Submit(t, "alice", "sleep 40", fmt.Sprintf("-N%d", lab.Nodes), "-p", "shared", "-t2")
-	lab.Await(t, time.Minute, "an ordinary job has all nodes", func() bool { return insists(t, lab, "root", "squeue", "-h", "-t", "R", "-o", "%D") == fmt.Sprint(lab.Nodes) })
+	lab.Await(t, time.Minute, "an ordinary job has all nodes", func() bool {
+		return insists(t, lab, "root", "squeue", "-h", "-t", "R", "-o", "%D") == fmt.Sprint(lab.Nodes)
+	})
 	late := lab.Submit(t, "bob", "#EP 1x20s,2x20s\ntrue", "--deadline=now+80seconds") // it would have to start in 20 s
 	wide := lab.Submit(t, "bob", "#EP 1x20s\nsleep 1", "--deadline=now+10minutes")
 	lab.Await(t, time.Minute, "the sidecar knows that the job cannot end in time", func() bool {
