@@ -46,8 +46,8 @@ func TestAJobWithADeadlineIsNeverPlannedAfterIt(t *testing.T) {
 	clean(t, p)
 }
 
-// impossible submits a job that cannot end by its deadline, however soon it starts, and judges that its
-// user is told at once: by sbatch, where Slurm refuses it, or by the state DEADLINE.
+// impossible submits a job that cannot end by its deadline, however soon it starts, and judges that this is
+// known at once: sbatch refuses the job, where Slurm does so, or its state becomes DEADLINE.
 func impossible(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	job, said, err := lab.Sbatch("alice", "#EP 1x20s,2x20s\nsleep 600", "--deadline=now+30seconds")

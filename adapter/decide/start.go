@@ -84,7 +84,7 @@ func (s Situation) stopped(r *managed.Job) Decision {
 	return d
 }
 
-// expires is the time that the batch system has to end a job that it is told cannot meet its deadline.
+// expires is the time that the batch system has to end a job that cannot meet its deadline.
 const expires = 40 * time.Second
 
 // unplaced says of a job that waits why it has no place in the plan, if it has none.

@@ -51,10 +51,11 @@ func (r *Record) taskNumber() int {
 }
 
 // TakeTurns blocks waiting tasks of arrays that must not start yet. A task waits for its array's
-// throttle, and for an earlier task that cannot be planned yet. throttles has how many tasks of an
-// array may run at a time, where that is known; missing has the first task of an array that is known to
-// wait and is not among the jobs. Tasks that are held, or wait for something else than nodes, keep no
-// other task back, as in Slurm.
+// throttle, and for an earlier task that cannot be planned yet. Tasks that are held, or wait for
+// something else than nodes, keep no other task back, as in Slurm.
+//
+// throttles has how many tasks of an array may run at a time, where that is known. missing has the first
+// task of an array that is known to wait and is not among the jobs.
 func TakeTurns(jobs []Record, throttles, missing map[core.JobID]int, now core.Time) {
 	for array, tasks := range Arrays(jobs) {
 		first, some := missing[array]
