@@ -54,6 +54,8 @@ type Job struct {
 	Limit       core.Time  // seconds; core.Forever when unlimited
 	Started     core.Time  // Unix seconds; 0 while it waits
 	Begin       core.Time  // not before; 0: no such wish
+	Deadline    core.Time  // it is to have ended by then, as its user wishes; 0: no such wish
+	Latest      core.Time  // pending: after that second the batch system ends it for its deadline and does not start it; 0: it has none
 	Priority    int64      // the batch system's own rank, higher first
 	Rank        []RankPart // what that is made of, where it says so
 	CouldRun    core.Time  // second since which it could have run, of a pending job whose age the sidecar has to remember (Ager); NotYet; 0: nothing is to be remembered

@@ -70,6 +70,7 @@ type Shape struct {
 	Nodes int       // exactly so many
 	On    []string  // those that it is to start on
 	Limit core.Time // seconds; a batch system may round it up to its grain
+	Least core.Time // how far Limit may be cut where the job is to end by a deadline, in seconds
 }
 
 // Snapshot is the batch system at one instant.

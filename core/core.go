@@ -90,6 +90,7 @@ type Job struct {
 	ID     JobID
 	Submit Time // seconds; the rank of equal priorities
 	Begin  Time // not before this second; 0: no such wish
+	Latest Time // not after this second; 0: no such wish. Policies do not look at it: see queue.Timely
 
 	// Choices are the profiles of which the planner picks one: a rigid job has one choice of one step, a moldable job
 	// several of one step each, an evolving job one of several steps. Never empty, no choice empty.

@@ -77,7 +77,7 @@ func markFor(comment string) (string, error) {
 	return adapter.MarkPrefix + words[0], nil
 }
 
-// Refuse cancels a pending job. The line for its user becomes the job's administrator's comment, which `scontrol show
+// Refuse cancels a pending job, or lets Slurm end it where its deadline cannot be met. The line for its user becomes the job's administrator's comment, which `scontrol show
 // job` and `sacct -o AdminComment` print: a job that never ran has no output. nil when the job is over already.
 func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error {
 	r, err := s.Jobs.Find(ctx, job)
@@ -95,6 +95,13 @@ func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error 
 	// partition (PartitionConfig), or refuse it. The job ends in any case: the journal has the
 	// reason, too.
 	told := s.Update(ctx, job, "AdminComment=accordion refused this job: "+oneLine(why))
+	if expired := r.Latest > 0 && time.Now().Unix() > r.Latest; expired && r.Parked() {
+		// Slurm looks at deadlines only of jobs that may start: it ends this one (DEADLINE) within seconds.
+		// Where it does not, the job is not parked at the next try, and cancelled.
+		if err := s.Update(ctx, job, "ReservationName="); err == nil {
+			return nil
+		}
+	}
 	if err := s.Cancel(ctx, job); err != nil {
 		return fmt.Errorf("refusing: %w", errors.Join(err, told))
 	}
@@ -199,7 +206,8 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 			return fmt.Errorf("shaping: %w", err)
 		}
 	}
-	settings := []string{"TimeLimit=" + output.Minutes(shape.Limit)}
+	limit := limitBy(r, shape, time.Now().Unix())
+	settings := []string{"TimeLimit=" + output.Minutes(limit)}
 	if !t.Site.Guarded { // else the plug-in knows whether its user said that it can begin anew
 		settings = append(settings, "Requeue=0")
 	}
@@ -211,14 +219,27 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 		return fmt.Errorf("shaping: %w", err)
 	}
 	want := core.Forever
-	if shape.Limit < core.Forever/2 {
-		want = max(60, (shape.Limit+59)/60*60)
+	if limit < core.Forever/2 {
+		want = max(60, (limit+59)/60*60)
 	}
 	if r.Want != shape.Nodes || r.MaxNodes != shape.Nodes || r.Limit != want || r.Why == "BadConstraints" {
 		return fmt.Errorf("shaping job %d: asked for %d nodes and %d s, Slurm made it %d-%d nodes and %d s (%s)",
 			job.ID, shape.Nodes, want, r.Want, r.MaxNodes, r.Limit, r.Why)
 	}
 	return nil
+}
+
+// looksWithin is how long Slurm may take, in seconds, until it looks at a job that is to start.
+const looksWithin core.Time = 10
+
+// limitBy returns the limit with which a job starts now. Slurm starts no job that would end after its
+// deadline by its limit: so that is cut to whole minutes before the deadline, but not below the least.
+func limitBy(r *output.Record, shape adapter.Shape, now core.Time) core.Time {
+	if r.Deadline == 0 || shape.Least == 0 {
+		return shape.Limit
+	}
+	left := (r.Deadline - now - looksWithin) / 60 * 60
+	return min(shape.Limit, max(left, shape.Least))
 }
 
 // Attach ties a pending job to a reservation, in which it starts. One that is held is parked first: held and tied to a

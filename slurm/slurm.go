@@ -73,7 +73,8 @@ type System struct {
 	since map[adapter.Key]core.Time // second since which each job could have run that waits for the sidecar
 
 	splitting sync.Mutex
-	throttles map[core.JobID]int // of arrays that wait or run: how many of their tasks may run at a time
+	parted    map[core.JobID]map[int]bool // tasks of arrays that were made jobs and were not read as such yet
+	throttles map[core.JobID]int          // of arrays that wait or run: how many of their tasks may run at a time
 
 	mending      sync.Mutex
 	reconfigured time.Time // when Mend last ran `scontrol reconfigure`; zero: never

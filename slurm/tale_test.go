@@ -72,6 +72,7 @@ func tell(t *testing.T, release string) {
 	if out := outputOf(lab, "bob", moldable); out != "on 6\n" {
 		t.Errorf("the moldable job, which is over soonest on 6 nodes, says %q", out)
 	}
+	impossible(t, lab)
 	tasksTakeTurns(t, lab)
 	w.isClean()
 	assertTheBooksAreRight(t, lab, w.begun, watched)

@@ -30,6 +30,12 @@ func (s Situation) waiting(r *managed.Job) Decision {
 	if r.StoppedBy() != "" {
 		return s.stopped(r)
 	}
+	if why := s.World.Expired(r); why != "" {
+		return Decision{Events: []Event{{"refused", why, nil}}, Do: &Operation{
+			Verb: "refuse", Acts: func(ctx context.Context, a *act.Acts) error { return a.Refuse(ctx, key, why) },
+			Done: func(time.Time) Outcome { return Outcome{Retry: expires} },
+		}}
+	}
 	if r.Rejected.Lasts(s.Now) {
 		return s.aside(r)
 	}
@@ -78,11 +84,16 @@ func (s Situation) stopped(r *managed.Job) Decision {
 	return d
 }
 
+// expires is the time that the batch system has to end a job that cannot meet its deadline.
+const expires = 40 * time.Second
+
 // unplaced says of a job that waits why it has no place in the plan, if it has none.
 func (s Situation) unplaced(r *managed.Job) (why string, is bool) {
 	switch c := r.Course; {
 	case r.Seen.Blocked:
 		return r.Seen.Why, true
+	case c == nil && s.World.Late(r) != "":
+		return s.World.Late(r), true
 	case c == nil && s.World.Waits(r):
 		return "nodes", true
 	case c == nil:
@@ -163,7 +174,7 @@ func (s Situation) start(r *managed.Job) Decision {
 	if _, at := s.World.Closes(nodes, now+1); at < reservation.End {
 		reservation.End = at
 	}
-	shape := adapter.Shape{Nodes: c.EP[0].Nodes, On: nodes, Limit: limit}
+	shape := adapter.Shape{Nodes: c.EP[0].Nodes, On: nodes, Limit: limit, Least: c.EP.Total()}
 	unreserved := s.World.Unreserved(r)
 	told := false // the batch system may have heard that it is to begin
 	return Decision{

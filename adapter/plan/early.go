@@ -30,9 +30,11 @@ func (v *machine) advance() bool {
 		if better.End() > r.End() || len(better.EP) != len(r.EP())-r.Step-1 {
 			continue
 		}
-		waiting := make([]core.Job, len(v.Queue))
-		for k, w := range v.Queue {
-			waiting[k] = v.capped(w.Job)
+		waiting := make([]core.Job, 0, len(v.Queue))
+		for _, w := range v.Queue {
+			if !v.late[w.Job.ID] {
+				waiting = append(waiting, v.capped(w.Job))
+			}
 		}
 		if !promise.Sooner(v.unsized(), v.asOf(), like, all, len(v.fixed)+i, better, waiting, v.Planned) {
 			continue

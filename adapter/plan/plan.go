@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"accordion/adapter"
@@ -29,6 +30,7 @@ func (v *World) plan() {
 
 // planOnce is false when a promise was improved: all is to be planned again.
 func (v *World) planOnce() bool {
+	v.late = map[core.JobID]bool{}
 	all := v.machines()
 	for _, m := range all {
 		like := m.like()
@@ -49,7 +51,8 @@ func (v *World) planOnce() bool {
 		submit(all, w)
 	}
 	for _, m := range all {
-		m.Planned = m.state.Plan(v.asOf())
+		m.planTimely()
+		maps.Copy(v.late, m.late)
 		m.look()
 		m.advances = v.advances
 		improved := m.advance()

@@ -68,6 +68,7 @@ type World struct {
 	Strays   []*adapter.Job        // expanders that belong to nothing under way
 	Running  []*managed.Job        // in the order in which they began
 	advances int                   // early applications looked at
+	late     map[core.JobID]bool   // managed jobs that would start after their latest second
 	lets     map[core.JobID]bool   // rigid jobs that are to be the batch system's own now
 	LeftOut  int                   // reservations that the plan needs, and that Wanted left out: there are too many
 	Awaited  map[core.JobID]uint32 // managed jobs for whose nodes a growth or a start that is due waits, and the user of that
@@ -231,7 +232,7 @@ func (w Waiter) ofApplication() bool { return w.Managed != nil && w.Managed.Part
 func (v *World) waits(r *managed.Job) Waiter {
 	begin := max(r.Seen.Begin, v.Now+v.Settings.StartLead)
 	choices, named := r.Allowed()
-	j := core.Job{ID: r.ID, Submit: r.Submitted, Begin: begin, Choices: choices, Margin: v.Settings.Margin(r.Choices)}
+	j := core.Job{ID: r.ID, Submit: r.Submitted, Begin: begin, Latest: r.Seen.Latest, Choices: choices, Margin: v.Settings.Margin(r.Choices)}
 	return Waiter{v.dueAs(j, r.Choices, 0), r, r.Seen, named}
 }
 

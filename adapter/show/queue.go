@@ -244,7 +244,7 @@ func entryOf(m *view.Job) view.Entry {
 	e := view.Entry{
 		ID: m.ID, Submitted: m.Submitted, User: m.User, Name: m.Name, Kind: m.Kind, Phase: m.Phase, Request: m.Request,
 		Nodes: m.Nodes, Size: m.Size, Start: m.Start, Step: m.Step, Plan: m.Plan, Why: m.Why,
-		Grows: m.Grows, Limit: m.Limit, Unreserved: m.Unreserved, Priority: m.Priority, Parts: m.Rank,
+		Grows: m.Grows, Limit: m.Limit, Unreserved: m.Unreserved, Deadline: m.Deadline, Latest: m.Latest, Priority: m.Priority, Parts: m.Rank,
 	}
 	if m.Start > 0 && len(m.Plan) > 0 {
 		e.End = m.Start + m.Plan.Total()

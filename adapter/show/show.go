@@ -113,6 +113,9 @@ func JobOf(r *managed.Job) view.Job {
 		j.Grows, j.Limit = r.Seen.Grows, r.Limited()
 		if r.Phase == managed.Waiting {
 			j.Priority, j.Rank = r.Seen.Priority, r.Seen.Rank
+			if r.Seen.Latest > 0 {
+				j.Deadline, j.Latest = r.Seen.Deadline, r.Seen.Latest
+			}
 		}
 	}
 	switch {

@@ -157,6 +157,13 @@ func TestAJobThatCouldStartAndNotGoOnIsToldWhichStepLacksNodes(t *testing.T) {
 	golden(t, "later-step-lacks-nodes.txt", explained(t, lab(t, q), 17, noon))
 }
 
+func TestAJobThatCannotEndByItsDeadlineIsToldWhenItWouldHaveToStart(t *testing.T) {
+	q := queue()
+	q.Jobs[7] = view.Entry{ID: 20, Submitted: second("11:05:00"), User: "eve", Name: "due", Kind: "evolving", Phase: "waiting", Rank: 5, Request: "ep=2x10m,6x1h", Size: 2,
+		Why: view.TooLate + ", 2026-11-22 13:30:00: it would have to start by 12:20:00", Deadline: second("13:30:00"), Latest: second("12:20:00")}
+	golden(t, "too-late-for-its-deadline.txt", explained(t, lab(t, q), 20, noon))
+}
+
 // Where a few have a reservation a job is told from when on it may have one, and what it waits for until then.
 func TestAJobIsToldFromWhenOnItHasAReservation(t *testing.T) {
 	waits := func(id core.JobID, rank int, turn string, submitted, due, request string, size int) view.Entry {

@@ -28,6 +28,8 @@ func (t *teller) reasons() []string {
 		return []string{clean(e.Why)}
 	case e.Rank == 0:
 		return nil
+	case e.Start == 0 && strings.HasPrefix(e.Why, view.TooLate):
+		return t.tooLate()
 	case e.Start == 0 && e.Turn == view.Unreserved && !strings.HasPrefix(e.Why, view.NoPlace):
 		return t.unreserved()
 	case e.Start == 0:
@@ -80,6 +82,15 @@ func (t *teller) closing(l *wait.Lack) []string {
 		}
 	}
 	return nil
+}
+
+// tooLate returns why a job that cannot start by its deadline has no place in the plan.
+func (t *teller) tooLate() []string {
+	e := t.Job
+	return []string{
+		fmt.Sprintf("It has no place in the plan: it is to end by %s, and would have to start by %s. The jobs before it leave no room for it until then.", t.moment(e.Deadline), t.moment(e.Latest)),
+		"It keeps its rank, and starts if there is room in time after all. If there is not, the batch system ends it for its deadline. " + t.pool(),
+	}
 }
 
 // unreserved: it starts when there is room, and few have a reservation.

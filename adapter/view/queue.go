@@ -128,6 +128,9 @@ type Entry struct {
 	// Grows and Limit are of a managed job, as JobView's; Priority and Parts of every one that waits.
 	Grows string `json:"grows,omitempty"`
 	Limit *Limit `json:"limit,omitempty"`
+	// Deadline and Latest are of a managed job that waits, as JobView's.
+	Deadline core.Time `json:"deadline,omitempty"`
+	Latest   core.Time `json:"latest,omitempty"`
 	// Unreserved marks a managed job for whose later steps no nodes are reserved ahead, by [limits]
 	// unused.
 	Unreserved bool               `json:"unreserved,omitempty"`
@@ -137,6 +140,9 @@ type Entry struct {
 
 // NoPlace is how the reason of a managed job begins that has no place in the plan.
 const NoPlace = "no place in the plan"
+
+// TooLate begins the reason for which a job with a deadline has no place in the plan.
+const TooLate = NoPlace + " by its deadline"
 
 // What Turn says.
 const (
@@ -168,7 +174,7 @@ func (e *Entry) At(t, now core.Time) int {
 // Same compares every field. (Reflection would cost more than the whole plan.)
 func (e *Entry) Same(o *Entry) bool {
 	return e.ID == o.ID && e.Submitted == o.Submitted && e.User == o.User && e.Name == o.Name && e.Kind == o.Kind &&
-		e.Phase == o.Phase && e.Request == o.Request && e.Unreserved == o.Unreserved && e.Rank == o.Rank && e.Nodes == o.Nodes && e.Size == o.Size &&
+		e.Phase == o.Phase && e.Request == o.Request && e.Unreserved == o.Unreserved && e.Deadline == o.Deadline && e.Latest == o.Latest && e.Rank == o.Rank && e.Nodes == o.Nodes && e.Size == o.Size &&
 		e.Start == o.Start && e.End == o.End && e.Free == o.Free && e.Step == o.Step && e.Why == o.Why && e.Grows == o.Grows &&
 		e.Priority == o.Priority && e.Machine == o.Machine && e.Head == o.Head && e.Sized.Same(o.Sized) && e.Choices == o.Choices && e.Turn == o.Turn && e.Due == o.Due && (e.Limit == o.Limit || e.Limit != nil && o.Limit != nil && *e.Limit == *o.Limit) &&
 		slices.Equal(e.Plan, o.Plan) && slices.Equal(e.Parts, o.Parts)

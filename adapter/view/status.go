@@ -51,6 +51,10 @@ type Job struct {
 	Limit     *Limit             `json:"limit,omitempty"`    // what the site allows it to have; absent where that is in the way of none of its steps
 	Priority  int64              `json:"priority,omitempty"` // the batch system's rank while it waits, higher first; absent where it has none
 	Rank      []adapter.RankPart `json:"parts,omitempty"`    // what the priority is made of
+	// Deadline is the Unix second by which a waiting job is to have ended, and Latest the last one at which the
+	// batch system starts it; absent without a deadline.
+	Deadline core.Time `json:"deadline,omitempty"`
+	Latest   core.Time `json:"latest,omitempty"`
 	// Unreserved: no nodes are reserved ahead for its later steps, by [limits] unused.
 	Unreserved bool `json:"unreserved,omitempty"`
 }
@@ -65,7 +69,7 @@ func (s *Status) Same(o *Status) bool {
 func (j *Job) Same(o *Job) bool {
 	return j.ID == o.ID && j.Submitted == o.Submitted && j.User == o.User && j.Name == o.Name && j.Kind == o.Kind && j.Phase == o.Phase &&
 		j.Request == o.Request && j.Step == o.Step && j.Steps == o.Steps && j.Nodes == o.Nodes && j.Size == o.Size && j.Start == o.Start &&
-		j.Promised == o.Promised && j.Why == o.Why && j.Grows == o.Grows && j.Unreserved == o.Unreserved && j.Priority == o.Priority &&
+		j.Promised == o.Promised && j.Why == o.Why && j.Grows == o.Grows && j.Unreserved == o.Unreserved && j.Deadline == o.Deadline && j.Latest == o.Latest && j.Priority == o.Priority &&
 		(j.Limit == o.Limit || j.Limit != nil && o.Limit != nil && *j.Limit == *o.Limit) && slices.Equal(j.Plan, o.Plan) && slices.Equal(j.Rank, o.Rank)
 }
 

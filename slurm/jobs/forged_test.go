@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -31,6 +32,8 @@ type cluster struct {
 	quiet  bool // squeue may not be asked now
 	asked  int  // how often it was
 	alones int
+	folds  bool // squeue is 23.02 or later
+	tasked int  // how often it was asked for tasks alone
 }
 
 const forgedStamp = "QRSTUVWXYZ234567"
@@ -82,7 +85,16 @@ func (h clusterHearing) all(bool) ([]output.Record, error) {
 		return nil, nil
 	}
 	h.c.asked++
-	return h.c.truth(h.t), nil
+	all := h.c.truth(h.t)
+	if !h.c.folds {
+		return all, nil
+	}
+	return slices.DeleteFunc(all, func(r output.Record) bool { return r.Array != 0 && r.Array != r.ID }), nil
+}
+
+func (h clusterHearing) tasks(ids []core.JobID) ([]output.Record, error) {
+	h.c.tasked++
+	return slices.DeleteFunc(h.c.truth(h.t), func(r output.Record) bool { return !slices.Contains(ids, r.ID) }), nil
 }
 
 // read is one reading of the cluster.
@@ -416,5 +428,47 @@ func TestAMarkedJobIsUnreadUntilSqueueWasAsked(t *testing.T) {
 		if got[11].Unread {
 			t.Errorf("reading %d: a job of which nothing is in doubt is unread", reading)
 		}
+	}
+}
+
+// found/16: from 23.02 on squeue does not list tasks that were made jobs while their array's last one waits.
+func TestTasksThatSqueueCountsInTheirArrayAreRead(t *testing.T) {
+	c, known := &cluster{folds: true}, &testimony{}
+	task := func(id int, number, mark string) *outputtest.Printed {
+		return &outputtest.Printed{ID: id, Array: 50, Task: number, Submitted: 1795000000, User: "alice", UID: 1001, Priority: 9, State: "PENDING", Mark: mark,
+			Deadline: 1795000600, MinTime: 2, Words: outputtest.Words{Name: "wrap", Host: "login1", Comment: "ep=1x1h"}}
+	}
+	c.jobs = append(c.jobs, task(51, "1", "accordion:ep=1x1h"), task(50, "2", "accordion:ep=1x1h"))
+	for reading := range 3 {
+		c.quiet = reading > 0
+		got := c.read(t, known)
+		for id, name := range map[core.JobID]string{50: "50_2", 51: "50_1"} {
+			r, there := got[id]
+			if !there || r.Unread || r.Mark != "accordion:ep=1x1h" || r.TaskName != name || r.Deadline != 1795000600 || r.Latest != 1795000480 {
+				t.Errorf("reading %d: job %d is there: %v, %+v", reading, id, there, r)
+			}
+		}
+	}
+	if c.tasked != 1 {
+		t.Errorf("squeue was asked %d times for tasks alone, want once", c.tasked)
+	}
+}
+
+func TestTasksAreAskedForWhereAListLeavesThemOut(t *testing.T) {
+	task := func(id core.JobID, tasks string, state adapter.State) output.Record {
+		r := output.Record{TaskIDs: tasks}
+		r.ID, r.Array, r.State, r.TaskName = id, 50, state, "50_"+tasks
+		return r
+	}
+	s := &Reader{}
+	for number := 1; number <= 3; number++ {
+		s.Parted(50, number)
+	}
+	s.Parted(60, 1)
+	if got := s.parted([]output.Record{task(50, "1-9", adapter.Pending), task(52, "2", adapter.Pending)}); !slices.Equal(got, []string{"50_1", "50_3"}) {
+		t.Errorf("of an array that waits: %v", got)
+	}
+	if got := s.parted([]output.Record{task(50, "4", adapter.Running), task(52, "2", adapter.Pending)}); len(got) > 0 || len(s.parts) > 0 {
+		t.Errorf("of one that runs: %v", got)
 	}
 }

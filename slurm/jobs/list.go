@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"accordion/adapter"
@@ -50,6 +52,7 @@ func (s *Reader) List(ctx context.Context) ([]output.Record, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.parted(certain) // forgets arrays that do not wait any more
 	s.known.keep(certain, len(jobs) > manyJobs)
 	return certain, nil
 }
@@ -60,8 +63,56 @@ func (s *Reader) listBySqueue(ctx context.Context) ([]output.Record, error) {
 	if err != nil {
 		return nil, err
 	}
+	if folded := s.parted(jobs); len(folded) > 0 {
+		tasks, err := s.squeueTasks(ctx, folded)
+		if err != nil && !client.Says(err, "invalid job id") {
+			return nil, err
+		}
+		jobs = output.Unfold(jobs, tasks)
+	}
 	s.known.keep(jobs, len(jobs) > manyJobs*2/3)
 	return jobs, nil
+}
+
+// parted returns the names of tasks that were made jobs and that a list of squeue's leaves out, where it
+// may count them in another record (foldedTasks).
+func (s *Reader) parted(listed []output.Record) []string {
+	s.partsLock.Lock()
+	defer s.partsLock.Unlock()
+	there, waits := map[string]bool{}, map[core.JobID]bool{}
+	for i := range listed {
+		r := &listed[i]
+		there[r.TaskName] = true
+		if r.ID == r.Array {
+			waits[r.Array] = r.State == adapter.Pending
+		}
+	}
+	var names []string
+	for array, tasks := range s.parts {
+		if !waits[array] { // nothing is folded into what runs, or is not there
+			delete(s.parts, array)
+			continue
+		}
+		for _, task := range slices.Sorted(maps.Keys(tasks)) {
+			if name := fmt.Sprintf("%d_%d", array, task); !there[name] {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// Parted notes that a task of an array was made a job.
+func (s *Reader) Parted(array core.JobID, task int) {
+	s.partsLock.Lock()
+	defer s.partsLock.Unlock()
+	if s.parts == nil {
+		s.parts = map[core.JobID]map[int]bool{}
+	}
+	if s.parts[array] == nil {
+		s.parts[array] = map[int]bool{}
+	}
+	s.parts[array][task] = true
 }
 
 // A hearing is what testimony asks while a list is read.
@@ -91,6 +142,19 @@ func (h hearing) all(strange bool) ([]output.Record, error) {
 	return all, err
 }
 
+func (h hearing) tasks(ids []core.JobID) ([]output.Record, error) {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = fmt.Sprint(id)
+	}
+	return h.squeueTasks(h.ctx, names)
+}
+
+// squeueTasks asks squeue for tasks of arrays, each of which it lists for itself.
+func (s *Reader) squeueTasks(ctx context.Context, names []string) ([]output.Record, error) {
+	return s.Squeue(ctx, "--array", "--jobs="+strings.Join(names, ","))
+}
+
 // show asks a console for one job, in whatever state. nil without an error: it cannot be told from others, or there is no
 // console. ErrGone when Slurm does not know the job.
 func (s *Reader) show(ctx context.Context, id core.JobID) (*shown, error) {
@@ -114,6 +178,23 @@ func (s *Reader) show(ctx context.Context, id core.JobID) (*shown, error) {
 		}
 	}
 	return nil, nil
+}
+
+// TaskWaits reports whether an array's task waits, also where a list leaves it out because something
+// that its user wrote is in doubt. Without a console, lists leave nothing out.
+func (s *Reader) TaskWaits(ctx context.Context, array core.JobID, task int) bool {
+	if s.known.long() || !s.run.Talk.Speaks() {
+		return false
+	}
+	out, err := s.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "job", fmt.Sprintf("%d_%d", array, task)}, Stamped: true})
+	if err != nil {
+		return false
+	}
+	jobs, undecided, err := parseShown(out.Stdout, out.Stamp, s.known.job)
+	return err == nil && (len(undecided) > 0 || slices.ContainsFunc(jobs, func(j shown) bool {
+		state, _ := output.StateOf(j.word)
+		return j.Array == array && state == adapter.Pending
+	}))
 }
 
 // Job reads one job, in whatever state. What its owner has made doubtful since may be as it was last known: an act on his job

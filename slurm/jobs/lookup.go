@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"sync"
 
 	"accordion/adapter"
 	"accordion/core"
@@ -15,6 +16,9 @@ import (
 type Reader struct {
 	run   *client.Runner
 	known testimony
+
+	partsLock sync.Mutex
+	parts     map[core.JobID]map[int]bool // tasks of waiting arrays that were made jobs
 }
 
 // New is a reader that runs Slurm's programs by run.

@@ -30,6 +30,8 @@ type witness interface {
 	alone(id core.JobID) (*shown, error)
 	// all asks squeue for all jobs, also those that are over; nil: not now. Strange: of some nothing is known.
 	all(strange bool) ([]output.Record, error)
+	// tasks asks squeue for jobs that are tasks of arrays, which it left out of all.
+	tasks(ids []core.JobID) ([]output.Record, error)
 }
 
 // testimony is what is known to be true of jobs, whoever forges what. Its methods may be called from several goroutines.
@@ -129,7 +131,29 @@ func (t *testimony) certify(jobs []shown, undecided [][]core.JobID, w witness) (
 	if all == nil {
 		return append(certain, t.before(doubtful, undecided)...), nil
 	}
+	if folded := foldedTasks(doubtful, all); len(folded) > 0 {
+		// Where it cannot be asked now, it is in a later reading.
+		if tasks, err := w.tasks(folded); err == nil {
+			all = output.Unfold(all, tasks)
+		}
+	}
 	return append(certain, t.swear(doubtful, undecided, all, asked)...), nil
+}
+
+// foldedTasks returns waiting tasks of arrays that a list of squeue's leaves out. From 23.02 on squeue
+// counts those tasks in the record that has the array's number while that waits, too.
+func foldedTasks(doubtful []*shown, all []output.Record) []core.JobID {
+	listed := make(map[core.JobID]bool, len(all))
+	for i := range all {
+		listed[all[i].ID] = true
+	}
+	var folded []core.JobID
+	for _, j := range doubtful {
+		if state, _ := output.StateOf(j.word); state == adapter.Pending && j.Array != 0 && !listed[j.ID] && listed[j.Array] {
+			folded = append(folded, j.ID)
+		}
+	}
+	return folded
 }
 
 // separate asks for jobs alone whose records begin who knows where, up to manyAlone. It returns what remains undecided.

@@ -56,6 +56,12 @@ func (r *reader) read(line string, id core.JobID, stamped int, end ending, beyon
 		j.word, j.Why, j.DependsOn = l.word(keyJobState), output.Text(l.word(keyReason)), output.Text(l.word(keyDependency))
 		j.Limit = e.Limit("TimeLimit", l.word(keyTimeLimit))
 		at := func(name string, key int) core.Time { return e.Instant(name, strings.TrimPrefix(l.word(key), r.stamp)) }
+		if least := output.Text(output.Field(l.span(keyTimeLimit, keySubmitTime), "TimeMin")); least != "" {
+			j.MinTime = e.Limit("TimeMin", least)
+		}
+		if _, deadline, found := strings.Cut(l.line[l.at[keyEndTime]+1:], " "); found { // all of it is Slurm's
+			j.Deadline = e.Instant("Deadline", strings.TrimPrefix(output.Field(wordOf(deadline), "Deadline"), r.stamp))
+		}
 		j.start, j.eligible = at("StartTime", keyStartTime), at("EligibleTime", keyEligibleTime)
 		if resized := output.Field(l.span(keyEligibleTime, keyStartTime), "ResizeTime"); resized != "" {
 			j.Resized = e.Instant("ResizeTime", strings.TrimPrefix(resized, r.stamp))

@@ -3,6 +3,7 @@ package output
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,24 +51,37 @@ func (r *Record) taskNumber() int {
 }
 
 // TakeTurns blocks waiting tasks of arrays that must not start yet. A task waits for its array's
-// throttle, and for an earlier task that cannot be planned yet. throttles has how many tasks of an
-// array may run at a time, where that is known. Tasks that are held, or wait for something else than
-// nodes, keep no other task back, as in Slurm.
-func TakeTurns(jobs []Record, throttles map[core.JobID]int, now core.Time) {
+// throttle, and for an earlier task that cannot be planned yet. Tasks that are held, or wait for
+// something else than nodes, keep no other task back, as in Slurm.
+//
+// throttles has how many tasks of an array may run at a time, where that is known. missing has the first
+// task of an array that is known to wait and is not among the jobs.
+func TakeTurns(jobs []Record, throttles, missing map[core.JobID]int, now core.Time) {
+	for array, tasks := range Arrays(jobs) {
+		first, some := missing[array]
+		if !some {
+			first = math.MaxInt
+		}
+		takeTurns(tasks, throttles[array], first, now)
+	}
+}
+
+// Arrays returns the jobs of each array in the order of their tasks.
+func Arrays(jobs []Record) map[core.JobID][]*Record {
 	arrays := map[core.JobID][]*Record{}
 	for i := range jobs {
 		if r := &jobs[i]; r.Array != 0 {
 			arrays[r.Array] = append(arrays[r.Array], r)
 		}
 	}
-	for array, tasks := range arrays {
+	for _, tasks := range arrays {
 		slices.SortStableFunc(tasks, func(a, b *Record) int { return cmp.Compare(a.taskNumber(), b.taskNumber()) })
-		takeTurns(tasks, throttles[array], now)
 	}
+	return arrays
 }
 
 // takeTurns blocks waiting tasks of one array. The tasks are in their order.
-func takeTurns(tasks []*Record, throttle int, now core.Time) {
+func takeTurns(tasks []*Record, throttle, missing int, now core.Time) {
 	run := 0
 	for _, r := range tasks {
 		if r.Task() != "" && (r.State == adapter.Running || r.State == adapter.Pending && !r.Held) {
@@ -76,19 +90,23 @@ func takeTurns(tasks []*Record, throttle int, now core.Time) {
 	}
 	unknown := false // whether a task before may start, and cannot be planned yet
 	for _, r := range tasks {
-		if r.State != adapter.Pending || !r.Held || r.Stopped() || r.Begin > now {
+		fresh := r.HeldByUser && !r.Parked() // it is to be adopted first
+		if r.State != adapter.Pending || !r.Held || r.Stopped() && !fresh || r.Begin > now {
 			continue
 		}
 		if throttle > 0 && r.Blocked && r.Why == taskLimit { // Slurm's word may be older than the last task's end
 			r.Blocked = false
 		}
+		unknown = unknown || r.taskNumber() > missing
 		switch {
 		case r.Blocked:
 		case r.Unread, r.Several() && strings.HasPrefix(r.Mark, adapter.MarkPrefix):
 			unknown = true
 		case r.Several(), adapter.RequestOf(&r.Job) == "":
+		case fresh:
+			unknown = true
 		case unknown:
-			r.Blocked, r.Why = true, "waits for an earlier task of its array to be read"
+			r.Blocked, r.Why = true, "waits for an earlier task of its array"
 		case throttle > 0 && run >= throttle:
 			r.Blocked, r.Why = true, taskLimit
 		default:
@@ -99,6 +117,59 @@ func takeTurns(tasks []*Record, throttle int, now core.Time) {
 
 // taskLimit is Slurm's word for a task that waits because its array's throttle is reached.
 const taskLimit = "JobArrayTaskLimit"
+
+// Unfold adds tasks of arrays to a list in which squeue counted them in the record that has their array's
+// number, and takes their numbers out of that.
+func Unfold(jobs, tasks []Record) []Record {
+	listed := make(map[core.JobID]bool, len(jobs))
+	for i := range jobs {
+		listed[jobs[i].ID] = true
+	}
+	own := map[core.JobID]map[int]bool{} // by array
+	for i := range tasks {
+		r := &tasks[i]
+		if r.Array == 0 || r.Task() == "" || r.ID == r.Array || listed[r.ID] {
+			continue
+		}
+		if own[r.Array] == nil {
+			own[r.Array] = map[int]bool{}
+		}
+		own[r.Array][r.taskNumber()] = true
+		jobs, listed[r.ID] = append(jobs, *r), true
+	}
+	for i := range jobs {
+		if r := &jobs[i]; r.ID == r.Array && len(own[r.Array]) > 0 && r.State == adapter.Pending {
+			r.renumber(without(r.TaskIDs, own[r.Array]))
+		}
+	}
+	return jobs
+}
+
+// manyTasks bounds the tasks of one array that are looked at one by one.
+const manyTasks = 1 << 17
+
+// without returns the numbers of an array's tasks, such as 1-7,9%2, without some of them.
+func without(tasks string, some map[int]bool) string {
+	left := slices.DeleteFunc(FirstTasks(tasks, manyTasks), func(t int) bool { return some[t] })
+	slices.Sort(left)
+	var b strings.Builder
+	for i := 0; i < len(left); {
+		from := i
+		for i++; i < len(left) && left[i] == left[i-1]+1; i++ {
+		}
+		if b.Len() > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprint(&b, left[from])
+		if last := left[i-1]; last != left[from] {
+			fmt.Fprintf(&b, "-%d", last)
+		}
+	}
+	if _, most, limited := strings.Cut(tasks, "%"); limited {
+		b.WriteString("%" + most)
+	}
+	return b.String()
+}
 
 // Several says whether the record stands for more than one task.
 func (r *Record) Several() bool { return r.Array != 0 && r.Task() == "" }

@@ -24,6 +24,7 @@ type Record struct {
 	AtOnce    int    // how many of the array's tasks may run at a time; 0: any number. Consoles tell of each task, squeue of a rest only
 	DependsOn string
 	Joined    []adapter.Part // its companions, of a running job
+	MinTime   core.Time      // the shortest limit with which it may start (--time-min), in seconds; 0: its limit
 
 	// What it asked for beyond nodes, tasks and CPUs.
 	MinCPUs       int    // at least so many on each node (--mincpus; 1 when it does not say)
@@ -54,19 +55,27 @@ const (
 // Settle fills in, and clears, what goes with the job's state, which is Slurm's word; tasks are the task ids of an array.
 func (r *Record) Settle(word, tasks string, start, eligible core.Time) {
 	r.State, r.Held = StateOf(word)
-	r.TaskIDs, r.TaskName = tasks, ""
-	if task := r.Task(); task != "" {
-		r.TaskName = fmt.Sprintf("%d_%s", r.Array, task)
-	}
+	r.renumber(tasks)
 	r.Suspended, r.Configuring = word == "SUSPENDED", word == "CONFIGURING"
-	r.Expands = expands(r)
+	r.Expands, r.Latest = expands(r), 0
 	switch r.State {
 	case adapter.Pending:
-		waiting(r, tasks, eligible)
+		waiting(r, eligible)
 	case adapter.Done:
 		r.Why, r.Nodes = word, nil
 	default:
 		r.Started = start
+	}
+}
+
+// renumber fills in what follows from the ids of the array's tasks that the record stands for.
+func (r *Record) renumber(tasks string) {
+	r.TaskIDs, r.TaskName, r.Elements = tasks, "", ""
+	if task := r.Task(); task != "" {
+		r.TaskName = fmt.Sprintf("%d_%s", r.Array, task)
+	}
+	if r.Array != 0 && r.State == adapter.Pending {
+		r.Elements = tasks
 	}
 }
 
@@ -80,11 +89,8 @@ func HostFirst(nodes []string, host string) []string {
 }
 
 // waiting fills in what only a pending job has.
-func waiting(r *Record, tasks string, eligible core.Time) {
+func waiting(r *Record, eligible core.Time) {
 	r.Nodes = nil
-	if r.Array != 0 {
-		r.Elements = tasks
-	}
 	r.HeldByUser = r.Why == "JobHeldUser"
 	r.Held = r.Held || r.Parked() || r.HeldByUser || r.Why == "JobHeldAdmin" || r.Priority == 0
 	r.HeldBy, r.Adopted = r.heldBy(), r.Parked() && r.Mark != ""
@@ -106,6 +112,21 @@ func waiting(r *Record, tasks string, eligible core.Time) {
 	if eligible > r.Submitted {
 		r.Begin = eligible
 	}
+	r.Latest = latest(r)
+}
+
+// latest returns the last second at which Slurm starts the job, by its deadline; 0: it has none. After
+// that Slurm ends the job as soon as it looks at it (DEADLINE). A job without a limit may start at any
+// time before its deadline.
+func latest(r *Record) core.Time {
+	least := r.Limit
+	if r.MinTime > 0 {
+		least = r.MinTime
+	}
+	if r.Deadline == 0 || least >= core.Forever/2 {
+		return 0
+	}
+	return r.Deadline - least
 }
 
 // nodesAmong is the nodes in a list of resources such as cpu=4,node=2; 0: it names none.

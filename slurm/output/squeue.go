@@ -13,7 +13,7 @@ var fields = []string{
 	"JobID", "ArrayJobID", "ArrayTaskID", "HetJobID", "BatchFlag", "State", "UserName", "UserID", "GroupID", "Partition",
 	"QOS", "NumNodes", "MaxNodes", "NumTasks", "NumCPUs", "TimeLimit", "StartTime", "EligibleTime", "SubmitTime",
 	"PriorityLong", "Nice", "Reservation", "Dependency", "BatchHost", "NodeList", "MinCPUs", "MinMemory", "OverSubscribe", "tres-alloc",
-	"Reason",
+	"Deadline", "MinTime", "Reason",
 }
 
 // freeFields are those with which a user can write anything, or nearly so. They are told apart by the word.
@@ -122,6 +122,10 @@ func parseRecord(parts *[10]string, seen *shelf) (Record, error) {
 	}
 	r.MinCPUs, r.MinMemory = e.Count("MinCPUs", f.next()), e.Memory("MinMemory", f.next())
 	r.OverSubscribe, r.TRES = seen.own(f.next()), seen.own(f.next())
+	r.Deadline = e.Instant("Deadline", f.next())
+	if least := Text(f.next()); least != "" {
+		r.MinTime = e.Limit("MinTime", least)
+	}
 	r.Why = seen.own(f.last())
 	if f.bad || r.ID == 0 || r.Submitted == 0 {
 		return Record{}, fmt.Errorf("not the %d fields of a job: %w", len(fields), ErrForm)

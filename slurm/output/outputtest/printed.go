@@ -16,6 +16,10 @@ type Printed struct {
 	Nodes     string // "" while it waits
 	Mark      string
 	Reserved  string
+	Deadline  int // 0: none
+	MinTime   int // minutes; 0: none
+	Array     int // 0: it is in none
+	Task      string
 
 	Words // its owner's
 }
@@ -31,12 +35,23 @@ func (p *Printed) Line(stamp string) string {
 		}
 		return s
 	}
+	deadline, least := "N/A", "N/A"
+	if p.Deadline > 0 {
+		deadline = fmt.Sprint(stamp, p.Deadline)
+	}
+	if p.MinTime > 0 {
+		least = fmt.Sprintf("00:%02d:00", p.MinTime)
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "JobId=%d JobName=%s UserId=%s(%d) GroupId=users(100) MCS_label=%s Priority=%d Nice=0 Account=%s QOS=normal JobState=%s Reason=None Dependency=(null) "+
-		"Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0 RunTime=00:00:00 TimeLimit=00:10:00 TimeMin=N/A SubmitTime=%s%d EligibleTime=%s%d AccrueTime=Unknown "+
-		"StartTime=%s%d EndTime=%s%d Deadline=N/A SuspendTime=None SecsPreSuspend=0 LastSchedEval=%s%d Scheduler=Main Partition=main AllocNode:Sid=%s:77 ReqNodeList=(null) "+
-		"ExcNodeList=(null) NodeList=%s ", p.ID, null(p.Name), p.User, p.UID, null(p.Label), p.Priority, null(p.Account), p.State, stamp, p.Submitted, stamp, p.Submitted,
-		stamp, p.Submitted, stamp, p.Submitted+600, stamp, p.Submitted, p.Host, p.Nodes)
+	numbers := fmt.Sprint(p.ID)
+	if p.Array > 0 {
+		numbers = fmt.Sprintf("%d ArrayJobId=%d ArrayTaskId=%s", p.ID, p.Array, p.Task)
+	}
+	fmt.Fprintf(&b, "JobId=%s JobName=%s UserId=%s(%d) GroupId=users(100) MCS_label=%s Priority=%d Nice=0 Account=%s QOS=normal JobState=%s Reason=None Dependency=(null) "+
+		"Requeue=1 Restarts=0 BatchFlag=1 Reboot=0 ExitCode=0:0 RunTime=00:00:00 TimeLimit=00:10:00 TimeMin=%s SubmitTime=%s%d EligibleTime=%s%d AccrueTime=Unknown "+
+		"StartTime=%s%d EndTime=%s%d Deadline=%s SuspendTime=None SecsPreSuspend=0 LastSchedEval=%s%d Scheduler=Main Partition=main AllocNode:Sid=%s:77 ReqNodeList=(null) "+
+		"ExcNodeList=(null) NodeList=%s ", numbers, null(p.Name), p.User, p.UID, null(p.Label), p.Priority, null(p.Account), p.State, least, stamp, p.Submitted, stamp, p.Submitted,
+		stamp, p.Submitted, stamp, p.Submitted+600, deadline, stamp, p.Submitted, p.Host, p.Nodes)
 	if p.Nodes != "" {
 		fmt.Fprintf(&b, "BatchHost=%s ", p.Nodes)
 	}
@@ -71,7 +86,15 @@ func (p *Printed) Row(word string) string {
 	if host == "" {
 		host = "n/a"
 	}
-	plain := fmt.Sprintf("%d|%d|N/A|N/A|1|%s|%s|%d|100|main|normal|1|1|1|4|10:00|%d|%d|%d|%d|0|%s|(null)|%s|%s|1|0|NO|cpu=4,node=1|None",
-		p.ID, p.ID, p.State, p.User, p.UID, p.Submitted, p.Submitted, p.Submitted, p.Priority, null(p.Reserved), host, p.Nodes)
+	deadline := "N/A"
+	if p.Deadline > 0 {
+		deadline = fmt.Sprint(p.Deadline)
+	}
+	array, task := p.ID, "N/A"
+	if p.Array > 0 {
+		array, task = p.Array, p.Task
+	}
+	plain := fmt.Sprintf("%d|%d|%s|N/A|1|%s|%s|%d|100|main|normal|1|1|1|4|10:00|%d|%d|%d|%d|0|%s|(null)|%s|%s|1|0|NO|cpu=4,node=1|%s|%d:00|None",
+		p.ID, array, task, p.State, p.User, p.UID, p.Submitted, p.Submitted, p.Submitted, p.Priority, null(p.Reserved), host, p.Nodes, deadline, p.MinTime)
 	return strings.Join([]string{plain, null(p.Mark), null(p.Name), null(p.Comment), null(p.Account), "(null)", p.Host, "N/A", "N/A", "N/A", ""}, word) + "\n"
 }

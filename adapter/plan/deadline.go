@@ -1,0 +1,54 @@
+package plan
+
+import (
+	"fmt"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/managed"
+	"accordion/adapter/view"
+	"accordion/core"
+	"accordion/core/queue"
+)
+
+// A managed job with a deadline has no place in the plan where it would start later than the batch system
+// allows. It keeps its rank: each plan tries it again. Once no plan can start it in time the batch system
+// is to end it.
+
+// planTimely plans what waits for the machine.
+func (m *machine) planTimely() {
+	latest := map[core.JobID]core.Time{}
+	for _, w := range m.Queue {
+		if w.Managed != nil && w.Job.Latest > 0 {
+			latest[w.Job.ID] = w.Job.Latest
+		}
+	}
+	plan, late := queue.Timely(m.state, m.asOf(), latest)
+	m.Planned, m.late = plan, make(map[core.JobID]bool, len(late))
+	for _, id := range late {
+		m.late[id] = true
+	}
+}
+
+// Late returns why the job has no place in the plan, if that is because of its deadline.
+func (v *World) Late(r *managed.Job) string {
+	if !v.late[r.ID] {
+		return ""
+	}
+	return fmt.Sprintf("%s, %s: it would have to start by %s", view.TooLate,
+		adapter.Instant(r.Seen.Deadline).Format(time.DateTime), adapter.Instant(r.Seen.Latest).Format(time.TimeOnly))
+}
+
+// clocks is how far, in seconds, the clocks of the sidecar and of the batch system may differ.
+const clocks core.Time = 5
+
+// Expired returns why a waiting job can no longer end by its deadline; "": it can, or has none. The batch
+// system does not look at jobs that wait for something else than nodes.
+func (v *World) Expired(r *managed.Job) string {
+	j := r.Seen
+	if j.Latest == 0 || j.Blocked || j.HeldByUser || v.Now <= j.Latest+clocks {
+		return ""
+	}
+	return fmt.Sprintf("it cannot end by its deadline, %s: it needs %s from its start",
+		adapter.Instant(j.Deadline).Format(time.DateTime), core.FormatDuration(j.Deadline-j.Latest))
+}
