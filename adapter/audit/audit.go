@@ -180,7 +180,7 @@ func (k Kind) present() bool {
 	return slices.Contains([]Kind{Reservation, Companion, Expander, Mark, Remembered, Node, Kept, HostsFile, Unfinished, Open}, k)
 }
 
-// count says how much was checked.
+// count counts what was checked.
 func (j *judge) count() {
 	jobs := map[core.JobID]bool{}
 	for _, r := range j.told.runs {

@@ -33,7 +33,7 @@ func (j *judge) books() {
 	j.hours()
 }
 
-// seeBooks says where to look for what accounting has of a job.
+// seeBooks returns where to look for what accounting has of a job.
 func seeBooks(job core.JobID) string {
 	return fmt.Sprintf("compare `accordion journal --job %d` with `sacct -D -j %d`, under OAR with oarstat -fj %[1]d; only the database's administrator can correct it", job, job)
 }
@@ -121,10 +121,10 @@ func (j *judge) compare(r *run) {
 	j.sum(r, b, end)
 }
 
-// all returns what a job held with the allocations beside it, by time.
+// all returns what a job held with the allocations made for it, by time.
 func (j *judge) all(b *adapter.Booked) []adapter.Hold {
 	held := slices.Clone(b.Holds)
-	for _, other := range j.index.beside[b] {
+	for _, other := range j.index.made[b] {
 		if other.Stays || other.Merged {
 			held = append(held, other.Holds...)
 		}
@@ -247,7 +247,7 @@ func (j *judge) sum(r *run, b *adapter.Booked, end core.Time) {
 // a companion holds after its job's end is not the job's.
 func (j *judge) sumOfAll(b *adapter.Booked, end core.Time) (sum float64) {
 	sum = sumOf(b)
-	for _, other := range j.index.beside[b] {
+	for _, other := range j.index.made[b] {
 		if other.Stays || other.Merged {
 			sum += sumOf(other) - float64(tail(other, end))
 		}
@@ -273,7 +273,7 @@ func tail(b *adapter.Booked, from core.Time) (sum core.Time) {
 
 // outlives finds companions that held nodes for long after the end of their job.
 func (j *judge) outlives(b *adapter.Booked, end core.Time) {
-	for _, other := range j.index.beside[b] {
+	for _, other := range j.index.made[b] {
 		if len(other.Holds) == 0 || other.Open {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 	"accordion/core"
 )
 
-// tenant is a run of a job as accounting has it. Allocations beside a job hold nodes in its name.
+// tenant is a run of a job as accounting has it. Allocations made for a job hold nodes in its name.
 type tenant = adapter.Key
 
 // A tenure is one tenant's hold of one node, from one second until just before another.
@@ -21,7 +21,7 @@ type tenure struct {
 	away     bool // it was suspended, when others may be there
 }
 
-// lookAtBoth says what to do about two jobs on a node.
+// lookAtBoth returns what to do about two jobs on a node.
 func lookAtBoth(a, b core.JobID) string {
 	return fmt.Sprintf("compare `accordion journal --job %d` and `--job %d` with what accounting has of both", a, b)
 }
@@ -58,7 +58,7 @@ func hold(held []tenure, next tenure) []tenure {
 // An index finds runs of accounting.
 type index struct {
 	byID   map[core.JobID][]*adapter.Booked      // jobs and what was made for them
-	beside map[*adapter.Booked][]*adapter.Booked // what was made for a job
+	made   map[*adapter.Booked][]*adapter.Booked // what was made for a job
 	parent map[*adapter.Booked]*adapter.Booked   // the job for which it was made
 }
 
@@ -79,7 +79,7 @@ func indexOf(books *adapter.Books) index {
 			}
 		}
 		if b.Expands != 0 && parent != nil {
-			x.parent[b], x.beside[parent] = parent, append(x.beside[parent], b)
+			x.parent[b], x.made[parent] = parent, append(x.made[parent], b)
 		}
 	}
 	return x
