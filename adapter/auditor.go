@@ -64,6 +64,7 @@ type Booked struct {
 	Dangling   bool       // a merged expander has a row without nodes and without an end
 	Holds      []Hold     // by time; one that lasts ends with the reading
 	Sum        float64    // node-seconds that the accounting's own sums have for it
+	Rows       int        // in accounting: one more than changes of size
 	Lost       int        // sizes that accounting has no second of, because the size changed twice in one
 	Twice      []string   // steps that accounting has twice
 }

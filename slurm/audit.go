@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -77,13 +78,31 @@ func (s *System) Booked(ctx context.Context, since core.Time) (*adapter.Books, e
 	separator := "|" + rand.Text() + "|" // no name of a job has it
 	run := client.New(client.Config{Bin: s.config.Bin, Conf: s.config.Conf, Timeout: bookedTakes, AtOnce: 1})
 	defer run.Close()
-	out, err := run.Run(ctx, client.Call{Program: "sacct", Args: []string{"--allusers", "--duplicates", "--noheader", "--parsable2", "--delimiter=" + separator,
-		"--starttime=" + asked(since), "--format=" + sacct.BookedColumns}})
-	if err != nil {
-		return nil, fmt.Errorf("asking sacct: %w", err)
+	ask := func(options ...string) (string, error) {
+		out, err := run.Run(ctx, client.Call{Program: "sacct", Args: append(options, "--allusers", "--duplicates", "--noheader", "--parsable2",
+			"--delimiter="+separator, "--starttime="+asked(since), "--format="+sacct.BookedColumns)})
+		if err != nil {
+			return "", fmt.Errorf("asking sacct: %w", err)
+		}
+		return out.Stdout, nil
 	}
-	books, err := sacct.ReadBooked(strings.NewReader(out.Stdout), separator, time.Now().Unix())
+	text, err := ask("--allocations")
 	if err != nil {
+		return nil, err
+	}
+	books, err := sacct.ReadBooked(strings.NewReader(text), separator, time.Now().Unix())
+	if err != nil {
+		return nil, err
+	}
+	var steps strings.Builder // of jobs that changed their size: Slurm may write theirs twice
+	for ids := range slices.Chunk(resized(books), 500) {
+		text, err := ask("--jobs=" + strings.Join(ids, ","))
+		if err != nil {
+			return nil, err
+		}
+		steps.WriteString(text)
+	}
+	if err := sacct.ReadSteps(strings.NewReader(steps.String()), separator, books); err != nil {
 		return nil, err
 	}
 	for i := range books.Jobs {
@@ -96,6 +115,16 @@ func (s *System) Booked(ctx context.Context, since core.Time) (*adapter.Books, e
 		}
 	}
 	return books, ctx.Err()
+}
+
+// resized returns the jobs that have several rows.
+func resized(books *adapter.Books) (ids []string) {
+	for _, b := range books.Jobs {
+		if b.Rows > 1 && b.Expands == 0 {
+			ids = append(ids, strconv.FormatInt(int64(b.ID), 10))
+		}
+	}
+	return ids
 }
 
 // A full hour, and how long after its end slurmdbd has added it up.

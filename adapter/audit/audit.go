@@ -134,6 +134,7 @@ func Judge(in Input) Report {
 	}
 	j := &judge{Input: in, told: tell(in.Entries)}
 	if in.Books != nil {
+		j.index = indexOf(in.Books)
 		j.books()
 		j.report.Unread += in.Books.Unread
 	}
@@ -161,6 +162,7 @@ var Kinds = []Kind{TwoJobs, NoIntent, NoLease, EarlyOutcome, Order, Broken, Late
 type judge struct {
 	Input
 	told   *told
+	index  index
 	report Report
 }
 
@@ -178,7 +180,7 @@ func (k Kind) present() bool {
 	return slices.Contains([]Kind{Reservation, Companion, Expander, Mark, Remembered, Node, Kept, HostsFile, Unfinished, Open}, k)
 }
 
-// count says how much was checked.
+// count counts what was checked.
 func (j *judge) count() {
 	jobs := map[core.JobID]bool{}
 	for _, r := range j.told.runs {

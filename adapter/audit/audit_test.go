@@ -54,7 +54,7 @@ func (d *diary) act(at float64, job core.JobID, verb string, took float64, field
 	d.add(journal.Entry{Kind: journal.KindIntent, Verb: verb, Args: args(fields...), Outcome: journal.Done, Took: time.Duration(took * float64(time.Second))}, at, job)
 }
 
-// key is the key of a job of the set.
+// key returns the key of a job of the set.
 func key(id core.JobID) adapter.Key { return adapter.Key{ID: id, Submitted: zero + core.Time(id)} }
 
 func list(t testing.TB, nodes string) []string {
@@ -74,7 +74,7 @@ func held(t testing.TB, nodes string, from, to core.Time) adapter.Hold {
 	return adapter.Hold{Nodes: list(t, nodes), From: zero + from, To: zero + to}
 }
 
-// clean is a small cluster at second 2000 of the set, where all is right.
+// clean returns a small cluster at second 2000 of the set, where all is right.
 //
 //	17  alice, evolving, over: n[1-2] from 1000, n[1-5] from 1100 by expander 24, n[1-3] from 1200 until 1300
 //	18  bob, ordinary, over: n8 from 1000 until 1150
@@ -161,7 +161,7 @@ func clean(t testing.TB) Input {
 	return in
 }
 
-// watched is what a watch saw in three seconds.
+// watched returns what a watch saw in three seconds.
 func watched(jobs []adapter.Job) (all []adapter.Standing) {
 	for i := range core.Time(3) {
 		all = append(all, adapter.Standing{At: time.Unix(zero+1990+i, 0), Jobs: slices.Clone(jobs), Exclusive: []string{"main"}})

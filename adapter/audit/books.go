@@ -33,7 +33,7 @@ func (j *judge) books() {
 	j.hours()
 }
 
-// seeBooks says where to look for what accounting has of a job.
+// seeBooks returns where to look for what accounting has of a job.
 func seeBooks(job core.JobID) string {
 	return fmt.Sprintf("compare `accordion journal --job %d` with `sacct -D -j %d`, under OAR with oarstat -fj %[1]d; only the database's administrator can correct it", job, job)
 }
@@ -82,9 +82,8 @@ func (j *judge) booked(r *run) *adapter.Booked {
 	if j.Books == nil {
 		return nil
 	}
-	for i := range j.Books.Jobs {
-		b := &j.Books.Jobs[i]
-		if b.ID == r.key.ID && b.Expands == 0 && len(b.Holds) > 0 && abs(b.Holds[0].From-r.began) <= grain+j.Books.Grain {
+	for _, b := range j.index.byID[r.key.ID] {
+		if b.Expands == 0 && len(b.Holds) > 0 && abs(b.Holds[0].From-r.began) <= grain+j.Books.Grain {
 			return b
 		}
 	}
@@ -122,11 +121,11 @@ func (j *judge) compare(r *run) {
 	j.sum(r, b, end)
 }
 
-// all returns what a job held with the allocations beside it, by time.
+// all returns what a job held with the allocations made for it, by time.
 func (j *judge) all(b *adapter.Booked) []adapter.Hold {
 	held := slices.Clone(b.Holds)
-	for _, other := range j.Books.Jobs {
-		if p := j.parent(other); p != nil && p.Key == b.Key && (other.Stays || other.Merged) {
+	for _, other := range j.index.made[b] {
+		if other.Stays || other.Merged {
 			held = append(held, other.Holds...)
 		}
 	}
@@ -236,7 +235,7 @@ func (j *judge) sum(r *run, b *adapter.Booked, end core.Time) {
 		held += float64(len(c.nodes)) * (until - c.at)
 		slack += (c.slack + float64(j.Books.Grain)) * float64(max(len(c.nodes), before))
 	}
-	booked := j.sumOf(b, end)
+	booked := j.sumOfAll(b, end)
 	j.report.NodeSeconds += core.Time(booked)
 	if math.Abs(booked-held) > max(held/100, slack) {
 		j.find(Finding{Kind: Sum, Job: int64(r.key.ID), At: r.began, Do: seeBooks(r.key.ID),
@@ -244,29 +243,28 @@ func (j *judge) sum(r *run, b *adapter.Booked, end core.Time) {
 	}
 }
 
-// sumOf returns the node-seconds that accounting has for a job and the allocations made for it. What a
-// companion holds after its job's end is not the job's.
-func (j *judge) sumOf(b *adapter.Booked, end core.Time) (sum float64) {
-	for _, other := range j.Books.Jobs {
-		p := j.parent(other)
-		own := other.Key == b.Key
-		if !own && (p == nil || p.Key != b.Key || !other.Stays && !other.Merged) {
-			continue
-		}
-		if other.Sum > 0 {
-			sum += other.Sum
-		} else {
-			sum += float64(other.NodeSeconds())
-		}
-		if !own {
-			sum -= float64(tail(other, end))
+// sumOfAll returns the node-seconds that accounting has for a job and the allocations made for it. What
+// a companion holds after its job's end is not the job's.
+func (j *judge) sumOfAll(b *adapter.Booked, end core.Time) (sum float64) {
+	sum = sumOf(b)
+	for _, other := range j.index.made[b] {
+		if other.Stays || other.Merged {
+			sum += sumOf(other) - float64(tail(other, end))
 		}
 	}
 	return sum
 }
 
+// sumOf returns the node-seconds that accounting has for one allocation.
+func sumOf(b *adapter.Booked) float64 {
+	if b.Sum > 0 {
+		return b.Sum
+	}
+	return float64(b.NodeSeconds())
+}
+
 // tail returns the node-seconds that an allocation has from a second on.
-func tail(b adapter.Booked, from core.Time) (sum core.Time) {
+func tail(b *adapter.Booked, from core.Time) (sum core.Time) {
 	for _, h := range b.Holds {
 		sum += core.Time(len(h.Nodes)) * max(0, h.To-max(h.From, from))
 	}
@@ -275,8 +273,8 @@ func tail(b adapter.Booked, from core.Time) (sum core.Time) {
 
 // outlives finds companions that held nodes for long after the end of their job.
 func (j *judge) outlives(b *adapter.Booked, end core.Time) {
-	for _, other := range j.Books.Jobs {
-		if p := j.parent(other); p == nil || p.Key != b.Key || len(other.Holds) == 0 || other.Open {
+	for _, other := range j.index.made[b] {
+		if len(other.Holds) == 0 || other.Open {
 			continue
 		}
 		if last := other.Holds[len(other.Holds)-1].To; last > end+lingers {

@@ -56,7 +56,7 @@ func (j *judge) leftReservations(live map[core.JobID]*adapter.Job) {
 	}
 }
 
-// deletes says how to delete a reservation.
+// deletes returns how to delete a reservation.
 func (j *judge) deletes(name string) string {
 	if j.Alive {
 		return "look in the sidecar's log for why it does not delete it; `scontrol delete ReservationName=" + name + "` does"
@@ -64,7 +64,7 @@ func (j *judge) deletes(name string) string {
 	return "`accordion release-all` deletes it"
 }
 
-// leftAllocations finds companions and expanders whose job is over.
+// leftAllocations finds companions and expanders whose job has ended.
 func (j *judge) leftAllocations(live map[core.JobID]*adapter.Job) {
 	for i := range j.Standing.Jobs {
 		job := &j.Standing.Jobs[i]
@@ -118,7 +118,7 @@ func (j *judge) leftRecords(live map[core.JobID]*adapter.Job) {
 	}
 	for _, e := range j.told.entries {
 		if e.Unfinished() && (!j.Alive || j.Now-e.At.Unix() > 300) {
-			j.find(Finding{Kind: Unfinished, Job: e.Job, At: e.At.Unix(), Text: fmt.Sprintf("nobody knows how %q ended", e.Verb), Do: unfinishedDo(j.Alive)})
+			j.find(Finding{Kind: Unfinished, Job: e.Job, At: e.At.Unix(), Text: fmt.Sprintf("the outcome of %q is not known", e.Verb), Do: unfinishedDo(j.Alive)})
 		}
 	}
 }

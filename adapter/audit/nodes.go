@@ -10,7 +10,7 @@ import (
 	"accordion/core"
 )
 
-// tenant is a run of a job as accounting has it. Allocations beside a job hold nodes in its name.
+// tenant is a run of a job as accounting has it. Allocations made for a job hold nodes in its name.
 type tenant = adapter.Key
 
 // A tenure is one tenant's hold of one node, from one second until just before another.
@@ -21,7 +21,7 @@ type tenure struct {
 	away     bool // it was suspended, when others may be there
 }
 
-// lookAtBoth says what to do about two jobs on a node.
+// lookAtBoth returns what to do about two jobs on a node.
 func lookAtBoth(a, b core.JobID) string {
 	return fmt.Sprintf("compare `accordion journal --job %d` and `--job %d` with what accounting has of both", a, b)
 }
@@ -29,9 +29,10 @@ func lookAtBoth(a, b core.JobID) string {
 // tenures returns who held each node by the books.
 func (j *judge) tenures() map[string][]tenure {
 	byNode := map[string][]tenure{}
-	for _, b := range j.Books.Jobs {
+	for i := range j.Books.Jobs {
+		b := &j.Books.Jobs[i]
 		owner, alone := b.Key, b.Alone || j.told.ids[b.ID]
-		if parent := j.parent(b); parent != nil {
+		if parent := j.index.parent[b]; parent != nil {
 			owner, alone = parent.Key, true
 		}
 		for _, h := range b.Holds {
@@ -54,20 +55,34 @@ func hold(held []tenure, next tenure) []tenure {
 	return append(held, next)
 }
 
-// parent returns the run beside which an allocation was made: the newest one of that number that the
-// same user had by then. Any user may call a job so.
-func (j *judge) parent(b adapter.Booked) *adapter.Booked {
-	if b.Expands == 0 {
-		return nil
+// An index finds runs of accounting.
+type index struct {
+	byID   map[core.JobID][]*adapter.Booked      // jobs and what was made for them
+	made   map[*adapter.Booked][]*adapter.Booked // what was made for a job
+	parent map[*adapter.Booked]*adapter.Booked   // the job for which it was made
+}
+
+// indexOf returns the index of the books. An allocation was made for the newest run of its job's number
+// that the same user had by then: any user may call a job so.
+func indexOf(books *adapter.Books) index {
+	x := index{map[core.JobID][]*adapter.Booked{}, map[*adapter.Booked][]*adapter.Booked{}, map[*adapter.Booked]*adapter.Booked{}}
+	for i := range books.Jobs {
+		b := &books.Jobs[i]
+		x.byID[b.ID] = append(x.byID[b.ID], b)
 	}
-	var parent *adapter.Booked
-	for i := range j.Books.Jobs {
-		p := &j.Books.Jobs[i]
-		if p.ID == b.Expands && p.User == b.User && p.Submitted <= b.Submitted && (parent == nil || p.Submitted > parent.Submitted) {
-			parent = p
+	for i := range books.Jobs {
+		b := &books.Jobs[i]
+		var parent *adapter.Booked
+		for _, p := range x.byID[b.Expands] {
+			if p.User == b.User && p.Submitted <= b.Submitted && (parent == nil || p.Submitted > parent.Submitted) {
+				parent = p
+			}
+		}
+		if b.Expands != 0 && parent != nil {
+			x.parent[b], x.made[parent] = parent, append(x.made[parent], b)
 		}
 	}
-	return parent
+	return x
 }
 
 // twoJobs finds nodes that two jobs had at once though one of them had to be alone there.

@@ -125,12 +125,12 @@ var planted = []struct {
 	{"an action without an outcome", func(t *testing.T, in *Input) {
 		e := in.entry(t, 40, "detach")
 		e.Outcome, e.Took = "", 0
-	}, `unfinished job=40 at=2027-01-15T08:26:40: nobody knows how "detach" ended`},
+	}, `unfinished job=40 at=2027-01-15T08:26:40: the outcome of "detach" is not known`},
 	{"the same while no sidecar lives", func(t *testing.T, in *Input) {
 		e := in.entry(t, 41, "adopt")
 		e.Outcome, e.Took, in.Alive = "", 0, false
 		in.Standing.Reservations = in.Standing.Reservations[:1]
-	}, `unfinished job=41 at=2027-01-15T08:31:40: nobody knows how "adopt" ended`},
+	}, `unfinished job=41 at=2027-01-15T08:31:40: the outcome of "adopt" is not known`},
 	{"a hosts file that is older than a month", func(t *testing.T, in *Input) {
 		in.Standing.Kept[1].Age = 40 * 24 * 3600
 	}, `hosts-file job=17: hosts file /tmp/accordion-1001/lab-17.hosts is left, and its job has ended`},

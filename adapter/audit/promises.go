@@ -146,7 +146,7 @@ func (j *judge) stateOf(r *run) string {
 	return r.state
 }
 
-// seeJournal says where to look for what happened to a job.
+// seeJournal returns where to look for what happened to a job.
 func seeJournal(r *run) string {
 	return fmt.Sprintf("see `accordion journal --job %d` around that second, and the sidecar's log", r.key.ID)
 }

@@ -32,12 +32,34 @@ type bookedRow struct {
 var errBooked = errors.New("want the fields " + BookedColumns + ", times in Unix seconds (SLURM_TIME_FORMAT=%s)")
 
 // ReadBooked reads the rows of `sacct --duplicates --noheader --parsable2` with BookedColumns, and
-// joins those of one job. What still runs is held until now. The separator may be any text: one that
-// no user can guess keeps names of jobs from looking like rows. A row that cannot be read is left out
-// and counted.
+// joins the rows of one job. What still runs is held until now. The separator may be any text: one
+// that no user can guess keeps names of jobs from looking like rows. A row that cannot be read is left
+// out and counted.
 func ReadBooked(in io.Reader, separator string, now core.Time) (*adapter.Books, error) {
 	books := &adapter.Books{Grain: 1}
-	var rows, steps []bookedRow
+	rows, steps, err := readRows(in, separator, books)
+	if err != nil {
+		return nil, err
+	}
+	if err := bookAll(books, rows, now); err != nil {
+		return nil, err
+	}
+	noteTwice(books, steps)
+	return books, nil
+}
+
+// ReadSteps reads rows of steps as ReadBooked does, and notes in the books which of them are there twice.
+func ReadSteps(in io.Reader, separator string, books *adapter.Books) error {
+	_, steps, err := readRows(in, separator, books)
+	if err != nil {
+		return err
+	}
+	noteTwice(books, steps)
+	return nil
+}
+
+// readRows reads rows of jobs and rows of steps.
+func readRows(in io.Reader, separator string, books *adapter.Books) (rows, steps []bookedRow, err error) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, input.MaxLine)
 	number := 0
@@ -60,27 +82,33 @@ func ReadBooked(in io.Reader, separator string, now core.Time) (*adapter.Books, 
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("sacct, line %d: %w", number+1, err)
+		return nil, nil, fmt.Errorf("sacct, line %d: %w", number+1, err)
 	}
-	return books, bookAll(books, rows, steps, now)
+	return rows, steps, nil
 }
 
 // bookAll puts the rows into the books.
-func bookAll(books *adapter.Books, rows, steps []bookedRow, now core.Time) error {
+func bookAll(books *adapter.Books, rows []bookedRow, now core.Time) error {
 	sums, err := sumsOf(rows, now)
 	if err != nil {
 		return err
 	}
-	twice := twiceOf(steps)
 	for _, its := range lines(rows) {
 		b := bookedOf(its, now)
 		if s, known := sums[b.Key]; known {
 			b.Sum, b.Lost = float64(s.NodeSeconds), s.Empty
 		}
-		b.Twice = twice[int64(b.ID)]
 		books.Jobs = append(books.Jobs, b)
 	}
 	return nil
+}
+
+// noteTwice notes which steps of the jobs are there twice.
+func noteTwice(books *adapter.Books, steps []bookedRow) {
+	twice := twiceOf(steps)
+	for i := range books.Jobs {
+		books.Jobs[i].Twice = twice[int64(books.Jobs[i].ID)]
+	}
 }
 
 func parseBooked(text, separator string) (r bookedRow, err error) {
@@ -151,7 +179,7 @@ func bookedOf(its []bookedRow, now core.Time) adapter.Booked {
 	first, last := its[0], its[len(its)-1]
 	parent, stays := output.Beside(first.name)
 	b := adapter.Booked{Key: adapter.Key{ID: core.JobID(first.id), Submitted: first.submit}, Name: first.name, User: first.user, Partition: first.partition,
-		Expands: parent, Stays: stays, State: last.state, Open: last.end == 0}
+		Expands: parent, Stays: stays, State: last.state, Open: last.end == 0, Rows: len(its)}
 	for i, r := range its {
 		b.Suspended = b.Suspended || r.suspended
 		if i > 0 {

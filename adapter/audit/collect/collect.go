@@ -41,8 +41,8 @@ const (
 	settlePause = 2 * time.Second
 )
 
-// Audit judges what happened since a Unix second. Findings that may settle are those of all
-// readings, until none is left or Settle is over.
+// Audit judges what happened since a Unix second. A finding that may settle counts if it is in all
+// readings, which end when none is left or after Settle.
 func Audit(ctx context.Context, s Source, since core.Time) (audit.Report, string, error) {
 	if s.Clock == nil {
 		s.Clock = adapter.Wall{}

@@ -43,7 +43,7 @@ func (diary) Entries(int64) iter.Seq2[journal.Entry, error] {
 
 func (diary) Records() ([]journal.Record, error) { return nil, nil }
 
-// What is left behind is found if it is there at every look until the patience is over: what comes and goes
+// A leftover is a finding if every look until the patience ends shows it: what comes and goes
 // is under way.
 func TestOnlyWhatStaysIsFound(t *testing.T) {
 	for _, test := range []struct {
