@@ -254,15 +254,7 @@ func acrossTheHour(t *testing.T, release string) {
 		options = append(options, lab.Release(release))
 	}
 	lab := lab.Slurm(t, 20, options...)
-	settings := filepath.Join(lab.Dir, "etc", "accordion.toml")
-	text, err := os.ReadFile(settings)
-	if err == nil { // so many growths a minute need many programs
-		err = os.WriteFile(settings, []byte(strings.Replace(string(text), "[slurm]\n", "[slurm]\nclients_per_minute = 0\n", 1)), 0o644)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	lab.Do(t, "serve")
+	servesWithoutBound(t, lab)
 	time.Sleep(time.Until(hour.Add(-100 * time.Second)))
 	since, watched := time.Now(), watch(t, lab)
 	var jobs []string
@@ -286,24 +278,86 @@ func acrossTheHour(t *testing.T, release string) {
 	assertTheUsageIsWhatWasHeld(t, lab, hour.Add(-time.Hour).In(zone), hour.In(zone), tz, used, cpus)
 }
 
+// servesWithoutBound starts the sidecar in the lab's world with no bound on client programs: so many growths a minute need many.
+func servesWithoutBound(t *testing.T, lab *lab.SlurmLab) {
+	t.Helper()
+	lab.Do(t, "serve") // writes the settings
+	lab.Do(t, "serve-stop")
+	settings := filepath.Join(lab.Dir, "etc", "accordion.toml")
+	text, err := os.ReadFile(settings)
+	if err == nil {
+		err = os.WriteFile(settings, []byte(strings.Replace(string(text), "[slurm]\n", "[slurm]\nclients_per_minute = 0\n", 1)), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	lab.Run(t, "root", "sh", "-c", `setsid sh -c 'umask 077; echo $$ >"$0/pid/accordion.pid"; exec "$0/bin/accordion" serve --config "$0/etc/accordion.toml"' "$0" >>"$0/log/accordion.log" 2>&1 </dev/null &`, lab.Dir)
+	lab.Await(t, time.Minute, "the sidecar serves", func() bool {
+		_, _, err := lab.Exec("root", "", "accordion", "status")
+		return err == nil
+	})
+}
+
 // sreported returns the CPU-seconds that sreport has of all users from one full hour until another, by clocks of the zone. What a
 // reservation kept idle is not counted: slurmdbd books it on the users of the reservation.
 func sreported(t *testing.T, lab *lab.SlurmLab, from, to time.Time, tz string) (seconds int64) {
 	t.Helper()
-	report := func(kind, what string, column int) (sum int64) {
-		text := lab.Run(t, "root", "env", "TZ="+tz, "sreport", "--noheader", "--parsable2", "-t", "Seconds", "-T", "cpu", kind, what,
-			"start="+from.Format(sreportTime), "end="+to.Format(sreportTime))
-		for line := range strings.Lines(text) {
-			f := strings.Split(strings.TrimSpace(line), "|")
-			n, err := strconv.ParseInt(f[min(column, len(f)-1)], 10, 64)
-			if err != nil {
-				t.Fatalf("sreport: %q", line)
-			}
-			sum += n
+	text := lab.Run(t, "root", "env", "TZ="+tz, "sreport", "--noheader", "--parsable2", "-t", "Seconds", "-T", "cpu", "cluster", "UserUtilizationByAccount",
+		"start="+from.Format(sreportTime), "end="+to.Format(sreportTime))
+	for line := range strings.Lines(text) {
+		f := strings.Split(strings.TrimSpace(line), "|")
+		used, err := strconv.ParseInt(f[len(f)-1], 10, 64)
+		if err != nil {
+			t.Fatalf("sreport: %q", line)
 		}
-		return sum
+		seconds += used
 	}
-	used, idle := report("cluster", "UserUtilizationByAccount", 5), report("reservation", "Utilization", 6)
-	t.Logf("sreport has %d CPU-seconds of users, and %d that reservations kept idle", used, idle)
-	return used - idle
+	idle := keptIdle(t, lab, from.Unix(), to.Unix())
+	t.Logf("sreport has %d CPU-seconds of users, and reservations kept %d idle", seconds, idle)
+	return seconds - idle
+}
+
+// keptIdle returns the CPU-seconds from one second until another that reservations had for their users and that no job used in them.
+func keptIdle(t *testing.T, lab *lab.SlurmLab, from, to int64) (idle int64) {
+	t.Helper()
+	reservations := spans(t, lab, "select id_resv, time_start, time_end, tres from slurm_acct_db.lab_resv_table where assoclist <> ''", to)
+	jobs := spans(t, lab, "select id_resv, time_start, time_end, tres_alloc from slurm_acct_db.lab_job_table where id_resv > 0 and time_start > 0", to)
+	for _, r := range reservations {
+		r.from, r.to = max(r.from, from), min(r.to, to)
+		left := r.cpus * max(0, r.to-r.from)
+		for _, j := range jobs {
+			if j.reservation == r.reservation {
+				left -= j.cpus * max(0, min(j.to, r.to)-max(j.from, r.from))
+			}
+		}
+		idle += max(0, left)
+	}
+	return idle
+}
+
+// A span is for how long a reservation, or a job in it, had so many CPUs.
+type span struct{ reservation, from, to, cpus int64 }
+
+// spans reads id, start, end (0: it lasts until now) and TRES.
+func spans(t *testing.T, lab *lab.SlurmLab, query string, now int64) (all []span) {
+	t.Helper()
+	text := lab.Run(t, "root", "mariadb", "--no-defaults", "--socket="+filepath.Join(lab.Dir, "db", "socket"), "--user=root",
+		"--skip-column-names", "--batch", "--execute="+query)
+	for line := range strings.Lines(text) {
+		f := strings.Split(strings.TrimRight(line, "\n"), "\t")
+		s := span{}
+		for i, into := range []*int64{&s.reservation, &s.from, &s.to} {
+			*into, _ = strconv.ParseInt(f[i], 10, 64)
+		}
+		if s.to == 0 {
+			s.to = now
+		}
+		for item := range strings.SplitSeq(f[3], ",") {
+			if n, ok := strings.CutPrefix(item, "1="); ok {
+				s.cpus, _ = strconv.ParseInt(n, 10, 64)
+			}
+		}
+		all = append(all, s)
+	}
+	return all
 }
