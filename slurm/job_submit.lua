@@ -1006,7 +1006,8 @@ local function keep(job, partitions)
 	for _, each in ipairs(site.partitions) do ours = ours or each == name end
 	if not ours then return end
 	simplify(job, name)
-	job.shared = 0 -- whole nodes, as the plan counts them
+	-- Whole nodes, as the plan counts them. A whole node has all of its GPUs, and Slurm would want --cpus-per-gpu for each of these.
+	if not given(job.cpus_per_tres) or job.cpus_per_tres == "" then job.shared = 0 end
 	if job.array_inx and job.array_inx ~= "" or job.priority == 0 or given(job.immediate) or not pcall(placeable, job, "") then return end
 	if not shut() then return end
 	local most = given(job.max_nodes)

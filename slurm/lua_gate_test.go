@@ -19,6 +19,7 @@ func TestWhereThePartitionIsOursJobsWaitBeforeTheGateWhileItIsShut(t *testing.T)
 		waits, whole             bool
 	}{
 		{"the gate is shut", all, lives, job(nil), true, true},
+		{"CPUs for each GPU", all, lives, job(fields{"cpus_per_tres": "gres:gpu:1"}), true, false},
 		{"an interactive one", all, lives, fields{"min_nodes": int64(1)}, true, true},
 		{"the gate is open", all, lives + `, ["accordion-open"] = {}`, job(nil), false, true},
 		{"the sidecar is dead", all, `["accordion-lease"] = { end_time = 1000 }, ["accordion-gate"] = {}`, job(nil), false, true},
