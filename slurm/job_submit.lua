@@ -995,6 +995,14 @@ local function shut()
 	return alive() and all[GATE] and not all[OPEN]
 end
 
+-- divides reports whether Slurm may refuse a job, or never start it, if it has whole nodes. With
+-- --cpus-per-gpu it wants CPUs for all GPUs of the node. With --overcommit, which shows in fewer CPUs
+-- than tasks, 24.11 lets the job wait forever.
+local function divides(job)
+	if given(job.cpus_per_tres) and job.cpus_per_tres ~= "" then return true end
+	return given(job.num_tasks) and given(job.min_cpus) and job.min_cpus < job.num_tasks
+end
+
 -- keep puts a job without a request before the gate, in a partition that is wholly ours. A job that
 -- the sidecar cannot plan stays Slurm's: a job of several partitions, in a reservation or on nodes
 -- that it names, an array, and a heterogeneous job. So do one that its owner holds, and one that
@@ -1006,7 +1014,7 @@ local function keep(job, partitions)
 	for _, each in ipairs(site.partitions) do ours = ours or each == name end
 	if not ours then return end
 	simplify(job, name)
-	job.shared = 0 -- whole nodes, as the plan counts them
+	if not divides(job) then job.shared = 0 end -- whole nodes, as the plan counts them
 	if job.array_inx and job.array_inx ~= "" or job.priority == 0 or given(job.immediate) or not pcall(placeable, job, "") then return end
 	if not shut() then return end
 	local most = given(job.max_nodes)

@@ -19,6 +19,9 @@ func TestWhereThePartitionIsOursJobsWaitBeforeTheGateWhileItIsShut(t *testing.T)
 		waits, whole             bool
 	}{
 		{"the gate is shut", all, lives, job(nil), true, true},
+		{"CPUs for each GPU", all, lives, job(fields{"cpus_per_tres": "gres:gpu:1"}), true, false},
+		{"more tasks than CPUs", all, lives, job(fields{"num_tasks": int64(10), "min_cpus": int64(1)}), true, false},
+		{"as many CPUs as tasks", all, lives, job(fields{"num_tasks": int64(10), "min_cpus": int64(10)}), true, true},
 		{"an interactive one", all, lives, fields{"min_nodes": int64(1)}, true, true},
 		{"the gate is open", all, lives + `, ["accordion-open"] = {}`, job(nil), false, true},
 		{"the sidecar is dead", all, `["accordion-lease"] = { end_time = 1000 }, ["accordion-gate"] = {}`, job(nil), false, true},

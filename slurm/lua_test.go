@@ -415,6 +415,22 @@ func TestALineThatLooksLikeARequestIsNeverIgnoredInSilence(t *testing.T) {
 	}
 }
 
+// The scripts of found/21, as they are.
+func TestScriptsThatWereOrdinaryJobsInSilenceAreRefused(t *testing.T) {
+	for name, says := range map[string]string{
+		"blank": "no blanks after the comma", "colon": `write "#EP 1x20s,2x20s"`, "equals": `write "#EP 1x20s,2x20s"`, "indented": `write "#EP 1x20s,2x20s"`,
+	} {
+		script, err := os.ReadFile(filepath.Join("..", "cmd", "accordion", "testdata", "found", "21-ep-line-forms", name+".sh"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := submit(t, 16, []fields{{"script": string(script)}})[0]
+		if said, _ := got["user"].(string); got["rc"] != refused || !strings.Contains(said, says) {
+			t.Errorf("%s: rc %v, %q; want %q", name, got["rc"], said, says)
+		}
+	}
+}
+
 func TestACommentThatIsMeantAsARequestIsRefusedWithTheRightForm(t *testing.T) {
 	for comment, says := range map[string]string{
 		"ep": "--comment=ep=5x500s,10x1h", " mold ": "--comment=mold=4x2h|8x70m|16x40m", "ep=": "NODESxDURATION", "mold=": "NODESxDURATION",

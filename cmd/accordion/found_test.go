@@ -45,6 +45,10 @@ var found = []row{
 		pieces: []string{"accordion: 1 jobs, 0 of them evolving\n", "  701        0     10     60    4     50 "},
 		absent: []string{"left out", "cannot be read"},
 	},
+	// Forms of a profile, as a script or a comment has it; what sbatch and oarsub say of scripts is tested in slurm and oar.
+	{name: "21-ep-line-forms", command: "ep check #EP:1x20s,2x20s", status: 2, pieces: []string{"write #EP 1x20s,2x20s in a script, or ep=1x20s,2x20s in a comment"}},
+	{name: "21-ep-line-forms", command: "ep check #EP=1x20s,2x20s", status: 2, pieces: []string{"write #EP 1x20s,2x20s in a script"}},
+	{name: "21-ep-line-forms", command: "ep check ep=1x20s,2x20s", pieces: []string{"1x20s,2x20s: 2 steps, 40s, at most 2 nodes."}},
 	{name: "wide", command: "advise --from sacct.txt", pieces: []string{"#EP 1x37m,16x37m", "mesh_wwww", "www… "}, widest: 250},
 
 	// What other programs stumbled over, as reported in public.

@@ -44,6 +44,15 @@ func Directives() []Directive {
 		{"behind #SBATCH lines and remarks", "#!/bin/bash\n#SBATCH -n1\n\n# what it does\n#SBATCH -t5\n # EP 1x20s,2x20s\nsleep 1\n", Refused, 6, "ep", short},
 		{"no command", "#!/bin/bash\n#EP:1x20s,2x20s\n", Refused, 2, "ep", short},
 		{"no line end", "#!/bin/bash\n#EP:1x20s,2x20s", Refused, 2, "ep", short},
+		// Reports of #SBATCH lines that were not read, with a request in their place.
+		// https://github.com/ESMCI/cime/issues/2358: a blank before each line.
+		{"cime 2358", "#!/usr/bin/env python\n\n# Batch system directives\n #SBATCH --nodes=1\n #EP 1x20s,2x20s\nimport os\n", Refused, 5, "ep", short},
+		// https://github.com/NVIDIA-NeMo/Megatron-Bridge/pull/3068: set -euo pipefail in the second line.
+		{"megatron 3068", "#!/bin/bash\nset -euo pipefail\n\n#SBATCH --nodes=1\n#EP 1x20s,2x20s\nsrun x\n", Told, 5, "ep", short},
+		// https://github.com/buildtesters/buildtest/issues/274: variables before the lines.
+		{"buildtest 274", "#!/bin/bash\nsrcdir=$WORK/src\nexe=hello\n#SBATCH -N 1\n#EP 1x20s,2x20s\n./$exe\n", Told, 5, "ep", short},
+		// https://github.com/neu-spiral/Discovery-Cluster/issues/14: a remark behind the option.
+		{"discovery 14", "#!/bin/bash\n#EP: 1x20s,2x20s                (a node, then two)\nsleep 1\n", Refused, 2, "ep", short},
 		as(Told, ep("no unit", "# EP 5x500")), as(Told, ep("no units", "#ep: 5x500, 10x20")),
 		{"after the first command", "#!/bin/bash\nmodule load x\n#EP 1x20s,2x20s\nsleep 1\n", Told, 3, "ep", short},
 		{"indented after the first command", "#!/bin/bash\nif true; then\n  #EP 1x20s,2x20s\n  sleep 1\nfi\n", Told, 3, "ep", short},
