@@ -33,8 +33,8 @@ const (
 	// call failed meanwhile.
 	unseen core.Time = 60
 	// Stall bounds for how many seconds after an outage a program may still be kept from starting.
-	// srun asks again after 60 to 69 s when slurmctld refused it because it did not know its nodes
-	// yet. It was seen to do so twice.
+	// slurmctld refuses an srun while it does not know its nodes. The srun asks again after 60 to 69 s,
+	// and was seen to do so twice.
 	Stall core.Time = 150
 	// settling is for how many seconds after an outage a program may still be refused: slurmctld does
 	// not know its nodes before they have registered.
@@ -145,9 +145,9 @@ func (o Outage) touches(from, to core.Time) bool {
 }
 
 // Cost returns for how many seconds between two seconds outages kept an application from working. A
-// program that was to start in an outage may start long after it: the first one that began after the
-// outage's begin ends that time, and one that runs since before the outage was not kept from
-// working. p is what the job ran when that was last looked at, nil where it is not known.
+// program that was to start in an outage may start long after it. The first program that began after
+// the outage's begin ends that time. A program that runs since before the outage was not kept from
+// working. p is what the job ran when that was last looked at; nil: not known.
 func (o Outages) Cost(from, to core.Time, p *adapter.Programs) (seconds core.Time) {
 	counted := from
 	for _, one := range o.Known {
@@ -258,7 +258,7 @@ func (r *Job) Halt(now core.Time) {
 	}
 }
 
-// SuspendedText is what a suspended job waits for.
+// SuspendedText returns what a suspended job waits for.
 func (r *Job) SuspendedText() string {
 	return fmt.Sprintf("suspended by an operator; it goes on after scontrol resume %d", r.ID)
 }
