@@ -21,13 +21,14 @@ type Outages struct {
 	Answered core.Time // second of the last answer; 0: there was none
 	Booted   core.Time // adapter.Snapshot.Booted of the last answer
 
+	slow    bool        // the last answer took long
 	answers []core.Time // the last ones: a start of the controller may be seen some answers later
 }
 
 const (
 	mostOutages = 64
 	mostAnswers = 64
-	// hangs is how many seconds an answer takes that counts as an outage.
+	// hangs is how many seconds an answer takes that counts as an outage, where others are quick.
 	hangs core.Time = 10
 	// unseen bounds how long before the start of its controller a batch system counts as away when no
 	// call failed meanwhile.
@@ -62,7 +63,7 @@ func (o *Outages) Answer(began, now, booted core.Time) (over Outage, ended bool)
 		over, ended = *last, true
 	case o.Booted > 0 && booted > o.Booted:
 		over = Outage{From: o.answeredBefore(booted), To: booted}
-	case now-began >= hangs && o.Answered > 0:
+	case now-began >= hangs && o.Answered > 0 && !o.slow:
 		over = Outage{From: began, To: now}
 	}
 	if last := len(o.Known) - 1; !ended && last >= 0 { // it was seen to be away before
@@ -72,7 +73,7 @@ func (o *Outages) Answer(began, now, booted core.Time) (over Outage, ended bool)
 		o.add(over)
 		ended = true
 	}
-	o.Answered, o.Booted = began, max(booted, o.Booted)
+	o.Answered, o.Booted, o.slow = began, max(booted, o.Booted), now-began >= hangs/2
 	if o.answers = append(o.answers, began); len(o.answers) > mostAnswers {
 		o.answers = slices.Clone(o.answers[mostAnswers/2:])
 	}
