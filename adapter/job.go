@@ -37,7 +37,7 @@ type Job struct {
 	Held       bool   // pending, and will not start until it is released
 	HeldByUser bool   // held by its owner, who can release it
 	HeldBy     string // pending, and held by others than the sidecar: who that is, in words; "": by none
-	Adopted    bool   // pending, and waits as Adopt leaves it, whoever holds it besides
+	Adopted    bool   // pending, and waits as Adopt leaves it, also where HeldBy holds it
 	Suspended  bool   // running, as far as its nodes go: an operator stopped all that runs in it
 	Blocked    bool   // pending, and would not start on an empty machine (dependency, begin time, limits of an association)
 	Why        string // the batch system's own word for why it is pending or ended

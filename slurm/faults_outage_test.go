@@ -11,8 +11,8 @@ import (
 )
 
 // TestATimeInWhichSlurmctldDidNotAnswerEndsNoJob kills slurmctld in the second in which a step
-// begins. (No srun ended in the seconds before: a killed slurmctld may take it to run on, and keeps
-// the next one waiting for its cores, as without a sidecar.) The step's srun is refused while slurmctld does not know its nodes yet, and asks again a
+// begins. No srun of the job ended in the seconds before: a killed slurmctld may take it to run on, as
+// without a sidecar. The step's srun is refused while slurmctld does not know its nodes yet, and asks again a
 // minute later. A second job is too late by itself: it is ended, and its output says why, although
 // slurmctld did not answer when that was to be written.
 func TestATimeInWhichSlurmctldDidNotAnswerEndsNoJob(t *testing.T) {

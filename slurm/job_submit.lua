@@ -1124,7 +1124,7 @@ end
 -- Operator or Administrator, as the sidecar wrote them (accordion_operators.lua).
 local function operator(uid) return (told_by("accordion_operators.lua") or {})[uid] == true end
 
--- stays says whether nobody but root and operators may change the job: one that is managed, or that was made beside one.
+-- stays reports whether only root and operators may change the job: one that is managed, or belongs to one.
 local function stays(job)
 	local mark = job.admin_comment or ""
 	return mark:sub(1, #MARK) == MARK or mark:sub(1, #COMPANION) == COMPANION or names_ours({ name = job.name }) ~= nil

@@ -32,7 +32,7 @@ func TestOperatorsHoldReleaseChangeRequeueAndSuspendManagedJobs(t *testing.T) {
 	lab.Await(t, time.Minute, "all wait", func() bool {
 		return !slices.ContainsFunc(append([]string{byRoot, byBob}, nice...), func(j string) bool { return !parked(j) })
 	})
-	lab.Await(t, time.Minute, "the plug-in is told of operators", func() bool { return exists(lab.Dir, "etc", "accordion_operators.lua") })
+	lab.Await(t, time.Minute, "operators are written for the plug-in", func() bool { return exists(lab.Dir, "etc", "accordion_operators.lua") })
 
 	// Slurm's priorities and queue have them in one order. (sprio leaves out all that waits for a
 	// reservation in the future.)

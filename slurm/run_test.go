@@ -188,7 +188,7 @@ func TestAJobMayEndWhileItIsInspected(t *testing.T) {
 }
 
 // A job that slurmctld could not tell why it ends is not ended yet: the caller tries again. Where
-// Slurm has nobody to tell, it ends at once.
+// Slurm writes to no output of the job, it ends at once.
 func TestAJobIsNotEndedBeforeItsOutputSaysWhy(t *testing.T) {
 	for said, want := range map[string]bool{
 		"": true,

@@ -45,7 +45,7 @@ func (j *judge) late(r *run) {
 }
 
 // troubles are events that explain a delay of every job.
-var troubles = []string{"ready", "unreadable", "readable", "slow", "prompt", "unleased", "leased", "clock"}
+var troubles = []string{"ready", "unreadable", "readable", "slow", "prompt", "outage", "unleased", "leased", "clock"}
 
 // excused reports whether the journal has what explains a delay: what went wrong with the sidecar or
 // the batch system around the planned second, or what happened to the job since its last resize.
@@ -62,7 +62,7 @@ func (j *judge) excused(r *run, late journal.Entry, planned float64) bool {
 			why = why || around && (e.Outcome != journal.Done || e.Took.Seconds() > 1)
 		case around && slices.Contains(troubles, e.Verb):
 			why = true
-		case own && slices.Contains([]string{"promise broken", "changed", "requeued", "forgotten", "shortened", "capped", "restored"}, e.Verb):
+		case own && slices.Contains([]string{"promise broken", "changed", "requeued", "forgotten", "shortened", "capped", "restored", "excused", "suspended", "resumed"}, e.Verb):
 			why = true
 		case own && (e.Verb == "grew" || e.Verb == "shrank"):
 			why = false
@@ -85,7 +85,7 @@ func (j *judge) broken(r *run) {
 const patience = 120
 
 // explains are events of a job after which its next step may be late or never come.
-var explains = []string{"warned", "promise broken", "changed", "forgotten", "shortened", "capped", "restored", "requeued", "escaped", "ending", "damaged"}
+var explains = []string{"warned", "promise broken", "changed", "forgotten", "shortened", "capped", "restored", "requeued", "escaped", "ending", "damaged", "excused", "suspended"}
 
 // missed finds the step that a job was promised and never got though it ran on for minutes.
 func (j *judge) missed(r *run) {

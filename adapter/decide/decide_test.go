@@ -126,7 +126,9 @@ func TestWhatIsDecidedAboutAJob(t *testing.T) {
 			r.Seen.Reservation = r.Reservation(0)
 		}, "hold"},
 		{"… and the pause is over", waits(), nil, func(r *managed.Job, _ *Situation) { r.Rejected = managed.Rejection{Times: 1, Until: now} }, "start, starting"},
-		{"… and an operator holds it", waits(), nil, func(r *managed.Job, _ *Situation) { r.Adopted, r.Seen.Adopted, r.Seen.HeldBy = true, true, "an operator" },
+		{"… and an operator holds it", waits(), nil, func(r *managed.Job, _ *Situation) {
+			r.Adopted, r.Seen.Adopted, r.Seen.HeldBy = true, true, "an operator"
+		},
 			"waits: held by an operator; it goes on after scontrol release 7"},
 		{"… and its adoption was interrupted", waits(), nil, func(r *managed.Job, _ *Situation) { r.Seen.Adopted, r.Seen.HeldBy = true, "an operator" }, "adopt"},
 		{"… and it was requeued and is held", waits(), nil, func(r *managed.Job, _ *Situation) { r.Seen.HeldBy = "its owner or an operator" }, "hold"},

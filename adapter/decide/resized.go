@@ -39,7 +39,7 @@ func Resized(r *managed.Job, settings managed.Settings, fields map[string]any, n
 		if late := r.Asks.At.Unix() - due - r.Owed; late > managed.Tolerance && r.Stalled > 0 {
 			r.Delayed += min(late, r.Stalled)
 			if cause == managed.Nobody {
-				cause = managed.Outaged
+				cause, fields["cause"] = managed.Outaged, string(managed.Outaged)
 			}
 		}
 	}

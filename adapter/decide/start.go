@@ -255,7 +255,7 @@ func (s Situation) starting(r *managed.Job) Decision {
 		return Decision{Waits: r.Blocked}
 	}
 	if by := r.StoppedBy(); by != "" {
-		return s.takeBack(r, Decision{Waits: r.StoppedText()}, by+" holds it; its start is planned anew when it is released")
+		return s.takeBack(r, Decision{Waits: r.StoppedText()}, by+" holds it; it is planned again when it is released")
 	}
 	if r.Seen.Held && r.Released.IsZero() && r.Failures == 0 { // the sidecar ended before it had released the job
 		return Decision{Waits: r.Blocked, Change: func(r *managed.Job) { r.BackToQueue() }}

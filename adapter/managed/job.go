@@ -141,7 +141,7 @@ func (r *Job) StoppedBy() string {
 	return r.Seen.HeldBy
 }
 
-// StoppedText is why such a job waits, and what its operators can do.
+// StoppedText returns why such a job waits, and which command ends that.
 func (r *Job) StoppedText() string {
 	return fmt.Sprintf("held by %s; it goes on after scontrol release %d", r.StoppedBy(), r.ID)
 }

@@ -21,20 +21,21 @@ type Outages struct {
 	Answered core.Time // second of the last answer; 0: there was none
 	Booted   core.Time // adapter.Snapshot.Booted of the last answer
 
+	slow    bool        // the last answer took long
 	answers []core.Time // the last ones: a start of the controller may be seen some answers later
 }
 
 const (
 	mostOutages = 64
 	mostAnswers = 64
-	// hangs is how many seconds an answer takes that counts as an outage.
+	// hangs is how many seconds an answer takes that counts as an outage, where others are quick.
 	hangs core.Time = 10
 	// unseen bounds how long before the start of its controller a batch system counts as away when no
 	// call failed meanwhile.
 	unseen core.Time = 60
 	// Stall bounds for how many seconds after an outage a program may still be kept from starting.
-	// srun asks again after 60 to 69 s when slurmctld refused it because it did not know its nodes
-	// yet. It was seen to do so twice.
+	// slurmctld refuses an srun while it does not know its nodes. The srun asks again after 60 to 69 s,
+	// and was seen to do so twice.
 	Stall core.Time = 150
 	// settling is for how many seconds after an outage a program may still be refused: slurmctld does
 	// not know its nodes before they have registered.
@@ -62,7 +63,7 @@ func (o *Outages) Answer(began, now, booted core.Time) (over Outage, ended bool)
 		over, ended = *last, true
 	case o.Booted > 0 && booted > o.Booted:
 		over = Outage{From: o.answeredBefore(booted), To: booted}
-	case now-began >= hangs && o.Answered > 0:
+	case now-began >= hangs && o.Answered > 0 && !o.slow:
 		over = Outage{From: began, To: now}
 	}
 	if last := len(o.Known) - 1; !ended && last >= 0 { // it was seen to be away before
@@ -72,7 +73,7 @@ func (o *Outages) Answer(began, now, booted core.Time) (over Outage, ended bool)
 		o.add(over)
 		ended = true
 	}
-	o.Answered, o.Booted = began, max(booted, o.Booted)
+	o.Answered, o.Booted, o.slow = began, max(booted, o.Booted), now-began >= hangs/2
 	if o.answers = append(o.answers, began); len(o.answers) > mostAnswers {
 		o.answers = slices.Clone(o.answers[mostAnswers/2:])
 	}
@@ -145,9 +146,9 @@ func (o Outage) touches(from, to core.Time) bool {
 }
 
 // Cost returns for how many seconds between two seconds outages kept an application from working. A
-// program that was to start in an outage may start long after it: the first one that began after the
-// outage's begin ends that time, and one that runs since before the outage was not kept from
-// working. p is what the job ran when that was last looked at, nil where it is not known.
+// program that was to start in an outage may start long after it. The first program that began after
+// the outage's begin ends that time. A program that runs since before the outage was not kept from
+// working. p is what the job ran when that was last looked at; nil: not known.
 func (o Outages) Cost(from, to core.Time, p *adapter.Programs) (seconds core.Time) {
 	counted := from
 	for _, one := range o.Known {
@@ -258,7 +259,7 @@ func (r *Job) Halt(now core.Time) {
 	}
 }
 
-// SuspendedText is what a suspended job waits for.
+// SuspendedText returns what a suspended job waits for.
 func (r *Job) SuspendedText() string {
 	return fmt.Sprintf("suspended by an operator; it goes on after scontrol resume %d", r.ID)
 }

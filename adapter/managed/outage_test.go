@@ -29,6 +29,7 @@ func TestOutagesAreKeptAsIntervals(t *testing.T) {
 			[]call{{10, 10, 1, false}, {12, 12, 0, true}, {16, 16, 1, false}, {40, 40, 15, false}}, []Outage{{10, 16}}},
 		"a restart that is seen some answers later": {[]call{{10, 10, 1, false}, {16, 16, 1, false}, {17, 17, 1, false}, {40, 40, 15, false}}, []Outage{{10, 15}}},
 		"a reading hangs":            {[]call{{10, 10, 1, false}, {12, 27, 1, false}}, []Outage{{12, 27}}},
+		"all readings hang":          {[]call{{10, 18, 1, false}, {20, 35, 1, false}, {40, 55, 1, false}}, nil},
 		"a reading is slow":          {[]call{{10, 10, 1, false}, {12, 20, 1, false}}, nil},
 		"nothing is known of starts": {[]call{{10, 10, 0, false}, {40, 40, 0, false}}, nil},
 		"the first known start":      {[]call{{10, 10, 0, false}, {40, 40, 15, false}}, nil},

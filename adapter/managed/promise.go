@@ -58,8 +58,8 @@ func (r *Job) Return(now core.Time) {
 // What it is owed and what outages cost it are mostly the same seconds.
 func (r *Job) Forgiven() core.Time { return max(r.Owed, r.Stalled) + r.Halted }
 
-// LateFrom is the Unix second from which its application is late: the promised end of its present step, and later where the step's
-// begin was seen late, or outages of the batch system kept its programs from starting.
+// LateFrom returns the Unix second from which its application is late. That is the promised end of its
+// present step, and later by what it is forgiven.
 func (r *Job) LateFrom() core.Time { return r.Due() + r.Forgiven() }
 
 // Remaining is what the job will occupy from now on: as promised, and where it is late, for as long as its steps to come

@@ -35,7 +35,7 @@ var phases = []string{"waiting", "starting", "running", "growing", "shrinking", 
 // What is counted by label is shown as 0 before it happens for the first time: a rate sees no first one of a series that begins with it.
 var (
 	causes = []managed.Obstacle{managed.LateShrinker, managed.OrdinaryOverrun, managed.BatchSystem, managed.SiteLimit, managed.BootingNode,
-		managed.LateApplication, managed.Standstill, managed.Turn}
+		managed.LateApplication, managed.Standstill, managed.Outaged, managed.Turn}
 	reasons = []string{"busy", "gone", "limit", "trap", "frozen", "timeout", "other"}
 )
 

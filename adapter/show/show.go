@@ -38,7 +38,7 @@ type Show struct {
 	Audience Audience
 	// Usage is what users' jobs used and left unused; nil: nothing is counted.
 	Usage func() view.Usage
-	// Outages are those of the batch system, and the second in which its controller started; nil: not known.
+	// Outages returns the outages of the batch system, and the second in which its controller started; nil: not known.
 	Outages func() (known []view.Outage, booted core.Time)
 	// GoneSince says whether a node that is away now went away at that second or later.
 	GoneSince func(second core.Time) bool

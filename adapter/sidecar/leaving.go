@@ -22,7 +22,7 @@ type leaving struct {
 // leavesFor bounds how long that is waited for: a node that does not answer keeps a job ending.
 const leavesFor = 15 * time.Second
 
-// leave drops a job that is over or ending.
+// leave drops a job that has ended or is ending.
 func (s *jobs) leave(r *managed.Job, j *adapter.Job) error {
 	if j.State != adapter.Ending || r.Began == 0 || r.Why != "" { // what we end does not come back
 		return s.forget(r, "ended", j)
@@ -34,7 +34,7 @@ func (s *jobs) leave(r *managed.Job, j *adapter.Job) error {
 	return nil
 }
 
-// requeued makes the job one that did not end.
+// requeued changes what is said to that the job did not end.
 func (l *leaving) requeued() {
 	l.kind = "requeued"
 	l.text += ": put back into the queue, and waits again from its first step"

@@ -328,7 +328,9 @@ func (s *jobs) drop(r *managed.Job, kind string, j *adapter.Job) leaving {
 // farewell tells how a job ended that is forgotten already.
 func (s *jobs) farewell(l leaving) error {
 	// In this order: whoever dies in between says it twice, and not never.
-	if err := s.notes.event(l.job, l.kind, l.text, l.fields); err != nil {
+	e := s.notes.tell(l.job, decide.Event{Kind: l.kind, Text: l.text, Fields: l.fields})
+	e.At = l.since
+	if err := s.notes.journal.Event(e); err != nil {
 		return err
 	}
 	return s.notes.journal.Delete(int64(l.job.ID), l.job.Submitted)

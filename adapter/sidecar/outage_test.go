@@ -325,3 +325,18 @@ func TestAnApplicationThatHangsAfterAnOutageIsEnded(t *testing.T) {
 		w.clean()
 	})
 }
+
+// The batch system ends a job at its limit. It is raised by what the outage costs, also in the last step.
+func TestAJobsLimitIsRaisedByWhatAnOutageCosts(t *testing.T) {
+	inFlakyWorld(t, -1, false, func(w *world, f *flaky) {
+		f.stall = 130 * time.Second
+		job := f.stepping(w, "2x20s,3x20s")
+		w.at(24)
+		f.stop()
+		w.quiet(600)
+		if r := w.record(job); r.Why != "COMPLETED" || r.Limit <= 100 {
+			t.Errorf("it ended as %s with a limit of %d s, want COMPLETED and more than 100 s\n%s", r.Why, r.Limit, w.journalled())
+		}
+		w.clean()
+	})
+}

@@ -139,7 +139,7 @@ func TestTheJournalTellsARequeuedJobFromOneThatEnded(t *testing.T) {
 		{"requeued, and runs", []string{"run", "ending", "new", "run"}, []string{accepted, started, again(30), requeued, "30 started: on 1 nodes"}},
 		{"requeued under the same submission", []string{"run", "wait"}, []string{accepted, started, "0 requeued: waits again, from its first step"}},
 		{"another user's job has its number", []string{"run", "other"}, []string{accepted, started, "20 accepted: ep=1x600s,3x600s", ended}},
-		{"it waited, and was submitted anew", []string{"wait", "new"}, []string{accepted, "20 accepted: ep=1x600s,3x600s", "0 ended: before it began"}},
+		{"it waited, and was submitted again", []string{"wait", "new"}, []string{accepted, "20 accepted: ep=1x600s,3x600s", "0 ended: before it began"}},
 	} {
 		at := time.Unix(100_000, 0)
 		var said []string

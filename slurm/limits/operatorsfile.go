@@ -11,12 +11,12 @@ import (
 )
 
 // OperatorsFile names the file that tells job_submit.lua who may change managed jobs besides root. It
-// is next to the file of the limits. The plug-in is told the number of the user who changes a job,
+// is next to the file of the limits. The plug-in knows the number of the user who changes a job,
 // and cannot ask for that user's AdminLevel.
 const OperatorsFile = "accordion_operators.lua"
 
-// nobody is the number that Slurm writes for a user whom it does not find in the directory of users.
-const nobody = 1<<32 - 2
+// unknown is the number that Slurm writes for a user whom it does not find in the directory of users.
+const unknown = 1<<32 - 2
 
 // Operators returns the numbers of the users whom Slurm lets administer all jobs, from what
 // `scontrol --oneliner show assoc_mgr flags=users` prints, and of SlurmUser. Coordinators of accounts
@@ -25,7 +25,7 @@ func Operators(users string, c output.Configuration) []uint32 {
 	found := map[uint32]bool{}
 	add := func(user string) {
 		_, number, _ := strings.Cut(strings.TrimSuffix(user, ")"), "(")
-		if n, err := strconv.ParseUint(number, 10, 32); err == nil && n > 0 && n < nobody {
+		if n, err := strconv.ParseUint(number, 10, 32); err == nil && n > 0 && n < unknown {
 			found[uint32(n)] = true
 		}
 	}

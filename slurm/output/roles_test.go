@@ -64,3 +64,25 @@ func TestARigidJobOfAWholePartitionIsOursToLetIn(t *testing.T) {
 		}
 	}
 }
+
+func TestWhoHoldsAWaitingJobThatIsOurs(t *testing.T) {
+	for _, c := range []struct{ why, reservation, mark, want string }{
+		{"Reservation", Park, "accordion:ep=1x1s", ""},
+		{"JobHeldAdmin", Park, "accordion:ep=1x1s", "an operator"},
+		{"JobHeldUser", Park, "accordion:ep=1x1s", "its owner or an operator"},
+		{"JobHeldAdmin", "accordion-7-0", "accordion:ep=1x1s", "an operator"},
+		{"JobHeldAdmin", "", "accordion:ep=1x1s", ""}, // the plug-in holds it until it is adopted
+		{"JobHeldUser", "", "", ""},                   // a site without the plug-in: its owner does
+		{"BadConstraints", Park, "accordion:ep=1x1s", ""},
+		{"launch failed requeued held", "", "accordion:ep=1x1s", ""},
+		{"job requeued in held state", "", "accordion:ep=1x1s", "its owner or an operator"}, // squeue
+		{"job_requeued_in_held_state", Park, "accordion:ep=1x1s", "its owner or an operator"},
+	} {
+		r := Record{}
+		r.Why, r.Reservation, r.Mark = c.why, c.reservation, c.mark
+		r.Settle("PENDING", "", 0, 0)
+		if r.HeldBy != c.want || r.Adopted != (c.reservation == Park && c.mark != "") {
+			t.Errorf("%s in %q, mark %q: held by %q, adopted %t; want %q", c.why, c.reservation, c.mark, r.HeldBy, r.Adopted, c.want)
+		}
+	}
+}
