@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"iter"
 	"slices"
+	"sort"
 
 	"accordion/adapter"
 	"accordion/adapter/managed"
@@ -37,6 +39,7 @@ func (v *World) lookAtReservations(busy spans) (early spans) {
 		}
 	}
 	approach := Approach(v.Settings)
+	v.closing = make([][]*adapter.Reservation, len(v.Nodes))
 	for i := range v.Snapshot.Reservations {
 		r := &v.Snapshot.Reservations[i]
 		if r.Ours() {
@@ -52,6 +55,7 @@ func (v *World) lookAtReservations(busy spans) (early spans) {
 			if !here {
 				continue
 			}
+			v.closing[n] = append(v.closing[n], r)
 			for _, s := range all {
 				busy.add(n, max(s.Start, v.Now), s.End)
 				if early != nil && s.End > v.Now {
@@ -89,22 +93,43 @@ func (v *World) ClosesStrictly(nodes []string, from core.Time) (first *adapter.R
 
 func (v *World) closes(nodes []string, from core.Time, counts func(*adapter.Reservation) bool) (first *adapter.Reservation, at core.Time) {
 	at = core.Forever
-	wanted := make(map[string]bool, len(nodes))
-	for _, n := range nodes {
-		wanted[n] = true
-	}
-	for i := range v.Snapshot.Reservations {
-		r := &v.Snapshot.Reservations[i]
-		if r.Ours() || !counts(r) || !slices.ContainsFunc(r.Nodes, func(n string) bool { return wanted[n] }) {
+	for r := range v.over(nodes) {
+		if !counts(r) {
 			continue
 		}
-		for _, s := range r.Spans() {
-			if s.Start >= from && s.Start < at {
-				first, at = r, s.Start
+		if r.Start >= from {
+			if r.Start < at {
+				first, at = r, r.Start
 			}
+			continue
+		}
+		i := sort.Search(len(r.Later), func(i int) bool { return r.Later[i].Start >= from })
+		if i < len(r.Later) && r.Later[i].Start < at {
+			first, at = r, r.Later[i].Start
 		}
 	}
 	return first, at
+}
+
+// over yields the reservations of others over some of the nodes, each once.
+func (v *World) over(nodes []string) iter.Seq[*adapter.Reservation] {
+	return func(yield func(*adapter.Reservation) bool) {
+		var seen []*adapter.Reservation
+		for _, name := range nodes {
+			n, here := v.Index[name]
+			if !here {
+				continue
+			}
+			for _, r := range v.closing[n] {
+				if slices.Contains(seen, r) {
+					continue
+				}
+				if seen = append(seen, r); !yield(r) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Before returns the reservation of others without which a job of that profile could begin on idle nodes now, and when that begins; nil:
@@ -137,14 +162,17 @@ func (v *World) Repeating(r *managed.Job) *adapter.Reservation {
 	for _, ep := range r.Choices {
 		fewest = min(fewest, ep.Peak())
 	}
-	for i := range v.Snapshot.Reservations {
-		closes, others := &v.Snapshot.Reservations[i], 0
-		for n, name := range v.Nodes {
-			if !v.lost[n] && !slices.Contains(closes.Nodes, name) {
+	for closes := range v.over(v.Nodes) {
+		if closes.Repeats == "" {
+			continue
+		}
+		others := 0
+		for n := range v.Nodes {
+			if !v.lost[n] && !slices.Contains(v.closing[n], closes) {
 				others++
 			}
 		}
-		if closes.Repeats != "" && !closes.Ours() && others < fewest {
+		if others < fewest {
 			return closes
 		}
 	}
@@ -154,11 +182,7 @@ func (v *World) Repeating(r *managed.Job) *adapter.Reservation {
 // opens returns the last second before that one, or that second, at which a reservation of others ends on one of the nodes; 0: none
 // does.
 func (v *World) opens(nodes []string, before core.Time) (at core.Time) {
-	for i := range v.Snapshot.Reservations {
-		r := &v.Snapshot.Reservations[i]
-		if r.Ours() || !slices.ContainsFunc(r.Nodes, func(n string) bool { return slices.Contains(nodes, n) }) {
-			continue
-		}
+	for r := range v.over(nodes) {
 		for _, s := range r.Spans() {
 			if s.End <= before {
 				at = max(at, s.End)

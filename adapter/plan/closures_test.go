@@ -93,6 +93,7 @@ func TestOurReservationsLieBetweenThoseOfOthers(t *testing.T) {
 		t.Errorf("it wants %s, want %s", got, want)
 	}
 	s.Snapshot.Reservations = []adapter.Reservation{class(60, "", 0, 0)}
+	v = Make(s.Input)
 	at := adapter.Reservation{Nodes: []string{"n1", "n8"}, Start: 940, End: 1120 + Expiry}
 	if v.between(&at, 1005); at.Start != 940 || at.End != 1060 {
 		t.Errorf("it lasts from %d to %d, want 940 to 1060", at.Start, at.End)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"accordion/adapter"
 	"accordion/adapter/kinds"
 	"accordion/adapter/managed"
 	"accordion/adapter/view"
@@ -47,7 +48,7 @@ func (v *World) parts(d *kinds.Division) []*machine {
 // whole is the sight of a machine of all nodes. What it has is the sight's own, and not to be changed.
 func (v *World) whole() *World {
 	return &World{
-		Input: v.Input, Index: v.Index, Nodes: v.Nodes, guards: v.guards, lost: v.lost, closed: v.closed, taken: v.taken, claims: v.claims, early: v.early,
+		Input: v.Input, Index: v.Index, Nodes: v.Nodes, guards: v.guards, lost: v.lost, closed: v.closed, closing: v.closing, taken: v.taken, claims: v.claims, early: v.early,
 	}
 }
 
@@ -55,11 +56,11 @@ func (v *World) whole() *World {
 func (v *World) part(nodes []int) *World {
 	p := &World{
 		Input: v.Input, Index: make(map[string]int, len(nodes)), Nodes: make([]string, len(nodes)),
-		guards: make([]guard, len(nodes)), lost: make([]bool, len(nodes)), closed: make([]bool, len(nodes)), taken: make([]Holder, len(nodes)),
+		guards: make([]guard, len(nodes)), lost: make([]bool, len(nodes)), closed: make([]bool, len(nodes)), closing: make([][]*adapter.Reservation, len(nodes)), taken: make([]Holder, len(nodes)),
 	}
 	number := make(map[int]int, len(nodes))
 	for i, n := range nodes {
-		p.Nodes[i], p.guards[i], p.lost[i], p.closed[i], p.taken[i], number[n] = v.Nodes[n], v.guards[n], v.lost[n], v.closed[n], v.taken[n], i
+		p.Nodes[i], p.guards[i], p.lost[i], p.closed[i], p.closing[i], p.taken[i], number[n] = v.Nodes[n], v.guards[n], v.lost[n], v.closed[n], v.closing[n], v.taken[n], i
 		p.Index[v.Nodes[n]] = i
 	}
 	within := func(claims []place.Claim) (here []place.Claim) {

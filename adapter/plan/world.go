@@ -54,24 +54,25 @@ type World struct {
 	Said     []Note
 	Nodes    []string
 	Index    map[string]int
-	claims   []place.Claim         // what others than managed jobs occupy, node by node, from now on; no two overlap
-	early    []place.Claim         // the same to jobs that wait: reservations of others begin approach seconds sooner; nil: no other
-	guards   []guard               // of the ordinary job that has the node, if one has
-	lost     []bool                // nodes that are out of service
-	closed   []bool                // nodes that no job has, in a reservation of others now
-	taken    []Holder              // who has each node now
-	Queue    []Waiter              // in rank order
-	Planned  core.Plan             // of the queue
-	Turns    map[core.JobID]Turn   // of the jobs that wait for a reservation; nil under a policy by which each job has a place
-	Sizing   []view.Sizing         // what rules looked at for moldable jobs
-	Sizes    map[core.JobID]Size   // of those that wait
-	Strays   []*adapter.Job        // expanders that belong to nothing under way
-	Running  []*managed.Job        // in the order in which they began
-	advances int                   // early applications looked at
-	late     map[core.JobID]bool   // managed jobs that would start after their latest second
-	lets     map[core.JobID]bool   // rigid jobs that are to be the batch system's own now
-	LeftOut  int                   // reservations that the plan needs, and that Wanted left out: there are too many
-	Awaited  map[core.JobID]uint32 // managed jobs for whose nodes a growth or a start that is due waits, and the user of that
+	claims   []place.Claim            // what others than managed jobs occupy, node by node, from now on; no two overlap
+	early    []place.Claim            // the same to jobs that wait: reservations of others begin approach seconds sooner; nil: no other
+	guards   []guard                  // of the ordinary job that has the node, if one has
+	lost     []bool                   // nodes that are out of service
+	closing  [][]*adapter.Reservation // of others over each node
+	closed   []bool                   // nodes that no job has, in a reservation of others now
+	taken    []Holder                 // who has each node now
+	Queue    []Waiter                 // in rank order
+	Planned  core.Plan                // of the queue
+	Turns    map[core.JobID]Turn      // of the jobs that wait for a reservation; nil under a policy by which each job has a place
+	Sizing   []view.Sizing            // what rules looked at for moldable jobs
+	Sizes    map[core.JobID]Size      // of those that wait
+	Strays   []*adapter.Job           // expanders that belong to nothing under way
+	Running  []*managed.Job           // in the order in which they began
+	advances int                      // early applications looked at
+	late     map[core.JobID]bool      // managed jobs that would start after their latest second
+	lets     map[core.JobID]bool      // rigid jobs that are to be the batch system's own now
+	LeftOut  int                      // reservations that the plan needs, and that Wanted left out: there are too many
+	Awaited  map[core.JobID]uint32    // managed jobs for whose nodes a growth or a start that is due waits, and the user of that
 }
 
 // guard is the seconds in which the ordinary job on a node may end at any moment.
