@@ -40,6 +40,13 @@ func newFlaky(system adapter.BatchSystem, at int, after bool) *flaky {
 		begun: map[adapter.Key]core.Time{}, stalled: map[adapter.Key]bool{}}
 }
 
+// set changes how it behaves.
+func (f *flaky) set(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
+}
+
 // stop stops the controller now.
 func (f *flaky) stop() {
 	f.mu.Lock()
@@ -264,7 +271,7 @@ func TestAJobIsNotEndedForATimeInWhichTheBatchSystemDidNotAnswer(t *testing.T) {
 // A short restart that no call met is seen by the second in which the controller started.
 func TestARestartOfTheBatchSystemThatNoCallMetCountsAgainstNoJob(t *testing.T) {
 	inFlakyWorld(t, -1, false, func(w *world, f *flaky) {
-		f.quick = true
+		f.set(func() { f.quick = true })
 		job := f.stepping(w, "2x20s,5x20s,3x20s")
 		w.at(22)
 		f.stop()
@@ -310,7 +317,7 @@ func TestAnOutageCountsAgainstNoJobAfterARestartOfTheSidecar(t *testing.T) {
 // What an outage costs is bounded: an application that hangs is ended, and its user reads why.
 func TestAnApplicationThatHangsAfterAnOutageIsEnded(t *testing.T) {
 	inFlakyWorld(t, -1, false, func(w *world, f *flaky) {
-		f.stall = time.Hour
+		f.set(func() { f.stall = time.Hour })
 		job := f.stepping(w, "2x20s,5x20s")
 		w.at(24)
 		f.stop()
@@ -329,7 +336,7 @@ func TestAnApplicationThatHangsAfterAnOutageIsEnded(t *testing.T) {
 // The batch system ends a job at its limit. It is raised by what the outage costs, also in the last step.
 func TestAJobsLimitIsRaisedByWhatAnOutageCosts(t *testing.T) {
 	inFlakyWorld(t, -1, false, func(w *world, f *flaky) {
-		f.stall = 130 * time.Second
+		f.set(func() { f.stall = 130 * time.Second })
 		job := f.stepping(w, "2x20s,3x20s")
 		w.at(24)
 		f.stop()
