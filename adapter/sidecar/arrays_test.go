@@ -72,3 +72,35 @@ func TestJobsOfOneSecondAreStartedInTheOrderOfTheQueue(t *testing.T) {
 		t.Errorf("they are started in the order %v", ids)
 	}
 }
+
+// Seen on a busy machine: the third task was still being adopted when those behind it started.
+func TestATaskWaitsForAnEarlierOneThatIsAboutToStart(t *testing.T) {
+	var o taskOrder
+	at := time.Unix(1000, 0)
+	due, later, ahead, other := taskOf(50, 51), taskOf(50, 52), taskOf(60, 61), taskOf(0, 7)
+	for r, start := range map[*managed.Job]core.Time{due: 1004, later: 1004, ahead: 1005, other: 1004} {
+		r.Phase, r.Course = managed.Waiting, &managed.Course{Start: start}
+	}
+	for second, want := range []bool{true, true, true, true, true, false, false} {
+		o.begin()
+		if o.waits(later, at) {
+			t.Errorf("second %d: it waits though no earlier task does", second)
+		}
+		for _, r := range []*managed.Job{due, ahead, other} {
+			o.note(r, 1004, at)
+		}
+		if got := o.waits(later, at); got != want {
+			t.Errorf("second %d: it waits: %v, want %v", second, got, want)
+		}
+		if o.waits(taskOf(60, 62), at) || o.waits(taskOf(0, 8), at) {
+			t.Errorf("second %d: a job waits for one that is none of its array, or is not due", second)
+		}
+		at = at.Add(time.Second)
+	}
+	o.begin()
+	o.begin()
+	o.note(due, 1004, at)
+	if !o.waits(later, at) {
+		t.Error("it does not wait for the next one that is about to start")
+	}
+}

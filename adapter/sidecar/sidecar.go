@@ -61,6 +61,7 @@ type Sidecar struct {
 	rhythm       *rhythm
 	standstill   *standstill
 	turns        *turns
+	tasks        taskOrder
 	outages      *outages
 	gate         *gate.Keeper
 }
@@ -355,8 +356,10 @@ func (s *Sidecar) act(ctx context.Context, v *plan.World) error {
 	}
 	defer func() { s.jobs.awaited = v.Awaited }()
 	var resizes []*managed.Job
+	s.tasks.begin()
 	for _, r := range inOrder(s.jobs.sorted(), v.Queue) {
 		if !s.jobs.fresh(r) || r.Seen == nil || s.ticks.clock.Now().Before(r.Retry) || !s.jobs.settled(r) {
+			s.tasks.note(r, v.Now+s.settings.StartLead, s.ticks.clock.Now())
 			continue
 		}
 		r.Halt(v.Now)
@@ -367,6 +370,12 @@ func (s *Sidecar) act(ctx context.Context, v *plan.World) error {
 		if d.Do != nil && d.Do.Resize {
 			resizes = append(resizes, r)
 			continue
+		}
+		if starts := d.Do != nil && d.Do.Starts; starts && s.tasks.waits(r, s.ticks.clock.Now()) {
+			r.Blocked = "an earlier task of its array, which starts first"
+			continue
+		} else if !starts {
+			s.tasks.note(r, v.Now+s.settings.StartLead, s.ticks.clock.Now())
 		}
 		if err := s.carryOut(fair.For(ctx, r.UID), v, r, d); err != nil {
 			return err
