@@ -226,14 +226,14 @@ end
 
 -- parse_steps appends the steps of one text to steps, and counts them in req. The text begins in its line after skipped bytes.
 local function parse_steps(kind, body, req, steps, where, skipped)
-	local from, to = 1, nil
+	local from, to, blank = 1, nil, body:find("[ \t\r\n\v\f]")
 	local function wrong(offset, part, want)
 		refuse("%s, %scolumn %d: %s is not %s", kind.name, where(), skipped + from + offset, shown(part), want)
 	end
 	repeat
 		to = body:find(kind.between, from, true)
 		local piece = body:sub(from, to and to - 1)
-		if piece:find("[ \t\r\n\v\f]") then wrong(0, piece, UNBROKEN) end
+		if blank and piece:find("[ \t\r\n\v\f]") then wrong(0, piece, UNBROKEN) end
 		local x = piece:find("x", 1, true)
 		if not x then wrong(0, piece, FORM) end
 		local digits, length = piece:sub(1, x - 1), piece:sub(x + 1)
@@ -332,11 +332,14 @@ local function first_like(text, counts)
 			local at, last, word, body, after = text:find(pattern, ends)
 			if not at or best and at > best.at then break end
 			ends = last
-			local kind, rest = KINDS[word:lower()], text:sub(after, after + 2)
-			local sure = text:sub(after - 1, after - 1) == "=" or resolute(rest)
-			if kind and (sure or not rest:find("^%a")) and counts(at, kind) then
-				best = { at = at, body = body, kind = kind, sure = sure }
-				break
+			local kind = KINDS[word:lower()]
+			if kind and counts(at, kind) then
+				local rest = text:sub(after, after + 2)
+				local sure = text:sub(after - 1, after - 1) == "=" or resolute(rest)
+				if sure or not rest:find("^%a") then
+					best = { at = at, body = body, kind = kind, sure = sure }
+					break
+				end
 			end
 		end
 	end
