@@ -10,6 +10,7 @@ import (
 	"accordion/adapter/hosts"
 	"accordion/core"
 	"accordion/oar/database"
+	"accordion/oar/observe"
 	"accordion/oar/tables"
 )
 
@@ -92,14 +93,15 @@ func (s *System) Booked(ctx context.Context, since core.Time) (*adapter.Books, e
 
 // bookedJobs reads the jobs, each with one hold of hosts that are not known yet.
 func bookedJobs(ctx context.Context, tx *sql.Tx, where string, now core.Time) (all []adapter.Booked, err error) {
-	query := `SELECT j.job_id, j.submission_time, COALESCE(j.job_name, ''), j.job_user, j.queue_name, j.state, COALESCE(j.suspended, 'NO'), j.start_time, j.stop_time, COALESCE(a.base, 0)
+	query := `SELECT j.job_id, j.submission_time, COALESCE(j.job_name, ''), j.job_user, j.queue_name, j.state, COALESCE(j.suspended, 'NO'), j.start_time, j.stop_time, COALESCE(a.base, 0), COALESCE(a.mark, '')
 		FROM jobs j LEFT JOIN accordion_jobs a ON a.job_id = j.job_id AND a.submitted = j.submission_time WHERE ` + where + " ORDER BY j.job_id"
 	err = database.Rows(ctx, tx, "the jobs", query, nil, func(row *sql.Rows) error {
 		var b adapter.Booked
-		var suspended string
+		var suspended, mark string
 		var start, stop core.Time
-		err := row.Scan(&b.ID, &b.Submitted, &b.Name, &b.User, &b.Partition, &b.State, &suspended, &start, &stop, &b.Expands)
-		b.Stays, b.Suspended, b.Open = b.Expands != 0, suspended == "YES", stop == 0
+		err := row.Scan(&b.ID, &b.Submitted, &b.Name, &b.User, &b.Partition, &b.State, &suspended, &start, &stop, &b.Expands, &mark)
+		// One whose nodes never became the job's is of a growth that failed.
+		b.Stays, b.Suspended, b.Open = b.Expands != 0 && (mark == observe.AtStart || mark == observe.Grown), suspended == "YES", stop == 0
 		if b.Open {
 			stop = max(now, start)
 		}
