@@ -104,6 +104,18 @@ func readSums(t *testing.T, lab *lab.SlurmLab, since time.Time) []sacct.Sum {
 	return sums
 }
 
+// ofEachNumber adds the sums of jobs with one number, such as the runs of a requeued one.
+func ofEachNumber(sums []sacct.Sum) (all []sacct.Sum) {
+	for _, s := range sums {
+		if last := len(all) - 1; last >= 0 && all[last].ID == s.ID {
+			all[last].NodeSeconds, all[last].CPUSeconds, all[last].Rows = all[last].NodeSeconds+s.NodeSeconds, all[last].CPUSeconds+s.CPUSeconds, all[last].Rows+s.Rows
+			continue
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
 // assertTheSumsAreWhatWasHeld judges all jobs since an instant that have ended. It returns how many CPUs each has of a node. Slurm 20.11
 // writes the CPUs of the next size into the row of each size.
 func assertTheSumsAreWhatWasHeld(t *testing.T, lab *lab.SlurmLab, since time.Time, w *watcher) (cpus map[core.JobID]float64) {
@@ -117,7 +129,7 @@ func assertTheSumsAreWhatWasHeld(t *testing.T, lab *lab.SlurmLab, since time.Tim
 			beside[s.Expands] += s.NodeSeconds
 		}
 	}
-	for _, s := range sacct.Beside(sums) {
+	for _, s := range ofEachNumber(sacct.Beside(sums)) {
 		h, seen := held[s.ID]
 		if !seen {
 			continue // it ran for less than a look
