@@ -152,11 +152,14 @@ func (j *judge) acts() {
 	leased, lost := true, journal.Entry{}
 	var last journal.Entry
 	for _, e := range j.told.entries {
-		if last.At.Sub(e.At) > 5e9 && !j.told.clockSet(e.At) {
+		if last.At.Sub(e.At) > 5e9 && e.Verb != "ended" && // it has the second in which the job was first missed
+			!j.told.clockSet(e.At) {
 			j.find(Finding{Kind: Order, Job: e.Job, At: e.At.Unix(), Do: "see whether the clock of the sidecar's host was set back (chronyc tracking)",
-				Text: fmt.Sprintf("entry %d of the journal is %s older than the one before it", e.ID, core.FormatDuration(core.Time(last.At.Sub(e.At).Seconds())))})
+				Text: fmt.Sprintf("entry %d of the journal (%s) is %s older than the one before it", e.ID, e.Verb, core.FormatDuration(core.Time(last.At.Sub(e.At).Seconds())))})
 		}
-		last = e
+		if e.Verb != "ended" || e.At.After(last.At) {
+			last = e
+		}
 		switch {
 		case e.Kind == journal.KindEvent && e.Verb == "unleased":
 			leased, lost = false, e

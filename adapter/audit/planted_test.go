@@ -209,5 +209,5 @@ var planted = []struct {
 		d := diary{in.Entries}
 		d.act(1700, 41, "reserve", 0.1, "reservation", "accordion-41-0")
 		in.Entries = d.entries
-	}, `order job=41 at=2027-01-15T08:28:20: entry 44 of the journal is 3m20s older than the one before it`},
+	}, `order job=41 at=2027-01-15T08:28:20: entry 44 of the journal (reserve) is 3m20s older than the one before it`},
 }

@@ -126,6 +126,12 @@ var right = []struct {
 		d.act(1900, 41, "reserve", -3, "reservation", "accordion-41-0")
 		in.Entries = d.entries
 	}},
+	{"an end that was written down late", func(t *testing.T, in *Input) {
+		d := diary{in.Entries}
+		d.event(1980, 40, "noticed", "told that it shrinks to 3 nodes")
+		d.event(1960, 43, "ended", "before it began")
+		in.Entries = d.entries
+	}},
 	{"a lease that was lost and taken again", func(t *testing.T, in *Input) {
 		in.tell(1950, 0, "unleased", "the lease could not be renewed in time")
 		in.tell(1955, 0, "leased", "the lease is held again")
