@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"accordion/adapter/config"
 )
@@ -46,6 +47,17 @@ func OneFile(cmd *cobra.Command, args []string) error {
 		return Usage(fmt.Errorf("%s: give one FILE, or - for standard input; there are %d arguments", cmd.Name(), len(args)))
 	}
 	return nil
+}
+
+// OldFlag lets a command take a flag by its older name, too; its help does not show that one.
+func OldFlag(c *cobra.Command, old, name string) {
+	before := c.Flags().GetNormalizeFunc()
+	c.Flags().SetNormalizeFunc(func(f *pflag.FlagSet, typed string) pflag.NormalizedName {
+		if typed == old {
+			typed = name
+		}
+		return before(f, typed)
+	})
 }
 
 // Complete lets the shell complete a flag's value with one of a few words.

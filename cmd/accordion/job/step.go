@@ -66,7 +66,7 @@ the usual socket.`,
 	timeout := c.Flags().String("timeout", "", "how long to wait at most, a `duration` such as 90s, 10m or 1h30m (default: as long as it takes)")
 
 	// Whatever goes wrong, what is printed has the status: `eval ""` would go on as if all were well.
-	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return finish(cmd, shim.Usage(err)) })
+	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return finish(cmd, shim.Usage(command.WrongFlag(cmd, err))) })
 	c.Args = func(cmd *cobra.Command, args []string) error {
 		if err := command.NoArguments(cmd, args); err != nil {
 			return finish(cmd, shim.Usage(err))

@@ -46,7 +46,8 @@ The same seed gives the same figures on every machine, except for times. docs/ad
 	c.Flags().IntVar(&e.Seeds, "seeds", 20, "how many seeds each figure is the mean of")
 	c.Flags().Uint64Var(&e.Seed, "seed", 1, "the first seed")
 	c.Flags().BoolVar(&e.Readings, "readings", false, "claims: also what moves them, and what does not")
-	c.Flags().StringVarP(&folder, "output", "o", "", "a folder for the figures: an SVG each")
+	c.Flags().StringVarP(&folder, "out", "o", "", "a folder for the figures: an SVG each")
+	command.OldFlag(c, "output", "out")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, for programs")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		names := args

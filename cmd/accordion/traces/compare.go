@@ -40,8 +40,9 @@ that tell their profiles and the others apart: what a policy does where 0% evolv
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	f.register(c)
-	c.Flags().StringSliceVar(&f.names, "policies", []string{"easy", "conservative"}, "the policies, with commas between them; the first is what the others are compared with")
-	command.CompleteList(c, "policies", policy.Words()...)
+	c.Flags().StringSliceVar(&f.names, "policy", []string{"easy", "conservative"}, "the policies, with commas between them; the first is what the others are compared with")
+	command.OldFlag(c, "policies", "policy")
+	command.CompleteList(c, "policy", policy.Words()...)
 	c.Flags().StringVarP(&f.out, "out", "o", "", "folder for the report and the results; it is made where it does not exist")
 	c.Flags().StringSliceVar(&f.shares, "shares", nil, "side by side: what if these shares of the jobs evolved, such as 0%,10%,30%,100%")
 	c.Flags().IntVar(&f.seeds, "seeds", 1, "draw who evolves so many times, from --seed on: the table has means, with 95 % intervals")
@@ -57,7 +58,7 @@ type compareFlags struct {
 
 func (f *compareFlags) run(cmd *cobra.Command, path string) error {
 	if len(f.names) == 0 {
-		return command.Usage(errors.New("compare: --policies names none; give at least one"))
+		return command.Usage(errors.New("compare: --policy names none; give at least one"))
 	}
 	if f.figures && f.out == "" {
 		return command.Usage(errFigures)

@@ -57,6 +57,7 @@ machine; the others are counted by reason. A job runs at most its requested time
 	c.Flags().StringVar(&r.policy, "policy", "easy", "who begins when: "+strings.Join(policy.Names(), ", "))
 	c.Flags().StringVarP(&r.out, "out", "o", "", "folder for the results; it is made where it does not exist")
 	c.Flags().StringVar(&r.csv, "csv", "", "write jobs.csv to this file, or to standard output (-)")
+	command.OldFlag(c, "policies", "policy")
 	command.Complete(c, "policy", policy.Words()...)
 	return c
 }

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"accordion/shim/shell"
+)
+
+// mistakes are command lines that users type and that are wrong: the exit status, and the one line on standard error
+// (… stands for any text).
+var mistakes = []struct {
+	line   string
+	status int
+	says   string
+}{
+	// A word that is no command, on every level.
+	{`ep chek 2x20m`, 2, `ep: unknown command "chek"; did you mean check?`},
+	{`oar instal`, 2, `oar: unknown command "instal"; did you mean install?`},
+	{`completion tcsh`, 2, `completion: unknown command "tcsh"; there are bash, fish, powershell, zsh`},
+	{`setup slrum`, 2, `setup: unknown command "slrum"; did you mean slurm?`},
+	{`config exampel`, 2, `config: unknown command "exampel"; did you mean example?`},
+	{`trace infoo log.swf`, 2, `trace: unknown command "infoo"; did you mean info?`},
+	{`paper evolvin`, 2, `paper: unknown command "evolvin"; did you mean evolving?`},
+	{`limits rest ann`, 2, `limits: unknown command "rest"; did you mean reset?`},
+	{`comapre log.swf`, 2, `unknown command "comapre"; did you mean compare?`},
+	{`frobnicate`, 2, `unknown command "frobnicate"; see accordion --help`},
+	{`help chek`, 2, `help: unknown command or topic "chek"; see accordion --help`},
+	{`help ep chek`, 2, `help: unknown command or topic "chek"; did you mean check?`},
+	{`ep chek --nodes 4 2x20m`, 2, `ep: unknown command "chek"; did you mean check?`},
+	{`whatif`, 2, `unknown command "whatif"; did you mean advise?`},
+	{`paper adaptive fig99`, 2, `paper adaptive: "fig99" is nothing that it makes; there are …, claims; did you mean fig9?`},
+
+	// A flag that the command does not have.
+	{`replay --polcy easy log.swf`, 2, `replay: unknown flag: --polcy; did you mean --policy?`},
+	{`status --josn`, 2, `status: unknown flag: --josn; did you mean --json?`},
+	{`preflight --tyr`, 2, `preflight: unknown flag: --tyr; did you mean --try?`},
+	{`release-all --forc`, 2, `release-all: unknown flag: --forc; did you mean --force?`},
+	{`compare -policy easy log.swf`, 2, `compare: unknown flag: -policy; did you mean --policy?`},
+	{`step --kep n1`, 2, `step: unknown flag: --kep; did you mean --keep?`},
+	{`--polcy`, 2, `unknown flag: --polcy; see accordion --help`},
+
+	// A value that a flag cannot have.
+	{`replay --nodes lots log.swf`, 2, `replay: --nodes: "lots" is not a whole number, such as 16`},
+	{`advise --quantile much`, 2, `advise: --quantile: "much" is not a number, such as 0.9`},
+	{`schedule --budget 2 x.json`, 2, `schedule: --budget: "2" is not a duration, such as 500ms, 2s or 1m30s`},
+	{`watch --every soon`, 2, `watch: --every: "soon" is not a duration, such as 500ms, 2s or 1m30s`},
+	{`journal --since tomorrow`, 2, `journal: --since: "tomorrow" is neither how long ago, such as 1h or 7d, nor an entry's id, such as 4711`},
+	{`replay --nodes 0 log.swf`, 2, `--nodes: 0 is not 1 to 20000000`},
+	{`replay --nodes 4 --machine 4 log.swf`, 2, `--nodes and --machine both say how large the machine is; give --nodes`},
+	{`queue -u`, 2, `queue: --user needs a value: only this user's jobs`},
+	{`setup slurm --partition`, 2, `setup slurm: --partition needs a value: the partition whose nodes are managed (default: the only one)`},
+	{`replay --policy esay log.swf`, 2, `policy "esay" is not one of …; did you mean easy?`},
+	{`compare --policy easy,patien log.swf`, 2, `policy "patien" is not one of …; did you mean patient?`},
+	{`replay --shape moutain --evolving 30% log.swf`, 2, `--shape: shape "moutain" is not one of …; did you mean mountain?`},
+	{`replay --same peek --evolving 30% log.swf`, 2, `--same: "peek" is neither peak nor area; did you mean peak?`},
+	{`replay --order sfj log.swf`, 2, `--order: order "sfj" is not one of fcfs, sjf, ljf; did you mean sjf?`},
+	{`replay --estimates actul log.swf`, 2, `--estimates: …; did you mean actual?`},
+	{`replay --curve tabel1 --moldable 10% log.swf`, 2, `--curve: curve "tabel1" is not one of table1, piecewise, downey; did you mean table1?`},
+	{`replay --offer al --moldable 10% log.swf`, 2, `--offer: offer "al" is not one of all, three, powers; did you mean all?`},
+	{`schedule --order lptt x.json`, 2, `schedule: --order "lptt" is not fcfs, area, lpt or search; did you mean lpt?`},
+	{`trace generate --model lubin`, 2, `generate: --model "lubin" is neither benchmark nor lublin; did you mean lublin?`},
+}
+
+// TestOldSpellingsOfFlagsGoOnWorking also shows that help names each flag once.
+func TestOldSpellingsOfFlagsGoOnWorking(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("log.swf", []byte(oneLog), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for old, now := range map[string]string{
+		"compare --policies easy,fcfs log.swf":                    "compare --policy easy --policy fcfs log.swf",
+		"replay --policies fcfs log.swf":                          "replay --policy fcfs log.swf",
+		"replay --machine 8 log.swf":                              "replay --nodes 8 log.swf",
+		"replay --machine 16 --procs-per-node 4 log.swf":          "replay --nodes 4 --procs-per-node 4 log.swf",
+		"trace info --machine 8 log.swf":                          "trace info --nodes 8 log.swf",
+		"trace statistics --machine 8 --procs-per-node 2 log.swf": "trace statistics --nodes 4 --procs-per-node 2 log.swf",
+		"advise --from log.swf --html page.html":                  "advise --from log.swf -o page.html",
+		"paper adaptive fig8 --output x --seeds 0":                "paper adaptive fig8 --out x --seeds 0",
+		"paper delegated fig8 --output x --seeds 0":               "paper delegated fig8 -o x --seeds 0",
+	} {
+		wantStatus, wantOut, wantSaid := typed(t, now)
+		status, out, said := typed(t, old)
+		if status != wantStatus || out != wantOut || said != wantSaid {
+			t.Errorf("accordion %s: status %d, %q, %q\naccordion %s: status %d, %q, %q", old, status, out, said, now, wantStatus, wantOut, wantSaid)
+		}
+		words := strings.Fields(old)
+		if _, help, _ := typed(t, strings.Join(words[:2], " ")+" --help"); strings.Contains(help, "--policies") || strings.Contains(help, "--machine") || strings.Contains(help, "--output") || strings.Contains(help, "--html") {
+			t.Errorf("accordion %s --help names an old flag:\n%s", words[0], help)
+		}
+	}
+}
+
+// oneLog is a workload log of two jobs, for commands that read one.
+const oneLog = `; MaxProcs: 16
+; UnixStartTime: 0
+1 0 0 100 4 -1 -1 4 200 -1 1 1 1 1 1 1 -1 -1
+2 10 0 100 8 -1 -1 8 200 -1 1 1 1 1 1 1 -1 -1
+`
+
+func TestAWrongCommandLineIsAnsweredInOneLine(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("log.swf", []byte(oneLog), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mistakes {
+		status, _, said := typed(t, m.line)
+		if status != m.status || !pattern("accordion: "+m.says+"\n").MatchString(said) {
+			t.Errorf("accordion %s\nstatus %d: %swant   %d: accordion: %s", m.line, status, said, m.status, m.says)
+		}
+	}
+}
+
+// typed runs a command line in this process. Words with blanks are quoted as a shell wants it.
+func typed(t *testing.T, line string) (status int, out, said string) {
+	t.Helper()
+	words, err := shell.Split(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := accordion()
+	var stdout, stderr bytes.Buffer
+	root.SetArgs(words)
+	root.SetIn(strings.NewReader(""))
+	root.SetOut(&stdout)
+	root.SetErr(&stderr)
+	status = execute(t.Context(), root)
+	return status, stdout.String(), stderr.String()
+}
+
+// pattern matches a text in which … stands for anything.
+func pattern(text string) *regexp.Regexp {
+	return regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(text), "…", ".*") + "$")
+}
