@@ -63,6 +63,17 @@ var mistakes = []struct {
 	{`replay --offer al --moldable 10% log.swf`, 2, `--offer: offer "al" is not one of all, three, powers; did you mean all?`},
 	{`schedule --order lptt x.json`, 2, `schedule: --order "lptt" is not fcfs, area, lpt or search; did you mean lpt?`},
 	{`trace generate --model lubin`, 2, `generate: --model "lubin" is neither benchmark nor lublin; did you mean lublin?`},
+
+	// Profiles.
+	{`ep check 2x20`, 2, `evolution profile, column 3: "20" is not a duration above 0 …`},
+	{`ep check '2x1h|'`, 2, `moldable configurations, column 6: "" is not NODESxDURATION, such as 5x500s or 10x1h30m`},
+	{`ep check 'amdahl:p=2,t1=1h,nodes=1-4'`, 2, `moldable configurations, column 10: "2" is not a share from 0 to 1 …`},
+	{`ep check '#EP:1x20s'`, 2, `evolution profile, column 1: "#EP:" is not how a request begins: write #EP 1x20s in a script, or ep=1x20s in a comment`},
+	{`ep check '#MOLD:4x2h'`, 2, `moldable configurations, column 1: "#MOLD:" is not how a request begins: write #MOLD 4x2h in a script, or mold=4x2h in a comment`},
+	{`ep check jobs/job.sh`, 2, `ep check: "jobs/job.sh" is neither a profile, such as 5x500s,10x1h, nor a script's file`},
+	{`ep check`, 2, `ep check: nothing is on standard input: give one profile, such as 5x500s,10x1h, or a script`},
+	{`ep check 2x20m extra`, 2, `ep check: give one profile, such as 5x500s,10x1h, or one script; there are 2 arguments`},
+	{`ep check --nodes 4 5x1h`, 2, `evolution profile, column 1: "5x1h" is not within the machine's 4 nodes`},
 }
 
 // TestOldSpellingsOfFlagsGoOnWorking also shows that help names each flag once.
