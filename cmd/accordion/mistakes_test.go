@@ -64,6 +64,16 @@ var mistakes = []struct {
 	{`schedule --order lptt x.json`, 2, `schedule: --order "lptt" is not fcfs, area, lpt or search; did you mean lpt?`},
 	{`trace generate --model lubin`, 2, `generate: --model "lubin" is neither benchmark nor lublin; did you mean lublin?`},
 
+	// Outputs are checked before any work.
+	{`demo -o absent/x.html`, 2, `write absent/x.html: there is no folder absent; make it first`},
+	{`gantt -o absent/x.html nosuch.txt`, 2, `write absent/x.html: there is no folder absent; make it first`},
+	{`advise --from nosuch.txt -o .`, 2, `write .: it is a folder or a device; name a file`},
+	{`replay --csv log.swf/x.csv nosuch.swf`, 2, `write log.swf/x.csv: log.swf is not a folder`},
+	{`replay -o log.swf nosuch.swf`, 2, `write into log.swf: log.swf is not a folder`},
+	{`compare -o log.swf/x/y nosuch.swf`, 2, `write into log.swf/x/y: log.swf/x/y is not a folder`},
+	{`trace convert nosuch.swf -o absent/x.swf`, 2, `write absent/x.swf: there is no folder absent; make it first`},
+	{`paper adaptive -o log.swf`, 2, `write into log.swf: log.swf is not a folder`},
+
 	// Profiles.
 	{`ep check 2x20`, 2, `evolution profile, column 3: "20" is not a duration above 0 …`},
 	{`ep check '2x1h|'`, 2, `moldable configurations, column 6: "" is not NODESxDURATION, such as 5x500s or 10x1h30m`},

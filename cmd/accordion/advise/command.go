@@ -60,6 +60,7 @@ With JOB it explains that one in sentences, and where "accordion step" goes in i
 	c.Flags().StringVarP(&f.user, "user", "u", "", "only the jobs of this user")
 	c.Flags().BoolVar(&f.json, "json", false, "write JSON")
 	c.Flags().StringVarP(&f.html, "out", "o", "", "write the advice as one HTML page, too: the runs of each job drawn over each other, and its line")
+	command.Output(c, "out", command.AFile)
 	command.OldFlag(c, "html", "out")
 	c.Flags().StringVar(&f.shortest, "shortest", "", "no step of a profile is shorter, such as 30s (default: 60s, or 2% of the job where that is more)")
 	c.Flags().Float64Var(&f.quantile, "quantile", 0.9, "a step lasts as long as this share of the runs kept to, above 0 and up to 1")
@@ -98,7 +99,7 @@ func (f *flags) options() (advise.Options, error) {
 		o.Margin = -1
 	}
 	if f.shortest != "" {
-		d, ok := core.ParseDuration(f.shortest)
+		d, ok := command.Duration(f.shortest)
 		if !ok || d == 0 {
 			return o, fmt.Errorf("--shortest %s is no duration above 0: write %s", core.Shown(f.shortest), core.DurationForms)
 		}

@@ -38,6 +38,7 @@ standard error. Of an accounting of several clusters (a column Cluster) the jobs
 	}
 	clusters := command.ClustersFlag(c)
 	out := c.Flags().StringP("out", "o", "accordion-gantt.html", "the page to write")
+	command.Output(c, "out", command.AFile)
 	title := c.Flags().String("title", "Accordion on Slurm", "title of the page")
 	nodes := c.Flags().String("nodes", "", "the rows, as a host list: n[1-16] (default: the nodes that were held)")
 	c.RunE = func(cmd *cobra.Command, args []string) error {

@@ -12,13 +12,17 @@ import (
 	"accordion/core"
 )
 
-// Guide makes every command below root answer a wrong word of the command line with the nearest right one and exit status 2.
+// Guide makes every command below root answer a wrong word of the command line with the nearest right one and exit status 2, and
+// check its outputs before it starts to work.
 // It is called once, when the tree is complete.
 func Guide(root *cobra.Command) {
 	root.SetFlagErrorFunc(wrongFlag)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	each(root, func(c *cobra.Command) {
+		if c.PreRunE == nil {
+			c.PreRunE = checkOutputs
+		}
 		if !c.HasAvailableSubCommands() || c.Args != nil && c.Runnable() {
 			return
 		}

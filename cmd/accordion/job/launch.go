@@ -113,7 +113,7 @@ func launchOptions(model, name, most string) (application.Options, error) {
 		return o, fmt.Errorf("--name has %d bytes, at most %d are possible", len(name), mostName)
 	}
 	if most != "" {
-		d, ok := core.ParseDuration(most)
+		d, ok := command.Duration(most)
 		if !ok || d == 0 {
 			return o, fmt.Errorf("--most: %s is not a duration above 0: write %s", core.Shown(most), core.DurationForms)
 		}

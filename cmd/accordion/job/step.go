@@ -81,7 +81,7 @@ the usual socket.`,
 			}
 		}
 		if cmd.Flags().Changed("timeout") {
-			d, ok := core.ParseDuration(*timeout)
+			d, ok := command.Duration(*timeout)
 			if !ok || d == 0 {
 				return finish(cmd, shim.Usage(fmt.Errorf("--timeout: %s is not a duration above 0: write %s", core.Shown(*timeout), core.DurationForms)))
 			}

@@ -69,7 +69,7 @@ func (s *selection) begin(since string, now time.Time) error {
 		s.since = id
 		return nil
 	}
-	ago, ok := core.ParseDuration(since)
+	ago, ok := command.Duration(since)
 	if !ok {
 		return fmt.Errorf("%s is neither how long ago, such as 1h or 7d, nor an entry's id, such as 4711", core.Shown(since))
 	}

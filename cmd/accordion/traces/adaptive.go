@@ -47,6 +47,7 @@ The same seed gives the same figures on every machine, except for times. docs/ad
 	c.Flags().Uint64Var(&e.Seed, "seed", 1, "the first seed")
 	c.Flags().BoolVar(&e.Readings, "readings", false, "claims: also what moves them, and what does not")
 	c.Flags().StringVarP(&folder, "out", "o", "", "a folder for the figures: an SVG each")
+	command.Output(c, "out", command.AFolder)
 	command.OldFlag(c, "output", "out")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, for programs")
 	c.RunE = func(cmd *cobra.Command, args []string) error {

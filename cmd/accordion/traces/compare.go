@@ -44,6 +44,7 @@ that tell their profiles and the others apart: what a policy does where 0% evolv
 	command.OldFlag(c, "policies", "policy")
 	command.CompleteList(c, "policy", policy.Words()...)
 	c.Flags().StringVarP(&f.out, "out", "o", "", "folder for the report and the results; it is made where it does not exist")
+	command.Output(c, "out", command.AFolder)
 	c.Flags().StringSliceVar(&f.shares, "shares", nil, "side by side: what if these shares of the jobs evolved, such as 0%,10%,30%,100%")
 	c.Flags().IntVar(&f.seeds, "seeds", 1, "draw who evolves so many times, from --seed on: the table has means, with 95 % intervals")
 	return c

@@ -93,6 +93,7 @@ for times. docs/delegated.md has the readings of the paper, and what its algorit
 	c.Flags().BoolVar(&sensitivity, "sensitivity", false, "also what becomes of the figures under other readings of the cem application")
 	c.Flags().IntVar(&e.Draws, "draws", 0, "how many draws fig10 has (default 200); with claims: make fig10 for its claims, too")
 	c.Flags().StringVarP(&folder, "out", "o", "", "a folder for the figures: an SVG a panel")
+	command.Output(c, "out", command.AFolder)
 	command.OldFlag(c, "output", "out")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, for programs")
 	command.Complete(c, "sizes", "cut", "skip", "nodes")

@@ -95,7 +95,7 @@ var errLogTime = errors.New("is no time: write 36h, 7d, 2006-12-18 or 2006-12-18
 
 // logTime reads a time of a log, in its seconds.
 func logTime(h *swf.Header, text string) (core.Time, error) {
-	if d, ok := core.ParseDuration(text); ok {
+	if d, ok := command.Duration(text); ok {
 		return d, nil
 	}
 	for _, form := range []string{time.DateOnly, "2006-01-02T15:04", "2006-01-02T15:04:05"} {
@@ -126,7 +126,7 @@ times are written 90s, 10m, 1h30m, 2d. Lists are numbers with commas: --user 3,1
 				flag, text string
 				into       *core.Time
 			}{{"min-run", minRun, &s.MinRun}, {"max-run", maxRun, &s.MaxRun}, {"min-request", minRequest, &s.MinRequest}, {"max-request", maxRequest, &s.MaxRequest}} {
-				d, ok := core.ParseDuration(f.text)
+				d, ok := command.Duration(f.text)
 				if f.text != "" && (!ok || d == 0) {
 					return fmt.Errorf("--%s %s is no time above 0: write %s", f.flag, core.Shown(f.text), core.DurationForms)
 				}

@@ -155,6 +155,7 @@ type logOutput struct {
 
 func (o *logOutput) flags(c *cobra.Command) {
 	c.Flags().StringVarP(&o.path, "out", "o", "-", "the log to write, compressed where its name ends in .gz (-: standard output)")
+	command.Output(c, "out", command.AFile)
 	c.Flags().BoolVar(&o.sort, "sort", false, "put the jobs in the order of submission")
 	c.Flags().BoolVar(&o.rezero, "rezero", false, "the first submission becomes second 0")
 	c.Flags().BoolVar(&o.renumber, "renumber", false, "number the jobs from 1")

@@ -56,7 +56,9 @@ machine; the others are counted by reason. A job runs at most its requested time
 	r.register(c)
 	c.Flags().StringVar(&r.policy, "policy", "easy", "who begins when: "+strings.Join(policy.Names(), ", "))
 	c.Flags().StringVarP(&r.out, "out", "o", "", "folder for the results; it is made where it does not exist")
+	command.Output(c, "out", command.AFolder)
 	c.Flags().StringVar(&r.csv, "csv", "", "write jobs.csv to this file, or to standard output (-)")
+	command.Output(c, "csv", command.AFile)
 	command.OldFlag(c, "policies", "policy")
 	command.Complete(c, "policy", policy.Words()...)
 	return c

@@ -30,6 +30,7 @@ began (UnixStartTime), else from its second 0 on.`,
 	}
 	strict := strictFlag(c)
 	c.Flags().StringVarP(&out, "out", "o", "-", "the file to write (-: standard output)")
+	command.Output(c, "out", command.AFile)
 	machine.register(c)
 	c.Flags().IntVar(&s.ProcsPerNode, "procs-per-node", 1, "count whole nodes of so many processors")
 	c.Flags().StringVar(&window, "window", "", "only jobs submitted in FROM..TO, as in a replay")
