@@ -51,7 +51,9 @@ func execute(ctx context.Context, root *cobra.Command) int {
 		return 0
 	}
 	coded := command.ExitError{Status: 1, Err: err}
-	errors.As(err, &coded)
+	if !errors.As(err, &coded) && ctx.Err() != nil {
+		errors.As(command.Interrupted(errors.New("interrupted")), &coded)
+	}
 	if coded.Err != nil {
 		fmt.Fprintln(root.ErrOrStderr(), "accordion:", coded.Err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"regexp"
 	"strings"
@@ -135,8 +136,32 @@ func TestAWrongCommandLineIsAnsweredInOneLine(t *testing.T) {
 	}
 }
 
+func TestAnInterruptedCommandSaysWhatWasDoneAndExitsWith130(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("log.swf", []byte(oneLog), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	for line, want := range map[string]struct{ out, said string }{
+		"compare --policy easy,fcfs,patient log.swf":         {"log: 2 jobs on 16 nodes\ninterrupted: 0 of 3 policies done\n", "accordion: interrupted: 0 of 3 policies done\n"},
+		"compare --policy easy,fcfs --shares 0%,50% log.swf": {"log: 2 jobs on 16 nodes; seed 1\ninterrupted: 0 of 2 replays of the log done\n", "accordion: interrupted: 0 of 2 replays of the log done\n"},
+		"replay log.swf": {"", "accordion: interrupted\n"},
+	} {
+		if status, out, said := typedIn(ctx, t, line); status != 130 || out != want.out || said != want.said {
+			t.Errorf("accordion %s: status %d, %q, %q; want 130, %q, %q", line, status, out, said, want.out, want.said)
+		}
+	}
+}
+
 // typed runs a command line in this process. Words with blanks are quoted as a shell wants it.
 func typed(t *testing.T, line string) (status int, out, said string) {
+	t.Helper()
+	return typedIn(t.Context(), t, line)
+}
+
+// typedIn is typed under a context that may end.
+func typedIn(ctx context.Context, t *testing.T, line string) (status int, out, said string) {
 	t.Helper()
 	words, err := shell.Split(line)
 	if err != nil {
@@ -148,7 +173,7 @@ func typed(t *testing.T, line string) (status int, out, said string) {
 	root.SetIn(strings.NewReader(""))
 	root.SetOut(&stdout)
 	root.SetErr(&stderr)
-	status = execute(t.Context(), root)
+	status = execute(ctx, root)
 	return status, stdout.String(), stderr.String()
 }
 

@@ -33,6 +33,12 @@ func Warn(cmd *cobra.Command, warnings []string) {
 	}
 }
 
+// statusInterrupted is the exit status after Ctrl-C, as shells have it.
+const statusInterrupted = 130
+
+// Interrupted marks an error as that of a command that was interrupted: exit status 130.
+func Interrupted(err error) error { return ExitError{Status: statusInterrupted, Err: err} }
+
 // NoArguments refuses arguments as a mistake of the command line.
 func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {

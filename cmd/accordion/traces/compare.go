@@ -79,6 +79,9 @@ func (f *compareFlags) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	runs, err := replayed(cmd.Context(), w, policies)
+	if stopped := (*compare.InterruptedError)(nil); errors.As(err, &stopped) {
+		return f.partial(cmd.OutOrStdout(), w, stopped)
+	}
 	if err != nil {
 		return fmt.Errorf("comparing policies on %s: %w", w.Name, err)
 	}
@@ -91,6 +94,25 @@ func (f *compareFlags) run(cmd *cobra.Command, path string) error {
 	}
 	_, err = io.WriteString(cmd.OutOrStdout(), w.String()+"\n"+compare.Text(f.names, metrics, true)+compare.Losers(f.names, metrics))
 	return err
+}
+
+// partial writes the table of the policies that were replayed before an interrupt.
+func (f *compareFlags) partial(out io.Writer, w *selectedLog, stopped *compare.InterruptedError) error {
+	var names []string
+	var metrics []replay.Metrics
+	for i, run := range stopped.Runs {
+		if stopped.Done[i] {
+			names, metrics = append(names, f.names[i]), append(metrics, run.Metrics)
+		}
+	}
+	text := w.String() + "\n"
+	if len(names) > 0 {
+		text += compare.Text(names, metrics, stopped.Done[0])
+	}
+	if _, err := io.WriteString(out, text+stopped.Error()+"\n"); err != nil {
+		return err
+	}
+	return command.Interrupted(stopped)
 }
 
 // save writes the report, and each policy's files, all of it or nothing.
