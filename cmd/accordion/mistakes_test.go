@@ -52,6 +52,9 @@ var mistakes = []struct {
 	{`journal --since tomorrow`, 2, `journal: --since: "tomorrow" is neither how long ago, such as 1h or 7d, nor an entry's id, such as 4711`},
 	{`replay --nodes 0 log.swf`, 2, `--nodes: 0 is not 1 to 20000000`},
 	{`replay --nodes 4 --machine 4 log.swf`, 2, `--nodes and --machine both say how large the machine is; give --nodes`},
+	{`trace filter --status done log.swf`, 2, `filter: --status: "done" is not cancelled, completed, failed or a number of the format's`},
+	{`trace filter --status cancled log.swf`, 2, `filter: --status: "cancled" is not …; did you mean cancelled?`},
+	{`trace filter --user ann log.swf`, 2, `filter: --user: "ann" is no number; write a list such as 3,17`},
 	{`queue -u`, 2, `queue: --user needs a value: only this user's jobs`},
 	{`setup slurm --partition`, 2, `setup slurm: --partition needs a value: the partition whose nodes are managed (default: the only one)`},
 	{`replay --policy esay log.swf`, 2, `policy "esay" is not one of …; did you mean easy?`},
@@ -75,6 +78,23 @@ var mistakes = []struct {
 	{`trace convert nosuch.swf -o absent/x.swf`, 2, `write absent/x.swf: there is no folder absent; make it first`},
 	{`paper adaptive -o log.swf`, 2, `write into log.swf: log.swf is not a folder`},
 
+	// A host where nothing is set up, and what is not there.
+	{`status`, 2, notSetUp},
+	{`queue`, 2, notSetUp},
+	{`explain 1`, 2, notSetUp},
+	{`journal`, 2, notSetUp},
+	{`status --config absent.toml`, 2, `absent.toml: there is no such file; name one with --config or ACCORDION_CONFIG, or make it: accordion config example >FILE`},
+	{`gantt`, 2, notSetUp},
+	{`gantt --config one.toml`, 2, `gantt: the accounting has no jobs; pipe sacct into it, or name a file, as accordion gantt --help shows`},
+	{`gantt nosuch.txt`, 2, `open nosuch.txt: no such file or directory`},
+	{`explain one`, 2, `explain: "one" is not a job's number, such as 4711`},
+	{`replay nosuch.swf`, 2, `reading a workload log: open nosuch.swf: no such file or directory`},
+	{`advise --since yesterday`, 2, `advise: --since "yesterday" is no duration above 0: …`},
+	{`demo --speed fast`, 2, `demo: --speed: "fast" is not a whole number, such as 16`},
+	{`demo --speed 0`, 2, `speed 0: give 1 to 600 times the wall clock's`},
+	{`launch`, 2, `launch: --model is missing: say what the application wants, such as --model '4x2h|8x70m'`},
+	{`serve extra`, 2, `accordion serve takes no arguments, but there is "extra"`},
+
 	// Profiles.
 	{`ep check 2x20`, 2, `evolution profile, column 3: "20" is not a duration above 0 …`},
 	{`ep check '2x1h|'`, 2, `moldable configurations, column 6: "" is not NODESxDURATION, such as 5x500s or 10x1h30m`},
@@ -90,6 +110,7 @@ var mistakes = []struct {
 // TestOldSpellingsOfFlagsGoOnWorking also shows that help names each flag once.
 func TestOldSpellingsOfFlagsGoOnWorking(t *testing.T) {
 	t.Chdir(t.TempDir())
+	t.Setenv("ACCORDION_CONFIG", "")
 	if err := os.WriteFile("log.swf", []byte(oneLog), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -116,6 +137,9 @@ func TestOldSpellingsOfFlagsGoOnWorking(t *testing.T) {
 	}
 }
 
+// notSetUp is what a user reads where there is no configuration.
+const notSetUp = `Accordion is not set up on this host: there is no /etc/accordion/accordion.toml; run this on the sidecar's host, …`
+
 // oneLog is a workload log of two jobs, for commands that read one.
 const oneLog = `; MaxProcs: 16
 ; UnixStartTime: 0
@@ -126,6 +150,9 @@ const oneLog = `; MaxProcs: 16
 func TestAWrongCommandLineIsAnsweredInOneLine(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("log.swf", []byte(oneLog), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("one.toml", []byte("system = \"embedded\"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range mistakes {

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"accordion/cmd/accordion/command"
 	"accordion/core/hostlist"
@@ -55,6 +57,9 @@ standard error. Of an accounting of several clusters (a column Cluster) the jobs
 		if err != nil {
 			return err
 		}
+		if len(jobs) == 0 {
+			return command.Usage(errors.New("gantt: the accounting has no jobs; pipe sacct into it, or name a file, as accordion gantt --help shows"))
+		}
 		if jobs, err = ofCluster(cmd, jobs, cluster); err != nil {
 			return command.Usage(err)
 		}
@@ -82,6 +87,9 @@ standard error. Of an accounting of several clusters (a column Cluster) the jobs
 
 func readAccounting(in io.Reader, args []string) ([]sacct.Job, sacct.Unread, error) {
 	name := "standard input"
+	if f, ok := in.(*os.File); ok && len(args) == 0 && term.IsTerminal(int(f.Fd())) { // it would wait, without a word
+		return nil, sacct.Unread{}, errors.New("gantt: give a file of Slurm's accounting, or pipe sacct into it, as accordion gantt --help shows")
+	}
 	if len(args) == 1 && args[0] != "-" {
 		name = args[0]
 		f, err := os.Open(name)

@@ -3,7 +3,9 @@
 package command
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -110,6 +112,20 @@ func (c Config) Path() string {
 		}
 	}
 	return config.DefaultPath
+}
+
+// errNotSetUp is for users of a host where nothing is configured.
+var errNotSetUp = errors.New("Accordion is not set up on this host: there is no " + config.DefaultPath +
+	"; run this on the sidecar's host, which your administrator knows, or name its configuration with --config (to set one up: accordion setup)")
+
+// Shown is Load for a command that shows what a sidecar does: where nothing is configured, it is on the wrong host.
+func (c Config) Shown() (config.Clusters, error) {
+	if path := c.Path(); path == config.DefaultPath {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return config.Clusters{}, Usage(errNotSetUp)
+		}
+	}
+	return c.Load()
 }
 
 // Load reads the configuration, and those that it lists. Mistakes in them are the caller's.

@@ -3,6 +3,8 @@ package traces
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -158,6 +160,7 @@ times are written 90s, 10m, 1h30m, 2d. Lists are numbers with commas: --user 3,1
 		lists[flag] = c.Flags().String(flag, "", flag+"s by number, such as 3,17")
 	}
 	c.Flags().StringVar(&status, "status", "", "how the jobs ended: failed,completed,cancelled or numbers")
+	command.CompleteList(c, "status", "failed", "completed", "cancelled")
 	c.Flags().BoolVar(&s.Invert, "invert", false, "keep the jobs that do not meet it")
 	return c
 }
@@ -172,6 +175,9 @@ func numberList(text string, words map[string]int32) (list []int32, err error) {
 		if !isWord {
 			wide, err := strconv.ParseInt(piece, 10, 32)
 			if err != nil {
+				if len(words) > 0 {
+					return nil, fmt.Errorf("%s is not %s or a number of the format's", core.Shown(piece), strings.Join(slices.Sorted(maps.Keys(words)), ", "))
+				}
 				return nil, fmt.Errorf("%s is no number; write a list such as 3,17", core.Shown(piece))
 			}
 			n = int32(wide)
