@@ -85,6 +85,7 @@ func accordion() *cobra.Command {
 		}
 	}
 	root.AddCommand(command.Man(), command.VersionCommand())
+	root.AddCommand(traces.Topics()...)
 	addHelp(root)
 	command.Guide(root)
 	return root

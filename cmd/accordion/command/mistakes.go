@@ -19,6 +19,7 @@ func Guide(root *cobra.Command) {
 	root.SetFlagErrorFunc(wrongFlag)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
+	layOut(root)
 	each(root, func(c *cobra.Command) {
 		if c.PreRunE == nil {
 			c.PreRunE = checkOutputs
@@ -27,6 +28,10 @@ func Guide(root *cobra.Command) {
 			return
 		}
 		c.Args = wrongSubcommand
+		if c.Annotations == nil {
+			c.Annotations = map[string]string{}
+		}
+		c.Annotations["group"] = "it does nothing without a subcommand"
 		if c.Run == nil && c.RunE == nil {
 			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}

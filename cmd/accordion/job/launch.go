@@ -19,8 +19,8 @@ import (
 // Launch is "accordion launch".
 func Launch() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "launch --model MODEL [--name NAME] [--most DURATION] [--on CLUSTER='sbatch …'] … [-- sbatch … JOB.SH]",
-		Short: "Submit an application that chooses its hosts itself, on one cluster or several, and stay until it is over",
+		Use:   "launch --model MODEL [--on CLUSTER='sbatch …'] … [-- sbatch … JOB.SH]",
+		Short: "Submit an application that chooses its hosts itself, and wait until it has ended",
 		Long: `Submit an application instead of a job: it is shown what is free on every cluster and until when, asks for what suits it best, and asks
 anew when that changes, until it starts. It stays in the foreground, as srun does.
 

@@ -25,7 +25,7 @@ func adaptiveCommand() *cobra.Command {
 		asJSON bool
 	)
 	c := &cobra.Command{
-		Use:   "adaptive [" + strings.Join(adaptive.Names, "|") + "]",
+		Use:   "adaptive [fig4|…|fig14|claims]",
 		Short: "Adaptive sizing: Figures 4 to 14 and the claims of SCOJO-P (JSSPP 2006)",
 		Long: `Run the experiments of Barsanti and Sodan, "Adaptive Job Scheduling Via Predictive Job Resource Allocation" (JSSPP 2006), with
 the policies of "accordion replay": 10,000 jobs of the model of Lublin and Feitelson on 128 nodes, with the load of W1 and of the

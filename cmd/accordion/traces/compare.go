@@ -25,7 +25,7 @@ func Compare() *cobra.Command {
 		Long: `Replay a log in the Standard Workload Format under several policies, on all cores, and print one table with the differences to the
 first policy. The policies see the same jobs: those that do not know evolving or moldable jobs run them rigidly.
 
-` + policyHelp + `
+"accordion help policies" says what each policy does, "accordion help shapes" how the jobs of --evolving and --moldable change.
 
 With -o DIR it writes report.html, and for each policy a folder with the files of "accordion replay".
 
