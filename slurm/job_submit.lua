@@ -16,7 +16,8 @@
 --
 -- The managed partitions are in accordion.lua, next to this file:  return { partitions = { "main" } }
 -- It may also say where jobs on other hosts reach the sidecar:  address = "controller:6820", and munge_socket = "/path"
--- where that is not munge's own; jobs then find both in their environment. With  shortest_step = 10  profiles of several steps are
+-- where that is not munge's own; jobs then find both in their environment; socket = "/path", the sidecar's [session] socket, where that is
+-- not the default: its state file tells since when a sidecar is away. With  shortest_step = 10  profiles of several steps are
 -- refused of which one lasts fewer seconds, as the sidecar would ([limits] shortest_step).
 --
 -- With  manage = "all"  every other job of these partitions is the sidecar's to let in, too: it gets whole nodes, and waits before a gate (a
@@ -580,6 +581,7 @@ local function pieces(req)
 	end)
 end
 
+local SECOND = "^%-%- second:(%d+)" -- in the first line of a file that the sidecar wrote
 local remembered = {} -- of each file below: the digest in its first line, and what it returned
 
 -- told_by returns what a file next to this one returns, which the sidecar wrote. It returns nil
@@ -590,7 +592,7 @@ local function told_by(name)
 	local file = io.open(here .. name)
 	local line = file and file:read("*l")
 	if file then file:close() end
-	local second = line and tonumber(line:match("^%-%- second:(%d+)"))
+	local second = line and tonumber(line:match(SECOND))
 	if not second or math.abs(os.time() - second) > BELIEVED then return nil end
 	local last, digest = remembered[name], line:match(" sha256:%x+$")
 	if last and digest and digest == last.digest then return last.found end
@@ -646,6 +648,32 @@ end
 local function alive()
 	local lease = (slurm.reservations or {})[LEASE]
 	return lease ~= nil and lease.end_time > os.time()
+end
+
+local SOCKET = "/run/accordion/accordion.sock"
+
+-- last_seen returns the last second at which a sidecar is known to have lived, by the files that it writes; 0 without any.
+local function last_seen(site)
+	local last = 0
+	local state = (type(site.socket) == "string" and site.socket or SOCKET) .. ".state"
+	for path, pattern in pairs({ [state] = '"at":(%d+)', [here .. "accordion_limits.lua"] = SECOND, [here .. "accordion_nodes.lua"] = SECOND }) do
+		local file = io.open(path)
+		local line = file and file:read("*l")
+		if file then file:close() end
+		last = math.max(last, tonumber(line and line:match(pattern) or 0))
+	end
+	return last
+end
+
+-- tell_away tells the user that no sidecar lives, and since when. The job is accepted: the next one starts it.
+local function tell_away(site)
+	if not slurm.reservations or alive() then return end
+	local last = last_seen(site)
+	if last > 0 then
+		slurm.log_user("accordion: the sidecar is away since %s: the job waits until it is back", os.date("%Y-%m-%d %H:%M:%S", last))
+	else
+		slurm.log_user("accordion: no sidecar is running: the job waits until one is")
+	end
 end
 
 -- nodes_of returns the nodes of a managed partition as the sidecar wrote them (accordion_nodes.lua,
@@ -989,6 +1017,7 @@ local function manage(job, partitions)
 	startable(job, named(job, partitions), first, fewest(req)) -- as it is now, not as sbatch counted its tasks
 	take(job, req, own)
 	tell(job, site)
+	tell_away(site)
 	return true
 end
 

@@ -129,7 +129,7 @@ func (e *AwayError) Error() string {
 }
 
 // Meanwhile tells users what is true while no sidecar runs.
-const Meanwhile = "only root can read its journal meanwhile, and running jobs run on"
+const Meanwhile = "jobs that wait do so until it is back, running jobs run on, and only root can read its journal meanwhile"
 
 // away returns the error for a sidecar that does not answer.
 func away(socket string, err error) *AwayError {

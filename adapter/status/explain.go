@@ -85,27 +85,37 @@ func ExplainIn(r QueueReport, j journal.Reader, id int64) (Explanation, error) {
 		}
 	}
 	if x.Job == nil && len(x.Changes) == 0 {
-		return x, unknown(r, j, id)
+		return x, &UnknownJob{ID: id, Cluster: r.Cluster, Read: r.Read, Sidecar: r.Sidecar}
 	}
 	x.survey(r)
 	return x, nil
 }
 
-// UnknownJob is the error for a job that Accordion has never heard of: another cluster's may.
-type UnknownJob struct{ why string }
+// UnknownJob is the error for a job that neither the last reading of the batch system nor the journal knows: another cluster's may.
+type UnknownJob struct {
+	ID      int64
+	Cluster string
+	Read    core.Time // second of the last reading; 0: there was none
+	Sidecar Sidecar
+	Pool    string // where the jobs of this cluster are, as in "partition main"; "" is its pool
+}
 
-func (u *UnknownJob) Error() string { return u.why }
-
-func unknown(r QueueReport, j journal.Reader, id int64) error {
-	where := "the pool"
-	if r.Cluster != "" {
-		where = "the pool of cluster " + r.Cluster
+// Error says what is known, and guesses nothing: while no sidecar runs, a new job is unknown because of that.
+func (u *UnknownJob) Error() string {
+	where := cmp.Or(u.Pool, "the pool")
+	if u.Cluster != "" {
+		where += " of cluster " + u.Cluster
 	}
-	if r.Read == 0 && j != nil {
-		return &UnknownJob{fmt.Sprintf("job %d: the sidecar has not read the batch system yet, and the journal %s does not know the job; is the sidecar running? accordion status says so", id, j.Path())}
+	switch read := time.Unix(u.Read, 0).Format(time.DateTime); {
+	case u.Read == 0 && !u.Sidecar.Running:
+		return fmt.Sprintf("job %d is not known: the sidecar is not running, and has never read the batch system; jobs with a profile wait until it does", u.ID)
+	case u.Read == 0:
+		return fmt.Sprintf("job %d is not known yet: the sidecar has not read the batch system; try again in a moment", u.ID)
+	case !u.Sidecar.Running:
+		return fmt.Sprintf("job %d is not known: the sidecar is away since %s; a job that was submitted to %s since then waits until it is back", u.ID, read, where)
+	default:
+		return fmt.Sprintf("job %d is not in %s, as of %s, and the journal knows nothing of it; a job submitted after that is known in some seconds", u.ID, where, read)
 	}
-	return &UnknownJob{fmt.Sprintf("job %d neither waits for %s nor has nodes of it, as of %s, and the journal knows nothing of it: was it submitted only just now, is the number right, and is the job in the managed partition?",
-		id, where, time.Unix(r.Read, 0).Format(time.DateTime))}
 }
 
 // remember reads the job's life from the journal: of the newest job with the number.

@@ -260,7 +260,7 @@ func TestTheLifeOfAnotherJobWithTheSameNumberIsNotTold(t *testing.T) {
 
 func TestAJobThatNobodyKnowsIsAnErrorThatSaysWhereWasLooked(t *testing.T) {
 	_, err := status.Explain(lab(t, queue()), 4711)
-	if err == nil || !strings.Contains(err.Error(), "job 4711 neither waits for the pool of cluster lab nor has nodes of it") {
+	if err == nil || !strings.Contains(err.Error(), "job 4711 is not in the pool of cluster lab, as of ") {
 		t.Errorf("error %v", err)
 	}
 	fresh, err := journal.Open(filepath.Join(t.TempDir(), "j.db"))
@@ -268,7 +268,7 @@ func TestAJobThatNobodyKnowsIsAnErrorThatSaysWhereWasLooked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer fresh.Close()
-	if _, err := status.Explain(fresh, 1); err == nil || !strings.Contains(err.Error(), "has not read the batch system yet") {
+	if _, err := status.Explain(fresh, 1); err == nil || !strings.Contains(err.Error(), "the sidecar has not read the batch system; try again") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -156,8 +156,10 @@ func wrong(words []string, whole bool) string {
 	if err != nil {
 		return err.Error()
 	}
-	if c.HasSubCommands() && !c.Runnable() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
-		return "there is no such command"
+	if c.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+		if err := c.ValidateArgs(rest[:1]); err != nil {
+			return err.Error()
+		}
 	}
 	c.InitDefaultHelpFlag()
 	if c.DisableFlagParsing {
@@ -185,7 +187,7 @@ func TestWhatIsWrongWithACommandIsSeen(t *testing.T) {
 	for line, says := range map[string]string{
 		"accordion explian 17":                     "unknown command",
 		"accordion trace info":                     "give a FILE",
-		"accordion trace inform LOG":               "is none of",
+		"accordion trace inform LOG":               "unknown command",
 		"accordion status --jsn":                   "unknown flag",
 		"x | accordion replay LOG --polcy a | y":   "unknown flag",
 		`eval "$(accordion step --kep n3)" || x`:   "unknown flag",

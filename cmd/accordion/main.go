@@ -41,19 +41,23 @@ func run() int {
 	if filepath.Base(os.Args[0]) == agent.Name {
 		root.SetArgs(append([]string{"agent"}, os.Args[1:]...))
 	}
-	err := root.ExecuteContext(ctx)
-	if err == nil {
+	return execute(ctx, root)
+}
+
+// execute runs a command line, writes its error as one line, and returns the exit status.
+func execute(ctx context.Context, root *cobra.Command) int {
+	cmd, err := root.ExecuteContextC(ctx)
+	if err = command.Hinted(cmd, err); err == nil {
 		return 0
 	}
-	var coded command.ExitError
-	if errors.As(err, &coded) {
-		if coded.Err != nil {
-			fmt.Fprintln(os.Stderr, "accordion:", coded.Err)
-		}
-		return coded.Status
+	coded := command.ExitError{Status: 1, Err: err}
+	if !errors.As(err, &coded) && ctx.Err() != nil {
+		errors.As(command.Interrupted(errors.New("interrupted")), &coded)
 	}
-	fmt.Fprintln(os.Stderr, "accordion:", err)
-	return 1
+	if coded.Err != nil {
+		fmt.Fprintln(root.ErrOrStderr(), "accordion:", coded.Err)
+	}
+	return coded.Status
 }
 
 // accordion is the program with its subcommands.
@@ -65,7 +69,6 @@ func accordion() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return command.Usage(err) })
 	for _, g := range []struct {
 		who      string
 		commands []*cobra.Command
@@ -81,6 +84,9 @@ func accordion() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(command.Man())
+	root.AddCommand(command.Man(), command.VersionCommand())
+	root.AddCommand(traces.Topics()...)
+	addHelp(root)
+	command.Guide(root)
 	return root
 }

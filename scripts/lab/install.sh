@@ -106,7 +106,10 @@ install_programs() {
 	(
 		# A directory that every Debian has is the lock: nothing is left behind.
 		exec 7</var/lib/dpkg
-		flock 7
+		flock -n 7 || {
+			echo "waiting for another script that installs packages: ${packages[*]}" >&2
+			flock 7
+		}
 		mapfile -t packages < <(missing_packages "$@") # another one may have installed them meanwhile
 		((${#packages[@]})) && apt_install "${packages[@]}"
 		exit 0

@@ -38,8 +38,15 @@ func build(ctx context.Context, o options) ([]string, error) {
 	}
 	defer os.RemoveAll(work)
 	s := stage{options: o, work: work}
-	for _, make := range []func(context.Context) error{s.putProgram, s.putManuals, s.putCompletions, s.putConfiguration, s.putExamples, s.putGuides, s.putLegal, s.putChanges} {
-		if err := make(ctx); err != nil {
+	for _, part := range []struct {
+		name string
+		make func(context.Context) error
+	}{
+		{"the program (minutes, the first time)", s.putProgram}, {"manual pages", s.putManuals}, {"completions", s.putCompletions}, {"configuration", s.putConfiguration},
+		{"examples", s.putExamples}, {"guides", s.putGuides}, {"licenses", s.putLegal}, {"changes", s.putChanges},
+	} {
+		fmt.Fprintln(os.Stderr, "package: build", part.name)
+		if err := part.make(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -49,6 +56,7 @@ func build(ctx context.Context, o options) ([]string, error) {
 	var files []string
 	for _, name := range names {
 		for _, kind := range []string{"deb", "rpm"} {
+			fmt.Fprintf(os.Stderr, "package: pack %s as %s\n", name, kind)
 			file, err := s.pack(ctx, name, kind)
 			if err != nil {
 				return files, err

@@ -10,12 +10,17 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // compile builds the program for packages: without the folder that it was built in, stripped, and where the system puts
 // it in memory (PIE).
 func compile(ctx context.Context, o options, to string) error {
-	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildmode=pie", "-buildvcs=false", "-ldflags", `-s -w -extldflags "-Wl,-z,relro,-z,now" -X accordion/cmd/accordion/command.version=`+o.version.text, "-o", to, "./cmd/accordion")
+	flags := `-s -w -extldflags "-Wl,-z,relro,-z,now"`
+	for _, set := range []string{"version=" + o.version.text, "commit=" + o.version.commit, "date=" + o.version.when.Format(time.RFC3339)} {
+		flags += " -X accordion/cmd/accordion/command." + set
+	}
+	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildmode=pie", "-buildvcs=false", "-ldflags", flags, "-o", to, "./cmd/accordion")
 	c.Dir = o.root
 	c.Env = append(os.Environ(), "CGO_ENABLED=1")
 	if o.cc != "" {

@@ -14,6 +14,8 @@ import (
 type version struct {
 	text string    // as Go modules have it: v1.2.3, or v1.2.4-0.20261126174523-632ee3bd1d2a of a commit after it
 	when time.Time // of the commit: the time of all that is built
+
+	commit string // its whole hash
 }
 
 // tagged is a tag that is a version: others are not looked at.
@@ -43,7 +45,9 @@ func versionOf(ctx context.Context, root string) (version, error) {
 	}
 	// Without any tag it fails, and says so: then there is none.
 	described, _ := git("describe", "--tags", "--long", "--match", "v[0-9]*", "HEAD")
-	return named(described, hash, time.Unix(at, 0).UTC(), changed != ""), nil
+	v := named(described, hash, time.Unix(at, 0).UTC(), changed != "")
+	v.commit = hash
+	return v, nil
 }
 
 // named is the version of a commit, by what git describe says of it: TAG-COMMITS-gHASH, "" without a tag.

@@ -2,12 +2,10 @@ package advise
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"accordion/core"
-	"accordion/core/evolve"
 )
 
 // Draw is a picture of a profile in plain characters: time to the right over so many columns, nodes upwards in so many rows at most. A
@@ -74,39 +72,4 @@ func levelsOf(ep core.EP, rows int) []int {
 		few[i] = levels[i*(len(levels)-1)/max(rows-1, 1)]
 	}
 	return few
-}
-
-// prefixOfRequest matches what may stand before a profile where it is said, rightly or not.
-var prefixOfRequest = regexp.MustCompile(`^(?i)([ \t]*#?[ \t]*ep[:= \t]*)\d`)
-
-// Check reads a profile as a user wrote it, for a machine of so many nodes, or gives every mistake in it, each with its
-// column. The text may begin as a script's line or a comment does: "#EP 5x500s", "ep=5x500s".
-func Check(text string, nodes int) (core.EP, []error) {
-	body, column := core.TrimSpace(text)
-	if begins := prefixOfRequest.FindStringSubmatch(body); begins != nil {
-		word, rest := begins[1], body[len(begins[1]):]
-		if word != "ep=" && !strings.HasPrefix(word, "#EP ") && !strings.HasPrefix(word, "#EP\t") {
-			want := fmt.Sprintf("how a request begins: write #EP %.60s in a script, or ep=%.60[1]s in a comment", core.Printable(rest))
-			return nil, []error{&core.SyntaxError{What: "evolution profile", Column: column, Piece: word, Want: want}}
-		}
-		body, column, text = rest, column+len(word), rest
-	}
-	var all []error
-	for piece := range strings.SplitSeq(body, ",") {
-		s, err := core.ParseStep("evolution profile", column, piece)
-		if err != nil {
-			all = append(all, err)
-		} else if s.Nodes > nodes {
-			all = append(all, &core.SyntaxError{What: "evolution profile", Column: column, Piece: piece, Want: fmt.Sprintf("within the machine's %d nodes", nodes)})
-		}
-		column += len(piece) + 1
-	}
-	if len(all) > 0 {
-		return nil, all
-	}
-	ep, err := evolve.Parse(text)
-	if err != nil { // it is wrong as a whole: too long, too many steps
-		return nil, []error{err}
-	}
-	return ep, nil
 }

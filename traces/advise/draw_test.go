@@ -62,8 +62,8 @@ func TestEveryMistakeInAProfileIsTold(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("mistakes (-want +got):\n%s", diff)
 	}
-	if ep, errs := Check("2x20s,4x1m", 4); len(errs) > 0 || ep.Area() != 280 {
-		t.Errorf("%v, %v", ep, errs)
+	if r, errs := Check("2x20s,4x1m", 4); len(errs) > 0 || r.Choices[0].Area() != 280 {
+		t.Errorf("%v, %v", r, errs)
 	}
 	if _, errs := Check("1x3650d,2x3650d", 4); len(errs) != 1 {
 		t.Errorf("a profile of twenty years: %v", errs)

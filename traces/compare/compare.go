@@ -10,7 +10,9 @@ package compare
 
 import (
 	"context"
+	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -27,13 +29,16 @@ type Run struct {
 
 // Replay replays the workload under every policy, as many at a time as there are cores. It tells how many jobs are over, of
 // all policies together, from time to time and from several goroutines; told may be nil. When the context ends it returns
-// at once; replays under way go on, for nobody.
+// an *InterruptedError at once; replays under way go on, for nobody.
 func Replay(ctx context.Context, w workload.Workload, policies []policy.Policy, told func(over int)) ([]Run, error) {
 	var (
 		runs    = make([]Run, len(policies))
 		over    = make([]atomic.Int64, len(policies))
 		next    atomic.Int64
 		workers sync.WaitGroup
+
+		ended sync.Mutex // guards runs, and done: which of them are there
+		done  = make([]bool, len(policies))
 	)
 	tell := func() {
 		if told == nil {
@@ -54,15 +59,46 @@ func Replay(ctx context.Context, w workload.Workload, policies []policy.Policy, 
 				})
 				over[i].Store(int64(len(w.Jobs)))
 				tell()
-				runs[i] = Run{Result: result, Metrics: replay.Measure(w, result)}
+				run := Run{Result: result, Metrics: replay.Measure(w, result)}
+				ended.Lock()
+				runs[i], done[i] = run, true
+				ended.Unlock()
 			}
 		})
 	}
 	if err := until(ctx, workers.Wait); err != nil {
-		return nil, err
+		ended.Lock()
+		defer ended.Unlock()
+		return nil, &InterruptedError{Runs: slices.Clone(runs), Done: slices.Clone(done), err: err}
 	}
 	return runs, nil
 }
+
+// An InterruptedError says which policies were replayed before the context ended.
+type InterruptedError struct {
+	Runs []Run
+	Done []bool // of Runs
+	err  error
+}
+
+// Count returns how many replays ended, and of how many.
+func (e *InterruptedError) Count() (done, of int) {
+	for _, d := range e.Done {
+		if d {
+			done++
+		}
+	}
+	return done, len(e.Done)
+}
+
+// Error implements error.
+func (e *InterruptedError) Error() string {
+	done, of := e.Count()
+	return fmt.Sprintf("interrupted: %d of %d policies done", done, of)
+}
+
+// Unwrap returns why the context ended.
+func (e *InterruptedError) Unwrap() error { return e.err }
 
 // Once is one replay that is placed and not measured.
 func Once(ctx context.Context, w workload.Workload, p policy.Policy) (replay.Result, *replay.Placement, error) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +58,31 @@ func TestAnInterruptedComparisonGivesNothing(t *testing.T) {
 	}
 	if result, _, err := Once(ctx, three, policies(t, "easy")[0]); !errors.Is(err, context.Canceled) || result.Outcomes != nil {
 		t.Errorf("%d outcomes, error %v", len(result.Outcomes), err)
+	}
+}
+
+func TestAnInterruptedComparisonSaysWhatWasDone(t *testing.T) {
+	before := runtime.GOMAXPROCS(1) // one policy after the other
+	defer runtime.GOMAXPROCS(before)
+	ctx, stop := context.WithCancel(context.Background())
+	think := make(chan struct{})
+	defer close(think)
+	jobs := len(three.Jobs)
+	runs, err := Replay(ctx, three, policies(t, "easy", "fcfs", "conservative"), func(over int) {
+		if over == 2*jobs {
+			stop()
+			<-think
+		}
+	})
+	var stopped *InterruptedError
+	if !errors.As(err, &stopped) || runs != nil || !errors.Is(err, context.Canceled) {
+		t.Fatalf("%d runs, error %v", len(runs), err)
+	}
+	if !slices.Equal(stopped.Done, []bool{true, false, false}) || stopped.Runs[0].Policy != "easy" || stopped.Runs[0].Metrics.Waiting.Mean != 33 {
+		t.Errorf("done %v, first %+v", stopped.Done, stopped.Runs[0])
+	}
+	if said := err.Error(); said != "interrupted: 1 of 3 policies done" {
+		t.Error(said)
 	}
 }
 

@@ -154,7 +154,7 @@ type SizeError struct{ Line string }
 
 // Error returns one line.
 func (e *SizeError) Error() string {
-	return fmt.Sprintf("read the header's size of the machine: %s is no whole number of processors; write MaxProcs: 1024, or give --machine 1024", core.Shown(e.Line))
+	return fmt.Sprintf("read the header's size of the machine: %s is no whole number of processors; write MaxProcs: 1024, or give --nodes 1024", core.Shown(e.Line))
 }
 
 // sizeLine is a header line that seems to give the size of the machine, in whatever form.

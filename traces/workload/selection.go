@@ -18,7 +18,7 @@ const (
 )
 
 // ErrNoMachine says that a log does not tell the size of its machine.
-var ErrNoMachine = errors.New("the header has neither MaxProcs nor MaxNodes: give the size of the machine, as in --machine 128")
+var ErrNoMachine = errors.New("the header has neither MaxProcs nor MaxNodes: give the size of the machine, as in --nodes 128")
 
 // Selection says which jobs of a log are replayed, and what of them is changed before. The zero value is every usable job,
 // as the log has it.
@@ -171,7 +171,7 @@ func (s Selection) processors(log *swf.Log) (int, error) {
 	case n == 0:
 		return 0, fmt.Errorf("%s: %w", log.Name, ErrNoMachine)
 	case n > MaxNodes:
-		return 0, fmt.Errorf("%s: a machine of %d processors; at most %d are replayed, give --machine", log.Name, n, MaxNodes)
+		return 0, fmt.Errorf("%s: a machine of %d processors; at most %d are replayed, give --nodes", log.Name, n, MaxNodes)
 	}
 	return n, nil
 }

@@ -298,7 +298,7 @@ func TestBurstsOfAJobAreNoJobs(t *testing.T) {
 
 func TestASizeOfTheMachineThatCannotBeReadIsNamed(t *testing.T) {
 	_, err := Selection{}.Select(logOf(t, " MaxProcs: 1 024", [5]int64{0, 1, 1, 1, 1}))
-	const want = `read the header's size of the machine: "MaxProcs: 1 024" is no whole number of processors; write MaxProcs: 1024, or give --machine 1024`
+	const want = `read the header's size of the machine: "MaxProcs: 1 024" is no whole number of processors; write MaxProcs: 1024, or give --nodes 1024`
 	if err == nil || !strings.HasSuffix(err.Error(), ": "+want) {
 		t.Errorf("error %v, want %s", err, want)
 	}

@@ -59,7 +59,9 @@ With JOB it explains that one in sentences, and where "accordion step" goes in i
 	c.Flags().StringVar(&f.since, "since", "30d", "how far back sacct, OAR or the journal is asked, such as 7d or 12h")
 	c.Flags().StringVarP(&f.user, "user", "u", "", "only the jobs of this user")
 	c.Flags().BoolVar(&f.json, "json", false, "write JSON")
-	c.Flags().StringVar(&f.html, "html", "", "write the advice as one HTML page, too: the runs of each job drawn over each other, and its line")
+	c.Flags().StringVarP(&f.html, "out", "o", "", "write the advice as one HTML page, too: the runs of each job drawn over each other, and its line")
+	command.Output(c, "out", command.AFile)
+	command.OldFlag(c, "html", "out")
 	c.Flags().StringVar(&f.shortest, "shortest", "", "no step of a profile is shorter, such as 30s (default: 60s, or 2% of the job where that is more)")
 	c.Flags().Float64Var(&f.quantile, "quantile", 0.9, "a step lasts as long as this share of the runs kept to, above 0 and up to 1")
 	c.Flags().Float64Var(&f.margin, "margin", 0.1, "and by this much longer: 0.1 is a tenth")
@@ -97,7 +99,7 @@ func (f *flags) options() (advise.Options, error) {
 		o.Margin = -1
 	}
 	if f.shortest != "" {
-		d, ok := core.ParseDuration(f.shortest)
+		d, ok := command.Duration(f.shortest)
 		if !ok || d == 0 {
 			return o, fmt.Errorf("--shortest %s is no duration above 0: write %s", core.Shown(f.shortest), core.DurationForms)
 		}
@@ -112,7 +114,7 @@ func (f *flags) run(cmd *cobra.Command, job string) error {
 		return command.Usage(fmt.Errorf("advise: %w", err))
 	}
 	if job != "" && f.html != "" {
-		return command.Usage(errors.New("advise: --html is a page of all jobs: leave the job away"))
+		return command.Usage(errors.New("advise: -o writes a page of all jobs: leave the job away"))
 	}
 	if err := f.whatIf.check(cmd, f.user, job); err != nil {
 		return command.Usage(fmt.Errorf("advise: %w", err))
@@ -122,7 +124,7 @@ func (f *flags) run(cmd *cobra.Command, job string) error {
 	}
 	if f.managed {
 		if f.whatIf.on || f.oar || f.file != "" || f.html != "" || job != "" {
-			return command.Usage(errors.New("advise: --managed reads the sidecar's journal: leave --from, --oar, --html, --what-if and the job away"))
+			return command.Usage(errors.New("advise: --managed reads the sidecar's journal: leave --from, --oar, -o, --what-if and the job away"))
 		}
 		return f.reviewManaged(cmd, o)
 	}

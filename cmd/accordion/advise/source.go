@@ -64,7 +64,7 @@ func (f *flags) source() (source, error) {
 
 // span is how far back is asked.
 func (f *flags) span() (core.Time, error) {
-	since, ok := core.ParseDuration(f.since)
+	since, ok := command.Duration(f.since)
 	if !ok || since == 0 {
 		return 0, fmt.Errorf("--since %s is no duration above 0: write %s", core.Shown(f.since), core.DurationForms)
 	}

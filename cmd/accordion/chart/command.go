@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"accordion/cmd/accordion/command"
 	"accordion/core/hostlist"
@@ -38,6 +40,7 @@ standard error. Of an accounting of several clusters (a column Cluster) the jobs
 	}
 	clusters := command.ClustersFlag(c)
 	out := c.Flags().StringP("out", "o", "accordion-gantt.html", "the page to write")
+	command.Output(c, "out", command.AFile)
 	title := c.Flags().String("title", "Accordion on Slurm", "title of the page")
 	nodes := c.Flags().String("nodes", "", "the rows, as a host list: n[1-16] (default: the nodes that were held)")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -53,6 +56,9 @@ standard error. Of an accounting of several clusters (a column Cluster) the jobs
 		cluster, err := clusters.One()
 		if err != nil {
 			return err
+		}
+		if len(jobs) == 0 {
+			return command.Usage(errors.New("gantt: the accounting has no jobs; pipe sacct into it, or name a file, as accordion gantt --help shows"))
 		}
 		if jobs, err = ofCluster(cmd, jobs, cluster); err != nil {
 			return command.Usage(err)
@@ -81,6 +87,9 @@ standard error. Of an accounting of several clusters (a column Cluster) the jobs
 
 func readAccounting(in io.Reader, args []string) ([]sacct.Job, sacct.Unread, error) {
 	name := "standard input"
+	if f, ok := in.(*os.File); ok && len(args) == 0 && term.IsTerminal(int(f.Fd())) { // it would wait, without a word
+		return nil, sacct.Unread{}, errors.New("gantt: give a file of Slurm's accounting, or pipe sacct into it, as accordion gantt --help shows")
+	}
 	if len(args) == 1 && args[0] != "-" {
 		name = args[0]
 		f, err := os.Open(name)

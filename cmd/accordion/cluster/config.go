@@ -15,7 +15,6 @@ func Config() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
 		Short: "Show a commented configuration, or check one",
-		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return command.Usage(errors.New("config: say which: accordion config example, or accordion config check"))
 		},

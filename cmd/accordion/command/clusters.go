@@ -74,7 +74,7 @@ func openJournal(path, socket string, remote func(socket, path string) journal.R
 
 // Chosen is the clusters that --cluster leaves of those that the configuration describes.
 func (c Clusters) Chosen() ([]Cluster, error) {
-	conf, err := c.file.Load()
+	conf, err := c.file.Shown()
 	if err != nil {
 		return nil, err
 	}

@@ -3,12 +3,15 @@
 package command
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"accordion/adapter/config"
 )
@@ -32,6 +35,12 @@ func Warn(cmd *cobra.Command, warnings []string) {
 	}
 }
 
+// statusInterrupted is the exit status after Ctrl-C, as shells have it.
+const statusInterrupted = 130
+
+// Interrupted marks an error as that of a command that was interrupted: exit status 130.
+func Interrupted(err error) error { return ExitError{Status: statusInterrupted, Err: err} }
+
 // NoArguments refuses arguments as a mistake of the command line.
 func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
@@ -46,6 +55,17 @@ func OneFile(cmd *cobra.Command, args []string) error {
 		return Usage(fmt.Errorf("%s: give one FILE, or - for standard input; there are %d arguments", cmd.Name(), len(args)))
 	}
 	return nil
+}
+
+// OldFlag lets a command take a flag by its older name, too; its help does not show that one.
+func OldFlag(c *cobra.Command, old, name string) {
+	before := c.Flags().GetNormalizeFunc()
+	c.Flags().SetNormalizeFunc(func(f *pflag.FlagSet, typed string) pflag.NormalizedName {
+		if typed == old {
+			typed = name
+		}
+		return before(f, typed)
+	})
 }
 
 // Complete lets the shell complete a flag's value with one of a few words.
@@ -92,6 +112,20 @@ func (c Config) Path() string {
 		}
 	}
 	return config.DefaultPath
+}
+
+// errNotSetUp is for users of a host where nothing is configured.
+var errNotSetUp = errors.New("Accordion is not set up on this host: there is no " + config.DefaultPath +
+	"; run this on the sidecar's host, which your administrator knows, or name its configuration with --config (to set one up: accordion setup)")
+
+// Shown is Load for a command that shows what a sidecar does: where nothing is configured, it is on the wrong host.
+func (c Config) Shown() (config.Clusters, error) {
+	if path := c.Path(); path == config.DefaultPath {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return config.Clusters{}, Usage(errNotSetUp)
+		}
+	}
+	return c.Load()
 }
 
 // Load reads the configuration, and those that it lists. Mistakes in them are the caller's.

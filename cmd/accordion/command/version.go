@@ -1,36 +1,70 @@
 package command
 
 import (
+	"cmp"
+	"fmt"
+	"runtime"
 	"runtime/debug"
+
+	"github.com/spf13/cobra"
 )
 
-// version is what a package was built from, which its linker writes here; empty in any other program.
-var version string
+// What a package was built from, which its linker writes here; empty in any other program.
+var version, commit, date string
 
-// Version says which source this program was built from: the module's version, or the commit, with + when the tree had
-// changes that were not committed.
-func Version() string {
-	if version != "" {
-		return version
-	}
+// build is what a program says of itself.
+type build struct{ version, commit, date string }
+
+// read returns what the linker and the Go tool wrote into this program.
+func read() build {
+	b := build{version: version, commit: cmp.Or(commit, "unknown"), date: cmp.Or(date, "unknown")}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "unknown"
+		return b
 	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
+	if v := info.Main.Version; b.version == "" && v != "(devel)" {
+		b.version = v
 	}
-	commit, changed := "", ""
+	changed := ""
 	for _, s := range info.Settings {
 		switch {
 		case s.Key == "vcs.revision":
-			commit = s.Value[:min(12, len(s.Value))]
+			b.commit = s.Value
+		case s.Key == "vcs.time":
+			b.date = s.Value
 		case s.Key == "vcs.modified" && s.Value == "true":
 			changed = "+"
 		}
 	}
-	if commit == "" {
+	b.commit += changed
+	return b
+}
+
+// Version returns which source this program was built from: the package's or the module's version, else the commit, with + when
+// the tree had changes that were not committed.
+func Version() string {
+	b := read()
+	switch {
+	case b.version != "":
+		return b.version
+	case b.commit == "unknown":
 		return "development"
+	case len(b.commit) > 12:
+		return b.commit[:12] + b.commit[min(40, len(b.commit)):]
 	}
-	return commit + changed
+	return b.commit
+}
+
+// VersionCommand is "accordion version".
+func VersionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, the commit and its date",
+		Args:  NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			b := read()
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "accordion %s\ncommit    %s\ndate      %s\nbuilt by  %s for %s/%s\n", Version(), b.commit, b.date, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
 }

@@ -26,6 +26,7 @@ A workload has a job a line: WHEN USER NAME WHAT WORK%, where WHAT is ep=2x4m,6x
 	}
 	speed := c.Flags().Int("speed", 90, "how many times as fast as the wall clock")
 	out := c.Flags().StringP("out", "o", "accordion-demo.html", "the page to write")
+	command.Output(c, "out", command.AFile)
 	nodes := c.Flags().Int("nodes", 16, "nodes of the machine")
 	workload := c.Flags().String("workload", "", "file with another workload than the bundled one")
 	journal := c.Flags().String("journal", "", "keep the sidecar's journal in this file")

@@ -19,8 +19,8 @@ import (
 // Launch is "accordion launch".
 func Launch() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "launch --model MODEL [--name NAME] [--most DURATION] [--on CLUSTER='sbatch …'] … [-- sbatch … JOB.SH]",
-		Short: "Submit an application that chooses its hosts itself, on one cluster or several, and stay until it is over",
+		Use:   "launch --model MODEL [--on CLUSTER='sbatch …'] … [-- sbatch … JOB.SH]",
+		Short: "Submit an application that chooses its hosts itself, and wait until it has ended",
 		Long: `Submit an application instead of a job: it is shown what is free on every cluster and until when, asks for what suits it best, and asks
 anew when that changes, until it starts. It stays in the foreground, as srun does.
 
@@ -113,7 +113,7 @@ func launchOptions(model, name, most string) (application.Options, error) {
 		return o, fmt.Errorf("--name has %d bytes, at most %d are possible", len(name), mostName)
 	}
 	if most != "" {
-		d, ok := core.ParseDuration(most)
+		d, ok := command.Duration(most)
 		if !ok || d == 0 {
 			return o, fmt.Errorf("--most: %s is not a duration above 0: write %s", core.Shown(most), core.DurationForms)
 		}

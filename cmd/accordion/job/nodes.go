@@ -35,7 +35,7 @@ With --file it prints only where that file is; status 1 while there is none:
 		}
 		return nil
 	}
-	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return finish(cmd, shim.Usage(err)) })
+	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return finish(cmd, shim.Usage(command.WrongFlag(cmd, err))) })
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *file {
 			return finish(cmd, shim.HostsFile(os.LookupEnv))

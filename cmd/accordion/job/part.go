@@ -43,7 +43,7 @@ It waits for as long as it takes. When the sidecar is restarted meanwhile it wai
 answered it gives up after 10 seconds. The sidecar is where accordion step asks it.`,
 	}
 	done := c.Flags().Int("done", 0, "say that this part is over, with an exit `status`")
-	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return finish(cmd, shim.Usage(err)) })
+	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return finish(cmd, shim.Usage(command.WrongFlag(cmd, err))) })
 	c.Args = func(cmd *cobra.Command, args []string) error {
 		if err := command.NoArguments(cmd, args); err != nil {
 			return finish(cmd, shim.Usage(err))

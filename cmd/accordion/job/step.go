@@ -58,15 +58,15 @@ a file with a line for each core. Further:
 and, for the next call, ACCORDION_JOB and ACCORDION_TASKS. The sidecar is where ACCORDION_SOCKET (path
 of its socket) or ACCORDION_ADDRESS (HOST:PORT) says, else where a file accordion.address beside slurm.conf or oar.conf says, else at
 the usual socket.`,
-		Example: `    eval "$(accordion step --keep n3,n4)"           when the job shrinks, these stay
-    eval "$(accordion step --release n[5-6])"       when the job shrinks, these go; the node of the script stays`,
+		Example: `    eval "$(accordion step --keep n3,n4)"    when the job shrinks, these stay
+    eval "$(accordion step --release n[5-6])"    when the job shrinks, these go, but never the script's`,
 	}
 	keep := c.Flags().String("keep", "", "when the job shrinks, the `nodes` that stay, as n3,n[5-7]")
 	release := c.Flags().String("release", "", "when the job shrinks, the `nodes` that go")
 	timeout := c.Flags().String("timeout", "", "how long to wait at most, a `duration` such as 90s, 10m or 1h30m (default: as long as it takes)")
 
 	// Whatever goes wrong, what is printed has the status: `eval ""` would go on as if all were well.
-	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return finish(cmd, shim.Usage(err)) })
+	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return finish(cmd, shim.Usage(command.WrongFlag(cmd, err))) })
 	c.Args = func(cmd *cobra.Command, args []string) error {
 		if err := command.NoArguments(cmd, args); err != nil {
 			return finish(cmd, shim.Usage(err))
@@ -81,7 +81,7 @@ the usual socket.`,
 			}
 		}
 		if cmd.Flags().Changed("timeout") {
-			d, ok := core.ParseDuration(*timeout)
+			d, ok := command.Duration(*timeout)
 			if !ok || d == 0 {
 				return finish(cmd, shim.Usage(fmt.Errorf("--timeout: %s is not a duration above 0: write %s", core.Shown(*timeout), core.DurationForms)))
 			}

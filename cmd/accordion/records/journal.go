@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"accordion/adapter/journal"
 	"accordion/cmd/accordion/command"
+	"accordion/core"
 )
 
 // Journal is "accordion journal".
@@ -37,22 +39,42 @@ name (with --json: cluster, of each object); --cluster shows those of one. Ids c
 	var pick selection
 	c.Flags().Int64Var(&pick.job, "job", 0, "only this job's entries")
 	offers(c, "job", offerJobs(clusters))
-	c.Flags().Int64Var(&pick.since, "since", 0, "only entries with an id above this one")
+	since := c.Flags().String("since", "", "only entries of this time to now, such as 1h or 7d; or those with an id above this one, such as 4711")
 	c.Flags().BoolVar(&pick.follow, "follow", false, "go on with new entries as they come, until interrupted")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
-		if pick.job < 0 || pick.since < 0 {
-			return command.Usage(fmt.Errorf("journal: --job and --since take numbers from 1"))
+		if pick.job < 0 {
+			return command.Usage(errors.New("journal: --job takes a job's number, such as 4711"))
+		}
+		if err := pick.begin(*since, time.Now()); err != nil {
+			return command.Usage(fmt.Errorf("journal: --since: %w", err))
 		}
 		all, err := clusters.Chosen()
 		if err != nil {
 			return err
 		}
 		if len(all) > 1 && pick.since != 0 {
-			return command.Usage(errors.New("journal: --since takes an id of one cluster's journal: say with --cluster whose"))
+			return command.Usage(errors.New("journal: --since takes an id of one cluster's journal: say with --cluster whose, or give a duration, such as 1h"))
 		}
 		return showJournals(cmd, all, pick, format{json: *asJSON, column: len(all) > 1, atOnce: pick.follow})
 	}
 	return c
+}
+
+// begin sets where the entries begin, from an id or from how long ago.
+func (s *selection) begin(since string, now time.Time) error {
+	if since == "" {
+		return nil
+	}
+	if id, err := strconv.ParseInt(since, 10, 64); err == nil && id >= 0 {
+		s.since = id
+		return nil
+	}
+	ago, ok := command.Duration(since)
+	if !ok {
+		return fmt.Errorf("%s is neither how long ago, such as 1h or 7d, nor an entry's id, such as 4711", core.Shown(since))
+	}
+	s.from = now.Add(-time.Duration(ago) * time.Second)
+	return nil
 }
 
 // showJournals shows what is picked of the clusters' journals; those that cannot be read are told first.

@@ -17,7 +17,6 @@ func Limits() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "limits",
 		Short: "Reset what is counted for a limit of a user",
-		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return command.Usage(errors.New("limits: say what: accordion limits reset USER"))
 		},

@@ -18,9 +18,26 @@ type selection struct {
 	job    int64 // 0: all
 	since  int64 // above this id
 	follow bool  // and those to come
+
+	from time.Time // entries of this time or later
 }
 
+// of returns what is selected of a journal.
 func (s selection) of(ctx context.Context, j journal.Reader) log {
+	if s.from.IsZero() {
+		return s.byID(ctx, j)
+	}
+	return func(yield func(journal.Entry, error) bool) {
+		for e, err := range s.byID(ctx, j) {
+			if (err != nil || !e.At.Before(s.from)) && !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// byID returns the entries of the job, or of all, above the id.
+func (s selection) byID(ctx context.Context, j journal.Reader) log {
 	switch {
 	case s.follow:
 		return j.Follow(ctx, s.since, s.job, 200*time.Millisecond)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"accordion/adapter/config"
 	"accordion/adapter/journal"
 	"accordion/adapter/readers"
 	"accordion/adapter/status"
@@ -119,6 +120,9 @@ func explainJob(j journal.Reader, c command.Cluster, args []string) (any, text, 
 	x, err := status.Explain(j, id)
 	x.Cluster = cmp.Or(c.Name, x.Cluster)
 	unknown := (*status.UnknownJob)(nil)
+	if errors.As(err, &unknown) {
+		unknown.Pool = poolOf(c)
+	}
 	if errors.As(err, &unknown) || err == nil && (x.Job == nil || x.Job.Kind == view.Delegated) {
 		request := ""
 		if x.Job != nil {
@@ -133,4 +137,15 @@ func explainJob(j journal.Reader, c command.Cluster, args []string) (any, text, 
 		}
 	}
 	return x, x.Write, err
+}
+
+// poolOf returns where a cluster's managed jobs are, for a message; "" where that has no name.
+func poolOf(c command.Cluster) string {
+	switch c.System {
+	case config.SystemSlurm:
+		return "partition " + c.Slurm.Partition
+	case config.SystemOAR:
+		return "queue " + c.OAR.Queue
+	}
+	return ""
 }

@@ -1,10 +1,14 @@
 package schedule
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"accordion/cmd/accordion/command"
 	"accordion/core"
@@ -12,18 +16,28 @@ import (
 	"accordion/traces/advise"
 )
 
+// mostScript bounds what is read of a script: the plug-in reads as many bytes before the first command.
+const mostScript = 1 << 20
+
 // EP is "accordion ep".
 func EP() *cobra.Command {
 	c := &cobra.Command{Use: "ep", Short: "Evolution profiles as users write them"}
 	var nodes int
+	options := map[string]*string{}
 	check := &cobra.Command{
-		Use:   "check [flags] PROFILE",
+		Use:   "check [flags] [PROFILE|SCRIPT|-]",
 		Short: "Draw a profile, or tell every mistake in it",
-		Long: `Draw a profile, such as 5x500s,10x1h, say what it holds, and how much more the job would hold as a rigid one. Of a wrong one every mistake is
-told, with its column.`,
+		Long: `Draw an evolution profile or list moldable configurations, say what they hold, and how much more a rigid job would
+hold. Of a wrong one every mistake is told, with its column.
+
+PROFILE is what a user writes: 5x500s,10x1h, alternatives 2x1h,8x1h|4x40m,16x40m, configurations 4x2h|8x70m, a model
+amdahl:p=0.99,t1=10h,nodes=1-256; also as "#EP …", "#MOLD …", "ep=…" or "--mold=…". Loose forms, such as "2 x 1.5h", are read too,
+and the form that sbatch and oarsub take is printed.
+
+SCRIPT is a job's script, - is standard input. The lines before its first command are read as sbatch and oarsub read them.`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return command.Usage(fmt.Errorf("ep check: give one profile, such as 5x500s,10x1h; there are %d arguments", len(args)))
+			if len(args) > 1 {
+				return command.Usage(fmt.Errorf("ep check: give one profile, such as 5x500s,10x1h, or one script; there are %d arguments", len(args)))
 			}
 			return nil
 		},
@@ -31,25 +45,127 @@ told, with its column.`,
 			if nodes < 1 || nodes > core.MaxNodes {
 				return command.Usage(fmt.Errorf("ep check: --nodes %d is not from 1 to %d", nodes, core.MaxNodes))
 			}
-			ep, mistakes := advise.Check(args[0], nodes)
+			for word, text := range options {
+				if *text != "" {
+					args = append(args, strings.TrimPrefix(word+"="+*text, "comment="))
+				}
+			}
+			if len(args) > 1 {
+				return command.Usage(errors.New("ep check: give one profile or one script"))
+			}
+			request, mistakes, err := read(cmd.InOrStdin(), args, nodes)
+			if err != nil {
+				return command.Usage(err)
+			}
 			for i, err := range mistakes {
 				if i == len(mistakes)-1 {
 					return command.Usage(err)
 				}
 				fmt.Fprintln(cmd.ErrOrStderr(), "accordion:", err)
 			}
-			return drawn(cmd.OutOrStdout(), ep)
+			return show(cmd.OutOrStdout(), request)
 		},
 	}
-	check.Flags().IntVar(&nodes, "nodes", core.MaxNodes, "of the machine: no step has more")
+	check.Flags().IntVar(&nodes, "nodes", core.MaxNodes, "nodes of the machine: no step has more")
+	for _, word := range []string{"ep", "mold", "comment"} { // a user may write the option of sbatch
+		options[word] = check.Flags().String(word, "", "the request as an option of sbatch")
+		_ = check.Flags().MarkHidden(word) // it exists
+	}
 	c.AddCommand(check)
 	return c
 }
 
-// drawn writes the picture and what it comes to.
-func drawn(w io.Writer, ep core.EP) error {
-	rigid := int64(ep.Peak()) * ep.Total()
-	_, err := fmt.Fprintf(w, "%s\n%s: %d steps, %s, at most %d nodes.\nIt holds %.2f node-hours. A rigid job would hold %.2f, %.0f %% of it unused.\n", advise.Draw(ep, 60, 12),
-		evolve.Format(ep), len(ep), core.FormatDuration(ep.Total()), ep.Peak(), float64(ep.Area())/3600, float64(rigid)/3600, 100*float64(rigid-ep.Area())/float64(rigid))
+// read returns the request of the command line, of a script, or of standard input.
+func read(in io.Reader, args []string, nodes int) (advise.Request, []error, error) {
+	fail := func(err error) (advise.Request, []error, error) {
+		return advise.Request{}, nil, fmt.Errorf("ep check: %w", err)
+	}
+	if len(args) == 0 {
+		if f, ok := in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+			return fail(errors.New("give one profile, such as 5x500s,10x1h, or a script"))
+		}
+	} else if args[0] != "-" {
+		info, err := os.Stat(args[0])
+		switch {
+		case err == nil && info.Mode().IsRegular():
+			file, err := os.Open(args[0])
+			if err != nil {
+				return fail(err)
+			}
+			defer file.Close()
+			in = file
+		case strings.Contains(args[0], "/") && !strings.ContainsAny(args[0], ",|="):
+			return fail(fmt.Errorf("%s is neither a profile, such as 5x500s,10x1h, nor a script's file", core.Shown(args[0])))
+		default:
+			request, mistakes := advise.Check(args[0], nodes)
+			return request, mistakes, nil
+		}
+	}
+	text, err := io.ReadAll(io.LimitReader(in, mostScript))
+	if err != nil {
+		return fail(err)
+	}
+	script := string(text)
+	if strings.TrimSpace(script) == "" {
+		return fail(errors.New("nothing is on standard input: give one profile, such as 5x500s,10x1h, or a script"))
+	}
+	if !strings.Contains(strings.TrimSpace(script), "\n") && !strings.HasPrefix(script, "#!") {
+		request, mistakes := advise.Check(script, nodes)
+		return request, mistakes, nil
+	}
+	request, mistakes := advise.CheckScript(script, nodes)
+	return request, mistakes, nil
+}
+
+// show writes the picture of each profile, or the configurations, and what they come to.
+func show(w io.Writer, r advise.Request) error {
+	var b strings.Builder
+	if r.Loose {
+		fmt.Fprintf(&b, "sbatch and oarsub take this form only: #%s %s   or   %s=%[2]s\n\n", strings.ToUpper(r.Word), r.Text, r.Word)
+	}
+	if r.Word == "mold" {
+		configurations(&b, r.Choices)
+	} else {
+		for i, ep := range r.Choices {
+			if len(r.Choices) > 1 {
+				fmt.Fprintf(&b, "Alternative %d of %d:\n", i+1, len(r.Choices))
+			}
+			drawn(&b, ep)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// drawn writes the picture of a profile and what it comes to.
+func drawn(b *strings.Builder, ep core.EP) {
+	rigid := int64(ep.Peak()) * ep.Total()
+	fmt.Fprintf(b, "%s\n%s: %s, %s, at most %s.\nIt holds %.2f node-hours. A rigid job would hold %.2f, %.0f %% of it unused.\n", advise.Draw(ep, 60, 12),
+		evolve.Format(ep), number(len(ep), "step"), core.FormatDuration(ep.Total()), number(ep.Peak(), "node"), float64(ep.Area())/3600, float64(rigid)/3600, 100*float64(rigid-ep.Area())/float64(rigid))
+}
+
+// mostShown bounds the table of configurations.
+const mostShown = 20
+
+// configurations writes a table of moldable configurations.
+func configurations(b *strings.Builder, choices []core.EP) {
+	fmt.Fprintf(b, "%7s  %12s  %10s\n", "nodes", "time", "node-hours")
+	for i, ep := range choices {
+		if len(choices) > mostShown && i >= mostShown-1 && i < len(choices)-1 {
+			if i == mostShown-1 {
+				fmt.Fprintf(b, "%7s\n", "...")
+			}
+			continue
+		}
+		fmt.Fprintf(b, "%7d  %12s  %10.2f\n", ep.Peak(), core.FormatDuration(ep.Total()), float64(ep.Area())/3600)
+	}
+	fmt.Fprintf(b, "\n%s: the scheduler chooses one when the job starts.\n", number(len(choices), "size"))
+}
+
+// number returns how many there are of something, as in "1 step" or "3 steps".
+func number(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }

@@ -19,7 +19,6 @@ func Command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "setup",
 		Short: "Set the sidecar up beside a Slurm or an OAR, or take that back",
-		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return command.Usage(errors.New("setup: say beside what: accordion setup slurm, or accordion setup oar"))
 		},

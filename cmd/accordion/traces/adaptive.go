@@ -25,7 +25,7 @@ func adaptiveCommand() *cobra.Command {
 		asJSON bool
 	)
 	c := &cobra.Command{
-		Use:   "adaptive [" + strings.Join(adaptive.Names, "|") + "]",
+		Use:   "adaptive [fig4|…|fig14|claims]",
 		Short: "Adaptive sizing: Figures 4 to 14 and the claims of SCOJO-P (JSSPP 2006)",
 		Long: `Run the experiments of Barsanti and Sodan, "Adaptive Job Scheduling Via Predictive Job Resource Allocation" (JSSPP 2006), with
 the policies of "accordion replay": 10,000 jobs of the model of Lublin and Feitelson on 128 nodes, with the load of W1 and of the
@@ -46,7 +46,9 @@ The same seed gives the same figures on every machine, except for times. docs/ad
 	c.Flags().IntVar(&e.Seeds, "seeds", 20, "how many seeds each figure is the mean of")
 	c.Flags().Uint64Var(&e.Seed, "seed", 1, "the first seed")
 	c.Flags().BoolVar(&e.Readings, "readings", false, "claims: also what moves them, and what does not")
-	c.Flags().StringVarP(&folder, "output", "o", "", "a folder for the figures: an SVG each")
+	c.Flags().StringVarP(&folder, "out", "o", "", "a folder for the figures: an SVG each")
+	command.Output(c, "out", command.AFolder)
+	command.OldFlag(c, "output", "out")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, for programs")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		names := args

@@ -25,7 +25,7 @@ func Compare() *cobra.Command {
 		Long: `Replay a log in the Standard Workload Format under several policies, on all cores, and print one table with the differences to the
 first policy. The policies see the same jobs: those that do not know evolving or moldable jobs run them rigidly.
 
-` + policyHelp + `
+"accordion help policies" says what each policy does, "accordion help shapes" how the jobs of --evolving and --moldable change.
 
 With -o DIR it writes report.html, and for each policy a folder with the files of "accordion replay".
 
@@ -40,9 +40,11 @@ that tell their profiles and the others apart: what a policy does where 0% evolv
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	f.register(c)
-	c.Flags().StringSliceVar(&f.names, "policies", []string{"easy", "conservative"}, "the policies, with commas between them; the first is what the others are compared with")
-	command.CompleteList(c, "policies", policy.Words()...)
+	c.Flags().StringSliceVar(&f.names, "policy", []string{"easy", "conservative"}, "the policies, with commas between them; the first is what the others are compared with")
+	command.OldFlag(c, "policies", "policy")
+	command.CompleteList(c, "policy", policy.Words()...)
 	c.Flags().StringVarP(&f.out, "out", "o", "", "folder for the report and the results; it is made where it does not exist")
+	command.Output(c, "out", command.AFolder)
 	c.Flags().StringSliceVar(&f.shares, "shares", nil, "side by side: what if these shares of the jobs evolved, such as 0%,10%,30%,100%")
 	c.Flags().IntVar(&f.seeds, "seeds", 1, "draw who evolves so many times, from --seed on: the table has means, with 95 % intervals")
 	return c
@@ -57,7 +59,7 @@ type compareFlags struct {
 
 func (f *compareFlags) run(cmd *cobra.Command, path string) error {
 	if len(f.names) == 0 {
-		return command.Usage(errors.New("compare: --policies names none; give at least one"))
+		return command.Usage(errors.New("compare: --policy names none; give at least one"))
 	}
 	if f.figures && f.out == "" {
 		return command.Usage(errFigures)
@@ -77,6 +79,9 @@ func (f *compareFlags) run(cmd *cobra.Command, path string) error {
 		return err
 	}
 	runs, err := replayed(cmd.Context(), w, policies)
+	if stopped := (*compare.InterruptedError)(nil); errors.As(err, &stopped) {
+		return f.partial(cmd.OutOrStdout(), w, stopped)
+	}
 	if err != nil {
 		return fmt.Errorf("comparing policies on %s: %w", w.Name, err)
 	}
@@ -89,6 +94,25 @@ func (f *compareFlags) run(cmd *cobra.Command, path string) error {
 	}
 	_, err = io.WriteString(cmd.OutOrStdout(), w.String()+"\n"+compare.Text(f.names, metrics, true)+compare.Losers(f.names, metrics))
 	return err
+}
+
+// partial writes the table of the policies that were replayed before an interrupt.
+func (f *compareFlags) partial(out io.Writer, w *selectedLog, stopped *compare.InterruptedError) error {
+	var names []string
+	var metrics []replay.Metrics
+	for i, run := range stopped.Runs {
+		if stopped.Done[i] {
+			names, metrics = append(names, f.names[i]), append(metrics, run.Metrics)
+		}
+	}
+	text := w.String() + "\n"
+	if len(names) > 0 {
+		text += compare.Text(names, metrics, stopped.Done[0])
+	}
+	if _, err := io.WriteString(out, text+stopped.Error()+"\n"); err != nil {
+		return err
+	}
+	return command.Interrupted(stopped)
 }
 
 // save writes the report, and each policy's files, all of it or nothing.

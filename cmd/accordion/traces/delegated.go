@@ -92,7 +92,9 @@ for times. docs/delegated.md has the readings of the paper, and what its algorit
 	c.Flags().BoolVar(&e.All, "all", false, "fig9: the cem application of W1 in each place from 1 to 200")
 	c.Flags().BoolVar(&sensitivity, "sensitivity", false, "also what becomes of the figures under other readings of the cem application")
 	c.Flags().IntVar(&e.Draws, "draws", 0, "how many draws fig10 has (default 200); with claims: make fig10 for its claims, too")
-	c.Flags().StringVarP(&folder, "output", "o", "", "a folder for the figures: an SVG a panel")
+	c.Flags().StringVarP(&folder, "out", "o", "", "a folder for the figures: an SVG a panel")
+	command.Output(c, "out", command.AFolder)
+	command.OldFlag(c, "output", "out")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, for programs")
 	command.Complete(c, "sizes", "cut", "skip", "nodes")
 	c.RunE = func(cmd *cobra.Command, args []string) error {

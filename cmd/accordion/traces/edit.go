@@ -3,6 +3,8 @@ package traces
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -95,7 +97,7 @@ var errLogTime = errors.New("is no time: write 36h, 7d, 2006-12-18 or 2006-12-18
 
 // logTime reads a time of a log, in its seconds.
 func logTime(h *swf.Header, text string) (core.Time, error) {
-	if d, ok := core.ParseDuration(text); ok {
+	if d, ok := command.Duration(text); ok {
 		return d, nil
 	}
 	for _, form := range []string{time.DateOnly, "2006-01-02T15:04", "2006-01-02T15:04:05"} {
@@ -126,7 +128,7 @@ times are written 90s, 10m, 1h30m, 2d. Lists are numbers with commas: --user 3,1
 				flag, text string
 				into       *core.Time
 			}{{"min-run", minRun, &s.MinRun}, {"max-run", maxRun, &s.MaxRun}, {"min-request", minRequest, &s.MinRequest}, {"max-request", maxRequest, &s.MaxRequest}} {
-				d, ok := core.ParseDuration(f.text)
+				d, ok := command.Duration(f.text)
 				if f.text != "" && (!ok || d == 0) {
 					return fmt.Errorf("--%s %s is no time above 0: write %s", f.flag, core.Shown(f.text), core.DurationForms)
 				}
@@ -158,6 +160,7 @@ times are written 90s, 10m, 1h30m, 2d. Lists are numbers with commas: --user 3,1
 		lists[flag] = c.Flags().String(flag, "", flag+"s by number, such as 3,17")
 	}
 	c.Flags().StringVar(&status, "status", "", "how the jobs ended: failed,completed,cancelled or numbers")
+	command.CompleteList(c, "status", "failed", "completed", "cancelled")
 	c.Flags().BoolVar(&s.Invert, "invert", false, "keep the jobs that do not meet it")
 	return c
 }
@@ -172,6 +175,9 @@ func numberList(text string, words map[string]int32) (list []int32, err error) {
 		if !isWord {
 			wide, err := strconv.ParseInt(piece, 10, 32)
 			if err != nil {
+				if len(words) > 0 {
+					return nil, fmt.Errorf("%s is not %s or a number of the format's", core.Shown(piece), strings.Join(slices.Sorted(maps.Keys(words)), ", "))
+				}
 				return nil, fmt.Errorf("%s is no number; write a list such as 3,17", core.Shown(piece))
 			}
 			n = int32(wide)

@@ -46,7 +46,9 @@ All is in a folder of its own in $TMPDIR, which is taken away at the end, and so
 	c.Flags().IntSliceVar(&shares, "points", []int{0, 20, 50, 80, 100}, "per cent of the jobs that cem applications replace: a run each")
 	c.Flags().Uint64Var(&seed, "seed", 1, "of what is drawn")
 	c.Flags().StringVar(&path, "jobs", "", "one run of the jobs of this `file` in place of the log's")
-	c.Flags().StringVarP(&folder, "output", "o", "", "a folder for the figure: an SVG a panel")
+	c.Flags().StringVarP(&folder, "out", "o", "", "a folder for the figure: an SVG a panel")
+	command.Output(c, "out", command.AFolder)
+	command.OldFlag(c, "output", "out")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, for programs")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := checkLive(l, shares); err != nil {

@@ -4,6 +4,7 @@ package traces
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	_ "time/tzdata" // logs name the time zone of their site, which this machine need not know
@@ -25,13 +26,9 @@ make one from Slurm's accounting. Logs may be compressed by gzip. - is standard 
 
 Lines that are not as the format wants them are read as well as can be, and counted on standard error; with --strict the
 first of them is an error.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return command.Usage(fmt.Errorf("trace: say what to do: info, check, convert, cut, filter, from-sacct, generate or statistics"))
-			}
-			return command.Usage(fmt.Errorf("trace: %q is none of info, check, convert, cut, filter, from-sacct, generate, statistics", args[0]))
+		RunE: func(*cobra.Command, []string) error {
+			return command.Usage(errors.New("trace: say what to do: info, check, convert, cut, filter, from-sacct, generate or statistics"))
 		},
-		RunE: func(*cobra.Command, []string) error { return nil },
 	}
 	for _, sub := range []func() *cobra.Command{infoCommand, checkCommand, convertCommand, cutCommand, filterCommand, fromSacctCommand, generateCommand, statisticsCommand} {
 		c.AddCommand(sub())
@@ -77,18 +74,20 @@ func infoCommand() *cobra.Command {
 		Args:  someLogs,
 	}
 	asJSON := c.Flags().Bool("json", false, "print JSON, one object a log in a line")
-	machine := c.Flags().Int("machine", 0, "size of the machine in processors (default: as the header says)")
+	var machine machineFlag
+	machine.register(c)
 	strict := strictFlag(c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if *machine < 0 {
-			return command.Usage(fmt.Errorf("info: --machine %d is not above 0", *machine))
+		size, err := machine.size(cmd, 1)
+		if err != nil {
+			return command.Usage(fmt.Errorf("info: %w", err))
 		}
 		for i, path := range args {
 			log, err := openLog(cmd, path, *strict) // what is wrong is in the survey
 			if err != nil {
 				return err
 			}
-			s := survey.Of(log, *machine)
+			s := survey.Of(log, size)
 			if *asJSON {
 				err = json.NewEncoder(cmd.OutOrStdout()).Encode(s)
 			} else {
@@ -118,15 +117,20 @@ machine's size is unknown; 2: not a log.
 Real logs nearly always have something; a replay says what it leaves out for it.`,
 		Args: someLogs,
 	}
-	machine := c.Flags().Int("machine", 0, "size of the machine in processors (default: as the header says)")
+	var machine machineFlag
+	machine.register(c)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
+		size, err := machine.size(cmd, 1)
+		if err != nil {
+			return command.Usage(fmt.Errorf("check: %w", err))
+		}
 		clean := true
 		for _, path := range args {
 			log, err := openLog(cmd, path, false)
 			if err != nil {
 				return err
 			}
-			s := survey.Of(log, *machine)
+			s := survey.Of(log, size)
 			found := s.Wrong()
 			for _, line := range found {
 				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", path, line); err != nil {
@@ -151,6 +155,7 @@ type logOutput struct {
 
 func (o *logOutput) flags(c *cobra.Command) {
 	c.Flags().StringVarP(&o.path, "out", "o", "-", "the log to write, compressed where its name ends in .gz (-: standard output)")
+	command.Output(c, "out", command.AFile)
 	c.Flags().BoolVar(&o.sort, "sort", false, "put the jobs in the order of submission")
 	c.Flags().BoolVar(&o.rezero, "rezero", false, "the first submission becomes second 0")
 	c.Flags().BoolVar(&o.renumber, "renumber", false, "number the jobs from 1")

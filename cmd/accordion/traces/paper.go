@@ -3,6 +3,7 @@ package traces
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -27,13 +28,9 @@ func Paper() *cobra.Command {
 evolving: Klein and Perez, "Towards Scheduling Evolving Applications" (CoreGRID 2011; report RR-7205), Tables 1 and 2.
 delegated: Klein and Perez, "Untying RMS from Application Scheduling" (RR-7389, 2010), Figures 7 to 12 and the claims.
 adaptive: Barsanti and Sodan, "Adaptive Job Scheduling Via Predictive Job Resource Allocation" (JSSPP 2006), Figures 4 to 14 and the claims.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return command.Usage(fmt.Errorf("paper: give the name of an experiment: evolving, delegated or adaptive"))
-			}
-			return command.Usage(fmt.Errorf("paper: %q is no experiment; there are evolving, delegated and adaptive", args[0]))
+		RunE: func(*cobra.Command, []string) error {
+			return command.Usage(errors.New("paper: give the name of an experiment: evolving, delegated or adaptive"))
 		},
-		RunE: func(*cobra.Command, []string) error { return nil },
 	}
 	c.AddCommand(evolvingCommand(), delegatedCommand(), adaptiveCommand())
 	return c

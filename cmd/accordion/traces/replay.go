@@ -22,11 +22,36 @@ import (
 	"accordion/traces/replay"
 )
 
-// policyHelp says what the policies are.
-var policyHelp = `Policies:
-` + policy.Help() + `
+// Topics returns the pages of help on what replays know: accordion help policies, accordion help shapes.
+func Topics() []*cobra.Command {
+	return []*cobra.Command{
+		command.Topic("policies", "What each policy of replay, compare and advise does", `Policies of "accordion replay", "accordion compare" and "accordion advise --what-if":
+
+`+policy.Help()+`
 ALG is as in "accordion schedule". fcfs, easy and conservative see every job as rigid: an evolving one as its peak, a moldable
-one as the log has it.`
+one as the log has it.
+
+Of several the first is the one that the others are compared with. Today's schedulers are nearest to easy.`),
+		command.Topic("shapes", "How the evolving and moldable jobs of a what-if change", `What "accordion replay" and "accordion compare" suppose of the jobs that --evolving and --moldable draw.
+
+--shape, how the need of an evolving job changes. Steps are equally long where nothing else is said:
+
+  ramp-up        1/4, 2/4, 3/4 and all of the peak
+  ramp-down      all of the peak, 3/4, 2/4, 1/4
+  mountain       1/3, 2/3, all of the peak, 2/3, 1/3
+  pre-main-post  1/4 for 15 % of the time, the peak for 70 %, 1/4 for 15 %
+  random         2 to 6 steps of random lengths and heights, one of them the peak
+
+--same, what an evolving job keeps of the log's job:
+
+  peak           its size is the peak: the job needs less than the log's
+  area           its work is the same, so its peak is larger than its size was
+
+--curve, how fast a moldable job is on other sizes: table1 (of RR-7389), piecewise (of SCOJO-P), downey (of Cirne and Berman).
+
+--offer, which sizes it lists: all (at most 128), three (the least, the log's, the largest), powers (of two).`),
+	}
+}
 
 // Replay is "accordion replay".
 func Replay() *cobra.Command {
@@ -37,7 +62,7 @@ func Replay() *cobra.Command {
 		Long: `Replay logs in the Standard Workload Format (gzipped or not; - is standard input) in virtual time, and print how long jobs
 waited and how the machine was used.
 
-` + policyHelp + `
+"accordion help policies" says what each policy does, "accordion help shapes" how the jobs of --evolving and --moldable change.
 
 With -o DIR it writes jobs.csv (a row a job, in Batsim's columns, as evalys reads them), steps.csv (a row a step of an evolving
 job), metrics.json, replayed.swf and report.html; of several logs each into a folder of its own in DIR. With --csv FILE it
@@ -56,7 +81,10 @@ machine; the others are counted by reason. A job runs at most its requested time
 	r.register(c)
 	c.Flags().StringVar(&r.policy, "policy", "easy", "who begins when: "+strings.Join(policy.Names(), ", "))
 	c.Flags().StringVarP(&r.out, "out", "o", "", "folder for the results; it is made where it does not exist")
+	command.Output(c, "out", command.AFolder)
 	c.Flags().StringVar(&r.csv, "csv", "", "write jobs.csv to this file, or to standard output (-)")
+	command.Output(c, "csv", command.AFile)
+	command.OldFlag(c, "policies", "policy")
 	command.Complete(c, "policy", policy.Words()...)
 	return c
 }

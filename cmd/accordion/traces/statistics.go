@@ -15,6 +15,7 @@ import (
 
 func statisticsCommand() *cobra.Command {
 	var s workload.Selection
+	var machine machineFlag
 	var window, out string
 	c := &cobra.Command{
 		Use:   "statistics FILE|-",
@@ -29,12 +30,17 @@ began (UnixStartTime), else from its second 0 on.`,
 	}
 	strict := strictFlag(c)
 	c.Flags().StringVarP(&out, "out", "o", "-", "the file to write (-: standard output)")
-	c.Flags().IntVar(&s.Machine, "machine", 0, "processors of the machine (default: MaxProcs of the log's header, else MaxNodes)")
+	command.Output(c, "out", command.AFile)
+	machine.register(c)
 	c.Flags().IntVar(&s.ProcsPerNode, "procs-per-node", 1, "count whole nodes of so many processors")
 	c.Flags().StringVar(&window, "window", "", "only jobs submitted in FROM..TO, as in a replay")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if s.Machine < 0 || s.Machine > workload.MaxNodes || s.ProcsPerNode < 1 {
-			return command.Usage(fmt.Errorf("statistics: --machine %d and --procs-per-node %d are at least 1 and at most %d", s.Machine, s.ProcsPerNode, workload.MaxNodes))
+		if s.ProcsPerNode < 1 {
+			return command.Usage(fmt.Errorf("statistics: --procs-per-node: %d is not at least 1", s.ProcsPerNode))
+		}
+		var err error
+		if s.Machine, err = machine.size(cmd, s.ProcsPerNode); err != nil {
+			return command.Usage(fmt.Errorf("statistics: %w", err))
 		}
 		log, err := readLog(cmd, args[0], *strict)
 		if err != nil {

@@ -20,7 +20,8 @@ import (
 
 // workloadFlags say what of a log is replayed.
 type workloadFlags struct {
-	machine, procsPerNode, limit    int
+	machine                         machineFlag
+	procsPerNode, limit             int
 	estimates, window, scale, rate  string
 	evolving, moldable, shape, same string
 	curve, offer                    string
@@ -31,7 +32,7 @@ type workloadFlags struct {
 
 func (f *workloadFlags) register(c *cobra.Command) {
 	flags := c.Flags()
-	flags.IntVar(&f.machine, "machine", 0, "processors of the machine (default: MaxProcs of the log's header, else MaxNodes)")
+	f.machine.register(c)
 	flags.IntVar(&f.procsPerNode, "procs-per-node", 1, "schedule whole nodes of so many processors")
 	flags.StringVar(&f.estimates, "estimates", "requested", "how long jobs ask for: requested, actual (what they run), or ×F (xF), so many times that")
 	flags.StringVar(&f.scale, "scale-load", "", "let jobs arrive so many times as fast, such as 1.25")
@@ -120,12 +121,16 @@ func (f *workloadFlags) parse(cmd *cobra.Command) (s workload.Selection, x workl
 		flag  string
 		value int
 		most  int
-	}{{"machine", f.machine, workload.MaxNodes}, {"procs-per-node", f.procsPerNode, core.MaxNodes}, {"limit", f.limit, 1 << 31}} {
+	}{{"procs-per-node", f.procsPerNode, core.MaxNodes}, {"limit", f.limit, 1 << 31}} {
 		if cmd.Flags().Changed(n.flag) && (n.value < 1 || n.value > n.most) {
 			return fail(n.flag, fmt.Errorf("%d is not 1 to %d", n.value, n.most))
 		}
 	}
-	s = workload.Selection{Machine: f.machine, ProcsPerNode: f.procsPerNode, Limit: f.limit}
+	size, err := f.machine.size(cmd, f.procsPerNode)
+	if err != nil {
+		return s, x, err
+	}
+	s = workload.Selection{Machine: size, ProcsPerNode: f.procsPerNode, Limit: f.limit}
 	if s.Estimates, err = workload.ParseEstimates(f.estimates); err != nil {
 		return fail("estimates", err)
 	}

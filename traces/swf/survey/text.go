@@ -58,7 +58,7 @@ func (s *Survey) writeSummary(b *strings.Builder) {
 	if s.Machine > 0 {
 		row("machine", "%d processors", s.Machine)
 	} else {
-		row("machine", "unknown: %s (give --machine)", s.whyUnsized())
+		row("machine", "unknown: %s (give --nodes)", s.whyUnsized())
 	}
 	row("jobs", "%d of %d users", s.Jobs, s.Users)
 	if s.Bursts > 0 {

@@ -1,0 +1,76 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
+
+	"accordion/core"
+)
+
+// Duration reads a duration of the command line, which may be written loosely: 1.5h, 20min.
+func Duration(text string) (core.Time, bool) { return core.ParseDuration(core.TidyDuration(text)) }
+
+// What a flag names, for outputs.
+const (
+	AFile   = "file"
+	AFolder = "folder" // which is made where it does not exist
+)
+
+// output is the annotation of a flag that names an output.
+const output = "accordion_output"
+
+// Output makes a command check, before it starts to work, that the file or folder that a flag names can be written.
+func Output(c *cobra.Command, flag, kind string) {
+	if err := c.Flags().SetAnnotation(flag, output, []string{kind}); err != nil {
+		panic(err) // there is no such flag
+	}
+}
+
+// checkOutputs returns why an output of a command could not be written, or nil. The error is the user's.
+func checkOutputs(cmd *cobra.Command, _ []string) (err error) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		kind, path := f.Annotations[output], f.Value.String()
+		if kind == nil || path == "" || path == "-" || err != nil {
+			return
+		}
+		err = writable(path, kind[0] == AFolder)
+	})
+	if err != nil {
+		return Usage(err)
+	}
+	return nil
+}
+
+// writable returns why a file or a folder could not be written, or nil.
+func writable(path string, folder bool) error {
+	what, in := "write "+path, filepath.Dir(path)
+	if folder {
+		what, in = "write into "+path, path
+	} else if there, err := os.Stat(path); err == nil && !there.Mode().IsRegular() {
+		return fmt.Errorf("%s: it is a folder or a device; name a file", what)
+	}
+	there, err := os.Stat(in)
+	for folder && errors.Is(err, fs.ErrNotExist) && filepath.Dir(in) != in { // it is made: then the folder above it counts
+		in = filepath.Dir(in)
+		there, err = os.Stat(in)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: there is no folder %s; make it first", what, in)
+	case errors.Is(err, unix.ENOTDIR), err == nil && !there.IsDir():
+		return fmt.Errorf("%s: %s is not a folder", what, in)
+	case err == nil:
+		err = unix.Access(in, unix.W_OK|unix.X_OK)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: folder %s: %w", what, in, err)
+	}
+	return nil
+}

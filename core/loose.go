@@ -1,0 +1,92 @@
+package core
+
+import (
+	"strconv"
+	"strings"
+)
+
+// unitWords are the words that users write for a unit.
+var unitWords = []struct {
+	names  []string
+	length Time
+}{
+	{[]string{"d", "day", "days"}, 24 * 60 * 60},
+	{[]string{"h", "hr", "hrs", "hour", "hours"}, 60 * 60},
+	{[]string{"m", "min", "mins", "minute", "minutes"}, 60},
+	{[]string{"s", "sec", "secs", "second", "seconds"}, 1},
+}
+
+// TidyDuration returns a duration that a user wrote loosely, such as "1.5h", "20 min" or "1 H 30 M", in a form that ParseDuration
+// reads. What it does not understand it returns as it is. The plug-ins of the batch systems read ParseDuration's forms only.
+func TidyDuration(text string) string {
+	if _, ok := ParseDuration(text); ok {
+		return text
+	}
+	rest := strings.ToLower(strings.Trim(text, asciiSpace))
+	var sum Time
+	next := 0 // the largest unit that may still come
+	for rest != "" {
+		number := len(rest) - len(strings.TrimLeft(rest, "0123456789."))
+		n, tail := rest[:number], strings.TrimLeft(rest[number:], asciiSpace)
+		word := tail[:len(tail)-len(strings.TrimLeft(tail, "abcdefghijklmnopqrstuvwxyz"))]
+		rest = strings.TrimLeft(tail[len(word):], asciiSpace)
+		unit := unitOf(word)
+		if unit < next {
+			return text
+		}
+		seconds, ok := fraction(n, unitWords[unit].length)
+		if !ok {
+			return text
+		}
+		sum, next = sum+seconds, unit+1
+	}
+	if next == 0 || sum <= 0 || sum > MaxTotal {
+		return text
+	}
+	return FormatDuration(sum)
+}
+
+// unitOf returns the index of a unit's word in unitWords, or -1.
+func unitOf(word string) int {
+	for i, u := range unitWords {
+		for _, name := range u.names {
+			if name == word {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// fraction returns a decimal number of a unit in whole seconds. It refuses what is no whole number of seconds.
+func fraction(number string, unit Time) (Time, bool) {
+	whole, places, dot := strings.Cut(number, ".")
+	if len(whole) > 9 || len(places) > 6 || dot && places == "" {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(whole+places, 10, 64)
+	if err != nil {
+		return 0, false
+	}
+	part := Time(1)
+	for range places {
+		part *= 10
+	}
+	return n * unit / part, n*unit%part == 0
+}
+
+// TidyStep returns a step that a user wrote loosely, such as "8X1h", "2 x 20min" or "4*1.5h", in the form that ParseStep reads. What
+// it does not understand it returns as it is.
+func TidyStep(piece string) string {
+	at := strings.IndexAny(piece, "xX*×")
+	if at < 0 {
+		return piece
+	}
+	nodes := strings.Trim(piece[:at], asciiSpace)
+	length := strings.TrimLeft(strings.TrimPrefix(piece[at:], "×"), "xX*")
+	tidy := nodes + "x" + TidyDuration(strings.Trim(length, asciiSpace))
+	if _, err := ParseStep("", 1, tidy); err != nil {
+		return piece
+	}
+	return tidy
+}

@@ -1,0 +1,141 @@
+package advise
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"accordion/core"
+	"accordion/core/evolve"
+	"accordion/core/mold"
+)
+
+// A Request is what a user asks for: an evolution profile, alternatives of profiles, or moldable configurations.
+type Request struct {
+	Word    string    // ep or mold
+	Text    string    // in the form that sbatch and oarsub take
+	Choices []core.EP // what it says: of a profile one, of configurations one step each
+	Loose   bool      // it was written in another form, which they refuse
+}
+
+// kinds are what the words of requests mean, for messages.
+var kinds = map[string]string{"ep": "evolution profile", "mold": "moldable configurations"}
+
+var (
+	// option matches a request as sbatch and oarsub take it on the command line and in #SBATCH and #OAR lines.
+	option = regexp.MustCompile(`^(?:(?:sbatch|oarsub|#SBATCH|#OAR)[ \t]+)?(?:--comment(?:=|[ \t]+)|-t[ \t]+|--type(?:=|[ \t]+))?["']?(?:--)?(ep|mold)=["']?`)
+	// line matches a request in a script.
+	line = regexp.MustCompile(`^#(EP|MOLD)[ \t]`)
+	// meant matches what was meant as the beginning of a request and is none.
+	meant = regexp.MustCompile(`^(?i)#?[ \t]*(ep|mold)[:= \t]*(?:\d|amdahl|downey)`)
+)
+
+// Check reads a request as a user wrote it, for a machine of so many nodes, or gives every mistake in it, each with its column. The
+// text may begin as a script's line, a comment or an option does: "#EP 5x500s", "ep=5x500s", "--mold=4x2h|8x70m". Steps may be
+// written loosely: "2 x 1.5h".
+func Check(text string, nodes int) (Request, []error) {
+	body, column := core.TrimSpace(text)
+	word, rest := "", body
+	if begins := line.FindStringSubmatch(body); begins != nil {
+		word, rest = strings.ToLower(begins[1]), body[len(begins[0]):]
+	} else if begins := option.FindStringSubmatch(body); begins != nil {
+		word, rest = begins[1], strings.TrimRight(body[len(begins[0]):], `"'`)
+	} else if begins := meant.FindStringSubmatchIndex(body); begins != nil {
+		return Request{}, []error{wrongBegin("", body, column)}
+	}
+	column += strings.Index(body, rest)
+	if word == "" {
+		word = kindOf(rest)
+	}
+	return check(kinds[word], word, rest, column, nodes)
+}
+
+// wrongBegin returns the error of a text that begins nearly as a request does. where is where the text is, for the message.
+func wrongBegin(where, body string, column int) error {
+	ends := strings.IndexFunc(body, func(r rune) bool { return !strings.ContainsRune("# \t:=EePpMmOoLlDd", r) })
+	word, rest := body[:ends], core.Printable(body[ends:])
+	name := "EP"
+	if strings.Contains(strings.ToLower(word), "m") {
+		name = "MOLD"
+	}
+	want := fmt.Sprintf("how a request begins: write #%s %.60s in a script, or %s=%.60[2]s in a comment", name, rest, strings.ToLower(name))
+	return &core.SyntaxError{What: kinds[strings.ToLower(name)] + where, Column: column, Piece: word, Want: want}
+}
+
+// kindOf guesses which request a text without a word is: alternatives of one step each are configurations.
+func kindOf(text string) string {
+	if strings.Contains(text, ":") && strings.Contains(text, "=") || strings.Contains(text, "|") && !strings.Contains(text, ",") {
+		return "mold"
+	}
+	return "ep"
+}
+
+// check reads a request that begins in a column.
+func check(what, word, text string, column, nodes int) (Request, []error) {
+	r := Request{Word: word, Text: text}
+	parse, tidy := mold.ParseProfiles, mold.TidyProfiles
+	if word == "mold" {
+		parse, tidy = mold.Parse, mold.Tidy
+	}
+	var err error
+	if r.Choices, err = parse(text); err != nil {
+		r.Text, r.Loose = tidy(text), true
+		r.Choices, _ = parse(r.Text)
+	}
+	if err != nil && r.Choices == nil && strings.Contains(text, "=") { // of a model
+		if wrong, ok := err.(*core.SyntaxError); ok {
+			err = &core.SyntaxError{What: what, Column: wrong.Column + column - 1, Piece: wrong.Piece, Want: wrong.Want}
+		}
+		return r, []error{err}
+	}
+	if all := mistakes(what, word, text, column, nodes); len(all) > 0 {
+		return r, all
+	}
+	if r.Choices == nil { // it is wrong as a whole: too long, too many steps
+		return r, []error{err}
+	}
+	if word == "mold" && strings.Contains(r.Text, "=") { // a model is written as it is
+		if least := r.Choices[0].Peak(); least > nodes {
+			return r, []error{&core.SyntaxError{What: what, Column: column, Piece: text, Want: fmt.Sprintf("within the machine's %d nodes: its smallest size has %d", nodes, least)}}
+		}
+		return r, nil
+	}
+	r.Text = normal(word, r.Choices)
+	return r, nil
+}
+
+// mistakes returns what is wrong with each step of a text.
+func mistakes(what, word, text string, column, nodes int) (all []error) {
+	if word == "mold" && strings.Contains(text, "=") {
+		return nil
+	}
+	between := func(r rune) bool { return r == '|' || r == ',' && word == "ep" }
+	for more := true; more; {
+		piece := text
+		at := strings.IndexFunc(text, between)
+		if more = at >= 0; more {
+			piece, text = text[:at], text[at+1:]
+		}
+		s, err := core.ParseStep(what, column, core.TidyStep(piece))
+		if err != nil {
+			_, err = core.ParseStep(what, column, piece)
+			all = append(all, err)
+		} else if s.Nodes > nodes {
+			all = append(all, &core.SyntaxError{What: what, Column: column, Piece: piece, Want: fmt.Sprintf("within the machine's %d nodes", nodes)})
+		}
+		column += len(piece) + 1
+	}
+	return all
+}
+
+// normal writes a request in the form that plug-ins give it.
+func normal(word string, choices []core.EP) string {
+	if word == "mold" {
+		return mold.Format(choices)
+	}
+	texts := make([]string, len(choices))
+	for i, ep := range choices {
+		texts[i] = evolve.Format(ep)
+	}
+	return strings.Join(texts, "|")
+}
