@@ -97,8 +97,8 @@ func (j *judge) compare(r *run) {
 	}
 	b := j.booked(r)
 	switch {
-	case b == nil && (r.ended.IsZero() || r.ended.Unix()-r.began <= 2*grain || r.again && j.troubled(r.began, r.ended.Unix())):
-		return // accounting does not know of it yet, or the batch system forgot that it ever began
+	case b == nil && (r.ended.IsZero() || r.ended.Unix()-r.began <= 2*grain || j.troubled(r.began, r.ended.Unix())):
+		return // accounting does not know of it yet, it has no row of a job that ended at once, or the batch system forgot that it ever began
 	case b == nil:
 		j.find(Finding{Kind: Missing, Job: int64(r.key.ID), At: r.began, Do: "see slurmdbd's log for lost messages, and `sacctmgr show stats`",
 			Text: fmt.Sprintf("it ran from then for %s, and accounting has no row of it", lasted(r.ended.Unix()-r.began))})
@@ -145,7 +145,7 @@ func (j *judge) unannounced(r *run, held []adapter.Hold, end core.Time) bool {
 		before, after := nodesAt(held, at-1), nodesAt(held, at)
 		switch {
 		case at <= r.began+grain || at >= end-grain || slices.Equal(before, after) || j.intended(r, at):
-		case hostlist.Same(hostlist.Within(after, hostlist.Set(before)), after) && r.overWithin(at, settling):
+		case hostlist.Same(hostlist.Within(after, hostlist.Set(before)), after) && (r.overWithin(at, settling) || j.troubled(at, r.next(at))):
 			r.unseen = true // its owner may shrink it, and the sidecar did not look again before the next change
 		default:
 			j.find(Finding{Kind: NoIntent, Job: int64(r.key.ID), At: at, Do: seeBooks(r.key.ID),
@@ -188,14 +188,22 @@ func nodesAt(held []adapter.Hold, at core.Time) []string {
 
 // sizes compares the nodes in the middle of each size.
 func (j *judge) sizes(r *run, held []adapter.Hold, end core.Time) {
+	if r.unseen {
+		return
+	}
 	for i, c := range r.changes {
 		from, to := c.at+c.slack+float64(j.Books.Grain), float64(end)-grain
+		if !c.sure {
+			from = max(from, seconds(c.entry.At))
+		}
 		if i+1 < len(r.changes) {
 			next := r.changes[i+1]
 			if !next.sure { // it changed at some instant before it was seen
 				continue
 			}
 			to = next.at - next.slack - float64(j.Books.Grain)
+		} else if lost, ok := r.untold(); ok {
+			to = min(to, lost-float64(j.Books.Grain))
 		}
 		if from >= to {
 			continue
@@ -220,7 +228,8 @@ func shown(nodes []string) string {
 // sum compares the node-seconds, within the larger of 1 % and 2 s a change.
 func (j *judge) sum(r *run, b *adapter.Booked, end core.Time) {
 	held, slack := 0.0, 0.0
-	if r.unseen || r.failed() || slices.ContainsFunc(r.changes, func(c change) bool { return !c.sure }) {
+	_, untold := r.untold()
+	if r.unseen || untold || r.failed() || slices.ContainsFunc(r.changes, func(c change) bool { return !c.sure }) {
 		j.report.Unjudged++
 		return
 	}

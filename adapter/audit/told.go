@@ -133,7 +133,7 @@ func (r *run) start(e journal.Entry) bool {
 	ends, promised := number(e, "ends")
 	r.began, r.ends, r.rigid = core.Time(began), core.Time(ends), !promised
 	has := nodes(e, "nodes")
-	sure := slices.Equal(has, r.chosen) || seconds(e.At)-began <= grain // else its user may have changed it before it was seen
+	sure := slices.Equal(has, r.chosen) || len(r.chosen) == 0 && seconds(e.At)-began <= grain // else its user changed it before it was seen
 	r.changes = []change{{entry: e, verb: e.Verb, at: began, slack: grain, sure: sure, nodes: has}}
 	return ok
 }
@@ -180,6 +180,31 @@ func (r *run) failed() bool {
 		}
 	}
 	return open
+}
+
+// untold returns when the sidecar began a resize of which no event tells: it died, and the job had ended before the next sidecar
+// looked. From then on the journal does not know the job's nodes. ok is false where there is none.
+func (r *run) untold() (from float64, ok bool) {
+	last := int64(0)
+	if n := len(r.changes); n > 0 {
+		last = r.changes[n-1].entry.ID
+	}
+	for _, e := range r.entries {
+		if e.Kind == journal.KindIntent && e.ID > last && slices.Contains([]string{"expand", "merge", "shrink"}, e.Verb) {
+			return seconds(e.At), true
+		}
+	}
+	return 0, false
+}
+
+// next returns the second of the run's next change after one, or of its end.
+func (r *run) next(at core.Time) core.Time {
+	for _, c := range r.changes {
+		if c.entry.At.Unix() > at {
+			return c.entry.At.Unix()
+		}
+	}
+	return r.ended.Unix()
 }
 
 // overWithin reports whether the run ended, or its size changed, within some seconds after one.
