@@ -94,10 +94,17 @@ func TestOrdinaryUsersAskTheSidecarAndLockNothing(t *testing.T) {
 			t.Errorf("accordion %v while the sidecar is away: %q", command, lines)
 		}
 	}
+	late, said, err := lab.Sbatch("alice", "srun sleep 1", "-N1", "--comment=ep=1x60s,2x60s")
+	if since := strings.Contains(said, "accordion: the sidecar is away since 20") && strings.Contains(said, ": the job waits until it is back"); err != nil || !since {
+		t.Errorf("sbatch of a profile while the sidecar is away: job %s, %v, %q", late, err, said)
+	}
+	if _, said, err := lab.Exec("root", "", "accordion", "explain", late); err == nil || !strings.Contains(said, "job "+late+" is not known: the sidecar is away since 20") {
+		t.Errorf("explain of a job that was submitted meanwhile: %v, %q", err, said)
+	}
 	if said := p.accordion("journal", "--job", own); !strings.Contains(said, "accepted") || away != 4 {
 		t.Errorf("root reads in the journal meanwhile: %s", said)
 	}
-	lab.Run(t, "root", "scancel", own, other)
+	lab.Run(t, "root", "scancel", own, other, late)
 	p.start()
 	if said := as("alice", "status"); !strings.Contains(said, "as of") {
 		t.Errorf("after a start: %s", said)

@@ -574,3 +574,12 @@ func TestNothingOfOthersJobsIsShownThatWasNotDecided(t *testing.T) {
 		}
 	}
 }
+
+func TestADocumentOfWhichUsersSeeAPartEndsWithItsJobs(t *testing.T) {
+	for document, field := range map[reflect.Type]string{reflect.TypeFor[view.Status](): "jobs", reflect.TypeFor[view.Queue](): "jobs", reflect.TypeFor[view.Applications](): "applications"} {
+		last := document.Field(document.NumField() - 1)
+		if name, _, _ := strings.Cut(last.Tag.Get("json"), ","); name != field {
+			t.Errorf("the last field of %s is %s, want %s: split cannot cut it once that field is set", document, name, field)
+		}
+	}
+}

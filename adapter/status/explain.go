@@ -100,7 +100,7 @@ type UnknownJob struct {
 	Pool    string // where the jobs of this cluster are, as in "partition main"; "" is its pool
 }
 
-// Error says what is known, and guesses nothing: while no sidecar runs, a new job is unknown because of that.
+// Error returns what is known, without a guess. While no sidecar runs, a new job is unknown for that reason.
 func (u *UnknownJob) Error() string {
 	where := cmp.Or(u.Pool, "the pool")
 	if u.Cluster != "" {

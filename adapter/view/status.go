@@ -14,11 +14,11 @@ import (
 type Status struct {
 	At      core.Time `json:"at"` // Unix seconds of the snapshot it was made from
 	Cluster string    `json:"cluster"`
-	Soft    string    `json:"soft,omitempty"`   // why promises may be broken by others; "": they hold
-	Manage  string    `json:"manage,omitempty"` // "all": every job of the partition is planned; "": those that say that they are evolving or moldable
-	Jobs    []Job     `json:"jobs"`
+	Soft    string    `json:"soft,omitempty"`    // why promises may be broken by others; "": they hold
+	Manage  string    `json:"manage,omitempty"`  // "all": every job of the partition is planned; "": those that say that they are evolving or moldable
 	Outages []Outage  `json:"outages,omitempty"` // of the batch system, the newest last; absent where none is known
 	Booted  core.Time `json:"booted,omitempty"`  // Unix second in which its controller started; absent where that is not known
+	Jobs    []Job     `json:"jobs"`              // the last field: users are shown a part of it
 }
 
 // Outage is a time in which the batch system did not answer, or was started again.

@@ -187,7 +187,7 @@ func typed(t *testing.T, line string) (status int, out, said string) {
 	return typedIn(t.Context(), t, line)
 }
 
-// typedIn is typed under a context that may end.
+// typedIn runs a command line under a context that may end.
 func typedIn(ctx context.Context, t *testing.T, line string) (status int, out, said string) {
 	t.Helper()
 	words, err := shell.Split(line)

@@ -30,7 +30,7 @@ var (
 	meant = regexp.MustCompile(`^(?i)#?[ \t]*(ep|mold)[:= \t]*(?:\d|amdahl|downey)`)
 )
 
-// Check reads a request as a user wrote it, for a machine of so many nodes, or gives every mistake in it, each with its column. The
+// Check reads a request as a user wrote it, for a machine with that number of nodes, or returns every mistake in it, each with its column. The
 // text may begin as a script's line, a comment or an option does: "#EP 5x500s", "ep=5x500s", "--mold=4x2h|8x70m". Steps may be
 // written loosely: "2 x 1.5h".
 func Check(text string, nodes int) (Request, []error) {

@@ -91,7 +91,7 @@ func request(text string) found {
 	return found{}
 }
 
-// goOn adds the request of a further line: steps go on where those of the line before ended.
+// goOn adds the request of a further line: its steps follow the steps of the line before.
 func (r *Request) goOn(word, text string) {
 	switch {
 	case r.Word == "":

@@ -118,7 +118,7 @@ func (c Config) Path() string {
 var errNotSetUp = errors.New("Accordion is not set up on this host: there is no " + config.DefaultPath +
 	"; run this on the sidecar's host, which your administrator knows, or name its configuration with --config (to set one up: accordion setup)")
 
-// Shown is Load for a command that shows what a sidecar does: where nothing is configured, it is on the wrong host.
+// Shown loads the configuration for a command that shows what a sidecar does. Without one the command runs on the wrong host.
 func (c Config) Shown() (config.Clusters, error) {
 	if path := c.Path(); path == config.DefaultPath {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {

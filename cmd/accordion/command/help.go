@@ -38,13 +38,13 @@ func Topic(name, short, long string) *cobra.Command {
 	return &cobra.Command{Use: name, Short: short, Long: long}
 }
 
-// layOut makes the help of all commands fit into the columns.
+// layOut wraps the help of all commands to the columns.
 func layOut(root *cobra.Command) {
 	root.SetUsageTemplate(usage)
 	each(root, func(c *cobra.Command) { c.Long = wrap(c.Long) })
 }
 
-// wrap breaks what is longer than the columns. Paragraphs are filled anew where one of their lines is too long; lines that begin
+// wrap breaks what is longer than the columns. Paragraphs are filled again where one of their lines is too long. Lines that begin
 // with a blank are tables and commands, and go on below their last column.
 func wrap(text string) string {
 	var out []string

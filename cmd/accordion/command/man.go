@@ -1,10 +1,13 @@
 package command
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,7 +42,29 @@ of $SOURCE_DATE_EPOCH, where it is set, so that two builds of a package are the 
 			}
 			root := cmd.Root()
 			root.DisableAutoGenTag = true
-			return doc.GenManTree(root, &doc.GenManHeader{Title: "ACCORDION", Section: "1", Source: "Accordion " + Version(), Manual: "Accordion", Date: &day}, args[0])
+			header := doc.GenManHeader{Title: "ACCORDION", Section: "1", Source: "Accordion " + Version(), Manual: "Accordion", Date: &day}
+			if err := doc.GenManTree(root, &header, args[0]); err != nil {
+				return err
+			}
+			return topicPages(root, header, args[0])
 		},
 	}
+}
+
+// topicPages writes the pages of help topics, which cobra leaves out.
+func topicPages(root *cobra.Command, header doc.GenManHeader, folder string) error {
+	for _, c := range root.Commands() {
+		if !c.IsAdditionalHelpTopicCommand() {
+			continue
+		}
+		header.Title = strings.ToUpper("accordion-" + c.Name())
+		var page bytes.Buffer
+		if err := doc.GenMan(c, &header, &page); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, "accordion-"+c.Name()+".1"), page.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }

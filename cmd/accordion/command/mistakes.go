@@ -12,8 +12,8 @@ import (
 	"accordion/core"
 )
 
-// Guide makes every command below root answer a wrong word of the command line with the nearest right one and exit status 2, and
-// check its outputs before it starts to work.
+// Guide sets up every command below root to answer a wrong word of the command line with the nearest right one and exit status 2,
+// and to check its outputs before it starts to work.
 // It is called once, when the tree is complete.
 func Guide(root *cobra.Command) {
 	root.SetFlagErrorFunc(wrongFlag)

@@ -26,7 +26,7 @@ const (
 // output is the annotation of a flag that names an output.
 const output = "accordion_output"
 
-// Output makes a command check, before it starts to work, that the file or folder that a flag names can be written.
+// Output marks a flag that names a file or folder. The command checks that it can be written before the work starts.
 func Output(c *cobra.Command, flag, kind string) {
 	if err := c.Flags().SetAnnotation(flag, output, []string{kind}); err != nil {
 		panic(err) // there is no such flag

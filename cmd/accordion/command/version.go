@@ -55,7 +55,7 @@ func Version() string {
 	return b.commit
 }
 
-// VersionCommand is "accordion version".
+// VersionCommand returns the command "accordion version".
 func VersionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",

@@ -59,7 +59,7 @@ and, for the next call, ACCORDION_JOB and ACCORDION_TASKS. The sidecar is where 
 of its socket) or ACCORDION_ADDRESS (HOST:PORT) says, else where a file accordion.address beside slurm.conf or oar.conf says, else at
 the usual socket.`,
 		Example: `    eval "$(accordion step --keep n3,n4)"    when the job shrinks, these stay
-    eval "$(accordion step --release n[5-6])"    when the job shrinks, these go, but never the script's`,
+    eval "$(accordion step --release n[5-6])"    when the job shrinks, these go`,
 	}
 	keep := c.Flags().String("keep", "", "when the job shrinks, the `nodes` that stay, as n3,n[5-7]")
 	release := c.Flags().String("release", "", "when the job shrinks, the `nodes` that go")

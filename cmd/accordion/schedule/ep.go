@@ -28,7 +28,7 @@ func EP() *cobra.Command {
 		Use:   "check [flags] [PROFILE|SCRIPT|-]",
 		Short: "Draw a profile, or tell every mistake in it",
 		Long: `Draw an evolution profile or list moldable configurations, say what they hold, and how much more a rigid job would
-hold. Of a wrong one every mistake is told, with its column.
+hold. Every mistake in a wrong one is shown with its column.
 
 PROFILE is what a user writes: 5x500s,10x1h, alternatives 2x1h,8x1h|4x40m,16x40m, configurations 4x2h|8x70m, a model
 amdahl:p=0.99,t1=10h,nodes=1-256; also as "#EP …", "#MOLD …", "ep=…" or "--mold=…". Loose forms, such as "2 x 1.5h", are read too,

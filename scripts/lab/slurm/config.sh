@@ -16,7 +16,7 @@ write_config() {
 	if plugin_wanted; then
 		install -m 644 "$repo/slurm/job_submit.lua" "$lab/etc/job_submit.lua"
 		cat >"$lab/etc/accordion.lua" <<-LUA
-			return { partitions = { "main" },$([[ $(lab_manage) == told ]] || echo " manage = \"$(lab_manage)\",") address = "$(sidecar_address)", munge_socket = "$lab/munge/socket" }
+			return { partitions = { "main" },$([[ $(lab_manage) == told ]] || echo " manage = \"$(lab_manage)\",") address = "$(sidecar_address)", munge_socket = "$lab/munge/socket", socket = "$lab/run/accordion.sock" }
 		LUA
 	fi
 	if spank_wanted; then
