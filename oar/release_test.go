@@ -46,9 +46,9 @@ func TestTheOtherReleaseTellsTheSameTale(t *testing.T) {
 	noOverlap(t, lab)
 	lab.Do(t, "serve-stop")
 	lab.Run(t, "bob", "bash", "-c", "printf '#!/bin/bash\n#EP 2x12s,3x12s\ntrue\n' >slurm.sh; chmod +x slurm.sh")
-	for _, wrong := range [][]string{{"-S", "./slurm.sh"}, {"-t", "ep=2x12s,3"}, {"-t", "ep=2x12s,3x12s", "-l", "nodes=5"}, {"-t", "ep=20x12s"}} {
+	for _, wrong := range [][]string{{"-S", "./slurm.sh"}, {"-t", "ep=2x12s,3", "true"}, {"-t", "ep=2x12s,3x12s", "-l", "nodes=5", "true"}, {"-t", "ep=20x12s", "true"}} {
 		before := lab.SQL(t, everyJob)
-		_, says, err := lab.Exec("bob", append(append([]string{"oarsub", "-q", "evolve"}, wrong...), "true")...)
+		_, says, err := lab.Exec("bob", append([]string{"oarsub", "-q", "evolve"}, wrong...)...)
 		if err == nil || !strings.HasPrefix(says, "accordion: ") || strings.Contains(says, "\n") || lab.SQL(t, everyJob) != before {
 			t.Errorf("oarsub %v ends with %v and says %q; want that it is refused in one line and nothing is queued", wrong, err, says)
 		}
