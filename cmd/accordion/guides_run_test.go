@@ -21,6 +21,7 @@ var needed = map[string]string{
 	"run":         "a job: script/run, and the stories of slurm",
 	"part":        "an application's job: script/launch",
 	"launch":      "a sidecar with launchers: script/launch",
+	"audit":       "a sidecar and its batch system: the tests of slurm and oar",
 	"explain":     "a sidecar: script/explain",
 	"queue":       "a sidecar: script/explain",
 	"status":      "a sidecar: script/status",

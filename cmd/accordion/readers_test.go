@@ -50,7 +50,7 @@ func TestOrdinaryUsersAreAnsweredByTheSidecar(t *testing.T) {
 		{[]string{"status", "--json"}, `"applications":[]`, `{"sidecar":{"running":false,"since":`},
 		{[]string{"queue"}, "Accordion on c2: 0 jobs run, 0 wait", "c2: ask the sidecar at "},
 		{[]string{"queue", "--cluster", "c1", "--json"}, `"closures":[]`, "it has not been running since"},
-		{[]string{"explain", "1"}, "job 1 neither waits", "it has not been running since"},
+		{[]string{"explain", "1"}, "job 1 is not in the pool of cluster", "it has not been running since"},
 		{[]string{"explain", "--application", "1"}, "application 1: no launcher", "it has not been running since"},
 		{[]string{"journal"}, "c2 ", "it has not been running since"},
 		{[]string{"journal", "--json", "--job", "7"}, "", "it has not been running since"},

@@ -57,8 +57,8 @@ standard error. Of an accounting of several clusters (a column Cluster) the jobs
 		if err != nil {
 			return err
 		}
-		if len(jobs) == 0 {
-			return command.Usage(errors.New("gantt: the accounting has no jobs; pipe sacct into it, or name a file, as accordion gantt --help shows"))
+		if len(jobs) == 0 && len(args) == 0 {
+			return command.Usage(errNoJobs)
 		}
 		if jobs, err = ofCluster(cmd, jobs, cluster); err != nil {
 			return command.Usage(err)
@@ -72,6 +72,9 @@ standard error. Of an accounting of several clusters (a column Cluster) the jobs
 		if err != nil {
 			return err
 		}
+		if len(jobs) == 0 {
+			return command.Usage(errNoJobs)
+		}
 		g.Title, g.Note = *title, "What Slurm's accounting says was held, and what the sidecar's journal says was promised. Point at a job to see its steps."
 		if *nodes != "" {
 			g.Nodes = rows
@@ -84,6 +87,8 @@ standard error. Of an accounting of several clusters (a column Cluster) the jobs
 	}
 	return c
 }
+
+var errNoJobs = errors.New("gantt: the accounting has no jobs; pipe sacct into it, or name a file, as accordion gantt --help shows")
 
 func readAccounting(in io.Reader, args []string) ([]sacct.Job, sacct.Unread, error) {
 	name := "standard input"
