@@ -148,7 +148,7 @@ func cutQueue(data []byte) (*cut, error) {
 	for _, e := range q.Jobs {
 		nameless := e
 		nameless.Anonymize()
-		nameless.Nodes, nameless.Grows, nameless.Unreserved = "", "", false
+		nameless.Nodes, nameless.Grows, nameless.Unreserved, nameless.Deadline, nameless.Latest = "", "", false, 0, 0
 		text, err := json.Marshal(nameless)
 		if err != nil {
 			return nil, err

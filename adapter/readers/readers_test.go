@@ -545,7 +545,7 @@ func TestAnswersOfVersion1AreUnderstood(t *testing.T) {
 // where jobs are private.
 func TestNothingOfOthersJobsIsShownThatWasNotDecided(t *testing.T) {
 	public := []string{"ID", "Submitted", "Kind", "Phase", "Request", "Rank", "Size", "Start", "End", "Free", "Step", "Plan", "Machine", "Sized", "Head", "Turn", "Due", "Choices"}
-	hidden := []string{"User", "Name", "Nodes", "Why", "Grows", "Limit", "Priority", "Parts", "Unreserved"}
+	hidden := []string{"User", "Name", "Nodes", "Why", "Grows", "Limit", "Priority", "Parts", "Unreserved", "Deadline", "Latest"}
 	fields := reflect.TypeFor[view.Entry]()
 	for i := range fields.NumField() {
 		if name := fields.Field(i).Name; !slices.Contains(public, name) && !slices.Contains(hidden, name) {
@@ -553,7 +553,7 @@ func TestNothingOfOthersJobsIsShownThatWasNotDecided(t *testing.T) {
 		}
 	}
 	published, err := json.Marshal(view.Queue{Jobs: []view.Entry{{ID: 1, User: "secret", Name: "secret", Nodes: "secret", Why: "secret", Grows: "secret", Unreserved: true,
-		Limit: &view.Limit{Why: "secret"}, Priority: 77, Parts: []adapter.RankPart{{Name: "secret"}}}}})
+		Limit: &view.Limit{Why: "secret"}, Priority: 77, Deadline: 1000, Latest: 1000, Parts: []adapter.RankPart{{Name: "secret"}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -569,7 +569,7 @@ func TestNothingOfOthersJobsIsShownThatWasNotDecided(t *testing.T) {
 		if err := c.write(&text, viewer{name: "alice", hidden: one.hidden}); err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(text.String(), "secret") != one.shown || strings.Contains(text.String(), "77") || strings.Contains(text.String(), "unreserved") != one.shown {
+		if strings.Contains(text.String(), "secret") != one.shown || strings.Contains(text.String(), "77") || strings.Contains(text.String(), "unreserved") != one.shown || strings.Contains(text.String(), "1000") != one.shown {
 			t.Errorf("with %+v hidden: %s", one.hidden, text.String())
 		}
 	}
