@@ -75,7 +75,7 @@ func (s *reservations) tend(ctx context.Context, v *plan.World) {
 		}
 	}
 	for _, name := range s.ours() {
-		if _, needed := s.wants[name]; needed || s.leaves(name) {
+		if _, needed := s.wants[name]; needed || s.leaves(name) || s.awaited(name) {
 			continue
 		}
 		if _, there := s.reserved(name); there {
@@ -83,6 +83,15 @@ func (s *reservations) tend(ctx context.Context, v *plan.World) {
 		}
 	}
 	s.begin(ctx, todo)
+}
+
+// awaited reports whether a waiting job is tied to the reservation: one that was put back into the queue
+// while it began, until it is parked again. A batch system holds such a job when its reservation is
+// deleted (RESV_DEL_HOLD), and Slurm 20.11 keeps that state when the job is released.
+func (s *reservations) awaited(name string) bool {
+	return slices.ContainsFunc(s.readings.snapshot.Jobs, func(j adapter.Job) bool {
+		return j.State == adapter.Pending && j.Reservation == name
+	})
 }
 
 // task is a call for a reservation that is to be made, for a job of the user.
