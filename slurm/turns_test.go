@@ -67,7 +67,8 @@ func tasksTakeTurns(t *testing.T, lab *lab.SlurmLab) {
 	}
 }
 
-// beginInOrder judges by Slurm's accounting that the tasks from 1 on began in their order.
+// beginInOrder judges by Slurm's accounting that the tasks from 1 on began in their order. A task that Slurm began late, on a node
+// that was not ready, may begin after later ones: the sidecar lets an array wait 5 s for that, and no longer.
 func beginInOrder(t *testing.T, lab *lab.SlurmLab, array string, tasks int) {
 	t.Helper()
 	var begun []string
@@ -79,7 +80,17 @@ func beginInOrder(t *testing.T, lab *lab.SlurmLab, array string, tasks int) {
 		}
 		return !slices.ContainsFunc(begun, func(at string) bool { return !strings.HasPrefix(at, "20") })
 	})
-	if !slices.IsSorted(begun) {
+	delayed := map[string]bool{}
+	for _, e := range ofKind(entries(t, lab.Run(t, "root", "accordion", "journal", "--json")+"\n"), "promise broken") {
+		delayed[fmt.Sprint(e.Job)] = e.Args["cause"] == "batch system"
+	}
+	var prompt []string
+	for task, at := range begun {
+		if raw := insists(t, lab, "root", "sacct", "-X", "-n", "-P", "-o", "JobIDRaw", "-j", fmt.Sprintf("%s_%d", array, task+1)); !delayed[raw] {
+			prompt = append(prompt, at)
+		}
+	}
+	if !slices.IsSorted(prompt) {
 		t.Errorf("the tasks of array %s began at %v\n%s", array, begun, insists(t, lab, "root", "sacct", "-X", "-o", "JobID,JobIDRaw,Start,State", "-j", array))
 	}
 }
