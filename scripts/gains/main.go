@@ -1,4 +1,4 @@
-// Command gains writes docs/gains.md: who gains from profiles on real logs, and who does not.
+// Command gains writes docs/gains.md, who gains from profiles on real logs and who does not, and its chart, gains.svg in the same folder.
 //
 //	go run ./scripts/gains -o docs/gains.md                   all logs, three seeds: two hours of processor time
 //	go run ./scripts/gains -logs KTH-SP2,CTC-SP2 -seeds 1     a look
@@ -8,6 +8,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,6 +64,13 @@ func run(ctx context.Context, only string, seeds int, keep, out string) error {
 	text := page(all, seeds)
 	if out == "" {
 		_, err = os.Stdout.WriteString(text)
+		return err
+	}
+	var chart bytes.Buffer
+	if err := drawHeadlines(&chart, all); err != nil {
+		return fmt.Errorf("draw the chart: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(filepath.Dir(out), "gains.svg"), chart.Bytes(), 0o644); err != nil {
 		return err
 	}
 	return os.WriteFile(out, []byte(text), 0o644)

@@ -84,7 +84,7 @@ func Shares(names []string, cases []Case) string {
 			}
 		}
 	}
-	return t.Render() + "\n"
+	return t.Render() + "\n" + todays(names)
 }
 
 // cell is what a policy comes to with the jobs of one share; empty where that says nothing.

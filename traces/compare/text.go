@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -11,6 +12,27 @@ import (
 	"accordion/traces/replay"
 	"accordion/traces/report"
 )
+
+// today is the policy that stands for what batch systems do by themselves.
+const today = "easy"
+
+// Summary returns what some policies do with one workload, for a terminal: a table with the differences to the first policy,
+// a sentence about who loses, and one about which column is today's.
+func Summary(names []string, runs []Run) string {
+	metrics := make([]replay.Metrics, len(runs))
+	for i := range runs {
+		metrics[i] = runs[i].Metrics
+	}
+	return Text(names, metrics, true) + Losers(names, metrics) + todays(names)
+}
+
+// todays returns a sentence about the policy that stands for what batch systems do by themselves, where it is among the names.
+func todays(names []string) string {
+	if !slices.Contains(names, today) {
+		return ""
+	}
+	return today + " is today's scheduling: EASY back-filling, where evolving jobs hold their peak throughout.\n"
+}
 
 // Text is the metrics of some replays as a table for a terminal: a column a replay, with the differences to the first behind
 // the values where they are of one workload (differences). The headings are beside the metrics.

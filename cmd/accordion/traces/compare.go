@@ -23,7 +23,8 @@ func Compare() *cobra.Command {
 		Use:   "compare [flags] TRACE|-",
 		Short: "Replay a workload log under several policies, side by side",
 		Long: `Replay a log in the Standard Workload Format under several policies, on all cores, and print one table with the differences to the
-first policy. The policies see the same jobs: those that do not know evolving or moldable jobs run them rigidly.
+first policy. The policies see the same jobs: those that do not know evolving or moldable jobs run them rigidly. Without --policy it
+compares easy and conservative, and with --evolving, --moldable or --shares easy, easy-evolving and patient. easy is today's scheduling.
 
 "accordion help policies" says what each policy does, "accordion help shapes" how the jobs of --evolving and --moldable change.
 
@@ -40,7 +41,9 @@ that tell their profiles and the others apart: what a policy does where 0% evolv
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	f.register(c)
-	c.Flags().StringSliceVar(&f.names, "policy", []string{"easy", "conservative"}, "the policies, with commas between them; the first is what the others are compared with")
+	c.Flags().StringSliceVar(&f.names, "policy", rigidPolicies,
+		"the policies, with commas between them; the first is what the others are compared with (with --evolving, --moldable or --shares: "+
+			strings.Join(profilePolicies, ",")+")")
 	command.OldFlag(c, "policies", "policy")
 	command.CompleteList(c, "policy", policy.Words()...)
 	c.Flags().StringVarP(&f.out, "out", "o", "", "folder for the report and the results; it is made where it does not exist")
@@ -50,6 +53,13 @@ that tell their profiles and the others apart: what a policy does where 0% evolv
 	return c
 }
 
+// rigidPolicies and profilePolicies are what is compared unless the user names policies: of a log as it is, and of one some
+// of whose jobs evolve or are moldable. The first is today's scheduling, which ignores profiles.
+var (
+	rigidPolicies   = []string{"easy", "conservative"}
+	profilePolicies = []string{"easy", "easy-evolving", "patient"}
+)
+
 type compareFlags struct {
 	workloadFlags
 	names, shares []string
@@ -58,6 +68,9 @@ type compareFlags struct {
 }
 
 func (f *compareFlags) run(cmd *cobra.Command, path string) error {
+	if !cmd.Flags().Changed("policy") && (f.supposes(cmd) || len(f.shares) > 0) {
+		f.names = profilePolicies
+	}
 	if len(f.names) == 0 {
 		return command.Usage(errors.New("compare: --policy names none; give at least one"))
 	}
@@ -88,11 +101,7 @@ func (f *compareFlags) run(cmd *cobra.Command, path string) error {
 	if err := f.save(w, runs); err != nil {
 		return err
 	}
-	metrics := make([]replay.Metrics, len(runs))
-	for i := range runs {
-		metrics[i] = runs[i].Metrics
-	}
-	_, err = io.WriteString(cmd.OutOrStdout(), w.String()+"\n"+compare.Text(f.names, metrics, true)+compare.Losers(f.names, metrics))
+	_, err = io.WriteString(cmd.OutOrStdout(), w.String()+"\n"+compare.Summary(f.names, runs))
 	return err
 }
 

@@ -60,7 +60,8 @@ func Replay() *cobra.Command {
 		Use:   "replay [flags] TRACE|- …",
 		Short: "Replay a workload log through the planner: who would have begun when",
 		Long: `Replay logs in the Standard Workload Format (gzipped or not; - is standard input) in virtual time, and print how long jobs
-waited and how the machine was used.
+waited and how the machine was used. With --evolving or --moldable, and without --policy, it compares easy, easy-evolving and patient:
+easy, today's scheduling, ignores profiles.
 
 "accordion help policies" says what each policy does, "accordion help shapes" how the jobs of --evolving and --moldable change.
 
@@ -95,6 +96,13 @@ type replayFlags struct {
 }
 
 func (r *replayFlags) run(cmd *cobra.Command, paths []string) error {
+	if !cmd.Flags().Changed("policy") && r.supposes(cmd) {
+		if len(paths) == 1 && r.out == "" && r.csv == "" {
+			c := compareFlags{workloadFlags: r.workloadFlags, names: profilePolicies, seeds: 1}
+			return c.run(cmd, paths[0])
+		}
+		fmt.Fprintln(cmd.ErrOrStderr(), "accordion: these are results under easy, which ignores profiles; a policy that uses them: --policy patient")
+	}
 	policies, err := r.policies(r.policy)
 	if err != nil {
 		return err

@@ -58,6 +58,11 @@ func (f *workloadFlags) register(c *cobra.Command) {
 	command.Complete(c, "estimates", "requested", "actual", "x2")
 }
 
+// supposes reports whether the user asked what would happen if some jobs evolved or were moldable.
+func (f *workloadFlags) supposes(cmd *cobra.Command) bool {
+	return cmd.Flags().Changed("evolving") || cmd.Flags().Changed("moldable")
+}
+
 var errFigures = errors.New("--figures goes with -o DIR: they are drawn into DIR/figures")
 
 // selectedLog is a log and what of it is replayed.

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"io"
+	"slices"
+
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+
+	"accordion/traces/paper/chart"
+	"accordion/traces/workload"
+)
+
+// headline is the case that the page begins with: 30 % of the jobs evolve as a mountain whose peak is the log's size, under
+// the policy patient.
+const (
+	headlineShare  = 30
+	headlinePolicy = "patient"
+)
+
+// headlineCase reports whether the headline is about a result.
+func headlineCase(r result) bool {
+	return r.Share == headlineShare && r.Shape == workload.Mountain && r.Same == workload.SamePeak
+}
+
+// headlines returns the logs that the headline is about, those of real machines at their own load, with the mean wait of all
+// jobs in percent of that under EASY.
+func headlines(all []result) (names []string, percent []float64) {
+	for _, l := range logs {
+		var some []result
+		for _, r := range all {
+			if r.Log == l.name && headlineCase(r) {
+				some = append(some, r)
+			}
+		}
+		if s := ratios(some, slices.Index(policies, headlinePolicy), columns[0]); l.real() && s.n > 0 {
+			names, percent = append(names, l.name), append(percent, 100*s.mean)
+		}
+	}
+	return names, percent
+}
+
+// real reports whether the log is of a real machine at its own load.
+func (l log) real() bool { return l.ScaleLoad == 0 && l.name != "lublin_256" }
+
+// drawHeadlines draws the headline as SVG: a bar for each log.
+func drawHeadlines(w io.Writer, all []result) error {
+	names, percent := headlines(all)
+	p := chart.New("Mean wait of all jobs, in percent of EASY's: lower is better")
+	slices.Reverse(names) // the first at the top
+	slices.Reverse(percent)
+	bars, err := plotter.NewBarChart(plotter.Values(percent), vg.Points(18))
+	if err != nil {
+		return err
+	}
+	bars.Horizontal, bars.Color, bars.LineStyle.Width = true, chart.Colours[0], 0
+	p.Add(bars)
+	p.NominalY(names...)
+	p.X.Min, p.X.Max = 0, 100
+	return chart.Write(p, w)
+}
