@@ -212,7 +212,8 @@ func (j *judge) sizes(r *run, held []adapter.Hold, end core.Time) {
 		}
 		middle := second((from + to) / 2)
 		booked := nodesAt(held, middle)
-		lost := c.verb == "changed" && len(hostlist.Within(c.nodes, hostlist.Set(booked))) == len(c.nodes) // OAR books nodes that were lost
+		has := len(hostlist.Within(c.nodes, hostlist.Set(booked))) == len(c.nodes)
+		lost := has && (c.verb == "changed" || r.failed()) // OAR books nodes that were lost; a growth that failed may have been half made
 		if !slices.Equal(booked, c.nodes) && !lost {
 			j.find(Finding{Kind: Size, Job: int64(r.key.ID), At: middle, Do: seeBooks(r.key.ID),
 				Text: fmt.Sprintf("accounting has it on %s, and the journal on %s", shown(booked), shown(c.nodes))})

@@ -129,7 +129,7 @@ func (r *Record) Stopped() bool { return r.Priority == 0 || r.HeldByUser || r.Wh
 // holds it, and a requeued job is held by whoever requeued it.
 func (r *Record) heldBy() string {
 	switch why := strings.ReplaceAll(r.Why, "_", " "); {
-	case r.Mark == "":
+	case r.Mark == "", adapter.Delegated(&r.Job): // the sidecar submits parts of applications itself, and a start puts their holds aside
 	case why == "job requeued in held state":
 		return heldByEither
 	case !strings.HasPrefix(r.Reservation, adapter.Prefix):
