@@ -16,6 +16,9 @@ import (
 // minute later. A second job is too late by itself: it is ended, and its output says why, although
 // slurmctld did not answer when that was to be written.
 func TestATimeInWhichSlurmctldDidNotAnswerEndsNoJob(t *testing.T) {
+	if !*long {
+		t.Skip("an srun waits for two minutes; the embedded system shows it too: -args -accordion.long")
+	}
 	t.Parallel()
 	lab := faultLab(t, 4)
 	c := newClients(t)
