@@ -17,20 +17,20 @@ var (
 	number = regexp.MustCompile(`OAR_JOB_ID=([0-9]+)`)
 )
 
-// Every call of oarsub with a profile that the guides show is taken by a real one, and the first job of the README has two hosts and then
+// Every call of oarsub with a profile that the guides show is taken by a real one, and the first job of docs/oar.md has two hosts and then
 // five.
 func TestWhatTheGuidesGiveToARealOAR(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 16, lab.Users("alice"))
 	lab.Do(t, "serve")
 	t.Cleanup(func() { sidecarsWords(t, lab) })
-	readme, err := os.ReadFile("../README.md")
+	guide, err := os.ReadFile("../docs/oar.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile(`(?s)oar-lab exec -- (oarsub .*?[^\\])\n`).FindStringSubmatch(string(readme))
+	found := regexp.MustCompile(`(?s)oar-lab exec -- (oarsub .*?[^\\])\n`).FindStringSubmatch(string(guide))
 	if found == nil {
-		t.Fatal("the README submits no job")
+		t.Fatal("docs/oar.md submits no job")
 	}
 	first := submitted(t, lab, strings.ReplaceAll(found[1], "\\\n", " "))
 	shown := 0
@@ -50,7 +50,7 @@ func TestWhatTheGuidesGiveToARealOAR(t *testing.T) {
 	lab.Await(t, 4*time.Minute, "the first job is over", func() bool { return lab.State(t, first) == "Terminated" })
 	hosts := strings.Fields(lab.Run(t, "alice", "sh", "-c", "cat OAR."+first+".stdout"))
 	if len(hosts) != 2+5 { // what uniq wrote in the first step, and in the second
-		t.Errorf("the README's job was on 2 and then on 5 hosts? %q", hosts)
+		t.Errorf("docs/oar.md's job was on 2 and then on 5 hosts? %q", hosts)
 	}
 }
 

@@ -281,8 +281,19 @@ func insists(t *testing.T, lab *lab.SlurmLab, user string, command ...string) (o
 func knowsTheEnd(t *testing.T, p *process) {
 	t.Helper()
 	p.lab.Await(t, time.Minute, "the sidecar knows no job", func() bool { return strings.Contains(p.accordion("status", "--json"), `"jobs":[]`) })
-	p.lab.Await(t, time.Minute, "the journal knows how every action ended", func() bool {
-		return !slices.ContainsFunc(p.journal(""), func(e entry) bool { return e.Kind == "intent" && e.Outcome == "" })
+	p.lab.Await(t, time.Minute, "the journal knows how every action and every job ended", func() bool {
+		runs := map[int64]bool{}
+		for _, e := range p.journal("") {
+			switch {
+			case e.Kind == "intent" && e.Outcome == "":
+				return false
+			case e.Verb == "started" && e.Args["ends"] != nil:
+				runs[e.Job] = true
+			case slices.Contains([]string{"ended", "requeued", "forgotten", "escaped"}, e.Verb): // some seconds after the job is seen to leave
+				delete(runs, e.Job)
+			}
+		}
+		return len(runs) == 0
 	})
 }
 
