@@ -1,7 +1,6 @@
 package slurm_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -65,7 +64,7 @@ func refusals(p *process) (n int) {
 	for _, e := range p.journal("") {
 		if e.Verb == "reserve" && strings.HasPrefix(e.Outcome, "failed") {
 			n++
-			p.t.Log(fmt.Sprintf("%s: %s", e.At.Format(time.TimeOnly), e.Outcome))
+			p.t.Logf("%s: %s", e.At.Format(time.TimeOnly), e.Outcome)
 		}
 	}
 	return n

@@ -138,7 +138,7 @@ func TestOldSpellingsOfFlagsGoOnWorking(t *testing.T) {
 }
 
 // notSetUp is what a user reads where there is no configuration.
-const notSetUp = `Accordion is not set up on this host: there is no /etc/accordion/accordion.toml; run this on the sidecar's host, …`
+const notSetUp = `this host has no Accordion: there is no /etc/accordion/accordion.toml; run this on the sidecar's host, …`
 
 // oneLog is a workload log of two jobs, for commands that read one.
 const oneLog = `; MaxProcs: 16

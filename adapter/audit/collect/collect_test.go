@@ -38,7 +38,13 @@ type diary struct{}
 
 func (diary) Entries(int64) iter.Seq2[journal.Entry, error] {
 	damaged := journal.Entry{Args: map[string]any{journal.Unreadable: "{"}}
-	return func(yield func(journal.Entry, error) bool) { _ = yield(damaged, nil) && yield(damaged, nil) }
+	return func(yield func(journal.Entry, error) bool) {
+		for range 2 {
+			if !yield(damaged, nil) {
+				return
+			}
+		}
+	}
 }
 
 func (diary) Records() ([]journal.Record, error) { return nil, nil }

@@ -115,7 +115,7 @@ func (c Config) Path() string {
 }
 
 // errNotSetUp is for users of a host where nothing is configured.
-var errNotSetUp = errors.New("Accordion is not set up on this host: there is no " + config.DefaultPath +
+var errNotSetUp = errors.New("this host has no Accordion: there is no " + config.DefaultPath +
 	"; run this on the sidecar's host, which your administrator knows, or name its configuration with --config (to set one up: accordion setup)")
 
 // Shown loads the configuration for a command that shows what a sidecar does. Without one the command runs on the wrong host.
