@@ -282,7 +282,7 @@ func acrossTheHour(t *testing.T, release string) {
 		jobs = append(jobs, lab.Submit(t, []string{"alice", "bob"}[i%2], tenGrowths))
 	}
 	lab.Await(t, 30*time.Minute, "all jobs have ended", func() bool { return lab.Run(t, "root", "squeue", "-h", "-a", "-o", "%A") == "" })
-	time.Sleep(2 * time.Second)
+	time.Sleep(2 * time.Second) // the watch looks once a second, and is to have seen that
 	used := watched.held(hour.Add(-time.Hour), hour)
 	grown := 0
 	for _, job := range jobs {

@@ -42,7 +42,7 @@ echo done
 	lab.Await(t, 2*time.Minute, "its second step begins", func() bool { return exists(lab.Dir, "home", "alice", "begun") })
 	lab.Do(t, "ctl-stop", "--kill")
 	lab.Run(t, "alice", "touch", "away")
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // its srun, of which nothing tells while slurmctld is away, has called by then
 	lab.Do(t, "ctl-start")
 
 	late := lab.Submit(t, "bob", "#!/bin/bash\n#EP 1x10s\nsleep 300\n")

@@ -85,7 +85,7 @@ func TestDamagedRecordOfAnApplicationIsSetAside(t *testing.T) {
 				}
 			}
 			if got := strings.Join(said, ", "); got != launcher.CodeUnknown+", application 2" {
-				t.Errorf("the launchers are told %s", got)
+				t.Errorf("the launchers received %s", got)
 			}
 		})
 	}

@@ -193,7 +193,7 @@ func (j *judge) sizes(r *run, held []adapter.Hold, end core.Time) {
 	}
 	for i, c := range r.changes {
 		from, to := c.at+c.slack+float64(j.Books.Grain), float64(end)-grain
-		if !c.sure && j.troubled(c.entry.At.Unix(), r.next(c.entry.At.Unix())) { // nobody looked whether it changed once more
+		if !c.sure && j.troubled(c.entry.At.Unix(), r.next(c.entry.At.Unix())) { // no sidecar looked whether it changed once more
 			continue
 		} else if !c.sure {
 			from = max(from, seconds(c.entry.At))

@@ -10,7 +10,7 @@ import (
 )
 
 // Each change plants one inconsistency in the clean set; the finding is exactly the one that is
-// written beside it.
+// written next to it.
 func TestEachPlantedInconsistencyIsFound(t *testing.T) {
 	for _, test := range planted {
 		t.Run(test.name, func(t *testing.T) {

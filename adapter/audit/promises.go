@@ -135,7 +135,7 @@ func (j *judge) unexplained(r *run) {
 	}
 }
 
-// stateOf returns the state in which a run ended; "" where nobody knows it.
+// stateOf returns the state in which a run ended; "" where it is not known.
 func (j *judge) stateOf(r *run) string {
 	if r.ended.IsZero() || r.again {
 		return ""

@@ -143,7 +143,7 @@ var right = []struct {
 		in.Entries = append(in.Entries, e)
 		in.arrange()
 	}},
-	{"an ordinary job with the name of an expander of nobody's", func(t *testing.T, in *Input) {
+	{"an ordinary job with the name of an expander, and no such job to expand", func(t *testing.T, in *Input) {
 		in.row(t, 18).Expands = 999
 	}},
 }

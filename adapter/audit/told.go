@@ -54,7 +54,7 @@ type change struct {
 	nodes []string
 }
 
-// tell makes runs of the journal's entries.
+// tell sorts the journal's entries into runs of jobs.
 func tell(entries []journal.Entry) *told {
 	t := &told{entries: entries, accepted: map[adapter.Key]bool{}, ids: map[core.JobID]bool{}}
 	waiting := map[adapter.Key]*run{} // jobs that have not begun

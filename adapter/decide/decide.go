@@ -26,7 +26,7 @@ type Situation struct {
 	Trapped time.Time // no resize before
 	// Awaited says whether the job's nodes were waited for in the last cycle.
 	Awaited func(core.JobID) bool
-	// Outages are those of the batch system.
+	// Outages says when the batch system did not answer.
 	Outages managed.Outages
 	// Reserved is our reservation of the name as the batch system has it now; Tending says whether a call for it is under way.
 	Reserved func(name string) (adapter.Reservation, bool)

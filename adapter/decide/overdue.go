@@ -11,10 +11,10 @@ import (
 	"accordion/core"
 )
 
-// overdue looks after an application whose step should be over. While it is in nobody's way it uses its allowance; it
-// is warned when the allowance nears its end, or the job's limit (what was forgiven while the sidecar was away may use that up first), or
-// when another job waits for nodes that it should have given back. It is ended when the allowance is used up, or when that other job has
-// waited for the grace. Time in which the batch system did not answer counts for none of these.
+// overdue decides what happens to an application whose step should have ended. It uses its allowance while no other job waits
+// for its nodes. It is warned when the allowance or the job's limit nears its end, or when another job waits for nodes that it
+// should have given back. It is ended when the allowance is used up, or when that other job has waited for the grace. Time in
+// which the batch system did not answer counts for none of these.
 func (s Situation) overdue(r *managed.Job, late core.Time) Decision {
 	o := s.World.Settings.Overrun
 	allowance, used, limit := r.Allowance(o), r.Overran+late, r.UntilLimit(s.World.Now)

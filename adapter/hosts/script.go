@@ -11,8 +11,8 @@ import "strings"
 // name mktemp chooses. The script prints the path (Elsewhere). shim/lists looks for both. A folder
 // is private if it is not a link, belongs to the user, and no other user may write to it. In /tmp,
 // where only its owner can remove it, it then stays private. The script exits with NoFolder where
-// it can make none. It removes hosts files of the user's that are older than 30 days: nothing else
-// removes those of jobs that have ended.
+// it can make none. It removes hosts files of the user's that are older than 30 days. Nothing else
+// removes the files of jobs that have ended.
 const Script = `umask 077; u=$(id -u); d=/tmp/accordion-$u; ` +
 	`own() { [ -n "$(find "$1" -prune -type d -user "$u" ! -perm -020 ! -perm -002 2>/dev/null)" ]; }; ` +
 	`mkdir "$d" 2>/dev/null; ` +

@@ -9,7 +9,7 @@
 //	id, err := j.Begin(journal.Intent{At: now, Job: 7, Submitted: 1700000000, Verb: "shrink"}) // on disk from here
 //	err = j.Finish(id, clock.Now(), system.Shrink(ctx, key, keep))
 //
-// One process writes (a lock file beside the journal keeps a second sidecar away); any number may read meanwhile, with
+// One process writes (a lock file next to the journal keeps a second sidecar away); any number may read meanwhile, with
 // OpenReadOnly. A Journal may be used by several goroutines.
 package journal
 

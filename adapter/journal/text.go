@@ -125,7 +125,7 @@ func (j *Journal) Follow(ctx context.Context, since, job int64, pause time.Durat
 	}
 }
 
-// finished gives those of the intents that have an outcome by now, in order.
+// finished returns, in order, the intents that have an outcome by now.
 func (j *Journal) finished(open map[int64]bool) ([]Entry, error) {
 	var out []Entry
 	for _, id := range slices.Sorted(maps.Keys(open)) {

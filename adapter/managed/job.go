@@ -33,7 +33,7 @@ type Job struct {
 	Failures     int               // of operations in a row, for reasons that have no name
 	Mover        Mover             // why its planned start moved, while that is still to be told
 	Frozen       core.Time         // second since when the batch system does not change it; 0: it does
-	Asks         *Question         // the application stands at the end of its step
+	Asks         *Question         // the application is at the end of its step, and asks
 	Course       *Course           // its place in the present plan; nil without one
 	NamedBefore  *Course           // its last place: nodes named there stay where they can
 	Dirty        bool              // it changed since it was saved
