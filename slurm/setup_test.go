@@ -55,6 +55,11 @@ func TestSetupMakesABareClusterFitAndTakesItBack(t *testing.T) {
 	if said, err := accordion("--remove"); err == nil || !strings.Contains(said, "nothing was removed: slurmctld reads") {
 		t.Errorf("it was removed below slurmctld: %s", said)
 	}
+	sidecar := &process{t: t, lab: l, config: config, log: filepath.Join(l.Dir, "log", "accordion.log"),
+		within: []string{"unshare", "--mount", "sh", "-c", // the configuration's own paths, on this machine
+			"for d in /var/lib/accordion /run/accordion; do mkdir -p $d && mount -t tmpfs -o mode=700 none $d; done && exec \"$@\"", "sh"}}
+	sidecar.start()
+	t.Cleanup(sidecar.stop)
 	text, err := os.ReadFile(l.Conf())
 	if err != nil {
 		t.Fatal(err)
@@ -65,8 +70,12 @@ func TestSetupMakesABareClusterFitAndTakesItBack(t *testing.T) {
 	l.Await(t, time.Minute, "a slurmctld that lets the plug-in go", func() bool {
 		reconfigure(t, l)
 		said, err = accordion("--remove")
-		return err == nil
+		return strings.Contains(said, "another sidecar serves this cluster")
 	})
+	sidecar.kill()
+	if said, err = accordion("--remove"); err != nil {
+		t.Errorf("with what is left of a dead sidecar's lease, it is refused: %s", said)
+	}
 	if diff := cmp.Diff(before, filesIn(t, folder)); diff != "" {
 		t.Errorf("taken back (%s) the folder of slurm.conf is another one:\n%s", said, diff)
 	}

@@ -165,11 +165,16 @@ func Forsake(ctx context.Context, conf config.Config) ([]string, error) {
 	}
 	defer c.close()
 	holder, lives, err := c.lives(ctx)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case lives:
-		return nil, fmt.Errorf("%v lives, or died a moment ago: systemctl disable --now accordion.service, or wait until %s, and this again",
+	}
+	lock, err := onlyOne(ctx, c, "setup slurm --remove")
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Release()
+	if lives && !c.wrote(holder, conf.Journal.Path) {
+		return nil, fmt.Errorf("%v lives, or died a moment ago: systemctl disable --now accordion.service there, or wait until %s, and this again",
 			holder, adapter.Instant(holder.Until).Format(time.TimeOnly))
 	}
 	n, err1 := c.handBack(ctx)
@@ -186,6 +191,14 @@ func Forsake(ctx context.Context, conf config.Config) ([]string, error) {
 		did = append(did, fmt.Sprintf("left    reservation %s, in which jobs wait (squeue -t PD -O jobid,username,reservation): cancel them, or scontrol update JobId= ReservationName=; then scontrol delete ReservationName=%[1]s", name))
 	}
 	return did, errors.Join(err1, err2, err3)
+}
+
+// wrote reports whether the lease is that of a sidecar with the journal on this host. Where no sidecar
+// has this host's lock (onlyOne), that one is dead, whatever is left of its lease: it was killed, or
+// could not give the lease up when it stopped.
+func (c *cluster) wrote(holder *adapter.Holder, journal string) bool {
+	ours, err := c.leaseFor(journal, time.Second)
+	return err == nil && ours.Leaser != nil && holder.ID == ours.Claim.ID
 }
 
 // releaseTakes bounds it: thousands of jobs take some milliseconds each.

@@ -97,6 +97,11 @@ func TestOneSidecarServesAnOARAndASlurmAndNothingIsLeft(t *testing.T) {
 		}
 		labs.Sbatch(t, "bob", "exec sleep "+forever)
 		labs.Oarsub(t, "bob", "sleep "+forever, "-l", "nodes=1,walltime=1:0:0")
+		defer func() {
+			if t.Failed() {
+				t.Logf("%s\n%s\n%s", labs.Run(t, "root", "scontrol", "show", "job"), labs.Run(t, "root", "sinfo", "-N", "-l"), labs.Run(t, "root", "oarstat", "-f"))
+			}
+		}()
 		labs.Await(t, 2*time.Minute, "a job of each runs that never ends", func() bool {
 			out, _, _ := labs.Exec("root", "", "pgrep", "-c", "-x", "-f", "sleep "+forever)
 			return out == "2"
