@@ -99,7 +99,7 @@ func TestOneSidecarServesAnOARAndASlurmAndNothingIsLeft(t *testing.T) {
 		labs.Oarsub(t, "bob", "sleep "+forever, "-l", "nodes=1,walltime=1:0:0")
 		defer func() {
 			if t.Failed() {
-				t.Logf("%s\n%s\n%s", labs.Run(t, "root", "scontrol", "show", "job"), labs.Run(t, "root", "sinfo", "-N", "-l"), labs.Run(t, "root", "oarstat", "-f"))
+				t.Logf("%s\n%s\n%s", labs.Run(t, "root", "scontrol", "show", "job"), labs.Run(t, "root", "sinfo", "-N", "-l"), labs.Run(t, "root", "oarstat", "-f")+"\n"+labs.Run(t, "root", "oarnodes", "-s"))
 			}
 		}()
 		labs.Await(t, 2*time.Minute, "a job of each runs that never ends", func() bool {
