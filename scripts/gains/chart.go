@@ -24,8 +24,8 @@ func headlineCase(r result) bool {
 }
 
 // headlines returns the logs that the headline is about, those of real machines at their own load, with the mean wait of all
-// jobs in percent of that under EASY.
-func headlines(all []result) (names []string, percent []float64) {
+// jobs under a policy in percent of that under EASY.
+func headlines(all []result, policyName string) (names []string, percent []float64) {
 	for _, l := range logs {
 		var some []result
 		for _, r := range all {
@@ -33,7 +33,7 @@ func headlines(all []result) (names []string, percent []float64) {
 				some = append(some, r)
 			}
 		}
-		if s := ratios(some, slices.Index(policies, headlinePolicy), columns[0]); l.real() && s.n > 0 {
+		if s := ratios(some, slices.Index(policies, policyName), columns[0]); l.real() && s.n > 0 {
 			names, percent = append(names, l.name), append(percent, 100*s.mean)
 		}
 	}
@@ -45,7 +45,7 @@ func (l log) real() bool { return l.ScaleLoad == 0 && l.name != "lublin_256" }
 
 // drawHeadlines draws the headline as SVG: a bar for each log.
 func drawHeadlines(w io.Writer, all []result) error {
-	names, percent := headlines(all)
+	names, percent := headlines(all, headlinePolicy)
 	p := chart.New("Mean wait of all jobs, in percent of EASY's: lower is better")
 	slices.Reverse(names) // the first at the top
 	slices.Reverse(percent)

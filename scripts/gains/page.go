@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"accordion/core/policy"
 	"accordion/traces/replay"
 	"accordion/traces/workload"
 )
@@ -87,7 +88,7 @@ had said how they evolve.
 
 An evolving job is drawn from the log's jobs: it begins and ends on few nodes (a mountain), and at 30 %% also as a ramp. Its peak is the log's size.
 Under EASY it holds that peak throughout, as it has to today. So the jobs are the same under each policy, and a figure is the quotient of two waits or slowdowns: below 1 is
-better than EASY. A figure is the geometric mean over %d drawings (one for conservative back-filling, which sees peaks only). The worst drawing stands in brackets.
+better than EASY. A figure is the geometric mean over %d drawings (one for `+"`conservative` and `repeated`"+`). The worst drawing stands in brackets.
 `+"`repeated`"+` has no row on Curie, where it takes an hour or more of processor time. Jobs ask for what the log says that they
 asked for. On LLNL-Thunder nobody waits, and on NASA-iPSC hardly anybody; LLNL-Atlas has a queue at 1.25 and 1.5 times its load. Made by
 
@@ -124,7 +125,7 @@ held, and a comparison with that EASY flatters every other policy. The last colu
 
 // headlineText returns the sentences at the beginning of the page.
 func headlineText(all []result) string {
-	found, percent := headlines(all)
+	found, percent := headlines(all, headlinePolicy)
 	if len(found) == 0 {
 		return "None of the chosen logs is of a real machine at its own load."
 	}
@@ -152,13 +153,18 @@ func headlineText(all []result) string {
 	for _, name := range found {
 		alone = append(alone, 100*ratios(of(all, name, 0), slices.Index(policies, headlinePolicy), columns[0]).mean)
 	}
+	unset := ""
+	if others, usual := headlines(all, policy.Default); len(others) > 0 {
+		unset = fmt.Sprintf("A sidecar uses this policy where its configuration has `[plan] policy = \"%s\"`; by its default, `%s`, the cut is %s %% on %s.\n",
+			headlinePolicy, policy.Default, span(100-slices.Max(usual), 100-slices.Min(usual), "%.0f"), logsInWords(others))
+	}
 	return fmt.Sprintf("If 30 %% of the jobs say how they evolve, the policy `patient` cuts the mean wait of all jobs by %s %% on %s.\n"+
 		"Jobs that evolve wait %.0f %% less on average, and jobs that say nothing %.0f %% less.\n"+
 		"The comparison is with EASY back-filling of the same jobs, where an evolving job holds its peak throughout.\n"+
 		"The policy alone, where no job evolves, changes the mean wait by %s %%; the rest is what the profiles bring.\n"+
-		"%s\n\nYour own log tells what it would bring you: `accordion compare LOG --evolving 30%%`.",
+		"%s%s\n\nYour own log tells what it would bring you: `accordion compare LOG --evolving 30%%`.",
 		span(100-slices.Max(percent), 100-slices.Min(percent), "%.0f"), logsInWords(found), 100-100*kinds[0].mean, 100-100*kinds[1].mean,
-		span(slices.Min(alone)-100, slices.Max(alone)-100, "%+.0f"), kept)
+		span(slices.Min(alone)-100, slices.Max(alone)-100, "%+.0f"), unset, kept)
 }
 
 // span returns a range of numbers; one where both are written alike.
@@ -230,7 +236,7 @@ func lossesOf(all []result) (worse []loss) {
 	for _, name := range names(all) {
 		for _, share := range shares {
 			for p := 1; p < len(policies); p++ {
-				if policies[p] == slow { // it is there to be compared with, and nobody's choice
+				if policies[p] == slow {
 					continue
 				}
 				for _, c := range columns {
