@@ -89,7 +89,7 @@ had said how they evolve.
 An evolving job is drawn from the log's jobs: it begins and ends on few nodes (a mountain), and at 30 %% also as a ramp. Its peak is the log's size.
 Under EASY it holds that peak throughout, as it has to today. So the jobs are the same under each policy, and a figure is the quotient of two waits or slowdowns: below 1 is
 better than EASY. A figure is the geometric mean over %d drawings (one for `+"`conservative` and `repeated`"+`). The worst drawing stands in brackets.
-`+"`repeated`"+` has no row on Curie, where it takes an hour or more of processor time. Jobs ask for what the log says that they
+Policies that plan a place for every waiting job take hours on Curie, and have no row there. Jobs ask for what the log says that they
 asked for. On LLNL-Thunder nobody waits, and on NASA-iPSC hardly anybody; LLNL-Atlas has a queue at 1.25 and 1.5 times its load. Made by
 
     go run ./scripts/gains %s-o docs/gains.md

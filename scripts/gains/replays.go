@@ -31,7 +31,7 @@ var logs = []log{
 	{"lublin_256", "lublin_256.swf.gz", workload.Selection{ProcsPerNode: 1}, nil},
 	{"Atlas ×1.25", "LLNL-Atlas-2006-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 8, ScaleLoad: 1_250_000}, nil},
 	{"Atlas ×1.5", "LLNL-Atlas-2006-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 8, ScaleLoad: 1_500_000}, nil},
-	{"Curie", "CEA-Curie-2011-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 1}, []string{"repeated"}},
+	{"Curie", "CEA-Curie-2011-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 1}, []string{"conservative", "repeated", "evolving:noX"}},
 }
 
 // leaves says whether the log is left out under a policy.
