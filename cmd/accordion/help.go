@@ -31,12 +31,12 @@ var alsoCalled = map[string][]string{
 // examples are two command lines at least for each command whose own help has none.
 var examples = map[string]string{
 	"": `
-  accordion ep check 2x20m,5x1h                      is this profile right, and what does it hold?
+  accordion ep check 2x20m,5x1h                      is this profile correct?
   accordion explain 4711                             why does my job wait?
   accordion compare LOG.swf --evolving 30%           what would my cluster gain?
   accordion help policies`,
 	"advise": `
-  accordion advise --since 90d       which jobs of 90 days would have gained by a profile?
+  accordion advise --since 90d       which jobs of the last 90 days would gain from a profile?
   accordion advise --from accounting.txt -o advice.html`,
 	"agent": `
   accordion agent n7 hostname

@@ -21,26 +21,25 @@ import (
 func Journal() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "journal",
-		Short: "Show what the sidecar did and what happened: every intent, outcome and event, in order",
+		Short: "Show every action of the sidecar and every event, in order",
 		Long: `Show every intent of the sidecar with its outcome, and every event of a managed job, in order.
 
-With --json each line is one object: id, at (RFC 3339, UTC), kind (intent or event), job, submitted (Unix seconds; names
-the job together with its number), verb, args, text, and for an intent that is over outcome and took_ms.
+With --json each line is one object with id, at (RFC 3339, UTC), kind (intent or event), job, submitted, verb, args and text. A
+finished intent also has outcome and took_ms. The job number and submitted (Unix seconds) together identify a job.
 
-With --follow new entries are shown as they come; an intent that was shown without its outcome is shown once more when it
-has one.
+With --follow new entries are shown as they come. An intent is shown again when its outcome is known.
 
-Where the configuration lists several clusters the entries of all are shown in the order of their times, each after its cluster's
-name (with --json: cluster, of each object); --cluster shows those of one. Ids count in each cluster's journal.`,
+If the configuration lists several clusters, the entries of all clusters are shown in the order of their times, with the cluster's
+name (with --json as the key cluster). --cluster selects one. Each cluster's journal numbers its own entries.`,
 		Args: command.NoArguments,
 	}
 	clusters := command.ClustersFlag(c)
-	asJSON := c.Flags().Bool("json", false, "print one JSON object a line, for programs")
+	asJSON := c.Flags().Bool("json", false, "print JSON for programs: one object per line")
 	var pick selection
 	c.Flags().Int64Var(&pick.job, "job", 0, "only this job's entries")
 	offers(c, "job", offerJobs(clusters))
-	since := c.Flags().String("since", "", "only entries of this time to now, such as 1h or 7d; or those with an id above this one, such as 4711")
-	c.Flags().BoolVar(&pick.follow, "follow", false, "go on with new entries as they come, until interrupted")
+	since := c.Flags().String("since", "", "only entries since this long ago, such as 1h or 7d; or with an id above this number, such as 4711")
+	c.Flags().BoolVar(&pick.follow, "follow", false, "also show new entries as they come, until interrupted")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		if pick.job < 0 {
 			return command.Usage(errors.New("journal: --job takes a job's number, such as 4711"))

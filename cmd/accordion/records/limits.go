@@ -16,7 +16,7 @@ import (
 func Limits() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "limits",
-		Short: "Reset what is counted for a limit of a user",
+		Short: "Reset the counter of a user's limit",
 		RunE: func(*cobra.Command, []string) error {
 			return command.Usage(errors.New("limits: say what: accordion limits reset USER"))
 		},
@@ -28,10 +28,10 @@ func Limits() *cobra.Command {
 func resetCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "reset USER",
-		Short: "Forget what a user's jobs left unused of what was reserved ahead for them",
-		Long: `Forget what a user's jobs used and left unused, of all accounts, so that [limits] unused counts from nothing for that user. Later steps of
-jobs that start from now on are reserved ahead again. As root, on the sidecar's host, while the sidecar runs. "accordion queue --usage" shows
-what is counted.`,
+		Short: "Reset the count of a user's reserved but unused node-time",
+		Long: `Reset the used and unused node-time that is counted for a user, in all accounts. The limit [limits] unused then counts from zero for
+that user. For jobs that start from now on, later steps are reserved in advance again. Run it as root on the sidecar's host, while
+the sidecar runs. "accordion queue --usage" shows the counts.`,
 		Example: `  accordion limits reset ann
   accordion limits reset ann --cluster b`,
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -40,7 +40,7 @@ type beside struct {
 func shows(c *cobra.Command, read reader, other beside, words offered) *cobra.Command {
 	c.Long += `
 
-Where the configuration lists several clusters they come one after the other; --cluster shows one of them.`
+If the configuration lists several clusters, all are shown one after the other. --cluster selects one.`
 	clusters := command.ClustersFlag(c)
 	c.ValidArgsFunction = cobra.NoFileCompletions
 	if words.arguments != nil {
@@ -49,7 +49,7 @@ Where the configuration lists several clusters they come one after the other; --
 	for flag, offer := range words.flags {
 		offers(c, flag, offer(clusters))
 	}
-	asJSON := c.Flags().Bool("json", false, "print one JSON object a cluster, a line each, for programs")
+	asJSON := c.Flags().Bool("json", false, "print JSON for programs: one object per cluster, one per line")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		all, err := clusters.Chosen()
 		if err != nil {

@@ -24,14 +24,13 @@ import (
 func Status() *cobra.Command {
 	return shows(&cobra.Command{
 		Use:   "status",
-		Short: "Show each managed job: state, step, nodes, plan, promise, why it waits",
-		Long: `Show each managed job as the sidecar last saw it: its state, its step, the nodes it holds, its start, its promised
-end (with ~ while it waits: the planned one), and why it waits. While the sidecar is down it says since when, and shows the jobs to
-root alone.
+		Short: "Show the managed jobs: state, step, nodes, start and end, and why they wait",
+		Long: `Show each managed job as the sidecar last saw it: its state, step, nodes and start, its promised end, and why it waits. ~ marks
+planned times of waiting jobs. While the sidecar is down, the command prints since when, and only root sees the jobs.
 
-Where launchers are served, the applications of all clusters follow: their parts (cluster:job, hosts that are asked for, how far the job
-has come), their start (with ~ the estimate), whether the launcher is there and owes an answer, and why they wait. With --json they are one
-more object, which has the key "applications".`,
+If the sidecar serves launchers (see accordion launch --help), the applications of all clusters follow: their parts (cluster:job,
+requested hosts, state of the job), their start (~ marks an estimate), the state of the launcher, and why they wait. With --json
+they are one more object with the key "applications".`,
 		Args: command.NoArguments,
 	}, func(j journal.Reader, c command.Cluster, _ []string) (any, text, error) {
 		report, err := status.Read(j)
@@ -48,17 +47,20 @@ more object, which has the key "applications".`,
 func Queue() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "queue",
-		Short: "Show every job of the pool, ordinary ones too, with planned starts and sizes",
-		Long: `Show every job of the pool as the sidecar plans it: those that hold nodes, then those that wait, in the order of the
-queue, then those that are held back. Times with ~ are planned; the sizes of an evolving job are those of its steps: 5
-(2,5,3) holds 5 nodes and has three steps. 8 (4-12) is a moldable job that is planned on 8, and may have 4 to 12 now.
+		Short: "Show every job of the partition, ordinary jobs included, with planned starts and sizes",
+		Long: `Show every job of the partition as the sidecar plans it: first running jobs, then waiting jobs in the order of the queue, then
+held jobs.
 
-The start of an ordinary job is an estimate: the batch system starts it itself. A managed job's plan becomes a promise when
-it starts. "accordion explain JOB" says more on one job. While the sidecar is down only root is answered.`,
+  ~            the time is planned
+  5 (2,5,3)    an evolving job that holds 5 nodes; its three steps need 2, 5 and 3
+  8 (4-12)     a moldable job that is planned on 8 nodes and may get 4 to 12 now
+
+The start of an ordinary job is an estimate, because the batch system starts it. The plan of a managed job becomes a promise when
+the job starts. "accordion explain JOB" shows more about one job. While the sidecar is down, only root gets an answer.`,
 		Args: command.NoArguments,
 	}
 	user := c.Flags().StringP("user", "u", "", "only this user's jobs")
-	used := c.Flags().Bool("usage", false, "what users' jobs used, and left unused of what was reserved ahead for them, in place of the jobs")
+	used := c.Flags().Bool("usage", false, "instead of the jobs, show per user how much of the reserved node-time was used and unused")
 	return shows(c, func(j journal.Reader, c command.Cluster, _ []string) (any, text, error) {
 		report, err := status.ReadQueue(j)
 		report.Cluster = cmp.Or(c.Name, report.Cluster)
@@ -78,14 +80,14 @@ func Explain() *cobra.Command {
 	var application int64
 	c := &cobra.Command{
 		Use:   "explain JOB",
-		Short: "Say why a job waits, what is planned for it, who is before it, and what changed",
-		Long: `Say in sentences where a job stands: why it waits, when it is planned to start and at which sizes, who has the nodes and
-until when, who is before it in the queue, and what happened to it since it was submitted. It knows every job of the pool;
-of ordinary ones it gives an estimate and no history. While the sidecar is down only root is answered.
+		Short: "Show why a job waits, its plan, the jobs before it, and what changed",
+		Long: `Describe a job in plain sentences: why it waits, its planned start and sizes, which jobs have the nodes and until when, which jobs
+are before it in the queue, and what has happened to it since it was submitted. For an ordinary job the start is an estimate, and
+there is no history. While the sidecar is down, only root gets an answer.
 
-Of a batch job that is a part of an application ("accordion launch") it says where the application stands: what its launcher asked for and was
-shown last, why it waits and on which cluster, what moved its estimate, and which tries to start it failed. "accordion explain --application
-7" says that of an application itself, also when it is over.`,
+If the job is part of an application ("accordion launch"), the state of the application follows: what its launcher requested and
+was shown last, why it waits and on which cluster, what moved its estimate, and which attempts to start it failed. "accordion
+explain --application 7" shows the same for an application, even after it has ended.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("application") {
 				if application < 1 {
@@ -102,7 +104,7 @@ shown last, why it waits and on which cluster, what moved its estimate, and whic
 			return nil
 		},
 	}
-	c.Flags().Int64Var(&application, "application", 0, "explain the application of this number, in the place of a job")
+	c.Flags().Int64Var(&application, "application", 0, "explain the application with this number instead of a job")
 	return shows(c, explainJob, beside{instead: func(s *showing, all []command.Cluster) (bool, error) {
 		if application == 0 {
 			return false, nil

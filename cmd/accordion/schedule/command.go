@@ -25,41 +25,45 @@ func Command() *cobra.Command {
 	var s scheduleFlags
 	c := &cobra.Command{
 		Use:   "schedule [flags] FILE|-",
-		Short: "Place evolving applications on a machine, one after the other",
+		Short: "Schedule evolving applications on one machine, from a JSON file",
 		Long: `Read a machine and evolving applications from a file (or standard input, -):
 
   {"nodes":100,"busy":[[1200,10]],"applications":[{"id":"a","ep":[[500,5],[3600,10]]},{"id":"b","ep":"5x500s,10x1h"}]}
 
-and write as JSON when each starts and how long its steps last. Pairs are seconds and nodes; times are seconds from 0;
-busy, what occupies the machine already, may be absent.
+and write as JSON when each application starts and how long its steps last. Pairs are seconds and nodes. Times are seconds from 0.
+The key busy lists nodes that are already occupied; it is optional.
 
-Algorithms (Klein and Perez, CoreGRID 2011): rigid sees an application as its peak for its whole duration; noX never
-expands a step; 2X lets a step last up to twice its duration while it waits for the next one's nodes; infX as long as
-need be; +c starts each application as late as the same completion allows, which saves reserved nodes; +opt lets its
-steps wait where this wastes the fewest node-seconds that the same completion allows. Another limit is written in the
-place of the 2, as in 1.5X+opt.
+Algorithms (Klein and Perez, CoreGRID 2011):
 
---order search looks for the order whose last application ends earliest: it tries --evals orders (the same problem, flags
-and seed give the same schedule), or goes on for --budget, such as 2s, or until the first of the two. lower_bound is proved:
-no schedule at all ends earlier.
+  rigid    the application holds its peak for its whole duration
+  noX      a step is never extended
+  2X       a step lasts up to twice its duration, while it waits for the nodes of the next step; another limit is written like
+           1.5X
+  infX     a step waits for the next step's nodes as long as necessary
+  +c       also start each application as late as possible without moving its end: this saves reserved nodes
+  +opt     also let the steps wait where the fewest node-seconds are wasted, without moving the end
 
-Metrics: areas are node-seconds; waste, utilisation, expanded, expansion and app_waste are percentages; reservation, makespan,
-act (mean completion) and awt (mean waiting) are ratios to the rigid schedule of the same applications in the order of the
-file (null where that has 0), and so is relative, which names them otherwise.`,
+--order search looks for the order in which the last application ends earliest. It tries --evals orders, or searches for --budget,
+such as 2s, whichever ends first. With --evals alone, the same problem, flags and seed give the same schedule. No schedule can end
+before lower_bound.
+
+Metrics: areas are node-seconds. waste, utilisation, expanded, expansion and app_waste are percentages. reservation, makespan, act
+(mean completion) and awt (mean waiting) are ratios to the rigid schedule of the same applications, in the order of the file (null
+if that value is 0). relative contains the same ratios under other names.`,
 		Args: command.OneFile,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
 	}
 	c.Flags().IntVar(&s.nodes, "nodes", 0, "size of the machine (default: as in the file)")
 	c.Flags().StringVar(&s.algorithm, "algorithm", "2X+c", evolve.AlgorithmNames)
-	c.Flags().StringVar(&s.limit, "expand-limit", "", "how many times its duration a step may last, such as 1.5, or inf (default: the algorithm's)")
-	c.Flags().BoolVar(&s.compact, "compact", false, "compact, as the algorithms that end in +c do")
-	c.Flags().StringVar(&s.order, "order", "fcfs", "which application is placed first: fcfs (as in the file), area (largest), lpt (longest), or search for the best")
+	c.Flags().StringVar(&s.limit, "expand-limit", "", "a step may last at most this many times its duration, such as 1.5, or inf (default: the algorithm's limit)")
+	c.Flags().BoolVar(&s.compact, "compact", false, "compact the schedule, like the algorithms that end in +c")
+	c.Flags().StringVar(&s.order, "order", "fcfs", "which application is placed first: fcfs (order of the file), area (largest), lpt (longest), or search (best order)")
 	c.Flags().IntVar(&s.evals, "evals", 0, "how many orders --order search tries (default: 20000, or as many as --budget allows)")
 	c.Flags().DurationVar(&s.budget, "budget", 0, "how long --order search may take, such as 500ms or 2s")
-	c.Flags().Uint64Var(&s.seed, "seed", 1, "of --order search")
+	c.Flags().Uint64Var(&s.seed, "seed", 1, "random seed of --order search")
 	command.Complete(c, "algorithm", evolve.Names()...)
 	command.Complete(c, "order", append(slices.Sorted(maps.Keys(orders)), "search")...)
-	c.Flags().BoolVar(&s.nodeIDs, "node-ids", false, "name the nodes of each step, 0 to N-1")
+	c.Flags().BoolVar(&s.nodeIDs, "node-ids", false, "list the nodes of each step, numbered from 0 to N-1")
 	return c
 }
 

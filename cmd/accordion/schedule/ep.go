@@ -21,20 +21,26 @@ const mostScript = 1 << 20
 
 // EP is "accordion ep".
 func EP() *cobra.Command {
-	c := &cobra.Command{Use: "ep", Short: "Evolution profiles as users write them"}
+	c := &cobra.Command{Use: "ep", Short: "Check evolution profiles"}
 	var nodes int
 	options := map[string]*string{}
 	check := &cobra.Command{
 		Use:   "check [flags] [PROFILE|SCRIPT|-]",
-		Short: "Draw a profile, or tell every mistake in it",
-		Long: `Draw an evolution profile or list moldable configurations, say what they hold, and how much more a rigid job would
-hold. Every mistake in a wrong one is shown with its column.
+		Short: "Draw a profile, or list its mistakes",
+		Long: `Draw an evolution profile, or list the sizes of a moldable job. Show the node-hours that the job holds, and how many a rigid job
+would hold. If the request is wrong, show each mistake with its column.
 
-PROFILE is what a user writes: 5x500s,10x1h, alternatives 2x1h,8x1h|4x40m,16x40m, configurations 4x2h|8x70m, a model
-amdahl:p=0.99,t1=10h,nodes=1-256; also as "#EP …", "#MOLD …", "ep=…" or "--mold=…". Loose forms, such as "2 x 1.5h", are read too,
-and the form that sbatch and oarsub take is printed.
+PROFILE may be
 
-SCRIPT is a job's script, - is standard input. The lines before its first command are read as sbatch and oarsub read them.`,
+  5x500s,10x1h                        a profile
+  2x1h,8x1h|4x40m,16x40m              alternative profiles
+  4x2h|8x70m                          sizes of a moldable job
+  amdahl:p=0.99,t1=10h,nodes=1-256    a speed-up model
+
+also with "#EP", "#MOLD", "ep=" or "--mold=" before it. Loose forms such as "2 x 1.5h" are read, too, and the form that sbatch and
+oarsub accept is printed.
+
+SCRIPT is a job script, - is standard input. The lines before the first command are read as sbatch and oarsub read them.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return command.Usage(fmt.Errorf("ep check: give one profile, such as 5x500s,10x1h, or one script; there are %d arguments", len(args)))
@@ -66,7 +72,7 @@ SCRIPT is a job's script, - is standard input. The lines before its first comman
 			return show(cmd.OutOrStdout(), request)
 		},
 	}
-	check.Flags().IntVar(&nodes, "nodes", core.MaxNodes, "nodes of the machine: no step has more")
+	check.Flags().IntVar(&nodes, "nodes", core.MaxNodes, "nodes of the machine; a larger step is a mistake")
 	for _, word := range []string{"ep", "mold", "comment"} { // a user may write the option of sbatch
 		options[word] = check.Flags().String(word, "", "the request as an option of sbatch")
 		_ = check.Flags().MarkHidden(word) // it exists
