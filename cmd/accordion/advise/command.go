@@ -22,28 +22,29 @@ func Command() *cobra.Command {
 	var f flags
 	c := &cobra.Command{
 		Use:   "advise [flags] [JOB]",
-		Short: "Say which jobs of the past would have gained by a profile, and write its line",
-		Long: `Read what Slurm's accounting knows of jobs that are over and of the steps that they started with srun, and say for which of them
-an evolution profile would have given nodes back: the line to write, how many of the runs that were kept for a test would have been on time with
-it, and the node-hours saved. Nothing is changed, no job is touched.
+		Short: "List past jobs that would have gained from a profile, and print the line to add",
+		Long: `Read finished jobs, and the steps that they started with srun, from Slurm's accounting. List the jobs that would have released nodes
+with an evolution profile. For each, print the line to add to its script, the node-hours saved, and how many of its later runs would
+have been on time with that line. Nothing is changed.
 
-It asks sacct, a day at a time with pauses between, or reads a file of what this prints:
+It runs sacct, one day at a time with pauses, or reads a file with the output of
 
   ` + sacct.StepCommand + `
 
-Runs of one job are those of the same user, account, partition, name (without its numbers) and number of nodes asked for. A line is made of the first
-two thirds of them: of each step the most nodes seen, and the duration that --quantile of them kept to, and a margin. Jobs that are run
-too seldom, start nothing with srun, or do not complete, get none.
+Runs of the same job have the same user, account, partition, requested number of nodes, and name (ignoring digits). The line is
+computed from the first two thirds of the runs. Each step gets the most nodes seen in these runs. Its duration covers the share
+--quantile of them, plus a margin. A job gets no line if it runs too rarely, starts nothing with srun, or does not complete.
 
-Of a workload log, --from LOG.swf, there is advice on jobs that were run on several sizes: it knows sizes and times only.
+A workload log (--from LOG.swf) contains only sizes and times. Its advice is about jobs that ran on several sizes.
 
-With --what-if all jobs are replayed as they were under ` + asItWas + `, and with the lines, there and under --policy. Who would lose is told first.
+With --what-if all jobs are replayed without the lines under ` + asItWas + `, and with the lines under ` + asItWas + ` and under --policy. The jobs that
+would become slower are listed first.
 
-With --managed it reads the journal of the sidecar, and says of each line that jobs have carried how long its steps were told and how long they took.
+With --managed it reads the journal of the sidecar, and compares the declared durations of each line with the real ones.
 
-OAR knows nothing of what a job starts: with --oar there is advice for jobs that were run on several sizes, as the requests of a moldable job.
+OAR does not record what a job starts. With --oar, the advice is about jobs that ran on several sizes, as requests of a moldable job.
 
-With JOB it explains that one in sentences, and where "accordion step" goes in its script.`,
+With JOB it explains that job in plain sentences, and shows where "accordion step" goes in its script.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return command.Usage(fmt.Errorf("advise: give one job, or none; there are %d arguments", len(args)))
@@ -52,23 +53,23 @@ With JOB it explains that one in sentences, and where "accordion step" goes in i
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, strings.Join(args, "")) },
 	}
-	c.Flags().StringVar(&f.file, "from", "", "a file of Slurm's accounting, or - for standard input, or a workload log, *.swf or *.swf.gz (default: sacct is asked)")
-	c.Flags().BoolVar(&f.oar, "oar", false, "ask OAR's database, as $OARCONFFILE or "+conf.DefaultFile+" says, in place of sacct")
-	c.Flags().BoolVar(&f.managed, "managed", false, "say how jobs that carry a line kept to it, by the sidecar's journal, and write a better line")
+	c.Flags().StringVar(&f.file, "from", "", "a file of Slurm's accounting, - for standard input, or a workload log, *.swf or *.swf.gz (default: run sacct)")
+	c.Flags().BoolVar(&f.oar, "oar", false, "read OAR's database, named in $OARCONFFILE or "+conf.DefaultFile+", instead of sacct")
+	c.Flags().BoolVar(&f.managed, "managed", false, "from the sidecar's journal, show how well jobs kept to their line, and print a better line")
 	f.clusters = command.ClustersFlag(c)
-	c.Flags().StringVar(&f.since, "since", "30d", "how far back sacct, OAR or the journal is asked, such as 7d or 12h")
+	c.Flags().StringVar(&f.since, "since", "30d", "how far back to read sacct, OAR or the journal, such as 7d or 12h")
 	c.Flags().StringVarP(&f.user, "user", "u", "", "only the jobs of this user")
 	c.Flags().BoolVar(&f.json, "json", false, "write JSON")
-	c.Flags().StringVarP(&f.html, "out", "o", "", "write the advice as one HTML page, too: the runs of each job drawn over each other, and its line")
+	c.Flags().StringVarP(&f.html, "out", "o", "", "also write one HTML page, with the line and the runs of each job drawn over each other")
 	command.Output(c, "out", command.AFile)
 	command.OldFlag(c, "html", "out")
-	c.Flags().StringVar(&f.shortest, "shortest", "", "no step of a profile is shorter, such as 30s (default: 60s, or 2% of the job where that is more)")
-	c.Flags().Float64Var(&f.quantile, "quantile", 0.9, "a step lasts as long as this share of the runs kept to, above 0 and up to 1")
-	c.Flags().Float64Var(&f.margin, "margin", 0.1, "and by this much longer: 0.1 is a tenth")
-	c.Flags().IntVar(&f.runs, "runs", 3, "a job that was run less often gets no line")
-	c.Flags().IntVar(&f.top, "top", 40, "show so many lines of the table at most")
+	c.Flags().StringVar(&f.shortest, "shortest", "", "shortest step of a profile, such as 30s (default: 60s, or 2% of the job if that is more)")
+	c.Flags().Float64Var(&f.quantile, "quantile", 0.9, "the duration of a step covers this share of the runs, above 0 and up to 1")
+	c.Flags().Float64Var(&f.margin, "margin", 0.1, "added to the duration of a step: 0.1 is a tenth")
+	c.Flags().IntVar(&f.runs, "runs", 3, "a job with fewer runs gets no line")
+	c.Flags().IntVar(&f.top, "top", 40, "how many lines of the table to show at most")
 	f.whatIf.register(c)
-	c.Flags().StringVar(&f.zone, "zone", "", "time zone of times such as 2026-01-31T12:00:00 in a file, such as Europe/Paris (default: this machine's)")
+	c.Flags().StringVar(&f.zone, "zone", "", "time zone of the times in a file, such as Europe/Paris (default: this machine's)")
 	return c
 }
 

@@ -30,11 +30,11 @@ type whatIfFlags struct {
 }
 
 func (f *whatIfFlags) register(c *cobra.Command) {
-	c.Flags().BoolVar(&f.on, "what-if", false, "replay all jobs as they were, and with the lines, and say what these would have changed, for whom")
-	c.Flags().StringSliceVar(&f.policies, "policy", []string{"patient"}, "with --what-if: the policy under which jobs carry lines, beside "+asItWas+"; may be repeated")
+	c.Flags().BoolVar(&f.on, "what-if", false, "replay all jobs without and with the lines, and show which jobs would become faster or slower")
+	c.Flags().StringSliceVar(&f.policies, "policy", []string{"patient"}, "with --what-if: a policy for the replay with the lines, in addition to "+asItWas+"; may be repeated")
 	command.Complete(c, "policy", "patient", "patient+share", "easy-evolving", "repeated", "repeated+share")
-	c.Flags().IntVar(&f.nodes, "nodes", 0, "with --what-if: nodes of the machine (default: as the log says, else the most that were in use at once)")
-	c.Flags().Uint64Var(&f.seed, "seed", 1, "with --what-if: draws the weeks of the 95 % intervals")
+	c.Flags().IntVar(&f.nodes, "nodes", 0, "with --what-if: nodes of the machine (default: from the log, else the most in use at once)")
+	c.Flags().Uint64Var(&f.seed, "seed", 1, "with --what-if: random seed of the 95 % intervals, which are drawn from weeks")
 }
 
 // check is about the command line: nothing has been read.

@@ -15,17 +15,20 @@ import (
 func Agent() *cobra.Command {
 	return &cobra.Command{
 		Use:   "agent [options of ssh] HOST COMMAND",
-		Short: "In a job: what mpiexec and mpirun start in place of ssh",
-		Long: `Run a command on a node of the job, whichever of the job's allocations has it: what an MPI launcher starts in place of ssh. The
-command has all cores, all memory and all devices of the node that are the job's, and may run beside other steps; the launcher binds its
-ranks. It is carried out by the user's login shell, in the environment of the caller, of which what speaks of another node is left out.
+		Short: "In a job: replaces ssh for mpiexec and mpirun",
+		Long: `Run a command on a node of the job, in whichever of the job's allocations the node is. MPI launchers start it instead of ssh. You do
+not need to call it by hand: in a job with companions, accordion step exports the variables that make mpiexec (MPICH) and mpirun
+(Open MPI) use it.
 
-In a job with companions, accordion step exports what makes mpiexec (MPICH) and mpirun (Open MPI) use it; nobody needs to call it by
-hand. The node is looked for in ACCORDION_ALLOCATIONS, then in the hosts file of a job that never calls accordion step, then in the job
+The command gets all cores, memory and devices that the job has on the node. It may run next to other job steps; the launcher binds
+its ranks. The user's login shell runs the command, in the environment of the caller without the variables that describe another
+node.
+
+The node is looked up in ACCORDION_ALLOCATIONS, then in the hosts file of a job that never calls accordion step, then in the job
 itself.
 
-Options are those of ssh. They mean nothing here but -l (which must be the job's user) and -n. The exit status is the command's; 255, and
-a line that says which host and why, when it could not be started.`,
+The options of ssh are accepted. Only -l (which must be the job's user) and -n have an effect. The exit status is the command's. If
+the command cannot be started, the status is 255 and a message names the host and the cause.`,
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && (args[0] == "--help" || args[0] == "-h") {

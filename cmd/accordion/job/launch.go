@@ -20,53 +20,54 @@ import (
 func Launch() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "launch --model MODEL [--on CLUSTER='sbatch …'] … [-- sbatch … JOB.SH]",
-		Short: "Submit an application that chooses its hosts itself, and wait until it has ended",
-		Long: `Submit an application instead of a job: it is shown what is free on every cluster and until when, asks for what suits it best, and asks
-anew when that changes, until it starts. It stays in the foreground, as srun does.
+		Short: "Submit an application that chooses its own nodes, and wait until it has ended",
+		Long: `Submit an application instead of a job. The sidecar shows the launcher which nodes are free on every cluster, and until when. The
+launcher requests the nodes that suit the application best, and updates its request when the view changes, until the application
+starts. The command stays in the foreground, like srun.
 
     accordion launch --model '4x2h|8x70m' -- sbatch -p main job.sh                                      one cluster
     accordion launch --model cem:work=460800,iterations=1000 \
         --on a='sbatch -p main job.sh' --on b='oarsub -q evolve ./job.sh'                                several
 
-The model says what the application wants of what it sees. Times are those of a cluster of speed 1.
+The model says which nodes the application wants. Times are for a cluster of speed 1.
 
-    4x2h|8x70m                            on one cluster: 4 hosts for two hours, or 8 for 70 minutes
+    4x2h|8x70m                            on one cluster: 4 nodes for two hours, or 8 for 70 minutes
     amdahl:p=0.99,t1=10h,nodes=1-256      on one cluster, by Amdahl's law
     downey:a=64,sigma=1,t1=10h,nodes=1-128
-    cem:work=HOST-SECONDS,iterations=N    on several at once, waiting for the network once an iteration
-    exec:COMMAND                          a program that reads views and writes requests, as JSON lines
+    cem:work=HOST-SECONDS,iterations=N    on several clusters at once, with one network wait per iteration
+    exec:COMMAND                          a program that reads views and writes requests as JSON lines
 
-The commands are split as a shell does, and nothing in them is expanded. Each submits a job that waits, held and marked: sbatch gets
---parsable -H --comment=launch=APPLICATION, oarsub -t launch=APPLICATION. How many nodes the job gets, and for how long, the sidecar
-says at the start: leave that out, or say what you would like. When the application starts, the jobs of clusters that it does not use end.
+The commands are split into words like in a shell, but nothing is expanded. Each command submits a held job: sbatch gets the options
+--parsable -H --comment=launch=APPLICATION, and oarsub gets -t launch=APPLICATION. The sidecar sets the job's nodes and time limit at
+its start, so you can leave them out. When the application starts, jobs on clusters that it does not use end.
 
-The script of an application that runs on several clusters together needs one line before what its parts do together, or no part ever
-begins: see accordion part --help.
+If an application runs on several clusters at once, its script needs this line before the parts work together. Without it, no part
+begins. See accordion part --help.
 
     eval "$(accordion part)" || exit
 
-A command behind -- with neither sbatch nor oarsub in it runs on this host, from the start of the application to its end, with
-ACCORDION_APPLICATION and ACCORDION_PARTS: for clusters where the sidecar makes the parts itself.
+If the command after -- contains neither sbatch nor oarsub, it runs on this host, from the start of the application to its end, with
+ACCORDION_APPLICATION and ACCORDION_PARTS. This is for clusters where the sidecar makes the parts itself.
 
-Standard output: "application NUMBER", then "job NUMBER on CLUSTER" for each job. Standard error: a line when the estimate of the start
-changes, when it starts, when a job is lost. The exit status is that of the first part that is not 0; further
+Standard output has "application NUMBER", then "job NUMBER on CLUSTER" for each job. Standard error has a line when the estimated
+start changes, when the application starts, and when a job is lost. The exit status is the first status of a part that is not 0, or
 
     1    refused, or ended by the sidecar
     2    the command line is wrong
     130  interrupted: the application is withdrawn, its jobs end
 
---application FILE:LINE is for experiments (docs/delegated.md, Figure 12): an application of a jobs file, by the line's number, that does
-nothing for its run time, on clusters where the sidecar makes the parts itself. At the end a line says what the launcher used from its
-welcome on. --name and --connect go with it, nothing else.
+--application FILE:LINE is for experiments (docs/delegated.md, Figure 12). It runs the application in that line of a jobs file, which
+does nothing for its run time, on clusters where the sidecar makes the parts itself. The last line of output shows the processor time
+that the launcher used. Only --name and --connect can be combined with it.
 
-When the sidecar is restarted the launch comes back to it, with the same request and rank. docs/launch.md tells more.`,
+If the sidecar is restarted, the launcher reconnects with the same request and rank. See also docs/launch.md.`,
 	}
-	model := c.Flags().String("model", "", "what the application wants: a `MODEL` as above")
-	name := c.Flags().String("name", "", "what the application is called, at most 64 bytes")
-	most := c.Flags().String("most", "", "the largest walltime to ask for, a `duration` such as 2h")
-	on := c.Flags().StringArray("on", nil, "a cluster where it may run, `CLUSTER='COMMAND'`; once for each")
+	model := c.Flags().String("model", "", "which nodes the application wants: a `MODEL` as above")
+	name := c.Flags().String("name", "", "name of the application, at most 64 bytes")
+	most := c.Flags().String("most", "", "the longest walltime to request, a `duration` such as 2h")
+	on := c.Flags().StringArray("on", nil, "a cluster where it may run, `CLUSTER='COMMAND'`; may be repeated")
 	connect := c.Flags().String("connect", "", "the sidecar's socket or `HOST:PORT` (default as for accordion step)")
-	line := c.Flags().String("application", "", "for experiments: the application of a line of a jobs file, `FILE:LINE`")
+	line := c.Flags().String("application", "", "for experiments: run the application in this line of a jobs file, `FILE:LINE`")
 	c.Flags().SetInterspersed(false)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		var o application.Options

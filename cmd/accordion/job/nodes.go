@@ -13,18 +13,19 @@ import (
 func Nodes() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "nodes",
-		Short: "In a job: what it has now, as exports for the shell",
-		Long: `Print commands for the shell by which srun, accordion run, mpiexec and mpirun know what the job has now: those of accordion step, but
-without ending a step. For scripts that never ask for their steps: they are resized at the planned seconds, and told by a signal.
+		Short: "In a job: print its present nodes as exports for the shell",
+		Long: `Print shell commands that describe the job's present nodes to srun, accordion run, mpiexec and mpirun. They are the commands of
+accordion step, but no step ends. This is for scripts that never call accordion step: their jobs are resized at the planned times and
+receive a signal.
 
     trap resized=yes URG
     eval "$(accordion nodes)"
     accordion run ./solve
 
-It reads the hosts file that the sidecar keeps for such a job, on the node of its script; where there is none Slurm is asked. Status 1:
-neither could say; 2: this is no job.
+It reads the hosts file of the job, which the sidecar keeps on the node of the script. If the file does not exist, it asks Slurm. The
+exit status is 1 if neither has the answer, and 2 if this is not a job.
 
-With --file it prints only where that file is; status 1 while there is none:
+With --file it prints only the path of that file. The exit status is 1 until the file exists:
 
     until hosts=$(accordion nodes --file); do sleep 1; done 2>/dev/null`,
 	}

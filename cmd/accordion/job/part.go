@@ -16,33 +16,34 @@ import (
 func Part() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "part [--done STATUS]",
-		Short: "In a job of accordion launch: wait until all parts of the application are there",
-		Long: `Wait until all parts of the application are there: on each cluster that it starts on, a job. Written in the job script before what the
-parts do together, in the script's own shell:
+		Short: "In a job of accordion launch: wait until all parts of the application have started",
+		Long: `Wait until all parts of the application have started. The application has one part, a job, on each cluster that it uses. Write this in
+the job script, in the script's own shell, before the parts work together:
 
     eval "$(accordion part)" || exit
     ./solve "$ACCORDION_PARTS"
 
-All parts are let through at once, or none is. What it prints are commands for the shell, whose last one has the exit status:
+Either all parts continue at the same time, or none does. The output is shell commands. Their exit status is
 
-    0   go on: all parts are there
+    0   continue: all parts have started
     2   the command line is wrong, or this is not a job
     4   no sidecar answered
-    75  not all parts came up, or the job is no part of an application that starts: leave, before anything was done
+    75  not all parts started, or the job is not part of an application that starts: exit without doing anything
 
-Exported are
+They export
 
     ACCORDION_APPLICATION  the number of the application
-    ACCORDION_PART         the cluster that this part is on
-    ACCORDION_PARTS        file with a line CLUSTER HOST for each host of all parts
+    ACCORDION_PART         the cluster of this part
+    ACCORDION_PARTS        a file with one line, CLUSTER HOST, for each host of all parts
 
-Further, where the script has no EXIT trap, one is set that runs accordion part --done $?: it tells the sidecar that this part is over, and
-with which status. A script with an EXIT trap of its own should do so there. Without it, others who wait may be shown later what is free.
+If the script has no EXIT trap, they also set one that runs accordion part --done $?. It reports to the sidecar that this part has
+ended, and its exit status. If your script has its own EXIT trap, call accordion part --done there. Otherwise the sidecar may notice
+later that the nodes are free.
 
-It waits for as long as it takes. When the sidecar is restarted meanwhile it waits up to 2 minutes for it and asks again; where none has
-answered it gives up after 10 seconds. The sidecar is where accordion step asks it.`,
+The command waits without a time limit. If the sidecar is restarted meanwhile, it waits up to 2 minutes for the sidecar and asks
+again. If no sidecar answers, it gives up after 10 seconds. It finds the sidecar in the same way as accordion step.`,
 	}
-	done := c.Flags().Int("done", 0, "say that this part is over, with an exit `status`")
+	done := c.Flags().Int("done", 0, "report that this part has ended, with an exit `status`")
 	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return finish(cmd, shim.Usage(command.WrongFlag(cmd, err))) })
 	c.Args = func(cmd *cobra.Command, args []string) error {
 		if err := command.NoArguments(cmd, args); err != nil {

@@ -20,32 +20,34 @@ import (
 func Run() *cobra.Command {
 	return &cobra.Command{
 		Use:   "run [options of srun] [--] PROGRAM [ARGUMENTS]",
-		Short: "In a job: start a program on all its nodes, those of its companions too",
-		Long: `Start a program as srun does, on all nodes that the job has. Where the job grows by companions, allocations beside its own
-(ACCORDION_ALLOCATIONS names them), no srun reaches all of them: accordion run starts one for each. In any other job it is srun.
+		Short: "In a job: start a program on all its nodes, also those of its companions",
+		Long: `Start a program like srun, on all nodes of the job. If the job grows by companions, which are further allocations (listed in
+ACCORDION_ALLOCATIONS), a single srun cannot reach all nodes. accordion run then starts one srun for each allocation. In any other job
+it does the same as srun.
 
     eval "$(accordion step)"
-    accordion run ./solve                     as many tasks a node as the job asked for, on all nodes
+    accordion run ./solve                     on all nodes, with the job's tasks per node
     accordion run -l -n 10 --gpus-per-task=1 ./solve
 
-Options are those of srun, written as for srun. What they say of nodes and tasks (-N, -n, --ntasks-per-node, -w, -x, -r) counts over
-all nodes, the job's own first; so do the numbers before lines (-l), the %t, %n and %N in file names (-o, -e, -i), and the number of a
-single task there. The others are handed to each srun. Those that cannot work over several allocations are refused: --multi-prog, --pty,
---gpus (say --gpus-per-node or --gpus-per-task), --bcast, --jobid, --het-group, --mpi other than none, and a few more.
+The options are srun's. Options about nodes and tasks (-N, -n, --ntasks-per-node, -w, -x, -r) count over all nodes, beginning with the
+job's own allocation. The same holds for the numbers before lines (-l), for %t, %n and %N in file names (-o, -e, -i), and for the
+number of a single task there. All other options are passed to each srun. Options that cannot work over several allocations are
+refused: --multi-prog, --pty, --gpus (use --gpus-per-node or --gpus-per-task), --bcast, --jobid, --het-group, --mpi other than none,
+and a few more.
 
-Each task knows its place in the whole by
+Each task finds its place among all tasks in
 
-    ACCORDION_PROCID, ACCORDION_NTASKS     its number, from 0, and how many tasks there are
-    ACCORDION_NODEID, ACCORDION_NNODES     the number of its node, from 0, and how many nodes there are
+    ACCORDION_PROCID, ACCORDION_NTASKS     its number, from 0, and the number of tasks
+    ACCORDION_NODEID, ACCORDION_NNODES     the number of its node, from 0, and the number of nodes
 
-while SLURM_* speak of the allocation that it is in. Tasks are numbered allocation by allocation. MPI programs are started with mpiexec or
-mpirun, which accordion step makes span all allocations: srun connects the tasks of one only.
+The SLURM_* variables describe only the allocation of the task. Tasks are numbered allocation by allocation. Start MPI programs with
+mpiexec or mpirun: after accordion step they span all allocations, while srun connects only the tasks of one.
 
-Standard input goes to every task, as with srun; output comes out by whole lines. The exit status is srun's: the highest of all tasks,
-128 and its number for a signal. Signals reach every srun: one ^C asks how it goes, two within a second end the program. When the tasks
-of one allocation cannot be started, or a task fails under -K, the others are ended.`,
-		Example: `    accordion run -N1 -w n7 hostname              on one node, whichever allocation it is of
-    accordion run -o out.%t ./solve               a file for each task, numbered over all`,
+As with srun, standard input goes to every task, and output comes in whole lines. The exit status is the highest of all tasks, and
+128 plus the number for a signal. Signals reach every srun: one ^C shows the status, two within a second end the program. If the tasks
+of one allocation cannot be started, or a task fails under -K, the other tasks are ended.`,
+		Example: `    accordion run -N1 -w n7 hostname              on one node, in whichever allocation it is
+    accordion run -o out.%t ./solve               one file per task, numbered over all nodes`,
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && (args[0] == "--help" || args[0] == "-h") {

@@ -18,52 +18,52 @@ import (
 func Step() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "step [--keep NODES | --release NODES] [--timeout DURATION]",
-		Short: "In a job: end this step, wait for the next one's nodes",
-		Long: `Say that the job's present step is over, and wait until the nodes of its next step are there. Written in the job
-script between two steps, in the script's own shell (not in a subshell, nor with srun):
+		Short: "In a job: end this step, and wait for the nodes of the next one",
+		Long: `End the job's present step, and wait until the next step has its nodes. Write this in the job script between two
+steps, in the script's own shell (not in a subshell or with srun):
 
     srun ./preprocess
     eval "$(accordion step)"
     srun ./solve
 
-What it prints are commands for the shell (sh, dash, bash, zsh, ksh): exports by which srun, mpirun and your own programs
-know the nodes that the job holds now. Their last one has the exit status, so that eval has it too:
+The output is commands for the shell (sh, dash, bash, zsh, ksh). They export the job's present nodes to srun, mpirun and your own
+programs. eval returns the same exit status as accordion step:
 
-    0  the next step begins, whether its size differs or not
+    0  the next step begins, with the same or another number of nodes
     1  refused, or there is no next step; the message says why
     2  the command line is wrong, or this is not a job
-    3  the timeout passed before the nodes were there
+    3  the timeout passed before the nodes were available
     4  no sidecar answered
 
-With 3 and 4 the exports describe what the job holds at present, so that a script can go on with that:
+With 3 and 4 the exports describe the job's present nodes, so that a script can continue with them:
 
     eval "$(accordion step --timeout 10m)" || echo "going on with $SLURM_JOB_NUM_NODES nodes"
 
-Under "set -e" write || and what to do; without it a status other than 0 ends the script.
+Under "set -e", add || and a command. Otherwise every exit status but 0 ends the script.
 
-An application that is early waits for the second at which the next step is planned. When the sidecar is restarted meanwhile,
-the call notices, waits up to 2 minutes for it and asks again. Where no sidecar is running at all it gives up after 10 seconds.
+If a step ends early, the next one begins at once unless that would delay other jobs; otherwise the call waits, at most until the
+planned time. If the sidecar is restarted meanwhile, the call waits up to 2 minutes for the sidecar and asks again. If no sidecar is
+running, it gives up after 10 seconds.
 
-Exported are SLURM_NNODES, SLURM_JOB_NUM_NODES, SLURM_NODELIST, SLURM_JOB_NODELIST and, where they were set,
-SLURM_JOB_CPUS_PER_NODE, SLURM_NTASKS, SLURM_NPROCS and SLURM_TASKS_PER_NODE: the tasks are scaled, so that each node has as
-many as in the first step. SLURM_HOSTFILE is unset when it speaks of other nodes. Under OAR: OAR_NODEFILE and its older names,
-a file with a line for each core. Further:
+The exported variables are SLURM_NNODES, SLURM_JOB_NUM_NODES, SLURM_NODELIST, SLURM_JOB_NODELIST and, if they were set before,
+SLURM_JOB_CPUS_PER_NODE, SLURM_NTASKS, SLURM_NPROCS and SLURM_TASKS_PER_NODE. The number of tasks is scaled, so that each node has as
+many as in the first step. SLURM_HOSTFILE is unset if it names other nodes. Under OAR the variables are OAR_NODEFILE and its older
+names, for a file with one line per core. In addition there are
 
-    ACCORDION_HOSTFILE    file with the name of one node a line
-    ACCORDION_STEP        the step that the job is in, from 1
-    ACCORDION_STEPS       how many it has
-    ACCORDION_UNTIL       second since 1970 at which the step ends as planned
+    ACCORDION_HOSTFILE    a file with one node name per line
+    ACCORDION_STEP        number of the present step, from 1
+    ACCORDION_STEPS       number of steps
+    ACCORDION_UNTIL       planned end of the step, in seconds since 1970
     ACCORDION_GENERATION  number of resizes so far
 
-and, for the next call, ACCORDION_JOB and ACCORDION_TASKS. The sidecar is where ACCORDION_SOCKET (path
-of its socket) or ACCORDION_ADDRESS (HOST:PORT) says, else where a file accordion.address beside slurm.conf or oar.conf says, else at
-the usual socket.`,
-		Example: `    eval "$(accordion step --keep n3,n4)"    when the job shrinks, these stay
-    eval "$(accordion step --release n[5-6])"    when the job shrinks, these go`,
+and, for the next call, ACCORDION_JOB and ACCORDION_TASKS. The call finds the sidecar by ACCORDION_SOCKET (path of its socket) or
+ACCORDION_ADDRESS (HOST:PORT), else by a file accordion.address next to slurm.conf or oar.conf, else at the default socket.`,
+		Example: `    eval "$(accordion step --keep n3,n4)"    if the job shrinks, these nodes stay
+    eval "$(accordion step --release n[5-6])"    if the job shrinks, these nodes are released`,
 	}
-	keep := c.Flags().String("keep", "", "when the job shrinks, the `nodes` that stay, as n3,n[5-7]")
-	release := c.Flags().String("release", "", "when the job shrinks, the `nodes` that go")
-	timeout := c.Flags().String("timeout", "", "how long to wait at most, a `duration` such as 90s, 10m or 1h30m (default: as long as it takes)")
+	keep := c.Flags().String("keep", "", "if the job shrinks, the `nodes` that stay, such as n3,n[5-7]")
+	release := c.Flags().String("release", "", "if the job shrinks, the `nodes` that are released")
+	timeout := c.Flags().String("timeout", "", "how long to wait at most, a `duration` such as 90s, 10m or 1h30m (default: no limit)")
 
 	// Whatever goes wrong, what is printed has the status: `eval ""` would go on as if all were well.
 	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return finish(cmd, shim.Usage(command.WrongFlag(cmd, err))) })
