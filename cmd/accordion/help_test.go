@@ -86,3 +86,10 @@ func TestLongTablesAreTopicsOfHelp(t *testing.T) {
 		t.Errorf("accordion --help does not name the topics:\n%s", help)
 	}
 }
+
+func TestALongWordOfATableStaysWhole(t *testing.T) {
+	_, help, _ := typed(t, "trace from-sacct --help")
+	if !strings.Contains(help, "\n    --format=JobIDRaw,") || strings.Contains(help, "xxx") {
+		t.Errorf("the columns that sacct prints are not in a line of their own:\n%s", help)
+	}
+}

@@ -109,7 +109,7 @@ var named = []struct {
 	name, help string
 	sizing     Sizing
 }{
-	{"reference", "the size with the least nodes x time^2", Reference{}},
+	{"reference", "the size with the smallest nodes x time^2", Reference{}},
 	{"least", "the floor: half of the reference", Least{}},
 	{"earliest", "the size that ends first, however large", Earliest{}},
 	{"load", "by the load of the machine over the job's run time (SCOJO-P)", Scojo()},

@@ -19,9 +19,9 @@ var patients = []struct {
 	policy  patient.EASY
 }{
 	{"easy-evolving", []string{reservations},
-		"EASY back-filling of jobs as they evolve: who fits starts, and the oldest that does not has a reservation", patient.EASY{}},
+		"EASY back-filling that uses profiles: a job starts if its whole profile fits, and the first waiting job has a reservation", patient.EASY{}},
 	{"patient", []string{patience, factor, reservations},
-		"the same, and a job has it once it has waited twice its request, or 24 h; PATIENCE and N instead", patient.EASY{Factor: 2, Most: 24 * 3600}},
+		"the same, but a job has a reservation only after it has waited N times its requested time (default 2) or PATIENCE (default 24 h), whichever is less", patient.EASY{Factor: 2, Most: 24 * 3600}},
 }
 
 // The options of patients beside patience: how many times its request a job waits, and how many have a reservation.

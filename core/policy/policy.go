@@ -47,15 +47,15 @@ var table = []entry{
 		make: func(_ evolve.Algorithm, o queue.Order) queue.Policy { return queue.EASY{Order: o} }},
 	{name: "conservative", help: "conservative back-filling", asRequested: true,
 		make: func(_ evolve.Algorithm, o queue.Order) queue.Policy { return rigid(o) }},
-	{name: "repeated", help: "repeated back-filling, as the sidecar does it; a moldable job on the size that ends first: on a busy machine that makes all wait", live: true,
+	{name: "repeated", help: "repeated back-filling, like the sidecar; a moldable job gets the size that ends first, which makes all jobs wait on a busy machine", live: true,
 		make: func(a evolve.Algorithm, o queue.Order) queue.Policy {
 			return queue.Repeated{Limit: a.Limit, Compact: a.Compact, LeastWaste: a.LeastWaste, Order: o}
 		}},
-	{name: "evolving", help: "conservative back-filling of jobs as they evolve, placed by an algorithm such as 2X+c", algorithm: true,
+	{name: "evolving", help: "conservative back-filling that uses profiles, by an algorithm such as 2X+c", algorithm: true,
 		make: func(a evolve.Algorithm, o queue.Order) queue.Policy {
 			return queue.Conservative{Algorithm: a, Order: o}
 		}},
-	{name: "moldable", help: "conservative back-filling, a moldable job on the size that ends first: on a busy machine that makes all wait",
+	{name: "moldable", help: "conservative back-filling; a moldable job gets the size that ends first, which makes all jobs wait on a busy machine",
 		make: func(_ evolve.Algorithm, o queue.Order) queue.Policy { return rigid(o) }},
 }
 

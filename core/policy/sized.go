@@ -20,9 +20,9 @@ var sized = []struct {
 	help    string
 	make    func(o options) queue.Policy
 }{
-	{"traditional", []string{"top"}, "the paper's: EASY, short jobs first, each on its reference: no adaptation",
+	{"traditional", []string{"top"}, "from the SCOJO-P paper: EASY, short jobs first, each on its reference size, without adaptation",
 		func(o options) queue.Policy { return adaptive.Traditional{Order: o.classes()} }},
-	{"scojo-p", []string{"nonpredictive", "top"}, "the paper's: short jobs first, sizes by the load over the job's run time",
+	{"scojo-p", []string{"nonpredictive", "top"}, "from the SCOJO-P paper: short jobs first, sizes by the load over the job's run time",
 		func(o options) queue.Policy {
 			load := adapt.Scojo()
 			if load.Blind = o.has("nonpredictive"); load.Blind {
@@ -30,7 +30,7 @@ var sized = []struct {
 			}
 			return adaptive.EASY{Sizing: load, Floor: adapt.AsListed, Order: o.classes(), Remembers: true}
 		}},
-	{"cirne-berman", []string{"opt", "top"}, "the paper's: the size that ends first in a simulation at submission; opt: up to the reference",
+	{"cirne-berman", []string{"opt", "top"}, "from the SCOJO-P paper: the size that ends first in a simulation at submission; opt: up to the reference",
 		func(o options) queue.Policy {
 			p := adaptive.CirneBerman{Order: o.classes()}
 			if o.has("opt") {
@@ -38,7 +38,7 @@ var sized = []struct {
 			}
 			return p
 		}},
-	{"share", []string{patience}, "EASY, least work first, sizes by each job's part of the machine; who waited PATIENCE goes first",
+	{"share", []string{patience}, "EASY, least work first, sizes by each job's part of the machine; jobs that have waited PATIENCE go first",
 		func(o options) queue.Policy {
 			return adaptive.EASY{Sizing: adapt.Share{}, Order: adaptive.Order{By: adaptive.Work, Patience: o.patience}}
 		}},
@@ -52,8 +52,8 @@ var bases = []struct {
 	name, help string
 	make       func(s adapt.Sizing) queue.Policy
 }{
-	{"easy", "EASY back-filling of moldable jobs on sizes by a rule: ", func(s adapt.Sizing) queue.Policy { return adaptive.EASY{Sizing: s} }},
-	{"repeated", "repeated back-filling of them: ", func(s adapt.Sizing) queue.Policy { return queue.Repeated{Sizing: s} }},
+	{"easy", "EASY back-filling; a rule sets the sizes of moldable jobs: ", func(s adapt.Sizing) queue.Policy { return adaptive.EASY{Sizing: s} }},
+	{"repeated", "repeated back-filling; a rule sets the sizes of moldable jobs: ", func(s adapt.Sizing) queue.Policy { return queue.Repeated{Sizing: s} }},
 }
 
 // options are what follows the name of a policy.

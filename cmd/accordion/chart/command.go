@@ -23,14 +23,14 @@ func Command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gantt [ACCOUNTING]",
 		Short: "Draw Slurm's accounting, with the sidecar's promises, as one HTML page",
-		Long: `Draw which job held which node when, as one HTML page, from Slurm's accounting (a file or standard input) and the
-sidecar's journal. The accounting is what this prints:
+		Long: `Draw one HTML page that shows which job held which node at which time. It reads the sidecar's journal, and Slurm's
+accounting from a file or standard input. The accounting is the output of
 
   SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --allocations --parsable2 --noheader \
     --format=` + sacct.Format + ` --starttime=…
 
-It may be compressed by gzip, bzip2 or zstd, and have a line of names. Lines that cannot be read are left out, and counted on
-standard error. Of an accounting of several clusters (a column Cluster) the jobs of --cluster are drawn.`,
+It may be compressed by gzip, bzip2 or zstd, and may have a header line. Unreadable lines are skipped, and counted on standard error.
+If the accounting has several clusters (a column Cluster), the jobs of --cluster are drawn.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return command.Usage(fmt.Errorf("gantt takes one file with accounting, or none for standard input, not %q", args))
@@ -42,7 +42,7 @@ standard error. Of an accounting of several clusters (a column Cluster) the jobs
 	out := c.Flags().StringP("out", "o", "accordion-gantt.html", "the page to write")
 	command.Output(c, "out", command.AFile)
 	title := c.Flags().String("title", "Accordion on Slurm", "title of the page")
-	nodes := c.Flags().String("nodes", "", "the rows, as a host list: n[1-16] (default: the nodes that were held)")
+	nodes := c.Flags().String("nodes", "", "the nodes to draw, as a host list: n[1-16] (default: all nodes that a job held)")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		jobs, unread, err := readAccounting(cmd.InOrStdin(), args)
 		if err != nil {

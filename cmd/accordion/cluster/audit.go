@@ -24,17 +24,18 @@ import (
 func Audit() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "audit",
-		Short: "Check that journal, batch system and accounting agree, and that nothing is left behind",
+		Short: "Check that journal, batch system and accounting agree",
 		Long: `Check the sidecar's journal, the batch system and its accounting (sacct, or OAR's tables) against each other:
 
   no node was in two jobs
-  promises were kept, or the journal says why not
-  nothing is left of jobs that have ended: reservations, companions, expanders, marks, records, hosts files
-  what accounting booked is what the journal says was held, within the larger of 1 % and 2 s a change
-  nothing was done without an intent before it, and nothing after the lease was lost
+  promises were kept, or the journal has the cause
+  nothing is left of ended jobs: reservations, companions, expanders, marks, records, hosts files
+  accounting and journal agree about the nodes that were held, within 1 % or 2 s per change
+  every action has an intent before it, and none came after the lease was lost
 
-One line a finding: its kind, the job, the node, the second, what is wrong, and what to do. docs/audit.md has a table of the kinds. Without
-findings one line says what was checked. Run it as root on the sidecar's host. It changes nothing, and a sidecar may run meanwhile.
+Each finding is one line: its kind, the job, the node, the time, what is wrong, and what to do. docs/audit.md has a table of the kinds.
+Without findings, one line shows what was checked. Run it as root on the sidecar's host. It changes nothing, and the sidecar may run
+at the same time.
 
 Exit status: 0 clean, 1 findings or a failure, 2 a wrong command line.`,
 		Example: `  accordion audit
@@ -42,10 +43,10 @@ Exit status: 0 clean, 1 findings or a failure, 2 a wrong command line.`,
 		Args: command.NoArguments,
 	}
 	clusters := command.ClustersFlag(c)
-	since := c.Flags().String("since", "1d", "how far back: a duration (2h, 7d), or a local time (2026-01-31, 2026-01-31T12:00)")
-	watch := c.Flags().String("watch", "0s", "first watch for so long, once a second, who holds which node")
-	settle := c.Flags().String("settle", "30s", "for how long to read again what may disappear by itself, such as a reservation that is being deleted")
-	asJSON := c.Flags().Bool("json", false, "print one JSON object a cluster, a line each, for programs")
+	since := c.Flags().String("since", "1d", "how far back to check: a duration (2h, 7d), or a local time (2026-01-31, 2026-01-31T12:00)")
+	watch := c.Flags().String("watch", "0s", "first watch for this long, once a second, which job holds which node")
+	settle := c.Flags().String("settle", "30s", "how long to wait for what may disappear by itself, such as a reservation that is being deleted")
+	asJSON := c.Flags().Bool("json", false, "print JSON for programs: one object per cluster, one per line")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		from, err := instant(*since, time.Now())
 		if err != nil {

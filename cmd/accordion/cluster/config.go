@@ -21,10 +21,10 @@ func Config() *cobra.Command {
 	}
 	example := &cobra.Command{
 		Use:   "example",
-		Short: "Print a configuration with every key, its meaning and its default",
+		Short: "Print a configuration with every key, its meaning and its default value",
 		Args:  command.NoArguments,
 	}
-	several := example.Flags().Bool("several", false, "print the one that lists several clusters")
+	several := example.Flags().Bool("several", false, "print a configuration for several clusters")
 	example.RunE = func(cmd *cobra.Command, _ []string) error {
 		text := config.Example
 		if *several {
@@ -36,7 +36,7 @@ func Config() *cobra.Command {
 	c.AddCommand(example)
 	check := &cobra.Command{
 		Use:   "check",
-		Short: "Read the configuration, and those that it lists, and say whether they are right",
+		Short: "Check the configuration, and all configurations that it lists",
 		Args:  command.NoArguments,
 	}
 	file := command.ConfigFlag(check)

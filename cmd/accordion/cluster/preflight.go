@@ -17,21 +17,21 @@ import (
 func Preflight() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "preflight",
-		Short: "Say whether this cluster is fit for the sidecar, and what to change",
-		Long: `Look at everything of the cluster that the sidecar depends on, change nothing, and say what is wrong and how to mend
-it. Lines begin with fail (the sidecar would not start: exit status 1), warn, note or ok.
+		Short: "Check whether this cluster is ready for the sidecar, and show what to change",
+		Long: `Check everything in the cluster that the sidecar depends on, and show what is wrong and how to correct it. Nothing is
+changed. Lines begin with fail (the sidecar would not start: exit status 1), warn, note or ok.
 
-With --try, as root, and while no sidecar serves the cluster, jobs of its own start, grow, run a bound step on each node and shrink,
-one in each way in which jobs can grow here: two minutes at most, on two idle nodes.
+With --try, it submits test jobs that start, grow, run a bound step on each node, and shrink: one job for each way in which jobs can
+grow here. This takes at most two minutes on two idle nodes. Run it as root, while no sidecar serves the cluster.
 
-Where the configuration lists several clusters it looks at each, under a line with its name (with --json: cluster, of each object);
---cluster looks at one, and --try wants it.`,
+If the configuration lists several clusters, it checks all of them, each under a line with its name (with --json as the key cluster).
+--cluster selects one; --try needs it.`,
 		Args: command.NoArguments,
 	}
 	clusters := command.ClustersFlag(c)
-	asJSON := c.Flags().Bool("json", false, "print one JSON object a finding, for programs")
-	try := c.Flags().Bool("try", false, "let jobs start, grow and shrink, and say what this cluster can do (Slurm)")
-	as := c.Flags().String("as", os.Getenv("SUDO_USER"), "the user whose jobs --try submits")
+	asJSON := c.Flags().Bool("json", false, "print JSON for programs: one object per finding")
+	try := c.Flags().Bool("try", false, "run test jobs that start, grow and shrink, and show what this cluster can do (Slurm)")
+	as := c.Flags().String("as", os.Getenv("SUDO_USER"), "the user who submits the test jobs of --try")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *try {
 			one, err := clusters.One()

@@ -20,27 +20,27 @@ import (
 func ReleaseAll() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "release-all",
-		Short: "Give back what a sidecar that has ended keeps of the batch system",
-		Long: `While no sidecar lives, this deletes the reservations that it left: those ahead of waiting jobs, and those of jobs that have ended. A
-reservation for a later step of a running job stays until its end, two minutes after the second of that step, or until the job ends: the
-job was promised those nodes, and has them if a sidecar comes back in time.
+		Short: "Delete what a dead sidecar has left in the batch system",
+		Long: `If no sidecar runs, delete the reservations that the last one left, for waiting jobs and for ended jobs. A reservation for a later step
+of a running job stays until two minutes after that step was to begin, or until the job ends. So the job gets its promised nodes if a
+sidecar comes back in time.
 
-Where the sidecar has the whole partition ([slurm] manage = "all"), rigid jobs wait until it lets them in. This gives all of
-them back to Slurm as what they are, with the rank that the site gives them.
+If the sidecar manages the whole partition ([slurm] manage = "all"), rigid jobs also wait for it. This command returns them to Slurm
+as ordinary jobs, with the priority that the site gives them.
 
-While a sidecar lives, by its lease in the batch system, nothing is done. A sidecar that comes back reserves again, and takes those jobs
-again that still wait.
+Nothing is done while a sidecar holds the lease in the batch system. A sidecar that comes back reserves again, and again manages the
+jobs that still wait.
 
 Run it every 30 seconds with --after-lease on the batch system's host, as root. The package's timer accordion-release.timer does so, and
-starts with accordion.service. So a cluster is an ordinary one within two minutes after its sidecar died: its lease ([lease] length, 1m
-unless the configuration says otherwise) and the timer.`,
+starts with accordion.service. A cluster is then an ordinary one within two minutes after its sidecar died: up to one minute for the
+lease ([lease] length), and the rest for the timer.`,
 		Example: `  accordion release-all
   accordion release-all --after-lease`,
 		Args: command.NoArguments,
 	}
 	clusters := command.ClustersFlag(c)
-	force := c.Flags().Bool("force", false, "give jobs back though a sidecar may live: for a partition that is to be Slurm's again")
-	after := c.Flags().Bool("after-lease", false, "after a sidecar ended in good order, leave its reservations for the length of a lease, so that a restart finds them")
+	force := c.Flags().Bool("force", false, "return the jobs to Slurm even if a sidecar may still run")
+	after := c.Flags().Bool("after-lease", false, "after a normal shutdown, keep the reservations for the length of a lease, so that a restarted sidecar finds them")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		all, err := clusters.Chosen()
 		if err != nil {

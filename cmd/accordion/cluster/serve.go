@@ -26,23 +26,23 @@ func Serve() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the sidecar",
-		Long: `Run the sidecar beside the batch system, until it is told to end (SIGTERM, SIGINT). It first does what "accordion
-preflight" does, and does not start on a cluster that is not fit. It logs to standard error.
+		Long: `Run the sidecar next to the batch system, until SIGTERM or SIGINT. It first runs the checks of "accordion preflight", and does not
+start if one of them fails. It logs to standard error.
 
-One sidecar serves a cluster: it holds a lease in the batch system, and a second one, on whatever host, is refused with the
-name of the first. A sidecar that died without a word has the lease for another minute ([lease] length); --take-over does not wait
-for that. Give it only when that sidecar is known to be dead.
+Each cluster has one sidecar, which holds a lease in the batch system. A second sidecar, on any host, is refused with the name of the
+first. If a sidecar crashes, its lease lasts for another minute ([lease] length). --take-over does not wait for the end of the lease.
+Use it only if you know that the other sidecar is dead.
 
-Where the configuration lists several clusters there is a sidecar for each, in this one process; each line of the log begins with its
-cluster's name. None is served as long as preflight refuses one of them. A cluster that does not answer, or that cannot be served
-any more, is tried again every 10 seconds, and the others go on.
+If the configuration lists several clusters, this process runs one sidecar for each, and each log line begins with the cluster's name.
+It starts only if preflight accepts all of them. If a cluster does not answer, or cannot be served any more, the sidecar tries again
+every 10 seconds, and the other clusters are not affected.
 
-As a service of systemd it says when it serves (Type=notify), and feeds the watchdog (WatchdogSec=) as long as all of its loops answer.`,
+Under systemd, it reports when it is ready (Type=notify), and feeds the watchdog (WatchdogSec=) while all of its loops work.`,
 		Args: command.NoArguments,
 	}
 	file := command.ConfigFlag(c)
-	force := c.Flags().Bool("force", false, "start in spite of what preflight finds")
-	takeOver := c.Flags().Bool("take-over", false, "take the cluster's lease from a sidecar that is known to be dead")
+	force := c.Flags().Bool("force", false, "start even if a preflight check fails")
+	takeOver := c.Flags().Bool("take-over", false, "take the cluster's lease from a sidecar that you know to be dead")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		conf, err := file.Load()
 		if err != nil {

@@ -21,17 +21,17 @@ func Watch() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "watch",
 		Short: "Watch the nodes and the queue, live",
-		Long: `Draw which job holds which node, what runs and what waits, anew every second; without a terminal, print a line for each
-change. It only reads: the batch system, and the sidecar's journal.
+		Long: `Draw which job holds which node, which jobs run and which wait, every second. If the output is not a terminal, print one line per
+change. It only reads the batch system and the sidecar's journal.
 
-Where the configuration lists several clusters they are drawn one below the other, or each line begins with its cluster's name;
---cluster shows one of them. A cluster that does not answer says so, and the others go on.`,
+If the configuration lists several clusters, they are drawn one below the other, or each line begins with the cluster's name.
+--cluster selects one. If a cluster does not answer, a message says so, and the other clusters are not affected.`,
 		Args: command.NoArguments,
 	}
 	clusters := command.ClustersFlag(c)
 	every := c.Flags().Duration("every", time.Second, "how often the batch system is read")
-	column := c.Flags().Duration("column", 10*time.Second, "what one column of the picture stands for")
-	untilIdle := c.Flags().Bool("until-idle", false, "end when no job is left")
+	column := c.Flags().Duration("column", 10*time.Second, "time that one column of the picture covers")
+	untilIdle := c.Flags().Bool("until-idle", false, "exit when no job is left")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *every < 100*time.Millisecond || *column < time.Second {
 			return command.Usage(fmt.Errorf("watch: --every takes 100ms or more, --column 1s or more"))

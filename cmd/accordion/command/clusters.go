@@ -23,7 +23,7 @@ type Clusters struct {
 
 // ClustersFlag adds --config and --cluster to a command.
 func ClustersFlag(cmd *cobra.Command) Clusters {
-	c := Clusters{ConfigFlag(cmd), cmd.Flags().String("cluster", "", "only this one of the clusters that the configuration lists")}
+	c := Clusters{ConfigFlag(cmd), cmd.Flags().String("cluster", "", "only this cluster, if the configuration lists several")}
 	if err := cmd.RegisterFlagCompletionFunc("cluster", c.offer); err != nil {
 		panic(err) // there is no such flag
 	}

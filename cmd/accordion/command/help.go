@@ -107,9 +107,13 @@ func hang(line string) []string {
 	if i := strings.LastIndex(line, "  "); i+2 > begin {
 		at = i + 2
 	}
-	head := line[:at]
-	lines := fill(strings.Repeat("x", at)+" "+line[at:], at) // the x stand for the head
-	lines[0] = head + strings.TrimPrefix(lines[0], strings.Repeat("x", at)+" ")
+	head, marks := line[:at], strings.Repeat("x", at) // the marks stand for the head
+	lines := fill(marks+" "+line[at:], at)
+	if lines[0] == marks { // the next word alone is wider than the columns
+		lines = lines[1:]
+		lines[0] = strings.TrimLeft(lines[0], " ")
+	}
+	lines[0] = head + strings.TrimPrefix(lines[0], marks+" ")
 	return lines
 }
 

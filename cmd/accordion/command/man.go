@@ -19,8 +19,8 @@ func Man() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man FOLDER",
 		Short: "Write the manual page of each command into a folder",
-		Long: `Write the manual page of each command (accordion.1, accordion-serve.1 and so on) into a folder, which is made when it is not there. Pages have the day
-of $SOURCE_DATE_EPOCH, where it is set, so that two builds of a package are the same; else today's.`,
+		Long: `Write the manual page of each command (accordion.1, accordion-serve.1 and so on) into a folder, which is made if it does not exist.
+The pages have today's date. If $SOURCE_DATE_EPOCH is set, they have that date instead, so that two builds of a package are the same.`,
 		Hidden: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {

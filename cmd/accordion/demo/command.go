@@ -16,21 +16,21 @@ import (
 func Command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "Play a small workload of evolving, moldable and rigid jobs, and draw it",
-		Long: `Play a small workload on a batch system inside the process, with the real sidecar beside it, live in the terminal, and
-draw a Gantt chart of it as one HTML page. Nothing outside is needed or touched.
+		Short: "Run a small workload of evolving, moldable and rigid jobs, and draw it",
+		Long: `Run a small workload on a built-in batch system with the real sidecar. Show it live in the terminal, and draw a Gantt chart of it
+as one HTML page. It needs no cluster and changes none.
 
-A workload has a job a line: WHEN USER NAME WHAT WORK%, where WHAT is ep=2x4m,6x6m,3x4m (evolving), mold=2x16m|4x9m
-(moldable) or 4x9m (rigid), and WORK how long it really takes, in percent of what it asks for.`,
+A workload file has one job per line: WHEN USER NAME WHAT WORK%. WHAT is ep=2x4m,6x6m,3x4m (evolving), mold=2x16m|4x9m (moldable) or
+4x9m (rigid). WORK is the real run time, in percent of the requested time.`,
 		Args: command.NoArguments,
 	}
-	speed := c.Flags().Int("speed", 90, "how many times as fast as the wall clock")
+	speed := c.Flags().Int("speed", 90, "speed of the demo, as a multiple of real time")
 	out := c.Flags().StringP("out", "o", "accordion-demo.html", "the page to write")
 	command.Output(c, "out", command.AFile)
 	nodes := c.Flags().Int("nodes", 16, "nodes of the machine")
-	workload := c.Flags().String("workload", "", "file with another workload than the bundled one")
-	journal := c.Flags().String("journal", "", "keep the sidecar's journal in this file")
-	address := c.Flags().String("web", "", "show it in a browser, too, at this address (127.0.0.1:9821)")
+	workload := c.Flags().String("workload", "", "a file with a workload (default: the bundled one)")
+	journal := c.Flags().String("journal", "", "write the sidecar's journal to this file")
+	address := c.Flags().String("web", "", "also show it in a browser, at this address (such as 127.0.0.1:9821)")
 	verbose := c.Flags().Bool("log", false, "show the sidecar's log on standard error")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		text := Workload

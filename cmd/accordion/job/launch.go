@@ -25,9 +25,9 @@ func Launch() *cobra.Command {
 launcher requests the nodes that suit the application best, and updates its request when the view changes, until the application
 starts. The command stays in the foreground, like srun.
 
-    accordion launch --model '4x2h|8x70m' -- sbatch -p main job.sh                                      one cluster
+    accordion launch --model '4x2h|8x70m' -- sbatch -p main job.sh
     accordion launch --model cem:work=460800,iterations=1000 \
-        --on a='sbatch -p main job.sh' --on b='oarsub -q evolve ./job.sh'                                several
+        --on a='sbatch -p main job.sh' --on b='oarsub -q evolve ./job.sh'
 
 The model says which nodes the application wants. Times are for a cluster of speed 1.
 

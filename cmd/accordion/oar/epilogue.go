@@ -16,10 +16,10 @@ import (
 func epilogueCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "epilogue JOB",
-		Short: "On OAR's server, when a job is over: end its companions",
-		Long: `OAR's server runs this when a job is over, through the script that "accordion oar install" makes. It asks OAR to end the
-companions of an evolving job, and has the job's cpusets cleaned on their nodes, should the sidecar not have done it. The exit
-status is 0 whatever happens: OAR switches all of its queues off when an epilogue fails.`,
+		Short: "On OAR's server, after a job: end its companions",
+		Long: `OAR's server runs this after each job, through the script that "accordion oar install" makes. It asks OAR to end the companions of an
+evolving job, and cleans the job's cpusets on their nodes, if the sidecar has not done it. The exit status is always 0, because OAR
+switches all of its queues off if an epilogue fails.`,
 		Args: cobra.ArbitraryArgs,
 	}
 	file := confFlag(c)

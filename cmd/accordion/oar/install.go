@@ -21,14 +21,20 @@ const installPatience = time.Minute
 func installCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "install",
-		Short: "Add to an OAR what Accordion needs there, and say of each part what was done",
-		Long: `Add to an OAR what Accordion needs there: tables of its own in OAR's database, the link to this program among OAR's
-schedulers, the queue that it plans, a server epilogue (beside oar.conf, which names it with --epilogue only; one that the site
-has is run after it), and the two admission rules that take "-t ep=5x500s,10x1h" and refuse what is wrong in one line. What is there already stays, or is mended; nothing of OAR's own is changed. Run it on OAR's server as root, and
-again after each upgrade of Accordion. "accordion oar uninstall" takes all of it away.`,
+		Short: "Add what Accordion needs to OAR",
+		Long: `Add what Accordion needs to OAR:
+
+  - tables in OAR's database
+  - a link to this program among OAR's schedulers
+  - the queue that Accordion plans
+  - a server epilogue next to oar.conf, which runs before an epilogue of the site
+  - two admission rules that accept "-t ep=5x500s,10x1h" and refuse wrong requests with one line
+
+The epilogue is only active if oar.conf names it: use --epilogue, or edit oar.conf. Parts that exist are kept or repaired. Nothing of OAR's own is changed. Run it on OAR's server as root, and again after each upgrade
+of Accordion. "accordion oar uninstall" removes everything again.`,
 		Args: command.NoArguments,
 	}
-	priority := c.Flags().Int("priority", setup.AsItIs, fmt.Sprintf("of the queue; OAR plans those of higher priority first (default: as it is, %d for a new one)", setup.DefaultPriority))
+	priority := c.Flags().Int("priority", setup.AsItIs, fmt.Sprintf("priority of the queue; OAR plans queues with higher priority first (default: unchanged, %d for a new queue)", setup.DefaultPriority))
 	setup := setupFlags(c)
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		if cmd.Flags().Changed("priority") && (*priority < 0 || *priority > 1<<20) {
@@ -49,9 +55,9 @@ again after each upgrade of Accordion. "accordion oar uninstall" takes all of it
 func uninstallCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "uninstall",
-		Short: "Take away from an OAR what \"accordion oar install\" has added",
-		Long: `Take away from an OAR all that "accordion oar install" has added, and say of each part what was done. While jobs are in
-the queue nothing is removed, and the exit status is 1.`,
+		Short: "Remove from OAR what \"accordion oar install\" has added",
+		Long: `Remove from OAR all that "accordion oar install" has added, and print what was done for each part. While jobs are in the queue, nothing
+is removed, and the exit status is 1.`,
 		Args: command.NoArguments,
 	}
 	setup := setupFlags(c)
@@ -71,7 +77,7 @@ the queue nothing is removed, and the exit status is 1.`,
 func setupFlags(c *cobra.Command) func(cmd *cobra.Command) (setup.Setup, error) {
 	file := confFlag(c)
 	queue := c.Flags().String("queue", setup.DefaultQueue, "the queue whose jobs Accordion plans")
-	epilogue := c.Flags().Bool("epilogue", false, "let it edit oar.conf, to name the server's epilogue or not to; a copy is left beside it")
+	epilogue := c.Flags().Bool("epilogue", false, "also edit oar.conf: add or remove the server epilogue; a copy of oar.conf is kept next to it")
 	return func(cmd *cobra.Command) (setup.Setup, error) {
 		s := setup.Setup{Queue: *queue, File: File(*file), Epilogue: *epilogue, OARDir: Dir(),
 			Tell: func(line string) { fmt.Fprintln(cmd.OutOrStdout(), line) }}

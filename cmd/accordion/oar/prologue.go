@@ -11,14 +11,14 @@ import (
 func prologueCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "prologue JOB USER NODEFILE [WALLTIME]",
-		Short: "On a node, before a job begins: put the nodes of its first step into its node file",
-		Long: `OAR knows of an evolving job's smallest size only, and writes those nodes into the file OAR_NODEFILE before the job's command
-begins. Where the first step is larger, the others are added by this. In the oar.conf of the server:
+		Short: "On a node, before a job: write the nodes of its first step to its node file",
+		Long: `OAR knows only the smallest size of an evolving job, and writes that many nodes to the file OAR_NODEFILE before the job's command
+begins. If the first step is larger, this command adds the other nodes. To use it, write in the server's oar.conf:
 
   PROLOGUE_EXEC_FILE="/usr/bin/accordion oar prologue"
 
-OAR runs it on the first node of every job, with these arguments. Where a site has a prologue of its own, that may call this as
-its last line, with its own arguments. The exit status is 0 though it fails: a failed prologue ends the job.`,
+OAR runs it on the first node of every job, with these arguments. If your site has its own prologue, call this command as its last
+line, with the same arguments. The exit status is 0 even after an error, because a failed prologue ends the job.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 3 {

@@ -58,7 +58,7 @@ func RunScheduler(ctx context.Context) int {
 
 // Command is "accordion oar".
 func Command() *cobra.Command {
-	c := &cobra.Command{Use: "oar", Short: "Accordion's part in an OAR: what it adds there, and what OAR calls"}
+	c := &cobra.Command{Use: "oar", Short: "Install Accordion in OAR; commands that OAR calls"}
 	c.AddCommand(installCommand(), uninstallCommand(), scheduleCommand(), prologueCommand(), epilogueCommand())
 	return c
 }
@@ -66,12 +66,12 @@ func Command() *cobra.Command {
 func scheduleCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "schedule [flags] QUEUE NOW [DATE]",
-		Short: "Plan the waiting jobs of an OAR queue, as OAR's meta-scheduler asks for it",
+		Short: "Plan the waiting jobs of an OAR queue; called by OAR's meta-scheduler",
 		Long: `Read the waiting jobs of a queue from OAR's database, plan them, and write the plan back. OAR's meta-scheduler calls this
-for each pass, with the second for which it plans, and a date that is not looked at. "accordion oar install" makes the queue.
+in each pass. NOW is the time for which it plans, in seconds since 1970, and DATE is ignored. "accordion oar install" makes the queue.
 
-Under the name accordion_oar the program takes these arguments and nothing else. The exit status is 0 when the plan was
-written and 1 when nothing was; OAR switches a queue off for any other.`,
+If the program is called as accordion_oar, it takes only these arguments. The exit status is 0 if the plan was written, and 1 if
+nothing was written. OAR switches a queue off for any other status.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 || len(args) > 3 {
 				return command.Usage(fmt.Errorf("oar schedule: want QUEUE NOW [DATE], as OAR gives them; there are %d arguments", len(args)))
@@ -80,7 +80,7 @@ written and 1 when nothing was; OAR switches a queue off for any other.`,
 		},
 	}
 	file := confFlag(c)
-	deadline := c.Flags().Duration("deadline", patience, "what is planned by then is written")
+	deadline := c.Flags().Duration("deadline", patience, "write what is planned after this time")
 	caller := c.Flags().Int("caller", 0, "")
 	_ = c.Flags().MarkHidden("caller")
 	c.RunE = func(cmd *cobra.Command, args []string) error {

@@ -18,7 +18,7 @@ import (
 func Command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "setup",
-		Short: "Set the sidecar up beside a Slurm or an OAR, or take that back",
+		Short: "Install the sidecar on a Slurm or OAR server, or remove it",
 		RunE: func(*cobra.Command, []string) error {
 			return command.Usage(errors.New("setup: say beside what: accordion setup slurm, or accordion setup oar"))
 		},

@@ -16,22 +16,26 @@ import (
 func oarCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "oar",
-		Short: "Set the sidecar up on OAR's server",
-		Long: `Set the sidecar up on OAR's server, as root: write its configuration, add to OAR what "accordion oar install" adds, print the lines of oar.conf that are left to you,
-and look whether the OAR is fit, as "accordion preflight" does, with its exit status. Done again, it mends what is not as it should be.
+		Short: "Install the sidecar on OAR's server, or remove it",
+		Long: `Install the sidecar on OAR's server. Run this command there as root. It
 
---dry-run changes nothing. --remove takes away what setup has written and nobody has changed, and what "accordion oar uninstall" does; while jobs are in
-the queue nothing is removed.`,
+  - writes the sidecar's configuration
+  - does what "accordion oar install" does
+  - prints the lines that you have to add to oar.conf
+  - checks OAR like "accordion preflight", and returns its exit status
+
+Run it again to repair what was changed since. --dry-run changes nothing. --remove deletes the files that setup wrote, unless they
+were changed, and does what "accordion oar uninstall" does. While jobs are in the queue, nothing is removed.`,
 		Args: command.NoArguments,
 	}
 	file := command.ConfigFlag(c)
 	queue := c.Flags().String("queue", oarsetup.DefaultQueue, "the queue whose jobs Accordion plans")
-	priority := c.Flags().Int("priority", oarsetup.DefaultPriority, "of the queue; OAR plans those of higher priority first")
+	priority := c.Flags().Int("priority", oarsetup.DefaultPriority, "priority of the queue; OAR plans queues with higher priority first")
 	conf := c.Flags().String("conf", "", "oar.conf (default $OARCONFFILE, else /etc/oar/oar.conf)")
-	epilogue := c.Flags().Bool("epilogue", false, "let it edit oar.conf, to name the server's epilogue; a copy is left beside it")
+	epilogue := c.Flags().Bool("epilogue", false, "also add the server epilogue to oar.conf; a copy of oar.conf is kept next to it")
 	web := webFlag(c)
-	dry := c.Flags().Bool("dry-run", false, "say what would be done, and do nothing")
-	remove := c.Flags().Bool("remove", false, "take away what setup has written and added")
+	dry := c.Flags().Bool("dry-run", false, "print what would be done, and change nothing")
+	remove := c.Flags().Bool("remove", false, "remove what setup has written and added")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := oarsetup.NewQueue(*queue); err != nil {
 			return command.Usage(fmt.Errorf("setup oar: --queue: %w", err))

@@ -39,25 +39,30 @@ type wished struct {
 func slurmCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "slurm",
-		Short: "Set the sidecar up beside slurmctld",
-		Long: `Set the sidecar up on slurmctld's host, as root: write its configuration, and beside slurm.conf the plug-in job_submit.lua with accordion.lua; print
-the lines that slurm.conf lacks, each with what it does; and look whether the cluster is fit, as "accordion preflight" does, with its exit status. slurm.conf itself
-and files of others are not touched: a file that is there and is not as setup has written it stays. On a terminal it asks what the flags do not
-say. Done again, it mends its own files.
+		Short: "Install the sidecar on slurmctld's host, or remove it",
+		Long: `Install the sidecar on slurmctld's host. Run this command there as root. It
 
---dry-run changes nothing. --remove takes away what setup has written and nobody has changed, once no sidecar serves and slurmctld does not
-read the plug-in any more. It deletes the reservations that the sidecar left.`,
+  - writes the sidecar's configuration
+  - writes the plug-in job_submit.lua, with accordion.lua, next to slurm.conf
+  - prints the lines that slurm.conf needs, and what each line does
+  - checks the cluster like "accordion preflight", and returns its exit status
+
+setup never changes slurm.conf, and never overwrites files that it did not write or that were changed since. On a terminal, it asks for
+what the flags do not say. Run it again to repair its own files.
+
+--dry-run changes nothing. --remove deletes the files that setup wrote, unless they were changed, and the reservations that the sidecar
+left. Before, stop the sidecar, and remove the plug-in from slurm.conf.`,
 		Args: command.NoArguments,
 	}
 	w := wished{file: command.ConfigFlag(c),
-		partition: c.Flags().String("partition", "", "the partition whose nodes are managed (default: the only one)"),
-		listen:    c.Flags().String("listen", "", "where jobs on other hosts reach the sidecar, such as 0.0.0.0:6820, or none: jobs' scripts run on this host only (default: none)"),
-		address:   c.Flags().String("address", "", "the same as these hosts know it (default: this host's name and that port)"),
+		partition: c.Flags().String("partition", "", "the partition that the sidecar manages (default: the only one)"),
+		listen:    c.Flags().String("listen", "", "address at which jobs on other hosts reach the sidecar, such as 0.0.0.0:6820; none if job scripts run only on this host (default: none)"),
+		address:   c.Flags().String("address", "", "the same address as seen from other hosts (default: this host's name and the port of --listen)"),
 		web:       webFlag(c),
 		conf:      c.Flags().String("slurm-conf", os.Getenv("SLURM_CONF"), "the path of slurm.conf (default $SLURM_CONF, else where Slurm's programs find it)"),
-		dry:       c.Flags().Bool("dry-run", false, "say what would be done, and do nothing"),
-		all:       c.Flags().Bool("all", false, "with --dry-run: print each file's text, too, but for the plug-in's"),
-		remove:    c.Flags().Bool("remove", false, "take away what setup has written")}
+		dry:       c.Flags().Bool("dry-run", false, "print what would be done, and change nothing"),
+		all:       c.Flags().Bool("all", false, "with --dry-run: also print the text of each file, except the plug-in"),
+		remove:    c.Flags().Bool("remove", false, "remove what setup has written")}
 	c.RunE = func(cmd *cobra.Command, _ []string) error { return w.run(cmd) }
 	return c
 }
@@ -98,7 +103,7 @@ func (w wished) run(cmd *cobra.Command) error {
 
 // webFlag is that of the page, for Slurm and OAR.
 func webFlag(c *cobra.Command) *string {
-	return c.Flags().String("web", "", "where a browser sees the cluster, such as 127.0.0.1:9821 or a socket's path (default: nowhere)")
+	return c.Flags().String("web", "", "serve the live page at this address, such as 127.0.0.1:9821, or at this socket path (default: no page)")
 }
 
 // look asks slurmctld for its settings.

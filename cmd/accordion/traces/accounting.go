@@ -16,25 +16,25 @@ func fromSacctCommand() *cobra.Command {
 	var out logOutput
 	c := &cobra.Command{
 		Use:   "from-sacct FILE|-",
-		Short: "Make a log of Slurm's accounting; resized jobs become evolving ones",
-		Long: `Make a workload log of Slurm's accounting. It reads what this prints (the columns may be in any order, among others):
+		Short: "Convert Slurm's accounting to a workload log; resized jobs become evolving jobs",
+		Long: `Convert Slurm's accounting to a workload log. The input is the output of this command (other columns, and another order, are allowed):
 
   SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --allocations --parsable2 \
     --starttime=2026-01-01 --endtime=2026-02-01 \
     --format=` + sacct.Columns + `
 
-Lines that cannot be read are left out, and counted on standard error. The file may be compressed by gzip, bzip2 or zstd. With a
-column Cluster the same id in two clusters is two jobs.
+Unreadable lines are skipped, and counted on standard error. The file may be compressed by gzip, bzip2 or zstd. With a column Cluster,
+the same job number in two clusters means two jobs.
 
-Jobs that are not over are left out. Users, accounts and job names become numbers: the log does not tell who they are. Sizes are
-the processors that a job got. A job that was resized (rows RESIZING) is an evolving one, and its profile is what it held.
+Unfinished jobs are left out. Users, accounts and job names become numbers, so that the log contains no names. Sizes are the
+processors that a job got. A resized job (rows RESIZING) becomes an evolving job; its profile is what it held.
 
-The accounting does not say how large the machine is: give it by --machine.`,
+The accounting does not contain the size of the machine. Use --machine.`,
 		Args: command.OneFile,
 	}
 	out.flags(c)
 	machine := c.Flags().Int("machine", 0, "processors of the machine, for the log's header")
-	zone := c.Flags().String("zone", "", "time zone of times such as 2026-01-31T12:00:00, such as Europe/Paris (default: this machine's)")
+	zone := c.Flags().String("zone", "", "time zone of the times in the file, such as Europe/Paris (default: this machine's)")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if *machine < 0 {
 			return command.Usage(fmt.Errorf("from-sacct: --machine %d is not above 0", *machine))

@@ -29,12 +29,12 @@ func adaptiveCommand() *cobra.Command {
 		Short: "Adaptive sizing: Figures 4 to 14 and the claims of SCOJO-P (JSSPP 2006)",
 		Long: `Run the experiments of Barsanti and Sodan, "Adaptive Job Scheduling Via Predictive Job Resource Allocation" (JSSPP 2006), with
 the policies of "accordion replay": 10,000 jobs of the model of Lublin and Feitelson on 128 nodes, with the load of W1 and of the
-heavier W2. Without a name all figures are made. Our copy of the paper prints no values of its bars.
+heavier W2. Without a name all figures are made. Our copy of the paper has no numbers for its bars.
 
-claims holds what the paper says against ours, under two readings: P is its words, F what comes nearest to its figures. Where the
-real logs are ($ACCORDION_TRACES, else where scripts/fetch-traces puts them) it compares the policies on these, too.
+claims compares the paper's statements with our results, under two readings: P follows its words, F comes nearest to its figures. If
+real logs are available ($ACCORDION_TRACES, else where scripts/fetch-traces puts them), it also compares the policies on them.
 
-The same seed gives the same figures on every machine, except for times. docs/adaptive.md has the readings of the paper.`,
+The same seed gives the same figures on every machine, except for times. docs/adaptive.md explains the readings of the paper.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 1 && !slices.Contains(adaptive.Names, args[0]) {
 				return command.Usage(fmt.Errorf("paper adaptive: %q is nothing that it makes; there are %s", strings.Join(args, " "), strings.Join(adaptive.Names, ", ")))
@@ -43,10 +43,10 @@ The same seed gives the same figures on every machine, except for times. docs/ad
 		},
 		ValidArgs: adaptive.Names,
 	}
-	c.Flags().IntVar(&e.Seeds, "seeds", 20, "how many seeds each figure is the mean of")
+	c.Flags().IntVar(&e.Seeds, "seeds", 20, "each figure is the mean over this many seeds")
 	c.Flags().Uint64Var(&e.Seed, "seed", 1, "the first seed")
-	c.Flags().BoolVar(&e.Readings, "readings", false, "claims: also what moves them, and what does not")
-	c.Flags().StringVarP(&folder, "out", "o", "", "a folder for the figures: an SVG each")
+	c.Flags().BoolVar(&e.Readings, "readings", false, "claims: also show which readings change the claims, and which do not")
+	c.Flags().StringVarP(&folder, "out", "o", "", "a folder for the figures, one SVG each")
 	command.Output(c, "out", command.AFolder)
 	command.OldFlag(c, "output", "out")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, for programs")

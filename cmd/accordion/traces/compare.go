@@ -23,15 +23,17 @@ func Compare() *cobra.Command {
 		Use:   "compare [flags] TRACE|-",
 		Short: "Replay a workload log under several policies, side by side",
 		Long: `Replay a log in the Standard Workload Format under several policies, on all cores, and print one table with the differences to the
-first policy. The policies see the same jobs: those that do not know evolving or moldable jobs run them rigidly. Without --policy it
-compares easy and conservative, and with --evolving, --moldable or --shares easy, easy-evolving and patient. easy is today's scheduling.
+first policy. All policies get the same jobs. A policy that does not support evolving or moldable jobs runs them as rigid jobs.
 
-"accordion help policies" says what each policy does, "accordion help shapes" how the jobs of --evolving and --moldable change.
+Without --policy it compares easy and conservative. With --evolving, --moldable or --shares it compares easy, easy-evolving and
+patient. easy is today's scheduling.
+
+"accordion help policies" describes the policies. "accordion help shapes" describes the jobs of --evolving and --moldable.
 
 With -o DIR it writes report.html, and for each policy a folder with the files of "accordion replay".
 
-With --shares or --seeds it replays the log several times, and prints one table of how far the policies are from the first one, all jobs and those
-that tell their profiles and the others apart: what a policy does where 0% evolve it does by itself, the rest is what the profiles tell.`,
+With --shares or --seeds it replays the log several times, and prints one table of the differences to the first policy: for all jobs,
+for the jobs with profiles, and for the other jobs. The effect at 0% comes from the policy alone, the rest from the profiles.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return command.Usage(fmt.Errorf("compare: name one workload log, or - for standard input; there are %d arguments", len(args)))
@@ -42,14 +44,14 @@ that tell their profiles and the others apart: what a policy does where 0% evolv
 	}
 	f.register(c)
 	c.Flags().StringSliceVar(&f.names, "policy", rigidPolicies,
-		"the policies, with commas between them; the first is what the others are compared with (with --evolving, --moldable or --shares: "+
+		"the policies, separated by commas; the others are compared with the first one (with --evolving, --moldable or --shares: "+
 			strings.Join(profilePolicies, ",")+")")
 	command.OldFlag(c, "policies", "policy")
 	command.CompleteList(c, "policy", policy.Words()...)
-	c.Flags().StringVarP(&f.out, "out", "o", "", "folder for the report and the results; it is made where it does not exist")
+	c.Flags().StringVarP(&f.out, "out", "o", "", "folder for the report and the results; it is made if it does not exist")
 	command.Output(c, "out", command.AFolder)
-	c.Flags().StringSliceVar(&f.shares, "shares", nil, "side by side: what if these shares of the jobs evolved, such as 0%,10%,30%,100%")
-	c.Flags().IntVar(&f.seeds, "seeds", 1, "draw who evolves so many times, from --seed on: the table has means, with 95 % intervals")
+	c.Flags().StringSliceVar(&f.shares, "shares", nil, "compare several shares of evolving jobs, such as 0%,10%,30%,100%")
+	c.Flags().IntVar(&f.seeds, "seeds", 1, "draw the evolving jobs this many times, beginning with --seed: the table has means with 95 % intervals")
 	return c
 }
 

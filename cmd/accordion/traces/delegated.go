@@ -71,12 +71,12 @@ func delegatedCommand() *cobra.Command {
 		Use:   "delegated [" + strings.Join(made, "|") + "]",
 		Short: "Delegated scheduling: Figures 7 to 12 and the claims of RR-7389",
 		Long: `Run the experiments of Klein and Perez, "Untying RMS from Application Scheduling" (RR-7389, 2010), section 6: the batch system
-shows each application a view of what is free until when, and the application's launcher answers with a request. Without a
-name all figures are made but Figure 10, which takes minutes. claims holds each sentence of the paper against what came out. fig12 is a command by
-itself: it runs processes.
+shows each application a view of the free nodes, and the application's launcher answers with a request. Without a name all figures are
+made but Figure 10, which takes minutes. claims compares each statement of the paper with our results. fig12 is a separate command,
+because it runs processes.
 
 The log is LLNL-Atlas-2006-2.1-cln (scripts/fetch-traces atlas). The same seed gives the same figures on every machine, except
-for times. docs/delegated.md has the readings of the paper, and what its algorithms lack.`,
+for times. docs/delegated.md explains the readings of the paper, and the gaps in its algorithms.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 || len(args) == 1 && !slices.Contains(made, args[0]) {
 				return command.Usage(fmt.Errorf("paper delegated: %q is nothing that it makes; there are %s, fig12, jobs and run", strings.Join(args, " "), strings.Join(made, ", ")))
@@ -86,13 +86,13 @@ for times. docs/delegated.md has the readings of the paper, and what its algorit
 		ValidArgs: made,
 	}
 	trace := logFlag(c)
-	c.Flags().IntVar(&e.Seeds, "seeds", 5, "how many seeds each figure is the mean of")
+	c.Flags().IntVar(&e.Seeds, "seeds", 5, "each figure is the mean over this many seeds")
 	c.Flags().Uint64Var(&e.Seed, "seed", 1, "the first seed")
-	c.Flags().StringVar(&sizes, "sizes", "cut", "what becomes of jobs larger than a cluster: cut, skip, or nodes (eight processors are a host)")
-	c.Flags().BoolVar(&e.All, "all", false, "fig9: the cem application of W1 in each place from 1 to 200")
-	c.Flags().BoolVar(&sensitivity, "sensitivity", false, "also what becomes of the figures under other readings of the cem application")
-	c.Flags().IntVar(&e.Draws, "draws", 0, "how many draws fig10 has (default 200); with claims: make fig10 for its claims, too")
-	c.Flags().StringVarP(&folder, "out", "o", "", "a folder for the figures: an SVG a panel")
+	c.Flags().StringVar(&sizes, "sizes", "cut", "how to treat jobs larger than a cluster: cut, skip, or nodes (count eight processors as one host)")
+	c.Flags().BoolVar(&e.All, "all", false, "fig9: put the cem application of W1 in each place from 1 to 200")
+	c.Flags().BoolVar(&sensitivity, "sensitivity", false, "also make the figures under other readings of the cem application")
+	c.Flags().IntVar(&e.Draws, "draws", 0, "number of draws of fig10 (default 200); with claims: also check the claims about fig10")
+	c.Flags().StringVarP(&folder, "out", "o", "", "a folder for the figures, one SVG per panel")
 	command.Output(c, "out", command.AFolder)
 	command.OldFlag(c, "output", "out")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, for programs")
@@ -196,9 +196,9 @@ func delegatedJobsCommand() *cobra.Command {
 	var at int
 	c := &cobra.Command{
 		Use:   "jobs W0|W1|W2",
-		Short: "The jobs of one run as a file, for \"paper delegated run\"",
-		Long: `Print the jobs of one run, a line each. W0: 200 jobs of the log, a share of them moldable. W1: with one cem application more.
-W2: with a share of the jobs replaced by cem applications.`,
+		Short: "Print the jobs of one run, for \"paper delegated run\"",
+		Long: `Print the jobs of one run, one per line. W0: 200 jobs of the log, a share of them moldable. W1: the same with one cem application
+added. W2: the same with a share of the jobs replaced by cem applications.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains([]string{"W0", "W1", "W2"}, args[0]) {
 				return command.Usage(fmt.Errorf("paper delegated jobs: give one of W0, W1, W2"))
@@ -208,11 +208,11 @@ W2: with a share of the jobs replaced by cem applications.`,
 		ValidArgs: []string{"W0", "W1", "W2"},
 	}
 	trace := logFlag(c)
-	c.Flags().Uint64Var(&w.Seed, "seed", 1, "of what is drawn")
-	c.Flags().IntVar(&w.Moldable, "moldable", 20, "per cent of the jobs that are moldable")
-	c.Flags().IntVar(&w.CEM, "cem", 20, "W2: per cent of the jobs that cem applications replace")
+	c.Flags().Uint64Var(&w.Seed, "seed", 1, "random seed")
+	c.Flags().IntVar(&w.Moldable, "moldable", 20, "percentage of moldable jobs")
+	c.Flags().IntVar(&w.CEM, "cem", 20, "W2: percentage of jobs that cem applications replace")
 	c.Flags().IntVar(&at, "at", 40, "W1: the place of the cem application, from 1")
-	c.Flags().IntVar(&w.From, "offset", 0, "how many usable jobs of the log to leave out at its beginning")
+	c.Flags().IntVar(&w.From, "offset", 0, "how many usable jobs to skip at the beginning of the log")
 	c.Flags().Int64Var(&w.Delay, "delay", 0, "seconds until cem applications answer")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		w.Model = delegated.Standard
@@ -251,17 +251,17 @@ func delegatedRunCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run --jobs FILE|-",
 		Short: "Run the jobs of a file, and print every counter",
-		Long: `Run the jobs of a file, and print every counter. Without --json the run is made on the indexed board, too: operations_indexed are
-that board's own steps, beside the basic operations of the paper (operations_rms).`,
+		Long: `Run the jobs of a file, and print every counter. Without --json, the run is repeated on the indexed board.
+operations_indexed counts the steps of that board, operations_rms the basic operations of the paper.`,
 		Args: command.NoArguments,
 	}
-	c.Flags().StringVar(&path, "jobs", "", "the file, as \"paper delegated jobs\" writes it; - is standard input")
-	c.Flags().IntVar(&s.Clusters, "clusters", 1, "how many clusters of 128 hosts there are, 1 to 8; each is a tenth faster than the first one more")
-	c.Flags().DurationVar(&fair, "fair-start", 5*time.Second, "how long the hosts of an application that is done stay taken")
-	c.Flags().DurationVar(&timing, "timer", time.Second, "how long after the last pass the next may begin")
-	c.Flags().StringVar(&s.RMS, "rms", delegated.Delegated, "the batch system: delegated, or oar, which is told every configuration")
-	c.Flags().BoolVar(&s.EarlyGhosts, "early-ghosts", false, "an experiment of ours: ghosts end when nobody answers any more")
-	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object in one line")
+	c.Flags().StringVar(&path, "jobs", "", "a file written by \"paper delegated jobs\"; - is standard input")
+	c.Flags().IntVar(&s.Clusters, "clusters", 1, "number of clusters of 128 hosts, 1 to 8; cluster n is (n-1) tenths faster than the first one")
+	c.Flags().DurationVar(&fair, "fair-start", 5*time.Second, "how long the hosts of an ended application stay occupied")
+	c.Flags().DurationVar(&timing, "timer", time.Second, "shortest time between two passes")
+	c.Flags().StringVar(&s.RMS, "rms", delegated.Delegated, "the batch system: delegated, or oar, which gets every configuration")
+	c.Flags().BoolVar(&s.EarlyGhosts, "early-ghosts", false, "an experiment of ours: ghosts end in the first pass without a new request")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, in one line")
 	command.Complete(c, "rms", delegated.Delegated, delegated.OAR)
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		if path == "" {

@@ -40,7 +40,7 @@ func convertCommand() *cobra.Command {
 	var out logOutput
 	c := &cobra.Command{
 		Use:   "convert FILE|-",
-		Short: "Write a log anew: compressed or not, sorted, from second 0, numbered from 1",
+		Short: "Rewrite a log: compress, sort, begin at second 0, number from 1",
 		Args:  command.OneFile,
 	}
 	out.flags(c)
@@ -56,17 +56,17 @@ func convertCommand() *cobra.Command {
 }
 
 func strictFlag(c *cobra.Command) *bool {
-	return c.Flags().Bool("strict", false, "the first line that is not as the format wants it is an error")
+	return c.Flags().Bool("strict", false, "stop with an error at the first line that violates the format")
 }
 
 func cutCommand() *cobra.Command {
 	var from, to string
 	var s edit.Selection
-	c := selectCommand(&s, "cut FILE|-", "Keep the jobs of a time, or so many of them",
-		`Keep the jobs submitted in a time (--from, and before --to), or some of them by their places (--skip, --jobs).
+	c := selectCommand(&s, "cut FILE|-", "Keep the jobs of a period, or a number of jobs",
+		`Keep the jobs that were submitted in a period (--from, and before --to), or a number of jobs (--skip, --jobs).
 
-A time is what has passed since the log's second 0, such as 7d or 36h, or a date in the site's time zone, such as 2006-12-18 or
-2006-12-18T12:00:00, for logs whose headers say when they begin.`,
+A time counts from the log's second 0, such as 7d or 36h. If the log's header has its start, a time may also be a date in the site's
+time zone, such as 2006-12-18 or 2006-12-18T12:00:00.`,
 		func(log *swf.Log) error {
 			for _, f := range []struct {
 				flag, text string
@@ -86,10 +86,10 @@ A time is what has passed since the log's second 0, such as 7d or 36h, or a date
 			}
 			return nil
 		})
-	c.Flags().StringVar(&from, "from", "", "jobs submitted then or later")
-	c.Flags().StringVar(&to, "to", "", "jobs submitted before")
-	c.Flags().IntVar(&s.Skip, "skip", 0, "leave out so many jobs first")
-	c.Flags().IntVar(&s.Jobs, "jobs", 0, "keep so many jobs (default: all)")
+	c.Flags().StringVar(&from, "from", "", "jobs submitted at this time or later")
+	c.Flags().StringVar(&to, "to", "", "jobs submitted before this time")
+	c.Flags().IntVar(&s.Skip, "skip", 0, "skip this many jobs first")
+	c.Flags().IntVar(&s.Jobs, "jobs", 0, "keep this many jobs (default: all)")
 	return c
 }
 
@@ -119,8 +119,8 @@ func filterCommand() *cobra.Command {
 	var minRun, maxRun, minRequest, maxRequest, status string
 	lists := map[string]*string{}
 	c := selectCommand(&s, "filter FILE|-", "Keep jobs by size, length, user, status",
-		`Keep the jobs that meet all that is asked, or with --invert the others. Sizes are processors (requested, else allocated),
-times are written 90s, 10m, 1h30m, 2d. Lists are numbers with commas: --user 3,17.
+		`Keep the jobs that meet all conditions, or with --invert the other jobs. Sizes are processors (requested, else allocated). Times are
+written 90s, 10m, 1h30m, 2d. Lists are numbers separated by commas: --user 3,17.
 
 --status takes failed, completed, cancelled, or the format's numbers.`,
 		func(*swf.Log) error {
@@ -150,18 +150,18 @@ times are written 90s, 10m, 1h30m, 2d. Lists are numbers with commas: --user 3,1
 			}
 			return nil
 		})
-	c.Flags().Int64Var(&s.MinSize, "min-size", 0, "processors at least")
-	c.Flags().Int64Var(&s.MaxSize, "max-size", 0, "processors at most")
-	c.Flags().StringVar(&minRun, "min-run", "", "run time at least")
-	c.Flags().StringVar(&maxRun, "max-run", "", "run time at most")
-	c.Flags().StringVar(&minRequest, "min-request", "", "requested time at least")
-	c.Flags().StringVar(&maxRequest, "max-request", "", "requested time at most")
+	c.Flags().Int64Var(&s.MinSize, "min-size", 0, "minimum number of processors")
+	c.Flags().Int64Var(&s.MaxSize, "max-size", 0, "maximum number of processors")
+	c.Flags().StringVar(&minRun, "min-run", "", "minimum run time")
+	c.Flags().StringVar(&maxRun, "max-run", "", "maximum run time")
+	c.Flags().StringVar(&minRequest, "min-request", "", "minimum requested time")
+	c.Flags().StringVar(&maxRequest, "max-request", "", "maximum requested time")
 	for _, flag := range []string{"user", "group", "application", "queue", "partition"} {
 		lists[flag] = c.Flags().String(flag, "", flag+"s by number, such as 3,17")
 	}
-	c.Flags().StringVar(&status, "status", "", "how the jobs ended: failed,completed,cancelled or numbers")
+	c.Flags().StringVar(&status, "status", "", "how the jobs ended: failed, completed, cancelled, or numbers of the format")
 	command.CompleteList(c, "status", "failed", "completed", "cancelled")
-	c.Flags().BoolVar(&s.Invert, "invert", false, "keep the jobs that do not meet it")
+	c.Flags().BoolVar(&s.Invert, "invert", false, "keep the other jobs")
 	return c
 }
 

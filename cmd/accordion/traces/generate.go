@@ -30,20 +30,21 @@ func generateCommand() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "generate",
-		Short: "Make a log of random jobs, the same for the same seed",
-		Long: `Make a log of random jobs, the same for the same seed.
+		Short: "Make a log of random jobs",
+		Long: `Make a log of random jobs. The same seed gives the same log.
 
-benchmark: the log of the benchmarks, for 1,024 nodes, which others can make in a few lines.
-lublin: the model of Lublin and Feitelson (JPDC 63, 2003), jobs of one type, as its published generator has them: sizes, run times
-that depend on them, and submissions that follow the hours of the day. A lower --alpha is more load.`,
+benchmark: the log of our benchmarks, for 1,024 nodes. It is easy to reproduce in a few lines of code.
+
+lublin: the model of Lublin and Feitelson (JPDC 63, 2003), jobs of one type, as in its published generator. Run times depend on sizes,
+and submissions follow the hours of the day. A lower --alpha gives more load.`,
 		Args: command.NoArguments,
 	}
 	out.flags(c)
-	c.Flags().StringVar(&g.model, "model", benchmark, "what the jobs are like: benchmark or lublin")
-	c.Flags().IntVar(&g.l.Jobs, "jobs", 10_000, "how many")
-	c.Flags().Uint64Var(&g.l.Seed, "seed", model.GeneratedSeed, "of the random jobs")
+	c.Flags().StringVar(&g.model, "model", benchmark, "model of the jobs: benchmark or lublin")
+	c.Flags().IntVar(&g.l.Jobs, "jobs", 10_000, "number of jobs")
+	c.Flags().Uint64Var(&g.l.Seed, "seed", model.GeneratedSeed, "random seed")
 	c.Flags().IntVar(&g.l.Nodes, "nodes", 128, "lublin: nodes of the machine")
-	c.Flags().Float64Var(&g.l.Alpha, "alpha", 10.23, "lublin: of the gaps between submissions")
+	c.Flags().Float64Var(&g.l.Alpha, "alpha", 10.23, "lublin: parameter of the times between submissions")
 	command.Complete(c, "model", benchmark, lublin)
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		log, err := g.log(cmd.Flags().Changed)

@@ -28,25 +28,25 @@ func delegatedLiveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fig12",
 		Short: "Launchers as processes: Figure 12",
-		Long: `Run jobs as processes: "accordion serve" over embedded clusters of 128 hosts and an "accordion launch --application" for each of 200
-jobs, beside the simulation of the same jobs. The jobs are W2's, those of the log with more than 7,200 processor-seconds left out; a cem
-application has the work of the job that it replaces, in 100 iterations.
+		Long: `Run jobs as real processes, and simulate the same jobs. "accordion serve" runs with embedded clusters of 128 hosts, and one "accordion
+launch --application" runs for each of 200 jobs. The jobs are those of W2 with at most 7,200 processor-seconds. A cem application has the
+work of the job that it replaces, in 100 iterations.
 
-Traffic is that of all messages both ways, counted by the sidecar. Processor time is the sidecar's from before the first launcher to after
-the last, and the launchers' from their welcomes on. At a pace of 10 a point takes a minute by the clock, at a pace of 1 ten of them. A
-launcher whose run is longer by the clock than its walltime is ended by the sidecar, and counted as failed: the higher the pace, and the
-busier the machine, the more.
+The sidecar counts the traffic of all messages in both directions. Processor time is the sidecar's, from before the first launcher to
+after the last, plus the launchers' from their welcome message on. A point takes one minute of real time at a pace of 10, and ten
+minutes at a pace of 1. A launcher that runs longer than its walltime is ended by the sidecar, and counted as failed. This happens more
+often at a higher pace and on a busier machine.
 
-All is in a folder of its own in $TMPDIR, which is taken away at the end, and so are the processes, also after an interrupt.`,
+All files are in a folder in $TMPDIR. The folder and the processes are removed at the end, also after an interrupt.`,
 		Args: command.NoArguments,
 	}
 	trace := logFlag(c)
-	c.Flags().IntVar(&l.Pace, "pace", 10, "seconds of the clusters' clock a second, 1 to 1000")
-	c.Flags().IntVar(&l.Clusters, "clusters", delegated.MaxClusters, "how many clusters there are, 1 to 8")
-	c.Flags().IntSliceVar(&shares, "points", []int{0, 20, 50, 80, 100}, "per cent of the jobs that cem applications replace: a run each")
-	c.Flags().Uint64Var(&seed, "seed", 1, "of what is drawn")
-	c.Flags().StringVar(&path, "jobs", "", "one run of the jobs of this `file` in place of the log's")
-	c.Flags().StringVarP(&folder, "out", "o", "", "a folder for the figure: an SVG a panel")
+	c.Flags().IntVar(&l.Pace, "pace", 10, "seconds of simulated time per second, 1 to 1000")
+	c.Flags().IntVar(&l.Clusters, "clusters", delegated.MaxClusters, "number of clusters, 1 to 8")
+	c.Flags().IntSliceVar(&shares, "points", []int{0, 20, 50, 80, 100}, "percentages of jobs that cem applications replace, one run each")
+	c.Flags().Uint64Var(&seed, "seed", 1, "random seed")
+	c.Flags().StringVar(&path, "jobs", "", "run the jobs of this `file` once, instead of the log's jobs")
+	c.Flags().StringVarP(&folder, "out", "o", "", "a folder for the figure, one SVG per panel")
 	command.Output(c, "out", command.AFolder)
 	command.OldFlag(c, "output", "out")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, for programs")

@@ -20,12 +20,11 @@ import (
 func Trace() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "trace",
-		Short: "Look at workload logs, and make some of others",
-		Long: `Look at workload logs in the Standard Workload Format (SWF, of the Parallel Workloads Archive), cut and filter them, and
-make one from Slurm's accounting. Logs may be compressed by gzip. - is standard input. docs/traces.md tells more.
+		Short: "Check, cut, filter and convert workload logs",
+		Long: `Check, cut and filter workload logs in the Standard Workload Format (SWF, of the Parallel Workloads Archive), and convert Slurm's
+accounting to this format. Logs may be compressed by gzip. - is standard input. See also docs/traces.md.
 
-Lines that are not as the format wants them are read as well as can be, and counted on standard error; with --strict the
-first of them is an error.`,
+Lines that violate the format are read as far as possible, and counted on standard error. With --strict, the first one is an error.`,
 		RunE: func(*cobra.Command, []string) error {
 			return command.Usage(errors.New("trace: say what to do: info, check, convert, cut, filter, from-sacct, generate or statistics"))
 		},
@@ -70,10 +69,10 @@ func openLog(cmd *cobra.Command, path string, strict bool) (log *swf.Log, err er
 func infoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "info FILE…",
-		Short: "Jobs, span, load a week, sizes and run times, and what looks wrong",
+		Short: "Print number of jobs, time span, weekly load, sizes, run times and problems",
 		Args:  someLogs,
 	}
-	asJSON := c.Flags().Bool("json", false, "print JSON, one object a log in a line")
+	asJSON := c.Flags().Bool("json", false, "print JSON for programs: one object per log, one per line")
 	var machine machineFlag
 	machine.register(c)
 	strict := strictFlag(c)
@@ -108,13 +107,13 @@ func infoCommand() *cobra.Command {
 func checkCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check FILE…",
-		Short: "Say what is wrong with logs: exit status 1 when anything is",
-		Long: `Say what is wrong with logs, in their form (with file, line and field) and in what they say: jobs submitted before the
-log's beginning or out of order, larger than the machine, without processors, that ran longer than they asked for, with a
-number that another job has, and so on. One line a kind, with the first such job. Exit status 0: nothing; 1: something, or the
-machine's size is unknown; 2: not a log.
+		Short: "List the errors in logs; the exit status is 1 if there are any",
+		Long: `List the errors in the form of logs (with file, line and field) and in their jobs. Examples: a job that is submitted before the log's
+beginning, is larger than the machine, has no processors, ran longer than requested, or has the number of another job. Each kind of
+error is one line with its first job.
 
-Real logs nearly always have something; a replay says what it leaves out for it.`,
+The exit status is 0 if there is no error, 1 if there is one or the machine's size is unknown, and 2 if the file is not a log. Nearly
+all real logs contain errors. A replay reports which jobs it leaves out.`,
 		Args: someLogs,
 	}
 	var machine machineFlag
@@ -154,9 +153,9 @@ type logOutput struct {
 }
 
 func (o *logOutput) flags(c *cobra.Command) {
-	c.Flags().StringVarP(&o.path, "out", "o", "-", "the log to write, compressed where its name ends in .gz (-: standard output)")
+	c.Flags().StringVarP(&o.path, "out", "o", "-", "the log to write, compressed if its name ends in .gz (-: standard output)")
 	command.Output(c, "out", command.AFile)
-	c.Flags().BoolVar(&o.sort, "sort", false, "put the jobs in the order of submission")
-	c.Flags().BoolVar(&o.rezero, "rezero", false, "the first submission becomes second 0")
+	c.Flags().BoolVar(&o.sort, "sort", false, "sort the jobs by submission time")
+	c.Flags().BoolVar(&o.rezero, "rezero", false, "set the time of the first submission to 0")
 	c.Flags().BoolVar(&o.renumber, "renumber", false, "number the jobs from 1")
 }

@@ -22,8 +22,8 @@ const mostTests = 100_000
 func Paper() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "paper NAME",
-		Short: "Run a paper's experiment and print our figures beside the published ones",
-		Long: `Run the experiment of a paper with the schedulers of this program, and print our figures beside the published ones.
+		Short: "Run a paper's experiment, and print our figures next to the published ones",
+		Long: `Run the experiment of a paper with the schedulers of this program, and print our figures next to the published ones.
 
 evolving: Klein and Perez, "Towards Scheduling Evolving Applications" (CoreGRID 2011; report RR-7205), Tables 1 and 2.
 delegated: Klein and Perez, "Untying RMS from Application Scheduling" (RR-7389, 2010), Figures 7 to 12 and the claims.
@@ -48,19 +48,19 @@ func evolvingCommand() *cobra.Command {
 		Short: "Evolving applications: Tables 1 and 2 of CoreGRID 2011 and RR-7205",
 		Long: `Schedule the papers' random tests (15 to 20 applications of 1 to 10 steps of 500 to 3600 s and 1 to 75 nodes, on 100
 nodes) by every algorithm, and print Tables 1 and 2 of Klein and Perez, "Towards Scheduling Evolving Applications" (CoreGRID
-2011; RR-7205 has the same): min, avg and max of each figure, ours over the printed ones. Algorithms without printed figures
-are ours alone. An ε is more than 0 and rounds to it.
+2011; RR-7205 has the same): min, avg and max of each figure, with ours above the published ones. Algorithms without
+published figures are our own. ε is a number above 0 that rounds to 0.
 
-With --search also: the orders of the first 50 tests, searched ("accordion schedule --order search") for the least makespan.
+With --search, also search for better orders in the first 50 tests, with the smallest makespan ("accordion schedule --order search").
 
 The same seed gives the same figures on every machine, except for the schedulers' own time.`,
 		Args: command.NoArguments,
 	}
-	c.Flags().IntVar(&e.Tests, "tests", 1000, "how many random tests")
-	c.Flags().Uint64Var(&e.Seed, "seed", paper.Seed, "of the random tests")
+	c.Flags().IntVar(&e.Tests, "tests", 1000, "number of random tests")
+	c.Flags().Uint64Var(&e.Seed, "seed", paper.Seed, "random seed of the tests")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object, for programs")
-	c.Flags().BoolVar(&search, "search", false, "search better orders for the first 50 tests as well")
-	c.Flags().IntVar(&evals, "evals", 20000, "how many orders --search tries for a test and an algorithm")
+	c.Flags().BoolVar(&search, "search", false, "also search for better orders in the first 50 tests")
+	c.Flags().IntVar(&evals, "evals", 20000, "how many orders --search tries per test and algorithm")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		if e.Tests < 1 || e.Tests > mostTests {
 			return command.Usage(fmt.Errorf("paper evolving: --tests %d is not 1 to %d", e.Tests, mostTests))

@@ -25,16 +25,17 @@ import (
 // Topics returns the pages of help on what replays know: accordion help policies, accordion help shapes.
 func Topics() []*cobra.Command {
 	return []*cobra.Command{
-		command.Topic("policies", "What each policy of replay, compare and advise does", `Policies of "accordion replay", "accordion compare" and "accordion advise --what-if":
+		command.Topic("policies", "The scheduling policies of replay, compare and advise", `Policies of "accordion replay", "accordion compare" and "accordion advise --what-if":
 
 `+policy.Help()+`
-ALG is as in "accordion schedule". fcfs, easy and conservative see every job as rigid: an evolving one as its peak, a moldable
-one as the log has it.
+ALG is an algorithm of "accordion schedule". fcfs, easy and conservative treat every job as rigid: an evolving job holds its peak, and a
+moldable job has the size in the log.
 
-Of several the first is the one that the others are compared with. Today's schedulers are nearest to easy.`),
-		command.Topic("shapes", "How the evolving and moldable jobs of a what-if change", `What "accordion replay" and "accordion compare" suppose of the jobs that --evolving and --moldable draw.
+If you give several policies, the first one is the reference. Today's schedulers are nearest to easy.`),
+		command.Topic("shapes", "How evolving and moldable jobs are made from the jobs of a log", `"accordion replay" and "accordion compare" choose jobs of the log at random and make them evolving (--evolving) or moldable
+(--moldable).
 
---shape, how the need of an evolving job changes. Steps are equally long where nothing else is said:
+--shape: how the size of an evolving job changes. Steps are equally long, unless the table says otherwise:
 
   ramp-up        1/4, 2/4, 3/4 and all of the peak
   ramp-down      all of the peak, 3/4, 2/4, 1/4
@@ -42,14 +43,14 @@ Of several the first is the one that the others are compared with. Today's sched
   pre-main-post  1/4 for 15 % of the time, the peak for 70 %, 1/4 for 15 %
   random         2 to 6 steps of random lengths and heights, one of them the peak
 
---same, what an evolving job keeps of the log's job:
+--same: what an evolving job has in common with the log's job:
 
-  peak           its size is the peak: the job needs less than the log's
-  area           its work is the same, so its peak is larger than its size was
+  peak           the log's size is its peak, so it needs less node-time than the log's job
+  area           its node-time is the same, so its peak is larger than the log's size
 
---curve, how fast a moldable job is on other sizes: table1 (of RR-7389), piecewise (of SCOJO-P), downey (of Cirne and Berman).
+--curve: how fast a moldable job is on other sizes: table1 (of RR-7389), piecewise (of SCOJO-P), downey (of Cirne and Berman).
 
---offer, which sizes it lists: all (at most 128), three (the least, the log's, the largest), powers (of two).`),
+--offer: which sizes a moldable job lists: all (at most 128), three (smallest, log's, largest), powers (of two).`),
 	}
 }
 
@@ -58,19 +59,19 @@ func Replay() *cobra.Command {
 	var r replayFlags
 	c := &cobra.Command{
 		Use:   "replay [flags] TRACE|- …",
-		Short: "Replay a workload log through the planner: who would have begun when",
+		Short: "Replay a workload log: when would each job have started?",
 		Long: `Replay logs in the Standard Workload Format (gzipped or not; - is standard input) in virtual time, and print how long jobs
-waited and how the machine was used. With --evolving or --moldable, and without --policy, it compares easy, easy-evolving and patient:
-easy, today's scheduling, ignores profiles.
+waited and how the machine was used. With --evolving or --moldable, and without --policy, it compares easy, easy-evolving and
+patient. easy is today's scheduling, and ignores profiles.
 
-"accordion help policies" says what each policy does, "accordion help shapes" how the jobs of --evolving and --moldable change.
+"accordion help policies" describes the policies. "accordion help shapes" describes the jobs of --evolving and --moldable.
 
-With -o DIR it writes jobs.csv (a row a job, in Batsim's columns, as evalys reads them), steps.csv (a row a step of an evolving
-job), metrics.json, replayed.swf and report.html; of several logs each into a folder of its own in DIR. With --csv FILE it
-writes jobs.csv alone; --csv - writes it to standard output, and nothing else.
+With -o DIR it writes jobs.csv (one row per job, in Batsim's columns, readable by evalys), steps.csv (one row per step of an evolving
+job), metrics.json, replayed.swf and report.html. If you give several logs, each gets its own folder in DIR. With --csv FILE it writes
+only jobs.csv; --csv - writes it to standard output, and nothing else.
 
-What of a log is replayed: jobs with a submission time, a run time, processors and a requested time, none larger than the
-machine; the others are counted by reason. A job runs at most its requested time.`,
+A job is replayed if it has a submission time, a run time, processors and a requested time, and is not larger than the machine. The
+other jobs are counted, with the reasons. A job runs at most for its requested time.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return command.Usage(errors.New("replay: name a workload log, or - for standard input"))
@@ -80,8 +81,8 @@ machine; the others are counted by reason. A job runs at most its requested time
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd, args) },
 	}
 	r.register(c)
-	c.Flags().StringVar(&r.policy, "policy", "easy", "who begins when: "+strings.Join(policy.Names(), ", "))
-	c.Flags().StringVarP(&r.out, "out", "o", "", "folder for the results; it is made where it does not exist")
+	c.Flags().StringVar(&r.policy, "policy", "easy", "scheduling policy: "+strings.Join(policy.Names(), ", "))
+	c.Flags().StringVarP(&r.out, "out", "o", "", "folder for the results; it is made if it does not exist")
 	command.Output(c, "out", command.AFolder)
 	c.Flags().StringVar(&r.csv, "csv", "", "write jobs.csv to this file, or to standard output (-)")
 	command.Output(c, "csv", command.AFile)

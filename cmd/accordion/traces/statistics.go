@@ -19,20 +19,20 @@ func statisticsCommand() *cobra.Command {
 	var window, out string
 	c := &cobra.Command{
 		Use:   "statistics FILE|-",
-		Short: "Count which jobs arrive at which time of the day, for policies that predict",
-		Long: `Count which jobs arrive at which time of the day, for policies that predict what is still to come (scojo-p; sizes load): of short,
-medium and long jobs (that ask for less than a minute, an hour, or more) how many arrive in each half hour of a day, with how many
-nodes, and how long they run. It counts the jobs that a replay would replay.
+		Short: "Count job arrivals by time of day, for policies that predict arrivals",
+		Long: `Count job arrivals by time of day, for policies that predict arrivals (scojo-p; sizes load). Jobs are short (they request less than
+a minute), medium (less than an hour) or long. For each kind and each half hour of the day, it counts the jobs that arrive, their
+nodes, and their run times. It counts the jobs that "accordion replay" would replay.
 
-The result is JSON. "accordion replay --statistics FILE" reads it. Half hours are those of UTC where the log says when it
-began (UnixStartTime), else from its second 0 on.`,
+The result is JSON. "accordion replay --statistics FILE" reads it. The half hours are in UTC if the log has its start time
+(UnixStartTime), and else count from second 0 of the log.`,
 		Args: command.OneFile,
 	}
 	strict := strictFlag(c)
 	c.Flags().StringVarP(&out, "out", "o", "-", "the file to write (-: standard output)")
 	command.Output(c, "out", command.AFile)
 	machine.register(c)
-	c.Flags().IntVar(&s.ProcsPerNode, "procs-per-node", 1, "count whole nodes of so many processors")
+	c.Flags().IntVar(&s.ProcsPerNode, "procs-per-node", 1, "count whole nodes with this many processors")
 	c.Flags().StringVar(&window, "window", "", "only jobs submitted in FROM..TO, as in a replay")
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if s.ProcsPerNode < 1 {
