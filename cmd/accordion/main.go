@@ -74,7 +74,7 @@ func accordion() *cobra.Command {
 		commands []*cobra.Command
 	}{
 		{"users", []*cobra.Command{job.Launch(), records.Status(), records.Queue(), records.Explain(), cluster.Watch(), advise.Command(), schedule.EP()}},
-		{"the scripts of jobs", []*cobra.Command{job.Step(), job.Nodes(), job.Run(), job.Part(), job.Agent()}},
+		{"job scripts", []*cobra.Command{job.Step(), job.Nodes(), job.Run(), job.Part(), job.Agent()}},
 		{"administrators", []*cobra.Command{cluster.Serve(), cluster.Preflight(), records.Journal(), cluster.Audit(), chart.Command(), setup.Command(), cluster.Config(), cluster.ReleaseAll(), records.Limits(), oar.Command()}},
 		{"researchers", []*cobra.Command{traces.Replay(), traces.Compare(), traces.Paper(), traces.Trace(), schedule.Command(), demo.Command()}},
 	} {

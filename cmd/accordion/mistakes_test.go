@@ -56,7 +56,7 @@ var mistakes = []struct {
 	{`trace filter --status cancled log.swf`, 2, `filter: --status: "cancled" is not …; did you mean cancelled?`},
 	{`trace filter --user ann log.swf`, 2, `filter: --user: "ann" is no number; write a list such as 3,17`},
 	{`queue -u`, 2, `queue: --user needs a value: only this user's jobs`},
-	{`setup slurm --partition`, 2, `setup slurm: --partition needs a value: the partition whose nodes are managed (default: the only one)`},
+	{`setup slurm --partition`, 2, `setup slurm: --partition needs a value: the partition that the sidecar manages (default: the only one)`},
 	{`replay --policy esay log.swf`, 2, `policy "esay" is not one of …; did you mean easy?`},
 	{`compare --policy easy,patien log.swf`, 2, `policy "patien" is not one of …; did you mean patient?`},
 	{`replay --shape moutain --evolving 30% log.swf`, 2, `--shape: shape "moutain" is not one of …; did you mean mountain?`},

@@ -32,8 +32,8 @@ It runs sacct, one day at a time with pauses, or reads a file with the output of
   ` + sacct.StepCommand + `
 
 Runs of the same job have the same user, account, partition, requested number of nodes, and name (ignoring digits). The line is
-computed from the first two thirds of the runs. Each step gets the most nodes seen in these runs. Its duration covers the share
---quantile of them, plus a margin. A job gets no line if it runs too rarely, starts nothing with srun, or does not complete.
+computed from the first two thirds of the runs. Each step gets the most nodes seen in these runs. Its duration is long enough for
+the share --quantile of these runs, plus a margin. A job gets no line if it runs too rarely, starts nothing with srun, or does not complete.
 
 A workload log (--from LOG.swf) contains only sizes and times. Its advice is about jobs that ran on several sizes.
 
@@ -64,8 +64,8 @@ With JOB it explains that job in plain sentences, and shows where "accordion ste
 	command.Output(c, "out", command.AFile)
 	command.OldFlag(c, "html", "out")
 	c.Flags().StringVar(&f.shortest, "shortest", "", "shortest step of a profile, such as 30s (default: 60s, or 2% of the job if that is more)")
-	c.Flags().Float64Var(&f.quantile, "quantile", 0.9, "the duration of a step covers this share of the runs, above 0 and up to 1")
-	c.Flags().Float64Var(&f.margin, "margin", 0.1, "added to the duration of a step: 0.1 is a tenth")
+	c.Flags().Float64Var(&f.quantile, "quantile", 0.9, "the duration of a step is long enough for this share of the runs, above 0 and up to 1")
+	c.Flags().Float64Var(&f.margin, "margin", 0.1, "share of its duration that is added to a step: 0.1 is a tenth")
 	c.Flags().IntVar(&f.runs, "runs", 3, "a job with fewer runs gets no line")
 	c.Flags().IntVar(&f.top, "top", 40, "how many lines of the table to show at most")
 	f.whatIf.register(c)

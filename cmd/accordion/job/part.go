@@ -36,8 +36,8 @@ They export
     ACCORDION_PART         the cluster of this part
     ACCORDION_PARTS        a file with one line, CLUSTER HOST, for each host of all parts
 
-If the script has no EXIT trap, they also set one that runs accordion part --done $?. It reports to the sidecar that this part has
-ended, and its exit status. If your script has its own EXIT trap, call accordion part --done there. Otherwise the sidecar may notice
+If the script has no EXIT trap, they also set one that runs accordion part --done $?. This call reports to the sidecar that
+this part has ended, and with which exit status. If your script has its own EXIT trap, call accordion part --done there. Otherwise the sidecar may notice
 later that the nodes are free.
 
 The command waits without a time limit. If the sidecar is restarted meanwhile, it waits up to 2 minutes for the sidecar and asks

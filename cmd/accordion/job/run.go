@@ -30,8 +30,8 @@ it does the same as srun.
     accordion run -l -n 10 --gpus-per-task=1 ./solve
 
 The options are srun's. Options about nodes and tasks (-N, -n, --ntasks-per-node, -w, -x, -r) count over all nodes, beginning with the
-job's own allocation. The same holds for the numbers before lines (-l), for %t, %n and %N in file names (-o, -e, -i), and for the
-number of a single task there. All other options are passed to each srun. Options that cannot work over several allocations are
+job's own allocation. The same holds for the numbers before lines (-l), for %t, %n and %N in file names (-o, -e, -i), and for a task number given
+to these options. All other options are passed to each srun. Options that cannot work over several allocations are
 refused: --multi-prog, --pty, --gpus (use --gpus-per-node or --gpus-per-task), --bcast, --jobid, --het-group, --mpi other than none,
 and a few more.
 

@@ -37,8 +37,8 @@ Algorithms (Klein and Perez, CoreGRID 2011):
 
   rigid    the application holds its peak for its whole duration
   noX      a step is never extended
-  2X       a step lasts up to twice its duration, while it waits for the nodes of the next step; another limit is written like
-           1.5X
+  2X       a step lasts up to twice its duration, while it waits for the nodes of the next step
+  1.5X     the same with another limit
   infX     a step waits for the next step's nodes as long as necessary
   +c       also start each application as late as possible without moving its end: this saves reserved nodes
   +opt     also let the steps wait where the fewest node-seconds are wasted, without moving the end

@@ -51,7 +51,7 @@ setup never changes slurm.conf, and never overwrites files that it did not write
 what the flags do not say. Run it again to repair its own files.
 
 --dry-run changes nothing. --remove deletes the files that setup wrote, unless they were changed, and the reservations that the sidecar
-left. Before, stop the sidecar, and remove the plug-in from slurm.conf.`,
+left. Before that, stop the sidecar, and remove the plug-in from slurm.conf.`,
 		Args: command.NoArguments,
 	}
 	w := wished{file: command.ConfigFlag(c),

@@ -25,9 +25,9 @@ func Paper() *cobra.Command {
 		Short: "Run a paper's experiment, and print our figures next to the published ones",
 		Long: `Run the experiment of a paper with the schedulers of this program, and print our figures next to the published ones.
 
-evolving: Klein and Perez, "Towards Scheduling Evolving Applications" (CoreGRID 2011; report RR-7205), Tables 1 and 2.
-delegated: Klein and Perez, "Untying RMS from Application Scheduling" (RR-7389, 2010), Figures 7 to 12 and the claims.
-adaptive: Barsanti and Sodan, "Adaptive Job Scheduling Via Predictive Job Resource Allocation" (JSSPP 2006), Figures 4 to 14 and the claims.`,
+  evolving   Klein and Perez, "Towards Scheduling Evolving Applications" (CoreGRID 2011; report RR-7205), Tables 1 and 2
+  delegated  Klein and Perez, "Untying RMS from Application Scheduling" (RR-7389, 2010), Figures 7 to 12 and the claims
+  adaptive   Barsanti and Sodan, "Adaptive Job Scheduling Via Predictive Job Resource Allocation" (JSSPP 2006), Figures 4 to 14 and the claims`,
 		RunE: func(*cobra.Command, []string) error {
 			return command.Usage(errors.New("paper: give the name of an experiment: evolving, delegated or adaptive"))
 		},
