@@ -64,7 +64,7 @@ With JOB it explains that job in plain sentences, and shows where "accordion ste
 	command.Output(c, "out", command.AFile)
 	command.OldFlag(c, "html", "out")
 	c.Flags().StringVar(&f.shortest, "shortest", "", "shortest step of a profile, such as 30s (default: 60s, or 2% of the job if that is more)")
-	c.Flags().Float64Var(&f.quantile, "quantile", 0.9, "the duration of a step is long enough for this share of the runs, above 0 and up to 1")
+	c.Flags().Float64Var(&f.quantile, "quantile", 0.9, "make steps long enough for this share of the runs, above 0 and up to 1")
 	c.Flags().Float64Var(&f.margin, "margin", 0.1, "share of its duration that is added to a step: 0.1 is a tenth")
 	c.Flags().IntVar(&f.runs, "runs", 3, "a job with fewer runs gets no line")
 	c.Flags().IntVar(&f.top, "top", 40, "how many lines of the table to show at most")
