@@ -46,8 +46,8 @@ begins. See accordion part --help.
 
     eval "$(accordion part)" || exit
 
-If the command after -- contains neither sbatch nor oarsub, it runs on this host, from the start of the application to its end, with
-ACCORDION_APPLICATION and ACCORDION_PARTS. This is for clusters where the sidecar makes the parts itself.
+If the command after -- contains neither sbatch nor oarsub, it runs on this host while the application runs, with
+ACCORDION_APPLICATION and ACCORDION_PARTS set. This is for clusters where the sidecar makes the parts itself.
 
 Standard output has "application NUMBER", then "job NUMBER on CLUSTER" for each job. Standard error has a line when the estimated
 start changes, when the application starts, and when a job is lost. The exit status is the first status of a part that is not 0, or
@@ -56,8 +56,8 @@ start changes, when the application starts, and when a job is lost. The exit sta
     2    the command line is wrong
     130  interrupted: the application is withdrawn, its jobs end
 
---application FILE:LINE is for experiments (docs/delegated.md, Figure 12). It runs the application in that line of a jobs file, which
-does nothing for its run time, on clusters where the sidecar makes the parts itself. The last line of output shows the processor time
+--application FILE:LINE is for experiments (docs/delegated.md, Figure 12). It runs the application in that line of a jobs file on
+clusters where the sidecar makes the parts itself. The application does nothing for its run time. The last line of output shows the processor time
 that the launcher used. Only --name and --connect can be combined with it.
 
 If the sidecar is restarted, the launcher reconnects with the same request and rank. See also docs/launch.md.`,

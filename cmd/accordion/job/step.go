@@ -41,7 +41,7 @@ With 3 and 4 the exports describe the job's present nodes, so that a script can 
 
 Under "set -e", add || and a command. Otherwise every exit status but 0 ends the script.
 
-If a step ends early, the next one begins at once unless that would delay other jobs; otherwise the call waits, at most until the
+If a step ends early, the next one begins at once, unless that would delay other jobs. In that case the call waits, at most until the
 planned time. If the sidecar is restarted meanwhile, the call waits up to 2 minutes for the sidecar and asks again. If no sidecar is
 running, it gives up after 10 seconds.
 
@@ -57,7 +57,8 @@ names, for a file with one line per core. In addition there are
     ACCORDION_GENERATION  number of resizes so far
 
 and, for the next call, ACCORDION_JOB and ACCORDION_TASKS. The call finds the sidecar by ACCORDION_SOCKET (path of its socket) or
-ACCORDION_ADDRESS (HOST:PORT), else by a file accordion.address next to slurm.conf or oar.conf, else at the default socket.`,
+ACCORDION_ADDRESS (HOST:PORT). Without these, it reads the file accordion.address next to slurm.conf or oar.conf. Without that file, it
+uses the default socket.`,
 		Example: `    eval "$(accordion step --keep n3,n4)"    if the job shrinks, these nodes stay
     eval "$(accordion step --release n[5-6])"    if the job shrinks, these nodes are released`,
 	}

@@ -28,9 +28,9 @@ func Status() *cobra.Command {
 		Long: `Show each managed job as the sidecar last saw it: its state, step, nodes and start, its promised end, and why it waits. ~ marks
 planned times of waiting jobs. While the sidecar is down, the command prints since when, and only root sees the jobs.
 
-If the sidecar serves launchers (see accordion launch --help), the applications of all clusters follow: their parts (cluster:job,
-requested hosts, state of the job), their start (~ marks an estimate), the state of the launcher, and why they wait. With --json
-they are one more object with the key "applications".`,
+If the sidecar serves launchers (see accordion launch --help), the applications of all clusters follow. Each is shown with its parts
+(cluster:job, requested hosts, state of the job), its start (~ marks an estimate), the state of its launcher, and why it waits. With
+--json they are one more object with the key "applications".`,
 		Args: command.NoArguments,
 	}, func(j journal.Reader, c command.Cluster, _ []string) (any, text, error) {
 		report, err := status.Read(j)
@@ -81,13 +81,12 @@ func Explain() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain JOB",
 		Short: "Show why a job waits, its plan, the jobs before it, and what changed",
-		Long: `Describe a job in plain sentences: why it waits, its planned start and sizes, which jobs have the nodes and until when, which jobs
-are before it in the queue, and what has happened to it since it was submitted. For an ordinary job the start is an estimate, and
-there is no history. While the sidecar is down, only root gets an answer.
+		Long: `Describe a job in plain sentences: why it waits, its planned start and sizes, the jobs that have the nodes, the jobs before it in the
+queue, and its history. For an ordinary job the start is an estimate, and there is no history. While the sidecar is down, only root gets an answer.
 
-If the job is part of an application ("accordion launch"), the state of the application follows: what its launcher requested and
-was shown last, why it waits and on which cluster, what moved its estimate, and which attempts to start it failed. "accordion
-explain --application 7" shows the same for an application, even after it has ended.`,
+If the job is part of an application ("accordion launch"), the state of the application follows. It shows what the launcher requested
+and was shown last, why the application waits, what moved its estimated start, and which attempts to start it failed. With
+--application 7 you get the same for an application, even after it has ended.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("application") {
 				if application < 1 {

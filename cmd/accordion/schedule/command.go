@@ -47,9 +47,14 @@ Algorithms (Klein and Perez, CoreGRID 2011):
 such as 2s, whichever ends first. With --evals alone, the same problem, flags and seed give the same schedule. No schedule can end
 before lower_bound.
 
-Metrics: areas are node-seconds. waste, utilisation, expanded, expansion and app_waste are percentages. reservation, makespan, act
-(mean completion) and awt (mean waiting) are ratios to the rigid schedule of the same applications, in the order of the file (null
-if that value is 0). relative contains the same ratios under other names.`,
+Metrics:
+
+  areas                                                 node-seconds
+  waste, utilisation, expanded, expansion, app_waste    percentages
+  reservation, makespan, act, awt                       ratios to the rigid schedule of the file; null if that value is 0
+  relative                                              the same ratios under other names
+
+act is the mean completion time, awt the mean waiting time.`,
 		Args: command.OneFile,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
 	}

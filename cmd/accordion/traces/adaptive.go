@@ -28,8 +28,8 @@ func adaptiveCommand() *cobra.Command {
 		Use:   "adaptive [fig4|…|fig14|claims]",
 		Short: "Adaptive sizing: Figures 4 to 14 and the claims of SCOJO-P (JSSPP 2006)",
 		Long: `Run the experiments of Barsanti and Sodan, "Adaptive Job Scheduling Via Predictive Job Resource Allocation" (JSSPP 2006), with
-the policies of "accordion replay": 10,000 jobs of the model of Lublin and Feitelson on 128 nodes, with the load of W1 and of the
-heavier W2. Without a name all figures are made. Our copy of the paper has no numbers for its bars.
+the policies of "accordion replay". The workloads are 10,000 jobs of the model of Lublin and Feitelson on 128 nodes, with the load of
+W1 and of the heavier W2. Without a name all figures are made. Our copy of the paper has no numbers for its bars.
 
 claims compares the paper's statements with our results, under two readings: P follows its words, F comes nearest to its figures. If
 real logs are available ($ACCORDION_TRACES, else where scripts/fetch-traces puts them), it also compares the policies on them.

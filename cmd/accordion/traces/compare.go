@@ -32,8 +32,8 @@ patient. easy is today's scheduling.
 
 With -o DIR it writes report.html, and for each policy a folder with the files of "accordion replay".
 
-With --shares or --seeds it replays the log several times, and prints one table of the differences to the first policy: for all jobs,
-for the jobs with profiles, and for the other jobs. The effect at 0% comes from the policy alone, the rest from the profiles.`,
+With --shares or --seeds it replays the log several times, and prints one table of the differences to the first policy. The table has
+all jobs, the jobs with profiles, and the other jobs. The effect at 0% comes from the policy alone, the rest from the profiles.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return command.Usage(fmt.Errorf("compare: name one workload log, or - for standard input; there are %d arguments", len(args)))

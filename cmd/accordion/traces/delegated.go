@@ -70,7 +70,7 @@ func delegatedCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "delegated [" + strings.Join(made, "|") + "]",
 		Short: "Delegated scheduling: Figures 7 to 12 and the claims of RR-7389",
-		Long: `Run the experiments of Klein and Perez, "Untying RMS from Application Scheduling" (RR-7389, 2010), section 6: the batch system
+		Long: `Run the experiments of Klein and Perez, "Untying RMS from Application Scheduling" (RR-7389, 2010), section 6. The batch system
 shows each application a view of the free nodes, and the application's launcher answers with a request. Without a name all figures are
 made but Figure 10, which takes minutes. claims compares each statement of the paper with our results. fig12 is a separate command,
 because it runs processes.

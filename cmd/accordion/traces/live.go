@@ -29,11 +29,11 @@ func delegatedLiveCommand() *cobra.Command {
 		Use:   "fig12",
 		Short: "Launchers as processes: Figure 12",
 		Long: `Run jobs as real processes, and simulate the same jobs. "accordion serve" runs with embedded clusters of 128 hosts, and one "accordion
-launch --application" runs for each of 200 jobs. The jobs are those of W2 with at most 7,200 processor-seconds. A cem application has the
+launch --application" runs for each of 200 jobs. The jobs are W2 without jobs of more than 7,200 processor-seconds. A cem application has the
 work of the job that it replaces, in 100 iterations.
 
-The sidecar counts the traffic of all messages in both directions. The processor time has two parts: that of the
-sidecar while launchers run, and that of each launcher after its welcome message. A point takes one minute of real time at a pace of 10, and ten
+The sidecar counts the traffic of all messages in both directions. It also measures processor time: its own while
+launchers run, and the time of each launcher after its welcome message. A point takes one minute of real time at a pace of 10, and ten
 minutes at a pace of 1. A launcher that runs longer than its walltime is ended by the sidecar, and counted as failed. This happens more
 often at a higher pace and on a busier machine.
 

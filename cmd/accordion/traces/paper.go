@@ -46,10 +46,11 @@ func evolvingCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "evolving",
 		Short: "Evolving applications: Tables 1 and 2 of CoreGRID 2011 and RR-7205",
-		Long: `Schedule the papers' random tests (15 to 20 applications of 1 to 10 steps of 500 to 3600 s and 1 to 75 nodes, on 100
-nodes) by every algorithm, and print Tables 1 and 2 of Klein and Perez, "Towards Scheduling Evolving Applications" (CoreGRID
-2011; RR-7205 has the same): min, avg and max of each figure, with ours above the published ones. Algorithms without
-published figures are our own. ε is a number above 0 that rounds to 0.
+		Long: `Print Tables 1 and 2 of Klein and Perez, "Towards Scheduling Evolving Applications" (CoreGRID 2011, also RR-7205). The tables have min,
+avg and max of each figure, with ours above the published ones. Algorithms without published figures are our own.
+
+Every algorithm schedules the papers' random tests: 15 to 20 applications on 100 nodes, each with 1 to 10 steps of 500 to 3600 s and 1
+to 75 nodes. ε is a number above 0 that rounds to 0.
 
 With --search, also search for better orders in the first 50 tests, with the smallest makespan ("accordion schedule --order search").
 
