@@ -21,8 +21,8 @@ func Preflight() *cobra.Command {
 		Long: `Check everything in the cluster that the sidecar depends on, and show what is wrong and how to correct it. Nothing is
 changed. Lines begin with fail (the sidecar would not start: exit status 1), warn, note or ok.
 
-With --try, it submits test jobs that start, grow, run a bound step on each node, and shrink: one job for each way in which jobs can
-grow here. This takes at most two minutes on two idle nodes. Run it as root, while no sidecar serves the cluster.
+With --try, it submits test jobs, one for each way in which jobs can grow here. Each job starts, grows, runs a bound step on each
+node, and shrinks. This takes at most two minutes on two idle nodes. Run it as root, while no sidecar serves the cluster.
 
 If the configuration lists several clusters, it checks all of them, each under a line with its name (with --json as the key cluster).
 --cluster selects one; --try needs it.`,

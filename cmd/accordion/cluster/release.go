@@ -39,7 +39,7 @@ lease ([lease] length), and the rest for the timer.`,
 		Args: command.NoArguments,
 	}
 	clusters := command.ClustersFlag(c)
-	force := c.Flags().Bool("force", false, "return the jobs to Slurm even if a sidecar may still run; only if no sidecar will manage the partition")
+	force := c.Flags().Bool("force", false, "return the jobs to Slurm even if a sidecar may still run; use it when you remove Accordion from a partition")
 	after := c.Flags().Bool("after-lease", false, "after a normal shutdown, keep the reservations for the length of a lease, so that a restarted sidecar finds them")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		all, err := clusters.Chosen()

@@ -30,7 +30,7 @@ planned times of waiting jobs. While the sidecar is down, the command prints sin
 
 If the sidecar serves launchers (see accordion launch --help), the applications of all clusters follow. Each is shown with its parts
 (cluster:job, requested hosts, state of the job), its start (~ marks an estimate), the state of its launcher, and why it waits. With
---json they are one more object with the key "applications".`,
+--json the applications are one more object, with the key "applications".`,
 		Args: command.NoArguments,
 	}, func(j journal.Reader, c command.Cluster, _ []string) (any, text, error) {
 		report, err := status.Read(j)
