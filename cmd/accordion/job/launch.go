@@ -37,7 +37,7 @@ The model says which nodes the application wants. Times are for a cluster of spe
     cem:work=HOST-SECONDS,iterations=N    on several clusters at once, with one network wait per iteration
     exec:COMMAND                          a program that reads views and writes requests as JSON lines
 
-The commands are split into words like in a shell, but nothing is expanded. Each command submits a held job: sbatch gets the options
+The commands are split into words as in a shell, but nothing is expanded. Each command submits a held job: sbatch gets the options
 --parsable -H --comment=launch=APPLICATION, and oarsub gets -t launch=APPLICATION. The sidecar sets the job's nodes and time limit at
 its start, so you can leave them out. When the application starts, jobs on clusters that it does not use end.
 

@@ -251,8 +251,8 @@ func delegatedRunCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run --jobs FILE|-",
 		Short: "Run the jobs of a file, and print every counter",
-		Long: `Run the jobs of a file, and print every counter. Without --json, the run is repeated on the indexed board.
-operations_indexed counts the steps of that board, operations_rms the basic operations of the paper.`,
+		Long: `Run the jobs of a file, and print every counter. operations_rms counts the basic operations of the paper.
+Without --json, the jobs also run on our indexed data structure, and operations_indexed counts its steps.`,
 		Args: command.NoArguments,
 	}
 	c.Flags().StringVar(&path, "jobs", "", "a file written by \"paper delegated jobs\"; - is standard input")

@@ -108,7 +108,7 @@ func checkCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check FILE…",
 		Short: "List the errors in logs; the exit status is 1 if there are any",
-		Long: `List the errors in the form of logs (with file, line and field) and in their jobs. Examples: a job that is submitted before the log's
+		Long: `Check logs for errors of the format (with file, line and field) and for wrong jobs. Examples: a job that is submitted before the log's
 beginning, is larger than the machine, has no processors, ran longer than requested, or has the number of another job. Each kind of
 error is one line with its first job.
 
