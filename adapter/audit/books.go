@@ -144,9 +144,10 @@ func (j *judge) unannounced(r *run, held []adapter.Hold, end core.Time) bool {
 	for _, at := range slices.Compact(seconds) {
 		before, after := nodesAt(held, at-1), nodesAt(held, at)
 		switch {
-		case at <= r.began+grain || at >= end-grain || slices.Equal(before, after) || j.intended(r, at):
-		case hostlist.Same(hostlist.Within(after, hostlist.Set(before)), after) && (r.overWithin(at, settling) || j.troubled(at, r.next(at))):
-			r.unseen = true // its owner may shrink it, and the sidecar did not look again before the next change
+		case at >= end-grain || slices.Equal(before, after):
+		case within(after, before) && !j.stated(r, at, after) && !j.lookedAfter(r, at, end):
+			r.unseen = true // its owner may shrink it, also next to a change of the sidecar's
+		case at <= r.began+grain || j.intended(r, at):
 		default:
 			j.find(Finding{Kind: NoIntent, Job: int64(r.key.ID), At: at, Do: seeBooks(r.key.ID),
 				Text: fmt.Sprintf("accounting has it on %s from then on, and the journal has no act that changed it", shown(after))})
@@ -155,6 +156,41 @@ func (j *judge) unannounced(r *run, held []adapter.Hold, end core.Time) bool {
 		}
 	}
 	return false
+}
+
+// within reports whether all of some nodes are among others.
+func within(nodes, others []string) bool {
+	return len(hostlist.Within(nodes, hostlist.Set(others))) == len(nodes)
+}
+
+// around reports whether a change may be the one that accounting has at a second.
+func (j *judge) around(c change, at core.Time) bool {
+	slack := c.slack + float64(j.Books.Grain)
+	return c.at-slack <= float64(at) && float64(at) <= max(c.at+slack, seconds(c.entry.At)+float64(j.Books.Grain))
+}
+
+// stated reports whether a change in the journal explains that a job was left with some nodes at a second: it left the job with
+// them, with fewer at the end of the same shrink, or the sidecar found them later.
+func (j *judge) stated(r *run, at core.Time, left []string) bool {
+	return slices.ContainsFunc(r.changes, func(c change) bool {
+		found := !c.sure && at <= c.entry.At.Unix()+grain+j.Books.Grain
+		return (found && slices.Equal(c.nodes, left)) || (j.around(c, at) && within(c.nodes, left))
+	})
+}
+
+// lookedAfter reports whether the sidecar must have seen what nodes a job was left with at a second: the job kept them for a while in which
+// nothing was wrong.
+func (j *judge) lookedAfter(r *run, at, end core.Time) bool {
+	known, over, next := at, end, r.ended.Unix()
+	for _, c := range r.changes {
+		switch told := c.entry.At.Unix(); {
+		case j.around(c, at):
+			known = max(known, told)
+		case told > at:
+			over, next = min(over, told), min(next, told)
+		}
+	}
+	return over > known+settling && !j.troubled(at, next)
 }
 
 // intended reports whether the journal explains that a job's nodes changed at a second.

@@ -207,12 +207,6 @@ func (r *run) next(at core.Time) core.Time {
 	return r.ended.Unix()
 }
 
-// overWithin reports whether the run ended, or its size changed, within some seconds after one.
-func (r *run) overWithin(at, span core.Time) bool {
-	soon := func(t time.Time) bool { return t.Unix() >= at && t.Unix() <= at+span }
-	return soon(r.ended) || slices.ContainsFunc(r.changes, func(c change) bool { return soon(c.entry.At) })
-}
-
 // has reports whether the run has an event of one of the kinds.
 func (r *run) has(kinds ...string) bool {
 	return slices.ContainsFunc(r.entries, func(e journal.Entry) bool { return e.Kind == journal.KindEvent && slices.Contains(kinds, e.Verb) })
