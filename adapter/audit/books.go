@@ -141,11 +141,12 @@ func (j *judge) unannounced(r *run, held []adapter.Hold, end core.Time) bool {
 		seconds = append(seconds, h.From, h.To)
 	}
 	slices.Sort(seconds)
+	stated := 0 // changes of the journal that accounting has
 	for _, at := range slices.Compact(seconds) {
 		before, after := nodesAt(held, at-1), nodesAt(held, at)
 		switch {
 		case at >= end-grain || slices.Equal(before, after):
-		case within(after, before) && !j.stated(r, at, after) && !j.lookedAfter(r, at, end):
+		case within(after, slices.Concat(before, j.nodesAround(r, at))) && !j.states(r, at, after, &stated) && !j.lookedAfter(r, at, end):
 			r.unseen = true // its owner may shrink it, also next to a change of the sidecar's
 		case at <= r.began+grain || j.intended(r, at):
 		default:
@@ -169,13 +170,30 @@ func (j *judge) around(c change, at core.Time) bool {
 	return c.at-slack <= float64(at) && float64(at) <= max(c.at+slack, seconds(c.entry.At)+float64(j.Books.Grain))
 }
 
-// stated reports whether a change in the journal explains that a job was left with some nodes at a second: it left the job with
-// them, with fewer at the end of the same shrink, or the sidecar found them later.
-func (j *judge) stated(r *run, at core.Time, left []string) bool {
-	return slices.ContainsFunc(r.changes, func(c change) bool {
+// nodesAround returns all nodes that a job had after the changes that accounting may have at a second.
+func (j *judge) nodesAround(r *run, at core.Time) (nodes []string) {
+	for _, c := range r.changes {
+		if j.around(c, at) {
+			nodes = append(nodes, c.nodes...)
+		}
+	}
+	return nodes
+}
+
+// states reports whether a change in the journal explains that a job was left with some nodes at a second: it left the job with them, with
+// fewer at the end of the same shrink, or the sidecar found them later. The first of the run's changes explained what came before.
+func (j *judge) states(r *run, at core.Time, left []string, first *int) bool {
+	for i, c := range r.changes[*first:] {
 		found := !c.sure && at <= c.entry.At.Unix()+grain+j.Books.Grain
-		return (found && slices.Equal(c.nodes, left)) || (j.around(c, at) && within(c.nodes, left))
-	})
+		switch near := j.around(c, at); {
+		case (near || found) && slices.Equal(c.nodes, left):
+			*first += i + 1
+			return true
+		case near && within(c.nodes, left):
+			return true
+		}
+	}
+	return false
 }
 
 // lookedAfter reports whether the sidecar must have seen what nodes a job was left with at a second: the job kept them for a while in which
