@@ -114,6 +114,7 @@ func (j *judge) compare(r *run) {
 		return
 	}
 	j.outlives(b, end)
+	j.unbooked(r, held, end)
 	if j.unannounced(r, held, end) {
 		return // what follows from it is no news
 	}
@@ -157,6 +158,22 @@ func (j *judge) unannounced(r *run, held []adapter.Hold, end core.Time) bool {
 		}
 	}
 	return false
+}
+
+// unbooked notes that accounting never had the nodes of a change, and that the sidecar did not look again: the job's owner
+// may have shrunk it within the same second.
+func (j *judge) unbooked(r *run, held []adapter.Hold, end core.Time) {
+	for _, c := range r.changes {
+		about := c.slack + float64(j.Books.Grain)
+		first, last := second(c.at-about), min(second(c.at+about), end-1)
+		booked := false
+		for at := first; at <= last && !booked; at++ {
+			booked = within(c.nodes, nodesAt(held, at))
+		}
+		if !booked && !j.lookedAfter(r, second(c.at), end) {
+			r.unseen = true
+		}
+	}
 }
 
 // within reports whether all of some nodes are among others.
