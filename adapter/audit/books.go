@@ -90,6 +90,13 @@ func (j *judge) booked(r *run) *adapter.Booked {
 	return nil
 }
 
+// endedAtOnce reports whether accounting has a run only as one that held no node for a second.
+func (j *judge) endedAtOnce(r *run) bool {
+	return r.ended.Unix()-r.began <= settling && slices.ContainsFunc(j.index.byID[r.key.ID], func(b *adapter.Booked) bool {
+		return b.Submitted == r.key.Submitted && len(b.Holds) == 0 && !b.Open
+	})
+}
+
 // compare compares one run with its rows.
 func (j *judge) compare(r *run) {
 	if r.rigid || r.began < j.From || len(r.changes) == 0 {
@@ -97,8 +104,8 @@ func (j *judge) compare(r *run) {
 	}
 	b := j.booked(r)
 	switch {
-	case b == nil && (r.ended.IsZero() || r.ended.Unix()-r.began <= 2*grain || j.troubled(r.began, r.ended.Unix())):
-		return // accounting does not know of it yet, it has no row of a job that ended at once, or the batch system forgot that it ever began
+	case b == nil && (r.ended.IsZero() || r.ended.Unix()-r.began <= 2*grain || j.endedAtOnce(r) || j.troubled(r.began, r.ended.Unix())):
+		return // accounting does not know of it yet, it ended at once, or the batch system forgot that it ever began
 	case b == nil:
 		j.find(Finding{Kind: Missing, Job: int64(r.key.ID), At: r.began, Do: "see slurmdbd's log for lost messages, and `sacctmgr show stats`",
 			Text: fmt.Sprintf("it ran from then for %s, and accounting has no row of it", lasted(r.ended.Unix()-r.began))})
@@ -208,6 +215,8 @@ func (j *judge) states(r *run, at core.Time, left []string, first *int) bool {
 			return true
 		case near && within(c.nodes, left):
 			return true
+		case !near && c.entry.At.Unix() >= at:
+			return false // it changed before it was found so
 		}
 	}
 	return false
