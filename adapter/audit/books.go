@@ -204,8 +204,8 @@ func (j *judge) nodesAround(r *run, at core.Time) (nodes []string) {
 	return nodes
 }
 
-// states reports whether a change in the journal explains that a job was left with some nodes at a second: it left the job with them, with
-// fewer at the end of the same shrink, or the sidecar found them later. The first of the run's changes explained what came before.
+// states reports whether a change in the journal explains that a job was left with some nodes at a second. That is a change to these nodes,
+// a shrink to fewer that is under way, or one that the sidecar found later. Changes before *first explained what came before.
 func (j *judge) states(r *run, at core.Time, left []string, first *int) bool {
 	for i, c := range r.changes[*first:] {
 		found := !c.sure && at <= c.entry.At.Unix()+grain+j.Books.Grain

@@ -25,7 +25,7 @@ func ownersShrink(s *story) *story {
 	return s
 }
 
-// Whatever an owner does to a job, `accordion audit` accuses nobody of it.
+// What owners shrink is no finding of `accordion audit`.
 func TestAuditFindsNothingInWhatOwnersShrink(t *testing.T) {
 	next := &atomic.Uint64{}
 	next.Store(*fromFlag)
