@@ -167,6 +167,10 @@ var right = []struct {
 		in.forget(31)
 		in.row(t, 30).Holds, in.row(t, 30).Sum = nil, 0
 	}},
+	{"a job that its owner got out of its hold, on a node that it shares", func(t *testing.T, in *Input) {
+		in.tell(1090, 20, "accepted", "ep=1x200s", "user", "carol")
+		in.tell(1101, 20, "escaped", "runs as an ordinary job", "nodes", "n9")
+	}},
 	{"a requeued job of whose second run accounting lacks the first seconds", func(t *testing.T, in *Input) {
 		first, expander := *in.row(t, 18), *in.row(t, 24)
 		first.State, first.Holds, first.Sum = "REQUEUED", []adapter.Hold{held(t, "n8", 1000, 1010)}, 10

@@ -19,7 +19,7 @@ type told struct {
 	entries  []journal.Entry
 	runs     []*run
 	accepted map[adapter.Key]bool
-	ids      map[core.JobID]bool // of accepted jobs
+	ids      map[core.JobID]bool // of jobs that must be alone on their nodes
 	clocks   []time.Time         // when the clock was set
 }
 
@@ -113,7 +113,10 @@ func tell(entries []journal.Entry) *told {
 			}
 		case "grew", "shrank", "resized":
 			r.resize(e)
-		case "changed", "forgotten", "escaped":
+		case "escaped":
+			delete(t.ids, key.ID) // it runs as an ordinary job, and may share its nodes
+			r.found(e)
+		case "changed", "forgotten":
 			r.found(e)
 		case "requeued":
 			r.ended, r.again = e.At, true
