@@ -56,6 +56,7 @@ func TestApplicationsUseHostsThatCameLaterOnARealOAR(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 8, lab.Users("alice"))
 	lab.Do(t, "serve")
+	t.Cleanup(func() { audited(t, lab) })
 	t.Cleanup(func() { sidecarsWords(t, lab) })
 	jobs := map[string]string{}
 	for example, a := range applications {

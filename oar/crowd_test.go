@@ -88,6 +88,7 @@ func TestAGrowthOnACalmClusterIsUsableInTime(t *testing.T) {
 		t.Run(database, func(t *testing.T) {
 			lab := lab.OAR(t, 12, lab.Database(database))
 			lab.Do(t, "serve")
+			t.Cleanup(func() { audited(t, lab) })
 			t.Cleanup(func() { sidecarsWords(t, lab) })
 			var jobs []string
 			for range 2 {

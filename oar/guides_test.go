@@ -23,6 +23,7 @@ func TestWhatTheGuidesGiveToARealOAR(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 16, lab.Users("alice"))
 	lab.Do(t, "serve")
+	t.Cleanup(func() { audited(t, lab) })
 	t.Cleanup(func() { sidecarsWords(t, lab) })
 	guide, err := os.ReadFile("../docs/oar.md")
 	if err != nil {

@@ -115,6 +115,7 @@ func TestPoliciesAreComparedInPairs(t *testing.T) {
 					queue = "evolve"
 					servesBy(t, lab, fmt.Sprintf("ACCORDION_POLICY=%q", by))
 					t.Cleanup(func() { sidecarsWords(t, lab) })
+					t.Cleanup(func() { audited(t, lab) })
 				}
 				ran, begin := spells(t, lab, queue, mix.Jobs(seed))
 				m := pairs.Measure(ran)

@@ -209,11 +209,10 @@ func lastRelease(all []tenure, nodes []string, of int64, before int64) (second, 
 	return second, by
 }
 
-// assertAudit demands that `accordion audit` finds nothing in what happened since an instant, of what a watch saw as well. It returns
-// what accounting has of all users, or of those who are named, once it knows all ends.
-func assertAudit(t *testing.T, lab *lab.SlurmLab, since time.Time, users ...string) ([]account, []tenure) {
+// booked returns what accounting has of all users, or of those who are named, once it knows all ends.
+func booked(t *testing.T, lab *lab.SlurmLab, since time.Time, users ...string) ([]account, []tenure) {
 	t.Helper()
-	audits(t, lab, since, nil)
+	audits(t, lab, since, nil) // it waits until accounting knows all ends
 	rows := readAccounts(t, lab, since, users...)
 	held := tenures(rows, "shared")
 	if len(held) == 0 {
@@ -222,7 +221,7 @@ func assertAudit(t *testing.T, lab *lab.SlurmLab, since time.Time, users ...stri
 	return rows, held
 }
 
-// audits runs `accordion audit` in this process, with what a watch saw.
+// audits runs `accordion audit` in this process and demands that it finds nothing, also in what a watch saw.
 func audits(t *testing.T, lab *lab.SlurmLab, since time.Time, seen []adapter.Standing) audit.Report {
 	t.Helper()
 	s, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: time.Minute})
@@ -240,7 +239,7 @@ func audits(t *testing.T, lab *lab.SlurmLab, since time.Time, seen []adapter.Sta
 		defer j.Close()
 		source.Journal, source.Lease = j, s
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 5*time.Minute) // a test that has ended is audited, too
 	defer cancel()
 	report, _, err := collect.Audit(ctx, source, since.Unix())
 	if err != nil {
@@ -257,6 +256,19 @@ func audits(t *testing.T, lab *lab.SlurmLab, since time.Time, seen []adapter.Sta
 	}
 	t.Logf("audit: %d findings; %s", len(report.Findings), report.Summary())
 	return report
+}
+
+// audited has `accordion audit`, in the lab's own world, judge at the end of the test what has happened since now.
+func audited(t *testing.T, lab *lab.SlurmLab) {
+	t.Helper()
+	begun := time.Now()
+	t.Cleanup(func() {
+		says, errs, err := lab.Exec("root", "", "accordion", "audit", "--settle", "1m", "--since", begun.UTC().Format(time.RFC3339))
+		if err != nil || !strings.HasPrefix(says, "clean: ") {
+			t.Errorf("accordion audit says (%v)\n%s%s", err, says, errs)
+		}
+		t.Log(says)
+	})
 }
 
 // noJournal is that of a lab which had no sidecar.

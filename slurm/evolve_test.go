@@ -154,7 +154,7 @@ func TestAnEvolvingJobRunsOnTwoFiveThreeNodesAndEverybodyAgrees(t *testing.T) {
 		})
 	}
 	clean(t, p)
-	assertTheBooksAreRight(t, lab, since, watched)
+	assertTheProcessorsAreBooked(t, lab, since)
 }
 
 // resizes is the host list of each step, as the journal has it.

@@ -22,7 +22,6 @@ var acts = []struct{ what, when, call string }{
 // jobs wait, run, grow and shrink. Every application sees the nodes of its profile all the same.
 func TestSlurmctldMayStopAndStartAtAnyMoment(t *testing.T) {
 	t.Parallel()
-	begin := time.Now()
 	acts := acts
 	if !*long {
 		acts = acts[:3]
@@ -52,5 +51,4 @@ func TestSlurmctldMayStopAndStartAtAnyMoment(t *testing.T) {
 		}
 	}
 	clean(t, p)
-	assertAudit(t, lab, begin)
 }

@@ -33,7 +33,6 @@ func nodesNow(t *testing.T, lab *lab.SlurmLab, job string) []string {
 // that was submitted with sbatch -k, and one whose nodes are drained.
 func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 	t.Parallel()
-	begin := time.Now()
 	lab := faultLab(t, 16, lab.Config("SlurmdTimeout=10"))
 	alice, err := user.Lookup("alice")
 	if err != nil {
@@ -105,7 +104,6 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 		setNode(t, lab, node, "RESUME")
 	}
 	clean(t, p) // also that every node is used again
-	assertAudit(t, lab, begin)
 
 	if lab.Slurm >= "23" {
 		return // root cannot allocate in alice's name any more, whom the plug-in refuses to expand a job

@@ -12,6 +12,7 @@ func TestAJobReachesTheSidecarOverTheNetwork(t *testing.T) {
 	lab := defaultLab(t)
 	lab.Do(t, "serve")
 	t.Cleanup(func() { lab.Do(t, "serve-stop") })
+	audited(t, lab)
 	// As on a host without the socket: first as the plug-in told it, then by the file beside slurm.conf.
 	job := lab.Submit(t, "alice", `#!/bin/bash
 #EP 1x5s,3x5s,2x60s

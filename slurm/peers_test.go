@@ -253,6 +253,7 @@ func TestPeersSubmitJobsThatGrow(t *testing.T) {
 	lab := lab.TakeSlurm(t, 4, lab.Users("alice", "bob"))
 	lab.Do(t, "serve")
 	t.Cleanup(func() { lab.Do(t, "serve-stop") })
+	audited(t, lab)
 	dask := `#!/usr/bin/env bash
 #SBATCH -J dask-worker
 #SBATCH -p main

@@ -57,7 +57,7 @@ func quietGrowths(t *testing.T, way growth.Kind) {
 	}
 	knowsTheEnd(t, p)
 	c := &crowd{t: t, lab: lab, p: p, entries: p.journal("")}
-	c.accounts, c.held = assertAudit(t, lab, since)
+	c.accounts, c.held = booked(t, lab, since)
 	c.keep()
 	c.judgeJobs(all)
 	countTogether(c.growths)

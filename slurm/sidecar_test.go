@@ -38,8 +38,8 @@ type process struct {
 	ended  chan struct{} // closed when it is gone
 }
 
-// serving starts a sidecar for the lab; it is stopped when the test ends. more is lines of its configuration, from
-// section [slurm] on.
+// serving starts a sidecar for the lab. When the test ends, `accordion audit` must find nothing in what happened since, and the sidecar is
+// stopped. more is lines of its configuration, from section [slurm] on.
 func serving(t *testing.T, lab *lab.SlurmLab, more string) *process {
 	t.Helper()
 	p := &process{t: t, lab: lab, config: filepath.Join(lab.Dir, "etc", "accordion.toml"), log: filepath.Join(lab.Dir, "log", "accordion.log")}
@@ -54,6 +54,8 @@ func serving(t *testing.T, lab *lab.SlurmLab, more string) *process {
 			t.Log(p.story())
 		}
 	})
+	begun := time.Now()
+	t.Cleanup(func() { audits(t, lab, begun, nil) })
 	p.start()
 	return p
 }

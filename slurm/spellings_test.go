@@ -97,6 +97,7 @@ func TestNoSpellingOfAnyClientReachesAnotherUsersJob(t *testing.T) {
 
 func spell(t *testing.T, lab *lab.SlurmLab) {
 	lab.Do(t, "serve")
+	audited(t, lab)
 	squeue := func(job, format string) string {
 		return insists(t, lab, "root", "squeue", "-h", "-j", job, "-o", format)
 	}

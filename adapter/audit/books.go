@@ -90,6 +90,13 @@ func (j *judge) booked(r *run) *adapter.Booked {
 	return nil
 }
 
+// endedAtOnce reports whether accounting has a run only as one that held no node for a second.
+func (j *judge) endedAtOnce(r *run) bool {
+	return r.ended.Unix()-r.began <= settling && slices.ContainsFunc(j.index.byID[r.key.ID], func(b *adapter.Booked) bool {
+		return b.Submitted == r.key.Submitted && len(b.Holds) == 0 && !b.Open
+	})
+}
+
 // compare compares one run with its rows.
 func (j *judge) compare(r *run) {
 	if r.rigid || r.began < j.From || len(r.changes) == 0 {
@@ -97,8 +104,8 @@ func (j *judge) compare(r *run) {
 	}
 	b := j.booked(r)
 	switch {
-	case b == nil && (r.ended.IsZero() || r.ended.Unix()-r.began <= 2*grain || j.troubled(r.began, r.ended.Unix())):
-		return // accounting does not know of it yet, it has no row of a job that ended at once, or the batch system forgot that it ever began
+	case b == nil && (r.ended.IsZero() || r.ended.Unix()-r.began <= 2*grain || j.endedAtOnce(r) || j.troubled(r.began, r.ended.Unix())):
+		return // accounting does not know of it yet, it ended at once, or the batch system forgot that it ever began
 	case b == nil:
 		j.find(Finding{Kind: Missing, Job: int64(r.key.ID), At: r.began, Do: "see slurmdbd's log for lost messages, and `sacctmgr show stats`",
 			Text: fmt.Sprintf("it ran from then for %s, and accounting has no row of it", lasted(r.ended.Unix()-r.began))})
@@ -114,6 +121,7 @@ func (j *judge) compare(r *run) {
 		return
 	}
 	j.outlives(b, end)
+	j.unbooked(r, held, end)
 	if j.unannounced(r, held, end) {
 		return // what follows from it is no news
 	}
@@ -141,12 +149,14 @@ func (j *judge) unannounced(r *run, held []adapter.Hold, end core.Time) bool {
 		seconds = append(seconds, h.From, h.To)
 	}
 	slices.Sort(seconds)
+	stated := 0 // changes of the journal that accounting has
 	for _, at := range slices.Compact(seconds) {
 		before, after := nodesAt(held, at-1), nodesAt(held, at)
 		switch {
-		case at <= r.began+grain || at >= end-grain || slices.Equal(before, after) || j.intended(r, at):
-		case hostlist.Same(hostlist.Within(after, hostlist.Set(before)), after) && (r.overWithin(at, settling) || j.troubled(at, r.next(at))):
-			r.unseen = true // its owner may shrink it, and the sidecar did not look again before the next change
+		case at >= end-grain || slices.Equal(before, after):
+		case within(after, slices.Concat(before, j.nodesAround(r, at))) && !j.states(r, at, after, &stated) && !j.lookedAfter(r, at, end):
+			r.unseen = true // its owner may shrink it, also next to a change of the sidecar's
+		case at <= r.began+grain || j.intended(r, at):
 		default:
 			j.find(Finding{Kind: NoIntent, Job: int64(r.key.ID), At: at, Do: seeBooks(r.key.ID),
 				Text: fmt.Sprintf("accounting has it on %s from then on, and the journal has no act that changed it", shown(after))})
@@ -155,6 +165,76 @@ func (j *judge) unannounced(r *run, held []adapter.Hold, end core.Time) bool {
 		}
 	}
 	return false
+}
+
+// unbooked notes that accounting never had the nodes of a change, and that the sidecar did not look again: the job's owner
+// may have shrunk it within the same second.
+func (j *judge) unbooked(r *run, held []adapter.Hold, end core.Time) {
+	for _, c := range r.changes {
+		about := c.slack + float64(j.Books.Grain)
+		first, last := second(c.at-about), min(second(c.at+about), end-1)
+		booked := false
+		for at := first; at <= last && !booked; at++ {
+			booked = within(c.nodes, nodesAt(held, at))
+		}
+		if !booked && !j.lookedAfter(r, second(c.at), end) {
+			r.unseen = true
+		}
+	}
+}
+
+// within reports whether all of some nodes are among others.
+func within(nodes, others []string) bool {
+	return len(hostlist.Within(nodes, hostlist.Set(others))) == len(nodes)
+}
+
+// around reports whether a change may be the one that accounting has at a second.
+func (j *judge) around(c change, at core.Time) bool {
+	slack := c.slack + float64(j.Books.Grain)
+	return c.at-slack <= float64(at) && float64(at) <= max(c.at+slack, seconds(c.entry.At)+float64(j.Books.Grain))
+}
+
+// nodesAround returns all nodes that a job had after the changes that accounting may have at a second.
+func (j *judge) nodesAround(r *run, at core.Time) (nodes []string) {
+	for _, c := range r.changes {
+		if j.around(c, at) {
+			nodes = append(nodes, c.nodes...)
+		}
+	}
+	return nodes
+}
+
+// states reports whether a change in the journal explains that a job was left with some nodes at a second. That is a change to these nodes,
+// a shrink to fewer that is under way, or one that the sidecar found later. Changes before *first explained what came before.
+func (j *judge) states(r *run, at core.Time, left []string, first *int) bool {
+	for i, c := range r.changes[*first:] {
+		found := !c.sure && at <= c.entry.At.Unix()+grain+j.Books.Grain
+		switch near := j.around(c, at); {
+		case (near || found) && slices.Equal(c.nodes, left):
+			*first += i + 1
+			return true
+		case near && within(c.nodes, left):
+			return true
+		case !near && c.entry.At.Unix() >= at:
+			return false // it changed before it was found so
+		}
+	}
+	return false
+}
+
+// lookedAfter reports whether the sidecar must have seen what nodes a job was left with at a second: the job kept them for a while in which
+// nothing was wrong.
+func (j *judge) lookedAfter(r *run, at, end core.Time) bool {
+	known, over, next := at, end, r.ended.Unix()
+	for _, c := range r.changes {
+		switch told := c.entry.At.Unix(); {
+		case j.around(c, at):
+			known = max(known, told)
+		case told > at:
+			over, next = min(over, told), min(next, told)
+		}
+	}
+	return over > known+settling && !j.troubled(at, next)
 }
 
 // intended reports whether the journal explains that a job's nodes changed at a second.

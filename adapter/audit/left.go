@@ -201,7 +201,8 @@ func (j *judge) announced(r *run) {
 		})
 		switch verbs := needs[c.verb]; {
 		case verbs == nil || intended || r.unannounced:
-		case i == 0 && !r.planned, i > 0 && slices.Equal(before, c.nodes), c.entry.Args["after"] != nil && i > 0 && r.has("changed", "forgotten"):
+		case i == 0 && !r.planned, i > 0 && slices.Equal(before, c.nodes), c.entry.Args["after"] != nil && i > 0 && (r.has("changed", "forgotten") || within(c.nodes, before)):
+			// found by a sidecar at its start: its owner may have shrunk it meanwhile
 		default:
 			j.find(Finding{Kind: NoIntent, Job: c.entry.Job, At: c.entry.At.Unix(), Do: "send the journal to the authors",
 				Text: fmt.Sprintf("it %s, and the journal has no intent to do so before that", c.verb)})

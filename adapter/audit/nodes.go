@@ -62,8 +62,7 @@ type index struct {
 	parent map[*adapter.Booked]*adapter.Booked   // the job for which it was made
 }
 
-// indexOf returns the index of the books. An allocation was made for the newest run of its job's number
-// that the same user had by then: any user may call a job so.
+// indexOf returns the index of the books.
 func indexOf(books *adapter.Books) index {
 	x := index{map[core.JobID][]*adapter.Booked{}, map[*adapter.Booked][]*adapter.Booked{}, map[*adapter.Booked]*adapter.Booked{}}
 	for i := range books.Jobs {
@@ -72,17 +71,39 @@ func indexOf(books *adapter.Books) index {
 	}
 	for i := range books.Jobs {
 		b := &books.Jobs[i]
-		var parent *adapter.Booked
-		for _, p := range x.byID[b.Expands] {
-			if p.User == b.User && p.Submitted <= b.Submitted && (parent == nil || p.Submitted > parent.Submitted) {
-				parent = p
-			}
-		}
-		if b.Expands != 0 && parent != nil {
+		if parent := parentOf(b, x.byID[b.Expands]); b.Expands != 0 && parent != nil {
 			x.parent[b], x.made[parent] = parent, append(x.made[parent], b)
 		}
 	}
 	return x
+}
+
+// parentOf returns the run for which an allocation was made, of those with its job's number: the newest of the same user by
+// then, for any user may call a job so. Where that one had ended, it is the run after it: accounting may lack the first
+// seconds of a requeued job.
+func parentOf(b *adapter.Booked, runs []*adapter.Booked) (parent *adapter.Booked) {
+	var next *adapter.Booked
+	for _, p := range runs {
+		switch {
+		case p.User != b.User:
+		case p.Submitted > b.Submitted && (next == nil || p.Submitted < next.Submitted):
+			next = p
+		case p.Submitted <= b.Submitted && (parent == nil || p.Submitted > parent.Submitted):
+			parent = p
+		}
+	}
+	if parent != nil && next != nil && !parent.Open && endOf(parent) < began(*b) {
+		return next
+	}
+	return parent
+}
+
+// endOf returns the second until which accounting has nodes of a run; 0: it has none.
+func endOf(b *adapter.Booked) core.Time {
+	if len(b.Holds) == 0 {
+		return 0
+	}
+	return b.Holds[len(b.Holds)-1].To
 }
 
 // twoJobs finds nodes that two jobs had at once though one of them had to be alone there.

@@ -162,6 +162,13 @@ var planted = []struct {
 		in.row(t, 17).Holds[1].Nodes = list(t, "n[1-4,9]")
 		in.row(t, 19).Holds, in.row(t, 20).Holds = nil, nil
 	}, `books-size job=17 at=2027-01-15T08:19:10: accounting has it on n[1-4,9], and the journal on n[1-5]`},
+	{"fewer nodes in accounting seconds after a growth", func(t *testing.T, in *Input) {
+		b := in.row(t, 17)
+		b.Holds = []adapter.Hold{held(t, "n[1-2]", 1000, 1101), held(t, "n[1-5]", 1101, 1103), held(t, "n[1-4]", 1103, 1200), held(t, "n[1-3]", 1200, 1300)}
+	}, `books-size job=17 at=2027-01-15T08:19:10: accounting has it on n[1-4], and the journal on n[1-5]`},
+	{"fewer nodes in accounting from a job's start on", func(t *testing.T, in *Input) {
+		in.row(t, 17).Holds[0].Nodes = list(t, "n1")
+	}, `books-size job=17 at=2027-01-15T08:17:29: accounting has it on n1, and the journal on n[1-2]`},
 	{"a growth that accounting has not", func(t *testing.T, in *Input) {
 		b := in.row(t, 17)
 		b.Holds = []adapter.Hold{held(t, "n[1-2]", 1000, 1200), held(t, "n[1-3]", 1200, 1300)}

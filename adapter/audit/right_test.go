@@ -120,6 +120,67 @@ var right = []struct {
 	{"nodes that its owner gave back in the last second", func(t *testing.T, in *Input) {
 		in.row(t, 17).Holds = []adapter.Hold{held(t, "n[1-2]", 1000, 1101), held(t, "n[1-5]", 1101, 1200), held(t, "n[1-3]", 1200, 1296), held(t, "n1", 1296, 1300)}
 	}},
+	{"nodes that its owner gave back a second after a growth, in the last seconds", func(t *testing.T, in *Input) {
+		in.drop(17, "shrink")
+		in.drop(17, "shrank")
+		in.entry(t, 17, "ended").At = time.Unix(zero+1109, 0)
+		in.arrange()
+		in.row(t, 17).Holds = []adapter.Hold{held(t, "n[1-2]", 1000, 1101), held(t, "n[1-5]", 1101, 1102), held(t, "n1", 1102, 1108)}
+		in.row(t, 17).Sum = float64(in.row(t, 17).NodeSeconds())
+	}},
+	{"nodes that its owner gave back in the second of a growth", func(t *testing.T, in *Input) {
+		in.drop(17, "shrink")
+		in.drop(17, "shrank")
+		in.entry(t, 17, "ended").At = time.Unix(zero+1109, 0)
+		in.arrange()
+		in.row(t, 17).Holds = []adapter.Hold{held(t, "n[1-2]", 1000, 1101), held(t, "n1", 1101, 1108)}
+		in.row(t, 17).Sum = float64(in.row(t, 17).NodeSeconds())
+	}},
+	{"nodes that its owner gave back in the second of its start", func(t *testing.T, in *Input) {
+		for _, verb := range []string{"expand", "merge", "grew", "shrink", "shrank"} {
+			in.drop(17, verb)
+		}
+		in.forget(24)
+		in.entry(t, 17, "ended").At = time.Unix(zero+1009, 0)
+		in.arrange()
+		in.row(t, 17).Holds = []adapter.Hold{held(t, "n1", 1000, 1008)}
+		in.row(t, 17).Sum = 8
+	}},
+	{"nodes that its owner gave back after a growth while no sidecar lived", func(t *testing.T, in *Input) {
+		in.drop(17, "shrink")
+		in.drop(17, "shrank")
+		in.tell(1300.2, 0, "ready", "the sidecar begins")
+		in.row(t, 17).Holds = []adapter.Hold{held(t, "n[1-2]", 1000, 1101), held(t, "n[1-5]", 1101, 1103), held(t, "n1", 1103, 1300)}
+		in.row(t, 17).Sum = float64(in.row(t, 17).NodeSeconds())
+	}},
+	{"a job that its owner shrank to its next step while no sidecar lived", func(t *testing.T, in *Input) {
+		in.drop(17, "shrink")
+		in.tell(1200.2, 0, "ready", "the sidecar begins")
+		in.entry(t, 17, "shrank").Args["after"] = "a restart"
+	}},
+	{"a job that ended in the second in which it began", func(t *testing.T, in *Input) {
+		in.entry(t, 30, "ended").At = time.Unix(zero+1006, 0)
+		for _, verb := range []string{"expand", "merge", "grew"} {
+			in.drop(30, verb)
+		}
+		in.arrange()
+		in.forget(31)
+		in.row(t, 30).Holds, in.row(t, 30).Sum = nil, 0
+	}},
+	{"a job that its owner got out of its hold, on a node that it shares", func(t *testing.T, in *Input) {
+		in.tell(1090, 20, "accepted", "ep=1x200s", "user", "carol")
+		in.tell(1101, 20, "escaped", "runs as an ordinary job", "nodes", "n9")
+	}},
+	{"a requeued job of whose second run accounting lacks the first seconds", func(t *testing.T, in *Input) {
+		first, expander := *in.row(t, 18), *in.row(t, 24)
+		first.State, first.Holds, first.Sum = "REQUEUED", []adapter.Hold{held(t, "n8", 1000, 1010)}, 10
+		again := first
+		again.Submitted, again.State, again.Holds, again.Sum = zero+1021, "COMPLETED", []adapter.Hold{held(t, "n[7-8]", 1021, 1040)}, 38
+		expander.ID, expander.User, expander.Expands, expander.Submitted = 25, first.User, first.ID, zero+1020
+		expander.Holds, expander.Sum = []adapter.Hold{held(t, "n7", 1020, 1022)}, 2
+		*in.row(t, 18) = first
+		in.Books.Jobs = append(in.Books.Jobs, again, expander)
+	}},
 	{"a clock that was set back", func(t *testing.T, in *Input) {
 		d := diary{in.Entries}
 		d.event(1960, 0, "clock", "the clock was set by -1m", "seconds", -60)

@@ -19,7 +19,7 @@ type told struct {
 	entries  []journal.Entry
 	runs     []*run
 	accepted map[adapter.Key]bool
-	ids      map[core.JobID]bool // of accepted jobs
+	ids      map[core.JobID]bool // of jobs that must be alone on their nodes
 	clocks   []time.Time         // when the clock was set
 }
 
@@ -113,7 +113,10 @@ func tell(entries []journal.Entry) *told {
 			}
 		case "grew", "shrank", "resized":
 			r.resize(e)
-		case "changed", "forgotten", "escaped":
+		case "escaped":
+			delete(t.ids, key.ID) // it runs as an ordinary job, and may share its nodes
+			r.found(e)
+		case "changed", "forgotten":
 			r.found(e)
 		case "requeued":
 			r.ended, r.again = e.At, true
@@ -205,12 +208,6 @@ func (r *run) next(at core.Time) core.Time {
 		}
 	}
 	return r.ended.Unix()
-}
-
-// overWithin reports whether the run ended, or its size changed, within some seconds after one.
-func (r *run) overWithin(at, span core.Time) bool {
-	soon := func(t time.Time) bool { return t.Unix() >= at && t.Unix() <= at+span }
-	return soon(r.ended) || slices.ContainsFunc(r.changes, func(c change) bool { return soon(c.entry.At) })
 }
 
 // has reports whether the run has an event of one of the kinds.

@@ -96,6 +96,21 @@ func runs(step int, end core.Time) *managed.Job {
 	return r
 }
 
+// A shrink needs no act where the job has lost as many nodes.
+func TestNodesThatAStepLacksAreNotTakenBackInTheNextOne(t *testing.T) {
+	r := runs(1, now-100)
+	r.Nodes, r.Again, r.Since = []string{"n1"}, []string{"n1", "n2", "n3", "n4", "n5"}, now
+	r.Seen.Nodes = r.Nodes
+	r.Asks = &managed.Question{At: time.Unix(now, 0), Request: wire.Request{}}
+	d := about(r, pool(*r.Seen), nil)
+	if d.Done == nil {
+		t.Fatalf("decided %s, want the next step at once", text(d))
+	}
+	if d.Done(time.Unix(now, 0)); r.Step != 2 || r.Again != nil {
+		t.Errorf("in step %d it waits for %v, want nothing in step 3", r.Step+1, r.Again)
+	}
+}
+
 func TestWhatIsDecidedAboutAJob(t *testing.T) {
 	asks := func(r *managed.Job) *managed.Job {
 		r.Asks = &managed.Question{At: time.Unix(now, 0), Request: wire.Request{}}

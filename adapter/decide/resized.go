@@ -50,7 +50,7 @@ func Resized(r *managed.Job, settings managed.Settings, fields map[string]any, n
 		}
 	}
 	r.GoOn(now.Unix())
-	r.NextNodes = nil
+	r.NextNodes, r.Again = nil, nil // what the step before lacked is not this one's
 	r.ForgetStall()
 	r.Meant, r.Warned, r.Noticed, r.Heeds, r.Untold, r.Owed, r.Regained = r.Due(), 0, false, 0, nil, 0, false
 	r.Resizes++

@@ -80,18 +80,6 @@ func (w *world) judgeAudit() {
 		return
 	}
 	for _, f := range audit.Judge(in).Findings {
-		if !w.shrunkByHand(f) {
-			w.blame("audit: %s", f.Line(time.UTC))
-		}
+		w.blame("audit: %s", f.Line(time.UTC))
 	}
-}
-
-// shrunkByHand reports whether a finding may come of a shrink by the job's owner. Next to one of the sidecar's own changes, or
-// while no sidecar looks, the journal cannot tell the two apart.
-func (w *world) shrunkByHand(f audit.Finding) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Contains([]audit.Kind{audit.Size, audit.Sum, audit.NoIntent}, f.Kind) && slices.ContainsFunc(w.story.events, func(e event) bool {
-		return e.what == "shrink" && int64(w.keys[e.who].ID) == f.Job
-	})
 }

@@ -199,7 +199,8 @@ func bookedOf(its []bookedRow, now core.Time) adapter.Booked {
 		b.Holds = append(b.Holds, adapter.Hold{Nodes: r.nodes, From: r.start, To: end})
 	}
 	b.Merged = b.Expands != 0 && !stays && (last.state == resizing || last.state == "COMPLETED")
-	if b.Merged && b.Open && len(last.nodes) == 0 {
+	byHand := len(its) > 1 && its[len(its)-2].state == resizing && b.Expands == 0 // its owner gave its nodes to another job
+	if (b.Merged || byHand) && b.Open && len(last.nodes) == 0 {
 		b.Open, b.Dangling = false, true
 	}
 	return b

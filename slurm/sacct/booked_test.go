@@ -40,6 +40,8 @@ func TestBooksHaveAResizedJobWithWhatWasMadeForIt(t *testing.T) {
 		"1|170|135|190|COMPLETED|main|alice|2|1|00:00:00|n1|a",
 		"4|160|160|175|CANCELLED by 0|main|alice|4|2|00:00:00|n[9-10]|accordion-with-1",
 		"5|100|180|Unknown|RUNNING|shared|bob|2|1|00:01:00|n4|b",
+		"6|120|120|130|RESIZING|main|bob|2|1|00:00:00|n5|gift",
+		"6|130|130|Unknown|COMPLETED|main|bob|0|0|00:00:00|None assigned|gift",
 	)), "|", 200)
 	if err != nil || books.Unread > 0 {
 		t.Fatal(err, books.Why)
@@ -48,8 +50,9 @@ func TestBooksHaveAResizedJobWithWhatWasMadeForIt(t *testing.T) {
 2@149 of alice "accordion-grow-1" in main for 1, stays false, merged true, dangling true, [n3] 149-150: COMPLETED, open false, suspended false, sum 1, lost 0, twice []
 4@160 of alice "accordion-with-1" in main for 1, stays true, merged false, dangling false, [n9 n10] 160-175: CANCELLED, open false, suspended false, sum 30, lost 0, twice []
 5@100 of bob "b" in shared, [n4] 180-200: RUNNING, open true, suspended true, sum 20, lost 0, twice []
+6@120 of bob "gift" in main, [n5] 120-130: COMPLETED, open false, suspended false, sum 10, lost 0, twice []
 `
-	if got := textOf(books); got != want {
+	if got := textOf(books); got != want || !books.Jobs[4].Dangling {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }

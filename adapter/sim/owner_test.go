@@ -1,0 +1,44 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// ownersShrink adds to a story that the owner of each application shrinks it by hand, again and again: also within seconds of a change by
+// the sidecar, and while no sidecar looks. The batch system does not restart, for then the books are not judged.
+func ownersShrink(s *story) *story {
+	random := rand.New(rand.NewPCG(s.seed, 1))
+	s.events = slices.DeleteFunc(s.events, func(e event) bool { return e.what == "restart" })
+	for _, a := range s.apps {
+		for at := a.at; at < s.calm; at += time.Duration(random.IntN(12000)) * time.Millisecond {
+			s.events = append(s.events, event{at: at, what: "shrink", who: a.name})
+		}
+	}
+	slices.SortStableFunc(s.events, func(a, b event) int { return int(a.at - b.at) })
+	return s
+}
+
+// What owners shrink is no finding of `accordion audit`.
+func TestAuditFindsNothingInWhatOwnersShrink(t *testing.T) {
+	next := &atomic.Uint64{}
+	next.Store(*fromFlag)
+	for worker := range runtime.GOMAXPROCS(0) {
+		t.Run(fmt.Sprint("worker ", worker+1), func(t *testing.T) {
+			t.Parallel()
+			for seed := next.Add(1) - 1; seed < *fromFlag+uint64(*seedsFlag); seed = next.Add(1) - 1 {
+				for _, wrong := range happen(t, ownersShrink(tell(seed)), true, false).wrong {
+					if strings.HasPrefix(wrong, "audit: ") || strings.Contains(wrong, "audit: ") {
+						t.Errorf("seed %d: %s", seed, wrong)
+					}
+				}
+			}
+		})
+	}
+}
