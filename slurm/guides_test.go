@@ -160,7 +160,7 @@ func TestTheDemoOnARealSlurm(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	text, err := os.ReadFile(page)
-	if err != nil || !strings.Contains(string(text), "<svg") {
+	if err != nil || !strings.Contains(string(text), "ep=2x20s,5x25s,3x20s") {
 		t.Errorf("no chart in %s: %v", page, err)
 	}
 }
