@@ -1,9 +1,6 @@
 package core
 
-import (
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // unitWords are the words that users write for a unit.
 var unitWords = []struct {
@@ -17,7 +14,8 @@ var unitWords = []struct {
 }
 
 // TidyDuration returns a duration that a user wrote loosely, such as "1.5h", "20 min" or "1 H 30 M", in a form that ParseDuration
-// reads. What it does not understand it returns as it is. The plug-ins of the batch systems read ParseDuration's forms only.
+// reads. What it does not understand it returns as it is. The plug-ins of the batch systems accept ParseDuration's forms only, and
+// name the tidy form when they refuse.
 func TidyDuration(text string) string {
 	if _, ok := ParseDuration(text); ok {
 		return text
@@ -61,18 +59,16 @@ func unitOf(word string) int {
 // fraction returns a decimal number of a unit in whole seconds. It refuses what is no whole number of seconds.
 func fraction(number string, unit Time) (Time, bool) {
 	whole, places, dot := strings.Cut(number, ".")
-	if len(whole) > 9 || len(places) > 6 || dot && places == "" {
+	if len(whole) > 9 || len(places) > 6 || dot != (places != "") || whole+places == "" {
 		return 0, false
 	}
-	n, err := strconv.ParseInt(whole+places, 10, 64)
-	if err != nil {
-		return 0, false
-	}
-	part := Time(1)
+	n, _, wholeOK := leadingNumber("0" + whole)
+	part, rest, placesOK := leadingNumber("0" + places)
+	one := Time(1) // in places
 	for range places {
-		part *= 10
+		one *= 10
 	}
-	return n * unit / part, n*unit%part == 0
+	return n*unit + part*unit/one, wholeOK && placesOK && rest == "" && part*unit%one == 0
 }
 
 // TidyStep returns a step that a user wrote loosely, such as "8X1h", "2 x 20min" or "4*1.5h", in the form that ParseStep reads. What
@@ -85,7 +81,7 @@ func TidyStep(piece string) string {
 	nodes := strings.Trim(piece[:at], asciiSpace)
 	length := strings.TrimLeft(strings.TrimPrefix(piece[at:], "×"), "xX*")
 	tidy := nodes + "x" + TidyDuration(strings.Trim(length, asciiSpace))
-	if _, err := ParseStep("", 1, tidy); err != nil {
+	if _, err := parseStep("", 1, tidy); err != nil {
 		return piece
 	}
 	return tidy

@@ -115,8 +115,19 @@ func ParseNodes(text string) (n int, ok bool) {
 }
 
 // ParseStep reads NODESxDURATION, one piece of a user's text that begins at the column. An error is a *SyntaxError
-// about what is being read ("evolution profile").
+// about what is being read ("evolution profile"). For a piece that was written loosely it says how to write it: 8x1h for 8X1h.
 func ParseStep(what string, column int, piece string) (Step, error) {
+	s, err := parseStep(what, column, piece)
+	if err == nil {
+		return s, nil
+	}
+	if tidy := TidyStep(piece); tidy != piece && len(piece) <= shownLength {
+		err.Want += "; write " + tidy
+	}
+	return s, err
+}
+
+func parseStep(what string, column int, piece string) (Step, *SyntaxError) {
 	if strings.ContainsAny(piece, asciiSpace) {
 		return Step{}, &SyntaxError{what, column, piece, "NODESxDURATION: no blanks after the comma or anywhere else, as in 5x500s,10x1h"}
 	}

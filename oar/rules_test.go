@@ -191,7 +191,7 @@ const rightProfiles = 16
 var profiles = []string{
 	"5x500s,10x1h", "5x500s", "2x01:30,3x1-00:00:00", "1x1d2h3m4s", "2x10s,2x5s,3x1s", "1000000x3650d", "1x100:00", "1x0:01", "7x99:59:59",
 	"0005x0003s", "2x3649d23h59m59s,2x1s", "  1x2d \t\v\f\r", "5x1-1:00:00", "3x0d0h0m1s", "9x00000000000000000001:00:00", "3x0-0:00:01",
-	"1x3650d,2x1s", "2x3649d23h59m59s,2x2s", "4x2h|8x70m", "", " \t ", "hello", "5x500s,", ",5x500s", "5x500s,,1x1s", " 5x500s,7", "5X500s", "x5s", "0x5s", "00x5s",
+	"1x3650d,2x1s", "2x3649d23h59m59s,2x2s", "4x2h|8x70m", "", " \t ", "hello", "8X1h", "2 x 20m", "2x20min", "5x1.5h", "2x10s,4*20 mins", "3x 1 H 30 M", "2x.5h", "2x0.0001s", "2x1..5h", "2x1.h", "2x30m1h", "2x2 hours 1.25min", "2xx1h", "1x20s 2x20s", "2x1 fortnight", "2x999999999.999999d", "2x99999 hrs", "0X1h", "2000000X1h", "2X", "X1h", "0000000000000000000000000000000000000001X1h", "5x500s,", ",5x500s", "5x500s,,1x1s", " 5x500s,7", "5X500s", "x5s", "0x5s", "00x5s",
 	"-1x5s", "+1x5s", "1e3x5s", "1000001x5s", "5x500s, 10x1h", "5 x500s", "5x500", "5x", "x", "5x0s", "5x0d0h0m0s", "5x00:00", "5x-3s", "5x5sx5s", "5x1m1h", "5x1h1h",
 	"5x1.5h", "5x1H", "5x5 s", "5xs", "5x1:60", "5x60:00", "5x1:60:00", "5x1:2", "5x1:02:3", "5x:30", "5x1::30", "5x1-24:00:00", "5x1-01:00", "5x-01:00:00",
 	"5x1-001:00:00", "5x1:00:00:00", "5x1-00:00:00s", "5x1-1:60:00", "5x1-1:00:60", "5x3651d", "5x87601:00:00", "5x87600:00:00", "5x5256000:01", "5x3650-00:00:01",
@@ -226,6 +226,19 @@ func TestTheRuleJudgesEveryProfileAsThePlannerDoes(t *testing.T) {
 	}
 	if accepted < 200 || accepted > len(all)-200 {
 		t.Errorf("%d of %d texts were accepted: the comparison says little", accepted, len(all))
+	}
+}
+
+func TestALooseProfileIsRefusedWithTheRightForm(t *testing.T) {
+	var all []submission
+	var rights []string
+	for loose, right := range evolvetest.Loose() {
+		all, rights = append(all, submission{Types: []string{"ep=1x20s," + loose}, Queue: "evolve"}), append(rights, right)
+	}
+	for i, got := range submitTo(t, between, 1_000_000, all) {
+		if !strings.HasPrefix(got.Said, "accordion: evolution profile, column ") || !strings.HasSuffix(got.Said, "; write "+rights[i]) {
+			t.Errorf("%q: %q, want it refused with %s", all[i].Types, got.Said, rights[i])
+		}
 	}
 }
 

@@ -70,31 +70,97 @@ func TestARealSlurmTakesWhatTheGuidesSayThatUsersWrite(t *testing.T) {
 	}
 }
 
-// The first job of the README, as it stands there, has two nodes and then five.
-func TestTheFirstJobOfTheReadmeGrowsOnARealSlurm(t *testing.T) {
-	t.Parallel()
+// readmeBlock returns the lines of the README's block that has the words, with continued lines joined and without remarks.
+func readmeBlock(t *testing.T, words string) []string {
+	t.Helper()
 	text, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile(`(?s)slurm-lab exec -- (sbatch .*?[^\\])\n`).FindStringSubmatch(string(text))
-	if found == nil {
-		t.Fatal("the README submits no job")
+	for _, block := range regexp.MustCompile(`(?m)(^    .*\n)+`).FindAllString(string(text), -1) {
+		if strings.Contains(block, words) {
+			block = regexp.MustCompile(`(?m)^    | {2,}# .*$`).ReplaceAllString(block, "")
+			return strings.Split(strings.TrimSpace(strings.ReplaceAll(block, "\\\n", "")), "\n")
+		}
 	}
-	words, err := shell.Split(strings.ReplaceAll(found[1], "\\\n", " "))
+	t.Fatalf("the README has no block with %q", words)
+	return nil
+}
+
+// TestTheReadmesSlurmOnThisMachine types the README's block that boots a Slurm, as printed, and what the sentences below it name. Then
+// the README's first script runs there, as printed.
+func TestTheReadmesSlurmOnThisMachine(t *testing.T) {
+	t.Parallel()
+	lab := lab.Slurm(t, 8) // up 8 below finds it
+	exports := ""
+	try := func(line string) (string, error) {
+		c := lab.Shell(t.Context(), exports+line)
+		out, err := c.CombinedOutput()
+		return string(out), err
+	}
+	must := func(line string) string {
+		t.Helper()
+		out, err := try(line)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", line, err, out)
+		}
+		return out
+	}
+	for _, line := range readmeBlock(t, "slurm-lab up 8") {
+		switch {
+		case strings.HasPrefix(line, "eval "):
+			exports = line + "\n"
+			must("")
+		case line == "accordion status": // it is typed again until the sidecar has read the queue
+			lab.Await(t, 2*time.Minute, "accordion status shows the job on 2 nodes", func() bool {
+				out, err := try(line)
+				return err == nil && regexp.MustCompile(`alice\s.*\brunning\b.*\b1/2\b`).MatchString(out)
+			})
+		default:
+			must(line)
+		}
+	}
+	jobs := func() string { return strings.TrimSpace(must(`squeue -h -t R,CG,PD -o "%T %D"`)) }
+	lab.Await(t, 2*time.Minute, "squeue shows the job on 5 nodes", func() bool { return jobs() == "RUNNING 5" })
+	must(`(timeout 60 accordion journal --follow || true) | grep -m 1 grew`) // grep ends it
+	lab.Await(t, 2*time.Minute, "the job has ended", func() bool { return jobs() == "" })
+	for name, program := range map[string]string{"preprocess": "two", "solve": "five", "postprocess": "three"} {
+		must("./scripts/slurm-lab exec -- sh -c 'printf \"#!/bin/sh\\necho " + program + "\\n\" >" + name + "; chmod +x " + name + "'")
+	}
+	out, said, err := lab.Exec("alice", strings.Join(readmeBlock(t, "./preprocess"), "\n")+"\n", "sbatch", "--output=first.out")
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("sbatch: %v %s %s", err, out, said)
 	}
-	lab := lab.TakeSlurm(t, 8, lab.Fast())
-	p := serving(t, lab, "")
-	id := strings.TrimPrefix(lab.Run(t, "alice", words...), "Submitted batch job ")
-	for _, nodes := range []string{"2", "5"} {
-		lab.Await(t, 2*time.Minute, "the job runs on "+nodes+" nodes", func() bool {
-			return client(t, lab, "squeue", "-h", "-j", id, "-t", "R", "-o", "%D") == nodes
-		})
-	}
-	lab.Await(t, 2*time.Minute, "it is over", func() bool {
-		return client(t, lab, "squeue", "-h", "-j", id, "-t", "all", "-o", "%T") == "COMPLETED"
+	lab.Await(t, 3*time.Minute, "the README's script has ended", func() bool {
+		return strings.Contains(lab.File("alice", "first.out"), "three") && jobs() == ""
 	})
-	clean(t, p)
+	for word, want := range map[string]int{"two\n": 2, "five\n": 5, "three\n": 3} {
+		if got := strings.Count(lab.File("alice", "first.out"), word); got != want {
+			t.Errorf("%d lines %q, want %d:\n%s", got, word, want, lab.File("alice", "first.out"))
+		}
+	}
+	must("./scripts/slurm-lab down")
+	if _, err := os.Stat(lab.Dir); !os.IsNotExist(err) {
+		t.Errorf("the lab's folder is still there: %v", err)
+	}
+}
+
+// TestTheDemoOnARealSlurm runs the demo as printed, except for where its lab and its page are.
+//
+//	ACCORDION_TEST_SLURM=required go test ./slurm -run TheDemoOnARealSlurm -v -args -accordion.long
+func TestTheDemoOnARealSlurm(t *testing.T) {
+	t.Parallel()
+	if !*long {
+		t.Skip("takes three minutes: -args -accordion.long")
+	}
+	lab := lab.Slurm(t, 1) // for its folder and its ports
+	lab.Do(t, "down")
+	page := filepath.Join(t.TempDir(), "accordion-demo.html")
+	if out, err := lab.Shell(t.Context(), "./scripts/demo --on slurm --out "+page).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	text, err := os.ReadFile(page)
+	if err != nil || !strings.Contains(string(text), "ep=2x20s,5x25s,3x20s") {
+		t.Errorf("no chart in %s: %v", page, err)
+	}
 }

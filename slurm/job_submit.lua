@@ -152,6 +152,42 @@ local function trim(text)
 	return text:sub(first, text:match("^.*[^ \t\r\n\v\f]()") - 1), first - 1
 end
 
+local UNIT_WORDS = { d = 1, day = 1, days = 1, h = 2, hr = 2, hrs = 2, hour = 2, hours = 2, m = 3, min = 3, mins = 3, minute = 3, minutes = 3,
+	s = 4, sec = 4, secs = 4, second = 4, seconds = 4 }
+
+-- tidy_duration rewrites 1.5h, 20 min or 1 H 30 M as duration reads it, for messages. What it does not understand it returns as it is.
+local function tidy_duration(text)
+	local rest, sum, last = trim(text):lower(), 0, 0
+	if duration(text) then return text end
+	while rest ~= "" do
+		local whole, dot, places, word, after = rest:match("^(%d*)(%.?)(%d*)[ \t\r\n\v\f]*(%l+)[ \t\r\n\v\f]*()")
+		local rank = word and UNIT_WORDS[word]
+		if not rank or rank <= last or #whole > 9 or #places > 6 or (dot ~= "") ~= (places ~= "") or whole .. places == "" then return text end
+		local unit, one = UNITS[rank][2], 10 ^ #places
+		local part = number("0" .. places) * unit
+		if part % one ~= 0 then return text end
+		sum, last, rest = sum + number("0" .. whole) * unit + part / one, rank, rest:sub(after)
+	end
+	return sum > 0 and sum <= MAX_TOTAL and written(sum) or text
+end
+
+-- tidy_step rewrites 8X1h, 2 x 20min or 4*1.5h as NODESxDURATION, for messages. What it does not understand it returns as it is. core/loose.go
+-- has the same; a test compares the two.
+local function tidy_step(piece)
+	local plain = piece:gsub("\195\151", "*")
+	local nodes, length = plain:match("^([^xX*]*)[xX*]+(.*)$")
+	if not nodes or #piece > 40 then return piece end
+	nodes, length = trim(nodes), tidy_duration(trim(length))
+	local n = number(nodes)
+	return n and n >= 1 and n <= MAX_NODES and duration(length) and nodes .. "x" .. length or piece
+end
+
+-- rather returns the end of a message about a piece: how it should have been written.
+local function rather(piece)
+	local tidy = tidy_step(piece)
+	return tidy ~= piece and "; write " .. tidy or ""
+end
+
 -- decimal reads a number with at most six places.
 local function decimal(text, least, most)
 	local whole, places = text:match("^(%d+)%.(%d+)$")
@@ -234,15 +270,15 @@ local function parse_steps(kind, body, req, steps, where, skipped)
 	repeat
 		to = body:find(kind.between, from, true)
 		local piece = body:sub(from, to and to - 1)
-		if blank and piece:find("[ \t\r\n\v\f]") then wrong(0, piece, UNBROKEN) end
+		if blank and piece:find("[ \t\r\n\v\f]") then wrong(0, piece, UNBROKEN .. rather(piece)) end
 		local x = piece:find("x", 1, true)
-		if not x then wrong(0, piece, FORM) end
+		if not x then wrong(0, piece, FORM .. rather(piece)) end
 		local digits, length = piece:sub(1, x - 1), piece:sub(x + 1)
 		local nodes, seconds = number(digits), duration(length)
 		if not nodes or nodes < 1 or nodes > MAX_NODES then
-			wrong(0, digits, string.format("a number of nodes from 1 to %d, as in 5x500s", MAX_NODES))
+			wrong(0, digits, string.format("a number of nodes from 1 to %d, as in 5x500s", MAX_NODES) .. rather(piece))
 		end
-		if not seconds then wrong(x, length, DURATION) end
+		if not seconds then wrong(x, length, DURATION .. rather(piece)) end
 		local last = steps[#steps]
 		if kind == KINDS.ep and last and last.nodes == nodes then
 			last.seconds = last.seconds + seconds
@@ -432,6 +468,15 @@ end
 
 local function nowhere() return "" end
 
+-- is_right reports whether a text is a request.
+local function is_right(kind, text) return (pcall(parse, kind, text, { alternatives = {} }, nowhere, 0)) end
+
+-- tidy_request rewrites a request with blanks in it, such as 2 x 20m, 4x1h, for messages. It returns nil for what is no request.
+local function tidy_request(kind, text)
+	local tidy = text:sub(1, 201):gsub("[^,|]+", function(piece) return tidy_step((trim(piece))) end)
+	return #text <= 200 and is_right(kind, tidy) and tidy or nil
+end
+
 -- check_comment refuses a comment that was meant as a request and is none.
 local function check_comment(comment)
 	local text = trim(comment:sub(1, MAX_FIELD))
@@ -458,8 +503,10 @@ local function request_in_comment(comment)
 		check_comment(comment)
 		return nil, comment
 	end
-	if own ~= "" and (text == "" or text:find("[,|]$")) then
-		refuse("%s, the comment %s is not %s", kind.name, shown(word .. "=" .. text .. " " .. own), UNBROKEN)
+	local tidy = own ~= "" and tidy_request(kind, text .. " " .. own)
+	if own ~= "" and (text == "" or text:find("[,|]$") or tidy and not is_right(kind, text)) then
+		refuse("%s, the comment %s is not %s%s", kind.name, shown(word .. "=" .. text .. " " .. own), UNBROKEN,
+			tidy and "; write " .. word .. "=" .. tidy or "")
 	end
 	local part = says(own, LAUNCH)
 	if part then refuse("%s= together with %s: a part of an application has no request of its own", word, shown(part)) end

@@ -144,7 +144,7 @@ func parseFields(t testing.TB, out []byte) (results []fields) {
 var texts = []string{
 	"5x500s,10x1h", "5x500s", "2x01:30,3x1-00:00:00", "1x1d2h3m4s", "2x10s,2x5s,3x1s", "1000000x3650d", "1x100:00", "1x0:01", "7x99:59:59",
 	"1x3650d,2x1s", "2x3649d23h59m59s,2x1s", "2x3649d23h59m59s,2x2s", "  1x2d \t\v\f\r", "4x2h|8x70m|16x40m", "4x2h|4x2h", "4x3650d|8x3650d",
-	"", " \t ", "hello", "5x500s,", ",5x500s", "5x500s,,1x1s", " 5x500s,7", "5X500s", "x5s", "0x5s", "-1x5s", "+1x5s", "1e3x5s", "1000001x5s", "5x500s, 10x1h",
+	"", " \t ", "hello", "8X1h", "2 x 20m", "2x20min", "5x1.5h", "2x10s,4*20 mins", "3x 1 H 30 M", "2x.5h", "2x0.0001s", "2x1..5h", "2x1.h", "2x30m1h", "2x2 hours 1.25min", "2xx1h", "1x20s 2x20s", "2x1 fortnight", "2x999999999.999999d", "2x99999 hrs", "0X1h", "2000000X1h", "2X", "X1h", "0000000000000000000000000000000000000001X1h", "5x500s,", ",5x500s", "5x500s,,1x1s", " 5x500s,7", "5X500s", "x5s", "0x5s", "-1x5s", "+1x5s", "1e3x5s", "1000001x5s", "5x500s, 10x1h",
 	"5 x500s", "5x500", "5x", "x", "5x0s", "5x0d0h0m0s", "5x00:00", "5x-3s", "5x5sx5s", "5x1m1h", "5x1h1h", "5x1.5h", "5x1H", "5x5 s", "5xs", "5x1:60", "5x60:00", "5x1:60:00", "5x1:2",
 	"5x1:02:3", "5x:30", "5x1::30", "5x1-24:00:00", "5x1-1:00:00", "5x1-01:00", "5x-01:00:00", "5x1-001:00:00", "5x1:00:00:00", "5x1-00:00:00s",
 	"1x1s,5x99999999999999999999d", "99999999999999999999x1s", "5x99999999999999999999:00", "5x500s\u00a0", "\ufeff5x500s", "5×500s", "５x500s", "\xff\xfe5\x00x\x00",
@@ -236,6 +236,32 @@ func TestThePluginJudgesModelsAsThePlannerDoes(t *testing.T) {
 	}
 	if accepted < 300 || accepted > len(all)-300 {
 		t.Errorf("%d of %d models were accepted: the comparison says little", accepted, len(all))
+	}
+}
+
+// TestALooseRequestIsRefusedWithTheRightForm also shows that a right one with the user's own words is taken.
+func TestALooseRequestIsRefusedWithTheRightForm(t *testing.T) {
+	var jobs []fields
+	var rights []string
+	for loose, right := range evolvetest.Loose() {
+		jobs = append(jobs, fields{"script": "#!/bin/sh\n#EP 1x20s," + loose + "\nsrun hostname\n"}, fields{"script": "#!/bin/sh\n#MOLD 1x3h|" + loose + "\nsrun hostname\n"},
+			fields{"comment": "ep=" + loose}, fields{"spank": "_SLURM_SPANK_OPTION_accordion_ep=" + loose})
+		rights = append(rights, right, right, right, right)
+	}
+	for comment, right := range map[string]string{"ep=2 x 20m, 4 x 1h": "ep=2x20m,4x1h", "ep=5x500s, 10x1h": "ep=5x500s,10x1h", "mold=4 x 2h | 8x70 min": "mold=4x2h|8x1h10m"} {
+		jobs, rights = append(jobs, fields{"comment": comment}), append(rights, right)
+	}
+	for i, got := range submit(t, 1_000_000, jobs) {
+		said, _ := got["user"].(string)
+		_, wrote, _ := strings.Cut(said, "; write ")
+		if got["rc"] != refused || strings.TrimPrefix(wrote, "ep=") != strings.TrimPrefix(rights[i], "ep=") || strings.Contains(said, "\n") {
+			t.Errorf("%v: %v, %q; want it refused with %s", jobs[i], got["rc"], said, rights[i])
+		}
+	}
+	for _, comment := range []string{"ep=2x20m x-ray run", "ep=2x1h 30m", "ep=2x20m 4 x 1h"} {
+		if got := submit(t, 16, []fields{{"comment": comment}})[0]; got["rc"] != int64(0) {
+			t.Errorf("%s: %v, %v; want it taken", comment, got["rc"], got["user"])
+		}
 	}
 }
 

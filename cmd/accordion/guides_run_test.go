@@ -49,12 +49,12 @@ var elsewhere = map[string]string{
 }
 
 // TestTheGuidesCommandsOnFilesRun types what the guides say, as far as it needs nothing but files: each line of a block in a folder that has
-// the log, the accounting and the examples that are spoken of.
+// the log, the accounting and the examples that are spoken of. The README has a test of its own.
 func TestTheGuidesCommandsOnFilesRun(t *testing.T) {
-	scripts, fixtures, ran, used := t.TempDir(), logsOfGuides(t), 0, map[string]bool{}
+	scripts, ran, used := t.TempDir(), 0, map[string]bool{}
 	for _, s := range sayings(t) {
 		calls := commandsIn(t, s.text)
-		if !s.block || len(calls) == 0 || isElsewhere(s.text, calls, used) {
+		if s.guide == "README.md" || !s.block || len(calls) == 0 || isElsewhere(s.text, calls, used) {
 			continue
 		}
 		ran++
@@ -80,6 +80,13 @@ func TestTheGuidesCommandsOnFilesRun(t *testing.T) {
 			}
 		}
 	}
+	runFiles(t, scripts)
+}
+
+// runFiles runs the test scripts of a folder, each where the files are that the guides' lines read.
+func runFiles(t *testing.T, scripts string) {
+	t.Helper()
+	fixtures := logsOfGuides(t)
 	testscript.Run(t, testscript.Params{Dir: scripts, Setup: func(env *testscript.Env) error {
 		env.Setenv("TZ", "UTC")
 		return os.CopyFS(env.WorkDir, os.DirFS(fixtures))
@@ -213,19 +220,24 @@ func TestTheGuidesNameTestsAndScriptsThatExist(t *testing.T) {
 
 func hasTest(t *testing.T, folder, pattern string) bool {
 	t.Helper()
+	named := regexp.MustCompile(`(?m)^func Test\w*(` + strings.ReplaceAll(pattern, "Test", "") + `)`)
+	return named.MatchString(testsOf(t, folder))
+}
+
+// testsOf returns the text of a package's tests.
+func testsOf(t *testing.T, folder string) string {
+	t.Helper()
 	files, err := filepath.Glob(folder + "/*_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := regexp.MustCompile(`(?m)^func Test\w*(` + strings.ReplaceAll(pattern, "Test", "") + `)`)
+	var all strings.Builder
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if named.Match(text) {
-			return true
-		}
+		all.Write(text)
 	}
-	return false
+	return all.String()
 }

@@ -224,6 +224,16 @@ func (lab *Lab) do(patience time.Duration, arguments ...string) error {
 	return nil
 }
 
+// Shell returns a shell that runs the lines in the repository's folder, as an administrator types them there. Calls of the tool, such as
+// ./scripts/slurm-lab serve, are about this lab.
+func (lab *Lab) Shell(ctx context.Context, lines string) *exec.Cmd {
+	c := exec.CommandContext(ctx, "bash", "-e", "-o", "pipefail", "-c", lines)
+	c.Dir = filepath.Dir(filepath.Dir(lab.tool))
+	c.Env = append(append(clean(), since), lab.settings...)
+	c.WaitDelay = 5 * time.Second
+	return c
+}
+
 // Do runs a command of the tool on this lab: "node-kill", "n3"; "serve".
 func (lab *Lab) Do(t testing.TB, arguments ...string) {
 	t.Helper()

@@ -13,6 +13,7 @@
 struct verdict {
 	const char *want;
 	struct span piece;
+	struct span step; /* of which the piece is a part, or it */
 };
 
 static const char step_form[] = "NODESxDURATION, such as 5x500s or 10x1h30m";
@@ -26,14 +27,14 @@ static struct verdict check_step(struct span piece, int64_t *nodes, int64_t *sec
 	struct span digits, lasts = piece;
 
 	if (has_space(piece))
-		return (struct verdict){ unbroken_form, piece };
+		return (struct verdict){ unbroken_form, piece, piece };
 	if (!cut(&lasts, 'x', &digits))
-		return (struct verdict){ step_form, piece };
+		return (struct verdict){ step_form, piece, piece };
 	if (!whole(digits, nodes) || *nodes < 1 || *nodes > MAX_NODES)
-		return (struct verdict){ nodes_form, digits };
+		return (struct verdict){ nodes_form, digits, piece };
 	if (!duration(lasts, seconds))
-		return (struct verdict){ duration_form, lasts };
-	return (struct verdict){ NULL, piece };
+		return (struct verdict){ duration_form, lasts, piece };
+	return (struct verdict){ NULL, piece, { 0 } };
 }
 
 /* check_profile reads one profile, 5x500s,10x1h, and counts its steps. */
@@ -50,11 +51,11 @@ static struct verdict check_profile(struct span text, int *steps)
 			return v;
 		total += seconds;
 		if (total > MAX_TOTAL)
-			return (struct verdict){ "within the longest total, 3650 days", piece };
+			return (struct verdict){ "within the longest total, 3650 days", piece, { 0 } };
 		if (++*steps > MAX_STEPS)
-			return (struct verdict){ "within the 1024 steps that a job may have", piece };
+			return (struct verdict){ "within the 1024 steps that a job may have", piece, { 0 } };
 	} while (more);
-	return (struct verdict){ NULL, text };
+	return (struct verdict){ NULL, text, { 0 } };
 }
 
 /* check_profiles reads alternatives of whole profiles, 2x1h,8x1h|4x40m,16x40m. */
@@ -67,7 +68,7 @@ static struct verdict check_profiles(struct span rest)
 	for (int alternatives = 1;; alternatives++) {
 		more = cut(&rest, '|', &profile);
 		if (alternatives > MAX_CHOICES)
-			return (struct verdict){ "within the 256 alternatives that a job may have", profile };
+			return (struct verdict){ "within the 256 alternatives that a job may have", profile, { 0 } };
 		const struct verdict v = check_profile(profile, &steps);
 		if (v.want || !more)
 			return v;
@@ -82,7 +83,7 @@ static struct verdict check_choices(struct span text)
 	bool more;
 
 	if (is_model(rest)) {
-		struct verdict v = { NULL, rest };
+		struct verdict v = { NULL, rest, { 0 } };
 		v.want = check_model(rest, &v.piece);
 		return v;
 	}
@@ -92,7 +93,7 @@ static struct verdict check_choices(struct span text)
 		if (v.want)
 			return v;
 		if (choices > MAX_CHOICES)
-			return (struct verdict){ "within the 256 configurations that a job may have", piece };
+			return (struct verdict){ "within the 256 configurations that a job may have", piece, { 0 } };
 		if (!more)
 			return v;
 	}
@@ -103,7 +104,7 @@ int request_check(enum request_kind kind, const char *text, char why[REQUEST_WHY
 	const bool evolving = kind == REQUEST_EP;
 	const char *name = evolving ? "evolution profile" : "moldable configurations";
 	const struct span all = { text ? text : "", text ? strlen(text) : 0 };
-	char line[SHOWN_ROOM];
+	char line[SHOWN_ROOM], tidy[TIDY_ROOM];
 
 	if (all.length > MAX_TEXT) {
 		snprintf(why, REQUEST_WHY, "%s, %s is longer than %d bytes: write %s", name, shown(all, line), MAX_TEXT,
@@ -113,7 +114,8 @@ int request_check(enum request_kind kind, const char *text, char why[REQUEST_WHY
 	const struct verdict v = evolving ? check_profiles(all) : check_choices(all);
 	if (!v.want)
 		return 0;
-	snprintf(why, REQUEST_WHY, "%s, column %zu: %s is not %s", name, (size_t)(v.piece.at - all.at) + 1,
-		 shown(v.piece, line), v.want);
+	const bool rather = tidy_step(v.step, tidy);
+	snprintf(why, REQUEST_WHY, "%s, column %zu: %s is not %s%s%s", name, (size_t)(v.piece.at - all.at) + 1,
+		 shown(v.piece, line), v.want, rather ? "; write " : "", rather ? tidy : "");
 	return -1;
 }

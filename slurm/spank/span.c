@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 const char duration_form[] =
 	"a duration above 0 and up to 3650 days: write 500s, 90m, 1h30m, 2d, MM:SS, HH:MM:SS or D-HH:MM:SS";
@@ -106,6 +107,115 @@ bool duration(struct span text, int64_t *seconds)
 {
 	const bool clock = text.length > 0 && memchr(text.at, ':', text.length);
 	return (clock ? clock_time(text, seconds) : units(text, seconds)) && *seconds > 0 && *seconds <= MAX_TOTAL;
+}
+
+/* A unit of time, and the words that users write for it. */
+static const struct {
+	int64_t seconds;
+	const char *words[5];
+} loose_units[] = {
+	{ 86400, { "d", "day", "days" } },
+	{ 3600, { "h", "hr", "hrs", "hour", "hours" } },
+	{ 60, { "m", "min", "mins", "minute", "minutes" } },
+	{ 1, { "s", "sec", "secs", "second", "seconds" } },
+};
+#define LOOSE_UNITS (sizeof loose_units / sizeof *loose_units)
+
+/* loose_unit returns the index of a word's unit, or LOOSE_UNITS. */
+static size_t loose_unit(struct span word)
+{
+	size_t unit = 0;
+
+	for (; unit < LOOSE_UNITS; unit++)
+		for (size_t i = 0; i < 5 && loose_units[unit].words[i]; i++)
+			if (strlen(loose_units[unit].words[i]) == word.length &&
+			    strncasecmp(loose_units[unit].words[i], word.at, word.length) == 0)
+				return unit;
+	return unit;
+}
+
+/* loose_number reads 1, 1.5 or .5 of a unit, in whole seconds. */
+static bool loose_number(struct span text, int64_t unit, int64_t *seconds)
+{
+	struct span places = text, before;
+	int64_t n = 0, part = 0, one = 1;
+	const bool dot = cut(&places, '.', &before);
+
+	if (before.length > 9 || places.length > 6 || before.length + places.length == 0 || (dot && places.length == 0))
+		return false;
+	if ((before.length > 0 && !whole(before, &n)) || (places.length > 0 && !whole(places, &part)))
+		return false;
+	for (size_t i = 0; i < places.length; i++)
+		one *= 10;
+	*seconds = n * unit + part * unit / one;
+	return part * unit % one == 0;
+}
+
+/* front returns what is before the first byte that is not one of the kind, and cuts it off with the white space behind it. */
+static struct span front(struct span *s, bool (*kind)(char))
+{
+	struct span head = *s;
+	for (head.length = 0; head.length < s->length && kind(s->at[head.length]);)
+		head.length++;
+	skip(s, head.length);
+	*s = trimmed(*s);
+	return head;
+}
+
+static bool in_number(char c) { return is_digit(c) || c == '.'; }
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/* loose_duration reads 1.5h, 20 min and 1 H 30 M. */
+static bool loose_duration(struct span text, int64_t *sum)
+{
+	size_t next = 0; /* the largest unit that may still come */
+	int64_t seconds;
+
+	for (*sum = 0; text.length > 0; next++) {
+		const struct span digits = front(&text, in_number);
+		const size_t unit = loose_unit(front(&text, is_letter));
+		if (unit < next || unit == LOOSE_UNITS || !loose_number(digits, loose_units[unit].seconds, &seconds))
+			return false;
+		*sum += seconds;
+		next = unit;
+	}
+	return *sum > 0 && *sum <= MAX_TOTAL;
+}
+
+bool tidy_step(struct span piece, char line[TIDY_ROOM])
+{
+	const size_t all = piece.length;
+	struct span nodes = { piece.at, 0 }, length = piece;
+	int64_t n, seconds;
+	int used;
+
+	while (nodes.length < all && !strchr("xX*\xc3", nodes.at[nodes.length]))
+		nodes.length++;
+	skip(&length, nodes.length);
+	if (length.length > 1 && memcmp(length.at, "\xc3\x97", 2) == 0)
+		skip(&length, 2);
+	while (length.length > 0 && *length.at && strchr("xX*", *length.at))
+		skip(&length, 1);
+	if (all > SHOWN || nodes.length + length.length == all)
+		return false;
+	nodes = trimmed(nodes);
+	length = trimmed(length);
+	if (!whole(nodes, &n) || n < 1 || n > MAX_NODES)
+		return false;
+	used = snprintf(line, TIDY_ROOM, "%.*sx", (int)nodes.length, nodes.at);
+	if (duration(length, &seconds)) {
+		snprintf(line + used, TIDY_ROOM - used, "%.*s", (int)length.length, length.at);
+	} else if (loose_duration(length, &seconds)) {
+		for (size_t i = 0; i < LOOSE_UNITS; i++) {
+			const int64_t each = seconds / loose_units[i].seconds;
+			if (each > 0)
+				used += snprintf(line + used, TIDY_ROOM - used, "%lld%s", (long long)each, loose_units[i].words[0]);
+			seconds %= loose_units[i].seconds;
+		}
+	} else {
+		return false;
+	}
+	return strlen(line) != all || memcmp(line, piece.at, all) != 0;
 }
 
 bool decimal(struct span text, int64_t least, int64_t most, int64_t *millionths)

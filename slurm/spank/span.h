@@ -47,6 +47,13 @@ extern const char duration_form[];
 /* duration reads seconds, 1 to MAX_TOTAL: 2d, 1h30m, 500s, or Slurm's MM:SS, HH:MM:SS and D-HH:MM:SS. */
 bool duration(struct span text, int64_t *seconds);
 
+#define TIDY_ROOM 64
+
+/* tidy_step writes into line how a piece of at most SHOWN bytes, such as 8X1h, 2 x 20min or 4*1.5h, is written: 8x1h. It is for
+ * messages. It reports false for what it does not understand, and for what is written like that. core/loose.go has the
+ * same; a test compares the two. */
+bool tidy_step(struct span piece, char line[TIDY_ROOM]);
+
 /* shown quotes foreign text for one line: printable ASCII, and cut when it is long. It returns line. */
 const char *shown(struct span piece, char line[SHOWN_ROOM]);
 

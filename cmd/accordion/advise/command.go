@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/user"
 	"strings"
 
@@ -149,7 +150,11 @@ func (f *flags) run(cmd *cobra.Command, job string) error {
 	}
 	var s *supposed
 	if f.whatIf.on {
-		if s, err = f.whatIf.suppose(cmd.Context(), heard, &report, o, f.html != ""); err != nil {
+		s, err = f.whatIf.suppose(cmd.Context(), heard, &report, o, f.html != "")
+		if stop := (*stopped)(nil); errors.As(err, &stop) {
+			return f.interrupted(cmd.OutOrStdout(), &report, heard, stop)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -170,6 +175,20 @@ func (f *flags) run(cmd *cobra.Command, job string) error {
 	}
 	_, err = fmt.Fprint(cmd.OutOrStdout(), text)
 	return err
+}
+
+// interrupted writes the advice, which was made before the what-if was interrupted, and how much of that was done. JSON and pages are whole
+// or not there.
+func (f *flags) interrupted(out io.Writer, report *advise.Report, h *heard, stop *stopped) error {
+	text := table(report, h, f.top)
+	if f.json {
+		out, text = io.Discard, ""
+	}
+	page := ""
+	if f.html != "" {
+		page = "; " + f.html + " was not written"
+	}
+	return command.Stop(out, text, "%v%s", stop, page)
 }
 
 // caution tells on standard error what is missing in what was read.

@@ -122,7 +122,7 @@ func (f *whatIfFlags) suppose(ctx context.Context, h *heard, report *advise.Repo
 	}
 	cases, err := replays(ctx, s, policies)
 	if err != nil {
-		return nil, interrupted(fmt.Errorf("advise: --what-if: %w", err))
+		return nil, fmt.Errorf("advise: --what-if: %w", err)
 	}
 	s.result, s.replays = whatif.Compare(cases, s.with.Tells, whatif.Bootstrap{Seed: f.seed}), true
 	return s, nil
@@ -142,6 +142,23 @@ func (f *whatIfFlags) site(h *heard) (site *workload.Selected, inUse bool, err e
 	return site, inUse, err
 }
 
+// stopped is the error of a what-if that was interrupted: how many replays were done.
+type stopped struct{ done, of int }
+
+func (e *stopped) Error() string {
+	return fmt.Sprintf("%d of %d replays of the jobs done", e.done, e.of)
+}
+
+// stoppedAfter returns the error of the jobs' replays, as they were or with lines, when some were done before. Both have the same number of
+// policies.
+func stoppedAfter(before, policies int, err error) error {
+	if i := (*compare.InterruptedError)(nil); errors.As(err, &i) {
+		done, _ := i.Count()
+		return &stopped{before + done, 2 * policies}
+	}
+	return err
+}
+
 // replays are those of the jobs as they were, and with the lines, under each policy.
 func replays(ctx context.Context, s *supposed, policies []policy.Policy) ([]whatif.Case, error) {
 	each := len(s.site.Jobs) * len(policies)
@@ -155,11 +172,11 @@ func replays(ctx context.Context, s *supposed, policies []policy.Policy) ([]what
 	}
 	was, err := compare.Replay(ctx, s.site.Workload, policies, after(0))
 	if err != nil {
-		return nil, err
+		return nil, stoppedAfter(0, len(policies), err)
 	}
 	with, err := compare.Replay(ctx, s.with.Workload, policies, after(each))
 	if err != nil {
-		return nil, err
+		return nil, stoppedAfter(len(policies), len(policies), err)
 	}
 	var cases []whatif.Case
 	for i, p := range policies {

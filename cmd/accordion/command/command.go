@@ -5,6 +5,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -40,6 +41,15 @@ const statusInterrupted = 130
 
 // Interrupted marks an error as that of a command that was interrupted: exit status 130.
 func Interrupted(err error) error { return ExitError{Status: statusInterrupted, Err: err} }
+
+// Stop writes what a command had done when it was interrupted, and returns that as its error: exit status 130.
+func Stop(out io.Writer, text, format string, values ...any) error {
+	done := fmt.Errorf("interrupted: "+format, values...)
+	if _, err := fmt.Fprintln(out, text+done.Error()); err != nil {
+		return err
+	}
+	return Interrupted(done)
+}
 
 // NoArguments refuses arguments as a mistake of the command line.
 func NoArguments(cmd *cobra.Command, args []string) error {

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -59,6 +60,9 @@ A workload file has one job per line: WHEN USER NAME WHAT WORK%. WHAT is ep=2x4m
 			defer o.Web.Close()
 		}
 		g, err := Play(cmd.Context(), o)
+		if stopped := (*InterruptedError)(nil); errors.As(err, &stopped) {
+			return command.Stop(cmd.OutOrStdout(), "", "%d of %d jobs have ended; %s was not written", stopped.Ended, stopped.Jobs, *out)
+		}
 		if err != nil {
 			return err
 		}

@@ -128,6 +128,15 @@ func TestAnInterruptedPlayEnds(t *testing.T) {
 	if _, err := Play(ctx, Options{Jobs: jobs, Nodes: 16, Speed: 60}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that it was cancelled", err)
 	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Minute)
+		defer cancel()
+		_, err = Play(ctx, Options{Jobs: jobs, Nodes: 16, Clock: adapter.Wall{}})
+	})
+	stopped := (*InterruptedError)(nil)
+	if !errors.As(err, &stopped) || stopped.Ended == 0 || stopped.Ended >= stopped.Jobs || stopped.Jobs != len(jobs) {
+		t.Errorf("after half an hour: %v, want that some of %d jobs have ended", err, len(jobs))
+	}
 }
 
 func TestWorkloadsAreReadOrRefusedWithTheirLine(t *testing.T) {

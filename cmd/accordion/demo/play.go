@@ -91,9 +91,37 @@ func Play(ctx context.Context, o Options) (g chart.Gantt, err error) {
 	}
 	defer st.system.Close()
 	if err := st.play(ctx); err != nil {
+		if ctx.Err() != nil {
+			err = st.interrupted(ctx.Err())
+		}
 		return g, err
 	}
 	return st.chart()
+}
+
+// InterruptedError is returned for a play whose context ended before its last job did.
+type InterruptedError struct {
+	Ended, Jobs int // how many jobs had ended, and of how many
+	err         error
+}
+
+// Error implements error.
+func (e *InterruptedError) Error() string {
+	return fmt.Sprintf("interrupted: %d of %d jobs have ended", e.Ended, e.Jobs)
+}
+
+// Unwrap returns why the context ended.
+func (e *InterruptedError) Unwrap() error { return e.err }
+
+// interrupted counts the workload's jobs that have ended.
+func (st *stage) interrupted(why error) error {
+	e := &InterruptedError{Jobs: len(st.options.Jobs), err: why}
+	for _, r := range st.system.Jobs() {
+		if r.Kind != "expander" && !r.End.IsZero() {
+			e.Ended++
+		}
+	}
+	return e
 }
 
 // sweep is how often the demonstration's batch system enforces limits, and so how long an ordinary job may hold its

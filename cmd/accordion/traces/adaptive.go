@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"accordion/cmd/accordion/command"
@@ -64,10 +63,12 @@ The same seed gives the same figures on every machine, except for times. docs/ad
 				return err
 			}
 		}
-		var over func()
-		e.Done, over = bar(e.Work(names...), progressbar.OptionSetDescription("workloads"))
-		data, err := e.Run(cmd.Context(), names...)
-		over()
+		var data *adaptive.Data
+		err := experiment(cmd, e.Work(names...), "workloads", asJSON, func(done func(int)) (err error) {
+			e.Done = done
+			data, err = e.Run(cmd.Context(), names...)
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("paper adaptive: %w", err)
 		}

@@ -120,10 +120,8 @@ func (f *compareFlags) partial(out io.Writer, w *selectedLog, stopped *compare.I
 	if len(names) > 0 {
 		text += compare.Text(names, metrics, stopped.Done[0])
 	}
-	if _, err := io.WriteString(out, text+stopped.Error()+"\n"); err != nil {
-		return err
-	}
-	return command.Interrupted(stopped)
+	done, of := stopped.Count()
+	return command.Stop(out, text, "%d of %d policies done", done, of)
 }
 
 // save writes the report, and each policy's files, all of it or nothing.

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"accordion/cmd/accordion/command"
@@ -105,10 +104,12 @@ for times. docs/delegated.md explains the readings of the paper, and the gaps in
 		if e.Usable, err = usableJobs(*trace); err != nil {
 			return err
 		}
-		var over func()
-		e.Done, over = bar(e.Work(names...), progressbar.OptionSetDescription("runs"))
-		data, err := e.Run(cmd.Context(), names...)
-		over()
+		var data *figures.Data
+		err = experiment(cmd, e.Work(names...), "runs", asJSON, func(done func(int)) (err error) {
+			e.Done = done
+			data, err = e.Run(cmd.Context(), names...)
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("paper delegated: %w", err)
 		}

@@ -1,10 +1,10 @@
 package traces
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/schollz/progressbar/v3"
@@ -74,7 +74,12 @@ The same seed gives the same figures on every machine, except for the schedulers
 		} else if cmd.Flags().Changed("evals") {
 			return command.Usage(fmt.Errorf("paper evolving: --evals is for --search"))
 		}
-		rows, err := withProgress(cmd.Context(), &e)
+		var rows []paper.Row
+		err := experiment(cmd, e.Work(), "tests", asJSON, func(done func(int)) (err error) {
+			e.Done = done
+			rows, err = e.Run(cmd.Context())
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("paper evolving: %w", err)
 		}
@@ -89,10 +94,23 @@ The same seed gives the same figures on every machine, except for the schedulers
 	return c
 }
 
-// withProgress runs the experiment, with a bar on standard error when that is a terminal.
-func withProgress(ctx context.Context, e *paper.Evolving) ([]paper.Row, error) {
-	var over func()
-	e.Done, over = bar(e.Work(), progressbar.OptionSetDescription("tests"))
-	defer over()
-	return e.Run(ctx)
+// experiment runs an experiment, with a bar on standard error when that is a terminal. When it is interrupted it writes how much of the
+// work was done, unless standard output is for JSON.
+func experiment(cmd *cobra.Command, work int, parts string, asJSON bool, run func(done func(int)) error) error {
+	draw, over := bar(work, progressbar.OptionSetDescription(parts))
+	done := 0
+	err := run(func(n int) {
+		if done = n; draw != nil {
+			draw(n)
+		}
+	})
+	over()
+	if err == nil || cmd.Context().Err() == nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	if asJSON {
+		out = io.Discard
+	}
+	return command.Stop(out, "", "%d of %d %s done", done, work, parts)
 }

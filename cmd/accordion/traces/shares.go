@@ -48,15 +48,11 @@ func (f *compareFlags) side(cmd *cobra.Command, path string, policies []policy.P
 		})
 		if stopped := (*compare.InterruptedError)(nil); errors.As(err, &stopped) {
 			over()
-			stop := fmt.Errorf("interrupted: %d of %d replays of the log done", i, len(cases))
 			text := w.String() + "; " + f.drawn() + "\n"
 			if i > 0 {
 				text += compare.Shares(f.names, cases[:i])
 			}
-			if _, err := fmt.Fprintln(cmd.OutOrStdout(), text+stop.Error()); err != nil {
-				return err
-			}
-			return command.Interrupted(stop)
+			return command.Stop(cmd.OutOrStdout(), text, "%d of %d replays of the log done", i, len(cases))
 		}
 		if err != nil {
 			return fmt.Errorf("comparing policies on %s: %w", w.Name, err)

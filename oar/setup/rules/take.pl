@@ -63,20 +63,43 @@ my $accordion_end = bless(sub { push(@{$type_list}, splice(@accordion_types)) },
         }
         return 0;
     };
+    # Rewrites 8X1h, 2 x 20min or 4*1.5h as NODESxDURATION, for messages: what is read is NODESxDURATION only. "" for what it does not
+    # understand, and for what needs no rewriting. core/loose.go has the same; a test compares the two.
+    my $blank = qr/[ \t\r\n\x0b\x0c]*/;
+    my %unit = (map({ $_ => [1, 86400] } qw(d day days)), map({ $_ => [2, 3600] } qw(h hr hrs hour hours)),
+        map({ $_ => [3, 60] } qw(m min mins minute minutes)), map({ $_ => [4, 1] } qw(s sec secs second seconds)));
+    my $tidy = sub {
+        my ($piece) = @_;
+        my ($nodes, $length) = $piece =~ /\A$blank([0-9]+)$blank(?:\xc3\x97)?[xX*]*$blank(.*?)$blank\z/s or return '';
+        $piece =~ /[xX*]|\xc3\x97/ && length($piece) <= 40 && $number->($nodes) >= 1 && $number->($nodes) <= $most_nodes or return '';
+        if ($seconds->($length) < 1) {
+            my ($rest, $sum, $last) = (lc($length), 0, 0);
+            while ($rest =~ s/\A([0-9]{0,9})(?:\.([0-9]{1,6}))?$blank([a-z]+)$blank//) {
+                my ($whole, $places, $unit) = ($1, $2 // '', $unit{$3});
+                "$whole$places" ne '' && $unit && $unit->[0] > $last or return '';
+                my ($part, $one) = ("0$places" * $unit->[1], 10**length($places));
+                $part % $one == 0 or return '';
+                ($sum, $last) = ($sum + "0$whole" * $unit->[1] + $part / $one, $unit->[0]);
+            }
+            $rest eq '' && $sum > 0 && $sum <= $longest or return '';
+            $length = join('', map({ my $n = int($sum / $_->[1]); $sum -= $n * $_->[1]; $n ? $n . $_->[0] : () } ['d', 86400], ['h', 3600], ['m', 60], ['s', 1]));
+        }
+        return $seconds->($length) <= $longest && "${nodes}x$length" ne $piece ? "; write ${nodes}x$length" : '';
+    };
     # Gives the least and the most nodes of a profile, and its seconds.
     my $read = sub {
         my ($where, $text, $column) = @_;
         my ($least, $most, $total);
         foreach my $piece ($text eq '' ? ('') : split(/,/, $text, -1)) {
-            my $wrong = sub { $accordion_refuse->("${where}evolution profile, column $_[0]: ", $shown->($_[1]), " is not $_[2]") };
+            my $wrong = sub { $accordion_refuse->("${where}evolution profile, column $_[0]: ", $shown->($_[1]), " is not $_[2]", $_[3] ? $tidy->($piece) : '') };
             $piece !~ /[ \t\r\n\x0b\x0c]/
-                or $wrong->($column, $piece, 'NODESxDURATION: no blanks after the comma or anywhere else, as in 5x500s,10x1h');
+                or $wrong->($column, $piece, 'NODESxDURATION: no blanks after the comma or anywhere else, as in 5x500s,10x1h', 1);
             my ($nodes, $length) = $piece =~ /\A([^x]*)x(.*)\z/s
-                or $wrong->($column, $piece, 'NODESxDURATION, such as 5x500s or 10x1h30m');
+                or $wrong->($column, $piece, 'NODESxDURATION, such as 5x500s or 10x1h30m', 1);
             my $n = $nodes =~ /\A[0-9]+\z/ ? $number->($nodes) : 0;
-            $n >= 1 && $n <= $most_nodes or $wrong->($column, $nodes, "a number of nodes from 1 to $most_nodes, as in 5x500s");
+            $n >= 1 && $n <= $most_nodes or $wrong->($column, $nodes, "a number of nodes from 1 to $most_nodes, as in 5x500s", 1);
             my $s = $seconds->($length);
-            $s >= 1 && $s <= $longest or $wrong->($column + length($nodes) + 1, $length, $duration);
+            $s >= 1 && $s <= $longest or $wrong->($column + length($nodes) + 1, $length, $duration, 1);
             $total += $s;
             $total <= $longest or $wrong->($column, $piece, 'within the longest total, 3650 days');
             $least = $n if !defined($least) || $n < $least;

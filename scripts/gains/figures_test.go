@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+)
+
+// judged is the log whose figures are computed again: the smallest one.
+const judged = "KTH-SP2"
+
+// realLogs returns the folder of the real logs: ACCORDION_TRACES, else ../shared/traces next to the repository.
+func realLogs() string {
+	return cmp.Or(os.Getenv("ACCORDION_TRACES"), filepath.Join("..", "..", "..", "shared", "traces"))
+}
+
+// ofTheRepository returns the text of a file.
+func ofTheRepository(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// section returns what docs/gains.md has of one log: its tables, and its rows among the losses.
+func section(page, name string) []string {
+	var found []string
+	inside := false
+	for line := range strings.Lines(page) {
+		if strings.HasPrefix(line, "#") {
+			inside = line == "### "+name+"\n"
+		}
+		if inside || strings.Contains(line, "` | "+name+" | ") {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+// bars returns the bars of a chart: how long each is, in percent of the axis.
+func bars(t *testing.T, svg string) map[string]float64 {
+	t.Helper()
+	number := func(text string) float64 {
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	axis := regexp.MustCompile(`d="M([\d.]+),([\d.]+)L([\d.]+),([\d.]+)" style="fill:none;stroke:#000000`).FindStringSubmatch(svg)
+	names := regexp.MustCompile(`font-size:9px">([^<]*[^\d<][^<]*)</text>`).FindAllStringSubmatch(svg, -1)
+	paths := regexp.MustCompile(`d="M([\d.]+),[\d.]+L[\d.]+,[\d.]+L([\d.]+),[\d.]+L[\d.]+,[\d.]+Z" style="fill:#0072B2"`).FindAllStringSubmatch(svg, -1)
+	if axis == nil || len(names) != len(paths) || len(names) == 0 {
+		t.Fatalf("the chart has the axis %q, %d names and %d bars", axis, len(names), len(paths))
+	}
+	found := map[string]float64{}
+	for i, p := range paths {
+		found[names[i][1]] = 100 * (number(p[2]) - number(p[1])) / (number(axis[3]) - number(axis[1]))
+	}
+	return found
+}
+
+// TestTheFiguresOfOneLogAreAsComputed replays one log as `go run ./scripts/gains` does. Its tables and losses in docs/gains.md, and its bar in
+// the chart, are those figures.
+func TestTheFiguresOfOneLogAreAsComputed(t *testing.T) {
+	i := slices.IndexFunc(logs, func(l log) bool { return l.name == judged })
+	if _, err := os.Stat(filepath.Join(realLogs(), logs[i].file)); err != nil {
+		t.Skipf("the log of %s is not there (%v): set ACCORDION_TRACES to the folder where scripts/fetch-traces put it", judged, err)
+	}
+	t.Setenv("ACCORDION_TRACES", realLogs())
+	out := filepath.Join(t.TempDir(), "gains.md")
+	if err := run(t.Context(), judged, 3, "", out); err != nil {
+		t.Fatal(err)
+	}
+	computed, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := section(string(computed), judged)
+	if len(want) < 20 {
+		t.Fatalf("only %q was computed", want)
+	}
+	if diff := gocmp.Diff(want, section(ofTheRepository(t, "docs/gains.md"), judged)); diff != "" {
+		t.Errorf("docs/gains.md has other figures of %s (-computed +docs/gains.md):\n%s", judged, diff)
+	}
+	drawn, err := os.ReadFile(filepath.Join(filepath.Dir(out), "gains.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, got := bars(t, string(drawn))[judged], bars(t, ofTheRepository(t, "docs/gains.svg"))[judged]; math.Abs(want-got) > 0.05 {
+		t.Errorf("docs/gains.svg has a bar of %.2f %% for %s, computed are %.2f %%", got, judged, want)
+	}
+}
+
+// TestTheReadmesGainIsThatOfTheChart holds the README's sentence, and the first one of docs/gains.md, against the bars of docs/gains.svg.
+func TestTheReadmesGainIsThatOfTheChart(t *testing.T) {
+	least, most, all := math.Inf(1), math.Inf(-1), bars(t, ofTheRepository(t, "docs/gains.svg"))
+	for _, percent := range all {
+		least, most = min(least, 100-percent), max(most, 100-percent)
+	}
+	inWords := []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"}[len(all)]
+	for file, want := range map[string][]string{
+		"README.md": {
+			fmt.Sprintf("the mean wait of all jobs falls by %.0f to %.0f %% on %s real workload logs (policy `%s`)", least, most, inWords, headlinePolicy),
+			fmt.Sprintf("If %d %% of the jobs say how they evolve", headlineShare),
+			fmt.Sprintf("under EASY back-filling, for %s logs](docs/gains.svg)", inWords),
+		},
+		"docs/gains.md": {fmt.Sprintf("cuts the mean wait of all jobs by %.0f to %.0f %% on %d real logs (", least, most, len(all))},
+	} {
+		text := strings.Join(strings.Fields(ofTheRepository(t, file)), " ")
+		for _, sentence := range want {
+			if !strings.Contains(text, sentence) {
+				t.Errorf("%s does not say %q", file, sentence)
+			}
+		}
+	}
+}
+
+func TestBarsAreReadAsTheyWereDrawn(t *testing.T) {
+	all := append(cases("KTH-SP2", 1), cases("Curie", 1)...)
+	for i := range all {
+		for p := range policies {
+			all[i].Metrics[p] = with(100, 100)
+		}
+		if all[i].Log == "Curie" {
+			all[i].Metrics[5] = with(25, 25)
+		}
+	}
+	var svg bytes.Buffer
+	if err := drawHeadlines(&svg, all); err != nil {
+		t.Fatal(err)
+	}
+	found := bars(t, svg.String())
+	if len(found) != 2 || math.Abs(found["KTH-SP2"]-100) > 0.05 || math.Abs(found["Curie"]-25) > 0.05 {
+		t.Errorf("the bars are read as %v, want 100 for KTH-SP2 and 25 for Curie", found)
+	}
+}

@@ -1,0 +1,54 @@
+package scripts_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// typed runs a command of the README, as printed, in a folder that has the repository's scripts, and returns the folder.
+func typed(t *testing.T, line string) string {
+	t.Helper()
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("gcc is not installed: the program needs a C compiler")
+	}
+	folder := t.TempDir()
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(here, filepath.Join(folder, "scripts")); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), "sh", "-e", "-c", line)
+	c.Dir = folder
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", line, err, out)
+	}
+	return folder
+}
+
+func TestTheDemoRunsAsPrinted(t *testing.T) {
+	t.Parallel() // it plays for a minute, and hardly computes
+	page, err := os.ReadFile(filepath.Join(typed(t, "./scripts/demo"), "accordion-demo.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"ep=", "mold="} {
+		if !strings.Contains(string(page), part) {
+			t.Errorf("the page has no %s", part)
+		}
+	}
+}
+
+func TestPackageRunsAsPrinted(t *testing.T) {
+	t.Parallel()
+	folder := typed(t, "scripts/package")
+	for _, name := range []string{"accordion_*.deb", "accordion-controller_*.deb", "accordion-slurm_*.deb"} { // those that docs/start.md installs
+		if found, err := filepath.Glob(filepath.Join(folder, "dist", name)); err != nil || len(found) != 1 {
+			t.Errorf("dist/%s is %q, error %v", name, found, err)
+		}
+	}
+}
