@@ -25,7 +25,7 @@ A workload file has one job per line: WHEN USER NAME WHAT WORK%. WHAT is ep=2x4m
 4x9m (rigid). WORK is the real run time, in percent of the requested time.`,
 		Args: command.NoArguments,
 	}
-	speed := c.Flags().Int("speed", 90, "speed of the demo, as a multiple of real time")
+	speed := c.Flags().Int("speed", 90, "speed of the demo, as a multiple of real time; slower on a busy machine")
 	out := c.Flags().StringP("out", "o", "accordion-demo.html", "the page to write")
 	command.Output(c, "out", command.AFile)
 	nodes := c.Flags().Int("nodes", 16, "nodes of the machine")

@@ -35,7 +35,7 @@ type Options struct {
 	Jobs  []Job
 	Nodes int           // of the machine
 	Speed int           // how many times as fast as the wall clock; used when Clock is nil
-	Clock adapter.Clock // nil: adapter.Quick at Speed
+	Clock adapter.Clock // nil: one at Speed, which stands still while the machine is busy with other work
 	Show  io.Writer     // where it is shown while it is played; nil: nowhere
 	Log   hclog.Logger  // the sidecar's; nil: none
 	Web   net.Listener  // where a browser sees it while it is played; nil: nowhere
@@ -75,7 +75,11 @@ func Play(ctx context.Context, o Options) (g chart.Gantt, err error) {
 	}
 	st := &stage{options: o, clock: o.Clock, calls: make(chan session.Call)}
 	if st.clock == nil {
-		st.clock = adapter.Quick{Begin: time.Now(), Factor: o.Speed}
+		clock := newSteadyClock(time.Now(), o.Speed)
+		ctx, stop := context.WithCancel(context.Background()) // the batch system waits on it until it is closed
+		defer stop()
+		go clock.run(ctx)
+		st.clock = clock
 	}
 	if st.journal, err = journal.Open(o.Journal); err != nil {
 		return g, err
@@ -157,7 +161,7 @@ func (st *stage) play(ctx context.Context) error {
 		Settings: managed.Settings{
 			Cluster: "demo", Interval: 5 * time.Second, Policy: queue.Repeated{Limit: evolve.Twice, Compact: true}, StartLead: 3, Protect: 16, Guard: int64(sweep / time.Second),
 			Advance: true, Deadline: 5 * time.Minute,
-			// More patience than by default: a second in which this machine does something else is a minute or two here.
+			// More patience than by default: a job of the bundled workload is late, and is to end by itself.
 			Overrun: managed.Overrun{Share: 0.25, Least: 180, Grace: 120},
 		},
 	})

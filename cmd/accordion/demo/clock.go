@@ -1,0 +1,126 @@
+package demo
+
+import (
+	"container/heap"
+	"context"
+	"math"
+	"runtime/metrics"
+	"sync"
+	"time"
+)
+
+// tick is how often the demonstration's clock moves, mostAtOnce how much of the wall's time one move
+// counts, and mostHeld how long the clock waits for what this process is doing.
+const (
+	tick       = time.Millisecond
+	mostAtOnce = 2 * tick
+	mostHeld   = time.Second
+)
+
+// steadyClock is a clock that runs faster than the wall clock and stands still while this process
+// works, or waits for a processor or the disk. At 90 times the speed a machine that is busy with
+// other work for 0.1 s would otherwise delay a growth by 9 s, and break its promise. So a busy
+// machine makes the demonstration take longer, and changes nothing in it.
+type steadyClock struct {
+	factor int
+	idle   func() bool // nothing in this process has to be done before time goes on
+	ticked time.Time   // on the wall's clock
+	held   time.Time   // since when it stands still, on the wall's clock; zero: it moves
+
+	mu     sync.Mutex
+	now    time.Time
+	timers timers
+}
+
+func newSteadyClock(begin time.Time, factor int) *steadyClock {
+	return &steadyClock{factor: factor, idle: idleProcess(), now: begin, ticked: begin}
+}
+
+// idleProcess returns a function that reports whether all goroutines but its caller wait. Some stay in
+// a system call forever, such as the one that waits for signals: the fewest that it ever saw there
+// count as waiting.
+func idleProcess() func() bool {
+	counts := []metrics.Sample{
+		{Name: "/sched/goroutines/running:goroutines"}, {Name: "/sched/goroutines/runnable:goroutines"}, {Name: "/sched/goroutines/not-in-go:goroutines"},
+	}
+	forever := uint64(math.MaxUint64)
+	return func() bool {
+		metrics.Read(counts)
+		outside := counts[2].Value.Uint64()
+		forever = min(forever, outside)
+		return counts[0].Value.Uint64() <= 1 && counts[1].Value.Uint64() == 0 && outside == forever
+	}
+}
+
+// run moves the clock until ctx ends.
+func (c *steadyClock) run(ctx context.Context) {
+	t := time.NewTicker(tick)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			c.tick(time.Now())
+		}
+	}
+}
+
+// tick adds the wall's time since the tick before, mostAtOnce at most, unless this process works. It
+// ends the waits that it reaches.
+func (c *steadyClock) tick(wall time.Time) {
+	passed := min(wall.Sub(c.ticked), mostAtOnce)
+	c.ticked = wall
+	if !c.idle() {
+		if c.held.IsZero() {
+			c.held = wall
+		}
+		if wall.Sub(c.held) < mostHeld {
+			return
+		}
+	}
+	c.held = time.Time{}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(passed * time.Duration(c.factor))
+	for len(c.timers) > 0 && !c.timers[0].at.After(c.now) {
+		heap.Pop(&c.timers).(timer).ends <- c.now
+	}
+}
+
+// Now implements adapter.Clock.
+func (c *steadyClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// After implements adapter.Clock.
+func (c *steadyClock) After(d time.Duration) <-chan time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ends := make(chan time.Time, 1)
+	heap.Push(&c.timers, timer{c.now.Add(max(d, 0)), ends})
+	return ends
+}
+
+// timer is one wait.
+type timer struct {
+	at   time.Time
+	ends chan<- time.Time
+}
+
+// timers is a heap of waits, the one that ends first on top.
+type timers []timer
+
+func (t timers) Len() int           { return len(t) }
+func (t timers) Less(i, j int) bool { return t[i].at.Before(t[j].at) }
+func (t timers) Swap(i, j int)      { t[i], t[j] = t[j], t[i] }
+func (t *timers) Push(x any)        { *t = append(*t, x.(timer)) }
+
+func (t *timers) Pop() any {
+	last := len(*t) - 1
+	x := (*t)[last]
+	*t = (*t)[:last]
+	return x
+}
