@@ -28,8 +28,8 @@ export class Gantt {
     this.rects = rects;
     this.left = left;
     if (!this.length) this.length = this.fitting(now);
-    const nodes = feed.state.nodes.length;
-    this.canvas.style.height = Math.round(HEAD + AXIS + Math.min(Math.max(nodes * (nodes <= 24 ? 16 : 10), 120), innerWidth < 700 ? 360 : 520)) + "px";
+    const nodes = feed.state.nodes.length, lanes = rects.reduce((most, r) => Math.max(most, 1 / (r.bottom - r.top)), 1); // of jobs that share a node
+    this.canvas.style.height = Math.round(HEAD + AXIS + Math.min(Math.max(nodes * lanes * (nodes <= 24 ? 16 : 10), 120), innerWidth < 700 ? 360 : 520)) + "px";
     this.draw();
   }
 
@@ -177,7 +177,7 @@ export class Gantt {
 
   edges(r) {
     const { left, right } = this.box;
-    let x0 = Math.max(this.x(r.from), left - 4), x1 = Math.min(this.x(r.to), right + 4), y0 = this.y(r.first), y1 = this.y(r.last + 1);
+    let x0 = Math.max(this.x(r.from), left - 4), x1 = Math.min(this.x(r.to), right + 4), y0 = this.y(r.top), y1 = this.y(r.bottom);
     if (x1 - x0 > 2) [x0, x1] = [Math.round(x0), Math.round(x1)];
     if (y1 - y0 > 2) [y0, y1] = [Math.round(y0), Math.round(y1)];
     return [x0, y0, Math.max(0.5, x1 - x0), Math.max(0.5, y1 - y0)];
@@ -240,10 +240,10 @@ export class Gantt {
 
   find(x, y) {
     if (!this.box || x < this.box.left || x > this.box.right || y < this.box.top || y > this.box.bottom) return null;
-    const t = this.time(x), row = Math.floor((y - this.box.top) / this.high);
+    const t = this.time(x), row = (y - this.box.top) / this.high;
     for (let i = this.rects.length - 1; i >= 0; i--) {
       const r = this.rects[i];
-      if (r.first <= row && row <= r.last && r.from <= t && t < r.to) return r;
+      if (r.top <= row && row < r.bottom && r.from <= t && t < r.to) return r;
     }
     return null;
   }

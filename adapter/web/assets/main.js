@@ -5,7 +5,7 @@ import { Gantt } from "./gantt.js";
 import { NodeMap } from "./nodes.js";
 import { Queue } from "./queue.js";
 import { readTheme, theme, tint } from "./theme.js";
-import { away, clock, count, el, jobLink, kindName, span, who } from "./words.js";
+import { away, clock, count, el, hosts, jobLink, kindName, span, who } from "./words.js";
 
 const user = new URLSearchParams(location.search).get("user") || "";
 const chosen = job => !user || job.user === user;
@@ -30,7 +30,7 @@ function headline() {
   document.title = title + (user ? where : "") + " · Accordion";
   const kicker = document.querySelector(".kicker");
   if (user) kicker.replaceChildren(el("a", { href: "./" }, "Accordion" + where + ": everybody"));
-  const mine = state.jobs.filter(chosen), hold = mine.filter(j => j.holds), held = hold.reduce((n, j) => n + j.size, 0);
+  const mine = state.jobs.filter(chosen), hold = mine.filter(j => j.holds), held = new Set(hold.flatMap(j => hosts(j.nodes))).size; // jobs may share nodes
   byId("sum").textContent = (user ? "" : count(state.nodes.length, "node") + " · ") + count(hold.length, "job") + " on " + count(held, "node") + " · " + (mine.length - hold.length).toLocaleString("en") + " wait" +
     (state.all ? " · every job is planned" : "");
   byId("soft").hidden = !state.soft;
