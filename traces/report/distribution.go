@@ -121,7 +121,11 @@ func (r *Report) means(q quantity, by classing, title, about string) classes {
 	}
 	for class, n := range counts {
 		if n > 0 {
-			out.Classes, out.Counts = append(out.Classes, strings.ReplaceAll(by.Names[class], "-", dash)+by.unit), append(out.Counts, n)
+			unit := by.unit
+			if by.Names[class] == "1" {
+				unit = strings.TrimSuffix(unit, "s")
+			}
+			out.Classes, out.Counts = append(out.Classes, strings.ReplaceAll(by.Names[class], "-", dash)+unit), append(out.Counts, n)
 		}
 	}
 	for p := range r.Replays {

@@ -400,3 +400,26 @@ func TestRealJobsAreToldOfByNameAndPromise(t *testing.T) {
 	}
 	p.Quiet()
 }
+
+// Jobs that had a node at the same time have a part of its row each.
+func TestJobsThatSharedNodesAreAllSeen(t *testing.T) {
+	r := named()
+	for i, held := range [][]replay.Stretch{
+		{{From: 10, To: 100, Nodes: replay.Nodes{{First: 0, Last: 0}}}},
+		{{From: 10, To: 50, Nodes: replay.Nodes{{First: 0, Last: 2}}}, {From: 50, To: 110, Nodes: replay.Nodes{{First: 0, Last: 3}}}},
+	} {
+		o := &r.Replays[0].Result.Outcomes[i]
+		r.Replays[0].Held[i], o.Start, o.End = held, 10, held[len(held)-1].To
+	}
+	p := open(t, r)
+	c := p.chart()
+	var seen []string // from top to bottom of the first row
+	for part := range 4 {
+		p.point(c.Left+(70-c.From)/(c.To-c.From)*c.Width, c.Top+(float64(part)+0.5)/4*c.Height/4)
+		seen = append(seen, browser.Ask[string](p.Tab, `document.getElementById("tip").dataset.job`))
+	}
+	if want := []string{"7", "7", "8", "8"}; !slices.Equal(seen, want) {
+		t.Errorf("on a node that jobs 7 and 8 share the chart shows %v, want %v", seen, want)
+	}
+	p.Quiet()
+}

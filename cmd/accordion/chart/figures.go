@@ -33,7 +33,7 @@ func (f Figures) Saved() time.Duration { return f.AtPeak - f.Held }
 func (g Gantt) Figures() Figures {
 	f := Figures{Jobs: len(g.Jobs), ByKind: map[workload.Kind]int{}}
 	var first, last time.Time
-	var held, late time.Duration
+	var late time.Duration
 	judged := 0
 	for _, j := range g.Jobs {
 		f.ByKind[j.Kind]++
@@ -47,7 +47,6 @@ func (g Gantt) Figures() Figures {
 		if end.After(last) {
 			last = end
 		}
-		held += j.held()
 		if j.Kind != workload.Evolving {
 			continue
 		}
@@ -71,9 +70,32 @@ func (g Gantt) Figures() Figures {
 		f.Lateness = late / time.Duration(judged)
 	}
 	if whole := last.Sub(first); whole > 0 && len(g.Nodes) > 0 {
-		f.Utilisation = float64(held) / float64(whole) / float64(len(g.Nodes))
+		f.Utilisation = float64(g.held()) / float64(whole) / float64(len(g.Nodes))
 	}
 	return f
+}
+
+// held returns the node-time in which nodes were held: that of a node which jobs share counts once.
+func (g Gantt) held() (sum time.Duration) {
+	holds := map[string][]Hold{}
+	for _, j := range g.Jobs {
+		for _, h := range j.Holds {
+			holds[h.Node] = append(holds[h.Node], h)
+		}
+	}
+	for _, all := range holds {
+		slices.SortFunc(all, func(a, b Hold) int { return a.From.Compare(b.From) })
+		var until time.Time
+		for _, h := range all {
+			if h.From.Before(until) {
+				h.From = until
+			}
+			if h.To.After(h.From) {
+				sum, until = sum+h.To.Sub(h.From), h.To
+			}
+		}
+	}
+	return sum
 }
 
 func (f *Figures) countResizes(j Job) {

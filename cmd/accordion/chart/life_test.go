@@ -130,6 +130,15 @@ func TestFiguresOfASmallChart(t *testing.T) {
 	}
 }
 
+func TestNodeThatJobsShareIsHeldOnce(t *testing.T) {
+	g := Gantt{Nodes: []string{"n1", "n2"}, Jobs: []Job{
+		{ID: 1, Holds: holds("n1 0-100")}, {ID: 2, Holds: holds("n1 10-60", "n2 10-60")}, {ID: 3, Holds: holds("n1 20-100")},
+	}}
+	if got, want := Summary(g), "3 jobs on 2 nodes, 75 % of the machine held."; !strings.HasPrefix(got, want) {
+		t.Errorf("the summary is %q, want one that begins with %q", got, want)
+	}
+}
+
 func TestMarksPairPromisesWithWhatCame(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -123,6 +123,19 @@ C    2 fluid      waits      ep=1x20s,2x20s                     planned for 0:50
 	}
 }
 
+func TestNodeThatJobsShareIsNoneOfTheirs(t *testing.T) {
+	s := drawn(100, 24, false)
+	s.see(two(0, job(1, "mesh", adapter.Running, "n1")), view.Status{})
+	got := strings.Join(s.see(two(10, job(1, "mesh", adapter.Running, "n1"), job(2, "plot", adapter.Running, "n1")), view.Status{})[:4], "\n")
+	want := `Two nodes   0:10   1 of 2 nodes busy, 1 shared by jobs (+)
+
+     n1 B+
+     n2 ..`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the picture differs (-want +got):\n%s", diff)
+	}
+}
+
 var escape = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 func TestThePictureNeverExceedsTheTerminalAndPrintsNoControls(t *testing.T) {

@@ -29,6 +29,7 @@ func newPicture(width, height int) *picture {
 type hold struct {
 	job     core.JobID
 	managed bool
+	shared  bool // other jobs have it, too
 	down    bool
 }
 
@@ -36,6 +37,7 @@ type hold struct {
 var (
 	vivid  = []int{33, 208, 135, 203, 37, 178, 99, 169, 70, 39, 173, 141}
 	greys  = []int{245, 241, 248, 243, 250}
+	white  = 231 // of nodes that jobs share
 	letter = []rune("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 )
 
@@ -45,6 +47,8 @@ func (h hold) colour() int {
 		return 52
 	case h.job == 0:
 		return 0
+	case h.shared:
+		return white
 	case h.managed:
 		return vivid[int(h.job)%len(vivid)]
 	}
@@ -70,7 +74,8 @@ func (s *Screen) record(now *adapter.Snapshot) {
 		}
 		for _, n := range j.Nodes {
 			if i, known := index[n]; known {
-				column[i] = hold{job: id, managed: managed[id]}
+				others := column[i].job != 0 && column[i].job != id
+				column[i] = hold{job: id, managed: managed[id], shared: others || column[i].shared}
 			}
 		}
 	}
@@ -117,10 +122,29 @@ func (s *Screen) headline(now *adapter.Snapshot) string {
 		}
 	}
 	line := fmt.Sprintf("%s   %s   %d of %d nodes busy", s.options.Title, s.clock(now.At), len(now.Nodes)-idle, len(now.Nodes))
+	if n := s.shared(); n > 0 {
+		sign := "+"
+		if s.picture.colour {
+			sign = "white"
+		}
+		line += fmt.Sprintf(", %d shared by jobs (%s)", n, sign)
+	}
 	if s.picture.colour {
 		return "\x1b[1m" + clip(line, s.picture.width) + "\x1b[0m"
 	}
 	return clip(line, s.picture.width)
+}
+
+// shared returns how many nodes several jobs have now.
+func (s *Screen) shared() (n int) {
+	if last := len(s.columns) - 1; last >= 0 {
+		for _, h := range s.columns[last] {
+			if h.shared {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // nodesOverTime is the nodes over time: two nodes a line where there are colours, one where there are none.
@@ -165,6 +189,8 @@ func (h hold) sign() rune {
 		return '!'
 	case h.job == 0:
 		return '.'
+	case h.shared:
+		return '+'
 	}
 	return letter[int(h.job)%len(letter)]
 }

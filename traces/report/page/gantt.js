@@ -173,7 +173,7 @@ class Gantt {
   // edges of a rectangle on the screen, on whole pixels where it has some: neighbours meet without a seam.
   edges(i) {
     const r = this.rects;
-    let x0 = this.x(r.from[i]), x1 = this.x(r.to[i]), y0 = this.y(r.first[i]), y1 = this.y(r.last[i] + 1);
+    let x0 = this.x(r.from[i]), x1 = this.x(r.to[i]), y0 = this.y(r.top(i)), y1 = this.y(r.bottom(i));
     x0 = Math.max(x0, GUTTER - 9);
     x1 = Math.min(x1, GUTTER + this.box.plot + 9);
     if (x1 - x0 > 2) [x0, x1] = [Math.round(x0), Math.round(x1)];
@@ -233,7 +233,7 @@ class Gantt {
   // staircase draws one job with a border around all it held, none between its own parts.
   staircase(pen, job, border, wide, fill) {
     const r = this.rects;
-    const own = [...r.of(job, this.jobs.n)].filter(i => r.to[i] > view.from && r.from[i] < view.to).map(i => this.edges(i));
+    const own = [...r.ownOf(job, this.jobs.n)].filter(i => r.to[i] > view.from && r.from[i] < view.to).map(i => this.edges(i));
     for (const [style, by] of [[border, wide], [fill, 0]]) {
       pen.fillStyle = style;
       for (const [x, y, w, h] of own) pen.fillRect(x - by, y - by, w + 2 * by, h + 2 * by);
@@ -245,9 +245,9 @@ class Gantt {
     const colours = this.palette();
     for (const job of new Set([this.selected, this.hovered])) {
       if (job < 0 || !(this.times.start[job] <= view.to)) continue;
-      const own = this.rects.of(job, this.jobs.n);
+      const own = this.rects.ownOf(job, this.jobs.n);
       if (!own.length) continue;
-      const y = Math.round((this.y(this.rects.first[own[0]]) + this.y(this.rects.last[own[0]] + 1)) / 2);
+      const y = Math.round((this.y(this.rects.top(own[0])) + this.y(this.rects.bottom(own[0]))) / 2);
       const x0 = Math.max(GUTTER - 9, this.x(this.jobs.submit[job])), x1 = this.x(this.times.start[job]);
       if (x1 > x0 + 2) {
         pen.fillStyle = theme.ink;

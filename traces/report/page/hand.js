@@ -103,7 +103,7 @@ function step(gantt, by) {
 function reveal(gantt, job) {
   const { start, end } = gantt.times;
   if (start[job] !== start[job]) return;
-  const run = end[job] - start[job], own = gantt.rects.of(job, gantt.jobs.n);
+  const run = end[job] - start[job], own = gantt.rects.ownOf(job, gantt.jobs.n);
   let length = view.to - view.from;
   if (run * 60 < length) length = Math.max(run * 60, 600);
   if (run > length) length = run * 1.3;
@@ -125,7 +125,7 @@ function choose(gantt, job) {
 
 function jobAt(gantt, at) {
   if (!at.within || !gantt.rects) return -1;
-  const i = gantt.rects.at(at.t, Math.floor(at.node));
+  const i = gantt.rects.at(at.t, at.node);
   return i < 0 ? -1 : gantt.rects.job[i];
 }
 
@@ -154,7 +154,7 @@ function tell(gantt, job, at) {
     ["bounded slowdown", decimal(gantt.slowdown(job))],
   ];
   const now = Math.min(Math.max(at.t, start), end);
-  const own = [...gantt.rects.of(job, jobs.n)].filter(i => gantt.rects.from[i] <= now && (now < gantt.rects.to[i] || gantt.rects.to[i] === end));
+  const own = [...gantt.rects.ownOf(job, jobs.n)].filter(i => gantt.rects.from[i] <= now && (now < gantt.rects.to[i] || gantt.rects.to[i] === end));
   if (held && held.length > 1 && own.length) {
     const count = own.reduce((sum, i) => sum + gantt.rects.last[i] - gantt.rects.first[i] + 1, 0);
     lines.push(["here", grouped(count) + (count === 1 ? " node" : " nodes") + " until " + instant(gantt.rects.to[own[0]])]);

@@ -56,6 +56,14 @@ async function hold(gantt, policy) {
   const p = gantt.policies[policy];
   if (facts.held[policy] && !p.unpacking) p.unpacking = readHeld(gantt.jobs, p.times, policy).then(r => p.rects = new Rects(r));
   await p.unpacking;
+  if (p.rects && p.rects.busy) shareRows(gantt, policy);
+}
+
+// shareRows counts a node that jobs share once, and makes room for their lanes.
+function shareRows(gantt, policy) {
+  const { busy, most } = gantt.policies[policy].rects;
+  series.load[policy] = new Series(busy);
+  gantt.canvas.style.height = Math.min(760, Math.max(gantt.canvas.clientHeight, 28 + 17 * most * facts.nodes)) + "px";
 }
 
 function find(gantt, text) {

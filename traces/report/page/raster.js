@@ -1,6 +1,6 @@
 // From rectangles to pixels. Far out, where jobs are smaller than a pixel, each pixel takes the colours of the jobs in it by
-// the share of node-time that they occupied there: no job hides another, and what is free stays the background's. Two jobs
-// never overlap, so a picture costs about as much as it has pixels, however many jobs there are.
+// the share of node-time that they occupied there: no job hides another, and what is free stays the background's. Two
+// rectangles never overlap, so a picture costs about as much as it has pixels, however many jobs there are.
 
 const BLOCK = 128; // rectangles that are skipped together
 
@@ -16,6 +16,10 @@ class Rects {
     this.found = new Int32Array(1024);
     this.ofJob = null;
   }
+
+  // top and bottom are a rectangle's edges, in rows: jobs that share a node have a part of its row each.
+  top(i) { return this.of ? this.first[i] + this.lane[i] / this.of[i] : this.first[i]; }
+  bottom(i) { return this.of ? this.last[i] + (this.lane[i] + 1) / this.of[i] : this.last[i] + 1; }
 
   // between fills this.found with the rectangles that touch a window of time and nodes, and returns how many; at most
   // `enough` and one more are looked for.
@@ -40,21 +44,21 @@ class Rects {
     return n;
   }
 
-  // at is the rectangle that holds a node at an instant, −1 when none does.
+  // at is the rectangle at an instant and a place, in rows from the top; −1 when there is none.
   at(t, node) {
     for (let b = 0; b < this.latest.length; b++) {
       const begin = b * BLOCK;
       if (this.from[begin] > t) break;
       if (this.latest[b] <= t) continue;
       for (let i = begin; i < Math.min(begin + BLOCK, this.n); i++) {
-        if (this.from[i] <= t && t < this.to[i] && this.first[i] <= node && node <= this.last[i]) return i;
+        if (this.from[i] <= t && t < this.to[i] && this.top(i) <= node && node < this.bottom(i)) return i;
       }
     }
     return -1;
   }
 
-  // of is the rectangles of one job, by time.
-  of(job, jobs) {
+  // ownOf is the rectangles of one job, by time.
+  ownOf(job, jobs) {
     if (!this.ofJob) {
       const begin = new Int32Array(jobs + 1), list = new Int32Array(this.n);
       for (let i = 0; i < this.n; i++) begin[this.job[i] + 1]++;
@@ -81,7 +85,7 @@ function rasterise(rects, window, w, h, colour, palette, end) {
     const i = rects.found[k];
     const job = rects.job[i];
     let x0 = (rects.from[i] - window.from) * sx, x1 = (rects.to[i] - window.from) * sx;
-    let y0 = (rects.first[i] - window.top) * sy, y1 = (rects.last[i] + 1 - window.top) * sy;
+    let y0 = (rects.top(i) - window.top) * sy, y1 = (rects.bottom(i) - window.top) * sy;
     if (x1 - x0 > 6 && rects.to[i] === end[job]) x1 -= 0.8;
     if (y1 - y0 > 6) y1 -= 0.6;
     x0 = Math.max(0, x0); x1 = Math.min(w, x1);
