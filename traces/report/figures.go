@@ -22,6 +22,8 @@ import (
 const (
 	figureWidth  = 9 * vg.Inch
 	figureHeight = 4.2 * vg.Inch
+	headHeight   = vg.Length(30) // of a title
+	panelHeight  = 1.7 * vg.Inch
 	bins         = 480 // of the charts over time
 )
 
@@ -107,28 +109,65 @@ func fileName(policy string) string {
 	}, []byte(policy)))
 }
 
-// overTime is a line of steps a policy; a whole of 0 has an axis as long as the lines need.
+// overTime returns a figure with a panel of each policy, one under the other and on the same axes: lines that are drawn over
+// each other show the last policy alone. A whole of 0 has an axis as long as the longest line needs.
 func (r *Report) overTime(name, title string, changes func(policy int) []change, whole float64) figure {
 	from, to := r.span()
-	p := newPlot()
-	p.X.Tick.Marker, p.Y.Tick.Marker = timeTicks{r.Begin}, countTicks{}
-	if whole > 0 {
-		p.Y.Tick.Marker, p.Y.Max = shareTicks{}, 1
-	}
-	p.X.Min, p.X.Max, p.Y.Min = float64(from), float64(to), 0
-	p.Add(grid())
-	for i := range r.Replays {
+	var panels []panel
+	most := 0.0
+	for i, e := range r.policies() {
+		p := newPlot()
+		p.X.Tick.Marker, p.Y.Tick.Marker = timeTicks{r.Begin}, countTicks{}
+		if whole > 0 {
+			p.Y.Tick.Marker = shareTicks{}
+		}
+		p.Add(grid())
 		values := means(changes(i), from, to, bins)
 		points := make(plotter.XYs, bins)
 		for k, v := range values {
 			points[k] = plotter.XY{X: float64(from) + float64(to-from)*float64(k)/bins, Y: v / max(whole, 1)}
+			most = max(most, points[k].Y)
 		}
-		p.Add(&plotter.Line{XYs: points, StepStyle: plotter.PostStep, LineStyle: lineOf(i)})
+		line := lineOf(i)
+		line.Width = vg.Points(1)
+		p.Add(&plotter.Line{XYs: points, StepStyle: plotter.PostStep, LineStyle: line, FillColor: pale(e.colour)})
+		panels = append(panels, panel{[]entry{e}, p})
 	}
-	if p.Y.Max <= 0 {
-		p.Y.Max = 1
+	if whole > 0 || most <= 0 {
+		most = 1
 	}
-	return plotted(name, title, r.policies(), p, figureHeight)
+	for _, p := range panels {
+		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = float64(from), float64(to), 0, most
+	}
+	high := panelHeight
+	if len(panels) == 1 {
+		high = figureHeight - headHeight
+	}
+	return drawnFigure(name, headHeight+vg.Length(len(panels))*high, func(c draw.Canvas) {
+		below := head(c, title, nil)
+		for _, p := range panels {
+			next := below + high
+			p.draw(draw.Crop(c, 0, 0, c.Max.Y-c.Min.Y-next, -below))
+			below = next
+		}
+	})
+}
+
+// panel is a plot with its legend.
+type panel struct {
+	legend []entry
+	*plot.Plot
+}
+
+func (p panel) draw(c draw.Canvas) {
+	below := legendOf(c, vg.Points(14), p.legend)
+	p.Draw(draw.Crop(c, vg.Points(8), -vg.Points(16), 0, -below))
+}
+
+// pale returns the colour of the area under a line.
+func pale(c color.NRGBA) color.NRGBA {
+	c.A = 0x30
+	return c
 }
 
 func (r *Report) lineFigure(c cumulative) figure {
@@ -221,22 +260,29 @@ func (r *Report) policies() []entry {
 
 // plotted is a plot under its title and the names of its colours.
 func plotted(name, title string, legend []entry, p *plot.Plot, height vg.Length) figure {
-	paint := func(c draw.Canvas) {
-		c.SetColor(color.White)
-		c.Fill(c.Rectangle.Path())
+	return drawnFigure(name, height, func(c draw.Canvas) {
 		below := head(c, title, legend)
 		p.Draw(draw.Crop(c, vg.Points(8), -vg.Points(16), vg.Points(8), -below))
+	})
+}
+
+// drawnFigure returns a figure that is painted on white.
+func drawnFigure(name string, height vg.Length, paint func(draw.Canvas)) figure {
+	on := func(c draw.Canvas) {
+		c.SetColor(color.White)
+		c.Fill(c.Rectangle.Path())
+		paint(c)
 	}
 	return figure{
 		name: name,
 		svg: func() (io.WriterTo, error) {
 			c := vgsvg.New(figureWidth, height)
-			paint(draw.New(c))
+			on(draw.New(c))
 			return c, nil
 		},
 		png: func() (io.WriterTo, error) {
 			c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(figureWidth, height), vgimg.UseDPI(144))}
-			paint(draw.New(c))
+			on(draw.New(c))
 			return c, nil
 		},
 	}
@@ -247,10 +293,17 @@ func head(c draw.Canvas, title string, legend []entry) vg.Length {
 	bold := sans(12)
 	bold.Weight = xfont.WeightBold
 	style := text.Style{Color: ink, Font: bold, Handler: plot.DefaultTextHandler}
-	left, y := c.Min.X+vg.Points(10), c.Max.Y-vg.Points(22)
-	c.FillText(style, vg.Point{X: left, Y: y}, title)
-	style.Font, style.Color = sans(9.5), soft
-	y -= vg.Points(20)
+	c.FillText(style, vg.Point{X: c.Min.X + vg.Points(10), Y: c.Max.Y - vg.Points(22)}, title)
+	if len(legend) == 0 {
+		return headHeight
+	}
+	return legendOf(c, vg.Points(42), legend)
+}
+
+// legendOf writes the names of colours, the first line so far below the top, and returns how much height they took.
+func legendOf(c draw.Canvas, below vg.Length, legend []entry) vg.Length {
+	style := text.Style{Color: soft, Font: sans(9.5), Handler: plot.DefaultTextHandler}
+	left, y := c.Min.X+vg.Points(10), c.Max.Y-below
 	x := left
 	for _, e := range legend {
 		wide := style.Width(e.name)

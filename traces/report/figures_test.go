@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"image/png"
 	"io"
 	"math"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -89,6 +92,47 @@ func TestEveryFigureIsThereAsSVGAndAsPNG(t *testing.T) {
 		"wait-by-length.png wait-by-length.svg wait-by-size.png wait-by-size.svg wait.png wait.svg"
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("figures are\n%s, want\n%s", got, want)
+	}
+}
+
+// strokes returns from where to where, upwards, the lines of each colour are.
+func strokes(t *testing.T, svg []byte) map[string][2]float64 {
+	t.Helper()
+	all := map[string][2]float64{}
+	for _, path := range regexp.MustCompile(`<path d="([^"]*)"[^>]*stroke:(#[0-9A-F]{6})`).FindAllSubmatch(svg, -1) {
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, y := range regexp.MustCompile(`,([0-9.]+)`).FindAllSubmatch(path[1], -1) {
+			v, err := strconv.ParseFloat(string(y[1]), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			low, high = min(low, v), max(high, v)
+		}
+		all[string(path[2])] = [2]float64{low, high}
+	}
+	return all
+}
+
+// Policies hold much the same nodes over time: of lines on one another the last alone is seen.
+func TestNoPolicyIsDrawnOverAnotherOverTime(t *testing.T) {
+	files := figureFiles(t, made(t, 200, 3, 2, "easy", "easy-evolving", "patient"), "load.svg", "queue.svg")
+	for _, name := range []string{"load.svg", "queue.svg"} {
+		lines := strokes(t, files[name])
+		var before [2]float64
+		for i, policy := range []string{"easy", "easy-evolving", "patient"} {
+			if !bytes.Contains(files[name], []byte(">"+policy+"<")) {
+				t.Errorf("%s does not name %s", name, policy)
+			}
+			c := colourOf(i)
+			line, drawn := lines[fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c.B)]
+			if !drawn || line[1]-line[0] < 20 {
+				t.Errorf("%s draws %s from %.0f to %.0f", name, policy, line[0], line[1])
+			}
+			if i > 0 && line[1] >= before[0] {
+				t.Errorf("%s draws %s from %.0f to %.0f, over the policy before, from %.0f on", name, policy, line[0], line[1], before[0])
+			}
+			before = line
+		}
 	}
 }
 

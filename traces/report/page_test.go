@@ -401,6 +401,21 @@ func TestRealJobsAreToldOfByNameAndPromise(t *testing.T) {
 	p.Quiet()
 }
 
+// The chips that name the policies' colours are screens away from the distributions.
+func TestEachDistributionNamesThePoliciesOfItsColours(t *testing.T) {
+	const legends = `[...document.querySelectorAll("#plots figure")].map(f => f.querySelector("h3").textContent + ": " +
+		[...f.querySelectorAll(".legend span")].map(e => e.textContent + " " + getComputedStyle(e.querySelector("i")).backgroundColor).join(", ")).filter(says => !says.endsWith(want))`
+	p := open(t, made(t, 50, 3, 1, "easy", "patient"))
+	const want = ": easy rgb(91, 98, 112), patient rgb(0, 114, 178)"
+	if got := browser.Ask[[]string](p.Tab, strings.Replace(legends, "want", strconv.Quote(want), 1)); len(got) > 0 {
+		t.Errorf("distributions and their legends are %q, want %q after each title", got, want)
+	}
+	p = open(t, named())
+	if got := browser.Ask[int](p.Tab, `document.querySelectorAll("#plots .legend").length`); got != 0 {
+		t.Errorf("distributions of what ran, which has one colour, have %d legends", got)
+	}
+}
+
 // Jobs that had a node at the same time have a part of its row each.
 func TestJobsThatSharedNodesAreAllSeen(t *testing.T) {
 	r := named()

@@ -27,9 +27,22 @@ function frame(title, about, width, height) {
   heading.textContent = title;
   note.textContent = about;
   const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title + ". " + about });
-  figure.append(heading, note, svg);
+  figure.append(heading, note, ...(facts.policies.length > 1 ? [policyLegend()] : []), svg);
   document.getElementById("plots").append(figure);
   return svg;
+}
+
+// policyLegend names the colours: those of the other charts are far from here.
+function policyLegend() {
+  const legend = document.createElement("div");
+  legend.className = "legend";
+  legend.append(...facts.policies.map((name, i) => {
+    const entry = document.createElement("span"), key = document.createElement("i");
+    key.style.background = `var(--p${i % 10})`;
+    entry.append(key, name);
+    return entry;
+  }));
+  return legend;
 }
 
 function axis(svg, unit, least, most, x, top, bottom) {
