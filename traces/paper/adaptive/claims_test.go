@@ -16,6 +16,7 @@ import (
 	"accordion/core/adapt"
 	"accordion/core/policy"
 	"accordion/core/queue"
+	"accordion/traces/paper/chart/charttest"
 )
 
 var lengthy = flag.Bool("accordion.long", false, "all claims, with two seeds")
@@ -164,6 +165,9 @@ func TestAFigureIsMadeOfRuns(t *testing.T) {
 		var out bytes.Buffer
 		if err := chart.Write(&out); err != nil || !strings.Contains(out.String(), "<svg") {
 			t.Errorf("%s: %d bytes, error %v", chart.File, out.Len(), err)
+		}
+		for _, fault := range charttest.Faults(out.Bytes()) {
+			t.Errorf("%s: %s", chart.File, fault)
 		}
 		files[chart.File] = true
 	}

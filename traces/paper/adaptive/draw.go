@@ -56,8 +56,8 @@ func (d *Data) draw(f figure, w io.Writer) error {
 		p.Add(drawn, b)
 		p.Legend.Add(string(a), drawn)
 	}
-	p.NominalX(f.groups...)
-	p.Y.Min, p.Y.Max = 0, max(top, 1e-9)*1.25 // room for the legend
+	chart.Nominal(p, f.groups)
+	p.Y.Min, p.Y.Max = 0, max(top, 1e-9)*1.35 // room for the legend
 	return chart.Write(p, w)
 }
 

@@ -8,6 +8,9 @@ package chart
 import (
 	"image/color"
 	"io"
+	"math"
+	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -25,6 +28,7 @@ type Chart struct {
 const (
 	width  = 6 * vg.Inch
 	height = 4 * vg.Inch
+	margin = vg.Length(10) // points
 )
 
 // The colours of a page, and those of its series.
@@ -37,17 +41,75 @@ var (
 	}
 )
 
-// New is an empty page with a title. Its legend is at the top.
+// New returns an empty page with a title, in as many lines as it needs. Its legend is at the top left.
 func New(title string) *plot.Plot {
 	p := plot.New()
-	p.Title.Text = title
 	p.Title.TextStyle.Font, p.Title.TextStyle.Color = sans(12), Ink
-	p.Legend.TextStyle.Font, p.Legend.Top = sans(9), true
+	p.Title.Text = wrapped(title, width-2*margin, p.Title.TextStyle.Width)
+	p.Title.Padding = vg.Points(4)
+	p.Legend.TextStyle.Font, p.Legend.Top, p.Legend.Left = sans(9), true, true
+	p.Legend.Padding, p.Legend.YPosition = vg.Points(3), draw.PosCenter
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		a.Label.TextStyle.Font = sans(10)
 		a.Tick.Label.Font, a.Tick.LineStyle.Color = sans(9), Faint
+		a.Tick.Marker = ticks{}
 	}
 	return p
+}
+
+// Wider is how much wider than the font that texts are measured in, Liberation Sans, a font may be that
+// a browser shows in its place.
+const Wider = 1.2
+
+// wrapped breaks a text between words, so that no line is wider than a width. Lines are centered by
+// their measured width, and a wider font adds to their right side alone.
+func wrapped(text string, width vg.Length, measure func(string) vg.Length) string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if longer := strings.TrimSpace(line + " " + word); line == "" || (2*Wider-1)*measure(longer) <= width {
+			line = longer
+			continue
+		}
+		lines, line = append(lines, line), word
+	}
+	return strings.Join(append(lines, line), "\n")
+}
+
+// ticks are plot's own, with numbers as short as they can be: 2500, not 2500.00.
+type ticks struct{}
+
+// Ticks implements plot.Ticker.
+func (ticks) Ticks(low, high float64) []plot.Tick {
+	all := plot.DefaultTicks{}.Ticks(low, high)
+	for i := range all {
+		if !all[i].IsMinor() {
+			rounded, _ := strconv.ParseFloat(strconv.FormatFloat(all[i].Value, 'g', 6, 64), 64) // a number's text is one
+			all[i].Label = strconv.FormatFloat(rounded, 'f', -1, 64)
+		}
+	}
+	return all
+}
+
+// Nominal names the places 0, 1, 2… of the horizontal axis. Where there is no room for all names it
+// leaves out as many between two as it has to.
+func Nominal(p *plot.Plot, names []string) {
+	widest := vg.Length(1)
+	for _, n := range names {
+		widest = max(widest, p.X.Tick.Label.Width(n))
+	}
+	room := (width - 5*margin) / vg.Length(max(1, len(names)))
+	every := int(math.Ceil(float64(Wider * (widest + vg.Points(3)) / room)))
+	shown := make([]plot.Tick, len(names))
+	for i, n := range names {
+		shown[i] = plot.Tick{Value: float64(i)}
+		if i%every == 0 {
+			shown[i].Label = n
+		}
+	}
+	p.X.Tick.Width, p.X.Tick.Length = 0, 0
+	p.X.Width, p.Y.Padding = 0, p.X.Tick.Label.Width(names[0])/2
+	p.X.Tick.Marker = plot.ConstantTicks(shown)
 }
 
 // Write draws a page as SVG.
@@ -56,7 +118,7 @@ func Write(p *plot.Plot, w io.Writer) error {
 	page := draw.New(canvas)
 	page.SetColor(color.White)
 	page.Fill(page.Rectangle.Path())
-	p.Draw(draw.Crop(page, vg.Points(10), -vg.Points(16), vg.Points(8), -vg.Points(8)))
+	p.Draw(draw.Crop(page, margin, -vg.Points(16), vg.Points(8), -vg.Points(8)))
 	_, err := canvas.WriteTo(w)
 	return err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"accordion/traces/paper/chart/charttest"
 	"accordion/traces/paper/delegated"
 	"accordion/traces/paper/delegated/figures"
 	"accordion/traces/swf"
@@ -81,6 +82,9 @@ func TestFigure7AndItsClaims(t *testing.T) {
 		var b bytes.Buffer
 		if err := c.Write(&b); err != nil || !strings.Contains(b.String(), "</svg>") {
 			t.Errorf("%s: %v, %d bytes", c.File, err, b.Len())
+		}
+		for _, fault := range charttest.Faults(b.Bytes()) {
+			t.Errorf("%s: %s", c.File, fault)
 		}
 	}
 }

@@ -75,7 +75,7 @@ func (c *curve) add(x float64, s Summary) {
 func panelChart(figure, title, axis string, curves []curve) chart.Chart {
 	return chart.Chart{File: "figure-" + strings.ReplaceAll(figure, " ", "-") + ".svg", Write: func(w io.Writer) error {
 		p := chart.New("Figure " + figure + ": " + title)
-		p.X.Label.Text, p.Legend.Left = axis, true
+		p.X.Label.Text = axis
 		style := draw.LineStyle{Color: chart.Faint, Width: vg.Points(0.6)}
 		p.Add(&plotter.Grid{Vertical: style, Horizontal: style})
 		top, least := 0.0, 0.0
@@ -96,7 +96,7 @@ func panelChart(figure, title, axis string, curves []curve) chart.Chart {
 		if top <= least {
 			top = least + 1
 		}
-		p.Y.Min, p.Y.Max = least, least+(top-least)*(1.08+0.06*float64(len(curves))) // room for the legend
+		p.Y.Min, p.Y.Max = least, least+(top-least)*(1.1+0.075*float64(len(curves))) // room for the legend
 		return chart.Write(p, w)
 	}}
 }
