@@ -26,6 +26,8 @@ type loss struct {
 	Against string              `json:"against"`
 	By      map[string]estimate `json:"by"` // by whatif.KindNames
 	Sure    bool                `json:"sure"`
+
+	BetterOff bool `json:"better_off,omitempty"` // no worse than the site as it was: a gain that is smaller
 }
 
 // inCase is one replay.
@@ -96,7 +98,7 @@ func lossesOf(g *whatif.Group) []loss {
 			out.By[whatif.KindNames[w.Kind]] = estimateOf(w.Estimate)
 		}
 		if l.Without {
-			out.Against = "same_policy_without_lines"
+			out.Against, out.BetterOff = "same_policy_without_lines", l.BetterOff()
 		}
 		all = append(all, out)
 	}

@@ -3,6 +3,7 @@ package advise
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	pretty "github.com/jedib0t/go-pretty/v6/table"
@@ -23,13 +24,15 @@ func (s *supposed) words() *page.WhatIf {
 	case !s.replays:
 		return &page.WhatIf{About: "There is nothing to suppose: no job that is replayed could have carried the line that its like gets."}
 	}
-	others, tell := s.result.Others.Losses(), s.result.Tell.Losses()
+	lost, smaller := losses("Others", s.result.Others.Losses())
+	nobody := len(lost) == 0
+	tellLost, tellSmaller := losses("Those that tell", s.result.Tell.Losses())
 	return &page.WhatIf{
-		Losses: append(losses("Others", others), losses("Those that tell", tell)...),
+		Losses: append(lost, tellLost...), Smaller: append(smaller, tellSmaller...),
 		About:  fmt.Sprintf("What if %s of %d had told more, on %s?", jobs(s.with.Told()), len(s.site.Jobs), s.machine()),
 		Head:   []string{"mean wait", "mean turnaround", "bounded slowdown", "node-hours"},
 		Groups: []page.Supposed{group("that tell", &s.result.Tell), group("others", &s.result.Others)},
-		Notes:  s.notes(len(others) == 0),
+		Notes:  s.notes(nobody),
 	}
 }
 
@@ -39,10 +42,11 @@ func onTerminal(w *page.WhatIf) string {
 		return w.About + "\n"
 	}
 	var b strings.Builder
-	for _, l := range w.Losses {
+	all := slices.Concat(w.Losses, w.Smaller)
+	for _, l := range all {
 		b.WriteString(l + "\n")
 	}
-	if len(w.Losses) > 0 {
+	if len(all) > 0 {
 		b.WriteByte('\n')
 	}
 	return b.String() + w.About + "\n\n" + cases(w) + "\n" + strings.Join(w.Notes, "\n") + "\n"
@@ -56,9 +60,27 @@ func (s *supposed) machine() string {
 	return text
 }
 
-// losses is a sentence for each that somebody would have.
-func losses(who string, all []whatif.Loss) (sentences []string) {
-	for _, l := range all {
+// losses returns a sentence for each loss that somebody would have, and one for each gain over the
+// site as it was that would be larger without the lines.
+func losses(who string, all []whatif.Loss) (lost, smaller []string) {
+	for i := range all {
+		l := &all[i]
+		var worse, better []string
+		for _, w := range l.Of {
+			if !l.Without || l.WorseNow(w.Kind) {
+				worse = append(worse, more(w))
+			} else {
+				better = append(better, more(w))
+			}
+		}
+		var gains []string
+		gain := "might gain"
+		for _, w := range l.Gains {
+			gains = append(gains, less(w))
+			if !w.Known || w.High < 0 {
+				gain = "gain"
+			}
+		}
 		verb, than := "might", "than as it was"
 		if l.Sure() {
 			verb = "would"
@@ -66,21 +88,55 @@ func losses(who string, all []whatif.Loss) (sentences []string) {
 		if l.Without {
 			than = "than under " + l.Policy + " without the lines"
 		}
-		var what []string
-		for _, w := range l.Of {
-			switch w.Kind {
-			case whatif.Wait:
-				what = append(what, fmt.Sprintf("wait %s longer%s", length(w.Value), within(&w.Estimate, length)))
-			case whatif.Turnaround:
-				what = append(what, fmt.Sprintf("are over %s later%s", length(w.Value), within(&w.Estimate, length)))
-			case whatif.Slowdown:
-				what = append(what, fmt.Sprintf("have a slowdown that is %.2f more%s", w.Value, within(&w.Estimate, func(v float64) string { return fmt.Sprintf("%.2f", v) })))
+		though := ""
+		if len(gains) > 0 {
+			though = ", though they " + listed(gains)
+			if l.Without {
+				though += " than as it was"
 			}
 		}
-		sentences = append(sentences, fmt.Sprintf("%s %s lose in the mean: under %s with the lines they %s, %s.", who, verb, l.Policy, listed(what), than))
+		if len(worse) > 0 {
+			lost = append(lost, fmt.Sprintf("%s %s lose in the mean: under %s with the lines they %s, %s%s.", who, verb, l.Policy, listed(worse), than, though))
+		}
+		switch {
+		case len(better) > 0 && len(gains) > 0:
+			smaller = append(smaller, fmt.Sprintf("%s %s in the mean: under %s with the lines they %s, than as it was. That is less than without the lines: compared with %s alone they %s.",
+				who, gain, l.Policy, listed(gains), l.Policy, listed(better)))
+		case len(better) > 0:
+			smaller = append(smaller, fmt.Sprintf("%s are no worse off under %s with the lines than as it was. Without the lines they would gain: compared with %s alone they %s.",
+				who, l.Policy, l.Policy, listed(better)))
+		}
 	}
-	return sentences
+	return lost, smaller
 }
+
+// more returns in words by how much a mean is larger.
+func more(w whatif.Worse) string {
+	switch w.Kind {
+	case whatif.Wait:
+		return fmt.Sprintf("wait %s longer%s", length(w.Value), within(&w.Estimate, length))
+	case whatif.Turnaround:
+		return fmt.Sprintf("are over %s later%s", length(w.Value), within(&w.Estimate, length))
+	default:
+		return fmt.Sprintf("have a slowdown that is %.2f more%s", w.Value, within(&w.Estimate, decimals))
+	}
+}
+
+// less returns in words by how much a mean is smaller.
+func less(w whatif.Worse) string {
+	by := w.Estimate
+	by.Value, by.Low, by.High = -by.Value, -by.High, -by.Low
+	switch w.Kind {
+	case whatif.Wait:
+		return fmt.Sprintf("wait %s less%s", length(by.Value), within(&by, length))
+	case whatif.Turnaround:
+		return fmt.Sprintf("are over %s sooner%s", length(by.Value), within(&by, length))
+	default:
+		return fmt.Sprintf("have a slowdown that is %.2f less%s", by.Value, within(&by, decimals))
+	}
+}
+
+func decimals(v float64) string { return fmt.Sprintf("%.2f", v) }
 
 // listed is "a, b and c".
 func listed(all []string) string {

@@ -71,8 +71,9 @@ func site() *Page {
 	runs = append(runs, again("fay", "rigid", 4, 8, core.EP{{Duration: 2 * hour, Nodes: 4}})...)
 	p := pageOf(runs)
 	p.WhatIf = &WhatIf{
-		Losses: []string{"Others would lose in the mean: under patient with the lines they wait 7m31s longer, than as it was."},
-		About:  "What if 46 jobs of 91 had told more, on 64 nodes?", Head: []string{"mean wait", "node-hours"},
+		Losses:  []string{"Others would lose in the mean: under patient with the lines they wait 7m31s longer, than as it was."},
+		Smaller: []string{"Those that tell gain in the mean: under patient with the lines they wait 2h less, than as it was."},
+		About:   "What if 46 jobs of 91 had told more, on 64 nodes?", Head: []string{"mean wait", "node-hours"},
 		Groups: []Supposed{{"46 that tell", []Case{{"easy, as it was", false, []string{"6h3m", "42726"}}, {"patient, with the lines", false, []string{"−26.4 % (−36.5 to −17.7)", "="}},
 			{"what the lines add", true, []string{"−28.9 % (−37.3 to −22.1)", "="}}}}, {"45 others", []Case{{"easy, as it was", false, []string{"3h57m", "2257"}}}}},
 		Notes: []string{"In percent of easy as it was."},
@@ -125,7 +126,7 @@ func TestWhatIfIsFirst(t *testing.T) {
 	p := site()
 	text := written(t, p)
 	at := 0
-	for _, want := range []string{`id="lead"`, p.WhatIf.Losses[0], "<td>6h3m</td><td>42726</td>", `<tr class="part"><th scope="row">what the lines add</th>`, "45 others", p.WhatIf.Notes[0], `id="balance"`} {
+	for _, want := range []string{`id="lead"`, `losses"><li>` + p.WhatIf.Losses[0], `smaller"><li>` + p.WhatIf.Smaller[0], "<td>6h3m</td><td>42726</td>", `<tr class="part"><th scope="row">what the lines add</th>`, "45 others", p.WhatIf.Notes[0], `id="balance"`} {
 		found := strings.Index(text[at:], want)
 		if found < 0 {
 			t.Fatalf("%q does not come next on the page", want)

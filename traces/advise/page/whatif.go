@@ -2,11 +2,12 @@ package page
 
 // WhatIf is what the lines would have changed, in words: who would lose first.
 type WhatIf struct {
-	Losses []string // a sentence each
-	About  string   // what was supposed; or why nothing was, and then there are no groups
-	Head   []string // of the columns behind the first
-	Groups []Supposed
-	Notes  []string // how to read it
+	Losses  []string // against the site as it was, a sentence each
+	Smaller []string // gains over the site as it was that are smaller with the lines, a sentence each
+	About   string   // what was supposed; or why nothing was, and then there are no groups
+	Head    []string // of the columns behind the first
+	Groups  []Supposed
+	Notes   []string // how to read it
 }
 
 // Supposed is some of the jobs.

@@ -43,7 +43,7 @@ func TestFiguresAreMeansOfTheGroups(t *testing.T) {
 		}
 	}
 	want := []Loss{{Policy: "patient", Of: []Worse{{Wait, Estimate{Value: 60}}, {Turnaround, Estimate{Value: 60}}, {Slowdown, Estimate{Value: 1}}}}}
-	if diff := cmp.Diff(want, r.Others.Losses(), cmpopts.EquateApprox(0, 1e-9), cmpopts.IgnoreFields(Estimate{}, "Low", "High", "Known")); diff != "" || len(r.Tell.Losses()) != 0 {
+	if diff := cmp.Diff(want, r.Others.Losses(), cmpopts.EquateApprox(0, 1e-9), cmpopts.IgnoreFields(Estimate{}, "Low", "High", "Known"), cmpopts.IgnoreUnexported(Loss{})); diff != "" || len(r.Tell.Losses()) != 0 {
 		t.Errorf("who tells loses %+v, others (-want +got):\n%s", r.Tell.Losses(), diff)
 	}
 }
@@ -68,6 +68,38 @@ func TestALossIsWorthAWord(t *testing.T) {
 		got := g.Losses()
 		if (len(got) == 1) != c.loses || c.loses && got[0].Sure() != c.sure {
 			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+}
+
+// A policy may cut the others' waits by more than the lines take of that: nobody loses then, against the site as it was.
+func TestSmallerGainIsNoLossAgainstTheSiteAsItWas(t *testing.T) {
+	change := func(by float64) Change {
+		return Change{By: Estimate{Value: by, Low: by - 1, High: by + 1, Known: true}}
+	}
+	figure := func(value, now, alone float64) Figure {
+		lines := change(alone)
+		return Figure{Value: value, Now: change(now), Alone: &lines}
+	}
+	for _, c := range []struct {
+		name             string
+		wait, turnaround Figure
+		losses           int
+		betterOff        bool
+		gains            int
+	}{
+		{"a smaller gain", figure(1000, -600, 60), figure(2000, -600, 60), 1, true, 2},
+		{"the whole gain", figure(1000, 0, 60), figure(2000, 0, 60), 1, true, 0},
+		{"a smaller gain of one, a loss of the other", figure(1000, -600, 60), figure(2000, 300, 60), 2, false, 1},
+	} {
+		g := Group{Rows: []Row{{Policy: "easy"}, {Policy: "patient", Lines: true, Of: [Kinds]Figure{Wait: c.wait, Turnaround: c.turnaround}}}}
+		all := g.Losses()
+		if len(all) != c.losses {
+			t.Errorf("%s is %+v", c.name, all)
+			continue
+		}
+		if last := all[c.losses-1]; !last.Without || last.BetterOff() != c.betterOff || len(last.Gains) != c.gains {
+			t.Errorf("%s is %+v, better off %v", c.name, last, last.BetterOff())
 		}
 	}
 }

@@ -12,6 +12,22 @@ type Loss struct {
 	Policy  string
 	Without bool // against the same policy without lines; else against the site as it was
 	Of      []Worse
+	Gains   []Worse // what is better than on the site as it was; the estimates are negative
+	now     [Kinds]bool
+}
+
+// WorseNow reports whether a mean of the group is also worse than on the site as it was. A loss against
+// the same policy without lines may be a smaller gain.
+func (l *Loss) WorseNow(k Kind) bool { return l.now[k] }
+
+// BetterOff reports whether no mean of the loss is worse than on the site as it was.
+func (l *Loss) BetterOff() bool {
+	for _, w := range l.Of {
+		if l.WorseNow(w.Kind) {
+			return false
+		}
+	}
+	return true
 }
 
 // Worse is by how much a mean is larger.
@@ -43,11 +59,18 @@ func (g *Group) Losses() []Loss {
 		for kind := Wait; kind < NodeHours; kind++ {
 			f := &r.Of[kind]
 			now.add(kind, f.Value, &f.Now)
+			if c := f.Now.By; -c.Value > leastLoss(kind, f.Value-c.Value) {
+				now.Gains = append(now.Gains, Worse{kind, c})
+			}
 			if f.Alone != nil {
 				alone.add(kind, f.Value, f.Alone)
 				same = same && *f.Alone == f.Now
 			}
 		}
+		for _, w := range now.Of {
+			now.now[w.Kind] = true
+		}
+		alone.now, alone.Gains = now.now, now.Gains
 		if len(now.Of) > 0 {
 			all = append(all, now)
 		}
@@ -60,11 +83,16 @@ func (g *Group) Losses() []Loss {
 
 // add notes a change for the worse that counts.
 func (l *Loss) add(kind Kind, value float64, c *Change) {
+	if c.By.Value > leastLoss(kind, value-c.By.Value) {
+		l.Of = append(l.Of, Worse{kind, c.By})
+	}
+}
+
+// leastLoss returns by how much a mean has to change from a value for the change to count.
+func leastLoss(kind Kind, was float64) float64 {
 	least := float64(lossSeconds)
 	if kind == Slowdown {
 		least = lossSlowdown
 	}
-	if was := value - c.By.Value; c.By.Value > max(least, lossShare*was) {
-		l.Of = append(l.Of, Worse{kind, c.By})
-	}
+	return max(least, lossShare*was)
 }
