@@ -1,4 +1,4 @@
-// The map of nodes: a square a node, in the colour of the job that has it, or in those of all that share it.
+// The map of nodes: a square for each node, in the colours of the jobs that have it.
 
 import { away, clock, count, hosts, jobLink, kindName, who } from "./words.js";
 import { readable, shade, surface, theme, tint } from "./theme.js";

@@ -110,7 +110,7 @@ class Sweep {
     this.now = now;
     this.emit = emit;
     this.events = []; // second, order in it, what to do
-    this.taken = new Uint16Array(state.nodes.length); // by so many jobs
+    this.taken = new Uint16Array(state.nodes.length); // how many jobs have each row
     this.blocked = new Uint16Array(state.nodes.length); // by reservations
     state.nodes.forEach((n, i) => { if (n.out) this.blocked[i] = 1; });
     this.room = state.nodes.length - this.blocked.reduce((n, b) => n + b, 0); // free rows

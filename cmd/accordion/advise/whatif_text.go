@@ -60,8 +60,8 @@ func (s *supposed) machine() string {
 	return text
 }
 
-// losses returns a sentence for each loss that somebody would have, and one for each gain over the
-// site as it was that would be larger without the lines.
+// losses returns a sentence for each loss, and one for each gain over the site as it was that would be
+// larger without the lines.
 func losses(who string, all []whatif.Loss) (lost, smaller []string) {
 	for i := range all {
 		l := &all[i]
@@ -116,7 +116,7 @@ func more(w whatif.Worse) string {
 	case whatif.Wait:
 		return fmt.Sprintf("wait %s longer%s", length(w.Value), within(&w.Estimate, length))
 	case whatif.Turnaround:
-		return fmt.Sprintf("are over %s later%s", length(w.Value), within(&w.Estimate, length))
+		return fmt.Sprintf("end %s later%s", length(w.Value), within(&w.Estimate, length))
 	default:
 		return fmt.Sprintf("have a slowdown that is %.2f more%s", w.Value, within(&w.Estimate, decimals))
 	}
@@ -130,7 +130,7 @@ func less(w whatif.Worse) string {
 	case whatif.Wait:
 		return fmt.Sprintf("wait %s less%s", length(by.Value), within(&by, length))
 	case whatif.Turnaround:
-		return fmt.Sprintf("are over %s sooner%s", length(by.Value), within(&by, length))
+		return fmt.Sprintf("end %s sooner%s", length(by.Value), within(&by, length))
 	default:
 		return fmt.Sprintf("have a slowdown that is %.2f less%s", by.Value, within(&by, decimals))
 	}

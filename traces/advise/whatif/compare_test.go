@@ -72,7 +72,7 @@ func TestALossIsWorthAWord(t *testing.T) {
 	}
 }
 
-// A policy may cut the others' waits by more than the lines take of that: nobody loses then, against the site as it was.
+// A policy may cut the others' waits by more than the lines take of that. Then they lose nothing against the site as it was.
 func TestSmallerGainIsNoLossAgainstTheSiteAsItWas(t *testing.T) {
 	change := func(by float64) Change {
 		return Change{By: Estimate{Value: by, Low: by - 1, High: by + 1, Known: true}}

@@ -32,7 +32,7 @@ function frame(title, about, width, height) {
   return svg;
 }
 
-// policyLegend names the colours: those of the other charts are far from here.
+// policyLegend returns the policies' names beside their colours: other legends are far from here.
 function policyLegend() {
   const legend = document.createElement("div");
   legend.className = "legend";

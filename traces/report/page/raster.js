@@ -1,5 +1,5 @@
 // From rectangles to pixels. Far out, where jobs are smaller than a pixel, each pixel takes the colours of the jobs in it by
-// the share of node-time that they occupied there: no job hides another, and what is free stays the background's. Two
+// the share of node-time that they occupied there. No job hides another, and what is free stays the background's. Two
 // rectangles never overlap, so a picture costs about as much as it has pixels, however many jobs there are.
 
 const BLOCK = 128; // rectangles that are skipped together
