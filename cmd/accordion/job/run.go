@@ -20,7 +20,7 @@ import (
 func Run() *cobra.Command {
 	return &cobra.Command{
 		Use:   "run [options of srun] [--] PROGRAM [ARGUMENTS]",
-		Short: "In a job: start a program on all its nodes, also those of its companions",
+		Short: "In a job: start a program on all its nodes, companions included",
 		Long: `Start a program like srun, on all nodes of the job. If the job grows by companions, which are further allocations (listed in
 ACCORDION_ALLOCATIONS), a single srun cannot reach all nodes. accordion run then starts one srun for each allocation. In any other job
 it does the same as srun.
