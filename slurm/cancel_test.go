@@ -148,6 +148,7 @@ func TestTwoJobsCancelledAtOnceInTheirGrowthLeaveNothingBehind(t *testing.T) {
 		}
 	}
 	clean(t, p)
+	closeRunaways(t, lab)
 }
 
 // cancelAt runs one job for each fate, all at the same time, and judges what is left.
@@ -173,6 +174,7 @@ func cancelAt(t *testing.T, fates []fate) {
 		}
 	}
 	clean(t, p)
+	closeRunaways(t, lab)
 	for i, job := range jobs {
 		var story []string
 		for _, e := range p.events(job, "starting", "started", "grew", "shrank", "ended") {

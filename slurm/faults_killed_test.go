@@ -40,6 +40,7 @@ func TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs(t *testing.T) {
 	t.Parallel()
 	lab := faultLab(t, 12)
 	p := serving(t, lab, "clients_per_minute = 300") // a controller that is killed over and over makes many
+	p.unjudged = byAccounting                        // which lacks what a killed slurmctld forgot
 	watched := watch(t, lab)
 
 	// Their last steps go on to the end of the test: a slurmctld that comes back may not answer for many seconds, and a killed one forgets that
@@ -102,5 +103,5 @@ func TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs(t *testing.T) {
 		}
 	}
 	clean(t, p)
-	watched.noNodeInTwoJobs(t) // accounting, too, lacks what a killed slurmctld forgot
+	watched.noNodeInTwoJobs(t)
 }

@@ -18,7 +18,7 @@ func (j *judge) books() {
 	j.twoJobs()
 	j.unclosed()
 	for _, b := range j.Books.Jobs {
-		if b.Lost > 0 && b.Expands == 0 {
+		if b.Expands == 0 && b.Lost > j.byOthers(b) {
 			j.find(Finding{Kind: Lost, Job: int64(b.ID), At: began(b), Do: seeBooks(b.ID),
 				Text: fmt.Sprintf("its size changed twice within one second, %d times: accounting has lost what came after", b.Lost)})
 		}
@@ -31,6 +31,21 @@ func (j *judge) books() {
 		j.compare(r)
 	}
 	j.hours()
+}
+
+// byOthers returns how many changes of a job others made. A node may be lost in the second in which the job began or grew.
+func (j *judge) byOthers(b adapter.Booked) (count int) {
+	for _, r := range j.told.runs {
+		if r.key.ID != b.ID {
+			continue
+		}
+		for _, c := range r.changes {
+			if c.verb == "changed" {
+				count++
+			}
+		}
+	}
+	return count
 }
 
 // seeBooks returns where to look for what accounting has of a job.

@@ -171,6 +171,10 @@ var right = []struct {
 		in.tell(1090, 20, "accepted", "ep=1x200s", "user", "carol")
 		in.tell(1101, 20, "escaped", "runs as an ordinary job", "nodes", "n9")
 	}},
+	{"a node that was lost in the second of a start", func(t *testing.T, in *Input) {
+		in.tell(1001, 17, "changed", "holds 1 nodes, not 2: changed without us", "nodes", "n1", "held", "n[1-2]")
+		in.row(t, 17).Holds[0].Nodes, in.row(t, 17).Lost = list(t, "n1"), 1
+	}},
 	{"a requeued job of whose second run accounting lacks the first seconds", func(t *testing.T, in *Input) {
 		first, expander := *in.row(t, 18), *in.row(t, 24)
 		first.State, first.Holds, first.Sum = "REQUEUED", []adapter.Hold{held(t, "n8", 1000, 1010)}, 10
