@@ -1,9 +1,11 @@
 package web
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"accordion/adapter/managed"
 	"accordion/adapter/view"
 	"accordion/core"
 	"accordion/scripts/browser"
@@ -73,4 +75,25 @@ func TestPlannedJobIsPutOnNoNodeThatOthersStillHold(t *testing.T) {
 	if got := browser.Ask[[]string](p, hidden); len(got) > 0 {
 		t.Errorf("the chart hides jobs: %s", strings.Join(got, ", "))
 	}
+}
+
+func TestCauseOfBrokenPromiseIsASentencesPart(t *testing.T) {
+	h, root := open(t, Options{})
+	s := sharedNodes()
+	causes := []managed.Obstacle{managed.SiteLimit, managed.Turn, managed.Standstill, managed.Outaged, managed.BatchSystem}
+	for i, cause := range causes {
+		s.Broken[s.Queue.Jobs[i].Key()] = view.Breach{Promised: noon, Slipped: 70, Cause: string(cause)}
+	}
+	shows(t, h, s)
+	p := visit(t, root, "/", desk)
+	says := browser.Ask[[]string](p, `[...document.querySelectorAll("#promise-list b")].map(e => e.textContent)`)
+	if len(says) != len(causes) {
+		t.Errorf("the page tells %q of %d broken promises", says, len(causes))
+	}
+	for _, cause := range causes {
+		if slices.Contains(says, string(cause)) {
+			t.Errorf("the page tells the cause %q, which is the journal's word", cause)
+		}
+	}
+	p.Quiet()
 }

@@ -64,7 +64,8 @@ function promises() {
 
 const causes = {
   "late application": "its own application was late", "late shrinker": "another evolving job gave its nodes back late", "ordinary overrun": "an ordinary job held its nodes past its limit",
-  "lost node": "a node was lost", "booting node": "a node had to boot", "site limit": "a limit of the site", "batch system": "the batch system had not freed the nodes",
+  "lost node": "a node was lost", "booting node": "a node had to boot", "limit": "a limit of the site", "batch system": "the batch system had not freed the nodes",
+  "turn": "other users' turns came first", "sidecar": "the sidecar stood still, or did not run", "outage": "the batch system did not answer",
 };
 
 function legend() {
