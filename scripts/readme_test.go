@@ -45,10 +45,27 @@ func TestTheDemoRunsAsPrinted(t *testing.T) {
 
 func TestPackageRunsAsPrinted(t *testing.T) {
 	t.Parallel()
+	if os.Getenv("ACCORDION_TEST_PACKAGES") == "" {
+		t.Skip("it builds for minutes: set ACCORDION_TEST_PACKAGES=required, as scripts/test does")
+	}
 	folder := typed(t, "scripts/package")
 	for _, name := range []string{"accordion_*.deb", "accordion-controller_*.deb", "accordion-slurm_*.deb"} { // those that docs/start.md installs
 		if found, err := filepath.Glob(filepath.Join(folder, "dist", name)); err != nil || len(found) != 1 {
 			t.Errorf("dist/%s is %q, error %v", name, found, err)
 		}
+	}
+}
+
+func TestTheProgramIsInstalledAsPrinted(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	c := exec.CommandContext(t.Context(), "go", "install", "./cmd/accordion")
+	c.Dir = ".."
+	c.Env = append(os.Environ(), "GOBIN="+folder)
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if out, err := exec.CommandContext(t.Context(), filepath.Join(folder, "accordion"), "version").CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "accordion ") {
+		t.Errorf("accordion version: %v, %s", err, out)
 	}
 }
