@@ -10,10 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-// required is the environment variable that, when set, makes a test fail that would be skipped for want of a compiler.
-const required = "ACCORDION_TEST_COMPILERS"
+	"accordion/scripts/testenv"
+)
 
 // readers are the commands that print a hosts file, by language.
 func readers(t *testing.T) map[string][]string {
@@ -26,8 +25,8 @@ func readers(t *testing.T) map[string][]string {
 		"Python":  {"python3", "-c", "pass"},
 	} {
 		if _, err := exec.LookPath(build[0]); err != nil {
-			if os.Getenv(required) != "" {
-				t.Fatalf("no %s: scripts/test installs it", build[0])
+			if testenv.Real() {
+				t.Fatalf("no %s: scripts/test --real installs it", build[0])
 			}
 			t.Logf("%s is left out: no %s (scripts/test installs it)", language, build[0])
 			continue
@@ -38,9 +37,6 @@ func readers(t *testing.T) map[string][]string {
 		all[language] = map[string][]string{
 			"C": {filepath.Join(dir, "c")}, "Fortran": {filepath.Join(dir, "f")}, "Python": {"python3", "hosts/hosts.py"},
 		}[language]
-	}
-	if len(all) == 0 {
-		t.Skip("no gcc, gfortran or python3: scripts/test installs them")
 	}
 	return all
 }
@@ -119,9 +115,7 @@ func TestTheExamplesReadTheFileOfTheirOwnCluster(t *testing.T) {
 
 // TestExamplesPassOverAFolderOfAnotherUser: the hosts file is then in a private folder. Only root can act as two users.
 func TestExamplesPassOverAFolderOfAnotherUser(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("only root can act as two users")
-	}
+	testenv.Needs(t, testenv.Root)
 	const victim, attacker = 64305, 64306
 	usual := fmt.Sprintf("/tmp/accordion-%d", victim)
 	text := func(node string) []byte {

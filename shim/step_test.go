@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"accordion/core/hostlist"
+	"accordion/scripts/testenv"
 	"accordion/shim/wire"
 )
 
@@ -494,9 +495,7 @@ func TestTheHostfileIsWrittenOnlyWhereNobodyElseCan(t *testing.T) {
 			return errors.Join(os.Mkdir(dir(tmp), 0o700), os.Chmod(dir(tmp), 0o777))
 		}, false, ""},
 		"of another user": {func(tmp string) error {
-			if os.Getuid() != 0 {
-				t.Skip("only root can give a directory away")
-			}
+			testenv.Needs(t, testenv.Root)
 			return errors.Join(os.Mkdir(dir(tmp), 0o700), os.Chown(dir(tmp), 12345, 12345))
 		}, false, ""},
 		"a directory of ours": {func(tmp string) error { return os.Mkdir(dir(tmp), 0o700) }, true, ""},

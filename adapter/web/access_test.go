@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"accordion/scripts/testenv"
 )
 
 func TestWhoMayRead(t *testing.T) {
@@ -138,9 +140,7 @@ func TestASocketIsOpenToAllAndTakenOverFromTheDead(t *testing.T) {
 func TestASocketInAFolderOfAnotherUserIsRefused(t *testing.T) {
 	for name, change := range map[string]func(dir string) error{
 		"of another user": func(dir string) error {
-			if os.Getuid() != 0 {
-				t.Skip("only root can give a folder away")
-			}
+			testenv.Needs(t, testenv.Root)
 			return os.Chown(dir, 12345, 12345)
 		},
 		"all can write": func(dir string) error { return os.Chmod(dir, 0o777) },

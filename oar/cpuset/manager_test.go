@@ -12,6 +12,7 @@ import (
 
 	"accordion/oar/conf"
 	"accordion/oar/node"
+	"accordion/scripts/testenv"
 )
 
 // inPlaceOfSSH is what stands in place of ssh: it notes what it is called with, and does as the node's name says.
@@ -45,7 +46,7 @@ func TestTheManagerIsSentToEveryNodeAndThoseWhereItFailsAreTold(t *testing.T) {
 	m := manager{conf.Manager{File: program}, node.Remote{Command: ssh + " -p 6667"}, hclog.NewNullLogger()}
 	if os.Geteuid() == 0 {
 		if _, _, err := node.Lookup(t.Context(), node.OarsAccount); err != nil {
-			t.Skip("no account of OAR's: scripts/test installs OAR")
+			testenv.Needs(t, testenv.Missing("oar", err.Error()))
 		}
 	}
 	within, cancel := context.WithTimeout(t.Context(), 5*time.Second)

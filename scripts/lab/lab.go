@@ -105,26 +105,6 @@ func (s spec) arguments(nodes int) []string {
 	return all
 }
 
-// need skips the test where the system cannot be had, or fails it if the environment variable is set.
-func need(t testing.TB, system, required, program string) {
-	t.Helper()
-	why := ""
-	if testing.Short() {
-		why = "-short is set"
-	} else if os.Geteuid() != 0 {
-		why = "a lab needs root"
-	} else if _, err := os.Stat(program); err != nil {
-		why = system + " is not installed (scripts/test installs it)"
-	}
-	if why == "" {
-		return
-	}
-	if os.Getenv(required) != "" {
-		t.Fatalf("no real %s: %s", system, why)
-	}
-	t.Skipf("no real %s: %s", system, why)
-}
-
 // Tool is the path of a script: slurm-lab, oar-lab, two-labs.
 func Tool(t testing.TB, name string) string {
 	t.Helper()
