@@ -28,7 +28,7 @@ func readers(t *testing.T) map[string][]string {
 			if testenv.Real() {
 				t.Fatalf("no %s: scripts/test --real installs it", build[0])
 			}
-			t.Logf("%s is left out: no %s (scripts/test installs it)", language, build[0])
+			t.Logf("%s is left out: no %s (scripts/test --real installs it)", language, build[0])
 			continue
 		}
 		if out, err := exec.CommandContext(t.Context(), build[0], build[1:]...).CombinedOutput(); err != nil {

@@ -60,9 +60,9 @@ func TestApplicationsUseHostsThatCameLaterOnARealOAR(t *testing.T) {
 	for example, a := range applications {
 		if _, err := exec.LookPath(a.program); err != nil {
 			if testenv.Required("oar") {
-				t.Fatalf("examples/%s is not run: no %s (scripts/test installs it)", example, a.program)
+				t.Fatalf("examples/%s is not run: no %s (scripts/test --real installs it)", example, a.program)
 			}
-			t.Logf("examples/%s is LEFT OUT: no %s (scripts/test installs it)", example, a.program)
+			t.Logf("examples/%s is LEFT OUT: no %s (scripts/test --real installs it)", example, a.program)
 			continue
 		}
 		put := func(name, text string) {

@@ -79,9 +79,9 @@ func (e example) there(t *testing.T) bool {
 		return true
 	}
 	if testenv.Required("slurm") {
-		t.Errorf("examples/%s is not run: no %s (scripts/test installs it)", e.folder, e.program)
+		t.Errorf("examples/%s is not run: no %s (scripts/test --real installs it)", e.folder, e.program)
 	} else {
-		t.Logf("examples/%s is LEFT OUT: no %s (scripts/test installs it)", e.folder, e.program)
+		t.Logf("examples/%s is LEFT OUT: no %s (scripts/test --real installs it)", e.folder, e.program)
 	}
 	return false
 }

@@ -149,7 +149,7 @@ func (p peer) has(t *testing.T) bool {
 		return true
 	}
 	if testenv.Required("slurm") {
-		t.Errorf("%s is not asked: no %s (scripts/test installs it)", p.name, p.program)
+		t.Errorf("%s is not asked: no %s (scripts/test --real installs it)", p.name, p.program)
 	}
 	return false
 }

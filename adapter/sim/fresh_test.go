@@ -75,7 +75,7 @@ func TestSeedsThatWereRedOnce(t *testing.T) {
 // kept in a file, and fails nothing: it is new, and so does not show that the last change was
 // wrong. Each kind has a process of its own: one that dies is kept, too.
 //
-//	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000                 as ./scripts/test does
+//	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000                 as ./scripts/test --real does
 //	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000 -accordion.freshfrom=4711 -accordion.freshkind=TestSeeds
 func TestFreshSeeds(t *testing.T) {
 	if *freshFlag == 0 {

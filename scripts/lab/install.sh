@@ -57,7 +57,7 @@ application_programs=(
 	/usr/bin/nodeset:clustershell
 )
 
-# More for scripts/test.
+# More for scripts/test --real.
 test_programs=(
 	"${lab_programs[@]}"
 	"${oar_programs[@]}"

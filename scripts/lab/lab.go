@@ -1,7 +1,7 @@
 // Package lab gives tests a real Slurm or a real OAR, or both: a lab of scripts/slurm-lab, oar-lab or two-labs that leaves nothing behind.
 //
 // Several tests may have labs at once, of one process or of several: each lab has a slot of its own. The package is not for product code,
-// and it does not know what Accordion does with a batch system. Tests that boot an OAR are in folders with oar in their path: scripts/test
+// and it does not know what Accordion does with a batch system. Tests that boot an OAR are in folders with oar in their path: scripts/test --real
 // runs them beside those that boot a Slurm.
 //
 //	func TestMain(m *testing.M) { os.Exit(lab.Main(m)) } // ends the labs that tests took from the pool
