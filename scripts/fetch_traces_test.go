@@ -23,9 +23,7 @@ var logs = map[string]string{"l_one/One-2001-1-cln.swf.gz": strings.Repeat("one\
 
 func newMirror(t *testing.T) mirror {
 	t.Helper()
-	for _, program := range []string{"bash", "curl", "sha256sum"} {
-		testenv.Program(t, program)
-	}
+	testenv.Program(t, "curl")
 	dir := t.TempDir()
 	m := mirror{script: filepath.Join(dir, "scripts", "fetch-traces"), archive: filepath.Join(dir, "archive"), folder: filepath.Join(dir, "logs of mine")}
 	text, err := os.ReadFile("fetch-traces")

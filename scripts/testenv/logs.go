@@ -23,8 +23,9 @@ func Logs(t testing.TB, files ...string) (folder string) {
 	for _, file := range files {
 		_, err := os.Stat(filepath.Join(folder, file))
 		switch {
-		case err != nil && !public(file):
-			t.Skipf("needs published: %s is not in %s, and its authors gave it to us only", file, folder)
+		case !public(file) && (err != nil || asked("published") == bare):
+			t.Skipf("needs published: %s is not in %s, and scripts/fetch-traces does not fetch it", file, folder)
+		case !public(file):
 		case err != nil:
 			Needs(t, Missing("logs", file+" is not in "+folder+"; scripts/fetch-traces fetches it, and ACCORDION_TRACES names another folder"))
 		default:

@@ -64,7 +64,7 @@ func Needs(t testing.TB, needs ...Need) {
 		switch asked := asked(n.word); {
 		case asked == required && cause != "":
 			t.Fatalf("needs %s: %s", n.word, cause)
-		case asked == "bare":
+		case asked == bare:
 			t.Skipf("needs %s: a bare machine has none", n.word)
 		case asked == "" && n.real:
 			t.Skipf("needs %s: ./scripts/test --real", n.word)
@@ -79,8 +79,8 @@ const level = "ACCORDION_TEST"
 
 const (
 	real     = "real"
+	bare     = "bare"
 	required = "required"
-	wanted   = "wanted"
 )
 
 // asked returns how a word's tests are asked for: required, wanted, bare or "".
@@ -103,10 +103,11 @@ func Real() bool { return os.Getenv(level) == real }
 // File skips the test where a file is not there; word names the need, such as the Debian package.
 func File(t testing.TB, word, path string) {
 	t.Helper()
+	cause := ""
 	if _, err := os.Stat(path); err != nil {
-		Needs(t, Missing(word, err.Error()))
+		cause = err.Error()
 	}
-	Needs(t, Missing(word, ""))
+	Needs(t, Missing(word, cause))
 }
 
 func notRoot() string {

@@ -35,11 +35,7 @@ func Key(t testing.TB) string {
 
 func key(t testing.TB, parent string) string {
 	t.Helper()
-	if _, err := exec.LookPath("munged"); err != nil {
-		if _, err := os.Stat("/usr/sbin/munged"); err != nil {
-			testenv.Needs(t, testenv.Missing("munge", "it is not installed; ./scripts/test --real installs it"))
-		}
-	}
+	testenv.File(t, "munge", "/usr/sbin/munged")
 	key := filepath.Join(folder(t, parent), "key")
 	if err := os.WriteFile(key, bytes.Repeat([]byte("0123456789abcdef"), 8), 0o600); err != nil {
 		t.Fatal(err)
