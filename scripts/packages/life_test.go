@@ -58,7 +58,7 @@ func TestPackagesAsTheyAreReleased(t *testing.T) {
 	if !*long {
 		t.Skip("it compiles the program anew: -args -accordion.long")
 	}
-	needs(t, "dpkg-deb", "rpm", "lintian", "gcc", "git")
+	testenv.Needs(t, testenv.Packages)
 	cc := released(t, "", `c_compiler "$0"`, "bullseye")
 	release := func(root, text string) built {
 		b := built{folder: t.TempDir()}

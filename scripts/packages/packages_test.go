@@ -29,10 +29,9 @@ var long = flag.Bool("accordion.long", false, "build the program as packages hav
 // from is where packages are that were built from an earlier commit.
 var from = flag.String("accordion.from", "", "upgrade from the packages in this `FOLDER` instead of those of an older version of this tree")
 
-// needs skips a test unless packages are asked for, and one whose programs are not there.
+// needs skips a test whose programs are not there.
 func needs(t *testing.T, programs ...string) {
 	t.Helper()
-	testenv.Needs(t, testenv.Packages)
 	for _, p := range programs {
 		testenv.Program(t, p)
 	}
@@ -94,7 +93,7 @@ func quick(text string) (built, error) {
 
 func packagesOf(t *testing.T, once func() (built, error)) built {
 	t.Helper()
-	needs(t, "dpkg-deb", "rpm", "lintian")
+	testenv.Needs(t, testenv.Packages)
 	b, err := once()
 	if err != nil {
 		t.Fatal(err)
@@ -328,7 +327,7 @@ func TestTheBillOfMaterials(t *testing.T) {
 
 // What a site is given besides the program is what is in the tree.
 func TestThePlugInBuildsFromThePackage(t *testing.T) {
-	needs(t, "gcc")
+	testenv.Needs(t, testenv.Packages)
 	testenv.File(t, "libslurm-dev", "/usr/include/slurm/spank.h")
 	b := packagesOf(t, older)
 	i := slices.IndexFunc(b.files, func(f string) bool { return nameOf(f) == "accordion-slurm" && strings.HasSuffix(f, ".deb") })
