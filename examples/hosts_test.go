@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"accordion/scripts/testenv"
@@ -89,6 +90,7 @@ func TestTheExamplesReadTheFileOfTheirOwnCluster(t *testing.T) {
 	} else if !errors.Is(err, fs.ErrExist) {
 		t.Fatal(err)
 	}
+	testenv.Needs(t, testenv.Missing("own-folder", foreign(folder)))
 	job := fmt.Sprintf("9%d", os.Getpid())
 	for _, cluster := range []string{"north", "south"} {
 		path := filepath.Join(folder, cluster+"-"+job+".hosts")
@@ -111,6 +113,18 @@ func TestTheExamplesReadTheFileOfTheirOwnCluster(t *testing.T) {
 			}
 		}
 	}
+}
+
+// foreign returns why this user cannot write into a folder: another user has made it. It is "" otherwise.
+func foreign(folder string) string {
+	found, err := os.Lstat(folder)
+	if err != nil {
+		return err.Error()
+	}
+	if owner := found.Sys().(*syscall.Stat_t).Uid; int(owner) != os.Getuid() || !found.IsDir() {
+		return fmt.Sprintf("%s belongs to user %d: have it removed", folder, owner)
+	}
+	return ""
 }
 
 // TestExamplesPassOverAFolderOfAnotherUser: the hosts file is then in a private folder. Only root can act as two users.

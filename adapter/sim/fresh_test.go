@@ -171,7 +171,7 @@ func tail(out []byte) string {
 // TestTellsFreshSeeds runs in the process of one kind.
 func TestTellsFreshSeeds(t *testing.T) {
 	if os.Getenv(tellsFresh) == "" {
-		t.Skip("is a part of TestFreshSeeds")
+		t.Skip("is a part of TestFreshSeeds: -accordion.fresh=N")
 	}
 	for _, k := range kinds() {
 		if k.test != *freshKindFlag {

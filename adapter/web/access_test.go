@@ -138,44 +138,25 @@ func TestASocketIsOpenToAllAndTakenOverFromTheDead(t *testing.T) {
 }
 
 func TestASocketInAFolderOfAnotherUserIsRefused(t *testing.T) {
-	for name, change := range map[string]func(dir string) error{
-		"of another user": func(dir string) error {
+	for name, change := range map[string]func(t *testing.T, dir string) error{
+		"of another user": func(t *testing.T, dir string) error {
 			testenv.Needs(t, testenv.Root)
 			return os.Chown(dir, 12345, 12345)
 		},
-		"all can write": func(dir string) error { return os.Chmod(dir, 0o777) },
+		"all can write": func(_ *testing.T, dir string) error { return os.Chmod(dir, 0o777) },
 	} {
-		dir := t.TempDir()
-		if err := change(dir); err != nil {
-			t.Fatal(err)
-		}
-		l, err := Listen(filepath.Join(dir, "page"))
-		if err == nil {
-			l.Close()
-			t.Errorf("%s: it listens there", name)
-		} else if !strings.Contains(err.Error(), "the folder "+dir) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// accordion.service has UMask=0077.
-func TestEveryoneReachesTheSocketWhateverTheUmask(t *testing.T) {
-	top, err := os.MkdirTemp("", "umask") // short enough for sockets
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(top)
-	defer unix.Umask(unix.Umask(0o077))
-	path := filepath.Join(top, "a", "b", "sock")
-	l, err := Listen(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	for _, dir := range []string{filepath.Join(top, "a"), filepath.Join(top, "a", "b")} {
-		if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o755 {
-			t.Errorf("%s: mode %v (%v), want 0755", dir, info.Mode(), err)
-		}
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := change(t, dir); err != nil {
+				t.Fatal(err)
+			}
+			l, err := Listen(filepath.Join(dir, "page"))
+			if err == nil {
+				l.Close()
+				t.Error("it listens there")
+			} else if !strings.Contains(err.Error(), "the folder "+dir) {
+				t.Error(err)
+			}
+		})
 	}
 }
