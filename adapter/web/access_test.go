@@ -160,3 +160,24 @@ func TestASocketInAFolderOfAnotherUserIsRefused(t *testing.T) {
 		})
 	}
 }
+
+// accordion.service has UMask=0077.
+func TestEveryoneReachesTheSocketWhateverTheUmask(t *testing.T) {
+	top, err := os.MkdirTemp("", "umask") // short enough for sockets
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(top)
+	defer unix.Umask(unix.Umask(0o077))
+	path := filepath.Join(top, "a", "b", "sock")
+	l, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, dir := range []string{filepath.Join(top, "a"), filepath.Join(top, "a", "b")} {
+		if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o755 {
+			t.Errorf("%s: mode %v (%v), want 0755", dir, info.Mode(), err)
+		}
+	}
+}
