@@ -4,11 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -76,7 +75,7 @@ func TestAMachineThatIsNotFitIsToldSoInOneLine(t *testing.T) {
 		"an old Go":             {env: []string{"FAKE_OLD=go1.19.8"}, says: "Go 1.19.8 is too old"},
 		"a full disk":           {programs: map[string]string{"df": "#!/bin/sh\necho head\necho /dev/x 100 90 10240 99% /\n"}, says: "only 10 MB are free in"},
 		"no temporary folder":   {env: []string{"TMPDIR=/nonexistent"}, says: "no temporary folder can be made in /nonexistent"},
-		"no modules":            {programs: map[string]string{"go": strings.Replace(fakeGo, "version)", "list | mod) echo 'dial tcp: no network' >&2; exit 1 ;;\nversion)", 1)}, says: "with a network: go mod download): dial tcp: no network"},
+		"no modules":            {programs: map[string]string{"go": strings.Replace(fakeGo, "version)", "list | mod) echo 'dial tcp: no network' >&2; exit 1 ;;\nversion)", 1)}, says: "go -C scripts/site mod download): dial tcp: no network"},
 		"no root, for --real":   {programs: map[string]string{"id": "#!/bin/sh\necho 1000\n"}, arguments: "--real", says: "--real needs root"},
 		"no root, for --long":   {programs: map[string]string{"id": "#!/bin/sh\necho 1000\n"}, arguments: "--long", says: "--real needs root"},
 		"an option that is not": {arguments: "--reel", says: "there is no option --reel"},
@@ -151,8 +150,9 @@ func TestAnInterruptedRunLeavesNothing(t *testing.T) {
 			if !strings.HasSuffix(out.String(), "interrupted; all that it had started has ended\n") {
 				t.Errorf("its last words are %q", out.String())
 			}
-			if left := marked(t, mark); len(left) > 0 {
-				t.Errorf("still running: %v", left)
+			for pid, line := range marked(t, mark) {
+				t.Errorf("still running: %d %q", pid, line)
+				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
 			if names, err := os.ReadDir(temporary); err != nil || len(names) > 0 {
 				t.Errorf("left in the temporary folder: %v %v", names, err)
@@ -161,22 +161,24 @@ func TestAnInterruptedRunLeavesNothing(t *testing.T) {
 	}
 }
 
-// marked returns the command lines of processes that have the mark in their environment.
-func marked(t *testing.T, mark string) (all []string) {
+// marked returns the processes that have the mark in their environment, with their command lines.
+func marked(t *testing.T, mark string) map[int][]byte {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
 		t.Fatal(err)
 	}
+	all := map[int][]byte{}
 	for _, file := range files {
 		env, err := os.ReadFile(file)
-		if err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ESRCH) {
+		if err != nil || !bytes.Contains(append([]byte{0}, env...), []byte("\x00"+mark+"\x00")) {
+			continue // another user's, or it has ended
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err != nil {
 			t.Fatal(err)
 		}
-		if bytes.Contains(append([]byte{0}, env...), []byte("\x00"+mark+"\x00")) {
-			line, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
-			all = append(all, fmt.Sprintf("%s %q", filepath.Base(filepath.Dir(file)), line))
-		}
+		all[pid], _ = os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
 	}
 	return all
 }
