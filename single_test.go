@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// shared are packages that start goroutines, and may be imported all the same by those that scripts/test tests without the race detector: what
+// shared are packages that start goroutines, and may be imported all the same by those that scripts/test --real tests without the race detector: what
 // they do there shares nothing with their callers. Their own tests run under it.
 var shared = map[string]string{
 	"traces/swf":                  "a file is read ahead by a goroutine that has it for itself",
@@ -66,16 +66,16 @@ func starts(file *ast.File) (does bool) {
 	return does
 }
 
-// A race needs two goroutines. The packages that scripts/test tests without the race detector start none, and nor do their tests, or what
+// A race needs two goroutines. The packages that scripts/test --real tests without the race detector start none, and nor do their tests, or what
 // any of them imports of the project.
 func TestWhatIsTestedWithoutTheRaceDetectorHasOneGoroutine(t *testing.T) {
-	script, err := os.ReadFile("scripts/test")
+	script, err := os.ReadFile("scripts/lab/real.sh")
 	if err != nil {
 		t.Fatal(err)
 	}
 	line := regexp.MustCompile(`(?m)^single='(.*)'$`).FindSubmatch(script)
 	if line == nil {
-		t.Fatal("scripts/test has no line single='…', which names the packages")
+		t.Fatal("scripts/lab/real.sh has no line single='…', which names the packages")
 	}
 	single := regexp.MustCompile(string(line[1]))
 	folders := map[string]bool{}
@@ -103,7 +103,7 @@ func TestWhatIsTestedWithoutTheRaceDetectorHasOneGoroutine(t *testing.T) {
 			found, open = append(found, more...), append(open, imports...)
 		}
 		if len(found) > 0 {
-			t.Errorf("%s is tested without the race detector (scripts/test, single), and a goroutine may be started in %s: test it with the detector",
+			t.Errorf("%s is tested without the race detector (scripts/lab/real.sh, single), and a goroutine may be started in %s: test it with the detector",
 				folder, strings.Join(found, ", "))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"accordion/scripts/lab"
+	"accordion/scripts/testenv"
 )
 
 // applications are those of examples/ that a real OAR runs, as their pages say.
@@ -41,9 +42,6 @@ var applications = map[string]struct {
 	},
 }
 
-// required says that the real OAR, and all that runs on it, has to be there.
-var required = os.Getenv(lab.OARRequired) != ""
-
 func upTo(first, last int) (all []string) {
 	for n := first; n <= last; n++ {
 		all = append(all, fmt.Sprint(n))
@@ -61,10 +59,10 @@ func TestApplicationsUseHostsThatCameLaterOnARealOAR(t *testing.T) {
 	jobs := map[string]string{}
 	for example, a := range applications {
 		if _, err := exec.LookPath(a.program); err != nil {
-			if required {
-				t.Fatalf("examples/%s is not run: no %s (scripts/test installs it)", example, a.program)
+			if testenv.Required("oar") {
+				t.Fatalf("examples/%s is not run: no %s (scripts/test --real installs it)", example, a.program)
 			}
-			t.Logf("examples/%s is LEFT OUT: no %s (scripts/test installs it)", example, a.program)
+			t.Logf("examples/%s is LEFT OUT: no %s (scripts/test --real installs it)", example, a.program)
 			continue
 		}
 		put := func(name, text string) {

@@ -73,7 +73,7 @@ const forEveryDatabase = 17
 // What the sidecar does with OAR, each act by itself, on a real one.
 func TestTheSidecarsHandOnOAR(t *testing.T) {
 	if os.Getenv(insideLab) != "" {
-		t.Skip("this is the part outside the lab")
+		t.Skip("needs lab: this is the part outside it")
 	}
 	t.Parallel()
 	program, err := os.Executable()
@@ -119,7 +119,7 @@ func TestInsideTheLab(t *testing.T) {
 func enter(t testing.TB) *inside {
 	t.Helper()
 	if os.Getenv(insideLab) == "" {
-		t.Skip("this is the part inside the lab: TestTheSidecarsHandOnOAR and benchmarks start it there")
+		t.Skip("needs lab: this is the part inside it; TestTheSidecarsHandOnOAR and benchmarks start it there")
 	}
 	conf, err := conf.Read(conf.DefaultFile)
 	if err != nil {

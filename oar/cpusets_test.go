@@ -171,7 +171,7 @@ var rankLine = regexp.MustCompile(`(?m)^rank \d+ of (\d+) on (\S+) in (\S+): ([0
 func mpiOverOarsh(t *testing.T, lab *lab.OARLab) {
 	home := filepath.Join(lab.Dir, "home", "alice")
 	if out, err := exec.CommandContext(t.Context(), "mpicc.mpich", "-std=gnu99", "-Wall", "-Wextra", "-Werror", "-o", filepath.Join(home, "bound"), "testdata/bound.c").CombinedOutput(); err != nil {
-		t.Fatalf("mpicc.mpich (scripts/test installs it): %v\n%s", err, out)
+		t.Fatalf("mpicc.mpich (scripts/test --real installs it): %v\n%s", err, out)
 	}
 	text, err := os.ReadFile("../examples/mpi/oar.sh")
 	if err != nil {

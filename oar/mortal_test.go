@@ -77,7 +77,7 @@ func TestASidecarInsideTheLabDies(t *testing.T) {
 	var when string
 	var number int
 	if _, err := fmt.Sscanf(os.Getenv(deathWish), "%s %d", &when, &number); err != nil {
-		t.Skip("this is the part inside the lab: TestASidecarThatIsKilledAtAnyActionLosesNothing starts it there")
+		t.Skip("needs lab: this is the part inside it; TestASidecarThatIsKilledAtAnyActionLosesNothing starts it there")
 	}
 	c, err := config.Load(config.DefaultPath) // the lab's
 	if err != nil {

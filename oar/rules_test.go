@@ -17,7 +17,7 @@ import (
 	"accordion/core/evolve"
 	"accordion/core/evolve/evolvetest"
 	"accordion/oar"
-	"accordion/scripts/lab"
+	"accordion/scripts/testenv"
 )
 
 // submission is what an oarsub gives to the admission rules.
@@ -87,15 +87,9 @@ foreach my $t (@{$type_list}) {
 // submitTo gives submissions to our rules, with a rule between them, in a real Perl: one process for all.
 func submitTo(t testing.TB, rule string, nodes int, all []submission) []admitted {
 	t.Helper()
-	perl, err := exec.LookPath("perl")
-	if err == nil {
-		err = exec.CommandContext(t.Context(), perl, "-MJSON::PP", "-e", "1").Run()
-	}
-	if err != nil && os.Getenv(lab.OARRequired) != "" {
-		t.Fatalf("the rules must be tried, and there is no perl with JSON::PP: %v", err)
-	}
-	if err != nil {
-		t.Skipf("no perl with JSON::PP, of which OAR is made: %v", err)
+	perl := testenv.Program(t, "perl")
+	if err := exec.CommandContext(t.Context(), perl, "-MJSON::PP", "-e", "1").Run(); err != nil {
+		testenv.Needs(t, testenv.Missing("perl", "it has no JSON::PP"))
 	}
 	dir := t.TempDir()
 	ours := oar.RuleTexts("evolve")

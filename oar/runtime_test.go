@@ -8,14 +8,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"accordion/scripts/testenv"
 )
 
 // TestPlantedRuntimeFolderIsNotWrittenTo runs the scripts for OAR's runtime folder as OAR's account would, where another user
 // has made that folder, or a link of its name, before the node's first job.
 func TestPlantedRuntimeFolderIsNotWrittenTo(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can act as two users")
-	}
+	testenv.Needs(t, testenv.Root)
 	const account, attacker, text = 64301, 64302, "n1\nn2\n"
 	must := func(err error) {
 		t.Helper()

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"accordion/scripts/testenv"
 )
 
 // mirror is a copy of the script with an archive of its own, on this machine's disk: no test asks the network.
@@ -21,11 +23,7 @@ var logs = map[string]string{"l_one/One-2001-1-cln.swf.gz": strings.Repeat("one\
 
 func newMirror(t *testing.T) mirror {
 	t.Helper()
-	for _, program := range []string{"bash", "curl", "sha256sum"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("%s is not installed", program)
-		}
-	}
+	testenv.Program(t, "curl")
 	dir := t.TempDir()
 	m := mirror{script: filepath.Join(dir, "scripts", "fetch-traces"), archive: filepath.Join(dir, "archive"), folder: filepath.Join(dir, "logs of mine")}
 	text, err := os.ReadFile("fetch-traces")

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"accordion/scripts/testenv"
 	"accordion/shim/allocation"
 )
 
@@ -59,9 +60,7 @@ func TestSilentJobFindsItsHostsFileInThePrivateFolder(t *testing.T) {
 		}
 		return
 	}
-	if os.Getuid() != 0 {
-		t.Skip("only root can act as two users")
-	}
+	testenv.Needs(t, testenv.Root)
 	usual := fmt.Sprintf("/tmp/accordion-%d", victim)
 	shared, err := os.MkdirTemp("", "shim")
 	self, unread := os.ReadFile(os.Args[0])

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"accordion/core/hostlist"
+	"accordion/scripts/testenv"
 	"accordion/shim/wire"
 )
 
@@ -483,29 +484,27 @@ func TestWrongCallsAreUsageErrorsInOneLine(t *testing.T) {
 func TestTheHostfileIsWrittenOnlyWhereNobodyElseCan(t *testing.T) {
 	dir := func(tmp string) string { return filepath.Join(tmp, fmt.Sprintf("accordion-%d", os.Getuid())) }
 	for name, c := range map[string]struct {
-		prepare func(tmp string) error
+		prepare func(t *testing.T, tmp string) error
 		usual   bool   // it is in accordion-UID
 		says    string // when there is none
 	}{
-		"a link":            {func(tmp string) error { return os.Symlink(tmp, dir(tmp)) }, false, ""},
-		"a file":            {func(tmp string) error { return os.WriteFile(dir(tmp), nil, 0o600) }, false, ""},
-		"no such directory": {func(tmp string) error { return os.Remove(tmp) }, false, "no such file"},
-		"open to others": {func(tmp string) error {
+		"a link":            {func(t *testing.T, tmp string) error { return os.Symlink(tmp, dir(tmp)) }, false, ""},
+		"a file":            {func(t *testing.T, tmp string) error { return os.WriteFile(dir(tmp), nil, 0o600) }, false, ""},
+		"no such directory": {func(t *testing.T, tmp string) error { return os.Remove(tmp) }, false, "no such file"},
+		"open to others": {func(t *testing.T, tmp string) error {
 			return errors.Join(os.Mkdir(dir(tmp), 0o700), os.Chmod(dir(tmp), 0o777))
 		}, false, ""},
-		"of another user": {func(tmp string) error {
-			if os.Getuid() != 0 {
-				t.Skip("only root can give a directory away")
-			}
+		"of another user": {func(t *testing.T, tmp string) error {
+			testenv.Needs(t, testenv.Root)
 			return errors.Join(os.Mkdir(dir(tmp), 0o700), os.Chown(dir(tmp), 12345, 12345))
 		}, false, ""},
-		"a directory of ours": {func(tmp string) error { return os.Mkdir(dir(tmp), 0o700) }, true, ""},
-		"nothing":             {func(tmp string) error { return nil }, true, ""},
+		"a directory of ours": {func(t *testing.T, tmp string) error { return os.Mkdir(dir(tmp), 0o700) }, true, ""},
+		"nothing":             {func(t *testing.T, tmp string) error { return nil }, true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			env := inSlurm(t)
 			tmp := env["TMPDIR"]
-			if err := c.prepare(tmp); err != nil {
+			if err := c.prepare(t, tmp); err != nil {
 				t.Fatal(err)
 			}
 			env = env.with("ACCORDION_HOSTFILE", "/old")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"accordion/scripts/lab"
+	"accordion/scripts/testenv"
 )
 
 // example is an application of examples/, run as its page says, in a directory of alice's.
@@ -77,10 +78,10 @@ func (e example) there(t *testing.T) bool {
 	if _, err := exec.LookPath(e.program); err == nil {
 		return true
 	}
-	if os.Getenv(lab.SlurmRequired) != "" {
-		t.Errorf("examples/%s is not run: no %s (scripts/test installs it)", e.folder, e.program)
+	if testenv.Required("slurm") {
+		t.Errorf("examples/%s is not run: no %s (scripts/test --real installs it)", e.folder, e.program)
 	} else {
-		t.Logf("examples/%s is LEFT OUT: no %s (scripts/test installs it)", e.folder, e.program)
+		t.Logf("examples/%s is LEFT OUT: no %s (scripts/test --real installs it)", e.folder, e.program)
 	}
 	return false
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"accordion/scripts/testenv"
 )
 
 // A plugin is a running Lua with job_submit.lua, to which jobs are given one by one.
@@ -22,10 +24,7 @@ type plugin struct {
 // startPlugin starts a plug-in, at a site that manages all of the partition main.
 func startPlugin(t testing.TB) *plugin {
 	t.Helper()
-	lua, err := exec.LookPath("lua5.1")
-	if err != nil {
-		t.Skip("no lua5.1 (scripts/test installs it)")
-	}
+	lua := testenv.Program(t, "lua5.1")
 	text, err := os.ReadFile("job_submit.lua")
 	if err != nil {
 		t.Fatal(err)

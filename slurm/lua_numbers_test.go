@@ -11,16 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"accordion/scripts/testenv"
 	reader "accordion/slurm/number"
 )
 
 // genericInLua returns what job_submit.lua makes of lists of resources.
 func genericInLua(t testing.TB, lists []string) []string {
 	t.Helper()
-	lua, err := exec.LookPath("lua5.1")
-	if err != nil {
-		t.Skip("no lua5.1 (scripts/test installs it)")
-	}
+	lua := testenv.Program(t, "lua5.1")
 	var in, out, errs bytes.Buffer
 	for _, list := range lists {
 		in.WriteString(hex.EncodeToString([]byte(list)) + "\n")

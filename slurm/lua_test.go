@@ -18,6 +18,7 @@ import (
 
 	"accordion/core/evolve/evolvetest"
 	"accordion/core/mold"
+	"accordion/scripts/testenv"
 	"accordion/slurm/limits"
 )
 
@@ -47,10 +48,7 @@ func submitKnowing(t testing.TB, nodes int, limits string, jobs []fields) []fiel
 // submitBeside is submit with the files beside the plug-in, to a pool of so many nodes, or of nodes with these names.
 func submitBeside(t testing.TB, files map[string]string, pool string, jobs []fields) []fields {
 	t.Helper()
-	lua, err := exec.LookPath("lua5.1")
-	if err != nil {
-		t.Skip("no lua5.1 (scripts/test installs it)")
-	}
+	lua := testenv.Program(t, "lua5.1")
 	plugin, err := os.ReadFile("job_submit.lua")
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/scripts/testenv"
 )
 
 // rankLine is what each rank of examples/mpi says at its start.
@@ -102,15 +102,10 @@ func TestAnMPIProgramSeesThatItsNodesChangedBeforeItsStart(t *testing.T) {
 	}
 }
 
-// compile runs a compiler; the test is skipped where there is none, or fails if a real Slurm is required.
+// compile runs a compiler; the test is skipped where there is none.
 func compile(t *testing.T, compiler string, arguments ...string) {
 	t.Helper()
-	if _, err := exec.LookPath(compiler); err != nil {
-		if os.Getenv(lab.SlurmRequired) != "" {
-			t.Fatalf("no %s: scripts/test installs it", compiler)
-		}
-		t.Skipf("no %s: scripts/test installs it", compiler)
-	}
+	testenv.Program(t, compiler)
 	if out, err := exec.CommandContext(t.Context(), compiler, arguments...).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", compiler, err, out)
 	}

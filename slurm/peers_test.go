@@ -15,6 +15,7 @@ import (
 
 	"accordion/core/hostlist"
 	"accordion/scripts/lab"
+	"accordion/scripts/testenv"
 )
 
 // A held is what a job has, as scontrol shows it.
@@ -147,8 +148,8 @@ func (p peer) has(t *testing.T) bool {
 	if _, err := exec.LookPath(p.program); p.program == "" || err == nil {
 		return true
 	}
-	if os.Getenv(lab.SlurmRequired) != "" {
-		t.Errorf("%s is not asked: no %s (scripts/test installs it)", p.name, p.program)
+	if testenv.Required("slurm") {
+		t.Errorf("%s is not asked: no %s (scripts/test --real installs it)", p.name, p.program)
 	}
 	return false
 }
@@ -247,9 +248,7 @@ func TestPeersSeeAJobThatGrowsAsItIs(t *testing.T) {
 func TestPeersSubmitJobsThatGrow(t *testing.T) {
 	t.Parallel()
 	onThisMachine(t)
-	if !(peer{name: "Snakemake", program: "snakemake"}).has(t) {
-		t.Skip("no snakemake")
-	}
+	testenv.Program(t, "snakemake")
 	lab := lab.TakeSlurm(t, 4, lab.Users("alice", "bob"))
 	lab.Do(t, "serve")
 	t.Cleanup(func() { lab.Do(t, "serve-stop") })

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/scripts/testenv"
 	"accordion/slurm/client"
 	"accordion/slurm/client/clienttest"
 	"accordion/slurm/output/outputtest"
@@ -153,9 +154,7 @@ func ExampleNew() {
 }
 
 func TestPreflightTellsAControllerThatDoesNotAnswerFromAClusterThatIsNotFit(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("preflight looks at nothing else where it is not root")
-	}
+	testenv.Needs(t, testenv.Root)
 	const silent = "echo 'slurm_load_ctl_conf error: Unable to contact slurm controller (connect failure)' >&2; exit 1"
 	s := clients(t, nil, map[string]string{"squeue": silent, "scontrol": silent, "salloc": silent, "scancel": silent, "srun": silent})
 	if found := s.Preflight(t.Context()); len(found) != 1 || found[0].Severity != adapter.Unanswered || !strings.Contains(found[0].What, "Unable to contact slurm controller") {

@@ -107,9 +107,10 @@ func TestTheTableOfSettingsIsWhatSlurmDoes(t *testing.T) {
 // ownRelease is what is installed where the tests run: Debian 12's, or that of a world of slurm-lab.
 func ownRelease(t *testing.T) string {
 	t.Helper()
+	lab.NeedSlurm(t)
 	said, err := exec.Command("/usr/sbin/slurmctld", "-V").Output()
 	if err != nil {
-		t.Skipf("no Slurm here: %v", err)
+		t.Fatal(err)
 	}
 	return strings.Join(strings.Split(strings.TrimPrefix(strings.TrimSpace(string(said)), "slurm-wlm "), ".")[:2], ".")
 }

@@ -13,16 +13,13 @@ import (
 	"testing"
 
 	"accordion/core/mold"
+	"accordion/scripts/testenv"
 )
 
 // compiler is the C compiler of the SPANK plug-in; without one the test is skipped.
 func compiler(t testing.TB) string {
 	t.Helper()
-	cc, err := exec.LookPath("gcc")
-	if err != nil {
-		t.Skip("no gcc (scripts/test installs it)")
-	}
-	return cc
+	return testenv.Program(t, "gcc")
 }
 
 // request is one text for the SPANK plug-in.
@@ -218,9 +215,7 @@ func FuzzSpankRequest(f *testing.F) {
 
 func TestTheSpankPluginIsBuiltByItsScript(t *testing.T) {
 	compiler(t)
-	if _, err := os.Stat("/usr/include/slurm/spank.h"); err != nil {
-		t.Skip("no Slurm headers (scripts/test installs them)")
-	}
+	testenv.File(t, "libslurm-dev", "/usr/include/slurm/spank.h")
 	plugin := filepath.Join(t.TempDir(), "accordion.so")
 	if out, err := exec.CommandContext(t.Context(), "../scripts/build-spank", plugin).CombinedOutput(); err != nil || len(out) > 0 {
 		t.Fatalf("build-spank: %v\n%s", err, out)

@@ -13,7 +13,7 @@ import (
 	"accordion/slurm/output"
 )
 
-// Every run tells all stories on this machine's own release of Slurm, and this one on the others, side by side. `scripts/test --long`
+// Every run tells all stories on this machine's own release of Slurm, and this one on the others, side by side. `scripts/test --real --long`
 // tells all of them on all.
 
 func TestAShortTaleIsTrueOnEveryOtherRelease(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"accordion/adapter/alone"
+	"accordion/scripts/testenv"
 )
 
 // other is the variable that makes this test program the other process: it holds the lock of the file and says so. With locks it
@@ -79,9 +80,7 @@ func readLock(path string) {
 // byNobody is this program, which is copied to where everybody can run it, as another user.
 func byNobody(t *testing.T, variable, path string) *exec.Cmd {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("only root can be another user")
-	}
+	testenv.Needs(t, testenv.Root)
 	program, err := os.ReadFile(os.Args[0])
 	copied := filepath.Join(filepath.Dir(path), "program")
 	if err = errors.Join(err, os.WriteFile(copied, program, 0o755)); err != nil {

@@ -3,11 +3,9 @@
 package applications
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -16,6 +14,7 @@ import (
 	"accordion/adapter/part"
 	"accordion/core"
 	"accordion/core/mold"
+	"accordion/scripts/testenv"
 	shim "accordion/shim/application"
 	"accordion/shim/selector"
 	"accordion/shim/wire/launcher"
@@ -290,10 +289,10 @@ var longFlag = flag.Bool("accordion.long", false, "all shares of cem application
 //
 //	ACCORDION_TRACES=… go test ./adapter/applications -run TheTrafficOfFigure12 -v -args -accordion.long
 func TestTheTrafficOfFigure12(t *testing.T) {
-	folder := cmp.Or(os.Getenv("ACCORDION_TRACES"), "../../../shared/traces")
-	log, err := swf.ReadFile(filepath.Join(folder, "LLNL-Atlas-2006-2.1-cln.swf.gz"), swf.Options{})
+	const atlas = "LLNL-Atlas-2006-2.1-cln.swf.gz"
+	log, err := swf.ReadFile(filepath.Join(testenv.Logs(t, atlas), atlas), swf.Options{})
 	if err != nil {
-		t.Skipf("the log of LLNL Atlas is not there (%v): set ACCORDION_TRACES to the folder where scripts/fetch-traces put it", err)
+		t.Fatal(err)
 	}
 	const clusters = 8
 	shares := []int{0, 100} // where there is the most of it

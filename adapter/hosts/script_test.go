@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"accordion/scripts/testenv"
 )
 
 // The users of these tests have no name: no other user has their folders in /tmp.
@@ -20,9 +22,7 @@ const (
 
 // TestHostsFileIsPrivateWhateverAnotherUserPutInTmp plants what another user can put in the place of the usual folder.
 func TestHostsFileIsPrivateWhateverAnotherUserPutInTmp(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can act as two users")
-	}
+	testenv.Needs(t, testenv.Root)
 	usual := fmt.Sprintf("/tmp/accordion-%d", victim)
 	prey := t.TempDir() // what the victim can write to, and an attacker's link leads to
 	for dir := prey; dir != "/tmp" && dir != "/"; dir = filepath.Dir(dir) {
@@ -81,9 +81,7 @@ func TestHostsFileIsPrivateWhateverAnotherUserPutInTmp(t *testing.T) {
 
 // Kept finds what the script wrote, and the script removes what is older than a month.
 func TestHostsFilesOfJobsThatEndedLongAgoAreRemoved(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can act as another user")
-	}
+	testenv.Needs(t, testenv.Root)
 	usual := fmt.Sprintf("/tmp/accordion-%d", victim)
 	clear := func() { must(t, os.RemoveAll(usual)) }
 	clear()

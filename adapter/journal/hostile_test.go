@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"accordion/scripts/testenv"
 )
 
 // nobody is the user that attacks.
@@ -85,9 +87,7 @@ func attack(t *testing.T, path string) int {
 // with entries in its log.
 func openToAll(t *testing.T) (path string, entries int) {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("only root can become another user")
-	}
+	testenv.Needs(t, testenv.Root)
 	dir, err := os.MkdirTemp("", "journal")
 	if err != nil {
 		t.Fatal(err)
@@ -223,9 +223,7 @@ func TestAJournalBehindALinkIsRenewedWhereItIs(t *testing.T) {
 }
 
 func TestALinkThatAnotherUserCanHaveMadeIsNotFollowed(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can give files to another user")
-	}
+	testenv.Needs(t, testenv.Root)
 	for name, theirs := range map[string]func(link string) error{
 		"their link":        func(link string) error { return os.Lchown(link, nobody, nobody) },
 		"their folder":      func(link string) error { return os.Chown(filepath.Dir(link), nobody, nobody) },

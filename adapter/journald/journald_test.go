@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/go-hclog"
+
+	"accordion/scripts/testenv"
 )
 
 func TestFields(t *testing.T) {
@@ -33,9 +35,11 @@ func TestWithoutAJournal(t *testing.T) {
 	if Reads(os.Stderr) {
 		t.Error("standard error is another file than the journal's stream, and taken for it")
 	}
+	cause := ""
 	if _, err := os.Stat("/run/systemd/journal/socket"); err == nil {
-		t.Skip("this machine has a journal, which would take the line")
+		cause = "this machine has a journal, which would take the line"
 	}
+	testenv.Needs(t, testenv.Missing("no-journald", cause))
 	var said bytes.Buffer
 	log := New(hclog.LoggerOptions{Name: "accordion", Level: hclog.Info, Output: &said}).Named("a").With("job", 17)
 	log.Debug("not wanted")

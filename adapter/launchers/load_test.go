@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"accordion/adapter/session"
+	"accordion/scripts/testenv"
 	"accordion/shim/wire"
 	"accordion/shim/wire/launcher"
 	"accordion/shim/wire/packed"
@@ -155,9 +156,11 @@ func inUse() int64 {
 func needs(t testing.TB, files uint64) {
 	t.Helper()
 	var limit unix.Rlimit
+	cause := ""
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil || limit.Cur < files {
-		t.Skipf("only %d files may be open, %d are needed: ulimit -n", limit.Cur, files)
+		cause = fmt.Sprintf("only %d files may be open, %d are needed: ulimit -n", limit.Cur, files)
 	}
+	testenv.Needs(t, testenv.Missing("files", cause))
 }
 
 // loads are so many launchers, and the bytes that the server's end may take with them.

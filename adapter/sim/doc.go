@@ -6,7 +6,7 @@
 // and every step of an application takes its own odd number of nanoseconds, drawn from the seed.
 //
 //	go test ./adapter/sim                                    some seeds
-//	go test ./adapter/sim -run Seeds -accordion.seeds=8500   as ./scripts/test does
+//	go test ./adapter/sim -run Seeds -accordion.seeds=8500   as ./scripts/test --real does
 //	go test ./adapter/sim -run Seeds -accordion.long         a million
 //	go test ./adapter/sim -run Seed$ -accordion.seed=4711    one story again; the smallest part of it that still goes wrong, told in full
 //	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000    stories of seeds that nobody has tried; a red one is kept, and fails nothing
@@ -37,7 +37,7 @@
 // sidecar, which keeps none.
 //
 // Applications that have parts on two such clusters have stories of their own (parts_test.go,
-// delegated_test.go, -accordion.parts=N, -accordion.partseed=4711). ./scripts/test tells 8,500 of
+// delegated_test.go, -accordion.parts=N, -accordion.partseed=4711). ./scripts/test --real tells 8,500 of
 // them, which are shorter and have more faults. They demand more. No part runs without an order to
 // start it, nor on nodes that were not prepared for it. No part is let through before all are at
 // the barrier, and an application keeps its rank. A launcher that lies is refused and believed in

@@ -75,7 +75,7 @@ func TestSeedsThatWereRedOnce(t *testing.T) {
 // kept in a file, and fails nothing: it is new, and so does not show that the last change was
 // wrong. Each kind has a process of its own: one that dies is kept, too.
 //
-//	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000                 as ./scripts/test does
+//	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000                 as ./scripts/test --real does
 //	go test ./adapter/sim -run FreshSeeds -accordion.fresh=2000 -accordion.freshfrom=4711 -accordion.freshkind=TestSeeds
 func TestFreshSeeds(t *testing.T) {
 	if *freshFlag == 0 {
@@ -171,7 +171,7 @@ func tail(out []byte) string {
 // TestTellsFreshSeeds runs in the process of one kind.
 func TestTellsFreshSeeds(t *testing.T) {
 	if os.Getenv(tellsFresh) == "" {
-		t.Skip("is a part of TestFreshSeeds")
+		t.Skip("is a part of TestFreshSeeds: -accordion.fresh=N")
 	}
 	for _, k := range kinds() {
 		if k.test != *freshKindFlag {

@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	partsFlag    = flag.Int("accordion.parts", 40, "how many stories of applications over two clusters to simulate, from -accordion.from on; with a script in place of launchers a tenth, but 40 of them")
+	partsFlag    = flag.Int("accordion.parts", 100, "how many stories of applications over two clusters to simulate, from -accordion.from on; with a script in place of launchers a tenth, but 40 of them")
 	partSeedFlag = flag.Uint64("accordion.partseed", 0, "tell this one story of applications in full (test Part)")
 )
 

@@ -14,7 +14,7 @@ import (
 
 var (
 	seedFlag   = flag.Uint64("accordion.seed", 0, "tell this one story in full (test Seed)")
-	seedsFlag  = flag.Int("accordion.seeds", 400, "how many stories to simulate")
+	seedsFlag  = flag.Int("accordion.seeds", 1000, "how many stories to simulate")
 	fromFlag   = flag.Uint64("accordion.from", 1, "the first of them")
 	wholeFlag  = flag.Bool("accordion.whole", false, "tell the whole story, and not the smallest that goes wrong")
 	sizesFlag  = flag.String("accordion.sizes", policy.DefaultSizes, "the rule for the sizes of moldable jobs; the digests are those of the default")

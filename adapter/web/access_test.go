@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"accordion/scripts/testenv"
 )
 
 func TestWhoMayRead(t *testing.T) {
@@ -136,26 +138,26 @@ func TestASocketIsOpenToAllAndTakenOverFromTheDead(t *testing.T) {
 }
 
 func TestASocketInAFolderOfAnotherUserIsRefused(t *testing.T) {
-	for name, change := range map[string]func(dir string) error{
-		"of another user": func(dir string) error {
-			if os.Getuid() != 0 {
-				t.Skip("only root can give a folder away")
-			}
+	for name, change := range map[string]func(t *testing.T, dir string) error{
+		"of another user": func(t *testing.T, dir string) error {
+			testenv.Needs(t, testenv.Root)
 			return os.Chown(dir, 12345, 12345)
 		},
-		"all can write": func(dir string) error { return os.Chmod(dir, 0o777) },
+		"all can write": func(_ *testing.T, dir string) error { return os.Chmod(dir, 0o777) },
 	} {
-		dir := t.TempDir()
-		if err := change(dir); err != nil {
-			t.Fatal(err)
-		}
-		l, err := Listen(filepath.Join(dir, "page"))
-		if err == nil {
-			l.Close()
-			t.Errorf("%s: it listens there", name)
-		} else if !strings.Contains(err.Error(), "the folder "+dir) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := change(t, dir); err != nil {
+				t.Fatal(err)
+			}
+			l, err := Listen(filepath.Join(dir, "page"))
+			if err == nil {
+				l.Close()
+				t.Error("it listens there")
+			} else if !strings.Contains(err.Error(), "the folder "+dir) {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { testscript.Main(m, programs) }
 // TestCommands runs testdata/script: what users and administrators type, and what they read.
 func TestCommands(t *testing.T) { commands(t, "testdata/script") }
 
-// TestCommandsOnLogs runs testdata/logs: commands that read a file, compute and print. scripts/test runs it without the race detector; what
+// TestCommandsOnLogs runs testdata/logs: commands that read a file, compute and print. scripts/test --real runs it without the race detector; what
 // of them computes on several cores is in testdata/script/cores.txtar.
 func TestCommandsOnLogs(t *testing.T) { commands(t, "testdata/logs") }
 

@@ -15,31 +15,15 @@ import (
 	"testing"
 	"time"
 
+	"accordion/scripts/testenv"
 	"accordion/shim/wire/launcher"
 )
-
-// prometheusRequired is the environment variable that, when set, makes a test fail that would be skipped for want of Prometheus.
-const prometheusRequired = "ACCORDION_TEST_PROMETHEUS"
-
-// needPrometheus skips the test, or fails it, where Prometheus is not installed.
-func needPrometheus(t *testing.T) {
-	t.Helper()
-	for _, program := range []string{"prometheus", "promtool"} {
-		if _, err := exec.LookPath(program); err == nil {
-			continue
-		}
-		if os.Getenv(prometheusRequired) != "" {
-			t.Fatalf("no %s: scripts/test installs it", program)
-		}
-		t.Skipf("no %s: scripts/test installs it", program)
-	}
-}
 
 // monitoring is the folder that sites copy.
 const monitoring = "../../examples/prometheus"
 
 func TestTheAlertsAreRaisedWhenTheyShouldBe(t *testing.T) {
-	needPrometheus(t)
+	testenv.Needs(t, testenv.Prometheus)
 	for _, command := range []string{"check rules accordion.rules.yml", "test rules accordion.rules.test.yml", "check config --syntax-only prometheus.yml"} {
 		c := exec.CommandContext(t.Context(), "promtool", strings.Fields(command)...)
 		c.Dir = monitoring
@@ -67,7 +51,7 @@ func read(t *testing.T, name string) string {
 
 // TestWhatTheDashboardAndTheAlertsAskForIsThere: each of their questions is put to a Prometheus that reads a sidecar.
 func TestWhatTheDashboardAndTheAlertsAskForIsThere(t *testing.T) {
-	needPrometheus(t)
+	testenv.Needs(t, testenv.Prometheus)
 	address := unused(t)
 	s := newServing(t, 1, 64, fmt.Sprintf("metrics.listen = %q\n", address))
 	s.start()

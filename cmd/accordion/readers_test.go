@@ -6,14 +6,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"accordion/scripts/testenv"
 )
 
 // TestOrdinaryUsersAreAnsweredByTheSidecar: an unprivileged user runs each command that reads journals, of two clusters and of
 // applications, while the sidecar runs and while it is away.
 func TestOrdinaryUsersAreAnsweredByTheSidecar(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can become another user")
-	}
+	testenv.Needs(t, testenv.Root)
 	s := newServing(t, 2, 100, "")
 	program, err := exec.LookPath("accordion")
 	if err != nil {

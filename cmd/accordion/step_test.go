@@ -51,7 +51,7 @@ func fakeSidecar() error {
 	die := flag.Bool("die", false, "")
 	address := flag.String("listen", "", "HOST:PORT for shims on other hosts")
 	munge := flag.String("munge", "", "socket of munged")
-	owner := flag.Int("owner", 0, "the user whose job it is; root speaks for it, too")
+	owner := flag.Int("owner", os.Getuid(), "the user whose job it is; root speaks for it, too")
 	flag.Parse()
 	steps := flag.Args()
 

@@ -12,6 +12,7 @@ import (
 
 	"accordion/oar/conf"
 	"accordion/oar/node"
+	"accordion/scripts/testenv"
 )
 
 // inPlaceOfSSH is what stands in place of ssh: it notes what it is called with, and does as the node's name says.
@@ -43,11 +44,13 @@ func TestTheManagerIsSentToEveryNodeAndThoseWhereItFailsAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := manager{conf.Manager{File: program}, node.Remote{Command: ssh + " -p 6667"}, hclog.NewNullLogger()}
+	cause := ""
 	if os.Geteuid() == 0 {
 		if _, _, err := node.Lookup(t.Context(), node.OarsAccount); err != nil {
-			t.Skip("no account of OAR's: scripts/test installs OAR")
+			cause = err.Error()
 		}
 	}
+	testenv.Needs(t, testenv.Missing("account", cause))
 	within, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	bad, err := m.send(within, MakeReady, []string{"good1", "fails", "away", "slow", "good2"}, map[string]any{"job_id": int64(7), "job_name": "it's"})

@@ -8,13 +8,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"accordion/scripts/testenv"
 )
 
 // What users write reaches programs that run as OAR's account: Perl must read back what was meant, and nothing of it as Perl.
 func TestPerlReadsBackWhatIsWrittenForIt(t *testing.T) {
-	if _, err := exec.LookPath("perl"); err != nil {
-		t.Skip("no perl: scripts/test installs it, with OAR")
-	}
+	testenv.Program(t, "perl")
 	text := rapid.OneOf(rapid.SampledFrom([]string{"", `'`, `\`, `\'`, `\\`, "a\nb", `'; system "touch /tmp/pwned"; '`, "$HOME @INC %ENV", "__END__", "\n__END__\n", "é", "0", "=>", "}"}),
 		rapid.StringMatching(`[\x20-\x7e\n\t\\']{0,30}`))
 	var value func(deep int) *rapid.Generator[any]

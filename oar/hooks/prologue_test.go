@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"accordion/scripts/testenv"
 )
 
 func TestTheNodesOfAFirstStepTakeThePlaceOfTheBasesBeforeTheCommandBegins(t *testing.T) {
@@ -53,9 +55,7 @@ func TestPlantedNodesAreNotGivenToAJob(t *testing.T) {
 		}
 		return
 	}
-	if os.Geteuid() != 0 {
-		t.Skip("only root can act as two users")
-	}
+	testenv.Needs(t, testenv.Root)
 	must := func(err error) {
 		t.Helper()
 		if err != nil {

@@ -16,7 +16,6 @@ package browser
 
 import (
 	"context"
-	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -30,6 +29,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"accordion/scripts/testenv"
 )
 
 // Patience is how long anything may take in the browser before a test gives up: machines may be slow, and nobody waits longer than
@@ -65,22 +66,16 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// Need skips a test where no Chromium is installed, or with -short; with ACCORDION_TEST_CHROMIUM=required there has to be one.
+// Need skips a test unless browsers are asked for (package testenv).
 func Need(t *testing.T) { start(t) }
 
 // start starts the browser, and gives what tabs are made of.
 func start(t *testing.T) context.Context {
 	t.Helper()
-	required := os.Getenv("ACCORDION_TEST_CHROMIUM") == "required"
-	if testing.Short() && !required {
-		t.Skip("-short: the page is not tried in a browser")
-	}
+	testenv.Needs(t, testenv.Chromium)
 	path, err := exec.LookPath("chromium")
-	if err != nil && required {
-		t.Fatal("ACCORDION_TEST_CHROMIUM=required, and there is no chromium on PATH")
-	}
 	if err != nil {
-		t.Skip("chromium is not on PATH (Debian: apt install chromium): the page is not tried in a browser")
+		t.Fatal(err)
 	}
 	one.once.Do(func() {
 		options := append(chromedp.DefaultExecAllocatorOptions[:],

@@ -57,13 +57,17 @@ application_programs=(
 	/usr/bin/nodeset:clustershell
 )
 
-# More for scripts/test.
+# More for scripts/test --real.
 test_programs=(
 	"${lab_programs[@]}"
 	"${oar_programs[@]}"
 	/usr/bin/lua5.1:lua5.1
 	/bin/ip:iproute2
 	/usr/bin/shellcheck:shellcheck
+	/usr/bin/curl:curl
+	/usr/bin/bzip2:bzip2
+	/usr/bin/xz:xz-utils
+	/usr/bin/zstd:zstd
 	/usr/bin/python3:python3
 	/usr/bin/gfortran:gfortran
 	/usr/bin/mpicc.mpich:libmpich-dev

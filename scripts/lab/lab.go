@@ -1,7 +1,7 @@
 // Package lab gives tests a real Slurm or a real OAR, or both: a lab of scripts/slurm-lab, oar-lab or two-labs that leaves nothing behind.
 //
 // Several tests may have labs at once, of one process or of several: each lab has a slot of its own. The package is not for product code,
-// and it does not know what Accordion does with a batch system. Tests that boot an OAR are in folders with oar in their path: scripts/test
+// and it does not know what Accordion does with a batch system. Tests that boot an OAR are in folders with oar in their path: scripts/test --real
 // runs them beside those that boot a Slurm.
 //
 //	func TestMain(m *testing.M) { os.Exit(lab.Main(m)) } // ends the labs that tests took from the pool
@@ -103,26 +103,6 @@ func (s spec) arguments(nodes int) []string {
 		all = append(all, "--forked")
 	}
 	return all
-}
-
-// need skips the test where the system cannot be had, or fails it if the environment variable is set.
-func need(t testing.TB, system, required, program string) {
-	t.Helper()
-	why := ""
-	if testing.Short() {
-		why = "-short is set"
-	} else if os.Geteuid() != 0 {
-		why = "a lab needs root"
-	} else if _, err := os.Stat(program); err != nil {
-		why = system + " is not installed (scripts/test installs it)"
-	}
-	if why == "" {
-		return
-	}
-	if os.Getenv(required) != "" {
-		t.Fatalf("no real %s: %s", system, why)
-	}
-	t.Skipf("no real %s: %s", system, why)
 }
 
 // Tool is the path of a script: slurm-lab, oar-lab, two-labs.

@@ -11,12 +11,9 @@ import (
 	"regexp"
 	"testing"
 	"time"
-)
 
-// OARRequired is the environment variable that, when set to anything, makes a test fail that would be skipped because OAR is
-// not installed, or that would do without cpusets because the machine has no control groups for them. Where it lets nobody
-// make namespaces, a test is skipped all the same.
-const OARRequired = "ACCORDION_TEST_OAR"
+	"accordion/scripts/testenv"
+)
 
 // oarRelease is the environment variable that names OAR's release, 2.5 or 2.6, of labs whose test does not name one.
 const oarRelease = "ACCORDION_TEST_OAR_RELEASE"
@@ -52,9 +49,8 @@ func Started() Option { return func(s *spec) { s.forked = false } }
 // Database names an OAR's database: PostgreSQL, unless this says otherwise, or MariaDB.
 func Database(name string) Option { return func(s *spec) { s.database = name } }
 
-// OAR boots a lab for one test and takes it down when the test ends. Where no OAR can be had (not root, not installed,
-// no namespaces, -short) the test is skipped, or fails if OARRequired is set; so it is where OAR's release does not work with the
-// database.
+// OAR boots a lab for one test and takes it down when the test ends. The test is skipped unless real OARs are asked for (package
+// testenv), and where OAR's release does not work with the database.
 func OAR(t testing.TB, nodes int, options ...Option) *OARLab {
 	t.Helper()
 	lab, err := bootOAR(t, nodes, oarSpec(t, options))
@@ -68,11 +64,11 @@ func OAR(t testing.TB, nodes int, options ...Option) *OARLab {
 // oarSpec is how the lab is to be, where it can be had.
 func oarSpec(t testing.TB, options []Option) spec {
 	t.Helper()
-	need(t, "OAR", OARRequired, "/usr/sbin/oar-server")
+	testenv.Needs(t, testenv.OAR)
 	ctx, cancel := context.WithTimeout(t.Context(), Patience)
 	defer cancel()
 	if out, err := exec.CommandContext(ctx, "unshare", "--mount", "--net", "--pid", "--uts", "--ipc", "--fork", "mount", "-t", "proc", "proc", "/proc").CombinedOutput(); err != nil {
-		t.Skipf("no real OAR: this machine makes no namespaces: %v: %s", err, out)
+		testenv.Needs(t, testenv.Missing("namespaces", fmt.Sprintf("this machine makes none: %v: %s", err, out)))
 	}
 	s := specified(spec{database: PostgreSQL, release: cmp.Or(os.Getenv(oarRelease), "2.5"), cores: 1, fast: true, forked: os.Getenv(oarModules) == "forked"}, options)
 	if s.release != "2.5" && s.database == MariaDB {
@@ -99,7 +95,7 @@ func bootOAR(t testing.TB, nodes int, s spec) (*OARLab, error) {
 	}
 	switch lab.Without = said["without"]; {
 	case err != nil:
-	case lab.Without != "" && os.Getenv(OARRequired) != "" && s.release == "2.5": // Debian 13's OAR makes them in a way that no lab can
+	case lab.Without != "" && testenv.Required("oar") && s.release == "2.5": // Debian 13's OAR makes them in a way that no lab can
 		err = errors.New("lab: no cpusets: " + lab.Without)
 	case lab.Without != "":
 		t.Log("no cpusets: " + lab.Without)

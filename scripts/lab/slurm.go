@@ -10,11 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-// SlurmRequired is the environment variable that, when set to anything, makes a test fail that would be skipped because a
-// real Slurm cannot be had, or that would run on one that binds nothing because the machine cannot.
-const SlurmRequired = "ACCORDION_TEST_SLURM"
+	"accordion/scripts/testenv"
+)
 
 // SlurmLab is a running Slurm, set up as most sites are: cores, memory and devices are bound, users have accounts with fair shares. Two
 // partitions lie over all of its nodes, main, which Accordion manages, and shared. 'slurm-lab help' says more.
@@ -42,8 +40,8 @@ func Zone(tz string) Option { return setting("TZ=" + tz) }
 
 func setting(s string) Option { return func(all *spec) { all.settings = append(all.settings, s) } }
 
-// Slurm boots a lab for one test and takes it down when the test ends. Where no Slurm can be had (not root, not
-// installed, -short) the test is skipped, or fails if SlurmRequired is set.
+// Slurm boots a lab for one test and takes it down when the test ends. The test is skipped unless real Slurms are asked for (package
+// testenv).
 func Slurm(t testing.TB, nodes int, options ...Option) *SlurmLab {
 	t.Helper()
 	NeedSlurm(t)
@@ -64,8 +62,8 @@ func TakeSlurm(t testing.TB, nodes int, options ...Option) *SlurmLab {
 	return take(t, fmt.Sprintf("Slurm %d %+v", nodes, s), func(t testing.TB) (*SlurmLab, error) { return bootSlurm(t, nodes, s) })
 }
 
-// NeedSlurm skips the test, or fails it, where no Slurm can be had.
-func NeedSlurm(t testing.TB) { t.Helper(); need(t, "Slurm", SlurmRequired, "/usr/sbin/slurmctld") }
+// NeedSlurm skips the test where no real Slurm is asked for or can be had.
+func NeedSlurm(t testing.TB) { t.Helper(); testenv.Needs(t, testenv.Slurm) }
 
 // inWorld says whether this process is in the world of a lab, or of `slurm-lab world`, where there is one release only.
 func inWorld() bool {
@@ -118,7 +116,7 @@ func (lab *SlurmLab) look(t testing.TB) error {
 	}
 	lab.Slurm, lab.Binds = said["release"], said["binds"] == "yes"
 	if without := said["without"]; without != "" {
-		if os.Getenv(SlurmRequired) != "" && said["binds"] == "no" {
+		if testenv.Required("slurm") && said["binds"] == "no" {
 			return errors.New("lab: no lab like a site: " + without)
 		}
 		t.Log("the lab does without something that sites have: " + without)

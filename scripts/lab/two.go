@@ -27,7 +27,7 @@ func Delegate(section string) Option {
 }
 
 // Two boots both for one test, with so many nodes each, and takes them down when the test ends; of the options it knows Users and Delegate.
-// Where one of them cannot be had the test is skipped, or fails if OARRequired or SlurmRequired is set.
+// The test is skipped unless real OARs and Slurms are asked for.
 func Two(t testing.TB, oar, slurm int, options ...Option) *TwoLabs {
 	t.Helper()
 	NeedSlurm(t)

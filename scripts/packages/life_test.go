@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,15 +12,18 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"accordion/scripts/testenv"
 )
 
 // TestTheLifeOfThePackages installs, upgrades, removes and purges them on a bare Debian of this machine's release: testdata/life says how. The
 // root is fetched once, and changed in memory only.
 func TestTheLifeOfThePackages(t *testing.T) {
+	testenv.Needs(t, testenv.Packages, testenv.Root)
 	text, err := os.ReadFile("/etc/os-release")
 	suite := regexp.MustCompile(`(?m)^VERSION_CODENAME="?([a-z]+)`).FindSubmatch(text)
 	if err != nil || suite == nil {
-		t.Skip("this is no Debian")
+		testenv.Needs(t, testenv.Missing("packages", "this is no Debian"))
 	}
 	root := bareRoot(t, string(suite[1]))
 	lives(t, root, packagesOf(t, older), packagesOf(t, newer))
@@ -34,11 +38,9 @@ func bareRoot(t *testing.T, suite string) string {
 // released is what a function of scripts/lab/release.sh prints, with its roots in the folder of the labs' or in one in it.
 func released(t *testing.T, folder, function, suite string) string {
 	t.Helper()
-	if os.Getuid() != 0 {
-		t.Skip("a chroot needs root")
-	}
-	if probe := exec.Command("unshare", "--mount", "true"); probe.Run() != nil {
-		t.Skip("nobody may make namespaces here")
+	testenv.Needs(t, testenv.Packages, testenv.Root)
+	if err := exec.Command("unshare", "--mount", "true").Run(); err != nil {
+		testenv.Needs(t, testenv.Missing("namespaces", err.Error()))
 	}
 	labs := cmp.Or(os.Getenv("ACCORDION_LABS"), "/var/cache/accordion-labs")
 	c := exec.CommandContext(t.Context(), "bash", "-c", `. ../lab/install.sh && . ../lab/release.sh && `+function, suite)
@@ -46,10 +48,7 @@ func released(t *testing.T, folder, function, suite string) string {
 	c.Stderr = os.Stderr
 	out, err := c.Output()
 	if err != nil {
-		if required {
-			t.Fatalf("Debian %s: %v", suite, err)
-		}
-		t.Skipf("Debian %s could not be made: %v", suite, err)
+		testenv.Needs(t, testenv.Missing("packages", fmt.Sprintf("Debian %s: %v", suite, err)))
 	}
 	return strings.TrimSpace(string(out))
 }
@@ -59,7 +58,7 @@ func TestPackagesAsTheyAreReleased(t *testing.T) {
 	if !*long {
 		t.Skip("it compiles the program anew: -args -accordion.long")
 	}
-	needs(t, "dpkg-deb", "rpm", "lintian", "gcc", "git")
+	testenv.Needs(t, testenv.Packages)
 	cc := released(t, "", `c_compiler "$0"`, "bullseye")
 	release := func(root, text string) built {
 		b := built{folder: t.TempDir()}
@@ -111,9 +110,7 @@ func lives(t *testing.T, root string, old, new built) {
 
 // RPM itself installs, checks, upgrades and removes them in a root of their own.
 func TestRpmInstallsThePackages(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("a chroot needs root")
-	}
+	testenv.Needs(t, testenv.Packages, testenv.Root)
 	old, new := packagesOf(t, older), packagesOf(t, newer)
 	root := t.TempDir()
 	rpm := func(args ...string) string {

@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"accordion/scripts/browser"
+	"accordion/scripts/testenv"
 )
 
 var long = flag.Bool("accordion.long", false, "build the program as packages have it, twice, and install it on three releases of Debian")
@@ -28,19 +29,11 @@ var long = flag.Bool("accordion.long", false, "build the program as packages hav
 // from is where packages are that were built from an earlier commit.
 var from = flag.String("accordion.from", "", "upgrade from the packages in this `FOLDER` instead of those of an older version of this tree")
 
-// required says that what these tests need has to be there: scripts/test has installed it.
-var required = os.Getenv("ACCORDION_TEST_PACKAGES") == "required"
-
 // needs skips a test whose programs are not there.
 func needs(t *testing.T, programs ...string) {
 	t.Helper()
 	for _, p := range programs {
-		if _, err := exec.LookPath(p); err != nil {
-			if required {
-				t.Fatalf("%s is not there: scripts/test installs it", p)
-			}
-			t.Skipf("%s is not there", p)
-		}
+		testenv.Program(t, p)
 	}
 }
 
@@ -100,7 +93,7 @@ func quick(text string) (built, error) {
 
 func packagesOf(t *testing.T, once func() (built, error)) built {
 	t.Helper()
-	needs(t, "dpkg-deb", "rpm", "lintian")
+	testenv.Needs(t, testenv.Packages)
 	b, err := once()
 	if err != nil {
 		t.Fatal(err)
@@ -334,13 +327,8 @@ func TestTheBillOfMaterials(t *testing.T) {
 
 // What a site is given besides the program is what is in the tree.
 func TestThePlugInBuildsFromThePackage(t *testing.T) {
-	needs(t, "gcc")
-	if _, err := os.Stat("/usr/include/slurm/spank.h"); err != nil {
-		if required {
-			t.Fatal(err)
-		}
-		t.Skip("libslurm-dev is not there")
-	}
+	testenv.Needs(t, testenv.Packages)
+	testenv.File(t, "libslurm-dev", "/usr/include/slurm/spank.h")
 	b := packagesOf(t, older)
 	i := slices.IndexFunc(b.files, func(f string) bool { return nameOf(f) == "accordion-slurm" && strings.HasSuffix(f, ".deb") })
 	folder := t.TempDir()

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"accordion/scripts/testenv"
 )
 
 // sitePatience bounds what a site takes to boot, and each line that is typed there.
@@ -50,6 +52,7 @@ func bootSite(t *testing.T, suite, packages string) *site {
 // bootHost boots the host, whose Slurm is not set up.
 func bootHost(t *testing.T, suite, packages string) *site {
 	t.Helper()
+	testenv.Needs(t, testenv.Packages, testenv.Root)
 	needs(t, "systemd-nspawn", "nsenter", "ip")
 	root := released(t, "site", `release_root "$0" systemd systemd-sysv dbus slurmctld slurmd slurm-client slurmdbd slurm-wlm-basic-plugins munge mariadb-server nginx-light`, suite)
 	own := t.TempDir()

@@ -5,6 +5,9 @@
 //	testlog -slowest 10 FILE               prints the slowest tests
 //	testlog -skipped FILE...               prints what was not run, a line for each reason; nothing, if all was
 //	testlog -failed FILE...                prints what failed, and the first lines that each of it said
+//	testlog -skips LIST FILE...            fails if a test was skipped that is not in the list, or one in it is not skipped any more
+//	testlog -write -skips LIST FILE...     writes the list anew, of the packages that were tested
+//	testlog -left FILE...                  prints in one line what was skipped, and the command for it
 package main
 
 import (
@@ -18,6 +21,9 @@ func main() {
 	slowest := flag.Int("slowest", 0, "print the `N` slowest tests of the files")
 	skipped := flag.Bool("skipped", false, "print what was not run, and why, of the files")
 	failed := flag.Bool("failed", false, "print what failed, and what it said first, of the files")
+	skips := flag.String("skips", "", "compare what was skipped with the `LIST`")
+	write := flag.Bool("write", false, "write the list of -skips anew")
+	left := flag.Bool("left", false, "print in one line what was skipped, by what it needs")
 	flag.Parse()
 	var sum summary
 	switch {
@@ -27,6 +33,12 @@ func main() {
 		sum = printSkipped
 	case *failed:
 		sum = printFailed
+	case *skips != "" && *write:
+		sum = writtenTo(*skips)
+	case *skips != "":
+		sum = comparedWith(*skips)
+	case *left:
+		sum = printLeft
 	}
 	if err := run(os.Stdin, os.Stdout, sum, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "testlog:", err)

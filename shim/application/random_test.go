@@ -119,7 +119,7 @@ func drawEvent(t *rapid.T, l *Launcher, views *int64) Event {
 		return Answered{To: &launcher.Parts{Jobs: []launcher.Part{{Cluster: name, Job: job}}}, Refuse: refuse}
 	}
 	return []Event{
-		Answered{To: &launcher.Subscribe{}}, Answered{To: &launcher.Request{View: l.sight.View, Tag: l.tag}, Refuse: refuse}, Worked{Code: 3}, Interrupted{}, Expired{},
+		Answered{To: &launcher.Subscribe{}}, Answered{To: &launcher.Request{View: max(1, l.sight.View), Tag: l.tag}, Refuse: refuse}, Worked{Code: 3}, Interrupted{}, Expired{},
 		Answered{To: &launcher.Done{}}, Lost{errors.New("x")}, Heard{&launcher.End{Why: "lost"}}, Heard{&launcher.Done{Code: 1}},
 	}[rapid.IntRange(0, 8).Draw(t, "rare")]
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"accordion/scripts/lab"
+	"accordion/scripts/testenv"
 )
 
 // ranks is an MPI program that tells what each rank has, after all of them have met: the sum of their numbers.
@@ -45,12 +46,12 @@ int main(int argc, char **argv)
 }
 `
 
-// needs skips the test where a program is not installed, and fails it if a real Slurm is required: scripts/test installs it.
+// needs skips the test where a program is not installed, and fails it if a real Slurm is required: scripts/test --real installs it.
 func (w *world) needs(program string) {
 	w.Helper()
 	_, _, err := w.lab.Exec("root", "", "sh", "-c", "command -v "+program)
-	if err != nil && os.Getenv(lab.SlurmRequired) != "" {
-		w.Fatalf("no %s beside Slurm %s: scripts/test installs it", program, w.lab.Slurm)
+	if err != nil && testenv.Required("slurm") {
+		w.Fatalf("no %s beside Slurm %s: scripts/test --real installs it", program, w.lab.Slurm)
 	} else if err != nil {
 		w.Skipf("no %s beside Slurm %s", program, w.lab.Slurm)
 	}

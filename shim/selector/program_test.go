@@ -2,7 +2,6 @@ package selector
 
 import (
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +10,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/mold"
+	"accordion/scripts/testenv"
 	"accordion/shim/wire/launcher"
 )
 
@@ -134,10 +134,7 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 
 // The example for users finds what Algorithm 1 finds, for work that divides without loss.
 func TestTheExampleSelectorAsksForWhatCompletesFirst(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("python3 is not here")
-	}
+	python := testenv.Program(t, "python3")
 	p, err := startProgram([]string{python, "../../examples/launcher/selector.py", "16000"}, 0, os.Stderr, never)
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 	"go.uber.org/goleak"
+
+	"accordion/scripts/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -21,9 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // packed returns a text as a program packs it.
 func packed(t *testing.T, text string, program ...string) string {
 	t.Helper()
-	if _, err := exec.LookPath(program[0]); err != nil {
-		t.Skip(err)
-	}
+	testenv.Program(t, program[0])
 	c := exec.CommandContext(t.Context(), program[0], program[1:]...)
 	c.Stdin = strings.NewReader(text)
 	out, err := c.Output()

@@ -1,15 +1,12 @@
 package model
 
 import (
-	"cmp"
-	"errors"
-	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"accordion/scripts/testenv"
 	"accordion/traces/swf"
 )
 
@@ -79,10 +76,7 @@ func TestSizesStayWithinAnyMachine(t *testing.T) {
 // jobs come in clusters. So these may be as far from the published sample as our own samples are from each other.
 func TestJobsAreSpreadAsInThePublishedSample(t *testing.T) {
 	const far = 1.358 * 0.0141421356 // √(2/10000)
-	published, err := swf.ReadFile(filepath.Join(logs(), "lublin_256.swf.gz"), swf.Options{})
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("no sample of the published generator in %s", logs())
-	}
+	published, err := swf.ReadFile(filepath.Join(testenv.Logs(t, "lublin_256.swf.gz"), "lublin_256.swf.gz"), swf.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,9 +109,6 @@ func TestJobsAreSpreadAsInThePublishedSample(t *testing.T) {
 		}
 	}
 }
-
-// logs is the directory of the real logs: ACCORDION_TRACES, else ../shared/traces beside the repository.
-func logs() string { return cmp.Or(os.Getenv("ACCORDION_TRACES"), "../../../shared/traces") }
 
 func each(l *swf.Log, of func(swf.Record) int64) []int64 {
 	all := make([]int64, len(l.Records))

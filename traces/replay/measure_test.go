@@ -72,7 +72,11 @@ func (m *measure) workload() (workload.Workload, error) {
 	}
 	if m.file != "" {
 		var err error
-		if log, err = swf.ReadFile(filepath.Join(logs(), m.file+".swf.gz"), swf.Options{}); err != nil {
+		folder, err := swf.Folder()
+		if err != nil {
+			return workload.Workload{}, err
+		}
+		if log, err = swf.ReadFile(filepath.Join(folder, m.file+".swf.gz"), swf.Options{}); err != nil {
 			return workload.Workload{}, err
 		}
 	}

@@ -1,13 +1,12 @@
 package replay_test
 
 import (
-	"errors"
-	"io/fs"
 	"path/filepath"
 	"strconv"
 	"testing"
 
 	"accordion/core/queue"
+	"accordion/scripts/testenv"
 	"accordion/traces/replay"
 	"accordion/traces/swf"
 	"accordion/traces/workload"
@@ -16,10 +15,7 @@ import (
 // realLog reads one of the logs, or skips the test where they are not.
 func realLog(t *testing.T, name string) *swf.Log {
 	t.Helper()
-	log, err := swf.ReadFile(filepath.Join(logs(), name+".swf.gz"), swf.Options{Strict: true})
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("%s is not in %s: set ACCORDION_TRACES to the directory of the logs", name, logs())
-	}
+	log, err := swf.ReadFile(filepath.Join(testenv.Logs(t, name+".swf.gz"), name+".swf.gz"), swf.Options{Strict: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,34 +2,24 @@ package replay_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"accordion/core"
 	"accordion/core/evolve"
 	"accordion/core/queue"
+	"accordion/scripts/testenv"
 	"accordion/traces/model"
 	"accordion/traces/replay"
 	"accordion/traces/swf"
 	"accordion/traces/workload"
 )
 
-// logs is the directory of the real logs: ACCORDION_TRACES, else ../shared/traces beside the repository.
-func logs() string {
-	if dir := os.Getenv("ACCORDION_TRACES"); dir != "" {
-		return dir
-	}
-	return filepath.Join("..", "..", "..", "shared", "traces")
-}
-
 func TestEASYMeetsThePublishedScheduleStartByStart(t *testing.T) {
 	log := realLog(t, "KTH-SP2-1996-unfiltered")
 	want := map[int64]core.Time{}
-	published, err := swf.ReadFile(filepath.Join(logs(), "..", "reference", "KTH-SP2-easy.swf.gz"), swf.Options{Strict: true})
-	if os.IsNotExist(err) {
-		t.Skipf("the published schedule is not at ../reference/KTH-SP2-easy.swf.gz beside %s", logs())
-	}
+	const schedule = "../reference/KTH-SP2-easy.swf.gz"
+	published, err := swf.ReadFile(filepath.Join(testenv.Logs(t, schedule), schedule), swf.Options{Strict: true})
 	if err != nil {
 		t.Fatal(err)
 	}

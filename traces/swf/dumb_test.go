@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"accordion/scripts/testenv"
 )
 
 // dumb reads plain text with the standard library's tools, a field at a time, as the format's definition reads: the second
@@ -90,16 +92,9 @@ func (w *Warnings) counts() (c [kinds]int) {
 // traces is where real logs are; tests that need one are skipped without.
 func traces(t testing.TB) []string {
 	t.Helper()
-	folder := os.Getenv("ACCORDION_TRACES")
-	if folder == "" {
-		folder = filepath.Join("..", "..", "..", "shared", "traces")
-	}
-	logs, err := filepath.Glob(filepath.Join(folder, "*.swf.gz"))
+	logs, err := filepath.Glob(filepath.Join(testenv.Logs(t, "KTH-SP2-1996-2.1-cln.swf.gz"), "*.swf.gz"))
 	if err != nil {
 		t.Fatal(err)
-	}
-	if len(logs) == 0 {
-		t.Skipf("no workload logs in %s: set ACCORDION_TRACES to the folder where scripts/fetch-traces put them", folder)
 	}
 	return logs
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter/config"
+	"accordion/scripts/testenv"
 )
 
 // Systemd is told of a process that serves when it does, that it lives while its loops answer, and that it ends.
@@ -140,10 +141,7 @@ func TestALoopThatHangsIsNotSaidToLive(t *testing.T) {
 
 // Systemd's own reader has nothing to say of the units.
 func TestTheUnitsAreAsSystemdWantsThem(t *testing.T) {
-	program, err := exec.LookPath("systemd-analyze")
-	if err != nil {
-		t.Skip("systemd-analyze is not installed")
-	}
+	program := testenv.Program(t, "systemd-analyze")
 	folder := t.TempDir()
 	units, err := filepath.Glob("../../../examples/systemd/*")
 	if err != nil || len(units) < 3 {

@@ -12,12 +12,11 @@ import (
 	"time"
 
 	"accordion/scripts/lab"
+	"accordion/scripts/testenv"
 )
 
 func TestAWrongCommandLineIsRefusedInOneLine(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("oar-lab needs root")
-	}
+	testenv.Needs(t, testenv.OAR)
 	for _, test := range []struct {
 		arguments, environment string
 		status                 int

@@ -9,12 +9,11 @@ import (
 	"testing"
 
 	"accordion/scripts/lab"
+	"accordion/scripts/testenv"
 )
 
 func TestAWrongCommandLineIsRefusedInOneLine(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("slurm-lab needs root")
-	}
+	testenv.Needs(t, testenv.Slurm)
 	for _, test := range []struct {
 		arguments, environment string
 		status                 int

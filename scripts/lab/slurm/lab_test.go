@@ -125,7 +125,7 @@ func exists(path string) bool {
 func (left traces) mustBeGone(t *testing.T) {
 	t.Helper()
 	if left.dir == "" {
-		t.Skip("no lab was booted")
+		t.Skip("needs lab: none was booted")
 	}
 	for _, path := range append(left.groups, left.dir, "/run/accordion-slurm-lab/"+left.user) {
 		if exists(path) {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"accordion/scripts/testenv"
 )
 
 // Machine is a network namespace with a munged of its own: as near to another host as one machine comes.
@@ -30,12 +32,12 @@ func Cable(t testing.TB) (a, b *Machine) {
 	t.Helper()
 	key := Key(t)
 	if _, err := exec.LookPath("ip"); err != nil {
-		t.Skip("no network namespaces: ip is not installed (Debian: iproute2)")
+		testenv.Needs(t, testenv.Missing("namespaces", "ip is not installed (Debian: iproute2)"))
 	}
 	removeLeft()
 	a, b = namespace(t, "198.18.0.1"), namespace(t, "198.18.0.2")
 	if out, err := ip("link", "add", "to-b", "netns", a.Name, "type", "veth", "peer", "name", "to-a", "netns", b.Name); err != nil {
-		t.Skipf("no network namespaces: a cable cannot be made here: %v: %s", err, out)
+		testenv.Needs(t, testenv.Missing("namespaces", fmt.Sprintf("a cable cannot be made here: %v: %s", err, out)))
 	}
 	for end, m := range map[string]*Machine{"to-b": a, "to-a": b} {
 		for _, command := range [][]string{
@@ -60,7 +62,7 @@ func namespace(t testing.TB, address string) *Machine {
 	t.Helper()
 	m := &Machine{Name: fmt.Sprintf("%s%d-%d", prefix, os.Getpid(), made.Add(1)), Address: address}
 	if out, err := ip("netns", "add", m.Name); err != nil {
-		t.Skipf("no network namespaces: none can be made here: %v: %s", err, out)
+		testenv.Needs(t, testenv.Missing("namespaces", fmt.Sprintf("none can be made here: %v: %s", err, out)))
 	}
 	t.Cleanup(func() {
 		if out, err := ip("netns", "del", m.Name); err != nil {
@@ -68,7 +70,7 @@ func namespace(t testing.TB, address string) *Machine {
 		}
 	})
 	if out, err := ip("netns", "exec", m.Name, "true"); err != nil {
-		t.Skipf("no network namespaces: none can be entered here: %v: %s", err, out)
+		testenv.Needs(t, testenv.Missing("namespaces", fmt.Sprintf("none can be entered here: %v: %s", err, out)))
 	}
 	return m
 }

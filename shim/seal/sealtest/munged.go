@@ -10,12 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"accordion/scripts/testenv"
 	"accordion/shim/seal"
 )
-
-// Required is the environment variable that, when set to anything, makes a test fail that would be skipped because munge
-// is not installed.
-const Required = "ACCORDION_TEST_MUNGE"
 
 // Munged starts a munged with a key of its own, ends it with the test, and returns the path of its socket. Where munge
 // is not installed, the test is skipped.
@@ -38,14 +35,7 @@ func Key(t testing.TB) string {
 
 func key(t testing.TB, parent string) string {
 	t.Helper()
-	if _, err := exec.LookPath("munged"); err != nil {
-		if _, err := os.Stat("/usr/sbin/munged"); err != nil {
-			if os.Getenv(Required) != "" {
-				t.Fatal("no munge: it is not installed")
-			}
-			t.Skip("no munge: it is not installed (scripts/test installs it)")
-		}
-	}
+	testenv.File(t, "munge", "/usr/sbin/munged")
 	key := filepath.Join(folder(t, parent), "key")
 	if err := os.WriteFile(key, bytes.Repeat([]byte("0123456789abcdef"), 8), 0o600); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"accordion/scripts/testenv"
 	"accordion/shim/wire/launcher"
 )
 
@@ -57,10 +58,7 @@ for line in sys.stdin:
 
 // A stranger who has only the document, and zlib, unpacks what we pack and packs what we unpack.
 func TestAStrangerPacksAndUnpacks(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("python3 is not installed here: the Python of docs/protocol.md is not tested")
-	}
+	python := testenv.Program(t, "python3")
 	var ours Packer
 	var theirs Unpacker
 	var questions strings.Builder
@@ -68,6 +66,7 @@ func TestAStrangerPacksAndUnpacks(t *testing.T) {
 	for seq := range int64(40) {
 		frame := change(t, seq+1, int(1+seq%8))
 		if seq%7 == 3 {
+			var err error
 			if frame, err = launcher.Append(nil, seq+1, &launcher.Ping{}); err != nil {
 				t.Fatal(err)
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"accordion/scripts/testenv"
 	"accordion/traces/advise"
 	"accordion/traces/advise/archive"
 	"accordion/traces/swf"
@@ -15,10 +16,6 @@ import (
 
 // The table of docs/advise.md is what comes out: of the first log in every run, of all with -accordion.long.
 func TestOnWholeLogsTheGuideIsRight(t *testing.T) {
-	folder := os.Getenv("ACCORDION_TRACES")
-	if folder == "" {
-		folder = filepath.Join("..", "..", "..", "..", "shared", "traces")
-	}
 	guide, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "advise.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -31,9 +28,10 @@ func TestOnWholeLogsTheGuideIsRight(t *testing.T) {
 			if i > 0 && !*longFlag {
 				t.Skip("takes long: -accordion.long")
 			}
-			all, err := swf.ReadFile(filepath.Join(folder, log.file+".swf.gz"), swf.Options{})
+			name := log.file + ".swf.gz"
+			all, err := swf.ReadFile(filepath.Join(testenv.Logs(t, name), name), swf.Options{})
 			if err != nil {
-				t.Skip(err)
+				t.Fatal(err)
 			}
 			for _, row := range published(t, log.name, all) {
 				if !strings.Contains(string(guide), row) {

@@ -8,6 +8,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/delegate"
+	"accordion/scripts/testenv"
 	"accordion/traces/paper/delegated"
 	"accordion/traces/swf"
 )
@@ -41,10 +42,10 @@ func spoken(t *testing.T, s delegated.Setup, jobs []delegated.Job) (sum uint64, 
 
 func usable(t testing.TB) []swf.Record {
 	t.Helper()
-	path := filepath.Join(logs(), "LLNL-Atlas-2006-2.1-cln.swf.gz")
-	log, err := swf.ReadFile(path, swf.Options{})
+	const atlas = "LLNL-Atlas-2006-2.1-cln.swf.gz"
+	log, err := swf.ReadFile(filepath.Join(testenv.Logs(t, atlas), atlas), swf.Options{})
 	if err != nil {
-		t.Skipf("the log of LLNL Atlas is not there (%v): set ACCORDION_TRACES to the folder where scripts/fetch-traces put it", err)
+		t.Fatal(err)
 	}
 	return delegated.Usable(log)
 }

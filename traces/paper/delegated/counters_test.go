@@ -2,27 +2,22 @@ package delegated_test
 
 import (
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"accordion/scripts/testenv"
 	"accordion/traces/paper/delegated"
 )
 
-// logs is the folder of the real logs: ACCORDION_TRACES, else ../shared/traces beside the repository.
-func logs() string {
-	if folder := os.Getenv("ACCORDION_TRACES"); folder != "" {
-		return folder
-	}
-	return filepath.Join("..", "..", "..", "..", "shared", "traces")
+// facts returns the folder of the jobs files whose counters an independent program published.
+func facts(t testing.TB) string {
+	t.Helper()
+	const folder = "../facts/delegated"
+	return filepath.Join(testenv.Logs(t, folder), folder)
 }
-
-// facts is the folder of the jobs files whose counters an independent program published.
-func facts() string { return filepath.Join(logs(), "..", "facts", "delegated") }
 
 // published is one run of such a file.
 type published struct {
@@ -33,10 +28,7 @@ type published struct {
 
 func publishedRuns(t testing.TB) []published {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(facts(), "counters.json"))
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("the published counters are not in ../facts/delegated beside %s: set ACCORDION_TRACES to the folder of the logs", logs())
-	}
+	text, err := os.ReadFile(filepath.Join(facts(t), "counters.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +61,7 @@ func (p published) setup() delegated.Setup {
 func TestEveryPublishedCounterIsMet(t *testing.T) {
 	for _, p := range publishedRuns(t) {
 		t.Run(p.Name, func(t *testing.T) {
-			jobs := readJobs(t, filepath.Join(facts(), p.File))
+			jobs := readJobs(t, filepath.Join(facts(t), p.File))
 			got, err := p.setup().Run(jobs)
 			if err != nil {
 				t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"accordion/scripts/testenv"
 	"accordion/shim/link"
 	"accordion/shim/wire/launcher"
 	"accordion/shim/wire/launcher/conformance"
@@ -89,10 +90,7 @@ func TestTheGoClientConforms(t *testing.T) {
 }
 
 func TestThePythonClientConforms(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("python3 is not installed here: examples/launcher/launcher.py is not tested")
-	}
+	python := testenv.Program(t, "python3")
 	socket := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", socket)
 	if err != nil {

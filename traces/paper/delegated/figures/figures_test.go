@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"flag"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"accordion/scripts/testenv"
 	"accordion/traces/paper/chart/charttest"
 	"accordion/traces/paper/delegated"
 	"accordion/traces/paper/delegated/figures"
@@ -22,13 +22,10 @@ import (
 // experiment is one on the real log.
 func experiment(t *testing.T) figures.Experiment {
 	t.Helper()
-	folder := os.Getenv("ACCORDION_TRACES")
-	if folder == "" {
-		folder = filepath.Join("..", "..", "..", "..", "..", "shared", "traces")
-	}
-	log, err := swf.ReadFile(filepath.Join(folder, "LLNL-Atlas-2006-2.1-cln.swf.gz"), swf.Options{})
+	const atlas = "LLNL-Atlas-2006-2.1-cln.swf.gz"
+	log, err := swf.ReadFile(filepath.Join(testenv.Logs(t, atlas), atlas), swf.Options{})
 	if err != nil {
-		t.Skipf("the log of LLNL Atlas is not there (%v): set ACCORDION_TRACES to the folder where scripts/fetch-traces put it", err)
+		t.Fatal(err)
 	}
 	return figures.Experiment{Usable: delegated.Usable(log), Seeds: 1, Seed: 1}
 }

@@ -1,0 +1,350 @@
+# shellcheck shell=bash
+# The second level of tests: everything of the first one with the race detector, lint, a real Slurm and a real OAR, packages, browsers
+# and Prometheus. Sourced by scripts/test.
+
+# shellcheck source=install.sh
+. scripts/lab/install.sh
+# shellcheck source=release.sh
+. scripts/lab/release.sh
+# shellcheck source=versions.sh
+. scripts/lab/versions.sh
+
+seeds=(-timeout 30m -accordion.seeds=8500 -accordion.parts=8500) # 10,000 stories of applications take 5 minutes of processor time
+[[ ! $long ]] || seeds=(-timeout 24h -accordion.long)
+declare -A lanes # by process
+reds=${ACCORDION_TEST_REDS:-${XDG_CACHE_HOME:-$HOME/.cache}/accordion/red-seeds}
+seeds+=(-accordion.fresh=2000 "-accordion.reds=$kept/reds")
+
+# begin_lane NAME FUNCTION: the function takes its steps one after the other, beside other lanes, since most of them wait most of the time.
+begin_lane() {
+	(lane "$1" "$2") >"$kept/$1.said" 2>&1 </dev/null &
+	lanes[$!]=$1
+}
+
+# end_lanes waits for all of them. What a lane says is printed when it has ended, and the tests that took longest in it.
+end_lanes() {
+	local process name took failed
+	while ((${#lanes[@]})); do
+		[[ ${lanes[*]} != units ]] || raise
+		wait -n -p process "${!lanes[@]}"
+		name=${lanes[$process]}
+		unset "lanes[$process]"
+		echo
+		echo "==== lane $name"
+		cat "$kept/$name.said"
+		if [[ ! -e $kept/$name.ended ]]; then
+			ended "lane $name, which did not come to its end" 0 1
+			continue
+		fi
+		mapfile -t -O "${#summary[@]}" summary <"$kept/$name.summary"
+		read -r took failed <"$kept/$name.ended"
+		failures=$((failures + failed))
+		summary+=("$(printf '        %4d s  lane %s in all' "$took" "$name")")
+		[[ ! -s $kept/$name.tests ]] || {
+			echo "the slowest tests of this lane:"
+			"$kept/testlog" -slowest 10 "$kept/$name.tests"
+		}
+	done
+}
+
+# lane NAME FUNCTION, in a shell of its own.
+lane() {
+	local begin=$SECONDS
+	lane=$1 summary=() failures=0
+	"$2"
+	printf '%s\n' "${summary[@]}" >"$kept/$1.summary"
+	echo "$((SECONDS - begin)) $failures" >"$kept/$1.ended"
+}
+
+# least COMMAND...: with little weight, until raise. It has a session of its own: Linux shares the processors between sessions first, so that a
+# nice value counts within one only, and that of the session between them. Each daemon of a lab is a session, too: with the least of all weights
+# (19) a test got a hundredth of a processor for minutes, and what it wrote was not read within any deadline.
+least() {
+	# shellcheck disable=SC2016 # the inner shell's
+	setsid -w bash -c '{
+		echo 10 >/proc/self/autogroup
+		echo $$ >>"$0.least"
+		[[ ! -e $0.raised ]] || echo 0 >/proc/self/autogroup
+	} 2>/dev/null; exec nice -n 19 "$@"' "$kept/$lane" "$@"
+}
+
+# raise gives what was begun with little weight, and what will be, that of a session as any other: no lab is left that it could hold up, and
+# beside somebody else's work it would take ten times as long.
+raise() {
+	local session
+	touch "$kept/units.least" "$kept/units.raised"
+	while read -r session; do
+		{ echo 0 >"/proc/$session/autogroup"; } 2>/dev/null # where it is not over
+	done <"$kept/units.least"
+}
+
+# modules: the module proxy has weak moments.
+modules() {
+	local try
+	for try in 1 2 3; do
+		go mod download && go mod download -modfile=scripts/packages/nfpm.mod && go -C scripts/site mod download && return
+		sleep $((try * 3))
+	done
+	return 1
+}
+
+# The site of the guides is a module of its own.
+vet() { "${weight[@]}" go vet "${packages[@]}" && "${weight[@]}" go -C scripts/site vet ./...; }
+
+# Its version and checksums stand in a module file of its own: it is no part of the product.
+staticcheck() { "${weight[@]}" go tool -modfile=scripts/tools.mod staticcheck "${packages[@]}"; }
+
+# What scripts/lab holds is read with slurm-lab and test, which source it.
+scripts_checked() {
+	local files
+	mapfile -t files < <(find scripts slurm/spank .ci -path scripts/lab -prune -o -type f -exec grep -lE '^#!.*[ /](ba|da)?sh( |$)' {} +)
+	shellcheck -x -P SCRIPTDIR "${files[@]}"
+}
+
+# real SYSTEM prints the packages whose tests boot a slurm, or an oar; the others are the rest. Those that boot an OAR have oar in their
+# path.
+# shellcheck disable=SC2016 # the dollars are the template's
+real() {
+	local select=()
+	[[ $1 == oar ]] || select=(-v)
+	go list -f '{{$path := .ImportPath}}{{range .TestImports}}{{$path}} {{.}}{{"\n"}}{{end}}{{range .XTestImports}}{{$path}} {{.}}{{"\n"}}{{end}}' \
+		"${packages[@]}" | sed -n 's, accordion/scripts/lab$,,p' | sort -u | grep "${select[@]}" -E '/oar(/|$)'
+}
+
+# units names the packages whose tests boot nothing.
+units() { comm -23 <(go list "${packages[@]}" | sort) <((real slurm; real oar) | sort -u); }
+
+# single selects the packages that have one goroutine, and so have their tests, as TestWhatIsTestedWithoutTheRaceDetectorHasOneGoroutine sees
+# to: the detector has nothing to tell there, and makes them six to twenty times as slow.
+single='^accordion/(core(/.*)?|adapter/(agenda|application|applications|clusters|kinds|managed|plan|sight|view|wait)|cmd/accordion/schedule|oar/(gantt|pass)|traces/(advise(/archive)?|paper/delegated))$'
+
+# computed names tests of other packages that compute for minutes under the detector. They run without; what they do is done under it
+# once, too: by the scripts of cmd/accordion that are no logs', by TestSeeds, by TestAnExperimentEndsWithItsContext, by the replays of small
+# logs in traces/replay, and by scripts/gains' other tests.
+computed='^Test(EveryPolicyHasResultsAndFiguresOfEveryKindOfJob|CommandsOnLogs|Digests|Figure7AndItsClaims|TheFiguresOfOneLogAreAsComputed|On(RealLogsEverybody|WholeLogs).*)$'
+
+# Of adapter/sim's stories some are enough under it: simulated tells all of them without.
+unit_tests() {
+	local list sim status=0
+	mapfile -t list < <(units | grep -vE "$single" | grep -vx accordion/adapter/sim)
+	mapfile -t sim < <(units | grep -x accordion/adapter/sim)
+	((${#list[@]} == 0)) || go_test -race -timeout 20m -skip "$computed" "${list[@]}" || status=1
+	((${#sim[@]} == 0)) || go_test -race -timeout 20m -skip "$computed" "${sim[@]}" -accordion.seeds=400 -accordion.parts=40 || status=1
+	return "$status"
+}
+
+single_tests() {
+	local list
+	mapfile -t list < <(units | grep -E "$single")
+	((${#list[@]})) || return 0
+	go_test -timeout 20m "${list[@]}"
+}
+
+computed_tests() {
+	local list
+	mapfile -t list < <(units | grep -xE 'accordion/(cmd/accordion|adapter/sim|scripts/gains|traces/(advise/whatif|replay|paper/delegated/figures))')
+	((${#list[@]})) || return 0
+	go_test -timeout 20m -run "$computed" "${list[@]}"
+}
+
+# faults names the tests whose stories are of one cluster, and of applications over two; and those that tell stories of all kinds.
+faults='^Test(Seeds|ApplicationsOverTwoClusters|PartsOfApplications|SeedsThatWereRedOnce|FreshSeeds)$'
+
+# Without the race detector, which makes it six times as slow; the other tests run some seeds under it.
+simulated() {
+	go list "${packages[@]}" | grep -qx accordion/adapter/sim || return 0
+	go_test -count=1 accordion/adapter/sim -run "$faults" "${seeds[@]}"
+}
+
+# The random cases against exhaustive search and the plain implementations, at full length; the tests above go through some.
+# And a report of 100,000 jobs in Chromium, with its times judged; and packages as they are released, on three releases of Debian.
+long_proofs() {
+	local list
+	mapfile -t list < <(go list "${packages[@]}" | grep -xE 'accordion/(core/(profile|evolve|place|order|queue)|scripts/packages|traces/(swf|replay|report|paper/delegated(/figures)?))')
+	((${#list[@]})) || return 0
+	go_test -count=1 -timeout 24h "${list[@]}" -accordion.long
+}
+
+# timed names the tests on a real Slurm that judge times in ordinary runs. They run when the lane's other tests have ended, two
+# at a time.
+timed='^(TestEveryGrowthOfACrowdHappensInTime|TestGrowthsOnAQuietClusterAreInTime|TestOrdinaryJobsDoNotStartLaterForManagedOnesBehindThem|TestTwoHundredHostileJobsDelayNoGrowthAndForgeNothing)$'
+
+# waits names a test on a real Slurm that has three labs for minutes and waits nearly all the time. It has a lane of its own, so that it holds
+# up no other.
+waits='^TestTheTableOfSettingsIsWhatSlurmDoes$'
+
+# elsewhere selects packages that boot labs and are not the two batch systems' own: the shim's, the labs themselves, and the stories on two
+# of them.
+elsewhere='^accordion/(shim|scripts/lab)'
+
+# One package after the other, since each has as many labs at once as the machine bears. A lab waits most of the time: eight to ten of them, in
+# three lanes, take about as much as two processors give.
+slurm_stories() { on_slurm -parallel 4 -skip "$timed|$waits" < <(real slurm | grep -vE "$elsewhere"); }
+
+other_stories() { on_slurm -parallel 1 < <(real slurm | grep -E "$elsewhere"); }
+
+slurm_settings() { on_slurm -parallel 3 -run "$waits" < <(real slurm | grep -x accordion/slurm); }
+
+slurm_timed() { on_slurm -parallel 2 -run "$timed" < <(real slurm | grep -x accordion/slurm); }
+
+# on_slurm ARGUMENT... tests the packages that it reads.
+on_slurm() {
+	local list
+	mapfile -t list
+	((${#list[@]})) || return 0
+	go_test -race -count=1 -p 1 -timeout 60m "$@" "${list[@]}"
+}
+
+# begin_fetching: the roots of other releases are fetched beside the tests that need none.
+begin_fetching() {
+	fetched=$(mktemp)
+	[[ $(id -u) == 0 ]] || return 0
+	fetch_others >"$fetched" 2>&1 &
+	fetcher=$!
+}
+
+fetch_others() {
+	local status=0
+	[[ ! $(real slurm) ]] || fetch_releases || status=1
+	[[ ! $(real oar) ]] || scripts/oar-lab fetch 2.6 || status=1
+	return "$status"
+}
+
+end_fetching() {
+	local status=0
+	[[ -z ${fetcher-} ]] || wait "$fetcher" || status=1
+	((status == 0)) || cat "$fetched"
+	rm -f "$fetched"
+	return "$status"
+}
+
+# end_labs takes down what an interrupted run left: labs whose slot no process holds.
+end_labs() {
+	local kind tool variable folder
+	while read -r kind tool variable; do
+		for folder in /var/tmp/accordion-"$kind"-[0-9]*; do
+			[[ -d $folder ]] && ! grep -q "@accordion-${kind/two-labs/oar-lab}-${folder##*-}\$" /proc/net/unix || continue
+			env "$variable=$folder" "scripts/$tool" down
+		done
+	done <<-'END'
+		lab slurm-lab SLURM_LAB_DIR
+		oar-lab oar-lab OAR_LAB_DIR
+		two-labs two-labs TWO_LABS_DIR
+	END
+}
+
+oar_stories() { on_oar -parallel 3 < <(real oar | grep -vE "$elsewhere"); }
+
+labs_of_oar() { on_oar -parallel 3 < <(real oar | grep -E "$elsewhere"); }
+
+# on_oar ARGUMENT... tests the packages that it reads. The modules of OAR's servers are forked: started anew they took a quarter of both
+# processors, and so they are in the long runs.
+on_oar() {
+	local list
+	mapfile -t list
+	((${#list[@]})) || return 0
+	ACCORDION_TEST_OAR_MODULES=forked go_test -race -count=1 -p 1 -timeout 60m "$@" "${list[@]}"
+}
+
+# What needs no lab takes all of the processors that it can get: the labs, which judge times, come first. But some of its tests have
+# deadlines by the clock: with little weight they had a hundredth of a processor for minutes, and missed them. So they are a session as any other.
+lane_units() {
+	local weight=(least)
+	export GOGC=400 # memory is plenty, processors are not: compiling takes a sixth less
+	step "gofmt" formatted
+	step "shellcheck" scripts_checked
+	step "go vet" vet
+	step "staticcheck" staticcheck
+	step "tests of packages with one goroutine" single_tests
+	weight=(setsid -w)
+	step "tests" unit_tests
+	weight=(least)
+	step "tests that compute for long" computed_tests
+	step "simulated faults" simulated
+	if [[ $long ]]; then
+		step "long proofs, and a large report" long_proofs
+	fi
+}
+
+lane_slurm() {
+	step "tests on a real Slurm" slurm_stories
+	step "tests on a real Slurm that judge times" slurm_timed
+}
+
+lane_settings() {
+	step "the table of settings on a real Slurm" slurm_settings
+}
+
+lane_oar() {
+	step "tests on a real OAR" oar_stories
+}
+
+# What is neither's alone.
+lane_others() {
+	step "shim and lab on a real Slurm" other_stories
+	step "the lab of OAR, and applications over an OAR and a Slurm" labs_of_oar
+}
+
+# The stories that take too long for every day, and a cluster of 12,000 jobs.
+long_stories() {
+	local list
+	mapfile -t list < <(go list "${packages[@]}" | grep -xE 'accordion/(slurm|oar)')
+	((${#list[@]})) || return 0
+	go_test -count=1 -p 1 -timeout 24h "${list[@]}" -accordion.long
+}
+
+# releases_stories: all stories on each release of Slurm that is not this machine's, in a world where that one is installed.
+releases_stories() {
+	local release suite status=0
+	go list "${packages[@]}" | grep -qx accordion/slurm || return 0
+	for release in "${!suites[@]}"; do
+		suite=${suites[$release]}
+		own_suite "$suite" && continue
+		echo "-- Slurm $release"
+		scripts/slurm-lab world "$release" -- env -u ACCORDION_TEST ACCORDION_TEST_SLURM=required go test -count=1 -timeout 24h ./slurm -accordion.long || status=1
+	done
+	return "$status"
+}
+
+# All of them on the next Debian's OAR.
+other_oar() {
+	go list "${packages[@]}" | grep -qx accordion/oar || return 0
+	ACCORDION_TEST_OAR_RELEASE=2.6 go_test -count=1 -timeout 24h accordion/oar -accordion.long
+}
+
+needed=("${test_programs[@]}" "${release_programs[@]}")
+if grep -rqF --include='*_test.go' accordion/scripts/browser .; then
+	needed+=(/usr/bin/chromium:chromium)
+fi
+step "install what is missing" install_programs "${needed[@]}"
+step "download the Go modules" modules
+[[ ${ACCORDION_TRACES-} || ${packages[*]} != ./... ]] || step "fetch the workload logs" scripts/fetch-traces
+begin_fetching
+step "the reader of results" go build -o "$kept/testlog" ./scripts/testlog
+begin_lane units lane_units
+step "the other releases of Slurm and OAR" end_fetching
+begin_lane slurm lane_slurm
+begin_lane oar lane_oar
+begin_lane others lane_others
+begin_lane settings lane_settings
+end_lanes
+if [[ $long ]]; then
+	step "long stories on a real Slurm and a real OAR" long_stories
+	step "long stories on the other releases of Slurm" releases_stories
+	step "the stories on the next Debian's OAR" other_oar
+fi
+
+echo
+printf '%s\n' "${summary[@]}"
+"$kept/testlog" -skipped "$kept"/*.tests
+"$kept/testlog" -failed "$kept"/*.tests
+if [[ -s $kept/reds ]]; then
+	printf '\nfresh seeds that are red (they fail nothing; kept in %s):\n' "$reds"
+	mkdir -p "$(dirname "$reds")"
+	tee -a "$reds" <"$kept/reds"
+fi
+if ((failures)); then
+	echo "$failures of ${#summary[@]} steps failed"
+	exit 1
+fi
+echo "all is well"

@@ -1,0 +1,143 @@
+// Package testenv skips tests that need what an ordinary user's machine may lack: root, a real Slurm, a browser, minutes.
+//
+// Tests run at one of two levels. The first one is that of ./scripts/test and of go test ./...: a test that lacks what it needs is
+// skipped, with one word that says what. At the second one, ./scripts/test --real, nothing may be missing: the same test fails.
+// The environment variable ACCORDION_TEST selects:
+//
+//	(not set)  first level: real systems, browsers and minutes are left out, other tests run where the machine has what they need
+//	bare       first level, as on a machine that has nothing but Go, a C compiler and a shell: scripts/skips is that list
+//	real       second level
+//
+// ACCORDION_TEST_WORD=required asks for one word's tests only: ACCORDION_TEST_SLURM=required go test ./slurm. With =wanted they run where
+// the machine has what they need, and are skipped elsewhere.
+//
+//	func TestAnotherUserCannotRead(t *testing.T) {
+//		testenv.Needs(t, testenv.Root)
+package testenv
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// Need is one thing that a test needs.
+type Need struct {
+	word  string
+	real  bool          // at the second level only, whatever the machine has
+	cause func() string // why it is missing; "" where it is there
+}
+
+// Needs of tests. Those of the second level only are Slurm, OAR, Packages, Chromium, Prometheus and Minutes.
+var (
+	Root       = Need{word: "root", cause: notRoot}
+	Slurm      = realRoot("slurm", "/usr/sbin/slurmctld")
+	OAR        = realRoot("oar", "/usr/sbin/oar-server")
+	Packages   = Need{word: "packages", real: true, cause: programs("dpkg-deb", "rpm", "lintian", "gcc", "git")}
+	Chromium   = Need{word: "chromium", real: true, cause: programs("chromium")}
+	Prometheus = Need{word: "prometheus", real: true, cause: programs("prometheus", "promtool")}
+	Minutes    = Need{word: "minutes", real: true, cause: func() string { return "" }}
+)
+
+// Program returns the path of a program. The test is skipped where the program is not on PATH.
+func Program(t testing.TB, name string) (path string) {
+	t.Helper()
+	Needs(t, Need{word: name, cause: programs(name)})
+	path, err := exec.LookPath(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Missing returns the need for something that the caller has looked for: cause is why it is not there, "" where it is.
+func Missing(word, cause string) Need {
+	return Need{word: word, cause: func() string { return cause }}
+}
+
+// Needs skips the test where one of the needs is missing, and fails it where that one is required.
+func Needs(t testing.TB, needs ...Need) {
+	t.Helper()
+	for _, n := range needs {
+		cause := n.cause()
+		switch asked := asked(n.word); {
+		case asked == required && cause != "":
+			t.Fatalf("needs %s: %s", n.word, cause)
+		case asked == bare:
+			t.Skipf("needs %s: a bare machine has none", n.word)
+		case asked == "" && n.real:
+			t.Skipf("needs %s: ./scripts/test --real", n.word)
+		case cause != "":
+			t.Skipf("needs %s: %s", n.word, cause)
+		}
+	}
+}
+
+// level is the environment variable that selects the level.
+const level = "ACCORDION_TEST"
+
+const (
+	real     = "real"
+	bare     = "bare"
+	required = "required"
+)
+
+// asked returns how a word's tests are asked for: required, wanted, bare or "".
+func asked(word string) string {
+	if own := os.Getenv(level + "_" + strings.ToUpper(word)); own != "" {
+		return own
+	}
+	if os.Getenv(level) == real {
+		return required
+	}
+	return os.Getenv(level)
+}
+
+// Required reports whether a test fails where the word's need is missing.
+func Required(word string) bool { return asked(word) == required }
+
+// Real reports whether tests run at the second level.
+func Real() bool { return os.Getenv(level) == real }
+
+// File skips the test where a file is not there; word names the need, such as the Debian package.
+func File(t testing.TB, word, path string) {
+	t.Helper()
+	cause := ""
+	if _, err := os.Stat(path); err != nil {
+		cause = err.Error()
+	}
+	Needs(t, Missing(word, cause))
+}
+
+func notRoot() string {
+	if os.Geteuid() != 0 {
+		return "this is not root"
+	}
+	return ""
+}
+
+// realRoot returns the need for a system of which a lab is booted: root, and the program.
+func realRoot(word, program string) Need {
+	return Need{word: word, real: true, cause: func() string {
+		if cause := notRoot(); cause != "" {
+			return cause
+		}
+		if _, err := os.Stat(program); err != nil {
+			return "it is not installed; ./scripts/test --real installs it"
+		}
+		return ""
+	}}
+}
+
+// programs returns what says which of the programs is not on PATH.
+func programs(names ...string) func() string {
+	return func() string {
+		for _, name := range names {
+			if _, err := exec.LookPath(name); err != nil {
+				return name + " is not on PATH"
+			}
+		}
+		return ""
+	}
+}

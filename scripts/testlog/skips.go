@@ -1,0 +1,180 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A skip is a line of the list of skips: a package, a test, and the word of what the test needs.
+type skip struct{ pkg, test, word string }
+
+// listHead begins the list of skips.
+const listHead = `# Tests that the first level may skip (./scripts/test, go test ./...), and the word of what each needs (scripts/testenv).
+# Written by ./scripts/test --skips, of all packages or of those that it is given. Read what changed before you commit it.
+`
+
+var (
+	needed = regexp.MustCompile(`^needs ([^:]+): `)
+	asked  = regexp.MustCompile(`-accordion\.[a-z]+`)
+)
+
+// word returns what a skipped test needs: the word of scripts/testenv, the flag that asks for the test, or all that it said.
+func word(why string) string {
+	if m := needed.FindStringSubmatch(why); m != nil {
+		return m[1]
+	}
+	return cmp.Or(asked.FindString(why), why)
+}
+
+// byLevel are words of what the first level never has, whatever the machine.
+var byLevel = []string{"slurm", "oar", "packages", "chromium", "prometheus", "minutes"}
+
+// always reports whether the first level skips a test for this word on each machine.
+func always(word string) bool { return slices.Contains(byLevel, word) || asked.MatchString(word) }
+
+// skipped returns the skips among the tests.
+func skipped(all []record) (skips []skip) {
+	for _, r := range all {
+		if r.Result == "skip" {
+			skips = append(skips, skip{short(r.Package), r.Test, word(r.Why)})
+		}
+	}
+	slices.SortFunc(skips, func(a, b skip) int { return cmp.Or(strings.Compare(a.pkg, b.pkg), strings.Compare(a.test, b.test)) })
+	return slices.Compact(skips)
+}
+
+func short(pkg string) string { return strings.TrimPrefix(pkg, "accordion/") }
+
+// readSkips reads a list of skips. A list that is not there is empty.
+func readSkips(file string) (skips []skip, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		fields := strings.SplitN(strings.TrimSpace(line), " ", 3)
+		if len(fields) != 3 {
+			return nil, fmt.Errorf("read %s: want a package, a test and a word, not %q", file, line)
+		}
+		skips = append(skips, skip{fields[0], fields[1], fields[2]})
+	}
+	return skips, nil
+}
+
+// writtenTo returns what writes the list anew. Lines of packages that were not tested stay.
+func writtenTo(file string) summary {
+	return func(out io.Writer, all []record) error {
+		skips, err := readSkips(file)
+		if err != nil {
+			return err
+		}
+		tested := packagesOf(all)
+		skips = slices.DeleteFunc(skips, func(s skip) bool { return tested[s.pkg] })
+		skips = append(skips, skipped(all)...)
+		slices.SortFunc(skips, func(a, b skip) int { return cmp.Or(strings.Compare(a.pkg, b.pkg), strings.Compare(a.test, b.test)) })
+		var text strings.Builder
+		text.WriteString(listHead)
+		for _, s := range skips {
+			fmt.Fprintf(&text, "%s %s %s\n", s.pkg, s.test, s.word)
+		}
+		return os.WriteFile(file, []byte(text.String()), 0o644)
+	}
+}
+
+func packagesOf(all []record) map[string]bool {
+	tested := map[string]bool{}
+	for _, r := range all {
+		tested[short(r.Package)] = true
+	}
+	return tested
+}
+
+// comparedWith returns what compares the skips of a run with the list. A machine that has more than a bare one skips fewer tests: only
+// what it never has must be skipped.
+func comparedWith(file string) summary {
+	return func(out io.Writer, all []record) error {
+		listed, err := readSkips(file)
+		if err != nil {
+			return err
+		}
+		wrong := append(unlisted(skipped(all), listed), unskipped(all, listed)...)
+		for _, line := range wrong {
+			fmt.Fprintln(out, line)
+		}
+		if len(wrong) > 0 {
+			return fmt.Errorf("compare with %s: %d lines differ; if that is right: ./scripts/test --skips PACKAGE…, and read what changed", file, len(wrong))
+		}
+		return nil
+	}
+}
+
+// unlisted returns a line for each skip that is not in the list, nor a test around it.
+func unlisted(skips, listed []skip) (wrong []string) {
+	known := map[string]bool{}
+	for _, s := range listed {
+		known[s.pkg+" "+s.test] = true
+	}
+	for _, s := range skips {
+		found := false
+		for test := s.test; test != "" && !found; {
+			found = known[s.pkg+" "+test]
+			test = test[:max(0, strings.LastIndexByte(test, '/'))]
+		}
+		if !found {
+			wrong = append(wrong, fmt.Sprintf("begins to be skipped: %s %s: %s", s.pkg, s.test, s.word))
+		}
+	}
+	return wrong
+}
+
+// unskipped returns a line for each test of the list that is gone, or that ran though the first level never has what it needs.
+func unskipped(all []record, listed []skip) (wrong []string) {
+	results, tops, tested := map[string]string{}, map[string]bool{}, packagesOf(all)
+	for _, r := range all {
+		results[short(r.Package)+" "+r.Test] = r.Result
+		top, _, _ := strings.Cut(r.Test, "/")
+		tops[short(r.Package)+" "+top] = true
+	}
+	for _, s := range listed {
+		top, _, _ := strings.Cut(s.test, "/")
+		switch result := results[s.pkg+" "+s.test]; {
+		case tested[s.pkg] && !tops[s.pkg+" "+top]:
+			wrong = append(wrong, fmt.Sprintf("is gone: %s %s", s.pkg, s.test))
+		case result != "" && result != "skip" && always(s.word):
+			wrong = append(wrong, fmt.Sprintf("is not skipped any more: %s %s, for want of %s", s.pkg, s.test, s.word))
+		}
+	}
+	return wrong
+}
+
+// printLeft prints in one line how many tests were skipped for want of what, and the commands that run them.
+func printLeft(out io.Writer, all []record) error {
+	count, real, more := map[string]int{}, 0, 0
+	for _, s := range skipped(all) {
+		if s.word == "published" || asked.MatchString(s.word) {
+			more++
+			continue
+		}
+		count[s.word]++
+		real++
+	}
+	words := slices.Collect(maps.Keys(count))
+	slices.SortFunc(words, func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
+	for i, w := range words {
+		words[i] = fmt.Sprintf("%s %d", w, count[w])
+	}
+	_, err := fmt.Fprintf(out, "left out: the race detector, lint, 9,000 seeds, and %d tests for want of %s: ./scripts/test --real; %d that are run on request: --long, -accordion.seed=N\n",
+		real, cmp.Or(strings.Join(words, ", "), "nothing"), more)
+	return err
+}
