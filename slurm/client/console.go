@@ -85,13 +85,11 @@ func (r *Runner) executedConsole(k kind) *console {
 	stamp := newStamp()
 	cmd := exec.Command(r.Path("scontrol"), "--oneliner", "--all")
 	cmd.Env = append(slices.Clone(r.env), "SLURM_TIME_FORMAT="+stamp+"%s")
-	in, stdin := io.Pipe()
-	stdout, out := io.Pipe()
-	stderr, errs := io.Pipe()
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errs
+	stdin, stdout, stderr := newPipe(), newPipe(), newPipe()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
-	shut := func() { in.Close(); out.Close(); errs.Close() }
+	shut := func() { _ = errors.Join(stdin.Close(), stdout.Close(), stderr.Close()) }
 	go func() {
 		defer close(ended)
 		_ = r.execute(ctx, cmd)
@@ -100,6 +98,49 @@ func (r *Runner) executedConsole(k kind) *console {
 	now := time.Now()
 	return &console{kind: k, stamp: stamp, stdin: stdin, stdout: &stream{from: stdout}, stderr: &stream{from: stderr}, born: now, used: now,
 		halt: func() { cancel(); shut() }, wait: func() { <-ended }}
+}
+
+// A pipe keeps what is written to it until it is read, as the operating system's do up to some size.
+type pipe struct {
+	mu      sync.Mutex
+	changed *sync.Cond
+	held    bytes.Buffer
+	closed  bool
+}
+
+func newPipe() *pipe {
+	p := &pipe{}
+	p.changed = sync.NewCond(&p.mu)
+	return p
+}
+
+// Write never waits. It fails once the pipe is closed.
+func (p *pipe) Write(data []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return 0, io.ErrClosedPipe
+	}
+	p.changed.Broadcast()
+	return p.held.Write(data)
+}
+
+// Read waits until something was written. It returns io.EOF once the pipe is closed and empty.
+func (p *pipe) Read(into []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.held.Len() == 0 && !p.closed {
+		p.changed.Wait()
+	}
+	return p.held.Read(into)
+}
+
+func (p *pipe) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	p.changed.Broadcast()
+	return nil
 }
 
 // newStamp is 80 bits of chance in letters and digits. With the seconds of a time it must fit the 31 characters that Slurm has
