@@ -28,9 +28,6 @@ type bench struct {
 	limited int        // how often Limited was called
 }
 
-// bindsCores are the settings that make a job grow by overlap, with companions where the partition shares no cores.
-var bindsCores = map[string]string{"TaskPlugin": "task/affinity"}
-
 // onSlurm runs a test on a bench whose Slurm is of a release and has some settings more.
 func onSlurm(t *testing.T, release string, settings map[string]string, do func(*bench)) {
 	t.Helper()
@@ -126,4 +123,12 @@ func database(t *testing.T) (port string) {
 	}()
 	_, port, _ = net.SplitHostPort(l.Addr().String())
 	return port
+}
+
+// siteOf returns what of the bench's settings decides how its jobs grow.
+func siteOf(b *bench) growth.Site {
+	b.Helper()
+	c, err := b.Recent(b.Context())
+	b.ok(err)
+	return growth.SiteOf(c)
 }

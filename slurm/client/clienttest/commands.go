@@ -68,7 +68,7 @@ func (s *Slurm) show(stamp, what, name string) (out, said string) {
 			}
 		}
 		if b.Len() == 0 {
-			return "", "Node " + name + " not found\n"
+			return "Node " + name + " not found\n", ""
 		}
 	case "partition":
 		b.WriteString(strings.Join(s.partitions, "\n") + "\n")
@@ -102,7 +102,7 @@ func (s *Slurm) show(stamp, what, name string) (out, said string) {
 func (s *Slurm) showSteps(job string) (out, said string) {
 	j := s.job(atoi(job))
 	if j == nil || len(j.Steps) == 0 {
-		return "", "Job step " + job + " not found\n"
+		return "Job step " + job + " not found\n", ""
 	}
 	for _, step := range j.Steps {
 		out += fmt.Sprintf("StepId=%d.%s UserId=%d StartTime=%d TimeLimit=UNLIMITED State=RUNNING Partition=%s NodeList=%s\n", j.ID, step, j.UID, j.Started, j.Partition, compact(j.Nodes))
