@@ -23,12 +23,15 @@ import (
 	programs "accordion/slurm/client"
 	"accordion/slurm/client/clienttest"
 	"accordion/slurm/growth"
+
+	gocmp "github.com/google/go-cmp/cmp"
 )
 
 // The script testdata/conformance/script.txt is carried out on clienttest's Slurm in every run of the tests, and on the real
 // one where there is a lab. The answers of both have to be those that were recorded of the release:
 //
-//	go test ./slurm -run TestSlurmAnswersAsRecorded -accordion.record    records them anew (needs a lab)
+//	go test ./slurm -run TestSlurmAnswersAsRecorded -accordion.record                                                records them anew (needs a lab)
+//	scripts/slurm-lab world 26.05 -- go test ./slurm -run TestSlurmAnswersAsRecorded -accordion.record     … of another release
 //
 // A line of the script is one of these:
 //
@@ -49,6 +52,7 @@ type party struct {
 	exec     func(user string, words ...string) (stdout, stderr string, err error)
 	submit   func(nodes []string) string
 	patience time.Duration
+	release  string // such as 22.05
 	uid, gid string // alice's
 
 	mu   sync.Mutex
@@ -102,14 +106,18 @@ func (p *party) answer(line string) string {
 	case "await":
 		return p.await(name, rest[0])
 	case "show":
-		return p.fields([]string{"scontrol", "-o", "show", "job", fmt.Sprint(job(1).ID)}, "JobState", "Reason", "Dependency", "Partition", "NodeList", "BatchHost", "NumNodes", "Reservation", "AdminComment")
+		return p.fields([]string{"scontrol", "--oneliner", "show", "job", fmt.Sprint(job(1).ID)}, "JobState", "Reason", "Dependency", "Partition", "NodeList", "BatchHost", "NumNodes", "Reservation", "AdminComment")
 	case "reservation":
-		return p.fields([]string{"scontrol", "-o", "show", "reservation", name}, "Nodes", "NodeCnt", "Flags", "Users", "State")
+		return p.fields([]string{"scontrol", "--oneliner", "show", "reservation", name}, "Nodes", "NodeCnt", "Flags", "Users", "State")
 	case "allocate":
 		args := []string{"salloc", "--no-shell", "--no-bell", "--chdir=/", "--partition=main", "--job-name=accordion-grow-" + fmt.Sprint(job(2).ID),
 			fmt.Sprintf("--nodes=%d", len(rest)-1), "--nodelist=" + strings.Join(rest[1:], ","), "--mem=0", fmt.Sprintf("--dependency=expand:%d", job(2).ID),
-			"--priority=TOP", "--uid=" + p.uid, "--gid=" + p.gid, "--immediate"}
-		out, errs, err := p.exec("root", args...)
+			"--immediate"}
+		user := "alice"
+		if p.release < "23" { // root may allocate in her name
+			user, args = "root", append(args, "--priority=TOP", "--uid="+p.uid, "--gid="+p.gid)
+		}
+		out, errs, err := p.exec(user, args...)
 		if m := regexp.MustCompile(`Granted job allocation (\d+)`).FindStringSubmatch(errs); m != nil {
 			p.know(name, m[1])
 			errs = m[0]
@@ -256,7 +264,7 @@ func TestTheFakeSlurmAnswersAsTheRealOneWasRecorded(t *testing.T) {
 			fake.Set("SLURM_VERSION", "20.11.7") // the only one that is sound without slurmdbd; texts are those of the release
 			run := programs.New(programs.Config{Bin: fake.Bin, Execute: fake.Execute, Timeout: time.Minute, AtOnce: 6})
 			t.Cleanup(run.Close)
-			p := &party{T: t, sys: slurm.On(slurm.Config{Partitions: []string{"main"}, Growth: growth.Auto}, run), patience: time.Second, uid: "61301", gid: "1000"}
+			p := &party{T: t, sys: slurm.On(slurm.Config{Partitions: []string{"main"}, Growth: growth.Auto}, run), patience: time.Second, release: release, uid: "61301", gid: "1000"}
 			p.exec = func(_ string, words ...string) (string, string, error) {
 				var out, errs bytes.Buffer
 				cmd := exec.Command(words[0], words[1:]...)
@@ -275,7 +283,7 @@ func TestTheFakeSlurmAnswersAsTheRealOneWasRecorded(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := p.answers(); got != string(want) {
-				t.Errorf("the fake answers otherwise than Slurm %s:\n%s", release, difference(string(want), got))
+				t.Errorf("the fake answers otherwise than Slurm %s:\n%s", release, gocmp.Diff(string(want), got))
 			}
 		})
 	}
@@ -290,7 +298,7 @@ func TestSlurmAnswersAsRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(sys.Close)
-	p := &party{T: t, sys: sys, patience: patience}
+	p := &party{T: t, sys: sys, patience: patience, release: release}
 	p.uid, p.gid = l.Run(t, "root", "id", "-u", "alice"), l.Run(t, "root", "id", "-g", "alice")
 	p.exec = func(user string, words ...string) (string, string, error) {
 		return l.Exec(user, "", append([]string{"env", "SLURM_TIME_FORMAT=%s"}, words...)...)
@@ -310,25 +318,6 @@ func TestSlurmAnswersAsRecorded(t *testing.T) {
 		t.Fatalf("%v: record them with -accordion.record", err)
 	}
 	if got != string(want) {
-		t.Errorf("Slurm %s answers otherwise than was recorded:\n%s", l.Slurm, difference(string(want), got))
+		t.Errorf("Slurm %s answers otherwise than was recorded:\n%s", l.Slurm, gocmp.Diff(string(want), got))
 	}
-}
-
-// difference returns the lines of two texts that differ, each below the line of the script that it answers.
-func difference(want, got string) string {
-	var all strings.Builder
-	old, young := strings.Split(want, "\n> "), strings.Split(got, "\n> ")
-	for i := range max(len(old), len(young)) {
-		var a, b string
-		if i < len(old) {
-			a = old[i]
-		}
-		if i < len(young) {
-			b = young[i]
-		}
-		if a != b {
-			fmt.Fprintf(&all, "want > %s\ngot  > %s\n", a, b)
-		}
-	}
-	return all.String()
 }

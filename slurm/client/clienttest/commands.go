@@ -42,6 +42,9 @@ func (s *Slurm) scontrol(format string, words []string) (out, said string) {
 	return "", s.command(words[0], atoi(words[1]))
 }
 
+// notFound ends what a scontrol prints that is no console's, and has the exit code 1: of a console nobody sees it.
+const notFound = " not found\n"
+
 // settings reads KEY=VALUE words.
 func settings(words []string) map[string]string {
 	all := map[string]string{}
@@ -68,7 +71,7 @@ func (s *Slurm) show(stamp, what, name string) (out, said string) {
 			}
 		}
 		if b.Len() == 0 {
-			return "Node " + name + " not found\n", ""
+			return "Node " + name + notFound, ""
 		}
 	case "partition":
 		b.WriteString(strings.Join(s.partitions, "\n") + "\n")
@@ -79,7 +82,7 @@ func (s *Slurm) show(stamp, what, name string) (out, said string) {
 			}
 		}
 		if b.Len() == 0 {
-			return map[bool]string{true: "No reservations in the system\n", false: "Reservation " + name + " not found\n"}[name == ""], ""
+			return map[bool]string{true: "No reservations in the system\n", false: "Reservation " + name + notFound}[name == ""], ""
 		}
 	case "step":
 		return s.showSteps(name)
@@ -101,8 +104,11 @@ func (s *Slurm) show(stamp, what, name string) (out, said string) {
 
 func (s *Slurm) showSteps(job string) (out, said string) {
 	j := s.job(atoi(job))
-	if j == nil || len(j.Steps) == 0 {
-		return "Job step " + job + " not found\n", ""
+	if j == nil {
+		return "", "slurm_get_job_steps error: Invalid job id specified\n"
+	}
+	if len(j.Steps) == 0 {
+		return "Job step " + job + notFound, ""
 	}
 	for _, step := range j.Steps {
 		out += fmt.Sprintf("StepId=%d.%s UserId=%d StartTime=%d TimeLimit=UNLIMITED State=RUNNING Partition=%s NodeList=%s\n", j.ID, step, j.UID, j.Started, j.Partition, compact(j.Nodes))
@@ -132,7 +138,7 @@ func (s *Slurm) reservationLine(stamp string, r *Reservation) string {
 	}
 	for key, value := range map[string]string{
 		"ReservationName": r.Name, "StartTime": fmt.Sprint(stamp, r.Start), "EndTime": fmt.Sprint(stamp, r.End), "Nodes": cmp.Or(compact(r.Nodes), "(null)"),
-		"NodeCnt": fmt.Sprint(len(r.Nodes)), "Flags": r.Flags, "Users": r.User, "State": state,
+		"NodeCnt": fmt.Sprint(len(r.Nodes)), "Flags": r.Flags + ",SPEC_NODES", "Users": r.User, "State": state,
 	} {
 		line = with(line, key, value)
 	}
@@ -160,7 +166,7 @@ func (s *Slurm) jobLine(stamp string, j *Job) string {
 	}
 	v := s.values(j)
 	host := ""
-	if len(j.Nodes) > 0 && j.active() {
+	if len(j.Nodes) > 0 {
 		host = j.Nodes[0]
 	}
 	ends := j.Ends
@@ -286,7 +292,7 @@ func (s *Slurm) squeue(format string, options map[string]string) (out, said stri
 
 // salloc makes an allocation, or returns why it does not.
 func (s *Slurm) salloc(o map[string]string) (said string) {
-	refused := func(why string) string { return "salloc: error: Job submit/allocate failed: " + why + "\n" }
+	refused := func(why string) string { return "salloc: error: Unable to allocate resources: " + why + "\n" }
 	nodes, _ := hostlist.Expand(o["--nodelist"])
 	j := Job{Name: o["--job-name"], Partition: o["--partition"], Nodes: nodes, Reservation: o["--reservation"], Account: o["--account"], QOS: o["--qos"],
 		Memory: int64(atoi(o["--mem"])), GRES: o["--gres"], Limit: int64(atoi(o["--time"]))}
@@ -347,8 +353,7 @@ func (s *Slurm) scancel(what []string) (said string) {
 		id, step, isStep := strings.Cut(name, ".")
 		j := s.job(atoi(id))
 		switch {
-		case j == nil:
-			said += "scancel: error: Kill job error on job id " + name + ": Invalid job id specified\n"
+		case j == nil: // nothing is said of a job that nobody knows
 		case isStep && !slices.Contains(j.Steps, step), j.over():
 			said += "scancel: error: Kill job error on job step id " + name + ": Job/step already completing or completed\n"
 		case isStep:
@@ -382,7 +387,7 @@ func (s *Slurm) command(verb string, id int) (said string) {
 
 // update changes a job.
 func (s *Slurm) update(set map[string]string) (said string) {
-	refused := func(why string) string { return "slurm_update error: " + why + "\n" }
+	refused := func(why string) string { return why + " for job " + set["JobId"] + "\n" }
 	j := s.job(atoi(set["JobId"]))
 	if j == nil {
 		return refused("Invalid job id specified")
@@ -421,9 +426,9 @@ func (s *Slurm) merge(e *Job) (said string) {
 	parent := s.job(e.Expands)
 	switch {
 	case parent == nil:
-		return "slurm_update error: Invalid job id specified\n"
+		return fmt.Sprintf("Invalid job id specified for job %d\n", e.ID)
 	case len(e.Steps) > 0:
-		return "slurm_update error: Job step already exists\n"
+		return fmt.Sprintf("Job step already exists for job %d\n", e.ID)
 	}
 	for _, n := range e.Nodes {
 		if !slices.Contains(parent.Nodes, n) {
@@ -443,7 +448,7 @@ func (s *Slurm) reserve(verb string, set map[string]string) (out, said string) {
 	case verb == "create" && r != nil:
 		return "", "Error creating the reservation: Duplicate reservation name\n"
 	case verb == "update" && r == nil:
-		return "", "Error updating the reservation: Requested reservation is invalid\n"
+		return "", "Error updating the reservation: Requested reservation is invalid\nslurm_update error: Requested reservation is invalid\n"
 	case r == nil:
 		r = &Reservation{Name: name}
 	}
@@ -467,7 +472,8 @@ func (s *Slurm) reserve(verb string, set map[string]string) (out, said string) {
 		}
 	}
 	if why := s.unreservable(r, &next); why != "" {
-		return "", map[string]string{"create": "Error creating the reservation: ", "update": "Error updating the reservation: "}[verb] + why + "\n"
+		return "", "Note, unless nodes are directly requested a reservation must exist in a single partition.\n" +
+			"If no partition is requested the default partition is assumed.\nError creating the reservation: " + why + "\n"
 	}
 	if *r = next; verb == "create" {
 		s.reservations = append(s.reservations, r)
@@ -501,11 +507,11 @@ func instant(text string) int64 {
 func (s *Slurm) unreserve(name string) (out, said string) {
 	r := s.reservation(name)
 	if r == nil {
-		return "", "Error deleting the reservation: Requested reservation is invalid\n"
+		return "", "delete_reservation ReservationName=" + name + ": Requested reservation is invalid\n"
 	}
 	for _, j := range s.jobs {
 		if !j.over() && j.Reservation == name {
-			return "", "Error deleting the reservation: Requested reservation is in use\n"
+			return "", "delete_reservation ReservationName=" + name + ": Requested reservation is in use\n"
 		}
 	}
 	s.reservations = slices.DeleteFunc(s.reservations, func(one *Reservation) bool { return one == r })

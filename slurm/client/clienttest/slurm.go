@@ -278,7 +278,13 @@ func (s *Slurm) Execute(ctx context.Context, cmd *exec.Cmd) error {
 		return s.console(ctx, cmd)
 	}
 	out, said := s.carryOut(ctx, cmd, strings.Join(append([]string{program}, args...), " "))
-	return answer(ctx, cmd, out, said)
+	if err := answer(ctx, cmd, out, said); err != nil {
+		return err
+	}
+	if program == "scontrol" && strings.HasSuffix(out, notFound) {
+		return exited(1)
+	}
+	return nil
 }
 
 // answer writes what a program prints and says, and returns how it ends.
@@ -418,6 +424,9 @@ func (s *Slurm) do(cmd *exec.Cmd, words []string) (out, said string) {
 	case "scancel":
 		return "", s.scancel(plain)
 	case "strigger":
+		if by := cmd.SysProcAttr; by == nil || by.Credential == nil || !strings.HasSuffix(s.config["SlurmUser"], fmt.Sprintf("(%d)", by.Credential.Uid)) {
+			return "", "slurm_set_trigger: Access/permission denied\n"
+		}
 		if j := s.job(atoi(options["--jobid"])); j == nil || j.over() {
 			return "", "slurm_set_trigger: Job/step already completing or completed\n"
 		}
