@@ -30,20 +30,21 @@ import (
 // The script testdata/conformance/script.txt is carried out on clienttest's Slurm in every run of the tests, and on the real
 // one where there is a lab. The answers of both have to be those that were recorded of the release:
 //
-//	go test ./slurm -run TestSlurmAnswersAsRecorded -accordion.record                                                records them anew (needs a lab)
-//	scripts/slurm-lab world 26.05 -- go test ./slurm -run TestSlurmAnswersAsRecorded -accordion.record     … of another release
+//	go test ./slurm -run TestSlurmAnswersAsRecorded -accordion.record=testdata/conformance    records them anew (needs a lab)
+//	scripts/slurm-lab world 26.05 -- sh -c 'go test ./slurm -run TestSlurmAnswersAsRecorded -accordion.record=/var/tmp >&2 &&
+//		cat /var/tmp/26.05.txt' >slurm/testdata/conformance/26.05.txt                     … of another release
 //
 // A line of the script is one of these:
 //
 //	USER PROGRAM ARGUMENT …            a client program; $a is the number of job a, now+600 a second
 //	job NAME NODE …                    a job with a script that sleeps, awaited until it runs
 //	allocate NAME PARENT NODE …        salloc of an expander, at once
-//	await NAME STATE                   until a job has a state
+//	await NAME STATE; idle NODE        until a job has a state, and until a node has nothing to do
 //	show NAME; reservation NAME        the fields that Accordion reads
 //	reserve, unreserve, expand, merge, shrink      verbs of the adapter, by the error that they return
 //	race LINE, and race LINE           two such lines at once: their answers, sorted
 
-var recordFlag = flag.Bool("accordion.record", false, "record what the real Slurm answers to testdata/conformance/script.txt")
+var recordFlag = flag.String("accordion.record", "", "a folder into which to write what the real Slurm answers to testdata/conformance/script.txt")
 
 // A party answers the script: a fake or a real Slurm.
 type party struct {
@@ -105,6 +106,13 @@ func (p *party) answer(line string) string {
 		return p.await(name, "RUNNING")
 	case "await":
 		return p.await(name, rest[0])
+	case "idle":
+		return p.until("IDLE", func() string {
+			out, _, _ := p.exec("root", "scontrol", "--oneliner", "show", "node", name)
+			_, state, _ := strings.Cut(out, " State=")
+			state, _, _ = strings.Cut(state, " ")
+			return state
+		})
 	case "show":
 		return p.fields([]string{"scontrol", "--oneliner", "show", "job", fmt.Sprint(job(1).ID)}, "JobState", "Reason", "Dependency", "Partition", "NodeList", "BatchHost", "NumNodes", "Reservation", "AdminComment")
 	case "reservation":
@@ -172,14 +180,21 @@ func (p *party) await(name, state string) string {
 	p.mu.Lock()
 	id := p.jobs[name].ID
 	p.mu.Unlock()
+	return p.until(state, func() string {
+		out, _, _ := p.exec("root", "squeue", "--noheader", "--states=all", fmt.Sprintf("--jobs=%d", id), "-O", "State:|")
+		return strings.TrimSuffix(strings.TrimSpace(out), "|")
+	})
+}
+
+// until waits until something is as wanted.
+func (p *party) until(wanted string, look func() string) string {
 	now := ""
 	for end := time.Now().Add(p.patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		out, _, _ := p.exec("root", "squeue", "--noheader", "--states=all", fmt.Sprintf("--jobs=%d", id), "-O", "State:|")
-		if now = strings.TrimSuffix(strings.TrimSpace(out), "|"); now == state {
-			return "  " + state + "\n"
+		if now = look(); now == wanted {
+			return "  " + now + "\n"
 		}
 	}
-	return "  " + now + ", and not " + state + "\n"
+	return "  " + now + ", and not " + wanted + "\n"
 }
 
 // filled puts numbers and seconds in the place of what stands for them.
@@ -307,8 +322,8 @@ func TestSlurmAnswersAsRecorded(t *testing.T) {
 		return l.Submit(t, "alice", sleeps, "-p", "main", fmt.Sprintf("-N%d", len(nodes)), "-t5", "-w", hostlist.Compact(nodes), "-o", "/dev/null")
 	}
 	got := p.answers()
-	if *recordFlag {
-		if err := os.WriteFile(recorded(release), []byte(got), 0o644); err != nil {
+	if *recordFlag != "" {
+		if err := os.WriteFile(filepath.Join(*recordFlag, release+".txt"), []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return

@@ -203,6 +203,16 @@ func TestACompanionIsQuenchedWithItsSteps(t *testing.T) {
 	})
 }
 
+// A scontrol that is no console fails where a job has no steps, which one that is only prints.
+func TestACompanionWithoutStepsIsQuenchedWithoutAConsole(t *testing.T) {
+	onSlurm(t, "22.05", nil, func(b *bench) {
+		b.companion(47, "n3")
+		b.Hand.Run.Talk.Falls(time.Now())
+		b.ok(b.Quench(b.Context(), b.key(47)))
+		b.did("scancel 47")
+	})
+}
+
 func TestCompanionsLastAsLongAsTheirJobAndStandStillWithIt(t *testing.T) {
 	for _, c := range []struct {
 		name   string

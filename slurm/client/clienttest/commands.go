@@ -108,7 +108,7 @@ func (s *Slurm) showSteps(job string) (out, said string) {
 		return "", "slurm_get_job_steps error: Invalid job id specified\n"
 	}
 	if len(j.Steps) == 0 {
-		return "Job step " + job + notFound, ""
+		return "Job step " + job + "." + notFound, ""
 	}
 	for _, step := range j.Steps {
 		out += fmt.Sprintf("StepId=%d.%s UserId=%d StartTime=%d TimeLimit=UNLIMITED State=RUNNING Partition=%s NodeList=%s\n", j.ID, step, j.UID, j.Started, j.Partition, compact(j.Nodes))
