@@ -55,6 +55,17 @@ func settings(words []string) map[string]string {
 	return all
 }
 
+// recent reports whether the release is one that says less of reservations, and shrinks a job by NodeList= and NumNodes= together only.
+func (s *Slurm) recent() bool { return s.release > "23.11" }
+
+// once returns what older releases say.
+func (s *Slurm) once(text string) string {
+	if s.recent() {
+		return ""
+	}
+	return text
+}
+
 // show answers `scontrol show`.
 func (s *Slurm) show(stamp, what, name string) (out, said string) {
 	var b strings.Builder
@@ -105,7 +116,7 @@ func (s *Slurm) show(stamp, what, name string) (out, said string) {
 func (s *Slurm) showSteps(job string) (out, said string) {
 	j := s.job(atoi(job))
 	if j == nil {
-		return "", "slurm_get_job_steps error: Invalid job id specified\n"
+		return "", map[bool]string{true: "scontrol: error: scontrol_print_step: slurm_get_job_steps(" + job + ") failed: ", false: "slurm_get_job_steps error: "}[s.recent()] + "Invalid job id specified\n"
 	}
 	if len(j.Steps) == 0 {
 		return "Job step " + job + "." + notFound, ""
@@ -413,6 +424,9 @@ func (s *Slurm) update(set map[string]string) (said string) {
 		if !slices.ContainsFunc(nodes, func(n string) bool { return slices.Contains(j.Nodes, n) }) {
 			return refused("Invalid node name specified")
 		}
+		if s.recent() && set["NumNodes"] == "" { // it is taken for what the job asks for
+			return ""
+		}
 		j.Nodes = slices.DeleteFunc(slices.Clone(j.Nodes), func(n string) bool { return !slices.Contains(nodes, n) })
 		j.Resized = time.Now().Unix()
 	case set["NumNodes"] == "0":
@@ -448,7 +462,7 @@ func (s *Slurm) reserve(verb string, set map[string]string) (out, said string) {
 	case verb == "create" && r != nil:
 		return "", "Error creating the reservation: Duplicate reservation name\n"
 	case verb == "update" && r == nil:
-		return "", "Error updating the reservation: Requested reservation is invalid\nslurm_update error: Requested reservation is invalid\n"
+		return "", s.once("Error updating the reservation: Requested reservation is invalid\n") + "slurm_update error: Requested reservation is invalid\n"
 	case r == nil:
 		r = &Reservation{Name: name}
 	}
@@ -472,8 +486,8 @@ func (s *Slurm) reserve(verb string, set map[string]string) (out, said string) {
 		}
 	}
 	if why := s.unreservable(r, &next); why != "" {
-		return "", "Note, unless nodes are directly requested a reservation must exist in a single partition.\n" +
-			"If no partition is requested the default partition is assumed.\nError creating the reservation: " + why + "\n"
+		return "", s.once("Note, unless nodes are directly requested a reservation must exist in a single partition.\n"+
+			"If no partition is requested the default partition is assumed.\n") + "Error creating the reservation: " + why + "\n"
 	}
 	if *r = next; verb == "create" {
 		s.reservations = append(s.reservations, r)
