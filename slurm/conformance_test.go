@@ -43,6 +43,7 @@ import (
 //	await NAME STATE; idle NODE        until a job has a state, and until a node has nothing to do
 //	show NAME; reservation NAME        the fields that Accordion reads
 //	reserve, unreserve, expand, merge, shrink      verbs of the adapter, by the error that they return
+//	until LINE                         such a line again and again until it is ok: a newer Slurm calls idle nodes busy for a moment
 //	race LINE, and race LINE           two such lines at once: their answers, sorted
 
 var recordFlag = flag.String("accordion.record", "", "a folder into which to write what the real Slurm answers to testdata/conformance/script.txt")
@@ -107,6 +108,8 @@ func (p *party) answer(line string) string {
 		return p.await(name, "RUNNING")
 	case "await":
 		return p.await(name, rest[0])
+	case "until":
+		return p.until("ok", func() string { return strings.TrimSpace(p.answer(strings.TrimPrefix(line, "until "))) })
 	case "idle":
 		return p.until("idle", func() string {
 			out, _, _ := p.exec("root", "scontrol", "--oneliner", "show", "node", name)
