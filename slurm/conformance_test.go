@@ -266,7 +266,7 @@ func (p *party) outcome(err error) string {
 	return "  refused\n"
 }
 
-// recorded is the file of a release's answers.
+// recorded returns the path of a release's answers.
 func recorded(release string) string { return filepath.Join("testdata/conformance", release+".txt") }
 
 // TestTheFakeSlurmAnswersAsTheRealOneWasRecorded keeps clienttest's Slurm true to what it stands for.

@@ -19,7 +19,7 @@ type wall struct{}
 func (wall) Now() time.Time                         { return time.Now() }
 func (wall) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
-// A desk is a batch system that answers as it is told, and keeps what it was asked.
+// A desk represents a batch system: it answers as the test says, and keeps what it was asked.
 type desk struct {
 	take, renew, leave func() error
 	asked              []string
@@ -110,7 +110,7 @@ func TestALeaseIsRenewedAfterAThirdAndAfterAFailureInATwelfth(t *testing.T) {
 		if after := renewed(); after != 20*time.Second {
 			t.Errorf("renewed after %v, want 20 s", after)
 		}
-		if d.claim.Over { // whose lease it was is over: what comes after is another's
+		if d.claim.Over { // that was for the sidecar before it
 			t.Error("the renewal takes over")
 		}
 		if k.Tend(t.Context()); len(d.asked) != 1 {

@@ -22,7 +22,7 @@ func TestWhyAStepBeginsWhenItDoes(t *testing.T) {
 		{"at the end of its tolerance", false, nil, meant + 2, ""},
 		{"at the end of the other", false, nil, meant - 2, ""},
 		{"early", false, nil, meant - 3, "3 s before the planned second, which delays nobody"},
-		{"nobody was in the way, and it is late", false, nil, meant + 3, ""},
+		{"no obstacle is known, and it is late", false, nil, meant + 3, ""},
 		{"its nodes were late", false, func(r *managed.Job) { r.WaitsFor = managed.LateShrinker }, meant + 3, "3 s after the planned second: another evolving job gave its nodes back late"},
 		{"its nodes were late within the tolerance", false, func(r *managed.Job) { r.WaitsFor = managed.LateShrinker }, meant + 2, ""},
 		{"the application was late", false, func(r *managed.Job) { r.Asks, r.Overran = asks(meant+13), 13 }, meant + 13, "the application was 13 s late, 13 s in all of the 60 s that it may be"},
@@ -33,7 +33,7 @@ func TestWhyAStepBeginsWhenItDoes(t *testing.T) {
 		{"it was early and waited", false, func(r *managed.Job) { r.Asks = asks(meant - 10) }, meant, "the application asked 10 s early and waited for the planned second"},
 		{"it was early within the tolerance", false, func(r *managed.Job) { r.Asks = asks(meant - 2) }, meant, ""},
 		{"it was early, and others came first", true, func(r *managed.Job) { r.Asks = asks(meant - 10) }, meant, "the application was 10 s early and had to wait: going on at once would have delayed others"},
-		{"it was early, and nobody minded", true, func(r *managed.Job) { r.Asks, r.Promise[0] = asks(meant-10), meant-8 }, meant, "the application was 10 s early and might have gone on 8 s ago: the batch system was slow, or resized others first"},
+		{"it was early, and delayed no other job", true, func(r *managed.Job) { r.Asks, r.Promise[0] = asks(meant-10), meant-8 }, meant, "the application was 10 s early and might have gone on 8 s ago: the batch system was slow, or resized others first"},
 		{"it was early, and a node booted", true, func(r *managed.Job) { r.Asks, r.Promise[0], r.WaitsFor = asks(meant-10), meant-3, managed.BootingNode }, meant, "the application was 10 s early and might have gone on 3 s ago: a node that was powered down had to boot"},
 		{"… in time", true, func(r *managed.Job) { r.Asks, r.Promise[0] = asks(meant-10), meant-2 }, meant, "the application was 10 s early and had to wait: going on at once would have delayed others"},
 	} {

@@ -45,7 +45,7 @@ func TestAPromiseIsBrokenWhenItsEndMovesByMoreThanFourSeconds(t *testing.T) {
 	end := func(second core.Time) { r.Promise[1] = second; s.ok(s.Account(s.v)) }
 	end(t0 + 300)
 	if r.Vowed != t0+300 || !r.Dirty {
-		t.Errorf("vowed %d, dirty %t", r.Vowed, r.Dirty)
+		t.Errorf("promised %d, dirty %t", r.Vowed, r.Dirty)
 	}
 	end(t0 + 304)
 	s.told()
@@ -71,7 +71,7 @@ func TestAPromiseIsBrokenWhenItsEndMovesByMoreThanFourSeconds(t *testing.T) {
 	end(t0 + 290) // a better promise counts from now on
 	s.told()
 	if r.Vowed != t0+290 || r.Slipped != 0 || !r.Dirty {
-		t.Errorf("vowed %d, slipped %d, dirty %t", r.Vowed, r.Slipped, r.Dirty)
+		t.Errorf("promised %d, slipped %d, dirty %t", r.Vowed, r.Slipped, r.Dirty)
 	}
 	s.fails = errors.New("the disk is full")
 	if r.Promise[1] = t0 + 400; !errors.Is(s.Account(s.v), s.fails) {
@@ -95,7 +95,7 @@ func TestAJobThatWaitsAgainWasPromisedNothing(t *testing.T) {
 	started := s.manages(9, managed.Starting, nil)
 	s.ok(s.Account(s.v))
 	if r.Vowed != 0 || r.Slipped != 0 || r.Broke != "" || e.Vowed != t0 || started.Vowed != t0+300 {
-		t.Errorf("vowed %d, slipped %d, broke %q; one that ends %d; one that starts %d", r.Vowed, r.Slipped, r.Broke, e.Vowed, started.Vowed)
+		t.Errorf("promised %d, slipped %d, broke %q; one that ends %d; one that starts %d", r.Vowed, r.Slipped, r.Broke, e.Vowed, started.Vowed)
 	}
 	s.told()
 }
@@ -109,7 +109,7 @@ func TestAJobWhoseNodesAreOverdueEndsLater(t *testing.T) {
 	}{
 		{"thirty seconds", nil, t0 + 130, t0 + 331}, // a second more of the step, then 200 s
 		{"a second less", nil, t0 + 129, t0 + 300},
-		{"nobody is in the way", func(r *managed.Job) { r.WaitsFor = managed.Nobody }, t0 + 130, t0 + 300},
+		{"there is no obstacle", func(r *managed.Job) { r.WaitsFor = managed.Nobody }, t0 + 130, t0 + 300},
 		{"it is being resized", func(r *managed.Job) { r.Target = 1 }, t0 + 130, t0 + 300},
 		{"it starts", func(r *managed.Job) { r.Phase = managed.Starting }, t0 + 130, t0 + 300},
 		{"the promise is later", func(r *managed.Job) { r.Promise[1] = t0 + 900 }, t0 + 130, t0 + 900},

@@ -140,7 +140,7 @@ func TestAnAudienceGetsASceneWhereItWantsOne(t *testing.T) {
 	s.Audience = g
 	s.ok(s.Write(s.v))
 	if len(g.seen) != 0 {
-		t.Error("a scene that nobody wants")
+		t.Error("a scene that is not wanted")
 	}
 	g.wants = true
 	s.v.Snapshot.At = s.at.Add(-2 * time.Second)

@@ -72,7 +72,7 @@ func newStage(t *testing.T) *stage {
 	return s
 }
 
-// world makes the world of a cycle anew, with idle nodes and no jobs.
+// world starts a new cycle, with idle nodes and no jobs.
 func (s *stage) world() {
 	s.v = &plan.World{Index: map[string]int{}, Managed: map[adapter.Key]*managed.Job{}, Sizes: map[core.JobID]plan.Size{}}
 	s.v.Input = plan.Input{Now: s.at.Unix(), Instant: s.at, Snapshot: &adapter.Snapshot{At: s.at}, Settings: s.Settings,

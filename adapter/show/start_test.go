@@ -107,7 +107,7 @@ func TestAMoveIsToldWhenItIsAMinuteAndATenthOfTheWait(t *testing.T) {
 	}
 }
 
-// The cause is what is seen in the cycle in which the start moved, though its user is told in a later one.
+// The cause is what is seen in the cycle in which the start moved, though its user reads it in a later one.
 func TestTheCauseOfAMoveIsKeptUntilItIsTold(t *testing.T) {
 	s := newStage(t)
 	for id := range 4 {
@@ -132,7 +132,7 @@ func TestTheCauseOfAMoveIsKeptUntilItIsTold(t *testing.T) {
 	}
 }
 
-// moved returns why a job that waits behind another is told that its start moved, when the world changed from one cycle to the next.
+// moved returns the cause that a waiting job's user reads after the world has changed from one cycle to the next.
 func moved(t *testing.T, before, after func(*stage), later bool) string {
 	t.Helper()
 	s := newStage(t)

@@ -80,7 +80,7 @@ func TestNodesMayBeTakenPastAPassWhileNobodyElseCanHaveThem(t *testing.T) {
 			b.Do("UPDATE gantt_jobs_predictions SET start_time = 1000006 WHERE moldable_job_id = 108")
 		}, false, false},
 		{"… which has another name", func(b *bench) { keeps(b); b.Do("UPDATE accordion_reservations SET name = 's'") }, false, false},
-		{"somebody writes the plan", func(b *bench) {
+		{"another session writes the plan", func(b *bench) {
 			b.Fail(func(s string) error {
 				if strings.HasPrefix(s, "LOCK TABLE") {
 					return databasetest.Locked
@@ -98,8 +98,8 @@ func TestNodesMayBeTakenPastAPassWhileNobodyElseCanHaveThem(t *testing.T) {
 		{"an advance reservation is", func(b *bench) { planned(b, 31, "toAckReservation", 21, int64(now)) }, false, false},
 		{"a job that runs is planned on it", func(b *bench) { planned(b, 31, "Running", 21, int64(now)) }, true, true},
 		{"one of them is", func(b *bench) { planned(b, 70, "Waiting", 21, int64(now)) }, false, true},
-		{"somebody has asked for its end", func(b *bench) { b.Do("INSERT INTO frag_jobs (frag_id_job) VALUES (70)") }, true, false},
-		{"somebody has asked for another's end", func(b *bench) { b.Do("INSERT INTO frag_jobs (frag_id_job) VALUES (71)") }, true, true},
+		{"its end was asked for", func(b *bench) { b.Do("INSERT INTO frag_jobs (frag_id_job) VALUES (70)") }, true, false},
+		{"another's end was asked for", func(b *bench) { b.Do("INSERT INTO frag_jobs (frag_id_job) VALUES (71)") }, true, true},
 	} {
 		for waiting, want := range map[bool]bool{false: c.may, true: c.waitsMay} {
 			b := launches(t)
@@ -134,7 +134,7 @@ func TestNodesMayBeTakenPastAPassWhileNobodyElseCanHaveThem(t *testing.T) {
 	}
 	b := launches(t)
 	pass(b)
-	b.everyFailure("may launch beside a pass", func() error {
+	b.everyFailure("may launch during a pass", func() error {
 		return b.Transaction(b.ctx, func(tx *sql.Tx) error { _, err := b.MayLaunch(b.ctx, tx, 7, "r", []string{"n1"}, now); return err })
 	})
 }

@@ -69,7 +69,7 @@ func answers(b *bench) string {
 	b.job(20, "Waiting")
 	b.Do("INSERT INTO gantt_jobs_predictions VALUES (0, 999990)", "INSERT INTO gantt_jobs_predictions_visu VALUES (0, 999990)")
 
-	change("a job that is over", func(tx *sql.Tx) error { return b.Add(b.ctx, tx, tables.Row{Job: 9, Submitted: 5, Mark: "old"}) })
+	change("a job that has ended", func(tx *sql.Tx) error { return b.Add(b.ctx, tx, tables.Row{Job: 9, Submitted: 5, Mark: "old"}) })
 	change("adopt", func(tx *sql.Tx) error {
 		return b.Adopt(b.ctx, tx, tables.Row{Job: 7, Submitted: now - 100, Mark: "accordion:ep=1x1m 'quoted' $1 ? ü"}, now)
 	})

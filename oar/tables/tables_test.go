@@ -559,7 +559,7 @@ func TestOneSidecarHasTheLeaseUntilItEnds(t *testing.T) {
 		t.Errorf("one that was left: %t, %v", leased, err)
 	}
 	b.Set(now + 71)
-	take(other, at(other, now+71, now+131)) // nobody has it
+	take(other, at(other, now+71, now+131)) // it is free
 	b.ok(b.LeaveLease(b.ctx, "q", "other", 0))
 	b.rows("SELECT queue FROM accordion_leases", "r")
 	for what, act := range map[string]func() error{

@@ -72,8 +72,8 @@ type Runner struct {
 	execute Executor
 }
 
-// An Executor carries out a client program whose path, arguments, environment and streams are set, and returns when it has ended: nil
-// where its exit code was 0, an error with the method ExitCode where it was another. It ends the program when ctx ends.
+// An Executor runs a client program, whose path, arguments, environment and streams are set, to its end. It returns nil for the exit
+// code 0, else an error with the method ExitCode. When ctx ends it ends the program.
 type Executor func(ctx context.Context, cmd *exec.Cmd) error
 
 // Config is how Slurm's client programs are run.

@@ -49,14 +49,14 @@ func onSlurm(t *testing.T, release string, settings map[string]string, do func(*
 	})
 }
 
-// overlaps makes the bench's jobs grow by overlap.
+// overlaps has the bench's jobs grow by overlap.
 func (b *bench) overlaps() {
 	b.slurm.Set("TaskPlugin", "task/affinity")
 	b.slurm.SetPartition("main", "OverSubscribe", "YES:2")
 	b.slurm.SetPartition("main", "ExclusiveUser", "YES")
 }
 
-// companions makes the bench's jobs grow by companions.
+// companions has the bench's jobs grow by companions.
 func (b *bench) companions() { b.Growth = growth.Companions }
 
 func (b *bench) key(id int) adapter.Key {

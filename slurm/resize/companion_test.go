@@ -122,7 +122,7 @@ func TestEachNodeIsACompanionOfItsOwnWhereAllocationsCannotShrink(t *testing.T) 
 		b.ok(b.Shrink(b.Context(), b.key(46), []string{"n1", "n2", "n3", "n5"}))
 		b.did("scancel --signal=KILL 48.4294967290 48.0 48.17", "scancel 48")
 	})
-	onSlurm(t, "22.05", trapped, func(b *bench) { // one node is busy: none is had
+	onSlurm(t, "22.05", trapped, func(b *bench) { // one node is busy: the job gets none
 		b.slurm.Add(clienttest.Job{ID: 100, User: "bob", UID: 61302, Nodes: []string{"n5"}, Limit: 60})
 		b.slurm.Add(clienttest.Job{ID: 200, Name: "accordion-with-46", Nodes: []string{"n6"}, Reservation: "accordion-46-0"}) // of another growth
 		b.slurm.Add(clienttest.Job{ID: 201, Name: "accordion-with-45", Reservation: "accordion-46-1"})                        // another job's
@@ -191,7 +191,7 @@ func TestACompanionIsQuenchedWithItsSteps(t *testing.T) {
 		b.slurm.Rule(clienttest.Rule{At: "^scancel --signal", Refuse: "scancel: error: Job/step already completing or completed\n"})
 		b.ok(b.Quench(b.Context(), b.key(47)))
 		b.did("scancel 47")
-		b.ok(b.Quench(b.Context(), b.key(47))) // it is over
+		b.ok(b.Quench(b.Context(), b.key(47))) // it has ended
 		b.slurm.Rule(clienttest.Rule{At: "show step 48", Times: 1, Refuse: "slurm_get_job_steps() error: Unable to contact slurm controller\n"})
 		b.companion(48, "n3")
 		b.slurm.Log()

@@ -144,7 +144,7 @@ func TestWhatSallocRefusesAndWhatItMeans(t *testing.T) {
 				}
 			}
 			if b.limited != c.limited {
-				t.Errorf("%q: limits are read anew %d times, want %d", c.said, b.limited, c.limited)
+				t.Errorf("%q: limits are read again %d times, want %d", c.said, b.limited, c.limited)
 			}
 			b.did(c.did...)
 		})
@@ -206,11 +206,11 @@ func TestJobsThatMakeRoomAreWaitedForForTenSeconds(t *testing.T) {
 	onSlurm(t, "24.11", nil, func(b *bench) {
 		b.slurm.Rule(clienttest.Rule{At: "^salloc", Times: 3, Refuse: "salloc: error: Requested nodes are busy\n"})
 		if _, err := b.expand("n3"); !errors.Is(err, adapter.ErrBusy) {
-			t.Fatalf("nobody makes room, and it is tried again: %v", err)
+			t.Fatalf("no job makes room, and it is tried again: %v", err)
 		}
 		b.GiveWay(map[string]bool{"n4": true})
 		if _, err := b.expand("n3"); !errors.Is(err, adapter.ErrBusy) {
-			t.Fatalf("nobody on n3 makes room, and it is tried again: %v", err)
+			t.Fatalf("no job on n3 makes room, and it is tried again: %v", err)
 		}
 		begin := time.Now()
 		e, err := b.expand("n3", "n4")

@@ -122,7 +122,7 @@ func TestWhatCannotBeMergedIsAnErrorThatSaysWhy(t *testing.T) {
 	})
 }
 
-// Slurm says yes to a merge into a job that has ended, and nobody holds the nodes then.
+// Slurm accepts a merge into a job that has ended, and then no job holds the nodes.
 func TestNodesThatWereMergedIntoAJobAsItEndedAreSetFree(t *testing.T) {
 	ends := func(b *bench) func() {
 		return func() { b.slurm.Change(46, func(j *clienttest.Job) { j.State = "COMPLETED" }) }

@@ -19,7 +19,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// TestMain is the command line in the processes that run starts: some commands become another program.
+// TestMain runs the command line in the processes that run starts: some commands become another program.
 func TestMain(m *testing.M) {
 	if os.Getenv("ACCORDION_TEST_COMMAND") == "" {
 		os.Exit(m.Run())
@@ -312,7 +312,7 @@ func TestAnAgentRunsACommandOnAHost(t *testing.T) {
 	job := []string{"SLURM_JOB_ID=42", "SLURM_JOB_NODELIST=n[1-2]", "SHELL=/bin/sh"}
 	run(t, programs, job, "agent", "n1", "hostname", "-f").is(t, 0, "<--jobid=42>", "")
 	run(t, programs, append(job, "STATUS=9"), "agent", "n1", "hostname").is(t, 9, "<--nodelist=n1>", "")
-	run(t, programs, job, "agent", "-l", "somebody-else", "n1", "hostname").is(t, 255, "", "as user somebody-else: a job's steps are its own user's (")
+	run(t, programs, job, "agent", "-l", "carol", "n1", "hostname").is(t, 255, "", "as user carol: a job's steps are its own user's (")
 	run(t, programs, job, "agent").is(t, 255, "", "accordion: agent: which host?")
 	run(t, programs, nil, "agent", "n1", "hostname").is(t, 255, "", "n1 cannot be reached: this is no job of Slurm")
 	user, err := exec.Command("id", "-un").Output()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-var recordFlag = flag.Bool("accordion.record", false, "write oar.sql anew, by the OAR that is installed")
+var recordFlag = flag.Bool("accordion.record", false, "write oar.sql again, by the OAR that is installed")
 
 // installed is where OAR's packages put what makes the tables.
 const installed = "/usr/lib/oar/database/pg_structure.sql"
@@ -39,6 +39,6 @@ func TestTheTablesAreThoseOfOAR(t *testing.T) {
 		return
 	}
 	if all.String() != Schema {
-		t.Errorf("the tables of oar.sql are not those of %s: write them anew with -accordion.record", installed)
+		t.Errorf("oar.sql differs from %s: write it again with -accordion.record", installed)
 	}
 }

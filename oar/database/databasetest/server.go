@@ -43,7 +43,7 @@ type Server struct {
 	said  []string
 }
 
-// New returns a database that lasts as long as the test. Its clock stands at 1,000,000.
+// New returns a database that lasts as long as the test. Its clock shows 1,000,000.
 func New(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{t: t, now: 1_000_000}
@@ -146,7 +146,7 @@ func (c connector) Connect(context.Context) (driver.Conn, error) {
 	return connection{conn.(*sqlite3.SQLiteConn), c.server}, nil
 }
 
-// A connection says to SQLite what it is told for PostgreSQL.
+// A connection translates what is meant for PostgreSQL, and gives it to SQLite.
 type connection struct {
 	*sqlite3.SQLiteConn
 	server *Server

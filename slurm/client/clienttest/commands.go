@@ -42,7 +42,7 @@ func (s *Slurm) scontrol(format string, words []string) (out, said string) {
 	return "", s.command(words[0], atoi(words[1]))
 }
 
-// notFound ends what a scontrol prints that is no console's, and has the exit code 1: of a console nobody sees it.
+// notFound ends an answer after which scontrol exits with 1. A console shows no exit code.
 const notFound = " not found\n"
 
 // settings reads KEY=VALUE words.
@@ -301,7 +301,7 @@ func (s *Slurm) squeue(format string, options map[string]string) (out, said stri
 	return b.String(), ""
 }
 
-// salloc makes an allocation, or returns why it does not.
+// salloc adds an allocation, or returns why it does not.
 func (s *Slurm) salloc(o map[string]string) (said string) {
 	refused := func(why string) string { return "salloc: error: Unable to allocate resources: " + why + "\n" }
 	nodes, _ := hostlist.Expand(o["--nodelist"])
@@ -364,7 +364,7 @@ func (s *Slurm) scancel(what []string) (said string) {
 		id, step, isStep := strings.Cut(name, ".")
 		j := s.job(atoi(id))
 		switch {
-		case j == nil: // nothing is said of a job that nobody knows
+		case j == nil: // scancel says nothing about an unknown job
 		case isStep && !slices.Contains(j.Steps, step), j.over():
 			said += "scancel: error: Kill job error on job step id " + name + ": Job/step already completing or completed\n"
 		case isStep:

@@ -202,7 +202,7 @@ func (s *Slurm) Job(id int) Job {
 	return Job{}
 }
 
-// Change changes a job, as somebody else may at any time.
+// Change changes a job, as its owner or an operator may at any time.
 func (s *Slurm) Change(id int, change func(*Job)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
