@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"accordion/core"
+	"accordion/slurm/client"
 	"accordion/slurm/jobs/jobstest"
 	"accordion/slurm/output"
 )
@@ -43,3 +44,6 @@ func texts(jobs []output.Record) []string {
 	}
 	return all
 }
+
+// On returns a system that runs Slurm's programs by run.
+func On(c Config, run *client.Runner) *System { return systemOf(c, run) }

@@ -11,6 +11,7 @@ import (
 	"accordion/adapter/hosts"
 	"accordion/core"
 	"accordion/slurm/client"
+	"accordion/slurm/cluster"
 	"accordion/slurm/output"
 )
 
@@ -70,7 +71,7 @@ func (s *System) Programs(ctx context.Context, job adapter.Key) (adapter.Program
 		return adapter.Programs{}, fmt.Errorf("reading the steps of job %d: %w", job.ID, err)
 	}
 	out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "step", fmt.Sprint(job.ID)}})
-	if err != nil {
+	if err != nil && !cluster.Stepless(err) {
 		return adapter.Programs{}, fmt.Errorf("reading the steps of job %d: %w", job.ID, err)
 	}
 	return output.Programs(out.Stdout, job.ID), nil

@@ -58,9 +58,14 @@ func Open(conf conf.Conf) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, full.Close(), users.Close())
 	}
+	return On(conf, full, users, locks), nil
+}
+
+// On returns the database of connections that are there: with the account that may write, with the one that may only read, and for locks.
+func On(conf conf.Conf, full, users, locks *sql.DB) *DB {
 	full.SetMaxOpenConns(1)
 	users.SetMaxOpenConns(1)
-	return &DB{Dialect: dialect, Conf: conf, Sql: full, Users: users, locks: locks, Abandoned: abandoned}, nil
+	return &DB{Dialect: DialectOf(conf), Conf: conf, Sql: full, Users: users, locks: locks, Abandoned: abandoned}
 }
 
 func address(conf conf.Conf) string { return net.JoinHostPort(conf.Host, strconv.Itoa(conf.Port)) }

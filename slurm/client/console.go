@@ -26,14 +26,15 @@ import (
 // Each has a stamp, another word that nobody can guess, and puts it in front of every time that it prints (SLURM_TIME_FORMAT):
 // so what Slurm wrote into a job's record is told from what a user wrote there (see cuts.go).
 type console struct {
-	kind    kind
-	stamp   string
-	command *exec.Cmd
-	stdin   io.WriteCloser
-	stdout  *stream
-	stderr  *stream
-	born    time.Time
-	used    time.Time // when it last ended a command
+	kind   kind
+	stamp  string
+	halt   func() // ends its program
+	wait   func() // waits until it has ended
+	stdin  io.WriteCloser
+	stdout *stream
+	stderr *stream
+	born   time.Time
+	used   time.Time // when it last ended a command
 
 	ending sync.Mutex
 	gone   bool // and its number may be another's
@@ -45,6 +46,9 @@ const listening = 10 * time.Second
 
 // openConsole starts a scontrol, in a directory that is removed at once: what it would leave there it cannot write.
 func (r *Runner) openConsole(k kind) (*console, error) {
+	if r.execute != nil {
+		return r.executedConsole(k), nil
+	}
 	dir, err := scratch()
 	if err != nil {
 		return nil, err
@@ -70,7 +74,73 @@ func (r *Runner) openConsole(k kind) (*console, error) {
 		return nil, err
 	}
 	now := time.Now()
-	return &console{kind: k, stamp: stamp, command: cmd, stdin: in, stdout: &stream{from: out}, stderr: &stream{from: errs}, born: now, used: now}, nil
+	return &console{kind: k, stamp: stamp, stdin: in, stdout: &stream{from: out}, stderr: &stream{from: errs}, born: now, used: now,
+		halt: func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) },
+		wait: func() { _ = cmd.Wait() }, // it closes the other pipes; how the program ended does not matter
+	}, nil
+}
+
+// executedConsole returns a console whose scontrol the runner's executor carries out.
+func (r *Runner) executedConsole(k kind) *console {
+	stamp := newStamp()
+	cmd := exec.Command(r.Path("scontrol"), "--oneliner", "--all")
+	cmd.Env = append(slices.Clone(r.env), "SLURM_TIME_FORMAT="+stamp+"%s")
+	stdin, stdout, stderr := newPipe(), newPipe(), newPipe()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	shut := func() { _ = errors.Join(stdin.Close(), stdout.Close(), stderr.Close()) }
+	go func() {
+		defer close(ended)
+		_ = r.execute(ctx, cmd)
+		shut()
+	}()
+	now := time.Now()
+	return &console{kind: k, stamp: stamp, stdin: stdin, stdout: &stream{from: stdout}, stderr: &stream{from: stderr}, born: now, used: now,
+		halt: func() { cancel(); shut() }, wait: func() { <-ended }}
+}
+
+// A pipe keeps what is written to it until it is read, as the operating system's do up to some size.
+type pipe struct {
+	mu      sync.Mutex
+	changed *sync.Cond
+	held    bytes.Buffer
+	closed  bool
+}
+
+func newPipe() *pipe {
+	p := &pipe{}
+	p.changed = sync.NewCond(&p.mu)
+	return p
+}
+
+// Write never waits. It fails once the pipe is closed.
+func (p *pipe) Write(data []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return 0, io.ErrClosedPipe
+	}
+	p.changed.Broadcast()
+	return p.held.Write(data)
+}
+
+// Read waits until something was written. It returns io.EOF once the pipe is closed and empty.
+func (p *pipe) Read(into []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.held.Len() == 0 && !p.closed {
+		p.changed.Wait()
+	}
+	return p.held.Read(into)
+}
+
+func (p *pipe) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	p.changed.Broadcast()
+	return nil
 }
 
 // newStamp is 80 bits of chance in letters and digits. With the seconds of a time it must fit the 31 characters that Slurm has
@@ -83,7 +153,7 @@ func (c *console) end() {
 	_ = c.stdin.Close()
 	c.ending.Lock()
 	defer c.ending.Unlock()
-	_ = c.command.Wait() // it closes the other pipes; how the program ended does not matter
+	c.wait()
 	c.gone = true
 }
 
@@ -92,7 +162,7 @@ func (c *console) kill() {
 	c.ending.Lock()
 	defer c.ending.Unlock()
 	if !c.gone {
-		_ = syscall.Kill(-c.command.Process.Pid, syscall.SIGKILL)
+		c.halt()
 	}
 }
 

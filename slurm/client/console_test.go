@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -123,9 +122,7 @@ func TestAConsoleThatEndedIsReplacedBeforeACommandIsLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		one := s.Talk.pop(acting)
-		if err := syscall.Kill(one.command.Process.Pid, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		one.kill()
 		s.Talk.put(one)
 	}
 	if n := len(lines(t, filepath.Join(dir, "log"))); n != 3 {
@@ -244,7 +241,7 @@ func TestAConsoleEndsWithTheSidecar(t *testing.T) {
 	}
 	pid := lines(t, filepath.Join(dir, "programs"))[0]
 	_ = one.stdin.Close() // as the kernel does for whoever is killed
-	_ = one.command.Wait()
+	one.wait()
 	if alive(t, pid) {
 		t.Error("it lives on")
 	}

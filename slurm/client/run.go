@@ -69,7 +69,12 @@ type Runner struct {
 	slots   *fair.Gate // of what runs at the same time
 	Pace    *Allowance // programs a minute
 	Talk    consoles
+	execute Executor
 }
+
+// An Executor runs a client program, whose path, arguments, environment and streams are set, to its end. It returns nil for the exit
+// code 0, else an error with the method ExitCode. When ctx ends it ends the program.
+type Executor func(ctx context.Context, cmd *exec.Cmd) error
 
 // Config is how Slurm's client programs are run.
 type Config struct {
@@ -78,12 +83,13 @@ type Config struct {
 	Timeout time.Duration // of each run
 	AtOnce  int           // that run at the same time
 	Clients int           // that begin in a minute; 0: no bound
+	Execute Executor      // carries them out; nil: the operating system
 }
 
 // New prepares a runner. The environment holds what the clients need and nothing of ours: a SQUEUE_FORMAT,
 // SLURM_TIME_FORMAT or SALLOC_PARTITION of the administrator's shell would change what they print and do.
 func New(c Config) *Runner {
-	r := &Runner{bin: c.Bin, Timeout: c.Timeout, slots: fair.NewGate(c.AtOnce, 1, time.Now), Pace: newAllowance(c.Clients)}
+	r := &Runner{bin: c.Bin, Timeout: c.Timeout, slots: fair.NewGate(c.AtOnce, 1, time.Now), Pace: newAllowance(c.Clients), execute: c.Execute}
 	r.env = []string{
 		"LC_ALL=C",
 		"TZ=UTC",                  // with the next line: times without daylight saving's double hour
@@ -162,7 +168,7 @@ func (r *Runner) program(ctx context.Context, c Call) (output, error) {
 
 	cmd := exec.CommandContext(ctx, r.Path(c.Program), c.Args...)
 	cmd.Env = append(append([]string(nil), r.env...), c.Env...)
-	if cmd.Dir = "/"; c.Program == "scontrol" {
+	if cmd.Dir = "/"; c.Program == "scontrol" && r.execute == nil {
 		if cmd.Dir, err = scratch(); err != nil {
 			return output{}, err
 		}
@@ -178,12 +184,16 @@ func (r *Runner) program(ctx context.Context, c Call) (output, error) {
 	}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
-	enough := &watched{bounded: stderr, until: c.Until, end: cmd.Cancel}
+	end, run := cmd.Cancel, cmd.Run
+	if r.execute != nil {
+		end, run = func() error { cancel(); return nil }, func() error { return r.execute(ctx, cmd) }
+	}
+	enough := &watched{bounded: stderr, until: c.Until, end: end}
 	if c.Until != nil {
 		cmd.Stderr = enough
 	}
 
-	err = cmd.Run()
+	err = run()
 	out := output{Stdout: stdout.String(), Stderr: stderr.String()}
 	if enough.seen {
 		return out, nil
@@ -200,7 +210,7 @@ func (r *Runner) program(ctx context.Context, c Call) (output, error) {
 	}
 	if ctx.Err() != nil {
 		f.Cause = ctx.Err()
-	} else if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+	} else if exit := interface{ ExitCode() int }(nil); errors.As(err, &exit) {
 		f.Code = exit.ExitCode()
 	}
 	return out, f

@@ -162,3 +162,6 @@ func (s *Cluster) frozen(ctx context.Context, err error) error {
 func Over(err error) bool {
 	return client.Refused(err, client.InvalidJob, client.JobFinished, client.JobCompleting, client.JobNotPending)
 }
+
+// Stepless reports whether scontrol says that a job has no steps. That is a failure only where it is not a console.
+func Stepless(err error) bool { return client.Says(err, "job step ") && client.Says(err, " not found") }

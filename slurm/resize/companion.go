@@ -165,7 +165,7 @@ func (s *Hand) Together(ctx context.Context, job adapter.Key) (*output.Record, [
 // Quench ends a companion with all that runs in it, at once: scancel alone lets its steps live for KillWait.
 func (s *Hand) Quench(ctx context.Context, job adapter.Key) error {
 	out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "step", fmt.Sprint(job.ID)}})
-	if err != nil && !cluster.Over(err) {
+	if err != nil && !cluster.Over(err) && !cluster.Stepless(err) {
 		return fmt.Errorf("the steps of companion %d: %w", job.ID, err)
 	}
 	var steps []string

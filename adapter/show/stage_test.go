@@ -1,0 +1,156 @@
+package show
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/act"
+	"accordion/adapter/managed"
+	"accordion/adapter/plan"
+	"accordion/adapter/view"
+	"accordion/core"
+)
+
+// t0 is the second of the first cycle.
+const t0 core.Time = 1_000_000
+
+// A stage is a cluster of four nodes and what is shown of it.
+type stage struct {
+	*Show
+	*testing.T
+	act.Deaf
+	v      *plan.World
+	at     time.Time // the clock
+	events []string  // JOB KIND: TEXT
+	fields []map[string]any
+	queues []view.Queue  // as written
+	views  []view.Status // the same
+	broke  []string
+	spared int64
+	gone   core.Time // second in which a node went away
+	fails  error     // of each write
+}
+
+func (s *stage) Now() time.Time                       { return s.at }
+func (s *stage) After(time.Duration) <-chan time.Time { return nil }
+func (s *stage) Broke(cause string)                   { s.broke = append(s.broke, cause) }
+func (s *stage) Spared(n int64)                       { s.spared += n }
+
+// A paper is a journal in which only what is shown is written.
+type paper struct {
+	act.Journal
+	stage *stage
+}
+
+func (s paper) PutQueue(data []byte) error {
+	var q view.Queue
+	s.stage.queues = append(s.stage.queues, q)
+	return errors.Join(s.stage.fails, json.Unmarshal(data, &s.stage.queues[len(s.stage.queues)-1]))
+}
+
+func (s paper) PutView(data []byte) error {
+	var q view.Status
+	s.stage.views = append(s.stage.views, q)
+	return errors.Join(s.stage.fails, json.Unmarshal(data, &s.stage.views[len(s.stage.views)-1]))
+}
+
+func newStage(t *testing.T) *stage {
+	s := &stage{T: t, at: time.Unix(t0, 0)}
+	s.Show = &Show{Journal: paper{stage: s}, Meter: s, Clock: s, Settings: managed.Settings{Cluster: "c", Guard: 30, StartLead: 5, Overrun: managed.Overrun{Least: 60}}}
+	s.Event = func(r *managed.Job, kind, text string, fields map[string]any) error {
+		s.events, s.fields = append(s.events, fmt.Sprintf("%d %s: %s", r.ID, kind, text)), append(s.fields, fields)
+		return s.fails
+	}
+	s.Told = func(adapter.Key) string { return "" }
+	s.GoneSince = func(second core.Time) bool { return s.gone > 0 && s.gone >= second }
+	s.world()
+	return s
+}
+
+// world starts a new cycle, with idle nodes and no jobs.
+func (s *stage) world() {
+	s.v = &plan.World{Index: map[string]int{}, Managed: map[adapter.Key]*managed.Job{}, Sizes: map[core.JobID]plan.Size{}}
+	s.v.Input = plan.Input{Now: s.at.Unix(), Instant: s.at, Snapshot: &adapter.Snapshot{At: s.at}, Settings: s.Settings,
+		OutOfService: func(n adapter.Node) bool { return n.Lost }, Fresh: func(*managed.Job) bool { return true }}
+	for i := range 4 {
+		name := fmt.Sprintf("n%d", i+1)
+		s.v.Nodes, s.v.Index[name] = append(s.v.Nodes, name), i
+		s.v.Snapshot.Nodes = append(s.v.Snapshot.Nodes, adapter.Node{Name: name, Usable: true})
+	}
+}
+
+// later lets time pass.
+func (s *stage) later(seconds core.Time) {
+	s.at = s.at.Add(time.Duration(seconds) * time.Second)
+	s.v.Now, s.v.Instant, s.v.Snapshot.At = s.at.Unix(), s.at, s.at
+}
+
+// seen adds a job to what was read.
+func (s *stage) seen(j adapter.Job) *adapter.Job {
+	if j.Submitted == 0 {
+		j.Submitted = t0 - 100
+	}
+	if j.User == "" {
+		j.User, j.Name = "alice", "run"
+	}
+	s.v.Snapshot.Jobs = append(s.v.Snapshot.Jobs, j)
+	return &s.v.Snapshot.Jobs[len(s.v.Snapshot.Jobs)-1]
+}
+
+// manages adds a managed job with a request of two nodes for 100 s and then four for 200.
+func (s *stage) manages(id int, phase managed.Phase, change func(*managed.Job)) *managed.Job {
+	choices, err := adapter.ParseRequest("ep=2x100s,4x200s")
+	s.ok(err)
+	state := adapter.Running
+	if phase == managed.Waiting {
+		state = adapter.Pending
+	}
+	r := managed.New(&adapter.Job{Key: adapter.Key{ID: core.JobID(id), Submitted: t0 - 100}, User: "bob", Name: "big", State: state, Limit: 360, Priority: 70}, "ep=2x100s,4x200s", choices)
+	if r.Phase = phase; phase != managed.Waiting {
+		r.Planned, r.Began, r.Promise, r.Nodes = t0, t0, []core.Time{t0 + 100, t0 + 300}, []string{"n1", "n2"}
+	}
+	if change != nil {
+		change(r)
+	}
+	s.v.Managed[r.Key] = r
+	s.v.Jobs = append(s.v.Jobs, r)
+	s.seen(*r.Seen)
+	if phase == managed.Running {
+		s.v.Running = append(s.v.Running, r)
+	}
+	return r
+}
+
+// queues puts a managed job into the plan's queue.
+func (s *stage) queueManaged(r *managed.Job) {
+	s.v.Queue = append(s.v.Queue, plan.Waiter{Job: core.Job{ID: r.ID}, Managed: r, Seen: r.Seen})
+}
+
+// queueSeen puts an ordinary job into the plan's queue, which would start then; 0: it has no place.
+func (s *stage) queueSeen(j *adapter.Job, start, end core.Time) {
+	s.v.Queue = append(s.v.Queue, plan.Waiter{Job: core.Job{ID: j.ID}, Seen: j})
+	if start > 0 {
+		s.v.Planned.Jobs = append(s.v.Planned.Jobs, core.Planned{Allocation: core.Allocation{Job: j.ID, Start: start, EP: core.EP{{Duration: end - start, Nodes: j.Want}}}})
+	}
+}
+
+func (s *stage) ok(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// told fails the test unless these were the events since it was last asked.
+func (s *stage) told(want ...string) {
+	s.Helper()
+	if !slices.Equal(s.events, want) {
+		s.Errorf("told\n%q\nwant\n%q", s.events, want)
+	}
+	s.events, s.fields = nil, nil
+}

@@ -1,0 +1,232 @@
+package show
+
+import (
+	"errors"
+	"testing"
+
+	"accordion/adapter"
+	"accordion/adapter/managed"
+	"accordion/adapter/view"
+	"accordion/core"
+)
+
+// waits adds a managed job that waits, and is planned to start.
+func (s *stage) waits(id int, start core.Time) *managed.Job {
+	r := s.manages(id, managed.Waiting, func(r *managed.Job) {
+		if start > 0 {
+			r.Course = &managed.Course{Start: start, EP: r.Choices[0]}
+		}
+	})
+	s.queueManaged(r)
+	return r
+}
+
+func TestAWaitingJobIsToldItsStartOnce(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		start  core.Time
+		change func(*managed.Job)
+		want   []string
+	}{
+		{"in more than a minute", t0 + 61, nil, []string{"7 planned: its start is planned in 1m1s"}},
+		{"in a minute", t0 + 60, nil, nil},
+		{"it has no place", 0, nil, nil},
+		{"its place has no nodes", t0 + 100, func(r *managed.Job) { r.Course.Err = errors.New("no nodes") }, nil},
+		{"it starts", t0 + 100, func(r *managed.Job) { r.Phase = managed.Starting }, nil},
+		{"it is rigid", t0 + 100, func(r *managed.Job) { r.Request = "rigid=2x100s" }, nil},
+		{"it is an application's part", t0 + 100, func(r *managed.Job) { r.Part = &managed.Part{} }, nil},
+		{"it was told", t0 + 100, func(r *managed.Job) { r.Expected = t0 + 100 }, nil},
+	} {
+		s := newStage(t)
+		r := s.waits(7, c.start)
+		if c.change != nil {
+			c.change(r)
+		}
+		before := r.Expected
+		s.ok(s.Estimate(s.v))
+		if len(c.want) > 0 && (r.Expected != c.start || !r.Dirty || s.fields[0]["start"] != c.start) || len(c.want) == 0 && r.Expected != before {
+			t.Errorf("%s: expected at %d, dirty %t, fields %v", c.name, r.Expected, r.Dirty, s.fields)
+		}
+		s.told(c.want...)
+	}
+	s := newStage(t)
+	s.queueSeen(s.seen(adapter.Job{Key: adapter.Key{ID: 9}, State: adapter.Pending}), t0+100, t0+200)
+	s.ok(s.Estimate(s.v))
+	s.told()
+}
+
+func TestFourJobsAreToldInACycle(t *testing.T) {
+	s := newStage(t)
+	for id := range 6 {
+		s.waits(10+id, t0+100)
+	}
+	s.ok(s.Estimate(s.v))
+	if len(s.events) != 4 {
+		t.Errorf("%d were told", len(s.events))
+	}
+	s.ok(s.Estimate(s.v))
+	if len(s.events) != 6 {
+		t.Errorf("%d were told in two cycles", len(s.events))
+	}
+	s = newStage(t)
+	s.fails = errors.New("the disk is full")
+	r := s.waits(10, t0+100)
+	if err := s.Estimate(s.v); !errors.Is(err, s.fails) || r.Expected != 0 {
+		t.Errorf("%v, and expected at %d", err, r.Expected)
+	}
+}
+
+func TestAMoveIsToldWhenItIsAMinuteAndATenthOfTheWait(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		before, now core.Time // seconds ahead
+		want        string
+	}{
+		{"a minute later", 300, 360, "7 replanned: its start is planned 1m later: the sidecar did not run meanwhile"},
+		{"less", 300, 359, ""},
+		{"a minute earlier", 360, 300, "7 replanned: its start is planned 1m earlier: the sidecar did not run meanwhile"},
+		{"less", 360, 301, ""},
+		{"a tenth of what is left", 9000, 10000, "7 replanned: its start is planned 16m40s later: the sidecar did not run meanwhile"},
+		{"less than a tenth", 9001, 10000, ""},
+	} {
+		s := newStage(t)
+		r := s.waits(7, t0+c.now)
+		r.Expected, r.Mover = t0+c.before, managed.Mover{}
+		s.ok(s.Estimate(s.v))
+		if c.want == "" {
+			s.told()
+			continue
+		}
+		if s.fields[0]["before"] != t0+c.before || s.fields[0]["start"] != t0+c.now || s.fields[0]["cause"] != "the sidecar did not run meanwhile" {
+			t.Errorf("%s: fields %v", c.name, s.fields[0])
+		}
+		s.told(c.want)
+		if r.Expected != t0+c.now || r.Mover != (managed.Mover{}) {
+			t.Errorf("%s: expected in %d s, mover %v", c.name, r.Expected-t0, r.Mover)
+		}
+	}
+}
+
+// The cause is what is seen in the cycle in which the start moved, though its user reads it in a later one.
+func TestTheCauseOfAMoveIsKeptUntilItIsTold(t *testing.T) {
+	s := newStage(t)
+	for id := range 4 {
+		s.waits(10+id, t0+1000)
+	}
+	r := s.waits(20, t0+500)
+	r.Expected, r.Mover = t0+300, managed.Mover{Why: "n1 burned", Later: true}
+	s.ok(s.Estimate(s.v)) // four others come first
+	s.events = nil
+	s.ok(s.Estimate(s.v))
+	s.told("20 replanned: its start is planned 3m20s later: n1 burned")
+
+	r.Expected, r.Mover = t0+700, managed.Mover{Why: "n1 burned", Later: true} // now it is earlier
+	s.ok(s.Estimate(s.v))
+	s.told("20 replanned: its start is planned 3m20s earlier: the sidecar did not run meanwhile")
+
+	r.Expected, r.Mover = t0+500, managed.Mover{Why: "n1 burned", Later: true} // it moved back
+	s.ok(s.Estimate(s.v))
+	s.told()
+	if r.Mover != (managed.Mover{}) {
+		t.Errorf("the mover is still %v", r.Mover)
+	}
+}
+
+// moved returns the cause that a waiting job's user reads after the world has changed from one cycle to the next.
+func moved(t *testing.T, before, after func(*stage), later bool) string {
+	t.Helper()
+	s := newStage(t)
+	before(s)
+	s.waits(7, t0+1000)
+	var views []view.Job
+	for _, r := range s.v.Jobs {
+		views = append(views, JobOf(r))
+	}
+	s.ok(s.PutQueue(s.v, views))
+	s.later(10)
+	s.world()
+	after(s)
+	r := s.waits(7, t0+2000)
+	if r.Expected = t0 + 1000; !later {
+		r.Expected = t0 + 3000
+	}
+	s.ok(s.Estimate(s.v))
+	if len(s.fields) != 1 {
+		t.Fatalf("told %v", s.events)
+	}
+	return s.fields[0]["cause"].(string)
+}
+
+func TestWhatMovesAStart(t *testing.T) {
+	none := func(*stage) {}
+	runs := func(end core.Time) func(*stage) {
+		return func(s *stage) {
+			s.seen(adapter.Job{Key: adapter.Key{ID: 9}, User: "carol", State: adapter.Running, Started: t0 - 50, Limit: end - t0 + 50, Nodes: []string{"n3"}})
+		}
+	}
+	ended := func(state adapter.State) func(*stage) {
+		return func(s *stage) {
+			s.seen(adapter.Job{Key: adapter.Key{ID: 9}, User: "carol", State: state, Started: t0 - 50, Limit: 550, Nodes: []string{"n3"}})
+		}
+	}
+	lost := func(n int) func(*stage) {
+		return func(s *stage) {
+			for i := range n {
+				s.v.Snapshot.Nodes[i].Lost = true
+			}
+		}
+	}
+	closed := func(s *stage) {
+		s.v.Snapshot.Reservations = []adapter.Reservation{{Name: "upgrade", Nodes: []string{"n1", "n2"}, Start: t0 + 500, End: t0 + 900}}
+	}
+	queued := func(users ...string) func(*stage) {
+		return func(s *stage) {
+			for i, user := range users {
+				s.queueSeen(s.seen(adapter.Job{Key: adapter.Key{ID: core.JobID(30 + i)}, User: user, State: adapter.Pending, Want: 1, Limit: 100}), t0+900, t0+1000)
+			}
+		}
+	}
+	big := func(end core.Time) func(*stage) {
+		return func(s *stage) { s.manages(40, managed.Running, func(r *managed.Job) { r.Promise[1] = end }) }
+	}
+	for _, c := range []struct {
+		name          string
+		before, after func(*stage)
+		later         bool
+		want          string
+	}{
+		{"nothing is known", none, none, true, "what runs before it was planned anew"},
+		{"a node was lost", none, lost(1), true, "1 node went out of service"},
+		{"nodes were lost", lost(1), lost(3), true, "2 nodes went out of service"},
+		{"nodes came back", lost(3), lost(1), false, "2 nodes came back into service"},
+		{"nodes came back, and it is later", lost(3), lost(1), true, "what runs before it was planned anew"},
+		{"nodes are lost as before", lost(1), lost(1), true, "what runs before it was planned anew"},
+		{"a reservation", none, closed, true, "reservation upgrade was made over 2 nodes"},
+		{"a reservation as before", closed, closed, true, "what runs before it was planned anew"},
+		{"a job came before it", none, queued("carol"), true, "job 30 of carol came before it in the queue"},
+		{"jobs came, and it is earlier", none, queued("carol"), false, "what runs before it was planned anew"},
+		{"a job waits as before", queued("carol"), queued("carol"), true, "what runs before it was planned anew"},
+		{"a job left the queue", queued("carol"), none, false, "job 30 of carol left the queue"},
+		{"three came", none, queued("a", "b", "c"), true, "job 30 of a came before it in the queue, job 31 of b came before it in the queue, and 1 more changes"},
+		{"a job came behind it", none, func(s *stage) {}, true, "what runs before it was planned anew"},
+		{"an ordinary job ended before its time", runs(t0 + 500), none, false, "job 9 of carol ended 8m10s before its time"},
+		{"… as Slurm says", runs(t0 + 500), ended(adapter.Done), false, "job 9 of carol ended 8m10s before its time"},
+		{"… and is cleaned up after", runs(t0 + 500), ended(adapter.Ending), false, "job 9 of carol ended 8m10s before its time"},
+		{"it ended at its time", runs(t0 + 40), none, false, "what runs before it was planned anew"},
+		{"it ended a second before that", runs(t0 + 41), none, false, "job 9 of carol ended 31s before its time"},
+		{"one without a limit", runs(t0 + core.Forever), none, false, "job 9 of carol ended before its time"},
+		{"it still runs", runs(t0 + 500), runs(t0 + 500), false, "what runs before it was planned anew"},
+		{"it is past its limit", runs(t0 - 20), runs(t0 - 20), true, "job 9 of carol is past its limit and holds its nodes"},
+		{"its limit has passed, and it may go on for its guard", runs(t0 - 19), runs(t0 - 19), true, "what runs before it was planned anew"},
+		{"a managed job needs its nodes for longer", big(t0 + 300), big(t0 + 350), true, "job 40 of bob needs its nodes for 50s longer than promised"},
+		{"a managed job ends sooner", big(t0 + 300), big(t0 + 250), false, "job 40 of bob is over 50s earlier than promised"},
+		{"a managed job as before", big(t0 + 300), big(t0 + 300), true, "what runs before it was planned anew"},
+		{"a managed job has ended", big(t0 + 300), none, false, "job 40 of bob ended 4m50s before its time"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := moved(t, c.before, c.after, c.later); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,476 @@
+package clienttest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"accordion/core/hostlist"
+	"accordion/slurm/output/outputtest"
+)
+
+// A Job is a job of a Slurm as it is now.
+type Job struct {
+	ID                                int
+	Name, User, Partition             string
+	UID, GID                          int
+	State, Reason                     string // in Slurm's words: PENDING, RUNNING, SUSPENDED, COMPLETING, COMPLETED, CANCELLED
+	Nodes                             []string
+	Batch                             bool // it has a script, which runs on the first node
+	Reservation, Mark, Comment        string
+	Account, QOS, GRES                string // GRES: what it asks for on each node, as in tape:2
+	Submitted, Started, Resized, Ends int64
+	Limit                             int64 // minutes; 0: UNLIMITED
+	Memory                            int64 // MB of each node
+	Expands                           int   // the job that it may be merged into; 0: none
+	Steps                             []string
+}
+
+// active reports whether the job holds nodes.
+func (j *Job) active() bool {
+	return slices.Contains([]string{"RUNNING", "SUSPENDED", "CONFIGURING", "COMPLETING"}, j.State)
+}
+
+// over reports whether the job has ended.
+func (j *Job) over() bool { return !j.active() && j.State != "PENDING" }
+
+// A Reservation is a reservation of a Slurm.
+type Reservation struct {
+	Name, User, Flags string
+	Nodes             []string
+	Start, End        int64
+}
+
+// A Slurm answers client programs as slurmctld of one release does, in this process: the texts are those that were recorded of that
+// release. It knows the commands by which jobs are read, reserved for, resized and ended. Its methods may be called from several
+// goroutines.
+//
+//	slurm := clienttest.NewSlurm(t, "22.05")
+//	run := client.New(client.Config{Bin: slurm.Bin, Execute: slurm.Execute, Timeout: time.Minute, AtOnce: 6})
+type Slurm struct {
+	Bin string // a folder with an empty file for each program, for callers that look programs up
+
+	mu           sync.Mutex
+	release      string
+	config       map[string]string
+	nodes        []string // lines of `show node`
+	states       map[string]string
+	partitions   []string // lines of `show partition`
+	templates    map[string]string
+	jobs         []*Job
+	reservations []*Reservation
+	last         int
+	rules        []*Rule
+	log          []string
+}
+
+// A Rule changes what a Slurm does at commands, such as a refusal, a delay or garbage.
+type Rule struct {
+	At     string        // a regular expression that the command has to match, as in "^salloc .*n3"
+	Skip   int           // the first matches that nothing is done at
+	Times  int           // how often it applies; 0: always
+	Delay  time.Duration // passes before the answer; as long as the program has, where it is longer
+	Refuse string        // is said on standard error, and nothing is done
+	Print  string        // is printed in place of the answer, and nothing is done
+	Before func()        // is called before the command is carried out
+	After  func()        // is called when it was carried out, before the program ends
+
+	expression *regexp.Regexp
+	met        int
+}
+
+// NewSlurm returns a Slurm of a release of outputtest.Releases, with its six recorded nodes, idle, in the partitions main and shared.
+func NewSlurm(t testing.TB, release string) *Slurm {
+	t.Helper()
+	s := &Slurm{release: release, states: map[string]string{}, config: map[string]string{}, templates: map[string]string{}, last: 46 - 1}
+	programs := map[string]string{}
+	for _, name := range []string{"scontrol", "squeue", "salloc", "scancel", "strigger"} {
+		programs[name] = "exit 1"
+	}
+	s.Bin = Programs(t, programs)
+	for line := range strings.Lines(outputtest.Recorded(t, release+"/cluster.txt")) {
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case strings.HasPrefix(line, "NodeName="):
+			s.nodes = append(s.nodes, line)
+		case strings.HasPrefix(line, "ReservationName="):
+			s.templates["reservation"] = line
+		case strings.HasPrefix(line, "PartitionName="):
+			s.partitions = append(s.partitions, line)
+		}
+	}
+	for line := range strings.Lines(outputtest.ShownBy(t, release)) {
+		if name := field(line, "JobName"); name == "runs" || name == "alloc" || name == "managed" {
+			s.templates[name] = strings.TrimSuffix(line, "\n")
+		}
+	}
+	for line := range strings.Lines(outputtest.Recorded(t, "config.txt")) {
+		if key, value, ok := strings.Cut(line, "="); ok {
+			s.config[strings.TrimSpace(key)] = strings.TrimSpace(value)
+		}
+	}
+	s.config["SLURM_VERSION"] = field(s.nodes[0], "Version")
+	s.config["SchedulerParameters"] = "permit_job_expansion"
+	s.config["SlurmUser"] = "slurm(64030)"
+	return s
+}
+
+// Set changes a setting of `show config`.
+func (s *Slurm) Set(key, value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.config[key] = value
+}
+
+// Version returns the release in full, such as 22.05.8.
+func (s *Slurm) Version() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.config["SLURM_VERSION"]
+}
+
+// SetPartition changes a field of a partition, such as OverSubscribe of main.
+func (s *Slurm) SetPartition(name, key, value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, line := range s.partitions {
+		if field(line, "PartitionName") == name {
+			s.partitions[i] = with(line, key, value)
+		}
+	}
+}
+
+// SetNode gives a node a state in place of the one that follows from its jobs, such as IDLE+DRAIN; "" takes that back.
+func (s *Slurm) SetNode(name, state string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.states[name] = state
+}
+
+// Add adds a job as it is given, and returns it with what was left out: its number, owner, partition and times, and that it runs.
+func (s *Slurm) Add(j Job) Job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return *s.add(j)
+}
+
+func (s *Slurm) add(j Job) *Job {
+	if j.ID == 0 {
+		j.ID = s.last + 1
+	}
+	s.last = max(s.last, j.ID)
+	now := time.Now().Unix()
+	fill := func(into *string, value string) {
+		if *into == "" {
+			*into = value
+		}
+	}
+	fill(&j.Name, "wrap")
+	if j.User == "" && j.UID == 0 {
+		j.User, j.UID, j.GID = "alice", 61301, 1000
+	}
+	fill(&j.Partition, "main")
+	fill(&j.State, "RUNNING")
+	fill(&j.Reason, "None")
+	fill(&j.QOS, "normal")
+	if j.Submitted == 0 {
+		j.Submitted = now
+	}
+	if j.Started == 0 && j.active() {
+		j.Started = now
+	}
+	added := &j
+	s.jobs = append(s.jobs, added)
+	return added
+}
+
+// Job returns the job of a number as it is now; the zero job where there is none.
+func (s *Slurm) Job(id int) Job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if j := s.job(id); j != nil {
+		return *j
+	}
+	return Job{}
+}
+
+// Change changes a job, as its owner or an operator may at any time.
+func (s *Slurm) Change(id int, change func(*Job)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if j := s.job(id); j != nil {
+		change(j)
+	}
+}
+
+// Reserve adds a reservation.
+func (s *Slurm) Reserve(r Reservation) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reservations = append(s.reservations, &r)
+}
+
+// Reservation returns the reservation of a name; the zero reservation where there is none.
+func (s *Slurm) Reservation(name string) Reservation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.reservation(name); r != nil {
+		return *r
+	}
+	return Reservation{}
+}
+
+// Rule adds a rule. Of several that match a command the first applies.
+func (s *Slurm) Rule(r Rule) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.expression = regexp.MustCompile(r.At)
+	s.rules = append(s.rules, &r)
+}
+
+// Log returns the commands so far that change something, and empties the log.
+func (s *Slurm) Log() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := s.log
+	s.log = nil
+	return all
+}
+
+func (s *Slurm) job(id int) *Job {
+	for _, j := range s.jobs {
+		if j.ID == id {
+			return j
+		}
+	}
+	return nil
+}
+
+func (s *Slurm) reservation(name string) *Reservation {
+	for _, r := range s.reservations {
+		if r.Name == name {
+			return r
+		}
+	}
+	return nil
+}
+
+// An exited program has an exit code other than 0.
+type exited int
+
+func (e exited) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// ExitCode returns the exit code, as *exec.ExitError does.
+func (e exited) ExitCode() int { return int(e) }
+
+// Execute carries out a client program: a client.Executor.
+func (s *Slurm) Execute(ctx context.Context, cmd *exec.Cmd) error {
+	program, args := filepath.Base(cmd.Path), cmd.Args[1:]
+	if program == "scontrol" && strings.Join(args, " ") == "--oneliner --all" {
+		return s.console(ctx, cmd)
+	}
+	out, said := s.carryOut(ctx, cmd, strings.Join(append([]string{program}, args...), " "))
+	if err := answer(ctx, cmd, out, said); err != nil {
+		return err
+	}
+	if program == "scontrol" && strings.HasSuffix(out, notFound) {
+		return exited(1)
+	}
+	return nil
+}
+
+// answer writes what a program prints and says, and returns how it ends.
+func answer(ctx context.Context, cmd *exec.Cmd, out, said string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(cmd.Stdout, out); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(cmd.Stderr, said); err != nil {
+		return err
+	}
+	if said != "" && !strings.Contains(said, "Granted job allocation") {
+		return exited(1)
+	}
+	return nil
+}
+
+// console carries out the lines of a scontrol's standard input, each after a prompt.
+func (s *Slurm) console(ctx context.Context, cmd *exec.Cmd) error {
+	const prompt = "scontrol: "
+	lines := lineReader{from: cmd.Stdin}
+	for {
+		if _, err := io.WriteString(cmd.Stdout, prompt); err != nil {
+			return err
+		}
+		line, err := lines.next()
+		if err != nil {
+			return nil
+		}
+		var out, said string
+		switch host, list := strings.CutPrefix(line, "show hostlist "); {
+		case list:
+			out = host + "\n"
+		case !strings.Contains(line, " "):
+			said = "invalid keyword: " + line + "\n"
+		default:
+			out, said = s.carryOut(ctx, cmd, "scontrol "+line)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if _, err := io.WriteString(cmd.Stdout, out); err != nil {
+			return err
+		}
+		if _, err := io.WriteString(cmd.Stderr, said); err != nil {
+			return err
+		}
+	}
+}
+
+// A lineReader reads lines as they come.
+type lineReader struct {
+	from io.Reader
+	held string
+}
+
+func (l *lineReader) next() (string, error) {
+	for {
+		if line, rest, whole := strings.Cut(l.held, "\n"); whole {
+			l.held = rest
+			return line, nil
+		}
+		some := make([]byte, 4096)
+		n, err := l.from.Read(some)
+		l.held += string(some[:n])
+		if err != nil && n == 0 {
+			return "", err
+		}
+	}
+}
+
+// carryOut does what a command asks for, or what the first rule that matches it says.
+func (s *Slurm) carryOut(ctx context.Context, cmd *exec.Cmd, command string) (out, said string) {
+	command = strings.NewReplacer(" --oneliner", "", " --all", "").Replace(command)
+	rule := s.match(command)
+	if rule == nil {
+		rule = &Rule{}
+	}
+	select {
+	case <-ctx.Done():
+		return "", ""
+	case <-time.After(rule.Delay):
+	}
+	if rule.Before != nil {
+		rule.Before()
+	}
+	if rule.Refuse != "" || rule.Print != "" {
+		return rule.Print, rule.Refuse
+	}
+	s.mu.Lock()
+	if !strings.HasPrefix(command, "scontrol show ") && !strings.HasPrefix(command, "squeue ") {
+		s.log = append(s.log, command)
+	}
+	out, said = s.do(cmd, strings.Fields(command))
+	s.mu.Unlock()
+	if rule.After != nil {
+		rule.After()
+	}
+	return out, said
+}
+
+// match returns the first rule that applies to a command, and counts it.
+func (s *Slurm) match(command string) *Rule {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.rules {
+		if !r.expression.MatchString(command) || r.Times > 0 && r.met >= r.Skip+r.Times {
+			continue
+		}
+		if r.met++; r.met > r.Skip {
+			return r
+		}
+	}
+	return nil
+}
+
+// do carries out a command. The caller holds the lock.
+func (s *Slurm) do(cmd *exec.Cmd, words []string) (out, said string) {
+	options := map[string]string{}
+	var plain []string
+	for _, word := range words[1:] {
+		if key, value, _ := strings.Cut(word, "="); strings.HasPrefix(word, "--") {
+			options[key] = value
+		} else {
+			plain = append(plain, word)
+		}
+	}
+	switch words[0] {
+	case "scontrol":
+		return s.scontrol(variable(cmd, "SLURM_TIME_FORMAT"), plain)
+	case "squeue":
+		return s.squeue(variable(cmd, "SQUEUE_FORMAT2"), options)
+	case "salloc":
+		return "", s.salloc(options)
+	case "scancel":
+		return "", s.scancel(plain)
+	case "strigger":
+		if by := cmd.SysProcAttr; by == nil || by.Credential == nil || !strings.HasSuffix(s.config["SlurmUser"], fmt.Sprintf("(%d)", by.Credential.Uid)) {
+			return "", "slurm_set_trigger: Access/permission denied\n"
+		}
+		if j := s.job(atoi(options["--jobid"])); j == nil || j.over() {
+			return "", "slurm_set_trigger: Job/step already completing or completed\n"
+		}
+		return "", ""
+	}
+	return "", words[0] + ": no such program\n"
+}
+
+// variable returns a variable of a program's environment, the last of its name.
+func variable(cmd *exec.Cmd, name string) (value string) {
+	for _, entry := range cmd.Env {
+		if rest, ok := strings.CutPrefix(entry, name+"="); ok {
+			value = rest
+		}
+	}
+	return value
+}
+
+// field returns the value of a key in a line of KEY=VALUE.
+func field(line, key string) string {
+	_, rest, found := strings.Cut(" "+line, " "+key+"=")
+	if !found {
+		return ""
+	}
+	value, _, _ := strings.Cut(strings.TrimSuffix(rest, "\n"), " ")
+	return value
+}
+
+// with returns a line with another value of a key; the line itself where it lacks the key.
+func with(line, key, value string) string {
+	before, rest, found := strings.Cut(" "+line, " "+key+"=")
+	if !found {
+		return line
+	}
+	_, after, more := strings.Cut(rest, " ")
+	if more {
+		after = " " + after
+	}
+	return strings.TrimPrefix(before+" "+key+"="+value+after, " ")
+}
+
+// compact writes nodes as Slurm does, sorted; the empty text where there are none.
+func compact(nodes []string) string {
+	nodes = slices.Clone(nodes)
+	hostlist.Sort(nodes)
+	return hostlist.Compact(nodes)
+}

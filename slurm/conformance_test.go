@@ -1,0 +1,360 @@
+package slurm_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/core/hostlist"
+	"accordion/scripts/lab"
+	"accordion/slurm"
+	programs "accordion/slurm/client"
+	"accordion/slurm/client/clienttest"
+	"accordion/slurm/growth"
+
+	gocmp "github.com/google/go-cmp/cmp"
+)
+
+// The script testdata/conformance/script.txt is carried out on clienttest's Slurm in every run of the tests, and on the real
+// one where there is a lab. The answers of both have to be those that were recorded of the release:
+//
+//	go test ./slurm -run TestSlurmAnswersAsRecorded -accordion.record=testdata/conformance    records them anew (needs a lab)
+//	scripts/slurm-lab world 26.05 -- sh -c 'go test ./slurm -run TestSlurmAnswersAsRecorded -accordion.record=/var/tmp >&2 &&
+//		cat /var/tmp/26.05.txt' >slurm/testdata/conformance/26.05.txt                     … of another release
+//
+// A line of the script is one of these:
+//
+//	USER PROGRAM ARGUMENT …            a client program; $a is the number of job a, now+600 a second
+//	job NAME NODE …                    a job with a script that sleeps, awaited until it runs
+//	allocate NAME PARENT NODE …        salloc of an expander, at once
+//	await NAME STATE; idle NODE        until a job has a state, and until a node has nothing to do
+//	show NAME; reservation NAME        the fields that Accordion reads
+//	reserve, unreserve, expand, merge, shrink      verbs of the adapter, by the error that they return
+//	until LINE                         such a line again and again until it is ok: a newer Slurm calls idle nodes busy for a moment
+//	race LINE, and race LINE           two such lines at once: their answers, sorted
+
+var recordFlag = flag.String("accordion.record", "", "a folder into which to write what the real Slurm answers to testdata/conformance/script.txt")
+
+// A party answers the script: a fake or a real Slurm.
+type party struct {
+	*testing.T
+	sys      *slurm.System
+	exec     func(user string, words ...string) (stdout, stderr string, err error)
+	submit   func(nodes []string) string
+	patience time.Duration
+	release  string // such as 22.05
+	uid, gid string // alice's
+
+	mu   sync.Mutex
+	jobs map[string]adapter.Key
+}
+
+// answers carries the script out, and returns it with the answers.
+func (p *party) answers() string {
+	p.Helper()
+	script, err := os.ReadFile("testdata/conformance/script.txt")
+	if err != nil {
+		p.Fatal(err)
+	}
+	p.jobs = map[string]adapter.Key{}
+	var all strings.Builder
+	race := ""
+	for line := range strings.Lines(string(script)) {
+		line = strings.TrimSpace(line)
+		switch other, races := strings.CutPrefix(line, "race "); {
+		case line == "" || line[0] == '#':
+		case races && race == "":
+			race = other
+		case races:
+			fmt.Fprintf(&all, "> race %s\n> race %s\n", race, other)
+			said := make([]string, 2)
+			var both sync.WaitGroup
+			both.Go(func() { said[0] = p.answer(race) })
+			both.Go(func() { said[1] = p.answer(other) })
+			both.Wait()
+			slices.Sort(said)
+			all.WriteString(strings.Join(said, ""))
+			race = ""
+		default:
+			fmt.Fprintf(&all, "> %s\n%s", line, p.answer(line))
+		}
+	}
+	return all.String()
+}
+
+// answer returns what one line of the script is answered.
+func (p *party) answer(line string) string {
+	words := strings.Fields(line)
+	name, rest := words[1], words[2:]
+	job := func(i int) adapter.Key { p.mu.Lock(); defer p.mu.Unlock(); return p.jobs[words[i]] }
+	ctx := p.Context()
+	switch words[0] {
+	case "job":
+		id := p.submit(rest)
+		p.know(name, id)
+		return p.await(name, "RUNNING")
+	case "await":
+		return p.await(name, rest[0])
+	case "until":
+		return p.until("ok", func() string { return strings.TrimSpace(p.answer(strings.TrimPrefix(line, "until "))) })
+	case "idle":
+		return p.until("idle", func() string {
+			out, _, _ := p.exec("root", "scontrol", "--oneliner", "show", "node", name)
+			_, state, _ := strings.Cut(out, " State=")
+			if state, _, _ = strings.Cut(state, " "); state == "IDLE" || state == "IDLE+RESERVED" {
+				return "idle"
+			}
+			return state
+		})
+	case "show":
+		return p.fields([]string{"scontrol", "--oneliner", "show", "job", fmt.Sprint(job(1).ID)}, "JobState", "Reason", "Dependency", "Partition", "NodeList", "BatchHost", "NumNodes", "Reservation", "AdminComment")
+	case "reservation":
+		return p.fields([]string{"scontrol", "--oneliner", "show", "reservation", name}, "Nodes", "NodeCnt", "Flags", "Users", "State")
+	case "allocate":
+		args := []string{"salloc", "--no-shell", "--no-bell", "--chdir=/", "--partition=main", "--job-name=accordion-grow-" + fmt.Sprint(job(2).ID),
+			fmt.Sprintf("--nodes=%d", len(rest)-1), "--nodelist=" + strings.Join(rest[1:], ","), "--mem=0", fmt.Sprintf("--dependency=expand:%d", job(2).ID),
+			"--immediate"}
+		user := "alice"
+		if p.release < "23" { // root may allocate in her name
+			user, args = "root", append(args, "--priority=TOP", "--uid="+p.uid, "--gid="+p.gid)
+		}
+		out, errs, err := p.exec(user, args...)
+		if m := regexp.MustCompile(`Granted job allocation (\d+)`).FindStringSubmatch(errs); m != nil {
+			p.know(name, m[1])
+			errs = m[0]
+		}
+		return p.said(out, errs, err)
+	case "reserve":
+		now := time.Now().Unix()
+		return p.outcome(p.sys.Reserve(ctx, adapter.Reservation{Name: name, Nodes: rest, Start: now, End: now + 600, User: "alice"}))
+	case "unreserve":
+		return p.outcome(p.sys.Unreserve(ctx, name))
+	case "expand":
+		e, err := p.sys.Expand(ctx, &adapter.Job{Key: job(2)}, rest[2:], rest[1])
+		if err == nil {
+			p.mu.Lock()
+			p.jobs[name] = e
+			p.mu.Unlock()
+		}
+		return p.outcome(err)
+	case "merge":
+		return p.outcome(p.sys.Merge(ctx, job(2), job(1)))
+	case "shrink":
+		return p.outcome(p.sys.Shrink(ctx, job(1), rest))
+	}
+	out, errs, err := p.exec(words[0], p.filled(words[1:])...)
+	return p.said(out, errs, err)
+}
+
+// know keeps the number of a job, with the second of its submission.
+func (p *party) know(name, id string) {
+	p.Helper()
+	out, errs, err := p.exec("root", "squeue", "--noheader", "--states=all", "--jobs="+id, "-O", "JobID:|,SubmitTime:|")
+	fields := strings.Split(out, "|")
+	if err != nil || len(fields) < 2 {
+		p.Errorf("job %s: %q %s %v", id, out, errs, err)
+		return
+	}
+	var k adapter.Key
+	var number int64
+	_, err = fmt.Sscan(fields[0], &number)
+	k.ID = core.JobID(number)
+	if _, failed := fmt.Sscan(fields[1], &k.Submitted); failed != nil || err != nil {
+		p.Errorf("job %s was submitted at %q", id, fields[1])
+	}
+	p.mu.Lock()
+	p.jobs[name] = k
+	p.mu.Unlock()
+}
+
+// await waits until a job has a state.
+func (p *party) await(name, state string) string {
+	p.Helper()
+	p.mu.Lock()
+	id := p.jobs[name].ID
+	p.mu.Unlock()
+	return p.until(state, func() string {
+		out, _, _ := p.exec("root", "squeue", "--noheader", "--states=all", fmt.Sprintf("--jobs=%d", id), "-O", "State:|")
+		return strings.TrimSuffix(strings.TrimSpace(out), "|")
+	})
+}
+
+// until waits until something is as wanted.
+func (p *party) until(wanted string, look func() string) string {
+	now := ""
+	for end := time.Now().Add(p.patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if now = look(); now == wanted {
+			return "  " + now + "\n"
+		}
+	}
+	return "  " + now + ", and not " + wanted + "\n"
+}
+
+// filled puts numbers and seconds in the place of what stands for them.
+func (p *party) filled(words []string) []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := slices.Clone(words)
+	for i := range all {
+		all[i] = strings.Replace(all[i], "now+600", fmt.Sprintf("uts%d", time.Now().Unix()+600), 1)
+		for name, key := range p.jobs {
+			all[i] = strings.ReplaceAll(all[i], "$"+name, fmt.Sprint(key.ID))
+		}
+	}
+	return all
+}
+
+// said writes what a program printed and how it ended, with the names of jobs in the place of their numbers.
+func (p *party) said(out, errs string, err error) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text := "  ok\n"
+	if err != nil {
+		text = "  failed\n"
+	}
+	for _, line := range strings.Split(out+"\n"+errs, "\n") {
+		for name, key := range p.jobs {
+			line = regexp.MustCompile(fmt.Sprintf(`\b%d\b`, key.ID)).ReplaceAllString(line, "$$"+name)
+		}
+		if line = regexp.MustCompile(`\b\d+\b`).ReplaceAllString(strings.TrimSpace(line), "NUMBER"); line != "" {
+			text += "  | " + line + "\n"
+		}
+	}
+	return text
+}
+
+// fields writes some fields of a record.
+func (p *party) fields(command []string, keys ...string) string {
+	out, errs, err := p.exec("root", command...)
+	if err != nil {
+		return p.said("", errs, err)
+	}
+	text := ""
+	for _, key := range keys {
+		_, rest, found := strings.Cut(" "+out, " "+key+"=")
+		if value, _, _ := strings.Cut(rest, " "); found && value != "" {
+			text += "  " + key + "=" + strings.TrimSpace(value) + "\n"
+		}
+	}
+	return text
+}
+
+// outcome writes which of the adapter's errors a verb returned.
+func (p *party) outcome(err error) string {
+	if err == nil {
+		return "  ok\n"
+	}
+	p.Logf("%v", err)
+	for name, one := range map[string]error{"busy": adapter.ErrBusy, "gone": adapter.ErrGone, "trap": adapter.ErrTrap, "limit": adapter.ErrLimit, "shut": adapter.ErrShut, "frozen": adapter.ErrFrozen} {
+		if errors.Is(err, one) {
+			return "  " + name + "\n"
+		}
+	}
+	return "  refused\n"
+}
+
+// recorded returns the path of a release's answers.
+func recorded(release string) string { return filepath.Join("testdata/conformance", release+".txt") }
+
+// TestTheFakeSlurmAnswersAsTheRealOneWasRecorded keeps clienttest's Slurm true to what it stands for.
+func TestTheFakeSlurmAnswersAsTheRealOneWasRecorded(t *testing.T) {
+	files, err := filepath.Glob(recorded("[0-9]*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no answers were recorded: %v", err)
+	}
+	for _, file := range files {
+		release := strings.TrimSuffix(filepath.Base(file), ".txt")
+		t.Run(release, func(t *testing.T) {
+			t.Parallel()
+			fake := clienttest.NewSlurm(t, release)
+			fake.Set("TaskPlugin", "task/none")
+			fake.Set("AccountingStoragePort", database(t))
+			run := programs.New(programs.Config{Bin: fake.Bin, Execute: fake.Execute, Timeout: time.Minute, AtOnce: 6})
+			t.Cleanup(run.Close)
+			p := &party{T: t, sys: slurm.On(slurm.Config{Partitions: []string{"main"}, Growth: growth.Auto}, run), patience: time.Second, release: release, uid: "61301", gid: "1000"}
+			p.exec = func(_ string, words ...string) (string, string, error) {
+				var out, errs bytes.Buffer
+				cmd := exec.Command(words[0], words[1:]...)
+				cmd.Stdout, cmd.Stderr, cmd.Env = &out, &errs, []string{"SLURM_TIME_FORMAT=%s"}
+				if i := slices.Index(words, "-O"); i >= 0 {
+					cmd.Env = append(cmd.Env, "SQUEUE_FORMAT2="+words[i+1])
+				}
+				err := fake.Execute(t.Context(), cmd)
+				return out.String(), errs.String(), err
+			}
+			p.submit = func(nodes []string) string {
+				return fmt.Sprint(fake.Add(clienttest.Job{Nodes: nodes, Batch: true, Limit: 5}).ID)
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := p.answers(); got != string(want) {
+				t.Errorf("the fake answers otherwise than Slurm %s:\n%s", release, gocmp.Diff(string(want), got))
+			}
+		})
+	}
+}
+
+// database returns the port of a slurmdbd that closes each connection, as a live one does.
+func database(t *testing.T) (port string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+			conn.Close()
+		}
+	}()
+	_, port, _ = net.SplitHostPort(l.Addr().String())
+	return port
+}
+
+// TestSlurmAnswersAsRecorded keeps the recorded answers true, or records them.
+func TestSlurmAnswersAsRecorded(t *testing.T) {
+	l := lab.TakeSlurm(t, 6, lab.Users("alice", "bob"), lab.Fast(), lab.NoPlugin(), lab.Plain())
+	release := strings.Join(strings.Split(l.Slurm, ".")[:2], ".")
+	sys, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: l.Conf(), Timeout: time.Minute, Reconfigure: time.Nanosecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sys.Close)
+	p := &party{T: t, sys: sys, patience: patience, release: release}
+	p.uid, p.gid = l.Run(t, "root", "id", "-u", "alice"), l.Run(t, "root", "id", "-g", "alice")
+	p.exec = func(user string, words ...string) (string, string, error) {
+		return l.Exec(user, "", append([]string{"env", "SLURM_TIME_FORMAT=%s"}, words...)...)
+	}
+	p.submit = func(nodes []string) string {
+		return l.Submit(t, "alice", sleeps, "-p", "main", fmt.Sprintf("-N%d", len(nodes)), "-t5", "-w", hostlist.Compact(nodes), "-o", "/dev/null")
+	}
+	got := p.answers()
+	if *recordFlag != "" {
+		if err := os.WriteFile(filepath.Join(*recordFlag, release+".txt"), []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(recorded(release))
+	if err != nil {
+		t.Fatalf("%v: record them with -accordion.record", err)
+	}
+	if got != string(want) {
+		t.Errorf("Slurm %s answers otherwise than was recorded:\n%s", l.Slurm, gocmp.Diff(string(want), got))
+	}
+}

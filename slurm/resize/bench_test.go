@@ -1,0 +1,134 @@
+package resize
+
+import (
+	"context"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/slurm/client"
+	"accordion/slurm/client/clienttest"
+	"accordion/slurm/cluster"
+	"accordion/slurm/growth"
+	"accordion/slurm/output"
+)
+
+// A bench is a hand on a Slurm in this process, with alice's job 46 on n1 and n2 of main, which began an hour ago and has a script. Its clock
+// is synctest's.
+type bench struct {
+	*testing.T
+	*Hand
+	slurm   *clienttest.Slurm
+	lost    [][]string // what Lost was asked for
+	limited int        // how often Limited was called
+}
+
+// onSlurm runs a test on a bench whose Slurm is of a release and has some settings more.
+func onSlurm(t *testing.T, release string, settings map[string]string, do func(*bench)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{T: t, slurm: clienttest.NewSlurm(t, release)}
+		b.slurm.Set("TaskPlugin", "task/none")
+		for key, value := range settings {
+			b.slurm.Set(key, value)
+		}
+		run := client.New(client.Config{Bin: b.slurm.Bin, Execute: b.slurm.Execute, Timeout: 20 * time.Second, AtOnce: 6})
+		t.Cleanup(run.Close)
+		b.Hand = New(cluster.New(run, []string{"main"}, growth.Auto))
+		b.Lost = func(_ context.Context, nodes []string) error { b.lost = append(b.lost, nodes); return nil }
+		b.Limited = func() { b.limited++ }
+		b.slurm.Add(clienttest.Job{ID: 46, Nodes: []string{"n1", "n2"}, Batch: true, Limit: 120, Submitted: time.Now().Unix() - 3600, Started: time.Now().Unix() - 3600})
+		b.slurm.Reserve(clienttest.Reservation{Name: "accordion-46-1", User: "alice", Nodes: []string{"n3", "n4", "n5"}, Flags: "OVERLAP", Start: time.Now().Unix(), End: time.Now().Unix() + 600})
+		time.Sleep(1500 * time.Millisecond)
+		do(b)
+	})
+}
+
+// overlaps has the bench's jobs grow by overlap.
+func (b *bench) overlaps() {
+	b.slurm.Set("TaskPlugin", "task/affinity")
+	b.slurm.SetPartition("main", "OverSubscribe", "YES:2")
+	b.slurm.SetPartition("main", "ExclusiveUser", "YES")
+}
+
+// companions has the bench's jobs grow by companions.
+func (b *bench) companions() { b.Growth = growth.Companions }
+
+func (b *bench) key(id int) adapter.Key {
+	return adapter.Key{ID: core.JobID(id), Submitted: b.slurm.Job(id).Submitted}
+}
+
+func (b *bench) record(id int) *output.Record {
+	b.Helper()
+	r, err := b.Jobs.Find(b.Context(), b.key(id))
+	b.ok(err)
+	return r
+}
+
+// ok fails the test unless an act went well.
+func (b *bench) ok(err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// says fails the test unless an error has the words.
+func (b *bench) says(err error, words string) {
+	b.Helper()
+	if err == nil || !strings.Contains(err.Error(), words) {
+		b.Fatalf("%v, want %q", err, words)
+	}
+}
+
+// expand grows job 46 by nodes in its reservation.
+func (b *bench) expand(nodes ...string) (adapter.Key, error) {
+	return b.Expand(b.Context(), &adapter.Job{Key: b.key(46)}, nodes, "accordion-46-1")
+}
+
+// did fails the test unless the commands that change something were these since it was last asked; each is a beginning.
+func (b *bench) did(want ...string) {
+	b.Helper()
+	got := b.slurm.Log()
+	if !slices.EqualFunc(got, want, strings.HasPrefix) {
+		b.Fatalf("did\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// holds fails the test unless a job has the nodes.
+func (b *bench) holds(id int, nodes ...string) {
+	b.Helper()
+	if j := b.slurm.Job(id); !slices.Equal(j.Nodes, nodes) || j.State != "RUNNING" {
+		b.Fatalf("job %d is %s on %v, want it to run on %v", id, j.State, j.Nodes, nodes)
+	}
+}
+
+// database returns the port of a slurmdbd that closes each connection, as a live one does. It must be called outside a bubble.
+func database(t *testing.T) (port string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+			conn.Close()
+		}
+	}()
+	_, port, _ = net.SplitHostPort(l.Addr().String())
+	return port
+}
+
+// siteOf returns what of the bench's settings decides how its jobs grow.
+func siteOf(b *bench) growth.Site {
+	b.Helper()
+	c, err := b.Recent(b.Context())
+	b.ok(err)
+	return growth.SiteOf(c)
+}
