@@ -206,7 +206,7 @@ var examples = map[string]string{
   accordion trace statistics LOG.swf --window 0..30d -o arrivals.json`,
 	"version": `
   accordion version
-  accordion --version`,
+  accordion version --help`,
 	"watch": `
   accordion watch
   accordion watch --every 5s --column 1m`,

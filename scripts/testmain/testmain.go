@@ -3,7 +3,7 @@
 //
 //	func TestMain(m *testing.M) { os.Exit(testmain.Run(m, testmain.Cases{Usual: 1000, Long: 20_000})) }
 //
-// A test that fails by chance is of no use to whoever changed something else. The command line asks
+// A test that fails by chance says nothing about the change that it follows. The command line asks
 // for other cases: go test ./core/place -rapid.seed 7 -rapid.checks 100000.
 package testmain
 
