@@ -65,6 +65,7 @@ func Open(conf conf.Conf) (*DB, error) {
 
 func address(conf conf.Conf) string { return net.JoinHostPort(conf.Host, strconv.Itoa(conf.Port)) }
 
+// Close closes all connections.
 func (d *DB) Close() error {
 	return errors.Join(d.Users.Close(), d.locks.Close(), d.Sql.Close())
 }

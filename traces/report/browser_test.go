@@ -25,7 +25,7 @@ func open(t *testing.T, r *Report) *tab {
 	return openIn(t, browser.Light, r)
 }
 
-// openIn opens it for a reader who prefers these colours.
+// openIn opens it for a reader who prefers these colors.
 func openIn(t *testing.T, colours string, r *Report) *tab {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.html")
