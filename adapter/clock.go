@@ -24,7 +24,10 @@ type Stopwatch interface {
 // Wall is the ordinary clock.
 type Wall struct{}
 
-func (Wall) Now() time.Time                         { return time.Now() }
+// Now returns the time of day.
+func (Wall) Now() time.Time { return time.Now() }
+
+// After returns a channel that receives the time when d has elapsed.
 func (Wall) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
 // Quick is a clock that runs Factor times as fast as the wall clock, from Begin on.
@@ -33,10 +36,12 @@ type Quick struct {
 	Factor int
 }
 
+// Now returns the clock's time.
 func (q Quick) Now() time.Time {
 	return q.Begin.Add(time.Since(q.Begin) * time.Duration(q.Factor))
 }
 
+// After returns a channel that receives the time when d has elapsed on this clock.
 func (q Quick) After(d time.Duration) <-chan time.Time {
 	return time.After(d / time.Duration(q.Factor))
 }

@@ -15,6 +15,7 @@ type Key struct {
 // State is where a job stands in the batch system.
 type State string
 
+// The states of a job.
 const (
 	Pending State = "pending" // waiting, held or not
 	Running State = "running"

@@ -134,7 +134,7 @@ func judgeREST(out string, is held, _ string) error {
 		}
 	}
 	if err := json.NewDecoder(strings.NewReader(body)).Decode(&answer); err != nil || len(answer.Jobs) != 1 {
-		return fmt.Errorf("%.200q: %v", out, err)
+		return fmt.Errorf("%.200q, error %w", out, err)
 	}
 	if got := answer.Jobs[0]; got.State != is.state || !slices.Equal(expanded(got.Nodes), is.nodes) {
 		return fmt.Errorf("%+v, want %v", got, is)

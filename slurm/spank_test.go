@@ -39,7 +39,7 @@ func sanitizers() string {
 	return "-fsanitize=undefined"
 }
 
-// buildJudge compiles the SPANK plug-in's grammar, so that it dies of a step over an end or of undefined behaviour.
+// buildJudge compiles the SPANK plug-in's grammar, so that it dies of a step over an end or of undefined behavior.
 func buildJudge(t testing.TB) (program string) {
 	t.Helper()
 	program = filepath.Join(t.TempDir(), "judge")

@@ -42,9 +42,9 @@ while kill -0 $! 2>/dev/null; do wait $!; done
 eval "$(accordion step)"
 `
 
-// signalled fails the test unless the job was told, then signalled, and then ended. What a job is told goes to its node beside the signal, so
+// signaled fails the test unless the job was told, then signaled, and then ended. What a job is told goes to its node beside the signal, so
 // that its output may have either first.
-func signalled(t *testing.T, p *process, job, output string) {
+func signaled(t *testing.T, p *process, job, output string) {
 	t.Helper()
 	inOrder(t, output, "begun", "signalled", "accordion ends this job")
 	var acts []string
@@ -144,13 +144,13 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 	t.Run("a late one is warned, and ended with the reason in its output", func(t *testing.T) {
 		says(late, "nora", "accordion ends this job: step 1 of 2 was to end at")
 		inOrder(t, outputOf(lab, "nora", late), "begun", "its allowance is nearly used up: the job will be ended in", "accordion ends this job", "allowance 16 s in all")
-		signalled(t, p, late, outputOf(lab, "nora", late))
+		signaled(t, p, late, outputOf(lab, "nora", late))
 		remembers(t, p, late, "warned", "its allowance is nearly used up")
 	})
 	t.Run("a late one while another's growth waits is ended after the grace", func(t *testing.T) {
 		says(greedy, "nora", "accordion ends this job: step 1 of 2 was to end at")
 		inOrder(t, outputOf(lab, "nora", greedy), "begun", "another job waits for its nodes: the job will be ended in", "and another job has waited")
-		signalled(t, p, greedy, outputOf(lab, "nora", greedy))
+		signaled(t, p, greedy, outputOf(lab, "nora", greedy))
 		remembers(t, p, greedy, "warned", "another job waits for its nodes")
 		says(waits, "nora", "grown to 12")
 		inOrder(t, outputOf(lab, "nora", waits), "s after the planned second: ") // the other was late, or Slurm still cleaned up after it

@@ -36,18 +36,26 @@ var _ Journal = (*journal.Journal)(nil)
 // Deaf is a Meter for those who count nothing.
 type Deaf struct{}
 
+// Cycle counts nothing.
 func (Deaf) Cycle(time.Duration, time.Time, map[string]int, int) {}
 
+// Call counts nothing.
 func (Deaf) Call(string, time.Duration, error) {}
 
+// Grew counts nothing.
 func (Deaf) Grew(time.Duration, string) {}
 
+// Broke counts nothing.
 func (Deaf) Broke(string) {}
 
+// Spared counts nothing.
 func (Deaf) Spared(int64) {}
 
+// Unused counts nothing.
 func (Deaf) Unused(core.Time, int) {}
-func (Deaf) Limited(string)        {}
+
+// Limited counts nothing.
+func (Deaf) Limited(string) {}
 
 // Meter hears what the loop does, for whoever counts it (adapter/metrics for Prometheus). Its methods are called from
 // several goroutines and must not block. Seconds and counts are of the cluster's own time, which may be virtual.

@@ -1,18 +1,11 @@
 package embedded
 
 import (
-	"flag"
 	"os"
 	"testing"
+
+	"accordion/scripts/testmain"
 )
 
 // TestMain makes the random cases the same in every run, unless the command line asks otherwise.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	if seed := flag.Lookup("rapid.seed"); seed.Value.String() == seed.DefValue {
-		if err := seed.Value.Set("1"); err != nil {
-			panic(err)
-		}
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { os.Exit(testmain.Run(m, testmain.Cases{})) }

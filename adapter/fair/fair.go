@@ -18,6 +18,7 @@ import (
 // A Kind is the purpose of something scarce. Places are kept free for all kinds but Acting.
 type Kind int
 
+// The kinds.
 const (
 	Acting    Kind = iota // starts, growths, reservations and the like
 	Releasing             // shrinks: others wait for the nodes

@@ -3,7 +3,6 @@ package journal
 import (
 	"bufio"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +13,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"accordion/scripts/testmain"
 )
 
 // The tests here need a real process to kill: this test program, run again with a part to play.
@@ -33,15 +34,7 @@ func TestMain(m *testing.M) {
 	}
 	// The random cases are the same in every run, and few, for each write waits for the disk; unless the command line
 	// asks otherwise.
-	flag.Parse()
-	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": "25"} {
-		if f := flag.Lookup(name); f.Value.String() == f.DefValue {
-			if err := f.Value.Set(value); err != nil {
-				panic(err)
-			}
-		}
-	}
-	os.Exit(m.Run())
+	os.Exit(testmain.Run(m, testmain.Cases{Usual: 25}))
 }
 
 func play(t *testing.T, part, path string) *exec.Cmd {

@@ -70,9 +70,9 @@ func explain(op, path string, err error) error {
 	}
 	switch cause.Code {
 	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB:
-		e.Err, e.Hint = fmt.Errorf("%w (%v)", ErrDamaged, err), aside
+		e.Err, e.Hint = fmt.Errorf("%w (%w)", ErrDamaged, err), aside
 	case sqlite3.ErrFull:
-		e.Err = fmt.Errorf("%w (%v)", ErrFull, err)
+		e.Err = fmt.Errorf("%w (%w)", ErrFull, err)
 		e.Hint = "make room on the file system of " + filepath.Dir(path) + "; nothing is done to the cluster meanwhile"
 	case sqlite3.ErrIoErr:
 		e.Hint = "look at df " + filepath.Dir(path) + ", at file size limits and at dmesg for a failing disk"

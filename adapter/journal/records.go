@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// ErrReadOnly: the journal was opened with OpenReadOnly.
+// ErrReadOnly reports a change of a journal that was opened by OpenReadOnly.
 var ErrReadOnly = errors.New("it is open for reading only")
 
 // Record is what the sidecar remembers of one managed job over a restart.

@@ -17,7 +17,7 @@ const (
 	sumSize = len(sumHead) + 8 + len(sumTail)
 )
 
-// ErrChanged: a record is not what was written.
+// ErrChanged reports a record that is not what was written.
 var ErrChanged = errors.New("its checksum is another one than when it was written")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

@@ -164,6 +164,7 @@ func KeepOrder(before, now []string) []string {
 	return kept
 }
 
+// SameNodes reports whether a and b have the same nodes, in any order.
 func SameNodes(a, b []string) bool {
 	if len(a) != len(b) {
 		return false

@@ -3,6 +3,7 @@ package managed
 // Obstacle is why a node is not free, in the words of the lateness table.
 type Obstacle string
 
+// The obstacles to a growth.
 const (
 	Nobody          Obstacle = ""
 	LateShrinker    Obstacle = "late shrinker"

@@ -8,6 +8,7 @@ import (
 // Phase is where a managed job stands with the sidecar.
 type Phase string
 
+// The phases of a job.
 const (
 	Waiting  Phase = "waiting"
 	Starting Phase = "starting" // its start was decided; it may run at any second
@@ -18,6 +19,7 @@ const (
 // Voice is whether a job asks for its next step itself.
 type Voice string
 
+// The voices of a job. UnheardVoice: it is not known yet.
 const (
 	UnheardVoice  Voice = ""
 	SpeakingVoice Voice = "step"

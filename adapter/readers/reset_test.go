@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"slices"
@@ -32,7 +33,7 @@ func asks(t *testing.T, s *Server, uid uint32, user string) string {
 	var said strings.Builder
 	for {
 		p, err := wire.ReadPiece(ours)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return said.String()
 		}
 		if err != nil {

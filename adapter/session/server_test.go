@@ -174,7 +174,7 @@ func TestARequestReachesTheLoopWithItsSenderAndIsAnswered(t *testing.T) {
 	if err != nil || reply.Status != wire.Resized || reply.Nodes != "n[1-5]" {
 		t.Fatalf("got %+v, %v", reply, err)
 	}
-	if n, err := conn.Read(make([]byte, 1)); err != io.EOF {
+	if n, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		t.Errorf("after the reply: %d bytes, %v; want the end", n, err)
 	}
 	awaitGone(t, call)
@@ -318,7 +318,7 @@ func TestTheBoundsAreKeptAndFreedAgain(t *testing.T) {
 			if _, err := wire.ReadReply(open[0]); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := open[0].Read(make([]byte, 1)); err != io.EOF {
+			if _, err := open[0].Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 				t.Fatal(err)
 			}
 			// The connection ends just before the session is counted out, so the first try may be too early.

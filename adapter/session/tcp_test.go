@@ -70,7 +70,7 @@ func TestARequestOverTCPReachesTheLoopWithTheUserWhoProvedHimself(t *testing.T) 
 	if err != nil || reply.Nodes != "n[1-5]" {
 		t.Fatalf("got %+v, %v", reply, err)
 	}
-	if n, err := conn.Read(make([]byte, 1)); err != io.EOF {
+	if n, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		t.Errorf("after the reply: %d bytes, %v; want the end", n, err)
 	}
 	awaitGone(t, call)

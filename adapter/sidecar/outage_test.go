@@ -205,7 +205,7 @@ func (f *flaky) programs(work ...time.Duration) embedded.Script {
 		for i, d := range work {
 			if i > 0 {
 				if reply, err := h.Step(ctx, wire.Request{Step: i}); err != nil || reply.Status != wire.Resized {
-					return fmt.Errorf("step %d: %v %v", i, reply, err)
+					return fmt.Errorf("step %d: %v, error %w", i, reply, err)
 				}
 			}
 			if err := f.run(ctx, h, d); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -52,7 +53,7 @@ func TestSlowReadersKeepNobodyWaiting(t *testing.T) {
 		reading.Go(func() {
 			for seen := uint64(0); seen < editions; {
 				line, err := f.lines.ReadSlice('\n')
-				for err == bufio.ErrBufferFull {
+				for errors.Is(err, bufio.ErrBufferFull) {
 					_, err = f.lines.ReadSlice('\n')
 				}
 				if err != nil {

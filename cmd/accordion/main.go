@@ -64,7 +64,6 @@ func execute(ctx context.Context, root *cobra.Command) int {
 func accordion() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "accordion",
-		Version:       command.Version(),
 		Short:         "Jobs that grow and shrink, on ordinary Slurm and OAR clusters",
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -84,7 +83,8 @@ func accordion() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(command.Man(), command.VersionCommand())
+	root.AddCommand(command.Man())
+	command.AddVersion(root)
 	root.AddCommand(traces.Topics()...)
 	addHelp(root)
 	command.Guide(root)

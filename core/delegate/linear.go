@@ -14,7 +14,7 @@ type Linear struct {
 	sights
 	now   core.Time
 	hosts []int
-	lists [][]profile.Point // a cluster: from now on; neighbours differ, the last has no end
+	lists [][]profile.Point // a cluster: from now on; neighbors differ, the last has no end
 	tail  []profile.Point   // memory of a list that begins later
 	steps int64
 }

@@ -14,6 +14,7 @@ import (
 // the zero value allows no expansion.
 type Limit int64
 
+// The limits with a name.
 const (
 	NoExpansion  Limit = 1_000_000     // noX: every step lasts exactly its duration
 	Twice        Limit = 2_000_000     // 2X

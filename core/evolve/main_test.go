@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"accordion/scripts/testmain"
 )
 
 var longFlag = flag.Bool("accordion.long", false, "twenty times as many random cases")
@@ -23,17 +25,7 @@ func long() int {
 const usual = 1000
 
 // TestMain makes the random cases the same in every run, and more than usual, unless the command line asks otherwise.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": strconv.Itoa(usual * long())} {
-		if f := flag.Lookup(name); f.Value.String() == f.DefValue {
-			if err := f.Value.Set(value); err != nil {
-				panic(err)
-			}
-		}
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { os.Exit(testmain.Run(m, testmain.Cases{Usual: usual, Long: 20 * usual})) }
 
 // check is rapid.Check with another number of cases.
 func check(t *testing.T, cases int, property func(*rapid.T)) {

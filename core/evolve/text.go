@@ -11,7 +11,7 @@ import (
 const what = "evolution profile"
 
 // Parse reads the text form of a requested profile, NODESxDURATION,NODESxDURATION,… as in "5x500s,10x1h"; see
-// core.ParseDuration for durations. White space is allowed at both ends and nowhere else. Neighbours of equal node
+// core.ParseDuration for durations. White space is allowed at both ends and nowhere else. Neighbors of equal node
 // counts are joined into one step. The text has 1 to core.MaxSteps steps, and the profile lasts core.MaxTotal at most.
 //
 // An error is a *core.SyntaxError with the offending piece and the correct form, in one printable line.

@@ -94,7 +94,7 @@ func TestSixtyFourKibibytesOfRubbishGiveOneShortLine(t *testing.T) {
 	}
 }
 
-// profiles draws requested profiles as Parse returns them: neighbours differ.
+// profiles draws requested profiles as Parse returns them: neighbors differ.
 func profiles(maxSteps int, maxDuration core.Time, maxNodes int) *rapid.Generator[core.EP] {
 	return rapid.Custom(func(t *rapid.T) core.EP {
 		var ep core.EP

@@ -1,6 +1,7 @@
 package mold
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -211,7 +212,8 @@ func ParseProfiles(text string) ([]core.EP, error) {
 
 // later moves a syntax error's column to where its piece stands in the whole text.
 func later(err error, columns int) error {
-	if wrong, ok := err.(*core.SyntaxError); ok {
+	var wrong *core.SyntaxError
+	if errors.As(err, &wrong) {
 		moved := *wrong
 		moved.Column += columns
 		return &moved

@@ -1,6 +1,7 @@
 package mold_test
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"testing"
@@ -56,7 +57,8 @@ func TestAlternativesOfWholeProfilesAreReadAsWritten(t *testing.T) {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 	_, err = mold.ParseProfiles("2x1h|4x40m,16x40")
-	if wrong, ok := err.(*core.SyntaxError); !ok || wrong.Column != 15 || wrong.Piece != "40" {
+	var wrong *core.SyntaxError
+	if !errors.As(err, &wrong) || wrong.Column != 15 || wrong.Piece != "40" {
 		t.Errorf("the error is %v, want column 15, \"40\"", err)
 	}
 }

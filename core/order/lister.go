@@ -60,7 +60,7 @@ func (l *lister) begin(order []int) {
 // makespan is the last completion of the schedule.
 func (l *lister) makespan() core.Time { return l.now.latest[len(l.eps)] }
 
-// vary writes a neighbour of the present order into the next one. They differ from place first to place last at most.
+// vary writes a neighbor of the present order into the next one. They differ from place first to place last at most.
 func (l *lister) vary(random *rand.Rand) (first, last int) {
 	order := l.next.order
 	copy(order, l.now.order)

@@ -21,7 +21,7 @@ func drawPolicy(t *rapid.T) patient.EASY {
 	}
 }
 
-// drawEP draws a profile in which neighbours differ.
+// drawEP draws a profile in which neighbors differ.
 func drawEP(t *rapid.T, steps, nodes int) core.EP {
 	ep := core.EP{{Duration: rapid.Int64Range(1, 8).Draw(t, "duration"), Nodes: rapid.IntRange(1, nodes).Draw(t, "nodes")}}
 	for range rapid.IntRange(1, steps).Draw(t, "steps") - 1 {

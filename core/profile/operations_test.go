@@ -44,7 +44,7 @@ func newWorld(t *rapid.T) *world {
 	return w
 }
 
-// crowd adds many short rectangles, or takes them back: trees of two and three storeys come and go.
+// crowd adds many short rectangles, or takes them back: trees of two and three stories come and go.
 func (w *world) crowd(p *twins, count int) {
 	back := rapid.IntRange(0, 2).Draw(w.T, "back") == 2
 	random := rand.New(rand.NewPCG(rapid.Uint64Range(0, 3).Draw(w.T, "seed"), 1))

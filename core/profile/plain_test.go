@@ -10,7 +10,7 @@ import (
 // plain is the deliberately dumb second implementation: the sorted list of change points that Profile once was, without
 // any index. Every answer of a Profile is compared with its answer, and every benchmark with its time.
 //
-// Invariant: at and used have the same length, at least 1; at increases strictly from -Forever; neighbours in used
+// Invariant: at and used have the same length, at least 1; at increases strictly from -Forever; neighbors in used
 // differ. From at[i] to at[i+1] (after the last: for ever) used[i] nodes are used.
 type plain struct {
 	nodes int
@@ -94,7 +94,7 @@ func (p *plain) shift(from, to core.Time, n int) {
 	for i := first; i < end; i++ {
 		p.used[i] += n
 	}
-	// Only at the two ends can neighbours have become equal.
+	// Only at the two ends can neighbors have become equal.
 	if end < len(p.at) {
 		p.join(end)
 	}

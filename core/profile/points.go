@@ -11,7 +11,7 @@ type Point struct {
 	Used int // nodes
 }
 
-// Points appends the occupation from an instant on: a point for that instant and one for each change behind it. Neighbours
+// Points appends the occupation from an instant on: a point for that instant and one for each change behind it. Neighbors
 // differ, and the last has no end, so that two occupations are the same from then on when their points are.
 func (p *Profile) Points(from core.Time, into []Point) []Point {
 	if p.tree == nil {

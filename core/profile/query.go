@@ -100,7 +100,7 @@ func (p *Profile) Steps(from core.Time) core.EP {
 	return ep
 }
 
-// stretch is a time in which used nodes are used; its neighbours use others.
+// stretch is a time in which used nodes are used; its neighbors use others.
 type stretch struct {
 	begin, end core.Time
 	used       int

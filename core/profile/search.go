@@ -233,7 +233,7 @@ func maxBelow(b *branch, end, from, to core.Time) int {
 	return peak
 }
 
-// each visits the stretches from the one that holds an instant on, in order, until visit says false; neighbours may be
+// each visits the stretches from the one that holds an instant on, in order, until visit says false; neighbors may be
 // equal. It says whether none did.
 func (t *tree) each(from core.Time, visit func(begin core.Time, used int) bool) bool {
 	return eachBelow(t.root, min(from, list.LastTime), visit)

@@ -30,7 +30,7 @@ type tree struct {
 }
 
 // leaf is a short sorted list of change points. From at[i] to at[i+1] (after the last: to the leaf's end, which the
-// branches know) used[i] nodes are used. Neighbours differ; n is at least 1. Behind the last change point at is list.EndOfTime,
+// branches know) used[i] nodes are used. Neighbors differ; n is at least 1. Behind the last change point at is list.EndOfTime,
 // so that no search needs to know how many there are.
 type leaf struct {
 	n    int

@@ -85,7 +85,7 @@ func (t *tree) changeLeaf(b *branch, i int, end core.Time, c *list.Change) (chan
 			last = l.index(c.End)
 		}
 		low, high = raise(l.used[k:last], c.Nodes(), low, high) // nothing, where the step ended as the leaf begins
-		// Only where a step begins or ends can neighbours have become equal.
+		// Only where a step begins or ends can neighbors have become equal.
 		k = last - l.join(k)
 		more = c.End < end && c.Next()
 	}
@@ -116,7 +116,7 @@ func (t *tree) divide(b *branch, i int, end core.Time) {
 	t.measure(b, i+1, end)
 }
 
-// tidy joins child i of a branch that ends at end with a neighbour, when it is nearly empty and there is room.
+// tidy joins child i of a branch that ends at end with a neighbor, when it is nearly empty and there is room.
 func (t *tree) tidy(b *branch, i int, end core.Time) {
 	if b.n < 2 || t.size(b, i) >= t.room(b)/4 {
 		return

@@ -179,6 +179,7 @@ func (b BadNode) answered() bool {
 	return errors.As(b.Err, &exit) && exit.ExitCode() > 0 && exit.ExitCode() != sshFailed
 }
 
+// NamesOf returns the names of nodes that failed.
 func NamesOf(bad []BadNode) []string {
 	hosts := make([]string, len(bad))
 	for i, b := range bad {

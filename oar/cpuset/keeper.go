@@ -32,6 +32,7 @@ type Keeper struct {
 	left    chan []tables.LeftBehind
 }
 
+// NewKeeper returns a Keeper that works in the background until Close.
 func NewKeeper(c Sets, server *server.Poker, log hclog.Logger) *Keeper {
 	k := &Keeper{Sets: c, server: server, log: log, left: make(chan []tables.LeftBehind, 1)}
 	k.life, k.stop = context.WithCancel(context.Background())
@@ -39,6 +40,7 @@ func NewKeeper(c Sets, server *server.Poker, log hclog.Logger) *Keeper {
 	return k
 }
 
+// Close ends what is under way and waits for it.
 func (k *Keeper) Close() {
 	k.stop()
 	k.under.Wait()

@@ -70,6 +70,7 @@ func On(conf conf.Conf, full, users, locks *sql.DB) *DB {
 
 func address(conf conf.Conf) string { return net.JoinHostPort(conf.Host, strconv.Itoa(conf.Port)) }
 
+// Close closes all connections.
 func (d *DB) Close() error {
 	return errors.Join(d.Users.Close(), d.locks.Close(), d.Sql.Close())
 }

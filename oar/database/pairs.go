@@ -11,6 +11,7 @@ type Pairs struct {
 	Rows int
 }
 
+// Add adds a row to the statement.
 func (p *Pairs) Add(a, b int64) {
 	if p.Rows == 0 {
 		p.Text = append(p.Text, "INSERT INTO "+p.Into+" VALUES ("...)

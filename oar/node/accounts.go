@@ -35,6 +35,7 @@ const (
 // Stranger is the number of a name that the machine does not know: no process has it.
 const Stranger = math.MaxUint32
 
+// NewAccounts returns accounts that ask this machine's directory of users.
 func NewAccounts() *Accounts { return &Accounts{Look: Lookup, Known: map[string]account{}} }
 
 // Of is a user's number and group. Where the directory of users does not answer, they are those that it has given before.

@@ -209,7 +209,7 @@ func (o *Reader) readSuspended(ctx context.Context, from database.Querier, byID 
 	})
 }
 
-// readKindsOf reads those of a job's types that say when it may run; types that only other schedulers honour are no error.
+// readKindsOf reads those of a job's types that say when it may run; types that only other schedulers honor are no error.
 func readKindsOf(r *Job) (pass.Kinds, error) {
 	return pass.ReadTypes(slices.DeleteFunc(slices.Clone(r.types), func(t string) bool {
 		return slices.Contains(pass.NotHonoured, typeName(t)) || strings.HasPrefix(t, "ep") || typeName(t) == "launch"

@@ -47,7 +47,7 @@ type translator struct {
 	columns    map[string]columnValues // that conditions name
 }
 
-// translate reads the requests. A job whose request is not honoured is refused; an error is the database's.
+// translate reads the requests. A job whose request is not honored is refused; an error is the database's.
 func (t *translator) translate(ctx context.Context) (*problem, error) {
 	n := len(t.state.resources)
 	p := &problem{usable: gantt.NewSet(n), refuse: map[int64]string{}, between: t.conf.SecurityTime, sidecar: t.state.sidecar}
@@ -314,7 +314,7 @@ type Kinds struct {
 	Postpone, expire, deadline core.Time // 0: none
 }
 
-// NotHonoured are the types that OAR's own schedulers honour and this one does not: such a job is refused rather than run
+// NotHonoured are the types that OAR's own schedulers honor and this one does not: such a job is refused rather than run
 // in another way than it was meant.
 var NotHonoured = []string{"container", "inner", "timesharing", "placeholder", "allowed", "state"}
 

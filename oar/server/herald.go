@@ -16,6 +16,7 @@ type Herald struct {
 	stopped sync.WaitGroup
 }
 
+// NewHerald returns a Herald that watches until Close.
 func NewHerald(conf conf.Conf, log hclog.Logger) *Herald {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &Herald{Changes: make(chan struct{}, 1), stop: cancel}
@@ -31,6 +32,7 @@ func (h *Herald) call() {
 	}
 }
 
+// Close ends the watch and waits for its end.
 func (h *Herald) Close() {
 	h.stop()
 	h.stopped.Wait()

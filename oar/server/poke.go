@@ -48,6 +48,7 @@ type Poker struct {
 	alarm    time.Time // when OAR is to schedule; zero: at no time that is known
 }
 
+// NewPoker returns a Poker of the server at host and port. It works in the background until Close.
 func NewPoker(host string, port int, log hclog.Logger) *Poker {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Poker{Address: net.JoinHostPort(host, strconv.Itoa(port)), log: log, stop: cancel, kick: make(chan struct{}, 1)}
@@ -55,6 +56,7 @@ func NewPoker(host string, port int, log hclog.Logger) *Poker {
 	return p
 }
 
+// Close ends the work in the background and waits for its end.
 func (p *Poker) Close() {
 	p.stop()
 	p.stopped.Wait()

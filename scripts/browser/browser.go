@@ -37,7 +37,7 @@ import (
 // he has to.
 const Patience = 3 * time.Minute
 
-// How a reader looks: in which colours, and at how many pixels from side to side.
+// How a reader looks: in which colors, and at how many pixels from side to side.
 const (
 	Light = "light"
 	Dark  = "dark"
@@ -103,7 +103,7 @@ type Tab struct {
 	messages []string // of the console, and of dialogs
 }
 
-// New is an empty tab of a desk's width, in light colours. All that its page may ask the network for begins with within.
+// New is an empty tab of a desk's width, in light colors. All that its page may ask the network for begins with within.
 func New(t *testing.T, within string) *Tab {
 	t.Helper()
 	ctx, closeTab := chromedp.NewContext(start(t))
@@ -149,7 +149,7 @@ func (p *Tab) hear(event any, within string) {
 	}
 }
 
-// See has the page think that its reader prefers these colours, and makes it so many pixels wide.
+// See has the page think that its reader prefers these colors, and makes it so many pixels wide.
 func (p *Tab) See(colours string, width int64) {
 	p.Helper()
 	p.Do(chromedp.EmulateViewport(width, 900), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {

@@ -218,7 +218,7 @@ func (s stage) putGuides(ctx context.Context) error {
 	return told(c)
 }
 
-// putLegal writes what the program is made of, and under which licences.
+// putLegal writes what the program is made of, and under which licenses.
 func (s stage) putLegal(ctx context.Context) error {
 	modules, err := linked(ctx, s.root, s.path("accordion"))
 	if err != nil {
@@ -237,14 +237,14 @@ func (s stage) putLegal(ctx context.Context) error {
 	}
 	where, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {
-		return fmt.Errorf("the licence of Go: go env GOROOT: %w", err)
+		return fmt.Errorf("the license of Go: go env GOROOT: %w", err)
 	}
 	goroot := strings.TrimSpace(string(where))
-	golang, err := licencesBeside(goroot, goroot)
+	golang, err := licensesBeside(goroot, goroot)
 	if err != nil {
-		return fmt.Errorf("the licence of Go: %w", err)
+		return fmt.Errorf("the license of Go: %w", err)
 	}
-	modules = append([]module{{path: "the Go standard library", licences: golang}}, modules...)
+	modules = append([]module{{path: "the Go standard library", licenses: golang}}, modules...)
 	if err := s.put([]byte(ownCopyright+copyright(modules)), "copyright"); err != nil {
 		return err
 	}
@@ -274,7 +274,7 @@ NAME@VERSION), also that of what is under the Mozilla Public License, version 2.
 domain. The FreeType font engine is used under the FreeType License. The same list for programs is accordion.cdx.json (CycloneDX).
 `)
 	for _, m := range modules {
-		for _, l := range m.licences {
+		for _, l := range m.licenses {
 			fmt.Fprintf(&b, "\n%s\n%s %s\n%s", strings.Repeat("-", 78), m.path, m.version, l.name)
 			if l.id != "" {
 				fmt.Fprintf(&b, " (%s)", l.id)
@@ -333,16 +333,16 @@ func (s stage) pack(ctx context.Context, name, kind string) (string, error) {
 	return strings.TrimSpace(file), nil
 }
 
-// configure gives nfpm's configuration of a package. Debian's packages have no field for the licence.
+// configure gives nfpm's configuration of a package. Debian's packages have no field for the license.
 func (s stage) configure(name, kind string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(s.root, "scripts", "packages", "nfpm", name+".yaml"))
 	if err != nil {
 		return "", err
 	}
 	if kind == "deb" {
-		text = licenceField.ReplaceAll(text, nil)
+		text = licenseField.ReplaceAll(text, nil)
 	}
 	return s.path(name + "." + kind + ".yaml"), s.put(text, name+"."+kind+".yaml")
 }
 
-var licenceField = regexp.MustCompile(`(?m)^license: .*\n`)
+var licenseField = regexp.MustCompile(`(?m)^license: .*\n`)

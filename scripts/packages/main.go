@@ -3,7 +3,7 @@
 //	version.go   the version of a source tree, for the program, for Debian and for RPM
 //	build.go     the packages: program, what is made of it, nfpm for each
 //	program.go   the program, and which C library it needs
-//	licences.go  what is linked into it, and the licences of that
+//	licenses.go  what is linked into it, and the licenses of that
 //	sbom.go      the same as a bill of materials, CycloneDX
 //	nfpm/        what is in each package; scripts/ what runs when one is installed or removed; nfpm.mod the version of nfpm
 package main

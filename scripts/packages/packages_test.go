@@ -274,7 +274,7 @@ func silent(t *testing.T, files []string, more ...string) {
 	}
 }
 
-// The bill of materials names every module that is linked, with a licence, and what is in it besides.
+// The bill of materials names every module that is linked, with a license, and what is in it besides.
 func TestTheBillOfMaterials(t *testing.T) {
 	b := packagesOf(t, older)
 	i := slices.IndexFunc(b.files, func(f string) bool { return nameOf(f) == "accordion" && strings.HasSuffix(f, ".deb") })
@@ -299,7 +299,7 @@ func TestTheBillOfMaterials(t *testing.T) {
 	listed := map[string]string{}
 	for _, c := range *bom.Components {
 		if c.Licenses == nil || (*c.Licenses)[0].Expression == "" || c.Version == "" || c.PackageURL == "" {
-			t.Errorf("%s %s lacks its licence or its name", c.Name, c.Version)
+			t.Errorf("%s %s lacks its license or its name", c.Name, c.Version)
 			continue
 		}
 		listed[c.Name] = (*c.Licenses)[0].Expression

@@ -35,7 +35,7 @@ func billOf(v version, program string, modules []module) ([]byte, error) {
 	parts := []cdx.Component{component("std", golang, "pkg:golang/std@"+golang, []string{"BSD-3-Clause"})}
 	for _, m := range modules {
 		var ids []string
-		for _, l := range m.licences {
+		for _, l := range m.licenses {
 			if l.id != "" {
 				ids = append(ids, l.id)
 			}
@@ -66,11 +66,11 @@ func billOf(v version, program string, modules []module) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// component is a part of the program; its licences are expressions of SPDX, all of which hold.
-func component(name, release, purl string, licences []string) cdx.Component {
+// component is a part of the program; its licenses are expressions of SPDX, all of which hold.
+func component(name, release, purl string, licenses []string) cdx.Component {
 	c := cdx.Component{BOMRef: purl, Type: cdx.ComponentTypeLibrary, Name: name, Version: release, PackageURL: purl}
 	var parts []string
-	for _, expression := range licences {
+	for _, expression := range licenses {
 		for _, id := range strings.Split(expression, " AND ") {
 			if strings.Contains(id, " OR ") {
 				id = "(" + id + ")"

@@ -73,12 +73,12 @@ func TestLicences(t *testing.T) {
 		{"LICENSE", "Mozilla Public License, version 2.0\n\n1. Definitions", "MPL-2.0"},
 		{"NOTICE", "whatever it says", ""},
 	} {
-		if got, err := spdx(licence{name: c.name, text: c.text}); err != nil || got != c.want {
+		if got, err := spdx(license{name: c.name, text: c.text}); err != nil || got != c.want {
 			t.Errorf("%s, %q: %q, error %v; want %q", c.name, c.text, got, err, c.want)
 		}
 	}
 	for _, text := range []string{"", "All rights reserved.", "GNU AFFERO GENERAL PUBLIC LICENSE\nVersion 3", "GNU GENERAL PUBLIC LICENSE\nVersion 3"} {
-		if got, err := spdx(licence{name: "COPYING", text: text}); err == nil || !strings.Contains(err.Error(), "scripts/packages/licences.go") {
+		if got, err := spdx(license{name: "COPYING", text: text}); err == nil || !strings.Contains(err.Error(), "scripts/packages/licenses.go") {
 			t.Errorf("%q is %q, error %v; want one that says where to decide", text, got, err)
 		}
 	}

@@ -43,6 +43,8 @@ func nameOf(file string) string {
 		return "index.html"
 	case orderFile:
 		return "contents.html"
+	case "SECURITY.md": // docs/security.md is another page
+		return "security-report.html"
 	}
 	file = strings.TrimSuffix(strings.TrimPrefix(file, "docs/"), ".md")
 	file = strings.TrimSuffix(file, "/README")

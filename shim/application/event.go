@@ -30,11 +30,11 @@ type (
 	Selected struct{ selector.Said }
 	// Worked is the end of what ran on this host.
 	Worked struct{ Code int }
-	// Interrupted: the user wants to leave.
+	// Interrupted is sent when the user wants to leave.
 	Interrupted struct{}
-	// Expired: what was expected did not come.
+	// Expired is sent when what was expected did not come.
 	Expired struct{}
-	// Lost: the sidecar cannot be reached any more, nor will it be.
+	// Lost is the end of the connection: the sidecar will not be reached again.
 	Lost struct{ Err error }
 )
 
@@ -52,17 +52,19 @@ type (
 		Cluster     string
 		Application int64
 	}
-	// Print writes a line for programs, Say one for the user.
+	// Print writes a line for programs.
 	Print struct{ Line string }
-	Say   struct{ Line string }
-	// Work begins what runs on this host; Worked answers it. Stop ends it.
+	// Say writes a line for the user.
+	Say struct{ Line string }
+	// Work begins what runs on this host; Worked answers it.
 	Work struct {
 		Application int64
 		Hosts       []Host
 		Parts       []mold.Part // the same, counted
 	}
+	// Stop ends what Work began.
 	Stop struct{}
-	// Expect: Expired is to come after a while, and not before, whatever was expected.
+	// Expect asks for Expired after a while, and not before, whatever was expected.
 	Expect struct{ After time.Duration }
 	// Reconnect breaks the connection and makes another.
 	Reconnect struct{ Why error }

@@ -50,6 +50,7 @@ type Part struct {
 // Answer to a question that may not have been asked.
 type Answer int
 
+// The answers.
 const (
 	Unsaid Answer = iota
 	Yes
@@ -133,7 +134,7 @@ func (p Part) placed(wants counts) []string {
 		"--ntasks=" + strconv.Itoa(p.Tasks),
 		"--nodelist=" + hostlist.Compact(p.Nodes),
 	}
-	if p.Tasks == wants.perNode*len(p.Nodes) { // else srun warns that it cannot honour it
+	if p.Tasks == wants.perNode*len(p.Nodes) { // else srun warns that it cannot honor it
 		arguments = append(arguments, "--ntasks-per-node="+strconv.Itoa(wants.perNode))
 	}
 	return arguments

@@ -132,7 +132,7 @@ func (l *Link) over(ctx context.Context, err error) error {
 	return nil
 }
 
-// session is one connection, from dialling it to its end; the Session is nil when there was no welcome.
+// session is one connection, from dialing it to its end; the Session is nil when there was no welcome.
 func (l *Link) session(ctx context.Context) (*Session, error) {
 	s, welcome, err := l.greet(ctx)
 	if err != nil {

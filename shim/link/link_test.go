@@ -20,7 +20,7 @@ import (
 // sidecar is what a link dials; the test is the sidecar.
 type sidecar struct {
 	t     *testing.T
-	ends  chan net.Conn // of connections that were dialled
+	ends  chan net.Conn // of connections that were dialed
 	down  bool          // nobody listens
 	realm *sealtest.Realm
 }

@@ -20,7 +20,7 @@ import (
 // patience bounds one call.
 const patience = 5 * time.Second
 
-// ErrUnknown: there is no such job any more.
+// ErrUnknown reports that Slurm no longer knows the job.
 var ErrUnknown = errors.New("no such job any more")
 
 // Job is what Slurm says of a job.

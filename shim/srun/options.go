@@ -5,6 +5,7 @@ import "strings"
 // Takes says whether an option has a value.
 type Takes int
 
+// Whether an option has a value: none, always, or only after = or in the same word.
 const (
 	Nothing Takes = iota
 	Value         // --nodes=2, --nodes 2, -N2, -N 2

@@ -139,7 +139,7 @@ func TestBadFramesHaveTypedErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := ReadRequest(bytes.NewReader(c.in))
 			var m *MalformedError
-			if _, any := c.want.(*MalformedError); any && errors.As(err, &m) {
+			if errors.As(c.want, &m) && errors.As(err, &m) {
 				return
 			}
 			if !sameError(err, c.want) {
@@ -254,7 +254,7 @@ func FuzzReadRequest(f *testing.F) {
 			var long *TooLongError
 			var version *VersionError
 			var bad *MalformedError
-			if !errors.As(err, &long) && !errors.As(err, &version) && !errors.As(err, &bad) && !errors.Is(err, ErrTruncated) && err != io.EOF {
+			if !errors.As(err, &long) && !errors.As(err, &version) && !errors.As(err, &bad) && !errors.Is(err, ErrTruncated) && !errors.Is(err, io.EOF) {
 				t.Fatalf("an error of no known type: %v", err)
 			}
 			return

@@ -62,6 +62,7 @@ type Request struct {
 // Status says how a request ended.
 type Status string
 
+// The statuses.
 const (
 	Resized Status = "resized" // the next step's nodes are there
 	Refused Status = "refused" // not the caller's job, not a managed job, bad node names: Why says

@@ -32,6 +32,7 @@ type consoles struct {
 // kind is what a console is used for.
 type kind int
 
+// The kinds of consoles.
 const (
 	acting  kind = iota // single jobs, and all changes
 	Listing             // lists of everything

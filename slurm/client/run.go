@@ -124,7 +124,7 @@ type Call struct {
 	Until   func(stderr string) bool // it has done what it was asked to, as it says: it is ended then. nil: it ends by itself
 }
 
-// A user is who a program is run as, by number: not every controller knows its users by name.
+// User is an account that runs a program, by number: not every controller knows its users by name.
 type User struct{ Uid, Gid uint32 }
 
 // output is what a program printed. The stamp is "" unless the call asks for it.
@@ -232,6 +232,7 @@ func (r *Runner) Scontrol(ctx context.Context, args ...string) error {
 	return err
 }
 
+// Path returns the path of one of Slurm's programs.
 func (r *Runner) Path(program string) string {
 	if r.bin == "" {
 		return program

@@ -37,7 +37,7 @@ type ending int
 
 const (
 	closed ending = iota // with the answer, or before the only place at which the next may begin
-	likely               // before the place that was recognised as the begin of the next
+	likely               // before the place that was recognized as the begin of the next
 	open                 // there, or later
 )
 

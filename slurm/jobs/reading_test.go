@@ -20,17 +20,17 @@ import (
 	"accordion/slurm/output/outputtest"
 )
 
-// A pretence is a Slurm whose clients print what they are told to: a scontrol that works as a console and puts its stamp in, and
+// A pretense is a Slurm whose clients print what they are told to: a scontrol that works as a console and puts its stamp in, and
 // a squeue.
-type pretence struct {
+type pretense struct {
 	*Reader
 	t        *testing.T
 	dir, bin string
 }
 
-func pretend(t *testing.T, clients int, shown, listed string) *pretence {
+func pretend(t *testing.T, clients int, shown, listed string) *pretense {
 	t.Helper()
-	p := &pretence{t: t, dir: t.TempDir()}
+	p := &pretense{t: t, dir: t.TempDir()}
 	p.bin = clienttest.Programs(t, map[string]string{"scontrol": clienttest.Speaking(t.TempDir(), `stamp=${SLURM_TIME_FORMAT%\%s}
 	case $line in
 	"show job") sed "s/`+outputtest.Stamp+`/$stamp/g" `+p.dir+`/show.txt ;;
@@ -52,7 +52,7 @@ func pretend(t *testing.T, clients int, shown, listed string) *pretence {
 
 // prints says what the clients print from now on. A console that is asked for one job shows all up to the next one that squeue
 // lists.
-func (p *pretence) prints(shown, listed string) {
+func (p *pretense) prints(shown, listed string) {
 	p.t.Helper()
 	files := map[string]string{"show.txt": shown, "squeue.txt": listed}
 	all, err := output.ParseSqueue(listed, "WORD")
@@ -76,7 +76,7 @@ func (p *pretence) prints(shown, listed string) {
 }
 
 // asked is how often squeue was run.
-func (p *pretence) asked() int {
+func (p *pretense) asked() int {
 	text, err := os.ReadFile(filepath.Join(p.dir, "asked"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		p.t.Fatal(err)
@@ -85,7 +85,7 @@ func (p *pretence) asked() int {
 }
 
 // listed is how many jobs a reading finds.
-func (p *pretence) listed() int {
+func (p *pretense) listed() int {
 	p.t.Helper()
 	jobs, err := p.List(p.t.Context())
 	if err != nil {

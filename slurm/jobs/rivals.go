@@ -44,7 +44,7 @@ func resolve(out string, cuts []cut, stamp string, known func(core.JobID) *outpu
 		b.know(out, stamp, known)
 		blurs = append(blurs, b)
 	}
-	for exclude(blurs, taken) || recognise(blurs, taken) {
+	for exclude(blurs, taken) || recognize(blurs, taken) {
 	}
 	for _, b := range blurs {
 		if b.begin, b.rivals = b.left[0], b.left[1:]; b.decided {
@@ -101,8 +101,8 @@ func exclude(blurs []*blur, taken map[core.JobID]bool) bool {
 	return some
 }
 
-// recognise decides the records that alone can be that of a job that is known, and says whether there were any.
-func recognise(blurs []*blur, taken map[core.JobID]bool) bool {
+// recognize decides the records that alone can be that of a job that is known, and says whether there were any.
+func recognize(blurs []*blur, taken map[core.JobID]bool) bool {
 	claims := map[core.JobID]int{}
 	for _, b := range blurs {
 		for _, id := range b.possible {

@@ -164,7 +164,7 @@ func parseNode(line string) Node {
 	return n
 }
 
-// ParseReservation reads a line of `show reservation`. One over no nodes (licences) has none.
+// ParseReservation reads a line of `show reservation`. One over no nodes (licenses) has none.
 func ParseReservation(line string) (adapter.Reservation, error) {
 	var e Reader
 	r := adapter.Reservation{

@@ -39,11 +39,11 @@ func CheckManage(c output.Configuration, in output.Inventory, pool []string, all
 		found = append(found, adapter.Finding{Severity: adapter.Fatal, What: `manage = "all" needs the plug-in, which has to keep jobs for the sidecar, and does not: ` +
 			"Slurm starts them", Fix: `Put this Accordion's job_submit.lua beside slurm.conf, and manage = "all" into accordion.lua there`})
 	}
-	return append(found, neighbours(in, pool)...)
+	return append(found, neighbors(in, pool)...)
 }
 
-// neighbours is other partitions whose jobs may take nodes of the pool: before the gate nobody's back-filling sees a job.
-func neighbours(in output.Inventory, pool []string) []adapter.Finding {
+// neighbors is other partitions whose jobs may take nodes of the pool: before the gate nobody's back-filling sees a job.
+func neighbors(in output.Inventory, pool []string) []adapter.Finding {
 	nodes, err := output.PoolNodes(in, pool)
 	if err != nil {
 		return nil // said otherwise

@@ -88,7 +88,7 @@ func (r *Runs) Read(in io.Reader, file string, zone *time.Location, from, until 
 	defer t.in.Close()
 	x := text{jobs: map[jobKey]*accounts{}}
 	read, unread := false, Unread{}
-	for err != io.EOF {
+	for !errors.Is(err, io.EOF) {
 		err = t.Next()
 		if err == nil {
 			t.problem = nil
@@ -103,7 +103,7 @@ func (r *Runs) Read(in io.Reader, file string, zone *time.Location, from, until 
 			r.Left.Lines.Add(wrong)
 			unread.Lines.Add(wrong)
 			x.unreadable(t)
-		case err != nil && err != io.EOF: // the rest of a damaged file
+		case err != nil && !errors.Is(err, io.EOF): // the rest of a damaged file
 			r.Left.Lines.Add(t.Wrong("", err.Error()))
 			r.Left.Cut = true
 			x.broken(x.last)

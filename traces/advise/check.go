@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -83,7 +84,8 @@ func check(what, word, text string, column, nodes int) (Request, []error) {
 		r.Choices, _ = parse(r.Text)
 	}
 	if err != nil && r.Choices == nil && strings.Contains(text, "=") { // of a model
-		if wrong, ok := err.(*core.SyntaxError); ok {
+		var wrong *core.SyntaxError
+		if errors.As(err, &wrong) {
 			err = &core.SyntaxError{What: what, Column: wrong.Column + column - 1, Piece: wrong.Piece, Want: wrong.Want}
 		}
 		return r, []error{err}

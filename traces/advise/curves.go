@@ -71,7 +71,7 @@ func fitDowney(points []Size) fit {
 	return f
 }
 
-// least is where a function of few bends is least: the best of some points, and then between its neighbours, again and again. It is simple, the same on
+// least is where a function of few bends is least: the best of some points, and then between its neighbors, again and again. It is simple, the same on
 // every machine, and does not stop at a bend, as what goes down a slope would.
 func least(from, to float64, of func(float64) float64) float64 {
 	const points, rounds = 12, 8

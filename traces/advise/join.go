@@ -7,8 +7,8 @@ import (
 )
 
 // joined makes stretches last as long as they must at least, and never gives less than was used: one that is too short and its
-// neighbour both get the nodes of the larger. The shortest goes first, to the side where that costs less. A job begins
-// steps where its script does, so that a short peak cannot be had by a part of its neighbour.
+// neighbor both get the nodes of the larger. The shortest goes first, to the side where that costs less. A job begins
+// steps where its script does, so that a short peak cannot be had by a part of its neighbor.
 func joined(all []stretch, shortest core.Time) []stretch {
 	all = slices.Clone(all)
 	if len(all) > core.MaxSteps {
@@ -32,10 +32,10 @@ func joined(all []stretch, shortest core.Time) []stretch {
 	return all
 }
 
-// both is two neighbours as one.
+// both is two neighbors as one.
 func both(a, b stretch) stretch { return stretch{a.from, b.to, max(a.nodes, b.nodes)} }
 
-// cost is the area that joining two neighbours adds.
+// cost is the area that joining two neighbors adds.
 func cost(a, b stretch) int64 { return both(a, b).area() - a.area() - b.area() }
 
 // coarse joins from the left, in one pass, for a job of thousands of steps: dearer, and as sound.
@@ -51,7 +51,7 @@ func coarse(all []stretch, shortest core.Time) []stretch {
 	return level(out)
 }
 
-// level makes one of neighbours with as many nodes.
+// level makes one of neighbors with as many nodes.
 func level(all []stretch) []stretch {
 	out := all[:0]
 	for _, s := range all {

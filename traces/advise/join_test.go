@@ -34,7 +34,7 @@ func TestShortStretchesAreJoinedUpwards(t *testing.T) {
 		{"2x200s,6x10s,1x100s", "2x200s,6x110s"},                  // on the other side, here
 		{"6x100s,1x10s,6x100s", "6x210s"},                         // a dent is filled
 		{"6x100s,1x10s,4x100s", "6x100s,4x110s"},                  // to the lower of its sides
-		{"1x10s,2x10s,3x10s,4x10s", "2x20s,4x20s"},                // neighbours first
+		{"1x10s,2x10s,3x10s,4x10s", "2x20s,4x20s"},                // neighbors first
 		{"1x10s,2x5s", "2x15s"},                                   // a whole job may be shorter
 		{"1x100s,2x10s,3x9s,2x10s,1x100s", "1x100s,3x29s,1x100s"}, // several short ones make one that is long enough
 	} {

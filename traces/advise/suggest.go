@@ -130,7 +130,7 @@ func odd(like []seen) string {
 	return ""
 }
 
-// line is the profile for runs of one shape: of each step the most nodes, and the quantile of its durations with the margin. Neighbours
+// line is the profile for runs of one shape: of each step the most nodes, and the quantile of its durations with the margin. Neighbors
 // differ, for in each run they do, and in all runs the same way.
 func (o Options) line(like []seen) core.EP {
 	ep := make(core.EP, len(like[0].ep))

@@ -135,7 +135,7 @@ func lines(t *testing.T, text string) (all []string) {
 	l := NewLines(strings.NewReader(text))
 	for {
 		err := l.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return all
 		}
 		if err != nil {

@@ -50,9 +50,9 @@ func NewRows(in io.Reader, file string, c Columns, unread *Unread) (*Rows, error
 	var above Unread
 	for range patience {
 		switch err := r.scan(); {
-		case err == io.EOF && first == nil:
+		case errors.Is(err, io.EOF) && first == nil:
 			return nil, &Error{File: file, Line: 1, Why: "no text; want what this prints: " + c.Command}
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return nil, first
 		case err != nil:
 			return nil, r.failed(err)
@@ -151,7 +151,7 @@ func (r *Rows) named(names []string) {
 func (r *Rows) Next() error {
 	for {
 		if !r.again {
-			if err := r.scan(); err == io.EOF {
+			if err := r.scan(); errors.Is(err, io.EOF) {
 				return err
 			} else if err != nil {
 				return r.failed(err)
@@ -237,7 +237,7 @@ func (r *Rows) Cut() bool { return !r.lines.Ended && r.lines.Number > 0 }
 func (r *Rows) Each(unread *Unread, use func() error) error {
 	for {
 		err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err == nil {

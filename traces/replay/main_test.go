@@ -4,6 +4,8 @@ import (
 	"flag"
 	"os"
 	"testing"
+
+	"accordion/scripts/testmain"
 )
 
 var (
@@ -13,20 +15,9 @@ var (
 
 // TestMain makes the random cases the same in every run, unless the command line asks otherwise.
 func TestMain(m *testing.M) {
-	flag.Parse()
+	testmain.Prepare(testmain.Cases{Long: 2000})
 	if *measured != "" {
 		os.Exit(measureReplays(*measured))
-	}
-	values := map[string]string{"rapid.seed": "1"}
-	if *long {
-		values["rapid.checks"] = "2000"
-	}
-	for name, value := range values {
-		if f := flag.Lookup(name); f.Value.String() == f.DefValue {
-			if err := f.Value.Set(value); err != nil {
-				panic(err)
-			}
-		}
 	}
 	os.Exit(m.Run())
 }

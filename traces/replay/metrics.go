@@ -99,6 +99,7 @@ type Week struct {
 	Queue     float64   `json:"queue"`       // jobs that wait, on average over it
 }
 
+// Bounds of the series, and of the bounded slowdown.
 const (
 	week     core.Time = 7 * 24 * 60 * 60
 	MaxWeeks           = 5218 // of a hundred years: later ones are not in the series

@@ -9,7 +9,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// Span is nodes with neighbouring numbers, First to Last, both included.
+// Span is nodes with neighboring numbers, First to Last, both included.
 type Span struct{ First, Last int32 }
 
 // Nodes is a set of nodes: spans in ascending order that neither overlap nor touch.

@@ -40,7 +40,7 @@ func TestRowsEndWhenTheyCannotBeWritten(t *testing.T) {
 			made[k] = true
 			return append(rows, 'x')
 		})
-		if err != errFull {
+		if !errors.Is(err, errFull) {
 			t.Errorf("after %d writings: error %v", left, err)
 		}
 		if made[len(made)-1] { // all have come to their end: what is read here is not written any more

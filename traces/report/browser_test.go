@@ -1,23 +1,18 @@
 package report
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"accordion/scripts/browser"
+	"accordion/scripts/testmain"
 )
 
 // TestMain makes the random cases the same in every run, unless the command line asks otherwise, and ends the browser.
 func TestMain(m *testing.M) {
-	flag.Parse()
-	if seed := flag.Lookup("rapid.seed"); seed.Value.String() == seed.DefValue {
-		if err := seed.Value.Set("1"); err != nil {
-			panic(err)
-		}
-	}
+	testmain.Prepare(testmain.Cases{})
 	os.Exit(browser.Main(m))
 }
 
@@ -30,7 +25,7 @@ func open(t *testing.T, r *Report) *tab {
 	return openIn(t, browser.Light, r)
 }
 
-// openIn opens it for a reader who prefers these colours.
+// openIn opens it for a reader who prefers these colors.
 func openIn(t *testing.T, colours string, r *Report) *tab {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.html")

@@ -18,7 +18,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// The figures' sizes and colours: those of the page on paper.
+// The figures' sizes and colors: those of the page on paper.
 const (
 	figureWidth  = 9 * vg.Inch
 	figureHeight = 4.2 * vg.Inch
@@ -244,7 +244,7 @@ func lineOf(policy int) draw.LineStyle {
 	return style
 }
 
-// entry is a name beside its colour.
+// entry is a name beside its color.
 type entry struct {
 	name   string
 	colour color.NRGBA
@@ -258,7 +258,7 @@ func (r *Report) policies() []entry {
 	return all
 }
 
-// plotted is a plot under its title and the names of its colours.
+// plotted is a plot under its title and the names of its colors.
 func plotted(name, title string, legend []entry, p *plot.Plot, height vg.Length) figure {
 	return drawnFigure(name, height, func(c draw.Canvas) {
 		below := head(c, title, legend)

@@ -65,7 +65,7 @@ func (t nodeTicks) Ticks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// kinds are the kinds of jobs that there are, with their colours.
+// kinds are the kinds of jobs that there are, with their colors.
 func (r *Report) kinds() []entry {
 	there := [len(kindColour)]bool{}
 	for i := range r.Workload.Jobs {

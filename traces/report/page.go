@@ -94,7 +94,7 @@ type shown struct {
 // shownPolicy is one column of the table.
 type shownPolicy struct {
 	Name string
-	Key  int // of its colour
+	Key  int // of its color
 }
 
 func (r *Report) show() (*shown, error) {

@@ -218,7 +218,7 @@ func TestWheelHandKeysAndButtonsMoveTheWindow(t *testing.T) {
 	p.Quiet()
 }
 
-// pixel is the colour of the Gantt chart at a place on the screen.
+// pixel is the color of the Gantt chart at a place on the screen.
 func (p *tab) pixel(x, y float64) [3]int {
 	p.Helper()
 	return browser.Ask[[3]int](p.Tab, fmt.Sprintf(`(() => {
@@ -227,7 +227,7 @@ func (p *tab) pixel(x, y float64) [3]int {
 	})()`, x, y))
 }
 
-// near says whether two colours are the same to an eye.
+// near says whether two colors are the same to an eye.
 func near(a, b [3]int) bool {
 	for i := range a {
 		if a[i]-b[i] > 12 || b[i]-a[i] > 12 {
@@ -347,7 +347,7 @@ func TestTheReadersColoursAreFollowed(t *testing.T) {
 	}
 }
 
-// On paper there is no overview to drag, and the colours are those of light.
+// On paper there is no overview to drag, and the colors are those of light.
 func TestThePageIsPrinted(t *testing.T) {
 	p := openIn(t, browser.Dark, two())
 	pdf, err := chromedp.Run(p.Context, chromedp.PrintToPDF(chromedp.PDFPrintBackground()))

@@ -8,10 +8,10 @@ import (
 	"accordion/core"
 )
 
-// kindColour are the colours of rigid, moldable and evolving jobs.
+// kindColour are the colors of rigid, moldable and evolving jobs.
 var kindColour = [...]color.NRGBA{{R: 0x93, G: 0xa0, B: 0xb4, A: 0xff}, {R: 0x1f, G: 0x9d, B: 0x8a, A: 0xff}, {R: 0xe8, G: 0x81, B: 0x1a, A: 0xff}}
 
-// raster sums up in each pixel what was held in it: a pixel takes the colours of the jobs in it by the node-time that they
+// raster sums up in each pixel what was held in it: a pixel takes the colors of the jobs in it by the node-time that they
 // had there. So no job hides another, however many there are.
 type raster struct {
 	wide, high int
@@ -54,7 +54,7 @@ func (r *raster) image() *image.NRGBA {
 	return out
 }
 
-// gap sets a job apart from its neighbours where there is room, in pixels.
+// gap sets a job apart from its neighbors where there is room, in pixels.
 const gap = 1.5
 
 // rasterised is a policy's Gantt chart in so many pixels, from one second to another.

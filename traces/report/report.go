@@ -56,7 +56,7 @@ type Replay struct {
 
 // Row is one metric in the table of the comparison.
 type Row struct {
-	Group  string // the heading under which it stands with its neighbours of the same group: "Waiting", "Machine"
+	Group  string // the heading under which it stands with its neighbors of the same group: "Waiting", "Machine"
 	Name   string // in plain words: "Mean wait"
 	About  string // how it is computed, for whoever asks
 	Unit   Unit

@@ -14,10 +14,10 @@ type tableRow struct {
 // cell is one policy's value and how far it is from the first's.
 type cell struct {
 	Value, Change string
-	Verdict       string // "better", "worse" or "": the page has an arrow for each, for those who do not see colours
+	Verdict       string // "better", "worse" or "": the page has an arrow for each, for those who do not see colors
 }
 
-// table writes the rows' values as they are read. Neighbours of one group share a heading.
+// table writes the rows' values as they are read. Neighbors of one group share a heading.
 func (r *Report) table() []group {
 	var groups []group
 	for _, row := range r.Table {

@@ -24,10 +24,10 @@ func TestWhatIsReadAheadIsWhatThereIs(t *testing.T) {
 		a := newAhead(c.in)
 		var got bytes.Buffer
 		_, err := io.CopyBuffer(struct{ io.Writer }{&got}, a, make([]byte, 1000))
-		if c.end != io.EOF && err != c.end || c.end == io.EOF && err != nil || !bytes.Equal(got.Bytes(), text) {
+		if !errors.Is(c.end, io.EOF) && !errors.Is(err, c.end) || errors.Is(c.end, io.EOF) && err != nil || !bytes.Equal(got.Bytes(), text) {
 			t.Errorf("%s: %d bytes of %d, error %v", name, got.Len(), len(text), err)
 		}
-		if _, again := a.Read(make([]byte, 1)); again != c.end {
+		if _, again := a.Read(make([]byte, 1)); !errors.Is(again, c.end) {
 			t.Errorf("%s: after the end %v", name, again)
 		}
 		a.Close()

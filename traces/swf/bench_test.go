@@ -45,7 +45,7 @@ func BenchmarkReader(b *testing.B) {
 	}
 }
 
-// processorTime is what this process has used of the processors: the clock tells of its neighbours, too.
+// processorTime is what this process has used of the processors: the clock tells of its neighbors, too.
 func processorTime(b *testing.B) time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

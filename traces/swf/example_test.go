@@ -1,6 +1,7 @@
 package swf_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -19,7 +20,7 @@ func ExampleReader() {
 	var job swf.Record
 	for {
 		err := in.Next(&job)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			fmt.Println(err)

@@ -1,6 +1,7 @@
 package swf
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -84,7 +85,7 @@ func read(in *Reader, name string, size int64) (*Log, error) {
 		}
 		at := len(log.Records)
 		log.Records = log.Records[:at+1]
-		if err := in.Next(&log.Records[at]); err == io.EOF {
+		if err := in.Next(&log.Records[at]); errors.Is(err, io.EOF) {
 			log.Records = log.Records[:at]
 			log.Header, log.EPs, log.Warnings = in.Header, in.EPs, in.Warnings
 			return log, nil

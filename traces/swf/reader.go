@@ -204,9 +204,9 @@ func ends(c byte) bool { return c == '\n' || c == '\r' }
 // ended is what is said when there are no more lines.
 func (r *Reader) ended() error {
 	switch {
-	case r.failed == io.EOF && r.jobs == 0 && (r.Warnings[NotJob].Count > 0 || len(r.Header.Lines) == 0 && len(r.EPs) == 0):
+	case errors.Is(r.failed, io.EOF) && r.jobs == 0 && (r.Warnings[NotJob].Count > 0 || len(r.Header.Lines) == 0 && len(r.EPs) == 0):
 		return fmt.Errorf("%s: %w", r.name, ErrNotSWF)
-	case r.failed == io.EOF:
+	case errors.Is(r.failed, io.EOF):
 		return io.EOF
 	case r.compressed() && errors.Is(r.failed, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%s:%d: the compressed file is truncated after this line; get it again", r.name, r.line)

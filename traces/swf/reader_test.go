@@ -112,7 +112,7 @@ func TestLinesEndAsTheyLike(t *testing.T) {
 					t.Fatalf("lines that end in %q, read %s: job %d is %+v, %v", end, name, i, got, err)
 				}
 			}
-			if err := r.Next(&got); err != io.EOF {
+			if err := r.Next(&got); !errors.Is(err, io.EOF) {
 				t.Errorf("lines that end in %q, read %s: after the last: %v", end, name, err)
 			}
 			if value, _ := r.Header.Get("computer"); value != "x" {

@@ -74,7 +74,7 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	})
 }
 
-// joined joins neighbours of equal node counts, as reading does.
+// joined joins neighbors of equal node counts, as reading does.
 func joined(ep []core.Step) (j core.EP) {
 	for _, s := range ep {
 		if last := len(j) - 1; last >= 0 && j[last].Nodes == s.Nodes {

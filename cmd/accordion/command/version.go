@@ -18,10 +18,14 @@ type build struct{ version, commit, date string }
 // read returns what the linker and the Go tool wrote into this program.
 func read() build {
 	b := build{version: version, commit: cmp.Or(commit, "unknown"), date: cmp.Or(date, "unknown")}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return b
+	if info, ok := debug.ReadBuildInfo(); ok {
+		b.add(info)
 	}
+	return b
+}
+
+// add adds what the Go tool wrote.
+func (b *build) add(info *debug.BuildInfo) {
 	if v := info.Main.Version; b.version == "" && v != "(devel)" {
 		b.version = v
 	}
@@ -37,13 +41,13 @@ func read() build {
 		}
 	}
 	b.commit += changed
-	return b
 }
 
 // Version returns which source this program was built from: the package's or the module's version, else the commit, with + when
 // the tree had changes that were not committed.
-func Version() string {
-	b := read()
+func Version() string { return read().name() }
+
+func (b build) name() string {
 	switch {
 	case b.version != "":
 		return b.version
@@ -55,16 +59,24 @@ func Version() string {
 	return b.commit
 }
 
-// VersionCommand returns the command "accordion version".
-func VersionCommand() *cobra.Command {
-	return &cobra.Command{
+// text returns the lines below the version.
+func (b build) text() string {
+	return fmt.Sprintf("commit    %s\ndate      %s\nbuilt by  %s for %s/%s\n", b.commit, b.date, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// AddVersion gives a program the flag --version and the command "version". Both print the version,
+// the commit, its date, and the Go release that built the program.
+func AddVersion(root *cobra.Command) {
+	b := read()
+	root.Version = b.name()
+	root.SetVersionTemplate("{{.Name}} version {{.Version}}\n" + b.text())
+	root.AddCommand(&cobra.Command{
 		Use:   "version",
 		Short: "Print the version, the commit and its date",
 		Args:  NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			b := read()
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "accordion %s\ncommit    %s\ndate      %s\nbuilt by  %s for %s/%s\n", Version(), b.commit, b.date, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n%s", root.Name(), b.name(), b.text())
 			return err
 		},
-	}
+	})
 }

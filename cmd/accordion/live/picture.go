@@ -20,7 +20,7 @@ type picture struct {
 	colour        bool
 }
 
-// newPicture is a terminal of that size, which has colours unless the user wants none.
+// newPicture is a terminal of that size, which has colors unless the user wants none.
 func newPicture(width, height int) *picture {
 	return &picture{width: width, height: height, colour: os.Getenv("NO_COLOR") == ""}
 }
@@ -33,7 +33,7 @@ type hold struct {
 	down    bool
 }
 
-// colours of the terminal's 256 for managed jobs, neighbours far apart, and shades for ordinary ones.
+// colors of the terminal's 256 for managed jobs, neighbors far apart, and shades for ordinary ones.
 var (
 	vivid  = []int{33, 208, 135, 203, 37, 178, 99, 169, 70, 39, 173, 141}
 	greys  = []int{245, 241, 248, 243, 250}
@@ -147,7 +147,7 @@ func (s *Screen) shared() (n int) {
 	return n
 }
 
-// nodesOverTime is the nodes over time: two nodes a line where there are colours, one where there are none.
+// nodesOverTime is the nodes over time: two nodes a line where there are colors, one where there are none.
 func (s *Screen) nodesOverTime(now *adapter.Snapshot, height int) []string {
 	const label = 8
 	columns := s.columns[max(0, len(s.columns)-(s.picture.width-label-1)):]
@@ -195,7 +195,7 @@ func (h hold) sign() rune {
 	return letter[int(h.job)%len(letter)]
 }
 
-// halves draws two nodes in one character: the upper half in one colour, the lower in the other; 0 is none.
+// halves draws two nodes in one character: the upper half in one color, the lower in the other; 0 is none.
 func halves(upper, lower int) string {
 	switch {
 	case upper == 0 && lower == 0:

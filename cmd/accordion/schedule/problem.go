@@ -25,7 +25,7 @@ type Problem struct {
 // Application is one evolving application of a problem.
 type Application struct {
 	ID string
-	EP core.EP // requested; as written: equal neighbours are not joined when it is given as pairs
+	EP core.EP // requested; as written: equal neighbors are not joined when it is given as pairs
 }
 
 // A Error says where in a problem's text something is wrong.

@@ -17,7 +17,7 @@ import (
 // List is an occupation as a sorted list of change points: what a small profile is. A search is a binary search and a
 // sweep, an addition moves what lies behind it; up to some hundreds of points nothing is faster.
 //
-// Invariant: At and Used have the same length, at least 1; At increases strictly from -Forever; neighbours in Used
+// Invariant: At and Used have the same length, at least 1; At increases strictly from -Forever; neighbors in Used
 // differ. From At[i] to At[i+1] (after the last: for ever) Used[i] nodes are used.
 type List struct {
 	At     []core.Time

@@ -10,7 +10,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// Sidecar is dialled by a link.
+// Sidecar is dialed by a link.
 type Sidecar struct{ conns chan net.Conn }
 
 // New is one that takes connections.

@@ -12,7 +12,7 @@ func Busy(steps []int64, at int64) int64 {
 	return 0
 }
 
-// From is a profile from a second on, with equal neighbours joined, as a list of its own. One that begins later stays so.
+// From is a profile from a second on, with equal neighbors joined, as a list of its own. One that begins later stays so.
 func From(steps []int64, now int64) []int64 {
 	var out []int64
 	for i := 0; i < len(steps); i += 2 {

@@ -14,7 +14,7 @@ type View struct {
 type Picture struct {
 	Info  Cluster
 	Links []Link
-	Steps []int64 // as in ClusterChange, from the view's Now on, equal neighbours joined; none: no change has told yet
+	Steps []int64 // as in ClusterChange, from the view's Now on, equal neighbors joined; none: no change has told yet
 }
 
 // BaseError is a change that differs from a view which is not the one that was there: the session was lost, come back without it.

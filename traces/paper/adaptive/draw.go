@@ -14,8 +14,8 @@ import (
 	"accordion/traces/paper/chart"
 )
 
-// colours are those of the approaches.
-var colours = []color.NRGBA{chart.Colours[5], chart.Colours[0], chart.Colours[6], chart.Colours[1]}
+// colors are those of the approaches.
+var colors = []color.NRGBA{chart.Colours[5], chart.Colours[0], chart.Colours[6], chart.Colours[1]}
 
 // Charts are the figures that were made, an SVG each: means over the seeds, with their 95 % intervals.
 func (d *Data) Charts() []chart.Chart {
@@ -50,7 +50,7 @@ func (d *Data) draw(f figure, w io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("drawing %s: %w", f.name, err)
 		}
-		drawn.Color, drawn.LineStyle.Width = colours[i], 0
+		drawn.Color, drawn.LineStyle.Width = colors[i], 0
 		drawn.Offset = width * vg.Length(2*i-len(shown)+1) / 2
 		b.least, b.offset = drawn.XMin, drawn.Offset
 		p.Add(drawn, b)

@@ -1,4 +1,4 @@
-// Package chart is what the figures of all papers look like: the page, its fonts and colours. What is drawn on it is each paper's.
+// Package chart is what the figures of all papers look like: the page, its fonts and colors. What is drawn on it is each paper's.
 //
 //	p := chart.New("Figure 4: mean response")
 //	p.Add(…)
@@ -31,7 +31,7 @@ const (
 	margin = vg.Length(10) // points
 )
 
-// The colours of a page, and those of its series.
+// The colors of a page, and those of its series.
 var (
 	Ink     = color.NRGBA{R: 0x1d, G: 0x21, B: 0x29, A: 0xff}
 	Faint   = color.NRGBA{R: 0xe4, G: 0xe2, B: 0xdc, A: 0xff}

@@ -22,13 +22,13 @@ func (d *Data) complex() []point {
 	return all
 }
 
-// modelled are the points of each other reading of the cem application, a group each.
-func (d *Data) modelled() [][]point {
+// modeled are the points of each other reading of the cem application, a group each.
+func (d *Data) modeled() [][]point {
 	var groups [][]point
 	for _, m := range models {
 		var g []point
 		for _, p := range d.w2s(delegated.MaxClusters) {
-			g = append(g, d.experiment.modelled(m, p))
+			g = append(g, d.experiment.modeled(m, p))
 		}
 		groups = append(groups, g)
 	}
@@ -39,7 +39,7 @@ func (d *Data) modelled() [][]point {
 // where they were not run.
 func (d *Data) peaks() string {
 	var at []int
-	for _, g := range d.modelled() {
+	for _, g := range d.modeled() {
 		var values []float64
 		for _, p := range g {
 			values = append(values, d.read(p, unique))
@@ -64,7 +64,7 @@ var claims9 = []claim{
 			ours := d.means(at, unique)
 			low, high := d.spread(at[slices.Index(ours, slices.Max(ours)):][:1], unique)
 			return finding{fmt.Sprintf("%s (%s to %s) with a cache an application, %s with one over all%s", digits(slices.Max(ours)), digits(low), digits(high),
-				digits(slices.Max(d.means(at, together))), d.spanned(d.modelled(), unique)), near(slices.Max(ours), 12_000), ""}
+				digits(slices.Max(d.means(at, together))), d.spanned(d.modeled(), unique)), near(slices.Max(ours), 12_000), ""}
 		},
 	},
 	{
@@ -107,7 +107,7 @@ var claims9 = []claim{
 		find: func(d *Data) finding {
 			totals := append([]float64{d.mean(d.experiment.w1(delegated.MaxClusters, place), allOps)}, d.means(d.w2s(delegated.MaxClusters), allOps)...)
 			f := finding{ours: "W1, then W2: " + list(totals) + " million", verdict: Fails}
-			if others := d.spanned(d.modelled(), allOps); others != "" {
+			if others := d.spanned(d.modeled(), allOps); others != "" {
 				f.ours += others + " at most in W2"
 			}
 			switch falls := func(v []float64) bool { return slices.IsSorted(negated(v)) }; {
@@ -125,7 +125,7 @@ var claims9 = []claim{
 		find: func(d *Data) finding {
 			one, eight := d.means(append([]point{d.experiment.w0(1)}, d.w2s(1)...), rmsOps), d.means(append([]point{d.experiment.w0(8)}, d.w2s(8)...), rmsOps)
 			f := finding{ours: fmt.Sprintf("W0, then W2: on 8 clusters %s million, on 1 %s", list(eight), list(one)), verdict: Holds}
-			if others := d.spanned(d.modelled(), rmsOps); others != "" {
+			if others := d.spanned(d.modeled(), rmsOps); others != "" {
 				f.ours += others + " on 8"
 			}
 			if slices.Max(eight) > (1+steady)*eight[0] {
@@ -144,14 +144,14 @@ var claims9 = []claim{
 			at := all[slices.Index(ours, most)]
 			_, high := d.spread([]point{at}, bytes)
 			f := finding{verdict: near(most, 45)}
-			f.ours = fmt.Sprintf("%s MB (%d clusters, seeds to %s)%s", digits(most), at.clusters, digits(high), d.spanned(d.modelled(), bytes))
+			f.ours = fmt.Sprintf("%s MB (%d clusters, seeds to %s)%s", digits(most), at.clusters, digits(high), d.spanned(d.modeled(), bytes))
 			if f.verdict != Holds {
 				return f
 			}
 			if d.experiment.Readings == 0 {
 				f.verdict, f.where = Open, "with this reading it holds; the others, which \"claims\" makes, were not made"
 			}
-			for i, g := range d.modelled() {
+			for i, g := range d.modeled() {
 				for _, p := range g {
 					if d.read(p, bytes) > 45*1.25 {
 						f.verdict, f.where = Partly, fmt.Sprintf("not, for one, with a work of %g h and %g iterations", models[i].Hours, models[i].Iterations)
@@ -197,7 +197,7 @@ var claims11 = []claim{
 			w := d.mean(d.experiment.waste(100, 30), wasted)
 			var groups [][]point
 			for _, m := range models {
-				groups = append(groups, []point{d.experiment.modelled(m, d.experiment.waste(100, 30))})
+				groups = append(groups, []point{d.experiment.modeled(m, d.experiment.waste(100, 30))})
 			}
 			return finding{fmt.Sprintf("%s million, %s h a host%s", digits(w), digits(w*1e6/(wasteClusters*delegated.Hosts)/3600), d.spanned(groups, wasted)), near(w, 3), ""}
 		},

@@ -29,7 +29,7 @@ func TestOneReadingDoesNotDecideAClaimAboutAll(t *testing.T) {
 	}
 	d.experiment.Readings = 1
 	for other, want := range map[int64]Verdict{40: Holds, 200: Partly} {
-		for _, p := range d.modelled()[3] {
+		for _, p := range d.modeled()[3] {
 			d.readings[p] = of(other)
 		}
 		if got := verdict(); got != want {

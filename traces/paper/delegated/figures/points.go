@@ -53,13 +53,13 @@ func (e Experiment) waste(cem, fair int) point {
 	return p
 }
 
-// sized and modelled are points of other readings.
+// sized and modeled are points of other readings.
 func (e Experiment) sized(reading delegated.Workload, share, clusters int) point {
 	reading.Moldable, reading.Model = share, delegated.Standard
 	return point{workload: reading, clusters: clusters, fairStart: fairStart, rms: delegated.Delegated}
 }
 
-func (e Experiment) modelled(m delegated.Model, p point) point {
+func (e Experiment) modeled(m delegated.Model, p point) point {
 	p.workload.Model = m
 	return p
 }
@@ -132,9 +132,9 @@ func (e Experiment) others() (readings []point) {
 	}
 	for _, m := range models {
 		for _, cem := range cemShares {
-			readings = append(readings, e.modelled(m, e.w2(delegated.MaxClusters, cem)))
+			readings = append(readings, e.modeled(m, e.w2(delegated.MaxClusters, cem)))
 		}
-		readings = append(readings, e.modelled(m, e.waste(100, 30)))
+		readings = append(readings, e.modeled(m, e.waste(100, 30)))
 	}
 	return readings
 }

@@ -144,7 +144,7 @@ type Sensitive struct {
 // Sensitivity is what becomes of the figures under other readings of the cem application.
 func (d *Data) Sensitivity() []Sensitive {
 	var all []Sensitive
-	for i, g := range d.modelled() {
+	for i, g := range d.modeled() {
 		m, last := models[i], g[len(g)-1]
 		s := Sensitive{Work: "that of the job", Iterations: m.Iterations, Hosts: d.read(last, cemHosts) / delegated.Jobs, Several: d.read(last, several)}
 		if m.Hours > 0 {
@@ -153,7 +153,7 @@ func (d *Data) Sensitivity() []Sensitive {
 		for _, p := range g {
 			s.MB, s.Unique = max(s.MB, d.read(p, bytes)), max(s.Unique, d.read(p, unique))
 		}
-		s.Waste = d.read(d.experiment.modelled(m, d.experiment.waste(100, 30)), wasted)
+		s.Waste = d.read(d.experiment.modeled(m, d.experiment.waste(100, 30)), wasted)
 		all = append(all, s)
 	}
 	return all

@@ -23,17 +23,17 @@ type module struct {
 	path, version string
 	sum           string // its hash in go.sum, h1:…
 	dir           string // in the module cache
-	licences      []licence
+	licenses      []license
 }
 
-// licence is one file of a module that says under what it may be used.
-type licence struct {
+// license is one file of a module that says under what it may be used.
+type license struct {
 	name string // from the module's folder
 	text string
 	id   string // of SPDX; "" of a notice that belongs to another
 }
 
-// linked are the modules that a program says it was built of, with their licences, in order. A licence that nobody has decided about is
+// linked are the modules that a program says it was built of, with their licenses, in order. A license that nobody has decided about is
 // an error.
 func linked(ctx context.Context, root, program string) ([]module, error) {
 	info, err := buildinfo.ReadFile(program)
@@ -50,11 +50,11 @@ func linked(ctx context.Context, root, program string) ([]module, error) {
 			d = d.Replace
 		}
 		m := module{path: d.Path, version: d.Version, sum: d.Sum, dir: folders[d.Path].dir}
-		if m.licences, err = licencesIn(folders[d.Path]); err != nil {
-			return nil, fmt.Errorf("the licence of %s: %w", d.Path, err)
+		if m.licenses, err = licensesIn(folders[d.Path]); err != nil {
+			return nil, fmt.Errorf("the license of %s: %w", d.Path, err)
 		}
-		if !slices.ContainsFunc(m.licences, func(l licence) bool { return l.id != "" }) {
-			return nil, fmt.Errorf("%s %s has no licence", d.Path, d.Version)
+		if !slices.ContainsFunc(m.licenses, func(l license) bool { return l.id != "" }) {
+			return nil, fmt.Errorf("%s %s has no license", d.Path, d.Version)
 		}
 		all = append(all, m)
 	}
@@ -94,38 +94,38 @@ func packageFolders(ctx context.Context, root string) (map[string]moduleFolders,
 	}
 }
 
-// licenceFiles are named so.
-var licenceFiles = regexp.MustCompile(`(?i)^((un)?licen[cs]es?|copying|notice|patents)([-.].*)?$`)
+// licenseFiles are named so.
+var licenseFiles = regexp.MustCompile(`(?i)^((un)?licen[cs]es?|copying|notice|patents)([-.].*)?$`)
 
-// licencesIn reads those beside the packages that are linked, and in the folders around these up to the module's own.
-func licencesIn(f moduleFolders) ([]licence, error) {
+// licensesIn reads those beside the packages that are linked, and in the folders around these up to the module's own.
+func licensesIn(f moduleFolders) ([]license, error) {
 	if f.dir == "" {
 		return nil, errors.New("go list does not know it: the program was built from another tree")
 	}
 	seen := map[string]bool{}
-	var all []licence
+	var all []license
 	for _, dir := range f.packages {
 		for ; !seen[dir] && len(dir) >= len(f.dir); dir = filepath.Dir(dir) {
 			seen[dir] = true
-			some, err := licencesBeside(f.dir, dir)
+			some, err := licensesBeside(f.dir, dir)
 			if err != nil {
 				return nil, err
 			}
 			all = append(all, some...)
 		}
 	}
-	slices.SortFunc(all, func(a, b licence) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(all, func(a, b license) int { return strings.Compare(a.name, b.name) })
 	return all, nil
 }
 
-func licencesBeside(module, dir string) ([]licence, error) {
+func licensesBeside(module, dir string) ([]license, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	var all []licence
+	var all []license
 	for _, e := range entries {
-		if !licenceFiles.MatchString(e.Name()) || strings.HasSuffix(e.Name(), ".go") {
+		if !licenseFiles.MatchString(e.Name()) || strings.HasSuffix(e.Name(), ".go") {
 			continue
 		}
 		files := []string{e.Name()}
@@ -148,7 +148,7 @@ func licencesBeside(module, dir string) ([]licence, error) {
 			if err != nil {
 				return nil, err
 			}
-			l := licence{name: inModule, text: utf8Of(text)}
+			l := license{name: inModule, text: utf8Of(text)}
 			if l.id, err = spdx(l); err != nil {
 				return nil, err
 			}
@@ -173,7 +173,7 @@ func utf8Of(text []byte) string {
 	return b.String()
 }
 
-// known are the licences that may be linked, by words that each has. All let the program be given on as it is; the Mozilla Public License
+// known are the licenses that may be linked, by words that each has. All let the program be given on as it is; the Mozilla Public License
 // wants to be told where the source is, which the copyright file does.
 var known = []struct {
 	id, words string
@@ -192,14 +192,14 @@ var known = []struct {
 	{"BSD-2-Clause", "Redistribution and use in source and binary forms", false},
 }
 
-// notTaken is the id of a licence that another one is chosen instead of.
+// notTaken is the id of a license that another one is chosen instead of.
 const notTaken = "not taken"
 
-// notices are files that go with a licence, and are none.
+// notices are files that go with a license, and are none.
 var notices = regexp.MustCompile(`(?i)(^|/)(notice|patents)|(^|/)licen[cs]e-link`)
 
-// spdx names a licence, or several that stand in one file. A text that has none of the known ones is an error: somebody has to decide.
-func spdx(l licence) (string, error) {
+// spdx names a license, or several that stand in one file. A text that has none of the known ones is an error: somebody has to decide.
+func spdx(l license) (string, error) {
 	if notices.MatchString(l.name) {
 		return "", nil
 	}
@@ -216,7 +216,7 @@ func spdx(l licence) (string, error) {
 		}
 	}
 	if len(ids) == 0 {
-		return "", fmt.Errorf("%s is none of those known (%q…): decide about it in scripts/packages/licences.go", l.name, text[:min(len(text), 80)])
+		return "", fmt.Errorf("%s is none of those known (%q…): decide about it in scripts/packages/licenses.go", l.name, text[:min(len(text), 80)])
 	}
 	return strings.Join(ids, " AND "), nil
 }

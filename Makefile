@@ -1,0 +1,24 @@
+# What a contributor types. Each target is one line of the scripts, which also work without make.
+.PHONY: help build test test-real lint bench-compare clean
+
+help: ## print this help
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
+
+build: ## build bin/accordion
+	CGO_ENABLED=1 go build -o bin/ ./cmd/accordion
+
+test: ## everything that needs no root and no batch system, in minutes
+	./scripts/test
+
+test-real: ## everything, also on real Slurm and OAR (root, Debian 12)
+	./scripts/test --real
+
+lint: ## golangci-lint, as .golangci.yml says
+	CGO_ENABLED=1 go tool -modfile=scripts/lint.mod golangci-lint run
+
+bench-compare: ## benchmarks of BASE=commit and of this tree; PKG=./core/queue BENCH=Plan
+	@./scripts/bench-compare "$(BASE)" $(PKG)
+
+clean: ## remove what builds leave: bin, dist, test binaries
+	rm -rf bin dist
+	find . -name '*.test' -type f -delete

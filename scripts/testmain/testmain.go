@@ -1,0 +1,66 @@
+// Package testmain is what the TestMain functions of this repository share: random cases that are
+// the same in every run.
+//
+//	func TestMain(m *testing.M) { os.Exit(testmain.Run(m, testmain.Cases{Usual: 1000, Long: 20_000})) }
+//
+// A test that fails by chance says nothing about the change that it follows. The command line asks
+// for other cases: go test ./core/place -rapid.seed 7 -rapid.checks 100000.
+package testmain
+
+import (
+	"flag"
+	"fmt"
+	"strconv"
+	"testing"
+)
+
+// Cases is how many random cases each property of a package is checked on.
+type Cases struct {
+	Usual int // 0: rapid's own number
+	Long  int // with -accordion.long; 0: as usual
+}
+
+// Run runs the tests of a package that uses rapid and returns their exit status.
+func Run(m *testing.M, c Cases) int {
+	Prepare(c)
+	return m.Run()
+}
+
+// Prepare parses the command line and chooses the random cases, as Run does. It is for a TestMain
+// that does more than that.
+func Prepare(c Cases) {
+	if flag.Lookup(long) == nil {
+		flag.Bool(long, false, "more random cases")
+	}
+	flag.Parse()
+	if err := choose(flag.CommandLine, c); err != nil {
+		panic(err)
+	}
+}
+
+// long is the flag of all long tests.
+const long = "accordion.long"
+
+// choose sets rapid's flags that the command line has left as they were.
+func choose(flags *flag.FlagSet, c Cases) error {
+	checks := c.Usual
+	if c.Long > 0 && flags.Lookup(long).Value.String() == "true" {
+		checks = c.Long
+	}
+	if err := preset(flags, "rapid.seed", "1"); err != nil || checks == 0 {
+		return err
+	}
+	return preset(flags, "rapid.checks", strconv.Itoa(checks))
+}
+
+// preset sets a flag unless its value differs from the default.
+func preset(flags *flag.FlagSet, name, value string) error {
+	f := flags.Lookup(name)
+	if f == nil {
+		return fmt.Errorf("flag -%s: no such flag; does the package's test import pgregory.net/rapid?", name)
+	}
+	if f.Value.String() != f.DefValue {
+		return nil
+	}
+	return f.Value.Set(value)
+}
