@@ -318,7 +318,6 @@ if grep -rqF --include='*_test.go' accordion/scripts/browser .; then
 fi
 step "install what is missing" install_programs "${needed[@]}"
 step "download the Go modules" modules
-[[ ${ACCORDION_TRACES-} || ${packages[*]} != ./... ]] || step "fetch the workload logs" scripts/fetch-traces
 begin_fetching
 step "the reader of results" go build -o "$kept/testlog" ./scripts/testlog
 begin_lane units lane_units

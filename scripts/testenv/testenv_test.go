@@ -78,13 +78,15 @@ func TestLogsAreWhereTheVariableOrTheScriptPutsThem(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, c := range []struct{ variable, file, folder, want string }{
-		{"", "a.swf.gz", cached, ""},
-		{named, "a.swf.gz", named, ""},
-		{named, "b.swf.gz", named, "fails: needs logs: b.swf.gz is not in " + named + "; scripts/fetch-traces fetches it, and ACCORDION_TRACES names another folder"},
-		{named, "lublin_256.swf.gz", named, "skips: needs published: lublin_256.swf.gz is not in " + named + ", and scripts/fetch-traces does not fetch it"},
+	for _, c := range []struct{ variable, asked, file, folder, want string }{
+		{"", "", "a.swf.gz", cached, ""},
+		{named, "", "a.swf.gz", named, ""},
+		{named, "", "b.swf.gz", named, "skips: needs logs: b.swf.gz is not in " + named + "; scripts/fetch-traces fetches it, and ACCORDION_TRACES names another folder"},
+		{named, "required", "b.swf.gz", named, "fails: needs logs: b.swf.gz is not in " + named + "; scripts/fetch-traces fetches it, and ACCORDION_TRACES names another folder"},
+		{named, "required", "lublin_256.swf.gz", named, "skips: needs published: lublin_256.swf.gz is not in " + named + ", and scripts/fetch-traces does not fetch it"},
 	} {
 		t.Setenv("ACCORDION_TRACES", c.variable)
+		t.Setenv("ACCORDION_TEST_LOGS", c.asked)
 		r := &recorder{TB: t}
 		if folder := Logs(r, c.file); folder != c.folder || r.ended != c.want {
 			t.Errorf("%q, %s: %s, %q, want %s, %q", c.variable, c.file, folder, r.ended, c.folder, c.want)
