@@ -48,7 +48,7 @@ var covered = []struct{ command, why, test string }{
 var (
 	onlyOurs   = regexp.MustCompile(`\A(accordion .*\n?)+\z`)
 	span       = regexp.MustCompile("`([^`]+)`")
-	executable = regexp.MustCompile(`^(accordion|(\./)?scripts/[a-z-]+|sbatch|salloc|scontrol|squeue|srun|oarsub|eval|apt|ssh|go|git)( |$)`)
+	executable = regexp.MustCompile(`^(accordion|(\./)?scripts/[a-z-]+|squeue)( |$)|^(sbatch|salloc|scontrol|srun|oarsub|eval|apt|ssh|go|git) `) // "sbatch" alone is a name
 )
 
 // commandsToType returns what a reader of a guide may type: its blocks, each as a whole, and the commands within sentences.
