@@ -12,7 +12,7 @@ import (
 )
 
 // covered are commands of README.md and docs/start.md that TestEveryCommandOfTheReadmeRuns does not run, each as printed: why not, and
-// the test that covers it. A block of lines is named by words that stand in it.
+// the test that covers it. A block of lines is named by words in it.
 var covered = []struct{ command, why, test string }{
 	{"./scripts/demo", "it takes a minute", "scripts: TestTheDemoRunsAsPrinted"},
 	{"./scripts/demo --on slurm", "it takes three minutes, and root", "slurm: TestTheDemoOnARealSlurm"},
