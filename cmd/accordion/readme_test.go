@@ -12,7 +12,7 @@ import (
 )
 
 // covered are commands of README.md and docs/start.md that TestEveryCommandOfTheReadmeRuns does not run, each as printed: why not, and
-// the test that covers it. A block of lines is named by words that stand in it.
+// the test that covers it. A block of lines is named by words in it.
 var covered = []struct{ command, why, test string }{
 	{"./scripts/demo", "it takes a minute", "scripts: TestTheDemoRunsAsPrinted"},
 	{"./scripts/demo --on slurm", "it takes three minutes, and root", "slurm: TestTheDemoOnARealSlurm"},
@@ -48,7 +48,7 @@ var covered = []struct{ command, why, test string }{
 var (
 	onlyOurs   = regexp.MustCompile(`\A(accordion .*\n?)+\z`)
 	span       = regexp.MustCompile("`([^`]+)`")
-	executable = regexp.MustCompile(`^(accordion|(\./)?scripts/[a-z-]+|sbatch|salloc|scontrol|squeue|srun|oarsub|eval|apt|ssh|go|git)( |$)`)
+	executable = regexp.MustCompile(`^(accordion|(\./)?scripts/[a-z-]+|squeue)( |$)|^(sbatch|salloc|scontrol|srun|oarsub|eval|apt|ssh|go|git) `) // "sbatch" alone is a name
 )
 
 // commandsToType returns what a reader of a guide may type: its blocks, each as a whole, and the commands within sentences.
