@@ -58,7 +58,7 @@ var doors = map[string][]string{
 	"adapter/web":               {"adapter", "adapter/connlimit", "adapter/folder", "adapter/journal", "adapter/show", "adapter/status", "adapter/view", "core/..."},
 	"adapter/...":               {"adapter/...", "core/...", "shim/seal", "shim/wire", "shim/wire/launcher"},
 	"slurm/client":              {"adapter/fair"},
-	"slurm/client/clienttest":   {"core/hostlist", "slurm/output/outputtest"},
+	"slurm/client/clienttest":   {"core/hostlist"},
 	"oar/database/databasetest": {"oar/conf", "oar/database", "core"},
 	"slurm/cluster":             {"slurm/client", "slurm/output", "slurm/jobs", "slurm/growth", "adapter", "core/..."},
 	"slurm/resize":              {"slurm/client", "slurm/output", "slurm/jobs", "slurm/growth", "slurm/cluster", "adapter", "core/..."},

@@ -24,6 +24,7 @@ import (
 	programs "accordion/slurm/client"
 	"accordion/slurm/client/clienttest"
 	"accordion/slurm/growth"
+	"accordion/slurm/output/outputtest"
 
 	gocmp "github.com/google/go-cmp/cmp"
 )
@@ -31,9 +32,11 @@ import (
 // The script testdata/conformance/script.txt is carried out on clienttest's Slurm in every run of the tests, and on the real
 // one where there is a lab. The answers of both have to be those that were recorded of the release:
 //
-//	go test ./slurm -run TestSlurmAnswersAsRecorded -accordion.record=testdata/conformance    records them anew (needs a lab)
+//	go test ./slurm -run TestSlurmAnswersAsRecorded -accordion.record=.                       records them again (needs a lab)
 //	scripts/slurm-lab world 26.05 -- sh -c 'go test ./slurm -run TestSlurmAnswersAsRecorded -accordion.record=/var/tmp >&2 &&
-//		cat /var/tmp/26.05.txt' >slurm/testdata/conformance/26.05.txt                     … of another release
+//		tar -C /var/tmp -c testdata client' | tar -C slurm -x                              … of another release
+//
+// With them, samples of records are written for clienttest, by which its Slurm prints others.
 //
 // A line of the script is one of these:
 //
@@ -46,7 +49,7 @@ import (
 //	until LINE                         such a line again and again until it is ok: a newer Slurm calls idle nodes busy for a moment
 //	race LINE, and race LINE           two such lines at once: their answers, sorted
 
-var recordFlag = flag.String("accordion.record", "", "a folder into which to write what the real Slurm answers to testdata/conformance/script.txt")
+var recordFlag = flag.String("accordion.record", "", "a folder, as this one, below which to write what the real Slurm answers to testdata/conformance/script.txt")
 
 // A party answers the script: a fake or a real Slurm.
 type party struct {
@@ -309,6 +312,25 @@ func TestTheFakeSlurmAnswersAsTheRealOneWasRecorded(t *testing.T) {
 	}
 }
 
+// samples returns what the release prints of its settings, its nodes and partitions, a reservation, and three jobs: one that runs a script,
+// one without a script, and one that waits.
+func samples(t *testing.T, l *lab.SlurmLab) string {
+	t.Helper()
+	l.Clear(t)
+	print := func(words ...string) string {
+		return l.Run(t, "root", append([]string{"env", "SLURM_TIME_FORMAT=" + outputtest.Stamp + "%s", "scontrol", "--oneliner"}, words...)...) + "\n"
+	}
+	all := print("show", "config")
+	l.Run(t, "root", "scontrol", "create", "reservation", "ReservationName=accordion-r1", "StartTime=now", "EndTime=now+60minutes", "Users=alice", "Flags=OVERLAP", "Nodes=n6")
+	l.Submit(t, "alice", sleeps, "-J", "runs", "-p", "main", "-N2", "-t30", "-w", "n[1-2]", "-o", "/dev/null")
+	l.Submit(t, "alice", sleeps, "-J", "managed", "-H", "-p", "main", "-N1", "-t30", "-o", "/dev/null")
+	if _, errs, err := l.Exec("alice", "", "salloc", "-J", "alloc", "--no-shell", "-p", "main", "-N1", "-t30", "-w", "n3"); err != nil {
+		t.Fatalf("salloc: %v\n%s", err, errs)
+	}
+	l.Await(t, patience, "two jobs run", func() bool { return strings.Count(print("show", "job"), " JobState=RUNNING ") == 2 })
+	return all + print("show", "node") + print("show", "reservation") + print("show", "partition") + print("show", "job")
+}
+
 // database returns the port of a slurmdbd that closes each connection, as a live one does.
 func database(t *testing.T) (port string) {
 	t.Helper()
@@ -345,8 +367,11 @@ func TestSlurmAnswersAsRecorded(t *testing.T) {
 	}
 	got := p.answers()
 	if *recordFlag != "" {
-		if err := os.WriteFile(filepath.Join(*recordFlag, release+".txt"), []byte(got), 0o644); err != nil {
-			t.Fatal(err)
+		for path, text := range map[string]string{recorded(release): got, "client/clienttest/testdata/" + release + ".txt": samples(t, l)} {
+			path = filepath.Join(*recordFlag, path)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+				t.Fatal(err)
+			}
 		}
 		return
 	}

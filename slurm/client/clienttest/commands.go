@@ -3,7 +3,6 @@ package clienttest
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -156,9 +155,6 @@ func (s *Slurm) reservationLine(stamp string, r *Reservation) string {
 	return line
 }
 
-// written are the words of users in the recorded jobs, and the generic resources.
-var written = regexp.MustCompile(` AdminComment=\S+ ?| Comment=ep=2x1h,3x1h my run ?| Comment=by hand ?| TresPerNode=\S+ ?`)
-
 // jobLine returns the line of a job as a console of the release shows it, which was recorded of one like it.
 func (s *Slurm) jobLine(stamp string, j *Job) string {
 	line := s.templates["runs"]
@@ -168,7 +164,6 @@ func (s *Slurm) jobLine(stamp string, j *Job) string {
 	case j.State == "PENDING":
 		line = s.templates["managed"]
 	}
-	line = written.ReplaceAllString(line, "")
 	at := func(second int64) string {
 		if second == 0 {
 			return "Unknown"

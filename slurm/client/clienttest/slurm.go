@@ -2,6 +2,7 @@ package clienttest
 
 import (
 	"context"
+	"embed"
 	"fmt"
 	"io"
 	"os/exec"
@@ -14,7 +15,6 @@ import (
 	"time"
 
 	"accordion/core/hostlist"
-	"accordion/slurm/output/outputtest"
 )
 
 // A Job is a job of a Slurm as it is now.
@@ -87,7 +87,12 @@ type Rule struct {
 	met        int
 }
 
-// NewSlurm returns a Slurm of a release of outputtest.Releases, with its six recorded nodes, idle, in the partitions main and shared.
+// files are samples of what each release prints, in testdata: its settings, nodes, partitions, a reservation and jobs.
+//
+//go:embed testdata
+var files embed.FS
+
+// NewSlurm returns a Slurm of a release of which there are samples, with six idle nodes in the partitions main and shared.
 func NewSlurm(t testing.TB, release string) *Slurm {
 	t.Helper()
 	s := &Slurm{release: release, states: map[string]string{}, config: map[string]string{}, templates: map[string]string{}, last: 46 - 1}
@@ -96,28 +101,25 @@ func NewSlurm(t testing.TB, release string) *Slurm {
 		programs[name] = "exit 1"
 	}
 	s.Bin = Programs(t, programs)
-	for line := range strings.Lines(outputtest.Recorded(t, release+"/cluster.txt")) {
+	text, err := files.ReadFile("testdata/" + release + ".txt")
+	if err != nil {
+		t.Fatalf("samples of Slurm %s: %v; slurm/conformance_test.go says how they are recorded", release, err)
+	}
+	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSuffix(line, "\n")
-		switch {
+		switch key, value, setting := strings.Cut(line, "="); {
 		case strings.HasPrefix(line, "NodeName="):
 			s.nodes = append(s.nodes, line)
 		case strings.HasPrefix(line, "ReservationName="):
 			s.templates["reservation"] = line
 		case strings.HasPrefix(line, "PartitionName="):
 			s.partitions = append(s.partitions, line)
-		}
-	}
-	for line := range strings.Lines(outputtest.ShownBy(t, release)) {
-		if name := field(line, "JobName"); name == "runs" || name == "alloc" || name == "managed" {
-			s.templates[name] = strings.TrimSuffix(line, "\n")
-		}
-	}
-	for line := range strings.Lines(outputtest.Recorded(t, "config.txt")) {
-		if key, value, ok := strings.Cut(line, "="); ok {
+		case strings.HasPrefix(line, "JobId="):
+			s.templates[field(line, "JobName")] = line
+		case setting:
 			s.config[strings.TrimSpace(key)] = strings.TrimSpace(value)
 		}
 	}
-	s.config["SLURM_VERSION"] = field(s.nodes[0], "Version")
 	s.config["SchedulerParameters"] = "permit_job_expansion"
 	s.config["SlurmUser"] = "slurm(64030)"
 	return s
