@@ -92,7 +92,12 @@ modules() {
 vet() { "${weight[@]}" go vet "${packages[@]}" && "${weight[@]}" go -C scripts/site vet ./...; }
 
 # Its version and checksums stand in a module file of its own: it is no part of the product.
-staticcheck() { "${weight[@]}" go tool -modfile=scripts/tools.mod staticcheck "${packages[@]}"; }
+# Another run beside this one may lint, too.
+lint() {
+	local folders
+	mapfile -t folders < <(go list -f '{{.Dir}}' "${packages[@]}")
+	"${weight[@]}" go tool -modfile=scripts/lint.mod golangci-lint run --allow-parallel-runners "${folders[@]}"
+}
 
 # What scripts/lab holds is read with slurm-lab and test, which source it.
 scripts_checked() {
@@ -254,7 +259,7 @@ lane_units() {
 	step "gofmt" formatted
 	step "shellcheck" scripts_checked
 	step "go vet" vet
-	step "staticcheck" staticcheck
+	step "lint" lint
 	step "tests of packages with one goroutine" single_tests
 	weight=(setsid -w)
 	step "tests" unit_tests
