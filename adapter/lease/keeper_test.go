@@ -98,7 +98,7 @@ func TestALeaseIsRenewedAfterAThirdAndAfterAFailureInATwelfth(t *testing.T) {
 			d.asked = nil
 			begin := time.Now()
 			for len(d.asked) == 0 && time.Since(begin) < 2*time.Minute {
-				if got, want := k.Pause(time.Hour), k.next.Sub(time.Now()); got != max(want, 5*time.Millisecond) {
+				if got, want := k.Pause(time.Hour), time.Until(k.next); got != max(want, 5*time.Millisecond) {
 					t.Fatalf("%v before the renewal the pause is %v", want, got)
 				}
 				time.Sleep(k.Pause(7 * time.Second))

@@ -164,7 +164,7 @@ func (p panel) draw(c draw.Canvas) {
 	p.Draw(draw.Crop(c, vg.Points(8), -vg.Points(16), 0, -below))
 }
 
-// pale returns the colour of the area under a line.
+// pale returns the color of the area under a line.
 func pale(c color.NRGBA) color.NRGBA {
 	c.A = 0x30
 	return c
@@ -300,7 +300,7 @@ func head(c draw.Canvas, title string, legend []entry) vg.Length {
 	return legendOf(c, vg.Points(42), legend)
 }
 
-// legendOf writes the names of colours, the first line so far below the top, and returns how much height they took.
+// legendOf writes the names of colors, the first line so far below the top, and returns how much height they took.
 func legendOf(c draw.Canvas, below vg.Length, legend []entry) vg.Length {
 	style := text.Style{Color: soft, Font: sans(9.5), Handler: plot.DefaultTextHandler}
 	left, y := c.Min.X+vg.Points(10), c.Max.Y-below

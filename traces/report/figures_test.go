@@ -95,7 +95,7 @@ func TestEveryFigureIsThereAsSVGAndAsPNG(t *testing.T) {
 	}
 }
 
-// strokes returns from where to where, upwards, the lines of each colour are.
+// strokes returns from where to where, upwards, the lines of each color are.
 func strokes(t *testing.T, svg []byte) map[string][2]float64 {
 	t.Helper()
 	all := map[string][2]float64{}

@@ -401,7 +401,7 @@ func TestRealJobsAreToldOfByNameAndPromise(t *testing.T) {
 	p.Quiet()
 }
 
-// The chips that name the policies' colours are screens away from the distributions.
+// The chips that name the policies' colors are screens away from the distributions.
 func TestEachDistributionNamesThePoliciesOfItsColours(t *testing.T) {
 	const legends = `[...document.querySelectorAll("#plots figure")].map(f => f.querySelector("h3").textContent + ": " +
 		[...f.querySelectorAll(".legend span")].map(e => e.textContent + " " + getComputedStyle(e.querySelector("i")).backgroundColor).join(", ")).filter(says => !says.endsWith(want))`
