@@ -25,16 +25,17 @@ func ownersShrink(s *story) *story {
 	return s
 }
 
-// What owners shrink is no finding of `accordion audit`.
+// What owners shrink is no finding of `accordion audit`. Of -accordion.seeds a tenth is simulated, but 400 of them.
 func TestAuditFindsNothingInWhatOwnersShrink(t *testing.T) {
+	n := uint64(max(*seedsFlag/10, min(*seedsFlag, 400)))
 	next := &atomic.Uint64{}
 	next.Store(*fromFlag)
 	for worker := range runtime.GOMAXPROCS(0) {
 		t.Run(fmt.Sprint("worker ", worker+1), func(t *testing.T) {
 			t.Parallel()
-			for seed := next.Add(1) - 1; seed < *fromFlag+uint64(*seedsFlag); seed = next.Add(1) - 1 {
+			for seed := next.Add(1) - 1; seed < *fromFlag+n; seed = next.Add(1) - 1 {
 				for _, wrong := range happen(t, ownersShrink(tell(seed)), true, false).wrong {
-					if strings.HasPrefix(wrong, "audit: ") || strings.Contains(wrong, "audit: ") {
+					if strings.Contains(wrong, "audit: ") {
 						t.Errorf("seed %d: %s", seed, wrong)
 					}
 				}
