@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -14,15 +13,12 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"accordion/scripts/testenv"
 )
 
 // judged is the log whose figures are computed again: the smallest one.
 const judged = "KTH-SP2"
-
-// realLogs returns the folder of the real logs: ACCORDION_TRACES, else ../shared/traces next to the repository.
-func realLogs() string {
-	return cmp.Or(os.Getenv("ACCORDION_TRACES"), filepath.Join("..", "..", "..", "shared", "traces"))
-}
 
 // ofTheRepository returns the text of a file.
 func ofTheRepository(t *testing.T, path string) string {
@@ -76,10 +72,7 @@ func bars(t *testing.T, svg string) map[string]float64 {
 // the chart, are those figures.
 func TestTheFiguresOfOneLogAreAsComputed(t *testing.T) {
 	i := slices.IndexFunc(logs, func(l log) bool { return l.name == judged })
-	if _, err := os.Stat(filepath.Join(realLogs(), logs[i].file)); err != nil {
-		t.Skipf("the log of %s is not there (%v): set ACCORDION_TRACES to the folder where scripts/fetch-traces put it", judged, err)
-	}
-	t.Setenv("ACCORDION_TRACES", realLogs())
+	testenv.Logs(t, logs[i].file)
 	out := filepath.Join(t.TempDir(), "gains.md")
 	if err := run(t.Context(), judged, 3, "", out); err != nil {
 		t.Fatal(err)
