@@ -6,14 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"accordion/scripts/testenv"
 )
 
 // typed runs a command of the README, as printed, in a folder that has the repository's scripts, and returns the folder.
 func typed(t *testing.T, line string) string {
 	t.Helper()
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("gcc is not installed: the program needs a C compiler")
-	}
 	folder := t.TempDir()
 	here, err := os.Getwd()
 	if err != nil {
@@ -31,6 +30,7 @@ func typed(t *testing.T, line string) string {
 }
 
 func TestTheDemoRunsAsPrinted(t *testing.T) {
+	testenv.Needs(t, testenv.Minutes)
 	t.Parallel() // it plays for a minute, and hardly computes
 	page, err := os.ReadFile(filepath.Join(typed(t, "./scripts/demo"), "accordion-demo.html"))
 	if err != nil {
@@ -45,9 +45,7 @@ func TestTheDemoRunsAsPrinted(t *testing.T) {
 
 func TestPackageRunsAsPrinted(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("ACCORDION_TEST_PACKAGES") == "" {
-		t.Skip("it builds for minutes: set ACCORDION_TEST_PACKAGES=required, as scripts/test does")
-	}
+	testenv.Needs(t, testenv.Packages)
 	folder := typed(t, "scripts/package")
 	for _, name := range []string{"accordion_*.deb", "accordion-controller_*.deb", "accordion-slurm_*.deb"} { // those that docs/start.md installs
 		if found, err := filepath.Glob(filepath.Join(folder, "dist", name)); err != nil || len(found) != 1 {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -13,16 +12,13 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp"
+
+	"accordion/scripts/testenv"
 )
 
 // judged is the log whose figures are computed again: the smallest one.
 const judged = "KTH-SP2"
-
-// realLogs returns the folder of the real logs: ACCORDION_TRACES, else ../shared/traces next to the repository.
-func realLogs() string {
-	return cmp.Or(os.Getenv("ACCORDION_TRACES"), filepath.Join("..", "..", "..", "shared", "traces"))
-}
 
 // ofTheRepository returns the text of a file.
 func ofTheRepository(t *testing.T, path string) string {
@@ -76,10 +72,7 @@ func bars(t *testing.T, svg string) map[string]float64 {
 // the chart, are those figures.
 func TestTheFiguresOfOneLogAreAsComputed(t *testing.T) {
 	i := slices.IndexFunc(logs, func(l log) bool { return l.name == judged })
-	if _, err := os.Stat(filepath.Join(realLogs(), logs[i].file)); err != nil {
-		t.Skipf("the log of %s is not there (%v): set ACCORDION_TRACES to the folder where scripts/fetch-traces put it", judged, err)
-	}
-	t.Setenv("ACCORDION_TRACES", realLogs())
+	t.Setenv("ACCORDION_TRACES", testenv.Logs(t, logs[i].file))
 	out := filepath.Join(t.TempDir(), "gains.md")
 	if err := run(t.Context(), judged, 3, "", out); err != nil {
 		t.Fatal(err)
@@ -92,7 +85,7 @@ func TestTheFiguresOfOneLogAreAsComputed(t *testing.T) {
 	if len(want) < 20 {
 		t.Fatalf("only %q was computed", want)
 	}
-	if diff := gocmp.Diff(want, section(ofTheRepository(t, "docs/gains.md"), judged)); diff != "" {
+	if diff := cmp.Diff(want, section(ofTheRepository(t, "docs/gains.md"), judged)); diff != "" {
 		t.Errorf("docs/gains.md has other figures of %s (-computed +docs/gains.md):\n%s", judged, diff)
 	}
 	drawn, err := os.ReadFile(filepath.Join(filepath.Dir(out), "gains.svg"))
