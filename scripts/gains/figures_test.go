@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp"
 
 	"accordion/scripts/testenv"
 )
@@ -72,7 +72,7 @@ func bars(t *testing.T, svg string) map[string]float64 {
 // the chart, are those figures.
 func TestTheFiguresOfOneLogAreAsComputed(t *testing.T) {
 	i := slices.IndexFunc(logs, func(l log) bool { return l.name == judged })
-	testenv.Logs(t, logs[i].file)
+	t.Setenv("ACCORDION_TRACES", testenv.Logs(t, logs[i].file))
 	out := filepath.Join(t.TempDir(), "gains.md")
 	if err := run(t.Context(), judged, 3, "", out); err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestTheFiguresOfOneLogAreAsComputed(t *testing.T) {
 	if len(want) < 20 {
 		t.Fatalf("only %q was computed", want)
 	}
-	if diff := gocmp.Diff(want, section(ofTheRepository(t, "docs/gains.md"), judged)); diff != "" {
+	if diff := cmp.Diff(want, section(ofTheRepository(t, "docs/gains.md"), judged)); diff != "" {
 		t.Errorf("docs/gains.md has other figures of %s (-computed +docs/gains.md):\n%s", judged, diff)
 	}
 	drawn, err := os.ReadFile(filepath.Join(filepath.Dir(out), "gains.svg"))
