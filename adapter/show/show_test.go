@@ -24,7 +24,7 @@ func TestTheStatusIsWrittenWhenItChangesAndEveryQuarterOfAMinute(t *testing.T) {
 		}
 	}
 	write(true, "the first")
-	s.at = s.at.Add(heartbeat - time.Nanosecond)
+	s.at = s.at.Add(15*time.Second - time.Nanosecond)
 	write(false, "nothing has changed")
 	s.at = s.at.Add(time.Nanosecond)
 	write(true, "after a quarter of a minute")
@@ -135,6 +135,7 @@ func (g *gallery) Wants() bool        { return g.wants }
 func (g *gallery) See(sc *view.Scene) { g.seen = append(g.seen, sc) }
 
 func TestAnAudienceGetsASceneWhereItWantsOne(t *testing.T) {
+	const drawn = 24 * 3600 // seconds ahead
 	s := newStage(t)
 	g := &gallery{}
 	s.Audience = g

@@ -23,7 +23,7 @@ func (b *bench) companion(id int, nodes ...string) {
 }
 
 func TestACompanionIsTiedToItsJobMarkedAndUntiedFromItsReservation(t *testing.T) {
-	for _, release := range []string{"20.11", "26.05"} {
+	for _, release := range []string{"20.11", "22.05", "26.05"} {
 		onSlurm(t, release, nil, func(b *bench) {
 			b.companions()
 			e, err := b.expand("n3", "n4")
