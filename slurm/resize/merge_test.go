@@ -41,7 +41,7 @@ func TestAStepThatGoesOnIsEndedAgainAfterLongerAndLonger(t *testing.T) {
 		b.expander(func(j *clienttest.Job) { j.Steps = []string{"4294967292"} })
 		var told []time.Duration
 		begin := time.Now()
-		b.slurm.Rule(clienttest.Rule{At: "^scancel", Print: "\n", After: func() {}, Before: func() { told = append(told, time.Since(begin)) }})
+		b.slurm.Rule(clienttest.Rule{At: "^scancel", Print: "\n", Before: func() { told = append(told, time.Since(begin)) }})
 		ctx, cancel := context.WithTimeout(b.Context(), 5010*time.Millisecond)
 		defer cancel()
 		err := b.Merge(ctx, b.key(46), b.key(47))
@@ -56,7 +56,7 @@ func TestAStepThatGoesOnIsEndedAgainAfterLongerAndLonger(t *testing.T) {
 	onSlurm(t, "24.11", nil, func(b *bench) {
 		b.expander(func(j *clienttest.Job) { j.Steps = []string{"4294967292"} })
 		b.slurm.Rule(clienttest.Rule{At: "^scancel", Times: 1, Refuse: "scancel: error: Job/step already completing or completed\n",
-			After: func() {}, Before: func() { b.slurm.Change(47, func(j *clienttest.Job) { j.Steps = nil }) }})
+			Before: func() { b.slurm.Change(47, func(j *clienttest.Job) { j.Steps = nil }) }})
 		b.ok(b.merge47()) // it ended by itself meanwhile
 	})
 	onSlurm(t, "24.11", nil, func(b *bench) {
@@ -335,10 +335,9 @@ func TestTheSecondOfAChangeIsSlurmsWhereItsAnswerCameLater(t *testing.T) {
 func TestAChangeThatChangedNothingNeedsNoSecondOfItsOwn(t *testing.T) {
 	onSlurm(t, "24.11", nil, func(b *bench) {
 		b.expander(nil)
-		refused := errors.New("refused")
 		b.slurm.Rule(clienttest.Rule{At: "update", Times: 2, Refuse: "slurm_update error: Job step already exists\n"})
 		if err := b.resize(b.Context(), b.record(46), b.key(47), hasSteps, "NumNodes=0"); err == nil {
-			t.Fatal(refused)
+			t.Fatal("a merge that was refused is no error")
 		}
 		if len(b.pace.last) != 0 {
 			t.Errorf("it is noted: %v", b.pace.last)
