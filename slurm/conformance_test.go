@@ -329,7 +329,7 @@ func samples(t *testing.T, l *lab.SlurmLab) string {
 	}
 	l.Await(t, patience, "two jobs run", func() bool { return strings.Count(print("show", "job"), " JobState=RUNNING ") == 2 })
 	all += print("show", "node") + print("show", "reservation") + print("show", "partition")
-	for line := range strings.Lines(print("show", "job")) { // those of the script are still known
+	for line := range strings.Lines(print("show", "job")) { // Slurm still knows the script's jobs
 		if regexp.MustCompile(` JobName=(runs|managed|alloc) `).MatchString(line) {
 			all += line
 		}

@@ -15,6 +15,7 @@ import (
 	"accordion/core"
 	"accordion/oar/database/databasetest"
 	"accordion/oar/tables"
+	"accordion/scripts/testenv"
 )
 
 var recordFlag = flag.Bool("accordion.record", false, "record what a real PostgreSQL answers to the script of verbs and races")
@@ -29,6 +30,7 @@ func TestTheFakeDatabaseAnswersAsTheRealOneWasRecorded(t *testing.T) {
 
 // TestPostgreSQLAnswersAsRecorded keeps the recorded answers true, or records them.
 func TestPostgreSQLAnswersAsRecorded(t *testing.T) {
+	testenv.Needs(t, testenv.OAR)
 	s := databasetest.PostgreSQL(t)
 	b := &bench{T: t, Server: s, Tables: tables.Tables{DB: s.DB}, ctx: t.Context()}
 	b.ok(b.MakeTables(b.ctx))
