@@ -292,7 +292,7 @@ func TestRunRefusesWhatCannotSpan(t *testing.T) {
 	run(t, programs, []string{"SLURM_JOB_ID=42", "ACCORDION_ALLOCATIONS=42"}, "run", "a").is(t, 1, "", "accordion: run: ACCORDION_ALLOCATIONS")
 	for _, help := range []string{"--help", "-h"} {
 		run(t, programs, inCompanions, "run", help).is(t, 0, "ACCORDION_PROCID", "")
-		run(t, programs, nil, "agent", help).is(t, 0, "what an MPI launcher starts in place of ssh", "")
+		run(t, programs, nil, "agent", help).is(t, 0, "agent [options of ssh] HOST COMMAND", "")
 	}
 }
 
