@@ -14,18 +14,14 @@ import (
 
 	"accordion/oar/conf"
 	"accordion/oar/database"
+	"accordion/scripts/testenv"
 )
 
-// required is the environment variable with which tests on a real OAR are asked for.
-const required = "ACCORDION_TEST_OAR"
-
 // PostgreSQL starts a real one with OAR's tables for the test. The test is skipped unless
-// ACCORDION_TEST_OAR is set. Its clock is the machine's; its statements are not counted and do not fail.
+// real OARs are asked for (package testenv). Its clock is the machine's; its statements are not counted and do not fail.
 func PostgreSQL(t testing.TB) *Server {
 	t.Helper()
-	if os.Getenv(required) == "" {
-		t.Skip("no real PostgreSQL: ask for it with " + required + "=required")
-	}
+	testenv.Needs(t, testenv.OAR)
 	programs, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if len(programs) == 0 {
 		t.Fatal("no PostgreSQL is installed")
