@@ -100,7 +100,7 @@ func TestAMachineThatIsNotFitIsToldSoInOneLine(t *testing.T) {
 	}
 }
 
-// TestAFolderThatCannotBeWrittenIsReplacedForTheBuildCache is a HOME that is read-only.
+// TestAFolderThatCannotBeWrittenIsReplacedForTheBuildCache runs as with a HOME that is read-only.
 func TestAFolderThatCannotBeWrittenIsReplacedForTheBuildCache(t *testing.T) {
 	out, err := newBench(t).command(t, []string{"GOCACHE=/dev/null/cache"}).CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "/dev/null/cache cannot be written: Go's build cache is in a temporary folder") {
@@ -108,7 +108,7 @@ func TestAFolderThatCannotBeWrittenIsReplacedForTheBuildCache(t *testing.T) {
 	}
 }
 
-// TestTheLastLineSaysWhatIsLeftOut is of a run in which all is well.
+// TestTheLastLineSaysWhatIsLeftOut checks the last line of a run that finds no failure.
 func TestTheLastLineSaysWhatIsLeftOut(t *testing.T) {
 	out, err := newBench(t).command(t, nil).CombinedOutput()
 	if err != nil || !strings.HasSuffix(string(out), "all is well\nleft out: everything\n") {

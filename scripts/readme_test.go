@@ -46,7 +46,6 @@ func TestTheDemoRunsAsPrinted(t *testing.T) {
 func TestPackageRunsAsPrinted(t *testing.T) {
 	testenv.Needs(t, testenv.Packages)
 	t.Parallel()
-	testenv.Needs(t, testenv.Packages)
 	folder := typed(t, "scripts/package")
 	for _, name := range []string{"accordion_*.deb", "accordion-controller_*.deb", "accordion-slurm_*.deb"} { // those that docs/start.md installs
 		if found, err := filepath.Glob(filepath.Join(folder, "dist", name)); err != nil || len(found) != 1 {
