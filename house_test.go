@@ -59,7 +59,7 @@ var doors = map[string][]string{
 	"adapter/...":               {"adapter/...", "core/...", "shim/seal", "shim/wire", "shim/wire/launcher"},
 	"slurm/client":              {"adapter/fair"},
 	"slurm/client/clienttest":   {"core/hostlist"},
-	"oar/database/databasetest": {"oar/conf", "oar/database", "core", "scripts/testenv"},
+	"oar/database/databasetest": {"oar/conf", "oar/database", "core"},
 	"slurm/cluster":             {"slurm/client", "slurm/output", "slurm/jobs", "slurm/growth", "adapter", "core/..."},
 	"slurm/resize":              {"slurm/client", "slurm/output", "slurm/jobs", "slurm/growth", "slurm/cluster", "adapter", "core/..."},
 	"slurm/preflight":           {"slurm/output", "slurm/growth", "slurm/cluster", "adapter", "core/..."},
