@@ -287,12 +287,15 @@ func (l line) Tell(ctx context.Context, key adapter.Key, text string) error {
 	return l.on(ctx, "Tell", key, func(ctx context.Context) error { return l.System.Tell(ctx, key, text) })
 }
 
-func (l line) Publish(ctx context.Context, job *adapter.Job, text string) (elsewhere string, err error) {
-	err = l.on(ctx, "Publish", job.Key, func(ctx context.Context) (err error) {
+func (l line) Publish(ctx context.Context, job *adapter.Job, text string) (_ string, err error) {
+	var elsewhere string
+	if err = l.on(ctx, "Publish", job.Key, func(ctx context.Context) (err error) {
 		elsewhere, err = l.System.Publish(ctx, job, text)
 		return err
-	})
-	return elsewhere, err
+	}); err != nil {
+		return "", err
+	}
+	return elsewhere, nil
 }
 
 func (l line) Nudge(ctx context.Context, nodes []string) error {

@@ -113,7 +113,7 @@ func sumOf(its []sumRow, now core.Time) Sum {
 			s.Open++
 			end = max(now, r.start)
 		}
-		if end == r.start && r.state == resizing {
+		if end == r.start && r.state == resizing && r.submit == r.start { // else it is the first row, of a job that grew at once
 			s.Empty++
 		}
 		if s.From == 0 || r.start < s.From {

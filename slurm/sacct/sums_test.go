@@ -22,6 +22,10 @@ var booked = map[string]struct{ rows, want string }{
 142001|100|104|111|RESIZING|alice|4|2|n[1-2]|sbatch
 142001|111|111|111|RESIZING|alice|10|5|n[1-5]|sbatch
 `, "142001 of 100 RESIZING 104-111: 14 nodes 28 CPUs, 2 rows 0 open 1 empty"},
+	"22.05, it grew in the second of its start": {`
+142001|100|104|104|RESIZING|alice|2|1|n1|sbatch
+142001|104|104|110|COMPLETED|alice|6|3|n[1-3]|sbatch
+`, "142001 of 100 COMPLETED 104-110: 18 nodes 36 CPUs, 2 rows 0 open 0 empty"},
 	"24.11, the last size from the start of the job": {`
 143001|100|104|111|RESIZING|alice|4|2|n[1-2]|sbatch
 143001|112|112|120|RESIZING|alice|10|5|n[1-5]|sbatch
