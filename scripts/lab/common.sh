@@ -22,8 +22,13 @@ within() {
 	done
 }
 
-# pause is as long as between two looks at what no event tells. It starts no program: labs that boot look thousands of times.
-pause() { read -rt 0.05 <> <(:) || :; }
+# pause is as long as between two looks at what no event tells. It starts no program: labs that boot look thousands of times. Before
+# Bash 5.2 the alarm of `read -t` may ring before it reads, and then it reads forever: a lab of 20.11 hung so.
+if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 502)); then
+	pause() { sleep 0.05; }
+else
+	pause() { read -rt 0.05 <> <(:) || :; }
+fi
 
 # value_of NAME FILE: of a file of lines NAME=VALUE. It is asked for so often that it starts no program.
 value_of() {
