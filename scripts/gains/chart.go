@@ -46,7 +46,7 @@ func (l log) real() bool { return l.ScaleLoad == 0 && l.name != "lublin_256" }
 // drawHeadlines draws the headline as SVG: a bar for each log.
 func drawHeadlines(w io.Writer, all []result) error {
 	names, percent := headlines(all, headlinePolicy)
-	p := chart.New("Mean wait of all jobs, in percent of EASY's: lower is better")
+	p := chart.New("Mean wait in percent of EASY's: lower is better")
 	slices.Reverse(names) // the first at the top
 	slices.Reverse(percent)
 	bars, err := plotter.NewBarChart(plotter.Values(percent), vg.Points(18))

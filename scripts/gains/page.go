@@ -77,8 +77,8 @@ func page(all []result, seeds int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Who gains
 
-For everybody who asks what profiles would bring: users, administrators and researchers. Real workload logs are replayed as if some of their jobs
-had said how they evolve.
+For users, administrators and researchers who ask what profiles would bring. Real workload logs are replayed as if
+some of their jobs had said how they evolve.
 
 ![The mean wait of all jobs under the policy patient, in percent of that under EASY back-filling, for each log](gains.svg)
 
@@ -137,7 +137,11 @@ func headlineText(all []result) string {
 	}
 	kept := "No mean of all jobs, of evolving jobs or of the others, is worse than under EASY by more than 2 %."
 	if worse > 0 {
-		kept = fmt.Sprintf("Not everything gets better: %d of its means at 30 %% are worse than under EASY by more than 2 %% ([where somebody loses](#where-somebody-loses)).", worse)
+		are := "means at 30 % are"
+		if worse == 1 {
+			are = "mean at 30 % is"
+		}
+		kept = fmt.Sprintf("Not everything gets better: %d %s worse than under EASY by more than 2 %% ([where somebody loses](#where-somebody-loses)).", worse, are)
 	}
 	kinds := [2]spread{}
 	for i, c := range []column{columns[3], columns[5]} {
