@@ -199,7 +199,7 @@ func bookedOf(its []bookedRow, now core.Time) adapter.Booked {
 		b.Holds = append(b.Holds, adapter.Hold{Nodes: r.nodes, From: r.start, To: end})
 	}
 	b.Merged = b.Expands != 0 && !stays && (last.state == resizing || last.state == "COMPLETED")
-	byHand := len(its) > 1 && its[len(its)-2].state == resizing && b.Expands == 0 // its owner gave its nodes to another job
+	byHand := b.Expands == 0 && last.state == "COMPLETED" // its owner gave its nodes to another job; its other row may be too old to be read
 	if (b.Merged || byHand) && b.Open && len(last.nodes) == 0 {
 		b.Open, b.Dangling = false, true
 	}

@@ -42,6 +42,7 @@ func TestBooksHaveAResizedJobWithWhatWasMadeForIt(t *testing.T) {
 		"5|100|180|Unknown|RUNNING|shared|bob|2|1|00:01:00|n4|b",
 		"6|120|120|130|RESIZING|main|bob|2|1|00:00:00|n5|gift",
 		"6|130|130|Unknown|COMPLETED|main|bob|0|0|00:00:00|None assigned|gift",
+		"7|131|131|Unknown|COMPLETED|main|bob|0|0|00:00:00|None assigned|gift",
 	)), "|", 200)
 	if err != nil || books.Unread > 0 {
 		t.Fatal(err, books.Why)
@@ -51,8 +52,9 @@ func TestBooksHaveAResizedJobWithWhatWasMadeForIt(t *testing.T) {
 4@160 of alice "accordion-with-1" in main for 1, stays true, merged false, dangling false, [n9 n10] 160-175: CANCELLED, open false, suspended false, sum 30, lost 0, twice []
 5@100 of bob "b" in shared, [n4] 180-200: RUNNING, open true, suspended true, sum 20, lost 0, twice []
 6@120 of bob "gift" in main, [n5] 120-130: COMPLETED, open false, suspended false, sum 10, lost 0, twice []
+7@131 of bob "gift" in main: COMPLETED, open false, suspended false, sum 0, lost 0, twice []
 `
-	if got := textOf(books); got != want || !books.Jobs[4].Dangling {
+	if got := textOf(books); got != want || !books.Jobs[4].Dangling || !books.Jobs[5].Dangling {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }

@@ -85,6 +85,12 @@ func TestOneSidecarServesAnOARAndASlurmAndNothingIsLeft(t *testing.T) {
 		if got := labs.Run(t, "root", "accordion", "status", "--cluster", "slurm"); !strings.Contains(got, "Accordion on slurm: no managed jobs") {
 			t.Errorf("served anew, status says %q", got)
 		}
+		submitted := time.Now()
+		labs.Sbatch(t, "bob", "exec sleep "+forever)
+		labs.Await(t, time.Minute, "slurmctld has saved which jobs have ended", func() bool { // else, killed, it takes them for running
+			state, err := os.Stat(filepath.Join(dir, "slurm", "state", "job_state"))
+			return err == nil && state.ModTime().After(submitted)
+		})
 		labs.Do(t, "slurm", "ctl-stop", "--kill")
 		if err := labs.Try("status"); err == nil || !strings.Contains(err.Error(), "does not run") {
 			t.Errorf("without slurmctld status says %v", err)
@@ -94,7 +100,6 @@ func TestOneSidecarServesAnOARAndASlurmAndNothingIsLeft(t *testing.T) {
 		if err := labs.Try("up", "1", "1"); err == nil || !strings.Contains(err.Error(), "already") {
 			t.Errorf("two more in their directory: %v", err)
 		}
-		labs.Sbatch(t, "bob", "exec sleep "+forever)
 		labs.Oarsub(t, "bob", "sleep "+forever, "-l", "nodes=1,walltime=1:0:0")
 		defer func() {
 			if t.Failed() {
