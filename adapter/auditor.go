@@ -56,6 +56,7 @@ type Booked struct {
 	Partition  string
 	Expands    core.JobID // the job for which it was allocated; 0: none
 	Stays      bool       // it is a companion: it is never merged
+	Starts     bool       // it is a companion that was made for the job's start
 	Alone      bool       // no other job may be on its nodes
 	Suspended  bool       // it was suspended for a while, in which others may have been there
 	State      string     // of its last row

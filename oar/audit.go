@@ -101,7 +101,8 @@ func bookedJobs(ctx context.Context, tx *sql.Tx, where string, now core.Time) (a
 		var start, stop core.Time
 		err := row.Scan(&b.ID, &b.Submitted, &b.Name, &b.User, &b.Partition, &b.State, &suspended, &start, &stop, &b.Expands, &mark)
 		// One whose nodes never became the job's is of a growth that failed.
-		b.Stays, b.Suspended, b.Open = b.Expands != 0 && (mark == observe.AtStart || mark == observe.Grown), suspended == "YES", stop == 0
+		b.Starts = b.Expands != 0 && mark == observe.AtStart
+		b.Stays, b.Suspended, b.Open = b.Starts || b.Expands != 0 && mark == observe.Grown, suspended == "YES", stop == 0
 		if b.Open {
 			stop = max(now, start)
 		}

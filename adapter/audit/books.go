@@ -137,7 +137,7 @@ func (j *judge) compare(r *run) {
 	}
 	j.outlives(b, end)
 	j.unbooked(r, held, end)
-	if j.unannounced(r, held, end) {
+	if j.unannounced(r, b, held, end) {
 		return // what follows from it is no news
 	}
 	j.sizes(r, held, end)
@@ -158,7 +158,7 @@ func (j *judge) all(b *adapter.Booked) []adapter.Hold {
 
 // unannounced finds the first second in which the nodes of a job changed though the journal has
 // neither an act of the sidecar around it nor an event that says that others changed them.
-func (j *judge) unannounced(r *run, held []adapter.Hold, end core.Time) bool {
+func (j *judge) unannounced(r *run, b *adapter.Booked, held []adapter.Hold, end core.Time) bool {
 	var seconds []core.Time
 	for _, h := range held {
 		seconds = append(seconds, h.From, h.To)
@@ -171,7 +171,7 @@ func (j *judge) unannounced(r *run, held []adapter.Hold, end core.Time) bool {
 		case at >= end-grain || slices.Equal(before, after):
 		case within(after, slices.Concat(before, j.nodesAround(r, at))) && !j.states(r, at, after, &stated) && !j.lookedAfter(r, at, end):
 			r.unseen = true // its owner may shrink it, also next to a change of the sidecar's
-		case at <= r.began+grain || j.intended(r, at):
+		case at <= r.began+grain || j.intended(r, at) || j.starts(b, at):
 		default:
 			j.find(Finding{Kind: NoIntent, Job: int64(r.key.ID), At: at, Do: seeBooks(r.key.ID),
 				Text: fmt.Sprintf("accounting has it on %s from then on, and the journal has no act that changed it", shown(after))})
@@ -180,6 +180,14 @@ func (j *judge) unannounced(r *run, held []adapter.Hold, end core.Time) bool {
 		}
 	}
 	return false
+}
+
+// starts reports whether an allocation that was made for the job's start began at a second: under OAR a job may start as several,
+// some seconds apart.
+func (j *judge) starts(b *adapter.Booked, at core.Time) bool {
+	return slices.ContainsFunc(j.index.made[b], func(other *adapter.Booked) bool {
+		return other.Starts && len(other.Holds) > 0 && other.Holds[0].From == at
+	})
 }
 
 // unbooked notes that accounting never had the nodes of a change, and that the sidecar did not look again: the job's owner

@@ -100,6 +100,13 @@ var right = []struct {
 	{"a companion that outlived its job by seconds", func(t *testing.T, in *Input) {
 		in.row(t, 31).Holds[0].To, in.row(t, 31).Sum = zero+1540, 140
 	}},
+	{"a companion that was made with its job, and starts some seconds later", func(t *testing.T, in *Input) {
+		in.drop(30, "expand")
+		in.drop(30, "grew")
+		in.entry(t, 30, "started").Args["nodes"] = "n[6-7]"
+		companion := in.row(t, 31)
+		companion.Starts, companion.Holds, companion.Sum = true, []adapter.Hold{held(t, "n7", 1006, 1500)}, 494
+	}},
 	{"hours that are added up", func(t *testing.T, in *Input) {
 		in.Books.Hours, in.Books.HoursFrom, in.Books.HoursTo = map[string]float64{"alice": 1003, "dave": 401, "zoe": 7}, zero+900, zero+1200+200
 	}},
