@@ -82,7 +82,7 @@ raise() {
 modules() {
 	local try
 	for try in 1 2 3; do
-		go mod download && go mod download -modfile=scripts/packages/nfpm.mod && go -C scripts/site mod download && return
+		go mod download && go mod download -modfile=scripts/packages/nfpm.mod && go mod download -modfile=scripts/lint.mod && go -C scripts/site mod download && return
 		sleep $((try * 3))
 	done
 	return 1
