@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -284,7 +283,7 @@ func TestTheFakeSlurmAnswersAsTheRealOneWasRecorded(t *testing.T) {
 			t.Parallel()
 			fake := clienttest.NewSlurm(t, release)
 			fake.Set("TaskPlugin", "task/none")
-			fake.Set("AccountingStoragePort", database(t))
+			fake.Set("AccountingStoragePort", clienttest.Database(t))
 			run := programs.New(programs.Config{Bin: fake.Bin, Execute: fake.Execute, Timeout: time.Minute, AtOnce: 6})
 			t.Cleanup(run.Close)
 			p := &party{T: t, sys: slurm.On(slurm.Config{Partitions: []string{"main"}, Growth: growth.Auto}, run), patience: time.Second, release: release, uid: "61301", gid: "1000"}
@@ -335,23 +334,6 @@ func samples(t *testing.T, l *lab.SlurmLab) string {
 		}
 	}
 	return all
-}
-
-// database returns the port of a slurmdbd that closes each connection, as a live one does.
-func database(t *testing.T) (port string) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
-			conn.Close()
-		}
-	}()
-	_, port, _ = net.SplitHostPort(l.Addr().String())
-	return port
 }
 
 // TestSlurmAnswersAsRecorded keeps the recorded answers true, or records them.

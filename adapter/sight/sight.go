@@ -6,7 +6,7 @@ import (
 	"accordion/core/profile"
 )
 
-// Clip is an occupation from a second on, and of no more hosts than there are. Neighbors differ.
+// Clip returns an occupation from the second now on, with at most hosts in each point. Points next to each other differ.
 func Clip(points []profile.Point, hosts int, now core.Time) []profile.Point {
 	for len(points) > 1 && points[1].At <= now {
 		points = points[1:]

@@ -11,7 +11,7 @@ import (
 // any index. Every answer of a Profile is compared with its answer, and every benchmark with its time.
 //
 // Invariant: at and used have the same length, at least 1; at increases strictly from -Forever; neighbors in used
-// differ. From at[i] to at[i+1] (after the last: for ever) used[i] nodes are used.
+// differ. From at[i] to at[i+1] (after the last: forever) used[i] nodes are used.
 type plain struct {
 	nodes int
 	at    []core.Time

@@ -2,7 +2,6 @@ package resize
 
 import (
 	"context"
-	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -106,23 +105,6 @@ func (b *bench) holds(id int, nodes ...string) {
 	if j := b.slurm.Job(id); !slices.Equal(j.Nodes, nodes) || j.State != "RUNNING" {
 		b.Fatalf("job %d is %s on %v, want it to run on %v", id, j.State, j.Nodes, nodes)
 	}
-}
-
-// database returns the port of a slurmdbd that closes each connection, as a live one does. It must be called outside a bubble.
-func database(t *testing.T) (port string) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
-			conn.Close()
-		}
-	}()
-	_, port, _ = net.SplitHostPort(l.Addr().String())
-	return port
 }
 
 // siteOf returns what of the bench's settings decides how its jobs grow.

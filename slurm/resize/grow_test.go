@@ -14,7 +14,7 @@ import (
 )
 
 func TestAJobGrowsByAMergeAndShrinksOnEveryRelease(t *testing.T) {
-	port := database(t)
+	port := clienttest.Database(t)
 	for _, release := range outputtest.Releases {
 		t.Run(release, func(t *testing.T) {
 			onSlurm(t, release, map[string]string{"AccountingStoragePort": port}, func(b *bench) {

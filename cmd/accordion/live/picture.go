@@ -20,7 +20,7 @@ type picture struct {
 	colour        bool
 }
 
-// newPicture is a terminal of that size, which has colors unless the user wants none.
+// newPicture returns a terminal of that size. It has colors unless the user wants none.
 func newPicture(width, height int) *picture {
 	return &picture{width: width, height: height, colour: os.Getenv("NO_COLOR") == ""}
 }
@@ -147,7 +147,7 @@ func (s *Screen) shared() (n int) {
 	return n
 }
 
-// nodesOverTime is the nodes over time: two nodes a line where there are colors, one where there are none.
+// nodesOverTime draws the nodes over time: two nodes a line with colors, one without.
 func (s *Screen) nodesOverTime(now *adapter.Snapshot, height int) []string {
 	const label = 8
 	columns := s.columns[max(0, len(s.columns)-(s.picture.width-label-1)):]

@@ -18,7 +18,7 @@ import (
 // sweep, an addition moves what lies behind it; up to some hundreds of points nothing is faster.
 //
 // Invariant: At and Used have the same length, at least 1; At increases strictly from -Forever; neighbors in Used
-// differ. From At[i] to At[i+1] (after the last: for ever) Used[i] nodes are used.
+// differ. From At[i] to At[i+1] (after the last: forever) Used[i] nodes are used.
 type List struct {
 	At     []core.Time
 	Used   []int

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"io"
+	"net"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -479,4 +480,22 @@ func compact(nodes []string) string {
 	nodes = slices.Clone(nodes)
 	hostlist.Sort(nodes)
 	return hostlist.Compact(nodes)
+}
+
+// Database returns the port of a slurmdbd that closes each connection, as a live one does. It must be
+// called outside a bubble of synctest.
+func Database(t testing.TB) (port string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+			conn.Close()
+		}
+	}()
+	_, port, _ = net.SplitHostPort(l.Addr().String())
+	return port
 }
