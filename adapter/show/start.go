@@ -187,7 +187,7 @@ func (n *news) about(key adapter.Key, later bool) string {
 	}
 	switch more := len(texts) - 2; {
 	case len(texts) == 0:
-		return "what runs before it was planned anew"
+		return "what runs before it was planned again"
 	case more > 0:
 		return fmt.Sprintf("%s, and %d more changes", strings.Join(texts[:2], ", "), more)
 	}
