@@ -61,9 +61,12 @@ func assertTheProcessorsAreBooked(t *testing.T, lab *lab.SlurmLab, since time.Ti
 	t.Helper()
 	used := assertEachNodeHasItsProcessors(t, lab, since)
 	rows := readAccounts(t, lab, since)
-	moveJobs(t, lab, -time.Hour)
-	defer moveJobs(t, lab, time.Hour) // accordion audit looks for them when they ran
-	from, to := since.Add(-time.Hour).Truncate(time.Hour), time.Now().Truncate(time.Hour)
+	// Other stories ran in the same lab before, in the hour of this one or in the one before it. In the hours of the move no
+	// lab was there yet.
+	const move = 5 * time.Hour
+	moveJobs(t, lab, since, -move)
+	defer moveJobs(t, lab, since, move) // accordion audit looks for them when they ran
+	from, to := since.Add(-move).Truncate(time.Hour), time.Now().Add(time.Hour-move).Truncate(time.Hour)
 	lab.Run(t, "root", "sacctmgr", "--immediate", "rollup", from.Format(sreportTime), to.Format(sreportTime))
 	assertTheUsageIs(t, lab, from.UTC(), to.UTC(), "UTC", used, slackOf(rows, lab.CPUs))
 }
@@ -91,16 +94,22 @@ func assertTheUsageIs(t *testing.T, lab *lab.SlurmLab, from, to time.Time, tz st
 	}
 }
 
-// moveJobs moves all jobs and events in the database by some hours, because slurmdbd adds up full hours only.
-func moveJobs(t *testing.T, lab *lab.SlurmLab, by time.Duration) {
+// moveJobs moves the jobs that started since an instant, and all events, by some hours in the database, because slurmdbd adds up full
+// hours only.
+func moveJobs(t *testing.T, lab *lab.SlurmLab, since time.Time, by time.Duration) {
 	t.Helper()
+	started := since
+	if by > 0 { // they were moved before
+		started = since.Add(-by)
+	}
 	var changes []string
 	for _, column := range []string{"time_submit", "time_eligible", "time_start", "time_end"} {
 		changes = append(changes, fmt.Sprintf("%s = if(%s > 0, %s + %.0f, 0)", column, column, column, by.Seconds()))
 	}
 	order := map[bool]string{true: "desc", false: "asc"}[by > 0] // no two rows of a job have one second meanwhile
 	lab.Run(t, "root", "mariadb", "--no-defaults", "--socket="+filepath.Join(lab.Dir, "db", "socket"), "--user=root", "--execute="+
-		"update slurm_acct_db.lab_job_table set "+strings.Join(changes, ", ")+" order by time_submit "+order+";"+
+		fmt.Sprintf("update slurm_acct_db.lab_job_table set %s where time_start >= %d and time_start < %d order by time_submit %s;",
+			strings.Join(changes, ", "), started.Unix(), started.Add(4*time.Hour).Unix(), order)+
 		fmt.Sprintf("update slurm_acct_db.lab_event_table set time_start = time_start + %.0f", by.Seconds()))
 }
 
