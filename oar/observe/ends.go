@@ -75,12 +75,13 @@ func (o *Reader) tellEnds(ctx context.Context, tx *sql.Tx, records []*Job) ([]*J
 }
 
 // readEnds reads who or what ended jobs: a user (oardel), the walltime, a node. Of a job that ended by itself OAR says nothing.
+// OAR writes an event of type WALLTIME also when a job's walltime was changed (change_walltime in OAR/IO.pm), which ends nothing.
 func (o *Reader) readEnds(ctx context.Context, tx *sql.Tx, ending map[int64]*Job) error {
 	if len(ending) == 0 {
 		return nil
 	}
 	query := "SELECT e.job_id, e.description FROM event_logs e WHERE e.job_id IN (" + database.List(slices.Collect(maps.Keys(ending))) + `)
-		AND e.type IN ('FRAG_JOB_REQUEST', 'WALLTIME', 'RESUBMIT_JOB_AUTOMATICALLY') ORDER BY e.event_id`
+		AND e.type IN ('FRAG_JOB_REQUEST', 'WALLTIME', 'RESUBMIT_JOB_AUTOMATICALLY') AND e.description NOT LIKE '%walltime changed:%' ORDER BY e.event_id`
 	return database.Rows(ctx, tx, "why jobs end", query, nil, func(row *sql.Rows) error {
 		var id int64
 		var said string
