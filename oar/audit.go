@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/hosts"
+	"accordion/adapter/hostfile"
 	"accordion/core"
 	"accordion/oar/database"
 	"accordion/oar/observe"
@@ -46,7 +46,7 @@ func (s *System) Standing(ctx context.Context) (*adapter.Standing, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading OAR's database: %w", err)
 	}
-	all.Kept = append(all.Kept, hosts.Kept("/tmp", s.db.Conf.Server, all.At)...)
+	all.Kept = append(all.Kept, hostfile.Kept("/tmp", s.db.Conf.Server, all.At)...)
 	return all, nil
 }
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/config"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
@@ -37,7 +37,7 @@ const enough = "/run/enough"
 
 // mortal is a journal whose process ends at an action.
 type mortal struct {
-	act.Journal
+	actions.Journal
 	after bool
 	mu    sync.Mutex
 	left  int              // actions until then

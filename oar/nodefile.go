@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/hosts"
+	"accordion/adapter/hostfile"
 	"accordion/oar/database"
 	"accordion/oar/node"
 )
@@ -32,10 +32,10 @@ const writeNodes = `[ -e "$2" ] || exit 0; ` + inRuntimeFolder + `f=$1; [ -e "$f
 	`n=$f.accordion-next; rm -f "$n"; cat >"$n" && [ "$(wc -c <"$n")" -eq "$3" ] && chmod 644 "$n" && mv -f "$n" "$f" || { rm -f "$n"; exit 1; }; ` +
 	`[ -e "$sign" ] || rm -f "$f"; rm -f "$f.accordion"`
 
-// writeHosts runs hosts.Script as a user.
-const writeHosts = node.AsUser + `cd / && exec oardodo sh -c '` + hosts.Script + `' sh "$1"`
+// writeHosts runs hostfile.Script as a user.
+const writeHosts = node.AsUser + `cd / && exec oardodo sh -c '` + hostfile.Script + `' sh "$1"`
 
-// Publish writes the job's hosts file on its first node, as its user (hosts.Script), and the node file that OAR made for it there
+// Publish writes the job's hosts file on its first node, as its user (hostfile.Script), and the node file that OAR made for it there
 // ($OAR_NODEFILE): a line for each resource, host by host.
 func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) (elsewhere string, err error) {
 	r, err := s.read.Job(ctx, s.db.Sql, job.Key)
@@ -53,7 +53,7 @@ func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) (el
 	if err != nil {
 		return "", fmt.Errorf("publishing the hosts of job %d: %w", job.ID, err)
 	}
-	return hosts.Elsewhere(printed), nil
+	return hostfile.Elsewhere(printed), nil
 }
 
 func (s *System) publishNodes(ctx context.Context, host string, job *adapter.Job) error {

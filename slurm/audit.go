@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/hosts"
+	"accordion/adapter/hostfile"
 	"accordion/core"
 	"accordion/slurm/client"
 	"accordion/slurm/output"
@@ -62,7 +62,7 @@ func (s *System) Standing(ctx context.Context) (*adapter.Standing, error) {
 			all.Exclusive = append(all.Exclusive, p.Name)
 		}
 	}
-	all.Kept = hosts.Kept("/tmp", c["ClusterName"], all.At)
+	all.Kept = hostfile.Kept("/tmp", c["ClusterName"], all.At)
 	return all, nil
 }
 

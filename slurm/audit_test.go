@@ -17,7 +17,6 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/audit"
-	"accordion/adapter/audit/collect"
 	"accordion/adapter/journal"
 	"accordion/core/hostlist"
 	"accordion/scripts/lab"
@@ -241,7 +240,7 @@ func audits(t *testing.T, lab *lab.SlurmLab, since time.Time, seen []adapter.Sta
 		t.Fatal(err)
 	}
 	defer s.Close()
-	source := collect.Source{Journal: noJournal{}, System: s, Settle: 2 * time.Minute, Seen: seen, Prompt: 15} // this machine is slow at times
+	source := audit.Source{Journal: noJournal{}, System: s, Settle: 2 * time.Minute, Seen: seen, Prompt: 15} // this machine is slow at times
 	path := filepath.Join(lab.Dir, "journal", "journal.db")
 	if _, err := os.Stat(path); err == nil {
 		j, err := journal.OpenReadOnly(path)
@@ -253,7 +252,7 @@ func audits(t *testing.T, lab *lab.SlurmLab, since time.Time, seen []adapter.Sta
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 5*time.Minute) // a test that has ended is audited, too
 	defer cancel()
-	report, _, err := collect.Audit(ctx, source, since.Unix())
+	report, _, err := audit.Audit(ctx, source, since.Unix())
 	if err != nil {
 		t.Fatal(err)
 	}

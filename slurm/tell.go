@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"accordion/adapter"
-	"accordion/adapter/hosts"
+	"accordion/adapter/hostfile"
 	"accordion/core"
 	"accordion/slurm/client"
 	"accordion/slurm/cluster"
@@ -98,7 +98,7 @@ func (s *System) notify(ctx context.Context, job adapter.Key, text string) error
 	return s.Run.Scontrol(ctx, append([]string{"notify", fmt.Sprint(job.ID)}, strings.Fields(oneLine(text))...)...)
 }
 
-// Publish writes the job's hosts file on its batch host (hosts.Script), through a step of the job:
+// Publish writes the job's hosts file on its batch host (hostfile.Script), through a step of the job:
 // as its user, on the right machine, whatever is mounted there. Its name begins with CLUSTER, the
 // value of SLURM_CLUSTER_NAME in the job, because jobs of two clusters that share a machine may
 // have the same number.
@@ -115,17 +115,17 @@ func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) (el
 		As:      &client.User{Uid: job.UID, Gid: job.GID},
 		Args: []string{
 			"--quiet", fmt.Sprintf("--jobid=%d", job.ID), "--overlap", "--nodes=1", "--ntasks=1", "--nodelist=" + job.Nodes[0], "--mem=0", "--mpi=none", "--chdir=/",
-			"sh", "-c", hosts.Script, "sh", fmt.Sprintf("%s-%d", c["ClusterName"], job.ID),
+			"sh", "-c", hostfile.Script, "sh", fmt.Sprintf("%s-%d", c["ClusterName"], job.ID),
 		},
 		Input: text,
 	})
 	// Its words on standard error may be lost when the step ends at once.
-	if f := (*client.Failure)(nil); errors.As(err, &f) && f.Code == hosts.NoFolder {
+	if f := (*client.Failure)(nil); errors.As(err, &f) && f.Code == hostfile.NoFolder {
 		return "", fmt.Errorf("publishing the hosts of job %d on %s: /tmp/accordion-%d belongs to another user or is a link, and no other folder can be made in /tmp",
 			job.ID, job.Nodes[0], job.UID)
 	}
 	if err != nil {
 		return "", fmt.Errorf("publishing the hosts of job %d on %s: %w", job.ID, job.Nodes[0], err)
 	}
-	return hosts.Elsewhere(out.Stdout), nil
+	return hostfile.Elsewhere(out.Stdout), nil
 }

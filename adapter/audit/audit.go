@@ -8,7 +8,7 @@
 //	}
 //
 // `accordion audit` collects the data of a real cluster, and so do the tests of real stories at
-// their end. adapter/audit/collect reads it.
+// their end, with Audit.
 package audit
 
 import (

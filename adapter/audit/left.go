@@ -12,7 +12,7 @@ import (
 )
 
 // hostsFilesStay is for how many seconds a hosts file may stay after the end of its job: the next
-// job of its user there removes those that are a month old (adapter/hosts).
+// job of its user there removes those that are a month old (adapter/hostfile).
 const hostsFilesStay core.Time = 31 * 24 * 3600
 
 // left finds what was left behind by jobs that have ended.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
 	"accordion/core"
@@ -37,7 +37,7 @@ type Situation struct {
 type Decision struct {
 	Waits    string           // what the next operation waits for, in words
 	Obstacle managed.Obstacle // the same of a due growth, in the words of the lateness table
-	Limit    string           // of Accordion's own, which it waits for or is refused for (act.Limits); "": none
+	Limit    string           // of Accordion's own, which it waits for or is refused for (actions.Limits); "": none
 	For      core.JobID       // the managed job for whose nodes it waits; 0: none
 	Again    time.Time        // nothing new is decided before; zero: at any time
 
@@ -66,11 +66,11 @@ type Operation struct {
 	// Starts: the job is to begin. One that is refused again and again is set aside (managed.Rejection).
 	Starts bool
 	Uses   []string
-	Shrink bool                                   // it gives nodes back
-	Acts   func(context.Context, *act.Acts) error // it has copies, no job
+	Shrink bool                                       // it gives nodes back
+	Acts   func(context.Context, *actions.Acts) error // it has copies, no job
 	// Launch is the end of a start, by which the job begins; nil: Acts are all. Tasks of one array are
 	// launched in the order in which their operations began.
-	Launch func(context.Context, *act.Acts) error
+	Launch func(context.Context, *actions.Acts) error
 	Done   func(now time.Time) Outcome // nil: nothing but that it ended
 	Undo   func(*managed.Job)          // takes back what Change did, where the acts failed; durable. nil: there is nothing
 }
@@ -136,7 +136,7 @@ func (s Situation) end(r *managed.Job, why string) Decision {
 	}
 	d := Decision{Do: &Operation{
 		Verb: "end",
-		Acts: func(ctx context.Context, a *act.Acts) error { return a.End(ctx, key, said) },
+		Acts: func(ctx context.Context, a *actions.Acts) error { return a.End(ctx, key, said) },
 		Done: func(time.Time) Outcome { return outcome },
 	}}
 	if r.Phase != managed.Ending {

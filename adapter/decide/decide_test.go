@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
 	"accordion/core"
@@ -267,7 +267,7 @@ func TestAJobThatEndsIsToldWhyUntilTheBatchSystemHadTimeForIt(t *testing.T) {
 			}
 		})
 		b := &lastEnd{}
-		acts := &act.Acts{System: b, Journal: failing{}, Meter: act.Deaf{}, Clock: adapter.Wall{}, Log: hclog.NewNullLogger(), Deadline: time.Minute}
+		acts := &actions.Acts{System: b, Journal: failing{}, Meter: actions.Deaf{}, Clock: adapter.Wall{}, Log: hclog.NewNullLogger(), Deadline: time.Minute}
 		if err := d.Do.Acts(t.Context(), acts); err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/managed"
 	"accordion/core"
 )
@@ -49,7 +49,7 @@ func (s Situation) warn(r *managed.Job, late core.Time, inTheWay bool) Decision 
 	return Decision{
 		Change: func(r *managed.Job) { r.Warned = now },
 		Events: []Event{{"warned", why, map[string]any{"late": late}}},
-		Do: &Operation{Verb: "warn", Talk: true, Acts: func(ctx context.Context, a *act.Acts) error {
+		Do: &Operation{Verb: "warn", Talk: true, Acts: func(ctx context.Context, a *actions.Acts) error {
 			if err := a.Tell(ctx, key, fmt.Sprintf("%s: the job will be ended in %d s unless the step ends before", why, left)); err != nil {
 				return err
 			}
@@ -65,7 +65,7 @@ func look(r *managed.Job) Decision {
 	var programs *adapter.Programs
 	return Decision{Do: &Operation{
 		Verb: "look", Talk: true,
-		Acts: func(ctx context.Context, a *act.Acts) error {
+		Acts: func(ctx context.Context, a *actions.Acts) error {
 			programs = a.Programs(ctx, key)
 			return nil
 		},

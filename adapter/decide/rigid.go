@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/managed"
 )
 
@@ -42,7 +42,7 @@ func (s Situation) letIn(r *managed.Job) Decision {
 	key, now, ahead := r.Key, s.World.Now, max(r.Course.Start-s.World.Now-s.World.Settings.StartLead, 0)
 	return Decision{Do: &Operation{
 		Verb: "let in",
-		Acts: func(ctx context.Context, a *act.Acts) error {
+		Acts: func(ctx context.Context, a *actions.Acts) error {
 			gate, err := gateOf(a)
 			if err != nil {
 				return err
@@ -57,7 +57,7 @@ func (s Situation) keepOut(r *managed.Job) Decision {
 	key := r.Key
 	return Decision{Do: &Operation{
 		Verb: "keep out",
-		Acts: func(ctx context.Context, a *act.Acts) error {
+		Acts: func(ctx context.Context, a *actions.Acts) error {
 			gate, err := gateOf(a)
 			if err != nil {
 				return err
@@ -67,7 +67,7 @@ func (s Situation) keepOut(r *managed.Job) Decision {
 	}}
 }
 
-func gateOf(a *act.Acts) (adapter.Gatekeeper, error) {
+func gateOf(a *actions.Acts) (adapter.Gatekeeper, error) {
 	if gate, ok := a.System.(adapter.Gatekeeper); ok {
 		return gate, nil
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
 	"accordion/core"
@@ -21,14 +21,14 @@ func (s Situation) running(r *managed.Job) Decision {
 		key := r.Key
 		return Decision{Do: &Operation{
 			Verb: "detach",
-			Acts: func(ctx context.Context, a *act.Acts) error { return a.Detach(ctx, key) },
+			Acts: func(ctx context.Context, a *actions.Acts) error { return a.Detach(ctx, key) },
 			Done: func(time.Time) Outcome { r.Attached = false; return Outcome{Save: true} },
 		}}
 	}
 	if limit, key := r.Longer, r.Key; limit > 0 {
 		return Decision{
 			Change: func(r *managed.Job) { r.Longer = 0 },
-			Do:     &Operation{Verb: "lengthen", Talk: true, Acts: func(ctx context.Context, a *act.Acts) error { return a.Lengthen(ctx, key, limit) }},
+			Do:     &Operation{Verb: "lengthen", Talk: true, Acts: func(ctx context.Context, a *actions.Acts) error { return a.Lengthen(ctx, key, limit) }},
 		}
 	}
 	if r.Seen.Suspended {
@@ -82,7 +82,7 @@ func (s Situation) resize(r *managed.Job) Decision {
 		}}
 	}
 	if from, why := s.World.Settings.Limits.NextResize(r); s.World.Now < from {
-		return Decision{Waits: why, Obstacle: managed.Turn, Limit: act.LimitResizes, Again: adapter.Instant(from)}
+		return Decision{Waits: why, Obstacle: managed.Turn, Limit: actions.LimitResizes, Again: adapter.Instant(from)}
 	}
 	if !r.Seen.MostNow.Allows(next) {
 		return Decision{Waits: r.Seen.MostNow.Why, Obstacle: managed.SiteLimit}
@@ -128,7 +128,7 @@ func (s Situation) grow(r *managed.Job, add []string) Decision {
 		Reserves: &want, Takes: add,
 		Do: &Operation{
 			Verb: "resize", Resize: true, Uses: []string{"reserve", "expand", "merge"}, Undo: unaim,
-			Acts: func(ctx context.Context, a *act.Acts) (err error) {
+			Acts: func(ctx context.Context, a *actions.Acts) (err error) {
 				if !there {
 					if err := a.Reserve(ctx, job.Key, want); err != nil {
 						return err
@@ -156,7 +156,7 @@ func (s Situation) shrink(r *managed.Job, next int) Decision {
 	var parts []adapter.Part
 	d.Do = &Operation{
 		Verb: "resize", Resize: true, Uses: []string{"shrink"}, Shrink: true, Undo: unaim,
-		Acts: func(ctx context.Context, a *act.Acts) (err error) {
+		Acts: func(ctx context.Context, a *actions.Acts) (err error) {
 			parts, err = a.ShrinkTo(ctx, key, keep)
 			return err
 		},

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/managed"
 	"accordion/core"
 )
@@ -83,7 +83,7 @@ func (s Situation) tellWord(r *managed.Job) Decision {
 	}
 	return Decision{Do: &Operation{
 		Verb: "tell", Talk: true,
-		Acts: func(ctx context.Context, a *act.Acts) error { return a.Tell(ctx, key, word) },
+		Acts: func(ctx context.Context, a *actions.Acts) error { return a.Tell(ctx, key, word) },
 		Done: func(now time.Time) Outcome { return told(now.Unix()) },
 	}}
 }
@@ -93,7 +93,7 @@ func (s Situation) listen(r *managed.Job) Decision {
 	key, speaks := r.Key, true
 	return Decision{Do: &Operation{
 		Verb: "listen", Talk: true,
-		Acts: func(ctx context.Context, a *act.Acts) error {
+		Acts: func(ctx context.Context, a *actions.Acts) error {
 			if heard, err := a.Speaks(ctx, key); err == nil {
 				speaks = heard
 			}
@@ -135,10 +135,10 @@ func (s Situation) publish(r *managed.Job, m message, told func(at core.Time) Ou
 	var unwritten error
 	return Decision{Do: &Operation{
 		Verb: "publish", Talk: true,
-		Acts: func(ctx context.Context, a *act.Acts) error {
+		Acts: func(ctx context.Context, a *actions.Acts) error {
 			elsewhere, unwritten = a.Publish(ctx, &job, text, m.generation, m.nodes)
 			switch {
-			case act.Broken(unwritten) != nil:
+			case actions.Broken(unwritten) != nil:
 				return unwritten
 			case unwritten != nil && !last:
 				return nil

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
 	"accordion/adapter/view"
@@ -20,10 +20,10 @@ func (s Situation) waiting(r *managed.Job) Decision {
 	key := r.Key
 	if why := s.World.Impossible(r); why != "" {
 		d := Decision{Events: []Event{{"refused", why, nil}}, Do: &Operation{
-			Verb: "refuse", Acts: func(ctx context.Context, a *act.Acts) error { return a.Refuse(ctx, key, why) },
+			Verb: "refuse", Acts: func(ctx context.Context, a *actions.Acts) error { return a.Refuse(ctx, key, why) },
 		}}
 		if s.World.Settings.Limits.TooShort(r) == why {
-			d.Limit = act.LimitShortestStep
+			d.Limit = actions.LimitShortestStep
 		}
 		return d
 	}
@@ -32,7 +32,7 @@ func (s Situation) waiting(r *managed.Job) Decision {
 	}
 	if why := s.World.Expired(r); why != "" {
 		return Decision{Events: []Event{{"refused", why, nil}}, Do: &Operation{
-			Verb: "refuse", Acts: func(ctx context.Context, a *act.Acts) error { return a.Refuse(ctx, key, why) },
+			Verb: "refuse", Acts: func(ctx context.Context, a *actions.Acts) error { return a.Refuse(ctx, key, why) },
 			Done: func(time.Time) Outcome { return Outcome{Retry: expires} },
 		}}
 	}
@@ -41,7 +41,7 @@ func (s Situation) waiting(r *managed.Job) Decision {
 	}
 	if r.Seen.Mark == "" || r.Seen.HeldByUser || r.Seen.HeldBy != "" || !r.Seen.Held {
 		return Decision{Do: &Operation{
-			Verb: "adopt", Acts: func(ctx context.Context, a *act.Acts) error { return a.Adopt(ctx, key) },
+			Verb: "adopt", Acts: func(ctx context.Context, a *actions.Acts) error { return a.Adopt(ctx, key) },
 			Done: func(time.Time) Outcome { r.Adopted = true; return Outcome{Save: true} },
 		}}
 	}
@@ -79,7 +79,7 @@ func (s Situation) stopped(r *managed.Job) Decision {
 	d, key := Decision{Waits: r.StoppedText()}, r.Key
 	if !r.Seen.Adopted {
 		d.Change = func(r *managed.Job) { r.Adopted = true } // it was not held by us before: it must not be released then
-		d.Do = &Operation{Verb: "hold", Acts: func(ctx context.Context, a *act.Acts) error { return a.Hold(ctx, key) }}
+		d.Do = &Operation{Verb: "hold", Acts: func(ctx context.Context, a *actions.Acts) error { return a.Hold(ctx, key) }}
 	}
 	return d
 }
@@ -188,8 +188,8 @@ func (s Situation) start(r *managed.Job) Decision {
 		Reserves: &reservation, Takes: nodes,
 		Do: &Operation{
 			Verb: "start", Starts: true,
-			Acts: func(ctx context.Context, a *act.Acts) error { return a.Prepare(ctx, key, reservation, shape) },
-			Launch: func(ctx context.Context, a *act.Acts) error {
+			Acts: func(ctx context.Context, a *actions.Acts) error { return a.Prepare(ctx, key, reservation, shape) },
+			Launch: func(ctx context.Context, a *actions.Acts) error {
 				told = true
 				return a.Launch(ctx, key, reservation.Name)
 			},
@@ -285,7 +285,7 @@ func (s Situation) sentBack(r *managed.Job) Decision {
 	return Decision{
 		Change: func(r *managed.Job) { r.Reject(said, s.World.Now, kinds) },
 		Events: []Event{Rejected(said, times)},
-		Do:     &Operation{Verb: "hold", Acts: func(ctx context.Context, a *act.Acts) error { return a.Hold(ctx, key) }},
+		Do:     &Operation{Verb: "hold", Acts: func(ctx context.Context, a *actions.Acts) error { return a.Hold(ctx, key) }},
 	}
 }
 
@@ -301,7 +301,7 @@ func Rejected(said string, times int) Event {
 func (s Situation) aside(r *managed.Job) Decision {
 	d, key := Decision{Waits: r.Rejected.Text()}, r.Key
 	if r.Seen.Reservation != "" && r.Seen.Reservation == r.Reservation(0) {
-		d.Do = &Operation{Verb: "hold", Acts: func(ctx context.Context, a *act.Acts) error { return a.Hold(ctx, key) }}
+		d.Do = &Operation{Verb: "hold", Acts: func(ctx context.Context, a *actions.Acts) error { return a.Hold(ctx, key) }}
 	}
 	return d
 }
@@ -323,7 +323,7 @@ func (s Situation) takeBack(r *managed.Job, d Decision, why string) Decision {
 	d.Events = []Event{{"held", why, nil}}
 	d.Do = &Operation{
 		Verb: "hold",
-		Acts: func(ctx context.Context, a *act.Acts) error { return a.Hold(ctx, key) },
+		Acts: func(ctx context.Context, a *actions.Acts) error { return a.Hold(ctx, key) },
 		Done: func(time.Time) Outcome { r.BackToQueue(); return Outcome{Save: true} },
 	}
 	return d

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
@@ -21,7 +21,7 @@ import (
 // failing is a batch system whose answer to one verb is lost, and a journal that keeps nothing.
 type failing struct {
 	adapter.BatchSystem
-	act.Journal
+	actions.Journal
 	verb string
 }
 
@@ -48,7 +48,7 @@ func TestAStartOfWhichNobodyKnowsWhetherItArrivedKeepsItsNodes(t *testing.T) {
 		d := about(r, pool(*r.Seen), nil)
 		d.Change(r)
 		f := failing{verb: verb}
-		acts := &act.Acts{System: f, Journal: f, Meter: act.Deaf{}, Clock: adapter.Wall{}, Log: hclog.NewNullLogger(), Deadline: time.Minute}
+		acts := &actions.Acts{System: f, Journal: f, Meter: actions.Deaf{}, Clock: adapter.Wall{}, Log: hclog.NewNullLogger(), Deadline: time.Minute}
 		err := d.Do.Acts(t.Context(), acts)
 		if err == nil {
 			err = d.Do.Launch(t.Context(), acts)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
 	"accordion/core"
@@ -24,7 +24,9 @@ func (s Situation) again(r *managed.Job) Decision {
 	case s.Now.Before(s.Trapped):
 		return Decision{Waits: OthersFirst}
 	case len(target) < len(r.Nodes):
-		return redo(r, target, []string{"shrink"}, func(ctx context.Context, a *act.Acts) ([]adapter.Part, error) { return a.ShrinkTo(ctx, key, target) })
+		return redo(r, target, []string{"shrink"}, func(ctx context.Context, a *actions.Acts) ([]adapter.Part, error) {
+			return a.ShrinkTo(ctx, key, target)
+		})
 	case s.World.Now > r.Since+reclaim+s.Outages.Within(r.Since, s.World.Now) || s.lost(add) != nil:
 		return Decision{
 			Change: func(r *managed.Job) { r.Again = nil; r.Lack(add) },
@@ -38,7 +40,7 @@ func (s Situation) again(r *managed.Job) Decision {
 	reservation := adapter.Reservation{Name: r.Reservation(r.Step), Nodes: add, Start: s.World.Now, End: s.World.Now + plan.Expiry, User: r.User}
 	job := *r.Seen
 	job.Nodes = slices.Clone(r.Nodes)
-	d := redo(r, target, []string{"reserve", "expand", "merge"}, func(ctx context.Context, a *act.Acts) ([]adapter.Part, error) {
+	d := redo(r, target, []string{"reserve", "expand", "merge"}, func(ctx context.Context, a *actions.Acts) ([]adapter.Part, error) {
 		if err := a.Reserve(ctx, key, reservation); err != nil {
 			return nil, err
 		}
@@ -49,11 +51,11 @@ func (s Situation) again(r *managed.Job) Decision {
 }
 
 // redo is a resize that leads to no other step.
-func redo(r *managed.Job, target, uses []string, work func(context.Context, *act.Acts) ([]adapter.Part, error)) Decision {
+func redo(r *managed.Job, target, uses []string, work func(context.Context, *actions.Acts) ([]adapter.Part, error)) Decision {
 	var parts []adapter.Part
 	return Decision{Do: &Operation{
 		Verb: "resize", Resize: true, Uses: uses, Shrink: len(target) < len(r.Nodes),
-		Acts: func(ctx context.Context, a *act.Acts) (err error) {
+		Acts: func(ctx context.Context, a *actions.Acts) (err error) {
 			parts, err = work(ctx, a)
 			return err
 		},

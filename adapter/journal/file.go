@@ -10,7 +10,7 @@ import (
 	"github.com/mattn/go-sqlite3"
 	"golang.org/x/sys/unix"
 
-	"accordion/adapter/alone"
+	"accordion/adapter/lockfile"
 )
 
 // Error says what was being done to which journal, why it failed, and what an administrator can do about it.
@@ -175,12 +175,12 @@ func network(kind int64) string {
 func lockPath(journal string) string { return journal + ".lock" }
 
 // acquire takes the right to write a journal.
-func acquire(journal string) (*alone.Lock, error) {
-	lock, err := alone.Acquire(lockPath(journal), "")
+func acquire(journal string) (*lockfile.Lock, error) {
+	lock, err := lockfile.Acquire(lockPath(journal), "")
 	if err == nil {
 		return lock, nil
 	}
-	if taken := (*alone.Taken)(nil); errors.As(err, &taken) {
+	if taken := (*lockfile.HeldError)(nil); errors.As(err, &taken) {
 		who := ErrInUse
 		if taken.PID != 0 {
 			who = fmt.Errorf("%w: process %d", ErrInUse, taken.PID)
@@ -196,7 +196,7 @@ func (j *Journal) Writer() (pid int, running bool, err error) {
 	if j.lock != nil {
 		return os.Getpid(), true, nil
 	}
-	who, err := alone.Holder(lockPath(j.file))
+	who, err := lockfile.Holder(lockPath(j.file))
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return 0, false, missing(lockPath(j.file), err)

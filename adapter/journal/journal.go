@@ -28,7 +28,7 @@ import (
 	"github.com/mattn/go-sqlite3"
 	"golang.org/x/sys/unix"
 
-	"accordion/adapter/alone"
+	"accordion/adapter/lockfile"
 )
 
 // applicationID marks a file as ours in SQLite's header ("Acco").
@@ -40,7 +40,7 @@ type Journal struct {
 	file  string  // to which that leads
 	write *sql.DB // one connection; nil when read only
 	read  *sql.DB
-	lock  *alone.Lock // nil when read only
+	lock  *lockfile.Lock // nil when read only
 	put   statements
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"accordion/adapter/hosts"
+	"accordion/adapter/hostfile"
 	"accordion/core"
 	"accordion/core/hostlist"
 	"accordion/shim/wire"
@@ -116,7 +116,7 @@ func (r *Job) Hosts(nodes []string, step, generation int) string {
 	if step > 0 {
 		from = r.Promise[step-1]
 	}
-	return hosts.File{
+	return hostfile.File{
 		Generation: generation, Step: step + 1, Steps: len(r.EP()), From: from, Until: r.Promise[step], Nodes: nodes, Parts: r.Parts,
 	}.Text()
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"accordion/adapter"
-	"accordion/adapter/delegate"
-	"accordion/adapter/launchers"
+	"accordion/adapter/delegated/loop"
+	"accordion/adapter/delegated/server"
 )
 
 // states are all that an application may be in, as launchers are told it: one that none is in is shown as 0.
@@ -26,8 +26,8 @@ type Applications struct {
 }
 
 var (
-	_ delegate.Meter  = (*Applications)(nil)
-	_ launchers.Meter = (*Applications)(nil)
+	_ loop.Meter   = (*Applications)(nil)
+	_ server.Meter = (*Applications)(nil)
 )
 
 // NewApplications makes one that nothing was counted in yet. clusters are those whose names are known already.
@@ -64,23 +64,23 @@ func NewApplications(clusters ...string) *Applications {
 	return a
 }
 
-// Passed implements delegate.Meter.
+// Passed implements loop.Meter.
 func (a *Applications) Passed(took time.Duration) { a.pass.Observe(took.Seconds()) }
 
-// Applications implements delegate.Meter.
+// Applications implements loop.Meter.
 func (a *Applications) Applications(byState map[string]int) {
 	for _, state := range states {
 		a.states.WithLabelValues(state).Set(float64(byState[state]))
 	}
 }
 
-// FailedPreparation implements delegate.Meter.
+// FailedPreparation implements loop.Meter.
 func (a *Applications) FailedPreparation(cluster, why string) {
 	a.failures.WithLabelValues(cluster, reasonIn(why)).Inc()
 }
 
-// Frame implements launchers.Meter.
-func (a *Applications) Frame(d launchers.Direction, typ string, bytes int) {
+// Frame implements server.Meter.
+func (a *Applications) Frame(d server.Direction, typ string, bytes int) {
 	if typ == "" {
 		typ = "none"
 	}

@@ -1,7 +1,7 @@
 // Package metrics counts what the sidecar does, for Prometheus.
 //
-// It is the one place that knows Prometheus: a cluster's loop speaks to it through act.Meter, that of applications through delegate.Meter
-// and launchers.Meter. It keeps nothing over a restart; the journal does.
+// It is the one place that knows Prometheus: a cluster's loop speaks to it through actions.Meter, that of applications through loop.Meter
+// and server.Meter. It keeps nothing over a restart; the journal does.
 //
 //	m := metrics.New(time.Now)
 //	loop := sidecar.New(sidecar.Options{Meter: m, …})
@@ -23,7 +23,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/connlimit"
 	"accordion/adapter/managed"
 	"accordion/core"
@@ -39,7 +39,7 @@ var (
 	reasons = []string{"busy", "gone", "limit", "trap", "frozen", "timeout", "other"}
 )
 
-// Metrics is an act.Meter that Prometheus can read. New makes it.
+// Metrics is an actions.Meter that Prometheus can read. New makes it.
 type Metrics struct {
 	registry *prometheus.Registry
 	now      func() time.Time
@@ -58,7 +58,7 @@ type Metrics struct {
 	waiting  prometheus.Gauge
 }
 
-var _ act.Meter = (*Metrics)(nil)
+var _ actions.Meter = (*Metrics)(nil)
 
 // New makes metrics that nothing was counted in yet. now is the sidecar's clock.
 func New(now func() time.Time) *Metrics {
@@ -126,7 +126,7 @@ func New(now func() time.Time) *Metrics {
 	}
 	m.lateness.WithLabelValues("none")
 	m.broken.WithLabelValues(string(managed.LostNode))
-	for _, limit := range act.Limits {
+	for _, limit := range actions.Limits {
 		m.limited.WithLabelValues(limit)
 	}
 	m.knows("observe")
@@ -151,7 +151,7 @@ func (m *Metrics) age() float64 {
 	return m.now().Sub(time.Unix(0, read)).Seconds()
 }
 
-// Cycle implements act.Meter.
+// Cycle implements actions.Meter.
 func (m *Metrics) Cycle(took time.Duration, read time.Time, jobs map[string]int, waiting int) {
 	m.cycle.Observe(took.Seconds())
 	m.read.Store(read.UnixNano())
@@ -168,7 +168,7 @@ func (m *Metrics) knows(verb string) {
 	}
 }
 
-// Call implements act.Meter.
+// Call implements actions.Meter.
 func (m *Metrics) Call(verb string, took time.Duration, err error) {
 	m.knows(verb)
 	m.call.WithLabelValues(verb).Observe(took.Seconds())
@@ -196,7 +196,7 @@ func reason(err error) string {
 	return "other"
 }
 
-// Grew implements act.Meter.
+// Grew implements actions.Meter.
 func (m *Metrics) Grew(late time.Duration, cause string) {
 	if cause == "" {
 		cause = "none"
@@ -204,23 +204,23 @@ func (m *Metrics) Grew(late time.Duration, cause string) {
 	m.lateness.WithLabelValues(cause).Observe(late.Seconds())
 }
 
-// Broke implements act.Meter.
+// Broke implements actions.Meter.
 func (m *Metrics) Broke(cause string) { m.broken.WithLabelValues(cause).Inc() }
 
-// Spared implements act.Meter.
+// Spared implements actions.Meter.
 func (m *Metrics) Spared(nodeSeconds int64) {
 	if nodeSeconds > 0 { // a counter never goes down
 		m.spared.Add(float64(nodeSeconds))
 	}
 }
 
-// Unused implements act.Meter.
+// Unused implements actions.Meter.
 func (m *Metrics) Unused(nodeSeconds core.Time, over int) {
 	m.unused.Add(float64(max(nodeSeconds, 0)))
 	m.over.Set(float64(over))
 }
 
-// Limited implements act.Meter.
+// Limited implements actions.Meter.
 func (m *Metrics) Limited(limit string) { m.limited.WithLabelValues(limit).Inc() }
 
 // Handler answers GET /metrics in Prometheus' text form, and everything else with 404.

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"accordion/adapter"
+	"accordion/adapter/delegated"
 	"accordion/adapter/managed"
-	"accordion/adapter/part"
 	"accordion/core"
 	"accordion/core/delegate"
 	"accordion/core/place"
@@ -73,7 +73,7 @@ func (v *World) windows(claims []place.Claim) []delegate.Window {
 		slices.SortFunc(all, func(a, b place.Claim) int { return cmp.Compare(a.From, b.From) })
 		from := v.Now
 		if v.Snapshot.Nodes[n].Asleep {
-			from, gaps = part.HalfMinute(v.Now), true
+			from, gaps = delegated.HalfMinute(v.Now), true
 		}
 		for _, c := range all {
 			if c.From > from {
@@ -129,7 +129,7 @@ func (v *World) quietClaims() []place.Claim {
 		g := v.guards[c.Node]
 		overdue := g.from == v.Now && c.To == g.to // past its limit
 		if c.From == v.Now && (c.To <= soon || overdue) {
-			c.To = part.HalfMinute(v.Now)
+			c.To = delegated.HalfMinute(v.Now)
 		}
 		busy.add(c.Node, c.From, c.To)
 	}
@@ -142,7 +142,7 @@ func (v *World) quietly(r *managed.Job) core.EP {
 	if ep[0].Duration > settling || r.NextNodes != nil || len(ep) != len(r.Promise)-r.Current() {
 		return ep
 	}
-	from := part.HalfMinute(v.Now)
+	from := delegated.HalfMinute(v.Now)
 	ep[0].Duration = from - v.Now
 	for k := 1; k < len(ep); k++ {
 		i := r.Current() + k

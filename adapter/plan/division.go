@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"accordion/adapter"
-	"accordion/adapter/kinds"
 	"accordion/adapter/managed"
 	"accordion/adapter/view"
 	"accordion/core/place"
@@ -13,10 +12,10 @@ import (
 
 // needs is the kinds that a managed job needs together, for none of its machines has nodes enough; nil where one has, and where
 // a job before it runs on a part of them only: that one comes first.
-func needs(d *kinds.Division, w Waiter, before []Waiter) []*kinds.Kind {
+func needs(d *division, w Waiter, before []Waiter) []*nodeClass {
 	together := d.Together(w.Seen.Kinds, w.fewest())
 	for _, other := range before {
-		if other.Managed != nil && other.Seen.Kinds != nil && slices.ContainsFunc(together, func(k *kinds.Kind) bool { return !slices.Contains(other.Seen.Kinds, k.Name) }) {
+		if other.Managed != nil && other.Seen.Kinds != nil && slices.ContainsFunc(together, func(k *nodeClass) bool { return !slices.Contains(other.Seen.Kinds, k.Name) }) {
 			return nil
 		}
 	}
@@ -24,7 +23,7 @@ func needs(d *kinds.Division, w Waiter, before []Waiter) []*kinds.Kind {
 }
 
 // parts is the sight, divided so: the whole of it where nobody tells its nodes apart.
-func (v *World) parts(d *kinds.Division) []*machine {
+func (v *World) parts(d *division) []*machine {
 	groups := d.Machines()
 	all := make([]*machine, len(groups))
 	for i, group := range groups {
@@ -84,7 +83,7 @@ func (v *World) Impossible(r *managed.Job) string {
 	if why := v.Settings.Limits.TooShort(r); why != "" {
 		return why
 	}
-	d := kinds.New(v.Snapshot.Nodes)
+	d := newDivision(v.Snapshot.Nodes)
 	barred := 0
 	for _, ep := range r.Choices {
 		if !r.Seen.Most.Allows(ep.Peak()) {

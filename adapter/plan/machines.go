@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"accordion/adapter/kinds"
 	"accordion/adapter/managed"
 	"accordion/core"
 	"accordion/core/adapt"
@@ -31,7 +30,7 @@ type machine struct {
 
 // machines divides the pool.
 func (v *World) machines() []*machine {
-	d := kinds.New(v.Snapshot.Nodes)
+	d := newDivision(v.Snapshot.Nodes)
 	for _, w := range v.Queue {
 		d.TellApart(w.Seen.Kinds)
 	}

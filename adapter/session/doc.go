@@ -16,7 +16,7 @@
 // A session is one connection, one request, one reply. The server knows frames, credentials, deadlines and bounds; it
 // does not know jobs: whether a user may speak for one is the loop's decision, because the loop knows whose they are.
 //
-// A connection whose first frame is of version 2 is a launcher's, and handed as it is to Options.Launchers (adapter/launchers): who asks
+// A connection whose first frame is of version 2 is a launcher's, and handed as it is to Options.Launchers (adapter/delegated/server): who asks
 // and the bounds on sessions are the same.
 //
 // On the socket the kernel tells who asks. On TCP munge does (package seal), and a host that vanishes frees its sessions

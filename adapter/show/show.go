@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
 	"accordion/adapter/view"
@@ -26,8 +26,8 @@ const heartbeat = 15 * time.Second
 
 // Show is what people are shown and told of one cluster: it remembers what it showed last.
 type Show struct {
-	Journal  act.Journal
-	Meter    act.Meter
+	Journal  actions.Journal
+	Meter    actions.Meter
 	Clock    adapter.Clock
 	Settings managed.Settings
 	// Event tells what happened to a job.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
 	"accordion/adapter/view"
@@ -23,7 +23,7 @@ const t0 core.Time = 1_000_000
 type stage struct {
 	*Show
 	*testing.T
-	act.Deaf
+	actions.Deaf
 	v      *plan.World
 	at     time.Time // the clock
 	events []string  // JOB KIND: TEXT
@@ -43,7 +43,7 @@ func (s *stage) Spared(n int64)                       { s.spared += n }
 
 // A paper is a journal in which only what is shown is written.
 type paper struct {
-	act.Journal
+	actions.Journal
 	stage *stage
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/decide"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
@@ -30,8 +30,8 @@ func TestTasksOfAnArrayAreLaunchedInTheOrderOfTheirStarts(t *testing.T) {
 		begin := func(r *managed.Job, prepares time.Duration, err error) {
 			c.begin(t.Context(), r, &decide.Operation{
 				Verb: "start", Starts: true,
-				Acts:   func(context.Context, *act.Acts) error { time.Sleep(prepares); return err },
-				Launch: func(context.Context, *act.Acts) error { launched <- r.ID; return nil },
+				Acts:   func(context.Context, *actions.Acts) error { time.Sleep(prepares); return err },
+				Launch: func(context.Context, *actions.Acts) error { launched <- r.ID; return nil },
 			})
 		}
 		begin(taskOf(50, 51), 2*time.Second, nil)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
@@ -31,7 +31,7 @@ func crowded(b testing.TB, size size) *Sidecar {
 }
 
 // crowdedOn is crowded with another journal.
-func crowdedOn(b testing.TB, size size, j act.Journal) *Sidecar {
+func crowdedOn(b testing.TB, size size, j actions.Journal) *Sidecar {
 	s := New(Options{Journal: j, Settings: managed.Settings{
 		Cluster: "crowd", Interval: time.Second, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 60, Round: 45,
 		Overrun: managed.Overrun{Share: 0.1, Least: 30}, Deadline: time.Second,
@@ -119,7 +119,7 @@ func TestACycleOfACrowdedClusterFitsItsBound(t *testing.T) {
 }
 
 // mute is a journal that keeps nothing, for sizes at which a disk would be measured.
-type mute struct{ act.Journal }
+type mute struct{ actions.Journal }
 
 func (mute) Put(journal.Record, ...journal.Event) error { return nil }
 func (mute) Event(journal.Event) error                  { return nil }

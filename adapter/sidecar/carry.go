@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/decide"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
@@ -82,7 +82,7 @@ func (s *Sidecar) concludeAll(c conclusion) error {
 
 // conclude takes in how acts ended.
 func (s *Sidecar) conclude(c conclusion) error {
-	if broken := act.Broken(c.err); broken != nil {
+	if broken := actions.Broken(c.err); broken != nil {
 		return broken
 	}
 	r, op := c.job, c.operation

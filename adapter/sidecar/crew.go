@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/decide"
 	"accordion/adapter/managed"
 	"accordion/core"
@@ -14,7 +14,7 @@ import (
 // crew is what is under way beside the loop. Whatever ends there is told to the loop, which waits for all of it before it ends.
 type crew struct {
 	sync.WaitGroup
-	acts     *act.Acts
+	acts     *actions.Acts
 	finished chan conclusion
 	resizes  int                          // under way
 	launches map[core.JobID]chan struct{} // of each array the launch of the task that was started last: closed when it was tried

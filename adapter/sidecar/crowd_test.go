@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/embedded"
 	"accordion/adapter/journal"
 	"accordion/slurm/client"
@@ -82,7 +82,7 @@ func (r *rationed) Shrink(ctx context.Context, k adapter.Key, keep []string) err
 
 // slate is a journal in memory whose writes take as long as on a disk.
 type slate struct {
-	act.Journal
+	actions.Journal
 	mu   sync.Mutex
 	last int64
 	seen func(e journal.Event)
@@ -143,7 +143,7 @@ func nextTo(t *testing.T, c crowd, after time.Duration) (l lateness) {
 		r := &rationed{BatchSystem: w.System, pace: client.New(client.Config{Timeout: time.Second, AtOnce: 6, Clients: 60}).Pace}
 		w.outer = r
 		var ours sync.Map
-		w.pen = func(j act.Journal) act.Journal {
+		w.pen = func(j actions.Journal) actions.Journal {
 			return &slate{Journal: j, seen: func(e journal.Event) {
 				late, is := e.Fields["lateness"].(float64)
 				if _, mine := ours.Load(e.Job); !mine || !is {

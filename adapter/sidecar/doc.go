@@ -18,7 +18,7 @@
 //	nodes         since when each node is idle, lost or away; nudges and wakes
 //	reservations  what was done to each
 //	strays        left-over expanders
-//	parts         parts of applications, by orders (adapter/orders)
+//	parts         parts of applications, by orders (adapter/delegated/orders)
 //	rhythm        when to read, and when to wake
 //	clock         a clock that is set
 //

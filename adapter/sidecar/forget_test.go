@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
 	"accordion/adapter/usage"
@@ -17,7 +17,7 @@ import (
 
 // brief is a journal that takes so many writes: its sidecar dies at the next.
 type brief struct {
-	act.Journal
+	actions.Journal
 	writes    int
 	events    []string
 	forgotten bool

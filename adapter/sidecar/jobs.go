@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/decide"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
@@ -23,7 +23,7 @@ import (
 type jobs struct {
 	notes    *notes
 	readings *readings
-	meter    act.Meter
+	meter    actions.Meter
 	settings managed.Settings
 
 	launchers bool // applications are served, whose parts these are not

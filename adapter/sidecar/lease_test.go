@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/lease"
+	"accordion/adapter/sidecar"
 )
 
 // doubtful is a batch system's lease that at times cannot be had.
@@ -45,7 +45,7 @@ func leased(t *testing.T, story func(w *world, d *doubtful)) {
 	inWorld(t, slurmish, func(w *world) {
 		w.halt()
 		d := &doubtful{Leaser: w.System}
-		w.lease = lease.Lease{Leaser: d, Claim: claim("ours")}
+		w.lease = sidecar.Lease{Leaser: d, Claim: claim("ours")}
 		w.serve()
 		story(w, d)
 	})
@@ -65,7 +65,7 @@ func (w *world) endsLeased(other string) {
 	if err := w.journal.Close(); err != nil {
 		w.t.Error(err)
 	}
-	w.lease = lease.Lease{}
+	w.lease = sidecar.Lease{}
 	w.serve()
 }
 

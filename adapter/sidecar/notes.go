@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/decide"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
@@ -17,7 +17,7 @@ import (
 
 // notes is what is written down of all that happens: into the journal, and into the log for operators.
 type notes struct {
-	journal act.Journal
+	journal actions.Journal
 	logger  hclog.Logger
 	clock   adapter.Clock
 	cluster string

@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"accordion/adapter"
+	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/orders"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
-	"accordion/adapter/orders"
-	"accordion/adapter/part"
 	"accordion/adapter/plan"
 	"accordion/core"
 )
@@ -19,7 +19,7 @@ type parts struct {
 }
 
 // newParts has the orders of a mailbox carried out; nil: there are none.
-func newParts(s *Sidecar, m *part.Mailbox) *parts {
+func newParts(s *Sidecar, m *delegated.Mailbox) *parts {
 	if m == nil {
 		return &parts{}
 	}

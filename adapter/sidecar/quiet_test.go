@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/delegate"
+	"accordion/adapter/delegated/loop"
+	"accordion/adapter/delegated/server"
 	"accordion/adapter/embedded"
-	"accordion/adapter/launchers"
 	"accordion/shim/wire/launcher"
 )
 
@@ -19,7 +19,7 @@ import (
 type waiter struct {
 	number uint64
 	said   chan launcher.Message
-	events chan<- launchers.Event
+	events chan<- server.Event
 	seq    int64
 	views  []time.Time // when each came
 	est    int64       // of the newest
@@ -27,8 +27,8 @@ type waiter struct {
 
 func (a *waiter) Number() uint64 { return a.number }
 
-func (a *waiter) User() launchers.User {
-	return launchers.User{Name: fmt.Sprint("u", a.number%5), Cluster: "a"}
+func (a *waiter) User() server.User {
+	return server.User{Name: fmt.Sprint("u", a.number%5), Cluster: "a"}
 }
 
 func (a *waiter) Send(m launcher.Message) { a.said <- m }
@@ -41,7 +41,7 @@ func (a *waiter) Close(m launcher.Message) {
 
 func (a *waiter) say(m launcher.Message) {
 	a.seq++
-	a.events <- launchers.Event{Session: a, Seq: a.seq, Message: m}
+	a.events <- server.Event{Session: a, Seq: a.seq, Message: m}
 }
 
 // run speaks until ctx ends.
@@ -75,18 +75,18 @@ func (a *waiter) run(ctx context.Context, t *testing.T, hosts int, walltime int6
 // launching has so many launchers wait on the world's cluster while it does something, and gives what they were told.
 func (w *world) launching(n int, do func()) (all []*waiter) {
 	w.t.Helper()
-	j, err := delegate.Open(filepath.Join(w.t.TempDir(), "delegate.db"))
+	j, err := loop.Open(filepath.Join(w.t.TempDir(), "delegate.db"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	events := make(chan launchers.Event)
-	loop := delegate.New(delegate.Options{
-		Clusters: []delegate.Cluster{{Name: "a", Speed: 1, Mailbox: w.parts, Embedded: true}}, Events: events, Journal: j, Clock: adapter.Wall{},
-		Settings: delegate.Settings{FairStart: 5 * time.Second, Timer: time.Second, Applications: 200, Answer: 30 * time.Second, Grace: time.Minute, BringUp: 30 * time.Second},
+	events := make(chan server.Event)
+	running := loop.New(loop.Options{
+		Clusters: []loop.Cluster{{Name: "a", Speed: 1, Mailbox: w.parts, Embedded: true}}, Events: events, Journal: j, Clock: adapter.Wall{},
+		Settings: loop.Settings{FairStart: 5 * time.Second, Timer: time.Second, Applications: 200, Answer: 30 * time.Second, Grace: time.Minute, BringUp: 30 * time.Second},
 	})
 	life, end := context.WithCancel(w.t.Context())
 	ended := make(chan error)
-	go func() { ended <- loop.Run(life) }()
+	go func() { ended <- running.Run(life) }()
 	waiting, leave := context.WithCancel(w.t.Context())
 	var left sync.WaitGroup
 	for i := range n {
@@ -111,7 +111,7 @@ func (w *world) launching(n int, do func()) (all []*waiter) {
 // that nobody ends, is one thing to all of them for half a minute.
 func TestAQuietMachineIsQuietToLaunchers(t *testing.T) {
 	const jobs, waiting, minutes = 60, 50, 3
-	delegated(t, embedded.Options{Nodes: 64, Sweep: 24 * time.Hour}, func(w *world) {
+	servingParts(t, embedded.Options{Nodes: 64, Sweep: 24 * time.Hour}, func(w *world) {
 		for range jobs {
 			if _, err := w.Submit(embedded.JobSpec{User: "bob", Nodes: 1, Limit: 60, Runs: 7200}); err != nil {
 				t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
 	"accordion/adapter/usage"
@@ -18,7 +18,7 @@ import (
 )
 
 // willing is a journal that takes everything.
-type willing struct{ act.Journal }
+type willing struct{ actions.Journal }
 
 func (willing) Event(journal.Event) error                  { return nil }
 func (willing) Put(journal.Record, ...journal.Event) error { return nil }

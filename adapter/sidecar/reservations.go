@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/fair"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
@@ -47,7 +47,7 @@ func (s *reservations) tend(ctx context.Context, v *plan.World) {
 	s.tidy()
 	wants, keep := v.Wanted()
 	if s.leftOut == 0 && v.LeftOut > 0 {
-		s.jobs.meter.Limited(act.LimitReservations)
+		s.jobs.meter.Limited(actions.LimitReservations)
 	}
 	s.leftOut = v.LeftOut
 	wants = s.parts.wanted(v.Now, s.ours(), wants, keep)

@@ -9,13 +9,11 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/decide"
+	"accordion/adapter/delegated"
 	"accordion/adapter/fair"
-	"accordion/adapter/gate"
-	"accordion/adapter/lease"
 	"accordion/adapter/managed"
-	"accordion/adapter/part"
 	"accordion/adapter/plan"
 	"accordion/adapter/session"
 	"accordion/adapter/show"
@@ -27,13 +25,13 @@ import (
 // Options are what a Sidecar is made of.
 type Options struct {
 	System   adapter.BatchSystem
-	Journal  act.Journal
+	Journal  actions.Journal
 	Calls    <-chan session.Call // from the jobs' shims; nil: none will come
 	Clock    adapter.Clock       // nil: the wall clock
 	Log      hclog.Logger        // nil: no log
-	Meter    act.Meter           // nil: nothing is counted
-	Lease    lease.Lease         // without a Leaser nobody else can serve the batch system
-	Parts    *part.Mailbox       // from the loop of applications, and to it; nil: there is none
+	Meter    actions.Meter       // nil: nothing is counted
+	Lease    Lease               // without a Leaser nobody else can serve the batch system
+	Parts    *delegated.Mailbox  // from the loop of applications, and to it; nil: there is none
 	Audience show.Audience       // who looks at it in a browser; nil: nobody
 	Settings managed.Settings
 }
@@ -45,13 +43,13 @@ type Sidecar struct {
 	changes  <-chan struct{} // from a Herald; nil: it tells nothing
 	asked    chan struct{}   // whether the loop is alive
 	resets   chan reset
-	meter    act.Meter
+	meter    actions.Meter
 	show     *show.Show
 
 	ticks        ticks
 	notes        *notes
 	crew         *crew
-	lease        *lease.Keeper
+	lease        *leaseKeeper
 	readings     *readings
 	jobs         *jobs
 	nodes        *nodes
@@ -63,7 +61,7 @@ type Sidecar struct {
 	turns        *turns
 	tasks        taskOrder
 	outages      *outages
-	gate         *gate.Keeper
+	gate         *gateKeeper
 }
 
 // New makes a sidecar. It does nothing until Run.
@@ -75,19 +73,19 @@ func New(o Options) *Sidecar {
 		o.Log = hclog.NewNullLogger()
 	}
 	if o.Meter == nil {
-		o.Meter = act.Deaf{}
+		o.Meter = actions.Deaf{}
 	}
 	s := &Sidecar{settings: o.Settings, calls: o.Calls, asked: make(chan struct{}), resets: make(chan reset), meter: o.Meter, ticks: ticks{clock: o.Clock}}
 	if herald, ok := o.System.(adapter.Herald); ok {
 		s.changes = herald.Changes()
 	}
-	acts := &act.Acts{
+	acts := &actions.Acts{
 		System: o.System, Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Log: o.Log, Cluster: o.Settings.Cluster, Deadline: o.Settings.Deadline,
 		Gate: fair.NewGate(actsAtOnce, 2, o.Clock.Now),
 	}
 	s.notes = &notes{journal: o.Journal, logger: o.Log, clock: o.Clock, cluster: o.Settings.Cluster, told: map[adapter.Key]string{}}
 	s.crew = &crew{acts: acts, finished: make(chan conclusion, 64)}
-	s.lease = lease.New(o.Lease, s.notes, o.Clock, o.Settings.Deadline, s.crew.Go)
+	s.lease = newLease(o.Lease, s.notes, o.Clock, o.Settings.Deadline, s.crew.Go)
 	acts.Term = s.lease.Term
 	s.readings = &readings{notes: s.notes, crew: s.crew, arrived: make(chan reading, 1), told: map[string]bool{}}
 	s.jobs = &jobs{notes: s.notes, readings: s.readings, meter: o.Meter, settings: o.Settings, launchers: o.Parts != nil, records: map[adapter.Key]*managed.Job{}, usage: usage.New(o.Settings.Unused.HalfLife, nil)}
@@ -104,7 +102,7 @@ func New(o Options) *Sidecar {
 	s.turns = &turns{clock: o.Clock}
 	s.turns.pacer, _ = o.System.(adapter.Pacer)
 	s.reservations.parts, s.reservations.turns = s.parts, s.turns
-	s.gate = gate.New(acts, o.Settings.All, o.Clock, s.crew.beside)
+	s.gate = newGate(acts, o.Settings.All, o.Clock, s.crew.beside)
 	s.rhythm = &rhythm{notes: s.notes, readings: s.readings, jobs: s.jobs, parts: s.parts, turns: s.turns, settings: o.Settings}
 	s.standstill = &standstill{clock: o.Clock, jobs: s.jobs}
 	s.outages = &outages{notes: s.notes}

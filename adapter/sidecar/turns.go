@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/decide"
 	"accordion/adapter/fair"
 	"accordion/adapter/managed"
@@ -75,7 +75,7 @@ func (t *turns) take(ctx context.Context, op *decide.Operation, refused map[fair
 	}
 	if t.pacer != nil {
 		if why := refused[fair.Of(ctx)]; why != "" {
-			return ctx, decide.Decision{Waits: why, Obstacle: managed.Turn, Limit: act.LimitClients}
+			return ctx, decide.Decision{Waits: why, Obstacle: managed.Turn, Limit: actions.LimitClients}
 		}
 		admitted, done, later, why := t.pacer.TryAdmit(ctx, op.Uses...)
 		if later > 0 {
@@ -83,11 +83,11 @@ func (t *turns) take(ctx context.Context, op *decide.Operation, refused map[fair
 			if again := t.clock.Now().Add(later); t.again.IsZero() || again.Before(t.again) {
 				t.again = again
 			}
-			return ctx, decide.Decision{Waits: why, Obstacle: managed.Turn, Limit: act.LimitClients}
+			return ctx, decide.Decision{Waits: why, Obstacle: managed.Turn, Limit: actions.LimitClients}
 		}
 		ctx = admitted
 		acts := op.Acts
-		op.Acts = func(ctx context.Context, a *act.Acts) error {
+		op.Acts = func(ctx context.Context, a *actions.Acts) error {
 			defer done()
 			return acts(ctx, a)
 		}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/delegated"
 	"accordion/adapter/embedded"
-	"accordion/adapter/part"
 	"accordion/core"
 )
 
@@ -100,7 +100,7 @@ func TestPoweredDownNodesAreWokenAheadOfTheStepThatNeedsThem(t *testing.T) {
 
 // A pass counts on nodes that are up now, and those that sleep are woken for parts as for jobs.
 func TestPoweredDownNodesAreWokenForPartsOfApplications(t *testing.T) {
-	delegated(t, embedded.Options{Nodes: 4}, func(w *world) {
+	servingParts(t, embedded.Options{Nodes: 4}, func(w *world) {
 		w.halt()
 		system := &sleepy{BatchSystem: w.System, boot: 40, up: "n3", woken: map[string]time.Time{}}
 		w.outer = system
@@ -116,17 +116,17 @@ func TestPoweredDownNodesAreWokenForPartsOfApplications(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := part.Order{Application: 7, Job: key.ID, User: "ada", Want: part.Prepare, Try: 1, Rank: w.second(), Hosts: 1, Walltime: 100, Limit: 150, At: w.second()}
-		if one := w.order(o, part.Prepared); len(one.Nodes) != 1 || one.Nodes[0] != "n3" {
+		o := delegated.Order{Application: 7, Job: key.ID, User: "ada", Want: delegated.Prepare, Try: 1, Rank: w.second(), Hosts: 1, Walltime: 100, Limit: 150, At: w.second()}
+		if one := w.order(o, delegated.Prepared); len(one.Nodes) != 1 || one.Nodes[0] != "n3" {
 			t.Errorf("prepared on %v, and n3 is up", one.Nodes)
 		}
-		o.Want = part.Drop
-		w.order(o, part.Waiting)
-		o.Want, o.Hosts = part.Wait, 2
+		o.Want = delegated.Drop
+		w.order(o, delegated.Waiting)
+		o.Want, o.Hosts = delegated.Wait, 2
 		starts := false
 		for asked := w.second(); !starts && w.second() <= asked+60; time.Sleep(time.Second) {
 			o.At, starts = w.passes(2, 100)
-			w.parts.Order([]part.Order{o})
+			w.parts.Order([]delegated.Order{o})
 		}
 		if !starts {
 			t.Error("a minute later no pass starts it")
@@ -134,8 +134,8 @@ func TestPoweredDownNodesAreWokenForPartsOfApplications(t *testing.T) {
 		if len(system.woken) != 1 {
 			t.Errorf("woken: %v, want one node beside the one that is up", system.woken)
 		}
-		o.Want, o.Try = part.Prepare, 2
-		w.order(o, part.Prepared)
+		o.Want, o.Try = delegated.Prepare, 2
+		w.order(o, delegated.Prepared)
 		w.parts.Order(nil)
 		_ = w.Cancel(key)
 		time.Sleep(2 * time.Minute)

@@ -13,11 +13,10 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
+	"accordion/adapter/delegated"
 	"accordion/adapter/embedded"
 	"accordion/adapter/journal"
-	"accordion/adapter/lease"
-	"accordion/adapter/part"
 	"accordion/adapter/session"
 	"accordion/adapter/show"
 	"accordion/core"
@@ -40,14 +39,14 @@ type world struct {
 	path     string // of the journal
 	calls    chan session.Call
 	mortal   *mortal
-	clock    adapter.Clock                 // of the sidecar; nil: the bubble's
-	meter    act.Meter                     // nil: nothing is counted
-	outer    adapter.BatchSystem           // what the sidecar is given instead; nil: mortal
-	log      hclog.Logger                  // nil: nowhere
-	parts    *part.Mailbox                 // nil: no applications
-	audience show.Audience                 // nil: nobody looks
-	lease    lease.Lease                   // the zero one: there is none
-	pen      func(act.Journal) act.Journal // what the next sidecar writes with; nil: the journal itself
+	clock    adapter.Clock                         // of the sidecar; nil: the bubble's
+	meter    actions.Meter                         // nil: nothing is counted
+	outer    adapter.BatchSystem                   // what the sidecar is given instead; nil: mortal
+	log      hclog.Logger                          // nil: nowhere
+	parts    *delegated.Mailbox                    // nil: no applications
+	audience show.Audience                         // nil: nobody looks
+	lease    sidecar.Lease                         // the zero one: there is none
+	pen      func(actions.Journal) actions.Journal // what the next sidecar writes with; nil: the journal itself
 
 	sidecar *sidecar.Sidecar
 	journal *journal.Journal
@@ -102,7 +101,7 @@ func (w *world) serve() {
 	if w.outer != nil {
 		system = w.outer
 	}
-	var pen act.Journal = j
+	var pen actions.Journal = j
 	if w.pen != nil {
 		pen = w.pen(j)
 	}

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/journal"
 )
 
 // drying is a pen that dries up: of what is remembered and what happened it writes so many, and nothing after that.
 type drying struct {
-	act.Journal
+	actions.Journal
 	left int
 	dry  chan struct{} // closed then: the sidecar is dead
 }
@@ -50,7 +50,7 @@ func TestAStartAGrowthAndAShrinkAreToldOnceWhereverTheSidecarDies(t *testing.T) 
 			inWorld(t, slurmish, func(w *world) {
 				w.halt()
 				d := &drying{left: at}
-				w.pen = func(j act.Journal) act.Journal { d.Journal, d.dry = j, w.mortal.dead; return d }
+				w.pen = func(j actions.Journal) actions.Journal { d.Journal, d.dry = j, w.mortal.dead; return d }
 				w.serve()
 				w.pen = nil
 				job := w.evolving("2x20s,5x20s,3x20s")

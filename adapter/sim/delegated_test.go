@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/part"
+	"accordion/adapter/delegated"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
 )
@@ -19,7 +19,7 @@ func TestApplicationsOverTwoClusters(t *testing.T) {
 	var all tally
 	everySeed(shares(), func(i int) {
 		seed := *fromFlag + uint64(i)
-		for _, w := range delegated(t, seed, false, &all) {
+		for _, w := range overTwoClusters(t, seed, false, &all) {
 			t.Errorf("seed %d: %s", seed, w)
 		}
 	})
@@ -31,20 +31,20 @@ func TestApplication(t *testing.T) {
 	if *partSeedFlag == 0 {
 		t.Skip("tells one story in full: give its seed with -accordion.partseed=N")
 	}
-	for _, w := range delegated(t, *partSeedFlag, true, &tally{}) {
+	for _, w := range overTwoClusters(t, *partSeedFlag, true, &tally{}) {
 		t.Error(w)
 	}
 }
 
-// delegated lets the story of both clusters happen, with applications over both.
-func delegated(t *testing.T, seed uint64, tracing bool, all *tally) (wrong []string) {
+// overTwoClusters lets the story of both clusters happen, with applications over both.
+func overTwoClusters(t *testing.T, seed uint64, tracing bool, all *tally) (wrong []string) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newTeller(seed, 0xde1f)
 		r.brief = true
 		d := &desk{dice: dice(seed), tally: all, begin: time.Now(), records: map[int64][]byte{}, peers: map[uint64]*cable{}, in: make(chan func(), 100), ended: make(chan struct{}), stood: map[stood]bool{}, forged: map[stood]adapter.Key{}, ranks: map[int64]core.Time{}, makes: r.IntN(3) - 1}
 		for c := range 2 {
 			w := newWorld(shared(seed, c), tracing)
-			w.parts = part.NewMailbox()
+			w.parts = delegated.NewMailbox()
 			var err error
 			if w.system, err = w.machine(); err != nil {
 				t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/applications"
-	"accordion/adapter/part"
+	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/apps"
 	"accordion/adapter/view"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
@@ -32,8 +32,8 @@ type desk struct {
 	begin     time.Time
 	clusters  []*world
 	makes     int // the cluster that makes its parts itself; below 0: none
-	machine   *applications.Machine
-	boards    [2]*part.Board
+	machine   *apps.Machine
+	boards    [2]*delegated.Board
 	records   map[int64][]byte // its journal
 	peers     map[uint64]*cable
 	last      uint64
@@ -64,9 +64,9 @@ type stood struct {
 	job     core.JobID
 }
 
-func (d *desk) names() (all []applications.Cluster) {
+func (d *desk) names() (all []apps.Cluster) {
 	for c := range d.clusters {
-		all = append(all, applications.Cluster{Name: clusterName(c), Speed: 1, Embedded: c == d.makes})
+		all = append(all, apps.Cluster{Name: clusterName(c), Speed: 1, Embedded: c == d.makes})
 	}
 	return all
 }
@@ -81,19 +81,19 @@ func (d *desk) note(format string, args ...any) {
 
 // start makes the machine of what its journal has.
 func (d *desk) start() {
-	var all []applications.Record
+	var all []apps.Record
 	for id, data := range d.records {
-		all = append(all, applications.Record{ID: id, Data: data})
+		all = append(all, apps.Record{ID: id, Data: data})
 	}
-	slices.SortFunc(all, func(a, b applications.Record) int { return int(a.ID - b.ID) })
-	m, err := applications.New(time.Now().Unix(), d.names(), nil, applications.Settings{
+	slices.SortFunc(all, func(a, b apps.Record) int { return int(a.ID - b.ID) })
+	m, err := apps.New(time.Now().Unix(), d.names(), nil, apps.Settings{
 		FairStart: 5, Timer: 1, Answer: answer, Grace: grace, BringUp: bringUp, Guard: 30, Applications: 20, Pace: 1,
 	}, all)
 	if err != nil {
 		d.clusters[0].blame("the loop of applications does not begin: %v", err)
 		return
 	}
-	d.machine, d.boards = m, [2]*part.Board{}
+	d.machine, d.boards = m, [2]*delegated.Board{}
 }
 
 // run serves until all users have gone and nothing is left of their applications.
@@ -107,7 +107,7 @@ func (d *desk) run(over <-chan struct{}) {
 		for c, w := range d.clusters {
 			if b := w.parts.Board(); b != nil && b != d.boards[c] {
 				d.boards[c] = b
-				d.machine.Step(time.Now().Unix(), applications.Shown{Cluster: c, Board: b})
+				d.machine.Step(time.Now().Unix(), apps.Shown{Cluster: c, Board: b})
 			}
 		}
 		d.carry() // all that came before a pass is in the journal
@@ -252,8 +252,8 @@ func (d *desk) judgeGo(id int64) {
 }
 
 // judgeRank: an application keeps its rank, whoever was killed.
-func (d *desk) judgeRank(r applications.Record) {
-	var a struct { // of application.Application
+func (d *desk) judgeRank(r apps.Record) {
+	var a struct { // of apps.Application
 		Rank core.Time `json:"rank"`
 	}
 	if json.Unmarshal(r.Data, &a) != nil || a.Rank == 0 {
@@ -305,7 +305,7 @@ func (d *desk) send(p *cable, x launcher.Message) int64 {
 		if _, ready := x.(*launcher.Ready); ready {
 			d.stood[p.part] = true
 		}
-		d.machine.Step(time.Now().Unix(), applications.Heard{Session: p.id, User: p.user.name, Seq: seq, Message: x})
+		d.machine.Step(time.Now().Unix(), apps.Heard{Session: p.id, User: p.user.name, Seq: seq, Message: x})
 	})
 	return seq
 }
@@ -315,7 +315,7 @@ func (d *desk) hangUp(p *cable) {
 	d.tell(func() {
 		if d.peers[p.id] != nil {
 			delete(d.peers, p.id)
-			d.machine.Step(time.Now().Unix(), applications.Left{Session: p.id})
+			d.machine.Step(time.Now().Unix(), apps.Left{Session: p.id})
 		}
 	})
 }

@@ -33,7 +33,7 @@ type kind struct {
 func kinds() []kind {
 	return []kind{
 		{"TestSeeds", 1, func(t *testing.T, seed uint64) []string { return try(t, tell(seed)) }},
-		{"TestApplicationsOverTwoClusters", 1, func(t *testing.T, seed uint64) []string { return delegated(t, seed, false, &tally{}) }},
+		{"TestApplicationsOverTwoClusters", 1, func(t *testing.T, seed uint64) []string { return overTwoClusters(t, seed, false, &tally{}) }},
 		{"TestPartsOfApplications", 10, func(t *testing.T, seed uint64) []string { return together(t, both(seed), false, &tally{}) }},
 		{"TestTwoSidecarsNeverActInTheSameLease", 40, func(t *testing.T, seed uint64) []string { return rivals(t, seed, true).wrong }},
 	}

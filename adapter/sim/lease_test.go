@@ -11,10 +11,9 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/embedded"
 	"accordion/adapter/journal"
-	"accordion/adapter/lease"
 	"accordion/adapter/managed"
 	"accordion/adapter/sidecar"
 	"accordion/core/queue"
@@ -181,7 +180,7 @@ func (d *duel) serve(ctx context.Context, name string, nth int, clock adapter.Cl
 		Deadline: deadline, Silent: managed.Silent{Notice: 5, Signal: "B:URG"},
 	}}
 	if d.leased {
-		o.Lease = lease.Lease{Leaser: way, Claim: adapter.Claim{Holder: adapter.Holder{ID: name, Host: name}, Length: d.length, Over: over}}
+		o.Lease = sidecar.Lease{Leaser: way, Claim: adapter.Claim{Holder: adapter.Holder{ID: name, Host: name}, Length: d.length, Over: over}}
 	}
 	err := sidecar.New(o).Run(ctx)
 	if other := (*adapter.Leased)(nil); err != nil && !errors.As(err, &other) && !l.over() {
@@ -208,7 +207,7 @@ func (c *drifting) After(d time.Duration) <-chan time.Time {
 
 // stalling is a journal on a disk that hangs at times; nothing is written after its sidecar's death.
 type stalling struct {
-	act.Journal
+	actions.Journal
 	way rival
 }
 

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/journal"
 )
 
@@ -28,7 +28,7 @@ type memory struct {
 
 // book is a journal that can be read: *journal.Journal, or memory.
 type book interface {
-	act.Journal
+	actions.Journal
 	Entries(since int64) iter.Seq2[journal.Entry, error]
 }
 
@@ -195,7 +195,7 @@ var errKilled = errors.New("killed")
 
 // pen is the way of one sidecar to the journal. A write takes some time, and may be the last thing that it does.
 type pen struct {
-	act.Journal
+	actions.Journal
 	world *world
 	life  *life
 }

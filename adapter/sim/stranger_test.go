@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/applications"
+	"accordion/adapter/delegated/apps"
 	"accordion/adapter/embedded"
 	"accordion/adapter/session"
 	"accordion/core"
@@ -146,8 +146,8 @@ func (d *desk) disbelieved(p *cable, hello *launcher.Hello) {
 }
 
 // judgeNames checks that no application names a stranger's job.
-func (d *desk) judgeNames(r applications.Record) {
-	var a struct { // of application.Application
+func (d *desk) judgeNames(r apps.Record) {
+	var a struct { // of apps.Application
 		ID    int64 `json:"id"`
 		Parts []struct {
 			Cluster string     `json:"cluster"`
@@ -202,7 +202,7 @@ func TestAStrangerWhoSpeaksForOthersJobsIsRefusedAndChangesNothing(t *testing.T)
 func TestAStrangerIsInStoriesOfApplications(t *testing.T) {
 	var all tally
 	for seed := uint64(5); seed <= 100; seed += 5 {
-		for _, wrong := range delegated(t, seed, false, &all) {
+		for _, wrong := range overTwoClusters(t, seed, false, &all) {
 			t.Errorf("seed %d: %s", seed, wrong)
 		}
 	}

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/delegated"
 	"accordion/adapter/embedded"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
-	"accordion/adapter/part"
 	"accordion/adapter/session"
 	"accordion/adapter/sidecar"
 	"accordion/core/evolve"
@@ -50,7 +50,7 @@ type world struct {
 	calls  chan session.Call
 	served bool // there is a sidecar
 	book   book
-	parts  *part.Mailbox // nil: no parts of applications
+	parts  *delegated.Mailbox // nil: no parts of applications
 
 	ordered <-chan struct{} // closed when no orders for them come any more
 	crew    sync.WaitGroup

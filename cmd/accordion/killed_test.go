@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"accordion/adapter/application"
+	"accordion/adapter/delegated/apps"
 	"accordion/traces/paper/delegated"
 )
 
@@ -31,7 +31,7 @@ type siege struct {
 	dice  *rand.Rand
 	jobs  string
 	crew  map[string]*besieged // by name
-	known map[int64]application.Application
+	known map[int64]apps.Application
 }
 
 // besieged is a launcher.
@@ -158,9 +158,9 @@ func (g *siege) inspect() {
 		if !a.Phase.Started() {
 			continue
 		}
-		g.crew[a.Name].begun = g.crew[a.Name].begun || a.Phase == application.Running // what was not let through is tried again
+		g.crew[a.Name].begun = g.crew[a.Name].begun || a.Phase == apps.Running // what was not let through is tried again
 		for _, b := range now {
-			if !b.Phase.Started() && b.Phase != application.Ending && b.Compare(&a) < 0 {
+			if !b.Phase.Started() && b.Phase != apps.Ending && b.Compare(&a) < 0 {
 				g.t.Errorf("%s has started, and %s, which waits, comes before it", a.Name, b.Name)
 			}
 		}
@@ -174,7 +174,7 @@ func (g *siege) inspect() {
 }
 
 // request is what an application asks for.
-func request(a application.Application) map[string]int64 {
+func request(a apps.Application) map[string]int64 {
 	all := map[string]int64{"walltime": a.Walltime}
 	for _, p := range a.Parts {
 		if p.Hosts > 0 {
@@ -187,10 +187,10 @@ func request(a application.Application) map[string]int64 {
 // waiting is how many have requested something, and one of them may have started.
 func (g *siege) waiting() (waiting, started int) {
 	for _, a := range g.snapshot().Applications {
-		switch application.Phase(a.Phase) {
-		case application.Waiting:
+		switch apps.Phase(a.Phase) {
+		case apps.Waiting:
 			waiting++
-		case application.Running:
+		case apps.Running:
 			started++
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"accordion/adapter/launchers"
+	"accordion/adapter/delegated/server"
 	"accordion/adapter/session"
 	"accordion/shim/wire/launcher"
 )
@@ -32,14 +32,14 @@ func fakeApplications() error {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	sessions := launchers.New(ctx, launchers.Options{})
-	server, err := session.Listen(session.Options{Path: *socket, Launchers: sessions.Of("a", nil)})
+	sessions := server.New(ctx, server.Options{})
+	listening, err := session.Listen(session.Options{Path: *socket, Launchers: sessions.Of("a", nil)})
 	if err != nil {
 		return err
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(ctx) }()
-	a := &fakeApplication{names: flag.Args(), abort: *abort, jobs: map[int64]string{}, parts: map[uint64]int64{}, ready: map[int64]launchers.Session{}, open: map[launchers.Session]bool{}}
+	go func() { ended <- listening.Serve(ctx) }()
+	a := &fakeApplication{names: flag.Args(), abort: *abort, jobs: map[int64]string{}, parts: map[uint64]int64{}, ready: map[int64]server.Session{}, open: map[server.Session]bool{}}
 	for {
 		select {
 		case err := <-ended:
@@ -60,18 +60,18 @@ const fakeNow = 1800000000
 type fakeApplication struct {
 	names    []string
 	abort    bool
-	launcher launchers.Session
+	launcher server.Session
 	jobs     map[int64]string // on which clusters
 	parts    map[uint64]int64 // the jobs of sessions
 	granted  []launcher.Names
-	ready    map[int64]launchers.Session
-	open     map[launchers.Session]bool
+	ready    map[int64]server.Session
+	open     map[server.Session]bool
 	left     bool // the launcher has
 	done     int
 	code     int
 }
 
-func (a *fakeApplication) hear(s launchers.Session, m launcher.Message, seq int64) (over bool) {
+func (a *fakeApplication) hear(s server.Session, m launcher.Message, seq int64) (over bool) {
 	okay := &launcher.Okay{To: seq}
 	switch m := m.(type) {
 	case nil:
@@ -131,7 +131,7 @@ func (a *fakeApplication) hear(s launchers.Session, m launcher.Message, seq int6
 	return false
 }
 
-func send(s launchers.Session, all ...launcher.Message) {
+func send(s server.Session, all ...launcher.Message) {
 	for _, m := range all {
 		s.Send(m)
 	}

@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"accordion/adapter/application"
+	"accordion/adapter/delegated/apps"
 	"accordion/shim"
 	"accordion/shim/link"
 	"accordion/shim/wire/launcher"
@@ -61,13 +61,13 @@ func (g *gathering) launch(hosts []launcher.Hosts, walltime int64) {
 // settled says whether so many applications are there, with their views acknowledged, and at least so many of them wait with a request: those behind
 // what a pass considers are shown nothing yet.
 func (g *gathering) settled(all, waiting int) bool {
-	quiet := map[application.Phase]int{}
+	quiet := map[apps.Phase]int{}
 	for _, a := range g.snapshot().Applications {
 		if a.Owes == 0 && a.Launcher {
-			quiet[application.Phase(a.Phase)]++
+			quiet[apps.Phase(a.Phase)]++
 		}
 	}
-	return quiet[application.Waiting] >= waiting && quiet[application.Waiting]+quiet[application.Subscribed] == all
+	return quiet[apps.Waiting] >= waiting && quiet[apps.Waiting]+quiet[apps.Subscribed] == all
 }
 
 var gauge = regexp.MustCompile(`(?m)^(go_memstats_\w+) (\S+)$`)
@@ -146,7 +146,7 @@ func measure(t *testing.T, program string, launchers, considered int, most float
 	g.launch([]launcher.Hosts{{C: 0, N: 128}, {C: 1, N: 128}}, 100_000)
 	s.await("the first runs", func() bool {
 		all := s.snapshot().Applications
-		return len(all) == 1 && application.Phase(all[0].Phase) == application.Running
+		return len(all) == 1 && apps.Phase(all[0].Phase) == apps.Running
 	})
 	begun := time.Now()
 	for i := range launchers - 1 {

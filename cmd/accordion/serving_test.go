@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"accordion/adapter/application"
-	"accordion/adapter/delegate"
+	"accordion/adapter/delegated/apps"
+	"accordion/adapter/delegated/loop"
 	"accordion/adapter/journal"
 	"accordion/adapter/view"
 )
@@ -140,18 +140,18 @@ func (s *serving) await(what string, holds func() bool) {
 }
 
 // snapshot is what the process shows of applications; empty before it shows anything.
-func (s *serving) snapshot() delegate.Snapshot {
+func (s *serving) snapshot() loop.Snapshot {
 	if found := s.found(); found.At > s.former {
 		return found
 	}
-	return delegate.Snapshot{}
+	return loop.Snapshot{}
 }
 
 // found is what there is to be seen, by whichever process.
-func (s *serving) found() delegate.Snapshot {
-	found, err := delegate.ReadSnapshot(s.path("delegate.db"))
+func (s *serving) found() loop.Snapshot {
+	found, err := loop.ReadSnapshot(s.path("delegate.db"))
 	if err != nil || found == nil {
-		return delegate.Snapshot{} // a journal that is being made
+		return loop.Snapshot{} // a journal that is being made
 	}
 	return *found
 }
@@ -163,14 +163,14 @@ func (s *serving) read() bool {
 }
 
 // applications are those that the journal has, by number.
-func (s *serving) applications() map[int64]application.Application {
+func (s *serving) applications() map[int64]apps.Application {
 	s.t.Helper()
-	all := map[int64]application.Application{}
+	all := map[int64]apps.Application{}
 	for _, r := range s.records("delegate.db") {
 		if r.Job == 0 { // the last number that was given
 			continue
 		}
-		var a application.Application
+		var a apps.Application
 		if err := json.Unmarshal(r.Data, &a); err != nil {
 			s.t.Fatal(err)
 		}

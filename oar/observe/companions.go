@@ -7,7 +7,7 @@ import (
 	"accordion/adapter"
 	"accordion/core"
 	"accordion/oar/database"
-	"accordion/oar/pass"
+	"accordion/oar/scheduler"
 )
 
 // assemble joins the evolving jobs with their companions. A companion that counts for no job is shown as a job of its own,
@@ -106,7 +106,7 @@ func (r *Job) wait() {
 	}
 	if !r.evolving() {
 		r.Held, r.HeldByUser = userHolds, userHolds
-		if strings.Contains(r.message, pass.Said) {
+		if strings.Contains(r.message, scheduler.Said) {
 			r.Blocked, r.Why = true, r.message
 		}
 		return

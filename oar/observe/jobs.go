@@ -11,7 +11,7 @@ import (
 	"accordion/core"
 	"accordion/core/hostlist"
 	"accordion/oar/database"
-	"accordion/oar/pass"
+	"accordion/oar/scheduler"
 )
 
 // Jobs reads the jobs for which a condition holds, by number. Text in the condition is an argument of it. Of a job that is over
@@ -210,8 +210,8 @@ func (o *Reader) readSuspended(ctx context.Context, from database.Querier, byID 
 }
 
 // readKindsOf reads those of a job's types that say when it may run; types that only other schedulers honor are no error.
-func readKindsOf(r *Job) (pass.Kinds, error) {
-	return pass.ReadTypes(slices.DeleteFunc(slices.Clone(r.types), func(t string) bool {
-		return slices.Contains(pass.NotHonoured, typeName(t)) || strings.HasPrefix(t, "ep") || typeName(t) == "launch"
+func readKindsOf(r *Job) (scheduler.Kinds, error) {
+	return scheduler.ReadTypes(slices.DeleteFunc(slices.Clone(r.types), func(t string) bool {
+		return slices.Contains(scheduler.NotHonoured, typeName(t)) || strings.HasPrefix(t, "ep") || typeName(t) == "launch"
 	}))
 }

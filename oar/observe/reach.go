@@ -12,12 +12,12 @@ import (
 	"accordion/adapter"
 	"accordion/core"
 	"accordion/oar/database"
-	"accordion/oar/pass"
+	"accordion/oar/scheduler"
 )
 
 // reach is what the jobs that a pass plans want of resources by their properties: the machine that it divides is these together.
 type reach struct {
-	budget pass.Budget        // of each user, for as long as the sidecar runs
+	budget scheduler.Budget   // of each user, for as long as the sidecar runs
 	wanted []want             // of the last snapshot, what most jobs want first; nil: nobody is to be told
 	meant  map[string]meaning // by texts
 }
@@ -44,10 +44,10 @@ const (
 
 // passed says whether a pass plans a job: the last one did not refuse it, nor will the next one by its types.
 func (o *Reader) passed(r *Job) bool {
-	if r.queue != o.queue || r.OARState != database.StateWaiting || r.advance || r.evolving() || r.Whole != 0 || strings.Contains(r.message, pass.Said) {
+	if r.queue != o.queue || r.OARState != database.StateWaiting || r.advance || r.evolving() || r.Whole != 0 || strings.Contains(r.message, scheduler.Said) {
 		return false
 	}
-	_, err := pass.ReadTypes(r.types)
+	_, err := scheduler.ReadTypes(r.types)
 	return err == nil
 }
 
@@ -91,7 +91,7 @@ func (o *Reader) readWanted(ctx context.Context, from database.Querier, records 
 func (o *Reader) Reach(ctx context.Context) (all []adapter.Reach) {
 	now, known, complete := time.Now(), map[string]meaning{}, true
 	if o.budget == nil {
-		o.budget = pass.Budget{}
+		o.budget = scheduler.Budget{}
 	}
 	for _, w := range o.wanted {
 		m, is := o.meant[w.text]

@@ -10,7 +10,7 @@ import (
 	"accordion/oar/database"
 )
 
-// asked is the table of how long the texts of users were evaluated lately (pass.Budget). Passes
+// asked is the table of how long the texts of users were evaluated lately (scheduler.Budget). Passes
 // write it.
 var asked = table{"accordion_asked", `
 	job_user VARCHAR(255) NOT NULL PRIMARY KEY,

@@ -9,8 +9,8 @@
 // Random mutants change what the syntax tree of a package has: an operator, a condition, a constant,
 // a statement, the first line of a function. The seed is printed, and each survivor listed.
 //
-//	go test ./scripts/mutants -run MostRandom -v -timeout 1h -accordion.random=slurm/resize,adapter/lease
-//	… -accordion.seed=47 -accordion.count=100 -accordion.judges=./adapter/lease,./adapter/sim
+//	go test ./scripts/mutants -run MostRandom -v -timeout 1h -accordion.random=slurm/resize,adapter/sidecar
+//	… -accordion.seed=47 -accordion.count=100 -accordion.judges=./adapter/sidecar,./adapter/sim
 //
 // The tree is not touched: a mutant is built with `go test -overlay`.
 package mutants

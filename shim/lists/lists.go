@@ -63,7 +63,7 @@ func Directory(temporary string) (string, error) {
 }
 
 // Find returns the directory that Directory returned before, or that the sidecar made for a job's
-// hosts file (adapter/hosts). It creates none. Where there is none it returns accordion-UID.
+// hosts file (adapter/hostfile). It creates none. Where there is none it returns accordion-UID.
 func Find(temporary string) (dir string, found bool) {
 	usual := usualIn(temporary)
 	if private(usual) {

@@ -14,7 +14,6 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/audit"
-	"accordion/adapter/audit/collect"
 	"accordion/adapter/journal"
 	"accordion/cmd/accordion/command"
 	"accordion/core"
@@ -114,7 +113,7 @@ func auditOne(ctx context.Context, one command.Cluster, from core.Time, watch, s
 	if !ok {
 		return none, "", errors.New("audit: this batch system keeps no accounting that another program can read")
 	}
-	return collect.Audit(ctx, collect.Source{Journal: j, System: system, Lease: c.stopped, Clock: clockOf(one.Config), Watch: watch, Settle: settle,
+	return audit.Audit(ctx, audit.Source{Journal: j, System: system, Lease: c.stopped, Clock: clockOf(one.Config), Watch: watch, Settle: settle,
 		Prompt: audit.DefaultPrompt + one.Config.Plan.Interval.Seconds() - 1}, from)
 }
 

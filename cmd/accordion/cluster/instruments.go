@@ -10,7 +10,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"accordion/adapter/act"
+	"accordion/adapter/actions"
 	"accordion/adapter/config"
 	"accordion/adapter/journal"
 	"accordion/adapter/metrics"
@@ -22,7 +22,7 @@ import (
 
 // instruments is the parts of the sidecar by which a site watches it, as far as the configuration asks for them.
 type instruments struct {
-	meter    act.Meter     // nil: nothing is counted
+	meter    actions.Meter // nil: nothing is counted
 	audience show.Audience // nil: nobody looks
 	parts    []func(context.Context) error
 	ends     []func() error

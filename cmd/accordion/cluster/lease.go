@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/lease"
+	"accordion/adapter/sidecar"
 )
 
 // machineID is a file that names an installation of Linux; two hosts of one name have two.
@@ -17,18 +17,18 @@ const machineID = "/etc/machine-id"
 
 // leaseFor is the lease of a sidecar with the journal, on this host. Started again with the same one it takes its own lease back: the
 // journal's lock says that the one before it is dead.
-func (c *cluster) leaseFor(journal string, length time.Duration) (lease.Lease, error) {
+func (c *cluster) leaseFor(journal string, length time.Duration) (sidecar.Lease, error) {
 	if c.leaser == nil {
-		return lease.Lease{}, nil
+		return sidecar.Lease{}, nil
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return lease.Lease{}, fmt.Errorf("this host's name, which the cluster's lease bears: %w", err)
+		return sidecar.Lease{}, fmt.Errorf("this host's name, which the cluster's lease bears: %w", err)
 	}
 	machine, _ := os.ReadFile(machineID) // where there is none, the name is all there is
 	id := sha256.Sum256([]byte(strings.Join([]string{host, strings.TrimSpace(string(machine)), journal}, "\n")))
 	holder := adapter.Holder{ID: fmt.Sprintf("%x", id[:8]), Host: host, PID: os.Getpid(), Journal: journal}
-	return lease.Lease{Leaser: c.leaser, Claim: adapter.Claim{Holder: holder, Length: length}}, nil
+	return sidecar.Lease{Leaser: c.leaser, Claim: adapter.Claim{Holder: holder, Length: length}}, nil
 }
 
 // trialLease is how long a trial has the lease at most.

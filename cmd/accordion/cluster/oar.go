@@ -16,7 +16,7 @@ import (
 	"accordion/core/policy"
 	"accordion/oar"
 	"accordion/oar/conf"
-	"accordion/oar/pass"
+	"accordion/oar/scheduler"
 	"accordion/oar/setup"
 )
 
@@ -63,7 +63,7 @@ func sameBut(name, sized string) bool {
 // passesOf is the policy by which OAR's passes plan: the sidecar sizes moldable jobs as they do, and where they give a reservation to a few only
 // it does so, too. What else its own configuration says would not be in force.
 func passesOf(p conf.Policy, own config.Plan) (policy.Policy, error) {
-	planner, err := pass.Planner(p, command.ReadStatistics)
+	planner, err := scheduler.Planner(p, command.ReadStatistics)
 	_, few := policy.Patient(planner)
 	switch {
 	case err != nil:

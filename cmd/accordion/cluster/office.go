@@ -8,10 +8,10 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter/config"
-	"accordion/adapter/delegate"
-	"accordion/adapter/launchers"
+	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/loop"
+	"accordion/adapter/delegated/server"
 	"accordion/adapter/metrics"
-	"accordion/adapter/part"
 	"accordion/adapter/session"
 )
 
@@ -19,9 +19,9 @@ import (
 // owns their applications.
 type office struct {
 	settings config.Delegate
-	journal  *delegate.Journal
-	server   *launchers.Server
-	meter    delegate.Meter
+	journal  *loop.Journal
+	server   *server.Server
+	meter    loop.Meter
 	log      hclog.Logger
 	end      func() // of the sessions
 }
@@ -31,19 +31,19 @@ func openOffice(ctx context.Context, settings *config.Delegate, posts []*post, l
 	if settings == nil {
 		return nil, nil
 	}
-	journal, err := delegate.Open(settings.Journal)
+	journal, err := loop.Open(settings.Journal)
 	if err != nil {
 		return nil, fmt.Errorf("opening the journal of applications ([delegate] journal): %w", err)
 	}
 	life, end := context.WithCancel(context.WithoutCancel(ctx)) // sessions end with the loop, not before it
-	o := &office{settings: *settings, journal: journal, meter: delegate.Deaf{}, log: log, end: end}
-	sessions := launchers.Options{Log: log}
+	o := &office{settings: *settings, journal: journal, meter: loop.Deaf{}, log: log, end: end}
+	sessions := server.Options{Log: log}
 	if a := counted(posts); a != nil {
 		o.meter, sessions.Meter = a, a
 	}
-	o.server = launchers.New(life, sessions)
+	o.server = server.New(life, sessions)
 	for _, p := range posts {
-		p.parts, p.launchers, p.delegate = part.NewMailbox(), o.server, settings
+		p.parts, p.launchers, p.delegate = delegated.NewMailbox(), o.server, settings
 	}
 	return o, nil
 }
@@ -89,24 +89,24 @@ func (o *office) run(ctx context.Context, conf config.Clusters, posts []*post) e
 		return nil
 	}
 	defer o.end() // sessions that end have nobody to tell any more; the socket's server, which waits for them, would wait for ever
-	options := delegate.Options{Events: o.server.Events(), Journal: o.journal, Clock: clockOf(conf.All[0].Config), Log: o.log, Meter: o.meter}
+	options := loop.Options{Events: o.server.Events(), Journal: o.journal, Clock: clockOf(conf.All[0].Config), Log: o.log, Meter: o.meter}
 	guard, perUser, kept := guardOfParts, 0, time.Duration(0)
 	for i, p := range posts {
 		m := conf.All[i]
-		options.Clusters = append(options.Clusters, delegate.Cluster{Name: p.called(), Site: m.Site, Speed: m.Speed, Attrs: m.Attrs,
+		options.Clusters = append(options.Clusters, loop.Cluster{Name: p.called(), Site: m.Site, Speed: m.Speed, Attrs: m.Attrs,
 			Mailbox: p.parts, Embedded: p.conf.System == config.SystemEmbedded})
 		guard = max(guard, p.conf.Plan.Guard)
 		kept = max(kept, p.conf.Journal.Keep)
 		perUser += session.PerUser(p.conf.Session.MaxSessions) // an application without a session lasts for as long as grace
 	}
 	for _, l := range conf.Links {
-		options.Links = append(options.Links, delegate.Link{Between: l.Between, Latency: l.Latency, Bandwidth: l.Bandwidth})
+		options.Links = append(options.Links, loop.Link{Between: l.Between, Latency: l.Latency, Bandwidth: l.Bandwidth})
 	}
 	s := o.settings
-	options.Settings = delegate.Settings{FairStart: s.FairStart, Timer: s.Timer, Applications: s.Applications, Answer: s.Answer, Grace: s.Grace, BringUp: s.BringUp, Guard: guard,
+	options.Settings = loop.Settings{FairStart: s.FairStart, Timer: s.Timer, Applications: s.Applications, Answer: s.Answer, Grace: s.Grace, BringUp: s.BringUp, Guard: guard,
 		PerUser: perUser, Pace: float64(conf.All[0].Config.Pace())}
 	o.log.Info("launchers are served", "clusters", len(posts), "journal", s.Journal)
-	loop := delegate.New(options)
-	return together(ctx, posts[0].service.watched("the loop of launchers", loop.Alive, loop.Run), func(ctx context.Context) error { return o.journal.KeepFor(ctx, kept, time.Hour) },
+	running := loop.New(options)
+	return together(ctx, posts[0].service.watched("the loop of launchers", running.Alive, running.Run), func(ctx context.Context) error { return o.journal.KeepFor(ctx, kept, time.Hour) },
 		func(ctx context.Context) error { return o.journal.WatchWAL(ctx, walPause, reportWAL(o.log)) })
 }

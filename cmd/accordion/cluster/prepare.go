@@ -11,12 +11,12 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter"
-	"accordion/adapter/alone"
 	"accordion/adapter/config"
+	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/server"
 	"accordion/adapter/journal"
-	"accordion/adapter/launchers"
+	"accordion/adapter/lockfile"
 	"accordion/adapter/metrics"
-	"accordion/adapter/part"
 	"accordion/adapter/readers"
 	"accordion/adapter/session"
 	"accordion/adapter/sidecar"
@@ -36,8 +36,8 @@ type post struct {
 	connect func(context.Context, config.Config, hclog.Logger) (*cluster, error) // connect, and others in tests
 	among   *roll                                                                // nil: it is the only one
 
-	launchers *launchers.Server     // nil: none are served
-	parts     *part.Mailbox         // nil, too
+	launchers *server.Server        // nil: none are served
+	parts     *delegated.Mailbox    // nil, too
 	delegate  *config.Delegate      // nil, too
 	counted   *metrics.Applications // that its metrics serve, too; nil: none
 	service   *service              // nil: systemd is told nothing
@@ -170,16 +170,16 @@ func (s *prepared) close() {
 
 // onlyOne keeps away a second sidecar for the same cluster that has a journal of its own. A cluster that nobody else can reach
 // needs no lock.
-func onlyOne(ctx context.Context, c *cluster, journal string) (*alone.Lock, error) {
+func onlyOne(ctx context.Context, c *cluster, journal string) (*lockfile.Lock, error) {
 	if c.identity == nil {
-		return &alone.Lock{}, nil
+		return &lockfile.Lock{}, nil
 	}
 	identity, err := c.identity(ctx)
 	if err != nil {
 		return nil, &adapter.NoAnswer{Err: err}
 	}
-	lock, err := alone.Beside(alone.Folder, identity, "its journal is "+journal)
-	if taken := (*alone.Taken)(nil); errors.As(err, &taken) {
+	lock, err := lockfile.Beside(lockfile.Folder, identity, "its journal is "+journal)
+	if taken := (*lockfile.HeldError)(nil); errors.As(err, &taken) {
 		return nil, fmt.Errorf("another sidecar serves this cluster (%s): process %d, %s; stop that one first", identity, taken.PID, taken.Note)
 	}
 	if err != nil {
@@ -213,7 +213,7 @@ func reportWAL(log hclog.Logger) func(error) {
 
 // reading returns the readers that answer users who may not open the journal.
 func (p *post) reading(hides func(context.Context) (adapter.Hidden, error)) readers.Options {
-	o := readers.Options{Journal: p.journal.Path(), Name: launchers.Remembered(launchers.SystemNames), Hides: hides, Log: p.log.Named("readers")}
+	o := readers.Options{Journal: p.journal.Path(), Name: server.Remembered(server.SystemNames), Hides: hides, Log: p.log.Named("readers")}
 	if p.delegate != nil {
 		o.Applications = p.delegate.Journal
 	}
@@ -225,7 +225,7 @@ func (p *post) listen(answers session.Readers) (*session.Server, error) {
 	conf := p.conf.Session
 	o := session.Options{Readers: answers, Path: conf.Socket, MaxSessions: conf.MaxSessions, Address: conf.Listen, Authority: seal.NewMunge(conf.MungeSocket), Log: p.log.Named("session")}
 	if p.launchers != nil {
-		o.Launchers = p.launchers.Of(p.called(), launchers.SystemNames)
+		o.Launchers = p.launchers.Of(p.called(), server.SystemNames)
 	}
 	return session.Listen(o)
 }

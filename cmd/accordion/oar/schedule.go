@@ -16,7 +16,7 @@ import (
 
 	"accordion/cmd/accordion/command"
 	"accordion/oar/conf"
-	"accordion/oar/pass"
+	"accordion/oar/scheduler"
 )
 
 // patience is how long a pass may take, and hardPatience after how long it is ended whatever it does; offPatience is how long
@@ -91,16 +91,11 @@ nothing was written. OAR switches a queue off for any other status.`,
 		if *deadline < 100*time.Millisecond {
 			return command.Usage(fmt.Errorf("oar schedule: --deadline %s is no time; give 100ms at least", *deadline))
 		}
-		pass := pass.Pass{Queue: args[0], Now: now, Patience: *deadline, Statistics: command.ReadStatistics}
+		pass := scheduler.Pass{Queue: args[0], Now: now, Patience: *deadline, Statistics: command.ReadStatistics}
 		if *caller == 0 {
 			return doPass(cmd, File(*file), pass)
 		}
-		ended := time.AfterFunc(hardPatience, func() { // the caller would do it, and may be dead
-			if os.Getppid() != *caller {
-				_ = outlive(File(*file), pass.Queue) // nobody reads what it prints
-			}
-			os.Exit(1)
-		})
+		ended := time.AfterFunc(hardPatience, func() { os.Exit(1) }) // the caller may be dead, who would do it
 		err = doPass(cmd, File(*file), pass)
 		if os.Getppid() == *caller {
 			return err
@@ -120,7 +115,7 @@ func outlive(file, queue string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), offPatience)
 	defer cancel()
-	return pass.Reactivate(ctx, conf, queue, func() error {
+	return scheduler.Reactivate(ctx, conf, queue, func() error {
 		nowhere, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 		if err != nil {
 			return fmt.Errorf("leaving OAR's pipe: %w", err)
@@ -143,14 +138,14 @@ func confFlag(c *cobra.Command) *string {
 func File(flag string) string { return cmp.Or(flag, os.Getenv("OARCONFFILE"), conf.DefaultFile) }
 
 // doPass does a pass, and gives up soon after its deadline though a call may ignore it.
-func doPass(cmd *cobra.Command, file string, which pass.Pass) error {
+func doPass(cmd *cobra.Command, file string, which scheduler.Pass) error {
 	conf, err := conf.Read(file)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), which.Patience+time.Second)
 	defer cancel()
-	report, err := within(ctx, func() (pass.Report, error) { return pass.Schedule(ctx, conf, which) })
+	report, err := within(ctx, func() (scheduler.Report, error) { return scheduler.Schedule(ctx, conf, which) })
 	if errors.Is(err, errLate) {
 		return fmt.Errorf("queue %s: nothing was planned: the database did not answer within %s", which.Queue, which.Patience)
 	}

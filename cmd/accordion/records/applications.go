@@ -8,7 +8,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/config"
-	"accordion/adapter/delegate"
+	"accordion/adapter/delegated/loop"
 	"accordion/adapter/journal"
 	"accordion/adapter/readers"
 	"accordion/adapter/status"
@@ -37,7 +37,7 @@ func openOffice(settings *config.Delegate, socket string) (*office, error) {
 	if err != nil {
 		return nil, fmt.Errorf("applications: %w", err)
 	}
-	snapshot, err1 := delegate.SnapshotIn(j)
+	snapshot, err1 := loop.SnapshotIn(j)
 	pid, running, err2 := j.Writer()
 	if err := errors.Join(err1, err2); err != nil {
 		j.Close()

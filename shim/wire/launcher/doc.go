@@ -11,5 +11,5 @@
 // Errors of Read and Decode say whether the frame, its type or one field is wrong; Refusal makes of them the Refuse that the server
 // answers. Check says what is wrong in a message by itself. View is what a launcher keeps of the changes, Diff what is sent of a profile.
 //
-// It is no session: deadlines, pings, credentials and repetition belong to the two ends (adapter/launchers, shim/link).
+// It is no session: deadlines, pings, credentials and repetition belong to the two ends (adapter/delegated/server, shim/link).
 package launcher

@@ -1,0 +1,161 @@
+// Package actions carries out calls at a batch system. It writes each call into the journal before it is made, and its outcome
+// afterwards. It decides nothing. The names of the calls are those that `accordion journal` prints.
+//
+//	acts := &actions.Acts{System: slurm, Journal: j, Meter: meter, Clock: adapter.Wall{}, Log: log, Cluster: "lab", Deadline: deadline}
+//	parts, err := acts.GrowBy(ctx, &job, []string{"n4", "n5"}, reservation)
+package actions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/adapter"
+	"accordion/adapter/fair"
+	"accordion/adapter/journal"
+	"accordion/core/hostlist"
+)
+
+// Acts is the way to one batch system. Its methods are called from several goroutines.
+type Acts struct {
+	System   adapter.BatchSystem
+	Journal  Journal
+	Meter    Meter
+	Clock    adapter.Clock
+	Log      hclog.Logger
+	Cluster  string
+	Deadline time.Duration // of each call out
+	// Ends is closed when the sidecar is to end: what has not begun by then is as if it had died before it.
+	Ends <-chan struct{}
+	// Gate bounds how many acts are under way at once, and admits users by turns. nil: there is no
+	// bound.
+	Gate *fair.Gate
+	// Term bounds acts by a lease: none begins after it, and one that lasts longer is given up. nil: there is no lease.
+	Term *Term
+}
+
+// JournalError is a journal that cannot be written: nothing more may be done.
+type JournalError struct{ Err error }
+
+func (e *JournalError) Error() string { return e.Err.Error() }
+func (e *JournalError) Unwrap() error { return e.Err }
+
+// Broken is the JournalError in an error, or nil.
+func Broken(err error) error {
+	var broken *JournalError
+	if errors.As(err, &broken) {
+		return broken.Err
+	}
+	return nil
+}
+
+// do carries out one act with a deadline, between its intent and its outcome.
+func (a *Acts) do(ctx context.Context, job adapter.Key, verb string, args map[string]any, call func(context.Context) error) error {
+	ctx, admitted, err := a.admit(ctx, verb)
+	if err != nil {
+		return err
+	}
+	defer admitted()
+	leave, err := a.enter(ctx)
+	if err != nil {
+		return fmt.Errorf("%s: not begun: %w", verb, err)
+	}
+	defer leave()
+	if a.Term != nil && a.Term.Left() <= 0 {
+		return fmt.Errorf("%s: %w", verb, ErrNoLease)
+	}
+	id, err := a.Journal.Begin(journal.Intent{
+		At: a.Clock.Now(), Cluster: a.Cluster, Job: int64(job.ID), Submitted: job.Submitted, Verb: verb, Args: args,
+	})
+	if err != nil {
+		return &JournalError{err}
+	}
+	err = a.within(ctx, verb, call)
+	if failure := a.Journal.Finish(id, a.Clock.Now(), err); failure != nil {
+		return &JournalError{failure}
+	}
+	return err
+}
+
+// within makes a call with a deadline, which the lease's end may bring nearer: writing the intent may have taken its time.
+func (a *Acts) within(ctx context.Context, verb string, call func(context.Context) error) error {
+	lasts := a.Deadline
+	if a.Term != nil {
+		if lasts = min(lasts, a.Term.Left()); lasts <= 0 {
+			return fmt.Errorf("%s: %w", verb, ErrNoLease)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, lasts)
+	defer cancel()
+	begin := a.Clock.Now()
+	err := call(ctx)
+	a.Meter.Call(verb, a.Clock.Now().Sub(begin), err)
+	return err
+}
+
+// Observe reads the batch system, and says how long that took.
+func (a *Acts) Observe(ctx context.Context) (reading *adapter.Snapshot, took time.Duration, err error) {
+	ctx, admitted, err := a.admit(fair.As(ctx, fair.Reading), "observe")
+	if err != nil {
+		return nil, 0, err
+	}
+	defer admitted()
+	ctx, cancel := context.WithTimeout(ctx, a.Deadline)
+	defer cancel()
+	begin := a.Clock.Now()
+	reading, err = a.System.Observe(ctx)
+	took = adapter.Passed(a.Clock, begin, a.Clock.Now())
+	a.Meter.Call("observe", took, err)
+	return reading, took, err
+}
+
+// admit waits for a Pacer's word; the time counts for no deadline. A sidecar that is told to end waits no longer: what it
+// has not begun is as if it had died before it.
+func (a *Acts) admit(ctx context.Context, verb string) (context.Context, func(), error) {
+	pacer, ok := a.System.(adapter.Pacer)
+	if !ok {
+		return ctx, func() {}, nil
+	}
+	waiting, stop := a.untilEnd(ctx)
+	defer stop()
+	begin := a.Clock.Now()
+	admitted, done, err := pacer.Admit(waiting, verb)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: not begun: %w", verb, err)
+	}
+	if waited := a.Clock.Now().Sub(begin); waited >= time.Second && verb != "observe" {
+		a.Meter.Limited(LimitClients)
+		a.Log.Info("an act waited for its turn: the client programs of this minute were used up", "cluster", a.Cluster,
+			"verb", verb, "seconds", waited.Seconds())
+	}
+	return context.WithoutCancel(admitted), done, nil
+}
+
+// enter waits for a place at the gate.
+func (a *Acts) enter(ctx context.Context) (leave func(), err error) {
+	if a.Gate == nil {
+		return func() {}, nil
+	}
+	waiting, stop := a.untilEnd(ctx)
+	defer stop()
+	return a.Gate.Enter(waiting)
+}
+
+// untilEnd returns a context for waiting, which ends when the sidecar is to end.
+func (a *Acts) untilEnd(ctx context.Context) (context.Context, context.CancelFunc) {
+	waiting, stop := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-a.Ends:
+			stop()
+		case <-waiting.Done():
+		}
+	}()
+	return waiting, stop
+}
+
+// names writes node names as a host list.
+func names(nodes []string) string { return hostlist.Compact(nodes) }

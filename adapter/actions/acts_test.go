@@ -1,0 +1,60 @@
+package actions
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/journal"
+)
+
+// A diary records in which order the journal was written and the batch system called.
+type diary struct {
+	Journal
+	adapter.BatchSystem
+	did           []string
+	begin, finish error
+}
+
+func (d *diary) Begin(in journal.Intent) (int64, error) {
+	d.did = append(d.did, "intent "+in.Verb)
+	return 1, d.begin
+}
+
+func (d *diary) Finish(int64, time.Time, error) error {
+	d.did = append(d.did, "outcome")
+	return d.finish
+}
+
+func (d *diary) Hold(context.Context, adapter.Key) error {
+	d.did = append(d.did, "act")
+	return nil
+}
+
+type uncounted struct{ Meter }
+
+func (uncounted) Call(string, time.Duration, error) {}
+
+func TestAnActComesBetweenItsIntentAndItsOutcomeAndNotWithoutThem(t *testing.T) {
+	full := errors.New("no space left on device")
+	for _, c := range []struct {
+		name          string
+		begin, finish error
+		did           []string
+		broken        bool
+	}{
+		{"all is well", nil, nil, []string{"intent hold", "act", "outcome"}, false},
+		{"the intent cannot be written", full, nil, []string{"intent hold"}, true},
+		{"the outcome cannot be written", nil, full, []string{"intent hold", "act", "outcome"}, true},
+	} {
+		d := &diary{begin: c.begin, finish: c.finish}
+		a := &Acts{System: d, Journal: d, Meter: uncounted{}, Clock: adapter.Wall{}, Deadline: time.Second}
+		err := a.Hold(t.Context(), adapter.Key{ID: 1})
+		if !slices.Equal(d.did, c.did) || (Broken(err) != nil) != c.broken {
+			t.Errorf("%s: %q, %v; want %q, a journal that is broken: %t", c.name, d.did, err, c.did, c.broken)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package actions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"accordion/adapter"
+	"accordion/adapter/fair"
+)
+
+// GrowBy allocates nodes to an expander inside the reservation and merges them into the job. It says of which allocations
+// the job is then. When it is not clear whether the merge was done, the job's size decides.
+func (a *Acts) GrowBy(ctx context.Context, job *adapter.Job, add []string, reservation string) ([]adapter.Part, error) {
+	var expander adapter.Key
+	err := a.do(ctx, job.Key, "expand", map[string]any{"nodes": names(add), "reservation": reservation}, func(ctx context.Context) (err error) {
+		expander, err = a.System.Expand(ctx, job, add, reservation)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var parts []adapter.Part
+	err = a.do(ctx, job.Key, "merge", map[string]any{"expander": expander.ID}, func(ctx context.Context) (err error) {
+		if err = a.System.Merge(ctx, job.Key, expander); err == nil {
+			parts, err = a.verify(ctx, job.Key, len(job.Nodes)+len(add))
+		}
+		return err
+	})
+	if err == nil {
+		return parts, nil
+	}
+	if Broken(err) != nil {
+		return nil, err
+	}
+	if !errors.Is(err, adapter.ErrGone) {
+		if parts, lost := a.verify(ctx, job.Key, len(job.Nodes)+len(add)); lost == nil {
+			return parts, nil // the answer was lost, not the merge
+		}
+	}
+	ended := a.do(ctx, job.Key, "end", map[string]any{"expander": expander.ID, "why": "merge failed"}, func(ctx context.Context) error {
+		return a.System.End(ctx, expander, "merge failed")
+	})
+	return nil, errors.Join(err, ended)
+}
+
+// ShrinkTo leaves the job with the nodes to keep, verifies it, and says of which allocations the job is then.
+func (a *Acts) ShrinkTo(ctx context.Context, job adapter.Key, keep []string) (parts []adapter.Part, err error) {
+	err = a.do(fair.As(ctx, fair.Releasing), job, "shrink", map[string]any{"keep": names(keep)}, func(ctx context.Context) (err error) {
+		if err = a.System.Shrink(ctx, job, keep); err == nil {
+			parts, err = a.verify(ctx, job, len(keep))
+		}
+		return err
+	})
+	return parts, err
+}
+
+// verify reads the job back, which must run on so many nodes, and says of which allocations it is.
+func (a *Acts) verify(ctx context.Context, job adapter.Key, nodes int) ([]adapter.Part, error) {
+	ctx, cancel := context.WithTimeout(ctx, a.Deadline)
+	defer cancel()
+	now, err := a.System.Inspect(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	if now.State != adapter.Running || len(now.Nodes) != nodes {
+		return nil, fmt.Errorf("job %d is %s on %d nodes after the resize, not running on %d: %w", job.ID, now.State, len(now.Nodes), nodes, adapter.ErrGone)
+	}
+	return now.Parts, nil
+}

@@ -1,0 +1,165 @@
+package actions
+
+import (
+	"context"
+
+	"accordion/adapter"
+	"accordion/adapter/fair"
+	"accordion/core"
+)
+
+// Adopt makes a pending job ours.
+func (a *Acts) Adopt(ctx context.Context, job adapter.Key) error {
+	return a.do(fair.As(ctx, fair.Accepting), job, "adopt", nil, func(ctx context.Context) error { return a.System.Adopt(ctx, job) })
+}
+
+// Refuse ends a pending job that can never run.
+func (a *Acts) Refuse(ctx context.Context, job adapter.Key, why string) error {
+	return a.do(fair.As(ctx, fair.Accepting), job, "refuse", map[string]any{"why": why}, func(ctx context.Context) error { return a.System.Refuse(ctx, job, why) })
+}
+
+// Reserve makes or changes the reservation, for the job.
+func (a *Acts) Reserve(ctx context.Context, job adapter.Key, r adapter.Reservation) error {
+	args := map[string]any{
+		"reservation": r.Name, "nodes": names(r.Nodes), "start": r.Start, "end": r.End, "user": r.User, "over_managed": r.OverManaged, "idle": r.Idle,
+	}
+	return a.do(ctx, job, "reserve", args, func(ctx context.Context) error { return a.System.Reserve(ctx, r) })
+}
+
+// Unreserve deletes the job's reservation.
+func (a *Acts) Unreserve(ctx context.Context, job adapter.Key, name string) error {
+	return a.do(ctx, job, "unreserve", map[string]any{"reservation": name}, func(ctx context.Context) error { return a.System.Unreserve(ctx, name) })
+}
+
+// Prepare reserves nodes for a waiting job, and gives it its size and limit. It does not tie the job to the reservation.
+func (a *Acts) Prepare(ctx context.Context, job adapter.Key, r adapter.Reservation, shape adapter.Shape) error {
+	if err := a.Reserve(ctx, job, r); err != nil {
+		return err
+	}
+	args := map[string]any{"nodes": shape.Nodes, "limit": shape.Limit}
+	return a.do(ctx, job, "shape", args, func(ctx context.Context) error { return a.System.Shape(ctx, job, shape) })
+}
+
+// Launch lets a prepared job begin: it is tied to its reservation and released.
+func (a *Acts) Launch(ctx context.Context, job adapter.Key, reservation string) error {
+	args := map[string]any{"reservation": reservation}
+	if err := a.do(ctx, job, "attach", args, func(ctx context.Context) error { return a.System.Attach(ctx, job, reservation) }); err != nil {
+		return err
+	}
+	return a.do(ctx, job, "release", nil, func(ctx context.Context) error { return a.System.Release(ctx, job) })
+}
+
+// Make makes the batch job of an application's part, held.
+func (a *Acts) Make(ctx context.Context, maker adapter.Maker, application int64, user string, hosts int, limit core.Time) (job adapter.Key, err error) {
+	args := map[string]any{"application": application, "user": user, "nodes": hosts, "limit": limit}
+	err = a.do(ctx, adapter.Key{}, "make", args, func(ctx context.Context) (err error) {
+		job, err = maker.Make(ctx, application, user, hosts, limit)
+		return err
+	})
+	return job, err
+}
+
+// LetIn lets a rigid job into the batch system's queue; it is planned to begin in so many seconds.
+func (a *Acts) LetIn(ctx context.Context, gate adapter.Gatekeeper, job adapter.Key, ahead core.Time) error {
+	args := map[string]any{"ahead": ahead}
+	return a.do(ctx, job, "let in", args, func(ctx context.Context) error { return gate.LetIn(ctx, job, ahead) })
+}
+
+// KeepOut takes a rigid job out of the batch system's queue.
+func (a *Acts) KeepOut(ctx context.Context, gate adapter.Gatekeeper, job adapter.Key) error {
+	return a.do(ctx, job, "keep out", nil, func(ctx context.Context) error { return gate.KeepOut(ctx, job) })
+}
+
+// Open opens the gate for jobs to come, or closes it.
+func (a *Acts) Open(ctx context.Context, gate adapter.Gatekeeper, open bool) error {
+	args := map[string]any{"open": open}
+	return a.do(ctx, adapter.Key{}, "gate", args, func(ctx context.Context) error { return gate.Open(ctx, open) })
+}
+
+// Hold takes a released job back that has not started.
+func (a *Acts) Hold(ctx context.Context, job adapter.Key) error {
+	return a.do(ctx, job, "hold", nil, func(ctx context.Context) error { return a.System.Hold(ctx, job) })
+}
+
+// Detach unties a running job from its reservation.
+func (a *Acts) Detach(ctx context.Context, job adapter.Key) error {
+	return a.do(ctx, job, "detach", nil, func(ctx context.Context) error { return a.System.Detach(ctx, job) })
+}
+
+// End ends a job for a reason that its user can read.
+func (a *Acts) End(ctx context.Context, job adapter.Key, why string) error {
+	return a.do(ctx, job, "end", map[string]any{"why": why}, func(ctx context.Context) error { return a.System.End(ctx, job, why) })
+}
+
+// Speaks says whether the job's script asks for its steps itself. It changes nothing and is not in the journal.
+func (a *Acts) Speaks(ctx context.Context, job adapter.Key) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, a.Deadline)
+	defer cancel()
+	return a.System.Speaks(ctx, job)
+}
+
+// Signal sends the job a signal.
+func (a *Acts) Signal(ctx context.Context, job adapter.Key, signal string) error {
+	return a.do(ctx, job, "signal", map[string]any{"signal": signal}, func(ctx context.Context) error { return a.System.Signal(ctx, job, signal) })
+}
+
+// Tell writes a line into the job's output. That it could not is in the journal, and keeps nothing from being done: the
+// only error is a JournalError.
+func (a *Acts) Tell(ctx context.Context, job adapter.Key, text string) error {
+	err := a.do(ctx, job, "tell", map[string]any{"text": text}, func(ctx context.Context) error { return a.System.Tell(ctx, job, text) })
+	if Broken(err) == nil {
+		return nil
+	}
+	return err
+}
+
+// Lengthen asks for a longer limit, where the batch system may grant one. A refusal is not a
+// failure of the job.
+func (a *Acts) Lengthen(ctx context.Context, job adapter.Key, limit core.Time) error {
+	system, may := a.System.(adapter.Lengthener)
+	if !may {
+		return nil
+	}
+	err := a.do(ctx, job, "lengthen", map[string]any{"limit": limit}, func(ctx context.Context) error { return system.Lengthen(ctx, job, limit) })
+	if Broken(err) == nil {
+		return nil
+	}
+	return err
+}
+
+// Publish writes the job's hosts file, of a generation and with these nodes in it. It returns the
+// file's path where that is not the usual one.
+func (a *Acts) Publish(ctx context.Context, job *adapter.Job, text string, generation int, nodes []string) (elsewhere string, err error) {
+	args := map[string]any{"generation": generation, "nodes": names(nodes)}
+	err = a.do(ctx, job.Key, "publish", args, func(ctx context.Context) (err error) {
+		elsewhere, err = a.System.Publish(ctx, job, text)
+		return err
+	})
+	return elsewhere, err
+}
+
+// Nudge makes the batch system look afresh at nodes.
+func (a *Acts) Nudge(ctx context.Context, nodes []string) error {
+	return a.do(ctx, adapter.Key{}, "nudge", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return a.System.Nudge(ctx, nodes) })
+}
+
+// Wake has nodes boot that are powered down.
+func (a *Acts) Wake(ctx context.Context, waker adapter.Waker, nodes []string) error {
+	return a.do(ctx, adapter.Key{}, "wake", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return waker.Wake(ctx, nodes) })
+}
+
+// Programs reads which programs of a running job run; nil where the batch system cannot tell, or did
+// not. It changes nothing and is not in the journal.
+func (a *Acts) Programs(ctx context.Context, job adapter.Key) *adapter.Programs {
+	system, may := a.System.(adapter.ProgramReader)
+	if !may {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, a.Deadline)
+	defer cancel()
+	p, err := system.Programs(ctx, job)
+	if err != nil {
+		return nil
+	}
+	return &p
+}

@@ -1,0 +1,153 @@
+package apps
+
+import (
+	"fmt"
+	"slices"
+
+	"accordion/adapter/delegated"
+	"accordion/core"
+	"accordion/core/delegate"
+)
+
+// audit says where what a machine keeps is not what a walk over all applications finds, in the plain way in which it is defined; "": nowhere.
+func (m *Machine) audit() string {
+	for _, wrong := range []string{m.auditNext(), m.auditSilence(), m.auditRMS(), m.auditOccupied(), m.auditBoards(), m.auditOrders()} {
+		if wrong != "" {
+			return wrong
+		}
+	}
+	return ""
+}
+
+func (m *Machine) auditNext() string {
+	next := m.begun + m.settings.Grace
+	if !m.sleeps() {
+		next = min(m.rms.Next(), m.again)
+	}
+	for _, a := range m.all {
+		next = min(next, m.deadline(a))
+	}
+	for _, c := range m.clusters {
+		next = min(next, m.clusterDeadline(c))
+	}
+	if next = max(next, m.now); next != m.Next() {
+		return fmt.Sprintf("the next deadline is at %d, not at %d", next, m.Next())
+	}
+	return ""
+}
+
+// auditSilence finds who should have been told something.
+func (m *Machine) auditSilence() string {
+	for _, a := range m.all {
+		if a.look && a.listens() && (a.Phase == Subscribed || a.Phase == Waiting && m.rms.State(core.JobID(a.ID)) != delegate.RequestSent) && !m.stirred[a] {
+			return fmt.Sprintf("application %d was not looked after", a.ID)
+		}
+	}
+	return ""
+}
+
+// auditRMS finds who is in the RMS and should not be, or the other way round, or with another request than his.
+func (m *Machine) auditRMS() string {
+	if m.unsettled {
+		return ""
+	}
+	all, mine := 0, map[string]int{}
+	share := max(1, m.settings.Applications/4)
+	for _, a := range m.all {
+		in := m.group(a) != outside
+		if in && m.settings.Applications > 0 {
+			in = all < m.settings.Applications && mine[a.User] < share
+			if a.Phase == Waiting && in {
+				all++
+				mine[a.User]++
+			}
+		}
+		if in != a.joined {
+			return fmt.Sprintf("application %d is in the RMS: %v", a.ID, a.joined)
+		}
+		if !in || a.Phase != Waiting || m.touched[a] { // who is touched is told of at the next occasion
+			continue
+		}
+		id, due := core.JobID(a.ID), max(m.now, m.rms.Next())
+		was := m.rms.State(id)
+		err := m.rms.Request(m.now, id, a.Requested(m.extra(a, PrepareWithin)+m.margin(a)))
+		from, keep := a.Held(m.now, m.spans(), a.talk())
+		must(m.rms.Hold(m.now, id, from, keep))
+		if is := m.rms.State(id); err == nil && is != was || max(m.now, m.rms.Next()) != due {
+			return fmt.Sprintf("the RMS had another request or hold of application %d (%v, %v)", a.ID, was, is)
+		}
+	}
+	return ""
+}
+
+func (m *Machine) auditOccupied() string {
+	if m.unsettled || m.heldAt != m.now {
+		return ""
+	}
+	var all []delegate.Stretch
+	late := delegated.HalfMinute(m.now)
+	for _, a := range m.all {
+		for _, p := range a.Parts {
+			hosts, until := a.Takes(p, m.now)
+			if hosts == 0 || m.clusters[p.Cluster].lost {
+				continue
+			}
+			if until <= m.now {
+				until = late
+			}
+			all = append(all, delegate.Stretch{Cluster: p.Cluster, From: 0, To: until, Hosts: hosts})
+		}
+	}
+	for i, c := range m.clusters {
+		if c.lost && c.Hosts() > 0 {
+			all = append(all, delegate.Stretch{Cluster: i, From: 0, To: core.Forever, Hosts: c.Hosts()})
+		}
+	}
+	if !slices.Equal(all, m.occupied) {
+		return fmt.Sprintf("the RMS believes %v occupied, and not %v", m.occupied, all)
+	}
+	return ""
+}
+
+// auditBoards finds who is not looked after when a cluster shows a new board, though that may be news to him.
+func (m *Machine) auditBoards() string {
+	for i, c := range m.clusters {
+		concerned := m.concerned(i)
+		for _, a := range m.all {
+			p := a.Part(i)
+			if p == nil || slices.Contains(concerned, a) {
+				continue
+			}
+			listed := c.Board != nil && slices.ContainsFunc(c.Board.Jobs, func(j delegated.Job) bool { return j.Application == a.ID })
+			shown := c.Board != nil && slices.ContainsFunc(c.Board.Parts, func(s delegated.Standing) bool { return s.Application == a.ID })
+			if listed || shown || p.Drop > 0 || p.Job != 0 || a.Phase.Holds() || a.pending != nil {
+				return fmt.Sprintf("cluster %s does not concern application %d: %v", c.Name, a.ID, a.Phase)
+			}
+		}
+	}
+	return ""
+}
+
+func (m *Machine) auditOrders() string {
+	for a := range m.unsorted {
+		m.sort(a)
+	}
+	clear(m.unsorted)
+	for i, c := range m.clusters {
+		var all, have []delegated.Order
+		for _, a := range m.all {
+			if p := a.Part(i); p != nil {
+				if o, ok := a.Order(p, m.now, a.Walltime+m.margin(a), m.estimate(a)); ok && !(c.Embedded && a.Unmade(p, o.Want)) {
+					all = append(all, o)
+				}
+			}
+		}
+		for _, a := range c.ordered {
+			have = append(have, *a.orders[i])
+		}
+		if !slices.Equal(all, have) {
+			return fmt.Sprintf("cluster %s has orders %+v, and should have %+v", c.Name, have, all)
+		}
+	}
+	return ""
+}

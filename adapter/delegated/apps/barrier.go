@@ -1,0 +1,85 @@
+package apps
+
+import (
+	"cmp"
+	"slices"
+
+	"accordion/adapter/delegated"
+	"accordion/core"
+	"accordion/shim/wire/launcher"
+)
+
+// greetPart begins the session of a part's barrier.
+func (m *Machine) greetPart(s *session, hello *launcher.Hello) *Refusal {
+	a, p := m.partOf(s.user, hello.Part)
+	if p == nil {
+		return Refuse(launcher.CodeUnknown, "part", "job %d on cluster %s is no part of an application of yours", hello.Part.Job, hello.Part.Cluster)
+	}
+	s.app, s.part = a, p
+	m.sessions[s.id] = s
+	at, _ := slices.BinarySearchFunc(a.barriers, s.id, func(t *session, id uint64) int { return cmp.Compare(t.id, id) })
+	a.barriers = slices.Insert(a.barriers, at, s)
+	m.welcome(s)
+	return nil
+}
+
+// partOf is a user's part that a batch job is; nil: none.
+func (m *Machine) partOf(user string, l *launcher.Part) (*application, *Part) {
+	for _, a := range m.all {
+		for _, p := range a.Parts {
+			if a.User == user && p.Name == l.Cluster && p.Lost == 0 && l.Job != 0 && int64(m.jobOf(a, p)) == l.Job {
+				return a, p
+			}
+		}
+	}
+	return nil, nil
+}
+
+// ready is a part's word that it stands at the barrier.
+func (m *Machine) ready(s *session, seq int64, id core.JobID) *Refusal {
+	a := s.app
+	if id != s.part.Job && !m.clusters[s.part.Cluster].Embedded {
+		return Refuse(launcher.CodeJob, "job", "this session is job %d's, not job %d's", s.part.Job, id)
+	}
+	m.okay(s, seq)
+	switch {
+	case a.Phase == Starting && s.part.Hosts > 0:
+		s.ready = true
+		m.advance(a)
+	case a.Phase == Running && s.part.Hosts > 0:
+		m.say(s, a.Goes())
+	case a.Phase == Ending:
+		m.close(s, &launcher.Abort{Why: "the application is over, or being ended"})
+	default:
+		m.close(s, &launcher.Abort{Why: "the application was not granted this", Again: true})
+	}
+	return nil
+}
+
+// partDone is a part's word that it is over. Where others wait its nodes are kept first, and only then may it leave.
+func (m *Machine) partDone(s *session, seq int64, code int) {
+	a, p := s.app, s.part
+	if a.Phase != Running || p.Done || p.Over || p.Hosts == 0 {
+		m.okay(s, seq)
+		return
+	}
+	p.Done, p.Code = true, code
+	m.store(a)
+	if m.haunt(a, p) {
+		p.Owed = &Debt{Session: s.id, Seq: seq, By: m.now + ghostWithin}
+		return
+	}
+	m.okay(s, seq)
+}
+
+// ghostWithin is how long a part waits for its ghost at most.
+const ghostWithin core.Time = 10
+
+// pay lets a part leave whose ghost stands, or does not come.
+func (m *Machine) pay(a *application, p *Part, s *delegated.Standing) {
+	if p.Owed != nil && (m.now >= p.Owed.By || m.now >= p.Ghost || s != nil && (s.Stand == delegated.Ghosted || s.Stand == delegated.Over)) {
+		m.okay(m.sessions[p.Owed.Session], p.Owed.Seq)
+		p.Owed = nil
+		m.touch(a)
+	}
+}

@@ -1,0 +1,175 @@
+package apps
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"accordion/adapter"
+	"accordion/adapter/delegated"
+	"accordion/core"
+	"accordion/core/delegate"
+)
+
+// unclaimed is how long a job that is marked launch= may wait for an application that names it.
+const unclaimed core.Time = 60
+
+// absent is how long a part may be in no reading before it counts as over.
+const absent core.Time = 10
+
+// show takes a cluster's new board.
+func (m *Machine) show(i int, b *delegated.Board) {
+	c := m.clusters[i]
+	if c.Board != nil && b.Read < c.Board.Read {
+		return
+	}
+	fresh := c.Board == nil || c.Board.Hosts != b.Hosts
+	c.Show(b)
+	m.unsettled = true
+	m.at(b.Read) // what the board knows of that second is not to be asked about an earlier one
+	m.lost(c, m.now > b.Read+unread)
+	if fresh {
+		hosts := make([]int, len(m.clusters))
+		for j, d := range m.clusters {
+			hosts[j] = d.Hosts()
+		}
+		must(m.rms.Resize(m.now, hosts))
+		m.moved = true
+		for _, a := range m.all { // a request that was too large may not be any more
+			m.touch(a)
+		}
+	}
+	m.local(i)
+	m.strays(i)
+	for _, a := range m.concerned(i) {
+		m.look(a, i)
+		m.retry(a)
+	}
+}
+
+// concerned are the applications to which a cluster's board may be news, by rank. Those with a batch job there are all: it may be gone. Of those
+// whose part the cluster makes at their start it says something, or they hold hosts.
+func (m *Machine) concerned(i int) []*application {
+	c := m.clusters[i]
+	if !c.Embedded {
+		return slices.Clone(m.all)
+	}
+	all := maps.Clone(m.holders)
+	maps.Copy(all, m.touched) // what they hold may not be settled
+	maps.Copy(all, m.pending)
+	for id := range c.Jobs {
+		if a := m.byID[id]; a != nil {
+			all[a] = true
+		}
+	}
+	for id := range c.Parts {
+		if a := m.byID[id]; a != nil {
+			all[a] = true
+		}
+	}
+	return all.byRank()
+}
+
+// lost notes whether a cluster was not read for too long, or says what cannot be.
+func (m *Machine) lost(c *cluster, lost bool) {
+	m.moved = m.moved || c.lost != lost
+	c.lost = lost
+}
+
+// local tells the RMS what a cluster has of its own; nothing where that is not known.
+func (m *Machine) local(i int) {
+	c := m.clusters[i]
+	l := c.Board.Local
+	if c.lost {
+		l = delegate.Local{}
+	}
+	err := m.rms.Local(m.now, i, l)
+	if err == nil {
+		c.trouble = ""
+		return
+	}
+	m.lost(c, true)
+	must(m.rms.Local(m.now, i, delegate.Local{}))
+	if why := err.Error(); why != c.trouble { // each board may say it again
+		c.trouble = why
+		m.out.Notes = append(m.out.Notes, Note{At: m.now, Verb: "board", Text: c.Name + ": nothing starts on it: " + why})
+	}
+}
+
+// clusterDeadline is when something is due on a cluster though nothing is heard of it.
+func (m *Machine) clusterDeadline(c *cluster) core.Time {
+	next := core.Forever
+	if c.Board != nil && !c.lost {
+		next = c.Board.Read + unread + 1
+	}
+	for _, since := range c.strays {
+		if since+unclaimed > m.now {
+			next = min(next, since+unclaimed)
+		}
+	}
+	return next
+}
+
+// silence sees which clusters were not read for too long: all their hosts are busy in the views, and nothing starts on them.
+func (m *Machine) silence() {
+	for i, c := range m.clusters {
+		if c.Board != nil && !c.lost && m.now > c.Board.Read+unread {
+			m.lost(c, true)
+			m.unsettled = true
+			m.local(i)
+		}
+	}
+}
+
+// strays are a cluster's jobs that are marked launch= and that no application names. One of the right user and mark takes the place of a
+// part that was lost before its start: a batch system may submit it again by itself, under a new number.
+func (m *Machine) strays(i int) {
+	c := m.clusters[i]
+	now := map[core.JobID]core.Time{}
+	for _, j := range c.Board.Jobs {
+		if j.State == adapter.Done || m.claimed(i, j) {
+			continue
+		}
+		since, known := c.strays[j.ID]
+		if !known {
+			since = m.now
+		}
+		now[j.ID] = since
+	}
+	c.changed = c.changed || len(c.strays)+len(now) > 0
+	c.strays = now
+}
+
+// claimed says whether an application names a job, or may be about to.
+func (m *Machine) claimed(i int, j delegated.Job) bool {
+	a := m.byID[j.Application]
+	if a == nil || a.User != j.User {
+		return false
+	}
+	if m.clusters[i].Embedded {
+		return a.Part(i) != nil
+	}
+	p := a.Part(i)
+	switch {
+	case p == nil:
+		return false
+	case p.Job == j.ID:
+		return true
+	case p.Lost > 0 && !a.Phase.Started() && a.Phase != Ending && (j.State == adapter.Pending || j.State == adapter.Running):
+		a.Names(i, m.clusters[i].Name, j.ID)
+		m.note(a, "adopt", fmt.Sprintf("the batch system submitted its part again: %s %d", m.clusters[i].Name, j.ID))
+		m.store(a)
+		return true
+	}
+	return false
+}
+
+// standing is what a board says of a part; nil: nothing.
+func (m *Machine) standing(a *application, p *Part) *delegated.Standing {
+	return m.clusters[p.Cluster].Standing(a.ID, p.Job)
+}
+
+// jobOf is a part's batch job; of those that its cluster made the newest. 0: none.
+func (m *Machine) jobOf(a *application, p *Part) core.JobID {
+	return max(m.clusters[p.Cluster].Made(a.ID, a.User), p.Job)
+}

@@ -1,0 +1,111 @@
+package apps
+
+import (
+	"slices"
+
+	"accordion/adapter"
+	"accordion/adapter/delegated"
+	"accordion/core"
+	"accordion/shim/wire/launcher"
+)
+
+// Cluster is one on which applications may run. In messages it goes by its index.
+type Cluster struct {
+	Name     string // unique
+	Site     string // "": none
+	Speed    float64
+	Attrs    map[string]string
+	Embedded bool // it makes parts itself, at their start: launchers submit no jobs
+}
+
+// Known is a cluster with what is known of it. It decides nothing.
+type Known struct {
+	Cluster
+	Board *delegated.Board                // the newest; nil before the first. Show replaces it
+	Jobs  map[int64][]delegated.Job       // of the board, by application
+	Parts map[int64][]*delegated.Standing // the same
+}
+
+// Show takes a cluster's new board.
+func (c *Known) Show(b *delegated.Board) {
+	c.Board, c.Jobs, c.Parts = b, map[int64][]delegated.Job{}, map[int64][]*delegated.Standing{}
+	for _, j := range b.Jobs {
+		c.Jobs[j.Application] = append(c.Jobs[j.Application], j)
+	}
+	for k := range b.Parts {
+		s := &b.Parts[k]
+		c.Parts[s.Application] = append(c.Parts[s.Application], s)
+	}
+}
+
+// Standing is what the board says of an application's part, which is a job unless the cluster makes it; nil: nothing.
+func (c *Known) Standing(application int64, job core.JobID) *delegated.Standing {
+	for _, s := range c.Parts[application] {
+		if s.Job == job || c.Embedded {
+			return s
+		}
+	}
+	return nil
+}
+
+// Lists is the board's job that is an application's part, and not done; false: there is none.
+func (c *Known) Lists(application int64, job core.JobID) (delegated.Job, bool) {
+	for _, j := range c.Jobs[application] {
+		if (j.ID == job || c.Embedded) && j.State != adapter.Done {
+			return j, true
+		}
+	}
+	return delegated.Job{}, false
+}
+
+// Made is the newest job that an embedded cluster made for a user's application; 0: none.
+func (c *Known) Made(application int64, user string) (id core.JobID) {
+	if !c.Embedded {
+		return 0
+	}
+	for _, j := range c.Jobs[application] {
+		if j.User == user {
+			id = max(id, j.ID)
+		}
+	}
+	return id
+}
+
+// Info is what is told of a cluster beside its occupation.
+func (c *Known) Info() Info {
+	if c.Board == nil {
+		return Info{}
+	}
+	b := c.Board
+	return Info{Hosts: b.Hosts, Cores: b.Cores, Memory: b.Memory, Scratch: b.Scratch, Arch: b.Arch}
+}
+
+// Hosts is how many there are for applications, as far as is known.
+func (c *Known) Hosts() int { return c.Info().Hosts }
+
+// Most is how many an application may ask for. After a restart launchers are back before each cluster is read: what they want then is what was
+// right a moment ago, and waits for as many hosts.
+func (c *Known) Most() int {
+	if c.Board == nil {
+		return core.MaxNodes
+	}
+	return c.Hosts()
+}
+
+// Passes says whether a filter lets a cluster through, as far as that is known.
+func (c *Known) Passes(f launcher.Filter) bool {
+	if len(f.Clusters) > 0 && !slices.Contains(f.Clusters, c.Name) {
+		return false
+	}
+	for k, v := range f.Attrs {
+		if has, ok := c.Attrs[k]; !ok || has != v {
+			return false
+		}
+	}
+	b := c.Board
+	if b == nil {
+		return true
+	}
+	return b.Hosts >= f.MinHosts && b.Memory >= f.HostMem && b.Memory*int64(b.Hosts) >= f.TotalMem && b.Scratch >= f.Scratch &&
+		(f.Arch == "" || f.Arch == b.Arch)
+}

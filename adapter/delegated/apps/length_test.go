@@ -1,0 +1,93 @@
+package apps
+
+import (
+	"testing"
+
+	"accordion/adapter"
+	"accordion/adapter/delegated"
+	"accordion/core"
+	"accordion/core/delegate"
+	"accordion/core/evolve"
+	"accordion/core/queue"
+	"accordion/shim/wire/launcher"
+)
+
+// A cluster plans a part with all of its batch job's limit. An application that only its walltime lets fit before a local job's reservation
+// would be started, and refused, for ever.
+func TestAnApplicationIsPlacedAsLongAsItsJobsMayLast(t *testing.T) {
+	const walltime = 60
+	s := Settings{Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Guard: 60, Applications: 8}
+	limit := walltime + s.BringUp + s.Guard
+	for name, c := range map[string]struct {
+		hole     core.Time
+		embedded bool
+		tries    int
+	}{
+		"walltime and bring-up":           {PrepareWithin + walltime + s.BringUp, false, 0},
+		"not quite the limit":             {PrepareWithin + limit - 1, false, 0},
+		"the limit":                       {PrepareWithin + limit, false, 1},
+		"embedded, not the walltime":      {walltime - 1, true, 0},
+		"embedded, which needs no longer": {walltime, true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, err := New(1000, []Cluster{{Name: "a", Speed: 1, Embedded: c.embedded}}, nil, s, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			state := queue.Repeated{Limit: evolve.Limit(1)}.New(core.Machine{Nodes: 4})
+			job := core.Job{ID: 9, Submit: 500, Begin: 1002 + c.hole, Choices: []core.EP{{{Duration: 1000, Nodes: 4}}}}
+			board := &delegated.Board{Read: 1000, Hosts: 4, Local: delegate.Local{State: state.(queue.Viewer), Waiting: []delegate.Ranked{{Job: job, Rank: 500}}}}
+			b := &embeddedBox{t: t, m: m, now: 1000, said: map[uint64][]launcher.Message{}, closed: map[uint64]bool{}}
+			b.says(1, "ann", &launcher.Hello{Version: 2, Speaks: []int{2}})
+			subscribe := &launcher.Subscribe{}
+			if !c.embedded {
+				key := adapter.Key{ID: 5, Submitted: 990}
+				board.Jobs = []delegated.Job{{Key: key, ID: 5, Application: 1, User: "ann", State: adapter.Pending, Submitted: 990}}
+				subscribe.Jobs = []launcher.Part{{Cluster: "a", Job: 5}}
+			}
+			b.m.Step(1000, Shown{0, board})
+			b.carry()
+			b.says(1, "ann", subscribe)
+			b.says(1, "ann", &launcher.Request{View: 1, Tag: 0, Hosts: []launcher.Hosts{{C: 0, N: 4}}, Walltime: walltime})
+			b.now += 2 // the next pass
+			b.carry()
+			a := b.m.byID[1]
+			if a == nil || a.Phase != Waiting && a.Phase != Preparing {
+				t.Fatalf("%+v, %v", a, b.said[1])
+			}
+			if a.Try != c.tries {
+				t.Errorf("%d tries, want %d; it would start at %d", a.Try, c.tries, m.estimate(a))
+			}
+			if m.Effects(); a.Try > 0 && m.clusters[0].orders[0].Limit > c.hole {
+				t.Errorf("its job may last %d s in a hole of %d s", m.clusters[0].orders[0].Limit, c.hole)
+			}
+		})
+	}
+}
+
+// With the number of a part, another user's job must not become it once the directory of users is away.
+func TestASubmissionOfAnotherUsersJobIsNotThatOfThePart(t *testing.T) {
+	m, err := New(1000, []Cluster{{Name: "a", Speed: 1}}, nil, Settings{Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Guard: 60, Applications: 8}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &embeddedBox{t: t, m: m, now: 1000, said: map[uint64][]launcher.Message{}, closed: map[uint64]bool{}}
+	shows := func(user string, submitted core.Time) {
+		key := adapter.Key{ID: 5, Submitted: submitted}
+		job := delegated.Job{Key: key, ID: 5, Application: 1, User: user, State: adapter.Pending, Submitted: submitted}
+		b.m.Step(b.now, Shown{0, &delegated.Board{Read: b.now, Hosts: 4, Jobs: []delegated.Job{job}}})
+		b.now++
+	}
+	shows("ann", 990)
+	b.says(1, "ann", &launcher.Hello{Version: 2, Speaks: []int{2}})
+	b.says(1, "ann", &launcher.Subscribe{Jobs: []launcher.Part{{Cluster: "a", Job: 5}}})
+	shows("ann", 990)
+	shows("1002", 995)
+	if got := m.byID[1].Parts[0].Since; got != 990 {
+		t.Errorf("after user 1002's job of the same number was read, the part was submitted at %d, want 990", got)
+	}
+	shows("ann", 998)
+	if got := m.byID[1].Parts[0].Since; got != 998 {
+		t.Errorf("after it was submitted again at 998, the part was submitted at %d", got)
+	}
+}

@@ -1,0 +1,224 @@
+package apps
+
+import (
+	"slices"
+
+	"accordion/adapter/delegated"
+	"accordion/core"
+	"accordion/core/delegate"
+)
+
+// settle tells the RMS all that it does not know yet.
+func (m *Machine) settle() {
+	m.unsettled = false
+	m.admit()
+	m.occupy()
+}
+
+// group is how an application stands to the RMS.
+type group int8
+
+const (
+	outside group = iota // it has nothing to do with it
+	watches              // it is shown views, and has no request
+	waits                // with one
+)
+
+// group: who sees no cluster yet is shown nothing. A view without any asks for what nobody can answer.
+func (m *Machine) group(a *application) group {
+	switch a.Phase {
+	case Subscribed:
+		if slices.ContainsFunc(a.Parts, func(p *Part) bool { return m.clusters[p.Cluster].placed }) {
+			return watches
+		}
+	case Waiting:
+		return waits
+	}
+	return outside
+}
+
+// admit tells the RMS who waits, for what, and who of these may start: as many as a pass considers, by rank, and of one user a share. Of whom
+// nothing has changed there is nothing to tell, as long as the same ones wait.
+func (m *Machine) admit() {
+	for a := range m.touched {
+		if g := m.group(a); g != a.stood {
+			a.stood, m.regroup = g, true
+		}
+		if m.holders[a] || a.Occupies() {
+			m.holders[a], m.moved = true, true
+		}
+	}
+	if m.regroup {
+		m.regroup = false
+		m.admitAnew()
+	} else {
+		for _, a := range m.touched.byRank() {
+			if a.joined {
+				m.tell(a)
+			}
+		}
+	}
+	m.touched.clear()
+}
+
+// admitAnew finds who may start, and tells the RMS of those who did not before, or do not any more.
+func (m *Machine) admitAnew() {
+	all, mine := 0, map[string]int{}
+	most, share := m.settings.Applications, max(1, m.settings.Applications/4)
+	for _, a := range m.all {
+		in := a.stood != outside
+		if in && most > 0 {
+			in = all < most && mine[a.User] < share
+			if in && a.stood == waits {
+				all++
+				mine[a.User]++
+			}
+		}
+		switch {
+		case !in:
+			m.quit(a)
+		case !a.joined || m.touched[a]:
+			m.tell(a)
+		}
+	}
+	m.regroup = false // of those who quit it is known
+}
+
+// tell tells the RMS of an application what it may not know.
+func (m *Machine) tell(a *application) {
+	id := core.JobID(a.ID)
+	m.unsorted[a] = true
+	if !a.joined {
+		a.joined, a.newest = true, make([]Seen, len(m.clusters))
+		messages, err := m.rms.Join(m.now, id, a.Rank)
+		must(err)
+		m.take(messages)
+		if a.look {
+			m.stirred[a] = true
+		}
+	}
+	if a.Phase != Waiting {
+		return
+	}
+	// An error says that there are not so many hosts now: the application keeps its rank, and waits for them.
+	// What comes up takes its hosts before its walltime begins, and its cluster plans its job with all of its limit, from when it prepares.
+	_ = m.rms.Request(m.now, id, a.Requested(m.extra(a, PrepareWithin)+m.margin(a)))
+	from, keep := a.Held(m.now, m.spans(), a.talk())
+	must(m.rms.Hold(m.now, id, from, keep))
+}
+
+// quit takes an application out of the RMS.
+func (m *Machine) quit(a *application) {
+	if a.joined {
+		must(m.rms.Leave(m.now, core.JobID(a.ID)))
+		a.joined, a.newest, m.regroup = false, nil, true
+		m.unsorted[a] = true
+	}
+}
+
+// occupy tells the RMS what the applications that have left it hold.
+func (m *Machine) occupy() {
+	if !m.moved && m.heldAt == m.now {
+		return
+	}
+	m.moved, m.heldAt, m.again = false, m.now, core.Forever
+	late := delegated.HalfMinute(m.now)
+	var all []delegate.Stretch
+	for _, a := range m.holders.byRank() {
+		if !a.Occupies() {
+			delete(m.holders, a)
+		}
+		for _, p := range a.Parts {
+			hosts, until := a.Takes(p, m.now)
+			if hosts == 0 || m.clusters[p.Cluster].lost {
+				continue
+			}
+			if until <= m.now {
+				until, m.again = late, late-delegated.Stale
+			}
+			all = append(all, delegate.Stretch{Cluster: p.Cluster, From: 0, To: until, Hosts: hosts})
+		}
+	}
+	for i, c := range m.clusters {
+		if c.lost && c.Hosts() > 0 {
+			all = append(all, delegate.Stretch{Cluster: i, From: 0, To: core.Forever, Hosts: c.Hosts()})
+		}
+	}
+	if !slices.Equal(all, m.occupied) {
+		must(m.rms.Occupy(m.now, all))
+		m.occupied = all
+	}
+}
+
+// sleeps says whether, after a restart, some cluster is not read yet: until it is, or grace is over, nobody gets what another may need there.
+func (m *Machine) sleeps() bool {
+	return m.asleep && m.now < m.begun+m.settings.Grace && slices.ContainsFunc(m.clusters, func(c *cluster) bool { return c.Board == nil })
+}
+
+// pass lets the RMS place all requests, if that is due.
+func (m *Machine) pass() bool {
+	if m.asleep = m.sleeps(); m.asleep {
+		return false
+	}
+	if m.unsettled || m.again <= m.now {
+		m.settle()
+	}
+	if m.rms.Next() > m.now {
+		return false
+	}
+	before := m.rms.Counts().Passes
+	messages, err := m.rms.Wake(m.now)
+	must(err)
+	if m.rms.Counts().Passes == before {
+		return false
+	}
+	for _, a := range m.all {
+		if a.Phase != Waiting {
+			continue
+		}
+		if a.look = true; a.listens() {
+			m.stirred[a] = true
+		}
+		if a.estimate != m.estimate(a) {
+			m.unsorted[a] = true
+		}
+	}
+	for _, id := range m.take(messages) {
+		m.prepare(m.byID[int64(id)])
+	}
+	for i, c := range m.clusters {
+		if !c.placed && c.Board != nil {
+			c.placed = true
+			m.reveal(i)
+		}
+	}
+	return true
+}
+
+// reveal shows a cluster that the RMS has placed for the first time to those who watch: it shows them only what was there as they came.
+func (m *Machine) reveal(i int) {
+	m.unsettled = true
+	for _, a := range m.all {
+		if a.Phase == Subscribed && a.Part(i) != nil {
+			m.quit(a)
+			m.touch(a)
+		}
+	}
+}
+
+// take keeps what the RMS shows, and gives those that start.
+func (m *Machine) take(messages []delegate.Message) (starts []core.JobID) {
+	for _, x := range messages {
+		if x.Kind == delegate.Start {
+			starts = append(starts, x.To)
+			continue
+		}
+		a := m.byID[int64(x.To)]
+		for _, c := range x.Changes {
+			m.shows++
+			a.newest[c.Cluster] = Seen{Known: true, Hosts: c.Hosts, Points: c.Points, Version: m.shows}
+		}
+		m.stir(a)
+	}
+	return starts
+}

@@ -1,0 +1,121 @@
+package apps
+
+import (
+	"slices"
+	"testing"
+
+	"accordion/adapter"
+	"accordion/adapter/delegated"
+	"accordion/core"
+	"accordion/shim/wire/launcher"
+)
+
+// board has jobs of the applications 7 and 8, and how far orders for them have come.
+func board() *delegated.Board {
+	return &delegated.Board{
+		Hosts: 10,
+		Jobs: []delegated.Job{
+			{ID: 1, Application: 7, User: "ann", State: adapter.Done}, {ID: 2, Application: 7, User: "ann", State: adapter.Running},
+			{ID: 3, Application: 7, User: "bob", State: adapter.Pending}, {ID: 4, Application: 8, User: "bob", State: adapter.Pending},
+		},
+		Parts: []delegated.Standing{{Application: 7, Job: 2, Stand: delegated.Waiting}, {Application: 7, Job: 3, Stand: delegated.Waiting}},
+	}
+}
+
+func TestAPartIsFoundByItsJobAndOnAnEmbeddedClusterByItsApplication(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		embedded    bool
+		application int64
+		job         core.JobID
+		standing    core.JobID // 0: none
+		lists       core.JobID
+	}{
+		{"its job", false, 7, 2, 2, 2},
+		{"another job of it", false, 7, 3, 3, 3},
+		{"a job that is done", false, 7, 1, 0, 0},
+		{"a job of another", false, 8, 2, 0, 0},
+		{"nothing ordered", false, 8, 4, 0, 4},
+		{"an application that is not there", false, 9, 2, 0, 0},
+		{"the cluster makes it", true, 7, 0, 2, 2},
+		{"the cluster makes it, nothing ordered", true, 8, 0, 0, 4},
+		{"the cluster has not made it", true, 9, 0, 0, 0},
+	} {
+		k := &Known{Cluster: Cluster{Embedded: c.embedded}}
+		if k.Standing(c.application, c.job) != nil {
+			t.Errorf("%s: a cluster without a board says something", c.name)
+		}
+		k.Show(board())
+		standing, lists := core.JobID(0), core.JobID(0)
+		if s := k.Standing(c.application, c.job); s != nil {
+			standing = s.Job
+		}
+		if j, ok := k.Lists(c.application, c.job); ok {
+			lists = j.ID
+		}
+		if standing != c.standing || lists != c.lists {
+			t.Errorf("%s: the standing is of job %d and job %d is listed, want %d and %d", c.name, standing, lists, c.standing, c.lists)
+		}
+	}
+}
+
+func TestTheNewestJobThatAClusterMadeForAUserIsHis(t *testing.T) {
+	for _, c := range []struct {
+		embedded    bool
+		application int64
+		user        string
+		want        core.JobID
+	}{{true, 7, "ann", 2}, {true, 7, "bob", 3}, {true, 8, "ann", 0}, {true, 9, "ann", 0}, {false, 7, "ann", 0}} {
+		k := &Known{Cluster: Cluster{Embedded: c.embedded}}
+		k.Show(board())
+		if got := k.Made(c.application, c.user); got != c.want {
+			t.Errorf("application %d of %s (embedded: %v) has job %d, want %d", c.application, c.user, c.embedded, got, c.want)
+		}
+	}
+}
+
+func TestANewBoardReplacesTheOneBefore(t *testing.T) {
+	k := &Known{}
+	if k.Hosts() != 0 || k.Most() != core.MaxNodes || k.Info() != (Info{}) || !k.Passes(launcher.Filter{MinHosts: 1 << 20}) {
+		t.Errorf("before the first board %d hosts are there, and %d may be asked for: %+v", k.Hosts(), k.Most(), k.Info())
+	}
+	k.Show(board())
+	k.Show(&delegated.Board{Hosts: 4})
+	if k.Hosts() != 4 || k.Most() != 4 || k.Standing(7, 2) != nil {
+		t.Errorf("%d hosts are there, and %d may be asked for; the standing is %v", k.Hosts(), k.Most(), k.Standing(7, 2))
+	}
+	if _, ok := k.Lists(7, 2); ok {
+		t.Error("a job of the board before is listed")
+	}
+}
+
+func TestLinksAreToldOnceEachOfPairsThatAreBothTold(t *testing.T) {
+	all := All{
+		Clusters: []*Known{{Cluster: Cluster{Name: "a", Site: "x"}}, {Cluster: Cluster{Name: "b", Site: "x"}}, {Cluster: Cluster{Name: "c"}}},
+		Links:    []Link{{Between: [2]string{"x", "c"}, Latency: 900, Bandwidth: 10}, {Between: [2]string{"b", "c"}, Latency: 100}},
+	}
+	usual := Between(nil, Place{}, Place{}).Latency
+	ab, ac, bc := launcher.Link{A: 0, B: 1, Latency: usual}, launcher.Link{A: 0, B: 2, Latency: 900, Bandwidth: 10}, launcher.Link{A: 1, B: 2, Latency: 100}
+	for _, c := range []struct {
+		told  []int
+		links []launcher.Link
+	}{
+		{nil, []launcher.Link{}},
+		{[]int{1}, []launcher.Link{}},
+		{[]int{0, 1}, []launcher.Link{ab}},
+		{[]int{0, 2}, []launcher.Link{ac}},
+		{[]int{0, 1, 2}, []launcher.Link{ab, ac, bc}},
+	} {
+		got := all.List(func(i int) bool { return slices.Contains(c.told, i) })
+		var names []int
+		for _, one := range got.All {
+			names = append(names, one.C)
+		}
+		if !slices.Equal(names, c.told) || !slices.Equal(got.Links, c.links) {
+			t.Errorf("of %v are told the clusters %v with the links %v, want %v", c.told, names, got.Links, c.links)
+		}
+	}
+	if got := all.LinksOf(2, func(int) bool { return true }); !slices.Equal(got, []launcher.Link{ac, bc}) {
+		t.Errorf("from c lead %v", got)
+	}
+}

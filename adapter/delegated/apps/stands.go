@@ -1,0 +1,225 @@
+package apps
+
+import (
+	"fmt"
+	"slices"
+
+	"accordion/adapter/delegated"
+	"accordion/core"
+	"accordion/shim/wire/launcher"
+)
+
+// look sees how far an application's part on a cluster has come.
+func (m *Machine) look(a *application, i int) {
+	p := a.Part(i)
+	if p == nil || p.Over || m.byID[a.ID] != a {
+		return
+	}
+	s, b := m.standing(a, p), m.clusters[i].Board
+	j, listed := m.clusters[i].Lists(a.ID, p.Job)
+	if listed && j.ID == p.Job && j.User == a.User && p.Since != j.Key.Submitted {
+		p.Since = j.Key.Submitted
+		m.touch(a)
+	}
+	if listed || s != nil && s.Stand != delegated.Over {
+		p.There = b.Read
+	}
+	made := m.clusters[i].Embedded // a part that the cluster makes is nowhere before its start
+	over := s != nil && s.Stand == delegated.Over
+	if s == nil && (p.Job != 0 || made) {
+		over = b.Read >= max(p.There, a.Since, m.begun)+absent
+	}
+	switch a.Phase {
+	case Fresh, Subscribed, Waiting:
+		m.lookWaiting(a, p, s, over, made)
+	case Preparing:
+		m.lookPreparing(a, p, s, over && !made)
+	case Starting:
+		m.lookStarting(a, p, s, over)
+	case Running:
+		m.lookRunning(a, p, s, over)
+	case Ending:
+		if over || p.Job == 0 && !made {
+			p.Over = true
+			m.store(a)
+		}
+		m.pay(a, p, s)
+	}
+	m.advance(a)
+}
+
+// lookWaiting sees what became of a part that is not to start now.
+func (m *Machine) lookWaiting(a *application, p *Part, s *delegated.Standing, over, made bool) {
+	if p.Drop > 0 && (over || s != nil && s.Try >= p.Drop && (s.Stand == delegated.Waiting || s.Stand == delegated.Refused)) {
+		p.Drop, p.Kept = 0, 0
+		m.store(a)
+	}
+	switch {
+	case made || p.Lost > 0:
+	case over:
+		m.lose(a, p, why(s, "its job is gone"))
+	case p.Drop == 0 && s != nil && (s.Stand == delegated.Running || s.Stand == delegated.Starting) && s.Try >= a.Try:
+		a.Try++
+		p.Drop, p.Kept = a.Try, max(p.Hosts, len(s.Nodes))
+		m.unsettled = true
+		m.note(a, "abort", p.Name+": its job was released by somebody else; it ends, for the application has not started")
+		m.store(a)
+	}
+}
+
+func why(s *delegated.Standing, otherwise string) string {
+	if s != nil && s.Why != "" {
+		return s.Why
+	}
+	return otherwise
+}
+
+// lose asks the launcher for another job in place of one that is gone.
+func (m *Machine) lose(a *application, p *Part, why string) {
+	p.Lost, p.Drop, p.Kept = m.now, 0, 0
+	m.note(a, "lost", fmt.Sprintf("job %d on %s: %s", p.Job, p.Name, why))
+	m.store(a)
+	m.say(a.launcher, p.Gone())
+}
+
+func (m *Machine) lookPreparing(a *application, p *Part, s *delegated.Standing, over bool) {
+	switch {
+	case p.Hosts == 0:
+		m.lookUnused(a, p, s, over)
+	case over:
+		m.refused(a, p, why(s, "its job is gone"))
+		m.lose(a, p, why(s, "its job is gone"))
+	case s == nil || s.Try != a.Try:
+	case s.Stand == delegated.Refused:
+		m.refused(a, p, why(s, "refused"))
+	case s.Stand == delegated.Prepared && !m.clusters[p.Cluster].Embedded && len(s.Nodes) != p.Hosts:
+		m.refused(a, p, fmt.Sprintf("%d nodes were reserved, not %d", len(s.Nodes), p.Hosts))
+	case s.Stand == delegated.Prepared:
+		p.Prepared, p.Nodes = true, s.Nodes
+	}
+}
+
+// lookUnused sees whether the job on a cluster that the request does not use is still there, in case a later one does.
+func (m *Machine) lookUnused(a *application, p *Part, s *delegated.Standing, over bool) {
+	if over && p.Lost == 0 && !m.clusters[p.Cluster].Embedded {
+		m.lose(a, p, why(s, "its job is gone"))
+	}
+}
+
+func (m *Machine) lookStarting(a *application, p *Part, s *delegated.Standing, over bool) {
+	switch {
+	case p.Hosts == 0:
+		m.lookUnused(a, p, s, over)
+	case over:
+		m.refused(a, p, why(s, "its job ended before all were up"))
+		if p.Drop = 0; !m.clusters[p.Cluster].Embedded {
+			m.lose(a, p, why(s, "its job ended before all were up"))
+		}
+	case s == nil || s.Try != a.Try:
+	case s.Stand == delegated.Refused:
+		m.refused(a, p, why(s, "it does not start"))
+	case s.Stand == delegated.Running:
+		p.Runs = true
+		if len(s.Nodes) > 0 {
+			p.Nodes = s.Nodes
+		}
+	}
+}
+
+func (m *Machine) lookRunning(a *application, p *Part, s *delegated.Standing, over bool) {
+	m.pay(a, p, s)
+	if !over {
+		return
+	}
+	p.Over = true
+	m.store(a)
+	if p.Hosts > 0 && s != nil && s.Failed && !p.Failing() {
+		m.end(a, launcher.WhyLost, p.Name+": "+why(s, "its job died"), endIn)
+	}
+}
+
+// endIn is how long an application that is told its end may clean up, seconds.
+const endIn core.Time = 30
+
+// end ends an application, whatever it does: its launcher and parts are told why (a Reason of launchers; "": they know), and its jobs end
+// some seconds later.
+func (m *Machine) end(a *application, reason, why string, in core.Time) {
+	if a.Phase == Ending {
+		return
+	}
+	held, barrier := a.Phase.Holds(), a.Phase == Starting
+	told := a.Phase != Fresh || reason != "" // of one that came and went there is nothing to tell
+	if barrier {
+		in = 0 // nothing of its user's has run: there is nothing to clean up, and no part need come up any more
+	}
+	a.Phase, a.Reason, a.Why, a.Since, a.EndAt, a.pending = Ending, reason, why, m.now, m.now+in, nil
+	for _, p := range a.Parts {
+		p.Ghost = 0
+		p.Over = p.Over || p.Lost > 0 || m.clusters[p.Cluster].Embedded && (!held || p.Hosts == 0) && p.Drop == 0
+	}
+	if told {
+		m.note(a, "end", why)
+	}
+	m.store(a)
+	last := &launcher.End{Why: reason, In: in}
+	switch {
+	case reason == "":
+	case in > 0:
+		m.say(a.launcher, last)
+	default:
+		m.close(a.launcher, last)
+	}
+	for _, s := range slices.Clone(a.barriers) { // closing one takes it out
+		switch {
+		case barrier:
+			m.close(s, &launcher.Abort{Why: why})
+		case reason != "":
+			m.say(s, last)
+		}
+	}
+}
+
+// finish is the end of an application whose parts are all over by themselves.
+func (m *Machine) finish(a *application) {
+	a.Phase, a.Reason, a.Why, a.Since, a.EndAt = Ending, "", "the application is over", m.now, m.now
+	m.note(a, "done", "all parts are over")
+	m.store(a)
+	m.close(a.launcher, &launcher.Done{Code: a.ExitCode()})
+	m.advance(a)
+}
+
+// launcherDone is a launcher's word that its application is over, or withdrawn.
+func (m *Machine) launcherDone(s *session, seq int64, code int) {
+	a := s.app
+	was := a.Phase
+	m.okay(s, seq)
+	m.close(s, nil)
+	if was == Ending {
+		return
+	}
+	m.end(a, "", "its launcher is done with it", 0)
+	if was == Running {
+		for _, p := range a.Parts {
+			if p.Hosts > 0 && !p.Over && !p.Done {
+				p.Done, p.Code = true, code
+				m.haunt(a, p)
+			}
+		}
+	}
+	m.advance(a)
+}
+
+// haunt keeps the nodes of a part that is done for a while, where another application waits that could ask for them.
+func (m *Machine) haunt(a *application, p *Part) bool {
+	if m.settings.FairStart == 0 {
+		return false
+	}
+	for _, b := range m.all {
+		if b != a && (b.Phase == Subscribed || b.Phase == Waiting) && m.visible(b, p.Cluster) {
+			p.Ghost = m.now + m.settings.FairStart
+			m.unsettled = true
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,375 @@
+package apps
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"accordion/adapter/delegated"
+	"accordion/core"
+	"accordion/core/profile"
+	"accordion/shim/wire/launcher"
+)
+
+var (
+	seedsFlag = flag.Int("accordion.seeds", 1000, "how many stories to simulate")
+	fromFlag  = flag.Uint64("accordion.from", 1, "the first of them")
+	seedFlag  = flag.Uint64("accordion.seed", 0, "tell this one story in full")
+)
+
+// mutant is something left out, so that the stories are seen to find it.
+type mutant struct{ barrier, ready, commit bool }
+
+// story is some applications on some wards, drawn by a seed, in which everything goes wrong.
+type story struct {
+	mutant
+	dice      *rand.Rand
+	now       core.Time
+	m         *Machine
+	settings  Settings
+	clusters  []Cluster
+	wards     []*ward
+	journal   map[int64][]byte
+	people    []*person
+	session   uint64
+	peers     map[uint64]peer
+	ranks     map[int64]core.Time
+	gone      map[int64]bool
+	committed map[int64]bool // applications whose start was decided, and neither given up nor over
+	audited   bool           // after each event, not only at the end of a second
+	calm      bool
+	tell      bool
+	went      int // applications that were let go
+	together  int // starts of several parts whose scripts have barriers
+	wrong     []string
+	lines     []string
+}
+
+type peer interface{ hear(launcher.Message, bool) }
+
+func (s *story) say(format string, args ...any) {
+	if s.tell {
+		s.lines = append(s.lines, fmt.Sprintf("%5d  ", s.now)+fmt.Sprintf(format, args...))
+	}
+}
+
+func (s *story) fail(format string, args ...any) {
+	s.wrong = append(s.wrong, fmt.Sprintf("at %d: ", s.now)+fmt.Sprintf(format, args...))
+}
+
+func (s *story) chance(percent int) bool { return !s.calm && s.dice.IntN(100) < percent }
+
+func newStory(seed uint64, x mutant) *story {
+	s := &story{mutant: x, dice: rand.New(rand.NewPCG(seed, 16)), now: 1000, journal: map[int64][]byte{}, peers: map[uint64]peer{},
+		ranks: map[int64]core.Time{}, gone: map[int64]bool{}, committed: map[int64]bool{}, audited: seed%2 == 0}
+	s.settings = Settings{FairStart: s.dice.Int64N(6), Timer: 1, Answer: 5, Grace: 10 + s.dice.Int64N(20), BringUp: 15, Guard: 30,
+		Applications: 1 + s.dice.IntN(12)}
+	for i := range 1 + s.dice.IntN(3) {
+		c := Cluster{Name: string(rune('a' + i)), Speed: 1, Embedded: s.dice.IntN(3) == 0}
+		s.clusters = append(s.clusters, c)
+		s.wards = append(s.wards, &ward{name: c.Name, hosts: 1 + s.dice.IntN(8), embedded: c.Embedded, dice: s.dice})
+	}
+	for i := range 1 + s.dice.IntN(6) {
+		s.people = append(s.people, &person{story: s, sizes: map[int]int{}, user: []string{"ann", "bob"}[i%2], begins: 1000 + s.dice.Int64N(60)})
+	}
+	s.begin()
+	return s
+}
+
+// begin makes the machine, of what the journal has.
+func (s *story) begin() {
+	var all []Record
+	for id, data := range s.journal {
+		all = append(all, Record{ID: id, Data: data})
+	}
+	slices.SortFunc(all, func(a, b Record) int { return int(a.ID - b.ID) })
+	m, err := New(s.now, s.clusters, nil, s.settings, all)
+	if err != nil {
+		s.fail("%v", err)
+		return
+	}
+	s.m = m
+}
+
+// killed ends the machine, and with it all sessions; another begins.
+func (s *story) killed(when string) {
+	s.say("killed %s", when)
+	old := s.peers
+	s.peers = map[uint64]peer{}
+	for _, id := range keys(old) {
+		old[id].hear(nil, true)
+	}
+	s.begin()
+}
+
+func keys[V any](m map[uint64]V) []uint64 {
+	var all []uint64
+	for k := range m {
+		all = append(all, k)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// connect begins a session.
+func (s *story) connect(p peer, user string, hello *launcher.Hello) uint64 {
+	s.session++
+	s.peers[s.session] = p
+	s.send(s.session, user, hello)
+	return s.session
+}
+
+func (s *story) send(session uint64, user string, x launcher.Message) {
+	if s.peers[session] == nil {
+		return
+	}
+	if s.tell {
+		s.say("%d → %s", session, show(x))
+	}
+	s.step(Heard{Session: session, User: user, Seq: 1, Message: x})
+}
+
+// step lets something happen to the machine, which then knows what all of its applications want.
+func (s *story) step(e Event) {
+	s.m.Step(s.now, e)
+	if s.audited {
+		s.audit()
+	}
+}
+
+func (s *story) audit() {
+	if wrong := s.m.audit(); wrong != "" {
+		s.fail("%s", wrong)
+	}
+}
+
+func (s *story) hangUp(session uint64) {
+	if s.peers[session] != nil {
+		delete(s.peers, session)
+		s.say("%d hangs up", session)
+		s.step(Left{session})
+	}
+}
+
+// carry does what the machine decided: records first. The machine may be killed before these are written, and after.
+func (s *story) carry() {
+	for range 5 { // what is heard makes more effects
+		e := s.m.Effects()
+		if len(e.Stored)+len(e.Gone)+len(e.Said)+len(e.Ordered) == 0 {
+			return
+		}
+		if s.chance(1) && s.dice.IntN(5) == 0 {
+			s.killed("before a write")
+			return
+		}
+		for _, r := range e.Stored {
+			if s.commit && strings.Contains(string(r.Data), `"phase":"starting"`) {
+				continue
+			}
+			s.journal[r.ID] = r.Data
+		}
+		for _, id := range e.Gone {
+			delete(s.journal, id)
+			s.gone[id] = true
+		}
+		for _, n := range e.Notes {
+			switch n.Verb {
+			case "go":
+				s.went++
+			case "commit":
+				s.committed[n.Application] = true
+			case "abort", "end":
+				delete(s.committed, n.Application)
+			}
+			s.say("  %s %d: %s", n.Verb, n.Application, n.Text)
+		}
+		if len(e.Stored) > 0 && s.chance(1) && s.dice.IntN(5) == 0 {
+			s.killed("after a write")
+			return
+		}
+		for _, o := range e.Ordered {
+			s.wards[o.Cluster].orders = o.All
+			s.promised(o)
+		}
+		for _, x := range e.Said {
+			if s.tell {
+				s.say("%d ← %s", x.Session, show(x.Message))
+			}
+			if p := s.peers[x.Session]; p != nil {
+				if x.Close {
+					delete(s.peers, x.Session)
+				}
+				p.hear(x.Message, x.Close)
+			}
+		}
+	}
+}
+
+// promised looks that no host of a cluster is promised twice.
+func (s *story) promised(o Orders) {
+	sum, w := 0, s.wards[o.Cluster]
+	for _, p := range o.All {
+		switch p.Want {
+		case delegated.Prepare, delegated.Start, delegated.Run, delegated.Ghost:
+			sum += p.Hosts
+		}
+		if s.gone[p.Application] && p.Want != delegated.End {
+			s.fail("cluster %s is ordered something about application %d, which is gone: %v", w.name, p.Application, p)
+		}
+	}
+	if sum > w.hosts {
+		s.fail("cluster %s has %d hosts, and %d are promised: %v", w.name, w.hosts, sum, o.All)
+	}
+}
+
+// second lets a second go by.
+func (s *story) second() {
+	s.now++
+	for i, w := range s.wards {
+		w.calm = s.calm
+		if now := s.now; w.localEnd <= now && s.chance(2) && w.free(now) > 0 {
+			w.local, w.localEnd = 1+s.dice.IntN(w.free(now)), now+10+s.dice.Int64N(60)
+		}
+		w.obey(s.now)
+		for _, b := range slices.Clone(w.jobs) {
+			s.live(w, b)
+		}
+		w.forget()
+		if s.chance(1) && s.dice.IntN(10) == 0 {
+			w.deaf = s.now + s.dice.Int64N(100)
+		}
+		if (s.calm || s.now >= w.deaf) && !s.chance(20) {
+			s.step(Shown{i, w.board(s.now)})
+		}
+		s.carry()
+	}
+	for _, p := range s.people {
+		p.second()
+		s.carry()
+	}
+	for _, a := range s.m.all {
+		runs := func(p *Part) bool { return p.Runs }
+		if a.Phase == Starting && (s.barrier || s.ready && a.Each(runs)) { // mutants: nobody is waited for; nobody at the barrier is
+			s.m.release(a)
+		}
+	}
+	if s.m.Next() <= s.now {
+		s.m.Wake(s.now)
+		if n := s.m.Next(); n <= s.now {
+			s.fail("what was due is due again in the same second")
+		}
+	}
+	s.carry()
+	s.audit()
+	for _, a := range s.m.all {
+		if r, ok := s.ranks[a.ID]; ok && a.Rank != r {
+			s.fail("application %d has rank %d, and had %d", a.ID, a.Rank, r)
+		}
+		if a.Rank != 0 {
+			s.ranks[a.ID] = a.Rank
+		}
+	}
+}
+
+func (s *story) run() []string {
+	for s.now < 1300 && len(s.wrong) == 0 {
+		s.second()
+	}
+	s.calm = true
+	for _, p := range s.people {
+		p.mute = false
+	}
+	for s.now < 2600 && len(s.wrong) == 0 && !s.quiet() {
+		s.second()
+	}
+	if len(s.wrong) > 0 {
+		return s.wrong
+	}
+	for _, a := range s.m.all {
+		s.fail("application %d is still there: %s: %+v", a.ID, a.Phase, s.m.seen(a))
+	}
+	for _, w := range s.wards {
+		for _, o := range w.orders {
+			s.fail("cluster %s has an order left: %+v", w.name, o)
+		}
+		for _, b := range w.jobs {
+			s.fail("cluster %s has a job left: %+v", w.name, b)
+		}
+	}
+	for _, p := range s.people {
+		if p.stage != "over" {
+			s.fail("the launcher of application %d (%s) heard of no end: it is %s", p.app, p.user, p.stage)
+		}
+	}
+	return s.wrong
+}
+
+// quiet says whether all is over.
+func (s *story) quiet() bool {
+	left := len(s.m.all)
+	for _, w := range s.wards {
+		left += len(w.orders) + len(w.jobs)
+	}
+	for _, p := range s.people {
+		if p.stage != "over" {
+			left++
+		}
+	}
+	return left == 0
+}
+
+// same says whether a launcher's picture of a cluster is what the last pass showed.
+func same(a, b []profile.Point) bool { return slices.Equal(a, b) }
+
+func TestStories(t *testing.T) {
+	together, started := 0, 0
+	for seed := *fromFlag; seed < *fromFlag+uint64(*seedsFlag); seed++ {
+		s := newStory(seed, mutant{})
+		for _, wrong := range s.run() {
+			t.Errorf("seed %d: %s", seed, wrong)
+		}
+		together += s.together
+		started += s.went
+	}
+	t.Logf("%d applications were let go, %d parts of several after a barrier", started, together)
+}
+
+func TestStory(t *testing.T) {
+	if *seedFlag == 0 {
+		t.Skip("tells one story in full: give its seed with -accordion.seed=N")
+	}
+	s := newStory(*seedFlag, mutant{})
+	s.tell = true
+	wrong := s.run()
+	t.Log("\n" + strings.Join(s.lines, "\n"))
+	for _, w := range wrong {
+		t.Error(w)
+	}
+}
+
+// The stories find what is left out.
+func TestMutantsAreFound(t *testing.T) {
+	for _, c := range []struct {
+		name, wrong string
+		mutant
+	}{
+		{"without the barrier", "is not up", mutant{barrier: true}},
+		{"without a word of those who stand at the barrier", "is not up", mutant{ready: true}},
+		{"without the record of the commit", "was decided", mutant{commit: true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for seed := uint64(1); seed <= 500; seed++ {
+				for _, wrong := range newStory(seed, c.mutant).run() {
+					if strings.Contains(wrong, c.wrong) {
+						t.Logf("seed %d: %s", seed, wrong)
+						return
+					}
+				}
+			}
+			t.Error("500 stories did not find it")
+		})
+	}
+}

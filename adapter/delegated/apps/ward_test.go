@@ -1,0 +1,219 @@
+package apps
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"accordion/adapter"
+	"accordion/adapter/delegated"
+	"accordion/core"
+	"accordion/core/delegate"
+	"accordion/core/evolve"
+	"accordion/core/queue"
+)
+
+// ward is a cluster that does what it is ordered, slowly, and sometimes not.
+type ward struct {
+	name     string
+	hosts    int
+	embedded bool
+	dice     *rand.Rand
+	calm     bool // no more faults
+	next     core.JobID
+	jobs     []*bed
+	orders   []delegated.Order
+	local    int // hosts of its own jobs, until localEnd
+	localEnd core.Time
+	deaf     core.Time // shows nothing until then
+}
+
+// bed is a batch job in a ward.
+type bed struct {
+	id       core.JobID
+	app      int64
+	user     string
+	since    core.Time
+	reserved int // hosts; held for try
+	try      int
+	refused  bool
+	stuck    bool // its release never starts
+	running  bool
+	began    core.Time
+	over     bool
+	failed   bool
+	ghost    bool
+	process  *process
+}
+
+func (w *ward) submit(app int64, user string, now core.Time) core.JobID {
+	w.next++
+	w.jobs = append(w.jobs, &bed{id: w.next, app: app, user: user, since: now})
+	return w.next
+}
+
+func (w *ward) job(id core.JobID) *bed {
+	for _, b := range w.jobs {
+		if b.id == id {
+			return b
+		}
+	}
+	return nil
+}
+
+func (w *ward) chance(percent int) bool { return !w.calm && w.dice.IntN(100) < percent }
+
+func (w *ward) free(now core.Time) int {
+	n := w.hosts
+	if now < w.localEnd {
+		n -= w.local
+	}
+	for _, b := range w.jobs {
+		n -= b.reserved
+	}
+	return n
+}
+
+// of is the bed that an order is about; a part that is to be made gets one.
+func (w *ward) of(o delegated.Order, now core.Time) *bed {
+	if o.Job != 0 {
+		return w.job(o.Job)
+	}
+	for _, b := range w.jobs {
+		if b.app == o.Application && !b.over {
+			return b
+		}
+	}
+	if o.Want != delegated.Prepare {
+		return nil
+	}
+	return w.job(w.submit(o.Application, o.User, now))
+}
+
+func (b *bed) end(failed bool) { b.running, b.over, b.failed, b.reserved = false, true, failed, 0 }
+
+// obey goes one second on.
+func (w *ward) obey(now core.Time) {
+	wanted := map[*bed]bool{}
+	for _, o := range w.orders {
+		b := w.of(o, now)
+		if b == nil {
+			continue
+		}
+		wanted[b] = true
+		if b.over && o.Want != delegated.Ghost || w.chance(20) { // slow
+			continue
+		}
+		switch o.Want {
+		case delegated.Wait:
+		case delegated.Prepare:
+			w.prepare(b, o, now)
+		case delegated.Start:
+			switch {
+			case b.running || b.stuck:
+			case b.reserved == 0 || b.try != o.Try:
+				b.try, b.refused = o.Try, true
+			case w.chance(5):
+				b.stuck = true
+			case !w.chance(30):
+				b.running, b.began = true, now
+			}
+		case delegated.Drop:
+			if b.running {
+				b.end(true)
+			}
+			b.reserved, b.try, b.refused, b.stuck = 0, o.Try, false, false
+		case delegated.End:
+			b.end(true)
+		case delegated.Ghost:
+			b.ghost, b.reserved = true, o.Hosts
+		}
+	}
+	for _, b := range w.jobs {
+		if !wanted[b] && (!b.running || b.over) {
+			b.reserved, b.ghost = 0, false
+			if w.embedded {
+				b.over = true
+			}
+		}
+		if b.running && w.chance(1) && w.dice.IntN(4) == 0 {
+			b.end(true) // a node was lost
+		}
+		if !b.running && !b.over && !w.embedded && w.chance(1) && w.dice.IntN(20) == 0 {
+			b.end(true) // cancelled
+		}
+	}
+}
+
+func (w *ward) prepare(b *bed, o delegated.Order, now core.Time) {
+	if b.try == o.Try && (b.reserved == o.Hosts || b.refused) {
+		return
+	}
+	b.reserved, b.try, b.refused = 0, o.Try, false
+	if o.Hosts > w.free(now) || w.chance(10) {
+		b.refused = true
+		return
+	}
+	b.reserved = o.Hosts
+}
+
+// board is what the ward shows.
+func (w *ward) board(now core.Time) *delegated.Board {
+	b := &delegated.Board{Read: now, Hosts: w.hosts, Strength: adapter.Strength{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}}
+	state := queue.Repeated{Limit: evolve.Limit(1)}.New(core.Machine{Nodes: w.hosts})
+	if now < w.localEnd && w.local > 0 {
+		state.Running(now, core.Allocation{Job: 1 << 30, Start: now, EP: core.EP{{Duration: w.localEnd - now, Nodes: w.local}}})
+	}
+	b.Local = delegate.Local{State: state.(queue.Viewer)}
+	for _, j := range w.jobs {
+		s := adapter.Pending
+		switch {
+		case j.over:
+			continue
+		case j.running:
+			s = adapter.Running
+		}
+		b.Jobs = append(b.Jobs, delegated.Job{Key: adapter.Key{ID: j.id, Submitted: j.since}, ID: j.id, Application: j.app, User: j.user, State: s, Submitted: j.since})
+	}
+	for _, o := range w.orders {
+		s := delegated.Standing{Application: o.Application, Job: o.Job}
+		j := w.of(delegated.Order{Job: o.Job, Application: o.Application}, now)
+		if j == nil {
+			if s.Stand = delegated.Over; w.embedded && o.Want != delegated.End {
+				s.Stand, s.Try = delegated.Waiting, o.Try
+			}
+			b.Parts = append(b.Parts, s)
+			continue
+		}
+		s.Try, s.Failed, s.Since = j.try, j.failed, j.began
+		for i := range j.reserved {
+			s.Nodes = append(s.Nodes, fmt.Sprintf("%s%d-%d", w.name, j.id, i))
+		}
+		switch {
+		case j.ghost:
+			s.Stand = delegated.Ghosted
+			if j.over {
+				s.Stand = delegated.Over
+			}
+		case j.over:
+			s.Stand = delegated.Over
+		case j.running:
+			s.Stand = delegated.Running
+		case j.refused:
+			s.Stand, s.Why = delegated.Refused, "it was refused"
+		case j.reserved > 0 && o.Want == delegated.Start:
+			s.Stand = delegated.Starting
+		case j.reserved > 0:
+			s.Stand = delegated.Prepared
+		}
+		b.Parts = append(b.Parts, s)
+	}
+	return b
+}
+
+// forget takes jobs out of the books that ended long ago and that nobody orders anything about.
+func (w *ward) forget() {
+	w.jobs = slices.DeleteFunc(w.jobs, func(b *bed) bool {
+		return b.over && b.reserved == 0 && !slices.ContainsFunc(w.orders, func(o delegated.Order) bool { return o.Application == b.app })
+	})
+}

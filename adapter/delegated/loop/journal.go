@@ -1,0 +1,87 @@
+package loop
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"accordion/adapter/delegated/apps"
+	"accordion/adapter/journal"
+)
+
+// Journal is the applications' own file, delegate.db: a journal as each cluster has one, whose jobs are applications. One process writes it;
+// any number may read.
+type Journal struct{ *journal.Journal }
+
+// Open opens it for the loop, and makes it when it is absent. Errors are those of journal.Open.
+func Open(path string) (*Journal, error) {
+	j, err := journal.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Journal{j}, nil
+}
+
+// records are the applications that it has.
+func (j *Journal) records() ([]apps.Record, error) {
+	all, err := j.Records()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]apps.Record, len(all))
+	for i, r := range all {
+		out[i] = apps.Record{ID: r.Job, Data: r.Data, Damaged: r.Damaged}
+	}
+	return out, nil
+}
+
+// keep writes what must be on the disk before anything else is done: in one transaction.
+func (j *Journal) keep(e apps.Effects) error {
+	if len(e.Stored)+len(e.Gone)+len(e.Notes) == 0 {
+		return nil
+	}
+	records, gone, events := make([]journal.Record, len(e.Stored)), make([]journal.Record, len(e.Gone)), make([]journal.Event, len(e.Notes))
+	for i, r := range e.Stored {
+		records[i] = journal.Record{Job: r.ID, Data: r.Data}
+	}
+	for i, id := range e.Gone {
+		gone[i].Job = id
+	}
+	for i, n := range e.Notes {
+		events[i] = journal.Event{At: time.Unix(n.At, 0), Job: n.Application, Kind: n.Verb, Text: n.Text}
+	}
+	return j.PutWhole(records, gone, events)
+}
+
+// show writes what there is to be seen.
+func (j *Journal) show(s Snapshot) error {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("the snapshot of applications: %w", err)
+	}
+	return j.PutView(data)
+}
+
+// ReadSnapshot is the newest Snapshot in the journal of applications of that path, whether or not a loop writes it; nil when there is none
+// yet. Errors are those of journal.OpenReadOnly.
+func ReadSnapshot(path string) (*Snapshot, error) {
+	j, err := journal.OpenReadOnly(path)
+	if err != nil {
+		return nil, err
+	}
+	defer j.Close()
+	return SnapshotIn(j)
+}
+
+// SnapshotIn returns the newest Snapshot in a journal of applications; nil when there is none yet.
+func SnapshotIn(j journal.Reader) (*Snapshot, error) {
+	data, err := j.View()
+	if err != nil || data == nil {
+		return nil, err
+	}
+	s := &Snapshot{}
+	if err := json.Unmarshal(data, s); err != nil {
+		return nil, fmt.Errorf("the snapshot of applications in %s: %w", j.Path(), err)
+	}
+	return s, nil
+}

@@ -1,0 +1,64 @@
+package delegated
+
+import "sync"
+
+// Mailbox holds the newest board of a cluster and the newest orders for it. The cluster's sidecar and the loop of applications each have
+// one end. No method blocks.
+type Mailbox struct {
+	mu      sync.Mutex
+	board   *Board
+	orders  []Order
+	shown   chan struct{}
+	ordered chan struct{}
+}
+
+// NewMailbox is one without a board and without orders.
+func NewMailbox() *Mailbox {
+	return &Mailbox{shown: make(chan struct{}, 1), ordered: make(chan struct{}, 1)}
+}
+
+// Show puts a board in the place of the former. The sidecar calls it, and does not touch the board afterwards.
+func (m *Mailbox) Show(b Board) {
+	m.mu.Lock()
+	m.board = &b
+	m.mu.Unlock()
+	knock(m.shown)
+}
+
+// Board is the newest one; nil before the first.
+func (m *Mailbox) Board() *Board {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.board
+}
+
+// Shown has a word soon after a board was shown. One word may stand for several.
+func (m *Mailbox) Shown() <-chan struct{} { return m.shown }
+
+// Order puts all orders in the place of the former. The loop calls it, and does not touch the slice afterwards.
+func (m *Mailbox) Order(all []Order) {
+	if all == nil {
+		all = []Order{}
+	}
+	m.mu.Lock()
+	m.orders = all
+	m.mu.Unlock()
+	knock(m.ordered)
+}
+
+// Orders are the newest ones; nil before the first word of the loop.
+func (m *Mailbox) Orders() []Order {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.orders
+}
+
+// Ordered has a word soon after orders were given. One word may stand for several.
+func (m *Mailbox) Ordered() <-chan struct{} { return m.ordered }
+
+func knock(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,264 @@
+package orders
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/delegated"
+	"accordion/adapter/fair"
+	"accordion/adapter/managed"
+	"accordion/adapter/plan"
+	"accordion/core"
+	"accordion/core/hostlist"
+)
+
+// abandoned is how long, in seconds, the reservation of a part that is prepared lasts without its job: with both loops dead it goes by
+// itself.
+const abandoned core.Time = 60
+
+// endAgain is the pause before a job that was told to end and is still there is told again.
+const endAgain = 40 * time.Second
+
+// do begins what was decided, beside the loop.
+func (k *Keeper) do(ctx context.Context, e *entry, v *plan.World) {
+	acts, done := k.actsOf(ctx, e, v)
+	if acts == nil {
+		return
+	}
+	e.busy = true
+	e.memory.Unsure = e.memory.Unsure || e.step.Verb == Start
+	k.Beside(acts, func(err error) {
+		e.memory.Unsure = !e.unsure.IsZero()
+		_, begun := k.Epochs()
+		e.busy, e.writing, e.touched = false, nil, begun
+		k.Refresh()
+		if err == nil {
+			e.fails, e.memory.Frozen = 0, 0
+			done()
+			k.again(e)
+			return
+		}
+		k.failed(e, err)
+	})
+}
+
+// again puts off what is done over and over though each time it is said to hold: a batch system may not show it.
+func (k *Keeper) again(e *entry) {
+	if e.step.Verb != e.did {
+		e.did, e.same = e.step.Verb, 0
+		return
+	}
+	if later := k.Clock.Now().Add(time.Second << min(e.same, 4)); later.After(e.retry) {
+		e.retry = later
+	}
+	e.same++
+}
+
+// actsOf is the acts of a step, and what is true after them.
+func (k *Keeper) actsOf(ctx context.Context, e *entry, v *plan.World) (acts func() error, done func()) {
+	nothing := func() {}
+	if e.step.Verb == Prepare {
+		return k.prepare(ctx, e, v)
+	}
+	if e.step.Verb == Ask {
+		return k.ask(ctx, e)
+	}
+	if e.job == nil {
+		return nil, nil
+	}
+	ctx = fair.For(ctx, e.job.UID)
+	key, why := e.job.Key, e.step.Why
+	switch e.step.Verb {
+	case Adopt:
+		return func() error { return k.Acts.Adopt(ctx, key) }, nothing
+	case Start:
+		name := managed.PartReservation(e.order.Application)
+		return func() error { return k.Acts.Launch(ctx, key, name) }, nothing
+	case Hold:
+		return func() error { return k.Acts.Hold(ctx, key) }, nothing
+	case Detach:
+		return func() error { return k.Acts.Detach(ctx, key) }, nothing
+	case End:
+		return func() error { return k.Acts.End(ctx, key, why) }, func() {
+			e.memory.Failed, e.retry = true, k.Clock.Now().Add(endAgain)
+		}
+	}
+	return nil, nil
+}
+
+// ask reads how a part ended that no reading shows any more. A part that the batch system has
+// forgotten does not count as failed. ask asks again about a job that has not ended.
+func (k *Keeper) ask(ctx context.Context, e *entry) (acts func() error, done func()) {
+	gone, why, alive := e.memory.Gone, "", false
+	return func() error {
+			ctx, cancel := context.WithTimeout(ctx, k.Acts.Deadline)
+			defer cancel()
+			j, err := k.Acts.System.Inspect(ctx, gone)
+			if errors.Is(err, adapter.ErrGone) {
+				return nil
+			}
+			if err == nil {
+				why, alive = j.Why, j.State == adapter.Running || j.State == adapter.Pending
+			}
+			return err
+		}, func() {
+			if alive { // the readings, or the directory of users, are behind
+				e.memory.Ended = 0
+				return
+			}
+			e.memory.Failed = e.memory.Failed || failed(why)
+			e.memory.Gone = adapter.Key{}
+		}
+}
+
+// prepare reserves nodes for a part and gives its job its size and limit. Where the batch system makes the job itself, that is first.
+func (k *Keeper) prepare(ctx context.Context, e *entry, v *plan.World) (acts func() error, done func()) {
+	o, nodes, settings := e.order, e.step.Nodes, k.Settings
+	var key adapter.Key
+	if e.job != nil {
+		key, ctx = e.job.Key, fair.For(ctx, e.job.UID)
+	}
+	r := adapter.Reservation{
+		Name: managed.PartReservation(o.Application), Nodes: nodes, Start: v.Now, User: o.User, Idle: abandoned,
+		End: v.Now + settings.StartLead + o.Limit + settings.Guard + plan.Expiry,
+	}
+	shape := adapter.Shape{Nodes: o.Hosts, On: nodes, Limit: o.Limit}
+	v.Take(nodes, e.plan.ID)
+	k.Take(r)
+	e.writing, e.wrote, e.at = nodes, o.Try, v.Now
+	maker, makes := k.Acts.System.(adapter.Maker)
+	return func() (err error) {
+			if key.ID == 0 {
+				if !makes {
+					return errors.New("this batch system makes no jobs: submit one, held, with launch=")
+				}
+				if key, err = k.Acts.Make(ctx, maker, o.Application, o.User, o.Hosts, o.Limit); err != nil {
+					return err
+				}
+			}
+			return k.Acts.Prepare(ctx, key, r, shape)
+		}, func() {
+			k.Take(r) // once more: a reading that began meanwhile may be of before it was written
+			e.memory.Prepared, e.memory.Nodes = o.Try, nodes
+		}
+}
+
+// failed says what follows from acts that failed. What the batch system has, the next reading shows.
+func (k *Keeper) failed(e *entry, err error) {
+	e.fails++
+	e.retry = k.Clock.Now().Add(time.Second << min(e.fails-1, 4))
+	if errors.Is(err, adapter.ErrFrozen) && !errors.Is(err, adapter.ErrTrap) {
+		now := k.Clock.Now()
+		e.memory.Frozen = cmp.Or(e.memory.Frozen, now.Unix())
+		e.memory.Stiff = managed.Stiff(e.memory.Frozen, now)
+	}
+	if e.step.Verb == Start && errors.Is(err, context.DeadlineExceeded) {
+		e.unsure, e.settled, e.memory.Unsure = k.Clock.Now().Add(managed.Straggles), 0, true
+	}
+	refuses := errors.Is(err, adapter.ErrBusy) || errors.Is(err, adapter.ErrLimit) || errors.Is(err, adapter.ErrFrozen)
+	if e.step.Verb == Prepare || e.step.Verb == Start && refuses {
+		e.memory.Refused, e.memory.Why = e.order.Try, err.Error()
+		e.retry = time.Time{}
+	}
+}
+
+// planOf makes of a part what the plan knows of it, and says whether that is anything.
+func (k *Keeper) planOf(e *entry, now core.Time) bool {
+	o := e.order
+	was := e.plan
+	e.plan = managed.Job{NamedBefore: was.NamedBefore, Course: was.Course, Seen: k.seen(e)}
+	e.plan.Key, e.plan.User, e.plan.Request = e.plan.Seen.Key, o.User, fmt.Sprintf("launch=%d", o.Application)
+	e.plan.Part = &managed.Part{Application: o.Application, Rank: o.Rank, Margin: max(0, o.Limit-o.Walltime), Unmade: e.job == nil}
+	e.plan.Choices = []core.EP{{{Duration: max(o.Walltime, 1), Nodes: max(o.Hosts, 1)}}}
+	pending := e.job == nil && o.Job == 0 || e.job != nil && e.job.State == adapter.Pending
+	running := e.job != nil && e.job.State == adapter.Running
+	if t := (try{o: o, s: Sight{Job: e.job}, m: e.memory}); t.unsure() {
+		if r, there := k.Reserved(managed.PartReservation(o.Application)); there && k.idle(r.Nodes) {
+			e.hold(managed.Starting, r.Nodes, now, now+core.Time(managed.Straggles/time.Second))
+			return true
+		}
+	}
+	switch o.Want {
+	case delegated.Wait:
+		e.plan.Part.Begin, e.plan.Part.Ahead, e.plan.Phase = o.At, true, managed.Waiting
+		return pending && o.At < core.Forever
+	case delegated.Prepare:
+		switch nodes := k.reservedFor(e); {
+		case e.memory.Refused == o.Try || running:
+			return false
+		case nodes != nil:
+			e.hold(managed.Starting, nodes, e.at, e.at+o.Limit)
+			return true
+		}
+		e.plan.Phase = managed.Waiting
+		return pending
+	case delegated.Start, delegated.Run:
+		switch nodes := k.reservedFor(e); {
+		case running:
+			e.hold(managed.Running, e.job.Nodes, e.job.Started, max(o.By, e.job.Started+1))
+			return true
+		case pending && nodes != nil && e.memory.Refused != o.Try:
+			e.hold(managed.Starting, nodes, now, max(o.By, now+1))
+			return true
+		}
+	case delegated.Ghost:
+		t := try{o: o, s: Sight{Job: e.job}, m: e.memory}
+		if r, there := k.Reserved(managed.GhostReservation(o.Application)); there {
+			t.s.Ghost = &r
+		}
+		if nodes := t.ghostNodes(); nodes != nil && o.Until > now {
+			e.hold(managed.Ending, nodes, now, o.Until)
+			return true
+		}
+	}
+	return false
+}
+
+// idle reports whether all of the nodes are idle in the newest reading: no other job began there before this sidecar knew of the part.
+func (k *Keeper) idle(nodes []string) bool {
+	return !slices.ContainsFunc(k.nodes, func(n adapter.Node) bool { return !n.Idle && slices.Contains(nodes, n.Name) })
+}
+
+// hold has the part occupy nodes from a second until another.
+func (e *entry) hold(phase managed.Phase, nodes []string, from, until core.Time) {
+	p := &e.plan
+	p.Phase, p.Decided, p.Nodes, p.Planned, p.Began = phase, true, nodes, from, from
+	p.Choices[0][0].Nodes = len(nodes)
+	p.Promise, p.Meant, p.Voice = []core.Time{until}, until, managed.SilentVoice
+}
+
+// reservedFor is the nodes that are reserved for a part's start: prepared, or being so. What is still being written for a try that was given
+// up is not, nor what such a try wrote late over the nodes of this one: others may have got these nodes since.
+func (k *Keeper) reservedFor(e *entry) []string {
+	if e.writing != nil && e.wrote == e.order.Try {
+		return e.writing
+	}
+	r, there := k.Reserved(managed.PartReservation(e.order.Application))
+	prepared := e.memory.Prepared == e.order.Try
+	if !there || prepared && !managed.SameNodes(r.Nodes, e.memory.Nodes) || !prepared && e.order.Want == delegated.Prepare {
+		return nil
+	}
+	return r.Nodes
+}
+
+// made is the first number of jobs that are still to be made.
+const made core.JobID = 1 << 40
+
+// seen is the part's job for the plan, also where it is still to be made.
+func (k *Keeper) seen(e *entry) *adapter.Job {
+	if e.job != nil {
+		return e.job
+	}
+	return &adapter.Job{
+		Key:  adapter.Key{ID: made + core.JobID(e.order.Application), Submitted: e.order.Rank},
+		User: e.order.User, State: adapter.Pending, Held: true, Want: e.order.Hosts, Limit: e.order.Limit, Mark: adapter.LaunchMark(e.order.Application),
+	}
+}
+
+// names writes node names as a host list.
+func names(nodes []string) string { return hostlist.Compact(nodes) }

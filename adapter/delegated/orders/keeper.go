@@ -1,0 +1,494 @@
+package orders
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/actions"
+	"accordion/adapter/delegated"
+	"accordion/adapter/managed"
+	"accordion/adapter/plan"
+	"accordion/core"
+)
+
+// Options are what a Keeper works with. Its functions are called by the goroutine that owns it.
+type Options struct {
+	Mailbox  *delegated.Mailbox
+	Acts     *actions.Acts
+	Clock    adapter.Clock
+	Settings managed.Settings
+	// Beside runs acts beside the loop; over is called by the loop when they have ended.
+	Beside func(acts func() error, over func(error))
+	// Reserved is our reservation of the name as the batch system has it now.
+	Reserved func(name string) (adapter.Reservation, bool)
+	// Tending says whether a call for the reservation is under way. Another one beside it may come first, or last.
+	Tending func(name string) bool
+	// Take notes that acts write the reservation themselves.
+	Take func(adapter.Reservation)
+	// Epochs are those of the newest reading, and of the last that has begun.
+	Epochs func() (taken, begun managed.Epoch)
+	// Refresh has the batch system read soon: something was done.
+	Refresh func()
+	// Tell writes into the journal what happened to a job.
+	Tell func(job adapter.Key, kind, text string, fields map[string]any) error
+}
+
+// Keeper carries out the orders for the parts of applications on one cluster. One goroutine owns it. What it remembers is lost with it:
+// the next finds from the readings and the orders what holds.
+type Keeper struct {
+	Options
+	told  bool // the loop of applications has said what it wants
+	parts map[name]*entry
+	due   map[core.JobID]core.Time // of the board
+	read  core.Time                // of the board before
+	begun time.Time                // its first look
+	nodes []adapter.Node           // of the newest reading
+}
+
+// name is what an order is about.
+type name struct {
+	application int64
+	job         core.JobID // 0: the batch system makes it
+}
+
+// entry is one order, or a job that none names any more.
+type entry struct {
+	order   delegated.Order
+	ordered bool // it stands
+	memory  Memory
+	step    Step        // as last decided
+	plan    managed.Job // what it is in the plan
+	planned bool
+
+	job     *adapter.Job // as last read; nil: there is none
+	uid     uint32       // of its user, as last read next to the user's name; 0: not known
+	since   managed.Epoch
+	touched managed.Epoch // of the last act
+	busy    bool
+	at      core.Time // when it was prepared
+	writing []string  // nodes that are being prepared…
+	wrote   int       // …for this try
+	retry   time.Time
+	fails   int
+	unsure  time.Time       // until then a release that was given up may still be carried out; zero: none may
+	settled managed.Epoch   // the last reading that had begun by then; 0: it is not that late yet
+	did     Verb            // last, with success; Nothing: since then nothing was needed
+	same    int             // how many times in a row beyond the first
+	said    delegated.Stand // in the journal
+}
+
+// New is one without orders.
+func New(o Options) *Keeper {
+	return &Keeper{Options: o, parts: map[name]*entry{}, due: map[core.JobID]core.Time{}}
+}
+
+// Look takes in the newest orders and the newest reading, and gives what the plan needs to know of parts.
+func (k *Keeper) Look(now core.Time, snapshot *adapter.Snapshot) []*managed.Job {
+	if k.begun.IsZero() {
+		k.begun = k.Clock.Now()
+	}
+	k.nodes = snapshot.Nodes
+	k.takeOrders()
+	jobs := map[int64][]*adapter.Job{}
+	for i := range snapshot.Jobs {
+		j := &snapshot.Jobs[i]
+		if application, ok := adapter.LaunchOf(j); ok && j.Expands == 0 && j.State != adapter.Done {
+			jobs[application] = append(jobs[application], j)
+		}
+	}
+	k.meet(now, jobs)
+	var all []*managed.Job
+	for _, e := range k.sorted() {
+		if e.planned = e.ordered && k.planOf(e, now); e.planned {
+			all = append(all, &e.plan)
+		}
+	}
+	return all
+}
+
+// takeOrders puts the newest orders in the place of the former.
+func (k *Keeper) takeOrders() {
+	orders := k.Mailbox.Orders()
+	if orders == nil {
+		return
+	}
+	k.told = true
+	for _, e := range k.parts {
+		e.ordered = false
+	}
+	for _, o := range orders {
+		e := k.parts[name{o.Application, o.Job}]
+		if e == nil {
+			_, begun := k.Epochs()
+			e = &entry{since: begun, said: -1}
+			k.parts[name{o.Application, o.Job}] = e
+		}
+		if e.order.Want != o.Want || e.order.Try != o.Try {
+			e.retry, e.fails, e.did, e.same = time.Time{}, 0, Nothing, 0
+		}
+		e.order, e.ordered = o, true
+		e.recall()
+	}
+}
+
+// recall remembers the nodes that were prepared for a start, of which the order tells a sidecar that has begun since. A reservation over
+// other nodes was written late by one that was killed, and other jobs may have got those nodes.
+func (e *entry) recall() {
+	if e.order.Want == delegated.Start && e.order.On != "" && e.memory.Prepared != e.order.Try {
+		e.memory.Prepared, e.memory.Nodes = e.order.Try, strings.Fields(e.order.On)
+	}
+}
+
+// meet finds the job of each order. What no order names is looked after as well.
+func (k *Keeper) meet(now core.Time, jobs map[int64][]*adapter.Job) {
+	for n, e := range k.parts {
+		had := e.job
+		if e.job = e.find(n, jobs[n.application]); e.job != nil && !e.job.Nameless() {
+			e.uid = e.job.UID
+		}
+		switch {
+		case e.job == nil:
+			if had != nil && e.memory.Ended == 0 {
+				e.memory.Ended = now
+				if had.State == adapter.Running {
+					e.memory.Gone = had.Key
+				}
+			} else if k.missed(e) {
+				e.memory.Ended, e.memory.Gone = now, cmp.Or(e.memory.Gone, adapter.Key{ID: e.order.Job, Submitted: e.order.Submitted})
+			}
+		case e.job.State == adapter.Running:
+			e.memory.Ran, e.memory.Began, e.memory.Ended, e.memory.Gone = e.job.Nodes, e.job.Started, 0, adapter.Key{}
+		case e.job.State == adapter.Pending:
+			if had == nil || had.Key != e.job.Key {
+				e.memory.Failed, e.memory.Frozen, e.memory.Stiff = false, 0, false
+			}
+			e.memory.Ran, e.memory.Began, e.memory.Ended, e.memory.Gone = nil, 0, 0, adapter.Key{}
+			if had == nil && e.job.Held && mayStart(e.job, n.application) {
+				k.inherit(e)
+			}
+		default:
+			if e.memory.Ended == 0 {
+				e.memory.Ended, e.memory.Gone = now, e.job.Key
+			}
+			e.memory.Failed = e.memory.Failed || failed(e.job.Why)
+		}
+		if !e.ordered && e.job == nil && !e.busy {
+			delete(k.parts, n)
+		}
+	}
+	if !k.told {
+		return
+	}
+	for application, all := range jobs {
+		for _, j := range all {
+			n := name{application, j.ID}
+			if adapter.Made(j) {
+				n.job = 0
+			}
+			if k.parts[n] == nil && Left(j) != Nothing {
+				e := &entry{order: delegated.Order{Application: application, Job: n.job, User: j.User}, job: j, uid: j.UID, said: -1}
+				if k.parts[n] = e; j.Held {
+					k.inherit(e)
+				}
+			}
+		}
+	}
+}
+
+// inherit treats a job that is held and tied to its reservation as one that a sidecar which died
+// may have been releasing.
+func (k *Keeper) inherit(e *entry) {
+	if until := k.begun.Add(k.Settings.Deadline + managed.Straggles); k.Clock.Now().Before(until) {
+		e.unsure, e.settled, e.memory.Unsure = until, 0, true
+	}
+}
+
+// settle finds out whether a release that was given up may still be carried out. Only a reading
+// that began after the last possible moment for that shows it.
+func (k *Keeper) settle(e *entry) {
+	taken, begun := k.Epochs()
+	switch {
+	case e.unsure.IsZero() || k.Clock.Now().Before(e.unsure):
+	case e.settled == 0:
+		e.settled = begun
+		k.Refresh()
+	case taken.Shows(e.settled):
+		e.unsure, e.settled, e.memory.Unsure = time.Time{}, 0, false
+	}
+}
+
+// missed says whether a part that ran is over, and no reading of this sidecar's showed it: there was none meanwhile.
+func (k *Keeper) missed(e *entry) bool {
+	taken, _ := k.Epochs()
+	return e.ordered && e.memory.Ended == 0 && (e.order.Want == delegated.Run || e.order.Want == delegated.Ghost) && e.order.Submitted > 0 && taken.Shows(e.since)
+}
+
+// find returns the user's job with a name. Of several that the batch system made, it returns one
+// that has not ended.
+func (e *entry) find(n name, jobs []*adapter.Job) (found *adapter.Job) {
+	for _, j := range jobs {
+		switch {
+		case !e.owns(n, j):
+		case n.job != 0 && j.ID == n.job:
+			return j
+		case n.job == 0 && adapter.Made(j) && (found == nil || found.State == adapter.Ending):
+			found = j
+		}
+	}
+	return found
+}
+
+// owns reports whether a job is of the order's user. A batch system that lost its last seconds
+// gives numbers again: another user's job may have the number, and bear the application's mark.
+// While the directory of users does not answer, the job has no name of its user. Then it must be
+// one of three: the same job as in the last reading, a job of the user ID that had the name, or the
+// job that the order names with its submission.
+func (e *entry) owns(n name, j *adapter.Job) bool {
+	switch {
+	case !j.Nameless():
+		return j.User == e.order.User
+	case e.uid != 0:
+		return j.UID == e.uid
+	case e.job != nil && j.Key == e.job.Key:
+		return true
+	}
+	return n.job != 0 && j.Key == adapter.Key{ID: n.job, Submitted: e.order.Submitted}
+}
+
+// sorted is all entries in the order of their ranks.
+func (k *Keeper) sorted() []*entry {
+	all := make([]*entry, 0, len(k.parts))
+	for _, e := range k.parts {
+		all = append(all, e)
+	}
+	slices.SortFunc(all, func(a, b *entry) int {
+		return cmp.Or(cmp.Compare(a.order.Rank, b.order.Rank), cmp.Compare(a.order.Application, b.order.Application), cmp.Compare(a.order.Job, b.order.Job))
+	})
+	return all
+}
+
+// Carry does what the orders need and the batch system does not have yet: at most one act a part at a time.
+func (k *Keeper) Carry(ctx context.Context, v *plan.World) error {
+	for _, e := range k.sorted() {
+		if e.busy {
+			continue
+		}
+		k.settle(e)
+		if !e.ordered {
+			k.leave(ctx, e)
+			continue
+		}
+		e.step = Next(e.order, k.sight(e, v), e.memory)
+		if e.step.Refuse != "" {
+			e.memory.Refused, e.memory.Why = e.order.Try, e.step.Refuse
+		}
+		if err := k.tell(e); err != nil {
+			return err
+		}
+		switch {
+		case e.step.Verb == Nothing:
+			e.did, e.same = Nothing, 0
+		case e.step.Verb == Prepare && k.Tending(managed.PartReservation(e.order.Application)): // for its place in the plan, or no more
+		case k.fresh(e):
+			k.do(ctx, e, v)
+		}
+	}
+	return nil
+}
+
+// leave looks after a job that no order names.
+func (k *Keeper) leave(ctx context.Context, e *entry) {
+	e.step = Step{Keep: e.memory.Unsure && e.job != nil}
+	if e.job == nil || !k.fresh(e) || e.memory.Unsure && e.job.State == adapter.Pending && !adapter.Made(e.job) {
+		return
+	}
+	if e.step.Verb = Left(e.job); e.step.Verb != Nothing {
+		e.step.Why = "its application is over"
+		k.do(ctx, e, nil)
+	}
+}
+
+// fresh says whether the newest reading shows what was done to a part last, and it may be tried again.
+func (k *Keeper) fresh(e *entry) bool {
+	taken, _ := k.Epochs()
+	return taken.Shows(e.touched) && !k.Clock.Now().Before(e.retry)
+}
+
+// sight is what is seen of a part.
+func (k *Keeper) sight(e *entry, v *plan.World) Sight {
+	taken, _ := k.Epochs()
+	s := Sight{Now: v.Now, Job: e.job}
+	if e.job != nil && e.job.State != adapter.Pending && e.job.State != adapter.Running {
+		s.Job, s.Gone, s.Ends = nil, true, true
+	}
+	s.Gone = s.Gone || s.Job == nil && taken.Shows(e.since) && taken.Shows(e.touched)
+	if r, there := k.Reserved(managed.PartReservation(e.order.Application)); there {
+		s.Reservation = &r
+	}
+	if r, there := k.Reserved(managed.GhostReservation(e.order.Application)); there {
+		s.Ghost = &r
+	}
+	if e.order.Want == delegated.Prepare {
+		s.Nodes, s.Why = k.nodesFor(e, v, s.Reservation)
+	}
+	return s
+}
+
+// nodesFor is the nodes on which a part may be prepared now: those that the plan gives it, which a growth or a start of this cycle has not.
+// Those that are reserved for it already stay.
+func (k *Keeper) nodesFor(e *entry, v *plan.World, have *adapter.Reservation) (nodes []string, why string) {
+	c := e.plan.Course
+	switch {
+	case !e.planned || c == nil:
+		return nil, "it has no place in the plan"
+	case c.Err != nil:
+		return nil, c.Err.Error()
+	case c.Start > v.Now+v.Settings.StartLead:
+		return nil, "the nodes are wanted for others"
+	case e.job != nil && !e.job.MostNow.Allows(e.order.Hosts):
+		return nil, e.job.MostNow.Why
+	}
+	if nodes = c.Added(0); have != nil && len(have.Nodes) == e.order.Hosts && have.Start <= v.Now {
+		if free, _ := v.Free(have.Nodes); free {
+			nodes = have.Nodes
+		}
+	}
+	if free, who := v.Free(nodes); !free {
+		return nil, who.String()
+	}
+	for _, n := range v.Snapshot.Nodes {
+		if n.Asleep && slices.Contains(nodes, n.Name) {
+			return nil, "nodes that boot"
+		}
+	}
+	return nodes, ""
+}
+
+// tell writes down how far a part has come, when it has come on.
+func (k *Keeper) tell(e *entry) error {
+	if e.said == e.step.Stand {
+		return nil
+	}
+	e.said = e.step.Stand
+	var key adapter.Key
+	if e.job != nil {
+		key = e.job.Key
+	}
+	how := stands[e.said]
+	if e.order.Want == delegated.End && e.said != delegated.Over { // the newest reading may be of before its end
+		how = "is being ended"
+	}
+	text := "the part of " + describe(e.order) + ": " + how
+	if e.step.Note != "" {
+		text += ": " + e.step.Note
+	}
+	return k.Tell(key, "part", text, map[string]any{"application": e.order.Application, "try": e.order.Try, "nodes": names(e.step.On)})
+}
+
+// Wanted adds the reservations that parts need, and those that must stay as they are. ours is the names of all that there are.
+func (k *Keeper) Wanted(now core.Time, ours []string, wants []adapter.Reservation, keep map[string]bool) []adapter.Reservation {
+	if !k.told {
+		for _, name := range ours {
+			keep[name] = keep[name] || managed.IsPartReservation(name)
+		}
+	}
+	for _, e := range k.sorted() {
+		if e.step.Keep {
+			keep[managed.PartReservation(e.order.Application)] = true
+		}
+		if e.ordered && e.step.Ghost != nil && e.order.Until > now {
+			wants = append(wants, adapter.Reservation{
+				Name: managed.GhostReservation(e.order.Application), Nodes: e.step.Ghost, Start: now, End: e.order.Until, User: "root", OverManaged: true,
+			})
+		}
+	}
+	return wants
+}
+
+// Soon says whether a part is on its way: the batch system is read more often then.
+func (k *Keeper) Soon() bool {
+	for _, e := range k.parts {
+		switch {
+		case e.busy || e.step.Verb != Nothing && !k.Clock.Now().Before(e.retry): // what is put off hurries nobody
+			return true
+		case !e.ordered:
+		case e.order.Want == delegated.Prepare || e.order.Want == delegated.Start && e.step.Stand != delegated.Running:
+			return true
+		case (e.order.Want == delegated.Drop || e.order.Want == delegated.End) && e.step.Stand != delegated.Over && e.step.Stand != delegated.Waiting:
+			return true
+		case e.order.Want == delegated.Ghost && e.step.Stand == delegated.Running:
+			return true
+		}
+	}
+	return false
+}
+
+// Anew is for a clock that was set: what was put off may be done at once, and boards are of the new clock's seconds.
+func (k *Keeper) Anew() {
+	k.read = 0
+	clear(k.due)
+	for _, e := range k.parts {
+		e.retry = time.Time{}
+		if !e.unsure.IsZero() {
+			e.unsure = k.Clock.Now().Add(managed.Straggles)
+		}
+	}
+}
+
+// Show shows the loop of applications what there is.
+func (k *Keeper) Show(v *plan.World) {
+	b := delegated.Board{}
+	b.Local, b.Hosts = v.Local(k.due)
+	b.Strength = v.Weakest()
+	k.read = max(k.read, v.Snapshot.At.Unix())
+	b.Read = k.read
+	b.Jobs = k.boardJobs(v.Snapshot.Jobs)
+	for _, e := range k.sorted() {
+		if e.ordered {
+			b.Parts = append(b.Parts, e.standing())
+		}
+	}
+	k.Mailbox.Show(b)
+}
+
+// boardJobs returns the parts among a reading's jobs. A part without a name of its user has the
+// name in the order to which it belongs.
+func (k *Keeper) boardJobs(jobs []adapter.Job) (all []delegated.Job) {
+	users := map[adapter.Key]string{}
+	for _, e := range k.parts {
+		if e.ordered && e.job != nil {
+			users[e.job.Key] = e.order.User
+		}
+	}
+	for i := range jobs {
+		j := &jobs[i]
+		application, ok := adapter.LaunchOf(j)
+		if !ok || !adapter.IsPart(j) || j.Expands != 0 {
+			continue
+		}
+		user := j.User
+		if known, ok := users[j.Key]; ok && j.Nameless() {
+			user = known
+		}
+		all = append(all, delegated.Job{Key: j.Key, ID: j.ID, Application: application, User: user, State: j.State, Submitted: j.Submitted})
+	}
+	return all
+}
+
+// standing is how far an order has come.
+func (e *entry) standing() delegated.Standing {
+	s := delegated.Standing{
+		Application: e.order.Application, Job: e.order.Job, Try: e.order.Try, Stand: e.step.Stand, Nodes: slices.Clone(e.step.On), Why: e.step.Note,
+	}
+	switch s.Stand {
+	case delegated.Running, delegated.Ghosted:
+		s.Since = e.memory.Began
+	case delegated.Over:
+		s.Since, s.Failed = e.memory.Ended, e.memory.Failed
+	}
+	return s
+}

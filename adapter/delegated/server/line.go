@@ -1,0 +1,358 @@
+package server
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/shim/seal"
+	"accordion/shim/wire"
+	"accordion/shim/wire/launcher"
+	"accordion/shim/wire/packed"
+)
+
+// line is one session: its reader is whoever calls serve, its writer a goroutine of its own.
+type line struct {
+	number uint64
+	user   User
+	uid    string // whose warnings are counted together
+	server *Server
+	log    hclog.Logger
+	conn   net.Conn
+	sealed *seal.Conn       // proves the first frame; nil where the kernel tells who is at the other end
+	in     *bufio.Reader    // of what comes after the first
+	stream *seal.Stream     // over in; over TCP not before both keys are known
+	unpack *packed.Unpacker // nil: the peer packs nothing
+	out    *outgoing
+	pack   packed.Packer // the writer's
+	wrote  chan struct{} // closed when the writer has returned
+	may    allowance
+}
+
+var _ Session = (*line)(nil)
+
+// aFewFrames of what a launcher usually says fit into a reader's buffer, of which there are thousands.
+const aFewFrames = 512
+
+func newLine(s *Server, conn net.Conn, log hclog.Logger) *line {
+	l := &line{number: s.last.Add(1), server: s, log: log, conn: conn, out: newOutgoing(conn), wrote: make(chan struct{})}
+	if t, is := conn.(interface{ Sealed() *seal.Conn }); is {
+		l.sealed = t.Sealed()
+		l.in = bufio.NewReaderSize(l.sealed.Conn, aFewFrames)
+		l.sealed.Conn = buffered{l.sealed.Conn, l.in}
+		return l
+	}
+	l.in = bufio.NewReaderSize(conn, aFewFrames)
+	l.stream = seal.Plain(buffered{conn, l.in})
+	return l
+}
+
+// buffered is a connection of which the reader sees that a frame has begun before it takes it.
+type buffered struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+func (b buffered) Read(p []byte) (int, error) { return b.in.Read(p) }
+
+// knows tells a part, which does not know what its cluster is called, the name of the one that it asks.
+func (l *line) knows(hello *launcher.Hello, cluster string) {
+	if hello.Part == nil {
+		return
+	}
+	if hello.Part.Cluster == "" {
+		hello.Part.Cluster = cluster
+	}
+	l.out.part = hello.Part.Cluster
+}
+
+// packs agrees to packed frames where the peer knows them.
+func (l *line) packs(hello *launcher.Hello) {
+	if hello.Deflate >= packed.Version {
+		l.unpack, l.out.pack = new(packed.Unpacker), packed.Version
+	}
+}
+
+// seal, with the number of the hello, makes what the session goes on with when its first frames have crossed a network.
+func (l *line) seal(hello *launcher.Hello, seq int64) *launcher.Refuse {
+	if l.sealed == nil {
+		return nil
+	}
+	mine, err := seal.NewKey()
+	if err == nil {
+		l.stream, err = l.sealed.Stream(mine, hello.Key)
+	}
+	if err != nil {
+		return &launcher.Refuse{To: seq, Code: launcher.CodeAuth, Field: "key", Text: err.Error()}
+	}
+	l.out.key = mine.PublicKey().Bytes()
+	return nil
+}
+
+// Number implements Session.
+func (l *line) Number() uint64 { return l.number }
+
+// User implements Session.
+func (l *line) User() User { return l.user }
+
+// Send implements Session.
+func (l *line) Send(m launcher.Message) { l.out.put(m, false) }
+
+// Close implements Session.
+func (l *line) Close(last launcher.Message) { l.out.put(last, true) }
+
+// refuse answers what is wrong, and ends the session where the protocol says so.
+func (l *line) refuse(r *launcher.Refuse) (ends bool) {
+	ends = launcher.Final(r.Code) || r.Code == launcher.CodeFlood // frames are refused for it only when there are far too many
+	if ends {
+		l.server.warnings.Warn(l.log, l.uid, "launcher's session refused", "code", r.Code, "why", r.Text)
+	} else {
+		l.log.Debug("launcher's message refused", "code", r.Code, "field", r.Field, "why", r.Text)
+	}
+	l.out.put(r, ends)
+	return ends
+}
+
+// write is the writer's life.
+func (l *line) write() {
+	defer close(l.wrote)
+	defer l.out.hush()
+	write := l.writeNext
+	if l.sealed != nil {
+		write = l.writeFirst
+	}
+	for {
+		w, ok := l.out.next()
+		if !ok {
+			return
+		}
+		if w.packs {
+			w.frame = l.pack.Pack(w.frame)
+		}
+		l.out.writeBy()
+		if err := write(w.frame); err != nil {
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				err = errReadsNothing
+			}
+			l.out.stop(err)
+			return
+		}
+		write = l.writeNext
+		l.server.meter.Frame(Out, w.typ, len(w.frame))
+	}
+}
+
+// writeFirst proves a frame as the peer has proved its own.
+func (l *line) writeFirst(frame []byte) error {
+	_, err := l.sealed.Write(frame)
+	return err
+}
+
+func (l *line) writeNext(frame []byte) error { return l.stream.WriteFrame(frame) }
+
+// serve hands over what the peer says from its hello on, until the session ends; then the loop is told that it has. Whichever of the two
+// is slow, the loop or the peer that is to read its last message, the other does not wait for it.
+func (l *line) serve(hello said) {
+	if l.tell(hello) {
+		if err := l.listen(); err != nil {
+			l.out.stop(err)
+		}
+	}
+	var ending sync.WaitGroup
+	ending.Go(l.end)
+	defer ending.Wait()
+	select {
+	case l.server.events <- Event{Session: l}:
+	case <-l.server.life.Done():
+	}
+}
+
+// tell hands a message to the loop; false when nothing more is to be handed over.
+func (l *line) tell(m said) bool {
+	select {
+	case l.server.events <- Event{Session: l, Seq: m.seq, Message: m.Message}:
+		return true
+	case <-l.out.over:
+	case <-l.server.life.Done():
+		l.out.stop(errOver)
+	}
+	return false
+}
+
+// listen reads until the peer or the session is at its end.
+func (l *line) listen() error {
+	for {
+		frame, err := l.next()
+		if err != nil {
+			return l.unread(err)
+		}
+		if !l.may.take(time.Now()) {
+			l.refuse(&launcher.Refuse{Code: launcher.CodeFlood, Text: fmt.Sprintf("more than %d messages a second", sustained)})
+			return nil
+		}
+		m, r := l.heard(frame)
+		switch {
+		case r != nil && l.refuse(r):
+			return nil
+		case r != nil:
+			continue
+		}
+		switch m.Message.(type) {
+		case *launcher.Ping:
+			l.Send(&launcher.Pong{})
+		case *launcher.Pong:
+		default:
+			if !l.tell(m) {
+				return nil
+			}
+		}
+	}
+}
+
+var errOver = errors.New("the session was closed here")
+
+var errDead = fmt.Errorf("nothing was heard of it for %v", pings*quiet)
+
+// next is the peer's next frame. While there is none the peer is asked whether it is there.
+func (l *line) next() ([]byte, error) {
+	heard := time.Now()
+	for asked := 1; ; asked++ {
+		l.out.readBy(heard.Add(time.Duration(asked) * quiet))
+		_, err := l.in.Peek(1)
+		switch {
+		case err == nil:
+			l.out.readBy(time.Now().Add(wholeIn))
+			return l.stream.ReadFrame(launcher.MostToServer)
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+			return nil, err
+		case asked == pings:
+			return nil, errDead
+		case !l.out.ping():
+			return nil, errOver
+		}
+	}
+}
+
+// unread refuses what could not be read to its end; an error that is left is the connection's end.
+func (l *line) unread(err error) error {
+	r := launcher.Refusal(err)
+	switch {
+	case errors.Is(err, errOver):
+		return nil
+	case errors.Is(err, errDead):
+		return err
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		r = &launcher.Refuse{Code: launcher.CodeFrame, Text: fmt.Sprintf("a frame was not whole within %v", wholeIn)}
+	case errors.Is(err, seal.ErrForged):
+		r = &launcher.Refuse{Code: launcher.CodeAuth, Text: err.Error()}
+	case errors.Is(err, wire.ErrTruncated):
+		r = &launcher.Refuse{Code: launcher.CodeFrame, Text: err.Error()}
+	}
+	if r == nil {
+		return err
+	}
+	l.server.meter.Frame(In, "", 0)
+	l.refuse(r)
+	return nil
+}
+
+// said is a message with its number.
+type said struct {
+	seq int64
+	launcher.Message
+}
+
+// greet reads the first frame.
+func (l *line) greet(first []byte) (*launcher.Hello, said, *launcher.Refuse) {
+	m, r := l.parse(first, len(first))
+	if r != nil {
+		return nil, m, r
+	}
+	hello, is := m.Message.(*launcher.Hello)
+	if !is {
+		return nil, m, &launcher.Refuse{To: m.seq, Code: launcher.CodeFrame, Text: "a session begins with hello, not with " + m.Type()}
+	}
+	return hello, m, nil
+}
+
+// heard reads a later frame.
+func (l *line) heard(frame []byte) (said, *launcher.Refuse) {
+	sent := len(frame)
+	if l.unpack != nil {
+		var err error
+		if frame, err = l.unpack.Unpack(frame, launcher.MostToServer); err != nil {
+			l.server.meter.Frame(In, "", sent)
+			return said{}, launcher.Refusal(err)
+		}
+	}
+	m, r := l.parse(frame, sent)
+	if _, again := m.Message.(*launcher.Hello); r == nil && again {
+		r = &launcher.Refuse{To: m.seq, Code: launcher.CodeState, Text: "hello is the first message of a session, and of no other use"}
+	}
+	return m, r
+}
+
+// parse reads a frame for which so many bytes were sent, or says why it is nothing that a launcher or a part may say.
+func (l *line) parse(frame []byte, sent int) (said, *launcher.Refuse) {
+	m, seq, err := launcher.Decode(frame)
+	l.server.meter.Frame(In, typeOf(m, err), sent)
+	if err != nil {
+		return said{}, launcher.Refusal(err)
+	}
+	if !launcher.ToServer(m) {
+		return said{}, &launcher.Refuse{To: seq, Code: launcher.CodeType, Text: "nobody says " + m.Type() + " to the sidecar"}
+	}
+	if p := launcher.Check(m); p != nil {
+		r := p.Refuse(seq)
+		if r.Code == launcher.CodeVersion {
+			r.Speaks = []int{launcher.Version}
+		}
+		return said{}, r
+	}
+	return said{seq, m}, nil
+}
+
+// typeOf is what a frame is counted as.
+func typeOf(m launcher.Message, err error) string {
+	var other *launcher.TypeError
+	switch {
+	case err == nil:
+		return m.Type()
+	case errors.As(err, &other):
+		return unknown
+	}
+	return ""
+}
+
+// end waits for what is still to be written, and closes the connection. Where it can be closed by halves the peer gets a moment to read:
+// what it sent and nobody read would take that away.
+func (l *line) end() {
+	<-l.wrote
+	defer l.conn.Close()
+	cut := l.out.cutShort()
+	var long *wire.TooLongError
+	switch {
+	case errors.As(cut, &long):
+		l.log.Error("launcher's session cut off", "user", l.user.Name, "why", cut)
+	case errors.Is(cut, errReadsNothing), errors.Is(cut, errDead):
+		l.server.warnings.Warn(l.log, l.uid, "launcher's session cut off", "user", l.user.Name, "why", cut)
+	case cut != nil:
+		l.log.Debug("launcher's session over", "user", l.user.Name, "why", cut)
+	}
+	half, can := l.conn.(interface{ CloseWrite() error })
+	if cut != nil || !can {
+		return
+	}
+	half.CloseWrite()
+	l.conn.SetReadDeadline(time.Now().Add(farewell))
+	io.CopyN(io.Discard, l.conn, mostLeft)
+}
+
+const mostLeft = 1 << 20 // bytes of a peer that are thrown away at the end

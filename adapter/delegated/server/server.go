@@ -1,0 +1,123 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/adapter/session"
+	"accordion/shim/wire/launcher"
+)
+
+// Options of a Server.
+type Options struct {
+	Meter Meter        // nil: nothing is counted
+	Log   hclog.Logger // nil: none
+}
+
+// Server takes the sessions of launchers and of parts, of all clusters' session servers.
+type Server struct {
+	life   context.Context
+	meter  Meter
+	log    hclog.Logger
+	events chan Event
+	last   atomic.Uint64 // session's number
+
+	warnings session.LogLimit
+}
+
+// New is a server whose events are read until life ends. Then all sessions end.
+func New(life context.Context, o Options) *Server {
+	if o.Meter == nil {
+		o.Meter = noMeter{}
+	}
+	if o.Log == nil {
+		o.Log = hclog.NewNullLogger()
+	}
+	return &Server{life: life, meter: o.Meter, log: o.Log, events: make(chan Event)}
+}
+
+// Events are the messages of all sessions; of each in its order. Reading them must not wait for a session: Send and Close never do.
+// A message that was on its way when the loop closed its session may still come. The channel is never closed.
+func (s *Server) Events() <-chan Event { return s.events }
+
+// Of is what a cluster's session server hands its launchers to. Names tells the names of the users whom that server has proved, as its
+// batch system calls them; nil: SystemNames.
+func (s *Server) Of(cluster string, names Names) session.Launchers {
+	if names == nil {
+		names = SystemNames
+	}
+	return &entrance{server: s, cluster: cluster, users: newBook(names)}
+}
+
+// entrance is the door of one cluster.
+type entrance struct {
+	server  *Server
+	cluster string
+	users   *book
+}
+
+var _ session.Launchers = (*entrance)(nil)
+
+// Session implements session.Launchers.
+func (e *entrance) Session(ctx context.Context, conn net.Conn, peer session.Peer, first []byte) {
+	s := e.server
+	defer context.AfterFunc(s.life, func() { conn.Close() })()
+	log := s.log.With("cluster", e.cluster, "uid", peer.UID, "pid", peer.PID)
+	if peer.From != "" {
+		log = s.log.With("cluster", e.cluster, "uid", peer.UID, "from", peer.From)
+	}
+	l := newLine(s, conn, log)
+	go l.write()
+
+	l.user, l.uid = User{Cluster: e.cluster, PID: peer.PID}, fmt.Sprintf("user %d", peer.UID)
+	hello, m, refuse := l.greet(first)
+	if refuse == nil {
+		l.knows(hello, e.cluster)
+		l.packs(hello)
+		refuse = l.seal(hello, m.seq)
+	}
+	if refuse == nil {
+		var err error
+		if l.user.Name, err = e.users.name(ctx, peer.UID); err != nil {
+			refuse = &launcher.Refuse{To: m.seq, Code: launcher.CodeAuth, Text: "who you are cannot be told here: " + err.Error()}
+		}
+	}
+	if refuse != nil {
+		l.refuse(refuse)
+		l.end()
+		return
+	}
+	l.serve(m)
+}
+
+// Full implements session.Launchers.
+func (e *entrance) Full(conn net.Conn, first []byte, why string) {
+	l := newLine(e.server, conn, hclog.NewNullLogger()) // the session server has said so
+	go l.write()
+	_, m, refuse := l.greet(first)
+	if refuse == nil {
+		refuse = &launcher.Refuse{To: m.seq, Code: launcher.CodeFull, Text: why + ": try again later"}
+	}
+	l.refuse(refuse)
+	l.end()
+}
+
+// The times of a session (docs/protocol.md).
+const (
+	quiet     = 15 * time.Second // without a frame: ping
+	pings     = 3                // that many times quiet, and the peer is dead
+	wholeIn   = 10 * time.Second // a frame that was begun
+	writtenIn = 5 * time.Second
+	farewell  = time.Second // for a peer to read its last message before what it still sends is thrown away
+)
+
+// What may wait to be taken by a peer.
+const (
+	maxQueue      = 64 // messages
+	maxQueueBytes = 8 << 20
+)

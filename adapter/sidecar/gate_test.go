@@ -1,0 +1,74 @@
+package sidecar
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"accordion/adapter"
+	"accordion/adapter/actions"
+	"accordion/adapter/journal"
+)
+
+// door is a batch system with a gate, and a journal that keeps nothing.
+type door struct {
+	adapter.BatchSystem
+	adapter.Gatekeeper
+	actions.Journal
+	told  []bool
+	fails bool
+}
+
+func (d *door) Open(_ context.Context, open bool) error {
+	d.told = append(d.told, open)
+	if d.fails {
+		return errors.New("no answer")
+	}
+	return nil
+}
+func (*door) Begin(journal.Intent) (int64, error)  { return 1, nil }
+func (*door) Finish(int64, time.Time, error) error { return nil }
+
+func TestTheGateIsToldOfChangesOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &door{}
+		acts := &actions.Acts{System: d, Journal: d, Meter: actions.Deaf{}, Clock: adapter.Wall{}, Log: hclog.NewNullLogger(), Deadline: time.Minute}
+		var over func()
+		k := newGate(acts, true, adapter.Wall{}, func(do func() error, then func(error)) {
+			err := do()
+			over = func() { then(err) }
+		})
+		tend := func(open bool) { k.Tend(t.Context(), open) }
+		tend(true)
+		tend(false) // the first call is under way
+		over()
+		tend(true)
+		tend(false)
+		over()
+		if want := []bool{true, false}; !slices.Equal(d.told, want) {
+			t.Errorf("it was told %v, want %v", d.told, want)
+		}
+		d.told, d.fails = nil, true
+		tend(true)
+		over()
+		tend(true) // too soon
+		time.Sleep(gateRetry)
+		d.fails = false
+		tend(true)
+		over()
+		tend(true)
+		if want := []bool{true, true}; !slices.Equal(d.told, want) {
+			t.Errorf("after a failure it was told %v, want %v", d.told, want)
+		}
+		d.told = nil
+		other := newGate(acts, false, adapter.Wall{}, func(do func() error, then func(error)) { then(do()) })
+		if other.Tend(t.Context(), true); d.told != nil {
+			t.Errorf("where jobs say so it was told %v", d.told)
+		}
+	})
+}

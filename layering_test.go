@@ -1,0 +1,287 @@
+// Package accordion_test checks who may import whom (ARCHITECTURE.md, "Imports"), and that the guides and texts in the root agree with the
+// code.
+package accordion_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "accordion"
+
+// mayImport lists what a top folder may import of the others: a folder, or a folder and all in it ("core/...").
+var mayImport = map[string][]string{
+	"core":    {},
+	"shim":    {"core/...", "slurm/number"},
+	"traces":  {"core/..."},
+	"adapter": {"core/...", "shim/wire/...", "shim/seal"},
+	"slurm":   {"adapter", "adapter/hostfile", "adapter/fair", "core/...", "traces/swf", "traces/advise", "traces/input"},
+	"oar":     {"adapter", "adapter/hostfile", "core/...", "traces/swf", "traces/advise"},
+	"cmd":     {"..."},
+	"scripts": {"core/...", "traces/..."},
+}
+
+// testHelpers are the packages for tests, with what they may import of other top folders all the same.
+var testHelpers = map[string][]string{"shim/seal/sealtest": {"scripts/testenv"}}
+
+// order lists the folders of a top folder: each may import those before it, never those after it.
+var order = map[string][]string{
+	"core": {"", "hostlist", "heap", "profile", "evolve", "place", "mold", "adapt", "arrivals", "guard", "held", "waiting", "crowd", "queue",
+		"adaptive", "patient", "promise", "policy", "order", "delegate"},
+	"adapter": {"", "view", "wait", "hostfile", "fair", "usage", "connlimit", "folder", "lockfile", "journal", "journald", "release",
+		"delegated", "managed", "plan", "actions", "show", "decide", "session", "readers", "status", "audit",
+		"delegated/orders", "delegated/server", "delegated/apps", "delegated/loop", "config", "sidecar", "web", "metrics", "embedded", "sim"},
+}
+
+// leaves import nothing of the project, not even of their own top folder.
+var leaves = []string{"core", "shim/wire", "adapter/connlimit", "adapter/folder", "scripts/testenv"}
+
+// pure are folders outside core that do no input or output: no files, no network, no other programs. Nor does anything in core.
+var pure = []string{"adapter/view", "adapter/wait", "adapter/managed", "adapter/plan", "adapter/decide", "adapter/show", "adapter/delegated",
+	"adapter/delegated/apps", "slurm/number", "slurm/growth", "oar/planner", "traces/advise"}
+
+// impure is what would let the world into core: the clock, files, the network, other programs, logs. Pure folders outside core may have
+// a clock and a context, but none of outsideWorld.
+var (
+	impure       = []string{"context", "database", "io", "log", "net", "os", "plugin", "runtime", "sync", "syscall", "testing", "time", "unsafe"}
+	outsideWorld = []string{"database", "net", "os", "plugin", "syscall"}
+)
+
+// source is a Go file that is shipped. Tests may import anything.
+type source struct {
+	file   string // slash-separated, from the root
+	folder string
+	*ast.File
+}
+
+func sources(t *testing.T, root fs.FS) []source {
+	t.Helper()
+	var all []source
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		switch base := path.Base(name); {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && (strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || base == "testdata"):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go"):
+			return nil
+		}
+		text, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		all = append(all, source{file: name, folder: path.Dir(name), File: parsed})
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("reading the sources: %v", err)
+	}
+	return all
+}
+
+func (s source) imports() []string {
+	var all []string
+	for _, i := range s.Imports {
+		p, err := strconv.Unquote(i.Path.Value)
+		if err != nil {
+			panic(err) // the parser has checked it
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// wrong says why a folder must not import a package; "" if it may.
+func wrong(folder, imported string) string {
+	top, inside, _ := strings.Cut(folder, "/")
+	rest, ours := strings.CutPrefix(imported, module+"/")
+	allowed, known := mayImport[top]
+	otherTop, otherInside, _ := strings.Cut(rest, "/")
+	first, _, _ := strings.Cut(imported, "/")
+	switch {
+	case !known:
+		return "the top folder " + top + " is not in mayImport of layering_test.go"
+	case imported == module:
+		return "nothing imports the root"
+	case !ours && top == "core":
+		return outside(imported)
+	case !ours && slices.Contains(pure, folder) && slices.Contains(outsideWorld, first):
+		return folder + " does no input or output"
+	case !ours:
+		return ""
+	case slices.Contains(leaves, folder):
+		return folder + " imports nothing of the project"
+	case otherTop == top:
+		return backwards(top, inside, otherInside)
+	}
+	for _, a := range slices.Concat(allowed, testHelpers[folder]) {
+		tree, all := strings.CutSuffix(a, "...")
+		if a == rest || all && strings.HasPrefix(rest+"/", tree) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("%s may import of other top folders only %s", top, strings.Join(allowed, ", "))
+}
+
+// rank returns the place of a folder in the order of its top folder. A folder without one has the place of the folder around it.
+func rank(top, inside string) int {
+	for {
+		if at := slices.Index(order[top], inside); at >= 0 || inside == "" {
+			return at
+		}
+		inside = strings.TrimPrefix(path.Dir(inside), ".")
+	}
+}
+
+// backwards says why one folder of a top folder must not import another.
+func backwards(top, folder, other string) string {
+	if order[top] == nil {
+		return ""
+	}
+	from, to := rank(top, folder), rank(top, other)
+	switch {
+	case from == 0 && folder != "" || to == 0 && other != "":
+		return "a folder of " + top + " has no place in the order: give it one in layering_test.go"
+	case from < to:
+		return fmt.Sprintf("inside %s the order is %s, never backwards", top, strings.Join(order[top][1:], ", "))
+	}
+	return ""
+}
+
+// outside says why core must not import a package that is not of the project.
+func outside(imported string) string {
+	first, _, _ := strings.Cut(imported, "/")
+	switch {
+	case strings.Contains(first, "."):
+		return "core uses the standard library only"
+	case imported == "math/rand":
+		return "core draws random numbers from a generator that its caller seeded: math/rand/v2"
+	case slices.Contains(impure, first):
+		return "core is pure: no input or output, no wall clock, no goroutines, no logging"
+	}
+	return ""
+}
+
+func TestPackagesImportWhatTheyMay(t *testing.T) {
+	found := map[string]bool{}
+	for _, s := range sources(t, os.DirFS(".")) {
+		top, _, _ := strings.Cut(s.folder, "/")
+		found[top], found[s.folder] = true, true
+		for _, imported := range s.imports() {
+			if why := wrong(s.folder, imported); why != "" {
+				t.Errorf("%s imports %s: %s", s.file, imported, why)
+			}
+		}
+	}
+	for top, folders := range order {
+		for _, folder := range folders {
+			if !found[path.Join(top, folder)] {
+				t.Errorf("%s has no source: take it out of order", path.Join(top, folder))
+			}
+		}
+	}
+	for _, folder := range slices.Concat(leaves, pure) {
+		if !found[folder] {
+			t.Errorf("%s has no source: take it out of leaves or pure", folder)
+		}
+	}
+	for top := range mayImport {
+		if !found[top] {
+			t.Errorf("no source of %s was found: the test looked in the wrong place", top)
+		}
+	}
+}
+
+// The globals of math/rand/v2 are seeded by the system: a plan would differ from run to run. And a package variable that
+// changes is state that no caller owns.
+func TestCoreHasNoHiddenState(t *testing.T) {
+	generators := []string{"New", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "Source", "PCG", "ChaCha8", "Zipf"}
+	for _, s := range sources(t, os.DirFS(".")) {
+		if s.folder != "core" && !strings.HasPrefix(s.folder, "core/") {
+			continue
+		}
+		random := slices.Contains(s.imports(), "math/rand/v2")
+		ast.Inspect(s.File, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt:
+				t.Errorf("%s starts a goroutine: core has none", s.file)
+			case *ast.FuncDecl:
+				if n.Name.Name == "init" && n.Recv == nil {
+					t.Errorf("%s has an init function: core has no state to prepare", s.file)
+				}
+			case *ast.SelectorExpr:
+				if pkg, ok := n.X.(*ast.Ident); ok && random && pkg.Name == "rand" && !slices.Contains(generators, n.Sel.Name) {
+					t.Errorf("%s uses rand.%s: draw from a *rand.Rand that the caller seeded", s.file, n.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+}
+
+func TestWrongImportsAreFound(t *testing.T) {
+	for _, c := range []struct {
+		folder, imported string
+		may              bool
+	}{
+		{"core", "fmt", true},
+		{"core", "time", false},
+		{"core/queue", "os", false},
+		{"core/queue", "os/exec", false},
+		{"core/order", "math/rand/v2", true},
+		{"core/order", "math/rand", false},
+		{"core/queue", "github.com/spf13/cobra", false},
+		{"core", "accordion/core/profile", false},
+		{"core/profile", "accordion/core", true},
+		{"core/profile/list", "accordion/core/queue", false},
+		{"core/queue", "accordion/core/evolve", true},
+		{"core/evolve", "accordion/core/queue", false},
+		{"core/unheard", "accordion/core", false},
+		{"core/queue", "accordion/adapter", false},
+		{"core/queue", "accordion/corelike", false},
+		{"adapter", "accordion/adapter/journal", false},
+		{"adapter/sidecar", "accordion/adapter/journal", true},
+		{"adapter/sidecar", "accordion/adapter/embedded", false},
+		{"adapter/plan", "accordion/adapter/actions", false},
+		{"adapter/plan", "os", false},
+		{"adapter/plan", "time", true},
+		{"adapter/unheard", "accordion/adapter", false},
+		{"adapter/embedded", "accordion/core/queue", true},
+		{"adapter", "accordion/slurm", false},
+		{"adapter", "accordion/shim", false},
+		{"adapter/session", "accordion/shim/seal", true},
+		{"adapter/session", "accordion/shim/seal/sealtest", false},
+		{"shim", "accordion/core/hostlist", true},
+		{"shim", "accordion/adapter", false},
+		{"shim/wire", "accordion/core", false},
+		{"shim/wire", "github.com/ugorji/go/codec", true},
+		{"slurm", "accordion/adapter", true},
+		{"slurm", "accordion/adapter/journal", false},
+		{"slurm", "accordion/oar", false},
+		{"slurm/sacct", "accordion/slurm/output", true},
+		{"oar", "accordion/oar/observe", true},
+		{"oar", "accordion/traces/replay", false},
+		{"traces/replay", "accordion/core/queue", true},
+		{"traces", "accordion/adapter", false},
+		{"cmd/accordion", "accordion/slurm", true},
+		{"cmd/accordion", "accordion", false},
+		{"garage", "accordion/core", false},
+	} {
+		if why := wrong(c.folder, c.imported); (why == "") != c.may {
+			t.Errorf("%s imports %s: %q", c.folder, c.imported, why)
+		}
+	}
+}

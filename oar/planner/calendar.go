@@ -1,0 +1,130 @@
+package planner
+
+import (
+	"slices"
+	"sort"
+
+	"accordion/core"
+)
+
+// Calendar says which resources are free at every instant.
+type Calendar struct {
+	slots []slot // in order of time; each reaches to the next one's begin, the last to core.Forever. Never empty
+}
+
+type slot struct {
+	from core.Time
+	free Set // its own memory
+}
+
+// NewCalendar is a calendar in which the usable resources are always free, and the others never.
+func NewCalendar(usable Set) *Calendar {
+	return &Calendar{slots: []slot{{from: -core.Forever, free: slices.Clone(usable)}}}
+}
+
+// Take makes resources taken from one instant to another, whether they were free or not.
+func (c *Calendar) Take(what Set, from, to core.Time) {
+	if from >= to {
+		return
+	}
+	i := c.cut(from)
+	end := len(c.slots)
+	if to < core.Forever {
+		end = c.cut(to)
+	}
+	first, last := what.span() // the others stay as they are
+	for ; i < end; i++ {
+		c.slots[i].free[first:last].Drop(what[first:last])
+	}
+}
+
+// at is the index of the slot that holds an instant.
+func (c *Calendar) at(t core.Time) int {
+	return max(0, sort.Search(len(c.slots), func(i int) bool { return c.slots[i].from > t })-1)
+}
+
+// cut makes a slot begin at an instant, and is its index.
+func (c *Calendar) cut(t core.Time) int {
+	i := c.at(t)
+	if c.slots[i].from == t {
+		return i
+	}
+	c.slots = slices.Insert(c.slots, i+1, slot{t, slices.Clone(c.slots[i].free)})
+	return i + 1
+}
+
+// search looks for a choice's earliest place in a calendar, in memory that is used again.
+type search struct {
+	cal         *Calendar
+	free, taken Set
+	eligible    Set
+}
+
+// earliest is the first instant, not before from, at which the choice has its resources for its duration. They are in
+// s.taken. ok is false when there is none.
+func (s *search) earliest(c Choice, from core.Time) (start core.Time, ok bool) {
+	s.reset(c)
+	least := 0
+	for _, g := range c.Groups {
+		least += g.least()
+	}
+	slots := s.cal.slots
+	for i := s.cal.at(from); i < len(slots); i++ {
+		start = max(slots[i].from, from)
+		short := s.throughout(start, c.Duration, i, least)
+		if short >= 0 {
+			i = short // every start up to the end of this slot would meet it
+			continue
+		}
+		if s.pick(c) {
+			return start, true
+		}
+	}
+	return 0, false
+}
+
+func (s *search) reset(c Choice) {
+	n := len(s.cal.slots[0].free)
+	if len(s.free) != n {
+		s.free, s.taken, s.eligible = make(Set, n), make(Set, n), make(Set, n)
+	}
+	clear(s.eligible)
+	for _, g := range c.Groups {
+		g.Tree.of(s.eligible).Join(g.Tree.words)
+	}
+}
+
+// throughout puts into s.free what is free from an instant on for so long, beginning in slot i. When that is less than
+// least it gives the index of a slot such that no start up to its end will do; −1 otherwise.
+func (s *search) throughout(start, duration core.Time, i, least int) int {
+	slots := s.cal.slots
+	copy(s.free, s.eligible)
+	for j := i; j < len(slots) && slots[j].from < start+duration; j++ {
+		s.free.Keep(slots[j].free)
+		if s.free.Len() >= least {
+			continue
+		}
+		if slots[j].free.common(s.eligible) < least {
+			return j
+		}
+		return i
+	}
+	return -1
+}
+
+// pick chooses the choice's resources of those that are free, group after group.
+func (s *search) pick(c Choice) bool {
+	clear(s.taken)
+	if len(c.Groups) == 1 {
+		return c.Groups[0].pick(s.free, s.taken)
+	}
+	for _, g := range c.Groups {
+		part := make(Set, len(s.taken))
+		if !g.pick(s.free, part) {
+			return false
+		}
+		s.taken.Join(part)
+		s.free.Drop(part)
+	}
+	return len(c.Groups) > 0
+}

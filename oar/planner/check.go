@@ -1,0 +1,120 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+
+	"accordion/core"
+)
+
+// Claim is what occupies resources besides the plan: what runs, and other queues' plans.
+type Claim struct {
+	Resources Set
+	From, To  core.Time
+}
+
+// Check says what is wrong with a plan: a resource that is used twice at an instant or cannot be used, a job with other
+// resources than it asked for, a start before its time. It looks at the jobs as they are and knows nothing of how the plan
+// was made. nil: the plan is valid.
+func Check(usable Set, now core.Time, claims []Claim, jobs []Job, plan []Placed) error {
+	wanted := map[int64]Job{}
+	for _, j := range jobs {
+		wanted[j.ID] = j
+	}
+	for _, p := range plan {
+		if p.Why != "" {
+			continue
+		}
+		j, known := wanted[p.Job]
+		switch {
+		case !known:
+			return fmt.Errorf("job %d is in the plan but does not wait, or is there twice", p.Job)
+		case p.Choice < 0 || p.Choice >= len(j.Choices) || p.Duration != j.Choices[p.Choice].Duration:
+			return fmt.Errorf("job %d is planned in a configuration that it does not have", p.Job)
+		case p.Start < max(now, j.Begin):
+			return fmt.Errorf("job %d is planned at %d, before it may begin", p.Job, p.Start)
+		case !usable.Holds(p.Resources):
+			return fmt.Errorf("job %d is planned on a resource that cannot be used", p.Job)
+		}
+		delete(wanted, p.Job)
+		if err := j.Choices[p.Choice].Exactly(p.Resources); err != nil {
+			return fmt.Errorf("job %d: %w", p.Job, err)
+		}
+	}
+	return disjoint(len(usable), claims, plan)
+}
+
+// disjoint goes through the beginnings and ends in order of time and keeps what is in use; sets have so many words.
+func disjoint(words int, claims []Claim, plan []Placed) error {
+	type event struct {
+		at     core.Time
+		begins bool
+		what   Set
+		job    int64 // 0: a claim, which may overlap others
+	}
+	var events []event
+	for _, c := range claims {
+		if c.From < c.To {
+			events = append(events, event{c.From, true, c.Resources, 0}, event{c.To, false, c.Resources, 0})
+		}
+	}
+	for _, p := range plan {
+		if p.Why == "" {
+			events = append(events, event{p.Start, true, p.Resources, p.Job}, event{p.End(), false, p.Resources, p.Job})
+		}
+	}
+	slices.SortStableFunc(events, func(a, b event) int {
+		switch {
+		case a.at != b.at && a.at < b.at, a.at == b.at && !a.begins && b.begins:
+			return -1
+		case a.at != b.at, a.begins != b.begins:
+			return 1
+		}
+		return 0
+	})
+	planned := make(Set, words)
+	claimed := make([]int, 64*words)
+	for _, e := range events {
+		switch {
+		case e.job == 0:
+			for r := range e.what.All() {
+				if e.begins {
+					claimed[r]++
+				} else {
+					claimed[r]--
+				}
+				if e.begins && planned.Has(r) {
+					return fmt.Errorf("resource %d is planned for a job and taken by another from second %d on", r, e.at)
+				}
+			}
+		case !e.begins:
+			planned.Drop(e.what)
+		case planned.Meets(e.what):
+			return fmt.Errorf("job %d is planned on resources of another from second %d on", e.job, e.at)
+		default:
+			for r := range e.what.All() {
+				if claimed[r] > 0 {
+					return fmt.Errorf("job %d is planned on a resource that is taken at second %d", e.job, e.at)
+				}
+			}
+			planned.Join(e.what)
+		}
+	}
+	return nil
+}
+
+// Exactly says whether the resources are what the choice asks for: its groups, one after the other, and nothing else.
+func (c Choice) Exactly(has Set) error {
+	rest := slices.Clone(has)
+	for _, g := range c.Groups {
+		part := make(Set, len(rest))
+		if !g.pick(rest, part) {
+			return fmt.Errorf("%d resources do not hold what it asks for", has.Len())
+		}
+		rest.Drop(part)
+	}
+	if n := rest.Len(); n > 0 {
+		return fmt.Errorf("%d of its %d resources are more than it asks for", n, has.Len())
+	}
+	return nil
+}

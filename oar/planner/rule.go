@@ -1,0 +1,232 @@
+package planner
+
+import (
+	"accordion/core"
+	"accordion/core/adapt"
+	"accordion/core/crowd"
+	"accordion/core/policy"
+	"accordion/core/queue"
+)
+
+// Rule is how the jobs of a queue are planned: by which policy, and beside whom.
+type Rule struct {
+	Policy queue.Policy
+	// Running are the jobs that have resources now: they count with what they have, and with their references.
+	Running []Running
+	// Beside are jobs that wait and are planned by others, in hosts: they want their part of the machine.
+	Beside []core.Job
+}
+
+// Running is a job that has resources now.
+type Running struct {
+	Job       int64
+	Resources Set
+	Until     core.Time // by its request
+	Listed    []core.EP // the sizes among which was chosen, in resources; nil: nobody knows, and what it has is its reference
+}
+
+// sizes are those that it listed, counted as what it has is: as so many.
+func (r Running) sizes(has int) *adapt.Sizes {
+	of := r.Resources.Len()
+	listed := make([]core.EP, len(r.Listed))
+	for i, ep := range r.Listed {
+		listed[i] = core.EP{{Duration: ep[0].Duration, Nodes: (2*ep[0].Nodes*has + of) / (2 * of)}}
+	}
+	return adapt.New(core.Job{Choices: listed}, adapt.HalfReference)
+}
+
+// tell tells a rule who runs, on so many each.
+func (r Rule) tell(all *crowd.Crowd, now core.Time, has func(Set) int) {
+	for _, one := range r.Running {
+		n := has(one.Resources)
+		if n == 0 {
+			continue
+		}
+		id := core.JobID(one.Job)
+		all.Enter(now, core.Job{ID: id}, one.sizes(n))
+		all.Running(now, core.Allocation{Job: id, Start: now, EP: core.EP{{Duration: max(one.Until-now, 1), Nodes: n}}})
+	}
+}
+
+// count tells a policy that sizes jobs who else is there. It was told of claims, and is told of jobs instead.
+func (r Rule) count(all *crowd.Crowd, now core.Time, h hosts) {
+	if all == nil {
+		return
+	}
+	for i := range h.busy {
+		all.Leave(core.JobID(-1 - i))
+	}
+	r.tell(all, now, h.counter())
+	for _, j := range r.Beside {
+		all.Submit(now, j)
+	}
+}
+
+// submit enters a waiting job, each choice on so many. Of one that is not counted the rule knows the sizes, and it wants nothing.
+func (r Rule) submit(state queue.State, now core.Time, j Job, count func(Choice) int) {
+	counted := j.counted(count)
+	state.Submit(now, counted)
+	sizer, sizes := state.(queue.Sizer)
+	if !j.Uncounted || !sizes || sizer.Crowd() == nil {
+		return
+	}
+	s := sizer.Crowd().Sizes(counted.ID)
+	sizer.Crowd().Enter(now, core.Job{ID: counted.ID, Begin: core.Forever}, s)
+}
+
+// Capped is the jobs with the choices only that the rule lets them have now, counted in resources: for Plan, which knows no
+// rule. A job keeps its place in the queue. The machine is what some of the jobs may have: as PlanAlike counts.
+func (r Rule) Capped(usable Set, now core.Time, claims []Claim, jobs []Job) []Job {
+	machine := within(usable, jobs)
+	state := r.Policy.New(core.Machine{Nodes: machine.Len()})
+	sizer, sizes := state.(queue.Sizer)
+	if !sizes || sizer.Crowd() == nil {
+		return jobs
+	}
+	all := sizer.Crowd()
+	for i, c := range claims {
+		if n := machine.common(c.Resources); n > 0 && c.To > now {
+			from := max(c.From, now)
+			state.Running(now, core.Allocation{Job: core.JobID(-1 - i), Start: from, EP: core.EP{{Duration: c.To - from, Nodes: n}}})
+			all.Leave(core.JobID(-1 - i))
+		}
+	}
+	r.tell(all, now, machine.common)
+	hosts := perHost(jobs)
+	for _, j := range r.Beside {
+		all.Submit(now, times(j, hosts))
+	}
+	for _, j := range jobs {
+		if j.Profiles != nil {
+			all.Submit(now, times(j.counted(nil), hosts)) // it is for others to size
+			continue
+		}
+		if len(j.After) > 0 {
+			j.Begin = max(j.Begin, now+1) // it could not begin now
+		}
+		r.submit(state, now, j, Choice.resources)
+	}
+	may, can := allowed(state, all, now, jobs, machine.Len()), possibility{usable, map[string]bool{}}
+	capped := make([]Job, len(jobs))
+	for i, j := range jobs {
+		capped[i] = j
+		between, told := may[j.ID]
+		if s := adapt.New(j.counted(Choice.resources), policy.FloorOf(r.Policy)); told && s != nil && len(j.Choices) > 1 {
+			capped[i].Choices = can.within(j.Choices, s, s.UpTo(between.least), s.UpTo(between.most))
+		}
+	}
+	return capped
+}
+
+// within is those of some resources that a job may have.
+func within(usable Set, jobs []Job) Set {
+	some := make(Set, len(usable))
+	seen := map[*Tree]bool{}
+	for _, j := range jobs {
+		for _, c := range j.Choices {
+			for _, g := range c.Groups {
+				if !seen[g.Tree] {
+					seen[g.Tree] = true
+					g.Tree.of(some).Join(g.Tree.words)
+				}
+			}
+		}
+	}
+	some.Keep(usable)
+	return some
+}
+
+// between is the sizes of a job, in resources.
+type between struct{ least, most int }
+
+// allowed is the sizes that a State gives each job.
+func allowed(state queue.State, all *crowd.Crowd, now core.Time, jobs []Job, machine int) map[int64]between {
+	may := make(map[int64]between, len(jobs))
+	tell := func(g queue.Given) {
+		if lo, hi, ok := g.Range(all.Sizing.Factor(g.World, g.By), machine); ok {
+			may[int64(g.Job)] = between{g.Sizes.Steps[lo].Nodes, g.Sizes.Steps[hi].Nodes}
+		}
+	}
+	if explains, can := state.(queue.Explainer); can {
+		explains.Explain(now, tell)
+		return may
+	}
+	world := all.World(now)
+	for _, j := range jobs {
+		id := core.JobID(j.ID)
+		if s := all.Sizes(id); s != nil {
+			tell(queue.Given{Job: id, Sizes: s, World: world, Head: id, By: s})
+		}
+	}
+	return may
+}
+
+// possibility is what can be had where nothing is taken.
+type possibility struct {
+	usable Set
+	known  map[string]bool // kinds of choices
+}
+
+// within is the choices whose size is one of some. Where none of these can ever be had, for its resources are not so many or lie
+// apart, it is the largest below them that can.
+func (p possibility) within(choices []Choice, s *adapt.Sizes, lo, hi int) (some []Choice) {
+	possible := false
+	for k := lo; k <= hi; k++ {
+		c := choices[s.Choice(k)]
+		some, possible = append(some, c), possible || p.holds(c)
+	}
+	for k := lo - 1; k >= 0 && !possible; k-- {
+		if c := choices[s.Choice(k)]; p.holds(c) {
+			return []Choice{c}
+		}
+	}
+	return some
+}
+
+// holds says whether a choice can be had.
+func (p possibility) holds(c Choice) bool {
+	kind := c.kind()
+	can, known := p.known[kind]
+	if !known {
+		_, can = (&search{cal: NewCalendar(p.usable)}).earliest(c, 0)
+		p.known[kind] = can
+	}
+	return can
+}
+
+// resources is how many a choice needs.
+func (c Choice) resources() int {
+	n := 0
+	for _, g := range c.Groups {
+		n += g.least()
+	}
+	return n
+}
+
+// perHost is how many resources a host has: what a part of the first level has, of the requests for several parts.
+func perHost(jobs []Job) int {
+	for _, j := range jobs {
+		if j.Profiles != nil {
+			return max(1, j.Hosts.size/max(1, len(j.Hosts.children)))
+		}
+		for _, c := range j.Choices {
+			if t := c.Groups[0].Tree; len(t.children) > 1 {
+				return max(1, t.size/len(t.children))
+			}
+		}
+	}
+	return 1
+}
+
+// times is a job of so many times its nodes.
+func times(j core.Job, n int) core.Job {
+	choices := make([]core.EP, len(j.Choices))
+	for i, ep := range j.Choices {
+		for _, s := range ep {
+			s.Nodes *= n
+			choices[i] = append(choices[i], s)
+		}
+	}
+	j.Choices = choices
+	return j
+}

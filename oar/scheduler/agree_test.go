@@ -1,0 +1,379 @@
+package scheduler_test
+
+import (
+	"database/sql"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"accordion/adapter"
+	"accordion/adapter/managed"
+	"accordion/adapter/plan"
+	"accordion/core"
+	"accordion/core/adapt"
+	"accordion/core/policy"
+	"accordion/core/queue"
+	"accordion/oar/observe"
+	"accordion/oar/scheduler"
+	"accordion/oar/tables"
+)
+
+// spy is the rule share, and remembers what it looked at.
+type spy struct {
+	adapt.Share
+	seen adapt.World
+}
+
+func (s *spy) Factor(w *adapt.World, one *adapt.Sizes) float64 {
+	s.seen = *w
+	return s.Share.Factor(w, one)
+}
+
+// counts is what the rule looked at, in words, so many resources being one.
+func (s *spy) counts(one int) string {
+	n := int64(one)
+	return fmt.Sprintf("of %d hosts %d are held, %d are wanted; %d jobs have references of %d in all",
+		s.seen.Machine/one, s.seen.Held/n, s.seen.Wanted/n, s.seen.Jobs, s.seen.References/n)
+}
+
+const forgedNow core.Time = 1000
+
+// mixture is a queue of all kinds of jobs, on hosts of so many cores each.
+type mixture struct {
+	*forged
+	draws *rapid.T
+	cores int
+	free  []int64                // hosts that nobody has
+	began map[core.JobID]core.EP // evolving jobs that run: in what
+	mixed bool                   // a pass plans resource by resource
+
+	narrowed bool // those who wait may have a part of the hosts only, by their properties
+}
+
+func (m *mixture) pick(name string, least, most int) int {
+	return rapid.IntRange(least, most).Draw(m.draws, name)
+}
+func (m *mixture) chance(name string) bool { return rapid.Bool().Draw(m.draws, name) }
+
+// take is the resources of so many free hosts; nil when there are not so many.
+func (m *mixture) take(n int) (resources []int64) {
+	if n > len(m.free) {
+		return nil
+	}
+	for _, host := range m.free[:n] {
+		for c := range m.cores {
+			resources = append(resources, host*10+int64(c))
+		}
+	}
+	m.free = m.free[n:]
+	return resources
+}
+
+// list draws sizes, each larger and mostly faster than the one before.
+func (m *mixture) list() []size {
+	var all []size
+	hosts, walltime := m.pick("hosts", 1, 4), m.pick("walltime", 100, 900)
+	for range m.pick("sizes", 2, 4) {
+		all = append(all, size{hosts, core.Time(walltime)})
+		hosts, walltime = hosts+m.pick("more", 1, 4), max(1, walltime*m.pick("percent", 45, 105)/100)
+	}
+	return all
+}
+
+func draw(t *rapid.T) *mixture {
+	m := &mixture{forged: forge(t), draws: t, began: map[core.JobID]core.EP{}}
+	m.cores = m.pick("cores", 1, 3)
+	for host := int64(1); host <= int64(m.pick("machine", 8, 24)); host++ {
+		state := rapid.SampledFrom([]string{"Alive", "Alive", "Alive", "Alive", "Alive", "Absent", "Suspected"}).Draw(t, "state")
+		for c := range m.cores {
+			m.do("INSERT INTO resources (resource_id, network_address, state) VALUES (?, ?, ?)", host*10+int64(c), fmt.Sprintf("n%02d", host), state)
+		}
+		if state == "Alive" {
+			m.free = append(m.free, host)
+		}
+	}
+	for range m.pick("running", 0, 4) {
+		m.run()
+	}
+	for range m.pick("waiting", 1, 6) {
+		m.wait()
+	}
+	if m.chance("a queue above") {
+		if has := m.take(m.pick("planned", 1, 3)); has != nil {
+			_, configurations := m.submit("admin", "Waiting", nil, size{len(has) / m.cores, 300})
+			m.planned(configurations[0], forgedNow+50, has, false)
+			m.planned(configurations[0], forgedNow+50, has, true)
+		}
+	}
+	if m.chance("a reservation") {
+		m.reserve()
+	}
+	if m.chance("-p") {
+		m.narrow()
+	}
+	return m
+}
+
+// narrow lets those who wait have a part of the hosts only: all of them the same, or each one of two.
+func (m *mixture) narrow() {
+	hosts := []int64{int64(m.pick("last host", 1, 24))}
+	if m.chance("of two kinds") {
+		hosts = append(hosts, int64(m.pick("of others", 1, 24)))
+		m.mixed = true
+	}
+	m.narrowed = true
+	_, err := m.Sql.Exec("UPDATE jobs SET properties = CASE job_id % ? WHEN 0 THEN ? ELSE ? END WHERE state = 'Waiting' AND queue_name = 'evolve'",
+		len(hosts), upTo(hosts[0]), upTo(hosts[len(hosts)-1]))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// hopeless says whether a moldable job has no place in the pass's plan: it counts there, though no size of it is to be had.
+func (m *mixture) hopeless(planned map[core.JobID]int) bool {
+	return slices.ContainsFunc(m.read().Jobs, func(j adapter.Job) bool {
+		_, has := planned[j.ID]
+		return j.State == adapter.Pending && len(j.Choices) > 1 && !has
+	})
+}
+
+// upTo is properties of the hosts up to one.
+func upTo(host int64) string { return fmt.Sprintf("resource_id < %d", host*10+10) }
+
+// run adds a job that runs.
+func (m *mixture) run() {
+	listed := m.list()
+	at := m.pick("in", 0, len(listed)-1)
+	has := m.take(listed[at].hosts)
+	if has == nil {
+		return
+	}
+	since := forgedNow - int64(m.pick("since", 1, 90))
+	switch kind := rapid.SampledFrom([]string{"rigid", "moldable", "elsewhere", "ending", "resumed", "suspended", "besteffort", "alternatives", "steps"}).Draw(m.draws, "kind"); kind {
+	case "rigid":
+		job, configurations := m.submit("evolve", "Running", nil, listed[at])
+		m.runs(job, configurations[0], since, has)
+	case "moldable", "elsewhere", "ending":
+		queue := map[string]string{"elsewhere": "default"}[kind]
+		if queue == "" {
+			queue = "evolve"
+		}
+		job, configurations := m.submit(queue, map[bool]string{true: "Finishing", false: "Running"}[kind == "ending"], nil, listed...)
+		m.runs(job, configurations[at], since, has)
+	case "resumed":
+		job, configurations := m.submit("evolve", "Running", nil, listed...)
+		m.wasSuspended(job, since, core.Time(m.pick("suspended", 1, int(forgedNow-since))))
+		m.runs(job, configurations[at], since, has)
+	case "suspended": // its hosts are others'
+		job, configurations := m.submit("evolve", "Suspended", nil, listed...)
+		m.do("UPDATE jobs SET suspended = 'YES' WHERE job_id = ?", job)
+		m.runs(job, configurations[at], since, has)
+	case "besteffort":
+		job, configurations := m.submit("evolve", "Running", []string{"besteffort"}, listed...)
+		m.runs(job, configurations[at], since, has)
+	case "alternatives":
+		m.evolves(since, has, profiles(listed), core.EP{{Duration: listed[at].walltime, Nodes: listed[at].hosts}})
+	case "steps":
+		profile := []size{listed[at], {listed[at].hosts + 1, 100}}
+		profile[0].walltime = 500
+		m.evolves(since, has, steps(profile), core.EP{{Duration: 500, Nodes: listed[at].hosts}, {Duration: 100, Nodes: listed[at].hosts + 1}})
+	}
+}
+
+// evolves adds an evolving job that runs on one host, and a companion with the others.
+func (m *mixture) evolves(since core.Time, has []int64, types []string, ep core.EP) {
+	job, configurations := m.submit("evolve", "Running", types, size{1, ep.Total()})
+	m.do("INSERT INTO accordion_jobs (job_id, mark) VALUES (?, 'accordion:')", job)
+	m.runs(job, configurations[0], since, has[:m.cores])
+	m.began[core.JobID(job)] = ep
+	if rest := has[m.cores:]; len(rest) > 0 {
+		companion, its := m.submit("evolve", "Running", []string{"noop", fmt.Sprint("inner=", job)}, size{len(rest) / m.cores, ep.Total()})
+		m.do("INSERT INTO accordion_jobs (job_id, mark, base, released) VALUES (?, 'first', ?, 1)", companion, job)
+		m.runs(companion, its[0], since, rest)
+	}
+}
+
+// wait adds a job that waits.
+func (m *mixture) wait() {
+	listed := m.list()
+	switch rapid.SampledFrom([]string{"rigid", "moldable", "moldable", "alternatives", "steps", "held", "postponed", "refused", "dependent", "elsewhere", "besteffort"}).Draw(m.draws, "kind") {
+	case "rigid":
+		m.submit("evolve", "Waiting", nil, listed[0])
+	case "moldable":
+		if m.chance("the largest first") {
+			slices.Reverse(listed)
+		}
+		m.submit("evolve", "Waiting", nil, listed...)
+	case "alternatives":
+		job, _ := m.submit("evolve", "Waiting", profiles(listed), listed[0])
+		if m.chance("adopted") {
+			m.do("INSERT INTO accordion_jobs (job_id) VALUES (?)", job)
+		}
+	case "steps":
+		m.submit("evolve", "Waiting", steps(listed), listed[0])
+	case "held":
+		m.submit("evolve", "Hold", nil, listed...)
+	case "postponed":
+		m.submit("evolve", "Waiting", []string{"postpone=" + time.Unix(forgedNow+600, 0).Format(time.DateTime)}, listed...)
+	case "refused":
+		job, _ := m.submit("evolve", "Waiting", []string{"timesharing"}, listed...)
+		m.do("UPDATE jobs SET message = ? WHERE job_id = ?", "R=1"+scheduler.Said+"…)", job)
+	case "dependent":
+		m.mixed = true
+		first, _ := m.submit("evolve", "Waiting", nil, listed[0])
+		second, _ := m.submit("evolve", "Waiting", nil, listed...)
+		m.do("INSERT INTO job_dependencies (job_id, job_id_required) VALUES (?, ?)", second, first)
+	case "elsewhere":
+		m.submit("default", "Waiting", nil, listed...)
+	case "besteffort":
+		m.submit("evolve", "Waiting", []string{"besteffort"}, listed...)
+	}
+}
+
+// reserve keeps hosts free for an evolving job that comes later.
+func (m *mixture) reserve() {
+	has := m.take(m.pick("reserved", 1, 3))
+	if has == nil {
+		return
+	}
+	holder, _ := m.submit("evolve", "Waiting", []string{"noop"}, size{len(has) / m.cores, 600})
+	m.do("INSERT INTO accordion_reservations (name, start_time, end_time, holder) VALUES (?, ?, ?, ?)", adapter.Prefix+"7", forgedNow-1, forgedNow+600, holder)
+	for _, r := range has {
+		m.do("INSERT INTO accordion_places VALUES (?, ?)", holder, r)
+	}
+}
+
+// read is what the sidecar reads of the queue evolve.
+func (f *forged) read() *adapter.Snapshot {
+	var snapshot *adapter.Snapshot
+	read := observe.New(tables.Tables{DB: f.DB}, "evolve")
+	err := f.AtOneInstant(f.t.Context(), f.Sql, func(tx *sql.Tx) (err error) {
+		snapshot, _, _, err = read.Snapshot(f.t.Context(), tx)
+		return err
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	snapshot.Molds.Reach = read.Reach(f.t.Context())
+	return snapshot
+}
+
+// sidecar plans as the sidecar does, by a rule, where OAR's passes plan by a policy.
+func (m *mixture) sidecar(rule adapt.Sizing, passes queue.Policy) *plan.World {
+	snapshot := m.read()
+	in := plan.Input{Now: forgedNow, Instant: time.Unix(forgedNow, 0), Snapshot: snapshot, Settled: true,
+		OutOfService: func(n adapter.Node) bool { return !n.Usable }, Fresh: func(*managed.Job) bool { return true },
+		Settings: managed.Settings{Policy: queue.Repeated{Sizing: rule}, Passes: passes, StartLead: 2}}
+	for i := range snapshot.Jobs {
+		seen := &snapshot.Jobs[i]
+		if seen.Comment == "" {
+			continue
+		}
+		choices, err := adapter.ParseRequest(seen.Comment)
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		r := managed.New(seen, seen.Comment, choices)
+		if ep := m.began[seen.ID]; ep != nil {
+			r.Phase, r.Planned, r.Began, r.Nodes, r.Promise = managed.Running, seen.Started, seen.Started, seen.Nodes, make([]core.Time, len(ep))
+			r.Choice = slices.IndexFunc(choices, func(one core.EP) bool { return slices.Equal(one, ep) })
+			r.SetPromise(seen.Started, ep)
+		}
+		in.Jobs = append(in.Jobs, r)
+	}
+	return plan.Make(in)
+}
+
+// What the sidecar counts for evolving jobs is what OAR's pass counts: it reads the same tables, by queries of its own.
+func TestThePassAndTheSidecarCountTheSame(t *testing.T) {
+	compared := 0
+	rapid.Check(t, func(t *rapid.T) {
+		m := draw(t)
+		defer m.Sql.Close()
+		passes, sidecar, told := &spy{}, &spy{}, &spy{}
+		hosts, err := m.pass(queue.Repeated{Sizing: passes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.sidecar(sidecar, queue.Repeated{Sizing: told})
+		for _, other := range []*spy{sidecar, told} {
+			if m.narrowed && (other == sidecar || m.mixed && (m.cores > 1 || m.hopeless(hosts))) {
+				continue // it divides the whole cluster among evolving jobs; parts of references are rounded to cores
+			}
+			if passes.seen.Machine == 0 || other.seen.Machine == 0 {
+				continue // nobody waits whom both size
+			}
+			compared++
+			one := max(1, passes.seen.Machine/other.seen.Machine) // where the pass could not count hosts it counts cores
+			if a, b := passes.counts(one), other.counts(1); a != b || one != 1 && one != m.cores {
+				t.Fatalf("the pass finds that %s; the sidecar that %s", a, b)
+			}
+		}
+	})
+	if compared == 0 {
+		t.Error("no counts were compared")
+	}
+}
+
+// OAR lets a job that was suspended run so much longer.
+func TestTheSidecarCountsTheSecondsInWhichAJobWasSuspended(t *testing.T) {
+	f := forge(t)
+	defer f.Sql.Close()
+	f.do("INSERT INTO resources (resource_id, network_address, state) VALUES (10, 'n1', 'Alive')")
+	job, configurations := f.submit("evolve", "Running", nil, size{1, 300})
+	f.runs(job, configurations[0], forgedNow-100, []int64{10})
+	f.wasSuspended(job, forgedNow-90, 20)
+	f.wasSuspended(job, forgedNow-50, 30)
+	if j := f.read().Jobs[0]; j.Limit != 350 {
+		t.Errorf("a job of 300 s that was suspended for 50 s may run for %d s", j.Limit)
+	}
+}
+
+// pass plans as OAR's pass does, and has OAR show that. It gives each planned job's hosts.
+func (m *mixture) pass(by queue.Policy) (map[core.JobID]int, error) {
+	chosen, has, err := scheduler.PlanBy(m.t.Context(), m.DB, "evolve", forgedNow, by)
+	hosts := map[core.JobID]int{}
+	for job, configuration := range chosen {
+		m.planned(configuration, forgedNow+1000, has[job], true)
+		hosts[core.JobID(job)] = len(has[job]) / m.cores
+	}
+	return hosts, err
+}
+
+// What explain says of a job that OAR molds is what OAR's pass gives it, whatever the policy: also where everybody behind the head of the
+// queue has the head's factor, and where others start before.
+func TestWhatIsExplainedIsWhatThePassGives(t *testing.T) {
+	for _, name := range []string{"repeated+share", "repeated+load", "share", "share:100s", "easy+share", "easy+load", "scojo-p", "scojo-p:nonpredictive", "traditional", "patient:100s+share"} {
+		t.Run(name, func(t *testing.T) {
+			by, err := policy.Pass(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compared := 0
+			rapid.Check(t, func(t *rapid.T) {
+				m := draw(t)
+				defer m.Sql.Close()
+				hosts, err := m.pass(by)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for id, x := range m.sidecar(policy.SizingOf(by), by).Sizes {
+					n, planned := hosts[id]
+					if !planned || m.cores > 1 && m.mixed { // parts are rounded to cores there
+						continue
+					}
+					compared++
+					if n < x.Least || n > x.Most {
+						t.Fatalf("job %d gets %d hosts, and is told %+v", id, n, *x.Sized)
+					}
+				}
+			})
+			if compared == 0 {
+				t.Error("no job was compared")
+			}
+		})
+	}
+}

@@ -1,0 +1,138 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"accordion/core"
+	"accordion/oar/database"
+	"accordion/oar/tables"
+)
+
+// eligibility finds the resources that a user's SQL selects, where the SQL is not a condition. Each
+// text is evaluated once a pass, with the account that may only read, and stopped when it takes
+// long. After that no other text of its user is evaluated in this pass. When a user has spent the
+// budget, no text of the user is evaluated until the budget has come back. When the time for all
+// texts has ended, no text is.
+type eligibility struct {
+	ask      func(ctx context.Context, text string, patience time.Duration) ([]int64, error)
+	patience time.Duration // of one text
+	over     func() bool   // the time for all of them is
+	now      core.Time
+	budget   Budget
+	found    map[string]eligible
+	slow     map[string]bool // users
+}
+
+type eligible struct {
+	resources []int64
+	why       error
+}
+
+var (
+	errOver  = errors.New("there was no time left to look for them")
+	errSpent = errors.New("those of its user have taken long lately, and are looked for less often")
+	errLater = errors.New("they are looked for when it may begin")
+)
+
+func newEligibility(ask func(context.Context, string, time.Duration) ([]int64, error), patience time.Duration, over func() bool) *eligibility {
+	return &eligibility{ask: ask, patience: patience, over: over, budget: Budget{}, found: map[string]eligible{}, slow: map[string]bool{}}
+}
+
+// wish is a text, and who wrote it.
+type wish struct{ user, text string }
+
+// wishOf is what a job and a part of its request together want of resources.
+func wishOf(w *waiting, g *group) wish {
+	return wish{w.user, database.Wanted(w.properties, g.properties)}
+}
+
+// all evaluates the jobs' texts, each time one of the user whose texts have taken least so far. So
+// a user whose texts take long does not take the time of others. Of such users' texts the one that
+// most users want comes first, then the one that most jobs want.
+func (e *eligibility) all(ctx context.Context, wishes []wish) {
+	users, jobs := map[string]map[string]bool{}, map[string]int{}
+	var names []string
+	texts := map[string][]string{} // of each user
+	for _, one := range wishes {
+		if jobs[one.text]++; users[one.text] == nil {
+			users[one.text] = map[string]bool{}
+		}
+		if texts[one.user] == nil {
+			names = append(names, one.user)
+		}
+		if !users[one.text][one.user] {
+			users[one.text][one.user] = true
+			texts[one.user] = append(texts[one.user], one.text)
+		}
+	}
+	first := func(a, b string) int {
+		if d := len(users[b]) - len(users[a]); d != 0 {
+			return d
+		}
+		return jobs[b] - jobs[a]
+	}
+	for _, name := range names {
+		slices.SortStableFunc(texts[name], first)
+	}
+	for len(names) > 0 {
+		next := slices.MinFunc(names, func(a, b string) int {
+			if d := e.budget.Owed(a, e.now) - e.budget.Owed(b, e.now); d != 0 {
+				return int(d)
+			}
+			return first(texts[a][0], texts[b][0])
+		})
+		_, _ = e.of(ctx, wish{next, texts[next][0]}) // what went wrong is kept for those who want it
+		if texts[next] = texts[next][1:]; len(texts[next]) == 0 {
+			names = slices.DeleteFunc(names, func(name string) bool { return name == next })
+		}
+	}
+}
+
+// of gives the numbers of the resources that a wish means.
+func (e *eligibility) of(ctx context.Context, one wish) ([]int64, error) {
+	if known, asked := e.found[one.text]; asked {
+		return known.resources, known.why
+	}
+	switch {
+	case e.slow[one.user]:
+		return nil, database.ErrSlow
+	case e.budget.Spent(one.user, e.now):
+		return nil, errSpent
+	case e.over():
+		return nil, errOver
+	}
+	begin := time.Now()
+	ids, err := e.ask(ctx, one.text, e.patience)
+	e.budget.Charge(one.user, time.Since(begin), e.now)
+	if errors.Is(err, database.ErrSlow) {
+		e.slow[one.user] = true
+	}
+	e.found[one.text] = eligible{ids, err}
+	return ids, err
+}
+
+// eligible asks the database.
+func (d store) eligible(ctx context.Context, text string, patience time.Duration) ([]int64, error) {
+	return database.Eligible[int64](ctx, d.DB, "resource_id", text, patience)
+}
+
+// remembered returns the budget of all users as the last pass left it.
+func (d store) remembered(ctx context.Context) (Budget, error) {
+	rows, err := d.ReadAsked(ctx)
+	b := Budget{}
+	for _, one := range rows {
+		b[one.User] = one
+	}
+	return b, err
+}
+
+// remember keeps the budget for the next pass.
+func (d store) remember(ctx context.Context, before, after []tables.Asked) error {
+	if len(before) == 0 && len(after) == 0 {
+		return nil
+	}
+	return d.WriteAsked(ctx, after)
+}

@@ -1,0 +1,84 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"accordion/core"
+	"accordion/oar/database"
+)
+
+// Launch is a job that starts in the second of a pass, in the words in which OAR launches it while the pass still lasts.
+type Launch struct {
+	Job       int64
+	Choice    int64 // the configuration's number: its moldable_id
+	Resources []int64
+}
+
+// String is the line for the scheduler's standard output. The rows of OAR's plan have to be in before.
+func (l Launch) String() string {
+	line := fmt.Appendf(nil, "SCHEDRUN JOB_ID=%d MOLDABLE_JOB_ID=%d RESOURCES=", l.Job, l.Choice)
+	for i, r := range l.Resources {
+		if i > 0 {
+			line = append(line, ',')
+		}
+		line = fmt.Append(line, r)
+	}
+	return string(line)
+}
+
+const (
+	// nextLook is less than the time from the end of a scheduler until the next pass looks at the clock: OAR starts two
+	// Perl programs meanwhile, which is a quarter of a second on the machines of 2026.
+	nextLook = 100 * time.Millisecond
+	// longestRest is as long as a rest is where clocks go right: OAR's seconds are never further ahead than two. Who is asked for a
+	// pass in an hour need not stay.
+	longestRest = time.Second
+)
+
+// rest is how long the scheduler of second now has to stay at the time at, when all is done, so that OAR does not sleep. OAR
+// plans no two passes for the same second: when they come faster than one a second, their seconds run ahead of the clock. A
+// pass that begins two seconds or more before that of the pass before it sleeps for so long, with the tables locked without
+// which no job is launched and none ends.
+func rest(now core.Time, at time.Time) time.Duration {
+	stay := time.Unix(now-1, 0).Sub(at) - nextLook
+	if stay < 0 || stay > longestRest {
+		return 0
+	}
+	return stay
+}
+
+// early gives what OAR can launch at once of some starts, which are written, and the time by the clock that OAR goes by.
+func (d store) early(ctx context.Context, now core.Time, starts []start) (launches []Launch, at time.Time, err error) {
+	resources := map[int64][]int64{}
+	var choices []int64
+	for _, s := range starts {
+		if s.at <= now {
+			resources[s.moldable] = s.resources
+			choices = append(choices, s.moldable)
+		}
+	}
+	if len(choices) > 0 {
+		if launches, err = d.launchable(ctx, now, choices); err != nil {
+			return nil, at, err
+		}
+	}
+	for i, l := range launches {
+		launches[i].Resources = resources[l.Choice]
+	}
+	microseconds, err := database.Value[float64](ctx, d.Sql, "the database's clock", d.Microseconds())
+	return launches, time.UnixMicro(int64(microseconds)), err
+}
+
+// launchable finds the jobs that begin with some choices as OAR does after a pass: they wait still (a user may have held
+// one since it was read), nothing has happened to their resources, and the plan is OAR's still.
+func (d store) launchable(ctx context.Context, now core.Time, choices []int64) ([]Launch, error) {
+	query := `SELECT j.job_id, m.moldable_id FROM moldable_job_descriptions m JOIN jobs j ON j.job_id = m.moldable_job_id
+		WHERE m.moldable_id IN (` + database.List(choices) + `) AND j.state = 'Waiting' AND NOT EXISTS (
+			SELECT 1 FROM gantt_jobs_resources g JOIN resources r ON r.resource_id = g.resource_id WHERE g.moldable_job_id = m.moldable_id
+			AND (r.state <> 'Alive' OR r.next_state IN ('Dead', 'Suspected', 'Absent')))
+		AND EXISTS (SELECT 1 FROM gantt_jobs_predictions p WHERE p.moldable_job_id = 0 AND p.start_time = ` + fmt.Sprint(now) + `)
+		ORDER BY j.job_id`
+	return database.All(ctx, d.Sql, "the jobs that start now", query, nil, func(l *Launch) []any { return []any{&l.Job, &l.Choice} })
+}

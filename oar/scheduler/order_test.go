@@ -1,0 +1,91 @@
+package scheduler
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"testing"
+
+	"accordion/core"
+	"accordion/core/policy"
+	"accordion/oar/planner"
+)
+
+// full is two hosts, both in use until second 100050, and jobs that each want both of them: so they are planned one after the other. Now is second
+// 100000, and OAR wants 60 s between two jobs, as it does unless a site says otherwise.
+func full(by string, claims ...claim) (*translator, error) {
+	ask := func(id int64, submitted, walltime core.Time) *waiting {
+		w := request(id, walltime, level{"network_address", 2})
+		w.submitted = submitted
+		return w
+	}
+	tr := cluster(
+		ask(1, 96000, 620),  // medium, and has waited more than five times as long as it runs
+		ask(2, 99000, 7200), // long
+		ask(3, 99100, 600),  // medium
+		ask(4, 99900, 30),   // short: not medium, though its hosts are idle for a minute besides
+		ask(5, 99950, 300),  // medium, with less work than the other
+	)
+	p, err := policy.Pass(by)
+	tr.planner, tr.now, tr.conf.SecurityTime = p, 100000, 60
+	tr.state.claims = append([]claim{{job: 9, state: "Running", from: 99000, walltime: 990, resources: []int64{10, 20, 30, 40}}}, claims...)
+	return tr, err
+}
+
+// planned is the jobs' places in the order of their starts.
+func (p *problem) planned(t *testing.T, now core.Time) []planner.Placed {
+	t.Helper()
+	plan := p.plan(now, func() bool { return false })
+	if err := p.check(now, plan); err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(plan, func(a, b planner.Placed) int { return cmp.Compare(a.Start, b.Start) })
+	return plan
+}
+
+func TestJobsRankByWhenTheyWereSubmittedAndForHowLongTheyRun(t *testing.T) {
+	for by, want := range map[string]string{
+		"repeated+share":        "[1 2 3 4 5]",
+		"easy+least":            "[1 2 3 4 5]",
+		"traditional":           "[1 4 3 5 2]", // the first has become a short one
+		"traditional:top":       "[1 4 3 5 2]",
+		"scojo-p":               "[1 4 3 5 2]",
+		"scojo-p:nonpredictive": "[1 4 3 5 2]",
+		"share":                 "[1 4 5 3 2]", // least work first
+		"share:900s":            "[1 2 3 4 5]", // who has waited for a quarter of an hour goes first
+	} {
+		tr, err := full(by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := tr.translate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var order []int64
+		for _, one := range p.planned(t, tr.now) {
+			order = append(order, one.Job)
+		}
+		if got := fmt.Sprint(order); got != want {
+			t.Errorf("by %s they are planned in the order %s, want %s", by, got, want)
+		}
+	}
+}
+
+// From second 100200 to 100700 a queue of a higher priority has planned its own. The short job fits before it, whatever the order.
+func TestWhatAQueueOfAHigherPriorityHasPlannedStays(t *testing.T) {
+	for _, by := range []string{"repeated+share", "easy+least", "traditional", "scojo-p", "share", "share:900s"} {
+		tr, err := full(by, claim{job: 8, state: "Waiting", from: 100200, walltime: 440, resources: []int64{10, 20, 30, 40}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := tr.translate(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := p.planned(t, tr.now)
+		if first, second := plan[0], plan[1]; len(plan) != 5 || first.Job != 4 || first.Start != 100050 || second.Start != 100700 {
+			t.Errorf("by %s job %d is planned at %d, and job %d at %d; want job 4 at 100050, and nobody before 100700", by, first.Job, first.Start, second.Job, second.Start)
+		}
+	}
+}

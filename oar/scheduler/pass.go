@@ -1,0 +1,174 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"accordion/core"
+	"accordion/core/arrivals"
+	"accordion/core/policy"
+	"accordion/oar/conf"
+	"accordion/oar/database"
+	"accordion/oar/planner"
+	"accordion/oar/tables"
+)
+
+// Pass is one call of the scheduler.
+type Pass struct {
+	Queue    string
+	Now      core.Time     // as OAR says it: a little ahead of the clock
+	Patience time.Duration // for everything; when it is over, what is planned is written
+
+	Statistics func(path string) (arrivals.File, error) // reads the file that oar.conf names
+}
+
+// Report is what a pass has done.
+type Report struct {
+	Queue   string
+	Planned int // jobs that have a place in OAR's plan now
+	Now     int // of these, those that start at once
+	Waiting int // jobs that have none: refused, too large, the sidecar's, or their turn did not come in time
+	Took    time.Duration
+
+	// Launches are what OAR is to be told for the jobs that start now, each in a line of its own, and Rest is for how long the
+	// scheduler has to stay after that.
+	Launches []Launch
+	Rest     time.Duration
+
+	Forgot error // why the next pass does not know for how long texts of users were asked; nil: it does
+}
+
+func (r Report) String() string {
+	text := fmt.Sprintf("queue %s: %d planned, %d of them now; %d without a place; %.2f s", r.Queue, r.Planned, r.Now, r.Waiting, r.Took.Seconds())
+	if r.Forgot != nil {
+		text += "; for how long users' texts were asked is not kept: " + database.OneLine(r.Forgot)
+	}
+	return text
+}
+
+// Parts of a pass's patience, after which no user's text is asked, no job is planned, no more is written: what was written
+// must be committed.
+const (
+	askingPart   = 0.25
+	planningPart = 0.5
+	writingPart  = 0.8
+)
+
+// ErrInvalidPlan marks a plan that did not stand the check. Nothing was written.
+var ErrInvalidPlan = errors.New("the plan is not valid, and nothing was written")
+
+// ErrOverrun marks a pass for which OAR does not wait any more. Nothing was written.
+var ErrOverrun = errors.New("OAR has no such pass, and nothing was written")
+
+// Schedule does one pass over a queue: reads, plans, checks, writes. With an error nothing was written.
+func Schedule(ctx context.Context, conf conf.Conf, pass Pass) (Report, error) {
+	begin := time.Now()
+	report := Report{Queue: pass.Queue}
+	ctx, cancel := context.WithTimeout(ctx, pass.Patience)
+	defer cancel()
+	planner, err := Planner(conf.Policy, pass.Statistics)
+	if err != nil {
+		return report, fmt.Errorf("queue %s: nothing is planned, and jobs keep waiting: %w", pass.Queue, err)
+	}
+	opened, err := database.Open(conf)
+	if err != nil {
+		return report, err
+	}
+	defer opened.Close()
+	db := store{tables.Tables{DB: opened}}
+	s, err := db.read(ctx, pass.Queue, pass.Now)
+	if err != nil {
+		return report, err
+	}
+	if err := db.readSidecar(ctx, s, planner); err != nil {
+		return report, fmt.Errorf("reading whether a sidecar lives: %w", err)
+	}
+	part := func(p float64) time.Time { return begin.Add(time.Duration(p * float64(pass.Patience))) }
+	over := func(p float64) func() bool { return func() bool { return time.Now().After(part(p)) } }
+	eligible := newEligibility(db.eligible, pass.Patience/10, over(askingPart))
+	eligible.now = pass.Now
+	if eligible.budget, err = db.remembered(ctx); err != nil {
+		return report, err
+	}
+	before := eligible.budget.lasting(pass.Now)
+	t := translator{conf: conf, planner: planner, now: pass.Now, state: s, eligible: eligible}
+	p, err := t.translate(ctx)
+	if err != nil {
+		return report, err
+	}
+	report.Forgot = db.remember(ctx, before, eligible.budget.lasting(pass.Now))
+	plan := p.plan(pass.Now, over(planningPart))
+	if err := p.check(pass.Now, plan); err != nil {
+		return report, fmt.Errorf("queue %s: %w: %w", pass.Queue, ErrInvalidPlan, err)
+	}
+	o := decided(s, p, plan)
+	written, err := db.write(ctx, pass.Now, o, part(writingPart))
+	if err != nil {
+		return report, err
+	}
+	report.Now = len(o.released)
+	for _, one := range o.starts[:written] {
+		if one.at <= pass.Now {
+			report.Now++
+		}
+	}
+	report.Planned = len(o.released) + written
+	report.Waiting = len(s.waiting) - len(s.orders.Holders()) - report.Planned
+	report.Took = time.Since(begin)
+	if conf.EarlyLaunch {
+		launches, at, err := db.early(ctx, pass.Now, slices.Concat(o.released, o.starts[:written]))
+		if err == nil { // otherwise OAR finds them after the pass
+			report.Launches, report.Rest = launches, rest(pass.Now, at)
+		}
+	}
+	return report, nil
+}
+
+// store is what a pass reads and writes.
+type store struct{ tables.Tables }
+
+// plan plans by number where hosts are alike, and otherwise resource by resource, in the order of the jobs' numbers, or of their turns where
+// only a few have a reservation, and at the sizes that the policy lets them have.
+//
+// The sidecar's jobs have their turn, and only the others get places. Who has missed his turn is left out, and all is planned again.
+func (p *problem) plan(now core.Time, over func() bool) []planner.Placed {
+	listed := p.jobs
+	for {
+		p.jobs = listed
+		plan, missed := p.withoutTurns(now, p.planAll(now, over))
+		if len(missed) == 0 {
+			return plan
+		}
+		p.turns = slices.DeleteFunc(p.turns, func(j planner.Job) bool { return missed[j.ID] })
+	}
+}
+
+// planAll plans all that have a turn.
+func (p *problem) planAll(now core.Time, over func() bool) []planner.Placed {
+	closed, listed := p.closed(), p.queue()
+	if plan, ok := planner.PlanAlike(p.rule, p.usable, now, closed, listed); ok {
+		return plan
+	}
+	jobs := p.rule.Capped(p.usable, now, closed, listed)
+	p.jobs = slices.DeleteFunc(slices.Clone(jobs), func(j planner.Job) bool { return j.Profiles != nil })
+	cal := planner.NewCalendar(p.usable)
+	for _, c := range closed {
+		cal.Take(c.Resources, c.From, c.To)
+	}
+	if few, is := policy.Patient(p.rule.Policy); is {
+		return planner.PlanFew(cal, now, few, listed, jobs, over)
+	}
+	return planner.Plan(cal, now, jobs, over)
+}
+
+// check looks at what is to be written: the released jobs beside OAR's plan, the others beside that, them and the
+// reservations. (A released job is in a reservation.)
+func (p *problem) check(now core.Time, plan []planner.Placed) error {
+	if err := planner.Check(p.usable, now, p.claims, p.fixed.jobs, p.fixed.plan); err != nil {
+		return err
+	}
+	return planner.Check(p.usable, now, p.closed(), p.jobs, plan)
+}

@@ -1,0 +1,39 @@
+package scheduler
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+
+	"accordion/core"
+	"accordion/core/arrivals"
+	"accordion/core/policy"
+	"accordion/oar/conf"
+)
+
+// Planner is the policy by which a pass plans; read reads a file of statistics of arrivals, which count from midnight UTC as OAR's
+// clock does. The error is a *conf.Error: whoever plans nothing need not care.
+func Planner(p conf.Policy, read func(path string) (arrivals.File, error)) (policy.Policy, error) {
+	wrong := func(name string, at conf.Setting, err error) (policy.Policy, error) {
+		return policy.Policy{}, &conf.Error{File: p.File, Line: at.Line, Why: name + ": " + err.Error()}
+	}
+	planner, err := policy.Pass(cmp.Or(p.Name.Value, policy.DefaultPass))
+	if err != nil {
+		return wrong(conf.PolicySetting, p.Name, err)
+	}
+	path := p.Statistics.Value
+	switch {
+	case path == "":
+		return planner, nil
+	case !policy.Predicts(planner):
+		err = fmt.Errorf("the policy %s predicts nothing; leave the line out, or take one that does, such as scojo-p or repeated+load", planner)
+	case !filepath.IsAbs(path):
+		err = fmt.Errorf("%s is no absolute path", core.Shown(path))
+	default:
+		var known arrivals.File
+		if known, err = read(path); err == nil {
+			return planner.Knowing(&known.Statistics), nil
+		}
+	}
+	return wrong(conf.StatisticsSetting, p.Statistics, err)
+}

@@ -1,0 +1,56 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"accordion/oar/conf"
+	"accordion/oar/database"
+)
+
+// lookAtQueue is how often a queue is looked at: OAR tells nobody that it has switched one off.
+const lookAtQueue = 100 * time.Millisecond
+
+// Reactivate switches a queue on again that OAR switches off when it goes on, because the queue's scheduler died by a signal.
+// goOn lets it; then the queue is looked at until it was switched off, or ctx ends. A queue that is off before is not
+// touched: whoever did that meant it.
+func Reactivate(ctx context.Context, conf conf.Conf, queue string, goOn func() error) error {
+	db, err := database.Open(conf)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	active := func() (bool, error) {
+		query := "SELECT state FROM queues WHERE queue_name = " + db.Arg(1)
+		state, err := database.Value[string](ctx, db.Sql, "the state of queue "+queue, query, queue)
+		return state == "Active", err
+	}
+	if on, err := active(); err != nil || !on {
+		return err
+	}
+	if err := goOn(); err != nil {
+		return err
+	}
+	look := time.NewTicker(lookAtQueue)
+	defer look.Stop()
+	for {
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return nil
+		}
+		on, err := active()
+		if err != nil {
+			return err
+		}
+		if on {
+			continue
+		}
+		query := "UPDATE queues SET state = 'Active' WHERE queue_name = " + db.Arg(1)
+		if _, err := db.Sql.ExecContext(ctx, query, queue); err != nil {
+			return fmt.Errorf("switching queue %s on again: %w", queue, err)
+		}
+		return nil
+	}
+}
