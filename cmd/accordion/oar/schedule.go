@@ -95,7 +95,12 @@ nothing was written. OAR switches a queue off for any other status.`,
 		if *caller == 0 {
 			return doPass(cmd, File(*file), pass)
 		}
-		ended := time.AfterFunc(hardPatience, func() { os.Exit(1) }) // the caller may be dead, who would do it
+		ended := time.AfterFunc(hardPatience, func() { // the caller would do it, and may be dead
+			if os.Getppid() != *caller {
+				_ = outlive(File(*file), pass.Queue) // nobody reads what it prints
+			}
+			os.Exit(1)
+		})
 		err = doPass(cmd, File(*file), pass)
 		if os.Getppid() == *caller {
 			return err
