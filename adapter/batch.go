@@ -18,8 +18,8 @@ type BatchSystem interface {
 	Starter
 	Reserver
 	Resizer
-	Speaker
-	Mender
+	JobMessenger
+	NodeRepairer
 }
 
 // Observer is how a batch system is read.
@@ -77,7 +77,7 @@ type Resizer interface {
 }
 
 // Speaker is how a running job's application is spoken with.
-type Speaker interface {
+type JobMessenger interface {
 	// Speaks says whether a running job's script asks for its next step itself (`accordion step`).
 	Speaks(ctx context.Context, job Key) (bool, error)
 	// Signal sends a signal ("B:URG": to the batch script only; "USR1": to all steps) to a running job.
@@ -92,14 +92,14 @@ type Speaker interface {
 }
 
 // Mender is how nodes are put right that a batch system has lost sight of.
-type Mender interface {
-	// Nudge makes the batch system look afresh at nodes that it shows as idle and still will not allocate, or as in use
+type NodeRepairer interface {
+	// Repair makes the batch system look afresh at nodes that it shows as idle and still will not allocate, or as in use
 	// while no job holds them. It changes nothing about a node that is well.
-	Nudge(ctx context.Context, nodes []string) error
+	Repair(ctx context.Context, nodes []string) error
 }
 
 // Waker is a BatchSystem whose nodes may be powered down while they are idle.
-type Waker interface {
+type PowerManager interface {
 	// Wake has nodes boot that are powered down.
 	Wake(ctx context.Context, nodes []string) error
 	// BootTime is how many seconds that may take; 0 where no node is ever powered down.
@@ -119,7 +119,7 @@ type Gatekeeper interface {
 }
 
 // Maker is a BatchSystem that makes the batch jobs of applications' parts itself: nobody submits them.
-type Maker interface {
+type JobSubmitter interface {
 	// Make makes a job of the user for a part of the application: held and marked launch=APPLICATION, without a comment, of so
 	// many hosts, and with a limit in seconds. It runs until that, or until it is ended. Where such a job of the application and
 	// the user waits already, it is that one.
@@ -155,7 +155,7 @@ var (
 )
 
 // Herald is a BatchSystem that tells when something may have changed, so that it need not be read for nothing.
-type Herald interface {
+type ChangeNotifier interface {
 	// Changes gives the one channel that has a message soon after a job was submitted, began or ended, or a node came or went.
 	// One message may stand for several changes, and none is promised: the batch system is read in its rhythm all the same.
 	Changes() <-chan struct{}
@@ -163,7 +163,7 @@ type Herald interface {
 
 // Pacer is a BatchSystem that bounds how many calls of it are made in a minute, and shares them
 // among users (adapter/fair).
-type Pacer interface {
+type RateLimiter interface {
 	// Admit waits until there is room for the verb ("observe", or an intent's) and keeps it for the calls that are made
 	// with the context it returns, until done is called. Acts come before readings. It fails only when ctx ends.
 	Admit(ctx context.Context, verb string) (admitted context.Context, done func(), err error)

@@ -90,7 +90,7 @@ func (s *System) await(ctx context.Context, needs func(context.Context) ([]strin
 		if time.Since(told) >= pokeAgain {
 			told = time.Now()
 			for _, word := range words {
-				s.server.Poke(word)
+				s.server.Notify(word)
 			}
 		}
 		select {
@@ -103,8 +103,8 @@ func (s *System) await(ctx context.Context, needs func(context.Context) ([]strin
 	}
 }
 
-// Nudge asks OAR to plan: it has no nodes that it forgets, but it may not have heard of what is to start.
-func (s *System) Nudge(context.Context, []string) error {
-	s.server.Poke(server.Starts)
+// Repair asks OAR to plan: it has no nodes that it forgets, but it may not have heard of what is to start.
+func (s *System) Repair(context.Context, []string) error {
+	s.server.Notify(server.Starts)
 	return nil
 }

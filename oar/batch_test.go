@@ -155,7 +155,7 @@ func (in *inside) clean() {
 	for _, id := range strings.Fields(in.answer("SELECT j.job_id FROM jobs j WHERE " + isLive + " AND j.job_id NOT IN (SELECT v.holder FROM accordion_reservations v)")) {
 		in.must(in.db.Change(in.ctx, func(tx *sql.Tx) error { return in.db.Frag(in.ctx, tx, time.Now().Unix(), int64(number(in, id))) }))
 	}
-	in.server.Poke(server.Ends)
+	in.server.Notify(server.Ends)
 	in.quiet()
 	for _, r := range snapshot.Reservations {
 		if r.Ours() {

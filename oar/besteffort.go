@@ -66,7 +66,7 @@ func (s *System) makeWay(ctx context.Context, yielding []observe.Yielding, reser
 				}
 				return s.db.Frag(ctx, tx, now, y.Job)
 			})
-			s.server.Poke(server.Ends)
+			s.server.Notify(server.Ends)
 		}
 		if err != nil {
 			return fmt.Errorf("besteffort job %d: %w", y.Job, err)

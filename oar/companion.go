@@ -111,7 +111,7 @@ func (s *System) beginFirst(ctx context.Context, shown []*observe.Job) {
 			continue
 		}
 		for _, id := range begun {
-			s.server.Poke(server.Begins(core.JobID(id)))
+			s.server.Notify(server.Begins(core.JobID(id)))
 		}
 	}
 }
@@ -135,7 +135,7 @@ func (s *System) keepHealthy(ctx context.Context, shown []*observe.Job) error {
 		if err != nil && !errors.Is(err, adapter.ErrGone) {
 			return fmt.Errorf("keeping the nodes of job %d that are not away: %w", r.ID, err)
 		}
-		s.server.Poke(server.Ends)
+		s.server.Notify(server.Ends)
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 		return nil
 	}
 	if err == nil && len(companions) > 0 {
-		s.server.Poke(server.Ends)
+		s.server.Notify(server.Ends)
 		err = s.endCompanions(ctx, base, companions)
 	}
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 			s.log.Debug("a job cannot be told why it ends", "job", job.ID, "error", err)
 		}
 	}
-	s.server.Poke(server.Ends)
+	s.server.Notify(server.Ends)
 	return nil
 }
 

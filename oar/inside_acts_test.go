@@ -255,7 +255,7 @@ func whatIsSeen(in *inside) {
 	in.reserve("accordion-9-1", 0, 100, "n5")
 	defer func() { in.must(in.Unreserve(in.ctx, "accordion-9-1")) }()
 	// Our pass says in its message that a job finds no room, which makes it one that nothing waits behind.
-	in.must(in.Nudge(in.ctx, nil))
+	in.must(in.Repair(in.ctx, nil))
 	in.wait("true", func() string {
 		snapshot, err := in.Observe(in.ctx)
 		in.must(err)

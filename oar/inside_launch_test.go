@@ -62,7 +62,7 @@ func aJobBeginsWithoutAPass(in *inside) {
 		}
 		return state
 	})
-	in.server.Poke(server.Begins(job.ID))
+	in.server.Notify(server.Begins(job.ID))
 	in.until(job, "running n2,n3")
 	if twice := in.answer(fmt.Sprintf("SELECT COUNT(*) FROM assigned_resources a JOIN jobs j ON j.assigned_moldable_job = a.moldable_job_id WHERE j.job_id = %d", job.ID)); twice != "2" {
 		in.Errorf("it has %s resources, want 2", twice)
@@ -158,7 +158,7 @@ func aPassBeginsWhileCompanionsAreLaunched(in *inside) {
 			if err := in.db.Launch(in.ctx, tx, []int64{int64(made.ID)}, now); err != nil {
 				return err
 			}
-			in.server.Poke(server.Starts)
+			in.server.Notify(server.Starts)
 			in.wait("1", func() string {
 				return in.answer("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%DELETE FROM gantt_jobs_predictions%'")
 			})

@@ -255,7 +255,7 @@ func aJobIsMadeLonger(in *inside) {
 	in.start(job, 500, "n1")
 	in.grow(job, "n2", "n3")
 	in.must(in.Lengthen(in.ctx, job, 2300))
-	in.server.Poke(server.Starts)
+	in.server.Notify(server.Starts)
 	in.wait("2300", func() string {
 		j, err := in.Inspect(in.ctx, job)
 		in.must(err)

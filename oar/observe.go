@@ -86,7 +86,7 @@ func (s *System) hasten(shown ...*observe.Job) {
 	if madeUp(now.Sub(time.Unix(0, s.spared.Load())), now.Sub(last)) {
 		last = now
 		s.hastened.Store(now.UnixNano())
-		s.server.Poke(server.Starts)
+		s.server.Notify(server.Starts)
 	}
 	for _, r := range shown {
 		word, slow := unplanned(r, now.Sub(last))
@@ -95,7 +95,7 @@ func (s *System) hasten(shown ...*observe.Job) {
 			s.hastened.Store(now.UnixNano())
 		}
 		if word != "" {
-			s.server.Poke(word)
+			s.server.Notify(word)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func (s *System) remind(ctx context.Context) error {
 	query := fmt.Sprintf("SELECT COALESCE(MIN(start_time), 0) FROM jobs WHERE state = %s AND reservation = 'Scheduled' AND start_time >= %d", s.db.Arg(1), now)
 	next, err := database.Value[core.Time](ctx, s.db.Sql, "the next advance reservation", query, database.StateWaiting)
 	if err == nil {
-		s.server.PokeAt(next)
+		s.server.NotifyAt(next)
 	}
 	return err
 }

@@ -91,7 +91,7 @@ func (s *System) begin(ctx context.Context, job adapter.Key) error {
 		return err
 	}
 	for _, word := range words {
-		s.server.Poke(word)
+		s.server.Notify(word)
 	}
 	return nil
 }
@@ -205,7 +205,7 @@ func (s *System) Hold(ctx context.Context, job adapter.Key) error {
 		}
 		return s.db.Withdraw(ctx, tx, int64(job.ID), waits)
 	})
-	s.server.Poke(server.Ends)
+	s.server.Notify(server.Ends)
 	if err == nil {
 		var r *observe.Job
 		if r, err = s.read.Job(ctx, s.db.Sql, job); err == nil {

@@ -41,7 +41,7 @@ type System struct {
 	timeout time.Duration
 	bin     string
 	log     hclog.Logger
-	server  *server.Poker
+	server  *server.Notifier
 	users   *node.Accounts
 	herald  *server.Herald
 	read    *observe.Reader
@@ -82,7 +82,7 @@ func Open(ctx context.Context, conf conf.Conf, o Options) (*System, error) {
 	if err := recognize(ctx, db); err != nil {
 		return nil, errors.Join(fmt.Errorf("oar: %w", err), db.Close())
 	}
-	poke, reach := server.NewPoker(conf.Server, conf.ServerPort, o.Log), node.Remote{Command: conf.Remote}
+	poke, reach := server.NewNotifier(conf.Server, conf.ServerPort, o.Log), node.Remote{Command: conf.Remote}
 	return &System{db: db, hastened: new(atomic.Int64), spared: new(atomic.Int64), asking: new(sync.WaitGroup), queue: o.Queue, timeout: o.Timeout, bin: o.Bin, log: o.Log, server: poke, reach: reach, users: node.NewAccounts(), herald: server.NewHerald(conf, o.Log),
 		read: observe.New(db, o.Queue), keeper: cpuset.NewKeeper(cpuset.New(db, conf.Manager, reach, o.Log), poke, o.Log)}, nil
 }
@@ -124,7 +124,7 @@ func (s *System) Guard(context.Context) (core.Time, error) { return conf.LateKil
 // Round is for how many seconds an ordinary job that could begin may wait for its pass (managed.Settings.Round).
 func (s *System) Round(context.Context) (core.Time, error) { return s.db.Conf.Round(), nil }
 
-var _ adapter.Herald = (*System)(nil)
+var _ adapter.ChangeNotifier = (*System)(nil)
 
 // Changes has a message soon after a job or a node of OAR's has another state, so that a submission is noticed at once.
 func (s *System) Changes() <-chan struct{} { return s.herald.Changes }

@@ -120,7 +120,7 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 	case r.State == adapter.Done || r.State == adapter.Ending:
 		return nil
 	case r.Role() == output.Companion:
-		return s.Quench(ctx, job)
+		return s.CancelCompanion(ctx, job)
 	case r.Role() == output.Expander:
 		if err := s.withdraw(ctx, r); err != nil {
 			return fmt.Errorf("ending: %w", err)

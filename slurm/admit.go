@@ -9,7 +9,7 @@ import (
 	"accordion/slurm/client"
 )
 
-var _ adapter.Pacer = (*System)(nil)
+var _ adapter.RateLimiter = (*System)(nil)
 
 // Admit waits until the client programs of the verb have room among those that may begin in a
 // minute (Config.Clients). It keeps that room for them, for the user of the context (package fair).

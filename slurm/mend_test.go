@@ -102,7 +102,7 @@ func TestANodeThatSomebodyDrainedIsNotNudged(t *testing.T) {
 echo "NodeName=n1 State=IDLE"; echo "NodeName=n2 State=IDLE+DRAIN"; echo "NodeName=n3 State=ALLOCATED"
 echo "PartitionName=main OverSubscribe=EXCLUSIVE Nodes=n[1-3] PriorityTier=1 State=UP"`,
 	})
-	if err := s.Nudge(t.Context(), []string{"n1", "n2"}); err != nil {
+	if err := s.Repair(t.Context(), []string{"n1", "n2"}); err != nil {
 		t.Fatal(err)
 	}
 	if text, _ := os.ReadFile(file); string(text) != "update NodeName=n1 State=UNDRAIN\n" {

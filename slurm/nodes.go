@@ -119,11 +119,11 @@ func anyEnding(snapshot *adapter.Snapshot, nodes []string) bool {
 	})
 }
 
-// Nudge gives nodes that are in use by no job to Mend. Of those that a fresh reading shows as idle and usable (so not of one
+// Repair gives nodes that are in use by no job to Mend. Of those that a fresh reading shows as idle and usable (so not of one
 // that somebody drained meanwhile) it clears the drain flag, which they do not have: the update makes slurmctld set the
 // node's bits anew, which cures a node that it shows as idle and never allocates (Slurm 22.05, after shrinks by NodeList=).
 // Not of the lost ones: it cures none, and hides them from Mend as not responding.
-func (s *System) Nudge(ctx context.Context, nodes []string) error {
+func (s *System) Repair(ctx context.Context, nodes []string) error {
 	doing := "nudging " + hostlist.Compact(nodes)
 	snapshot, err := s.Observe(ctx)
 	if err != nil {
@@ -153,7 +153,7 @@ func (s *System) Nudge(ctx context.Context, nodes []string) error {
 // Slurm powers idle nodes down, and wakes them for jobs and not for reservations. An expander that is granted on such a node
 // must not be merged before it has booted: it would never be woken.
 
-var _ adapter.Waker = (*System)(nil)
+var _ adapter.PowerManager = (*System)(nil)
 
 // BootTime is how many seconds slurmctld gives a node to boot; 0 where it powers none down.
 func (s *System) BootTime() core.Time {

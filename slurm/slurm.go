@@ -51,7 +51,7 @@ type Config struct {
 // System is a Slurm cluster. Its methods may be called from several goroutines.
 type System struct {
 	config Config
-	*resize.Hand
+	*resize.Resizer
 	*lease.Keeper
 	*waiting.Room
 
@@ -128,7 +128,7 @@ func New(c Config) (*System, error) {
 func systemOf(c Config, run *client.Runner) *System {
 	s := &System{config: c, since: map[adapter.Key]core.Time{}}
 	all := cluster.New(run, c.Partitions, c.Growth)
-	s.Hand, s.Keeper, s.Room = resize.New(all), lease.New(run), waiting.New(all)
+	s.Resizer, s.Keeper, s.Room = resize.New(all), lease.New(run), waiting.New(all)
 	s.Lost, s.Limited = s.Mend, s.forgetRules
 	return s
 }

@@ -131,7 +131,7 @@ func (s *System) awaitFree(ctx context.Context) ([]string, error) {
 		if time.Now().After(end) {
 			return nil, fmt.Errorf("%d nodes that are alike, idle and not reserved are needed: try again when there are", trialNodes)
 		}
-		if err := resize.Pause(ctx, 10*resize.Glance); err != nil {
+		if err := resize.Pause(ctx, 10*resize.PollInterval); err != nil {
 			return nil, err
 		}
 	}
@@ -183,7 +183,7 @@ func (s *System) endTrial(ctx context.Context, job adapter.Key) error {
 	jobs, err := s.Jobs.List(ctx)
 	for i := range jobs {
 		if r := &jobs[i]; r.Parent() == job.ID && r.Role() != output.Ordinary {
-			err = errors.Join(err, s.Quench(ctx, r.Key))
+			err = errors.Join(err, s.CancelCompanion(ctx, r.Key))
 		}
 	}
 	err = errors.Join(err, s.Cancel(ctx, job))
@@ -223,7 +223,7 @@ func (s *System) startTrial(ctx context.Context, name string, job adapter.Key, n
 		case time.Since(begin) > time.Minute:
 			return fmt.Errorf("the job did not start within a minute (%s)", j.Why)
 		}
-		if err := resize.Pause(ctx, resize.Glance); err != nil {
+		if err := resize.Pause(ctx, resize.PollInterval); err != nil {
 			return err
 		}
 	}
@@ -241,7 +241,7 @@ func (s *System) growTrial(ctx context.Context, name string, job adapter.Key, no
 	}
 	e, err := s.Expand(ctx, &j.Job, nodes[1:], r.Name)
 	for errors.Is(err, adapter.ErrBusy) && time.Since(begin) < trialPatience { // as the sidecar does
-		if resize.Pause(ctx, 10*resize.Glance) != nil {
+		if resize.Pause(ctx, 10*resize.PollInterval) != nil {
 			break
 		}
 		e, err = s.Expand(ctx, &j.Job, nodes[1:], r.Name)

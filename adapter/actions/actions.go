@@ -115,7 +115,7 @@ func (a *Acts) Observe(ctx context.Context) (reading *adapter.Snapshot, took tim
 // admit waits for a Pacer's word; the time counts for no deadline. A sidecar that is told to end waits no longer: what it
 // has not begun is as if it had died before it.
 func (a *Acts) admit(ctx context.Context, verb string) (context.Context, func(), error) {
-	pacer, ok := a.System.(adapter.Pacer)
+	pacer, ok := a.System.(adapter.RateLimiter)
 	if !ok {
 		return ctx, func() {}, nil
 	}

@@ -50,7 +50,7 @@ func (a *Acts) Launch(ctx context.Context, job adapter.Key, reservation string) 
 }
 
 // Make makes the batch job of an application's part, held.
-func (a *Acts) Make(ctx context.Context, maker adapter.Maker, application int64, user string, hosts int, limit core.Time) (job adapter.Key, err error) {
+func (a *Acts) Make(ctx context.Context, maker adapter.JobSubmitter, application int64, user string, hosts int, limit core.Time) (job adapter.Key, err error) {
 	args := map[string]any{"application": application, "user": user, "nodes": hosts, "limit": limit}
 	err = a.do(ctx, adapter.Key{}, "make", args, func(ctx context.Context) (err error) {
 		job, err = maker.Make(ctx, application, user, hosts, limit)
@@ -138,13 +138,13 @@ func (a *Acts) Publish(ctx context.Context, job *adapter.Job, text string, gener
 	return elsewhere, err
 }
 
-// Nudge makes the batch system look afresh at nodes.
-func (a *Acts) Nudge(ctx context.Context, nodes []string) error {
-	return a.do(ctx, adapter.Key{}, "nudge", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return a.System.Nudge(ctx, nodes) })
+// Repair makes the batch system look afresh at nodes.
+func (a *Acts) Repair(ctx context.Context, nodes []string) error {
+	return a.do(ctx, adapter.Key{}, "nudge", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return a.System.Repair(ctx, nodes) })
 }
 
 // Wake has nodes boot that are powered down.
-func (a *Acts) Wake(ctx context.Context, waker adapter.Waker, nodes []string) error {
+func (a *Acts) Wake(ctx context.Context, waker adapter.PowerManager, nodes []string) error {
 	return a.do(ctx, adapter.Key{}, "wake", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return waker.Wake(ctx, nodes) })
 }
 

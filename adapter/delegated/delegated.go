@@ -1,11 +1,11 @@
 // Package delegated has the words between the loop of applications (adapter/delegated/loop) and the sidecar of each cluster. The
-// sidecar shows the loop what its cluster has (a Board). The loop tells the sidecar what it wants of the parts of applications
+// sidecar shows the loop what its cluster has (a ClusterState). The loop tells the sidecar what it wants of the parts of applications
 // there (Orders). Each message is complete and replaces the one before it. A Mailbox holds the newest two, and neither side waits.
 //
 // The package decides nothing. The loop decides which application starts, and the sidecar how its batch system starts a part.
 //
 //	box := delegated.NewMailbox()
-//	box.Show(delegated.Board{Read: now, Hosts: 16}) // the sidecar
+//	box.Show(delegated.State{Read: now, Hosts: 16}) // the sidecar
 //	box.Order([]delegated.Order{{Application: 1, Job: 42, Want: delegated.Prepare, Hosts: 4}}) // the loop
 package delegated
 
@@ -15,9 +15,9 @@ import (
 	"accordion/core/delegate"
 )
 
-// Board is what a cluster has at one reading.
-type Board struct {
-	Read  core.Time // the second of the reading, by the sidecar's clock (Unix seconds); never before that of the board before, unless the clock was set
+// ClusterState is what a cluster has at one reading.
+type ClusterState struct {
+	Read  core.Time // the second of the reading, by the sidecar's clock (Unix seconds); never before that of the state before, unless the clock was set
 	Hosts int       // nodes that an application may ask for: of the pool, and not out of service for long
 	// Local is what the cluster has of its own, without the parts of applications: what runs there with its promises, guards, reservations and
 	// closures, and the jobs that wait, ranked by the second of their submission. It is the reader's own.
@@ -28,12 +28,12 @@ type Board struct {
 	adapter.Strength // of the weakest host; what is not known of one is not known, and nor is an architecture where hosts differ
 }
 
-// Stale is how old, in seconds, a board may be when a pass goes by it.
+// Stale is how old, in seconds, a state may be when a pass goes by it.
 const Stale core.Time = 10
 
-// HalfMinute is a full half minute of the clock, the first that a board of this second does not reach before the next one is there. For
+// HalfMinute is a full half minute of the clock, the first that a state of this second does not reach before the next one is there. For
 // applications, what has no known end lasts until then: by the second each were a new view for everybody. Were it over while a pass still
-// goes by the board, that would show nodes which are not free, and the next pass take them back.
+// goes by the state, that would show nodes which are not free, and the next pass take them back.
 func HalfMinute(now core.Time) core.Time {
 	now += Stale
 	return now - now%30 + 30

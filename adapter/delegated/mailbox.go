@@ -2,37 +2,37 @@ package delegated
 
 import "sync"
 
-// Mailbox holds the newest board of a cluster and the newest orders for it. The cluster's sidecar and the loop of applications each have
+// Mailbox holds the newest state of a cluster and the newest orders for it. The cluster's sidecar and the loop of applications each have
 // one end. No method blocks.
 type Mailbox struct {
 	mu      sync.Mutex
-	board   *Board
+	state   *ClusterState
 	orders  []Order
 	shown   chan struct{}
 	ordered chan struct{}
 }
 
-// NewMailbox is one without a board and without orders.
+// NewMailbox is one without a state and without orders.
 func NewMailbox() *Mailbox {
 	return &Mailbox{shown: make(chan struct{}, 1), ordered: make(chan struct{}, 1)}
 }
 
-// Show puts a board in the place of the former. The sidecar calls it, and does not touch the board afterwards.
-func (m *Mailbox) Show(b Board) {
+// Show puts a state in the place of the former. The sidecar calls it, and does not touch the state afterwards.
+func (m *Mailbox) Show(b ClusterState) {
 	m.mu.Lock()
-	m.board = &b
+	m.state = &b
 	m.mu.Unlock()
 	knock(m.shown)
 }
 
-// Board is the newest one; nil before the first.
-func (m *Mailbox) Board() *Board {
+// State returns the newest state; nil before the first.
+func (m *Mailbox) State() *ClusterState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.board
+	return m.state
 }
 
-// Shown has a word soon after a board was shown. One word may stand for several.
+// Shown has a word soon after a state was shown. One word may stand for several.
 func (m *Mailbox) Shown() <-chan struct{} { return m.shown }
 
 // Order puts all orders in the place of the former. The loop calls it, and does not touch the slice afterwards.

@@ -8,7 +8,7 @@ import (
 	"accordion/core"
 )
 
-var _ adapter.Maker = (*System)(nil)
+var _ adapter.JobSubmitter = (*System)(nil)
 
 // Make implements adapter.Maker. The job works until its limit, or until it is ended.
 func (s *System) Make(ctx context.Context, application int64, user string, hosts int, limit core.Time) (key adapter.Key, err error) {

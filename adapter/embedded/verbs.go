@@ -239,7 +239,7 @@ func (s *System) End(ctx context.Context, key adapter.Key, why string) error {
 	})
 }
 
-// Nudge implements adapter.BatchSystem: this one never forgets a node.
-func (s *System) Nudge(ctx context.Context, nodes []string) error {
+// Repair implements adapter.BatchSystem: this one never forgets a node.
+func (s *System) Repair(ctx context.Context, nodes []string) error {
 	return s.do(ctx, Call{Verb: "Nudge", Nodes: nodes}, func() error { return nil })
 }

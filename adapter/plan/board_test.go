@@ -11,7 +11,7 @@ import (
 	"accordion/core/profile"
 )
 
-// view is what an application sees of a board that comes after all of its local jobs.
+// view is what an application sees of a state that comes after all of its local jobs.
 func viewOf(v *World, due map[core.JobID]core.Time) []profile.Point {
 	l, _ := v.Local(due)
 	for _, j := range l.Waiting {

@@ -25,7 +25,7 @@ func taskOf(array, id core.JobID) *managed.Job {
 // found/16: a task whose reservation and size took longer must not begin after the next one.
 func TestTasksOfAnArrayAreLaunchedInTheOrderOfTheirStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &crew{finished: make(chan conclusion, 16)}
+		c := &workers{finished: make(chan result, 16)}
 		launched := make(chan core.JobID, 8)
 		begin := func(r *managed.Job, prepares time.Duration, err error) {
 			c.begin(t.Context(), r, &decide.Operation{

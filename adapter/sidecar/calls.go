@@ -21,9 +21,9 @@ func (s *Sidecar) hear(call session.Call) {
 			"job %d is not a running job that Accordion manages on cluster %s: submit it with an evolution profile (#EP 2x20s,5x20s)", call.Request.Job, s.settings.Cluster)})
 		return
 	case call.UID != 0 && call.UID != r.UID:
-		s.notes.Warn("refused: speaks for another user's job", "job", r.ID, "uid", call.UID, "pid", call.PID)
+		s.eventLog.Warn("refused: speaks for another user's job", "job", r.ID, "uid", call.UID, "pid", call.PID)
 		call.Answer(wire.Reply{Status: wire.Refused, Why: fmt.Sprintf("job %d is not yours", r.ID)})
 		return
 	}
-	r.Ask(managed.Question{Request: call.Request, Reply: call.Answer, Gone: call.Gone, At: s.notes.clock.Now()})
+	r.Ask(managed.Question{Request: call.Request, Reply: call.Answer, Gone: call.Gone, At: s.eventLog.clock.Now()})
 }

@@ -18,7 +18,7 @@ import (
 // situation is what decisions go by now.
 func (s *Sidecar) situation(v *plan.World) decide.Situation {
 	return decide.Situation{
-		Now: s.ticks.clock.Now(), World: v, Trapped: s.crew.trapped, Outages: s.outages.Outages, Reserved: s.reservations.reserved, Tending: s.reservations.busy,
+		Now: s.ticks.clock.Now(), World: v, Trapped: s.workers.trapped, Outages: s.outages.Outages, Reserved: s.reservations.reserved, Tending: s.reservations.busy,
 		Awaited: func(id core.JobID) bool { _, awaited := s.jobs.awaited[id]; return awaited },
 	}
 }
@@ -42,14 +42,14 @@ func (s *Sidecar) carryOut(ctx context.Context, v *plan.World, r *managed.Job, d
 		r.Retry = d.Again
 	}
 	if d.Notice != "" {
-		s.notes.notice(r.Key, d.Notice)
+		s.eventLog.notice(r.Key, d.Notice)
 	}
 	if d.Change != nil {
 		d.Change(r)
 		if err := s.jobs.save(r, d.Events...); err != nil {
 			return err
 		}
-	} else if err := s.notes.events(r, d.Events); err != nil {
+	} else if err := s.eventLog.events(r, d.Events); err != nil {
 		return err
 	}
 	if d.Reserves != nil {
@@ -57,31 +57,31 @@ func (s *Sidecar) carryOut(ctx context.Context, v *plan.World, r *managed.Job, d
 	}
 	v.Take(d.Takes, r.ID)
 	if d.Do != nil {
-		s.crew.begin(ctx, r, d.Do)
+		s.workers.begin(ctx, r, d.Do)
 	}
 	if d.Done != nil {
-		return s.jobs.apply(r, d.Done(s.notes.clock.Now()))
+		return s.jobs.apply(r, d.Done(s.eventLog.clock.Now()))
 	}
 	return nil
 }
 
-// concludeAll takes in how acts ended: these, and all that have ended meanwhile. One plan is enough for all of them, where many were begun
+// finishAll takes in how acts ended: these, and all that have ended meanwhile. One plan is enough for all of them, where many were begun
 // at once.
-func (s *Sidecar) concludeAll(c conclusion) error {
+func (s *Sidecar) finishAll(c result) error {
 	for {
-		if err := s.conclude(c); err != nil {
+		if err := s.finish(c); err != nil {
 			return err
 		}
 		select {
-		case c = <-s.crew.finished:
+		case c = <-s.workers.finished:
 		default:
 			return nil
 		}
 	}
 }
 
-// conclude takes in how acts ended.
-func (s *Sidecar) conclude(c conclusion) error {
+// finish takes in how acts ended.
+func (s *Sidecar) finish(c result) error {
 	if broken := actions.Broken(c.err); broken != nil {
 		return broken
 	}
@@ -90,9 +90,9 @@ func (s *Sidecar) conclude(c conclusion) error {
 		c.over(c.err)
 		return nil
 	}
-	s.crew.ended(r, op)
+	s.workers.ended(r, op)
 	if op.Talk { // what has to be done next need not wait for another reading
-		s.notes.stir()
+		s.eventLog.stir()
 	} else {
 		s.jobs.touch(r)
 		s.readings.refresh()
@@ -107,13 +107,13 @@ func (s *Sidecar) conclude(c conclusion) error {
 	if op.Done == nil {
 		return nil
 	}
-	return s.jobs.apply(r, op.Done(s.notes.clock.Now()))
+	return s.jobs.apply(r, op.Done(s.eventLog.clock.Now()))
 }
 
 // apply carries out what follows from an operation.
 func (s *jobs) apply(r *managed.Job, o decide.Outcome) error {
 	if o.Notice != "" {
-		s.notes.notice(r.Key, o.Notice)
+		s.eventLog.notice(r.Key, o.Notice)
 	}
 	if o.GaveBack {
 		s.shrunk = s.readings.begun
@@ -125,7 +125,7 @@ func (s *jobs) apply(r *managed.Job, o decide.Outcome) error {
 		if err := s.save(r, o.Events...); err != nil {
 			return err
 		}
-	} else if err := s.notes.events(r, o.Events); err != nil {
+	} else if err := s.eventLog.events(r, o.Events); err != nil {
 		return err
 	}
 	if o.Reply != nil {
@@ -149,7 +149,7 @@ func (s *Sidecar) failed(r *managed.Job, op *decide.Operation, err error) error 
 	case errors.Is(err, adapter.ErrFrozen):
 		pause = s.jobs.freeze(r, err)
 	case errors.Is(err, adapter.ErrTrap):
-		s.crew.trapped = s.jobs.later(5 * time.Second)
+		s.workers.trapped = s.jobs.later(5 * time.Second)
 	case errors.Is(err, adapter.ErrLimit), errors.Is(err, adapter.ErrShut):
 		pause = limited
 	case !errors.Is(err, adapter.ErrGone):
@@ -160,11 +160,11 @@ func (s *Sidecar) failed(r *managed.Job, op *decide.Operation, err error) error 
 	if errors.Is(err, adapter.ErrBusy) && !errors.Is(err, adapter.ErrReserved) {
 		r.Refused = r.NextNodes
 	}
-	if r.Blocked = err.Error(); r.Stiff(s.notes.clock.Now()) {
+	if r.Blocked = err.Error(); r.Stiff(s.eventLog.clock.Now()) {
 		r.Blocked = stiffness(err)
 		r.Answer(wire.Late, r.Blocked)
 	}
-	s.notes.notice(r.Key, fmt.Sprintf("%s failed, will be tried again: %v", op.Verb, err))
+	s.eventLog.notice(r.Key, fmt.Sprintf("%s failed, will be tried again: %v", op.Verb, err))
 	if op.Undo == nil {
 		return nil
 	}
@@ -178,7 +178,7 @@ func (s *Sidecar) failed(r *managed.Job, op *decide.Operation, err error) error 
 
 // reject sets aside a job of which the batch system has refused several starts in a row.
 func (s *jobs) reject(r *managed.Job, why error) error {
-	r.Reject(why.Error(), s.notes.clock.Now().Unix(), managed.KindsOf(s.readings.snapshot.Nodes))
+	r.Reject(why.Error(), s.eventLog.clock.Now().Unix(), managed.KindsOf(s.readings.snapshot.Nodes))
 	return s.save(r, decide.Rejected(r.Rejected.Said, r.Rejected.Times))
 }
 

@@ -12,14 +12,14 @@
 // Sidecar (sidecar.go) is a loop over parts, each with its own state in a file of its own:
 //
 //	notes         what is written into the journal and the log
-//	crew          what is under way beside the loop
+//	workers          what is under way beside the loop
 //	readings      the newest reading, and how hard it was to have
-//	jobs          the managed jobs; meet, undone: what a reading or a failure does to one
+//	jobs          the managed jobs; reconcile, undone: what a reading or a failure does to one
 //	nodes         since when each node is idle, lost or away; nudges and wakes
 //	reservations  what was done to each
-//	strays        left-over expanders
+//	orphans        left-over expanders
 //	parts         parts of applications, by orders (adapter/delegated/orders)
-//	rhythm        when to read, and when to wake
+//	pacing        when to read, and when to wake
 //	clock         a clock that is set
 //
 // What was decided about a job is carried out and concluded in carry.go; calls.go hears what applications ask. Nothing is done without the

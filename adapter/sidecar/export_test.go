@@ -5,7 +5,7 @@ package sidecar
 func (s *Sidecar) Remembered() map[string]int {
 	entries, shown := s.show.Size()
 	return map[string]int{
-		"jobs": len(s.jobs.records), "told": len(s.notes.told), "strays": len(s.strays.ended), "wants": len(s.reservations.wants), "tending": len(s.reservations.tending),
+		"jobs": len(s.jobs.records), "told": len(s.eventLog.told), "orphans": len(s.orphans.ended), "wants": len(s.reservations.wants), "tending": len(s.reservations.tending),
 		"awaited": len(s.jobs.awaited), "queued": entries, "shown": shown,
 	}
 }

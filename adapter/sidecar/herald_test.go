@@ -33,7 +33,7 @@ func heralded(t *testing.T, story func(w *world, c *counted, call func())) {
 	})
 }
 
-var _ adapter.Herald = herald{}
+var _ adapter.ChangeNotifier = herald{}
 
 func TestAJobThatIsAnnouncedIsNoticedAtOnce(t *testing.T) {
 	heralded(t, func(w *world, _ *counted, call func()) {

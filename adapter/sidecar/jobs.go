@@ -21,7 +21,7 @@ import (
 
 // jobs is every managed job that is not over, as it is remembered and as it was last seen.
 type jobs struct {
-	notes    *notes
+	eventLog *eventLog
 	readings *readings
 	meter    actions.Meter
 	settings managed.Settings
@@ -86,7 +86,7 @@ func (s *jobs) settled(r *managed.Job) bool {
 	switch {
 	case r.Phase != managed.Starting || r.Straggles.IsZero():
 		return true
-	case s.notes.clock.Now().Before(r.Straggles):
+	case s.eventLog.clock.Now().Before(r.Straggles):
 		return false
 	}
 	r.Straggles = time.Time{}
@@ -99,11 +99,11 @@ func (s *jobs) settled(r *managed.Job) bool {
 func (s *jobs) touch(r *managed.Job) { r.Touched = s.readings.begun }
 
 // later is when a failed operation is tried again.
-func (s *jobs) later(d time.Duration) time.Time { return s.notes.clock.Now().Add(d) }
+func (s *jobs) later(d time.Duration) time.Time { return s.eventLog.clock.Now().Add(d) }
 
 // restore takes the records that the journal keeps.
 func (s *jobs) restore() error {
-	records, err := s.notes.journal.Records()
+	records, err := s.eventLog.journal.Records()
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (s *jobs) restore() error {
 
 // recall restores the counts of users' jobs from what the queue showed last.
 func (s *jobs) recall() error {
-	data, err := s.notes.journal.Queue()
+	data, err := s.eventLog.journal.Queue()
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (s *jobs) recall() error {
 	}
 	if data != nil {
 		if err := json.Unmarshal(data, &shown); err != nil { // nothing that runs depends on it
-			s.notes.Warn("what users left unused is counted anew", "error", err)
+			s.eventLog.Warn("what users left unused is counted anew", "error", err)
 			shown.Usage = nil
 		}
 	}
@@ -146,7 +146,7 @@ func (s *jobs) recall() error {
 // next run leaves something unused too. It is not counted at all once that run begins its last
 // growth.
 func (s *jobs) spend(r *managed.Job, state string) core.Time {
-	now := s.notes.clock.Now().Unix()
+	now := s.eventLog.clock.Now().Unix()
 	used, unused := r.Used(now)
 	s.usage.Add(r.User, r.Account, used, 0, now)
 	switch {
@@ -196,7 +196,7 @@ func (s *jobs) settle(snapshot *adapter.Snapshot) {
 
 // charge counts what a job left unused.
 func (s *jobs) charge(d debt) {
-	s.usage.Add(d.user, d.account, 0, d.unused, s.notes.clock.Now().Unix())
+	s.usage.Add(d.user, d.account, 0, d.unused, s.eventLog.clock.Now().Unix())
 	s.unused += d.unused
 }
 
@@ -233,13 +233,13 @@ func (s *jobs) setAside(stored journal.Record, why error) error {
 	key := adapter.Key{ID: core.JobID(stored.Job), Submitted: stored.Submitted}
 	text := fmt.Sprintf("what the journal remembers of job %d is damaged: %v. It is set aside, and the job is taken up again as the batch system shows it; "+
 		"its promise begins anew. Look at the disk below the journal; accordion journal --job %d --json has the record", stored.Job, why, stored.Job)
-	s.notes.Warn(text, "job", stored.Job)
-	err := s.notes.journal.Event(journal.Event{At: s.notes.clock.Now(), Job: int64(key.ID), Submitted: key.Submitted, Kind: "damaged", Text: text,
+	s.eventLog.Warn(text, "job", stored.Job)
+	err := s.eventLog.journal.Event(journal.Event{At: s.eventLog.clock.Now(), Job: int64(key.ID), Submitted: key.Submitted, Kind: "damaged", Text: text,
 		Fields: map[string]any{"record": strings.ToValidUTF8(string(stored.Data[:min(len(stored.Data), mostKept)]), "\ufffd")}})
 	if err != nil {
 		return err
 	}
-	return s.notes.journal.Delete(stored.Job, stored.Submitted)
+	return s.eventLog.journal.Delete(stored.Job, stored.Submitted)
 }
 
 // save makes a record durable, with what happened to the job: whoever dies meanwhile has written all of it, or nothing.
@@ -251,9 +251,9 @@ func (s *jobs) save(r *managed.Job, happened ...decide.Event) error {
 	r.Dirty = false
 	events := make([]journal.Event, len(happened))
 	for i, e := range happened {
-		events[i] = s.notes.tell(r, e)
+		events[i] = s.eventLog.tell(r, e)
 	}
-	return s.notes.journal.Put(journal.Record{Job: int64(r.ID), Submitted: r.Submitted, Data: data}, events...)
+	return s.eventLog.journal.Put(journal.Record{Job: int64(r.ID), Submitted: r.Submitted, Data: data}, events...)
 }
 
 func (s *jobs) saveDirty() error {

@@ -33,7 +33,7 @@ type leaseKeeper struct {
 	Answered chan renewal
 
 	lease    Lease // without a Leaser there is none, and all may be done
-	notes    leaseLog
+	eventLog leaseLog
 	clock    adapter.Clock
 	deadline time.Duration // of a call to the batch system
 	beside   func(func())  // runs beside the loop
@@ -50,8 +50,8 @@ type renewal struct {
 }
 
 // newLease returns a keeper. It calls the batch system by beside, each call within the deadline.
-func newLease(l Lease, notes leaseLog, clock adapter.Clock, deadline time.Duration, beside func(func())) *leaseKeeper {
-	k := &leaseKeeper{lease: l, notes: notes, clock: clock, deadline: deadline, beside: beside, Answered: make(chan renewal, 1)}
+func newLease(l Lease, events leaseLog, clock adapter.Clock, deadline time.Duration, beside func(func())) *leaseKeeper {
+	k := &leaseKeeper{lease: l, eventLog: events, clock: clock, deadline: deadline, beside: beside, Answered: make(chan renewal, 1)}
 	if l.Leaser != nil {
 		k.Term = &actions.Term{Clock: clock}
 	}
@@ -95,7 +95,7 @@ func (k *leaseKeeper) Take(ctx context.Context) error {
 			return err
 		}
 		if try == 1 {
-			k.notes.Info("waits until the batch system drops a lease that has run out", "of", other.Holder.String())
+			k.eventLog.Info("waits until the batch system drops a lease that has run out", "of", other.Holder.String())
 		}
 		select {
 		case <-k.clock.After(takePause):
@@ -142,7 +142,7 @@ func (k *leaseKeeper) Hear(r renewal) error {
 		return nil
 	}
 	k.next = k.clock.Now().Add(k.every(tryAgain))
-	k.notes.Warn("the lease was not renewed, which is tried again", "error", r.err)
+	k.eventLog.Warn("the lease was not renewed, which is tried again", "error", r.err)
 	return nil
 }
 
@@ -157,11 +157,11 @@ func (k *leaseKeeper) Held() (bool, error) {
 	}
 	k.lacking = lacks
 	if lacks {
-		k.notes.Warn("the lease could not be renewed in time: nothing is done until it is")
-		return false, k.notes.Remark("unleased", "the lease could not be renewed in time: nothing is done until it is", nil)
+		k.eventLog.Warn("the lease could not be renewed in time: nothing is done until it is")
+		return false, k.eventLog.Remark("unleased", "the lease could not be renewed in time: nothing is done until it is", nil)
 	}
-	k.notes.Info("the lease is held again")
-	return true, k.notes.Remark("leased", "the lease is held again", nil)
+	k.eventLog.Info("the lease is held again")
+	return true, k.eventLog.Remark("leased", "the lease is held again", nil)
 }
 
 // Anew is for a clock that was set, and for a machine that slept: the lease may be over.
@@ -184,6 +184,6 @@ func (k *leaseKeeper) Leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), min(k.deadline, k.every(renewAfter)))
 	defer cancel()
 	if err := k.lease.Leaser.LeaveLease(ctx, k.lease.Claim.Holder, k.lease.Claim.Length); err != nil {
-		k.notes.Warn(fmt.Sprintf("the lease could not be given up: it ends by itself within %v", k.lease.Claim.Length), "error", err)
+		k.eventLog.Warn(fmt.Sprintf("the lease could not be given up: it ends by itself within %v", k.lease.Claim.Length), "error", err)
 	}
 }

@@ -44,7 +44,7 @@ func (l *leaving) requeued() {
 // long.
 func (s *jobs) tellLeft(here map[adapter.Key]bool, snapshot *adapter.Snapshot) error {
 	for key, l := range s.leaving {
-		if here[key] && !over(snapshot, key) && s.notes.clock.Now().Before(l.since.Add(leavesFor)) {
+		if here[key] && !over(snapshot, key) && s.eventLog.clock.Now().Before(l.since.Add(leavesFor)) {
 			continue
 		}
 		if again(snapshot, l.job) {

@@ -30,9 +30,9 @@ const absence = 30 * time.Second
 
 // nodes is since when each node is in the state in which the batch system shows it.
 type nodes struct {
-	notes *notes
-	jobs  *jobs
-	crew  *crew
+	eventLog *eventLog
+	jobs     *jobs
+	workers  *workers
 
 	idle   map[string]time.Time // and usable
 	lost   map[string]time.Time // in use while no job holds it
@@ -50,7 +50,7 @@ func (s *nodes) note(snapshot *adapter.Snapshot) {
 			held[n] = true
 		}
 	}
-	now := s.notes.clock.Now()
+	now := s.eventLog.clock.Now()
 	since := func(states map[string]time.Time, node string, is bool) {
 		switch {
 		case !is:
@@ -77,7 +77,7 @@ func (s *nodes) forget() {
 // outOfService reports whether the plan does without a node: an administrator has to bring it back, or it has been away for longer than a
 // moment.
 func (s *nodes) outOfService(n adapter.Node) bool {
-	return n.Away || !n.Usable && !s.notes.clock.Now().Before(s.away[n.Name].Add(absence))
+	return n.Away || !n.Usable && !s.eventLog.clock.Now().Before(s.away[n.Name].Add(absence))
 }
 
 // goneSince says whether a node that is away now went away at that second or later.
@@ -94,7 +94,7 @@ func (s *nodes) goneSince(second core.Time) bool {
 func (s *nodes) idleFor(d time.Duration, nodes []string) []string {
 	var all []string
 	for _, n := range nodes {
-		if since, ok := s.idle[n]; ok && !s.notes.clock.Now().Before(since.Add(d)) {
+		if since, ok := s.idle[n]; ok && !s.eventLog.clock.Now().Before(since.Add(d)) {
 			all = append(all, n)
 		}
 	}
@@ -105,7 +105,7 @@ func (s *nodes) idleFor(d time.Duration, nodes []string) []string {
 // job that fits on nodes that nobody reserved), and the lost ones.
 func (s *nodes) stuck(v *plan.World) []string {
 	var all []string
-	now := s.notes.clock.Now()
+	now := s.eventLog.clock.Now()
 	for _, r := range s.jobs.sorted() {
 		switch {
 		case r.Seen != nil && r.Seen.Blocked: // it waits for something else than nodes
@@ -148,7 +148,7 @@ func (s *nodes) passedOver(v *plan.World) []string {
 
 // nudge cures stuck nodes, at most every few seconds.
 func (s *nodes) nudge(ctx context.Context, v *plan.World) {
-	now := s.notes.clock.Now()
+	now := s.eventLog.clock.Now()
 	if now.Before(s.nudged.Add(nudgeEvery)) {
 		return
 	}
@@ -164,8 +164,8 @@ func (s *nodes) nudge(ctx context.Context, v *plan.World) {
 			s.idle[n] = now
 		}
 	}
-	s.notes.Warn("nodes are idle and not allocated, or in use by no job: nudged", "nodes", names(nodes))
-	s.crew.beside(func() error { return s.crew.acts.Nudge(ctx, nodes) }, func(error) {})
+	s.eventLog.Warn("nodes are idle and not allocated, or in use by no job: nudged", "nodes", names(nodes))
+	s.workers.beside(func() error { return s.workers.acts.Repair(ctx, nodes) }, func(error) {})
 }
 
 // wakeAgain is the pause before a node that was told to boot and still sleeps is told again.
@@ -177,7 +177,7 @@ const wakeMargin core.Time = 10
 // wake has the nodes boot that jobs need soon: those that come with a step, and those on which a job is to start. A batch system
 // wakes no node because it is reserved.
 func (s *nodes) wake(ctx context.Context, v *plan.World) {
-	waker, ok := s.crew.acts.System.(adapter.Waker)
+	waker, ok := s.workers.acts.System.(adapter.PowerManager)
 	if !ok || waker.BootTime() <= 0 {
 		return
 	}
@@ -185,7 +185,7 @@ func (s *nodes) wake(ctx context.Context, v *plan.World) {
 	for _, n := range v.Snapshot.Nodes {
 		asleep[n.Name] = n.Asleep
 	}
-	now := s.notes.clock.Now()
+	now := s.eventLog.clock.Now()
 	for n := range s.woken {
 		if !asleep[n] { // should it be put to sleep again, it is woken at once
 			delete(s.woken, n)
@@ -202,7 +202,7 @@ func (s *nodes) wake(ctx context.Context, v *plan.World) {
 	for _, n := range nodes {
 		s.woken[n] = now
 	}
-	s.crew.beside(func() error { return s.crew.acts.Wake(ctx, waker, nodes) }, func(error) {})
+	s.workers.beside(func() error { return s.workers.acts.Wake(ctx, waker, nodes) }, func(error) {})
 }
 
 // neededBy is the nodes that come to one of these jobs until that second.

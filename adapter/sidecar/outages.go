@@ -15,7 +15,7 @@ import (
 // which its controller started.
 type outages struct {
 	managed.Outages
-	notes *notes
+	eventLog *eventLog
 }
 
 // note takes in a reading, or that it failed.
@@ -24,14 +24,14 @@ func (s *outages) note(one reading) error {
 		s.Fail(one.begun.Unix())
 		return nil
 	}
-	over, ended := s.Answer(one.begun.Unix(), s.notes.clock.Now().Unix(), one.snapshot.Booted)
+	over, ended := s.Answer(one.begun.Unix(), s.eventLog.clock.Now().Unix(), one.snapshot.Booted)
 	if !ended {
 		return nil
 	}
 	text := fmt.Sprintf("the batch system did not answer from %s to %s, or was started again: what that cost jobs is added to their time",
 		adapter.Instant(over.From).Format(time.TimeOnly), adapter.Instant(over.To).Format(time.TimeOnly))
-	s.notes.Info(text)
-	return s.notes.Remark("outage", text, map[string]any{"from": over.From, "to": over.To, "seconds": over.To - over.From})
+	s.eventLog.Info(text)
+	return s.eventLog.Remark("outage", text, map[string]any{"from": over.From, "to": over.To, "seconds": over.To - over.From})
 }
 
 // resume takes up what the last sidecar knew.

@@ -24,13 +24,13 @@ func newParts(s *Sidecar, m *delegated.Mailbox) *parts {
 		return &parts{}
 	}
 	return &parts{ordered: m.Ordered(), keeper: orders.New(orders.Options{
-		Mailbox: m, Acts: s.crew.acts, Clock: s.notes.clock, Settings: s.settings,
-		Beside: s.crew.beside, Reserved: s.reservations.reserved, Tending: s.reservations.busy, Take: s.reservations.take, Refresh: s.readings.refresh,
+		Mailbox: m, Acts: s.workers.acts, Clock: s.eventLog.clock, Settings: s.settings,
+		Beside: s.workers.beside, Reserved: s.reservations.reserved, Tending: s.reservations.busy, Take: s.reservations.take, Refresh: s.readings.refresh,
 		Epochs: func() (taken, begun managed.Epoch) { return s.readings.taken, s.readings.begun },
 		Tell: func(job adapter.Key, kind, text string, fields map[string]any) error {
-			s.notes.Info(text, "job", job.ID)
-			return s.notes.journal.Event(journal.Event{
-				At: s.notes.clock.Now(), Job: int64(job.ID), Submitted: job.Submitted, Kind: kind, Text: text, Fields: fields,
+			s.eventLog.Info(text, "job", job.ID)
+			return s.eventLog.journal.Event(journal.Event{
+				At: s.eventLog.clock.Now(), Job: int64(job.ID), Submitted: job.Submitted, Kind: kind, Text: text, Fields: fields,
 			})
 		},
 	})}

@@ -35,7 +35,7 @@ func (w *world) order(o delegated.Order, stand delegated.Stand) delegated.Standi
 	var last delegated.Standing
 	for range 600 {
 		time.Sleep(100 * time.Millisecond)
-		for _, s := range w.parts.Board().Parts {
+		for _, s := range w.parts.State().Parts {
 			if last = s; s.Stand == stand && s.Try == o.Try && s.Job == o.Job {
 				return s
 			}
@@ -83,8 +83,8 @@ func TestAPartIsPreparedStartedAndEndedByOrders(t *testing.T) {
 		}
 		w.order(o, delegated.Waiting)
 		time.Sleep(3 * time.Second)
-		if jobs := w.parts.Board().Jobs; len(jobs) != 1 || jobs[0].ID != key.ID || jobs[0].Application != 7 {
-			t.Errorf("the board shows the jobs %+v", jobs)
+		if jobs := w.parts.State().Jobs; len(jobs) != 1 || jobs[0].ID != key.ID || jobs[0].Application != 7 {
+			t.Errorf("the state shows the jobs %+v", jobs)
 		}
 		if j, _ := w.Inspect(t.Context(), key); j.Mark != "accordion:launch=7" || !j.Held || j.HeldByUser {
 			t.Errorf("waiting it is %+v: not adopted", j)
@@ -194,12 +194,12 @@ func TestAPartIsRefusedWithTheReason(t *testing.T) {
 		if s := w.order(o, delegated.Refused); !strings.Contains(s.Why, "place") {
 			t.Errorf("refused: %+v", s)
 		}
-		b := w.parts.Board()
+		b := w.parts.State()
 		if b.Hosts != 4 || b.Read < w.second()-2 {
-			t.Errorf("the board is %+v", b)
+			t.Errorf("the state is %+v", b)
 		}
 		if at, _ := b.Local.State.View(w.second()).FirstFit(2, 10, w.second()); at < w.begin.Unix()+60 {
-			t.Errorf("the board shows two free nodes from second %d on", at-w.begin.Unix())
+			t.Errorf("the state shows two free nodes from second %d on", at-w.begin.Unix())
 		}
 		o.Want, o.Hosts = delegated.Drop, 1
 		w.order(o, delegated.Waiting)
@@ -208,10 +208,10 @@ func TestAPartIsRefusedWithTheReason(t *testing.T) {
 	})
 }
 
-// passes is the second at which a pass by a board would start a request, and whether that is the pass's own.
+// passes is the second at which a pass by a state would start a request, and whether that is the pass's own.
 func (w *world) passes(hosts int, walltime core.Time) (at core.Time, starts bool) {
 	w.t.Helper()
-	b, now := w.parts.Board(), w.second()
+	b, now := w.parts.State(), w.second()
 	rms := delegate.New([]int{b.Hosts}, delegate.Options{Timer: 1}, &delegate.Indexed{})
 	_, err1 := rms.Subscribe(now, 7)
 	err2 := rms.Request(now, 7, mold.Request{Parts: []mold.Part{{Hosts: hosts}}, Walltime: walltime})
@@ -276,7 +276,7 @@ func TestAPartIsPreparedOnNodesThatNobodyHas(t *testing.T) {
 		next := delegated.Order{Application: 8, User: "ada", Want: delegated.Prepare, Try: 1, Rank: w.second(), Hosts: 2, Walltime: 20, Limit: 100}
 		w.parts.Order([]delegated.Order{late, next})
 		time.Sleep(5 * time.Second)
-		for _, s := range w.parts.Board().Parts {
+		for _, s := range w.parts.State().Parts {
 			if s.Application == 8 && (s.Stand != delegated.Prepared || slices.ContainsFunc(s.Nodes, func(n string) bool { return slices.Contains(held.Nodes, n) })) {
 				t.Errorf("beside one that runs late on %v it is %+v", held.Nodes, s)
 			}

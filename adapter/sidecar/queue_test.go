@@ -30,7 +30,7 @@ func (p *published) PutQueue(data []byte) error {
 // viewed is a sidecar of a crowded cluster with its plan, and what it shows.
 func viewed(t testing.TB) (*Sidecar, *published, *plan.World, []view.Job) {
 	s := crowded(t, size{2_000, 500, 1_000})
-	p := &published{Journal: s.notes.journal.(*journal.Journal)}
+	p := &published{Journal: s.eventLog.journal.(*journal.Journal)}
 	s.show.Journal = p
 	s.ticks.last = s.ticks.clock.Now()
 	v := plan.Make(s.input())

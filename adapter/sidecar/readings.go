@@ -11,8 +11,8 @@ import (
 
 // readings is what is known of the batch system: the newest reading, and how hard it was to have.
 type readings struct {
-	notes *notes
-	crew  *crew
+	eventLog *eventLog
+	workers  *workers
 
 	snapshot *adapter.Snapshot // the newest; nil until the first
 	taken    managed.Epoch     // its number
@@ -46,17 +46,17 @@ func (r *readings) shows(done managed.Epoch) bool { return r.taken.Shows(done) }
 // refresh makes the next reading come soon: something was done.
 func (r *readings) refresh() {
 	r.stale = true
-	r.notes.stir()
+	r.eventLog.stir()
 }
 
 // begin begins a reading beside the loop.
 func (r *readings) begin(ctx context.Context) {
-	r.underWay, r.at, r.stale = true, r.notes.clock.Now(), false
+	r.underWay, r.at, r.stale = true, r.eventLog.clock.Now(), false
 	r.begun++
 	number, begun := r.begun, r.at
-	r.crew.Go(func() {
+	r.workers.Go(func() {
 		one := reading{number: number, begun: begun}
-		one.snapshot, one.took, one.err = r.crew.acts.Observe(ctx)
+		one.snapshot, one.took, one.err = r.workers.acts.Observe(ctx)
 		r.arrived <- one
 	})
 }
@@ -71,12 +71,12 @@ func (r *readings) take(one reading) (bool, error) {
 		if r.failures++; r.failures > 1 {
 			return false, nil
 		}
-		r.notes.logger.Error("the batch system cannot be read; nothing is done until it answers", "cluster", r.notes.cluster, "error", one.err)
-		return false, r.notes.Remark("unreadable", "the batch system cannot be read: "+one.err.Error(), nil)
+		r.eventLog.logger.Error("the batch system cannot be read; nothing is done until it answers", "cluster", r.eventLog.cluster, "error", one.err)
+		return false, r.eventLog.Remark("unreadable", "the batch system cannot be read: "+one.err.Error(), nil)
 	}
 	if r.failures > 0 {
-		r.notes.Info("the batch system answers again", "failures", r.failures)
-		if err := r.notes.Remark("readable", "the batch system answers again", map[string]any{"failures": r.failures}); err != nil {
+		r.eventLog.Info("the batch system answers again", "failures", r.failures)
+		if err := r.eventLog.Remark("readable", "the batch system answers again", map[string]any{"failures": r.failures}); err != nil {
 			return false, err
 		}
 		r.failures = 0
@@ -95,10 +95,10 @@ func (r *readings) noteSlow(one reading) error {
 	case one.err != nil: // that is told otherwise
 	case slow && !r.crawls:
 		r.crawls = true
-		return r.notes.Remark("slow", fmt.Sprintf("the batch system takes %.1f s to be read: it is read less often", one.took.Seconds()), nil)
+		return r.eventLog.Remark("slow", fmt.Sprintf("the batch system takes %.1f s to be read: it is read less often", one.took.Seconds()), nil)
 	case !slow && r.crawls:
 		r.crawls = false
-		return r.notes.Remark("prompt", "the batch system is read promptly again", nil)
+		return r.eventLog.Remark("prompt", "the batch system is read promptly again", nil)
 	}
 	return nil
 }
@@ -113,12 +113,12 @@ func (r *readings) noteOdd() {
 		if m.Once != "" {
 			if !r.told[m.Once] && len(r.told) < mostTold {
 				r.told[m.Once] = true
-				r.notes.Warn(m.Text)
+				r.eventLog.Warn(m.Text)
 			}
 			continue
 		}
 		if odd[m.Job] = m.Text; r.odd[m.Job] != m.Text {
-			r.notes.Warn(m.Text, "job", m.Job.ID)
+			r.eventLog.Warn(m.Text, "job", m.Job.ID)
 		}
 	}
 	r.odd = odd

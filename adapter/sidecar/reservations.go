@@ -17,10 +17,10 @@ import (
 
 // reservations is what was done to our reservations at the batch system, and what the plan needs of them.
 type reservations struct {
-	notes    *notes
+	eventLog *eventLog
 	readings *readings
 	jobs     *jobs
-	crew     *crew
+	workers  *workers
 	parts    *parts
 	turns    *turns
 
@@ -119,7 +119,7 @@ func (s *reservations) begin(ctx context.Context, todo []task) {
 		}
 		t := todo[first]
 		todo = append(todo[:first], todo[first+1:]...)
-		ledger.Charge(t.user, 1, s.notes.clock.Now())
+		ledger.Charge(t.user, 1, s.eventLog.clock.Now())
 		t.do(fair.For(ctx, t.user))
 	}
 }
@@ -136,7 +136,7 @@ func jobOf(name string) (id core.JobID) {
 // tidy drops what a reading knows better by now: the sidecar lives for months.
 func (s *reservations) tidy() {
 	for name, t := range s.tending {
-		if !t.busy && s.readings.shows(t.at) && !s.notes.clock.Now().Before(t.retry) {
+		if !t.busy && s.readings.shows(t.at) && !s.eventLog.clock.Now().Before(t.retry) {
 			delete(s.tending, name)
 		}
 	}
@@ -192,13 +192,13 @@ func (s *reservations) ours() []string {
 // busy says whether a call for the reservation is under way, or may be though it was given up.
 func (s *reservations) busy(name string) bool {
 	t := s.tending[name]
-	return t.busy || s.notes.clock.Now().Before(t.unsure)
+	return t.busy || s.eventLog.clock.Now().Before(t.unsure)
 }
 
 // mayTend says whether a call for the reservation may begin now.
 func (s *reservations) mayTend(name string) bool {
 	t := s.tending[name]
-	return !t.busy && !s.notes.clock.Now().Before(t.retry)
+	return !t.busy && !s.eventLog.clock.Now().Before(t.retry)
 }
 
 // leaves reports whether the job of the reservation is being untied from it: until then the batch system does not delete it.
@@ -222,12 +222,12 @@ func (s *reservations) take(r adapter.Reservation) {
 
 func (s *reservations) write(ctx context.Context, r adapter.Reservation) {
 	job := s.owner(r.Name)
-	s.call(ctx, r, "reserve", func(ctx context.Context) error { return s.crew.acts.Reserve(ctx, job, r) })
+	s.call(ctx, r, "reserve", func(ctx context.Context) error { return s.workers.acts.Reserve(ctx, job, r) })
 }
 
 func (s *reservations) delete(ctx context.Context, name string) {
 	job := s.owner(name)
-	s.call(ctx, adapter.Reservation{Name: name}, "unreserve", func(ctx context.Context) error { return s.crew.acts.Unreserve(ctx, job, name) })
+	s.call(ctx, adapter.Reservation{Name: name}, "unreserve", func(ctx context.Context) error { return s.workers.acts.Unreserve(ctx, job, name) })
 }
 
 // call does one action on a reservation, beside the loop.
@@ -235,7 +235,7 @@ func (s *reservations) call(ctx context.Context, r adapter.Reservation, verb str
 	before := s.tending[r.Name]
 	before.busy = true
 	s.tending[r.Name] = before
-	s.crew.beside(func() error { return action(ctx) }, func(err error) { s.settle(r, verb, err) })
+	s.workers.beside(func() error { return action(ctx) }, func(err error) { s.settle(r, verb, err) })
 }
 
 // settle takes in how the call for a reservation ended. After a failure only the next reading knows what is there.
@@ -249,7 +249,7 @@ func (s *reservations) settle(r adapter.Reservation, verb string, err error) {
 	if errors.Is(err, adapter.ErrBusy) && !errors.Is(err, adapter.ErrReserved) {
 		pause = time.Second
 	} else {
-		s.notes.notice(s.owner(r.Name), fmt.Sprintf("%s %s failed, will be tried again: %v", verb, r.Name, err))
+		s.eventLog.notice(s.owner(r.Name), fmt.Sprintf("%s %s failed, will be tried again: %v", verb, r.Name, err))
 	}
 	t = tended{retry: s.jobs.later(pause)}
 	if errors.Is(err, context.DeadlineExceeded) {

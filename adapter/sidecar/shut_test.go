@@ -25,7 +25,7 @@ func (c *closing) Expand(ctx context.Context, job *adapter.Job, nodes []string, 
 	return c.BatchSystem.Expand(ctx, job, nodes, reservation)
 }
 
-func (c *closing) Nudge(context.Context, []string) error { c.nudges.Add(1); return nil }
+func (c *closing) Repair(context.Context, []string) error { c.nudges.Add(1); return nil }
 
 func (c *closing) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	s, err := c.BatchSystem.Observe(ctx)

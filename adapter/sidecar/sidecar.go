@@ -47,16 +47,16 @@ type Sidecar struct {
 	show     *show.Show
 
 	ticks        ticks
-	notes        *notes
-	crew         *crew
+	eventLog     *eventLog
+	workers      *workers
 	lease        *leaseKeeper
 	readings     *readings
 	jobs         *jobs
 	nodes        *nodes
 	reservations *reservations
-	strays       *strays
+	orphans      *orphans
 	parts        *parts
-	rhythm       *rhythm
+	pacing       *pacing
 	standstill   *standstill
 	turns        *turns
 	tasks        taskOrder
@@ -76,39 +76,39 @@ func New(o Options) *Sidecar {
 		o.Meter = actions.Deaf{}
 	}
 	s := &Sidecar{settings: o.Settings, calls: o.Calls, asked: make(chan struct{}), resets: make(chan reset), meter: o.Meter, ticks: ticks{clock: o.Clock}}
-	if herald, ok := o.System.(adapter.Herald); ok {
+	if herald, ok := o.System.(adapter.ChangeNotifier); ok {
 		s.changes = herald.Changes()
 	}
 	acts := &actions.Acts{
 		System: o.System, Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Log: o.Log, Cluster: o.Settings.Cluster, Deadline: o.Settings.Deadline,
 		Gate: fair.NewGate(actsAtOnce, 2, o.Clock.Now),
 	}
-	s.notes = &notes{journal: o.Journal, logger: o.Log, clock: o.Clock, cluster: o.Settings.Cluster, told: map[adapter.Key]string{}}
-	s.crew = &crew{acts: acts, finished: make(chan conclusion, 64)}
-	s.lease = newLease(o.Lease, s.notes, o.Clock, o.Settings.Deadline, s.crew.Go)
+	s.eventLog = &eventLog{journal: o.Journal, logger: o.Log, clock: o.Clock, cluster: o.Settings.Cluster, told: map[adapter.Key]string{}}
+	s.workers = &workers{acts: acts, finished: make(chan result, 64)}
+	s.lease = newLease(o.Lease, s.eventLog, o.Clock, o.Settings.Deadline, s.workers.Go)
 	acts.Term = s.lease.Term
-	s.readings = &readings{notes: s.notes, crew: s.crew, arrived: make(chan reading, 1), told: map[string]bool{}}
-	s.jobs = &jobs{notes: s.notes, readings: s.readings, meter: o.Meter, settings: o.Settings, launchers: o.Parts != nil, records: map[adapter.Key]*managed.Job{}, usage: usage.New(o.Settings.Unused.HalfLife, nil)}
+	s.readings = &readings{eventLog: s.eventLog, workers: s.workers, arrived: make(chan reading, 1), told: map[string]bool{}}
+	s.jobs = &jobs{eventLog: s.eventLog, readings: s.readings, meter: o.Meter, settings: o.Settings, launchers: o.Parts != nil, records: map[adapter.Key]*managed.Job{}, usage: usage.New(o.Settings.Unused.HalfLife, nil)}
 	s.nodes = &nodes{
-		notes: s.notes, jobs: s.jobs, crew: s.crew,
+		eventLog: s.eventLog, jobs: s.jobs, workers: s.workers,
 		idle: map[string]time.Time{}, lost: map[string]time.Time{}, away: map[string]time.Time{}, woken: map[string]time.Time{},
 	}
 	s.reservations = &reservations{
-		notes: s.notes, readings: s.readings, jobs: s.jobs, crew: s.crew,
+		eventLog: s.eventLog, readings: s.readings, jobs: s.jobs, workers: s.workers,
 		wants: map[string]adapter.Reservation{}, tending: map[string]tended{},
 	}
-	s.strays = &strays{notes: s.notes, readings: s.readings, crew: s.crew, ended: map[adapter.Key]ended{}}
+	s.orphans = &orphans{eventLog: s.eventLog, readings: s.readings, workers: s.workers, ended: map[adapter.Key]ended{}}
 	s.parts = newParts(s, o.Parts)
 	s.turns = &turns{clock: o.Clock}
-	s.turns.pacer, _ = o.System.(adapter.Pacer)
+	s.turns.pacer, _ = o.System.(adapter.RateLimiter)
 	s.reservations.parts, s.reservations.turns = s.parts, s.turns
-	s.gate = newGate(acts, o.Settings.All, o.Clock, s.crew.beside)
-	s.rhythm = &rhythm{notes: s.notes, readings: s.readings, jobs: s.jobs, parts: s.parts, turns: s.turns, settings: o.Settings}
+	s.gate = newGate(acts, o.Settings.All, o.Clock, s.workers.beside)
+	s.pacing = &pacing{eventLog: s.eventLog, readings: s.readings, jobs: s.jobs, parts: s.parts, turns: s.turns, settings: o.Settings}
 	s.standstill = &standstill{clock: o.Clock, jobs: s.jobs}
-	s.outages = &outages{notes: s.notes}
+	s.outages = &outages{eventLog: s.eventLog}
 	s.show = &show.Show{
-		Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Settings: o.Settings, Event: s.notes.event, Audience: o.Audience,
-		Told: func(key adapter.Key) string { return s.notes.told[key] }, GoneSince: s.nodes.goneSince, Outages: s.outages.view,
+		Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Settings: o.Settings, Event: s.eventLog.event, Audience: o.Audience,
+		Told: func(key adapter.Key) string { return s.eventLog.told[key] }, GoneSince: s.nodes.goneSince, Outages: s.outages.view,
 		Usage: func() view.Usage { return s.jobs.usage.Usage },
 	}
 	return s
@@ -129,17 +129,17 @@ func (s *Sidecar) Run(ctx context.Context) error {
 	if err := s.recover(); err != nil {
 		return err
 	}
-	s.crew.acts.Ends = ctx.Done()
+	s.workers.acts.Ends = ctx.Done()
 	calls, stop := context.WithCancel(context.WithoutCancel(ctx)) // an action under way is finished, not torn
 	defer stop()
-	defer s.crew.Wait()
+	defer s.workers.Wait()
 	for {
 		s.lease.Tend(calls)
-		if s.rhythm.due() {
+		if s.pacing.due() {
 			s.readings.begin(calls)
 		}
 		news := func() error { return nil }
-		pause, reads := s.rhythm.pause()
+		pause, reads := s.pacing.pause()
 		s.standstill.expect(pause)
 		woken := false
 		select {
@@ -159,8 +159,8 @@ func (s *Sidecar) Run(ctx context.Context) error {
 			news = func() error { return s.absorb(r) }
 		case r := <-s.lease.Answered:
 			news = func() error { return s.lease.Hear(r) }
-		case c := <-s.crew.finished:
-			news = func() error { return s.concludeAll(c) }
+		case c := <-s.workers.finished:
+			news = func() error { return s.finishAll(c) }
 		case call := <-s.calls:
 			news = func() error { s.hear(call); return nil }
 		}
@@ -170,7 +170,7 @@ func (s *Sidecar) Run(ctx context.Context) error {
 		if err == nil {
 			err = news()
 		}
-		if err == nil && !(woken && reads && s.rhythm.due()) { // the plan is made of the reading that begins now
+		if err == nil && !(woken && reads && s.pacing.due()) { // the plan is made of the reading that begins now
 			err = s.cycle(calls)
 		}
 		s.standstill.end(set)
@@ -221,8 +221,8 @@ func (s *Sidecar) reset(r reset) error {
 		return nil
 	}
 	text := fmt.Sprintf("an administrator reset what jobs of %s left unused", r.user)
-	s.notes.Info(text)
-	return s.notes.Remark("limits reset", text, map[string]any{"user": r.user})
+	s.eventLog.Info(text)
+	return s.eventLog.Remark("limits reset", text, map[string]any{"user": r.user})
 }
 
 // recover reads what the journal remembers. What was under way when the sidecar died is closed as interrupted: the
@@ -234,28 +234,28 @@ func (s *Sidecar) recover() error {
 	if err := s.jobs.recall(); err != nil {
 		return err
 	}
-	if ager, ok := s.crew.acts.System.(adapter.Ager); ok {
+	if ager, ok := s.workers.acts.System.(adapter.Ager); ok {
 		for _, r := range s.jobs.sorted() {
 			ager.Recall(r.Key, r.CouldRun)
 		}
 	}
-	if err := s.standstill.resume(s.notes.journal); err != nil {
+	if err := s.standstill.resume(s.eventLog.journal); err != nil {
 		return err
 	}
-	if err := s.outages.resume(s.notes.journal); err != nil {
+	if err := s.outages.resume(s.eventLog.journal); err != nil {
 		return err
 	}
-	open, err := s.notes.journal.Unfinished()
+	open, err := s.eventLog.journal.Unfinished()
 	if err != nil {
 		return err
 	}
 	for _, e := range open {
-		if err := s.notes.journal.Resolve(e.ID, s.ticks.clock.Now(), "interrupted: the sidecar ended before the answer"); err != nil {
+		if err := s.eventLog.journal.Resolve(e.ID, s.ticks.clock.Now(), "interrupted: the sidecar ended before the answer"); err != nil {
 			return err
 		}
 	}
-	s.notes.Info("ready", "managed", len(s.jobs.records), "interrupted", len(open))
-	return s.notes.Remark("ready", "the sidecar begins", map[string]any{"managed": len(s.jobs.records), "interrupted": len(open)})
+	s.eventLog.Info("ready", "managed", len(s.jobs.records), "interrupted", len(open))
+	return s.eventLog.Remark("ready", "the sidecar begins", map[string]any{"managed": len(s.jobs.records), "interrupted": len(open)})
 }
 
 // keepTime looks whether the clock was set. Applications work by the time that passes, not by the clock: the planned seconds of what
@@ -269,15 +269,15 @@ func (s *Sidecar) keepTime() (set bool, err error) {
 		return true, err
 	}
 	s.outages.Shift(int64(by / time.Second))
-	s.crew.trapped, s.readings.at, s.readings.slow = time.Time{}, s.ticks.last, 0
+	s.workers.trapped, s.readings.at, s.readings.slow = time.Time{}, s.ticks.last, 0
 	s.nodes.forget()
 	s.reservations.anew()
 	s.lease.Anew()
 	s.parts.anew()
 	s.readings.refresh()
 	text := fmt.Sprintf("the clock was set by %v: what is planned for running jobs moves with it", by)
-	s.notes.Warn(text)
-	return true, s.notes.Remark("clock", text, map[string]any{"seconds": by.Seconds()})
+	s.eventLog.Warn(text)
+	return true, s.eventLog.Remark("clock", text, map[string]any{"seconds": by.Seconds()})
 }
 
 // absorb takes in a reading: the batch system is right about what runs and what it holds.
@@ -293,9 +293,9 @@ func (s *Sidecar) absorb(r reading) error {
 	if err != nil {
 		return err
 	}
-	s.strays.dismiss(here)
+	s.orphans.dismiss(here)
 	s.readings.noteOdd()
-	return s.jobs.bury(here, r.snapshot)
+	return s.jobs.remove(here, r.snapshot)
 }
 
 // cycle plans and acts on the newest reading.
@@ -310,9 +310,9 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 	s.jobs.usage.Limit = s.settings.Unused.Pool * core.Time(len(s.readings.snapshot.Nodes))
 	v := plan.Make(s.input())
 	for _, n := range v.Said {
-		log := s.notes.Info
+		log := s.eventLog.Info
 		if n.Warns {
-			log = s.notes.Warn
+			log = s.eventLog.Warn
 		}
 		log(n.Text, append([]any{"job", n.Job}, n.Fields...)...)
 	}
@@ -386,7 +386,7 @@ func (s *Sidecar) act(ctx context.Context, v *plan.World) error {
 		return err
 	}
 	s.reservations.tend(ctx, v)
-	s.strays.sweep(ctx, v.Strays, func(j *adapter.Job) bool { return s.jobs.find(j.Expands) != nil })
+	s.orphans.sweep(ctx, v.Strays, func(j *adapter.Job) bool { return s.jobs.find(j.Expands) != nil })
 	s.nodes.nudge(ctx, v)
 	s.nodes.wake(ctx, v)
 	s.gate.Tend(ctx, v.Passes())

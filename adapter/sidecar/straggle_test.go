@@ -52,11 +52,11 @@ func TestAStartWhoseReleaseWasGivenUpIsJudgedByAReadingThatBeganAfterItCouldCome
 func TestActsThatHaveEndedAreTakenInTogether(t *testing.T) {
 	s := New(Options{Journal: mute{}})
 	taken := 0
-	end := conclusion{over: func(error) { taken++ }}
+	end := result{over: func(error) { taken++ }}
 	for range 9 {
-		s.crew.finished <- end
+		s.workers.finished <- end
 	}
-	if err := s.concludeAll(end); err != nil || taken != 10 || len(s.crew.finished) != 0 {
-		t.Errorf("%d of 10 were taken in, %d are left: %v", taken, len(s.crew.finished), err)
+	if err := s.finishAll(end); err != nil || taken != 10 || len(s.workers.finished) != 0 {
+		t.Errorf("%d of 10 were taken in, %d are left: %v", taken, len(s.workers.finished), err)
 	}
 }

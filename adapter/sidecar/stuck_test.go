@@ -30,7 +30,7 @@ func (f *forgetful) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	return s, err
 }
 
-func (f *forgetful) Nudge(_ context.Context, nodes []string) error {
+func (f *forgetful) Repair(_ context.Context, nodes []string) error {
 	f.lock.Lock()
 	defer f.lock.Unlock()
 	f.nudged = nodes

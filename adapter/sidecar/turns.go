@@ -22,7 +22,7 @@ const actsAtOnce = 16
 // turns shares scarce calls among the users of the jobs: resizes, and calls for reservations.
 type turns struct {
 	clock        adapter.Clock
-	pacer        adapter.Pacer // nil: the batch system sets no bound
+	pacer        adapter.RateLimiter // nil: the batch system sets no bound
 	resizes      fair.Ledger
 	reservations fair.Ledger
 	again        time.Time // when a resize that was put off may find room
@@ -46,7 +46,7 @@ func (s *Sidecar) resize(ctx context.Context, v *plan.World, due []*managed.Job)
 		d, admitted := decide.About(r, s.situation(v)), fair.For(ctx, user) // those before it may have changed what is decided
 		if d.Do != nil && d.Do.Resize {
 			var wait decide.Decision
-			if s.crew.resizes >= resizesAtOnce {
+			if s.workers.resizes >= resizesAtOnce {
 				d = decide.Decision{Waits: decide.OthersFirst}
 			} else if admitted, wait = s.turns.take(admitted, d.Do, refused); wait.Waits != "" {
 				d = wait

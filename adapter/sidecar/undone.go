@@ -23,14 +23,14 @@ func (s *jobs) undone(r *managed.Job, held []string) bool {
 	return !lost && r.Again == nil && len(r.Before) > 0 && managed.SameNodes(held, r.Before) && adapter.Instant(r.Resized).After(s.readings.before.Add(-memoryLoss))
 }
 
-// regret notes that a job's last resize is to be done again.
-func (s *jobs) regret(r *managed.Job, held []string) error {
+// redo notes that a job's last resize is to be done again.
+func (s *jobs) redo(r *managed.Job, held []string) error {
 	nodes := managed.KeepOrder(r.Before, held)
-	r.Again, r.Since = slices.Clone(r.Nodes), s.notes.clock.Now().Unix()
+	r.Again, r.Since = slices.Clone(r.Nodes), s.eventLog.clock.Now().Unix()
 	if len(r.Again) < len(held) { // those that stay are first, so that the others leave again
 		nodes = managed.KeepOrder(r.Again, held)
 	}
-	r.Hold(nodes, s.notes.clock.Now().Unix())
+	r.Hold(nodes, s.eventLog.clock.Now().Unix())
 	text := fmt.Sprintf("holds %d nodes again: the batch system lost its last seconds; it will be resized to %d again", len(held), len(r.Again))
 	return s.save(r, decide.Event{Kind: "forgotten", Text: text, Fields: map[string]any{"nodes": names(held), "held": names(r.Again)}})
 }
@@ -42,13 +42,13 @@ func stiffness(why error) string {
 
 // freeze notes that the batch system did not change the job, and says when it is tried again.
 func (s *jobs) freeze(r *managed.Job, why error) time.Duration {
-	if now := s.notes.clock.Now().Unix(); r.Frozen == 0 {
+	if now := s.eventLog.clock.Now().Unix(); r.Frozen == 0 {
 		r.Frozen = now
 	}
-	if !r.Stiff(s.notes.clock.Now()) {
+	if !r.Stiff(s.eventLog.clock.Now()) {
 		return managed.TryFrozen
 	}
 	r.Course = nil
-	s.notes.notice(r.Key, fmt.Sprintf("since %s %s", adapter.Instant(r.Frozen).Format(time.TimeOnly), stiffness(why)))
+	s.eventLog.notice(r.Key, fmt.Sprintf("since %s %s", adapter.Instant(r.Frozen).Format(time.TimeOnly), stiffness(why)))
 	return managed.TryStiff
 }

@@ -33,7 +33,7 @@ type desk struct {
 	clusters  []*world
 	makes     int // the cluster that makes its parts itself; below 0: none
 	machine   *apps.Machine
-	boards    [2]*delegated.Board
+	states    [2]*delegated.ClusterState
 	records   map[int64][]byte // its journal
 	peers     map[uint64]*cable
 	last      uint64
@@ -93,7 +93,7 @@ func (d *desk) start() {
 		d.clusters[0].blame("the loop of applications does not begin: %v", err)
 		return
 	}
-	d.machine, d.boards = m, [2]*delegated.Board{}
+	d.machine, d.states = m, [2]*delegated.ClusterState{}
 }
 
 // run serves until all users have gone and nothing is left of their applications.
@@ -105,9 +105,9 @@ func (d *desk) run(over <-chan struct{}) {
 			d.die("between two turns")
 		}
 		for c, w := range d.clusters {
-			if b := w.parts.Board(); b != nil && b != d.boards[c] {
-				d.boards[c] = b
-				d.machine.Step(time.Now().Unix(), apps.Shown{Cluster: c, Board: b})
+			if b := w.parts.State(); b != nil && b != d.states[c] {
+				d.states[c] = b
+				d.machine.Step(time.Now().Unix(), apps.Shown{Cluster: c, State: b})
 			}
 		}
 		d.carry() // all that came before a pass is in the journal
@@ -137,7 +137,7 @@ func (d *desk) left() (left string) {
 	for _, a := range d.machine.Snapshot().Applications {
 		left += fmt.Sprintf("application %+v; ", a)
 	}
-	for c, w := range d.clusters { // a board may be of before they were submitted
+	for c, w := range d.clusters { // a state may be of before they were submitted
 		snapshot, err := w.system.Observe(context.Background())
 		if err != nil {
 			return err.Error()
@@ -151,7 +151,7 @@ func (d *desk) left() (left string) {
 	return left
 }
 
-// wait lets something happen: a word of a launcher or a part, a new board, or a second at which something falls due.
+// wait lets something happen: a word of a launcher or a part, a new state, or a second at which something falls due.
 func (d *desk) wait() {
 	due := time.Until(adapter.Instant(min(d.machine.Next(), time.Now().Unix()+5)))
 	select {

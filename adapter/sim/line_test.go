@@ -298,8 +298,8 @@ func (l line) Publish(ctx context.Context, job *adapter.Job, text string) (_ str
 	return elsewhere, nil
 }
 
-func (l line) Nudge(ctx context.Context, nodes []string) error {
-	return l.do(ctx, "Nudge", strings.Join(nodes, ","), func(ctx context.Context, _ fault) error { return l.System.Nudge(ctx, nodes) })
+func (l line) Repair(ctx context.Context, nodes []string) error {
+	return l.do(ctx, "Nudge", strings.Join(nodes, ","), func(ctx context.Context, _ fault) error { return l.System.Repair(ctx, nodes) })
 }
 
 func (l line) End(ctx context.Context, key adapter.Key, why string) error {

@@ -228,7 +228,7 @@ func (s *script) submit(a *application) {
 
 // standing is how far the part's present order has come; nothing before the cluster has said so.
 func (a *application) standing(p *share) (delegated.Standing, bool) {
-	b := p.world.parts.Board()
+	b := p.world.parts.State()
 	if b == nil {
 		return delegated.Standing{}, false
 	}
@@ -273,7 +273,7 @@ func (s *script) advance(a *application) {
 	if late := time.Since(s.begin) > lateness; a.vanishes > 0 && time.Since(s.begin) > a.vanishes || late && lasted > 120*time.Second {
 		if late {
 			for _, p := range a.parts {
-				p.world.blame("application %d is still in state %s: %+v", a.id, a.state, p.world.parts.Board().Parts)
+				p.world.blame("application %d is still in state %s: %+v", a.id, a.state, p.world.parts.State().Parts)
 			}
 		}
 		become("gone")
@@ -338,7 +338,7 @@ func (s *script) advance(a *application) {
 	}
 }
 
-// fits says whether the boards show nodes for all parts now.
+// fits says whether the states show nodes for all parts now.
 func (s *script) fits(a *application) bool {
 	for _, p := range a.parts {
 		if p.estimate(s.rank(a), a.limit()) > time.Now().Unix() {
@@ -354,9 +354,9 @@ func (a *application) limit() core.Time { return a.walltime + 40 }
 // rank is the second in which an application subscribed.
 func (s *script) rank(a *application) core.Time { return s.begin.Add(a.at).Unix() }
 
-// estimate is when the board shows nodes for a part, as a pass without other applications would see it.
+// estimate is when the state shows nodes for a part, as a pass without other applications would see it.
 func (p *share) estimate(rank, walltime core.Time) core.Time {
-	b, now := p.world.parts.Board(), time.Now().Unix()
+	b, now := p.world.parts.State(), time.Now().Unix()
 	if b == nil || b.Hosts < p.nodes {
 		return core.Forever
 	}

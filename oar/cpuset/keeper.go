@@ -22,7 +22,7 @@ import (
 // again, and then waits for the same. A node that cannot be made ready, or clean, is suspected, as OAR does it: no other job gets it.
 type Keeper struct {
 	Sets
-	server *server.Poker
+	server *server.Notifier
 	log    hclog.Logger
 
 	life    context.Context
@@ -33,7 +33,7 @@ type Keeper struct {
 }
 
 // NewKeeper returns a Keeper that works in the background until Close.
-func NewKeeper(c Sets, server *server.Poker, log hclog.Logger) *Keeper {
+func NewKeeper(c Sets, server *server.Notifier, log hclog.Logger) *Keeper {
 	k := &Keeper{Sets: c, server: server, log: log, left: make(chan []tables.LeftBehind, 1)}
 	k.life, k.stop = context.WithCancel(context.Background())
 	k.under.Go(k.clear)
@@ -109,7 +109,7 @@ func (k *Keeper) suspect(job int64, bad []BadNode) {
 	look := time.NewTicker(server.LookEvery)
 	defer look.Stop()
 	for len(alive) > 0 {
-		k.server.Poke(server.Checks)
+		k.server.Notify(server.Checks)
 		if alive, err = k.db.Alive(ctx, k.db.Sql, alive); err != nil {
 			return
 		}

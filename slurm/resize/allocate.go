@@ -26,7 +26,7 @@ import (
 // salloc itself waits until the nodes are ready, seconds after the allocation; it is ended before. Where allocations wait for
 // Slurm's next pass (defer), it must be the owner's own: the word that a job was granted can be read by its owner only, and a salloc of
 // root's that cannot read it gives the job up.
-func (s *Hand) allocateNow(ctx context.Context, site growth.Site, a growth.Allocation) (*output.Record, error) {
+func (s *Resizer) allocateNow(ctx context.Context, site growth.Site, a growth.Allocation) (*output.Record, error) {
 	c := client.Call{Program: "salloc", Args: a.Arguments(), Until: granted.MatchString}
 	if site.Release < growth.Owned && !site.Deferred {
 		c.Args = append(c.Args, "--priority=TOP", fmt.Sprintf("--uid=%d", a.Parent.UID), fmt.Sprintf("--gid=%d", a.Parent.GID))
@@ -62,7 +62,7 @@ var granted = regexp.MustCompile(`(?m)^salloc: Granted job allocation (\d+)$`)
 var queued = regexp.MustCompile(`(?m)^salloc: Pending job allocation (\d+)$`)
 
 // unqueue cancels what a salloc that has failed, or was ended at its deadline, may have left waiting.
-func (s *Hand) unqueue(ctx context.Context, said string) error {
+func (s *Resizer) unqueue(ctx context.Context, said string) error {
 	m := queued.FindStringSubmatch(said)
 	if m == nil {
 		return nil
@@ -83,7 +83,7 @@ var occupied = []client.Refusal{
 }
 
 // notAllocated reads salloc's refusal.
-func (s *Hand) notAllocated(ctx context.Context, a growth.Allocation, err error) error {
+func (s *Resizer) notAllocated(ctx context.Context, a growth.Allocation, err error) error {
 	if why := meant(err, s.shut(ctx, a.Parent)); why != nil {
 		return fmt.Errorf("%w (%w)", why, err)
 	}
@@ -117,7 +117,7 @@ func meant(err error, shut bool) error {
 }
 
 // shut reports whether the job's partition takes no new allocations, as it was last read.
-func (s *Hand) shut(ctx context.Context, job *output.Record) bool {
+func (s *Resizer) shut(ctx context.Context, job *output.Record) bool {
 	in, err := s.Ground(ctx)
 	return err == nil && in.Shut(job, s.Pool, true) != ""
 }
@@ -126,13 +126,13 @@ func (s *Hand) shut(ctx context.Context, job *output.Record) bool {
 const roomWithin = 10 * time.Second
 
 // allocate makes the allocation at once or not at all, but for jobs that make room: those are waited for.
-func (s *Hand) allocate(ctx context.Context, site growth.Site, a growth.Allocation) (*output.Record, error) {
+func (s *Resizer) allocate(ctx context.Context, site growth.Site, a growth.Allocation) (*output.Record, error) {
 	r, err := s.allocateNow(ctx, site, a)
 	if !s.Yields(a.Nodes) {
 		return r, err
 	}
 	for end := time.Now().Add(roomWithin); errors.Is(err, adapter.ErrBusy) && time.Now().Before(end); {
-		if Pause(ctx, 5*Glance) != nil {
+		if Pause(ctx, 5*PollInterval) != nil {
 			break
 		}
 		r, err = s.allocateNow(ctx, site, a)

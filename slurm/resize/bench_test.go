@@ -21,7 +21,7 @@ import (
 // is synctest's.
 type bench struct {
 	*testing.T
-	*Hand
+	*Resizer
 	slurm   *clienttest.Slurm
 	lost    [][]string // what Lost was asked for
 	limited int        // how often Limited was called
@@ -38,7 +38,7 @@ func onSlurm(t *testing.T, release string, settings map[string]string, do func(*
 		}
 		run := client.New(client.Config{Bin: b.slurm.Bin, Execute: b.slurm.Execute, Timeout: 20 * time.Second, AtOnce: 6})
 		t.Cleanup(run.Close)
-		b.Hand = New(cluster.New(run, []string{"main"}, growth.Auto))
+		b.Resizer = New(cluster.New(run, []string{"main"}, growth.Auto))
 		b.Lost = func(_ context.Context, nodes []string) error { b.lost = append(b.lost, nodes); return nil }
 		b.Limited = func() { b.limited++ }
 		b.slurm.Add(clienttest.Job{ID: 46, Nodes: []string{"n1", "n2"}, Batch: true, Limit: 120, Submitted: time.Now().Unix() - 3600, Started: time.Now().Unix() - 3600})

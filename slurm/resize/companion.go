@@ -21,7 +21,7 @@ import (
 // it. That it counts as such is in its administrator's comment, which only root can write.
 
 // made is the companions that were made for a job in one growth and are not yet its own.
-func (s *Hand) made(ctx context.Context, parent core.JobID, reservation string) ([]*output.Record, error) {
+func (s *Resizer) made(ctx context.Context, parent core.JobID, reservation string) ([]*output.Record, error) {
 	jobs, err := s.Jobs.List(ctx)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (s *Hand) made(ctx context.Context, parent core.JobID, reservation string) 
 }
 
 // endBeside ends what was made of a growth that could not be made whole.
-func (s *Hand) endBeside(ctx context.Context, parent *output.Record, reservation string) error {
+func (s *Resizer) endBeside(ctx context.Context, parent *output.Record, reservation string) error {
 	all, err := s.made(ctx, parent.ID, reservation)
 	for _, r := range all {
 		err = errors.Join(err, s.Cancel(ctx, r.Key))
@@ -45,7 +45,7 @@ func (s *Hand) endBeside(ctx context.Context, parent *output.Record, reservation
 }
 
 // joinAll makes an allocation, and those that were made with it, the job's companions. It may be repeated.
-func (s *Hand) joinAll(ctx context.Context, job adapter.Key, e *output.Record) error {
+func (s *Resizer) joinAll(ctx context.Context, job adapter.Key, e *output.Record) error {
 	with, err := s.made(ctx, job.ID, e.Reservation)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (s *Hand) joinAll(ctx context.Context, job adapter.Key, e *output.Record) e
 
 // join makes an allocation the job's companion: Slurm is told to end it when the job ends, whatever happens to the sidecar; it is
 // marked, and untied from its reservation, whose end would end it. It may be repeated; Observe takes up what was left undone.
-func (s *Hand) join(ctx context.Context, job adapter.Key, e *output.Record) error {
+func (s *Resizer) join(ctx context.Context, job adapter.Key, e *output.Record) error {
 	if _, err := s.Jobs.Running(ctx, job); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (s *Hand) join(ctx context.Context, job adapter.Key, e *output.Record) erro
 const triggers = 2205
 
 // endWith has slurmctld end the companion when the job ends (strigger): it looks every 15 seconds. Only SlurmUser may ask it to.
-func (s *Hand) endWith(ctx context.Context, job, companion adapter.Key) error {
+func (s *Resizer) endWith(ctx context.Context, job, companion adapter.Key) error {
 	c, err := s.Recent(ctx)
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func slurmUser(c output.Configuration) (*client.User, error) {
 }
 
 // Together reads a running job and its companions.
-func (s *Hand) Together(ctx context.Context, job adapter.Key) (*output.Record, []*output.Record, error) {
+func (s *Resizer) Together(ctx context.Context, job adapter.Key) (*output.Record, []*output.Record, error) {
 	r, err := s.Jobs.Running(ctx, job)
 	if err != nil {
 		return nil, nil, err
@@ -162,8 +162,8 @@ func (s *Hand) Together(ctx context.Context, job adapter.Key) (*output.Record, [
 	return r, joined, nil
 }
 
-// Quench ends a companion with all that runs in it, at once: scancel alone lets its steps live for KillWait.
-func (s *Hand) Quench(ctx context.Context, job adapter.Key) error {
+// CancelCompanion ends a companion with all that runs in it, at once: scancel alone lets its steps live for KillWait.
+func (s *Resizer) CancelCompanion(ctx context.Context, job adapter.Key) error {
 	out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "step", fmt.Sprint(job.ID)}})
 	if err != nil && !cluster.Over(err) && !cluster.Stepless(err) {
 		return fmt.Errorf("the steps of companion %d: %w", job.ID, err)
@@ -186,7 +186,7 @@ func (s *Hand) Quench(ctx context.Context, job adapter.Key) error {
 // may have raised, and suspends and resumes them with it.
 //
 // What fails is done at the next reading: one companion's trouble must not keep the others from being read.
-func (s *Hand) TendCompanions(ctx context.Context, jobs []output.Record) {
+func (s *Resizer) TendCompanions(ctx context.Context, jobs []output.Record) {
 	parents := map[adapter.Key]*output.Record{}
 	for i := range jobs {
 		if jobs[i].State == adapter.Running {

@@ -184,31 +184,31 @@ func TestAShrinkTakesFromCompanionsAndTheJob(t *testing.T) {
 	})
 }
 
-func TestACompanionIsQuenchedWithItsSteps(t *testing.T) {
+func TestACompanionIsCanceledWithItsSteps(t *testing.T) {
 	onSlurm(t, "24.11", nil, func(b *bench) {
 		b.companion(47, "n3")
 		b.slurm.Change(47, func(j *clienttest.Job) { j.Steps = []string{"extern", "0"} })
 		b.slurm.Rule(clienttest.Rule{At: "^scancel --signal", Refuse: "scancel: error: Job/step already completing or completed\n"})
-		b.ok(b.Quench(b.Context(), b.key(47)))
+		b.ok(b.CancelCompanion(b.Context(), b.key(47)))
 		b.did("scancel 47")
-		b.ok(b.Quench(b.Context(), b.key(47))) // it has ended
+		b.ok(b.CancelCompanion(b.Context(), b.key(47))) // it has ended
 		b.slurm.Rule(clienttest.Rule{At: "show step 48", Times: 1, Refuse: "slurm_get_job_steps() error: Unable to contact slurm controller\n"})
 		b.companion(48, "n3")
 		b.slurm.Log()
-		b.says(b.Quench(b.Context(), b.key(48)), "the steps of companion 48")
+		b.says(b.CancelCompanion(b.Context(), b.key(48)), "the steps of companion 48")
 		b.did()
 		b.slurm.Rule(clienttest.Rule{At: "show step 48", Times: 1, Print: "StepId=48.3 State=RUNNING\nStepId=480.4 State=RUNNING\nStepId=48.batch State=RUNNING\nStepId=48.5+0 State=RUNNING\n"})
-		b.ok(b.Quench(b.Context(), b.key(48)))
+		b.ok(b.CancelCompanion(b.Context(), b.key(48)))
 		b.did("scancel 48")
 	})
 }
 
 // A scontrol that is no console fails where a job has no steps, which one that is only prints.
-func TestACompanionWithoutStepsIsQuenchedWithoutAConsole(t *testing.T) {
+func TestACompanionWithoutStepsIsCanceledWithoutAConsole(t *testing.T) {
 	onSlurm(t, "22.05", nil, func(b *bench) {
 		b.companion(47, "n3")
-		b.Hand.Run.Talk.Falls(time.Now())
-		b.ok(b.Quench(b.Context(), b.key(47)))
+		b.Resizer.Run.Talk.Falls(time.Now())
+		b.ok(b.CancelCompanion(b.Context(), b.key(47)))
 		b.did("scancel 47")
 	})
 }

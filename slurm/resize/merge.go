@@ -21,13 +21,13 @@ import (
 const externStep = 4294967292
 
 // Glance is the pause between two looks at what Slurm does within moments and tells nobody of.
-const Glance = 20 * time.Millisecond
+const PollInterval = 20 * time.Millisecond
 
 // merge moves one expander into its parent, in a second of its own. Slurm refuses that while the expander has a step, be it the one that it makes
 // itself on each node (PrologFlags=Contain): that one is ended first. It cannot be ended before the node's prolog is over.
 // An expander whose nodes still boot must not be merged at all: they would never be woken. The steps of expanders that are to be
 // merged next are ended with it, in one call.
-func (s *Hand) merge(ctx context.Context, site growth.Site, job, e *output.Record, next ...*output.Record) error {
+func (s *Resizer) merge(ctx context.Context, site growth.Site, job, e *output.Record, next ...*output.Record) error {
 	for again, wait := (time.Time{}), insist; ; {
 		r, err := s.Jobs.Find(ctx, e.Key)
 		switch {
@@ -50,7 +50,7 @@ func (s *Hand) merge(ctx context.Context, site growth.Site, job, e *output.Recor
 				again, wait = now.Add(wait), 2*wait
 			}
 		}
-		if err := Pause(ctx, Glance); err != nil {
+		if err := Pause(ctx, PollInterval); err != nil {
 			return fmt.Errorf("waiting until the expander's nodes are ready: %w", err)
 		}
 	}
@@ -64,7 +64,7 @@ func hasSteps(err error) bool { return client.Refused(err, client.StepExists) }
 const insist = 200 * time.Millisecond
 
 // endSteps ends the steps that Slurm itself makes on the nodes of expanders. The first may have none any more.
-func (s *Hand) endSteps(ctx context.Context, expanders []*output.Record) error {
+func (s *Resizer) endSteps(ctx context.Context, expanders []*output.Record) error {
 	var steps []string
 	for _, e := range expanders {
 		steps = append(steps, fmt.Sprintf("%d.%d", e.ID, externStep))
@@ -88,7 +88,7 @@ func Pause(ctx context.Context, d time.Duration) error {
 
 // settled waits until the epilog of merged expanders has left the nodes: Slurm runs it there, as after every job, and an
 // epilog may end whatever its user runs.
-func (s *Hand) settled(ctx context.Context, site growth.Site, nodes []string) error {
+func (s *Resizer) settled(ctx context.Context, site growth.Site, nodes []string) error {
 	if !site.Epilogs {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (s *Hand) settled(ctx context.Context, site growth.Site, nodes []string) er
 }
 
 // completed waits until no job is being cleaned up after on the nodes.
-func (s *Hand) completed(ctx context.Context, nodes []string) error {
+func (s *Resizer) completed(ctx context.Context, nodes []string) error {
 	for {
 		out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "node", hostlist.Compact(nodes)}})
 		if err != nil {
@@ -108,7 +108,7 @@ func (s *Hand) completed(ctx context.Context, nodes []string) error {
 		if !busy {
 			return nil
 		}
-		if err := Pause(ctx, Glance); err != nil {
+		if err := Pause(ctx, PollInterval); err != nil {
 			return fmt.Errorf("waiting for epilogs on %s: %w", hostlist.Compact(nodes), err)
 		}
 	}
@@ -117,7 +117,7 @@ func (s *Hand) completed(ctx context.Context, nodes []string) error {
 // mergeOver merges two expanders: over all nodes of the new size, which gives the new ones their cores, and then the one
 // that was made first, over the new nodes alone, which gives them their memory. Until then that one keeps the new nodes for us: what
 // fails in between is undone.
-func (s *Hand) mergeOver(ctx context.Context, t growth.Terms, job, e *output.Record) error {
+func (s *Resizer) mergeOver(ctx context.Context, t growth.Terms, job, e *output.Record) error {
 	if len(hostlist.Within(e.Nodes, hostlist.Set(job.Nodes))) == 0 {
 		if err := s.widen(ctx, e.Reservation, slices.Concat(job.Nodes, e.Nodes)); err != nil {
 			return err
@@ -140,7 +140,7 @@ func (s *Hand) mergeOver(ctx context.Context, t growth.Terms, job, e *output.Rec
 }
 
 // mergeOne allocates an expander of hardly any memory on the nodes, and merges it.
-func (s *Hand) mergeOne(ctx context.Context, t growth.Terms, job, e *output.Record, nodes []string) error {
+func (s *Resizer) mergeOne(ctx context.Context, t growth.Terms, job, e *output.Record, nodes []string) error {
 	over, err := s.allocate(ctx, t.Site, t.Cover(job, e, nodes))
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (s *Hand) mergeOne(ctx context.Context, t growth.Terms, job, e *output.Reco
 // it, and a merge sends none. After 20 s it gives up, ends the job and is drained (23.02 and later). A node that the job has given back
 // knows it. So the job has the nodes for a second, while the expander keeps them. A node refuses what a job begins in the second in which
 // it gave the node back; the next change of size comes later.
-func (s *Hand) introduce(ctx context.Context, t growth.Terms, job, e *output.Record) error {
+func (s *Resizer) introduce(ctx context.Context, t growth.Terms, job, e *output.Record) error {
 	if err := s.mergeOne(ctx, t, job, e, e.Nodes); err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (s *Hand) introduce(ctx context.Context, t growth.Terms, job, e *output.Rec
 }
 
 // Undo takes from a job the nodes that only the first of two expanders gave it.
-func (s *Hand) Undo(ctx context.Context, job adapter.Key, nodes []string) error {
+func (s *Resizer) Undo(ctx context.Context, job adapter.Key, nodes []string) error {
 	r, err := s.Jobs.Running(ctx, job)
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (s *Hand) Undo(ctx context.Context, job adapter.Key, nodes []string) error 
 
 // widen lets a reservation reach over nodes that a job of its user holds. Slurm looks for holders as long as it has not the
 // flag, and takes one change at a time.
-func (s *Hand) widen(ctx context.Context, reservation string, nodes []string) error {
+func (s *Resizer) widen(ctx context.Context, reservation string, nodes []string) error {
 	nodes = slices.Clone(nodes)
 	hostlist.Sort(nodes)
 	for _, change := range []string{"Flags+=IGNORE_JOBS", "Nodes=" + hostlist.Compact(nodes)} {

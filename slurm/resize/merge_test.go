@@ -49,7 +49,7 @@ func TestAStepThatGoesOnIsEndedAgainAfterLongerAndLonger(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		want := []time.Duration{0, 200 * time.Millisecond, 600 * time.Millisecond, 1400 * time.Millisecond, 3 * time.Second}
-		if !slices.EqualFunc(told, want, func(got, want time.Duration) bool { return got >= want && got < want+5*Glance }) {
+		if !slices.EqualFunc(told, want, func(got, want time.Duration) bool { return got >= want && got < want+5*PollInterval }) {
 			t.Errorf("it was told to end after %v, want about %v", told, want)
 		}
 	})
@@ -84,7 +84,7 @@ func TestAnExpanderIsMergedOnceItsNodesAreReady(t *testing.T) {
 			timer := time.AfterFunc(300*time.Millisecond, func() { b.slurm.Change(47, func(j *clienttest.Job) { j.State, j.Reason = "RUNNING", "None" }) })
 			defer timer.Stop()
 			b.ok(b.merge47())
-			if took := time.Since(begin); (took >= 300*time.Millisecond) != c.waits || took > 300*time.Millisecond+2*Glance {
+			if took := time.Since(begin); (took >= 300*time.Millisecond) != c.waits || took > 300*time.Millisecond+2*PollInterval {
 				t.Errorf("%s: merged after %v", c.name, took)
 			}
 		})
@@ -169,7 +169,7 @@ func TestAMergeEndsWhenEpilogsHaveLeftTheNodes(t *testing.T) {
 			timer := time.AfterFunc(200*time.Millisecond, func() { b.slurm.SetNode("n3", "") })
 			defer timer.Stop()
 			b.ok(b.merge47())
-			if took := time.Since(begin); took < c.waits || took > c.waits+2*Glance {
+			if took := time.Since(begin); took < c.waits || took > c.waits+2*PollInterval {
 				t.Errorf("Epilog=%s: merged after %v, want %v", c.epilog, took, c.waits)
 			}
 		})

@@ -14,7 +14,7 @@ import (
 
 // slurmdbd has one row for each job and second. A second change of size within one second is written into the row that the first
 // one began and that has ended by then. Until the job ends, sacct then says RESIZING with no time elapsed. What the job holds over a
-// full hour is missing in sreport forever. So all changes of size go through Hand.resize.
+// full hour is missing in sreport forever. So all changes of size go through Resizer.resize.
 
 // A pacer knows in which second each job's size changed last, as far as Slurm's records do not say.
 type pacer struct {
@@ -58,7 +58,7 @@ func (p *pacer) note(job adapter.Key, at core.Time) {
 
 // resize changes the size of a job by one update, of the job or of the expander that is merged into it, in a second in which no
 // other change falls. With unless, an error for which it returns true means that nothing was changed.
-func (s *Hand) resize(ctx context.Context, job *output.Record, update adapter.Key, unless func(error) bool, settings ...string) error {
+func (s *Resizer) resize(ctx context.Context, job *output.Record, update adapter.Key, unless func(error) bool, settings ...string) error {
 	if err := s.pace.turn(ctx, job); err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (s *Hand) resize(ctx context.Context, job *output.Record, update adapter.Ke
 
 // changedAt returns the second of a change that was asked for and answered in the given ones. A merge takes slurmctld 0.3 s on
 // 22.05, most of it after the instant that it notes; so where those two differ its own word counts, if it has one.
-func (s *Hand) changedAt(ctx context.Context, job adapter.Key, asked, answered core.Time) core.Time {
+func (s *Resizer) changedAt(ctx context.Context, job adapter.Key, asked, answered core.Time) core.Time {
 	if asked == answered {
 		return answered
 	}
@@ -86,7 +86,7 @@ func (s *Hand) changedAt(ctx context.Context, job adapter.Key, asked, answered c
 // keep leaves a job with the nodes.
 //
 // slurmdbd must not count the new size from the start of the job: see output.Configuration.Recounts.
-func (s *Hand) keep(ctx context.Context, r *output.Record, nodes []string) error {
+func (s *Resizer) keep(ctx context.Context, r *output.Record, nodes []string) error {
 	c, err := s.Recent(ctx)
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 // Expand allocates the nodes beside the running job, at once or not at all, in the name of the job's owner. They are the
 // job's only after Merge: by a merge or as a companion's (see Growth). Queueing the allocation instead would make it seconds late, and a restart
 // of slurmctld would make it useless.
-func (s *Hand) Expand(ctx context.Context, job *adapter.Job, nodes []string, reservation string) (adapter.Key, error) {
+func (s *Resizer) Expand(ctx context.Context, job *adapter.Job, nodes []string, reservation string) (adapter.Key, error) {
 	doing := fmt.Sprintf("expanding job %d by %s", job.ID, hostlist.Compact(nodes))
 	if len(nodes) == 0 {
 		return adapter.Key{}, fmt.Errorf("%s: no nodes", doing)
@@ -55,7 +55,7 @@ func (s *Hand) Expand(ctx context.Context, job *adapter.Job, nodes []string, res
 }
 
 // closed says which of a job's own nodes is drained: Slurm gives it to no second allocation, as an overlap needs them.
-func (s *Hand) closed(ctx context.Context, nodes []string) error {
+func (s *Resizer) closed(ctx context.Context, nodes []string) error {
 	in, err := s.Ground(ctx)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (s *Hand) closed(ctx context.Context, nodes []string) error {
 }
 
 // Merge makes the nodes of an expander the job's and checks that they arrived.
-func (s *Hand) Merge(ctx context.Context, job, expander adapter.Key) error {
+func (s *Resizer) Merge(ctx context.Context, job, expander adapter.Key) error {
 	doing := fmt.Sprintf("merging %d into job %d", expander.ID, job.ID)
 	e, err := s.Jobs.Find(ctx, expander)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *Hand) Merge(ctx context.Context, job, expander adapter.Key) error {
 
 // Shrink leaves a running job with the nodes to keep, and checks it. The node that runs the script must be among them:
 // Slurm cannot take it away. What still runs on the others is ended.
-func (s *Hand) Shrink(ctx context.Context, job adapter.Key, keep []string) error {
+func (s *Resizer) Shrink(ctx context.Context, job adapter.Key, keep []string) error {
 	doing := fmt.Sprintf("shrinking job %d to %s", job.ID, hostlist.Compact(keep))
 	r, joined, err := s.Together(ctx, job)
 	if err != nil {
@@ -118,12 +118,12 @@ func (s *Hand) Shrink(ctx context.Context, job adapter.Key, keep []string) error
 }
 
 // cut leaves one allocation with the nodes to keep; a companion that keeps none is ended.
-func (s *Hand) cut(ctx context.Context, r *output.Record, keep []string) error {
+func (s *Resizer) cut(ctx context.Context, r *output.Record, keep []string) error {
 	switch {
 	case hostlist.Same(keep, r.Nodes):
 		return nil
 	case len(keep) == 0:
-		return s.Quench(ctx, r.Key)
+		return s.CancelCompanion(ctx, r.Key)
 	}
 	if err := s.Trapped(ctx); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (s *Hand) cut(ctx context.Context, r *output.Record, keep []string) error {
 // mergeAll moves an expander's nodes into its parent: by one merge, or where two are needed (Overlap) by both. It may be
 // repeated. Slurm says yes to a merge into a finished job, and then nobody holds the nodes until it is reconfigured. So the parent must run
 // just before; where it ends in the same instant, the nodes are set free here (see Mend).
-func (s *Hand) mergeAll(ctx context.Context, job adapter.Key, e *output.Record) error {
+func (s *Resizer) mergeAll(ctx context.Context, job adapter.Key, e *output.Record) error {
 	if err := s.Trapped(ctx); err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ type Part struct {
 	Ghost   core.Time  `json:"ghost,omitempty"` // until when its nodes are kept; 0: no ghost
 	Over    bool       `json:"over,omitempty"`  // its job is gone
 
-	Prepared bool      `json:"-"` // in this try, as the boards say
+	Prepared bool      `json:"-"` // in this try, as the states say
 	Runs     bool      `json:"-"` // the same
 	There    core.Time `json:"-"` // the reading that showed it last
 	Owed     *Debt     `json:"-"` // its session waits for the ghost

@@ -109,7 +109,7 @@ func (m *Machine) auditOccupied() string {
 	return ""
 }
 
-// auditBoards finds who is not looked after when a cluster shows a new board, though that may be news to him.
+// auditBoards finds who is not looked after when a cluster shows a new state, though that may be news to him.
 func (m *Machine) auditBoards() string {
 	for i, c := range m.clusters {
 		concerned := m.concerned(i)
@@ -118,8 +118,8 @@ func (m *Machine) auditBoards() string {
 			if p == nil || slices.Contains(concerned, a) {
 				continue
 			}
-			listed := c.Board != nil && slices.ContainsFunc(c.Board.Jobs, func(j delegated.Job) bool { return j.Application == a.ID })
-			shown := c.Board != nil && slices.ContainsFunc(c.Board.Parts, func(s delegated.Standing) bool { return s.Application == a.ID })
+			listed := c.State != nil && slices.ContainsFunc(c.State.Jobs, func(j delegated.Job) bool { return j.Application == a.ID })
+			shown := c.State != nil && slices.ContainsFunc(c.State.Parts, func(s delegated.Standing) bool { return s.Application == a.ID })
 			if listed || shown || p.Drop > 0 || p.Job != 0 || a.Phase.Holds() || a.pending != nil {
 				return fmt.Sprintf("cluster %s does not concern application %d: %v", c.Name, a.ID, a.Phase)
 			}

@@ -65,7 +65,7 @@ func (m *Machine) partDone(s *session, seq int64, code int) {
 	}
 	p.Done, p.Code = true, code
 	m.store(a)
-	if m.haunt(a, p) {
+	if m.keepReservation(a, p) {
 		p.Owed = &Debt{Session: s.id, Seq: seq, By: m.now + ghostWithin}
 		return
 	}

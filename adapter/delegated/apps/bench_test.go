@@ -23,7 +23,7 @@ func crowd(b *testing.B, n int) (*Machine, core.Time) {
 	}
 	show := func() {
 		for i := range clusters {
-			m.Step(now, Shown{i, &delegated.Board{Read: now, Hosts: 128}})
+			m.Step(now, Shown{i, &delegated.ClusterState{Read: now, Hosts: 128}})
 		}
 	}
 	show()
@@ -56,7 +56,7 @@ func crowd(b *testing.B, n int) (*Machine, core.Time) {
 	return m, now
 }
 
-// What one event costs beside so many applications: an acknowledgement, which changes nothing, a board, a pass, and a
+// What one event costs beside so many applications: an acknowledgement, which changes nothing, a state, a pass, and a
 // second in which nothing is due.
 func BenchmarkStep(b *testing.B) {
 	for _, n := range []int{200, 2000} {
@@ -76,10 +76,10 @@ func BenchmarkStep(b *testing.B) {
 				m.Effects()
 			}
 		})
-		b.Run(fmt.Sprintf("board/%d", n), func(b *testing.B) {
+		b.Run(fmt.Sprintf("state/%d", n), func(b *testing.B) {
 			m, now := crowd(b, n)
 			for b.Loop() {
-				m.Step(now, Shown{0, &delegated.Board{Read: now, Hosts: 128}})
+				m.Step(now, Shown{0, &delegated.ClusterState{Read: now, Hosts: 128}})
 				m.Effects()
 			}
 		})
@@ -87,7 +87,7 @@ func BenchmarkStep(b *testing.B) {
 			m, now := crowd(b, n)
 			for b.Loop() {
 				now++
-				m.Step(now, Shown{0, &delegated.Board{Read: now, Hosts: 128}})
+				m.Step(now, Shown{0, &delegated.ClusterState{Read: now, Hosts: 128}})
 				m.Wake(now)
 				m.Effects()
 			}

@@ -17,16 +17,16 @@ const unclaimed core.Time = 60
 // absent is how long a part may be in no reading before it counts as over.
 const absent core.Time = 10
 
-// show takes a cluster's new board.
-func (m *Machine) show(i int, b *delegated.Board) {
+// show takes a cluster's new state.
+func (m *Machine) show(i int, b *delegated.ClusterState) {
 	c := m.clusters[i]
-	if c.Board != nil && b.Read < c.Board.Read {
+	if c.State != nil && b.Read < c.State.Read {
 		return
 	}
-	fresh := c.Board == nil || c.Board.Hosts != b.Hosts
+	fresh := c.State == nil || c.State.Hosts != b.Hosts
 	c.Show(b)
 	m.unsettled = true
-	m.at(b.Read) // what the board knows of that second is not to be asked about an earlier one
+	m.at(b.Read) // what the state knows of that second is not to be asked about an earlier one
 	m.lost(c, m.now > b.Read+unread)
 	if fresh {
 		hosts := make([]int, len(m.clusters))
@@ -47,7 +47,7 @@ func (m *Machine) show(i int, b *delegated.Board) {
 	}
 }
 
-// concerned are the applications to which a cluster's board may be news, by rank. Those with a batch job there are all: it may be gone. Of those
+// concerned are the applications to which a cluster's state may be news, by rank. Those with a batch job there are all: it may be gone. Of those
 // whose part the cluster makes at their start it says something, or they hold hosts.
 func (m *Machine) concerned(i int) []*application {
 	c := m.clusters[i]
@@ -79,7 +79,7 @@ func (m *Machine) lost(c *cluster, lost bool) {
 // local tells the RMS what a cluster has of its own; nothing where that is not known.
 func (m *Machine) local(i int) {
 	c := m.clusters[i]
-	l := c.Board.Local
+	l := c.State.Local
 	if c.lost {
 		l = delegate.Local{}
 	}
@@ -90,7 +90,7 @@ func (m *Machine) local(i int) {
 	}
 	m.lost(c, true)
 	must(m.rms.Local(m.now, i, delegate.Local{}))
-	if why := err.Error(); why != c.trouble { // each board may say it again
+	if why := err.Error(); why != c.trouble { // each state may say it again
 		c.trouble = why
 		m.out.Notes = append(m.out.Notes, Note{At: m.now, Verb: "board", Text: c.Name + ": nothing starts on it: " + why})
 	}
@@ -99,8 +99,8 @@ func (m *Machine) local(i int) {
 // clusterDeadline is when something is due on a cluster though nothing is heard of it.
 func (m *Machine) clusterDeadline(c *cluster) core.Time {
 	next := core.Forever
-	if c.Board != nil && !c.lost {
-		next = c.Board.Read + unread + 1
+	if c.State != nil && !c.lost {
+		next = c.State.Read + unread + 1
 	}
 	for _, since := range c.strays {
 		if since+unclaimed > m.now {
@@ -113,7 +113,7 @@ func (m *Machine) clusterDeadline(c *cluster) core.Time {
 // silence sees which clusters were not read for too long: all their hosts are busy in the views, and nothing starts on them.
 func (m *Machine) silence() {
 	for i, c := range m.clusters {
-		if c.Board != nil && !c.lost && m.now > c.Board.Read+unread {
+		if c.State != nil && !c.lost && m.now > c.State.Read+unread {
 			m.lost(c, true)
 			m.unsettled = true
 			m.local(i)
@@ -126,7 +126,7 @@ func (m *Machine) silence() {
 func (m *Machine) strays(i int) {
 	c := m.clusters[i]
 	now := map[core.JobID]core.Time{}
-	for _, j := range c.Board.Jobs {
+	for _, j := range c.State.Jobs {
 		if j.State == adapter.Done || m.claimed(i, j) {
 			continue
 		}
@@ -164,7 +164,7 @@ func (m *Machine) claimed(i int, j delegated.Job) bool {
 	return false
 }
 
-// standing is what a board says of a part; nil: nothing.
+// standing is what a state says of a part; nil: nothing.
 func (m *Machine) standing(a *application, p *Part) *delegated.Standing {
 	return m.clusters[p.Cluster].Standing(a.ID, p.Job)
 }

@@ -46,7 +46,7 @@ type exchange struct {
 	m       *Machine
 	now     core.Time
 	journal map[int64][]byte
-	boards  map[string]*delegated.Board
+	states  map[string]*delegated.ClusterState
 	seq     map[uint64]int64
 	out     strings.Builder
 }
@@ -157,8 +157,8 @@ func (x *exchange) line(line string) {
 }
 
 func (x *exchange) reading(name string, words []string) {
-	b := &delegated.Board{Read: x.now, Hosts: 4}
-	if old := x.boards[name]; old != nil {
+	b := &delegated.ClusterState{Read: x.now, Hosts: 4}
+	if old := x.states[name]; old != nil {
 		b.Hosts, b.Jobs = old.Hosts, old.Jobs
 	}
 	var jobs []delegated.Job
@@ -191,7 +191,7 @@ func (x *exchange) reading(name string, words []string) {
 	if jobs != nil {
 		b.Jobs = jobs
 	}
-	x.boards[name] = b
+	x.states[name] = b
 	for i, c := range exchangeClusters {
 		if c.Name == name {
 			x.m.Step(x.now, Shown{i, b})
@@ -211,7 +211,7 @@ func TestExchanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x := &exchange{t: t, now: 100, journal: map[int64][]byte{}, boards: map[string]*delegated.Board{}}
+			x := &exchange{t: t, now: 100, journal: map[int64][]byte{}, states: map[string]*delegated.ClusterState{}}
 			x.begin()
 			for line := range strings.Lines(string(text)) {
 				switch line = strings.TrimSuffix(line, "\n"); {

@@ -57,9 +57,9 @@ func (m *Machine) hearLauncher(s *session, seq int64, message launcher.Message) 
 	return nil
 }
 
-// list is the clusters of which a board is known.
+// list is the clusters of which a state is known.
 func (m *Machine) list() *launcher.Clusters {
-	return m.known.List(func(c int) bool { return m.clusters[c].Board != nil })
+	return m.known.List(func(c int) bool { return m.clusters[c].State != nil })
 }
 
 func (m *Machine) hearPart(s *session, seq int64, message launcher.Message) *Refusal {

@@ -21,14 +21,14 @@ type Cluster struct {
 // Known is a cluster with what is known of it. It decides nothing.
 type Known struct {
 	Cluster
-	Board *delegated.Board                // the newest; nil before the first. Show replaces it
-	Jobs  map[int64][]delegated.Job       // of the board, by application
+	State *delegated.ClusterState         // the newest; nil before the first. Show replaces it
+	Jobs  map[int64][]delegated.Job       // of the state, by application
 	Parts map[int64][]*delegated.Standing // the same
 }
 
-// Show takes a cluster's new board.
-func (c *Known) Show(b *delegated.Board) {
-	c.Board, c.Jobs, c.Parts = b, map[int64][]delegated.Job{}, map[int64][]*delegated.Standing{}
+// Show takes a cluster's new state.
+func (c *Known) Show(b *delegated.ClusterState) {
+	c.State, c.Jobs, c.Parts = b, map[int64][]delegated.Job{}, map[int64][]*delegated.Standing{}
 	for _, j := range b.Jobs {
 		c.Jobs[j.Application] = append(c.Jobs[j.Application], j)
 	}
@@ -38,7 +38,7 @@ func (c *Known) Show(b *delegated.Board) {
 	}
 }
 
-// Standing is what the board says of an application's part, which is a job unless the cluster makes it; nil: nothing.
+// Standing is what the state says of an application's part, which is a job unless the cluster makes it; nil: nothing.
 func (c *Known) Standing(application int64, job core.JobID) *delegated.Standing {
 	for _, s := range c.Parts[application] {
 		if s.Job == job || c.Embedded {
@@ -48,7 +48,7 @@ func (c *Known) Standing(application int64, job core.JobID) *delegated.Standing 
 	return nil
 }
 
-// Lists is the board's job that is an application's part, and not done; false: there is none.
+// Lists is the state's job that is an application's part, and not done; false: there is none.
 func (c *Known) Lists(application int64, job core.JobID) (delegated.Job, bool) {
 	for _, j := range c.Jobs[application] {
 		if (j.ID == job || c.Embedded) && j.State != adapter.Done {
@@ -73,10 +73,10 @@ func (c *Known) Made(application int64, user string) (id core.JobID) {
 
 // Info is what is told of a cluster beside its occupation.
 func (c *Known) Info() Info {
-	if c.Board == nil {
+	if c.State == nil {
 		return Info{}
 	}
-	b := c.Board
+	b := c.State
 	return Info{Hosts: b.Hosts, Cores: b.Cores, Memory: b.Memory, Scratch: b.Scratch, Arch: b.Arch}
 }
 
@@ -86,7 +86,7 @@ func (c *Known) Hosts() int { return c.Info().Hosts }
 // Most is how many an application may ask for. After a restart launchers are back before each cluster is read: what they want then is what was
 // right a moment ago, and waits for as many hosts.
 func (c *Known) Most() int {
-	if c.Board == nil {
+	if c.State == nil {
 		return core.MaxNodes
 	}
 	return c.Hosts()
@@ -102,7 +102,7 @@ func (c *Known) Passes(f launcher.Filter) bool {
 			return false
 		}
 	}
-	b := c.Board
+	b := c.State
 	if b == nil {
 		return true
 	}

@@ -61,7 +61,7 @@ type Machine struct {
 type cluster struct {
 	Known
 	lost    bool           // not read for a minute
-	trouble string         // why its board cannot be used; "": it can
+	trouble string         // why its state cannot be used; "": it can
 	placed  bool           // a pass has placed what is there
 	changed bool           // its orders have, or a stray is due
 	ordered []*application // that it has an order about, by rank

@@ -50,10 +50,10 @@ func (m *Machine) order(i int) {
 	for _, a := range c.ordered {
 		all = append(all, *a.orders[i])
 	}
-	if c.Board != nil {
-		for _, j := range c.Board.Jobs {
+	if c.State != nil {
+		for _, j := range c.State.Jobs {
 			since, stray := c.strays[j.ID]
-			if stray && m.now >= since+unclaimed && !slices.ContainsFunc(all, func(o delegated.Order) bool { return o.Job == j.ID }) { // an application may have named it since the newest board
+			if stray && m.now >= since+unclaimed && !slices.ContainsFunc(all, func(o delegated.Order) bool { return o.Job == j.ID }) { // an application may have named it since the newest state
 				all = append(all, delegated.Order{Application: j.Application, Job: j.ID, User: j.User, Want: delegated.End, At: core.Forever,
 					Why: "it is marked launch=, and no application names it: submit it through accordion launch"})
 			}

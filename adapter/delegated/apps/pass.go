@@ -152,7 +152,7 @@ func (m *Machine) occupy() {
 
 // sleeps says whether, after a restart, some cluster is not read yet: until it is, or grace is over, nobody gets what another may need there.
 func (m *Machine) sleeps() bool {
-	return m.asleep && m.now < m.begun+m.settings.Grace && slices.ContainsFunc(m.clusters, func(c *cluster) bool { return c.Board == nil })
+	return m.asleep && m.now < m.begun+m.settings.Grace && slices.ContainsFunc(m.clusters, func(c *cluster) bool { return c.State == nil })
 }
 
 // pass lets the RMS place all requests, if that is due.
@@ -187,7 +187,7 @@ func (m *Machine) pass() bool {
 		m.prepare(m.byID[int64(id)])
 	}
 	for i, c := range m.clusters {
-		if !c.placed && c.Board != nil {
+		if !c.placed && c.State != nil {
 			c.placed = true
 			m.reveal(i)
 		}

@@ -116,8 +116,8 @@ const (
 
 // Find looks on a cluster for a job that the application named at a second.
 func (a *Application) Find(job core.JobID, c *Known, at, now core.Time) (seen bool, wrong *Refusal) {
-	if c.Board != nil {
-		for _, b := range c.Board.Jobs {
+	if c.State != nil {
+		for _, b := range c.State.Jobs {
 			switch {
 			case b.ID != job:
 			case b.Application != a.ID:
@@ -130,7 +130,7 @@ func (a *Application) Find(job core.JobID, c *Known, at, now core.Time) (seen bo
 				return true, nil
 			}
 		}
-		if c.Board.Read >= at+shownWithin {
+		if c.State.Read >= at+shownWithin {
 			return false, Refuse(launcher.CodeJob, "jobs", "there is no job %d on %s that is marked launch=%d", job, c.Name, a.ID)
 		}
 	}

@@ -29,7 +29,7 @@ func box(t *testing.T, hosts int, s Settings) *embeddedBox {
 		t.Fatal(err)
 	}
 	b := &embeddedBox{t: t, m: m, now: 1000, said: map[uint64][]launcher.Message{}, closed: map[uint64]bool{}}
-	b.m.Step(1000, Shown{0, &delegated.Board{Read: 1000, Hosts: hosts}})
+	b.m.Step(1000, Shown{0, &delegated.ClusterState{Read: 1000, Hosts: hosts}})
 	b.carry()
 	return b
 }
@@ -150,7 +150,7 @@ func noisy(t *testing.T, ends func(now core.Time) core.Time) int {
 			end := ends(b.now)
 			state.Running(b.now, core.Allocation{Job: i, Start: b.now - 10, EP: core.EP{{Duration: end - b.now + 10, Nodes: 1}}})
 		}
-		b.m.Step(b.now, Shown{0, &delegated.Board{Read: b.now, Hosts: 100, Local: delegate.Local{State: state.(queue.Viewer)}}})
+		b.m.Step(b.now, Shown{0, &delegated.ClusterState{Read: b.now, Hosts: 100, Local: delegate.Local{State: state.(queue.Viewer)}}})
 		b.carry()
 	}
 	show()
@@ -192,7 +192,7 @@ func TestWhatHasNotBegunEndsAtOnce(t *testing.T) {
 	var orders [2][]delegated.Order
 	second := func(events ...Event) {
 		for i := range 2 {
-			b := &delegated.Board{Read: now, Hosts: 4, Jobs: []delegated.Job{{ID: 7, Application: 1, User: "ann", State: adapter.Pending, Submitted: 990}}}
+			b := &delegated.ClusterState{Read: now, Hosts: 4, Jobs: []delegated.Job{{ID: 7, Application: 1, User: "ann", State: adapter.Pending, Submitted: 990}}}
 			for _, o := range orders[i] {
 				b.Parts = append(b.Parts, delegated.Standing{Application: 1, Job: 7, Try: o.Try, Stand: stand, Nodes: []string{"n1"}})
 			}
@@ -279,7 +279,7 @@ func FuzzMachine(f *testing.F) {
 			case 10:
 				e.Message = &launcher.Parts{Jobs: []launcher.Part{{Cluster: "b", Job: next() & 7}}}
 			case 11, 12, 13:
-				b := &delegated.Board{Read: now + next(), Hosts: int(next() & 15)}
+				b := &delegated.ClusterState{Read: now + next(), Hosts: int(next() & 15)}
 				for range next() & 3 {
 					b.Jobs = append(b.Jobs, delegated.Job{ID: core.JobID(next() & 7), Application: next() & 3, User: user, State: "pending"})
 				}
@@ -345,7 +345,7 @@ func TestAClusterThatIsSeenLaterIsToldWithItsLinksToAllThatAreKnown(t *testing.T
 		b.says(1, "ann", &launcher.Subscribe{})
 		told := map[[2]int]int{}
 		for i, c := range order {
-			b.m.Step(b.now, Shown{c, &delegated.Board{Read: b.now, Hosts: 4}})
+			b.m.Step(b.now, Shown{c, &delegated.ClusterState{Read: b.now, Hosts: 4}})
 			for range 3 {
 				b.now++
 				b.carry()

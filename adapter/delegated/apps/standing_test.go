@@ -10,9 +10,9 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// board has jobs of the applications 7 and 8, and how far orders for them have come.
-func board() *delegated.Board {
-	return &delegated.Board{
+// state has jobs of the applications 7 and 8, and how far orders for them have come.
+func state() *delegated.ClusterState {
+	return &delegated.ClusterState{
 		Hosts: 10,
 		Jobs: []delegated.Job{
 			{ID: 1, Application: 7, User: "ann", State: adapter.Done}, {ID: 2, Application: 7, User: "ann", State: adapter.Running},
@@ -43,9 +43,9 @@ func TestAPartIsFoundByItsJobAndOnAnEmbeddedClusterByItsApplication(t *testing.T
 	} {
 		k := &Known{Cluster: Cluster{Embedded: c.embedded}}
 		if k.Standing(c.application, c.job) != nil {
-			t.Errorf("%s: a cluster without a board says something", c.name)
+			t.Errorf("%s: a cluster without a state says something", c.name)
 		}
-		k.Show(board())
+		k.Show(state())
 		standing, lists := core.JobID(0), core.JobID(0)
 		if s := k.Standing(c.application, c.job); s != nil {
 			standing = s.Job
@@ -67,7 +67,7 @@ func TestTheNewestJobThatAClusterMadeForAUserIsHis(t *testing.T) {
 		want        core.JobID
 	}{{true, 7, "ann", 2}, {true, 7, "bob", 3}, {true, 8, "ann", 0}, {true, 9, "ann", 0}, {false, 7, "ann", 0}} {
 		k := &Known{Cluster: Cluster{Embedded: c.embedded}}
-		k.Show(board())
+		k.Show(state())
 		if got := k.Made(c.application, c.user); got != c.want {
 			t.Errorf("application %d of %s (embedded: %v) has job %d, want %d", c.application, c.user, c.embedded, got, c.want)
 		}
@@ -77,15 +77,15 @@ func TestTheNewestJobThatAClusterMadeForAUserIsHis(t *testing.T) {
 func TestANewBoardReplacesTheOneBefore(t *testing.T) {
 	k := &Known{}
 	if k.Hosts() != 0 || k.Most() != core.MaxNodes || k.Info() != (Info{}) || !k.Passes(launcher.Filter{MinHosts: 1 << 20}) {
-		t.Errorf("before the first board %d hosts are there, and %d may be asked for: %+v", k.Hosts(), k.Most(), k.Info())
+		t.Errorf("before the first state %d hosts are there, and %d may be asked for: %+v", k.Hosts(), k.Most(), k.Info())
 	}
-	k.Show(board())
-	k.Show(&delegated.Board{Hosts: 4})
+	k.Show(state())
+	k.Show(&delegated.ClusterState{Hosts: 4})
 	if k.Hosts() != 4 || k.Most() != 4 || k.Standing(7, 2) != nil {
 		t.Errorf("%d hosts are there, and %d may be asked for; the standing is %v", k.Hosts(), k.Most(), k.Standing(7, 2))
 	}
 	if _, ok := k.Lists(7, 2); ok {
-		t.Error("a job of the board before is listed")
+		t.Error("a job of the state before is listed")
 	}
 }
 

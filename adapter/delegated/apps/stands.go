@@ -15,7 +15,7 @@ func (m *Machine) look(a *application, i int) {
 	if p == nil || p.Over || m.byID[a.ID] != a {
 		return
 	}
-	s, b := m.standing(a, p), m.clusters[i].Board
+	s, b := m.standing(a, p), m.clusters[i].State
 	j, listed := m.clusters[i].Lists(a.ID, p.Job)
 	if listed && j.ID == p.Job && j.User == a.User && p.Since != j.Key.Submitted {
 		p.Since = j.Key.Submitted
@@ -202,15 +202,15 @@ func (m *Machine) launcherDone(s *session, seq int64, code int) {
 		for _, p := range a.Parts {
 			if p.Hosts > 0 && !p.Over && !p.Done {
 				p.Done, p.Code = true, code
-				m.haunt(a, p)
+				m.keepReservation(a, p)
 			}
 		}
 	}
 	m.advance(a)
 }
 
-// haunt keeps the nodes of a part that is done for a while, where another application waits that could ask for them.
-func (m *Machine) haunt(a *application, p *Part) bool {
+// keepReservation keeps the nodes of a part that is done for a while, where another application waits that could ask for them.
+func (m *Machine) keepReservation(a *application, p *Part) bool {
 	if m.settings.FairStart == 0 {
 		return false
 	}

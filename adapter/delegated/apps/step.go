@@ -68,7 +68,7 @@ func (m *Machine) Step(now core.Time, e Event) {
 	case Left:
 		m.leave(e.Session)
 	case Shown:
-		m.show(e.Cluster, e.Board)
+		m.show(e.Cluster, e.State)
 	}
 	m.flush()
 }
@@ -168,7 +168,7 @@ func (m *Machine) read(r Record) (*application, error) {
 func (m *Machine) Snapshot() view.Applications {
 	s := view.Applications{At: m.now, Clusters: []view.ApplicationCluster{}, Applications: []view.Application{}}
 	for _, c := range m.clusters {
-		seen := view.ApplicationCluster{Name: c.Name, Hosts: c.Hosts(), Lost: c.lost, Never: c.Board == nil}
+		seen := view.ApplicationCluster{Name: c.Name, Hosts: c.Hosts(), Lost: c.lost, Never: c.State == nil}
 		s.Clusters = append(s.Clusters, seen)
 	}
 	for _, a := range m.all {

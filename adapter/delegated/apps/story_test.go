@@ -242,7 +242,7 @@ func (s *story) second() {
 			w.deaf = s.now + s.dice.Int64N(100)
 		}
 		if (s.calm || s.now >= w.deaf) && !s.chance(20) {
-			s.step(Shown{i, w.board(s.now)})
+			s.step(Shown{i, w.state(s.now)})
 		}
 		s.carry()
 	}

@@ -141,13 +141,13 @@ func (x *traffic) carry() {
 func (x *traffic) show(i int) {
 	y := x.clusters[i]
 	y.obey(x.now)
-	x.m.Step(x.now, Shown{i, y.board(x.now)})
+	x.m.Step(x.now, Shown{i, y.state(x.now)})
 	y.forget()
 }
 
-// board is the ward's, with names of hosts as a cluster's are.
-func (y *yard) board(now core.Time) *delegated.Board {
-	b := y.ward.board(now)
+// state is the ward's, with names of hosts as a cluster's are.
+func (y *yard) state(now core.Time) *delegated.ClusterState {
+	b := y.ward.state(now)
 	b.Strength = adapter.Strength{}
 	free := map[int64]bool{}
 	for id := range y.names {

@@ -33,10 +33,10 @@ type Heard struct {
 // Left is the end of a session.
 type Left struct{ Session uint64 }
 
-// Shown is a cluster's new board.
+// Shown is a cluster's new state.
 type Shown struct {
 	Cluster int
-	Board   *delegated.Board
+	State   *delegated.ClusterState
 }
 
 func (Heard) event() {}

@@ -45,7 +45,7 @@ func (a *Application) WaitsFor(now core.Time, o Outlook) string {
 			return fmt.Sprintf("its launcher is to submit job %d on %s again", p.Job, p.Name)
 		case p.Drop > 0:
 			return "what the last try reserved on " + p.Name + " is not free yet"
-		case c.Board == nil || o.Lost(p.Cluster):
+		case c.State == nil || o.Lost(p.Cluster):
 			return "cluster " + p.Name + " is not read"
 		case p.Hosts > c.Hosts():
 			return "cluster " + p.Name + " has fewer hosts than it asks for"

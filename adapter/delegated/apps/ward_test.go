@@ -157,9 +157,9 @@ func (w *ward) prepare(b *bed, o delegated.Order, now core.Time) {
 	b.reserved = o.Hosts
 }
 
-// board is what the ward shows.
-func (w *ward) board(now core.Time) *delegated.Board {
-	b := &delegated.Board{Read: now, Hosts: w.hosts, Strength: adapter.Strength{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}}
+// state is what the ward shows.
+func (w *ward) state(now core.Time) *delegated.ClusterState {
+	b := &delegated.ClusterState{Read: now, Hosts: w.hosts, Strength: adapter.Strength{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}}
 	state := queue.Repeated{Limit: evolve.Limit(1)}.New(core.Machine{Nodes: w.hosts})
 	if now < w.localEnd && w.local > 0 {
 		state.Running(now, core.Allocation{Job: 1 << 30, Start: now, EP: core.EP{{Duration: w.localEnd - now, Nodes: w.local}}})

@@ -21,7 +21,7 @@ type Loop struct {
 	Options
 	machine  *apps.Machine
 	sessions map[uint64]server.Session
-	shown    chan int  // clusters that have a new board
+	shown    chan int  // clusters that have a new state
 	seen     Snapshot  // written last
 	shownAt  core.Time // when
 	stale    bool      // there is something newer: a second later
@@ -53,7 +53,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	for i, c := range l.Clusters {
-		if c.Mailbox.Board() != nil {
+		if c.Mailbox.State() != nil {
 			l.look(i)
 		}
 		go l.listen(ctx, i)
@@ -165,7 +165,7 @@ func (l *Loop) carry(e apps.Effects) error {
 	return nil
 }
 
-// happening is an event, or a cluster with a new board; neither where only time has passed.
+// happening is an event, or a cluster with a new state; neither where only time has passed.
 type happening struct {
 	event server.Event
 	shown int // −1: none
@@ -227,17 +227,17 @@ func (l *Loop) hear(e server.Event) {
 	l.machine.Step(l.now(), apps.Heard{Session: id, User: e.Session.User().Name, Seq: e.Seq, Message: e.Message})
 }
 
-// ahead is by how many seconds a board may be of a later second than this loop knows.
+// ahead is by how many seconds a state may be of a later second than this loop knows.
 const ahead core.Time = 2
 
-// look takes in a cluster's newest board; not one of before the clock was set back: its sidecar makes another as soon as it notices.
+// look takes in a cluster's newest state; not one of before the clock was set back: its sidecar makes another as soon as it notices.
 func (l *Loop) look(i int) {
-	if b := l.Clusters[i].Mailbox.Board(); b.Read <= l.now()+ahead {
-		l.machine.Step(l.now(), apps.Shown{Cluster: i, Board: b})
+	if b := l.Clusters[i].Mailbox.State(); b.Read <= l.now()+ahead {
+		l.machine.Step(l.now(), apps.Shown{Cluster: i, State: b})
 	}
 }
 
-// listen passes on that a cluster has a new board.
+// listen passes on that a cluster has a new state.
 func (l *Loop) listen(ctx context.Context, i int) {
 	for {
 		select {

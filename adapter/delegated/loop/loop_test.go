@@ -132,7 +132,7 @@ func (l *applications) begin() {
 
 func obey(ctx context.Context, box *delegated.Mailbox, clock adapter.Clock) {
 	for adapter.Wait(ctx, adapter.Wall{}, time.Second) == nil {
-		b := delegated.Board{Read: clock.Now().Unix(), Hosts: 4}
+		b := delegated.ClusterState{Read: clock.Now().Unix(), Hosts: 4}
 		for _, o := range box.Orders() {
 			s := delegated.Standing{Application: o.Application, Try: o.Try}
 			switch o.Want {

@@ -131,7 +131,7 @@ func (k *Keeper) prepare(ctx context.Context, e *entry, v *plan.World) (acts fun
 	v.Take(nodes, e.plan.ID)
 	k.Take(r)
 	e.writing, e.wrote, e.at = nodes, o.Try, v.Now
-	maker, makes := k.Acts.System.(adapter.Maker)
+	maker, makes := k.Acts.System.(adapter.JobSubmitter)
 	return func() (err error) {
 			if key.ID == 0 {
 				if !makes {

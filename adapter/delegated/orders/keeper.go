@@ -43,8 +43,8 @@ type Keeper struct {
 	Options
 	told  bool // the loop of applications has said what it wants
 	parts map[name]*entry
-	due   map[core.JobID]core.Time // of the board
-	read  core.Time                // of the board before
+	due   map[core.JobID]core.Time // of the state
+	read  core.Time                // of the state before
 	begun time.Time                // its first look
 	nodes []adapter.Node           // of the newest reading
 }
@@ -427,7 +427,7 @@ func (k *Keeper) Soon() bool {
 	return false
 }
 
-// Anew is for a clock that was set: what was put off may be done at once, and boards are of the new clock's seconds.
+// Anew is for a clock that was set: what was put off may be done at once, and states are of the new clock's seconds.
 func (k *Keeper) Anew() {
 	k.read = 0
 	clear(k.due)
@@ -441,7 +441,7 @@ func (k *Keeper) Anew() {
 
 // Show shows the loop of applications what there is.
 func (k *Keeper) Show(v *plan.World) {
-	b := delegated.Board{}
+	b := delegated.ClusterState{}
 	b.Local, b.Hosts = v.Local(k.due)
 	b.Strength = v.Weakest()
 	k.read = max(k.read, v.Snapshot.At.Unix())

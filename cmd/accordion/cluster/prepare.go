@@ -28,13 +28,13 @@ import (
 	"accordion/shim/seal"
 )
 
-// post is where one cluster is served from.
-type post struct {
+// instance is where one cluster is served from.
+type instance struct {
 	conf    config.Config
 	insist  insistence
 	log     hclog.Logger
 	connect func(context.Context, config.Config, hclog.Logger) (*cluster, error) // connect, and others in tests
-	among   *roll                                                                // nil: it is the only one
+	among   *clusterSet                                                          // nil: it is the only one
 
 	launchers *server.Server        // nil: none are served
 	parts     *delegated.Mailbox    // nil, too
@@ -56,7 +56,7 @@ type prepared struct {
 }
 
 // begin makes all ready to serve. The error is an *adapter.NoAnswer when the batch system does not answer.
-func (p *post) begin(ctx context.Context) (*prepared, error) {
+func (p *instance) begin(ctx context.Context) (*prepared, error) {
 	// The journal first: it keeps a second sidecar with it away before anything else is touched.
 	if p.journal == nil {
 		j, err := journal.Open(p.conf.Journal.Path)
@@ -74,7 +74,7 @@ func (p *post) begin(ctx context.Context) (*prepared, error) {
 }
 
 // leave closes the journal.
-func (p *post) leave() {
+func (p *instance) leave() {
 	if p.journal != nil {
 		p.journal.Close()
 		p.journal = nil
@@ -82,7 +82,7 @@ func (p *post) leave() {
 }
 
 // prepare wires the sidecar's parts.
-func (p *post) prepare(ctx context.Context, s *prepared) error {
+func (p *instance) prepare(ctx context.Context, s *prepared) error {
 	c, err := p.connect(ctx, p.conf, p.log)
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (p *post) prepare(ctx context.Context, s *prepared) error {
 }
 
 // wire makes the sidecar and what stands around it.
-func (s *prepared) wire(p *post, o sidecar.Options, pool string, hides func(context.Context) (adapter.Hidden, error)) error {
+func (s *prepared) wire(p *instance, o sidecar.Options, pool string, hides func(context.Context) (adapter.Hidden, error)) error {
 	var loop *sidecar.Sidecar // made before a session is served
 	reading := p.reading(hides)
 	reading.Reset = func(ctx context.Context, user string) (bool, error) { return loop.ResetUnused(ctx, user) }
@@ -189,10 +189,10 @@ func onlyOne(ctx context.Context, c *cluster, journal string) (*lockfile.Lock, e
 }
 
 // called is the cluster's name: what the configuration says, else what the batch system said.
-func (p *post) called() string { return cmp.Or(p.conf.Cluster, p.cluster) }
+func (p *instance) called() string { return cmp.Or(p.conf.Cluster, p.cluster) }
 
 // applicationOf is the application of a launcher of which a job is a part; nil: of none.
-func (p *post) applicationOf(job core.JobID, request string) (*status.Application, error) {
+func (p *instance) applicationOf(job core.JobID, request string) (*status.Application, error) {
 	return records.ApplicationOf(p.delegate, p.conf.Session.Socket, p.called(), job, request)
 }
 
@@ -212,7 +212,7 @@ func reportWAL(log hclog.Logger) func(error) {
 }
 
 // reading returns the readers that answer users who may not open the journal.
-func (p *post) reading(hides func(context.Context) (adapter.Hidden, error)) readers.Options {
+func (p *instance) reading(hides func(context.Context) (adapter.Hidden, error)) readers.Options {
 	o := readers.Options{Journal: p.journal.Path(), Name: server.Remembered(server.SystemNames), Hides: hides, Log: p.log.Named("readers")}
 	if p.delegate != nil {
 		o.Applications = p.delegate.Journal
@@ -221,7 +221,7 @@ func (p *post) reading(hides func(context.Context) (adapter.Hidden, error)) read
 }
 
 // listen opens the sockets for jobs and users, and for launchers where they are served.
-func (p *post) listen(answers session.Readers) (*session.Server, error) {
+func (p *instance) listen(answers session.Readers) (*session.Server, error) {
 	conf := p.conf.Session
 	o := session.Options{Readers: answers, Path: conf.Socket, MaxSessions: conf.MaxSessions, Address: conf.Listen, Authority: seal.NewMunge(conf.MungeSocket), Log: p.log.Named("session")}
 	if p.launchers != nil {
@@ -234,7 +234,7 @@ func (p *post) listen(answers session.Readers) (*session.Server, error) {
 var errUnfit = errors.New("this cluster is not fit: mend what preflight found (above), or insist with --force")
 
 // fit lets nobody serve a cluster that preflight refuses, unless he insists.
-func (p *post) fit(ctx context.Context, c *cluster) error {
+func (p *instance) fit(ctx context.Context, c *cluster) error {
 	found := c.preflight(ctx)
 	p.tell(found)
 	failed := adapter.Failures(found)
@@ -251,7 +251,7 @@ func (p *post) fit(ctx context.Context, c *cluster) error {
 }
 
 // tell logs what preflight found, once as long as it stays the same.
-func (p *post) tell(found []adapter.Finding) {
+func (p *instance) tell(found []adapter.Finding) {
 	if slices.Equal(found, p.told) {
 		return
 	}

@@ -50,10 +50,10 @@ Under systemd, it reports when it is ready (Type=notify), and feeds the watchdog
 		}
 		insist := insistence{force: *force, takeOver: *takeOver}
 		if len(conf.All) > 1 {
-			return serveAll(cmd.Context(), conf, posts(conf.All, insist, cmd.ErrOrStderr()))
+			return serveAll(cmd.Context(), conf, instancesOf(conf.All, insist, cmd.ErrOrStderr()))
 		}
 		one := conf.All[0].Config
-		return serve(cmd.Context(), conf, &post{conf: one, insist: insist, log: newLogger(one.Log, cmd.ErrOrStderr(), nil), connect: connect})
+		return serve(cmd.Context(), conf, &instance{conf: one, insist: insist, log: newLogger(one.Log, cmd.ErrOrStderr(), nil), connect: connect})
 	}
 	return c
 }
@@ -65,8 +65,8 @@ type insistence struct {
 }
 
 // serve runs the sidecar of one cluster until ctx ends, and serves launchers where the configuration says so.
-func serve(ctx context.Context, conf config.Clusters, p *post) error {
-	o, err := openOffice(ctx, conf.Delegate, []*post{p}, p.log.Named("launchers"))
+func serve(ctx context.Context, conf config.Clusters, p *instance) error {
+	o, err := openLauncherService(ctx, conf.Delegate, []*instance{p}, p.log.Named("launchers"))
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func serve(ctx context.Context, conf config.Clusters, p *post) error {
 	}
 	defer s.close()
 	thrifty()
-	return together(ctx, s.run, func(ctx context.Context) error { return o.run(ctx, conf, []*post{p}) }, p.service.run)
+	return together(ctx, s.run, func(ctx context.Context) error { return o.run(ctx, conf, []*instance{p}) }, p.service.run)
 }
 
 func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Settings, error) {

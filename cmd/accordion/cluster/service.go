@@ -20,11 +20,11 @@ type service struct {
 	log   hclog.Logger
 
 	mu    sync.Mutex
-	loops map[*ward]bool
+	loops map[*watchdogTarget]bool
 }
 
-// ward is a loop that is asked.
-type ward struct {
+// watchdogTarget is a loop that is asked.
+type watchdogTarget struct {
 	name     string
 	alive    func(context.Context) error
 	answered bool // once at least: before that it waits for its lease
@@ -39,7 +39,7 @@ func underSystemd(log hclog.Logger) *service {
 	if err != nil {
 		log.Warn("systemd's watchdog is not fed", "error", err)
 	}
-	return &service{every: every, log: log, loops: map[*ward]bool{}, tell: func(state string) {
+	return &service{every: every, log: log, loops: map[*watchdogTarget]bool{}, tell: func(state string) {
 		if _, err := daemon.SdNotify(false, state); err != nil {
 			log.Warn("systemd was not told", "state", state, "error", err)
 		}
@@ -51,7 +51,7 @@ func (s *service) watched(name string, alive, run func(context.Context) error) f
 	if s == nil {
 		return run
 	}
-	w := &ward{name: name, alive: alive}
+	w := &watchdogTarget{name: name, alive: alive}
 	s.mu.Lock()
 	s.loops[w] = true
 	s.mu.Unlock()
@@ -107,7 +107,7 @@ func (s *service) run(ctx context.Context) error {
 // one that has answered before and does not now, "" when there is none.
 func (s *service) ask(ctx context.Context, patience time.Duration) (all bool, late string) {
 	s.mu.Lock()
-	loops := make([]*ward, 0, len(s.loops))
+	loops := make([]*watchdogTarget, 0, len(s.loops))
 	for w := range s.loops {
 		loops = append(loops, w)
 	}

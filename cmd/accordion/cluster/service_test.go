@@ -35,7 +35,7 @@ func TestSystemdIsToldWhatServeDoes(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- serve(ctx, config.Clusters{All: []config.Member{{Config: conf}}}, &post{conf: conf, log: hclog.NewNullLogger(), connect: connect})
+		ended <- serve(ctx, config.Clusters{All: []config.Member{{Config: conf}}}, &instance{conf: conf, log: hclog.NewNullLogger(), connect: connect})
 	}()
 	hears := func(want string) {
 		t.Helper()
@@ -82,7 +82,7 @@ func wait(ctx context.Context) error { <-ctx.Done(); return nil }
 func TestALoopThatHangsIsNotSaidToLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		said := make(chan string, 100)
-		s := &service{every: 3 * time.Second, log: hclog.NewNullLogger(), loops: map[*ward]bool{}, tell: func(state string) { said <- state }}
+		s := &service{every: 3 * time.Second, log: hclog.NewNullLogger(), loops: map[*watchdogTarget]bool{}, tell: func(state string) { said <- state }}
 		took := func() (told []string) {
 			for len(said) > 0 {
 				told = append(told, <-said)

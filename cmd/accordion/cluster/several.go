@@ -18,17 +18,17 @@ import (
 // patience is how long a cluster that cannot be served is left alone before it is tried again.
 const patience = 10 * time.Second
 
-// roll is the clusters that one process serves, by name.
-type roll struct {
+// clusterSet is the clusters that one process serves, by name.
+type clusterSet struct {
 	pause func() <-chan time.Time // before a cluster is tried again
 
 	mu     sync.Mutex
-	called map[string]*post
+	called map[string]*instance
 }
 
-// enter notes what a cluster is called, which its log says from now on: two of one name could not be told apart. A nil roll has
+// enter notes what a cluster is called, which its log says from now on: two of one name could not be told apart. A nil clusterSet has
 // one cluster only.
-func (r *roll) enter(p *post, name string) error {
+func (r *clusterSet) enter(p *instance, name string) error {
 	if r == nil {
 		return nil
 	}
@@ -41,20 +41,20 @@ func (r *roll) enter(p *post, name string) error {
 	return nil
 }
 
-// posts are where the clusters of a list are served from.
-func posts(all []config.Member, insist insistence, w io.Writer) []*post {
-	among := &roll{pause: func() <-chan time.Time { return time.After(patience) }, called: map[string]*post{}}
+// instancesOf returns where the clusters of a list are served from.
+func instancesOf(all []config.Member, insist insistence, w io.Writer) []*instance {
+	among := &clusterSet{pause: func() <-chan time.Time { return time.After(patience) }, called: map[string]*instance{}}
 	var lock sync.Mutex
-	posts := make([]*post, len(all))
+	instances := make([]*instance, len(all))
 	for i := range all {
 		m := &all[i]
-		posts[i] = &post{conf: m.Config, insist: insist, connect: connect, among: among,
+		instances[i] = &instance{conf: m.Config, insist: insist, connect: connect, among: among,
 			log: newLogger(m.Config.Log, w, &lock).Named(cmp.Or(m.Config.Cluster, m.File))}
 		if name := m.Config.Cluster; name != "" {
-			among.called[name] = posts[i]
+			among.called[name] = instances[i]
 		}
 	}
-	return posts
+	return instances
 }
 
 // attempt is how beginning to serve a cluster ended.
@@ -65,24 +65,24 @@ type attempt struct {
 
 // serveAll runs a sidecar for each cluster until ctx ends. None is begun when one of them cannot be served for another reason than
 // that its batch system does not answer.
-func serveAll(ctx context.Context, conf config.Clusters, posts []*post) error {
-	o, err := openOffice(ctx, conf.Delegate, posts, posts[0].log.ResetNamed("accordion.launchers"))
+func serveAll(ctx context.Context, conf config.Clusters, instances []*instance) error {
+	o, err := openLauncherService(ctx, conf.Delegate, instances, instances[0].log.ResetNamed("accordion.launchers"))
 	if err != nil {
 		return err
 	}
 	defer o.leave()
-	service := underSystemd(posts[0].log.ResetNamed("accordion"))
-	for _, p := range posts {
+	service := underSystemd(instances[0].log.ResetNamed("accordion"))
+	for _, p := range instances {
 		p.service = service
 	}
-	begun := make([]attempt, len(posts))
-	atOnce(len(posts), func(i int) { begun[i].ready, begun[i].err = posts[i].begin(ctx) })
+	begun := make([]attempt, len(instances))
+	atOnce(len(instances), func(i int) { begun[i].ready, begun[i].err = instances[i].begin(ctx) })
 	defer func() {
-		for _, p := range posts {
+		for _, p := range instances {
 			p.leave()
 		}
 	}()
-	if err := refusals(posts, begun); err != nil {
+	if err := refusals(instances, begun); err != nil {
 		for _, a := range begun {
 			if a.ready != nil {
 				a.ready.close()
@@ -92,10 +92,10 @@ func serveAll(ctx context.Context, conf config.Clusters, posts []*post) error {
 	}
 	thrifty()
 	return together(ctx, func(ctx context.Context) error {
-		errs := make([]error, len(posts))
-		atOnce(len(posts), func(i int) { errs[i] = posts[i].keep(ctx, begun[i]) })
+		errs := make([]error, len(instances))
+		atOnce(len(instances), func(i int) { errs[i] = instances[i].keep(ctx, begun[i]) })
 		return errors.Join(errs...)
-	}, func(ctx context.Context) error { return o.run(ctx, conf, posts) }, posts[0].service.run)
+	}, func(ctx context.Context) error { return o.run(ctx, conf, instances) }, instances[0].service.run)
 }
 
 // atOnce does something n times at once, and returns when all is done.
@@ -108,7 +108,7 @@ func atOnce(n int, do func(i int)) {
 }
 
 // refusals is why serving does not begin, in one line; nil when it does.
-func refusals(posts []*post, begun []attempt) error {
+func refusals(instances []*instance, begun []attempt) error {
 	status, texts := 0, []string(nil)
 	for i, a := range begun {
 		if silent := (*adapter.NoAnswer)(nil); a.err == nil || errors.As(a.err, &silent) {
@@ -117,7 +117,7 @@ func refusals(posts []*post, begun []attempt) error {
 		coded := command.ExitError{Status: 1, Err: a.err}
 		errors.As(a.err, &coded)
 		status = max(status, coded.Status)
-		texts = append(texts, fmt.Sprintf("cluster %s: %v", posts[i].name(), coded.Err))
+		texts = append(texts, fmt.Sprintf("cluster %s: %v", instances[i].name(), coded.Err))
 	}
 	if status == 0 {
 		return nil
@@ -126,11 +126,11 @@ func refusals(posts []*post, begun []attempt) error {
 }
 
 // name is what the cluster is called, as far as it is known.
-func (p *post) name() string { return strings.TrimPrefix(p.log.Name(), "accordion.") }
+func (p *instance) name() string { return strings.TrimPrefix(p.log.Name(), "accordion.") }
 
 // keep serves the cluster until ctx ends. Whenever that fails it is begun again after a pause, as a service would be that is a process
 // of its own. The error is how it ended.
-func (p *post) keep(ctx context.Context, a attempt) error {
+func (p *instance) keep(ctx context.Context, a attempt) error {
 	said := ""
 	for {
 		if a.ready != nil {
@@ -140,7 +140,7 @@ func (p *post) keep(ctx context.Context, a attempt) error {
 			break
 		}
 		if text := fmt.Sprint(a.err); text != said {
-			p.lament(a.err)
+			p.logFailure(a.err)
 			said = text
 		}
 		select {
@@ -157,7 +157,7 @@ func (p *post) keep(ctx context.Context, a attempt) error {
 }
 
 // stand serves once. What has failed is opened anew the next time, and takes no lease from others.
-func (p *post) stand(ctx context.Context, s *prepared) error {
+func (p *instance) stand(ctx context.Context, s *prepared) error {
 	err := s.run(ctx)
 	s.close()
 	p.insist.takeOver = false
@@ -167,8 +167,8 @@ func (p *post) stand(ctx context.Context, s *prepared) error {
 	return err
 }
 
-// lament logs why the cluster is not served.
-func (p *post) lament(err error) {
+// logFailure logs why the cluster is not served.
+func (p *instance) logFailure(err error) {
 	silent := (*adapter.NoAnswer)(nil)
 	switch {
 	case errors.Is(err, errUnfit) && errors.As(err, &silent): // preflight has said it

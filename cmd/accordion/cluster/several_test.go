@@ -18,9 +18,9 @@ import (
 
 // house is several clusters in this process, served together; what their batch systems answer is the test's to say.
 type house struct {
-	posts []*post
-	tries chan chan time.Time // a cluster that waits to be tried again; closing what it waits for lets it go on
-	log   *safe
+	instances []*instance
+	tries     chan chan time.Time // a cluster that waits to be tried again; closing what it waits for lets it go on
+	log       *safe
 }
 
 // safe is a log that several goroutines write, and a test waits for.
@@ -67,8 +67,8 @@ func build(t *testing.T, names []string, answers map[int][]answer) *house {
 		conf.Journal.Path, conf.Session.Socket = filepath.Join(own, "j.db"), filepath.Join(own, "sock")
 		members = append(members, config.Member{Config: conf, File: own + ".toml"})
 	}
-	h.posts = posts(members, insistence{}, h.log)
-	for i, p := range h.posts {
+	h.instances = instancesOf(members, insistence{}, h.log)
+	for i, p := range h.instances {
 		p.among.pause = func() <-chan time.Time {
 			again := make(chan time.Time)
 			h.tries <- again
@@ -104,7 +104,7 @@ func (h *house) open(t *testing.T) (end func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- serveAll(ctx, config.Clusters{}, h.posts) }()
+	go func() { done <- serveAll(ctx, config.Clusters{}, h.instances) }()
 	end = sync.OnceValue(func() error {
 		cancel()
 		for {
@@ -212,9 +212,9 @@ func (ended) LeaveLease(context.Context, adapter.Holder, time.Duration) error { 
 
 func TestASidecarThatEndsIsBegunAgainAndTheOthersGoOn(t *testing.T) {
 	h := build(t, []string{"a", "b"}, nil)
-	free, tries := h.posts[1].connect, 0
-	h.posts[1].insist.takeOver = true
-	h.posts[1].connect = func(ctx context.Context, conf config.Config, log hclog.Logger) (*cluster, error) {
+	free, tries := h.instances[1].connect, 0
+	h.instances[1].insist.takeOver = true
+	h.instances[1].connect = func(ctx context.Context, conf config.Config, log hclog.Logger) (*cluster, error) {
 		c, err := free(ctx, conf, log)
 		if tries++; err == nil && tries < 3 {
 			c.leaser = ended{}
@@ -227,7 +227,7 @@ func TestASidecarThatEndsIsBegunAgainAndTheOthersGoOn(t *testing.T) {
 		close(h.waits(t))
 	}
 	h.served(t, "b")
-	if h.posts[1].insist.takeOver {
+	if h.instances[1].insist.takeOver {
 		t.Error("it takes the lease from others again and again")
 	}
 	if err := end(); err != nil {
@@ -256,12 +256,12 @@ func TestClustersThatTheirBatchSystemsCallAlikeAreRefused(t *testing.T) {
 }
 
 func TestTheFirstClusterThatHasAPageServesTheMetricsOfApplications(t *testing.T) {
-	dark, first, second := &post{}, &post{}, &post{}
+	dark, first, second := &instance{}, &instance{}, &instance{}
 	first.conf.Metrics.Listen, second.conf.Metrics.Listen = "127.0.0.1:1", "127.0.0.1:2"
-	if a := counted([]*post{dark, first, second}); a == nil || first.counted != a || dark.counted != nil || second.counted != nil {
+	if a := counted([]*instance{dark, first, second}); a == nil || first.counted != a || dark.counted != nil || second.counted != nil {
 		t.Errorf("counted are %v, %v, %v", dark.counted, first.counted, second.counted)
 	}
-	if counted([]*post{dark}) != nil {
+	if counted([]*instance{dark}) != nil {
 		t.Error("metrics that nobody serves are counted")
 	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // notes is what is written down of all that happens: into the journal, and into the log for operators.
-type notes struct {
+type eventLog struct {
 	journal actions.Journal
 	logger  hclog.Logger
 	clock   adapter.Clock
@@ -27,20 +27,20 @@ type notes struct {
 }
 
 // stir notes that something happened to a managed job: more may follow.
-func (n *notes) stir() { n.stirred = n.clock.Now() }
+func (n *eventLog) stir() { n.stirred = n.clock.Now() }
 
 // Remark writes into the journal what concerns no single job, and explains why others came late.
-func (n *notes) Remark(kind, text string, fields map[string]any) error {
+func (n *eventLog) Remark(kind, text string, fields map[string]any) error {
 	return n.journal.Event(journal.Event{At: n.clock.Now(), Kind: kind, Text: text, Fields: fields})
 }
 
 // event tells operators and the journal what happened to a job.
-func (n *notes) event(r *managed.Job, kind, text string, fields map[string]any) error {
+func (n *eventLog) event(r *managed.Job, kind, text string, fields map[string]any) error {
 	return n.journal.Event(n.tell(r, decide.Event{Kind: kind, Text: text, Fields: fields}))
 }
 
 // events tells what happened to a job.
-func (n *notes) events(r *managed.Job, all []decide.Event) error {
+func (n *eventLog) events(r *managed.Job, all []decide.Event) error {
 	for _, e := range all {
 		if err := n.journal.Event(n.tell(r, e)); err != nil {
 			return err
@@ -50,7 +50,7 @@ func (n *notes) events(r *managed.Job, all []decide.Event) error {
 }
 
 // tell tells operators what happened to a job, and says what the journal is to be told.
-func (n *notes) tell(r *managed.Job, e decide.Event) journal.Event {
+func (n *eventLog) tell(r *managed.Job, e decide.Event) journal.Event {
 	if e.Kind != "planned" && e.Kind != "replanned" {
 		n.stir()
 	}
@@ -67,7 +67,7 @@ func (n *notes) tell(r *managed.Job, e decide.Event) journal.Event {
 }
 
 // notice logs what concerns no managed job, or is not worth an entry in the journal, once for each text.
-func (n *notes) notice(key adapter.Key, text string) {
+func (n *eventLog) notice(key adapter.Key, text string) {
 	if n.told[key] == text {
 		return
 	}
@@ -75,8 +75,8 @@ func (n *notes) notice(key adapter.Key, text string) {
 	n.Warn(text, "job", key.ID)
 }
 
-func (n *notes) Info(text string, args ...any) { n.logger.Info(text, n.of(args)...) }
-func (n *notes) Warn(text string, args ...any) { n.logger.Warn(text, n.of(args)...) }
+func (n *eventLog) Info(text string, args ...any) { n.logger.Info(text, n.of(args)...) }
+func (n *eventLog) Warn(text string, args ...any) { n.logger.Warn(text, n.of(args)...) }
 
 // of puts the cluster before what a line of the log says.
-func (n *notes) of(args []any) []any { return append([]any{"cluster", n.cluster}, args...) }
+func (n *eventLog) of(args []any) []any { return append([]any{"cluster", n.cluster}, args...) }

@@ -9,12 +9,12 @@ import (
 	"accordion/adapter/managed"
 )
 
-// strays are expanders that belong to nothing under way: left by a merge that lost its race, by a sidecar that died in a growth, by
+// orphans are expanders that belong to nothing under way: left by a merge that lost its race, by a sidecar that died in a growth, by
 // a parent that is over. It remembers those that were ended.
-type strays struct {
-	notes    *notes
+type orphans struct {
+	eventLog *eventLog
 	readings *readings
-	crew     *crew
+	workers  *workers
 
 	ended map[adapter.Key]ended
 }
@@ -30,8 +30,8 @@ type ended struct {
 const sweepAgain = 3 * time.Second
 
 // sweep ends them. Whether the parent of one is ours and runs, owned says.
-func (s *strays) sweep(ctx context.Context, found []*adapter.Job, owned func(*adapter.Job) bool) {
-	now := s.notes.clock.Now
+func (s *orphans) sweep(ctx context.Context, found []*adapter.Job, owned func(*adapter.Job) bool) {
+	now := s.eventLog.clock.Now
 	for _, j := range found {
 		key := j.Key
 		if e, told := s.ended[key]; told && (e.busy || !s.readings.shows(e.at) || now().Before(e.retry)) {
@@ -39,18 +39,18 @@ func (s *strays) sweep(ctx context.Context, found []*adapter.Job, owned func(*ad
 		}
 		s.ended[key] = ended{busy: true}
 		if owned(j) {
-			s.notes.notice(key, fmt.Sprintf("expander of job %d is left over: ended", j.Expands))
+			s.eventLog.notice(key, fmt.Sprintf("expander of job %d is left over: ended", j.Expands))
 		} else { // some batch systems leave them to us when their parent ends
-			s.notes.logger.Debug("an expander has outlived its parent: ended", "cluster", s.notes.cluster, "job", j.Expands, "expander", j.ID)
+			s.eventLog.logger.Debug("an expander has outlived its parent: ended", "cluster", s.eventLog.cluster, "job", j.Expands, "expander", j.ID)
 		}
-		s.crew.beside(func() error { return s.crew.acts.End(ctx, key, "left-over expander") }, func(error) {
+		s.workers.beside(func() error { return s.workers.acts.End(ctx, key, "left-over expander") }, func(error) {
 			s.ended[key] = ended{at: s.readings.begun, retry: now().Add(sweepAgain)}
 		})
 	}
 }
 
 // dismiss drops those that are no more.
-func (s *strays) dismiss(here map[adapter.Key]bool) {
+func (s *orphans) dismiss(here map[adapter.Key]bool) {
 	for key, e := range s.ended {
 		if !here[key] && !e.busy {
 			delete(s.ended, key)

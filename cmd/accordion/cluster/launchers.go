@@ -15,9 +15,9 @@ import (
 	"accordion/adapter/session"
 )
 
-// office serves launchers over the clusters of one process: their sessions, which the clusters' own servers hand over, and the loop that
+// launcherService serves launchers over the clusters of one process: their sessions, which the clusters' own servers hand over, and the loop that
 // owns their applications.
-type office struct {
+type launcherService struct {
 	settings config.Delegate
 	journal  *loop.Journal
 	server   *server.Server
@@ -26,8 +26,8 @@ type office struct {
 	end      func() // of the sessions
 }
 
-// openOffice opens what launchers need, and gives each post its part in it; nil where the configuration has no section [delegate].
-func openOffice(ctx context.Context, settings *config.Delegate, posts []*post, log hclog.Logger) (*office, error) {
+// openLauncherService opens what launchers need, and gives each instance its part in it; nil where the configuration has no section [delegate].
+func openLauncherService(ctx context.Context, settings *config.Delegate, instances []*instance, log hclog.Logger) (*launcherService, error) {
 	if settings == nil {
 		return nil, nil
 	}
@@ -36,13 +36,13 @@ func openOffice(ctx context.Context, settings *config.Delegate, posts []*post, l
 		return nil, fmt.Errorf("opening the journal of applications ([delegate] journal): %w", err)
 	}
 	life, end := context.WithCancel(context.WithoutCancel(ctx)) // sessions end with the loop, not before it
-	o := &office{settings: *settings, journal: journal, meter: loop.Deaf{}, log: log, end: end}
+	o := &launcherService{settings: *settings, journal: journal, meter: loop.Deaf{}, log: log, end: end}
 	sessions := server.Options{Log: log}
-	if a := counted(posts); a != nil {
+	if a := counted(instances); a != nil {
 		o.meter, sessions.Meter = a, a
 	}
 	o.server = server.New(life, sessions)
-	for _, p := range posts {
+	for _, p := range instances {
 		p.parts, p.launchers, p.delegate = delegated.NewMailbox(), o.server, settings
 	}
 	return o, nil
@@ -50,10 +50,10 @@ func openOffice(ctx context.Context, settings *config.Delegate, posts []*post, l
 
 // counted gives the first cluster whose metrics are served those of applications, which are the process's: on several clusters' pages they
 // would be counted several times. nil: no cluster's are.
-func counted(posts []*post) *metrics.Applications {
-	for _, p := range posts {
+func counted(instances []*instance) *metrics.Applications {
+	for _, p := range instances {
 		if p.conf.Metrics.Listen != "" {
-			p.counted = metrics.NewApplications(named(posts)...)
+			p.counted = metrics.NewApplications(named(instances)...)
 			return p.counted
 		}
 	}
@@ -61,9 +61,9 @@ func counted(posts []*post) *metrics.Applications {
 }
 
 // named are the names of clusters that their configurations tell: others are asked for later.
-func named(posts []*post) []string {
+func named(instances []*instance) []string {
 	var names []string
-	for _, p := range posts {
+	for _, p := range instances {
 		if p.conf.Cluster != "" {
 			names = append(names, p.conf.Cluster)
 		}
@@ -71,8 +71,8 @@ func named(posts []*post) []string {
 	return names
 }
 
-// leave ends the sessions and closes the journal. A nil office has neither.
-func (o *office) leave() {
+// leave ends the sessions and closes the journal. A nil launcherService has neither.
+func (o *launcherService) leave() {
 	if o != nil {
 		o.end()
 		o.journal.Close()
@@ -82,8 +82,8 @@ func (o *office) leave() {
 // guardOfParts is added to the limits of batch jobs of applications where no configuration says more.
 const guardOfParts = time.Minute
 
-// run serves launchers over the clusters, whose names are known now, until ctx ends. A nil office waits for that.
-func (o *office) run(ctx context.Context, conf config.Clusters, posts []*post) error {
+// run serves launchers over the clusters, whose names are known now, until ctx ends. A nil launcherService waits for that.
+func (o *launcherService) run(ctx context.Context, conf config.Clusters, instances []*instance) error {
 	if o == nil {
 		<-ctx.Done()
 		return nil
@@ -91,7 +91,7 @@ func (o *office) run(ctx context.Context, conf config.Clusters, posts []*post) e
 	defer o.end() // sessions that end have nobody to tell any more; the socket's server, which waits for them, would wait for ever
 	options := loop.Options{Events: o.server.Events(), Journal: o.journal, Clock: clockOf(conf.All[0].Config), Log: o.log, Meter: o.meter}
 	guard, perUser, kept := guardOfParts, 0, time.Duration(0)
-	for i, p := range posts {
+	for i, p := range instances {
 		m := conf.All[i]
 		options.Clusters = append(options.Clusters, loop.Cluster{Name: p.called(), Site: m.Site, Speed: m.Speed, Attrs: m.Attrs,
 			Mailbox: p.parts, Embedded: p.conf.System == config.SystemEmbedded})
@@ -105,8 +105,8 @@ func (o *office) run(ctx context.Context, conf config.Clusters, posts []*post) e
 	s := o.settings
 	options.Settings = loop.Settings{FairStart: s.FairStart, Timer: s.Timer, Applications: s.Applications, Answer: s.Answer, Grace: s.Grace, BringUp: s.BringUp, Guard: guard,
 		PerUser: perUser, Pace: float64(conf.All[0].Config.Pace())}
-	o.log.Info("launchers are served", "clusters", len(posts), "journal", s.Journal)
+	o.log.Info("launchers are served", "clusters", len(instances), "journal", s.Journal)
 	running := loop.New(options)
-	return together(ctx, posts[0].service.watched("the loop of launchers", running.Alive, running.Run), func(ctx context.Context) error { return o.journal.KeepFor(ctx, kept, time.Hour) },
+	return together(ctx, instances[0].service.watched("the loop of launchers", running.Alive, running.Run), func(ctx context.Context) error { return o.journal.KeepFor(ctx, kept, time.Hour) },
 		func(ctx context.Context) error { return o.journal.WatchWAL(ctx, walPause, reportWAL(o.log)) })
 }

@@ -20,33 +20,33 @@ func (s *jobs) absorb(snapshot *adapter.Snapshot) (here map[adapter.Key]bool, er
 	for i := range snapshot.Jobs {
 		j := &snapshot.Jobs[i]
 		here[j.Key] = true
-		if err := s.meet(j); err != nil {
+		if err := s.reconcile(j); err != nil {
 			return nil, err
 		}
 	}
-	for key := range s.notes.told {
+	for key := range s.eventLog.told {
 		if !here[key] && s.records[key] == nil {
-			delete(s.notes.told, key)
+			delete(s.eventLog.told, key)
 		}
 	}
 	return here, nil
 }
 
-// meet takes in one job of a reading.
-func (s *jobs) meet(j *adapter.Job) error {
+// reconcile takes in one job of a reading.
+func (s *jobs) reconcile(j *adapter.Job) error {
 	if j.Expands != 0 {
 		return nil
 	}
 	r := s.records[j.Key]
 	if r != nil && r.Rigid() && !j.Rigid && j.State == adapter.Pending && s.fresh(r) { // not seen for what it is before, or not ours any more
 		delete(s.records, r.Key)
-		if err := s.notes.journal.Delete(int64(r.ID), r.Submitted); err != nil {
+		if err := s.eventLog.journal.Delete(int64(r.ID), r.Submitted); err != nil {
 			return err
 		}
 		r = nil
 	}
 	if r == nil {
-		return s.greet(j)
+		return s.adopt(j)
 	}
 	if !s.fresh(r) {
 		return nil
@@ -64,7 +64,7 @@ func (s *jobs) meet(j *adapter.Job) error {
 		return s.meetPending(r, j)
 	case adapter.Running:
 		if restored {
-			r.Return(s.notes.clock.Now().Unix())
+			r.Return(s.eventLog.clock.Now().Unix())
 		}
 		if r.Escaped() {
 			if err := s.letGo(r, j); err != nil {
@@ -77,12 +77,12 @@ func (s *jobs) meet(j *adapter.Job) error {
 	}
 }
 
-// greet takes up a job that carries a request. An unmarked one must be held: a job that may start at any second is
+// adopt takes up a job that carries a request. An unmarked one must be held: a job that may start at any second is
 // not ours to plan. One that belongs to an application is its launcher's.
-func (s *jobs) greet(j *adapter.Job) error {
+func (s *jobs) adopt(j *adapter.Job) error {
 	if adapter.Delegated(j) {
 		if !s.launchers && adapter.IsPart(j) && j.State == adapter.Pending {
-			s.notes.notice(j.Key, "stays held: it is a part of an application, and without a section [delegate] in the configuration no launchers are served: cancel it")
+			s.eventLog.notice(j.Key, "stays held: it is a part of an application, and without a section [delegate] in the configuration no launchers are served: cancel it")
 		}
 		return nil
 	}
@@ -101,7 +101,7 @@ func (s *jobs) greet(j *adapter.Job) error {
 func (s *jobs) accept(j *adapter.Job, request string) error {
 	choices, err := adapter.ParseRequest(request)
 	if err != nil {
-		s.notes.notice(j.Key, fmt.Sprintf("stays held: %v", err))
+		s.eventLog.notice(j.Key, fmt.Sprintf("stays held: %v", err))
 		return nil
 	}
 	r := managed.New(j, request, choices)
@@ -125,7 +125,7 @@ func (s *jobs) accept(j *adapter.Job, request string) error {
 }
 
 func (s *jobs) meetPending(r *managed.Job, j *adapter.Job) error {
-	if r.Rejected.Times > 0 && r.Reconsider(j, managed.KindsOf(s.readings.snapshot.Nodes), s.notes.clock.Now().Unix()) {
+	if r.Rejected.Times > 0 && r.Reconsider(j, managed.KindsOf(s.readings.snapshot.Nodes), s.eventLog.clock.Now().Unix()) {
 		if err := s.save(r, decide.Event{Kind: "reconsidered", Text: "it or the nodes were changed: tried again"}); err != nil {
 			return err
 		}
@@ -199,19 +199,19 @@ func (s *jobs) meetRunning(r *managed.Job, j *adapter.Job) error {
 	}
 	if r.Resizing() { // interrupted by our own death
 		done := len(held) == r.EP()[r.Target].Nodes
-		r.Hold(held, s.notes.clock.Now().Unix())
+		r.Hold(held, s.eventLog.clock.Now().Unix())
 		if done {
-			return s.apply(r, decide.Resized(r, s.settings, map[string]any{"after": "a restart"}, s.notes.clock.Now()))
+			return s.apply(r, decide.Resized(r, s.settings, map[string]any{"after": "a restart"}, s.eventLog.clock.Now()))
 		}
 		r.Target = r.Step
 		return s.save(r)
 	}
 	if s.undone(r, held) {
-		return s.regret(r, held)
+		return s.redo(r, held)
 	}
 	r.Again = nil
 	text, fields := fmt.Sprintf("holds %d nodes, not %d: changed without us", len(held), len(r.Nodes)), map[string]any{"nodes": names(held), "held": names(r.Nodes)}
-	r.Found(held, s.notes.clock.Now().Unix())
+	r.Found(held, s.eventLog.clock.Now().Unix())
 	return s.save(r, decide.Event{Kind: "changed", Text: text, Fields: fields})
 }
 
@@ -261,7 +261,7 @@ func (s *jobs) began(r *managed.Job, j *adapter.Job) error {
 	}
 	r.Rejected = managed.Rejection{}
 	r.Phase, r.Began, r.Attached = managed.Running, j.Started, j.Reservation != ""
-	r.Hold(slices.Clone(j.Nodes), s.notes.clock.Now().Unix()) // its owner may have shrunk it before it was seen to run
+	r.Hold(slices.Clone(j.Nodes), s.eventLog.clock.Now().Unix()) // its owner may have shrunk it before it was seen to run
 	late := core.Time(0)
 	if r.Planned > 0 {
 		late = max(0, j.Started-r.Planned)
@@ -273,7 +273,7 @@ func (s *jobs) began(r *managed.Job, j *adapter.Job) error {
 		r.Promise[i] += late
 	}
 	r.Meant = r.Due()
-	r.Owe(s.notes.clock.Now().Unix() - j.Started)
+	r.Owe(s.eventLog.clock.Now().Unix() - j.Started)
 	fields := map[string]any{"nodes": names(r.Nodes), "planned": r.Planned, "began": j.Started, "ends": r.End()}
 	if r.Asks != nil {
 		if why := r.Choose(r.Asks.Request); why != "" {
@@ -321,23 +321,23 @@ func (s *jobs) drop(r *managed.Job, kind string, j *adapter.Job) leaving {
 	}
 	r.Answer(wire.Over, "the job is over")
 	delete(s.records, r.Key)
-	delete(s.notes.told, r.Key)
-	return leaving{r, kind, text, fields, s.notes.clock.Now()}
+	delete(s.eventLog.told, r.Key)
+	return leaving{r, kind, text, fields, s.eventLog.clock.Now()}
 }
 
 // farewell tells how a job ended that is forgotten already.
 func (s *jobs) farewell(l leaving) error {
 	// In this order: whoever dies in between says it twice, and not never.
-	e := s.notes.tell(l.job, decide.Event{Kind: l.kind, Text: l.text, Fields: l.fields})
+	e := s.eventLog.tell(l.job, decide.Event{Kind: l.kind, Text: l.text, Fields: l.fields})
 	e.At = l.since
-	if err := s.notes.journal.Event(e); err != nil {
+	if err := s.eventLog.journal.Event(e); err != nil {
 		return err
 	}
-	return s.notes.journal.Delete(int64(l.job.ID), l.job.Submitted)
+	return s.eventLog.journal.Delete(int64(l.job.ID), l.job.Submitted)
 }
 
-// bury drops the jobs that the reading does not show any more.
-func (s *jobs) bury(here map[adapter.Key]bool, snapshot *adapter.Snapshot) error {
+// remove drops the jobs that the reading does not show any more.
+func (s *jobs) remove(here map[adapter.Key]bool, snapshot *adapter.Snapshot) error {
 	for _, r := range s.sorted() {
 		if !here[r.Key] && s.fresh(r) {
 			l := s.drop(r, "ended", nil)
@@ -362,12 +362,12 @@ func (s *jobs) goesOn(r *managed.Job, j *adapter.Job) error {
 		return s.forget(r, "ended", j)
 	}
 	delete(s.records, r.Key)
-	delete(s.notes.told, r.Key)
+	delete(s.eventLog.told, r.Key)
 	fields := map[string]any{"nodes": names(j.Nodes), "began": j.Started}
-	if err := s.notes.event(r, "started", fmt.Sprintf("on %d nodes, as an ordinary job", len(j.Nodes)), fields); err != nil {
+	if err := s.eventLog.event(r, "started", fmt.Sprintf("on %d nodes, as an ordinary job", len(j.Nodes)), fields); err != nil {
 		return err
 	}
-	return s.notes.journal.Delete(int64(r.ID), r.Submitted)
+	return s.eventLog.journal.Delete(int64(r.ID), r.Submitted)
 }
 
 // letGo treats a job that escaped as a rigid one, of the size and the limit that the batch system gives it: nobody plans
@@ -377,6 +377,6 @@ func (s *jobs) letGo(r *managed.Job, j *adapter.Job) error {
 	lasts := min(j.Limit, core.MaxTotal-s.settings.Guard) + s.settings.Guard
 	r.Choice, r.Choices = 0, []core.EP{{{Duration: max(lasts, 1), Nodes: max(len(j.Nodes), 1)}}}
 	r.Request = "ep=" + evolve.Format(r.Choices[0])
-	return s.notes.event(r, "escaped", fmt.Sprintf("runs without having been started by us: from now on a rigid job of %d nodes", len(j.Nodes)),
+	return s.eventLog.event(r, "escaped", fmt.Sprintf("runs without having been started by us: from now on a rigid job of %d nodes", len(j.Nodes)),
 		map[string]any{"nodes": names(j.Nodes), "request": was})
 }

@@ -2,7 +2,7 @@
 // sends it, looks at the database.
 //
 //	poke := server.NewPoker(conf.Server, conf.ServerPort, log)
-//	poke.Poke(server.Starts)
+//	poke.Notify(server.Starts)
 package server
 
 import (
@@ -35,7 +35,7 @@ const pokeEvery = time.Second
 
 // Poker tells OAR's server that there is something to do. What is asked for within a second is told once, but for
 // launches, which are told at once. Nobody hears whether it was of use: who asks, looks at the database.
-type Poker struct {
+type Notifier struct {
 	Address string
 	log     hclog.Logger
 	stop    context.CancelFunc
@@ -49,21 +49,21 @@ type Poker struct {
 }
 
 // NewPoker returns a Poker of the server at host and port. It works in the background until Close.
-func NewPoker(host string, port int, log hclog.Logger) *Poker {
+func NewNotifier(host string, port int, log hclog.Logger) *Notifier {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &Poker{Address: net.JoinHostPort(host, strconv.Itoa(port)), log: log, stop: cancel, kick: make(chan struct{}, 1)}
+	p := &Notifier{Address: net.JoinHostPort(host, strconv.Itoa(port)), log: log, stop: cancel, kick: make(chan struct{}, 1)}
 	p.stopped.Go(func() { p.run(ctx) })
 	return p
 }
 
 // Close ends the work in the background and waits for its end.
-func (p *Poker) Close() {
+func (p *Notifier) Close() {
 	p.stop()
 	p.stopped.Wait()
 }
 
-// Poke asks for a word to be told soon.
-func (p *Poker) Poke(word string) {
+// Notify asks for a word to be told soon.
+func (p *Notifier) Notify(word string) {
 	p.mu.Lock()
 	list := &p.launches
 	if word == Ends || word == Starts {
@@ -77,7 +77,7 @@ func (p *Poker) Poke(word string) {
 }
 
 // awake has the list of what is to be told looked at.
-func (p *Poker) awake() {
+func (p *Notifier) awake() {
 	select {
 	case p.kick <- struct{}{}:
 	default: // it will look anyway
@@ -88,8 +88,8 @@ func (p *Poker) awake() {
 // all but a second after it was asked for, as it does on a busy machine. A job that it starts later than reserved loses the seconds between.
 const headStart = 950 * time.Millisecond
 
-// PokeAt asks for a pass of a second to come, in which something starts, in place of the one that was asked for before. 0: nothing starts.
-func (p *Poker) PokeAt(second core.Time) {
+// NotifyAt asks for a pass of a second to come, in which something starts, in place of the one that was asked for before. 0: nothing starts.
+func (p *Notifier) NotifyAt(second core.Time) {
 	alarm := time.Time{}
 	if second > 0 {
 		alarm = time.Unix(second, 0).Add(-headStart)
@@ -104,7 +104,7 @@ func (p *Poker) PokeAt(second core.Time) {
 }
 
 // ring wants OAR to schedule where the alarm's time has come, and gives how long it is until then otherwise; 0: there is none.
-func (p *Poker) ring(now time.Time) time.Duration {
+func (p *Notifier) ring(now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.alarm.IsZero() {
@@ -121,7 +121,7 @@ func (p *Poker) ring(now time.Time) time.Duration {
 }
 
 // run tells what is wanted.
-func (p *Poker) run(ctx context.Context) {
+func (p *Notifier) run(ctx context.Context) {
 	var rest <-chan time.Time // until it may make OAR schedule again; nil: it may
 	for {
 		var alarm <-chan time.Time
@@ -149,7 +149,7 @@ func (p *Poker) run(ctx context.Context) {
 }
 
 // take is what is to be told now: all launches and, where it may be, the one word that does for all others.
-func (p *Poker) take(schedule bool) (launches []string, word string) {
+func (p *Notifier) take(schedule bool) (launches []string, word string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	launches, p.launches = p.launches, nil

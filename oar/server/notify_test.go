@@ -12,7 +12,7 @@ import (
 )
 
 func TestOARIsToldOnceWhatIsAskedForWithinASecond(t *testing.T) {
-	p := &Poker{kick: make(chan struct{}, 1)}
+	p := &Notifier{kick: make(chan struct{}, 1)}
 	for _, c := range []struct {
 		pokes    string
 		schedule bool // a second has passed
@@ -27,7 +27,7 @@ func TestOARIsToldOnceWhatIsAskedForWithinASecond(t *testing.T) {
 		{"", true, "", ""},
 	} {
 		for _, word := range strings.Fields(c.pokes) {
-			p.Poke(word)
+			p.Notify(word)
 		}
 		launches, word := p.take(c.schedule)
 		if !slices.Equal(launches, strings.Fields(c.launches)) || word != c.word {
@@ -37,10 +37,10 @@ func TestOARIsToldOnceWhatIsAskedForWithinASecond(t *testing.T) {
 }
 
 func TestOARIsToldWhenItsPassIsOfTheSecondInWhichSomethingStarts(t *testing.T) {
-	p := &Poker{kick: make(chan struct{}, 1)}
+	p := &Notifier{kick: make(chan struct{}, 1)}
 	at := func(seconds float64) time.Time { return time.UnixMilli(int64(1000 * seconds)) }
-	p.PokeAt(1000)
-	p.PokeAt(1010) // that of 1000 is no more
+	p.NotifyAt(1000)
+	p.NotifyAt(1010) // that of 1000 is no more
 	if left := p.ring(at(1001)); left != 9*time.Second-headStart {
 		t.Errorf("it is told in %s", left)
 	}
@@ -55,8 +55,8 @@ func TestOARIsToldWhenItsPassIsOfTheSecondInWhichSomethingStarts(t *testing.T) {
 	if _, word := p.take(true); word != "" {
 		t.Errorf("and once more: %q", word)
 	}
-	p.PokeAt(1020)
-	p.PokeAt(0)
+	p.NotifyAt(1020)
+	p.NotifyAt(0)
 	if left := p.ring(at(1030)); left != 0 {
 		t.Errorf("nothing starts, and it is told in %s", left)
 	}
@@ -71,10 +71,10 @@ func TestWordsArriveEachOnALine(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	p := NewPoker("127.0.0.1", server.Addr().(*net.TCPAddr).Port, hclog.NewNullLogger())
+	p := NewNotifier("127.0.0.1", server.Addr().(*net.TCPAddr).Port, hclog.NewNullLogger())
 	defer p.Close()
 	for _, word := range []string{Begins(7), Ends} {
-		p.Poke(word)
+		p.Notify(word)
 		conn, err := server.Accept()
 		if err != nil {
 			t.Fatal(err)

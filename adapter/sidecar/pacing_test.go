@@ -152,7 +152,7 @@ func TestAJobIsNoticedWithinTheRest(t *testing.T) {
 	}
 }
 
-// What follows from the readings must not be later because they are few: the world of a second's rhythm is the judge.
+// What follows from the readings must not be later because they are few: the world of a second's pacing is the judge.
 func TestFewReadingsMakeNoStepLater(t *testing.T) {
 	profiles := []string{"2x20s,5x20s,3x20s", "2x61s,9x20s", "4x33s,2x33s,8x33s", "1x40s,2x7s,3x7s,4x7s,1x7s"}
 	for _, ep := range profiles {

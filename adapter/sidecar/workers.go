@@ -11,18 +11,18 @@ import (
 	"accordion/core"
 )
 
-// crew is what is under way beside the loop. Whatever ends there is told to the loop, which waits for all of it before it ends.
-type crew struct {
+// workers is what is under way beside the loop. Whatever ends there is told to the loop, which waits for all of it before it ends.
+type workers struct {
 	sync.WaitGroup
 	acts     *actions.Acts
-	finished chan conclusion
+	finished chan result
 	resizes  int                          // under way
 	launches map[core.JobID]chan struct{} // of each array the launch of the task that was started last: closed when it was tried
 	trapped  time.Time                    // no resize before: the batch system said it would go wrong
 }
 
 // conclusion is how acts ended: those of a job's operation, or others.
-type conclusion struct {
+type result struct {
 	job       *managed.Job // nil: they were about no managed job
 	operation *decide.Operation
 	err       error
@@ -30,7 +30,7 @@ type conclusion struct {
 }
 
 // begin runs an operation; the loop hears how it ended.
-func (c *crew) begin(ctx context.Context, r *managed.Job, op *decide.Operation) {
+func (c *workers) begin(ctx context.Context, r *managed.Job, op *decide.Operation) {
 	r.Busy, r.BeingResized = op.Verb, op.Resize
 	if op.Resize {
 		c.resizes++
@@ -45,13 +45,13 @@ func (c *crew) begin(ctx context.Context, r *managed.Job, op *decide.Operation) 
 		} else { // the next task waits for those before this one
 			c.Go(func() { await(ctx, after); close(launched) })
 		}
-		c.finished <- conclusion{job: r, operation: op, err: err}
+		c.finished <- result{job: r, operation: op, err: err}
 	})
 }
 
 // line returns what the launch of an array's task waits for, nil where that is nothing, and what is to
 // be closed after it.
-func (c *crew) line(r *managed.Job, op *decide.Operation) (after <-chan struct{}, launched chan struct{}) {
+func (c *workers) line(r *managed.Job, op *decide.Operation) (after <-chan struct{}, launched chan struct{}) {
 	launched = make(chan struct{})
 	if op.Launch == nil || r.Seen == nil || r.Seen.Array == 0 {
 		return nil, launched
@@ -90,7 +90,7 @@ func await(ctx context.Context, closed <-chan struct{}) {
 }
 
 // ended notes that a job's operation is over.
-func (c *crew) ended(r *managed.Job, op *decide.Operation) {
+func (c *workers) ended(r *managed.Job, op *decide.Operation) {
 	r.Busy, r.BeingResized = "", false
 	if op.Resize {
 		c.resizes--
@@ -98,6 +98,6 @@ func (c *crew) ended(r *managed.Job, op *decide.Operation) {
 }
 
 // beside runs acts that are about no managed job; over is called when they have ended, unless the journal is broken.
-func (c *crew) beside(acts func() error, over func(error)) {
-	c.Go(func() { c.finished <- conclusion{err: acts(), over: over} })
+func (c *workers) beside(acts func() error, over func(error)) {
+	c.Go(func() { c.finished <- result{err: acts(), over: over} })
 }

@@ -6,8 +6,8 @@ import (
 	"accordion/slurm/cluster"
 )
 
-// A Hand makes running jobs larger and smaller. Its methods may be called from several goroutines.
-type Hand struct {
+// A Resizer makes running jobs larger and smaller. Its methods may be called from several goroutines.
+type Resizer struct {
 	*cluster.Cluster
 	Lost    func(ctx context.Context, nodes []string) error // sets nodes free that Slurm may have lost; nil: of the whole pool
 	Limited func()                                          // is called when a limit of the site has kept a job from growing
@@ -16,4 +16,4 @@ type Hand struct {
 }
 
 // New is a hand on a cluster; its caller sets what it calls.
-func New(c *cluster.Cluster) *Hand { return &Hand{Cluster: c} }
+func New(c *cluster.Cluster) *Resizer { return &Resizer{Cluster: c} }

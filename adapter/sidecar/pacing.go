@@ -24,9 +24,9 @@ const (
 	mostAway  = 5 * time.Second        // one that does not answer is asked at least so often
 )
 
-// rhythm is when to read, and when to wake without a reading.
-type rhythm struct {
-	notes    *notes
+// pacing is when to read, and when to wake without a reading.
+type pacing struct {
+	eventLog *eventLog
 	readings *readings
 	jobs     *jobs
 	parts    *parts
@@ -36,8 +36,8 @@ type rhythm struct {
 
 // pause is how long nothing needs to be done: until the next reading, or the next second at which something falls due; reads says that
 // it is the reading alone. One that is under way wakes the loop when it comes, however late, and until then there is no next one.
-func (s *rhythm) pause() (lasts time.Duration, reads bool) {
-	now := s.notes.clock.Now()
+func (s *pacing) pause() (lasts time.Duration, reads bool) {
+	now := s.eventLog.clock.Now()
 	wake := s.next(now)
 	if reads = !s.readings.underWay; !reads {
 		wake = now.Add(s.settings.Interval)
@@ -59,7 +59,7 @@ func (s *rhythm) pause() (lasts time.Duration, reads bool) {
 }
 
 // moments are the instants at which something may have to be done for the job though no reading came.
-func (s *rhythm) moments(r *managed.Job) []time.Time {
+func (s *pacing) moments(r *managed.Job) []time.Time {
 	all := []time.Time{r.Retry}
 	add := func(second core.Time) { all = append(all, adapter.Instant(second)) }
 	switch {
@@ -87,19 +87,19 @@ func (s *rhythm) moments(r *managed.Job) []time.Time {
 }
 
 // ahead is how many seconds before a change the readings become frequent.
-func (s *rhythm) ahead() core.Time {
+func (s *pacing) ahead() core.Time {
 	return max(core.Time(2*s.settings.Interval/time.Second), 2)
 }
 
 // between is the pause from the begin of one reading to the next.
-func (s *rhythm) between(now time.Time) time.Duration {
+func (s *pacing) between(now time.Time) time.Duration {
 	pause := max(s.settings.Rest, s.settings.Interval)
 	switch soon, hurried := s.coming(now.Unix()); {
 	case s.readings.failures > 0:
 		pause = min(s.settings.Interval<<min(s.readings.failures-1, 8), max(mostAway, s.settings.Interval))
 	case hurried > 0:
 		pause = min(hurried, s.settings.Interval)
-	case soon || now.Before(s.notes.stirred.Add(lively)):
+	case soon || now.Before(s.eventLog.stirred.Add(lively)):
 		pause = s.settings.Interval
 	}
 	if s.readings.slow >= sluggish {
@@ -110,7 +110,7 @@ func (s *rhythm) between(now time.Time) time.Duration {
 
 // coming says whether a job changes soon, and the pause between readings that suits a change which waits for the batch
 // system alone; 0 where none does.
-func (s *rhythm) coming(now core.Time) (soon bool, hurried time.Duration) {
+func (s *pacing) coming(now core.Time) (soon bool, hurried time.Duration) {
 	soon = s.parts.soon()
 	for _, r := range s.jobs.records {
 		switch r.Phase {
@@ -144,12 +144,12 @@ func (s *rhythm) coming(now core.Time) (soon bool, hurried time.Duration) {
 }
 
 // depends says whether a due growth waits for what only a reading can show: a late application speaks for itself.
-func (s *rhythm) depends(r *managed.Job) bool {
+func (s *pacing) depends(r *managed.Job) bool {
 	return r.WaitsFor == managed.OrdinaryOverrun || r.WaitsFor == managed.BatchSystem || r.Refused != nil
 }
 
 // next is when the next reading is to begin.
-func (s *rhythm) next(now time.Time) time.Time {
+func (s *pacing) next(now time.Time) time.Time {
 	pause := s.between(now)
 	if s.readings.stale && s.readings.failures == 0 && s.readings.slow < sluggish {
 		pause = min(pause, hurry)
@@ -158,7 +158,7 @@ func (s *rhythm) next(now time.Time) time.Time {
 }
 
 // due says whether it is time for a reading.
-func (s *rhythm) due() bool {
-	now := s.notes.clock.Now()
+func (s *pacing) due() bool {
+	now := s.eventLog.clock.Now()
 	return !s.readings.underWay && (s.readings.begun == 0 || !now.Before(s.next(now)))
 }
