@@ -285,3 +285,32 @@ func TestWrongImportsAreFound(t *testing.T) {
 		}
 	}
 }
+
+// Experiments of papers and searches for better orders are for researchers. A site that runs the sidecar does not load them.
+func TestTheSidecarDoesNotDependOnResearch(t *testing.T) {
+	imports := map[string][]string{}
+	for _, s := range sources(t, os.DirFS(".")) {
+		for _, imported := range s.imports() {
+			if rest, ours := strings.CutPrefix(imported, module+"/"); ours {
+				imports[s.folder] = append(imports[s.folder], rest)
+			}
+		}
+	}
+	const serve = "cmd/accordion/cluster"
+	seen, open := map[string]bool{}, []string{serve}
+	for len(open) > 0 {
+		folder := open[0]
+		if open = open[1:]; seen[folder] {
+			continue
+		}
+		seen[folder], open = true, append(open, imports[folder]...)
+		for _, research := range []string{"core/order", "traces/paper", "traces/replay", "traces/compare", "scripts"} {
+			if folder == research || strings.HasPrefix(folder, research+"/") {
+				t.Errorf("%s, which has accordion serve, depends on %s", serve, folder)
+			}
+		}
+	}
+	if !seen["adapter/sidecar"] {
+		t.Errorf("%s does not depend on adapter/sidecar: the test looked in the wrong place", serve)
+	}
+}

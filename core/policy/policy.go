@@ -109,6 +109,16 @@ func Help() string {
 	return text.String() + patientHelp() + sizedHelp()
 }
 
+// Rigid returns the names of the policies that treat every job as rigid.
+func Rigid() (names []string) {
+	for _, e := range table {
+		if e.asRequested {
+			names = append(names, e.name)
+		}
+	}
+	return names
+}
+
 // line is one of help.
 func line(name, help string) string { return fmt.Sprintf("  %-16s %s\n", name, help) }
 

@@ -108,8 +108,8 @@ const (
 	mostOfALine = 300
 )
 
-// message begins what a test says by t.Log and t.Error.
-var message = regexp.MustCompile(`^ +[^ ]+\.go:\d+: `)
+// message begins what a test says by t.Log and t.Error, and the line in which testscript says what failed.
+var message = regexp.MustCompile(`^ +([^ ]+\.go:\d+|FAIL): `)
 
 // first is the beginning of what a test said, and of each message in it. What go test says of every test is left out.
 func first(said []string) (lines []string) {

@@ -68,6 +68,11 @@ func TestTheBeginningOfEachMessageIsKept(t *testing.T) {
 	if got := first(many); !slices.Equal(got, many[:mostLines]) {
 		t.Errorf("of many messages it kept\n%s", got)
 	}
+	script := []string{"    testscript.go:584: WORK=$WORK\n", "        PATH=/bin\n", "        > accordion replay\n", "        [stderr]\n",
+		"        FAIL: testdata/replay.txtar:106: no match\n"}
+	if got := first(script); !slices.Equal(got, []string{script[0], script[1], script[2], script[4]}) {
+		t.Errorf("of a script it kept\n%s", got)
+	}
 	panics := []string{"panic: it hangs\n", "goroutine 1\n", "main.go:3\n", "main.go:4\n"}
 	if got := first(panics); !slices.Equal(got, panics[:mostOfOne]) {
 		t.Errorf("of a panic it kept\n%s", got)

@@ -28,8 +28,8 @@ func Topics() []*cobra.Command {
 		command.Topic("policies", "The scheduling policies of replay, compare and advise", `Policies of "accordion replay", "accordion compare" and "accordion advise --what-if":
 
 `+policy.Help()+`
-ALG is an algorithm of "accordion schedule". fcfs, easy and conservative treat every job as rigid: an evolving job holds its peak, and a
-moldable job has the size in the log.
+ALG is an algorithm of "accordion schedule". These policies treat every job as rigid: `+strings.Join(policy.Rigid(), ", ")+`.
+An evolving job holds its peak, and a moldable job has the size in the log.
 
 If you give several policies, the first one is the reference. Today's schedulers are nearest to easy.`),
 		command.Topic("shapes", "How evolving and moldable jobs are made from the jobs of a log", `"accordion replay" and "accordion compare" choose jobs of the log at random and make them evolving (--evolving) or moldable
