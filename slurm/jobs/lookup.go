@@ -46,17 +46,17 @@ func (s *Reader) Find(ctx context.Context, job adapter.Key) (*output.Record, err
 	return s.byNumber(ctx, job, false)
 }
 
-// Sworn is Find with nothing left to doubt.
+// Sworn finds a job as Find does, with nothing left to doubt.
 func (s *Reader) Sworn(ctx context.Context, job adapter.Key) (*output.Record, error) {
 	return s.byNumber(ctx, job, true)
 }
 
-// byNumber is the job of the key, as read by its number.
-func (s *Reader) byNumber(ctx context.Context, job adapter.Key, sworn bool) (*output.Record, error) {
+// byNumber reads the job of a key by its number.
+func (s *Reader) byNumber(ctx context.Context, job adapter.Key, certain bool) (*output.Record, error) {
 	if job.ID <= 0 || job.ID >= 1<<32 {
 		return nil, fmt.Errorf("job %d: no job of Slurm's has such an id: %w", job.ID, adapter.ErrGone)
 	}
-	r, err := s.read(ctx, job.ID, sworn)
+	r, err := s.read(ctx, job.ID, certain)
 	if err != nil {
 		return nil, err
 	}

@@ -17,8 +17,8 @@ import (
 //   - a job that was there at the last reading is there, for those that are over stay for a while; its number, the second of its
 //     submission and its owner are what they were. So where only one record can be its, that one is.
 //
-// Both say more with each record that is decided. What they leave are jobs that are new, those of one user of one second that name
-// each other, and those that name themselves: these are asked for one by one.
+// Both say more with each record that is decided. They leave new jobs, jobs of one user and one second that name
+// each other, and jobs that name themselves. These are asked for one by one.
 
 // A blur is a record that may begin at several places.
 type blur struct {
