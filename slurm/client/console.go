@@ -46,101 +46,51 @@ const listening = 10 * time.Second
 
 // openConsole starts a scontrol, in a directory that is removed at once: what it would leave there it cannot write.
 func (r *Runner) openConsole(k kind) (*console, error) {
+	now := time.Now()
+	c := &console{kind: k, stamp: newStamp(), born: now, used: now}
+	cmd := exec.Command(r.Path("scontrol"), "--oneliner", "--all")
+	cmd.Env = append(slices.Clone(r.env), "SLURM_TIME_FORMAT="+c.stamp+"%s")
 	if r.execute != nil {
-		return r.executedConsole(k), nil
+		c.execute(cmd, r.execute)
+		return c, nil
 	}
 	dir, err := scratch()
 	if err != nil {
 		return nil, err
 	}
 	defer os.Remove(dir)
-	stamp := newStamp()
-	cmd := exec.Command(r.Path("scontrol"), "--oneliner", "--all")
-	cmd.Env, cmd.Dir = append(slices.Clone(r.env), "SLURM_TIME_FORMAT="+stamp+"%s"), dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, fmt.Errorf("a pipe to scontrol: %w", err)
+	cmd.Dir, cmd.SysProcAttr = dir, &syscall.SysProcAttr{Setpgid: true}
+	in, errIn := cmd.StdinPipe()
+	out, errOut := cmd.StdoutPipe()
+	errs, errErr := cmd.StderrPipe()
+	if err := errors.Join(errIn, errOut, errErr); err != nil {
+		return nil, fmt.Errorf("pipes to scontrol: %w", err)
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, fmt.Errorf("a pipe from scontrol: %w", err)
-	}
-	errs, err := cmd.StderrPipe()
-	if err != nil {
-		return nil, fmt.Errorf("a pipe from scontrol: %w", err)
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	now := time.Now()
-	return &console{kind: k, stamp: stamp, stdin: in, stdout: &stream{from: out}, stderr: &stream{from: errs}, born: now, used: now,
-		halt: func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) },
-		wait: func() { _ = cmd.Wait() }, // it closes the other pipes; how the program ended does not matter
-	}, nil
+	c.stdin, c.stdout, c.stderr = in, &stream{from: out}, &stream{from: errs}
+	c.halt = func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	c.wait = func() { _ = cmd.Wait() } // it closes the other pipes; how the program ended does not matter
+	return c, cmd.Start()
 }
 
-// executedConsole returns a console whose scontrol the runner's executor carries out.
-func (r *Runner) executedConsole(k kind) *console {
-	stamp := newStamp()
-	cmd := exec.Command(r.Path("scontrol"), "--oneliner", "--all")
-	cmd.Env = append(slices.Clone(r.env), "SLURM_TIME_FORMAT="+stamp+"%s")
-	stdin, stdout, stderr := newPipe(), newPipe(), newPipe()
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
+// execute has the runner's executor carry out the console's scontrol.
+func (c *console) execute(cmd *exec.Cmd, by Executor) {
+	in, stdin := io.Pipe()
+	stdout, out := io.Pipe()
+	stderr, errs := io.Pipe()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errs
+	c.stdin, c.stdout, c.stderr = stdin, &stream{from: stdout}, &stream{from: stderr}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
-	shut := func() { _ = errors.Join(stdin.Close(), stdout.Close(), stderr.Close()) }
+	c.halt = func() {
+		cancel()
+		_ = errors.Join(in.Close(), out.Close(), errs.Close())
+	}
+	c.wait = func() { <-ended }
 	go func() {
 		defer close(ended)
-		_ = r.execute(ctx, cmd)
-		shut()
+		_ = by(ctx, cmd)
+		c.halt()
 	}()
-	now := time.Now()
-	return &console{kind: k, stamp: stamp, stdin: stdin, stdout: &stream{from: stdout}, stderr: &stream{from: stderr}, born: now, used: now,
-		halt: func() { cancel(); shut() }, wait: func() { <-ended }}
-}
-
-// A pipe keeps what is written to it until it is read, as the operating system's do up to some size.
-type pipe struct {
-	mu      sync.Mutex
-	changed *sync.Cond
-	held    bytes.Buffer
-	closed  bool
-}
-
-func newPipe() *pipe {
-	p := &pipe{}
-	p.changed = sync.NewCond(&p.mu)
-	return p
-}
-
-// Write never waits. It fails once the pipe is closed.
-func (p *pipe) Write(data []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return 0, io.ErrClosedPipe
-	}
-	p.changed.Broadcast()
-	return p.held.Write(data)
-}
-
-// Read waits until something was written. It returns io.EOF once the pipe is closed and empty.
-func (p *pipe) Read(into []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for p.held.Len() == 0 && !p.closed {
-		p.changed.Wait()
-	}
-	return p.held.Read(into)
-}
-
-func (p *pipe) Close() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.closed = true
-	p.changed.Broadcast()
-	return nil
 }
 
 // newStamp is 80 bits of chance in letters and digits. With the seconds of a time it must fit the 31 characters that Slurm has
@@ -190,15 +140,19 @@ func (c *console) carryOut(ctx context.Context, commands string) (output, error)
 		said, err = c.stderr.until([]byte("invalid keyword: " + words[1] + "\n"))
 		complaint <- err
 	}()
-	_, wrong := io.WriteString(c.stdin, commands+words[1]+"\nshow hostlist "+words[0]+"\n")
-	if wrong != nil {
-		c.kill()
-	}
+	written := make(chan error, 1)
+	go func() { // it may print before it has read all
+		_, err := io.WriteString(c.stdin, commands+words[1]+"\nshow hostlist "+words[0]+"\n")
+		if err != nil {
+			c.kill()
+		}
+		written <- err
+	}()
 	printed, err := c.stdout.until([]byte("\n"+words[0]+"\n"), []byte(Prompt+words[0]+"\n"))
 	if err != nil {
 		c.kill() // who reads the other stream is woken
 	}
-	err = errors.Join(wrong, err, <-complaint)
+	err = errors.Join(<-written, err, <-complaint)
 	if err != nil && ctx.Err() != nil {
 		err = ctx.Err()
 	}

@@ -62,80 +62,10 @@ var keys = [allKeys]string{
 	" MinCPUsNode=", " MinTmpDiskNode=", " Features=", " DelayBoot=", " OverSubscribe=", " Contiguous=", " Licenses=", " Network=", " Command=", " WorkDir=",
 }
 
-// A spot is where a key stands: its blank.
-type spot struct{ key, at int }
-
 // A reader reads records, one after the other.
 type reader struct {
 	stamp string
 	nodes map[string][]string // host lists seen
-	spots []spot              // of the record at hand, in its order
-}
-
-// ofLength are the keys by their length.
-var ofLength = func() (all [32][]int) {
-	for k, name := range keys {
-		all[len(name)] = append(all[len(name)], k)
-	}
-	return all
-}()
-
-// keyOf is the key of a name; false: it is none.
-func keyOf(name string) (int, bool) {
-	if len(name) < len(ofLength) {
-		for _, k := range ofLength[len(name)] {
-			if keys[k] == name {
-				return k, true
-			}
-		}
-	}
-	return 0, false
-}
-
-// find collects the places of the keys in a record.
-func (r *reader) find(line string) {
-	r.spots = r.spots[:0]
-	for from := 0; ; {
-		i := strings.IndexByte(line[from:], '=')
-		if i < 0 {
-			return
-		}
-		end := from + i + 1
-		if at := strings.LastIndexByte(line[from:end], ' '); at >= 0 {
-			if k, ok := keyOf(line[from+at : end]); ok {
-				r.spots = append(r.spots, spot{k, from + at})
-			}
-		}
-		from = end
-	}
-}
-
-// forward takes the first of each of the keys in their order, from a place on. False: one is missing.
-func (r *reader) forward(places *[allKeys]int, from, first, last int) bool {
-	next := first
-	for _, s := range r.spots {
-		if s.at >= from && s.key == next {
-			places[next] = s.at
-			if next++; next > last {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// backward takes the last of each of the keys in their order, up to a place.
-func (r *reader) backward(places *[allKeys]int, to, first, last int) bool {
-	next := last
-	for i := len(r.spots) - 1; i >= 0; i-- {
-		if s := r.spots[i]; s.at < to && s.key == next {
-			places[next] = s.at
-			if next--; next < first {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // A layout is where the keys of a record stand.
@@ -146,18 +76,42 @@ type layout struct {
 	whole bool         // the middle is there
 }
 
+// forward finds the first of each of some keys in their order, from a place on. It reports whether all are there.
+func (l *layout) forward(from, first, last int) bool {
+	for k := first; k <= last; k++ {
+		i := strings.Index(l.line[from:], keys[k])
+		if i < 0 {
+			return false
+		}
+		from += i
+		l.at[k] = from
+	}
+	return true
+}
+
+// backward finds the last of each of some keys in their order, up to a place. It reports whether all are there.
+func (l *layout) backward(places *[allKeys]int, to, first, last int) bool {
+	for k := last; k >= first; k-- {
+		if to = strings.LastIndex(l.line[:to], keys[k]); to < 0 {
+			return false
+		}
+		places[k] = to
+	}
+	return true
+}
+
 // lay finds the keys, and says which fields are in doubt: their keys stand elsewhere when looked for from the back, or not at all
 // (odd). All a user can do about the latter is to have his record end too early.
-func (l *layout) lay(r *reader, stamped int) (d doubt, odd bool) {
-	if !r.backward(&l.at, stamped, keyJobState, keyTimeLimit) || !r.forward(&l.at, stamped, keySubmitTime, keyEndTime) {
+func (l *layout) lay(stamped int) (d doubt, odd bool) {
+	if !l.backward(&l.at, stamped, keyJobState, keyTimeLimit) || !l.forward(stamped, keySubmitTime, keyEndTime) {
 		return ofHead | ofMiddle | ofMark | ofState, true
 	}
 	state, end := l.at[keyJobState], l.at[keyEndTime]
-	if !r.forward(&l.at, 0, keyUser, keyQOS) || !r.backward(&l.back, state, keyUser, keyQOS) || l.at[keyQOS] > state {
+	if !l.forward(0, keyUser, keyQOS) || !l.backward(&l.back, state, keyUser, keyQOS) || l.at[keyQOS] > state {
 		d, odd = ofHead, true
 	}
-	if d |= l.differ(keyUser, keyQOS, ofHead); !r.forward(&l.at, end, keyPartition, keyWorkDir) ||
-		!r.backward(&l.back, len(l.line), keyPartition, keyWorkDir) || l.back[keyPartition] < end {
+	if d |= l.differ(keyUser, keyQOS, ofHead); !l.forward(end, keyPartition, keyWorkDir) ||
+		!l.backward(&l.back, len(l.line), keyPartition, keyWorkDir) || l.back[keyPartition] < end {
 		return d | ofMiddle | ofMark, true
 	}
 	l.whole = true

@@ -28,25 +28,24 @@ import (
 // his texts all the time shall not use up the programs of a minute, a job in doubt is as it was last known, and all others
 // are as they are shown. A job that was never certain is left out meanwhile; its nodes are in use all the same, by what Slurm
 // says of them.
+//
+// scontrol --json escapes what users wrote. 22.05 has none. In 24.11 and 26.05 a list takes 13 times as long as text
+// (docs/performance.md).
 
 // manyJobs is from how many on squeue is quicker, for slurmctld's machine and for us.
 const manyJobs = 3000
 
 // List reads all jobs that are not over.
 func (s *Reader) List(ctx context.Context) ([]output.Record, error) {
-	if s.known.long() || !s.run.Talk.Speaks() {
+	if s.known.long() {
 		return s.listBySqueue(ctx)
 	}
-	out, err := s.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "job"}, Kind: client.Listing, Stamped: true})
-	if errors.Is(err, client.ErrSilent) {
+	jobs, undecided, err := s.console(ctx, client.Call{Kind: client.Listing})
+	if mute(err) {
 		return s.listBySqueue(ctx)
 	}
 	if err != nil {
 		return nil, err
-	}
-	jobs, undecided, err := parseShown(out.Stdout, out.Stamp, s.known.job)
-	if err != nil { // Slurm writes records otherwise than it did
-		return s.listBySqueue(ctx)
 	}
 	certain, err := s.known.certify(jobs, undecided, hearing{s, ctx})
 	if err != nil {
@@ -56,6 +55,22 @@ func (s *Reader) List(ctx context.Context) ([]output.Record, error) {
 	s.known.keep(certain, len(jobs) > manyJobs)
 	return certain, nil
 }
+
+// console asks a console to show all jobs, or those that the call's argument names.
+func (s *Reader) console(ctx context.Context, c client.Call) (jobs []shown, undecided [][]core.JobID, err error) {
+	c.Program, c.Stamped, c.Args = "scontrol", true, append([]string{"--oneliner", "--all", "show", "job"}, c.Args...)
+	out, err := s.run.Run(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	return parseShown(out.Stdout, out.Stamp, s.known.job)
+}
+
+// ofJob returns a call that names one job.
+func ofJob(job any) client.Call { return client.Call{Args: []string{fmt.Sprint(job)}} }
+
+// mute reports whether an error means that squeue must be asked: there is no console, or it writes records as no known release does.
+func mute(err error) bool { return errors.Is(err, client.ErrSilent) || errors.Is(err, output.ErrForm) }
 
 // listBySqueue is list by a program of its own.
 func (s *Reader) listBySqueue(ctx context.Context) ([]output.Record, error) {
@@ -158,19 +173,14 @@ func (s *Reader) squeueTasks(ctx context.Context, names []string) ([]output.Reco
 // show asks a console for one job, in whatever state. nil without an error: it cannot be told from others, or there is no
 // console. ErrGone when Slurm does not know the job.
 func (s *Reader) show(ctx context.Context, id core.JobID) (*shown, error) {
-	out, err := s.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "job", fmt.Sprint(id)}, Stamped: true})
-	if errors.Is(err, client.ErrSilent) {
+	jobs, _, err := s.console(ctx, ofJob(id))
+	switch {
+	case mute(err):
 		return nil, nil
-	}
-	if client.Refused(err, client.InvalidJob) {
+	case client.Refused(err, client.InvalidJob):
 		return nil, unknown(id)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
-	}
-	jobs, _, err := parseShown(out.Stdout, out.Stamp, s.known.job)
-	if err != nil {
-		return nil, nil // of another release: squeue tells
 	}
 	for i := range jobs { // an array's other tasks answer to its id too
 		if jobs[i].ID == id {
@@ -183,14 +193,10 @@ func (s *Reader) show(ctx context.Context, id core.JobID) (*shown, error) {
 // TaskWaits reports whether an array's task waits, also where a list leaves it out because something
 // that its user wrote is in doubt. Without a console, lists leave nothing out.
 func (s *Reader) TaskWaits(ctx context.Context, array core.JobID, task int) bool {
-	if s.known.long() || !s.run.Talk.Speaks() {
+	if s.known.long() {
 		return false
 	}
-	out, err := s.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "job", fmt.Sprintf("%d_%d", array, task)}, Stamped: true})
-	if err != nil {
-		return false
-	}
-	jobs, undecided, err := parseShown(out.Stdout, out.Stamp, s.known.job)
+	jobs, undecided, err := s.console(ctx, ofJob(fmt.Sprintf("%d_%d", array, task)))
 	return err == nil && (len(undecided) > 0 || slices.ContainsFunc(jobs, func(j shown) bool {
 		state, _ := output.StateOf(j.word)
 		return j.Array == array && state == adapter.Pending
@@ -198,35 +204,27 @@ func (s *Reader) TaskWaits(ctx context.Context, array core.JobID, task int) bool
 }
 
 // Job reads one job, in whatever state. What its owner has made doubtful since may be as it was last known: an act on his job
-// shall cost no more programs than on any (but see sworn). ErrGone when Slurm does not know it.
+// shall cost no more programs than on any. ErrGone when Slurm does not know it.
 func (s *Reader) Job(ctx context.Context, id core.JobID) (*output.Record, error) {
-	j, err := s.show(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case j == nil:
-		return s.ask(ctx, id, nil)
-	case s.known.believe(j):
-		return &j.Record, nil
-	case !j.known:
-		return s.ask(ctx, id, j)
-	}
-	if asking, done, may := s.mayAsk(ctx, false); may {
-		defer done()
-		return s.ask(asking, id, j)
-	}
-	return &j.Record, nil
+	return s.read(ctx, id, false)
 }
 
-// sworn reads one job as job does, with nothing left to doubt.
-func (s *Reader) sworn(ctx context.Context, id core.JobID) (*output.Record, error) {
+// read reads one job as Job does. A certain one has nothing left to doubt.
+func (s *Reader) read(ctx context.Context, id core.JobID, certain bool) (*output.Record, error) {
 	j, err := s.show(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	if j != nil && s.known.believe(j) {
 		return &j.Record, nil
+	}
+	if j != nil && j.known && !certain {
+		asking, done, may := s.mayAsk(ctx, false)
+		if !may {
+			return &j.Record, nil
+		}
+		defer done()
+		ctx = asking
 	}
 	return s.ask(ctx, id, j)
 }

@@ -43,15 +43,20 @@ func (s *Reader) Squeue(ctx context.Context, more ...string) ([]output.Record, e
 
 // Find reads one job, in whatever state. ErrGone when Slurm does not know it, or knows another by its id.
 func (s *Reader) Find(ctx context.Context, job adapter.Key) (*output.Record, error) {
-	return byNumber(ctx, job, s.Job)
+	return s.byNumber(ctx, job, false)
 }
 
-// byNumber is the job of the key, as read by its number.
-func byNumber(ctx context.Context, job adapter.Key, read func(context.Context, core.JobID) (*output.Record, error)) (*output.Record, error) {
+// Sworn finds a job as Find does, with nothing left to doubt.
+func (s *Reader) Sworn(ctx context.Context, job adapter.Key) (*output.Record, error) {
+	return s.byNumber(ctx, job, true)
+}
+
+// byNumber reads the job of a key by its number.
+func (s *Reader) byNumber(ctx context.Context, job adapter.Key, certain bool) (*output.Record, error) {
 	if job.ID <= 0 || job.ID >= 1<<32 {
 		return nil, fmt.Errorf("job %d: no job of Slurm's has such an id: %w", job.ID, adapter.ErrGone)
 	}
-	r, err := read(ctx, job.ID)
+	r, err := s.read(ctx, job.ID, certain)
 	if err != nil {
 		return nil, err
 	}
@@ -60,11 +65,6 @@ func byNumber(ctx context.Context, job adapter.Key, read func(context.Context, c
 			job.ID, r.Submitted, job.Submitted, adapter.ErrGone)
 	}
 	return r, nil
-}
-
-// Sworn is lookup with nothing left to doubt.
-func (s *Reader) Sworn(ctx context.Context, job adapter.Key) (*output.Record, error) {
-	return byNumber(ctx, job, s.sworn)
 }
 
 // Pending reads a job that must be waiting.

@@ -187,16 +187,14 @@ func (t *testimony) inTurn(ids []core.JobID) []core.JobID {
 	places := make(map[core.JobID]place, len(ids))
 	turns := map[uint32]int{}
 	for _, id := range ids {
-		switch r := t.job(id); {
-		case r == nil:
-			places[id] = place{class: 2}
-		case r.Mark != "":
-			places[id] = place{turn: turns[r.UID]}
-			turns[r.UID]++
-		default:
-			places[id] = place{1, turns[r.UID]}
+		p := place{class: 2}
+		if r := t.job(id); r != nil {
+			if p = (place{1, turns[r.UID]}); r.Mark != "" {
+				p.class = 0
+			}
 			turns[r.UID]++
 		}
+		places[id] = p
 	}
 	slices.SortStableFunc(ids, func(a, b core.JobID) int {
 		return cmp.Or(cmp.Compare(places[a].class, places[b].class), cmp.Compare(places[a].turn, places[b].turn))

@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,8 +17,8 @@ import (
 //   - a job that was there at the last reading is there, for those that are over stay for a while; its number, the second of its
 //     submission and its owner are what they were. So where only one record can be its, that one is.
 //
-// Both say more with each record that is decided. What they leave are jobs that are new, and those of one user of one second that
-// name each other: these are asked for one by one.
+// Both say more with each record that is decided. They leave new jobs, jobs of one user and one second that name
+// each other, and jobs that name themselves. These are asked for one by one.
 
 // A blur is a record that may begin at several places.
 type blur struct {
@@ -47,9 +46,7 @@ func resolve(out string, cuts []cut, stamp string, known func(core.JobID) *outpu
 	for exclude(blurs, taken) || recognize(blurs, taken) {
 	}
 	for _, b := range blurs {
-		if b.begin, b.rivals = b.left[0], b.left[1:]; b.decided {
-			b.settle(out, known(b.id))
-		}
+		b.begin, b.rivals = b.left[0], b.left[1:]
 		if len(b.rivals) > 0 && !isOver(out[:b.stamped]) {
 			undecided = append(undecided, numbersAt(b.left))
 		}
@@ -124,26 +121,6 @@ func recognize(blurs []*blur, taken map[core.JobID]bool) bool {
 		b.decided, taken[mine[0]], some = true, true, true
 	}
 	return some
-}
-
-// settle finds the place, where the number of the job that the record is stands at several: its name follows the true one. It
-// may have changed into one that ends with what it was: then it stays undecided.
-func (b *blur) settle(out string, known *output.Record) {
-	fitting := slices.DeleteFunc(slices.Clone(b.left), func(p begin) bool { return known == nil || !named(out[p.at:], known) })
-	if len(fitting) == 1 && fitting[0] == b.left[0] {
-		b.begin, b.rivals = fitting[0], nil
-	}
-}
-
-// named says whether the record that begins a text has the name and the owner of a job.
-func named(text string, r *output.Record) bool {
-	_, rest, _ := strings.Cut(text, keyName)
-	rest, ok := strings.CutPrefix(rest, cmp.Or(r.Name, "(null)"))
-	if set, isHet := strings.CutPrefix(rest, " HetJobIdSet="); ok && isHet {
-		_, rest, _ = strings.Cut(set, " ")
-		rest = " " + rest
-	}
-	return ok && strings.HasPrefix(rest, ownerOf(r))
 }
 
 // isOver says whether a job is, of whose record a text shows all before its time of submission.

@@ -45,12 +45,11 @@ const (
 // read reads a record; stamped is where its time of submission stands. Beyond is what may belong to it too.
 func (r *reader) read(line string, id core.JobID, stamped int, end ending, beyond string) shown {
 	line = strings.Clone(line) // what is kept of the job must not keep the list
-	r.find(line)
 	l := layout{line: line}
 	e := output.Reader{}
 	j := shown{open: end == open}
 	j.ID, j.Submitted = id, e.Instant("SubmitTime", strings.TrimPrefix(wordOf(line[stamped+len(keys[keySubmitTime]):]), r.stamp))
-	j.doubt, j.odd = l.lay(r, stamped)
+	j.doubt, j.odd = l.lay(stamped)
 	j.marked = j.doubt&ofMark != 0
 	if j.doubt&ofState == 0 {
 		j.word, j.Why, j.DependsOn = l.word(keyJobState), output.Text(l.word(keyReason)), output.Text(l.word(keyDependency))

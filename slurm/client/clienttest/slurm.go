@@ -1,8 +1,10 @@
 package clienttest
 
 import (
+	"bufio"
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -314,16 +316,16 @@ func answer(ctx context.Context, cmd *exec.Cmd, out, said string) error {
 // console carries out the lines of a scontrol's standard input, each after a prompt.
 func (s *Slurm) console(ctx context.Context, cmd *exec.Cmd) error {
 	const prompt = "scontrol: "
-	lines := lineReader{from: cmd.Stdin}
+	lines := bufio.NewScanner(cmd.Stdin)
 	for {
 		if _, err := io.WriteString(cmd.Stdout, prompt); err != nil {
 			return err
 		}
-		line, err := lines.next()
-		if err != nil {
+		if !lines.Scan() {
 			return nil
 		}
 		var out, said string
+		line := lines.Text()
 		switch host, list := strings.CutPrefix(line, "show hostlist "); {
 		case list:
 			out = host + "\n"
@@ -332,35 +334,8 @@ func (s *Slurm) console(ctx context.Context, cmd *exec.Cmd) error {
 		default:
 			out, said = s.carryOut(ctx, cmd, "scontrol "+line)
 		}
-		if err := ctx.Err(); err != nil {
+		if err := answer(ctx, cmd, out, said); err != nil && !errors.As(err, new(exited)) { // a console goes on
 			return err
-		}
-		if _, err := io.WriteString(cmd.Stdout, out); err != nil {
-			return err
-		}
-		if _, err := io.WriteString(cmd.Stderr, said); err != nil {
-			return err
-		}
-	}
-}
-
-// A lineReader reads lines as they come.
-type lineReader struct {
-	from io.Reader
-	held string
-}
-
-func (l *lineReader) next() (string, error) {
-	for {
-		if line, rest, whole := strings.Cut(l.held, "\n"); whole {
-			l.held = rest
-			return line, nil
-		}
-		some := make([]byte, 4096)
-		n, err := l.from.Read(some)
-		l.held += string(some[:n])
-		if err != nil && n == 0 {
-			return "", err
 		}
 	}
 }
