@@ -79,7 +79,7 @@ func TidyStep(piece string) string {
 		return piece
 	}
 	nodes := strings.Trim(piece[:at], asciiSpace)
-	length := strings.TrimLeft(strings.TrimPrefix(piece[at:], "×"), "xX*")
+	length := strings.TrimLeft(piece[at:], "xX*×")
 	tidy := nodes + "x" + TidyDuration(strings.Trim(length, asciiSpace))
 	if _, err := parseStep("", 1, tidy); err != nil {
 		return piece

@@ -1,11 +1,9 @@
 package core_test
 
 import (
-	"strings"
 	"testing"
 
 	"accordion/core"
-	"accordion/core/evolve/evolvetest"
 
 	"pgregory.net/rapid"
 )
@@ -32,22 +30,6 @@ func TestLooseStepsAreRewrittenAsPluginsReadThem(t *testing.T) {
 	} {
 		if got := core.TidyStep(text); got != want {
 			t.Errorf("TidyStep(%q) = %q, want %q", text, got, want)
-		}
-	}
-}
-
-func TestALooseStepIsRefusedWithTheRightForm(t *testing.T) {
-	for text, want := range evolvetest.Loose() {
-		if got := core.TidyStep(text); got != want {
-			t.Errorf("TidyStep(%q) = %q, want %q", text, got, want)
-		}
-		if _, err := core.ParseStep("step", 1, text); err == nil || !strings.HasSuffix(err.Error(), "; write "+want) {
-			t.Errorf("ParseStep(%q): %v, want that it says to write %s", text, err, want)
-		}
-	}
-	for _, text := range []string{"8x", "2x20", "1x20s 2x20s", "two x 1h", "2x" + strings.Repeat("0", 50) + "1 h"} {
-		if _, err := core.ParseStep("step", 1, text); err == nil || strings.Contains(err.Error(), "; write ") {
-			t.Errorf("ParseStep(%q): %v, want no guess", text, err)
 		}
 	}
 }

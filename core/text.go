@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -128,6 +129,9 @@ func ParseStep(what string, column int, piece string) (Step, error) {
 }
 
 func parseStep(what string, column int, piece string) (Step, *SyntaxError) {
+	if ranged.MatchString(piece) {
+		return Step{}, &SyntaxError{what, column, piece, "NODESxDURATION: a range of nodes after it is for malleable jobs, which this release does not run"}
+	}
 	if strings.ContainsAny(piece, asciiSpace) {
 		return Step{}, &SyntaxError{what, column, piece, "NODESxDURATION: no blanks after the comma or anywhere else, as in 5x500s,10x1h"}
 	}
@@ -145,6 +149,9 @@ func parseStep(what string, column int, piece string) (Step, *SyntaxError) {
 	}
 	return Step{Duration: d, Nodes: n}, nil
 }
+
+// ranged matches a piece that ends with a range of nodes after blanks, as in 16x2h 4-64. The form is reserved: see core/mold.
+var ranged = regexp.MustCompile(`[^ \t\r\n\v\f][ \t\r\n\v\f]+[0-9]+-[0-9]+$`)
 
 // asciiSpace is the white space that the Lua plug-in knows.
 const asciiSpace = " \t\r\n\v\f"

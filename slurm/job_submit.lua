@@ -23,7 +23,7 @@
 -- With  manage = "all"  every other job of these partitions is the sidecar's to let in, too: it gets whole nodes, and waits before a gate (a
 -- reservation in the far future) while others wait. Where no sidecar lives, it passes.
 --
--- The grammar is that of core/evolve and core/mold in Accordion; a test compares the two.
+-- The grammar is that of core/mold in Accordion. Tests give both the same texts.
 
 local MAX_NODES, MAX_TOTAL = 1000000, 3650 * 86400
 -- slurmctld holds its locks while this runs, so all texts of users are read up to a bound. Below
@@ -47,6 +47,8 @@ local UNAVAILABLE = slurm.ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE or 2014 -- "R
 
 local FORM = "NODESxDURATION, such as 5x500s or 10x1h30m"
 local UNBROKEN = "NODESxDURATION: no blanks after the comma or anywhere else, as in 5x500s,10x1h"
+local RANGED = "NODESxDURATION: a range of nodes after it is for malleable jobs, which this release does not run"
+local RESERVED = "#MALLEABLE and malleable= are reserved for malleable jobs, which this release does not run: write #EP or #MOLD"
 local DURATION = "a duration above 0 and up to 3650 days: write 500s, 90m, 1h30m, 2d, MM:SS, HH:MM:SS or D-HH:MM:SS"
 local LAUNCH = "launch"
 local MOST_DIGITS = 18 -- of an application's number
@@ -94,43 +96,41 @@ local function number(digits)
 end
 
 local UNITS = { { "d", 86400 }, { "h", 3600 }, { "m", 60 }, { "s", 1 } }
-local RANKS = { d = 1, h = 2, m = 3, s = 4 }
+local UNIT_WORDS = { d = 1, day = 1, days = 1, h = 2, hr = 2, hrs = 2, hour = 2, hours = 2, m = 3, min = 3, mins = 3, minute = 3, minutes = 3,
+	s = 4, sec = 4, secs = 4, second = 4, seconds = 4 }
+local STRICT = "^(%d+)()()(%l)()" -- 1h30m
+local LOOSE = "^(%d*)(%.?)(%d*)[ \t\r\n\v\f]*(%l+)[ \t\r\n\v\f]*()" -- and 1.5h, 20 min, 1 h 30 m
 
--- units reads 2d, 1h30m, 500s: each unit once at most, the larger first.
-local function units(text)
+-- units reads numbers of units by one of these patterns: each unit once at most, the larger first.
+local function units(text, pattern)
 	local sum, at, last = 0, 1, 0
 	repeat
-		local digits, after = text:match("^(%d+)()", at)
-		local rank = digits and RANKS[text:sub(after, after)]
+		local whole, dot, places, word, after = text:match(pattern, at)
+		local rank = UNIT_WORDS[word]
 		if not rank or rank <= last then return nil end
-		sum, at, last = sum + number(digits) * UNITS[rank][2], after + 1, rank
+		if pattern == LOOSE then
+			if #whole > 9 or #places > 6 or (dot ~= "") ~= (places ~= "") or whole .. places == "" then return nil end
+			local part, one = number("0" .. places) * UNITS[rank][2], 10 ^ #places
+			if part % one ~= 0 then return nil end
+			sum = sum + part / one
+		end
+		sum, at, last = sum + number("0" .. whole) * UNITS[rank][2], after, rank
 	until at > #text
 	return sum
 end
 
 -- clock reads Slurm's MM:SS, HH:MM:SS and D-HH:MM:SS.
 local function clock(text)
-	local days, hours, minutes, seconds = text:match("^(%d+)%-(%d%d?):(%d%d):(%d%d)$")
-	if not days then
-		days = "0"
-		hours, minutes, seconds = text:match("^(%d+):(%d%d):(%d%d)$")
-		if not hours then
-			hours = "0"
-			minutes, seconds = text:match("^(%d+):(%d%d)$")
-			if not minutes then return nil end
-		elseif tonumber(minutes) > 59 then
-			return nil
-		end
-	elseif tonumber(hours) > 23 or tonumber(minutes) > 59 then
-		return nil
-	end
-	if tonumber(seconds) > 59 then return nil end
-	return number(days) * 86400 + number(hours) * 3600 + number(minutes) * 60 + number(seconds)
+	local days, rest = text:match("^(%d+)%-(%d%d?:%d%d:%d%d)$")
+	local hours, minutes, seconds = (rest or text):match("^(%d+):(%d%d):(%d%d)$")
+	if not hours then minutes, seconds = text:match("^(%d+):(%d%d)$") end
+	if not minutes or tonumber(seconds) > 59 or hours and tonumber(minutes) > 59 or days and tonumber(hours) > 23 then return nil end
+	return number(days or "0") * 86400 + number(hours or "0") * 3600 + number(minutes) * 60 + number(seconds)
 end
 
 local function duration(text)
 	local sum
-	if text:find(":", 1, true) then sum = clock(text) else sum = units(text) end
+	if text:find(":", 1, true) then sum = clock(text) else sum = units(text, STRICT) end
 	return sum and sum > 0 and sum <= MAX_TOTAL and sum or nil
 end
 
@@ -152,23 +152,10 @@ local function trim(text)
 	return text:sub(first, text:match("^.*[^ \t\r\n\v\f]()") - 1), first - 1
 end
 
-local UNIT_WORDS = { d = 1, day = 1, days = 1, h = 2, hr = 2, hrs = 2, hour = 2, hours = 2, m = 3, min = 3, mins = 3, minute = 3, minutes = 3,
-	s = 4, sec = 4, secs = 4, second = 4, seconds = 4 }
-
 -- tidy_duration rewrites 1.5h, 20 min or 1 H 30 M as duration reads it, for messages. What it does not understand it returns as it is.
 local function tidy_duration(text)
-	local rest, sum, last = trim(text):lower(), 0, 0
-	if duration(text) then return text end
-	while rest ~= "" do
-		local whole, dot, places, word, after = rest:match("^(%d*)(%.?)(%d*)[ \t\r\n\v\f]*(%l+)[ \t\r\n\v\f]*()")
-		local rank = word and UNIT_WORDS[word]
-		if not rank or rank <= last or #whole > 9 or #places > 6 or (dot ~= "") ~= (places ~= "") or whole .. places == "" then return text end
-		local unit, one = UNITS[rank][2], 10 ^ #places
-		local part = number("0" .. places) * unit
-		if part % one ~= 0 then return text end
-		sum, last, rest = sum + number("0" .. whole) * unit + part / one, rank, rest:sub(after)
-	end
-	return sum > 0 and sum <= MAX_TOTAL and written(sum) or text
+	local sum = not duration(text) and units(trim(text):lower(), LOOSE)
+	return sum and sum > 0 and sum <= MAX_TOTAL and written(sum) or text
 end
 
 -- tidy_step rewrites 8X1h, 2 x 20min or 4*1.5h as NODESxDURATION, for messages. What it does not understand it returns as it is. core/loose.go
@@ -199,14 +186,16 @@ end
 
 local MODELS = {
 	amdahl = {
+		pattern = "^p=()([^,]*),t1=()([^,]*),nodes=()([^,]*)$",
 		form = "amdahl:p=SHARE,t1=DURATION,nodes=FROM-TO, such as amdahl:p=0.99,t1=10h,nodes=1-256",
-		{ "p=", 0, 1, "a share from 0 to 1 with at most six places, as in p=0.99" },
+		{ 0, 1, "a share from 0 to 1 with at most six places, as in p=0.99" },
 		speedup = function(n, p) return 1 / (1 - p + p / n) end,
 	},
 	downey = {
+		pattern = "^a=()([^,]*),sigma=()([^,]*),t1=()([^,]*),nodes=()([^,]*)$",
 		form = "downey:a=PARALLELISM,sigma=NUMBER,t1=DURATION,nodes=FROM-TO, such as downey:a=64,sigma=1,t1=10h,nodes=1-128^2",
-		{ "a=", 1, MAX_NODES, "an average parallelism of at least 1 with at most six places, as in a=64" },
-		{ "sigma=", 0, 1000, "a number from 0 to 1000 with at most six places, as in sigma=1" },
+		{ 1, MAX_NODES, "an average parallelism of at least 1 with at most six places, as in a=64" },
+		{ 0, 1000, "a number from 0 to 1000 with at most six places, as in sigma=1" },
 		speedup = function() return 1 end, -- no job is sized here: the time on one node is the longest
 	},
 }
@@ -239,23 +228,14 @@ local function model(body, steps, where, before)
 	end
 	local m = MODELS[word]
 	if not m then wrong(0, word, "a model: amdahl or downey") end
-	local pieces, values = split(rest, ",", 4), {}
-	local names = {}
-	for i, field in ipairs(m) do names[i] = field[1] end
-	names[#names + 1], names[#names + 2] = "t1=", "nodes="
-	for i, name in ipairs(names) do
-		if #pieces ~= #names or pieces[i].text:sub(1, #name) ~= name then wrong(#word + 1, rest, m.form) end
+	local parts, values = { rest:match(m.pattern) }, {} -- where each value begins, and the value
+	if not parts[1] then wrong(#word + 1, rest, m.form) end
+	local function value(i, read, want, ...)
+		local n, why = read(parts[2 * i], ...)
+		return n or wrong(#word + parts[2 * i - 1], parts[2 * i], want or why)
 	end
-	local function value(i) return pieces[i].text:sub(#names[i] + 1), #word + pieces[i].column + #names[i] end
-	for i, field in ipairs(m) do
-		local text, at = value(i)
-		values[i] = decimal(text, field[2], field[3]) or wrong(at, text, field[4])
-	end
-	local text, at = value(#names - 1)
-	local t1 = duration(text) or wrong(at, text, DURATION)
-	text, at = value(#names)
-	local first, want = range(text)
-	if not first then wrong(at, text, want) end
+	for i, field in ipairs(m) do values[i] = value(i, decimal, field[3], field[1], field[2]) end
+	local t1, first = value(#m + 1, duration, DURATION), value(#m + 2, range)
 	steps[1] = { nodes = first, seconds = math.max(1, math.ceil(t1 / m.speedup(first, unpack(values)))) }
 	steps.model = body
 	return true
@@ -270,6 +250,7 @@ local function parse_steps(kind, body, req, steps, where, skipped)
 	repeat
 		to = body:find(kind.between, from, true)
 		local piece = body:sub(from, to and to - 1)
+		if blank and piece:find("[^ \t\r\n\v\f][ \t\r\n\v\f]+%d+%-%d+$") then wrong(0, piece, RANGED) end
 		if blank and piece:find("[ \t\r\n\v\f]") then wrong(0, piece, UNBROKEN .. rather(piece)) end
 		local x = piece:find("x", 1, true)
 		if not x then wrong(0, piece, FORM .. rather(piece)) end
@@ -421,6 +402,7 @@ end
 local function request_in_script(script)
 	local head, whole = prelude(script)
 	local at, kind, found = nil, nil, nil
+	if head:find("\n#MALLEABLE%s+%d") then refuse(RESERVED) end
 	for word, each in pairs(KINDS) do
 		local first = head:find(each.line, 1, true) and head:find("\n" .. each.line .. "%s")
 		if first and at then refuse("#EP and #MOLD in one script: a job is either evolving or moldable") end
@@ -481,6 +463,7 @@ end
 local function check_comment(comment)
 	local text = trim(comment:sub(1, MAX_FIELD))
 	local bare = KINDS[text]
+	if text:find("^malleable=%d") then refuse(RESERVED) end
 	if bare then refuse("the comment %s says no %s: write --comment=%s=%s", shown(text), bare.name, text, bare.example) end
 	local like = first_like("\n#" .. text, function(at) return at == 1 end)
 	if like and like.sure then

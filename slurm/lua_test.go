@@ -6,11 +6,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -138,146 +136,104 @@ func parseFields(t testing.TB, out []byte) (results []fields) {
 	return results
 }
 
-// texts are requests right and wrong; those of the planner's own tests and some more.
-var texts = []string{
-	"5x500s,10x1h", "5x500s", "2x01:30,3x1-00:00:00", "1x1d2h3m4s", "2x10s,2x5s,3x1s", "1000000x3650d", "1x100:00", "1x0:01", "7x99:59:59",
-	"1x3650d,2x1s", "2x3649d23h59m59s,2x1s", "2x3649d23h59m59s,2x2s", "  1x2d \t\v\f\r", "4x2h|8x70m|16x40m", "4x2h|4x2h", "4x3650d|8x3650d",
-	"", " \t ", "hello", "8X1h", "2 x 20m", "2x20min", "5x1.5h", "2x10s,4*20 mins", "3x 1 H 30 M", "2x.5h", "2x0.0001s", "2x1..5h", "2x1.h", "2x30m1h", "2x2 hours 1.25min", "2xx1h", "1x20s 2x20s", "2x1 fortnight", "2x999999999.999999d", "2x99999 hrs", "0X1h", "2000000X1h", "2X", "X1h", "0000000000000000000000000000000000000001X1h", "5x500s,", ",5x500s", "5x500s,,1x1s", " 5x500s,7", "5X500s", "x5s", "0x5s", "-1x5s", "+1x5s", "1e3x5s", "1000001x5s", "5x500s, 10x1h",
-	"5 x500s", "5x500", "5x", "x", "5x0s", "5x0d0h0m0s", "5x00:00", "5x-3s", "5x5sx5s", "5x1m1h", "5x1h1h", "5x1.5h", "5x1H", "5x5 s", "5xs", "5x1:60", "5x60:00", "5x1:60:00", "5x1:2",
-	"5x1:02:3", "5x:30", "5x1::30", "5x1-24:00:00", "5x1-1:00:00", "5x1-01:00", "5x-01:00:00", "5x1-001:00:00", "5x1:00:00:00", "5x1-00:00:00s",
-	"1x1s,5x99999999999999999999d", "99999999999999999999x1s", "5x99999999999999999999:00", "5x500s\u00a0", "\ufeff5x500s", "5×500s", "５x500s", "\xff\xfe5\x00x\x00",
-	"5x500s;10x1h", "5x500s|10x1h,3x1s", "4x2h||8x1h", "|", "2x1h,8x1h|4x40m,16x40m", " 2x1h | 4x1h ", "2x1h,|4x1h", "2x1h|4x1", `5x5"s`, `5x5\s`, "%s%d%n", "5x500s # and more", "5x\x1b[2J500s",
-	strings.Repeat("2x1s,", 5000) + "2x1s", strings.Repeat("1x1s,2x1s,", 512) + "1x1s", strings.TrimSuffix(strings.Repeat("1x1s,2x1s,", 512), ","),
-	strings.Repeat("1x1s,2x1s,3x1s,4x1s|", 255) + "1x1s,2x1s,3x1s,4x1s", strings.Repeat("1x1s,2x1s,3x1s,4x1s,5x1s|", 250) + "1x1s", strings.Repeat("1x1s,", 1024) + "1x1s",
-	strings.Repeat("1x1s|", 255) + "1x1s", strings.Repeat("1x1s|", 256) + "1x1s", strings.Repeat("1x3m|", 256) + "bad",
-	strings.Repeat("1", 65000), strings.Repeat("\xff\xfe", 30000), strings.Repeat("x", 60000), strings.Repeat(",", 60000), strings.Repeat("5x", 30000),
+// A requestWay is how a request reaches the plug-in.
+type requestWay struct {
+	job   func(word, text string) fields
+	named string // what messages say besides what the planner says: where the text is
+	lead  string // columns before the text
+	never string // bytes that no such text has
 }
 
-// mutated changes the right ones of texts at random places; the seed is fixed.
-func mutated(n int) []string { return evolvetest.Mutated(rand.New(rand.NewPCG(7, 11)), texts[:16], n) }
+func requestWays(word string) map[string]requestWay {
+	line := "#" + strings.ToUpper(word) + " "
+	return map[string]requestWay{
+		"a line": {func(_, text string) fields {
+			return fields{"script": "#!/bin/sh\n" + line + text + "\nsrun hostname\n"}
+		}, "script line 2, ", line, "\n"},
+		"an option": {asOption, "--" + word + ", ", "", "\n"}, // the stand-in has one a line
+		"a comment": {func(word, text string) fields { return fields{"comment": word + "=" + text} }, "", "", " \t\r\n\v\f"},
+	}
+}
+
+// asOption returns a job submitted with --ep= or --mold=, as slurmctld shows it to job_submit.lua.
+func asOption(word, text string) fields {
+	return fields{"spank": "_SLURM_SPANK_OPTION_accordion_" + word + "=" + text}
+}
 
 func TestThePluginJudgesEveryTextAsThePlannerDoes(t *testing.T) {
-	for _, kind := range []struct {
-		line, word string
-		read       func(string) (normal string, err error)
-	}{
-		{"#EP", "ep", func(text string) (string, error) {
-			choices, err := mold.ParseProfiles(text)
-			return mold.Format(choices), err
-		}},
-		{"#MOLD", "mold", func(text string) (string, error) { choices, err := mold.Parse(text); return mold.Format(choices), err }},
-	} {
-		all := append(mutated(3000), texts...)
-		jobs := make([]fields, len(all))
-		for i, text := range all {
-			jobs[i] = fields{"script": "#!/bin/sh\n" + kind.line + " " + text + "\nsrun hostname\n"}
-		}
-		accepted := 0
-		for i, got := range submit(t, 1_000_000, jobs) {
-			text := all[i]
-			normal, err := kind.read(" " + text)
-			if err != nil {
-				checkRefusal(t, kind.line, text, got, err)
-				continue
-			}
-			accepted++
-			if got["rc"] != int64(0) || got["admin_comment"] != "accordion:"+kind.word+"="+normal {
-				t.Errorf("%s %.60q: the planner reads %.60s, the plug-in says %v, %v", kind.line, text, normal, got["admin_comment"], got["user"])
-			}
-		}
-		if accepted < 100 || accepted > len(all)-100 {
-			t.Errorf("%s: %d of %d texts were accepted: the comparison says little", kind.line, accepted, len(all))
+	table := evolvetest.Cases()
+	for _, word := range []string{"ep", "mold"} {
+		for name, w := range requestWays(word) {
+			t.Run(name+", "+word, func(t *testing.T) { judgeTexts(t, word, w, table) })
 		}
 	}
 }
 
-// rightModels are speed-up models that are taken.
-var rightModels = []string{
-	"amdahl:p=0.99,t1=10h,nodes=1-256", "amdahl:p=1,t1=1h30m,nodes=3-200^2", "amdahl:p=0,t1=00:40:00,nodes=7-7",
-	"downey:a=64,sigma=1,t1=10h,nodes=1-128^2", "downey:a=12.5,sigma=0.25,t1=2d,nodes=2-40",
+// The rules of OAR judge the same texts, and so does `accordion ep check`.
+func TestThePluginJudgesTenThousandRandomTextsAsThePlannerDoes(t *testing.T) {
+	for word, n := range map[string]int{"ep": 10_000, "mold": 5000} {
+		taken, all := judgeTexts(t, word, requestWays(word)["an option"], evolvetest.Random(*seed, n, word))
+		t.Logf("-accordion.seed %d: %d of %d texts are taken", *seed, taken, all)
+		if all != n || taken < n/5 || taken > n*4/5 {
+			t.Errorf("%s: %d of %d: the comparison says little", word, taken, all)
+		}
+	}
 }
 
-// models are those, wrong ones, and n of the right ones with a byte changed; the seed is fixed.
-func models(n int) []string {
-	all := append(slices.Clone(rightModels), "amdahl:", "amdahl:p=0.99", "gustafson:p=1,t1=1h,nodes=1-4", "amdahl:p=0.9,t1=1h,nodes=5-7^2",
-		"amdahl:p=2,t1=1h,nodes=1-4", "amdahl:p=.5,t1=1h,nodes=1-4", "amdahl:p=0.9,t1=60,nodes=1-4", "amdahl:p=0.9,t1=1h,nodes=1-257",
-		"downey:a=0,sigma=1,t1=1h,nodes=1-4", "downey:a=5,sigma=1001,t1=1h,nodes=1-4", "amdahl:p=0.9,t1=1h,nodes=1-4|4x2h")
-	random := rand.New(rand.NewPCG(5, 3))
-	const bytes = "0123456789.,=:-^ahmnpst"
-	for range n {
-		text := []byte(rightModels[random.IntN(len(rightModels))])
-		text[random.IntN(len(text))] = bytes[random.IntN(len(bytes))]
-		all = append(all, string(text))
+// judgeTexts gives texts to the plug-in, compares what it makes of each with what the planner reads, and returns how many it takes, of how many.
+func judgeTexts(t *testing.T, word string, w requestWay, cases []evolvetest.Case) (taken, all int) {
+	t.Helper()
+	var texts []string
+	var jobs []fields
+	for _, c := range cases {
+		if c.Word == word && !strings.ContainsAny(c.Text, w.never) {
+			texts, jobs = append(texts, c.Text), append(jobs, w.job(word, c.Text))
+		}
 	}
-	return all
-}
-
-func TestThePluginJudgesModelsAsThePlannerDoes(t *testing.T) {
-	all := models(3000)
-	jobs := make([]fields, len(all))
-	for i, text := range all {
-		jobs[i] = fields{"script": "#!/bin/sh\n#MOLD " + text + "\nsrun hostname\n"}
+	parse := mold.ParseProfiles
+	if word == "mold" {
+		parse = mold.Parse
 	}
-	accepted := 0
 	for i, got := range submit(t, 1_000_000, jobs) {
-		choices, err := mold.Parse(" " + all[i])
+		text := texts[i]
+		choices, err := parse(strings.Repeat(" ", len(w.lead)) + text)
 		if err != nil {
-			checkRefusal(t, "#MOLD", all[i], got, err)
+			checkRefusal(t, text, got, w.named, err)
 			continue
 		}
-		accepted++
-		first := choices[0][0]
-		if got["rc"] != int64(0) || got["admin_comment"] != "accordion:mold="+all[i] ||
-			got["min_nodes"] != int64(first.Nodes) || i < 3 && got["time_limit"] != (first.Duration+59)/60 {
-			t.Errorf("%.60q: the planner begins with %v, the plug-in says %v", all[i], first, got)
+		taken++
+		mark, length := mold.Format(choices), choices[0].Total()
+		if strings.Contains(text, "=") { // a model stays as it is
+			mark = strings.Trim(text, " \t\r\n\v\f")
+		}
+		for _, ep := range choices {
+			if word == "ep" {
+				length = max(length, ep.Total())
+			}
+		}
+		if got["rc"] != int64(0) || got["admin_comment"] != "accordion:"+word+"="+mark || got["min_nodes"] != int64(choices[0][0].Nodes) ||
+			!strings.Contains(text, "downey") && got["time_limit"] != (length+59)/60 {
+			t.Errorf("%s %.60q: the planner reads %.60s for %d s, the plug-in says %v", word, text, mark, length, got)
 		}
 	}
-	if accepted < 300 || accepted > len(all)-300 {
-		t.Errorf("%d of %d models were accepted: the comparison says little", accepted, len(all))
-	}
+	return taken, len(texts)
 }
 
-// TestALooseRequestIsRefusedWithTheRightForm also shows that a right one with the user's own words is taken.
-func TestALooseRequestIsRefusedWithTheRightForm(t *testing.T) {
-	var jobs []fields
-	var rights []string
-	for loose, right := range evolvetest.Loose() {
-		jobs = append(jobs, fields{"script": "#!/bin/sh\n#EP 1x20s," + loose + "\nsrun hostname\n"}, fields{"script": "#!/bin/sh\n#MOLD 1x3h|" + loose + "\nsrun hostname\n"},
-			fields{"comment": "ep=" + loose}, fields{"spank": "_SLURM_SPANK_OPTION_accordion_ep=" + loose})
-		rights = append(rights, right, right, right, right)
-	}
-	for comment, right := range map[string]string{"ep=2 x 20m, 4 x 1h": "ep=2x20m,4x1h", "ep=5x500s, 10x1h": "ep=5x500s,10x1h", "mold=4 x 2h | 8x70 min": "mold=4x2h|8x1h10m"} {
-		jobs, rights = append(jobs, fields{"comment": comment}), append(rights, right)
-	}
-	for i, got := range submit(t, 1_000_000, jobs) {
-		said, _ := got["user"].(string)
-		_, wrote, _ := strings.Cut(said, "; write ")
-		if got["rc"] != refused || strings.TrimPrefix(wrote, "ep=") != strings.TrimPrefix(rights[i], "ep=") || strings.Contains(said, "\n") {
-			t.Errorf("%v: %v, %q; want it refused with %s", jobs[i], got["rc"], said, rights[i])
-		}
-	}
-	for _, comment := range []string{"ep=2x20m x-ray run", "ep=2x1h 30m", "ep=2x20m 4 x 1h"} {
-		if got := submit(t, 16, []fields{{"comment": comment}})[0]; got["rc"] != int64(0) {
-			t.Errorf("%s: %v, %v; want it taken", comment, got["rc"], got["user"])
-		}
-	}
-}
-
-// checkRefusal wants one short printable line. For a plain text it is the planner's, but for where the text stands.
-func checkRefusal(t *testing.T, line, text string, got fields, want error) {
+// checkRefusal wants one short printable line. It is the planner's, but for where the text is.
+func checkRefusal(t *testing.T, text string, got fields, named string, want error) {
 	t.Helper()
 	said, _ := got["user"].(string)
-	if got["rc"] != refused || said == "" || len(said) > 400 || strings.IndexFunc(said, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 {
-		t.Errorf("%s %.60q: the planner says %v, the plug-in %v: %q", line, text, want, got["rc"], said)
+	if got["rc"] != refused || said == "" || len(said) > 400 || !printable(said) {
+		t.Errorf("%.60q: the planner says %v, the plug-in %v: %q", text, want, got["rc"], said)
 		return
 	}
-	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 {
-		return
+	if what, rest, _ := strings.Cut(want.Error(), ", "); evolvetest.Words(said, text) != evolvetest.Words("accordion: "+what+", "+named+rest, text) {
+		t.Errorf("%.60q is refused with\n%s\nthe planner says\n%v", text, said, want)
 	}
-	_, tail, _ := strings.Cut(want.Error(), ": ")
-	if !strings.HasSuffix(said, tail) || !strings.HasPrefix(said, "accordion: ") {
-		t.Errorf("%s %.60q is refused with\n%s\nthe planner says\n%v", line, text, said, want)
-	}
+}
+
+func printable(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) < 0
 }
 
 // Slurm 20.11 tells the plug-in the names of a partition's nodes, and not how many there are.
@@ -393,6 +349,7 @@ func TestAContradictionIsRefusedInOneLineThatNamesIt(t *testing.T) {
 		"two partitions":    {fields{"script": script, "partition": "main,shared"}, `partition "main,shared"`},
 		"too many nodes":    {fields{"script": "#!/bin/sh\n#EP 2x20s,17x20s\n"}, `"17x20s" is more than the 16 nodes`},
 		"both kinds":        {fields{"script": script + "#MOLD 2x40s\n"}, "#EP and #MOLD"},
+		"a malleable job":   {fields{"script": "#!/bin/sh\n#MALLEABLE 16x2h 4-64\n"}, "#MALLEABLE and malleable= are reserved"},
 		"two requests":      {fields{"script": script, "comment": "ep=2x21s"}, "say it once"},
 		"two kinds":         {fields{"script": script, "comment": "mold=2x20s"}, "say it once"},
 		"nothing":           {fields{"script": "#!/bin/sh\n#EP\n"}, "NODESxDURATION"},
@@ -457,14 +414,20 @@ func TestScriptsThatWereOrdinaryJobsInSilenceAreRefused(t *testing.T) {
 
 func TestACommentThatIsMeantAsARequestIsRefusedWithTheRightForm(t *testing.T) {
 	for comment, says := range map[string]string{
+		"ep=2 x 20m, 4 x 1h": "; write ep=2x20m,4x1h", "ep=5x500s, 10x1h": "; write ep=5x500s,10x1h", "mold=4 x 2h | 8x70 min": "; write mold=4x2h|8x1h10m",
 		"ep": "--comment=ep=5x500s,10x1h", " mold ": "--comment=mold=4x2h|8x70m|16x40m", "ep=": "NODESxDURATION", "mold=": "NODESxDURATION",
 		"EP=2x20s": `--comment="ep=2x20s"`, "Ep=2x20s,4x20s run 7": `--comment="ep=2x20s,4x20s"`, "MOLD=2x20s": `--comment="mold=2x20s"`, "ep 2x20s": `--comment="ep=2x20s"`,
 		"ep:2x20s": `--comment="ep=2x20s"`, "ep = 2x20s, 4x20s": `--comment="ep=2x20s,4x20s"`, "ep=2x20s, 4x20s": "no blanks after the comma", "ep= 2x20s": "no blanks after the comma",
-		"mold=2x20s| 4x20s": "no blanks after the comma", "mold amdahl:p=0.9,t1=1h,nodes=1-4": `--comment="mold=amdahl:p=0.9,t1=1h,nodes=1-4"`,
+		"malleable=16x2h 4-64": "malleable= are reserved", "mold=2x20s| 4x20s": "no blanks after the comma", "mold amdahl:p=0.9,t1=1h,nodes=1-4": `--comment="mold=amdahl:p=0.9,t1=1h,nodes=1-4"`,
 	} {
 		got := submit(t, 16, []fields{{"comment": comment}})[0]
 		if said, _ := got["user"].(string); got["rc"] != refused || !strings.Contains(said, says) {
 			t.Errorf("comment %q: rc %v, %q; want %q", comment, got["rc"], said, says)
+		}
+	}
+	for _, comment := range []string{"ep=2x20m x-ray run", "ep=2x1h 30m", "ep=2x20m 4 x 1h"} {
+		if got := submit(t, 16, []fields{{"comment": comment}})[0]; got["rc"] != int64(0) {
+			t.Errorf("%s: %v, %v; want it taken", comment, got["rc"], got["user"])
 		}
 	}
 }

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// A refusal costs one client process, so what is said in general is tested without Slurm, in spank_test.go.
-func TestAWrongOptionIsRefusedByTheClientInOneLineAndNothingIsSent(t *testing.T) {
+// The SPANK plug-in reads no text: slurmctld refuses it by job_submit.lua. What that says in general is tested without Slurm, in
+// lua_test.go.
+func TestAWrongOptionIsRefusedInOneLineAndNothingIsQueued(t *testing.T) {
 	t.Parallel()
 	lab := submitLab(t)
 	const form = "500s, 90m, 1h30m, 2d, MM:SS, HH:MM:SS or D-HH:MM:SS"
@@ -19,11 +20,12 @@ func TestAWrongOptionIsRefusedByTheClientInOneLineAndNothingIsSent(t *testing.T)
 		script  string
 		says    []string
 	}{
-		"sbatch":              {[]string{"sbatch", "--ep=2x500"}, "#!/bin/sh\n", []string{"sbatch: error: accordion: --ep: evolution profile, column 3:", `"500"`, form}},
-		"salloc":              {[]string{"salloc", "--ep=2x20s,0x1h", "true"}, "", []string{"salloc: error: accordion: --ep:", `"0"`, "a number of nodes from 1"}},
-		"srun":                {[]string{"srun", "--mold=2x1h|4", "true"}, "", []string{"srun: error: accordion: --mold: moldable configurations, column 6:", `"4"`, "NODESxDURATION"}},
-		"a line":              {[]string{"sbatch"}, "#!/bin/sh\n#SBATCH --ep=2x20s,-3x20s\n", []string{"--ep:", `"-3"`, "a number of nodes"}},
-		"a moldable line":     {[]string{"sbatch"}, "#!/bin/sh\n#SBATCH --mold=4x2h|8x70\n", []string{"--mold:", `"70"`, form}},
+		"sbatch":              {[]string{"sbatch", "--ep=2x500"}, "#!/bin/sh\n", []string{"sbatch: error: accordion: evolution profile, --ep, column 3:", `"500"`, form}},
+		"loose":               {[]string{"sbatch", "--ep=8X1h"}, "#!/bin/sh\n", []string{"--ep, column 1:", `"8X1h"`, "; write 8x1h"}},
+		"salloc":              {[]string{"salloc", "--ep=2x20s,0x1h", "true"}, "", []string{"salloc: error: accordion: evolution profile, --ep,", `"0"`, "a number of nodes from 1"}},
+		"srun":                {[]string{"srun", "--mold=2x1h|4", "true"}, "", []string{"srun: error: accordion: moldable configurations, --mold, column 6:", `"4"`, "NODESxDURATION"}},
+		"a line":              {[]string{"sbatch"}, "#!/bin/sh\n#SBATCH --ep=2x20s,-3x20s\n", []string{"--ep,", `"-3"`, "a number of nodes"}},
+		"a moldable line":     {[]string{"sbatch"}, "#!/bin/sh\n#SBATCH --mold=4x2h|8x70\n", []string{"--mold,", `"70"`, form}},
 		"empty":               {[]string{"sbatch", "--ep="}, "#!/bin/sh\n", []string{`""`, "NODESxDURATION"}},
 		"64 KiB of rubbish":   {[]string{"sbatch", "--ep=" + rubbish}, "#!/bin/sh\n", []string{`\xc3(\xa0\x0a`, "NODESxDURATION"}},
 		"both":                {[]string{"sbatch", "--ep=2x1h", "--mold=2x1h"}, "#!/bin/sh\n", []string{"either evolving or moldable"}},
@@ -31,12 +33,14 @@ func TestAWrongOptionIsRefusedByTheClientInOneLineAndNothingIsSent(t *testing.T)
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, said, err := lab.Exec("bob", test.script, test.command...)
-			if err == nil || out != "" || strings.Contains(said, "\n") || len(said) > 400 {
-				t.Fatalf("want one line of refusal: %v, %q, %.1000q", err, out, said)
+			// The second line is the client's own: that the submission failed.
+			line, own, two := strings.Cut(said, "\n")
+			if err == nil || out != "" || !two || strings.Contains(own, "\n") || strings.Contains(own, "accordion") || len(line) > 400 {
+				t.Fatalf("want one line of refusal and the client's: %v, %q, %.1000q", err, out, said)
 			}
 			for _, piece := range test.says {
-				if !strings.Contains(said, piece) {
-					t.Errorf("no %s in: %s", piece, said)
+				if !strings.Contains(line, piece) {
+					t.Errorf("no %s in: %s", piece, line)
 				}
 			}
 		})

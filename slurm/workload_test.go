@@ -16,7 +16,7 @@ import (
 )
 
 // seed chooses the workload of the tests on a crowd; it is printed with every run.
-var seed = flag.Uint64("accordion.seed", 1, "seed of the generated workloads")
+var seed = flag.Uint64("accordion.seed", 1, "seed of the generated workloads, and of random texts of requests")
 
 // A submission is one job of a generated workload.
 type submission struct {

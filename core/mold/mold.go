@@ -6,6 +6,23 @@
 //
 // Files: mold.go and model.go read what users write, choose.go chooses.
 //
+// This is the grammar of all requests. job_submit.lua and the rules of OAR accept the same texts and refuse the others with the same
+// words. One table of cases and 10,000 random texts compare them (core/evolve/evolvetest).
+//
+//	profiles       = profile { "|" profile }                  #EP, ep=; ParseProfiles
+//	profile        = step { "," step }                        evolve.Parse
+//	configurations = step { "|" step } | model                #MOLD, mold=; Parse
+//	model          = word ":" name "=" value { "," name "=" value }
+//	step           = nodes "x" duration                       core.ParseStep, core.ParseDuration
+//
+// White space is allowed at both ends of profiles, of a profile and of configurations. There is none inside a step. So a step, blanks and a
+// range of nodes, 16x2h 4-64, is none of these texts. It is reserved for malleable jobs, with the word malleable (#MALLEABLE, malleable=):
+//
+//	malleable      = step blanks nodes "-" nodes
+//
+// Until this release has such jobs, each judge refuses the form with a message of its own, and the plug-in refuses the word. In a comment,
+// where a blank ends a request, "ep=16x2h 4-64" stays a profile and the user's own words.
+//
 // It knows one job at a time; the queue is core/queue's.
 package mold
 

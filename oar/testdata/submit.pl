@@ -26,19 +26,24 @@ foreach my $file (@files) {
     $rules .= join('', <$in>);
 }
 
+# OAR evaluates the text for each submission. Here it is compiled once, in the same scope.
+my ($s, $dbh, $type_list, $ref_resource_list, $queue_name, $jobType, $user, $jobproperties, $job_name, $project, $reservationField,
+    $array_job_nb, $array_params_ref, $command, $initial_request_string);
+my $admit = eval("sub { $rules\n}") // do { my $why = $@; sub { die($why) } };
+
 while (my $line = <STDIN>) {
-    my $s = decode_json($line);
-    my $dbh = bless(\(my $size = $nodes), 'Database');
-    my $type_list = [map { pack('H*', $_) } @{ $s->{types} }];
-    my $ref_resource_list = $s->{requests};
-    my ($queue_name, $jobType, $user) = ($s->{queue}, $s->{kind} // 'PASSIVE', 'alice');
-    my ($jobproperties, $job_name, $project) = ($s->{properties} // '', $s->{name}, $s->{project} // 'default');
-    my $reservationField = $s->{reservation} // 'None';
-    my ($array_job_nb, $array_params_ref) = ($s->{array} // 1, undef);
-    my ($command, $initial_request_string) = ($s->{command}, $s->{line} // 'oarsub');
+    $s = decode_json($line);
+    $dbh = bless(\(my $size = $nodes), 'Database');
+    $type_list = [map { pack('H*', $_) } @{ $s->{types} }];
+    $ref_resource_list = $s->{requests};
+    ($queue_name, $jobType, $user) = ($s->{queue}, $s->{kind} // 'PASSIVE', 'alice');
+    ($jobproperties, $job_name, $project) = ($s->{properties} // '', $s->{name}, $s->{project} // 'default');
+    $reservationField = $s->{reservation} // 'None';
+    ($array_job_nb, $array_params_ref) = ($s->{array} // 1, undef);
+    ($command, $initial_request_string) = ($s->{command}, $s->{line} // 'oarsub');
     my ($said, $warned) = ('', '');
     local $SIG{__WARN__} = sub { $warned .= $_[0] };
-    eval $rules;
+    eval { $admit->() };
     $said = "$@" if $@;
     print(encode_json({ said => unpack('H*', $said), warned => unpack('H*', $warned), types => [map { unpack('H*', $_) } @{$type_list}], requests => $ref_resource_list }), "\n");
 }

@@ -131,10 +131,8 @@ var holds = map[string][]string{
 	"accordion": {"/usr/bin/accordion", "/usr/share/bash-completion/completions/accordion", "/usr/share/fish/vendor_completions.d/accordion.fish"},
 	"accordion-controller": {"/etc/accordion", "/usr/lib/systemd/system/accordion-release.service", "/usr/lib/systemd/system/accordion-release.timer",
 		"/usr/lib/systemd/system/accordion.service", "/var/lib/accordion"},
-	"accordion-slurm": {"/usr/share/accordion/slurm/job_submit.lua", "/usr/share/accordion/slurm/spank/accordion.c", "/usr/share/accordion/slurm/spank/build",
-		"/usr/share/accordion/slurm/spank/model.c", "/usr/share/accordion/slurm/spank/model.h", "/usr/share/accordion/slurm/spank/request.c",
-		"/usr/share/accordion/slurm/spank/request.h", "/usr/share/accordion/slurm/spank/span.c", "/usr/share/accordion/slurm/spank/span.h"},
-	"accordion-oar": {"/usr/share/accordion/oar/rules/restore.pl", "/usr/share/accordion/oar/rules/take.pl"},
+	"accordion-slurm": {"/usr/share/accordion/slurm/job_submit.lua", "/usr/share/accordion/slurm/spank/accordion.c", "/usr/share/accordion/slurm/spank/build"},
+	"accordion-oar":   {"/usr/share/accordion/oar/rules/restore.pl", "/usr/share/accordion/oar/rules/take.pl"},
 }
 
 // documented are files of a package's documentation that each has.

@@ -1,13 +1,18 @@
 package advise
 
 import (
+	"flag"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"accordion/core"
+	"accordion/core/evolve/evolvetest"
 	"accordion/core/mold"
 )
+
+var seed = flag.Uint64("accordion.seed", 1, "seed of random texts of requests")
 
 func TestARequestIsReadInWhateverFormAUserWritesIt(t *testing.T) {
 	for _, c := range []struct {
@@ -49,6 +54,37 @@ func TestARequestIsReadInWhateverFormAUserWritesIt(t *testing.T) {
 	}
 }
 
+// job_submit.lua and the rules of OAR judge the same texts. They refuse what is loose.
+func TestTenThousandRandomTextsAreCheckedAsThePlannerReadsThem(t *testing.T) {
+	for word, n := range map[string]int{"ep": 10_000, "mold": 5000} {
+		parse := mold.ParseProfiles
+		if word == "mold" {
+			parse = mold.Parse
+		}
+		for _, c := range append(evolvetest.Random(*seed, n, word), evolvetest.Cases()...) {
+			if c.Word != word {
+				continue
+			}
+			r, errs := Check("#"+strings.ToUpper(word)+" "+c.Text, core.MaxNodes)
+			choices, err := parse(c.Text)
+			if right := len(errs) == 0 && !r.Loose; right != (err == nil) || right && !cmp.Equal(r.Choices, choices) {
+				t.Errorf("-accordion.seed %d: Check(%s, %.60q) = %v, loose %t, %v; the planner: %v, %v", *seed, word, c.Text, r.Choices, r.Loose, errs, choices, err)
+			}
+			if _, again := parse(r.Text); len(errs) == 0 && again != nil {
+				t.Errorf("-accordion.seed %d: Check(%s, %.60q) has %s written, which is %v", *seed, word, c.Text, r.Text, again)
+			}
+		}
+	}
+}
+
+func TestARequestOfAMalleableJobIsRefusedWithAMessageOfItsOwn(t *testing.T) {
+	for _, text := range []string{"16x2h 4-64", "ep=16x2h 4-64", "#EP 1x1h,16x2h 4-64", "mold=16x2h 4-64", "#MALLEABLE 16x2h 4-64", "malleable=16x2h 4-64"} {
+		if _, errs := Check(text, 300); len(errs) != 1 || !strings.Contains(errs[0].Error(), "for malleable jobs, which this release does not run") {
+			t.Errorf("Check(%q): %v", text, errs)
+		}
+	}
+}
+
 func TestAScriptIsReadAsSbatchReadsIt(t *testing.T) {
 	for _, c := range []struct{ name, script, want, wrong string }{
 		{"lines go on", "#!/bin/sh\n#EP 2x20m,5x1h\n#EP 3x10m\nsrun a\n", "ep=2x20m,5x1h,3x10m", ""},
@@ -59,6 +95,7 @@ func TestAScriptIsReadAsSbatchReadsIt(t *testing.T) {
 		{"both kinds", "#EP 2x20m\n#MOLD 3x20m\n", "", "moldable configurations, script line 2: the script has another request before it: a job has one"},
 		{"none", "#!/bin/sh\nsrun a\n", "", "the script has no request: "},
 		{"a remark", "#!/bin/sh\n# 2 x 4 cores\n#EP 2x20m\n", "ep=2x20m", ""},
+		{"a malleable job", "#!/bin/sh\n#MALLEABLE 16x2h 4-64\n", "", "script line 2: #MALLEABLE is reserved for malleable jobs"},
 		{"left out", "##EP 9x9h\n#EP 2x20m\n", "ep=2x20m", ""},
 		{"indented", " #EP 2x20m\n", "", `evolution profile, script line 1, column 1: " #EP " is not how a request begins: write #EP 2x20m in a script`},
 		{"loose", "#EP 2 x 20min\n", "", `evolution profile, script line 1, column 5: "2 x 20min" is not as sbatch and oarsub read it: write 2x20m`},

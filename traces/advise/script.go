@@ -12,6 +12,8 @@ import (
 var (
 	// directive matches a line of a script by which sbatch or oarsub gets a request.
 	directive = regexp.MustCompile(`^#(?:SBATCH|OAR)[ \t].*?(?:--comment(?:=|[ \t]+)["']?|--|-t[ \t]+|--type(?:=|[ \t]+)["']?)(ep|mold)=["']?([^ \t"'#]*)`)
+	// reserved matches the line of a malleable job: see core/mold.
+	reserved = regexp.MustCompile(`^#MALLEABLE[ \t]+[0-9]`)
 	// nearly matches a line that was meant as a request.
 	nearly = regexp.MustCompile(`^(?i)[ \t]*#[ \t]*(ep|mold)[:= \t]*["']?(?:\d+[ \t]*x[ \t]*\d|amdahl:|downey:)`)
 )
@@ -45,6 +47,8 @@ func CheckScript(script string, nodes int) (Request, []error) {
 				return r, append(all, fmt.Errorf("%s: the script has another request before it: a job has one", where))
 			}
 			into.goOn(at.word, r.Text)
+		case !after && reserved.MatchString(text):
+			all = append(all, fmt.Errorf("script line %d: #MALLEABLE is reserved for malleable jobs, which this release does not run: write #EP or #MOLD", i+1))
 		case !after && nearly.MatchString(text):
 			all = append(all, wrongBegin(fmt.Sprintf(", script line %d", i+1), text, 1))
 		case body != "" && body[0] != '#':

@@ -9,7 +9,7 @@
 #
 # It is refused in one line, or it asks from here on for the least nodes of the profile and for all of its time; a part of an application
 # for one node. The types are taken out, for OAR's own rule does not know them; the second rule puts them back. Other jobs pass untouched.
-# The grammar is that of core/evolve in Accordion; a test compares the two.
+# The grammar is that of core/mold in Accordion. Tests give both the same texts.
 {
     # What die is given: OAR adds a line's end of its own to what it prints.
     package Accordion::Refusal;
@@ -49,13 +49,10 @@ my $accordion_end = bless(sub { push(@{$type_list}, splice(@accordion_types)) },
     # Seconds; 0 for what is no duration. The units stand in this order, each once at most.
     my $seconds = sub {
         my $text = $_[0];
-        if ($text =~ /\A([0-9]+)-([0-9]{1,2}):([0-9]{2}):([0-9]{2})\z/) {
-            return 0 if $2 > 23 or $3 > 59 or $4 > 59;
-            return $number->($1) * 86400 + $2 * 3600 + $3 * 60 + $4;
-        }
-        if ($text =~ /\A(?:([0-9]+):([0-9]{2})|([0-9]+)):([0-9]{2})\z/) {
-            return 0 if $4 > 59 or defined($2) && $2 > 59;
-            return defined($1) ? $number->($1) * 3600 + $2 * 60 + $4 : $number->($3) * 60 + $4;
+        my ($days, $clock) = $text =~ /\A([0-9]+)-([0-9]{1,2}:[0-9]{2}:[0-9]{2})\z/;
+        if (($clock // $text) =~ /\A(?:([0-9]+):(?=[0-9]{2}:))?([0-9]+):([0-9]{2})\z/) {
+            return 0 if $3 > 59 or defined($1) && $2 > 59 or defined($days) && $1 > 23;
+            return $number->($days // 0) * 86400 + $number->($1 // 0) * 3600 + $number->($2) * 60 + $3;
         }
         if ($text =~ /\A(?:([0-9]+)d)?(?:([0-9]+)h)?(?:([0-9]+)m)?(?:([0-9]+)s)?\z/) {
             my ($d, $h, $m, $s) = map { defined($_) ? $number->($_) : 0 } $1, $2, $3, $4;
@@ -70,8 +67,8 @@ my $accordion_end = bless(sub { push(@{$type_list}, splice(@accordion_types)) },
         map({ $_ => [3, 60] } qw(m min mins minute minutes)), map({ $_ => [4, 1] } qw(s sec secs second seconds)));
     my $tidy = sub {
         my ($piece) = @_;
-        my ($nodes, $length) = $piece =~ /\A$blank([0-9]+)$blank(?:\xc3\x97)?[xX*]*$blank(.*?)$blank\z/s or return '';
-        $piece =~ /[xX*]|\xc3\x97/ && length($piece) <= 40 && $number->($nodes) >= 1 && $number->($nodes) <= $most_nodes or return '';
+        my ($nodes, $length) = $piece =~ /\A$blank([0-9]+)$blank(?:[xX*]|\xc3\x97)+$blank(.*?)$blank\z/s or return '';
+        length($piece) <= 40 && $number->($nodes) >= 1 && $number->($nodes) <= $most_nodes or return '';
         if ($seconds->($length) < 1) {
             my ($rest, $sum, $last) = (lc($length), 0, 0);
             while ($rest =~ s/\A([0-9]{0,9})(?:\.([0-9]{1,6}))?$blank([a-z]+)$blank//) {
@@ -92,6 +89,8 @@ my $accordion_end = bless(sub { push(@{$type_list}, splice(@accordion_types)) },
         my ($least, $most, $total);
         foreach my $piece ($text eq '' ? ('') : split(/,/, $text, -1)) {
             my $wrong = sub { $accordion_refuse->("${where}evolution profile, column $_[0]: ", $shown->($_[1]), " is not $_[2]", $_[3] ? $tidy->($piece) : '') };
+            $piece !~ /[^ \t\r\n\x0b\x0c][ \t\r\n\x0b\x0c]+[0-9]+-[0-9]+\z/
+                or $wrong->($column, $piece, 'NODESxDURATION: a range of nodes after it is for malleable jobs, which this release does not run');
             $piece !~ /[ \t\r\n\x0b\x0c]/
                 or $wrong->($column, $piece, 'NODESxDURATION: no blanks after the comma or anywhere else, as in 5x500s,10x1h', 1);
             my ($nodes, $length) = $piece =~ /\A([^x]*)x(.*)\z/s
