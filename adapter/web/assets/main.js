@@ -1,7 +1,7 @@
 // The page of a cluster.
 
+import { Cluster } from "./cluster.js";
 import { feed } from "./feed.js";
-import { Gantt } from "./gantt.js";
 import { NodeMap } from "./nodes.js";
 import { Queue } from "./queue.js";
 import { readTheme, theme, tint } from "./theme.js";
@@ -12,7 +12,7 @@ const chosen = job => !user || job.user === user;
 const byId = id => document.getElementById(id);
 
 readTheme();
-const gantt = new Gantt(feed, chosen), map = new NodeMap(feed, chosen), queue = new Queue(feed, user);
+const gantt = new Cluster(feed, chosen), map = new NodeMap(feed, chosen), queue = new Queue(feed, user);
 byId("user").value = user;
 
 // STALE is how many seconds old the reading may be before the page says that the batch system does not answer.
@@ -97,13 +97,13 @@ feed.listeners.push(() => {
 setInterval(() => {
   if (!feed.state || document.hidden) return;
   status(feed.now());
-  if (gantt.follows) gantt.draw();
+  if (gantt.view.follows) gantt.view.changed();
 }, 1000);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   readTheme();
   if (!feed.state) return;
   legend();
-  gantt.draw();
+  gantt.view.changed();
   map.draw();
 });
 addEventListener("keydown", e => {

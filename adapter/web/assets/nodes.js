@@ -1,7 +1,8 @@
 // The map of nodes: a square for each node, in the colours of the jobs that have it.
 
 import { away, clock, count, hosts, jobLink, kindName, who } from "./words.js";
-import { readable, shade, surface, theme, tint } from "./theme.js";
+import { fit, readable, surface } from "./draw.js";
+import { shade, theme, tint } from "./theme.js";
 
 export class NodeMap {
   constructor(feed, chosen) {
@@ -46,7 +47,7 @@ export class NodeMap {
   paint() {
     const high = this.measure(this.canvas.getBoundingClientRect().width);
     this.canvas.style.height = high + "px";
-    const { pen } = surface(this.canvas), { nodes } = this.feed.state;
+    const { pen } = surface(this.canvas, theme.font), { nodes } = this.feed.state;
     pen.font = "11px " + theme.font;
     pen.textAlign = "center";
     pen.textBaseline = "middle";
@@ -136,9 +137,4 @@ export class NodeMap {
     });
     new ResizeObserver(() => this.draw()).observe(canvas.parentElement);
   }
-}
-
-function fit(pen, text, wide) {
-  while (text.length > 2 && pen.measureText(text).width > wide) text = "…" + text.slice(2);
-  return text;
 }

@@ -1,5 +1,7 @@
 // The page's colours, as the canvases need them.
 
+import { rgb } from "./draw.js";
+
 export const theme = { kinds: {} };
 
 const names = ["card", "ink", "soft", "faint", "line", "wash", "accent", "late", "away"];
@@ -12,8 +14,6 @@ export function readTheme() {
   }
   theme.font = getComputedStyle(document.body).fontFamily || "sans-serif";
 }
-
-function rgb(hex) { return [1, 3, 5].map(k => parseInt(hex.slice(k, k + 2), 16)); }
 
 const tints = new Map();
 
@@ -35,28 +35,4 @@ export function shade(kind, id) {
     tints.set(key, colour);
   }
   return colour;
-}
-
-// luminance as the guidelines for contrast have it.
-function luminance(hex) {
-  const [r, g, b] = rgb(hex).map(c => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-}
-
-// readable is black or white, whichever is read better on a colour.
-export function readable(hex) { return luminance(hex) > 0.18 ? "#10151c" : "#ffffff"; }
-
-// surface makes a canvas as sharp as the screen and returns its pen, with the page's pixels as units.
-export function surface(canvas) {
-  const box = canvas.getBoundingClientRect(), ratio = Math.min(window.devicePixelRatio || 1, 3);
-  const width = Math.max(1, box.width), height = Math.max(1, box.height);
-  const w = Math.round(width * ratio), h = Math.round(height * ratio);
-  if (canvas.width !== w || canvas.height !== h) {
-    canvas.width = w;
-    canvas.height = h;
-  }
-  const pen = canvas.getContext("2d");
-  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-  pen.clearRect(0, 0, width, height);
-  return { pen, width, height };
 }
