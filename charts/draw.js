@@ -1,5 +1,12 @@
 // Colours, canvases, texts and time axes, for all charts of a page.
 
+// readColours takes colours, and the font, from the page's style.
+export function readColours(theme, names) {
+  const style = getComputedStyle(document.body);
+  for (const name of names) theme[name] = style.getPropertyValue("--" + name).trim();
+  theme.font = style.fontFamily || "sans-serif";
+}
+
 export function rgb(hex) { return [1, 3, 5].map(k => parseInt(hex.slice(k, k + 2), 16)); }
 
 // luminance as the guidelines for contrast have it.

@@ -7,7 +7,7 @@ import { fit, surface, timeAxis } from "./draw.js";
 //   ticks(from, to, most), rowName(row)
 //   paint(pen, i, x, y, w, h)  fills rectangle i, or a part of it
 //   label(i)                   returns under which key a rectangle may be named: a name has the widest of a key; null: none
-//   texts(i), ink(i)           the names, the first that fits is written, and their colour
+//   name(i)                    returns the colour of a name and the name, and shorter ones for when it does not fit
 //   order(), begins(order, by) the jobs in the order of N and P, and where these begin
 //   reveal(job)                moves the window to a job, and tells of it
 //   tell(job, at, i)           puts what there is to say of a job beside a place (beside)
@@ -41,8 +41,14 @@ export class Gantt {
     pen.restore();
   }
 
-  x(t) { return this.box.left + (t - this.view.from) / (this.view.to - this.view.from) * this.box.plot; }
-  y(row) { return this.box.top + (row - this.view.top) / (this.view.bottom - this.view.top) * (this.box.bottom - this.box.top); }
+  x(t) {
+    const { box, view } = this;
+    return box.left + (t - view.from) / (view.to - view.from) * box.plot;
+  }
+  y(row) {
+    const { box, view } = this;
+    return box.top + (row - view.top) / (view.bottom - view.top) * (box.bottom - box.top);
+  }
 
   // under, outline and marks draw what a page has under the rectangles, on them under their names, and over those.
   under() {}
@@ -92,10 +98,9 @@ export class Gantt {
     pen.textBaseline = "middle";
     const { left, plot } = this.box;
     for (const [i, x, y, w, h] of widest.values()) {
-      const x0 = Math.max(left, x), x1 = Math.min(left + plot, x + w), text = this.texts(i).find(text => pen.measureText(text).width <= x1 - x0 - 8);
-      if (text === undefined) continue;
-      pen.fillStyle = this.ink(i);
-      pen.fillText(text, (x0 + x1) / 2, y + h / 2);
+      const x0 = Math.max(left, x), x1 = Math.min(left + plot, x + w), [ink, ...names] = this.name(i);
+      pen.fillStyle = ink;
+      pen.fillText(names.find(name => pen.measureText(name).width <= x1 - x0 - 8) || "", (x0 + x1) / 2, y + h / 2);
     }
     this.marks(pen);
   }
@@ -180,9 +185,9 @@ export class Gantt {
     const run = {
       ArrowLeft: () => view.pan(-time), ArrowRight: () => view.pan(time), ArrowUp: () => view.pan(0, -rows), ArrowDown: () => view.pan(0, rows),
       "+": () => view.zoom(0.6), "=": () => view.zoom(0.6), "-": () => view.zoom(1 / 0.6), _: () => view.zoom(1 / 0.6),
-      0: () => this.all(), Home: () => this.home(), n: () => this.step(1), N: () => this.step(1), p: () => this.step(-1), P: () => this.step(-1),
+      0: () => this.all(), Home: () => this.home(), n: () => this.step(1), p: () => this.step(-1),
       Enter: () => this.open(this.selected), Escape: () => this.choose(-1),
-    }[event.key];
+    }[event.key.length > 1 ? event.key : event.key.toLowerCase()];
     if (!run) return;
     event.preventDefault();
     run();

@@ -35,7 +35,7 @@ type asset struct {
 var assets = func() map[string]asset {
 	all := map[string]asset{}
 	add := func(file string, data []byte) {
-		if path.Ext(file) == ".js" {
+		if ext := path.Ext(file); ext == ".js" || ext == ".css" {
 			data = []byte(charts.Bare(string(data)))
 		}
 		sum := sha256.Sum256(data)
@@ -59,9 +59,7 @@ var assets = func() map[string]asset {
 		}
 		add(e.Name(), data)
 	}
-	for _, name := range charts.Modules {
-		add(name, []byte(charts.Module(name)))
-	}
+	add("charts.js", []byte(charts.Module()))
 	delete(all, "/job.html") // a template
 	return all
 }()

@@ -1,12 +1,9 @@
 // The Gantt chart of the cluster: what was held, what is held now, what is promised to those that run and planned for those that wait.
 
-import { readable } from "./draw.js";
-import { Gantt } from "./gantt.js";
-import { Rects, columns } from "./rects.js";
-import { View } from "./view.js";
+import { Gantt, Rects, View, columns, readable } from "./charts.js";
 import { clock, count, hosts, kindName, jobLink, span, ticks, who, away } from "./words.js";
 import { layout, PAST, HELD, PROMISED, PLANNED } from "./place.js";
-import { shade, theme, tint } from "./theme.js";
+import { shade, theme } from "./theme.js";
 
 const EDGE = 10, HEAD = 14, HOUR = 3600, DAY = 24 * HOUR;
 
@@ -124,15 +121,16 @@ export class Cluster extends Gantt {
 
   paint(pen, i, x, y, w, h) {
     const { job, what } = this.list[i], colour = shade(job.kind, job.id), dim = this.chosen(job) ? 1 : 0.22;
-    pen.fillStyle = tint(colour, dim * (what === HELD ? 1 : what === PAST ? 0.5 : what === PLANNED ? 0.14 : job.kind === "ordinary" ? 0.3 : 0.62));
+    pen.globalAlpha = dim * (what === HELD ? 1 : what === PAST ? 0.5 : what === PLANNED ? 0.14 : job.kind === "ordinary" ? 0.3 : 0.62);
+    pen.fillStyle = pen.strokeStyle = colour;
     pen.fillRect(x, y, w, h);
     if (what === PLANNED && w > 4 && h > 4) {
-      pen.strokeStyle = tint(colour, 0.9 * dim);
-      pen.lineWidth = 1;
+      pen.globalAlpha = 0.9 * dim;
       pen.setLineDash([4, 3]);
       pen.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
       pen.setLineDash([]);
     }
+    pen.globalAlpha = 1;
     if (!job.slip || what === PAST || h <= 3) return;
     pen.fillStyle = theme.late;
     pen.fillRect(x, y, w, Math.min(2.5, h / 3));
@@ -144,14 +142,9 @@ export class Cluster extends Gantt {
     return this.chosen(job) ? job.id + " " + what : null;
   }
 
-  texts(i) {
-    const { job } = this.list[i], id = String(job.id);
-    return job.name ? [id + " " + job.name, id] : [id];
-  }
-
-  ink(i) {
-    const { job, what } = this.list[i];
-    return what === HELD ? readable(shade(job.kind, job.id)) : theme.ink;
+  name(i) {
+    const { job, what } = this.list[i], ink = what === HELD ? readable(shade(job.kind, job.id)) : theme.ink;
+    return job.name ? [ink, job.id + " " + job.name, job.id] : [ink, job.id];
   }
 
   words(j, what) {

@@ -4,7 +4,7 @@ import { Cluster } from "./cluster.js";
 import { feed } from "./feed.js";
 import { NodeMap } from "./nodes.js";
 import { Queue } from "./queue.js";
-import { readTheme, theme, tint } from "./theme.js";
+import { readTheme, theme } from "./theme.js";
 import { away, clock, count, el, hosts, jobLink, kindName, span, who } from "./words.js";
 
 const user = new URLSearchParams(location.search).get("user") || "";
@@ -76,9 +76,9 @@ function legend() {
     return el("span", null, i, name);
   };
   const entries = ["evolving", "moldable", "rigid", "delegated", "ordinary"].filter(k => here.has(k)).map(k => swatch(kindName(k), s => { s.background = theme.kinds[k]; }));
-  const c = theme.kinds.evolving;
-  entries.push(swatch("held before", s => { s.background = tint(c, 0.5); }), swatch("promised", s => { s.background = tint(c, 0.62); }),
-    swatch("planned", s => { s.background = tint(c, 0.14); s.outline = "1px dashed " + c; s.outlineOffset = "-1px"; }));
+  const c = theme.kinds.evolving, paler = (name, percent) => swatch(name, s => { s.background = `color-mix(in srgb, ${c} ${percent}%, transparent)`; });
+  entries.push(paler("held before", 50), paler("promised", 62), paler("planned", 14));
+  Object.assign(entries.at(-1).firstChild.style, { outline: "1px dashed " + c, outlineOffset: "-1px" });
   byId("legend").replaceChildren(...entries);
 }
 

@@ -1,8 +1,8 @@
 // The map of nodes: a square for each node, in the colours of the jobs that have it.
 
 import { away, clock, count, hosts, jobLink, kindName, who } from "./words.js";
-import { fit, readable, surface } from "./draw.js";
-import { shade, theme, tint } from "./theme.js";
+import { fit, readable, surface } from "./charts.js";
+import { shade, theme } from "./theme.js";
 
 export class NodeMap {
   constructor(feed, chosen) {
@@ -59,10 +59,12 @@ export class NodeMap {
       if (!all.length) pen.fillRect(x, y, w, h);
       all.forEach((j, k) => {
         const of = this.chosen(j), colour = shade(j.kind, j.id);
-        pen.fillStyle = tint(colour, of ? 1 : 0.22);
+        pen.fillStyle = colour;
+        pen.globalAlpha = of ? 1 : 0.22;
         ink = of ? readable(colour) : theme.ink;
         const left = x + Math.round(k * w / all.length), wide = x + Math.round((k + 1) * w / all.length) - left;
         pen.fillRect(left, y, Math.max(1, k + 1 < all.length && wide > 3 ? wide - 1 : wide), h);
+        pen.globalAlpha = 1;
         if (!j.slip) return;
         pen.fillStyle = theme.late;
         pen.fillRect(left, y, wide, 3);

@@ -1,7 +1,7 @@
 // Where in the chart everybody is: rectangles of rows and seconds. What was held and is held, is known by name. On which nodes a job will be that
 // waits, or grows, nobody has decided: it is put where there is room, as a sweep over time finds it, and keeps that until it gives it back.
 
-import { apart } from "./rects.js";
+import { apart } from "./charts.js";
 
 export const PAST = 0, HELD = 1, PROMISED = 2, PLANNED = 3;
 

@@ -100,8 +100,7 @@ class Replayed extends Gantt {
   }
 
   label(i) { return this.rects.job[i]; }
-  texts(i) { return [jobName(this.jobs, this.rects.job[i])]; }
-  ink(i) { return readable(this.colours[this.colour[this.rects.job[i]]]); }
+  name(i) { return [readable(this.colours[this.colour[this.rects.job[i]]]), jobName(this.jobs, this.rects.job[i])]; }
   ends(i) { return this.rects.to[i] === this.times.end[this.rects.job[i]]; }
 
   // sumUp draws more rectangles than can be told apart: pictures of them, as many as a frame has time for.

@@ -25,10 +25,8 @@ const palettes = {
 
 function readTheme() {
   theme.dark = !theme.print && matchMedia("(prefers-color-scheme: dark)").matches;
-  const style = getComputedStyle(document.documentElement);
-  for (const name of ["page", "card", "ink", "soft", "faint", "line", "wash", "accent", "better", "late"]) theme[name] = style.getPropertyValue("--" + name).trim();
-  theme.policies = facts.policies.map((_, i) => style.getPropertyValue("--p" + i % 10).trim());
-  theme.font = style.fontFamily || "sans-serif";
+  readColours(theme, ["card", "ink", "soft", "faint", "line", "wash", "accent", "better", "late", ...facts.policies.map((_, i) => "p" + i % 10)]);
+  theme.policies = facts.policies.map((_, i) => theme["p" + i % 10]);
 }
 
 palettes.job = palettes.user;
