@@ -1,16 +1,18 @@
 import { fit, surface, timeAxis } from "./draw.js";
 
-// Gantt draws rows from top to bottom, time from left to right and each job as the rectangles that it has, and follows
-// wheel, drag, pinch and keys. A page extends it. Its own chart has
-//   rects                      Rects, or null while they are not known
-//   frame(pen, width, height)  returns left, plot, top and bottom of the plot, and how many rows are named at most
-//   ticks(from, to, most), rowName(row)
-//   paint(pen, i, x, y, w, h)  fills rectangle i, or a part of it
-//   label(i)                   returns under which key a rectangle may be named: a name has the widest of a key; null: none
-//   name(i)                    returns the colour of a name and the name, and shorter ones for when it does not fit
-//   order(), begins(order, by) the jobs in the order of N and P, and where these begin
-//   reveal(job)                moves the window to a job, and tells of it
-//   tell(job, at, i)           puts what there is to say of a job beside a place (beside)
+// Gantt draws rows from top to bottom, time from left to right and each job as the rectangles that it has. It follows
+// wheel, drag, pinch and keys. A page extends it and gives it these:
+//
+// rects: the rectangles (Rects); null while they are not known.
+// frame(pen, width, height): returns left, plot, top and bottom of the plot, and how many rows are named at most (names).
+// ticks(from, to, most): returns the ticks of the time axis.
+// rowName(row): returns the name of a row.
+// paint(pen, i, x, y, w, h): fills rectangle i, or a part of it.
+// label(i): returns a key, or null for no name. The widest rectangle of a key gets a name.
+// name(i): returns the color of a name, the name, and shorter ones for when it does not fit.
+// order(), begins(order, by): the jobs in the order of N and P, and where these keys begin.
+// reveal(job): moves the window to a job and shows the tip.
+// tell(job, at, i): fills the tip with what is known of a job and shows it (showTip).
 export class Gantt {
   constructor(canvas, tip, view, theme) {
     Object.assign(this, { canvas, tip, view, theme, hovered: -1, selected: -1, count: 0, most: Infinity });
@@ -39,6 +41,7 @@ export class Gantt {
       }
     }
     pen.restore();
+    Object.assign(this.canvas.dataset, { from: view.from, to: view.to, top: view.top, bottom: view.bottom });
   }
 
   x(t) {
@@ -151,8 +154,8 @@ export class Gantt {
     this.view.changed();
   }
 
-  // beside moves the tip beside a place, and has it filled when it says something else than before.
-  beside(at, says, fill) {
+  // showTip moves the tip next to a place. It has the tip filled when its text changes.
+  showTip(at, says, fill) {
     const { tip } = this;
     if (this.says !== says) fill();
     if (this.says !== says || tip.hidden) {

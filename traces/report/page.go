@@ -17,7 +17,7 @@ var pageFiles embed.FS
 // page has two templates, "head" and "tail": the packed columns stand between them and pass through no template.
 var page = template.Must(template.ParseFS(pageFiles, "page/page.html"))
 
-// scripts are the page's own, in the order in which they build on each other, and on those of package charts.
+// scripts are the page's own, in the order in which they build on each other and on package charts.
 var scripts = []string{"data", "time", "series", "raster", "view", "charts", "plots", "real", "gantt", "main"}
 
 // Write writes the report as one HTML page. Whatever names the jobs, policies and notes have, they are shown as text. A

@@ -160,7 +160,7 @@ export class Cluster extends Gantt {
 
   tell(_, at, i) {
     const { job, what } = this.list[i], lines = this.words(job, what);
-    this.beside(at, lines.join("\n"), () => this.tip.replaceChildren(...lines.map((text, k) => {
+    this.showTip(at, lines.join("\n"), () => this.tip.replaceChildren(...lines.map((text, k) => {
       const line = document.createElement(k ? "span" : "b");
       line.textContent = text;
       return line;

@@ -79,7 +79,7 @@ class Replayed extends Gantt {
     super.draw();
     const { plot, top, bottom } = this.box;
     crosshair(this.canvas.getContext("2d"), plot, top, bottom);
-    Object.assign(this.canvas.dataset, { from: view.from, to: view.to, top: view.top, bottom: view.bottom, drawn: this.count <= this.most ? "one by one" : "summed up", waits: this.rects || !facts.held[view.policy] ? this.missing : 1 });
+    Object.assign(this.canvas.dataset, { drawn: this.count <= this.most ? "one by one" : "summed up", waits: this.rects || !facts.held[view.policy] ? this.missing : 1 });
   }
 
   frame(pen, width, height) { return { left: GUTTER, plot: Math.max(1, width - GUTTER - EDGE), top: 2, bottom: height - 26, names: facts.real ? 28 : 10 }; }
@@ -91,7 +91,7 @@ class Replayed extends Gantt {
     if (this.rects) return;
     pen.fillStyle = theme.soft;
     pen.textAlign = "center";
-    pen.fillText(facts.held[view.policy] ? "Unpacking…" : "Nobody knows which nodes the jobs of this policy held.", GUTTER + this.box.plot / 2, (this.box.top + this.box.bottom) / 2);
+    pen.fillText(facts.held[view.policy] ? "Unpacking…" : "It is not known which nodes the jobs of this policy held.", GUTTER + this.box.plot / 2, (this.box.top + this.box.bottom) / 2);
   }
 
   paint(pen, i, x, y, w, h) {
@@ -207,7 +207,7 @@ class Replayed extends Gantt {
   // begins with the first job in the window.
   begins(order) { return order.findIndex(i => this.times.start[i] >= view.from); }
 
-  // reveal moves the window so that a job is seen, and tells of it beside it.
+  // reveal moves the window so that a job is seen, and shows the tip next to it.
   reveal(job) {
     const { start, end } = this.times;
     if (start[job] !== start[job]) return;
@@ -225,7 +225,7 @@ class Replayed extends Gantt {
     this.tell(job, { x, y: Math.max(this.box.top, this.y((first + last + 1) / 2)), t: start[job] });
   }
 
-  // tell puts a job's facts beside a place of the chart.
+  // tell shows a job's facts next to a place of the chart.
   tell(job, at) {
     const { tip, jobs, times } = this;
     const start = times.start[job], end = times.end[job], request = jobs.request[job];
@@ -249,7 +249,7 @@ class Replayed extends Gantt {
     }
     if (about) for (const p of about.promises || []) lines.push([p.from ? "growth " + p.from + " → " + p.to : "start", kept(p)]);
     if (own.length) lines.push([about ? "on" : "node numbers", own.slice(0, 6).map(i => nodeNames(this.rects.first(i), this.rects.last(i))).join(", ") + (own.length > 6 ? " …" : "")]);
-    this.beside(at, JSON.stringify([job, view.policy, lines]), () => {
+    this.showTip(at, JSON.stringify([job, view.policy, lines]), () => {
       const title = document.createElement("b"), facts = document.createElement("dl");
       title.textContent = (about ? about.name + " (" + jobs.number[job] + ")" : "Job " + jobs.number[job]) + ", " + kinds[jobs.kind[job]];
       for (const [name, text] of lines) {

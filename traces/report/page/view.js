@@ -33,7 +33,7 @@ palettes.job = palettes.user;
 
 function palette(name) { return palettes[name][theme.dark ? "dark" : "light"]; }
 
-// track is the surface of a canvas whose plot is as wide as those of the other charts.
+// track returns the surface of a canvas, with the width of the plot that all charts over time have.
 function track(canvas) {
   const surfaced = surface(canvas, theme.font);
   return { ...surfaced, plot: Math.max(1, surfaced.width - GUTTER - EDGE) };
