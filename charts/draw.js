@@ -18,6 +18,12 @@ function luminance(hex) {
 // readable returns black or white, whichever has more contrast on a colour.
 export function readable(hex) { return luminance(hex) > 0.18 ? "#10151c" : "#ffffff"; }
 
+// stepOf returns the least of 1, 2, 5, 10… units that fits into a length at most so often.
+export function stepOf(length, most, unit = 1) {
+  for (let k = 0; length / unit > most; k++) unit *= [2, 2.5, 2][k % 3];
+  return unit;
+}
+
 // fit cuts the beginning of a text that is wider than it may be: names of nodes differ at their ends.
 export function fit(pen, text, wide) {
   while (text.length > 2 && pen.measureText(text).width > wide) text = "…" + text.slice(2);

@@ -1,4 +1,4 @@
-import { fit, surface, timeAxis } from "./draw.js";
+import { fit, stepOf, surface, timeAxis } from "./draw.js";
 
 // Gantt draws rows from top to bottom, time from left to right and each job as the rectangles that it has. It follows
 // wheel, drag, pinch and keys. A page extends it and gives it these:
@@ -62,12 +62,10 @@ export class Gantt {
   ends() { return true; }
 
   nameRows(pen) {
-    const { left, top, bottom, names } = this.box, { view } = this, rows = view.bottom - view.top;
+    const { left, top, bottom, names } = this.box, { view } = this, rows = view.bottom - view.top, step = stepOf(rows, names);
     pen.textAlign = "right";
     pen.textBaseline = "middle";
     pen.fillStyle = this.theme.soft;
-    let step = 1;
-    for (let k = 0; rows / step > names; k++) step *= [2, 2.5, 2][k % 3];
     for (let n = Math.ceil(view.top / step) * step; n < view.bottom; n += step) {
       const y = this.y(n) + Math.min(this.named || step === 1 ? (bottom - top) / rows / 2 : 0, 40);
       if (y < top + 4 && n > view.top) continue;

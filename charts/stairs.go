@@ -53,15 +53,20 @@ func (s Scale) Times() []Tick {
 
 // Counts returns a few round whole numbers, from 0.
 func (s Scale) Counts() (all []Tick) {
-	const most = 5
-	step := 1
-	for k := 0; s.High/float64(step) > most; k++ {
-		step = []int{2, 5, 10}[k%3] * int(math.Pow10(k/3))
-	}
-	for n := 0; float64(n) <= s.High; n += step {
-		all = append(all, Tick{s.At(float64(n)), fmt.Sprint(n)})
+	step := Step(s.High, 5)
+	for v := 0.0; v <= s.High; v += step {
+		all = append(all, Tick{s.At(v), fmt.Sprint(int(v))})
 	}
 	return all
+}
+
+// Step returns the least of 1, 2, 5, 10… that fits into a value at most so often.
+func Step(high float64, most int) float64 {
+	step := 1.0
+	for k := 0; high/step > float64(most); k++ {
+		step *= []float64{2, 2.5, 2}[k%3]
+	}
+	return step
 }
 
 // Span is a number of nodes for a while.

@@ -58,10 +58,7 @@ function timeTicks(from, to, room) {
 }
 
 function plainTicks(from, to, most, step) {
-  if (!step) {
-    step = DAY;
-    for (let k = 0; (to - from) / step > most; k++) step *= [2, 2.5, 2][k % 3];
-  }
+  step = step || stepOf(to - from, most, DAY);
   const zone = dated ? facts.begin % step : 0; // dates are round, not the workload's seconds
   const ticks = [];
   for (let t = Math.ceil((from + zone) / step) * step - zone; t <= to; t += step) {
@@ -103,9 +100,7 @@ function calendarTicks(from, to, most, step) {
 
 // valueTicks of an axis from 0: few and round.
 function valueTicks(most, room) {
-  let step = 1;
-  for (let k = 0; most / step > room; k++) step *= [2, 2.5, 2][k % 3];
-  const ticks = [];
+  const step = stepOf(most, room), ticks = [];
   for (let v = 0; v <= most * 1.0001; v += step) ticks.push(v);
   return ticks;
 }
