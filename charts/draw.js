@@ -24,6 +24,15 @@ export function stepOf(length, most, unit = 1) {
   return unit;
 }
 
+// timeStep returns the shortest round time that fits into a length at most so often, in seconds; undefined beyond two weeks.
+export function timeStep(length, most) {
+  return [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600].find(s => length / s <= most);
+}
+
+export const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+export function two(n) { return String(n).padStart(2, "0"); }
+
 // fit cuts the beginning of a text that is wider than it may be: names of nodes differ at their ends.
 export function fit(pen, text, wide) {
   while (text.length > 2 && pen.measureText(text).width > wide) text = "…" + text.slice(2);

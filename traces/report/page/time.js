@@ -2,13 +2,10 @@
 // shown as dates, else as days.
 
 const MINUTE = 60, HOUR = 3600, DAY = 86400, WEEK = 7 * DAY;
-const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const dated = facts.begin !== null;
 const thinSpace = "\u202f";
 
 function date(t) { return new Date((facts.begin + t) * 1000); }
-
-function two(n) { return String(n).padStart(2, "0"); }
 
 function grouped(n) { return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, n >= 10000 ? thinSpace : ""); }
 
@@ -51,8 +48,7 @@ function decimal(v) {
 function timeTicks(from, to, room) {
   const length = to - from;
   const most = Math.max(2, room);
-  const steps = [1, 2, 5, 10, 15, 30, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, WEEK, 2 * WEEK];
-  const step = steps.find(s => length / s <= most);
+  const step = timeStep(length, most);
   if (dated && (!step || step > 2 * DAY) && Math.abs(from) < 1e11 && Math.abs(to) < 1e11) return calendarTicks(from, to, most, step);
   return plainTicks(from, to, most, step);
 }
