@@ -22,8 +22,9 @@ const module = "accordion"
 var mayImport = map[string][]string{
 	"core":    {},
 	"shim":    {"core/...", "slurm/number"},
-	"traces":  {"core/..."},
-	"adapter": {"core/...", "shim/wire/...", "shim/seal"},
+	"charts":  {"core/..."},
+	"traces":  {"core/...", "charts"},
+	"adapter": {"core/...", "charts", "shim/wire/...", "shim/seal"},
 	"slurm":   {"adapter", "adapter/hostfile", "adapter/fair", "core/...", "traces/swf", "traces/advise", "traces/input"},
 	"oar":     {"adapter", "adapter/hostfile", "core/...", "traces/swf", "traces/advise"},
 	"cmd":     {"..."},

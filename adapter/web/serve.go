@@ -19,6 +19,7 @@ import (
 
 	"accordion/adapter/connlimit"
 	"accordion/adapter/folder"
+	"accordion/charts"
 )
 
 //go:embed assets
@@ -33,6 +34,20 @@ type asset struct {
 // assets are all of them, by the path under which they are served. What is not in here is nowhere: no path leads to any file.
 var assets = func() map[string]asset {
 	all := map[string]asset{}
+	add := func(file string, data []byte) {
+		if ext := path.Ext(file); ext == ".js" || ext == ".css" {
+			data = []byte(charts.Bare(string(data)))
+		}
+		sum := sha256.Sum256(data)
+		name, kind := "/"+file, kinds[path.Ext(file)]
+		if kind == "" {
+			kind = mime.TypeByExtension(path.Ext(file))
+		}
+		if file == "page.html" {
+			name = "/"
+		}
+		all[name] = asset{kind, `"` + hex.EncodeToString(sum[:12]) + `"`, data}
+	}
 	entries, err := files.ReadDir("assets")
 	if err != nil {
 		panic(err)
@@ -42,16 +57,9 @@ var assets = func() map[string]asset {
 		if err != nil {
 			panic(err)
 		}
-		sum := sha256.Sum256(data)
-		name, kind := "/"+e.Name(), kinds[path.Ext(e.Name())]
-		if kind == "" {
-			kind = mime.TypeByExtension(path.Ext(e.Name()))
-		}
-		if e.Name() == "page.html" {
-			name = "/"
-		}
-		all[name] = asset{kind, `"` + hex.EncodeToString(sum[:12]) + `"`, data}
+		add(e.Name(), data)
 	}
+	add("charts.js", []byte(charts.Module()))
 	delete(all, "/job.html") // a template
 	return all
 }()

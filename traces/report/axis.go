@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"accordion/charts"
 	"accordion/core"
 
 	"gonum.org/v1/plot"
@@ -28,15 +29,7 @@ func marks(from, to core.Time, begin time.Time) []mark {
 		_, offset := begin.Zone()
 		zone = (begin.Unix() + int64(offset)) % (14 * 86400)
 	}
-	every := core.Time(86400)
-	for _, every = range []core.Time{1, 5, 15, 60, 300, 900, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 86400, 2 * 86400, 7 * 86400, 14 * 86400} {
-		if (to-from)/every <= most {
-			break
-		}
-	}
-	for (to-from)/every > most {
-		every *= 2
-	}
+	every := charts.Every(float64(to-from), most)
 	var all []mark
 	for at := from - floorMod(from+zone, every); at <= to; at += every {
 		if at >= from {
@@ -139,10 +132,7 @@ func (shareTicks) Ticks(float64, float64) []plot.Tick {
 type countTicks struct{}
 
 func (countTicks) Ticks(_, high float64) []plot.Tick {
-	step := 1.0
-	for k := 0; high/step > 6; k++ {
-		step *= []float64{2, 2.5, 2}[k%3]
-	}
+	step := charts.Step(high, 6)
 	var ticks []plot.Tick
 	for v := 0.0; v <= high; v += step {
 		ticks = append(ticks, plot.Tick{Value: v, Label: plain(thousands(strconv.FormatFloat(math.Round(v), 'f', 0, 64)))})

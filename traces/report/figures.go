@@ -9,13 +9,14 @@ import (
 
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	paper "accordion/traces/paper/chart"
 )
 
 // The figures' sizes and colors: those of the page on paper.
@@ -28,9 +29,7 @@ const (
 )
 
 var (
-	ink          = color.NRGBA{R: 0x1d, G: 0x21, B: 0x29, A: 0xff}
 	soft         = color.NRGBA{R: 0x5d, G: 0x64, B: 0x70, A: 0xff}
-	faintLine    = color.NRGBA{R: 0xe4, G: 0xe2, B: 0xdc, A: 0xff}
 	policyColour = []color.NRGBA{
 		{R: 0x5b, G: 0x62, B: 0x70, A: 0xff}, {R: 0x00, G: 0x72, B: 0xb2, A: 0xff}, {R: 0xd5, G: 0x5e, B: 0x00, A: 0xff}, {R: 0x00, G: 0x92, B: 0x73, A: 0xff}, {R: 0xb4, G: 0x55, B: 0x9a, A: 0xff},
 		{R: 0xb9, G: 0x83, B: 0x00, A: 0xff}, {R: 0x3a, G: 0xa0, B: 0xdc, A: 0xff}, {R: 0x7a, G: 0x5b, B: 0xd0, A: 0xff}, {R: 0x8c, G: 0x5a, B: 0x3c, A: 0xff}, {R: 0x1d, G: 0x21, B: 0x29, A: 0xff},
@@ -121,7 +120,7 @@ func (r *Report) overTime(name, title string, changes func(policy int) []change,
 		if whole > 0 {
 			p.Y.Tick.Marker = shareTicks{}
 		}
-		p.Add(grid())
+		p.Add(paper.Grid())
 		values := means(changes(i), from, to, bins)
 		points := make(plotter.XYs, bins)
 		for k, v := range values {
@@ -173,7 +172,7 @@ func pale(c color.NRGBA) color.NRGBA {
 func (r *Report) lineFigure(c cumulative) figure {
 	p := newPlot()
 	p.X.Scale, p.X.Tick.Marker, p.Y.Tick.Marker = plot.LogScale{}, logTicks{c.Unit}, shareTicks{}
-	p.Add(grid())
+	p.Add(paper.Grid())
 	for i, line := range c.Lines {
 		points := make(plotter.XYs, len(line))
 		for k, share := range line {
@@ -189,7 +188,7 @@ func (r *Report) lineFigure(c cumulative) figure {
 func (r *Report) dotFigure(c classes) figure {
 	p := newPlot()
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, logTicks{c.Unit}
-	p.Add(grid())
+	p.Add(paper.Grid())
 	rows := make([]plot.Tick, len(c.Classes))
 	for k, name := range c.Classes {
 		rows[k] = plot.Tick{Value: float64(-k), Label: name + " (" + plain(thousands(strconv.Itoa(c.Counts[k]))) + ")"}
@@ -216,22 +215,13 @@ func newPlot() *plot.Plot {
 	p := plot.New()
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		a.LineStyle.Width = 0
-		a.Tick.LineStyle.Color, a.Tick.LineStyle.Width = faintLine, vg.Points(0.7)
+		a.Tick.LineStyle.Color, a.Tick.LineStyle.Width = paper.Faint, vg.Points(0.7)
 		a.Tick.Length = vg.Points(4)
-		a.Tick.Label.Font = sans(9)
+		a.Tick.Label.Font = paper.Sans(9)
 		a.Tick.Label.Color = soft
 		a.Padding = vg.Points(4)
 	}
 	return p
-}
-
-func sans(points float64) font.Font {
-	return font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, vg.Points(points))
-}
-
-func grid() *plotter.Grid {
-	style := draw.LineStyle{Color: faintLine, Width: vg.Points(0.6)}
-	return &plotter.Grid{Vertical: style, Horizontal: style}
 }
 
 func colourOf(policy int) color.NRGBA { return policyColour[policy%len(policyColour)] }
@@ -290,9 +280,9 @@ func drawnFigure(name string, height vg.Length, paint func(draw.Canvas)) figure 
 
 // head writes the title and the legend, and returns how much height they took.
 func head(c draw.Canvas, title string, legend []entry) vg.Length {
-	bold := sans(12)
+	bold := paper.Sans(12)
 	bold.Weight = xfont.WeightBold
-	style := text.Style{Color: ink, Font: bold, Handler: plot.DefaultTextHandler}
+	style := text.Style{Color: paper.Ink, Font: bold, Handler: plot.DefaultTextHandler}
 	c.FillText(style, vg.Point{X: c.Min.X + vg.Points(10), Y: c.Max.Y - vg.Points(22)}, title)
 	if len(legend) == 0 {
 		return headHeight
@@ -302,7 +292,7 @@ func head(c draw.Canvas, title string, legend []entry) vg.Length {
 
 // legendOf writes the names of colors, the first line so far below the top, and returns how much height they took.
 func legendOf(c draw.Canvas, below vg.Length, legend []entry) vg.Length {
-	style := text.Style{Color: soft, Font: sans(9.5), Handler: plot.DefaultTextHandler}
+	style := text.Style{Color: soft, Font: paper.Sans(9.5), Handler: plot.DefaultTextHandler}
 	left, y := c.Min.X+vg.Points(10), c.Max.Y-below
 	x := left
 	for _, e := range legend {

@@ -7,6 +7,8 @@ import (
 	"html/template"
 	"io"
 	"strings"
+
+	"accordion/charts"
 )
 
 //go:embed page
@@ -15,8 +17,8 @@ var pageFiles embed.FS
 // page has two templates, "head" and "tail": the packed columns stand between them and pass through no template.
 var page = template.Must(template.ParseFS(pageFiles, "page/page.html"))
 
-// scripts are the page's own, in the order in which they build on each other.
-var scripts = []string{"data", "time", "series", "raster", "view", "charts", "plots", "real", "gantt", "hand", "main"}
+// scripts are the page's own, in the order in which they build on each other and on package charts.
+var scripts = []string{"data", "time", "series", "raster", "view", "charts", "plots", "real", "gantt", "main"}
 
 // Write writes the report as one HTML page. Whatever names the jobs, policies and notes have, they are shown as text. A
 // report that cannot be shown is refused before anything is written.
@@ -109,13 +111,13 @@ func (r *Report) show() (*shown, error) {
 	}
 	s.Style = template.CSS(style)
 	var code strings.Builder
-	code.WriteString("\"use strict\";\n(() => {\n")
+	code.WriteString("\"use strict\";\n(() => {\n" + charts.Script())
 	for _, name := range scripts {
 		text, err := pageFiles.ReadFile("page/" + name + ".js")
 		if err != nil {
 			return nil, err
 		}
-		code.Write(text)
+		code.WriteString(charts.Bare(string(text)))
 	}
 	code.WriteString("})();\n")
 	s.Script = template.JS(code.String())

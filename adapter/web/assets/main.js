@@ -1,10 +1,10 @@
 // The page of a cluster.
 
+import { Cluster } from "./cluster.js";
 import { feed } from "./feed.js";
-import { Gantt } from "./gantt.js";
 import { NodeMap } from "./nodes.js";
 import { Queue } from "./queue.js";
-import { readTheme, theme, tint } from "./theme.js";
+import { readTheme, theme } from "./theme.js";
 import { away, clock, count, el, hosts, jobLink, kindName, span, who } from "./words.js";
 
 const user = new URLSearchParams(location.search).get("user") || "";
@@ -12,7 +12,7 @@ const chosen = job => !user || job.user === user;
 const byId = id => document.getElementById(id);
 
 readTheme();
-const gantt = new Gantt(feed, chosen), map = new NodeMap(feed, chosen), queue = new Queue(feed, user);
+const gantt = new Cluster(feed, chosen), map = new NodeMap(feed, chosen), queue = new Queue(feed, user);
 byId("user").value = user;
 
 // STALE is how many seconds old the reading may be before the page says that the batch system does not answer.
@@ -76,9 +76,9 @@ function legend() {
     return el("span", null, i, name);
   };
   const entries = ["evolving", "moldable", "rigid", "delegated", "ordinary"].filter(k => here.has(k)).map(k => swatch(kindName(k), s => { s.background = theme.kinds[k]; }));
-  const c = theme.kinds.evolving;
-  entries.push(swatch("held before", s => { s.background = tint(c, 0.5); }), swatch("promised", s => { s.background = tint(c, 0.62); }),
-    swatch("planned", s => { s.background = tint(c, 0.14); s.outline = "1px dashed " + c; s.outlineOffset = "-1px"; }));
+  const c = theme.kinds.evolving, paler = (name, percent) => swatch(name, s => { s.background = `color-mix(in srgb, ${c} ${percent}%, transparent)`; });
+  entries.push(paler("held before", 50), paler("promised", 62), paler("planned", 14));
+  Object.assign(entries.at(-1).firstChild.style, { outline: "1px dashed " + c, outlineOffset: "-1px" });
   byId("legend").replaceChildren(...entries);
 }
 
@@ -97,13 +97,13 @@ feed.listeners.push(() => {
 setInterval(() => {
   if (!feed.state || document.hidden) return;
   status(feed.now());
-  if (gantt.follows) gantt.draw();
+  if (gantt.view.follows) gantt.view.changed();
 }, 1000);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   readTheme();
   if (!feed.state) return;
   legend();
-  gantt.draw();
+  gantt.view.changed();
   map.draw();
 });
 addEventListener("keydown", e => {

@@ -1,7 +1,8 @@
 // The map of nodes: a square for each node, in the colours of the jobs that have it.
 
 import { away, clock, count, hosts, jobLink, kindName, who } from "./words.js";
-import { readable, shade, surface, theme, tint } from "./theme.js";
+import { fit, readable, surface } from "./charts.js";
+import { shade, theme } from "./theme.js";
 
 export class NodeMap {
   constructor(feed, chosen) {
@@ -46,7 +47,7 @@ export class NodeMap {
   paint() {
     const high = this.measure(this.canvas.getBoundingClientRect().width);
     this.canvas.style.height = high + "px";
-    const { pen } = surface(this.canvas), { nodes } = this.feed.state;
+    const { pen } = surface(this.canvas, theme.font), { nodes } = this.feed.state;
     pen.font = "11px " + theme.font;
     pen.textAlign = "center";
     pen.textBaseline = "middle";
@@ -58,10 +59,12 @@ export class NodeMap {
       if (!all.length) pen.fillRect(x, y, w, h);
       all.forEach((j, k) => {
         const of = this.chosen(j), colour = shade(j.kind, j.id);
-        pen.fillStyle = tint(colour, of ? 1 : 0.22);
+        pen.fillStyle = colour;
+        pen.globalAlpha = of ? 1 : 0.22;
         ink = of ? readable(colour) : theme.ink;
         const left = x + Math.round(k * w / all.length), wide = x + Math.round((k + 1) * w / all.length) - left;
         pen.fillRect(left, y, Math.max(1, k + 1 < all.length && wide > 3 ? wide - 1 : wide), h);
+        pen.globalAlpha = 1;
         if (!j.slip) return;
         pen.fillStyle = theme.late;
         pen.fillRect(left, y, wide, 3);
@@ -136,9 +139,4 @@ export class NodeMap {
     });
     new ResizeObserver(() => this.draw()).observe(canvas.parentElement);
   }
-}
-
-function fit(pen, text, wide) {
-  while (text.length > 2 && pen.measureText(text).width > wide) text = "…" + text.slice(2);
-  return text;
 }

@@ -1,6 +1,8 @@
 // Where in the chart everybody is: rectangles of rows and seconds. What was held and is held, is known by name. On which nodes a job will be that
 // waits, or grows, nobody has decided: it is put where there is room, as a sweep over time finds it, and keeps that until it gives it back.
 
+import { apart } from "./charts.js";
+
 export const PAST = 0, HELD = 1, PROMISED = 2, PLANNED = 3;
 
 const BUDGET = 3e7; // rows looked at in a sweep
@@ -15,11 +17,11 @@ function ranges(rows) {
   return all;
 }
 
-// layout is all rectangles at a second, and how many jobs of the plan are not among them.
+// layout is all rectangles at a second, by their beginnings, and how many jobs of the plan are not among them.
 export function layout(feed, now, hosts) {
   const { state, row } = feed, rects = [];
   const emit = (job, rows, from, to, what) => {
-    if (to > from) for (const [first, last] of ranges([...rows].sort((a, b) => a - b))) rects.push({ job, top: first, bottom: last + 1, from, to, what });
+    if (to > from) for (const [first, last] of ranges([...rows].sort((a, b) => a - b))) rects.push({ id: job.id, job, top: first, bottom: last + 1, from, to, what });
   };
   const rowsOf = list => hosts(list).map(n => row.get(n)).filter(r => r !== undefined);
   for (const p of state.past) emit(p, rowsOf(p.nodes), p.from, p.to, PAST);
@@ -35,75 +37,12 @@ export function layout(feed, now, hosts) {
     else if (j.rank && j.start) left++;
   }
   sweep.run();
-  return { rects: apart(rects, state.nodes.length), left: left + sweep.waiting.length };
+  return { rects: apart(rects, state.nodes.length, SLACK).parts, left: left + sweep.waiting.length };
 }
 
 // SLACK is for how many seconds two jobs may seem to have a node together that one left to the other:
 // the sidecar looks every few seconds.
 const SLACK = 30;
-
-// apart gives jobs that have a node at the same time a lane each of the node's row, so that none is
-// drawn over another. What is planned is on free rows.
-function apart(rects, rows) {
-  const known = rects.filter(r => r.what !== PLANNED).sort((a, b) => a.from - b.from), until = new Float64Array(rows).fill(-Infinity), shared = new Map();
-  for (const r of known) {
-    for (let row = r.top; row < r.bottom; row++) {
-      if (r.from < until[row] - SLACK) shared.set(row, []);
-      until[row] = Math.max(until[row], r.to);
-    }
-  }
-  if (!shared.size) return rects;
-  for (const r of rects) for (let row = r.top; row < r.bottom; row++) if (shared.has(row)) shared.get(row).push(r);
-  for (const [row, all] of shared) shared.set(row, lanes(all));
-  const parts = [];
-  for (const r of rects) {
-    let top = r.top; // of the rows that it has alone
-    for (let row = r.top; row < r.bottom; row++) {
-      const [lane, of] = shared.has(row) ? shared.get(row).get(r) : [0, 1];
-      if (of === 1) continue;
-      if (top < row) parts.push({ ...r, top, bottom: row });
-      parts.push({ ...r, top: row + lane / of, bottom: row + (lane + 1) / of });
-      top = row + 1;
-    }
-    if (top < r.bottom) parts.push(top === r.top ? r : { ...r, top });
-  }
-  return parts;
-}
-
-// lanes gives each rectangle of one row a lane, and how many lanes there are: those that follow one
-// another without a gap share the row's height. A job keeps its lane.
-function lanes(all) {
-  const places = new Map(), last = new Map(); // of each rectangle; of each job, the lane before
-  let group = [], ends = [], end = -Infinity;
-  const settle = () => {
-    for (const place of group) place[1] = ends.length;
-    [group, ends] = [[], []];
-    last.clear();
-  };
-  const put = (r, lane) => {
-    const place = [lane, 1];
-    places.set(r, place);
-    group.push(place);
-    last.set(r.job.id, lane);
-    ends[lane] = r.to;
-    end = Math.max(end, r.to);
-  };
-  all.sort((a, b) => a.from - b.from);
-  for (let i = 0, next; i < all.length; i = next) {
-    for (next = i; next < all.length && all[next].from === all[i].from; ) next++;
-    const free = t => t <= all[i].from + SLACK, together = all.slice(i, next);
-    if (free(end) && (ends.length < 2 || !together.some(r => last.has(r.job.id)))) settle();
-    const goes = new Map(together.map(r => [r, last.get(r.job.id)]).filter(([, lane]) => lane !== undefined && free(ends[lane])));
-    for (const [r, lane] of goes) put(r, lane);
-    for (const r of together) {
-      if (goes.has(r)) continue;
-      const lane = ends.findIndex(free);
-      put(r, lane < 0 ? ends.length : lane);
-    }
-  }
-  settle();
-  return places;
-}
 
 class Sweep {
   constructor(state, now, emit) {

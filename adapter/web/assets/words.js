@@ -1,5 +1,7 @@
 // Time, sizes and elements, as people read them. Whatever text comes from jobs becomes text of the page, never markup.
 
+import { months, timeStep, two } from "./charts.js";
+
 const MINUTE = 60, HOUR = 3600, DAY = 86400;
 const thin = "\u202f";
 
@@ -10,9 +12,6 @@ export function el(tag, attributes, ...children) {
   e.append(...children.filter(c => c !== null && c !== undefined && c !== ""));
   return e;
 }
-
-const two = n => String(n).padStart(2, "0");
-const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 // clock is an instant by the reader's clock: the day only when it is not now's.
 export function clock(t, now, seconds) {
@@ -40,8 +39,7 @@ export function count(n, what) { return n.toLocaleString("en") + " " + what + (n
 
 // ticks of a time axis: round instants by the reader's clock.
 export function ticks(from, to, most) {
-  const steps = [1, 2, 5, 10, 15, 30, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY, 14 * DAY, 28 * DAY];
-  let step = steps.find(s => (to - from) / s <= most) || 28 * DAY;
+  let step = timeStep(to - from, most) || 28 * DAY;
   while ((to - from) / step > most) step *= 2;
   const zone = -new Date(from * 1000).getTimezoneOffset() * MINUTE, all = [];
   for (let t = Math.ceil((from + zone) / step) * step - zone; t <= to; t += step) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"accordion/charts"
 	"accordion/traces/advise"
 )
 
@@ -43,7 +44,7 @@ func balance(r *advise.Report) []share {
 		{"rest", "used, or not worth a line", "what the lines leave the jobs, and what is below a twentieth", rest},
 	} {
 		part := float64(s.area) / float64(r.Held)
-		all = append(all, share{s.key, s.name, hours(float64(s.area) / 3600), percent(s.area, r.Held), round(from), round(100 * max(part, 0)), s.about})
+		all = append(all, share{s.key, s.name, hours(float64(s.area) / 3600), percent(s.area, r.Held), charts.Round(from), charts.Round(100 * max(part, 0)), s.about})
 		from += 100 * max(part, 0)
 	}
 	return all

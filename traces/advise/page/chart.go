@@ -1,9 +1,7 @@
 package page
 
 import (
-	"fmt"
-	"strings"
-
+	"accordion/charts"
 	"accordion/core"
 	"accordion/traces/advise"
 )
@@ -16,8 +14,8 @@ const (
 
 // chart is the runs of a group drawn over each other, and the line on top.
 type chart struct {
-	Across, Up []tick // time, nodes
-	Held       string // what was asked for, as long as the longest run lasted
+	Across, Up []charts.Tick // time, nodes
+	Held       string        // what was asked for, as long as the longest run lasted
 	Runs       []drawnRun
 	Line       string
 }
@@ -38,28 +36,13 @@ func chartOf(a *advise.Advice, seen []advise.Profile) *chart {
 		longest = max(longest, s.EP.Total())
 		most = max(most, s.EP.Peak())
 	}
-	x := scale{0, float64(max(longest, a.EP.Total())), left, right}
-	y := scale{0, float64(most) * 1.06, bottom, top}
-	c := &chart{Across: x.times(), Up: y.counts(), Line: staircase(a.EP, x, y)}
-	c.Held = staircase(core.EP{{Duration: longest, Nodes: a.Requested}}, x, y)
+	x := charts.Scale{High: float64(max(longest, a.EP.Total())), Start: left, End: right}
+	y := charts.Scale{High: float64(most) * 1.06, Start: bottom, End: top}
+	stairs := func(ep core.EP) string { return charts.Stairs(charts.Spans(ep, 0), x, y) }
+	c := &chart{Across: x.Times(), Up: y.Counts(), Line: stairs(a.EP)}
+	c.Held = stairs(core.EP{{Duration: longest, Nodes: a.Requested}})
 	for _, s := range seen {
-		c.Runs = append(c.Runs, drawnRun{s.ID, staircase(s.EP, x, y), !s.Kept && len(a.EP) > 0})
+		c.Runs = append(c.Runs, drawnRun{s.ID, stairs(s.EP), !s.Kept && len(a.EP) > 0})
 	}
 	return c
-}
-
-// staircase is the path of a profile, from the ground to the ground; "" for none.
-func staircase(ep core.EP, x, y scale) string {
-	if len(ep) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "M%g %g", x.at(0), y.at(0))
-	at := core.Time(0)
-	for _, s := range ep {
-		at += s.Duration
-		fmt.Fprintf(&b, "V%gH%g", y.at(float64(s.Nodes)), x.at(float64(at)))
-	}
-	fmt.Fprintf(&b, "V%g", y.at(0))
-	return b.String()
 }

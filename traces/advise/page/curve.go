@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"math"
 
+	"accordion/charts"
 	"accordion/core"
 	"accordion/traces/advise"
 )
 
 // curve is a job's times on the sizes on which it ran, and the times of the line.
 type curve struct {
-	Across, Up []tick // nodes, each twice the one before; time
-	Told       string // the line's time on each of its sizes
+	Across, Up []charts.Tick // nodes, each twice the one before; time
+	Told       string        // the line's time on each of its sizes
 	Sizes      []drawnSize
 }
 
@@ -31,13 +32,13 @@ func curveOf(s *advise.Sizing) *curve {
 		longest = max(longest, z.Mostly)
 	}
 	first, last := math.Log2(float64(s.Sizes[0].Nodes)), math.Log2(float64(s.Sizes[len(s.Sizes)-1].Nodes))
-	x := scale{first, last, left + 16, right - 16}
-	y := scale{0, 1.06 * float64(longest), bottom, top}
-	c := &curve{Up: y.times()}
+	x := charts.Scale{Low: first, High: last, Start: left + 16, End: right - 16}
+	y := charts.Scale{High: 1.06 * float64(longest), Start: bottom, End: top}
+	c := &curve{Up: y.Times()}
 	for _, z := range s.Sizes {
-		at := x.at(math.Log2(float64(z.Nodes)))
-		c.Across = append(c.Across, tick{at, fmt.Sprint(z.Nodes)})
-		c.Sizes = append(c.Sizes, drawnSize{at, y.at(float64(z.Median)), y.at(float64(z.Mostly)), z.Slower,
+		at := x.At(math.Log2(float64(z.Nodes)))
+		c.Across = append(c.Across, charts.Tick{At: at, Text: fmt.Sprint(z.Nodes)})
+		c.Sizes = append(c.Sizes, drawnSize{at, y.At(float64(z.Median)), y.At(float64(z.Mostly)), z.Slower,
 			fmt.Sprintf("%s: %s, the median is %s", nodes(z.Nodes), count(z.Runs, "run"), core.FormatDuration(z.Median))})
 	}
 	c.Across = apart(c.Across)
@@ -46,13 +47,13 @@ func curveOf(s *advise.Sizing) *curve {
 		if i == 0 {
 			word = "M"
 		}
-		c.Told += fmt.Sprintf("%s%g %g", word, x.at(math.Log2(float64(choice[0].Nodes))), y.at(float64(choice[0].Duration)))
+		c.Told += fmt.Sprintf("%s%g %g", word, x.At(math.Log2(float64(choice[0].Nodes))), y.At(float64(choice[0].Duration)))
 	}
 	return c
 }
 
 // apart leaves out ticks that are too near to the one before.
-func apart(all []tick) []tick {
+func apart(all []charts.Tick) []charts.Tick {
 	const near = 28
 	out := all[:0]
 	for _, t := range all {

@@ -205,25 +205,3 @@ func TestAPageThatCannotBeWritten(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
-
-// A staircase begins and ends on the ground, and is as high as the profile.
-func TestAStaircase(t *testing.T) {
-	x, y := scale{0, 100, 0, 200}, scale{0, 10, 100, 0}
-	if got, want := staircase(core.EP{{Duration: 50, Nodes: 2}, {Duration: 50, Nodes: 10}}, x, y), "M0 100V80H100V0H200V100"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-	if got := staircase(nil, x, y); got != "" {
-		t.Errorf("no profile is %s", got)
-	}
-}
-
-func TestAxesHaveFewRoundNumbers(t *testing.T) {
-	for _, high := range []float64{1, 7, 59, 61, 3000, 8100, 90_000, 1e6, 1e9} {
-		times, counts := scale{0, high, 0, 100}.times(), scale{0, high, 0, 100}.counts()
-		for _, all := range [][]tick{times, counts} {
-			if len(all) < 2 || len(all) > 7 || all[0].Text != "0" || all[len(all)-1].At > 100 {
-				t.Errorf("up to %g: %v", high, all)
-			}
-		}
-	}
-}

@@ -14,6 +14,7 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
@@ -44,17 +45,23 @@ var (
 // New returns an empty page with a title, in as many lines as it needs. Its legend is at the top left.
 func New(title string) *plot.Plot {
 	p := plot.New()
-	p.Title.TextStyle.Font, p.Title.TextStyle.Color = sans(12), Ink
+	p.Title.TextStyle.Font, p.Title.TextStyle.Color = Sans(12), Ink
 	p.Title.Text = wrapped(title, width-2*margin, p.Title.TextStyle.Width)
 	p.Title.Padding = vg.Points(4)
-	p.Legend.TextStyle.Font, p.Legend.Top, p.Legend.Left = sans(9), true, true
+	p.Legend.TextStyle.Font, p.Legend.Top, p.Legend.Left = Sans(9), true, true
 	p.Legend.Padding, p.Legend.YPosition = vg.Points(3), draw.PosCenter
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
-		a.Label.TextStyle.Font = sans(10)
-		a.Tick.Label.Font, a.Tick.LineStyle.Color = sans(9), Faint
+		a.Label.TextStyle.Font = Sans(10)
+		a.Tick.Label.Font, a.Tick.LineStyle.Color = Sans(9), Faint
 		a.Tick.Marker = ticks{}
 	}
 	return p
+}
+
+// Grid returns faint lines at all ticks.
+func Grid() *plotter.Grid {
+	style := draw.LineStyle{Color: Faint, Width: vg.Points(0.6)}
+	return &plotter.Grid{Vertical: style, Horizontal: style}
 }
 
 // Wider is how much wider than the font that texts are measured in, Liberation Sans, a font may be that
@@ -123,6 +130,7 @@ func Write(p *plot.Plot, w io.Writer) error {
 	return err
 }
 
-func sans(points float64) font.Font {
+// Sans returns the font of all figures.
+func Sans(points float64) font.Font {
 	return font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, vg.Points(points))
 }

@@ -57,7 +57,7 @@ function abgr(hex, alpha) {
 const sheets = { load: new Sheet(), queue: new Sheet(), overview: new Sheet() };
 
 function drawTrack(name, all, fixedTop) {
-  const { pen, width, height, ratio, plot } = surface(document.getElementById(name));
+  const { pen, width, height, ratio, plot } = track(document.getElementById(name));
   const top = 6, bottom = height - 8, shown = shownPolicies(), sheet = sheets[name];
   const wide = Math.round(plot * ratio), high = Math.round((bottom - top) * ratio);
   if (sheet.begin([view.from, view.to, shown, wide, high, theme.dark].join(), wide, high)) {
@@ -70,7 +70,7 @@ function drawTrack(name, all, fixedTop) {
     shown.forEach((policy, k) => sheet.line(means[k], theme.policies[policy], k === main ? 1 : 0.72, k === main ? Math.round(1.7 * thick) : thick, policy > 9));
     sheet.end();
   }
-  timeAxis(pen, plot, view.from, view.to, top, bottom, false);
+  axis(pen, plot, view.from, view.to, top, bottom, false);
   pen.textAlign = "right";
   pen.textBaseline = "middle";
   for (const v of sheet.ticks) {
@@ -122,7 +122,7 @@ function drawLoad() { drawTrack("load", series.load, facts.nodes); }
 function drawQueue() { drawTrack("queue", series.queue, 0); }
 
 function drawOverview() {
-  const { pen, height, ratio, plot } = surface(document.getElementById("overview"));
+  const { pen, height, ratio, plot } = track(document.getElementById("overview"));
   if (height < 24) return; // not on paper
   const { from, to } = view.whole, bottom = height - 20, top = 2, sheet = sheets.overview;
   const wide = Math.round(plot * ratio), high = Math.round((bottom - top) * ratio);
@@ -131,7 +131,7 @@ function drawOverview() {
     sheet.end();
   }
   pen.drawImage(sheet.canvas, GUTTER, top, plot, bottom - top);
-  timeAxis(pen, plot, from, to, bottom, bottom, true);
+  axis(pen, plot, from, to, bottom, bottom, true);
   const left = GUTTER + (view.from - from) / (to - from) * plot, right = GUTTER + (view.to - from) / (to - from) * plot;
   pen.fillStyle = theme.card;
   pen.globalAlpha = 0.72;

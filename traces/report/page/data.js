@@ -89,11 +89,11 @@ async function readTimes(jobs, policy) {
   return { start, end, held };
 }
 
-// readHeld is who held which nodes under one policy: rectangles of time and neighbouring nodes, by their beginnings.
+// readHeld is who held which nodes under one policy: rectangles of time and neighbouring nodes.
 async function readHeld(jobs, times, policy) {
   const p = await unpack("held-" + policy);
   let size = 4 * jobs.n + 16, n = 0;
-  let job = new Int32Array(size), from = new Float64Array(size), to = new Float64Array(size), first = new Int32Array(size), last = new Int32Array(size);
+  let job = new Int32Array(size), from = new Float64Array(size), to = new Float64Array(size), top = new Int32Array(size), bottom = new Int32Array(size);
   for (let i = 0; i < jobs.n; i++) {
     if (times.start[i] !== times.start[i]) continue;
     let before = times.start[i];
@@ -104,88 +104,19 @@ async function readHeld(jobs, times, policy) {
       for (let spans = p.natural(); spans > 0; spans--) {
         if (n === size) {
           size *= 2;
-          [job, from, to, first, last] = [job, from, to, first, last].map(a => { const b = new a.constructor(size); b.set(a); return b; });
+          [job, from, to, top, bottom] = [job, from, to, top, bottom].map(a => { const b = new a.constructor(size); b.set(a); return b; });
         }
         job[n] = i; from[n] = begin; to[n] = end;
-        first[n] = next + p.natural();
-        last[n] = first[n] + p.natural();
-        next = last[n++] + 1;
+        top[n] = next + p.natural();
+        next = bottom[n] = top[n] + p.natural() + 1;
+        n++;
       }
     }
   }
-  const rects = sortedByBegin({ n, job, from, to, first, last });
-  return facts.real ? apart(rects) : rects; // in a replay no job shares a node
-}
-
-// apart gives jobs that held a node at the same time a lane each of the node's row, so that none is drawn over another, and
-// says how many nodes were held when. Where no jobs share a node it changes nothing.
-function apart(rects) {
-  const rows = Array.from({ length: facts.nodes }, () => []);
-  for (let i = 0; i < rects.n; i++) for (let row = rects.first[i]; row <= rects.last[i]; row++) rows[row].push(i);
-  const places = rows.map(all => lanes(rects, all));
-  if (!places.some(({ most }) => most > 1)) return rects;
-  const parts = { job: [], from: [], to: [], first: [], last: [], lane: [], of: [] };
-  const part = (i, first, last, lane, of) => {
-    const values = { job: rects.job[i], from: rects.from[i], to: rects.to[i], first, last, lane, of };
-    for (const key in parts) parts[key].push(values[key]);
-  };
-  for (let i = 0; i < rects.n; i++) {
-    let first = rects.first[i]; // of the rows that it has alone
-    for (let row = first; row <= rects.last[i]; row++) {
-      const [lane, of] = places[row].of.get(i);
-      if (of === 1) continue;
-      if (first < row) part(i, first, row - 1, 0, 1);
-      part(i, row, row, lane, of);
-      first = row + 1;
-    }
-    if (first <= rects.last[i]) part(i, first, rects.last[i], 0, 1);
-  }
-  const busy = new Changes(2 * places.reduce((n, { busy }) => n + busy.length, 0));
-  for (const [from, to] of places.flatMap(({ busy }) => busy)) {
-    busy.add(from, 1);
-    busy.add(to, -1);
-  }
-  const sorted = { n: parts.job.length, busy, most: places.reduce((n, { most }) => Math.max(n, most), 1) };
-  for (const key in parts) sorted[key] = (rects[key] ? rects[key].constructor : Uint16Array).from(parts[key]);
-  return sorted; // by their beginnings still
-}
-
-// lanes gives each of some rectangles, all of one row and by their beginnings, a lane and how many lanes there are: those
-// that follow one another without a gap share the row's height. A job keeps its lane.
-function lanes(rects, all) {
-  const of = new Map(), last = new Map(), busy = []; // of each rectangle; of each job, the lane before; times in which the node was held
-  let group = [], ends = [], begin = 0, end = -Infinity, most = 1;
-  const settle = () => {
-    for (const place of group) place[1] = ends.length;
-    most = Math.max(most, ends.length);
-    if (group.length) busy.push([begin, end]);
-    [group, ends] = [[], []];
-    last.clear();
-  };
-  const put = (i, lane) => {
-    const place = [lane, 1];
-    of.set(i, place);
-    if (!group.length) begin = rects.from[i];
-    group.push(place);
-    last.set(rects.job[i], lane);
-    ends[lane] = rects.to[i];
-    end = Math.max(end, rects.to[i]);
-  };
-  for (let k = 0, next; k < all.length; k = next) {
-    const now = rects.from[all[k]], free = t => t <= now;
-    for (next = k; next < all.length && rects.from[all[next]] === now; ) next++;
-    const together = all.slice(k, next);
-    if (free(end) && (ends.length < 2 || !together.some(i => last.has(rects.job[i])))) settle();
-    const goes = new Map(together.map(i => [i, last.get(rects.job[i])]).filter(([, lane]) => lane !== undefined && free(ends[lane])));
-    for (const [i, lane] of goes) put(i, lane);
-    for (const i of together) {
-      if (goes.has(i)) continue;
-      const lane = ends.findIndex(free);
-      put(i, lane < 0 ? ends.length : lane);
-    }
-  }
-  settle();
-  return { of, most, busy };
+  if (!facts.real) return new Rects(sortedByBegin({ n, job, from, to, top, bottom }));
+  const list = Array.from({ length: n }, (_, i) => ({ id: job[i], from: from[i], to: to[i], top: top[i], bottom: bottom[i] }));
+  const { parts, busy, most } = apart(list, facts.nodes); // in a replay no job shares a node
+  return Object.assign(new Rects(columns(parts)), { busy, most });
 }
 
 // ascending is the order of some values, stable. Values and places go into one number where they fit, which any browser
@@ -212,7 +143,7 @@ function ascending(values) {
 
 function sortedByBegin(r) {
   const order = ascending(r.from.subarray(0, r.n)), sorted = { n: r.n };
-  for (const key of ["job", "from", "to", "first", "last"]) {
+  for (const key of ["job", "from", "to", "top", "bottom"]) {
     const a = sorted[key] = new r[key].constructor(r.n), b = r[key];
     for (let i = 0; i < r.n; i++) a[i] = b[order[i]];
   }

@@ -1,19 +1,13 @@
 // The Gantt chart: nodes from top to bottom, time from left to right, a job in one colour; an evolving job is the staircase
 // of the nodes it held.
 
-const TILE = 256, CRISP = 5000; // pixels a tile; up to so many rectangles are drawn one by one
+const TILE = 256; // pixels
 
-class Gantt {
+class Replayed extends Gantt {
   constructor(jobs, policies) {
-    this.jobs = jobs;
-    this.policies = policies; // of each: times, and rects once they are unpacked
-    this.canvas = document.getElementById("gantt");
-    this.tip = document.getElementById("tip");
-    this.tiles = new Tiles();
-    this.hovered = this.selected = -1;
-    this.mode = "kind";
-    this.box = { top: 2, bottom: 100, plot: 1 };
-    this.count = this.missing = 0; // rectangles in the window; tiles that could not be drawn in a frame's time
+    super(document.getElementById("gantt"), document.getElementById("tip"), view, theme);
+    // Of each policy there are times, and rects once they are unpacked; missing are tiles that could not be drawn in a frame's time.
+    Object.assign(this, { jobs, policies, tiles: new Tiles(), mode: "kind", named: !!facts.real, most: 5000, missing: 0 });
   }
 
   get rects() { return this.policies[view.policy].rects; }
@@ -51,10 +45,10 @@ class Gantt {
     return Math.max(1, (end[i] - this.jobs.submit[i]) / Math.max(run, 10));
   }
 
-  palette() { return palette(this.mode === "slowdown" || this.mode === "wait" ? "scale" : this.mode); }
+  get colours() { return palette(this.mode === "slowdown" || this.mode === "wait" ? "scale" : this.mode); }
 
   legend() {
-    const colours = this.palette();
+    const { colours } = this;
     const ladder = (steps, text) => colours.map((c, k) => [c, k === 0 ? "under " + text(steps[0]) : k === steps.length ? text(steps[k - 1]) + " and more" : text(steps[k - 1]) + " – " + text(steps[k])]);
     let entries;
     if (this.mode === "kind") entries = kinds.map((name, k) => [colours[k], name]).filter((_, k) => this.jobs.kind.includes(k));
@@ -81,57 +75,40 @@ class Gantt {
   }
 
   draw() {
-    const surfaced = surface(this.canvas), { pen, height, plot } = surfaced;
-    this.box = { top: 2, bottom: height - 26, plot };
-    const { top, bottom } = this.box;
-    pen.fillStyle = theme.wash;
-    pen.fillRect(GUTTER, top, plot, bottom - top);
-    if (this.rects) {
-      pen.save();
-      pen.beginPath();
-      pen.rect(GUTTER, top, plot, bottom - top);
-      pen.clip();
-      this.missing = 0;
-      this.count = this.rects.between(view.from, view.to, view.top, view.bottom, CRISP);
-      if (this.count <= CRISP) this.drawCrisp(pen);
-      else this.drawTiles(surfaced);
-      this.drawChosen(pen);
-      pen.restore();
-    } else {
-      pen.fillStyle = theme.soft;
-      pen.textAlign = "center";
-      pen.fillText(facts.held[view.policy] ? "Unpacking…" : "Nobody knows which nodes the jobs of this policy held.", GUTTER + plot / 2, (top + bottom) / 2);
-    }
-    timeAxis(pen, plot, view.from, view.to, bottom, bottom, true);
-    this.nodeAxis(pen);
-    crosshair(pen, plot, top, bottom);
-    Object.assign(this.canvas.dataset, { from: view.from, to: view.to, top: view.top, bottom: view.bottom, drawn: this.count <= CRISP ? "one by one" : "summed up", waits: this.rects || !facts.held[view.policy] ? this.missing : 1 });
+    this.missing = 0;
+    super.draw();
+    const { plot, top, bottom } = this.box;
+    crosshair(this.canvas.getContext("2d"), plot, top, bottom);
+    Object.assign(this.canvas.dataset, { drawn: this.count <= this.most ? "one by one" : "summed up", waits: this.rects || !facts.held[view.policy] ? this.missing : 1 });
   }
 
-  nodeAxis(pen) {
-    const { top, bottom } = this.box;
-    pen.textAlign = "right";
-    pen.textBaseline = "middle";
+  frame(pen, width, height) { return { left: GUTTER, plot: Math.max(1, width - GUTTER - EDGE), top: 2, bottom: height - 26, names: facts.real ? 28 : 10 }; }
+  ticks(from, to, most) { return timeTicks(from, to, most); }
+  rowName(row) { return rowName(row); }
+
+  // under says why there are no rectangles.
+  under(pen) {
+    if (this.rects) return;
     pen.fillStyle = theme.soft;
-    const nodes = view.bottom - view.top;
-    let step = 1;
-    for (let k = 0; nodes / step > (facts.real ? 28 : 10); k++) step *= [2, 2.5, 2][k % 3];
-    for (let n = Math.ceil(view.top / step) * step; n < view.bottom; n += step) {
-      const y = this.y(n) + Math.min(facts.real || step === 1 ? (bottom - top) / nodes / 2 : 0, 40);
-      if (y < top + 4 && n > view.top) continue;
-      pen.fillText(rowName(n), GUTTER - 8, Math.min(bottom - 6, Math.max(y, top + 6)));
-    }
+    pen.textAlign = "center";
+    pen.fillText(facts.held[view.policy] ? "Unpacking…" : "It is not known which nodes the jobs of this policy held.", GUTTER + this.box.plot / 2, (this.box.top + this.box.bottom) / 2);
   }
 
-  x(t) { return GUTTER + (t - view.from) / (view.to - view.from) * this.box.plot; }
-  y(node) { return this.box.top + (node - view.top) / (view.bottom - view.top) * (this.box.bottom - this.box.top); }
+  paint(pen, i, x, y, w, h) {
+    pen.fillStyle = this.colours[this.colour[this.rects.job[i]]];
+    pen.fillRect(x, y, w, h);
+  }
 
-  // drawTiles draws more rectangles than can be told apart: pictures of them, as many as a frame has time for.
-  drawTiles({ pen, ratio }) {
+  label(i) { return this.rects.job[i]; }
+  name(i) { return [readable(this.colours[this.colour[this.rects.job[i]]]), jobName(this.jobs, this.rects.job[i])]; }
+  ends(i) { return this.rects.to[i] === this.times.end[this.rects.job[i]]; }
+
+  // sumUp draws more rectangles than can be told apart: pictures of them, as many as a frame has time for.
+  sumUp({ pen, ratio }) {
     const { top, bottom, plot } = this.box;
     const perTile = TILE * (view.to - view.from) / plot; // seconds
     const high = Math.round((bottom - top) * ratio), wide = Math.round(TILE * ratio);
-    const colours = this.palette().map(rgb), tiles = this.tiles;
+    const colours = this.colours.map(rgb), tiles = this.tiles;
     tiles.scale([view.policy, this.mode, theme.dark, plot, bottom, ratio, (view.to - view.from).toPrecision(12), view.top, view.bottom].join(), perTile, view.top, view.bottom);
     const deadline = performance.now() + 12;
     const first = Math.floor((view.from - view.whole.from) / perTile), last = Math.floor((view.to - view.whole.from) / perTile);
@@ -170,33 +147,19 @@ class Gantt {
     }
   }
 
-  // edges of a rectangle on the screen, on whole pixels where it has some: neighbours meet without a seam.
-  edges(i) {
-    const r = this.rects;
-    let x0 = this.x(r.from[i]), x1 = this.x(r.to[i]), y0 = this.y(r.top(i)), y1 = this.y(r.bottom(i));
-    x0 = Math.max(x0, GUTTER - 9);
-    x1 = Math.min(x1, GUTTER + this.box.plot + 9);
-    if (x1 - x0 > 2) [x0, x1] = [Math.round(x0), Math.round(x1)];
-    if (y1 - y0 > 2) [y0, y1] = [Math.round(y0), Math.round(y1)];
-    return [x0, y0, Math.max(0.4, x1 - x0), Math.max(0.4, y1 - y0)];
+  // outline sets evolving jobs apart from others; where their parts are small, all would be border.
+  outline(pen) {
+    const tallest = new Map(), r = this.rects;
+    for (const i of r.found.subarray(0, this.count)) {
+      if (this.jobs.kind[r.job[i]] !== EVOLVING) continue;
+      const [, , w, h] = this.edges(i);
+      if (w > 3) tallest.set(r.job[i], Math.max(h, tallest.get(r.job[i]) || 0));
+    }
+    for (const [job, high] of tallest) if (high >= 6) this.staircase(pen, job, 1);
   }
 
-  // drawCrisp draws each rectangle by itself, with a gap to its neighbours, and names the jobs that have room for it.
-  drawCrisp(pen) {
-    const r = this.rects, { kind } = this.jobs, { end } = this.times;
-    const colours = this.palette(), gap = this.y(1) - this.y(0) >= 4 ? 1 : 0;
-    const evolving = new Map(), widest = new Map(); // the height of an evolving job's tallest part
-    for (let k = 0; k < this.count; k++) {
-      const i = r.found[k], job = r.job[i], [x, y, w, h] = this.edges(i);
-      if (kind[job] === EVOLVING && w > 3) evolving.set(job, Math.max(h, evolving.get(job) || 0));
-      const after = r.to[i] === end[job] && w > 3 ? 1 : 0;
-      pen.fillStyle = colours[this.colour[job]];
-      pen.fillRect(x, y, w - after, h > 3 ? h - gap : h);
-      if (h > 14 && w > 20 && !(widest.has(job) && widest.get(job)[2] >= w)) widest.set(job, [x, y, w, h]);
-    }
-    for (const [job, tallest] of evolving) if (tallest >= 6) this.staircase(pen, job, theme.ink, 1, colours[this.colour[job]]); // else all would be border
-    this.names(pen, widest, colours);
-    if (facts.real) for (const job of new Set(r.found.subarray(0, this.count).map(i => r.job[i]))) this.promises(pen, job);
+  marks(pen) {
+    if (facts.real) for (const job of new Set(this.rects.found.subarray(0, this.count).map(i => this.rects.job[i]))) this.promises(pen, job);
   }
 
   // promises shows when the start and each growth of a job were to come, and how far from it they came.
@@ -218,52 +181,90 @@ class Gantt {
     }
   }
 
-  // names writes each job's number once, into its widest rectangle.
-  names(pen, widest, colours) {
-    pen.textAlign = "center";
-    pen.textBaseline = "middle";
-    for (const [job, [x, y, w, h]] of widest) {
-      const text = jobName(this.jobs, job), left = Math.max(GUTTER, x), right = Math.min(GUTTER + this.box.plot, x + w);
-      if (pen.measureText(text).width > right - left - 8) continue;
-      pen.fillStyle = readable(colours[this.colour[job]]);
-      pen.fillText(text, (left + right) / 2, y + h / 2);
+  // drawChosen shows how long a job had waited, too.
+  drawChosen(pen, job) {
+    if (!(this.times.start[job] <= view.to)) return;
+    const [first] = this.rects.ownOf(job), y = Math.round((this.y(this.rects.top[first]) + this.y(this.rects.bottom[first])) / 2);
+    const x0 = Math.max(GUTTER - 9, this.x(this.jobs.submit[job])), x1 = this.x(this.times.start[job]);
+    if (x1 > x0 + 2) {
+      pen.fillStyle = theme.ink;
+      pen.fillRect(x0, y, x1 - x0, 1);
+      pen.fillRect(x0, y - 4, 1, 9);
     }
+    super.drawChosen(pen, job);
   }
 
-  // staircase draws one job with a border around all it held, none between its own parts.
-  staircase(pen, job, border, wide, fill) {
-    const r = this.rects;
-    const own = [...r.ownOf(job, this.jobs.n)].filter(i => r.to[i] > view.from && r.from[i] < view.to).map(i => this.edges(i));
-    for (const [style, by] of [[border, wide], [fill, 0]]) {
-      pen.fillStyle = style;
-      for (const [x, y, w, h] of own) pen.fillRect(x - by, y - by, w + 2 * by, h + 2 * by);
+  // order is that of the starts.
+  order() {
+    const { start } = this.times;
+    if (this.ordered !== start) {
+      this.ordered = start;
+      this.sorted = Uint32Array.from(start.keys()).filter(i => start[i] === start[i]).sort((a, b) => start[a] - start[b] || a - b);
     }
+    return this.sorted;
   }
 
-  // drawChosen shows the job under the pointer and the one that was clicked, and how long it had waited.
-  drawChosen(pen) {
-    const colours = this.palette();
-    for (const job of new Set([this.selected, this.hovered])) {
-      if (job < 0 || !(this.times.start[job] <= view.to)) continue;
-      const own = this.rects.ownOf(job, this.jobs.n);
-      if (!own.length) continue;
-      const y = Math.round((this.y(this.rects.top(own[0])) + this.y(this.rects.bottom(own[0]))) / 2);
-      const x0 = Math.max(GUTTER - 9, this.x(this.jobs.submit[job])), x1 = this.x(this.times.start[job]);
-      if (x1 > x0 + 2) {
-        pen.fillStyle = theme.ink;
-        pen.fillRect(x0, y, x1 - x0, 1);
-        pen.fillRect(x0, y - 4, 1, 9);
+  // begins with the first job in the window.
+  begins(order) { return order.findIndex(i => this.times.start[i] >= view.from); }
+
+  // reveal moves the window so that a job is seen, and shows the tip next to it.
+  reveal(job) {
+    const { start, end } = this.times;
+    if (start[job] !== start[job]) return;
+    const run = end[job] - start[job], own = this.rects.ownOf(job);
+    let length = view.to - view.from;
+    if (run * 60 < length) length = Math.max(run * 60, 600);
+    if (run > length) length = run * 1.3;
+    const middle = (start[job] + end[job]) / 2;
+    const kept = length === view.to - view.from && start[job] >= view.from && end[job] <= view.to;
+    view.show(kept ? view.from : middle - length / 2, kept ? view.to : middle + length / 2);
+    if (!own.length) return;
+    const first = this.rects.first(own[0]), last = this.rects.last(own[0]);
+    if (first < view.top || first >= view.bottom) view.pan(0, (first + last) / 2 - (view.top + view.bottom) / 2);
+    const x = Math.min(Math.max(this.x(start[job]), GUTTER), GUTTER + this.box.plot);
+    this.tell(job, { x, y: Math.max(this.box.top, this.y((first + last + 1) / 2)), t: start[job] });
+  }
+
+  // tell shows a job's facts next to a place of the chart.
+  tell(job, at) {
+    const { tip, jobs, times } = this;
+    const start = times.start[job], end = times.end[job], request = jobs.request[job];
+    const held = times.held.get(job);
+    const about = facts.real && facts.real.jobs[job];
+    const lines = [
+      ["user", jobs.user[job] < 0 ? "unknown" : facts.real ? userName(jobs.user[job]) : jobs.user[job]],
+      ["submitted", instant(jobs.submit[job], true)],
+      ["began", instant(start, true)],
+      ["waited", span(start - jobs.submit[job])],
+      ["ran", span(end - start) + (jobs.cut[job] ? ", cut off at its limit" : "")],
+      ["asked for", about ? about.request || "–" : span(request)],
+      ["nodes", sizes(jobs, times, job)],
+      ["bounded slowdown", decimal(this.slowdown(job))],
+    ];
+    const now = Math.min(Math.max(at.t, start), end);
+    const own = this.rects.ownOf(job).filter(i => this.rects.from[i] <= now && (now < this.rects.to[i] || this.rects.to[i] === end));
+    if (held && held.length > 1 && own.length) {
+      const count = own.reduce((sum, i) => sum + this.rects.last(i) - this.rects.first(i) + 1, 0);
+      lines.push(["here", grouped(count) + (count === 1 ? " node" : " nodes") + " until " + instant(this.rects.to[own[0]])]);
+    }
+    if (about) for (const p of about.promises || []) lines.push([p.from ? "growth " + p.from + " → " + p.to : "start", kept(p)]);
+    if (own.length) lines.push([about ? "on" : "node numbers", own.slice(0, 6).map(i => nodeNames(this.rects.first(i), this.rects.last(i))).join(", ") + (own.length > 6 ? " …" : "")]);
+    this.showTip(at, JSON.stringify([job, view.policy, lines]), () => {
+      const title = document.createElement("b"), facts = document.createElement("dl");
+      title.textContent = (about ? about.name + " (" + jobs.number[job] + ")" : "Job " + jobs.number[job]) + ", " + kinds[jobs.kind[job]];
+      for (const [name, text] of lines) {
+        const dt = document.createElement("dt"), dd = document.createElement("dd");
+        dt.textContent = name;
+        dd.textContent = text;
+        facts.append(dt, dd);
       }
-      this.staircase(pen, job, theme.ink, job === this.selected ? 2 : 1.5, colours[this.colour[job]]);
-    }
+      tip.replaceChildren(title, facts);
+      tip.dataset.job = jobs.number[job];
+    });
   }
 }
 
 const slowdownSteps = [1.1, 2, 5, 10, 50, 200];
 const waitSteps = [MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, DAY, 3 * DAY];
 
-// readable is black or white, whichever is read better on a colour.
-function readable(hex) {
-  const [r, g, b] = rgb(hex);
-  return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#14181f" : "#ffffff";
-}
+function nodeNames(first, last) { return first === last ? rowName(first) : rowName(first) + "–" + rowName(last); }

@@ -12,7 +12,7 @@ async function main() {
   });
   const held = facts.held.indexOf(true);
   view.policy = telling(policies, held);
-  const gantt = held < 0 ? null : new Gantt(jobs, policies);
+  const gantt = held < 0 ? null : new Replayed(jobs, policies);
   chips(gantt);
   view.listeners.push(drawOverview, drawLoad, drawQueue, tellWindow);
   if (gantt) await prepare(gantt);
@@ -46,7 +46,6 @@ async function prepare(gantt) {
   view.listeners.push(() => gantt.draw());
   await hold(gantt, view.policy);
   gantt.colourBy(document.getElementById("colour").value);
-  listenGantt(gantt);
   document.getElementById("colour").addEventListener("change", event => gantt.colourBy(event.target.value));
   document.getElementById("find").addEventListener("change", event => find(gantt, event.target.value));
 }
@@ -54,27 +53,32 @@ async function prepare(gantt) {
 // hold unpacks who held which nodes under a policy, once.
 async function hold(gantt, policy) {
   const p = gantt.policies[policy];
-  if (facts.held[policy] && !p.unpacking) p.unpacking = readHeld(gantt.jobs, p.times, policy).then(r => p.rects = new Rects(r));
+  if (facts.held[policy] && !p.unpacking) p.unpacking = readHeld(gantt.jobs, p.times, policy).then(r => p.rects = r);
   await p.unpacking;
-  if (p.rects && p.rects.busy) shareRows(gantt, policy);
+  if (p.rects && p.rects.most > 1) shareRows(gantt, policy);
 }
 
 // shareRows counts a node that jobs share once, and makes room for their lanes.
 function shareRows(gantt, policy) {
   const { busy, most } = gantt.policies[policy].rects;
-  series.load[policy] = new Series(busy);
+  const changes = new Changes(2 * busy.length);
+  for (const [from, to] of busy) {
+    changes.add(from, 1);
+    changes.add(to, -1);
+  }
+  series.load[policy] = new Series(changes);
   gantt.canvas.style.height = Math.min(760, Math.max(gantt.canvas.clientHeight, 28 + 17 * most * facts.nodes)) + "px";
 }
 
 function find(gantt, text) {
   const says = document.getElementById("find-says"), job = gantt.jobs.number.indexOf(Number(text.trim() || NaN));
   says.textContent = "";
-  if (!text.trim()) return choose(gantt, -1);
+  if (!text.trim()) return gantt.choose(-1);
   if (job < 0) says.textContent = "There is no job " + text + ".";
   else if (gantt.times.start[job] !== gantt.times.start[job]) says.textContent = "Job " + text + " never began.";
   else {
-    choose(gantt, job);
-    reveal(gantt, job);
+    gantt.choose(job);
+    gantt.reveal(job);
   }
 }
 
@@ -113,9 +117,8 @@ function listen(gantt) {
   listenOverview();
   listenTrack(document.getElementById("load"));
   listenTrack(document.getElementById("queue"));
-  const middle = () => (view.from + view.to) / 2;
-  document.getElementById("zoom-in").addEventListener("click", () => view.zoom(0.5, middle()));
-  document.getElementById("zoom-out").addEventListener("click", () => view.zoom(2, middle()));
+  document.getElementById("zoom-in").addEventListener("click", () => view.zoom(0.5));
+  document.getElementById("zoom-out").addEventListener("click", () => view.zoom(2));
   document.getElementById("zoom-all").addEventListener("click", () => view.all());
   new ResizeObserver(() => view.changed()).observe(document.querySelector("main"));
   const again = () => {

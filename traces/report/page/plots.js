@@ -45,7 +45,7 @@ function policyLegend() {
   return legend;
 }
 
-function axis(svg, unit, least, most, x, top, bottom) {
+function logAxis(svg, unit, least, most, x, top, bottom) {
   let free = -Infinity;
   for (const [v, text] of logTicks(unit, least, most)) {
     const at = x(v), half = text.length * 3.2;
@@ -60,7 +60,7 @@ function plotCumulative(c) {
   const width = 580, height = 262, left = 44, right = 566, top = 8, bottom = 232;
   const svg = frame(c.title, c.about, width, height);
   const scale = logarithmic(c.least, c.most), x = v => left + scale(v) * (right - left), y = share => bottom - share * (bottom - top);
-  axis(svg, c.unit, c.least, c.most, x, top, bottom);
+  logAxis(svg, c.unit, c.least, c.most, x, top, bottom);
   for (const share of [0, 0.25, 0.5, 0.75, 1]) {
     svg.append(shape("line", { x1: left, x2: right, y1: y(share), y2: y(share), stroke: "var(--line)" }));
     svg.append(shape("text", { x: left - 8, y: y(share) + 4, "text-anchor": "end" }, Math.round(100 * share) + thinSpace + "%"));
@@ -95,7 +95,7 @@ function plotClasses(c) {
   const bottom = top + row * c.classes.length, svg = frame(c.title, c.about, width, bottom + 28);
   const scale = logarithmic(c.least, c.most), x = v => left + scale(v) * (right - left);
   c.classes.forEach((_, k) => { if (k % 2 === 0) svg.append(shape("rect", { x: 0, y: top + k * row, width, height: row, fill: "var(--wash)" })); });
-  axis(svg, c.unit, c.least, c.most, x, top, bottom);
+  logAxis(svg, c.unit, c.least, c.most, x, top, bottom);
   c.classes.forEach((name, k) => {
     const middle = top + (k + 0.5) * row;
     svg.append(shape("text", { x: 8, y: middle + 4, class: "strong" }, name));

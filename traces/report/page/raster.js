@@ -2,75 +2,6 @@
 // the share of node-time that they occupied there. No job hides another, and what is free stays the background's. Two
 // rectangles never overlap, so a picture costs about as much as it has pixels, however many jobs there are.
 
-const BLOCK = 128; // rectangles that are skipped together
-
-// Rects are one policy's rectangles, by their beginnings, with an index by time.
-class Rects {
-  constructor(r) {
-    Object.assign(this, r);
-    this.latest = new Float64Array(Math.ceil(r.n / BLOCK)).fill(-Infinity); // end of each block
-    for (let i = 0; i < r.n; i++) {
-      const b = i / BLOCK | 0;
-      if (r.to[i] > this.latest[b]) this.latest[b] = r.to[i];
-    }
-    this.found = new Int32Array(1024);
-    this.ofJob = null;
-  }
-
-  // top and bottom are a rectangle's edges, in rows: jobs that share a node have a part of its row each.
-  top(i) { return this.of ? this.first[i] + this.lane[i] / this.of[i] : this.first[i]; }
-  bottom(i) { return this.of ? this.last[i] + (this.lane[i] + 1) / this.of[i] : this.last[i] + 1; }
-
-  // between fills this.found with the rectangles that touch a window of time and nodes, and returns how many; at most
-  // `enough` and one more are looked for.
-  between(from, to, top, bottom, enough = Infinity) {
-    let n = 0;
-    for (let b = 0; b < this.latest.length; b++) {
-      const begin = b * BLOCK;
-      if (this.from[begin] >= to) break;
-      if (this.latest[b] <= from) continue;
-      const end = Math.min(begin + BLOCK, this.n);
-      for (let i = begin; i < end; i++) {
-        if (this.from[i] >= to || this.to[i] <= from || this.first[i] >= bottom || this.last[i] < top) continue;
-        if (n > enough) return n;
-        if (n === this.found.length) {
-          const more = new Int32Array(2 * n);
-          more.set(this.found);
-          this.found = more;
-        }
-        this.found[n++] = i;
-      }
-    }
-    return n;
-  }
-
-  // at is the rectangle at an instant and a place, in rows from the top; −1 when there is none.
-  at(t, node) {
-    for (let b = 0; b < this.latest.length; b++) {
-      const begin = b * BLOCK;
-      if (this.from[begin] > t) break;
-      if (this.latest[b] <= t) continue;
-      for (let i = begin; i < Math.min(begin + BLOCK, this.n); i++) {
-        if (this.from[i] <= t && t < this.to[i] && this.top(i) <= node && node < this.bottom(i)) return i;
-      }
-    }
-    return -1;
-  }
-
-  // ownOf is the rectangles of one job, by time.
-  ownOf(job, jobs) {
-    if (!this.ofJob) {
-      const begin = new Int32Array(jobs + 1), list = new Int32Array(this.n);
-      for (let i = 0; i < this.n; i++) begin[this.job[i] + 1]++;
-      for (let k = 0; k < jobs; k++) begin[k + 1] += begin[k];
-      const next = begin.slice();
-      for (let i = 0; i < this.n; i++) list[next[this.job[i]]++] = i;
-      this.ofJob = { begin, list };
-    }
-    return this.ofJob.list.subarray(this.ofJob.begin[job], this.ofJob.begin[job + 1]);
-  }
-}
-
 let sums = new Float32Array(0);
 
 // rasterise draws a window of time and nodes into w × h pixels. palette is [r, g, b] of each colour, colour the colour of
@@ -85,7 +16,7 @@ function rasterise(rects, window, w, h, colour, palette, end) {
     const i = rects.found[k];
     const job = rects.job[i];
     let x0 = (rects.from[i] - window.from) * sx, x1 = (rects.to[i] - window.from) * sx;
-    let y0 = (rects.top(i) - window.top) * sy, y1 = (rects.bottom(i) - window.top) * sy;
+    let y0 = (rects.top[i] - window.top) * sy, y1 = (rects.bottom[i] - window.top) * sy;
     if (x1 - x0 > 6 && rects.to[i] === end[job]) x1 -= 0.8;
     if (y1 - y0 > 6) y1 -= 0.6;
     x0 = Math.max(0, x0); x1 = Math.min(w, x1);

@@ -42,7 +42,7 @@ function tabulate(jobs, times, gantt) {
     ], body);
     row.addEventListener("pointerenter", () => { gantt.hovered = i; view.changed(); });
     row.addEventListener("pointerleave", () => { gantt.hovered = -1; view.changed(); });
-    row.addEventListener("click", () => { choose(gantt, i); reveal(gantt, i); });
+    row.addEventListener("click", () => { gantt.choose(i); gantt.reveal(i); });
   };
   const left = times.start.keys();
   const more = () => { // some, and others when the last of them is seen: thousands of rows would take seconds

@@ -2,13 +2,10 @@
 // shown as dates, else as days.
 
 const MINUTE = 60, HOUR = 3600, DAY = 86400, WEEK = 7 * DAY;
-const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const dated = facts.begin !== null;
 const thinSpace = "\u202f";
 
 function date(t) { return new Date((facts.begin + t) * 1000); }
-
-function two(n) { return String(n).padStart(2, "0"); }
 
 function grouped(n) { return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, n >= 10000 ? thinSpace : ""); }
 
@@ -51,17 +48,13 @@ function decimal(v) {
 function timeTicks(from, to, room) {
   const length = to - from;
   const most = Math.max(2, room);
-  const steps = [1, 2, 5, 10, 15, 30, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, WEEK, 2 * WEEK];
-  const step = steps.find(s => length / s <= most);
+  const step = timeStep(length, most);
   if (dated && (!step || step > 2 * DAY) && Math.abs(from) < 1e11 && Math.abs(to) < 1e11) return calendarTicks(from, to, most, step);
   return plainTicks(from, to, most, step);
 }
 
 function plainTicks(from, to, most, step) {
-  if (!step) {
-    step = DAY;
-    for (let k = 0; (to - from) / step > most; k++) step *= [2, 2.5, 2][k % 3];
-  }
+  step = step || stepOf(to - from, most, DAY);
   const zone = dated ? facts.begin % step : 0; // dates are round, not the workload's seconds
   const ticks = [];
   for (let t = Math.ceil((from + zone) / step) * step - zone; t <= to; t += step) {
@@ -103,9 +96,7 @@ function calendarTicks(from, to, most, step) {
 
 // valueTicks of an axis from 0: few and round.
 function valueTicks(most, room) {
-  let step = 1;
-  for (let k = 0; most / step > room; k++) step *= [2, 2.5, 2][k % 3];
-  const ticks = [];
+  const step = stepOf(most, room), ticks = [];
   for (let v = 0; v <= most * 1.0001; v += step) ticks.push(v);
   return ticks;
 }

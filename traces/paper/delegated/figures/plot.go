@@ -76,8 +76,7 @@ func panelChart(figure, title, axis string, curves []curve) chart.Chart {
 	return chart.Chart{File: "figure-" + strings.ReplaceAll(figure, " ", "-") + ".svg", Write: func(w io.Writer) error {
 		p := chart.New("Figure " + figure + ": " + title)
 		p.X.Label.Text = axis
-		style := draw.LineStyle{Color: chart.Faint, Width: vg.Points(0.6)}
-		p.Add(&plotter.Grid{Vertical: style, Horizontal: style})
+		p.Add(chart.Grid())
 		top, least := 0.0, 0.0
 		for i, c := range curves {
 			line := draw.LineStyle{Color: chart.Colours[i%len(chart.Colours)], Width: vg.Points(1.5)}
