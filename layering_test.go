@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	"scripts": {"core/...", "traces/..."},
 }
 
-// testHelpers are the packages for tests, with what they may import of other top folders all the same.
+// testHelpers are the packages for tests, with what each may import of other top folders in addition.
 var testHelpers = map[string][]string{"shim/seal/sealtest": {"scripts/testenv"}}
 
 // order lists the folders of a top folder: each may import those before it, never those after it.
@@ -105,7 +105,7 @@ func (s source) imports() []string {
 	return all
 }
 
-// wrong says why a folder must not import a package; "" if it may.
+// wrong returns why a folder must not import a package, or "" if it may.
 func wrong(folder, imported string) string {
 	top, inside, _ := strings.Cut(folder, "/")
 	rest, ours := strings.CutPrefix(imported, module+"/")
@@ -147,7 +147,7 @@ func rank(top, inside string) int {
 	}
 }
 
-// backwards says why one folder of a top folder must not import another.
+// backwards returns why one folder of a top folder must not import another.
 func backwards(top, folder, other string) string {
 	if order[top] == nil {
 		return ""
@@ -162,7 +162,7 @@ func backwards(top, folder, other string) string {
 	return ""
 }
 
-// outside says why core must not import a package that is not of the project.
+// outside returns why core must not import a package that is not of the project.
 func outside(imported string) string {
 	first, _, _ := strings.Cut(imported, "/")
 	switch {

@@ -37,7 +37,7 @@ func readSums(t *testing.T, lab *lab.SlurmLab, since time.Time) []sacct.Sum {
 }
 
 // assertEachNodeHasItsProcessors judges all jobs since an instant that have ended, and returns their CPU-seconds in sacct. Slurm 20.11
-// writes the CPUs of the next size into the row of each size. 26.05 writes those of the last size into the row of the first one.
+// writes the CPUs of the next size into the row of each size. 26.05 writes the CPUs of the last size into the row of the first one.
 func assertEachNodeHasItsProcessors(t *testing.T, lab *lab.SlurmLab, since time.Time) (used float64) {
 	t.Helper()
 	resized := 0

@@ -1,14 +1,14 @@
 // Package scheduler is the scheduler that OAR calls for a queue.
 //
 // OAR's meta-scheduler runs an executable for each queue with waiting jobs, one after another. It then reads from the database
-// what the executable planned. OAR checks neither sizes nor overlaps, and waits without a limit. So one pass reads everything in a
-// few flat queries, plans (package planner, and core/queue where hosts are alike), checks the plan as if it came from somebody
-// else, and writes it in one transaction, within a deadline of its own.
+// what the executable planned. OAR checks neither sizes nor overlaps, and waits without a limit. So a pass has a deadline of its
+// own. It reads everything in a few flat queries and plans, with core/queue where hosts are alike, else with package planner.
+// It checks the plan without trusting it, and writes it in one transaction.
 //
 // The sidecar plans evolving jobs, and both meet in Accordion's tables (package tables). A pass lets a released job start on
 // exactly the places that the sidecar gave it, with all of its first companions or not at all. It keeps other jobs out of the
-// sidecar's reservations, and shows these to the queues below. Under a policy in which few jobs have a reservation, jobs that wait
-// for the sidecar have their turn in the pass, and no job behind them gets the nodes that they are about to get.
+// sidecar's reservations, and shows these to the queues below. Under some policies few jobs have a reservation. Then jobs that wait
+// for the sidecar have their turn in the pass, and no job behind them gets their nodes.
 //
 //	report, err := scheduler.Schedule(ctx, conf, scheduler.Pass{Queue: "evolve", Now: 1763780000, Patience: 10 * time.Second, Statistics: read})
 //	for _, l := range report.Launches {
