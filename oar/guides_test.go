@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"accordion/scripts/lab"
-	"accordion/shim/shell"
+
+	"github.com/kballard/go-shellquote"
 )
 
 var (
@@ -58,7 +59,7 @@ func TestWhatTheGuidesGiveToARealOAR(t *testing.T) {
 // submitted gives a line to alice's shell, and returns the number of the job.
 func submitted(t *testing.T, lab *lab.OARLab, line string) string {
 	t.Helper()
-	words, err := shell.Split(line)
+	words, err := shellquote.Split(line)
 	if err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}

@@ -11,7 +11,6 @@ import (
 	"accordion/core/hostlist"
 	"accordion/shim/link"
 	"accordion/shim/lists"
-	"accordion/shim/shell"
 	"accordion/shim/wire/launcher"
 )
 
@@ -128,7 +127,7 @@ func (j job) goes(o PartOptions, app int64, cluster string, g *launcher.Go) Outc
 	path, err := lists.Write(j.env.get("TMPDIR"), fmt.Sprintf("%d-*.parts", j.id), "", all)
 	if err == nil {
 		text.export(variableParts, path)
-		text.atEnd(shell.Quote(o.Program)+" part --done $?", path+".traps")
+		text.atEnd(quote(o.Program)+" part --done $?", path+".traps")
 	} else {
 		text.unset(variableParts)
 		says = append(says, fmt.Sprintf("no %s, and nobody is told when this part is over: %v", variableParts, err))

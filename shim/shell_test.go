@@ -27,7 +27,7 @@ func eachShell(t *testing.T, f func(t *testing.T, shell string)) {
 }
 
 func TestAnyValueSurvivesTheShell(t *testing.T) {
-	hard := []string{"", "'", "''", `\`, `\'`, `"`, "$HOME", "`id`", "$(id)", "a b", "a\nb\n", "*", "~", "!!", "-n", "=", "#", ";exit 9", "\t", "é", "n[1-5]", "\\n", "%s"}
+	hard := []string{"", "'", "''", `\`, `\'`, `"`, "$HOME", "`id`", "$(id)", "a b", "a\nb\n", "*", "~", "a:~root", "!!", "-n", "=", "#", ";exit 9", "\t", "é", "n[1-5]", "\\n", "%s"}
 	eachShell(t, func(t *testing.T, shell string) {
 		rapid.Check(t, func(t *rapid.T) {
 			values := append(rapid.SliceOfN(rapid.String(), 0, 20).Draw(t, "values"), hard...)

@@ -267,9 +267,9 @@ func (s submitted) accounted(t *testing.T, lab *lab.SlurmLab) (jobs []sacct.Job)
 	t.Helper()
 	lab.Await(t, time.Minute, "the accounting has these runs", func() bool {
 		text := lab.Run(t, "root", "env", "SLURM_TIME_FORMAT=%s", "sacct", "--allusers", "--duplicates", "--allocations", "--parsable2", "--noheader", "--format="+sacct.Format)
-		all, err := sacct.Read(strings.NewReader(text), time.Now().Unix())
-		if err != nil {
-			t.Fatal(err)
+		all, unread, err := sacct.ReadHolds(strings.NewReader(text), "sacct", time.UTC, time.Now().Unix())
+		if err != nil || unread.Lines.Count > 0 {
+			t.Fatal(err, unread.Warnings())
 		}
 		jobs = nil
 		done := 0

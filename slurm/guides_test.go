@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"accordion/scripts/lab"
-	"accordion/shim/shell"
+
+	"github.com/kballard/go-shellquote"
 )
 
 var (
@@ -48,7 +49,7 @@ func TestARealSlurmTakesWhatTheGuidesSayThatUsersWrite(t *testing.T) {
 	for _, way := range all {
 		script, options := "#!/bin/sh\n"+way+"\nsleep 1\n", []string{"sbatch", "--parsable", "--hold"}
 		if strings.HasPrefix(way, "sbatch ") {
-			words, err := shell.Split(way)
+			words, err := shellquote.Split(way)
 			if err != nil {
 				t.Fatalf("%s: %v", way, err)
 			}

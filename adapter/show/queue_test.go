@@ -213,7 +213,7 @@ func TestTheQueueIsWrittenWhenItChangesInStepWithItsLength(t *testing.T) {
 	if err := s.PutQueue(s.v, nil); !errors.Is(err, s.fails) {
 		t.Errorf("%v", err)
 	}
-	if entries, shown := s.Size(); entries != 41 || shown != 41 {
+	if entries, shown := len(s.past.entries), len(s.past.queued.Jobs); entries != 41 || shown != 41 {
 		t.Errorf("%d entries remembered, %d shown", entries, shown)
 	}
 }

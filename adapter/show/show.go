@@ -83,9 +83,6 @@ func either(r *managed.Job) core.EP {
 	return r.EP()
 }
 
-// Size is how many jobs are remembered of the cycle before, and how many of the queue as last written.
-func (s *Show) Size() (entries, shown int) { return len(s.past.entries), len(s.past.queued.Jobs) }
-
 func (s *Show) putView(v *plan.World, view view.Status) error {
 	now := s.Clock.Now()
 	if view.Same(&s.shown) && now.Before(s.shownAt.Add(heartbeat)) {

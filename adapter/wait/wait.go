@@ -103,18 +103,6 @@ func (v Vantage) closed(t, sooner core.Time) int {
 	return n
 }
 
-// Closing returns the reservation of others, and which time of it, that takes nodes from the job at an instant; nil: none does.
-func (v Vantage) Closing(t core.Time) (*view.Closure, adapter.Span) {
-	for i := range v.Queue.Closures {
-		for _, s := range v.Queue.Closures[i].Spans() {
-			if s.Start-v.Approach <= t && t < s.End {
-				return &v.Queue.Closures[i], s
-			}
-		}
-	}
-	return nil, adapter.Span{}
-}
-
 // free is how many nodes those before the job leave at an instant.
 func (v Vantage) free(t core.Time) int {
 	n := v.Queue.Nodes - v.Queue.Away - v.closed(t, v.Approach)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/shim/shell"
+	"github.com/kballard/go-shellquote"
 )
 
 // said is a line of a guide that a reader may type.
@@ -87,7 +87,7 @@ func sayingsOf(guide, text string) (all []said) {
 func commandsIn(t *testing.T, line string) (all [][]string) {
 	t.Helper()
 	for _, at := range called.FindAllStringIndex(line, -1) {
-		words, err := shell.Split(call(line[at[1]:]))
+		words, err := shellquote.Split(call(line[at[1]:]))
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/shim/shell"
+	"github.com/kballard/go-shellquote"
 )
 
 // mistakes are command lines that users type and that are wrong: the exit status, and the one line on standard error
@@ -205,7 +205,7 @@ func typed(t *testing.T, line string) (status int, out, said string) {
 // typedIn runs a command line under a context that may end.
 func typedIn(ctx context.Context, t *testing.T, line string) (status int, out, said string) {
 	t.Helper()
-	words, err := shell.Split(line)
+	words, err := shellquote.Split(line)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -149,9 +149,14 @@ func (s *serving) snapshot() loop.Snapshot {
 
 // found is what there is to be seen, by whichever process.
 func (s *serving) found() loop.Snapshot {
-	found, err := loop.ReadSnapshot(s.path("delegate.db"))
-	if err != nil || found == nil {
+	j, err := journal.OpenReadOnly(s.path("loop.db"))
+	if err != nil {
 		return loop.Snapshot{} // a journal that is being made
+	}
+	defer j.Close()
+	found, err := loop.SnapshotIn(j)
+	if err != nil || found == nil {
+		return loop.Snapshot{}
 	}
 	return *found
 }

@@ -3,7 +3,6 @@ package delegate
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"accordion/core"
 	"accordion/core/queue"
@@ -74,15 +73,6 @@ func (r *RMS) Local(now core.Time, cluster int, l Local) error {
 	}
 	r.want()
 	return nil
-}
-
-// Places are where the last pass put a cluster's own jobs that wait, in their order; those that never fit have none.
-func (r *RMS) Places(cluster int) []core.Planned {
-	if cluster < 0 || cluster >= len(r.locals) || r.locals[cluster] == nil || r.locals[cluster].state == nil {
-		return nil
-	}
-	all := r.locals[cluster].state.Plan(r.last).Jobs
-	return slices.DeleteFunc(all, func(p core.Planned) bool { return p.Job < 0 })
 }
 
 // beginLocals makes the locals of a pass, before anything waits: what runs there.

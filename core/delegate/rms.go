@@ -228,30 +228,6 @@ func (r *RMS) Done(now core.Time, id core.JobID) error {
 	return nil
 }
 
-// Withdraw takes an application out: at once, or, where it has started, by a message to end it. An error is an *Error.
-func (r *RMS) Withdraw(now core.Time, id core.JobID) ([]Message, error) {
-	a := r.byID[id]
-	switch {
-	case a == nil:
-		return nil, &Error{"withdrawal", id, "", ErrUnknown}
-	case a.over || a.state == FinishSent:
-		return nil, &Error{"withdrawal", id, "", ErrOver}
-	}
-	if err := r.at(now, "withdrawal", id); err != nil {
-		return nil, err
-	}
-	r.outside()
-	r.out = r.out[:0]
-	if a.state == Started {
-		r.finish(a)
-		return r.out, nil
-	}
-	r.applications = slices.DeleteFunc(r.applications, func(b *application) bool { return a == b })
-	r.forget(a)
-	r.want()
-	return r.out, nil
-}
-
 // finish tells an application to end.
 func (r *RMS) finish(a *application) {
 	a.state = FinishSent

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"accordion/shim/shell"
+	"github.com/kballard/go-shellquote"
 )
 
 // Arrange makes of a command line where the parts of an application may run, and by which commands: on are the values of --on,
@@ -27,7 +27,7 @@ func (o *Options) Arrange(on, words []string, together bool) error {
 		if !batch {
 			continue
 		}
-		split, err := shell.Split(command)
+		split, err := shellquote.Split(command)
 		if err != nil {
 			return fmt.Errorf("--on %s: %w", name, err)
 		}

@@ -52,7 +52,7 @@ func TestCommandLinesThatCannotBe(t *testing.T) {
 		{"a|b", "", "there is nothing to run"},
 		{"=x", "y", `--on "=x" names no cluster`},
 		{"a|a", "y", "--on a is there twice"},
-		{"a='x", "", "--on a: a single quote (') is not closed"},
+		{"a='x", "", "--on a: Unterminated single-quoted string"},
 		{"a=./solve", "", `--on a: neither sbatch nor oarsub is in "./solve"`},
 		{"a=sbatch x|b", "", "--on with a command and --on without"},
 		{"a=sbatch x", "./solve", `there are commands in --on, and "./solve" behind --`},

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"accordion/shim/shell"
 )
 
 // A piece of a file's name is text, or a symbol: %, perhaps digits, and a letter. A name with a backslash has no symbols, and loses
@@ -101,7 +99,7 @@ func (w World) shell(name string) string {
 		case 'J':
 			b.WriteString(`"$SLURM_JOB_ID.$SLURM_STEP_ID"`)
 		default:
-			b.WriteString(shell.Quote(p.text + w.job(p)))
+			b.WriteString("'" + strings.ReplaceAll(p.text+w.job(p), "'", `'\''`) + "'")
 		}
 	}
 	return b.String()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"accordion/shim/link"
+	"accordion/shim/link/linktest"
 	"accordion/shim/seal"
 	"accordion/shim/seal/sealtest"
 	"accordion/shim/wire"
@@ -365,7 +366,7 @@ func TestOverANetworkEachFrameIsProved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, _, err := launcher.Read(conn, launcher.MostToServer)
+		m, _, err := linktest.Read(conn, launcher.MostToServer)
 		hello, ok := m.(*launcher.Hello)
 		if err != nil || !ok || len(hello.Key) != 32 {
 			t.Fatalf("%+v, %v", m, err)

@@ -16,7 +16,8 @@ import (
 
 	"accordion/core"
 	"accordion/core/mold"
-	"accordion/shim/shell"
+
+	"github.com/kballard/go-shellquote"
 )
 
 // answerPatience is how long a program may take for a view; docs/launch.md says so.
@@ -26,7 +27,7 @@ const answerPatience = 30 * time.Second
 const mostLine = 1 << 20
 
 func parseExec(text string) (Model, error) {
-	words, err := shell.Split(text)
+	words, err := shellquote.Split(text)
 	if err != nil {
 		return Model{}, fmt.Errorf("exec:%s: %w", text, err)
 	}

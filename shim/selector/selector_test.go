@@ -95,7 +95,7 @@ func TestModelsThatAreNone(t *testing.T) {
 		"cem:iterations=1":         "is no model",
 		"cem:work=1,iterations=-1": "is no model",
 		"exec:":                    "exec: names no program",
-		"exec:'a":                  "a single quote (') is not closed",
+		"exec:'a":                  "Unterminated single-quoted string",
 	} {
 		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)

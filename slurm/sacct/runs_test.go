@@ -175,9 +175,6 @@ func FuzzRuns(f *testing.F) {
 			if r.End < r.Start || r.Held < 1 || strings.ContainsAny(r.Name+r.User+r.ID, "\x1b\n\r\x00") {
 				t.Fatalf("no run: %+v", r)
 			}
-			if r.End-r.Start < 1<<20 && advise.Observed(r).Total() > r.End-r.Start {
-				t.Fatalf("it used more than it lasted: %+v", r)
-			}
 		}
 		advise.Make(runs.All, advise.Options{Runs: 1})
 	})

@@ -77,18 +77,9 @@ type entry struct {
 
 func (e entry) its() entry { return e }
 
-// Read reads the rows and makes one Job of the rows of each job. What still runs is held until now (Unix seconds). Rows of jobs that
-// held nothing give a job without Holds. A line that cannot be read is an error, which names it: ReadHolds goes on.
-func Read(in io.Reader, now core.Time) ([]Job, error) {
-	jobs, unread, err := ReadHolds(in, "sacct", time.UTC, now)
-	if err == nil && unread.Lines.Count > 0 {
-		return nil, unread.Lines.First[0]
-	}
-	return jobs, err
-}
-
-// ReadHolds reads a file as Read does, and leaves out the lines that cannot be read, which it counts. The file may have a line of names, a
-// column Cluster and rows of steps. Times without a zone are the zone's. An error says that nothing can be read.
+// ReadHolds reads a file and returns one Job for the rows of each job. A job that still runs is held until now (Unix seconds). Rows of
+// jobs that held nothing give a job without Holds. Lines that cannot be read are left out and counted. The file may have a line of
+// names, a column Cluster and rows of steps. Times without a zone are in the given zone. An error means that nothing can be read.
 func ReadHolds(in io.Reader, file string, zone *time.Location, now core.Time) ([]Job, Unread, error) {
 	var unread Unread
 	c := columns(Format, HoldsCommand)

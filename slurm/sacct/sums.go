@@ -128,24 +128,3 @@ func sumOf(its []sumRow, now core.Time) Sum {
 
 // running are the states of a row that is rightly open.
 var running = []string{"RUNNING", "SUSPENDED", "PENDING", "REQUEUED", resizing}
-
-// Beside returns the jobs, each with what its companions have booked. Companions and expanders are left out. What an expander held
-// became its job's; in the second before that both have it booked.
-func Beside(sums []Sum) []Sum {
-	var jobs []Sum
-	at := map[jobKey]int{} // the latest job of each id
-	for _, s := range sums {
-		if s.Expands == 0 {
-			at[jobKey{s.Cluster, int64(s.ID)}] = len(jobs)
-			jobs = append(jobs, s)
-		}
-	}
-	for _, s := range sums {
-		if i, known := at[jobKey{s.Cluster, int64(s.Expands)}]; known && s.Stays {
-			jobs[i].NodeSeconds += s.NodeSeconds
-			jobs[i].CPUSeconds += s.CPUSeconds
-			jobs[i].Rows += s.Rows
-		}
-	}
-	return jobs
-}

@@ -51,7 +51,7 @@ func TestSumsAreWhatTheRowsOfAJobHaveBooked(t *testing.T) {
 			continue
 		}
 		var got []string
-		for _, s := range Beside(sums) {
+		for _, s := range beside(sums) {
 			got = append(got, fmt.Sprintf("%d of %d %s %d-%d: %d nodes %d CPUs, %d rows %d open %d empty",
 				s.ID, s.Submitted, s.State, s.From, s.To, s.NodeSeconds, s.CPUSeconds, s.Rows, s.Open, s.Empty))
 		}
@@ -76,4 +76,25 @@ func TestTheSumsOfAnExpanderSayThatItsRowIsOpen(t *testing.T) {
 	if got := strings.Join(open, "; "); got != "142002 beside 142001, 3 node-seconds" {
 		t.Errorf("open: %s", got)
 	}
+}
+
+// beside returns the jobs, each with what its companions have booked. Companions and expanders are left out. What an expander held
+// became its job's; in the second before that both have it booked.
+func beside(sums []Sum) []Sum {
+	var jobs []Sum
+	at := map[jobKey]int{} // the latest job of each id
+	for _, s := range sums {
+		if s.Expands == 0 {
+			at[jobKey{s.Cluster, int64(s.ID)}] = len(jobs)
+			jobs = append(jobs, s)
+		}
+	}
+	for _, s := range sums {
+		if i, known := at[jobKey{s.Cluster, int64(s.Expands)}]; known && s.Stays {
+			jobs[i].NodeSeconds += s.NodeSeconds
+			jobs[i].CPUSeconds += s.CPUSeconds
+			jobs[i].Rows += s.Rows
+		}
+	}
+	return jobs
 }

@@ -135,11 +135,3 @@ func area(all []stretch) (sum int64) {
 	}
 	return sum
 }
-
-// Observed is the profile of what a job used, with steps of any length; nil where none of its steps is known.
-func Observed(r *Run) core.EP {
-	if all := new(watcher).observed(r); all != nil {
-		return profile(all)
-	}
-	return nil
-}

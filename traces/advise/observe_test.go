@@ -42,7 +42,7 @@ func TestAJobUsedTheNodesOfItsRunningSteps(t *testing.T) {
 		{"no length, no profile", job(0, Step{"a", 0, 0, nodes(0, 2)}), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := Observed(c.run).String(); got != c.want {
+			if got := observed(c.run).String(); got != c.want {
 				t.Errorf("it used %s, want %s", got, c.want)
 			}
 		})
@@ -52,12 +52,12 @@ func TestAJobUsedTheNodesOfItsRunningSteps(t *testing.T) {
 func TestAJobWithoutAScriptUsesTheNodesOfItsSteps(t *testing.T) {
 	r := job(100, Step{"a", 20, 100, nodes(3, 2)})
 	r.Script = -1
-	if got := Observed(r).String(); got != "1x20s,2x80s" {
+	if got := observed(r).String(); got != "1x20s,2x80s" {
 		t.Errorf("it used %s", got)
 	}
 }
 
-// plain is Observed second by second.
+// plain is observed second by second.
 func plain(r *Run) core.EP {
 	if len(r.Steps) == 0 || r.End <= r.Start {
 		return nil
@@ -130,4 +130,12 @@ func TestTheObservedProfileIsThatOfEverySecond(t *testing.T) {
 			t.Errorf("it differs (-second by second +got):\n%s", diff)
 		}
 	})
+}
+
+// observed is the profile of what a job used, with steps of any length; nil where none of its steps is known.
+func observed(r *Run) core.EP {
+	if all := new(watcher).observed(r); all != nil {
+		return profile(all)
+	}
+	return nil
 }

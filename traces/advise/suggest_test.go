@@ -46,7 +46,7 @@ func TestAJobThatIsRunAgainAndAgainGetsALine(t *testing.T) {
 	var held, used int64
 	for i := range all {
 		held += all[i].held()
-		used += Observed(&all[i]).Area()
+		used += observed(&all[i]).Area()
 	}
 	if a.Held != held || a.Used != used || a.Saved != held-used-6*(2*6+6) || a.Waste() != held-used { // two seconds of six nodes to grow, one to shrink
 		t.Errorf("held %d used %d saved %d, want %d, %d, %d", a.Held, a.Used, a.Saved, held, used, held-used-6*(2*6+6))

@@ -1,9 +1,6 @@
 package input
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // An Error says which line cannot be read, or which value in it.
 type Error struct {
@@ -62,9 +59,4 @@ func (u *Unread) Warnings(kind, what string) []string {
 		all = append(all, fmt.Sprintf("… and %d more", more))
 	}
 	return all
-}
-
-// String returns the warnings about lines as one.
-func (u *Unread) String() string {
-	return strings.Join(u.Warnings("line", "cannot be read, left out"), "; ")
 }

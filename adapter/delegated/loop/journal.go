@@ -62,17 +62,6 @@ func (j *Journal) show(s Snapshot) error {
 	return j.PutView(data)
 }
 
-// ReadSnapshot is the newest Snapshot in the journal of applications of that path, whether or not a loop writes it; nil when there is none
-// yet. Errors are those of journal.OpenReadOnly.
-func ReadSnapshot(path string) (*Snapshot, error) {
-	j, err := journal.OpenReadOnly(path)
-	if err != nil {
-		return nil, err
-	}
-	defer j.Close()
-	return SnapshotIn(j)
-}
-
 // SnapshotIn returns the newest Snapshot in a journal of applications; nil when there is none yet.
 func SnapshotIn(j journal.Reader) (*Snapshot, error) {
 	data, err := j.View()

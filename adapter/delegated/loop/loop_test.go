@@ -13,6 +13,7 @@ import (
 	"accordion/adapter/delegated"
 	"accordion/adapter/delegated/loop"
 	"accordion/adapter/delegated/server"
+	"accordion/adapter/journal"
 	"accordion/shim/wire/launcher"
 )
 
@@ -186,7 +187,7 @@ func TestAnApplicationStartsAndIsOver(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		l.say(two, 3, &launcher.Request{View: last[*launcher.Change](two).View, Tag: 7, Hosts: []launcher.Hosts{{C: 0, N: 4}}, Walltime: 50})
 		time.Sleep(3 * time.Second)
-		snapshot, err := loop.ReadSnapshot(l.path)
+		snapshot, err := l.snapshot()
 		if err != nil || len(snapshot.Applications) != 2 || snapshot.Applications[1].Estimate != last[*launcher.Change](two).Est ||
 			snapshot.Applications[0].State != "started" {
 			t.Errorf("%+v is seen, %v", snapshot, err)
@@ -210,7 +211,7 @@ func TestAnApplicationStartsAndIsOver(t *testing.T) {
 		}
 		l.say(four, 2, &launcher.Done{})
 		time.Sleep(10 * time.Second)
-		if s, err := loop.ReadSnapshot(l.path); err != nil || len(s.Applications) != 0 {
+		if s, err := l.snapshot(); err != nil || len(s.Applications) != 0 {
 			t.Errorf("left is %+v, %v", s, err)
 		}
 		l.stop()
@@ -276,4 +277,14 @@ func TestTheClockIsSet(t *testing.T) {
 			})
 		})
 	}
+}
+
+// snapshot returns the newest Snapshot in the journal of applications; nil when there is none yet.
+func (l *applications) snapshot() (*loop.Snapshot, error) {
+	j, err := journal.OpenReadOnly(l.path)
+	if err != nil {
+		return nil, err
+	}
+	defer j.Close()
+	return loop.SnapshotIn(j)
 }

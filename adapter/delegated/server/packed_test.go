@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"accordion/adapter/session"
+	"accordion/shim/link/linktest"
 	"accordion/shim/seal"
 	"accordion/shim/wire/launcher"
 	"accordion/shim/wire/packed"
@@ -76,7 +77,7 @@ func TestASessionOverTCPMayBePacked(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, sealed := s.far(t, launcher.Hello{Version: 2, Key: mine.PublicKey().Bytes(), Deflate: packed.Version})
-	m, _, err := launcher.Read(sealed, launcher.MostToClient)
+	m, _, err := linktest.Read(sealed, launcher.MostToClient)
 	if err != nil {
 		t.Fatal(err)
 	}

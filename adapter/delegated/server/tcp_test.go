@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"accordion/adapter/session"
+	"accordion/shim/link/linktest"
 	"accordion/shim/seal"
 	"accordion/shim/seal/sealtest"
 	"accordion/shim/wire/launcher"
@@ -112,7 +113,7 @@ func (s *served) greeted(t *testing.T) (*recorder, *seal.Stream) {
 		t.Fatal(err)
 	}
 	raw, sealed := s.far(t, launcher.Hello{Version: 2, Key: mine.PublicKey().Bytes()})
-	m, _, err := launcher.Read(sealed, launcher.MostToClient)
+	m, _, err := linktest.Read(sealed, launcher.MostToClient)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +199,7 @@ func TestASessionOverTCPNeedsAKey(t *testing.T) {
 	s := serve(t, t.Context(), session.Options{})
 	for name, key := range map[string][]byte{"none": nil, "a short one": {1, 2, 3}, "zero": make([]byte, 32)} {
 		_, sealed := s.far(t, launcher.Hello{Version: 2, Key: key})
-		m, _, err := launcher.Read(sealed, launcher.MostToClient)
+		m, _, err := linktest.Read(sealed, launcher.MostToClient)
 		if r, is := m.(*launcher.Refuse); err != nil || !is || r.Code != launcher.CodeAuth || r.Field != "key" || r.To != 1 {
 			t.Errorf("%s: got %+v, %v", name, m, err)
 		}
@@ -210,7 +211,7 @@ func TestOneTooManyOverTCPIsTold(t *testing.T) {
 	s.welcomed(t.Context())
 	s.greeted(t)
 	_, sealed := s.far(t, launcher.Hello{Version: 2})
-	m, _, err := launcher.Read(sealed, launcher.MostToClient)
+	m, _, err := linktest.Read(sealed, launcher.MostToClient)
 	if r, is := m.(*launcher.Refuse); err != nil || !is || r.Code != launcher.CodeFull {
 		t.Errorf("got %+v, %v", m, err)
 	}

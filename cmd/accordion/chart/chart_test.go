@@ -42,9 +42,9 @@ func resized(verb, planned, nodes string) journal.Entry {
 
 func read(t *testing.T, rows string) []sacct.Job {
 	t.Helper()
-	jobs, err := sacct.Read(strings.NewReader(rows), 1000)
-	if err != nil {
-		t.Fatal(err)
+	jobs, unread, err := sacct.ReadHolds(strings.NewReader(rows), "sacct", time.UTC, 1000)
+	if err != nil || unread.Lines.Count > 0 {
+		t.Fatal(err, unread.Warnings())
 	}
 	return jobs
 }

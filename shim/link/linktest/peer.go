@@ -3,10 +3,12 @@ package linktest
 
 import (
 	"context"
+	"io"
 	"net"
 	"sync"
 	"testing"
 
+	"accordion/shim/wire"
 	"accordion/shim/wire/launcher"
 )
 
@@ -51,7 +53,7 @@ func (s *Sidecar) Accept(t *testing.T, answer launcher.Message) (*Peer, *launche
 
 // Read is the next message; nil at the end of the connection.
 func (p *Peer) Read() launcher.Message {
-	m, seq, err := launcher.Read(p.conn, launcher.MostToServer)
+	m, seq, err := Read(p.conn, launcher.MostToServer)
 	if err != nil {
 		return nil
 	}
@@ -84,3 +86,12 @@ func (p *Peer) Okay() { p.Send(&launcher.Okay{To: p.Last}) }
 
 // Close breaks the connection.
 func (p *Peer) Close() { p.conn.Close() }
+
+// Read reads one frame of at most so many bytes, and nothing after it.
+func Read(r io.Reader, most int) (launcher.Message, int64, error) {
+	frame, err := wire.ReadUpTo(r, most)
+	if err != nil {
+		return nil, 0, err
+	}
+	return launcher.Decode(frame)
+}

@@ -2,23 +2,10 @@ package launcher
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"reflect"
 	"unicode/utf8"
-
-	"accordion/shim/wire"
 )
-
-// Read takes one frame of at most so many bytes off the reader, and nothing after it. Errors are io.EOF before the first byte,
-// wire.ErrTruncated, *wire.TooLongError, the reader's own, or those of Decode.
-func Read(r io.Reader, most int) (Message, int64, error) {
-	frame, err := wire.ReadUpTo(r, most)
-	if err != nil {
-		return nil, 0, err
-	}
-	return Decode(frame)
-}
 
 // Decode reads a whole frame, its length included, as wire.ReadUpTo returns it. It returns the message's number wherever there is one.
 // Errors are *FrameError, *TypeError or *FieldError. What a message says may still be impossible: see Check.

@@ -6,10 +6,12 @@
 //
 //	frame, err := launcher.Append(nil, 1, &launcher.Hello{Version: launcher.Version, Speaks: []int{2}, Name: "cem"})
 //	…
-//	message, seq, err := launcher.Read(conn, launcher.MostToClient)
+//	frame, err = wire.ReadUpTo(conn, launcher.MostToClient)
+//	…
+//	message, seq, err := launcher.Decode(frame)
 //
-// Errors of Read and Decode say whether the frame, its type or one field is wrong; Refusal makes of them the Refuse that the server
-// answers. Check says what is wrong in a message by itself. View is what a launcher keeps of the changes, Diff what is sent of a profile.
+// Errors of Decode say whether the frame, its type or one field is wrong; Refusal makes of them the Refuse that the server
+// answers. Check says what is wrong in a message by itself. View is what a launcher keeps of the changes.
 //
 // It is no session: deadlines, pings, credentials and repetition belong to the two ends (adapter/delegated/server, shim/link).
 package launcher

@@ -33,7 +33,7 @@ func (e *FieldError) Error() string {
 	return fmt.Sprintf("%s: field %s: %s", e.Type, e.Field, e.Why)
 }
 
-// Refusal is the Refuse for an error of Read, Decode or Check; nil when the connection itself failed and nothing can be said.
+// Refusal is the Refuse for an error of wire.ReadUpTo, Decode or Check; nil when the connection itself failed and nothing can be said.
 func Refusal(err error) *Refuse {
 	var long *wire.TooLongError
 	var frame *FrameError

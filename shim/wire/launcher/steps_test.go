@@ -21,44 +21,39 @@ func profiles(now int64) *rapid.Generator[[]int64] {
 	})
 }
 
-func TestADifferenceAppliedToTheOldGivesTheNewAndIsNeverLongerThanTheWhole(t *testing.T) {
+// busy is how many hosts are busy at a second; 0 before the first step.
+func busy(steps []int64, at int64) int64 {
+	if i := after(steps, at); i > 0 {
+		return steps[2*i-1]
+	}
+	return 0
+}
+
+func TestAChangeReplacesItsSpanAndNothingElse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := rapid.SampledFrom([]int64{20, 120, 1 << 16, 1_700_000_000, 1 << 33}).Draw(t, "now")
-		old, next := profiles(now).Draw(t, "old"), profiles(now).Draw(t, "new")
-		if rapid.Bool().Draw(t, "alike") { // most are, in life
-			next = slices.Clone(old)
-			if i := rapid.IntRange(0, len(next)/2-1).Draw(t, "changed"); i >= 0 {
-				next[2*i+1] = rapid.Int64Range(0, 3).Draw(t, "to")
-			}
-		}
-		want := From(next, now)
-		from, to, steps := Diff(old, next, now)
+		old, steps := profiles(now).Draw(t, "old"), profiles(now).Draw(t, "steps")
+		from, last := steps[0], steps[len(steps)-2]
+		to := rapid.SampledFrom([]int64{0, max(last, old[0]) + 1, max(last, old[0]) + 9}).Draw(t, "to")
 		view := &View{Number: 1, Clusters: map[int]Picture{7: {Steps: old}}}
-		change := &Change{View: 2, Base: 1, Now: now}
-		if steps != nil {
-			change.All = []ClusterChange{{C: 7, Kind: KindOccupation, From: from, To: to, Steps: steps}}
-		} else if !slices.Equal(From(old, now), want) {
-			t.Fatalf("no difference")
-		}
+		change := &Change{View: 2, Base: 1, Now: now, All: []ClusterChange{{C: 7, Kind: KindOccupation, From: from, To: to, Steps: steps}}}
 		if err := view.Apply(change); err != nil {
 			t.Fatal(err)
 		}
-		if got := view.Clusters[7].Steps; !slices.Equal(got, want) {
-			t.Fatalf("[%d, %d) %v makes %v", from, to, steps, got)
-		}
-		for at := now; at < now+80; at++ {
-			if Busy(next, at) != Busy(view.Clusters[7].Steps, at) {
-				t.Fatalf("at %d %d are busy", at, Busy(view.Clusters[7].Steps, at))
+		got := view.Clusters[7].Steps
+		for at := now; at < now+90; at++ {
+			want := busy(old, at)
+			if from <= at && (to == 0 || at < to) {
+				want = busy(steps, at)
+			}
+			if busy(got, at) != want {
+				t.Fatalf("[%d, %d) %v on %v makes %v: at %d %d are busy, want %d", from, to, steps, old, got, at, busy(got, at), want)
 			}
 		}
-		if steps == nil {
-			return
-		}
-		whole := &Change{View: 2, Base: 1, Now: now, All: []ClusterChange{{C: 7, Kind: KindOccupation, From: now, Steps: want}}}
-		a, _ := Append(nil, 1, change)
-		b, _ := Append(nil, 1, whole)
-		if len(a) > len(b) {
-			t.Fatalf("%d bytes, the whole has %d", len(a), len(b))
+		for i := 3; i < len(got); i += 2 {
+			if got[i] == got[i-2] {
+				t.Fatalf("%v has equal neighbors", got)
+			}
 		}
 	})
 }
