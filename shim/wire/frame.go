@@ -171,66 +171,67 @@ func truncated(err error) error {
 	return err
 }
 
-// checkVersion decodes the frame into plain values, in which fields that we do not know are no error, and looks at "v"
-// only.
+// checkVersion looks at "v" only: fields that we do not know are no error there.
 func checkVersion(body []byte) error {
-	// A struct can also be decoded from an array, field by field in their order: not in our messages.
-	if len(body) == 0 || !isMap(body[0]) {
-		return malformed("not a map")
+	v, err := version(body, maxDepth)
+	if err == nil && v != Version {
+		err = &VersionError{Version: v}
 	}
-	var fields map[string]any
-	if err := decode(body, lenient, &fields); err != nil {
-		return err
+	return err
+}
+
+// version returns what a body says in "v"; 0: no integer.
+func version(body []byte, deepest int) (found int64, err error) {
+	c, err := Open(body, deepest)
+	if err != nil {
+		return 0, err
 	}
-	v, ok := fields["v"].(int64)
-	if !ok || v != Version {
-		return &VersionError{Version: v}
+	for range c.Next().N {
+		key, v := c.Next(), c.Next()
+		if string(key.Data) == "v" {
+			found = 0
+			if v.Kind == KindInteger && !v.Large {
+				found = v.N
+			}
+		}
+		c.Leave(v)
 	}
-	return nil
+	return found, nil
 }
 
 // VersionOf looks at nothing of a frame, its length included, but at its version: 0 when it says none, or is no message of anybody. Which
 // protocol a connection speaks, its first frame says so.
 func VersionOf(frame []byte) int64 {
-	if len(frame) <= header || !isMap(frame[header]) {
+	if len(frame) <= header {
 		return 0
 	}
-	var said struct {
-		Version int64 `codec:"v"`
-	}
-	if decode(frame[header:], deep, &said) != nil {
-		return 0
-	}
-	return said.Version
+	v, _ := version(frame[header:], deepest)
+	return v
 }
-
-// isMap knows the three forms in which a msgpack map begins (fixmap, map 16, map 32).
-func isMap(b byte) bool { return b&0xf0 == 0x80 || b == 0xde || b == 0xdf }
 
 // A format is a codec handle with the pool of its decoders. A handle must not change after its first use; it is complete
 // when format returns it, and is then safe to share.
 type format struct{ decoders sync.Pool }
 
 var (
-	lenient = newFormat(false, maxDepth)
-	strict  = newFormat(true, maxDepth)
-	deep    = newFormat(false, deepest)
+	lenient = newFormat(false)
+	strict  = newFormat(true)
 
-	encoders = sync.Pool{New: func() any { return codec.NewEncoderBytes(new([]byte), handle(true, maxDepth)) }}
+	encoders = sync.Pool{New: func() any { return codec.NewEncoderBytes(new([]byte), handle(true)) }}
 )
 
-func newFormat(strict bool, depth int16) *format {
-	h := handle(strict, depth)
+func newFormat(strict bool) *format {
+	h := handle(strict)
 	return &format{decoders: sync.Pool{New: func() any { return codec.NewDecoderBytes(nil, h) }}}
 }
 
-// maxDepth bounds the nesting of a frame: our messages are one map of plain values.
+// maxDepth bounds the nesting of a frame: our messages are one map of plain values, and of lists of such maps.
 const maxDepth = 4
 
 // deepest bounds that of later versions, which nest more: whoever speaks one of them judges that.
 const deepest = 64
 
-func handle(strict bool, depth int16) *codec.MsgpackHandle {
+func handle(strict bool) *codec.MsgpackHandle {
 	h := new(codec.MsgpackHandle)
 	h.WriteExt = true  // the present msgpack specification, in which strings are not bytes
 	h.Canonical = true // the same message, the same bytes
@@ -238,24 +239,20 @@ func handle(strict bool, depth int16) *codec.MsgpackHandle {
 	h.SignedInteger = true // plain integers decode as int64
 	h.ValidateUnicode = true
 	h.ErrorIfNoField = strict
-	h.MaxDepth = depth
-	h.MaxInitLen = 64 // a short frame may claim a map of 2^32 entries
+	h.MaxDepth = deepest + 1 // the codec stops there; Open has looked before
+	h.MaxInitLen = 64        // a short frame may claim a map of 2^32 entries
 	return h
 }
 
-// decode reads exactly one value from the body; bytes after it are an error.
+// decode reads a body that Open has taken.
 func decode(body []byte, f *format, into any) error {
 	d := f.decoders.Get().(*codec.Decoder)
 	d.ResetBytes(body)
 	err := d.Decode(into)
-	n := d.NumBytesRead()
 	d.ResetBytes(nil) // let go of the body
 	f.decoders.Put(d)
 	if err != nil {
 		return &MalformedError{Err: err}
-	}
-	if n != len(body) {
-		return malformed("%d bytes after the message", len(body)-n)
 	}
 	return nil
 }

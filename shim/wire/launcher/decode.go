@@ -1,11 +1,36 @@
 package launcher
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
 	"unicode/utf8"
+
+	"accordion/shim/wire"
 )
+
+// deepest is how deep lists and maps may be nested in a frame; the message's own map counts.
+const deepest = 6
+
+// mostMemory bounds what the lists and maps of a message may take in memory, as a multiple of its frame. Messages of ours take at most
+// nine times their frame; a list of 60,000 empty maps would take 144 times as much.
+const mostMemory = 16
+
+// reader fills a message from its frame.
+type reader struct {
+	*wire.Cursor
+	left int // bytes of memory
+}
+
+// room takes room for values of a type, before they are made.
+func (r *reader) room(kind reflect.Type, n int64) *FieldError {
+	if n > int64(r.left)/int64(kind.Size()) {
+		return &FieldError{Why: "it says too much in too few bytes"}
+	}
+	r.left -= int(n) * int(kind.Size())
+	return nil
+}
 
 // Decode reads a whole frame, its length included, as wire.ReadUpTo returns it. It returns the message's number wherever there is one.
 // Errors are *FrameError, *TypeError or *FieldError. What a message says may still be impossible: see Check.
@@ -14,10 +39,11 @@ func Decode(frame []byte) (Message, int64, error) {
 		return nil, 0, &FrameError{Why: "it has no length"}
 	}
 	body := frame[lengthSize:]
-	if err := validate(body); err != nil {
-		return nil, 0, err
+	c, err := wire.Open(body, deepest)
+	if err != nil {
+		return nil, 0, &FrameError{Why: errors.Unwrap(err).Error()}
 	}
-	kind, seq, err := envelope(body)
+	kind, seq, err := envelope(*c)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -26,31 +52,30 @@ func Decode(frame []byte) (Message, int64, error) {
 		return nil, seq, &TypeError{Seq: seq, Type: kind}
 	}
 	m := maker()
-	c := &cursor{rest: body}
-	if err := c.fillStruct(reflect.ValueOf(m).Elem(), ""); err != nil {
+	r := &reader{Cursor: c, left: mostMemory * len(frame)}
+	if err := r.fillStruct(reflect.ValueOf(m).Elem()); err != nil {
 		err.Seq, err.Type = seq, kind
 		return nil, seq, err
 	}
 	return m, seq, nil
 }
 
-// envelope finds "t" and "s" in a frame that is valid.
-func envelope(body []byte) (kind string, seq int64, err error) {
-	c := &cursor{rest: body}
-	for range c.next().n {
-		key := string(c.next().data)
-		v := c.next()
+// envelope finds "t" and "s".
+func envelope(c wire.Cursor) (kind string, seq int64, err error) {
+	for range c.Next().N {
+		key := string(c.Next().Data)
+		v := c.Next()
 		switch {
-		case key == "t" && v.kind == kindString && kind == "":
-			kind = string(v.data)
+		case key == "t" && v.Kind == wire.KindString && kind == "":
+			kind = string(v.Data)
 		case key == "t":
 			return "", 0, &FrameError{Why: `"t" is not one string`}
-		case key == "s" && v.kind == kindInteger && v.n > 0 && !v.large && seq == 0:
-			seq = v.n
+		case key == "s" && v.Kind == wire.KindInteger && v.N > 0 && !v.Large && seq == 0:
+			seq = v.N
 		case key == "s":
 			return "", 0, &FrameError{Why: `"s" is not one positive integer`}
 		}
-		c.leave(v)
+		c.Leave(v)
 	}
 	switch {
 	case kind == "":
@@ -61,166 +86,166 @@ func envelope(body []byte) (kind string, seq int64, err error) {
 	return kind, seq, nil
 }
 
-// fill reads one value into a field; path names the field in errors.
-func (c *cursor) fill(into reflect.Value, lists bool, path string) *FieldError {
-	switch into.Kind() {
-	case reflect.Struct:
-		return c.fillStruct(into, path)
-	case reflect.Pointer:
-		into.Set(reflect.New(into.Type().Elem()))
-		return c.fillStruct(into.Elem(), path)
-	case reflect.Map:
-		return c.fillStrings(into, path)
-	case reflect.Slice:
-		if into.Type().Elem().Kind() != reflect.Uint8 {
-			return c.fillSlice(into, lists, path)
+// fill reads one value into a field. The field of an error is named from there on.
+func (r *reader) fill(into reflect.Value, lists bool) *FieldError {
+	switch kind := into.Kind(); {
+	case kind == reflect.Struct && lists:
+		return r.fillList(into)
+	case kind == reflect.Struct:
+		return r.fillStruct(into)
+	case kind == reflect.Pointer:
+		if err := r.room(into.Type().Elem(), 1); err != nil {
+			return err
 		}
+		into.Set(reflect.New(into.Type().Elem()))
+		return r.fillStruct(into.Elem())
+	case kind == reflect.Map:
+		return r.fillStrings(into)
+	case kind == reflect.Slice && into.Type().Elem().Kind() != reflect.Uint8:
+		return r.fillSlice(into, lists)
 	}
-	v := c.next()
-	why := v.set(into)
-	if why != "" {
-		return &FieldError{Field: path, Why: why}
+	if why := set(into, r.Next()); why != "" {
+		return &FieldError{Why: why}
 	}
 	return nil
 }
 
-// set puts a plain value into a field, or says why it cannot.
-func (v value) set(into reflect.Value) (why string) {
+// set puts a plain value into a field, or returns why it cannot.
+func set(into reflect.Value, v wire.Value) (why string) {
 	switch into.Kind() {
 	case reflect.Int, reflect.Int64:
 		switch {
-		case v.kind != kindInteger:
+		case v.Kind != wire.KindInteger:
 			return fmt.Sprintf("%s is no integer", v)
-		case v.large:
+		case v.Large:
 			return "the integer is too large"
 		}
-		into.SetInt(v.n)
+		into.SetInt(v.N)
 	case reflect.Float64:
 		switch {
-		case v.kind == kindInteger && !v.large:
-			into.SetFloat(float64(v.n))
-		case v.kind != kindFloat || math.IsNaN(v.float) || math.IsInf(v.float, 0):
+		case v.Kind == wire.KindInteger && !v.Large:
+			into.SetFloat(float64(v.N))
+		case v.Kind != wire.KindFloat || math.IsNaN(v.Float) || math.IsInf(v.Float, 0):
 			return fmt.Sprintf("%s is no number", v)
 		default:
-			into.SetFloat(v.float)
+			into.SetFloat(v.Float)
 		}
 	case reflect.Bool:
-		if v.kind != kindBool {
+		if v.Kind != wire.KindBool {
 			return fmt.Sprintf("%s is neither true nor false", v)
 		}
-		into.SetBool(v.n != 0)
+		into.SetBool(v.N != 0)
 	case reflect.String:
-		if v.kind != kindString || !utf8.Valid(v.data) {
+		if v.Kind != wire.KindString || !utf8.Valid(v.Data) {
 			return fmt.Sprintf("%s is no text in UTF-8", v)
 		}
-		into.SetString(string(v.data))
+		into.SetString(string(v.Data))
 	default: // bytes: there is nothing else in a message
-		if v.kind != kindBytes {
+		if v.Kind != wire.KindBytes {
 			return fmt.Sprintf("%s is not binary", v)
 		}
-		into.SetBytes(append([]byte(nil), v.data...))
+		into.SetBytes(append([]byte(nil), v.Data...))
 	}
 	return ""
 }
 
-func (c *cursor) fillStruct(into reflect.Value, path string) *FieldError {
-	head := c.next()
-	if head.kind != kindMap {
-		return &FieldError{Field: path, Why: fmt.Sprintf("%s is no map", head)}
+func (r *reader) fillStruct(into reflect.Value) *FieldError {
+	head := r.Next()
+	if head.Kind != wire.KindMap {
+		return &FieldError{Why: fmt.Sprintf("%s is no map", head)}
 	}
 	t := tables[into.Type()]
 	var seen uint64
-	for range head.n {
-		key := string(c.next().data)
+	for range head.N {
+		key := string(r.Next().Data)
 		at, known := t.byKey[key]
 		if !known {
-			c.leave(c.next())
+			r.Leave(r.Next())
 			continue
 		}
 		f := t.fields[at]
-		inside := join(path, key)
 		if seen&(1<<at) != 0 {
-			return &FieldError{Field: inside, Why: "it is there twice"}
+			return &FieldError{Field: key, Why: "it is there twice"}
 		}
 		seen |= 1 << at
-		if c.isNil() { // as if it were not there
-			c.next()
+		if r.IsNil() { // as if it were not there
+			r.Next()
 			continue
 		}
-		if err := c.fill(into.Field(f.index), f.lists, inside); err != nil {
-			return err
+		if err := r.fill(into.Field(f.index), f.lists); err != nil {
+			return err.in(key)
 		}
 	}
 	return nil
 }
 
 // fillList reads a struct that is sent as the list of its fields' values.
-func (c *cursor) fillList(into reflect.Value, path string) *FieldError {
+func (r *reader) fillList(into reflect.Value) *FieldError {
 	fields := tables[into.Type()].fields
-	head := c.next()
-	if head.kind != kindList || head.n != int64(len(fields)) {
-		return &FieldError{Field: path, Why: fmt.Sprintf("%s is no list of %d", head, len(fields))}
+	head := r.Next()
+	if head.Kind != wire.KindList || head.N != int64(len(fields)) {
+		return &FieldError{Why: fmt.Sprintf("%s is no list of %d", head, len(fields))}
 	}
 	for _, f := range fields {
-		if err := c.fill(into.Field(f.index), false, join(path, f.key)); err != nil {
-			return err
+		if err := r.fill(into.Field(f.index), false); err != nil {
+			return err.in(f.key)
 		}
 	}
 	return nil
 }
 
-func (c *cursor) fillSlice(into reflect.Value, lists bool, path string) *FieldError {
-	head := c.next()
-	if head.kind != kindList {
-		return &FieldError{Field: path, Why: fmt.Sprintf("%s is no list", head)}
+func (r *reader) fillSlice(into reflect.Value, lists bool) *FieldError {
+	head := r.Next()
+	if head.Kind != wire.KindList {
+		return &FieldError{Why: fmt.Sprintf("%s is no list", head)}
 	}
-	n := int(head.n) // so many values are there: the frame is valid
-	all := reflect.MakeSlice(into.Type(), n, n)
-	for i := range n {
-		var err *FieldError
-		switch one := all.Index(i); {
-		case lists:
-			err = c.fillList(one, element(path, i))
-		case one.Kind() == reflect.Int64: // steps are many: no names for those that are right
-			if n, ok := c.small(); ok {
+	if err := r.room(into.Type().Elem(), head.N); err != nil { // so many values are there: the frame is whole
+		return err
+	}
+	all := reflect.MakeSlice(into.Type(), int(head.N), int(head.N))
+	for i := range int(head.N) {
+		one := all.Index(i)
+		if one.Kind() == reflect.Int64 { // steps are many
+			if n, ok := r.Small(); ok {
 				one.SetInt(n)
-			} else if why := c.next().set(one); why != "" {
-				err = &FieldError{Field: element(path, i), Why: why}
+				continue
 			}
-		default:
-			err = c.fill(one, false, element(path, i))
 		}
-		if err != nil {
-			return err
+		if err := r.fill(one, lists); err != nil {
+			return err.in(fmt.Sprintf("[%d]", i))
 		}
 	}
 	into.Set(all)
 	return nil
 }
 
-func (c *cursor) fillStrings(into reflect.Value, path string) *FieldError {
-	head := c.next()
-	if head.kind != kindMap {
-		return &FieldError{Field: path, Why: fmt.Sprintf("%s is no map", head)}
+func (r *reader) fillStrings(into reflect.Value) *FieldError {
+	head := r.Next()
+	if head.Kind != wire.KindMap {
+		return &FieldError{Why: fmt.Sprintf("%s is no map", head)}
 	}
-	all := make(map[string]string, min(head.n, 64))
-	for range head.n {
-		key := string(c.next().data)
-		v := c.next()
-		if v.kind != kindString || !utf8.Valid(v.data) || !utf8.ValidString(key) {
-			return &FieldError{Field: join(path, fmt.Sprintf("%.40q", key)), Why: fmt.Sprintf("%s is no text in UTF-8", v)}
+	if err := r.room(reflect.TypeFor[[3]string](), head.N); err != nil { // a key, a value, and the map's own
+		return err
+	}
+	all := make(map[string]string, head.N)
+	for range head.N {
+		key, v := string(r.Next().Data), r.Next()
+		if v.Kind != wire.KindString || !utf8.Valid(v.Data) || !utf8.ValidString(key) {
+			return &FieldError{Field: fmt.Sprintf("%.40q", key), Why: fmt.Sprintf("%s is no text in UTF-8", v)}
 		}
-		all[key] = string(v.data)
+		all[key] = string(v.Data)
 	}
 	into.Set(reflect.ValueOf(all))
 	return nil
 }
 
-func join(path, key string) string {
-	if path == "" {
-		return key
+// in names the field from one level further out.
+func (e *FieldError) in(where string) *FieldError {
+	if e.Field != "" && e.Field[0] != '[' {
+		where += "."
 	}
-	return path + "." + key
+	e.Field = where + e.Field
+	return e
 }
 
 func element(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }

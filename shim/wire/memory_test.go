@@ -1,0 +1,38 @@
+package wire
+
+import (
+	"bytes"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+func TestNoFrameTakesMuchMoreMemoryThanItsLength(t *testing.T) {
+	const n = 60_000
+	many := "\x82\xa1v\x01\xa1x\xdd\x00\x00\xea\x60"
+	for name, body := range map[string]string{
+		"lists":  many + strings.Repeat("\x90", n),
+		"maps":   many + strings.Repeat("\x80", n),
+		"nested": "\x82\xa1v\x01\xa1x" + strings.Repeat("\x91", n) + "\x01",
+	} {
+		for reader, read := range map[string]func(*bytes.Reader, []byte){
+			"ReadRequest": func(r *bytes.Reader, _ []byte) { _, _ = ReadRequest(r) },
+			"ReadReply":   func(r *bytes.Reader, _ []byte) { _, _ = ReadReply(r) },
+			"ReadPiece":   func(r *bytes.Reader, _ []byte) { _, _ = ReadPiece(r) },
+			"VersionOf":   func(_ *bytes.Reader, frame []byte) { VersionOf(frame) },
+		} {
+			in := frame(body)
+			took := make(chan uint64)
+			go func() { // on a stack of its own
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				read(bytes.NewReader(in), in)
+				runtime.ReadMemStats(&after)
+				took <- after.TotalAlloc + after.StackSys + after.StackInuse - before.TotalAlloc - before.StackSys - before.StackInuse
+			}()
+			if took := <-took; took > 20*uint64(len(in)) {
+				t.Errorf("%s of %s: %d bytes for a frame of %d", reader, name, took, len(in))
+			}
+		}
+	}
+}
