@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"time"
 
+	"accordion/shim/link"
 	"accordion/shim/seal"
 	"accordion/shim/wire"
 )
@@ -19,7 +19,6 @@ type patience struct {
 	margin time.Duration // beyond the user's timeout, for the answer that the sidecar sends when that ends
 	settle time.Duration // a session that lasted so long was a healthy one: the outage after it is a new one
 	send   time.Duration // for the sidecar to take the request
-	pause  time.Duration // between two tries at first; it doubles up to maxPause
 }
 
 // These are documented in docs/step.md.
@@ -29,10 +28,7 @@ var ordinary = patience{
 	margin: 2 * time.Second,
 	settle: 5 * time.Second,
 	send:   10 * time.Second,
-	pause:  100 * time.Millisecond,
 }
-
-const maxPause = 2 * time.Second
 
 // errTimeout: the sidecar was there, and the user's timeout passed.
 var errTimeout = errors.New("the timeout has passed")
@@ -67,7 +63,7 @@ func (c *client) ask(ctx context.Context, request wire.Request, timeout time.Dur
 
 	met := false     // a sidecar took a request of ours
 	missing := begin // since when nobody has
-	for pause := c.pause; ; pause = min(2*pause, maxPause) {
+	for pauses := link.Pauses(); ; {
 		if timeout > 0 {
 			request.Waits = seconds(time.Until(deadline))
 		}
@@ -78,7 +74,8 @@ func (c *client) ask(ctx context.Context, request wire.Request, timeout time.Dur
 		}
 		now := time.Now()
 		if met = met || took; took && now.Sub(opened) >= c.settle {
-			missing, pause = now, c.pause
+			missing = now
+			pauses.Reset()
 		}
 		bound := missing.Add(c.first)
 		if met {
@@ -93,9 +90,7 @@ func (c *client) ask(ctx context.Context, request wire.Request, timeout time.Dur
 		case errors.As(err, &version), !now.Before(bound), !now.Before(deadline): // the same version would say the same again
 			return wire.Reply{}, &noSidecarError{waited: now.Sub(missing), last: err}
 		}
-		// Half of the pause is drawn: the shims of many jobs lose the same sidecar at the same moment.
-		next := now.Add(pause/2 + rand.N(pause/2+1))
-		until(waiting, earliest(next, bound, deadline))
+		until(waiting, earliest(now.Add(pauses.NextBackOff()), bound, deadline))
 	}
 }
 

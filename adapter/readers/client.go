@@ -11,6 +11,8 @@ import (
 	"net"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"accordion/adapter/journal"
 	"accordion/shim/wire"
 )
@@ -165,22 +167,13 @@ func (c *client) answered(ctx context.Context, q *wire.Query, take func(journal.
 // asks again for a while.
 func (c *client) ask(ctx context.Context, q wire.Query) (*pieces, error) {
 	q.Applications = c.applications
-	for begun := time.Now(); ; {
+	return backoff.Retry(ctx, func() (*pieces, error) {
 		r, err := c.once(ctx, q)
-		var busy *busyError
-		if !errors.As(err, &busy) {
-			return r, err
+		if busy := (*busyError)(nil); err != nil && !errors.As(err, &busy) {
+			err = backoff.Permanent(err)
 		}
-		pause := time.Duration(max(1, busy.again)) * time.Second
-		if time.Since(begun)+pause > busyPatience {
-			return nil, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(pause):
-		}
-	}
+		return r, err
+	}, backoff.WithMaxElapsedTime(busyPatience))
 }
 
 // A busyError reports that the sidecar does not answer now.
@@ -195,6 +188,9 @@ func (e *busyError) Error() string {
 	}
 	return fmt.Sprintf("ask the sidecar: %s; try again", e.why)
 }
+
+// Unwrap says after which pause to ask again.
+func (e *busyError) Unwrap() error { return backoff.RetryAfter(int(max(1, e.again))) }
 
 func (c *client) once(ctx context.Context, q wire.Query) (*pieces, error) {
 	dialer := net.Dialer{Timeout: dialPatience}

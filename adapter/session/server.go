@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/shim/seal"
@@ -201,19 +202,19 @@ func (s *Server) Serve(ctx context.Context) error {
 
 // take takes the sessions of one transport.
 func (s *Server) take(ctx context.Context, t Transport, sessions *sync.WaitGroup) error {
-	pause := time.Duration(0)
+	pauses := &backoff.ExponentialBackOff{InitialInterval: 5 * time.Millisecond, Multiplier: 2, MaxInterval: time.Second}
 	for {
 		conn, err := t.Accept()
 		switch {
 		case err == nil:
-			pause = 0
+			pauses.Reset()
 			sessions.Go(func() { s.session(ctx, conn) })
 		case ctx.Err() != nil:
 			return nil
 		case errors.Is(err, net.ErrClosed):
 			return fmt.Errorf("take sessions: %w", err)
 		default: // out of file descriptors, a connection that was gone before it was taken: others go on
-			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+			pause := pauses.NextBackOff()
 			s.log.Error("a session could not be taken", "why", err, "again_in", pause)
 			select {
 			case <-time.After(pause):

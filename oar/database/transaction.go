@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 )
 
 // Change does something in one transaction, and again when the database ended it because of another one.
@@ -14,24 +16,19 @@ func (d *DB) Change(ctx context.Context, do func(*sql.Tx) error) error {
 // GaveWay reports whether a transaction failed because another was in its way.
 func (d *DB) GaveWay(err error) bool { return d.gaveWay(err) }
 
-// pauses are those before a transaction that gave way is tried again: whoever it gave way to is not done at once, and was met again three
-// times in a row.
-var pauses = []time.Duration{50 * time.Millisecond, 200 * time.Millisecond, 800 * time.Millisecond}
+// tries is how often a transaction that gave way is tried, with pauses of 50, 200 and 800 ms: whoever it gave way to is not done at once,
+// and was met again three times in a row.
+const tries = 4
 
-// untilNoneIsInTheWay tries a transaction, and after each pause once more.
+// untilNoneIsInTheWay tries a transaction until it no longer gives way.
 func (d *DB) untilNoneIsInTheWay(ctx context.Context, transaction func() error) error {
-	err := transaction()
-	for _, pause := range pauses {
-		if err == nil || !d.gaveWay(err) {
-			return err
+	pauses := &backoff.ExponentialBackOff{InitialInterval: 50 * time.Millisecond, Multiplier: 4, MaxInterval: time.Second}
+	_, err := backoff.Retry(ctx, func() (none struct{}, err error) {
+		if err = transaction(); err != nil && !d.gaveWay(err) {
+			err = backoff.Permanent(err)
 		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(pause):
-		}
-		err = transaction()
-	}
+		return none, err
+	}, backoff.WithBackOff(pauses), backoff.WithMaxTries(tries))
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/oar/conf"
@@ -16,18 +17,13 @@ const relisten = 2 * time.Second
 // watch calls, until ctx ends, soon after a job or a node of OAR's has another state. A call that nobody has taken stands for those
 // that follow. It calls too when it could not look for a while.
 func watch(ctx context.Context, conf conf.Conf, log hclog.Logger, call func()) {
-	for told := ""; ctx.Err() == nil; {
-		err := database.Changes(ctx, conf, call)
-		if ctx.Err() != nil {
-			return
-		}
+	told := ""
+	_, _ = backoff.Retry(ctx, func() (none struct{}, err error) {
+		return none, database.Changes(ctx, conf, call)
+	}, backoff.WithBackOff(backoff.NewConstantBackOff(relisten)), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, _ time.Duration) {
 		if said := err.Error(); said != told {
 			log.Warn("changes in OAR's database are noticed later than they could be", "why", err)
 			told = said
 		}
-		select {
-		case <-time.After(relisten):
-		case <-ctx.Done():
-		}
-	}
+	}))
 }

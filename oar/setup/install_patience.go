@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
+
 	"accordion/oar/database"
 )
 
@@ -28,24 +30,24 @@ func (s Setup) patiently(ctx context.Context, d setupStore, table string, do fun
 // names.
 func retry(ctx context.Context, tell func(string), do func() error, gaveWay func(error) bool, users func() string) error {
 	begin := time.Now()
-	for tries := 1; ; tries++ {
-		err := do()
-		if err == nil || !gaveWay(err) {
-			return err
+	who := ""
+	_, err := backoff.Retry(ctx, func() (none struct{}, err error) {
+		if err = do(); err != nil && !gaveWay(err) {
+			return none, backoff.Permanent(err)
 		}
-		who := users()
-		if time.Since(begin)+lockPause > lockFor || ctx.Err() != nil {
-			return fmt.Errorf("%w: it was tried for %v, and %s; wait for the end of that, or end it, and do the same again: what is done already is left as it is",
-				err, time.Since(begin).Round(time.Second), who)
+		if err != nil {
+			first := who == ""
+			if who = users(); first {
+				tell("waiting: " + who)
+			}
 		}
-		if tries == 1 {
-			tell("waiting: " + who)
-		}
-		select {
-		case <-time.After(lockPause):
-		case <-ctx.Done():
-		}
+		return none, err
+	}, backoff.WithBackOff(backoff.NewConstantBackOff(lockPause)), backoff.WithMaxElapsedTime(lockFor))
+	if err != nil && gaveWay(err) {
+		err = fmt.Errorf("%w: it was tried for %v, and %s; wait for the end of that, or end it, and do the same again: what is done already is left as it is",
+			err, time.Since(begin).Round(time.Second), who)
 	}
+	return err
 }
 
 // users describes who uses a table.

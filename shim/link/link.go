@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"sync/atomic"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 
 	"accordion/shim/wire/launcher"
 )
@@ -20,9 +21,7 @@ const (
 	greeting  = 10 * time.Second // from a connection to the welcome
 	firstTry  = 10 * time.Second // for a sidecar that has never answered
 	settled   = 5 * time.Second  // a connection that lasted so long was a healthy one: the outage after it is a new one
-	minPause  = 100 * time.Millisecond
-	maxPause  = 2 * time.Second
-	mostKept  = 1024 // messages that wait for the caller; the sidecar does not send so many before it hears from us
+	mostKept  = 1024             // messages that wait for the caller; the sidecar does not send so many before it hears from us
 	mostHello = 64 << 10
 )
 
@@ -81,12 +80,13 @@ func (l *Link) Has(view int64) { l.has.Store(view) }
 func (l *Link) run(ctx context.Context) {
 	defer close(l.events)
 	missing := time.Now() // since when no sidecar was there
-	for pause := minPause; ; pause = min(2*pause, maxPause) {
+	for pauses := Pauses(); ; {
 		opened := time.Now()
 		s, err := l.session(ctx)
 		now := time.Now()
 		if s != nil && now.Sub(opened) >= settled {
-			missing, pause = now, minPause
+			missing = now
+			pauses.Reset()
 		}
 		bound := missing.Add(l.patience())
 		over := l.over(ctx, err)
@@ -100,9 +100,14 @@ func (l *Link) run(ctx context.Context) {
 		if s != nil && !l.tell(ctx, Event{Session: s, Err: err}) {
 			return
 		}
-		// Half of the pause is drawn: many launchers lose the same sidecar at the same moment.
-		wait(ctx, min(pause/2+rand.N(pause/2+1), time.Until(bound)))
+		wait(ctx, min(pauses.NextBackOff(), time.Until(bound)))
 	}
+}
+
+// Pauses returns the pauses between tries to reach a sidecar. They double from 100 ms up to 2 s, and half of each is drawn: many clients
+// lose the same sidecar at the same moment.
+func Pauses() *backoff.ExponentialBackOff {
+	return &backoff.ExponentialBackOff{InitialInterval: 75 * time.Millisecond, RandomizationFactor: 1.0 / 3, Multiplier: 2, MaxInterval: 1500 * time.Millisecond}
 }
 
 func (l *Link) patience() time.Duration {

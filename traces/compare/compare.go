@@ -16,6 +16,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"golang.org/x/sync/errgroup"
+
 	"accordion/core/policy"
 	"accordion/traces/replay"
 	"accordion/traces/workload"
@@ -34,8 +36,7 @@ func Replay(ctx context.Context, w workload.Workload, policies []policy.Policy, 
 	var (
 		runs    = make([]Run, len(policies))
 		over    = make([]atomic.Int64, len(policies))
-		next    atomic.Int64
-		workers sync.WaitGroup
+		workers errgroup.Group
 
 		ended sync.Mutex // guards runs, and done: which of them are there
 		done  = make([]bool, len(policies))
@@ -50,23 +51,29 @@ func Replay(ctx context.Context, w workload.Workload, policies []policy.Policy, 
 		}
 		told(int(sum))
 	}
-	for range min(len(policies), runtime.GOMAXPROCS(0)) {
-		workers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(policies)) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				result := replay.RunWatched(w, policies[i], func(n int) {
-					over[i].Store(int64(n))
-					tell()
-				})
-				over[i].Store(int64(len(w.Jobs)))
-				tell()
-				run := Run{Result: result, Metrics: replay.Measure(w, result)}
-				ended.Lock()
-				runs[i], done[i] = run, true
-				ended.Unlock()
-			}
+	workers.SetLimit(runtime.GOMAXPROCS(0))
+	one := func(i int) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		result := replay.RunWatched(w, policies[i], func(n int) {
+			over[i].Store(int64(n))
+			tell()
 		})
+		over[i].Store(int64(len(w.Jobs)))
+		tell()
+		run := Run{Result: result, Metrics: replay.Measure(w, result)}
+		ended.Lock()
+		runs[i], done[i] = run, true
+		ended.Unlock()
+		return nil
 	}
-	if err := until(ctx, workers.Wait); err != nil {
+	if err := until(ctx, func() {
+		for i := range policies {
+			workers.Go(func() error { return one(i) })
+		}
+		_ = workers.Wait() // of ctx
+	}); err != nil {
 		ended.Lock()
 		defer ended.Unlock()
 		return nil, &InterruptedError{Runs: slices.Clone(runs), Done: slices.Clone(done), err: err}
