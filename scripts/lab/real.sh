@@ -99,6 +99,14 @@ lint() {
 	"${weight[@]}" go tool -modfile=scripts/lint.mod golangci-lint run --allow-parallel-runners "${folders[@]}"
 }
 
+# A function that no program reaches is for tests only, or for nothing.
+reached() {
+	local programs dead
+	mapfile -t programs < <(go list -f '{{if eq .Name "main"}}{{.ImportPath}}{{end}}' ./...)
+	dead=$("${weight[@]}" go tool -modfile=scripts/lint.mod deadcode "${programs[@]}") || return
+	[[ -z $dead ]] || { printf 'no program reaches:\n%s\n' "$dead"; return 1; }
+}
+
 # What scripts/lab holds is read with slurm-lab and test, which source it.
 scripts_checked() {
 	local files
@@ -260,6 +268,7 @@ lane_units() {
 	step "shellcheck" scripts_checked
 	step "go vet" vet
 	step "lint" lint
+	step "no dead functions" reached
 	step "tests of packages with one goroutine" single_tests
 	weight=(setsid -w)
 	step "tests" unit_tests
