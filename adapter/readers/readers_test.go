@@ -583,3 +583,28 @@ func TestADocumentOfWhichUsersSeeAPartEndsWithItsJobs(t *testing.T) {
 		}
 	}
 }
+
+func TestASidecarThatIsBusyIsAskedAgainWhenItSays(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for _, p := range []wire.Piece{{Status: wire.Busy, Why: "too many ask", Again: 1}, {Status: wire.Done, Data: []byte("true")}} {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = wire.ReadFrame(conn)
+			_ = wire.WritePiece(conn, p)
+			conn.Close()
+		}
+	}()
+	begin := time.Now()
+	had, err := Reset(t.Context(), socket, "ann")
+	if err != nil || !had || time.Since(begin) < time.Second {
+		t.Errorf("after %v: %v, %v", time.Since(begin), had, err)
+	}
+}
