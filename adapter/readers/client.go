@@ -189,7 +189,7 @@ func (e *busyError) Error() string {
 	return fmt.Sprintf("ask the sidecar: %s; try again", e.why)
 }
 
-// Unwrap says after which pause to ask again.
+// Unwrap returns the pause after which to ask again, for backoff.Retry.
 func (e *busyError) Unwrap() error { return backoff.RetryAfter(int(max(1, e.again))) }
 
 func (c *client) once(ctx context.Context, q wire.Query) (*pieces, error) {

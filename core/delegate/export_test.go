@@ -6,7 +6,7 @@ import (
 	"accordion/core"
 )
 
-// Places are where the last pass put a cluster's own jobs that wait, in their order; those that never fit have none.
+// Places returns where the last pass put a cluster's own waiting jobs, in their order. Jobs that never fit have no place.
 func (r *RMS) Places(cluster int) []core.Planned {
 	if cluster < 0 || cluster >= len(r.locals) || r.locals[cluster] == nil || r.locals[cluster].state == nil {
 		return nil

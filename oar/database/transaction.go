@@ -16,8 +16,8 @@ func (d *DB) Change(ctx context.Context, do func(*sql.Tx) error) error {
 // GaveWay reports whether a transaction failed because another was in its way.
 func (d *DB) GaveWay(err error) bool { return d.gaveWay(err) }
 
-// tries is how often a transaction that gave way is tried, with pauses of 50, 200 and 800 ms: whoever it gave way to is not done at once,
-// and was met again three times in a row.
+// tries is how often a transaction that gave way is tried, with pauses of 50, 200 and 800 ms. The other one takes a while: three times in a
+// row it was still there.
 const tries = 4
 
 // untilNoneIsInTheWay tries a transaction until it no longer gives way.

@@ -69,7 +69,7 @@ func Open(body []byte, deepest int) (*Cursor, error) {
 	return &Cursor{rest: body}, nil
 }
 
-// pass passes over what follows a head, in which there may be some more levels.
+// pass skips what follows a head, which may have the given number of further levels.
 func (c *Cursor) pass(head Value, levels int) (why string) {
 	if head.Kind != KindList && head.Kind != KindMap {
 		return ""
@@ -103,7 +103,7 @@ func (c *Cursor) Next() Value {
 	return v
 }
 
-// Leave passes over what follows a head.
+// Leave skips what follows a head.
 func (c *Cursor) Leave(head Value) { c.pass(head, -1) }
 
 // IsNil reports whether the next value is nil.

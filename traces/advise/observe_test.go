@@ -57,7 +57,7 @@ func TestAJobWithoutAScriptUsesTheNodesOfItsSteps(t *testing.T) {
 	}
 }
 
-// plain is observed second by second.
+// plain does what observed does, second by second.
 func plain(r *Run) core.EP {
 	if len(r.Steps) == 0 || r.End <= r.Start {
 		return nil
@@ -132,7 +132,7 @@ func TestTheObservedProfileIsThatOfEverySecond(t *testing.T) {
 	})
 }
 
-// observed is the profile of what a job used, with steps of any length; nil where none of its steps is known.
+// observed returns the profile of what a job used, with steps of any length; nil where none of its steps is known.
 func observed(r *Run) core.EP {
 	if all := new(watcher).observed(r); all != nil {
 		return profile(all)

@@ -87,7 +87,7 @@ func (p *Peer) Okay() { p.Send(&launcher.Okay{To: p.Last}) }
 // Close breaks the connection.
 func (p *Peer) Close() { p.conn.Close() }
 
-// Read reads one frame of at most so many bytes, and nothing after it.
+// Read reads one frame of at most the given number of bytes, and nothing after it.
 func Read(r io.Reader, most int) (launcher.Message, int64, error) {
 	frame, err := wire.ReadUpTo(r, most)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 // pairs are the keys and values of one map, in the order in which they are sent.
 type pairs []any
 
-// MapBySlice makes the codec write pairs as a map.
+// MapBySlice marks pairs as a map for the codec.
 func (pairs) MapBySlice() {}
 
 // A handle must not change after its first use, and is then safe to share.

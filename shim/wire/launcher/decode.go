@@ -199,7 +199,7 @@ func (r *reader) fillSlice(into reflect.Value, lists bool) *FieldError {
 	if head.Kind != wire.KindList {
 		return &FieldError{Why: fmt.Sprintf("%s is no list", head)}
 	}
-	if err := r.room(into.Type().Elem(), head.N); err != nil { // so many values are there: the frame is whole
+	if err := r.room(into.Type().Elem(), head.N); err != nil { // the frame is whole: all of them are there
 		return err
 	}
 	all := reflect.MakeSlice(into.Type(), int(head.N), int(head.N))

@@ -21,7 +21,7 @@ func profiles(now int64) *rapid.Generator[[]int64] {
 	})
 }
 
-// busy is how many hosts are busy at a second; 0 before the first step.
+// busy returns how many hosts are busy at a second; 0 before the first step.
 func busy(steps []int64, at int64) int64 {
 	if i := after(steps, at); i > 0 {
 		return steps[2*i-1]
