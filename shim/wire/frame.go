@@ -194,6 +194,9 @@ func version(body []byte, deepest int) (found int64, err error) {
 				found = v.N
 			}
 		}
+		if v.Kind == KindList && v.N > mostListed {
+			return 0, malformed("a list of %d elements", v.N)
+		}
 		c.Leave(v)
 	}
 	return found, nil
@@ -227,6 +230,9 @@ func newFormat(strict bool) *format {
 
 // maxDepth bounds the nesting of a frame: our messages are one map of plain values, and of lists of such maps.
 const maxDepth = 4
+
+// mostListed bounds the elements of a list: an Allocation takes 14 bytes or more.
+const mostListed = MaxFrame / 14
 
 // deepest bounds that of later versions, which nest more: whoever speaks one of them judges that.
 const deepest = 64

@@ -11,9 +11,10 @@ func TestNoFrameTakesMuchMoreMemoryThanItsLength(t *testing.T) {
 	const n = 60_000
 	many := "\x82\xa1v\x01\xa1x\xdd\x00\x00\xea\x60"
 	for name, body := range map[string]string{
-		"lists":  many + strings.Repeat("\x90", n),
-		"maps":   many + strings.Repeat("\x80", n),
-		"nested": "\x82\xa1v\x01\xa1x" + strings.Repeat("\x91", n) + "\x01",
+		"allocations": "\x82\xa1v\x01\xaballocations\xdd\x00\x00\xea\x60" + strings.Repeat("\x80", n),
+		"lists":       many + strings.Repeat("\x90", n),
+		"maps":        many + strings.Repeat("\x80", n),
+		"nested":      "\x82\xa1v\x01\xa1x" + strings.Repeat("\x91", n) + "\x01",
 	} {
 		for reader, read := range map[string]func(*bytes.Reader, []byte){
 			"ReadRequest": func(r *bytes.Reader, _ []byte) { _, _ = ReadRequest(r) },
