@@ -13,7 +13,7 @@ import (
 // line is what waits, and the rectangles that run, for rigid and quick. As long as nobody gives nodes back, who was passed over once is not
 // looked at again: only what is behind seenDue and seen is, unless turned.
 type line struct {
-	policy  EASY
+	policy  rules
 	machine core.Machine
 	asOf    core.Time
 	runs    held.Runs         // rectangles; those whose end has come count as free
@@ -23,7 +23,8 @@ type line struct {
 	due   waiting.List     // those that are due, in the order in which they became it
 	last  age              // of the last job of due, or of one that is due later
 	young waiting.List     // all others, in the order of the queue
-	aside []waiter         // those that never fit the machine
+	aside []waiter         // those that never fit the machine; of Rigid also those that begin later
+	opens core.Time        // when the first of the latter begins
 	odd   held.Table[*odd] // of due and young, those that are no rectangles: in their lists is the least that they ask for
 
 	ages    heap.Heap[uint32] // when each of the young up to seen becomes due, by when it came; those that wait no more are left in it
@@ -44,8 +45,8 @@ type odd struct {
 	as    uint32    // …as long as no more nodes are given back than these times
 }
 
-func newLine(p EASY, m core.Machine) line {
-	return line{policy: p, machine: m, asOf: -core.Forever, soonest: core.Forever, turned: true}
+func newLine(p rules, m core.Machine) line {
+	return line{policy: p, machine: m, asOf: -core.Forever, soonest: core.Forever, opens: core.Forever, turned: true}
 }
 
 // submit puts a job in its list.
@@ -56,13 +57,13 @@ func (s *line) submit(now core.Time, j *core.Job) {
 
 // waits puts a job in its list that becomes due at an instant.
 func (s *line) waits(now core.Time, j *core.Job, due core.Time, came uint32) {
-	w, fits := asked(j, s.machine.Nodes)
+	w, fits := s.asked(now, j)
 	if !fits {
 		s.aside = append(s.aside, waiter{*j, due, came})
 		return
 	}
 	w.Came = came
-	if !isRectangle(j) {
+	if !s.isRectangle(j) {
 		s.odd.Set(j.ID, &odd{Job: *j})
 	}
 	s.times.Set(j.ID, times{due: due})
@@ -75,8 +76,33 @@ func (s *line) waits(now core.Time, j *core.Job, due core.Time, came uint32) {
 }
 
 // isRectangle says whether a job is so many nodes for so long, from whenever they are free.
-func isRectangle(j *core.Job) bool {
-	return len(j.Choices) == 1 && len(j.Choices[0]) == 1 && j.Begin == 0 && j.Margin == 0
+func (s *line) isRectangle(j *core.Job) bool {
+	return s.policy.rigid || len(j.Choices) == 1 && len(j.Choices[0]) == 1 && j.Begin == 0 && j.Margin == 0
+}
+
+// asked returns what a job asks for at least, and false when the job has to stand aside.
+func (s *line) asked(now core.Time, j *core.Job) (w waiting.Job, fits bool) {
+	if !s.policy.rigid {
+		return asked(j, s.machine.Nodes)
+	}
+	if len(j.Choices) == 0 || !runnable(j.Choices[0]) || j.Choices[0].Peak() > s.machine.Nodes {
+		return w, false
+	}
+	if j.Begin > now {
+		s.opens = min(s.opens, j.Begin)
+		return w, false
+	}
+	ep := j.Choices[0]
+	return waiting.Job{Length: min(ep.Total(), core.Forever), ID: j.ID, Nodes: int32(ep.Peak())}, true
+}
+
+// admit has those wait again that stand aside: some begin now.
+func (s *line) admit(now core.Time) {
+	all := s.aside
+	s.aside, s.opens = nil, core.Forever
+	for i := range all {
+		s.waits(now, &all[i].Job, all[i].due, all[i].came)
+	}
 }
 
 // asked is what a job asks for at least: of several profiles, and of each from its begin on. It is false when the job never fits so many
@@ -133,6 +159,9 @@ func (s *line) age(w *waiting.Job) age {
 
 // grow has those be due that have become it.
 func (s *line) grow(now core.Time) {
+	if s.opens <= now {
+		s.admit(now)
+	}
 	if s.soonest <= now { // nobody looked at it when it was submitted
 		s.watch()
 		s.turned = true
@@ -201,7 +230,7 @@ func (s *line) resized(now core.Time, m core.Machine) {
 	all := s.all()
 	s.machine, s.turned = m, true
 	s.due, s.young, s.ages, s.aside, s.odd = waiting.List{}, waiting.List{}, nil, nil, held.Table[*odd]{}
-	s.seenDue, s.seen, s.soonest = 0, 0, core.Forever
+	s.seenDue, s.seen, s.soonest, s.opens = 0, 0, core.Forever, core.Forever
 	for i := range all {
 		s.waits(now, &all[i].Job, all[i].due, all[i].came)
 	}
@@ -261,7 +290,7 @@ func (s *line) promise(id core.JobID) (core.Allocation, bool) {
 
 // plain is the same as one that knows guards.
 func (s *line) plain() *plain {
-	p := newPlain(s.policy, s.machine)
+	p := newPlain(s.policy.EASY, s.machine)
 	for _, w := range s.all() {
 		p.waits(w.Job, w.due)
 	}

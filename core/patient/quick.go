@@ -42,7 +42,7 @@ type quick struct {
 	changing []held.Changing // memory
 }
 
-func newQuick(p EASY, m core.Machine) *quick { return asQuick(newLine(p, m)) }
+func newQuick(p rules, m core.Machine) *quick { return asQuick(newLine(p, m)) }
 
 // asQuick is one with what waits and runs already.
 func asQuick(l line) *quick {
@@ -51,7 +51,7 @@ func asQuick(l line) *quick {
 
 // Submit is that of queue.State.
 func (s *quick) Submit(now core.Time, j core.Job) {
-	if j.Begin > now {
+	if j.Begin > now && !s.policy.rigid {
 		s.later++
 	}
 	s.submit(now, &j)
@@ -137,7 +137,7 @@ func (s *quick) Promise(id core.JobID) (core.Allocation, bool) {
 
 // Next is that of queue.State.
 func (s *quick) Next(now core.Time) core.Time {
-	next := s.change(now)
+	next := min(s.change(now), s.opens)
 	for i := range s.places {
 		if at := s.places[i].Start; at > now {
 			next = min(next, at)

@@ -16,7 +16,7 @@ type rigid struct {
 	place waiting.Reservation
 }
 
-func newRigid(p EASY, m core.Machine) *rigid {
+func newRigid(p rules, m core.Machine) *rigid {
 	return &rigid{newLine(p, m), m.Nodes, waiting.None()}
 }
 
@@ -61,13 +61,17 @@ func (s *rigid) Starts(now core.Time, into []core.Start) []core.Start {
 	if s.turned {
 		s.tidy()
 		into = s.heads(now, into)
-		into = s.backfill(now, &s.due, into)
-		into = s.backfill(now, &s.young, into)
+		if !s.policy.strict {
+			into = s.backfill(now, &s.due, into)
+			into = s.backfill(now, &s.young, into)
+		}
 		s.passed()
 		return into
 	}
-	into = s.backfillLast(now, &s.due, s.seenDue, into)
-	into = s.backfillLast(now, &s.young, s.seen, into)
+	if !s.policy.strict {
+		into = s.backfillLast(now, &s.due, s.seenDue, into)
+		into = s.backfillLast(now, &s.young, s.seen, into)
+	}
 	s.watch()
 	s.passed()
 	return into
@@ -100,7 +104,7 @@ func (s *rigid) heads(now core.Time, into []core.Start) []core.Start {
 		case !s.place.Of(w):
 			s.place = waiting.Reserve(w, s.free, s.runs.List)
 		}
-		if s.place.At < core.Forever {
+		if s.place.At < core.Forever || s.policy.strict {
 			return into
 		}
 	}
@@ -146,7 +150,7 @@ func (s *rigid) start(now core.Time, list *waiting.List, i int, into []core.Star
 func (s *rigid) Promise(id core.JobID) (core.Allocation, bool) { return s.promise(id) }
 
 // Next is that of queue.State. The reservation begins when somebody ends.
-func (s *rigid) Next(now core.Time) core.Time { return s.runs.Next(now) }
+func (s *rigid) Next(now core.Time) core.Time { return min(s.runs.Next(now), s.opens) }
 
 // Plan is that of queue.State.
 func (s *rigid) Plan(now core.Time) core.Plan {

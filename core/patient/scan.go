@@ -20,6 +20,9 @@ func (s *quick) scan(now core.Time, due, young int, into []core.Start) []core.St
 			s.reserve(now, w)
 		}
 	}
+	if s.policy.strict {
+		return into
+	}
 	into = s.backfill(now, &s.due, due, into)
 	return s.backfill(now, &s.young, young, into)
 }

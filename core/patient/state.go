@@ -12,18 +12,20 @@ type state struct {
 	rigid *rigid
 	quick *quick
 	plain *plain
+
+	asRequested bool // it is Rigid's, to which no job has a guard
 }
 
-func newState(p EASY, m core.Machine) *state {
+func newState(p rules, m core.Machine) *state {
 	p.Reservations = max(p.Reservations, 1)
 	m.Nodes = max(m.Nodes, 0)
 	if p.Sizing != nil {
-		return &state{plain: newPlain(p, m)}
+		return &state{plain: newPlain(p.EASY, m)}
 	}
 	if p.Reservations > 1 {
 		return &state{quick: newQuick(p, m)}
 	}
-	return &state{rigid: newRigid(p, m)}
+	return &state{rigid: newRigid(p, m), asRequested: p.rigid}
 }
 
 // is is the one that there is.
@@ -46,7 +48,7 @@ func (s *state) odd() {
 
 // plainly says whether something is there that quick does not know.
 func (s *state) plainly(unknown bool) {
-	if !unknown {
+	if !unknown || s.asRequested {
 		return
 	}
 	if s.odd(); s.quick != nil {
@@ -57,7 +59,7 @@ func (s *state) plainly(unknown bool) {
 // Submit implements queue.State. A job without choices, or of which no choice fits the machine, waits and holds nobody up.
 func (s *state) Submit(now core.Time, j core.Job) {
 	s.plainly(j.Guard > 0 || j.Foreign)
-	if s.rigid != nil && isRectangle(&j) {
+	if s.rigid != nil && s.rigid.isRectangle(&j) {
 		s.rigid.submit(now, &j)
 		return
 	}
@@ -115,9 +117,9 @@ func (s *state) Plan(now core.Time) core.Plan { return s.is().Plan(now) }
 func (s *state) Clone() queue.State {
 	switch {
 	case s.rigid != nil:
-		return &state{rigid: s.rigid.copy()}
+		return &state{rigid: s.rigid.copy(), asRequested: s.asRequested}
 	case s.quick != nil:
-		return &state{quick: s.quick.copy()}
+		return &state{quick: s.quick.copy(), asRequested: s.asRequested}
 	}
 	return &state{plain: s.plain.Clone().(*plain)}
 }
