@@ -10,14 +10,16 @@ import (
 	"accordion/core/waiting"
 )
 
-// line is what waits, and the rectangles that run, for rigid and quick. As long as nobody gives nodes back, who was passed over once is not
+// line is what waits, and the rectangles that run. As long as nobody gives nodes back, who was passed over once is not
 // looked at again: only what is behind seenDue and seen is, unless turned.
 type line struct {
 	policy  rules
 	machine core.Machine
 	asOf    core.Time
-	runs    held.Runs         // rectangles; those whose end has come count as free
-	times   held.Table[times] // of these, and of due and young
+	runs    held.Runs // rectangles; those whose end has come count as free
+
+	patient bool                  // jobs wait before they are due
+	dues    held.Table[core.Time] // when those of due and young are due, where they wait for it
 
 	came  uint32           // jobs submitted so far
 	due   waiting.List     // those that are due, in the order in which they became it
@@ -35,9 +37,6 @@ type line struct {
 	early   bool              // somebody became due who goes before others that were due: reservations may be another's
 }
 
-// times is when a waiting job becomes due, or when a running one began.
-type times struct{ due, began core.Time }
-
 // odd is a waiting job that is no rectangle.
 type odd struct {
 	core.Job
@@ -46,7 +45,7 @@ type odd struct {
 }
 
 func newLine(p rules, m core.Machine) line {
-	return line{policy: p, machine: m, asOf: -core.Forever, soonest: core.Forever, opens: core.Forever, turned: true}
+	return line{policy: p, patient: p.Patient(), machine: m, asOf: -core.Forever, soonest: core.Forever, opens: core.Forever, turned: true}
 }
 
 // submit puts a job in its list.
@@ -63,10 +62,15 @@ func (s *line) waits(now core.Time, j *core.Job, due core.Time, came uint32) {
 		return
 	}
 	w.Came = came
+	if s.policy.rigid {
+		due = s.policy.rank(w.Length)
+	}
 	if !s.isRectangle(j) {
 		s.odd.Set(j.ID, &odd{Job: *j})
 	}
-	s.times.Set(j.ID, times{due: due})
+	if s.patient {
+		s.dues.Set(j.ID, due)
+	}
 	if due <= now {
 		s.becomesDue(w, due)
 		return
@@ -75,9 +79,9 @@ func (s *line) waits(now core.Time, j *core.Job, due core.Time, came uint32) {
 	s.young.Push(w)
 }
 
-// isRectangle says whether a job is so many nodes for so long, from whenever they are free.
+// isRectangle reports whether a job is no more than so many nodes for so long, from whenever they are free.
 func (s *line) isRectangle(j *core.Job) bool {
-	return s.policy.rigid || len(j.Choices) == 1 && len(j.Choices[0]) == 1 && j.Begin == 0 && j.Margin == 0
+	return s.policy.rigid || len(j.Choices) == 1 && len(j.Choices[0]) == 1 && j.Begin == 0 && j.Margin == 0 && j.Guard == 0 && !j.Foreign
 }
 
 // asked returns what a job asks for at least, and false when the job has to stand aside.
@@ -153,8 +157,14 @@ func (s *line) becomesDue(w waiting.Job, due core.Time) {
 func (s *line) before(a, b waiting.Job) bool { return s.age(&a).before(s.age(&b)) }
 
 func (s *line) age(w *waiting.Job) age {
-	t, _ := s.times.Get(w.ID)
-	return age{t.due, w.Came}
+	due := -core.Forever
+	switch {
+	case s.patient:
+		due, _ = s.dues.Get(w.ID)
+	case s.policy.rigid:
+		due = s.policy.rank(w.Length)
+	}
+	return age{due, w.Came}
 }
 
 // grow has those be due that have become it.
@@ -219,7 +229,7 @@ func (s *line) leaves(id core.JobID) {
 	} else if i := s.young.Find(id); i >= 0 {
 		s.removeYoung(i)
 	}
-	s.times.Take(id)
+	s.dues.Take(id)
 	s.odd.Take(id)
 	s.aside = slices.DeleteFunc(s.aside, func(w waiter) bool { return w.ID == id })
 	s.turned = true
@@ -258,34 +268,13 @@ func (s *line) job(w *waiting.Job) core.Job {
 	return core.Job{ID: w.ID, Choices: []core.EP{{{Duration: w.Length, Nodes: int(w.Nodes)}}}}
 }
 
-// isRun says whether an allocation is that of a rectangle that runs.
-func isRun(now core.Time, a *core.Allocation) bool {
-	return len(a.EP) == 1 && a.Start <= now && a.End() <= core.Forever && a.Start > -core.Forever
-}
-
-// told enters such an allocation.
-func (s *line) told(a *core.Allocation) {
-	s.runs.Add(held.Job{End: a.End(), ID: a.Job, Nodes: a.EP[0].Nodes})
-	s.times.Set(a.Job, times{began: a.Start})
-}
-
-// run moves number i of a list to what runs, if it is a rectangle.
-func (s *line) run(now core.Time, list *waiting.List, i int) held.Job {
-	w := list.Remove(i)
-	h := held.Job{End: min(core.Forever, now+w.Length), ID: w.ID, Nodes: int(w.Nodes)}
-	s.runs.Add(h)
-	s.times.Set(w.ID, times{began: now})
-	return h
-}
-
 // promise is that of a rectangle that runs.
 func (s *line) promise(id core.JobID) (core.Allocation, bool) {
-	h, runs := s.runs.Get(id)
+	h, began, runs := s.runs.Get(id)
 	if !runs {
 		return core.Allocation{}, false
 	}
-	t, _ := s.times.Get(id)
-	return core.Allocation{Job: id, Start: t.began, EP: core.EP{{Duration: h.End - t.began, Nodes: h.Nodes}}}, true
+	return core.Allocation{Job: id, Start: began, EP: core.EP{{Duration: h.End - began, Nodes: h.Nodes}}}, true
 }
 
 // plain is the same as one that knows guards.
@@ -303,7 +292,7 @@ func (s *line) plain() *plain {
 
 func (s *line) clone() line {
 	c := *s
-	c.runs, c.times = s.runs.Clone(), s.times.Clone()
+	c.runs, c.dues = s.runs.Clone(), s.dues.Clone()
 	c.due, c.young, c.ages, c.aside = s.due.Clone(), s.young.Clone(), slices.Clone(s.ages), slices.Clone(s.aside)
 	c.odd = s.odd.Map(func(o *odd) *odd { same := *o; return &same })
 	return c

@@ -113,13 +113,9 @@ func (p EASY) patience(j *core.Job) core.Time {
 	return min(p.Most, core.Forever)
 }
 
-// due returns the rank of a job among those that are due, which comes before all instants where every job is due at once.
-func (r *rules) due(j *core.Job) core.Time {
-	if r.rigid && len(j.Choices) > 0 {
-		return r.order.Key(j.Choices[0].Total()) - 2*core.Forever
-	}
-	return r.EASY.due(j)
-}
+// rank returns when a job of so many seconds is due under Rigid, where the order of the queue is that in which jobs are due: before all
+// instants.
+func (r *rules) rank(length core.Time) core.Time { return r.order.Key(length) - 2*core.Forever }
 
 // due is by what a job ranks among those that are due: where everybody is at once they go in the order of the queue, whatever their
 // submissions.

@@ -10,7 +10,6 @@ import (
 	"accordion/core/held"
 	"accordion/core/mold"
 	"accordion/core/profile"
-	"accordion/core/queue"
 )
 
 // plain is the definition in so many words: it makes everything anew at each pass, and remembers nothing but what runs. It is for
@@ -127,8 +126,8 @@ func (s *plain) Plan(now core.Time) core.Plan {
 	return core.Plan{Jobs: inOrder(append(c.pass(now, nil), c.places...), rank)}
 }
 
-// Clone implements queue.State.
-func (s *plain) Clone() queue.State {
+// clone returns an independent copy.
+func (s *plain) clone() *plain {
 	if s.crowd == nil {
 		return s.copy(nil)
 	}

@@ -15,7 +15,7 @@ func TestAReservationThatIsKeptIsTheOneThatWouldBeMade(t *testing.T) {
 	kept := 0
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		s := Rigid{Order: queue.Order(seed % 3)}.New(core.Machine{Nodes: 64}).(*state).rigid
+		s := Rigid{Order: queue.Order(seed % 3)}.New(core.Machine{Nodes: 64}).(*state)
 		var running []core.JobID
 		now := core.Time(0)
 		for id := core.JobID(0); id < 600; id++ {
