@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/heap"
 	"accordion/core/held"
 	"accordion/core/waiting"
 )
@@ -29,12 +28,12 @@ type line struct {
 	opens core.Time        // when the first of the latter begins
 	odd   held.Table[*odd] // of due and young, those that are no rectangles: in their lists is the least that they ask for
 
-	ages    heap.Heap[uint32] // when each of the young up to seen becomes due, by when it came; those that wait no more are left in it
-	soonest core.Time         // none of the others becomes due before
-	seenDue int               // so many of due were passed over
-	seen    int               // and of young
-	turned  bool              // who was passed over may start
-	early   bool              // somebody became due who goes before others that were due: reservations may be another's
+	ages    held.ByEnd // when each of the young up to seen becomes due, its number when it came; those that wait no more are left in it
+	soonest core.Time  // none of the others becomes due before
+	seenDue int        // so many of due were passed over
+	seen    int        // and of young
+	turned  bool       // who was passed over may start
+	early   bool       // somebody became due who goes before others that were due: reservations may be another's
 }
 
 // odd is a waiting job that is no rectangle.
@@ -176,10 +175,11 @@ func (s *line) grow(now core.Time) {
 		s.watch()
 		s.turned = true
 	}
-	for len(s.ages) > 0 && s.ages[0].Key <= now {
-		a := s.ages.Pop()
-		if i := at(s.young.All, a.Value); i >= 0 {
-			s.becomesDue(s.removeYoung(i), a.Key)
+	for last := len(s.ages) - 1; last >= 0 && s.ages[last].End <= now; last-- {
+		a := s.ages[last]
+		s.ages = s.ages[:last]
+		if i := at(s.young.All, uint32(a.ID)); i >= 0 {
+			s.becomesDue(s.removeYoung(i), a.End)
 		}
 	}
 }
@@ -205,7 +205,7 @@ func (s *line) watch() {
 	for i := s.seen; i < len(s.young.All); i++ {
 		if w := &s.young.All[i]; w.Nodes != waiting.Hole {
 			a := s.age(w)
-			s.ages.Push(a.due, a.came)
+			s.ages.Add(held.Job{End: a.due, ID: core.JobID(a.came)})
 		}
 	}
 	s.seen, s.soonest = len(s.young.All), core.Forever
@@ -213,7 +213,9 @@ func (s *line) watch() {
 
 // tidy makes the lists short, before all are looked at.
 func (s *line) tidy() {
-	s.watch()
+	if s.seen < len(s.young.All) {
+		s.watch()
+	}
 	s.due.Tidy()
 	s.young.Tidy()
 	s.turned = false

@@ -128,9 +128,9 @@ func (s *state) start(now core.Time, list *waiting.List, i, choice int, into []c
 	id := list.All[i].ID
 	o, is := s.odd.Take(id)
 	if !is {
-		h := s.run(now, list, i)
-		s.view.Change(now, h.End, h.Nodes)
-		return append(into, core.Start{Job: id, Nodes: h.Nodes, Begins: true})
+		w := &list.All[i]
+		s.view.Change(now, min(core.Forever, now+w.Length), int(w.Nodes))
+		return s.run(now, list, i, into)
 	}
 	list.Remove(i)
 	s.dues.Take(id)
