@@ -51,9 +51,12 @@ func (l *ByEnd) Add(h Job) {
 		list[first] = h
 		return
 	}
-	for i > 0 && list[i-1].End <= h.End {
-		list[i] = list[i-1]
-		i--
+	for ; i > 0; i-- {
+		before := &list[i-1]
+		if before.End > h.End {
+			break
+		}
+		list[i] = *before
 	}
 	list[i] = h
 }

@@ -49,7 +49,11 @@ func newLine(p rules, m core.Machine) line {
 
 // submit puts a job in its list.
 func (s *line) submit(now core.Time, j *core.Job) {
-	s.waits(now, j, s.policy.due(j), s.came)
+	due := -core.Forever
+	if s.patient {
+		due = s.policy.due(j)
+	}
+	s.waits(now, j, due, s.came)
 	s.came++
 }
 
@@ -78,9 +82,10 @@ func (s *line) waits(now core.Time, j *core.Job, due core.Time, came uint32) {
 	s.young.Push(w)
 }
 
-// isRectangle reports whether a job is no more than so many nodes for so long, from whenever they are free.
+// isRectangle reports whether a job is no more than so many nodes for so long, from whenever they are free. It ends some day, so that
+// no other job has to wait for it forever.
 func (s *line) isRectangle(j *core.Job) bool {
-	return s.policy.rigid || len(j.Choices) == 1 && len(j.Choices[0]) == 1 && j.Begin == 0 && j.Margin == 0 && j.Guard == 0 && !j.Foreign
+	return s.policy.rigid || len(j.Choices) == 1 && len(j.Choices[0]) == 1 && j.Choices[0][0].Duration < core.Forever/2 && j.Begin == 0 && j.Margin == 0 && j.Guard == 0 && !j.Foreign
 }
 
 // asked returns what a job asks for at least, and false when the job has to stand aside.
@@ -88,15 +93,19 @@ func (s *line) asked(now core.Time, j *core.Job) (w waiting.Job, fits bool) {
 	if !s.policy.rigid {
 		return asked(j, s.machine.Nodes)
 	}
-	if len(j.Choices) == 0 || !runnable(j.Choices[0]) || j.Choices[0].Peak() > s.machine.Nodes {
+	if len(j.Choices) == 0 || !runnable(j.Choices[0]) {
+		return w, false
+	}
+	ep := j.Choices[0]
+	w = waiting.Job{Length: min(ep.Total(), core.Forever), ID: j.ID, Nodes: int32(ep.Peak())}
+	if int(w.Nodes) > s.machine.Nodes {
 		return w, false
 	}
 	if j.Begin > now {
 		s.opens = min(s.opens, j.Begin)
 		return w, false
 	}
-	ep := j.Choices[0]
-	return waiting.Job{Length: min(ep.Total(), core.Forever), ID: j.ID, Nodes: int32(ep.Peak())}, true
+	return w, true
 }
 
 // admit has those wait again that stand aside: some begin now.
@@ -213,12 +222,12 @@ func (s *line) watch() {
 
 // tidy makes the lists short, before all are looked at.
 func (s *line) tidy() {
-	if s.seen < len(s.young.All) {
-		s.watch()
-	}
-	s.due.Tidy()
-	s.young.Tidy()
 	s.turned = false
+	s.due.Tidy()
+	if len(s.young.All) > 0 {
+		s.watch()
+		s.young.Tidy()
+	}
 }
 
 // passed notes that all were looked at.

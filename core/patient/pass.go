@@ -7,14 +7,44 @@ import (
 
 // Starts implements queue.State. Shrinks come first, then growths, then what begins: those due first. When it was not called at the
 // instant of a change, the change is reported late, at the size of this instant.
+//
+// As long as there is no view it is EASY by its paper, with two queues: those that are due and the young.
 func (s *state) Starts(now core.Time, into []core.Start) []core.Start {
 	if s.plain != nil {
 		return s.plain.Starts(now, into)
 	}
 	s.advance(now)
-	if s.view == nil {
-		return s.rectangles(now, into)
+	if s.view != nil {
+		return s.shapes(now, into)
 	}
+	if s.patient || s.opens <= now {
+		s.grow(now)
+	}
+	switch {
+	case s.turned:
+		s.tidy()
+		into = s.heads(now, into)
+		if s.due.Jobs > 0 && !s.policy.strict {
+			into = s.fill(now, &s.due, into)
+		}
+		if s.young.Jobs > 0 {
+			into = s.fill(now, &s.young, into)
+		}
+	case !s.policy.strict:
+		if s.seenDue < len(s.due.All) {
+			into = s.fillLast(now, &s.due, s.seenDue, into)
+		}
+		if s.seen < len(s.young.All) {
+			into = s.fillLast(now, &s.young, s.seen, into)
+			s.watch()
+		}
+	}
+	s.passed()
+	return into
+}
+
+// shapes starts jobs by the view.
+func (s *state) shapes(now core.Time, into []core.Start) []core.Start {
 	into = s.resize(now, into)
 	s.grow(now)
 	begins := s.placed(now)

@@ -8,51 +8,21 @@ import (
 	"accordion/core/waiting"
 )
 
-// rectangles starts jobs as long as there is no view: EASY by its paper, with two queues, those that are due and the young.
-func (s *state) rectangles(now core.Time, into []core.Start) []core.Start {
-	s.grow(now)
-	lists := [...]*waiting.List{&s.due, &s.young}
-	if s.turned {
-		s.tidy()
-		into = s.heads(now, into)
-		for _, list := range lists {
-			if list.Jobs > 0 && !s.policy.strict {
-				into = s.fill(now, list, into)
-			}
-		}
-	} else {
-		for k, from := range [...]int{s.seenDue, s.seen} {
-			if from < len(lists[k].All) && !s.policy.strict {
-				into = s.fillLast(now, lists[k], from, into)
-			}
-		}
-		s.watch()
-	}
-	s.passed()
-	return into
-}
-
-// heads starts those that are due as long as they fit. The first that does not has the reservation; one that never fits has none.
+// heads starts those that are due as long as they fit. The first that does not has the reservation.
 func (s *state) heads(now core.Time, into []core.Start) []core.Start {
-	for s.due.Jobs > 0 && int(s.due.All[s.due.First].Nodes) <= s.free {
-		into = s.run(now, &s.due, s.due.First, into)
-	}
-	for i := s.due.First; i < len(s.due.All); i++ {
-		w := &s.due.All[i]
-		switch {
-		case w.Nodes == waiting.Hole:
-			continue
-		case int(w.Nodes) <= s.free:
-			into = s.run(now, &s.due, i, into)
-			continue
-		case !s.place.Of(w):
-			s.place = waiting.Reserve(w, s.free, s.runs.List)
-		}
-		if s.place.At < core.Forever || s.policy.strict {
+	for s.due.Jobs > 0 {
+		w := &s.due.All[s.due.First]
+		if int(w.Nodes) > s.free {
+			if !s.place.Of(w) {
+				s.place = waiting.Reserve(w, s.free, s.runs.List)
+			}
 			return into
 		}
+		into = s.run(now, &s.due, s.due.First, into)
 	}
-	s.place = waiting.None()
+	if s.patient { // else whoever comes next is the head
+		s.place = waiting.None()
+	}
 	return into
 }
 

@@ -122,7 +122,7 @@ func (s *state) Running(now core.Time, a core.Allocation) {
 
 // isRun says whether an allocation is that of a rectangle that runs.
 func isRun(now core.Time, a *core.Allocation) bool {
-	return len(a.EP) == 1 && a.Start <= now && a.End() <= core.Forever && a.Start > -core.Forever
+	return len(a.EP) == 1 && a.Start <= now && a.End() < core.Forever && a.Start > -core.Forever
 }
 
 // End implements queue.State. It is nothing when the job is unknown.
@@ -137,7 +137,9 @@ func (s *state) End(now core.Time, id core.JobID) {
 	case runs:
 		s.free += h.Nodes
 		s.place.Ended(h)
-		s.back(now, h.End, h.Nodes)
+		if s.turned = true; s.view != nil {
+			s.back(now, h.End, h.Nodes)
+		}
 	case s.view == nil || !s.endOther(now, id):
 		s.leaves(id)
 		s.stale = s.stale || s.reserved(id)
@@ -161,8 +163,7 @@ func (s *state) endOther(now core.Time, id core.JobID) bool {
 
 // back gives nodes back, from now on until their promise ends.
 func (s *state) back(now, end core.Time, nodes int) {
-	s.turned = true
-	if s.view == nil || s.stale {
+	if s.turned = true; s.stale {
 		return
 	}
 	if s.stairs = s.stairs[:0]; now < end {
