@@ -222,12 +222,10 @@ func (s *line) watch() {
 
 // tidy makes the lists short, before all are looked at.
 func (s *line) tidy() {
-	s.turned = false
+	s.watch()
 	s.due.Tidy()
-	if len(s.young.All) > 0 {
-		s.watch()
-		s.young.Tidy()
-	}
+	s.young.Tidy()
+	s.turned = false
 }
 
 // passed notes that all were looked at.

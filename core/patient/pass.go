@@ -22,7 +22,11 @@ func (s *state) Starts(now core.Time, into []core.Start) []core.Start {
 	}
 	switch {
 	case s.turned:
-		s.tidy()
+		s.turned = false
+		if s.due.Tidy(); s.patient {
+			s.watch()
+			s.young.Tidy()
+		}
 		into = s.heads(now, into)
 		if s.due.Jobs > 0 && !s.policy.strict {
 			into = s.fill(now, &s.due, into)
@@ -62,16 +66,21 @@ func (s *state) shapes(now core.Time, into []core.Start) []core.Start {
 
 // advance goes on to an instant: what has ended by then is free.
 func (s *state) advance(now core.Time) {
-	if now < s.asOf {
-		s.free -= s.runs.Back()
-		s.turned, s.stale = true, true
-		s.place.Drop()
+	if n := len(s.runs.List); now < s.asOf || n > 0 && s.runs.List[n-1].End <= now {
+		s.pasts(now)
 	}
 	s.asOf = now
-	if n := len(s.runs.List); n > 0 && s.runs.List[n-1].End <= now {
-		s.free += s.runs.Pass(now)
-		s.turned, s.stairs = true, s.stairs[:0]
+}
+
+// pasts counts the nodes of those that have ended by an instant; when the clock was set back they have not.
+func (s *state) pasts(now core.Time) {
+	if now < s.asOf {
+		s.free -= s.runs.Back()
+		s.stale = true
+		s.place.Drop()
 	}
+	s.free += s.runs.Pass(now)
+	s.turned, s.stairs = true, s.stairs[:0]
 }
 
 // resize reports those whose size has changed.
