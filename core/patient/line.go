@@ -9,7 +9,7 @@ import (
 	"accordion/core/waiting"
 )
 
-// line is what waits, and the rectangles that run. As long as nobody gives nodes back, who was passed over once is not
+// line is what waits, and the rectangles that run. As long as no nodes are given back, a job that was passed over once is not
 // looked at again: only what is behind seenDue and seen is, unless turned.
 type line struct {
 	policy  rules
@@ -18,7 +18,7 @@ type line struct {
 	runs    held.Runs // rectangles; those whose end has come count as free
 
 	patient bool                  // jobs wait before they are due
-	dues    held.Table[core.Time] // when those of due and young are due, where they wait for it
+	dues    held.Table[core.Time] // when each waiting job is due, where jobs wait for it
 
 	came  uint32           // jobs submitted so far
 	due   waiting.List     // those that are due, in the order in which they became it
@@ -82,7 +82,7 @@ func (s *line) waits(now core.Time, j *core.Job, due core.Time, came uint32) {
 	s.young.Push(w)
 }
 
-// isRectangle reports whether a job is no more than so many nodes for so long, from whenever they are free. It ends some day, so that
+// isRectangle reports whether a job is a number of nodes for a time, from whenever they are free. It ends some day, so that
 // no other job has to wait for it forever.
 func (s *line) isRectangle(j *core.Job) bool {
 	return s.policy.rigid || len(j.Choices) == 1 && len(j.Choices[0]) == 1 && j.Choices[0][0].Duration < core.Forever/2 && j.Begin == 0 && j.Margin == 0 && j.Guard == 0 && !j.Foreign

@@ -8,9 +8,9 @@
 // As in core/queue's Repeated the promise of what has started is never touched, no step is expanded, and nodes of a job whose
 // promise is over count as free. Repeated gives every waiting job a place, and so each of them keeps others from starting.
 //
-// Files: patient.go says what the policies are. There are three ways to do it, and state.go takes the first that can: rigid.go is for
-// rectangles; quick.go (which is told what happens), pass.go and scan.go (which start jobs) are for jobs of all kinds; plain.go does it in so many
-// words, and is for where jobs have guards, are somebody else's or are sized by a rule, in the order of order.go. line.go and ages.go are what waits, for the first two.
+// Files: patient.go has the policies. state.go receives events, and pass.go starts jobs. As long as there are only rectangles it uses
+// rectangles.go, later scan.go. line.go and ages.go have what waits. plain.go is the definition, in the order of order.go. It plans
+// for machines on which jobs have guards, belong to others or are sized by a rule.
 package patient
 
 import (
@@ -113,8 +113,7 @@ func (p EASY) patience(j *core.Job) core.Time {
 	return min(p.Most, core.Forever)
 }
 
-// rank returns when a job of so many seconds is due under Rigid, where the order of the queue is that in which jobs are due: before all
-// instants.
+// rank returns when a job of a requested length is due under Rigid: before all instants, in the order of the queue.
 func (r *rules) rank(length core.Time) core.Time { return r.order.Key(length) - 2*core.Forever }
 
 // due is by what a job ranks among those that are due: where everybody is at once they go in the order of the queue, whatever their

@@ -12,8 +12,8 @@ import (
 	"accordion/core/profile"
 )
 
-// plain is the definition in so many words: it makes everything anew at each pass, and remembers nothing but what runs. It is for
-// where jobs have guards, are somebody else's or are sized by a rule; what is quick without does the same (quick).
+// plain is the definition word by word: each pass starts from what runs, and nothing else is remembered. It plans where jobs have
+// guards, are started by others or are sized by a rule. Without these state does the same, and is quicker.
 type plain struct {
 	policy  EASY
 	machine core.Machine

@@ -20,13 +20,13 @@ func (s *state) heads(now core.Time, into []core.Start) []core.Start {
 		}
 		into = s.run(now, &s.due, s.due.First, into)
 	}
-	if s.patient { // else whoever comes next is the head
+	if s.patient { // else the next job to come is the head
 		s.place = waiting.None()
 	}
 	return into
 }
 
-// fill starts those of a list that are not in the way of the reservation. Where the last one starts, all else are holes, for which there
+// fill starts jobs of a list that do not delay the reservation. Where the last one starts, all else are holes, for which there
 // is no room.
 func (s *state) fill(now core.Time, list *waiting.List, into []core.Start) []core.Start {
 	room, all := s.place.Room(now, s.free), list.Least
@@ -42,7 +42,7 @@ func (s *state) fill(now core.Time, list *waiting.List, into []core.Start) []cor
 	return into
 }
 
-// fillLast does so from so manieth on.
+// fillLast starts jobs of a list as fill does, from number from on.
 func (s *state) fillLast(now core.Time, list *waiting.List, from int, into []core.Start) []core.Start {
 	for i := from; i < len(list.All); i++ {
 		if room := s.place.Room(now, s.free); room.Has(&list.All[i]) {

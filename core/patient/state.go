@@ -14,10 +14,11 @@ import (
 
 // state is the state of EASY and of Rigid. It starts what the definition starts (plain), and looks at as few jobs as it can.
 //
-// As long as only rectangles run and wait and one job at a time has a reservation, free and place tell who starts, and there is no view:
-// what is used only falls as time goes on. From the first job of another kind on it goes by the view, and knows three things.
+// As long as only rectangles run and wait and one job at a time has a reservation, there is no view. What is used only falls as time
+// goes on then, so that free and place tell which jobs start. The first job of another kind makes the view, with which three things are
+// known.
 //
-// A rectangle that found no room finds none as time goes on, until a promise ends or shrinks, or somebody ends before his time: what is
+// A rectangle that found no room finds none as time goes on, until a promise ends or shrinks, or a job ends early: what is
 // used only grows until then. Of any other job it is known how long a step of it lacks room at least. So when only submissions
 // happened since the last pass, the new jobs alone are tried.
 //
@@ -26,7 +27,7 @@ import (
 // Unless stale, view is the occupation from asOf on of what runs and of places.
 type state struct {
 	line
-	free  int                 // nodes at asOf, beside rectangles; below 0 when nodes were lost
+	free  int                 // nodes that no rectangle has at asOf; below 0 when nodes were lost
 	place waiting.Reservation // as long as there is no view
 
 	view    *profile.Profile // nil: there are only rectangles
@@ -42,7 +43,7 @@ type state struct {
 	begin   core.Time      // the last one must not begin before
 	only    [1]core.EP     // memory
 
-	stale    bool            // view is to be made anew, and there is no reservation
+	stale    bool            // view has to be made again, and there is no reservation
 	freed    bool            // since the last pass nodes were given back before their time
 	backs    uint32          // that they were given back before it
 	wakes    core.Time       // no job that was passed over begins before, unless nodes are given back
@@ -120,7 +121,7 @@ func (s *state) Running(now core.Time, a core.Allocation) {
 	s.others, s.nexts = append(s.others, r), append(s.nexts, r.Next(now))
 }
 
-// isRun says whether an allocation is that of a rectangle that runs.
+// isRun reports whether an allocation is that of a rectangle that runs.
 func isRun(now core.Time, a *core.Allocation) bool {
 	return len(a.EP) == 1 && a.Start <= now && a.End() < core.Forever && a.Start > -core.Forever
 }
@@ -172,7 +173,7 @@ func (s *state) back(now, end core.Time, nodes int) {
 	}
 }
 
-// reserved says whether a job has a place.
+// reserved reports whether a job has a place.
 func (s *state) reserved(id core.JobID) bool {
 	return slices.ContainsFunc(s.places, func(p core.Planned) bool { return p.Job == id })
 }
@@ -197,7 +198,7 @@ func (s *state) Next(now core.Time) core.Time {
 	}
 	next := min(s.runs.Next(now), s.opens)
 	if s.view == nil {
-		return next // the reservation begins when somebody ends
+		return next // the reservation begins when a job ends
 	}
 	for i, at := range s.nexts {
 		if at <= now {

@@ -359,7 +359,7 @@ func (s *conservative) Clone() State {
 	return &c
 }
 
-// runnable says whether all steps take time and no negative number of nodes.
+// runnable reports whether all steps take time and no negative number of nodes.
 func runnable(ep core.EP) bool {
 	for _, step := range ep {
 		if step.Duration < 1 || step.Nodes < 0 || step.Duration > core.Forever {
@@ -369,7 +369,7 @@ func runnable(ep core.EP) bool {
 	return len(ep) > 0
 }
 
-// rectangle is the place of a rigid job.
+// rectangle returns the place of a rigid job.
 func rectangle(id core.JobID, at, length core.Time, nodes int) core.Planned {
 	return core.Planned{Allocation: core.Allocation{Job: id, Start: at, EP: core.EP{{Duration: length, Nodes: nodes}}}}
 }

@@ -38,7 +38,7 @@ func (o Order) String() string {
 	return fmt.Sprintf("order %d", uint8(o))
 }
 
-// Key returns the rank of jobs of so many requested seconds: the lower goes first.
+// Key returns the rank of jobs of a requested length: the lower goes first.
 func (o Order) Key(length core.Time) core.Time {
 	switch o {
 	case ShortestFirst:
