@@ -13,7 +13,10 @@ func (s *state) Starts(now core.Time, into []core.Start) []core.Start {
 	if s.plain != nil {
 		return s.plain.Starts(now, into)
 	}
-	s.advance(now)
+	if last := len(s.runs.List) - 1; now < s.asOf || last >= 0 && s.runs.List[last].End <= now {
+		s.advance(now)
+	}
+	s.asOf = now
 	if s.view != nil {
 		return s.shapes(now, into)
 	}
@@ -64,16 +67,8 @@ func (s *state) shapes(now core.Time, into []core.Start) []core.Start {
 	return into
 }
 
-// advance goes on to an instant: what has ended by then is free.
+// advance counts the nodes of those that have ended by an instant. When the clock was set back they have not.
 func (s *state) advance(now core.Time) {
-	if n := len(s.runs.List); now < s.asOf || n > 0 && s.runs.List[n-1].End <= now {
-		s.pasts(now)
-	}
-	s.asOf = now
-}
-
-// pasts counts the nodes of those that have ended by an instant; when the clock was set back they have not.
-func (s *state) pasts(now core.Time) {
 	if now < s.asOf {
 		s.free -= s.runs.Back()
 		s.stale = true
