@@ -284,11 +284,12 @@ func TestEASYAndFCFSAreThoseOfTheRules(t *testing.T) {
 			s.play(t, 8, func(core.Time) {})
 		})
 	})
-	t.Run("easy beside what changes", func(t *testing.T) {
+	t.Run("easy and fcfs beside what changes", func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
-			nodes, order := rapid.IntRange(2, 8).Draw(t, "machine"), drawOrder(t)
-			twin := &plainEASY{crowd{nodes: nodes, order: order}, true}
-			s := story{nodes: nodes, job: drawFirst, twin: twin, state: patient.Rigid{Order: order}.New(core.Machine{Nodes: nodes})}
+			nodes, order, strict := rapid.IntRange(2, 8).Draw(t, "machine"), drawOrder(t), rapid.Bool().Draw(t, "fcfs")
+			twin := &plainEASY{crowd{nodes: nodes, order: order}, !strict}
+			s := story{nodes: nodes, job: drawFirst, twin: twin}
+			s.state = patient.Rigid{Order: order, Strict: strict}.New(core.Machine{Nodes: nodes})
 			for _, a := range drawRunning(t, 0, nodes/2) {
 				s.state.Running(0, a)
 				twin.running = append(twin.running, a)
