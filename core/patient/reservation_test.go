@@ -27,6 +27,8 @@ func TestAReservationThatIsKeptIsTheOneThatWouldBeMade(t *testing.T) {
 				running = append(running, id)
 			case 2:
 				s.End(now, core.JobID(r.Int64N(int64(id)+1))) // it waits, it runs, or it is over
+			case 3:
+				now -= r.Int64N(9)
 			default:
 				nodes := 1 + r.IntN(8)
 				if r.IntN(4) == 0 {
