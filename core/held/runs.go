@@ -5,7 +5,7 @@
 //	runs.Add(held.Job{End: 3600, ID: 1, Nodes: 4}, 0)
 //	freed := runs.Pass(now) // nodes of those whose end has come
 //
-// It plans nothing: what starts is core/queue's and core/adaptive's.
+// It plans nothing: what starts is decided in core/queue, core/patient and core/adaptive.
 package held
 
 import (

@@ -124,8 +124,8 @@ func (p *placer) change(c change) {
 	var (
 		i       = int(c.job)
 		evolves = p.outcomes[i].Held != nil
-		held    = p.holds[c.job]
-		more    = int(c.nodes) - Nodes(held).Count()
+		had     = p.holds[c.job]
+		more    = int(c.nodes) - Nodes(had).Count()
 	)
 	switch {
 	case c.grow && more > p.free.count:
@@ -138,10 +138,10 @@ func (p *placer) change(c change) {
 			p.free.put(s)
 		}
 	case c.grow:
-		p.holds[c.job] = p.free.take(more, held)
+		p.holds[c.job] = p.free.take(more, had)
 		p.placement.resized(i, c.at, p.holds[c.job])
 	default:
-		p.holds[c.job] = p.free.drop(held, -more)
+		p.holds[c.job] = p.free.drop(had, -more)
 		p.placement.resized(i, c.at, p.holds[c.job])
 	}
 }
