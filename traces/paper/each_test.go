@@ -8,7 +8,7 @@ import (
 	"accordion/traces/paper"
 )
 
-func TestEachReportsEveryPartAndEndsWithTheFirstError(t *testing.T) {
+func TestEachReportsEveryPartAndReturnsTheFirstError(t *testing.T) {
 	var told []int
 	if err := paper.Each(t.Context(), 3, func(done int) { told = append(told, done) }, func(int) error { return nil }); err != nil || !slices.Equal(told, []int{1, 2, 3}) {
 		t.Errorf("%v, and done are %v", err, told)
