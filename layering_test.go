@@ -36,7 +36,7 @@ var testHelpers = map[string][]string{"shim/seal/sealtest": {"scripts/testenv"}}
 
 // order lists the folders of a top folder: each may import those before it, never those after it.
 var order = map[string][]string{
-	"core": {"", "hostlist", "heap", "profile", "evolve", "place", "mold", "adapt", "arrivals", "guard", "held", "waiting", "crowd", "queue",
+	"core": {"", "hostlist", "profile", "evolve", "place", "mold", "adapt", "arrivals", "guard", "held", "waiting", "crowd", "queue",
 		"adaptive", "patient", "promise", "policy", "order", "delegate"},
 	"adapter": {"", "view", "wait", "hostfile", "fair", "usage", "connlimit", "folder", "lockfile", "journal", "journald", "release",
 		"delegated", "managed", "plan", "actions", "show", "decide", "session", "readers", "status", "audit",

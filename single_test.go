@@ -17,7 +17,7 @@ import (
 // they do there shares nothing with their callers. Their own tests run under it.
 var shared = map[string]string{
 	"traces/swf":                  "a file is read ahead by a goroutine that has it for itself",
-	"traces/paper/parallel":       "core/order's tests take its processor time, and nothing else of it",
+	"traces/paper":                "core/order's tests take its processor time, and nothing else of it",
 	"shim/application":            "the tests of adapter/delegated/apps have its launcher, a state machine; it is the loop around it that starts goroutines",
 	"adapter/readers":             "cmd/accordion/schedule takes its exit status from cmd/accordion/command, and reads no journal",
 	"shim/selector":               "the same tests have its messages",

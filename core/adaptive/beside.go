@@ -90,8 +90,8 @@ func (s *state) Plan(now core.Time) core.Plan {
 		if !start.Begins {
 			continue
 		}
-		end, _ := c.runs.End(start.Job)
-		ep := core.EP{{Duration: end - now, Nodes: start.Nodes}}
+		h, _, _ := c.runs.Get(start.Job)
+		ep := core.EP{{Duration: h.End - now, Nodes: start.Nodes}}
 		plan.Jobs = append(plan.Jobs, core.Planned{Allocation: core.Allocation{Job: start.Job, Start: now, EP: ep}, Choice: start.Choice})
 	}
 	c.rest(now, &plan)

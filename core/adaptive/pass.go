@@ -185,7 +185,7 @@ func (s *state) start(now core.Time, i, size int, by *waiter, into []core.Start)
 	s.queue = slices.Delete(s.queue, i, i+1)
 	step := &w.sizes.Steps[size]
 	end := min(core.Forever, now+step.Duration)
-	s.hold(held.Job{End: end, ID: w.id, Nodes: step.Nodes})
+	s.hold(held.Job{End: end, ID: w.id, Nodes: step.Nodes}, now)
 	s.crowd.Begin(now, w.id, step.Nodes, end)
 	s.world = s.crowd.World(now)
 	return append(into, core.Start{Job: w.id, Choice: w.sizes.Choice(size), Nodes: step.Nodes, Begins: true})

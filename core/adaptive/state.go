@@ -119,15 +119,15 @@ func (s *state) Running(now core.Time, a core.Allocation) {
 	s.crowd.Running(now, a)
 	s.forget(a.Job)
 	if len(a.EP) == 1 && a.Start <= now && a.End() <= core.Forever {
-		s.hold(held.Job{End: max(a.End(), -core.Forever), ID: a.Job, Nodes: a.EP[0].Nodes})
+		s.hold(held.Job{End: max(a.End(), -core.Forever), ID: a.Job, Nodes: a.EP[0].Nodes}, a.Start)
 		return
 	}
 	s.others = append(s.others, held.Told(now, a))
 }
 
-// hold enters a job that runs.
-func (s *state) hold(h held.Job) {
-	s.runs.Add(h)
+// hold enters a job that runs since an instant.
+func (s *state) hold(h held.Job, began core.Time) {
+	s.runs.Add(h, began)
 	s.free -= h.Nodes
 }
 

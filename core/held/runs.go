@@ -2,10 +2,10 @@
 // jobs whose size changes.
 //
 //	var runs held.Runs
-//	runs.Add(held.Job{End: 3600, ID: 1, Nodes: 4})
+//	runs.Add(held.Job{End: 3600, ID: 1, Nodes: 4}, 0)
 //	freed := runs.Pass(now) // nodes of those whose end has come
 //
-// It plans nothing: what starts is core/queue's and core/adaptive's.
+// It plans nothing: what starts is decided in core/queue, core/patient and core/adaptive.
 package held
 
 import (
@@ -18,9 +18,9 @@ import (
 // Runs are the jobs that run, by requested end. The soonest stands last, for most that come and go are among the soonest. The
 // zero value has none.
 type Runs struct {
-	List    ByEnd            // those whose end is to come, the latest first; read only
-	overdue []Job            // those whose end has come, in the order of their ends
-	ends    Table[core.Time] // of both
+	List    ByEnd       // those whose end is to come, the latest first; read only
+	overdue []Job       // those whose end has come, in the order of their ends
+	spans   Table[span] // of both
 }
 
 // Job is one that runs: its nodes are free at End, by its request.
@@ -29,6 +29,9 @@ type Job struct {
 	ID    core.JobID
 	Nodes int
 }
+
+// span is when a job began, and when it ends.
+type span struct{ end, began core.Time }
 
 // near is how many of the last of a list are looked at and moved one by one, which is done sooner than a search and a copy of
 // the few that they mostly are.
@@ -48,16 +51,19 @@ func (l *ByEnd) Add(h Job) {
 		list[first] = h
 		return
 	}
-	for i > 0 && list[i-1].End <= h.End {
-		list[i] = list[i-1]
-		i--
+	for ; i > 0; i-- {
+		before := &list[i-1]
+		if before.End > h.End {
+			break
+		}
+		list[i] = *before
 	}
 	list[i] = h
 }
 
-// Add enters a job whose end is to come.
-func (r *Runs) Add(h Job) {
-	r.ends.Set(h.ID, h.End)
+// Add enters a job that began at an instant, and whose end is to come.
+func (r *Runs) Add(h Job, began core.Time) {
+	r.spans.Set(h.ID, span{h.End, began})
 	r.List.Add(h)
 }
 
@@ -75,7 +81,7 @@ func later(list []Job, at core.Time) int {
 
 // Take takes a job out. It is overdue when its end had come.
 func (r *Runs) Take(id core.JobID) (h Job, overdue, known bool) {
-	end, known := r.ends.Take(id)
+	s, known := r.spans.Take(id)
 	if !known {
 		return Job{}, false, false
 	}
@@ -85,7 +91,7 @@ func (r *Runs) Take(id core.JobID) (h Job, overdue, known bool) {
 			return h, true, true
 		}
 	}
-	return r.remove(id, end), false, true
+	return r.remove(id, s.end), false, true
 }
 
 // remove takes a job out whose end is to come.
@@ -128,22 +134,19 @@ func (r *Runs) Back() (nodes int) {
 	return nodes
 }
 
-// End is the requested end of a job, whether or not it has come.
-func (r *Runs) End(id core.JobID) (core.Time, bool) { return r.ends.Get(id) }
-
-// Get is a job that is there, whether or not its end has come.
-func (r *Runs) Get(id core.JobID) (h Job, known bool) {
-	end, known := r.ends.Get(id)
+// Get returns a job that is there, whether or not its end has come, and when it began.
+func (r *Runs) Get(id core.JobID) (h Job, began core.Time, known bool) {
+	s, known := r.spans.Get(id)
 	if !known {
-		return Job{}, false
+		return Job{}, 0, false
 	}
-	for i := later(r.List, end); i < len(r.List) && r.List[i].End == end; i++ {
+	for i := later(r.List, s.end); i < len(r.List) && r.List[i].End == s.end; i++ {
 		if r.List[i].ID == id {
-			return r.List[i], true
+			return r.List[i], s.began, true
 		}
 	}
 	i := slices.IndexFunc(r.overdue, func(h Job) bool { return h.ID == id })
-	return r.overdue[i], true
+	return r.overdue[i], s.began, true
 }
 
 // Each visits all: those whose end has come, then the others.
@@ -181,5 +184,5 @@ func (r *Runs) Occupy(view *profile.Profile, nodes int, now core.Time, others []
 
 // Clone is an independent copy.
 func (r *Runs) Clone() Runs {
-	return Runs{slices.Clone(r.List), slices.Clone(r.overdue), r.ends.Clone()}
+	return Runs{slices.Clone(r.List), slices.Clone(r.overdue), r.spans.Clone()}
 }

@@ -21,7 +21,7 @@ func TestWhatRunsIsSortedByItsEndAndNothingGetsLost(t *testing.T) {
 		for next := core.JobID(0); next < 1500; next++ {
 			h := Job{End: now + 1 + r.Int64N(400), ID: next % 700 << (seed % 2 * 40), Nodes: r.IntN(9)}
 			if !slices.ContainsFunc(plain, func(p Job) bool { return p.ID == h.ID }) {
-				clever.Add(h)
+				clever.Add(h, now)
 				plain = append(plain, h)
 			}
 			for len(plain) > 0 && r.IntN(3) == 0 {

@@ -1,10 +1,6 @@
 package patient
 
-import (
-	"cmp"
-
-	"accordion/core"
-)
+import "accordion/core"
 
 // age is when a job becomes due, and its rank among equals.
 type age struct {
@@ -14,5 +10,5 @@ type age struct {
 
 // before says which of two jobs that are due goes before the other.
 func (a age) before(b age) bool {
-	return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.came, b.came)) < 0
+	return a.due < b.due || a.due == b.due && a.came < b.came
 }

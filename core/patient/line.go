@@ -5,37 +5,36 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/heap"
 	"accordion/core/held"
 	"accordion/core/waiting"
 )
 
-// line is what waits, and the rectangles that run, for rigid and quick. As long as nobody gives nodes back, who was passed over once is not
+// line is what waits, and the rectangles that run. As long as no nodes are given back, a job that was passed over once is not
 // looked at again: only what is behind seenDue and seen is, unless turned.
 type line struct {
-	policy  EASY
+	policy  rules
 	machine core.Machine
 	asOf    core.Time
-	runs    held.Runs         // rectangles; those whose end has come count as free
-	times   held.Table[times] // of these, and of due and young
+	runs    held.Runs // rectangles; those whose end has come count as free
+
+	patient bool                  // jobs wait before they are due
+	dues    held.Table[core.Time] // when each waiting job is due, where jobs wait for it
 
 	came  uint32           // jobs submitted so far
 	due   waiting.List     // those that are due, in the order in which they became it
 	last  age              // of the last job of due, or of one that is due later
 	young waiting.List     // all others, in the order of the queue
-	aside []waiter         // those that never fit the machine
+	aside []waiter         // those that never fit the machine; of Rigid also those that begin later
+	opens core.Time        // when the first of the latter begins
 	odd   held.Table[*odd] // of due and young, those that are no rectangles: in their lists is the least that they ask for
 
-	ages    heap.Heap[uint32] // when each of the young up to seen becomes due, by when it came; those that wait no more are left in it
-	soonest core.Time         // none of the others becomes due before
-	seenDue int               // so many of due were passed over
-	seen    int               // and of young
-	turned  bool              // who was passed over may start
-	early   bool              // somebody became due who goes before others that were due: reservations may be another's
+	ages    held.ByEnd // when each of the young up to seen becomes due, its number when it came; those that wait no more are left in it
+	soonest core.Time  // none of the others becomes due before
+	seenDue int        // so many of due were passed over
+	seen    int        // and of young
+	turned  bool       // who was passed over may start
+	early   bool       // somebody became due who goes before others that were due: reservations may be another's
 }
-
-// times is when a waiting job becomes due, or when a running one began.
-type times struct{ due, began core.Time }
 
 // odd is a waiting job that is no rectangle.
 type odd struct {
@@ -44,28 +43,37 @@ type odd struct {
 	as    uint32    // …as long as no more nodes are given back than these times
 }
 
-func newLine(p EASY, m core.Machine) line {
-	return line{policy: p, machine: m, asOf: -core.Forever, soonest: core.Forever, turned: true}
+func newLine(p rules, m core.Machine) line {
+	return line{policy: p, patient: p.Patient(), machine: m, asOf: -core.Forever, soonest: core.Forever, opens: core.Forever, turned: true}
 }
 
 // submit puts a job in its list.
 func (s *line) submit(now core.Time, j *core.Job) {
-	s.waits(now, j, s.policy.due(j), s.came)
+	due := -core.Forever
+	if s.patient {
+		due = s.policy.due(j)
+	}
+	s.waits(now, j, due, s.came)
 	s.came++
 }
 
 // waits puts a job in its list that becomes due at an instant.
 func (s *line) waits(now core.Time, j *core.Job, due core.Time, came uint32) {
-	w, fits := asked(j, s.machine.Nodes)
+	w, fits := s.asked(now, j)
 	if !fits {
 		s.aside = append(s.aside, waiter{*j, due, came})
 		return
 	}
 	w.Came = came
-	if !isRectangle(j) {
+	if s.policy.rigid {
+		due = s.policy.rank(w.Length)
+	}
+	if !s.isRectangle(j) {
 		s.odd.Set(j.ID, &odd{Job: *j})
 	}
-	s.times.Set(j.ID, times{due: due})
+	if s.patient {
+		s.dues.Set(j.ID, due)
+	}
 	if due <= now {
 		s.becomesDue(w, due)
 		return
@@ -74,9 +82,39 @@ func (s *line) waits(now core.Time, j *core.Job, due core.Time, came uint32) {
 	s.young.Push(w)
 }
 
-// isRectangle says whether a job is so many nodes for so long, from whenever they are free.
-func isRectangle(j *core.Job) bool {
-	return len(j.Choices) == 1 && len(j.Choices[0]) == 1 && j.Begin == 0 && j.Margin == 0
+// isRectangle reports whether a job is a number of nodes for a time, from whenever they are free. It ends some day, so that
+// no other job has to wait for it forever.
+func (s *line) isRectangle(j *core.Job) bool {
+	return s.policy.rigid || len(j.Choices) == 1 && len(j.Choices[0]) == 1 && j.Choices[0][0].Duration < core.Forever/2 && j.Begin == 0 && j.Margin == 0 && j.Guard == 0 && !j.Foreign
+}
+
+// asked returns what a job asks for at least, and false when the job has to stand aside.
+func (s *line) asked(now core.Time, j *core.Job) (w waiting.Job, fits bool) {
+	if !s.policy.rigid {
+		return asked(j, s.machine.Nodes)
+	}
+	if len(j.Choices) == 0 || !runnable(j.Choices[0]) {
+		return w, false
+	}
+	ep := j.Choices[0]
+	w = waiting.Job{Length: min(ep.Total(), core.Forever), ID: j.ID, Nodes: int32(ep.Peak())}
+	if int(w.Nodes) > s.machine.Nodes {
+		return w, false
+	}
+	if j.Begin > now {
+		s.opens = min(s.opens, j.Begin)
+		return w, false
+	}
+	return w, true
+}
+
+// admit has those wait again that stand aside: some begin now.
+func (s *line) admit(now core.Time) {
+	all := s.aside
+	s.aside, s.opens = nil, core.Forever
+	for i := range all {
+		s.waits(now, &all[i].Job, all[i].due, all[i].came)
+	}
 }
 
 // asked is what a job asks for at least: of several profiles, and of each from its begin on. It is false when the job never fits so many
@@ -127,20 +165,30 @@ func (s *line) becomesDue(w waiting.Job, due core.Time) {
 func (s *line) before(a, b waiting.Job) bool { return s.age(&a).before(s.age(&b)) }
 
 func (s *line) age(w *waiting.Job) age {
-	t, _ := s.times.Get(w.ID)
-	return age{t.due, w.Came}
+	due := -core.Forever
+	switch {
+	case s.patient:
+		due, _ = s.dues.Get(w.ID)
+	case s.policy.rigid:
+		due = s.policy.rank(w.Length)
+	}
+	return age{due, w.Came}
 }
 
 // grow has those be due that have become it.
 func (s *line) grow(now core.Time) {
+	if s.opens <= now {
+		s.admit(now)
+	}
 	if s.soonest <= now { // nobody looked at it when it was submitted
 		s.watch()
 		s.turned = true
 	}
-	for len(s.ages) > 0 && s.ages[0].Key <= now {
-		a := s.ages.Pop()
-		if i := at(s.young.All, a.Value); i >= 0 {
-			s.becomesDue(s.removeYoung(i), a.Key)
+	for last := len(s.ages) - 1; last >= 0 && s.ages[last].End <= now; last-- {
+		a := s.ages[last]
+		s.ages = s.ages[:last]
+		if i := at(s.young.All, uint32(a.ID)); i >= 0 {
+			s.becomesDue(s.removeYoung(i), a.End)
 		}
 	}
 }
@@ -166,7 +214,7 @@ func (s *line) watch() {
 	for i := s.seen; i < len(s.young.All); i++ {
 		if w := &s.young.All[i]; w.Nodes != waiting.Hole {
 			a := s.age(w)
-			s.ages.Push(a.due, a.came)
+			s.ages.Add(held.Job{End: a.due, ID: core.JobID(a.came)})
 		}
 	}
 	s.seen, s.soonest = len(s.young.All), core.Forever
@@ -190,7 +238,7 @@ func (s *line) leaves(id core.JobID) {
 	} else if i := s.young.Find(id); i >= 0 {
 		s.removeYoung(i)
 	}
-	s.times.Take(id)
+	s.dues.Take(id)
 	s.odd.Take(id)
 	s.aside = slices.DeleteFunc(s.aside, func(w waiter) bool { return w.ID == id })
 	s.turned = true
@@ -201,7 +249,7 @@ func (s *line) resized(now core.Time, m core.Machine) {
 	all := s.all()
 	s.machine, s.turned = m, true
 	s.due, s.young, s.ages, s.aside, s.odd = waiting.List{}, waiting.List{}, nil, nil, held.Table[*odd]{}
-	s.seenDue, s.seen, s.soonest = 0, 0, core.Forever
+	s.seenDue, s.seen, s.soonest, s.opens = 0, 0, core.Forever, core.Forever
 	for i := range all {
 		s.waits(now, &all[i].Job, all[i].due, all[i].came)
 	}
@@ -229,39 +277,18 @@ func (s *line) job(w *waiting.Job) core.Job {
 	return core.Job{ID: w.ID, Choices: []core.EP{{{Duration: w.Length, Nodes: int(w.Nodes)}}}}
 }
 
-// isRun says whether an allocation is that of a rectangle that runs.
-func isRun(now core.Time, a *core.Allocation) bool {
-	return len(a.EP) == 1 && a.Start <= now && a.End() <= core.Forever && a.Start > -core.Forever
-}
-
-// told enters such an allocation.
-func (s *line) told(a *core.Allocation) {
-	s.runs.Add(held.Job{End: a.End(), ID: a.Job, Nodes: a.EP[0].Nodes})
-	s.times.Set(a.Job, times{began: a.Start})
-}
-
-// run moves number i of a list to what runs, if it is a rectangle.
-func (s *line) run(now core.Time, list *waiting.List, i int) held.Job {
-	w := list.Remove(i)
-	h := held.Job{End: min(core.Forever, now+w.Length), ID: w.ID, Nodes: int(w.Nodes)}
-	s.runs.Add(h)
-	s.times.Set(w.ID, times{began: now})
-	return h
-}
-
 // promise is that of a rectangle that runs.
 func (s *line) promise(id core.JobID) (core.Allocation, bool) {
-	h, runs := s.runs.Get(id)
+	h, began, runs := s.runs.Get(id)
 	if !runs {
 		return core.Allocation{}, false
 	}
-	t, _ := s.times.Get(id)
-	return core.Allocation{Job: id, Start: t.began, EP: core.EP{{Duration: h.End - t.began, Nodes: h.Nodes}}}, true
+	return core.Allocation{Job: id, Start: began, EP: core.EP{{Duration: h.End - began, Nodes: h.Nodes}}}, true
 }
 
 // plain is the same as one that knows guards.
 func (s *line) plain() *plain {
-	p := newPlain(s.policy, s.machine)
+	p := newPlain(s.policy.EASY, s.machine)
 	for _, w := range s.all() {
 		p.waits(w.Job, w.due)
 	}
@@ -274,7 +301,7 @@ func (s *line) plain() *plain {
 
 func (s *line) clone() line {
 	c := *s
-	c.runs, c.times = s.runs.Clone(), s.times.Clone()
+	c.runs, c.dues = s.runs.Clone(), s.dues.Clone()
 	c.due, c.young, c.ages, c.aside = s.due.Clone(), s.young.Clone(), slices.Clone(s.ages), slices.Clone(s.aside)
 	c.odd = s.odd.Map(func(o *odd) *odd { same := *o; return &same })
 	return c

@@ -5,9 +5,53 @@ import (
 	"accordion/core/held"
 )
 
-// Starts is that of queue.State.
-func (s *quick) Starts(now core.Time, into []core.Start) []core.Start {
-	s.advance(now)
+// Starts implements queue.State. Shrinks come first, then growths, then what begins: those due first. When it was not called at the
+// instant of a change, the change is reported late, at the size of this instant.
+//
+// As long as there is no view it is EASY by its paper, with two queues: those that are due and the young.
+func (s *state) Starts(now core.Time, into []core.Start) []core.Start {
+	if s.plain != nil {
+		return s.plain.Starts(now, into)
+	}
+	if last := len(s.runs.List) - 1; now < s.asOf || last >= 0 && s.runs.List[last].End <= now {
+		s.advance(now)
+	}
+	s.asOf = now
+	if s.view != nil {
+		return s.shapes(now, into)
+	}
+	if s.patient || s.opens <= now {
+		s.grow(now)
+	}
+	switch {
+	case s.turned:
+		s.turned = false
+		if s.due.Tidy(); s.patient {
+			s.watch()
+			s.young.Tidy()
+		}
+		into = s.heads(now, into)
+		if s.due.Jobs > 0 && !s.policy.strict {
+			into = s.fill(now, &s.due, into)
+		}
+		if s.young.Jobs > 0 {
+			into = s.fill(now, &s.young, into)
+		}
+	case !s.policy.strict:
+		if s.seenDue < len(s.due.All) {
+			into = s.fillLast(now, &s.due, s.seenDue, into)
+		}
+		if s.seen < len(s.young.All) {
+			into = s.fillLast(now, &s.young, s.seen, into)
+			s.watch()
+		}
+	}
+	s.passed()
+	return into
+}
+
+// shapes starts jobs by the view.
+func (s *state) shapes(now core.Time, into []core.Start) []core.Start {
 	into = s.resize(now, into)
 	s.grow(now)
 	begins := s.placed(now)
@@ -23,21 +67,19 @@ func (s *quick) Starts(now core.Time, into []core.Start) []core.Start {
 	return into
 }
 
-// advance goes on to an instant: what has ended by then is free.
-func (s *quick) advance(now core.Time) {
+// advance counts the nodes of those that have ended by an instant. When the clock was set back they have not.
+func (s *state) advance(now core.Time) {
 	if now < s.asOf {
-		s.runs.Back()
+		s.free -= s.runs.Back()
 		s.stale = true
+		s.place.Drop()
 	}
-	s.asOf = now
-	if n := len(s.runs.List); n > 0 && s.runs.List[n-1].End <= now {
-		s.runs.Pass(now)
-		s.turned, s.stairs = true, s.stairs[:0]
-	}
+	s.free += s.runs.Pass(now)
+	s.turned, s.stairs = true, s.stairs[:0]
 }
 
 // resize reports those whose size has changed.
-func (s *quick) resize(now core.Time, into []core.Start) []core.Start {
+func (s *state) resize(now core.Time, into []core.Start) []core.Start {
 	s.changing = s.changing[:0]
 	for i, at := range s.nexts {
 		if at <= now || s.stale {
@@ -60,14 +102,14 @@ func (s *quick) resize(now core.Time, into []core.Start) []core.Start {
 }
 
 // renew makes everything anew but who waits and what runs. Nobody has a reservation.
-func (s *quick) renew(now core.Time) {
+func (s *state) renew(now core.Time) {
 	s.stale, s.early, s.freed, s.turned = false, false, true, true
 	s.places, s.several, s.stairs = s.places[:0], false, s.stairs[:0]
 	s.runs.Occupy(s.view, s.machine.Nodes, now, s.others)
 }
 
 // drop takes all reservations back.
-func (s *quick) drop() {
+func (s *state) drop() {
 	for i := range s.places {
 		s.view.Remove(s.places[i].Start, s.places[i].EP)
 	}
@@ -75,7 +117,7 @@ func (s *quick) drop() {
 }
 
 // pass looks at all that wait.
-func (s *quick) pass(now core.Time, into []core.Start) []core.Start {
+func (s *state) pass(now core.Time, into []core.Start) []core.Start {
 	s.view.Forget(now)
 	if s.freed {
 		s.backs++
@@ -99,7 +141,7 @@ func (s *quick) pass(now core.Time, into []core.Start) []core.Start {
 
 // placed says whether somebody who has a place may begin now. One whose place was missed has none any more; and one with several
 // profiles is looked at anew each time, for another profile may begin before the one that he has the place for.
-func (s *quick) placed(now core.Time) bool {
+func (s *state) placed(now core.Time) bool {
 	begins := false
 	for i := range s.places {
 		at := s.places[i].Start
@@ -111,7 +153,7 @@ func (s *quick) placed(now core.Time) bool {
 }
 
 // stays says whether the only reservation's job has no better place, and does not begin now.
-func (s *quick) stays(now core.Time) bool {
+func (s *state) stays(now core.Time) bool {
 	if len(s.places) != 1 || s.several {
 		return false
 	}
@@ -128,7 +170,7 @@ func (s *quick) stays(now core.Time) bool {
 }
 
 // enter starts number i of those with a reservation, in its place.
-func (s *quick) enter(now core.Time, i int, into []core.Start) []core.Start {
+func (s *state) enter(now core.Time, i int, into []core.Start) []core.Start {
 	p := s.places[i]
 	s.places = append(s.places[:i], s.places[i+1:]...)
 	s.view.Remove(p.Start, p.EP) // it is entered again

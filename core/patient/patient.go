@@ -6,12 +6,11 @@
 //	starts := state.Starts(now, nil)
 //
 // As in core/queue's Repeated the promise of what has started is never touched, no step is expanded, and nodes of a job whose
-// promise is over count as free. Repeated gives every waiting job a place, and so each of them keeps others from starting; EASY of
-// core/queue sees a job as its peak.
+// promise is over count as free. Repeated gives every waiting job a place, and so each of them keeps others from starting.
 //
-// Files: patient.go says what the policies are. There are three ways to do it, and state.go takes the first that can: rigid.go is for
-// rectangles; quick.go (which is told what happens), pass.go and scan.go (which start jobs) are for jobs of all kinds; plain.go does it in so many
-// words, and is for where jobs have guards, are somebody else's or are sized by a rule, in the order of order.go. line.go and ages.go are what waits, for the first two.
+// Files: patient.go has the policies. state.go receives events, and pass.go starts jobs. As long as there are only rectangles it uses
+// rectangles.go, later scan.go. line.go and ages.go have what waits. plain.go is the definition, in the order of order.go. It plans
+// for machines on which jobs have guards, belong to others or are sized by a rule.
 package patient
 
 import (
@@ -51,8 +50,18 @@ type EASY struct {
 // of those that begins now does not wait for a size that ends sooner.
 const All = math.MaxInt
 
+// Rigid is the EASY that is published for rigid jobs: EASY without patience, where a job is its peak for its total duration, in its
+// first choice. It ignores guards, margins and who starts a job. A job that begins later is not in the queue until then.
+//
+// Start by start these are the published schedules (KTH-SP2).
+type Rigid struct {
+	Order  queue.Order
+	Strict bool // no job starts before one ahead of it: first come, first served, without back-filling
+}
+
 var (
 	_ queue.Policy   = EASY{}
+	_ queue.Policy   = Rigid{}
 	_ queue.Promiser = (*state)(nil)
 	_ queue.Sizer    = (*state)(nil)
 )
@@ -62,7 +71,20 @@ var (
 // What is told by Running is taken as it is; an allocation that lay in the future then is somebody else's: Starts does not report
 // it. Where what runs exceeds the machine (nodes were lost), nothing is free. Plan has what starts now and the reservations; the
 // EPs in it share memory with the jobs' choices: read only.
-func (p EASY) New(m core.Machine) queue.State { return newState(p, m) }
+func (p EASY) New(m core.Machine) queue.State { return newState(rules{EASY: p}, m) }
+
+// New returns the state of a machine without jobs. A node count below 0 is 0.
+func (p Rigid) New(m core.Machine) queue.State {
+	return newState(rules{rigid: true, order: p.Order, strict: p.Strict}, m)
+}
+
+// rules are what a State goes by: an EASY, or a Rigid.
+type rules struct {
+	EASY
+	rigid  bool
+	order  queue.Order // of Rigid, as strict is
+	strict bool
+}
 
 // Due is when a job becomes due. Without patience it is its submission.
 func (p EASY) Due(j core.Job) core.Time { return j.Submit + p.patience(&j) }
@@ -90,6 +112,9 @@ func (p EASY) patience(j *core.Job) core.Time {
 	}
 	return min(p.Most, core.Forever)
 }
+
+// rank returns when a job of a requested length is due under Rigid: before all instants, in the order of the queue.
+func (r *rules) rank(length core.Time) core.Time { return r.order.Key(length) - 2*core.Forever }
 
 // due is by what a job ranks among those that are due: where everybody is at once they go in the order of the queue, whatever their
 // submissions.

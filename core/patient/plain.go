@@ -10,11 +10,10 @@ import (
 	"accordion/core/held"
 	"accordion/core/mold"
 	"accordion/core/profile"
-	"accordion/core/queue"
 )
 
-// plain is the definition in so many words: it makes everything anew at each pass, and remembers nothing but what runs. It is for
-// where jobs have guards, are somebody else's or are sized by a rule; what is quick without does the same (quick).
+// plain is the definition word by word: each pass starts from what runs, and nothing else is remembered. It plans where jobs have
+// guards, are started by others or are sized by a rule. Without these state does the same, and is quicker.
 type plain struct {
 	policy  EASY
 	machine core.Machine
@@ -127,8 +126,8 @@ func (s *plain) Plan(now core.Time) core.Plan {
 	return core.Plan{Jobs: inOrder(append(c.pass(now, nil), c.places...), rank)}
 }
 
-// Clone implements queue.State.
-func (s *plain) Clone() queue.State {
+// clone returns an independent copy.
+func (s *plain) clone() *plain {
 	if s.crowd == nil {
 		return s.copy(nil)
 	}

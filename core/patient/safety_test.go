@@ -66,25 +66,6 @@ func TestWithReservationsForAllAndNoPatienceItIsRepeated(t *testing.T) {
 	})
 }
 
-func TestOfJobsSeenAsTheirPeakAndWithoutPatienceItIsEASY(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := drawStory(t, func(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
-			ep := drawEP(t, 4, nodes)
-			return core.Job{ID: id, Submit: now, Choices: []core.EP{{{Duration: ep.Total(), Nodes: ep.Peak()}}}}
-		})
-		m := core.Machine{Nodes: s.nodes}
-		state, easy := patient.EASY{}.New(m), queue.EASY{}.New(m)
-		s.play(func(e event) ([]core.Start, core.Time) {
-			want, _ := tell(easy, e)
-			got, next := tell(state, e)
-			if d := gocmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
-				t.Fatalf("%d nodes, second %d: (-easy +ours)\n%s", s.nodes, e.now, d)
-			}
-			return got, next
-		})
-	})
-}
-
 func TestAStartedJobsPromiseIsNeverTouchedAndAllPromisesFitTheMachine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStory(t, rapid.SampledFrom([]func(*rapid.T, core.JobID, core.Time, int) core.Job{drawJob, guarded, rectangles, late}).Draw(t, "kind"))

@@ -8,7 +8,7 @@ import (
 
 // scan tries the jobs from so manieth on of those due, and of the young. Who is due and does not fit has a reservation, if there is one
 // left.
-func (s *quick) scan(now core.Time, due, young int, into []core.Start) []core.Start {
+func (s *state) scan(now core.Time, due, young int, into []core.Start) []core.Start {
 	for ; due < len(s.due.All) && len(s.places) < s.policy.Reservations; due++ {
 		w := &s.due.All[due]
 		if w.Nodes == waiting.Hole || s.reserved(w.ID) {
@@ -20,12 +20,15 @@ func (s *quick) scan(now core.Time, due, young int, into []core.Start) []core.St
 			s.reserve(now, w)
 		}
 	}
+	if s.policy.strict {
+		return into
+	}
 	into = s.backfill(now, &s.due, due, into)
 	return s.backfill(now, &s.young, young, into)
 }
 
 // backfill starts those of a list, from so manieth on, that fit now.
-func (s *quick) backfill(now core.Time, list *waiting.List, from int, into []core.Start) []core.Start {
+func (s *state) backfill(now core.Time, list *waiting.List, from int, into []core.Start) []core.Start {
 	for b := waiting.BlockOf(from); b < len(list.Least); b++ {
 		if l := &list.Least[b]; !s.room(now, l.Nodes, l.Length) {
 			continue
@@ -40,7 +43,7 @@ func (s *quick) backfill(now core.Time, list *waiting.List, from int, into []cor
 }
 
 // room says whether so many nodes are free for so long.
-func (s *quick) room(now core.Time, nodes int32, length core.Time) bool {
+func (s *state) room(now core.Time, nodes int32, length core.Time) bool {
 	if len(s.stairs) == 0 {
 		s.stairs = s.view.Stairs(now, 0, s.stairs[:0])
 	}
@@ -53,7 +56,7 @@ func (s *quick) room(now core.Time, nodes int32, length core.Time) bool {
 }
 
 // fits says whether a job begins now, and in which choice.
-func (s *quick) fits(now core.Time, w *waiting.Job) (choice int, ok bool) {
+func (s *state) fits(now core.Time, w *waiting.Job) (choice int, ok bool) {
 	if !s.room(now, w.Nodes, w.Length) {
 		return 0, false
 	}
@@ -72,7 +75,7 @@ func (s *quick) fits(now core.Time, w *waiting.Job) (choice int, ok bool) {
 }
 
 // shape is fits for a job that is no rectangle. If it does not fit it says when it wakes.
-func (s *quick) shape(now core.Time, j *odd) (choice int, ok bool) {
+func (s *state) shape(now core.Time, j *odd) (choice int, ok bool) {
 	if j.wakes = j.Begin; now < j.Begin {
 		return 0, false
 	}
@@ -93,7 +96,7 @@ func (s *quick) shape(now core.Time, j *odd) (choice int, ok bool) {
 }
 
 // earliest is an instant before which a profile does not begin: now, if it begins now.
-func (s *quick) earliest(now core.Time, ep core.EP) core.Time {
+func (s *state) earliest(now core.Time, ep core.EP) core.Time {
 	at := now
 	for _, step := range ep {
 		if free, ok := s.view.FirstFit(step.Nodes, step.Duration, at); !ok {
@@ -107,7 +110,7 @@ func (s *quick) earliest(now core.Time, ep core.EP) core.Time {
 }
 
 // reserve gives a job a reservation, if it fits ever.
-func (s *quick) reserve(now core.Time, w *waiting.Job) {
+func (s *state) reserve(now core.Time, w *waiting.Job) {
 	j := s.job(w)
 	p, ok := s.chooser.Best(s.view, now, j)
 	if !ok {
@@ -120,17 +123,17 @@ func (s *quick) reserve(now core.Time, w *waiting.Job) {
 }
 
 // start starts number i of a list.
-func (s *quick) start(now core.Time, list *waiting.List, i, choice int, into []core.Start) []core.Start {
+func (s *state) start(now core.Time, list *waiting.List, i, choice int, into []core.Start) []core.Start {
 	s.stairs = s.stairs[:0]
 	id := list.All[i].ID
 	o, is := s.odd.Take(id)
 	if !is {
-		h := s.run(now, list, i)
-		s.view.Change(now, h.End, h.Nodes)
-		return append(into, core.Start{Job: id, Nodes: h.Nodes, Begins: true})
+		w := &list.All[i]
+		s.view.Change(now, min(core.Forever, now+w.Length), int(w.Nodes))
+		return s.run(now, list, i, into)
 	}
 	list.Remove(i)
-	s.times.Take(id)
+	s.dues.Take(id)
 	ep := o.Choices[choice]
 	r := held.Begun(core.Allocation{Job: id, Start: now, EP: ep})
 	s.others, s.nexts = append(s.others, r), append(s.nexts, r.Next(now))

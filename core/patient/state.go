@@ -1,103 +1,240 @@
 package patient
 
 import (
+	"slices"
+
 	"accordion/core"
 	"accordion/core/crowd"
+	"accordion/core/held"
+	"accordion/core/mold"
+	"accordion/core/profile"
 	"accordion/core/queue"
+	"accordion/core/waiting"
 )
 
-// state is the state of EASY: rigid as long as it may be, then quick as long as no job has a guard or is somebody else's, and plain from then on, or where a rule
-// sizes them. Two of the three are nil.
+// state is the state of EASY and of Rigid. It starts what the definition starts (plain), and looks at as few jobs as it can.
+//
+// As long as only rectangles run and wait and one job at a time has a reservation, there is no view. What is used only falls as time
+// goes on then, so that free and place tell which jobs start. The first job of another kind makes the view, with which three things are
+// known.
+//
+// A rectangle that found no room finds none as time goes on, until a promise ends or shrinks, or a job ends early: what is
+// used only grows until then. Of any other job it is known how long a step of it lacks room at least. So when only submissions
+// happened since the last pass, the new jobs alone are tried.
+//
+// Who finds no room is mostly told by the staircase of the fewest nodes free from now until t, for eight jobs at once.
+//
+// Unless stale, view is the occupation from asOf on of what runs and of places.
 type state struct {
-	rigid *rigid
-	quick *quick
-	plain *plain
+	line
+	free  int                 // nodes that no rectangle has at asOf; below 0 when nodes were lost
+	place waiting.Reservation // as long as there is no view
+
+	view    *profile.Profile // nil: there are only rectangles
+	chooser mold.Chooser
+	plain   *plain // from the first job on that only the definition knows; nil before
+
+	others []held.Changing // that run and are no rectangles, in the order in which they came
+	nexts  []core.Time     // when they change next
+	later  int             // jobs submitted so far that had to wait for an instant
+
+	places  []core.Planned // the reservations, in the order of due
+	several bool           // one of them has several profiles
+	begin   core.Time      // the last one must not begin before
+	only    [1]core.EP     // memory
+
+	stale    bool            // view has to be made again, and there is no reservation
+	freed    bool            // since the last pass nodes were given back before their time
+	backs    uint32          // that they were given back before it
+	wakes    core.Time       // no job that was passed over begins before, unless nodes are given back
+	stairs   []profile.Stair // as of the last pass; none: they are to be made
+	changing []held.Changing // memory
 }
 
-func newState(p EASY, m core.Machine) *state {
+func newState(p rules, m core.Machine) *state {
 	p.Reservations = max(p.Reservations, 1)
 	m.Nodes = max(m.Nodes, 0)
-	if p.Sizing != nil {
-		return &state{plain: newPlain(p, m)}
-	}
+	s := &state{line: newLine(p, m), free: m.Nodes, place: waiting.None(), stale: true, wakes: core.Forever}
 	if p.Reservations > 1 {
-		return &state{quick: newQuick(p, m)}
+		s.look()
 	}
-	return &state{rigid: newRigid(p, m)}
+	if p.Sizing != nil {
+		s.define()
+	}
+	return s
 }
 
-// is is the one that there is.
-func (s *state) is() queue.State {
-	switch {
-	case s.rigid != nil:
-		return s.rigid
-	case s.quick != nil:
-		return s.quick
-	}
-	return s.plain
-}
-
-// odd is told that there is more than rectangles.
-func (s *state) odd() {
-	if s.rigid != nil {
-		s.quick, s.rigid = s.rigid.quick(), nil
+// look has it go by a view: there is more than rectangles.
+func (s *state) look() {
+	if s.view == nil {
+		s.view = profile.New(s.machine.Nodes)
 	}
 }
 
-// plainly says whether something is there that quick does not know.
-func (s *state) plainly(unknown bool) {
-	if !unknown {
-		return
-	}
-	if s.odd(); s.quick != nil {
-		s.plain, s.quick = s.quick.plain(), nil
+// define has it go by the definition: there is what nothing else knows.
+func (s *state) define() {
+	if s.plain == nil {
+		s.plain = s.line.plain()
+		s.plain.running = append(s.plain.running, s.others...)
+		s.plain.places = s.places
 	}
 }
 
 // Submit implements queue.State. A job without choices, or of which no choice fits the machine, waits and holds nobody up.
 func (s *state) Submit(now core.Time, j core.Job) {
-	s.plainly(j.Guard > 0 || j.Foreign)
-	if s.rigid != nil && isRectangle(&j) {
-		s.rigid.submit(now, &j)
+	if !s.isRectangle(&j) {
+		s.look()
+		if j.Guard > 0 || j.Foreign {
+			s.define()
+		}
+		if j.Begin > now {
+			s.later++
+		}
+	}
+	if s.plain != nil {
+		s.plain.Submit(now, j)
 		return
 	}
-	s.odd()
-	s.is().Submit(now, j)
+	s.submit(now, &j)
 }
 
 // Running implements queue.State. It replaces what was known of the job, running or waiting.
 func (s *state) Running(now core.Time, a core.Allocation) {
-	s.plainly(a.Guard > 0)
-	if !isRun(now, &a) {
-		s.odd()
+	if a.Guard > 0 && !s.policy.rigid {
+		s.define()
 	}
-	s.is().Running(now, a)
+	if s.plain != nil {
+		s.plain.Running(now, a)
+		return
+	}
+	s.End(now, a.Job)
+	s.turned, s.stale = true, true
+	s.place.Drop()
+	if isRun(now, &a) {
+		h := held.Job{End: a.End(), ID: a.Job, Nodes: a.EP[0].Nodes}
+		s.runs.Add(h, a.Start)
+		s.free -= h.Nodes
+		return
+	}
+	s.look()
+	r := held.Told(now, a)
+	s.others, s.nexts = append(s.others, r), append(s.nexts, r.Next(now))
+}
+
+// isRun reports whether an allocation is that of a rectangle that runs.
+func isRun(now core.Time, a *core.Allocation) bool {
+	return len(a.EP) == 1 && a.Start <= now && a.End() < core.Forever && a.Start > -core.Forever
 }
 
 // End implements queue.State. It is nothing when the job is unknown.
-func (s *state) End(now core.Time, id core.JobID) { s.is().End(now, id) }
+func (s *state) End(now core.Time, id core.JobID) {
+	if s.plain != nil {
+		s.plain.End(now, id)
+		return
+	}
+	h, overdue, runs := s.runs.Take(id)
+	switch {
+	case runs && overdue:
+	case runs:
+		s.free += h.Nodes
+		s.place.Ended(h)
+		if s.turned = true; s.view != nil {
+			s.back(now, h.End, h.Nodes)
+		}
+	case s.view == nil || !s.endOther(now, id):
+		s.leaves(id)
+		s.stale = s.stale || s.reserved(id)
+	}
+}
+
+// endOther takes a running job out that is no rectangle, if there is one of that number.
+func (s *state) endOther(now core.Time, id core.JobID) bool {
+	i := slices.IndexFunc(s.others, func(r held.Changing) bool { return r.Job == id })
+	if i < 0 {
+		return false
+	}
+	at := s.others[i].Start
+	for _, step := range s.others[i].EP {
+		s.back(max(now, at), at+step.Duration, step.Nodes)
+		at += step.Duration
+	}
+	s.others, s.nexts = slices.Delete(s.others, i, i+1), slices.Delete(s.nexts, i, i+1)
+	return true
+}
+
+// back gives nodes back, from now on until their promise ends.
+func (s *state) back(now, end core.Time, nodes int) {
+	if s.turned = true; s.stale {
+		return
+	}
+	if s.stairs = s.stairs[:0]; now < end {
+		s.freed = true
+		s.view.Change(now, end, -nodes)
+	}
+}
+
+// reserved reports whether a job has a place.
+func (s *state) reserved(id core.JobID) bool {
+	return slices.ContainsFunc(s.places, func(p core.Planned) bool { return p.Job == id })
+}
 
 // Nodes implements queue.State.
 func (s *state) Nodes(now core.Time, m core.Machine) {
 	m.Nodes = max(m.Nodes, 0)
-	s.is().Nodes(now, m)
-}
-
-// Starts implements queue.State. Shrinks come first, then growths, then what begins: those due first. When it was not called at the
-// instant of a change, the change is reported late, at the size of this instant.
-func (s *state) Starts(now core.Time, into []core.Start) []core.Start {
-	if s.rigid != nil {
-		return s.rigid.Starts(now, into)
+	if s.plain != nil {
+		s.plain.Nodes(now, m)
+		return
 	}
-	return s.is().Starts(now, into)
+	s.free += m.Nodes - s.machine.Nodes
+	s.resized(now, m)
+	s.stale = true
+	s.place.Drop()
 }
 
 // Next implements queue.State.
-func (s *state) Next(now core.Time) core.Time { return s.is().Next(now) }
+func (s *state) Next(now core.Time) core.Time {
+	if s.plain != nil {
+		return s.plain.Next(now)
+	}
+	next := min(s.runs.Next(now), s.opens)
+	if s.view == nil {
+		return next // the reservation begins when a job ends
+	}
+	for i, at := range s.nexts {
+		if at <= now {
+			at = s.others[i].Next(now)
+		}
+		next = min(next, at)
+	}
+	for i := range s.places {
+		if at := s.places[i].Start; at > now {
+			next = min(next, at)
+		}
+	}
+	if s.later > 0 {
+		for _, w := range s.all() {
+			if w.Begin > now {
+				next = min(next, w.Begin)
+			}
+		}
+	}
+	return next
+}
 
 // Promise implements queue.Promiser.
 func (s *state) Promise(id core.JobID) (core.Allocation, bool) {
-	return s.is().(queue.Promiser).Promise(id)
+	if s.plain != nil {
+		return s.plain.Promise(id)
+	}
+	if a, runs := s.promise(id); runs {
+		return a, true
+	}
+	for i := range s.others {
+		if s.others[i].Job == id {
+			return s.others[i].Allocation, true
+		}
+	}
+	return core.Allocation{}, false
 }
 
 // Crowd implements queue.Sizer.
@@ -109,15 +246,41 @@ func (s *state) Crowd() *crowd.Crowd {
 }
 
 // Plan implements queue.State: what starts now, and the reservations, in the order of the queue.
-func (s *state) Plan(now core.Time) core.Plan { return s.is().Plan(now) }
+func (s *state) Plan(now core.Time) (plan core.Plan) {
+	if s.plain != nil {
+		return s.plain.Plan(now)
+	}
+	rank := ranks(s.all())
+	c := s.copy()
+	for _, b := range c.Starts(now, nil) {
+		if b.Begins {
+			a, _ := c.Promise(b.Job)
+			plan.Jobs = append(plan.Jobs, core.Planned{Allocation: a, Choice: b.Choice})
+		}
+	}
+	for i := range c.due.All {
+		if w := &c.due.All[i]; s.view == nil && w.Nodes != waiting.Hole && c.place.Of(w) {
+			j := c.job(w)
+			plan.Jobs = append(plan.Jobs, core.Planned{Allocation: core.Allocation{Job: w.ID, Start: c.place.At, EP: j.Choices[0]}})
+		}
+	}
+	plan.Jobs = inOrder(append(plan.Jobs, c.places...), rank)
+	return plan
+}
 
 // Clone implements queue.State.
-func (s *state) Clone() queue.State {
-	switch {
-	case s.rigid != nil:
-		return &state{rigid: s.rigid.copy()}
-	case s.quick != nil:
-		return &state{quick: s.quick.copy()}
+func (s *state) Clone() queue.State { return s.copy() }
+
+func (s *state) copy() *state {
+	c := *s
+	if s.plain != nil {
+		c.plain = s.plain.clone()
+		return &c
 	}
-	return &state{plain: s.plain.Clone().(*plain)}
+	c.line, c.chooser, c.changing = s.line.clone(), mold.Chooser{}, nil
+	c.others, c.nexts, c.places, c.stairs = slices.Clone(s.others), slices.Clone(s.nexts), slices.Clone(s.places), slices.Clone(s.stairs)
+	if s.view != nil {
+		c.view = s.view.Clone()
+	}
+	return &c
 }

@@ -13,6 +13,7 @@ import (
 	"accordion/core"
 	"accordion/core/adapt"
 	"accordion/core/evolve"
+	"accordion/core/patient"
 	"accordion/core/queue"
 )
 
@@ -42,9 +43,9 @@ const Default = "repeated"
 
 var table = []entry{
 	{name: "fcfs", help: "first come, first served", asRequested: true,
-		make: func(_ evolve.Algorithm, o queue.Order) queue.Policy { return queue.FCFS{Order: o} }},
+		make: func(_ evolve.Algorithm, o queue.Order) queue.Policy { return patient.Rigid{Order: o, Strict: true} }},
 	{name: "easy", help: "EASY back-filling", asRequested: true,
-		make: func(_ evolve.Algorithm, o queue.Order) queue.Policy { return queue.EASY{Order: o} }},
+		make: func(_ evolve.Algorithm, o queue.Order) queue.Policy { return patient.Rigid{Order: o} }},
 	{name: "conservative", help: "conservative back-filling", asRequested: true,
 		make: func(_ evolve.Algorithm, o queue.Order) queue.Policy { return rigid(o) }},
 	{name: "repeated", help: "repeated back-filling, like the sidecar; a moldable job gets the size that ends first, which makes all jobs wait on a busy machine", live: true,
@@ -157,7 +158,7 @@ func RigidOnly(p queue.Policy) bool {
 	switch p := p.(type) {
 	case Policy:
 		return p.AsRequested || RigidOnly(p.Policy)
-	case queue.FCFS, queue.EASY:
+	case patient.Rigid:
 		return true
 	}
 	return false

@@ -6,6 +6,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/evolve"
+	"accordion/core/patient"
 	"accordion/core/queue"
 
 	"github.com/google/go-cmp/cmp"
@@ -252,13 +253,17 @@ func TestEASYAndFCFSAreThoseOfTheRules(t *testing.T) {
 	checks(t)
 	twins := map[string]func(crowd) (queue.Policy, backfiller){
 		"fcfs on arrays of seconds": func(c crowd) (queue.Policy, backfiller) {
-			return queue.FCFS{Order: c.order}, &plainEASY{c, false}
+			return patient.Rigid{Order: c.order, Strict: true}, &plainEASY{c, false}
 		},
 		"easy on arrays of seconds": func(c crowd) (queue.Policy, backfiller) {
-			return queue.EASY{Order: c.order}, &plainEASY{c, true}
+			return patient.Rigid{Order: c.order}, &plainEASY{c, true}
 		},
 		"easy with shadow and extra": func(c crowd) (queue.Policy, backfiller) {
-			return queue.EASY{Order: c.order}, &ruledEASY{plainEASY{c, true}}
+			return patient.Rigid{Order: c.order}, &ruledEASY{plainEASY{c, true}}
+		},
+		"patient, of no patience, on arrays of seconds": func(c crowd) (queue.Policy, backfiller) {
+			c.order = queue.FirstCome
+			return patient.EASY{}, &plainEASY{c, true}
 		},
 	}
 	for name, twin := range twins {
@@ -275,15 +280,16 @@ func TestEASYAndFCFSAreThoseOfTheRules(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			nodes, order := drawMachine(t), drawOrder(t)
 			s := story{nodes: nodes, job: drawFirst, twin: &plainEASY{crowd{nodes: nodes, order: order}, true}}
-			s.state = queue.EASY{Order: order}.New(core.Machine{Nodes: nodes})
+			s.state = patient.Rigid{Order: order}.New(core.Machine{Nodes: nodes})
 			s.play(t, 8, func(core.Time) {})
 		})
 	})
-	t.Run("easy beside what changes", func(t *testing.T) {
+	t.Run("easy and fcfs beside what changes", func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
-			nodes, order := rapid.IntRange(2, 8).Draw(t, "machine"), drawOrder(t)
-			twin := &plainEASY{crowd{nodes: nodes, order: order}, true}
-			s := story{nodes: nodes, job: drawFirst, twin: twin, state: queue.EASY{Order: order}.New(core.Machine{Nodes: nodes})}
+			nodes, order, strict := rapid.IntRange(2, 8).Draw(t, "machine"), drawOrder(t), rapid.Bool().Draw(t, "fcfs")
+			twin := &plainEASY{crowd{nodes: nodes, order: order}, !strict}
+			s := story{nodes: nodes, job: drawFirst, twin: twin}
+			s.state = patient.Rigid{Order: order, Strict: strict}.New(core.Machine{Nodes: nodes})
 			for _, a := range drawRunning(t, 0, nodes/2) {
 				s.state.Running(0, a)
 				twin.running = append(twin.running, a)
@@ -304,7 +310,7 @@ func TestEASYNeverDelaysTheHeadBeyondItsReservation(t *testing.T) {
 	checks(t)
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := drawMachine(t)
-		s := story{nodes: nodes, job: drawRigid, state: queue.EASY{}.New(core.Machine{Nodes: nodes})}
+		s := story{nodes: nodes, job: drawRigid, state: patient.Rigid{}.New(core.Machine{Nodes: nodes})}
 		s.twin = &ruledEASY{plainEASY{crowd{nodes: nodes}, true}}
 		head, promised := core.JobID(-1), core.Time(0)
 		s.play(t, 16, func(now core.Time) {

@@ -107,8 +107,8 @@ func (s *conservative) Submit(now core.Time, j core.Job) {
 		s.waiting = append(s.waiting, r)
 		return
 	}
-	key := s.policy.Order.key(r.length)
-	i := sort.Search(len(s.waiting), func(i int) bool { return s.policy.Order.key(s.waiting[i].length) > key })
+	key := s.policy.Order.Key(r.length)
+	i := sort.Search(len(s.waiting), func(i int) bool { return s.policy.Order.Key(s.waiting[i].length) > key })
 	s.waiting = slices.Insert(s.waiting, i, r)
 }
 
@@ -357,4 +357,19 @@ func (s *conservative) Clone() State {
 	}
 	c.places = s.places.Clone()
 	return &c
+}
+
+// runnable reports whether all steps take time and no negative number of nodes.
+func runnable(ep core.EP) bool {
+	for _, step := range ep {
+		if step.Duration < 1 || step.Nodes < 0 || step.Duration > core.Forever {
+			return false
+		}
+	}
+	return len(ep) > 0
+}
+
+// rectangle returns the place of a rigid job.
+func rectangle(id core.JobID, at, length core.Time, nodes int) core.Planned {
+	return core.Planned{Allocation: core.Allocation{Job: id, Start: at, EP: core.EP{{Duration: length, Nodes: nodes}}}}
 }

@@ -38,8 +38,8 @@ func (o Order) String() string {
 	return fmt.Sprintf("order %d", uint8(o))
 }
 
-// key ranks jobs of so many requested seconds: the lower before the higher.
-func (o Order) key(length core.Time) core.Time {
+// Key returns the rank of jobs of a requested length: the lower goes first.
+func (o Order) Key(length core.Time) core.Time {
 	switch o {
 	case ShortestFirst:
 		return length

@@ -13,9 +13,8 @@
 // A job that started has a promise. When it cannot be kept, because nodes were lost or somebody is late, package promise
 // makes new ones.
 //
-// Files, by policy: easy.go (FCFS, EASY) on line.go, which is quick; conservative.go with
-// sweep.go (its look for earlier places); repeated.go. Of all of them: order.go. What runs is package held, and what waits for EASY package
-// waiting; which choice completes first is package mold's; who may hold nodes past his time, package guard's.
+// Files, by policy: conservative.go with sweep.go (its look for earlier places); repeated.go. Of all of them: order.go. EASY is package
+// patient. What runs is package held; which choice completes first is package mold's; who may hold nodes past his time, package guard's.
 package queue
 
 import "accordion/core"

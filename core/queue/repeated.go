@@ -109,8 +109,8 @@ func (s *repeated) Submit(now core.Time, j core.Job) {
 		s.queue = append(s.queue, a)
 		return
 	}
-	key := s.policy.Order.key(length(j))
-	i := sort.Search(len(s.queue), func(i int) bool { return s.policy.Order.key(length(s.queue[i].Job)) > key })
+	key := s.policy.Order.Key(length(j))
+	i := sort.Search(len(s.queue), func(i int) bool { return s.policy.Order.Key(length(s.queue[i].Job)) > key })
 	s.queue = slices.Insert(s.queue, i, a)
 	if i < s.seen {
 		s.view = nil

@@ -1,12 +1,17 @@
 package queue
 
 import (
+	"math"
+
 	"accordion/core"
 	"accordion/core/profile"
 )
 
 // Who starts now is known before all have a place: as long as nothing that runs ends, no job begins for which there is no room now. So
 // where nobody asks for the plan, those at the end of a long queue need none at most instants.
+
+// never is more nodes than any machine has: of a job without a profile that can be run.
+const never = math.MaxInt32 - 1
 
 // asks is a waiting job, and the least that it asks for: it can begin where so many nodes are free for so long, at best.
 type asks struct {

@@ -9,7 +9,7 @@
 //		fit := room.Fitting(queue.Block(b)) // a bit for each job of it that starts beside the reservation
 //	}
 //
-// It decides nothing: who may start, and who has the reservation, is core/queue's and core/patient's. It is made for millions of jobs a
+// It decides nothing: who may start, and who has the reservation, is core/patient's. It is made for millions of jobs a
 // second: whoever knows an array's place reads it, and once the arrays have grown nothing asks for memory.
 package waiting
 

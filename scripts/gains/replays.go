@@ -9,7 +9,7 @@ import (
 
 	"accordion/core/policy"
 	"accordion/core/queue"
-	"accordion/traces/paper/parallel"
+	"accordion/traces/paper"
 	"accordion/traces/replay"
 	"accordion/traces/workload"
 )
@@ -78,7 +78,7 @@ type result struct {
 func replays(ctx context.Context, l workloads, policyName string, all []result) ([]replay.Metrics, error) {
 	metrics := make([]replay.Metrics, len(all))
 	began, replayed := time.Now(), 0
-	err := parallel.Do(ctx, len(all), nil, func(i int) error {
+	err := paper.Each(ctx, len(all), nil, func(i int) error {
 		r := &all[i]
 		if l.leaves(policyName) || !draws(policyName, r.Seed) {
 			return nil

@@ -10,7 +10,6 @@ import (
 	"accordion/core/evolve"
 	"accordion/core/order"
 	"accordion/core/profile"
-	"accordion/traces/paper/parallel"
 )
 
 // Evolving is the experiment of the papers on evolving applications (CoreGRID 2011 and RR-7205, section 5): each test's
@@ -125,7 +124,7 @@ func (e Evolving) Run(ctx context.Context) ([]Row, error) {
 		return nil, fmt.Errorf("the experiment needs at least 1 test, not %d", e.Tests)
 	}
 	tests := make([]test, e.Tests)
-	if err := parallel.Do(ctx, e.Tests, e.Done, func(i int) (err error) {
+	if err := Each(ctx, e.Tests, e.Done, func(i int) (err error) {
 		tests[i].outcomes, err = compare(Applications(e.Seed, i))
 		return err
 	}); err != nil {
@@ -139,7 +138,7 @@ func (e Evolving) Run(ctx context.Context) ([]Row, error) {
 			e.Done(e.Tests + work)
 		}
 	}
-	if err := parallel.Do(ctx, e.searches()*len(searched), done, func(i int) error {
+	if err := Each(ctx, e.searches()*len(searched), done, func(i int) error {
 		t, algorithm := i/len(searched), i%len(searched)
 		found, err := e.search(t, searched[algorithm], tests[t].outcomes)
 		tests[t].searches[algorithm] = found

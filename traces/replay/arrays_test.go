@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/queue"
+	"accordion/core/patient"
 	"accordion/traces/replay"
 	"accordion/traces/workload"
 )
@@ -172,7 +172,7 @@ func BenchmarkEASYBesideAPlainProgramOnArrays(b *testing.B) {
 			var r replay.Result
 			var plain, sly []core.Time
 			took := byTurns(b, []func(){
-				func() { r = replay.Run(w, queue.EASY{}) },
+				func() { r = replay.Run(w, patient.Rigid{}) },
 				func() { plain = easyOnArrays(w, false) },
 				func() { sly = easyOnArrays(w, true) },
 			})

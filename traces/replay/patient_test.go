@@ -64,8 +64,14 @@ func TestOnWholeLogsJobsSeenAsTheirPeakAndWithoutPatienceStartAsUnderEASY(t *tes
 	for _, name := range []string{"KTH-SP2-1996-2.1-cln", "CTC-SP2-1996-3.1-cln", "SDSC-SP2-1998-4.2-cln"} {
 		t.Run(name, func(t *testing.T) {
 			w := evolves(t, name, 0)
-			same(t, w, seen{patient.EASY{}}, queue.EASY{})
-			same(t, rigid(w), patient.EASY{}, queue.EASY{})
+			same(t, w, seen{patient.EASY{}}, patient.Rigid{})
+			same(t, rigid(w), patient.EASY{}, patient.Rigid{})
+			onArrays := easyOnArrays(w, false)
+			for i, o := range replay.Run(w, patient.Rigid{}).Outcomes {
+				if o.Start != onArrays[i] {
+					t.Fatalf("job %d starts at %d, and by the plain program on arrays at %d", w.Jobs[i].Number, o.Start, onArrays[i])
+				}
+			}
 		})
 	}
 }
@@ -145,7 +151,7 @@ func TestOnRealLogsEverybodyWaitsAsMuchLessThanUnderEASYAsTheirFinderSays(t *tes
 						m := replay.Measure(w, replay.Run(w, p))
 						return means{m.Waiting.Mean, m.Slowdown.Mean, m.Waiting.Max}
 					}
-					easy := measured(queue.EASY{})
+					easy := measured(patient.Rigid{})
 					for i, p := range []patient.EASY{{}, {Factor: 2, Most: 24 * 3600}} {
 						for k, v := range measured(p) {
 							sums[i][k] += math.Log(v / easy[k])

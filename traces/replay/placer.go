@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/heap"
+	"accordion/core/held"
 	"accordion/traces/workload"
 )
 
@@ -23,8 +23,8 @@ type placer struct {
 	err       error            // the first
 
 	now   core.Time
-	takes []change         // at now: made after what is freed then
-	later heap.Heap[holds] // from now on, by the second, and in a second what frees nodes first
+	takes []change   // at now: made after what is freed then
+	later held.ByEnd // from now on, by twice the second; in a second what frees nodes comes first
 }
 
 func newPlacer(w workload.Workload, outcomes []Outcome) *placer {
@@ -63,13 +63,15 @@ func (p *placer) note(c change) {
 	if c.grow {
 		key++
 	}
-	p.later.Push(key, holds{c.job, c.nodes})
+	p.later.Add(held.Job{End: key, ID: core.JobID(c.job), Nodes: int(c.nodes)})
 }
 
 // next is the first of them, which is then kept no more.
 func (p *placer) next() change {
-	first := p.later.Pop()
-	return change{first.Key / 2, first.Value.job, first.Value.nodes, first.Key%2 == 1}
+	last := len(p.later) - 1
+	first := p.later[last]
+	p.later = p.later[:last]
+	return change{first.End / 2, int32(first.ID), int32(first.Nodes), first.End%2 == 1}
 }
 
 // until makes all changes before a second.
@@ -80,7 +82,7 @@ func (p *placer) until(end core.Time) {
 			if len(p.later) == 0 {
 				return
 			}
-			at = p.later[0].Key / 2
+			at = p.later[len(p.later)-1].End / 2
 		}
 		if at >= end {
 			return
@@ -91,7 +93,7 @@ func (p *placer) until(end core.Time) {
 
 // second makes all changes of the first second in which there are any.
 func (p *placer) second(at core.Time) {
-	for len(p.later) > 0 && p.later[0].Key/2 == at {
+	for len(p.later) > 0 && p.later[len(p.later)-1].End/2 == at {
 		if c := p.next(); c.grow {
 			p.takes = append(p.takes, c)
 		} else {
@@ -122,8 +124,8 @@ func (p *placer) change(c change) {
 	var (
 		i       = int(c.job)
 		evolves = p.outcomes[i].Held != nil
-		held    = p.holds[c.job]
-		more    = int(c.nodes) - Nodes(held).Count()
+		had     = p.holds[c.job]
+		more    = int(c.nodes) - Nodes(had).Count()
 	)
 	switch {
 	case c.grow && more > p.free.count:
@@ -136,16 +138,13 @@ func (p *placer) change(c change) {
 			p.free.put(s)
 		}
 	case c.grow:
-		p.holds[c.job] = p.free.take(more, held)
+		p.holds[c.job] = p.free.take(more, had)
 		p.placement.resized(i, c.at, p.holds[c.job])
 	default:
-		p.holds[c.job] = p.free.drop(held, -more)
+		p.holds[c.job] = p.free.drop(had, -more)
 		p.placement.resized(i, c.at, p.holds[c.job])
 	}
 }
-
-// holds is what a job has from a second on.
-type holds struct{ job, nodes int32 }
 
 // change is one job's number of nodes from one second on.
 type change struct {

@@ -7,6 +7,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/evolve"
+	"accordion/core/patient"
 	"accordion/core/queue"
 	"accordion/scripts/testenv"
 	"accordion/traces/model"
@@ -34,7 +35,7 @@ func TestEASYMeetsThePublishedScheduleStartByStart(t *testing.T) {
 		t.Errorf("%d jobs, published are %d", len(w.Jobs), len(want))
 	}
 	wrong := 0
-	for i, o := range replay.Run(w.Workload, queue.EASY{}).Outcomes {
+	for i, o := range replay.Run(w.Workload, patient.Rigid{}).Outcomes {
 		at, ok := want[w.Jobs[i].Number]
 		if ok && o.Start == at {
 			continue
@@ -81,7 +82,7 @@ func TestTheGeneratedLogIsScheduledAsByOtherPrograms(t *testing.T) {
 		wait   string
 		hash   uint64
 	}{
-		{queue.EASY{}, "51954.9093", 0x6072848513f715c6},
+		{patient.Rigid{}, "51954.9093", 0x6072848513f715c6},
 		{queue.Conservative{}, "57883.8187", 0x14a6e95b5990b682},
 		{queue.Conservative{Algorithm: evolve.Algorithm{Limit: evolve.Twice, Compact: true}}, "57883.8187", 0x14a6e95b5990b682},
 	} {

@@ -5,7 +5,7 @@
 // for a real cluster. It does not read logs (package swf) and draws nothing (package report).
 //
 //	selected, err := workload.Selection{}.Select(log)        // of a swf.Log: what is of use
-//	result := replay.Run(selected.Workload, queue.EASY{})    // who began when
+//	result := replay.Run(selected.Workload, patient.Rigid{})    // who began when
 //	metrics := replay.Measure(selected.Workload, result)     // how long jobs waited
 //	placed, err := replay.Place(selected.Workload, result)   // on which nodes
 //	err = replay.WriteJobs(os.Stdout, selected, result, placed)

@@ -8,7 +8,7 @@ import (
 
 	"accordion/core/adapt"
 	"accordion/core/policy"
-	"accordion/traces/paper/parallel"
+	"accordion/traces/paper"
 	"accordion/traces/replay"
 	"accordion/traces/workload"
 )
@@ -125,7 +125,7 @@ func (e Experiment) Run(ctx context.Context, names ...string) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := parallel.Do(ctx, len(done), e.Done, func(i int) (err error) {
+	if err := paper.Each(ctx, len(done), e.Done, func(i int) (err error) {
 		s := settings[i/e.Seeds]
 		done[i], err = s.run(e.each(), e.Seed+uint64(i%e.Seeds), needs[s], statistics[i/e.Seeds])
 		return err
@@ -155,7 +155,7 @@ func (e Experiment) Run(ctx context.Context, names ...string) (*Data, error) {
 // statistics are those of each setting.
 func (e Experiment) statistics(ctx context.Context, settings []setting) ([]*adapt.Statistics, error) {
 	all := make([]*adapt.Statistics, len(settings))
-	err := parallel.Do(ctx, len(settings), nil, func(i int) (err error) {
+	err := paper.Each(ctx, len(settings), nil, func(i int) (err error) {
 		all[i], err = settings[i].statistics(e.each(), e.Seed)
 		return err
 	})
@@ -192,7 +192,7 @@ func (s setting) run(jobs int, seed uint64, some []approach, others *adapt.Stati
 			on = plain
 		}
 		var replayed replay.Result
-		seconds := parallel.ProcessorTime(func() { replayed = replay.Run(on, p) })
+		seconds := paper.ProcessorTime(func() { replayed = replay.Run(on, p) })
 		r := measure(on, refs, replayed.Outcomes)
 		r.seconds = seconds
 		all.results = append(all.results, r)

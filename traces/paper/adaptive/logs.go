@@ -8,7 +8,7 @@ import (
 
 	"accordion/core/policy"
 	"accordion/core/queue"
-	"accordion/traces/paper/parallel"
+	"accordion/traces/paper"
 	"accordion/traces/replay"
 	"accordion/traces/swf"
 	"accordion/traces/workload"
@@ -86,7 +86,7 @@ func (e Experiment) logUnits() []logUnit {
 func (e Experiment) runLogs(ctx context.Context, told func(int)) ([]logRun, error) {
 	units, each := e.logUnits(), len(onReal)
 	all := make([]logRun, len(units))
-	err := parallel.Do(ctx, len(units)/each, func(n int) { told(n * each) }, func(i int) error {
+	err := paper.Each(ctx, len(units)/each, func(n int) { told(n * each) }, func(i int) error {
 		return e.onLog(units[i*each:(i+1)*each], all[i*each:])
 	})
 	return all, err

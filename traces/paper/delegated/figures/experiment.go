@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"accordion/core/mold"
+	"accordion/traces/paper"
 	"accordion/traces/paper/delegated"
-	"accordion/traces/paper/parallel"
 	"accordion/traces/swf"
 )
 
@@ -160,7 +160,7 @@ func (e Experiment) run(p point, seed int) (result, error) {
 	}
 	setup.Plain = false
 	var again delegated.Counters
-	seconds := parallel.ProcessorTime(func() { again, err = setup.Run(jobs) })
+	seconds := paper.ProcessorTime(func() { again, err = setup.Run(jobs) })
 	if err != nil {
 		return result{}, err
 	}
@@ -178,7 +178,7 @@ type counter struct {
 
 // each does the parts 0 to n−1 of a turn on all cores.
 func (b *counter) each(ctx context.Context, n int, part func(i int) error) error {
-	err := parallel.Do(ctx, n, func(done int) {
+	err := paper.Each(ctx, n, func(done int) {
 		if b.told != nil {
 			b.told(b.before + done)
 		}

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"accordion/core"
+	"accordion/traces/paper"
 	"accordion/traces/paper/delegated"
-	"accordion/traces/paper/parallel"
 	"accordion/traces/swf"
 )
 
@@ -56,7 +56,7 @@ func (l Live) Point(ctx context.Context, cem int, jobs []delegated.Job) (Point, 
 	for range simulations {
 		var c delegated.Counters
 		var err error
-		p.Simulated.Seconds += parallel.ProcessorTime(func() { c, err = l.setup().Run(jobs) }) / simulations
+		p.Simulated.Seconds += paper.ProcessorTime(func() { c, err = l.setup().Run(jobs) }) / simulations
 		if err != nil {
 			return p, err
 		}

@@ -1,4 +1,4 @@
-package parallel
+package paper
 
 import (
 	"runtime"
@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ProcessorTime is how many seconds of a processor something takes, whatever else runs.
+// ProcessorTime returns the seconds of a processor that something takes, whatever else runs.
 func ProcessorTime(something func()) float64 {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

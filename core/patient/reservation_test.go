@@ -1,10 +1,11 @@
-package queue
+package patient
 
 import (
 	"math/rand/v2"
 	"testing"
 
 	"accordion/core"
+	"accordion/core/queue"
 	"accordion/core/waiting"
 )
 
@@ -14,7 +15,7 @@ func TestAReservationThatIsKeptIsTheOneThatWouldBeMade(t *testing.T) {
 	kept := 0
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		s := EASY{Order: Order(seed % 3)}.New(core.Machine{Nodes: 64}).(*easy)
+		s := Rigid{Order: queue.Order(seed % 3)}.New(core.Machine{Nodes: 64}).(*state)
 		var running []core.JobID
 		now := core.Time(0)
 		for id := core.JobID(0); id < 600; id++ {
@@ -26,6 +27,8 @@ func TestAReservationThatIsKeptIsTheOneThatWouldBeMade(t *testing.T) {
 				running = append(running, id)
 			case 2:
 				s.End(now, core.JobID(r.Int64N(int64(id)+1))) // it waits, it runs, or it is over
+			case 3:
+				now -= r.Int64N(9)
 			default:
 				nodes := 1 + r.IntN(8)
 				if r.IntN(4) == 0 {
@@ -39,17 +42,17 @@ func TestAReservationThatIsKeptIsTheOneThatWouldBeMade(t *testing.T) {
 				running[i] = running[len(running)-1]
 				running = running[:len(running)-1]
 			}
-			before := s.head
+			before := s.place
 			for _, start := range s.Starts(now, nil) {
 				running = append(running, start.Job)
 			}
-			if s.waiting.Jobs > 0 {
-				head := &s.waiting.All[s.waiting.First]
+			if s.due.Jobs > 0 {
+				head := &s.due.All[s.due.First]
 				anew := waiting.Reserve(head, s.free, s.runs.List)
-				if !s.head.Of(head) || s.head.At != anew.At || s.head.Extra != anew.Extra {
-					t.Fatalf("seed %d, second %d: %+v was kept, and made anew it is %+v", seed, now, s.head, anew)
+				if !s.place.Of(head) || s.place.At != anew.At || s.place.Extra != anew.Extra {
+					t.Fatalf("seed %d, second %d: %+v was kept, and made anew it is %+v", seed, now, s.place, anew)
 				}
-				if before == s.head {
+				if before == s.place {
 					kept++
 				}
 			}
