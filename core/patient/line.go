@@ -30,10 +30,10 @@ type line struct {
 
 	ages    held.ByEnd // when each of the young up to seen becomes due, its number when it came; those that wait no more are left in it
 	soonest core.Time  // none of the others becomes due before
-	seenDue int        // so many of due were passed over
+	seenDue int        // the number of due that were passed over
 	seen    int        // and of young
 	turned  bool       // who was passed over may start
-	early   bool       // somebody became due who goes before others that were due: reservations may be another's
+	early   bool       // a job became due that goes before others that were due: reservations may be another's
 }
 
 // odd is a waiting job that is no rectangle.

@@ -284,7 +284,7 @@ func TestEASYAndFCFSAreThoseOfTheRules(t *testing.T) {
 			s.play(t, 8, func(core.Time) {})
 		})
 	})
-	t.Run("easy and fcfs beside what changes", func(t *testing.T) {
+	t.Run("easy and fcfs next to what changes", func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			nodes, order, strict := rapid.IntRange(2, 8).Draw(t, "machine"), drawOrder(t), rapid.Bool().Draw(t, "fcfs")
 			twin := &plainEASY{crowd{nodes: nodes, order: order}, !strict}
