@@ -20,23 +20,24 @@ const module = "accordion"
 
 // mayImport lists what a top folder may import of the others: a folder, or a folder and all in it ("core/...").
 var mayImport = map[string][]string{
-	"core":    {},
-	"shim":    {"core/...", "slurm/number"},
-	"charts":  {"core/..."},
-	"traces":  {"core/...", "charts"},
-	"adapter": {"core/...", "charts", "shim/wire/...", "shim/seal"},
-	"slurm":   {"adapter", "adapter/hostfile", "adapter/fair", "core/...", "traces/swf", "traces/advise", "traces/input"},
-	"oar":     {"adapter", "adapter/hostfile", "core/...", "traces/swf", "traces/advise"},
-	"cmd":     {"..."},
-	"scripts": {"core/...", "traces/..."},
+	"core":     {},
+	"shim":     {"core/...", "slurm/number"},
+	"charts":   {"core/..."},
+	"traces":   {"core/...", "charts"},
+	"adapter":  {"core/...", "charts", "shim/wire/...", "shim/seal"},
+	"slurm":    {"adapter", "adapter/hostfile", "adapter/fair", "core/...", "traces/swf", "traces/advise", "traces/input"},
+	"oar":      {"adapter", "adapter/hostfile", "core/...", "traces/swf", "traces/advise"},
+	"cmd":      {"..."},
+	"scripts":  {"core/...", "traces/..."},
+	"internal": {"core/...", "traces/..."},
 }
 
 // testHelpers are the packages for tests, with what each may import of other top folders in addition.
-var testHelpers = map[string][]string{"shim/seal/sealtest": {"scripts/testenv"}}
+var testHelpers = map[string][]string{"shim/seal/sealtest": {"internal/testenv"}}
 
 // order lists the folders of a top folder: each may import those before it, never those after it.
 var order = map[string][]string{
-	"core": {"", "hostlist", "profile", "evolve", "place", "mold", "adapt", "arrivals", "guard", "held", "waiting", "crowd", "queue",
+	"core": {"", "hostlist", "profile", "ep", "place", "moldable", "adapt", "arrivals", "guard", "held", "waiting", "crowd", "queue",
 		"adaptive", "patient", "promise", "policy", "order", "delegate"},
 	"adapter": {"", "view", "wait", "hostfile", "fair", "usage", "connlimit", "folder", "lockfile", "journal", "journald", "release",
 		"delegated", "managed", "plan", "actions", "show", "decide", "session", "readers", "status", "audit",
@@ -44,7 +45,7 @@ var order = map[string][]string{
 }
 
 // leaves import nothing of the project, not even of their own top folder.
-var leaves = []string{"core", "shim/wire", "adapter/connlimit", "adapter/folder", "scripts/testenv"}
+var leaves = []string{"core", "shim/wire", "adapter/connlimit", "adapter/folder", "internal/testenv"}
 
 // pure are folders outside core that do no input or output: no files, no network, no other programs. Nor does anything in core.
 var pure = []string{"adapter/view", "adapter/wait", "adapter/managed", "adapter/plan", "adapter/decide", "adapter/show", "adapter/delegated",
@@ -248,8 +249,8 @@ func TestWrongImportsAreFound(t *testing.T) {
 		{"core", "accordion/core/profile", false},
 		{"core/profile", "accordion/core", true},
 		{"core/profile/list", "accordion/core/queue", false},
-		{"core/queue", "accordion/core/evolve", true},
-		{"core/evolve", "accordion/core/queue", false},
+		{"core/queue", "accordion/core/ep", true},
+		{"core/ep", "accordion/core/queue", false},
 		{"core/unheard", "accordion/core", false},
 		{"core/queue", "accordion/adapter", false},
 		{"core/queue", "accordion/corelike", false},

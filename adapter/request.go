@@ -6,19 +6,19 @@ import (
 	"strings"
 
 	"accordion/core"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 )
 
 // ParseRequest reads what a job asks of the sidecar: "ep=…" or "mold=…"; and what stands for a job that asks nothing (RequestOfRigid).
 func ParseRequest(text string) ([]core.EP, error) {
 	if size, ok := strings.CutPrefix(text, rigidWord); ok {
-		return mold.Parse(size)
+		return moldable.Parse(size)
 	}
 	if ep, ok := strings.CutPrefix(text, "ep="); ok {
-		return mold.ParseProfiles(ep)
+		return moldable.ParseProfiles(ep)
 	}
 	if m, ok := strings.CutPrefix(text, "mold="); ok {
-		return mold.Parse(m)
+		return moldable.Parse(m)
 	}
 	if strings.HasPrefix(text, launchWord) {
 		return nil, fmt.Errorf("%.40q names an application: its launcher says what it needs, and no profile does", text)
@@ -36,7 +36,7 @@ func IsRigidRequest(text string) bool { return strings.HasPrefix(text, rigidWord
 // the longest.
 func RequestOfRigid(j *Job) string {
 	size := core.Step{Nodes: max(j.Want, 1), Duration: min(max(j.Limit, 1), core.MaxTotal)}
-	return rigidWord + mold.Format([]core.EP{{size}})
+	return rigidWord + moldable.Format([]core.EP{{size}})
 }
 
 // launchWord begins the request of a delegated job, a part of an application; the application's number follows.

@@ -150,7 +150,7 @@ func parseStep(what string, column int, piece string) (Step, *SyntaxError) {
 	return Step{Duration: d, Nodes: n}, nil
 }
 
-// ranged matches a piece that ends with a range of nodes after blanks, as in 16x2h 4-64. The form is reserved: see core/mold.
+// ranged matches a piece that ends with a range of nodes after blanks, as in 16x2h 4-64. The form is reserved: see core/moldable.
 var ranged = regexp.MustCompile(`[^ \t\r\n\v\f][ \t\r\n\v\f]+[0-9]+-[0-9]+$`)
 
 // asciiSpace is the white space that the Lua plug-in knows.

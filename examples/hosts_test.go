@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 )
 
 // readers are the commands that print a hosts file, by language.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // lasting is a command that takes so long on one node, by Amdahl's law less on more of them: the share p runs in parallel.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // A host that is away is the reason why a job waits, and so is an advance reservation ahead. The job is not planned for now, and does not

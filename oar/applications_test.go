@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/lab"
-	"accordion/scripts/testenv"
+	"accordion/internal/lab"
+	"accordion/internal/testenv"
 )
 
 // applications are those of examples/ that a real OAR runs, as their pages say.

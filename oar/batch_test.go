@@ -17,11 +17,11 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/internal/lab"
 	"accordion/oar/conf"
 	"accordion/oar/database"
 	"accordion/oar/server"
 	"accordion/oar/tables"
-	"accordion/scripts/lab"
 )
 
 // insideLab is set in the process that TestTheSidecarsHandOnOAR starts inside the lab, where OAR's database and server are.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // BenchmarkPass is a whole pass over a queue of a real OAR with 1,000 nodes, as OAR calls it: program start, SQL, planning,

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // A besteffort job may make OAR wait for its checkpoint for as long as it chooses. While other

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // Texts that take long delay only their own user. Texts of other users are evaluated in each pass,

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // How long a pass stays counts on what OAR takes between two of them, which is to start two Perl programs.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // remains prints what jobs have left on the nodes of a lab, as its world sees them: cpusets, keys and files of OAR's and, where its argument

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"accordion/core/hostlist"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 var (

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // A speaker calls accordion step between its steps, and writes down twice a second where it is: the second, the step, and the

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // A fate is what happens to an evolving job, and when: the name of its job. The moment comes when OAR's or Accordion's tables say so,

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // active is what a queue must be whatever was killed.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"accordion/internal/lab"
 	"accordion/oar/server"
-	"accordion/scripts/lab"
 )
 
 // BenchmarkGrowth is how long a running job waits for its growth by three nodes, from the call on: on a quiet OAR, and on one

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 func TestAccordionIsInstalledInARealOAR(t *testing.T) {

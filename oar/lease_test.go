@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // elsewhere lets a sidecar serve for some seconds as on another host: with a name, a journal and a folder of locks of its own. It gives

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // losesAPlace has a node of an evolving job's places Suspected in the very transaction that releases the job; once.

@@ -22,9 +22,9 @@ import (
 	"accordion/adapter/sidecar"
 	"accordion/core"
 	"accordion/core/queue"
+	"accordion/internal/lab"
 	"accordion/oar"
 	"accordion/oar/conf"
-	"accordion/scripts/lab"
 	"accordion/shim/seal"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 	"accordion/shim/seal/sealtest"
 )
 

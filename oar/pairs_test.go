@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // paired is how PostgreSQL has all jobs of one name deleted (oardel a b) in the transaction that makes the moment which the name says: a

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"accordion/core/policy"
-	"accordion/scripts/lab"
-	"accordion/scripts/lab/pairs"
+	"accordion/internal/lab"
+	"accordion/internal/pairs"
 )
 
 // By patient a job begins when there is room for all of its profile, and who waits is told from when on he may have the reservation. A pass, which

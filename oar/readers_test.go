@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // A long reader of OAR's tables, such as a dump, does not leave Accordion half installed.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // What Debian's next OAR does with us, in short: a job grows and shrinks though the sidecar is killed meanwhile, a silent one does, a moldable

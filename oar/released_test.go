@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // driver writes into Accordion's tables what the sidecar would.

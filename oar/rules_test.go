@@ -16,11 +16,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"accordion/core"
-	"accordion/core/evolve"
-	"accordion/core/evolve/evolvetest"
-	"accordion/core/mold"
+	"accordion/core/ep"
+	"accordion/core/ep/eptest"
+	"accordion/core/moldable"
+	"accordion/internal/testenv"
 	"accordion/oar"
-	"accordion/scripts/testenv"
 )
 
 // submission is what an oarsub gives to the admission rules.
@@ -185,12 +185,12 @@ func readAdmitted(t testing.TB, line []byte) admitted {
 var seed = flag.Uint64("accordion.seed", 1, "seed of random texts of requests")
 
 func TestTheRuleJudgesEveryProfileAsThePlannerDoes(t *testing.T) {
-	judgeProfiles(t, evolvetest.Cases())
+	judgeProfiles(t, eptest.Cases())
 }
 
 // The plug-in of Slurm judges the same texts, and so does `accordion ep check`.
 func TestTheRuleJudgesTenThousandRandomTextsAsThePlannerDoes(t *testing.T) {
-	taken, all := judgeProfiles(t, evolvetest.Random(*seed, 10_000, "ep"))
+	taken, all := judgeProfiles(t, eptest.Random(*seed, 10_000, "ep"))
 	t.Logf("-accordion.seed %d: %d of %d texts are taken", *seed, taken, all)
 	if all != 10_000 || taken < all/5 || taken > all*4/5 {
 		t.Errorf("%d of %d: the comparison says little", taken, all)
@@ -199,7 +199,7 @@ func TestTheRuleJudgesTenThousandRandomTextsAsThePlannerDoes(t *testing.T) {
 
 // judgeProfiles gives alternatives of profiles to the rules, compares what these make of each text with what the planner reads, and returns
 // how many they take, of how many. It leaves out what OAR has no room for.
-func judgeProfiles(t *testing.T, cases []evolvetest.Case) (taken, all int) {
+func judgeProfiles(t *testing.T, cases []eptest.Case) (taken, all int) {
 	t.Helper()
 	var texts []string
 	var submissions []submission
@@ -215,7 +215,7 @@ func judgeProfiles(t *testing.T, cases []evolvetest.Case) (taken, all int) {
 	}
 	for i, got := range submitTo(t, between, 1_000_000, submissions) {
 		text := texts[i]
-		choices, err := mold.ParseProfiles(text)
+		choices, err := moldable.ParseProfiles(text)
 		if err != nil {
 			checkRefused(t, text, got.Said)
 			continue
@@ -239,12 +239,12 @@ func checkRefused(t *testing.T, text, said string) {
 	t.Helper()
 	want := ""
 	for i, profile := range strings.Split(text, "|") {
-		if _, err := evolve.Parse(profile); err != nil {
+		if _, err := ep.Parse(profile); err != nil {
 			want = fmt.Sprintf("accordion: ep%d: %v", i+1, err)
 			break
 		}
 	}
-	if strings.IndexFunc(said, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 || len(said) > 400 || evolvetest.Words(said, text) != evolvetest.Words(want, text) {
+	if strings.IndexFunc(said, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 || len(said) > 400 || eptest.Words(said, text) != eptest.Words(want, text) {
 		t.Errorf("%.60q is refused with\n%s\nthe planner says\n%s", text, said, want)
 	}
 }
@@ -342,7 +342,7 @@ func TestALineForSlurmIsNeverIgnoredInSilence(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	cases := evolvetest.Directives()
+	cases := eptest.Directives()
 	var all []submission
 	for i, c := range cases {
 		file := filepath.Join(dir, fmt.Sprint("job", i))
@@ -368,11 +368,11 @@ func TestALineForSlurmIsNeverIgnoredInSilence(t *testing.T) {
 		}
 		ok := false
 		switch c.Fate {
-		case evolvetest.Taken, evolvetest.Refused:
+		case eptest.Taken, eptest.Refused:
 			ok = strings.HasPrefix(got.Said, "accordion: "+line) && strings.Contains(got.Said, `write "`+right+`"`)
-		case evolvetest.Told:
+		case eptest.Told:
 			ok = got.Said == "" && strings.HasPrefix(got.Warned, "accordion: "+line) && strings.Count(got.Warned, "\n") == 1
-		case evolvetest.Ordinary:
+		case eptest.Ordinary:
 			ok = got.Said == "" && got.Warned == ""
 		}
 		if !ok || strings.ContainsAny(got.Said, "\n\r") {

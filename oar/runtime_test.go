@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 )
 
 // TestPlantedRuntimeFolderIsNotWrittenTo runs the scripts for OAR's runtime folder as OAR's account would, where another user

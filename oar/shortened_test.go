@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // oarwalltime makes a job shorter, so that its profile does not fit any more, and longer again.

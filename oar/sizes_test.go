@@ -10,7 +10,7 @@ import (
 
 	"accordion/adapter/status"
 	"accordion/adapter/wait"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // planBy has OAR's passes plan by what these lines of oar.conf say from the next one on, which it asks for; none: by the default.

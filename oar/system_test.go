@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // Both databases are the same to OAR, but not their SQL.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // oarsub writes a job piece by piece, in a transaction each: who reads between two of them sees a job with a part of its profile.

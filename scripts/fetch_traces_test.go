@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 )
 
 // mirror is a copy of the script with an archive of its own, on this machine's disk: no test asks the network.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 )
 
 // typed runs a command of the README, as printed, in a folder that has the repository's scripts, and returns the folder.

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 	"accordion/shim/allocation"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"accordion/adapter/session"
 	"accordion/core/hostlist"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 	"accordion/shim/wire"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"accordion/core/hostlist"
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 	"accordion/shim/wire"
 )
 

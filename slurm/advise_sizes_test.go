@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/mold"
-	"accordion/scripts/lab"
+	"accordion/core/moldable"
+	"accordion/internal/lab"
 	"accordion/slurm/sacct"
 )
 
@@ -91,7 +91,7 @@ func (j sizedJob) find(t *testing.T, a *advised) (line string) {
 // choices are how long a line lets a job be on each of its sizes.
 func choices(t *testing.T, line string) map[int]core.Time {
 	t.Helper()
-	all, err := mold.Parse(strings.TrimPrefix(line, "#MOLD "))
+	all, err := moldable.Parse(strings.TrimPrefix(line, "#MOLD "))
 	if err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 	"accordion/slurm/sacct"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"accordion/adapter/view"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // Twins wait for the end of another job, one of them managed. From then on Slurm counts the age of the ordinary one, and the sidecar that of

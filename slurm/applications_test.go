@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
-	"accordion/scripts/testenv"
+	"accordion/internal/lab"
+	"accordion/internal/testenv"
 )
 
 // example is an application of examples/, run as its page says, in a directory of alice's.

@@ -19,7 +19,7 @@ import (
 	"accordion/adapter/audit"
 	"accordion/adapter/journal"
 	"accordion/core/hostlist"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 	"accordion/slurm"
 	"accordion/slurm/output"
 	"accordion/slurm/sacct"

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 	"accordion/slurm/sacct"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // A fate says at which of the sidecar's calls for it a job is cancelled by its owner: so long after the call began, or

@@ -18,7 +18,7 @@ import (
 	"accordion/adapter"
 	"accordion/core"
 	"accordion/core/hostlist"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 	"accordion/slurm"
 	programs "accordion/slurm/client"
 	"accordion/slurm/client/clienttest"

@@ -13,7 +13,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/hostlist"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 	"accordion/slurm/growth"
 )
 

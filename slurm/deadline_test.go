@@ -8,7 +8,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/view"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // found/24.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"accordion/core/hostlist"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 	"accordion/slurm/sacct"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"accordion/adapter/view"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // freeAddress is one on this machine that nobody listens on now.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"accordion/adapter/audit"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // delays is how late jobs were, in seconds: from submission to acceptance, and after the planned seconds of growths and shrinks.

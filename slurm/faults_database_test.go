@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // databaseMatters says whether a resize without slurmdbd costs a job all later updates: from 21.08.8 to 24.05. Others resize without it.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // setNode makes an administrator's change of a node's state.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // smallDisk puts the lab's journal on a file system of two megabytes.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // The stories of these files break a real Slurm below a real sidecar: each says what the users see, and that nothing is

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 	"accordion/slurm/output"
 )
 

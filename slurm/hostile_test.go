@@ -14,7 +14,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 	"accordion/slurm"
 	"accordion/slurm/growth"
 	"accordion/slurm/output"

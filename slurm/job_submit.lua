@@ -23,7 +23,7 @@
 -- With  manage = "all"  every other job of these partitions is the sidecar's to let in, too: it gets whole nodes, and waits before a gate (a
 -- reservation in the far future) while others wait. Where no sidecar lives, it passes.
 --
--- The grammar is that of core/mold in Accordion. Tests give both the same texts.
+-- The grammar is that of core/moldable in Accordion. Tests give both the same texts.
 
 local MAX_NODES, MAX_TOTAL = 1000000, 3650 * 86400
 -- slurmctld holds its locks while this runs, so all texts of users are read up to a bound. Below

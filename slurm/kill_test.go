@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"accordion/core/hostlist"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 	"accordion/slurm/growth"
 )
 

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // TestALargeClusterIsPlannedWithinItsBounds: 64 nodes, 2,000 ordinary jobs that share the cores of 56 of them, 10,000 single

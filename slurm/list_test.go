@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"accordion/adapter"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 	"accordion/slurm"
 	"accordion/slurm/output"
 )

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 )
 
 // A plugin is a running Lua with job_submit.lua, to which jobs are given one by one.

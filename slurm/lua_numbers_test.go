@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 	reader "accordion/slurm/number"
 )
 

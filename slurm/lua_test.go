@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"accordion/core/evolve/evolvetest"
-	"accordion/core/mold"
-	"accordion/scripts/testenv"
+	"accordion/core/ep/eptest"
+	"accordion/core/moldable"
+	"accordion/internal/testenv"
 	"accordion/slurm/limits"
 )
 
@@ -161,7 +161,7 @@ func asOption(word, text string) fields {
 }
 
 func TestThePluginJudgesEveryTextAsThePlannerDoes(t *testing.T) {
-	table := evolvetest.Cases()
+	table := eptest.Cases()
 	for _, word := range []string{"ep", "mold"} {
 		for name, w := range requestWays(word) {
 			t.Run(name+", "+word, func(t *testing.T) { judgeTexts(t, word, w, table) })
@@ -172,7 +172,7 @@ func TestThePluginJudgesEveryTextAsThePlannerDoes(t *testing.T) {
 // The rules of OAR judge the same texts, and so does `accordion ep check`.
 func TestThePluginJudgesTenThousandRandomTextsAsThePlannerDoes(t *testing.T) {
 	for word, n := range map[string]int{"ep": 10_000, "mold": 5000} {
-		taken, all := judgeTexts(t, word, requestWays(word)["an option"], evolvetest.Random(*seed, n, word))
+		taken, all := judgeTexts(t, word, requestWays(word)["an option"], eptest.Random(*seed, n, word))
 		t.Logf("-accordion.seed %d: %d of %d texts are taken", *seed, taken, all)
 		if all != n || taken < n/5 || taken > n*4/5 {
 			t.Errorf("%s: %d of %d: the comparison says little", word, taken, all)
@@ -181,7 +181,7 @@ func TestThePluginJudgesTenThousandRandomTextsAsThePlannerDoes(t *testing.T) {
 }
 
 // judgeTexts gives texts to the plug-in, compares what it makes of each with what the planner reads, and returns how many it takes, of how many.
-func judgeTexts(t *testing.T, word string, w requestWay, cases []evolvetest.Case) (taken, all int) {
+func judgeTexts(t *testing.T, word string, w requestWay, cases []eptest.Case) (taken, all int) {
 	t.Helper()
 	var texts []string
 	var jobs []fields
@@ -190,9 +190,9 @@ func judgeTexts(t *testing.T, word string, w requestWay, cases []evolvetest.Case
 			texts, jobs = append(texts, c.Text), append(jobs, w.job(word, c.Text))
 		}
 	}
-	parse := mold.ParseProfiles
+	parse := moldable.ParseProfiles
 	if word == "mold" {
-		parse = mold.Parse
+		parse = moldable.Parse
 	}
 	for i, got := range submit(t, 1_000_000, jobs) {
 		text := texts[i]
@@ -202,7 +202,7 @@ func judgeTexts(t *testing.T, word string, w requestWay, cases []evolvetest.Case
 			continue
 		}
 		taken++
-		mark, length := mold.Format(choices), choices[0].Total()
+		mark, length := moldable.Format(choices), choices[0].Total()
 		if strings.Contains(text, "=") { // a model stays as it is
 			mark = strings.Trim(text, " \t\r\n\v\f")
 		}
@@ -227,7 +227,7 @@ func checkRefusal(t *testing.T, text string, got fields, named string, want erro
 		t.Errorf("%.60q: the planner says %v, the plug-in %v: %q", text, want, got["rc"], said)
 		return
 	}
-	if what, rest, _ := strings.Cut(want.Error(), ", "); evolvetest.Words(said, text) != evolvetest.Words("accordion: "+what+", "+named+rest, text) {
+	if what, rest, _ := strings.Cut(want.Error(), ", "); eptest.Words(said, text) != eptest.Words("accordion: "+what+", "+named+rest, text) {
 		t.Errorf("%.60q is refused with\n%s\nthe planner says\n%v", text, said, want)
 	}
 }
@@ -369,7 +369,7 @@ func TestAContradictionIsRefusedInOneLineThatNamesIt(t *testing.T) {
 // A line that looks like a request is read, is refused, or is named in a message to the user. The
 // first cases come from found/21. A rule of OAR judges the same scripts.
 func TestALineThatLooksLikeARequestIsNeverIgnoredInSilence(t *testing.T) {
-	cases := evolvetest.Directives()
+	cases := eptest.Directives()
 	var jobs []fields
 	for _, c := range cases {
 		jobs = append(jobs, fields{"script": c.Script})
@@ -381,13 +381,13 @@ func TestALineThatLooksLikeARequestIsNeverIgnoredInSilence(t *testing.T) {
 		mark, _ := got["admin_comment"].(string)
 		ok := false
 		switch c.Fate {
-		case evolvetest.Taken:
+		case eptest.Taken:
 			ok = got["rc"] == int64(0) && said == "" && strings.HasPrefix(mark, "accordion:"+c.Word+"=")
-		case evolvetest.Refused:
+		case eptest.Refused:
 			ok = got["rc"] == refused && strings.Contains(said, line) && strings.Contains(said, `write "`+right+`"`)
-		case evolvetest.Told:
+		case eptest.Told:
 			ok = got["rc"] == int64(0) && mark == "" && strings.Contains(said, line) && strings.Contains(said, "is not read")
-		case evolvetest.Ordinary:
+		case eptest.Ordinary:
 			ok = got["rc"] == int64(0) && mark == "" && said == ""
 		}
 		if !ok || strings.ContainsAny(said, "\n\r") || len(said) > 400 {

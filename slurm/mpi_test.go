@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 )
 
 // rankLine is what each rank of examples/mpi says at its start.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // onePass is by how many seconds two runs of one workload may differ for one job: Slurm looks at its whole queue every

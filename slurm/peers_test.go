@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"accordion/core/hostlist"
-	"accordion/scripts/lab"
-	"accordion/scripts/testenv"
+	"accordion/internal/lab"
+	"accordion/internal/testenv"
 )
 
 // A held is what a job has, as scontrol shows it.

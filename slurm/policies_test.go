@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
-	"accordion/scripts/lab/pairs"
+	"accordion/internal/lab"
+	"accordion/internal/pairs"
 )
 
 // plannedBy is lines of a sidecar's file.

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"accordion/adapter/status"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // locker is a program that takes shared locks on SQLite's bytes of a file, says how many it has, and keeps them until its end.

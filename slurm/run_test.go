@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 	"accordion/slurm/client"
 	"accordion/slurm/client/clienttest"
 	"accordion/slurm/output/outputtest"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // The lines that setup prints, put into slurm.conf as it says, make a cluster fit that knows nothing of Accordion; taken back, the folder of

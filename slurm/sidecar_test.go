@@ -19,7 +19,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/audit"
 	"accordion/adapter/view"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 	"accordion/slurm/output"
 )
 

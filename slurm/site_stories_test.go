@@ -11,7 +11,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/view"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // siteLab is a lab as most sites are, of six nodes, with a user in each account; lines change its settings for this test.

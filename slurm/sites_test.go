@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 	"accordion/slurm/growth"
 )
 

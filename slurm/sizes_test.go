@@ -11,7 +11,7 @@ import (
 	"accordion/adapter/status"
 	"accordion/adapter/view"
 	"accordion/adapter/wait"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // sizedBy serves on with another rule for the sizes of moldable jobs.

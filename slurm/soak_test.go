@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // soak is how long the sidecar is watched while small jobs come and go:

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 )
 
 func TestAnOptionIsTakenAsTheScriptsLineIs(t *testing.T) {

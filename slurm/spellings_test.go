@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 	"accordion/slurm/output"
 )
 

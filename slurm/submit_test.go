@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // submitLab is the lab of the tests of job_submit.lua under a real slurmctld.

@@ -12,7 +12,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 	"accordion/slurm"
 	"accordion/slurm/output"
 )

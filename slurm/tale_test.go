@@ -9,7 +9,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/core/hostlist"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 	"accordion/slurm/output"
 )
 

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // Applications that are not on time, and one that never asks: all of them side by side on one real Slurm.

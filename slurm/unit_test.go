@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // With no more of root's capabilities than systemd leaves it, and /usr and /etc read-only, the sidecar does all that it does: it allocates in a

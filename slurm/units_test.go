@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // scratch gives the nodes of a lab without GPUs a generic resource that is counted in gigabytes, as sites do with their local disks.

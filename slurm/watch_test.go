@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"accordion/core/hostlist"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 	"accordion/slurm/output"
 )
 

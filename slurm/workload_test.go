@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // seed chooses the workload of the tests on a crowd; it is printed with every run.

@@ -10,7 +10,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/journal"
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/hostlist"
 )
 
@@ -93,8 +93,8 @@ func tell(entries []journal.Entry) *told {
 		switch e.Verb {
 		case "starting":
 			r.planned, r.chosen = true, nodes(e, "nodes")
-			if ep, err := evolve.Parse(text(e, "profile")); err == nil {
-				r.profile = ep
+			if requested, err := ep.Parse(text(e, "profile")); err == nil {
+				r.profile = requested
 			}
 		case "held", "sent back":
 			r.planned = false

@@ -18,7 +18,7 @@ import (
 	"os"
 	"time"
 
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/policy"
 	"accordion/core/queue"
 )
@@ -98,8 +98,8 @@ type Plan struct {
 	Policy      string        // by name, one of policy.LiveNames
 	Sizes       string        // of moldable jobs: the name of a rule (adapt.Names). OAR's oar.conf says it there
 	Statistics  string        // file of statistics of arrivals, for the rule load; "": none
-	Algorithm   string        // as evolve.ParseAlgorithm reads it, but not rigid
-	ExpandLimit evolve.Limit  // how many times its duration a step may last; 0: the algorithm's own
+	Algorithm   string        // as ep.ParseAlgorithm reads it, but not rigid
+	ExpandLimit ep.Limit      // how many times its duration a step may last; 0: the algorithm's own
 	StartLead   time.Duration // a start is begun so long before its planned second
 	Protect     int           // waiting managed jobs that get a reservation ahead
 	Guard       time.Duration // how long an ordinary job may outlast its limit; 0: from the batch system
@@ -124,10 +124,10 @@ func NoLaunchers(planner queue.Policy) string {
 }
 
 // Fit is what Algorithm and ExpandLimit mean.
-func (p Plan) Fit() evolve.Algorithm {
-	a, err := evolve.ParseAlgorithm(p.Algorithm)
+func (p Plan) Fit() ep.Algorithm {
+	a, err := ep.ParseAlgorithm(p.Algorithm)
 	if err != nil { // Parse has refused it
-		a = evolve.Algorithm{Limit: evolve.NoExpansion}
+		a = ep.Algorithm{Limit: ep.NoExpansion}
 	}
 	if p.ExpandLimit != 0 {
 		a.Limit = p.ExpandLimit

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"accordion/core/evolve"
+	"accordion/core/ep"
 )
 
 func TestTheExampleShowsEveryKeyWithItsDefault(t *testing.T) {
@@ -122,7 +122,7 @@ private = true
 		Slurm:    Slurm{Partition: "wide", Conf: "/e/slurm.conf", Bin: "/opt/slurm/bin", Timeout: 7 * time.Second, Growth: "overlap", Manage: "all", Limits: "/e/limits.lua", Clients: 50},
 		OAR:      OAR{Queue: "grow", Conf: "/e/oar.conf", Bin: "/opt/oar/bin", Timeout: 8 * time.Second},
 		Embedded: Embedded{Nodes: 7, Pace: 3},
-		Plan: Plan{Interval: 250 * time.Millisecond, Rest: 7 * time.Second, Policy: "repeated", Sizes: "load", Statistics: "/e/statistics.json", Algorithm: "infX+c", ExpandLimit: 3 * evolve.NoExpansion / 2, StartLead: 5 * time.Second,
+		Plan: Plan{Interval: 250 * time.Millisecond, Rest: 7 * time.Second, Policy: "repeated", Sizes: "load", Statistics: "/e/statistics.json", Algorithm: "infX+c", ExpandLimit: 3 * ep.NoExpansion / 2, StartLead: 5 * time.Second,
 			Protect: 3, Guard: 65 * time.Second},
 		Early:   Early{Advance: false},
 		Overrun: Overrun{Share: 1, Least: 45 * time.Second, Grace: 20 * time.Second, Signal: "USR1"},

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"accordion/core/adapt"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/policy"
 )
 
@@ -262,7 +262,7 @@ func putLimit(c *Config, value any) bool {
 		c.Plan.ExpandLimit = 0
 		return true
 	}
-	limit, err := evolve.ParseLimit(text)
+	limit, err := ep.ParseLimit(text)
 	if err == nil {
 		c.Plan.ExpandLimit = limit
 	}
@@ -271,7 +271,7 @@ func putLimit(c *Config, value any) bool {
 
 // algorithm says whether jobs can be planned so. Their steps are resized, so rigid is none.
 func algorithm(name string) bool {
-	a, err := evolve.ParseAlgorithm(name)
+	a, err := ep.ParseAlgorithm(name)
 	return err == nil && !a.Rigid
 }
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 )
 
 // The users of these tests have no name: no other user has their folders in /tmp.

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"accordion/scripts/testmain"
+	"accordion/internal/testmain"
 )
 
 // The tests here need a real process to kill: this test program, run again with a part to play.

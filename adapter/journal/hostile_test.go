@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 )
 
 // nobody is the user that attacks.

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/go-hclog"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 )
 
 func TestFields(t *testing.T) {

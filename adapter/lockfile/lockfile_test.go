@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"accordion/adapter/lockfile"
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 )
 
 // other is the variable that makes this test program the other process: it holds the lock of the file and says so. With locks it

@@ -11,7 +11,7 @@ import (
 	"accordion/adapter/view"
 	"accordion/core"
 	"accordion/core/adapt"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 )
 
 // Job is what the sidecar knows of one managed job.
@@ -282,7 +282,7 @@ func (r *Job) Slower() string {
 			all = append(all, ep)
 		}
 	}
-	return mold.Format(all)
+	return moldable.Format(all)
 }
 
 // Kinds is those on which a running job may go on; nil: all.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 )
 
 // Limits bound what one job may cost the batch system; the configuration file's [limits] section.
@@ -20,11 +20,11 @@ func (l Limits) TooShort(r *Job) string {
 		return ""
 	}
 	piece := 0
-	for _, ep := range r.Choices {
-		for _, step := range ep {
-			if piece++; len(ep) > 1 && step.Duration < l.ShortestStep {
+	for _, requested := range r.Choices {
+		for _, step := range requested {
+			if piece++; len(requested) > 1 && step.Duration < l.ShortestStep {
 				return fmt.Sprintf("evolution profile, piece %d: %q is shorter than the %s that a step lasts at least on this cluster ([limits] shortest_step)",
-					piece, evolve.Format(core.EP{step}), core.FormatDuration(l.ShortestStep))
+					piece, ep.Format(core.EP{step}), core.FormatDuration(l.ShortestStep))
 			}
 		}
 	}

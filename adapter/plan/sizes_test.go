@@ -12,7 +12,7 @@ import (
 	"accordion/adapter/managed"
 	"accordion/core"
 	"accordion/core/adapt"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/core/queue"
 )
 
@@ -68,7 +68,7 @@ func (s *scene) waitsOrdinary(nodes int, limit core.Time) {
 
 // waits is a managed job.
 func (s *scene) waits(text string) *managed.Job {
-	choices, err := mold.Parse(text)
+	choices, err := moldable.Parse(text)
 	if err != nil {
 		panic(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"accordion/adapter/view"
 	"accordion/core"
 	"accordion/core/hostlist"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 )
 
 // PutQueue writes the queue when it changed: at once where it is short, and in step with its length where it is long, so
@@ -162,7 +162,7 @@ func (s *Show) addRanked(q *view.Queue, v *plan.World, ours map[adapter.Key]*vie
 		e.Phase, e.Rank, e.Size = string(managed.Waiting), i+1, w.Seen.Want
 		e.Turn, e.Due = turnOf(v, w)
 		if size, sized := v.Sizes[w.Job.ID]; sized {
-			e.Machine, e.Sized, e.Head, e.Choices = size.Machine, size.Sized, size.Head, mold.Format(w.Seen.Choices)
+			e.Machine, e.Sized, e.Head, e.Choices = size.Machine, size.Sized, size.Head, moldable.Format(w.Seen.Choices)
 		}
 		if place != nil {
 			e.Start = place.Start

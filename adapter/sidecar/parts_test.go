@@ -14,7 +14,7 @@ import (
 	"accordion/adapter/view"
 	"accordion/core"
 	"accordion/core/delegate"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 )
 
 // servingParts is a world whose sidecar carries out orders.
@@ -214,7 +214,7 @@ func (w *world) passes(hosts int, walltime core.Time) (at core.Time, starts bool
 	b, now := w.parts.State(), w.second()
 	rms := delegate.New([]int{b.Hosts}, delegate.Options{Timer: 1}, &delegate.Indexed{})
 	_, err1 := rms.Subscribe(now, 7)
-	err2 := rms.Request(now, 7, mold.Request{Parts: []mold.Part{{Hosts: hosts}}, Walltime: walltime})
+	err2 := rms.Request(now, 7, moldable.Request{Parts: []moldable.Part{{Hosts: hosts}}, Walltime: walltime})
 	err3 := rms.Local(now, 0, b.Local)
 	_, err4 := rms.Wake(now)
 	if err := errors.Join(err1, err2, err3, err4); err != nil {

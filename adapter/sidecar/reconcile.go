@@ -9,7 +9,7 @@ import (
 	"accordion/adapter/decide"
 	"accordion/adapter/managed"
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/policy"
 	"accordion/shim/wire"
 )
@@ -376,7 +376,7 @@ func (s *jobs) letGo(r *managed.Job, j *adapter.Job) error {
 	was := r.Request
 	lasts := min(j.Limit, core.MaxTotal-s.settings.Guard) + s.settings.Guard
 	r.Choice, r.Choices = 0, []core.EP{{{Duration: max(lasts, 1), Nodes: max(len(j.Nodes), 1)}}}
-	r.Request = "ep=" + evolve.Format(r.Choices[0])
+	r.Request = "ep=" + ep.Format(r.Choices[0])
 	return s.eventLog.event(r, "escaped", fmt.Sprintf("runs without having been started by us: from now on a rigid job of %d nodes", len(j.Nodes)),
 		map[string]any{"nodes": names(j.Nodes), "request": was})
 }

@@ -17,7 +17,7 @@ import (
 	"accordion/adapter/managed"
 	"accordion/adapter/session"
 	"accordion/adapter/sidecar"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/policy"
 	"accordion/shim/wire"
 )
@@ -27,7 +27,7 @@ const deadline = 5 * time.Second
 
 // settings are the nth sidecar's, with short spans: what matters is their order, not their length.
 func (s *story) settings(nth int) managed.Settings {
-	planner, err := policy.Live(s.policy, evolve.Algorithm{Limit: evolve.NoExpansion})
+	planner, err := policy.Live(s.policy, ep.Algorithm{Limit: ep.NoExpansion})
 	if err == nil {
 		planner, err = policy.WithSizes(planner, s.sizes[(nth-1)%len(s.sizes)])
 	}

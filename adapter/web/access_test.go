@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 )
 
 func TestWhoMayRead(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/view"
-	"accordion/scripts/browser"
+	"accordion/internal/browser"
 )
 
 // busy is a town with all that a page may show: late and broken promises, nodes out of service, moldable jobs.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/browser"
+	"accordion/internal/browser"
 )
 
 // A page says that the sidecar is away, keeps what it knows, and goes on when another one serves at the address; and it says when the batch system has

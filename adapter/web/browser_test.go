@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/browser"
+	"accordion/internal/browser"
 )
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }

@@ -3,7 +3,7 @@ package web
 import (
 	"testing"
 
-	"accordion/scripts/browser"
+	"accordion/internal/browser"
 )
 
 // shown is the window of time and rows that the Gantt chart shows.

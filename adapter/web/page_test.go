@@ -12,7 +12,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/view"
 	"accordion/core"
-	"accordion/scripts/browser"
+	"accordion/internal/browser"
 )
 
 var hostile = []string{

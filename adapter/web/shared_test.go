@@ -8,7 +8,7 @@ import (
 	"accordion/adapter/managed"
 	"accordion/adapter/view"
 	"accordion/core"
-	"accordion/scripts/browser"
+	"accordion/internal/browser"
 )
 
 // sharedNodes returns a scene in which five jobs hold some of 13 nodes in all, on six different ones of eight.

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 )
 
 // TestOrdinaryUsersAreAnsweredByTheSidecar: an unprivileged user runs each command that reads journals, of two clusters and of

@@ -8,12 +8,12 @@ import (
 
 	"accordion/core"
 	"accordion/core/adapt"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 )
 
 // job lists choices as users write them.
 func job(t *testing.T, text string) core.Job {
-	choices, err := mold.Parse(text)
+	choices, err := moldable.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,14 +6,14 @@ import (
 	"accordion/core"
 	"accordion/core/adapt"
 	"accordion/core/adaptive"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/core/queue"
 )
 
 // busy is a machine of 1,000 nodes on which 500 jobs run, with 2,000 moldable ones waiting, of 150 to 200 sizes each. With
 // others some of what runs changes its size.
 func busy(b *testing.B, policy queue.Policy, others bool) queue.State {
-	choices, err := mold.Parse("amdahl:p=0.99,t1=10h,nodes=1-200")
+	choices, err := moldable.Parse("amdahl:p=0.99,t1=10h,nodes=1-200")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/core/profile"
 	"accordion/core/queue"
 )
@@ -16,7 +16,7 @@ func (s *state) beside(now core.Time, into []core.Start) []core.Start {
 		view    = s.view(now)
 		filling = s.crowd.Sizing.Filling()
 		head    *waiter // nil: all before have started
-		chooser mold.Chooser
+		chooser moldable.Chooser
 		factor  float64 // the head's
 	)
 	s.world = s.crowd.World(now)
@@ -129,7 +129,7 @@ func (s *state) left(now core.Time, tell func(i int, w, by *waiter)) {
 func (s *state) rest(now core.Time, plan *core.Plan) {
 	var (
 		view    = s.view(now)
-		chooser mold.Chooser
+		chooser moldable.Chooser
 		factor  float64
 		whose   *waiter // whose that is
 	)

@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"accordion/scripts/testmain"
+	"accordion/internal/testmain"
 )
 
 var long = flag.Bool("accordion.long", false, "ten thousand random histories of each policy instead of some")

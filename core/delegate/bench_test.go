@@ -8,7 +8,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/delegate"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 )
 
 // crowd is an RMS in which so many requests wait, as those of the figures: of any size, some on several clusters.
@@ -19,10 +19,10 @@ func crowd(b testing.TB, board delegate.Board, waiting, clusters int) *delegate.
 	for id := range core.JobID(waiting) {
 		_, err := r.Subscribe(0, id)
 		must(b, err)
-		q := mold.Request{Walltime: 100 + random.Int64N(50_000)}
+		q := moldable.Request{Walltime: 100 + random.Int64N(50_000)}
 		first := random.IntN(clusters)
 		for c := first; c < clusters && (c == first || random.IntN(10) == 0); c++ {
-			q.Parts = append(q.Parts, mold.Part{Cluster: c, Hosts: 1 + random.IntN(127)})
+			q.Parts = append(q.Parts, moldable.Part{Cluster: c, Hosts: 1 + random.IntN(127)})
 		}
 		must(b, r.Request(0, id, q))
 	}

@@ -7,7 +7,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/delegate"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 )
 
 // exchange is an RMS with launchers, and nothing that happens from outside but what a test makes happen.
@@ -15,8 +15,8 @@ type exchange struct {
 	*twins
 	random *rand.Rand
 	hosts  []int
-	views  map[core.JobID]mold.View
-	answer func(x *exchange, id core.JobID, now core.Time) (mold.Request, bool)
+	views  map[core.JobID]moldable.View
+	answer func(x *exchange, id core.JobID, now core.Time) (moldable.Request, bool)
 	starts int
 }
 
@@ -24,7 +24,7 @@ type exchange struct {
 const beyond = 1_000_000
 
 func newExchange(t *testing.T, seed uint64, o delegate.Options) *exchange {
-	x := &exchange{random: rand.New(rand.NewPCG(11, seed)), views: map[core.JobID]mold.View{}}
+	x := &exchange{random: rand.New(rand.NewPCG(11, seed)), views: map[core.JobID]moldable.View{}}
 	for range 1 + x.random.IntN(3) {
 		x.hosts = append(x.hosts, 4+x.random.IntN(12))
 	}
@@ -41,10 +41,10 @@ func (x *exchange) hear(now core.Time, messages []delegate.Message) {
 			x.starts++
 		case delegate.View:
 			if x.views[m.To] == nil {
-				x.views[m.To] = make(mold.View, len(x.hosts))
+				x.views[m.To] = make(moldable.View, len(x.hosts))
 			}
 			for _, c := range m.Changes {
-				x.views[m.To][c.Cluster] = mold.Cluster{Hosts: c.Hosts, Points: c.Points}
+				x.views[m.To][c.Cluster] = moldable.Cluster{Hosts: c.Hosts, Points: c.Points}
 			}
 			asked = append(asked, m.To)
 		}
@@ -71,8 +71,8 @@ func (x *exchange) settle(most int) int {
 }
 
 // earliest is a launcher of the paper's: a moldable application that wants to complete first.
-func earliest(x *exchange, id core.JobID, now core.Time) (mold.Request, bool) {
-	m := mold.Moldable{Least: 1, Most: 3 + int(id)%9, Walltime: func(c, n int) core.Time {
+func earliest(x *exchange, id core.JobID, now core.Time) (moldable.Request, bool) {
+	m := moldable.Moldable{Least: 1, Most: 3 + int(id)%9, Walltime: func(c, n int) core.Time {
 		return beyond + 40*core.Time(id%7+1)/core.Time(n) + core.Time(c)
 	}}
 	found := m.Find(x.views[id], now)
@@ -80,14 +80,14 @@ func earliest(x *exchange, id core.JobID, now core.Time) (mold.Request, bool) {
 }
 
 // anything is a launcher that answers each view with something else.
-func anything(x *exchange, _ core.JobID, _ core.Time) (mold.Request, bool) {
+func anything(x *exchange, _ core.JobID, _ core.Time) (moldable.Request, bool) {
 	if x.random.IntN(10) == 0 {
-		return mold.Request{}, false
+		return moldable.Request{}, false
 	}
-	q := mold.Request{Walltime: beyond + x.random.Int64N(50)}
+	q := moldable.Request{Walltime: beyond + x.random.Int64N(50)}
 	for c, n := range x.hosts {
 		if x.random.IntN(2) == 0 {
-			q.Parts = append(q.Parts, mold.Part{Cluster: c, Hosts: 1 + x.random.IntN(n)})
+			q.Parts = append(q.Parts, moldable.Part{Cluster: c, Hosts: 1 + x.random.IntN(n)})
 		}
 	}
 	return q, len(q.Parts) > 0
@@ -155,7 +155,7 @@ func TestWithoutTheRuleThatOnlyChangesAreToldNothingEnds(t *testing.T) {
 		x := newExchange(t, 3, standard)
 		x.hosts = []int{4} // for eight: most of them wait
 		x.twins = newTwins(t, x.hosts, standard)
-		x.answer = func(x *exchange, id core.JobID, now core.Time) (q mold.Request, ok bool) {
+		x.answer = func(x *exchange, id core.JobID, now core.Time) (q moldable.Request, ok bool) {
 			for !ok {
 				q, ok = anything(x, id, now)
 			}
@@ -201,7 +201,7 @@ func TestAtMostOneRequestCountsAsTheAnswerToAView(t *testing.T) {
 
 // A launcher that never answers keeps its last request, and those behind it get what is left.
 func TestASilentLauncherDelaysNobody(t *testing.T) {
-	w := subscribed(t, standard, 1, on(0, 10, 50), mold.Request{}, on(0, 8, 30), on(0, 2, 10), on(0, 5, 10))
+	w := subscribed(t, standard, 1, on(0, 10, 50), moldable.Request{}, on(0, 8, 30), on(0, 2, 10), on(0, 5, 10))
 	w.wake(0)
 	must(t, w.Done(20, 1)) // the third never answers that the view is another now
 	w.wake(20)

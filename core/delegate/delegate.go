@@ -5,7 +5,7 @@
 //
 //	rms := delegate.New([]int{128, 128}, delegate.Options{FairStart: 5, Timer: 1}, &delegate.Indexed{})
 //	messages, err := rms.Subscribe(now, 1)                    // its view
-//	err = rms.Request(now, 1, mold.Request{Parts: []mold.Part{{Cluster: 0, Hosts: 64}}, Walltime: 3600})
+//	err = rms.Request(now, 1, moldable.Request{Parts: []moldable.Part{{Cluster: 0, Hosts: 64}}, Walltime: 3600})
 //	messages, err = rms.Wake(rms.Next())                      // it starts; the others' views change
 //	err = rms.Done(now, 1)                                    // its hosts stay taken for the fair-start delay
 //
@@ -17,7 +17,7 @@ package delegate
 
 import (
 	"accordion/core"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 )
 
 // State is where an application stands: Figure 4 of RR-7389.
@@ -76,9 +76,9 @@ const (
 type Message struct {
 	To       core.JobID
 	Kind     Kind
-	Changes  []Change     // of View: clusters whose occupation is another from now on; none where only the estimate is
-	Estimate core.Time    // of View: when the request would start; core.Forever when it cannot, or when there is none yet
-	Request  mold.Request // of Start: what the application gets
+	Changes  []Change         // of View: clusters whose occupation is another from now on; none where only the estimate is
+	Estimate core.Time        // of View: when the request would start; core.Forever when it cannot, or when there is none yet
+	Request  moldable.Request // of Start: what the application gets
 }
 
 // Stretch is something else that occupies hosts of a cluster in [From, To).
@@ -104,7 +104,7 @@ type application struct {
 	since   core.Time // when it subscribed
 	viewed  bool      // it has a view
 	asked   int       // messages about views, that no request has answered yet
-	request mold.Request
+	request moldable.Request
 	from    core.Time // the request does not begin before (Hold)
 	keep    bool      // it does not start: it keeps its place (Hold)
 

@@ -6,7 +6,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/delegate"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 )
 
 // checker follows what an RMS says, and knows what must never be.
@@ -14,7 +14,7 @@ type checker struct {
 	*twins
 	now     core.Time
 	hosts   []int
-	running map[core.JobID]mold.Request // started, and not yet freed
+	running map[core.JobID]moldable.Request // started, and not yet freed
 }
 
 func (c *checker) hear(messages []delegate.Message) {
@@ -30,7 +30,7 @@ func (c *checker) hear(messages []delegate.Message) {
 		if _, twice := c.running[m.To]; twice {
 			c.Fatalf("application %d starts twice", m.To)
 		}
-		m.Request.Parts = append([]mold.Part(nil), m.Request.Parts...)
+		m.Request.Parts = append([]moldable.Part(nil), m.Request.Parts...)
 		c.running[m.To] = m.Request
 		for _, p := range m.Request.Parts {
 			if used := c.used(p.Cluster); used > c.hosts[p.Cluster] {
@@ -69,9 +69,9 @@ func (c *checker) play(script []byte) {
 			messages, _ := c.Subscribe(c.now, id)
 			c.hear(messages)
 		case 2, 3, 4:
-			q := mold.Request{Walltime: core.Time(next()%60) - 1}
+			q := moldable.Request{Walltime: core.Time(next()%60) - 1}
 			for k := next() % 4; k > 0; k-- {
-				q.Parts = append(q.Parts, mold.Part{Cluster: next()%5 - 1, Hosts: next()%12 - 1})
+				q.Parts = append(q.Parts, moldable.Part{Cluster: next()%5 - 1, Hosts: next()%12 - 1})
 			}
 			_ = c.Request(c.now, id, q) // wrong ones are refused
 		case 5:
@@ -133,7 +133,7 @@ func (c *checker) finish() {
 
 func script(t testing.TB, o delegate.Options, bytes []byte) {
 	hosts := []int{10, 7, 3}
-	c := &checker{twins: newTwins(t, hosts, o), hosts: hosts, running: map[core.JobID]mold.Request{}}
+	c := &checker{twins: newTwins(t, hosts, o), hosts: hosts, running: map[core.JobID]moldable.Request{}}
 	c.play(bytes)
 	c.finish()
 }

@@ -9,8 +9,8 @@ import (
 
 	"accordion/core"
 	"accordion/core/delegate"
-	"accordion/core/evolve"
-	"accordion/core/mold"
+	"accordion/core/ep"
+	"accordion/core/moldable"
 	"accordion/core/queue"
 )
 
@@ -23,7 +23,7 @@ type site struct {
 }
 
 func someSite(random *rand.Rand, nodes int) *site {
-	s := &site{nodes: nodes, policy: queue.Repeated{Limit: evolve.Limit(1 + random.IntN(2))}}
+	s := &site{nodes: nodes, policy: queue.Repeated{Limit: ep.Limit(1 + random.IntN(2))}}
 	guarded := random.IntN(2) == 0
 	left := nodes
 	for id := core.JobID(0); id < 3; id++ {
@@ -120,16 +120,16 @@ func TestWithApplicationsLocalJobsArePlannedAsIfRequestsWereRigidJobs(t *testing
 		w := newTwins(t, hosts, standard)
 		type asked struct {
 			since   core.Time
-			request mold.Request
+			request moldable.Request
 		}
 		var all []asked
 		since := core.Time(0)
 		for id := range core.JobID(1 + random.IntN(5)) {
 			since += random.Int64N(5)
-			q := mold.Request{Walltime: 5 + random.Int64N(50)}
+			q := moldable.Request{Walltime: 5 + random.Int64N(50)}
 			for c, n := range hosts {
 				if random.IntN(3) > 0 || c == len(hosts)-1 && len(q.Parts) == 0 {
-					q.Parts = append(q.Parts, mold.Part{Cluster: c, Hosts: 1 + random.IntN(n)})
+					q.Parts = append(q.Parts, moldable.Part{Cluster: c, Hosts: 1 + random.IntN(n)})
 				}
 			}
 			_, err := w.Subscribe(since, id)
@@ -191,7 +191,7 @@ func TestLocalJobsArePlannedAroundWhatRunsOfTheRMS(t *testing.T) {
 		s := someSite(random, 6+random.IntN(8))
 		s.running = nil
 		w := newTwins(t, []int{s.nodes}, standard)
-		requests := map[core.JobID]mold.Request{}
+		requests := map[core.JobID]moldable.Request{}
 		for id := range core.JobID(1 + random.IntN(4)) {
 			requests[id] = on(0, 1+random.IntN(s.nodes), 20+random.Int64N(80))
 			_, err := w.Subscribe(0, id)

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/core/profile"
 )
 
@@ -169,7 +169,7 @@ func (r *RMS) schedule(a *application) {
 
 // hole is the first second, not before t, from which all parts of a request fit for its walltime, by number and by name; core.Forever when there
 // is none.
-func (r *RMS) hole(q mold.Request, t core.Time) core.Time {
+func (r *RMS) hole(q moldable.Request, t core.Time) core.Time {
 	if t == core.Forever {
 		return core.Forever
 	}

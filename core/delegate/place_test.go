@@ -6,11 +6,11 @@ import (
 
 	"accordion/core"
 	"accordion/core/delegate"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 )
 
-func four(walltime core.Time) mold.Request {
-	return mold.Request{Parts: []mold.Part{{Cluster: 0, Hosts: 4}}, Walltime: walltime}
+func four(walltime core.Time) moldable.Request {
+	return moldable.Request{Parts: []moldable.Part{{Cluster: 0, Hosts: 4}}, Walltime: walltime}
 }
 
 func ok(t *testing.T, err error) {

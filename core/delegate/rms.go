@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/core/profile"
 )
 
@@ -117,7 +117,7 @@ func (r *RMS) fresh(id core.JobID) *application {
 	}
 	a := r.spare[n-1]
 	r.spare = r.spare[:n-1]
-	*a = application{id: id, viewer: a.viewer, request: mold.Request{Parts: a.request.Parts[:0]}}
+	*a = application{id: id, viewer: a.viewer, request: moldable.Request{Parts: a.request.Parts[:0]}}
 	return a
 }
 
@@ -151,7 +151,7 @@ func (r *RMS) show(a *application, estimate core.Time) bool {
 // Request says what an application wants from now on, in place of what it wanted. One that is in force already is nothing
 // new. One more than there were views answers none, and is an event from outside. An error is an *Error, and the former request
 // stands.
-func (r *RMS) Request(now core.Time, id core.JobID, q mold.Request) error {
+func (r *RMS) Request(now core.Time, id core.JobID, q moldable.Request) error {
 	a := r.byID[id]
 	switch {
 	case a == nil:
@@ -185,7 +185,7 @@ func (r *RMS) Request(now core.Time, id core.JobID, q mold.Request) error {
 }
 
 // check says what is wrong with a request.
-func (r *RMS) check(id core.JobID, q mold.Request) error {
+func (r *RMS) check(id core.JobID, q moldable.Request) error {
 	if len(q.Parts) == 0 {
 		return &Error{"request", id, "", ErrNoHosts}
 	}

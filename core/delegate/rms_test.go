@@ -8,14 +8,14 @@ import (
 
 	"accordion/core"
 	"accordion/core/delegate"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/core/profile"
 )
 
 var standard = delegate.Options{FairStart: 5, Timer: 1}
 
 // subscribed is an RMS on clusters of ten hosts with some applications that have requests.
-func subscribed(t *testing.T, o delegate.Options, clusters int, requests ...mold.Request) *twins {
+func subscribed(t *testing.T, o delegate.Options, clusters int, requests ...moldable.Request) *twins {
 	t.Helper()
 	w := newTwins(t, slices.Repeat([]int{10}, clusters), o)
 	for i, q := range requests {
@@ -96,7 +96,7 @@ func TestPassesAreATimerApart(t *testing.T) {
 
 // The one who subscribed first is considered first, however late its request.
 func TestTheOrderIsThatOfTheSubscriptions(t *testing.T) {
-	w := subscribed(t, standard, 1, on(0, 10, 50), mold.Request{}, on(0, 10, 50))
+	w := subscribed(t, standard, 1, on(0, 10, 50), moldable.Request{}, on(0, 10, 50))
 	w.wake(0)
 	must(t, w.Request(10, 2, on(0, 10, 50)))
 	w.wake(10)
@@ -151,7 +151,7 @@ func TestEarlyGhostsEndWhenNobodyAnswersAnyMore(t *testing.T) {
 }
 
 func TestSeveralClustersStartTogether(t *testing.T) {
-	both := mold.Request{Parts: []mold.Part{{Cluster: 0, Hosts: 5}, {Cluster: 2, Hosts: 10}}, Walltime: 10}
+	both := moldable.Request{Parts: []moldable.Part{{Cluster: 0, Hosts: 5}, {Cluster: 2, Hosts: 10}}, Walltime: 10}
 	w := subscribed(t, standard, 3, on(0, 10, 30), on(2, 10, 50), both, on(0, 5, 20))
 	w.wake(0)
 	if at := w.linear.Estimate(3); at != 50 {
@@ -276,19 +276,19 @@ func TestAClusterThatShrinksOrGoes(t *testing.T) {
 }
 
 func TestWhatIsWrongIsRefusedAndChangesNothing(t *testing.T) {
-	w := subscribed(t, standard, 2, on(0, 10, 50), on(0, 5, 50), mold.Request{})
+	w := subscribed(t, standard, 2, on(0, 10, 50), on(0, 5, 50), moldable.Request{})
 	w.wake(0)
-	part := func(c, n int) mold.Part { return mold.Part{Cluster: c, Hosts: n} }
+	part := func(c, n int) moldable.Part { return moldable.Part{Cluster: c, Hosts: n} }
 	for name, c := range map[string]struct {
-		request mold.Request
+		request moldable.Request
 		want    error
 	}{
 		"too many":     {on(0, 11, 5), delegate.ErrTooMany},
 		"none":         {on(0, 0, 5), delegate.ErrNoHosts},
 		"fewer":        {on(0, -1, 5), delegate.ErrNoHosts},
-		"no part":      {mold.Request{Walltime: 5}, delegate.ErrNoHosts},
-		"twice":        {mold.Request{Parts: []mold.Part{part(1, 1), part(1, 1)}, Walltime: 5}, delegate.ErrTwice},
-		"falling":      {mold.Request{Parts: []mold.Part{part(1, 1), part(0, 1)}, Walltime: 5}, delegate.ErrTwice},
+		"no part":      {moldable.Request{Walltime: 5}, delegate.ErrNoHosts},
+		"twice":        {moldable.Request{Parts: []moldable.Part{part(1, 1), part(1, 1)}, Walltime: 5}, delegate.ErrTwice},
+		"falling":      {moldable.Request{Parts: []moldable.Part{part(1, 1), part(0, 1)}, Walltime: 5}, delegate.ErrTwice},
 		"cluster":      {on(2, 1, 5), delegate.ErrNoCluster},
 		"below":        {on(-1, 1, 5), delegate.ErrNoCluster},
 		"no time":      {on(0, 1, 0), delegate.ErrWalltime},

@@ -9,7 +9,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/delegate"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 )
 
 // twins are two RMSs that are told the same, one on each board. Whatever one says the other must say, too.
@@ -40,7 +40,7 @@ func (w *twins) Subscribe(now core.Time, id core.JobID) ([]delegate.Message, err
 	return a, w.same("subscribe", a, b, errA, errB)
 }
 
-func (w *twins) Request(now core.Time, id core.JobID, q mold.Request) error {
+func (w *twins) Request(now core.Time, id core.JobID, q moldable.Request) error {
 	w.Helper()
 	return w.same("request", nil, nil, w.linear.Request(now, id, q), w.indexed.Request(now, id, q))
 }
@@ -83,8 +83,8 @@ func must(t testing.TB, err error) {
 }
 
 // on is a request on one cluster.
-func on(cluster, hosts int, walltime core.Time) mold.Request {
-	return mold.Request{Parts: []mold.Part{{Cluster: cluster, Hosts: hosts}}, Walltime: walltime}
+func on(cluster, hosts int, walltime core.Time) moldable.Request {
+	return moldable.Request{Parts: []moldable.Part{{Cluster: cluster, Hosts: hosts}}, Walltime: walltime}
 }
 
 // started are the applications that messages start, in their order.

@@ -15,8 +15,8 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/evolve"
-	"accordion/core/mold"
+	"accordion/core/ep"
+	"accordion/core/moldable"
 	"accordion/core/profile"
 )
 
@@ -34,7 +34,7 @@ type Outlook struct {
 	taken   *profile.Profile // by jobs with a guard at one time or another
 	firm    *profile.Profile // taken without the waiting jobs that have no guard
 	waits   bool             // a waiting job has a guard
-	chooser mold.Chooser     // of what a job is believed to take: it is not expanded
+	chooser moldable.Chooser // of what a job is believed to take: it is not expanded
 	guards  []stretch        // of what runs, as far as no waiting job counts on it; apart and in order
 }
 
@@ -48,7 +48,7 @@ type stretch struct {
 func (o *Outlook) Renew(now core.Time, view *profile.Profile, running []core.Allocation) {
 	if o.early == nil {
 		o.early, o.taken, o.firm = profile.New(0), profile.New(0), profile.New(0)
-		o.chooser.Algorithm.Limit = evolve.NoExpansion
+		o.chooser.Algorithm.Limit = ep.NoExpansion
 	}
 	o.early.CopyFrom(view)
 	o.taken.CopyFrom(view)
@@ -78,7 +78,7 @@ func (o *Outlook) Clone() *Outlook {
 	}
 	return &Outlook{
 		early: o.early.Clone(), taken: o.taken.Clone(), firm: o.firm.Clone(), waits: o.waits,
-		chooser: mold.Chooser{Algorithm: o.chooser.Algorithm}, guards: slices.Clone(o.guards),
+		chooser: moldable.Chooser{Algorithm: o.chooser.Algorithm}, guards: slices.Clone(o.guards),
 	}
 }
 
@@ -90,8 +90,8 @@ func (o *Outlook) Room(view *profile.Profile, j core.Job) *profile.Profile {
 	return view
 }
 
-// Best is a job's earliest completion (mold.Chooser), where its margin, too, is in the way of no job with a guard before it.
-func (o *Outlook) Best(c *mold.Chooser, view *profile.Profile, now core.Time, j core.Job) (core.Planned, bool) {
+// Best is a job's earliest completion (moldable.Chooser), where its margin, too, is in the way of no job with a guard before it.
+func (o *Outlook) Best(c *moldable.Chooser, view *profile.Profile, now core.Time, j core.Job) (core.Planned, bool) {
 	room := o.Room(view, j)
 	p, ok := c.Best(room, now, j)
 	for ok && o != nil {

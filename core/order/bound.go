@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/profile"
 )
 
@@ -20,13 +20,13 @@ import (
 //
 // Expanding a step only adds to what is needed, so the expand limit matters to the first part alone. With the rigid
 // algorithm an application is its peak for its total duration.
-func LowerBound(busy *profile.Profile, eps []core.EP, a evolve.Algorithm) core.Time {
-	var fitter evolve.Fitter
+func LowerBound(busy *profile.Profile, eps []core.EP, a ep.Algorithm) core.Time {
+	var fitter ep.Fitter
 	var bound core.Time
 	asked := make([]core.EP, len(eps))
-	for i, ep := range eps {
-		if asked[i] = ep; a.Rigid && len(ep) > 0 {
-			asked[i] = core.EP{{Duration: ep.Total(), Nodes: ep.Peak()}}
+	for i, requested := range eps {
+		if asked[i] = requested; a.Rigid && len(requested) > 0 {
+			asked[i] = core.EP{{Duration: requested.Total(), Nodes: requested.Peak()}}
 		}
 		if start, scheduled, ok := fitter.Fit(asked[i], busy, a.Limit, 0); ok {
 			bound = max(bound, start+scheduled.Total())

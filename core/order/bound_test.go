@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/order"
 	"accordion/core/profile"
 
@@ -25,23 +25,23 @@ func TestTheBoundOfAHostileProblemIsFoundInReasonableWork(t *testing.T) {
 		}
 	}
 	area := int64(0)
-	for _, ep := range eps {
-		area += ep.Area()
+	for _, requested := range eps {
+		area += requested.Area()
 	}
-	if bound := order.LowerBound(machine, eps, evolve.Algorithm{Limit: evolve.NoExpansion}); bound < area/1000 {
+	if bound := order.LowerBound(machine, eps, ep.Algorithm{Limit: ep.NoExpansion}); bound < area/1000 {
 		t.Errorf("bound %d, below the area %d on 1000 nodes", bound, area)
 	}
 }
 
 // limits are those that a random case draws from; 1.5 makes a difference to even durations only.
-var limits = []evolve.Limit{evolve.NoExpansion, evolve.NoExpansion * 3 / 2, evolve.Twice, evolve.Unlimited}
+var limits = []ep.Limit{ep.NoExpansion, ep.NoExpansion * 3 / 2, ep.Twice, ep.Unlimited}
 
 // problem is a small random one.
 type problem struct {
 	nodes int
 	busy  core.EP
 	eps   []core.EP
-	limit evolve.Limit
+	limit ep.Limit
 }
 
 func (p problem) profile() *profile.Profile {
@@ -73,11 +73,11 @@ func problems() *rapid.Generator[problem] {
 func TestNoScheduleEndsBeforeTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := problems().Draw(t, "problem")
-		a := evolve.Algorithm{Limit: p.limit, Rigid: rapid.Bool().Draw(t, "rigid")}
+		a := ep.Algorithm{Limit: p.limit, Rigid: rapid.Bool().Draw(t, "rigid")}
 		bound := order.LowerBound(p.profile(), p.eps, a)
 		if a.Rigid {
-			for i, ep := range p.eps {
-				p.eps[i] = core.EP{{Duration: ep.Total(), Nodes: ep.Peak()}}
+			for i, requested := range p.eps {
+				p.eps[i] = core.EP{{Duration: requested.Total(), Nodes: requested.Peak()}}
 			}
 		}
 		used := make([]int, bound)
@@ -93,11 +93,11 @@ func TestNoScheduleEndsBeforeTheBound(t *testing.T) {
 func TestTheBoundIsNeverBelowTheAreaAndTheLongestApplication(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := problems().Draw(t, "problem")
-		bound := order.LowerBound(p.profile(), p.eps, evolve.Algorithm{Limit: p.limit})
+		bound := order.LowerBound(p.profile(), p.eps, ep.Algorithm{Limit: p.limit})
 		area, longest := int64(0), core.Time(0)
-		for _, ep := range p.eps {
-			area += ep.Area()
-			longest = max(longest, ep.Total())
+		for _, requested := range p.eps {
+			area += requested.Area()
+			longest = max(longest, requested.Total())
 		}
 		if bound < longest || bound*int64(p.nodes) < area {
 			t.Fatalf("bound %d; area %d on %d nodes, longest %d", bound, area, p.nodes, longest)
@@ -127,7 +127,7 @@ func TestTheBoundSeesWhatTheAreaDoesNot(t *testing.T) {
 	} {
 		machine := profile.New(test.nodes)
 		machine.Add(0, test.busy)
-		if got := order.LowerBound(machine, test.eps, evolve.Algorithm{Limit: evolve.Unlimited}); got != test.want {
+		if got := order.LowerBound(machine, test.eps, ep.Algorithm{Limit: ep.Unlimited}); got != test.want {
 			t.Errorf("%s: %d, want %d", test.name, got, test.want)
 		}
 	}

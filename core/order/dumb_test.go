@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 )
 
 // everySchedule tries every schedule of the applications over integer time: all starts, all lengths of all steps that
@@ -12,7 +12,7 @@ import (
 // when none is earlier.
 //
 // used[t] are the nodes used at t; it has room for the horizon.
-func everySchedule(nodes int, used []int, eps []core.EP, limit evolve.Limit, horizon core.Time) core.Time {
+func everySchedule(nodes int, used []int, eps []core.EP, limit ep.Limit, horizon core.Time) core.Time {
 	if len(eps) == 0 {
 		return 0
 	}
@@ -60,9 +60,9 @@ func everySchedule(nodes int, used []int, eps []core.EP, limit evolve.Limit, hor
 
 // everyOrder is the earliest last completion of all orders that begin with some applications, or the horizon when none is
 // earlier.
-func everyOrder(p problem, a evolve.Algorithm, begin []int, horizon core.Time) core.Time {
+func everyOrder(p problem, a ep.Algorithm, begin []int, horizon core.Time) core.Time {
 	if len(begin) == len(p.eps) {
-		plan, err := evolve.Schedule(p.profile(), p.eps, begin, a)
+		plan, err := ep.Schedule(p.profile(), p.eps, begin, a)
 		if err != nil {
 			panic(err) // problems fit
 		}

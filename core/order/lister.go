@@ -5,19 +5,19 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/profile"
 )
 
 // mostSnapshots bounds the memory of a lister: with more applications than this there is one for several of them.
 const mostSnapshots = 64
 
-// lister is evolve.Schedule for a search: it knows the schedule of one order, and makes that of another from the first
+// lister is ep.Schedule for a search: it knows the schedule of one order, and makes that of another from the first
 // place where the two differ.
 type lister struct {
 	eps       []core.EP
-	algorithm evolve.Algorithm
-	fitter    evolve.Fitter
+	algorithm ep.Algorithm
+	fitter    ep.Fitter
 	stride    int // applications from one snapshot to the next
 
 	now, next   list // the schedule, and the one that is tried
@@ -36,10 +36,10 @@ type list struct {
 }
 
 // newLister makes a lister with so many snapshots at most, at least 1.
-func newLister(busy *profile.Profile, eps []core.EP, a evolve.Algorithm, snapshots int) *lister {
+func newLister(busy *profile.Profile, eps []core.EP, a ep.Algorithm, snapshots int) *lister {
 	l := &lister{eps: eps, algorithm: a, stride: 1 + len(eps)/snapshots, work: busy.Clone()}
 	for _, s := range []*list{&l.now, &l.next} {
-		*s = list{order: evolve.InOrder(eps), placed: make([]core.Allocation, len(eps)), latest: make([]core.Time, len(eps)+1)}
+		*s = list{order: ep.InOrder(eps), placed: make([]core.Allocation, len(eps)), latest: make([]core.Time, len(eps)+1)}
 		for i := range s.placed {
 			s.placed[i].Job = core.JobID(i)
 		}

@@ -5,19 +5,19 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/profile"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
-// However the order changed before, and wherever the snapshots are, the schedule is the one that evolve.Schedule makes of
+// However the order changed before, and wherever the snapshots are, the schedule is the one that ep.Schedule makes of
 // the order from nothing; and an order is given up only when it ends too late.
 func TestAChangedOrderIsScheduledAsFromNothing(t *testing.T) {
-	names := evolve.Names()
+	names := ep.Names()
 	rapid.Check(t, func(t *rapid.T) {
-		a, err := evolve.ParseAlgorithm(rapid.SampledFrom(names).Draw(t, "algorithm"))
+		a, err := ep.ParseAlgorithm(rapid.SampledFrom(names).Draw(t, "algorithm"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,11 +30,11 @@ func TestAChangedOrderIsScheduledAsFromNothing(t *testing.T) {
 			}
 		}
 		l := newLister(busy, eps, a, rapid.IntRange(1, 8).Draw(t, "snapshots"))
-		l.begin(evolve.ByArea(eps))
+		l.begin(ep.ByArea(eps))
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		for range 12 {
 			first, last := l.vary(random)
-			plan, err := evolve.Schedule(busy.Clone(), eps, l.next.order, a)
+			plan, err := ep.Schedule(busy.Clone(), eps, l.next.order, a)
 			if err != nil {
 				t.Fatal(err)
 			}

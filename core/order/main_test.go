@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"accordion/scripts/testmain"
+	"accordion/internal/testmain"
 )
 
 var long = flag.Bool("accordion.long", false, "search the paper's tests with the whole number of evaluations, and more random cases")

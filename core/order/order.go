@@ -6,7 +6,7 @@
 //	found, err := search.Run(profile.New(100), eps) // found.Makespan; found.Bound, below which no schedule can be
 //
 // It is for a set of applications that is known and not running yet: nothing here keeps a promise, and an application may
-// end later so that the last one ends earlier. Orders by a rule are core/evolve's (InOrder, ByArea, ByLength); a queue
+// end later so that the last one ends earlier. Orders by a rule are core/ep's (InOrder, ByArea, ByLength); a queue
 // over time is core/queue's matter. Like all of core it is pure: the clock of a search with a time limit is the caller's.
 package order
 
@@ -14,17 +14,17 @@ import (
 	"math/rand/v2"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/profile"
 )
 
-// Search improves the order in which evolve.Schedule places applications, by simulated annealing: an application
+// Search improves the order in which ep.Schedule places applications, by simulated annealing: an application
 // changes its place in the order, or two change places; an order that is worse is taken at times, the less often the
 // more of the search is over.
 //
 // Give Evals, Spent or both. With Evals alone the result is a function of the arguments.
 type Search struct {
-	Algorithm evolve.Algorithm
+	Algorithm ep.Algorithm
 	Seed      uint64
 	Evals     int // orders to try at most; 0: as many as Spent allows
 
@@ -35,8 +35,8 @@ type Search struct {
 
 // Result is the best order found.
 type Result struct {
-	Order    []int             // as evolve.Schedule takes it
-	Plan     []core.Allocation // what evolve.Schedule makes of it
+	Order    []int             // as ep.Schedule takes it
+	Plan     []core.Allocation // what ep.Schedule makes of it
 	Makespan core.Time         // the last completion, in seconds from 0
 	Bound    core.Time         // no schedule at all ends earlier: LowerBound
 	Evals    int               // orders tried
@@ -54,8 +54,8 @@ const heat = 0.01
 func (s Search) Run(busy *profile.Profile, eps []core.EP) (Result, error) {
 	l := newLister(busy, eps, s.Algorithm, mostSnapshots)
 	best := Result{Bound: LowerBound(busy, eps, s.Algorithm), Makespan: core.Forever}
-	for _, rule := range []func([]core.EP) []int{evolve.InOrder, evolve.ByArea, evolve.ByLength} {
-		plan, err := evolve.Schedule(busy.Clone(), eps, rule(eps), s.Algorithm)
+	for _, rule := range []func([]core.EP) []int{ep.InOrder, ep.ByArea, ep.ByLength} {
+		plan, err := ep.Schedule(busy.Clone(), eps, rule(eps), s.Algorithm)
 		if err != nil {
 			return Result{}, err
 		}
@@ -67,7 +67,7 @@ func (s Search) Run(busy *profile.Profile, eps []core.EP) (Result, error) {
 	if len(eps) > 1 {
 		s.anneal(l, &best)
 	}
-	plan, err := evolve.Schedule(busy.Clone(), eps, best.Order, s.Algorithm)
+	plan, err := ep.Schedule(busy.Clone(), eps, best.Order, s.Algorithm)
 	if err != nil {
 		return Result{}, err
 	}

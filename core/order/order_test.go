@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/order"
 	"accordion/core/profile"
 	"accordion/traces/paper"
@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-func algorithm(t testing.TB, name string) evolve.Algorithm {
-	a, err := evolve.ParseAlgorithm(name)
+func algorithm(t testing.TB, name string) ep.Algorithm {
+	a, err := ep.ParseAlgorithm(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,20 +26,20 @@ func algorithm(t testing.TB, name string) evolve.Algorithm {
 func TestTheResultIsTheListScheduleOfItsOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := problems().Draw(t, "problem")
-		a := evolve.Algorithm{Limit: p.limit, Compact: rapid.Bool().Draw(t, "compact"), Rigid: rapid.Bool().Draw(t, "rigid")}
+		a := ep.Algorithm{Limit: p.limit, Compact: rapid.Bool().Draw(t, "compact"), Rigid: rapid.Bool().Draw(t, "rigid")}
 		found, err := order.Search{Algorithm: a, Evals: rapid.IntRange(0, 60).Draw(t, "evals"), Seed: rapid.Uint64().Draw(t, "seed")}.Run(p.profile(), p.eps)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sorted := slices.Sorted(slices.Values(found.Order)); !slices.Equal(sorted, evolve.InOrder(p.eps)) {
+		if sorted := slices.Sorted(slices.Values(found.Order)); !slices.Equal(sorted, ep.InOrder(p.eps)) {
 			t.Fatalf("%v is no order of %d applications", found.Order, len(p.eps))
 		}
-		plan, err := evolve.Schedule(p.profile(), p.eps, found.Order, a)
+		plan, err := ep.Schedule(p.profile(), p.eps, found.Order, a)
 		if err != nil || !cmp.Equal(plan, found.Plan) || latest(plan) != found.Makespan {
 			t.Fatalf("%v until %d; the order makes %v, %v", found.Plan, found.Makespan, plan, err)
 		}
-		for _, rule := range []func([]core.EP) []int{evolve.InOrder, evolve.ByArea, evolve.ByLength} {
-			if plan, err := evolve.Schedule(p.profile(), p.eps, rule(p.eps), a); err != nil || latest(plan) < found.Makespan {
+		for _, rule := range []func([]core.EP) []int{ep.InOrder, ep.ByArea, ep.ByLength} {
+			if plan, err := ep.Schedule(p.profile(), p.eps, rule(p.eps), a); err != nil || latest(plan) < found.Makespan {
 				t.Fatalf("a rule's order ends at %d, before the search's %d (%v)", latest(plan), found.Makespan, err)
 			}
 		}
@@ -49,7 +49,7 @@ func TestTheResultIsTheListScheduleOfItsOrder(t *testing.T) {
 func TestTheBestOfAllOrdersOfAFewApplicationsIsFound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := problems().Draw(t, "problem")
-		a := evolve.Algorithm{Limit: p.limit}
+		a := ep.Algorithm{Limit: p.limit}
 		best := everyOrder(p, a, nil, core.Forever)
 		found, err := order.Search{Algorithm: a, Evals: 1000}.Run(p.profile(), p.eps)
 		if err != nil || found.Makespan != best {
@@ -117,7 +117,7 @@ func TestManyApplicationsAreScheduledFromSnapshots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := evolve.Schedule(profile.New(paper.Nodes), eps, found.Order, algorithm(t, "2X"))
+	plan, err := ep.Schedule(profile.New(paper.Nodes), eps, found.Order, algorithm(t, "2X"))
 	if err != nil || latest(plan) != found.Makespan {
 		t.Errorf("%d s found; its order takes %d s, %v", found.Makespan, latest(plan), err)
 	}
@@ -134,7 +134,7 @@ func TestSearchingShortensThePapersTests(t *testing.T) {
 	sum := 0.0
 	for test := range tests {
 		eps := paper.Applications(paper.Seed, test)
-		first, err := evolve.Schedule(profile.New(paper.Nodes), eps, nil, noX)
+		first, err := ep.Schedule(profile.New(paper.Nodes), eps, nil, noX)
 		if err != nil {
 			t.Fatal(err)
 		}

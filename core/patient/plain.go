@@ -8,7 +8,7 @@ import (
 	"accordion/core/crowd"
 	"accordion/core/guard"
 	"accordion/core/held"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/core/profile"
 )
 
@@ -23,7 +23,7 @@ type plain struct {
 
 	view    *profile.Profile
 	outlook guard.Outlook // beside view
-	chooser mold.Chooser
+	chooser moldable.Chooser
 
 	crowd *crowd.Crowd // nil without a sizing
 	world *adapt.World // as crowd was when the pass began

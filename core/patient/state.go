@@ -6,7 +6,7 @@ import (
 	"accordion/core"
 	"accordion/core/crowd"
 	"accordion/core/held"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/core/profile"
 	"accordion/core/queue"
 	"accordion/core/waiting"
@@ -31,7 +31,7 @@ type state struct {
 	place waiting.Reservation // as long as there is no view
 
 	view    *profile.Profile // nil: there are only rectangles
-	chooser mold.Chooser
+	chooser moldable.Chooser
 	plain   *plain // from the first job on that only the definition knows; nil before
 
 	others []held.Changing // that run and are no rectangles, in the order in which they came
@@ -277,7 +277,7 @@ func (s *state) copy() *state {
 		c.plain = s.plain.clone()
 		return &c
 	}
-	c.line, c.chooser, c.changing = s.line.clone(), mold.Chooser{}, nil
+	c.line, c.chooser, c.changing = s.line.clone(), moldable.Chooser{}, nil
 	c.others, c.nexts, c.places, c.stairs = slices.Clone(s.others), slices.Clone(s.nexts), slices.Clone(s.places), slices.Clone(s.stairs)
 	if s.view != nil {
 		c.view = s.view.Clone()

@@ -14,8 +14,8 @@ import (
 
 func TestAssignFollowsAlgorithm1(t *testing.T) {
 	got, err := place.Assign(5, []core.Allocation{
-		{Job: 1, EP: ep("0x10 2x10 4x10 1x10")},
-		{Job: 2, EP: ep("3x20 1x10")},
+		{Job: 1, EP: epOf("0x10 2x10 4x10 1x10")},
+		{Job: 2, EP: epOf("3x20 1x10")},
 	}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestAssignFollowsAlgorithm1(t *testing.T) {
 
 func TestTheApplicationChoosesWhatItFrees(t *testing.T) {
 	first := func(_ core.JobID, held []int, n int) []int { return held[:n] }
-	got, err := place.Assign(3, []core.Allocation{{Job: 1, EP: ep("3x5 1x5")}}, first)
+	got, err := place.Assign(3, []core.Allocation{{Job: 1, EP: epOf("3x5 1x5")}}, first)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestTheApplicationChoosesWhatItFrees(t *testing.T) {
 }
 
 func TestAssignSaysWhatIsWrong(t *testing.T) {
-	shrinking := []core.Allocation{{Job: 7, EP: ep("3x5 1x5")}}
+	shrinking := []core.Allocation{{Job: 7, EP: epOf("3x5 1x5")}}
 	choosing := func(nodes ...int) place.Choose {
 		return func(core.JobID, []int, int) []int { return nodes }
 	}
@@ -54,8 +54,8 @@ func TestAssignSaysWhatIsWrong(t *testing.T) {
 	}{
 		{"too few nodes", 2, shrinking, nil, "second 0: job 7 needs 3 more nodes, but only 2 of 2 are free"},
 		{"no nodes", -3, shrinking, nil, "only 0 of 0 are free"},
-		{"a negative count", 9, []core.Allocation{{Job: 7, EP: ep("-1x5")}}, nil, "step 1 of job 7 is -1 nodes"},
-		{"a negative duration", 9, []core.Allocation{{Job: 7, EP: ep("1x-5")}}, nil, "for -5 seconds"},
+		{"a negative count", 9, []core.Allocation{{Job: 7, EP: epOf("-1x5")}}, nil, "step 1 of job 7 is -1 nodes"},
+		{"a negative duration", 9, []core.Allocation{{Job: 7, EP: epOf("1x-5")}}, nil, "for -5 seconds"},
 		{"one too few chosen", 9, shrinking, choosing(1), "has to free 2 of its nodes, but it chose 1"},
 		{"a free node chosen", 9, shrinking, choosing(1, 8), "chose to free node 8, which it does not hold"},
 		{"a node chosen twice", 9, shrinking, choosing(1, 1), "chose to free node 1, which it does not hold"},

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/place"
 	"accordion/core/profile"
 )
@@ -42,7 +42,7 @@ func TestLargeSchedulesKeepEveryNodeToOneJobAndFreeWhatTheJobsChoose(t *testing.
 						eps[i] = append(eps[i], core.Step{Duration: 1 + random.Int64N(1000), Nodes: 1 + random.IntN((size.nodes+1)/2)})
 					}
 				}
-				plan, err := evolve.Schedule(profile.New(size.nodes), eps, nil, evolve.Algorithm{Limit: evolve.Unlimited, LeastWaste: true})
+				plan, err := ep.Schedule(profile.New(size.nodes), eps, nil, ep.Algorithm{Limit: ep.Unlimited, LeastWaste: true})
 				if err != nil {
 					t.Fatal(err)
 				}

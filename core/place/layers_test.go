@@ -20,12 +20,12 @@ func TestLayersLeaveLastInFirstOut(t *testing.T) {
 		want  []place.Layer
 	}{
 		{"nothing has no layer", 5, nil, []place.Layer{}},
-		{"a rigid job is one layer", 5, ep("4x10"), []place.Layer{{5, 15, 4, 0}}},
-		{"growth lies on top", 0, ep("2x10 5x10 3x10"),
+		{"a rigid job is one layer", 5, epOf("4x10"), []place.Layer{{5, 15, 4, 0}}},
+		{"growth lies on top", 0, epOf("2x10 5x10 3x10"),
 			[]place.Layer{{0, 30, 2, 0}, {10, 30, 1, 1}, {10, 20, 2, 1}}},
-		{"a shrink below a layer's floor cuts the layer under it", 0, ep("4x10 6x10 1x10"),
+		{"a shrink below a layer's floor cuts the layer under it", 0, epOf("4x10 6x10 1x10"),
 			[]place.Layer{{0, 30, 1, 0}, {0, 20, 3, 0}, {10, 20, 2, 1}}},
-		{"a delay and an empty step are no layers", 0, ep("0x7 9x0 2x3"),
+		{"a delay and an empty step are no layers", 0, epOf("0x7 9x0 2x3"),
 			[]place.Layer{{7, 10, 2, 2}}},
 		{"steps without a known end do not overflow", 9, core.EP{{Duration: core.Forever, Nodes: 1}, {Duration: core.Forever, Nodes: 2}},
 			[]place.Layer{{9, core.Forever, 1, 0}}},
@@ -39,7 +39,7 @@ func TestLayersLeaveLastInFirstOut(t *testing.T) {
 }
 
 // ep reads a profile, "2x10 5x20": 2 nodes for 10 seconds, then 5 for 20.
-func ep(text string) core.EP {
+func epOf(text string) core.EP {
 	var ep core.EP
 	for field := range strings.FieldsSeq(text) {
 		var s core.Step

@@ -9,7 +9,7 @@ import (
 	"accordion/core"
 	"accordion/core/adapt"
 	"accordion/core/adaptive"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/patient"
 	"accordion/core/queue"
 )
@@ -24,7 +24,7 @@ const (
 const earliest = "earliest"
 
 // Live gives the policy of a name for a live cluster, whose evolving jobs are placed by the algorithm.
-func Live(name string, a evolve.Algorithm) (queue.Policy, error) {
+func Live(name string, a ep.Algorithm) (queue.Policy, error) {
 	for _, e := range table {
 		if e.name == name && e.live {
 			return e.make(a, queue.FirstCome), nil
@@ -41,7 +41,7 @@ func Live(name string, a evolve.Algorithm) (queue.Policy, error) {
 	if _, is := easy.(patient.EASY); !is {
 		return nil, fmt.Errorf("policy %s does not plan a live cluster; those that do: %s%s", core.Shown(name), strings.Join(LiveNames(), ", "), Hint(name, LiveNames()))
 	}
-	if a != (evolve.Algorithm{Limit: evolve.NoExpansion}) {
+	if a != (ep.Algorithm{Limit: ep.NoExpansion}) {
 		return nil, fmt.Errorf("policy %s expands no step: take the algorithm noX, and no limit of expansion", core.Shown(name))
 	}
 	return easy, nil
@@ -63,7 +63,7 @@ func LiveNames() []string {
 
 // IsLive says whether Live has a policy of the name.
 func IsLive(name string) bool {
-	_, err := Live(name, evolve.Algorithm{Limit: evolve.NoExpansion})
+	_, err := Live(name, ep.Algorithm{Limit: ep.NoExpansion})
 	return err == nil
 }
 

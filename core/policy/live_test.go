@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"accordion/core/adapt"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/queue"
 )
 
 func TestALiveClusterIsSizedByARuleOfItsName(t *testing.T) {
-	plain, err := Live(Default, evolve.Algorithm{Limit: evolve.Twice})
+	plain, err := Live(Default, ep.Algorithm{Limit: ep.Twice})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"accordion/core/adapt"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/patient"
 	"accordion/core/queue"
 )
@@ -28,7 +28,7 @@ func TestThePatientOnesTakeTheirParameters(t *testing.T) {
 		if err != nil || p.Policy != queue.Policy(want) || p.AsRequested || !strings.Contains(Help(), p.Name[:strings.IndexAny(p.Name+":", ":+")]) {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
-		live, err := Live(name, evolve.Algorithm{Limit: evolve.NoExpansion})
+		live, err := Live(name, ep.Algorithm{Limit: ep.NoExpansion})
 		if apart := strings.Contains(name, "+"); (err != nil) != apart || IsLive(name) == apart || err == nil && live != p.Policy {
 			t.Errorf("%s on a live cluster: %+v, %v", name, live, err)
 		}
@@ -38,7 +38,7 @@ func TestThePatientOnesTakeTheirParameters(t *testing.T) {
 		if easy, is := Patient(p); !is || easy != want {
 			t.Errorf("the parameters of %s are %+v", name, easy)
 		}
-		if _, err := Live(name, evolve.Algorithm{Limit: evolve.Twice}); err == nil || !strings.Contains(err.Error(), "expands no step") && !strings.Contains(err.Error(), "said apart") {
+		if _, err := Live(name, ep.Algorithm{Limit: ep.Twice}); err == nil || !strings.Contains(err.Error(), "expands no step") && !strings.Contains(err.Error(), "said apart") {
 			t.Errorf("%s expands: %v", name, err)
 		}
 		if _, err := Named(name, queue.ShortestFirst); err == nil || !strings.Contains(err.Error(), "has an order of its own") {

@@ -12,7 +12,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/adapt"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/patient"
 	"accordion/core/queue"
 )
@@ -35,7 +35,7 @@ type entry struct {
 	asRequested bool
 	algorithm   bool // it takes an algorithm of package evolve: NAME:ALG
 	live        bool // it plans a live cluster: it keeps promises, guards and margins
-	make        func(a evolve.Algorithm, order queue.Order) queue.Policy
+	make        func(a ep.Algorithm, order queue.Order) queue.Policy
 }
 
 // Default is the policy of a live cluster that names none.
@@ -43,25 +43,25 @@ const Default = "repeated"
 
 var table = []entry{
 	{name: "fcfs", help: "first come, first served", asRequested: true,
-		make: func(_ evolve.Algorithm, o queue.Order) queue.Policy { return patient.Rigid{Order: o, Strict: true} }},
+		make: func(_ ep.Algorithm, o queue.Order) queue.Policy { return patient.Rigid{Order: o, Strict: true} }},
 	{name: "easy", help: "EASY back-filling", asRequested: true,
-		make: func(_ evolve.Algorithm, o queue.Order) queue.Policy { return patient.Rigid{Order: o} }},
+		make: func(_ ep.Algorithm, o queue.Order) queue.Policy { return patient.Rigid{Order: o} }},
 	{name: "conservative", help: "conservative back-filling", asRequested: true,
-		make: func(_ evolve.Algorithm, o queue.Order) queue.Policy { return rigid(o) }},
+		make: func(_ ep.Algorithm, o queue.Order) queue.Policy { return rigid(o) }},
 	{name: "repeated", help: "repeated back-filling, like the sidecar; a moldable job gets the size that ends first, which makes all jobs wait on a busy machine", live: true,
-		make: func(a evolve.Algorithm, o queue.Order) queue.Policy {
+		make: func(a ep.Algorithm, o queue.Order) queue.Policy {
 			return queue.Repeated{Limit: a.Limit, Compact: a.Compact, LeastWaste: a.LeastWaste, Order: o}
 		}},
 	{name: "evolving", help: "conservative back-filling that uses profiles, by an algorithm such as 2X+c", algorithm: true,
-		make: func(a evolve.Algorithm, o queue.Order) queue.Policy {
+		make: func(a ep.Algorithm, o queue.Order) queue.Policy {
 			return queue.Conservative{Algorithm: a, Order: o}
 		}},
 	{name: "moldable", help: "conservative back-filling; a moldable job gets the size that ends first, which makes all jobs wait on a busy machine",
-		make: func(_ evolve.Algorithm, o queue.Order) queue.Policy { return rigid(o) }},
+		make: func(_ ep.Algorithm, o queue.Order) queue.Policy { return rigid(o) }},
 }
 
 func rigid(o queue.Order) queue.Policy {
-	return queue.Conservative{Algorithm: evolve.Algorithm{Rigid: true}, Order: o}
+	return queue.Conservative{Algorithm: ep.Algorithm{Rigid: true}, Order: o}
 }
 
 // shown is its name for messages and help.
@@ -90,7 +90,7 @@ func Words() []string {
 		kinds := []string{""}
 		base, takes := strings.CutSuffix(name, "ALG")
 		if takes {
-			kinds = evolve.Names()
+			kinds = ep.Names()
 		} else if base, takes = strings.CutSuffix(name, "SIZING"); takes {
 			kinds = adapt.Names()
 		}
@@ -131,10 +131,10 @@ func Named(name string, order queue.Order) (Policy, error) {
 		if e.name != kind || e.algorithm != has {
 			continue
 		}
-		var a evolve.Algorithm
+		var a ep.Algorithm
 		if has {
 			var err error
-			if a, err = evolve.ParseAlgorithm(algorithm); err != nil {
+			if a, err = ep.ParseAlgorithm(algorithm); err != nil {
 				return Policy{}, fmt.Errorf("policy %s: %w", core.Shown(name), err)
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/queue"
 )
 
@@ -38,7 +38,7 @@ func TestEveryPolicyHasALineOfHelpAndIsFoundByItsName(t *testing.T) {
 		if err != nil || p.Name != name || p.AsRequested != e.asRequested || e.help == "" || !strings.Contains(Help(), e.help) {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
-		if _, err := Live(e.name, evolve.Algorithm{}); (err == nil) != e.live {
+		if _, err := Live(e.name, ep.Algorithm{}); (err == nil) != e.live {
 			t.Errorf("%s on a live cluster: %v", e.name, err)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/queue/queuetest"
-	"accordion/scripts/testmain"
+	"accordion/internal/testmain"
 
 	"pgregory.net/rapid"
 )
@@ -14,7 +14,7 @@ import (
 // TestMain makes the random cases the same in every run, and more than usual, unless the command line asks otherwise.
 func TestMain(m *testing.M) { os.Exit(testmain.Run(m, testmain.Cases{Usual: 1000})) }
 
-func ep(text string) core.EP { return queuetest.EP(text) }
+func epOf(text string) core.EP { return queuetest.EP(text) }
 
 // drawEP draws a profile of a few steps of a few seconds.
 func drawEP(t *rapid.T, steps, nodes int) core.EP {

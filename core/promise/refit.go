@@ -2,7 +2,7 @@ package promise
 
 import (
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/profile"
 )
 
@@ -50,7 +50,7 @@ type refitting struct {
 	wanted   []core.EP         // of each remainder: its current step, then those to come
 	promised []core.Allocation // holds without end until it is done
 	done     []bool
-	fitter   evolve.Fitter
+	fitter   ep.Fitter
 }
 
 func newRefitting(now core.Time, m core.Machine, fixed []core.Allocation, broken []Remainder) *refitting {
@@ -109,7 +109,7 @@ func (r *refitting) try(i int, fit func(i int) (core.EP, bool)) bool {
 
 // strict fits a remainder whose nodes are free of others for as long as it holds them.
 func (r *refitting) strict(i int) (core.EP, bool) {
-	return r.fitter.Resume(r.wanted[i], r.view, evolve.Unlimited, r.now)
+	return r.fitter.Resume(r.wanted[i], r.view, ep.Unlimited, r.now)
 }
 
 // squeezed fits a remainder though what is fixed exceeds the machine together with what it holds. It cannot be made to
@@ -123,5 +123,5 @@ func (r *refitting) squeezed(i int) (core.EP, bool) {
 		view.Add(t, core.EP{s})
 		t += s.Duration
 	}
-	return r.fitter.Resume(r.wanted[i], view, evolve.Unlimited, r.now)
+	return r.fitter.Resume(r.wanted[i], view, ep.Unlimited, r.now)
 }

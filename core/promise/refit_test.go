@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/promise"
 	"accordion/core/queue/queuetest"
 
@@ -24,45 +24,45 @@ func TestRefit(t *testing.T) {
 		want   []string
 	}{
 		{"what still fits goes on as it would", 8, nil,
-			[]promise.Remainder{{Job: 1, Nodes: 2, Left: 5, Next: ep("8x10 1x3")}},
+			[]promise.Remainder{{Job: 1, Nodes: 2, Left: 5, Next: epOf("8x10 1x3")}},
 			[]string{"2x5s,8x10s,1x3s"}},
 		{"a growth waits for the nodes of a promise, however long", 8,
-			[]core.Allocation{{Job: 9, Start: 90, EP: ep("3x110")}},
-			[]promise.Remainder{{Job: 1, Nodes: 2, Left: 5, Next: ep("8x10 1x3")}},
+			[]core.Allocation{{Job: 9, Start: 90, EP: epOf("3x110")}},
+			[]promise.Remainder{{Job: 1, Nodes: 2, Left: 5, Next: epOf("8x10 1x3")}},
 			[]string{"2x100s,8x10s,1x3s"}},
 		{"a step to come waits too, once a shrink has given back what it can", 8,
-			[]core.Allocation{{Job: 9, Start: 90, EP: ep("3x110")}},
-			[]promise.Remainder{{Job: 1, Nodes: 4, Left: 5, Next: ep("1x10 8x3")}},
+			[]core.Allocation{{Job: 9, Start: 90, EP: epOf("3x110")}},
+			[]promise.Remainder{{Job: 1, Nodes: 4, Left: 5, Next: epOf("1x10 8x3")}},
 			[]string{"4x5s,1x95s,8x3s"}},
 		{"an application that is late keeps its nodes a second at least", 8, nil,
-			[]promise.Remainder{{Job: 1, Nodes: 2, Left: -30, Next: ep("3x10")}},
+			[]promise.Remainder{{Job: 1, Nodes: 2, Left: -30, Next: epOf("3x10")}},
 			[]string{"2x1s,3x10s"}},
 		{"the first in the list chooses first", 6, nil,
-			[]promise.Remainder{{Job: 1, Nodes: 2, Left: 5, Next: ep("4x10")}, {Job: 2, Nodes: 2, Left: 5, Next: ep("4x10")}},
+			[]promise.Remainder{{Job: 1, Nodes: 2, Left: 5, Next: epOf("4x10")}, {Job: 2, Nodes: 2, Left: 5, Next: epOf("4x10")}},
 			[]string{"2x5s,4x10s", "2x15s,4x10s"}},
 		{"who goes first only with what the other gives back waits for it", 6, nil,
-			[]promise.Remainder{{Job: 1, Nodes: 2, Left: 5, Next: ep("6x10")}, {Job: 2, Nodes: 3, Left: 5, Next: ep("4x10")}},
+			[]promise.Remainder{{Job: 1, Nodes: 2, Left: 5, Next: epOf("6x10")}, {Job: 2, Nodes: 3, Left: 5, Next: epOf("4x10")}},
 			[]string{"2x15s,6x10s", "3x5s,4x10s"}},
 		{"the first takes what the second turned out to give back", 8,
-			[]core.Allocation{{Job: 9, Start: 90, EP: ep("2x60")}},
-			[]promise.Remainder{{Job: 1, Nodes: 2, Left: 5, Next: ep("5x10")}, {Job: 2, Nodes: 3, Left: 5, Next: ep("1x20")}},
+			[]core.Allocation{{Job: 9, Start: 90, EP: epOf("2x60")}},
+			[]promise.Remainder{{Job: 1, Nodes: 2, Left: 5, Next: epOf("5x10")}, {Job: 2, Nodes: 3, Left: 5, Next: epOf("1x20")}},
 			[]string{"2x5s,5x10s", "3x5s,1x20s"}},
 		{"who wait for each other hold what they have", 10, nil,
-			[]promise.Remainder{{Job: 1, Nodes: 4, Left: 5, Next: ep("8x10")}, {Job: 2, Nodes: 4, Left: 5, Next: ep("8x10")}},
+			[]promise.Remainder{{Job: 1, Nodes: 4, Left: 5, Next: epOf("8x10")}, {Job: 2, Nodes: 4, Left: 5, Next: epOf("8x10")}},
 			[]string{"4 for ever", "4 for ever"}},
 		{"a step that exceeds what is left of the machine is never reached", 7, nil,
-			[]promise.Remainder{{Job: 1, Nodes: 4, Left: 5, Next: ep("8x10")}, {Job: 2, Nodes: 3, Left: 5, Next: ep("3x7")}},
+			[]promise.Remainder{{Job: 1, Nodes: 4, Left: 5, Next: epOf("8x10")}, {Job: 2, Nodes: 3, Left: 5, Next: epOf("3x7")}},
 			[]string{"4 for ever", "3x5s,3x7s"}},
 		{"a last step ends, even where the machine is exceeded", 4,
 			[]core.Allocation{{Job: 9, Start: 90, EP: core.EP{{Duration: ever, Nodes: 2}}}},
 			[]promise.Remainder{{Job: 1, Nodes: 4, Left: 5}},
 			[]string{"4x5s"}},
 		{"who cannot be made to let go shrinks in time, and grows when there is room", 6,
-			[]core.Allocation{{Job: 9, Start: 90, EP: ep("3x30")}},
-			[]promise.Remainder{{Job: 1, Nodes: 4, Left: 5, Next: ep("2x10 6x10")}},
+			[]core.Allocation{{Job: 9, Start: 90, EP: epOf("3x30")}},
+			[]promise.Remainder{{Job: 1, Nodes: 4, Left: 5, Next: epOf("2x10 6x10")}},
 			[]string{"4x5s,2x15s,6x10s"}},
 		{"a step of no length is never reached", 6, nil,
-			[]promise.Remainder{{Job: 1, Nodes: 4, Left: 5, Next: ep("2x0")}},
+			[]promise.Remainder{{Job: 1, Nodes: 4, Left: 5, Next: epOf("2x0")}},
 			[]string{"4 for ever"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestALoneRemainderIsFittedAsEarlyAsArraysOfSecondsSay(t *testing.T) {
 		fixed := drawRunning(t, now, nodes)
 		d := queuetest.NewSeconds(nodes, fixed...)
 		wanted := append(core.EP{{Duration: max(b.Left, 1), Nodes: b.Nodes}}, b.Next...)
-		_, want, ok := d.Fit(wanted, evolve.Unlimited, now, true, false)
+		_, want, ok := d.Fit(wanted, ep.Unlimited, now, true, false)
 		if !ok {
 			return // held beyond what is free: the table says what happens then
 		}
@@ -162,7 +162,7 @@ func TestALoneRemainderIsFittedAsEarlyAsArraysOfSecondsSay(t *testing.T) {
 }
 
 func TestFitsSeesTheSecondThatExceeds(t *testing.T) {
-	all := []core.Allocation{{Start: -5, EP: ep("2x10")}, {Start: 4, EP: ep("2x10")}}
+	all := []core.Allocation{{Start: -5, EP: epOf("2x10")}, {Start: 4, EP: epOf("2x10")}}
 	for nodes, want := range map[int]bool{3: false, 4: true} {
 		if got := promise.Fits(core.Machine{Nodes: nodes}, all); got != want {
 			t.Errorf("%d nodes: %v, want %v", nodes, got, want)

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/queue"
 )
 
@@ -74,7 +74,7 @@ func (c *crowd) take(id core.JobID) (a core.Allocation, ok bool) {
 // plainConservative is the rule of models.md, word by word.
 type plainConservative struct {
 	crowd
-	algorithm evolve.Algorithm
+	algorithm ep.Algorithm
 }
 
 // seconds is what is used by all but one waiting job.

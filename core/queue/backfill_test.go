@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/patient"
 	"accordion/core/queue"
 
@@ -14,12 +14,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-func drawAlgorithm(t *rapid.T) evolve.Algorithm {
+func drawAlgorithm(t *rapid.T) ep.Algorithm {
 	if rapid.IntRange(0, 4).Draw(t, "rigid") == 0 {
-		return evolve.Algorithm{Rigid: true}
+		return ep.Algorithm{Rigid: true}
 	}
 	p := drawPolicy(t)
-	return evolve.Algorithm{Limit: p.Limit, Compact: p.Compact, LeastWaste: p.LeastWaste}
+	return ep.Algorithm{Limit: p.Limit, Compact: p.Compact, LeastWaste: p.LeastWaste}
 }
 
 func drawOrder(t *rapid.T) queue.Order {

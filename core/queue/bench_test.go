@@ -6,8 +6,8 @@ import (
 
 	"accordion/core"
 	"accordion/core/adapt"
-	"accordion/core/evolve"
-	"accordion/core/mold"
+	"accordion/core/ep"
+	"accordion/core/moldable"
 	"accordion/core/queue"
 )
 
@@ -48,9 +48,9 @@ func BenchmarkPlan(b *testing.B) {
 		policy queue.Repeated
 	}{
 		{"noX", queue.Repeated{}},
-		{"2X+c", queue.Repeated{Limit: evolve.Twice, Compact: true}},
-		{"2X+opt", queue.Repeated{Limit: evolve.Twice, LeastWaste: true}},
-		{"infX", queue.Repeated{Limit: evolve.Unlimited}},
+		{"2X+c", queue.Repeated{Limit: ep.Twice, Compact: true}},
+		{"2X+opt", queue.Repeated{Limit: ep.Twice, LeastWaste: true}},
+		{"infX", queue.Repeated{Limit: ep.Unlimited}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			s := busyQueue(c.policy)
@@ -77,7 +77,7 @@ func BenchmarkPlanWithModels(b *testing.B) {
 }
 
 func planWithModels(b *testing.B, policy queue.Repeated) {
-	choices, err := mold.Parse("amdahl:p=0.99,t1=10h,nodes=1-200")
+	choices, err := moldable.Parse("amdahl:p=0.99,t1=10h,nodes=1-200")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -5,9 +5,9 @@ import (
 	"sort"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/held"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/core/profile"
 )
 
@@ -20,7 +20,7 @@ import (
 // one with the fewest nodes (at its peak), then the one named first. The zero value never expands a step. A guard
 // (core.Job) is kept free for its job to the end.
 type Conservative struct {
-	Algorithm evolve.Algorithm
+	Algorithm ep.Algorithm
 	Order     Order // in which the waiting jobs are gone through
 }
 
@@ -39,7 +39,7 @@ func (p Conservative) New(m core.Machine) State {
 	s.memo.begin(nil)
 	s.chooser.Algorithm = p.Algorithm
 	if p.Algorithm.Rigid {
-		s.chooser.Algorithm = evolve.Algorithm{}
+		s.chooser.Algorithm = ep.Algorithm{}
 	}
 	return s
 }
@@ -49,7 +49,7 @@ func (p Conservative) New(m core.Machine) State {
 type conservative struct {
 	policy  Conservative
 	machine core.Machine
-	chooser mold.Chooser
+	chooser moldable.Chooser
 	view    *profile.Profile
 	asOf    core.Time
 
@@ -346,7 +346,7 @@ func (s *conservative) Plan(now core.Time) core.Plan {
 // Clone implements State.
 func (s *conservative) Clone() State {
 	c := *s
-	c.chooser, c.memo = mold.Chooser{Algorithm: s.chooser.Algorithm}, s.memo.clone()
+	c.chooser, c.memo = moldable.Chooser{Algorithm: s.chooser.Algorithm}, s.memo.clone()
 	c.view = s.view.Clone()
 	c.waiting, c.changing = slices.Clone(s.waiting), slices.Clone(s.changing)
 	for i := range c.waiting {

@@ -4,13 +4,13 @@ import (
 	"fmt"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/queue"
 )
 
 // Two evolving jobs that never fit side by side as rigid jobs lock into each other.
 func ExampleRepeated() {
-	state := queue.Repeated{Limit: evolve.Twice}.New(core.Machine{Nodes: 4})
+	state := queue.Repeated{Limit: ep.Twice}.New(core.Machine{Nodes: 4})
 	state.Submit(0, core.Job{ID: 1, Choices: []core.EP{{{Duration: 60, Nodes: 1}, {Duration: 60, Nodes: 3}}}})
 	state.Submit(0, core.Job{ID: 2, Choices: []core.EP{{{Duration: 60, Nodes: 3}, {Duration: 60, Nodes: 1}}}})
 	for _, now := range []core.Time{0, 60} {

@@ -19,7 +19,7 @@ func ordinary(id core.JobID, nodes int, limit, guard core.Time) core.Job {
 
 func TestAJobKeepsOutOfTheWayOfThoseThatMayBeginInAnothersGuard(t *testing.T) {
 	// Job 9 has a node until 10, and may keep it until 40: three nodes for job 1 come free at one second in between.
-	holds := core.Allocation{Job: 9, EP: ep("1x40"), Guard: 30}
+	holds := core.Allocation{Job: 9, EP: epOf("1x40"), Guard: 30}
 	waits := ordinary(1, 3, 10, 75)
 	for _, c := range []struct {
 		name    string
@@ -28,14 +28,14 @@ func TestAJobKeepsOutOfTheWayOfThoseThatMayBeginInAnothersGuard(t *testing.T) {
 		before  []core.Job
 		want    core.Time // start of a job of one node for 14 s behind them
 	}{
-		{"it is over before", 3, []core.Allocation{{Job: 9, EP: ep("1x50"), Guard: 30}}, []core.Job{waits}, 0},
+		{"it is over before", 3, []core.Allocation{{Job: 9, EP: epOf("1x50"), Guard: 30}}, []core.Job{waits}, 0},
 		{"it would begin in the guard", 3, []core.Allocation{holds}, []core.Job{waits}, 40 + 85},
-		{"the nodes in their guard are enough for both", 8, []core.Allocation{{Job: 9, EP: ep("5x40"), Guard: 30}}, []core.Job{ordinary(1, 4, 10, 75)}, 0},
+		{"the nodes in their guard are enough for both", 8, []core.Allocation{{Job: 9, EP: epOf("5x40"), Guard: 30}}, []core.Job{ordinary(1, 4, 10, 75)}, 0},
 		{"nobody waits for them", 3, []core.Allocation{holds}, nil, 0},
 		{"the second of two also waits", 3, []core.Allocation{holds}, []core.Job{waits, ordinary(2, 3, 10, 75)}, 40 + 2*85},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			jobs := append(c.before, core.Job{ID: 100, Choices: []core.EP{ep("1x14")}})
+			jobs := append(c.before, core.Job{ID: 100, Choices: []core.EP{epOf("1x14")}})
 			plan := load(queue.Repeated{}.New(core.Machine{Nodes: c.nodes}), 0, c.running, jobs).Plan(0)
 			if got := plan.Jobs[len(plan.Jobs)-1]; got.Start != c.want {
 				t.Errorf("it starts at %d, want %d\n%+v", got.Start, c.want, plan)
@@ -236,7 +236,7 @@ func TestNoGuardIsUsedOrAllAreAndNoOrdinaryJobIsDelayedFromBehind(t *testing.T) 
 
 func TestAJobKeepsOutOfTheWayOfOrdinaryOnesByItsLimit(t *testing.T) {
 	// Job 9 has four of five nodes until 42 and perhaps until 72; job 1 waits for all five of them.
-	holds := []core.Allocation{{Job: 9, EP: ep("4x72"), Guard: 30}}
+	holds := []core.Allocation{{Job: 9, EP: epOf("4x72"), Guard: 30}}
 	waits := []core.Job{ordinary(1, 5, 45, 75)}
 	for _, c := range []struct {
 		name    string
@@ -250,11 +250,11 @@ func TestAJobKeepsOutOfTheWayOfOrdinaryOnesByItsLimit(t *testing.T) {
 		{"by its limit it is not", holds, waits, "1x13", 30, 72 + 120},
 		{"nobody waits", holds, nil, "1x13", 30, 0},
 		{"who waits has nodes beside it", holds, []core.Job{ordinary(1, 4, 45, 75)}, "1x13", 30, 0},
-		{"the nodes that it will have given back are counted, too", []core.Allocation{{Job: 9, EP: ep("2x10")}}, []core.Job{ordinary(1, 4, 10, 5)}, "2x5 1x10", 1, 25},
-		{"a managed one waits", holds, []core.Job{{ID: 1, Choices: []core.EP{ep("5x45")}}}, "1x13", 100, 0},
+		{"the nodes that it will have given back are counted, too", []core.Allocation{{Job: 9, EP: epOf("2x10")}}, []core.Job{ordinary(1, 4, 10, 5)}, "2x5 1x10", 1, 25},
+		{"a managed one waits", holds, []core.Job{{ID: 1, Choices: []core.EP{epOf("5x45")}}}, "1x13", 100, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			jobs := append(c.before, core.Job{ID: 100, Choices: []core.EP{ep(c.profile)}, Margin: c.margin})
+			jobs := append(c.before, core.Job{ID: 100, Choices: []core.EP{epOf(c.profile)}, Margin: c.margin})
 			plan := load(queue.Repeated{}.New(core.Machine{Nodes: 5}), 0, c.running, jobs).Plan(0)
 			if got := plan.Jobs[len(plan.Jobs)-1]; got.Start != c.want {
 				t.Errorf("it starts at %d, want %d\n%+v", got.Start, c.want, plan)

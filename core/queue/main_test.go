@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"accordion/scripts/testmain"
+	"accordion/internal/testmain"
 )
 
 var long = flag.Bool("accordion.long", false, "thousands of random histories instead of some")

@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/place"
 	"accordion/core/queue"
 	"accordion/core/queue/queuetest"
 )
 
-func ep(text string) core.EP { return queuetest.EP(text) }
+func epOf(text string) core.EP { return queuetest.EP(text) }
 
 // draw pictures allocations: a row is a node, a column a second, job 1 is a, job 2 is b; # is whatever ran before.
 func draw(t *testing.T, nodes int, all []core.Allocation) string {
@@ -51,7 +51,7 @@ func TestPictures(t *testing.T) {
 		for i, r := range requests {
 			j := core.Job{ID: core.JobID(i + 1)}
 			for choice := range strings.SplitSeq(r, "|") {
-				j.Choices = append(j.Choices, ep(choice))
+				j.Choices = append(j.Choices, epOf(choice))
 			}
 			all = append(all, j)
 		}
@@ -66,7 +66,7 @@ func TestPictures(t *testing.T) {
 	}{
 		{
 			name:    "a small job goes by where it delays nobody before it",
-			running: []core.Allocation{{EP: ep("3x6")}},
+			running: []core.Allocation{{EP: epOf("3x6")}},
 			jobs:    jobs("4x4", "2x5", "1x6"),
 			want: `
 ccccccaaaa.....
@@ -76,7 +76,7 @@ ccccccaaaa.....
 		},
 		{
 			name:    "a job that would delay another goes behind it",
-			running: []core.Allocation{{EP: ep("3x6")}},
+			running: []core.Allocation{{EP: epOf("3x6")}},
 			jobs:    jobs("4x4", "1x7"),
 			want: `
 ......aaaa.......
@@ -95,7 +95,7 @@ aaaaaaaaaaaacc`,
 		},
 		{
 			name:    "without expansion a job begins when all its steps fit",
-			running: []core.Allocation{{Start: 0, EP: ep("2x10")}},
+			running: []core.Allocation{{Start: 0, EP: epOf("2x10")}},
 			jobs:    jobs("1x3 4x4 1x2"),
 			want: `
 ..........aaaa..
@@ -105,8 +105,8 @@ aaaaaaaaaaaacc`,
 		},
 		{
 			name:    "with an expand limit a middle step waits for the nodes of the next",
-			policy:  queue.Repeated{Limit: evolve.Twice},
-			running: []core.Allocation{{EP: ep("1x4 3x2 1x6")}},
+			policy:  queue.Repeated{Limit: ep.Twice},
+			running: []core.Allocation{{EP: epOf("1x4 3x2 1x6")}},
 			jobs:    jobs("1x2 2x5 4x4"),
 			want: `
 ....aaaaaaaaaaaa
@@ -116,8 +116,8 @@ aaaaaaaaaaaacc`,
 		},
 		{
 			name:    "without a limit it begins as soon as its first step fits the second",
-			policy:  queue.Repeated{Limit: evolve.Unlimited},
-			running: []core.Allocation{{EP: ep("1x14")}},
+			policy:  queue.Repeated{Limit: ep.Unlimited},
+			running: []core.Allocation{{EP: epOf("1x14")}},
 			jobs:    jobs("3x2 2x2 4x3"),
 			want: `
 aa............aaa
@@ -127,8 +127,8 @@ aaaaaaaaaaaaaaaaa
 		},
 		{
 			name:    "compacted, it wastes nothing and ends at the same second",
-			policy:  queue.Repeated{Limit: evolve.Unlimited, Compact: true},
-			running: []core.Allocation{{EP: ep("1x14")}},
+			policy:  queue.Repeated{Limit: ep.Unlimited, Compact: true},
+			running: []core.Allocation{{EP: epOf("1x14")}},
 			jobs:    jobs("3x2 2x2 4x3"),
 			want: `
 ..........aa..aaa
@@ -138,7 +138,7 @@ aaaaaaaaaaaaaaaaa
 		},
 		{
 			name:    "a moldable job takes the choice that completes first, the smaller of two that complete together",
-			running: []core.Allocation{{EP: ep("2x6")}},
+			running: []core.Allocation{{EP: epOf("2x6")}},
 			jobs:    jobs("1x9|2x8|4x2", "4x4|2x8|1x16"),
 			want: `
 aaaaaaaabbbb

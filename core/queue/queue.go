@@ -4,7 +4,7 @@
 // at each second, and not which ones (package place), nor does it carry anything out: the world calls Starts at each
 // instant at which something may have changed and does what it is told.
 //
-//	state := queue.Repeated{Limit: evolve.Twice}.New(core.Machine{Nodes: 100})
+//	state := queue.Repeated{Limit: ep.Twice}.New(core.Machine{Nodes: 100})
 //	state.Submit(now, core.Job{ID: 1, Choices: []core.EP{{{Duration: 500, Nodes: 5}, {Duration: 3600, Nodes: 10}}}})
 //	for _, s := range state.Starts(now, nil) {
 //		// s.Job begins, grows or shrinks to s.Nodes nodes

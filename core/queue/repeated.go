@@ -7,10 +7,10 @@ import (
 	"accordion/core"
 	"accordion/core/adapt"
 	"accordion/core/crowd"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/guard"
 	"accordion/core/held"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/core/profile"
 )
 
@@ -31,16 +31,16 @@ import (
 //
 // The zero value never expands a step and improves nothing.
 type Repeated struct {
-	Limit      evolve.Limit // how many times its duration a step may last
+	Limit      ep.Limit     // how many times its duration a step may last
 	Compact    bool         // start as late as the completion allows, where a step would wait
-	LeastWaste bool         // wait where it wastes least (evolve.Fitter.LeastWaste); goes before Compact
+	LeastWaste bool         // wait where it wastes least (ep.Fitter.LeastWaste); goes before Compact
 	Order      Order        // of the queue: in another than FirstCome a job that ranks before others delays them
 	Sizing     adapt.Sizing // the sizes of moldable jobs; nil: all that they list
 }
 
 // algorithm is how one job is placed.
-func (r Repeated) algorithm() evolve.Algorithm {
-	return evolve.Algorithm{Limit: r.Limit, Compact: r.Compact, LeastWaste: r.LeastWaste}
+func (r Repeated) algorithm() ep.Algorithm {
+	return ep.Algorithm{Limit: r.Limit, Compact: r.Compact, LeastWaste: r.LeastWaste}
 }
 
 var (
@@ -55,7 +55,7 @@ var (
 // is somebody else's: Starts does not report it. The EPs in plans share memory with the jobs' choices: read only.
 func (r Repeated) New(m core.Machine) State {
 	s := &repeated{
-		policy: r, machine: m, chooser: mold.Chooser{Algorithm: r.algorithm()},
+		policy: r, machine: m, chooser: moldable.Chooser{Algorithm: r.algorithm()},
 		running: running{since: -core.Forever, asOf: -core.Forever},
 	}
 	if r.Sizing != nil {
@@ -82,7 +82,7 @@ type repeated struct {
 	asOf    core.Time     // when view was begun
 	front   profile.Front // of view, where nobody has a guard
 	memory  *profile.Profile
-	chooser mold.Chooser
+	chooser moldable.Chooser
 
 	outlook *guard.Outlook // beside view, once a job had a guard; nil until then
 
@@ -252,7 +252,7 @@ func (s *repeated) Clone() State {
 		later:   s.later,
 		asOf:    s.asOf,
 		outlook: s.outlook.Clone(),
-		chooser: mold.Chooser{Algorithm: s.chooser.Algorithm},
+		chooser: moldable.Chooser{Algorithm: s.chooser.Algorithm},
 	}
 	if s.crowd != nil {
 		c.crowd = s.crowd.Clone()

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/promise"
 	"accordion/core/queue"
 
@@ -26,7 +26,7 @@ func drawEP(t *rapid.T, steps, nodes int) core.EP {
 
 func drawPolicy(t *rapid.T) queue.Repeated {
 	return queue.Repeated{
-		Limit:   rapid.SampledFrom([]evolve.Limit{0, evolve.NoExpansion, 1_500_000, evolve.Twice, evolve.Unlimited}).Draw(t, "limit"),
+		Limit:   rapid.SampledFrom([]ep.Limit{0, ep.NoExpansion, 1_500_000, ep.Twice, ep.Unlimited}).Draw(t, "limit"),
 		Compact: rapid.Bool().Draw(t, "compact"), LeastWaste: rapid.Bool().Draw(t, "least waste"),
 	}
 }
@@ -204,13 +204,13 @@ func TestTheMachineIsNeverExceededAndEveryPromiseIsKept(t *testing.T) {
 
 func TestACloneGoesItsOwnWay(t *testing.T) {
 	s := load(queue.Repeated{}.New(core.Machine{Nodes: 4}), 0, nil, []core.Job{
-		{ID: 1, Choices: []core.EP{ep("4x10")}}, {ID: 2, Choices: []core.EP{ep("4x10")}},
+		{ID: 1, Choices: []core.EP{epOf("4x10")}}, {ID: 2, Choices: []core.EP{epOf("4x10")}},
 	})
 	s.Starts(0, nil)
 	before := s.Plan(5)
 	c := s.Clone()
 	c.End(5, 1)
-	c.Submit(5, core.Job{ID: 3, Choices: []core.EP{ep("1x1")}})
+	c.Submit(5, core.Job{ID: 3, Choices: []core.EP{epOf("1x1")}})
 	if got := len(c.Starts(5, nil)); got != 1 {
 		t.Errorf("the clone starts %d jobs, want job 2 alone", got)
 	}
@@ -228,7 +228,7 @@ func TestWhatIsOddDoesNoHarm(t *testing.T) {
 	}{
 		{"nothing odd", 4, func(queue.State) {}, "0+5"},
 		{"nodes were lost", 4, func(s queue.State) {
-			s.Running(0, core.Allocation{Job: 1, Start: -2, EP: ep("4x10")})
+			s.Running(0, core.Allocation{Job: 1, Start: -2, EP: epOf("4x10")})
 			s.Nodes(0, core.Machine{Nodes: 2})
 		}, "8+5"},
 		{"all nodes were lost", 4, func(s queue.State) { s.Nodes(0, core.Machine{}) }, "never"},
@@ -239,34 +239,34 @@ func TestWhatIsOddDoesNoHarm(t *testing.T) {
 		{"a job without choices before it", 4, func(s queue.State) { s.Submit(0, core.Job{ID: 1}) }, "0+5"},
 		{"an empty choice before it", 4, func(s queue.State) { s.Submit(0, core.Job{ID: 1, Choices: []core.EP{nil, {}}}) }, "0+5"},
 		{"steps of no or negative size before it", 4, func(s queue.State) {
-			s.Submit(0, core.Job{ID: 1, Choices: []core.EP{ep("2x0"), ep("-2x5"), ep("2x-5 4x9")}})
+			s.Submit(0, core.Job{ID: 1, Choices: []core.EP{epOf("2x0"), epOf("-2x5"), epOf("2x-5 4x9")}})
 		}, "0+5"},
 		{"a job that exceeds the machine before it", 4, func(s queue.State) {
-			s.Submit(0, core.Job{ID: 1, Choices: []core.EP{ep("1x5 5x5"), ep("5x1")}})
+			s.Submit(0, core.Job{ID: 1, Choices: []core.EP{epOf("1x5 5x5"), epOf("5x1")}})
 		}, "0+5"},
 		{"jobs that begin at the end of time before it", 4, func(s queue.State) {
-			s.Submit(0, core.Job{ID: 1, Begin: core.Forever, Choices: []core.EP{ep("3x5"), ep("3x5 4x5")}})
+			s.Submit(0, core.Job{ID: 1, Begin: core.Forever, Choices: []core.EP{epOf("3x5"), epOf("3x5 4x5")}})
 			s.Submit(0, core.Job{ID: 2, Choices: []core.EP{{{Duration: core.Forever, Nodes: 4}, {Duration: 1, Nodes: 3}}}})
 		}, "0+5"},
 		{"a job without a limit before it", 4, func(s queue.State) {
 			s.Submit(0, core.Job{ID: 1, Choices: []core.EP{{{Duration: core.Forever, Nodes: 2}}}})
 		}, "0+5"},
-		{"an allocation that is over", 4, func(s queue.State) { s.Running(0, core.Allocation{Job: 1, Start: -9, EP: ep("4x9")}) }, "0+5"},
+		{"an allocation that is over", 4, func(s queue.State) { s.Running(0, core.Allocation{Job: 1, Start: -9, EP: epOf("4x9")}) }, "0+5"},
 		{"an allocation told twice", 4, func(s queue.State) {
-			s.Running(0, core.Allocation{Job: 1, EP: ep("4x9")})
-			s.Running(0, core.Allocation{Job: 1, EP: ep("4x3")})
+			s.Running(0, core.Allocation{Job: 1, EP: epOf("4x9")})
+			s.Running(0, core.Allocation{Job: 1, EP: epOf("4x3")})
 		}, "3+5"},
 		{"a waiting job that runs after all", 4, func(s queue.State) {
-			s.Submit(0, core.Job{ID: 1, Choices: []core.EP{ep("4x9")}})
-			s.Running(0, core.Allocation{Job: 1, EP: ep("4x2")})
+			s.Submit(0, core.Job{ID: 1, Choices: []core.EP{epOf("4x9")}})
+			s.Running(0, core.Allocation{Job: 1, EP: epOf("4x2")})
 		}, "2+5"},
-		{"a reservation to come", 4, func(s queue.State) { s.Running(0, core.Allocation{Job: 1, Start: 4, EP: ep("3x3")}) }, "7+5"},
+		{"a reservation to come", 4, func(s queue.State) { s.Running(0, core.Allocation{Job: 1, Start: 4, EP: epOf("3x3")}) }, "7+5"},
 		{"the end of nobody", 4, func(s queue.State) { s.End(0, 99) }, "0+5"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := queue.Repeated{Limit: evolve.Twice}.New(core.Machine{Nodes: c.nodes})
+			s := queue.Repeated{Limit: ep.Twice}.New(core.Machine{Nodes: c.nodes})
 			c.odd(s)
-			s.Submit(0, core.Job{ID: 7, Choices: []core.EP{ep("2x5")}})
+			s.Submit(0, core.Job{ID: 7, Choices: []core.EP{epOf("2x5")}})
 			got := "never"
 			for _, p := range s.Plan(0).Jobs {
 				if p.Job == 7 {
@@ -282,10 +282,10 @@ func TestWhatIsOddDoesNoHarm(t *testing.T) {
 
 func TestStartsReportsShrinksThenGrowthsThenBeginnings(t *testing.T) {
 	s := queue.Repeated{}.New(core.Machine{Nodes: 6})
-	s.Running(0, core.Allocation{Job: 1, EP: ep("2x10 3x10")})
-	s.Running(0, core.Allocation{Job: 2, EP: ep("4x10 1x10")})
-	s.Running(0, core.Allocation{Job: 3, Start: 10, EP: ep("1x10")}) // somebody else's
-	s.Submit(0, core.Job{ID: 4, Choices: []core.EP{ep("9x1"), ep("1x5")}})
+	s.Running(0, core.Allocation{Job: 1, EP: epOf("2x10 3x10")})
+	s.Running(0, core.Allocation{Job: 2, EP: epOf("4x10 1x10")})
+	s.Running(0, core.Allocation{Job: 3, Start: 10, EP: epOf("1x10")}) // somebody else's
+	s.Submit(0, core.Job{ID: 4, Choices: []core.EP{epOf("9x1"), epOf("1x5")}})
 	if got := s.Starts(0, nil); got != nil {
 		t.Errorf("at 0 nothing is due, got %+v", got)
 	}
@@ -300,8 +300,8 @@ func TestStartsReportsShrinksThenGrowthsThenBeginnings(t *testing.T) {
 
 func TestAChangeThatWasMissedIsReportedLate(t *testing.T) {
 	s := queue.Repeated{}.New(core.Machine{Nodes: 6})
-	s.Running(0, core.Allocation{Job: 1, EP: ep("2x10 3x10 5x10")})
-	s.Submit(0, core.Job{ID: 2, Begin: 12, Choices: []core.EP{ep("1x5")}})
+	s.Running(0, core.Allocation{Job: 1, EP: epOf("2x10 3x10 5x10")})
+	s.Submit(0, core.Job{ID: 2, Begin: 12, Choices: []core.EP{epOf("1x5")}})
 	s.Plan(0)
 	want := []core.Start{{Job: 1, Nodes: 3}, {Job: 2, Nodes: 1, Begins: true}}
 	if d := cmp.Diff(want, s.Starts(15, nil), cmpopts.EquateEmpty()); d != "" {
@@ -310,7 +310,7 @@ func TestAChangeThatWasMissedIsReportedLate(t *testing.T) {
 }
 
 func TestAnEarlierSecondIsPlannedAnew(t *testing.T) {
-	s := load(queue.Repeated{}.New(core.Machine{Nodes: 4}), 0, nil, []core.Job{{ID: 1, Choices: []core.EP{ep("4x9")}}})
+	s := load(queue.Repeated{}.New(core.Machine{Nodes: 4}), 0, nil, []core.Job{{ID: 1, Choices: []core.EP{epOf("4x9")}}})
 	for _, now := range []core.Time{20, 10} {
 		if got := s.Plan(now).Jobs[0].Start; got != now {
 			t.Errorf("at %d it would start at %d", now, got)
@@ -362,17 +362,17 @@ func TestWhateverIsAskedThePlannerAnswers(t *testing.T) {
 }
 
 func TestAPlanWithTheLeastWasteWaitsWithTheFewestNodes(t *testing.T) {
-	ep := core.EP{{Duration: 60, Nodes: 3}, {Duration: 60, Nodes: 2}, {Duration: 120, Nodes: 1}, {Duration: 60, Nodes: 3}}
+	requested := core.EP{{Duration: 60, Nodes: 3}, {Duration: 60, Nodes: 2}, {Duration: 120, Nodes: 1}, {Duration: 60, Nodes: 3}}
 	for _, c := range []struct {
 		policy queue.Repeated
 		want   string
 	}{
-		{queue.Repeated{Limit: evolve.Twice, Compact: true}, "3x60s,2x120s,1x120s,3x60s"},
-		{queue.Repeated{Limit: evolve.Twice, LeastWaste: true}, "3x60s,2x60s,1x180s,3x60s"},
+		{queue.Repeated{Limit: ep.Twice, Compact: true}, "3x60s,2x120s,1x120s,3x60s"},
+		{queue.Repeated{Limit: ep.Twice, LeastWaste: true}, "3x60s,2x60s,1x180s,3x60s"},
 	} {
 		s := c.policy.New(core.Machine{Nodes: 4})
 		s.Running(0, core.Allocation{Job: -1, Start: 180, EP: core.EP{{Duration: 240, Nodes: 2}}})
-		s.Submit(0, core.Job{ID: 1, Choices: []core.EP{ep}})
+		s.Submit(0, core.Job{ID: 1, Choices: []core.EP{requested}})
 		plan := s.Plan(0)
 		if len(plan.Jobs) != 1 || plan.Jobs[0].Start != 120 || plan.Jobs[0].EP.String() != c.want {
 			t.Errorf("%+v: %v; want %s from 120", c.policy, plan, c.want)

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/queue"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,20 +16,20 @@ func TestWhatASweepMovesIsCompacted(t *testing.T) {
 		start     core.Time
 		want      core.EP
 	}{
-		{"noX", 10, ep("3x2 2x2 4x3")},
-		{"infX", 1, ep("3x2 2x11 4x3")},
-		{"infX+c", 10, ep("3x2 2x2 4x3")},
-		{"infX+opt", 10, ep("3x2 2x2 4x3")},
+		{"noX", 10, epOf("3x2 2x2 4x3")},
+		{"infX", 1, epOf("3x2 2x11 4x3")},
+		{"infX+c", 10, epOf("3x2 2x2 4x3")},
+		{"infX+opt", 10, epOf("3x2 2x2 4x3")},
 	} {
 		t.Run(c.algorithm, func(t *testing.T) {
-			a, err := evolve.ParseAlgorithm(c.algorithm)
+			a, err := ep.ParseAlgorithm(c.algorithm)
 			if err != nil {
 				t.Fatal(err)
 			}
 			s := queue.Conservative{Algorithm: a}.New(core.Machine{Nodes: 4})
-			s.Running(0, core.Allocation{Job: 1, EP: ep("1x14")})
-			s.Running(0, core.Allocation{Job: 2, EP: ep("3x30")})
-			s.Submit(0, core.Job{ID: 3, Choices: []core.EP{ep("3x2 2x2 4x3")}})
+			s.Running(0, core.Allocation{Job: 1, EP: epOf("1x14")})
+			s.Running(0, core.Allocation{Job: 2, EP: epOf("3x30")})
+			s.Submit(0, core.Job{ID: 3, Choices: []core.EP{epOf("3x2 2x2 4x3")}})
 			if p := s.Plan(0).Jobs; len(p) != 1 || p[0].Start != 30 {
 				t.Fatalf("beside both it is planned %v", p)
 			}

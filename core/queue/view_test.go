@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/queue"
 )
 
@@ -14,7 +14,7 @@ func TestAFurtherJobBeginsWhereTheViewHasRoomFirst(t *testing.T) {
 	for seed := range uint64(2000) {
 		random := rand.New(rand.NewPCG(41, seed))
 		nodes := 3 + random.IntN(8)
-		state := queue.Repeated{Limit: evolve.Limit(1 + random.IntN(2))}.New(core.Machine{Nodes: nodes})
+		state := queue.Repeated{Limit: ep.Limit(1 + random.IntN(2))}.New(core.Machine{Nodes: nodes})
 		guarded := seed%2 == 0
 		guard := func(d core.Time) core.Time {
 			if guarded {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"accordion/internal/testenv"
 	"accordion/oar/conf"
 	"accordion/oar/node"
-	"accordion/scripts/testenv"
 )
 
 // inPlaceOfSSH is what stands in place of ssh: it notes what it is called with, and does as the node's name says.

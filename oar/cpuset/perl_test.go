@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 )
 
 // What users write reaches programs that run as OAR's account: Perl must read back what was meant, and nothing of it as Perl.

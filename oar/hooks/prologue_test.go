@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 )
 
 func TestTheNodesOfAFirstStepTakeThePlaceOfTheBasesBeforeTheCommandBegins(t *testing.T) {

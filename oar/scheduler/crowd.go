@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"accordion/core"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/oar/planner"
 )
 
@@ -31,7 +31,7 @@ func profiles(types []string) []core.EP {
 			alternatives = append(alternatives, strings.TrimSpace(text))
 		}
 	}
-	choices, err := mold.ParseProfiles(strings.Join(alternatives, "|"))
+	choices, err := moldable.ParseProfiles(strings.Join(alternatives, "|"))
 	if err != nil {
 		return nil
 	}

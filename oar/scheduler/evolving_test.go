@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/core/policy"
 	"accordion/oar/tables"
 )
@@ -149,7 +149,7 @@ func TestAJobAsksForNothingThatIsKeptForItAlready(t *testing.T) {
 		if _, err := tr.translate(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		choices, err := mold.ParseProfiles(c.profile)
+		choices, err := moldable.ParseProfiles(c.profile)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +169,7 @@ func TestAGrowthIsPlannedEarlierAndAShrinkIsNot(t *testing.T) {
 		"2x20s,1x5s,4x20s":  "2x13s,4x32s",
 		"4x20s,1x30s,3x20s": "4x20s,1x18s,3x32s",
 	} {
-		choices, err := mold.ParseProfiles(text)
+		choices, err := moldable.ParseProfiles(text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"accordion/core"
+	"accordion/internal/testenv"
 	"accordion/oar/database/databasetest"
 	"accordion/oar/tables"
-	"accordion/scripts/testenv"
 )
 
 var recordFlag = flag.Bool("accordion.record", false, "record what a real PostgreSQL answers to the script of verbs and races")

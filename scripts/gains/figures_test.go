@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"accordion/core/policy"
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 )
 
 // judged is the log whose figures are computed again: the smallest one.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/browser"
+	"accordion/internal/browser"
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"

@@ -121,7 +121,7 @@ real() {
 	local select=()
 	[[ $1 == oar ]] || select=(-v)
 	go list -f '{{$path := .ImportPath}}{{range .TestImports}}{{$path}} {{.}}{{"\n"}}{{end}}{{range .XTestImports}}{{$path}} {{.}}{{"\n"}}{{end}}' \
-		"${packages[@]}" | sed -n 's, accordion/scripts/lab$,,p' | sort -u | grep "${select[@]}" -E '/oar(/|$)'
+		"${packages[@]}" | sed -n 's, accordion/internal/lab$,,p' | sort -u | grep "${select[@]}" -E '/oar(/|$)'
 }
 
 # units names the packages whose tests boot nothing.
@@ -327,7 +327,7 @@ other_oar() {
 }
 
 needed=("${test_programs[@]}" "${release_programs[@]}")
-if grep -rqF --include='*_test.go' accordion/scripts/browser .; then
+if grep -rqF --include='*_test.go' accordion/internal/browser .; then
 	needed+=(/usr/bin/chromium:chromium)
 fi
 step "install what is missing" install_programs "${needed[@]}"

@@ -13,7 +13,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 )
 
 // TestTheLifeOfThePackages installs, upgrades, removes and purges them on a bare Debian of this machine's release: testdata/life says how. The

@@ -20,8 +20,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 	"github.com/google/go-cmp/cmp"
 
-	"accordion/scripts/browser"
-	"accordion/scripts/testenv"
+	"accordion/internal/browser"
+	"accordion/internal/testenv"
 )
 
 var long = flag.Bool("accordion.long", false, "build the program as packages have it, twice, and install it on three releases of Debian")

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/browser"
+	"accordion/internal/browser"
 )
 
 // The lines of the administrator guide put a real nginx before the page: its socket, its path, and what changes comes at once.

@@ -21,7 +21,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 )
 
 // sitePatience bounds what a site takes to boot, and each line that is typed there.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"accordion/scripts/browser"
+	"accordion/internal/browser"
 )
 
 // An act of docs/start.md is a line that is typed, and what is to be seen then; or the page, opened in a browser.

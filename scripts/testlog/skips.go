@@ -17,7 +17,7 @@ import (
 type skip struct{ pkg, test, word string }
 
 // listHead begins the list of skips.
-const listHead = `# Tests that the first level may skip (./scripts/test, go test ./...), and the word of what each needs (scripts/testenv).
+const listHead = `# Tests that the first level may skip (./scripts/test, go test ./...), and the word of what each needs (internal/testenv).
 # Written by ./scripts/test --skips, of all packages or of those that it is given. Read what changed before you commit it.
 `
 
@@ -26,7 +26,7 @@ var (
 	asked  = regexp.MustCompile(`-accordion\.[a-z]+`)
 )
 
-// word returns what a skipped test needs: the word of scripts/testenv, the flag that asks for the test, or all that it said.
+// word returns what a skipped test needs: the word of internal/testenv, the flag that asks for the test, or all that it said.
 func word(why string) string {
 	if m := needed.FindStringSubmatch(why); m != nil {
 		return m[1]

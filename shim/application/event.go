@@ -3,7 +3,7 @@ package application
 import (
 	"time"
 
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/shim/selector"
 	"accordion/shim/wire/launcher"
 )
@@ -60,7 +60,7 @@ type (
 	Work struct {
 		Application int64
 		Hosts       []Host
-		Parts       []mold.Part // the same, counted
+		Parts       []moldable.Part // the same, counted
 	}
 	// Stop ends what Work began.
 	Stop struct{}

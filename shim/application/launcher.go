@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/shim/selector"
 	"accordion/shim/wire/launcher"
 )
@@ -425,7 +425,7 @@ func (l *Launcher) wanted() string {
 	return fmt.Sprintf("%s, for %s", l.hosts(l.wants.Hosts), span(l.wants.Walltime))
 }
 
-func (l *Launcher) hosts(parts []mold.Part) string {
+func (l *Launcher) hosts(parts []moldable.Part) string {
 	text := ""
 	for i, p := range parts {
 		if i > 0 {

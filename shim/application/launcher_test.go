@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/shim/selector"
 	"accordion/shim/wire/launcher"
 )
@@ -60,7 +60,7 @@ func okay(m launcher.Message, want ...string) turn { return turn{Answered{To: m}
 func refuse(m launcher.Message, r launcher.Refuse, want ...string) turn {
 	return turn{Answered{m, &r}, want}
 }
-func answer(view, walltime int64, hosts []mold.Part, want ...string) turn {
+func answer(view, walltime int64, hosts []moldable.Part, want ...string) turn {
 	return turn{Selected{selector.Said{View: view, Answer: selector.Answer{Hosts: hosts, Walltime: walltime}}}, want}
 }
 
@@ -99,8 +99,8 @@ func waitsForBoth(t *testing.T) *Launcher {
 }
 
 var (
-	onBoth = []mold.Part{{Cluster: 0, Hosts: 4}, {Cluster: 1, Hosts: 2}}
-	onA    = []mold.Part{{Cluster: 0, Hosts: 8}}
+	onBoth = []moldable.Part{{Cluster: 0, Hosts: 4}, {Cluster: 1, Hosts: 2}}
+	onA    = []moldable.Part{{Cluster: 0, Hosts: 8}}
 )
 
 const start7 = 1764104400 // 2025-11-25 21:00:00 UTC
@@ -230,9 +230,9 @@ func TestWhereThereIsNoClusterYet(t *testing.T) {
 func TestAModelThatAsksForWhatCannotBe(t *testing.T) {
 	for want, a := range map[string]selector.Answer{
 		"the model asks for no hosts":                                {Walltime: 1},
-		"the model asks for 9 hosts of a, which has 8":               {Hosts: []mold.Part{{Cluster: 0, Hosts: 9}}, Walltime: 1},
-		"the model asks for 0 hosts of a, which has 8":               {Hosts: []mold.Part{{Cluster: 0, Hosts: 0}}, Walltime: 1},
-		"the model asks for hosts of a cluster that is not in sight": {Hosts: []mold.Part{{Cluster: 5, Hosts: 1}}, Walltime: 1},
+		"the model asks for 9 hosts of a, which has 8":               {Hosts: []moldable.Part{{Cluster: 0, Hosts: 9}}, Walltime: 1},
+		"the model asks for 0 hosts of a, which has 8":               {Hosts: []moldable.Part{{Cluster: 0, Hosts: 0}}, Walltime: 1},
+		"the model asks for hosts of a cluster that is not in sight": {Hosts: []moldable.Part{{Cluster: 5, Hosts: 1}}, Walltime: 1},
 		"the model asks for 7201 s: 1 to 7200 s are possible":        {Hosts: onA, Walltime: 7201},
 		"the model asks for 0 s: 1 to 7200 s are possible":           {Hosts: onA},
 	} {

@@ -7,7 +7,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/hostlist"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/shim/wire/launcher"
 )
 
@@ -47,9 +47,9 @@ func (l *Launcher) work() []Act {
 	}
 	l.works = true
 	var hosts []Host
-	var parts []mold.Part
+	var parts []moldable.Part
 	for _, p := range l.parts {
-		parts = append(parts, mold.Part{Cluster: p.C, Hosts: len(p.Hosts)})
+		parts = append(parts, moldable.Part{Cluster: p.C, Hosts: len(p.Hosts)})
 		for _, name := range p.Hosts {
 			hosts = append(hosts, Host{l.names[p.C], name})
 		}

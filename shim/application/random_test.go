@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/shim/selector"
 	"accordion/shim/wire/launcher"
 )
@@ -98,7 +98,7 @@ func drawEvent(t *rapid.T, l *Launcher, views *int64) Event {
 		*views++
 		return Heard{empty(*views, 1000+*views, int64(rapid.IntRange(0, 2).Draw(t, "estimate"))*2000)}
 	case 6, 7:
-		a := selector.Answer{Hosts: []mold.Part{{Cluster: cluster, Hosts: rapid.IntRange(1, 8).Draw(t, "hosts")}}, Walltime: 60}
+		a := selector.Answer{Hosts: []moldable.Part{{Cluster: cluster, Hosts: rapid.IntRange(1, 8).Draw(t, "hosts")}}, Walltime: 60}
 		return Selected{selector.Said{View: l.sight.View, Answer: a}}
 	case 8:
 		return Selected{selector.Said{View: l.sight.View, Answer: selector.Answer{Keep: true}}}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/shim/link"
 	"accordion/shim/selector"
 	"accordion/shim/wire/launcher"
@@ -29,7 +29,7 @@ type Options struct {
 
 	// Lasts, unless nil, is in place of Work: an application of an experiment does nothing for so many seconds of the sidecar's clock, which
 	// depend on what it got. Clusters are known by their numbers in messages.
-	Lasts func([]mold.Part) core.Time
+	Lasts func([]moldable.Part) core.Time
 	// Welcomed, unless nil, is called when the sidecar welcomes the application for the first time.
 	Welcomed func()
 }

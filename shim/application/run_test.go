@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"accordion/core"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/shim/link/linktest"
 	"accordion/shim/selector"
 	"accordion/shim/wire/launcher"
@@ -183,10 +183,10 @@ func TestALaunchOfWorkOnThisHost(t *testing.T) {
 
 func TestAnApplicationOfAnExperimentTakesItsTimeAtTheSidecarsPace(t *testing.T) {
 	welcomed := 0
-	asked := make(chan []mold.Part, 1)
+	asked := make(chan []moldable.Part, 1)
 	l := start(t, "2x10s", Options{
 		Welcomed: func() { welcomed++ },
-		Lasts:    func(parts []mold.Part) core.Time { asked <- parts; return 3600 * 24 }, // at a pace of 1 the test would last for a day
+		Lasts:    func(parts []moldable.Part) core.Time { asked <- parts; return 3600 * 24 }, // at a pace of 1 the test would last for a day
 	})
 	w := welcome()
 	w.Pace = 1e8
@@ -201,7 +201,7 @@ func TestAnApplicationOfAnExperimentTakesItsTimeAtTheSidecarsPace(t *testing.T) 
 	}
 	p.Okay()
 	l.ends(t, 0, "application 7\n")
-	if diff := cmp.Diff([]mold.Part{{Cluster: 0, Hosts: 2}, {Cluster: 1, Hosts: 1}}, <-asked); diff != "" || welcomed != 1 {
+	if diff := cmp.Diff([]moldable.Part{{Cluster: 0, Hosts: 2}, {Cluster: 1, Hosts: 1}}, <-asked); diff != "" || welcomed != 1 {
 		t.Errorf("welcomed %d times; what it got: %s", welcomed, diff)
 	}
 }

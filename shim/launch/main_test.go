@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 func TestMain(m *testing.M) { os.Exit(lab.Main(m)) }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/lab"
-	"accordion/scripts/testenv"
+	"accordion/internal/lab"
+	"accordion/internal/testenv"
 )
 
 // ranks is an MPI program that tells what each rank has, after all of them have met: the sum of their numbers.

@@ -11,7 +11,7 @@ import (
 
 	"accordion/adapter/session"
 	"accordion/core/hostlist"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 	"accordion/shim/allocation"
 	"accordion/shim/wire"
 )

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 )
 
 // complexChooser chooses for an application that runs on hosts of several clusters at once.
@@ -14,7 +14,7 @@ type complexChooser struct {
 	speeds           []float64 // of the clusters for which complex is made
 	latencies        []float64
 	limit            core.Time
-	complex          *mold.Complex
+	complex          *moldable.Complex
 }
 
 func (x *complexChooser) Choose(s Sight, most core.Time) (Answer, error) {
@@ -31,21 +31,21 @@ func (x *complexChooser) Choose(s Sight, most core.Time) (Answer, error) {
 	}
 	a := Answer{Walltime: found.Walltime}
 	for _, p := range found.Parts {
-		a.Hosts = append(a.Hosts, mold.Part{Cluster: s.Clusters[p.Cluster].C, Hosts: p.Hosts})
+		a.Hosts = append(a.Hosts, moldable.Part{Cluster: s.Clusters[p.Cluster].C, Hosts: p.Hosts})
 	}
 	return a, nil
 }
 
 // made is the search for these clusters. A walltime beyond the limit counts as the longest of all: whatever is within it completes
 // earlier, and more hosts are still never longer.
-func (x *complexChooser) made() *mold.Complex {
-	c := mold.Coupled{Work: x.work, Iterations: x.iterations, Speeds: x.speeds, Walltime: func(t float64) core.Time {
+func (x *complexChooser) made() *moldable.Complex {
+	c := moldable.Coupled{Work: x.work, Iterations: x.iterations, Speeds: x.speeds, Walltime: func(t float64) core.Time {
 		if w := seconds(t); w <= x.limit {
 			return w
 		}
 		return core.MaxTotal
 	}}
 	n := len(x.speeds)
-	c.Groups = mold.Groups(n, func(a, b int) float64 { return x.latencies[a*n+b] })
-	return mold.NewComplex(c.Selection())
+	c.Groups = moldable.Groups(n, func(a, b int) float64 { return x.latencies[a*n+b] })
+	return moldable.NewComplex(c.Selection())
 }

@@ -5,7 +5,7 @@
 //	s.See(sight)
 //	said := <-s.Answers()
 //
-// Files: model.go reads what users write; moldable.go and complex.go compute, by the algorithms of core/mold; program.go asks a program;
+// Files: model.go reads what users write; moldable.go and complex.go compute, by the algorithms of core/moldable; program.go asks a program;
 // sight.go is the view.
 package selector
 
@@ -18,7 +18,7 @@ import (
 	"strings"
 
 	"accordion/core"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 )
 
 // Model says what an application wants of what it is shown. It is read by Parse.
@@ -36,7 +36,7 @@ func By(make func() Chooser) Model { return Model{other: make} }
 // errModel says that a model is of no kind that is known.
 var errModel = errors.New("is no model: write configurations (4x2h|8x70m), amdahl:…, downey:…, cem:work=HOST-SECONDS,iterations=N or exec:COMMAND")
 
-// Parse reads a model: "4x2h|8x70m", "amdahl:…" and "downey:…" as core/mold.Parse has them, for one cluster;
+// Parse reads a model: "4x2h|8x70m", "amdahl:…" and "downey:…" as core/moldable.Parse has them, for one cluster;
 // "cem:work=HOST-SECONDS,iterations=N" for several at once; "exec:COMMAND", a program that answers views. Times are those of clusters
 // of speed 1. Errors are for the user, in one line.
 func Parse(text string) (Model, error) {
@@ -49,7 +49,7 @@ func Parse(text string) (Model, error) {
 	case "exec":
 		return parseExec(rest)
 	}
-	choices, err := mold.Parse(text)
+	choices, err := moldable.Parse(text)
 	if err != nil {
 		if kind != "amdahl" && kind != "downey" && !strings.ContainsAny(text, "0123456789") {
 			return Model{}, fmt.Errorf("%s %w", core.Shown(text), errModel)
@@ -95,9 +95,9 @@ type Chooser interface {
 
 // Answer is what an application wants.
 type Answer struct {
-	Hosts    []mold.Part // Cluster is the cluster's number in messages (Seen.C)
-	Walltime core.Time   // seconds
-	Keep     bool        // what was wanted before; Hosts and Walltime mean nothing
+	Hosts    []moldable.Part // Cluster is the cluster's number in messages (Seen.C)
+	Walltime core.Time       // seconds
+	Keep     bool            // what was wanted before; Hosts and Walltime mean nothing
 }
 
 // Same says whether two answers ask for the same.

@@ -5,13 +5,13 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 )
 
 // moldable chooses for an application that runs on one cluster, in one of several configurations.
-type moldable struct {
+type oneCluster struct {
 	sizes []size // by rising hosts, each quicker than those before
-	mold.Moldable
+	moldable.Moldable
 	speeds []float64 // of the clusters of the view
 }
 
@@ -21,8 +21,8 @@ type size struct {
 	time  core.Time
 }
 
-func newMoldable(choices []core.EP) *moldable {
-	m := &moldable{}
+func newMoldable(choices []core.EP) *oneCluster {
+	m := &oneCluster{}
 	for _, c := range choices {
 		m.sizes = append(m.sizes, size{c[0].Nodes, c[0].Duration})
 	}
@@ -47,7 +47,7 @@ func newMoldable(choices []core.EP) *moldable {
 }
 
 // at is the largest configuration that so many hosts can have; there is one.
-func (m *moldable) at(hosts int) size {
+func (m *oneCluster) at(hosts int) size {
 	i, exact := slices.BinarySearchFunc(m.sizes, hosts, func(s size, n int) int { return s.hosts - n })
 	if !exact {
 		i--
@@ -55,11 +55,11 @@ func (m *moldable) at(hosts int) size {
 	return m.sizes[i]
 }
 
-func (m *moldable) Choose(s Sight, most core.Time) (Answer, error) {
+func (m *oneCluster) Choose(s Sight, most core.Time) (Answer, error) {
 	view := s.view()
 	m.speeds = s.speeds()
 	m.Most = m.sizes[len(m.sizes)-1].hosts
-	best := mold.Found{}
+	best := moldable.Found{}
 	cluster := 0
 	// The least size whose walltime may be asked for differs with the speed: each cluster is searched by itself.
 	for c := range view {
@@ -67,7 +67,7 @@ func (m *moldable) Choose(s Sight, most core.Time) (Answer, error) {
 		if m.Least == 0 {
 			continue
 		}
-		alone := make(mold.View, len(view)) // the others have no hosts
+		alone := make(moldable.View, len(view)) // the others have no hosts
 		alone[c] = view[c]
 		if f := m.Find(alone, s.Now); f.OK && (!best.OK || f.End() < best.End() || f.End() == best.End() && f.Start < best.Start) {
 			best, cluster = f, c
@@ -79,11 +79,11 @@ func (m *moldable) Choose(s Sight, most core.Time) (Answer, error) {
 	}
 	// It found the most hosts that are free for that time, of which the configuration needs fewer.
 	hosts := m.at(best.Parts[0].Hosts).hosts
-	return Answer{Hosts: []mold.Part{{Cluster: s.Clusters[cluster].C, Hosts: hosts}}, Walltime: best.Walltime}, nil
+	return Answer{Hosts: []moldable.Part{{Cluster: s.Clusters[cluster].C, Hosts: hosts}}, Walltime: best.Walltime}, nil
 }
 
 // least is the smallest configuration that lasts no longer than the limit on a cluster; 0 when there is none.
-func (m *moldable) least(cluster int, limit core.Time) int {
+func (m *oneCluster) least(cluster int, limit core.Time) int {
 	for _, s := range m.sizes {
 		if m.Walltime(cluster, s.hosts) <= limit && float64(s.time)/m.speeds[cluster] <= float64(limit) {
 			return s.hosts

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 
 	"github.com/kballard/go-shellquote"
 )
@@ -124,12 +124,12 @@ func answerOf(line []byte, s Sight) (version int64, a Answer, err error) {
 		case hosts < 0 || hosts > float64(s.Clusters[i].Hosts) || hosts != math.Trunc(hosts):
 			return 0, Answer{}, fmt.Errorf("%v is no number of hosts of %s, which has %d", hosts, name, s.Clusters[i].Hosts)
 		}
-		a.Hosts = append(a.Hosts, mold.Part{Cluster: s.Clusters[i].C, Hosts: int(hosts)})
+		a.Hosts = append(a.Hosts, moldable.Part{Cluster: s.Clusters[i].C, Hosts: int(hosts)})
 	}
 	if len(a.Hosts) == 0 {
 		return 0, Answer{}, errors.New(`it has neither a "request" for at least one host nor "keep":true`)
 	}
-	slices.SortFunc(a.Hosts, func(a, b mold.Part) int { return a.Cluster - b.Cluster })
+	slices.SortFunc(a.Hosts, func(a, b moldable.Part) int { return a.Cluster - b.Cluster })
 	return s.View, a, nil
 }
 

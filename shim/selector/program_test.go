@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"accordion/core"
-	"accordion/core/mold"
-	"accordion/scripts/testenv"
+	"accordion/core/moldable"
+	"accordion/internal/testenv"
 	"accordion/shim/wire/launcher"
 )
 
@@ -37,8 +37,8 @@ func TestAViewAsAProgramReadsIt(t *testing.T) {
 func TestWhatAProgramMayAnswer(t *testing.T) {
 	s := Sight{View: 7, Clusters: []Seen{seen(2, "a", 8, 1), seen(5, "b", 4, 1)}}
 	for line, want := range map[string]Answer{
-		`{"version":7,"request":{"b":2,"a":8},"walltime":3600}`:  {Hosts: []mold.Part{part(2, 8), part(5, 2)}, Walltime: 3600},
-		`{"version":7,"request":{"a":8,"b":0},"walltime":59.01}`: {Hosts: []mold.Part{part(2, 8)}, Walltime: 60},
+		`{"version":7,"request":{"b":2,"a":8},"walltime":3600}`:  {Hosts: []moldable.Part{part(2, 8), part(5, 2)}, Walltime: 3600},
+		`{"version":7,"request":{"a":8,"b":0},"walltime":59.01}`: {Hosts: []moldable.Part{part(2, 8)}, Walltime: 60},
 		`{"version":7,"keep":true}`:                              {Keep: true},
 	} {
 		version, got, err := answerOf([]byte(line), s)
@@ -84,7 +84,7 @@ func TestAProgramAnswersViewAfterView(t *testing.T) {
 		done`, never)
 	for view := range int64(5) {
 		say(view + 1)
-		if got, want := next(), (Said{View: view + 1, Answer: Answer{Hosts: []mold.Part{part(0, 2)}, Walltime: 10}}); cmp.Diff(want, got) != "" {
+		if got, want := next(), (Said{View: view + 1, Answer: Answer{Hosts: []moldable.Part{part(0, 2)}, Walltime: 10}}); cmp.Diff(want, got) != "" {
 			t.Fatalf("%+v, want %+v", got, want)
 		}
 	}

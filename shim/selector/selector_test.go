@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"accordion/core"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/core/profile"
 	"accordion/shim/wire/launcher"
 )
@@ -38,7 +38,7 @@ func choose(t *testing.T, model string, s Sight, most core.Time) Answer {
 	return a
 }
 
-func part(c, hosts int) mold.Part { return mold.Part{Cluster: c, Hosts: hosts} }
+func part(c, hosts int) moldable.Part { return moldable.Part{Cluster: c, Hosts: hosts} }
 
 func TestWhatModelsChoose(t *testing.T) {
 	free := Sight{Now: 100, Clusters: []Seen{seen(3, "a", 8, 1), seen(5, "b", 4, 2)}}
@@ -50,16 +50,16 @@ func TestWhatModelsChoose(t *testing.T) {
 		most  core.Time
 		want  Answer
 	}{
-		{"8x1000s|4x1600s", free, 0, Answer{Hosts: []mold.Part{part(5, 4)}, Walltime: 800}}, // b is twice as fast
-		{"8x1000s|2x1600s", busy, 0, Answer{Hosts: []mold.Part{part(3, 2)}, Walltime: 1600}},
-		{"8x100s|2x1600s", busy, 0, Answer{Hosts: []mold.Part{part(3, 8)}, Walltime: 100}},
-		{"8x100s|2x50s", free, 0, Answer{Hosts: []mold.Part{part(5, 2)}, Walltime: 25}}, // more for longer serves nobody
-		{"2x1600s|8x1500s", busy, 1500, Answer{Hosts: []mold.Part{part(3, 8)}, Walltime: 1500}},
-		{"amdahl:p=1,t1=1h,nodes=1-6", free, 0, Answer{Hosts: []mold.Part{part(5, 4)}, Walltime: 450}},
-		{"cem:work=16000,iterations=0", free, 0, Answer{Hosts: []mold.Part{part(3, 8), part(5, 4)}, Walltime: 1000}},
-		{"cem:work=16000,iterations=1000", near, 0, Answer{Hosts: []mold.Part{part(3, 8), part(5, 4)}, Walltime: 1001}},
-		{"cem:work=16000,iterations=100000", free, 0, Answer{Hosts: []mold.Part{part(3, 8)}, Walltime: 2000}}, // 50 ms, where nobody says
-		{"cem:work=16000,iterations=0", busy, 4000, Answer{Hosts: []mold.Part{part(3, 8)}, Walltime: 2000}},
+		{"8x1000s|4x1600s", free, 0, Answer{Hosts: []moldable.Part{part(5, 4)}, Walltime: 800}}, // b is twice as fast
+		{"8x1000s|2x1600s", busy, 0, Answer{Hosts: []moldable.Part{part(3, 2)}, Walltime: 1600}},
+		{"8x100s|2x1600s", busy, 0, Answer{Hosts: []moldable.Part{part(3, 8)}, Walltime: 100}},
+		{"8x100s|2x50s", free, 0, Answer{Hosts: []moldable.Part{part(5, 2)}, Walltime: 25}}, // more for longer serves nobody
+		{"2x1600s|8x1500s", busy, 1500, Answer{Hosts: []moldable.Part{part(3, 8)}, Walltime: 1500}},
+		{"amdahl:p=1,t1=1h,nodes=1-6", free, 0, Answer{Hosts: []moldable.Part{part(5, 4)}, Walltime: 450}},
+		{"cem:work=16000,iterations=0", free, 0, Answer{Hosts: []moldable.Part{part(3, 8), part(5, 4)}, Walltime: 1000}},
+		{"cem:work=16000,iterations=1000", near, 0, Answer{Hosts: []moldable.Part{part(3, 8), part(5, 4)}, Walltime: 1001}},
+		{"cem:work=16000,iterations=100000", free, 0, Answer{Hosts: []moldable.Part{part(3, 8)}, Walltime: 2000}}, // 50 ms, where nobody says
+		{"cem:work=16000,iterations=0", busy, 4000, Answer{Hosts: []moldable.Part{part(3, 8)}, Walltime: 2000}},
 	} {
 		if d := cmp.Diff(c.want, choose(t, c.model, c.sight, c.most)); d != "" {
 			t.Errorf("%s, at most %d s (-want +got):\n%s", c.model, c.most, d)

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/core/profile"
 	"accordion/shim/wire/launcher"
 )
@@ -45,11 +45,11 @@ func Of(v *launcher.View) Sight {
 // configuration.
 const unlinked = 0.050
 
-// view is what the algorithms of core/mold look at: clusters by their place in the sight.
-func (s Sight) view() mold.View {
-	v := make(mold.View, len(s.Clusters))
+// view is what the algorithms of core/moldable look at: clusters by their place in the sight.
+func (s Sight) view() moldable.View {
+	v := make(moldable.View, len(s.Clusters))
 	for i, c := range s.Clusters {
-		v[i] = mold.Cluster{Hosts: c.Hosts, Points: c.Points}
+		v[i] = moldable.Cluster{Hosts: c.Hosts, Points: c.Points}
 	}
 	return v
 }

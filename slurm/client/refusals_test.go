@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 )
 
 func TestARefusalIsKnownByItsWholeText(t *testing.T) {

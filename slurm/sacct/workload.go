@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/slurm/output"
 	"accordion/traces/swf"
 )
@@ -221,7 +221,7 @@ func (l *LeftOut) why(j *life, damaged map[jobKey]bool) *int {
 	case damaged[last.jobKey] && (len(j.rows) > 1 || last.state == resizing):
 		return &l.Damaged
 	}
-	if ep := j.profile(); ep != nil && evolve.Check(ep, core.MaxNodes) != nil {
+	if requested := j.profile(); requested != nil && ep.Check(requested, core.MaxNodes) != nil {
 		return &l.Sizes
 	}
 	return nil

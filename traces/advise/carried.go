@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 )
 
 // Carried is one job that carried a line, and is over.
@@ -101,7 +101,7 @@ func (o Options) review(jobs []*Carried) Review {
 		r.Before += kept(j.Real, r.Told)
 		r.OnTime += kept(j.Real, better)
 	}
-	if far && evolve.Format(better) != evolve.Format(r.Told) {
+	if far && ep.Format(better) != ep.Format(r.Told) {
 		r.Better = better
 	}
 	return r

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"accordion/core"
-	"accordion/core/evolve"
-	"accordion/core/mold"
+	"accordion/core/ep"
+	"accordion/core/moldable"
 )
 
 // A Request is what a user asks for: an evolution profile, alternatives of profiles, or moldable configurations.
@@ -74,9 +74,9 @@ func kindOf(text string) string {
 // check reads a request that begins in a column.
 func check(what, word, text string, column, nodes int) (Request, []error) {
 	r := Request{Word: word, Text: text}
-	parse, tidy := mold.ParseProfiles, mold.TidyProfiles
+	parse, tidy := moldable.ParseProfiles, moldable.TidyProfiles
 	if word == "mold" {
-		parse, tidy = mold.Parse, mold.Tidy
+		parse, tidy = moldable.Parse, moldable.Tidy
 	}
 	var err error
 	if r.Choices, err = parse(text); err != nil {
@@ -133,11 +133,11 @@ func mistakes(what, word, text string, column, nodes int) (all []error) {
 // normal writes a request in the form that plug-ins give it.
 func normal(word string, choices []core.EP) string {
 	if word == "mold" {
-		return mold.Format(choices)
+		return moldable.Format(choices)
 	}
 	texts := make([]string, len(choices))
-	for i, ep := range choices {
-		texts[i] = evolve.Format(ep)
+	for i, requested := range choices {
+		texts[i] = ep.Format(requested)
 	}
 	return strings.Join(texts, "|")
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"accordion/core"
-	"accordion/core/evolve/evolvetest"
-	"accordion/core/mold"
+	"accordion/core/ep/eptest"
+	"accordion/core/moldable"
 )
 
 var seed = flag.Uint64("accordion.seed", 1, "seed of random texts of requests")
@@ -44,9 +44,9 @@ func TestARequestIsReadInWhateverFormAUserWritesIt(t *testing.T) {
 			t.Errorf("Check(%q) = %s=%s, loose %t, %v; want %s=%s, loose %t", c.text, r.Word, r.Text, r.Loose, errs, c.word, c.want, c.loose)
 			continue
 		}
-		parse := mold.ParseProfiles
+		parse := moldable.ParseProfiles
 		if r.Word == "mold" {
-			parse = mold.Parse
+			parse = moldable.Parse
 		}
 		if again, err := parse(r.Text); err != nil || !cmp.Equal(again, r.Choices) {
 			t.Errorf("Check(%q): plug-ins read %s as %v, %v; want %v", c.text, r.Text, again, err, r.Choices)
@@ -57,11 +57,11 @@ func TestARequestIsReadInWhateverFormAUserWritesIt(t *testing.T) {
 // job_submit.lua and the rules of OAR judge the same texts. They refuse what is loose.
 func TestTenThousandRandomTextsAreCheckedAsThePlannerReadsThem(t *testing.T) {
 	for word, n := range map[string]int{"ep": 10_000, "mold": 5000} {
-		parse := mold.ParseProfiles
+		parse := moldable.ParseProfiles
 		if word == "mold" {
-			parse = mold.Parse
+			parse = moldable.Parse
 		}
-		for _, c := range append(evolvetest.Random(*seed, n, word), evolvetest.Cases()...) {
+		for _, c := range append(eptest.Random(*seed, n, word), eptest.Cases()...) {
 			if c.Word != word {
 				continue
 			}

@@ -3,7 +3,7 @@ package advise
 import (
 	"math"
 
-	"accordion/core/mold"
+	"accordion/core/moldable"
 )
 
 // fit is a speed-up curve through points.
@@ -18,7 +18,7 @@ func (f fit) speed(nodes int) float64 {
 	if f.sigma < 0 {
 		return 1 / (1 - f.p + f.p/float64(nodes))
 	}
-	return mold.Downey(f.p, f.sigma, nodes)
+	return moldable.Downey(f.p, f.sigma, nodes)
 }
 
 // scaled is the time on one node that makes the sum of the squares of the relative errors least, and that sum; and it notes the largest error.

@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/core/evolve"
+	"accordion/core/ep"
 
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestAProfileIsDrawnInPlainCharacters(t *testing.T) {
-	for _, c := range []struct{ ep, want string }{
+	for _, c := range []struct{ requested, want string }{
 		{"2x20m,16x1h20m,4x1h20m", `
 16 |    ################
  4 |    ################################
@@ -38,12 +38,12 @@ func TestAProfileIsDrawnInPlainCharacters(t *testing.T) {
    0                                 8m
 `},
 	} {
-		ep, err := evolve.Parse(c.ep)
+		requested, err := ep.Parse(c.requested)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(strings.TrimPrefix(c.want, "\n"), Draw(ep, 36, 4)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.ep, diff)
+		if diff := cmp.Diff(strings.TrimPrefix(c.want, "\n"), Draw(requested, 36, 4)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.requested, diff)
 		}
 	}
 }

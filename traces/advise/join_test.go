@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 
 	"pgregory.net/rapid"
 )
@@ -13,13 +13,13 @@ import (
 // stretches reads a profile as stretches from second 0.
 func stretches(t *testing.T, text string) []stretch {
 	t.Helper()
-	ep, err := evolve.Parse(text)
+	requested, err := ep.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []stretch
 	at := core.Time(0)
-	for _, s := range ep {
+	for _, s := range requested {
 		all = append(all, stretch{at, at + s.Duration, s.Nodes})
 		at += s.Duration
 	}

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"accordion/scripts/testmain"
+	"accordion/internal/testmain"
 )
 
 // TestMain makes the random cases the same in every run, and more than usual, unless the command line asks otherwise.

@@ -12,7 +12,7 @@ import (
 var (
 	// directive matches a line of a script by which sbatch or oarsub gets a request.
 	directive = regexp.MustCompile(`^#(?:SBATCH|OAR)[ \t].*?(?:--comment(?:=|[ \t]+)["']?|--|-t[ \t]+|--type(?:=|[ \t]+)["']?)(ep|mold)=["']?([^ \t"'#]*)`)
-	// reserved matches the line of a malleable job: see core/mold.
+	// reserved matches the line of a malleable job: see core/moldable.
 	reserved = regexp.MustCompile(`^#MALLEABLE[ \t]+[0-9]`)
 	// nearly matches a line that was meant as a request.
 	nearly = regexp.MustCompile(`^(?i)[ \t]*#[ \t]*(ep|mold)[:= \t]*["']?(?:\d+[ \t]*x[ \t]*\d|amdahl:|downey:)`)

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"accordion/core"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 )
 
 // Sizing is the advice to a job that was run on several sizes: a line #MOLD, by which the planner may pick one.
@@ -119,7 +119,7 @@ func (o Options) write(s *Sizing) bool {
 		return false
 	}
 	if text, curve, off := o.fitted(points); text != "" {
-		if choices, err := mold.Parse(text); err == nil {
+		if choices, err := moldable.Parse(text); err == nil {
 			s.Line, s.Curve, s.Off, s.choices = "#MOLD "+text, curve, off, choices
 			return true
 		}
@@ -133,10 +133,10 @@ func (o Options) write(s *Sizing) bool {
 			s.choices = append(s.choices, core.EP{{Duration: told, Nodes: z.Nodes}})
 		}
 	}
-	if len(s.choices) < 2 || len(s.choices) > mold.MaxChoices {
+	if len(s.choices) < 2 || len(s.choices) > moldable.MaxChoices {
 		return false
 	}
-	s.Line = "#MOLD " + mold.Format(s.choices)
+	s.Line = "#MOLD " + moldable.Format(s.choices)
 	return true
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 
 	"pgregory.net/rapid"
 )
@@ -34,7 +34,7 @@ func TestSizesOfAJobThatRanOnSeveral(t *testing.T) {
 		line string // its beginning; "": no advice
 	}{
 		{"Amdahl's law", sized([]int{1, 2, 4, 8, 16}, 6, amdahl), "#MOLD amdahl:p=0.9"},
-		{"Downey's", sized([]int{2, 4, 8, 16, 32, 64}, 6, func(n int) float64 { return 36000 / mold.Downey(20, 0.5, n) }), "#MOLD downey:a="},
+		{"Downey's", sized([]int{2, 4, 8, 16, 32, 64}, 6, func(n int) float64 { return 36000 / moldable.Downey(20, 0.5, n) }), "#MOLD downey:a="},
 		{"two sizes are listed", sized([]int{2, 4}, 6, amdahl), "#MOLD 2x5h54m|4x3h14m"},
 		{"no curve is like this", sized([]int{1, 2, 4}, 6, func(n int) float64 { return map[int]float64{1: 4000, 2: 3600, 4: 1300}[n] }), "#MOLD 1x1h15m|2x1h8m|4x25m"},
 		{"so much faster that it did other work", sized([]int{2, 4}, 6, func(n int) float64 { return map[int]float64{2: 4000, 4: 1200}[n] }), ""},
@@ -99,7 +99,7 @@ func TestTheCurveIsFoundAgain(t *testing.T) {
 			return // on some sizes it is no faster
 		}
 		s := report.Sizes[0]
-		choices, err := mold.Parse(strings.TrimPrefix(s.Line, "#MOLD "))
+		choices, err := moldable.Parse(strings.TrimPrefix(s.Line, "#MOLD "))
 		if err != nil {
 			t.Fatalf("%s: %v", s.Line, err)
 		}
@@ -119,7 +119,7 @@ func TestTheCurveIsFoundAgain(t *testing.T) {
 }
 
 func BenchmarkFit(b *testing.B) {
-	runs := sized([]int{2, 4, 8, 16, 32, 64}, 6, func(n int) float64 { return 36000 / mold.Downey(20, 0.5, n) })
+	runs := sized([]int{2, 4, 8, 16, 32, 64}, 6, func(n int) float64 { return 36000 / moldable.Downey(20, 0.5, n) })
 	for b.Loop() {
 		Make(runs, Options{})
 	}

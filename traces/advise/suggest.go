@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 )
 
 // seen is a run as a suggestion needs it.
@@ -87,7 +87,7 @@ func (o Options) one(g Group, all []seen) *Advice {
 
 // write puts the line, and where its steps begin in one of the runs.
 func (a *Advice) write(of seen) {
-	a.Kind, a.Line, a.Latest = Evolving, "#EP "+evolve.Format(a.EP), of.run.ID
+	a.Kind, a.Line, a.Latest = Evolving, "#EP "+ep.Format(a.EP), of.run.ID
 	if len(a.EP) == 1 {
 		a.Kind, a.Line = Smaller, fmt.Sprintf("#SBATCH --nodes=%d", a.EP[0].Nodes)
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -14,7 +14,7 @@ import (
 func TestARunIsToldAsItsLineSays(t *testing.T) {
 	evolving := again("mesh", 6, []int32{2, 6, 1}, []core.Time{300, 600, 600}, []core.Time{310, 610, 590}, []core.Time{290, 600, 580}, []core.Time{300, 620, 600},
 		[]core.Time{300, 600, 600}, []core.Time{300, 900, 600})
-	line, err := evolve.Parse("2x5m50s,6x11m30s,1x11m")
+	line, err := ep.Parse("2x5m50s,6x11m30s,1x11m")
 	if err != nil {
 		t.Fatal(err)
 	}

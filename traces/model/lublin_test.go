@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 	"accordion/traces/swf"
 )
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/order"
 	"accordion/core/profile"
 	"accordion/traces/paper"
@@ -23,12 +23,12 @@ func BenchmarkEvolving(b *testing.B) {
 
 // One test by each algorithm. Bounds: 0.03 ms for noX, 0.07 ms for 2X+c.
 func BenchmarkTest(b *testing.B) {
-	for _, name := range evolve.Names() {
+	for _, name := range ep.Names() {
 		b.Run(name, func(b *testing.B) {
 			a := algorithm(b, name)
 			test := 0
 			for b.Loop() {
-				if _, err := evolve.Schedule(profile.New(paper.Nodes), paper.Applications(paper.Seed, test%paper.SearchTests), nil, a); err != nil {
+				if _, err := ep.Schedule(profile.New(paper.Nodes), paper.Applications(paper.Seed, test%paper.SearchTests), nil, a); err != nil {
 					b.Fatal(err)
 				}
 				test++
@@ -61,7 +61,7 @@ func searchFirstTests(b *testing.B, names []string, search func() order.Search) 
 	toNoX, toBound, evals, begin := 0.0, 0.0, 0, time.Now()
 	for test := range paper.SearchTests {
 		eps := paper.Applications(paper.Seed, test)
-		first, err := evolve.Schedule(profile.New(paper.Nodes), eps, nil, algorithm(b, "noX"))
+		first, err := ep.Schedule(profile.New(paper.Nodes), eps, nil, algorithm(b, "noX"))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -84,8 +84,8 @@ func searchFirstTests(b *testing.B, names []string, search func() order.Search) 
 	b.ReportMetric(float64(time.Since(begin).Microseconds())/float64(evals), "µs/eval")
 }
 
-func algorithm(t testing.TB, name string) evolve.Algorithm {
-	a, err := evolve.ParseAlgorithm(name)
+func algorithm(t testing.TB, name string) ep.Algorithm {
+	a, err := ep.ParseAlgorithm(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/order"
 	"accordion/core/profile"
 )
@@ -106,14 +106,14 @@ func (v *values) summary() Summary {
 
 // outcome is one algorithm on one test.
 type outcome struct {
-	evolve.Metrics
+	ep.Metrics
 	values         [metrics]values
 	toNoX, toBound values
 }
 
 // test is what all algorithms make of one test's applications.
 type test struct {
-	outcomes []outcome // as evolve.Names
+	outcomes []outcome // as ep.Names
 	searches []outcome // as searched; empty without a search
 }
 
@@ -156,14 +156,14 @@ func (e Evolving) Run(ctx context.Context) ([]Row, error) {
 // compare schedules one test's applications by every algorithm.
 func compare(eps []core.EP) ([]outcome, error) {
 	var outcomes []outcome
-	var rigid evolve.Metrics
-	for _, name := range evolve.Names() {
-		a, err := evolve.ParseAlgorithm(name)
+	var rigid ep.Metrics
+	for _, name := range ep.Names() {
+		a, err := ep.ParseAlgorithm(name)
 		if err != nil {
 			return nil, err
 		}
 		begin := time.Now()
-		plan, err := evolve.Schedule(profile.New(Nodes), eps, nil, a)
+		plan, err := ep.Schedule(profile.New(Nodes), eps, nil, a)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -179,7 +179,7 @@ func compare(eps []core.EP) ([]outcome, error) {
 
 // measured takes the figures of one schedule that need no other.
 func measured(eps []core.EP, plan []core.Allocation, took time.Duration) outcome {
-	o := outcome{Metrics: evolve.Measure(Nodes, eps, plan)}
+	o := outcome{Metrics: ep.Measure(Nodes, eps, plan)}
 	o.values[waste].add(o.Waste)
 	o.values[utilisation].add(o.Utilisation)
 	o.values[spent].add(took.Seconds() * 1000)
@@ -193,7 +193,7 @@ func measured(eps []core.EP, plan []core.Allocation, took time.Duration) outcome
 }
 
 // relate takes the figures that are ratios to the rigid schedule.
-func (o *outcome) relate(rigid evolve.Metrics) {
+func (o *outcome) relate(rigid ep.Metrics) {
 	r := o.RelativeTo(rigid)
 	for metric, ratio := range map[int]float64{reservation: r.Reservation, makespan: r.Makespan, act: r.Completion, awt: r.Waiting} {
 		if ratio >= 0 { // else rigid has none to compare with
@@ -204,7 +204,7 @@ func (o *outcome) relate(rigid evolve.Metrics) {
 
 // search looks for a better order of one test's applications; known are the schedules in the order of submission.
 func (e Evolving) search(test int, name string, known []outcome) (outcome, error) {
-	a, err := evolve.ParseAlgorithm(name)
+	a, err := ep.ParseAlgorithm(name)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -216,7 +216,7 @@ func (e Evolving) search(test int, name string, known []outcome) (outcome, error
 	}
 	o := measured(eps, found.Plan, time.Since(begin))
 	o.relate(known[0].Metrics)
-	o.toNoX.add(float64(found.Makespan) / float64(known[slices.Index(evolve.Names(), "noX")].Makespan))
+	o.toNoX.add(float64(found.Makespan) / float64(known[slices.Index(ep.Names(), "noX")].Makespan))
 	o.toBound.add(float64(found.Makespan) / float64(found.Bound))
 	return o, nil
 }
@@ -224,7 +224,7 @@ func (e Evolving) search(test int, name string, known []outcome) (outcome, error
 // evolvingRows sums up the tests, in their order: the same sums whatever the number of cores.
 func evolvingRows(tests []test) []Row {
 	var rows []Row
-	for i, name := range evolve.Names() {
+	for i, name := range ep.Names() {
 		var all outcome
 		for _, t := range tests {
 			all.join(t.outcomes[i])

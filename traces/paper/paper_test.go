@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/traces/paper"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,7 +53,7 @@ func TestOurAveragesAreThoseOfThePapers(t *testing.T) {
 
 func TestEveryAlgorithmHasTenMetricsInOrder(t *testing.T) {
 	rows := run(t, paper.Evolving{Tests: 3, Seed: 1})
-	names := evolve.Names()
+	names := ep.Names()
 	if len(rows) != 10*len(names) {
 		t.Fatalf("%d rows for %d algorithms", len(rows), len(names))
 	}
@@ -98,11 +98,11 @@ func TestATestIsTheSameWhicheverComeBefore(t *testing.T) {
 		if len(eps) < 15 || len(eps) > 20 {
 			t.Errorf("test %d has %d applications", test, len(eps))
 		}
-		for _, ep := range eps {
-			if err := evolve.Check(ep, 75); err != nil || len(ep) > 10 {
-				t.Errorf("test %d: %v, %v", test, ep, err)
+		for _, requested := range eps {
+			if err := ep.Check(requested, 75); err != nil || len(requested) > 10 {
+				t.Errorf("test %d: %v, %v", test, requested, err)
 			}
-			for _, s := range ep {
+			for _, s := range requested {
 				if s.Duration < 500 || s.Duration > 3600 {
 					t.Errorf("test %d: a step of %d s", test, s.Duration)
 				}

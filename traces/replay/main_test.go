@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"accordion/scripts/testmain"
+	"accordion/internal/testmain"
 )
 
 var (

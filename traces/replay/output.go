@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/traces/swf"
 	"accordion/traces/workload"
 )
@@ -159,7 +159,7 @@ func WriteSWF(out io.Writer, log *swf.Log, s *workload.Selected, r Result) error
 	header.Add("Note", "replayed by accordion under "+r.Policy+": wait, run time and allocated processors are not the log's")
 	eps := map[int64]core.EP{}
 	for i := range s.Jobs {
-		if j := &s.Jobs[i]; j.Kind() == workload.Evolving && evolve.Check(j.Choices[0], s.Machine.Nodes) == nil {
+		if j := &s.Jobs[i]; j.Kind() == workload.Evolving && ep.Check(j.Choices[0], s.Machine.Nodes) == nil {
 			eps[j.Number] = j.Choices[0]
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"accordion/core/patient"
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 	"accordion/traces/replay"
 	"accordion/traces/swf"
 	"accordion/traces/workload"

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/patient"
 	"accordion/core/queue"
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 	"accordion/traces/model"
 	"accordion/traces/replay"
 	"accordion/traces/swf"
@@ -84,7 +84,7 @@ func TestTheGeneratedLogIsScheduledAsByOtherPrograms(t *testing.T) {
 	}{
 		{patient.Rigid{}, "51954.9093", 0x6072848513f715c6},
 		{queue.Conservative{}, "57883.8187", 0x14a6e95b5990b682},
-		{queue.Conservative{Algorithm: evolve.Algorithm{Limit: evolve.Twice, Compact: true}}, "57883.8187", 0x14a6e95b5990b682},
+		{queue.Conservative{Algorithm: ep.Algorithm{Limit: ep.Twice, Compact: true}}, "57883.8187", 0x14a6e95b5990b682},
 	} {
 		r := replay.Run(w, c.policy)
 		if wait := fmt.Sprintf("%.4f", meanWait(w, r)); wait != c.wait || hash(r) != c.hash {

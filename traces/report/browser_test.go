@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/browser"
-	"accordion/scripts/testmain"
+	"accordion/internal/browser"
+	"accordion/internal/testmain"
 )
 
 // TestMain makes the random cases the same in every run, unless the command line asks otherwise, and ends the browser.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/browser"
+	"accordion/internal/browser"
 )
 
 var long = flag.Bool("accordion.long", false, "open a report of 100,000 jobs, and judge its times")

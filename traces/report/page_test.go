@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/scripts/browser"
+	"accordion/internal/browser"
 	"accordion/traces/replay"
 
 	"github.com/chromedp/cdproto/emulation"

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 )
 
 // dumb reads plain text with the standard library's tools, a field at a time, as the format's definition reads: the second

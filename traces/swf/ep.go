@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 )
 
 // profileKey begins the header lines that give evolving jobs their requested profiles:
@@ -19,18 +19,18 @@ import (
 const profileKey = "EP"
 
 // parseProfile reads "17 4x1h,8x30m".
-func parseProfile(text string) (number int64, ep core.EP, err error) {
+func parseProfile(text string) (number int64, requested core.EP, err error) {
 	job, profile, _ := strings.Cut(text, " ")
 	number, err = strconv.ParseInt(job, 10, 64)
 	if err != nil || number < 0 || number > MaxValue {
 		return 0, nil, fmt.Errorf("%s is no job number; write EP: 17 4x1h,8x30m", core.Shown(job))
 	}
-	ep, err = evolve.Parse(profile)
+	requested, err = ep.Parse(profile)
 	var wrong *core.SyntaxError
 	if errors.As(err, &wrong) {
 		return 0, nil, fmt.Errorf("job %d: %w", number, wrong)
 	}
-	return number, ep, err
+	return number, requested, err
 }
 
 // profileNote explains the EP lines to those who read the log.

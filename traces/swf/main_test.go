@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"accordion/scripts/testmain"
+	"accordion/internal/testmain"
 )
 
 var long = flag.Bool("accordion.long", false, "read every log that is there, and more random ones")

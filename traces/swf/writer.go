@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/traces/files"
 )
 
@@ -34,10 +34,10 @@ func NewWriter(out io.Writer, h *Header, eps map[int64]core.EP) (*Writer, error)
 		w.comment(profileNote)
 	}
 	for _, number := range slices.Sorted(maps.Keys(eps)) {
-		if err := evolve.Check(eps[number], core.MaxNodes); err != nil {
+		if err := ep.Check(eps[number], core.MaxNodes); err != nil {
 			return nil, fmt.Errorf("job %d: %w", number, err)
 		}
-		w.comment(fmt.Sprintf(" %s: %d %s", profileKey, number, evolve.Format(eps[number])))
+		w.comment(fmt.Sprintf(" %s: %d %s", profileKey, number, ep.Format(eps[number])))
 	}
 	return w, w.out.Flush()
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"accordion/core"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/shim/wire/launcher"
 )
 
@@ -168,22 +168,22 @@ func (a *Application) Used() string {
 }
 
 // Requested is the request in force with so many seconds more.
-func (a *Application) Requested(more core.Time) mold.Request {
-	q := mold.Request{Walltime: min(a.Walltime+more, core.MaxTotal)}
+func (a *Application) Requested(more core.Time) moldable.Request {
+	q := moldable.Request{Walltime: min(a.Walltime+more, core.MaxTotal)}
 	for _, p := range a.Parts {
 		if p.Hosts > 0 {
-			q.Parts = append(q.Parts, mold.Part{Cluster: p.Cluster, Hosts: p.Hosts})
+			q.Parts = append(q.Parts, moldable.Part{Cluster: p.Cluster, Hosts: p.Hosts})
 		}
 	}
 	return q
 }
 
 // Wants makes a request the one in force. It says whether that asks for anything else than before.
-func (a *Application) Wants(tag int64, q mold.Request) (changed bool) {
+func (a *Application) Wants(tag int64, q moldable.Request) (changed bool) {
 	changed = a.Walltime != q.Walltime
 	for _, p := range a.Parts {
 		n := 0
-		if i := slices.IndexFunc(q.Parts, func(q mold.Part) bool { return q.Cluster == p.Cluster }); i >= 0 {
+		if i := slices.IndexFunc(q.Parts, func(q moldable.Part) bool { return q.Cluster == p.Cluster }); i >= 0 {
 			n = q.Parts[i].Hosts
 		}
 		changed = changed || p.Hosts != n

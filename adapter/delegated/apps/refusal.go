@@ -7,7 +7,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/shim/wire/launcher"
 )
 
@@ -30,7 +30,7 @@ func (r *Refusal) Message(seq int64, a *Application) *launcher.Refuse {
 
 // Check says what is wrong with a request, and else what it asks for, by rising cluster. sees says whether the application's launcher is shown a
 // cluster.
-func (a *Application) Check(l *launcher.Request, all []*Known, sees func(cluster int) bool) ([]mold.Part, *Refusal) {
+func (a *Application) Check(l *launcher.Request, all []*Known, sees func(cluster int) bool) ([]moldable.Part, *Refusal) {
 	switch {
 	case a.Phase.Started():
 		return nil, Refuse(launcher.CodeState, "t", "application %d has started, with the request of tag %d", a.ID, a.Tag)
@@ -52,7 +52,7 @@ func (a *Application) Check(l *launcher.Request, all []*Known, sees func(cluster
 	if l.Walltime < 1 || l.Walltime > most {
 		return nil, Refuse(launcher.CodeWalltime, "walltime", "a walltime is 1 to %d seconds here, not %d", most, l.Walltime)
 	}
-	var parts []mold.Part
+	var parts []moldable.Part
 	for _, h := range l.Hosts {
 		if h.C < 0 || h.C >= len(all) {
 			return nil, Refuse(launcher.CodeCluster, "hosts", "there is no cluster %d", h.C)
@@ -60,14 +60,14 @@ func (a *Application) Check(l *launcher.Request, all []*Known, sees func(cluster
 		switch c := all[h.C]; {
 		case a.Part(h.C) == nil || !sees(h.C) && !c.Passes(a.Filter):
 			return nil, Refuse(launcher.CodeCluster, "hosts", "application %d is not subscribed to cluster %s", a.ID, c.Name)
-		case slices.ContainsFunc(parts, func(p mold.Part) bool { return p.Cluster == h.C }):
+		case slices.ContainsFunc(parts, func(p moldable.Part) bool { return p.Cluster == h.C }):
 			return nil, Refuse(launcher.CodeCluster, "hosts", "cluster %s is named twice", c.Name)
 		case h.N < 1 || h.N > c.Most():
 			return nil, Refuse(launcher.CodeHosts, "hosts", "1 to %d hosts can be had on cluster %s, not %d", c.Most(), c.Name, h.N)
 		}
-		parts = append(parts, mold.Part{Cluster: h.C, Hosts: h.N})
+		parts = append(parts, moldable.Part{Cluster: h.C, Hosts: h.N})
 	}
-	slices.SortFunc(parts, func(p, q mold.Part) int { return cmp.Compare(p.Cluster, q.Cluster) })
+	slices.SortFunc(parts, func(p, q moldable.Part) int { return cmp.Compare(p.Cluster, q.Cluster) })
 	return parts, nil
 }
 

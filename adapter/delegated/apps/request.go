@@ -2,7 +2,7 @@ package apps
 
 import (
 	"accordion/core"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/shim/wire/launcher"
 )
 
@@ -37,7 +37,7 @@ func (m *Machine) request(s *session, l *launcher.Request) *Refusal {
 		m.retreat(a, "its launcher changed the request", false)
 	}
 	first := a.Phase == Subscribed
-	changed := a.Wants(l.Tag, mold.Request{Parts: parts, Walltime: l.Walltime}) || first
+	changed := a.Wants(l.Tag, moldable.Request{Parts: parts, Walltime: l.Walltime}) || first
 	a.Phase = Waiting
 	if changed {
 		a.told, a.moved = untold, ""

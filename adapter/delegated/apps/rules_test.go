@@ -9,7 +9,7 @@ import (
 	"accordion/adapter/delegated"
 	"accordion/core"
 	"accordion/core/delegate"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/queue"
 	"accordion/shim/wire/launcher"
 )
@@ -145,7 +145,7 @@ func TestAUserHasSoManyApplications(t *testing.T) {
 func noisy(t *testing.T, ends func(now core.Time) core.Time) int {
 	b := box(t, 100, Settings{FairStart: 5, Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Applications: 200})
 	show := func() {
-		state := queue.Repeated{Limit: evolve.Limit(1)}.New(core.Machine{Nodes: 100})
+		state := queue.Repeated{Limit: ep.Limit(1)}.New(core.Machine{Nodes: 100})
 		for i := range core.JobID(60) {
 			end := ends(b.now)
 			state.Running(b.now, core.Allocation{Job: i, Start: b.now - 10, EP: core.EP{{Duration: end - b.now + 10, Nodes: 1}}})

@@ -13,8 +13,8 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/delegated"
 	"accordion/core"
-	"accordion/core/mold"
-	"accordion/scripts/testenv"
+	"accordion/core/moldable"
+	"accordion/internal/testenv"
 	shim "accordion/shim/application"
 	"accordion/shim/selector"
 	"accordion/shim/wire/launcher"
@@ -269,9 +269,9 @@ func (l *talker) handle(e shim.Event) {
 
 // choose is what the application wants, as `accordion launch --application` has it.
 func (l *talker) choose(s selector.Sight) selector.Said {
-	view := make(mold.View, len(l.clusters))
+	view := make(moldable.View, len(l.clusters))
 	for _, c := range s.Clusters {
-		view[c.C] = mold.Cluster{Hosts: c.Hosts, Points: c.Points}
+		view[c.C] = moldable.Cluster{Hosts: c.Hosts, Points: c.Points}
 	}
 	found, err := l.model.Answer(view, s.Now)
 	if err == nil && !found.OK {

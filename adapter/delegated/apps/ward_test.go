@@ -9,7 +9,7 @@ import (
 	"accordion/adapter/delegated"
 	"accordion/core"
 	"accordion/core/delegate"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/queue"
 )
 
@@ -160,7 +160,7 @@ func (w *ward) prepare(b *bed, o delegated.Order, now core.Time) {
 // state is what the ward shows.
 func (w *ward) state(now core.Time) *delegated.ClusterState {
 	b := &delegated.ClusterState{Read: now, Hosts: w.hosts, Strength: adapter.Strength{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}}
-	state := queue.Repeated{Limit: evolve.Limit(1)}.New(core.Machine{Nodes: w.hosts})
+	state := queue.Repeated{Limit: ep.Limit(1)}.New(core.Machine{Nodes: w.hosts})
 	if now < w.localEnd && w.local > 0 {
 		state.Running(now, core.Allocation{Job: 1 << 30, Start: now, EP: core.EP{{Duration: w.localEnd - now, Nodes: w.local}}})
 	}

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"accordion/adapter/session"
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 	"accordion/shim/wire"
 	"accordion/shim/wire/launcher"
 	"accordion/shim/wire/packed"

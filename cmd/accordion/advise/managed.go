@@ -11,7 +11,7 @@ import (
 
 	"accordion/cmd/accordion/command"
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/traces/advise"
 )
 
@@ -108,7 +108,7 @@ func lineOf(r *advise.Review) string {
 	if len(r.Better) == 1 {
 		return fmt.Sprintf("%s on %s", core.FormatDuration(r.Better[0].Duration), nodes(r.Better[0].Nodes))
 	}
-	return "#EP " + evolve.Format(r.Better)
+	return "#EP " + ep.Format(r.Better)
 }
 
 // review is a Review as --json writes it.

@@ -18,7 +18,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/journal"
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/hostlist"
 	"accordion/traces/workload"
 )
@@ -81,13 +81,13 @@ func (c *Chart) Note(e journal.Entry) {
 		c.of(key).request = e.Text
 	case "starting":
 		text, _ := e.Args["profile"].(string)
-		ep, err := evolve.Parse(text)
+		requested, err := ep.Parse(text)
 		if err != nil {
 			return
 		}
 		j := c.of(key)
-		j.promised, j.planned, j.moved = ep, at, 0
-		j.Planned, j.done = []Size{{At: at, Nodes: ep[0].Nodes}}, 1
+		j.promised, j.planned, j.moved = requested, at, 0
+		j.Planned, j.done = []Size{{At: at, Nodes: requested[0].Nodes}}, 1
 	case "grew", "shrank":
 		text, _ := e.Args["nodes"].(string)
 		nodes, err := hostlist.Expand(text)

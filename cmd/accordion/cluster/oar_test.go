@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"accordion/adapter/config"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/patient"
 	"accordion/core/policy"
 	"accordion/core/queue"
@@ -20,7 +20,7 @@ func TestUnderOARThePolicyIsThatOfThePasses(t *testing.T) {
 		want                   queue.Policy // of the sidecar
 		wrong                  string
 	}{
-		{"", "", "", queue.Repeated{Limit: evolve.NoExpansion}, ""},
+		{"", "", "", queue.Repeated{Limit: ep.NoExpansion}, ""},
 		{"patient", "", "", patient.EASY{Factor: 2, Most: day}, ""},
 		{"patient:12h", "patient:12h", "", patient.EASY{Factor: 2, Most: day / 2}, ""},
 		{"easy-evolving+earliest", "easy-evolving", "", patient.EASY{}, ""},

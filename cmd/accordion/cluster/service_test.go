@@ -16,7 +16,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter/config"
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 )
 
 // Systemd is told of a process that serves when it does, that it lives while its loops answer, and that it ends.

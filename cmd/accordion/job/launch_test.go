@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/core/profile"
 	"accordion/shim/selector"
 	"accordion/shim/wire/launcher"
@@ -124,7 +124,7 @@ func TestAnApplicationOfAnExperimentIsALineOfAJobsFile(t *testing.T) {
 		}
 	}
 	o, used, err := lineOptions(path+":2", "big")
-	if err != nil || o.Name != "big" || o.Lasts([]mold.Part{{Cluster: 0, Hosts: 6}}) != 200 {
+	if err != nil || o.Name != "big" || o.Lasts([]moldable.Part{{Cluster: 0, Hosts: 6}}) != 200 {
 		t.Fatalf("%+v, %v", o, err)
 	}
 	burn := func(least time.Duration) {
@@ -160,7 +160,7 @@ func TestAnApplicationOfAnExperimentChoosesOfTheClustersThatItSees(t *testing.T)
 	}
 	c := &lineChooser{job: delegated.Job{Kind: delegated.Rigid, Factor: 2, D1: 1200, P: 1, Least: 6, Most: 6}}
 	answer, err := c.Choose(selector.Sight{Now: 100, Clusters: []selector.Seen{seen(0, 4), seen(1, 8)}}, 0)
-	if err != nil || len(answer.Hosts) != 1 || answer.Hosts[0] != (mold.Part{Cluster: 1, Hosts: 6}) || answer.Walltime == 0 {
+	if err != nil || len(answer.Hosts) != 1 || answer.Hosts[0] != (moldable.Part{Cluster: 1, Hosts: 6}) || answer.Walltime == 0 {
 		t.Errorf("%+v, %v", answer, err)
 	}
 	before := c.launcher

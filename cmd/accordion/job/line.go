@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"accordion/core"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/shim/application"
 	"accordion/shim/selector"
 	"accordion/traces/paper/delegated"
@@ -66,15 +66,15 @@ func (c *lineChooser) Choose(s selector.Sight, _ core.Time) (selector.Answer, er
 	if n != c.clusters {
 		c.launcher, c.clusters = delegated.NewLauncher(c.job, max(1, n)), n
 	}
-	view := make(mold.View, n)
+	view := make(moldable.View, n)
 	for _, seen := range s.Clusters {
-		view[seen.C] = mold.Cluster{Hosts: seen.Hosts, Points: seen.Points}
+		view[seen.C] = moldable.Cluster{Hosts: seen.Hosts, Points: seen.Points}
 	}
 	found, err := c.launcher.Answer(view, s.Now)
 	if err == nil && !found.OK {
 		err = errNowhere
 	}
-	return selector.Answer{Hosts: append([]mold.Part(nil), found.Parts...), Walltime: found.Walltime}, err
+	return selector.Answer{Hosts: append([]moldable.Part(nil), found.Parts...), Walltime: found.Walltime}, err
 }
 
 // processorTime is what this process has used, in seconds.

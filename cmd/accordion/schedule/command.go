@@ -16,7 +16,7 @@ import (
 
 	"accordion/cmd/accordion/command"
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/order"
 )
 
@@ -59,14 +59,14 @@ act is the mean completion time, awt the mean waiting time.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
 	}
 	c.Flags().IntVar(&s.nodes, "nodes", 0, "size of the machine (default: as in the file)")
-	c.Flags().StringVar(&s.algorithm, "algorithm", "2X+c", evolve.AlgorithmNames)
+	c.Flags().StringVar(&s.algorithm, "algorithm", "2X+c", ep.AlgorithmNames)
 	c.Flags().StringVar(&s.limit, "expand-limit", "", "a step may last at most this many times its duration, such as 1.5, or inf (default: the algorithm's limit)")
 	c.Flags().BoolVar(&s.compact, "compact", false, "compact the schedule, like the algorithms that end in +c")
 	c.Flags().StringVar(&s.order, "order", "fcfs", "which application is placed first: fcfs (order of the file), area (largest), lpt (longest), or search (best order)")
 	c.Flags().IntVar(&s.evals, "evals", 0, "how many orders --order search tries (default: 20000, or as many as --budget allows)")
 	c.Flags().DurationVar(&s.budget, "budget", 0, "how long --order search may take, such as 500ms or 2s")
 	c.Flags().Uint64Var(&s.seed, "seed", 1, "random seed of --order search")
-	command.Complete(c, "algorithm", evolve.Names()...)
+	command.Complete(c, "algorithm", ep.Names()...)
 	command.Complete(c, "order", append(slices.Sorted(maps.Keys(orders)), "search")...)
 	c.Flags().BoolVar(&s.nodeIDs, "node-ids", false, "list the nodes of each step, numbered from 0 to N-1")
 	return c
@@ -85,7 +85,7 @@ type scheduleFlags struct {
 const defaultEvals = 20000
 
 // orders are the rules of --order.
-var orders = map[string]func([]core.EP) []int{"fcfs": evolve.InOrder, "area": evolve.ByArea, "lpt": evolve.ByLength}
+var orders = map[string]func([]core.EP) []int{"fcfs": ep.InOrder, "area": ep.ByArea, "lpt": ep.ByLength}
 
 func (s *scheduleFlags) run(cmd *cobra.Command, file string) error {
 	algorithm, err := s.chosen(cmd)
@@ -100,7 +100,7 @@ func (s *scheduleFlags) run(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return fmt.Errorf("scheduling %s: %w", file, err)
 	}
-	rigid, err := evolve.Schedule(problem.Profile(), problem.Profiles(), nil, evolve.Algorithm{Rigid: true})
+	rigid, err := ep.Schedule(problem.Profile(), problem.Profiles(), nil, ep.Algorithm{Rigid: true})
 	if err != nil {
 		return fmt.Errorf("scheduling %s rigidly, to compare: %w", file, err)
 	}
@@ -120,10 +120,10 @@ func (s *scheduleFlags) run(cmd *cobra.Command, file string) error {
 }
 
 // place schedules the problem in the order that the flags ask for.
-func (s *scheduleFlags) place(ctx context.Context, problem *Problem, a evolve.Algorithm) (order.Result, error) {
+func (s *scheduleFlags) place(ctx context.Context, problem *Problem, a ep.Algorithm) (order.Result, error) {
 	eps := problem.Profiles()
 	if rule, ok := orders[s.order]; ok {
-		plan, err := evolve.Schedule(problem.Profile(), eps, rule(eps), a)
+		plan, err := ep.Schedule(problem.Profile(), eps, rule(eps), a)
 		return order.Result{Plan: plan, Bound: order.LowerBound(problem.Profile(), eps, a), Evals: 1}, err
 	}
 	search := order.Search{Algorithm: a, Seed: s.seed, Evals: s.evals}
@@ -148,25 +148,25 @@ func (s *scheduleFlags) place(ctx context.Context, problem *Problem, a evolve.Al
 }
 
 // chosen is the algorithm that the flags together mean.
-func (s *scheduleFlags) chosen(cmd *cobra.Command) (evolve.Algorithm, error) {
+func (s *scheduleFlags) chosen(cmd *cobra.Command) (ep.Algorithm, error) {
 	if cmd.Flags().Changed("nodes") && (s.nodes < 1 || s.nodes > core.MaxNodes) {
-		return evolve.Algorithm{}, fmt.Errorf("--nodes %d is not 1 to %d", s.nodes, core.MaxNodes)
+		return ep.Algorithm{}, fmt.Errorf("--nodes %d is not 1 to %d", s.nodes, core.MaxNodes)
 	}
 	if _, isRule := orders[s.order]; !isRule && s.order != "search" {
-		return evolve.Algorithm{}, fmt.Errorf("--order %s is not fcfs, area, lpt or search", core.Shown(s.order))
+		return ep.Algorithm{}, fmt.Errorf("--order %s is not fcfs, area, lpt or search", core.Shown(s.order))
 	}
 	if s.evals < 0 || cmd.Flags().Changed("evals") && s.evals == 0 {
-		return evolve.Algorithm{}, fmt.Errorf("--evals %d is not at least 1", s.evals)
+		return ep.Algorithm{}, fmt.Errorf("--evals %d is not at least 1", s.evals)
 	}
 	if s.budget < 0 || cmd.Flags().Changed("budget") && s.budget == 0 {
-		return evolve.Algorithm{}, fmt.Errorf("--budget %s is no time; give 500ms, 2s or 1m", s.budget)
+		return ep.Algorithm{}, fmt.Errorf("--budget %s is no time; give 500ms, 2s or 1m", s.budget)
 	}
 	for _, flag := range []string{"evals", "budget", "seed"} {
 		if cmd.Flags().Changed(flag) && s.order != "search" {
-			return evolve.Algorithm{}, fmt.Errorf("--%s is for --order search: say that too, or leave it out", flag)
+			return ep.Algorithm{}, fmt.Errorf("--%s is for --order search: say that too, or leave it out", flag)
 		}
 	}
-	a, err := evolve.ParseAlgorithm(s.algorithm)
+	a, err := ep.ParseAlgorithm(s.algorithm)
 	if err != nil {
 		return a, err
 	}
@@ -175,7 +175,7 @@ func (s *scheduleFlags) chosen(cmd *cobra.Command) (evolve.Algorithm, error) {
 		return a, errors.New("--algorithm rigid knows neither --expand-limit nor --compact; take 2X")
 	}
 	if limited {
-		if a.Limit, err = evolve.ParseLimit(s.limit); err != nil {
+		if a.Limit, err = ep.ParseLimit(s.limit); err != nil {
 			return a, err
 		}
 	}

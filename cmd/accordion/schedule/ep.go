@@ -12,7 +12,7 @@ import (
 
 	"accordion/cmd/accordion/command"
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/traces/advise"
 )
 
@@ -144,10 +144,10 @@ func show(w io.Writer, r advise.Request) error {
 }
 
 // drawn writes the picture of a profile and what it comes to.
-func drawn(b *strings.Builder, ep core.EP) {
-	rigid := int64(ep.Peak()) * ep.Total()
-	fmt.Fprintf(b, "%s\n%s: %s, %s, at most %s.\nIt holds %.2f node-hours. A rigid job would hold %.2f, %.0f %% of it unused.\n", advise.Draw(ep, 60, 12),
-		evolve.Format(ep), number(len(ep), "step"), core.FormatDuration(ep.Total()), number(ep.Peak(), "node"), float64(ep.Area())/3600, float64(rigid)/3600, 100*float64(rigid-ep.Area())/float64(rigid))
+func drawn(b *strings.Builder, requested core.EP) {
+	rigid := int64(requested.Peak()) * requested.Total()
+	fmt.Fprintf(b, "%s\n%s: %s, %s, at most %s.\nIt holds %.2f node-hours. A rigid job would hold %.2f, %.0f %% of it unused.\n", advise.Draw(requested, 60, 12),
+		ep.Format(requested), number(len(requested), "step"), core.FormatDuration(requested.Total()), number(requested.Peak(), "node"), float64(requested.Area())/3600, float64(rigid)/3600, 100*float64(rigid-requested.Area())/float64(rigid))
 }
 
 // mostShown bounds the table of configurations.

@@ -1,5 +1,5 @@
 // Package schedule is "accordion schedule": the JSON that it reads (a machine, what is busy on it, applications that evolve; what
-// is wrong with it is said with its line and path), its flags, and the JSON that it writes. core/evolve and order schedule.
+// is wrong with it is said with its line and path), its flags, and the JSON that it writes. core/ep and order schedule.
 package schedule
 
 import (
@@ -9,7 +9,7 @@ import (
 	"fmt"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/profile"
 )
 
@@ -203,11 +203,11 @@ func (r *reader) profile(field string, most int) (core.EP, error) {
 	}
 	var text string
 	if json.Unmarshal(raw, &text) == nil && raw[0] == '"' {
-		ep, err := evolve.Parse(text)
+		requested, err := ep.Parse(text)
 		if err != nil {
 			return nil, r.fail(at, field, err)
 		}
-		return ep, nil
+		return requested, nil
 	}
 	var steps []json.RawMessage
 	if err := json.Unmarshal(raw, &steps); err != nil || steps == nil {
@@ -217,15 +217,15 @@ func (r *reader) profile(field string, most int) (core.EP, error) {
 		return nil, r.fail(at, field, fmt.Errorf("%d steps; at most %d are allowed", len(steps), most))
 	}
 	r.pairs = true
-	ep := make(core.EP, len(steps))
+	requested := make(core.EP, len(steps))
 	for i, step := range steps {
 		var pair []*int64
 		if err := json.Unmarshal(step, &pair); err != nil || len(pair) != 2 || pair[0] == nil || pair[1] == nil {
 			return nil, r.fail(at, fmt.Sprintf("%s[%d]", field, i), fmt.Errorf("%s is not a pair of seconds and nodes, such as [500,5]", core.Shown(string(step))))
 		}
-		ep[i] = core.Step{Duration: *pair[0], Nodes: int(*pair[1])}
+		requested[i] = core.Step{Duration: *pair[0], Nodes: int(*pair[1])}
 	}
-	return ep, nil
+	return requested, nil
 }
 
 func (r *reader) applications() error {
@@ -301,9 +301,9 @@ func (r *reader) check(nodes int) error {
 	named := map[string]bool{}
 	for i, a := range r.Applications {
 		field := fmt.Sprintf("applications[%d]", i)
-		if err := evolve.Check(a.EP, r.Nodes); err != nil {
+		if err := ep.Check(a.EP, r.Nodes); err != nil {
 			path := field + ".ep"
-			var wrong *evolve.StepError
+			var wrong *ep.StepError
 			if errors.As(err, &wrong) && r.paired[i] {
 				path = fmt.Sprintf("%s[%d]", path, wrong.Step)
 			}

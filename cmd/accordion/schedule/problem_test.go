@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -118,13 +118,13 @@ func FuzzParseProblem(f *testing.F) {
 		if len(p.Applications) > 20 {
 			return
 		}
-		for _, name := range evolve.Names() {
-			a, err := evolve.ParseAlgorithm(name)
+		for _, name := range ep.Names() {
+			a, err := ep.ParseAlgorithm(name)
 			if err != nil {
 				t.Fatal(err)
 			}
 			machine := p.Profile()
-			if _, err := evolve.Schedule(machine, p.Profiles(), nil, a); err != nil {
+			if _, err := ep.Schedule(machine, p.Profiles(), nil, a); err != nil {
 				t.Fatalf("%s: an accepted problem cannot be scheduled: %v", name, err)
 			}
 			if used := machine.Max(-core.Forever, core.Forever); used > p.Nodes {

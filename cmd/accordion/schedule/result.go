@@ -2,7 +2,7 @@ package schedule
 
 import (
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 	"accordion/core/order"
 	"accordion/core/place"
 )
@@ -58,9 +58,9 @@ type scheduleRelative struct {
 	Waiting     *float64 `json:"waiting"`
 }
 
-func scheduled(p *Problem, a evolve.Algorithm, found order.Result, rigid []core.Allocation) *schedule {
-	m := evolve.Measure(p.Nodes, p.Profiles(), found.Plan)
-	r := m.RelativeTo(evolve.Measure(p.Nodes, p.Profiles(), rigid))
+func scheduled(p *Problem, a ep.Algorithm, found order.Result, rigid []core.Allocation) *schedule {
+	m := ep.Measure(p.Nodes, p.Profiles(), found.Plan)
+	r := m.RelativeTo(ep.Measure(p.Nodes, p.Profiles(), rigid))
 	relative := scheduleRelative{known(r.Reservation), known(r.Makespan), known(r.Completion), known(r.Waiting)}
 	result := &schedule{Nodes: p.Nodes, Algorithm: a.String(), Makespan: m.Makespan, Bound: found.Bound, Evals: found.Evals,
 		Applications: []scheduledApplication{},

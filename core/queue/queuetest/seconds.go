@@ -2,7 +2,7 @@
 // plain to see. Tests compare policies and promises with it. It is not for product code.
 //
 //	seconds := queuetest.NewSeconds(8, running...)
-//	start, scheduled, ok := seconds.Fit(ep, evolve.Twice, now, false, false)
+//	start, scheduled, ok := seconds.Fit(ep, ep.Twice, now, false, false)
 package queuetest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"accordion/core"
-	"accordion/core/evolve"
+	"accordion/core/ep"
 )
 
 // Horizon bounds the array, in seconds; the cases are small enough that all is over before.
@@ -52,30 +52,30 @@ func (d *Seconds) Free(n int, from, to core.Time) bool {
 // Fit finds the starts of every step from which it can run, front to back, and of those that lead to the earliest
 // completion the earliest ones, or with late the latest, back to front. A held profile begins at the second given and its
 // first step waits as long as it likes; else the first step never waits.
-func (d *Seconds) Fit(ep core.EP, limit evolve.Limit, begin core.Time, held, late bool) (core.Time, core.EP, bool) {
+func (d *Seconds) Fit(requested core.EP, limit ep.Limit, begin core.Time, held, late bool) (core.Time, core.EP, bool) {
 	longest := func(i int) core.Time {
 		switch {
 		case i == 0 && held:
 			return core.Forever
 		case i == 0:
-			return ep[0].Duration
+			return requested[0].Duration
 		}
-		return limit.Longest(ep[i].Duration)
+		return limit.Longest(requested[i].Duration)
 	}
 	leads := func(i int, s core.Time) func(func(core.Time) bool) { // to starts t of the next step, rising
 		return func(yield func(core.Time) bool) {
-			for t := s + 1; t <= Horizon && t-s <= longest(i) && d.Free(ep[i].Nodes, t-1, t); t++ {
-				if t >= s+ep[i].Duration && t < Horizon && !yield(t) {
+			for t := s + 1; t <= Horizon && t-s <= longest(i) && d.Free(requested[i].Nodes, t-1, t); t++ {
+				if t >= s+requested[i].Duration && t < Horizon && !yield(t) {
 					return
 				}
 			}
 		}
 	}
-	can := make([][Horizon]bool, len(ep))
+	can := make([][Horizon]bool, len(requested))
 	for t := begin; t < Horizon && !(held && t > begin); t++ {
-		can[0][t] = d.Free(ep[0].Nodes, t, t+ep[0].Duration)
+		can[0][t] = d.Free(requested[0].Nodes, t, t+requested[0].Duration)
 	}
-	for i, step := range ep[1:] {
+	for i, step := range requested[1:] {
 		for s := range core.Time(Horizon) {
 			if can[i][s] {
 				for t := range leads(i, s) {
@@ -84,7 +84,7 @@ func (d *Seconds) Fit(ep core.EP, limit evolve.Limit, begin core.Time, held, lat
 			}
 		}
 	}
-	last := len(ep) - 1
+	last := len(requested) - 1
 	at := core.Time(-1)
 	for t := Horizon - 1; t >= 0; t-- {
 		if can[last][t] {
@@ -94,8 +94,8 @@ func (d *Seconds) Fit(ep core.EP, limit evolve.Limit, begin core.Time, held, lat
 	if at < 0 {
 		return 0, nil, false
 	}
-	scheduled := make(core.EP, len(ep))
-	scheduled[last] = ep[last]
+	scheduled := make(core.EP, len(requested))
+	scheduled[last] = requested[last]
 	for i := last - 1; i >= 0; i-- {
 		next, found := at, false
 		for s := begin; s < next; s++ {
@@ -104,31 +104,31 @@ func (d *Seconds) Fit(ep core.EP, limit evolve.Limit, begin core.Time, held, lat
 				at, found = s, true
 			}
 		}
-		scheduled[i] = core.Step{Duration: next - at, Nodes: ep[i].Nodes}
+		scheduled[i] = core.Step{Duration: next - at, Nodes: requested[i].Nodes}
 	}
 	return at, scheduled, true
 }
 
 // Least finds the schedule with the given completion that wastes least, of several the one with the latest starts: every
 // start and every length of every step is tried, from the last one back.
-func (d *Seconds) Least(ep core.EP, limit evolve.Limit, begin, completion core.Time) (core.Time, core.EP) {
+func (d *Seconds) Least(requested core.EP, limit ep.Limit, begin, completion core.Time) (core.Time, core.EP) {
 	const none = core.Forever
-	waste, length := make([][Horizon + 1]int64, len(ep)+1), make([][Horizon + 1]core.Time, len(ep))
-	for t := range waste[len(ep)] {
-		waste[len(ep)][t] = none
+	waste, length := make([][Horizon + 1]int64, len(requested)+1), make([][Horizon + 1]core.Time, len(requested))
+	for t := range waste[len(requested)] {
+		waste[len(requested)][t] = none
 	}
-	waste[len(ep)][completion] = 0
-	for i := len(ep) - 1; i >= 0; i-- {
-		longest := limit.Longest(ep[i].Duration)
-		if i == 0 || i == len(ep)-1 {
-			longest = ep[i].Duration
+	waste[len(requested)][completion] = 0
+	for i := len(requested) - 1; i >= 0; i-- {
+		longest := limit.Longest(requested[i].Duration)
+		if i == 0 || i == len(requested)-1 {
+			longest = requested[i].Duration
 		}
 		for t := range waste[i] {
 			waste[i][t] = none
 			start := core.Time(t)
-			for l := core.Time(1); start >= begin && start+l <= completion && l <= longest && d.Free(ep[i].Nodes, start+l-1, start+l); l++ {
-				w := waste[i+1][start+l] + (l-ep[i].Duration)*int64(ep[i].Nodes)
-				if l >= ep[i].Duration && waste[i+1][start+l] < none && w <= waste[i][t] {
+			for l := core.Time(1); start >= begin && start+l <= completion && l <= longest && d.Free(requested[i].Nodes, start+l-1, start+l); l++ {
+				w := waste[i+1][start+l] + (l-requested[i].Duration)*int64(requested[i].Nodes)
+				if l >= requested[i].Duration && waste[i+1][start+l] < none && w <= waste[i][t] {
 					waste[i][t], length[i][t] = w, l
 				}
 			}
@@ -140,9 +140,9 @@ func (d *Seconds) Least(ep core.EP, limit evolve.Limit, begin, completion core.T
 			start = t
 		}
 	}
-	scheduled := make(core.EP, len(ep))
-	for i, t := 0, start; i < len(ep); i++ {
-		scheduled[i] = core.Step{Duration: length[i][t], Nodes: ep[i].Nodes}
+	scheduled := make(core.EP, len(requested))
+	for i, t := 0, start; i < len(requested); i++ {
+		scheduled[i] = core.Step{Duration: length[i][t], Nodes: requested[i].Nodes}
 		t += length[i][t]
 	}
 	return start, scheduled

@@ -16,7 +16,7 @@ import (
 	"accordion/oar/database"
 )
 
-// PostgreSQL starts a real one with OAR's tables for the test. The caller asks scripts/testenv
+// PostgreSQL starts a real one with OAR's tables for the test. The caller asks internal/testenv
 // whether there is one. Its clock is the machine's; its statements are not counted and do not fail.
 func PostgreSQL(t testing.TB) *Server {
 	t.Helper()

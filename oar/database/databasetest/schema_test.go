@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 )
 
 var recordFlag = flag.Bool("accordion.record", false, "write oar.sql again, by the OAR that is installed")

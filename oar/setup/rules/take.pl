@@ -9,7 +9,7 @@
 #
 # It is refused in one line, or it asks from here on for the least nodes of the profile and for all of its time; a part of an application
 # for one node. The types are taken out, for OAR's own rule does not know them; the second rule puts them back. Other jobs pass untouched.
-# The grammar is that of core/mold in Accordion. Tests give both the same texts.
+# The grammar is that of core/moldable in Accordion. Tests give both the same texts.
 {
     # What die is given: OAR adds a line's end of its own to what it prints.
     package Accordion::Refusal;

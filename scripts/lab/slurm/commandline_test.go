@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/lab"
-	"accordion/scripts/testenv"
+	"accordion/internal/lab"
+	"accordion/internal/testenv"
 )
 
 func TestAWrongCommandLineIsRefusedInOneLine(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 func TestMain(m *testing.M) { os.Exit(lab.Main(m)) }

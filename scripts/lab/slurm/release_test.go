@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // Every release is a site as the machine's own is, beside the others, is reached from outside, and goes without a trace.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // unboundChild is set in a test process of its own, where there are no control groups.

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 )
 
 // Machine is a network namespace with a munged of its own: as near to another host as one machine comes.

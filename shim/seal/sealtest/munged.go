@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 	"accordion/shim/seal"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 	"accordion/shim/wire/launcher"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/scripts/browser"
+	"accordion/internal/browser"
 	"accordion/traces/advise"
 )
 

@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"accordion/scripts/testmain"
+	"accordion/internal/testmain"
 )
 
 var longFlag = flag.Bool("accordion.long", false, "twenty times as many random cases")

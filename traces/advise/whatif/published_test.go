@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 	"accordion/traces/advise"
 	"accordion/traces/advise/archive"
 	"accordion/traces/swf"

@@ -8,7 +8,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/delegate"
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 	"accordion/traces/paper/delegated"
 	"accordion/traces/swf"
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 	"accordion/traces/paper/delegated"
 )
 

@@ -4,7 +4,7 @@ import (
 	"container/heap"
 
 	"accordion/core"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 )
 
 // event is something that happens later.
@@ -13,7 +13,7 @@ type event struct {
 	kind    eventKind
 	order   int // of their making
 	job     int
-	request mold.Request // of answered
+	request moldable.Request // of answered
 }
 
 type eventKind int

@@ -3,31 +3,31 @@ package delegated
 import (
 	"accordion/core"
 	"accordion/core/delegate"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 )
 
 // launcher speaks for one application.
 type launcher struct {
 	job      *Job
-	view     mold.View
-	moldable mold.Moldable
-	complex  *mold.Complex // of cem
+	view     moldable.View
+	moldable moldable.Moldable
+	complex  *moldable.Complex // of cem
 
 	walltimes []core.Time // of rigid and moldable: those that were computed, a cluster after the other, else 0
 	computed  int
 
-	last mold.Request // the last that was sent
-	ran  []mold.Part  // what the application got
+	last moldable.Request // the last that was sent
+	ran  []moldable.Part  // what the application got
 }
 
 func newLauncher(job *Job, clusters int) *launcher {
-	l := &launcher{job: job, view: make(mold.View, clusters)}
+	l := &launcher{job: job, view: make(moldable.View, clusters)}
 	if job.Kind == CEM {
-		l.complex = mold.NewComplex(job.selection(clusters))
+		l.complex = moldable.NewComplex(job.selection(clusters))
 		return l
 	}
 	l.walltimes = make([]core.Time, clusters*job.sizes())
-	l.moldable = mold.Moldable{Least: job.Least, Most: job.Most, Walltime: l.walltime}
+	l.moldable = moldable.Moldable{Least: job.Least, Most: job.Most, Walltime: l.walltime}
 	return l
 }
 
@@ -44,12 +44,12 @@ func (l *launcher) walltime(cluster, hosts int) core.Time {
 // see takes what a message says.
 func (l *launcher) see(changes []delegate.Change) {
 	for _, c := range changes {
-		l.view[c.Cluster] = mold.Cluster{Hosts: c.Hosts, Points: c.Points}
+		l.view[c.Cluster] = moldable.Cluster{Hosts: c.Hosts, Points: c.Points}
 	}
 }
 
 // find is what it wants, by what it sees.
-func (l *launcher) find(now core.Time) (mold.Found, error) {
+func (l *launcher) find(now core.Time) (moldable.Found, error) {
 	if l.complex != nil {
 		return l.complex.Find(l.view, now)
 	}
@@ -57,7 +57,7 @@ func (l *launcher) find(now core.Time) (mold.Found, error) {
 }
 
 // run is how long the application runs on these hosts.
-func (l *launcher) run(parts []mold.Part) core.Time {
+func (l *launcher) run(parts []moldable.Part) core.Time {
 	if l.job.Kind != CEM {
 		return l.job.run(l.job.time(parts[0].Cluster, parts[0].Hosts))
 	}
@@ -69,11 +69,11 @@ func (l *launcher) run(parts []mold.Part) core.Time {
 }
 
 // groups are the sets of clusters that a cem application considers: each cluster, each city of two, each country of four, all.
-func groups(clusters int) []mold.Group {
-	var all []mold.Group
+func groups(clusters int) []moldable.Group {
+	var all []moldable.Group
 	for size := 1; size <= MaxClusters; size *= 2 {
 		for first := 0; first < clusters; first += size {
-			var g mold.Group
+			var g moldable.Group
 			for c := first; c < min(first+size, clusters); c++ {
 				g.Clusters = append(g.Clusters, c)
 			}
@@ -87,7 +87,7 @@ func groups(clusters int) []mold.Group {
 // selection is what a cem application takes of the hosts that it is offered: all that are offered of one cluster, city or
 // country, or all there are, whichever is the quickest. It stands in for that of another paper, which RR-7389 used and did not
 // print.
-func (j *Job) selection(clusters int) mold.Selection {
+func (j *Job) selection(clusters int) moldable.Selection {
 	c := j.coupled(clusters)
 	c.Groups = groups(clusters)
 	c.Walltime = j.walltime
@@ -95,6 +95,6 @@ func (j *Job) selection(clusters int) mold.Selection {
 }
 
 // coupled is a cem job on so many clusters.
-func (j *Job) coupled(clusters int) mold.Coupled {
-	return mold.Coupled{Work: j.W, Iterations: j.Iterations, Speeds: speeds[:clusters]}
+func (j *Job) coupled(clusters int) moldable.Coupled {
+	return moldable.Coupled{Work: j.W, Iterations: j.Iterations, Speeds: speeds[:clusters]}
 }

@@ -8,7 +8,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/delegate"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/traces/paper/delegated"
 )
 
@@ -36,16 +36,16 @@ func TestALauncherAnswersAsInARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []mold.Part
+	var got []moldable.Part
 	var ended core.Time
-	var view mold.View
+	var view moldable.View
 	s := delegated.Setup{Clusters: 4, FairStart: 5, Timer: 1,
 		Told: func(_ core.Time, m delegate.Message) {
 			for _, c := range m.Changes {
-				view = append(view, mold.Cluster{Hosts: c.Hosts, Points: slices.Clone(c.Points)})
+				view = append(view, moldable.Cluster{Hosts: c.Hosts, Points: slices.Clone(c.Points)})
 			}
 		},
-		Started: func(_ int, parts []mold.Part) { got = slices.Clone(parts) },
+		Started: func(_ int, parts []moldable.Part) { got = slices.Clone(parts) },
 		Ended:   func(_ int, now core.Time) { ended = now },
 	}
 	if _, err := s.Run(jobs); err != nil {

@@ -6,7 +6,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/delegate"
-	"accordion/core/mold"
+	"accordion/core/moldable"
 )
 
 // Setup is what a run is made on.
@@ -25,7 +25,7 @@ type Setup struct {
 	// Told is told of each message that the delegated RMS sends, if not nil. What it points to is read only.
 	Told func(now core.Time, m delegate.Message)
 	// Started is told of each application's start, by its index, if not nil. What it got is read only.
-	Started func(job int, parts []mold.Part)
+	Started func(job int, parts []moldable.Part)
 	// Ended is told of each application's end, by its index, if not nil.
 	Ended func(job int, now core.Time)
 }
@@ -216,7 +216,7 @@ func (r *run) answer(now core.Time, job int) error {
 }
 
 // send sends a request that is another than the last one.
-func (r *run) send(now core.Time, job int, q mold.Request) error {
+func (r *run) send(now core.Time, job int, q moldable.Request) error {
 	l := r.launchers[job]
 	if len(l.ran) > 0 || l.last.Walltime == q.Walltime && slices.Equal(l.last.Parts, q.Parts) {
 		return nil

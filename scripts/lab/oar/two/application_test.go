@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"accordion/adapter/view"
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // application is an `accordion launch` of alice's over both labs, in the background. What it leaves is in her directory: NAME.err with the

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // shortly is the section [delegate] of stories in which something is waited for. OAR leaves 5 s between two passes.

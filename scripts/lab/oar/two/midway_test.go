@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 // What goes wrong between the decision to start an application and the word that lets its parts through.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
+	"accordion/internal/lab"
 )
 
 var long = flag.Bool("accordion.long", false, "start an application 20 times, and judge how long a start takes")

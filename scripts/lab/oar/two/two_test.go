@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"accordion/scripts/lab"
-	"accordion/scripts/testenv"
+	"accordion/internal/lab"
+	"accordion/internal/testenv"
 )
 
 func TestAWrongCommandLineIsRefusedInOneLine(t *testing.T) {

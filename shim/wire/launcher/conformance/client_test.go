@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 	"accordion/shim/link"
 	"accordion/shim/wire/launcher"
 	"accordion/shim/wire/launcher/conformance"

@@ -149,7 +149,7 @@ func (d *Data) fig7() pair {
 
 func (d *Data) fig8() pair {
 	e := d.experiment
-	return pair{along(clusters, func(x int) point { return e.single(moldable, x, "delegated") }), along(clusters, func(x int) point { return e.single(moldable, x, "oar") })}
+	return pair{along(clusters, func(x int) point { return e.single(moldableJobs, x, "delegated") }), along(clusters, func(x int) point { return e.single(moldableJobs, x, "oar") })}
 }
 
 // ratio is ours to OAR's, of the means.

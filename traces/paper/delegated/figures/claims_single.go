@@ -145,7 +145,7 @@ var claims8 = []claim{
 			for _, r := range fitted {
 				var g []point
 				for n := 2; n <= 5; n++ {
-					g = append(g, d.experiment.sized(r, moldable, n))
+					g = append(g, d.experiment.sized(r, moldableJobs, n))
 				}
 				groups = append(groups, g)
 			}

@@ -56,7 +56,7 @@ func (e Experiment) delay(ctx context.Context, bar *counter) ([]delays, error) {
 // end is when the cem application of a draw ends in one of its runs.
 func (e Experiment) end(draw, number int) (end core.Time, err error) {
 	random := rand.New(rand.NewPCG(e.Seed, uint64(draw)+1_000_000))
-	w := delegated.Workload{Seed: random.Uint64(), Moldable: moldable, Sizes: e.Sizes}
+	w := delegated.Workload{Seed: random.Uint64(), Moldable: moldableJobs, Sizes: e.Sizes}
 	clusters := 1 + random.IntN(delegated.MaxClusters)
 	w.From = random.IntN(max(1, len(e.Usable)-4*delegated.Jobs)) // enough behind it, though some may be left out
 	w.At = 1 + random.IntN(delegated.Jobs)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"accordion/core/mold"
+	"accordion/core/moldable"
 	"accordion/traces/paper"
 	"accordion/traces/paper/delegated"
 	"accordion/traces/swf"
@@ -36,10 +36,10 @@ type Experiment struct {
 
 // the settings of the figures
 const (
-	fairStart = 5
-	timer     = 1
-	place     = 40 // of the cem application in W1
-	moldable  = 20 // per cent, where it is not what varies
+	fairStart    = 5
+	timer        = 1
+	place        = 40 // of the cem application in W1
+	moldableJobs = 20 // per cent, where it is not what varies
 )
 
 // point is one place of a figure: what is run there, with each seed.
@@ -137,7 +137,7 @@ func (e Experiment) reading(p point, seed int) (r result, err error) {
 		return r, err
 	}
 	setup.Plain = true
-	setup.Started = func(job int, parts []mold.Part) {
+	setup.Started = func(job int, parts []moldable.Part) {
 		if jobs[job].Kind == delegated.CEM && len(parts) > 1 {
 			r.several++
 		}

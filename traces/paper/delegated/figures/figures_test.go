@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"accordion/scripts/testenv"
+	"accordion/internal/testenv"
 	"accordion/traces/paper/chart/charttest"
 	"accordion/traces/paper/delegated"
 	"accordion/traces/paper/delegated/figures"

@@ -33,7 +33,9 @@ func (e Experiment) single(share, clusters int, rms string) point {
 }
 
 // w0, w1 and w2 are points of Figures 9 and 11.
-func (e Experiment) w0(clusters int) point { return e.single(moldable, clusters, delegated.Delegated) }
+func (e Experiment) w0(clusters int) point {
+	return e.single(moldableJobs, clusters, delegated.Delegated)
+}
 
 func (e Experiment) w1(clusters, at int) point {
 	p := e.w0(clusters)
@@ -90,7 +92,7 @@ func (e Experiment) plan(names []string) (all plan) {
 	}
 	if slices.Contains(names, "fig8") {
 		for _, n := range clusters {
-			both(moldable, n)
+			both(moldableJobs, n)
 		}
 	}
 	if slices.Contains(names, "fig9") {
@@ -127,7 +129,7 @@ func (e Experiment) others() (readings []point) {
 			readings = append(readings, e.sized(r, share, 1))
 		}
 		for n := 2; n <= 5; n++ {
-			readings = append(readings, e.sized(r, moldable, n))
+			readings = append(readings, e.sized(r, moldableJobs, n))
 		}
 	}
 	for _, m := range models {

@@ -129,7 +129,7 @@ func (d *Data) panels() []panel {
 		add("7", "moldable jobs, %", every, two(shares, func(x int, rms string) point { return e.single(x, 1, rms) })...)
 	}
 	if slices.Contains(d.names, "fig8") {
-		add("8", "clusters", every, two(clusters, func(x int, rms string) point { return e.single(moldable, x, rms) })...)
+		add("8", "clusters", every, two(clusters, func(x int, rms string) point { return e.single(moldableJobs, x, rms) })...)
 	}
 	if slices.Contains(d.names, "fig9") {
 		some := []series{{"W0", clusters, along(clusters, e.w0)}, {"W1", clusters, along(clusters, func(n int) point { return e.w1(n, place) })}}

@@ -1,0 +1,197 @@
+package ep_test
+
+import (
+	"slices"
+
+	"accordion/core"
+	"accordion/core/ep"
+	"accordion/core/profile"
+)
+
+// This file holds the dumb implementations that Fit, Compact and LeastWaste are compared with.
+
+// best is what exhaustive search finds: the earliest completion, the latest start of all schedules that have it, and of
+// these the one with the least waste, of several the one with the latest starts, the first step's before the second's.
+type best struct {
+	completion, latest core.Time
+	waste              int64
+	starts             []core.Time
+}
+
+// everyPlace tries every schedule over integer time that completes by the horizon: all starts of all steps. ok is false
+// when there is none.
+func everyPlace(requested core.EP, p *profile.Profile, limit ep.Limit, notBefore, horizon core.Time) (b best, ok bool) {
+	b.completion = horizon + 1
+	free, starts := everySecond(p, horizon), make([]core.Time, len(requested))
+	var place func(i int, start core.Time, waste int64)
+	place = func(i int, start core.Time, waste int64) {
+		s, last := requested[i], i == len(requested)-1
+		longest := limit.Longest(s.Duration)
+		if i == 0 || last {
+			longest = s.Duration
+		}
+		starts[i] = start
+		for end := start + s.Duration; end <= min(start+longest, b.completion, horizon) && always(free[start:end], s.Nodes); end++ {
+			switch waste := waste + (end-start-s.Duration)*int64(s.Nodes); {
+			case !last:
+				place(i+1, end, waste)
+			case end < b.completion:
+				b, ok = best{completion: end, latest: starts[0], waste: waste, starts: slices.Clone(starts)}, true
+			default:
+				b.latest = max(b.latest, starts[0])
+				if waste < b.waste || waste == b.waste && slices.Compare(starts, b.starts) > 0 {
+					b.waste, b.starts = waste, slices.Clone(starts)
+				}
+			}
+		}
+	}
+	for start := notBefore; start <= horizon; start++ {
+		place(0, start, 0)
+	}
+	return b, ok
+}
+
+// everySecond is how many nodes are free at each second before end.
+func everySecond(p *profile.Profile, end core.Time) []int {
+	free := make([]int, end)
+	for t := range free {
+		free[t] = p.Nodes() - p.At(core.Time(t))
+	}
+	return free
+}
+
+// always says whether n nodes are free in all of some seconds.
+func always(free []int, n int) bool {
+	for _, f := range free {
+		if f < n {
+			return false
+		}
+	}
+	return true
+}
+
+// plain is Fit without any pruning: each step by itself rises to its next hole, to the end of the step before it, and as
+// near to the next one as its limit and its nodes ask for, until nothing rises.
+func plain(requested core.EP, p *profile.Profile, limit ep.Limit, notBefore core.Time) (starts []core.Time, ok bool) {
+	starts = slices.Repeat([]core.Time{notBefore}, len(requested))
+	for rises := true; rises; {
+		rises = false
+		raise := func(i int, to core.Time) {
+			if to > starts[i] {
+				starts[i], rises = to, true
+			}
+		}
+		for i, s := range requested {
+			if i > 0 {
+				raise(i, starts[i-1]+requested[i-1].Duration)
+			}
+			longest := limit.Longest(s.Duration)
+			if i == 0 {
+				longest = s.Duration
+			}
+			if i+1 < len(requested) {
+				raise(i, starts[i+1]-longest)
+				raise(i, p.FreeSince(s.Nodes, starts[i+1]))
+			}
+			hole, ok := p.FirstFit(s.Nodes, s.Duration, starts[i])
+			if !ok {
+				return nil, false
+			}
+			raise(i, hole)
+		}
+	}
+	return starts, true
+}
+
+// leastSecondBySecond is the least waste of all schedules that complete at the given instant, computed for each second and
+// each length of each step, and the starts of the steps that have it, the latest ones of several. What is freed after the
+// profile's last second is not looked at.
+func leastSecondBySecond(requested core.EP, p *profile.Profile, limit ep.Limit, notBefore, completion core.Time) (waste int64, starts []core.Time) {
+	const none = int64(1) << 60
+	free, size := everySecond(p, completion), completion+1
+	least := make([][]int64, len(requested)) // of the steps from this one on, when it begins at a second
+	next := make([][]core.Time, len(requested))
+	for i := len(requested) - 1; i >= 0; i-- {
+		s := requested[i]
+		least[i], next[i] = slices.Repeat([]int64{none}, int(size)), make([]core.Time, size)
+		longest := min(limit.Longest(s.Duration), size)
+		if i == 0 || i == len(requested)-1 {
+			longest = s.Duration
+		}
+		for t := notBefore; t+s.Duration <= completion; t++ {
+			for u := t + 1; u <= min(t+longest, completion) && free[u-1] >= s.Nodes; u++ {
+				w := (u - t - s.Duration) * int64(s.Nodes)
+				switch {
+				case u < t+s.Duration, i == len(requested)-1 && u < completion:
+					continue
+				case i < len(requested)-1:
+					w += least[i+1][u]
+				}
+				if w <= least[i][t] {
+					least[i][t], next[i][t] = w, u
+				}
+			}
+		}
+	}
+	waste = none
+	var at core.Time
+	for t, w := range least[0] {
+		if w <= waste {
+			waste, at = w, core.Time(t)
+		}
+	}
+	for i := range requested {
+		starts = append(starts, at)
+		at = next[i][at]
+	}
+	return waste, starts
+}
+
+// printed is the fit algorithm as CoreGRID 2011 prints it (Algorithm 2), recursion, max and loc and all, with "i > 0"
+// before the prepending read as "i > 1". It gives up at the horizon, where the paper's machine would be idle.
+type printed struct {
+	ep      core.EP
+	p       *profile.Profile
+	limit   ep.Limit
+	horizon core.Time
+}
+
+// loc is the end of the last step that holds the maximum of [from, to), as the paper has it.
+func (a printed) loc(from, to core.Time) core.Time {
+	for from < to && a.p.At(to-1) < a.p.Max(from, to) {
+		to--
+	}
+	return to
+}
+
+func (a printed) fit(i int, t0 core.Time) (start core.Time, scheduled core.EP) {
+	if i == len(a.ep) {
+		return t0, core.EP{}
+	}
+	s := a.ep[i]
+	for t := t0; t <= a.horizon; {
+		if a.p.Nodes()-a.p.Max(t, t+s.Duration) < s.Nodes {
+			t = a.loc(t, t+s.Duration)
+			continue
+		}
+		if i > 0 {
+			before := a.ep[i-1]
+			if earliest := t - a.limit.Longest(before.Duration); earliest > t0-before.Duration {
+				return earliest, nil
+			}
+			if a.p.Nodes()-a.p.Max(t0, t) < before.Nodes {
+				return a.loc(t0, t), nil
+			}
+		}
+		tail, rest := a.fit(i+1, t+s.Duration)
+		if rest == nil {
+			t = tail
+			continue
+		}
+		if i > 0 {
+			return t, append(core.EP{{Duration: tail - t, Nodes: s.Nodes}}, rest...)
+		}
+		return tail - s.Duration, append(core.EP{s}, rest...)
+	}
+	return a.horizon + 1, nil
+}

@@ -1,0 +1,193 @@
+package ep
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"accordion/core"
+	"accordion/core/profile"
+)
+
+// LeastWaste finds, among all schedules of a profile that complete when the given one does, the one with the least
+// waste: the node-seconds for which steps hold their nodes longer than requested. Of several it takes the one with the
+// latest start of the first step, then of the second, and so on. start and scheduled are what Fit returned for ep on p
+// with the same limit. Completion and limit are kept; it never wastes more than Compact beside the same profile.
+//
+// The papers have no such algorithm: compacting is greedy and "not always optimal for resource waste" (RR-7205, section
+// 4.3.3). A profile of 2^59 node-seconds or more, or without end, is compacted only.
+//
+// It is a dynamic program from the last step to the first. w(i, t) is the least waste of the steps from i on when step i
+// begins at t and the last one ends at the completion; with n nodes, d seconds requested and l allowed,
+//
+//	w(i, t) = min over u of n·(u-t-d) + w(i+1, u),  t+d <= u <= t+l, and n are free in [t, u).
+//
+// As a function of t it is linear in pieces, and so are minima over windows that slide: whole pieces are computed, never
+// seconds. No step begins before its start in the schedule that Fit found (none does in any schedule), nor after its
+// start in the compacted one (the same, mirrored): w is needed between these two only.
+func (f *Fitter) LeastWaste(ep core.EP, p *profile.Profile, limit Limit, start core.Time, scheduled core.EP) (core.Time, core.EP) {
+	if at, ok := f.improve(ep, p, limit, start, scheduled); ok {
+		return at, slices.Clone(f.thrifty)
+	}
+	return start, scheduled
+}
+
+// improve leaves the schedule with the least waste in f.thrifty. ok is false when there is nothing to gain.
+func (f *Fitter) improve(ep core.EP, p *profile.Profile, limit Limit, start core.Time, scheduled core.EP) (at core.Time, ok bool) {
+	latest, ok := f.compact(ep, p, limit, start, scheduled)
+	if !ok {
+		return start, false // it is the compacted one already, or there is no waste
+	}
+	high, low := bits.Mul64(uint64(scheduled.Total()), uint64(ep.Peak()))
+	if f.late.Total() <= ep.Total() || high > 0 || low >= 1<<59 {
+		f.thrifty = append(f.thrifty[:0], f.late...)
+		return latest, true
+	}
+	f.least.spread(ep, limit, start, scheduled, latest, f.late)
+	return f.least.run(&f.thrifty, p), true
+}
+
+// leastWaste is the memory of the dynamic program. Times in it count from origin, so that products stay small.
+type leastWaste struct {
+	origin core.Time
+	steps  []spreading
+	pieces []piece // of all steps, from the last one to the first
+	sums   []piece // memory of waste: the next step's waste and the wait for it
+	whole  []int   // memory of window
+}
+
+// largest is how many pieces are kept as memory: a hostile profile makes a million, a usual one some dozens.
+const largest = 1 << 14
+
+// spreading is a step and the range of its starts.
+type spreading struct {
+	nodes           int64
+	length, longest core.Time
+	earliest, last  core.Time // start
+	first, end      int       // its pieces: pieces[first:end]
+}
+
+// piece is a stretch of starts, both ends included, over which the waste is linear: value at from, rising by slope with
+// each second.
+type piece struct {
+	from, to     core.Time
+	value, slope int64
+}
+
+func (q piece) at(t core.Time) int64 { return q.value + q.slope*(t-q.from) }
+
+// least is the smallest value of the piece.
+func (q piece) least() int64 { return min(q.value, q.at(q.to)) }
+
+// spread lays the steps out between their earliest and their latest starts.
+func (l *leastWaste) spread(ep core.EP, limit Limit, start core.Time, scheduled core.EP, latest core.Time, late core.EP) {
+	l.origin, l.steps, l.pieces = start, l.steps[:0], l.pieces[:0]
+	earliest, last := core.Time(0), latest-start
+	for i, s := range ep {
+		longest := limit.Longest(s.Duration)
+		if i == 0 {
+			longest = s.Duration
+		}
+		l.steps = append(l.steps, spreading{nodes: int64(s.Nodes), length: s.Duration, longest: longest, earliest: earliest, last: last})
+		earliest += scheduled[i].Duration
+		last += late[i].Duration
+	}
+}
+
+// run computes the waste of all starts, then follows the least from the first step to the last: the start, and the lengths.
+func (l *leastWaste) run(into *core.EP, p *profile.Profile) (start core.Time) {
+	final := len(l.steps) - 1
+	at := l.steps[final].earliest // its only start
+	l.pieces = append(l.pieces, piece{from: at, to: at})
+	l.steps[final].end = 1
+	for i := final - 1; i >= 0; i-- {
+		l.waste(i, p)
+	}
+	at = l.latest(0, 0, 0, core.Forever)
+	start, *into = at+l.origin, (*into)[:0]
+	for i := range l.steps {
+		s := &l.steps[i]
+		length := s.length
+		if i < final {
+			next := l.latest(i+1, s.nodes, at+s.length, min(l.holeEnd(p, s, at), at+s.longest))
+			length, at = next-at, next
+		}
+		*into = append(*into, core.Step{Duration: length, Nodes: int(s.nodes)})
+	}
+	if cap(l.pieces) > largest {
+		l.pieces = nil
+	}
+	return start
+}
+
+// holeEnd is the first instant from which on the step's nodes are missing, when it begins at an instant.
+func (l *leastWaste) holeEnd(p *profile.Profile, s *spreading, at core.Time) core.Time {
+	end, _ := p.FirstBelow(int(s.nodes), at+l.origin)
+	return end - l.origin
+}
+
+// latest is the latest start of step i in [from, to] with the least sum of its waste and that of a step of so many nodes
+// before it, which goes on until then.
+func (l *leastWaste) latest(i int, nodes int64, from, to core.Time) core.Time {
+	var best core.Time
+	least, found := int64(0), false
+	for _, q := range l.between(i, from, to) {
+		q = q.within(from, to).tilt(nodes)
+		at := q.to
+		if q.slope > 0 {
+			at = q.from
+		}
+		if v := q.at(at); !found || v < least || v == least && at > best {
+			best, least, found = at, v, true
+		}
+	}
+	return best
+}
+
+// between are the pieces of step i that have a part in [from, to].
+func (l *leastWaste) between(i int, from, to core.Time) []piece {
+	all := l.pieces[l.steps[i].first:l.steps[i].end]
+	first, _ := slices.BinarySearchFunc(all, from, func(q piece, t core.Time) int { return cmp.Compare(q.to, t) })
+	end := first
+	for end < len(all) && all[end].from <= to {
+		end++
+	}
+	return all[first:end]
+}
+
+// within is the part of a piece in [from, to].
+func (q piece) within(from, to core.Time) piece {
+	if from > q.from {
+		q.from, q.value = from, q.at(from)
+	}
+	q.to = min(q.to, to)
+	return q
+}
+
+// tilt adds nodes·t.
+func (q piece) tilt(nodes int64) piece {
+	q.value += nodes * q.from
+	q.slope += nodes
+	return q
+}
+
+// waste computes the pieces of step i from those of the next one, hole by hole.
+func (l *leastWaste) waste(i int, p *profile.Profile) {
+	s := &l.steps[i]
+	s.first = len(l.pieces)
+	for t := s.earliest; t <= s.last; {
+		start, end, ok := p.Hole(int(s.nodes), s.length, t+l.origin)
+		start, end = start-l.origin, end-l.origin
+		if !ok || start > s.last {
+			break
+		}
+		from, to := start+s.length, min(end, s.last+s.length) // where the step's requested duration may be over
+		l.sums = l.sums[:0]
+		for _, q := range l.between(i+1, from, end) {
+			l.sums = append(l.sums, q.within(from, end).tilt(s.nodes))
+		}
+		l.window(s, from, to)
+		t = end
+	}
+	s.end = len(l.pieces)
+}

@@ -1,0 +1,45 @@
+package ep_test
+
+import (
+	"flag"
+	"os"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"accordion/internal/testmain"
+)
+
+var longFlag = flag.Bool("accordion.long", false, "twenty times as many random cases")
+
+// long is by how much a test's number of cases is multiplied.
+func long() int {
+	if *longFlag {
+		return 20
+	}
+	return 1
+}
+
+// usual is the number of random cases of a property, where it does not say otherwise.
+const usual = 1000
+
+// TestMain makes the random cases the same in every run, and more than usual, unless the command line asks otherwise.
+func TestMain(m *testing.M) { os.Exit(testmain.Run(m, testmain.Cases{Usual: usual, Long: 20 * usual})) }
+
+// check is rapid.Check with another number of cases.
+func check(t *testing.T, cases int, property func(*rapid.T)) {
+	f := flag.Lookup("rapid.checks")
+	before := f.Value.String()
+	if before == strconv.Itoa(usual*long()) { // the command line does not ask for another number
+		if err := f.Value.Set(strconv.Itoa(cases * long())); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := f.Value.Set(before); err != nil {
+				t.Fatal(err)
+			}
+		}()
+	}
+	rapid.Check(t, property)
+}

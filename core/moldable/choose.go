@@ -1,0 +1,156 @@
+package moldable
+
+import (
+	"accordion/core"
+	"accordion/core/ep"
+	"accordion/core/profile"
+)
+
+// Chooser finds the place of one job: of its choices the one with the earliest completion, by an algorithm that is not
+// rigid. Of several that complete together it takes the one with the fewest nodes (at its peak), then the one named first.
+// The zero value never expands a step. It keeps memory for the next search: one goroutine uses it at a time.
+type Chooser struct {
+	Algorithm ep.Algorithm
+	fitter    ep.Fitter
+}
+
+// Best is a job's earliest completion in a view, from now on and not before its Begin, with all that the algorithm does to
+// a place that it found. It is false when no choice fits.
+func (c *Chooser) Best(view *profile.Profile, now core.Time, j core.Job) (core.Planned, bool) {
+	return c.BestBehind(nil, view, now, j)
+}
+
+// BestBehind is Best with what is remembered of the view, if anything is.
+func (c *Chooser) BestBehind(front *profile.Front, view *profile.Profile, now core.Time, j core.Job) (core.Planned, bool) {
+	p, ok := c.Earliest(view.Behind(front), now, j, endless)
+	if ok {
+		c.Improve(view, j, &p)
+	}
+	return p, ok
+}
+
+// Improve does to a place what the algorithm does behind finding it. Its completion stays.
+func (c *Chooser) Improve(view *profile.Profile, j core.Job, p *core.Planned) {
+	if !isFamily(j.Choices) {
+		p.Start, p.EP = c.Algorithm.Improve(&c.fitter, j.Choices[p.Choice], view, p.Start, p.EP)
+	}
+}
+
+// endless is behind every completion.
+const endless = 4 * core.Forever
+
+// Earliest is Best as it is found, and where it completes before an instant only.
+func (c *Chooser) Earliest(view profile.Lifted, now core.Time, j core.Job, before core.Time) (core.Planned, bool) {
+	notBefore := max(now, j.Begin)
+	if isFamily(j.Choices) {
+		p, ok := bestSize(view, notBefore, j)
+		return p, ok && p.End() < before
+	}
+	var best core.Planned
+	found := false
+	for i, ep := range j.Choices {
+		if found && notBefore+ep.Total() > best.End() {
+			continue // it cannot win
+		}
+		start, scheduled, ok := c.fit(view, ep, notBefore, before)
+		if !ok {
+			continue
+		}
+		p := core.Planned{Allocation: core.Allocation{Job: j.ID, Start: start, EP: scheduled, Guard: j.Guard}, Choice: i}
+		if !found || p.End() < best.End() || p.End() == best.End() && ep.Peak() < best.EP.Peak() {
+			best, found = p, true
+		}
+	}
+	return best, found
+}
+
+// Fit is the earliest completion of one profile in a view, as Earliest finds it.
+func (c *Chooser) Fit(view profile.Lifted, ep core.EP, notBefore core.Time) (core.Time, core.EP, bool) {
+	return c.fit(view, ep, notBefore, endless)
+}
+
+// fit places one profile. One of a single step is never expanded, so the first hole is its place, and needs no memory.
+func (c *Chooser) fit(view profile.Lifted, ep core.EP, notBefore, before core.Time) (core.Time, core.EP, bool) {
+	switch {
+	case len(ep) == 0:
+		return 0, nil, false
+	case len(ep) > 1:
+		return c.fitter.Sooner(ep, view, c.Algorithm.Limit, notBefore, before)
+	case ep[0].Duration < 1 || ep[0].Nodes < 0:
+		return 0, nil, false
+	}
+	start, ok := view.FirstFit(ep[0].Nodes, ep[0].Duration, notBefore, min(core.Forever, before-ep[0].Duration))
+	return start, ep, ok
+}
+
+// A family is the sizes of a speed-up model: single steps, each with more nodes than the one before and no longer. Its earliest completion needs few searches, because a hole for the fewest nodes of a range and its shortest
+// duration begins no later than one for any member.
+
+// fewChoices are searched one by one.
+const fewChoices = 4
+
+func isFamily(choices []core.EP) bool {
+	if len(choices) <= fewChoices {
+		return false
+	}
+	for i, ep := range choices {
+		if len(ep) != 1 || ep[0].Nodes < 1 || ep[0].Duration < 1 {
+			return false
+		}
+		if i > 0 && (ep[0].Nodes <= choices[i-1][0].Nodes || ep[0].Duration > choices[i-1][0].Duration) {
+			return false
+		}
+	}
+	return true
+}
+
+// bestSize is Earliest for a family: branch and bound over ranges of sizes, with the same answer as one search a size.
+func bestSize(view profile.Lifted, notBefore core.Time, j core.Job) (core.Planned, bool) {
+	f := family{view: view, choices: j.Choices, notBefore: notBefore, index: -1}
+	f.search(0, len(j.Choices)-1)
+	if f.index < 0 {
+		return core.Planned{}, false
+	}
+	ep := j.Choices[f.index]
+	return core.Planned{Allocation: core.Allocation{Job: j.ID, Start: f.end - ep[0].Duration, EP: ep, Guard: j.Guard}, Choice: f.index}, true
+}
+
+// family is a search under way; index and end are the best size so far and its completion.
+type family struct {
+	view      profile.Lifted
+	choices   []core.EP
+	notBefore core.Time
+	index     int
+	end       core.Time
+}
+
+// bound is a time before which none of the sizes lo…hi completes; for a single size it is its completion. It is false when none
+// completes as early as the best one so far.
+func (f *family) bound(lo, hi int) (core.Time, bool) {
+	d, until := f.choices[hi][0].Duration, core.Forever
+	if f.index >= 0 {
+		until = min(until, f.end-d+1)
+	}
+	start, ok := f.view.FirstFit(f.choices[lo][0].Nodes, d, f.notBefore, until)
+	return start + d, ok
+}
+
+// loses says whether sizes from lo on that complete at end or later cannot be the answer: of equals the fewest nodes win.
+func (f *family) loses(lo int, end core.Time) bool {
+	return f.index >= 0 && (end > f.end || end == f.end && lo >= f.index)
+}
+
+func (f *family) search(lo, hi int) {
+	end, ok := f.bound(lo, hi)
+	if !ok || f.loses(lo, end) {
+		return
+	}
+	if lo == hi {
+		f.index, f.end = lo, end
+		return
+	}
+	middle := (lo + hi) / 2
+	// The more nodes the sooner it is over, on a machine that is not full: they give the better bound.
+	f.search(middle+1, hi)
+	f.search(lo, middle)
+}

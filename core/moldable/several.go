@@ -1,0 +1,221 @@
+package moldable
+
+import (
+	"fmt"
+	"slices"
+
+	"accordion/core"
+)
+
+// Selection says what an application takes of the hosts that it is offered on each cluster, and for how long: f′ of
+// RR-7389, appendix A.3. It takes no more than it is offered, and at least one host where one is offered. It is monotone:
+// offered more hosts, on any cluster, it is never longer. What it returns may be its own memory, used anew at the next call.
+type Selection func(offered []int) (taken []int, walltime core.Time)
+
+// NotMonotoneError says that a Selection was longer when it was offered more.
+type NotMonotoneError struct {
+	More, Fewer         []int // hosts offered on each cluster
+	WithMore, WithFewer core.Time
+}
+
+func (e *NotMonotoneError) Error() string {
+	return fmt.Sprintf("the selection takes %d s when offered %v hosts, but %d s when offered %v, which is less: offered more it must never be longer",
+		e.WithMore, e.More, e.WithFewer, e.Fewer)
+}
+
+// WrongChoiceError says that a Selection took what it cannot have.
+type WrongChoiceError struct {
+	Offered, Taken []int // hosts on each cluster
+	Walltime       core.Time
+}
+
+func (e *WrongChoiceError) Error() string {
+	return fmt.Sprintf("the selection took %v hosts for %d s when offered %v: it must take at least one host, of no cluster more than offered, for 1 to %d s",
+		e.Taken, e.Walltime, e.Offered, core.MaxTotal)
+}
+
+// Complex finds requests for an application that selects hosts of several clusters at once: Algorithm 2 of RR-7389, appendix
+// A.3, corrected. As printed it keeps what it lowered at one start for all later ones, compares with a variable that it
+// does not have, and tries on when nothing is left to offer.
+//
+// It keeps the selection's answers, which may be costly, and other memory; one goroutine at a time may use it.
+type Complex struct {
+	selection Selection
+	answers   map[uint64]*answer // by a mark of the vector, the next free one where another vector has it
+	recent    []*answer          // the last ones, in a ring
+	walk      walk
+	free      []int // on each cluster
+	offered   []int
+	parts     []Part // of what was found
+}
+
+// answer is what the selection said.
+type answer struct {
+	offered, taken []int
+	walltime       core.Time
+}
+
+// mostRecent bounds with how many earlier answers a new one is compared.
+const mostRecent = 16
+
+// NewComplex is for one application.
+func NewComplex(f Selection) *Complex { return &Complex{selection: f, answers: map[uint64]*answer{}} }
+
+// Asked goes through what the selection was asked about, each vector of hosts once, in no order. They are read only.
+func (x *Complex) Asked(yield func(offered []int) bool) {
+	for _, a := range x.answers {
+		if !yield(a.offered) {
+			return
+		}
+	}
+}
+
+// Find is the request that completes first of those that fit into a view from now on: of several the one that starts
+// first. An error is a *NotMonotoneError or a *WrongChoiceError. The view is read only.
+//
+// The request is good until the next call. At each start it offers what is free, and where that does not stay free for long enough what does, until the answer fits:
+// as less is never shorter, nothing between the two could have been taken.
+func (x *Complex) Find(view View, now core.Time) (Found, error) {
+	best := Found{Start: core.Forever}
+	x.walk.take(view, now)
+	x.free, x.offered = resized(x.free, len(view)), resized(x.offered, len(view))
+	for t, next := now, now; t < core.Forever && len(view) > 0; t = next {
+		var begin int
+		begin, next = x.reach(t)
+		best.Steps += begin
+		if best.OK && best.End() < t {
+			break
+		}
+		a, steps, err := x.fit(view, t)
+		best.Steps += steps
+		if err != nil {
+			return Found{Start: core.Forever, Steps: best.Steps}, err
+		}
+		if a != nil && (!best.OK || t+a.walltime < best.End()) {
+			best.Start, best.Walltime, best.OK = t, a.walltime, true
+			x.parts = x.parts[:0]
+			for c, n := range a.taken {
+				if n > 0 {
+					x.parts = append(x.parts, Part{c, n})
+				}
+			}
+			best.Parts = x.parts
+		}
+	}
+	return best, nil
+}
+
+func resized(s []int, n int) []int { return slices.Grow(s[:0], n)[:n] }
+
+// reach goes on to a second at which steps begin: what is free there, on all clusters. It says how many begin, and when the
+// next one does; core.Forever when none does.
+func (x *Complex) reach(t core.Time) (steps int, next core.Time) {
+	next = core.Forever
+	for c, begin := range x.walk.begin {
+		if begin == t {
+			x.free[c] = x.walk.free(c)
+			x.walk.pass(c)
+			steps++
+		}
+		next = min(next, x.walk.begin[c])
+	}
+	return steps, next
+}
+
+// fit is the selection's answer that fits from a second on; nil when there is none.
+func (x *Complex) fit(view View, t core.Time) (a *answer, steps int, err error) {
+	copy(x.offered, x.free)
+	for anything(x.offered) {
+		before := a
+		if a, err = x.ask(x.offered); err != nil {
+			return nil, steps, err
+		}
+		if before != nil && a.walltime < before.walltime {
+			return nil, steps, notMonotone(before, a)
+		}
+		fits := true
+		for c, n := range a.taken {
+			if n == 0 {
+				continue
+			}
+			free, looked := view[c].least(x.walk.next[c]-1, t, t+a.walltime)
+			steps += looked
+			if free < n {
+				x.offered[c], fits = free, false
+			}
+		}
+		if fits {
+			return a, steps, nil
+		}
+	}
+	return nil, steps, nil
+}
+
+func anything(offered []int) bool {
+	return slices.ContainsFunc(offered, func(n int) bool { return n > 0 })
+}
+
+// ask is the selection's answer, which is asked for once.
+func (x *Complex) ask(offered []int) (*answer, error) {
+	mark := uint64(len(offered))
+	for _, n := range offered {
+		mark = (mark ^ uint64(n)) * 0x9e3779b97f4a7c15
+		mark ^= mark >> 32
+	}
+	for a := x.answers[mark]; a != nil; a = x.answers[mark] {
+		if slices.Equal(a.offered, offered) {
+			return a, nil
+		}
+		mark++
+	}
+	taken, walltime := x.selection(offered)
+	a := &answer{slices.Clone(offered), slices.Clone(taken), walltime}
+	if !a.possible() {
+		return nil, &WrongChoiceError{a.offered, a.taken, walltime}
+	}
+	for _, b := range x.recent {
+		if within(a.offered, b.offered) && a.walltime < b.walltime {
+			return nil, notMonotone(b, a)
+		}
+		if within(b.offered, a.offered) && b.walltime < a.walltime {
+			return nil, notMonotone(a, b)
+		}
+	}
+	if len(x.recent) < mostRecent {
+		x.recent = append(x.recent, a)
+	} else {
+		x.recent[len(x.answers)%mostRecent] = a
+	}
+	x.answers[mark] = a
+	return a, nil
+}
+
+// possible says whether an answer takes something, no more than it was offered, for a time that may be asked for.
+func (a *answer) possible() bool {
+	if len(a.taken) != len(a.offered) || a.walltime < 1 || a.walltime > core.MaxTotal {
+		return false
+	}
+	for c, n := range a.taken {
+		if n < 0 || n > a.offered[c] {
+			return false
+		}
+	}
+	return anything(a.taken)
+}
+
+// within says that nowhere less is offered in b than in a.
+func within(a, b []int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for c, n := range a {
+		if n > b[c] {
+			return false
+		}
+	}
+	return true
+}
+
+func notMonotone(more, fewer *answer) error {
+	return &NotMonotoneError{More: more.offered, Fewer: fewer.offered, WithMore: more.walltime, WithFewer: fewer.walltime}
+}

@@ -1,0 +1,177 @@
+package lab
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"accordion/internal/testenv"
+)
+
+// oarRelease is the environment variable that names OAR's release, 2.5 or 2.6, of labs whose test does not name one.
+const oarRelease = "ACCORDION_TEST_OAR_RELEASE"
+
+// oarModules is the environment variable that, when it says forked, has OAR's server fork its modules, which takes much less of a processor.
+// It starts each anew otherwise, as a site's does: so must it where times are measured.
+const oarModules = "ACCORDION_TEST_OAR_MODULES"
+
+// The databases that OAR can have.
+const (
+	PostgreSQL = "postgresql"
+	MariaDB    = "mariadb"
+)
+
+// oarPatience bounds one call of OAR's client programs: Perl is started for each.
+const oarPatience = 2 * time.Minute
+
+// OARLab is a running OAR, without pauses between its passes. Its nodes have a core each, unless Cores says otherwise; four share a switch.
+// Each has processes and an sshd of its own, and jobs run there in cpusets, unless Plain says otherwise.
+type OARLab struct {
+	Lab
+	Database string // PostgreSQL or MariaDB
+	Release  string // of OAR: 2.5 or 2.6
+	Without  string // why it has no cpusets; "": it has
+
+	slot     int
+	database database
+}
+
+// Started has an OAR's server start each module anew, whatever the environment says: for what counts on how long that takes.
+func Started() Option { return func(s *spec) { s.forked = false } }
+
+// Database names an OAR's database: PostgreSQL, unless this says otherwise, or MariaDB.
+func Database(name string) Option { return func(s *spec) { s.database = name } }
+
+// OAR boots a lab for one test and takes it down when the test ends. The test is skipped unless real OARs are asked for (package
+// testenv), and where OAR's release does not work with the database.
+func OAR(t testing.TB, nodes int, options ...Option) *OARLab {
+	t.Helper()
+	lab, err := bootOAR(t, nodes, oarSpec(t, options))
+	if err != nil {
+		t.Fatal(err)
+	}
+	endWith(t, lab)
+	return lab
+}
+
+// oarSpec is how the lab is to be, where it can be had.
+func oarSpec(t testing.TB, options []Option) spec {
+	t.Helper()
+	testenv.Needs(t, testenv.OAR)
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	defer cancel()
+	if out, err := exec.CommandContext(ctx, "unshare", "--mount", "--net", "--pid", "--uts", "--ipc", "--fork", "mount", "-t", "proc", "proc", "/proc").CombinedOutput(); err != nil {
+		testenv.Needs(t, testenv.Missing("namespaces", fmt.Sprintf("this machine makes none: %v: %s", err, out)))
+	}
+	s := specified(spec{database: PostgreSQL, release: cmp.Or(os.Getenv(oarRelease), "2.5"), cores: 1, fast: true, forked: os.Getenv(oarModules) == "forked"}, options)
+	if s.release != "2.5" && s.database == MariaDB {
+		t.Skipf("OAR %s does not work with the MariaDB of its Debian", s.release)
+	}
+	return s
+}
+
+func bootOAR(t testing.TB, nodes int, s spec) (*OARLab, error) {
+	t.Helper()
+	tool := Tool(t, "oar-lab")
+	// oar-lab's slot 0 is for labs that are booted by hand.
+	slot, err := takeSlot("accordion-oar-lab", 1, 15, func(s slot) error { return empty(twoLabsDir(s)) })
+	if err != nil {
+		return nil, err
+	}
+	lab := &OARLab{Database: s.database, Release: s.release, slot: slot.number,
+		Lab: Lab{Dir: slot.dir, Nodes: nodes, tool: tool, init: "init", patience: oarPatience, pause: 250 * time.Millisecond, logs: []string{"lab.log", "oar.log"}, free: slot.free}}
+	lab.database.kind, lab.database.directory = s.database, filepath.Join(lab.Dir, "db")
+	lab.settings = []string{"OAR_LAB_DIR=" + lab.Dir, fmt.Sprintf("OAR_LAB_SLOT=%d", lab.slot)}
+	var said map[string]string
+	if err = lab.boot(append(s.arguments(nodes), "--db", s.database, "--cores", fmt.Sprint(s.cores))); err == nil {
+		said, err = lab.said("lab")
+	}
+	switch lab.Without = said["without"]; {
+	case err != nil:
+	case lab.Without != "" && testenv.Required("oar") && s.release == "2.5": // Debian 13's OAR makes them in a way that no lab can
+		err = errors.New("lab: no cpusets: " + lab.Without)
+	case lab.Without != "":
+		t.Log("no cpusets: " + lab.Without)
+	case s.plain:
+		lab.Without = "a plain lab"
+	}
+	if err != nil {
+		return nil, errors.Join(err, errors.New(lab.lastWords()), lab.down())
+	}
+	return lab, nil
+}
+
+// NeedCpusets skips a test where the lab has none.
+func (lab *OARLab) NeedCpusets(t testing.TB) {
+	t.Helper()
+	if lab.Without != "" {
+		t.Skip("no cpusets: " + lab.Without)
+	}
+}
+
+// UID is the number that the n-th of the users has, counted from 0.
+func (lab *OARLab) UID(n int) int { return 58001 + 100*lab.slot + n }
+
+// Exec runs a client command as the user, in his directory. It returns what it printed on standard output and on standard
+// error, without the last line's end; the error is of type *exec.ExitError when the command ran and failed.
+func (lab *OARLab) Exec(user string, command ...string) (stdout, stderr string, err error) {
+	return lab.ExecWithin(oarPatience, user, command...)
+}
+
+// ExecWithin is Exec for a command that takes long, and is ended when the patience is over.
+func (lab *OARLab) ExecWithin(patience time.Duration, user string, command ...string) (stdout, stderr string, err error) {
+	return lab.callAs(patience, user, "", command)
+}
+
+// On is Exec on a node.
+func (lab *OARLab) On(node, user string, command ...string) (stdout, stderr string, err error) {
+	return lab.call(oarPatience, "", append([]string{"exec", "--node", node, "--user", user, "--"}, command...)...)
+}
+
+var jobID = regexp.MustCompile(`(?m)^OAR_JOB_ID=([0-9]+)$`)
+
+// Submit gives a command to oarsub as the user, with the options, and returns the job's number.
+func (lab *OARLab) Submit(t testing.TB, user, command string, options ...string) string {
+	t.Helper()
+	return lab.oarsub(t, user, command, options...)
+}
+
+// oarsub gives a command to the lab's oarsub as the user, and returns the job's number.
+func (lab *Lab) oarsub(t testing.TB, user, command string, options ...string) string {
+	t.Helper()
+	out := lab.Run(t, user, append(append([]string{"oarsub"}, options...), command)...)
+	m := jobID.FindStringSubmatch(out)
+	if m == nil {
+		t.Fatalf("oarsub gave no job: %s", out)
+	}
+	return m[1]
+}
+
+// Notify tells OAR's server a word, as oarnotify does: Scheduling, ChState. Tests say it again and again, and oarnotify is a Perl.
+func (lab *OARLab) Notify(t testing.TB, word string) {
+	t.Helper()
+	lab.Run(t, "root", "bash", "-c", `echo "$0" >/dev/tcp/127.0.0.1/6666`, word)
+}
+
+// State is a job's state, as OAR calls it.
+func (lab *OARLab) State(t testing.TB, id string) string {
+	t.Helper()
+	return lab.SQL(t, "select state from jobs where job_id = "+id)
+}
+
+// tell adds what OAR's tables say of the jobs.
+func (lab *OARLab) tell(t testing.TB) {
+	t.Helper()
+	if !t.Failed() {
+		return
+	}
+	jobs, _, err := lab.call(oarPatience, "", "sql", "select job_id, state, queue_name, message from jobs order by job_id")
+	t.Logf("%s\njobs: %s %v", lab.lastWords(), jobs, err)
+}
