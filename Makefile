@@ -17,7 +17,7 @@ lint: ## golangci-lint, as .golangci.yml says, and functions that no program rea
 	CGO_ENABLED=1 go tool -modfile=scripts/lint.mod golangci-lint run
 	dead=$$(go tool -modfile=scripts/lint.mod deadcode $$(go list -f '{{if eq .Name "main"}}{{.ImportPath}}{{end}}' ./...)) && { test -z "$$dead" || { echo "$$dead"; false; }; }
 
-bench-compare: ## benchmarks of BASE=commit and of this tree; PKG=./core/queue BENCH=Plan
+bench-compare: ## benchmarks of BASE=commit and of this tree; PKG=./core/sched BENCH=Plan
 	@./scripts/bench-compare "$(BASE)" $(PKG)
 
 clean: ## remove what builds leave: bin, dist, test binaries

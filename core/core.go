@@ -90,14 +90,14 @@ type Job struct {
 	ID     JobID
 	Submit Time // seconds; the rank of equal priorities
 	Begin  Time // not before this second; 0: no such wish
-	Latest Time // not after this second; 0: no such wish. Policies do not look at it: see queue.Timely
+	Latest Time // not after this second; 0: no such wish. Policies do not look at it: see sched.Timely
 
 	// Choices are the profiles of which the planner picks one: a rigid job has one choice of one step, a moldable job
 	// several of one step each, an evolving job one of several steps. Never empty, no choice empty.
 	Choices []EP
 
 	// Pause is how many of the last seconds of each choice the job does not run: its nodes are to be idle then. What goes by
-	// how long a job runs (adapt.ClassOf) goes by the rest.
+	// how long a job runs (sizing.ClassOf) goes by the rest.
 	Pause Time
 
 	// Guard is how many of the last seconds of its only choice an ordinary job need not use, nor keep from others, so that

@@ -21,7 +21,7 @@ import (
 	"accordion/adapter/session"
 	"accordion/adapter/sidecar"
 	"accordion/core"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/internal/lab"
 	"accordion/oar"
 	"accordion/oar/conf"
@@ -109,7 +109,7 @@ func TestASidecarInsideTheLabDies(t *testing.T) {
 	fit := c.Plan.Fit()
 	sidecar := sidecar.New(sidecar.Options{System: system, Journal: m, Calls: server.Calls(), Log: log, Settings: managed.Settings{
 		Cluster: "lab", Interval: c.Plan.Interval, Rest: c.Plan.Rest, StartLead: 1, Protect: c.Plan.Protect, Guard: guard, Round: round,
-		Policy:  queue.Repeated{Limit: fit.Limit, Compact: fit.Compact, LeastWaste: fit.LeastWaste},
+		Policy:  sched.Repeated{Limit: fit.Limit, Compact: fit.Compact, LeastWaste: fit.LeastWaste},
 		Overrun: managed.Overrun{Share: c.Overrun.Share, Least: 120, Grace: core.Time(c.Overrun.Grace / time.Second), Signal: c.Overrun.Signal},
 		Silent:  managed.Silent{Notice: core.Time(c.Silent.Notice / time.Second), Signal: c.Silent.Signal}, Deadline: 2 * c.OAR.Timeout,
 	}})

@@ -20,7 +20,7 @@ import (
 
 	"accordion/core/ep"
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
 )
 
 // Config is the sidecar's whole configuration. Load and Default give only values within their ranges.
@@ -96,7 +96,7 @@ type Plan struct {
 	Interval    time.Duration // the re-scheduling timer
 	Rest        time.Duration // the pause between two readings while nothing is due
 	Policy      string        // by name, one of policy.LiveNames
-	Sizes       string        // of moldable jobs: the name of a rule (adapt.Names). OAR's oar.conf says it there
+	Sizes       string        // of moldable jobs: the name of a rule (sizing.Names). OAR's oar.conf says it there
 	Statistics  string        // file of statistics of arrivals, for the rule load; "": none
 	Algorithm   string        // as ep.ParseAlgorithm reads it, but not rigid
 	ExpandLimit ep.Limit      // how many times its duration a step may last; 0: the algorithm's own
@@ -116,7 +116,7 @@ func (p Plan) withoutLaunchers() string {
 
 // NoLaunchers is why no launchers are served on a cluster with that policy; "": they are. What they are told of a cluster is places to come,
 // and under such a policy hardly anybody has one.
-func NoLaunchers(planner queue.Policy) string {
+func NoLaunchers(planner sched.Policy) string {
 	if _, few := policy.Patient(planner); few {
 		return fmt.Sprintf("[delegate] does not go together with a policy under which most jobs have no place, such as easy-evolving and patient: leave it out, or plan the cluster by %s", policy.Default)
 	}

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"accordion/core/adapt"
 	"accordion/core/ep"
 	"accordion/core/policy"
+	"accordion/core/sizing"
 )
 
 // setting is one key of a file that describes a C: where it stands, what it takes, and what is said of anything else.
@@ -60,7 +60,7 @@ var settings = table[Config]{
 	duration("plan", "rest", 0, 5*time.Minute, "5s", func(c *Config) *time.Duration { return &c.Plan.Rest }),
 	hinted(text("plan", "policy", oneOf(policy.LiveNames())+"; \"patient:12h:x1\" is patient with other parameters", policy.IsLive,
 		func(c *Config) *string { return &c.Plan.Policy }), policy.LiveNames()),
-	choice("plan", "sizes", func(c *Config) *string { return &c.Plan.Sizes }, adapt.Names()...),
+	choice("plan", "sizes", func(c *Config) *string { return &c.Plan.Sizes }, sizing.Names()...),
 	text("plan", "statistics", "an absolute path, such as \"/etc/accordion/statistics.json\", or empty", pathOrEmpty,
 		func(c *Config) *string { return &c.Plan.Statistics }),
 	text("plan", "algorithm", "noX, 2X, 2X+c, infX, infX+c, 2X+opt, infX+opt, or one with another limit, such as \"1.5X\"", algorithm,

@@ -14,7 +14,7 @@ import (
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
 	"accordion/core"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/shim/wire"
 )
 
@@ -44,7 +44,7 @@ func about(r *managed.Job, snapshot *adapter.Snapshot, change func(*Situation)) 
 		World: plan.Make(plan.Input{
 			Now: now, Instant: time.Unix(now, 0), Snapshot: snapshot, Jobs: []*managed.Job{r}, Settled: true,
 			OutOfService: func(adapter.Node) bool { return false }, Fresh: func(*managed.Job) bool { return true },
-			Settings: managed.Settings{Policy: queue.Repeated{}, StartLead: 4, Overrun: managed.Overrun{Least: 30, Grace: 10, Signal: "B:TERM"}},
+			Settings: managed.Settings{Policy: sched.Repeated{}, StartLead: 4, Overrun: managed.Overrun{Least: 30, Grace: 10, Signal: "B:TERM"}},
 		}),
 	}
 	if change != nil {

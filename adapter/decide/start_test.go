@@ -15,7 +15,7 @@ import (
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
 	"accordion/core"
-	"accordion/core/queue"
+	"accordion/core/sched"
 )
 
 // failing is a batch system whose answer to one verb is lost, and a journal that keeps nothing.
@@ -147,7 +147,7 @@ func TestTheLimitOfAJobEndsBeforeAReservationOfOthers(t *testing.T) {
 	for ahead, want := range map[core.Time]core.Time{394: 360, 463: 420, 500: 450, 10_000: 450} { // of a profile of 300 s, which may be 150 s late
 		s := pool(*waits().Seen)
 		s.Reservations = []adapter.Reservation{{Name: "repair", User: "root", Nodes: []string{"n1"}, Start: now + ahead, End: now + ahead + 600}}
-		v := plan.Make(plan.Input{Now: now, Instant: time.Unix(now, 0), Snapshot: s, OutOfService: func(adapter.Node) bool { return false }, Settings: managed.Settings{Policy: queue.Repeated{}, StartLead: 4, Overrun: managed.Overrun{Least: 30, Share: 0.5}}})
+		v := plan.Make(plan.Input{Now: now, Instant: time.Unix(now, 0), Snapshot: s, OutOfService: func(adapter.Node) bool { return false }, Settings: managed.Settings{Policy: sched.Repeated{}, StartLead: 4, Overrun: managed.Overrun{Least: 30, Share: 0.5}}})
 		c := &managed.Course{Start: now, EP: core.EP{{Duration: 300, Nodes: 1}}, Layers: []managed.Layer{{From: now, To: now + 300, Nodes: []string{"n1"}}}}
 		if got := (Situation{World: v}).limit(c); got != want {
 			t.Errorf("%d s before a reservation its limit is %d s, want %d", ahead, got, want)

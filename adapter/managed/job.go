@@ -10,8 +10,8 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/view"
 	"accordion/core"
-	"accordion/core/adapt"
 	"accordion/core/moldable"
+	"accordion/core/sizing"
 )
 
 // Job is what the sidecar knows of one managed job.
@@ -269,10 +269,10 @@ func (r *Job) Allowed() (choices []core.EP, named []int) {
 	return choices, named
 }
 
-// Slower is the sizes of a moldable job's list that are never chosen where sizes are chosen by a rule (package adapt): they last
+// Slower is the sizes of a moldable job's list that are never chosen where sizes are chosen by a rule (package sizing): they last
 // longer than one with fewer nodes. "": there are none.
 func (r *Job) Slower() string {
-	s := adapt.New(core.Job{Choices: r.Choices}, adapt.HalfReference)
+	s := sizing.New(core.Job{Choices: r.Choices}, sizing.HalfReference)
 	if s == nil || s.Several {
 		return ""
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/core/promise"
+	"accordion/core/sched"
 )
 
 // SetPromise writes the scheduled profile, which begins with the job's present step at now, as the planned end of each
@@ -87,9 +87,9 @@ func (r *Job) Remaining(now core.Time) core.EP {
 }
 
 // Remainder is the rest of a running job, to be fitted again.
-func (r *Job) Remainder(now core.Time) promise.Remainder {
+func (r *Job) Remainder(now core.Time) sched.Remainder {
 	ep := r.Remaining(now)
-	return promise.Remainder{Job: r.ID, Nodes: ep[0].Nodes, Left: ep[0].Duration, Next: r.EP()[r.Current()+1:]}
+	return sched.Remainder{Job: r.ID, Nodes: ep[0].Nodes, Left: ep[0].Duration, Next: r.EP()[r.Current()+1:]}
 }
 
 // Tardy says whether the application itself is late, by more than a resize takes: its step should be over, and it neither

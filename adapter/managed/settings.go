@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/core/queue"
+	"accordion/core/sched"
 )
 
 // Settings are the sidecar's choices; the configuration file's [plan] and [overrun] sections.
@@ -12,8 +12,8 @@ type Settings struct {
 	Cluster   string
 	Interval  time.Duration // the re-scheduling timer: the pause between two readings while something is due or about to be
 	Rest      time.Duration // the pause between two readings while nothing is; at least Interval
-	Policy    queue.Policy
-	Passes    queue.Policy // by which the batch system itself plans jobs that are moldable to it; nil: none is
+	Policy    sched.Policy
+	Passes    sched.Policy // by which the batch system itself plans jobs that are moldable to it; nil: none is
 	StartLead core.Time    // seconds before its planned second at which a job's start begins, when its nodes are free
 	Protect   int          // reservations kept, at most, for managed jobs that wait
 	All       bool         // every job of the pool's partition waits for us, where the batch system is a Gatekeeper

@@ -5,15 +5,15 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/core/adapt"
+	"accordion/core/sizing"
 )
 
 // BenchmarkCycle plans 2,000 waiting moldable jobs of 128 sizes each on 1,024 nodes, half of them held by ordinary jobs.
 func BenchmarkCycle(b *testing.B) {
 	for _, rule := range []struct {
 		name string
-		adapt.Sizing
-	}{{"earliest", nil}, {"share", adapt.Share{}}, {"reference", adapt.Reference{}}, {"load", adapt.Scojo()}} {
+		sizing.Sizing
+	}{{"earliest", nil}, {"share", sizing.Share{}}, {"reference", sizing.Reference{}}, {"load", sizing.Scojo()}} {
 		b.Run(rule.name, func(b *testing.B) {
 			s := sceneOf(1024, rule.Sizing)
 			for i := range 64 {

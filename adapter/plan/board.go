@@ -11,7 +11,7 @@ import (
 	"accordion/core/delegate"
 	"accordion/core/place"
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
 )
 
 // What applications may see of a cluster is the plan without their parts, and quiet: what has no known end would be another thing
@@ -29,9 +29,9 @@ func (v *World) Local(due map[core.JobID]core.Time) (l delegate.Local, hosts int
 		}
 	}
 	machine := core.Machine{Nodes: hosts}
-	state, views := policy.Unsized(v.Settings.Policy).New(machine).(queue.Viewer)
+	state, views := policy.Unsized(v.Settings.Policy).New(machine).(sched.Viewer)
 	if !views {
-		state = queue.Repeated{}.New(machine).(queue.Viewer)
+		state = sched.Repeated{}.New(machine).(sched.Viewer)
 	}
 	claims := v.quietClaims()
 	for i, a := range v.occupied(claims) {

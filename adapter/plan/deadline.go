@@ -8,7 +8,7 @@ import (
 	"accordion/adapter/managed"
 	"accordion/adapter/view"
 	"accordion/core"
-	"accordion/core/queue"
+	"accordion/core/sched"
 )
 
 // A managed job with a deadline has no place in the plan where it would start later than the batch system
@@ -23,7 +23,7 @@ func (m *machine) planTimely() {
 			latest[w.Job.ID] = w.Job.Latest
 		}
 	}
-	plan, late := queue.Timely(m.state, m.asOf(), latest)
+	plan, late := sched.Timely(m.state, m.asOf(), latest)
 	m.Planned, m.late = plan, make(map[core.JobID]bool, len(late))
 	for _, id := range late {
 		m.late[id] = true

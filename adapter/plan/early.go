@@ -5,7 +5,7 @@ import (
 
 	"accordion/adapter/managed"
 	"accordion/core"
-	"accordion/core/promise"
+	"accordion/core/sched"
 )
 
 // advances is how many early applications are looked at in one cycle: each costs a plan.
@@ -36,7 +36,7 @@ func (v *machine) advance() bool {
 				waiting = append(waiting, v.capped(w.Job))
 			}
 		}
-		if !promise.Sooner(v.unsized(), v.asOf(), like, all, len(v.fixed)+i, better, waiting, v.Planned) {
+		if !sched.Sooner(v.unsized(), v.asOf(), like, all, len(v.fixed)+i, better, waiting, v.Planned) {
 			continue
 		}
 		r.Promise[r.Step] = v.Now
@@ -62,5 +62,5 @@ func (v *machine) paced(r *managed.Job) bool {
 func goneOn(r *managed.Job, now core.Time, machine core.Machine, all []core.Allocation, i int) core.Allocation {
 	next := r.EP()[r.Step+1:]
 	others := slices.Delete(slices.Clone(all), i, i+1)
-	return promise.Refit(now, machine, others, []promise.Remainder{{Job: r.ID, Nodes: next[0].Nodes, Left: next[0].Duration, Next: next[1:]}})[0]
+	return sched.Refit(now, machine, others, []sched.Remainder{{Job: r.ID, Nodes: next[0].Nodes, Left: next[0].Duration, Next: next[1:]}})[0]
 }

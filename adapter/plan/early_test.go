@@ -6,7 +6,7 @@ import (
 
 	"accordion/adapter/managed"
 	"accordion/core"
-	"accordion/core/queue"
+	"accordion/core/sched"
 )
 
 // A job that stood at the end of its step when its next one's second was moved to later goes on as soon as that delays nobody,
@@ -36,7 +36,7 @@ func TestAJobThatWasPutOffGoesOnWhenNobodyMinds(t *testing.T) {
 			if c.asks {
 				job.Asks = &managed.Question{}
 			}
-			in := Input{Now: c.now, Settings: managed.Settings{Policy: queue.Repeated{}, Advance: c.allowed}}
+			in := Input{Now: c.now, Settings: managed.Settings{Policy: sched.Repeated{}, Advance: c.allowed}}
 			like := core.Machine{Nodes: 16}
 			m := &machine{World: &World{Input: in, Nodes: make([]string, like.Nodes), Running: []*managed.Job{job}}, state: in.Settings.Policy.New(like)}
 			m.kept = m.keepPromises(like, nil)
@@ -57,7 +57,7 @@ func TestAJobThatWasPutOffGoesOnWhenNobodyMinds(t *testing.T) {
 func TestAnEarlyApplicationDoesNotGoOnIntoAStepWithoutEnd(t *testing.T) {
 	job := runs(1, 0, 0, 2, core.EP{{Duration: 20, Nodes: 2}, {Duration: 20, Nodes: 3}, {Duration: 20, Nodes: 10}}, 50, 70, 90)
 	job.Asks = &managed.Question{}
-	in := Input{Now: 10, Settings: managed.Settings{Policy: queue.Repeated{}, Advance: true}}
+	in := Input{Now: 10, Settings: managed.Settings{Policy: sched.Repeated{}, Advance: true}}
 	m := &machine{World: &World{Input: in, Nodes: make([]string, 8), Running: []*managed.Job{job}}}
 	m.kept = []core.Allocation{{Job: 1, Start: 10, EP: job.Remaining(10)}}
 	went := m.advance()

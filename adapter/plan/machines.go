@@ -6,10 +6,10 @@ import (
 
 	"accordion/adapter/managed"
 	"accordion/core"
-	"accordion/core/adapt"
 	"accordion/core/place"
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
+	"accordion/core/sizing"
 )
 
 // The planner knows machines of like nodes. A pool whose nodes differ is planned as several of them where jobs tell the
@@ -21,11 +21,11 @@ import (
 type machine struct {
 	*World // its nodes, and what holds them and waits for them; its queue in rank order
 	kinds  map[string]bool
-	state  queue.State
+	state  sched.State
 	fixed  []core.Allocation // what others hold
 	kept   []core.Allocation // what the running managed jobs are promised
 	work   int64             // node-seconds of its queue
-	world  *adapt.World      // by which moldable jobs were sized; nil: they were not
+	world  *sizing.World     // by which moldable jobs were sized; nil: they were not
 }
 
 // machines divides the pool.
@@ -225,7 +225,7 @@ func (m *machine) enter(w Waiter) {
 	m.work += w.Job.Choices[0].Area()
 	m.state.Submit(m.atStart(), w.Job)
 	if all := crowdOf(m.state); all != nil && w.moldsItself() {
-		all.Enter(m.atStart(), w.Job, adapt.New(core.Job{Choices: w.Seen.Choices}, policy.FloorOf(m.Settings.Passes)))
+		all.Enter(m.atStart(), w.Job, sizing.New(core.Job{Choices: w.Seen.Choices}, policy.FloorOf(m.Settings.Passes)))
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"accordion/adapter/managed"
 	"accordion/core"
 	"accordion/core/hostlist"
-	"accordion/core/queue"
+	"accordion/core/sched"
 )
 
 // poolOf is nodes of kinds: "thin:4 fat:2/b" is four of kind thin, and two of kind fat and build b.
@@ -67,7 +67,7 @@ func given(now core.Time, nodes []adapter.Node, jobs ...*managed.Job) Input {
 	return Input{
 		Now: now, Instant: time.Unix(now, 0), Snapshot: &adapter.Snapshot{Nodes: nodes}, Jobs: jobs, Settled: true,
 		OutOfService: func(adapter.Node) bool { return false }, Fresh: func(*managed.Job) bool { return true },
-		Settings: managed.Settings{Policy: queue.Repeated{}, Round: 45},
+		Settings: managed.Settings{Policy: sched.Repeated{}, Round: 45},
 	}
 }
 

@@ -8,9 +8,8 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/managed"
 	"accordion/core"
-	"accordion/core/crowd"
 	"accordion/core/place"
-	"accordion/core/queue"
+	"accordion/core/sched"
 )
 
 // Jobs that the batch system molds itself get their sizes when it plans (OAR's pass). A State of its policy that is told the same says
@@ -40,20 +39,20 @@ func (v *World) explainPassed(m *machine, waits map[core.JobID]Waiter) {
 	m.tellRunning(all, in)
 	m.tellWaiting(state, all)
 	tell, has := v.explainer(m.Settings.Passes, nodes, waits), m.most(in)
-	each := func(g queue.Given) {
+	each := func(g sched.Given) {
 		if w, here := waits[g.Job]; here && w.moldsItself() {
 			g.Has = has[g.Job]
 			tell(g)
 		}
 	}
-	if explains, can := state.(queue.Explainer); can {
+	if explains, can := state.(sched.Explainer); can {
 		explains.Explain(m.Now, each)
 		return
 	}
 	world := all.World(m.Now)
 	for _, w := range m.Queue {
 		if s := all.Sizes(w.Job.ID); s != nil && w.Managed == nil {
-			each(queue.Given{Job: w.Job.ID, Sizes: s, World: world, Head: w.Job.ID, By: s})
+			each(sched.Given{Job: w.Job.ID, Sizes: s, World: world, Head: w.Job.ID, By: s})
 		}
 	}
 }
@@ -94,7 +93,7 @@ func (m *machine) most(in func(node int) bool) map[core.JobID]int {
 }
 
 // tellTaken tells a State of the batch system's policy what is taken of these nodes, whoever has it. Its crowd forgets that again.
-func (m *machine) tellTaken(s queue.State, in func(node int) bool) {
+func (m *machine) tellTaken(s sched.State, in func(node int) bool) {
 	taken := make(spans, len(m.Nodes))
 	add := func(names []string, from, to core.Time) {
 		for _, name := range names {
@@ -141,7 +140,7 @@ func counted(claims []place.Claim) []core.Allocation {
 }
 
 // tellRunning tells its rule which jobs have how many of these nodes: what other queues have planned for now has them, too.
-func (m *machine) tellRunning(all *crowd.Crowd, in func(node int) bool) {
+func (m *machine) tellRunning(all *sched.SystemLoad, in func(node int) bool) {
 	holds := func(names []string) (n int) {
 		for _, name := range names {
 			if i, here := m.Index[name]; here && in(i) {
@@ -195,7 +194,7 @@ func scaled(listed []core.EP, has, of int) []core.EP {
 }
 
 // tellWaiting tells of all that waits, by number. What the sidecar plans wants its part, and is not planned by the batch system.
-func (m *machine) tellWaiting(s queue.State, all *crowd.Crowd) {
+func (m *machine) tellWaiting(s sched.State, all *sched.SystemLoad) {
 	apart := m.Snapshot.Molds.Apart
 	before := func(id core.JobID) {
 		for ; len(apart) > 0 && apart[0].ID < id; apart = apart[1:] {
@@ -219,7 +218,7 @@ func (m *machine) tellWaiting(s queue.State, all *crowd.Crowd) {
 }
 
 // tellApart tells of a job that is not in the queue here.
-func (m *machine) tellApart(s queue.State, all *crowd.Crowd, a adapter.Apart) {
+func (m *machine) tellApart(s sched.State, all *sched.SystemLoad, a adapter.Apart) {
 	if a.After {
 		a.Begin = max(a.Begin, m.Now+1)
 	}

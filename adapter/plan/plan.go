@@ -10,7 +10,7 @@ import (
 	"accordion/adapter/managed"
 	"accordion/core"
 	"accordion/core/place"
-	"accordion/core/promise"
+	"accordion/core/sched"
 )
 
 // Make makes the world of a cycle, and the plan in it.
@@ -129,15 +129,15 @@ func (v *World) keepPromises(machine core.Machine, fixed []core.Allocation) []co
 	for i, r := range v.Running {
 		kept[i] = core.Allocation{Job: r.ID, Start: v.Now, EP: r.Remaining(v.Now)}
 	}
-	if promise.Fits(machine, append(slices.Clone(fixed), kept...)) {
+	if sched.Fits(machine, append(slices.Clone(fixed), kept...)) {
 		return kept
 	}
 	turns := v.turns()
-	remainders := make([]promise.Remainder, len(turns))
+	remainders := make([]sched.Remainder, len(turns))
 	for k, i := range turns {
 		remainders[k] = v.Running[i].Remainder(v.Now)
 	}
-	for k, a := range promise.Refit(v.Now, machine, fixed, remainders) {
+	for k, a := range sched.Refit(v.Now, machine, fixed, remainders) {
 		i := turns[k]
 		kept[i] = a
 		v.move(v.Running[i], a)

@@ -7,14 +7,14 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/managed"
 	"accordion/core"
-	"accordion/core/queue"
+	"accordion/core/sched"
 )
 
 // gated is a machine of eight nodes, of which an ordinary job has six until 1100, and rigid jobs before its gate, by their sizes; of those
 // that are negative the job is let in.
 func gated(sizes ...int) Input {
 	s := sceneOf(8, nil)
-	s.Settings = managed.Settings{Policy: queue.Repeated{}, StartLead: 4, Guard: 65, Round: 45}
+	s.Settings = managed.Settings{Policy: sched.Repeated{}, StartLead: 4, Guard: 65, Round: 45}
 	s.runsOrdinary(6, 100)
 	for _, n := range sizes {
 		s.job(adapter.Job{Key: adapter.Key{Submitted: 900}, State: adapter.Pending, Rigid: true, Held: n > 0, Priority: 1, Want: max(n, -n), Limit: 60})

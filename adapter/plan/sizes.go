@@ -6,13 +6,12 @@ import (
 	"accordion/adapter/managed"
 	"accordion/adapter/view"
 	"accordion/core"
-	"accordion/core/adapt"
-	"accordion/core/crowd"
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
+	"accordion/core/sizing"
 )
 
-// Moldable jobs get the size that a rule allows (package adapt), by what runs and what waits on their machine. The planner's own
+// Moldable jobs get the size that a rule allows (package sizing), by what runs and what waits on their machine. The planner's own
 // count of that is made of nodes at seconds; here it is told which jobs these are.
 
 // like is the machine as planners know it: nodes that are out of service are none of it, so that a job whose size it has lost
@@ -28,8 +27,8 @@ func (m *machine) like() core.Machine {
 }
 
 // crowd is what a planner's rule sees; nil: it has none.
-func crowdOf(s queue.State) *crowd.Crowd {
-	if sizer, sizes := s.(queue.Sizer); sizes {
+func crowdOf(s sched.State) *sched.SystemLoad {
+	if sizer, sizes := s.(sched.Sizer); sizes {
 		return sizer.Crowd()
 	}
 	return nil
@@ -67,8 +66,8 @@ func (m *machine) count() {
 }
 
 // hasBegun tells of a job that runs: its reference counts, where it is known what it listed, and not what it holds.
-func hasBegun(all *crowd.Crowd, now core.Time, a core.Allocation, listed []core.EP) {
-	if s := adapt.New(core.Job{Choices: listed}, adapt.HalfReference); s != nil && !s.Several {
+func hasBegun(all *sched.SystemLoad, now core.Time, a core.Allocation, listed []core.EP) {
+	if s := sizing.New(core.Job{Choices: listed}, sizing.HalfReference); s != nil && !s.Several {
 		all.Enter(now, core.Job{ID: a.Job}, s)
 	}
 	all.Running(now, a)
@@ -149,18 +148,18 @@ func (v *World) explainPlanned(m *machine, waits map[core.JobID]Waiter) {
 			continue
 		}
 		if s := all.Sizes(w.Job.ID); s != nil {
-			tell(queue.Given{Job: w.Job.ID, Sizes: s, World: m.world, Head: w.Job.ID, By: s})
+			tell(sched.Given{Job: w.Job.ID, Sizes: s, World: m.world, Head: w.Job.ID, By: s})
 		}
 	}
 }
 
 // explainer tells of jobs by what a policy gives them their sizes on a machine of so many nodes. What it looked at is told once for all
 // for whom it is the same.
-func (v *World) explainer(p queue.Policy, nodes int, waits map[core.JobID]Waiter) func(queue.Given) {
+func (v *World) explainer(p sched.Policy, nodes int, waits map[core.JobID]Waiter) func(sched.Given) {
 	rule := policy.SizingOf(p)
-	_, dear := rule.(adapt.Load)
+	_, dear := rule.(sizing.Load)
 	told, first := 0, len(v.Sizing)
-	return func(g queue.Given) {
+	return func(g sched.Given) {
 		if g.Sizes.Several || dear && told == explained {
 			return
 		}
@@ -172,9 +171,9 @@ func (v *World) explainer(p queue.Policy, nodes int, waits map[core.JobID]Waiter
 		if most := waits[g.Job].Seen.Most; most.Why != "" {
 			sized.Limit = most.Nodes
 		}
-		sizing := view.SizingOf(policy.SizesOf(p), g.World)
-		if last := len(v.Sizing) - 1; last < first || v.Sizing[last] != sizing {
-			v.Sizing = append(v.Sizing, sizing)
+		rule := view.SizingOf(policy.SizesOf(p), g.World)
+		if last := len(v.Sizing) - 1; last < first || v.Sizing[last] != rule {
+			v.Sizing = append(v.Sizing, rule)
 		}
 		size := Size{Machine: len(v.Sizing) - 1, Sized: sized}
 		if g.Head != g.Job {
@@ -203,4 +202,4 @@ func (m *machine) capped(j core.Job) core.Job {
 }
 
 // unsized is the policy for jobs whose choices are capped.
-func (m *machine) unsized() queue.Policy { return policy.Unsized(m.Settings.Policy) }
+func (m *machine) unsized() sched.Policy { return policy.Unsized(m.Settings.Policy) }

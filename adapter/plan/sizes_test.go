@@ -11,9 +11,9 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/managed"
 	"accordion/core"
-	"accordion/core/adapt"
 	"accordion/core/moldable"
-	"accordion/core/queue"
+	"accordion/core/sched"
+	"accordion/core/sizing"
 )
 
 // scene is a pool of so many nodes with jobs, for one plan at second 1000.
@@ -23,9 +23,9 @@ type scene struct {
 	next core.JobID
 }
 
-func sceneOf(nodes int, sizing adapt.Sizing) *scene {
+func sceneOf(nodes int, rule sizing.Sizing) *scene {
 	s := &scene{Input: given(1000, poolOf(fmt.Sprintf("n:%d", nodes))), next: 1}
-	s.Settings = managed.Settings{Policy: queue.Repeated{Sizing: sizing}, StartLead: 4, Round: 45}
+	s.Settings = managed.Settings{Policy: sched.Repeated{Sizing: rule}, StartLead: 4, Round: 45}
 	for _, n := range s.Snapshot.Nodes {
 		s.free = append(s.free, n.Name)
 	}
@@ -105,35 +105,35 @@ func TestAMoldableJobGetsItsPartOfTheMachine(t *testing.T) {
 	const list = "2x1000s|4x650s|8x520s"
 	for _, c := range []struct {
 		name  string
-		rule  adapt.Sizing
+		rule  sizing.Sizing
 		list  string
 		scene func(s *scene)
 		want  int
 	}{
-		{"alone (s = 8) it may have more than its reference", adapt.Share{}, list, func(*scene) {}, 8},
-		{"… and by another rule it may not", adapt.Reference{}, list, func(*scene) {}, 4},
-		{"… or gets its floor", adapt.Least{}, list, func(*scene) {}, 2},
+		{"alone (s = 8) it may have more than its reference", sizing.Share{}, list, func(*scene) {}, 8},
+		{"… and by another rule it may not", sizing.Reference{}, list, func(*scene) {}, 4},
+		{"… or gets its floor", sizing.Least{}, list, func(*scene) {}, 2},
 		{"without a rule it ends first", nil, "1x1000s|4x650s|32x649s", func(*scene) {}, 32},
-		{"what is held counts (s = 32/12)", adapt.Share{}, list, func(s *scene) { s.runsOrdinary(8, 500) }, 4},
-		{"what waits counts, ordinary jobs too (s = 32/100, M = 25)", adapt.Share{}, list, func(s *scene) {
+		{"what is held counts (s = 32/12)", sizing.Share{}, list, func(s *scene) { s.runsOrdinary(8, 500) }, 4},
+		{"what waits counts, ordinary jobs too (s = 32/100, M = 25)", sizing.Share{}, list, func(s *scene) {
 			for range 3 {
 				s.waitsOrdinary(32, 500)
 			}
 		}, 2},
-		{"what just ended does not (s = 8)", adapt.Share{}, list, func(s *scene) { s.ends(8) }, 8},
-		{"nodes that are out of service are none of the machine (s = 3)", adapt.Share{}, list, func(s *scene) { s.away(20) }, 4},
-		{"… nor those in a reservation of others", adapt.Share{}, list, func(s *scene) { s.closed(20) }, 4},
-		{"where the machine lost so many that it has not the least size, it gets a smaller one", adapt.Reference{}, "1x2000s|4x650s",
+		{"what just ended does not (s = 8)", sizing.Share{}, list, func(s *scene) { s.ends(8) }, 8},
+		{"nodes that are out of service are none of the machine (s = 3)", sizing.Share{}, list, func(s *scene) { s.away(20) }, 4},
+		{"… nor those in a reservation of others", sizing.Share{}, list, func(s *scene) { s.closed(20) }, 4},
+		{"where the machine lost so many that it has not the least size, it gets a smaller one", sizing.Reference{}, "1x2000s|4x650s",
 			func(s *scene) { s.away(29) }, 1},
-		{"a running job counts with its reference (s = 32/48, M = 38/3)", adapt.Share{}, "2x1000s|3x800s|4x650s", func(s *scene) {
+		{"a running job counts with its reference (s = 32/48, M = 38/3)", sizing.Share{}, "2x1000s|3x800s|4x650s", func(s *scene) {
 			s.runs("2x1000s|12x900s", 1)
 			s.waitsOrdinary(32, 500)
 		}, 3},
-		{"… one that the batch system molds, too (s = 32/48, M = 38/3)", adapt.Share{}, "2x1000s|3x800s|4x650s", func(s *scene) {
+		{"… one that the batch system molds, too (s = 32/48, M = 38/3)", sizing.Share{}, "2x1000s|3x800s|4x650s", func(s *scene) {
 			s.runsMolded(12, 500, core.EP{{Duration: 1000, Nodes: 2}}, core.EP{{Duration: 900, Nodes: 12}})
 			s.waitsOrdinary(32, 500)
 		}, 3},
-		{"… where what it holds would give more (s = 32/48, M = 16)", adapt.Share{}, "2x1000s|3x800s|4x650s", func(s *scene) {
+		{"… where what it holds would give more (s = 32/48, M = 16)", sizing.Share{}, "2x1000s|3x800s|4x650s", func(s *scene) {
 			s.runsMolded(12, 500)
 			s.waitsOrdinary(32, 500)
 		}, 4},
@@ -209,7 +209,7 @@ func TestOddListsAndClocksHaveASizeOrAWord(t *testing.T) {
 		{"some above it", "8x1000s|40x100s", 8},
 		{"the reference above it", "10x1000s|16x900s|40x1s", 16},
 	} {
-		for _, rule := range []adapt.Sizing{adapt.Share{}, adapt.Reference{}, adapt.Least{}, adapt.Scojo()} {
+		for _, rule := range []sizing.Sizing{sizing.Share{}, sizing.Reference{}, sizing.Least{}, sizing.Scojo()} {
 			s := sceneOf(32, rule)
 			r := s.waits(c.list)
 			r.Submitted, r.Seen.Submitted, s.Snapshot.Jobs[0].Submitted = 2000, 2000, 2000 // the clock was set back since
@@ -226,7 +226,7 @@ func TestOddListsAndClocksHaveASizeOrAWord(t *testing.T) {
 
 // OAR's passes size OAR's own moldable jobs; the sidecar counts with their references, and tells why they have their sizes.
 func TestAJobThatTheBatchSystemMoldsIsExplainedToo(t *testing.T) {
-	s := sceneOf(32, adapt.Share{})
+	s := sceneOf(32, sizing.Share{})
 	s.Settings.Passes = s.Settings.Policy
 	s.runsOrdinary(32, 500)
 	s.waitsOrdinary(8, 520)
@@ -242,7 +242,7 @@ func TestAJobThatTheBatchSystemMoldsIsExplainedToo(t *testing.T) {
 func TestEveryMoldableJobGetsASizeBetweenItsFloorAndItsPart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const nodes = 24
-		s := sceneOf(nodes, adapt.Share{})
+		s := sceneOf(nodes, sizing.Share{})
 		held := 0
 		var all, waiting []int
 		for range rapid.IntRange(0, 4).Draw(t, "running") {

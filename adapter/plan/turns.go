@@ -8,7 +8,7 @@ import (
 	"accordion/core/policy"
 )
 
-// Under some policies a few jobs have a reservation, and the others start when they fit (core/patient). They give a place to these few and
+// Under some policies a few jobs have a reservation, and the others start when they fit (core/sched). They give a place to these few and
 // to who starts now, where now is the second at which jobs begin that are begun now.
 
 // Turn is where a waiting job stands under such a policy.
@@ -65,7 +65,7 @@ func (v *World) turn() {
 	for _, w := range v.Queue {
 		if !w.Job.Foreign {
 			t := Turn{}
-			if easy.Patient() {
+			if easy.Ages() {
 				t.Due = easy.Due(w.Job)
 			}
 			v.Turns[w.Job.ID] = t

@@ -7,9 +7,8 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/managed"
 	"accordion/core"
-	"accordion/core/patient"
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -27,17 +26,17 @@ func (s *scene) since(at core.Time, text string) *managed.Job {
 
 // An ordinary job has six of eight nodes for 300 s more, another waits for all of them; a managed one would fit now, and be in its way.
 func TestOrdinaryJobsHaveAPlaceWhereTheBatchSystemPlansThem(t *testing.T) {
-	late := patient.EASY{Factor: 2, Most: day}
+	late := sched.Patient{Factor: 2, Most: day}
 	for _, c := range []struct {
 		name           string
-		policy, passes queue.Policy
+		policy, passes sched.Policy
 		want           string
 	}{
-		{"by repeated", queue.Repeated{}, nil, "300; 645 n[1-2]"},
-		{"by easy-evolving", patient.EASY{}, nil, "300; 645 n[1-2]"},
+		{"by repeated", sched.Repeated{}, nil, "300; 645 n[1-2]"},
+		{"by easy-evolving", sched.Patient{}, nil, "300; 645 n[1-2]"},
 		{"by patient", late, nil, "300; -"},
 		{"by patient, where the batch system is, too", late, late, "-; 4 n[7-8]"},
-		{"by easy-evolving, where the batch system is, too", patient.EASY{}, patient.EASY{}, "300; -"},
+		{"by easy-evolving, where the batch system is, too", sched.Patient{}, sched.Patient{}, "300; -"},
 	} {
 		s := sceneOf(8, nil)
 		s.Settings.Policy, s.Settings.Passes = c.policy, c.passes
@@ -54,16 +53,16 @@ func TestOrdinaryJobsHaveAPlaceWhereTheBatchSystemPlansThem(t *testing.T) {
 // A managed job may have the nodes of an ordinary one that could begin so many seconds later as the batch system may need to begin it.
 func TestAnOrdinaryJobsPlaceIsLongerByARoundOfItsBatchSystem(t *testing.T) {
 	for _, c := range []struct {
-		policy queue.Policy
+		policy sched.Policy
 		round  core.Time
 		want   string
 	}{
-		{queue.Repeated{}, 0, "0; 300 n[1-2]"},
-		{queue.Repeated{}, 3, "0; 303 n[1-2]"},
-		{queue.Repeated{}, 45, "0; 345 n[1-2]"},
-		{patient.EASY{}, 0, "4; 304 n[1-2]"},
-		{patient.EASY{}, 3, "4; 307 n[1-2]"},
-		{patient.EASY{}, 45, "4; 349 n[1-2]"},
+		{sched.Repeated{}, 0, "0; 300 n[1-2]"},
+		{sched.Repeated{}, 3, "0; 303 n[1-2]"},
+		{sched.Repeated{}, 45, "0; 345 n[1-2]"},
+		{sched.Patient{}, 0, "4; 304 n[1-2]"},
+		{sched.Patient{}, 3, "4; 307 n[1-2]"},
+		{sched.Patient{}, 45, "4; 349 n[1-2]"},
 	} {
 		s := sceneOf(8, nil)
 		s.Settings.Policy, s.Settings.Round = c.policy, c.round
@@ -78,7 +77,7 @@ func TestAnOrdinaryJobsPlaceIsLongerByARoundOfItsBatchSystem(t *testing.T) {
 // Of three that wait the last one is due first. Reservations are kept for it before those that start now.
 func TestTheOneThatHasAReservationIsProtectedFirst(t *testing.T) {
 	s := sceneOf(8, nil)
-	s.Settings.Policy, s.Settings.Protect = patient.EASY{Factor: 2, Most: day}, 1
+	s.Settings.Policy, s.Settings.Protect = sched.Patient{Factor: 2, Most: day}, 1
 	s.runsOrdinary(5, 100)
 	young, starts, due := s.since(900, "8x400s"), s.since(999, "2x10s"), s.since(550, "7x200s")
 	v := Make(s.Input)
@@ -101,7 +100,7 @@ func TestTheOneThatHasAReservationIsProtectedFirst(t *testing.T) {
 // Rigid jobs before the gate of a partition that is all ours are planned as managed ones are: who fits begins, whoever waits before it.
 func TestARigidJobBeforeTheGateIsNobodyElses(t *testing.T) {
 	in := gated(8, 2)
-	in.Settings.Policy = patient.EASY{Factor: 2, Most: day}
+	in.Settings.Policy = sched.Patient{Factor: 2, Most: day}
 	in.Jobs[1].Choices[0][0].Duration = 400
 	for i := range in.Snapshot.Jobs {
 		if j := &in.Snapshot.Jobs[i]; j.Rigid {
@@ -113,12 +112,12 @@ func TestARigidJobBeforeTheGateIsNobodyElses(t *testing.T) {
 	}
 }
 
-// Each cycle makes its plan anew of what it reads: it is what core/patient says of the same jobs, whichever sizes they may have.
+// Each cycle makes its plan anew of what it reads: it is what core/sched says of the same jobs, whichever sizes they may have.
 func TestAPlanOfACycleIsThatOfTheCore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pick := func(name string, least, most int) int { return rapid.IntRange(least, most).Draw(t, name) }
 		s := sceneOf(pick("nodes", 4, 10), nil)
-		by := patient.EASY{Factor: int64(pick("factor", 0, 2)), Most: core.Time(pick("most", 0, 300)), Reservations: pick("reservations", 0, 2)}
+		by := sched.Patient{Factor: int64(pick("factor", 0, 2)), Most: core.Time(pick("most", 0, 300)), Reservations: pick("reservations", 0, 2)}
 		s.Settings.Policy = by
 		state := by.New(core.Machine{Nodes: len(s.Snapshot.Nodes)})
 		if n := pick("held", 0, len(s.free)-1); n > 0 {
@@ -138,7 +137,7 @@ func TestAPlanOfACycleIsThatOfTheCore(t *testing.T) {
 
 // With a rule for sizes, too, nobody is planned on a size that explain does not name.
 func TestASizeIsExplainedUnderPatience(t *testing.T) {
-	share, err := policy.WithSizes(patient.EASY{}, "share")
+	share, err := policy.WithSizes(sched.Patient{}, "share")
 	if err != nil {
 		t.Fatal(err)
 	}

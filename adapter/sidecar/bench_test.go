@@ -13,7 +13,7 @@ import (
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
 	"accordion/core"
-	"accordion/core/queue"
+	"accordion/core/sched"
 )
 
 // size is how much there is on a cluster.
@@ -33,7 +33,7 @@ func crowded(b testing.TB, size size) *Sidecar {
 // crowdedOn is crowded with another journal.
 func crowdedOn(b testing.TB, size size, j actions.Journal) *Sidecar {
 	s := New(Options{Journal: j, Settings: managed.Settings{
-		Cluster: "crowd", Interval: time.Second, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 60, Round: 45,
+		Cluster: "crowd", Interval: time.Second, Policy: sched.Repeated{}, StartLead: 4, Protect: 16, Guard: 60, Round: 45,
 		Overrun: managed.Overrun{Share: 0.1, Least: 30}, Deadline: time.Second,
 	}})
 	now := time.Now().Unix()

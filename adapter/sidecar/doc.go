@@ -1,4 +1,4 @@
-// Package sidecar is the loop beside a batch system: it reads it, plans with core/queue, and acts on the difference.
+// Package sidecar is the loop beside a batch system: it reads it, plans with core/sched, and acts on the difference.
 //
 //	absorb -> plan -> decide -> carry out
 //

@@ -12,8 +12,7 @@ import (
 	"accordion/adapter/embedded"
 	"accordion/adapter/view"
 	"accordion/core"
-	"accordion/core/patient"
-	"accordion/core/queue"
+	"accordion/core/sched"
 )
 
 // entry is the job as `accordion queue` shows it.
@@ -53,15 +52,15 @@ func (w *world) reserved(key adapter.Key) core.Time {
 func TestWhoFitsStartsAndOneHasAReservation(t *testing.T) {
 	for _, c := range []struct {
 		name          string
-		policy        queue.Policy
+		policy        sched.Policy
 		at60, at100   string    // the first one's turn
 		ahead         core.Time // when the first one's reservation begins, at 100
 		due           core.Time
 		first, second core.Time // when they began
 	}{
-		{"repeated", queue.Repeated{}, "", "", 302, 0, 304, 329},
-		{"easy-evolving", patient.EASY{}, "reserved", "reserved", 302, 0, 304, 329},
-		{"patient", patient.EASY{Factor: 2, Most: 24 * 3600}, "unreserved", "reserved", 476, 81, 507, 4},
+		{"repeated", sched.Repeated{}, "", "", 302, 0, 304, 329},
+		{"easy-evolving", sched.Patient{}, "reserved", "reserved", 302, 0, 304, 329},
+		{"patient", sched.Patient{Factor: 2, Most: 24 * 3600}, "unreserved", "reserved", 476, 81, 507, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inWorld(t, slurmish, func(w *world) {

@@ -11,15 +11,15 @@ import (
 	"accordion/adapter/status"
 	"accordion/adapter/view"
 	"accordion/adapter/wait"
-	"accordion/core/adapt"
-	"accordion/core/queue"
+	"accordion/core/sched"
+	"accordion/core/sizing"
 )
 
 // sizedBy gives the sidecar a rule for sizes from here on.
-func (w *world) sizedBy(s adapt.Sizing) {
+func (w *world) sizedBy(s sizing.Sizing) {
 	w.t.Helper()
 	w.halt()
-	w.settings.Policy = queue.Repeated{Sizing: s}
+	w.settings.Policy = sched.Repeated{Sizing: s}
 	w.serve()
 }
 
@@ -80,7 +80,7 @@ func TestMoldableJobsGetTheSizesThatWereAnnounced(t *testing.T) {
 	const list = "2x200s|4x130s|8x104s"
 	for _, full := range []bool{false, true} {
 		inWorld(t, slurmish, func(w *world) {
-			w.sizedBy(adapt.Share{})
+			w.sizedBy(sizing.Share{})
 			if full {
 				w.submit(embedded.JobSpec{Nodes: 16, Limit: 60, Runs: 60, User: "bob"})
 				w.after(5)
@@ -107,13 +107,13 @@ func TestMoldableJobsGetTheSizesThatWereAnnounced(t *testing.T) {
 			w.quiet(300)
 			held := 0
 			for i, key := range keys {
-				nodes, sized, sizing := w.begun(key)
+				nodes, sized, rule := w.begun(key)
 				was := strings.Split(w.sizes(key), "@")[0]
 				if number := view.Number(nodes).String(); nodes == 0 || was != number || nodes < sized.Least || nodes > sized.Most {
 					t.Errorf("job %d held %s nodes; it began on %d of %d to %d", key.ID, was, nodes, sized.Least, sized.Most)
 				}
-				if sizing.Rule != "share" || sizing.Machine != 16 || sizing.Waiting == 0 || sized.Reference != 4 {
-					t.Errorf("job %d began by %+v, %+v", key.ID, sizing, sized)
+				if rule.Rule != "share" || rule.Machine != 16 || rule.Waiting == 0 || sized.Reference != 4 {
+					t.Errorf("job %d began by %+v, %+v", key.ID, rule, sized)
 				}
 				if x := last[i]; x != nil && x.Least == sized.Least && x.Most == sized.Most {
 					held++
@@ -141,10 +141,10 @@ func TestASwitchedRuleIsForTheJobsThatWait(t *testing.T) {
 			t.Errorf("without a rule %+v is told", x)
 		}
 		w.says(second, "Of its choices this is the one that is over first.", "starts on 16 nodes")
-		w.sizedBy(adapt.Least{})
+		w.sizedBy(sizing.Least{})
 		w.after(30)
 		w.says(second, "It is planned on 2, and not on more: the site's rule, least, gives no more.", "starts on 2 nodes")
-		w.sizedBy(adapt.Reference{})
+		w.sizedBy(sizing.Reference{})
 		w.after(40)
 		w.says(second, "It is planned on 4, and not on more: the site's rule, reference, gives no more.", "starts on 4 nodes")
 		w.quiet(600)
@@ -159,7 +159,7 @@ func TestASwitchedRuleIsForTheJobsThatWait(t *testing.T) {
 
 func TestASizeThatLastsLongerThanASmallerOneIsSaidOnce(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
-		w.sizedBy(adapt.Share{})
+		w.sizedBy(sizing.Share{})
 		w.submit(embedded.JobSpec{Nodes: 16, Limit: 300, Runs: 300, User: "bob"})
 		w.after(5)
 		job := w.moldable("2x200s|8x250s|4x130s|4x140s", time.Second)

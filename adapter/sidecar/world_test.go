@@ -21,7 +21,7 @@ import (
 	"accordion/adapter/show"
 	"accordion/core"
 	"accordion/core/hostlist"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/shim/wire"
 
 	"github.com/hashicorp/go-hclog"
@@ -62,7 +62,7 @@ func inWorld(t *testing.T, o embedded.Options, story func(w *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, begin: time.Now(), path: filepath.Join(t.TempDir(), "journal.db"), calls: make(chan session.Call)}
 		w.settings = managed.Settings{
-			Cluster: "test", Interval: time.Second, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 30, Round: 45,
+			Cluster: "test", Interval: time.Second, Policy: sched.Repeated{}, StartLead: 4, Protect: 16, Guard: 30, Round: 45,
 			Overrun: managed.Overrun{Share: 0.1, Least: 30, Grace: 10, Signal: "B:TERM"}, Deadline: 10 * time.Second,
 			Silent: managed.Silent{Notice: 5, Signal: "B:URG"},
 		}

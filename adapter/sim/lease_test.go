@@ -16,7 +16,7 @@ import (
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
 	"accordion/adapter/sidecar"
-	"accordion/core/queue"
+	"accordion/core/sched"
 )
 
 // TestTwoSidecarsNeverActInTheSameLease lets two sidecars, as on two hosts with a journal each, serve one batch system: each is
@@ -175,7 +175,7 @@ func (d *duel) serve(ctx context.Context, name string, nth int, clock adapter.Cl
 	defer end.Stop()
 	way := rival{d.system, d, name, l}
 	o := sidecar.Options{System: way, Journal: stalling{book, way}, Clock: clock, Settings: managed.Settings{
-		Cluster: "sim", Interval: time.Second, Policy: queue.Repeated{}, StartLead: 4, Protect: 16, Guard: 30, Round: 45,
+		Cluster: "sim", Interval: time.Second, Policy: sched.Repeated{}, StartLead: 4, Protect: 16, Guard: 30, Round: 45,
 		Overrun:  managed.Overrun{Share: 0.1, Least: 300, Grace: 10, Signal: "B:TERM"},
 		Deadline: deadline, Silent: managed.Silent{Notice: 5, Signal: "B:URG"},
 	}}

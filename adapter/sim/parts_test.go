@@ -14,7 +14,7 @@ import (
 	"accordion/adapter/delegated"
 	"accordion/adapter/embedded"
 	"accordion/core"
-	"accordion/core/queue"
+	"accordion/core/sched"
 )
 
 var (
@@ -360,7 +360,7 @@ func (p *share) estimate(rank, walltime core.Time) core.Time {
 	if b == nil || b.Hosts < p.nodes {
 		return core.Forever
 	}
-	state := b.Local.State.Clone().(queue.Viewer)
+	state := b.Local.State.Clone().(sched.Viewer)
 	for _, j := range b.Local.Waiting {
 		if j.Rank < rank { // those of the same second come after it (delegate.Ranked)
 			state.Submit(now, j.Job)

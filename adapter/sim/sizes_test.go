@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"accordion/core/adapt"
+	"accordion/core/sizing"
 )
 
 // switching is the seed's story with more moldable jobs, and with sidecars that die and come back with another rule for their sizes.
 func switching(seed uint64) *story {
 	r := newTeller(seed, 0x512e)
 	s := tell(seed)
-	s.sizes = adapt.Names()
+	s.sizes = sizing.Names()
 	r.Shuffle(len(s.sizes), func(i, k int) { s.sizes[i], s.sizes[k] = s.sizes[k], s.sizes[i] })
 	for i := range r.between(1, 3) {
 		a := app{name: fmt.Sprintf("s%d", i+1), at: r.when(10, 40), manner: punctual, limit: 3600}

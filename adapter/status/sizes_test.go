@@ -10,8 +10,8 @@ import (
 	"accordion/adapter/view"
 	"accordion/adapter/wait"
 	"accordion/core"
-	"accordion/core/adapt"
-	planning "accordion/core/queue"
+	planning "accordion/core/sched"
+	"accordion/core/sizing"
 )
 
 // sized is the lab's queue with a moldable job behind it, sized by a rule as the plan does: 15 nodes are in service, 11 are held, and
@@ -19,15 +19,15 @@ import (
 func sized(t *testing.T, rule, request string, choices []core.EP, limit int) view.Queue {
 	t.Helper()
 	q := queue()
-	sizing, _ := adapt.Named(rule)
-	s := adapt.New(core.Job{Choices: choices}, adapt.HalfReference)
-	w := &adapt.World{Now: second("12:00:00"), Machine: 15}
+	chosen, _ := sizing.Named(rule)
+	s := sizing.New(core.Job{Choices: choices}, sizing.HalfReference)
+	w := &sizing.World{Now: second("12:00:00"), Machine: 15}
 	for _, e := range q.Jobs {
 		if e.Holds() {
 			w.Holds(e.Size, e.Size, 1)
-			w.Running = append(w.Running, adapt.Holding{Nodes: e.Size, End: e.Free})
+			w.Running = append(w.Running, sizing.Holding{Nodes: e.Size, End: e.Free})
 		} else if e.Rank > 0 && e.ID != 18 {
-			other := adapt.New(core.Job{Choices: []core.EP{{{Duration: 3600, Nodes: max(e.Size, e.Plan.Peak())}}}}, adapt.HalfReference)
+			other := sizing.New(core.Job{Choices: []core.EP{{{Duration: 3600, Nodes: max(e.Size, e.Plan.Peak())}}}}, sizing.HalfReference)
 			w.Waits(other, 1)
 			w.Waiting = append(w.Waiting, other)
 		}
@@ -36,7 +36,7 @@ func sized(t *testing.T, rule, request string, choices []core.EP, limit int) vie
 	w.Waiting = append(w.Waiting, s)
 	q.Sizing = []view.Sizing{view.SizingOf(rule, w)}
 	e := &q.Jobs[5] // job 18
-	e.Request, e.Sized = request, view.SizedOf(sizing, planning.Given{Sizes: s, World: w, By: s}, 15)
+	e.Request, e.Sized = request, view.SizedOf(chosen, planning.Given{Sizes: s, World: w, By: s}, 15)
 	e.Sized.Limit = limit
 	most := e.Sized.Most
 	for _, ep := range choices {
@@ -51,7 +51,7 @@ func sized(t *testing.T, rule, request string, choices []core.EP, limit int) vie
 func TestTheSizeOfAMoldableJobIsExplainedInSentences(t *testing.T) {
 	list := []core.EP{{{Duration: 20 * 3600, Nodes: 2}}, {{Duration: 11 * 3600, Nodes: 4}}, {{Duration: 9 * 3600, Nodes: 8}}, {{Duration: 10 * 3600, Nodes: 12}}}
 	const text = "mold=2x20h|4x11h|8x9h|12x10h"
-	for _, rule := range adapt.Names() {
+	for _, rule := range sizing.Names() {
 		if rule != "earliest" { // nothing is sized
 			golden(t, "size-by-"+rule+".txt", explained(t, lab(t, sized(t, rule, text, list, 0)), 18, noon))
 		}

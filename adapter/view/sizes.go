@@ -6,11 +6,11 @@ import (
 	"strconv"
 
 	"accordion/core"
-	"accordion/core/adapt"
-	"accordion/core/queue"
+	"accordion/core/sched"
+	"accordion/core/sizing"
 )
 
-// Sizing is what decides how many nodes the moldable jobs of a machine may get now: a rule of package adapt, and what it looks
+// Sizing is what decides how many nodes the moldable jobs of a machine may get now: a rule of package sizing, and what it looks
 // at.
 type Sizing struct {
 	Rule    string `json:"rule"`
@@ -58,7 +58,7 @@ type Tried struct {
 }
 
 // SizingOf tells what a rule looks at.
-func SizingOf(rule string, w *adapt.World) Sizing {
+func SizingOf(rule string, w *sizing.World) Sizing {
 	return Sizing{
 		Rule: rule, Machine: w.Machine, Held: w.Held, Wanted: w.Wanted, Waiting: len(w.Waiting),
 		Mean: rounded(float64(w.References) / float64(max(1, w.Jobs))),
@@ -66,12 +66,12 @@ func SizingOf(rule string, w *adapt.World) Sizing {
 }
 
 // SizedOf tells what a rule gives a job on a machine of so many nodes; nil: none of its sizes is to be had there.
-func SizedOf(rule adapt.Sizing, g queue.Given, machine int) *Sized {
+func SizedOf(rule sizing.Sizing, g sched.Given, machine int) *Sized {
 	w, s := g.World, g.Sizes
 	factor := 0.
 	one := &Sized{Reference: s.Nodes, Seconds: s.Seconds}
-	if load, by := rule.(adapt.Load); by {
-		load.Search(w, g.By, func(t adapt.Trial) {
+	if load, by := rule.(sizing.Load); by {
+		load.Search(w, g.By, func(t sizing.Trial) {
 			one.Tried = append(one.Tried, Tried{rounded(t.Factor), rounded(t.Load), t.Better})
 			if t.Better {
 				factor = t.Factor

@@ -8,8 +8,8 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/view"
 	"accordion/core"
-	"accordion/core/adapt"
 	occupation "accordion/core/profile"
+	"accordion/core/sizing"
 )
 
 // Sizes is why a moldable job that waits is planned on so many nodes.
@@ -40,7 +40,7 @@ func (v Vantage) Sizes(e *view.Entry) *Sizes {
 	}
 	x := &Sizes{Sizing: v.Queue.Sizing[e.Machine], Sized: *e.Sized, Head: e.Head, Taken: e.Size, Listed: []Listed{}}
 	room := v.room()
-	gaining := adapt.New(core.Job{Choices: choices}, adapt.HalfReference)
+	gaining := sizing.New(core.Job{Choices: choices}, sizing.HalfReference)
 	for _, ep := range choices {
 		one := Listed{Nodes: ep[0].Nodes, Seconds: ep[0].Duration}
 		one.Gains = gaining != nil && slices.Contains(gaining.Steps, ep[0])

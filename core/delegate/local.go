@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"accordion/core"
-	"accordion/core/queue"
+	"accordion/core/sched"
 )
 
 // Local is what a cluster has of its own, beside applications: what runs there, with its promises, guards and reservations,
@@ -13,8 +13,8 @@ import (
 // request comes between them by its rank, as a rigid job that begins at its estimate.
 type Local struct {
 	// State knows what runs and nothing that waits. It is of a policy whose State shows its view, as that of
-	// queue.Repeated does, and is not changed.
-	State queue.Viewer
+	// sched.Repeated does, and is not changed.
+	State sched.Viewer
 	// Waiting are jobs in the order of their ranks, which do not fall.
 	Waiting []Ranked
 	// Windows are when its hosts are free by name, beside what waits; nil: whenever so many are. Where something is to take certain hosts later,
@@ -35,7 +35,7 @@ var ErrLocal = errors.New("a cluster's own jobs come in the order of their ranks
 // local is one in its RMS.
 type local struct {
 	Local
-	state   queue.Viewer // of the pass
+	state   sched.Viewer // of the pass
 	next    int          // of Waiting
 	drawn   bool         // what it shows stands on the board
 	windows []Window     // of Windows, what is left of them in the pass
@@ -49,7 +49,7 @@ func (r *RMS) Local(now core.Time, cluster int, l Local) error {
 		return &Error{"local jobs", noID, fmt.Sprintf("cluster %d of %d, counted from 0", cluster, len(r.hosts)), ErrNoCluster}
 	}
 	if l.State != nil {
-		if _, ok := l.State.Clone().(queue.Viewer); !ok {
+		if _, ok := l.State.Clone().(sched.Viewer); !ok {
 			return &Error{"local jobs", noID, fmt.Sprintf("cluster %d: a clone of the policy's state does not show its view", cluster), ErrLocal}
 		}
 	}
@@ -79,7 +79,7 @@ func (r *RMS) Local(now core.Time, cluster int, l Local) error {
 func (r *RMS) beginLocals() {
 	for c, l := range r.locals {
 		if l != nil {
-			l.state, l.next, l.drawn, l.own = l.State.Clone().(queue.Viewer), 0, false, 0
+			l.state, l.next, l.drawn, l.own = l.State.Clone().(sched.Viewer), 0, false, 0
 			l.state.Nodes(r.now, core.Machine{Nodes: r.hosts[c]})
 			l.windows = append(l.windows[:0], l.Windows...)
 		}

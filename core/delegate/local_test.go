@@ -11,19 +11,19 @@ import (
 	"accordion/core/delegate"
 	"accordion/core/ep"
 	"accordion/core/moldable"
-	"accordion/core/queue"
+	"accordion/core/sched"
 )
 
 // site is a cluster's own: what runs there, and what waits.
 type site struct {
-	policy  queue.Repeated
+	policy  sched.Repeated
 	nodes   int
 	running []core.Allocation
 	waiting []delegate.Ranked
 }
 
 func someSite(random *rand.Rand, nodes int) *site {
-	s := &site{nodes: nodes, policy: queue.Repeated{Limit: ep.Limit(1 + random.IntN(2))}}
+	s := &site{nodes: nodes, policy: sched.Repeated{Limit: ep.Limit(1 + random.IntN(2))}}
 	guarded := random.IntN(2) == 0
 	left := nodes
 	for id := core.JobID(0); id < 3; id++ {
@@ -60,7 +60,7 @@ func someSite(random *rand.Rand, nodes int) *site {
 }
 
 // state is the policy's, with what runs.
-func (s *site) state() queue.State {
+func (s *site) state() sched.State {
 	state := s.policy.New(core.Machine{Nodes: s.nodes})
 	for _, a := range s.running {
 		state.Running(0, a)
@@ -71,7 +71,7 @@ func (s *site) state() queue.State {
 func (w *twins) Local(now core.Time, cluster int, s *site) {
 	w.Helper()
 	for _, r := range []*delegate.RMS{w.linear, w.indexed} {
-		must(w, r.Local(now, cluster, delegate.Local{State: s.state().(queue.Viewer), Waiting: s.waiting}))
+		must(w, r.Local(now, cluster, delegate.Local{State: s.state().(sched.Viewer), Waiting: s.waiting}))
 	}
 }
 
@@ -271,7 +271,7 @@ func TestALocalJobOfAHigherRankGoesBefore(t *testing.T) {
 	if got := w.places(0); len(got) != 2 || got[0].Start != 10 || got[1].Start != 150 {
 		t.Errorf("%+v: want the first at once, and the one that came later behind the application", got)
 	}
-	refused(t, "ranks that fall", w.linear.Local(10, 0, delegate.Local{State: s.state().(queue.Viewer), Waiting: []delegate.Ranked{s.waiting[1], s.waiting[0]}}), delegate.ErrLocal)
-	refused(t, "a job twice", w.linear.Local(10, 0, delegate.Local{State: s.state().(queue.Viewer), Waiting: []delegate.Ranked{s.waiting[1], s.waiting[1]}}), delegate.ErrLocal)
+	refused(t, "ranks that fall", w.linear.Local(10, 0, delegate.Local{State: s.state().(sched.Viewer), Waiting: []delegate.Ranked{s.waiting[1], s.waiting[0]}}), delegate.ErrLocal)
+	refused(t, "a job twice", w.linear.Local(10, 0, delegate.Local{State: s.state().(sched.Viewer), Waiting: []delegate.Ranked{s.waiting[1], s.waiting[1]}}), delegate.ErrLocal)
 	refused(t, "no cluster", w.linear.Local(10, 1, delegate.Local{}), delegate.ErrNoCluster)
 }

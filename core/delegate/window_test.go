@@ -7,7 +7,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/delegate"
-	"accordion/core/queue"
+	"accordion/core/sched"
 )
 
 // named is a cluster whose hosts are taken by name: of each the stretches in which it is.
@@ -25,7 +25,7 @@ func (n named) free(host int, from, to core.Time) bool {
 
 // local is what a pass is told of it: how many are taken, and when each is free.
 func (n named) local() delegate.Local {
-	state := queue.Repeated{}.New(core.Machine{Nodes: len(n)})
+	state := sched.Repeated{}.New(core.Machine{Nodes: len(n)})
 	l := delegate.Local{Windows: []delegate.Window{}}
 	id := core.JobID(0)
 	for _, all := range n {
@@ -40,7 +40,7 @@ func (n named) local() delegate.Local {
 		}
 		l.Windows = append(l.Windows, delegate.Window{From: from, To: core.Forever, Hosts: 1})
 	}
-	l.State = state.(queue.Viewer)
+	l.State = state.(sched.Viewer)
 	return l
 }
 

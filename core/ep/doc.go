@@ -11,6 +11,6 @@
 //	a, err := ep.ParseAlgorithm("2X+opt")
 //	plan, err := ep.Schedule(profile.New(100), []core.EP{requested}, nil, a)
 //
-// The package knows one profile at a time, and only counts of nodes. core/queue decides which job comes first, and core/place which
+// The package knows one profile at a time, and only counts of nodes. core/sched decides which job comes first, and core/place which
 // nodes it gets. Everything here is a pure function of its arguments. Times are whole seconds.
 package ep

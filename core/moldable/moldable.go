@@ -23,7 +23,7 @@
 // Until this release has such jobs, each judge refuses the form with a message of its own, and the plug-in refuses the word. In a comment,
 // where a blank ends a request, "ep=16x2h 4-64" stays a profile and the user's own words.
 //
-// It knows one job at a time; the queue is core/queue's.
+// It knows one job at a time; the queue is core/sched's.
 package moldable
 
 import (

@@ -7,7 +7,7 @@
 //
 // It is for a set of applications that is known and not running yet: nothing here keeps a promise, and an application may
 // end later so that the last one ends earlier. Orders by a rule are core/ep's (InOrder, ByArea, ByLength); a queue
-// over time is core/queue's matter. Like all of core it is pure: the clock of a search with a time limit is the caller's.
+// over time is core/sched's matter. Like all of core it is pure: the clock of a search with a time limit is the caller's.
 package order
 
 import (

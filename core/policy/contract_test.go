@@ -7,16 +7,16 @@ import (
 
 	"accordion/core"
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
 )
 
-// The contract of queue.State, as far as it is the same for every policy: rigid jobs come, end on
+// The contract of sched.State, as far as it is the same for every policy: rigid jobs come, end on
 // time or early, or are canceled. Each job that fits starts once, on its size, when its plan says
 // so, and never more nodes are held than there are. A new policy is judged here by its name alone.
 func TestEveryPolicyKeepsTheContractOfState(t *testing.T) {
 	for _, name := range policy.Words() {
 		t.Run(name, func(t *testing.T) {
-			p, err := policy.Named(name, queue.FirstCome)
+			p, err := policy.Named(name, sched.FirstCome)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -40,7 +40,7 @@ type run struct {
 type contract struct {
 	*testing.T
 	seed  uint64
-	state queue.State
+	state sched.State
 	now   core.Time
 	waits map[core.JobID]int // nodes
 	runs  map[core.JobID]run

@@ -7,11 +7,10 @@ import (
 	"strings"
 
 	"accordion/core"
-	"accordion/core/adapt"
-	"accordion/core/adaptive"
 	"accordion/core/ep"
-	"accordion/core/patient"
-	"accordion/core/queue"
+	"accordion/core/sched"
+	"accordion/core/sizing"
+	"accordion/core/sizing/easy"
 )
 
 // DefaultSizes is the sizing of a live cluster that names none, and DefaultPass the policy of OAR's pass.
@@ -24,21 +23,21 @@ const (
 const earliest = "earliest"
 
 // Live gives the policy of a name for a live cluster, whose evolving jobs are placed by the algorithm.
-func Live(name string, a ep.Algorithm) (queue.Policy, error) {
+func Live(name string, a ep.Algorithm) (sched.Policy, error) {
 	for _, e := range table {
 		if e.name == name && e.live {
-			return e.make(a, queue.FirstCome), nil
+			return e.make(a, sched.FirstCome), nil
 		}
 	}
 	base, _, sized := strings.Cut(name, plusSizing[:1])
 	if kind, _, _ := strings.Cut(base, ":"); sized && slices.Contains(LiveNames(), kind) {
 		return nil, fmt.Errorf("policy %s: on a live cluster sizes are said apart; take %s", core.Shown(name), base)
 	}
-	easy, err := patientNamed(name, queue.FirstCome)
+	easy, err := patientNamed(name, sched.FirstCome)
 	if err != nil {
 		return nil, err
 	}
-	if _, is := easy.(patient.EASY); !is {
+	if _, is := easy.(sched.Patient); !is {
 		return nil, fmt.Errorf("policy %s does not plan a live cluster; those that do: %s%s", core.Shown(name), strings.Join(LiveNames(), ", "), Hint(name, LiveNames()))
 	}
 	if a != (ep.Algorithm{Limit: ep.NoExpansion}) {
@@ -67,26 +66,26 @@ func IsLive(name string) bool {
 	return err == nil
 }
 
-// WithSizes is a policy of a live cluster (Live) that sizes moldable jobs by a rule of package adapt.
-func WithSizes(p queue.Policy, sizes string) (queue.Policy, error) {
-	sizing, _ := adapt.Named(sizes)
-	if sizing == nil {
-		return nil, fmt.Errorf("sizes %s are not one of %s%s", core.Shown(sizes), strings.Join(adapt.Names(), ", "), Hint(sizes, adapt.Names()))
+// WithSizes is a policy of a live cluster (Live) that sizes moldable jobs by a rule of package sizing.
+func WithSizes(p sched.Policy, sizes string) (sched.Policy, error) {
+	rule, _ := sizing.Named(sizes)
+	if rule == nil {
+		return nil, fmt.Errorf("sizes %s are not one of %s%s", core.Shown(sizes), strings.Join(sizing.Names(), ", "), Hint(sizes, sizing.Names()))
 	}
-	return withSizing(p, sizing), nil
+	return withSizing(p, rule), nil
 }
 
 // withSizing is the policy with that sizing. Where it would have no effect there is none.
-func withSizing(p queue.Policy, sizing adapt.Sizing) queue.Policy {
-	if _, none := sizing.(adapt.Earliest); none {
-		sizing = nil
+func withSizing(p sched.Policy, rule sizing.Sizing) sched.Policy {
+	if _, none := rule.(sizing.Earliest); none {
+		rule = nil
 	}
 	switch p := p.(type) {
-	case queue.Repeated:
-		p.Sizing = sizing
+	case sched.Repeated:
+		p.Sizing = rule
 		return p
-	case patient.EASY:
-		p.Sizing = sizing
+	case sched.Patient:
+		p.Sizing = rule
 		return p
 	}
 	return p
@@ -94,55 +93,55 @@ func withSizing(p queue.Policy, sizing adapt.Sizing) queue.Policy {
 
 // Patient is the parameters of a policy under which a few jobs have a reservation, and the others start when they fit. It is false of one
 // under which everybody has a place.
-func Patient(p queue.Policy) (patient.EASY, bool) {
+func Patient(p sched.Policy) (sched.Patient, bool) {
 	if named, is := p.(Policy); is {
 		p = named.Policy
 	}
-	easy, is := p.(patient.EASY)
+	easy, is := p.(sched.Patient)
 	return easy, is
 }
 
 // SizedAs is a policy of a live cluster that sizes moldable jobs by the rule of another policy.
-func SizedAs(p, other queue.Policy) queue.Policy { return withSizing(p, SizingOf(other)) }
+func SizedAs(p, other sched.Policy) sched.Policy { return withSizing(p, SizingOf(other)) }
 
 // Unsized is a policy of a live cluster without its sizing.
-func Unsized(p queue.Policy) queue.Policy { return withSizing(p, nil) }
+func Unsized(p sched.Policy) sched.Policy { return withSizing(p, nil) }
 
 // SizingOf is the rule by which a policy sizes moldable jobs when they start; nil: they may have all that they list.
-func SizingOf(p queue.Policy) adapt.Sizing {
+func SizingOf(p sched.Policy) sizing.Sizing {
 	switch p := p.(type) {
 	case Policy:
 		return SizingOf(p.Policy)
-	case queue.Repeated:
+	case sched.Repeated:
 		return p.Sizing
-	case patient.EASY:
+	case sched.Patient:
 		return p.Sizing
-	case adaptive.EASY:
+	case easy.EASY:
 		return p.Sizing
-	case adaptive.Traditional:
-		return adapt.Reference{}
+	case easy.Traditional:
+		return sizing.Reference{}
 	}
 	return nil
 }
 
 // FloorOf says below which size that rule gives nothing.
-func FloorOf(p queue.Policy) adapt.Floor {
+func FloorOf(p sched.Policy) sizing.Floor {
 	switch p := p.(type) {
 	case Policy:
 		return FloorOf(p.Policy)
-	case adaptive.EASY:
+	case easy.EASY:
 		return p.Floor
-	case adaptive.Traditional:
-		return adapt.AsListed
+	case easy.Traditional:
+		return sizing.AsListed
 	}
-	return adapt.HalfReference
+	return sizing.HalfReference
 }
 
 // SizesOf is the name of that rule, as WithSizes reads it.
-func SizesOf(p queue.Policy) string {
-	sizing := SizingOf(p)
-	for _, name := range adapt.Names() {
-		if named, _ := adapt.Named(name); reflect.TypeOf(named) == reflect.TypeOf(sizing) {
+func SizesOf(p sched.Policy) string {
+	rule := SizingOf(p)
+	for _, name := range sizing.Names() {
+		if named, _ := sizing.Named(name); reflect.TypeOf(named) == reflect.TypeOf(rule) {
 			return name
 		}
 	}
@@ -151,17 +150,17 @@ func SizesOf(p queue.Policy) string {
 
 // Pass gives the policy of a name for a scheduler that is called anew for each plan, and keeps nothing from one call to the next.
 func Pass(name string) (Policy, error) {
-	p, err := Named(name, queue.FirstCome)
+	p, err := Named(name, sched.FirstCome)
 	if err != nil {
 		return p, err
 	}
 	switch p.Policy.(type) {
-	case queue.Repeated, patient.EASY:
+	case sched.Repeated, sched.Patient:
 		p.Policy = withSizing(p.Policy, SizingOf(p))
 		return p, nil
-	case adaptive.EASY, adaptive.Traditional:
+	case easy.EASY, easy.Traditional:
 		return p, nil
-	case adaptive.CirneBerman:
+	case easy.CirneBerman:
 		return p, fmt.Errorf("policy %s fixes sizes when jobs are submitted, and is for replays only; take %s", core.Shown(name), DefaultPass)
 	}
 	return p, fmt.Errorf("policy %s does not size moldable jobs, and is for replays only; take %s", core.Shown(name), DefaultPass)

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/core/adapt"
 	"accordion/core/ep"
-	"accordion/core/queue"
+	"accordion/core/sched"
+	"accordion/core/sizing"
 )
 
 func TestALiveClusterIsSizedByARuleOfItsName(t *testing.T) {
@@ -14,7 +14,7 @@ func TestALiveClusterIsSizedByARuleOfItsName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range adapt.Names() {
+	for _, name := range sizing.Names() {
 		p, err := WithSizes(plain, name)
 		if err != nil || SizesOf(p) != name || (SizingOf(p) == nil) != (name == earliest) || Unsized(p) != plain {
 			t.Errorf("%s: %+v, %v", name, p, err)
@@ -23,12 +23,12 @@ func TestALiveClusterIsSizedByARuleOfItsName(t *testing.T) {
 	if _, err := WithSizes(plain, "sahre"); err == nil || !strings.Contains(err.Error(), `sizes "sahre" are not one of reference, least, earliest, load, share; did you mean share?`) {
 		t.Errorf("misspelt: %v", err)
 	}
-	for name, floor := range map[string]adapt.Floor{"scojo-p": adapt.AsListed, "traditional": adapt.AsListed, "share": adapt.HalfReference, "repeated+load": adapt.HalfReference} {
+	for name, floor := range map[string]sizing.Floor{"scojo-p": sizing.AsListed, "traditional": sizing.AsListed, "share": sizing.HalfReference, "repeated+load": sizing.HalfReference} {
 		pass, err := Pass(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := SizedAs(plain, pass); SizingOf(p) != SizingOf(pass) || Unsized(p) != plain || FloorOf(pass) != floor || FloorOf(p) != adapt.HalfReference {
+		if p := SizedAs(plain, pass); SizingOf(p) != SizingOf(pass) || Unsized(p) != plain || FloorOf(pass) != floor || FloorOf(p) != sizing.HalfReference {
 			t.Errorf("sized as by %s: %+v", name, p)
 		}
 	}
@@ -48,7 +48,7 @@ func TestAPassHasAPolicyThatRemembersNothing(t *testing.T) {
 			t.Errorf("%s: %+v by %s, %v", name, p, SizesOf(p), err)
 		}
 	}
-	if p, err := Pass("repeated+earliest"); err != nil || p.Policy != queue.Policy(queue.Repeated{}) {
+	if p, err := Pass("repeated+earliest"); err != nil || p.Policy != sched.Policy(sched.Repeated{}) {
 		t.Errorf("what has all that it listed is %+v, %v", p.Policy, err)
 	}
 }

@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"accordion/core"
-	"accordion/core/patient"
-	"accordion/core/queue"
+	"accordion/core/sched"
 )
 
 // patients are the EASY for evolving jobs, in which a few that have waited long have a reservation. Its order is its own.
@@ -16,12 +15,12 @@ var patients = []struct {
 	name    string
 	options []string // that may follow, each behind a colon
 	help    string
-	policy  patient.EASY
+	policy  sched.Patient
 }{
 	{"easy-evolving", []string{reservations},
-		"EASY back-filling that uses profiles: a job starts if its whole profile fits, and the first waiting job has a reservation", patient.EASY{}},
+		"EASY back-filling that uses profiles: a job starts if its whole profile fits, and the first waiting job has a reservation", sched.Patient{}},
 	{"patient", []string{patience, factor, reservations},
-		"the same, but a job has a reservation only after it has waited N times its requested time (default 2) or PATIENCE (default 24 h), whichever is less", patient.EASY{Factor: 2, Most: 24 * 3600}},
+		"the same, but a job has a reservation only after it has waited N times its requested time (default 2) or PATIENCE (default 24 h), whichever is less", sched.Patient{Factor: 2, Most: 24 * 3600}},
 }
 
 // The options of patients beside patience: how many times its request a job waits, and how many have a reservation.
@@ -59,7 +58,7 @@ func patientHelp() string {
 }
 
 // patientNamed is the policy of a name among those here; nil when there is none.
-func patientNamed(name string, order queue.Order) (queue.Policy, error) {
+func patientNamed(name string, order sched.Order) (sched.Policy, error) {
 	parameters, sizing, sized := strings.Cut(name, plusSizing[:1])
 	words := strings.Split(parameters, ":")
 	for _, p := range patients {
@@ -77,7 +76,7 @@ func patientNamed(name string, order queue.Order) (queue.Policy, error) {
 			}
 			set[option] = true
 		}
-		if order != queue.FirstCome {
+		if order != sched.FirstCome {
 			return nil, ownOrder(name, order)
 		}
 		if !sized {
@@ -93,7 +92,7 @@ func patientNamed(name string, order queue.Order) (queue.Policy, error) {
 }
 
 // readPatience reads one option, and says which it is; "" when it is none.
-func readPatience(p *patient.EASY, word string) string {
+func readPatience(p *sched.Patient, word string) string {
 	const most = 1_000_000
 	number := func(text string) (int, bool) {
 		n, err := strconv.Atoi(text)
@@ -109,7 +108,7 @@ func readPatience(p *patient.EASY, word string) string {
 	if text, is := strings.CutPrefix(word, reservations[:1]); is {
 		n, ok := number(text)
 		if text == everybody {
-			n, ok = patient.All, true
+			n, ok = sched.AllReserved, true
 		}
 		if p.Reservations = n; ok {
 			return reservations
@@ -124,6 +123,6 @@ func readPatience(p *patient.EASY, word string) string {
 }
 
 // ownOrder is why a policy takes no --order.
-func ownOrder(name string, order queue.Order) error {
+func ownOrder(name string, order sched.Order) error {
 	return fmt.Errorf("policy %s has an order of its own and takes no other: leave out --order %s", core.Shown(name), order)
 }

@@ -4,28 +4,27 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/core/adapt"
 	"accordion/core/ep"
-	"accordion/core/patient"
-	"accordion/core/queue"
+	"accordion/core/sched"
+	"accordion/core/sizing"
 )
 
 func TestThePatientOnesTakeTheirParameters(t *testing.T) {
 	const day = 24 * 3600
-	for name, want := range map[string]patient.EASY{
+	for name, want := range map[string]sched.Patient{
 		"easy-evolving":     {},
 		"easy-evolving:r4":  {Reservations: 4},
 		"patient":           {Factor: 2, Most: day},
 		"patient:6h":        {Factor: 2, Most: 6 * 3600},
 		"patient:r2:x1:12h": {Factor: 1, Most: 12 * 3600, Reservations: 2},
-		"patient:rall":      {Factor: 2, Most: day, Reservations: patient.All},
+		"patient:rall":      {Factor: 2, Most: day, Reservations: sched.AllReserved},
 
-		"easy-evolving+share": {Sizing: adapt.Share{}},
-		"patient:6h:r2+least": {Factor: 2, Most: 6 * 3600, Reservations: 2, Sizing: adapt.Least{}},
+		"easy-evolving+share": {Sizing: sizing.Share{}},
+		"patient:6h:r2+least": {Factor: 2, Most: 6 * 3600, Reservations: 2, Sizing: sizing.Least{}},
 		"patient:x1+earliest": {Factor: 1, Most: day},
 	} {
-		p, err := Named(name, queue.FirstCome)
-		if err != nil || p.Policy != queue.Policy(want) || p.AsRequested || !strings.Contains(Help(), p.Name[:strings.IndexAny(p.Name+":", ":+")]) {
+		p, err := Named(name, sched.FirstCome)
+		if err != nil || p.Policy != sched.Policy(want) || p.AsRequested || !strings.Contains(Help(), p.Name[:strings.IndexAny(p.Name+":", ":+")]) {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
 		live, err := Live(name, ep.Algorithm{Limit: ep.NoExpansion})
@@ -41,22 +40,22 @@ func TestThePatientOnesTakeTheirParameters(t *testing.T) {
 		if _, err := Live(name, ep.Algorithm{Limit: ep.Twice}); err == nil || !strings.Contains(err.Error(), "expands no step") && !strings.Contains(err.Error(), "said apart") {
 			t.Errorf("%s expands: %v", name, err)
 		}
-		if _, err := Named(name, queue.ShortestFirst); err == nil || !strings.Contains(err.Error(), "has an order of its own") {
+		if _, err := Named(name, sched.ShortestFirst); err == nil || !strings.Contains(err.Error(), "has an order of its own") {
 			t.Errorf("%s with another order: %v", name, err)
 		}
 	}
 	for _, name := range []string{"patient:0h", "patient:x0", "patient:r0", "patient:x", "patient:r1.5", "patient:tomorrow", "easy-evolving:6h", "easy-evolving:x2", "patient:"} {
-		if _, err := Named(name, queue.FirstCome); err == nil || !strings.Contains(err.Error(), "is not one of") {
+		if _, err := Named(name, sched.FirstCome); err == nil || !strings.Contains(err.Error(), "is not one of") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Named("patient+shar", queue.FirstCome); err == nil || !strings.Contains(err.Error(), `policy "patient+shar": sizes "shar" are not one of`) {
+	if _, err := Named("patient+shar", sched.FirstCome); err == nil || !strings.Contains(err.Error(), `policy "patient+shar": sizes "shar" are not one of`) {
 		t.Error(err)
 	}
-	if _, patient := Patient(queue.Repeated{}); patient {
+	if _, patient := Patient(sched.Repeated{}); patient {
 		t.Error("repeated is patient")
 	}
-	if _, err := Named("patient:6h:x3:12h", queue.FirstCome); err == nil || !strings.Contains(err.Error(), "is a second PATIENCE") {
+	if _, err := Named("patient:6h:x3:12h", sched.FirstCome); err == nil || !strings.Contains(err.Error(), "is a second PATIENCE") {
 		t.Error(err)
 	}
 }

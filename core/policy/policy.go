@@ -1,7 +1,7 @@
 // Package policy is the names of planning policies: for replays, for a live cluster, and for the scheduler that OAR calls. A new
-// policy is one more line of its table. How each of them plans is core/queue's.
+// policy is one more line of its table. How each of them plans is core/sched's.
 //
-//	easy, err := policy.Named("easy", queue.FirstCome)
+//	easy, err := policy.Named("easy", sched.FirstCome)
 //	live, err := policy.Live("repeated", algorithm)
 package policy
 
@@ -11,16 +11,15 @@ import (
 	"strings"
 
 	"accordion/core"
-	"accordion/core/adapt"
 	"accordion/core/ep"
-	"accordion/core/patient"
-	"accordion/core/queue"
+	"accordion/core/sched"
+	"accordion/core/sizing"
 )
 
-// Policy is a queue.Policy with its name.
+// Policy is a sched.Policy with its name.
 type Policy struct {
 	Name string // as Named reads it
-	queue.Policy
+	sched.Policy
 	AsRequested bool // every job is rigid to it: Size nodes for Request seconds
 }
 
@@ -35,7 +34,7 @@ type entry struct {
 	asRequested bool
 	algorithm   bool // it takes an algorithm of package evolve: NAME:ALG
 	live        bool // it plans a live cluster: it keeps promises, guards and margins
-	make        func(a ep.Algorithm, order queue.Order) queue.Policy
+	make        func(a ep.Algorithm, order sched.Order) sched.Policy
 }
 
 // Default is the policy of a live cluster that names none.
@@ -43,25 +42,25 @@ const Default = "repeated"
 
 var table = []entry{
 	{name: "fcfs", help: "first come, first served", asRequested: true,
-		make: func(_ ep.Algorithm, o queue.Order) queue.Policy { return patient.Rigid{Order: o, Strict: true} }},
+		make: func(_ ep.Algorithm, o sched.Order) sched.Policy { return sched.EASY{Order: o, Strict: true} }},
 	{name: "easy", help: "EASY back-filling", asRequested: true,
-		make: func(_ ep.Algorithm, o queue.Order) queue.Policy { return patient.Rigid{Order: o} }},
+		make: func(_ ep.Algorithm, o sched.Order) sched.Policy { return sched.EASY{Order: o} }},
 	{name: "conservative", help: "conservative back-filling", asRequested: true,
-		make: func(_ ep.Algorithm, o queue.Order) queue.Policy { return rigid(o) }},
+		make: func(_ ep.Algorithm, o sched.Order) sched.Policy { return rigid(o) }},
 	{name: "repeated", help: "repeated back-filling, like the sidecar; a moldable job gets the size that ends first, which makes all jobs wait on a busy machine", live: true,
-		make: func(a ep.Algorithm, o queue.Order) queue.Policy {
-			return queue.Repeated{Limit: a.Limit, Compact: a.Compact, LeastWaste: a.LeastWaste, Order: o}
+		make: func(a ep.Algorithm, o sched.Order) sched.Policy {
+			return sched.Repeated{Limit: a.Limit, Compact: a.Compact, LeastWaste: a.LeastWaste, Order: o}
 		}},
 	{name: "evolving", help: "conservative back-filling that uses profiles, by an algorithm such as 2X+c", algorithm: true,
-		make: func(a ep.Algorithm, o queue.Order) queue.Policy {
-			return queue.Conservative{Algorithm: a, Order: o}
+		make: func(a ep.Algorithm, o sched.Order) sched.Policy {
+			return sched.Conservative{Algorithm: a, Order: o}
 		}},
 	{name: "moldable", help: "conservative back-filling; a moldable job gets the size that ends first, which makes all jobs wait on a busy machine",
-		make: func(_ ep.Algorithm, o queue.Order) queue.Policy { return rigid(o) }},
+		make: func(_ ep.Algorithm, o sched.Order) sched.Policy { return rigid(o) }},
 }
 
-func rigid(o queue.Order) queue.Policy {
-	return queue.Conservative{Algorithm: ep.Algorithm{Rigid: true}, Order: o}
+func rigid(o sched.Order) sched.Policy {
+	return sched.Conservative{Algorithm: ep.Algorithm{Rigid: true}, Order: o}
 }
 
 // shown is its name for messages and help.
@@ -92,7 +91,7 @@ func Words() []string {
 		if takes {
 			kinds = ep.Names()
 		} else if base, takes = strings.CutSuffix(name, "SIZING"); takes {
-			kinds = adapt.Names()
+			kinds = sizing.Names()
 		}
 		for _, kind := range kinds {
 			all = append(all, base+kind)
@@ -125,7 +124,7 @@ func line(name, help string) string { return fmt.Sprintf("  %-16s %s\n", name, h
 
 // Named gives the policy of a name, with the order of its queue. The error names the known ones, and the nearest to what was
 // written.
-func Named(name string, order queue.Order) (Policy, error) {
+func Named(name string, order sched.Order) (Policy, error) {
 	kind, algorithm, has := strings.Cut(name, ":")
 	for _, e := range table {
 		if e.name != kind || e.algorithm != has {
@@ -154,11 +153,11 @@ func Named(name string, order queue.Order) (Policy, error) {
 }
 
 // RigidOnly says whether a policy is to see every job as it was requested.
-func RigidOnly(p queue.Policy) bool {
+func RigidOnly(p sched.Policy) bool {
 	switch p := p.(type) {
 	case Policy:
 		return p.AsRequested || RigidOnly(p.Policy)
-	case patient.Rigid:
+	case sched.EASY:
 		return true
 	}
 	return false

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"accordion/core/ep"
-	"accordion/core/queue"
+	"accordion/core/sched"
 )
 
 func TestAnUnknownPolicyIsToldTheNearestOne(t *testing.T) {
@@ -22,7 +22,7 @@ func TestAnUnknownPolicyIsToldTheNearestOne(t *testing.T) {
 		"priority":     `policy "priority" is not one of ` + known,
 		"patience":     `policy "patience" is not one of ` + known + `; did you mean patient?`,
 	} {
-		if _, err := Named(name, queue.FirstCome); err == nil || err.Error() != want {
+		if _, err := Named(name, sched.FirstCome); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", name, err, want)
 		}
 	}
@@ -34,7 +34,7 @@ func TestEveryPolicyHasALineOfHelpAndIsFoundByItsName(t *testing.T) {
 		if e.algorithm {
 			name += ":2X+c"
 		}
-		p, err := Named(name, queue.ShortestFirst)
+		p, err := Named(name, sched.ShortestFirst)
 		if err != nil || p.Name != name || p.AsRequested != e.asRequested || e.help == "" || !strings.Contains(Help(), e.help) {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
@@ -50,7 +50,7 @@ func TestEveryPolicyHasALineOfHelpAndIsFoundByItsName(t *testing.T) {
 func TestTheWordsForTheShellAreNames(t *testing.T) {
 	words := Words()
 	for _, word := range words {
-		if _, err := Named(word, queue.FirstCome); err != nil {
+		if _, err := Named(word, sched.FirstCome); err != nil {
 			t.Errorf("%s: %v", word, err)
 		}
 	}

@@ -6,41 +6,41 @@ import (
 	"strings"
 
 	"accordion/core"
-	"accordion/core/adapt"
-	"accordion/core/adaptive"
-	"accordion/core/queue"
+	"accordion/core/sched"
+	"accordion/core/sizing"
+	"accordion/core/sizing/easy"
 )
 
-// sized are the policies that choose the sizes of moldable jobs by a rule of package adapt. They have orders of their own.
+// sized are the policies that choose the sizes of moldable jobs by a rule of package sizing. They have orders of their own.
 //
 // The paper is Barsanti and Sodan, "Adaptive Job Scheduling Via Predictive Job Resource Allocation" (JSSPP 2006).
 var sized = []struct {
 	name    string
 	options []string // that may follow, each behind a colon; PATIENCE is a duration
 	help    string
-	make    func(o options) queue.Policy
+	make    func(o options) sched.Policy
 }{
 	{"traditional", []string{"top"}, "from the SCOJO-P paper: EASY, short jobs first, each on its reference size, without adaptation",
-		func(o options) queue.Policy { return adaptive.Traditional{Order: o.classes()} }},
+		func(o options) sched.Policy { return easy.Traditional{Order: o.classes()} }},
 	{"scojo-p", []string{"nonpredictive", "top"}, "from the SCOJO-P paper: short jobs first, sizes by the load over the job's run time",
-		func(o options) queue.Policy {
-			load := adapt.Scojo()
+		func(o options) sched.Policy {
+			load := sizing.Scojo()
 			if load.Blind = o.has("nonpredictive"); load.Blind {
 				load.Beyond = true
 			}
-			return adaptive.EASY{Sizing: load, Floor: adapt.AsListed, Order: o.classes(), Remembers: true}
+			return easy.EASY{Sizing: load, Floor: sizing.AsListed, Order: o.classes(), Remembers: true}
 		}},
 	{"cirne-berman", []string{"opt", "top"}, "from the SCOJO-P paper: the size that ends first in a simulation at submission; opt: up to the reference",
-		func(o options) queue.Policy {
-			p := adaptive.CirneBerman{Order: o.classes()}
+		func(o options) sched.Policy {
+			p := easy.CirneBerman{Order: o.classes()}
 			if o.has("opt") {
-				p.Top = adaptive.ToReference
+				p.Top = easy.ToReference
 			}
 			return p
 		}},
 	{"share", []string{patience}, "EASY, least work first, sizes by each job's part of the machine; jobs that have waited PATIENCE go first",
-		func(o options) queue.Policy {
-			return adaptive.EASY{Sizing: adapt.Share{}, Order: adaptive.Order{By: adaptive.Work, Patience: o.patience}}
+		func(o options) sched.Policy {
+			return easy.EASY{Sizing: sizing.Share{}, Order: easy.Order{By: easy.Work, Patience: o.patience}}
 		}},
 }
 
@@ -50,10 +50,10 @@ const patience = "PATIENCE"
 // bases are the policies that take a sizing: NAME+SIZING.
 var bases = []struct {
 	name, help string
-	make       func(s adapt.Sizing) queue.Policy
+	make       func(s sizing.Sizing) sched.Policy
 }{
-	{"easy", "EASY back-filling; a rule sets the sizes of moldable jobs: ", func(s adapt.Sizing) queue.Policy { return adaptive.EASY{Sizing: s} }},
-	{"repeated", "repeated back-filling; a rule sets the sizes of moldable jobs: ", func(s adapt.Sizing) queue.Policy { return queue.Repeated{Sizing: s} }},
+	{"easy", "EASY back-filling; a rule sets the sizes of moldable jobs: ", func(s sizing.Sizing) sched.Policy { return easy.EASY{Sizing: s} }},
+	{"repeated", "repeated back-filling; a rule sets the sizes of moldable jobs: ", func(s sizing.Sizing) sched.Policy { return sched.Repeated{Sizing: s} }},
 }
 
 // options are what follows the name of a policy.
@@ -65,10 +65,10 @@ type options struct {
 func (o options) has(word string) bool { return slices.Contains(o.words, word) }
 
 // classes is the order of the paper.
-func (o options) classes() adaptive.Order {
-	order := adaptive.Order{By: adaptive.Class}
+func (o options) classes() easy.Order {
+	order := easy.Order{By: easy.Class}
 	if o.has("top") {
-		order.Aging = adaptive.ToTop
+		order.Aging = easy.ToTop
 	}
 	return order
 }
@@ -93,7 +93,7 @@ func sizedNames() []string {
 func written() []string {
 	var all []string
 	for _, b := range bases {
-		for _, s := range adapt.Names() {
+		for _, s := range sizing.Names() {
 			all = append(all, b.name+"+"+s)
 		}
 	}
@@ -115,32 +115,32 @@ func written() []string {
 func sizedHelp() string {
 	var text strings.Builder
 	for _, b := range bases {
-		text.WriteString(line(b.name+"+SIZING", b.help+strings.Join(adapt.Names(), ", ")))
+		text.WriteString(line(b.name+"+SIZING", b.help+strings.Join(sizing.Names(), ", ")))
 	}
 	for _, p := range sized {
 		text.WriteString(line(p.name, p.help))
 	}
 	text.WriteString("SIZING:\n")
-	for _, name := range adapt.Names() {
-		_, help := adapt.Named(name)
+	for _, name := range sizing.Names() {
+		_, help := sizing.Named(name)
 		text.WriteString(line(name, help))
 	}
 	return text.String()
 }
 
 // sizedNamed is the policy of a name among those here; nil when there is none.
-func sizedNamed(name string, order queue.Order) (queue.Policy, error) {
+func sizedNamed(name string, order sched.Order) (sched.Policy, error) {
 	made, err := parseSized(name)
-	if made != nil && order != queue.FirstCome {
+	if made != nil && order != sched.FirstCome {
 		return nil, ownOrder(name, order)
 	}
 	return made, err
 }
 
-func parseSized(name string) (queue.Policy, error) {
-	if base, sizing, plus := strings.Cut(name, "+"); plus {
+func parseSized(name string) (sched.Policy, error) {
+	if base, rule, plus := strings.Cut(name, "+"); plus {
 		for _, b := range bases {
-			if s, _ := adapt.Named(sizing); b.name == base && s != nil {
+			if s, _ := sizing.Named(rule); b.name == base && s != nil {
 				return b.make(s), nil
 			}
 		}
@@ -190,21 +190,21 @@ func readOptions(known, words []string) (options, error) {
 }
 
 // Predicts says whether statistics of jobs to come are of use to a policy.
-func Predicts(p queue.Policy) bool {
-	load, by := SizingOf(p).(adapt.Load)
+func Predicts(p sched.Policy) bool {
+	load, by := SizingOf(p).(sizing.Load)
 	return by && !load.Blind
 }
 
 // Knowing is the policy with statistics of jobs to come, for those that size by load and would learn them else.
-func (p Policy) Knowing(s *adapt.Statistics) Policy {
+func (p Policy) Knowing(s *sizing.Statistics) Policy {
 	if !Predicts(p) {
 		return p
 	}
-	load := SizingOf(p).(adapt.Load)
+	load := SizingOf(p).(sizing.Load)
 	load.Known = s.Forecast()
-	if easy, is := p.Policy.(adaptive.EASY); is {
-		easy.Sizing = load
-		p.Policy = easy
+	if policy, is := p.Policy.(easy.EASY); is {
+		policy.Sizing = load
+		p.Policy = policy
 	} else {
 		p.Policy = withSizing(p.Policy, load)
 	}

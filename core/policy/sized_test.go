@@ -7,34 +7,34 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"accordion/core/adapt"
-	"accordion/core/adaptive"
-	"accordion/core/queue"
+	"accordion/core/sched"
+	"accordion/core/sizing"
+	"accordion/core/sizing/easy"
 )
 
 func TestSizedPoliciesAreFoundByTheirNames(t *testing.T) {
-	class, top := adaptive.Order{By: adaptive.Class}, adaptive.Order{By: adaptive.Class, Aging: adaptive.ToTop}
-	blind := adapt.Load{Ideal: .9, Delta: .02, Bad: 3, Blind: true, Beyond: true}
-	for name, want := range map[string]queue.Policy{
-		"easy+share":                adaptive.EASY{Sizing: adapt.Share{}},
-		"easy+least":                adaptive.EASY{Sizing: adapt.Least{}},
-		"repeated+share":            queue.Repeated{Sizing: adapt.Share{}},
-		"repeated+reference":        queue.Repeated{Sizing: adapt.Reference{}},
-		"repeated+load":             queue.Repeated{Sizing: adapt.Scojo()},
-		"traditional":               adaptive.Traditional{Order: class},
-		"traditional:top":           adaptive.Traditional{Order: top},
-		"scojo-p":                   adaptive.EASY{Sizing: adapt.Scojo(), Floor: adapt.AsListed, Order: class, Remembers: true},
-		"scojo-p:nonpredictive:top": adaptive.EASY{Sizing: blind, Floor: adapt.AsListed, Order: top, Remembers: true},
-		"cirne-berman":              adaptive.CirneBerman{Order: class},
-		"cirne-berman:top:opt":      adaptive.CirneBerman{Order: top, Top: adaptive.ToReference},
-		"share":                     adaptive.EASY{Sizing: adapt.Share{}, Order: adaptive.Order{By: adaptive.Work}},
-		"share:168h":                adaptive.EASY{Sizing: adapt.Share{}, Order: adaptive.Order{By: adaptive.Work, Patience: 168 * 3600}},
+	class, top := easy.Order{By: easy.Class}, easy.Order{By: easy.Class, Aging: easy.ToTop}
+	blind := sizing.Load{Ideal: .9, Delta: .02, Bad: 3, Blind: true, Beyond: true}
+	for name, want := range map[string]sched.Policy{
+		"easy+share":                easy.EASY{Sizing: sizing.Share{}},
+		"easy+least":                easy.EASY{Sizing: sizing.Least{}},
+		"repeated+share":            sched.Repeated{Sizing: sizing.Share{}},
+		"repeated+reference":        sched.Repeated{Sizing: sizing.Reference{}},
+		"repeated+load":             sched.Repeated{Sizing: sizing.Scojo()},
+		"traditional":               easy.Traditional{Order: class},
+		"traditional:top":           easy.Traditional{Order: top},
+		"scojo-p":                   easy.EASY{Sizing: sizing.Scojo(), Floor: sizing.AsListed, Order: class, Remembers: true},
+		"scojo-p:nonpredictive:top": easy.EASY{Sizing: blind, Floor: sizing.AsListed, Order: top, Remembers: true},
+		"cirne-berman":              easy.CirneBerman{Order: class},
+		"cirne-berman:top:opt":      easy.CirneBerman{Order: top, Top: easy.ToReference},
+		"share":                     easy.EASY{Sizing: sizing.Share{}, Order: easy.Order{By: easy.Work}},
+		"share:168h":                easy.EASY{Sizing: sizing.Share{}, Order: easy.Order{By: easy.Work, Patience: 168 * 3600}},
 	} {
-		got, err := Named(name, queue.FirstCome)
-		if d := cmp.Diff(want, got.Policy, cmpopts.IgnoreUnexported(adapt.Forecast{})); err != nil || d != "" || got.Name != name || RigidOnly(got) {
+		got, err := Named(name, sched.FirstCome)
+		if d := cmp.Diff(want, got.Policy, cmpopts.IgnoreUnexported(sizing.Forecast{})); err != nil || d != "" || got.Name != name || RigidOnly(got) {
 			t.Errorf("%s: %v, %v\n%s", name, got.Name, err, d)
 		}
-		if _, err := Named(name, queue.ShortestFirst); err == nil || !strings.Contains(err.Error(), "leave out --order sjf") {
+		if _, err := Named(name, sched.ShortestFirst); err == nil || !strings.Contains(err.Error(), "leave out --order sjf") {
 			t.Errorf("%s in another order: %v", name, err)
 		}
 	}
@@ -56,14 +56,14 @@ func TestAMisspeltSizedPolicyIsToldTheNearestOne(t *testing.T) {
 		"share:1h:2h":     `"2h" is a second duration`,
 		"traditionel":     "did you mean traditional?",
 	} {
-		if p, err := Named(name, queue.FirstCome); err == nil || !strings.Contains(err.Error(), want) {
+		if p, err := Named(name, sched.FirstCome); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, %v, want %s", name, p.Policy, err, want)
 		}
 	}
 }
 
 func TestHelpNamesEverySizing(t *testing.T) {
-	for _, name := range append(adapt.Names(), "easy+SIZING", "repeated+SIZING", "traditional", "scojo-p", "cirne-berman", "share") {
+	for _, name := range append(sizing.Names(), "easy+SIZING", "repeated+SIZING", "traditional", "scojo-p", "cirne-berman", "share") {
 		if !strings.Contains(Help(), "  "+name) {
 			t.Errorf("no line of help begins with %s:\n%s", name, Help())
 		}
@@ -71,21 +71,21 @@ func TestHelpNamesEverySizing(t *testing.T) {
 }
 
 func TestStatisticsAreKnownToThoseThatSizeByLoad(t *testing.T) {
-	var s adapt.Statistics
+	var s sizing.Statistics
 	s.Arrivals[0][0] = 1
 	for name, want := range map[string]bool{"scojo-p": true, "easy+load": true, "repeated+load": true, "scojo-p:nonpredictive": false, "share": false, "easy": false} {
-		p, err := Named(name, queue.FirstCome)
+		p, err := Named(name, sched.FirstCome)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var sizing adapt.Sizing
+		var rule sizing.Sizing
 		switch p := p.Knowing(&s).Policy.(type) {
-		case adaptive.EASY:
-			sizing = p.Sizing
-		case queue.Repeated:
-			sizing = p.Sizing
+		case easy.EASY:
+			rule = p.Sizing
+		case sched.Repeated:
+			rule = p.Sizing
 		}
-		if load, is := sizing.(adapt.Load); (is && load.Known != nil) != want {
+		if load, is := rule.(sizing.Load); (is && load.Known != nil) != want {
 			t.Errorf("%s knows: %v", name, !want)
 		}
 	}

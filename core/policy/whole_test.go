@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/adapt"
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
+	"accordion/core/sizing"
 )
 
 // wild is a job that a user may well submit: sizes in no order, some twice, some that last longer on more nodes, some larger
@@ -26,15 +26,15 @@ func wild(r *rand.Rand, id core.JobID, now core.Time, machine int) core.Job {
 }
 
 // least is the fewest nodes on which a job may start on a whole machine: its floor, or what comes next in its list.
-func least(j core.Job, f adapt.Floor, machine int) int {
-	s := adapt.New(j, f)
+func least(j core.Job, f sizing.Floor, machine int) int {
+	s := sizing.New(j, f)
 	lo, _, _ := s.Range(0, machine)
 	return s.Steps[lo].Nodes
 }
 
 // history runs a policy until nobody comes any more and all that could start have ended. Nodes are lost and come back, the
 // clock is set back, jobs end early or late.
-func history(t *testing.T, name string, p queue.Policy, seed uint64) {
+func history(t *testing.T, name string, p sched.Policy, seed uint64) {
 	const machine = 12
 	r := rand.New(rand.NewPCG(seed, 7))
 	s := p.New(core.Machine{Nodes: machine})
@@ -52,7 +52,7 @@ func history(t *testing.T, name string, p queue.Policy, seed uint64) {
 			if !waits[start.Job] || len(ep) == 1 && ep[0].Nodes != start.Nodes {
 				t.Fatalf("%s, seed %d: job %d starts on %d nodes, choice %d of %v", name, seed, start.Job, start.Nodes, start.Choice, j.Choices)
 			}
-			if sizes := adapt.New(j, adapt.HalfReference); nodes == machine && !sizes.Several && sizes.Nodes <= machine && start.Nodes < least(j, floor(name), machine) {
+			if sizes := sizing.New(j, sizing.HalfReference); nodes == machine && !sizes.Several && sizes.Nodes <= machine && start.Nodes < least(j, floor(name), machine) {
 				t.Fatalf("%s, seed %d: job %d starts on %d nodes, below the floor of %v", name, seed, start.Job, start.Nodes, j.Choices)
 			}
 			delete(waits, start.Job)
@@ -109,7 +109,7 @@ func history(t *testing.T, name string, p queue.Policy, seed uint64) {
 		ask()
 	}
 	for id := range waits {
-		if adapt.New(jobs[id], adapt.AsListed).Steps[0].Nodes <= machine {
+		if sizing.New(jobs[id], sizing.AsListed).Steps[0].Nodes <= machine {
 			t.Errorf("%s, seed %d: job %d never starts: %v", name, seed, id, jobs[id].Choices)
 		}
 	}
@@ -124,11 +124,11 @@ func sorted(runs map[core.JobID]core.Time) (ids []core.JobID) {
 }
 
 // floor is that of a policy.
-func floor(name string) adapt.Floor {
+func floor(name string) sizing.Floor {
 	if name[0] == 'e' || name[0] == 'p' || name[0] == 'r' || name[0] == 's' && name[1] == 'h' {
-		return adapt.HalfReference
+		return sizing.HalfReference
 	}
-	return adapt.AsListed
+	return sizing.AsListed
 }
 
 func TestEveryJobStartsOnASizeThatItListedAndNotBelowItsFloor(t *testing.T) {
@@ -137,7 +137,7 @@ func TestEveryJobStartsOnASizeThatItListedAndNotBelowItsFloor(t *testing.T) {
 		"repeated+load", "repeated+share", "traditional", "traditional:top", "scojo-p", "scojo-p:nonpredictive:top", "cirne-berman",
 		"cirne-berman:opt:top", "share", "share:2h", "easy-evolving+least", "easy-evolving+share", "patient+load", "patient:1h:r2+share",
 	} {
-		p, err := policy.Named(name, queue.FirstCome)
+		p, err := policy.Named(name, sched.FirstCome)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +156,7 @@ func TestPromisesStandWhereTheSizingIsSwitched(t *testing.T) {
 		running := map[core.JobID]core.Allocation{}
 		now, id := core.Time(0), core.JobID(0)
 		for _, name := range []string{"repeated+share", "repeated+earliest", "easy+share", "repeated+least", "share", "patient+share", "repeated", "easy-evolving"} {
-			p, err := policy.Named(name, queue.FirstCome)
+			p, err := policy.Named(name, sched.FirstCome)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -175,7 +175,7 @@ func TestPromisesStandWhereTheSizingIsSwitched(t *testing.T) {
 			free := 12
 			for _, a := range running {
 				free -= a.EP.At(now - a.Start)
-				if kept, ok := s.(queue.Promiser).Promise(a.Job); !ok || kept.End() != a.End() || kept.EP.At(now-kept.Start) != a.EP.At(now-a.Start) {
+				if kept, ok := s.(sched.Promiser).Promise(a.Job); !ok || kept.End() != a.End() || kept.EP.At(now-kept.Start) != a.EP.At(now-a.Start) {
 					t.Fatalf("seed %d, %s: job %d was promised %+v, and now %+v", seed, name, a.Job, a, kept)
 				}
 			}

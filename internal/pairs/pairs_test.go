@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/core/patient"
-	"accordion/core/queue"
+	"accordion/core/sched"
 )
 
 var mix = Mix{Evolving: 45, Others: 105, Users: 3, Nodes: 16, Load: 1.2, Sizes: 6, Least: 3, Mean: 5, Step: 4}
@@ -55,7 +54,7 @@ func TestAsManyNodesAreBusyAsAreHeldWhileSomebodyWaits(t *testing.T) {
 func TestAWorkloadIsReplayed(t *testing.T) {
 	all := mix.Jobs(1)
 	by := map[string]Measured{}
-	for name, p := range map[string]queue.Policy{"repeated": queue.Repeated{}, "patient": patient.EASY{Factor: 2, Most: 24 * 3600}} {
+	for name, p := range map[string]sched.Policy{"repeated": sched.Repeated{}, "patient": sched.Patient{Factor: 2, Most: 24 * 3600}} {
 		spells := Replayed(all, mix.Nodes, p)
 		for _, s := range spells {
 			if s.Start < s.At.Seconds()-1 || s.End < s.Start+float64(s.Runs) {

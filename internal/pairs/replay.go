@@ -4,13 +4,13 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/traces/replay"
 	"accordion/traces/workload"
 )
 
 // Replayed is what the replay says of a workload on so many nodes: every start and end at its second, no job ends late, and nobody is allowed for who might.
-func Replayed(all []Job, nodes int, by queue.Policy) []Spell {
+func Replayed(all []Job, nodes int, by sched.Policy) []Spell {
 	w := workload.Workload{Machine: core.Machine{Nodes: nodes}}
 	for i, j := range all {
 		one := workload.Job{Number: int64(i + 1), Submit: core.Time(j.At / time.Second), Size: j.Nodes, Run: j.Runs, Request: j.Asks}

@@ -8,12 +8,12 @@ import (
 	"accordion/core"
 	"accordion/core/place"
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
 )
 
 // PlanAlike is Plan for a queue in which every job asks for whole parts of the first level of one tree, for so many hosts
 // and nothing else, and waits for nobody. There the planner of all of Accordion's worlds decides how many hosts each job
-// has and when (core/queue), and which ones these are is decided afterwards (core/place): a plan that names hosts at once
+// has and when (core/sched), and which ones these are is decided afterwards (core/place): a plan that names hosts at once
 // leaves holes that no job fits. ok is false when the queue is another one, or when the names cannot be given, because
 // what is claimed later cuts the time of too many hosts; then Plan is to do it.
 //
@@ -28,7 +28,7 @@ func PlanAlike(r Rule, usable Set, now core.Time, claims []Claim, jobs []Job) (p
 	for i, c := range h.busy {
 		state.Running(now, core.Allocation{Job: core.JobID(-1 - i), Start: c.From, EP: core.EP{{Duration: c.To - c.From, Nodes: c.Node}}})
 	}
-	if sizer, sizes := state.(queue.Sizer); sizes {
+	if sizer, sizes := state.(sched.Sizer); sizes {
 		r.count(sizer.Crowd(), now, h)
 	}
 	evolve := map[int64]bool{}
@@ -104,7 +104,7 @@ func sharedTree(jobs []Job) *Tree {
 	return tree
 }
 
-// counted is the job as core/queue knows jobs, each choice on so many; a profile's steps are on so many as it says.
+// counted is the job as core/sched knows jobs, each choice on so many; a profile's steps are on so many as it says.
 func (j Job) counted(count func(Choice) int) core.Job {
 	counted := core.Job{ID: core.JobID(j.ID), Submit: j.Submit, Begin: j.Begin, Pause: j.Pause}
 	counted.Choices = append(counted.Choices, j.Profiles...)

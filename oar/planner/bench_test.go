@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/adapt"
-	"accordion/core/queue"
+	"accordion/core/sched"
+	"accordion/core/sizing"
 	"accordion/oar/planner"
 )
 
@@ -48,7 +48,7 @@ func planOn(b *testing.B, hosts int) {
 				}
 			}
 		})
-		share := planner.Rule{Policy: queue.Repeated{Sizing: adapt.Share{}}}
+		share := planner.Rule{Policy: sched.Repeated{Sizing: sizing.Share{}}}
 		for i, c := range claims {
 			share.Running = append(share.Running, planner.Running{Job: -int64(i) - 1, Resources: c.Resources, Until: c.To, Listed: []core.EP{{{Duration: c.To, Nodes: 2}}, {{Duration: c.To / 2, Nodes: 4}}}})
 		}

@@ -2,7 +2,7 @@
 // schedulers do.
 //
 // It is pure: it knows neither OAR's database nor the clock. It does not count nodes: where a queue asks only for numbers of like
-// hosts, core/queue plans it, and this package gives the names.
+// hosts, core/sched plans it, and this package gives the names.
 //
 //	hosts := planner.Property{0, 0, 1, 1} // four cores on two hosts
 //	tree := planner.NewTree(cores, hosts) // cores is a planner.Set with all four in it

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/patient"
+	"accordion/core/sched"
 	"accordion/oar/planner"
 
 	"pgregory.net/rapid"
@@ -17,7 +17,7 @@ import (
 func TestWhoFitsBeginsAndAFewHaveAPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, false, 1)
-		by := patient.EASY{
+		by := sched.Patient{
 			Factor: rapid.Int64Range(0, 2).Draw(t, "factor"), Most: rapid.Int64Range(0, 30).Draw(t, "most"), Reservations: rapid.IntRange(0, 2).Draw(t, "reservations"),
 		}
 		cal := planner.NewCalendar(d.usable)

@@ -8,12 +8,12 @@ import (
 
 	"accordion/core"
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/oar/planner"
 )
 
 // earliest is the rule by which a job has all that it listed.
-var earliest = planner.Rule{Policy: queue.Repeated{}}
+var earliest = planner.Rule{Policy: sched.Repeated{}}
 
 // world is a small cluster: two switches of two hosts with two cores each, but for the last host, which has one.
 type world struct {
@@ -212,7 +212,7 @@ type drawn struct {
 }
 
 // passes draws a policy of a pass.
-func passes(t *rapid.T) queue.Policy {
+func passes(t *rapid.T) sched.Policy {
 	p, err := policy.Pass(rapid.SampledFrom([]string{"repeated", "repeated+share", "repeated+least", "repeated+load", "easy+share", "easy+reference",
 		"traditional:top", "scojo-p", "scojo-p:nonpredictive:top", "share", "share:20s", "easy-evolving", "patient:20s+share"}).Draw(t, "policy"))
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"accordion/core"
-	"accordion/core/patient"
+	"accordion/core/sched"
 )
 
 // Choice is one of the configurations of a job: what it wants, all at once, and for how long. Its groups are served one
@@ -85,10 +85,10 @@ func Plan(cal *Calendar, now core.Time, jobs []Job, over func() bool) []Placed {
 	return placed
 }
 
-// PlanFew is Plan by a policy under which a few jobs have a reservation (core/patient): in the order in which their turns come, a job
+// PlanFew is Plan by a policy under which a few jobs have a reservation (core/sched): in the order in which their turns come, a job
 // starts that fits now; the first that are due and do not fit get their earliest completion, and the others no place. listed is the jobs as they
 // were listed, by which it goes when they are due. Of a job that evolves the place has all resources that it has at some time.
-func PlanFew(cal *Calendar, now core.Time, by patient.EASY, listed, jobs []Job, over func() bool) []Placed {
+func PlanFew(cal *Calendar, now core.Time, by sched.Patient, listed, jobs []Job, over func() bool) []Placed {
 	p := planner{search: search{cal: cal}, now: now, seen: map[string][]bound{}, ends: map[int64]core.Time{}}
 	placed, queue := make([]Placed, len(jobs)), make([]core.Job, len(jobs))
 	for i, j := range listed {

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/patient"
 	"accordion/core/place"
+	"accordion/core/sched"
 	"accordion/oar/planner"
 
 	"pgregory.net/rapid"
@@ -28,7 +28,7 @@ func TestAnEvolvingJobHasItsTurnByItsProfile(t *testing.T) {
 		for _, c := range d.claims {
 			cal.Take(c.Resources, c.From, c.To)
 		}
-		plan := planner.PlanFew(cal, 0, patient.EASY{}, jobs, jobs, nil)
+		plan := planner.PlanFew(cal, 0, sched.Patient{}, jobs, jobs, nil)
 
 		at := begin
 		parts := d.partsAt(ep, at)

@@ -2,15 +2,14 @@ package planner
 
 import (
 	"accordion/core"
-	"accordion/core/adapt"
-	"accordion/core/crowd"
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
+	"accordion/core/sizing"
 )
 
 // Rule is how the jobs of a queue are planned: by which policy, and beside whom.
 type Rule struct {
-	Policy queue.Policy
+	Policy sched.Policy
 	// Running are the jobs that have resources now: they count with what they have, and with their references.
 	Running []Running
 	// Beside are jobs that wait and are planned by others, in hosts: they want their part of the machine.
@@ -26,17 +25,17 @@ type Running struct {
 }
 
 // sizes are those that it listed, counted as what it has is: as so many.
-func (r Running) sizes(has int) *adapt.Sizes {
+func (r Running) sizes(has int) *sizing.Sizes {
 	of := r.Resources.Len()
 	listed := make([]core.EP, len(r.Listed))
 	for i, ep := range r.Listed {
 		listed[i] = core.EP{{Duration: ep[0].Duration, Nodes: (2*ep[0].Nodes*has + of) / (2 * of)}}
 	}
-	return adapt.New(core.Job{Choices: listed}, adapt.HalfReference)
+	return sizing.New(core.Job{Choices: listed}, sizing.HalfReference)
 }
 
 // tell tells a rule who runs, on so many each.
-func (r Rule) tell(all *crowd.Crowd, now core.Time, has func(Set) int) {
+func (r Rule) tell(all *sched.SystemLoad, now core.Time, has func(Set) int) {
 	for _, one := range r.Running {
 		n := has(one.Resources)
 		if n == 0 {
@@ -49,7 +48,7 @@ func (r Rule) tell(all *crowd.Crowd, now core.Time, has func(Set) int) {
 }
 
 // count tells a policy that sizes jobs who else is there. It was told of claims, and is told of jobs instead.
-func (r Rule) count(all *crowd.Crowd, now core.Time, h hosts) {
+func (r Rule) count(all *sched.SystemLoad, now core.Time, h hosts) {
 	if all == nil {
 		return
 	}
@@ -63,10 +62,10 @@ func (r Rule) count(all *crowd.Crowd, now core.Time, h hosts) {
 }
 
 // submit enters a waiting job, each choice on so many. Of one that is not counted the rule knows the sizes, and it wants nothing.
-func (r Rule) submit(state queue.State, now core.Time, j Job, count func(Choice) int) {
+func (r Rule) submit(state sched.State, now core.Time, j Job, count func(Choice) int) {
 	counted := j.counted(count)
 	state.Submit(now, counted)
-	sizer, sizes := state.(queue.Sizer)
+	sizer, sizes := state.(sched.Sizer)
 	if !j.Uncounted || !sizes || sizer.Crowd() == nil {
 		return
 	}
@@ -79,7 +78,7 @@ func (r Rule) submit(state queue.State, now core.Time, j Job, count func(Choice)
 func (r Rule) Capped(usable Set, now core.Time, claims []Claim, jobs []Job) []Job {
 	machine := within(usable, jobs)
 	state := r.Policy.New(core.Machine{Nodes: machine.Len()})
-	sizer, sizes := state.(queue.Sizer)
+	sizer, sizes := state.(sched.Sizer)
 	if !sizes || sizer.Crowd() == nil {
 		return jobs
 	}
@@ -111,7 +110,7 @@ func (r Rule) Capped(usable Set, now core.Time, claims []Claim, jobs []Job) []Jo
 	for i, j := range jobs {
 		capped[i] = j
 		between, told := may[j.ID]
-		if s := adapt.New(j.counted(Choice.resources), policy.FloorOf(r.Policy)); told && s != nil && len(j.Choices) > 1 {
+		if s := sizing.New(j.counted(Choice.resources), policy.FloorOf(r.Policy)); told && s != nil && len(j.Choices) > 1 {
 			capped[i].Choices = can.within(j.Choices, s, s.UpTo(between.least), s.UpTo(between.most))
 		}
 	}
@@ -140,14 +139,14 @@ func within(usable Set, jobs []Job) Set {
 type between struct{ least, most int }
 
 // allowed is the sizes that a State gives each job.
-func allowed(state queue.State, all *crowd.Crowd, now core.Time, jobs []Job, machine int) map[int64]between {
+func allowed(state sched.State, all *sched.SystemLoad, now core.Time, jobs []Job, machine int) map[int64]between {
 	may := make(map[int64]between, len(jobs))
-	tell := func(g queue.Given) {
+	tell := func(g sched.Given) {
 		if lo, hi, ok := g.Range(all.Sizing.Factor(g.World, g.By), machine); ok {
 			may[int64(g.Job)] = between{g.Sizes.Steps[lo].Nodes, g.Sizes.Steps[hi].Nodes}
 		}
 	}
-	if explains, can := state.(queue.Explainer); can {
+	if explains, can := state.(sched.Explainer); can {
 		explains.Explain(now, tell)
 		return may
 	}
@@ -155,7 +154,7 @@ func allowed(state queue.State, all *crowd.Crowd, now core.Time, jobs []Job, mac
 	for _, j := range jobs {
 		id := core.JobID(j.ID)
 		if s := all.Sizes(id); s != nil {
-			tell(queue.Given{Job: id, Sizes: s, World: world, Head: id, By: s})
+			tell(sched.Given{Job: id, Sizes: s, World: world, Head: id, By: s})
 		}
 	}
 	return may
@@ -169,7 +168,7 @@ type possibility struct {
 
 // within is the choices whose size is one of some. Where none of these can ever be had, for its resources are not so many or lie
 // apart, it is the largest below them that can.
-func (p possibility) within(choices []Choice, s *adapt.Sizes, lo, hi int) (some []Choice) {
+func (p possibility) within(choices []Choice, s *sizing.Sizes, lo, hi int) (some []Choice) {
 	possible := false
 	for k := lo; k <= hi; k++ {
 		c := choices[s.Choice(k)]

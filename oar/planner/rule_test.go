@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/adapt"
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
+	"accordion/core/sizing"
 	"accordion/oar/planner"
 )
 
@@ -44,27 +44,27 @@ func TestAMoldableJobGetsItsPartOfTheHosts(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name    string
-		rule    adapt.Sizing
+		rule    sizing.Sizing
 		claims  []planner.Claim
 		running []planner.Running
 		before  []planner.Job
 		beside  []core.Job
 		want    int64 // the choice
 	}{
-		{"alone (s = 4): its largest size but one", adapt.Share{}, nil, nil, nil, nil, 71},
+		{"alone (s = 4): its largest size but one", sizing.Share{}, nil, nil, nil, nil, 71},
 		{"by no rule it ends first", nil, nil, nil, nil, nil, 72},
 		{"… nor where a machine is full", nil, taken(16), runs(16), nil, nil, 72},
-		{"what runs counts (s = 16/36, M = 12: 2.2)", adapt.Share{}, taken(16), runs(16), []planner.Job{rigid(1, 16)}, nil, 70},
-		{"… with its reference, which may be larger than what it has (s = 16/20, M = 18: 4.8)", adapt.Share{}, taken(16), runs(16, core.EP{{Duration: 9000, Nodes: 2}}, core.EP{{Duration: 100, Nodes: 64}}), nil, nil, 71},
-		{"… or smaller (s = 16/20, M = 2.5: 1.8)", adapt.Share{}, taken(16), runs(16, core.EP{{Duration: 100, Nodes: 2}}, core.EP{{Duration: 99, Nodes: 32}}), nil, nil, 70},
-		{"hosts that are kept free are the machine's, and nobody's (s = 16/4, M = 4: 4 of 5.3)", adapt.Share{}, taken(12), nil, nil, nil, 71},
-		{"who waits counts (s = 16/36, M = 12: 2.2)", adapt.Share{}, nil, nil, []planner.Job{rigid(1, 16), rigid(2, 16)}, nil, 70},
-		{"… also whom others plan (s = 16/36, M = 12: 2.2)", adapt.Share{}, nil, nil, []planner.Job{rigid(1, 16)},
+		{"what runs counts (s = 16/36, M = 12: 2.2)", sizing.Share{}, taken(16), runs(16), []planner.Job{rigid(1, 16)}, nil, 70},
+		{"… with its reference, which may be larger than what it has (s = 16/20, M = 18: 4.8)", sizing.Share{}, taken(16), runs(16, core.EP{{Duration: 9000, Nodes: 2}}, core.EP{{Duration: 100, Nodes: 64}}), nil, nil, 71},
+		{"… or smaller (s = 16/20, M = 2.5: 1.8)", sizing.Share{}, taken(16), runs(16, core.EP{{Duration: 100, Nodes: 2}}, core.EP{{Duration: 99, Nodes: 32}}), nil, nil, 70},
+		{"hosts that are kept free are the machine's, and nobody's (s = 16/4, M = 4: 4 of 5.3)", sizing.Share{}, taken(12), nil, nil, nil, 71},
+		{"who waits counts (s = 16/36, M = 12: 2.2)", sizing.Share{}, nil, nil, []planner.Job{rigid(1, 16), rigid(2, 16)}, nil, 70},
+		{"… also whom others plan (s = 16/36, M = 12: 2.2)", sizing.Share{}, nil, nil, []planner.Job{rigid(1, 16)},
 			[]core.Job{{ID: 9, Choices: []core.EP{{{Duration: 60, Nodes: 8}, {Duration: 60, Nodes: 16}}}}}, 70},
-		{"its reference, whatever else", adapt.Reference{}, taken(16), runs(16), []planner.Job{rigid(1, 16)}, nil, 71},
+		{"its reference, whatever else", sizing.Reference{}, taken(16), runs(16), []planner.Job{rigid(1, 16)}, nil, 71},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			rule := planner.Rule{Policy: queue.Repeated{Sizing: c.rule}, Running: c.running, Beside: c.beside}
+			rule := planner.Rule{Policy: sched.Repeated{Sizing: c.rule}, Running: c.running, Beside: c.beside}
 			jobs := append(c.before, list)
 			sameSize(t, rule, mine, c.claims, jobs, c.want)
 			rule.Running = append(rule.Running, elsewhere)

@@ -13,9 +13,9 @@ import (
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
 	"accordion/core"
-	"accordion/core/adapt"
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
+	"accordion/core/sizing"
 	"accordion/oar/observe"
 	"accordion/oar/scheduler"
 	"accordion/oar/tables"
@@ -23,11 +23,11 @@ import (
 
 // spy is the rule share, and remembers what it looked at.
 type spy struct {
-	adapt.Share
-	seen adapt.World
+	sizing.Share
+	seen sizing.World
 }
 
-func (s *spy) Factor(w *adapt.World, one *adapt.Sizes) float64 {
+func (s *spy) Factor(w *sizing.World, one *sizing.Sizes) float64 {
 	s.seen = *w
 	return s.Share.Factor(w, one)
 }
@@ -262,11 +262,11 @@ func (f *forged) read() *adapter.Snapshot {
 }
 
 // sidecar plans as the sidecar does, by a rule, where OAR's passes plan by a policy.
-func (m *mixture) sidecar(rule adapt.Sizing, passes queue.Policy) *plan.World {
+func (m *mixture) sidecar(rule sizing.Sizing, passes sched.Policy) *plan.World {
 	snapshot := m.read()
 	in := plan.Input{Now: forgedNow, Instant: time.Unix(forgedNow, 0), Snapshot: snapshot, Settled: true,
 		OutOfService: func(n adapter.Node) bool { return !n.Usable }, Fresh: func(*managed.Job) bool { return true },
-		Settings: managed.Settings{Policy: queue.Repeated{Sizing: rule}, Passes: passes, StartLead: 2}}
+		Settings: managed.Settings{Policy: sched.Repeated{Sizing: rule}, Passes: passes, StartLead: 2}}
 	for i := range snapshot.Jobs {
 		seen := &snapshot.Jobs[i]
 		if seen.Comment == "" {
@@ -294,11 +294,11 @@ func TestThePassAndTheSidecarCountTheSame(t *testing.T) {
 		m := draw(t)
 		defer m.Sql.Close()
 		passes, sidecar, told := &spy{}, &spy{}, &spy{}
-		hosts, err := m.pass(queue.Repeated{Sizing: passes})
+		hosts, err := m.pass(sched.Repeated{Sizing: passes})
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.sidecar(sidecar, queue.Repeated{Sizing: told})
+		m.sidecar(sidecar, sched.Repeated{Sizing: told})
 		for _, other := range []*spy{sidecar, told} {
 			if m.narrowed && (other == sidecar || m.mixed && (m.cores > 1 || m.hopeless(hosts))) {
 				continue // it divides the whole cluster among evolving jobs; parts of references are rounded to cores
@@ -333,7 +333,7 @@ func TestTheSidecarCountsTheSecondsInWhichAJobWasSuspended(t *testing.T) {
 }
 
 // pass plans as OAR's pass does, and has OAR show that. It gives each planned job's hosts.
-func (m *mixture) pass(by queue.Policy) (map[core.JobID]int, error) {
+func (m *mixture) pass(by sched.Policy) (map[core.JobID]int, error) {
 	chosen, has, err := scheduler.PlanBy(m.t.Context(), m.DB, "evolve", forgedNow, by)
 	hosts := map[core.JobID]int{}
 	for job, configuration := range chosen {

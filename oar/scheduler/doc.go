@@ -2,7 +2,7 @@
 //
 // OAR's meta-scheduler runs an executable for each queue with waiting jobs, one after another. It then reads from the database
 // what the executable planned. OAR checks neither sizes nor overlaps, and waits without a limit. So a pass has a deadline of its
-// own. It reads everything in a few flat queries and plans, with core/queue where hosts are alike, else with package planner.
+// own. It reads everything in a few flat queries and plans, with core/sched where hosts are alike, else with package planner.
 // It checks the plan without trusting it, and writes it in one transaction.
 //
 // The sidecar plans evolving jobs, and both meet in Accordion's tables (package tables). A pass lets a released job start on

@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/oar/database"
 	"accordion/oar/tables"
 )
 
 // PlanBy reads a queue and plans it by a policy, as Schedule does, and writes nothing. It gives each planned job's configuration, with
 // the resources that it gets.
-func PlanBy(ctx context.Context, db *database.DB, queue string, now core.Time, by queue.Policy) (map[int64]int64, map[int64][]int64, error) {
+func PlanBy(ctx context.Context, db *database.DB, queue string, now core.Time, by sched.Policy) (map[int64]int64, map[int64][]int64, error) {
 	d := store{tables.Tables{DB: db}}
 	s, err := d.read(ctx, queue, now)
 	if err != nil {

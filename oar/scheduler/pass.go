@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/core/arrivals"
 	"accordion/core/policy"
+	"accordion/core/sizing"
 	"accordion/oar/conf"
 	"accordion/oar/database"
 	"accordion/oar/planner"
@@ -22,7 +22,7 @@ type Pass struct {
 	Now      core.Time     // as OAR says it: a little ahead of the clock
 	Patience time.Duration // for everything; when it is over, what is planned is written
 
-	Statistics func(path string) (arrivals.File, error) // reads the file that oar.conf names
+	Statistics func(path string) (sizing.File, error) // reads the file that oar.conf names
 }
 
 // Report is what a pass has done.

@@ -6,14 +6,14 @@ import (
 	"path/filepath"
 
 	"accordion/core"
-	"accordion/core/arrivals"
 	"accordion/core/policy"
+	"accordion/core/sizing"
 	"accordion/oar/conf"
 )
 
 // Planner is the policy by which a pass plans; read reads a file of statistics of arrivals, which count from midnight UTC as OAR's
 // clock does. The error is a *conf.Error: whoever plans nothing need not care.
-func Planner(p conf.Policy, read func(path string) (arrivals.File, error)) (policy.Policy, error) {
+func Planner(p conf.Policy, read func(path string) (sizing.File, error)) (policy.Policy, error) {
 	wrong := func(name string, at conf.Setting, err error) (policy.Policy, error) {
 		return policy.Policy{}, &conf.Error{File: p.File, Line: at.Line, Why: name + ": " + err.Error()}
 	}
@@ -30,7 +30,7 @@ func Planner(p conf.Policy, read func(path string) (arrivals.File, error)) (poli
 	case !filepath.IsAbs(path):
 		err = fmt.Errorf("%s is no absolute path", core.Shown(path))
 	default:
-		var known arrivals.File
+		var known sizing.File
 		if known, err = read(path); err == nil {
 			return planner.Knowing(&known.Statistics), nil
 		}

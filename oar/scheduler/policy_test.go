@@ -6,18 +6,17 @@ import (
 	"testing"
 	"time"
 
-	"accordion/core/adapt"
-	"accordion/core/arrivals"
 	"accordion/core/policy"
+	"accordion/core/sizing"
 	"accordion/oar/conf"
 )
 
 // counted is a file of statistics at one path; at others there is none.
-func counted(path string) (arrivals.File, error) {
+func counted(path string) (sizing.File, error) {
 	if path != "/etc/counted.json" {
-		return arrivals.File{}, errors.New(path + ": no such file or directory")
+		return sizing.File{}, errors.New(path + ": no such file or directory")
 	}
-	var f arrivals.File
+	var f sizing.File
 	f.Nodes[0], f.Seconds[0], f.Arrivals[0][0] = 1, 10, 3
 	return f, nil
 }
@@ -50,7 +49,7 @@ func TestOnlyAPolicyThatPlansAPassIsTaken(t *testing.T) {
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", line, err, want)
 		}
-		load, _ := policy.SizingOf(planner).(adapt.Load)
+		load, _ := policy.SizingOf(planner).(sizing.Load)
 		if knows := load.Known != nil; err == nil && knows != strings.Contains(line, statistics) {
 			t.Errorf("%s: jobs to come are known: %t", line, knows)
 		}

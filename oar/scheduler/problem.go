@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/oar/conf"
 	"accordion/oar/database"
 	"accordion/oar/planner"
@@ -36,7 +36,7 @@ type problem struct {
 // translator makes the problem of what was read.
 type translator struct {
 	conf       conf.Conf
-	planner    queue.Policy
+	planner    sched.Policy
 	now        core.Time
 	state      *state
 	eligible   *eligibility

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/oar/conf"
 	"accordion/oar/database"
 	"accordion/oar/planner"
@@ -98,7 +98,7 @@ func cluster(jobs ...*waiting) *translator {
 		everything.resources = append(everything.resources, 10*id)
 	}
 	e.found["(1 = 1) AND (type = 'default')"] = everything
-	return &translator{conf: conf.Conf{SecurityTime: 5, Besteffort: 300}, planner: queue.Repeated{}, now: 1000, state: s, eligible: e}
+	return &translator{conf: conf.Conf{SecurityTime: 5, Besteffort: 300}, planner: sched.Repeated{}, now: 1000, state: s, eligible: e}
 }
 
 func request(id int64, walltime core.Time, levels ...level) *waiting {

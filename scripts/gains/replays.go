@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/traces/paper"
 	"accordion/traces/replay"
 	"accordion/traces/workload"
@@ -83,7 +83,7 @@ func replays(ctx context.Context, l workloads, policyName string, all []result) 
 		if l.leaves(policyName) || !draws(policyName, r.Seed) {
 			return nil
 		}
-		p, err := policy.Named(policyName, queue.FirstCome)
+		p, err := policy.Named(policyName, sched.FirstCome)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,7 @@
 // Package compare replays one workload under several policies side by side, and puts their metrics into one table with the
 // differences to the first.
 //
-//	easy, err := replay.ParsePolicy("easy", queue.FirstCome)
+//	easy, err := replay.ParsePolicy("easy", sched.FirstCome)
 //	runs, err := compare.Replay(ctx, workload, []replay.Policy{easy}, nil)
 //	fmt.Print(runs[0].Metrics.Waiting.Mean)
 //

@@ -11,7 +11,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/traces/replay"
 	"accordion/traces/report"
 	"accordion/traces/workload"
@@ -28,7 +28,7 @@ func policies(t *testing.T, names ...string) []policy.Policy {
 	t.Helper()
 	all := make([]policy.Policy, len(names))
 	for i, name := range names {
-		p, err := policy.Named(name, queue.FirstCome)
+		p, err := policy.Named(name, sched.FirstCome)
 		if err != nil {
 			t.Fatal(err)
 		}

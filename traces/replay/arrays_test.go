@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/patient"
+	"accordion/core/sched"
 	"accordion/traces/replay"
 	"accordion/traces/workload"
 )
@@ -172,7 +172,7 @@ func BenchmarkEASYBesideAPlainProgramOnArrays(b *testing.B) {
 			var r replay.Result
 			var plain, sly []core.Time
 			took := byTurns(b, []func(){
-				func() { r = replay.Run(w, patient.Rigid{}) },
+				func() { r = replay.Run(w, sched.EASY{}) },
 				func() { plain = easyOnArrays(w, false) },
 				func() { sly = easyOnArrays(w, true) },
 			})

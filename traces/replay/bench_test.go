@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/traces/replay"
 )
 
@@ -20,7 +20,7 @@ func BenchmarkReplay(b *testing.B) {
 				if err != nil {
 					b.Skip(err)
 				}
-				p, err := policy.Named(name, queue.FirstCome)
+				p, err := policy.Named(name, sched.FirstCome)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -63,7 +63,7 @@ func BenchmarkEASYOfEvolvingJobs(b *testing.B) {
 			}
 			var all []func()
 			for _, name := range ours {
-				p, err := policy.Named(name, queue.FirstCome)
+				p, err := policy.Named(name, sched.FirstCome)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -5,9 +5,8 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/held"
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/traces/workload"
 )
 
@@ -20,10 +19,10 @@ import (
 //
 // A policy that knows rigid jobs only sees every job as it was requested: Size nodes for Request seconds. A job that it
 // never starts (it exceeds the machine) has a Start of −1.
-func Run(w workload.Workload, p queue.Policy) Result { return RunWatched(w, p, nil) }
+func Run(w workload.Workload, p sched.Policy) Result { return RunWatched(w, p, nil) }
 
 // RunWatched is Run that tells from time to time how many jobs are over, for a progress bar.
-func RunWatched(w workload.Workload, p queue.Policy, watch func(over int)) Result {
+func RunWatched(w workload.Workload, p sched.Policy, watch func(over int)) Result {
 	e := newEngine(w, p)
 	e.watch = watch
 	e.run()
@@ -31,7 +30,7 @@ func RunWatched(w workload.Workload, p queue.Policy, watch func(over int)) Resul
 }
 
 // RunPlaced is Run and Place, beside each other: jobs have their nodes while later ones are still planned.
-func RunPlaced(w workload.Workload, p queue.Policy) (Result, *Placement, error) {
+func RunPlaced(w workload.Workload, p sched.Policy) (Result, *Placement, error) {
 	const batch, ahead = 1 << 10, 16
 	e := newEngine(w, p)
 	begun, placed := make(chan []int32, ahead), make(chan struct{})
@@ -59,19 +58,19 @@ func RunPlaced(w workload.Workload, p queue.Policy) (Result, *Placement, error) 
 	return e.result(p), placement, err
 }
 
-func newEngine(w workload.Workload, p queue.Policy) *engine {
+func newEngine(w workload.Workload, p sched.Policy) *engine {
 	e := &engine{
 		jobs:     w.Jobs,
 		state:    p.New(w.Machine),
 		outcomes: make([]Outcome, len(w.Jobs)),
 		asAsked:  policy.RigidOnly(p),
 	}
-	e.promiser, _ = e.state.(queue.Promiser)
+	e.promiser, _ = e.state.(sched.Promiser)
 	return e
 }
 
 // result is what came of the run.
-func (e *engine) result(p queue.Policy) Result {
+func (e *engine) result(p sched.Policy) Result {
 	result := Result{Outcomes: e.outcomes}
 	if named, ok := p.(fmt.Stringer); ok {
 		result.Policy = named.String()
@@ -83,12 +82,12 @@ func (e *engine) result(p queue.Policy) Result {
 type engine struct {
 	jobs     []workload.Job
 	next     int // the first one not submitted yet
-	state    queue.State
-	promiser queue.Promiser // nil when the state is none
+	state    sched.State
+	promiser sched.Promiser // nil when the state is none
 	asAsked  bool           // every job is rigid
 	outcomes []Outcome
 
-	ends   held.ByEnd // of running jobs, by their seats
+	ends   sched.ByEnd // of running jobs, by their seats
 	seats  seats
 	starts []core.Start // memory
 	over   int
@@ -175,7 +174,7 @@ func (e *engine) begin(now core.Time, s *core.Start) {
 		o.Choice = s.Choice
 		e.choose(j, o, s.Job)
 	}
-	e.ends.Add(held.Job{End: o.End, ID: s.Job})
+	e.ends.Add(sched.RunningJob{End: o.End, ID: s.Job})
 	if e.begun != nil {
 		e.begun(i)
 	}

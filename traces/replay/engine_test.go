@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/traces/replay"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,7 +53,7 @@ func policies(t testing.TB) []policy.Policy {
 	var all []policy.Policy
 	for _, name := range []string{"fcfs", "easy", "conservative", "moldable", "repeated", "evolving:rigid", "evolving:noX",
 		"evolving:2X", "evolving:2X+c", "evolving:infX", "evolving:infX+opt"} {
-		for _, order := range []queue.Order{queue.FirstCome, queue.ShortestFirst, queue.LongestFirst} {
+		for _, order := range []sched.Order{sched.FirstCome, sched.ShortestFirst, sched.LongestFirst} {
 			p, err := policy.Named(name, order)
 			if err != nil {
 				t.Fatal(err)
@@ -65,7 +65,7 @@ func policies(t testing.TB) []policy.Policy {
 }
 
 // dumbReplay goes from second to second, and asks at each. What comes and ends is looked for in all jobs.
-func dumbReplay(w workload.Workload, p queue.Policy) []core.Time {
+func dumbReplay(w workload.Workload, p sched.Policy) []core.Time {
 	state, starts, ended, order := p.New(w.Machine), make([]core.Time, len(w.Jobs)), make([]bool, len(w.Jobs)), []int(nil)
 	for i := range starts {
 		starts[i] = -1
@@ -140,9 +140,9 @@ func TestRigidJobsBeginWithoutExpansionWhereConservativeBackFillingPutsThem(t *t
 	all := policies(t)
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorkload(t)
-		want := replay.Run(w, queue.Conservative{}).Outcomes
+		want := replay.Run(w, sched.Conservative{}).Outcomes
 		for _, p := range all {
-			if c, ok := p.Policy.(queue.Conservative); ok && c.Order == queue.FirstCome {
+			if c, ok := p.Policy.(sched.Conservative); ok && c.Order == sched.FirstCome {
 				if d := cmp.Diff(want, replay.Run(w, p).Outcomes); d != "" {
 					t.Fatalf("%s (-conservative +%s)\n%s", p, p, d)
 				}
@@ -170,7 +170,7 @@ func TestAnExpandedStepWaitsAndOnlyRequestedSecondsCount(t *testing.T) {
 			{Number: 1, Submit: 0, Run: 15, Request: 15, Size: 3},
 			{Number: 2, Submit: 0, Run: c.run, Request: 20, Size: 5, Choices: []core.EP{ep}},
 		}}
-		p, err := policy.Named(c.policy, queue.FirstCome)
+		p, err := policy.Named(c.policy, sched.FirstCome)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 
-	"accordion/core/patient"
+	"accordion/core/sched"
 	"accordion/traces/replay"
 	"accordion/traces/swf"
 	"accordion/traces/workload"
@@ -28,7 +28,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	result := replay.Run(selected.Workload, patient.Rigid{})
+	result := replay.Run(selected.Workload, sched.EASY{})
 	placed, err := replay.Place(selected.Workload, result)
 	if err != nil {
 		fmt.Println(err)

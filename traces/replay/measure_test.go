@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/traces/model"
 	"accordion/traces/replay"
 	"accordion/traces/swf"
@@ -120,7 +120,7 @@ func measureReplay(log string, w workload.Workload, name string) string {
 		turns  = 30
 		enough = 3 * time.Second // for all of them
 	)
-	p, err := policy.Named(name, queue.FirstCome)
+	p, err := policy.Named(name, sched.FirstCome)
 	if err != nil {
 		panic(err) // it is one of ours
 	}

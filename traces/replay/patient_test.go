@@ -6,18 +6,17 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/patient"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/traces/replay"
 	"accordion/traces/workload"
 )
 
 // seen is a policy that is given every job as its peak for its whole time.
-type seen struct{ queue.Policy }
+type seen struct{ sched.Policy }
 
-func (p seen) New(m core.Machine) queue.State { return peaks{p.Policy.New(m)} }
+func (p seen) New(m core.Machine) sched.State { return peaks{p.Policy.New(m)} }
 
-type peaks struct{ queue.State }
+type peaks struct{ sched.State }
 
 func (s peaks) Submit(now core.Time, j core.Job) {
 	ep := j.Choices[0]
@@ -26,7 +25,7 @@ func (s peaks) Submit(now core.Time, j core.Job) {
 }
 
 // same compares two policies start by start.
-func same(t *testing.T, w workload.Workload, a, b queue.Policy) {
+func same(t *testing.T, w workload.Workload, a, b sched.Policy) {
 	t.Helper()
 	x, y := replay.Run(w, a), replay.Run(w, b)
 	starts := func(r replay.Result) (all []core.Time) {
@@ -64,10 +63,10 @@ func TestOnWholeLogsJobsSeenAsTheirPeakAndWithoutPatienceStartAsUnderEASY(t *tes
 	for _, name := range []string{"KTH-SP2-1996-2.1-cln", "CTC-SP2-1996-3.1-cln", "SDSC-SP2-1998-4.2-cln"} {
 		t.Run(name, func(t *testing.T) {
 			w := evolves(t, name, 0)
-			same(t, w, seen{patient.EASY{}}, patient.Rigid{})
-			same(t, rigid(w), patient.EASY{}, patient.Rigid{})
+			same(t, w, seen{sched.Patient{}}, sched.EASY{})
+			same(t, rigid(w), sched.Patient{}, sched.EASY{})
 			onArrays := easyOnArrays(w, false)
-			for i, o := range replay.Run(w, patient.Rigid{}).Outcomes {
+			for i, o := range replay.Run(w, sched.EASY{}).Outcomes {
 				if o.Start != onArrays[i] {
 					t.Fatalf("job %d starts at %d, and by the plain program on arrays at %d", w.Jobs[i].Number, o.Start, onArrays[i])
 				}
@@ -77,9 +76,9 @@ func TestOnWholeLogsJobsSeenAsTheirPeakAndWithoutPatienceStartAsUnderEASY(t *tes
 }
 
 // plainly is a policy whose state was told of a guard, of nobody's: it makes everything anew at each event, as the definition does.
-type plainly struct{ queue.Policy }
+type plainly struct{ sched.Policy }
 
-func (p plainly) New(m core.Machine) queue.State {
+func (p plainly) New(m core.Machine) sched.State {
 	s := p.Policy.New(m)
 	s.Running(-core.Forever, core.Allocation{Job: -1, Start: -core.Forever, EP: core.EP{{Duration: 1}}, Guard: 1})
 	return s
@@ -97,7 +96,7 @@ func TestOnWholeLogsTheQuickWayStartsAsThePlainOne(t *testing.T) {
 	for _, name := range []string{"KTH-SP2-1996-2.1-cln", "CTC-SP2-1996-3.1-cln", "SDSC-SP2-1998-4.2-cln"} {
 		t.Run(name, func(t *testing.T) {
 			w := evolves(t, name, someOf(name))
-			for _, p := range []patient.EASY{{}, {Factor: 2, Most: 24 * 3600}, {Factor: 1, Most: 6 * 3600, Reservations: 3}} {
+			for _, p := range []sched.Patient{{}, {Factor: 2, Most: 24 * 3600}, {Factor: 1, Most: 6 * 3600, Reservations: 3}} {
 				same(t, w, p, plainly{p})
 				same(t, rigid(w), p, plainly{p})
 			}
@@ -109,8 +108,8 @@ func TestOnWholeLogsReservationsForAllWithoutPatienceAreRepeated(t *testing.T) {
 	for _, name := range []string{"KTH-SP2-1996-2.1-cln", "CTC-SP2-1996-3.1-cln", "SDSC-SP2-1998-4.2-cln"} {
 		t.Run(name, func(t *testing.T) {
 			w := evolves(t, name, someOf(name))
-			same(t, w, patient.EASY{Reservations: patient.All}, queue.Repeated{})
-			same(t, rigid(w), patient.EASY{Reservations: patient.All}, queue.Repeated{})
+			same(t, w, sched.Patient{Reservations: sched.AllReserved}, sched.Repeated{})
+			same(t, rigid(w), sched.Patient{Reservations: sched.AllReserved}, sched.Repeated{})
 		})
 	}
 }
@@ -147,12 +146,12 @@ func TestOnRealLogsEverybodyWaitsAsMuchLessThanUnderEASYAsTheirFinderSays(t *tes
 					w.Jobs = slices.Clone(w.Jobs)
 					how.Evolving, how.Seed = 0.3, seed
 					how.Apply(&w)
-					measured := func(p queue.Policy) means {
+					measured := func(p sched.Policy) means {
 						m := replay.Measure(w, replay.Run(w, p))
 						return means{m.Waiting.Mean, m.Slowdown.Mean, m.Waiting.Max}
 					}
-					easy := measured(patient.Rigid{})
-					for i, p := range []patient.EASY{{}, {Factor: 2, Most: 24 * 3600}} {
+					easy := measured(sched.EASY{})
+					for i, p := range []sched.Patient{{}, {Factor: 2, Most: 24 * 3600}} {
 						for k, v := range measured(p) {
 							sums[i][k] += math.Log(v / easy[k])
 						}

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/held"
+	"accordion/core/sched"
 	"accordion/traces/workload"
 )
 
@@ -23,8 +23,8 @@ type placer struct {
 	err       error            // the first
 
 	now   core.Time
-	takes []change   // at now: made after what is freed then
-	later held.ByEnd // from now on, by twice the second; in a second what frees nodes comes first
+	takes []change    // at now: made after what is freed then
+	later sched.ByEnd // from now on, by twice the second; in a second what frees nodes comes first
 }
 
 func newPlacer(w workload.Workload, outcomes []Outcome) *placer {
@@ -63,7 +63,7 @@ func (p *placer) note(c change) {
 	if c.grow {
 		key++
 	}
-	p.later.Add(held.Job{End: key, ID: core.JobID(c.job), Nodes: int(c.nodes)})
+	p.later.Add(sched.RunningJob{End: key, ID: core.JobID(c.job), Nodes: int(c.nodes)})
 }
 
 // next is the first of them, which is then kept no more.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"testing"
 
-	"accordion/core/patient"
+	"accordion/core/sched"
 	"accordion/internal/testenv"
 	"accordion/traces/replay"
 	"accordion/traces/swf"
@@ -27,7 +27,7 @@ func TestTheMetricsOfThePublishedSchedule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := replay.Run(s.Workload, patient.Rigid{})
+	r := replay.Run(s.Workload, sched.EASY{})
 	m := replay.Measure(s.Workload, r)
 	if wait := m.Waiting.Mean; wait != 6836.872090165373 {
 		t.Errorf("the mean wait is %v, published 6836.872090165373", wait)

@@ -7,8 +7,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/ep"
-	"accordion/core/patient"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/internal/testenv"
 	"accordion/traces/model"
 	"accordion/traces/replay"
@@ -35,7 +34,7 @@ func TestEASYMeetsThePublishedScheduleStartByStart(t *testing.T) {
 		t.Errorf("%d jobs, published are %d", len(w.Jobs), len(want))
 	}
 	wrong := 0
-	for i, o := range replay.Run(w.Workload, patient.Rigid{}).Outcomes {
+	for i, o := range replay.Run(w.Workload, sched.EASY{}).Outcomes {
 		at, ok := want[w.Jobs[i].Number]
 		if ok && o.Start == at {
 			continue
@@ -78,13 +77,13 @@ func meanWait(w workload.Workload, r replay.Result) float64 {
 func TestTheGeneratedLogIsScheduledAsByOtherPrograms(t *testing.T) {
 	w := generated(t)
 	for _, c := range []struct {
-		policy queue.Policy
+		policy sched.Policy
 		wait   string
 		hash   uint64
 	}{
-		{patient.Rigid{}, "51954.9093", 0x6072848513f715c6},
-		{queue.Conservative{}, "57883.8187", 0x14a6e95b5990b682},
-		{queue.Conservative{Algorithm: ep.Algorithm{Limit: ep.Twice, Compact: true}}, "57883.8187", 0x14a6e95b5990b682},
+		{sched.EASY{}, "51954.9093", 0x6072848513f715c6},
+		{sched.Conservative{}, "57883.8187", 0x14a6e95b5990b682},
+		{sched.Conservative{Algorithm: ep.Algorithm{Limit: ep.Twice, Compact: true}}, "57883.8187", 0x14a6e95b5990b682},
 	} {
 		r := replay.Run(w, c.policy)
 		if wait := fmt.Sprintf("%.4f", meanWait(w, r)); wait != c.wait || hash(r) != c.hash {

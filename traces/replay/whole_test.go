@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/traces/replay"
 	"accordion/traces/swf"
 	"accordion/traces/workload"
@@ -29,7 +29,7 @@ func FuzzWholeReplay(f *testing.F) {
 		}
 		whatIf := workload.WhatIf{Evolving: 0.5, Moldable: 0.3, Seed: seed, Shape: workload.Shape(how % 5), Same: workload.Same(how / 5 % 2)}
 		whatIf.Apply(&s.Workload)
-		policy, err := policy.Named([]string{"fcfs", "easy", "conservative", "moldable", "evolving:2X+c"}[how/10%5], queue.FirstCome)
+		policy, err := policy.Named([]string{"fcfs", "easy", "conservative", "moldable", "evolving:2X+c"}[how/10%5], sched.FirstCome)
 		if err != nil {
 			t.Fatal(err)
 		}

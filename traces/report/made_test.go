@@ -9,7 +9,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/traces/model"
 	"accordion/traces/replay"
 	"accordion/traces/workload"
@@ -39,7 +39,7 @@ func replayed(t testing.TB, w workload.Workload, policies ...string) *Report {
 		Begin: time.Date(2006, 11, 3, 8, 0, 0, 0, time.UTC), Workload: w,
 	}
 	for _, name := range policies {
-		p, err := policy.Named(name, queue.FirstCome)
+		p, err := policy.Named(name, sched.FirstCome)
 		if err != nil {
 			t.Fatal(err)
 		}

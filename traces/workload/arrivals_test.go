@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"accordion/core"
-	"accordion/core/adapt"
+	"accordion/core/sizing"
 )
 
 // Jobs of a whole number of days are counted half hour by half hour.
@@ -17,8 +17,8 @@ func TestArrivalsAreTheMeansOfAPlainCount(t *testing.T) {
 		days := rapid.Int64Range(1, 5).Draw(t, "days")
 		before := rapid.Int64Range(0, 100_000).Draw(t, "before")
 		w := Workload{Machine: core.Machine{Nodes: 64}}
-		submits := []core.Time{0, days * adapt.Day}
-		submits = append(submits, rapid.SliceOfN(rapid.Int64Range(1, days*adapt.Day-1), 0, 50).Draw(t, "submits")...)
+		submits := []core.Time{0, days * sizing.Day}
+		submits = append(submits, rapid.SliceOfN(rapid.Int64Range(1, days*sizing.Day-1), 0, 50).Draw(t, "submits")...)
 		for i, at := range submits {
 			run := rapid.Int64Range(1, 10_000).Draw(t, "run")
 			w.Jobs = append(w.Jobs, Job{Number: int64(i), Submit: at, Run: run, Request: run + rapid.Int64Range(0, 100).Draw(t, "more"), Size: rapid.IntRange(1, 64).Draw(t, "size")})
@@ -32,11 +32,11 @@ func TestArrivalsAreTheMeansOfAPlainCount(t *testing.T) {
 		if f.Jobs != len(submits) || f.Days != float64(days) {
 			t.Fatalf("%d jobs in %v days", f.Jobs, f.Days)
 		}
-		var want adapt.Statistics
-		var count [adapt.Classes]float64
+		var want sizing.Statistics
+		var count [sizing.Classes]float64
 		for _, j := range w.Jobs {
-			c := adapt.ClassOf(j.Request)
-			want.Arrivals[(j.Submit+before)%adapt.Day/adapt.HalfHour][c] += 1 / float64(days)
+			c := sizing.ClassOf(j.Request)
+			want.Arrivals[(j.Submit+before)%sizing.Day/sizing.HalfHour][c] += 1 / float64(days)
 			want.Nodes[c] += float64(j.Size)
 			want.Seconds[c] += float64(j.Run)
 			count[c]++
@@ -57,10 +57,10 @@ func TestArrivalsAreTheMeansOfAPlainCount(t *testing.T) {
 func TestAMoldableJobCountsByItsReference(t *testing.T) {
 	j := Job{Run: 4000, Request: 4000, Size: 8, Choices: []core.EP{{{Duration: 3000, Nodes: 10}}, {{Duration: 2900, Nodes: 20}}}, Runs: []core.Time{2500, 2400}}
 	late := j
-	late.Submit = adapt.Day
+	late.Submit = sizing.Day
 	w := Workload{Jobs: []Job{j, late}}
 	f, err := w.Arrivals(0)
-	if err != nil || f.Nodes != [adapt.Classes]float64{adapt.Medium: 10} || f.Seconds != [adapt.Classes]float64{adapt.Medium: 2500} {
+	if err != nil || f.Nodes != [sizing.Classes]float64{sizing.Medium: 10} || f.Seconds != [sizing.Classes]float64{sizing.Medium: 2500} {
 		t.Errorf("%+v, error %v", f, err)
 	}
 	w.Jobs = w.Jobs[:1]

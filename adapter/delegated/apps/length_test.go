@@ -8,7 +8,7 @@ import (
 	"accordion/core"
 	"accordion/core/delegate"
 	"accordion/core/ep"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/shim/wire/launcher"
 )
 
@@ -34,9 +34,9 @@ func TestAnApplicationIsPlacedAsLongAsItsJobsMayLast(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			state := queue.Repeated{Limit: ep.Limit(1)}.New(core.Machine{Nodes: 4})
+			state := sched.Repeated{Limit: ep.Limit(1)}.New(core.Machine{Nodes: 4})
 			job := core.Job{ID: 9, Submit: 500, Begin: 1002 + c.hole, Choices: []core.EP{{{Duration: 1000, Nodes: 4}}}}
-			shown := &delegated.ClusterState{Read: 1000, Hosts: 4, Local: delegate.Local{State: state.(queue.Viewer), Waiting: []delegate.Ranked{{Job: job, Rank: 500}}}}
+			shown := &delegated.ClusterState{Read: 1000, Hosts: 4, Local: delegate.Local{State: state.(sched.Viewer), Waiting: []delegate.Ranked{{Job: job, Rank: 500}}}}
 			b := &embeddedBox{t: t, m: m, now: 1000, said: map[uint64][]launcher.Message{}, closed: map[uint64]bool{}}
 			b.says(1, "ann", &launcher.Hello{Version: 2, Speaks: []int{2}})
 			subscribe := &launcher.Subscribe{}

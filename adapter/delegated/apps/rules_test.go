@@ -10,7 +10,7 @@ import (
 	"accordion/core"
 	"accordion/core/delegate"
 	"accordion/core/ep"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/shim/wire/launcher"
 )
 
@@ -145,12 +145,12 @@ func TestAUserHasSoManyApplications(t *testing.T) {
 func noisy(t *testing.T, ends func(now core.Time) core.Time) int {
 	b := box(t, 100, Settings{FairStart: 5, Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Applications: 200})
 	show := func() {
-		state := queue.Repeated{Limit: ep.Limit(1)}.New(core.Machine{Nodes: 100})
+		state := sched.Repeated{Limit: ep.Limit(1)}.New(core.Machine{Nodes: 100})
 		for i := range core.JobID(60) {
 			end := ends(b.now)
 			state.Running(b.now, core.Allocation{Job: i, Start: b.now - 10, EP: core.EP{{Duration: end - b.now + 10, Nodes: 1}}})
 		}
-		b.m.Step(b.now, Shown{0, &delegated.ClusterState{Read: b.now, Hosts: 100, Local: delegate.Local{State: state.(queue.Viewer)}}})
+		b.m.Step(b.now, Shown{0, &delegated.ClusterState{Read: b.now, Hosts: 100, Local: delegate.Local{State: state.(sched.Viewer)}}})
 		b.carry()
 	}
 	show()

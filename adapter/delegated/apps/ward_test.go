@@ -10,7 +10,7 @@ import (
 	"accordion/core"
 	"accordion/core/delegate"
 	"accordion/core/ep"
-	"accordion/core/queue"
+	"accordion/core/sched"
 )
 
 // ward is a cluster that does what it is ordered, slowly, and sometimes not.
@@ -160,11 +160,11 @@ func (w *ward) prepare(b *bed, o delegated.Order, now core.Time) {
 // state is what the ward shows.
 func (w *ward) state(now core.Time) *delegated.ClusterState {
 	b := &delegated.ClusterState{Read: now, Hosts: w.hosts, Strength: adapter.Strength{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}}
-	state := queue.Repeated{Limit: ep.Limit(1)}.New(core.Machine{Nodes: w.hosts})
+	state := sched.Repeated{Limit: ep.Limit(1)}.New(core.Machine{Nodes: w.hosts})
 	if now < w.localEnd && w.local > 0 {
 		state.Running(now, core.Allocation{Job: 1 << 30, Start: now, EP: core.EP{{Duration: w.localEnd - now, Nodes: w.local}}})
 	}
-	b.Local = delegate.Local{State: state.(queue.Viewer)}
+	b.Local = delegate.Local{State: state.(sched.Viewer)}
 	for _, j := range w.jobs {
 		s := adapter.Pending
 		switch {

@@ -11,7 +11,7 @@ import (
 
 	"accordion/cmd/accordion/command"
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/traces/advise"
 	"accordion/traces/advise/whatif"
 	"accordion/traces/compare"
@@ -62,7 +62,7 @@ func (f *whatIfFlags) check(c *cobra.Command, user, job string) error {
 func (f *whatIfFlags) named() ([]policy.Policy, error) {
 	var all []policy.Policy
 	for _, name := range append([]string{asItWas}, f.policies...) {
-		p, err := policy.Named(name, queue.FirstCome)
+		p, err := policy.Named(name, sched.FirstCome)
 		if err != nil {
 			return nil, fmt.Errorf("--policy: %w", err)
 		}

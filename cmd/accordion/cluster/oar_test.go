@@ -6,9 +6,8 @@ import (
 
 	"accordion/adapter/config"
 	"accordion/core/ep"
-	"accordion/core/patient"
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/oar/conf"
 )
 
@@ -17,13 +16,13 @@ func TestUnderOARThePolicyIsThatOfThePasses(t *testing.T) {
 	const day = 24 * 3600
 	for _, c := range []struct {
 		passes, own, algorithm string
-		want                   queue.Policy // of the sidecar
+		want                   sched.Policy // of the sidecar
 		wrong                  string
 	}{
-		{"", "", "", queue.Repeated{Limit: ep.NoExpansion}, ""},
-		{"patient", "", "", patient.EASY{Factor: 2, Most: day}, ""},
-		{"patient:12h", "patient:12h", "", patient.EASY{Factor: 2, Most: day / 2}, ""},
-		{"easy-evolving+earliest", "easy-evolving", "", patient.EASY{}, ""},
+		{"", "", "", sched.Repeated{Limit: ep.NoExpansion}, ""},
+		{"patient", "", "", sched.Patient{Factor: 2, Most: day}, ""},
+		{"patient:12h", "patient:12h", "", sched.Patient{Factor: 2, Most: day / 2}, ""},
+		{"easy-evolving+earliest", "easy-evolving", "", sched.Patient{}, ""},
 		{"patient", "easy-evolving", "", nil, `[plan] policy = "easy-evolving" is not in force: under OAR it follows from ACCORDION_POLICY, which is "patient"`},
 		{"repeated", "patient", "", nil, `[plan] policy = "patient" is not in force: under OAR it follows from ACCORDION_POLICY, which is "repeated"`},
 		{"patient", "", "2X", nil, `ACCORDION_POLICY = "patient" in oar.conf expands no step; leave them out`},

@@ -18,7 +18,7 @@ import (
 	"accordion/cmd/accordion/command"
 	"accordion/core"
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
 )
 
 // Serve is "accordion serve".
@@ -126,7 +126,7 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Se
 }
 
 // planner is the planning policy with its sizes. What is wrong with it is the user's.
-func (c *cluster) planner(conf config.Plan) (queue.Policy, error) {
+func (c *cluster) planner(conf config.Plan) (sched.Policy, error) {
 	if easy, few := policy.Patient(c.passes); few {
 		return easy, nil
 	}

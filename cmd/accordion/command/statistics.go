@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"accordion/core/arrivals"
+	"accordion/core/sizing"
 	"accordion/traces/input"
 )
 
@@ -14,9 +14,9 @@ import (
 const mostStatistics = 1 << 20
 
 // ReadStatistics reads a file of statistics of arrivals. Its errors are the user's.
-func ReadStatistics(path string) (arrivals.File, error) {
-	fail := func(err error) (arrivals.File, error) {
-		return arrivals.File{}, Usage(fmt.Errorf("reading statistics of arrivals: %s: %w", path, err))
+func ReadStatistics(path string) (sizing.File, error) {
+	fail := func(err error) (sizing.File, error) {
+		return sizing.File{}, Usage(fmt.Errorf("reading statistics of arrivals: %s: %w", path, err))
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -29,7 +29,7 @@ func ReadStatistics(path string) (arrivals.File, error) {
 	defer file.Close()
 	opened, err := input.Open(file, path)
 	if err != nil {
-		return arrivals.File{}, Usage(fmt.Errorf("reading statistics of arrivals: %w", err))
+		return sizing.File{}, Usage(fmt.Errorf("reading statistics of arrivals: %w", err))
 	}
 	defer opened.Close()
 	text, err := io.ReadAll(io.LimitReader(opened, mostStatistics+1))
@@ -39,7 +39,7 @@ func ReadStatistics(path string) (arrivals.File, error) {
 	if len(text) > mostStatistics {
 		return fail(errors.New("this is no file of statistics: it is larger than 1 MiB"))
 	}
-	f, err := arrivals.Parse(text)
+	f, err := sizing.Parse(text)
 	if err != nil {
 		return fail(err)
 	}

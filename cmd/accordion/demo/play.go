@@ -26,7 +26,7 @@ import (
 	"accordion/cmd/accordion/chart"
 	"accordion/cmd/accordion/live"
 	"accordion/core/ep"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/shim/wire"
 )
 
@@ -159,7 +159,7 @@ func (st *stage) play(ctx context.Context) error {
 		Audience: audience,
 		System:   st.system, Journal: st.journal, Calls: st.calls, Clock: st.clock, Log: st.options.Log,
 		Settings: managed.Settings{
-			Cluster: "demo", Interval: 5 * time.Second, Policy: queue.Repeated{Limit: ep.Twice, Compact: true}, StartLead: 3, Protect: 16, Guard: int64(sweep / time.Second),
+			Cluster: "demo", Interval: 5 * time.Second, Policy: sched.Repeated{Limit: ep.Twice, Compact: true}, StartLead: 3, Protect: 16, Guard: int64(sweep / time.Second),
 			Advance: true, Deadline: 5 * time.Minute,
 			// More patience than by default: a job of the bundled workload is late, and is to end by itself.
 			Overrun: managed.Overrun{Share: 0.25, Least: 180, Grace: 120},

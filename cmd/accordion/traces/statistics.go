@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"accordion/cmd/accordion/command"
-	"accordion/core/arrivals"
+	"accordion/core/sizing"
 	"accordion/traces/files"
 	"accordion/traces/swf"
 	"accordion/traces/workload"
@@ -50,7 +50,7 @@ The result is JSON. "accordion replay --statistics FILE" reads it. The half hour
 		if err != nil {
 			return command.Usage(fmt.Errorf("statistics: %w", err))
 		}
-		write := func(w io.Writer) error { _, err := w.Write(arrivals.Format(f)); return err }
+		write := func(w io.Writer) error { _, err := w.Write(sizing.Format(f)); return err }
 		if out == "-" {
 			return write(cmd.OutOrStdout())
 		}
@@ -60,7 +60,7 @@ The result is JSON. "accordion replay --statistics FILE" reads it. The half hour
 }
 
 // counted are the statistics of a log's jobs that are of use.
-func counted(log *swf.Log, s workload.Selection, window string) (f arrivals.File, err error) {
+func counted(log *swf.Log, s workload.Selection, window string) (f sizing.File, err error) {
 	if window != "" {
 		if s.Window, err = workload.ParseWindow(window, &log.Header); err != nil {
 			return f, fmt.Errorf("--window: %w", err)

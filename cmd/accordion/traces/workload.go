@@ -10,9 +10,9 @@ import (
 
 	"accordion/cmd/accordion/command"
 	"accordion/core"
-	"accordion/core/arrivals"
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
+	"accordion/core/sizing"
 	"accordion/traces/report"
 	"accordion/traces/swf"
 	"accordion/traces/workload"
@@ -186,7 +186,7 @@ func (f *workloadFlags) parse(cmd *cobra.Command) (s workload.Selection, x workl
 
 // policies reads names of policies.
 func (f *workloadFlags) policies(names ...string) ([]policy.Policy, error) {
-	order, err := queue.ParseOrder(f.order)
+	order, err := sched.ParseOrder(f.order)
 	if err != nil {
 		return nil, command.Usage(fmt.Errorf("--order: %w", err))
 	}
@@ -212,7 +212,7 @@ func (f *workloadFlags) knowing(policies []policy.Policy, h *swf.Header) ([]poli
 		return nil, err
 	}
 	begin, _ := h.UnixStart() // 0 where it is not known, as in the file
-	s := arrivals.Shift(file.Statistics, begin)
+	s := sizing.Shift(file.Statistics, begin)
 	all, used := make([]policy.Policy, len(policies)), false
 	for i, p := range policies {
 		all[i] = p.Knowing(&s)

@@ -8,7 +8,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/traces/advise"
 	"accordion/traces/replay"
 	"accordion/traces/workload"
@@ -18,7 +18,7 @@ import (
 )
 
 func named(name string) policy.Policy {
-	p, err := policy.Named(name, queue.FirstCome)
+	p, err := policy.Named(name, sched.FirstCome)
 	if err != nil {
 		panic(err)
 	}

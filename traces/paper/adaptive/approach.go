@@ -1,10 +1,10 @@
 package adaptive
 
 import (
-	"accordion/core/adapt"
-	"accordion/core/adaptive"
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
+	"accordion/core/sizing"
+	"accordion/core/sizing/easy"
 	"accordion/traces/workload"
 )
 
@@ -49,48 +49,48 @@ func (r reading) of(a approach) approach {
 }
 
 // by is the order of the paper, under a reading of how jobs age.
-func by(aging adaptive.Aging) adaptive.Order {
-	return adaptive.Order{By: adaptive.Class, Aging: aging}
+func by(aging easy.Aging) easy.Order {
+	return easy.Order{By: easy.Class, Aging: aging}
 }
 
 // sized is EASY in the paper's order with other sizes than the paper's.
-func sized(s adapt.Sizing) queue.Policy {
-	return adaptive.EASY{Sizing: s, Floor: adapt.AsListed, Order: by(adaptive.OneUp)}
+func sized(s sizing.Sizing) sched.Policy {
+	return easy.EASY{Sizing: s, Floor: sizing.AsListed, Order: by(easy.OneUp)}
 }
 
 // read is scojo-p with something read in another way.
-func read(change func(p *adaptive.EASY, l *adapt.Load)) queue.Policy {
-	p, load := adaptive.EASY{Floor: adapt.AsListed, Order: by(adaptive.OneUp), Remembers: true}, adapt.Scojo()
+func read(change func(p *easy.EASY, l *sizing.Load)) sched.Policy {
+	p, load := easy.EASY{Floor: sizing.AsListed, Order: by(easy.OneUp), Remembers: true}, sizing.Scojo()
 	change(&p, &load)
 	p.Sizing = load
 	return p
 }
 
 // aged is scojo-p with another aging.
-func aged(aging adaptive.Aging) queue.Policy {
-	return read(func(p *adaptive.EASY, _ *adapt.Load) { p.Order.Aging = aging })
+func aged(aging easy.Aging) sched.Policy {
+	return read(func(p *easy.EASY, _ *sizing.Load) { p.Order.Aging = aging })
 }
 
 // searching is scojo-p with another search for the modifier.
-func searching(ideal, delta float64, bad int) queue.Policy {
-	return read(func(_ *adaptive.EASY, l *adapt.Load) { l.Ideal, l.Delta, l.Bad = ideal, delta, bad })
+func searching(ideal, delta float64, bad int) sched.Policy {
+	return read(func(_ *easy.EASY, l *sizing.Load) { l.Ideal, l.Delta, l.Bad = ideal, delta, bad })
 }
 
 // variants are the approaches that have no name in core/policy.
-var variants = map[approach]queue.Policy{
-	submitted:  adaptive.Traditional{Order: by(adaptive.OneUp)},
-	"least":    sized(adapt.Least{}),
-	"earliest": sized(adapt.Earliest{}),
-	"sizes":    sized(adapt.Share{}),
+var variants = map[approach]sched.Policy{
+	submitted:  easy.Traditional{Order: by(easy.OneUp)},
+	"least":    sized(sizing.Least{}),
+	"earliest": sized(sizing.Earliest{}),
+	"sizes":    sized(sizing.Share{}),
 
-	"traditional:again":    adaptive.Traditional{Order: by(adaptive.Again)},
-	"traditional:ageless":  adaptive.Traditional{Order: by(adaptive.Ageless)},
-	"cirne-berman:again":   adaptive.CirneBerman{Order: by(adaptive.Again)},
-	"cirne-berman:ageless": adaptive.CirneBerman{Order: by(adaptive.Ageless)},
-	"scojo-p:again":        aged(adaptive.Again),
-	"scojo-p:ageless":      aged(adaptive.Ageless),
-	"rounded down":         read(func(p *adaptive.EASY, _ *adapt.Load) { p.Rounding = adapt.Down }),
-	"rounded up":           read(func(p *adaptive.EASY, _ *adapt.Load) { p.Rounding = adapt.Up }),
+	"traditional:again":    easy.Traditional{Order: by(easy.Again)},
+	"traditional:ageless":  easy.Traditional{Order: by(easy.Ageless)},
+	"cirne-berman:again":   easy.CirneBerman{Order: by(easy.Again)},
+	"cirne-berman:ageless": easy.CirneBerman{Order: by(easy.Ageless)},
+	"scojo-p:again":        aged(easy.Again),
+	"scojo-p:ageless":      aged(easy.Ageless),
+	"rounded down":         read(func(p *easy.EASY, _ *sizing.Load) { p.Rounding = sizing.Down }),
+	"rounded up":           read(func(p *easy.EASY, _ *sizing.Load) { p.Rounding = sizing.Up }),
 	"ideal .7":             searching(.7, .02, 3),
 	"ideal .8":             searching(.8, .02, 3),
 	"ideal 1":              searching(1, .02, 3),
@@ -98,16 +98,16 @@ var variants = map[approach]queue.Policy{
 	"delta .05":            searching(.9, .05, 3),
 	"bad 1":                searching(.9, .02, 1),
 	"bad 10":               searching(.9, .02, 10),
-	"forgetful":            read(func(p *adaptive.EASY, _ *adapt.Load) { p.Remembers = false }),
-	"own modifiers":        read(func(_ *adaptive.EASY, l *adapt.Load) { l.Reading.Own = true }),
-	unbounded:              read(func(_ *adaptive.EASY, l *adapt.Load) { l.Reading.Unbounded = true }),
-	counted:                aged(adaptive.OneUp),
-	learned:                aged(adaptive.OneUp),
+	"forgetful":            read(func(p *easy.EASY, _ *sizing.Load) { p.Remembers = false }),
+	"own modifiers":        read(func(_ *easy.EASY, l *sizing.Load) { l.Reading.Own = true }),
+	unbounded:              read(func(_ *easy.EASY, l *sizing.Load) { l.Reading.Unbounded = true }),
+	counted:                aged(easy.OneUp),
+	learned:                aged(easy.OneUp),
 }
 
 // knows are the statistics of arrivals that an approach is told, of those of other workloads and the one that it runs on: nil,
 // if none.
-func (a approach) knows(others *adapt.Statistics, w *workload.Workload) (*adapt.Statistics, error) {
+func (a approach) knows(others *sizing.Statistics, w *workload.Workload) (*sizing.Statistics, error) {
 	switch a {
 	case learned:
 		return nil, nil
@@ -119,11 +119,11 @@ func (a approach) knows(others *adapt.Statistics, w *workload.Workload) (*adapt.
 }
 
 // policy is what runs for an approach that is told of arrivals; of none, where they are nil.
-func (a approach) policy(s *adapt.Statistics) (policy.Policy, error) {
+func (a approach) policy(s *sizing.Statistics) (policy.Policy, error) {
 	p := policy.Policy{Name: string(a), Policy: variants[a]}
 	if p.Policy == nil {
 		var err error
-		if p, err = policy.Named(string(a), queue.FirstCome); err != nil {
+		if p, err = policy.Named(string(a), sched.FirstCome); err != nil {
 			return policy.Policy{}, err
 		}
 	}

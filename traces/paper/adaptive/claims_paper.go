@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/adapt"
+	"accordion/core/sizing"
 	"accordion/traces/workload"
 )
 
@@ -213,7 +213,7 @@ func (d *Data) curve() []Row {
 	for n := 1; n <= nodes/2; n++ {
 		w := workload.Workload{Machine: core.Machine{Nodes: nodes}, Jobs: []workload.Job{{Run: 1_000_000, Request: 1_000_000, Size: n}}}
 		workload.WhatIf{Moldable: 1, Curve: workload.Piecewise}.Apply(&w)
-		if adapt.New(core.Job{Choices: w.Jobs[0].Choices}, adapt.AsListed).Nodes == n {
+		if sizing.New(core.Job{Choices: w.Jobs[0].Choices}, sizing.AsListed).Nodes == n {
 			right++
 		}
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"accordion/core"
-	"accordion/core/adapt"
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
+	"accordion/core/sizing"
 	"accordion/traces/paper/chart/charttest"
 )
 
@@ -78,7 +78,7 @@ func TestWhatNoReadingHasTogetherContradictsItself(t *testing.T) {
 }
 
 func TestEveryApproachIsKnown(t *testing.T) {
-	s := adapt.Statistics{Nodes: [adapt.Classes]float64{1, 1, 1}, Seconds: [adapt.Classes]float64{1, 1, 1}}
+	s := sizing.Statistics{Nodes: [sizing.Classes]float64{1, 1, 1}, Seconds: [sizing.Classes]float64{1, 1, 1}}
 	s.Arrivals[0][0] = 1
 	needs, _ := Experiment{Seeds: 1, Seed: 1, Readings: true}.plan(Names)
 	for setting, some := range needs {
@@ -89,7 +89,7 @@ func TestEveryApproachIsKnown(t *testing.T) {
 		}
 	}
 	for _, name := range onReal {
-		if _, err := policy.Named(name, queue.FirstCome); err != nil {
+		if _, err := policy.Named(name, sched.FirstCome); err != nil {
 			t.Error(err)
 		}
 	}
@@ -105,8 +105,8 @@ func TestStatisticsAreOfOtherWorkloadsButForTheReadingsThatSayOtherwise(t *testi
 	if err != nil {
 		t.Fatal(err)
 	}
-	var others adapt.Statistics
-	for a, want := range map[approach]*adapt.Statistics{scojo: &others, share: &others, "bad 1": &others, learned: nil, counted: &file.Statistics} {
+	var others sizing.Statistics
+	for a, want := range map[approach]*sizing.Statistics{scojo: &others, share: &others, "bad 1": &others, learned: nil, counted: &file.Statistics} {
 		if got, err := a.knows(&others, &w); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%s knows %v, want %v; error %v", a, got, want, err)
 		}
@@ -221,8 +221,8 @@ func TestJobsWithAFloorListNoSizeThatIsMoreEfficientThanTheyNeed(t *testing.T) {
 	cut := 0
 	for i := range after.Jobs {
 		b, a := &before.Jobs[i], &after.Jobs[i]
-		s := adapt.New(core.Job{Choices: b.Choices}, adapt.AsListed)
-		if s.Class() == adapt.Short {
+		s := sizing.New(core.Job{Choices: b.Choices}, sizing.AsListed)
+		if s.Class() == sizing.Short {
 			if len(a.Choices) != len(b.Choices) {
 				t.Fatalf("short job %d lost sizes", a.Number)
 			}

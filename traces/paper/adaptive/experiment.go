@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"accordion/core/adapt"
 	"accordion/core/policy"
+	"accordion/core/sizing"
 	"accordion/traces/paper"
 	"accordion/traces/replay"
 	"accordion/traces/workload"
@@ -153,8 +153,8 @@ func (e Experiment) Run(ctx context.Context, names ...string) (*Data, error) {
 }
 
 // statistics are those of each setting.
-func (e Experiment) statistics(ctx context.Context, settings []setting) ([]*adapt.Statistics, error) {
-	all := make([]*adapt.Statistics, len(settings))
+func (e Experiment) statistics(ctx context.Context, settings []setting) ([]*sizing.Statistics, error) {
+	all := make([]*sizing.Statistics, len(settings))
 	err := paper.Each(ctx, len(settings), nil, func(i int) (err error) {
 		all[i], err = settings[i].statistics(e.each(), e.Seed)
 		return err
@@ -170,7 +170,7 @@ type runs struct {
 }
 
 // run makes all runs on one workload.
-func (s setting) run(jobs int, seed uint64, some []approach, others *adapt.Statistics) (runs, error) {
+func (s setting) run(jobs int, seed uint64, some []approach, others *sizing.Statistics) (runs, error) {
 	plain, err := s.plain(jobs, seed)
 	if err != nil {
 		return runs{}, err
@@ -197,7 +197,7 @@ func (s setting) run(jobs int, seed uint64, some []approach, others *adapt.Stati
 		r.seconds = seconds
 		all.results = append(all.results, r)
 		if a == scojo || a == unbounded {
-			all.modified[a] = modify(w, refs, replayed.Outcomes, policy.SizingOf(p).(adapt.Load))
+			all.modified[a] = modify(w, refs, replayed.Outcomes, policy.SizingOf(p).(sizing.Load))
 		}
 	}
 	return all, nil
@@ -218,7 +218,7 @@ func (s setting) look(plain workload.Workload, seed uint64) drawn {
 	d := drawn{offered: offered(fine, refs)}
 	var count [classes]float64
 	for _, s := range refs {
-		for _, c := range []int{all, short + int(adapt.ClassOf(s.Seconds/ticks))} {
+		for _, c := range []int{all, short + int(sizing.ClassOf(s.Seconds/ticks))} {
 			count[c]++
 			d.nodes[c] += float64(s.Nodes)
 		}

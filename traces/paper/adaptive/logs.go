@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/traces/paper"
 	"accordion/traces/replay"
 	"accordion/traces/swf"
@@ -106,7 +106,7 @@ func (e Experiment) onLog(units []logUnit, into []logRun) error {
 	measured := selected.Workload
 	measured.Jobs = measured.Jobs[from:to]
 	for i, u := range units {
-		p, err := policy.Named(u.policy, queue.FirstCome)
+		p, err := policy.Named(u.policy, sched.FirstCome)
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"accordion/core/policy"
-	"accordion/core/queue"
+	"accordion/core/sched"
 	"accordion/traces/replay"
 	"accordion/traces/swf"
 	"accordion/traces/workload"
@@ -35,7 +35,7 @@ func TestARigidQueueIsTheLogs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := policy.Named(rigid, queue.FirstCome)
+	p, err := policy.Named(rigid, sched.FirstCome)
 	if err != nil {
 		t.Fatal(err)
 	}

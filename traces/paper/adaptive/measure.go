@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/adapt"
+	"accordion/core/sizing"
 	"accordion/traces/replay"
 	"accordion/traces/workload"
 )
@@ -54,15 +54,15 @@ func category(seconds core.Time) int {
 }
 
 // references are the sizes of the jobs of a workload, beside them.
-func references(w workload.Workload) []*adapt.Sizes {
-	all := make([]*adapt.Sizes, len(w.Jobs))
+func references(w workload.Workload) []*sizing.Sizes {
+	all := make([]*sizing.Sizes, len(w.Jobs))
 	for i := range w.Jobs {
 		j := &w.Jobs[i]
 		choices := j.Choices
 		if len(choices) == 0 {
 			choices = []core.EP{{{Duration: j.Request, Nodes: j.Size}}}
 		}
-		all[i] = adapt.New(core.Job{Choices: choices}, adapt.AsListed)
+		all[i] = sizing.New(core.Job{Choices: choices}, sizing.AsListed)
 	}
 	return all
 }
@@ -72,7 +72,7 @@ func references(w workload.Workload) []*adapt.Sizes {
 func kept(jobs int) (from, to int) { return jobs * 5 / 100, jobs * 95 / 100 }
 
 // measure is what a run came to. The jobs are those that ran; the references may be of the same jobs with more sizes.
-func measure(w workload.Workload, refs []*adapt.Sizes, outcomes []replay.Outcome) result {
+func measure(w workload.Workload, refs []*sizing.Sizes, outcomes []replay.Outcome) result {
 	var r result
 	from, to := kept(len(w.Jobs))
 	begin, end := w.Jobs[from].Submit, w.Jobs[to-1].Submit
@@ -98,7 +98,7 @@ func measure(w workload.Workload, refs []*adapt.Sizes, outcomes []replay.Outcome
 func hours(seconds core.Time) float64 { return float64(seconds) / 3600 }
 
 // add adds a job: sums until divide.
-func (f *figures) add(j *workload.Job, o *replay.Outcome, ref *adapt.Sizes) {
+func (f *figures) add(j *workload.Job, o *replay.Outcome, ref *sizing.Sizes) {
 	const bound = 30
 	n, reference := float64(o.Nodes(j)), float64(ref.Nodes)
 	response := o.End - j.Submit
@@ -127,7 +127,7 @@ func (f *figures) divide() {
 }
 
 // offered is the load that a workload offers from its first to its last submission, on the references: a share of the machine.
-func offered(w workload.Workload, refs []*adapt.Sizes) float64 {
+func offered(w workload.Workload, refs []*sizing.Sizes) float64 {
 	work := 0.0
 	for _, s := range refs {
 		work += float64(s.Nodes) * float64(s.Seconds)

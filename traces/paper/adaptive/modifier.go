@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/adapt"
-	"accordion/core/crowd"
+	"accordion/core/sched"
+	"accordion/core/sizing"
 	"accordion/traces/replay"
 	"accordion/traces/workload"
 )
@@ -33,10 +33,10 @@ const (
 )
 
 // modify goes through a run anew.
-func modify(w workload.Workload, refs []*adapt.Sizes, outcomes []replay.Outcome, load adapt.Load) modified {
+func modify(w workload.Workload, refs []*sizing.Sizes, outcomes []replay.Outcome, load sizing.Load) modified {
 	var (
 		events = make([]happening, 0, 3*len(outcomes))
-		all    = crowd.New(w.Machine, load, adapt.AsListed)
+		all    = sched.NewSystemLoad(w.Machine, load, sizing.AsListed)
 		m      modified
 		count  [classes]float64
 	)
@@ -58,7 +58,7 @@ func modify(w workload.Workload, refs []*adapt.Sizes, outcomes []replay.Outcome,
 			sizes := refs[e.job]
 			if e.job >= from && e.job < to && len(sizes.Steps) > 1 {
 				modifier, trials := math.NaN(), 0.0
-				load.Search(all.World(e.at), sizes, func(t adapt.Trial) {
+				load.Search(all.World(e.at), sizes, func(t sizing.Trial) {
 					if trials++; t.Better {
 						modifier = t.Factor
 					}

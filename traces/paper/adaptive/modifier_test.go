@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/adapt"
+	"accordion/core/sizing"
 	"accordion/traces/replay"
 	"accordion/traces/workload"
 )
@@ -15,7 +15,7 @@ func TestAModifierIsThatOfWhatRunsAndWaitsAtAStart(t *testing.T) {
 	var (
 		w        = workload.Workload{Machine: core.Machine{Nodes: 16}}
 		outcomes []replay.Outcome
-		load     = adapt.Scojo()
+		load     = sizing.Scojo()
 		want     modified
 	)
 	job := func(at, start core.Time, size int) {
@@ -27,9 +27,9 @@ func TestAModifierIsThatOfWhatRunsAndWaitsAtAStart(t *testing.T) {
 		o.End = start + before.Jobs[0].Runs[0]
 		outcomes = append(outcomes, o)
 	}
-	search := func(world adapt.World, s *adapt.Sizes) {
+	search := func(world sizing.World, s *sizing.Sizes) {
 		best := 0.0
-		load.Search(&world, s, func(t adapt.Trial) {
+		load.Search(&world, s, func(t sizing.Trial) {
 			want.trials[all]++
 			if t.Better {
 				best = t.Factor
@@ -43,7 +43,7 @@ func TestAModifierIsThatOfWhatRunsAndWaitsAtAStart(t *testing.T) {
 		job(now, now, 8)
 		job(now+100, now+200, 6)
 	}
-	s := adapt.Statistics{Nodes: [adapt.Classes]float64{1, 1, 1}, Seconds: [adapt.Classes]float64{1, 1, 1}}
+	s := sizing.Statistics{Nodes: [sizing.Classes]float64{1, 1, 1}, Seconds: [sizing.Classes]float64{1, 1, 1}}
 	s.Arrivals[0][0] = 1
 	load.Known = s.Forecast()
 	for k := range core.Time(pairs) {
@@ -52,8 +52,8 @@ func TestAModifierIsThatOfWhatRunsAndWaitsAtAStart(t *testing.T) {
 			continue
 		}
 		refs := references(workload.Workload{Machine: w.Machine, Jobs: w.Jobs[i : i+2]})
-		search(adapt.World{Now: now, Machine: 16, Waiting: refs[:1]}, refs[0])
-		search(adapt.World{Now: now + 200, Machine: 16, Waiting: refs[1:], Running: []adapt.Holding{{Nodes: refs[0].Steps[0].Nodes, End: outcomes[i].End}}}, refs[1])
+		search(sizing.World{Now: now, Machine: 16, Waiting: refs[:1]}, refs[0])
+		search(sizing.World{Now: now + 200, Machine: 16, Waiting: refs[1:], Running: []sizing.Holding{{Nodes: refs[0].Steps[0].Nodes, End: outcomes[i].End}}}, refs[1])
 	}
 	got := modify(w, references(w), outcomes, load)
 	if n := 72.0; math.Abs(got.modifier[all]-want.modifier[all]/n) > 1e-12 || got.trials[all] != want.trials[all]/n || got.trials[long] != got.trials[all] || got.trials[short] != 0 {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/adapt"
+	"accordion/core/sizing"
 	"accordion/traces/model"
 	"accordion/traces/workload"
 )
@@ -68,8 +68,8 @@ func (s setting) mold(w workload.Workload, seed uint64) workload.Workload {
 // "we set the minimum to the point where E >= 0.9").
 func efficient(j *workload.Job) {
 	const enough = 0.9
-	s := adapt.New(core.Job{Choices: j.Choices}, adapt.AsListed)
-	if s == nil || s.Class() == adapt.Short || j.Choices[0].Peak() != 1 {
+	s := sizing.New(core.Job{Choices: j.Choices}, sizing.AsListed)
+	if s == nil || s.Class() == sizing.Short || j.Choices[0].Peak() != 1 {
 		return
 	}
 	alone, least := float64(j.Runs[0]), 0
@@ -85,8 +85,8 @@ func efficient(j *workload.Job) {
 const others = 5
 
 // statistics are the means over workloads with other seeds than any that is run.
-func (s setting) statistics(jobs int, seed uint64) (*adapt.Statistics, error) {
-	var mean adapt.Statistics
+func (s setting) statistics(jobs int, seed uint64) (*sizing.Statistics, error) {
+	var mean sizing.Statistics
 	for k := range uint64(others) {
 		other := seed + (k+1)<<32
 		w, err := s.plain(jobs, other)
@@ -98,10 +98,10 @@ func (s setting) statistics(jobs int, seed uint64) (*adapt.Statistics, error) {
 		if err != nil {
 			return nil, fmt.Errorf("counting arrivals of %s with seed %d: %w", s.load, other, err)
 		}
-		for c := range adapt.Classes {
+		for c := range sizing.Classes {
 			mean.Nodes[c] += file.Nodes[c] / others
 			mean.Seconds[c] += file.Seconds[c] / others
-			for h := range adapt.HalfHours {
+			for h := range sizing.HalfHours {
 				mean.Arrivals[h][c] += file.Arrivals[h][c] / others
 			}
 		}

@@ -1,0 +1,140 @@
+package sched
+
+import (
+	"accordion/core"
+)
+
+// scan tries the jobs from so manieth on of those due, and of the young. Who is due and does not fit has a reservation, if there is one
+// left.
+func (s *easyState) scan(now core.Time, due, young int, into []core.Start) []core.Start {
+	for ; due < len(s.due.All) && len(s.places) < s.policy.Reservations; due++ {
+		w := &s.due.All[due]
+		if w.Nodes == hole || s.reserved(w.ID) {
+			continue
+		}
+		if choice, ok := s.fits(now, w); ok {
+			into = s.start(now, &s.due, due, choice, into)
+		} else {
+			s.reserve(now, w)
+		}
+	}
+	if s.policy.strict {
+		return into
+	}
+	into = s.backfill(now, &s.due, due, into)
+	return s.backfill(now, &s.young, young, into)
+}
+
+// backfill starts those of a list, from so manieth on, that fit now.
+func (s *easyState) backfill(now core.Time, list *waitingList, from int, into []core.Start) []core.Start {
+	for b := blockOf(from); b < len(list.Least); b++ {
+		if l := &list.Least[b]; !s.room(now, l.Nodes, l.Length) {
+			continue
+		}
+		for i := max(from, firstOf(b)); i < min(len(list.All), firstOf(b+1)); i++ {
+			if choice, ok := s.fits(now, &list.All[i]); ok {
+				into = s.start(now, list, i, choice, into)
+			}
+		}
+	}
+	return into
+}
+
+// room says whether so many nodes are free for so long.
+func (s *easyState) room(now core.Time, nodes int32, length core.Time) bool {
+	if len(s.stairs) == 0 {
+		s.stairs = s.view.Stairs(now, 0, s.stairs[:0])
+	}
+	for i := range s.stairs {
+		if t := &s.stairs[i]; t.Free < int(nodes) {
+			return t.From-now >= length
+		}
+	}
+	return true
+}
+
+// fits says whether a job begins now, and in which choice.
+func (s *easyState) fits(now core.Time, w *waitingJob) (choice int, ok bool) {
+	if !s.room(now, w.Nodes, w.Length) {
+		return 0, false
+	}
+	o, is := s.odd.Get(w.ID)
+	if !is {
+		return 0, true
+	}
+	if o.as != s.backs || now >= o.wakes {
+		if choice, ok = s.shape(now, o); ok {
+			return choice, true
+		}
+		o.as = s.backs
+	}
+	s.wakes = min(s.wakes, o.wakes)
+	return 0, false
+}
+
+// shape is fits for a job that is no rectangle. If it does not fit it says when it wakes.
+func (s *easyState) shape(now core.Time, j *odd) (choice int, ok bool) {
+	if j.wakes = j.Begin; now < j.Begin {
+		return 0, false
+	}
+	j.wakes = core.Forever
+	var end core.Time
+	for i, ep := range j.Choices {
+		if !easyRunnable(ep) || ep.Peak() > s.machine.Nodes {
+			continue
+		}
+		at := s.earliest(now, ep)
+		j.wakes = min(j.wakes, at)
+		total, peak := ep.Total(), ep.Peak()
+		if at == now && (!ok || total < end || total == end && peak < j.Choices[choice].Peak()) {
+			choice, end, ok = i, total, true
+		}
+	}
+	return choice, ok
+}
+
+// earliest is an instant before which a profile does not begin: now, if it begins now.
+func (s *easyState) earliest(now core.Time, ep core.EP) core.Time {
+	at := now
+	for _, step := range ep {
+		if free, ok := s.view.FirstFit(step.Nodes, step.Duration, at); !ok {
+			return core.Forever
+		} else if free > at {
+			return now + free - at
+		}
+		at += step.Duration
+	}
+	return now
+}
+
+// reserve gives a job a reservation, if it fits ever.
+func (s *easyState) reserve(now core.Time, w *waitingJob) {
+	j := s.job(w)
+	p, ok := s.chooser.Best(s.view, now, j)
+	if !ok {
+		return
+	}
+	s.view.Add(p.Start, p.EP)
+	s.begin, s.several = j.Begin, s.several || len(j.Choices) > 1
+	s.places = append(s.places, p)
+	s.stairs = s.stairs[:0]
+}
+
+// start starts number i of a list.
+func (s *easyState) start(now core.Time, list *waitingList, i, choice int, into []core.Start) []core.Start {
+	s.stairs = s.stairs[:0]
+	id := list.All[i].ID
+	o, is := s.odd.Take(id)
+	if !is {
+		w := &list.All[i]
+		s.view.Change(now, min(core.Forever, now+w.Length), int(w.Nodes))
+		return s.run(now, list, i, into)
+	}
+	list.Remove(i)
+	s.dues.Take(id)
+	ep := o.Choices[choice]
+	r := changingFrom(core.Allocation{Job: id, Start: now, EP: ep})
+	s.others, s.nexts = append(s.others, r), append(s.nexts, r.Next(now))
+	s.view.Add(now, ep)
+	return append(into, core.Start{Job: id, Choice: choice, Nodes: r.Size(), Begins: true})
+}

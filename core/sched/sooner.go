@@ -1,0 +1,40 @@
+package sched
+
+import (
+	"slices"
+
+	"accordion/core"
+)
+
+// Sooner says whether one running job may go on earlier than it was promised without delaying anybody. running are the
+// promises of all that runs (and whatever else occupies the machine), waiting the queue in rank order, plan its plan
+// beside these promises. With running[i] replaced by better everything must still fit the machine, and no job of the plan
+// may start or complete later, or lose its place.
+//
+// It is the papers' guarantee read the other way round: nothing that an early application gains is taken from another
+// (Klein & Pérez, CoreGRID 2011, section 6: the algorithm re-run with updated information).
+func Sooner(p Policy, now core.Time, m core.Machine, running []core.Allocation, i int, better core.Allocation, waiting []core.Job, plan core.Plan) bool {
+	all := slices.Clone(running)
+	all[i] = better
+	if !Fits(m, all) {
+		return false
+	}
+	state := p.New(m)
+	for _, a := range all {
+		state.Running(now, a)
+	}
+	for _, j := range waiting {
+		state.Submit(now, j)
+	}
+	after := state.Plan(now)
+	if len(after.Jobs) != len(plan.Jobs) {
+		return false
+	}
+	for k, before := range plan.Jobs {
+		now := after.Jobs[k]
+		if now.Job != before.Job || now.Start > before.Start || now.Early > before.Early || now.End() > before.End() {
+			return false
+		}
+	}
+	return true
+}

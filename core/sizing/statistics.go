@@ -1,0 +1,104 @@
+package sizing
+
+import "accordion/core"
+
+// Class is a kind of job by its length (Barsanti and Sodan, JSSPP 2006, Table 1).
+type Class uint8
+
+// The classes, by the requested seconds of a job's reference.
+const (
+	Short  Class = iota // less than a minute
+	Medium              // less than an hour
+	Long
+	Classes = 3
+)
+
+// ClassOf is the class of a job whose reference lasts so many seconds.
+func ClassOf(seconds core.Time) Class {
+	switch {
+	case seconds < 60:
+		return Short
+	case seconds < 3600:
+		return Medium
+	}
+	return Long
+}
+
+// String is the class in a word.
+func (c Class) String() string {
+	return [...]string{"short", "medium", "long"}[min(c, Long)]
+}
+
+// A day is HalfHours stretches of HalfHour seconds. It begins where seconds divided by Day leave 0.
+const (
+	HalfHour  core.Time = 1800
+	HalfHours           = 48
+	Day                 = HalfHours * HalfHour
+)
+
+// HalfHourOf is in which half hour of its day a second lies, from 0.
+func HalfHourOf(at core.Time) int { return int((at%Day + Day) % Day / HalfHour) }
+
+// Statistics are what is known of jobs that nobody has submitted yet (section 4.3 of the paper): how many of each class
+// arrive, by the half hour of the day, and what they are on average.
+type Statistics struct {
+	Arrivals [HalfHours][Classes]float64 // jobs in that half hour of a day, on average
+	Nodes    [Classes]float64            // of their references, mean
+	Seconds  [Classes]float64            // that they run on so many nodes, mean
+}
+
+// Tally counts jobs for Statistics as they are submitted and end. The zero value is ready.
+type Tally struct {
+	begun    bool
+	from, to core.Time // of the first and the last submission
+	arrivals [HalfHours][Classes]int64
+	nodes    [Classes]int64
+	ended    [Classes]int64
+	seconds  [Classes]float64
+}
+
+// Arrives counts a submission.
+func (t *Tally) Arrives(at core.Time, s *Sizes) {
+	if !t.begun {
+		t.begun, t.from, t.to = true, at, at
+	}
+	t.from, t.to = min(t.from, at), max(t.to, at)
+	t.arrivals[HalfHourOf(at)][s.Class()]++
+	t.nodes[s.Class()] += int64(s.Nodes)
+}
+
+// Ends counts an end: the job would have run so many seconds on its reference.
+func (t *Tally) Ends(s *Sizes, seconds float64) {
+	t.ended[s.Class()]++
+	t.seconds[s.Class()] += seconds
+}
+
+// Statistics are what was counted, up to an instant. They are false before a day is over: then some half hours are unknown.
+func (t *Tally) Statistics(now core.Time) (Statistics, bool) {
+	now = max(now, t.to)
+	if !t.begun || now-t.from < Day {
+		return Statistics{}, false
+	}
+	var s Statistics
+	for c := range Classes {
+		arrivals := int64(0)
+		for h := range HalfHours {
+			arrivals += t.arrivals[h][c]
+			s.Arrivals[h][c] = float64(t.arrivals[h][c]) * float64(HalfHour) / float64(t.seen(h, now))
+		}
+		s.Nodes[c] = float64(t.nodes[c]) / float64(max(1, arrivals))
+		s.Seconds[c] = t.seconds[c] / float64(max(1, t.ended[c]))
+	}
+	return s, true
+}
+
+// seen is how many seconds of a half hour of the day there were up to an instant.
+func (t *Tally) seen(h int, now core.Time) core.Time {
+	first := (t.from%Day + Day) % Day
+	length := now - t.from
+	seconds := length / Day * HalfHour
+	for _, begin := range [...]core.Time{core.Time(h) * HalfHour, core.Time(h)*HalfHour + Day} {
+		seconds += max(0, min(first+length%Day, begin+HalfHour)-max(first, begin))
+	}
+	return seconds
+}

@@ -1,0 +1,254 @@
+package sizing
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+)
+
+// sums is what Load adds up over the jobs of a world, made ready for more than one job and factor. Where all numbers are whole
+// they are added up beforehand, else one by one: with the same sum to the last bit.
+type sums struct {
+	world  *World // nil: it has changed since
+	asked  int    // questions about it
+	bounds []bounds
+
+	indexed   bool            // all below is of the world as it is
+	waits     map[*Sizes]bool // of bounds
+	low, high float64         // up to low all are on their least size, from high on on their largest
+	running   table
+	waiting   [3]table // at their references, on their least and on their largest sizes
+}
+
+// bounds are the sizes between which a waiting job stays.
+type bounds struct {
+	sizes             *Sizes
+	reference         float64 // nodes
+	least, most       float64 // nodes
+	longest, shortest float64 // seconds that it lasts on these
+}
+
+// Settle says that the world stays as it is until the next call: what Load makes ready of it for one job then serves the others,
+// too.
+func (w *World) Settle() {
+	if w.sums == nil {
+		w.sums = new(sums)
+	}
+	w.sums.world = nil
+}
+
+// ready is the sums of a world, for one more job. Tables are worth their making from the second job on.
+func (w *World) ready() *sums {
+	a := w.sums
+	if a == nil {
+		a = new(sums)
+	}
+	if a.world != w { // it changed, or is a copy
+		a.world, a.asked = w, 0
+	}
+	a.asked++
+	switch a.asked {
+	case 1:
+		a.bound()
+	case 2:
+		a.index()
+	}
+	return a
+}
+
+// bound makes the bounds.
+func (a *sums) bound() {
+	a.indexed = false
+	waiting := a.world.Waiting
+	a.bounds = slices.Grow(a.bounds[:0], len(waiting))[:len(waiting)]
+	for i, s := range waiting {
+		b := &a.bounds[i]
+		b.sizes, b.reference = s, float64(s.Nodes)
+		b.least, b.most = s.bounds(a.world.Machine)
+		b.longest, b.shortest = s.Lasts(b.least), s.Lasts(b.most)
+	}
+}
+
+// index forgets the tables of the world as it was.
+func (a *sums) index() {
+	if a.waits == nil {
+		a.waits = make(map[*Sizes]bool, len(a.bounds))
+	}
+	clear(a.waits)
+	a.low, a.high = math.Inf(1), 0
+	for i := range a.bounds {
+		b := &a.bounds[i]
+		a.waits[b.sizes] = true
+		if b.most > b.least {
+			a.low = min(a.low, b.least/b.reference*(1-near))
+			a.high = max(a.high, b.most/b.reference*(1+near))
+		}
+	}
+	a.indexed = len(a.waits) == len(a.bounds) // nobody waits twice
+	a.running.begin()
+	for _, h := range a.world.Running {
+		if rest := h.End - a.world.Now; rest > 0 {
+			a.running.add(float64(h.Nodes), float64(rest))
+		}
+	}
+	a.running.end()
+	for i := range a.waiting {
+		a.waiting[i].made = false
+	}
+}
+
+// load is the load of the machine over the run time of a job, at a factor of all references.
+func (a *sums) load(s *Sizes, f *Forecast, factor float64) float64 {
+	own, span := a.on(s, factor)
+	work := a.work(s, factor, own, span)
+	if f != nil {
+		work += f.work(a.world.Now, span, factor)
+	}
+	return work / (float64(a.world.Machine) * span)
+}
+
+// on is the nodes that a job has at a factor, and how long it lasts on them.
+func (a *sums) on(s *Sizes, factor float64) (nodes, seconds float64) {
+	least, most := s.bounds(a.world.Machine)
+	nodes = max(least, min(factor*float64(s.Nodes), most))
+	return nodes, s.Lasts(nodes)
+}
+
+// work is the node-seconds, within the run time of a job, of what runs and waits at a factor of all references. Of the job
+// itself, which need not wait, the nodes are given and how long it lasts on them.
+func (a *sums) work(s *Sizes, factor, own, span float64) float64 {
+	if work := a.added(s, factor, own, span); work < exact {
+		return work
+	}
+	return a.others(a.held(own*span, span), s, factor, span)
+}
+
+// held adds the work of what runs.
+func (a *sums) held(work, span float64) float64 {
+	for i := range a.world.Running {
+		h := &a.world.Running[i]
+		if rest := h.End - a.world.Now; rest > 0 {
+			work += min(float64(rest), span) * float64(h.Nodes)
+		}
+	}
+	return work
+}
+
+// others adds the work of those that wait beside a job.
+func (a *sums) others(work float64, s *Sizes, factor, span float64) float64 {
+	for i := range a.bounds {
+		b := &a.bounds[i]
+		if b.sizes == s {
+			continue
+		}
+		nodes, seconds := factor*b.reference, span
+		switch {
+		case nodes <= b.least:
+			nodes, seconds = b.least, b.longest
+		case nodes >= b.most:
+			nodes, seconds = b.most, b.shortest
+		case span > b.shortest*(1-near): // else it lasts longer, on whatever it gets
+			seconds = b.sizes.between(nodes)
+		}
+		if seconds > span {
+			seconds = span
+		}
+		work += seconds * nodes
+	}
+	return work
+}
+
+// near is more than what rounding makes of a number.
+const near = 1e-12
+
+// exact is up to where whole numbers are added and multiplied without rounding: then their order does not matter.
+const exact = 1 << 53
+
+// added is the work by the tables; exact or more where they cannot tell.
+func (a *sums) added(s *Sizes, factor, own, span float64) float64 {
+	t := a.table(factor)
+	if t == nil || !isWhole(own) || !isWhole(span) {
+		return exact
+	}
+	work := a.running.within(span) + t.within(span)
+	if !a.waits[s] {
+		work += own * span
+	}
+	return work
+}
+
+func isWhole(x float64) bool { return x == math.Trunc(x) }
+
+// table is that of all that wait at a factor of their references; nil where not all have whole numbers for it.
+func (a *sums) table(factor float64) *table {
+	which := 0
+	switch {
+	case !a.indexed:
+		return nil
+	case factor == 1:
+	case factor <= a.low:
+		which = 1
+	case factor >= a.high:
+		which = 2
+	default:
+		return nil
+	}
+	t := &a.waiting[which]
+	if !t.made {
+		t.begin()
+		for i := range a.bounds {
+			t.add(a.on(a.bounds[i].sizes, factor))
+		}
+		t.end()
+	}
+	if !t.whole {
+		return nil
+	}
+	return t
+}
+
+// table is jobs by how long they last, for the sum of their work within any time.
+type table struct {
+	made, whole bool // whole: all numbers are
+	rows        []row
+}
+
+// row is a job.
+type row struct {
+	seconds float64
+	nodes   float64 // its own, and of all that last longer
+	before  float64 // node-seconds of all rows before it
+}
+
+func (t *table) begin() { t.made, t.whole, t.rows = false, true, t.rows[:0] }
+
+func (t *table) add(nodes, seconds float64) {
+	t.whole = t.whole && isWhole(nodes) && isWhole(seconds)
+	t.rows = append(t.rows, row{seconds: seconds, nodes: nodes})
+}
+
+func (t *table) end() {
+	t.made = true
+	if !t.whole {
+		return
+	}
+	slices.SortFunc(t.rows, func(a, b row) int { return cmp.Compare(a.seconds, b.seconds) })
+	before, nodes := 0., 0.
+	for i := range t.rows {
+		r := &t.rows[i]
+		r.before = before
+		before += r.nodes * r.seconds
+	}
+	for i := len(t.rows) - 1; i >= 0; i-- {
+		nodes += t.rows[i].nodes
+		t.rows[i].nodes = nodes
+	}
+	t.rows = append(t.rows, row{seconds: math.Inf(1), before: before})
+}
+
+// within is their work within so many seconds.
+func (t *table) within(seconds float64) float64 {
+	r := &t.rows[sort.Search(len(t.rows), func(i int) bool { return t.rows[i].seconds > seconds })]
+	return r.before + seconds*r.nodes
+}
