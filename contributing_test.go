@@ -1,6 +1,7 @@
 package accordion_test
 
 import (
+	"go/ast"
 	"os"
 	"regexp"
 	"strings"
@@ -41,6 +42,44 @@ func TestContributingNamesWhatExists(t *testing.T) {
 	}
 	if seen < 25 {
 		t.Errorf("only %d names were found in CONTRIBUTING.md", seen)
+	}
+}
+
+// The walks through the code are of use only while each folder and each name in them exists.
+func TestArchitectureNamesWhatExists(t *testing.T) {
+	page := read(t, "ARCHITECTURE.md")
+	declared := map[string]bool{}
+	for _, s := range sources(t, os.DirFS(".")) {
+		for _, d := range s.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				declared[d.Name.Name] = true
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if named, is := spec.(*ast.TypeSpec); is {
+						declared[named.Name.Name] = true
+					}
+				}
+			}
+		}
+	}
+	seen := 0
+	for _, found := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(page, -1) {
+		switch word := found[1]; {
+		case regexp.MustCompile(`^[a-z_]+(/[a-z_]+)+(\.go)?$`).MatchString(word):
+			seen++
+			if _, err := os.Stat(word); err != nil {
+				t.Errorf("ARCHITECTURE.md names %v", err)
+			}
+		case regexp.MustCompile(`^(\(\*?[A-Za-z]+\)|[a-z]+(\.[A-Z]\w*)?)\.[A-Za-z]\w*$`).MatchString(word) && !strings.HasSuffix(word, ".go") && !strings.HasSuffix(word, ".lua") && !strings.HasSuffix(word, ".lock"):
+			seen++
+			if name := word[strings.LastIndex(word, ".")+1:]; !declared[name] {
+				t.Errorf("ARCHITECTURE.md names %s, which is not declared", word)
+			}
+		}
+	}
+	if seen < 50 {
+		t.Errorf("only %d names were found in ARCHITECTURE.md", seen)
 	}
 }
 

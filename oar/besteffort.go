@@ -11,7 +11,6 @@ import (
 	"accordion/core"
 	"accordion/core/hostlist"
 	"accordion/oar/database"
-	"accordion/oar/node"
 	"accordion/oar/observe"
 	"accordion/oar/server"
 )
@@ -93,7 +92,7 @@ func (s *System) askForCheckpoint(ctx context.Context, y observe.Yielding, now c
 	s.asking.Go(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
 		defer cancel()
-		if out, err := node.Program(ctx, s.oardel(), "-c", strconv.FormatInt(y.Job, 10)).CombinedOutput(); err != nil {
+		if out, err := server.Program(ctx, s.oardel(), "-c", strconv.FormatInt(y.Job, 10)).CombinedOutput(); err != nil {
 			s.log.Warn("a besteffort job is not asked for its checkpoint by the sidecar, but by OAR's next pass", "job", y.Job, "error", err, "says", database.Short(string(out)))
 		}
 	})

@@ -7,8 +7,8 @@ import (
 
 	"accordion/adapter"
 	"accordion/oar/database"
-	"accordion/oar/node"
 	"accordion/oar/observe"
+	"accordion/oar/server"
 )
 
 func TestTheBaseIsTheLeastStepOfTheProfilesThatBeginSo(t *testing.T) {
@@ -57,7 +57,7 @@ func TestALayerIsDividedWhereTheProfileDividesIt(t *testing.T) {
 
 func TestAWordOfAUsersIsOneWordForAShell(t *testing.T) {
 	for _, word := range []string{"plain", "it's", "$HOME `id` \"x\" \\", "''", ""} {
-		out, err := exec.CommandContext(t.Context(), "sh", "-c", "printf %s "+node.Quote(word)).Output()
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", "printf %s "+server.Quote(word)).Output()
 		if err != nil || string(out) != word {
 			t.Errorf("%q arrives as %q, %v", word, out, err)
 		}

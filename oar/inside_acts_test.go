@@ -12,8 +12,8 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
+	"accordion/oar/cpuset"
 	"accordion/oar/database"
-	"accordion/oar/hooks"
 )
 
 // uidOf is the number of one of the lab's users; -1 if there is none.
@@ -95,7 +95,7 @@ func aHold(in *inside) {
 	in.must(in.Attach(in.ctx, job, "accordion-9-0"))
 	left := func(node string, want int) {
 		in.Helper()
-		if files, err := filepath.Glob(in.on(node, "/var/lib/oar/*"+hooks.ComingNodes)); err != nil || len(files) != want {
+		if files, err := filepath.Glob(in.on(node, "/var/lib/oar/*"+cpuset.ComingNodes)); err != nil || len(files) != want {
 			in.Errorf("for a prologue there is left %v on %s (%v), want %d", files, node, err, want)
 		}
 	}

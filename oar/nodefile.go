@@ -12,7 +12,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/hostfile"
 	"accordion/oar/database"
-	"accordion/oar/node"
+	"accordion/oar/server"
 )
 
 // inRuntimeFolder begins a script that works in OAR's folder of jobs on a node, its second
@@ -33,7 +33,7 @@ const writeNodes = `[ -e "$2" ] || exit 0; ` + inRuntimeFolder + `f=$1; [ -e "$f
 	`[ -e "$sign" ] || rm -f "$f"; rm -f "$f.accordion"`
 
 // writeHosts runs hostfile.Script as a user.
-const writeHosts = node.AsUser + `cd / && exec oardodo sh -c '` + hostfile.Script + `' sh "$1"`
+const writeHosts = server.AsUser + `cd / && exec oardodo sh -c '` + hostfile.Script + `' sh "$1"`
 
 // Publish writes the job's hosts file on its first node, as its user (hostfile.Script), and the node file that OAR made for it there
 // ($OAR_NODEFILE): a line for each resource, host by host.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"accordion/core"
-	"accordion/oar/node"
+	"accordion/oar/server"
 	"accordion/oar/setup"
 )
 
@@ -17,7 +17,7 @@ func TestAProgramEndsInTimeThoughItsChildrenHoldOnToThePipe(t *testing.T) {
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
-		_, err := node.Program(ctx, "sh", "-c", "sleep 600 & sleep 600").CombinedOutput()
+		_, err := server.Program(ctx, "sh", "-c", "sleep 600 & sleep 600").CombinedOutput()
 		done <- err
 	}()
 	select {
@@ -33,7 +33,7 @@ func TestAProgramEndsInTimeThoughItsChildrenHoldOnToThePipe(t *testing.T) {
 func TestAUserKeepsHisNumbersWhileTheDirectoryOfUsersIsAway(t *testing.T) {
 	away := errors.New("it does not answer")
 	var says error
-	a := node.NewAccounts()
+	a := server.NewAccounts()
 	a.Look = func(context.Context, string) (uint32, uint32, error) { return 7, 8, says }
 	again := func() (uid, gid uint32) {
 		for name, known := range a.Known {
@@ -45,7 +45,7 @@ func TestAUserKeepsHisNumbersWhileTheDirectoryOfUsersIsAway(t *testing.T) {
 	for _, step := range []struct {
 		says     error
 		uid, gid uint32
-	}{{away, node.Stranger, node.Stranger}, {nil, 7, 8}, {away, 7, 8}, {away, 7, 8}} {
+	}{{away, server.Stranger, server.Stranger}, {nil, 7, 8}, {away, 7, 8}, {away, 7, 8}} {
 		says = step.says
 		if uid, gid := again(); uid != step.uid || gid != step.gid {
 			t.Errorf("when it says %v, she is %d, %d; want %d, %d", says, uid, gid, step.uid, step.gid)

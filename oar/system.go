@@ -15,7 +15,6 @@ import (
 	"accordion/oar/conf"
 	"accordion/oar/cpuset"
 	"accordion/oar/database"
-	"accordion/oar/node"
 	"accordion/oar/observe"
 	"accordion/oar/server"
 	"accordion/oar/tables"
@@ -42,10 +41,10 @@ type System struct {
 	bin     string
 	log     hclog.Logger
 	server  *server.Notifier
-	users   *node.Accounts
+	users   *server.Accounts
 	herald  *server.Herald
 	read    *observe.Reader
-	reach   node.Remote
+	reach   server.Remote
 	keeper  *cpuset.Keeper
 
 	hastened *atomic.Int64   // when OAR was last told of a job that was released, Unix nanoseconds
@@ -82,8 +81,8 @@ func Open(ctx context.Context, conf conf.Conf, o Options) (*System, error) {
 	if err := recognize(ctx, db); err != nil {
 		return nil, errors.Join(fmt.Errorf("oar: %w", err), db.Close())
 	}
-	poke, reach := server.NewNotifier(conf.Server, conf.ServerPort, o.Log), node.Remote{Command: conf.Remote}
-	return &System{db: db, hastened: new(atomic.Int64), spared: new(atomic.Int64), asking: new(sync.WaitGroup), queue: o.Queue, timeout: o.Timeout, bin: o.Bin, log: o.Log, server: poke, reach: reach, users: node.NewAccounts(), herald: server.NewHerald(conf, o.Log),
+	poke, reach := server.NewNotifier(conf.Server, conf.ServerPort, o.Log), server.Remote{Command: conf.Remote}
+	return &System{db: db, hastened: new(atomic.Int64), spared: new(atomic.Int64), asking: new(sync.WaitGroup), queue: o.Queue, timeout: o.Timeout, bin: o.Bin, log: o.Log, server: poke, reach: reach, users: server.NewAccounts(), herald: server.NewHerald(conf, o.Log),
 		read: observe.New(db, o.Queue), keeper: cpuset.NewKeeper(cpuset.New(db, conf.Manager, reach, o.Log), poke, o.Log)}, nil
 }
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"accordion/adapter"
-	"accordion/oar/node"
 	"accordion/oar/observe"
+	"accordion/oar/server"
 )
 
 // This file reaches a job on its first node: as OAR's account by the command that OAR uses itself (OPENSSH_CMD), and from there
@@ -28,7 +28,7 @@ func scriptHost(r *observe.Job) (string, error) {
 var steps = regexp.MustCompile(`accordion\s+step`)
 
 // readScript prints the beginnings of the files that a command names, as its user sees them: a megabyte of all, whatever he names.
-const readScript = node.AsUser + `cd / && exec oardodo sh -c 'cd "$1" && set -f && for f in $2; do [ -f "$f" ] && head -c 100000 -- "$f"; done | head -c 1000000' sh "$1" "$2"`
+const readScript = server.AsUser + `cd / && exec oardodo sh -c 'cd "$1" && set -f && for f in $2; do [ -f "$f" ] && head -c 100000 -- "$f"; done | head -c 1000000' sh "$1" "$2"`
 
 // Speaks looks whether the job's command, or a file that it names, mentions `accordion step`.
 func (s *System) Speaks(ctx context.Context, job adapter.Key) (bool, error) {
@@ -76,7 +76,7 @@ func (s *System) Signal(ctx context.Context, job adapter.Key, signal string) err
 		return fmt.Errorf("signalling job %d: %w", job.ID, err)
 	}
 	name := strings.TrimPrefix(signal, "B:")
-	out, err := node.Program(ctx, s.oardel(), "-s", name, strconv.FormatInt(int64(job.ID), 10)).CombinedOutput()
+	out, err := server.Program(ctx, s.oardel(), "-s", name, strconv.FormatInt(int64(job.ID), 10)).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("signalling job %d: oardel -s %s: %w: %s", job.ID, name, err, strings.Join(strings.Fields(string(out)), " "))
 	}
@@ -94,7 +94,7 @@ func (s *System) program(name string) string {
 }
 
 // appendLine adds its input to a file of the user's, which he names from his directory.
-const appendLine = node.AsUser + `cd / && exec oardodo sh -c 'cd "$1" && cat >>"$2"' sh "$1" "$2"`
+const appendLine = server.AsUser + `cd / && exec oardodo sh -c 'cd "$1" && cat >>"$2"' sh "$1" "$2"`
 
 // Tell writes a line for its user into a running job's standard error, as he himself.
 func (s *System) Tell(ctx context.Context, job adapter.Key, text string) error {

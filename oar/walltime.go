@@ -8,7 +8,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/core"
-	"accordion/oar/node"
+	"accordion/oar/server"
 )
 
 var _ adapter.Lengthener = (*System)(nil)
@@ -18,7 +18,7 @@ var _ adapter.Lengthener = (*System)(nil)
 // changes of walltimes, OAR refuses.
 func (s *System) Lengthen(ctx context.Context, job adapter.Key, limit core.Time) error {
 	walltime := fmt.Sprintf("%d:%d:%d", limit/3600, limit/60%60, limit%60)
-	out, err := node.Program(ctx, s.program("oarwalltime"), strconv.FormatInt(int64(job.ID), 10), walltime).CombinedOutput()
+	out, err := server.Program(ctx, s.program("oarwalltime"), strconv.FormatInt(int64(job.ID), 10), walltime).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("lengthening job %d: oarwalltime %s: %w: %s", job.ID, walltime, err, strings.Join(strings.Fields(string(out)), " "))
 	}

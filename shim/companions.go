@@ -9,13 +9,11 @@ import (
 
 	"accordion/shim/agent"
 	"accordion/shim/allocation"
-	"accordion/shim/lists"
-	"accordion/shim/tasks"
 )
 
 // exportCompanions makes the environment speak of the allocations beside the job, and makes mpiexec and mpirun start on all of them.
 // Where there are none it takes back what an earlier step, or the job that submitted this one, has exported.
-func exportCompanions(text *script, j job, list allocation.List, ratio tasks.Ratio) (says []string) {
+func exportCompanions(text *script, j job, list allocation.List, ratio allocation.Ratio) (says []string) {
 	if len(list) < 2 {
 		if _, set := j.env(allocation.Variable); set {
 			text.unset(allocation.Variable)
@@ -31,10 +29,10 @@ func exportCompanions(text *script, j job, list allocation.List, ratio tasks.Rat
 	return nil
 }
 
-func exportLaunchers(text *script, j job, list allocation.List, ratio tasks.Ratio) error {
+func exportLaunchers(text *script, j job, list allocation.List, ratio allocation.Ratio) error {
 	var hydra, ompi []string
 	nodes := list.Nodes()
-	for i, slots := range tasks.Spread(ratio.On(len(nodes)), len(nodes)) {
+	for i, slots := range allocation.Spread(ratio.On(len(nodes)), len(nodes)) {
 		hydra = append(hydra, fmt.Sprintf("%s:%d", nodes[i], slots))
 		ompi = append(ompi, fmt.Sprintf("%s slots=%d", nodes[i], slots))
 	}
@@ -63,7 +61,7 @@ func linkAgent(j job) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir, err := lists.Directory(j.env.get("TMPDIR"))
+	dir, err := allocation.Directory(j.env.get("TMPDIR"))
 	if err != nil {
 		return "", err
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"accordion/shim/tasks"
+	"accordion/shim/allocation"
 )
 
 // Getenv looks an environment variable up, as os.LookupEnv does.
@@ -87,7 +87,7 @@ func (j job) own(name string) string {
 
 // step is the step that the job believes it is in: what the last call told it, the first before any call.
 func (j job) step() int {
-	if n, ok := tasks.Positive(j.own(variableStep)); ok {
+	if n, ok := allocation.Positive(j.own(variableStep)); ok {
 		return n
 	}
 	return 1

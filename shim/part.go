@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"accordion/core/hostlist"
+	"accordion/shim/allocation"
 	"accordion/shim/link"
-	"accordion/shim/lists"
 	"accordion/shim/wire/launcher"
 )
 
@@ -124,7 +124,7 @@ func (j job) goes(o PartOptions, app int64, cluster string, g *launcher.Go) Outc
 	says := []string{fmt.Sprintf("application %d begins: %d hosts in %d parts, this one on %s", app, hosts, len(g.Hosts), cluster)}
 	text.export(variableApplication, strconv.FormatInt(app, 10))
 	text.export(variablePart, cluster)
-	path, err := lists.Write(j.env.get("TMPDIR"), fmt.Sprintf("%d-*.parts", j.id), "", all)
+	path, err := allocation.WriteList(j.env.get("TMPDIR"), fmt.Sprintf("%d-*.parts", j.id), "", all)
 	if err == nil {
 		text.export(variableParts, path)
 		text.atEnd(quote(o.Program)+" part --done $?", path+".traps")

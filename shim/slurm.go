@@ -8,8 +8,7 @@ import (
 	"strconv"
 
 	"accordion/core/hostlist"
-	"accordion/shim/scontrol"
-	"accordion/shim/tasks"
+	"accordion/shim/allocation"
 )
 
 // slurm is a job under Slurm. srun takes the size of a job from the environment of the batch script, which Slurm wrote
@@ -28,9 +27,9 @@ func (slurm) described(env Getenv) []string {
 }
 
 func (slurm) ask(ctx context.Context, id int64) ([]string, error) {
-	j, err := scontrol.Show(ctx, id)
+	j, err := allocation.Show(ctx, id)
 	switch {
-	case errors.Is(err, scontrol.ErrUnknown):
+	case errors.Is(err, allocation.ErrUnknown):
 		return nil, fmt.Errorf("%w: %w", errOver, err)
 	case err != nil:
 		return nil, err
@@ -73,8 +72,8 @@ func sameSet(before, after []string) bool {
 
 // cpusPerNode carries the numbers of the nodes that stay over. What new nodes have is not said anywhere: they are taken to
 // be like the smallest one known. nil when the old numbers do not fit the old nodes.
-func cpusPerNode(text string, before, after []string) tasks.Counts {
-	known, ok := tasks.ParseCounts(text)
+func cpusPerNode(text string, before, after []string) allocation.Counts {
+	known, ok := allocation.ParseCounts(text)
 	if !ok || len(known) != len(before) {
 		return nil
 	}
@@ -83,7 +82,7 @@ func cpusPerNode(text string, before, after []string) tasks.Counts {
 		of[node] = known[i]
 	}
 	smallest := slices.Min(known)
-	c := make(tasks.Counts, len(after))
+	c := make(allocation.Counts, len(after))
 	for i, node := range after {
 		if c[i], ok = of[node]; !ok {
 			c[i] = smallest
@@ -94,8 +93,8 @@ func cpusPerNode(text string, before, after []string) tasks.Counts {
 
 // exportTasks scales the number of tasks with the number of nodes: `sbatch -N2 -n8` has 4 tasks a node, and 20 on 5
 // nodes. The first step is the measure, whatever sizes came between, so that rounding does not add up.
-func exportTasks(text *script, j job, ratio tasks.Ratio, after int) {
-	if ratio == (tasks.Ratio{}) {
+func exportTasks(text *script, j job, ratio allocation.Ratio, after int) {
+	if ratio == (allocation.Ratio{}) {
 		return
 	}
 	text.export(variableTasks, ratio.String())
@@ -106,25 +105,25 @@ func exportTasks(text *script, j job, ratio tasks.Ratio, after int) {
 		}
 	}
 	if _, set := j.env("SLURM_TASKS_PER_NODE"); set {
-		text.export("SLURM_TASKS_PER_NODE", tasks.Spread(scaled, after).String())
+		text.export("SLURM_TASKS_PER_NODE", allocation.Spread(scaled, after).String())
 	}
 }
 
 // firstTasks is the number of tasks and nodes of the first step; the zero value when the job has no number of tasks.
-func firstTasks(j job, described int) tasks.Ratio {
-	if r, ok := tasks.ParseRatio(j.own(variableTasks)); ok {
+func firstTasks(j job, described int) allocation.Ratio {
+	if r, ok := allocation.ParseRatio(j.own(variableTasks)); ok {
 		return r
 	}
 	if described == 0 {
-		return tasks.Ratio{}
+		return allocation.Ratio{}
 	}
 	for _, name := range []string{"SLURM_NTASKS", "SLURM_NPROCS"} {
-		if n, ok := tasks.Positive(j.env.get(name)); ok {
-			return tasks.Ratio{Tasks: n, Nodes: described}
+		if n, ok := allocation.Positive(j.env.get(name)); ok {
+			return allocation.Ratio{Tasks: n, Nodes: described}
 		}
 	}
-	if c, ok := tasks.ParseCounts(j.env.get("SLURM_TASKS_PER_NODE")); ok {
-		return tasks.Ratio{Tasks: c.Sum(), Nodes: described}
+	if c, ok := allocation.ParseCounts(j.env.get("SLURM_TASKS_PER_NODE")); ok {
+		return allocation.Ratio{Tasks: c.Sum(), Nodes: described}
 	}
-	return tasks.Ratio{}
+	return allocation.Ratio{}
 }

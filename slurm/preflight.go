@@ -11,7 +11,7 @@ import (
 	"accordion/core"
 	"accordion/core/hostlist"
 	"accordion/slurm/output"
-	"accordion/slurm/preflight"
+	"accordion/slurm/setup"
 )
 
 // Preflight looks at everything of the cluster that the sidecar depends on, changes nothing, and says what is wrong and
@@ -35,8 +35,8 @@ func (s *System) Preflight(ctx context.Context) []adapter.Finding {
 		found = append(found, adapter.Finding{Severity: adapter.Note, What: "this scontrol does not carry out commands of its standard input as they come (it was built without readline): " +
 			"each command is a program of its own, a start some 13 of them, and with few of them a minute ([slurm] clients_per_minute) changes come late"})
 	}
-	found = append(found, preflight.Check(ctx, c, in, s.Pool, s.Growth)...)
-	found = append(found, preflight.CheckManage(c, in, s.Pool, s.config.All)...)
+	found = append(found, setup.Check(ctx, c, in, s.Pool, s.Growth)...)
+	found = append(found, setup.CheckManage(c, in, s.Pool, s.config.All)...)
 	slices.SortStableFunc(found, adapter.ByGravity)
 	return found
 }

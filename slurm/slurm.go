@@ -13,11 +13,9 @@ import (
 	"accordion/slurm/client"
 	"accordion/slurm/cluster"
 	"accordion/slurm/growth"
-	"accordion/slurm/lease"
 	"accordion/slurm/limits"
 	"accordion/slurm/output"
 	"accordion/slurm/resize"
-	"accordion/slurm/waiting"
 )
 
 // Config says which part of which cluster is ours, and how to reach it.
@@ -52,8 +50,8 @@ type Config struct {
 type System struct {
 	config Config
 	*resize.Resizer
-	*lease.Keeper
-	*waiting.Room
+	*leaseKeeper
+	*holdReservation
 
 	mu       sync.Mutex
 	meanings map[meaning]bool // of features, as Slurm said
@@ -128,7 +126,7 @@ func New(c Config) (*System, error) {
 func systemOf(c Config, run *client.Runner) *System {
 	s := &System{config: c, since: map[adapter.Key]core.Time{}}
 	all := cluster.New(run, c.Partitions, c.Growth)
-	s.Resizer, s.Keeper, s.Room = resize.New(all), lease.New(run), waiting.New(all)
+	s.Resizer, s.leaseKeeper, s.holdReservation = resize.New(all), newLease(run), newHoldReservation(all)
 	s.Lost, s.Limited = s.Mend, s.forgetRules
 	return s
 }

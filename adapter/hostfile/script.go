@@ -8,7 +8,7 @@ import "strings"
 //
 // All users may write to /tmp, so another user may have made that folder first, or a link with its
 // name. Then the file goes into a private folder next to it, /tmp/accordion-UID.XXXXXXXXXX, whose
-// name mktemp chooses. The script prints the path (Elsewhere). shim/lists looks for both. A folder
+// name mktemp chooses. The script prints the path (Elsewhere). shim/allocation looks for both. A folder
 // is private if it is not a link, belongs to the user, and no other user may write to it. In /tmp,
 // where only its owner can remove it, it then stays private. The script exits with NoFolder where
 // it can make none. It removes hosts files of the user's that are older than 30 days. Nothing else

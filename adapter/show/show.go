@@ -35,7 +35,7 @@ type Show struct {
 	// Told is what was logged of a job last; "": nothing.
 	Told func(adapter.Key) string
 	// Audience is who looks at it in a browser; nil: nobody.
-	Audience Audience
+	Subscriber Subscriber
 	// Usage is what users' jobs used and left unused; nil: nothing is counted.
 	Usage func() view.Usage
 	// Outages returns the outages of the batch system, and the second in which its controller started; nil: not known.

@@ -125,20 +125,20 @@ func TestWhatIsShownOfAManagedJob(t *testing.T) {
 	}
 }
 
-// A gallery wants scenes, or none.
+// A gallery wants snapshots, or none.
 type gallery struct {
 	wants bool
-	seen  []*view.Scene
+	seen  []*view.Snapshot
 }
 
-func (g *gallery) Wants() bool        { return g.wants }
-func (g *gallery) See(sc *view.Scene) { g.seen = append(g.seen, sc) }
+func (g *gallery) Wants() bool           { return g.wants }
+func (g *gallery) See(sc *view.Snapshot) { g.seen = append(g.seen, sc) }
 
 func TestAnAudienceGetsASceneWhereItWantsOne(t *testing.T) {
 	const drawn = 24 * 3600 // seconds ahead
 	s := newStage(t)
 	g := &gallery{}
-	s.Audience = g
+	s.Subscriber = g
 	s.ok(s.Write(s.v))
 	if len(g.seen) != 0 {
 		t.Error("a scene that is not wanted")
@@ -162,7 +162,7 @@ func TestAnAudienceGetsASceneWhereItWantsOne(t *testing.T) {
 		t.Fatalf("%d scenes", len(g.seen))
 	}
 	got := g.seen[0]
-	wantNodes := []view.SceneNode{{Name: "n1"}, {Name: "n2", State: view.NodeAway, Why: "DRAIN"}, {Name: "n3", State: view.NodeLost, Why: "DOWN", Out: true}, {Name: "n4", State: view.NodeAsleep, Why: "POWERED_DOWN"}}
+	wantNodes := []view.SnapshotNode{{Name: "n1"}, {Name: "n2", State: view.NodeAway, Why: "DRAIN"}, {Name: "n3", State: view.NodeLost, Why: "DOWN", Out: true}, {Name: "n4", State: view.NodeAsleep, Why: "POWERED_DOWN"}}
 	if diff := cmp.Diff(wantNodes, got.Nodes); diff != "" {
 		t.Errorf("nodes (-want +got):\n%s", diff)
 	}
@@ -182,7 +182,7 @@ func TestAnAudienceGetsASceneWhereItWantsOne(t *testing.T) {
 	if diff := cmp.Diff([]string{"upgrade on n[1,3]", "upgrade on n[1,3]", "far on n1"}, closed); diff != "" || got.Closed[0].Start != t0+10 || got.Closed[1].Start != t0+drawn || got.Closed[1].End != t0+drawn+5 {
 		t.Errorf("closed %v: %s", got.Closed, diff)
 	}
-	got.Queue.Jobs[0].Plan[0].Nodes = 99 // it is the scene's own
+	got.Queue.Jobs[0].Plan[0].Nodes = 99 // it is the snapshot's own
 	s.ok(s.Write(s.v))
 	if g.seen[1].Queue.Jobs[0].Plan[0].Nodes == 99 {
 		t.Error("scenes share what they show")

@@ -24,16 +24,16 @@ import (
 
 // Options are what a Sidecar is made of.
 type Options struct {
-	System   adapter.BatchSystem
-	Journal  actions.Journal
-	Calls    <-chan session.Call // from the jobs' shims; nil: none will come
-	Clock    adapter.Clock       // nil: the wall clock
-	Log      hclog.Logger        // nil: no log
-	Meter    actions.Meter       // nil: nothing is counted
-	Lease    Lease               // without a Leaser nobody else can serve the batch system
-	Parts    *delegated.Mailbox  // from the loop of applications, and to it; nil: there is none
-	Audience show.Audience       // who looks at it in a browser; nil: nobody
-	Settings managed.Settings
+	System     adapter.BatchSystem
+	Journal    actions.Journal
+	Calls      <-chan session.Call // from the jobs' shims; nil: none will come
+	Clock      adapter.Clock       // nil: the wall clock
+	Log        hclog.Logger        // nil: no log
+	Meter      actions.Meter       // nil: nothing is counted
+	Lease      Lease               // without a Leaser nobody else can serve the batch system
+	Parts      *delegated.Mailbox  // from the loop of applications, and to it; nil: there is none
+	Subscriber show.Subscriber     // who looks at it in a browser; nil: nobody
+	Settings   managed.Settings
 }
 
 // Sidecar plans and resizes the managed jobs of one batch system. It is a loop over parts, each of which has its own state.
@@ -107,7 +107,7 @@ func New(o Options) *Sidecar {
 	s.standstill = &standstill{clock: o.Clock, jobs: s.jobs}
 	s.outages = &outages{eventLog: s.eventLog}
 	s.show = &show.Show{
-		Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Settings: o.Settings, Event: s.eventLog.event, Audience: o.Audience,
+		Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Settings: o.Settings, Event: s.eventLog.event, Subscriber: o.Subscriber,
 		Told: func(key adapter.Key) string { return s.eventLog.told[key] }, GoneSince: s.nodes.goneSince, Outages: s.outages.view,
 		Usage: func() view.Usage { return s.jobs.usage.Usage },
 	}

@@ -9,7 +9,7 @@ import (
 	"accordion/adapter/view"
 )
 
-// A sleeper is an audience at which the loop stands still once, from at on for lasts.
+// A sleeper is an subscriber at which the loop stands still once, from at on for lasts.
 type sleeper struct {
 	at    time.Time
 	lasts time.Duration
@@ -24,7 +24,7 @@ func (s *sleeper) Wants() bool {
 	return false
 }
 
-func (s *sleeper) See(*view.Scene) {}
+func (s *sleeper) See(*view.Snapshot) {}
 
 // TestGrowthLateBecauseTheSidecarStoodStillIsNotBookedOnTheBatchSystem: where the machine was busy, or the process stopped.
 func TestGrowthLateBecauseTheSidecarStoodStillIsNotBookedOnTheBatchSystem(t *testing.T) {
@@ -41,7 +41,7 @@ func TestGrowthLateBecauseTheSidecarStoodStillIsNotBookedOnTheBatchSystem(t *tes
 			inWorld(t, slurmish, func(w *world) {
 				if name == "its loop stood still" {
 					w.halt()
-					w.audience = &sleeper{at: time.Now().Add(15 * time.Second), lasts: 20 * time.Second}
+					w.subscriber = &sleeper{at: time.Now().Add(15 * time.Second), lasts: 20 * time.Second}
 					w.serve()
 				}
 				w.submit(embedded.JobSpec{Nodes: 2, Managed: true, Silent: true, Comment: "ep=2x20s,5x20s", Script: listening(80 * time.Second)})

@@ -33,20 +33,20 @@ import (
 // world is an embedded batch system with a sidecar beside it, in a bubble of virtual time.
 type world struct {
 	*embedded.System
-	t        *testing.T
-	begin    time.Time
-	settings managed.Settings
-	path     string // of the journal
-	calls    chan session.Call
-	mortal   *mortal
-	clock    adapter.Clock                         // of the sidecar; nil: the bubble's
-	meter    actions.Meter                         // nil: nothing is counted
-	outer    adapter.BatchSystem                   // what the sidecar is given instead; nil: mortal
-	log      hclog.Logger                          // nil: nowhere
-	parts    *delegated.Mailbox                    // nil: no applications
-	audience show.Audience                         // nil: nobody looks
-	lease    sidecar.Lease                         // the zero one: there is none
-	pen      func(actions.Journal) actions.Journal // what the next sidecar writes with; nil: the journal itself
+	t          *testing.T
+	begin      time.Time
+	settings   managed.Settings
+	path       string // of the journal
+	calls      chan session.Call
+	mortal     *mortal
+	clock      adapter.Clock                         // of the sidecar; nil: the bubble's
+	meter      actions.Meter                         // nil: nothing is counted
+	outer      adapter.BatchSystem                   // what the sidecar is given instead; nil: mortal
+	log        hclog.Logger                          // nil: nowhere
+	parts      *delegated.Mailbox                    // nil: no applications
+	subscriber show.Subscriber                       // nil: nobody looks
+	lease      sidecar.Lease                         // the zero one: there is none
+	pen        func(actions.Journal) actions.Journal // what the next sidecar writes with; nil: the journal itself
 
 	sidecar *sidecar.Sidecar
 	journal *journal.Journal
@@ -105,7 +105,7 @@ func (w *world) serve() {
 	if w.pen != nil {
 		pen = w.pen(j)
 	}
-	sidecar := sidecar.New(sidecar.Options{Clock: w.clock, System: system, Journal: pen, Calls: w.calls, Meter: w.meter, Settings: w.settings, Log: w.log, Lease: w.lease, Parts: w.parts, Audience: w.audience})
+	sidecar := sidecar.New(sidecar.Options{Clock: w.clock, System: system, Journal: pen, Calls: w.calls, Meter: w.meter, Settings: w.settings, Log: w.log, Lease: w.lease, Parts: w.parts, Subscriber: w.subscriber})
 	ctx, stop := context.WithCancel(context.Background())
 	w.sidecar, w.journal, w.stop, w.stopped = sidecar, j, stop, make(chan error, 1)
 	go func(stopped chan<- error) { stopped <- sidecar.Run(ctx) }(w.stopped)

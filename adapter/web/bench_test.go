@@ -2,7 +2,7 @@ package web
 
 import "testing"
 
-// What an edition of 10,000 jobs costs beside the loop, where every plan has moved: once for all readers.
+// What an version of 10,000 jobs costs beside the loop, where every plan has moved: once for all readers.
 func BenchmarkEditionsOf10000Jobs(b *testing.B) {
 	s := clusterOf(1000, 150, 9850)
 	h := New(Options{})

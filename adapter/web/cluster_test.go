@@ -17,10 +17,10 @@ import (
 const noon core.Time = 1_780_000_000
 
 // clusterOf is a cluster with jobs of all kinds: some run, the others wait, each planned when the nodes are free.
-func clusterOf(nodes, run, wait int) *view.Scene {
-	s := &view.Scene{Read: noon, Now: noon, Queue: view.Queue{At: noon, Cluster: "lab", Nodes: nodes, Lead: 4}, Broken: map[adapter.Key]view.Breach{}}
+func clusterOf(nodes, run, wait int) *view.Snapshot {
+	s := &view.Snapshot{Read: noon, Now: noon, Queue: view.Queue{At: noon, Cluster: "lab", Nodes: nodes, Lead: 4}, Broken: map[adapter.Key]view.Breach{}}
 	for i := range nodes {
-		s.Nodes = append(s.Nodes, view.SceneNode{Name: fmt.Sprintf("n%d", i+1)})
+		s.Nodes = append(s.Nodes, view.SnapshotNode{Name: fmt.Sprintf("n%d", i+1)})
 	}
 	users := []string{"ann", "bob", "carl", "dora"}
 	each := max(1, nodes*3/4/max(1, run))
@@ -56,8 +56,8 @@ func clusterOf(nodes, run, wait int) *view.Scene {
 	return s
 }
 
-// later is a scene some seconds after another, in which a first job that waited has begun and every other plan has moved.
-func later(s *view.Scene, seconds core.Time) *view.Scene {
+// later is a snapshot some seconds after another, in which a first job that waited has begun and every other plan has moved.
+func later(s *view.Snapshot, seconds core.Time) *view.Snapshot {
 	n := *s
 	n.Now, n.Read = s.Now+seconds, s.Read+seconds
 	n.Queue.Jobs = append([]view.Entry(nil), s.Queue.Jobs...)
@@ -99,8 +99,8 @@ func serveOn(t testing.TB, h *Server, l net.Listener) {
 	})
 }
 
-// shows hands a scene over, and waits until its edition is there.
-func shows(t testing.TB, h *Server, s *view.Scene) *edition {
+// shows hands a snapshot over, and waits until its version is there.
+func shows(t testing.TB, h *Server, s *view.Snapshot) *version {
 	t.Helper()
 	before := h.newest()
 	h.See(s)

@@ -36,9 +36,9 @@ type drawing struct {
 	Up      []charts.Tick
 }
 
-// drawJob draws a job of an edition; j is nil when it is over. nil: nothing is known that could be drawn.
-func drawJob(e *edition, j *view.Entry, id int64, c canvas) *drawing {
-	now := e.scene.Now
+// drawJob draws a job of an version; j is nil when it is over. nil: nothing is known that could be drawn.
+func drawJob(e *version, j *view.Entry, id int64, c canvas) *drawing {
+	now := e.snapshot.Now
 	var held, planned []charts.Span
 	switch {
 	case j == nil:
@@ -71,7 +71,7 @@ func drawJob(e *edition, j *view.Entry, id int64, c canvas) *drawing {
 }
 
 // pastSpans is what a job held before what it holds now, from a second on.
-func (e *edition) pastSpans(id core.JobID, from core.Time) (all []charts.Span) {
+func (e *version) pastSpans(id core.JobID, from core.Time) (all []charts.Span) {
 	for _, h := range e.state.Past {
 		if names, err := hostlist.Expand(h.Nodes); err == nil && h.ID == id && h.To > from {
 			all = append(all, charts.Span{From: max(h.From, from), To: h.To, Nodes: len(names)})
@@ -81,7 +81,7 @@ func (e *edition) pastSpans(id core.JobID, from core.Time) (all []charts.Span) {
 }
 
 // heldSpans is what a job held until now.
-func heldSpans(e *edition, j *view.Entry, now core.Time) []charts.Span {
+func heldSpans(e *version, j *view.Entry, now core.Time) []charts.Span {
 	if !j.Holds() {
 		return nil
 	}

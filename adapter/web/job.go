@@ -135,7 +135,7 @@ func (h *Server) explain(id int64) (*jobPage, int) {
 		p.Missing = "The sidecar has not read the batch system yet."
 		return p, http.StatusServiceUnavailable
 	}
-	hidden := e.scene.Hidden
+	hidden := e.snapshot.Hidden
 	p.Cluster, p.Private = e.state.Cluster, hidden.Jobs
 	x, err := status.ExplainIn(h.report(e), h.remembered(hidden), id)
 	switch unknown := (*status.UnknownJob)(nil); {

@@ -21,17 +21,17 @@ var hostile = []string{
 }
 
 // evil is a town whose users write what they can.
-func evil() *view.Scene {
+func evil() *view.Snapshot {
 	s := clusterOf(16, 4, 8)
 	s.Queue.Cluster, s.Soft = hostile[0], hostile[1]
 	for i := range s.Queue.Jobs {
 		e := &s.Queue.Jobs[i]
 		e.User, e.Name, e.Why, e.Request, e.Phase = hostile[i%len(hostile)], hostile[(i+1)%len(hostile)], hostile[(i+2)%len(hostile)], hostile[(i+3)%len(hostile)], "running"
 	}
-	s.Nodes[15] = view.SceneNode{Name: hostile[1], State: view.NodeLost, Why: hostile[0], Out: true}
+	s.Nodes[15] = view.SnapshotNode{Name: hostile[1], State: view.NodeLost, Why: hostile[0], Out: true}
 	s.Broken = map[adapter.Key]view.Breach{s.Queue.Jobs[0].Key(): {Promised: noon, Slipped: 70, Cause: hostile[0]}}
 	s.Queue.Closures = []view.Closure{{Name: hostile[1], Nodes: 1, Start: noon, End: core.Forever}}
-	s.Closed = []view.SceneClosure{{Closure: s.Queue.Closures[0], On: "n14"}}
+	s.Closed = []view.SnapshotClosure{{Closure: s.Queue.Closures[0], On: "n14"}}
 	return s
 }
 

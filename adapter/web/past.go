@@ -50,9 +50,9 @@ type past struct {
 	told   map[adapter.Key]core.Time // seconds that were noted last
 	who    map[adapter.Key]piece     // whose each is, while the journal is read
 
-	looked core.Time // second of the scene before
+	looked core.Time // second of the snapshot before
 	begins core.Time // before it nothing is known of ordinary jobs
-	added  int       // pieces since the last edition
+	added  int       // pieces since the last version
 }
 
 func newPast(j *journal.Journal, now time.Time) *past {
@@ -123,8 +123,8 @@ func (p *past) close(key adapter.Key, at core.Time) {
 	}
 }
 
-// look compares a scene with what was held before.
-func (p *past) look(s *view.Scene) {
+// look compares a snapshot with what was held before.
+func (p *past) look(s *view.Snapshot) {
 	p.added = 0
 	here := make(map[adapter.Key]bool, len(p.holds))
 	for i := range s.Queue.Jobs {
@@ -161,8 +161,8 @@ func (p *past) look(s *view.Scene) {
 	p.forget(s.Now)
 }
 
-// lastEnd is when what is over since the scene before ended at the latest: others may have begun on its nodes since.
-func (p *past) lastEnd(s *view.Scene) core.Time {
+// lastEnd is when what is over since the snapshot before ended at the latest: others may have begun on its nodes since.
+func (p *past) lastEnd(s *view.Snapshot) core.Time {
 	over := s.Now
 	for i := range s.Queue.Jobs {
 		if e := &s.Queue.Jobs[i]; e.Holds() && e.Start > p.looked {
@@ -180,7 +180,7 @@ func startOf(ep core.EP, step int) (at core.Time) {
 	return at
 }
 
-func (p *past) lookAtPromises(s *view.Scene) {
+func (p *past) lookAtPromises(s *view.Snapshot) {
 	for i := range s.Queue.Jobs {
 		e := &s.Queue.Jobs[i]
 		b, is := s.Broken[e.Key()]

@@ -69,7 +69,7 @@ func TestPrivateJobsAreJobsOfSomebody(t *testing.T) {
 		e.Priority, e.Parts, e.Limit = 77, []adapter.RankPart{{Name: "secret", Points: 7}}, &view.Limit{Nodes: 1, Why: "secret account"}
 	}
 	s.Queue.Closures = []view.Closure{{Name: "secretproject", Nodes: 1, Start: noon, End: noon + 90_000}}
-	s.Closed = []view.SceneClosure{{Closure: s.Queue.Closures[0], On: "n16"}}
+	s.Closed = []view.SnapshotClosure{{Closure: s.Queue.Closures[0], On: "n16"}}
 	shows(t, h, s)
 	n := later(s, 5)
 	n.Queue.Jobs = n.Queue.Jobs[1:] // what ended is private, too
@@ -121,7 +121,7 @@ func TestWhatTheBatchSystemBeginsToHideIsHidden(t *testing.T) {
 				e.Priority, e.Parts, e.Limit = 77, []adapter.RankPart{{Name: "rankword", Points: 7}}, &view.Limit{Nodes: 1, Why: "lackaccount"}
 			}
 			s.Queue.Closures = []view.Closure{{Name: "project", Nodes: 1, Start: noon, End: noon + 90_000}}
-			s.Closed = []view.SceneClosure{{Closure: s.Queue.Closures[0], On: "n16"}}
+			s.Closed = []view.SnapshotClosure{{Closure: s.Queue.Closures[0], On: "n16"}}
 			s.Nodes[15].State, s.Nodes[15].Why = view.NodeAway, "broken fan"
 			shows(t, h, s)
 			n := later(s, 5)
@@ -148,7 +148,7 @@ func TestWhatTheBatchSystemBeginsToHideIsHidden(t *testing.T) {
 	}
 }
 
-// The loop is asked for a scene when the one before is composed and the pause is over, not before.
+// The loop is asked for a snapshot when the one before is composed and the pause is over, not before.
 func TestTheServerWantsOneSceneAtATime(t *testing.T) {
 	h := New(Options{})
 	if !h.Wants() {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// 500 readers, of whom every second one never reads, keep nobody waiting: the loop hands over as ever, and those who read see the last edition.
+// 500 readers, of whom every second one never reads, keep nobody waiting: the loop hands over as ever, and those who read see the last version.
 func TestSlowReadersKeepNobodyWaiting(t *testing.T) {
 	h, root := open(t, Options{})
 	const readers = 500
@@ -48,10 +48,10 @@ func TestSlowReadersKeepNobodyWaiting(t *testing.T) {
 		})))
 	}
 	var reading sync.WaitGroup
-	const editions = 4
+	const versions = 4
 	for _, f := range live {
 		reading.Go(func() {
-			for seen := uint64(0); seen < editions; {
+			for seen := uint64(0); seen < versions; {
 				line, err := f.lines.ReadSlice('\n')
 				for errors.Is(err, bufio.ErrBufferFull) {
 					_, err = f.lines.ReadSlice('\n')
@@ -68,7 +68,7 @@ func TestSlowReadersKeepNobodyWaiting(t *testing.T) {
 		})
 	}
 	longest := time.Duration(0)
-	for range editions - 1 {
+	for range versions - 1 {
 		s = later(s, 1)
 		for !h.Wants() {
 			time.Sleep(time.Millisecond) // the composer's pause, in which the loop has nothing to do with it
@@ -76,14 +76,14 @@ func TestSlowReadersKeepNobodyWaiting(t *testing.T) {
 		begun := time.Now()
 		h.See(s)
 		longest = max(longest, time.Since(begun))
-		for e := h.newest(); e.scene.Now < s.Now; e = h.newest() {
+		for e := h.newest(); e.snapshot.Now < s.Now; e = h.newest() {
 			time.Sleep(time.Millisecond)
 		}
 	}
 	reading.Wait()
-	t.Logf("%d readers, %d editions: %v; handing over took %v at most", readers, editions, time.Since(began).Round(time.Millisecond), longest)
-	if got := h.newest(); got.number != editions {
-		t.Errorf("%d editions were made, want %d", got.number, editions)
+	t.Logf("%d readers, %d editions: %v; handing over took %v at most", readers, versions, time.Since(began).Round(time.Millisecond), longest)
+	if got := h.newest(); got.number != versions {
+		t.Errorf("%d editions were made, want %d", got.number, versions)
 	}
 	f := follow(t, get(t, root+"/events", nil))
 	if err := f.next(); err != nil {

@@ -168,7 +168,7 @@ func clientOf(r *http.Request) connlimit.Client {
 	return c
 }
 
-// Serve answers on the listener, and makes editions of what the loop hands over, until ctx ends; then it closes the listener and returns nil.
+// Serve answers on the listener, and makes versions of what the loop hands over, until ctx ends; then it closes the listener and returns nil.
 func (h *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler: h.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 20 * time.Second,

@@ -29,22 +29,22 @@ type Options struct {
 	PID     int      // of the sidecar, for explanations
 }
 
-// Server is where the cluster is shown. The loop is on its one side (show.Audience), readers are on the other.
+// Server is where the cluster is shown. The loop is on its one side (show.Subscriber), readers are on the other.
 type Server struct {
-	options Options
-	wants   atomic.Bool
-	scenes  chan *view.Scene // the newest one that was not composed yet
+	options   Options
+	wants     atomic.Bool
+	snapshots chan *view.Snapshot // the newest one that was not composed yet
 
 	mu      sync.Mutex
-	edition *edition      // nil: none yet
+	version *version      // nil: none yet
 	fresh   chan struct{} // closed when a newer one is there
 
-	streams   *connlimit.Limiter // readers of editions
+	streams   *connlimit.Limiter // readers of versions
 	asking    *connlimit.Limiter // clients that wait for an explanation, or get one
 	explainer chan struct{}      // bounds explanations
 }
 
-var _ show.Audience = (*Server)(nil)
+var _ show.Subscriber = (*Server)(nil)
 
 // New makes a server, in which nothing is shown yet.
 func New(o Options) *Server {
@@ -52,20 +52,20 @@ func New(o Options) *Server {
 		o.Clock = time.Now
 	}
 	o.Pace = cmp.Or(o.Pace, 1)
-	h := &Server{options: o, scenes: make(chan *view.Scene, 1), fresh: make(chan struct{}),
+	h := &Server{options: o, snapshots: make(chan *view.Snapshot, 1), fresh: make(chan struct{}),
 		streams: connlimit.New(connlimit.Limits{Total: mostStreams}), asking: connlimit.New(asking), explainer: make(chan struct{}, mostExplained)}
 	h.wants.Store(true)
 	return h
 }
 
-// Wants implements show.Audience: the composer is done with the scene before, and had its pause.
+// Wants implements show.Subscriber: the composer is done with the snapshot before, and had its pause.
 func (h *Server) Wants() bool { return h.wants.Load() }
 
-// See implements show.Audience.
-func (h *Server) See(s *view.Scene) {
+// See implements show.Subscriber.
+func (h *Server) See(s *view.Snapshot) {
 	h.wants.Store(false)
 	select {
-	case h.scenes <- s:
+	case h.snapshots <- s:
 	default: // the composer wants one at a time; that it has one already cannot be
 	}
 }
@@ -77,7 +77,7 @@ const (
 	pauseShare = 19
 )
 
-// compose makes editions of what the loop hands over, until ctx ends.
+// compose makes versions of what the loop hands over, until ctx ends.
 func (h *Server) compose(ctx context.Context) {
 	past := newPast(h.options.Journal, h.options.Clock())
 	pause := time.NewTimer(0)
@@ -89,7 +89,7 @@ func (h *Server) compose(ctx context.Context) {
 		case <-pause.C:
 			h.wants.Store(true)
 			continue
-		case s := <-h.scenes:
+		case s := <-h.snapshots:
 			begun := time.Now()
 			past.look(s)
 			h.publish(newEdition(h.newest(), s, past, &h.options, h.streams.Open() > 0))
@@ -98,29 +98,29 @@ func (h *Server) compose(ctx context.Context) {
 	}
 }
 
-// newest is the newest edition; nil before the first.
-func (h *Server) newest() *edition {
+// newest is the newest version; nil before the first.
+func (h *Server) newest() *version {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.edition
+	return h.version
 }
 
-// look is the newest edition, and what is closed when there is a newer one.
-func (h *Server) look() (*edition, <-chan struct{}) {
+// look is the newest version, and what is closed when there is a newer one.
+func (h *Server) look() (*version, <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.edition, h.fresh
+	return h.version, h.fresh
 }
 
-func (h *Server) publish(e *edition) {
+func (h *Server) publish(e *version) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.edition = e
+	h.version = e
 	close(h.fresh)
 	h.fresh = make(chan struct{})
 }
 
-// report is the queue of an edition as status knows it.
-func (h *Server) report(e *edition) status.QueueReport {
-	return status.QueueReport{Sidecar: status.Sidecar{Running: true, PID: h.options.PID}, Read: e.scene.Read, Queue: e.scene.Queue}
+// report is the queue of an version as status knows it.
+func (h *Server) report(e *version) status.QueueReport {
+	return status.QueueReport{Sidecar: status.Sidecar{Running: true, PID: h.options.PID}, Read: e.snapshot.Read, Queue: e.snapshot.Queue}
 }

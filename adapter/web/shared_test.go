@@ -11,8 +11,8 @@ import (
 	"accordion/internal/browser"
 )
 
-// sharedNodes returns a scene in which five jobs hold some of 13 nodes in all, on six different ones of eight.
-func sharedNodes() *view.Scene {
+// sharedNodes returns a snapshot in which five jobs hold some of 13 nodes in all, on six different ones of eight.
+func sharedNodes() *view.Snapshot {
 	s := clusterOf(8, 0, 0)
 	for i, j := range []struct {
 		name, nodes string

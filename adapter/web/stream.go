@@ -16,7 +16,7 @@ const (
 	quiet = 20 * time.Second
 )
 
-// stream sends a reader the newest edition whole, and then what changes, for as long as he reads. Who is slow misses editions in between, and is
+// stream sends a reader the newest version whole, and then what changes, for as long as he reads. Who is slow misses versions in between, and is
 // sent the newest one whole.
 func (h *Server) stream(w http.ResponseWriter, r *http.Request) {
 	ctx, evict := context.WithCancel(r.Context())

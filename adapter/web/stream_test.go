@@ -98,8 +98,8 @@ func (f *follower) take(n *news) {
 	}
 }
 
-// sees fails when the follower's state is not the edition's.
-func (f *follower) sees(t testing.TB, e *edition) {
+// sees fails when the follower's state is not the version's.
+func (f *follower) sees(t testing.TB, e *version) {
 	t.Helper()
 	want, got := *e.state, f.state
 	want.from, got.from = nil, nil
@@ -137,10 +137,10 @@ func TestReadersSeeWhatChanges(t *testing.T) {
 		b.Queue.Jobs = slices.Delete(b.Queue.Jobs, 1, 2) // job 2 is over
 		b.Queue.Jobs[4] = begun(b, b.Queue.Jobs[4])
 		b.Nodes = slices.Clone(b.Nodes)
-		b.Nodes[15] = view.SceneNode{Name: "n16", State: view.NodeLost, Why: "NOT_RESPONDING", Out: true}
-		b.Closed = []view.SceneClosure{{Closure: view.Closure{Name: "maint", Nodes: 1, Start: noon + 100, End: core.Forever}, On: "n15"}}
+		b.Nodes[15] = view.SnapshotNode{Name: "n16", State: view.NodeLost, Why: "NOT_RESPONDING", Out: true}
+		b.Closed = []view.SnapshotClosure{{Closure: view.Closure{Name: "maint", Nodes: 1, Start: noon + 100, End: core.Forever}, On: "n15"}}
 		b.Broken = map[adapter.Key]view.Breach{a.Queue.Jobs[0].Key(): {Promised: noon, Slipped: 70, Cause: "lost node"}}
-		for i, s := range []*view.Scene{a, b, b, later(b, 3)} {
+		for i, s := range []*view.Snapshot{a, b, b, later(b, 3)} {
 			e := shows(t, h, s)
 			if err := f.next(); err != nil {
 				t.Fatal(err)
@@ -157,7 +157,7 @@ func TestReadersSeeWhatChanges(t *testing.T) {
 }
 
 // begun is a job that waited, on nodes now.
-func begun(s *view.Scene, e view.Entry) view.Entry {
+func begun(s *view.Snapshot, e view.Entry) view.Entry {
 	e.Rank, e.Phase, e.Nodes, e.Size, e.Start = 0, "running", "n5", 1, s.Now-1
 	return e
 }
@@ -167,7 +167,7 @@ func TestWhoFellBehindGetsTheWhole(t *testing.T) {
 	h := New(Options{})
 	p := newPast(nil, h.options.Clock())
 	s := clusterOf(4, 1, 1)
-	var last *edition
+	var last *version
 	for range 3 {
 		p.look(s)
 		last = newEdition(last, s, p, &h.options, true)

@@ -1,8 +1,10 @@
-// Package cpuset has the cpusets and keys of evolving jobs made and cleaned on nodes that OAR does not know to be theirs, by
-// OAR's own job resource manager. It decides nothing of jobs: who holds which node is told to it.
+// Package cpuset has OAR's own job resource manager make and clean the cpusets and keys of evolving jobs on nodes that OAR does not
+// count as theirs. Its callers say which job holds which node.
 //
 //	sets := cpuset.New(tables, conf.Manager, reach, log)
 //	err := sets.Expect(ctx, job, hosts)
+//
+// OAR calls Prologue when a job starts on its node, and Epilogue when the job has ended. Both work without a sidecar.
 package cpuset
 
 import (
@@ -17,7 +19,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/oar/conf"
-	"accordion/oar/node"
+	"accordion/oar/server"
 	"accordion/oar/tables"
 )
 
@@ -30,7 +32,7 @@ type Sets struct {
 }
 
 // New is the cpusets of the jobs in these tables, made by this manager on nodes that are reached so.
-func New(db tables.Tables, c conf.Manager, nodes node.Remote, log hclog.Logger) Sets {
+func New(db tables.Tables, c conf.Manager, nodes server.Remote, log hclog.Logger) Sets {
 	return Sets{db: db, manager: manager{conf: c, nodes: nodes, log: log}}
 }
 

@@ -12,14 +12,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"accordion/oar/conf"
-	"accordion/oar/node"
+	"accordion/oar/server"
 )
 
 // manager is OAR's job resource manager, sent to nodes as OAR's own programs send it: a Perl program, and what it has to know of the
 // job.
 type manager struct {
 	conf  conf.Manager
-	nodes node.Remote
+	nodes server.Remote
 	log   hclog.Logger
 }
 
@@ -45,7 +45,7 @@ func (m manager) send(ctx context.Context, what string, hosts []string, job map[
 	var bad []BadNode
 	for _, host := range hosts {
 		all.Go(func() error {
-			out, err := m.nodes.Run(ctx, host, fmt.Sprintf("TAKTUK_HOSTNAME=%s perl - %s", node.Quote(host), what), input, Quickly)
+			out, err := m.nodes.Run(ctx, host, fmt.Sprintf("TAKTUK_HOSTNAME=%s perl - %s", server.Quote(host), what), input, Quickly)
 			if out != "" {
 				m.log.Debug("OAR's job resource manager says", "asked", what, "node", host, "says", strings.TrimSpace(out))
 			}

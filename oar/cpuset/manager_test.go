@@ -12,7 +12,7 @@ import (
 
 	"accordion/internal/testenv"
 	"accordion/oar/conf"
-	"accordion/oar/node"
+	"accordion/oar/server"
 )
 
 // inPlaceOfSSH is what stands in place of ssh: it notes what it is called with, and does as the node's name says.
@@ -43,10 +43,10 @@ func TestTheManagerIsSentToEveryNodeAndThoseWhereItFailsAreTold(t *testing.T) {
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	m := manager{conf.Manager{File: program}, node.Remote{Command: ssh + " -p 6667"}, hclog.NewNullLogger()}
+	m := manager{conf.Manager{File: program}, server.Remote{Command: ssh + " -p 6667"}, hclog.NewNullLogger()}
 	cause := ""
 	if os.Geteuid() == 0 {
-		if _, _, err := node.Lookup(t.Context(), node.OarsAccount); err != nil {
+		if _, _, err := server.Lookup(t.Context(), server.OarsAccount); err != nil {
 			cause = err.Error()
 		}
 	}

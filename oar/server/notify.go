@@ -1,8 +1,9 @@
-// Package server is a word to OAR's server, and word of changes in its database. Nobody hears whether a word was of use: who
-// sends it, looks at the database.
+// Package server talks to OAR's server and nodes. A Notifier sends words to the server, and nobody answers: the sender looks at the
+// database. Changes come back from the database. A Remote runs programs on nodes as OAR's account, with the command that OAR uses
+// itself (OPENSSH_CMD), and from there as a user.
 //
-//	poke := server.NewPoker(conf.Server, conf.ServerPort, log)
-//	poke.Notify(server.Starts)
+//	notifier := server.NewNotifier(conf.Server, conf.ServerPort, log)
+//	notifier.Notify(server.Starts)
 package server
 
 import (

@@ -12,7 +12,7 @@ import (
 	"accordion/oar/conf"
 	"accordion/oar/cpuset"
 	"accordion/oar/database"
-	"accordion/oar/node"
+	"accordion/oar/server"
 )
 
 // checkManager looks at how OAR makes nodes ready for a job, which has to be done for the nodes that join one too: by its job
@@ -73,7 +73,7 @@ func (s Setup) checkReach(ctx context.Context, d setupStore) ([]check, error) {
 	var failures []error
 	for _, host := range hosts {
 		within, cancel := context.WithTimeout(ctx, triedWithin)
-		_, err := node.Remote{Command: s.Conf.Remote}.Run(within, host, "true", "", cpuset.Quickly)
+		_, err := server.Remote{Command: s.Conf.Remote}.Run(within, host, "true", "", cpuset.Quickly)
 		cancel()
 		if err == nil {
 			return nil, nil
@@ -93,7 +93,7 @@ func (s Setup) checkRelease(ctx context.Context, d setupStore) ([]check, error) 
 	ctx, cancel := context.WithTimeout(ctx, triedWithin)
 	defer cancel()
 	// The database does not tell: its form has an older number.
-	out, err := node.Program(ctx, "oarstat", "--version").Output()
+	out, err := server.Program(ctx, "oarstat", "--version").Output()
 	return []check{{"OAR's release", adapter.Warning, err == nil && strings.Contains(string(out), " 2.6."),
 		"OAR 2.6 does not work with MariaDB: oarsub says that tables were not locked with LOCK TABLES, and loses what jobs ask for", "Use PostgreSQL, or OAR 2.5"}}, nil
 }

@@ -17,8 +17,6 @@ import (
 
 	"accordion/core/hostlist"
 	"accordion/shim/allocation"
-	"accordion/shim/lines"
-	"accordion/shim/scontrol"
 	"accordion/shim/srun"
 )
 
@@ -103,8 +101,8 @@ func run(ctx context.Context, c Call, w World) (status int, err error) {
 		return 0, err
 	}
 	gres := ""
-	switch job, err := scontrol.Show(ctx, p.job); {
-	case errors.Is(err, scontrol.ErrUnknown):
+	switch job, err := allocation.Show(ctx, p.job); {
+	case errors.Is(err, allocation.ErrUnknown):
 		return 0, fmt.Errorf("allocation %d is over: %w", p.job, err)
 	case err != nil: // srun may still get through
 	case !job.Runs():
@@ -124,7 +122,7 @@ func (p place) step(arguments []string, w World) (status int, err error) {
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM)
 
 	var said srun.Said
-	errs := &lines.Writer{Pass: func(line []byte) error {
+	errs := &srun.Writer{Pass: func(line []byte) error {
 		if said.Hear(strings.TrimRight(string(line), "\n")) {
 			return nil // ssh says nothing of a command's status either
 		}

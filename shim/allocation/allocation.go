@@ -1,11 +1,21 @@
-// Package allocation knows which allocations a job has. Mostly there is one, the job's own. Where a job grows by companions there is
-// one more for each of them: nodes beside the job, which Slurm counts as other jobs of the same user.
+// Package allocation knows which allocations, nodes and tasks a job has. Most jobs have one allocation. A job that grows by companions has one
+// more for each of them: their nodes belong to other jobs of the same user in Slurm.
 //
 //	list, err := allocation.Find(os.LookupEnv)
 //	a, ok := list.Of("n3")                     // a.Job: the job whose steps may run on n3
 //
-// A list is written JOBID:NODES, with blanks between, the job's own first: "42:n[1-2] 57:n[3,5]". So it stands in the environment of
-// the job's script, where accordion step has exported it, and in the hosts file of a job that never calls that.
+// A list is written JOBID:NODES, separated by blanks, with the job's own first: "42:n[1-2] 57:n[3,5]". So it is in the environment of the
+// job's script, where accordion step has exported it, and in the hosts file of a job that never calls accordion step.
+//
+// Show asks slurmctld about a job by scontrol, as the job's user and with a deadline. Ratio and Counts are tasks and CPUs over nodes, as
+// Slurm writes them:
+//
+//	of := allocation.Ratio{Tasks: 8, Nodes: 2} // sbatch -N2 -n8
+//	of.On(5)                                   // 20
+//	allocation.Spread(7, 3).String()           // 3,2(x2)
+//
+// WriteList writes a file that the job's programs read, such as the hosts file, into a directory of the user's own. The file is complete
+// or not there.
 package allocation
 
 import (

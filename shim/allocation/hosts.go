@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"accordion/core/hostlist"
-	"accordion/shim/lists"
 )
 
 // Hosts is the hosts file that the sidecar keeps for a job that never calls accordion step (docs/step.md).
@@ -29,7 +28,7 @@ type Hosts struct {
 // Published returns the path of a job's hosts file, on the node of its script. Where another user
 // has the usual folder in /tmp, the file is in a private one next to it.
 func Published(cluster string, job int64) string {
-	dir, _ := lists.Find("/tmp")
+	dir, _ := FindDirectory("/tmp")
 	return filepath.Join(dir, fmt.Sprintf("%s-%d.hosts", cluster, job))
 }
 

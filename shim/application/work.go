@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"accordion/shim/lists"
+	"accordion/shim/allocation"
 )
 
 // work is what runs on this host between an application's start and its end.
@@ -33,7 +33,7 @@ func (d *driver) begin(a Work) {
 		all = append(all, h.Cluster+" "+h.Name)
 	}
 	environ := append(d.Environ, "ACCORDION_APPLICATION="+strconv.FormatInt(a.Application, 10))
-	path, err := lists.Write(variable(d.Environ, "TMPDIR"), fmt.Sprintf("%d-*.parts", a.Application), "", all)
+	path, err := allocation.WriteList(variable(d.Environ, "TMPDIR"), fmt.Sprintf("%d-*.parts", a.Application), "", all)
 	if err != nil {
 		say(d.Err, "no ACCORDION_PARTS: "+err.Error())
 	} else {

@@ -9,18 +9,17 @@ import (
 	"accordion/core/hostlist"
 	"accordion/shim/allocation"
 	"accordion/shim/srun"
-	"accordion/shim/tasks"
 )
 
 // counts is what was asked of nodes and tasks.
 type counts struct {
-	least, most int         // nodes; 0: all that there are
-	total       int         // tasks; 0: not said
-	perNode     int         // tasks; 0: not said
-	usual       tasks.Ratio // where neither is said
-	names       []string    // nodes that must be among them
-	without     []string    // nodes that must not
-	relative    int         // so many nodes, from the first, are left out
+	least, most int              // nodes; 0: all that there are
+	total       int              // tasks; 0: not said
+	perNode     int              // tasks; 0: not said
+	usual       allocation.Ratio // where neither is said
+	names       []string         // nodes that must be among them
+	without     []string         // nodes that must not
+	relative    int              // so many nodes, from the first, are left out
 }
 
 // readCounts reads the options, and where they say nothing of tasks the environment.
@@ -53,7 +52,7 @@ func readCounts(w World, line srun.Line) (c counts, err error) {
 }
 
 func count(o srun.Option) (int, error) {
-	n, ok := tasks.Positive(o.Value)
+	n, ok := allocation.Positive(o.Value)
 	if !ok {
 		return 0, fmt.Errorf("--%s: %.60q is no number above 0", o.Name, o.Value)
 	}
@@ -81,7 +80,7 @@ func many(text string) (int, bool) {
 	} else if digits, found := strings.CutSuffix(strings.ToLower(text), "m"); found {
 		text, factor = digits, 1<<20
 	}
-	n, ok := tasks.Positive(text)
+	n, ok := allocation.Positive(text)
 	return n * factor, ok
 }
 
@@ -169,23 +168,23 @@ func (c counts) on(nodes int) (int, error) {
 // tasksOfJob is what an srun that says nothing of tasks goes by: as many a node as the job asked for, one where it did not say, or a
 // number that the user has set since.
 func (w World) tasksOfJob(c *counts) {
-	asked, ok := tasks.Positive(w.get("SLURM_NTASKS"))
+	asked, ok := allocation.Positive(w.get("SLURM_NTASKS"))
 	if !ok {
-		asked, ok = tasks.Positive(w.get("SLURM_NPROCS"))
+		asked, ok = allocation.Positive(w.get("SLURM_NPROCS"))
 	}
 	if !ok {
-		c.perNode, _ = tasks.Positive(w.get("SLURM_NTASKS_PER_NODE"))
+		c.perNode, _ = allocation.Positive(w.get("SLURM_NTASKS_PER_NODE"))
 		return
 	}
 	base := w.Allocations[0]
-	first, stepped := tasks.ParseRatio(w.get("ACCORDION_TASKS"))
+	first, stepped := allocation.ParseRatio(w.get("ACCORDION_TASKS"))
 	stepped = stepped && w.get("ACCORDION_JOB") == strconv.FormatInt(base.Job, 10)
-	of, known := tasks.Positive(w.get("SLURM_JOB_NUM_NODES"))
+	of, known := allocation.Positive(w.get("SLURM_JOB_NUM_NODES"))
 	switch {
 	case stepped && first.On(len(base.Nodes)) == asked:
 		c.usual = first
 	case !stepped && known:
-		c.usual = tasks.Ratio{Tasks: asked, Nodes: of}
+		c.usual = allocation.Ratio{Tasks: asked, Nodes: of}
 	default:
 		c.total = asked
 	}

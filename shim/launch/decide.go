@@ -10,7 +10,6 @@ import (
 	"accordion/core/hostlist"
 	"accordion/shim/allocation"
 	"accordion/shim/srun"
-	"accordion/shim/tasks"
 )
 
 // World is what a decision depends on beside the command line.
@@ -107,7 +106,7 @@ func Decide(w World, line srun.Line) (Plan, error) {
 // divide gives each allocation its nodes, and their share of the tasks: as even as it goes, the first nodes having one more.
 func (p *Plan) divide(list allocation.List, nodes []string) {
 	share := map[string]int{}
-	for i, n := range tasks.Spread(p.Tasks, len(nodes)) {
+	for i, n := range allocation.Spread(p.Tasks, len(nodes)) {
 		share[nodes[i]] = n
 	}
 	task, node := 0, 0

@@ -13,8 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"accordion/shim/lines"
-	"accordion/shim/scontrol"
+	"accordion/shim/allocation"
 	"accordion/shim/srun"
 )
 
@@ -142,11 +141,11 @@ func (c *crew) start(environment []string, in io.Reader) {
 func (c *crew) member(p Part, environment []string) *member {
 	m := &member{Part: p, voice: &voice{first: p.FirstTask, width: len(strconv.Itoa(c.plan.Tasks - 1)), label: c.plan.Label}}
 	raw := c.plan.Raw && !c.plan.Label
-	out := &lines.Writer{Raw: raw, Pass: func(line []byte) error {
+	out := &srun.Writer{Raw: raw, Pass: func(line []byte) error {
 		_, err := c.tasksOut.Write(m.voice.relabel(line))
 		return err
 	}}
-	errs := &lines.Writer{Pass: func(line []byte) error {
+	errs := &srun.Writer{Pass: func(line []byte) error {
 		line, own := m.voice.hear(line)
 		to := c.tasksErr
 		switch {
@@ -178,8 +177,8 @@ func wait(m *member) ending {
 	if err == nil || e.status == 0 {
 		return e
 	}
-	switch job, err := scontrol.Show(context.Background(), m.Job); {
-	case errors.Is(err, scontrol.ErrUnknown):
+	switch job, err := allocation.Show(context.Background(), m.Job); {
+	case errors.Is(err, allocation.ErrUnknown):
 		e.state = "unknown to Slurm"
 	case err == nil && !job.Runs():
 		e.state = job.State
@@ -252,7 +251,7 @@ func (c *crew) over(e ending) {
 	case !c.asked:
 		c.asked = true
 		go func() {
-			kills, err := scontrol.KillsOnBadExit(context.Background())
+			kills, err := allocation.KillsOnBadExit(context.Background())
 			c.verdict <- kills && err == nil
 		}()
 	}

@@ -1,9 +1,10 @@
-// Package srun knows srun from outside: its command line, as releases 20.11 to 26.05 read it, which of its environment speaks of a
-// job's own allocation, and what it says when it could not start a step.
+// Package srun knows srun from outside: its command line as releases 20.11 to 26.05 read it, which variables of its environment describe
+// a job's own allocation, and what it prints when it could not start a step. A Writer passes a stream on by whole lines, so that several
+// sruns share one output.
 //
 //	line, err := srun.Parse([]string{"-lN2", "--mem", "1G", "./solve", "-n", "9"}, srun.Help)
 //	line.Options                               // --label --nodes=2 --mem=1G
 //	line.Program                               // ./solve -n 9
 //
-// What the options mean for a program on several allocations is not its business (shim/launch).
+// shim/launch decides what the options mean for a program on several allocations.
 package srun

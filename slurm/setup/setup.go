@@ -1,4 +1,6 @@
-// Package setup decides what a Slurm is given for Accordion: files of our own, and lines for slurm.conf, which is the administrator's. Pure.
+// Package setup decides what a Slurm gets for Accordion: files of our own, and lines for slurm.conf, which is the administrator's. It
+// also checks which settings, partitions and nodes of a cluster keep jobs from growing safely, and says how to mend that. It changes
+// nothing.
 package setup
 
 import (

@@ -14,6 +14,6 @@
 // Logs as they are found have lines that end early, fractions where numbers are whole, and worse. Strictly, the first of
 // these is an error with file, line and field; otherwise a Reader does the least harm, and counts what it did (Warnings).
 //
-// It knows what is written, not what it means: which jobs a replay keeps is decided in traces/replay, and what looks wrong
-// about a log in traces/swf/survey.
+// Select, Rezero, Renumber and Sort change a log in memory: fewer jobs, another second 0, other numbers. SurveyOf says what is in a log and what looks
+// wrong in it. Neither mends anything. traces/replay decides which jobs a replay keeps.
 package swf

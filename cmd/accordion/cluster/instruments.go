@@ -22,10 +22,10 @@ import (
 
 // instruments is the parts of the sidecar by which a site watches it, as far as the configuration asks for them.
 type instruments struct {
-	meter    actions.Meter // nil: nothing is counted
-	audience show.Audience // nil: nobody looks
-	parts    []func(context.Context) error
-	ends     []func() error
+	meter      actions.Meter   // nil: nothing is counted
+	subscriber show.Subscriber // nil: nobody looks
+	parts      []func(context.Context) error
+	ends       []func() error
 }
 
 // partOf says of which application of a launcher a job is one; nil: of none.
@@ -94,7 +94,7 @@ func (w *instruments) openWeb(conf config.Config, j *journal.Journal, part partO
 		options.Names = strings.Split(conf.Web.Names, ",")
 	}
 	server := web.New(options)
-	w.audience = server
+	w.subscriber = server
 	w.ends = append(w.ends, listener.Close)
 	w.parts = append(w.parts, func(ctx context.Context) error {
 		if err := server.Serve(ctx, listener); err != nil {

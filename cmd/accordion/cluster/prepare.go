@@ -134,7 +134,7 @@ func (s *prepared) wire(p *instance, o sidecar.Options, pool string, hides func(
 		return err
 	}
 	s.ends = append(s.ends, func() { instruments.close() })
-	o.Calls, o.Meter, o.Audience = server.Calls(), instruments.meter, instruments.audience
+	o.Calls, o.Meter, o.Subscriber = server.Calls(), instruments.meter, instruments.subscriber
 	loop = sidecar.New(o)
 	s.log, s.parts = o.Log, append(instruments.parts, server.Serve, p.service.watched("the sidecar of cluster "+o.Settings.Cluster, loop.Alive, loop.Run),
 		func(ctx context.Context) error { return p.journal.KeepFor(ctx, p.conf.Journal.Keep, time.Hour) },

@@ -18,13 +18,13 @@ func TestThePageListensOnlyWhereItIsAskedTo(t *testing.T) {
 	}
 	defer j.Close()
 	w, err := openInstruments(config.Default(), j, nil, nil, nil, hclog.NewNullLogger())
-	if err != nil || w.audience != nil || len(w.parts) > 0 || len(w.ends) > 0 {
+	if err != nil || w.subscriber != nil || len(w.parts) > 0 || len(w.ends) > 0 {
 		t.Errorf("without [web] listen: %+v, %v", w, err)
 	}
 	conf := config.Default()
 	conf.Web.Listen = "127.0.0.1:0"
 	w, err = openInstruments(conf, j, nil, nil, nil, hclog.NewNullLogger())
-	if err != nil || w.audience == nil || len(w.parts) != 1 {
+	if err != nil || w.subscriber == nil || len(w.parts) != 1 {
 		t.Fatalf("with it: %+v, %v", w, err)
 	}
 	if err := w.close(); err != nil {

@@ -150,14 +150,14 @@ func (st *stage) play(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var server *web.Server
-	var audience show.Audience
+	var subscriber show.Subscriber
 	if st.options.Web != nil {
 		server = web.New(web.Options{Journal: st.journal, Clock: st.clock.Now, Pace: st.options.Speed, PID: os.Getpid()})
-		audience = server
+		subscriber = server
 	}
 	sidecar := sidecar.New(sidecar.Options{
-		Audience: audience,
-		System:   st.system, Journal: st.journal, Calls: st.calls, Clock: st.clock, Log: st.options.Log,
+		Subscriber: subscriber,
+		System:     st.system, Journal: st.journal, Calls: st.calls, Clock: st.clock, Log: st.options.Log,
 		Settings: managed.Settings{
 			Cluster: "demo", Interval: 5 * time.Second, Policy: sched.Repeated{Limit: ep.Twice, Compact: true}, StartLead: 3, Protect: 16, Guard: int64(sweep / time.Second),
 			Advance: true, Deadline: 5 * time.Minute,

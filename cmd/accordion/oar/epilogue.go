@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"accordion/oar/conf"
-	"accordion/oar/hooks"
+	"accordion/oar/cpuset"
 )
 
 func epilogueCommand() *cobra.Command {
@@ -47,7 +47,7 @@ func epilogue(cmd *cobra.Command, file string, args []string) error {
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), conf.EpiloguePatience()+2*time.Second)
 	defer cancel()
-	ended, err := within(ctx, func() (int, error) { return hooks.Epilogue(ctx, conf, job) })
+	ended, err := within(ctx, func() (int, error) { return cpuset.Epilogue(ctx, conf, job) })
 	if ended > 0 {
 		fmt.Fprintf(cmd.OutOrStdout(), "job %d is over: %d companions are asked to end\n", job, ended)
 	}

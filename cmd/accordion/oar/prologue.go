@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"accordion/oar/hooks"
+	"accordion/oar/cpuset"
 )
 
 func prologueCommand() *cobra.Command {
@@ -25,7 +25,7 @@ line, with the same arguments. The exit status is 0 even after an error, because
 				fmt.Fprintf(cmd.ErrOrStderr(), "accordion: oar prologue: want JOB USER NODEFILE [WALLTIME], as OAR gives them; there are %d arguments\n", len(args))
 				return nil
 			}
-			if err := hooks.Prologue(args[2]); err != nil {
+			if err := cpuset.Prologue(args[2]); err != nil {
 				fmt.Fprintf(cmd.ErrOrStderr(), "accordion: job %s: %v\n", args[0], err)
 			}
 			return nil

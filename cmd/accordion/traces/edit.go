@@ -16,19 +16,18 @@ import (
 
 	"accordion/core"
 	"accordion/traces/swf"
-	"accordion/traces/swf/edit"
 )
 
 // write writes the log as the flags want it: whole or not at all.
 func (o *logOutput) write(cmd *cobra.Command, log *swf.Log) error {
 	if o.sort {
-		edit.Sort(log)
+		swf.Sort(log)
 	}
 	if o.rezero {
-		edit.Rezero(log)
+		swf.Rezero(log)
 	}
 	if o.renumber {
-		edit.Renumber(log)
+		swf.Renumber(log)
 	}
 	if o.path == "-" {
 		return swf.Write(cmd.OutOrStdout(), log)
@@ -61,7 +60,7 @@ func strictFlag(c *cobra.Command) *bool {
 
 func cutCommand() *cobra.Command {
 	var from, to string
-	var s edit.Selection
+	var s swf.Selection
 	c := selectCommand(&s, "cut FILE|-", "Keep the jobs of a period, or a number of jobs",
 		`Keep the jobs that were submitted in a period (--from, and before --to), or a number of jobs (--skip, --jobs).
 
@@ -115,7 +114,7 @@ func logTime(h *swf.Header, text string) (core.Time, error) {
 }
 
 func filterCommand() *cobra.Command {
-	var s edit.Selection
+	var s swf.Selection
 	var minRun, maxRun, minRequest, maxRequest, status string
 	lists := map[string]*string{}
 	c := selectCommand(&s, "filter FILE|-", "Keep jobs by size, length, user, status",
@@ -188,7 +187,7 @@ func numberList(text string, words map[string]int32) (list []int32, err error) {
 }
 
 // selectCommand is a command that keeps some jobs of a log; settle completes the selection from the flags.
-func selectCommand(s *edit.Selection, use, short, description string, settle func(*swf.Log) error) *cobra.Command {
+func selectCommand(s *swf.Selection, use, short, description string, settle func(*swf.Log) error) *cobra.Command {
 	var out logOutput
 	c := &cobra.Command{Use: use, Short: short, Long: description, Args: command.OneFile}
 	out.flags(c)
@@ -204,11 +203,11 @@ func selectCommand(s *edit.Selection, use, short, description string, settle fun
 		if err := settle(log); err != nil {
 			return command.Usage(fmt.Errorf("%s: %w", cmd.Name(), err))
 		}
-		removed := edit.Select(log, *s)
+		removed := swf.Select(log, *s)
 		if removed > 0 {
 			log.Header.Add("Note", fmt.Sprintf("accordion trace %s%s (%d jobs removed)", cmd.Name(), said(cmd), removed))
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "accordion: %d jobs of %d are kept\n", edit.Jobs(log), edit.Jobs(log)+removed)
+		fmt.Fprintf(cmd.ErrOrStderr(), "accordion: %d jobs of %d are kept\n", swf.CountJobs(log), swf.CountJobs(log)+removed)
 		return out.write(cmd, log)
 	}
 	return c

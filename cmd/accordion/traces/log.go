@@ -13,7 +13,6 @@ import (
 
 	"accordion/cmd/accordion/command"
 	"accordion/traces/swf"
-	"accordion/traces/swf/survey"
 )
 
 // Trace is "accordion trace".
@@ -86,7 +85,7 @@ func infoCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s := survey.Of(log, size)
+			s := swf.SurveyOf(log, size)
 			if *asJSON {
 				err = json.NewEncoder(cmd.OutOrStdout()).Encode(s)
 			} else {
@@ -129,7 +128,7 @@ all real logs contain errors. A replay reports which jobs it leaves out.`,
 			if err != nil {
 				return err
 			}
-			s := survey.Of(log, size)
+			s := swf.SurveyOf(log, size)
 			found := s.Wrong()
 			for _, line := range found {
 				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", path, line); err != nil {

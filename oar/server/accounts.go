@@ -1,0 +1,93 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os/user"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"accordion/adapter"
+)
+
+// Accounts knows users' numbers, which OAR does not keep: the application that asks for its next step is known by them.
+type Accounts struct {
+	Look  func(ctx context.Context, name string) (uid, gid uint32, err error)
+	mu    sync.Mutex
+	Known map[string]account
+}
+
+type account struct {
+	uid, gid uint32
+	Until    time.Time // when to look again
+}
+
+// Users' numbers hardly change; one that nobody knows may be made any time.
+const (
+	accountLasts   = 10 * time.Minute
+	strangerLasts  = 30 * time.Second
+	accountsWithin = 5 * time.Second
+)
+
+// Stranger is the number of a name that the machine does not know: no process has it.
+const Stranger = math.MaxUint32
+
+// NewAccounts returns accounts that ask this machine's directory of users.
+func NewAccounts() *Accounts { return &Accounts{Look: Lookup, Known: map[string]account{}} }
+
+// Of is a user's number and group. Where the directory of users does not answer, they are those that it has given before.
+func (a *Accounts) Of(ctx context.Context, name string) (uid, gid uint32) {
+	a.mu.Lock()
+	last, ok := a.Known[name]
+	a.mu.Unlock()
+	if ok && time.Now().Before(last.Until) {
+		return last.uid, last.gid
+	}
+	uid, gid, err := a.Look(ctx, name)
+	found := account{uid, gid, time.Now().Add(accountLasts)}
+	if err != nil {
+		if found = last; !ok {
+			found.uid, found.gid = Stranger, Stranger
+		}
+		found.Until = time.Now().Add(strangerLasts)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.Known[name] = found
+	return found.uid, found.gid
+}
+
+// Name gives a job its user's numbers. Not within a transaction: a directory of users may take long, and OAR would wait for our locks.
+func (a *Accounts) Name(ctx context.Context, job *adapter.Job) {
+	job.UID, job.GID = a.Of(ctx, job.User)
+}
+
+// Lookup asks /etc/passwd and, for names that come from a directory service, getent.
+func Lookup(ctx context.Context, name string) (uid, gid uint32, err error) {
+	if u, err := user.Lookup(name); err == nil {
+		return ids(u.Uid, u.Gid)
+	}
+	ctx, cancel := context.WithTimeout(ctx, accountsWithin)
+	defer cancel()
+	out, err := Program(ctx, "getent", "--", "passwd", name).Output()
+	if err != nil {
+		return 0, 0, fmt.Errorf("looking for user %q: %w", name, err)
+	}
+	fields := strings.Split(strings.TrimSpace(string(out)), ":")
+	if len(fields) < 4 {
+		return 0, 0, fmt.Errorf("looking for user %q: getent says %q", name, out)
+	}
+	return ids(fields[2], fields[3])
+}
+
+func ids(uid, gid string) (uint32, uint32, error) {
+	u, err := strconv.ParseUint(uid, 10, 32)
+	if err != nil {
+		return 0, 0, err
+	}
+	g, err := strconv.ParseUint(gid, 10, 32)
+	return uint32(u), uint32(g), err
+}

@@ -1,0 +1,91 @@
+package allocation
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Write writes a line each to a file of the user's in a directory of his own below a folder for temporary files (TMPDIR; /tmp where that
+// is no absolute path), and returns its path. The pattern of its name is that of os.CreateTemp: the jobs of several clusters on one machine
+// may have the same number. Where last, the file of the call before, is in the same directory, that is replaced in one piece: a program that
+// reads it sees the old lines or the new ones.
+func WriteList(temporary, pattern, last string, all []string) (path string, err error) {
+	dir, err := Directory(temporary)
+	if err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(dir, pattern)
+	if err != nil {
+		return "", err
+	}
+	path = f.Name()
+	_, err = f.WriteString(strings.Join(all, "\n") + "\n")
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil && filepath.Dir(last) == dir {
+		err = os.Rename(path, last)
+		if err == nil {
+			return last, nil
+		}
+	}
+	if err != nil {
+		os.Remove(path)
+		return "", err
+	}
+	return path, nil
+}
+
+// Directory returns a directory that only the user can write to. It is below a folder for temporary
+// files, where every user can write (TMPDIR; /tmp where that is not an absolute path). Its name is
+// accordion-UID, and Directory creates it where it is absent. Another user may have made
+// accordion-UID first, or put a link there. Then the name is accordion-UID.SUFFIX, which is random
+// when the directory is created.
+func Directory(temporary string) (string, error) {
+	usual := usualIn(temporary)
+	if err := os.Mkdir(usual, 0o700); err != nil && !os.IsExist(err) {
+		return "", err
+	}
+	if dir, found := FindDirectory(temporary); found {
+		return dir, nil
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(usual), filepath.Base(usual)+".")
+	if err != nil {
+		return "", fmt.Errorf("%s is not a directory of your own, and no other can be made: %w; set TMPDIR to a directory of your own", usual, err)
+	}
+	return dir, nil
+}
+
+// Find returns the directory that Directory returned before, or that the sidecar made for a job's
+// hosts file (adapter/hostfile). It creates none. Where there is none it returns accordion-UID.
+func FindDirectory(temporary string) (dir string, found bool) {
+	usual := usualIn(temporary)
+	if private(usual) {
+		return usual, true
+	}
+	others, _ := filepath.Glob(usual + ".*") // a wrong pattern is its only error
+	for _, dir := range others {
+		if private(dir) {
+			return dir, true
+		}
+	}
+	return usual, false
+}
+
+func usualIn(temporary string) string {
+	if !filepath.IsAbs(temporary) {
+		temporary = "/tmp"
+	}
+	return filepath.Join(temporary, "accordion-"+strconv.Itoa(os.Getuid()))
+}
+
+// private reports whether a directory belongs to the user and no other user can write to it. A link
+// is not private, wherever it leads.
+func private(dir string) bool {
+	info, err := os.Lstat(dir)
+	return err == nil && info.IsDir() && info.Mode().Perm()&0o022 == 0 && int(info.Sys().(*syscall.Stat_t).Uid) == os.Getuid()
+}

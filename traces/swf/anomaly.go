@@ -1,0 +1,98 @@
+package swf
+
+import (
+	"fmt"
+)
+
+// Anomaly is one way in which jobs of a log look wrong, and how many do.
+type Anomaly struct {
+	Kind    string `json:"kind"`    // a key, such as "run_over_request"
+	Meaning string `json:"meaning"` // in words, after "jobs"
+	Jobs    int    `json:"jobs"`
+	First   int64  `json:"first"` // the number of the first such job
+	Place   int    `json:"place"` // its place among the log's jobs, from 1
+}
+
+// endless is a time that no job takes: 31 years, in seconds.
+const noEnd = 1_000_000_000
+
+// seen is what the jobs before one tell about it.
+type seen struct {
+	machine int32
+	submit  int64 // of the job before; −1 at first
+	numbers map[int64]bool
+	twice   bool // the job's number was there before
+}
+
+// signs are the anomalies by kind, in the order in which they are told.
+var signs = []struct {
+	kind, meaning string
+	is            func(*Record, *seen) bool
+}{
+	{"negative_submit", "submitted before the log's second 0, or nobody knows when", func(r *Record, _ *seen) bool { return r.Submit < 0 }},
+	{"out_of_order", "submitted before the job above them", func(r *Record, s *seen) bool { return r.Submit < s.submit }},
+	{"duplicate_number", "whose number another job has", func(_ *Record, s *seen) bool { return s.twice }},
+	{"no_run_time", "whose run time is unknown", func(r *Record, _ *seen) bool { return r.Run < 0 }},
+	{"zero_run_time", "that ran for no second", func(r *Record, _ *seen) bool { return r.Run == 0 }},
+	{"no_processors", "without processors, requested or allocated", func(r *Record, _ *seen) bool { return r.Size() < 1 }},
+	{"larger_than_machine", "larger than the machine", func(r *Record, s *seen) bool {
+		return s.machine > 0 && max(r.RequestedProcessors, r.Processors) > s.machine
+	}},
+	{"no_requested_time", "without a requested time", func(r *Record, _ *seen) bool { return r.RequestedTime <= 0 }},
+	{"run_over_request", "that ran longer than they asked for", func(r *Record, _ *seen) bool {
+		return r.RequestedTime > 0 && r.Run > r.RequestedTime
+	}},
+	{"more_cpu_than_run", "that used more processor time than they had", func(r *Record, _ *seen) bool {
+		return r.Run >= 0 && r.CPU > float64(r.Run)+1
+	}},
+	{"endless", "with a time of 10^9 seconds or more", func(r *Record, _ *seen) bool {
+		return max(r.Submit, r.Wait, r.Run, r.RequestedTime) >= noEnd
+	}},
+}
+
+// anomalies looks at every job; kinds without any are absent.
+func anomalies(records []Record, machine int) []Anomaly {
+	found := make([]Anomaly, len(signs))
+	past := seen{machine: int32(min(machine, 1<<31-1)), submit: Unknown, numbers: make(map[int64]bool, len(records))}
+	for i := range records {
+		r := &records[i]
+		past.twice = past.numbers[r.Number]
+		for k, sign := range signs {
+			if !sign.is(r, &past) {
+				continue
+			}
+			if found[k].Jobs++; found[k].Jobs == 1 {
+				found[k] = Anomaly{Kind: sign.kind, Meaning: sign.meaning, Jobs: 1, First: r.Number, Place: i + 1}
+			}
+		}
+		past.numbers[r.Number] = true
+		past.submit = r.Submit
+	}
+	all := []Anomaly{}
+	for _, a := range found {
+		if a.Jobs > 0 {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// String is one line: how many jobs, what is wrong, which is the first.
+func (a Anomaly) String() string {
+	return fmt.Sprintf("jobs %s: %d, first job %d, the %s of the log", a.Meaning, a.Jobs, a.First, ordinal(a.Place))
+}
+
+func ordinal(n int) string {
+	suffix := "th"
+	if n/10%10 != 1 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return fmt.Sprint(n) + suffix
+}
