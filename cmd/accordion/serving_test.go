@@ -149,7 +149,7 @@ func (s *serving) snapshot() loop.Snapshot {
 
 // found is what there is to be seen, by whichever process.
 func (s *serving) found() loop.Snapshot {
-	j, err := journal.OpenReadOnly(s.path("loop.db"))
+	j, err := journal.OpenReadOnly(s.path("delegate.db"))
 	if err != nil {
 		return loop.Snapshot{} // a journal that is being made
 	}
