@@ -3,7 +3,9 @@ package accordion_test
 import (
 	"go/ast"
 	"os"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -80,6 +82,43 @@ func TestArchitectureNamesWhatExists(t *testing.T) {
 	}
 	if seen < 50 {
 		t.Errorf("only %d names were found in ARCHITECTURE.md", seen)
+	}
+}
+
+// A package comment names files of its folder (resize.go), of another one (slurm/growth/way.go), or other packages (package growth).
+func TestPackageCommentsNameFilesAndPackagesThatExist(t *testing.T) {
+	all := sources(t, os.DirFS("."))
+	packages, folders := map[string]bool{}, map[string]bool{}
+	for _, s := range all {
+		packages[s.Name.Name], folders[s.folder] = true, true
+	}
+	file := regexp.MustCompile(`[a-z_]+(?:/[a-z_]+)*\.go\b`)
+	other := regexp.MustCompile(`(\w* )package ([a-z]+(?:/[a-z]+)*)\b`)
+	seen := 0
+	for _, s := range all {
+		if s.Doc == nil {
+			continue
+		}
+		text := s.Doc.Text()
+		for _, name := range file.FindAllString(text, -1) {
+			seen++
+			_, inside := os.Stat(path.Join(s.folder, name))
+			if _, err := os.Stat(name); err != nil && inside != nil {
+				t.Errorf("%s: its package comment names %s, which does not exist", s.file, name)
+			}
+		}
+		for _, found := range other.FindAllStringSubmatch(text, -1) {
+			if slices.Contains([]string{"the ", "this ", "a "}, strings.ToLower(found[1])) { // "the package decides"
+				continue
+			}
+			seen++
+			if !packages[found[2]] && !folders[found[2]] {
+				t.Errorf("%s: its package comment names package %s, which does not exist", s.file, found[2])
+			}
+		}
+	}
+	if seen < 100 {
+		t.Errorf("only %d names were found in package comments", seen)
 	}
 }
 

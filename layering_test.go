@@ -80,7 +80,7 @@ func sources(t *testing.T, root fs.FS) []source {
 		if err != nil {
 			return err
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
+		parsed, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@
 // What is here and in the packages that it stands on:
 //
 //	slurm.go observe.go array.go kinds.go limits.go counts.go preempt.go  a reading of the pool, and what is added to it
-//	acts.go park.go reserve.go tell.go                                    acts on jobs and reservations; slurm/resize has the others
+//	acts.go waiting.go reserve.go tell.go                                    acts on jobs and reservations; slurm/resize has the others
 //	nodes.go                                                              nodes that Slurm has lost, and those that sleep
 //	admit.go preflight.go trial.go                                        programs a minute; is the cluster fit, and does it work
 //

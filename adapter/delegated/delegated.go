@@ -5,7 +5,7 @@
 // The package decides nothing. The loop decides which application starts, and the sidecar how its batch system starts a part.
 //
 //	box := delegated.NewMailbox()
-//	box.Show(delegated.State{Read: now, Hosts: 16}) // the sidecar
+//	box.Show(delegated.ClusterState{Read: now, Hosts: 16}) // the sidecar
 //	box.Order([]delegated.Order{{Application: 1, Job: 42, Want: delegated.Prepare, Hosts: 4}}) // the loop
 package delegated
 

@@ -32,7 +32,7 @@ type entry struct {
 	help string // one line
 	// asRequested: it sees every job as it was requested, and so plans no live cluster, whose jobs evolve.
 	asRequested bool
-	algorithm   bool // it takes an algorithm of package evolve: NAME:ALG
+	algorithm   bool // it takes an algorithm of package ep: NAME:ALG
 	live        bool // it plans a live cluster: it keeps promises, guards and margins
 	make        func(a ep.Algorithm, order sched.Order) sched.Policy
 }

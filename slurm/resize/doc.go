@@ -1,8 +1,9 @@
-// Package resize makes running jobs larger and smaller: allocations beside them, merged or kept as companions, and nodes given back.
+// Package resize makes running jobs larger and smaller. It allocates nodes for a job, merges them into the job or keeps them in a
+// companion, and gives nodes back.
 //
-// Which way a job grows is slurm/growth's decision. That its nodes are free and reserved, the sidecar sees to.
+// slurm/growth decides in which way a job grows. The sidecar makes sure that the nodes are free and reserved.
 //
-//	hand.go       what it holds
+//	resizer.go    what a Resizer holds
 //	resize.go     expand, merge, shrink
 //	allocate.go   an allocation at once or not at all
 //	merge.go      an expander's nodes become the job's

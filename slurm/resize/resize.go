@@ -14,7 +14,7 @@ import (
 )
 
 // Expand allocates the nodes beside the running job, at once or not at all, in the name of the job's owner. They are the
-// job's only after Merge: by a merge or as a companion's (see Growth). Queueing the allocation instead would make it seconds late, and a restart
+// job's only after Merge: by a merge or as a companion's (growth.Terms). Queueing the allocation instead would make it seconds late, and a restart
 // of slurmctld would make it useless.
 func (s *Resizer) Expand(ctx context.Context, job *adapter.Job, nodes []string, reservation string) (adapter.Key, error) {
 	doing := fmt.Sprintf("expanding job %d by %s", job.ID, hostlist.Compact(nodes))

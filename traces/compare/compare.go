@@ -5,7 +5,7 @@
 //	runs, err := compare.Replay(ctx, workload, []replay.Policy{easy}, nil)
 //	fmt.Print(runs[0].Metrics.Waiting.Mean)
 //
-// It decides nothing and measures nothing itself: package replay does both. The pictures of its Report are package replays'.
+// Package replay decides and measures. Package report draws the pictures of its Report.
 package compare
 
 import (

@@ -5,5 +5,5 @@
 //	err := p.Write(os.Stdout)
 //
 // Files: page.go (what is given), shown.go (what the template shows of it), balance.go (the site as a whole), chart.go (a group's runs), curve.go (a
-// job on several sizes), axis.go (round numbers), page/ (the template and its style).
+// job on several sizes), page/ (the template and its style).
 package page

@@ -6,7 +6,7 @@
 //	… replay both under some policies …
 //	result := whatif.Compare(cases, supposed.Tells, whatif.Bootstrap{Seed: 1})
 //
-// It is pure, and replays nothing (package replay): site.go and suppose.go make the two workloads, compare.go measures, bootstrap.go says how far to trust the differences,
+// It is pure, and replays nothing (package replay): site.go and whatif.go make the two workloads, compare.go measures, bootstrap.go says how far to trust the differences,
 // and loss.go who loses.
 package whatif
 
