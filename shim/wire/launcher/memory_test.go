@@ -1,6 +1,7 @@
 package launcher
 
 import (
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -21,11 +22,15 @@ func TestNoFrameTakesMuchMoreMemoryThanItsLength(t *testing.T) {
 		"clusters without end": list("\xa3all", ""),
 	} {
 		frame := framed([]byte(body))
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		_, _, err := Decode(frame)
-		runtime.ReadMemStats(&after)
-		if took := after.TotalAlloc - before.TotalAlloc; took > 20*uint64(len(frame))+4096 {
+		took, err := uint64(math.MaxUint64), error(nil)
+		for range 5 { // other goroutines of the process allocate, too
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, _, err = Decode(frame)
+			runtime.ReadMemStats(&after)
+			took = min(took, after.TotalAlloc-before.TotalAlloc)
+		}
+		if took > 20*uint64(len(frame))+4096 {
 			t.Errorf("%s: %d bytes for a frame of %d; %v", name, took, len(frame), err)
 		}
 	}
