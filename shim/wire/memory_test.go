@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -23,16 +24,21 @@ func TestNoFrameTakesMuchMoreMemoryThanItsLength(t *testing.T) {
 			"VersionOf":   func(_ *bytes.Reader, frame []byte) { VersionOf(frame) },
 		} {
 			in := frame(body)
-			took := make(chan uint64)
-			go func() { // on a stack of its own
-				var before, after runtime.MemStats
-				runtime.ReadMemStats(&before)
-				read(bytes.NewReader(in), in)
-				runtime.ReadMemStats(&after)
-				took <- after.TotalAlloc + after.StackSys + after.StackInuse - before.TotalAlloc - before.StackSys - before.StackInuse
-			}()
-			if took := <-took; took > 20*uint64(len(in)) {
-				t.Errorf("%s of %s: %d bytes for a frame of %d", reader, name, took, len(in))
+			least := int64(math.MaxInt64)
+			for range 5 { // other goroutines of the process allocate and end, too
+				took := make(chan int64)
+				go func() { // on a stack of its own
+					var before, after runtime.MemStats
+					runtime.ReadMemStats(&before)
+					read(bytes.NewReader(in), in)
+					runtime.ReadMemStats(&after)
+					used := func(m *runtime.MemStats) int64 { return int64(m.TotalAlloc + m.StackSys + m.StackInuse) }
+					took <- used(&after) - used(&before)
+				}()
+				least = min(least, <-took)
+			}
+			if least > 20*int64(len(in)) {
+				t.Errorf("%s of %s: %d bytes for a frame of %d", reader, name, least, len(in))
 			}
 		}
 	}
