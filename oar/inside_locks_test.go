@@ -12,7 +12,7 @@ import (
 
 // Text that users wrote (-p) may call whatever is open to each account. It takes the advisory locks
 // of all jobs, in the sidecar's own session and in one that stays. Neither blocks a job that grows
-// and shrinks, and nothing of it outlives its question.
+// and shrinks, and no lock outlives the query that took it.
 func textsOfUsersTakeLocks(in *inside) {
 	mariaDB := in.db.OARLocksTables()
 	job := in.Submit("alice", "2x20s,4x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
@@ -23,7 +23,7 @@ func textsOfUsersTakeLocks(in *inside) {
 		name := fmt.Sprintf("'accordion %d'", 0x6370757365740000^int64(job.ID))
 		take, left, query = "GET_LOCK("+name+", 0) = 1", "1", "SELECT IS_FREE_LOCK("+name+")"
 	}
-	for range 2 { // as for two jobs
+	for range 2 { // a pass asks once for each of two jobs
 		found, err := database.Eligible[int64](in.ctx, in.db.DB, "resource_id", take, 5*time.Second)
 		in.must(err)
 		if len(found) != 9 {

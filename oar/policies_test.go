@@ -145,7 +145,7 @@ func holds(t *testing.T, lab *lab.OARLab, begin time.Time) (all []pairs.Hold) {
 	return all
 }
 
-// spells runs a workload in a queue, from a second on.
+// spells submits a workload to a queue at the times of its jobs, and returns what became of each job, and when the workload began.
 func spells(t *testing.T, lab *lab.OARLab, queue string, all []pairs.Job) (ran []pairs.Spell, begin time.Time) {
 	t.Helper()
 	begin = time.Now().Add(2 * time.Second)

@@ -14,9 +14,9 @@ import (
 	"accordion/slurm/output"
 )
 
-// The tasks of an array are jobs of their own only once something was done to them: until then a pending array is one record.
-// A managed array is split task by task, so that each is planned for itself. It keeps its number, A, for its last task, and what is
-// done to A is done to all of its tasks: so a task is always called A_T.
+// A pending array is one record in Slurm. A task becomes a job of its own when something is done to it. The sidecar splits a managed
+// array task by task, and plans each task by itself. The array's number, A, stays with its last task, but a command for A changes all
+// tasks. Therefore commands name a task as A_T.
 
 // waitingTasks is how many tasks of an array wait as jobs of their own; the others follow as these begin.
 const waitingTasks = 16

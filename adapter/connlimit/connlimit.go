@@ -226,8 +226,8 @@ func (l *Limiter) remove(p *place) {
 // mostKnown bounds how many hosts are known.
 const mostKnown = 16_384
 
-// Know remembers a host that is trusted with a kept place. When there are too many, the one that
-// was known longest ago is forgotten.
+// Know remembers a host that may take one of the places that are kept for known hosts. When there are
+// too many hosts, it forgets the one that was known longest ago.
 func (l *Limiter) Know(c Client, now time.Time) {
 	if c.Host == "" {
 		return

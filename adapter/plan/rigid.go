@@ -47,7 +47,7 @@ func (v *World) letIn() {
 			v.lets[r.ID] = true
 		case !r.Rigid():
 			room, first = 0, false
-		case first || r.Choices[0][0].Nodes <= room: // a large one would else come last for ever
+		case first || r.Choices[0][0].Nodes <= room: // without first, small jobs would always overtake a large one
 			v.lets[r.ID], first = true, false
 			room -= r.Choices[0][0].Nodes
 		default:

@@ -22,19 +22,19 @@ type line struct {
 	due   waitingList    // those that are due, in the order in which they became it
 	last  age            // of the last job of due, or of one that is due later
 	young waitingList    // all others, in the order of the queue
-	aside []waiter       // those that never fit the machine; of Rigid also those that begin later
+	aside []waiter       // jobs that never fit the machine; under EASY also jobs that start later
 	opens core.Time      // when the first of the latter begins
-	odd   jobTable[*odd] // of due and young, those that are no rectangles: in their lists is the least that they ask for
+	odd   jobTable[*odd] // the jobs of due and young with more than one step or choice; their lists have the least that they ask for
 
 	ages    ByEnd     // when each of the young up to seen becomes due, its number when it came; those that wait no more are left in it
 	soonest core.Time // none of the others becomes due before
-	seenDue int       // the number of due that were passed over
-	seen    int       // and of young
+	seenDue int       // how many jobs of due were passed over
+	seen    int       // how many jobs of young were passed over
 	turned  bool      // who was passed over may start
 	early   bool      // a job became due that goes before others that were due: reservations may be another's
 }
 
-// odd is a waiting job that is no rectangle.
+// An odd is a waiting job that is not a rectangle: it has several steps or choices.
 type odd struct {
 	core.Job
 	wakes core.Time // it does not begin before…
@@ -229,7 +229,7 @@ func (s *line) tidy() {
 // passed notes that all were looked at.
 func (s *line) passed() { s.seenDue, s.seen = len(s.due.All), len(s.young.All) }
 
-// leaves takes a job out that waits. It is nothing when it is unknown.
+// leaves removes a waiting job. It does nothing if it does not know the job.
 func (s *line) leaves(id core.JobID) {
 	if i := s.due.Find(id); i >= 0 {
 		s.due.Remove(i)

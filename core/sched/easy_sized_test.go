@@ -19,8 +19,8 @@ func full(nodes int) sched.State {
 	return state
 }
 
-// Of jobs on sizes of a curve each has the sizes only that its rule lets it have, as if it had listed no others; but it is due as one that
-// listed all.
+// A job that listed the sizes of a curve gets only the sizes that its rule allows, as if it had listed no others. But it becomes due like a
+// job that listed all of them.
 func TestASizedJobHasWhatTheRuleLetsItHave(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStory(t, func(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {

@@ -117,7 +117,7 @@ func (s *easyState) Running(now core.Time, a core.Allocation) {
 	s.others, s.nexts = append(s.others, r), append(s.nexts, r.Next(now))
 }
 
-// isRun reports whether an allocation is that of a rectangle that runs.
+// isRun reports whether an allocation is of a job with one step (a rectangle) that runs.
 func isRun(now core.Time, a *core.Allocation) bool {
 	return len(a.EP) == 1 && a.Start <= now && a.End() < core.Forever && a.Start > -core.Forever
 }

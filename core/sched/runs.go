@@ -15,7 +15,7 @@ type Running struct {
 	spans   jobTable[span] // of both
 }
 
-// RunningJob is a job that runs. By its request its nodes are free at End.
+// RunningJob is a job that runs. It requested its nodes until End.
 type RunningJob struct {
 	End   core.Time
 	ID    core.JobID

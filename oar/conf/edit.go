@@ -70,7 +70,7 @@ func WithSetting(text, name, value string) string {
 	return out.String()
 }
 
-// WithoutSetting gives a text of oar.conf without a setting that has this value, and with those that it had taken the place of.
+// WithoutSetting returns a text of oar.conf without the setting that has this value. It restores the settings that this one had replaced.
 func WithoutSetting(text, name, value string) string {
 	var out strings.Builder
 	for one := range strings.Lines(text) {

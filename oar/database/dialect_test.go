@@ -133,7 +133,7 @@ func TestTheSQLOfBothDialects(t *testing.T) {
 	}
 }
 
-// What stands in the queries of others, word for word.
+// The words that both dialects put into the queries of other packages.
 func TestTheWordsOfBothDialects(t *testing.T) {
 	for _, c := range []struct {
 		kind string

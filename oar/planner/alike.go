@@ -11,13 +11,12 @@ import (
 	"accordion/core/sched"
 )
 
-// PlanAlike is Plan for a queue in which every job asks for whole parts of the first level of one tree, for so many hosts
-// and nothing else, and waits for nobody. There the planner of all of Accordion's worlds decides how many hosts each job
-// has and when (core/sched), and which ones these are is decided afterwards (core/place): a plan that names hosts at once
-// leaves holes that no job fits. ok is false when the queue is another one, or when the names cannot be given, because
-// what is claimed later cuts the time of too many hosts; then Plan is to do it.
+// PlanAlike plans a queue in which every job asks only for a number of hosts of one tree, and depends on no other job. core/sched decides how
+// many hosts each job has and when, and core/place decides afterwards which hosts these are: a plan that names hosts at once
+// leaves holes that no job fits. ok is false for any other queue. It is also false when no names can be given, because later claims cut
+// the time of too many hosts. Then Plan has to do it.
 //
-// A rule may plan them in another order than theirs.
+// A rule may plan the jobs in another order than their own.
 func PlanAlike(r Rule, usable Set, now core.Time, claims []Claim, jobs []Job) (plan []Placed, ok bool) {
 	tree := sharedTree(jobs)
 	if tree == nil {
@@ -76,7 +75,7 @@ func (r Rule) without(j Job, machine int) string {
 	return NeverFits
 }
 
-// sharedTree is the tree of which all jobs ask for so many parts of the first level; nil when they do not.
+// sharedTree returns the tree of which every job asks for a number of hosts (parts of its first level), or nil if there is no such tree.
 func sharedTree(jobs []Job) *Tree {
 	var tree *Tree
 	for _, j := range jobs {

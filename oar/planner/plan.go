@@ -30,8 +30,8 @@ type Job struct {
 	// Uncounted: it wants no part of the machine from others, which end it where they want its resources (besteffort).
 	Uncounted bool
 
-	// Profiles are those of a job that evolves, in parts of the first level of Hosts; it has no Choices then. It is for somebody else to
-	// start: in a plan it has its turn, so that nobody behind it has what it is about to have. Plan does not know such jobs.
+	// Profiles are the profiles of an evolving job, which has no Choices. Their sizes count parts of the first level of Hosts. The sidecar
+	// starts such a job. PlanFew gives it its turn, so that no job behind it gets what it is about to get. Plan does not know it.
 	Profiles []core.EP
 	Hosts    *Tree
 

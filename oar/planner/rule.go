@@ -7,12 +7,12 @@ import (
 	"accordion/core/sizing"
 )
 
-// Rule is how the jobs of a queue are planned: by which policy, and beside whom.
+// Rule is how the jobs of a queue are planned: by which policy, and next to which other jobs.
 type Rule struct {
 	Policy sched.Policy
-	// Running are the jobs that have resources now: they count with what they have, and with their references.
+	// Running are the jobs that have resources now. A rule for sizes counts what they have, and their references (package sizing).
 	Running []Running
-	// Beside are jobs that wait and are planned by others, in hosts: they want their part of the machine.
+	// Beside are jobs that wait and are planned by others, with sizes in hosts. They want their part of the machine.
 	Beside []core.Job
 }
 
@@ -21,7 +21,7 @@ type Running struct {
 	Job       int64
 	Resources Set
 	Until     core.Time // by its request
-	Listed    []core.EP // the sizes among which was chosen, in resources; nil: nobody knows, and what it has is its reference
+	Listed    []core.EP // the sizes that it listed, in resources; nil: not known, and what it has counts as its reference
 }
 
 // sizes are those that it listed, counted as what it has is: as so many.

@@ -13,8 +13,8 @@ import (
 	"accordion/oar/conf"
 )
 
-// slowPlans is from how many seconds between two jobs on a node preflight mentions them, and slowPasses from how many between
-// two passes.
+// Preflight mentions the seconds that OAR leaves between two jobs on a node from slowPlans on, and the seconds between two passes from
+// slowPasses on.
 const (
 	slowPlans  = 5
 	slowPasses = 1

@@ -28,8 +28,9 @@ var devices = strings.Fields(`CUDA_VISIBLE_DEVICES GPU_DEVICE_ORDINAL ROCR_VISIB
 var replaced = strings.Fields(`SLURM_HOSTFILE SLURM_NNODES SLURM_NTASKS SLURM_NPROCS SLURM_NTASKS_PER_NODE SLURM_STDINMODE
 SLURM_STDOUTMODE SLURM_STDERRMODE SLURM_OPEN_MODE SRUN_INPUT SRUN_OUTPUT SRUN_ERROR`)
 
-// For is an environment for srun in the allocation of a job, told by options how many nodes and tasks it has and where its output
-// goes. In the job that the environment describes it stays as it is otherwise.
+// For returns an environment for an srun in the allocation of a job. Options say how many nodes and tasks this srun has and where its
+// output goes, so For removes the variables for that. For another job than the one that the environment describes, it also removes
+// what describes the allocation (Elsewhere).
 func For(job int64, environment []string) []string {
 	if !slices.Contains(environment, "SLURM_JOB_ID="+strconv.FormatInt(job, 10)) {
 		environment = Elsewhere(environment)

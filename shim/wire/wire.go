@@ -43,7 +43,7 @@ type Challenge struct {
 type Proof struct {
 	Version    int    `codec:"v"` // set by WriteProof
 	Credential string `codec:"credential"`
-	Why        string `codec:"why,omitempty"` // instead of a credential, from the sidecar: why it did not believe the other's
+	Why        string `codec:"why,omitempty"` // set by the sidecar in place of a credential: why it refused the shim's credential
 }
 
 // Request says that the job's current step is over and asks for the next one's nodes.

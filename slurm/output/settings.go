@@ -57,9 +57,9 @@ func (c Configuration) NeedsDatabase() bool {
 	return (release > 2108 || release == 2108 && patch >= 8) && release < 2411
 }
 
-// Recounts reports whether slurmctld takes a shrink by NodeList= alone for a change of what the job asked for as well (23.11.5 and later).
-// It then writes the row of the new size again, with the start of the job, and sacct and sreport count the nodes from there. With
-// NumNodes= as well, which changes nothing more, it does not. Older releases do so with both, and not with one.
+// Recounts reports whether a shrink by NodeList= alone also changes what the job asked for (23.11.5 and later). Slurmctld then writes the
+// row of the new size again, with the start of the job, and sacct and sreport count the nodes from there. A shrink by NodeList= and
+// NumNodes= does not have this effect. On older releases it is the other way round: both options have it, and NodeList= alone has not.
 func (c Configuration) Recounts() bool {
 	release, patch := c.Release()
 	return release > 2311 || release == 2311 && patch >= 5

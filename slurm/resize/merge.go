@@ -131,7 +131,7 @@ func (s *Resizer) mergeOver(ctx context.Context, t growth.Terms, job, e *output.
 			return err
 		}
 	}
-	// Before the last merge, so that whoever finds it done, after a kill of ours too, may begin at once.
+	// The last merge comes after everything else: whoever sees it done may start programs at once, also after a kill of the sidecar.
 	if err := s.merge(ctx, t.Site, job, e); err != nil {
 		// Without the second merge the job would have the nodes and hardly any memory on them.
 		return fmt.Errorf("%w (%w)", adapter.ErrGone, errors.Join(err, s.Undo(ctx, job.Key, e.Nodes)))

@@ -57,7 +57,7 @@ func Save(files ...File) error {
 	return nil
 }
 
-// saving is what was done so far.
+// A saving is the folders and files that were written so far, so that a failure can undo them.
 type saving struct {
 	made    []string // folders, the outer ones first
 	written []aside

@@ -23,7 +23,7 @@ var Kinds = [...]string{"rigid", "moldable", "evolving"}
 
 func (k Kind) String() string { return Kinds[k] }
 
-// Job is one job of a workload, by the rules under which replays are compared: what a log says of no use is gone.
+// Job is one job of a workload, by the rules under which replays are compared. It has only what a replay needs of the log.
 type Job struct {
 	Number  int64     // its number in the log
 	Submit  core.Time // seconds

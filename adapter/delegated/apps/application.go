@@ -88,7 +88,7 @@ type Part struct {
 	Prepared bool      `json:"-"` // in this try, as the states say
 	Runs     bool      `json:"-"` // the same
 	There    core.Time `json:"-"` // the reading that showed it last
-	Owed     *Debt     `json:"-"` // its session waits for the ghost
+	Owed     *Debt     `json:"-"` // an answer that its session gets when its nodes are kept (its ghost)
 }
 
 // Debt is an okay that waits for a ghost.

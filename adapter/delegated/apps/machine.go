@@ -63,7 +63,7 @@ type cluster struct {
 	lost    bool           // not read for a minute
 	trouble string         // why its state cannot be used; "": it can
 	placed  bool           // a pass has placed what is there
-	changed bool           // its orders have, or a stray is due
+	changed bool           // its orders changed, or a job that no application names is due
 	ordered []*application // that it has an order about, by rank
 	orders  []delegated.Order
 	strays  map[core.JobID]core.Time // jobs that no application names: since when

@@ -52,8 +52,8 @@ func (s *series) of(times []float64) (by, share float64) {
 	return by, share
 }
 
-// changes are the figures with their intervals: the weeks are drawn anew, as many as there are, again and again, and all figures see the same ones. Weeks are the blocks
-// because jobs that wait at the same time wait for each other.
+// changes returns the figures with their intervals. It resamples the weeks with replacement many times, and computes all figures of the same
+// sample. It samples whole weeks because jobs that wait at the same time wait for each other.
 func (b Bootstrap) changes(weeks int, all []series) []Change {
 	times := make([]float64, weeks)
 	for w := range times {

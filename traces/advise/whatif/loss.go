@@ -7,10 +7,10 @@ const (
 	lossSlowdown = .01
 )
 
-// Loss is what would have been worse with the lines.
+// Loss is what would have been worse if the jobs had carried the advised #EP lines.
 type Loss struct {
 	Policy  string
-	Without bool // against the same policy without lines; else against the site as it was
+	Without bool // compared with the same policy without these lines; otherwise with the site as it was
 	Of      []Worse
 	Gains   []Worse // what is better than on the site as it was; the estimates are negative
 	now     [Kinds]bool
