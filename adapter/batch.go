@@ -76,7 +76,7 @@ type Resizer interface {
 	Shrink(ctx context.Context, job Key, keep []string) error
 }
 
-// Speaker is how a running job's application is spoken with.
+// JobMessenger talks to the application of a running job.
 type JobMessenger interface {
 	// Speaks says whether a running job's script asks for its next step itself (`accordion step`).
 	Speaks(ctx context.Context, job Key) (bool, error)
@@ -91,14 +91,14 @@ type JobMessenger interface {
 	Publish(ctx context.Context, job *Job, text string) (elsewhere string, err error)
 }
 
-// Mender is how nodes are put right that a batch system has lost sight of.
+// NodeRepairer corrects what a batch system wrongly believes about its nodes.
 type NodeRepairer interface {
 	// Repair makes the batch system look afresh at nodes that it shows as idle and still will not allocate, or as in use
 	// while no job holds them. It changes nothing about a node that is well.
 	Repair(ctx context.Context, nodes []string) error
 }
 
-// Waker is a BatchSystem whose nodes may be powered down while they are idle.
+// PowerManager is a BatchSystem whose nodes may be powered down while they are idle.
 type PowerManager interface {
 	// Wake has nodes boot that are powered down.
 	Wake(ctx context.Context, nodes []string) error
@@ -118,7 +118,7 @@ type Gatekeeper interface {
 	Open(ctx context.Context, open bool) error
 }
 
-// Maker is a BatchSystem that makes the batch jobs of applications' parts itself: nobody submits them.
+// JobSubmitter is a BatchSystem that makes the batch jobs for parts of applications itself: no launcher submits them.
 type JobSubmitter interface {
 	// Make makes a job of the user for a part of the application: held and marked launch=APPLICATION, without a comment, of so
 	// many hosts, and with a limit in seconds. It runs until that, or until it is ended. Where such a job of the application and
@@ -154,14 +154,14 @@ var (
 	ErrFrozen = errors.New("the job cannot be changed now")
 )
 
-// Herald is a BatchSystem that tells when something may have changed, so that it need not be read for nothing.
+// ChangeNotifier is a BatchSystem that says when something may have changed, so that it is not read for nothing.
 type ChangeNotifier interface {
 	// Changes gives the one channel that has a message soon after a job was submitted, began or ended, or a node came or went.
 	// One message may stand for several changes, and none is promised: the batch system is read in its rhythm all the same.
 	Changes() <-chan struct{}
 }
 
-// Pacer is a BatchSystem that bounds how many calls of it are made in a minute, and shares them
+// RateLimiter is a BatchSystem that bounds how many calls of it are made in a minute, and shares them
 // among users (adapter/fair).
 type RateLimiter interface {
 	// Admit waits until there is room for the verb ("observe", or an intent's) and keeps it for the calls that are made

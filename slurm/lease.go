@@ -38,7 +38,7 @@ var (
 // newLease returns a keeper that talks to Slurm through run.
 func newLease(run *client.Runner) *leaseKeeper { return &leaseKeeper{run} }
 
-// settles is after what time a lease that was taken over is looked at again: two administrators may do so at once, on two hosts,
+// leaseSettles is after what time a lease that was taken over is looked at again: two administrators may do so at once, on two hosts,
 // and the later one has it.
 const leaseSettles = 2 * time.Second
 

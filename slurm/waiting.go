@@ -60,7 +60,7 @@ func (w *holdReservation) tie(ctx context.Context, job adapter.Key, name string)
 	return w.cluster.Update(ctx, job, "ReservationName="+name)
 }
 
-// ahead is how far such a reservation lies ahead, in days. Slurm takes a job without a limit to last for a year.
+// parkedAhead is how far such a reservation lies ahead, in days. Slurm takes a job without a limit to last for a year.
 const parkedAhead = 3650
 
 // make makes a reservation in which everybody's jobs may wait; nil where it is there.

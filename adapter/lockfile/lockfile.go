@@ -26,7 +26,7 @@ import (
 // Lock is held until Release, or until the process ends. It is an open-file-description lock on a file that stays.
 type Lock struct{ file *os.File }
 
-// Taken says that another process, or another part of this one, holds the lock.
+// HeldError says that another process, or another part of this one, holds the lock.
 type HeldError struct {
 	Path string
 	PID  int    // 0: not known

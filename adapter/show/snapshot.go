@@ -9,7 +9,7 @@ import (
 	"accordion/core/hostlist"
 )
 
-// Audience is who looks at a cluster in a browser. Its methods are called from the loop and never block.
+// Subscriber receives what is shown of a cluster in a browser. Its methods are called from the loop and never block.
 type Subscriber interface {
 	// Wants says whether a new snapshot is wanted now.
 	Wants() bool

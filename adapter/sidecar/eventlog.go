@@ -15,7 +15,7 @@ import (
 	"accordion/adapter/managed"
 )
 
-// notes is what is written down of all that happens: into the journal, and into the log for operators.
+// eventLog is what is written down of all that happens: into the journal, and into the log for operators.
 type eventLog struct {
 	journal actions.Journal
 	logger  hclog.Logger

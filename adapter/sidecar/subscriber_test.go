@@ -49,7 +49,7 @@ func look(s *view.Snapshot) string {
 }
 
 // The loop hands over what it shows, where that is wanted, and changes nothing of it afterwards.
-func TestScenesDoNotChangeWhenTheyAreHandedOver(t *testing.T) {
+func TestSnapshotsDoNotChangeWhenTheyAreHandedOver(t *testing.T) {
 	inWorld(t, slurmish, func(w *world) {
 		g := &gallery{}
 		w.halt()

@@ -21,7 +21,7 @@ type workers struct {
 	trapped  time.Time                    // no resize before: the batch system said it would go wrong
 }
 
-// conclusion is how acts ended: those of a job's operation, or others.
+// result is how acts ended: those of a job's operation, or others.
 type result struct {
 	job       *managed.Job // nil: they were about no managed job
 	operation *decide.Operation

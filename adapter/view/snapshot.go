@@ -5,7 +5,7 @@ import (
 	"accordion/core"
 )
 
-// Scene is all that the pages in a browser show of a cluster at one instant. The loop makes a new one each time and never touches it again: whoever
+// Snapshot is all that the pages in a browser show of a cluster at one instant. The loop makes a new one each time and never touches it again: whoever
 // has it may read it from any goroutine, and nobody may change it.
 type Snapshot struct {
 	Read   core.Time // Unix second of the reading it was made from
@@ -19,7 +19,7 @@ type Snapshot struct {
 	Broken map[adapter.Key]Breach // promises of jobs that run, as far as they could not be kept
 }
 
-// SceneNode is a node of the pool.
+// SnapshotNode is a node of the pool.
 type SnapshotNode struct {
 	Name  string
 	State string // "": in service; else one of the words below
@@ -27,14 +27,14 @@ type SnapshotNode struct {
 	Out   bool   // the plan does without it: it has been out of service for longer than a moment
 }
 
-// What SceneNode.State may be.
+// What SnapshotNode.State may be.
 const (
 	NodeAway   = "away" // drained, or not known: a job may run there still
 	NodeLost   = "lost"
 	NodeAsleep = "asleep"
 )
 
-// SceneClosure is a Closure with its nodes, as a host list.
+// SnapshotClosure is a Closure with its nodes, as a host list.
 type SnapshotClosure struct {
 	Closure
 	On string

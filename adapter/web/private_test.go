@@ -149,7 +149,7 @@ func TestWhatTheBatchSystemBeginsToHideIsHidden(t *testing.T) {
 }
 
 // The loop is asked for a snapshot when the one before is composed and the pause is over, not before.
-func TestTheServerWantsOneSceneAtATime(t *testing.T) {
+func TestTheServerWantsOneSnapshotAtATime(t *testing.T) {
 	h := New(Options{})
 	if !h.Wants() {
 		t.Error("an empty server wants none")

@@ -14,7 +14,7 @@ func Told(now core.Time, a core.Allocation) Changing {
 	return Changing{Allocation: a, foreign: a.Start > now, told: a.EP.At(now - a.Start)}
 }
 
-// Begun is an allocation that begins now, of which the world is told the first size.
+// changingFrom returns an allocation that starts now. The world is told its first size.
 func changingFrom(a core.Allocation) Changing { return Changing{Allocation: a, told: a.EP.At(0)} }
 
 // ToCome says whether it lay in the future when we were told of it.
@@ -56,7 +56,7 @@ func (r *Changing) Next(now core.Time) core.Time {
 	return min(at, core.Forever)
 }
 
-// Allocations are the promises of what runs.
+// asAllocations returns the promises of what runs.
 func asAllocations(all []Changing) []core.Allocation {
 	promises := make([]core.Allocation, len(all))
 	for i := range all {

@@ -115,7 +115,7 @@ func (s *line) admit(now core.Time) {
 	}
 }
 
-// asked is what a job asks for at least: of several profiles, and of each from its begin on. It is false when the job never fits so many
+// easyAsked returns what a job asks for at least: of several profiles, and of each from its begin on. It is false when the job never fits so many
 // nodes.
 func easyAsked(j *core.Job, machine int) (w waitingJob, fits bool) {
 	w = waitingJob{Length: core.Forever, ID: j.ID, Nodes: hole - 1}
@@ -136,7 +136,7 @@ func easyAsked(j *core.Job, machine int) (w waitingJob, fits bool) {
 	return w, fits
 }
 
-// runnable says whether all steps take time and no negative number of nodes.
+// easyRunnable reports whether all steps take time and a number of nodes that the lists can hold.
 func easyRunnable(ep core.EP) bool {
 	for _, step := range ep {
 		if step.Duration < 1 || step.Nodes < 0 || step.Duration > core.Forever || step.Nodes >= hole {

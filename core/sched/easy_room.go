@@ -4,7 +4,7 @@ import (
 	"accordion/core"
 )
 
-// Room is where a job can start and does not delay the one that has the reservation.
+// room is where a job can start and does not delay the one that has the reservation.
 type room struct {
 	free   core.Time // nodes
 	beside core.Time // the nodes of them that the reservation does not need
@@ -49,7 +49,7 @@ func (r room) Fitting(block []waitingJob) uint {
 	return ^lack & (1<<len(block) - 1)
 }
 
-// Reservation is when a job that does not fit now starts, by the requested times of what runs: as soon as enough nodes are free. It is kept
+// reservation is when a job that does not fit now starts, by the requested times of what runs: as soon as enough nodes are free. It is kept
 // while others come and go, for few of them change it. Once told of all that begins and ends it is what Reserve would make.
 type reservation struct {
 	At    core.Time // Forever on a machine that lost nodes and will never have as many
@@ -60,10 +60,10 @@ type reservation struct {
 	short int    // nodes that are missing right before
 }
 
-// None is nobody's reservation: it leaves all nodes to others.
+// noReservation returns the reservation of no job: it leaves all nodes to others.
 func noReservation() reservation { return reservation{At: core.Forever, Extra: hole} }
 
-// Reserve finds out when a job starts that does not fit now. What runs is given by its ends, the soonest last.
+// reserveFor finds out when a job starts that does not fit now. What runs is given by its ends, the soonest last.
 func reserveFor(w *waitingJob, free int, running []RunningJob) reservation {
 	nodes := int(w.Nodes)
 	i := len(running)

@@ -20,7 +20,7 @@ func drawPatient(t *rapid.T) sched.Patient {
 	}
 }
 
-// drawEP draws a profile in which neighbors differ.
+// drawEasyEP draws a profile in which neighbors differ.
 func drawEasyEP(t *rapid.T, steps, nodes int) core.EP {
 	ep := core.EP{{Duration: rapid.Int64Range(1, 8).Draw(t, "duration"), Nodes: rapid.IntRange(1, nodes).Draw(t, "nodes")}}
 	for range rapid.IntRange(1, steps).Draw(t, "steps") - 1 {
@@ -32,7 +32,7 @@ func drawEasyEP(t *rapid.T, steps, nodes int) core.EP {
 	return ep
 }
 
-// drawJob draws a rigid, a moldable or an evolving job; sometimes one that exceeds the machine.
+// drawEasyJob draws a rigid, a moldable or an evolving job; sometimes one that exceeds the machine.
 func drawEasyJob(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
 	j := core.Job{ID: id, Submit: now}
 	if rapid.IntRange(0, 7).Draw(t, "begins later") == 7 {
@@ -57,7 +57,7 @@ func late(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
 	return j
 }
 
-// story is a random workload on a machine that is driven as the replay drives it. The world asks after each event, and in between
+// easyStory is a random workload on a machine that is driven as the replay drives it. The world asks after each event, and in between
 // when the state says so.
 type easyStory struct {
 	nodes   int

@@ -60,7 +60,7 @@ const (
 	runs
 )
 
-// New is a machine without jobs.
+// NewSystemLoad returns the load of a machine without jobs.
 func NewSystemLoad(m core.Machine, s sizing.Sizing, f sizing.Floor) *SystemLoad {
 	load, learns := s.(sizing.Load)
 	return &SystemLoad{

@@ -23,7 +23,7 @@ type record struct {
 	tocome    bool // it was when we were told
 }
 
-// world counts from the beginning.
+// loadWorld counts from the beginning.
 func loadWorld(all []record, now core.Time, machine int) sizing.Demand {
 	var d sizing.Demand
 	for _, r := range all {

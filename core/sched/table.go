@@ -7,7 +7,7 @@ import (
 	"accordion/core"
 )
 
-// Table is what is known of jobs by their numbers. Small numbers, such as a replay gives, need no hashing.
+// jobTable is what is known of jobs by their numbers. Small numbers, such as a replay gives, need no hashing.
 type jobTable[V any] struct {
 	small []entry[V]
 	large map[core.JobID]V

@@ -34,7 +34,7 @@ func Begins(job core.JobID) string { return fmt.Sprintf("OARRUNJOB_%d", job) }
 // pass, and a pass that finds it two seconds ahead sleeps as long.
 const pokeEvery = time.Second
 
-// Poker tells OAR's server that there is something to do. What is asked for within a second is told once, but for
+// Notifier tells OAR's server that there is something to do. What is asked for within a second is told once, but for
 // launches, which are told at once. Nobody hears whether it was of use: who asks, looks at the database.
 type Notifier struct {
 	Address string
@@ -49,7 +49,7 @@ type Notifier struct {
 	alarm    time.Time // when OAR is to schedule; zero: at no time that is known
 }
 
-// NewPoker returns a Poker of the server at host and port. It works in the background until Close.
+// NewNotifier returns a Notifier for the server at host and port. It works in the background until Close.
 func NewNotifier(host string, port int, log hclog.Logger) *Notifier {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Notifier{Address: net.JoinHostPort(host, strconv.Itoa(port)), log: log, stop: cancel, kick: make(chan struct{}, 1)}

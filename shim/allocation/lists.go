@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Write writes a line each to a file of the user's in a directory of his own below a folder for temporary files (TMPDIR; /tmp where that
+// WriteList writes a line each to a file of the user's in a directory of his own below a folder for temporary files (TMPDIR; /tmp where that
 // is no absolute path), and returns its path. The pattern of its name is that of os.CreateTemp: the jobs of several clusters on one machine
 // may have the same number. Where last, the file of the call before, is in the same directory, that is replaced in one piece: a program that
 // reads it sees the old lines or the new ones.
@@ -60,7 +60,7 @@ func Directory(temporary string) (string, error) {
 	return dir, nil
 }
 
-// Find returns the directory that Directory returned before, or that the sidecar made for a job's
+// FindDirectory returns the directory that Directory returned before, or that the sidecar made for a job's
 // hosts file (adapter/hostfile). It creates none. Where there is none it returns accordion-UID.
 func FindDirectory(temporary string) (dir string, found bool) {
 	usual := usualIn(temporary)

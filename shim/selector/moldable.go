@@ -8,7 +8,7 @@ import (
 	"accordion/core/moldable"
 )
 
-// moldable chooses for an application that runs on one cluster, in one of several configurations.
+// oneCluster chooses for an application that runs on one cluster, in one of several configurations.
 type oneCluster struct {
 	sizes []size // by rising hosts, each quicker than those before
 	moldable.Moldable

@@ -20,7 +20,7 @@ import (
 // releases know it by this number; not all by its name.
 const externStep = 4294967292
 
-// Glance is the pause between two looks at what Slurm does within moments and tells nobody of.
+// PollInterval is the pause between two looks at what Slurm does within moments and does not report.
 const PollInterval = 20 * time.Millisecond
 
 // merge moves one expander into its parent, in a second of its own. Slurm refuses that while the expander has a step, be it the one that it makes

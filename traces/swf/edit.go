@@ -83,7 +83,7 @@ func jobs(records []Record) iter.Seq[[]Record] {
 	}
 }
 
-// Jobs returns how many jobs a log has: its records but for bursts.
+// CountJobs returns how many jobs a log has: its records but for bursts.
 func CountJobs(log *Log) (n int) {
 	for range jobs(log.Records) {
 		n++
