@@ -23,7 +23,6 @@ type grown struct {
 	cause   string  // what due waited for
 	early   bool    // it was decided to let it go on before its planned second
 	at      int     // growths due at the same second, this one included
-	turn    bool    // it waited for its user's share of the programs of a minute
 }
 
 // second is the one at which it was to be.
@@ -51,7 +50,7 @@ func (g grown) slow() float64 { return g.usable - g.due }
 // judgeGrowth finds out from when a growth counts. It is Slurm's accounting that says when the last node was given up;
 // as that knows whole seconds only, the sidecar's word counts within the second.
 func judgeGrowth(e entry, before []string, usable float64, held []tenure, managed map[int64]bool) (grown, error) {
-	g := grown{job: e.Job, step: int(number(e.Args["step"])), planned: number(e.Args["planned"]), asked: number(e.Args["asked"]), usable: usable, turn: e.Args["cause"] == "turn"}
+	g := grown{job: e.Job, step: int(number(e.Args["step"])), planned: number(e.Args["planned"]), asked: number(e.Args["asked"]), usable: usable}
 	g.due, g.cause = g.planned, causeSlurm
 	nodes, err := hostlist.Expand(fmt.Sprint(e.Args["nodes"]))
 	if err != nil {
