@@ -138,7 +138,7 @@ func (a *Acts) Publish(ctx context.Context, job *adapter.Job, text string, gener
 	return elsewhere, err
 }
 
-// Repair makes the batch system look afresh at nodes.
+// Repair asks the batch system to read the state of nodes again.
 func (a *Acts) Repair(ctx context.Context, nodes []string) error {
 	return a.do(ctx, adapter.Key{}, "nudge", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return a.System.Repair(ctx, nodes) })
 }

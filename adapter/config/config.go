@@ -100,12 +100,12 @@ type Plan struct {
 	Statistics  string        // file of statistics of arrivals, for the rule load; "": none
 	Algorithm   string        // as ep.ParseAlgorithm reads it, but not rigid
 	ExpandLimit ep.Limit      // how many times its duration a step may last; 0: the algorithm's own
-	StartLead   time.Duration // a start is begun so long before its planned second
+	StartLead   time.Duration // how long before its planned second the sidecar begins to prepare a start
 	Protect     int           // waiting managed jobs that get a reservation ahead
 	Guard       time.Duration // how long an ordinary job may outlast its limit; 0: from the batch system
 }
 
-// withoutLaunchers is why no launchers are served beside the policy; "": they are.
+// withoutLaunchers returns why no launchers are served under the policy, or "" if they are.
 func (p Plan) withoutLaunchers() string {
 	planner, err := policy.Live(p.Policy, p.Fit())
 	if err != nil {
@@ -114,7 +114,7 @@ func (p Plan) withoutLaunchers() string {
 	return NoLaunchers(planner)
 }
 
-// NoLaunchers is why no launchers are served on a cluster with that policy; "": they are. What they are told of a cluster is places to come,
+// NoLaunchers returns why no launchers are served on a cluster with that policy, or "" if they are. A launcher sees places to come,
 // and under such a policy hardly anybody has one.
 func NoLaunchers(planner sched.Policy) string {
 	if _, few := policy.Patient(planner); few {
@@ -145,12 +145,12 @@ type Overrun struct {
 	Signal string // "": no warning
 }
 
-// Early says whether an application that is early goes on early where that delays nobody.
+// Early says whether an application that is early may go on early if no other job is delayed.
 type Early struct {
 	Advance bool
 }
 
-// Silent says how jobs are told that never call `accordion step`.
+// Silent says how the sidecar informs jobs that never call `accordion step`.
 type Silent struct {
 	Notice time.Duration // before a shrink
 	Signal string

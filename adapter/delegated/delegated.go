@@ -31,9 +31,9 @@ type ClusterState struct {
 // Stale is how old, in seconds, a state may be when a pass goes by it.
 const Stale core.Time = 10
 
-// HalfMinute is a full half minute of the clock, the first that a state of this second does not reach before the next one is there. For
-// applications, what has no known end lasts until then: by the second each were a new view for everybody. Were it over while a pass still
-// goes by the state, that would show nodes which are not free, and the next pass take them back.
+// HalfMinute returns the first full half minute of the clock after a state of this second is stale. For applications, whatever has no known
+// end lasts until then: with an end that moves each second, every launcher would get a new view each second. The end must not pass
+// while a pass still uses the state: that pass would show nodes which are not free, and the next one would take them back.
 func HalfMinute(now core.Time) core.Time {
 	now += Stale
 	return now - now%30 + 30

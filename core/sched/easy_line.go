@@ -91,7 +91,7 @@ func (s *line) asked(now core.Time, j *core.Job) (w waitingJob, fits bool) {
 	if !s.policy.rigid {
 		return easyAsked(j, s.machine.Nodes)
 	}
-	if len(j.Choices) == 0 || !easyRunnable(j.Choices[0]) {
+	if len(j.Choices) == 0 || !runnable(j.Choices[0]) || j.Choices[0].Peak() >= hole {
 		return w, false
 	}
 	ep := j.Choices[0]
@@ -120,7 +120,7 @@ func (s *line) admit(now core.Time) {
 func easyAsked(j *core.Job, machine int) (w waitingJob, fits bool) {
 	w = waitingJob{Length: core.Forever, ID: j.ID, Nodes: hole - 1}
 	for _, ep := range j.Choices {
-		if !easyRunnable(ep) || ep.Peak() > machine {
+		if !runnable(ep) || ep.Peak() > min(machine, hole-1) {
 			continue
 		}
 		fits = true
@@ -134,16 +134,6 @@ func easyAsked(j *core.Job, machine int) (w waitingJob, fits bool) {
 		w.Nodes, w.Length = min(w.Nodes, int32(first)), min(w.Length, length)
 	}
 	return w, fits
-}
-
-// easyRunnable reports whether all steps take time and a number of nodes that the lists can hold.
-func easyRunnable(ep core.EP) bool {
-	for _, step := range ep {
-		if step.Duration < 1 || step.Nodes < 0 || step.Duration > core.Forever || step.Nodes >= hole {
-			return false
-		}
-	}
-	return len(ep) > 0
 }
 
 // becomesDue puts a job behind those that became due before, or together and came before.

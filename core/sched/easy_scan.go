@@ -80,7 +80,7 @@ func (s *easyState) shape(now core.Time, j *odd) (choice int, ok bool) {
 	j.wakes = core.Forever
 	var end core.Time
 	for i, ep := range j.Choices {
-		if !easyRunnable(ep) || ep.Peak() > s.machine.Nodes {
+		if !runnable(ep) || ep.Peak() > min(s.machine.Nodes, hole-1) {
 			continue
 		}
 		at := s.earliest(now, ep)

@@ -49,7 +49,7 @@ func TestWhatAPartTakes(t *testing.T) {
 		{"the request does not use it", apps.Part{}, 0, 0},
 		{"over", apps.Part{Hosts: 3, Over: true}, 0, 0},
 		{"a ghost", apps.Part{Hosts: 3, Over: true, Ghost: 90}, 3, 90},
-		{"a ghost whose time is over", apps.Part{Hosts: 3, Over: true, Ghost: 80}, 0, 0},
+		{"a ghost whose time has passed", apps.Part{Hosts: 3, Over: true, Ghost: 80}, 0, 0},
 		{"done, and its ghost stands", apps.Part{Hosts: 3, Done: true, Ghost: 90}, 3, 90},
 		{"done, and about to leave", apps.Part{Hosts: 3, Done: true}, 3, 0},
 		{"a try that was given up", apps.Part{Hosts: 1, Drop: 2, Kept: 3}, 3, 0},

@@ -65,7 +65,7 @@ func (m *Machine) auditRMS() string {
 		if in != a.joined {
 			return fmt.Sprintf("application %d is in the RMS: %v", a.ID, a.joined)
 		}
-		if !in || a.Phase != Waiting || m.touched[a] { // who is touched is told of at the next occasion
+		if !in || a.Phase != Waiting || m.touched[a] { // a touched application is counted at the next step
 			continue
 		}
 		id, due := core.JobID(a.ID), max(m.now, m.rms.Next())

@@ -47,8 +47,9 @@ func (m *Machine) show(i int, b *delegated.ClusterState) {
 	}
 }
 
-// concerned are the applications to which a cluster's state may be news, by rank. Those with a batch job there are all: it may be gone. Of those
-// whose part the cluster makes at their start it says something, or they hold hosts.
+// concerned returns, by rank, the applications for which a cluster's new state may change something. Each application with a batch job
+// there is one of them, because the job may be gone. An application whose part the cluster makes itself is one if the state names it,
+// or if it holds hosts.
 func (m *Machine) concerned(i int) []*application {
 	c := m.clusters[i]
 	if !c.Embedded {
@@ -164,7 +165,7 @@ func (m *Machine) claimed(i int, j delegated.Job) bool {
 	return false
 }
 
-// standing is what a state says of a part; nil: nothing.
+// standing returns what the cluster's state says of a part, or nil.
 func (m *Machine) standing(a *application, p *Part) *delegated.Standing {
 	return m.clusters[p.Cluster].Standing(a.ID, p.Job)
 }

@@ -57,7 +57,7 @@ func (m *Machine) hearLauncher(s *session, seq int64, message launcher.Message) 
 	return nil
 }
 
-// list is the clusters of which a state is known.
+// list returns the clusters whose state is known.
 func (m *Machine) list() *launcher.Clusters {
 	return m.known.List(func(c int) bool { return m.clusters[c].State != nil })
 }

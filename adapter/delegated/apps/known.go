@@ -38,7 +38,7 @@ func (c *Known) Show(b *delegated.ClusterState) {
 	}
 }
 
-// Standing is what the state says of an application's part, which is a job unless the cluster makes it; nil: nothing.
+// Standing returns what the state says of an application's part, or nil. The part is a job, unless the cluster makes it itself.
 func (c *Known) Standing(application int64, job core.JobID) *delegated.Standing {
 	for _, s := range c.Parts[application] {
 		if s.Job == job || c.Embedded {
@@ -48,7 +48,7 @@ func (c *Known) Standing(application int64, job core.JobID) *delegated.Standing 
 	return nil
 }
 
-// Lists is the state's job that is an application's part, and not done; false: there is none.
+// Lists returns the job of the state that is an application's part and is not done. It returns false if there is none.
 func (c *Known) Lists(application int64, job core.JobID) (delegated.Job, bool) {
 	for _, j := range c.Jobs[application] {
 		if (j.ID == job || c.Embedded) && j.State != adapter.Done {
@@ -58,7 +58,7 @@ func (c *Known) Lists(application int64, job core.JobID) (delegated.Job, bool) {
 	return delegated.Job{}, false
 }
 
-// Made is the newest job that an embedded cluster made for a user's application; 0: none.
+// Made returns the newest job that an embedded cluster made for a user's application, or 0.
 func (c *Known) Made(application int64, user string) (id core.JobID) {
 	if !c.Embedded {
 		return 0
@@ -71,7 +71,7 @@ func (c *Known) Made(application int64, user string) (id core.JobID) {
 	return id
 }
 
-// Info is what is told of a cluster beside its occupation.
+// Info returns what launchers see of a cluster in addition to its occupation.
 func (c *Known) Info() Info {
 	if c.State == nil {
 		return Info{}
@@ -80,11 +80,11 @@ func (c *Known) Info() Info {
 	return Info{Hosts: b.Hosts, Cores: b.Cores, Memory: b.Memory, Scratch: b.Scratch, Arch: b.Arch}
 }
 
-// Hosts is how many there are for applications, as far as is known.
+// Hosts returns how many hosts applications may ask for, or 0 before the first state.
 func (c *Known) Hosts() int { return c.Info().Hosts }
 
-// Most is how many an application may ask for. After a restart launchers are back before each cluster is read: what they want then is what was
-// right a moment ago, and waits for as many hosts.
+// Most returns how many hosts a request may name. Before the first state there is no bound: after a restart launchers come back before
+// each cluster is read, and their requests were right a moment ago.
 func (c *Known) Most() int {
 	if c.State == nil {
 		return core.MaxNodes

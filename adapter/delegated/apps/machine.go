@@ -1,5 +1,6 @@
-// Package apps decides about applications and the launchers that speak for them (delegated scheduling, RR-7389): which one waits
-// with which request and rank, which one is prepared on which clusters, which one runs until when, and what each launcher is told.
+// Package apps decides about applications and the launchers that speak for them (delegated scheduling, RR-7389). It decides which application
+// waits with which request and rank, which one is prepared on which clusters, and which one runs until when. It also decides what each
+// launcher receives.
 //
 // It is pure: a Machine has no clock, no goroutine, no input and no output. Its caller gives it each event with its second, and
 // carries out the effects that it returns (adapter/delegated/loop), the records first:

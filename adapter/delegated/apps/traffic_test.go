@@ -145,7 +145,7 @@ func (x *traffic) show(i int) {
 	y.forget()
 }
 
-// state is the ward's, with names of hosts as a cluster's are.
+// state returns the state of the ward, with host names like those of a cluster.
 func (y *yard) state(now core.Time) *delegated.ClusterState {
 	b := y.ward.state(now)
 	b.Strength = adapter.Strength{}

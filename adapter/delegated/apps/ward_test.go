@@ -157,7 +157,7 @@ func (w *ward) prepare(b *bed, o delegated.Order, now core.Time) {
 	b.reserved = o.Hosts
 }
 
-// state is what the ward shows.
+// state returns what the ward shows.
 func (w *ward) state(now core.Time) *delegated.ClusterState {
 	b := &delegated.ClusterState{Read: now, Hosts: w.hosts, Strength: adapter.Strength{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}}
 	state := sched.Repeated{Limit: ep.Limit(1)}.New(core.Machine{Nodes: w.hosts})
