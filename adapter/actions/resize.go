@@ -9,9 +9,9 @@ import (
 	"accordion/adapter/fair"
 )
 
-// GrowBy allocates nodes to an expander inside the reservation and merges them into the job. It says of which allocations
+// growBy allocates nodes to an expander inside the reservation and merges them into the job. It says of which allocations
 // the job is then. When it is not clear whether the merge was done, the job's size decides.
-func (a *Acts) GrowBy(ctx context.Context, job *adapter.Job, add []string, reservation string) ([]adapter.Part, error) {
+func (a *Acts) growBy(ctx context.Context, job *adapter.Job, add []string, reservation string) ([]adapter.Part, error) {
 	var expander adapter.Key
 	err := a.do(ctx, job.Key, "expand", map[string]any{"nodes": names(add), "reservation": reservation}, func(ctx context.Context) (err error) {
 		expander, err = a.System.Expand(ctx, job, add, reservation)
@@ -44,8 +44,8 @@ func (a *Acts) GrowBy(ctx context.Context, job *adapter.Job, add []string, reser
 	return nil, errors.Join(err, ended)
 }
 
-// ShrinkTo leaves the job with the nodes to keep, verifies it, and says of which allocations the job is then.
-func (a *Acts) ShrinkTo(ctx context.Context, job adapter.Key, keep []string) (parts []adapter.Part, err error) {
+// shrinkTo leaves the job with the nodes to keep, verifies it, and says of which allocations the job is then.
+func (a *Acts) shrinkTo(ctx context.Context, job adapter.Key, keep []string) (parts []adapter.Part, err error) {
 	err = a.do(fair.As(ctx, fair.Releasing), job, "shrink", map[string]any{"keep": names(keep)}, func(ctx context.Context) (err error) {
 		if err = a.System.Shrink(ctx, job, keep); err == nil {
 			parts, err = a.verify(ctx, job, len(keep))

@@ -2,6 +2,7 @@ package actions
 
 import (
 	"context"
+	"errors"
 
 	"accordion/adapter"
 	"accordion/adapter/fair"
@@ -13,8 +14,8 @@ func (a *Acts) Adopt(ctx context.Context, job adapter.Key) error {
 	return a.do(fair.As(ctx, fair.Accepting), job, "adopt", nil, func(ctx context.Context) error { return a.System.Adopt(ctx, job) })
 }
 
-// Refuse ends a pending job that can never run.
-func (a *Acts) Refuse(ctx context.Context, job adapter.Key, why string) error {
+// refuse ends a pending job that can never run.
+func (a *Acts) refuse(ctx context.Context, job adapter.Key, why string) error {
 	return a.do(fair.As(ctx, fair.Accepting), job, "refuse", map[string]any{"why": why}, func(ctx context.Context) error { return a.System.Refuse(ctx, job, why) })
 }
 
@@ -59,16 +60,25 @@ func (a *Acts) Make(ctx context.Context, maker adapter.JobSubmitter, application
 	return job, err
 }
 
-// LetIn lets a rigid job into the batch system's queue; it is planned to begin in so many seconds.
-func (a *Acts) LetIn(ctx context.Context, gate adapter.Gatekeeper, job adapter.Key, ahead core.Time) error {
-	args := map[string]any{"ahead": ahead}
-	return a.do(ctx, job, "let in", args, func(ctx context.Context) error { return gate.LetIn(ctx, job, ahead) })
+// letIn moves a rigid job into the batch system's queue. The plan starts the job in ahead seconds.
+func (a *Acts) letIn(ctx context.Context, job adapter.Key, ahead core.Time) error {
+	gate, ok := a.System.(adapter.Gatekeeper)
+	if !ok {
+		return errNoGate
+	}
+	return a.do(ctx, job, "let in", map[string]any{"ahead": ahead}, func(ctx context.Context) error { return gate.LetIn(ctx, job, ahead) })
 }
 
-// KeepOut takes a rigid job out of the batch system's queue.
-func (a *Acts) KeepOut(ctx context.Context, gate adapter.Gatekeeper, job adapter.Key) error {
+// keepOut removes a rigid job from the batch system's queue.
+func (a *Acts) keepOut(ctx context.Context, job adapter.Key) error {
+	gate, ok := a.System.(adapter.Gatekeeper)
+	if !ok {
+		return errNoGate
+	}
 	return a.do(ctx, job, "keep out", nil, func(ctx context.Context) error { return gate.KeepOut(ctx, job) })
 }
+
+var errNoGate = errors.New("this batch system keeps no job before a gate")
 
 // Open opens the gate for jobs to come, or closes it.
 func (a *Acts) Open(ctx context.Context, gate adapter.Gatekeeper, open bool) error {
@@ -91,21 +101,21 @@ func (a *Acts) End(ctx context.Context, job adapter.Key, why string) error {
 	return a.do(ctx, job, "end", map[string]any{"why": why}, func(ctx context.Context) error { return a.System.End(ctx, job, why) })
 }
 
-// Speaks says whether the job's script asks for its steps itself. It changes nothing and is not in the journal.
-func (a *Acts) Speaks(ctx context.Context, job adapter.Key) (bool, error) {
+// speaks says whether the job's script asks for its steps itself. It changes nothing and is not in the journal.
+func (a *Acts) speaks(ctx context.Context, job adapter.Key) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.Deadline)
 	defer cancel()
 	return a.System.Speaks(ctx, job)
 }
 
-// Signal sends the job a signal.
-func (a *Acts) Signal(ctx context.Context, job adapter.Key, signal string) error {
+// signal sends the job a signal.
+func (a *Acts) signal(ctx context.Context, job adapter.Key, signal string) error {
 	return a.do(ctx, job, "signal", map[string]any{"signal": signal}, func(ctx context.Context) error { return a.System.Signal(ctx, job, signal) })
 }
 
-// Tell writes a line into the job's output. That it could not is in the journal, and keeps nothing from being done: the
+// tell writes a line into the job's output. That it could not is in the journal, and keeps nothing from being done: the
 // only error is a JournalError.
-func (a *Acts) Tell(ctx context.Context, job adapter.Key, text string) error {
+func (a *Acts) tell(ctx context.Context, job adapter.Key, text string) error {
 	err := a.do(ctx, job, "tell", map[string]any{"text": text}, func(ctx context.Context) error { return a.System.Tell(ctx, job, text) })
 	if Broken(err) == nil {
 		return nil
@@ -113,9 +123,9 @@ func (a *Acts) Tell(ctx context.Context, job adapter.Key, text string) error {
 	return err
 }
 
-// Lengthen asks for a longer limit, where the batch system may grant one. A refusal is not a
+// lengthen asks for a longer limit, where the batch system may grant one. A refusal is not a
 // failure of the job.
-func (a *Acts) Lengthen(ctx context.Context, job adapter.Key, limit core.Time) error {
+func (a *Acts) lengthen(ctx context.Context, job adapter.Key, limit core.Time) error {
 	system, may := a.System.(adapter.Lengthener)
 	if !may {
 		return nil
@@ -127,9 +137,9 @@ func (a *Acts) Lengthen(ctx context.Context, job adapter.Key, limit core.Time) e
 	return err
 }
 
-// Publish writes the job's hosts file, of a generation and with these nodes in it. It returns the
+// publish writes the job's hosts file, of a generation and with these nodes in it. It returns the
 // file's path where that is not the usual one.
-func (a *Acts) Publish(ctx context.Context, job *adapter.Job, text string, generation int, nodes []string) (elsewhere string, err error) {
+func (a *Acts) publish(ctx context.Context, job *adapter.Job, text string, generation int, nodes []string) (elsewhere string, err error) {
 	args := map[string]any{"generation": generation, "nodes": names(nodes)}
 	err = a.do(ctx, job.Key, "publish", args, func(ctx context.Context) (err error) {
 		elsewhere, err = a.System.Publish(ctx, job, text)
@@ -148,9 +158,9 @@ func (a *Acts) Wake(ctx context.Context, waker adapter.PowerManager, nodes []str
 	return a.do(ctx, adapter.Key{}, "wake", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return waker.Wake(ctx, nodes) })
 }
 
-// Programs reads which programs of a running job run; nil where the batch system cannot tell, or did
+// programs reads which programs of a running job run; nil where the batch system cannot tell, or did
 // not. It changes nothing and is not in the journal.
-func (a *Acts) Programs(ctx context.Context, job adapter.Key) *adapter.Programs {
+func (a *Acts) programs(ctx context.Context, job adapter.Key) *adapter.Programs {
 	system, may := a.System.(adapter.ProgramReader)
 	if !may {
 		return nil

@@ -40,7 +40,7 @@ func PauseAfter(times int) core.Time {
 func (r *Job) Reject(said string, now core.Time, kinds string) {
 	r.BackToQueue()
 	times := r.Rejected.Times + 1
-	r.Rejected = Rejection{Times: times, Said: cut(said, 160), At: now, Until: now + PauseAfter(times), Kinds: kinds}
+	r.Rejected = Rejection{Times: times, Said: ShortReason(said), At: now, Until: now + PauseAfter(times), Kinds: kinds}
 	r.Course = nil
 }
 
@@ -96,8 +96,9 @@ func KindsOf(nodes []adapter.Node) string {
 	return fmt.Sprintf("%x", sum.Sum64())
 }
 
-// cut returns the text, cut to at most most bytes.
-func cut(text string, most int) string {
+// ShortReason returns the text, cut to at most 160 bytes, as a Rejection has it.
+func ShortReason(text string) string {
+	const most = 160
 	if len(text) <= most {
 		return text
 	}

@@ -1,0 +1,244 @@
+package actions
+
+import (
+	"context"
+	"fmt"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// A Call asks the batch system for something about one job. It is a value: it holds copies only, so two
+// calls can be compared, and (*Acts).Do makes it. The types in this file are all that there are.
+type Call interface{ call() }
+
+// Calls for a job that waits.
+type (
+	// Adopt marks a pending job as the sidecar's and holds it.
+	Adopt struct{ Job adapter.Key }
+
+	// Refuse ends a pending job that can never run, for a reason that its user can read.
+	Refuse struct {
+		Job adapter.Key
+		Why string
+	}
+
+	// Prepare reserves nodes for a job and gives the job its size and limit. It does not tie the job to
+	// the reservation.
+	Prepare struct {
+		Job         adapter.Key
+		Reservation adapter.Reservation
+		Shape       adapter.Shape
+	}
+
+	// Launch ties a prepared job to its reservation and releases it: the job starts.
+	Launch struct {
+		Job         adapter.Key
+		Reservation string
+	}
+
+	// Hold takes a released job back that has not started.
+	Hold struct{ Job adapter.Key }
+
+	// LetIn moves a rigid job into the batch system's queue. The plan starts it in Ahead seconds.
+	LetIn struct {
+		Job   adapter.Key
+		Ahead core.Time
+	}
+
+	// KeepOut removes a rigid job from the batch system's queue.
+	KeepOut struct{ Job adapter.Key }
+)
+
+// Calls for a job that runs.
+type (
+	// Detach unties a running job from the reservation of its start.
+	Detach struct{ Job adapter.Key }
+
+	// Lengthen asks for a longer limit, in seconds. A refusal is not an error.
+	Lengthen struct {
+		Job   adapter.Key
+		Limit core.Time
+	}
+
+	// Reserve makes or changes a reservation for the job.
+	Reserve struct {
+		Job         adapter.Key
+		Reservation adapter.Reservation
+	}
+
+	// Grow allocates Add inside the reservation and merges these nodes into the job.
+	Grow struct {
+		Job         adapter.Job // as last read, with the nodes that it holds now
+		Add         []string
+		Reservation string
+	}
+
+	// Shrink leaves the job with the nodes to keep.
+	Shrink struct {
+		Job  adapter.Key
+		Keep []string
+	}
+
+	// End ends a job for a reason that its user can read; "": without one.
+	End struct {
+		Job adapter.Key
+		Why string
+	}
+)
+
+// Calls that change nothing at the batch system: they tell a job something, or find something out.
+type (
+	// Tell writes a line into the job's output. A failure is not an error.
+	Tell struct {
+		Job  adapter.Key
+		Text string
+	}
+
+	// Signal sends the job's batch script a signal.
+	Signal struct {
+		Job    adapter.Key
+		Signal string
+	}
+
+	// Publish writes the job's hosts file. After that it writes Says into the job's output and sends
+	// Signal; "" omits either. If the file cannot be written, that is no error (Result.Unwritten), and
+	// Says and Signal are sent only if Unwritten allows it.
+	Publish struct {
+		Job        adapter.Job // as last read, with Nodes as in the file
+		Text       string
+		Generation int
+		Says       string
+		Signal     string
+		Unwritten  IfUnwritten
+	}
+
+	// ReadVoice finds out whether the job's script asks for its steps itself.
+	ReadVoice struct{ Job adapter.Key }
+
+	// ReadPrograms finds out which programs of the job run.
+	ReadPrograms struct{ Job adapter.Key }
+)
+
+// IfUnwritten is what Publish does when the hosts file cannot be written.
+type IfUnwritten string
+
+// The values of IfUnwritten.
+const (
+	StopThere  IfUnwritten = ""              // nothing else: the file is tried again
+	TellAndGo  IfUnwritten = "tell, go on"   // tells the user so, then goes on
+	GoOnAnyway IfUnwritten = "go on without" // goes on: the user was told before
+)
+
+func (Adopt) call()        {}
+func (Refuse) call()       {}
+func (Prepare) call()      {}
+func (Launch) call()       {}
+func (Hold) call()         {}
+func (LetIn) call()        {}
+func (KeepOut) call()      {}
+func (Detach) call()       {}
+func (Lengthen) call()     {}
+func (Reserve) call()      {}
+func (Grow) call()         {}
+func (Shrink) call()       {}
+func (End) call()          {}
+func (Tell) call()         {}
+func (Signal) call()       {}
+func (Publish) call()      {}
+func (ReadVoice) call()    {}
+func (ReadPrograms) call() {}
+
+// Result is what the calls of one operation returned, besides an error.
+type Result struct {
+	Parts     []adapter.Part    // of Grow and Shrink: the allocations that hold the job's nodes, where they are several
+	Silent    bool              // of ReadVoice: the script does not ask for its steps. A script that cannot be read is taken to ask
+	Programs  *adapter.Programs // of ReadPrograms; nil: not known
+	Elsewhere string            // of Publish: the path of the hosts file, where that is not the usual one
+	Unwritten string            // of Publish: why the hosts file could not be written
+	Launched  bool              // Launch was begun: the batch system may start the job, although the call failed
+}
+
+// Do makes the call and adds what it returns to got.
+func (a *Acts) Do(ctx context.Context, c Call, got *Result) (err error) {
+	switch c := c.(type) {
+	case Adopt:
+		return a.Adopt(ctx, c.Job)
+	case Refuse:
+		return a.refuse(ctx, c.Job, c.Why)
+	case Prepare:
+		return a.Prepare(ctx, c.Job, c.Reservation, c.Shape)
+	case Launch:
+		got.Launched = true
+		return a.Launch(ctx, c.Job, c.Reservation)
+	case Hold:
+		return a.Hold(ctx, c.Job)
+	case LetIn:
+		return a.letIn(ctx, c.Job, c.Ahead)
+	case KeepOut:
+		return a.keepOut(ctx, c.Job)
+	case Detach:
+		return a.Detach(ctx, c.Job)
+	case Lengthen:
+		return a.lengthen(ctx, c.Job, c.Limit)
+	case Reserve:
+		return a.Reserve(ctx, c.Job, c.Reservation)
+	case Grow:
+		got.Parts, err = a.growBy(ctx, &c.Job, c.Add, c.Reservation)
+		return err
+	case Shrink:
+		got.Parts, err = a.shrinkTo(ctx, c.Job, c.Keep)
+		return err
+	case End:
+		return a.End(ctx, c.Job, c.Why)
+	case Tell:
+		return a.tell(ctx, c.Job, c.Text)
+	case Signal:
+		return a.signal(ctx, c.Job, c.Signal)
+	case Publish:
+		return a.announce(ctx, &c, got)
+	case ReadVoice:
+		speaks, err := a.speaks(ctx, c.Job)
+		got.Silent = err == nil && !speaks
+	case ReadPrograms:
+		got.Programs = a.programs(ctx, c.Job)
+	default:
+		return fmt.Errorf("%T is no call", c)
+	}
+	return nil
+}
+
+// announce writes the job's hosts file, and then tells the job's user and batch script.
+func (a *Acts) announce(ctx context.Context, c *Publish, got *Result) error {
+	elsewhere, unwritten := a.publish(ctx, &c.Job, c.Text, c.Generation, c.Job.Nodes)
+	if Broken(unwritten) != nil {
+		return unwritten
+	}
+	got.Elsewhere = elsewhere
+	var lines []string
+	if unwritten != nil {
+		got.Unwritten = unwritten.Error()
+		switch c.Unwritten {
+		case StopThere:
+			return nil
+		case TellAndGo:
+			lines = append(lines, fmt.Sprintf("the hosts file of this job cannot be written: %v", unwritten))
+		case GoOnAnyway:
+		}
+	}
+	if elsewhere != "" {
+		lines = append(lines, fmt.Sprintf("the hosts file of this job is %s: another user has the usual folder", elsewhere))
+	}
+	if c.Says != "" {
+		lines = append(lines, c.Says)
+	}
+	for _, line := range lines {
+		if err := a.tell(ctx, c.Job.Key, line); err != nil {
+			return err
+		}
+	}
+	if c.Signal == "" {
+		return nil
+	}
+	return a.signal(ctx, c.Job.Key, c.Signal)
+}

@@ -1,0 +1,234 @@
+package managed
+
+import (
+	"slices"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+)
+
+// A Change is one change to a job, as a value: two changes can be compared. The types in this file are all that there are.
+type Change interface{ apply(r *Job) }
+
+// Apply makes the changes, in their order. It reports whether the job's record has to be saved for them.
+func (r *Job) Apply(changes []Change) (save bool) {
+	for _, c := range changes {
+		c.apply(r)
+		switch c.(type) {
+		case Released, ProgramsSeen, HostsUnwritten, CallFailed: // of what is remembered they change nothing
+		default:
+			save = true
+		}
+	}
+	return save
+}
+
+// Changes of a job that waits or starts.
+type (
+	// Adopted: the job waits as the batch system's Adopt leaves it.
+	Adopted struct{}
+
+	// StartDecided: the job starts at the second At on these nodes. EP is the chosen profile.
+	StartDecided struct {
+		At         core.Time
+		Choice     int
+		EP         core.EP
+		Nodes      []string
+		Unreserved bool
+	}
+
+	// Released: the batch system was asked to start the job at this instant.
+	Released struct{ At time.Time }
+
+	// StartUnsure: the call that was to start the job failed, and may be carried out until this instant.
+	StartUnsure struct{ Until time.Time }
+
+	// BackToQueue: the start was taken back. The job waits again, from its beginning.
+	BackToQueue struct{}
+
+	// SentBack: the batch system did not start the job. It is set aside.
+	SentBack struct {
+		Why   string
+		At    core.Time
+		Kinds string // KindsOf the pool
+	}
+
+	// LetIn: a rigid job was moved into the batch system's queue in this second.
+	LetIn struct{ At core.Time }
+)
+
+// Changes of a running job by a resize.
+type (
+	// ResizeBegun: a resize to these nodes and to the next step begins.
+	ResizeBegun struct {
+		Nodes []string
+		Ready time.Time // when all of them were seen free; zero: that is not measured
+	}
+
+	// ResizeFailed: the resize under way failed. The job stays in its step.
+	ResizeFailed struct{}
+
+	// NodesHeld: the job holds these nodes since a second, in these allocations.
+	NodesHeld struct {
+		Nodes []string
+		Parts []adapter.Part
+		At    core.Time
+	}
+
+	// StepBegun: the next step is the present one since a second. The other fields replace those of the job.
+	StepBegun struct {
+		At               core.Time
+		Overran, Delayed core.Time
+		Paced            core.Time
+		MovedBy          Obstacle
+	}
+
+	// ResizeRepeated: a resize that the batch system had forgotten was done again in this second.
+	ResizeRepeated struct{ At core.Time }
+
+	// ForgottenLost: nodes that the batch system forgot do not come back. The job goes on without them.
+	ForgottenLost struct{ Nodes []string }
+)
+
+// Changes of a running job by what it was asked or told.
+type (
+	// Detached: the job is not tied to the reservation of its start any more.
+	Detached struct{}
+
+	// LimitAsked: the longer limit of the job is being asked for.
+	LimitAsked struct{}
+
+	// VoiceKnown: it is known whether the job asks for its steps.
+	VoiceKnown struct{ Voice Voice }
+
+	// Warned: the job was warned in this second that its step should have ended.
+	Warned struct{ At core.Time }
+
+	// Excused: the job's user is to be told that its step may end later.
+	Excused struct{ Word string }
+
+	// ProgramsSeen: the job's programs were read in this second; nil: that was not possible.
+	ProgramsSeen struct {
+		Programs *adapter.Programs
+		At       core.Time
+	}
+
+	// HostsUnwritten: the job's hosts file could not be written.
+	HostsUnwritten struct{}
+
+	// HostsWritten: the job's hosts file was written.
+	HostsWritten struct{}
+
+	// HoldingTold: the job knows what it holds at this generation, or goes on without knowing it.
+	HoldingTold struct{ Generation int }
+
+	// LossTold: the job knows that it has lost these nodes.
+	LossTold struct{ Nodes []string }
+
+	// ShrinkTold: the job knows which nodes it gives back next.
+	ShrinkTold struct{}
+
+	// ShrinkNotBefore: the job was told late of a shrink, and does not shrink before this second.
+	ShrinkNotBefore struct{ At core.Time }
+
+	// WordTold: this word is in the job's output.
+	WordTold struct{ Word string }
+
+	// EndDecided: the job is to end, for a reason, since this second.
+	EndDecided struct {
+		Why string
+		At  core.Time
+	}
+
+	// CallFailed: an operation failed. The fields replace those of the job.
+	CallFailed struct {
+		Blocked  string
+		Failures int
+		Frozen   core.Time
+		Refused  []string
+		SetAside bool // the job loses its place in the plan
+	}
+)
+
+func (Adopted) apply(r *Job) { r.Adopted = true }
+
+func (c StartDecided) apply(r *Job) {
+	r.Phase, r.Decided, r.Choice, r.Planned, r.Began, r.Step, r.Target = Starting, true, c.Choice, c.At, 0, 0, 0
+	r.Nodes, r.Attached, r.Released, r.Unreserved = c.Nodes, true, time.Time{}, c.Unreserved
+	r.Promise = make([]core.Time, len(c.EP))
+	r.SetPromise(c.At, c.EP)
+}
+
+func (c Released) apply(r *Job)    { r.Released = c.At }
+func (c StartUnsure) apply(r *Job) { r.Straggles = c.Until }
+func (BackToQueue) apply(r *Job)   { r.BackToQueue() }
+func (c SentBack) apply(r *Job)    { r.Reject(c.Why, c.At, c.Kinds) }
+func (c LetIn) apply(r *Job)       { r.Let = c.At }
+
+func (c ResizeBegun) apply(r *Job) {
+	r.Target, r.NextNodes = r.Step+1, c.Nodes
+	r.Before, r.Again = slices.Clone(r.Nodes), nil
+	if r.Ready.IsZero() {
+		r.Ready = c.Ready
+	}
+}
+
+func (ResizeFailed) apply(r *Job) { r.Target, r.NextNodes = r.Step, nil }
+
+func (c NodesHeld) apply(r *Job) {
+	r.Hold(c.Nodes, c.At)
+	r.Parts = c.Parts
+}
+
+func (c StepBegun) apply(r *Job) {
+	r.Overran, r.Delayed, r.Paced, r.MovedBy = c.Overran, c.Delayed, c.Paced, c.MovedBy
+	r.Target = r.Step + 1
+	r.GoOn(c.At)
+	r.NextNodes, r.Again = nil, nil // what the step before lacked is not this one's
+	r.ForgetStall()
+	r.Meant, r.Warned, r.Noticed, r.Heeds, r.Untold, r.Owed, r.Regained = r.Due(), 0, false, 0, nil, 0, false
+	r.Resizes++
+	r.Resized = c.At
+	r.WaitsFor, r.Missed, r.Ready = Nobody, 0, time.Time{}
+}
+
+func (c ResizeRepeated) apply(r *Job) { r.Again, r.Resized = nil, c.At }
+
+func (c ForgottenLost) apply(r *Job) {
+	r.Again = nil
+	r.Lack(c.Nodes)
+}
+
+func (Detached) apply(r *Job)          { r.Attached = false }
+func (LimitAsked) apply(r *Job)        { r.Longer = 0 }
+func (c VoiceKnown) apply(r *Job)      { r.Voice = c.Voice }
+func (c Warned) apply(r *Job)          { r.Warned = c.At }
+func (c Excused) apply(r *Job)         { r.Excused, r.Word = true, c.Word }
+func (c ProgramsSeen) apply(r *Job)    { r.Programs, r.Looked = c.Programs, c.At }
+func (HostsUnwritten) apply(r *Job)    { r.Unwritten++ }
+func (HostsWritten) apply(r *Job)      { r.Unwritten = 0 }
+func (c HoldingTold) apply(r *Job)     { r.Told = c.Generation + 1 }
+func (ShrinkTold) apply(r *Job)        { r.Noticed = true }
+func (c ShrinkNotBefore) apply(r *Job) { r.Heeds = c.At }
+func (c EndDecided) apply(r *Job)      { r.Phase, r.Why, r.Ends = Ending, c.Why, c.At }
+
+func (c LossTold) apply(r *Job) {
+	r.Untold = slices.DeleteFunc(r.Untold, func(n string) bool { return slices.Contains(c.Nodes, n) })
+	if len(r.Untold) == 0 {
+		r.Untold = nil
+	}
+}
+
+func (c WordTold) apply(r *Job) {
+	if r.Word == c.Word { // else there is another one by now
+		r.Word = ""
+	}
+}
+
+func (c CallFailed) apply(r *Job) {
+	r.Blocked, r.Failures, r.Frozen, r.Refused = c.Blocked, c.Failures, c.Frozen, c.Refused
+	if c.SetAside {
+		r.Course = nil
+	}
+}
