@@ -8,7 +8,6 @@
 package decide
 
 import (
-	"context"
 	"time"
 
 	"accordion/adapter"
@@ -33,21 +32,21 @@ type Situation struct {
 	Tending  func(name string) bool
 }
 
-// Decision is what is to be done about one job. The zero one: nothing, and it waits for nothing.
+// Decision is what is to be done about one job, as plain values. The zero value: nothing is done, and the job waits for nothing.
 type Decision struct {
 	Waits    string           // what the next operation waits for, in words
-	Obstacle managed.Obstacle // the same of a due growth, in the words of the lateness table
-	Limit    string           // of Accordion's own, which it waits for or is refused for (actions.Limits); "": none
+	Obstacle managed.Obstacle // what a due growth waits for, in the words of the lateness table
+	Limit    string           // the limit of Accordion's own that the job waits for or is refused for (actions.Limits); "": none
 	For      core.JobID       // the managed job for whose nodes it waits; 0: none
 	Again    time.Time        // nothing new is decided before; zero: at any time
 
 	Notice   string               // for operators
-	Change   func(*managed.Job)   // durable before anything is done; nil: nothing changes
-	Events   []Event              // told then
-	Reserves *adapter.Reservation // the one that the operation writes itself
+	Changes  []managed.Change     // of the job; durable before anything is done
+	Events   []Event              // written after that
+	Reserves *adapter.Reservation // the reservation that the operation writes itself
 	Takes    []string             // nodes that nothing else decided in this cycle may have
 	Do       *Operation
-	Done     func(now time.Time) Outcome // of what needs no operation
+	AtOnce   *Outcome // what follows without an operation
 }
 
 // Event is what happened to a job, for operators and the journal.
@@ -56,34 +55,36 @@ type Event struct {
 	Fields     map[string]any
 }
 
-// Operation is acts for one job, beside the loop, and what is true of it after them. Its functions but Acts are called by the loop.
+// Operation is the calls for one job that are made next to the loop. Succeeded and Failed return what follows from its result.
 type Operation struct {
 	Verb string // as people read it
 	// Talk: nothing changes at the batch system. What it shows is as true as before.
 	Talk bool
 	// Resize: one of the few that may be under way at once. Uses is the verbs that it is likely to need.
 	Resize bool
-	// Starts: the job is to begin. One that is refused again and again is set aside (managed.Rejection).
-	Starts bool
 	Uses   []string
-	Shrink bool                                       // it gives nodes back
-	Acts   func(context.Context, *actions.Acts) error // it has copies, no job
-	// Launch is the end of a start, by which the job begins; nil: Acts are all. Tasks of one array are
-	// launched in the order in which their operations began.
-	Launch func(context.Context, *actions.Acts) error
-	Done   func(now time.Time) Outcome // nil: nothing but that it ended
-	Undo   func(*managed.Job)          // takes back what Change did, where the acts failed; durable. nil: there is nothing
+	Nodes  []string // what the job holds after the resize
+	Next   bool     // the job's next step begins with the resize
+	Shrink bool     // it releases nodes
+	// Starts: the job is to start, and the last call is actions.Launch. Tasks of one array are launched in the order in which
+	// their operations began. A job whose start is refused again and again is set aside (managed.Rejection).
+	Starts bool
+	Calls  []actions.Call // made in this order until one fails
+	Then   Outcome        // what follows from success, as far as no result of the calls is needed for it
+	// ShrinkAt is the second of the shrink that the calls announce; 0: they announce none.
+	ShrinkAt core.Time
 }
 
-// Outcome is what follows from an operation that is over.
+// Outcome is what follows from an operation that has ended.
 type Outcome struct {
-	Notice   string        // for operators
-	Save     bool          // the job changed
-	Reply    *Reply        // to the application that waits
-	Grew     *Grew         // for the meter
-	GaveBack bool          // the job gave nodes back
-	Events   []Event       // told then
-	Retry    time.Duration // nothing new is decided for so long
+	Notices  []string         // for operators
+	Changes  []managed.Change // of the job
+	Events   []Event          // written with them
+	Reply    *Reply           // to the application that waits
+	Grew     *Grew            // for the meter
+	GaveBack bool             // the job released nodes
+	Retry    time.Duration    // nothing new is decided about the job for so long
+	Trapped  time.Duration    // no job is resized for so long
 }
 
 // Reply lets a waiting application go on.
@@ -128,22 +129,23 @@ const tellEnd core.Time = 30
 // could not tell why; the operation fails then, and is tried again, also after a restart. After a
 // while the job ends without that.
 func (s Situation) end(r *managed.Job, why string) Decision {
-	key, said, now := r.Key, why, s.World.Now
-	outcome := Outcome{Retry: EndAgain}
-	if r.Phase == managed.Ending && r.Ends > 0 && r.Failures > 0 && now-r.Ends-s.Outages.Within(r.Ends, now) > tellEnd {
-		said = ""
-		outcome.Events = []Event{{"untold", "ended; its output may not say why: " + why, nil}}
-	}
-	d := Decision{Do: &Operation{
-		Verb: "end",
-		Acts: func(ctx context.Context, a *actions.Acts) error { return a.End(ctx, key, said) },
-		Done: func(time.Time) Outcome { return outcome },
-	}}
+	now := s.World.Now
+	op := &Operation{Verb: "end", Calls: []actions.Call{actions.End{Job: r.Key, Why: why}}, Then: Outcome{Retry: EndAgain}}
 	if r.Phase != managed.Ending {
-		d.Change = func(r *managed.Job) { r.Phase, r.Why, r.Ends = managed.Ending, why, now }
-		d.Events = []Event{{"ending", why, nil}}
+		return Decision{
+			Changes: []managed.Change{managed.EndDecided{Why: why, At: now}}, Events: []Event{{"ending", why, nil}}, Do: op,
+		}
 	}
-	return d
+	if r.Ends > 0 && r.Failures > 0 && now-r.Ends-s.Outages.Within(r.Ends, now) > tellEnd {
+		op.Calls = []actions.Call{actions.End{Job: r.Key}}
+		op.Then.Events = []Event{{"untold", "ended; its output may not say why: " + why, nil}}
+	}
+	return Decision{Do: op}
+}
+
+// call returns an operation of one call, of which nothing follows.
+func call(verb string, c actions.Call) *Operation {
+	return &Operation{Verb: verb, Calls: []actions.Call{c}}
 }
 
 // anyAsleep says whether one of the nodes does not run, by the newest reading.

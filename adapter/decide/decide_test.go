@@ -1,13 +1,10 @@
 package decide
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter"
 	"accordion/adapter/actions"
@@ -59,7 +56,7 @@ func text(d Decision) string {
 	switch {
 	case d.Do != nil:
 		text = d.Do.Verb
-	case d.Done != nil:
+	case d.AtOnce != nil:
 		text = "at once"
 	case d.Waits != "":
 		text = "waits: " + d.Waits
@@ -103,10 +100,10 @@ func TestNodesThatAStepLacksAreNotTakenBackInTheNextOne(t *testing.T) {
 	r.Seen.Nodes = r.Nodes
 	r.Asks = &managed.Question{At: time.Unix(now, 0), Request: wire.Request{}}
 	d := about(r, pool(*r.Seen), nil)
-	if d.Done == nil {
+	if d.AtOnce == nil {
 		t.Fatalf("decided %s, want the next step at once", text(d))
 	}
-	if d.Done(time.Unix(now, 0)); r.Step != 2 || r.Again != nil {
+	if r.Apply(d.AtOnce.Changes); r.Step != 2 || r.Again != nil {
 		t.Errorf("in step %d it waits for %v, want nothing in step 3", r.Step+1, r.Again)
 	}
 }
@@ -222,21 +219,21 @@ func TestADecisionThatFailsLeavesTheJobAsItWas(t *testing.T) {
 	r := runs(0, now)
 	r.Asks = &managed.Question{At: time.Unix(now, 0)}
 	grow := about(r, pool(*r.Seen), nil)
-	grow.Change(r)
+	r.Apply(grow.Changes)
 	if !r.Resizing() || len(r.NextNodes) != 5 {
 		t.Fatalf("it is to have %v", r.NextNodes)
 	}
-	grow.Do.Undo(r)
+	r.Apply(Failed(r, grow.Do, actions.Result{}, adapter.ErrTrap, nil, time.Unix(now, 0)).Changes)
 	if r.Resizing() || r.NextNodes != nil || len(r.Nodes) != 2 {
 		t.Errorf("after a growth that failed it has %v and is to have %v", r.Nodes, r.NextNodes)
 	}
 	w := waits()
 	start := about(w, pool(*w.Seen), nil)
-	start.Change(w)
+	w.Apply(start.Changes)
 	if w.Phase != managed.Starting || len(w.Nodes) != 2 || w.End() != w.Planned+300 {
 		t.Fatalf("it starts on %v and ends at %d", w.Nodes, w.End())
 	}
-	start.Do.Undo(w)
+	w.Apply(Failed(w, start.Do, actions.Result{}, adapter.ErrTrap, nil, time.Unix(now, 0)).Changes)
 	if w.Phase != managed.Waiting || w.Nodes != nil || w.Promise != nil {
 		t.Errorf("after a start that failed it is %s on %v", w.Phase, w.Nodes)
 	}
@@ -266,21 +263,9 @@ func TestAJobThatEndsIsToldWhyUntilTheBatchSystemHadTimeForIt(t *testing.T) {
 				s.Outages.Known = []managed.Outage{{From: now - 5 - c.outage, To: now - 5}}
 			}
 		})
-		b := &lastEnd{}
-		acts := &actions.Acts{System: b, Journal: failing{}, Meter: actions.Deaf{}, Clock: adapter.Wall{}, Log: hclog.NewNullLogger(), Deadline: time.Minute}
-		if err := d.Do.Acts(t.Context(), acts); err != nil {
-			t.Fatal(err)
-		}
-		if untold := len(d.Do.Done(time.Unix(now, 0)).Events) > 0; b.why != c.want || untold != (c.want == "") {
-			t.Errorf("%s: it is ended with %q, event %t, want %q", c.name, b.why, untold, c.want)
+		why := d.Do.Calls[0].(actions.End).Why
+		if untold := len(d.Do.Then.Events) > 0; why != c.want || untold != (c.want == "") {
+			t.Errorf("%s: it is ended with %q, event %t, want %q", c.name, why, untold, c.want)
 		}
 	}
 }
-
-// lastEnd is a batch system that keeps why a job was ended.
-type lastEnd struct {
-	adapter.BatchSystem
-	why string
-}
-
-func (b *lastEnd) End(_ context.Context, _ adapter.Key, why string) error { b.why = why; return nil }

@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -37,7 +36,7 @@ func (s Situation) overdue(r *managed.Job, late core.Time) Decision {
 
 // warn signals a late application, once a step.
 func (s Situation) warn(r *managed.Job, late core.Time, inTheWay bool) Decision {
-	o, key, now := s.World.Settings.Overrun, r.Key, s.World.Now
+	o, now := s.World.Settings.Overrun, s.World.Now
 	why, left := "its allowance is nearly used up", r.Allowance(o)-r.Overran-late
 	if limit := r.UntilLimit(now); limit > 0 && limit < left {
 		why, left = "its limit is nearly reached", limit
@@ -47,13 +46,11 @@ func (s Situation) warn(r *managed.Job, late core.Time, inTheWay bool) Decision 
 	}
 	why = r.Lateness(late) + "; " + why
 	return Decision{
-		Change: func(r *managed.Job) { r.Warned = now },
-		Events: []Event{{"warned", why, map[string]any{"late": late}}},
-		Do: &Operation{Verb: "warn", Talk: true, Acts: func(ctx context.Context, a *actions.Acts) error {
-			if err := a.Tell(ctx, key, fmt.Sprintf("%s: the job will be ended in %d s unless the step ends before", why, left)); err != nil {
-				return err
-			}
-			return a.Signal(ctx, key, o.Signal)
+		Changes: []managed.Change{managed.Warned{At: now}},
+		Events:  []Event{{"warned", why, map[string]any{"late": late}}},
+		Do: &Operation{Verb: "warn", Talk: true, Calls: []actions.Call{
+			actions.Tell{Job: r.Key, Text: fmt.Sprintf("%s: the job will be ended in %d s unless the step ends before", why, left)},
+			actions.Signal{Job: r.Key, Signal: o.Signal},
 		}},
 	}
 }
@@ -61,19 +58,7 @@ func (s Situation) warn(r *managed.Job, late core.Time, inTheWay bool) Decision 
 // look finds out which programs of the job run, after an outage of the batch system: it may have
 // kept one from starting.
 func look(r *managed.Job) Decision {
-	key := r.Key
-	var programs *adapter.Programs
-	return Decision{Do: &Operation{
-		Verb: "look", Talk: true,
-		Acts: func(ctx context.Context, a *actions.Acts) error {
-			programs = a.Programs(ctx, key)
-			return nil
-		},
-		Done: func(now time.Time) Outcome {
-			r.Programs, r.Looked = programs, now.Unix()
-			return Outcome{}
-		},
-	}}
+	return Decision{Do: &Operation{Verb: "look", Talk: true, Calls: []actions.Call{actions.ReadPrograms{Job: r.Key}}}}
 }
 
 // excused tells an application's user that its step may end later, for the batch system did not
@@ -87,9 +72,7 @@ func (s Situation) excused(r *managed.Job, late core.Time) Decision {
 	away := fmt.Sprintf("the batch system did not answer from %s to %s", clock(one.From), until)
 	d := Decision{Waits: fmt.Sprintf("its step should have ended %d s ago: %s, and what that cost it is added to its time", late, away)}
 	if !r.Excused {
-		d.Change = func(r *managed.Job) {
-			r.Excused, r.Word = true, away+": what that costs this job is added to the time that it may use"
-		}
+		d.Changes = []managed.Change{managed.Excused{Word: away + ": what that costs this job is added to the time that it may use"}}
 		d.Events = []Event{{"excused", away, map[string]any{"from": one.From, "to": one.To, "seconds": r.Stalled}}}
 	}
 	return d

@@ -10,63 +10,61 @@ import (
 	"accordion/shim/wire"
 )
 
-// Resized makes the next step the present one, and lets the application go on. More fields of the event may be given.
-func Resized(r *managed.Job, settings managed.Settings, fields map[string]any, now time.Time) Outcome {
+// Resized returns what follows when the job holds the nodes of its next step: that step begins, and the application goes on. More fields of
+// the event may be given.
+func Resized(r *managed.Job, nodes []string, settings managed.Settings, fields map[string]any, now time.Time) Outcome {
 	due, meant, before := r.Due(), r.Meant, r.EP()[r.Step].Nodes
+	after := *r                                                                  // what the job is told of the step that ends
 	if late := now.Unix() - due; late > managed.Tolerance && 2*r.Missed > late { // most of it
-		r.WaitsFor = managed.Standstill
+		after.WaitsFor = managed.Standstill
 	}
 	if fields == nil {
 		fields = map[string]any{}
 	}
-	fields["planned"], fields["usable"], fields["nodes"], fields["step"] = meant, float64(now.UnixMilli())/1000, nodesOf(r.Nodes), r.Target+1
+	fields["planned"], fields["usable"], fields["nodes"], fields["step"] = meant, float64(now.UnixMilli())/1000, nodesOf(nodes), r.Step+2
 	fields["lateness"] = now.Sub(adapter.Instant(meant)).Seconds()
 	switch {
-	case r.WaitsFor != managed.Nobody:
-		fields["cause"] = string(r.WaitsFor)
+	case after.WaitsFor != managed.Nobody:
+		fields["cause"] = string(after.WaitsFor)
 	case due > meant && r.Broke != "": // it was put off, and waited for nothing when its second came
 		fields["cause"] = r.Broke
 	}
 	if !r.Ready.IsZero() {
 		fields["ready"] = float64(r.Ready.UnixMilli()) / 1000
 	}
-	cause := r.WaitsFor
+	cause := after.WaitsFor
 	if r.Asks != nil {
 		if fields["asked"] = float64(r.Asks.At.UnixMilli()) / 1000; r.Asks.At.Unix() > meant+r.Forgiven()+managed.Tolerance {
 			cause = managed.LateApplication
 		}
-		r.Overran += max(0, r.Asks.At.Unix()-r.LateFrom())
+		after.Overran += max(0, r.Asks.At.Unix()-r.LateFrom())
 		if late := r.Asks.At.Unix() - due - r.Owed; late > managed.Tolerance && r.Stalled > 0 {
-			r.Delayed += min(late, r.Stalled)
+			after.Delayed += min(late, r.Stalled)
 			if cause == managed.Nobody {
 				cause, fields["cause"] = managed.Outaged, string(managed.Outaged)
 			}
 		}
 	}
-	why := show.Because(settings, r, meant, now.Unix())
 	if now.Unix() > due {
-		if r.MovedBy = cause; cause == managed.Nobody {
-			r.MovedBy = managed.BatchSystem
+		if after.MovedBy = cause; cause == managed.Nobody {
+			after.MovedBy = managed.BatchSystem
 		}
 	}
-	r.GoOn(now.Unix())
-	r.NextNodes, r.Again = nil, nil // what the step before lacked is not this one's
-	r.ForgetStall()
-	r.Meant, r.Warned, r.Noticed, r.Heeds, r.Untold, r.Owed, r.Regained = r.Due(), 0, false, 0, nil, 0, false
-	r.Resizes++
-	settings.Limits.Pace(r, now.Unix())
-	r.Resized = now.Unix()
-	r.WaitsFor, r.Missed, r.Ready = managed.Nobody, 0, time.Time{}
+	settings.Limits.Pace(&after, now.Unix())
 
-	o := Outcome{Save: true, Reply: &Reply{wire.Resized, why}}
-	kind, text := "grew", fmt.Sprintf("from %d to %d nodes", before, len(r.Nodes))
+	why := show.Because(settings, &after, meant, now.Unix())
+	o := Outcome{
+		Changes: []managed.Change{managed.StepBegun{At: now.Unix(), Overran: after.Overran, Delayed: after.Delayed, Paced: after.Paced, MovedBy: after.MovedBy}},
+		Reply:   &Reply{wire.Resized, why},
+	}
+	kind, text := "grew", fmt.Sprintf("from %d to %d nodes", before, len(nodes))
 	if why != "" {
 		text += "; " + why
 	}
-	if len(r.Nodes) < before {
+	if len(nodes) < before {
 		kind = "shrank"
 	}
-	if len(r.Nodes) > before {
+	if len(nodes) > before {
 		o.Grew = &Grew{now.Sub(adapter.Instant(meant)), string(cause)}
 	}
 	o.Events = []Event{{kind, text, fields}}

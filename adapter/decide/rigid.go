@@ -1,11 +1,6 @@
 package decide
 
 import (
-	"context"
-	"errors"
-	"time"
-
-	"accordion/adapter"
 	"accordion/adapter/actions"
 	"accordion/adapter/managed"
 )
@@ -17,7 +12,7 @@ func (s Situation) rigid(r *managed.Job) Decision {
 	case !r.Seen.Held && (lets || r.Let > 0 || r.Seen.Blocked):
 		return Decision{Waits: word("the batch system starts it", r.Seen.Why)}
 	case !r.Seen.Held:
-		return s.keepOut(r)
+		return Decision{Do: call("keep out", actions.KeepOut{Job: r.Key})}
 	case r.Stopped():
 		return Decision{Waits: r.StoppedText()}
 	}
@@ -39,37 +34,7 @@ func word(what, why string) string {
 }
 
 func (s Situation) letIn(r *managed.Job) Decision {
-	key, now, ahead := r.Key, s.World.Now, max(r.Course.Start-s.World.Now-s.World.Settings.StartLead, 0)
-	return Decision{Do: &Operation{
-		Verb: "let in",
-		Acts: func(ctx context.Context, a *actions.Acts) error {
-			gate, err := gateOf(a)
-			if err != nil {
-				return err
-			}
-			return a.LetIn(ctx, gate, key, ahead)
-		},
-		Done: func(time.Time) Outcome { r.Let = now; return Outcome{Save: true} },
-	}}
-}
-
-func (s Situation) keepOut(r *managed.Job) Decision {
-	key := r.Key
-	return Decision{Do: &Operation{
-		Verb: "keep out",
-		Acts: func(ctx context.Context, a *actions.Acts) error {
-			gate, err := gateOf(a)
-			if err != nil {
-				return err
-			}
-			return a.KeepOut(ctx, gate, key)
-		},
-	}}
-}
-
-func gateOf(a *actions.Acts) (adapter.Gatekeeper, error) {
-	if gate, ok := a.System.(adapter.Gatekeeper); ok {
-		return gate, nil
-	}
-	return nil, errors.New("this batch system keeps no job before a gate")
+	op := call("let in", actions.LetIn{Job: r.Key, Ahead: max(r.Course.Start-s.World.Now-s.World.Settings.StartLead, 0)})
+	op.Then.Changes = []managed.Change{managed.LetIn{At: s.World.Now}}
+	return Decision{Do: op}
 }

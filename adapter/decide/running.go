@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -18,18 +17,14 @@ import (
 // that is late for longer than its allowance is ended.
 func (s Situation) running(r *managed.Job) Decision {
 	if r.Attached {
-		key := r.Key
-		return Decision{Do: &Operation{
-			Verb: "detach",
-			Acts: func(ctx context.Context, a *actions.Acts) error { return a.Detach(ctx, key) },
-			Done: func(time.Time) Outcome { r.Attached = false; return Outcome{Save: true} },
-		}}
+		op := call("detach", actions.Detach{Job: r.Key})
+		op.Then.Changes = []managed.Change{managed.Detached{}}
+		return Decision{Do: op}
 	}
-	if limit, key := r.Longer, r.Key; limit > 0 {
-		return Decision{
-			Change: func(r *managed.Job) { r.Longer = 0 },
-			Do:     &Operation{Verb: "lengthen", Talk: true, Acts: func(ctx context.Context, a *actions.Acts) error { return a.Lengthen(ctx, key, limit) }},
-		}
+	if r.Longer > 0 {
+		op := call("lengthen", actions.Lengthen{Job: r.Key, Limit: r.Longer})
+		op.Talk = true
+		return Decision{Changes: []managed.Change{managed.LimitAsked{}}, Do: op}
 	}
 	if r.Seen.Suspended {
 		return Decision{Waits: r.SuspendedText()}
@@ -76,10 +71,8 @@ func (s Situation) resize(r *managed.Job) Decision {
 	case next < have:
 		return s.shrink(r, next)
 	case next == have: // it lost nodes before
-		return Decision{Done: func(now time.Time) Outcome {
-			r.Target = r.Step + 1
-			return Resized(r, s.World.Settings, nil, now)
-		}}
+		o := Resized(r, r.Nodes, s.World.Settings, nil, s.Now)
+		return Decision{AtOnce: &o}
 	}
 	if from, why := s.World.Settings.Limits.NextResize(r); s.World.Now < from {
 		return Decision{Waits: why, Obstacle: managed.Turn, Limit: actions.LimitResizes, Again: adapter.Instant(from)}
@@ -117,68 +110,30 @@ func (s Situation) grow(r *managed.Job, add []string) Decision {
 	there = there && have.Start <= now && have.End > now+plan.Expiry/4 && managed.SameNodes(have.Nodes, add)
 	job := *r.Seen
 	job.Nodes = slices.Clone(r.Nodes)
-	var parts []adapter.Part
-	return Decision{
-		Change: func(r *managed.Job) {
-			aim(r, next)
-			if r.Ready.IsZero() {
-				r.Ready = s.Now
-			}
-		},
-		Reserves: &want, Takes: add,
-		Do: &Operation{
-			Verb: "resize", Resize: true, Uses: []string{"reserve", "expand", "merge"}, Undo: unaim,
-			Acts: func(ctx context.Context, a *actions.Acts) (err error) {
-				if !there {
-					if err := a.Reserve(ctx, job.Key, want); err != nil {
-						return err
-					}
-				}
-				parts, err = a.GrowBy(ctx, &job, add, want.Name)
-				return err
-			},
-			Done: func(now time.Time) Outcome {
-				r.Nodes, r.Parts = r.NextNodes, parts
-				return Resized(r, s.World.Settings, nil, now)
-			},
-		},
+	op := &Operation{Verb: "resize", Resize: true, Uses: []string{"reserve", "expand", "merge"}, Nodes: next, Next: true}
+	if !there {
+		op.Calls = []actions.Call{actions.Reserve{Job: r.Key, Reservation: want}}
 	}
+	op.Calls = append(op.Calls, actions.Grow{Job: job, Add: add, Reservation: want.Name})
+	return Decision{Changes: []managed.Change{managed.ResizeBegun{Nodes: next, Ready: s.Now}}, Reserves: &want, Takes: add, Do: op}
 }
 
 // shrink leaves the job with so many nodes.
 func (s Situation) shrink(r *managed.Job, next int) Decision {
-	key, keep := r.Key, r.Kept(next)
-	d := Decision{Change: func(r *managed.Job) { aim(r, keep) }}
+	keep := r.Kept(next)
+	d := Decision{
+		Changes: []managed.Change{managed.ResizeBegun{Nodes: keep}},
+		Do: &Operation{
+			Verb: "resize", Resize: true, Uses: []string{"shrink"}, Nodes: keep, Next: true, Shrink: true,
+			Calls: []actions.Call{actions.Shrink{Job: r.Key, Keep: keep}},
+		},
+	}
 	if len(keep) > next {
 		d.Notice = fmt.Sprintf("keeps %d nodes instead of %d: the batch system takes %s for the node that runs its script, and %s is it",
 			len(keep), next, r.Seen.Nodes[0], r.Nodes[0])
 	}
-	var parts []adapter.Part
-	d.Do = &Operation{
-		Verb: "resize", Resize: true, Uses: []string{"shrink"}, Shrink: true, Undo: unaim,
-		Acts: func(ctx context.Context, a *actions.Acts) (err error) {
-			parts, err = a.ShrinkTo(ctx, key, keep)
-			return err
-		},
-		Done: func(now time.Time) Outcome {
-			r.Hold(keep, now.Unix())
-			r.Parts = parts
-			o := Resized(r, s.World.Settings, nil, now)
-			o.GaveBack = true
-			return o
-		},
-	}
 	return d
 }
-
-// aim notes which step a resize leads to, and to which nodes, before it is begun.
-func aim(r *managed.Job, next []string) {
-	r.Target, r.NextNodes = r.Step+1, next
-	r.Before, r.Again = slices.Clone(r.Nodes), nil
-}
-
-// unaim takes that back.
-func unaim(r *managed.Job) { r.Target, r.NextNodes = r.Step, nil }
 
 // nodesOf writes node names as a host list.
 func nodesOf(nodes []string) string { return hostlist.Compact(nodes) }

@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -17,11 +16,8 @@ import (
 
 // waiting refuses what can never run, adopts what is not ours yet, and starts what the plan starts now.
 func (s Situation) waiting(r *managed.Job) Decision {
-	key := r.Key
 	if why := s.World.Impossible(r); why != "" {
-		d := Decision{Events: []Event{{"refused", why, nil}}, Do: &Operation{
-			Verb: "refuse", Acts: func(ctx context.Context, a *actions.Acts) error { return a.Refuse(ctx, key, why) },
-		}}
+		d := Decision{Events: []Event{{"refused", why, nil}}, Do: call("refuse", actions.Refuse{Job: r.Key, Why: why})}
 		if s.World.Settings.Limits.TooShort(r) == why {
 			d.Limit = actions.LimitShortestStep
 		}
@@ -31,19 +27,17 @@ func (s Situation) waiting(r *managed.Job) Decision {
 		return s.stopped(r)
 	}
 	if why := s.World.Expired(r); why != "" {
-		return Decision{Events: []Event{{"refused", why, nil}}, Do: &Operation{
-			Verb: "refuse", Acts: func(ctx context.Context, a *actions.Acts) error { return a.Refuse(ctx, key, why) },
-			Done: func(time.Time) Outcome { return Outcome{Retry: expires} },
-		}}
+		d := Decision{Events: []Event{{"refused", why, nil}}, Do: call("refuse", actions.Refuse{Job: r.Key, Why: why})}
+		d.Do.Then.Retry = expires
+		return d
 	}
 	if r.Rejected.Lasts(s.Now) {
 		return s.aside(r)
 	}
 	if r.Seen.Mark == "" || r.Seen.HeldByUser || r.Seen.HeldBy != "" || !r.Seen.Held {
-		return Decision{Do: &Operation{
-			Verb: "adopt", Acts: func(ctx context.Context, a *actions.Acts) error { return a.Adopt(ctx, key) },
-			Done: func(time.Time) Outcome { r.Adopted = true; return Outcome{Save: true} },
-		}}
+		op := call("adopt", actions.Adopt{Job: r.Key})
+		op.Then.Changes = []managed.Change{managed.Adopted{}}
+		return Decision{Do: op}
 	}
 	c := r.Course
 	if why, is := s.unplaced(r); is {
@@ -76,10 +70,10 @@ func (s Situation) waiting(r *managed.Job) Decision {
 // stopped waits with a job that its owner or an operator holds. One that is requeued and held waits
 // elsewhere than managed jobs do: the batch system could start it as soon as it is released.
 func (s Situation) stopped(r *managed.Job) Decision {
-	d, key := Decision{Waits: r.StoppedText()}, r.Key
+	d := Decision{Waits: r.StoppedText()}
 	if !r.Seen.Adopted {
-		d.Change = func(r *managed.Job) { r.Adopted = true } // it was not held by us before: it must not be released then
-		d.Do = &Operation{Verb: "hold", Acts: func(ctx context.Context, a *actions.Acts) error { return a.Hold(ctx, key) }}
+		d.Changes = []managed.Change{managed.Adopted{}} // it was not held by us before: it must not be released then
+		d.Do = call("hold", actions.Hold{Job: r.Key})
 	}
 	return d
 }
@@ -165,7 +159,7 @@ const abandoned core.Time = 60
 // run in a later reading and unties it from the reservation then; a sidecar that dies anywhere in between leaves a
 // reservation that lasts longer than the job may run.
 func (s Situation) start(r *managed.Job) Decision {
-	c, key, nodes, settings, now := r.Course, r.Key, r.Course.Added(0), s.World.Settings, s.World.Now
+	c, nodes, settings, now := r.Course, r.Course.Added(0), s.World.Settings, s.World.Now
 	limit := s.limit(c)
 	reservation := adapter.Reservation{
 		Name: r.Reservation(0), Nodes: nodes, Start: now, End: now + settings.StartLead + limit + settings.Guard + plan.Expiry, User: r.User,
@@ -175,31 +169,15 @@ func (s Situation) start(r *managed.Job) Decision {
 		reservation.End = at
 	}
 	shape := adapter.Shape{Nodes: c.EP[0].Nodes, On: nodes, Limit: limit, Least: c.EP.Total()}
-	unreserved := s.World.Unreserved(r)
-	told := false // the batch system may have heard that it is to begin
 	return Decision{
-		Change: func(r *managed.Job) {
-			r.Phase, r.Decided, r.Choice, r.Planned, r.Began, r.Step, r.Target = managed.Starting, true, c.Choice, c.Start, 0, 0, 0
-			r.Nodes, r.Attached, r.Released, r.Unreserved = nodes, true, time.Time{}, unreserved
-			r.Promise = make([]core.Time, len(c.EP))
-			r.SetPromise(c.Start, c.EP)
-		},
+		Changes: []managed.Change{managed.StartDecided{
+			At: c.Start, Choice: c.Choice, EP: c.EP, Nodes: nodes, Unreserved: s.World.Unreserved(r),
+		}},
 		Events:   []Event{{"starting", fmt.Sprintf("on %d nodes", shape.Nodes), s.startOf(r, nodes)}},
 		Reserves: &reservation, Takes: nodes,
-		Do: &Operation{
-			Verb: "start", Starts: true,
-			Acts: func(ctx context.Context, a *actions.Acts) error { return a.Prepare(ctx, key, reservation, shape) },
-			Launch: func(ctx context.Context, a *actions.Acts) error {
-				told = true
-				return a.Launch(ctx, key, reservation.Name)
-			},
-			Done: func(now time.Time) Outcome { r.Released = now; return Outcome{} },
-			Undo: func(r *managed.Job) {
-				if r.Phase == managed.Starting && !told { // else only a reading tells whether it begins: until then nobody else gets its nodes
-					r.BackToQueue()
-				}
-			},
-		},
+		Do: &Operation{Verb: "start", Starts: true, Calls: []actions.Call{
+			actions.Prepare{Job: r.Key, Reservation: reservation, Shape: shape}, actions.Launch{Job: r.Key, Reservation: reservation.Name},
+		}},
 	}
 }
 
@@ -258,7 +236,7 @@ func (s Situation) starting(r *managed.Job) Decision {
 		return s.takeBack(r, Decision{Waits: r.StoppedText()}, by+" holds it; it is planned again when it is released")
 	}
 	if r.Seen.Held && r.Released.IsZero() && r.Failures == 0 { // the sidecar ended before it had released the job
-		return Decision{Waits: r.Blocked, Change: func(r *managed.Job) { r.BackToQueue() }}
+		return Decision{Waits: r.Blocked, Changes: []managed.Change{managed.BackToQueue{}}}
 	}
 	if r.Seen.Held {
 		return s.sentBack(r)
@@ -281,12 +259,16 @@ func (s Situation) sentBack(r *managed.Job) Decision {
 	if said == "" || said == "None" {
 		said = "it is held again"
 	}
-	key, kinds := r.Key, managed.KindsOf(s.World.Snapshot.Nodes)
 	return Decision{
-		Change: func(r *managed.Job) { r.Reject(said, s.World.Now, kinds) },
-		Events: []Event{Rejected(said, times)},
-		Do:     &Operation{Verb: "hold", Acts: func(ctx context.Context, a *actions.Acts) error { return a.Hold(ctx, key) }},
+		Changes: []managed.Change{s.rejected(said)},
+		Events:  []Event{Rejected(said, times)},
+		Do:      call("hold", actions.Hold{Job: r.Key}),
 	}
+}
+
+// rejected returns the change of a job that was not started for a reason.
+func (s Situation) rejected(why string) managed.SentBack {
+	return managed.SentBack{Why: why, At: s.World.Now, Kinds: managed.KindsOf(s.World.Snapshot.Nodes)}
 }
 
 // Rejected returns the event of a start that ended with the job sent back, for the given number of
@@ -299,33 +281,25 @@ func Rejected(said string, times int) Event {
 // aside waits with a job that is set aside. Where it could not leave its reservation before, it
 // does so now.
 func (s Situation) aside(r *managed.Job) Decision {
-	d, key := Decision{Waits: r.Rejected.Text()}, r.Key
+	d := Decision{Waits: r.Rejected.Text()}
 	if r.Seen.Reservation != "" && r.Seen.Reservation == r.Reservation(0) {
-		d.Do = &Operation{Verb: "hold", Acts: func(ctx context.Context, a *actions.Acts) error { return a.Hold(ctx, key) }}
+		d.Do = call("hold", actions.Hold{Job: r.Key})
 	}
 	return d
 }
 
 // unstarted cancels a start that takes too long, and sets the job aside.
 func (s Situation) unstarted(r *managed.Job, d Decision) Decision {
-	said, kinds := word("not started in time", r.Seen.Why), managed.KindsOf(s.World.Snapshot.Nodes)
 	d = s.takeBack(r, d, "did not start in time; its start is planned anew")
-	d.Do.Done = func(time.Time) Outcome {
-		r.Reject(said, s.World.Now, kinds)
-		return Outcome{Save: true}
-	}
+	d.Do.Then.Changes = []managed.Change{s.rejected(word("not started in time", r.Seen.Why))}
 	return d
 }
 
 // takeBack takes a start back: the next reading finds the job in the queue, and the plan made of it has a place for it.
 func (s Situation) takeBack(r *managed.Job, d Decision, why string) Decision {
-	key := r.Key
 	d.Events = []Event{{"held", why, nil}}
-	d.Do = &Operation{
-		Verb: "hold",
-		Acts: func(ctx context.Context, a *actions.Acts) error { return a.Hold(ctx, key) },
-		Done: func(time.Time) Outcome { r.BackToQueue(); return Outcome{Save: true} },
-	}
+	d.Do = call("hold", actions.Hold{Job: r.Key})
+	d.Do.Then.Changes = []managed.Change{managed.BackToQueue{}}
 	return d
 }
 

@@ -46,17 +46,18 @@ func TestAStartOfWhichNobodyKnowsWhetherItArrivedKeepsItsNodes(t *testing.T) {
 	} {
 		r := waits()
 		d := about(r, pool(*r.Seen), nil)
-		d.Change(r)
+		r.Apply(d.Changes)
 		f := failing{verb: verb}
 		acts := &actions.Acts{System: f, Journal: f, Meter: actions.Deaf{}, Clock: adapter.Wall{}, Log: hclog.NewNullLogger(), Deadline: time.Minute}
-		err := d.Do.Acts(t.Context(), acts)
+		var got actions.Result
+		err := acts.Do(t.Context(), d.Do.Calls[0], &got)
 		if err == nil {
-			err = d.Do.Launch(t.Context(), acts)
+			err = acts.Do(t.Context(), d.Do.Calls[1], &got)
 		}
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("%s: %v", verb, err)
 		}
-		if d.Do.Undo(r); r.Phase != want || (want == managed.Starting) != (len(r.Nodes) == 2) {
+		if r.Apply(Failed(r, d.Do, got, err, nil, time.Unix(now, 0)).Changes); r.Phase != want || (want == managed.Starting) != (len(r.Nodes) == 2) {
 			t.Errorf("after the answer to %s was lost it is %s on %v, want %s", verb, r.Phase, r.Nodes, want)
 		}
 	}
@@ -75,7 +76,7 @@ func TestTheReservationOfAStartGoesWithoutItsJob(t *testing.T) {
 func TestAWaitingJobThatIsNotHeldIsHeldFirst(t *testing.T) {
 	r := waits()
 	r.Seen.Held = false
-	if d := about(r, pool(*r.Seen), nil); d.Do == nil || d.Do.Verb != "adopt" || d.Change != nil {
+	if d := about(r, pool(*r.Seen), nil); d.Do == nil || d.Do.Verb != "adopt" || d.Changes != nil {
 		t.Errorf("what is decided is %+v", d)
 	}
 }

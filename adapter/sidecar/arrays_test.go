@@ -10,6 +10,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/actions"
 	"accordion/adapter/decide"
+	"accordion/adapter/journal"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
 	"accordion/core"
@@ -22,26 +23,48 @@ func taskOf(array, id core.JobID) *managed.Job {
 	return r
 }
 
+// launching is a batch system in which preparing a start takes as long as its job's limit says, and launches are sent to a channel.
+type launching struct {
+	adapter.BatchSystem
+	actions.Journal
+	launched chan core.JobID
+}
+
+func (launching) Reserve(context.Context, adapter.Reservation) error { return nil }
+func (launching) Shape(_ context.Context, _ adapter.Key, s adapter.Shape) error {
+	time.Sleep(time.Duration(s.Limit) * time.Second)
+	if s.Nodes == 0 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+func (l launching) Attach(_ context.Context, job adapter.Key, _ string) error {
+	l.launched <- job.ID
+	return nil
+}
+func (launching) Release(context.Context, adapter.Key) error { return nil }
+func (launching) Begin(journal.Intent) (int64, error)        { return 1, nil }
+func (launching) Finish(int64, time.Time, error) (err error) { return nil }
+
 // found/16: a task whose reservation and size took longer must not begin after the next one.
 func TestTasksOfAnArrayAreLaunchedInTheOrderOfTheirStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &workers{finished: make(chan result, 16)}
 		launched := make(chan core.JobID, 8)
-		begin := func(r *managed.Job, prepares time.Duration, err error) {
-			c.begin(t.Context(), r, &decide.Operation{
-				Verb: "start", Starts: true,
-				Acts:   func(context.Context, *actions.Acts) error { time.Sleep(prepares); return err },
-				Launch: func(context.Context, *actions.Acts) error { launched <- r.ID; return nil },
-			})
+		l := launching{launched: launched}
+		c := &workers{finished: make(chan result, 16), acts: &actions.Acts{System: l, Journal: l, Meter: actions.Deaf{}, Clock: adapter.Wall{}, Deadline: 24 * time.Hour}}
+		begin := func(r *managed.Job, prepares time.Duration, nodes int) {
+			c.begin(t.Context(), r, &decide.Operation{Verb: "start", Starts: true, Calls: []actions.Call{
+				actions.Prepare{Job: r.Key, Shape: adapter.Shape{Nodes: nodes, Limit: core.Time(prepares / time.Second)}}, actions.Launch{Job: r.Key},
+			}}, nil)
 		}
-		begin(taskOf(50, 51), 2*time.Second, nil)
-		begin(taskOf(50, 52), time.Second, context.DeadlineExceeded) // its reservation was refused
-		begin(taskOf(50, 53), 0, nil)
-		begin(taskOf(60, 61), 0, nil) // of another array
-		begin(taskOf(0, 7), 0, nil)   // of none
-		begin(taskOf(50, 50), time.Second, nil)
-		begin(taskOf(70, 71), time.Hour, nil) // the batch system hangs
-		begin(taskOf(70, 70), 0, nil)
+		begin(taskOf(50, 51), 2*time.Second, 1)
+		begin(taskOf(50, 52), time.Second, 0) // its reservation was refused
+		begin(taskOf(50, 53), 0, 1)
+		begin(taskOf(60, 61), 0, 1) // of another array
+		begin(taskOf(0, 7), 0, 1)   // of none
+		begin(taskOf(50, 50), time.Second, 1)
+		begin(taskOf(70, 71), time.Hour, 1) // the batch system hangs
+		begin(taskOf(70, 70), 0, 1)
 		var got []core.JobID
 		for range 6 {
 			got = append(got, <-launched)
@@ -51,7 +74,7 @@ func TestTasksOfAnArrayAreLaunchedInTheOrderOfTheirStarts(t *testing.T) {
 			t.Errorf("they were launched in the order %v, want %v", got, want)
 		}
 		time.Sleep(2 * time.Hour)
-		begin(taskOf(80, 81), 0, nil)
+		begin(taskOf(80, 81), 0, 1)
 		if len(c.launches) != 1 {
 			t.Errorf("launches of %d arrays are kept, want that of the last", len(c.launches))
 		}

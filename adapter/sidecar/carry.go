@@ -2,11 +2,8 @@ package sidecar
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
-	"accordion/adapter"
 	"accordion/adapter/actions"
 	"accordion/adapter/decide"
 	"accordion/adapter/managed"
@@ -23,8 +20,9 @@ func (s *Sidecar) situation(v *plan.World) decide.Situation {
 	}
 }
 
-// carryOut does what was decided about a job: what changes is durable first, then told, then done.
-func (s *Sidecar) carryOut(ctx context.Context, v *plan.World, r *managed.Job, d decide.Decision) error {
+// carryOut carries a decision out: first what changes in the record is durable, with its events, then the operation begins. done is
+// called when the calls have ended; nil: not needed.
+func (s *Sidecar) carryOut(ctx context.Context, v *plan.World, r *managed.Job, d decide.Decision, done func()) error {
 	if r.Phase != managed.Ending {
 		r.Blocked = d.Waits
 	}
@@ -44,12 +42,7 @@ func (s *Sidecar) carryOut(ctx context.Context, v *plan.World, r *managed.Job, d
 	if d.Notice != "" {
 		s.eventLog.notice(r.Key, d.Notice)
 	}
-	if d.Change != nil {
-		d.Change(r)
-		if err := s.jobs.save(r, d.Events...); err != nil {
-			return err
-		}
-	} else if err := s.eventLog.events(r, d.Events); err != nil {
+	if err := s.jobs.change(r, d.Changes, d.Events); err != nil {
 		return err
 	}
 	if d.Reserves != nil {
@@ -57,10 +50,10 @@ func (s *Sidecar) carryOut(ctx context.Context, v *plan.World, r *managed.Job, d
 	}
 	v.Take(d.Takes, r.ID)
 	if d.Do != nil {
-		s.workers.begin(ctx, r, d.Do)
+		s.workers.begin(ctx, r, d.Do, done)
 	}
-	if d.Done != nil {
-		return s.jobs.apply(r, d.Done(s.eventLog.clock.Now()))
+	if d.AtOnce != nil {
+		return s.jobs.apply(r, *d.AtOnce)
 	}
 	return nil
 }
@@ -101,19 +94,20 @@ func (s *Sidecar) finish(c result) error {
 	case s.jobs.records[r.Key] != r: // over meanwhile
 		return nil
 	case c.err != nil:
-		return s.failed(r, op, c.err)
+		o := decide.Failed(r, op, c.got, c.err, s.readings.snapshot.Nodes, s.eventLog.clock.Now())
+		if o.Trapped > 0 {
+			s.workers.trapped = s.jobs.later(o.Trapped)
+		}
+		return s.jobs.apply(r, o)
 	}
 	r.Retry, r.Refused, r.Frozen, r.Failures = time.Time{}, nil, 0, 0
-	if op.Done == nil {
-		return nil
-	}
-	return s.jobs.apply(r, op.Done(s.eventLog.clock.Now()))
+	return s.jobs.apply(r, decide.Succeeded(r, op, c.got, s.settings, s.eventLog.clock.Now()))
 }
 
 // apply carries out what follows from an operation.
 func (s *jobs) apply(r *managed.Job, o decide.Outcome) error {
-	if o.Notice != "" {
-		s.eventLog.notice(r.Key, o.Notice)
+	for _, text := range o.Notices {
+		s.eventLog.notice(r.Key, text)
 	}
 	if o.GaveBack {
 		s.shrunk = s.readings.begun
@@ -121,15 +115,13 @@ func (s *jobs) apply(r *managed.Job, o decide.Outcome) error {
 	if o.Retry > 0 {
 		r.Retry = s.later(o.Retry)
 	}
-	if o.Save {
-		if err := s.save(r, o.Events...); err != nil {
-			return err
-		}
-	} else if err := s.eventLog.events(r, o.Events); err != nil {
+	if err := s.change(r, o.Changes, o.Events); err != nil {
 		return err
 	}
 	if o.Reply != nil {
-		r.Heard = r.Asks != nil
+		if o.Reply.Status == wire.Resized {
+			r.Heard = r.Asks != nil
+		}
 		r.Answer(o.Reply.Status, o.Reply.Why)
 	}
 	if o.Grew != nil {
@@ -138,59 +130,10 @@ func (s *jobs) apply(r *managed.Job, o decide.Outcome) error {
 	return nil
 }
 
-// failed keeps the job for another try. Nothing was lost: what the batch system has, the next reading shows.
-func (s *Sidecar) failed(r *managed.Job, op *decide.Operation, err error) error {
-	pause := time.Second
-	switch {
-	case errors.Is(err, adapter.ErrReserved):
-		pause = reserved
-	case errors.Is(err, adapter.ErrBusy):
-		pause = hurry
-	case errors.Is(err, adapter.ErrFrozen):
-		pause = s.jobs.freeze(r, err)
-	case errors.Is(err, adapter.ErrTrap):
-		s.workers.trapped = s.jobs.later(5 * time.Second)
-	case errors.Is(err, adapter.ErrLimit), errors.Is(err, adapter.ErrShut):
-		pause = limited
-	case !errors.Is(err, adapter.ErrGone):
-		r.Failures++
-		pause = backoff(r.Failures)
+// change makes changes of a job, and writes its events. Where the record changes, both are written at once.
+func (s *jobs) change(r *managed.Job, changes []managed.Change, events []decide.Event) error {
+	if r.Apply(changes) {
+		return s.save(r, events...)
 	}
-	r.Retry = s.jobs.later(pause)
-	if errors.Is(err, adapter.ErrBusy) && !errors.Is(err, adapter.ErrReserved) {
-		r.Refused = r.NextNodes
-	}
-	if r.Blocked = err.Error(); r.Stiff(s.eventLog.clock.Now()) {
-		r.Blocked = stiffness(err)
-		r.Answer(wire.Late, r.Blocked)
-	}
-	s.eventLog.notice(r.Key, fmt.Sprintf("%s failed, will be tried again: %v", op.Verb, err))
-	if op.Undo == nil {
-		return nil
-	}
-	if op.Undo(r); r.Phase == managed.Starting {
-		r.Straggles = s.jobs.later(managed.Straggles)
-	} else if op.Starts && r.Failures > 1 {
-		return s.jobs.reject(r, err)
-	}
-	return s.jobs.save(r)
+	return s.eventLog.events(r, events)
 }
-
-// reject sets aside a job of which the batch system has refused several starts in a row.
-func (s *jobs) reject(r *managed.Job, why error) error {
-	r.Reject(why.Error(), s.eventLog.clock.Now().Unix(), managed.KindsOf(s.readings.snapshot.Nodes))
-	return s.save(r, decide.Rejected(r.Rejected.Said, r.Rejected.Times))
-}
-
-// backoff is the pause after so many failures in a row: what fails for a moment is soon tried again, and what always fails does not
-// keep the batch system busy.
-func backoff(failures int) time.Duration {
-	return 3 * time.Second << min(max(failures-3, 0), 5)
-}
-
-// reserved is the pause after a reservation of others was in the way: the next reading shows it, and then the plan goes around it.
-const reserved = 5 * time.Second
-
-// limited is the pause after the batch system refused something by a limit, or because the partition takes no jobs. A reading says by then which one it is, and what is used
-// of it has to change first.
-const limited = 10 * time.Second

@@ -201,7 +201,7 @@ func (s *jobs) meetRunning(r *managed.Job, j *adapter.Job) error {
 		done := len(held) == r.EP()[r.Target].Nodes
 		r.Hold(held, s.eventLog.clock.Now().Unix())
 		if done {
-			return s.apply(r, decide.Resized(r, s.settings, map[string]any{"after": "a restart"}, s.eventLog.clock.Now()))
+			return s.apply(r, decide.Resized(r, r.Nodes, s.settings, map[string]any{"after": "a restart"}, s.eventLog.clock.Now()))
 		}
 		r.Target = r.Step
 		return s.save(r)

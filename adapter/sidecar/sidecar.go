@@ -375,7 +375,7 @@ func (s *Sidecar) act(ctx context.Context, v *plan.World) error {
 		} else if !starts {
 			s.tasks.note(r, v.Now+s.settings.StartLead, s.ticks.clock.Now())
 		}
-		if err := s.carryOut(fair.For(ctx, r.UID), v, r, d); err != nil {
+		if err := s.carryOut(fair.For(ctx, r.UID), v, r, d, nil); err != nil {
 			return err
 		}
 	}

@@ -44,15 +44,16 @@ func (s *Sidecar) resize(ctx context.Context, v *plan.World, due []*managed.Job)
 		r, user := due[first], s.payer(due[first])
 		due = append(due[:first:first], due[first+1:]...)
 		d, admitted := decide.About(r, s.situation(v)), fair.For(ctx, user) // those before it may have changed what is decided
+		var done func()
 		if d.Do != nil && d.Do.Resize {
 			var wait decide.Decision
 			if s.workers.resizes >= resizesAtOnce {
 				d = decide.Decision{Waits: decide.OthersFirst}
-			} else if admitted, wait = s.turns.take(admitted, d.Do, refused); wait.Waits != "" {
+			} else if admitted, done, wait = s.turns.take(admitted, d.Do, refused); wait.Waits != "" {
 				d = wait
 			}
 		}
-		if err := s.carryOut(admitted, v, r, d); err != nil {
+		if err := s.carryOut(admitted, v, r, d, done); err != nil {
 			return err
 		}
 	}
@@ -67,31 +68,27 @@ func (s *Sidecar) payer(r *managed.Job) uint32 {
 	return r.UID
 }
 
-// take lets a resize begin with the context that it returns, or says what it waits for. It does not
-// ask again for an asker that was refused before in this cycle.
-func (t *turns) take(ctx context.Context, op *decide.Operation, refused map[fair.Asker]string) (context.Context, decide.Decision) {
+// take lets a resize begin with the context that it returns, or returns what it waits for. done, where it is not nil, is called when the
+// resize has ended. An asker that was refused before in this cycle is refused again without asking.
+func (t *turns) take(ctx context.Context, op *decide.Operation, refused map[fair.Asker]string) (admitted context.Context, done func(), wait decide.Decision) {
 	if op.Shrink {
 		ctx = fair.As(ctx, fair.Releasing)
 	}
 	if t.pacer != nil {
 		if why := refused[fair.Of(ctx)]; why != "" {
-			return ctx, decide.Decision{Waits: why, Obstacle: managed.Turn, Limit: actions.LimitClients}
+			return ctx, nil, decide.Decision{Waits: why, Obstacle: managed.Turn, Limit: actions.LimitClients}
 		}
-		admitted, done, later, why := t.pacer.TryAdmit(ctx, op.Uses...)
+		paced, done, later, why := t.pacer.TryAdmit(ctx, op.Uses...)
 		if later > 0 {
 			refused[fair.Of(ctx)] = why
 			if again := t.clock.Now().Add(later); t.again.IsZero() || again.Before(t.again) {
 				t.again = again
 			}
-			return ctx, decide.Decision{Waits: why, Obstacle: managed.Turn, Limit: actions.LimitClients}
+			return ctx, nil, decide.Decision{Waits: why, Obstacle: managed.Turn, Limit: actions.LimitClients}
 		}
-		ctx = admitted
-		acts := op.Acts
-		op.Acts = func(ctx context.Context, a *actions.Acts) error {
-			defer done()
-			return acts(ctx, a)
-		}
+		t.resizes.Charge(fair.Of(paced).User, 1, t.clock.Now())
+		return paced, done, decide.Decision{}
 	}
 	t.resizes.Charge(fair.Of(ctx).User, 1, t.clock.Now())
-	return ctx, decide.Decision{}
+	return ctx, nil, decide.Decision{}
 }

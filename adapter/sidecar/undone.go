@@ -34,21 +34,3 @@ func (s *jobs) redo(r *managed.Job, held []string) error {
 	text := fmt.Sprintf("holds %d nodes again: the batch system lost its last seconds; it will be resized to %d again", len(held), len(r.Again))
 	return s.save(r, decide.Event{Kind: "forgotten", Text: text, Fields: map[string]any{"nodes": names(held), "held": names(r.Again)}})
 }
-
-// stiffness tells its user of a job that is set aside, and why.
-func stiffness(why error) string {
-	return fmt.Sprintf("the batch system does not let this job be changed; if that stays so, cancel it and submit it again (%v)", why)
-}
-
-// freeze notes that the batch system did not change the job, and says when it is tried again.
-func (s *jobs) freeze(r *managed.Job, why error) time.Duration {
-	if now := s.eventLog.clock.Now().Unix(); r.Frozen == 0 {
-		r.Frozen = now
-	}
-	if !r.Stiff(s.eventLog.clock.Now()) {
-		return managed.TryFrozen
-	}
-	r.Course = nil
-	s.eventLog.notice(r.Key, fmt.Sprintf("since %s %s", adapter.Instant(r.Frozen).Format(time.TimeOnly), stiffness(why)))
-	return managed.TryStiff
-}

@@ -25,27 +25,38 @@ type workers struct {
 type result struct {
 	job       *managed.Job // nil: they were about no managed job
 	operation *decide.Operation
+	got       actions.Result
 	err       error
 	over      func(error)
 }
 
-// begin runs an operation; the loop hears how it ended.
-func (c *workers) begin(ctx context.Context, r *managed.Job, op *decide.Operation) {
+// begin makes the calls of an operation in another goroutine, which sends their result to the loop. It calls done, unless that is nil, when
+// they have ended.
+func (c *workers) begin(ctx context.Context, r *managed.Job, op *decide.Operation, done func()) {
 	r.Busy, r.BeingResized = op.Verb, op.Resize
 	if op.Resize {
 		c.resizes++
 	}
 	after, launched := c.line(r, op)
 	c.Go(func() {
-		err := op.Acts(ctx, c.acts)
-		if err == nil && op.Launch != nil {
-			await(ctx, after)
-			err = op.Launch(ctx, c.acts)
+		end := result{job: r, operation: op}
+		for _, call := range op.Calls {
+			if _, is := call.(actions.Launch); is {
+				await(ctx, after)
+			}
+			if end.err = c.acts.Do(ctx, call, &end.got); end.err != nil {
+				break
+			}
+		}
+		if end.got.Launched {
 			close(launched)
 		} else { // the next task waits for those before this one
 			c.Go(func() { await(ctx, after); close(launched) })
 		}
-		c.finished <- result{job: r, operation: op, err: err}
+		if done != nil {
+			done()
+		}
+		c.finished <- end
 	})
 }
 
@@ -53,7 +64,7 @@ func (c *workers) begin(ctx context.Context, r *managed.Job, op *decide.Operatio
 // be closed after it.
 func (c *workers) line(r *managed.Job, op *decide.Operation) (after <-chan struct{}, launched chan struct{}) {
 	launched = make(chan struct{})
-	if op.Launch == nil || r.Seen == nil || r.Seen.Array == 0 {
+	if !op.Starts || r.Seen == nil || r.Seen.Array == 0 {
 		return nil, launched
 	}
 	if before := c.launches[r.Seen.Array]; before != nil {
