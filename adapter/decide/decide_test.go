@@ -44,6 +44,7 @@ func about(r *managed.Job, snapshot *adapter.Snapshot, change func(*Situation)) 
 			Settings: managed.Settings{Policy: sched.Repeated{}, StartLead: 4, Overrun: managed.Overrun{Least: 30, Grace: 10, Signal: "B:TERM"}},
 		}),
 	}
+	s.World.Apply()
 	if change != nil {
 		change(&s)
 	}

@@ -40,7 +40,7 @@ func TestAViewIsQuietWhileNothingHappens(t *testing.T) {
 		late := runs(40, 0, 0, 2, core.EP{{Duration: 100, Nodes: 4}, {Duration: 100, Nodes: 2}}, 1000, 1100) // should have shrunk
 		late.Nodes, late.Seen, late.Key, late.Phase = s.take(4), &adapter.Job{}, adapter.Key{ID: 40}, managed.Running
 		s.Jobs = append(s.Jobs, late)
-		got := viewOf(Make(s.Input), due)
+		got := viewOf(makePlan(s.Input), due)
 		if before != nil && !slices.Equal(got, before) {
 			changes++
 			if second != 1040 {
@@ -68,7 +68,7 @@ func TestWhatApplicationsSeeIsWithoutTheirParts(t *testing.T) {
 	s.Snapshot.Jobs[len(s.Snapshot.Jobs)-1].Submitted = 960
 	s.job(adapter.Job{State: adapter.Pending, Want: 4, Limit: 10})
 	s.Snapshot.Jobs[len(s.Snapshot.Jobs)-1].Submitted = 970
-	v := Make(s.Input)
+	v := makePlan(s.Input)
 	if v.Queue[1].Managed != waits || len(v.Queue) != 3 {
 		t.Errorf("the queue is %+v: the part goes before what was submitted in the second of its rank, as in a pass", v.Queue)
 	}
@@ -114,7 +114,7 @@ func TestTheWeakestNodeSaysWhatAllHave(t *testing.T) {
 			n.Usable, n.Idle = !n.Lost, !n.Lost
 		}
 		s.OutOfService = func(n adapter.Node) bool { return n.Lost }
-		v := Make(s.Input)
+		v := makePlan(s.Input)
 		if got := v.Weakest(); got != test.want {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)
 		}
@@ -124,7 +124,7 @@ func TestTheWeakestNodeSaysWhatAllHave(t *testing.T) {
 func TestWindowsAreWhenNodesAreFreeByName(t *testing.T) {
 	s := sceneOf(6, nil)
 	s.runsOrdinary(1, 500) // n1 until 1500
-	if l, _ := Make(s.Input).Local(map[core.JobID]core.Time{}); l.Windows != nil {
+	if l, _ := makePlan(s.Input).Local(map[core.JobID]core.Time{}); l.Windows != nil {
 		t.Errorf("nobody wants a node later that is free now, and there are the windows %v", l.Windows)
 	}
 	grows := runs(40, 0, 0, 0, core.EP{{Duration: 80, Nodes: 1}, {Duration: 100, Nodes: 2}}, 1080, 1180) // n2, and n5 for its second step
@@ -133,7 +133,7 @@ func TestWindowsAreWhenNodesAreFreeByName(t *testing.T) {
 	s.Snapshot.Reservations = []adapter.Reservation{{Name: "maintenance", Nodes: []string{"n3", "n4"}, Start: 1100, End: 1200}}
 	s.Snapshot.Nodes[5].Usable, s.Snapshot.Nodes[5].Lost = false, true
 	s.OutOfService = func(n adapter.Node) bool { return n.Lost }
-	l, hosts := Make(s.Input).Local(map[core.JobID]core.Time{})
+	l, hosts := makePlan(s.Input).Local(map[core.JobID]core.Time{})
 	want := []delegate.Window{
 		{From: 1000, To: 1080, Hosts: 1}, {From: 1000, To: 1100, Hosts: 2}, {From: 1180, To: core.Forever, Hosts: 2}, {From: 1200, To: core.Forever, Hosts: 2},
 		{From: 1500, To: core.Forever, Hosts: 1},

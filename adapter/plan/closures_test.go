@@ -59,7 +59,7 @@ func TestAWaitingJobIsPlannedAroundEveryOccurrenceOfAReservation(t *testing.T) {
 		s.Settings.Overrun.Least = 30
 		s.Snapshot.Reservations = []adapter.Reservation{c.reservation}
 		s.waits(c.request)
-		if got := starts(Make(s.Input)); got != c.want {
+		if got := starts(makePlan(s.Input)); got != c.want {
 			t.Errorf("%s: it starts at %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -73,7 +73,7 @@ func TestAPromiseIsNotMovedByAReservationThatBeginsWhenItEnds(t *testing.T) {
 	r := s.Jobs[0]
 	r.Promise[0] = 1590
 	s.Snapshot.Reservations = []adapter.Reservation{class(590, "DAILY", 86400, 28)}
-	if v := Make(s.Input); r.Promise[0] != 1590 || len(v.Said) > 0 {
+	if v := makePlan(s.Input); r.Promise[0] != 1590 || len(v.Said) > 0 {
 		t.Errorf("the job is promised to end at %d, want 1590; said: %+v", r.Promise[0], v.Said)
 	}
 }
@@ -83,7 +83,7 @@ func TestOurReservationsLieBetweenThoseOfOthers(t *testing.T) {
 	s.Settings.Overrun.Least, s.Settings.Guard, s.Settings.Protect = 30, 65, 16
 	s.Snapshot.Reservations = []adapter.Reservation{class(0, "HOURLY", 400, 168)}
 	s.waits("8x200s")
-	v := Make(s.Input)
+	v := makePlan(s.Input)
 	wants, _ := v.Wanted()
 	got := fmt.Sprint(len(wants))
 	for _, w := range wants {
@@ -93,7 +93,7 @@ func TestOurReservationsLieBetweenThoseOfOthers(t *testing.T) {
 		t.Errorf("it wants %s, want %s", got, want)
 	}
 	s.Snapshot.Reservations = []adapter.Reservation{class(60, "", 0, 0)}
-	v = Make(s.Input)
+	v = makePlan(s.Input)
 	at := adapter.Reservation{Nodes: []string{"n1", "n8"}, Start: 940, End: 1120 + Expiry}
 	if v.between(&at, 1005); at.Start != 940 || at.End != 1060 {
 		t.Errorf("it lasts from %d to %d, want 940 to 1060", at.Start, at.End)
@@ -119,7 +119,7 @@ func TestAReservationAheadIsTheReasonWhyAJobDoesNotBegin(t *testing.T) {
 		}
 		r := s.waits(c.request)
 		got := ""
-		if before, at := Make(s.Input).Before(r.Choices[0]); before != nil {
+		if before, at := makePlan(s.Input).Before(r.Choices[0]); before != nil {
 			got = fmt.Sprint(before.Name, " ", at)
 		}
 		if got != c.want {
@@ -133,7 +133,7 @@ func TestAReservationThatRepeatsIsTheReasonWhyAJobHasNoPlace(t *testing.T) {
 		s := sceneOf(8, nil)
 		s.Snapshot.Reservations = []adapter.Reservation{class(-60, "HOURLY", 3600, 168)}
 		r := s.waits(request)
-		if got := Make(s.Input).Repeating(r) != nil; got != want {
+		if got := makePlan(s.Input).Repeating(r) != nil; got != want {
 			t.Errorf("%s: %v, want %v", request, got, want)
 		}
 	}

@@ -1,7 +1,8 @@
-// Package plan is the world of a cycle and the plan made of it: which jobs begin and change when, on which nodes by name,
-// and which reservations that needs. Everything that it goes by is given, nothing is remembered but in the jobs; it asks no
-// batch system and writes no log. The scheduling itself is core/sched's and core/place's.
+// Package plan computes which jobs start and change when, and on which nodes by name. It also computes the reservations
+// that this needs. Make is given everything it uses: it makes no calls, writes no log, and changes none of its inputs.
+// Package core/sched schedules counts of nodes, and core/place names the nodes.
 //
 //	world := plan.Make(plan.Input{Now: now, Snapshot: reading, Jobs: jobs, Settings: settings})
+//	world.Apply() // courses and promises into the jobs' records
 //	reservations, keep := world.Wanted()
 package plan

@@ -16,7 +16,7 @@ const advances = 2
 // first. It says whether a promise was improved: then the plan is made again.
 func (v *machine) advance() bool {
 	like := v.like()
-	for i, r := range v.Running {
+	for i, r := range v.drafts {
 		if !v.Settings.Advance && !r.PutOff(v.Now) {
 			continue
 		}

@@ -38,7 +38,7 @@ func TestAJobThatWasPutOffGoesOnWhenNobodyMinds(t *testing.T) {
 			}
 			in := Input{Now: c.now, Settings: managed.Settings{Policy: sched.Repeated{}, Advance: c.allowed}}
 			like := core.Machine{Nodes: 16}
-			m := &machine{World: &World{Input: in, Nodes: make([]string, like.Nodes), Running: []*managed.Job{job}}, state: in.Settings.Policy.New(like)}
+			m := &machine{World: &World{Input: in, Nodes: make([]string, like.Nodes), drafts: []*managed.Job{job}}, state: in.Settings.Policy.New(like)}
 			m.kept = m.keepPromises(like, nil)
 			m.state.Running(c.now, m.kept[0])
 			for _, j := range c.waits {
@@ -58,7 +58,7 @@ func TestAnEarlyApplicationDoesNotGoOnIntoAStepWithoutEnd(t *testing.T) {
 	job := runs(1, 0, 0, 2, core.EP{{Duration: 20, Nodes: 2}, {Duration: 20, Nodes: 3}, {Duration: 20, Nodes: 10}}, 50, 70, 90)
 	job.Asks = &managed.Question{}
 	in := Input{Now: 10, Settings: managed.Settings{Policy: sched.Repeated{}, Advance: true}}
-	m := &machine{World: &World{Input: in, Nodes: make([]string, 8), Running: []*managed.Job{job}}}
+	m := &machine{World: &World{Input: in, Nodes: make([]string, 8), drafts: []*managed.Job{job}}}
 	m.kept = []core.Allocation{{Job: 1, Start: 10, EP: job.Remaining(10)}}
 	went := m.advance()
 	if want := []core.Time{50, 70, 90}; went || !slices.Equal(job.Promise, want) {

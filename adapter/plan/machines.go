@@ -34,7 +34,7 @@ func (v *World) machines() []*machine {
 	for _, w := range v.Queue {
 		d.TellApart(w.Seen.Kinds)
 	}
-	for _, r := range v.Running {
+	for _, r := range v.drafts {
 		if r.Seen != nil {
 			d.TellApart(r.Seen.Kinds)
 		}
@@ -60,14 +60,14 @@ func (v *World) machines() []*machine {
 // a job of which that cannot be said, for nodes that it was promised have no names; nil: there is none.
 func settle(v *World, all []*machine) (lost *managed.Job) {
 	if len(all) == 1 {
-		all[0].Running = v.Running
+		all[0].drafts = v.drafts
 		return nil
 	}
-	for _, r := range v.Running {
+	for _, r := range v.drafts {
 		home, alone := dwelling(all, r)
 		if alone {
 			if home != nil {
-				home.Running = append(home.Running, r)
+				home.drafts = append(home.drafts, r)
 			}
 			continue
 		}

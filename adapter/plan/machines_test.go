@@ -48,6 +48,7 @@ func waiterOf(id core.JobID, text string) Waiter {
 	w := Waiter{Job: core.Job{ID: id, Choices: choices}, Seen: seen}
 	if text[0] == 'm' {
 		w.Managed = managed.New(seen, "", choices)
+		w.plan = &JobPlan{Job: w.Managed}
 	}
 	return w
 }
@@ -59,6 +60,8 @@ func planned(nodes []adapter.Node, jobs ...string) *World {
 		v.Queue = append(v.Queue, waiterOf(core.JobID(i+1), text))
 	}
 	v.plan()
+	v.JobPlans = v.jobPlans()
+	v.Apply()
 	return v
 }
 
@@ -190,6 +193,8 @@ func TestAJobThatTellsKindsApartBreaksNoPromise(t *testing.T) {
 			v.Queue = append(v.Queue, waiterOf(core.JobID(i+2), text))
 		}
 		v.plan()
+		v.JobPlans = v.jobPlans()
+		v.Apply()
 		return v
 	}
 	see(1000)

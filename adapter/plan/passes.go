@@ -108,7 +108,7 @@ func (m *machine) tellTaken(s sched.State, in func(node int) bool) {
 			add(j.Nodes, j.Started, ends(j)+pause)
 		}
 	}
-	for _, r := range m.Running {
+	for _, r := range m.drafts {
 		add(r.Holds(), m.Now, r.End())
 	}
 	for _, r := range m.Snapshot.Reservations {
@@ -159,7 +159,7 @@ func (m *machine) tellRunning(all *sched.SystemLoad, in func(node int) bool) {
 			run(j.ID, j.Nodes, ends(j), j.Choices)
 		}
 	}
-	for i, r := range m.Running {
+	for i, r := range m.drafts {
 		run(r.ID, r.Holds(), m.kept[i].End(), choicesOf(r))
 	}
 	for i, r := range m.Snapshot.Reservations {

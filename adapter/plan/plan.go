@@ -13,11 +13,12 @@ import (
 	"accordion/core/sched"
 )
 
-// Make makes the world of a cycle, and the plan in it.
+// Make returns the world of a cycle with its plan. It changes none of its inputs; Apply writes what it plans for each job into the records.
 func Make(in Input) *World {
 	v := look(in)
 	v.plan()
 	v.letIn()
+	v.JobPlans = v.jobPlans()
 	return v
 }
 
@@ -45,9 +46,6 @@ func (v *World) planOnce() bool {
 		m.count()
 	}
 	for _, w := range v.Queue {
-		if w.Managed != nil {
-			w.Managed.Course = nil
-		}
 		submit(all, w)
 	}
 	for _, m := range all {
@@ -125,8 +123,8 @@ func (v *World) occupied(claims []place.Claim) []core.Allocation {
 // keepPromises is what the running jobs occupy from now on. Where their promises do not fit any more (a node was lost,
 // an ordinary job holds on, an application is late), the remainders are fitted again.
 func (v *World) keepPromises(machine core.Machine, fixed []core.Allocation) []core.Allocation {
-	kept := make([]core.Allocation, len(v.Running))
-	for i, r := range v.Running {
+	kept := make([]core.Allocation, len(v.drafts))
+	for i, r := range v.drafts {
 		kept[i] = core.Allocation{Job: r.ID, Start: v.Now, EP: r.Remaining(v.Now)}
 	}
 	if sched.Fits(machine, append(slices.Clone(fixed), kept...)) {
@@ -135,12 +133,12 @@ func (v *World) keepPromises(machine core.Machine, fixed []core.Allocation) []co
 	turns := v.turns()
 	remainders := make([]sched.Remainder, len(turns))
 	for k, i := range turns {
-		remainders[k] = v.Running[i].Remainder(v.Now)
+		remainders[k] = v.drafts[i].Remainder(v.Now)
 	}
 	for k, a := range sched.Refit(v.Now, machine, fixed, remainders) {
 		i := turns[k]
 		kept[i] = a
-		v.move(v.Running[i], a)
+		v.move(v.drafts[i], a)
 	}
 	return kept
 }
@@ -149,12 +147,12 @@ func (v *World) keepPromises(machine core.Machine, fixed []core.Allocation) []co
 // plan in which one of them slips by a second keeps its sequence, and all that follows slips by no more. Applications that
 // are late themselves come last, as do jobs whose limit was lengthened again: no promise to another is broken for them.
 func (v *World) turns() []int {
-	all := make([]int, len(v.Running))
+	all := make([]int, len(v.drafts))
 	for i := range all {
 		all[i] = i
 	}
 	slices.SortStableFunc(all, func(a, b int) int {
-		one, other := v.Running[a], v.Running[b]
+		one, other := v.drafts[a], v.drafts[b]
 		if x, y := one.Tardy(v.Now) || one.Regained, other.Tardy(v.Now) || other.Regained; x != y {
 			if y {
 				return -1
@@ -166,7 +164,7 @@ func (v *World) turns() []int {
 	return all
 }
 
-// move writes a changed promise into the record and says so. It is durable with the next save.
+// move changes the promise of a running job in its draft, and notes that for operators.
 func (v *World) move(r *managed.Job, a core.Allocation) {
 	if r.Phase != managed.Running || r.NextNodes != nil || len(a.EP) != len(r.Promise)-r.Step {
 		return
@@ -196,7 +194,7 @@ func (m *machine) name() {
 	wishes := make([]place.Wish, 0, len(m.kept)+len(m.Planned.Jobs))
 	for i, a := range m.kept {
 		wishes = append(wishes, place.Wish{
-			Job: a.Job, Start: a.Start, EP: a.EP, Held: m.numbers(m.Running[i].Holds()), Prefer: m.preferred(m.Running[i]), Firm: true,
+			Job: a.Job, Start: a.Start, EP: a.EP, Held: m.numbers(m.drafts[i].Holds()), Prefer: m.preferred(m.drafts[i]), Firm: true,
 		})
 	}
 	for _, p := range m.Planned.Jobs {
@@ -212,16 +210,13 @@ func (m *machine) name() {
 		wishes = append(wishes, w)
 	}
 	named := m.named(wishes)
-	for i, r := range m.Running {
+	for i, r := range m.drafts {
 		r.Course = m.courseOf(wishes[i], named[i], r.Current())
-		r.NamedBefore = r.Course
 	}
 	for i, p := range m.Planned.Jobs {
 		if w := waiters[p.Job]; w.Managed != nil {
-			r := w.Managed
-			r.Course = m.courseOf(wishes[len(m.kept)+i], named[len(m.kept)+i], 0)
-			r.Course.Choice = w.chosen(p.Choice)
-			r.NamedBefore = r.Course
+			w.plan.Course = m.courseOf(wishes[len(m.kept)+i], named[len(m.kept)+i], 0)
+			w.plan.Course.Choice = w.plan.choice(p.Choice)
 		}
 	}
 }
@@ -266,7 +261,7 @@ func (v *World) courseOf(w place.Wish, n place.Naming, step int) *managed.Course
 func (m *machine) idle() []int {
 	soon := m.Now + m.Settings.StartLead
 	looks := slices.ContainsFunc(m.Snapshot.Nodes, func(n adapter.Node) bool { return n.Asleep || n.Yielded }) ||
-		slices.ContainsFunc(m.Running, func(r *managed.Job) bool { return r.Due() <= soon }) ||
+		slices.ContainsFunc(m.drafts, func(r *managed.Job) bool { return r.Due() <= soon }) ||
 		slices.ContainsFunc(m.claims, func(c place.Claim) bool { return c.From == m.Now && c.To <= soon })
 	if !looks {
 		return nil

@@ -28,7 +28,7 @@ func twoInTurn() (first, second *managed.Job) {
 
 func keep(now core.Time, running ...*managed.Job) {
 	ordinary := core.Allocation{Job: -1, Start: now, EP: core.EP{{Duration: 117, Nodes: 2}}}
-	v := &World{Input: Input{Now: now}, Running: running}
+	v := &World{Input: Input{Now: now}, drafts: running}
 	v.keepPromises(core.Machine{Nodes: 16}, []core.Allocation{ordinary})
 }
 

@@ -21,7 +21,7 @@ func (v *World) waitsRigid(r *managed.Job) {
 		within = 0
 	}
 	w := v.waitsOrdinary(r.Seen, within)
-	w.Managed = r
+	w.Managed, w.plan = r, &JobPlan{Job: r}
 	w.Job.Foreign = w.Job.Foreign && !r.Seen.Held // who was let in is in the batch system's queue
 	v.Queue = append(v.Queue, w)
 }
@@ -35,15 +35,15 @@ func (v *World) letIn() {
 	v.lets = map[core.JobID]bool{}
 	var waits []Waiter
 	for _, w := range v.Queue {
-		if r := w.Managed; r != nil && r.Course != nil && r.Course.Err == nil {
+		if w.plan != nil && w.plan.Course != nil && w.plan.Course.Err == nil {
 			waits = append(waits, w)
 		}
 	}
-	slices.SortStableFunc(waits, func(a, b Waiter) int { return int(a.Managed.Course.Start - b.Managed.Course.Start) })
+	slices.SortStableFunc(waits, func(a, b Waiter) int { return int(a.plan.Course.Start - b.plan.Course.Start) })
 	soon, room, first := v.Now+v.Settings.StartLead, max(len(v.Nodes)/aheadShare, 1), true
 	for _, w := range waits {
 		switch r := w.Managed; {
-		case r.Rigid() && r.Course.Start <= soon:
+		case r.Rigid() && w.plan.Course.Start <= soon:
 			v.lets[r.ID] = true
 		case !r.Rigid():
 			room, first = 0, false

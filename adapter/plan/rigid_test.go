@@ -54,7 +54,7 @@ func TestRigidJobsAreLetInWhenTheyBeginAndAFewBefore(t *testing.T) {
 			if c.change != nil {
 				c.change(in)
 			}
-			v := Make(in)
+			v := makePlan(in)
 			var lets []bool
 			for _, r := range in.Jobs {
 				lets = append(lets, v.Lets(r))
@@ -76,7 +76,7 @@ func TestJobsPassWhileNobodyWaitsAndNodesAreFree(t *testing.T) {
 	}{
 		{nil, true}, {[]int{1}, true}, {[]int{-1}, true}, {[]int{2}, false}, {[]int{1, 1}, false}, {[]int{4}, false},
 	} {
-		if got := Make(gated(c.sizes...)).Passes(); got != c.want {
+		if got := makePlan(gated(c.sizes...)).Passes(); got != c.want {
 			t.Errorf("with two free nodes and %v that wait they pass: %v", c.sizes, got)
 		}
 	}

@@ -60,7 +60,7 @@ func (m *machine) count() {
 	for _, a := range m.ordinary() {
 		hasBegun(all, m.Now, a, listed[a.Job])
 	}
-	for i, r := range m.Running {
+	for i, r := range m.drafts {
 		hasBegun(all, m.Now, m.kept[i], choicesOf(r))
 	}
 }

@@ -90,6 +90,12 @@ func (s *scene) runs(text string, choice int) {
 
 // plan plans; the jobs' readings have moved with the list since they were made.
 func (s *scene) plan() *World {
+	s.seeJobs()
+	return makePlan(s.Input)
+}
+
+// seeJobs points the records at the jobs of the snapshot.
+func (s *scene) seeJobs() {
 	for _, r := range s.Jobs {
 		for i := range s.Snapshot.Jobs {
 			if s.Snapshot.Jobs[i].Key == r.Key {
@@ -97,7 +103,6 @@ func (s *scene) plan() *World {
 			}
 		}
 	}
-	return Make(s.Input)
 }
 
 // On 32 nodes. A list's reference is 4 where nothing else is said; by the rule share it may have 4·min(s·√(M/8), max(1, s/3)).

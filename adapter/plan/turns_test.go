@@ -44,7 +44,7 @@ func TestOrdinaryJobsHaveAPlaceWhereTheBatchSystemPlansThem(t *testing.T) {
 		s.waitsOrdinary(8, 300)
 		s.Snapshot.Jobs[1].Submitted = 990
 		s.since(995, "2x400s")
-		if got := starts(Make(s.Input)); got != c.want {
+		if got := starts(makePlan(s.Input)); got != c.want {
 			t.Errorf("%s they start at %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -68,7 +68,7 @@ func TestAnOrdinaryJobsPlaceIsLongerByARoundOfItsBatchSystem(t *testing.T) {
 		s.Settings.Policy, s.Settings.Round = c.policy, c.round
 		s.waitsOrdinary(8, 300)
 		s.since(995, "2x400s")
-		if got := starts(Make(s.Input)); got != c.want {
+		if got := starts(makePlan(s.Input)); got != c.want {
 			t.Errorf("with rounds of %d s they start at %s, want %s", c.round, got, c.want)
 		}
 	}
@@ -80,7 +80,7 @@ func TestTheOneThatHasAReservationIsProtectedFirst(t *testing.T) {
 	s.Settings.Policy, s.Settings.Protect = sched.Patient{Factor: 2, Most: day}, 1
 	s.runsOrdinary(5, 100)
 	young, starts, due := s.since(900, "8x400s"), s.since(999, "2x10s"), s.since(550, "7x200s")
-	v := Make(s.Input)
+	v := makePlan(s.Input)
 	for r, want := range map[*managed.Job]Turn{young: {Due: 1700}, starts: {Due: 1019}, due: {Due: 950, Has: true}} {
 		if got := v.Turns[r.ID]; got != want || (r.Course == nil) != (r == young) || v.Waits(r) != true {
 			t.Errorf("job %d stands at %+v on %+v, want %+v", r.ID, got, r.Course, want)
@@ -92,7 +92,7 @@ func TestTheOneThatHasAReservationIsProtectedFirst(t *testing.T) {
 	}
 	s.Snapshot.Nodes[7].Usable = false
 	s.OutOfService = func(n adapter.Node) bool { return !n.Usable }
-	if v := Make(s.Input); v.Waits(young) || !v.Waits(due) {
+	if v := makePlan(s.Input); v.Waits(young) || !v.Waits(due) {
 		t.Error("a job that needs all nodes waits for room when one is gone")
 	}
 }
@@ -107,7 +107,7 @@ func TestARigidJobBeforeTheGateIsNobodyElses(t *testing.T) {
 			j.Limit = 400
 		}
 	}
-	if got := starts(Make(in)); got != "-; 4 n[7-8]" {
+	if got := starts(makePlan(in)); got != "-; 4 n[7-8]" {
 		t.Errorf("they start at %s", got)
 	}
 }
@@ -129,7 +129,7 @@ func TestAPlanOfACycleIsThatOfTheCore(t *testing.T) {
 			r := s.since(1000-core.Time(pick("ago", 0, 500)), rapid.SampledFrom([]string{"2x100s", "4x50s", "1x300s|2x160s|4x90s", "3x20s", "8x30s|9x10s"}).Draw(t, "sizes"))
 			state.Submit(1004, core.Job{ID: r.ID, Submit: r.Submitted, Begin: 1004, Choices: r.Choices, Margin: s.Settings.Margin(r.Choices)})
 		}
-		if d := cmp.Diff(state.Plan(1004), Make(s.Input).Planned, cmpopts.EquateEmpty()); d != "" {
+		if d := cmp.Diff(state.Plan(1004), makePlan(s.Input).Planned, cmpopts.EquateEmpty()); d != "" {
 			t.Fatalf("%+v: (-core +cycle)\n%s", by, d)
 		}
 	})
@@ -145,7 +145,7 @@ func TestASizeIsExplainedUnderPatience(t *testing.T) {
 	s.Settings.Policy = share
 	r := s.waits("1x400s|2x210s|4x120s|8x80s")
 	s.waitsOrdinary(4, 300)
-	v := Make(s.Input)
+	v := makePlan(s.Input)
 	x, told := v.Sizes[r.ID]
 	if n := r.Course.EP[0].Nodes; !told || n < x.Least || n > x.Most || len(v.Sizing) == 0 || v.Sizing[0].Rule != "share" {
 		t.Errorf("it is planned on %d nodes; explained is %+v by %+v", n, x.Sized, v.Sizing)
@@ -164,7 +164,7 @@ func TestSoManyOfThoseWhoWaitAreReservedFor(t *testing.T) {
 			}
 			s.since(core.Time(900+i), "1x300s").Choices = []core.EP{ep}
 		}
-		wants, _ := Make(s.Input).Wanted()
+		wants, _ := makePlan(s.Input).Wanted()
 		var got []string
 		for _, w := range wants {
 			got = append(got, strings.TrimPrefix(w.Name, adapter.Prefix))

@@ -68,6 +68,8 @@ type World struct {
 	Sizes    map[core.JobID]Size      // of those that wait
 	Strays   []*adapter.Job           // expanders that belong to nothing under way
 	Running  []*managed.Job           // in the order in which they began
+	JobPlans []JobPlan                // of Running and of the managed jobs in Queue; Apply writes them into the records
+	drafts   []*managed.Job           // copies of Running, which the planner may change
 	advances int                      // early applications looked at
 	late     map[core.JobID]bool      // managed jobs that would start after their latest second
 	lets     map[core.JobID]bool      // rigid jobs that are to be the batch system's own now
@@ -89,7 +91,7 @@ type Waiter struct {
 	Job     core.Job
 	Managed *managed.Job
 	Seen    *adapter.Job // as last read
-	named   []int        // which of its choices the job's are; nil: all
+	plan    *JobPlan     // of a managed job
 }
 
 // settling is how long, in seconds, nodes of a job that just ended are taken to need until they are free.
@@ -161,6 +163,7 @@ func (v *World) lookAtJobs(busy spans) {
 		}
 	}
 	slices.SortStableFunc(v.Running, func(a, b *managed.Job) int { return cmp.Compare(a.Planned, b.Planned) })
+	v.drafts = draftsOf(v.Running)
 }
 
 // lookAtNodes notes the nodes that are away, and those that nobody holds and that are not free either.
@@ -232,17 +235,9 @@ func (w Waiter) ofApplication() bool { return w.Managed != nil && w.Managed.Part
 // it on time.
 func (v *World) waits(r *managed.Job) Waiter {
 	begin := max(r.Seen.Begin, v.Now+v.Settings.StartLead)
-	choices, named := r.Allowed()
+	choices, allowed := r.Allowed()
 	j := core.Job{ID: r.ID, Submit: r.Submitted, Begin: begin, Latest: r.Seen.Latest, Choices: choices, Margin: v.Settings.Margin(r.Choices)}
-	return Waiter{v.dueAs(j, r.Choices, 0), r, r.Seen, named}
-}
-
-// chosen is which of all choices the plan's is.
-func (w Waiter) chosen(planned int) int {
-	if w.named == nil {
-		return planned
-	}
-	return w.named[planned]
+	return Waiter{v.dueAs(j, r.Choices, 0), r, r.Seen, &JobPlan{Job: r, allowed: allowed}}
 }
 
 // waitsOrdinary is an ordinary job of the queue. Where its place is now the batch system begins it within so many seconds: our reservations must
@@ -259,7 +254,7 @@ func (v *World) waitsOrdinary(j *adapter.Job, within core.Time) Waiter {
 	if len(j.Choices) > 1 {
 		one = v.dueAs(one, j.Choices, v.Snapshot.Molds.Pause)
 	}
-	return Waiter{one, nil, j, nil}
+	return Waiter{Job: one, Seen: j}
 }
 
 // Growing says whether an expander of the job may belong to an operation under way, or to one that ended after the

@@ -309,6 +309,7 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 	begin := s.ticks.clock.Now()
 	s.jobs.usage.Limit = s.settings.Unused.Pool * core.Time(len(s.readings.snapshot.Nodes))
 	v := plan.Make(s.input())
+	v.Apply()
 	for _, n := range v.Said {
 		log := s.eventLog.Info
 		if n.Warns {

@@ -284,7 +284,9 @@ func (m *mixture) sidecar(rule sizing.Sizing, passes sched.Policy) *plan.World {
 		}
 		in.Jobs = append(in.Jobs, r)
 	}
-	return plan.Make(in)
+	v := plan.Make(in)
+	v.Apply()
+	return v
 }
 
 // What the sidecar counts for evolving jobs is what OAR's pass counts: it reads the same tables, by queries of its own.

@@ -1,0 +1,77 @@
+package plan
+
+import (
+	"slices"
+
+	"accordion/adapter/managed"
+	"accordion/core"
+)
+
+// A JobPlan is what a plan says of one managed job.
+type JobPlan struct {
+	Job        *managed.Job
+	Course     *managed.Course // its place in the plan; nil: it has none
+	Promise    []core.Time     // its new promise; nil: as before
+	TriedEarly core.Time       // the second at which going on early was last tried; 0: never
+	Save       bool            // the promise changed so that the record has to be saved
+	allowed    []int           // the choices that limits leave a waiting job, as indices of all its choices; nil: all
+}
+
+// choice returns the index among all the job's choices of one that was planned among those allowed.
+func (p *JobPlan) choice(planned int) int {
+	if p.allowed == nil {
+		return planned
+	}
+	return p.allowed[planned]
+}
+
+// Apply writes the plan into the jobs' records. Make itself changes none of its inputs.
+func (v *World) Apply() {
+	for _, p := range v.JobPlans {
+		p.apply()
+	}
+}
+
+func (p JobPlan) apply() {
+	r := p.Job
+	if r.Course = p.Course; p.Course != nil {
+		r.NamedBefore = p.Course
+	}
+	if p.Promise != nil {
+		r.Promise = p.Promise
+	}
+	if p.TriedEarly != 0 {
+		r.TriedEarly = p.TriedEarly
+	}
+	r.Dirty = r.Dirty || p.Save
+}
+
+// draftsOf copies running jobs, so that the planner can move their promises and courses.
+func draftsOf(running []*managed.Job) []*managed.Job {
+	copies, drafts := make([]managed.Job, len(running)), make([]*managed.Job, len(running))
+	for i, r := range running {
+		copies[i] = *r
+		copies[i].Promise = slices.Clone(r.Promise)
+		drafts[i] = &copies[i]
+	}
+	return drafts
+}
+
+// jobPlans returns the plans of the running jobs, by their drafts, and of the managed jobs that wait.
+func (v *World) jobPlans() []JobPlan {
+	all := make([]JobPlan, 0, len(v.Running)+len(v.Queue))
+	for i, r := range v.Running {
+		d := v.drafts[i]
+		p := JobPlan{Job: r, Course: d.Course, TriedEarly: d.TriedEarly, Save: d.Dirty}
+		if !slices.Equal(d.Promise, r.Promise) {
+			p.Promise = d.Promise
+		}
+		all = append(all, p)
+	}
+	for _, w := range v.Queue {
+		if w.plan != nil {
+			all = append(all, *w.plan)
+		}
+	}
+	return all
+}
