@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/delegated/orders"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
@@ -19,7 +19,7 @@ type parts struct {
 }
 
 // newParts has the orders of a mailbox carried out; nil: there are none.
-func newParts(s *Sidecar, m *delegated.Mailbox) *parts {
+func newParts(s *Sidecar, m *mailbox.Mailbox) *parts {
 	if m == nil {
 		return &parts{}
 	}

@@ -11,7 +11,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/actions"
 	"accordion/adapter/decide"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/fair"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
@@ -31,7 +31,7 @@ type Options struct {
 	Log        hclog.Logger        // nil: no log
 	Meter      actions.Meter       // nil: nothing is counted
 	Lease      Lease               // without a Leaser nobody else can serve the batch system
-	Parts      *delegated.Mailbox  // from the loop of applications, and to it; nil: there is none
+	Parts      *mailbox.Mailbox    // from the loop of applications, and to it; nil: there is none
 	Subscriber show.Subscriber     // who looks at it in a browser; nil: nobody
 	Settings   managed.Settings
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/embedded"
 	"accordion/core"
 )
@@ -116,17 +116,17 @@ func TestPoweredDownNodesAreWokenForPartsOfApplications(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := delegated.Order{Application: 7, Job: key.ID, User: "ada", Want: delegated.Prepare, Try: 1, Rank: w.second(), Hosts: 1, Walltime: 100, Limit: 150, At: w.second()}
-		if one := w.order(o, delegated.Prepared); len(one.Nodes) != 1 || one.Nodes[0] != "n3" {
+		o := mailbox.Order{Application: 7, Job: key.ID, User: "ada", Want: mailbox.Prepare, Try: 1, Rank: w.second(), Hosts: 1, Walltime: 100, Limit: 150, At: w.second()}
+		if one := w.order(o, mailbox.Prepared); len(one.Nodes) != 1 || one.Nodes[0] != "n3" {
 			t.Errorf("prepared on %v, and n3 is up", one.Nodes)
 		}
-		o.Want = delegated.Drop
-		w.order(o, delegated.Waiting)
-		o.Want, o.Hosts = delegated.Wait, 2
+		o.Want = mailbox.Drop
+		w.order(o, mailbox.Waiting)
+		o.Want, o.Hosts = mailbox.Wait, 2
 		starts := false
 		for asked := w.second(); !starts && w.second() <= asked+60; time.Sleep(time.Second) {
 			o.At, starts = w.passes(2, 100)
-			w.parts.Order([]delegated.Order{o})
+			w.parts.Order([]mailbox.Order{o})
 		}
 		if !starts {
 			t.Error("a minute later no pass starts it")
@@ -134,8 +134,8 @@ func TestPoweredDownNodesAreWokenForPartsOfApplications(t *testing.T) {
 		if len(system.woken) != 1 {
 			t.Errorf("woken: %v, want one node beside the one that is up", system.woken)
 		}
-		o.Want, o.Try = delegated.Prepare, 2
-		w.order(o, delegated.Prepared)
+		o.Want, o.Try = mailbox.Prepare, 2
+		w.order(o, mailbox.Prepared)
 		w.parts.Order(nil)
 		_ = w.Cancel(key)
 		time.Sleep(2 * time.Minute)

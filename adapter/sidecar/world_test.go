@@ -14,7 +14,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/actions"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/embedded"
 	"accordion/adapter/journal"
 	"accordion/adapter/session"
@@ -43,7 +43,7 @@ type world struct {
 	meter      actions.Meter                         // nil: nothing is counted
 	outer      adapter.BatchSystem                   // what the sidecar is given instead; nil: mortal
 	log        hclog.Logger                          // nil: nowhere
-	parts      *delegated.Mailbox                    // nil: no applications
+	parts      *mailbox.Mailbox                      // nil: no applications
 	subscriber show.Subscriber                       // nil: nobody looks
 	lease      sidecar.Lease                         // the zero one: there is none
 	pen        func(actions.Journal) actions.Journal // what the next sidecar writes with; nil: the journal itself

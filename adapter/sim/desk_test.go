@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
 	"accordion/adapter/delegated/apps"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/view"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
@@ -33,7 +33,7 @@ type desk struct {
 	clusters  []*world
 	makes     int // the cluster that makes its parts itself; below 0: none
 	machine   *apps.Machine
-	states    [2]*delegated.ClusterState
+	states    [2]*mailbox.ClusterState
 	records   map[int64][]byte // its journal
 	peers     map[uint64]*cable
 	last      uint64
@@ -93,7 +93,7 @@ func (d *desk) start() {
 		d.clusters[0].blame("the loop of applications does not begin: %v", err)
 		return
 	}
-	d.machine, d.states = m, [2]*delegated.ClusterState{}
+	d.machine, d.states = m, [2]*mailbox.ClusterState{}
 }
 
 // run serves until all users have gone and nothing is left of their applications.

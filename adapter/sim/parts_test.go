@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/embedded"
 	"accordion/core"
 	"accordion/core/sched"
@@ -76,7 +76,7 @@ func together(t *testing.T, stories []*story, tracing bool, all *tally) (wrong [
 		var clusters []*world
 		for _, s := range stories {
 			w := newWorld(s, tracing)
-			w.parts = delegated.NewMailbox()
+			w.parts = mailbox.New()
 			var err error
 			if w.system, err = w.machine(); err != nil {
 				t.Fatal(err)
@@ -129,7 +129,7 @@ type script struct {
 	clusters []*world
 	all      []*application
 	crew     sync.WaitGroup // users
-	ordered  map[*world][]delegated.Order
+	ordered  map[*world][]mailbox.Order
 }
 
 // application is one, with a part on each of its clusters.
@@ -166,7 +166,7 @@ type grant struct {
 func newScript(seed uint64, clusters []*world) *script {
 	r := newTeller(seed, 0xde1e)
 	r.brief = true
-	s := &script{dice: dice(seed), begin: time.Now(), clusters: clusters, ordered: map[*world][]delegated.Order{}}
+	s := &script{dice: dice(seed), begin: time.Now(), clusters: clusters, ordered: map[*world][]mailbox.Order{}}
 	for i := range r.between(1, 3) {
 		a := &application{
 			id: int64(i + 1), at: r.when(0, 40), lasts: r.when(1, 30), walltime: core.Time(r.long(10, 40)), state: "wait", ghost: r.in(2), gives: r.between(2, 6),
@@ -227,21 +227,21 @@ func (s *script) submit(a *application) {
 }
 
 // standing is how far the part's present order has come; nothing before the cluster has said so.
-func (a *application) standing(p *share) (delegated.Standing, bool) {
+func (a *application) standing(p *share) (mailbox.Standing, bool) {
 	b := p.world.parts.State()
 	if b == nil {
-		return delegated.Standing{}, false
+		return mailbox.Standing{}, false
 	}
 	for _, s := range b.Parts {
 		if s.Application == a.id && s.Job == p.job.ID && s.Try == a.tries {
 			return s, true
 		}
 	}
-	return delegated.Standing{}, false
+	return mailbox.Standing{}, false
 }
 
 // stand says whether all parts, and any, stand so.
-func (a *application) stand(stand ...delegated.Stand) (all, some bool) {
+func (a *application) stand(stand ...mailbox.Stand) (all, some bool) {
 	all = true
 	for _, p := range a.parts {
 		s, known := a.standing(p)
@@ -281,7 +281,7 @@ func (s *script) advance(a *application) {
 		return
 	}
 	calm := time.Since(s.begin) > s.clusters[0].story.calm+30*time.Second
-	_, over := a.stand(delegated.Over)
+	_, over := a.stand(mailbox.Over)
 	switch a.state {
 	case "wait":
 		switch {
@@ -292,8 +292,8 @@ func (s *script) advance(a *application) {
 			become("prepare")
 		}
 	case "prepare":
-		ready, _ := a.stand(delegated.Prepared)
-		_, refused := a.stand(delegated.Refused, delegated.Over)
+		ready, _ := a.stand(mailbox.Prepared)
+		_, refused := a.stand(mailbox.Refused, mailbox.Over)
 		switch {
 		case refused || lasted > 12*time.Second || ready && s.dice.chance(200, fmt.Sprint("drop ", a.id), a.tries):
 			become("drop")
@@ -305,8 +305,8 @@ func (s *script) advance(a *application) {
 			become("start")
 		}
 	case "start":
-		runs, _ := a.stand(delegated.Running)
-		_, refused := a.stand(delegated.Refused)
+		runs, _ := a.stand(mailbox.Running)
+		_, refused := a.stand(mailbox.Refused)
 		switch {
 		case runs:
 			become("run")
@@ -328,11 +328,11 @@ func (s *script) advance(a *application) {
 			become("end")
 		}
 	case "drop":
-		if clean, _ := a.stand(delegated.Waiting, delegated.Over); clean {
+		if clean, _ := a.stand(mailbox.Waiting, mailbox.Over); clean {
 			become("wait")
 		}
 	case "end":
-		if ended, _ := a.stand(delegated.Over); ended {
+		if ended, _ := a.stand(mailbox.Over); ended {
 			become("gone")
 		}
 	}
@@ -395,13 +395,13 @@ func (s *script) cancel(a *application) {
 	}
 }
 
-var wantOf = map[string]delegated.Want{
-	"wait": delegated.Wait, "prepare": delegated.Prepare, "start": delegated.Start, "run": delegated.Run, "drop": delegated.Drop, "end": delegated.End, "ghost": delegated.Ghost,
+var wantOf = map[string]mailbox.Want{
+	"wait": mailbox.Wait, "prepare": mailbox.Prepare, "start": mailbox.Start, "run": mailbox.Run, "drop": mailbox.Drop, "end": mailbox.End, "ghost": mailbox.Ghost,
 }
 
 // orders is what all applications want of a cluster.
-func (s *script) orders(w *world) []delegated.Order {
-	all := []delegated.Order{}
+func (s *script) orders(w *world) []mailbox.Order {
+	all := []mailbox.Order{}
 	for _, a := range s.all {
 		if a.since.IsZero() || a.state == "gone" {
 			continue
@@ -414,7 +414,7 @@ func (s *script) orders(w *world) []delegated.Order {
 			if s.dice.chance(700, fmt.Sprint("estimate ", a.id), a.tries) {
 				at = p.estimate(s.rank(a), a.limit())
 			}
-			all = append(all, delegated.Order{
+			all = append(all, mailbox.Order{
 				Application: a.id, Job: p.job.ID, User: "ada", Want: wantOf[a.state], Try: a.tries, Rank: s.rank(a),
 				Hosts: p.nodes, Walltime: a.walltime, Limit: a.limit(), At: at, By: a.since.Unix() + a.limit(), Until: a.until,
 				Why: "its application wants it so",

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/embedded"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
@@ -50,7 +50,7 @@ type world struct {
 	calls  chan session.Call
 	served bool // there is a sidecar
 	book   book
-	parts  *delegated.Mailbox // nil: no parts of applications
+	parts  *mailbox.Mailbox // nil: no parts of applications
 
 	ordered <-chan struct{} // closed when no orders for them come any more
 	crew    sync.WaitGroup

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
 	"accordion/core/moldable"
 	"accordion/internal/testenv"
@@ -146,7 +146,7 @@ func (x *traffic) show(i int) {
 }
 
 // state returns the state of the ward, with host names like those of a cluster.
-func (y *yard) state(now core.Time) *delegated.ClusterState {
+func (y *yard) state(now core.Time) *mailbox.ClusterState {
 	b := y.ward.state(now)
 	b.Strength = adapter.Strength{}
 	free := map[int64]bool{}

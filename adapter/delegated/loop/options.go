@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/delegated/server"
 	"accordion/adapter/view"
 )
@@ -17,7 +17,7 @@ type Cluster struct {
 	Site     string // "": none
 	Speed    float64
 	Attrs    map[string]string
-	Mailbox  *delegated.Mailbox
+	Mailbox  *mailbox.Mailbox
 	Embedded bool // it makes parts itself, at their start
 }
 

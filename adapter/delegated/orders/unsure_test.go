@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/managed"
 	"accordion/core"
 )
@@ -55,13 +55,13 @@ func TestAJobThatIsTiedWhenTheSidecarBeginsMayBeReleasedByTheOneBefore(t *testin
 	} {
 		clock := &set{time.Unix(int64(now), 0)}
 		k := New(Options{
-			Clock: clock, Mailbox: delegated.NewMailbox(), Settings: managed.Settings{Deadline: 5 * time.Second},
+			Clock: clock, Mailbox: mailbox.New(), Settings: managed.Settings{Deadline: 5 * time.Second},
 			Epochs:   func() (managed.Epoch, managed.Epoch) { return 1, 1 },
 			Reserved: func(string) (adapter.Reservation, bool) { return *reserved(two), true },
 		})
 		k.Look(now, &adapter.Snapshot{})
 		clock.at = clock.at.Add(c.after)
-		k.Mailbox.Order([]delegated.Order{{Application: 7, Job: 5, Want: delegated.Drop, Try: 1, Hosts: 2}})
+		k.Mailbox.Order([]mailbox.Order{{Application: 7, Job: 5, Want: mailbox.Drop, Try: 1, Hosts: 2}})
 		k.Look(now, &adapter.Snapshot{Jobs: []adapter.Job{c.job}})
 		e := k.parts[name{7, core.JobID(5)}]
 		if got := Next(e.order, Sight{Job: e.job, Reservation: reserved(two)}, e.memory).Verb; got != c.want {

@@ -8,8 +8,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter/config"
-	"accordion/adapter/delegated"
 	"accordion/adapter/delegated/loop"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/delegated/server"
 	"accordion/adapter/metrics"
 	"accordion/adapter/session"
@@ -43,7 +43,7 @@ func openLauncherService(ctx context.Context, settings *config.Delegate, instanc
 	}
 	o.server = server.New(life, sessions)
 	for _, p := range instances {
-		p.parts, p.launchers, p.delegate = delegated.NewMailbox(), o.server, settings
+		p.parts, p.launchers, p.delegate = mailbox.New(), o.server, settings
 	}
 	return o, nil
 }

@@ -12,7 +12,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/config"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/delegated/server"
 	"accordion/adapter/journal"
 	"accordion/adapter/lockfile"
@@ -37,7 +37,7 @@ type instance struct {
 	among   *clusterSet                                                          // nil: it is the only one
 
 	launchers *server.Server        // nil: none are served
-	parts     *delegated.Mailbox    // nil, too
+	parts     *mailbox.Mailbox      // nil, too
 	delegate  *config.Delegate      // nil, too
 	counted   *metrics.Applications // that its metrics serve, too; nil: none
 	service   *service              // nil: systemd is told nothing

@@ -1,4 +1,4 @@
-package delegate_test
+package delegated_test
 
 import (
 	"math/rand/v2"
@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"accordion/core"
-	"accordion/core/delegate"
+	"accordion/core/delegated"
 	"accordion/core/ep"
 	"accordion/core/moldable"
 	"accordion/core/sched"
@@ -19,7 +19,7 @@ type site struct {
 	policy  sched.Repeated
 	nodes   int
 	running []core.Allocation
-	waiting []delegate.Ranked
+	waiting []delegated.Ranked
 }
 
 func someSite(random *rand.Rand, nodes int) *site {
@@ -54,7 +54,7 @@ func someSite(random *rand.Rand, nodes int) *site {
 				j.Margin = random.Int64N(10)
 			}
 		}
-		s.waiting = append(s.waiting, delegate.Ranked{Job: j, Rank: rank})
+		s.waiting = append(s.waiting, delegated.Ranked{Job: j, Rank: rank})
 	}
 	return s
 }
@@ -70,8 +70,8 @@ func (s *site) state() sched.State {
 
 func (w *twins) Local(now core.Time, cluster int, s *site) {
 	w.Helper()
-	for _, r := range []*delegate.RMS{w.linear, w.indexed} {
-		must(w, r.Local(now, cluster, delegate.Local{State: s.state().(sched.Viewer), Waiting: s.waiting}))
+	for _, r := range []*delegated.RMS{w.linear, w.indexed} {
+		must(w, r.Local(now, cluster, delegated.Local{State: s.state().(sched.Viewer), Waiting: s.waiting}))
 	}
 }
 
@@ -153,7 +153,7 @@ func TestWithApplicationsLocalJobsArePlannedAsIfRequestsWereRigidJobs(t *testing
 			for id, a := range all {
 				local(a.since)
 				at := w.linear.Estimate(core.JobID(id))
-				if w.linear.State(core.JobID(id)) == delegate.Started {
+				if w.linear.State(core.JobID(id)) == delegated.Started {
 					at = now
 				}
 				for _, p := range a.request.Parts {
@@ -205,14 +205,14 @@ func TestLocalJobsArePlannedAroundWhatRunsOfTheRMS(t *testing.T) {
 			alone.Running(10, core.Allocation{Job: own, Start: from, EP: core.EP{{Duration: to - from, Nodes: nodes}}})
 		}
 		if from := 10 + random.Int64N(50); random.IntN(2) == 0 {
-			must(t, w.Occupy(5, []delegate.Stretch{{From: from, To: from + 9, Hosts: 1}}))
+			must(t, w.Occupy(5, []delegated.Stretch{{From: from, To: from + 9, Hosts: 1}}))
 			w.wake(5)
 			runs(from, from+9, 1)
 		}
 		for id := range core.JobID(len(requests)) {
 			q := requests[id]
 			switch {
-			case w.linear.State(id) != delegate.Started:
+			case w.linear.State(id) != delegated.Started:
 				if random.IntN(2) == 0 {
 					_, err := w.Withdraw(10, id)
 					must(t, err)
@@ -235,7 +235,7 @@ func TestLocalJobsArePlannedAroundWhatRunsOfTheRMS(t *testing.T) {
 				continue
 			}
 			at := w.linear.Estimate(id)
-			if w.linear.State(id) == delegate.Started {
+			if w.linear.State(id) == delegated.Started {
 				at = 10
 			}
 			alone.Submit(10, core.Job{ID: -100 - id, Begin: at, Choices: []core.EP{{{Duration: q.Walltime, Nodes: q.Parts[0].Hosts}}}})
@@ -255,7 +255,7 @@ func TestLocalJobsArePlannedAroundWhatRunsOfTheRMS(t *testing.T) {
 }
 
 func TestALocalJobOfAHigherRankGoesBefore(t *testing.T) {
-	s := &site{nodes: 10, waiting: []delegate.Ranked{
+	s := &site{nodes: 10, waiting: []delegated.Ranked{
 		{Job: core.Job{ID: 1, Choices: []core.EP{{{Duration: 40, Nodes: 10}}}}, Rank: 2},
 		{Job: core.Job{ID: 2, Choices: []core.EP{{{Duration: 7, Nodes: 4}}}}, Rank: 9},
 	}}
@@ -271,7 +271,7 @@ func TestALocalJobOfAHigherRankGoesBefore(t *testing.T) {
 	if got := w.places(0); len(got) != 2 || got[0].Start != 10 || got[1].Start != 150 {
 		t.Errorf("%+v: want the first at once, and the one that came later behind the application", got)
 	}
-	refused(t, "ranks that fall", w.linear.Local(10, 0, delegate.Local{State: s.state().(sched.Viewer), Waiting: []delegate.Ranked{s.waiting[1], s.waiting[0]}}), delegate.ErrLocal)
-	refused(t, "a job twice", w.linear.Local(10, 0, delegate.Local{State: s.state().(sched.Viewer), Waiting: []delegate.Ranked{s.waiting[1], s.waiting[1]}}), delegate.ErrLocal)
-	refused(t, "no cluster", w.linear.Local(10, 1, delegate.Local{}), delegate.ErrNoCluster)
+	refused(t, "ranks that fall", w.linear.Local(10, 0, delegated.Local{State: s.state().(sched.Viewer), Waiting: []delegated.Ranked{s.waiting[1], s.waiting[0]}}), delegated.ErrLocal)
+	refused(t, "a job twice", w.linear.Local(10, 0, delegated.Local{State: s.state().(sched.Viewer), Waiting: []delegated.Ranked{s.waiting[1], s.waiting[1]}}), delegated.ErrLocal)
+	refused(t, "no cluster", w.linear.Local(10, 1, delegated.Local{}), delegated.ErrNoCluster)
 }

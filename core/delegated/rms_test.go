@@ -1,4 +1,4 @@
-package delegate_test
+package delegated_test
 
 import (
 	"slices"
@@ -7,15 +7,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"accordion/core"
-	"accordion/core/delegate"
+	"accordion/core/delegated"
 	"accordion/core/moldable"
 	"accordion/core/profile"
 )
 
-var standard = delegate.Options{FairStart: 5, Timer: 1}
+var standard = delegated.Options{FairStart: 5, Timer: 1}
 
 // subscribed is an RMS on clusters of ten hosts with some applications that have requests.
-func subscribed(t *testing.T, o delegate.Options, clusters int, requests ...moldable.Request) *twins {
+func subscribed(t *testing.T, o delegated.Options, clusters int, requests ...moldable.Request) *twins {
 	t.Helper()
 	w := newTwins(t, slices.Repeat([]int{10}, clusters), o)
 	for i, q := range requests {
@@ -29,7 +29,7 @@ func subscribed(t *testing.T, o delegate.Options, clusters int, requests ...mold
 	return w
 }
 
-func (w *twins) wake(now core.Time) []delegate.Message {
+func (w *twins) wake(now core.Time) []delegated.Message {
 	w.Helper()
 	messages, err := w.Wake(now)
 	must(w, err)
@@ -40,33 +40,33 @@ func TestTheLifeOfAnApplication(t *testing.T) {
 	w := subscribed(t, standard, 1)
 	messages, err := w.Subscribe(3, 7)
 	must(t, err)
-	if d := cmp.Diff([]delegate.Message{{To: 7, Kind: delegate.View, Estimate: core.Forever, Changes: []delegate.Change{{Hosts: 10, Points: []profile.Point{{At: 3}}}}}}, messages); d != "" {
+	if d := cmp.Diff([]delegated.Message{{To: 7, Kind: delegated.View, Estimate: core.Forever, Changes: []delegated.Change{{Hosts: 10, Points: []profile.Point{{At: 3}}}}}}, messages); d != "" {
 		t.Error(d)
 	}
-	state := func(want delegate.State) {
+	state := func(want delegated.State) {
 		t.Helper()
 		if got := w.linear.State(7); got != want {
 			t.Errorf("the application is %v, want %v", got, want)
 		}
 	}
-	state(delegate.Submitted)
+	state(delegated.Submitted)
 	must(t, w.Request(4, 7, on(0, 6, 100)))
-	state(delegate.RequestSent)
+	state(delegated.RequestSent)
 	if at := w.linear.Next(); at != 4 {
 		t.Errorf("the first pass is at %d, want at once", at)
 	}
-	if messages = w.wake(4); len(messages) != 1 || messages[0].Kind != delegate.Start || messages[0].Request.Parts[0].Hosts != 6 {
+	if messages = w.wake(4); len(messages) != 1 || messages[0].Kind != delegated.Start || messages[0].Request.Parts[0].Hosts != 6 {
 		t.Errorf("%+v", messages)
 	}
-	state(delegate.Started)
+	state(delegated.Started)
 	must(t, w.Done(50, 7))
 	w.wake(50)
-	state(delegate.Ghost)
+	state(delegated.Ghost)
 	if at := w.linear.Next(); at != 55 {
 		t.Errorf("the ghost ends at %d, want fair-start after the pass that made it", at)
 	}
 	w.wake(55)
-	state(delegate.Finished)
+	state(delegated.Finished)
 	if c := w.linear.Counts(); c.Waste != 30 || c.Passes != 3 {
 		t.Errorf("%+v: want 6 hosts wasted for 5 s, in 3 passes", c)
 	}
@@ -76,7 +76,7 @@ func TestTheLifeOfAnApplication(t *testing.T) {
 }
 
 func TestPassesAreATimerApart(t *testing.T) {
-	w := subscribed(t, delegate.Options{FairStart: 5, Timer: 30}, 1, on(0, 8, 100))
+	w := subscribed(t, delegated.Options{FairStart: 5, Timer: 30}, 1, on(0, 8, 100))
 	w.wake(0)
 	for id := core.JobID(2); id < 5; id++ {
 		_, err := w.Subscribe(core.Time(id), id)
@@ -111,7 +111,7 @@ func TestTheOrderIsThatOfTheSubscriptions(t *testing.T) {
 func TestAStartByBackfillingChangesTheViewOfAHigherPriority(t *testing.T) {
 	w := subscribed(t, standard, 1, on(0, 8, 100), on(0, 10, 100), on(0, 2, 20))
 	w.wake(0)
-	if state := w.linear.State(3); state != delegate.Started {
+	if state := w.linear.State(3); state != delegated.Started {
 		t.Fatalf("the last application is %v, want started", state)
 	}
 	if _, err := w.Subscribe(5, 4); err != nil {
@@ -137,7 +137,7 @@ func TestGhostsKeepTheirHostsFromThoseBehind(t *testing.T) {
 }
 
 func TestEarlyGhostsEndWhenNobodyAnswersAnyMore(t *testing.T) {
-	w := subscribed(t, delegate.Options{FairStart: 30, Timer: 1, EarlyGhosts: true}, 1, on(0, 10, 100), on(0, 10, 100))
+	w := subscribed(t, delegated.Options{FairStart: 30, Timer: 1, EarlyGhosts: true}, 1, on(0, 10, 100), on(0, 10, 100))
 	w.wake(0)
 	must(t, w.Done(20, 1))
 	if got := told(w.wake(20)); !slices.Equal(got, []core.JobID{2}) { // it sees that hosts are free at 50
@@ -178,7 +178,7 @@ func TestOnlyFunctionsThatDifferAreChanges(t *testing.T) {
 }
 
 func TestBehindTheLimitNobodyIsShownAnything(t *testing.T) {
-	w := subscribed(t, delegate.Options{Timer: 1, Limit: 2}, 1, on(0, 10, 50), on(0, 10, 50), on(0, 10, 50))
+	w := subscribed(t, delegated.Options{Timer: 1, Limit: 2}, 1, on(0, 10, 50), on(0, 10, 50), on(0, 10, 50))
 	w.wake(0) // the first starts, the second waits, the third is behind
 	messages, err := w.Subscribe(1, 4)
 	must(t, err)
@@ -190,7 +190,7 @@ func TestBehindTheLimitNobodyIsShownAnything(t *testing.T) {
 	}
 	must(t, w.Done(30, 1))
 	w.wake(30)
-	if w.linear.State(2) != delegate.Started {
+	if w.linear.State(2) != delegated.Started {
 		t.Fatal("the second does not start")
 	}
 	must(t, w.Done(40, 2))
@@ -203,8 +203,8 @@ func TestBehindTheLimitNobodyIsShownAnything(t *testing.T) {
 // what it was: only the estimate can tell.
 func TestALateEstimateIsTold(t *testing.T) {
 	for _, tell := range []bool{false, true} {
-		w := subscribed(t, delegate.Options{FairStart: 5, Timer: 10, TellEstimates: tell}, 1)
-		must(t, w.Occupy(0, []delegate.Stretch{{From: 20, To: 100, Hosts: 10}}))
+		w := subscribed(t, delegated.Options{FairStart: 5, Timer: 10, TellEstimates: tell}, 1)
+		must(t, w.Occupy(0, []delegated.Stretch{{From: 20, To: 100, Hosts: 10}}))
 		w.wake(0)
 		_, err := w.Subscribe(2, 1)
 		must(t, err)
@@ -224,10 +224,10 @@ func TestWhoIsLateIsEndedAndKeepsItsHostsUntilItIsDone(t *testing.T) {
 	w := subscribed(t, standard, 1, on(0, 10, 20), on(0, 4, 10))
 	w.wake(0)
 	messages := w.wake(20)
-	if i := slices.IndexFunc(messages, func(m delegate.Message) bool { return m.Kind == delegate.End && m.To == 1 }); i < 0 {
+	if i := slices.IndexFunc(messages, func(m delegated.Message) bool { return m.Kind == delegated.End && m.To == 1 }); i < 0 {
 		t.Fatalf("%+v: want an end", messages)
 	}
-	if at := w.linear.Estimate(2); at != core.Forever || w.linear.State(1) != delegate.FinishSent {
+	if at := w.linear.Estimate(2); at != core.Forever || w.linear.State(1) != delegated.FinishSent {
 		t.Errorf("the next one is estimated at %d, though nobody knows when the first ends", at)
 	}
 	must(t, w.Done(23, 1))
@@ -240,19 +240,19 @@ func TestWhoIsLateIsEndedAndKeepsItsHostsUntilItIsDone(t *testing.T) {
 func TestWithdrawals(t *testing.T) {
 	w := subscribed(t, standard, 1, on(0, 10, 20), on(0, 10, 20), on(0, 10, 20))
 	w.wake(0)
-	if messages, err := w.Withdraw(5, 2); err != nil || len(messages) != 0 || w.linear.State(2) != delegate.Finished {
+	if messages, err := w.Withdraw(5, 2); err != nil || len(messages) != 0 || w.linear.State(2) != delegated.Finished {
 		t.Errorf("%v, %v", messages, err)
 	}
 	w.wake(5)
 	if at := w.linear.Estimate(3); at != 20 {
 		t.Errorf("the last one is estimated at %d", at)
 	}
-	if messages, err := w.Withdraw(6, 1); err != nil || len(messages) != 1 || messages[0].Kind != delegate.End {
+	if messages, err := w.Withdraw(6, 1); err != nil || len(messages) != 1 || messages[0].Kind != delegated.End {
 		t.Errorf("%v, %v", messages, err)
 	}
 	_, err := w.Withdraw(7, 1)
-	refused(t, "the second withdrawal", err, delegate.ErrOver)
-	refused(t, "a request of one that is being ended", w.Request(7, 1, on(0, 1, 1)), delegate.ErrOver)
+	refused(t, "the second withdrawal", err, delegated.ErrOver)
+	refused(t, "a request of one that is being ended", w.Request(7, 1, on(0, 1, 1)), delegated.ErrOver)
 }
 
 func TestAClusterThatShrinksOrGoes(t *testing.T) {
@@ -263,7 +263,7 @@ func TestAClusterThatShrinksOrGoes(t *testing.T) {
 	if at := w.linear.Estimate(2); at != core.Forever {
 		t.Errorf("what no longer fits is estimated at %d", at)
 	}
-	if i := slices.IndexFunc(messages, func(m delegate.Message) bool { return m.To == 2 && m.Changes[0].Hosts == 6 }); i < 0 {
+	if i := slices.IndexFunc(messages, func(m delegated.Message) bool { return m.To == 2 && m.Changes[0].Hosts == 6 }); i < 0 {
 		t.Errorf("%+v: the launcher is not told of the size", messages)
 	}
 	must(t, w.Resize(5, []int{10, 10, 3}))
@@ -271,8 +271,8 @@ func TestAClusterThatShrinksOrGoes(t *testing.T) {
 	if at := w.linear.Estimate(2); at != 20 {
 		t.Errorf("when the hosts are back it is estimated at %d: the request stood", at)
 	}
-	refused(t, "fewer clusters", w.Resize(6, []int{10}), delegate.ErrNoCluster)
-	refused(t, "fewer than no hosts", w.Resize(6, []int{10, -1, 3}), delegate.ErrNoHosts)
+	refused(t, "fewer clusters", w.Resize(6, []int{10}), delegated.ErrNoCluster)
+	refused(t, "fewer than no hosts", w.Resize(6, []int{10, -1, 3}), delegated.ErrNoHosts)
 }
 
 func TestWhatIsWrongIsRefusedAndChangesNothing(t *testing.T) {
@@ -283,43 +283,43 @@ func TestWhatIsWrongIsRefusedAndChangesNothing(t *testing.T) {
 		request moldable.Request
 		want    error
 	}{
-		"too many":     {on(0, 11, 5), delegate.ErrTooMany},
-		"none":         {on(0, 0, 5), delegate.ErrNoHosts},
-		"fewer":        {on(0, -1, 5), delegate.ErrNoHosts},
-		"no part":      {moldable.Request{Walltime: 5}, delegate.ErrNoHosts},
-		"twice":        {moldable.Request{Parts: []moldable.Part{part(1, 1), part(1, 1)}, Walltime: 5}, delegate.ErrTwice},
-		"falling":      {moldable.Request{Parts: []moldable.Part{part(1, 1), part(0, 1)}, Walltime: 5}, delegate.ErrTwice},
-		"cluster":      {on(2, 1, 5), delegate.ErrNoCluster},
-		"below":        {on(-1, 1, 5), delegate.ErrNoCluster},
-		"no time":      {on(0, 1, 0), delegate.ErrWalltime},
-		"for ever":     {on(0, 1, core.MaxTotal+1), delegate.ErrWalltime},
-		"for ever two": {on(0, 1, core.Forever), delegate.ErrWalltime},
+		"too many":     {on(0, 11, 5), delegated.ErrTooMany},
+		"none":         {on(0, 0, 5), delegated.ErrNoHosts},
+		"fewer":        {on(0, -1, 5), delegated.ErrNoHosts},
+		"no part":      {moldable.Request{Walltime: 5}, delegated.ErrNoHosts},
+		"twice":        {moldable.Request{Parts: []moldable.Part{part(1, 1), part(1, 1)}, Walltime: 5}, delegated.ErrTwice},
+		"falling":      {moldable.Request{Parts: []moldable.Part{part(1, 1), part(0, 1)}, Walltime: 5}, delegated.ErrTwice},
+		"cluster":      {on(2, 1, 5), delegated.ErrNoCluster},
+		"below":        {on(-1, 1, 5), delegated.ErrNoCluster},
+		"no time":      {on(0, 1, 0), delegated.ErrWalltime},
+		"for ever":     {on(0, 1, core.MaxTotal+1), delegated.ErrWalltime},
+		"for ever two": {on(0, 1, core.Forever), delegated.ErrWalltime},
 	} {
 		refused(t, name, w.Request(1, 2, c.request), c.want)
-		if at := w.linear.Estimate(2); at != 50 || w.linear.State(2) != delegate.Waiting || w.linear.Next() != 50 {
+		if at := w.linear.Estimate(2); at != 50 || w.linear.State(2) != delegated.Waiting || w.linear.Next() != 50 {
 			t.Errorf("%s: the former request is %v, estimated at %d, the next thing at %d", name, w.linear.State(2), at, w.linear.Next())
 		}
 	}
-	refused(t, "unknown", w.Request(1, 9, on(0, 1, 1)), delegate.ErrUnknown)
-	refused(t, "unknown", w.Done(1, 9), delegate.ErrUnknown)
-	refused(t, "started", w.Request(1, 1, on(0, 1, 1)), delegate.ErrStarted)
-	refused(t, "before its start", w.Done(1, 2), delegate.ErrNotStarted)
-	refused(t, "without a request", w.Done(1, 3), delegate.ErrNotStarted)
+	refused(t, "unknown", w.Request(1, 9, on(0, 1, 1)), delegated.ErrUnknown)
+	refused(t, "unknown", w.Done(1, 9), delegated.ErrUnknown)
+	refused(t, "started", w.Request(1, 1, on(0, 1, 1)), delegated.ErrStarted)
+	refused(t, "before its start", w.Done(1, 2), delegated.ErrNotStarted)
+	refused(t, "without a request", w.Done(1, 3), delegated.ErrNotStarted)
 	_, err := w.Subscribe(1, 2)
-	refused(t, "twice", err, delegate.ErrSubscribed)
+	refused(t, "twice", err, delegated.ErrSubscribed)
 	w.wake(1)
-	refused(t, "the past", w.Request(0, 2, on(0, 1, 1)), delegate.ErrPast)
+	refused(t, "the past", w.Request(0, 2, on(0, 1, 1)), delegated.ErrPast)
 	_, err = w.Wake(0)
-	refused(t, "the past", err, delegate.ErrPast)
-	refused(t, "an occupation of nothing", w.Occupy(1, []delegate.Stretch{{From: 3, To: 3, Hosts: 1}}), delegate.ErrStretch)
-	refused(t, "an occupation of nowhere", w.Occupy(1, []delegate.Stretch{{Cluster: 2, To: 3, Hosts: 1}}), delegate.ErrNoCluster)
+	refused(t, "the past", err, delegated.ErrPast)
+	refused(t, "an occupation of nothing", w.Occupy(1, []delegated.Stretch{{From: 3, To: 3, Hosts: 1}}), delegated.ErrStretch)
+	refused(t, "an occupation of nowhere", w.Occupy(1, []delegated.Stretch{{Cluster: 2, To: 3, Hosts: 1}}), delegated.ErrNoCluster)
 	must(t, w.Done(2, 1))
-	refused(t, "done twice", w.Done(2, 1), delegate.ErrOver)
+	refused(t, "done twice", w.Done(2, 1), delegated.ErrOver)
 	w.wake(2)
-	refused(t, "done, a ghost", w.Done(3, 1), delegate.ErrOver)
-	refused(t, "a ghost's request", w.Request(3, 1, on(0, 1, 1)), delegate.ErrOver)
+	refused(t, "done, a ghost", w.Done(3, 1), delegated.ErrOver)
+	refused(t, "a ghost's request", w.Request(3, 1, on(0, 1, 1)), delegated.ErrOver)
 	w.wake(7)
-	refused(t, "done, and forgotten", w.Done(8, 1), delegate.ErrUnknown)
+	refused(t, "done, and forgotten", w.Done(8, 1), delegated.ErrUnknown)
 }
 
 // Not even the second: what comes late after something that was refused is no event of the past.
@@ -330,7 +330,7 @@ func TestWhatIsRefusedDoesNotPassTime(t *testing.T) {
 	_, nobody := w.Withdraw(30, 9)
 	for what, err := range map[string]error{
 		"too large a request": w.Request(30, 2, on(0, 11, 5)), "a request of one that runs": w.Request(30, 1, on(0, 1, 5)), "done of one that waits": w.Done(30, 2),
-		"a second subscription": again, "a withdrawal of nobody": nobody, "fewer clusters": w.Resize(30, nil), "an occupation of nowhere": w.Occupy(30, []delegate.Stretch{{Cluster: 3}}),
+		"a second subscription": again, "a withdrawal of nobody": nobody, "fewer clusters": w.Resize(30, nil), "an occupation of nowhere": w.Occupy(30, []delegated.Stretch{{Cluster: 3}}),
 	} {
 		if err == nil {
 			t.Errorf("%s is taken", what)
@@ -344,9 +344,9 @@ func TestWhatIsRefusedDoesNotPassTime(t *testing.T) {
 
 // What a pass needs it has from the pass before.
 func TestAPassAllocatesNothing(t *testing.T) {
-	r := crowd(t, &delegate.Indexed{}, 100, 3)
+	r := crowd(t, &delegated.Indexed{}, 100, 3)
 	now := core.Time(0)
-	outside := []delegate.Stretch{{Cluster: 0, Hosts: 1}, {Cluster: 1, Hosts: 1}, {Cluster: 2, Hosts: 1}}
+	outside := []delegated.Stretch{{Cluster: 0, Hosts: 1}, {Cluster: 1, Hosts: 1}, {Cluster: 2, Hosts: 1}}
 	pass := func() {
 		now++
 		for i := range outside {

@@ -1,4 +1,4 @@
-package delegate_test
+package delegated_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"accordion/core"
-	"accordion/core/delegate"
+	"accordion/core/delegated"
 	"accordion/core/sched"
 )
 
@@ -24,9 +24,9 @@ func (n named) free(host int, from, to core.Time) bool {
 }
 
 // local is what a pass is told of it: how many are taken, and when each is free.
-func (n named) local() delegate.Local {
+func (n named) local() delegated.Local {
 	state := sched.Repeated{}.New(core.Machine{Nodes: len(n)})
-	l := delegate.Local{Windows: []delegate.Window{}}
+	l := delegated.Local{Windows: []delegated.Window{}}
 	id := core.JobID(0)
 	for _, all := range n {
 		from := core.Time(0)
@@ -34,11 +34,11 @@ func (n named) local() delegate.Local {
 			state.Running(0, core.Allocation{Job: id, Start: taken[0], EP: core.EP{{Duration: taken[1] - taken[0], Nodes: 1}}})
 			id++
 			if taken[0] > from {
-				l.Windows = append(l.Windows, delegate.Window{From: from, To: taken[0], Hosts: 1})
+				l.Windows = append(l.Windows, delegated.Window{From: from, To: taken[0], Hosts: 1})
 			}
 			from = taken[1]
 		}
-		l.Windows = append(l.Windows, delegate.Window{From: from, To: core.Forever, Hosts: 1})
+		l.Windows = append(l.Windows, delegated.Window{From: from, To: core.Forever, Hosts: 1})
 	}
 	l.State = state.(sched.Viewer)
 	return l
@@ -68,7 +68,7 @@ func TestARequestWaitsForHostsThatAreFreeByName(t *testing.T) {
 		_, err := w.Subscribe(0, 1)
 		must(t, err)
 		must(t, w.Request(0, 1, on(0, hosts, 7200)))
-		for _, r := range []*delegate.RMS{w.linear, w.indexed} {
+		for _, r := range []*delegated.RMS{w.linear, w.indexed} {
 			must(t, r.Local(0, 0, n.local()))
 		}
 		messages, err := w.Wake(0)
@@ -103,7 +103,7 @@ func TestAnEstimateIsTheFirstSecondForWhichHostsCanBeNamed(t *testing.T) {
 		_, err := w.Subscribe(0, 1)
 		must(t, err)
 		must(t, w.Request(0, 1, on(0, hosts, walltime)))
-		for _, r := range []*delegate.RMS{w.linear, w.indexed} {
+		for _, r := range []*delegated.RMS{w.linear, w.indexed} {
 			must(t, r.Local(0, 0, n.local()))
 		}
 		messages, err := w.Wake(0)
@@ -132,7 +132,7 @@ func TestWhatStartsTogetherCanBeNamedTogether(t *testing.T) {
 			must(t, w.Request(0, id, on(0, hosts, walltime)))
 			asked[id] = [2]int64{int64(hosts), walltime}
 		}
-		for _, r := range []*delegate.RMS{w.linear, w.indexed} {
+		for _, r := range []*delegated.RMS{w.linear, w.indexed} {
 			must(t, r.Local(0, 0, n.local()))
 		}
 		messages, err := w.Wake(0)

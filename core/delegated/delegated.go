@@ -1,19 +1,19 @@
-// Package delegate is the batch system's side of delegated scheduling: C. Klein and C. Pérez, "Untying RMS from Application
-// Scheduling", RR-7389 (2010), section 5.3. Each application has a launcher, which speaks for it. The RMS shows the launcher
-// what is occupied on each cluster from when on (its view), the launcher answers with what it wants (a request), and the RMS
-// says when that can be had, starts it, and shows the new view when that changes.
+// Package delegated implements the batch system's side of delegated scheduling: C. Klein and C. Pérez, "Untying RMS from Application
+// Scheduling", RR-7389 (2010), section 5.3. Each application has a launcher, a program that requests nodes for it. The RMS sends the
+// launcher a view: how many nodes are occupied on each cluster, and until when. The launcher answers with a request. The RMS
+// estimates when the request can start, starts it then, and sends a new view whenever the view changes.
 //
-//	rms := delegate.New([]int{128, 128}, delegate.Options{FairStart: 5, Timer: 1}, &delegate.Indexed{})
+//	rms := delegated.New([]int{128, 128}, delegated.Options{FairStart: 5, Timer: 1}, &delegated.Indexed{})
 //	messages, err := rms.Subscribe(now, 1)                    // its view
 //	err = rms.Request(now, 1, moldable.Request{Parts: []moldable.Part{{Cluster: 0, Hosts: 64}}, Walltime: 3600})
-//	messages, err = rms.Wake(rms.Next())                      // it starts; the others' views change
-//	err = rms.Done(now, 1)                                    // its hosts stay taken for the fair-start delay
+//	messages, err = rms.Wake(rms.Next())                      // it starts; the views of other applications change
+//	err = rms.Done(now, 1)                                    // its hosts stay occupied for the fair-start delay
 //
-// It is pure: what happens comes in with its second, what is to be done goes out, and nothing in it knows whether the
-// seconds are real. Applications keep the order in which they subscribed for good; the paper says so in its Figure 5, and in
-// its section 5.3.2 that they are ordered by their first requests, by which a slow launcher falls behind all who come while
-// it thinks.
-package delegate
+// The package is pure: each event comes in with its second, messages go out, and the seconds may be real or simulated.
+//
+// Applications keep the order in which they subscribed. The paper has this order in its Figure 5. Its section 5.3.2 orders
+// applications by their first requests instead, and then a launcher that computes for long falls behind all that come meanwhile.
+package delegated
 
 import (
 	"accordion/core"

@@ -1,11 +1,11 @@
-package delegate_test
+package delegated_test
 
 import (
 	"math/rand/v2"
 	"testing"
 
 	"accordion/core"
-	"accordion/core/delegate"
+	"accordion/core/delegated"
 	"accordion/core/moldable"
 )
 
@@ -17,14 +17,14 @@ type checker struct {
 	running map[core.JobID]moldable.Request // started, and not yet freed
 }
 
-func (c *checker) hear(messages []delegate.Message) {
+func (c *checker) hear(messages []delegated.Message) {
 	for id := range c.running {
-		if c.linear.State(id) == delegate.Finished {
+		if c.linear.State(id) == delegated.Finished {
 			delete(c.running, id)
 		}
 	}
 	for _, m := range messages {
-		if m.Kind != delegate.Start {
+		if m.Kind != delegated.Start {
 			continue
 		}
 		if _, twice := c.running[m.To]; twice {
@@ -85,7 +85,7 @@ func (c *checker) play(script []byte) {
 				c.hosts = hosts // what starts from now on has room beside what runs, though more may run than there is
 			}
 		case 8:
-			s := []delegate.Stretch{{Cluster: next() % 4, From: c.now, To: c.now + core.Time(next()%40), Hosts: next() % 6}}
+			s := []delegated.Stretch{{Cluster: next() % 4, From: c.now, To: c.now + core.Time(next()%40), Hosts: next() % 6}}
 			_ = c.Occupy(c.now, s)
 		case 9:
 			_, err := c.Wake(c.now - core.Time(next()%3)) // the past is refused
@@ -110,9 +110,9 @@ func (c *checker) wakeNext() {
 func (c *checker) finish() {
 	for id := range core.JobID(8) {
 		switch state := c.linear.State(id); {
-		case state == delegate.Started || state == delegate.FinishSent:
+		case state == delegated.Started || state == delegated.FinishSent:
 			_ = c.Done(c.now, id) // unless it was
-		case state < delegate.Started:
+		case state < delegated.Started:
 			_, err := c.Withdraw(c.now, id)
 			must(c, err)
 		}
@@ -125,13 +125,13 @@ func (c *checker) finish() {
 		c.wakeNext()
 	}
 	for id := range core.JobID(8) {
-		if state := c.linear.State(id); state != delegate.Finished {
+		if state := c.linear.State(id); state != delegated.Finished {
 			c.Fatalf("application %d is %v for ever", id, state)
 		}
 	}
 }
 
-func script(t testing.TB, o delegate.Options, bytes []byte) {
+func script(t testing.TB, o delegated.Options, bytes []byte) {
 	hosts := []int{10, 7, 3}
 	c := &checker{twins: newTwins(t, hosts, o), hosts: hosts, running: map[core.JobID]moldable.Request{}}
 	c.play(bytes)
@@ -145,13 +145,13 @@ func TestRandomEventsInRandomStates(t *testing.T) {
 		for i := range bytes {
 			bytes[i] = byte(random.Uint32())
 		}
-		script(t, delegate.Options{FairStart: core.Time(seed % 6), Timer: core.Time(seed / 6 % 3), Limit: int(seed / 18 % 3), TellEstimates: seed%2 == 0, EarlyGhosts: seed%5 == 0}, bytes)
+		script(t, delegated.Options{FairStart: core.Time(seed % 6), Timer: core.Time(seed / 6 % 3), Limit: int(seed / 18 % 3), TellEstimates: seed%2 == 0, EarlyGhosts: seed%5 == 0}, bytes)
 	}
 }
 
 func FuzzEvents(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 1, 20, 1, 1, 5, 10, 0, 1, 5, 1, 10, 0, 39})
 	f.Fuzz(func(t *testing.T, bytes []byte) {
-		script(t, delegate.Options{FairStart: 5, Timer: 1, Limit: 3, TellEstimates: true}, bytes)
+		script(t, delegated.Options{FairStart: 5, Timer: 1, Limit: 3, TellEstimates: true}, bytes)
 	})
 }

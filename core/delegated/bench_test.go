@@ -1,4 +1,4 @@
-package delegate_test
+package delegated_test
 
 import (
 	"fmt"
@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/delegate"
+	"accordion/core/delegated"
 	"accordion/core/moldable"
 )
 
 // crowd is an RMS in which so many requests wait, as those of the figures: of any size, some on several clusters.
-func crowd(b testing.TB, board delegate.Board, waiting, clusters int) *delegate.RMS {
+func crowd(b testing.TB, board delegated.Board, waiting, clusters int) *delegated.RMS {
 	b.Helper()
 	random := rand.New(rand.NewPCG(1, uint64(waiting)))
-	r := delegate.New(slices.Repeat([]int{128}, clusters), delegate.Options{FairStart: 5, Timer: 1}, board)
+	r := delegated.New(slices.Repeat([]int{128}, clusters), delegated.Options{FairStart: 5, Timer: 1}, board)
 	for id := range core.JobID(waiting) {
 		_, err := r.Subscribe(0, id)
 		must(b, err)
@@ -36,10 +36,10 @@ func BenchmarkPass(b *testing.B) {
 	for _, size := range []struct{ waiting, clusters int }{{200, 1}, {200, 8}, {2000, 1}, {2000, 8}} {
 		for _, loud := range []bool{false, true} {
 			b.Run(fmt.Sprintf("waiting=%d/clusters=%d/loud=%v", size.waiting, size.clusters, loud), func(b *testing.B) {
-				r := crowd(b, &delegate.Indexed{}, size.waiting, size.clusters)
-				var outside []delegate.Stretch
+				r := crowd(b, &delegated.Indexed{}, size.waiting, size.clusters)
+				var outside []delegated.Stretch
 				for c := range size.clusters {
-					outside = append(outside, delegate.Stretch{Cluster: c, To: core.MaxTotal / 2, Hosts: 1})
+					outside = append(outside, delegated.Stretch{Cluster: c, To: core.MaxTotal / 2, Hosts: 1})
 				}
 				now := core.Time(0)
 				b.ReportAllocs()

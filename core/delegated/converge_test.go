@@ -1,4 +1,4 @@
-package delegate_test
+package delegated_test
 
 import (
 	"math/rand/v2"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/delegate"
+	"accordion/core/delegated"
 	"accordion/core/moldable"
 )
 
@@ -23,7 +23,7 @@ type exchange struct {
 // beyond is longer than any exchange here takes: no application ends while it goes on.
 const beyond = 1_000_000
 
-func newExchange(t *testing.T, seed uint64, o delegate.Options) *exchange {
+func newExchange(t *testing.T, seed uint64, o delegated.Options) *exchange {
 	x := &exchange{random: rand.New(rand.NewPCG(11, seed)), views: map[core.JobID]moldable.View{}}
 	for range 1 + x.random.IntN(3) {
 		x.hosts = append(x.hosts, 4+x.random.IntN(12))
@@ -33,13 +33,13 @@ func newExchange(t *testing.T, seed uint64, o delegate.Options) *exchange {
 }
 
 // hear takes messages to the launchers, which answer.
-func (x *exchange) hear(now core.Time, messages []delegate.Message) {
+func (x *exchange) hear(now core.Time, messages []delegated.Message) {
 	var asked []core.JobID
 	for _, m := range messages {
 		switch m.Kind {
-		case delegate.Start:
+		case delegated.Start:
 			x.starts++
-		case delegate.View:
+		case delegated.View:
 			if x.views[m.To] == nil {
 				x.views[m.To] = make(moldable.View, len(x.hosts))
 			}
@@ -50,7 +50,7 @@ func (x *exchange) hear(now core.Time, messages []delegate.Message) {
 		}
 	}
 	for _, id := range asked {
-		if q, ok := x.answer(x, id, now); ok && x.linear.State(id) < delegate.Started {
+		if q, ok := x.answer(x, id, now); ok && x.linear.State(id) < delegated.Started {
 			must(x, x.Request(now, id, q))
 		}
 	}
@@ -98,7 +98,7 @@ func anything(x *exchange, _ core.JobID, _ core.Time) (moldable.Request, bool) {
 func TestAnExchangeEnds(t *testing.T) {
 	worst := 0.0
 	for seed := range uint64(700) {
-		x := newExchange(t, seed, delegate.Options{FairStart: 5, Timer: 1, TellEstimates: seed%3 == 0})
+		x := newExchange(t, seed, delegated.Options{FairStart: 5, Timer: 1, TellEstimates: seed%3 == 0})
 		x.answer = earliest
 		if seed%2 == 1 {
 			x.answer = anything
@@ -115,9 +115,9 @@ func TestAnExchangeEnds(t *testing.T) {
 			worst = max(worst, float64(passes)/float64(applications+1))
 			now += 200
 		}
-		var stretches []delegate.Stretch
+		var stretches []delegated.Stretch
 		for c, n := range x.hosts { // something that ends while they wait
-			stretches = append(stretches, delegate.Stretch{Cluster: c, To: beyond + x.random.Int64N(100), Hosts: 1 + x.random.IntN(n)})
+			stretches = append(stretches, delegated.Stretch{Cluster: c, To: beyond + x.random.Int64N(100), Hosts: 1 + x.random.IntN(n)})
 		}
 		must(t, x.Occupy(now, stretches))
 		for id := range core.JobID(applications) { // all at once, so that passes have much to settle
@@ -129,7 +129,7 @@ func TestAnExchangeEnds(t *testing.T) {
 		must(t, x.Occupy(now, stretches[:len(stretches)/2]))
 		event("an occupation that goes")
 		for id := range core.JobID(applications) {
-			if x.linear.State(id) == delegate.Started {
+			if x.linear.State(id) == delegated.Started {
 				must(t, x.Done(now, id))
 				event("an end")
 				break
@@ -140,9 +140,9 @@ func TestAnExchangeEnds(t *testing.T) {
 }
 
 // forgetful is a board by which every view is another one at each pass: it knows of no viewer what he has seen.
-type forgetful struct{ delegate.Board }
+type forgetful struct{ delegated.Board }
 
-func (b forgetful) Look(viewer int, now core.Time, into []delegate.Change) []delegate.Change {
+func (b forgetful) Look(viewer int, now core.Time, into []delegated.Change) []delegated.Change {
 	b.Forget(viewer)
 	return b.Board.Look(viewer, now, into)
 }
@@ -162,8 +162,8 @@ func TestWithoutTheRuleThatOnlyChangesAreToldNothingEnds(t *testing.T) {
 			return q, ok
 		}
 		if !rule {
-			x.linear = delegate.New(x.hosts, standard, forgetful{&delegate.Linear{}})
-			x.indexed = delegate.New(x.hosts, standard, forgetful{&delegate.Indexed{}})
+			x.linear = delegated.New(x.hosts, standard, forgetful{&delegated.Linear{}})
+			x.indexed = delegated.New(x.hosts, standard, forgetful{&delegated.Indexed{}})
 		}
 		for id := range core.JobID(8) {
 			messages, err := x.Subscribe(0, id)

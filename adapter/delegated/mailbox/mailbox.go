@@ -1,4 +1,4 @@
-package delegated
+package mailbox
 
 import "sync"
 
@@ -13,7 +13,7 @@ type Mailbox struct {
 }
 
 // NewMailbox is one without a state and without orders.
-func NewMailbox() *Mailbox {
+func New() *Mailbox {
 	return &Mailbox{shown: make(chan struct{}, 1), ordered: make(chan struct{}, 1)}
 }
 

@@ -1,4 +1,4 @@
-package delegate_test
+package delegated_test
 
 import (
 	"errors"
@@ -8,18 +8,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"accordion/core"
-	"accordion/core/delegate"
+	"accordion/core/delegated"
 	"accordion/core/moldable"
 )
 
 // twins are two RMSs that are told the same, one on each board. Whatever one says the other must say, too.
 type twins struct {
 	testing.TB
-	linear, indexed *delegate.RMS
+	linear, indexed *delegated.RMS
 }
 
-func newTwins(t testing.TB, hosts []int, o delegate.Options) *twins {
-	return &twins{t, delegate.New(hosts, o, &delegate.Linear{}), delegate.New(hosts, o, &delegate.Indexed{})}
+func newTwins(t testing.TB, hosts []int, o delegated.Options) *twins {
+	return &twins{t, delegated.New(hosts, o, &delegated.Linear{}), delegated.New(hosts, o, &delegated.Indexed{})}
 }
 
 func (w *twins) same(what string, a, b any, errA, errB error) error {
@@ -33,7 +33,7 @@ func (w *twins) same(what string, a, b any, errA, errB error) error {
 	return errA
 }
 
-func (w *twins) Subscribe(now core.Time, id core.JobID) ([]delegate.Message, error) {
+func (w *twins) Subscribe(now core.Time, id core.JobID) ([]delegated.Message, error) {
 	w.Helper()
 	a, errA := w.linear.Subscribe(now, id)
 	b, errB := w.indexed.Subscribe(now, id)
@@ -50,7 +50,7 @@ func (w *twins) Done(now core.Time, id core.JobID) error {
 	return w.same("done", nil, nil, w.linear.Done(now, id), w.indexed.Done(now, id))
 }
 
-func (w *twins) Withdraw(now core.Time, id core.JobID) ([]delegate.Message, error) {
+func (w *twins) Withdraw(now core.Time, id core.JobID) ([]delegated.Message, error) {
 	w.Helper()
 	a, errA := w.linear.Withdraw(now, id)
 	b, errB := w.indexed.Withdraw(now, id)
@@ -62,12 +62,12 @@ func (w *twins) Resize(now core.Time, hosts []int) error {
 	return w.same("resize", nil, nil, w.linear.Resize(now, hosts), w.indexed.Resize(now, hosts))
 }
 
-func (w *twins) Occupy(now core.Time, all []delegate.Stretch) error {
+func (w *twins) Occupy(now core.Time, all []delegated.Stretch) error {
 	w.Helper()
 	return w.same("occupy", nil, nil, w.linear.Occupy(now, all), w.indexed.Occupy(now, all))
 }
 
-func (w *twins) Wake(now core.Time) ([]delegate.Message, error) {
+func (w *twins) Wake(now core.Time) ([]delegated.Message, error) {
 	w.Helper()
 	a, errA := w.linear.Wake(now)
 	b, errB := w.indexed.Wake(now)
@@ -88,10 +88,10 @@ func on(cluster, hosts int, walltime core.Time) moldable.Request {
 }
 
 // started are the applications that messages start, in their order.
-func started(messages []delegate.Message) []core.JobID {
+func started(messages []delegated.Message) []core.JobID {
 	var all []core.JobID
 	for _, m := range messages {
-		if m.Kind == delegate.Start {
+		if m.Kind == delegated.Start {
 			all = append(all, m.To)
 		}
 	}
@@ -99,10 +99,10 @@ func started(messages []delegate.Message) []core.JobID {
 }
 
 // told are those whose views have changed.
-func told(messages []delegate.Message) []core.JobID {
+func told(messages []delegated.Message) []core.JobID {
 	var all []core.JobID
 	for _, m := range messages {
-		if m.Kind == delegate.View {
+		if m.Kind == delegated.View {
 			all = append(all, m.To)
 		}
 	}
@@ -112,7 +112,7 @@ func told(messages []delegate.Message) []core.JobID {
 // refused says that an event was refused for a reason.
 func refused(t testing.TB, what string, err, want error) {
 	t.Helper()
-	var e *delegate.Error
+	var e *delegated.Error
 	if !errors.Is(err, want) || !errors.As(err, &e) {
 		t.Errorf("%s: %v, want %v", what, err, want)
 	}

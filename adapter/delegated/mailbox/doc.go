@@ -1,18 +1,19 @@
-// Package delegated has the words between the loop of applications (adapter/delegated/loop) and the sidecar of each cluster. The
-// sidecar shows the loop what its cluster has (a ClusterState). The loop tells the sidecar what it wants of the parts of applications
-// there (Orders). Each message is complete and replaces the one before it. A Mailbox holds the newest two, and neither side waits.
+// Package mailbox connects the loop of applications (adapter/delegated/loop) with the sidecar of each cluster, and defines what they
+// send each other. The sidecar sends a ClusterState: what its cluster has. The loop sends Orders: what is to happen with each part of an
+// application on that cluster. Each message is complete and replaces the previous one. A Mailbox holds the newest message in
+// each direction, and neither side waits for the other.
 //
-// The package decides nothing. The loop decides which application starts, and the sidecar how its batch system starts a part.
+// The package decides nothing. The loop decides which application starts. The sidecar decides how its batch system starts a part.
 //
-//	box := delegated.NewMailbox()
-//	box.Show(delegated.ClusterState{Read: now, Hosts: 16}) // the sidecar
-//	box.Order([]delegated.Order{{Application: 1, Job: 42, Want: delegated.Prepare, Hosts: 4}}) // the loop
-package delegated
+//	box := mailbox.New()
+//	box.Show(mailbox.ClusterState{Read: now, Hosts: 16}) // the sidecar
+//	box.Order([]mailbox.Order{{Application: 1, Job: 42, Want: mailbox.Prepare, Hosts: 4}}) // the loop
+package mailbox
 
 import (
 	"accordion/adapter"
 	"accordion/core"
-	"accordion/core/delegate"
+	"accordion/core/delegated"
 )
 
 // ClusterState is what a cluster has at one reading.
@@ -21,7 +22,7 @@ type ClusterState struct {
 	Hosts int       // nodes that an application may ask for: of the pool, and not out of service for long
 	// Local is what the cluster has of its own, without the parts of applications: what runs there with its promises, guards, reservations and
 	// closures, and the jobs that wait, ranked by the second of their submission. It is the reader's own.
-	Local delegate.Local
+	Local delegated.Local
 	Jobs  []Job      // all batch jobs that are parts (adapter.IsPart), also those that no application names
 	Parts []Standing // how far each order has come
 

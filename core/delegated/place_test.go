@@ -1,11 +1,11 @@
-package delegate_test
+package delegated_test
 
 import (
 	"errors"
 	"testing"
 
 	"accordion/core"
-	"accordion/core/delegate"
+	"accordion/core/delegated"
 	"accordion/core/moldable"
 )
 
@@ -20,9 +20,9 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-func starts(messages []delegate.Message) (ids []core.JobID) {
+func starts(messages []delegated.Message) (ids []core.JobID) {
 	for _, m := range messages {
-		if m.Kind == delegate.Start {
+		if m.Kind == delegated.Start {
 			ids = append(ids, m.To)
 		}
 	}
@@ -31,7 +31,7 @@ func starts(messages []delegate.Message) (ids []core.JobID) {
 
 // An application whose start came to nothing goes back to its rank, before those that subscribed after it.
 func TestOneThatLeftJoinsAtItsRank(t *testing.T) {
-	r := delegate.New([]int{4}, delegate.Options{Timer: 1}, &delegate.Indexed{})
+	r := delegated.New([]int{4}, delegated.Options{Timer: 1}, &delegated.Indexed{})
 	for id := core.JobID(1); id <= 3; id++ {
 		_, err := r.Join(10, id, 10-core.Time(id)%2) // 1 and 3 of second 9, 2 of 10
 		ok(t, err)
@@ -43,7 +43,7 @@ func TestOneThatLeftJoinsAtItsRank(t *testing.T) {
 		t.Fatalf("%v started, 3 is to at %d, 2 at %d", s, r.Estimate(3), r.Estimate(2))
 	}
 	ok(t, r.Leave(11, 1))
-	if err := r.Leave(11, 1); !errors.Is(err, delegate.ErrUnknown) {
+	if err := r.Leave(11, 1); !errors.Is(err, delegated.ErrUnknown) {
 		t.Errorf("it left twice: %v", err)
 	}
 	_, err = r.Join(11, 1, 9)
@@ -57,7 +57,7 @@ func TestOneThatLeftJoinsAtItsRank(t *testing.T) {
 }
 
 func TestHold(t *testing.T) {
-	r := delegate.New([]int{4}, delegate.Options{Timer: 1}, &delegate.Indexed{})
+	r := delegated.New([]int{4}, delegated.Options{Timer: 1}, &delegated.Indexed{})
 	for id := core.JobID(1); id <= 2; id++ {
 		_, err := r.Join(0, id, 0)
 		ok(t, err)
@@ -87,7 +87,7 @@ func TestHold(t *testing.T) {
 	if r.Estimate(1) != core.Forever {
 		t.Errorf("the first is to start at %d, and never may", r.Estimate(1))
 	}
-	if err := r.Hold(4, 2, 0, true); !errors.Is(err, delegate.ErrStarted) {
+	if err := r.Hold(4, 2, 0, true); !errors.Is(err, delegated.ErrStarted) {
 		t.Errorf("one that started is held: %v", err)
 	}
 }
