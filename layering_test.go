@@ -39,8 +39,9 @@ var testHelpers = map[string][]string{"shim/seal/sealtest": {"internal/testenv"}
 var order = map[string][]string{
 	"core": {"", "hostlist", "profile", "ep", "place", "moldable", "sizing", "sched", "sizing/easy", "policy", "order", "delegated"},
 	"adapter": {"", "view", "wait", "hostfile", "fair", "usage", "connlimit", "folder", "lockfile", "journal", "journald", "release",
-		"delegated/mailbox", "managed", "plan", "actions", "show", "decide", "session", "readers", "status", "audit",
-		"delegated/orders", "delegated/server", "delegated/apps", "delegated/loop", "config", "sidecar", "web", "metrics", "embedded", "sim"},
+		"managed", "plan", "actions", "show", "decide", "session", "readers", "status", "audit",
+		"config", "sidecar", "web", "metrics", "embedded", "sim",
+		"delegated/mailbox", "delegated/orders", "delegated/server", "delegated/apps", "delegated/loop"}, // last: all else builds without them
 }
 
 // leaves import nothing of the project, not even of their own top folder.

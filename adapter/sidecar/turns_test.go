@@ -37,7 +37,7 @@ func (s *turns) Reserve(ctx context.Context, r adapter.Reservation) error {
 // A part that waits has a reservation ahead of the name that its preparation has as well: of two calls beside each other the former may
 // be carried out last, with other nodes.
 func TestAPartIsPreparedWhenItsReservationAheadIsWritten(t *testing.T) {
-	servingParts(t, embedded.Options{Nodes: 8}, func(w *world) {
+	servingParts(t, embedded.Options{Nodes: 8}, func(w *partsWorld) {
 		w.halt()
 		slow := &turns{System: w.System, under: map[string]int{}}
 		w.outer = slow
@@ -63,7 +63,7 @@ func TestAPartIsPreparedWhenItsReservationAheadIsWritten(t *testing.T) {
 		if slow.overt > 0 || slow.writes < 2 {
 			t.Errorf("of %d reservations written %d overtook another", slow.writes, slow.overt)
 		}
-		w.parts.Order(nil)
+		w.box.Order(nil)
 		if err := w.Cancel(key); err != nil {
 			t.Error(err)
 		}

@@ -12,7 +12,9 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/delegated/mailbox"
+	"accordion/adapter/delegated/orders"
 	"accordion/adapter/embedded"
+	"accordion/adapter/sidecar"
 	"accordion/core"
 	"accordion/core/sched"
 )
@@ -76,7 +78,7 @@ func together(t *testing.T, stories []*story, tracing bool, all *tally) (wrong [
 		var clusters []*world
 		for _, s := range stories {
 			w := newWorld(s, tracing)
-			w.parts = mailbox.New()
+			w.parts = boxed{mailbox.New()}
 			var err error
 			if w.system, err = w.machine(); err != nil {
 				t.Fatal(err)
@@ -121,6 +123,15 @@ func traceOf(w *world) string {
 	}
 	return b.String()
 }
+
+// boxed is a mailbox from which a world's sidecars take orders for parts.
+type boxed struct{ *mailbox.Mailbox }
+
+// New returns what carries the orders out.
+func (b boxed) New(h sidecar.PartsHost) sidecar.Parts { return orders.New(b.Mailbox, h) }
+
+// box returns the mailbox of a world that has parts of applications.
+func (w *world) box() *mailbox.Mailbox { return w.parts.(boxed).Mailbox }
 
 // script gives orders for some applications, as simply as the flow of a start allows.
 type script struct {
@@ -199,7 +210,7 @@ func (s *script) run() {
 		for _, w := range s.clusters {
 			if all := s.orders(w); s.ordered[w] == nil || !slices.Equal(all, s.ordered[w]) { // as the loop of applications gives them
 				s.ordered[w] = all
-				w.parts.Order(slices.Clone(all))
+				w.box().Order(slices.Clone(all))
 			}
 		}
 	}
@@ -228,7 +239,7 @@ func (s *script) submit(a *application) {
 
 // standing is how far the part's present order has come; nothing before the cluster has said so.
 func (a *application) standing(p *share) (mailbox.Standing, bool) {
-	b := p.world.parts.State()
+	b := p.world.box().State()
 	if b == nil {
 		return mailbox.Standing{}, false
 	}
@@ -273,7 +284,7 @@ func (s *script) advance(a *application) {
 	if late := time.Since(s.begin) > lateness; a.vanishes > 0 && time.Since(s.begin) > a.vanishes || late && lasted > 120*time.Second {
 		if late {
 			for _, p := range a.parts {
-				p.world.blame("application %d is still in state %s: %+v", a.id, a.state, p.world.parts.State().Parts)
+				p.world.blame("application %d is still in state %s: %+v", a.id, a.state, p.world.box().State().Parts)
 			}
 		}
 		become("gone")
@@ -356,13 +367,13 @@ func (s *script) rank(a *application) core.Time { return s.begin.Add(a.at).Unix(
 
 // estimate is when the state shows nodes for a part, as a pass without other applications would see it.
 func (p *share) estimate(rank, walltime core.Time) core.Time {
-	b, now := p.world.parts.State(), time.Now().Unix()
+	b, now := p.world.box().State(), time.Now().Unix()
 	if b == nil || b.Hosts < p.nodes {
 		return core.Forever
 	}
 	state := b.Local.State.Clone().(sched.Viewer)
 	for _, j := range b.Local.Waiting {
-		if j.Rank < rank { // those of the same second come after it (delegate.Ranked)
+		if j.Rank < rank { // those of the same second come after it (sched.Ranked)
 			state.Submit(now, j.Job)
 		}
 	}

@@ -8,43 +8,22 @@ import (
 	"accordion/core/sched"
 )
 
-// Local is what a cluster has of its own, beside applications: what runs there, with its promises, guards and reservations,
-// and jobs that wait. A pass gives these their places by the policy that plans them without applications, and each application's
-// request comes between them by its rank, as a rigid job that begins at its estimate.
-type Local struct {
-	// State knows what runs and nothing that waits. It is of a policy whose State shows its view, as that of
-	// sched.Repeated does, and is not changed.
-	State sched.Viewer
-	// Waiting are jobs in the order of their ranks, which do not fall.
-	Waiting []Ranked
-	// Windows are when its hosts are free by name, beside what waits; nil: whenever so many are. Where something is to take certain hosts later,
-	// as many as a request needs may be free at each second though none of them is free for as long: State counts them, and knows no names.
-	Windows []Window
-}
-
-// Ranked is a job that waits. It goes before the applications that subscribed after the second of its rank, and behind the
-// others.
-type Ranked struct {
-	core.Job
-	Rank core.Time
-}
-
 // ErrLocal says what is wrong with a Local.
 var ErrLocal = errors.New("a cluster's own jobs come in the order of their ranks, with IDs of 0 and more, each once")
 
 // local is one in its RMS.
 type local struct {
-	Local
-	state   sched.Viewer // of the pass
-	next    int          // of Waiting
-	drawn   bool         // what it shows stands on the board
-	windows []Window     // of Windows, what is left of them in the pass
-	own     core.JobID   // the last ID that something of the RMS's got there: they fall from −1
+	sched.Local
+	state   sched.Viewer   // of the pass
+	next    int            // of Waiting
+	drawn   bool           // what it shows stands on the board
+	windows []sched.Window // of Windows, what is left of them in the pass
+	own     core.JobID     // the last ID that something of the RMS's got there: they fall from −1
 }
 
 // Local says what a cluster has of its own from now on, in place of what was said before; the RMS keeps it. An error is an
 // *Error.
-func (r *RMS) Local(now core.Time, cluster int, l Local) error {
+func (r *RMS) Local(now core.Time, cluster int, l sched.Local) error {
 	if cluster < 0 || cluster >= len(r.hosts) {
 		return &Error{"local jobs", noID, fmt.Sprintf("cluster %d of %d, counted from 0", cluster, len(r.hosts)), ErrNoCluster}
 	}

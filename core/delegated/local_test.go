@@ -19,7 +19,7 @@ type site struct {
 	policy  sched.Repeated
 	nodes   int
 	running []core.Allocation
-	waiting []delegated.Ranked
+	waiting []sched.Ranked
 }
 
 func someSite(random *rand.Rand, nodes int) *site {
@@ -54,7 +54,7 @@ func someSite(random *rand.Rand, nodes int) *site {
 				j.Margin = random.Int64N(10)
 			}
 		}
-		s.waiting = append(s.waiting, delegated.Ranked{Job: j, Rank: rank})
+		s.waiting = append(s.waiting, sched.Ranked{Job: j, Rank: rank})
 	}
 	return s
 }
@@ -71,7 +71,7 @@ func (s *site) state() sched.State {
 func (w *twins) Local(now core.Time, cluster int, s *site) {
 	w.Helper()
 	for _, r := range []*delegated.RMS{w.linear, w.indexed} {
-		must(w, r.Local(now, cluster, delegated.Local{State: s.state().(sched.Viewer), Waiting: s.waiting}))
+		must(w, r.Local(now, cluster, sched.Local{State: s.state().(sched.Viewer), Waiting: s.waiting}))
 	}
 }
 
@@ -255,7 +255,7 @@ func TestLocalJobsArePlannedAroundWhatRunsOfTheRMS(t *testing.T) {
 }
 
 func TestALocalJobOfAHigherRankGoesBefore(t *testing.T) {
-	s := &site{nodes: 10, waiting: []delegated.Ranked{
+	s := &site{nodes: 10, waiting: []sched.Ranked{
 		{Job: core.Job{ID: 1, Choices: []core.EP{{{Duration: 40, Nodes: 10}}}}, Rank: 2},
 		{Job: core.Job{ID: 2, Choices: []core.EP{{{Duration: 7, Nodes: 4}}}}, Rank: 9},
 	}}
@@ -271,7 +271,7 @@ func TestALocalJobOfAHigherRankGoesBefore(t *testing.T) {
 	if got := w.places(0); len(got) != 2 || got[0].Start != 10 || got[1].Start != 150 {
 		t.Errorf("%+v: want the first at once, and the one that came later behind the application", got)
 	}
-	refused(t, "ranks that fall", w.linear.Local(10, 0, delegated.Local{State: s.state().(sched.Viewer), Waiting: []delegated.Ranked{s.waiting[1], s.waiting[0]}}), delegated.ErrLocal)
-	refused(t, "a job twice", w.linear.Local(10, 0, delegated.Local{State: s.state().(sched.Viewer), Waiting: []delegated.Ranked{s.waiting[1], s.waiting[1]}}), delegated.ErrLocal)
-	refused(t, "no cluster", w.linear.Local(10, 1, delegated.Local{}), delegated.ErrNoCluster)
+	refused(t, "ranks that fall", w.linear.Local(10, 0, sched.Local{State: s.state().(sched.Viewer), Waiting: []sched.Ranked{s.waiting[1], s.waiting[0]}}), delegated.ErrLocal)
+	refused(t, "a job twice", w.linear.Local(10, 0, sched.Local{State: s.state().(sched.Viewer), Waiting: []sched.Ranked{s.waiting[1], s.waiting[1]}}), delegated.ErrLocal)
+	refused(t, "no cluster", w.linear.Local(10, 1, sched.Local{}), delegated.ErrNoCluster)
 }

@@ -1,15 +1,12 @@
 package delegated
 
-import "accordion/core"
+import (
+	"accordion/core"
+	"accordion/core/sched"
+)
 
-// Window is a stretch in which hosts are free throughout, each by its name: from From on, before To (core.Forever: for good).
-type Window struct {
-	From, To core.Time
-	Hosts    int
-}
-
-// holds says whether hosts of a window are free for d seconds from t on.
-func (w Window) holds(t, d core.Time) bool {
+// holds reports whether the hosts of a window are free for d seconds from t on.
+func holds(w sched.Window, t, d core.Time) bool {
 	return w.From <= t && (w.To == core.Forever || t+d <= w.To)
 }
 
@@ -29,7 +26,7 @@ func (r *RMS) byName(cluster, hosts int, d, t core.Time) core.Time {
 	for {
 		free, next := 0, core.Forever
 		for _, w := range l.windows {
-			if w.holds(t, d) {
+			if holds(w, t, d) {
 				free += w.Hosts
 			} else if w.From > t {
 				next = min(next, w.From)
@@ -53,7 +50,7 @@ func (r *RMS) take(cluster, hosts int, d core.Time) {
 	for hosts > 0 {
 		best := -1
 		for i, w := range l.windows {
-			if w.Hosts > 0 && w.holds(r.now, d) && (best < 0 || w.To < l.windows[best].To) {
+			if w.Hosts > 0 && holds(w, r.now, d) && (best < 0 || w.To < l.windows[best].To) {
 				best = i
 			}
 		}
@@ -63,6 +60,6 @@ func (r *RMS) take(cluster, hosts int, d core.Time) {
 		w := &l.windows[best]
 		n := min(hosts, w.Hosts)
 		w.Hosts, hosts = w.Hosts-n, hosts-n
-		l.windows = append(l.windows, Window{From: r.now + d, To: w.To, Hosts: n})
+		l.windows = append(l.windows, sched.Window{From: r.now + d, To: w.To, Hosts: n})
 	}
 }

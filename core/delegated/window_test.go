@@ -24,9 +24,9 @@ func (n named) free(host int, from, to core.Time) bool {
 }
 
 // local is what a pass is told of it: how many are taken, and when each is free.
-func (n named) local() delegated.Local {
+func (n named) local() sched.Local {
 	state := sched.Repeated{}.New(core.Machine{Nodes: len(n)})
-	l := delegated.Local{Windows: []delegated.Window{}}
+	l := sched.Local{Windows: []sched.Window{}}
 	id := core.JobID(0)
 	for _, all := range n {
 		from := core.Time(0)
@@ -34,11 +34,11 @@ func (n named) local() delegated.Local {
 			state.Running(0, core.Allocation{Job: id, Start: taken[0], EP: core.EP{{Duration: taken[1] - taken[0], Nodes: 1}}})
 			id++
 			if taken[0] > from {
-				l.Windows = append(l.Windows, delegated.Window{From: from, To: taken[0], Hosts: 1})
+				l.Windows = append(l.Windows, sched.Window{From: from, To: taken[0], Hosts: 1})
 			}
 			from = taken[1]
 		}
-		l.Windows = append(l.Windows, delegated.Window{From: from, To: core.Forever, Hosts: 1})
+		l.Windows = append(l.Windows, sched.Window{From: from, To: core.Forever, Hosts: 1})
 	}
 	l.State = state.(sched.Viewer)
 	return l

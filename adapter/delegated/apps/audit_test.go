@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"accordion/adapter/delegated/mailbox"
+	"accordion/adapter/plan"
 	"accordion/core"
 	"accordion/core/delegated"
 )
@@ -85,7 +86,7 @@ func (m *Machine) auditOccupied() string {
 		return ""
 	}
 	var all []delegated.Stretch
-	late := mailbox.HalfMinute(m.now)
+	late := plan.HalfMinute(m.now)
 	for _, a := range m.all {
 		for _, p := range a.Parts {
 			hosts, until := a.Takes(p, m.now)

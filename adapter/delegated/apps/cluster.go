@@ -8,7 +8,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
-	"accordion/core/delegated"
+	"accordion/core/sched"
 )
 
 // unclaimed is how long a job that is marked launch= may wait for an application that names it.
@@ -82,7 +82,7 @@ func (m *Machine) local(i int) {
 	c := m.clusters[i]
 	l := c.State.Local
 	if c.lost {
-		l = delegated.Local{}
+		l = sched.Local{}
 	}
 	err := m.rms.Local(m.now, i, l)
 	if err == nil {
@@ -90,7 +90,7 @@ func (m *Machine) local(i int) {
 		return
 	}
 	m.lost(c, true)
-	must(m.rms.Local(m.now, i, delegated.Local{}))
+	must(m.rms.Local(m.now, i, sched.Local{}))
 	if why := err.Error(); why != c.trouble { // each state may say it again
 		c.trouble = why
 		m.out.Notes = append(m.out.Notes, Note{At: m.now, Verb: "board", Text: c.Name + ": nothing starts on it: " + why})

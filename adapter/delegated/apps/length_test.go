@@ -6,7 +6,6 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
-	"accordion/core/delegated"
 	"accordion/core/ep"
 	"accordion/core/sched"
 	"accordion/shim/wire/launcher"
@@ -36,7 +35,7 @@ func TestAnApplicationIsPlacedAsLongAsItsJobsMayLast(t *testing.T) {
 			}
 			state := sched.Repeated{Limit: ep.Limit(1)}.New(core.Machine{Nodes: 4})
 			job := core.Job{ID: 9, Submit: 500, Begin: 1002 + c.hole, Choices: []core.EP{{{Duration: 1000, Nodes: 4}}}}
-			shown := &mailbox.ClusterState{Read: 1000, Hosts: 4, Local: delegated.Local{State: state.(sched.Viewer), Waiting: []delegated.Ranked{{Job: job, Rank: 500}}}}
+			shown := &mailbox.ClusterState{Read: 1000, Hosts: 4, Local: sched.Local{State: state.(sched.Viewer), Waiting: []sched.Ranked{{Job: job, Rank: 500}}}}
 			b := &embeddedBox{t: t, m: m, now: 1000, said: map[uint64][]launcher.Message{}, closed: map[uint64]bool{}}
 			b.says(1, "ann", &launcher.Hello{Version: 2, Speaks: []int{2}})
 			subscribe := &launcher.Subscribe{}

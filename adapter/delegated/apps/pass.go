@@ -3,7 +3,7 @@ package apps
 import (
 	"slices"
 
-	"accordion/adapter/delegated/mailbox"
+	"accordion/adapter/plan"
 	"accordion/core"
 	"accordion/core/delegated"
 )
@@ -122,7 +122,7 @@ func (m *Machine) occupy() {
 		return
 	}
 	m.moved, m.heldAt, m.again = false, m.now, core.Forever
-	late := mailbox.HalfMinute(m.now)
+	late := plan.HalfMinute(m.now)
 	var all []delegated.Stretch
 	for _, a := range m.holders.byRank() {
 		if !a.Occupies() {
@@ -134,7 +134,7 @@ func (m *Machine) occupy() {
 				continue
 			}
 			if until <= m.now {
-				until, m.again = late, late-mailbox.Stale
+				until, m.again = late, late-plan.Stale
 			}
 			all = append(all, delegated.Stretch{Cluster: p.Cluster, From: 0, To: until, Hosts: hosts})
 		}

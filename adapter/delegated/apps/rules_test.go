@@ -7,8 +7,8 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/delegated/mailbox"
+	"accordion/adapter/plan"
 	"accordion/core"
-	"accordion/core/delegated"
 	"accordion/core/ep"
 	"accordion/core/sched"
 	"accordion/shim/wire/launcher"
@@ -150,7 +150,7 @@ func noisy(t *testing.T, ends func(now core.Time) core.Time) int {
 			end := ends(b.now)
 			state.Running(b.now, core.Allocation{Job: i, Start: b.now - 10, EP: core.EP{{Duration: end - b.now + 10, Nodes: 1}}})
 		}
-		b.m.Step(b.now, Shown{0, &mailbox.ClusterState{Read: b.now, Hosts: 100, Local: delegated.Local{State: state.(sched.Viewer)}}})
+		b.m.Step(b.now, Shown{0, &mailbox.ClusterState{Read: b.now, Hosts: 100, Local: sched.Local{State: state.(sched.Viewer)}}})
 		b.carry()
 	}
 	show()
@@ -177,7 +177,7 @@ func noisy(t *testing.T, ends func(now core.Time) core.Time) int {
 
 // On a quiet machine a launcher hears of two changes a minute at most; with what has no known end shown as it is, of one a second.
 func TestViewsAreQuiet(t *testing.T) {
-	if n := noisy(t, mailbox.HalfMinute); n > 22 { // the view that it begins with, and its estimate
+	if n := noisy(t, plan.HalfMinute); n > 22 { // the view that it begins with, and its estimate
 		t.Errorf("%d changes in ten minutes", n)
 	}
 	if n := noisy(t, func(now core.Time) core.Time { return now - now%2 + 2 }); n < 100 {

@@ -8,7 +8,6 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
-	"accordion/core/delegated"
 	"accordion/core/ep"
 	"accordion/core/sched"
 )
@@ -164,7 +163,7 @@ func (w *ward) state(now core.Time) *mailbox.ClusterState {
 	if now < w.localEnd && w.local > 0 {
 		state.Running(now, core.Allocation{Job: 1 << 30, Start: now, EP: core.EP{{Duration: w.localEnd - now, Nodes: w.local}}})
 	}
-	b.Local = delegated.Local{State: state.(sched.Viewer)}
+	b.Local = sched.Local{State: state.(sched.Viewer)}
 	for _, j := range w.jobs {
 		s := adapter.Pending
 		switch {

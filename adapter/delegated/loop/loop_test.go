@@ -14,6 +14,8 @@ import (
 	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/delegated/server"
 	"accordion/adapter/journal"
+	"accordion/adapter/status"
+	"accordion/adapter/view"
 	"accordion/shim/wire/launcher"
 )
 
@@ -279,12 +281,13 @@ func TestTheClockIsSet(t *testing.T) {
 	}
 }
 
-// snapshot returns the newest Snapshot in the journal of applications; nil when there is none yet.
-func (l *applications) snapshot() (*loop.Snapshot, error) {
+// snapshot returns what the journal shows of applications.
+func (l *applications) snapshot() (view.Applications, error) {
 	j, err := journal.OpenReadOnly(l.path)
 	if err != nil {
-		return nil, err
+		return view.Applications{}, err
 	}
 	defer j.Close()
-	return loop.SnapshotIn(j)
+	report, err := status.ReadApplications(j)
+	return report.Applications, err
 }

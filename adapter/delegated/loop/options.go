@@ -8,7 +8,6 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/delegated/server"
-	"accordion/adapter/view"
 )
 
 // Cluster is one on which applications may run.
@@ -52,9 +51,6 @@ type Options struct {
 	Meter    Meter // nil: Deaf
 	Settings Settings
 }
-
-// Snapshot is what there is to be seen of applications.
-type Snapshot = view.Applications
 
 // Meter hears how the loop does.
 type Meter interface {

@@ -10,6 +10,7 @@ import (
 	"accordion/adapter/actions"
 	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/managed"
+	"accordion/adapter/sidecar"
 )
 
 // ofUser returns an order about the user's application 7.
@@ -35,12 +36,12 @@ func TestAJobOfAnotherUserIsNoPartThoughItHasTheNumberAndTheMark(t *testing.T) {
 func reads(t *testing.T, order mailbox.Order, readings []adapter.Job) (stands []mailbox.Stand, users []string) {
 	t.Helper()
 	epoch := managed.Epoch(1)
-	k := New(Options{
-		Clock: &set{time.Unix(int64(now), 0)}, Mailbox: mailbox.New(), Settings: managed.Settings{Deadline: 5 * time.Second},
+	k := New(mailbox.New(), sidecar.PartsHost{
+		Clock: &set{time.Unix(int64(now), 0)}, Settings: managed.Settings{Deadline: 5 * time.Second},
 		Epochs:   func() (managed.Epoch, managed.Epoch) { return epoch, epoch },
 		Reserved: func(string) (adapter.Reservation, bool) { return adapter.Reservation{}, false },
 	})
-	k.Mailbox.Order([]mailbox.Order{order})
+	k.mailbox.Order([]mailbox.Order{order})
 	for _, j := range readings {
 		epoch++
 		k.Look(now, &adapter.Snapshot{Jobs: []adapter.Job{j}})
@@ -116,7 +117,7 @@ func TestAPartThatNoReadingShowsIsOverOnlyWhenTheBatchSystemSaysSo(t *testing.T)
 		state adapter.State
 		want  mailbox.Stand
 	}{{adapter.Running, mailbox.Running}, {adapter.Pending, mailbox.Running}, {adapter.Ending, mailbox.Over}, {adapter.Done, mailbox.Over}} {
-		k := New(Options{Acts: &actions.Acts{System: inspected{job: adapter.Job{State: c.state, Why: strconv.Quote(string(c.state))}}, Deadline: time.Second}})
+		k := New(mailbox.New(), sidecar.PartsHost{Acts: &actions.Acts{System: inspected{job: adapter.Job{State: c.state, Why: strconv.Quote(string(c.state))}}, Deadline: time.Second}})
 		e := &entry{order: mailbox.Order{Application: 7, Job: 5, Want: mailbox.Run}, memory: Memory{Ended: now, Gone: adapter.Key{ID: 5, Submitted: 900}}}
 		acts, done := k.ask(t.Context(), e)
 		if err := acts(); err != nil {

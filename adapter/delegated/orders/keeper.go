@@ -8,45 +8,24 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/actions"
 	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
+	"accordion/adapter/sidecar"
 	"accordion/core"
 )
-
-// Options are what a Keeper works with. Its functions are called by the goroutine that owns it.
-type Options struct {
-	Mailbox  *mailbox.Mailbox
-	Acts     *actions.Acts
-	Clock    adapter.Clock
-	Settings managed.Settings
-	// Beside runs acts beside the loop; over is called by the loop when they have ended.
-	Beside func(acts func() error, over func(error))
-	// Reserved is our reservation of the name as the batch system has it now.
-	Reserved func(name string) (adapter.Reservation, bool)
-	// Tending says whether a call for the reservation is under way. Another one beside it may come first, or last.
-	Tending func(name string) bool
-	// Take notes that acts write the reservation themselves.
-	Take func(adapter.Reservation)
-	// Epochs are those of the newest reading, and of the last that has begun.
-	Epochs func() (taken, begun managed.Epoch)
-	// Refresh has the batch system read soon: something was done.
-	Refresh func()
-	// Tell writes into the journal what happened to a job.
-	Tell func(job adapter.Key, kind, text string, fields map[string]any) error
-}
 
 // Keeper carries out the orders for the parts of applications on one cluster. One goroutine owns it. What it remembers is lost with it:
 // the next finds from the readings and the orders what holds.
 type Keeper struct {
-	Options
-	told  bool // the loop of applications has said what it wants
-	parts map[name]*entry
-	due   map[core.JobID]core.Time // of the state
-	read  core.Time                // of the state before
-	begun time.Time                // its first look
-	nodes []adapter.Node           // of the newest reading
+	sidecar.PartsHost
+	mailbox *mailbox.Mailbox
+	told    bool // the loop of applications has said what it wants
+	parts   map[name]*entry
+	due     map[core.JobID]core.Time // of the state
+	read    core.Time                // of the state before
+	begun   time.Time                // its first look
+	nodes   []adapter.Node           // of the newest reading
 }
 
 // name is what an order is about.
@@ -81,10 +60,15 @@ type entry struct {
 	said    mailbox.Stand // in the journal
 }
 
-// New is one without orders.
-func New(o Options) *Keeper {
-	return &Keeper{Options: o, parts: map[name]*entry{}, due: map[core.JobID]core.Time{}}
+var _ sidecar.Parts = (*Keeper)(nil)
+
+// New returns a Keeper that has no orders yet.
+func New(m *mailbox.Mailbox, h sidecar.PartsHost) *Keeper {
+	return &Keeper{PartsHost: h, mailbox: m, parts: map[name]*entry{}, due: map[core.JobID]core.Time{}}
 }
+
+// Ordered implements sidecar.Parts.
+func (k *Keeper) Ordered() <-chan struct{} { return k.mailbox.Ordered() }
 
 // Look takes in the newest orders and the newest reading, and gives what the plan needs to know of parts.
 func (k *Keeper) Look(now core.Time, snapshot *adapter.Snapshot) []*managed.Job {
@@ -112,7 +96,7 @@ func (k *Keeper) Look(now core.Time, snapshot *adapter.Snapshot) []*managed.Job 
 
 // takeOrders puts the newest orders in the place of the former.
 func (k *Keeper) takeOrders() {
-	orders := k.Mailbox.Orders()
+	orders := k.mailbox.Orders()
 	if orders == nil {
 		return
 	}
@@ -452,7 +436,7 @@ func (k *Keeper) Show(v *plan.World) {
 			b.Parts = append(b.Parts, e.standing())
 		}
 	}
-	k.Mailbox.Show(b)
+	k.mailbox.Show(b)
 }
 
 // boardJobs returns the parts among a reading's jobs. A part without a name of its user has the

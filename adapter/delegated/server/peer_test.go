@@ -210,10 +210,10 @@ type counts struct {
 	bytes  int
 }
 
-func (c *counts) Frame(d Direction, typ string, bytes int) {
+func (c *counts) Frame(d, typ string, bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.frames[string(d)+" "+typ]++
+	c.frames[d+" "+typ]++
 	c.bytes += bytes
 }
 

@@ -13,7 +13,7 @@ package mailbox
 import (
 	"accordion/adapter"
 	"accordion/core"
-	"accordion/core/delegated"
+	"accordion/core/sched"
 )
 
 // ClusterState is what a cluster has at one reading.
@@ -22,22 +22,11 @@ type ClusterState struct {
 	Hosts int       // nodes that an application may ask for: of the pool, and not out of service for long
 	// Local is what the cluster has of its own, without the parts of applications: what runs there with its promises, guards, reservations and
 	// closures, and the jobs that wait, ranked by the second of their submission. It is the reader's own.
-	Local delegated.Local
+	Local sched.Local
 	Jobs  []Job      // all batch jobs that are parts (adapter.IsPart), also those that no application names
 	Parts []Standing // how far each order has come
 
 	adapter.Strength // of the weakest host; what is not known of one is not known, and nor is an architecture where hosts differ
-}
-
-// Stale is how old, in seconds, a state may be when a pass goes by it.
-const Stale core.Time = 10
-
-// HalfMinute returns the first full half minute of the clock after a state of this second is stale. For applications, whatever has no known
-// end lasts until then: with an end that moves each second, every launcher would get a new view each second. The end must not pass
-// while a pass still uses the state: that pass would show nodes which are not free, and the next one would take them back.
-func HalfMinute(now core.Time) core.Time {
-	now += Stale
-	return now - now%30 + 30
 }
 
 // Job is a batch job that carries launch=.
