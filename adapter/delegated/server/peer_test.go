@@ -16,7 +16,7 @@ import (
 	"accordion/adapter/session"
 	"accordion/shim/wire"
 	"accordion/shim/wire/launcher"
-	"accordion/shim/wire/packed"
+	"accordion/shim/wire/launcher/packed"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

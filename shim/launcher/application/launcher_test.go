@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"accordion/core/moldable"
-	"accordion/shim/selector"
+	"accordion/shim/launcher/selector"
 	"accordion/shim/wire/launcher"
 )
 

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"accordion/core/moldable"
-	"accordion/shim/selector"
+	"accordion/shim/launcher/selector"
 	"accordion/shim/wire/launcher"
 )
 

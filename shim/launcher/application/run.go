@@ -10,8 +10,8 @@ import (
 
 	"accordion/core"
 	"accordion/core/moldable"
-	"accordion/shim/link"
-	"accordion/shim/selector"
+	"accordion/shim/launcher/link"
+	"accordion/shim/launcher/selector"
 	"accordion/shim/wire/launcher"
 )
 

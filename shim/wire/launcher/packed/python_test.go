@@ -19,7 +19,7 @@ import (
 // stranger is the Python of docs/protocol.md.
 func stranger(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../../../docs/protocol.md")
+	text, err := os.ReadFile("../../../../docs/protocol.md")
 	if err != nil {
 		t.Fatal(err)
 	}

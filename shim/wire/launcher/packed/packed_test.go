@@ -147,7 +147,7 @@ func TestWhatIsDamagedIsRefused(t *testing.T) {
 }
 
 // Whatever comes is refused, or is a frame within its bounds that both ends go on from. For longer: go test -run xxx -fuzz FuzzUnpack
-// ./shim/wire/packed
+// ./shim/wire/launcher/packed
 func FuzzUnpack(f *testing.F) {
 	var p Packer
 	first, second := p.Pack(change(f, 1, 8))[header:], p.Pack(change(f, 2, 3))[header:]

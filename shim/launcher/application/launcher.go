@@ -7,7 +7,7 @@ import (
 
 	"accordion/core"
 	"accordion/core/moldable"
-	"accordion/shim/selector"
+	"accordion/shim/launcher/selector"
 	"accordion/shim/wire/launcher"
 )
 

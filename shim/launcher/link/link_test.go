@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"accordion/shim/link"
-	"accordion/shim/link/linktest"
+	"accordion/shim/launcher/link"
+	"accordion/shim/launcher/link/linktest"
 	"accordion/shim/seal"
 	"accordion/shim/seal/sealtest"
 	"accordion/shim/wire"
@@ -399,16 +399,4 @@ func TestOverANetworkEachFrameIsProved(t *testing.T) {
 		for range l.Events() {
 		}
 	})
-}
-
-func TestPausesDoubleFrom100MillisecondsTo2SecondsAndHalfOfEachIsDrawn(t *testing.T) {
-	for range 100 {
-		pauses := link.Pauses()
-		for i, most := range []time.Duration{100, 200, 400, 800, 1600, 2000, 2000} {
-			most *= time.Millisecond
-			if got := pauses.NextBackOff(); got < most/2 || got > most {
-				t.Fatalf("pause %d is %v, want %v to %v", i+1, got, most/2, most)
-			}
-		}
-	}
 }

@@ -135,7 +135,7 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 // The example for users finds what Algorithm 1 finds, for work that divides without loss.
 func TestTheExampleSelectorAsksForWhatCompletesFirst(t *testing.T) {
 	python := testenv.Program(t, "python3")
-	p, err := startProgram([]string{python, "../../examples/launcher/selector.py", "16000"}, 0, os.Stderr, never)
+	p, err := startProgram([]string{python, "../../../examples/launcher/selector.py", "16000"}, 0, os.Stderr, never)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"accordion/shim/seal"
 	"accordion/shim/wire"
 	"accordion/shim/wire/launcher"
-	"accordion/shim/wire/packed"
+	"accordion/shim/wire/launcher/packed"
 )
 
 // Session is one connection, after its welcome.

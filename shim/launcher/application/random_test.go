@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"accordion/core/moldable"
-	"accordion/shim/selector"
+	"accordion/shim/launcher/selector"
 	"accordion/shim/wire/launcher"
 )
 

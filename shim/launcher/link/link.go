@@ -8,8 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
+	"accordion/shim/wire"
 	"accordion/shim/wire/launcher"
 )
 
@@ -80,7 +79,7 @@ func (l *Link) Has(view int64) { l.has.Store(view) }
 func (l *Link) run(ctx context.Context) {
 	defer close(l.events)
 	missing := time.Now() // since when no sidecar was there
-	for pauses := Pauses(); ; {
+	for pauses := wire.Pauses(); ; {
 		opened := time.Now()
 		s, err := l.session(ctx)
 		now := time.Now()
@@ -102,12 +101,6 @@ func (l *Link) run(ctx context.Context) {
 		}
 		wait(ctx, min(pauses.NextBackOff(), time.Until(bound)))
 	}
-}
-
-// Pauses returns the pauses between tries to reach a sidecar. They double from 100 ms up to 2 s, and half of each is drawn: many clients
-// lose the same sidecar at the same moment.
-func Pauses() *backoff.ExponentialBackOff {
-	return &backoff.ExponentialBackOff{InitialInterval: 75 * time.Millisecond, RandomizationFactor: 1.0 / 3, Multiplier: 2, MaxInterval: 1500 * time.Millisecond}
 }
 
 func (l *Link) patience() time.Duration {

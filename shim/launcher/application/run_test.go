@@ -15,8 +15,8 @@ import (
 
 	"accordion/core"
 	"accordion/core/moldable"
-	"accordion/shim/link/linktest"
-	"accordion/shim/selector"
+	"accordion/shim/launcher/link/linktest"
+	"accordion/shim/launcher/selector"
 	"accordion/shim/wire/launcher"
 )
 
