@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"accordion/adapter/config"
-	"accordion/adapter/delegated/server"
 	"accordion/adapter/metrics"
 )
 
@@ -142,7 +141,7 @@ func TestTheAdministratorGuideNamesTheMetrics(t *testing.T) {
 	m.Grew(time.Second, "")
 	m.Broke("lost node")
 	a := metrics.NewApplications()
-	a.Frame(server.In, "hello", 1)
+	a.Frame("in", "hello", 1)
 	a.FailedPreparation("a", "nodes are busy")
 	m.Serves(a)
 	m.WatchJournal("sidecar", func() int64 { return 0 })

@@ -7,7 +7,6 @@ import (
 	"net"
 	"time"
 
-	"accordion/shim/link"
 	"accordion/shim/seal"
 	"accordion/shim/wire"
 )
@@ -63,7 +62,7 @@ func (c *client) ask(ctx context.Context, request wire.Request, timeout time.Dur
 
 	met := false     // a sidecar took a request of ours
 	missing := begin // since when nobody has
-	for pauses := link.Pauses(); ; {
+	for pauses := wire.Pauses(); ; {
 		if timeout > 0 {
 			request.Waits = seconds(time.Until(deadline))
 		}

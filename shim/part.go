@@ -10,7 +10,7 @@ import (
 
 	"accordion/core/hostlist"
 	"accordion/shim/allocation"
-	"accordion/shim/link"
+	"accordion/shim/launcher/link"
 	"accordion/shim/wire/launcher"
 )
 

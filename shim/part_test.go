@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"accordion/shim/link/linktest"
+	"accordion/shim/launcher/link/linktest"
 	"accordion/shim/wire/launcher"
 )
 

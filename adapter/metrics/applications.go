@@ -8,15 +8,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated/loop"
-	"accordion/adapter/delegated/server"
 )
 
 // states are all that an application may be in, as launchers are told it: one that none is in is shown as 0.
 var states = []string{"submitted", "request sent", "waiting", "started", "being ended", "ghost"}
 
-// Applications counts what the loop of applications and the sessions of launchers do. These are the process's, not a cluster's: Metrics of
-// one cluster serve them (Serves). NewApplications makes it.
+// Applications counts what the loop of applications and the sessions of launchers do: it implements the Meters of
+// adapter/delegated/loop and adapter/delegated/server. There is one for all clusters of a process, and the Metrics of one cluster
+// serve it (Serves).
 type Applications struct {
 	pass     prometheus.Histogram
 	messages *prometheus.CounterVec
@@ -24,11 +23,6 @@ type Applications struct {
 	states   *prometheus.GaugeVec
 	failures *prometheus.CounterVec
 }
-
-var (
-	_ loop.Meter   = (*Applications)(nil)
-	_ server.Meter = (*Applications)(nil)
-)
 
 // NewApplications makes one that nothing was counted in yet. clusters are those whose names are known already.
 func NewApplications(clusters ...string) *Applications {
@@ -64,28 +58,28 @@ func NewApplications(clusters ...string) *Applications {
 	return a
 }
 
-// Passed implements loop.Meter.
+// Passed records how long a pass took.
 func (a *Applications) Passed(took time.Duration) { a.pass.Observe(took.Seconds()) }
 
-// Applications implements loop.Meter.
+// Applications sets the number of applications in each state.
 func (a *Applications) Applications(byState map[string]int) {
 	for _, state := range states {
 		a.states.WithLabelValues(state).Set(float64(byState[state]))
 	}
 }
 
-// FailedPreparation implements loop.Meter.
+// FailedPreparation counts a try that a cluster refused.
 func (a *Applications) FailedPreparation(cluster, why string) {
 	a.failures.WithLabelValues(cluster, reasonIn(why)).Inc()
 }
 
-// Frame implements server.Meter.
-func (a *Applications) Frame(d server.Direction, typ string, bytes int) {
+// Frame counts a frame of a launcher, "in" or "out".
+func (a *Applications) Frame(direction, typ string, bytes int) {
 	if typ == "" {
 		typ = "none"
 	}
-	a.messages.WithLabelValues(typ, string(d)).Inc()
-	a.bytes.WithLabelValues(typ, string(d)).Add(float64(bytes))
+	a.messages.WithLabelValues(typ, direction).Inc()
+	a.bytes.WithLabelValues(typ, direction).Add(float64(bytes))
 }
 
 // refusals are what stands in the texts of refusals, and the few words for it: a label must not take every text. The first that is found

@@ -18,7 +18,6 @@ import (
 	"go.uber.org/goleak"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated/server"
 	"accordion/adapter/metrics"
 )
 
@@ -89,10 +88,10 @@ func TestWhatTheLoopTellsIsWhatPrometheusReads(t *testing.T) {
 	a.Passed(3 * time.Millisecond)
 	a.Applications(map[string]int{"waiting": 2, "started": 1})
 	a.Applications(map[string]int{"waiting": 1, "being ended": 1})
-	a.Frame(server.In, "hello", 90)
-	a.Frame(server.Out, "change", 400)
-	a.Frame(server.Out, "change", 40)
-	a.Frame(server.In, "", 3)
+	a.Frame("in", "hello", 90)
+	a.Frame("out", "change", 400)
+	a.Frame("out", "change", 40)
+	a.Frame("in", "", 3)
 	a.FailedPreparation("a", "reserve: nodes are busy: n7")
 	a.FailedPreparation("a", "not prepared within 10 s")
 	a.FailedPreparation("b", "its job is gone")

@@ -5,10 +5,8 @@ import (
 	"slices"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
 	"accordion/adapter/managed"
 	"accordion/core"
-	"accordion/core/delegate"
 	"accordion/core/place"
 	"accordion/core/policy"
 	"accordion/core/sched"
@@ -17,12 +15,23 @@ import (
 // What applications may see of a cluster is the plan without their parts, and quiet: what has no known end would be another thing
 // each second. The pool is one machine here, whoever tells its nodes apart.
 
-// unnamed is the first ID for what has no job. Those below 0 are for the pass (core/delegate).
+// Stale is the age, in seconds, up to which launchers' requests are planned with a Local.
+const Stale core.Time = 10
+
+// HalfMinute returns the first full half minute of the clock at which a Local made at now is stale. For applications of launchers,
+// everything without a known end lasts until then. An end that moves each second would give each launcher a new view each second. An end
+// before that half minute could pass while the Local is still in use: launchers would be shown nodes that are not free.
+func HalfMinute(now core.Time) core.Time {
+	now += Stale
+	return now - now%30 + 30
+}
+
+// unnamed is the first ID for what has no job. Those below 0 are for the pass (core/delegated).
 const unnamed core.JobID = 1 << 41
 
 // Local is what the cluster has without the parts of applications, after Make; and how many nodes it has for them. due is since when
 // each job was due that waits, by its ID: what Local remembers for the next time.
-func (v *World) Local(due map[core.JobID]core.Time) (l delegate.Local, hosts int) {
+func (v *World) Local(due map[core.JobID]core.Time) (l sched.Local, hosts int) {
 	for _, lost := range v.lost {
 		if !lost {
 			hosts++
@@ -43,12 +52,12 @@ func (v *World) Local(due map[core.JobID]core.Time) (l delegate.Local, hosts int
 			state.Running(v.Now, core.Allocation{Job: r.ID, Start: v.Now, EP: v.quietly(r)})
 		}
 	}
-	return delegate.Local{State: state, Waiting: v.ranked(due), Windows: v.windows(claims)}, hosts
+	return sched.Local{State: state, Waiting: v.ranked(due), Windows: v.windows(claims)}, hosts
 }
 
 // windows are when nodes are free by name: of claims, and of jobs that run and the nodes that are named for their next steps. nil where none that is
 // free is wanted later: then as many are free by name as by number. Nobody knows when one is up that sleeps: not before the next half minute.
-func (v *World) windows(claims []place.Claim) []delegate.Window {
+func (v *World) windows(claims []place.Claim) []sched.Window {
 	busy := make(spans, len(v.Nodes))
 	for _, c := range claims {
 		busy.add(c.Node, c.From, c.To)
@@ -65,7 +74,7 @@ func (v *World) windows(claims []place.Claim) []delegate.Window {
 			}
 		}
 	}
-	free, gaps := map[delegate.Window]int{}, false
+	free, gaps := map[sched.Window]int{}, false
 	for n, all := range busy {
 		if v.lost[n] {
 			continue
@@ -73,28 +82,28 @@ func (v *World) windows(claims []place.Claim) []delegate.Window {
 		slices.SortFunc(all, func(a, b place.Claim) int { return cmp.Compare(a.From, b.From) })
 		from := v.Now
 		if v.Snapshot.Nodes[n].Asleep {
-			from, gaps = delegated.HalfMinute(v.Now), true
+			from, gaps = HalfMinute(v.Now), true
 		}
 		for _, c := range all {
 			if c.From > from {
-				free[delegate.Window{From: from, To: c.From}]++
+				free[sched.Window{From: from, To: c.From}]++
 				gaps = true
 			}
 			from = max(from, c.To)
 		}
 		if from < core.Forever {
-			free[delegate.Window{From: from, To: core.Forever}]++
+			free[sched.Window{From: from, To: core.Forever}]++
 		}
 	}
 	if !gaps {
 		return nil
 	}
-	windows := make([]delegate.Window, 0, len(free))
+	windows := make([]sched.Window, 0, len(free))
 	for w, hosts := range free {
 		w.Hosts = hosts
 		windows = append(windows, w)
 	}
-	slices.SortFunc(windows, func(a, b delegate.Window) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	slices.SortFunc(windows, func(a, b sched.Window) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
 	return windows
 }
 
@@ -129,7 +138,7 @@ func (v *World) quietClaims() []place.Claim {
 		g := v.guards[c.Node]
 		overdue := g.from == v.Now && c.To == g.to // past its limit
 		if c.From == v.Now && (c.To <= soon || overdue) {
-			c.To = delegated.HalfMinute(v.Now)
+			c.To = HalfMinute(v.Now)
 		}
 		busy.add(c.Node, c.From, c.To)
 	}
@@ -142,7 +151,7 @@ func (v *World) quietly(r *managed.Job) core.EP {
 	if ep[0].Duration > settling || r.NextNodes != nil || len(ep) != len(r.Promise)-r.Current() {
 		return ep
 	}
-	from := delegated.HalfMinute(v.Now)
+	from := HalfMinute(v.Now)
 	ep[0].Duration = from - v.Now
 	for k := 1; k < len(ep); k++ {
 		i := r.Current() + k
@@ -154,12 +163,12 @@ func (v *World) quietly(r *managed.Job) core.EP {
 
 // ranked is the jobs that wait, with ranks that do not fall: the batch system may rank a job behind others that came later. One
 // that has a place in the plan has the size it has there.
-func (v *World) ranked(due map[core.JobID]core.Time) []delegate.Ranked {
+func (v *World) ranked(due map[core.JobID]core.Time) []sched.Ranked {
 	places := make(map[core.JobID]core.Planned, len(v.Planned.Jobs))
 	for _, p := range v.Planned.Jobs {
 		places[p.Job] = p
 	}
-	all, rank := make([]delegate.Ranked, 0, len(v.Queue)), -core.Forever
+	all, rank := make([]sched.Ranked, 0, len(v.Queue)), -core.Forever
 	seen := make(map[core.JobID]bool, len(v.Queue))
 	for _, w := range v.Queue {
 		if w.ofApplication() || w.Job.ID < 0 || seen[w.Job.ID] {
@@ -180,7 +189,7 @@ func (v *World) ranked(due map[core.JobID]core.Time) []delegate.Ranked {
 			delete(due, j.ID)
 		}
 		rank = max(rank, j.Submit)
-		all = append(all, delegate.Ranked{Job: j, Rank: rank})
+		all = append(all, sched.Ranked{Job: j, Rank: rank})
 	}
 	for id := range due {
 		if !seen[id] {

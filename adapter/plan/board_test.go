@@ -7,8 +7,8 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/managed"
 	"accordion/core"
-	"accordion/core/delegate"
 	"accordion/core/profile"
+	"accordion/core/sched"
 )
 
 // view is what an application sees of a state that comes after all of its local jobs.
@@ -134,7 +134,7 @@ func TestWindowsAreWhenNodesAreFreeByName(t *testing.T) {
 	s.Snapshot.Nodes[5].Usable, s.Snapshot.Nodes[5].Lost = false, true
 	s.OutOfService = func(n adapter.Node) bool { return n.Lost }
 	l, hosts := makePlan(s.Input).Local(map[core.JobID]core.Time{})
-	want := []delegate.Window{
+	want := []sched.Window{
 		{From: 1000, To: 1080, Hosts: 1}, {From: 1000, To: 1100, Hosts: 2}, {From: 1180, To: core.Forever, Hosts: 2}, {From: 1200, To: core.Forever, Hosts: 2},
 		{From: 1500, To: core.Forever, Hosts: 1},
 	}

@@ -217,7 +217,7 @@ func (v *World) lookAtQueue() {
 }
 
 // stand puts a part of an application into the queue, before the first job that was not submitted before the second of its rank, as a pass
-// does (delegate.Ranked).
+// does (sched.Ranked).
 func (v *World) stand(r *managed.Job) {
 	at := slices.IndexFunc(v.Queue, func(w Waiter) bool { return !w.ofApplication() && w.Job.Submit >= r.Part.Rank })
 	if at < 0 {

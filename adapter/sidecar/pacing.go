@@ -29,7 +29,7 @@ type pacing struct {
 	eventLog *eventLog
 	readings *readings
 	jobs     *jobs
-	parts    *parts
+	parts    Parts
 	turns    *turns
 	settings managed.Settings
 }
@@ -111,7 +111,7 @@ func (s *pacing) between(now time.Time) time.Duration {
 // coming says whether a job changes soon, and the pause between readings that suits a change which waits for the batch
 // system alone; 0 where none does.
 func (s *pacing) coming(now core.Time) (soon bool, hurried time.Duration) {
-	soon = s.parts.soon()
+	soon = s.parts.Soon()
 	for _, r := range s.jobs.records {
 		switch r.Phase {
 		case managed.Waiting:

@@ -4,27 +4,58 @@ import (
 	"context"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
-	"accordion/adapter/delegated/orders"
+	"accordion/adapter/actions"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
 	"accordion/core"
 )
 
-// parts carries out the orders for parts of applications. Without a mailbox it does nothing at all.
-type parts struct {
-	keeper  *orders.Keeper  // nil: nobody gives orders
-	ordered <-chan struct{} // has a word soon after orders were given; nil: none come
+// Parts schedules the jobs of a cluster that are parts of applications over several clusters (delegated scheduling). It carries out orders
+// that it receives from elsewhere. The sidecar's loop calls all methods.
+type Parts interface {
+	// Ordered returns a channel that receives a value soon after new orders arrived.
+	Ordered() <-chan struct{}
+	// Look takes in a reading, and returns the parts that the next plan has to know.
+	Look(now core.Time, snapshot *adapter.Snapshot) []*managed.Job
+	// Carry starts the calls that orders need and that the batch system does not show as done. v is the plan.
+	Carry(ctx context.Context, v *plan.World) error
+	// Wanted adds the reservations that parts need to wants, and returns it. It sets keep for each reservation that has to stay as it is.
+	// ours has the names of all reservations of Accordion.
+	Wanted(now core.Time, ours []string, wants []adapter.Reservation, keep map[string]bool) []adapter.Reservation
+	// Show publishes what the cluster has, and how far each order has come.
+	Show(v *plan.World)
+	// Soon reports whether the batch system should be read again soon, because an order is under way.
+	Soon() bool
+	// Anew adapts to a clock that was set.
+	Anew()
 }
 
-// newParts has the orders of a mailbox carried out; nil: there are none.
-func newParts(s *Sidecar, m *delegated.Mailbox) *parts {
-	if m == nil {
-		return &parts{}
-	}
-	return &parts{ordered: m.Ordered(), keeper: orders.New(orders.Options{
-		Mailbox: m, Acts: s.workers.acts, Clock: s.eventLog.clock, Settings: s.settings,
+// PartsHost is what the sidecar provides for Parts. Only the sidecar's loop may call the functions.
+type PartsHost struct {
+	Acts     *actions.Acts
+	Clock    adapter.Clock
+	Settings managed.Settings
+	// Beside runs calls of the batch system in another goroutine. The loop calls over with their error when they have ended.
+	Beside func(calls func() error, over func(error))
+	// Reserved returns Accordion's reservation of a name, as the newest reading has it.
+	Reserved func(name string) (adapter.Reservation, bool)
+	// Tending reports whether a call for a reservation is under way. Two calls at once could arrive in either order.
+	Tending func(name string) bool
+	// Take records that Parts write a reservation themselves.
+	Take func(adapter.Reservation)
+	// Epochs returns the epoch of the newest reading, and of the last one that has begun.
+	Epochs func() (taken, begun managed.Epoch)
+	// Refresh requests another reading soon, because the batch system was changed.
+	Refresh func()
+	// Tell writes an event of a job to the log and the journal.
+	Tell func(job adapter.Key, kind, text string, fields map[string]any) error
+}
+
+// partsHost returns what the sidecar provides for Parts.
+func (s *Sidecar) partsHost() PartsHost {
+	return PartsHost{
+		Acts: s.workers.acts, Clock: s.eventLog.clock, Settings: s.settings,
 		Beside: s.workers.beside, Reserved: s.reservations.reserved, Tending: s.reservations.busy, Take: s.reservations.take, Refresh: s.readings.refresh,
 		Epochs: func() (taken, begun managed.Epoch) { return s.readings.taken, s.readings.begun },
 		Tell: func(job adapter.Key, kind, text string, fields map[string]any) error {
@@ -33,44 +64,18 @@ func newParts(s *Sidecar, m *delegated.Mailbox) *parts {
 				At: s.eventLog.clock.Now(), Job: int64(job.ID), Submitted: job.Submitted, Kind: kind, Text: text, Fields: fields,
 			})
 		},
-	})}
-}
-
-// look is the parts that the plan has to know of.
-func (p *parts) look(now core.Time, snapshot *adapter.Snapshot) []*managed.Job {
-	if p.keeper == nil {
-		return nil
-	}
-	return p.keeper.Look(now, snapshot)
-}
-
-func (p *parts) carry(ctx context.Context, v *plan.World) error {
-	if p.keeper == nil {
-		return nil
-	}
-	return p.keeper.Carry(ctx, v)
-}
-
-// wanted adds what parts need to the reservations of the plan.
-func (p *parts) wanted(now core.Time, ours []string, wants []adapter.Reservation, keep map[string]bool) []adapter.Reservation {
-	if p.keeper == nil {
-		return wants
-	}
-	return p.keeper.Wanted(now, ours, wants, keep)
-}
-
-func (p *parts) show(v *plan.World) {
-	if p.keeper != nil {
-		p.keeper.Show(v)
 	}
 }
 
-// soon says whether one is on its way.
-func (p *parts) soon() bool { return p.keeper != nil && p.keeper.Soon() }
+// noParts implements Parts for a sidecar that serves no launchers.
+type noParts struct{}
 
-// anew is for a clock that was set.
-func (p *parts) anew() {
-	if p.keeper != nil {
-		p.keeper.Anew()
-	}
+func (noParts) Ordered() <-chan struct{}                         { return nil }
+func (noParts) Look(core.Time, *adapter.Snapshot) []*managed.Job { return nil }
+func (noParts) Carry(context.Context, *plan.World) error         { return nil }
+func (noParts) Show(*plan.World)                                 {}
+func (noParts) Soon() bool                                       { return false }
+func (noParts) Anew()                                            {}
+func (noParts) Wanted(_ core.Time, _ []string, wants []adapter.Reservation, _ map[string]bool) []adapter.Reservation {
+	return wants
 }

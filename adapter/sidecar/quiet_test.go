@@ -73,7 +73,7 @@ func (a *waiter) run(ctx context.Context, t *testing.T, hosts int, walltime int6
 }
 
 // launching has so many launchers wait on the world's cluster while it does something, and gives what they were told.
-func (w *world) launching(n int, do func()) (all []*waiter) {
+func (w *partsWorld) launching(n int, do func()) (all []*waiter) {
 	w.t.Helper()
 	j, err := loop.Open(filepath.Join(w.t.TempDir(), "delegate.db"))
 	if err != nil {
@@ -81,7 +81,7 @@ func (w *world) launching(n int, do func()) (all []*waiter) {
 	}
 	events := make(chan server.Event)
 	running := loop.New(loop.Options{
-		Clusters: []loop.Cluster{{Name: "a", Speed: 1, Mailbox: w.parts, Embedded: true}}, Events: events, Journal: j, Clock: adapter.Wall{},
+		Clusters: []loop.Cluster{{Name: "a", Speed: 1, Mailbox: w.box, Embedded: true}}, Events: events, Journal: j, Clock: adapter.Wall{},
 		Settings: loop.Settings{FairStart: 5 * time.Second, Timer: time.Second, Applications: 200, Answer: 30 * time.Second, Grace: time.Minute, BringUp: 30 * time.Second},
 	})
 	life, end := context.WithCancel(w.t.Context())
@@ -111,7 +111,7 @@ func (w *world) launching(n int, do func()) (all []*waiter) {
 // that nobody ends, is one thing to all of them for half a minute.
 func TestAQuietMachineIsQuietToLaunchers(t *testing.T) {
 	const jobs, waiting, minutes = 60, 50, 3
-	servingParts(t, embedded.Options{Nodes: 64, Sweep: 24 * time.Hour}, func(w *world) {
+	servingParts(t, embedded.Options{Nodes: 64, Sweep: 24 * time.Hour}, func(w *partsWorld) {
 		for range jobs {
 			if _, err := w.Submit(embedded.JobSpec{User: "bob", Nodes: 1, Limit: 60, Runs: 7200}); err != nil {
 				t.Fatal(err)

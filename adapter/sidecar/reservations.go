@@ -21,7 +21,7 @@ type reservations struct {
 	readings *readings
 	jobs     *jobs
 	workers  *workers
-	parts    *parts
+	parts    Parts
 	turns    *turns
 
 	leftOut int                            // of what the plan needs: there are too many
@@ -50,7 +50,7 @@ func (s *reservations) tend(ctx context.Context, v *plan.World) {
 		s.jobs.meter.Limited(actions.LimitReservations)
 	}
 	s.leftOut = v.LeftOut
-	wants = s.parts.wanted(v.Now, s.ours(), wants, keep)
+	wants = s.parts.Wanted(v.Now, s.ours(), wants, keep)
 	clear(s.wants)
 	for _, w := range wants {
 		s.wants[w.Name] = w

@@ -11,7 +11,6 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/actions"
 	"accordion/adapter/decide"
-	"accordion/adapter/delegated"
 	"accordion/adapter/fair"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
@@ -26,13 +25,13 @@ import (
 type Options struct {
 	System     adapter.BatchSystem
 	Journal    actions.Journal
-	Calls      <-chan session.Call // from the jobs' shims; nil: none will come
-	Clock      adapter.Clock       // nil: the wall clock
-	Log        hclog.Logger        // nil: no log
-	Meter      actions.Meter       // nil: nothing is counted
-	Lease      Lease               // without a Leaser nobody else can serve the batch system
-	Parts      *delegated.Mailbox  // from the loop of applications, and to it; nil: there is none
-	Subscriber show.Subscriber     // who looks at it in a browser; nil: nobody
+	Calls      <-chan session.Call   // from the jobs' shims; nil: none will come
+	Clock      adapter.Clock         // nil: the wall clock
+	Log        hclog.Logger          // nil: no log
+	Meter      actions.Meter         // nil: nothing is counted
+	Lease      Lease                 // without a Leaser nobody else can serve the batch system
+	Parts      func(PartsHost) Parts // schedules the parts of applications; nil: no launchers are served
+	Subscriber show.Subscriber       // who looks at it in a browser; nil: nobody
 	Settings   managed.Settings
 }
 
@@ -55,7 +54,7 @@ type Sidecar struct {
 	nodes        *nodes
 	reservations *reservations
 	orphans      *orphans
-	parts        *parts
+	parts        Parts
 	pacing       *pacing
 	standstill   *standstill
 	turns        *turns
@@ -98,7 +97,10 @@ func New(o Options) *Sidecar {
 		wants: map[string]adapter.Reservation{}, tending: map[string]tended{},
 	}
 	s.orphans = &orphans{eventLog: s.eventLog, readings: s.readings, workers: s.workers, ended: map[adapter.Key]ended{}}
-	s.parts = newParts(s, o.Parts)
+	s.parts = noParts{}
+	if o.Parts != nil {
+		s.parts = o.Parts(s.partsHost())
+	}
 	s.turns = &turns{clock: o.Clock}
 	s.turns.pacer, _ = o.System.(adapter.RateLimiter)
 	s.reservations.parts, s.reservations.turns = s.parts, s.turns
@@ -154,7 +156,7 @@ func (s *Sidecar) Run(ctx context.Context) error {
 			continue
 		case r := <-s.resets:
 			news = func() error { return s.reset(r) }
-		case <-s.parts.ordered:
+		case <-s.parts.Ordered():
 		case r := <-s.readings.arrived:
 			news = func() error { return s.absorb(r) }
 		case r := <-s.lease.Answered:
@@ -273,7 +275,7 @@ func (s *Sidecar) keepTime() (set bool, err error) {
 	s.nodes.forget()
 	s.reservations.anew()
 	s.lease.Anew()
-	s.parts.anew()
+	s.parts.Anew()
 	s.readings.refresh()
 	text := fmt.Sprintf("the clock was set by %v: what is planned for running jobs moves with it", by)
 	s.eventLog.Warn(text)
@@ -327,7 +329,7 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 			return err
 		}
 	}
-	s.parts.show(v)
+	s.parts.Show(v)
 	s.meter.Unused(s.jobs.unused, len(usage.Users(s.jobs.usage.Usage, v.Now)))
 	s.jobs.unused = 0
 	s.meter.Cycle(s.ticks.clock.Now().Sub(begin), s.readings.snapshot.At, s.jobs.phases(), len(v.Queue))
@@ -339,7 +341,7 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 func (s *Sidecar) input() plan.Input {
 	return plan.Input{
 		Now: s.ticks.last.Unix(), Instant: s.ticks.clock.Now(), Snapshot: s.readings.snapshot, Jobs: s.jobs.sorted(),
-		Parts:        s.parts.look(s.ticks.last.Unix(), s.readings.snapshot),
+		Parts:        s.parts.Look(s.ticks.last.Unix(), s.readings.snapshot),
 		OutOfService: s.nodes.outOfService, Fresh: s.jobs.fresh, Settled: s.readings.shows(s.jobs.shrunk), Settings: s.settings,
 		OverLimit: func(user string) bool { return usage.Over(s.jobs.usage.Usage, user, s.ticks.last.Unix()) },
 	}
@@ -383,7 +385,7 @@ func (s *Sidecar) act(ctx context.Context, v *plan.World) error {
 	if err := s.resize(ctx, v, resizes); err != nil {
 		return err
 	}
-	if err := s.parts.carry(ctx, v); err != nil {
+	if err := s.parts.Carry(ctx, v); err != nil {
 		return err
 	}
 	s.reservations.tend(ctx, v)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/embedded"
 )
 
@@ -37,7 +37,7 @@ func (s *turns) Reserve(ctx context.Context, r adapter.Reservation) error {
 // A part that waits has a reservation ahead of the name that its preparation has as well: of two calls beside each other the former may
 // be carried out last, with other nodes.
 func TestAPartIsPreparedWhenItsReservationAheadIsWritten(t *testing.T) {
-	servingParts(t, embedded.Options{Nodes: 8}, func(w *world) {
+	servingParts(t, embedded.Options{Nodes: 8}, func(w *partsWorld) {
 		w.halt()
 		slow := &turns{System: w.System, under: map[string]int{}}
 		w.outer = slow
@@ -46,10 +46,10 @@ func TestAPartIsPreparedWhenItsReservationAheadIsWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := delegated.Order{
-			Application: 7, Job: key.ID, User: "ada", Want: delegated.Wait, Rank: w.second(), Hosts: 3, Walltime: 100, Limit: 150, At: w.second() + 5,
+		o := mailbox.Order{
+			Application: 7, Job: key.ID, User: "ada", Want: mailbox.Wait, Rank: w.second(), Hosts: 3, Walltime: 100, Limit: 150, At: w.second() + 5,
 		}
-		w.order(o, delegated.Waiting)
+		w.order(o, mailbox.Waiting)
 		for range 50 {
 			if time.Sleep(100 * time.Millisecond); slow.calls("accordion-app-7") > 0 {
 				break
@@ -58,12 +58,12 @@ func TestAPartIsPreparedWhenItsReservationAheadIsWritten(t *testing.T) {
 		if slow.calls("accordion-app-7") == 0 {
 			t.Fatal("no reservation is written ahead")
 		}
-		o.Want, o.Try = delegated.Prepare, 1
-		w.order(o, delegated.Prepared)
+		o.Want, o.Try = mailbox.Prepare, 1
+		w.order(o, mailbox.Prepared)
 		if slow.overt > 0 || slow.writes < 2 {
 			t.Errorf("of %d reservations written %d overtook another", slow.writes, slow.overt)
 		}
-		w.parts.Order(nil)
+		w.box.Order(nil)
 		if err := w.Cancel(key); err != nil {
 			t.Error(err)
 		}

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
-	"accordion/adapter/embedded"
 	"accordion/core"
 )
 
@@ -95,49 +93,5 @@ func TestPoweredDownNodesAreWokenAheadOfTheStepThatNeedsThem(t *testing.T) {
 			}
 		}
 		w.clean()
-	})
-}
-
-// A pass counts on nodes that are up now, and those that sleep are woken for parts as for jobs.
-func TestPoweredDownNodesAreWokenForPartsOfApplications(t *testing.T) {
-	servingParts(t, embedded.Options{Nodes: 4}, func(w *world) {
-		w.halt()
-		system := &sleepy{BatchSystem: w.System, boot: 40, up: "n3", woken: map[string]time.Time{}}
-		w.outer = system
-		w.serve()
-		time.Sleep(3 * time.Second)
-		if _, starts := w.passes(1, 100); !starts {
-			t.Error("one node is up, and a pass does not start a part on it")
-		}
-		if at, starts := w.passes(2, 100); starts || at > w.second()+40 {
-			t.Errorf("one node is up: a pass starts a part of two: %v, or estimates it %d s from now", starts, at-w.second())
-		}
-		key, err := w.Submit(embedded.JobSpec{User: "ada", Nodes: 1, Limit: 60, Comment: "launch=7", Hold: true, Runs: 500})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := delegated.Order{Application: 7, Job: key.ID, User: "ada", Want: delegated.Prepare, Try: 1, Rank: w.second(), Hosts: 1, Walltime: 100, Limit: 150, At: w.second()}
-		if one := w.order(o, delegated.Prepared); len(one.Nodes) != 1 || one.Nodes[0] != "n3" {
-			t.Errorf("prepared on %v, and n3 is up", one.Nodes)
-		}
-		o.Want = delegated.Drop
-		w.order(o, delegated.Waiting)
-		o.Want, o.Hosts = delegated.Wait, 2
-		starts := false
-		for asked := w.second(); !starts && w.second() <= asked+60; time.Sleep(time.Second) {
-			o.At, starts = w.passes(2, 100)
-			w.parts.Order([]delegated.Order{o})
-		}
-		if !starts {
-			t.Error("a minute later no pass starts it")
-		}
-		if len(system.woken) != 1 {
-			t.Errorf("woken: %v, want one node beside the one that is up", system.woken)
-		}
-		o.Want, o.Try = delegated.Prepare, 2
-		w.order(o, delegated.Prepared)
-		w.parts.Order(nil)
-		_ = w.Cancel(key)
-		time.Sleep(2 * time.Minute)
 	})
 }

@@ -14,7 +14,6 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/actions"
-	"accordion/adapter/delegated"
 	"accordion/adapter/embedded"
 	"accordion/adapter/journal"
 	"accordion/adapter/session"
@@ -43,7 +42,7 @@ type world struct {
 	meter      actions.Meter                         // nil: nothing is counted
 	outer      adapter.BatchSystem                   // what the sidecar is given instead; nil: mortal
 	log        hclog.Logger                          // nil: nowhere
-	parts      *delegated.Mailbox                    // nil: no applications
+	parts      func(sidecar.PartsHost) sidecar.Parts // nil: no launchers are served
 	subscriber show.Subscriber                       // nil: nobody looks
 	lease      sidecar.Lease                         // the zero one: there is none
 	pen        func(actions.Journal) actions.Journal // what the next sidecar writes with; nil: the journal itself

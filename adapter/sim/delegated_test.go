@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
 )
@@ -44,7 +44,7 @@ func overTwoClusters(t *testing.T, seed uint64, tracing bool, all *tally) (wrong
 		d := &desk{dice: dice(seed), tally: all, begin: time.Now(), records: map[int64][]byte{}, peers: map[uint64]*cable{}, in: make(chan func(), 100), ended: make(chan struct{}), stood: map[stood]bool{}, forged: map[stood]adapter.Key{}, ranks: map[int64]core.Time{}, makes: r.IntN(3) - 1}
 		for c := range 2 {
 			w := newWorld(shared(seed, c), tracing)
-			w.parts = delegated.NewMailbox()
+			w.parts = boxed{mailbox.New()}
 			var err error
 			if w.system, err = w.machine(); err != nil {
 				t.Fatal(err)

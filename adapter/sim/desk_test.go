@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
 	"accordion/adapter/delegated/apps"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/view"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
@@ -33,7 +33,7 @@ type desk struct {
 	clusters  []*world
 	makes     int // the cluster that makes its parts itself; below 0: none
 	machine   *apps.Machine
-	states    [2]*delegated.ClusterState
+	states    [2]*mailbox.ClusterState
 	records   map[int64][]byte // its journal
 	peers     map[uint64]*cable
 	last      uint64
@@ -93,7 +93,7 @@ func (d *desk) start() {
 		d.clusters[0].blame("the loop of applications does not begin: %v", err)
 		return
 	}
-	d.machine, d.states = m, [2]*delegated.ClusterState{}
+	d.machine, d.states = m, [2]*mailbox.ClusterState{}
 }
 
 // run serves until all users have gone and nothing is left of their applications.
@@ -105,7 +105,7 @@ func (d *desk) run(over <-chan struct{}) {
 			d.die("between two turns")
 		}
 		for c, w := range d.clusters {
-			if b := w.parts.State(); b != nil && b != d.states[c] {
+			if b := w.box().State(); b != nil && b != d.states[c] {
 				d.states[c] = b
 				d.machine.Step(time.Now().Unix(), apps.Shown{Cluster: c, State: b})
 			}
@@ -123,7 +123,7 @@ func (d *desk) run(over <-chan struct{}) {
 					d.clusters[0].blame("there are left: %s", left)
 				}
 				for _, w := range d.clusters {
-					w.parts.Order(nil)
+					w.box().Order(nil)
 				}
 				return
 			}
@@ -158,8 +158,8 @@ func (d *desk) wait() {
 	case f := <-d.in:
 		f()
 		return
-	case <-d.clusters[0].parts.Shown():
-	case <-d.clusters[1].parts.Shown():
+	case <-d.clusters[0].box().Shown():
+	case <-d.clusters[1].box().Shown():
 	case <-time.After(due):
 	}
 	time.Sleep(d.dice.span(time.Millisecond, 250*time.Millisecond, "turn", d.turns)) // what comes together is taken together
@@ -214,7 +214,7 @@ func (d *desk) carry() {
 	}
 	for _, o := range e.Ordered {
 		d.clusters[o.Cluster].note("orders: %+v", o.All)
-		d.clusters[o.Cluster].parts.Order(o.All)
+		d.clusters[o.Cluster].box().Order(o.All)
 	}
 	if dies("before its words") {
 		return

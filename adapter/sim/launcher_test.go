@@ -9,7 +9,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/embedded"
 	"accordion/core"
-	"accordion/core/delegate"
+	"accordion/core/delegated"
 	"accordion/shim/wire/launcher"
 )
 
@@ -254,7 +254,7 @@ func (u *user) welcome(p *cable, x *launcher.Welcome) {
 			}
 		}
 	}
-	if x.Tag >= 0 || x.State != delegate.Submitted.String() {
+	if x.Tag >= 0 || x.State != delegated.Submitted.String() {
 		return
 	}
 	u.tag = 0

@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
+	"accordion/adapter/delegated/orders"
 	"accordion/adapter/embedded"
+	"accordion/adapter/sidecar"
 	"accordion/core"
 	"accordion/core/sched"
 )
@@ -76,7 +78,7 @@ func together(t *testing.T, stories []*story, tracing bool, all *tally) (wrong [
 		var clusters []*world
 		for _, s := range stories {
 			w := newWorld(s, tracing)
-			w.parts = delegated.NewMailbox()
+			w.parts = boxed{mailbox.New()}
 			var err error
 			if w.system, err = w.machine(); err != nil {
 				t.Fatal(err)
@@ -122,6 +124,15 @@ func traceOf(w *world) string {
 	return b.String()
 }
 
+// boxed is a mailbox from which a world's sidecars take orders for parts.
+type boxed struct{ *mailbox.Mailbox }
+
+// New returns what carries the orders out.
+func (b boxed) New(h sidecar.PartsHost) sidecar.Parts { return orders.New(b.Mailbox, h) }
+
+// box returns the mailbox of a world that has parts of applications.
+func (w *world) box() *mailbox.Mailbox { return w.parts.(boxed).Mailbox }
+
 // script gives orders for some applications, as simply as the flow of a start allows.
 type script struct {
 	dice     dice
@@ -129,7 +140,7 @@ type script struct {
 	clusters []*world
 	all      []*application
 	crew     sync.WaitGroup // users
-	ordered  map[*world][]delegated.Order
+	ordered  map[*world][]mailbox.Order
 }
 
 // application is one, with a part on each of its clusters.
@@ -166,7 +177,7 @@ type grant struct {
 func newScript(seed uint64, clusters []*world) *script {
 	r := newTeller(seed, 0xde1e)
 	r.brief = true
-	s := &script{dice: dice(seed), begin: time.Now(), clusters: clusters, ordered: map[*world][]delegated.Order{}}
+	s := &script{dice: dice(seed), begin: time.Now(), clusters: clusters, ordered: map[*world][]mailbox.Order{}}
 	for i := range r.between(1, 3) {
 		a := &application{
 			id: int64(i + 1), at: r.when(0, 40), lasts: r.when(1, 30), walltime: core.Time(r.long(10, 40)), state: "wait", ghost: r.in(2), gives: r.between(2, 6),
@@ -199,7 +210,7 @@ func (s *script) run() {
 		for _, w := range s.clusters {
 			if all := s.orders(w); s.ordered[w] == nil || !slices.Equal(all, s.ordered[w]) { // as the loop of applications gives them
 				s.ordered[w] = all
-				w.parts.Order(slices.Clone(all))
+				w.box().Order(slices.Clone(all))
 			}
 		}
 	}
@@ -227,21 +238,21 @@ func (s *script) submit(a *application) {
 }
 
 // standing is how far the part's present order has come; nothing before the cluster has said so.
-func (a *application) standing(p *share) (delegated.Standing, bool) {
-	b := p.world.parts.State()
+func (a *application) standing(p *share) (mailbox.Standing, bool) {
+	b := p.world.box().State()
 	if b == nil {
-		return delegated.Standing{}, false
+		return mailbox.Standing{}, false
 	}
 	for _, s := range b.Parts {
 		if s.Application == a.id && s.Job == p.job.ID && s.Try == a.tries {
 			return s, true
 		}
 	}
-	return delegated.Standing{}, false
+	return mailbox.Standing{}, false
 }
 
 // stand says whether all parts, and any, stand so.
-func (a *application) stand(stand ...delegated.Stand) (all, some bool) {
+func (a *application) stand(stand ...mailbox.Stand) (all, some bool) {
 	all = true
 	for _, p := range a.parts {
 		s, known := a.standing(p)
@@ -273,7 +284,7 @@ func (s *script) advance(a *application) {
 	if late := time.Since(s.begin) > lateness; a.vanishes > 0 && time.Since(s.begin) > a.vanishes || late && lasted > 120*time.Second {
 		if late {
 			for _, p := range a.parts {
-				p.world.blame("application %d is still in state %s: %+v", a.id, a.state, p.world.parts.State().Parts)
+				p.world.blame("application %d is still in state %s: %+v", a.id, a.state, p.world.box().State().Parts)
 			}
 		}
 		become("gone")
@@ -281,7 +292,7 @@ func (s *script) advance(a *application) {
 		return
 	}
 	calm := time.Since(s.begin) > s.clusters[0].story.calm+30*time.Second
-	_, over := a.stand(delegated.Over)
+	_, over := a.stand(mailbox.Over)
 	switch a.state {
 	case "wait":
 		switch {
@@ -292,8 +303,8 @@ func (s *script) advance(a *application) {
 			become("prepare")
 		}
 	case "prepare":
-		ready, _ := a.stand(delegated.Prepared)
-		_, refused := a.stand(delegated.Refused, delegated.Over)
+		ready, _ := a.stand(mailbox.Prepared)
+		_, refused := a.stand(mailbox.Refused, mailbox.Over)
 		switch {
 		case refused || lasted > 12*time.Second || ready && s.dice.chance(200, fmt.Sprint("drop ", a.id), a.tries):
 			become("drop")
@@ -305,8 +316,8 @@ func (s *script) advance(a *application) {
 			become("start")
 		}
 	case "start":
-		runs, _ := a.stand(delegated.Running)
-		_, refused := a.stand(delegated.Refused)
+		runs, _ := a.stand(mailbox.Running)
+		_, refused := a.stand(mailbox.Refused)
 		switch {
 		case runs:
 			become("run")
@@ -328,11 +339,11 @@ func (s *script) advance(a *application) {
 			become("end")
 		}
 	case "drop":
-		if clean, _ := a.stand(delegated.Waiting, delegated.Over); clean {
+		if clean, _ := a.stand(mailbox.Waiting, mailbox.Over); clean {
 			become("wait")
 		}
 	case "end":
-		if ended, _ := a.stand(delegated.Over); ended {
+		if ended, _ := a.stand(mailbox.Over); ended {
 			become("gone")
 		}
 	}
@@ -356,13 +367,13 @@ func (s *script) rank(a *application) core.Time { return s.begin.Add(a.at).Unix(
 
 // estimate is when the state shows nodes for a part, as a pass without other applications would see it.
 func (p *share) estimate(rank, walltime core.Time) core.Time {
-	b, now := p.world.parts.State(), time.Now().Unix()
+	b, now := p.world.box().State(), time.Now().Unix()
 	if b == nil || b.Hosts < p.nodes {
 		return core.Forever
 	}
 	state := b.Local.State.Clone().(sched.Viewer)
 	for _, j := range b.Local.Waiting {
-		if j.Rank < rank { // those of the same second come after it (delegate.Ranked)
+		if j.Rank < rank { // those of the same second come after it (sched.Ranked)
 			state.Submit(now, j.Job)
 		}
 	}
@@ -395,13 +406,13 @@ func (s *script) cancel(a *application) {
 	}
 }
 
-var wantOf = map[string]delegated.Want{
-	"wait": delegated.Wait, "prepare": delegated.Prepare, "start": delegated.Start, "run": delegated.Run, "drop": delegated.Drop, "end": delegated.End, "ghost": delegated.Ghost,
+var wantOf = map[string]mailbox.Want{
+	"wait": mailbox.Wait, "prepare": mailbox.Prepare, "start": mailbox.Start, "run": mailbox.Run, "drop": mailbox.Drop, "end": mailbox.End, "ghost": mailbox.Ghost,
 }
 
 // orders is what all applications want of a cluster.
-func (s *script) orders(w *world) []delegated.Order {
-	all := []delegated.Order{}
+func (s *script) orders(w *world) []mailbox.Order {
+	all := []mailbox.Order{}
 	for _, a := range s.all {
 		if a.since.IsZero() || a.state == "gone" {
 			continue
@@ -414,7 +425,7 @@ func (s *script) orders(w *world) []delegated.Order {
 			if s.dice.chance(700, fmt.Sprint("estimate ", a.id), a.tries) {
 				at = p.estimate(s.rank(a), a.limit())
 			}
-			all = append(all, delegated.Order{
+			all = append(all, mailbox.Order{
 				Application: a.id, Job: p.job.ID, User: "ada", Want: wantOf[a.state], Try: a.tries, Rank: s.rank(a),
 				Hosts: p.nodes, Walltime: a.walltime, Limit: a.limit(), At: at, By: a.since.Unix() + a.limit(), Until: a.until,
 				Why: "its application wants it so",

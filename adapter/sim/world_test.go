@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
 	"accordion/adapter/embedded"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
@@ -50,7 +49,9 @@ type world struct {
 	calls  chan session.Call
 	served bool // there is a sidecar
 	book   book
-	parts  *delegated.Mailbox // nil: no parts of applications
+	parts  interface {
+		New(sidecar.PartsHost) sidecar.Parts
+	} // nil: no parts of applications
 
 	ordered <-chan struct{} // closed when no orders for them come any more
 	crew    sync.WaitGroup
@@ -297,7 +298,11 @@ func (w *world) run(ctx context.Context, l *life, nth int) error {
 	if w.story.sabotage != nil {
 		system = w.story.sabotage(system)
 	}
-	sidecar := sidecar.New(sidecar.Options{System: system, Journal: pen{w.book, w, l}, Calls: w.calls, Parts: w.parts, Settings: w.story.settings(nth)})
+	o := sidecar.Options{System: system, Journal: pen{w.book, w, l}, Calls: w.calls, Settings: w.story.settings(nth)}
+	if w.parts != nil {
+		o.Parts = w.parts.New
+	}
+	sidecar := sidecar.New(o)
 	ended := make(chan struct{})
 	go func() {
 		select {

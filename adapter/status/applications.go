@@ -1,12 +1,14 @@
 package status
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
 
+	"accordion/adapter/journal"
 	"accordion/adapter/view"
 )
 
@@ -30,6 +32,22 @@ func ApplicationsOf(s *view.Applications, sidecar Sidecar) Applications {
 		r.Applications.Applications = []view.Application{}
 	}
 	return r
+}
+
+// ReadApplications returns the report in a journal of applications. One without a view has At 0 and no applications.
+func ReadApplications(j journal.Reader) (Applications, error) {
+	var snapshot *view.Applications
+	data, err := j.View()
+	if err == nil && data != nil {
+		if err = json.Unmarshal(data, &snapshot); err != nil {
+			err = fmt.Errorf("the snapshot of applications in %s: %w", j.Path(), err)
+		}
+	}
+	if err != nil {
+		return Applications{}, err
+	}
+	pid, running, err := j.Writer()
+	return ApplicationsOf(snapshot, Sidecar{PID: pid, Running: running}), err
 }
 
 // On leaves the applications that have a part, or may have one, on a cluster.

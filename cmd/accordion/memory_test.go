@@ -20,7 +20,7 @@ import (
 
 	"accordion/adapter/delegated/apps"
 	"accordion/shim"
-	"accordion/shim/link"
+	"accordion/shim/launcher/link"
 	"accordion/shim/wire/launcher"
 )
 

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"accordion/adapter/delegated/apps"
-	"accordion/adapter/delegated/loop"
 	"accordion/adapter/journal"
+	"accordion/adapter/status"
 	"accordion/adapter/view"
 )
 
@@ -139,26 +139,26 @@ func (s *serving) await(what string, holds func() bool) {
 	}
 }
 
-// snapshot is what the process shows of applications; empty before it shows anything.
-func (s *serving) snapshot() loop.Snapshot {
+// snapshot returns what the process shows of applications; empty before it shows anything.
+func (s *serving) snapshot() view.Applications {
 	if found := s.found(); found.At > s.former {
 		return found
 	}
-	return loop.Snapshot{}
+	return view.Applications{}
 }
 
-// found is what there is to be seen, by whichever process.
-func (s *serving) found() loop.Snapshot {
+// found returns what the journal shows of applications, whichever process wrote it; empty while there is no journal.
+func (s *serving) found() view.Applications {
 	j, err := journal.OpenReadOnly(s.path("delegate.db"))
 	if err != nil {
-		return loop.Snapshot{} // a journal that is being made
+		return view.Applications{}
 	}
 	defer j.Close()
-	found, err := loop.SnapshotIn(j)
-	if err != nil || found == nil {
-		return loop.Snapshot{}
+	found, err := status.ReadApplications(j)
+	if err != nil {
+		return view.Applications{}
 	}
-	return *found
+	return found.Applications
 }
 
 // read says whether all clusters are.

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
+	"accordion/adapter/plan"
 	"accordion/core"
-	"accordion/core/delegate"
+	"accordion/core/delegated"
 )
 
 // audit says where what a machine keeps is not what a walk over all applications finds, in the plain way in which it is defined; "": nowhere.
@@ -39,7 +40,7 @@ func (m *Machine) auditNext() string {
 // auditSilence finds who should have been told something.
 func (m *Machine) auditSilence() string {
 	for _, a := range m.all {
-		if a.look && a.listens() && (a.Phase == Subscribed || a.Phase == Waiting && m.rms.State(core.JobID(a.ID)) != delegate.RequestSent) && !m.stirred[a] {
+		if a.look && a.listens() && (a.Phase == Subscribed || a.Phase == Waiting && m.rms.State(core.JobID(a.ID)) != delegated.RequestSent) && !m.stirred[a] {
 			return fmt.Sprintf("application %d was not looked after", a.ID)
 		}
 	}
@@ -84,8 +85,8 @@ func (m *Machine) auditOccupied() string {
 	if m.unsettled || m.heldAt != m.now {
 		return ""
 	}
-	var all []delegate.Stretch
-	late := delegated.HalfMinute(m.now)
+	var all []delegated.Stretch
+	late := plan.HalfMinute(m.now)
 	for _, a := range m.all {
 		for _, p := range a.Parts {
 			hosts, until := a.Takes(p, m.now)
@@ -95,12 +96,12 @@ func (m *Machine) auditOccupied() string {
 			if until <= m.now {
 				until = late
 			}
-			all = append(all, delegate.Stretch{Cluster: p.Cluster, From: 0, To: until, Hosts: hosts})
+			all = append(all, delegated.Stretch{Cluster: p.Cluster, From: 0, To: until, Hosts: hosts})
 		}
 	}
 	for i, c := range m.clusters {
 		if c.lost && c.Hosts() > 0 {
-			all = append(all, delegate.Stretch{Cluster: i, From: 0, To: core.Forever, Hosts: c.Hosts()})
+			all = append(all, delegated.Stretch{Cluster: i, From: 0, To: core.Forever, Hosts: c.Hosts()})
 		}
 	}
 	if !slices.Equal(all, m.occupied) {
@@ -118,8 +119,8 @@ func (m *Machine) auditBoards() string {
 			if p == nil || slices.Contains(concerned, a) {
 				continue
 			}
-			listed := c.State != nil && slices.ContainsFunc(c.State.Jobs, func(j delegated.Job) bool { return j.Application == a.ID })
-			shown := c.State != nil && slices.ContainsFunc(c.State.Parts, func(s delegated.Standing) bool { return s.Application == a.ID })
+			listed := c.State != nil && slices.ContainsFunc(c.State.Jobs, func(j mailbox.Job) bool { return j.Application == a.ID })
+			shown := c.State != nil && slices.ContainsFunc(c.State.Parts, func(s mailbox.Standing) bool { return s.Application == a.ID })
 			if listed || shown || p.Drop > 0 || p.Job != 0 || a.Phase.Holds() || a.pending != nil {
 				return fmt.Sprintf("cluster %s does not concern application %d: %v", c.Name, a.ID, a.Phase)
 			}
@@ -134,7 +135,7 @@ func (m *Machine) auditOrders() string {
 	}
 	clear(m.unsorted)
 	for i, c := range m.clusters {
-		var all, have []delegated.Order
+		var all, have []mailbox.Order
 		for _, a := range m.all {
 			if p := a.Part(i); p != nil {
 				if o, ok := a.Order(p, m.now, a.Walltime+m.margin(a), m.estimate(a)); ok && !(c.Embedded && a.Unmade(p, o.Want)) {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
 )
@@ -76,8 +76,8 @@ func (m *Machine) partDone(s *session, seq int64, code int) {
 const ghostWithin core.Time = 10
 
 // pay lets a part leave whose ghost stands, or does not come.
-func (m *Machine) pay(a *application, p *Part, s *delegated.Standing) {
-	if p.Owed != nil && (m.now >= p.Owed.By || m.now >= p.Ghost || s != nil && (s.Stand == delegated.Ghosted || s.Stand == delegated.Over)) {
+func (m *Machine) pay(a *application, p *Part, s *mailbox.Standing) {
+	if p.Owed != nil && (m.now >= p.Owed.By || m.now >= p.Ghost || s != nil && (s.Stand == mailbox.Ghosted || s.Stand == mailbox.Over)) {
 		m.okay(m.sessions[p.Owed.Session], p.Owed.Seq)
 		p.Owed = nil
 		m.touch(a)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
 )
@@ -23,7 +23,7 @@ func crowd(b *testing.B, n int) (*Machine, core.Time) {
 	}
 	show := func() {
 		for i := range clusters {
-			m.Step(now, Shown{i, &delegated.ClusterState{Read: now, Hosts: 128}})
+			m.Step(now, Shown{i, &mailbox.ClusterState{Read: now, Hosts: 128}})
 		}
 	}
 	show()
@@ -79,7 +79,7 @@ func BenchmarkStep(b *testing.B) {
 		b.Run(fmt.Sprintf("state/%d", n), func(b *testing.B) {
 			m, now := crowd(b, n)
 			for b.Loop() {
-				m.Step(now, Shown{0, &delegated.ClusterState{Read: now, Hosts: 128}})
+				m.Step(now, Shown{0, &mailbox.ClusterState{Read: now, Hosts: 128}})
 				m.Effects()
 			}
 		})
@@ -87,7 +87,7 @@ func BenchmarkStep(b *testing.B) {
 			m, now := crowd(b, n)
 			for b.Loop() {
 				now++
-				m.Step(now, Shown{0, &delegated.ClusterState{Read: now, Hosts: 128}})
+				m.Step(now, Shown{0, &mailbox.ClusterState{Read: now, Hosts: 128}})
 				m.Wake(now)
 				m.Effects()
 			}

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
-	"accordion/core/delegate"
+	"accordion/core/sched"
 )
 
 // unclaimed is how long a job that is marked launch= may wait for an application that names it.
@@ -18,7 +18,7 @@ const unclaimed core.Time = 60
 const absent core.Time = 10
 
 // show takes a cluster's new state.
-func (m *Machine) show(i int, b *delegated.ClusterState) {
+func (m *Machine) show(i int, b *mailbox.ClusterState) {
 	c := m.clusters[i]
 	if c.State != nil && b.Read < c.State.Read {
 		return
@@ -82,7 +82,7 @@ func (m *Machine) local(i int) {
 	c := m.clusters[i]
 	l := c.State.Local
 	if c.lost {
-		l = delegate.Local{}
+		l = sched.Local{}
 	}
 	err := m.rms.Local(m.now, i, l)
 	if err == nil {
@@ -90,7 +90,7 @@ func (m *Machine) local(i int) {
 		return
 	}
 	m.lost(c, true)
-	must(m.rms.Local(m.now, i, delegate.Local{}))
+	must(m.rms.Local(m.now, i, sched.Local{}))
 	if why := err.Error(); why != c.trouble { // each state may say it again
 		c.trouble = why
 		m.out.Notes = append(m.out.Notes, Note{At: m.now, Verb: "board", Text: c.Name + ": nothing starts on it: " + why})
@@ -142,7 +142,7 @@ func (m *Machine) strays(i int) {
 }
 
 // claimed says whether an application names a job, or may be about to.
-func (m *Machine) claimed(i int, j delegated.Job) bool {
+func (m *Machine) claimed(i int, j mailbox.Job) bool {
 	a := m.byID[j.Application]
 	if a == nil || a.User != j.User {
 		return false
@@ -166,7 +166,7 @@ func (m *Machine) claimed(i int, j delegated.Job) bool {
 }
 
 // standing returns what the cluster's state says of a part, or nil.
-func (m *Machine) standing(a *application, p *Part) *delegated.Standing {
+func (m *Machine) standing(a *application, p *Part) *mailbox.Standing {
 	return m.clusters[p.Cluster].Standing(a.ID, p.Job)
 }
 

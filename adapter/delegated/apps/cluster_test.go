@@ -4,15 +4,15 @@ import (
 	"testing"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/shim/wire/launcher"
 )
 
 func TestAFilterLeavesOutWhatHasLessAndWhatIsNotKnown(t *testing.T) {
 	known := &Known{Cluster: Cluster{Name: "a", Attrs: map[string]string{"fabric": "ib"}}}
 	bare := &Known{Cluster: Cluster{Name: "b"}}
-	known.Show(&delegated.ClusterState{Hosts: 10, Strength: adapter.Strength{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}})
-	bare.Show(&delegated.ClusterState{Hosts: 10})
+	known.Show(&mailbox.ClusterState{Hosts: 10, Strength: adapter.Strength{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}})
+	bare.Show(&mailbox.ClusterState{Hosts: 10})
 	for name, test := range map[string]struct {
 		filter      launcher.Filter
 		known, bare bool // pass
@@ -42,7 +42,7 @@ func TestAFilterLeavesOutWhatHasLessAndWhatIsNotKnown(t *testing.T) {
 
 func TestWhatAClusterHasIsTold(t *testing.T) {
 	c := &Known{Cluster: Cluster{Name: "a", Speed: 1, Site: "lyon"}}
-	c.Show(&delegated.ClusterState{Hosts: 10, Strength: adapter.Strength{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}})
+	c.Show(&mailbox.ClusterState{Hosts: 10, Strength: adapter.Strength{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}})
 	d := All{Clusters: []*Known{c}}.Describe(0)
 	if d.Hosts != 10 || d.Cores != 8 || d.Mem != 1000 || d.Scratch != 500 || d.Arch != "x86_64" {
 		t.Errorf("%+v", d)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
 )
@@ -27,12 +27,12 @@ func recordsOfOne(t testing.TB) []Record {
 			records[r.ID] = r
 		}
 	}
-	step(1000, Shown{0, &delegated.ClusterState{Read: 1000, Hosts: 8}})
+	step(1000, Shown{0, &mailbox.ClusterState{Read: 1000, Hosts: 8}})
 	step(1000, Heard{Session: 1, User: "ann", Seq: 1, Message: &launcher.Hello{Version: 2, Speaks: []int{2}}})
 	step(1000, Heard{Session: 1, User: "ann", Seq: 2, Message: &launcher.Subscribe{}})
 	step(1001, Heard{Session: 1, User: "ann", Seq: 3, Message: &launcher.Request{View: 1, Tag: 0, Hosts: []launcher.Hosts{{C: 0, N: 4}}, Walltime: 600}})
 	for now := core.Time(1002); now < 1010; now++ {
-		step(now, Shown{0, &delegated.ClusterState{Read: now, Hosts: 8}})
+		step(now, Shown{0, &mailbox.ClusterState{Read: now, Hosts: 8}})
 	}
 	return []Record{records[counter], records[1]}
 }
@@ -121,8 +121,8 @@ func FuzzRecord(f *testing.F) {
 			t.Fatal(err)
 		}
 		for now := core.Time(1000); now < 1030; now += 3 {
-			m.Step(now, Shown{0, &delegated.ClusterState{Read: now, Hosts: 8, Jobs: []delegated.Job{{ID: 7, Application: 1, User: "ann", State: "pending"}}}})
-			m.Step(now, Shown{1, &delegated.ClusterState{Read: now, Hosts: 8}})
+			m.Step(now, Shown{0, &mailbox.ClusterState{Read: now, Hosts: 8, Jobs: []mailbox.Job{{ID: 7, Application: 1, User: "ann", State: "pending"}}}})
+			m.Step(now, Shown{1, &mailbox.ClusterState{Read: now, Hosts: 8}})
 			m.Wake(now)
 			if wrong := m.audit(); wrong != "" {
 				t.Fatal(wrong)

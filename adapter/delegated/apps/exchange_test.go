@@ -11,7 +11,7 @@ import (
 	"github.com/ugorji/go/codec"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
 )
@@ -46,7 +46,7 @@ type exchange struct {
 	m       *Machine
 	now     core.Time
 	journal map[int64][]byte
-	states  map[string]*delegated.ClusterState
+	states  map[string]*mailbox.ClusterState
 	seq     map[uint64]int64
 	out     strings.Builder
 }
@@ -94,11 +94,11 @@ func (x *exchange) carry() {
 			fmt.Fprintf(&x.out, " %s %d/%d try %d, %d hosts", []string{"wait", "prepare", "start", "run", "drop", "end", "ghost"}[p.Want],
 				p.Application, p.Job, p.Try, p.Hosts)
 			switch {
-			case p.Want == delegated.Wait && p.At < core.Forever:
+			case p.Want == mailbox.Wait && p.At < core.Forever:
 				fmt.Fprintf(&x.out, " at %d", p.At)
-			case p.Want == delegated.Start, p.Want == delegated.Run:
+			case p.Want == mailbox.Start, p.Want == mailbox.Run:
 				fmt.Fprintf(&x.out, " by %d", p.By)
-			case p.Want == delegated.Ghost:
+			case p.Want == mailbox.Ghost:
 				fmt.Fprintf(&x.out, " until %d", p.Until)
 			}
 			x.out.WriteString(";")
@@ -157,11 +157,11 @@ func (x *exchange) line(line string) {
 }
 
 func (x *exchange) reading(name string, words []string) {
-	b := &delegated.ClusterState{Read: x.now, Hosts: 4}
+	b := &mailbox.ClusterState{Read: x.now, Hosts: 4}
 	if old := x.states[name]; old != nil {
 		b.Hosts, b.Jobs = old.Hosts, old.Jobs
 	}
-	var jobs []delegated.Job
+	var jobs []mailbox.Job
 	for _, w := range words {
 		var id, app int64
 		if _, err := fmt.Sscanf(w, "hosts=%d", &b.Hosts); err == nil {
@@ -169,11 +169,11 @@ func (x *exchange) reading(name string, words []string) {
 		}
 		f := strings.Split(w, ":")
 		if before, after, ok := strings.Cut(f[0], "/"); ok {
-			s := delegated.Standing{}
+			s := mailbox.Standing{}
 			fmt.Sscan(before, &s.Application)
 			fmt.Sscan(after, &s.Job)
-			s.Stand = map[string]delegated.Stand{"waiting": delegated.Waiting, "prepared": delegated.Prepared, "refused": delegated.Refused, "starting": delegated.Starting,
-				"running": delegated.Running, "over": delegated.Over, "died": delegated.Over, "ghosted": delegated.Ghosted}[f[1]]
+			s.Stand = map[string]mailbox.Stand{"waiting": mailbox.Waiting, "prepared": mailbox.Prepared, "refused": mailbox.Refused, "starting": mailbox.Starting,
+				"running": mailbox.Running, "over": mailbox.Over, "died": mailbox.Over, "ghosted": mailbox.Ghosted}[f[1]]
 			if s.Failed = f[1] == "died"; f[1] == "refused" {
 				s.Why = "no nodes"
 			}
@@ -186,7 +186,7 @@ func (x *exchange) reading(name string, words []string) {
 		}
 		fmt.Sscan(f[0], &id)
 		fmt.Sscan(f[1], &app)
-		jobs = append(jobs, delegated.Job{ID: core.JobID(id), Application: app, User: f[2], State: adapter.State(f[3])})
+		jobs = append(jobs, mailbox.Job{ID: core.JobID(id), Application: app, User: f[2], State: adapter.State(f[3])})
 	}
 	if jobs != nil {
 		b.Jobs = jobs
@@ -211,7 +211,7 @@ func TestExchanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x := &exchange{t: t, now: 100, journal: map[int64][]byte{}, states: map[string]*delegated.ClusterState{}}
+			x := &exchange{t: t, now: 100, journal: map[int64][]byte{}, states: map[string]*mailbox.ClusterState{}}
 			x.begin()
 			for line := range strings.Lines(string(text)) {
 				switch line = strings.TrimSuffix(line, "\n"); {

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
 )
@@ -21,14 +21,14 @@ type Cluster struct {
 // Known is a cluster with what is known of it. It decides nothing.
 type Known struct {
 	Cluster
-	State *delegated.ClusterState         // the newest; nil before the first. Show replaces it
-	Jobs  map[int64][]delegated.Job       // of the state, by application
-	Parts map[int64][]*delegated.Standing // the same
+	State *mailbox.ClusterState         // the newest; nil before the first. Show replaces it
+	Jobs  map[int64][]mailbox.Job       // of the state, by application
+	Parts map[int64][]*mailbox.Standing // the same
 }
 
 // Show takes a cluster's new state.
-func (c *Known) Show(b *delegated.ClusterState) {
-	c.State, c.Jobs, c.Parts = b, map[int64][]delegated.Job{}, map[int64][]*delegated.Standing{}
+func (c *Known) Show(b *mailbox.ClusterState) {
+	c.State, c.Jobs, c.Parts = b, map[int64][]mailbox.Job{}, map[int64][]*mailbox.Standing{}
 	for _, j := range b.Jobs {
 		c.Jobs[j.Application] = append(c.Jobs[j.Application], j)
 	}
@@ -39,7 +39,7 @@ func (c *Known) Show(b *delegated.ClusterState) {
 }
 
 // Standing returns what the state says of an application's part, or nil. The part is a job, unless the cluster makes it itself.
-func (c *Known) Standing(application int64, job core.JobID) *delegated.Standing {
+func (c *Known) Standing(application int64, job core.JobID) *mailbox.Standing {
 	for _, s := range c.Parts[application] {
 		if s.Job == job || c.Embedded {
 			return s
@@ -49,13 +49,13 @@ func (c *Known) Standing(application int64, job core.JobID) *delegated.Standing 
 }
 
 // Lists returns the job of the state that is an application's part and is not done. It returns false if there is none.
-func (c *Known) Lists(application int64, job core.JobID) (delegated.Job, bool) {
+func (c *Known) Lists(application int64, job core.JobID) (mailbox.Job, bool) {
 	for _, j := range c.Jobs[application] {
 		if (j.ID == job || c.Embedded) && j.State != adapter.Done {
 			return j, true
 		}
 	}
-	return delegated.Job{}, false
+	return mailbox.Job{}, false
 }
 
 // Made returns the newest job that an embedded cluster made for a user's application, or 0.

@@ -4,9 +4,8 @@ import (
 	"testing"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
-	"accordion/core/delegate"
 	"accordion/core/ep"
 	"accordion/core/sched"
 	"accordion/shim/wire/launcher"
@@ -36,13 +35,13 @@ func TestAnApplicationIsPlacedAsLongAsItsJobsMayLast(t *testing.T) {
 			}
 			state := sched.Repeated{Limit: ep.Limit(1)}.New(core.Machine{Nodes: 4})
 			job := core.Job{ID: 9, Submit: 500, Begin: 1002 + c.hole, Choices: []core.EP{{{Duration: 1000, Nodes: 4}}}}
-			shown := &delegated.ClusterState{Read: 1000, Hosts: 4, Local: delegate.Local{State: state.(sched.Viewer), Waiting: []delegate.Ranked{{Job: job, Rank: 500}}}}
+			shown := &mailbox.ClusterState{Read: 1000, Hosts: 4, Local: sched.Local{State: state.(sched.Viewer), Waiting: []sched.Ranked{{Job: job, Rank: 500}}}}
 			b := &embeddedBox{t: t, m: m, now: 1000, said: map[uint64][]launcher.Message{}, closed: map[uint64]bool{}}
 			b.says(1, "ann", &launcher.Hello{Version: 2, Speaks: []int{2}})
 			subscribe := &launcher.Subscribe{}
 			if !c.embedded {
 				key := adapter.Key{ID: 5, Submitted: 990}
-				shown.Jobs = []delegated.Job{{Key: key, ID: 5, Application: 1, User: "ann", State: adapter.Pending, Submitted: 990}}
+				shown.Jobs = []mailbox.Job{{Key: key, ID: 5, Application: 1, User: "ann", State: adapter.Pending, Submitted: 990}}
 				subscribe.Jobs = []launcher.Part{{Cluster: "a", Job: 5}}
 			}
 			b.m.Step(1000, Shown{0, shown})
@@ -74,8 +73,8 @@ func TestASubmissionOfAnotherUsersJobIsNotThatOfThePart(t *testing.T) {
 	b := &embeddedBox{t: t, m: m, now: 1000, said: map[uint64][]launcher.Message{}, closed: map[uint64]bool{}}
 	shows := func(user string, submitted core.Time) {
 		key := adapter.Key{ID: 5, Submitted: submitted}
-		job := delegated.Job{Key: key, ID: 5, Application: 1, User: user, State: adapter.Pending, Submitted: submitted}
-		b.m.Step(b.now, Shown{0, &delegated.ClusterState{Read: b.now, Hosts: 4, Jobs: []delegated.Job{job}}})
+		job := mailbox.Job{Key: key, ID: 5, Application: 1, User: user, State: adapter.Pending, Submitted: submitted}
+		b.m.Step(b.now, Shown{0, &mailbox.ClusterState{Read: b.now, Hosts: 4, Jobs: []mailbox.Job{job}}})
 		b.now++
 	}
 	shows("ann", 990)

@@ -11,16 +11,16 @@
 //	effects := m.Effects()  // carry them out in their order: records, then messages and orders
 //	next := m.Next()        // the second of the next Wake
 //
-// core/delegate decides where a request fits. The sidecar decides how its batch system starts a part (adapter/delegated).
+// core/delegated decides where a request fits. The sidecar decides how its batch system starts a part (adapter/delegated/mailbox).
 package apps
 
 import (
 	"maps"
 	"slices"
 
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
-	"accordion/core/delegate"
+	"accordion/core/delegated"
 )
 
 // Machine is what becomes of applications. One goroutine owns it.
@@ -28,22 +28,22 @@ type Machine struct {
 	clusters []*cluster
 	known    All // the same ones
 	settings Settings
-	rms      *delegate.RMS
+	rms      *delegated.RMS
 
 	now       core.Time
 	last      int64          // the newest application's number
 	all       []*application // by rank; those without one behind
 	byID      map[int64]*application
 	sessions  map[uint64]*session
-	occupied  []delegate.Stretch // as the RMS knows it
-	begun     core.Time          // since when the machine runs
-	asleep    bool               // after a restart: no pass before all clusters are read, or grace is over
-	again     core.Time          // when what has no known end is looked at again; core.Forever: there is no such thing
-	unsettled bool               // the RMS does not know all that it should
-	regroup   bool               // who waits, or may, is somebody else than the RMS knows
-	moved     bool               // what applications hold, or a cluster's being lost, has changed since occupied was made
-	heldAt    core.Time          // when that was
-	shows     int64              // occupations that passes have shown
+	occupied  []delegated.Stretch // as the RMS knows it
+	begun     core.Time           // since when the machine runs
+	asleep    bool                // after a restart: no pass before all clusters are read, or grace is over
+	again     core.Time           // when what has no known end is looked at again; core.Forever: there is no such thing
+	unsettled bool                // the RMS does not know all that it should
+	regroup   bool                // who waits, or may, is somebody else than the RMS knows
+	moved     bool                // what applications hold, or a cluster's being lost, has changed since occupied was made
+	heldAt    core.Time           // when that was
+	shows     int64               // occupations that passes have shown
 
 	// An event costs what it touches: whoever has to look at applications looks at those of which something changed since he last did.
 	touched  some // not told to the RMS
@@ -66,7 +66,7 @@ type cluster struct {
 	placed  bool           // a pass has placed what is there
 	changed bool           // its orders changed, or a job that no application names is due
 	ordered []*application // that it has an order about, by rank
-	orders  []delegated.Order
+	orders  []mailbox.Order
 	strays  map[core.JobID]core.Time // jobs that no application names: since when
 }
 
@@ -74,22 +74,22 @@ type cluster struct {
 type application struct {
 	Application
 	launcher *session
-	away     core.Time          // since when there is no launcher
-	owes     core.Time          // since when a view is not acknowledged; 0: none is owed
-	owed     int64              // that view
-	told     core.Time          // the estimate that its launcher was told for the request in force; untold: none
-	joined   bool               // the RMS knows it
-	newest   []Seen             // what the last pass showed, by cluster; nil: nothing since it joined
-	sent     []Seen             // what the last view showed
-	acked    []Seen             // what the last acknowledged view showed
-	listed   []Seen             // what the list of clusters told its launcher in this session, as long as no view has
-	pending  *pending           // a subscription or parts that wait for their jobs to be seen
-	look     bool               // its launcher is to be looked after: something may be new to it
-	moved    string             // what moved its estimate
-	stood    group              // as admit knows it
-	estimate core.Time          // that its orders were made with
-	orders   []*delegated.Order // by cluster; nil: none
-	barriers []*session         // of its parts, by their numbers
+	away     core.Time        // since when there is no launcher
+	owes     core.Time        // since when a view is not acknowledged; 0: none is owed
+	owed     int64            // that view
+	told     core.Time        // the estimate that its launcher was told for the request in force; untold: none
+	joined   bool             // the RMS knows it
+	newest   []Seen           // what the last pass showed, by cluster; nil: nothing since it joined
+	sent     []Seen           // what the last view showed
+	acked    []Seen           // what the last acknowledged view showed
+	listed   []Seen           // what the list of clusters told its launcher in this session, as long as no view has
+	pending  *pending         // a subscription or parts that wait for their jobs to be seen
+	look     bool             // its launcher is to be looked after: something may be new to it
+	moved    string           // what moved its estimate
+	stood    group            // as admit knows it
+	estimate core.Time        // that its orders were made with
+	orders   []*mailbox.Order // by cluster; nil: none
+	barriers []*session       // of its parts, by their numbers
 	entry    Entry[*application]
 }
 

@@ -3,7 +3,7 @@ package apps
 import (
 	"strings"
 
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
 )
 
@@ -12,8 +12,8 @@ const Leaving core.Time = 2
 
 // Order is what a cluster is to do about a part now, whose batch job may last limit seconds; estimate is when the application would start.
 // ok is false where it is nothing.
-func (a *Application) Order(p *Part, now, limit, estimate core.Time) (o delegated.Order, ok bool) {
-	o = delegated.Order{
+func (a *Application) Order(p *Part, now, limit, estimate core.Time) (o mailbox.Order, ok bool) {
+	o = mailbox.Order{
 		Application: a.ID, Job: p.Job, Submitted: p.Since, User: a.User, Try: a.Try, Rank: a.Rank, Hosts: p.Hosts, Walltime: a.Walltime,
 		Limit: limit, At: core.Forever, By: a.By,
 	}
@@ -22,26 +22,26 @@ func (a *Application) Order(p *Part, now, limit, estimate core.Time) (o delegate
 	case p.Over && p.Ghost <= now || p.Lost > 0:
 		return o, false
 	case p.Ghost > now && (p.Over || now < p.Ghost-Leaving):
-		o.Want, o.Until = delegated.Ghost, p.Ghost
+		o.Want, o.Until = mailbox.Ghost, p.Ghost
 	case a.Phase == Ending && (now >= a.EndAt || !used):
-		o.Want, o.Why = delegated.End, a.Why
+		o.Want, o.Why = mailbox.End, a.Why
 	case p.Drop > 0:
-		o.Want, o.Try, o.Hosts, o.Why = delegated.Drop, p.Drop, p.Kept, a.Failed
+		o.Want, o.Try, o.Hosts, o.Why = mailbox.Drop, p.Drop, p.Kept, a.Failed
 	case a.Phase == Running && !used:
-		o.Want, o.Why = delegated.End, "the application started on other clusters"
+		o.Want, o.Why = mailbox.End, "the application started on other clusters"
 	case a.Phase == Running || a.Phase == Ending && a.Went > 0:
-		o.Want = delegated.Run
+		o.Want = mailbox.Run
 	case used && (a.Phase == Starting || a.Phase == Ending):
-		o.Want, o.On = delegated.Start, strings.Join(p.Nodes, " ")
+		o.Want, o.On = mailbox.Start, strings.Join(p.Nodes, " ")
 	case used && a.Phase == Preparing:
-		o.Want = delegated.Prepare
+		o.Want = mailbox.Prepare
 	default:
-		o.Want, o.At = delegated.Wait, estimate
+		o.Want, o.At = mailbox.Wait, estimate
 	}
 	return o, true
 }
 
 // Unmade says whether there is nothing yet that an order could be about, of a part that its cluster makes at its start.
-func (a *Application) Unmade(p *Part, want delegated.Want) bool {
-	return want == delegated.Wait || p.Hosts == 0 && p.Drop == 0
+func (a *Application) Unmade(p *Part, want mailbox.Want) bool {
+	return want == mailbox.Wait || p.Hosts == 0 && p.Drop == 0
 }

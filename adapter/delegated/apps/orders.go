@@ -3,7 +3,7 @@ package apps
 import (
 	"slices"
 
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
 )
 
@@ -21,13 +21,13 @@ func (m *Machine) sort(a *application) {
 }
 
 // setOrder keeps the order about an application's part on a cluster, nil for none.
-func (m *Machine) setOrder(a *application, i int, o *delegated.Order) {
+func (m *Machine) setOrder(a *application, i int, o *mailbox.Order) {
 	c := m.clusters[i]
 	if a.orders == nil && o == nil {
 		return
 	}
 	if a.orders == nil {
-		a.orders = make([]*delegated.Order, len(m.clusters))
+		a.orders = make([]*mailbox.Order, len(m.clusters))
 	}
 	old := a.orders[i]
 	if old == nil && o == nil || old != nil && o != nil && *old == *o {
@@ -46,15 +46,15 @@ func (m *Machine) setOrder(a *application, i int, o *delegated.Order) {
 // order makes the orders for a cluster, and gives them where they are others than before, and once at the beginning.
 func (m *Machine) order(i int) {
 	c := m.clusters[i]
-	all := make([]delegated.Order, 0, len(c.ordered)) // not nil: that nothing is ordered is an order, too
+	all := make([]mailbox.Order, 0, len(c.ordered)) // not nil: that nothing is ordered is an order, too
 	for _, a := range c.ordered {
 		all = append(all, *a.orders[i])
 	}
 	if c.State != nil {
 		for _, j := range c.State.Jobs {
 			since, stray := c.strays[j.ID]
-			if stray && m.now >= since+unclaimed && !slices.ContainsFunc(all, func(o delegated.Order) bool { return o.Job == j.ID }) { // an application may have named it since the newest state
-				all = append(all, delegated.Order{Application: j.Application, Job: j.ID, User: j.User, Want: delegated.End, At: core.Forever,
+			if stray && m.now >= since+unclaimed && !slices.ContainsFunc(all, func(o mailbox.Order) bool { return o.Job == j.ID }) { // an application may have named it since the newest state
+				all = append(all, mailbox.Order{Application: j.Application, Job: j.ID, User: j.User, Want: mailbox.End, At: core.Forever,
 					Why: "it is marked launch=, and no application names it: submit it through accordion launch"})
 			}
 		}

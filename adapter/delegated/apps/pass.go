@@ -3,9 +3,9 @@ package apps
 import (
 	"slices"
 
-	"accordion/adapter/delegated"
+	"accordion/adapter/plan"
 	"accordion/core"
-	"accordion/core/delegate"
+	"accordion/core/delegated"
 )
 
 // settle tells the RMS all that it does not know yet.
@@ -122,8 +122,8 @@ func (m *Machine) occupy() {
 		return
 	}
 	m.moved, m.heldAt, m.again = false, m.now, core.Forever
-	late := delegated.HalfMinute(m.now)
-	var all []delegate.Stretch
+	late := plan.HalfMinute(m.now)
+	var all []delegated.Stretch
 	for _, a := range m.holders.byRank() {
 		if !a.Occupies() {
 			delete(m.holders, a)
@@ -134,14 +134,14 @@ func (m *Machine) occupy() {
 				continue
 			}
 			if until <= m.now {
-				until, m.again = late, late-delegated.Stale
+				until, m.again = late, late-plan.Stale
 			}
-			all = append(all, delegate.Stretch{Cluster: p.Cluster, From: 0, To: until, Hosts: hosts})
+			all = append(all, delegated.Stretch{Cluster: p.Cluster, From: 0, To: until, Hosts: hosts})
 		}
 	}
 	for i, c := range m.clusters {
 		if c.lost && c.Hosts() > 0 {
-			all = append(all, delegate.Stretch{Cluster: i, From: 0, To: core.Forever, Hosts: c.Hosts()})
+			all = append(all, delegated.Stretch{Cluster: i, From: 0, To: core.Forever, Hosts: c.Hosts()})
 		}
 	}
 	if !slices.Equal(all, m.occupied) {
@@ -207,9 +207,9 @@ func (m *Machine) reveal(i int) {
 }
 
 // take keeps what the RMS shows, and gives those that start.
-func (m *Machine) take(messages []delegate.Message) (starts []core.JobID) {
+func (m *Machine) take(messages []delegated.Message) (starts []core.JobID) {
 	for _, x := range messages {
-		if x.Kind == delegate.Start {
+		if x.Kind == delegated.Start {
 			starts = append(starts, x.To)
 			continue
 		}

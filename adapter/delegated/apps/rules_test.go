@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
+	"accordion/adapter/plan"
 	"accordion/core"
-	"accordion/core/delegate"
 	"accordion/core/ep"
 	"accordion/core/sched"
 	"accordion/shim/wire/launcher"
@@ -29,7 +29,7 @@ func box(t *testing.T, hosts int, s Settings) *embeddedBox {
 		t.Fatal(err)
 	}
 	b := &embeddedBox{t: t, m: m, now: 1000, said: map[uint64][]launcher.Message{}, closed: map[uint64]bool{}}
-	b.m.Step(1000, Shown{0, &delegated.ClusterState{Read: 1000, Hosts: hosts}})
+	b.m.Step(1000, Shown{0, &mailbox.ClusterState{Read: 1000, Hosts: hosts}})
 	b.carry()
 	return b
 }
@@ -150,7 +150,7 @@ func noisy(t *testing.T, ends func(now core.Time) core.Time) int {
 			end := ends(b.now)
 			state.Running(b.now, core.Allocation{Job: i, Start: b.now - 10, EP: core.EP{{Duration: end - b.now + 10, Nodes: 1}}})
 		}
-		b.m.Step(b.now, Shown{0, &delegated.ClusterState{Read: b.now, Hosts: 100, Local: delegate.Local{State: state.(sched.Viewer)}}})
+		b.m.Step(b.now, Shown{0, &mailbox.ClusterState{Read: b.now, Hosts: 100, Local: sched.Local{State: state.(sched.Viewer)}}})
 		b.carry()
 	}
 	show()
@@ -177,7 +177,7 @@ func noisy(t *testing.T, ends func(now core.Time) core.Time) int {
 
 // On a quiet machine a launcher hears of two changes a minute at most; with what has no known end shown as it is, of one a second.
 func TestViewsAreQuiet(t *testing.T) {
-	if n := noisy(t, delegated.HalfMinute); n > 22 { // the view that it begins with, and its estimate
+	if n := noisy(t, plan.HalfMinute); n > 22 { // the view that it begins with, and its estimate
 		t.Errorf("%d changes in ten minutes", n)
 	}
 	if n := noisy(t, func(now core.Time) core.Time { return now - now%2 + 2 }); n < 100 {
@@ -188,13 +188,13 @@ func TestViewsAreQuiet(t *testing.T) {
 // Who is ended while its parts come up has nothing to clean up: they end at once, and no more of them begin.
 func TestWhatHasNotBegunEndsAtOnce(t *testing.T) {
 	m, _ := New(1000, []Cluster{{Name: "a"}, {Name: "b"}}, nil, Settings{Timer: 1, Answer: 30, Grace: 5, BringUp: 30, Applications: 8}, nil)
-	now, stand := core.Time(1000), delegated.Waiting
-	var orders [2][]delegated.Order
+	now, stand := core.Time(1000), mailbox.Waiting
+	var orders [2][]mailbox.Order
 	second := func(events ...Event) {
 		for i := range 2 {
-			b := &delegated.ClusterState{Read: now, Hosts: 4, Jobs: []delegated.Job{{ID: 7, Application: 1, User: "ann", State: adapter.Pending, Submitted: 990}}}
+			b := &mailbox.ClusterState{Read: now, Hosts: 4, Jobs: []mailbox.Job{{ID: 7, Application: 1, User: "ann", State: adapter.Pending, Submitted: 990}}}
 			for _, o := range orders[i] {
-				b.Parts = append(b.Parts, delegated.Standing{Application: 1, Job: 7, Try: o.Try, Stand: stand, Nodes: []string{"n1"}})
+				b.Parts = append(b.Parts, mailbox.Standing{Application: 1, Job: 7, Try: o.Try, Stand: stand, Nodes: []string{"n1"}})
 			}
 			events = append(events, Shown{i, b})
 		}
@@ -211,11 +211,11 @@ func TestWhatHasNotBegunEndsAtOnce(t *testing.T) {
 	second(say(&launcher.Hello{Version: 2, Speaks: []int{2}}))
 	second(say(&launcher.Subscribe{Jobs: []launcher.Part{{Cluster: "a", Job: 7}, {Cluster: "b", Job: 7}}}))
 	second(say(&launcher.Request{View: 1, Hosts: []launcher.Hosts{{C: 0, N: 1}, {C: 1, N: 1}}, Walltime: 60}))
-	stand = delegated.Prepared
+	stand = mailbox.Prepared
 	for range 4 {
 		second()
 	}
-	if len(orders[0]) != 1 || orders[0][0].Want != delegated.Start {
+	if len(orders[0]) != 1 || orders[0][0].Want != mailbox.Start {
 		t.Fatalf("it was not started: %v", orders[0])
 	}
 	second(Left{1})
@@ -223,7 +223,7 @@ func TestWhatHasNotBegunEndsAtOnce(t *testing.T) {
 		second()
 	}
 	for i, all := range orders {
-		if len(all) != 1 || all[0].Want != delegated.End {
+		if len(all) != 1 || all[0].Want != mailbox.End {
 			t.Errorf("its launcher is dead for longer than the grace; cluster %d is to do %v", i, all)
 		}
 	}
@@ -279,12 +279,12 @@ func FuzzMachine(f *testing.F) {
 			case 10:
 				e.Message = &launcher.Parts{Jobs: []launcher.Part{{Cluster: "b", Job: next() & 7}}}
 			case 11, 12, 13:
-				b := &delegated.ClusterState{Read: now + next(), Hosts: int(next() & 15)}
+				b := &mailbox.ClusterState{Read: now + next(), Hosts: int(next() & 15)}
 				for range next() & 3 {
-					b.Jobs = append(b.Jobs, delegated.Job{ID: core.JobID(next() & 7), Application: next() & 3, User: user, State: "pending"})
+					b.Jobs = append(b.Jobs, mailbox.Job{ID: core.JobID(next() & 7), Application: next() & 3, User: user, State: "pending"})
 				}
 				for range next() & 3 {
-					b.Parts = append(b.Parts, delegated.Standing{Job: core.JobID(next() & 7), Application: next() & 3, Try: int(next()), Stand: delegated.Stand((next() + 2) % 7), Nodes: []string{"n"}})
+					b.Parts = append(b.Parts, mailbox.Standing{Job: core.JobID(next() & 7), Application: next() & 3, Try: int(next()), Stand: mailbox.Stand((next() + 2) % 7), Nodes: []string{"n"}})
 				}
 				m.Step(now, Shown{int(max(0, next())) % 3, b})
 			case 14:
@@ -345,7 +345,7 @@ func TestAClusterThatIsSeenLaterIsToldWithItsLinksToAllThatAreKnown(t *testing.T
 		b.says(1, "ann", &launcher.Subscribe{})
 		told := map[[2]int]int{}
 		for i, c := range order {
-			b.m.Step(b.now, Shown{c, &delegated.ClusterState{Read: b.now, Hosts: 4}})
+			b.m.Step(b.now, Shown{c, &mailbox.ClusterState{Read: b.now, Hosts: 4}})
 			for range 3 {
 				b.now++
 				b.carry()

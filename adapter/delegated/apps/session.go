@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/delegate"
+	"accordion/core/delegated"
 	"accordion/shim/wire/launcher"
 )
 
@@ -129,5 +129,5 @@ func (m *Machine) leave(id uint64) {
 
 // state is what launchers are told.
 func (m *Machine) state(a *application) string {
-	return a.State(a.Phase == Waiting && m.rms.State(core.JobID(a.ID)) == delegate.Waiting, m.now)
+	return a.State(a.Phase == Waiting && m.rms.State(core.JobID(a.ID)) == delegated.Waiting, m.now)
 }

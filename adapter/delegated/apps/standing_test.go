@@ -5,20 +5,20 @@ import (
 	"testing"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
 )
 
 // state has jobs of the applications 7 and 8, and how far orders for them have come.
-func state() *delegated.ClusterState {
-	return &delegated.ClusterState{
+func state() *mailbox.ClusterState {
+	return &mailbox.ClusterState{
 		Hosts: 10,
-		Jobs: []delegated.Job{
+		Jobs: []mailbox.Job{
 			{ID: 1, Application: 7, User: "ann", State: adapter.Done}, {ID: 2, Application: 7, User: "ann", State: adapter.Running},
 			{ID: 3, Application: 7, User: "bob", State: adapter.Pending}, {ID: 4, Application: 8, User: "bob", State: adapter.Pending},
 		},
-		Parts: []delegated.Standing{{Application: 7, Job: 2, Stand: delegated.Waiting}, {Application: 7, Job: 3, Stand: delegated.Waiting}},
+		Parts: []mailbox.Standing{{Application: 7, Job: 2, Stand: mailbox.Waiting}, {Application: 7, Job: 3, Stand: mailbox.Waiting}},
 	}
 }
 
@@ -80,7 +80,7 @@ func TestANewBoardReplacesTheOneBefore(t *testing.T) {
 		t.Errorf("before the first state %d hosts are there, and %d may be asked for: %+v", k.Hosts(), k.Most(), k.Info())
 	}
 	k.Show(state())
-	k.Show(&delegated.ClusterState{Hosts: 4})
+	k.Show(&mailbox.ClusterState{Hosts: 4})
 	if k.Hosts() != 4 || k.Most() != 4 || k.Standing(7, 2) != nil {
 		t.Errorf("%d hosts are there, and %d may be asked for; the standing is %v", k.Hosts(), k.Most(), k.Standing(7, 2))
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
 )
@@ -21,11 +21,11 @@ func (m *Machine) look(a *application, i int) {
 		p.Since = j.Key.Submitted
 		m.touch(a)
 	}
-	if listed || s != nil && s.Stand != delegated.Over {
+	if listed || s != nil && s.Stand != mailbox.Over {
 		p.There = b.Read
 	}
 	made := m.clusters[i].Embedded // a part that the cluster makes is nowhere before its start
-	over := s != nil && s.Stand == delegated.Over
+	over := s != nil && s.Stand == mailbox.Over
 	if s == nil && (p.Job != 0 || made) {
 		over = b.Read >= max(p.There, a.Since, m.begun)+absent
 	}
@@ -49,8 +49,8 @@ func (m *Machine) look(a *application, i int) {
 }
 
 // lookWaiting sees what became of a part that is not to start now.
-func (m *Machine) lookWaiting(a *application, p *Part, s *delegated.Standing, over, made bool) {
-	if p.Drop > 0 && (over || s != nil && s.Try >= p.Drop && (s.Stand == delegated.Waiting || s.Stand == delegated.Refused)) {
+func (m *Machine) lookWaiting(a *application, p *Part, s *mailbox.Standing, over, made bool) {
+	if p.Drop > 0 && (over || s != nil && s.Try >= p.Drop && (s.Stand == mailbox.Waiting || s.Stand == mailbox.Refused)) {
 		p.Drop, p.Kept = 0, 0
 		m.store(a)
 	}
@@ -58,7 +58,7 @@ func (m *Machine) lookWaiting(a *application, p *Part, s *delegated.Standing, ov
 	case made || p.Lost > 0:
 	case over:
 		m.lose(a, p, why(s, "its job is gone"))
-	case p.Drop == 0 && s != nil && (s.Stand == delegated.Running || s.Stand == delegated.Starting) && s.Try >= a.Try:
+	case p.Drop == 0 && s != nil && (s.Stand == mailbox.Running || s.Stand == mailbox.Starting) && s.Try >= a.Try:
 		a.Try++
 		p.Drop, p.Kept = a.Try, max(p.Hosts, len(s.Nodes))
 		m.unsettled = true
@@ -67,7 +67,7 @@ func (m *Machine) lookWaiting(a *application, p *Part, s *delegated.Standing, ov
 	}
 }
 
-func why(s *delegated.Standing, otherwise string) string {
+func why(s *mailbox.Standing, otherwise string) string {
 	if s != nil && s.Why != "" {
 		return s.Why
 	}
@@ -82,7 +82,7 @@ func (m *Machine) lose(a *application, p *Part, why string) {
 	m.say(a.launcher, p.Gone())
 }
 
-func (m *Machine) lookPreparing(a *application, p *Part, s *delegated.Standing, over bool) {
+func (m *Machine) lookPreparing(a *application, p *Part, s *mailbox.Standing, over bool) {
 	switch {
 	case p.Hosts == 0:
 		m.lookUnused(a, p, s, over)
@@ -90,23 +90,23 @@ func (m *Machine) lookPreparing(a *application, p *Part, s *delegated.Standing, 
 		m.refused(a, p, why(s, "its job is gone"))
 		m.lose(a, p, why(s, "its job is gone"))
 	case s == nil || s.Try != a.Try:
-	case s.Stand == delegated.Refused:
+	case s.Stand == mailbox.Refused:
 		m.refused(a, p, why(s, "refused"))
-	case s.Stand == delegated.Prepared && !m.clusters[p.Cluster].Embedded && len(s.Nodes) != p.Hosts:
+	case s.Stand == mailbox.Prepared && !m.clusters[p.Cluster].Embedded && len(s.Nodes) != p.Hosts:
 		m.refused(a, p, fmt.Sprintf("%d nodes were reserved, not %d", len(s.Nodes), p.Hosts))
-	case s.Stand == delegated.Prepared:
+	case s.Stand == mailbox.Prepared:
 		p.Prepared, p.Nodes = true, s.Nodes
 	}
 }
 
 // lookUnused sees whether the job on a cluster that the request does not use is still there, in case a later one does.
-func (m *Machine) lookUnused(a *application, p *Part, s *delegated.Standing, over bool) {
+func (m *Machine) lookUnused(a *application, p *Part, s *mailbox.Standing, over bool) {
 	if over && p.Lost == 0 && !m.clusters[p.Cluster].Embedded {
 		m.lose(a, p, why(s, "its job is gone"))
 	}
 }
 
-func (m *Machine) lookStarting(a *application, p *Part, s *delegated.Standing, over bool) {
+func (m *Machine) lookStarting(a *application, p *Part, s *mailbox.Standing, over bool) {
 	switch {
 	case p.Hosts == 0:
 		m.lookUnused(a, p, s, over)
@@ -116,9 +116,9 @@ func (m *Machine) lookStarting(a *application, p *Part, s *delegated.Standing, o
 			m.lose(a, p, why(s, "its job ended before all were up"))
 		}
 	case s == nil || s.Try != a.Try:
-	case s.Stand == delegated.Refused:
+	case s.Stand == mailbox.Refused:
 		m.refused(a, p, why(s, "it does not start"))
-	case s.Stand == delegated.Running:
+	case s.Stand == mailbox.Running:
 		p.Runs = true
 		if len(s.Nodes) > 0 {
 			p.Nodes = s.Nodes
@@ -126,7 +126,7 @@ func (m *Machine) lookStarting(a *application, p *Part, s *delegated.Standing, o
 	}
 }
 
-func (m *Machine) lookRunning(a *application, p *Part, s *delegated.Standing, over bool) {
+func (m *Machine) lookRunning(a *application, p *Part, s *mailbox.Standing, over bool) {
 	m.pay(a, p, s)
 	if !over {
 		return

@@ -2,22 +2,22 @@ package apps
 
 import (
 	"accordion/core"
-	"accordion/core/delegate"
+	"accordion/core/delegated"
 )
 
 // State is what launchers are told; placed says that its request was placed.
 func (a *Application) State(placed bool, now core.Time) string {
 	switch {
 	case a.Phase == Fresh, a.Phase == Subscribed:
-		return delegate.Submitted.String()
+		return delegated.Submitted.String()
 	case a.Phase == Waiting && placed, a.Phase == Preparing:
-		return delegate.Waiting.String()
+		return delegated.Waiting.String()
 	case a.Phase == Waiting:
-		return delegate.RequestSent.String()
+		return delegated.RequestSent.String()
 	case a.Phase.Started():
-		return delegate.Started.String()
+		return delegated.Started.String()
 	case a.Reason == "" && now >= a.EndAt:
-		return delegate.Ghost.String()
+		return delegated.Ghost.String()
 	}
-	return delegate.FinishSent.String()
+	return delegated.FinishSent.String()
 }

@@ -7,7 +7,7 @@ import (
 
 	"accordion/adapter/view"
 	"accordion/core"
-	"accordion/core/delegate"
+	"accordion/core/delegated"
 	"accordion/shim/wire/launcher"
 )
 
@@ -24,9 +24,9 @@ func New(now core.Time, all []Cluster, links []Link, s Settings, records []Recor
 		c := &cluster{Known: Known{Cluster: named}, strays: map[core.JobID]core.Time{}, changed: true}
 		m.clusters, m.known.Clusters = append(m.clusters, c), append(m.known.Clusters, &c.Known)
 	}
-	m.rms = delegate.New(make([]int, len(all)), delegate.Options{
+	m.rms = delegated.New(make([]int, len(all)), delegated.Options{
 		Timer: s.Timer, TellEstimates: true, Watch: true, Limit: s.Applications,
-	}, &delegate.Indexed{})
+	}, &delegated.Indexed{})
 	uncounted := false
 	for _, r := range records {
 		if r.ID == counter {

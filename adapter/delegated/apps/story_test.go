@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
 	"accordion/core/profile"
 	"accordion/shim/wire/launcher"
@@ -213,10 +213,10 @@ func (s *story) promised(o Orders) {
 	sum, w := 0, s.wards[o.Cluster]
 	for _, p := range o.All {
 		switch p.Want {
-		case delegated.Prepare, delegated.Start, delegated.Run, delegated.Ghost:
+		case mailbox.Prepare, mailbox.Start, mailbox.Run, mailbox.Ghost:
 			sum += p.Hosts
 		}
-		if s.gone[p.Application] && p.Want != delegated.End {
+		if s.gone[p.Application] && p.Want != mailbox.End {
 			s.fail("cluster %s is ordered something about application %d, which is gone: %v", w.name, p.Application, p)
 		}
 	}

@@ -11,14 +11,14 @@ import (
 	"testing"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
 	"accordion/core/moldable"
 	"accordion/internal/testenv"
-	shim "accordion/shim/application"
-	"accordion/shim/selector"
+	shim "accordion/shim/launcher/application"
+	"accordion/shim/launcher/selector"
 	"accordion/shim/wire/launcher"
-	"accordion/shim/wire/packed"
+	"accordion/shim/wire/launcher/packed"
 	paper "accordion/traces/paper/delegated"
 	"accordion/traces/paper/delegated/live"
 	"accordion/traces/swf"
@@ -146,7 +146,7 @@ func (x *traffic) show(i int) {
 }
 
 // state returns the state of the ward, with host names like those of a cluster.
-func (y *yard) state(now core.Time) *delegated.ClusterState {
+func (y *yard) state(now core.Time) *mailbox.ClusterState {
 	b := y.ward.state(now)
 	b.Strength = adapter.Strength{}
 	free := map[int64]bool{}

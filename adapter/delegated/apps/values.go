@@ -1,7 +1,7 @@
 package apps
 
 import (
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
 )
@@ -36,7 +36,7 @@ type Left struct{ Session uint64 }
 // Shown is a cluster's new state.
 type Shown struct {
 	Cluster int
-	State   *delegated.ClusterState
+	State   *mailbox.ClusterState
 }
 
 func (Heard) event() {}
@@ -64,7 +64,7 @@ type Say struct {
 // Orders are all orders for a cluster, in place of the former.
 type Orders struct {
 	Cluster int
-	All     []delegated.Order
+	All     []mailbox.Order
 }
 
 // Note is one line of what happened to an application.

@@ -2,7 +2,7 @@ package apps
 
 import (
 	"accordion/core"
-	"accordion/core/delegate"
+	"accordion/core/delegated"
 	"accordion/shim/wire/launcher"
 )
 
@@ -25,7 +25,7 @@ func (m *Machine) flush() {
 		if !a.look || !a.listens() || a.Phase != Subscribed && a.Phase != Waiting {
 			continue
 		}
-		if a.Phase == Waiting && m.rms.State(core.JobID(a.ID)) == delegate.RequestSent {
+		if a.Phase == Waiting && m.rms.State(core.JobID(a.ID)) == delegated.RequestSent {
 			continue // the pass that places it will tell it its estimate, too
 		}
 		if !m.sees(a) {

@@ -6,9 +6,8 @@ import (
 	"slices"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
-	"accordion/core/delegate"
 	"accordion/core/ep"
 	"accordion/core/sched"
 )
@@ -22,7 +21,7 @@ type ward struct {
 	calm     bool // no more faults
 	next     core.JobID
 	jobs     []*bed
-	orders   []delegated.Order
+	orders   []mailbox.Order
 	local    int // hosts of its own jobs, until localEnd
 	localEnd core.Time
 	deaf     core.Time // shows nothing until then
@@ -75,7 +74,7 @@ func (w *ward) free(now core.Time) int {
 }
 
 // of is the bed that an order is about; a part that is to be made gets one.
-func (w *ward) of(o delegated.Order, now core.Time) *bed {
+func (w *ward) of(o mailbox.Order, now core.Time) *bed {
 	if o.Job != 0 {
 		return w.job(o.Job)
 	}
@@ -84,7 +83,7 @@ func (w *ward) of(o delegated.Order, now core.Time) *bed {
 			return b
 		}
 	}
-	if o.Want != delegated.Prepare {
+	if o.Want != mailbox.Prepare {
 		return nil
 	}
 	return w.job(w.submit(o.Application, o.User, now))
@@ -101,14 +100,14 @@ func (w *ward) obey(now core.Time) {
 			continue
 		}
 		wanted[b] = true
-		if b.over && o.Want != delegated.Ghost || w.chance(20) { // slow
+		if b.over && o.Want != mailbox.Ghost || w.chance(20) { // slow
 			continue
 		}
 		switch o.Want {
-		case delegated.Wait:
-		case delegated.Prepare:
+		case mailbox.Wait:
+		case mailbox.Prepare:
 			w.prepare(b, o, now)
-		case delegated.Start:
+		case mailbox.Start:
 			switch {
 			case b.running || b.stuck:
 			case b.reserved == 0 || b.try != o.Try:
@@ -118,14 +117,14 @@ func (w *ward) obey(now core.Time) {
 			case !w.chance(30):
 				b.running, b.began = true, now
 			}
-		case delegated.Drop:
+		case mailbox.Drop:
 			if b.running {
 				b.end(true)
 			}
 			b.reserved, b.try, b.refused, b.stuck = 0, o.Try, false, false
-		case delegated.End:
+		case mailbox.End:
 			b.end(true)
-		case delegated.Ghost:
+		case mailbox.Ghost:
 			b.ghost, b.reserved = true, o.Hosts
 		}
 	}
@@ -145,7 +144,7 @@ func (w *ward) obey(now core.Time) {
 	}
 }
 
-func (w *ward) prepare(b *bed, o delegated.Order, now core.Time) {
+func (w *ward) prepare(b *bed, o mailbox.Order, now core.Time) {
 	if b.try == o.Try && (b.reserved == o.Hosts || b.refused) {
 		return
 	}
@@ -158,13 +157,13 @@ func (w *ward) prepare(b *bed, o delegated.Order, now core.Time) {
 }
 
 // state returns what the ward shows.
-func (w *ward) state(now core.Time) *delegated.ClusterState {
-	b := &delegated.ClusterState{Read: now, Hosts: w.hosts, Strength: adapter.Strength{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}}
+func (w *ward) state(now core.Time) *mailbox.ClusterState {
+	b := &mailbox.ClusterState{Read: now, Hosts: w.hosts, Strength: adapter.Strength{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}}
 	state := sched.Repeated{Limit: ep.Limit(1)}.New(core.Machine{Nodes: w.hosts})
 	if now < w.localEnd && w.local > 0 {
 		state.Running(now, core.Allocation{Job: 1 << 30, Start: now, EP: core.EP{{Duration: w.localEnd - now, Nodes: w.local}}})
 	}
-	b.Local = delegate.Local{State: state.(sched.Viewer)}
+	b.Local = sched.Local{State: state.(sched.Viewer)}
 	for _, j := range w.jobs {
 		s := adapter.Pending
 		switch {
@@ -173,14 +172,14 @@ func (w *ward) state(now core.Time) *delegated.ClusterState {
 		case j.running:
 			s = adapter.Running
 		}
-		b.Jobs = append(b.Jobs, delegated.Job{Key: adapter.Key{ID: j.id, Submitted: j.since}, ID: j.id, Application: j.app, User: j.user, State: s, Submitted: j.since})
+		b.Jobs = append(b.Jobs, mailbox.Job{Key: adapter.Key{ID: j.id, Submitted: j.since}, ID: j.id, Application: j.app, User: j.user, State: s, Submitted: j.since})
 	}
 	for _, o := range w.orders {
-		s := delegated.Standing{Application: o.Application, Job: o.Job}
-		j := w.of(delegated.Order{Job: o.Job, Application: o.Application}, now)
+		s := mailbox.Standing{Application: o.Application, Job: o.Job}
+		j := w.of(mailbox.Order{Job: o.Job, Application: o.Application}, now)
 		if j == nil {
-			if s.Stand = delegated.Over; w.embedded && o.Want != delegated.End {
-				s.Stand, s.Try = delegated.Waiting, o.Try
+			if s.Stand = mailbox.Over; w.embedded && o.Want != mailbox.End {
+				s.Stand, s.Try = mailbox.Waiting, o.Try
 			}
 			b.Parts = append(b.Parts, s)
 			continue
@@ -191,20 +190,20 @@ func (w *ward) state(now core.Time) *delegated.ClusterState {
 		}
 		switch {
 		case j.ghost:
-			s.Stand = delegated.Ghosted
+			s.Stand = mailbox.Ghosted
 			if j.over {
-				s.Stand = delegated.Over
+				s.Stand = mailbox.Over
 			}
 		case j.over:
-			s.Stand = delegated.Over
+			s.Stand = mailbox.Over
 		case j.running:
-			s.Stand = delegated.Running
+			s.Stand = mailbox.Running
 		case j.refused:
-			s.Stand, s.Why = delegated.Refused, "it was refused"
-		case j.reserved > 0 && o.Want == delegated.Start:
-			s.Stand = delegated.Starting
+			s.Stand, s.Why = mailbox.Refused, "it was refused"
+		case j.reserved > 0 && o.Want == mailbox.Start:
+			s.Stand = mailbox.Starting
 		case j.reserved > 0:
-			s.Stand = delegated.Prepared
+			s.Stand = mailbox.Prepared
 		}
 		b.Parts = append(b.Parts, s)
 	}
@@ -214,6 +213,6 @@ func (w *ward) state(now core.Time) *delegated.ClusterState {
 // forget takes jobs out of the books that ended long ago and that nobody orders anything about.
 func (w *ward) forget() {
 	w.jobs = slices.DeleteFunc(w.jobs, func(b *bed) bool {
-		return b.over && b.reserved == 0 && !slices.ContainsFunc(w.orders, func(o delegated.Order) bool { return o.Application == b.app })
+		return b.over && b.reserved == 0 && !slices.ContainsFunc(w.orders, func(o mailbox.Order) bool { return o.Application == b.app })
 	})
 }

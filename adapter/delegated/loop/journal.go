@@ -7,6 +7,7 @@ import (
 
 	"accordion/adapter/delegated/apps"
 	"accordion/adapter/journal"
+	"accordion/adapter/view"
 )
 
 // Journal is the applications' own file, delegate.db: a journal as each cluster has one, whose jobs are applications. One process writes it;
@@ -54,23 +55,10 @@ func (j *Journal) keep(e apps.Effects) error {
 }
 
 // show writes what there is to be seen.
-func (j *Journal) show(s Snapshot) error {
+func (j *Journal) show(s view.Applications) error {
 	data, err := json.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("the snapshot of applications: %w", err)
 	}
 	return j.PutView(data)
-}
-
-// SnapshotIn returns the newest Snapshot in a journal of applications; nil when there is none yet.
-func SnapshotIn(j journal.Reader) (*Snapshot, error) {
-	data, err := j.View()
-	if err != nil || data == nil {
-		return nil, err
-	}
-	s := &Snapshot{}
-	if err := json.Unmarshal(data, s); err != nil {
-		return nil, fmt.Errorf("the snapshot of applications in %s: %w", j.Path(), err)
-	}
-	return s, nil
 }

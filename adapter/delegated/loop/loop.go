@@ -12,6 +12,7 @@ import (
 	"accordion/adapter/delegated/apps"
 	"accordion/adapter/delegated/server"
 	"accordion/adapter/journal"
+	"accordion/adapter/view"
 	"accordion/core"
 	"accordion/shim/wire/launcher"
 )
@@ -21,11 +22,11 @@ type Loop struct {
 	Options
 	machine  *apps.Machine
 	sessions map[uint64]server.Session
-	shown    chan int  // clusters that have a new state
-	seen     Snapshot  // written last
-	shownAt  core.Time // when
-	stale    bool      // there is something newer: a second later
-	looked   time.Time // when the clock was last looked at
+	shown    chan int          // clusters that have a new state
+	seen     view.Applications // written last
+	shownAt  core.Time         // when
+	stale    bool              // there is something newer: a second later
+	looked   time.Time         // when the clock was last looked at
 	asked    chan struct{}
 }
 

@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
 	"accordion/adapter/delegated/loop"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/delegated/server"
 	"accordion/adapter/journal"
+	"accordion/adapter/status"
+	"accordion/adapter/view"
 	"accordion/shim/wire/launcher"
 )
 
@@ -66,7 +68,7 @@ type applications struct {
 	t      *testing.T
 	path   string
 	events chan server.Event
-	box    *delegated.Mailbox
+	box    *mailbox.Mailbox
 	clock  adapter.Clock
 	stop   func()
 }
@@ -106,7 +108,7 @@ func (l *applications) begin() {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	l.box = delegated.NewMailbox()
+	l.box = mailbox.New()
 	if l.clock == nil {
 		l.clock = adapter.Wall{}
 	}
@@ -131,20 +133,20 @@ func (l *applications) begin() {
 	}
 }
 
-func obey(ctx context.Context, box *delegated.Mailbox, clock adapter.Clock) {
+func obey(ctx context.Context, box *mailbox.Mailbox, clock adapter.Clock) {
 	for adapter.Wait(ctx, adapter.Wall{}, time.Second) == nil {
-		b := delegated.ClusterState{Read: clock.Now().Unix(), Hosts: 4}
+		b := mailbox.ClusterState{Read: clock.Now().Unix(), Hosts: 4}
 		for _, o := range box.Orders() {
-			s := delegated.Standing{Application: o.Application, Try: o.Try}
+			s := mailbox.Standing{Application: o.Application, Try: o.Try}
 			switch o.Want {
-			case delegated.Prepare:
-				s.Stand = delegated.Prepared
-			case delegated.Start, delegated.Run:
-				s.Stand = delegated.Running
-			case delegated.End:
-				s.Stand = delegated.Over
-			case delegated.Ghost:
-				s.Stand = delegated.Ghosted
+			case mailbox.Prepare:
+				s.Stand = mailbox.Prepared
+			case mailbox.Start, mailbox.Run:
+				s.Stand = mailbox.Running
+			case mailbox.End:
+				s.Stand = mailbox.Over
+			case mailbox.Ghost:
+				s.Stand = mailbox.Ghosted
 			}
 			for i := range o.Hosts {
 				s.Nodes = append(s.Nodes, fmt.Sprint("n", i+1))
@@ -279,12 +281,13 @@ func TestTheClockIsSet(t *testing.T) {
 	}
 }
 
-// snapshot returns the newest Snapshot in the journal of applications; nil when there is none yet.
-func (l *applications) snapshot() (*loop.Snapshot, error) {
+// snapshot returns what the journal shows of applications.
+func (l *applications) snapshot() (view.Applications, error) {
 	j, err := journal.OpenReadOnly(l.path)
 	if err != nil {
-		return nil, err
+		return view.Applications{}, err
 	}
 	defer j.Close()
-	return loop.SnapshotIn(j)
+	report, err := status.ReadApplications(j)
+	return report.Applications, err
 }

@@ -6,9 +6,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/delegated/server"
-	"accordion/adapter/view"
 )
 
 // Cluster is one on which applications may run.
@@ -17,7 +16,7 @@ type Cluster struct {
 	Site     string // "": none
 	Speed    float64
 	Attrs    map[string]string
-	Mailbox  *delegated.Mailbox
+	Mailbox  *mailbox.Mailbox
 	Embedded bool // it makes parts itself, at their start
 }
 
@@ -52,9 +51,6 @@ type Options struct {
 	Meter    Meter // nil: Deaf
 	Settings Settings
 }
-
-// Snapshot is what there is to be seen of applications.
-type Snapshot = view.Applications
 
 // Meter hears how the loop does.
 type Meter interface {

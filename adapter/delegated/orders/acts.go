@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/fair"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
@@ -184,10 +184,10 @@ func (k *Keeper) planOf(e *entry, now core.Time) bool {
 		}
 	}
 	switch o.Want {
-	case delegated.Wait:
+	case mailbox.Wait:
 		e.plan.Part.Begin, e.plan.Part.Ahead, e.plan.Phase = o.At, true, managed.Waiting
 		return pending && o.At < core.Forever
-	case delegated.Prepare:
+	case mailbox.Prepare:
 		switch nodes := k.reservedFor(e); {
 		case e.memory.Refused == o.Try || running:
 			return false
@@ -197,7 +197,7 @@ func (k *Keeper) planOf(e *entry, now core.Time) bool {
 		}
 		e.plan.Phase = managed.Waiting
 		return pending
-	case delegated.Start, delegated.Run:
+	case mailbox.Start, mailbox.Run:
 		switch nodes := k.reservedFor(e); {
 		case running:
 			e.hold(managed.Running, e.job.Nodes, e.job.Started, max(o.By, e.job.Started+1))
@@ -206,7 +206,7 @@ func (k *Keeper) planOf(e *entry, now core.Time) bool {
 			e.hold(managed.Starting, nodes, now, max(o.By, now+1))
 			return true
 		}
-	case delegated.Ghost:
+	case mailbox.Ghost:
 		t := try{o: o, s: Sight{Job: e.job}, m: e.memory}
 		if r, there := k.Reserved(managed.GhostReservation(o.Application)); there {
 			t.s.Ghost = &r
@@ -240,7 +240,7 @@ func (k *Keeper) reservedFor(e *entry) []string {
 	}
 	r, there := k.Reserved(managed.PartReservation(e.order.Application))
 	prepared := e.memory.Prepared == e.order.Try
-	if !there || prepared && !managed.SameNodes(r.Nodes, e.memory.Nodes) || !prepared && e.order.Want == delegated.Prepare {
+	if !there || prepared && !managed.SameNodes(r.Nodes, e.memory.Nodes) || !prepared && e.order.Want == mailbox.Prepare {
 		return nil
 	}
 	return r.Nodes

@@ -7,9 +7,10 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/actions"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
+	"accordion/adapter/sidecar"
 	"accordion/core"
 )
 
@@ -21,7 +22,7 @@ func (stopped) After(time.Duration) <-chan time.Time { return nil }
 
 func TestWhatIsDoneOverAndOverIsPutOffMoreAndMore(t *testing.T) {
 	clock := stopped{time.Unix(int64(now), 0)}
-	k := New(Options{Clock: clock})
+	k := New(nil, sidecar.PartsHost{Clock: clock})
 	e := &entry{step: Step{Verb: Adopt}}
 	for i, want := range []time.Duration{0, 1, 2, 4, 8, 16, 16} {
 		if k.again(e); want == 0 && !e.retry.IsZero() || want > 0 && e.retry.Sub(clock.at) != want*time.Second {
@@ -40,8 +41,8 @@ func TestWhatIsDoneOverAndOverIsPutOffMoreAndMore(t *testing.T) {
 
 func TestWhatIsPutOffDoesNotMakeTheBatchSystemBeReadMoreOften(t *testing.T) {
 	clock := stopped{time.Unix(int64(now), 0)}
-	k := New(Options{Clock: clock})
-	e := &entry{order: delegated.Order{Application: 7, Job: 5, Want: delegated.Wait}, ordered: true, step: Step{Verb: Adopt}}
+	k := New(nil, sidecar.PartsHost{Clock: clock})
+	e := &entry{order: mailbox.Order{Application: 7, Job: 5, Want: mailbox.Wait}, ordered: true, step: Step{Verb: Adopt}}
 	k.parts[name{7, 5}] = e
 	if !k.Soon() {
 		t.Error("an act is due, and nobody hurries")
@@ -53,11 +54,11 @@ func TestWhatIsPutOffDoesNotMakeTheBatchSystemBeReadMoreOften(t *testing.T) {
 
 func TestWhatIsPreparedIsNotMissedInAReadingThatBeganBeforeItWasWritten(t *testing.T) {
 	begun, taken := managed.Epoch(3), managed.Epoch(0)
-	k := New(Options{
+	k := New(nil, sidecar.PartsHost{
 		Clock: stopped{time.Unix(int64(now), 0)}, Acts: &actions.Acts{}, Take: func(adapter.Reservation) { taken = begun },
 		Epochs: func() (managed.Epoch, managed.Epoch) { return begun, begun },
 	})
-	e := &entry{order: delegated.Order{Application: 7, Job: 5, Want: delegated.Prepare, Try: 1}, step: Step{Verb: Prepare, Nodes: []string{"n1"}}}
+	e := &entry{order: mailbox.Order{Application: 7, Job: 5, Want: mailbox.Prepare, Try: 1}, step: Step{Verb: Prepare, Nodes: []string{"n1"}}}
 	_, done := k.prepare(t.Context(), e, &plan.World{})
 	begun++ // another reading begins while it is written
 	done()
@@ -72,9 +73,9 @@ func TestNodesThatAreBeingPreparedAreThoseOfTheirTryOnly(t *testing.T) {
 		wrote int
 		want  managed.Phase
 	}{{5, managed.Starting}, {4, managed.Waiting}} {
-		k := New(Options{Reserved: func(string) (adapter.Reservation, bool) { return adapter.Reservation{Nodes: []string{"n1"}}, true }})
+		k := New(nil, sidecar.PartsHost{Reserved: func(string) (adapter.Reservation, bool) { return adapter.Reservation{Nodes: []string{"n1"}}, true }})
 		e := &entry{
-			order: delegated.Order{Application: 1, Job: 7, Want: delegated.Prepare, Try: 5, Hosts: 1, Walltime: 60, Limit: 90},
+			order: mailbox.Order{Application: 1, Job: 7, Want: mailbox.Prepare, Try: 5, Hosts: 1, Walltime: 60, Limit: 90},
 			job:   &adapter.Job{Key: adapter.Key{ID: 7}, State: adapter.Pending}, busy: true, writing: []string{"n1"}, wrote: c.wrote,
 		}
 		if planned := k.planOf(e, now); !planned || e.plan.Phase != c.want {
@@ -86,11 +87,11 @@ func TestNodesThatAreBeingPreparedAreThoseOfTheirTryOnly(t *testing.T) {
 // A call of an earlier try may arrive after that of the next, even after its sidecar was killed.
 func TestNodesThatAnEarlierTryReservedLateAreNotThePartsInThePlan(t *testing.T) {
 	late := []string{"n4", "n5"}
-	k := New(Options{Reserved: func(string) (adapter.Reservation, bool) { return adapter.Reservation{Nodes: late}, true }})
-	for _, want := range []delegated.Want{delegated.Prepare, delegated.Start} {
+	k := New(nil, sidecar.PartsHost{Reserved: func(string) (adapter.Reservation, bool) { return adapter.Reservation{Nodes: late}, true }})
+	for _, want := range []mailbox.Want{mailbox.Prepare, mailbox.Start} {
 		for _, prepared := range [][]string{late, {"n5", "n6"}} {
 			e := &entry{
-				order:  delegated.Order{Application: 1, Job: 7, Want: want, Try: 2, Hosts: 2, Walltime: 60, Limit: 90},
+				order:  mailbox.Order{Application: 1, Job: 7, Want: want, Try: 2, Hosts: 2, Walltime: 60, Limit: 90},
 				job:    &adapter.Job{Key: adapter.Key{ID: 7}, State: adapter.Pending},
 				memory: Memory{Prepared: 2, Nodes: prepared},
 			}
@@ -122,8 +123,8 @@ func TestAJobThatCannotBeChangedForHalfAMinuteIsReplaced(t *testing.T) {
 		{"since that is over", []refusal{{0, away}, {60, frozen}}, false},
 	} {
 		clock := &stopped{}
-		k := New(Options{Clock: clock})
-		e := &entry{order: delegated.Order{Application: 7, Job: 5, Want: delegated.Prepare, Try: 1}, step: Step{Verb: Prepare}}
+		k := New(nil, sidecar.PartsHost{Clock: clock})
+		e := &entry{order: mailbox.Order{Application: 7, Job: 5, Want: mailbox.Prepare, Try: 1}, step: Step{Verb: Prepare}}
 		for _, r := range c.all {
 			clock.at = time.Unix(int64(now+r.after), 0)
 			k.failed(e, r.err)
@@ -135,8 +136,8 @@ func TestAJobThatCannotBeChangedForHalfAMinuteIsReplaced(t *testing.T) {
 }
 
 func TestAJobThatIsMadeInPlaceOfOneThatCouldNotBeChangedIsNotEndedForIt(t *testing.T) {
-	k := New(Options{Epochs: func() (managed.Epoch, managed.Epoch) { return 0, 0 }})
-	e := &entry{order: delegated.Order{Application: 7, User: "ada"}, ordered: true, job: &adapter.Job{Key: adapter.Key{ID: 8}, State: adapter.Pending}, memory: Memory{Frozen: now - 60, Stiff: true}}
+	k := New(nil, sidecar.PartsHost{Epochs: func() (managed.Epoch, managed.Epoch) { return 0, 0 }})
+	e := &entry{order: mailbox.Order{Application: 7, User: "ada"}, ordered: true, job: &adapter.Job{Key: adapter.Key{ID: 8}, State: adapter.Pending}, memory: Memory{Frozen: now - 60, Stiff: true}}
 	k.parts[name{7, 0}] = e
 	same, other := *e.job, made7
 	same.Mark, same.User, other.User = made7.Mark, "ada", "ada"

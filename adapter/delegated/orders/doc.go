@@ -1,4 +1,4 @@
-// Package orders carries out what the loop of applications wants of their parts on one cluster (adapter/delegated). Next decides, purely: an
+// Package orders carries out what the loop of applications wants of their parts on one cluster (adapter/delegated/mailbox). Next decides, purely: an
 // order, what is seen of it and what is remembered make the next act and the standing. A Keeper, which the sidecar's loop owns, sees,
 // acts and shows the state.
 //

@@ -8,12 +8,13 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/actions"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/managed"
+	"accordion/adapter/sidecar"
 )
 
 // ofUser returns an order about the user's application 7.
-func ofUser(name string) *entry { return &entry{order: delegated.Order{Application: 7, User: name}} }
+func ofUser(name string) *entry { return &entry{order: mailbox.Order{Application: 7, User: name}} }
 
 func TestAJobOfAnotherUserIsNoPartThoughItHasTheNumberAndTheMark(t *testing.T) {
 	jobs := []*adapter.Job{
@@ -32,15 +33,15 @@ func TestAJobOfAnotherUserIsNoPartThoughItHasTheNumberAndTheMark(t *testing.T) {
 
 // reads passes readings to a keeper, in each of which job 5 of application 7 runs, by these users.
 // It returns where its part is after each reading, and the user that the launchers' loop sees.
-func reads(t *testing.T, order delegated.Order, readings []adapter.Job) (stands []delegated.Stand, users []string) {
+func reads(t *testing.T, order mailbox.Order, readings []adapter.Job) (stands []mailbox.Stand, users []string) {
 	t.Helper()
 	epoch := managed.Epoch(1)
-	k := New(Options{
-		Clock: &set{time.Unix(int64(now), 0)}, Mailbox: delegated.NewMailbox(), Settings: managed.Settings{Deadline: 5 * time.Second},
+	k := New(mailbox.New(), sidecar.PartsHost{
+		Clock: &set{time.Unix(int64(now), 0)}, Settings: managed.Settings{Deadline: 5 * time.Second},
 		Epochs:   func() (managed.Epoch, managed.Epoch) { return epoch, epoch },
 		Reserved: func(string) (adapter.Reservation, bool) { return adapter.Reservation{}, false },
 	})
-	k.Mailbox.Order([]delegated.Order{order})
+	k.mailbox.Order([]mailbox.Order{order})
 	for _, j := range readings {
 		epoch++
 		k.Look(now, &adapter.Snapshot{Jobs: []adapter.Job{j}})
@@ -72,9 +73,9 @@ func TestAPartRunsOnWhileTheDirectoryOfUsersIsAway(t *testing.T) {
 		{"and the job was submitted again", 900, []adapter.Job{running("ada", 1001), again}},
 		{"since the sidecar began", 900, []adapter.Job{running("1001", 1001), running("1001", 1001), running("ada", 1001)}},
 	} {
-		stands, users := reads(t, delegated.Order{Application: 7, Job: 5, Submitted: c.submitted, User: "ada", Want: delegated.Run}, c.readings)
+		stands, users := reads(t, mailbox.Order{Application: 7, Job: 5, Submitted: c.submitted, User: "ada", Want: mailbox.Run}, c.readings)
 		for i := range stands {
-			if stands[i] != delegated.Running || users[i] != "ada" {
+			if stands[i] != mailbox.Running || users[i] != "ada" {
 				t.Errorf("%s: in reading %d of user %s the part stands at %d, and is shown as %s's", c.name, i+1, c.readings[i].User, stands[i], users[i])
 			}
 		}
@@ -95,9 +96,9 @@ func TestAnotherUsersJobIsNoPartWhileTheDirectoryOfUsersIsAway(t *testing.T) {
 		{"of another name and the same number", 900, []adapter.Job{running("ada", 1001), running("eve", 1001)}},
 		{"of a name that is another user's number", 900, []adapter.Job{running("1001", 1002)}},
 	} {
-		stands, users := reads(t, delegated.Order{Application: 7, Job: 5, Submitted: c.order, User: "ada", Want: delegated.Wait}, c.readings)
+		stands, users := reads(t, mailbox.Order{Application: 7, Job: 5, Submitted: c.order, User: "ada", Want: mailbox.Wait}, c.readings)
 		last := len(stands) - 1
-		if stands[last] == delegated.Running || users[last] != c.readings[last].User {
+		if stands[last] == mailbox.Running || users[last] != c.readings[last].User {
 			t.Errorf("a job %s: the part stands at %d, and it is shown as %s's", c.name, stands[last], users[last])
 		}
 	}
@@ -114,17 +115,17 @@ func (s inspected) Inspect(context.Context, adapter.Key) (*adapter.Job, error) {
 func TestAPartThatNoReadingShowsIsOverOnlyWhenTheBatchSystemSaysSo(t *testing.T) {
 	for _, c := range []struct {
 		state adapter.State
-		want  delegated.Stand
-	}{{adapter.Running, delegated.Running}, {adapter.Pending, delegated.Running}, {adapter.Ending, delegated.Over}, {adapter.Done, delegated.Over}} {
-		k := New(Options{Acts: &actions.Acts{System: inspected{job: adapter.Job{State: c.state, Why: strconv.Quote(string(c.state))}}, Deadline: time.Second}})
-		e := &entry{order: delegated.Order{Application: 7, Job: 5, Want: delegated.Run}, memory: Memory{Ended: now, Gone: adapter.Key{ID: 5, Submitted: 900}}}
+		want  mailbox.Stand
+	}{{adapter.Running, mailbox.Running}, {adapter.Pending, mailbox.Running}, {adapter.Ending, mailbox.Over}, {adapter.Done, mailbox.Over}} {
+		k := New(mailbox.New(), sidecar.PartsHost{Acts: &actions.Acts{System: inspected{job: adapter.Job{State: c.state, Why: strconv.Quote(string(c.state))}}, Deadline: time.Second}})
+		e := &entry{order: mailbox.Order{Application: 7, Job: 5, Want: mailbox.Run}, memory: Memory{Ended: now, Gone: adapter.Key{ID: 5, Submitted: 900}}}
 		acts, done := k.ask(t.Context(), e)
 		if err := acts(); err != nil {
 			t.Fatal(err)
 		}
 		done()
 		got := Next(e.order, Sight{Gone: true}, e.memory)
-		if got.Stand != c.want || (c.want == delegated.Over) != (e.memory.Ended == now) {
+		if got.Stand != c.want || (c.want == mailbox.Over) != (e.memory.Ended == now) {
 			t.Errorf("a job that is %s: its part stands at %d, want %d; seen to be over at %d", c.state, got.Stand, c.want, e.memory.Ended)
 		}
 	}
@@ -137,12 +138,12 @@ func TestAReservationOverOtherNodesThanTheOrderNamesStartsNothing(t *testing.T) 
 	for _, c := range []struct {
 		reserved []string
 		verb     Verb
-		stand    delegated.Stand
+		stand    mailbox.Stand
 	}{
-		{[]string{"n2", "n1"}, Start, delegated.Prepared},
-		{[]string{"n5", "n6"}, Nothing, delegated.Waiting},
+		{[]string{"n2", "n1"}, Start, mailbox.Prepared},
+		{[]string{"n5", "n6"}, Nothing, mailbox.Waiting},
 	} {
-		e := &entry{order: delegated.Order{Application: 7, Job: 5, Submitted: 900, User: "ada", Want: delegated.Start, Try: 1, Hosts: 2, On: "n1 n2"}}
+		e := &entry{order: mailbox.Order{Application: 7, Job: 5, Submitted: 900, User: "ada", Want: mailbox.Start, Try: 1, Hosts: 2, On: "n1 n2"}}
 		e.recall()
 		r := adapter.Reservation{Name: managed.PartReservation(7), Nodes: c.reserved}
 		if step := Next(e.order, Sight{Job: &job, Reservation: &r}, e.memory); step.Verb != c.verb || step.Stand != c.stand {

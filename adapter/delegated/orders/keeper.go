@@ -8,45 +8,24 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/actions"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
+	"accordion/adapter/sidecar"
 	"accordion/core"
 )
-
-// Options are what a Keeper works with. Its functions are called by the goroutine that owns it.
-type Options struct {
-	Mailbox  *delegated.Mailbox
-	Acts     *actions.Acts
-	Clock    adapter.Clock
-	Settings managed.Settings
-	// Beside runs acts beside the loop; over is called by the loop when they have ended.
-	Beside func(acts func() error, over func(error))
-	// Reserved is our reservation of the name as the batch system has it now.
-	Reserved func(name string) (adapter.Reservation, bool)
-	// Tending says whether a call for the reservation is under way. Another one beside it may come first, or last.
-	Tending func(name string) bool
-	// Take notes that acts write the reservation themselves.
-	Take func(adapter.Reservation)
-	// Epochs are those of the newest reading, and of the last that has begun.
-	Epochs func() (taken, begun managed.Epoch)
-	// Refresh has the batch system read soon: something was done.
-	Refresh func()
-	// Tell writes into the journal what happened to a job.
-	Tell func(job adapter.Key, kind, text string, fields map[string]any) error
-}
 
 // Keeper carries out the orders for the parts of applications on one cluster. One goroutine owns it. What it remembers is lost with it:
 // the next finds from the readings and the orders what holds.
 type Keeper struct {
-	Options
-	told  bool // the loop of applications has said what it wants
-	parts map[name]*entry
-	due   map[core.JobID]core.Time // of the state
-	read  core.Time                // of the state before
-	begun time.Time                // its first look
-	nodes []adapter.Node           // of the newest reading
+	sidecar.PartsHost
+	mailbox *mailbox.Mailbox
+	told    bool // the loop of applications has said what it wants
+	parts   map[name]*entry
+	due     map[core.JobID]core.Time // of the state
+	read    core.Time                // of the state before
+	begun   time.Time                // its first look
+	nodes   []adapter.Node           // of the newest reading
 }
 
 // name is what an order is about.
@@ -57,7 +36,7 @@ type name struct {
 
 // entry is one order, or a job that none names any more.
 type entry struct {
-	order   delegated.Order
+	order   mailbox.Order
 	ordered bool // it stands
 	memory  Memory
 	step    Step        // as last decided
@@ -74,17 +53,22 @@ type entry struct {
 	wrote   int       // …for this try
 	retry   time.Time
 	fails   int
-	unsure  time.Time       // until then a release that was given up may still be carried out; zero: none may
-	settled managed.Epoch   // the last reading that had begun by then; 0: it is not that late yet
-	did     Verb            // last, with success; Nothing: since then nothing was needed
-	same    int             // how many times in a row beyond the first
-	said    delegated.Stand // in the journal
+	unsure  time.Time     // until then a release that was given up may still be carried out; zero: none may
+	settled managed.Epoch // the last reading that had begun by then; 0: it is not that late yet
+	did     Verb          // last, with success; Nothing: since then nothing was needed
+	same    int           // how many times in a row beyond the first
+	said    mailbox.Stand // in the journal
 }
 
-// New is one without orders.
-func New(o Options) *Keeper {
-	return &Keeper{Options: o, parts: map[name]*entry{}, due: map[core.JobID]core.Time{}}
+var _ sidecar.Parts = (*Keeper)(nil)
+
+// New returns a Keeper that has no orders yet.
+func New(m *mailbox.Mailbox, h sidecar.PartsHost) *Keeper {
+	return &Keeper{PartsHost: h, mailbox: m, parts: map[name]*entry{}, due: map[core.JobID]core.Time{}}
 }
+
+// Ordered implements sidecar.Parts.
+func (k *Keeper) Ordered() <-chan struct{} { return k.mailbox.Ordered() }
 
 // Look takes in the newest orders and the newest reading, and gives what the plan needs to know of parts.
 func (k *Keeper) Look(now core.Time, snapshot *adapter.Snapshot) []*managed.Job {
@@ -112,7 +96,7 @@ func (k *Keeper) Look(now core.Time, snapshot *adapter.Snapshot) []*managed.Job 
 
 // takeOrders puts the newest orders in the place of the former.
 func (k *Keeper) takeOrders() {
-	orders := k.Mailbox.Orders()
+	orders := k.mailbox.Orders()
 	if orders == nil {
 		return
 	}
@@ -138,7 +122,7 @@ func (k *Keeper) takeOrders() {
 // recall remembers the nodes that were prepared for a start, of which the order tells a sidecar that has begun since. A reservation over
 // other nodes was written late by one that was killed, and other jobs may have got those nodes.
 func (e *entry) recall() {
-	if e.order.Want == delegated.Start && e.order.On != "" && e.memory.Prepared != e.order.Try {
+	if e.order.Want == mailbox.Start && e.order.On != "" && e.memory.Prepared != e.order.Try {
 		e.memory.Prepared, e.memory.Nodes = e.order.Try, strings.Fields(e.order.On)
 	}
 }
@@ -190,7 +174,7 @@ func (k *Keeper) meet(now core.Time, jobs map[int64][]*adapter.Job) {
 				n.job = 0
 			}
 			if k.parts[n] == nil && Left(j) != Nothing {
-				e := &entry{order: delegated.Order{Application: application, Job: n.job, User: j.User}, job: j, uid: j.UID, said: -1}
+				e := &entry{order: mailbox.Order{Application: application, Job: n.job, User: j.User}, job: j, uid: j.UID, said: -1}
 				if k.parts[n] = e; j.Held {
 					k.inherit(e)
 				}
@@ -224,7 +208,7 @@ func (k *Keeper) settle(e *entry) {
 // missed says whether a part that ran is over, and no reading of this sidecar's showed it: there was none meanwhile.
 func (k *Keeper) missed(e *entry) bool {
 	taken, _ := k.Epochs()
-	return e.ordered && e.memory.Ended == 0 && (e.order.Want == delegated.Run || e.order.Want == delegated.Ghost) && e.order.Submitted > 0 && taken.Shows(e.since)
+	return e.ordered && e.memory.Ended == 0 && (e.order.Want == mailbox.Run || e.order.Want == mailbox.Ghost) && e.order.Submitted > 0 && taken.Shows(e.since)
 }
 
 // find returns the user's job with a name. Of several that the batch system made, it returns one
@@ -332,7 +316,7 @@ func (k *Keeper) sight(e *entry, v *plan.World) Sight {
 	if r, there := k.Reserved(managed.GhostReservation(e.order.Application)); there {
 		s.Ghost = &r
 	}
-	if e.order.Want == delegated.Prepare {
+	if e.order.Want == mailbox.Prepare {
 		s.Nodes, s.Why = k.nodesFor(e, v, s.Reservation)
 	}
 	return s
@@ -379,7 +363,7 @@ func (k *Keeper) tell(e *entry) error {
 		key = e.job.Key
 	}
 	how := stands[e.said]
-	if e.order.Want == delegated.End && e.said != delegated.Over { // the newest reading may be of before its end
+	if e.order.Want == mailbox.End && e.said != mailbox.Over { // the newest reading may be of before its end
 		how = "is being ended"
 	}
 	text := "the part of " + describe(e.order) + ": " + how
@@ -416,11 +400,11 @@ func (k *Keeper) Soon() bool {
 		case e.busy || e.step.Verb != Nothing && !k.Clock.Now().Before(e.retry): // what is put off hurries nobody
 			return true
 		case !e.ordered:
-		case e.order.Want == delegated.Prepare || e.order.Want == delegated.Start && e.step.Stand != delegated.Running:
+		case e.order.Want == mailbox.Prepare || e.order.Want == mailbox.Start && e.step.Stand != mailbox.Running:
 			return true
-		case (e.order.Want == delegated.Drop || e.order.Want == delegated.End) && e.step.Stand != delegated.Over && e.step.Stand != delegated.Waiting:
+		case (e.order.Want == mailbox.Drop || e.order.Want == mailbox.End) && e.step.Stand != mailbox.Over && e.step.Stand != mailbox.Waiting:
 			return true
-		case e.order.Want == delegated.Ghost && e.step.Stand == delegated.Running:
+		case e.order.Want == mailbox.Ghost && e.step.Stand == mailbox.Running:
 			return true
 		}
 	}
@@ -441,7 +425,7 @@ func (k *Keeper) Anew() {
 
 // Show shows the loop of applications what there is.
 func (k *Keeper) Show(v *plan.World) {
-	b := delegated.ClusterState{}
+	b := mailbox.ClusterState{}
 	b.Local, b.Hosts = v.Local(k.due)
 	b.Strength = v.Weakest()
 	k.read = max(k.read, v.Snapshot.At.Unix())
@@ -452,12 +436,12 @@ func (k *Keeper) Show(v *plan.World) {
 			b.Parts = append(b.Parts, e.standing())
 		}
 	}
-	k.Mailbox.Show(b)
+	k.mailbox.Show(b)
 }
 
 // boardJobs returns the parts among a reading's jobs. A part without a name of its user has the
 // name in the order to which it belongs.
-func (k *Keeper) boardJobs(jobs []adapter.Job) (all []delegated.Job) {
+func (k *Keeper) boardJobs(jobs []adapter.Job) (all []mailbox.Job) {
 	users := map[adapter.Key]string{}
 	for _, e := range k.parts {
 		if e.ordered && e.job != nil {
@@ -474,20 +458,20 @@ func (k *Keeper) boardJobs(jobs []adapter.Job) (all []delegated.Job) {
 		if known, ok := users[j.Key]; ok && j.Nameless() {
 			user = known
 		}
-		all = append(all, delegated.Job{Key: j.Key, ID: j.ID, Application: application, User: user, State: j.State, Submitted: j.Submitted})
+		all = append(all, mailbox.Job{Key: j.Key, ID: j.ID, Application: application, User: user, State: j.State, Submitted: j.Submitted})
 	}
 	return all
 }
 
 // standing is how far an order has come.
-func (e *entry) standing() delegated.Standing {
-	s := delegated.Standing{
+func (e *entry) standing() mailbox.Standing {
+	s := mailbox.Standing{
 		Application: e.order.Application, Job: e.order.Job, Try: e.order.Try, Stand: e.step.Stand, Nodes: slices.Clone(e.step.On), Why: e.step.Note,
 	}
 	switch s.Stand {
-	case delegated.Running, delegated.Ghosted:
+	case mailbox.Running, mailbox.Ghosted:
 		s.Since = e.memory.Began
-	case delegated.Over:
+	case mailbox.Over:
 		s.Since, s.Failed = e.memory.Ended, e.memory.Failed
 	}
 	return s

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/managed"
 	"accordion/core"
 )
@@ -62,40 +62,40 @@ type Step struct {
 	Ghost  []string // nodes to be kept for nobody; nil: none
 	Refuse string   // why this try has just failed: to be remembered. "": it has not
 
-	Stand delegated.Stand
+	Stand mailbox.Stand
 	On    []string // nodes of Prepared and Running
 	Note  string   // of Refused and Over
 }
 
 // Next says what is to be done about an order.
-func Next(o delegated.Order, s Sight, m Memory) Step {
+func Next(o mailbox.Order, s Sight, m Memory) Step {
 	t := try{o, s, m}
-	if s.Job == nil && !s.Gone && o.Want != delegated.Ghost {
+	if s.Job == nil && !s.Gone && o.Want != mailbox.Ghost {
 		return t.unknown()
 	}
 	if t.replaced() && t.pending() {
-		return Step{Verb: End, Why: stiff, Stand: delegated.Waiting}
+		return Step{Verb: End, Why: stiff, Stand: mailbox.Waiting}
 	}
 	if t.unsure() {
 		return t.settles()
 	}
 	switch o.Want {
-	case delegated.Wait:
+	case mailbox.Wait:
 		return t.wait()
-	case delegated.Prepare:
+	case mailbox.Prepare:
 		return t.prepare()
-	case delegated.Start:
+	case mailbox.Start:
 		return t.start()
-	case delegated.Run:
+	case mailbox.Run:
 		return t.run()
-	case delegated.Drop:
+	case mailbox.Drop:
 		return t.drop()
-	case delegated.End:
+	case mailbox.End:
 		return t.end()
-	case delegated.Ghost:
+	case mailbox.Ghost:
 		return t.ghost()
 	}
-	return Step{Stand: delegated.Waiting}
+	return Step{Stand: mailbox.Waiting}
 }
 
 // Left says what is to be done about a job that no order names: none that waits for its application starts by itself, and one that the
@@ -115,7 +115,7 @@ func Left(j *adapter.Job) Verb {
 
 // try is one order, and all that is known of it.
 type try struct {
-	o delegated.Order
+	o mailbox.Order
 	s Sight
 	m Memory
 }
@@ -140,7 +140,7 @@ func (t try) ours() bool { return t.s.Job.Mark != "" && !t.s.Job.HeldByUser }
 // replaced says whether another job must take the place of this one. None can once its application runs.
 func (t try) replaced() bool {
 	switch t.o.Want {
-	case delegated.Wait, delegated.Prepare, delegated.Start, delegated.Drop:
+	case mailbox.Wait, mailbox.Prepare, mailbox.Start, mailbox.Drop:
 		return t.m.Stiff
 	}
 	return false
@@ -154,7 +154,7 @@ const stiff = "the batch system does not let this job be changed, and so not be 
 // up may come after it.
 func (t try) unsure() bool {
 	switch t.o.Want {
-	case delegated.Wait, delegated.Prepare, delegated.Drop:
+	case mailbox.Wait, mailbox.Prepare, mailbox.Drop:
 		return t.m.Unsure && t.pending() && !t.made() && (t.s.Job.Held || t.s.Job.Reservation == managed.PartReservation(t.o.Application))
 	}
 	return false
@@ -163,9 +163,9 @@ func (t try) unsure() bool {
 // settles leaves the job tied to its reservation, and leaves the reservation in place. Where the
 // job begins after all, it begins on the nodes that were prepared, and ends.
 func (t try) settles() Step {
-	step := Step{Keep: true, Stand: delegated.Waiting}
-	if t.o.Want == delegated.Drop {
-		step.Stand = delegated.Starting
+	step := Step{Keep: true, Stand: mailbox.Waiting}
+	if t.o.Want == mailbox.Drop {
+		step.Stand = mailbox.Starting
 	}
 	return step
 }
@@ -173,9 +173,9 @@ func (t try) settles() Step {
 // unknown is what stands until a reading tells more.
 func (t try) unknown() Step {
 	if t.m.Ran != nil {
-		return Step{Stand: delegated.Running, On: t.m.Ran, Keep: true}
+		return Step{Stand: mailbox.Running, On: t.m.Ran, Keep: true}
 	}
-	return Step{Stand: delegated.Waiting, Keep: true}
+	return Step{Stand: mailbox.Waiting, Keep: true}
 }
 
 func (t try) over() Step {
@@ -188,12 +188,12 @@ func (t try) over() Step {
 	case t.m.Ended == 0:
 		note = "there is no such job"
 	}
-	return Step{Stand: delegated.Over, Note: note}
+	return Step{Stand: mailbox.Over, Note: note}
 }
 
 // astray ends a job that runs though nobody started it.
 func (t try) astray() Step {
-	return Step{Verb: End, Why: "it began though its application was not started: it starts when that does", Stand: delegated.Running, On: t.s.Job.Nodes}
+	return Step{Verb: End, Why: "it began though its application was not started: it starts when that does", Stand: mailbox.Running, On: t.s.Job.Nodes}
 }
 
 func (t try) wait() Step {
@@ -201,11 +201,11 @@ func (t try) wait() Step {
 	case t.running():
 		return t.astray()
 	case t.pending() && !t.ours():
-		return Step{Verb: Adopt, Stand: delegated.Waiting}
+		return Step{Verb: Adopt, Stand: mailbox.Waiting}
 	case t.pending() && t.tied():
-		return Step{Verb: Hold, Stand: delegated.Waiting}
+		return Step{Verb: Hold, Stand: mailbox.Waiting}
 	case t.pending() || t.made():
-		return Step{Stand: delegated.Waiting}
+		return Step{Stand: mailbox.Waiting}
 	}
 	return t.over()
 }
@@ -217,9 +217,9 @@ func (t try) prepare() Step {
 	case t.running():
 		return t.astray()
 	case t.pending() && !t.ours():
-		return Step{Verb: Adopt, Stand: delegated.Waiting}
+		return Step{Verb: Adopt, Stand: mailbox.Waiting}
 	case t.pending() && t.tied():
-		return Step{Verb: Hold, Stand: delegated.Waiting}
+		return Step{Verb: Hold, Stand: mailbox.Waiting}
 	case !t.pending() && !t.made():
 		return t.over()
 	case t.m.Prepared == t.o.Try && !t.has(t.m.Nodes):
@@ -227,11 +227,11 @@ func (t try) prepare() Step {
 	case t.m.Prepared == t.o.Try && !t.pending():
 		return t.refuse("its job is gone")
 	case t.m.Prepared == t.o.Try:
-		return Step{Keep: true, Stand: delegated.Prepared, On: t.m.Nodes}
+		return Step{Keep: true, Stand: mailbox.Prepared, On: t.m.Nodes}
 	case t.s.Nodes == nil:
 		return t.refuse(t.s.Why)
 	}
-	return Step{Verb: Prepare, Nodes: t.s.Nodes, Keep: true, Stand: delegated.Waiting}
+	return Step{Verb: Prepare, Nodes: t.s.Nodes, Keep: true, Stand: mailbox.Waiting}
 }
 
 // has says whether exactly these nodes are reserved for its start.
@@ -249,7 +249,7 @@ func (t try) refuse(why string) Step {
 
 // refused takes back what was done for a try that failed. It is said when nothing of it is left.
 func (t try) refused() Step {
-	step := Step{Stand: delegated.Waiting, Note: t.m.Why}
+	step := Step{Stand: mailbox.Waiting, Note: t.m.Why}
 	switch {
 	case t.running():
 		return t.astray()
@@ -258,7 +258,7 @@ func (t try) refused() Step {
 	case t.pending() && t.ours() && t.tied():
 		step.Verb = Hold
 	case t.s.Reservation == nil:
-		step.Stand = delegated.Refused
+		step.Stand = mailbox.Refused
 	}
 	return step
 }
@@ -272,20 +272,20 @@ func (t try) start() Step {
 	case !t.pending():
 		return t.over()
 	case !t.ours():
-		return Step{Verb: Adopt, Keep: true, Stand: delegated.Prepared}
+		return Step{Verb: Adopt, Keep: true, Stand: mailbox.Prepared}
 	case t.s.Reservation == nil || len(t.s.Reservation.Nodes) != t.o.Hosts || t.m.Prepared == t.o.Try && !t.has(t.m.Nodes):
 		return t.refuse("its reservation is gone")
 	case t.s.Job.Held:
-		return Step{Verb: Start, Keep: true, Stand: delegated.Prepared, On: t.s.Reservation.Nodes}
+		return Step{Verb: Start, Keep: true, Stand: mailbox.Prepared, On: t.s.Reservation.Nodes}
 	case t.s.Job.Reservation != t.s.Reservation.Name: // it could start anywhere
-		return Step{Verb: Hold, Keep: true, Stand: delegated.Prepared, On: t.s.Reservation.Nodes}
+		return Step{Verb: Hold, Keep: true, Stand: mailbox.Prepared, On: t.s.Reservation.Nodes}
 	}
-	return Step{Keep: true, Stand: delegated.Starting}
+	return Step{Keep: true, Stand: mailbox.Starting}
 }
 
 // goesOn looks after a part that runs: it is untied from its reservation, which goes then.
 func (t try) goesOn() Step {
-	step := Step{Stand: delegated.Running, On: t.s.Job.Nodes}
+	step := Step{Stand: mailbox.Running, On: t.s.Job.Nodes}
 	switch {
 	case t.m.Prepared == t.o.Try && !managed.SameNodes(t.s.Job.Nodes, t.m.Nodes):
 		step.Verb, step.Why = End, "it began on other nodes than those that were prepared for it"
@@ -300,7 +300,7 @@ func (t try) run() Step {
 	case t.running():
 		return t.goesOn()
 	case t.pending():
-		return Step{Verb: End, Why: "it was put back into the queue after its application had begun", Stand: delegated.Starting}
+		return Step{Verb: End, Why: "it was put back into the queue after its application had begun", Stand: mailbox.Starting}
 	}
 	return t.ended()
 }
@@ -311,23 +311,23 @@ func (t try) ended() Step {
 	case t.m.Failed || t.m.Gone == (adapter.Key{}):
 		return t.over()
 	case t.s.Ends:
-		return Step{Stand: delegated.Running, On: t.m.Ran}
+		return Step{Stand: mailbox.Running, On: t.m.Ran}
 	}
-	return Step{Verb: Ask, Stand: delegated.Running, On: t.m.Ran}
+	return Step{Verb: Ask, Stand: mailbox.Running, On: t.m.Ran}
 }
 
 func (t try) drop() Step {
 	switch {
 	case t.running():
-		return Step{Verb: End, Why: t.o.Why, Stand: delegated.Running, On: t.s.Job.Nodes}
+		return Step{Verb: End, Why: t.o.Why, Stand: mailbox.Running, On: t.s.Job.Nodes}
 	case t.pending() && t.made():
-		return Step{Verb: End, Why: t.o.Why, Stand: delegated.Prepared, Keep: t.m.Unsure}
+		return Step{Verb: End, Why: t.o.Why, Stand: mailbox.Prepared, Keep: t.m.Unsure}
 	case t.pending() && t.ours() && t.tied():
-		return Step{Verb: Hold, Stand: delegated.Starting}
+		return Step{Verb: Hold, Stand: mailbox.Starting}
 	case t.s.Reservation != nil:
-		return Step{Stand: delegated.Prepared, On: t.s.Reservation.Nodes}
+		return Step{Stand: mailbox.Prepared, On: t.s.Reservation.Nodes}
 	case t.pending() || t.made():
-		return Step{Stand: delegated.Waiting}
+		return Step{Stand: mailbox.Waiting}
 	}
 	return t.over()
 }
@@ -335,9 +335,9 @@ func (t try) drop() Step {
 func (t try) end() Step {
 	switch {
 	case t.running():
-		return Step{Verb: End, Why: t.o.Why, Stand: delegated.Running, On: t.s.Job.Nodes}
+		return Step{Verb: End, Why: t.o.Why, Stand: mailbox.Running, On: t.s.Job.Nodes}
 	case t.pending():
-		return Step{Verb: End, Why: t.o.Why, Stand: delegated.Waiting}
+		return Step{Verb: End, Why: t.o.Why, Stand: mailbox.Waiting}
 	}
 	return t.over()
 }
@@ -350,7 +350,7 @@ func (t try) ghost() Step {
 	}
 	step.Ghost = nodes
 	if t.running() && t.s.Ghost != nil && managed.SameNodes(t.s.Ghost.Nodes, nodes) {
-		step.Stand, step.On = delegated.Ghosted, nodes
+		step.Stand, step.On = mailbox.Ghosted, nodes
 	}
 	return step
 }
@@ -382,15 +382,15 @@ func failed(why string) bool {
 }
 
 // describe is an order in words, for the journal.
-func describe(o delegated.Order) string {
+func describe(o mailbox.Order) string {
 	return fmt.Sprintf("application %d, job %d, %s, try %d", o.Application, o.Job, wants[o.Want], o.Try)
 }
 
-var wants = map[delegated.Want]string{
-	delegated.Wait: "wait", delegated.Prepare: "prepare", delegated.Start: "start", delegated.Run: "run", delegated.Drop: "drop", delegated.End: "end", delegated.Ghost: "ghost",
+var wants = map[mailbox.Want]string{
+	mailbox.Wait: "wait", mailbox.Prepare: "prepare", mailbox.Start: "start", mailbox.Run: "run", mailbox.Drop: "drop", mailbox.End: "end", mailbox.Ghost: "ghost",
 }
 
-var stands = map[delegated.Stand]string{
-	delegated.Waiting: "waits", delegated.Prepared: "is prepared", delegated.Refused: "was refused", delegated.Starting: "is being started",
-	delegated.Running: "runs", delegated.Over: "is over", delegated.Ghosted: "is done, its nodes are kept",
+var stands = map[mailbox.Stand]string{
+	mailbox.Waiting: "waits", mailbox.Prepared: "is prepared", mailbox.Refused: "was refused", mailbox.Starting: "is being started",
+	mailbox.Running: "runs", mailbox.Over: "is over", mailbox.Ghosted: "is done, its nodes are kept",
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
 )
 
@@ -34,79 +34,79 @@ func TestNextIsWhatAnOrderNeedsNow(t *testing.T) {
 	ready := Memory{Prepared: 3, Nodes: two}
 	for _, c := range []struct {
 		name  string
-		want  delegated.Want
+		want  mailbox.Want
 		sight Sight
 		know  Memory
 		verb  Verb
-		stand delegated.Stand
+		stand mailbox.Stand
 		keep  bool
 	}{
-		{"not read yet", delegated.Start, Sight{}, Memory{}, Nothing, delegated.Waiting, true},
-		{"wait: held by its user", delegated.Wait, Sight{Job: &theirs}, Memory{}, Adopt, delegated.Waiting, false},
-		{"wait: held", delegated.Wait, Sight{Job: &held}, Memory{}, Nothing, delegated.Waiting, false},
-		{"wait: released by somebody", delegated.Wait, Sight{Job: &loose}, Memory{}, Hold, delegated.Waiting, false},
-		{"wait: it runs", delegated.Wait, Sight{Job: &runs}, Memory{}, End, delegated.Running, false},
-		{"wait: it is gone", delegated.Wait, Sight{Gone: true}, Memory{}, Nothing, delegated.Over, false},
-		{"wait: it cannot be changed", delegated.Wait, Sight{Job: &held}, Memory{Frozen: now, Stiff: true}, End, delegated.Waiting, false},
-		{"wait: it could not be changed, and is gone", delegated.Wait, Sight{Gone: true}, Memory{Frozen: now, Stiff: true}, Nothing, delegated.Over, false},
+		{"not read yet", mailbox.Start, Sight{}, Memory{}, Nothing, mailbox.Waiting, true},
+		{"wait: held by its user", mailbox.Wait, Sight{Job: &theirs}, Memory{}, Adopt, mailbox.Waiting, false},
+		{"wait: held", mailbox.Wait, Sight{Job: &held}, Memory{}, Nothing, mailbox.Waiting, false},
+		{"wait: released by somebody", mailbox.Wait, Sight{Job: &loose}, Memory{}, Hold, mailbox.Waiting, false},
+		{"wait: it runs", mailbox.Wait, Sight{Job: &runs}, Memory{}, End, mailbox.Running, false},
+		{"wait: it is gone", mailbox.Wait, Sight{Gone: true}, Memory{}, Nothing, mailbox.Over, false},
+		{"wait: it cannot be changed", mailbox.Wait, Sight{Job: &held}, Memory{Frozen: now, Stiff: true}, End, mailbox.Waiting, false},
+		{"wait: it could not be changed, and is gone", mailbox.Wait, Sight{Gone: true}, Memory{Frozen: now, Stiff: true}, Nothing, mailbox.Over, false},
 
-		{"prepare: not adopted", delegated.Prepare, Sight{Job: &theirs, Nodes: two}, Memory{}, Adopt, delegated.Waiting, false},
-		{"prepare: nodes", delegated.Prepare, Sight{Job: &held, Nodes: two}, Memory{}, Prepare, delegated.Waiting, true},
-		{"prepare: still released from the try before", delegated.Prepare, Sight{Job: &released, Nodes: two}, Memory{}, Hold, delegated.Waiting, false},
-		{"prepare: no nodes", delegated.Prepare, Sight{Job: &held, Why: "nodes of ordinary job 2"}, Memory{}, Nothing, delegated.Refused, false},
-		{"prepare: no nodes, and a reservation ahead", delegated.Prepare, Sight{Job: &held, Reservation: reserved(two)}, Memory{}, Nothing, delegated.Waiting, false},
-		{"prepare: done", delegated.Prepare, Sight{Job: &held, Reservation: reserved(two)}, ready, Nothing, delegated.Prepared, true},
-		{"prepare: done, and its reservation went by itself", delegated.Prepare, Sight{Job: &held}, ready, Nothing, delegated.Refused, false},
-		{"prepare: done in the try before", delegated.Prepare, Sight{Job: &held, Reservation: reserved(two), Nodes: other}, Memory{Prepared: 2, Nodes: two}, Prepare, delegated.Waiting, true},
-		{"prepare: refused before", delegated.Prepare, Sight{Job: &held, Nodes: two}, Memory{Refused: 3}, Nothing, delegated.Refused, false},
-		{"prepare: refused, not yet clean", delegated.Prepare, Sight{Job: &held, Reservation: reserved(two)}, Memory{Refused: 3}, Nothing, delegated.Waiting, false},
-		{"prepare: it could not be changed a moment ago", delegated.Prepare, Sight{Job: &held, Nodes: two}, Memory{Frozen: now}, Prepare, delegated.Waiting, true},
-		{"prepare: it cannot be changed", delegated.Prepare, Sight{Job: &held, Nodes: two}, Memory{Frozen: now, Stiff: true}, End, delegated.Waiting, false},
-		{"prepare: it runs", delegated.Prepare, Sight{Job: &runs, Nodes: two}, Memory{}, End, delegated.Running, false},
+		{"prepare: not adopted", mailbox.Prepare, Sight{Job: &theirs, Nodes: two}, Memory{}, Adopt, mailbox.Waiting, false},
+		{"prepare: nodes", mailbox.Prepare, Sight{Job: &held, Nodes: two}, Memory{}, Prepare, mailbox.Waiting, true},
+		{"prepare: still released from the try before", mailbox.Prepare, Sight{Job: &released, Nodes: two}, Memory{}, Hold, mailbox.Waiting, false},
+		{"prepare: no nodes", mailbox.Prepare, Sight{Job: &held, Why: "nodes of ordinary job 2"}, Memory{}, Nothing, mailbox.Refused, false},
+		{"prepare: no nodes, and a reservation ahead", mailbox.Prepare, Sight{Job: &held, Reservation: reserved(two)}, Memory{}, Nothing, mailbox.Waiting, false},
+		{"prepare: done", mailbox.Prepare, Sight{Job: &held, Reservation: reserved(two)}, ready, Nothing, mailbox.Prepared, true},
+		{"prepare: done, and its reservation went by itself", mailbox.Prepare, Sight{Job: &held}, ready, Nothing, mailbox.Refused, false},
+		{"prepare: done in the try before", mailbox.Prepare, Sight{Job: &held, Reservation: reserved(two), Nodes: other}, Memory{Prepared: 2, Nodes: two}, Prepare, mailbox.Waiting, true},
+		{"prepare: refused before", mailbox.Prepare, Sight{Job: &held, Nodes: two}, Memory{Refused: 3}, Nothing, mailbox.Refused, false},
+		{"prepare: refused, not yet clean", mailbox.Prepare, Sight{Job: &held, Reservation: reserved(two)}, Memory{Refused: 3}, Nothing, mailbox.Waiting, false},
+		{"prepare: it could not be changed a moment ago", mailbox.Prepare, Sight{Job: &held, Nodes: two}, Memory{Frozen: now}, Prepare, mailbox.Waiting, true},
+		{"prepare: it cannot be changed", mailbox.Prepare, Sight{Job: &held, Nodes: two}, Memory{Frozen: now, Stiff: true}, End, mailbox.Waiting, false},
+		{"prepare: it runs", mailbox.Prepare, Sight{Job: &runs, Nodes: two}, Memory{}, End, mailbox.Running, false},
 
-		{"wait: parked", delegated.Wait, Sight{Job: &parked}, Memory{}, Nothing, delegated.Waiting, false},
-		{"prepare: parked", delegated.Prepare, Sight{Job: &parked, Nodes: two}, Memory{}, Prepare, delegated.Waiting, true},
-		{"start: prepared", delegated.Start, Sight{Job: &held, Reservation: reserved(two)}, ready, Start, delegated.Prepared, true},
-		{"start: prepared by the sidecar before", delegated.Start, Sight{Job: &held, Reservation: reserved(two)}, Memory{}, Start, delegated.Prepared, true},
-		{"start: its reservation is gone", delegated.Start, Sight{Job: &held}, ready, Nothing, delegated.Refused, false},
-		{"start: its reservation is another", delegated.Start, Sight{Job: &held, Reservation: reserved(other)}, ready, Nothing, delegated.Waiting, false},
-		{"start: released", delegated.Start, Sight{Job: &released, Reservation: reserved(two)}, ready, Nothing, delegated.Starting, true},
-		{"start: released without its reservation", delegated.Start, Sight{Job: &loose, Reservation: reserved(two)}, ready, Hold, delegated.Prepared, true},
-		{"start: it runs, tied", delegated.Start, Sight{Job: &tied, Reservation: reserved(two)}, ready, Detach, delegated.Running, true},
-		{"start: it runs", delegated.Start, Sight{Job: &runs, Reservation: reserved(two)}, ready, Nothing, delegated.Running, false},
-		{"start: it runs elsewhere", delegated.Start, Sight{Job: &runs}, Memory{Prepared: 3, Nodes: other}, End, delegated.Running, false},
-		{"start: it is gone", delegated.Start, Sight{Gone: true}, ready, Nothing, delegated.Over, false},
+		{"wait: parked", mailbox.Wait, Sight{Job: &parked}, Memory{}, Nothing, mailbox.Waiting, false},
+		{"prepare: parked", mailbox.Prepare, Sight{Job: &parked, Nodes: two}, Memory{}, Prepare, mailbox.Waiting, true},
+		{"start: prepared", mailbox.Start, Sight{Job: &held, Reservation: reserved(two)}, ready, Start, mailbox.Prepared, true},
+		{"start: prepared by the sidecar before", mailbox.Start, Sight{Job: &held, Reservation: reserved(two)}, Memory{}, Start, mailbox.Prepared, true},
+		{"start: its reservation is gone", mailbox.Start, Sight{Job: &held}, ready, Nothing, mailbox.Refused, false},
+		{"start: its reservation is another", mailbox.Start, Sight{Job: &held, Reservation: reserved(other)}, ready, Nothing, mailbox.Waiting, false},
+		{"start: released", mailbox.Start, Sight{Job: &released, Reservation: reserved(two)}, ready, Nothing, mailbox.Starting, true},
+		{"start: released without its reservation", mailbox.Start, Sight{Job: &loose, Reservation: reserved(two)}, ready, Hold, mailbox.Prepared, true},
+		{"start: it runs, tied", mailbox.Start, Sight{Job: &tied, Reservation: reserved(two)}, ready, Detach, mailbox.Running, true},
+		{"start: it runs", mailbox.Start, Sight{Job: &runs, Reservation: reserved(two)}, ready, Nothing, mailbox.Running, false},
+		{"start: it runs elsewhere", mailbox.Start, Sight{Job: &runs}, Memory{Prepared: 3, Nodes: other}, End, mailbox.Running, false},
+		{"start: it is gone", mailbox.Start, Sight{Gone: true}, ready, Nothing, mailbox.Over, false},
 
-		{"run", delegated.Run, Sight{Job: &runs}, ready, Nothing, delegated.Running, false},
-		{"run: it waits again", delegated.Run, Sight{Job: &loose}, ready, End, delegated.Starting, false},
-		{"run: it waits again, and cannot be changed", delegated.Run, Sight{Job: &loose}, Memory{Frozen: now, Stiff: true}, End, delegated.Starting, false},
-		{"run: it is gone", delegated.Run, Sight{Gone: true}, Memory{Ran: two, Gone: runs.Key}, Ask, delegated.Running, false},
-		{"run: it is gone, and nobody knows how", delegated.Run, Sight{Gone: true}, Memory{Ran: two, Ended: now}, Nothing, delegated.Over, false},
-		{"run: it ends", delegated.Run, Sight{Gone: true, Ends: true}, Memory{Ran: two, Ended: now, Gone: runs.Key}, Nothing, delegated.Running, false},
-		{"run: it ends, and failed", delegated.Run, Sight{Gone: true, Ends: true}, Memory{Ran: two, Failed: true, Gone: runs.Key}, Nothing, delegated.Over, false},
-		{"ghost: it is gone", delegated.Ghost, Sight{Gone: true}, Memory{Ran: two, Gone: runs.Key}, Ask, delegated.Running, false},
-		{"drop: held", delegated.Drop, Sight{Job: &held}, ready, Nothing, delegated.Waiting, false},
-		{"drop: held, reserved", delegated.Drop, Sight{Job: &held, Reservation: reserved(two)}, ready, Nothing, delegated.Prepared, false},
-		{"drop: released", delegated.Drop, Sight{Job: &released, Reservation: reserved(two)}, ready, Hold, delegated.Starting, false},
-		{"drop: its release may still come", delegated.Drop, Sight{Job: &tying, Reservation: reserved(two)}, Memory{Prepared: 3, Nodes: two, Unsure: true}, Nothing, delegated.Starting, true},
-		{"drop: its release may still come, again", delegated.Drop, Sight{Job: &released, Reservation: reserved(two)}, Memory{Prepared: 3, Nodes: two, Unsure: true}, Nothing, delegated.Starting, true},
-		{"drop: the release of a job of the batch system's own may still come", delegated.Drop, Sight{Job: &made7, Reservation: reserved(two)}, Memory{Prepared: 3, Nodes: two, Unsure: true}, End, delegated.Prepared, true},
-		{"drop: its release came", delegated.Drop, Sight{Job: &tied, Reservation: reserved(two)}, Memory{Prepared: 3, Nodes: two, Unsure: true}, End, delegated.Running, false},
-		{"drop: its release comes no more", delegated.Drop, Sight{Job: &tying, Reservation: reserved(two)}, ready, Hold, delegated.Starting, false},
-		{"wait: its release may still come", delegated.Wait, Sight{Job: &tying, Reservation: reserved(two)}, Memory{Unsure: true}, Nothing, delegated.Waiting, true},
-		{"end: its release may still come", delegated.End, Sight{Job: &tying, Reservation: reserved(two)}, Memory{Unsure: true}, End, delegated.Waiting, false},
-		{"drop: it runs", delegated.Drop, Sight{Job: &runs}, ready, End, delegated.Running, false},
-		{"end: it waits", delegated.End, Sight{Job: &held}, ready, End, delegated.Waiting, false},
-		{"end: it runs", delegated.End, Sight{Job: &runs}, ready, End, delegated.Running, false},
-		{"end: it is over", delegated.End, Sight{Gone: true}, ready, Nothing, delegated.Over, false},
-		{"ghost: it runs", delegated.Ghost, Sight{Job: &runs}, ready, Nothing, delegated.Running, false},
-		{"ghost: it waits again", delegated.Ghost, Sight{Job: &held}, Memory{}, End, delegated.Starting, false},
-		{"ghost: kept, and it runs", delegated.Ghost, Sight{Job: &runs, Ghost: reserved(two)}, Memory{}, Nothing, delegated.Ghosted, false},
-		{"ghost: kept, and it is gone", delegated.Ghost, Sight{Gone: true, Ghost: reserved(two)}, Memory{Ran: two}, Nothing, delegated.Over, false},
-		{"ghost: nobody knows where it ran", delegated.Ghost, Sight{Gone: true}, Memory{}, Nothing, delegated.Over, false},
+		{"run", mailbox.Run, Sight{Job: &runs}, ready, Nothing, mailbox.Running, false},
+		{"run: it waits again", mailbox.Run, Sight{Job: &loose}, ready, End, mailbox.Starting, false},
+		{"run: it waits again, and cannot be changed", mailbox.Run, Sight{Job: &loose}, Memory{Frozen: now, Stiff: true}, End, mailbox.Starting, false},
+		{"run: it is gone", mailbox.Run, Sight{Gone: true}, Memory{Ran: two, Gone: runs.Key}, Ask, mailbox.Running, false},
+		{"run: it is gone, and nobody knows how", mailbox.Run, Sight{Gone: true}, Memory{Ran: two, Ended: now}, Nothing, mailbox.Over, false},
+		{"run: it ends", mailbox.Run, Sight{Gone: true, Ends: true}, Memory{Ran: two, Ended: now, Gone: runs.Key}, Nothing, mailbox.Running, false},
+		{"run: it ends, and failed", mailbox.Run, Sight{Gone: true, Ends: true}, Memory{Ran: two, Failed: true, Gone: runs.Key}, Nothing, mailbox.Over, false},
+		{"ghost: it is gone", mailbox.Ghost, Sight{Gone: true}, Memory{Ran: two, Gone: runs.Key}, Ask, mailbox.Running, false},
+		{"drop: held", mailbox.Drop, Sight{Job: &held}, ready, Nothing, mailbox.Waiting, false},
+		{"drop: held, reserved", mailbox.Drop, Sight{Job: &held, Reservation: reserved(two)}, ready, Nothing, mailbox.Prepared, false},
+		{"drop: released", mailbox.Drop, Sight{Job: &released, Reservation: reserved(two)}, ready, Hold, mailbox.Starting, false},
+		{"drop: its release may still come", mailbox.Drop, Sight{Job: &tying, Reservation: reserved(two)}, Memory{Prepared: 3, Nodes: two, Unsure: true}, Nothing, mailbox.Starting, true},
+		{"drop: its release may still come, again", mailbox.Drop, Sight{Job: &released, Reservation: reserved(two)}, Memory{Prepared: 3, Nodes: two, Unsure: true}, Nothing, mailbox.Starting, true},
+		{"drop: the release of a job of the batch system's own may still come", mailbox.Drop, Sight{Job: &made7, Reservation: reserved(two)}, Memory{Prepared: 3, Nodes: two, Unsure: true}, End, mailbox.Prepared, true},
+		{"drop: its release came", mailbox.Drop, Sight{Job: &tied, Reservation: reserved(two)}, Memory{Prepared: 3, Nodes: two, Unsure: true}, End, mailbox.Running, false},
+		{"drop: its release comes no more", mailbox.Drop, Sight{Job: &tying, Reservation: reserved(two)}, ready, Hold, mailbox.Starting, false},
+		{"wait: its release may still come", mailbox.Wait, Sight{Job: &tying, Reservation: reserved(two)}, Memory{Unsure: true}, Nothing, mailbox.Waiting, true},
+		{"end: its release may still come", mailbox.End, Sight{Job: &tying, Reservation: reserved(two)}, Memory{Unsure: true}, End, mailbox.Waiting, false},
+		{"drop: it runs", mailbox.Drop, Sight{Job: &runs}, ready, End, mailbox.Running, false},
+		{"end: it waits", mailbox.End, Sight{Job: &held}, ready, End, mailbox.Waiting, false},
+		{"end: it runs", mailbox.End, Sight{Job: &runs}, ready, End, mailbox.Running, false},
+		{"end: it is over", mailbox.End, Sight{Gone: true}, ready, Nothing, mailbox.Over, false},
+		{"ghost: it runs", mailbox.Ghost, Sight{Job: &runs}, ready, Nothing, mailbox.Running, false},
+		{"ghost: it waits again", mailbox.Ghost, Sight{Job: &held}, Memory{}, End, mailbox.Starting, false},
+		{"ghost: kept, and it runs", mailbox.Ghost, Sight{Job: &runs, Ghost: reserved(two)}, Memory{}, Nothing, mailbox.Ghosted, false},
+		{"ghost: kept, and it is gone", mailbox.Ghost, Sight{Gone: true, Ghost: reserved(two)}, Memory{Ran: two}, Nothing, mailbox.Over, false},
+		{"ghost: nobody knows where it ran", mailbox.Ghost, Sight{Gone: true}, Memory{}, Nothing, mailbox.Over, false},
 	} {
 		c.sight.Now = now
-		o := delegated.Order{Application: 7, Job: 5, Want: c.want, Try: 3, Hosts: 2, Until: now + 5, Why: "for its user"}
+		o := mailbox.Order{Application: 7, Job: 5, Want: c.want, Try: 3, Hosts: 2, Until: now + 5, Why: "for its user"}
 		if c.sight.Job == &made7 {
 			o.Job = 0
 		}
@@ -123,20 +123,20 @@ func TestNextIsWhatAnOrderNeedsNow(t *testing.T) {
 func TestAJobThatIsOverSaysWhy(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		want delegated.Want
+		want mailbox.Want
 		know Memory
 		says string
 	}{
-		{"it ended by itself", delegated.Drop, Memory{Ended: now}, ""},
-		{"nobody saw it", delegated.Drop, Memory{}, "there is no such job"},
-		{"its try was refused", delegated.Drop, Memory{Refused: 3, Why: "no nodes"}, "no nodes"},
-		{"its try before was refused", delegated.Drop, Memory{Refused: 2, Why: "no nodes", Ended: now}, ""},
-		{"it could not be changed", delegated.Drop, Memory{Stiff: true}, stiff},
-		{"it could not be changed, which was found in this try", delegated.Drop, Memory{Refused: 3, Why: "shaping: not now", Stiff: true}, stiff},
-		{"it could not be untied from its reservation while it ran", delegated.Run, Memory{Ran: two, Ended: now, Failed: true, Frozen: now, Stiff: true}, ""},
+		{"it ended by itself", mailbox.Drop, Memory{Ended: now}, ""},
+		{"nobody saw it", mailbox.Drop, Memory{}, "there is no such job"},
+		{"its try was refused", mailbox.Drop, Memory{Refused: 3, Why: "no nodes"}, "no nodes"},
+		{"its try before was refused", mailbox.Drop, Memory{Refused: 2, Why: "no nodes", Ended: now}, ""},
+		{"it could not be changed", mailbox.Drop, Memory{Stiff: true}, stiff},
+		{"it could not be changed, which was found in this try", mailbox.Drop, Memory{Refused: 3, Why: "shaping: not now", Stiff: true}, stiff},
+		{"it could not be untied from its reservation while it ran", mailbox.Run, Memory{Ran: two, Ended: now, Failed: true, Frozen: now, Stiff: true}, ""},
 	} {
-		o := delegated.Order{Application: 7, Job: 5, Want: c.want, Try: 3, Hosts: 2}
-		if got := Next(o, Sight{Gone: true, Now: now}, c.know); got.Stand != delegated.Over || got.Note != c.says {
+		o := mailbox.Order{Application: 7, Job: 5, Want: c.want, Try: 3, Hosts: 2}
+		if got := Next(o, Sight{Gone: true, Now: now}, c.know); got.Stand != mailbox.Over || got.Note != c.says {
 			t.Errorf("%s: %s, %q; want over, %q", c.name, stands[got.Stand], got.Note, c.says)
 		}
 	}
@@ -145,21 +145,21 @@ func TestAJobThatIsOverSaysWhy(t *testing.T) {
 func TestNextOfAJobThatTheBatchSystemMakes(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		want  delegated.Want
+		want  mailbox.Want
 		sight Sight
 		know  Memory
 		verb  Verb
-		stand delegated.Stand
+		stand mailbox.Stand
 	}{
-		{"wait: there is none", delegated.Wait, Sight{Gone: true}, Memory{}, Nothing, delegated.Waiting},
-		{"prepare: there is none", delegated.Prepare, Sight{Gone: true, Nodes: two}, Memory{}, Prepare, delegated.Waiting},
-		{"prepare: made", delegated.Prepare, Sight{Job: &made7, Reservation: reserved(two)}, Memory{Prepared: 3, Nodes: two}, Nothing, delegated.Prepared},
-		{"prepare: refused", delegated.Prepare, Sight{Job: &made7}, Memory{Refused: 3}, End, delegated.Waiting},
-		{"drop: made", delegated.Drop, Sight{Job: &made7}, Memory{}, End, delegated.Prepared},
-		{"drop: ended", delegated.Drop, Sight{Gone: true}, Memory{}, Nothing, delegated.Waiting},
-		{"start: ended", delegated.Start, Sight{Gone: true}, Memory{Prepared: 3}, Nothing, delegated.Over},
+		{"wait: there is none", mailbox.Wait, Sight{Gone: true}, Memory{}, Nothing, mailbox.Waiting},
+		{"prepare: there is none", mailbox.Prepare, Sight{Gone: true, Nodes: two}, Memory{}, Prepare, mailbox.Waiting},
+		{"prepare: made", mailbox.Prepare, Sight{Job: &made7, Reservation: reserved(two)}, Memory{Prepared: 3, Nodes: two}, Nothing, mailbox.Prepared},
+		{"prepare: refused", mailbox.Prepare, Sight{Job: &made7}, Memory{Refused: 3}, End, mailbox.Waiting},
+		{"drop: made", mailbox.Drop, Sight{Job: &made7}, Memory{}, End, mailbox.Prepared},
+		{"drop: ended", mailbox.Drop, Sight{Gone: true}, Memory{}, Nothing, mailbox.Waiting},
+		{"start: ended", mailbox.Start, Sight{Gone: true}, Memory{Prepared: 3}, Nothing, mailbox.Over},
 	} {
-		got := Next(delegated.Order{Application: 7, Want: c.want, Try: 3, Hosts: 2, Why: "for its user"}, c.sight, c.know)
+		got := Next(mailbox.Order{Application: 7, Want: c.want, Try: 3, Hosts: 2, Why: "for its user"}, c.sight, c.know)
 		if got.Verb != c.verb || got.Stand != c.stand {
 			t.Errorf("%s: %q, %s; want %q, %s", c.name, got.Verb, stands[got.Stand], c.verb, stands[c.stand])
 		}
@@ -196,7 +196,7 @@ func TestAGhostLastsAsLongAsItsOrderWhateverBecomesOfItsJob(t *testing.T) {
 		"nobody knows where":               {Sight{Gone: true}, Memory{}, nil},
 		"its time is over, and it runs on": {Sight{Job: &runs, Now: now + 5}, Memory{}, nil},
 	} {
-		if got := Next(delegated.Order{Application: 7, Job: 5, Want: delegated.Ghost, Until: now + 5}, c.sight, c.know); !slices.Equal(got.Ghost, c.want) {
+		if got := Next(mailbox.Order{Application: 7, Job: 5, Want: mailbox.Ghost, Until: now + 5}, c.sight, c.know); !slices.Equal(got.Ghost, c.want) {
 			t.Errorf("%s: kept are %v, want %v", name, got.Ghost, c.want)
 		}
 	}

@@ -6,8 +6,9 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/delegated"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/managed"
+	"accordion/adapter/sidecar"
 	"accordion/core"
 )
 
@@ -20,7 +21,7 @@ func (*set) After(time.Duration) <-chan time.Time { return nil }
 func TestAReleaseThatWasGivenUpIsTakenForUnderWayUntilAReadingOfLater(t *testing.T) {
 	clock := &set{time.Unix(int64(now), 0)}
 	var taken, begun managed.Epoch = 3, 3
-	k := New(Options{Clock: clock, Refresh: func() {}, Epochs: func() (managed.Epoch, managed.Epoch) { return taken, begun }})
+	k := New(mailbox.New(), sidecar.PartsHost{Clock: clock, Refresh: func() {}, Epochs: func() (managed.Epoch, managed.Epoch) { return taken, begun }})
 	e := &entry{step: Step{Verb: Start}}
 	k.failed(e, context.DeadlineExceeded)
 	for _, c := range []struct {
@@ -54,14 +55,14 @@ func TestAJobThatIsTiedWhenTheSidecarBeginsMayBeReleasedByTheOneBefore(t *testin
 		{0, tying, Nothing}, {0, released, Hold}, {0, held, Nothing}, {time.Minute, tying, Hold},
 	} {
 		clock := &set{time.Unix(int64(now), 0)}
-		k := New(Options{
-			Clock: clock, Mailbox: delegated.NewMailbox(), Settings: managed.Settings{Deadline: 5 * time.Second},
+		k := New(mailbox.New(), sidecar.PartsHost{
+			Clock: clock, Settings: managed.Settings{Deadline: 5 * time.Second},
 			Epochs:   func() (managed.Epoch, managed.Epoch) { return 1, 1 },
 			Reserved: func(string) (adapter.Reservation, bool) { return *reserved(two), true },
 		})
 		k.Look(now, &adapter.Snapshot{})
 		clock.at = clock.at.Add(c.after)
-		k.Mailbox.Order([]delegated.Order{{Application: 7, Job: 5, Want: delegated.Drop, Try: 1, Hosts: 2}})
+		k.mailbox.Order([]mailbox.Order{{Application: 7, Job: 5, Want: mailbox.Drop, Try: 1, Hosts: 2}})
 		k.Look(now, &adapter.Snapshot{Jobs: []adapter.Job{c.job}})
 		e := k.parts[name{7, core.JobID(5)}]
 		if got := Next(e.order, Sight{Job: e.job, Reservation: reserved(two)}, e.memory).Verb; got != c.want {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"accordion/shim/wire/launcher"
-	"accordion/shim/wire/packed"
+	"accordion/shim/wire/launcher/packed"
 )
 
 // Whatever a peer sends after a good hello, cut into pieces anyhow: it gets messages and nothing else, the loop gets only what is a

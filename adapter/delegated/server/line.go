@@ -15,7 +15,7 @@ import (
 	"accordion/shim/seal"
 	"accordion/shim/wire"
 	"accordion/shim/wire/launcher"
-	"accordion/shim/wire/packed"
+	"accordion/shim/wire/launcher/packed"
 )
 
 // line is one session: its reader is whoever calls serve, its writer a goroutine of its own.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"accordion/adapter/session"
-	"accordion/shim/link"
+	"accordion/shim/launcher/link"
 	"accordion/shim/seal"
 	"accordion/shim/wire/launcher"
 )

@@ -16,7 +16,7 @@ import (
 	"accordion/internal/testenv"
 	"accordion/shim/wire"
 	"accordion/shim/wire/launcher"
-	"accordion/shim/wire/packed"
+	"accordion/shim/wire/launcher/packed"
 )
 
 // crowd is many launchers of one user on the socket, all welcomed.

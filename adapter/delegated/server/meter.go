@@ -1,24 +1,21 @@
 package server
 
-// Direction is which way a frame went.
-type Direction string
-
-// The directions.
+// Directions of frames.
 const (
-	In  Direction = "in"  // from a launcher or a part
-	Out Direction = "out" // to one
+	In  = "in"  // from a launcher or a part
+	Out = "out" // to a launcher or a part
 )
 
 // Meter counts frames. It is called from many goroutines and must not block.
 type Meter interface {
-	// Frame: one went, of so many bytes as it was sent, packed or not, its length included, its proof not. Type is its message's, "unknown" when it has one that we do
-	// not know, "" when it is no message.
-	Frame(d Direction, typ string, bytes int)
+	// Frame counts one frame. bytes is its size as sent, packed or not, with its length and without its proof. typ is the type of its
+	// message, "unknown" for a type that this version does not know, or "" if the frame has no message.
+	Frame(direction, typ string, bytes int)
 }
 
 type noMeter struct{}
 
-func (noMeter) Frame(Direction, string, int) {}
+func (noMeter) Frame(string, string, int) {}
 
-// unknown stands for types that are not ours: a peer could name as many as it likes.
+// unknown is counted instead of unknown types: a peer could name any number of them.
 const unknown = "unknown"

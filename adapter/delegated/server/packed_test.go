@@ -6,10 +6,10 @@ import (
 	"testing/synctest"
 
 	"accordion/adapter/session"
-	"accordion/shim/link/linktest"
+	"accordion/shim/launcher/link/linktest"
 	"accordion/shim/seal"
 	"accordion/shim/wire/launcher"
-	"accordion/shim/wire/packed"
+	"accordion/shim/wire/launcher/packed"
 )
 
 // What goes over a packed session is what the loop says and hears; counted is what is sent.

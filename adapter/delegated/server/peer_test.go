@@ -16,7 +16,7 @@ import (
 	"accordion/adapter/session"
 	"accordion/shim/wire"
 	"accordion/shim/wire/launcher"
-	"accordion/shim/wire/packed"
+	"accordion/shim/wire/launcher/packed"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -210,10 +210,10 @@ type counts struct {
 	bytes  int
 }
 
-func (c *counts) Frame(d Direction, typ string, bytes int) {
+func (c *counts) Frame(d, typ string, bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.frames[string(d)+" "+typ]++
+	c.frames[d+" "+typ]++
 	c.bytes += bytes
 }
 

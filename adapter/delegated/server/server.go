@@ -45,20 +45,20 @@ func New(life context.Context, o Options) *Server {
 // A message that was on its way when the loop closed its session may still come. The channel is never closed.
 func (s *Server) Events() <-chan Event { return s.events }
 
-// Of is what a cluster's session server hands its launchers to. Names tells the names of the users whom that server has proved, as its
-// batch system calls them; nil: SystemNames.
-func (s *Server) Of(cluster string, names Names) session.Launchers {
-	if names == nil {
-		names = SystemNames
+// Of returns what serves the launchers of one cluster's session server. lookup returns the name of a user ID, as the cluster's batch
+// system has it; nil: session.LookupUser.
+func (s *Server) Of(cluster string, lookup func(uid uint32) (string, error)) session.Launchers {
+	if lookup == nil {
+		lookup = session.LookupUser
 	}
-	return &entrance{server: s, cluster: cluster, users: newBook(names)}
+	return &entrance{server: s, cluster: cluster, users: session.NewUserNames(lookup)}
 }
 
-// entrance is the door of one cluster.
+// entrance serves the launchers of one cluster's session server.
 type entrance struct {
 	server  *Server
 	cluster string
-	users   *book
+	users   *session.UserNames
 }
 
 var _ session.Launchers = (*entrance)(nil)
@@ -83,7 +83,7 @@ func (e *entrance) Session(ctx context.Context, conn net.Conn, peer session.Peer
 	}
 	if refuse == nil {
 		var err error
-		if l.user.Name, err = e.users.name(ctx, peer.UID); err != nil {
+		if l.user.Name, err = e.users.Name(ctx, peer.UID); err != nil {
 			refuse = &launcher.Refuse{To: m.seq, Code: launcher.CodeAuth, Text: "who you are cannot be told here: " + err.Error()}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"accordion/adapter/session"
 	"accordion/shim/wire/launcher"
 )
 
@@ -81,7 +82,7 @@ func TestAUserWithoutANameIsRefused(t *testing.T) {
 			p.refused(launcher.CodeAuth, 1)
 			p.ended()
 		}
-		if took := time.Since(begin); took != 3*namePatience || asked.Load() != 1 {
+		if took := time.Since(begin); took != 3*session.NamePatience || asked.Load() != 1 {
 			t.Errorf("a directory that hangs: refused after %v, asked %d times", took, asked.Load())
 		}
 		close(hang)
@@ -89,32 +90,7 @@ func TestAUserWithoutANameIsRefused(t *testing.T) {
 	})
 }
 
-func TestNamesAreAskedForOnceAndForgotten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		asked := 0
-		b := newBook(func(uid uint32) (string, error) { asked++; return names(uid) })
-		for range 3 {
-			if name, err := b.name(t.Context(), 1001); name != "alice" || err != nil {
-				t.Fatalf("got %q, %v", name, err)
-			}
-		}
-		if asked != 1 {
-			t.Errorf("asked %d times within a moment", asked)
-		}
-		time.Sleep(nameKept)
-		b.name(t.Context(), 1001)
-		if asked != 2 {
-			t.Errorf("asked %d times, want anew after %v", asked, nameKept)
-		}
-		b.name(t.Context(), 5)
-		b.name(t.Context(), 5)
-		if asked != 4 {
-			t.Errorf("asked %d times: a failure is not remembered", asked)
-		}
-	})
-}
-
-// raw is a frame of such bytes.
+// raw returns a frame with this body.
 func raw(body string) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"accordion/adapter/session"
-	"accordion/shim/link/linktest"
+	"accordion/shim/launcher/link/linktest"
 	"accordion/shim/seal"
 	"accordion/shim/seal/sealtest"
 	"accordion/shim/wire/launcher"

@@ -8,48 +8,53 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter/config"
-	"accordion/adapter/delegated"
 	"accordion/adapter/delegated/loop"
+	"accordion/adapter/delegated/mailbox"
+	"accordion/adapter/delegated/orders"
 	"accordion/adapter/delegated/server"
 	"accordion/adapter/metrics"
 	"accordion/adapter/session"
+	"accordion/adapter/sidecar"
 )
 
-// launcherService serves launchers over the clusters of one process: their sessions, which the clusters' own servers hand over, and the loop that
-// owns their applications.
+func init() { openLaunchers = openLauncherService }
+
+// launcherService serves launchers over the clusters of one process: their sessions, which the clusters' own servers hand over, and the
+// loop that owns their applications.
 type launcherService struct {
 	settings config.Delegate
 	journal  *loop.Journal
 	server   *server.Server
+	boxes    []*mailbox.Mailbox // of the instances, in their order
 	meter    loop.Meter
 	log      hclog.Logger
-	end      func() // of the sessions
+	end      func() // ends the sessions
 }
 
-// openLauncherService opens what launchers need, and gives each instance its part in it; nil where the configuration has no section [delegate].
-func openLauncherService(ctx context.Context, settings *config.Delegate, instances []*instance, log hclog.Logger) (*launcherService, error) {
-	if settings == nil {
-		return nil, nil
-	}
+// openLauncherService opens what launchers need, and prepares each instance for them.
+func openLauncherService(ctx context.Context, settings config.Delegate, instances []*instance, log hclog.Logger) (launchers, error) {
 	journal, err := loop.Open(settings.Journal)
 	if err != nil {
 		return nil, fmt.Errorf("opening the journal of applications ([delegate] journal): %w", err)
 	}
 	life, end := context.WithCancel(context.WithoutCancel(ctx)) // sessions end with the loop, not before it
-	o := &launcherService{settings: *settings, journal: journal, meter: loop.Deaf{}, log: log, end: end}
+	o := &launcherService{settings: settings, journal: journal, meter: loop.Deaf{}, log: log, end: end}
 	sessions := server.Options{Log: log}
 	if a := counted(instances); a != nil {
 		o.meter, sessions.Meter = a, a
 	}
 	o.server = server.New(life, sessions)
 	for _, p := range instances {
-		p.parts, p.launchers, p.delegate = delegated.NewMailbox(), o.server, settings
+		box := mailbox.New()
+		o.boxes = append(o.boxes, box)
+		p.parts = func(h sidecar.PartsHost) sidecar.Parts { return orders.New(box, h) }
+		p.launchers = func(cluster string) session.Launchers { return o.server.Of(cluster, nil) }
 	}
 	return o, nil
 }
 
-// counted gives the first cluster whose metrics are served those of applications, which are the process's: on several clusters' pages they
-// would be counted several times. nil: no cluster's are.
+// counted returns the metrics of applications, and has the first cluster that serves metrics serve them, too. On the pages of several
+// clusters they would be counted several times. It returns nil if no cluster serves metrics.
 func counted(instances []*instance) *metrics.Applications {
 	for _, p := range instances {
 		if p.conf.Metrics.Listen != "" {
@@ -60,7 +65,7 @@ func counted(instances []*instance) *metrics.Applications {
 	return nil
 }
 
-// named are the names of clusters that their configurations tell: others are asked for later.
+// named returns the names of clusters as far as their configurations have them. The batch systems tell the others later.
 func named(instances []*instance) []string {
 	var names []string
 	for _, p := range instances {
@@ -71,33 +76,27 @@ func named(instances []*instance) []string {
 	return names
 }
 
-// leave ends the sessions and closes the journal. A nil launcherService has neither.
+// leave ends the sessions and closes the journal.
 func (o *launcherService) leave() {
-	if o != nil {
-		o.end()
-		o.journal.Close()
-	}
+	o.end()
+	o.journal.Close()
 }
 
-// guardOfParts is added to the limits of batch jobs of applications where no configuration says more.
+// guardOfParts is added to the time limits of batch jobs of applications, unless a cluster's configuration has a longer guard.
 const guardOfParts = time.Minute
 
-// run serves launchers over the clusters, whose names are known now, until ctx ends. A nil launcherService waits for that.
+// run serves launchers over the clusters, whose names are known now, until ctx ends.
 func (o *launcherService) run(ctx context.Context, conf config.Clusters, instances []*instance) error {
-	if o == nil {
-		<-ctx.Done()
-		return nil
-	}
-	defer o.end() // sessions that end have nobody to tell any more; the socket's server, which waits for them, would wait for ever
+	defer o.end() // without the loop, sessions would never end, and the socket's server would wait for them forever
 	options := loop.Options{Events: o.server.Events(), Journal: o.journal, Clock: clockOf(conf.All[0].Config), Log: o.log, Meter: o.meter}
 	guard, perUser, kept := guardOfParts, 0, time.Duration(0)
 	for i, p := range instances {
 		m := conf.All[i]
 		options.Clusters = append(options.Clusters, loop.Cluster{Name: p.called(), Site: m.Site, Speed: m.Speed, Attrs: m.Attrs,
-			Mailbox: p.parts, Embedded: p.conf.System == config.SystemEmbedded})
+			Mailbox: o.boxes[i], Embedded: p.conf.System == config.SystemEmbedded})
 		guard = max(guard, p.conf.Plan.Guard)
 		kept = max(kept, p.conf.Journal.Keep)
-		perUser += session.PerUser(p.conf.Session.MaxSessions) // an application without a session lasts for as long as grace
+		perUser += session.PerUser(p.conf.Session.MaxSessions)
 	}
 	for _, l := range conf.Links {
 		options.Links = append(options.Links, loop.Link{Between: l.Between, Latency: l.Latency, Bandwidth: l.Bandwidth})

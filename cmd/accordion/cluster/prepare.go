@@ -12,8 +12,6 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/config"
-	"accordion/adapter/delegated"
-	"accordion/adapter/delegated/server"
 	"accordion/adapter/journal"
 	"accordion/adapter/lockfile"
 	"accordion/adapter/metrics"
@@ -36,11 +34,11 @@ type instance struct {
 	connect func(context.Context, config.Config, hclog.Logger) (*cluster, error) // connect, and others in tests
 	among   *clusterSet                                                          // nil: it is the only one
 
-	launchers *server.Server        // nil: none are served
-	parts     *delegated.Mailbox    // nil, too
-	delegate  *config.Delegate      // nil, too
-	counted   *metrics.Applications // that its metrics serve, too; nil: none
-	service   *service              // nil: systemd is told nothing
+	delegate  *config.Delegate                       // nil: no launchers are served
+	launchers func(cluster string) session.Launchers // serves their sessions on this cluster; nil, too
+	parts     func(sidecar.PartsHost) sidecar.Parts  // schedules their applications' jobs; nil, too
+	counted   *metrics.Applications                  // that its metrics serve, too; nil: none
+	service   *service                               // nil: systemd is told nothing
 
 	journal *journal.Journal  // nil: not open
 	cluster string            // its name, as the batch system was asked for it
@@ -213,7 +211,7 @@ func reportWAL(log hclog.Logger) func(error) {
 
 // reading returns the readers that answer users who may not open the journal.
 func (p *instance) reading(hides func(context.Context) (adapter.Hidden, error)) readers.Options {
-	o := readers.Options{Journal: p.journal.Path(), Name: server.Remembered(server.SystemNames), Hides: hides, Log: p.log.Named("readers")}
+	o := readers.Options{Journal: p.journal.Path(), Name: session.NewUserNames(session.LookupUser).Name, Hides: hides, Log: p.log.Named("readers")}
 	if p.delegate != nil {
 		o.Applications = p.delegate.Journal
 	}
@@ -225,7 +223,7 @@ func (p *instance) listen(answers session.Readers) (*session.Server, error) {
 	conf := p.conf.Session
 	o := session.Options{Readers: answers, Path: conf.Socket, MaxSessions: conf.MaxSessions, Address: conf.Listen, Authority: seal.NewMunge(conf.MungeSocket), Log: p.log.Named("session")}
 	if p.launchers != nil {
-		o.Launchers = p.launchers.Of(p.called(), server.SystemNames)
+		o.Launchers = p.launchers(p.called())
 	}
 	return session.Listen(o)
 }

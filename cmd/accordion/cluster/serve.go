@@ -64,9 +64,44 @@ type insistence struct {
 	takeOver bool // take the lease from another sidecar
 }
 
+// launchers serves the launchers of applications over the clusters of a process (delegated scheduling).
+type launchers interface {
+	// run serves launchers until ctx ends. The clusters' names are known by then.
+	run(ctx context.Context, conf config.Clusters, instances []*instance) error
+	// leave releases what was opened.
+	leave()
+}
+
+// openLaunchers opens what launchers need, and prepares the instances for them. launchers.go sets it. A program without that file serves
+// no launchers.
+var openLaunchers func(ctx context.Context, settings config.Delegate, instances []*instance, log hclog.Logger) (launchers, error)
+
+// launchersOf returns what serves launchers over the instances, if the configuration has a section [delegate].
+func launchersOf(ctx context.Context, conf config.Clusters, instances []*instance, log hclog.Logger) (launchers, error) {
+	if conf.Delegate == nil {
+		return noLaunchers{}, nil
+	}
+	if openLaunchers == nil {
+		return nil, command.Usage(errors.New("the configuration has a section [delegate], but this program was built without delegated scheduling"))
+	}
+	for _, p := range instances {
+		p.delegate = conf.Delegate
+	}
+	return openLaunchers(ctx, *conf.Delegate, instances, log)
+}
+
+// noLaunchers serves no launchers.
+type noLaunchers struct{}
+
+func (noLaunchers) leave() {}
+func (noLaunchers) run(ctx context.Context, _ config.Clusters, _ []*instance) error {
+	<-ctx.Done()
+	return nil
+}
+
 // serve runs the sidecar of one cluster until ctx ends, and serves launchers where the configuration says so.
 func serve(ctx context.Context, conf config.Clusters, p *instance) error {
-	o, err := openLauncherService(ctx, conf.Delegate, []*instance{p}, p.log.Named("launchers"))
+	o, err := launchersOf(ctx, conf, []*instance{p}, p.log.Named("launchers"))
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ type attempt struct {
 // serveAll runs a sidecar for each cluster until ctx ends. None is begun when one of them cannot be served for another reason than
 // that its batch system does not answer.
 func serveAll(ctx context.Context, conf config.Clusters, instances []*instance) error {
-	o, err := openLauncherService(ctx, conf.Delegate, instances, instances[0].log.ResetNamed("accordion.launchers"))
+	o, err := launchersOf(ctx, conf, instances, instances[0].log.ResetNamed("accordion.launchers"))
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 	"accordion/cmd/accordion/command"
 	"accordion/core"
 	"accordion/shim"
-	"accordion/shim/application"
-	"accordion/shim/selector"
+	"accordion/shim/launcher/application"
+	"accordion/shim/launcher/selector"
 )
 
 // Launch is "accordion launch".

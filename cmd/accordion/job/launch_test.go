@@ -13,7 +13,7 @@ import (
 
 	"accordion/core/moldable"
 	"accordion/core/profile"
-	"accordion/shim/selector"
+	"accordion/shim/launcher/selector"
 	"accordion/shim/wire/launcher"
 	"accordion/traces/paper/delegated"
 )

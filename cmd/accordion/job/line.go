@@ -13,8 +13,8 @@ import (
 
 	"accordion/core"
 	"accordion/core/moldable"
-	"accordion/shim/application"
-	"accordion/shim/selector"
+	"accordion/shim/launcher/application"
+	"accordion/shim/launcher/selector"
 	"accordion/traces/paper/delegated"
 )
 

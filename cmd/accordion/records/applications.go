@@ -8,7 +8,6 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/config"
-	"accordion/adapter/delegated/loop"
 	"accordion/adapter/journal"
 	"accordion/adapter/readers"
 	"accordion/adapter/status"
@@ -37,13 +36,12 @@ func openOffice(settings *config.Delegate, socket string) (*office, error) {
 	if err != nil {
 		return nil, fmt.Errorf("applications: %w", err)
 	}
-	snapshot, err1 := loop.SnapshotIn(j)
-	pid, running, err2 := j.Writer()
-	if err := errors.Join(err1, err2); err != nil {
+	report, err := status.ReadApplications(j)
+	if err != nil {
 		j.Close()
 		return nil, fmt.Errorf("applications: %w", err)
 	}
-	return &office{status.ApplicationsOf(snapshot, status.Sidecar{PID: pid, Running: running}), j}, nil
+	return &office{report, j}, nil
 }
 
 func (o *office) close() {

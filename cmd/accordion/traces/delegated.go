@@ -24,6 +24,8 @@ import (
 	"accordion/traces/swf"
 )
 
+func init() { experiments = append(experiments, delegatedCommand) }
+
 // atlas is the log of RR-7389's experiments.
 const atlas = "LLNL-Atlas-2006-2.1-cln.swf.gz"
 

@@ -32,9 +32,14 @@ func Paper() *cobra.Command {
 			return command.Usage(errors.New("paper: give the name of an experiment: evolving, delegated or adaptive"))
 		},
 	}
-	c.AddCommand(evolvingCommand(), delegatedCommand(), adaptiveCommand())
+	for _, experiment := range experiments {
+		c.AddCommand(experiment())
+	}
 	return c
 }
+
+// experiments are the subcommands of "accordion paper". delegated.go adds its own.
+var experiments = []func() *cobra.Command{evolvingCommand, adaptiveCommand}
 
 func evolvingCommand() *cobra.Command {
 	var (

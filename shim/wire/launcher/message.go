@@ -39,7 +39,7 @@ type Part struct {
 type Welcome struct {
 	Version int     `codec:"v"`
 	App     int64   `codec:"app"`
-	State   string  `codec:"state"` // as core/delegate.State says it
+	State   string  `codec:"state"` // as core/delegated.State says it
 	Now     int64   `codec:"now"`   // Unix seconds of the sidecar's clock
 	Pace    float64 `codec:"pace"`  // seconds of that clock a second; 1 but for embedded clusters
 	Tag     int64   `codec:"tag"`   // of the request in force; -1: none

@@ -3,6 +3,6 @@
 //
 //	counters, err := delegated.Setup{Clusters: 4, FairStart: 5, Timer: 1}.Run(jobs)
 //
-// The RMS is core/delegate, the launchers' algorithms are core/moldable's: what runs here is what a real system would run, in
+// The RMS is core/delegated, the launchers' algorithms are core/moldable's: what runs here is what a real system would run, in
 // virtual time. docs/delegated.md has the readings, and what came out.
 package delegated

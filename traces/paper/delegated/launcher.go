@@ -2,7 +2,7 @@ package delegated
 
 import (
 	"accordion/core"
-	"accordion/core/delegate"
+	"accordion/core/delegated"
 	"accordion/core/moldable"
 )
 
@@ -42,7 +42,7 @@ func (l *launcher) walltime(cluster, hosts int) core.Time {
 }
 
 // see takes what a message says.
-func (l *launcher) see(changes []delegate.Change) {
+func (l *launcher) see(changes []delegated.Change) {
 	for _, c := range changes {
 		l.view[c.Cluster] = moldable.Cluster{Hosts: c.Hosts, Points: c.Points}
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/delegate"
+	"accordion/core/delegated"
 )
 
 // oar is a run of a batch system as OAR is: applications tell it all their configurations when they arrive, and each pass
@@ -13,7 +13,7 @@ import (
 type oar struct {
 	setup   Setup
 	hosts   []int // of each cluster
-	board   delegate.Board
+	board   delegated.Board
 	waiting []*waiting
 	started []running // in the order of the jobs
 	due     core.Time

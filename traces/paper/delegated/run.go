@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"accordion/core"
-	"accordion/core/delegate"
+	"accordion/core/delegated"
 	"accordion/core/moldable"
 )
 
@@ -23,18 +23,18 @@ type Setup struct {
 	Plain bool
 
 	// Told is told of each message that the delegated RMS sends, if not nil. What it points to is read only.
-	Told func(now core.Time, m delegate.Message)
+	Told func(now core.Time, m delegated.Message)
 	// Started is told of each application's start, by its index, if not nil. What it got is read only.
 	Started func(job int, parts []moldable.Part)
 	// Ended is told of each application's end, by its index, if not nil.
 	Ended func(job int, now core.Time)
 }
 
-func (s Setup) board() delegate.Board {
+func (s Setup) board() delegated.Board {
 	if s.Plain {
-		return &delegate.Linear{}
+		return &delegated.Linear{}
 	}
-	return &delegate.Indexed{}
+	return &delegated.Indexed{}
 }
 
 // count takes the steps of a run's board.
@@ -73,7 +73,7 @@ func (s Setup) Run(jobs []Job) (Counters, error) {
 		return s.oar(jobs), nil
 	}
 	r := run{setup: s, jobs: jobs}
-	r.rms = delegate.New(s.hosts(), delegate.Options{FairStart: s.FairStart, Timer: s.Timer, EarlyGhosts: s.EarlyGhosts}, s.board())
+	r.rms = delegated.New(s.hosts(), delegated.Options{FairStart: s.FairStart, Timer: s.Timer, EarlyGhosts: s.EarlyGhosts}, s.board())
 	r.launchers = make([]*launcher, len(jobs))
 	if err := r.all(); err != nil {
 		return Counters{}, err
@@ -85,7 +85,7 @@ func (s Setup) Run(jobs []Job) (Counters, error) {
 type run struct {
 	setup     Setup
 	jobs      []Job
-	rms       *delegate.RMS
+	rms       *delegated.RMS
 	launchers []*launcher // of those that have arrived
 	events    events
 	arrived   int
@@ -147,17 +147,17 @@ func (r *run) happen(now core.Time, e event) error {
 }
 
 // hear takes messages to the launchers, which answer when all are there.
-func (r *run) hear(now core.Time, messages []delegate.Message) error {
+func (r *run) hear(now core.Time, messages []delegated.Message) error {
 	for _, m := range messages {
 		if r.setup.Told != nil {
 			r.setup.Told(now, m)
 		}
 		l := r.launchers[m.To]
 		switch m.Kind {
-		case delegate.View:
+		case delegated.View:
 			r.count(m)
 			l.see(m.Changes)
-		case delegate.Start:
+		case delegated.Start:
 			l.ran = append(l.ran, m.Request.Parts...)
 			if r.setup.Started != nil {
 				r.setup.Started(int(m.To), l.ran)
@@ -166,7 +166,7 @@ func (r *run) hear(now core.Time, messages []delegate.Message) error {
 		}
 	}
 	for _, m := range messages {
-		if m.Kind == delegate.View && len(r.launchers[m.To].ran) == 0 {
+		if m.Kind == delegated.View && len(r.launchers[m.To].ran) == 0 {
 			if err := r.answer(now, int(m.To)); err != nil {
 				return err
 			}
@@ -176,7 +176,7 @@ func (r *run) hear(now core.Time, messages []delegate.Message) error {
 }
 
 // count counts a message about a view.
-func (r *run) count(m delegate.Message) {
+func (r *run) count(m delegated.Message) {
 	r.counters.Changes++
 	for _, c := range m.Changes {
 		r.counters.BytesChange += whole(c)
@@ -184,11 +184,11 @@ func (r *run) count(m delegate.Message) {
 }
 
 // whole is how many bytes say all of a cluster: one, and eight a step that has an end.
-func whole(c delegate.Change) int64 { return int64(1 + 8*(len(c.Points)-1)) }
+func whole(c delegated.Change) int64 { return int64(1 + 8*(len(c.Points)-1)) }
 
 // differ counts the bytes of a pass's messages if they said only what differs: eight more a cluster, and only the steps that
 // are new.
-func (r *run) differ(messages []delegate.Message) {
+func (r *run) differ(messages []delegated.Message) {
 	for _, m := range messages {
 		for _, c := range m.Changes {
 			r.counters.BytesDifference += min(whole(c), int64(9+8*(len(c.Points)-c.Head-c.Tail)))

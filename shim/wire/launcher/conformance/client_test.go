@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"accordion/internal/testenv"
-	"accordion/shim/link"
+	"accordion/shim/launcher/link"
 	"accordion/shim/wire/launcher"
 	"accordion/shim/wire/launcher/conformance"
 )
 
-// application is a launcher that does what conformance.Client asks for, over shim/link.
+// application is a launcher that does what conformance.Client asks for, over shim/launcher/link.
 func application(ctx context.Context, dial func(context.Context) (net.Conn, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

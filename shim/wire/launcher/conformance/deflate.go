@@ -8,7 +8,7 @@ import (
 	"io"
 	"strconv"
 
-	"accordion/shim/wire/packed"
+	"accordion/shim/wire/launcher/packed"
 )
 
 // past is what went one way, of which the end is the dictionary of the next frame. It packs by another library than ours does.

@@ -12,7 +12,7 @@ import (
 	"accordion/shim/wire"
 	"accordion/shim/wire/launcher"
 	"accordion/shim/wire/launcher/conformance"
-	"accordion/shim/wire/packed"
+	"accordion/shim/wire/launcher/packed"
 )
 
 // small is a server that gives everything that is asked for at once: the table is judged by it, and it by the table.

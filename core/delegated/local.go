@@ -1,0 +1,108 @@
+package delegated
+
+import (
+	"errors"
+	"fmt"
+
+	"accordion/core"
+	"accordion/core/sched"
+)
+
+// ErrLocal says what is wrong with a Local.
+var ErrLocal = errors.New("a cluster's own jobs come in the order of their ranks, with IDs of 0 and more, each once")
+
+// local is one in its RMS.
+type local struct {
+	sched.Local
+	state   sched.Viewer   // of the pass
+	next    int            // of Waiting
+	drawn   bool           // what it shows stands on the board
+	windows []sched.Window // of Windows, what is left of them in the pass
+	own     core.JobID     // the last ID that something of the RMS's got there: they fall from −1
+}
+
+// Local says what a cluster has of its own from now on, in place of what was said before; the RMS keeps it. An error is an
+// *Error.
+func (r *RMS) Local(now core.Time, cluster int, l sched.Local) error {
+	if cluster < 0 || cluster >= len(r.hosts) {
+		return &Error{"local jobs", noID, fmt.Sprintf("cluster %d of %d, counted from 0", cluster, len(r.hosts)), ErrNoCluster}
+	}
+	if l.State != nil {
+		if _, ok := l.State.Clone().(sched.Viewer); !ok {
+			return &Error{"local jobs", noID, fmt.Sprintf("cluster %d: a clone of the policy's state does not show its view", cluster), ErrLocal}
+		}
+	}
+	seen := map[core.JobID]bool{}
+	for i, j := range l.Waiting {
+		if j.ID < 0 || seen[j.ID] || i > 0 && j.Rank < l.Waiting[i-1].Rank {
+			return &Error{"local jobs", j.ID, fmt.Sprintf("cluster %d", cluster), ErrLocal}
+		}
+		seen[j.ID] = true
+	}
+	if err := r.at(now, "local jobs", noID); err != nil {
+		return err
+	}
+	r.outside()
+	for len(r.locals) <= cluster {
+		r.locals = append(r.locals, nil)
+	}
+	r.locals[cluster] = nil
+	if l.State != nil {
+		r.locals[cluster] = &local{Local: l}
+	}
+	r.want()
+	return nil
+}
+
+// beginLocals makes the locals of a pass, before anything waits: what runs there.
+func (r *RMS) beginLocals() {
+	for c, l := range r.locals {
+		if l != nil {
+			l.state, l.next, l.drawn, l.own = l.State.Clone().(sched.Viewer), 0, false, 0
+			l.state.Nodes(r.now, core.Machine{Nodes: r.hosts[c]})
+			l.windows = append(l.windows[:0], l.Windows...)
+		}
+	}
+}
+
+// rank gives those of the clusters' own jobs their places that go before a second.
+func (r *RMS) rank(before core.Time) {
+	for c, l := range r.locals {
+		if l == nil {
+			continue
+		}
+		anew := !l.drawn
+		for ; l.next < len(l.Waiting) && l.Waiting[l.next].Rank < before; l.next++ {
+			l.state.Submit(r.now, l.Waiting[l.next].Job)
+			anew = true
+		}
+		if anew {
+			r.points = l.state.View(r.now).Points(r.now, r.points[:0])
+			r.board.Put(c, r.points)
+			l.drawn = true
+		}
+	}
+}
+
+// runs tells a cluster's own policy of hosts that the RMS has taken in [from, to), now.
+func (r *RMS) runs(cluster int, from, to core.Time, hosts int) {
+	if l := r.local(cluster); l != nil && from < to {
+		l.own--
+		l.state.Running(r.now, core.Allocation{Job: l.own, Start: from, EP: core.EP{{Duration: to - from, Nodes: hosts}}})
+	}
+}
+
+// stands tells it of a request that begins at its estimate.
+func (r *RMS) stands(cluster int, at, d core.Time, hosts int) {
+	if l := r.local(cluster); l != nil {
+		l.own--
+		l.state.Submit(r.now, core.Job{ID: l.own, Submit: r.now, Begin: at, Choices: []core.EP{{{Duration: d, Nodes: hosts}}}})
+	}
+}
+
+func (r *RMS) local(cluster int) *local {
+	if cluster < len(r.locals) {
+		return r.locals[cluster]
+	}
+	return nil
+}

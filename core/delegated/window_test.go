@@ -1,0 +1,164 @@
+package delegated_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"accordion/core"
+	"accordion/core/delegated"
+	"accordion/core/sched"
+)
+
+// named is a cluster whose hosts are taken by name: of each the stretches in which it is.
+type named [][][2]core.Time
+
+// free says whether a host is free throughout.
+func (n named) free(host int, from, to core.Time) bool {
+	for _, taken := range n[host] {
+		if taken[0] < to && from < taken[1] {
+			return false
+		}
+	}
+	return true
+}
+
+// local is what a pass is told of it: how many are taken, and when each is free.
+func (n named) local() sched.Local {
+	state := sched.Repeated{}.New(core.Machine{Nodes: len(n)})
+	l := sched.Local{Windows: []sched.Window{}}
+	id := core.JobID(0)
+	for _, all := range n {
+		from := core.Time(0)
+		for _, taken := range all {
+			state.Running(0, core.Allocation{Job: id, Start: taken[0], EP: core.EP{{Duration: taken[1] - taken[0], Nodes: 1}}})
+			id++
+			if taken[0] > from {
+				l.Windows = append(l.Windows, sched.Window{From: from, To: taken[0], Hosts: 1})
+			}
+			from = taken[1]
+		}
+		l.Windows = append(l.Windows, sched.Window{From: from, To: core.Forever, Hosts: 1})
+	}
+	l.State = state.(sched.Viewer)
+	return l
+}
+
+func drawNamed(t *rapid.T) named {
+	n := make(named, rapid.IntRange(1, 6).Draw(t, "hosts"))
+	for host := range n {
+		at := core.Time(0)
+		for range rapid.IntRange(0, 2).Draw(t, "taken") {
+			from := at + rapid.Int64Range(0, 20).Draw(t, "from")
+			at = from + rapid.Int64Range(1, 20).Draw(t, "long")
+			n[host] = append(n[host], [2]core.Time{from, at})
+			at++
+		}
+	}
+	return n
+}
+
+// Of ten hosts one is reserved for others in an hour, and another is free in half an hour: nine are free at each second from now on, and the same nine
+// for two hours from the half hour on.
+func TestARequestWaitsForHostsThatAreFreeByName(t *testing.T) {
+	n := make(named, 10)
+	n[0], n[1] = [][2]core.Time{{3600, 10_800}}, [][2]core.Time{{0, 1800}}
+	for hosts, want := range map[int]core.Time{8: 0, 9: 1800, 10: 10_800} {
+		w := newTwins(t, []int{10}, standard)
+		_, err := w.Subscribe(0, 1)
+		must(t, err)
+		must(t, w.Request(0, 1, on(0, hosts, 7200)))
+		for _, r := range []*delegated.RMS{w.linear, w.indexed} {
+			must(t, r.Local(0, 0, n.local()))
+		}
+		messages, err := w.Wake(0)
+		must(t, err)
+		switch starts := len(started(messages)) > 0; {
+		case starts != (want == 0):
+			t.Errorf("%d hosts: starts at once: %v", hosts, starts)
+		case want > 0 && w.linear.Estimate(1) != want:
+			t.Errorf("%d hosts: estimated at %d, want %d", hosts, w.linear.Estimate(1), want)
+		}
+	}
+}
+
+// A request alone is estimated at the first second from which so many hosts are free throughout, each by its name.
+func TestAnEstimateIsTheFirstSecondForWhichHostsCanBeNamed(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		n := drawNamed(rt)
+		hosts, walltime := rapid.IntRange(1, len(n)).Draw(rt, "wanted"), rapid.Int64Range(1, 40).Draw(rt, "walltime")
+		want := core.Time(0)
+		for ; ; want++ {
+			free := 0
+			for host := range n {
+				if n.free(host, want, want+walltime) {
+					free++
+				}
+			}
+			if free >= hosts {
+				break
+			}
+		}
+		w := newTwins(t, []int{len(n)}, standard)
+		_, err := w.Subscribe(0, 1)
+		must(t, err)
+		must(t, w.Request(0, 1, on(0, hosts, walltime)))
+		for _, r := range []*delegated.RMS{w.linear, w.indexed} {
+			must(t, r.Local(0, 0, n.local()))
+		}
+		messages, err := w.Wake(0)
+		must(t, err)
+		got := core.Time(0)
+		if len(started(messages)) == 0 {
+			got = w.linear.Estimate(1)
+		}
+		if got != want {
+			rt.Fatalf("%d hosts for %d s of %v: estimated at %d, want %d", hosts, walltime, n, got, want)
+		}
+	})
+}
+
+// Those that start in one pass can be named together.
+func TestWhatStartsTogetherCanBeNamedTogether(t *testing.T) {
+	several := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		n := drawNamed(rt)
+		w := newTwins(t, []int{len(n)}, standard)
+		asked := map[core.JobID][2]int64{}
+		for id := range core.JobID(rapid.IntRange(2, 6).Draw(rt, "applications")) {
+			hosts, walltime := rapid.IntRange(1, max(1, len(n)/3)).Draw(rt, "wanted"), rapid.Int64Range(1, 20).Draw(rt, "walltime")
+			_, err := w.Subscribe(0, id)
+			must(t, err)
+			must(t, w.Request(0, id, on(0, hosts, walltime)))
+			asked[id] = [2]int64{int64(hosts), walltime}
+		}
+		for _, r := range []*delegated.RMS{w.linear, w.indexed} {
+			must(t, r.Local(0, 0, n.local()))
+		}
+		messages, err := w.Wake(0)
+		must(t, err)
+		all := started(messages)
+		if len(all) > 1 {
+			several++
+		}
+		for _, id := range all { // who lasts as long or longer needs hosts that are free as long: together no more than there are
+			needs, free := int64(0), int64(0)
+			for _, other := range all {
+				if asked[other][1] >= asked[id][1] {
+					needs += asked[other][0]
+				}
+			}
+			for host := range n {
+				if n.free(host, 0, asked[id][1]) {
+					free++
+				}
+			}
+			if needs > free {
+				rt.Fatalf("%v of %v start on %v: %d hosts are needed for %d s, and %d are free", all, asked, n, needs, asked[id][1], free)
+			}
+		}
+	})
+	if several < 10 { // of 100
+		t.Errorf("several started together %d times only: the test shows little", several)
+	}
+}

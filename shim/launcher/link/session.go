@@ -1,0 +1,178 @@
+package link
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdh"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"accordion/shim/seal"
+	"accordion/shim/wire"
+	"accordion/shim/wire/launcher"
+	"accordion/shim/wire/launcher/packed"
+)
+
+// Session is one connection, after its welcome.
+type Session struct {
+	conn   net.Conn
+	stream *seal.Stream
+
+	packs  bool            // both ways
+	unpack packed.Unpacker // the reader's
+
+	mu   sync.Mutex // the caller sends, and the link its pings
+	pack packed.Packer
+	seq  int64 // of the last message that was sent
+	over bool
+}
+
+// Send sends a message and returns its number, which an okay or a refusal names. It takes 5 s at most. An error, ErrAway or the
+// connection's, means that the connection is over: an event says so, and the message may have arrived or not.
+func (s *Session) Send(m launcher.Message) (seq int64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return 0, ErrAway
+	}
+	frame, err := launcher.Append(nil, s.seq+1, m)
+	if err == nil && len(frame)-4 > launcher.MostToServer {
+		err = fmt.Errorf("a message %s: %w", m.Type(), &wire.TooLongError{Length: uint64(len(frame) - 4), Most: launcher.MostToServer})
+	}
+	if err != nil {
+		return 0, err // nothing was sent: the connection goes on
+	}
+	if s.packs {
+		frame = s.pack.Pack(frame)
+	}
+	s.conn.SetWriteDeadline(time.Now().Add(writing))
+	if err := s.stream.WriteFrame(frame); err != nil {
+		s.over = true
+		s.conn.Close()
+		return 0, fmt.Errorf("send %s: %w", m.Type(), err)
+	}
+	s.seq++
+	return s.seq, nil
+}
+
+// read is the next frame, as the peer made it. One goroutine reads.
+func (s *Session) read() ([]byte, error) {
+	frame, err := s.stream.ReadFrame(launcher.MostToClient)
+	if err != nil || !s.packs {
+		return frame, err
+	}
+	return s.unpack.Unpack(frame, launcher.MostToClient)
+}
+
+// Close ends this connection, and the link makes another: for a caller who does not understand what he was sent.
+func (s *Session) Close() {
+	s.conn.Close() // first: it ends a write
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
+}
+
+// arrival is a message that came, or why none comes any more.
+type arrival[M any] struct {
+	message M
+	seq     int64
+	err     error
+}
+
+// greet connects and says hello. Where the connection must be proved the two ends exchange keys.
+func (l *Link) greet(ctx context.Context) (*Session, arrival[*launcher.Welcome], error) {
+	ctx, cancel := context.WithTimeout(ctx, greeting)
+	defer cancel()
+	none := arrival[*launcher.Welcome]{}
+	conn, err := l.options.Dial(ctx)
+	if err != nil {
+		return nil, none, fmt.Errorf("connect: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	s, welcome, err := l.hello(conn)
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		conn.Close()
+		return nil, none, err
+	}
+	return s, welcome, nil
+}
+
+func (l *Link) hello(conn net.Conn) (*Session, arrival[*launcher.Welcome], error) {
+	hello := l.options.Hello
+	hello.Version, hello.Speaks, hello.Key, hello.Deflate = launcher.Version, []int{launcher.Version}, nil, packed.Version
+	if hello.Part == nil {
+		hello.App, hello.Have = l.app, l.has.Load()
+	}
+	sealed, proved := conn.(*seal.Conn)
+	var key *ecdh.PrivateKey
+	none := arrival[*launcher.Welcome]{}
+	if proved {
+		var err error
+		if key, err = seal.NewKey(); err != nil {
+			return nil, none, err
+		}
+		hello.Key = key.PublicKey().Bytes()
+	}
+	sent := launcher.Write(conn, 1, &hello)
+	// A sidecar that refuses at once may have closed the connection before it read anything: its word is there all the same.
+	frame, err := wire.ReadUpTo(conn, mostHello)
+	switch {
+	case err != nil && sent != nil:
+		return nil, none, fmt.Errorf("say hello: %w", sent)
+	case err != nil:
+		return nil, none, fmt.Errorf("wait for the welcome: %w", err)
+	}
+	welcome, err := welcomed(frame)
+	if err != nil {
+		return nil, none, err
+	}
+	s := &Session{conn: conn, stream: seal.Plain(conn), seq: 1, packs: welcome.message.Deflate != 0}
+	if proved {
+		if s.stream, err = sealed.Stream(key, welcome.message.Key); err != nil {
+			return nil, none, err
+		}
+	}
+	return s, welcome, nil
+}
+
+// welcomed reads the first frame that comes back.
+func welcomed(frame []byte) (arrival[*launcher.Welcome], error) {
+	none := arrival[*launcher.Welcome]{}
+	m, seq, err := launcher.Decode(frame)
+	if err != nil {
+		var noMessage *launcher.FrameError
+		if errors.As(err, &noMessage) {
+			// A sidecar of version 1 answers in its own words.
+			reply, older := wire.ReadReply(bytes.NewReader(frame))
+			switch {
+			case older == nil && reply.Status == wire.Busy:
+				return none, errors.New(reply.Why)
+			case older == nil:
+				return none, &VersionError{Says: reply.Why}
+			}
+		}
+		return none, fmt.Errorf("the first frame from the sidecar: %w", err)
+	}
+	switch m := m.(type) {
+	case *launcher.Welcome:
+		if m.Version != launcher.Version {
+			return none, &VersionError{Says: fmt.Sprintf("version %d", m.Version)}
+		}
+		if m.Deflate < 0 || m.Deflate > packed.Version {
+			return none, fmt.Errorf("the sidecar packs frames by way %d, and was told of %d", m.Deflate, packed.Version)
+		}
+		return arrival[*launcher.Welcome]{message: m, seq: seq}, nil
+	case *launcher.Refuse:
+		if m.Code == launcher.CodeVersion {
+			return none, &VersionError{Says: m.Text}
+		}
+		return none, &RefusedError{Refuse: *m}
+	}
+	return none, fmt.Errorf("the sidecar answers hello with %s", m.Type())
+}
