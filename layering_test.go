@@ -38,7 +38,7 @@ var testHelpers = map[string][]string{"shim/seal/sealtest": {"internal/testenv"}
 // order lists the folders of a top folder: each may import those before it, never those after it.
 var order = map[string][]string{
 	"core": {"", "hostlist", "profile", "ep", "place", "moldable", "sizing", "sched", "sizing/easy", "policy", "order", "delegate"},
-	"adapter": {"", "view", "wait", "hostfile", "fair", "usage", "connlimit", "folder", "lockfile", "journal", "journald", "release",
+	"adapter": {"", "view", "wait", "hostfile", "fair", "connlimit", "folder", "lockfile", "journal", "journald", "release",
 		"delegated", "managed", "plan", "actions", "show", "decide", "session", "readers", "status", "audit",
 		"delegated/orders", "delegated/server", "delegated/apps", "delegated/loop", "config", "sidecar", "web", "metrics", "embedded", "sim"},
 }

@@ -17,7 +17,6 @@ import (
 	"accordion/adapter/plan"
 	"accordion/adapter/session"
 	"accordion/adapter/show"
-	"accordion/adapter/usage"
 	"accordion/adapter/view"
 	"accordion/core"
 )
@@ -88,7 +87,7 @@ func New(o Options) *Sidecar {
 	s.lease = newLease(o.Lease, s.eventLog, o.Clock, o.Settings.Deadline, s.workers.Go)
 	acts.Term = s.lease.Term
 	s.readings = &readings{eventLog: s.eventLog, workers: s.workers, arrived: make(chan reading, 1), told: map[string]bool{}}
-	s.jobs = &jobs{eventLog: s.eventLog, readings: s.readings, meter: o.Meter, settings: o.Settings, launchers: o.Parts != nil, records: map[adapter.Key]*managed.Job{}, usage: usage.New(o.Settings.Unused.HalfLife, nil)}
+	s.jobs = &jobs{eventLog: s.eventLog, readings: s.readings, meter: o.Meter, settings: o.Settings, launchers: o.Parts != nil, records: map[adapter.Key]*managed.Job{}, usage: view.NewUsageLedger(o.Settings.Unused.HalfLife, nil)}
 	s.nodes = &nodes{
 		eventLog: s.eventLog, jobs: s.jobs, workers: s.workers,
 		idle: map[string]time.Time{}, lost: map[string]time.Time{}, away: map[string]time.Time{}, woken: map[string]time.Time{},
@@ -327,7 +326,7 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 		}
 	}
 	s.parts.show(v)
-	s.meter.Unused(s.jobs.unused, len(usage.Users(s.jobs.usage.Usage, v.Now)))
+	s.meter.Unused(s.jobs.unused, len(s.jobs.usage.UsersOver(v.Now)))
 	s.jobs.unused = 0
 	s.meter.Cycle(s.ticks.clock.Now().Sub(begin), s.readings.snapshot.At, s.jobs.phases(), len(v.Queue))
 	return nil
@@ -340,7 +339,7 @@ func (s *Sidecar) input() plan.Input {
 		Now: s.ticks.last.Unix(), Instant: s.ticks.clock.Now(), Snapshot: s.readings.snapshot, Jobs: s.jobs.sorted(),
 		Parts:        s.parts.look(s.ticks.last.Unix(), s.readings.snapshot),
 		OutOfService: s.nodes.outOfService, Fresh: s.jobs.fresh, Settled: s.readings.shows(s.jobs.shrunk), Settings: s.settings,
-		OverLimit: func(user string) bool { return usage.Over(s.jobs.usage.Usage, user, s.ticks.last.Unix()) },
+		OverLimit: func(user string) bool { return s.jobs.usage.Over(user, s.ticks.last.Unix()) },
 	}
 }
 
