@@ -6,7 +6,6 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/managed"
-	"accordion/adapter/show"
 	"accordion/shim/wire"
 )
 
@@ -43,7 +42,7 @@ func Resized(r *managed.Job, settings managed.Settings, fields map[string]any, n
 			}
 		}
 	}
-	why := show.Because(settings, r, meant, now.Unix())
+	why := because(settings, r, meant, now.Unix())
 	if now.Unix() > due {
 		if r.MovedBy = cause; cause == managed.Nobody {
 			r.MovedBy = managed.BatchSystem
