@@ -39,7 +39,7 @@ var testHelpers = map[string][]string{"shim/seal/sealtest": {"internal/testenv"}
 var order = map[string][]string{
 	"core": {"", "hostlist", "profile", "ep", "place", "moldable", "sizing", "sched", "sizing/easy", "policy", "order", "delegate"},
 	"adapter": {"", "view", "hostfile", "fair", "connlimit", "folder", "lockfile", "journal", "journald", "release",
-		"delegated", "managed", "plan", "actions", "show", "decide", "session", "readers", "status", "audit",
+		"delegated", "managed", "plan", "actions", "status", "decide", "session", "readers", "audit",
 		"delegated/orders", "delegated/server", "delegated/apps", "delegated/loop", "config", "sidecar", "web", "metrics", "embedded", "sim"},
 }
 
@@ -47,7 +47,7 @@ var order = map[string][]string{
 var leaves = []string{"core", "shim/wire", "adapter/connlimit", "adapter/folder", "internal/testenv"}
 
 // pure are folders outside core that do no input or output: no files, no network, no other programs. Nor does anything in core.
-var pure = []string{"adapter/view", "adapter/status", "adapter/managed", "adapter/plan", "adapter/decide", "adapter/show", "adapter/delegated",
+var pure = []string{"adapter/view", "adapter/status", "adapter/managed", "adapter/plan", "adapter/decide", "adapter/delegated",
 	"adapter/delegated/apps", "slurm/number", "slurm/growth", "oar/planner", "traces/advise"}
 
 // impure is what would let the world into core: the clock, files, the network, other programs, logs. Pure folders outside core may have

@@ -16,7 +16,7 @@ import (
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
 	"accordion/adapter/session"
-	"accordion/adapter/show"
+	"accordion/adapter/status"
 	"accordion/adapter/view"
 	"accordion/core"
 )
@@ -31,19 +31,19 @@ type Options struct {
 	Meter      actions.Meter       // nil: nothing is counted
 	Lease      Lease               // without a Leaser nobody else can serve the batch system
 	Parts      *delegated.Mailbox  // from the loop of applications, and to it; nil: there is none
-	Subscriber show.Subscriber     // who looks at it in a browser; nil: nobody
+	Subscriber status.Subscriber   // who looks at it in a browser; nil: nobody
 	Settings   managed.Settings
 }
 
 // Sidecar plans and resizes the managed jobs of one batch system. It is a loop over parts, each of which has its own state.
 type Sidecar struct {
-	settings managed.Settings
-	calls    <-chan session.Call
-	changes  <-chan struct{} // from a Herald; nil: it tells nothing
-	asked    chan struct{}   // whether the loop is alive
-	resets   chan reset
-	meter    actions.Meter
-	show     *show.Show
+	settings  managed.Settings
+	calls     <-chan session.Call
+	changes   <-chan struct{} // from a Herald; nil: it tells nothing
+	asked     chan struct{}   // whether the loop is alive
+	resets    chan reset
+	meter     actions.Meter
+	publisher *status.Publisher
 
 	ticks        ticks
 	eventLog     *eventLog
@@ -105,9 +105,9 @@ func New(o Options) *Sidecar {
 	s.pacing = &pacing{eventLog: s.eventLog, readings: s.readings, jobs: s.jobs, parts: s.parts, turns: s.turns, settings: o.Settings}
 	s.standstill = &standstill{clock: o.Clock, jobs: s.jobs}
 	s.outages = &outages{eventLog: s.eventLog}
-	s.show = &show.Show{
+	s.publisher = &status.Publisher{
 		Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Settings: o.Settings, Event: s.eventLog.event, Subscriber: o.Subscriber,
-		Told: func(key adapter.Key) string { return s.eventLog.told[key] }, GoneSince: s.nodes.goneSince, Outages: s.outages.view,
+		LastLogged: func(key adapter.Key) string { return s.eventLog.told[key] }, GoneSince: s.nodes.goneSince, Outages: s.outages.view,
 		Usage: func() view.Usage { return s.jobs.usage.Usage },
 	}
 	return s
@@ -316,10 +316,10 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 		log(n.Text, append([]any{"job", n.Job}, n.Fields...)...)
 	}
 	for _, part := range []func() error{
-		func() error { return s.show.Account(v) },
-		func() error { return s.show.Estimate(v) },
+		func() error { return s.publisher.CheckPromises(v) },
+		func() error { return s.publisher.AnnounceStarts(v) },
 		func() error { return s.act(ctx, v) },
-		func() error { return s.show.Write(v) },
+		func() error { return s.publisher.Publish(v) },
 	} {
 		if err := part(); err != nil {
 			return err
