@@ -38,8 +38,8 @@ var testHelpers = map[string][]string{"shim/seal/sealtest": {"internal/testenv"}
 // order lists the folders of a top folder: each may import those before it, never those after it.
 var order = map[string][]string{
 	"core": {"", "hostlist", "profile", "ep", "place", "moldable", "sizing", "sched", "sizing/easy", "policy", "order", "delegated"},
-	"adapter": {"", "view", "wait", "hostfile", "fair", "usage", "connlimit", "folder", "lockfile", "journal", "journald", "release",
-		"managed", "plan", "actions", "show", "decide", "session", "readers", "status", "audit",
+	"adapter": {"", "view", "hostfile", "fair", "connlimit", "folder", "lockfile", "journal", "journald", "release",
+		"managed", "plan", "actions", "status", "decide", "session", "readers", "audit",
 		"config", "sidecar", "web", "metrics", "embedded", "sim",
 		"delegated/mailbox", "delegated/orders", "delegated/server", "delegated/apps", "delegated/loop"}, // last: all else builds without them
 }
@@ -48,7 +48,7 @@ var order = map[string][]string{
 var leaves = []string{"core", "shim/wire", "adapter/connlimit", "adapter/folder", "internal/testenv"}
 
 // pure are folders outside core that do no input or output: no files, no network, no other programs. Nor does anything in core.
-var pure = []string{"adapter/view", "adapter/wait", "adapter/managed", "adapter/plan", "adapter/decide", "adapter/show", "adapter/delegated/mailbox",
+var pure = []string{"adapter/view", "adapter/status", "adapter/managed", "adapter/plan", "adapter/decide", "adapter/delegated/mailbox",
 	"adapter/delegated/apps", "slurm/number", "slurm/growth", "oar/planner", "traces/advise"}
 
 // impure is what would let the world into core: the clock, files, the network, other programs, logs. Pure folders outside core may have

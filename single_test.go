@@ -18,9 +18,9 @@ import (
 var shared = map[string]string{
 	"traces/swf":                  "a file is read ahead by a goroutine that has it for itself",
 	"traces/paper":                "core/order's tests take its processor time, and nothing else of it",
-	"shim/launcher/application":            "the tests of adapter/delegated/apps have its launcher, a state machine; it is the loop around it that starts goroutines",
+	"shim/launcher/application":   "the tests of adapter/delegated/apps have its launcher, a state machine; it is the loop around it that starts goroutines",
 	"adapter/readers":             "cmd/accordion/schedule takes its exit status from cmd/accordion/command, and reads no journal",
-	"shim/launcher/selector":               "the same tests have its messages",
+	"shim/launcher/selector":      "the same tests have its messages",
 	"traces/paper/delegated/live": "the same tests have the jobs of Figure 12",
 }
 

@@ -7,21 +7,21 @@ import (
 	"accordion/core"
 )
 
-// Clock is the time the sidecar and the embedded batch system live in: the wall clock, or one that runs faster for a
-// demonstration. Tests use the wall clock inside testing/synctest, where it is virtual.
+// Clock is the time of the sidecar and the embedded batch system: the wall clock, or a faster one for a demonstration. Tests use the wall
+// clock inside testing/synctest, where it is virtual.
 type Clock interface {
 	Now() time.Time
 	After(d time.Duration) <-chan time.Time
 }
 
-// A Stopwatch is a Clock that can be set forward and back, and knows how much time really passed between two of its
-// readings. Of the others' readings the difference counts, which for the wall clock is the monotonic one.
+// Stopwatch is a Clock that can be set forward and back, and still knows how much time passed between two of its readings. For other clocks
+// that is the difference of the readings, which for the wall clock is monotonic.
 type Stopwatch interface {
 	Clock
 	Passed(from, to time.Time) time.Duration
 }
 
-// Wall is the ordinary clock.
+// Wall is the wall clock.
 type Wall struct{}
 
 // Now returns the time of day.
@@ -30,7 +30,7 @@ func (Wall) Now() time.Time { return time.Now() }
 // After returns a channel that receives the time when d has elapsed.
 func (Wall) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
-// Quick is a clock that runs Factor times as fast as the wall clock, from Begin on.
+// Quick is a clock that starts at Begin and runs Factor times as fast as the wall clock.
 type Quick struct {
 	Begin  time.Time
 	Factor int
@@ -46,7 +46,7 @@ func (q Quick) After(d time.Duration) <-chan time.Time {
 	return time.After(d / time.Duration(q.Factor))
 }
 
-// Wait lets so much of a clock's time go by; where ctx ends before, it gives its error.
+// Wait waits until d has elapsed on the clock. It returns the error of ctx if ctx ends first.
 func Wait(ctx context.Context, c Clock, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()
@@ -59,10 +59,10 @@ func Wait(ctx context.Context, c Clock, d time.Duration) error {
 	}
 }
 
-// Instant is a planned second as an instant.
+// Instant returns a planned second as a time.Time.
 func Instant(second core.Time) time.Time { return time.Unix(second, 0) }
 
-// Passed is the time between two readings of a clock, whether it was set or not.
+// Passed returns the time that passed between two readings of a clock, even if the clock was set in between.
 func Passed(c Clock, from, to time.Time) time.Duration {
 	if w, ok := c.(Stopwatch); ok {
 		return w.Passed(from, to)
@@ -70,11 +70,11 @@ func Passed(c Clock, from, to time.Time) time.Duration {
 	return to.Sub(from)
 }
 
-// jump is by how much a clock must have been set forward or back to be noticed: less is lateness.
+// jump is the smallest difference by which a clock counts as set. Smaller differences are delays of the reader.
 const jump = 2 * time.Second
 
-// SetBy says by how much a clock was set between two readings of it; zero for what is mere lateness. A machine that slept looks the same, and is
-// treated so.
+// SetBy returns by how much a clock was set between two readings of it; 0 if the difference is only a delay. It cannot tell a clock that
+// was set from a machine that slept.
 func SetBy(c Clock, last, now time.Time) time.Duration {
 	by := now.Round(0).Sub(last.Round(0)) - Passed(c, last, now)
 	if by.Abs() < jump {

@@ -5,27 +5,27 @@ import (
 	"slices"
 )
 
-// Severity says how much a finding matters.
+// Severity is how much a finding matters.
 type Severity string
 
-// The severities, the gravest first.
+// The severities, the most serious first.
 const (
 	Fatal   Severity = "fatal"   // the sidecar must not run on this cluster
-	Warning Severity = "warning" // it may, and something will go less well than it could
+	Warning Severity = "warning" // the sidecar may run, but something works less well than it could
 	Note    Severity = "note"    // worth knowing
 
-	// Unanswered is as Fatal: the batch system did not answer, so that nothing is known of it, and it may answer later.
+	// Unanswered is as serious as Fatal: the batch system did not answer, so nothing is known about it. It may answer later.
 	Unanswered Severity = "unanswered"
 )
 
-// Finding is one thing that a look at a cluster, before the sidecar runs there, has shown.
+// Finding is one result of checking a cluster before the sidecar runs there.
 type Finding struct {
 	Severity Severity
-	What     string // what is so, and what it leads to
-	Fix      string // what to do about it; "" for a note
+	What     string // the fact and its consequence
+	Fix      string // what to do about it; "": nothing
 }
 
-// String is the finding for people, in one line.
+// String returns the finding on one line.
 func (f Finding) String() string {
 	if f.Fix == "" {
 		return fmt.Sprintf("%s: %s", f.Severity, f.What)
@@ -33,7 +33,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s. %s", f.Severity, f.What, f.Fix)
 }
 
-// Failures counts the findings for which the sidecar must not run there.
+// Failures returns how many of the findings forbid that the sidecar runs there.
 func Failures(found []Finding) int {
 	n := 0
 	for _, f := range found {
@@ -44,13 +44,13 @@ func Failures(found []Finding) int {
 	return n
 }
 
-// NoAnswer is the error of a batch system that did not answer, and may later: nothing of it is known to be wrong.
+// NoAnswer is the error of a batch system that did not answer. It may answer later, and nothing is known to be wrong with it.
 type NoAnswer struct{ Err error }
 
 func (n *NoAnswer) Error() string { return n.Err.Error() }
 func (n *NoAnswer) Unwrap() error { return n.Err }
 
-// ByGravity orders findings, the gravest first.
+// ByGravity compares findings by severity, the most serious first.
 func ByGravity(a, b Finding) int { return weight(a.Severity) - weight(b.Severity) }
 
 func weight(s Severity) int { return slices.Index([]Severity{Unanswered, Fatal, Warning, Note}, s) }

@@ -8,44 +8,42 @@ import (
 	"accordion/core"
 )
 
-// Leaser is a BatchSystem that keeps a lease: who holds it is the one sidecar that acts there, whatever host it runs on. The
-// lease ends by itself, by the batch system's clock or by one that agrees with it, so that nobody waits for the dead for long.
-// A *Leased error says that another sidecar has it; then nothing was changed.
+// Leaser is a BatchSystem that stores a lease. Only the sidecar that holds the lease acts on the batch system, whatever host it runs on.
+// The lease expires by the batch system's clock, or by one that agrees with it, so that a dead sidecar does not block its successor for
+// long. If another sidecar has the lease, methods return a *Leased error and change nothing.
 type Leaser interface {
-	// TakeLease takes the lease where nobody has it, where it has run out, and where the same sidecar had it before: that one is
-	// dead. With c.Over it takes it from whoever has it.
+	// TakeLease takes the lease if it is free, has expired, or was held by an earlier process of the same sidecar, which must be dead. With
+	// c.Over it takes the lease from any holder.
 	TakeLease(ctx context.Context, c Claim) error
-	// RenewLease has the lease last for its length from now on. One that ran out, and that nobody took, is taken again.
+	// RenewLease extends the lease: it lasts for its full length from now on. A lease that expired and was not taken by another sidecar is
+	// taken again.
 	RenewLease(ctx context.Context, c Claim) error
-	// LeaveLease ends the lease. It returns nil when another holder has it, or none. Reservations
-	// of the holder stay for keep, so that a sidecar that is started again finds what was promised.
-	// A program that deletes them checks KeptUntil first.
+	// LeaveLease ends the lease. It returns nil if another sidecar has it, or none. The reservations of the holder stay for the time keep,
+	// so that a restarted sidecar finds what was promised. A program that deletes them must check KeptUntil first.
 	LeaveLease(ctx context.Context, h Holder, keep time.Duration) error
 }
 
-// LeaseReader is a Leaser whose lease a program can read without taking it.
+// LeaseReader is a Leaser whose lease can be read without taking it.
 type LeaseReader interface {
-	// Holder returns the holder of the lease, even if the lease has run out; nil: it has none.
+	// Holder returns the holder of the lease, even if the lease has expired; nil: there is none.
 	Holder(ctx context.Context) (*Holder, error)
-	// KeptUntil returns the Unix second until which the reservations of a sidecar that left the
-	// lease stay; 0: no sidecar has left it lately.
+	// KeptUntil returns the Unix second until which the reservations of a sidecar that left the lease stay; 0: no sidecar left it recently.
 	KeptUntil(ctx context.Context) (core.Time, error)
-	// Now returns the Unix second by the clock that wrote Until and KeptUntil. The clock of this
-	// host may differ by minutes.
+	// Now returns the Unix second by the clock that wrote Until and KeptUntil. It may differ from the clock of this host by minutes.
 	Now(ctx context.Context) (core.Time, error)
 }
 
 // Holder is a sidecar that holds a lease.
 type Holder struct {
-	ID      string // the same for a sidecar that is started again with the same journal on the same host, and for no other
-	Host    string // where it runs
-	PID     int    // there; 0: not known
-	Journal string // its path there
+	ID      string // the same for each process of a sidecar with the same journal on the same host, different for all other sidecars
+	Host    string // host that it runs on
+	PID     int    // its process ID there; 0: not known
+	Journal string // path of its journal there
 
-	Since, Until core.Time // Unix seconds; as the batch system has them
+	Since, Until core.Time // Unix seconds, as stored in the batch system
 }
 
-// String names the holder for people.
+// String describes the holder.
 func (h Holder) String() string {
 	text := "the sidecar on host " + h.Host
 	if h.PID != 0 {
@@ -57,14 +55,14 @@ func (h Holder) String() string {
 	return text
 }
 
-// Claim is what a sidecar asks for.
+// Claim is a sidecar's request for the lease.
 type Claim struct {
-	Holder               // itself; Since and Until count for nothing
-	Length time.Duration // of the lease, from whole seconds on
-	Over   bool          // the one that holds the lease is known to be dead
+	Holder               // the sidecar itself; Since and Until are ignored
+	Length time.Duration // length of the lease, in whole seconds
+	Over   bool          // take the lease even from another holder, which is known to be dead
 }
 
-// Leased says that another sidecar has the lease.
+// Leased is the error that another sidecar has the lease.
 type Leased struct{ Holder }
 
 func (l *Leased) Error() string {
@@ -73,5 +71,6 @@ func (l *Leased) Error() string {
 		"or, where it is known to be dead, start with `accordion serve --take-over`", l.Holder, since, until, until)
 }
 
-// Ended says whether the lease has run out by the clock of whoever asks: it is taken as soon as the batch system agrees.
+// Ended reports whether the lease has expired by the caller's clock. It can be taken as soon as it has also expired by the batch system's
+// clock.
 func (l *Leased) Ended(now time.Time) bool { return now.After(Instant(l.Until)) }

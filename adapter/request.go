@@ -9,7 +9,7 @@ import (
 	"accordion/core/moldable"
 )
 
-// ParseRequest reads what a job asks of the sidecar: "ep=…" or "mold=…"; and what stands for a job that asks nothing (RequestOfRigid).
+// ParseRequest parses the request of a job: "ep=…" or "mold=…". It also accepts the result of RequestOfRigid for a job without a request.
 func ParseRequest(text string) ([]core.EP, error) {
 	if size, ok := strings.CutPrefix(text, rigidWord); ok {
 		return moldable.Parse(size)
@@ -26,26 +26,26 @@ func ParseRequest(text string) ([]core.EP, error) {
 	return nil, fmt.Errorf("%.40q is neither ep=… nor mold=…", text)
 }
 
-// rigidWord begins what stands for the request of a job that asks nothing of the sidecar, and is its own to let in all the same.
+// rigidWord begins the request that stands for a job without one, whose start the sidecar decides anyway.
 const rigidWord = "rigid="
 
-// IsRigidRequest says whether that is what the text is.
+// IsRigidRequest reports whether text has the form of a result of RequestOfRigid.
 func IsRigidRequest(text string) bool { return strings.HasPrefix(text, rigidWord) }
 
-// RequestOfRigid is what stands for the request of a job that asks nothing: its size and its limit, "rigid=4x1h". One without a limit has
-// the longest.
+// RequestOfRigid returns the request that stands for a job without one: its size and time limit, such as "rigid=4x1h". For a job without a
+// limit it uses the longest.
 func RequestOfRigid(j *Job) string {
 	size := core.Step{Nodes: max(j.Want, 1), Duration: min(max(j.Limit, 1), core.MaxTotal)}
 	return rigidWord + moldable.Format([]core.EP{{size}})
 }
 
-// launchWord begins the request of a delegated job, a part of an application; the application's number follows.
+// launchWord begins the request of a delegated job: a part of an application, whose number follows.
 const launchWord = "launch="
 
-// mostDigits of an application's number: it is far below the largest int64, and the plug-ins of the batch systems agree.
+// mostDigits limits the application's number, far below the largest int64. The plug-ins of the batch systems have the same limit.
 const mostDigits = 18
 
-// ParseLaunch reads the request of a delegated job, "launch=7": the number of its application, at least 1.
+// ParseLaunch parses the request of a delegated job, such as "launch=7". It returns the number of the application, at least 1.
 func ParseLaunch(text string) (application int64, err error) {
 	digits, ok := strings.CutPrefix(text, launchWord)
 	if !ok {
@@ -57,28 +57,28 @@ func ParseLaunch(text string) (application int64, err error) {
 	return strconv.ParseInt(digits, 10, 64)
 }
 
-// LaunchOf is the application that a delegated job is a part of. Such a job is no managed one: its size and limit are its launcher's, and
-// it holds all of its nodes to its end. Not ok: it is none, or its request cannot be read.
+// LaunchOf returns the application that a delegated job is a part of. It returns false if the job is not delegated, or its request cannot
+// be read. Delegated jobs are not managed: their launcher chooses size and time limit, and they hold all of their nodes to the end.
 func LaunchOf(j *Job) (application int64, ok bool) {
 	request := RequestOf(j)
-	if !strings.HasPrefix(request, launchWord) { // most jobs: an error is not written for each
+	if !strings.HasPrefix(request, launchWord) { // checked first, because an error costs an allocation for each ordinary job
 		return 0, false
 	}
 	application, err := ParseLaunch(request)
 	return application, err == nil
 }
 
-// Delegated says whether a job belongs to an application, though it may not be readable to which.
+// Delegated reports whether a job has the request of a delegated job, even if the application's number cannot be read.
 func Delegated(j *Job) bool { return strings.HasPrefix(RequestOf(j), launchWord) }
 
-// IsPart says whether a job is to be treated as an application's: it is marked, or it waits and is held. Else launch=… is no more than a word
-// that its user wrote into a job which may run at any time.
+// IsPart reports whether a job must be treated as a part of an application: it is delegated, and either marked, or pending and held. In any
+// other job, launch=… is only a word that the user wrote.
 func IsPart(j *Job) bool {
 	return Delegated(j) && (strings.HasPrefix(j.Mark, MarkPrefix) || j.State == Pending && j.Held)
 }
 
-// RequestOf finds the request in a job: in the mark that only root can write, else in its comment, whose first word it
-// must be. It is empty for an ordinary job.
+// RequestOf returns the request of a job: from the mark, which only root can write, or else from its comment, whose first word it must be.
+// It returns "" for an ordinary job.
 func RequestOf(j *Job) string {
 	if request, ok := strings.CutPrefix(j.Mark, MarkPrefix); ok {
 		return request
@@ -90,18 +90,18 @@ func RequestOf(j *Job) string {
 	return ""
 }
 
-// IsRequest says whether a word asks something of the sidecar: "ep=…", "mold=…", "launch=…". It may ask for nonsense.
+// IsRequest reports whether a word begins like a request to the sidecar: "ep=…", "mold=…", "launch=…". The rest may be invalid.
 func IsRequest(word string) bool {
 	return strings.HasPrefix(word, "ep=") || strings.HasPrefix(word, "mold=") || strings.HasPrefix(word, launchWord)
 }
 
-// Made says whether a batch system made a job itself for an application's part (Maker).
+// Made reports whether the batch system itself submitted the job for a part of an application (JobSubmitter).
 func Made(j *Job) bool {
 	_, ok := LaunchOf(j)
 	return ok && j.Comment == ""
 }
 
-// LaunchMark is the mark of a job that is a part of the application.
+// LaunchMark returns the mark of a job that is a part of the application.
 func LaunchMark(application int64) string {
 	return MarkPrefix + launchWord + strconv.FormatInt(application, 10)
 }

@@ -9,27 +9,26 @@ import (
 // Node is one node of the pool.
 type Node struct {
 	Name   string
-	Usable bool // up and not drained: a job may be started on it
-	Lost   bool // down, or it does not answer: it is not back in a moment, as one is that is merely not known yet
-	Away   bool // drained, failed or not in service: an administrator has to bring it back
+	Usable bool // up and not drained: jobs may be started on it
+	Lost   bool // down or not responding; not merely unknown for a moment
+	Away   bool // drained, failed or out of service: an administrator has to return it
 	Idle   bool // no job holds it now (a node planned for a job is idle)
-	// Yielded: a job that the batch system ends for any other holds the node, so that it is idle to
-	// a plan. Other nodes come first.
+	// Yielded: the job that holds the node is preemptible, so that the node counts as idle. Plans prefer other nodes.
 	Yielded bool
-	Asleep  bool   // powered down, or booting: a job has to wait for it
-	Why     string // the batch system's word for its state
-	Kind    string // what jobs may tell apart: nodes of one kind are alike to all of them
-	Build   string // the nodes of one managed job are all of one build; nodes of one kind are
+	Asleep  bool   // powered down or booting: a job has to wait for it
+	Why     string // the batch system's name of its state
+	Kind    string // jobs that ask for a kind of node cannot distinguish nodes of the same kind
+	Build   string // all nodes of a managed job have the same build; nodes of the same kind do
 
-	Strength // no plan goes by it
+	Strength // plans do not depend on it
 }
 
-// Strength is what launchers are told of hosts.
+// Strength is what launchers learn about hosts.
 type Strength struct {
-	Cores   int    // processors that jobs may have there; 0: not known
-	Memory  int64  // MiB that jobs may have there; 0: not known
-	Scratch int64  // MiB of disk of its own for what jobs write for a while; 0: not known
-	Arch    string // of its processors, in the batch system's word, such as x86_64; "": not known
+	Cores   int    // number of processors for jobs; 0: not known
+	Memory  int64  // MiB for jobs; 0: not known
+	Scratch int64  // MiB of local disk for temporary files; 0: not known
+	Arch    string // architecture, as the batch system names it, such as x86_64; "": not known
 }
 
 // Reservation keeps nodes free from Start to End for one user's jobs.
@@ -38,22 +37,21 @@ type Reservation struct {
 	Nodes      []string
 	Start, End core.Time // Unix seconds
 	User       string    // who may use it
-	// OverManaged: nodes that managed jobs will have given back by Start are among the nodes; their holders are
-	// not in the way.
+	// OverManaged: Nodes contains nodes that managed jobs will have released by Start. Reserve does not fail because of their holders.
 	OverManaged bool
-	// Idle, where it is not 0, is how many seconds without a job of its own it needs to last from Start on: after that the
-	// batch system may delete it by itself.
+	// Idle, if not 0, is how many seconds from Start on the reservation must last without a job of its own. After that the batch system may
+	// delete it.
 	Idle core.Time
-	// Repeats is the batch system's word for how a reservation of others repeats, such as DAILY; "": it does not. Later is when it is in
-	// force again after End, soonest first, as far as plans look ahead.
+	// Repeats is how a reservation of others repeats, in the batch system's words, such as DAILY; "": it does not. Later lists when it is
+	// in force again after End, the soonest first, as far as plans look ahead.
 	Repeats string
 	Later   []Span
-	// Strict: no job is given one of the nodes whose time limit reaches into it, though the job would have given the node back by then
+	// Strict: no job starts on one of the nodes if its time limit reaches into the reservation, even if it would release the node before
 	// (Slurm's MAINT).
 	Strict bool
 }
 
-// Span is the time from Start to End, Unix seconds.
+// Span is the time from Start to End, in Unix seconds.
 type Span struct {
 	Start core.Time `json:"start"`
 	End   core.Time `json:"end"`
@@ -62,25 +60,25 @@ type Span struct {
 // Spans returns all times at which the reservation is in force.
 func (r Reservation) Spans() []Span { return append([]Span{{r.Start, r.End}}, r.Later...) }
 
-// Ours says whether the sidecar made the reservation.
+// Ours reports whether the sidecar made the reservation.
 func (r Reservation) Ours() bool { return len(r.Name) > len(Prefix) && r.Name[:len(Prefix)] == Prefix }
 
-// Shape is what a pending job is given before it starts.
+// Shape is the size and time limit that a pending job receives before it starts.
 type Shape struct {
-	Nodes int       // exactly so many
-	On    []string  // those that it is to start on
-	Limit core.Time // seconds; a batch system may round it up to its grain
-	Least core.Time // how far Limit may be cut where the job is to end by a deadline, in seconds
+	Nodes int       // exact number of nodes
+	On    []string  // the nodes on which it must start
+	Limit core.Time // seconds; a batch system may round it up to whole minutes
+	Least core.Time // seconds to which the limit may be cut so that the job ends by its deadline
 }
 
 // Snapshot is the batch system at one instant.
 type Snapshot struct {
 	At           time.Time // when the reading began
 	Nodes        []Node    // the pool, in natural order
-	Jobs         []Job     // pending in rank order, then the others
+	Jobs         []Job     // pending jobs in order of rank, then the others
 	Reservations []Reservation
 	Molds        Molds
-	Soft         string // who may take nodes that were promised, in words; "": nobody
+	Soft         string // who may take promised nodes, in words; "": nobody
 	Remarks      []Remark
 	Hidden       Hidden
 	Booted       core.Time // Unix second in which the batch system's controller started; 0: not known
@@ -88,35 +86,35 @@ type Snapshot struct {
 
 // Hidden is what the batch system hides from users who are not operators (Slurm's PrivateData).
 type Hidden struct {
-	Jobs         bool // of other users
+	Jobs         bool // jobs of other users
 	Reservations bool
-	Nodes        bool // their states
+	Nodes        bool // states of nodes
 	Accounts     bool // limits and usage of accounts
 }
 
-// Molds is what the batch system goes by that chooses sizes itself (Job.Choices).
+// Molds describes how a batch system chooses sizes itself (Job.Choices).
 type Molds struct {
-	Pause core.Time // seconds at the end of each size in which the job runs no more, and nobody else may
-	Reach []Reach   // of the jobs that it plans; nil: each may run on any node
-	Apart []Apart   // jobs that it plans and that are in no queue of ours, by number
+	Pause core.Time // seconds at the end of each size in which the job no longer runs and no other job may start
+	Reach []Reach   // nodes that its jobs may use; nil: each job may use any node
+	Apart []Apart   // jobs that the batch system plans and that are not in the sidecar's queue, by number
 }
 
-// Reach is nodes on which some jobs may run. What none may reach is none of the machine that the batch system divides.
+// Reach is a set of nodes on which some jobs may run. Nodes in no Reach do not belong to the machine that the batch system divides.
 type Reach struct {
 	Nodes []string
 	Jobs  []core.JobID
 }
 
-// Apart is a job that waits, as the batch system itself plans it, while no plan of ours sees it.
+// Apart is a waiting job as the batch system itself plans it, outside the sidecar's plan.
 type Apart struct {
 	core.Job
-	After     bool // it begins after the end of another, later than now
-	Uncounted bool // the batch system ends it for any other: it wants no part of the machine
+	After     bool // it begins after the end of another job, later than now
+	Uncounted bool // it is preemptible: its share of the machine does not count
 }
 
-// Remark is what a reading could not tell of a job, for the log: one that is repeated is written once.
+// Remark is what a reading could not determine about a job, for the log. A repeated remark is logged once.
 type Remark struct {
 	Job  Key
 	Text string
-	Once string // the name under which it is written once for good, though its text changes; "": it has none
+	Once string // name under which it is logged only once, even if its text changes; "": none
 }

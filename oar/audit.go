@@ -16,9 +16,9 @@ import (
 
 var _ adapter.Auditor = (*System)(nil)
 
-// Standing implements adapter.Auditor. Of hosts files it tells those on this host.
-func (s *System) Standing(ctx context.Context) (*adapter.Standing, error) {
-	all := &adapter.Standing{At: time.Now()}
+// CurrentState implements adapter.Auditor. Of hosts files it tells those on this host.
+func (s *System) CurrentState(ctx context.Context) (*adapter.CurrentState, error) {
+	all := &adapter.CurrentState{At: time.Now()}
 	err := s.db.AtOneInstant(ctx, s.db.Sql, func(tx *sql.Tx) error {
 		all.Jobs, all.Companions, all.Reservations, all.Kept = nil, nil, nil, nil
 		live, err := s.read.Jobs(ctx, tx, database.IsLive+" AND "+tables.NoHolder)
@@ -52,9 +52,9 @@ func (s *System) Standing(ctx context.Context) (*adapter.Standing, error) {
 
 // kept returns the cpusets that are noted for jobs, on hosts that can be cleaned. Places of jobs that
 // have ended mean nothing.
-func kept(ctx context.Context, tx *sql.Tx) ([]adapter.Kept, error) {
+func kept(ctx context.Context, tx *sql.Tx) ([]adapter.Leftover, error) {
 	all, err := database.All(ctx, tx, "the cpusets", "SELECT c.base, c.host FROM accordion_cpusets c WHERE EXISTS (SELECT 1 FROM resources r WHERE r.network_address = c.host AND r.state = 'Alive')", nil,
-		func(k *adapter.Kept) []any { return []any{(*int64)(&k.Job.ID), &k.Name} })
+		func(k *adapter.Leftover) []any { return []any{(*int64)(&k.Job.ID), &k.Name} })
 	for i := range all {
 		all[i].What, all[i].Fix = "cpuset", "restart the sidecar, which cleans the host"
 	}
@@ -68,11 +68,11 @@ const grain core.Time = 2
 // bookedTakes bounds a question to the database.
 const bookedTakes = 5 * time.Minute
 
-// Booked implements adapter.Auditor, by OAR's tables of jobs and of the resources that they had.
-func (s *System) Booked(ctx context.Context, since core.Time) (*adapter.Books, error) {
+// Accounting implements adapter.Auditor, by OAR's tables of jobs and of the resources that they had.
+func (s *System) Accounting(ctx context.Context, since core.Time) (*adapter.Accounting, error) {
 	ctx, cancel := context.WithTimeout(ctx, bookedTakes)
 	defer cancel()
-	books := &adapter.Books{Grain: grain}
+	books := &adapter.Accounting{Grain: grain}
 	where := fmt.Sprintf("j.start_time > 0 AND (j.stop_time >= %d OR j.stop_time = 0)", since)
 	err := s.db.AtOneInstant(ctx, s.db.Sql, func(tx *sql.Tx) error {
 		now, err := s.db.Second(ctx, tx)
@@ -92,11 +92,11 @@ func (s *System) Booked(ctx context.Context, since core.Time) (*adapter.Books, e
 }
 
 // bookedJobs reads the jobs, each with one hold of hosts that are not known yet.
-func bookedJobs(ctx context.Context, tx *sql.Tx, where string, now core.Time) (all []adapter.Booked, err error) {
+func bookedJobs(ctx context.Context, tx *sql.Tx, where string, now core.Time) (all []adapter.AccountedRun, err error) {
 	query := `SELECT j.job_id, j.submission_time, COALESCE(j.job_name, ''), j.job_user, j.queue_name, j.state, COALESCE(j.suspended, 'NO'), j.start_time, j.stop_time, COALESCE(a.base, 0), COALESCE(a.mark, '')
 		FROM jobs j LEFT JOIN accordion_jobs a ON a.job_id = j.job_id AND a.submitted = j.submission_time WHERE ` + where + " ORDER BY j.job_id"
 	err = database.Rows(ctx, tx, "the jobs", query, nil, func(row *sql.Rows) error {
-		var b adapter.Booked
+		var b adapter.AccountedRun
 		var suspended, mark string
 		var start, stop core.Time
 		err := row.Scan(&b.ID, &b.Submitted, &b.Name, &b.User, &b.Partition, &b.State, &suspended, &start, &stop, &b.Expands, &mark)
@@ -114,8 +114,8 @@ func bookedJobs(ctx context.Context, tx *sql.Tx, where string, now core.Time) (a
 }
 
 // bookedHosts adds the hosts. A job is alone on hosts of which it has all resources.
-func bookedHosts(ctx context.Context, tx *sql.Tx, where string, jobs []adapter.Booked) error {
-	byID := make(map[core.JobID]*adapter.Booked, len(jobs))
+func bookedHosts(ctx context.Context, tx *sql.Tx, where string, jobs []adapter.AccountedRun) error {
+	byID := make(map[core.JobID]*adapter.AccountedRun, len(jobs))
 	for i := range jobs {
 		jobs[i].Alone = true
 		byID[jobs[i].ID] = &jobs[i]

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"accordion/adapter/status"
-	"accordion/adapter/wait"
 	"accordion/internal/lab"
 )
 
@@ -35,11 +34,11 @@ func servesBy(t *testing.T, lab *lab.OARLab, lines ...string) {
 // announced waits until a job that waits is explained to be planned on so many nodes.
 func announced(t *testing.T, lab *lab.OARLab, job string, nodes int) {
 	t.Helper()
-	explained(t, lab, job, fmt.Sprintf("on %d nodes", nodes), func(x *wait.Sizes) bool { return x.Taken == nodes })
+	explained(t, lab, job, fmt.Sprintf("on %d nodes", nodes), func(x *status.SizeExplanation) bool { return x.Taken == nodes })
 }
 
 // explained waits until a job that waits is explained to be planned so, and returns why.
-func explained(t *testing.T, lab *lab.OARLab, job, how string, so func(*wait.Sizes) bool) *wait.Sizes {
+func explained(t *testing.T, lab *lab.OARLab, job, how string, so func(*status.SizeExplanation) bool) *status.SizeExplanation {
 	t.Helper()
 	var x status.Explanation
 	lab.Await(t, time.Minute, fmt.Sprintf("job %s is planned %s", job, how), func() bool {
@@ -90,7 +89,7 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	}
 	// s = 12/60, M = 60/7: 4 x 0.2 x sqrt(8.6/8) is below their floor.
 	for _, job := range []string{molds, ours} {
-		x := explained(t, lab, job, "on two nodes, beside five that wait", func(x *wait.Sizes) bool { return x.Taken == 2 && x.Waiting == 6 })
+		x := explained(t, lab, job, "on two nodes, beside five that wait", func(x *status.SizeExplanation) bool { return x.Taken == 2 && x.Waiting == 6 })
 		if x.Rule != "share" || x.Machine != 12 || x.Held != 12 || x.Wanted != 4+4+4+3*12 || x.Reference != 4 {
 			t.Errorf("job %s is planned by %+v", job, *x)
 		}
@@ -106,7 +105,7 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	lab.Run(t, "root", "sh", "-c", "cd /etc/oar; accordion trace generate --model lublin --jobs 5000 -o log.swf; accordion trace statistics log.swf -o arrivals.json")
 	servesBy(t, lab, knows...)
 	for _, job := range []string{molds, ours} {
-		explained(t, lab, job, "by the load, also of jobs to come", func(x *wait.Sizes) bool {
+		explained(t, lab, job, "by the load, also of jobs to come", func(x *status.SizeExplanation) bool {
 			return x.Rule == "load" && x.Parts.Future > 0 && x.Taken >= x.Least && x.Taken <= x.Most
 		})
 	}

@@ -19,8 +19,8 @@ import (
 
 var _ adapter.Auditor = (*System)(nil)
 
-// Standing implements adapter.Auditor. Of hosts files it tells those on this host.
-func (s *System) Standing(ctx context.Context) (*adapter.Standing, error) {
+// CurrentState implements adapter.Auditor. Of hosts files it tells those on this host.
+func (s *System) CurrentState(ctx context.Context) (*adapter.CurrentState, error) {
 	in, err := s.Inventory(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reading nodes and reservations: %w", err)
@@ -37,7 +37,7 @@ func (s *System) Standing(ctx context.Context) (*adapter.Standing, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := &adapter.Standing{At: time.Now(), Reservations: in.Reservations}
+	all := &adapter.CurrentState{At: time.Now(), Reservations: in.Reservations}
 	for i := range records {
 		r := records[i] // the list is remembered as it is
 		if r.State == adapter.Done {
@@ -69,8 +69,8 @@ func (s *System) Standing(ctx context.Context) (*adapter.Standing, error) {
 // bookedTakes bounds a question to sacct. A day of a large site in a slow database takes minutes.
 const bookedTakes = 5 * time.Minute
 
-// Booked implements adapter.Auditor, by sacct.
-func (s *System) Booked(ctx context.Context, since core.Time) (*adapter.Books, error) {
+// Accounting implements adapter.Auditor, by sacct.
+func (s *System) Accounting(ctx context.Context, since core.Time) (*adapter.Accounting, error) {
 	in, err := s.Inventory(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reading partitions: %w", err)
@@ -118,7 +118,7 @@ func (s *System) Booked(ctx context.Context, since core.Time) (*adapter.Books, e
 }
 
 // resized returns the jobs that have several rows.
-func resized(books *adapter.Books) (ids []string) {
+func resized(books *adapter.Accounting) (ids []string) {
 	for _, b := range books.Jobs {
 		if b.Rows > 1 && b.Expands == 0 {
 			ids = append(ids, strconv.FormatInt(int64(b.ID), 10))
@@ -135,7 +135,7 @@ const (
 
 // addHours asks sreport what was added up in the full hours since a second. Processors are no measure: sreport charges
 // the users of a reservation for those that it keeps idle.
-func addHours(ctx context.Context, run *client.Runner, books *adapter.Books, since, now core.Time) error {
+func addHours(ctx context.Context, run *client.Runner, books *adapter.Accounting, since, now core.Time) error {
 	from, to := (since+fullHour-1)/fullHour*fullHour, (now-rollup)/fullHour*fullHour
 	if from >= to {
 		return nil

@@ -233,7 +233,7 @@ func closeRunaways(t *testing.T, lab *lab.SlurmLab) {
 }
 
 // audits runs `accordion audit` in this process and demands that it finds nothing of other kinds than some, also in what a watch saw.
-func audits(t *testing.T, lab *lab.SlurmLab, since time.Time, seen []adapter.Standing, unjudged ...audit.Kind) audit.Report {
+func audits(t *testing.T, lab *lab.SlurmLab, since time.Time, seen []adapter.CurrentState, unjudged ...audit.Kind) audit.Report {
 	t.Helper()
 	s, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: time.Minute})
 	if err != nil {
@@ -296,17 +296,17 @@ func (noJournal) Entries(int64) iter.Seq2[journal.Entry, error] {
 func (noJournal) Records() ([]journal.Record, error) { return nil, nil }
 
 // watching sees who holds which node, once a second, until the function that it returns is called, which returns what it saw.
-func watching(t *testing.T, lab *lab.SlurmLab) func() []adapter.Standing {
+func watching(t *testing.T, lab *lab.SlurmLab) func() []adapter.CurrentState {
 	t.Helper()
 	s, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	saw := make(chan []adapter.Standing, 1)
+	saw := make(chan []adapter.CurrentState, 1)
 	go func() {
 		defer s.Close()
-		var all []adapter.Standing
+		var all []adapter.CurrentState
 		for tick := time.NewTicker(time.Second); ; {
 			select {
 			case <-tick.C:
@@ -315,12 +315,12 @@ func watching(t *testing.T, lab *lab.SlurmLab) func() []adapter.Standing {
 				saw <- all
 				return
 			}
-			if seen, err := s.Standing(ctx); err == nil { // else slurmctld was away
+			if seen, err := s.CurrentState(ctx); err == nil { // else slurmctld was away
 				all = append(all, *seen)
 			}
 		}
 	}()
-	return func() []adapter.Standing {
+	return func() []adapter.CurrentState {
 		stop()
 		return <-saw
 	}
@@ -447,7 +447,7 @@ func TestTheJudgeFindsANodeInTwoJobs(t *testing.T) {
 			for i := range books.Jobs {
 				books.Jobs[i].Alone = books.Jobs[i].Partition == "main"
 			}
-			if found := audit.Judge(audit.Input{Now: 1000, Books: books}).Findings; len(found) != test.want {
+			if found := audit.Judge(audit.Input{Now: 1000, Accounting: books}).Findings; len(found) != test.want {
 				t.Errorf("found %d overlaps, want %d: %v", len(found), test.want, found)
 			}
 		})

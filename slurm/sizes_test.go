@@ -10,7 +10,6 @@ import (
 
 	"accordion/adapter/status"
 	"accordion/adapter/view"
-	"accordion/adapter/wait"
 	"accordion/internal/lab"
 )
 
@@ -30,7 +29,7 @@ func (p *process) sizedBy(rule string) {
 }
 
 // announced waits until a job that waits is explained to be planned on so many nodes, and returns why.
-func (p *process) announced(job string, nodes int) *wait.Sizes {
+func (p *process) announced(job string, nodes int) *status.SizeExplanation {
 	p.t.Helper()
 	var x status.Explanation
 	p.lab.Await(p.t, time.Minute, fmt.Sprintf("job %s is planned on %d nodes", job, nodes), func() bool {

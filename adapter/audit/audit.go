@@ -2,7 +2,7 @@
 // batch system agree. It is pure: its caller collects the data, and Judge returns what is wrong as
 // plain data.
 //
-//	report := audit.Judge(audit.Input{From: since, Now: now, Entries: entries, Books: books, Standing: standing, Alive: true})
+//	report := audit.Judge(audit.Input{From: since, Now: now, Entries: entries, Accounting: books, Current: standing, Alive: true})
 //	for _, f := range report.Findings {
 //		fmt.Println(f)
 //	}
@@ -25,16 +25,16 @@ import (
 
 // Input is what is judged. What is nil or empty is not judged.
 type Input struct {
-	From, Now core.Time // Unix seconds: what happened between them is judged
-	Entries   []journal.Entry
-	Records   []journal.Record
-	Standing  *adapter.Standing
-	Books     *adapter.Books
-	Watch     []adapter.Standing // what was there at several instants
-	Alive     bool               // a sidecar lives
-	KeptUntil core.Time          // second until which the reservations of a sidecar that stopped stay; 0: none did
-	Prompt    float64            // seconds within which a resize is on time; 0: DefaultPrompt
-	Unread    int                // rows of the journal that could not be read
+	From, Now  core.Time // Unix seconds: what happened between them is judged
+	Entries    []journal.Entry
+	Records    []journal.Record
+	Current    *adapter.CurrentState
+	Accounting *adapter.Accounting
+	Watch      []adapter.CurrentState // what was there at several instants
+	Alive      bool                   // a sidecar lives
+	KeptUntil  core.Time              // second until which the reservations of a sidecar that stopped stay; 0: none did
+	Prompt     float64                // seconds within which a resize is on time; 0: DefaultPrompt
+	Unread     int                    // rows of the journal that could not be read
 }
 
 // DefaultPrompt is how many seconds a resize may be late without a cause: the sidecar plans once a
@@ -133,14 +133,14 @@ func Judge(in Input) Report {
 		in.Prompt = DefaultPrompt
 	}
 	j := &judge{Input: in, told: tell(in.Entries)}
-	if in.Books != nil {
-		j.index = indexOf(in.Books)
+	if in.Accounting != nil {
+		j.index = indexOf(in.Accounting)
 		j.books()
-		j.report.Unread += in.Books.Unread
+		j.report.Unread += in.Accounting.Unread
 	}
 	j.watch()
 	j.promises()
-	if in.Standing != nil {
+	if in.Current != nil {
 		j.left()
 	}
 	j.acts()
@@ -194,8 +194,8 @@ func (j *judge) count() {
 			j.report.Actions++
 		}
 	}
-	if j.Books != nil {
-		for _, b := range j.Books.Jobs {
+	if j.Accounting != nil {
+		for _, b := range j.Accounting.Jobs {
 			if n := len(b.Holds); b.Expands == 0 && n > 0 && b.Holds[n-1].To >= j.From {
 				jobs[b.ID] = true
 			}

@@ -113,17 +113,17 @@ func clean(t testing.TB) Input {
 	d.event(1900, 41, "accepted", "ep=1x100s,2x100s", "user", "erin")
 	d.act(1900.1, 41, "adopt", 0.01)
 
-	booked := func(id core.JobID, user, partition, state string, holds ...adapter.Hold) adapter.Booked {
-		b := adapter.Booked{Key: key(id), User: user, Partition: partition, Alone: partition == "main", State: state, Holds: holds}
+	booked := func(id core.JobID, user, partition, state string, holds ...adapter.Hold) adapter.AccountedRun {
+		b := adapter.AccountedRun{Key: key(id), User: user, Partition: partition, Alone: partition == "main", State: state, Holds: holds}
 		b.Sum = float64(b.NodeSeconds())
 		return b
 	}
-	beside := func(b adapter.Booked, of core.JobID, stays bool) adapter.Booked {
+	beside := func(b adapter.AccountedRun, of core.JobID, stays bool) adapter.AccountedRun {
 		b.Expands, b.Stays, b.Merged = of, stays, !stays
 		return b
 	}
-	runs := func(b adapter.Booked) adapter.Booked { b.Open = true; return b }
-	books := &adapter.Books{Grain: 1, Jobs: []adapter.Booked{
+	runs := func(b adapter.AccountedRun) adapter.AccountedRun { b.Open = true; return b }
+	books := &adapter.Accounting{Grain: 1, Jobs: []adapter.AccountedRun{
 		booked(17, "alice", "main", "COMPLETED", held(t, "n[1-2]", 1000, 1101), held(t, "n[1-5]", 1101, 1200), held(t, "n[1-3]", 1200, 1300)),
 		booked(18, "bob", "main", "COMPLETED", held(t, "n8", 1000, 1150)),
 		booked(19, "carol", "shared", "COMPLETED", held(t, "n9", 1000, 1200)),
@@ -139,7 +139,7 @@ func clean(t testing.TB) Input {
 		{Key: key(42), User: "erin", Partition: "main", State: adapter.Running, Started: zero + 1600, Nodes: list(t, "n3"), Expands: 40},
 		{Key: key(41), User: "erin", Partition: "main", State: adapter.Pending, Held: true, Mark: "accordion:ep=1x100s,2x100s", Reservation: "accordion-41-0"},
 	}
-	standing := &adapter.Standing{At: time.Unix(zero+2000, 0), Jobs: live, Companions: []core.JobID{42, 31}, Exclusive: []string{"main"},
+	standing := &adapter.CurrentState{At: time.Unix(zero+2000, 0), Jobs: live, Companions: []core.JobID{42, 31}, Exclusive: []string{"main"},
 		Reservations: []adapter.Reservation{
 			{Name: "accordion-40-1", Nodes: list(t, "n[4-5]"), Start: zero + 2200, End: zero + 2320, User: "erin"},
 			{Name: "accordion-41-0", Nodes: list(t, "n6"), Start: zero + 2100, End: zero + 2300, User: "erin"},
@@ -147,7 +147,7 @@ func clean(t testing.TB) Input {
 			{Name: "accordion-lease", Start: zero + 1990, End: zero + 2050},
 			{Name: "maintenance", Nodes: list(t, "n8"), Start: zero + 9000, End: zero + 9900},
 		},
-		Kept: []adapter.Kept{
+		Kept: []adapter.Leftover{
 			{What: "hosts file", Name: "/tmp/accordion-1004/lab-40.hosts", Job: adapter.Key{ID: 40}, Age: 400, Fix: "rm it"},
 			{What: "hosts file", Name: "/tmp/accordion-1001/lab-17.hosts", Job: adapter.Key{ID: 17}, Age: 800, Fix: "rm it"},
 			{What: "cpuset", Name: "n3", Job: adapter.Key{ID: 40}, Fix: "restart the sidecar"},
@@ -155,16 +155,16 @@ func clean(t testing.TB) Input {
 	for _, n := range list(t, "n[1-9]") {
 		standing.Nodes = append(standing.Nodes, adapter.Node{Name: n, Usable: true, Idle: n > "n3", Why: map[bool]string{true: "IDLE", false: "ALLOCATED"}[n > "n3"]})
 	}
-	in := Input{From: zero + 500, Now: zero + 2000, Entries: d.entries, Alive: true, Standing: standing, Books: books, Watch: watched(live),
+	in := Input{From: zero + 500, Now: zero + 2000, Entries: d.entries, Alive: true, Current: standing, Accounting: books, Watch: watched(live),
 		Records: []journal.Record{{Job: 40, Submitted: zero + 40}, {Job: 41, Submitted: zero + 41}}}
 	in.arrange()
 	return in
 }
 
 // watched returns what a watch saw in three seconds.
-func watched(jobs []adapter.Job) (all []adapter.Standing) {
+func watched(jobs []adapter.Job) (all []adapter.CurrentState) {
 	for i := range core.Time(3) {
-		all = append(all, adapter.Standing{At: time.Unix(zero+1990+i, 0), Jobs: slices.Clone(jobs), Exclusive: []string{"main"}})
+		all = append(all, adapter.CurrentState{At: time.Unix(zero+1990+i, 0), Jobs: slices.Clone(jobs), Exclusive: []string{"main"}})
 	}
 	return all
 }
@@ -179,13 +179,13 @@ func (in *Input) entry(t testing.TB, job int64, verb string) *journal.Entry {
 	return &in.Entries[i]
 }
 
-func (in *Input) row(t testing.TB, job core.JobID) *adapter.Booked {
+func (in *Input) row(t testing.TB, job core.JobID) *adapter.AccountedRun {
 	t.Helper()
-	i := slices.IndexFunc(in.Books.Jobs, func(b adapter.Booked) bool { return b.ID == job })
+	i := slices.IndexFunc(in.Accounting.Jobs, func(b adapter.AccountedRun) bool { return b.ID == job })
 	if i < 0 {
 		t.Fatalf("the set has no row of job %d", job)
 	}
-	return &in.Books.Jobs[i]
+	return &in.Accounting.Jobs[i]
 }
 
 func (in *Input) drop(job int64, verb string) {
@@ -193,7 +193,7 @@ func (in *Input) drop(job int64, verb string) {
 }
 
 func (in *Input) forget(job core.JobID) {
-	in.Books.Jobs = slices.DeleteFunc(in.Books.Jobs, func(b adapter.Booked) bool { return b.ID == job })
+	in.Accounting.Jobs = slices.DeleteFunc(in.Accounting.Jobs, func(b adapter.AccountedRun) bool { return b.ID == job })
 }
 
 // tell adds an event at its place in time.

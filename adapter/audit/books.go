@@ -17,7 +17,7 @@ import (
 func (j *judge) books() {
 	j.twoJobs()
 	j.unclosed()
-	for _, b := range j.Books.Jobs {
+	for _, b := range j.Accounting.Jobs {
 		if b.Expands == 0 && b.Lost > j.byOthers(b) {
 			j.find(Finding{Kind: Lost, Job: int64(b.ID), At: began(b), Do: seeBooks(b.ID),
 				Text: fmt.Sprintf("its size changed twice within one second, %d times: accounting has lost what came after", b.Lost)})
@@ -34,7 +34,7 @@ func (j *judge) books() {
 }
 
 // byOthers returns how many changes of a job others made. A node may be lost in the second in which the job began or grew.
-func (j *judge) byOthers(b adapter.Booked) (count int) {
+func (j *judge) byOthers(b adapter.AccountedRun) (count int) {
 	for _, r := range j.told.runs {
 		if r.key.ID != b.ID {
 			continue
@@ -61,7 +61,7 @@ const settling = 10
 const lingers = 60
 
 // began returns the first second in which accounting has nodes of a job; 0: it has none.
-func began(b adapter.Booked) core.Time {
+func began(b adapter.AccountedRun) core.Time {
 	if len(b.Holds) == 0 {
 		return 0
 	}
@@ -70,14 +70,14 @@ func began(b adapter.Booked) core.Time {
 
 // unclosed finds rows without an end of jobs that have ended.
 func (j *judge) unclosed() {
-	if j.Standing == nil {
+	if j.Current == nil {
 		return
 	}
 	live := map[core.JobID]bool{}
-	for _, job := range j.Standing.Jobs {
+	for _, job := range j.Current.Jobs {
 		live[job.ID] = job.State != adapter.Done
 	}
-	for _, b := range j.Books.Jobs {
+	for _, b := range j.Accounting.Jobs {
 		switch f := (Finding{Kind: Open, Job: int64(b.ID), At: b.Submitted, Do: "`sacctmgr show runawayjobs` closes such rows"}); {
 		case live[b.ID]:
 		case b.Dangling: // Slurm 20.11 to 24.11 never close the row of a merged expander, which books nothing
@@ -93,12 +93,12 @@ func (j *judge) unclosed() {
 }
 
 // booked returns accounting's run of a job that began when the journal's did; nil: there is none.
-func (j *judge) booked(r *run) *adapter.Booked {
-	if j.Books == nil {
+func (j *judge) booked(r *run) *adapter.AccountedRun {
+	if j.Accounting == nil {
 		return nil
 	}
 	for _, b := range j.index.byID[r.key.ID] {
-		if b.Expands == 0 && len(b.Holds) > 0 && abs(b.Holds[0].From-r.began) <= grain+j.Books.Grain {
+		if b.Expands == 0 && len(b.Holds) > 0 && abs(b.Holds[0].From-r.began) <= grain+j.Accounting.Grain {
 			return b
 		}
 	}
@@ -107,7 +107,7 @@ func (j *judge) booked(r *run) *adapter.Booked {
 
 // endedAtOnce reports whether accounting has a run only as one that held no node for a second.
 func (j *judge) endedAtOnce(r *run) bool {
-	return r.ended.Unix()-r.began <= settling && slices.ContainsFunc(j.index.byID[r.key.ID], func(b *adapter.Booked) bool {
+	return r.ended.Unix()-r.began <= settling && slices.ContainsFunc(j.index.byID[r.key.ID], func(b *adapter.AccountedRun) bool {
 		return b.Submitted == r.key.Submitted && len(b.Holds) == 0 && !b.Open
 	})
 }
@@ -145,7 +145,7 @@ func (j *judge) compare(r *run) {
 }
 
 // all returns what a job held with the allocations made for it, by time.
-func (j *judge) all(b *adapter.Booked) []adapter.Hold {
+func (j *judge) all(b *adapter.AccountedRun) []adapter.Hold {
 	held := slices.Clone(b.Holds)
 	for _, other := range j.index.made[b] {
 		if other.Stays || other.Merged {
@@ -158,7 +158,7 @@ func (j *judge) all(b *adapter.Booked) []adapter.Hold {
 
 // unannounced finds the first second in which the nodes of a job changed though the journal has
 // neither an act of the sidecar around it nor an event that says that others changed them.
-func (j *judge) unannounced(r *run, b *adapter.Booked, held []adapter.Hold, end core.Time) bool {
+func (j *judge) unannounced(r *run, b *adapter.AccountedRun, held []adapter.Hold, end core.Time) bool {
 	var seconds []core.Time
 	for _, h := range held {
 		seconds = append(seconds, h.From, h.To)
@@ -184,8 +184,8 @@ func (j *judge) unannounced(r *run, b *adapter.Booked, held []adapter.Hold, end 
 
 // starts reports whether an allocation that was made for the job's start began at a second: under OAR a job may start as several,
 // some seconds apart.
-func (j *judge) starts(b *adapter.Booked, at core.Time) bool {
-	return slices.ContainsFunc(j.index.made[b], func(other *adapter.Booked) bool {
+func (j *judge) starts(b *adapter.AccountedRun, at core.Time) bool {
+	return slices.ContainsFunc(j.index.made[b], func(other *adapter.AccountedRun) bool {
 		return other.Starts && len(other.Holds) > 0 && other.Holds[0].From == at
 	})
 }
@@ -194,7 +194,7 @@ func (j *judge) starts(b *adapter.Booked, at core.Time) bool {
 // may have shrunk it within the same second.
 func (j *judge) unbooked(r *run, held []adapter.Hold, end core.Time) {
 	for _, c := range r.changes {
-		about := c.slack + float64(j.Books.Grain)
+		about := c.slack + float64(j.Accounting.Grain)
 		first, last := second(c.at-about), min(second(c.at+about), end-1)
 		booked := false
 		for at := first; at <= last && !booked; at++ {
@@ -213,8 +213,8 @@ func within(nodes, others []string) bool {
 
 // around reports whether a change may be the one that accounting has at a second.
 func (j *judge) around(c change, at core.Time) bool {
-	slack := c.slack + float64(j.Books.Grain)
-	return c.at-slack <= float64(at) && float64(at) <= max(c.at+slack, seconds(c.entry.At)+float64(j.Books.Grain))
+	slack := c.slack + float64(j.Accounting.Grain)
+	return c.at-slack <= float64(at) && float64(at) <= max(c.at+slack, seconds(c.entry.At)+float64(j.Accounting.Grain))
 }
 
 // nodesAround returns all nodes that a job had after the changes that accounting may have at a second.
@@ -231,7 +231,7 @@ func (j *judge) nodesAround(r *run, at core.Time) (nodes []string) {
 // a shrink to fewer that is under way, or one that the sidecar found later. Changes before *first explained what came before.
 func (j *judge) states(r *run, at core.Time, left []string, first *int) bool {
 	for i, c := range r.changes[*first:] {
-		found := !c.sure && at <= c.entry.At.Unix()+grain+j.Books.Grain
+		found := !c.sure && at <= c.entry.At.Unix()+grain+j.Accounting.Grain
 		switch near := j.around(c, at); {
 		case (near || found) && slices.Equal(c.nodes, left):
 			*first += i + 1
@@ -262,7 +262,7 @@ func (j *judge) lookedAfter(r *run, at, end core.Time) bool {
 
 // intended reports whether the journal explains that a job's nodes changed at a second.
 func (j *judge) intended(r *run, at core.Time) bool {
-	about := grain + j.Books.Grain
+	about := grain + j.Accounting.Grain
 	for _, c := range r.changes {
 		if !c.sure && (resizes[c.verb] == nil || c.entry.Args["after"] != nil) && at <= c.entry.At.Unix()+about {
 			return true
@@ -295,7 +295,7 @@ func (j *judge) sizes(r *run, held []adapter.Hold, end core.Time) {
 		return
 	}
 	for i, c := range r.changes {
-		from, to := c.at+c.slack+float64(j.Books.Grain), float64(end)-grain
+		from, to := c.at+c.slack+float64(j.Accounting.Grain), float64(end)-grain
 		if !c.sure && j.troubled(c.entry.At.Unix(), r.next(c.entry.At.Unix())) { // no sidecar looked whether it changed once more
 			continue
 		} else if !c.sure {
@@ -306,9 +306,9 @@ func (j *judge) sizes(r *run, held []adapter.Hold, end core.Time) {
 			if !next.sure { // it changed at some instant before it was seen
 				continue
 			}
-			to = next.at - next.slack - float64(j.Books.Grain)
+			to = next.at - next.slack - float64(j.Accounting.Grain)
 		} else if lost, ok := r.untold(); ok {
-			to = min(to, lost-float64(j.Books.Grain))
+			to = min(to, lost-float64(j.Accounting.Grain))
 		}
 		if from >= to {
 			continue
@@ -332,7 +332,7 @@ func shown(nodes []string) string {
 }
 
 // sum compares the node-seconds, within the larger of 1 % and 2 s a change.
-func (j *judge) sum(r *run, b *adapter.Booked, end core.Time) {
+func (j *judge) sum(r *run, b *adapter.AccountedRun, end core.Time) {
 	held, slack := 0.0, 0.0
 	_, untold := r.untold()
 	if r.unseen || untold || r.failed() || slices.ContainsFunc(r.changes, func(c change) bool { return !c.sure }) {
@@ -348,7 +348,7 @@ func (j *judge) sum(r *run, b *adapter.Booked, end core.Time) {
 			before = len(r.changes[i-1].nodes)
 		}
 		held += float64(len(c.nodes)) * (until - c.at)
-		slack += (c.slack + float64(j.Books.Grain)) * float64(max(len(c.nodes), before))
+		slack += (c.slack + float64(j.Accounting.Grain)) * float64(max(len(c.nodes), before))
 	}
 	booked := j.sumOfAll(b, end)
 	j.report.NodeSeconds += core.Time(booked)
@@ -360,7 +360,7 @@ func (j *judge) sum(r *run, b *adapter.Booked, end core.Time) {
 
 // sumOfAll returns the node-seconds that accounting has for a job and the allocations made for it. What
 // a companion holds after its job's end is not the job's.
-func (j *judge) sumOfAll(b *adapter.Booked, end core.Time) (sum float64) {
+func (j *judge) sumOfAll(b *adapter.AccountedRun, end core.Time) (sum float64) {
 	sum = sumOf(b)
 	for _, other := range j.index.made[b] {
 		if other.Stays || other.Merged {
@@ -371,7 +371,7 @@ func (j *judge) sumOfAll(b *adapter.Booked, end core.Time) (sum float64) {
 }
 
 // sumOf returns the node-seconds that accounting has for one allocation.
-func sumOf(b *adapter.Booked) float64 {
+func sumOf(b *adapter.AccountedRun) float64 {
 	if b.Sum > 0 {
 		return b.Sum
 	}
@@ -379,7 +379,7 @@ func sumOf(b *adapter.Booked) float64 {
 }
 
 // tail returns the node-seconds that an allocation has from a second on.
-func tail(b *adapter.Booked, from core.Time) (sum core.Time) {
+func tail(b *adapter.AccountedRun, from core.Time) (sum core.Time) {
 	for _, h := range b.Holds {
 		sum += core.Time(len(h.Nodes)) * max(0, h.To-max(h.From, from))
 	}
@@ -387,7 +387,7 @@ func tail(b *adapter.Booked, from core.Time) (sum core.Time) {
 }
 
 // outlives finds companions that held nodes for long after the end of their job.
-func (j *judge) outlives(b *adapter.Booked, end core.Time) {
+func (j *judge) outlives(b *adapter.AccountedRun, end core.Time) {
 	for _, other := range j.index.made[b] {
 		if len(other.Holds) == 0 || other.Open {
 			continue
@@ -401,7 +401,7 @@ func (j *judge) outlives(b *adapter.Booked, end core.Time) {
 
 // hours compares what accounting added up for the users of managed jobs in full hours with its rows.
 func (j *judge) hours() {
-	from, to := j.Books.HoursFrom, j.Books.HoursTo
+	from, to := j.Accounting.HoursFrom, j.Accounting.HoursTo
 	if from >= to {
 		return
 	}
@@ -410,7 +410,7 @@ func (j *judge) hours() {
 		users[r.user] = true
 	}
 	held, slack := map[string]float64{}, map[string]float64{}
-	for _, b := range j.Books.Jobs {
+	for _, b := range j.Accounting.Jobs {
 		for _, h := range b.Holds {
 			if lasted := min(h.To, to) - max(h.From, from); lasted > 0 {
 				held[b.User] += float64(lasted) * float64(len(h.Nodes))
@@ -419,7 +419,7 @@ func (j *judge) hours() {
 		}
 	}
 	for _, user := range slices.Sorted(maps.Keys(users)) {
-		has := j.Books.Hours[user]
+		has := j.Accounting.Hours[user]
 		if math.Abs(has-held[user]) > max(held[user]/100, slack[user]) {
 			j.find(Finding{Kind: Hours, At: from, Do: fmt.Sprintf("`TZ=UTC sacctmgr -i rollup %s %s` adds up again", hour(from), hour(to)),
 				Text: fmt.Sprintf("sreport has %.0f node-seconds of user %s in the %s from then on, where sacct has %.0f", has, user, lasted(to-from), held[user])})

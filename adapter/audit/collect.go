@@ -22,12 +22,12 @@ type Journal interface {
 type Source struct {
 	Journal Journal
 	System  adapter.Auditor
-	Lease   adapter.LeaseReader // nil: there is none, and a sidecar lives
-	Clock   adapter.Clock       // nil: the wall clock
-	Watch   time.Duration       // for which it is first seen who holds which node
-	Settle  time.Duration       // for which it is read again what may disappear by itself
-	Seen    []adapter.Standing  // what a watch saw before
-	Prompt  float64             // audit.Input.Prompt
+	Lease   adapter.LeaseReader    // nil: there is none, and a sidecar lives
+	Clock   adapter.Clock          // nil: the wall clock
+	Watch   time.Duration          // for which it is first seen who holds which node
+	Settle  time.Duration          // for which it is read again what may disappear by itself
+	Seen    []adapter.CurrentState // what a watch saw before
+	Prompt  float64                // audit.Input.Prompt
 }
 
 // The pauses between two readings.
@@ -51,7 +51,7 @@ func Audit(ctx context.Context, s Source, since core.Time) (Report, string, erro
 		if err != nil {
 			return Report{}, "", err
 		}
-		s.Seen = append(s.Seen, *in.Standing)
+		s.Seen = append(s.Seen, *in.Current)
 		in.Watch = s.Seen
 		report := Judge(in)
 		report.Findings = slices.DeleteFunc(report.Findings, func(f Finding) bool {
@@ -70,7 +70,7 @@ func Audit(ctx context.Context, s Source, since core.Time) (Report, string, erro
 // watch sees who holds which node.
 func (s *Source) watch(ctx context.Context) error {
 	for end := s.Clock.Now().Add(s.Watch); s.Clock.Now().Before(end); {
-		seen, err := s.System.Standing(ctx)
+		seen, err := s.System.CurrentState(ctx)
 		if err != nil {
 			return fmt.Errorf("watching: %w", err)
 		}
@@ -95,10 +95,10 @@ func (s *Source) pause(ctx context.Context, d time.Duration) error {
 // why rows could not be read.
 func (s *Source) read(ctx context.Context, since core.Time) (in Input, why string, err error) {
 	in = Input{From: since, Alive: true, Prompt: s.Prompt}
-	if in.Standing, err = s.System.Standing(ctx); err != nil {
+	if in.Current, err = s.System.CurrentState(ctx); err != nil {
 		return in, "", err
 	}
-	if in.Books, err = s.System.Booked(ctx, since); err != nil {
+	if in.Accounting, err = s.System.Accounting(ctx, since); err != nil {
 		return in, "", err
 	}
 	if s.Lease != nil {
@@ -109,7 +109,7 @@ func (s *Source) read(ctx context.Context, since core.Time) (in Input, why strin
 	if in.Records, err = s.Journal.Records(); err != nil {
 		return in, "", err
 	}
-	why = in.Books.Why
+	why = in.Accounting.Why
 	for e, err := range s.Journal.Entries(0) {
 		if err != nil {
 			return in, "", err

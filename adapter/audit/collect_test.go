@@ -19,18 +19,18 @@ type cluster struct {
 	calls int
 }
 
-func (c *cluster) Standing(context.Context) (*adapter.Standing, error) {
+func (c *cluster) CurrentState(context.Context) (*adapter.CurrentState, error) {
 	now := c.looks[min(c.calls, len(c.looks)-1)]
 	c.calls++
-	all := &adapter.Standing{At: time.Now()}
+	all := &adapter.CurrentState{At: time.Now()}
 	for _, job := range now {
 		all.Reservations = append(all.Reservations, adapter.Reservation{Name: fmt.Sprintf("accordion-%c-0", job)})
 	}
 	return all, nil
 }
 
-func (c *cluster) Booked(context.Context, core.Time) (*adapter.Books, error) {
-	return &adapter.Books{Unread: 1, Why: "a row"}, nil
+func (c *cluster) Accounting(context.Context, core.Time) (*adapter.Accounting, error) {
+	return &adapter.Accounting{Unread: 1, Why: "a row"}, nil
 }
 
 type journalOf struct{}

@@ -18,8 +18,8 @@ const hostsFilesStay core.Time = 31 * 24 * 3600
 // left finds what was left behind by jobs that have ended.
 func (j *judge) left() {
 	live := map[core.JobID]*adapter.Job{}
-	for i := range j.Standing.Jobs {
-		if job := &j.Standing.Jobs[i]; job.State != adapter.Done {
+	for i := range j.Current.Jobs {
+		if job := &j.Current.Jobs[i]; job.State != adapter.Done {
 			live[job.ID] = job
 		}
 	}
@@ -33,11 +33,11 @@ func (j *judge) left() {
 func (j *judge) leftReservations(live map[core.JobID]*adapter.Job) {
 	dead := map[string]bool{}
 	if !j.Alive && j.Now >= j.KeptUntil {
-		for _, l := range release.Leftovers(j.Standing.Reservations, j.Standing.Jobs, release.Options{Now: j.Now}) {
+		for _, l := range release.Leftovers(j.Current.Reservations, j.Current.Jobs, release.Options{Now: j.Now}) {
 			dead[l.Name] = true
 		}
 	}
-	for _, r := range j.Standing.Reservations {
+	for _, r := range j.Current.Reservations {
 		job, ours := release.Owner(r.Name)
 		f := Finding{Kind: Reservation, Job: int64(job), At: r.Start, Do: j.deletes(r.Name)}
 		switch of := live[job]; {
@@ -66,13 +66,13 @@ func (j *judge) deletes(name string) string {
 
 // leftAllocations finds companions and expanders whose job has ended.
 func (j *judge) leftAllocations(live map[core.JobID]*adapter.Job) {
-	for i := range j.Standing.Jobs {
-		job := &j.Standing.Jobs[i]
+	for i := range j.Current.Jobs {
+		job := &j.Current.Jobs[i]
 		if job.Expands == 0 || job.State != adapter.Pending && job.State != adapter.Running {
 			continue
 		}
 		kind, what := Expander, "expander"
-		if slices.Contains(j.Standing.Companions, job.ID) {
+		if slices.Contains(j.Current.Companions, job.ID) {
 			kind, what = Companion, "companion"
 		}
 		if parent := live[job.Expands]; parent == nil || parent.State != adapter.Running && parent.State != adapter.Pending {
@@ -85,12 +85,12 @@ func (j *judge) leftAllocations(live map[core.JobID]*adapter.Job) {
 // leftNodes finds nodes that are allocated to no job.
 func (j *judge) leftNodes() {
 	held := map[string]bool{}
-	for _, job := range j.Standing.Jobs {
+	for _, job := range j.Current.Jobs {
 		for _, n := range job.Nodes {
 			held[n] = true
 		}
 	}
-	for _, n := range j.Standing.Nodes {
+	for _, n := range j.Current.Nodes {
 		if n.Usable && !n.Idle && !held[n.Name] {
 			j.find(Finding{Kind: Node, Node: n.Name, Do: "`scontrol reconfigure` frees it; the sidecar does so by itself within a minute",
 				Text: fmt.Sprintf("it is %s, and no job has it", n.Why)})
@@ -110,7 +110,7 @@ func (j *judge) leftRecords(live map[core.JobID]*adapter.Job) {
 				Do: "look in the sidecar's log for why it does not read the batch system"})
 		}
 	}
-	for _, job := range j.Standing.Jobs {
+	for _, job := range j.Current.Jobs {
 		if j.Alive && job.State == adapter.Pending && strings.HasPrefix(job.Mark, adapter.MarkPrefix) && !adapter.Delegated(&job) && !known[job.Key] && job.Unfit == "" {
 			j.find(Finding{Kind: Mark, Job: int64(job.ID), Text: "it waits with the sidecar's mark, and the sidecar does not know it",
 				Do: "look in the sidecar's log for this job; if nothing helps, cancel it and submit it again"})
@@ -132,7 +132,7 @@ func unfinishedDo(alive bool) string {
 
 // leftKept finds what else is kept for jobs that have ended.
 func (j *judge) leftKept(live map[core.JobID]*adapter.Job) {
-	for _, k := range j.Standing.Kept {
+	for _, k := range j.Current.Kept {
 		job := live[k.Job.ID]
 		if job != nil && (k.Job.Submitted == 0 || job.Submitted == k.Job.Submitted) {
 			continue

@@ -29,8 +29,8 @@ func lookAtBoth(a, b core.JobID) string {
 // tenures returns who held each node by the books.
 func (j *judge) tenures() map[string][]tenure {
 	byNode := map[string][]tenure{}
-	for i := range j.Books.Jobs {
-		b := &j.Books.Jobs[i]
+	for i := range j.Accounting.Jobs {
+		b := &j.Accounting.Jobs[i]
 		owner, alone := b.Key, b.Alone || j.told.ids[b.ID]
 		if parent := j.index.parent[b]; parent != nil {
 			owner, alone = parent.Key, true
@@ -57,14 +57,14 @@ func hold(held []tenure, next tenure) []tenure {
 
 // An index finds runs of accounting.
 type index struct {
-	byID   map[core.JobID][]*adapter.Booked      // jobs and what was made for them
-	made   map[*adapter.Booked][]*adapter.Booked // what was made for a job
-	parent map[*adapter.Booked]*adapter.Booked   // the job for which it was made
+	byID   map[core.JobID][]*adapter.AccountedRun            // jobs and what was made for them
+	made   map[*adapter.AccountedRun][]*adapter.AccountedRun // what was made for a job
+	parent map[*adapter.AccountedRun]*adapter.AccountedRun   // the job for which it was made
 }
 
 // indexOf returns the index of the books.
-func indexOf(books *adapter.Books) index {
-	x := index{map[core.JobID][]*adapter.Booked{}, map[*adapter.Booked][]*adapter.Booked{}, map[*adapter.Booked]*adapter.Booked{}}
+func indexOf(books *adapter.Accounting) index {
+	x := index{map[core.JobID][]*adapter.AccountedRun{}, map[*adapter.AccountedRun][]*adapter.AccountedRun{}, map[*adapter.AccountedRun]*adapter.AccountedRun{}}
 	for i := range books.Jobs {
 		b := &books.Jobs[i]
 		x.byID[b.ID] = append(x.byID[b.ID], b)
@@ -81,8 +81,8 @@ func indexOf(books *adapter.Books) index {
 // parentOf returns the run for which an allocation was made, of those with its job's number: the newest of the same user by
 // then, for any user may call a job so. Where that one had ended, it is the run after it: accounting may lack the first
 // seconds of a requeued job.
-func parentOf(b *adapter.Booked, runs []*adapter.Booked) (parent *adapter.Booked) {
-	var next *adapter.Booked
+func parentOf(b *adapter.AccountedRun, runs []*adapter.AccountedRun) (parent *adapter.AccountedRun) {
+	var next *adapter.AccountedRun
 	for _, p := range runs {
 		switch {
 		case p.User != b.User:
@@ -99,7 +99,7 @@ func parentOf(b *adapter.Booked, runs []*adapter.Booked) (parent *adapter.Booked
 }
 
 // endOf returns the second until which accounting has nodes of a run; 0: it has none.
-func endOf(b *adapter.Booked) core.Time {
+func endOf(b *adapter.AccountedRun) core.Time {
 	if len(b.Holds) == 0 {
 		return 0
 	}

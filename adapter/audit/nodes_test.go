@@ -12,12 +12,12 @@ import (
 // The sweep over sorted holds against a look at every pair.
 func TestTheSweepFindsWhatALookAtEveryPairFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		all := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) adapter.Booked {
+		all := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) adapter.AccountedRun {
 			from := core.Time(rapid.Int64Range(100, 120).Draw(t, "from"))
 			id := core.JobID(rapid.Int64Range(1, 1000).Draw(t, "job"))
-			return adapter.Booked{Key: adapter.Key{ID: id, Submitted: 1}, Alone: rapid.Bool().Draw(t, "alone"), Holds: []adapter.Hold{{
+			return adapter.AccountedRun{Key: adapter.Key{ID: id, Submitted: 1}, Alone: rapid.Bool().Draw(t, "alone"), Holds: []adapter.Hold{{
 				Nodes: []string{rapid.SampledFrom([]string{"n1", "n2"}).Draw(t, "node")}, From: from, To: from + core.Time(rapid.Int64Range(1, 6).Draw(t, "length"))}}}
-		}), 0, 12, func(b adapter.Booked) adapter.Key { return b.Key }).Draw(t, "jobs")
+		}), 0, 12, func(b adapter.AccountedRun) adapter.Key { return b.Key }).Draw(t, "jobs")
 		want := 0
 		for i, a := range all {
 			for _, b := range all[:i] {
@@ -27,7 +27,7 @@ func TestTheSweepFindsWhatALookAtEveryPairFinds(t *testing.T) {
 				}
 			}
 		}
-		if found := Judge(Input{From: 1, Now: 200, Books: &adapter.Books{Jobs: all}}).Findings; len(found) != want {
+		if found := Judge(Input{From: 1, Now: 200, Accounting: &adapter.Accounting{Jobs: all}}).Findings; len(found) != want {
 			t.Fatalf("found %d, want %d: %v", len(found), want, found)
 		}
 	})

@@ -90,28 +90,28 @@ var planted = []struct {
 		in.row(t, 17).State = "TIMEOUT"
 	}, `unexplained job=17 at=2027-01-15T08:21:40: its limit ended it, and the journal has no reason why its steps took longer than they were planned`},
 	{"a reservation of a job that has ended", func(t *testing.T, in *Input) {
-		in.Standing.Reservations = append(in.Standing.Reservations, adapter.Reservation{Name: "accordion-17-1", Start: zero + 1100, End: zero + 1220})
+		in.Current.Reservations = append(in.Current.Reservations, adapter.Reservation{Name: "accordion-17-1", Start: zero + 1100, End: zero + 1220})
 	}, `reservation job=17 at=2027-01-15T08:18:20: reservation accordion-17-1 is left, and its job has ended`},
 	{"a reservation of a job whose number an ordinary one has", func(t *testing.T, in *Input) {
-		in.Standing.Jobs = append(in.Standing.Jobs, adapter.Job{Key: key(60), State: adapter.Pending})
-		in.Standing.Reservations = append(in.Standing.Reservations, adapter.Reservation{Name: "accordion-60-0", Start: zero + 1100, End: zero + 1220})
+		in.Current.Jobs = append(in.Current.Jobs, adapter.Job{Key: key(60), State: adapter.Pending})
+		in.Current.Reservations = append(in.Current.Reservations, adapter.Reservation{Name: "accordion-60-0", Start: zero + 1100, End: zero + 1220})
 	}, `reservation job=60 at=2027-01-15T08:18:20: reservation accordion-60-0 is left, and the job of that number is no managed one`},
 	{"a reservation ahead of a start while no sidecar lives", func(t *testing.T, in *Input) {
 		in.Alive = false
-		in.Standing.Reservations[1].Start = zero + 90000
+		in.Current.Reservations[1].Start = zero + 90000
 	}, `reservation job=41 at=2027-01-16T09:00:00: reservation accordion-41-0 keeps nodes, and no sidecar lives`},
 	{"a companion of a job that has ended", func(t *testing.T, in *Input) {
-		in.Standing.Jobs = append(in.Standing.Jobs, adapter.Job{Key: key(31), State: adapter.Running, Started: zero + 1400, Nodes: list(t, "n7"), Expands: 30})
+		in.Current.Jobs = append(in.Current.Jobs, adapter.Job{Key: key(31), State: adapter.Running, Started: zero + 1400, Nodes: list(t, "n7"), Expands: 30})
 		in.row(t, 31).Open, in.row(t, 31).State = true, "RUNNING"
 	}, `companion job=31 at=2027-01-15T08:23:20: companion of job 30 is left, and that one has ended`},
 	{"a companion that outlived its job by minutes", func(t *testing.T, in *Input) {
 		in.row(t, 31).Holds[0].To, in.row(t, 31).Sum = zero+1690, 290
 	}, `companion job=31 at=2027-01-15T08:25:00: it held nodes for job 30, and ended 3m10s after that`},
 	{"an expander of a job that has ended", func(t *testing.T, in *Input) {
-		in.Standing.Jobs = append(in.Standing.Jobs, adapter.Job{Key: key(61), State: adapter.Pending, Expands: 17})
+		in.Current.Jobs = append(in.Current.Jobs, adapter.Job{Key: key(61), State: adapter.Pending, Expands: 17})
 	}, `expander job=61: expander of job 17 is left, and that one has ended`},
 	{"a node that no job has", func(t *testing.T, in *Input) {
-		in.Standing.Nodes[6].Idle, in.Standing.Nodes[6].Why = false, "ALLOCATED"
+		in.Current.Nodes[6].Idle, in.Current.Nodes[6].Why = false, "ALLOCATED"
 	}, `node node=n7: it is ALLOCATED, and no job has it`},
 	{"a marked job that the sidecar does not know", func(t *testing.T, in *Input) {
 		in.Records = in.Records[:1]
@@ -129,13 +129,13 @@ var planted = []struct {
 	{"the same while no sidecar lives", func(t *testing.T, in *Input) {
 		e := in.entry(t, 41, "adopt")
 		e.Outcome, e.Took, in.Alive = "", 0, false
-		in.Standing.Reservations = in.Standing.Reservations[:1]
+		in.Current.Reservations = in.Current.Reservations[:1]
 	}, `unfinished job=41 at=2027-01-15T08:31:40: the outcome of "adopt" is not known`},
 	{"a hosts file that is older than a month", func(t *testing.T, in *Input) {
-		in.Standing.Kept[1].Age = 40 * 24 * 3600
+		in.Current.Kept[1].Age = 40 * 24 * 3600
 	}, `hosts-file job=17: hosts file /tmp/accordion-1001/lab-17.hosts is left, and its job has ended`},
 	{"a cpuset of a job that has ended", func(t *testing.T, in *Input) {
-		in.Standing.Kept[2].Job.ID = 30
+		in.Current.Kept[2].Job.ID = 30
 	}, `kept job=30: cpuset n3 is left, and its job has ended`},
 	{"a job that accounting does not know", func(t *testing.T, in *Input) {
 		in.forget(30)
@@ -181,7 +181,7 @@ var planted = []struct {
 		in.row(t, 31).Sum -= 40
 	}, `books-sum job=30 at=2027-01-15T08:16:40: accounting has 560 node-seconds, and by the journal it held 600`},
 	{"an hour that was added up without a size", func(t *testing.T, in *Input) {
-		in.Books.Hours, in.Books.HoursFrom, in.Books.HoursTo = map[string]float64{"alice": 200, "dave": 400}, zero+900, zero+1400
+		in.Accounting.Hours, in.Accounting.HoursFrom, in.Accounting.HoursTo = map[string]float64{"alice": 200, "dave": 400}, zero+900, zero+1400
 	}, `books-hours at=2027-01-15T08:15:00: sreport has 200 node-seconds of user alice in the 8m20s from then on, where sacct has 1000`},
 	{"two changes of size in one second", func(t *testing.T, in *Input) {
 		in.row(t, 17).Lost = 1

@@ -76,14 +76,14 @@ var right = []struct {
 		in.does(1700, 40, "end", "why", "step 1 of 2 was to end at 10:00 and had not ended 60 s later")
 	}},
 	{"an expander of a job that runs", func(t *testing.T, in *Input) {
-		in.Standing.Jobs = append(in.Standing.Jobs, adapter.Job{Key: key(61), State: adapter.Pending, Expands: 40})
+		in.Current.Jobs = append(in.Current.Jobs, adapter.Job{Key: key(61), State: adapter.Pending, Expands: 40})
 	}},
 	{"a node that is drained", func(t *testing.T, in *Input) {
-		in.Standing.Nodes[6].Idle, in.Standing.Nodes[6].Usable = false, false
+		in.Current.Nodes[6].Idle, in.Current.Nodes[6].Usable = false, false
 	}},
 	{"reservations that a sidecar left for the next one", func(t *testing.T, in *Input) {
 		in.Alive, in.KeptUntil = false, zero+2030
-		in.Standing.Reservations[1].Start = zero + 90000
+		in.Current.Reservations[1].Start = zero + 90000
 	}},
 	{"an action that was begun a moment ago", func(t *testing.T, in *Input) {
 		in.tell(1999, 41, "planned", "its start is planned")
@@ -108,7 +108,7 @@ var right = []struct {
 		companion.Starts, companion.Holds, companion.Sum = true, []adapter.Hold{held(t, "n7", 1006, 1500)}, 494
 	}},
 	{"hours that are added up", func(t *testing.T, in *Input) {
-		in.Books.Hours, in.Books.HoursFrom, in.Books.HoursTo = map[string]float64{"alice": 1003, "dave": 401, "zoe": 7}, zero+900, zero+1200+200
+		in.Accounting.Hours, in.Accounting.HoursFrom, in.Accounting.HoursTo = map[string]float64{"alice": 1003, "dave": 401, "zoe": 7}, zero+900, zero+1200+200
 	}},
 	{"a sum within two seconds a change", func(t *testing.T, in *Input) {
 		in.row(t, 17).Sum -= 20
@@ -190,7 +190,7 @@ var right = []struct {
 		expander.ID, expander.User, expander.Expands, expander.Submitted = 25, first.User, first.ID, zero+1020
 		expander.Holds, expander.Sum = []adapter.Hold{held(t, "n7", 1020, 1022)}, 2
 		*in.row(t, 18) = first
-		in.Books.Jobs = append(in.Books.Jobs, again, expander)
+		in.Accounting.Jobs = append(in.Accounting.Jobs, again, expander)
 	}},
 	{"a clock that was set back", func(t *testing.T, in *Input) {
 		d := diary{in.Entries}

@@ -6,7 +6,6 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/managed"
-	"accordion/adapter/show"
 	"accordion/shim/wire"
 )
 
@@ -52,7 +51,7 @@ func Resized(r *managed.Job, nodes []string, settings managed.Settings, fields m
 	}
 	settings.Limits.Pace(&after, now.Unix())
 
-	why := show.Because(settings, &after, meant, now.Unix())
+	why := because(settings, &after, meant, now.Unix())
 	o := Outcome{
 		Changes: []managed.Change{managed.StepBegun{At: now.Unix(), Overran: after.Overran, Delayed: after.Delayed, Paced: after.Paced, MovedBy: after.MovedBy}},
 		Reply:   &Reply{wire.Resized, why},

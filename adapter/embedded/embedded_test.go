@@ -57,9 +57,9 @@ func TestAReservationKeepsItsNodesFree(t *testing.T) {
 		short := w.submit(JobSpec{Nodes: 2, Limit: 100, Runs: 100})
 		other := w.submit(JobSpec{Nodes: 1, Limit: 500, Runs: 500})
 		w.at(1)
-		w.shows(long, "pending Resources") // n1 and n2 only after the reservation
-		w.shows(short, "running n1,n2")    // is over when it begins
-		w.shows(other, "running n3")       // never there
+		w.shows(long, "pending Resources") // n1 and n2 are free for it only after the reservation
+		w.shows(short, "running n1,n2")    // ends when the reservation begins
+		w.shows(other, "running n3")       // n3 is never in the reservation
 		w.at(199)
 		w.shows(long, "pending Resources")
 		w.at(200)
@@ -67,7 +67,7 @@ func TestAReservationKeepsItsNodesFree(t *testing.T) {
 	})
 }
 
-func TestABeginTimeIsWaitedFor(t *testing.T) {
+func TestJobWaitsForItsBeginTime(t *testing.T) {
 	inWorld(t, Options{Nodes: 1}, func(w *world) {
 		j := w.submit(JobSpec{Nodes: 1, Limit: 10, Runs: 10, Begin: w.unix(30)})
 		w.at(29)
@@ -97,7 +97,7 @@ func TestHeldJobsStartOnlyWhenReleased(t *testing.T) {
 			t.Errorf("adopted: %+v", seen)
 		}
 		w.must(w.Release(w.ctx, byUser))
-		w.must(w.Release(w.ctx, byUser)) // again does no harm
+		w.must(w.Release(w.ctx, byUser)) // a repeated call does no harm
 		w.at(2)
 		w.shows(byUser, "running n1")
 		w.mustBe(w.Hold(w.ctx, byUser), adapter.ErrGone)
@@ -113,7 +113,7 @@ func TestAJobGrowsAndShrinksAsManagedOnesDo(t *testing.T) {
 		w.must(w.Attach(w.ctx, j, "accordion-1"))
 		w.must(w.Release(w.ctx, j))
 		w.shows(j, "running n2,n3")
-		w.mustBe(w.Unreserve(w.ctx, "accordion-1"), adapter.ErrBusy) // it runs in it
+		w.mustBe(w.Unreserve(w.ctx, "accordion-1"), adapter.ErrBusy) // the job runs in it
 		w.must(w.Detach(w.ctx, j))
 		w.must(w.Unreserve(w.ctx, "accordion-1"))
 		w.must(w.Unreserve(w.ctx, "accordion-1"))
@@ -122,7 +122,7 @@ func TestAJobGrowsAndShrinksAsManagedOnesDo(t *testing.T) {
 		running, err := w.Inspect(w.ctx, j)
 		w.must(err)
 		_, err = w.Expand(w.ctx, running, []string{"n1", "n4", "n6"}, "accordion-1-2")
-		w.mustBe(err, adapter.ErrBusy) // not begun
+		w.mustBe(err, adapter.ErrBusy) // the reservation has not begun
 		w.at(20)
 		e, err := w.Expand(w.ctx, running, []string{"n1", "n4", "n6"}, "accordion-1-2")
 		w.must(err)
@@ -162,7 +162,7 @@ func TestAJobEndsWithTheReservationItIsTiedTo(t *testing.T) {
 				want = "running n1"
 			}
 			w.at(59)
-			w.shows(j, "running n1") // the sweep is at 60
+			w.shows(j, "running n1") // the first sweep is at second 60
 			w.at(60)
 			w.shows(j, want)
 		})
@@ -175,7 +175,7 @@ func TestAJobThatWaitsForAReservationThatEndsIsHeld(t *testing.T) {
 		w.at(1)
 		w.reserve("accordion-2", "ada", 30, 40, "n1")
 		j := w.submit(JobSpec{Nodes: 2, Limit: 20})
-		w.must(w.Attach(w.ctx, j, "accordion-2")) // never fits in it
+		w.must(w.Attach(w.ctx, j, "accordion-2")) // the job never fits into this reservation
 		w.at(39)
 		w.shows(j, "pending Reservation")
 		w.at(40)
@@ -183,7 +183,7 @@ func TestAJobThatWaitsForAReservationThatEndsIsHeld(t *testing.T) {
 	})
 }
 
-func TestWhoIsInTheWayOfAReservation(t *testing.T) {
+func TestReserveFailsIfNodesAreNotFree(t *testing.T) {
 	ordinary := JobSpec{Nodes: 1, Limit: 100, Runs: 90}
 	managed := JobSpec{Nodes: 1, Limit: 100, Runs: 90, Managed: true, Comment: "ep=1x100s"}
 	for _, c := range []struct {
@@ -218,7 +218,7 @@ func TestWhoIsInTheWayOfAReservation(t *testing.T) {
 	}
 }
 
-func TestLimitsCountFromWholeSecondsAsTheSnapshotTellsThem(t *testing.T) {
+func TestLimitsCountFromWholeSeconds(t *testing.T) {
 	inWorld(t, Options{Nodes: 1}, func(w *world) {
 		time.Sleep(700 * time.Millisecond)
 		j := w.submit(JobSpec{Nodes: 1, Limit: 10})
@@ -236,9 +236,9 @@ func TestReservationsDoNotOverlapAndCanBeChanged(t *testing.T) {
 	inWorld(t, Options{Nodes: 3}, func(w *world) {
 		w.reserve("a", "ada", 0, 100, "n1", "n2")
 		w.mustBe(w.Reserve(w.ctx, w.reservationOf("b", "bob", 99, 200, "n2", "n3")), adapter.ErrBusy)
-		w.reserve("b", "bob", 100, 200, "n2", "n3") // half-open
+		w.reserve("b", "bob", 100, 200, "n2", "n3") // begins when the other ends
 		w.at(10)
-		w.reserve("a", "ada", 50, 90, "n1") // active: keeps its start
+		w.reserve("a", "ada", 50, 90, "n1") // an active reservation keeps its start
 		snap, err := w.Observe(w.ctx)
 		w.must(err)
 		a := snap.Reservations[0]
@@ -273,7 +273,7 @@ func TestLimitsAreEnforcedAtTheSweepAndNodesComeFreeAfterTheEpilog(t *testing.T)
 	})
 }
 
-func TestTheSchedulerThinksBeforeItStartsAJob(t *testing.T) {
+func TestSchedulingPassComesAfterADelay(t *testing.T) {
 	inWorld(t, Options{Nodes: 1, Think: 3 * time.Second}, func(w *world) {
 		j := w.submit(JobSpec{Nodes: 1, Limit: 10, Runs: 5})
 		w.at(2)
@@ -353,7 +353,7 @@ func TestAScriptAsksForItsStepsAndEndsTheJob(t *testing.T) {
 	})
 }
 
-func TestAnEndedScriptIsToldAndCannotEndItsJobAgain(t *testing.T) {
+func TestScriptOfAnEndedJobIsCanceledAndCannotEndItAgain(t *testing.T) {
 	inWorld(t, Options{Nodes: 1}, func(w *world) {
 		var told error
 		j := w.submit(JobSpec{Nodes: 1, Limit: 100, Script: func(ctx context.Context, h *Handle) error {
@@ -397,7 +397,7 @@ func TestFaultsRefuseDelayAndLoseAnswers(t *testing.T) {
 	})
 }
 
-func TestABadSubmissionIsRefusedInWords(t *testing.T) {
+func TestInvalidSubmissionIsRefusedWithAReason(t *testing.T) {
 	for _, c := range []struct {
 		spec JobSpec
 		want string

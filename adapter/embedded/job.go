@@ -19,35 +19,34 @@ type JobSpec struct {
 	User     string // required
 	UID, GID uint32
 	Nodes    int       // required; an evolving job's first step
-	Tasks    int       // in all; 0: one a node
+	Tasks    int       // in all; 0: one per node
 	Limit    core.Time // seconds, required; core.Forever: unlimited
-	Begin    core.Time // Unix second before which it does not start; 0: no such wish
+	Begin    core.Time // Unix second before which it does not start; 0: none
 	Comment  string    // "ep=2x20s,5x20s", "mold=4x2h|8x70m"
-	Priority int64     // higher first; equal ones in the order of submission
+	Priority int64     // higher first; equal priorities in the order of submission
 	Hold     bool      // held by its user, as with sbatch -H
-	// Managed submits as through the submission plug-in: the comment accepted as the mark, held by root.
+	// Managed submits as the submission plug-in does: the accepted comment becomes the mark, and root holds the job.
 	Managed bool
-	// Unfit says why the job cannot be resized, as of an array in Slurm.
+	// Unfit is why the job cannot be resized, such as an array job in Slurm; "": it can.
 	Unfit string
-	// Base is how many of the nodes that it begins on it can never give back, as of a job in OAR; 0: the first alone.
+	// Base is how many of its first nodes the job can never give back, as in OAR; 0: only the first.
 	Base int
-	// Requeue puts the job back into the queue when a node of it is lost, instead of ending it.
+	// Requeue puts the job back into the queue when it loses a node, instead of ending it.
 	Requeue bool
-	// NoKill lets the job go on without a node that it loses, unless its script runs there (sbatch --no-kill).
+	// NoKill lets the job continue without a lost node, unless its script runs there (sbatch --no-kill).
 	NoKill bool
 
-	// Runs is how long it really runs, in seconds; 0: until it is ended. Script wins over it.
+	// Runs is how many seconds the job runs; 0: until it is ended. It is ignored if there is a Script.
 	Runs core.Time
-	// Script is run when the job starts, and the job is over when it returns.
+	// Script runs when the job starts. The job ends when it returns.
 	Script Script
-	// Silent is a script that never asks for its steps: Speaks says so.
+	// Silent means that the script never asks for its steps: Speaks returns false.
 	Silent bool
-	// Elsewhere is the path of the job's hosts file, where another user has the folder of the job's
-	// user in /tmp.
+	// Elsewhere is the path of the job's hosts file, if another user owns the usual folder of the job's user in /tmp.
 	Elsewhere string
 }
 
-// job is one job and its whole life.
+// job is one job, from its submission to its end.
 type job struct {
 	key       adapter.Key
 	spec      JobSpec
@@ -56,7 +55,7 @@ type job struct {
 	why       string
 	held      bool
 	byUser    bool // held by its user
-	stopped   bool // held by an operator besides
+	stopped   bool // also held by an operator
 	requeue   bool
 	mark      string
 
@@ -67,16 +66,16 @@ type job struct {
 	reservation   string
 	expands       *job
 	mergedInto    *job
-	stale         bool // an expander from before a restart: it cannot be merged
+	stale         bool // an expander that a restart brought back: it cannot be merged
 
 	nodes    []int // ascending
-	host     int   // the batch host, kept at every shrink
-	base     []int // the nodes that it can never give back, the host first
+	host     int   // the batch host, which a shrink always keeps
+	base     []int // the nodes that it can never give back, the batch host first
 	started  time.Time
-	endsAt   time.Time // a job without a script ends by itself; zero: it does not
-	orphaned time.Time // its reservation ended under it
-	over     time.Time // it stopped running
-	freeAt   time.Time // its epilog is done
+	endsAt   time.Time // when a job without a script ends by itself; zero: never
+	orphaned time.Time // when the reservation that it runs in ended
+	over     time.Time // when it stopped running
+	freeAt   time.Time // when its epilog ends
 	kill     context.CancelFunc
 	run      int // how often it was started
 	spans    []Span
@@ -92,8 +91,8 @@ func (j *job) managed() bool {
 	return strings.HasPrefix(j.mark, adapter.MarkPrefix)
 }
 
-// limitEnd is when its limit ends it, counted from the whole second in which it started, as Slurm counts and as
-// adapter.Job.Started tells; zero: never, or it does not run.
+// limitEnd returns when the job's time limit ends. It counts from the whole second in which the job started, as Slurm and
+// adapter.Job.Started do. It is zero if the job has no limit or does not run.
 func (j *job) limitEnd() time.Time {
 	if j.started.IsZero() || j.limit >= core.Forever {
 		return time.Time{}
@@ -116,7 +115,7 @@ func (s *System) Submit(spec JobSpec) (adapter.Key, error) {
 	return j.key, nil
 }
 
-// add puts a job that was checked at the queue's end.
+// add appends a job to the queue.
 func (s *System) add(spec JobSpec) *job {
 	s.last++
 	j := &job{
@@ -135,7 +134,7 @@ func (s *System) add(spec JobSpec) *job {
 	return j
 }
 
-// longest bounds spans in seconds so that sums with points in time stay representable.
+// longest limits durations, in seconds, so that sums with points in time do not overflow.
 const longest core.Time = 100 * 366 * 86400
 
 func (spec JobSpec) check(nodes int) error {
@@ -154,7 +153,7 @@ func (spec JobSpec) check(nodes int) error {
 	return nil
 }
 
-// Cancel ends a job as its user does; adapter.ErrGone when it is over.
+// Cancel ends a job as its user does. It returns adapter.ErrGone if the job has ended.
 func (s *System) Cancel(key adapter.Key) error {
 	s.enter()
 	defer s.leave()
@@ -166,7 +165,7 @@ func (s *System) Cancel(key adapter.Key) error {
 	return nil
 }
 
-// find gives a job that is not over yet.
+// find returns a job that has not ended.
 func (s *System) find(key adapter.Key) (*job, error) {
 	for _, j := range s.jobs {
 		if j.key == key {
@@ -176,18 +175,18 @@ func (s *System) find(key adapter.Key) (*job, error) {
 	return nil, adapter.ErrGone
 }
 
-// end ends a job in whatever state it is.
+// end ends a job in any state.
 func (s *System) end(j *job, why string) {
 	switch j.state {
 	case adapter.Pending:
 		j.why, j.over, j.freeAt = why, s.now, s.now
-		s.bury(j)
+		s.remove(j)
 	case adapter.Running:
 		s.finish(j, why)
 	}
 }
 
-// start gives a pending job its nodes and lets it run.
+// start gives a pending job its nodes and starts it.
 func (s *System) start(j *job, nodes []int) {
 	j.state, j.why, j.started, j.orphaned = adapter.Running, "", s.now, time.Time{}
 	j.host, j.base = nodes[0], slices.Clone(nodes[:max(1, min(j.spec.Base, len(nodes)))])
@@ -203,7 +202,7 @@ func (s *System) start(j *job, nodes []int) {
 	}
 }
 
-// finish stops a running job; its nodes come free after the epilog.
+// finish stops a running job. Its nodes become free after the epilog.
 func (s *System) finish(j *job, why string) {
 	j.state, j.why, j.over = adapter.Ending, why, s.now
 	j.endsAt = time.Time{}
@@ -212,12 +211,12 @@ func (s *System) finish(j *job, why string) {
 	}
 	j.freeAt = s.now.Add(s.options.Epilog)
 	if s.options.Epilog == 0 {
-		s.bury(j)
+		s.remove(j)
 	}
 }
 
-// bury frees the nodes of a job that is over and takes it off the list.
-func (s *System) bury(j *job) {
+// remove frees the nodes of a job that has ended and removes it from the list.
+func (s *System) remove(j *job) {
 	for _, i := range slices.Clone(j.nodes) {
 		s.free(j, i)
 	}
@@ -227,14 +226,14 @@ func (s *System) bury(j *job) {
 	s.callForPass()
 }
 
-// take gives a free node to a job.
+// take allocates a free node to a job.
 func (s *System) take(j *job, i int) {
 	s.nodes[i].holder, s.nodes[i].since = j, s.now
 	at, _ := slices.BinarySearch(j.nodes, i)
 	j.nodes = slices.Insert(j.nodes, at, i)
 }
 
-// free takes a node from its job and enters the span in the records.
+// free takes a node from its job and records how long the job held it.
 func (s *System) free(j *job, i int) {
 	n := &s.nodes[i]
 	if n.since.Before(s.now) {
@@ -245,7 +244,7 @@ func (s *System) free(j *job, i int) {
 	j.nodes = slices.Delete(j.nodes, at, at+1)
 }
 
-// queue is the pending jobs by rank.
+// queue returns the pending jobs by rank.
 func (s *System) queue() []*job {
 	var queue []*job
 	for _, j := range s.jobs {
@@ -257,7 +256,7 @@ func (s *System) queue() []*job {
 	return queue
 }
 
-// hostFirst is the job's nodes, its batch host before the rest of its base, and that before the others.
+// hostFirst returns the job's nodes: the batch host, then the rest of its base, then the others.
 func (j *job) hostFirst() []int {
 	if j.state == adapter.Pending {
 		return j.nodes
@@ -276,7 +275,7 @@ func (j *job) hostFirst() []int {
 	return append(first, others...)
 }
 
-// show is the job as adapter.BatchSystem promises it.
+// show returns the job as an adapter.Job.
 func (s *System) show(j *job) adapter.Job {
 	out := adapter.Job{
 		Key: j.key, Name: j.spec.Name, User: j.spec.User, UID: j.spec.UID, GID: j.spec.GID,
@@ -303,7 +302,7 @@ func (s *System) show(j *job) adapter.Job {
 	return out
 }
 
-// waitsFor is Slurm's word for why a pending job waits.
+// waitsFor returns Slurm's word for why a pending job waits.
 func (s *System) waitsFor(j *job) string {
 	switch {
 	case j.held && j.byUser:

@@ -9,7 +9,7 @@ import (
 
 var _ adapter.Leaser = (*System)(nil)
 
-// lease is who has it; its end is an instant of the batch system's clock. The zero one is nobody's.
+// lease is a holder and the end of its lease by the batch system's clock. The zero value means that there is no holder.
 type lease struct {
 	adapter.Holder
 	until time.Time
@@ -33,7 +33,7 @@ func (s *System) RenewLease(ctx context.Context, c adapter.Claim) error {
 		if s.lease.ID != c.ID && s.now.Before(s.lease.until) {
 			return s.leased()
 		}
-		if s.lease.ID != c.ID { // it was given up by another meanwhile
+		if s.lease.ID != c.ID { // another sidecar took and left it meanwhile
 			s.lease.Since = s.now.Unix()
 		}
 		since := s.lease.Since
@@ -53,7 +53,7 @@ func (s *System) LeaveLease(ctx context.Context, h adapter.Holder, _ time.Durati
 	})
 }
 
-// LeaseOf is the ID of the sidecar that has the lease now; "": nobody has.
+// LeaseOf returns the ID of the sidecar that has the lease now, or "".
 func (s *System) LeaseOf() string {
 	s.enter()
 	defer s.leave()

@@ -8,7 +8,7 @@ import (
 	"accordion/adapter"
 )
 
-func TestALeaseIsOnesUntilItRunsOutIsLeftOrIsTakenOver(t *testing.T) {
+func TestLeaseHasOneHolderUntilItExpiresIsLeftOrTakenOver(t *testing.T) {
 	inWorld(t, Options{Nodes: 1}, func(w *world) {
 		claim := func(id string) adapter.Claim {
 			return adapter.Claim{Holder: adapter.Holder{ID: id, Host: "host-" + id, PID: 7}, Length: time.Minute}
@@ -26,7 +26,7 @@ func TestALeaseIsOnesUntilItRunsOutIsLeftOrIsTakenOver(t *testing.T) {
 		w.must(w.RenewLease(w.ctx, claim("a")))
 		w.at(99)
 		refused(w.TakeLease(w.ctx, claim("b")), "a", 100)
-		w.must(w.TakeLease(w.ctx, claim("a"))) // it was started again
+		w.must(w.TakeLease(w.ctx, claim("a"))) // the same sidecar was started again
 		w.at(158)
 		if got := w.LeaseOf(); got != "a" {
 			t.Errorf("at second 158 the lease is %q's, want a's", got)
@@ -37,12 +37,12 @@ func TestALeaseIsOnesUntilItRunsOutIsLeftOrIsTakenOver(t *testing.T) {
 		}
 		w.must(w.TakeLease(w.ctx, claim("b")))
 		refused(w.RenewLease(w.ctx, claim("a")), "b", 219)
-		w.must(w.LeaveLease(w.ctx, claim("a").Holder, 0)) // not its own any more: nothing
+		w.must(w.LeaveLease(w.ctx, claim("a").Holder, 0)) // changes nothing, because it no longer has the lease
 		over := claim("a")
 		over.Over = true
 		w.must(w.TakeLease(w.ctx, over))
 		refused(w.RenewLease(w.ctx, claim("b")), "a", 219)
 		w.must(w.LeaveLease(w.ctx, claim("a").Holder, 0))
-		w.must(w.RenewLease(w.ctx, claim("b"))) // nobody has it
+		w.must(w.RenewLease(w.ctx, claim("b"))) // the lease is free
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"accordion/adapter"
 )
 
-func TestAMadeJobWaitsHeldAndRunsUntilItsLimit(t *testing.T) {
+func TestMadeJobIsHeldAndRunsUntilItsLimit(t *testing.T) {
 	inWorld(t, Options{Nodes: 4}, func(w *world) {
 		key, err := w.Make(w.ctx, 7, "ada", 2, 30)
 		w.must(err)

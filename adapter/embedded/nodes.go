@@ -28,7 +28,7 @@ func (n *node) why() string {
 	return "allocated"
 }
 
-// KillNode loses a node: the job on it ends with NODE_FAIL, goes back to the queue if it may be requeued, or goes on without.
+// KillNode makes a node fail. The job on it ends with NODE_FAIL, returns to the queue if it may be requeued, or continues without the node.
 func (s *System) KillNode(name string) error {
 	return s.change(name, func(n *node) {
 		n.down = true
@@ -45,7 +45,7 @@ func (s *System) KillNode(name string) error {
 	})
 }
 
-// DrainNode lets the job on a node go on, and lets no other start there.
+// DrainNode lets the job on a node continue, and lets no other job start there.
 func (s *System) DrainNode(name string) error {
 	return s.change(name, func(n *node) { n.drained = true })
 }
@@ -55,10 +55,10 @@ func (s *System) ReviveNode(name string) error {
 	return s.change(name, func(n *node) { n.down, n.drained = false, false })
 }
 
-// Stop holds a waiting job as an operator does (scontrol hold), and Unstop takes that hold away.
+// Stop holds a waiting job as an operator does (scontrol hold).
 func (s *System) Stop(key adapter.Key) error { return s.setStopped(key, true) }
 
-// Unstop takes an operator's hold away.
+// Unstop removes an operator's hold.
 func (s *System) Unstop(key adapter.Key) error { return s.setStopped(key, false) }
 
 func (s *System) setStopped(key adapter.Key, stopped bool) error {
@@ -76,7 +76,7 @@ func (s *System) setStopped(key adapter.Key, stopped bool) error {
 	return nil
 }
 
-// SetLimit gives a job another limit, in seconds, as an administrator may, and its owner a shorter one.
+// SetLimit changes a job's time limit, in seconds. An administrator may do that, and its owner may shorten it.
 func (s *System) SetLimit(key adapter.Key, limit core.Time) error {
 	s.enter()
 	defer s.leave()
@@ -101,7 +101,7 @@ func (s *System) change(name string, act func(*node)) error {
 	return nil
 }
 
-// requeue puts a running job back into the queue, not held, as Slurm does.
+// requeue puts a running job back into the queue without a hold, as Slurm does.
 func (s *System) requeue(j *job) {
 	if j.kill != nil {
 		j.kill()
@@ -113,7 +113,7 @@ func (s *System) requeue(j *job) {
 	j.started, j.endsAt, j.reservation = time.Time{}, time.Time{}, ""
 }
 
-// Quiet waits until no job is pending, running or ending, or the context ends; held jobs count as pending.
+// Quiet waits until no job is pending, running or ending, or ctx ends. Held jobs count as pending.
 func (s *System) Quiet(ctx context.Context) error {
 	for {
 		s.enter()

@@ -14,11 +14,11 @@ import (
 	"accordion/core"
 )
 
-// command is one random act; which of its numbers mean something depends on what it is.
+// command is one random action. The meaning of its numbers depends on the action.
 type command struct {
 	What       string
-	Wait       int // seconds before it
-	Job, Other int // of the jobs so far
+	Wait       int // seconds before the action
+	Job, Other int // indices into the jobs so far
 	Nodes      int
 	From, For  int
 	Flag       bool
@@ -37,7 +37,7 @@ var commands = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) command {
 	}
 }), 1, 60)
 
-// subset is the nodes whose bits are set in the mask.
+// subset returns the nodes whose bits are set in the mask.
 func subset(mask int) (nodes []string) {
 	for i := range 5 {
 		if mask>>i&1 == 1 {
@@ -47,7 +47,7 @@ func subset(mask int) (nodes []string) {
 	return nodes
 }
 
-// play carries out random commands, most of which fail rightly, and judges the state after each.
+// play carries out random commands, most of which fail as they should, and checks the state after each.
 func play(s *System, todo []command) error {
 	ctx := context.Background()
 	var keys []adapter.Key
@@ -118,7 +118,7 @@ func play(s *System, todo []command) error {
 	return judge(s)
 }
 
-// judge reads the system as the sidecar does and compares its parts: every node held is held by one job that knows.
+// judge reads the system as the sidecar does and compares the parts: every held node is held by one job that lists it.
 func judge(s *System) error {
 	snap, err := s.Observe(context.Background())
 	if err != nil {
@@ -152,7 +152,7 @@ func judge(s *System) error {
 	return audit(s.Jobs())
 }
 
-func TestANodeIsNeverInTwoJobsWhateverIsAsked(t *testing.T) {
+func TestNodeIsNeverInTwoJobs(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		todo := commands.Draw(rt, "commands")
 		o := Options{
@@ -176,9 +176,9 @@ func TestANodeIsNeverInTwoJobsWhateverIsAsked(t *testing.T) {
 	})
 }
 
-// TestTheFirstInTheQueueNeverStartsLaterThanItCould compares EASY with a dumb reading of its records: whenever a job
-// is the first that waits, count by hand when enough of the running jobs' limits will have passed. It starts by then.
-func TestTheFirstInTheQueueNeverStartsLaterThanItCould(t *testing.T) {
+// TestFirstInQueueNeverStartsLaterThanItCould compares EASY with a simple count over its records: while a job is the first that waits, it
+// counts when enough limits of running jobs have passed. The job must start by then.
+func TestFirstInQueueNeverStartsLaterThanItCould(t *testing.T) {
 	specs := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) JobSpec {
 		limit := rapid.Int64Range(1, 50).Draw(rt, "limit")
 		return JobSpec{
@@ -210,7 +210,7 @@ func TestTheFirstInTheQueueNeverStartsLaterThanItCould(t *testing.T) {
 			records = s.Jobs()
 		})
 		for i, head := range records {
-			since := head.Submit // from when on it is the first that waits
+			since := head.Submit // since when it is the first that waits
 			for _, before := range records[:i] {
 				since = latest(since, before.Start)
 			}
@@ -224,7 +224,7 @@ func TestTheFirstInTheQueueNeverStartsLaterThanItCould(t *testing.T) {
 	})
 }
 
-// earliest counts, second by second, when the limits of what runs at since leave enough nodes for the job.
+// earliest returns the second at which the limits of the jobs that run at since leave enough nodes for the job.
 func earliest(records []Record, head Record, since time.Time, nodes int) time.Time {
 	for t := since; ; t = t.Add(time.Second) {
 		free := nodes

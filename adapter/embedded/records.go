@@ -15,18 +15,18 @@ type Span struct {
 	From, To time.Time
 }
 
-// Record is one job's whole life, for audits and charts.
+// Record is one job's history, for audits and charts.
 type Record struct {
 	adapter.Job             // as it is now; Nodes only while it holds some
 	Kind        string      // rigid, moldable, evolving; expander
 	Submit      time.Time   // when it was submitted
-	Start, End  time.Time   // zero when it has not started, ended
-	Spans       []Span      // what it held, and holds until now, by time then node
-	MergedInto  adapter.Key // the parent that an expander's nodes went to
-	Output      []string    // what its user can read
+	Start, End  time.Time   // zero if it has not started or not ended
+	Spans       []Span      // the nodes it has held until now, ordered by time, then node
+	MergedInto  adapter.Key // the job into which an expander was merged
+	Output      []string    // lines of its output
 }
 
-// Jobs gives the records of all jobs in the order of submission. A node that is still held is recorded until now.
+// Jobs returns the records of all jobs in the order of submission. The span of a node that is still held ends now.
 func (s *System) Jobs() []Record {
 	s.enter()
 	defer s.leave()

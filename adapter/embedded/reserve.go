@@ -14,7 +14,7 @@ type reservation struct {
 	adapter.Reservation
 	nodes      []int // ascending
 	start, end time.Time
-	begun      bool // its start was reached
+	begun      bool // its start has passed
 }
 
 func (s *System) reservation(name string) *reservation {
@@ -29,7 +29,7 @@ func (s *System) reservation(name string) *reservation {
 	return nil
 }
 
-// reservedWithin says whether a reservation has the node at some time of the span.
+// reservedWithin reports whether a reservation has the node at some time of the span.
 func (s *System) reservedWithin(node int, from time.Time, span core.Time) bool {
 	for _, r := range s.reservations {
 		if !r.end.After(from) {
@@ -52,7 +52,7 @@ func (s *System) reserve(want adapter.Reservation) error {
 		return err
 	}
 	old := s.reservation(want.Name)
-	if old != nil && old.begun { // an active one keeps its start
+	if old != nil && old.begun { // an active reservation keeps its start
 		r.start, r.begun = old.start, true
 		r.Start = old.Start
 	} else if r.start.Before(s.now) {
@@ -89,8 +89,9 @@ func (s *System) readReservation(want adapter.Reservation) (*reservation, error)
 	return r, err
 }
 
-// busy says who is in the way of the reservation: somebody else's reservation (the sidecar's own may overlap), or a running job that may still be there when
-// it starts. Managed jobs are not when the caller knows that they will be gone; jobs inside it are not.
+// busy returns an error if the reservation's nodes are not free. They are not if a reservation of another user has them (the sidecar's own
+// may overlap), or a running job may still hold them at the start. Jobs in the reservation do not count, nor do managed jobs if the caller
+// knows that they will have released the nodes.
 func (s *System) busy(r, old *reservation) error {
 	for _, other := range s.reservations {
 		if other == old || other.Ours() && r.Ours() || !other.end.After(r.start) || !r.end.After(other.start) {
@@ -114,7 +115,7 @@ func (s *System) busy(r, old *reservation) error {
 	return nil
 }
 
-// turnReservations begins and ends those whose time has come.
+// turnReservations begins and ends the reservations whose time has come.
 func (s *System) turnReservations() {
 	for _, r := range slices.Clone(s.reservations) {
 		if !r.begun && !r.start.After(s.now) {
@@ -127,7 +128,7 @@ func (s *System) turnReservations() {
 	}
 }
 
-// drop takes a reservation away. What waits for it is held; what runs in it is ended at the next sweep.
+// drop removes a reservation. Jobs that wait for it are held; jobs that run in it end at the next sweep.
 func (s *System) drop(r *reservation) {
 	s.reservations = slices.DeleteFunc(s.reservations, func(other *reservation) bool { return other == r })
 	for _, j := range s.jobs {
@@ -159,7 +160,7 @@ func (s *System) unreserve(name string) error {
 	return nil
 }
 
-// indices reads node names into ascending indices.
+// indices parses node names into ascending indices.
 func (s *System) indices(names []string) ([]int, error) {
 	if len(names) == 0 {
 		return nil, errors.New("no nodes are named")

@@ -11,8 +11,7 @@ import (
 	"accordion/core"
 )
 
-// Expand implements adapter.BatchSystem. Without a reservation the nodes must be free of reservations for as long as
-// the parent's limit lets it run.
+// Expand implements adapter.BatchSystem. Without a reservation, the nodes must be free of reservations until the end of the parent's limit.
 func (s *System) Expand(ctx context.Context, parent *adapter.Job, nodes []string, name string) (adapter.Key, error) {
 	var key adapter.Key
 	c := Call{Verb: "Expand", Job: parent.ID, Reservation: name, Nodes: nodes}
@@ -38,7 +37,7 @@ func (s *System) Expand(ctx context.Context, parent *adapter.Job, nodes []string
 	return key, nil
 }
 
-// remaining is what is left of a running job's limit, in seconds.
+// remaining returns how many seconds of a running job's limit are left.
 func (s *System) remaining(j *job) core.Time {
 	end := j.limitEnd()
 	if end.IsZero() {
@@ -47,7 +46,7 @@ func (s *System) remaining(j *job) core.Time {
 	return max(1, core.Time(end.Sub(s.now)/time.Second))
 }
 
-// expandable says what keeps the nodes from being given to an expander of the job now.
+// expandable returns why the nodes cannot be given to an expander of the job now, or nil.
 func (s *System) expandable(j *job, nodes []int, name string) error {
 	r := s.reservation(name)
 	switch {
@@ -74,7 +73,7 @@ func (s *System) expandable(j *job, nodes []int, name string) error {
 	return nil
 }
 
-// expander starts the step-less job that holds the nodes until it is merged.
+// expander starts the job that holds the nodes until it is merged. It runs nothing.
 func (s *System) expander(parent *job, nodes []int, reservation string) adapter.Key {
 	s.last++
 	e := &job{
@@ -90,7 +89,7 @@ func (s *System) expander(parent *job, nodes []int, reservation string) adapter.
 	return e.key
 }
 
-// Merge implements adapter.BatchSystem. A merge that was done already is nil again.
+// Merge implements adapter.BatchSystem. It returns nil if the merge was already done.
 func (s *System) Merge(ctx context.Context, parent, expander adapter.Key) error {
 	return s.do(ctx, Call{Verb: "Merge", Job: parent.ID}, func() error {
 		if slices.ContainsFunc(s.over, func(e *job) bool {
@@ -112,7 +111,7 @@ func (s *System) Merge(ctx context.Context, parent, expander adapter.Key) error 
 				}
 				e.mergedInto = j
 				e.why, e.over = "COMPLETED", s.now
-				s.bury(e)
+				s.remove(e)
 				return nil
 			})
 		})

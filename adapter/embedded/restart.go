@@ -7,20 +7,20 @@ import (
 	"accordion/core"
 )
 
-// Saved is what a batch system has on its disk at one instant (System.Save).
+// Saved is the state that a batch system has on disk at one instant (System.Save).
 type Saved struct {
 	last         core.JobID
 	jobs         []savedJob
 	reservations []reservation
 }
 
-// savedJob is what the disk knows of one job that is not over.
+// savedJob is what the disk has about one job that has not ended.
 type savedJob struct {
 	job   *job
-	state job // its fields at that instant
+	state job // copy of its fields at that instant
 }
 
-// Save notes the state as it is now: what Restart goes back to.
+// Save returns the present state, for Restart.
 func (s *System) Save() *Saved {
 	s.enter()
 	defer s.leave()
@@ -36,10 +36,10 @@ func (s *System) Save() *Saved {
 	return saved
 }
 
-// Restart is the batch system killed and started again with the state of some seconds ago, as after kill -9 of slurmctld.
-// What it was told since is lost: submissions (their ids are used again), holds, releases, reservations, resizes. The nodes
-// know better in three things: a job that ended since stays ended, a job that started since is ended there (a held or
-// pending one waits again), a node that is down stays down. An expander that comes back cannot be merged any more.
+// Restart simulates that the batch system is killed and started again with the state of some seconds ago, as after kill -9 of slurmctld. It
+// loses every change since: submissions (their IDs are used again), holds, releases, reservations, resizes. The nodes correct it in three
+// points. A job that ended since stays ended. A job that started since is ended there, and one that is held or pending in the saved state
+// waits again. A node that is down stays down. An expander that returns cannot be merged any more.
 func (s *System) Restart(saved *Saved) {
 	s.enter()
 	defer s.leave()
@@ -50,13 +50,13 @@ func (s *System) Restart(saved *Saved) {
 		known[old.job] = true
 		if !old.job.ended() {
 			s.jobs = append(s.jobs, old.job)
-			s.goBack(old.job, &old.state)
+			s.restore(old.job, &old.state)
 		}
 	}
 	for _, j := range jobs {
 		switch {
 		case j.state == adapter.Ending:
-			s.bury(j)
+			s.remove(j)
 		case !known[j]:
 			j.halt()
 			j.state, j.why, j.over = adapter.Done, "LOST", s.now
@@ -75,7 +75,7 @@ func (s *System) Restart(saved *Saved) {
 	s.callForPass()
 }
 
-// vacate takes every node from its holder, with the holding so far in the records.
+// vacate takes every node from its holder, and records the holding so far.
 func (s *System) vacate() {
 	for i := range s.nodes {
 		if h := s.nodes[i].holder; h != nil {
@@ -84,14 +84,14 @@ func (s *System) vacate() {
 	}
 }
 
-// ended says whether the job is over, as far as its nodes know: the end of an expander that was merged is only in the
-// state that was lost.
+// ended reports whether the job has ended, as far as its nodes know. The end of an expander that was merged is only in the state that was
+// lost.
 func (j *job) ended() bool {
 	return j.state == adapter.Ending || j.state == adapter.Done && j.mergedInto == nil
 }
 
-// goBack gives a job the fields it had. Its records stay, and the count of its runs, which tells them apart.
-func (s *System) goBack(j, old *job) {
+// restore gives a job its saved fields. Its records stay, and so does the count of its runs, which distinguishes them.
+func (s *System) restore(j, old *job) {
 	running := j.state == adapter.Running && j.run == old.run
 	if old.state != adapter.Running || !running {
 		j.halt()
@@ -106,11 +106,11 @@ func (s *System) goBack(j, old *job) {
 		s.take(j, i)
 	}
 	if old.state == adapter.Running && !running && j.expands == nil {
-		s.finish(j, "NODE_FAIL") // its nodes do not know it
+		s.finish(j, "NODE_FAIL") // its nodes have no such job
 	}
 }
 
-// halt ends what runs of the job on its nodes, without a word to the batch system.
+// halt ends the job's processes on its nodes. The batch system does not learn of it.
 func (j *job) halt() {
 	if j.kill != nil {
 		j.kill()

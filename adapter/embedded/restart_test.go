@@ -8,11 +8,11 @@ import (
 	"accordion/adapter"
 )
 
-// losing saves, lets the story of the next five seconds happen, and then restarts the batch system without them.
-func (w *world) losing(story func()) {
+// losing saves the state, waits five seconds in which changes happens, and restarts the batch system with the saved state.
+func (w *world) losing(changes func()) {
 	saved := w.Save()
 	begin := time.Now()
-	story()
+	changes()
 	time.Sleep(5*time.Second - time.Since(begin))
 	w.Restart(saved)
 }

@@ -8,15 +8,15 @@ import (
 	"accordion/core"
 )
 
-// promise is what EASY gives the first job that cannot start: these nodes at that instant.
+// promise is the earliest start of the first job that cannot start now: its nodes and the instant.
 type promise struct {
 	at    time.Time
 	nodes []int
 }
 
-// pass starts what can start now: EASY back-filling (Lifka 1995) by node. In the order of rank, a job starts when nodes
-// are free for the whole of its limit; the first that cannot is promised its earliest start, and those after it may not
-// delay that one. A job tied to a reservation starts inside it and delays nobody.
+// pass starts what can start now: EASY back-filling (Lifka 1995) by node. In order of rank, a job starts if nodes are free for the whole of
+// its limit. The first job that cannot start is promised its earliest start, and later ones may not delay it. A job tied to a reservation
+// starts inside it and delays no other job.
 func (s *System) pass() {
 	var head *promise
 	for _, j := range s.queue() {
@@ -40,7 +40,7 @@ func (s *System) pass() {
 	}
 }
 
-// startReserved starts a job that is tied to a reservation, if that is active and enough of its nodes are idle.
+// startReserved starts a job that is tied to a reservation, if the reservation is active and enough of its nodes are idle.
 func (s *System) startReserved(j *job) {
 	r := s.reservation(j.reservation)
 	if r == nil || !r.begun {
@@ -57,7 +57,7 @@ func (s *System) startReserved(j *job) {
 	}
 }
 
-// fits lists the idle nodes on which the job may start now without touching a reservation or the head's promise.
+// fits returns the idle nodes on which the job may start now without touching a reservation or the head's promise.
 func (s *System) fits(j *job, head *promise) []int {
 	var free []int
 	for i := range s.nodes {
@@ -73,7 +73,7 @@ func (s *System) fits(j *job, head *promise) []int {
 	return free
 }
 
-// promiseTo finds the earliest instant at which the job fits as far as limits tell; nil when there is none.
+// promiseTo returns the earliest instant at which the job fits, judging by limits; nil if there is none.
 func (s *System) promiseTo(j *job) *promise {
 	times := []time.Time{s.now}
 	freeAt := make([]time.Time, len(s.nodes)) // zero: never
@@ -104,7 +104,7 @@ func (s *System) promiseTo(j *job) *promise {
 	return nil
 }
 
-// freeAt is when a holder's nodes come free as far as its limit tells; zero: nobody knows.
+// freeAt returns when a holder's nodes become free, judging by its limit; zero: not known.
 func (s *System) freeAt(holder *job) time.Time {
 	if holder == nil {
 		return s.now
@@ -116,6 +116,6 @@ func (s *System) freeAt(holder *job) time.Time {
 	if end.IsZero() {
 		return end
 	}
-	// A job past its limit waits for the sweep: it may end at any moment, but it has not yet.
+	// A job past its limit waits for the sweep: it has not ended yet, but may end at any moment.
 	return latest(end, s.now.Add(time.Second))
 }

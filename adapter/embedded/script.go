@@ -10,31 +10,30 @@ import (
 	"accordion/shim/wire"
 )
 
-// Script is what a job does. It returns soon after its context ends (the job was ended); an error ends the job as
-// failed.
+// Script is what a job does. It must return soon after ctx ends, because the job was ended. If it returns an error, the job fails.
 type Script func(ctx context.Context, h *Handle) error
 
-// StepFunc answers a job's request for its next step's nodes; uid is its owner's.
+// StepFunc answers a job's request for the nodes of its next step. The uid is the job owner's.
 type StepFunc func(ctx context.Context, uid uint32, r wire.Request) (wire.Reply, error)
 
-// ErrNoSidecar is what Handle.Step returns when nobody answers requests.
+// ErrNoSidecar is returned by Handle.Step if there is no StepFunc.
 var ErrNoSidecar = errors.New("no sidecar answers")
 
-// Handle is a running job as seen from inside.
+// Handle is a running job as its script sees it.
 type Handle struct {
 	system *System
-	job    *job // under the system's lock: a restart writes all its fields anew
+	job    *job // protected by the system's lock: a restart replaces all its fields
 
-	// What does not change while the script runs.
+	// These do not change while the script runs.
 	key     adapter.Key
 	uid     uint32
 	signals <-chan string
 }
 
-// Job names the job.
+// Job returns the key of the job.
 func (h *Handle) Job() adapter.Key { return h.key }
 
-// Nodes is what the job holds now.
+// Nodes returns the nodes that the job holds now.
 func (h *Handle) Nodes() []string {
 	h.system.enter()
 	defer h.system.leave()
@@ -48,23 +47,22 @@ func (h *Handle) Print(line string) {
 	h.job.output = append(h.job.output, line)
 }
 
-// Hosts is the job's hosts file as last published.
+// Hosts returns the job's hosts file as last published.
 func (h *Handle) Hosts() string {
 	h.system.mu.Lock()
 	defer h.system.mu.Unlock()
 	return h.job.hosts
 }
 
-// Signals are the signals that the job's script gets. One that nobody waits for is dropped after 16.
+// Signals returns the channel of signals to the job's script. It holds 16 unread ones; later ones are dropped.
 func (h *Handle) Signals() <-chan string { return h.signals }
 
-// Work passes d of the batch system's time, or less when the job is ended: then it returns the context's error.
+// Work waits until d has passed on the batch system's clock. If the job is ended first, it returns the context's error.
 func (h *Handle) Work(ctx context.Context, d time.Duration) error {
 	return adapter.Wait(ctx, h.system.clock, d)
 }
 
-// Step says that the current step is over and waits for the next one's nodes, as `accordion step` does. Version and
-// Job of the request are filled in.
+// Step ends the current step and waits for the nodes of the next one, as `accordion step` does. It fills in Version and Job of the request.
 func (h *Handle) Step(ctx context.Context, r wire.Request) (wire.Reply, error) {
 	h.system.mu.Lock()
 	ask := h.system.step
@@ -76,8 +74,8 @@ func (h *Handle) Step(ctx context.Context, r wire.Request) (wire.Reply, error) {
 	return ask(ctx, h.uid, r)
 }
 
-// Phases is the script of an application that works so long in each step, and asks for the next step in between,
-// whatever the answer.
+// Phases returns the script of an application that works for the given time in each step. It asks for the next step in between, and
+// continues whatever the answer is.
 func Phases(work ...time.Duration) Script {
 	return func(ctx context.Context, h *Handle) error {
 		for i, d := range work {
@@ -97,7 +95,7 @@ func Phases(work ...time.Duration) Script {
 	}
 }
 
-// launch runs a job's script in a goroutine of its own; its return ends the job, unless that was ended otherwise.
+// launch runs a job's script in its own goroutine. When the script returns, the job ends, unless it has already been ended.
 func (s *System) launch(j *job) {
 	if s.closed {
 		return

@@ -12,32 +12,32 @@ import (
 	"accordion/core"
 )
 
-// MaxNodes bounds the machine.
+// MaxNodes is the largest number of nodes of the machine.
 const MaxNodes = 1 << 16
 
-// Options say what the batch system is like.
+// Options configure a System.
 type Options struct {
-	Nodes int           // n1…nN; from 1 to MaxNodes
+	Nodes int           // nodes n1…nN, from 1 to MaxNodes
 	Clock adapter.Clock // nil: the wall clock, which is virtual inside testing/synctest
 
-	// Sweep is how often limits and ends of reservations are enforced, counted from New; Slurm does it every 30 s.
-	// 0: at the very second.
+	// Sweep is the interval, counted from New, at which limits and ends of reservations are enforced. Slurm's is 30 s. 0: enforced at the
+	// very second.
 	Sweep time.Duration
-	// Epilog is how long a job that is over still holds its nodes (adapter.Ending). 0: not at all.
+	// Epilog is how long a job that has ended still holds its nodes (adapter.Ending). 0: not at all.
 	Epilog time.Duration
-	// Think is the time between an event and the scheduling pass that it calls for; Slurm's default is some 3 s.
+	// Think is the time between an event and the scheduling pass that it causes. Slurm's default is about 3 s.
 	Think time.Duration
-	// Remember is how long Inspect still knows a job that is over; 0: 5 minutes, Slurm's MinJobAge.
+	// Remember is how long Inspect still knows a job that has ended; 0: 5 minutes, as Slurm's MinJobAge.
 	Remember time.Duration
 
-	// Step answers a job's request for its next step's nodes; what lies between `accordion step` and the sidecar
-	// in the real world. nil: as if no sidecar ran. SetStep changes it.
+	// Step answers a job's request for the nodes of its next step. It stands for everything between `accordion step` and the sidecar. nil:
+	// there is no sidecar. SetStep changes it.
 	Step StepFunc
-	// Faults is asked before each call of an adapter.BatchSystem method. nil: nothing ever goes wrong.
+	// Faults is called before each call of an adapter.BatchSystem method and returns the fault to simulate; nil: none.
 	Faults func(Call) Fault
 }
 
-// System is a batch system in the process. All its methods may be called from several goroutines.
+// System is a batch system in the process. Its methods may be called from several goroutines.
 type System struct {
 	clock   adapter.Clock
 	options Options
@@ -48,18 +48,18 @@ type System struct {
 	workers sync.WaitGroup
 
 	mu           sync.Mutex
-	now          time.Time // the instant the state below is of; never goes back
+	now          time.Time // the instant of the state below; never goes back
 	closed       bool
 	step         StepFunc
 	nodes        []node
 	index        map[string]int
 	jobs         []*job // pending, running and ending, in the order of submission
 	over         []*job // in the order of their ends
-	lost         []*job // of which nothing is known since a restart
+	lost         []*job // jobs that a restart forgot
 	reservations []*reservation
 	lease        lease
 	last         core.JobID
-	passAt       time.Time // of the next scheduling pass; zero: none is called for
+	passAt       time.Time // of the next scheduling pass; zero: none is due
 }
 
 var _ adapter.BatchSystem = (*System)(nil)
@@ -69,18 +69,18 @@ type node struct {
 	down    bool
 	drained bool
 	holder  *job
-	since   time.Time // holder's, when there is one
+	since   time.Time // since when the holder has it, if there is one
 }
 
 func (n *node) usable() bool { return !n.down && !n.drained }
 
-// New starts a batch system of idle nodes. Close ends it.
+// New starts a batch system with idle nodes. Close ends it.
 func New(o Options) (*System, error) {
 	if o.Nodes < 1 || o.Nodes > MaxNodes {
 		return nil, fmt.Errorf("embedded batch system: %d nodes; give 1 to %d", o.Nodes, MaxNodes)
 	}
 	if o.Sweep < 0 || o.Epilog < 0 || o.Think < 0 || o.Remember < 0 {
-		return nil, errors.New("embedded batch system: Sweep, Epilog, Think and Remember are spans: give 0 or more")
+		return nil, errors.New("embedded batch system: Sweep, Epilog, Think and Remember must not be negative")
 	}
 	if o.Clock == nil {
 		o.Clock = adapter.Wall{}
@@ -104,24 +104,23 @@ func New(o Options) (*System, error) {
 	return s, nil
 }
 
-// Close ends the batch system and waits until every script has returned. The records stay readable.
+// Close ends the batch system and waits until every script has returned. The records remain readable.
 func (s *System) Close() {
 	s.mu.Lock()
-	s.closed = true // no script is started any more
+	s.closed = true // no more scripts are started
 	s.stop()
 	s.mu.Unlock()
 	s.workers.Wait()
 }
 
-// SetStep changes who answers requests for the next step's nodes: a sidecar that was started after the batch system,
-// or none (nil).
+// SetStep replaces the function that answers requests for the nodes of the next step; nil: there is no sidecar.
 func (s *System) SetStep(f StepFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.step = f
 }
 
-// run carries out what falls due, until Close.
+// run carries out what is due, until Close.
 func (s *System) run() {
 	for {
 		s.mu.Lock()
@@ -142,23 +141,23 @@ func (s *System) run() {
 	}
 }
 
-// enter locks the state and brings it to the present.
+// enter locks the state and advances it to now.
 func (s *System) enter() {
 	s.mu.Lock()
 	s.advance(s.clock.Now())
 }
 
-// leave carries out what the change called for at this very instant, unlocks the state, and lets run look again.
+// leave carries out what the change made due at this instant, unlocks the state, and wakes run.
 func (s *System) leave() {
 	s.advance(s.now)
 	s.mu.Unlock()
 	select {
 	case s.wake <- struct{}{}:
-	default: // it will look anyway
+	default: // run has not taken the last wake-up yet
 	}
 }
 
-// advance carries out, in order, all that falls due until now.
+// advance carries out, in order, everything that is due until now.
 func (s *System) advance(now time.Time) {
 	for at := s.next(); !at.IsZero() && !at.After(now); at = s.next() {
 		s.now = latest(s.now, at)
@@ -167,8 +166,8 @@ func (s *System) advance(now time.Time) {
 	s.now = latest(s.now, now)
 }
 
-// next is the instant of the next event; zero when there is none. Computed from the state each time: there is no queue
-// of events that could disagree with it.
+// next returns the instant of the next event; zero if there is none. It is computed from the state each time, because a queue of events
+// could contradict the state.
 func (s *System) next() time.Time {
 	next := s.passAt
 	add := func(t time.Time) {
@@ -198,7 +197,7 @@ func (s *System) next() time.Time {
 	return next
 }
 
-// fire carries out what falls due at s.now.
+// fire carries out what is due at s.now.
 func (s *System) fire() {
 	for _, j := range append([]*job(nil), s.jobs...) {
 		switch {
@@ -210,7 +209,7 @@ func (s *System) fire() {
 		case j.state == adapter.Running && due(s.killAt(j), s.now):
 			s.finish(j, "TIMEOUT")
 		case j.state == adapter.Ending && !j.freeAt.After(s.now):
-			s.bury(j)
+			s.remove(j)
 		}
 	}
 	s.turnReservations()
@@ -220,14 +219,14 @@ func (s *System) fire() {
 	}
 }
 
-// callForPass has the queue looked at once the scheduler has thought.
+// callForPass schedules a scheduling pass, after the delay Options.Think.
 func (s *System) callForPass() {
 	if s.passAt.IsZero() {
 		s.passAt = s.now.Add(s.options.Think)
 	}
 }
 
-// sweepAfter is the first sweep at t or later.
+// sweepAfter returns the time of the first sweep at t or later.
 func (s *System) sweepAfter(t time.Time) time.Time {
 	every := s.options.Sweep
 	if every == 0 || t.IsZero() {
@@ -239,8 +238,8 @@ func (s *System) sweepAfter(t time.Time) time.Time {
 	return t
 }
 
-// killAt is when a running job is ended by force: at the sweep after its limit, or after the end of the reservation
-// that it is still tied to; zero: never.
+// killAt returns when a running job is ended by force: at the first sweep after its limit, or after the end of the reservation that it is
+// still tied to; zero: never.
 func (s *System) killAt(j *job) time.Time {
 	at := j.limitEnd()
 	if r := s.reservation(j.reservation); r != nil && (at.IsZero() || r.end.Before(at)) {

@@ -12,7 +12,7 @@ import (
 	"accordion/core"
 )
 
-// Call is one call of an adapter.BatchSystem method, as Options.Faults sees it.
+// Call is one call of an adapter.BatchSystem method, as passed to Options.Faults.
 type Call struct {
 	Verb        string // the method's name: "Reserve", "Merge"
 	Job         core.JobID
@@ -31,14 +31,14 @@ func (c Call) String() string {
 	return out
 }
 
-// Fault is what goes wrong with one call. The zero Fault is a call that goes well.
+// Fault is what goes wrong with one call. The zero value is a call without a fault.
 type Fault struct {
-	Delay  time.Duration // passes before the batch system acts
-	Refuse error         // it does not act, and the caller gets this
-	Lose   error         // it acts, and the caller gets this instead of the answer
+	Delay  time.Duration // wait before the batch system acts
+	Refuse error         // do not act, and return this error
+	Lose   error         // act, but return this error instead of the result
 }
 
-// do carries out one call: its faults, the present, the act.
+// do carries out one call: it applies the fault, advances the state to now, and acts.
 func (s *System) do(ctx context.Context, c Call, act func() error) error {
 	var fault Fault
 	if s.options.Faults != nil {
@@ -114,7 +114,7 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	return snap, nil
 }
 
-// Inspect implements adapter.BatchSystem. A job that is over is still known for Options.Remember.
+// Inspect implements adapter.BatchSystem. It still knows a job for Options.Remember after its end.
 func (s *System) Inspect(ctx context.Context, key adapter.Key) (*adapter.Job, error) {
 	var out adapter.Job
 	err := s.do(ctx, Call{Verb: "Inspect", Job: key.ID}, func() error {
@@ -136,7 +136,7 @@ func (s *System) Inspect(ctx context.Context, key adapter.Key) (*adapter.Job, er
 	return &out, nil
 }
 
-// Adopt implements adapter.BatchSystem: the comment becomes the mark.
+// Adopt implements adapter.BatchSystem. The comment becomes the mark.
 func (s *System) Adopt(ctx context.Context, key adapter.Key) error {
 	return s.pending(ctx, "Adopt", key, func(j *job) error {
 		j.held, j.byUser = true, false
@@ -154,13 +154,12 @@ func (s *System) Refuse(ctx context.Context, key adapter.Key, why string) error 
 	})
 }
 
-// Reserve implements adapter.BatchSystem. Holders whose limits end by the start are not in the way, nor managed ones
-// when r.OverManaged.
+// Reserve implements adapter.BatchSystem. Jobs whose limits end by the start are not in the way, nor are managed jobs if r.OverManaged.
 func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 	return s.do(ctx, Call{Verb: "Reserve", Reservation: r.Name, Nodes: r.Nodes}, func() error { return s.reserve(r) })
 }
 
-// Unreserve implements adapter.BatchSystem; adapter.ErrBusy while a job runs in the reservation.
+// Unreserve implements adapter.BatchSystem. It returns adapter.ErrBusy while a job runs in the reservation.
 func (s *System) Unreserve(ctx context.Context, name string) error {
 	return s.do(ctx, Call{Verb: "Unreserve", Reservation: name}, func() error { return s.unreserve(name) })
 }
@@ -194,7 +193,7 @@ func (s *System) Attach(ctx context.Context, key adapter.Key, name string) error
 	})
 }
 
-// Release implements adapter.BatchSystem. A job that has started needs no release: nil.
+// Release implements adapter.BatchSystem. It returns nil for a job that has started.
 func (s *System) Release(ctx context.Context, key adapter.Key) error {
 	return s.do(ctx, Call{Verb: "Release", Job: key.ID}, func() error {
 		j, err := s.find(key)
@@ -239,7 +238,7 @@ func (s *System) End(ctx context.Context, key adapter.Key, why string) error {
 	})
 }
 
-// Repair implements adapter.BatchSystem: this one never forgets a node.
+// Repair implements adapter.BatchSystem. It does nothing, because this batch system has no wrong beliefs about nodes.
 func (s *System) Repair(ctx context.Context, nodes []string) error {
 	return s.do(ctx, Call{Verb: "Nudge", Nodes: nodes}, func() error { return nil })
 }

@@ -13,7 +13,7 @@ import (
 	"accordion/core"
 )
 
-// world is a batch system in a bubble of virtual time. Its clock begins at second 0.
+// world is a batch system in virtual time, whose clock begins at second 0.
 type world struct {
 	*System
 	t     *testing.T
@@ -38,7 +38,7 @@ func (w *world) at(second int) {
 	time.Sleep(time.Until(w.begin.Add(time.Duration(second) * time.Second)))
 }
 
-// unix is the given second as the batch system counts.
+// unix returns the Unix time of the given second.
 func (w *world) unix(second core.Time) core.Time { return w.begin.Unix() + second }
 
 func (w *world) submit(spec JobSpec) adapter.Key {
@@ -76,7 +76,7 @@ func (w *world) reservationOf(name, user string, from, to core.Time, nodes ...st
 	return adapter.Reservation{Name: name, Nodes: nodes, Start: w.unix(from), End: w.unix(to), User: user}
 }
 
-// shows compares a job with "running n1,n2" or "pending Resources".
+// shows fails the test unless a job is in the state want, such as "running n1,n2" or "pending Resources".
 func (w *world) shows(key adapter.Key, want string) {
 	w.t.Helper()
 	j, err := w.Inspect(w.ctx, key)
@@ -90,7 +90,7 @@ func (w *world) shows(key adapter.Key, want string) {
 	}
 }
 
-// history writes who held what when: "1: n1 0-20 n2 0-20".
+// history returns which job held which node when: "1: n1 0-20 n2 0-20".
 func (w *world) history() string {
 	var b strings.Builder
 	for _, r := range w.Jobs() {
@@ -106,7 +106,7 @@ func (w *world) history() string {
 	return b.String()
 }
 
-// audit judges the records: no node is in two jobs at one instant.
+// audit returns an error if a node is in two jobs at one instant.
 func audit(records []Record) error {
 	type owned struct {
 		Span

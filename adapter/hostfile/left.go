@@ -15,8 +15,8 @@ import (
 
 // Kept returns the hosts files of jobs of a cluster on this host, in the folders that Script makes
 // under a folder (/tmp). What other users put there is left out.
-func Kept(under, cluster string, now time.Time) []adapter.Kept {
-	var all []adapter.Kept
+func Kept(under, cluster string, now time.Time) []adapter.Leftover {
+	var all []adapter.Leftover
 	paths, _ := filepath.Glob(filepath.Join(under, adapter.Prefix+"*", "*.hosts")) // the pattern is right
 	for _, path := range paths {
 		number, ours := strings.CutPrefix(strings.TrimSuffix(filepath.Base(path), ".hosts"), cluster+"-")
@@ -30,7 +30,7 @@ func Kept(under, cluster string, now time.Time) []adapter.Kept {
 		if owner, ok := folder.Sys().(*syscall.Stat_t); !ok || fmt.Sprint(owner.Uid) != user {
 			continue
 		}
-		all = append(all, adapter.Kept{What: "hosts file", Name: path, Job: adapter.Key{ID: core.JobID(id)},
+		all = append(all, adapter.Leftover{What: "hosts file", Name: path, Job: adapter.Key{ID: core.JobID(id)},
 			Age: max(0, core.Time(now.Sub(file.ModTime())/time.Second)), Fix: "rm " + path})
 	}
 	return all

@@ -96,7 +96,7 @@ func turn(s *Sidecar) error {
 	s.ticks.last = s.ticks.clock.Now()
 	v := plan.Make(s.input())
 	v.Wanted()
-	return s.show.Write(v)
+	return s.publisher.Publish(v)
 }
 
 // The quickest of some rounds is the one that the machine's other work, and the collector, disturbed least.

@@ -11,7 +11,7 @@ import (
 	"accordion/adapter/actions"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
-	"accordion/adapter/usage"
+	"accordion/adapter/view"
 	"accordion/core"
 )
 
@@ -45,7 +45,7 @@ func TestNoJobIsForgottenBeforeTheJournalSaysHowItEnded(t *testing.T) {
 		second := managed.New(&adapter.Job{Key: adapter.Key{ID: 2}}, "", []core.EP{{{Duration: 29, Nodes: 2}, {Duration: 36, Nodes: 12}, {Duration: 37, Nodes: 5}}})
 		second.Why, second.Phase, second.Began = "it was late", managed.Ending, 1
 		b := &brief{writes: writes}
-		s := &jobs{eventLog: &eventLog{logger: hclog.NewNullLogger(), clock: adapter.Wall{}, journal: b}, usage: usage.New(0, nil), readings: &readings{snapshot: &adapter.Snapshot{}}, records: map[adapter.Key]*managed.Job{first.Key: first, second.Key: second}}
+		s := &jobs{eventLog: &eventLog{logger: hclog.NewNullLogger(), clock: adapter.Wall{}, journal: b}, usage: view.NewUsageLedger(0, nil), readings: &readings{snapshot: &adapter.Snapshot{}}, records: map[adapter.Key]*managed.Job{first.Key: first, second.Key: second}}
 		if err := s.forget(second, "ended", nil); (err == nil) != (writes == 2) {
 			t.Errorf("after %d writes: %v", writes, err)
 		}

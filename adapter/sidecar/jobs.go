@@ -14,7 +14,6 @@ import (
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
-	"accordion/adapter/usage"
 	"accordion/adapter/view"
 	"accordion/core"
 )
@@ -28,9 +27,9 @@ type jobs struct {
 
 	launchers bool // applications are served, whose parts these are not
 
-	usage  *usage.Ledger // of jobs that have ended
-	unused core.Time     // node-seconds counted since the last cycle
-	unpaid unpaid        // of jobs that have ended and may come back
+	usage  *view.UsageLedger // of jobs that have ended
+	unused core.Time         // node-seconds counted since the last cycle
+	unpaid unpaid            // of jobs that have ended and may come back
 
 	records map[adapter.Key]*managed.Job
 	leaving map[adapter.Key]leaving // of which one does not know yet whether they have ended or wait again
@@ -135,7 +134,7 @@ func (s *jobs) recall() error {
 			shown.Usage = nil
 		}
 	}
-	s.usage = usage.New(s.settings.Unused.HalfLife, shown.Usage)
+	s.usage = view.NewUsageLedger(s.settings.Unused.HalfLife, shown.Usage)
 	return nil
 }
 

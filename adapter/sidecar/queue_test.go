@@ -9,7 +9,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/journal"
 	"accordion/adapter/plan"
-	"accordion/adapter/show"
+	"accordion/adapter/status"
 	"accordion/adapter/view"
 	"accordion/core"
 )
@@ -31,12 +31,12 @@ func (p *published) PutQueue(data []byte) error {
 func viewed(t testing.TB) (*Sidecar, *published, *plan.World, []view.Job) {
 	s := crowded(t, size{2_000, 500, 1_000})
 	p := &published{Journal: s.eventLog.journal.(*journal.Journal)}
-	s.show.Journal = p
+	s.publisher.Journal = p
 	s.ticks.last = s.ticks.clock.Now()
 	v := plan.Make(s.input())
 	var views []view.Job
 	for _, r := range s.jobs.sorted() {
-		views = append(views, show.JobOf(r))
+		views = append(views, status.JobOf(r))
 	}
 	return s, p, v, views
 }
@@ -44,10 +44,10 @@ func viewed(t testing.TB) (*Sidecar, *published, *plan.World, []view.Job) {
 func TestTheQueueIsWrittenOnlyWhenItChangedAndNotTooOften(t *testing.T) {
 	s, p, v, views := viewed(t)
 	clock := &handClock{now: time.Unix(v.Now, 0)}
-	s.show.Clock = clock
+	s.publisher.Clock = clock
 	put := func(want int, when string) {
 		t.Helper()
-		if err := s.show.PutQueue(v, views); err != nil {
+		if err := s.publisher.PublishQueue(v, views); err != nil {
 			t.Fatal(err)
 		}
 		if p.count != want {
@@ -88,7 +88,7 @@ func TestTheQueueIsWrittenOnlyWhenItChangedAndNotTooOften(t *testing.T) {
 func TestAJobThatIsDueIsNoChangeEachSecond(t *testing.T) {
 	s, p, v, views := viewed(t)
 	clock := &handClock{now: time.Unix(v.Now, 0)}
-	s.show.Clock = clock
+	s.publisher.Clock = clock
 	due := 0
 	for i := range v.Planned.Jobs {
 		if v.Planned.Jobs[i].Start == v.Now {
@@ -96,7 +96,7 @@ func TestAJobThatIsDueIsNoChangeEachSecond(t *testing.T) {
 		}
 	}
 	for range 60 {
-		if err := s.show.PutQueue(v, views); err != nil {
+		if err := s.publisher.PublishQueue(v, views); err != nil {
 			t.Fatal(err)
 		}
 		for i := range v.Planned.Jobs {
@@ -176,7 +176,7 @@ func TestAJobHoldsWhatItsPlanSays(t *testing.T) {
 func TestPublishingTheQueueOfACrowdedClusterFitsItsBound(t *testing.T) {
 	s, _, v, views := viewed(t)
 	clock := &handClock{now: time.Unix(v.Now, 0)}
-	s.show.Clock = clock
+	s.publisher.Clock = clock
 	for name, prepare := range map[string]func(){"unchanged": func() {}, "written": func() { clock.now, views[0].Size = clock.now.Add(time.Hour), views[0].Size+1 }} {
 		bound, quickest := 10*time.Millisecond, time.Hour
 		if raceDetector {
@@ -185,7 +185,7 @@ func TestPublishingTheQueueOfACrowdedClusterFitsItsBound(t *testing.T) {
 		for range 20 {
 			prepare()
 			begin := processorTime(t)
-			if err := s.show.PutQueue(v, views); err != nil {
+			if err := s.publisher.PublishQueue(v, views); err != nil {
 				t.Fatal(err)
 			}
 			quickest = min(quickest, processorTime(t)-begin)
@@ -202,13 +202,13 @@ func TestPublishingTheQueueOfACrowdedClusterFitsItsBound(t *testing.T) {
 func BenchmarkQueue(b *testing.B) {
 	s, _, v, views := viewed(b)
 	clock := &handClock{now: time.Unix(v.Now, 0)}
-	s.show.Clock = clock
+	s.publisher.Clock = clock
 	for name, prepare := range map[string]func(){"unchanged": func() {}, "written": func() { clock.now, views[0].Size = clock.now.Add(time.Hour), views[0].Size+1 }} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				prepare()
-				if err := s.show.PutQueue(v, views); err != nil {
+				if err := s.publisher.PublishQueue(v, views); err != nil {
 					b.Fatal(err)
 				}
 			}

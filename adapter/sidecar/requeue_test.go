@@ -13,7 +13,7 @@ import (
 	"accordion/adapter/actions"
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
-	"accordion/adapter/usage"
+	"accordion/adapter/view"
 	"accordion/core"
 )
 
@@ -52,7 +52,7 @@ func TestWhatARequeuedRunLeavesUnusedIsCountedUnlessTheNextOneGrows(t *testing.T
 	} {
 		at := time.Unix(100_000, 0)
 		readings := &readings{}
-		s := &jobs{eventLog: &eventLog{logger: hclog.NewNullLogger(), clock: hands{&at}, journal: willing{}, told: map[adapter.Key]string{}}, usage: usage.New(0, nil), readings: readings, records: map[adapter.Key]*managed.Job{}}
+		s := &jobs{eventLog: &eventLog{logger: hclog.NewNullLogger(), clock: hands{&at}, journal: willing{}, told: map[adapter.Key]string{}}, usage: view.NewUsageLedger(0, nil), readings: readings, records: map[adapter.Key]*managed.Job{}}
 		job := adapter.Job{Key: adapter.Key{ID: 7, Submitted: at.Unix()}, User: "ann", Limit: 3600, Mark: "accordion:ep=1x600s,3x600s", State: adapter.Pending, Held: true, Want: 1}
 		for _, word := range append([]string{"wait"}, c.readings...) {
 			snapshot := &adapter.Snapshot{At: at}
@@ -144,7 +144,7 @@ func TestTheJournalTellsARequeuedJobFromOneThatEnded(t *testing.T) {
 		at := time.Unix(100_000, 0)
 		var said []string
 		s := &jobs{eventLog: &eventLog{logger: hclog.NewNullLogger(), clock: hands{&at}, journal: spoken{said: &said}, told: map[adapter.Key]string{}},
-			usage: usage.New(0, nil), readings: &readings{}, records: map[adapter.Key]*managed.Job{}}
+			usage: view.NewUsageLedger(0, nil), readings: &readings{}, records: map[adapter.Key]*managed.Job{}}
 		job := adapter.Job{Key: adapter.Key{ID: 7, Submitted: at.Unix()}, User: "ann", UID: 7, Limit: 3600, Mark: "accordion:ep=1x600s,3x600s", State: adapter.Pending, Held: true, Want: 1}
 		for _, word := range append([]string{"wait"}, c.readings...) {
 			snapshot := &adapter.Snapshot{At: at}

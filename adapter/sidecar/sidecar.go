@@ -15,8 +15,7 @@ import (
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
 	"accordion/adapter/session"
-	"accordion/adapter/show"
-	"accordion/adapter/usage"
+	"accordion/adapter/status"
 	"accordion/adapter/view"
 	"accordion/core"
 )
@@ -31,19 +30,19 @@ type Options struct {
 	Meter      actions.Meter         // nil: nothing is counted
 	Lease      Lease                 // without a Leaser nobody else can serve the batch system
 	Parts      func(PartsHost) Parts // schedules the parts of applications; nil: no launchers are served
-	Subscriber show.Subscriber       // who looks at it in a browser; nil: nobody
+	Subscriber status.Subscriber     // who looks at it in a browser; nil: nobody
 	Settings   managed.Settings
 }
 
 // Sidecar plans and resizes the managed jobs of one batch system. It is a loop over parts, each of which has its own state.
 type Sidecar struct {
-	settings managed.Settings
-	calls    <-chan session.Call
-	changes  <-chan struct{} // from a Herald; nil: it tells nothing
-	asked    chan struct{}   // whether the loop is alive
-	resets   chan reset
-	meter    actions.Meter
-	show     *show.Show
+	settings  managed.Settings
+	calls     <-chan session.Call
+	changes   <-chan struct{} // from a Herald; nil: it tells nothing
+	asked     chan struct{}   // whether the loop is alive
+	resets    chan reset
+	meter     actions.Meter
+	publisher *status.Publisher
 
 	ticks        ticks
 	eventLog     *eventLog
@@ -87,7 +86,7 @@ func New(o Options) *Sidecar {
 	s.lease = newLease(o.Lease, s.eventLog, o.Clock, o.Settings.Deadline, s.workers.Go)
 	acts.Term = s.lease.Term
 	s.readings = &readings{eventLog: s.eventLog, workers: s.workers, arrived: make(chan reading, 1), told: map[string]bool{}}
-	s.jobs = &jobs{eventLog: s.eventLog, readings: s.readings, meter: o.Meter, settings: o.Settings, launchers: o.Parts != nil, records: map[adapter.Key]*managed.Job{}, usage: usage.New(o.Settings.Unused.HalfLife, nil)}
+	s.jobs = &jobs{eventLog: s.eventLog, readings: s.readings, meter: o.Meter, settings: o.Settings, launchers: o.Parts != nil, records: map[adapter.Key]*managed.Job{}, usage: view.NewUsageLedger(o.Settings.Unused.HalfLife, nil)}
 	s.nodes = &nodes{
 		eventLog: s.eventLog, jobs: s.jobs, workers: s.workers,
 		idle: map[string]time.Time{}, lost: map[string]time.Time{}, away: map[string]time.Time{}, woken: map[string]time.Time{},
@@ -108,9 +107,9 @@ func New(o Options) *Sidecar {
 	s.pacing = &pacing{eventLog: s.eventLog, readings: s.readings, jobs: s.jobs, parts: s.parts, turns: s.turns, settings: o.Settings}
 	s.standstill = &standstill{clock: o.Clock, jobs: s.jobs}
 	s.outages = &outages{eventLog: s.eventLog}
-	s.show = &show.Show{
+	s.publisher = &status.Publisher{
 		Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Settings: o.Settings, Event: s.eventLog.event, Subscriber: o.Subscriber,
-		Told: func(key adapter.Key) string { return s.eventLog.told[key] }, GoneSince: s.nodes.goneSince, Outages: s.outages.view,
+		LastLogged: func(key adapter.Key) string { return s.eventLog.told[key] }, GoneSince: s.nodes.goneSince, Outages: s.outages.view,
 		Usage: func() view.Usage { return s.jobs.usage.Usage },
 	}
 	return s
@@ -320,17 +319,17 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 		log(n.Text, append([]any{"job", n.Job}, n.Fields...)...)
 	}
 	for _, part := range []func() error{
-		func() error { return s.show.Account(v) },
-		func() error { return s.show.Estimate(v) },
+		func() error { return s.publisher.CheckPromises(v) },
+		func() error { return s.publisher.AnnounceStarts(v) },
 		func() error { return s.act(ctx, v) },
-		func() error { return s.show.Write(v) },
+		func() error { return s.publisher.Publish(v) },
 	} {
 		if err := part(); err != nil {
 			return err
 		}
 	}
 	s.parts.Show(v)
-	s.meter.Unused(s.jobs.unused, len(usage.Users(s.jobs.usage.Usage, v.Now)))
+	s.meter.Unused(s.jobs.unused, len(s.jobs.usage.UsersOver(v.Now)))
 	s.jobs.unused = 0
 	s.meter.Cycle(s.ticks.clock.Now().Sub(begin), s.readings.snapshot.At, s.jobs.phases(), len(v.Queue))
 	return nil
@@ -343,7 +342,7 @@ func (s *Sidecar) input() plan.Input {
 		Now: s.ticks.last.Unix(), Instant: s.ticks.clock.Now(), Snapshot: s.readings.snapshot, Jobs: s.jobs.sorted(),
 		Parts:        s.parts.Look(s.ticks.last.Unix(), s.readings.snapshot),
 		OutOfService: s.nodes.outOfService, Fresh: s.jobs.fresh, Settled: s.readings.shows(s.jobs.shrunk), Settings: s.settings,
-		OverLimit: func(user string) bool { return usage.Over(s.jobs.usage.Usage, user, s.ticks.last.Unix()) },
+		OverLimit: func(user string) bool { return s.jobs.usage.Over(user, s.ticks.last.Unix()) },
 	}
 }
 

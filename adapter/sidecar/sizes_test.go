@@ -10,7 +10,6 @@ import (
 	"accordion/adapter/embedded"
 	"accordion/adapter/status"
 	"accordion/adapter/view"
-	"accordion/adapter/wait"
 	"accordion/core/sched"
 	"accordion/core/sizing"
 )
@@ -34,7 +33,7 @@ func (w *world) moldable(list string, works time.Duration) adapter.Key {
 }
 
 // announced is why a job that waits has its size, as explained now; nil: it does not wait, or has no place yet.
-func (w *world) announced(key adapter.Key) *wait.Sizes {
+func (w *world) announced(key adapter.Key) *status.SizeExplanation {
 	w.t.Helper()
 	x, err := status.Explain(w.journal, int64(key.ID))
 	if err != nil {
@@ -89,7 +88,7 @@ func TestMoldableJobsGetTheSizesThatWereAnnounced(t *testing.T) {
 			for range 12 {
 				keys = append(keys, w.moldable(list, 60*time.Second))
 			}
-			last := make([]*wait.Sizes, len(keys))
+			last := make([]*status.SizeExplanation, len(keys))
 			over := make([]bool, len(keys)) // it waits no more
 			for range 100 {
 				time.Sleep(2 * time.Second)

@@ -7,11 +7,11 @@ import (
 	"accordion/adapter/view"
 )
 
-// always is an subscriber that wants every snapshot.
+// always is a subscriber that wants every snapshot.
 type always bool
 
-func (a always) Wants() bool        { return bool(a) }
-func (a always) See(*view.Snapshot) {}
+func (a always) WantsSnapshot() bool    { return bool(a) }
+func (a always) Receive(*view.Snapshot) {}
 
 // What a snapshot for browsers costs the loop, beside what it writes down anyway: it is asked for one at most once a second.
 func BenchmarkScenesOf12000Jobs(b *testing.B) {
@@ -19,12 +19,12 @@ func BenchmarkScenesOf12000Jobs(b *testing.B) {
 		name := map[bool]string{false: "nobody looks", true: "a scene each cycle"}[wanted]
 		b.Run(name, func(b *testing.B) {
 			s := crowded(b, size{10_000, 2_000, 2_500})
-			s.show.Subscriber = always(wanted)
+			s.publisher.Subscriber = always(wanted)
 			s.ticks.last = s.ticks.clock.Now()
 			v := plan.Make(s.input())
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := s.show.Write(v); err != nil {
+				if err := s.publisher.Publish(v); err != nil {
 					b.Fatal(err)
 				}
 			}

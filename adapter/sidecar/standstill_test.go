@@ -9,14 +9,14 @@ import (
 	"accordion/adapter/view"
 )
 
-// A sleeper is an subscriber at which the loop stands still once, from at on for lasts.
+// A sleeper is a subscriber at which the loop stands still once, from at on for lasts.
 type sleeper struct {
 	at    time.Time
 	lasts time.Duration
 	slept bool
 }
 
-func (s *sleeper) Wants() bool {
+func (s *sleeper) WantsSnapshot() bool {
 	if !s.slept && !time.Now().Before(s.at) {
 		s.slept = true
 		time.Sleep(s.lasts)
@@ -24,7 +24,7 @@ func (s *sleeper) Wants() bool {
 	return false
 }
 
-func (s *sleeper) See(*view.Snapshot) {}
+func (s *sleeper) Receive(*view.Snapshot) {}
 
 // TestGrowthLateBecauseTheSidecarStoodStillIsNotBookedOnTheBatchSystem: where the machine was busy, or the process stopped.
 func TestGrowthLateBecauseTheSidecarStoodStillIsNotBookedOnTheBatchSystem(t *testing.T) {

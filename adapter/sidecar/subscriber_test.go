@@ -20,13 +20,13 @@ type gallery struct {
 	looked    []string
 }
 
-func (g *gallery) Wants() bool {
+func (g *gallery) WantsSnapshot() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return !g.full
 }
 
-func (g *gallery) See(s *view.Snapshot) {
+func (g *gallery) Receive(s *view.Snapshot) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.snapshots, g.looked = append(g.snapshots, s), append(g.looked, look(s))

@@ -12,7 +12,6 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/embedded"
 	"accordion/adapter/managed"
-	"accordion/adapter/usage"
 	"accordion/adapter/view"
 )
 
@@ -66,7 +65,7 @@ func TestLaterStepsOfAUserWhoLeavesThemUnusedAreNotReservedAhead(t *testing.T) {
 		w.wasteful("mallory")
 		w.at(160)
 		q := w.queue()
-		if q.Usage == nil || !usage.Over(*q.Usage, "mallory", q.At) {
+		if q.Usage == nil || !q.Usage.Over("mallory", q.At) {
 			t.Fatalf("two jobs left unused %+v, beyond the limit", q.Usage)
 		}
 		c.with(func() {

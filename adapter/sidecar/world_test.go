@@ -17,7 +17,7 @@ import (
 	"accordion/adapter/embedded"
 	"accordion/adapter/journal"
 	"accordion/adapter/session"
-	"accordion/adapter/show"
+	"accordion/adapter/status"
 	"accordion/core"
 	"accordion/core/hostlist"
 	"accordion/core/sched"
@@ -43,7 +43,7 @@ type world struct {
 	outer      adapter.BatchSystem                   // what the sidecar is given instead; nil: mortal
 	log        hclog.Logger                          // nil: nowhere
 	parts      func(sidecar.PartsHost) sidecar.Parts // nil: no launchers are served
-	subscriber show.Subscriber                       // nil: nobody looks
+	subscriber status.Subscriber                     // nil: nobody looks
 	lease      sidecar.Lease                         // the zero one: there is none
 	pen        func(actions.Journal) actions.Journal // what the next sidecar writes with; nil: the journal itself
 

@@ -21,20 +21,20 @@ func (w *world) audited() (in audit.Input, err error) {
 	if err != nil {
 		return in, err
 	}
-	in.Standing = &adapter.Standing{At: time.Now(), Jobs: snapshot.Jobs, Nodes: snapshot.Nodes, Reservations: snapshot.Reservations}
+	in.Current = &adapter.CurrentState{At: time.Now(), Jobs: snapshot.Jobs, Nodes: snapshot.Nodes, Reservations: snapshot.Reservations}
 	if len(w.restarts) > 0 { // what a batch system held in seconds that it forgot is in no accounting; judgeNodes judges it
 		return in, nil
 	}
-	in.Books = &adapter.Books{Grain: 1}
+	in.Accounting = &adapter.Accounting{Grain: 1}
 	for _, r := range w.system.Jobs() {
-		in.Books.Jobs = append(in.Books.Jobs, runsOf(bookedOf(r))...)
+		in.Accounting.Jobs = append(in.Accounting.Jobs, runsOf(bookedOf(r))...)
 	}
 	return in, nil
 }
 
 // bookedOf returns a record as accounting would have it, in whole seconds.
-func bookedOf(r embedded.Record) adapter.Booked {
-	b := adapter.Booked{Key: r.Key, Name: r.Name, User: r.User, Alone: true, Expands: r.Expands, Merged: r.MergedInto.ID != 0, State: r.Why, Open: r.End.IsZero()}
+func bookedOf(r embedded.Record) adapter.AccountedRun {
+	b := adapter.AccountedRun{Key: r.Key, Name: r.Name, User: r.User, Alone: true, Expands: r.Expands, Merged: r.MergedInto.ID != 0, State: r.Why, Open: r.End.IsZero()}
 	at := map[core.Time]bool{}
 	for _, s := range r.Spans {
 		at[s.From.Unix()], at[s.To.Unix()] = true, true
@@ -60,16 +60,16 @@ func bookedOf(r embedded.Record) adapter.Booked {
 
 // runsOf divides a job that the batch system requeued, or whose start it forgot, into its runs, as
 // accounting has them.
-func runsOf(b adapter.Booked) []adapter.Booked {
+func runsOf(b adapter.AccountedRun) []adapter.AccountedRun {
 	for i := 1; i < len(b.Holds); i++ {
 		if b.Holds[i].From > b.Holds[i-1].To {
 			first, rest := b, b
 			first.Holds, first.State, first.Open = b.Holds[:i:i], "REQUEUED", false
 			rest.Holds, rest.Submitted = b.Holds[i:], b.Holds[i].From
-			return append([]adapter.Booked{first}, runsOf(rest)...)
+			return append([]adapter.AccountedRun{first}, runsOf(rest)...)
 		}
 	}
-	return []adapter.Booked{b}
+	return []adapter.AccountedRun{b}
 }
 
 // judgeAudit demands that `accordion audit` finds nothing.

@@ -9,7 +9,6 @@ import (
 
 	"accordion/adapter/journal"
 	"accordion/adapter/view"
-	"accordion/adapter/wait"
 	"accordion/core"
 )
 
@@ -19,20 +18,20 @@ type Explanation struct {
 	Read    core.Time `json:"read"` // the second that all of it is as of
 	Cluster string    `json:"cluster"`
 	ID      int64     `json:"id"`
-	Pool    wait.Pool `json:"pool"`
+	Pool    Pool      `json:"pool"`
 
 	// Job is the job as the sidecar sees it; null when it is over.
 	Job *view.Entry `json:"job"`
-	// LackNow is where the plan would fail if the job started now, and Lack, if it started a second before its planned start;
-	// null when it does not wait, can start now, or has no place in the plan. A job that waits for room without a reservation has LackNow, of the
+	// ShortageNow is where the plan would fail if the job started now, and Lack, if it started a second before its planned start;
+	// null when it does not wait, can start now, or has no place in the plan. A job that waits for room without a reservation has ShortageNow, of the
 	// first size that it listed.
-	LackNow *wait.Lack `json:"lack_now"`
-	Lack    *wait.Lack `json:"lack"`
+	ShortageNow *Shortage `json:"lack_now"`
+	Shortage    *Shortage `json:"lack"`
 	// Releases is who gives nodes back before the plan would not fail any more, the last first: what it waits for.
-	Releases []wait.Release `json:"releases"`
+	Releases []Release `json:"releases"`
 	// Sizes is why a moldable job that waits is planned on so many nodes; null where nothing but its end decides, or where it has no
 	// place in the plan.
-	Sizes *wait.Sizes `json:"sizes"`
+	Sizes *SizeExplanation `json:"sizes"`
 	// DueBefore is how many jobs wait that were due for a reservation before it, where the policy gives one to a few only.
 	DueBefore int `json:"due_before,omitempty"`
 	// Holders is every job that has nodes now, the one that keeps them longest last.
@@ -72,7 +71,7 @@ func Explain(j journal.Reader, id int64) (Explanation, error) {
 
 // ExplainIn is Explain by a queue that was read already. Without a journal nothing is known of what happened to the job.
 func ExplainIn(r QueueReport, j journal.Reader, id int64) (Explanation, error) {
-	x := Explanation{Sidecar: r.Sidecar, Read: r.Read, Cluster: r.Cluster, ID: id, Releases: []wait.Release{}, Holders: []view.Entry{},
+	x := Explanation{Sidecar: r.Sidecar, Read: r.Read, Cluster: r.Cluster, ID: id, Releases: []Release{}, Holders: []view.Entry{},
 		Before: []view.Entry{}, Closures: []view.Closure{}, Changes: []Change{}}
 	for i := range r.Jobs {
 		if e := &r.Jobs[i]; int64(e.ID) == id && (x.Job == nil || e.Submitted > x.Job.Submitted) {
@@ -148,8 +147,8 @@ func (x *Explanation) remember(j journal.Reader) error {
 
 // survey reads from the queue who has the nodes, who comes before, and what the job waits for.
 func (x *Explanation) survey(r QueueReport) {
-	v := wait.In(&r.Queue, max(r.Read, r.At), x.Job)
-	x.Pool, x.approach = v.Pool(), v.Approach
+	a := analyze(&r.Queue, max(r.Read, r.At), x.Job)
+	x.Pool, x.approach = a.pool(), a.approach
 	if x.Job == nil {
 		return
 	}
@@ -162,7 +161,7 @@ func (x *Explanation) survey(r QueueReport) {
 			x.Before = append(x.Before, e)
 		}
 	}
-	slices.SortStableFunc(x.Holders, func(a, b view.Entry) int { return cmp.Compare(wait.Never(a.Free), wait.Never(b.Free)) })
+	slices.SortStableFunc(x.Holders, func(a, b view.Entry) int { return cmp.Compare(endOrForever(a.Free), endOrForever(b.Free)) })
 	if x.Job.Rank == 0 {
 		x.Before = []view.Entry{} // it has no place in the queue
 	}
@@ -171,23 +170,23 @@ func (x *Explanation) survey(r QueueReport) {
 			x.Closures = append(x.Closures, c)
 		}
 	}
-	v.Others = slices.Concat(x.Holders, x.Before)
+	a.others = slices.Concat(x.Holders, x.Before)
 	if x.Job.Rank > 0 && x.Job.Turn != "" {
-		v.Others = x.turn(r)
+		a.others = x.turn(r)
 		if x.Job.Start == 0 {
-			x.LackNow = v.Lack(wait.Asked(x.Job), v.Now)
+			x.ShortageNow = a.shortage(withFirstChoice(x.Job), a.now)
 		}
 	}
 	if x.Job.Rank > 0 && x.Job.Start > 0 {
-		x.Sizes = v.Sizes(x.Job)
+		x.Sizes = a.sizes(x.Job)
 	}
 	if x.Job.Rank > 0 && x.Job.Start > 0 && !r.due(x.Job) {
-		x.LackNow, x.Lack = v.Lack(x.Job, v.Now), v.Lack(x.Job, x.Job.Start-1)
+		x.ShortageNow, x.Shortage = a.shortage(x.Job, a.now), a.shortage(x.Job, x.Job.Start-1)
 		until := x.Job.Start
-		if x.Lack != nil {
-			until = max(until, x.Lack.At+1)
+		if x.Shortage != nil {
+			until = max(until, x.Shortage.At+1)
 		}
-		x.Releases = v.Releases(until)
+		x.Releases = a.releases(until)
 	}
 }
 

@@ -343,7 +343,7 @@ func TestNoQueueBringsExplainDown(t *testing.T) {
 			if err := x.Write(&b, noon, time.UTC); err != nil || !strings.HasPrefix(b.String(), "Accordion on lab: job ") {
 				rt.Fatalf("%v: %s", err, b.String())
 			}
-			if l := x.Lack; l != nil && (l.Free >= l.Needs || l.At < x.Job.Start-1) {
+			if l := x.Shortage; l != nil && (l.Free >= l.Needs || l.At < x.Job.Start-1) {
 				rt.Fatalf("lack %+v of a job that starts at %d", *l, x.Job.Start)
 			}
 			for i := 1; i < len(x.Releases); i++ {

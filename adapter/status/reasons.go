@@ -7,7 +7,6 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/view"
-	"accordion/adapter/wait"
 	"accordion/core"
 )
 
@@ -34,7 +33,7 @@ func (t *teller) reasons() []string {
 		return t.unreserved()
 	case e.Start == 0:
 		return t.homeless()
-	case t.Lack == nil && len(t.Releases) == 0 && e.Start <= t.Read+60:
+	case t.Shortage == nil && len(t.Releases) == 0 && e.Start <= t.Read+60:
 		return t.due()
 	}
 	return t.shortage()
@@ -71,7 +70,7 @@ func (t *teller) homeless() []string {
 }
 
 // closing names the reservation of others that takes the nodes which a job would lack.
-func (t *teller) closing(l *wait.Lack) []string {
+func (t *teller) closing(l *Shortage) []string {
 	for _, c := range t.Closures {
 		for _, s := range c.Spans() {
 			if s.Start-t.approach > l.At || l.At >= s.End || s.Start <= t.Read {
@@ -97,8 +96,8 @@ func (t *teller) tooLate() []string {
 func (t *teller) unreserved() []string {
 	e := t.Job
 	lines := []string{"It starts as soon as there is room for all of it. Nobody knows yet when that is: it has no reservation. " + t.pool()}
-	if l := t.LackNow; l != nil {
-		lines = append(lines, "Started now, it would lack nodes: "+t.lacking(l, len(wait.Asked(e).Plan)))
+	if l := t.ShortageNow; l != nil {
+		lines = append(lines, "Started now, it would lack nodes: "+t.lacking(l, len(withFirstChoice(e).Plan)))
 	}
 	after := ""
 	if t.DueBefore > 0 {
@@ -156,7 +155,7 @@ func (t *teller) shortage() []string {
 		lines = append(lines, "It has the reservation: who starts now leaves its nodes.")
 	}
 	start := t.moment(e.Start)
-	l, now := t.Lack, t.LackNow
+	l, now := t.Shortage, t.ShortageNow
 	later := l != nil && (l.Step > 1 || l.At >= e.Start) // its first moment is not what is missing
 	same := l != nil && now != nil && later && l.Step == now.Step && l.At-now.At < 2
 	if now != nil && (now.Step > 1 || t.Pool.Free >= e.Size) && !same {
@@ -191,7 +190,7 @@ func (t *teller) shortage() []string {
 }
 
 // lacking is the instant at which it would have too few nodes, in one of so many steps.
-func (t *teller) lacking(l *wait.Lack, steps int) string {
+func (t *teller) lacking(l *Shortage, steps int) string {
 	if steps > 1 {
 		return fmt.Sprintf("its step %d needs %d, and at %s others leave it %s.", l.Step, l.Needs, t.moment(l.At), only(l.Free))
 	}
@@ -232,8 +231,8 @@ func only(n int) string {
 // given says whose nodes end the shortage, and when; "" when it ends for another reason, such as a begin time.
 func (t *teller) given() string {
 	over := t.Job.Start
-	if t.Lack != nil {
-		over = t.Lack.At + 1
+	if t.Shortage != nil {
+		over = t.Shortage.At + 1
 	}
 	if len(t.Releases) == 0 || t.Releases[0].At < over-2 {
 		return ""
@@ -262,7 +261,7 @@ func (t *teller) given() string {
 }
 
 // givenBack is what a job gives back, of how many.
-func givenBack(r wait.Release) string {
+func givenBack(r Release) string {
 	if r.Keeps > 0 {
 		return fmt.Sprintf("%d of its %s", r.Nodes, view.NodesWord(r.Nodes+r.Keeps))
 	}

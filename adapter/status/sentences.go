@@ -10,7 +10,6 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/view"
-	"accordion/adapter/wait"
 	"accordion/core"
 )
 
@@ -146,9 +145,9 @@ func (t *teller) kind(e *view.Entry) string {
 	if e.Request == "" && e.Choices == "" {
 		return fmt.Sprintf("an ordinary job of %s", view.NodesWord(e.Size))
 	}
-	choices, err := adapter.ParseRequest(wait.ListOf(e))
+	choices, err := adapter.ParseRequest(requestOf(e))
 	if err != nil || len(choices) > 4 {
-		return e.Kind + ": " + clean(wait.ListOf(e))
+		return e.Kind + ": " + clean(requestOf(e))
 	}
 	all := make([]string, len(choices))
 	for i, ep := range choices {

@@ -1,12 +1,143 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
+	"accordion/adapter"
 	"accordion/adapter/view"
-	"accordion/adapter/wait"
+	"accordion/core"
+	"accordion/core/profile"
+	"accordion/core/sizing"
 )
+
+// SizeExplanation is why a waiting moldable job is planned on its number of nodes.
+type SizeExplanation struct {
+	view.Sizing
+	view.Sized
+	Head   core.JobID   `json:"head,omitempty"` // the head of the queue, whose part of its reference this job gets; 0: it has a part of its own
+	Taken  int          `json:"taken"`          // nodes it is planned on
+	Keeps  string       `json:"keeps"`          // why it is planned on no more, in words
+	Listed []SizeOption `json:"listed"`         // in increasing order of nodes
+}
+
+// SizeOption is a configuration that a moldable job listed, and when it would start and end with it, behind the jobs before it.
+type SizeOption struct {
+	Nodes   int       `json:"nodes"`
+	Seconds core.Time `json:"seconds"`
+	Start   core.Time `json:"start"` // Unix seconds; 0: the plan has no room for it
+	End     core.Time `json:"end"`
+	Gains   bool      `json:"gains"` // no configuration with as many or fewer nodes is faster; others are never chosen
+	May     bool      `json:"may"`   // allowed by the site's rule now
+}
+
+// sizes explains the size of a waiting moldable job. It returns nil if the job's size depends on nothing but its end.
+func (a analysis) sizes(e *view.Entry) *SizeExplanation {
+	choices, err := adapter.ParseRequest(requestOf(e))
+	if err != nil || e.Sized == nil || e.Machine >= len(a.queue.Sizing) {
+		return nil
+	}
+	x := &SizeExplanation{Sizing: a.queue.Sizing[e.Machine], Sized: *e.Sized, Head: e.Head, Taken: e.Size, Listed: []SizeOption{}}
+	occupied := a.occupation()
+	gaining := sizing.New(core.Job{Choices: choices}, sizing.HalfReference)
+	for _, ep := range choices {
+		one := SizeOption{Nodes: ep[0].Nodes, Seconds: ep[0].Duration}
+		one.Gains = gaining != nil && slices.Contains(gaining.Steps, ep[0])
+		one.May = one.Gains && one.Nodes >= x.Least && one.Nodes <= x.Most
+		if start, ok := occupied.FirstFit(one.Nodes, one.Seconds, a.now); ok && start < core.Forever {
+			one.Start, one.End = start, start+one.Seconds
+		}
+		if one.Nodes == x.Taken && (e.Request == "" || one.Seconds == e.End-e.Start) {
+			one.Start, one.End = e.Start, e.End // the plan considers more than the queue shows
+		}
+		x.Listed = append(x.Listed, one)
+	}
+	slices.SortStableFunc(x.Listed, func(a, b SizeOption) int {
+		return cmp.Or(cmp.Compare(a.Nodes, b.Nodes), cmp.Compare(a.Seconds, b.Seconds))
+	})
+	x.Keeps = x.keeps()
+	return x
+}
+
+// requestOf returns the request of a managed job. For an ordinary moldable job it returns what the batch system knows, in the same form.
+func requestOf(e *view.Entry) string {
+	if e.Choices != "" {
+		return "mold=" + e.Choices
+	}
+	return e.Request
+}
+
+// occupation returns how many nodes other jobs and reservations occupy, from now on.
+func (a analysis) occupation() *profile.Profile {
+	all := profile.New(a.queue.Nodes - a.queue.Away)
+	occupy := func(from, to core.Time, nodes int) {
+		if to > a.now && to > from && nodes > 0 {
+			from = max(from, a.now)
+			all.Add(from, core.EP{{Duration: to - from, Nodes: nodes}})
+		}
+	}
+	for _, c := range a.queue.Closures {
+		for _, s := range c.Spans() {
+			occupy(s.Start-a.approach, s.End, c.Nodes)
+		}
+	}
+	for i := range a.others {
+		o := &a.others[i]
+		if o.Start == 0 {
+			continue
+		}
+		if len(o.Plan) == 0 {
+			occupy(o.Start, endOrForever(o.Free), o.Size)
+			continue
+		}
+		second := o.Start
+		for _, s := range o.Plan {
+			occupy(second, second+s.Duration, s.Nodes)
+			second += s.Duration
+		}
+	}
+	return all
+}
+
+// keeps returns why the job is planned on no larger size.
+func (x *SizeExplanation) keeps() string {
+	larger := func(l SizeOption) bool { return l.Gains && l.Nodes > x.Taken }
+	switch within := func(l SizeOption) bool { return larger(l) && l.Nodes <= x.Limit }; {
+	case !slices.ContainsFunc(x.Listed, larger):
+		return "no larger one that it listed is faster"
+	case x.Limit > 0 && !slices.ContainsFunc(x.Listed, within):
+		return "the site allows it no more than " + view.NodesWord(x.Limit)
+	}
+	for _, l := range x.Listed {
+		if l.May && l.Nodes > x.Taken {
+			if l.Start == 0 {
+				return fmt.Sprintf("there is no place for it on %d", l.Nodes)
+			}
+			return fmt.Sprintf("on %d it would not be over sooner", l.Nodes)
+		}
+	}
+	switch {
+	case x.Taken > x.Machine:
+		return "the machine has no more"
+	case x.Least == x.Most && x.Part < view.Number(x.Most):
+		least := "half of its reference"
+		if 2*x.Least < x.Reference {
+			least = "the least that it listed"
+		}
+		return "that is the least that it gets, " + least + ", and its part is not more"
+	case x.Rule == "share" && x.Part >= view.Number(x.Reference):
+		return "more than its reference nobody gets while more than a third of the machine is wanted"
+	case x.Rule == "share":
+		return "more would be above its part"
+	case x.Rule == "load" && x.Part >= view.Number(x.Reference) && x.Parts.Future == 0:
+		return "without statistics of jobs to come nobody gets more than his reference"
+	case x.Rule == "load":
+		return "with more the load of the machine would be too high while it runs"
+	}
+	return fmt.Sprintf("the site's rule, %s, gives no more", x.Rule)
+}
 
 // size tells why a job has its size, in sentences.
 func (t *teller) size() []string {
@@ -45,7 +176,7 @@ func waiting(n int) string {
 }
 
 // between is the sizes that it may have.
-func between(x *wait.Sizes) string {
+func between(x *SizeExplanation) string {
 	if x.Least == x.Most {
 		return view.NodesWord(x.Most)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"accordion/adapter/status"
 	"accordion/adapter/view"
-	"accordion/adapter/wait"
 	"accordion/core"
 	planning "accordion/core/sched"
 	"accordion/core/sizing"
@@ -75,7 +74,7 @@ func TestEverySizeIsToldToPrograms(t *testing.T) {
 	if x.Sizes.Taken != e.Size || x.Sizes.Machine != 15 || x.Sizes.Held != 11 || x.Sizes.Rule != "share" || x.Sizes.Reference != 4 {
 		t.Errorf("%+v", *x.Sizes)
 	}
-	if !slices.IsSortedFunc(x.Sizes.Listed, func(a, b wait.Listed) int { return a.Nodes - b.Nodes }) || len(x.Sizes.Listed) != len(list) {
+	if !slices.IsSortedFunc(x.Sizes.Listed, func(a, b status.SizeOption) int { return a.Nodes - b.Nodes }) || len(x.Sizes.Listed) != len(list) {
 		t.Fatalf("listed %+v", x.Sizes.Listed)
 	}
 	for _, l := range x.Sizes.Listed {

@@ -1,8 +1,10 @@
-// Package status shows what the sidecar last wrote: its managed jobs, the whole queue with its plan, and why one job is where
-// it is; as tables and sentences for people, as JSON for programs. It reads the journal only, so that it works while the
-// sidecar, or the batch system, is down. It plans nothing and asks the batch system nothing.
+// Package status is what people see of a cluster. In the sidecar, a Publisher writes the documents of package view to the journal
+// and records why planned starts move. Elsewhere, Read, ReadQueue and Explain read them back, and explain why a job waits; reports
+// print tables and sentences, or JSON. They read only the journal, so they work while the sidecar or the batch system is down.
 //
-//	r, err := status.Read(j) // from journal.OpenReadOnly
+//	err := publisher.Publish(world) // in the sidecar, each cycle
+//
+//	r, err := status.Read(j) // j from journal.OpenReadOnly
 //	err = r.Table(os.Stdout, time.Now(), time.Local)
 //	x, err := status.Explain(j, 4711)
 //	err = x.Write(os.Stdout, time.Now(), time.Local)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"accordion/adapter/usage"
 	"accordion/adapter/view"
 	"accordion/core"
 )
@@ -31,9 +30,9 @@ func (r QueueReport) OfUsage() UsageReport {
 	}
 	u.Usage.HalfLife, u.Usage.Limit = r.Usage.HalfLife, r.Usage.Limit
 	for _, one := range r.Usage.Users {
-		u.Usage.Users = append(u.Usage.Users, usage.Now(*r.Usage, one, r.Read))
+		u.Usage.Users = append(u.Usage.Users, r.Usage.Decayed(one, r.Read))
 	}
-	u.Over = append(u.Over, usage.Users(u.Usage, r.Read)...)
+	u.Over = append(u.Over, u.Usage.UsersOver(r.Read)...)
 	return u
 }
 

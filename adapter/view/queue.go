@@ -25,30 +25,6 @@ type Queue struct {
 	Jobs      []Entry     `json:"jobs"`                 // those that hold nodes by their start, those in the plan by rank, then the others
 }
 
-// Usage is node-seconds of jobs that have ended. What is counted halves in a half-life.
-type Usage struct {
-	HalfLife core.Time   `json:"half_life"` // seconds
-	Limit    core.Time   `json:"limit"`     // unused node-seconds above which a user's jobs have no nodes reserved ahead for later steps; 0: none
-	Users    []UserUsage `json:"users"`
-}
-
-// UserUsage is the usage of a user's jobs in an account, as of a second.
-type UserUsage struct {
-	User    string    `json:"user"`
-	Account string    `json:"account,omitempty"`
-	Used    float64   `json:"used"`   // that they held
-	Unused  float64   `json:"unused"` // that were reserved ahead for later steps which did not begin
-	At      core.Time `json:"at"`     // Unix second
-}
-
-// Same compares every field.
-func (u *Usage) Same(o *Usage) bool {
-	if u == nil || o == nil {
-		return u == o
-	}
-	return u.HalfLife == o.HalfLife && u.Limit == o.Limit && slices.Equal(u.Users, o.Users)
-}
-
 // AwayNodes are nodes of the pool that are away for one reason.
 type AwayNodes struct {
 	Nodes string `json:"nodes"` // host list

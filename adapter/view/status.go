@@ -1,5 +1,5 @@
-// Package view is what people are shown of a cluster: the documents that the sidecar writes into its journal and that
-// `accordion status`, queue and explain print. It decides nothing.
+// Package view has the documents that the sidecar writes to its journal and that `accordion status`, queue and explain print, as plain
+// data. Package status writes, reads and prints them.
 package view
 
 import (

@@ -103,7 +103,7 @@ func serveOn(t testing.TB, h *Server, l net.Listener) {
 func shows(t testing.TB, h *Server, s *view.Snapshot) *version {
 	t.Helper()
 	before := h.newest()
-	h.See(s)
+	h.Receive(s)
 	for e, fresh := h.look(); ; e, fresh = h.look() {
 		if e != before {
 			return e

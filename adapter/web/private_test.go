@@ -151,14 +151,14 @@ func TestWhatTheBatchSystemBeginsToHideIsHidden(t *testing.T) {
 // The loop is asked for a snapshot when the one before is composed and the pause is over, not before.
 func TestTheServerWantsOneSnapshotAtATime(t *testing.T) {
 	h := New(Options{})
-	if !h.Wants() {
+	if !h.WantsSnapshot() {
 		t.Error("an empty server wants none")
 	}
-	h.See(clusterOf(4, 1, 1))
-	if h.Wants() {
+	h.Receive(clusterOf(4, 1, 1))
+	if h.WantsSnapshot() {
 		t.Error("it wants another one before the first is composed")
 	}
-	h.See(clusterOf(4, 1, 1)) // and nobody waits
+	h.Receive(clusterOf(4, 1, 1)) // and nobody waits
 }
 
 func TestTheJobsPage(t *testing.T) {

@@ -70,11 +70,11 @@ func TestSlowReadersKeepNobodyWaiting(t *testing.T) {
 	longest := time.Duration(0)
 	for range versions - 1 {
 		s = later(s, 1)
-		for !h.Wants() {
+		for !h.WantsSnapshot() {
 			time.Sleep(time.Millisecond) // the composer's pause, in which the loop has nothing to do with it
 		}
 		begun := time.Now()
-		h.See(s)
+		h.Receive(s)
 		longest = max(longest, time.Since(begun))
 		for e := h.newest(); e.snapshot.Now < s.Now; e = h.newest() {
 			time.Sleep(time.Millisecond)

@@ -9,7 +9,6 @@ import (
 
 	"accordion/adapter/connlimit"
 	"accordion/adapter/journal"
-	"accordion/adapter/show"
 	"accordion/adapter/status"
 	"accordion/adapter/view"
 	"accordion/core"
@@ -29,7 +28,7 @@ type Options struct {
 	PID     int      // of the sidecar, for explanations
 }
 
-// Server is where the cluster is shown. The loop is on its one side (show.Subscriber), readers are on the other.
+// Server is where the cluster is shown. The loop is on its one side (status.Subscriber), readers are on the other.
 type Server struct {
 	options   Options
 	wants     atomic.Bool
@@ -44,7 +43,7 @@ type Server struct {
 	explainer chan struct{}      // bounds explanations
 }
 
-var _ show.Subscriber = (*Server)(nil)
+var _ status.Subscriber = (*Server)(nil)
 
 // New makes a server, in which nothing is shown yet.
 func New(o Options) *Server {
@@ -58,11 +57,11 @@ func New(o Options) *Server {
 	return h
 }
 
-// Wants implements show.Subscriber: the composer is done with the snapshot before, and had its pause.
-func (h *Server) Wants() bool { return h.wants.Load() }
+// WantsSnapshot implements status.Subscriber: the composer is done with the snapshot before, and had its pause.
+func (h *Server) WantsSnapshot() bool { return h.wants.Load() }
 
-// See implements show.Subscriber.
-func (h *Server) See(s *view.Snapshot) {
+// Receive implements status.Subscriber.
+func (h *Server) Receive(s *view.Snapshot) {
 	h.wants.Store(false)
 	select {
 	case h.snapshots <- s:

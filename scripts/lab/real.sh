@@ -129,7 +129,7 @@ units() { comm -23 <(go list "${packages[@]}" | sort) <((real slurm; real oar) |
 
 # single selects the packages that have one goroutine, and so have their tests, as TestWhatIsTestedWithoutTheRaceDetectorHasOneGoroutine sees
 # to: the detector has nothing to tell there, and makes them six to twenty times as slow.
-single='^accordion/(core(/.*)?|adapter/(delegated/apps|managed|plan|view|wait)|cmd/accordion/schedule|oar/(planner|scheduler)|traces/(advise(/archive)?|paper/delegated))$'
+single='^accordion/(core(/.*)?|adapter/(delegated/apps|managed|plan|view)|cmd/accordion/schedule|oar/(planner|scheduler)|traces/(advise(/archive)?|paper/delegated))$'
 
 # computed names tests of other packages that compute for minutes under the detector. They run without; what they do is done under it
 # once, too: by the scripts of cmd/accordion that are no logs', by TestSeeds, by TestAnExperimentEndsWithItsContext, by the replays of small

@@ -35,8 +35,8 @@ var errBooked = errors.New("want the fields " + BookedColumns + ", times in Unix
 // joins the rows of one job. What still runs is held until now. The separator may be any text: one
 // that no user can guess keeps names of jobs from looking like rows. A row that cannot be read is left
 // out and counted.
-func ReadBooked(in io.Reader, separator string, now core.Time) (*adapter.Books, error) {
-	books := &adapter.Books{Grain: 1}
+func ReadBooked(in io.Reader, separator string, now core.Time) (*adapter.Accounting, error) {
+	books := &adapter.Accounting{Grain: 1}
 	rows, steps, err := readRows(in, separator, books)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func ReadBooked(in io.Reader, separator string, now core.Time) (*adapter.Books, 
 }
 
 // ReadSteps reads rows of steps as ReadBooked does, and notes in the books which of them are there twice.
-func ReadSteps(in io.Reader, separator string, books *adapter.Books) error {
+func ReadSteps(in io.Reader, separator string, books *adapter.Accounting) error {
 	_, steps, err := readRows(in, separator, books)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func ReadSteps(in io.Reader, separator string, books *adapter.Books) error {
 }
 
 // readRows reads rows of jobs and rows of steps.
-func readRows(in io.Reader, separator string, books *adapter.Books) (rows, steps []bookedRow, err error) {
+func readRows(in io.Reader, separator string, books *adapter.Accounting) (rows, steps []bookedRow, err error) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, input.MaxLine)
 	number := 0
@@ -88,7 +88,7 @@ func readRows(in io.Reader, separator string, books *adapter.Books) (rows, steps
 }
 
 // bookAll puts the rows into the books.
-func bookAll(books *adapter.Books, rows []bookedRow, now core.Time) error {
+func bookAll(books *adapter.Accounting, rows []bookedRow, now core.Time) error {
 	sums, err := sumsOf(rows, now)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func bookAll(books *adapter.Books, rows []bookedRow, now core.Time) error {
 }
 
 // noteTwice notes which steps of the jobs are there twice.
-func noteTwice(books *adapter.Books, steps []bookedRow) {
+func noteTwice(books *adapter.Accounting, steps []bookedRow) {
 	twice := twiceOf(steps)
 	for i := range books.Jobs {
 		books.Jobs[i].Twice = twice[int64(books.Jobs[i].ID)]
@@ -175,10 +175,10 @@ func twiceOf(steps []bookedRow) map[int64][]string {
 }
 
 // bookedOf returns one run of the rows of a job. A size is held from the end of the one before.
-func bookedOf(its []bookedRow, now core.Time) adapter.Booked {
+func bookedOf(its []bookedRow, now core.Time) adapter.AccountedRun {
 	first, last := its[0], its[len(its)-1]
 	parent, stays := output.Beside(first.name)
-	b := adapter.Booked{Key: adapter.Key{ID: core.JobID(first.id), Submitted: first.submit}, Name: first.name, User: first.user, Partition: first.partition,
+	b := adapter.AccountedRun{Key: adapter.Key{ID: core.JobID(first.id), Submitted: first.submit}, Name: first.name, User: first.user, Partition: first.partition,
 		Expands: parent, Stays: stays, State: last.state, Open: last.end == 0, Rows: len(its)}
 	for i, r := range its {
 		b.Suspended = b.Suspended || r.suspended

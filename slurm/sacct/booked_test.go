@@ -14,7 +14,7 @@ func separated(separator string, rows ...string) string {
 }
 
 // text is what the books have, a line a job.
-func textOf(books *adapter.Books) string {
+func textOf(books *adapter.Accounting) string {
 	var b strings.Builder
 	for _, j := range books.Jobs {
 		fmt.Fprintf(&b, "%d@%d of %s %q in %s", j.ID, j.Submitted, j.User, j.Name, j.Partition)

@@ -14,7 +14,6 @@ import (
 	"accordion/adapter/config"
 	"accordion/adapter/journal"
 	"accordion/adapter/metrics"
-	"accordion/adapter/show"
 	"accordion/adapter/status"
 	"accordion/adapter/web"
 	"accordion/core"
@@ -22,8 +21,8 @@ import (
 
 // instruments is the parts of the sidecar by which a site watches it, as far as the configuration asks for them.
 type instruments struct {
-	meter      actions.Meter   // nil: nothing is counted
-	subscriber show.Subscriber // nil: nobody looks
+	meter      actions.Meter     // nil: nothing is counted
+	subscriber status.Subscriber // nil: nobody looks
 	parts      []func(context.Context) error
 	ends       []func() error
 }

@@ -19,8 +19,8 @@ import (
 	"accordion/adapter/journal"
 	"accordion/adapter/managed"
 	"accordion/adapter/session"
-	"accordion/adapter/show"
 	"accordion/adapter/sidecar"
+	"accordion/adapter/status"
 	"accordion/adapter/view"
 	"accordion/adapter/web"
 	"accordion/cmd/accordion/chart"
@@ -150,7 +150,7 @@ func (st *stage) play(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var server *web.Server
-	var subscriber show.Subscriber
+	var subscriber status.Subscriber
 	if st.options.Web != nil {
 		server = web.New(web.Options{Journal: st.journal, Clock: st.clock.Now, Pace: st.options.Speed, PID: os.Getpid()})
 		subscriber = server

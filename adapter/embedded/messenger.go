@@ -20,7 +20,7 @@ func (s *System) Signal(ctx context.Context, key adapter.Key, signal string) err
 	return s.runs(ctx, "Signal", key, func(j *job) {
 		select {
 		case j.signals <- signal:
-		default: // nobody reads them
+		default: // its script does not read them
 		}
 	})
 }
@@ -30,10 +30,10 @@ func (s *System) Tell(ctx context.Context, key adapter.Key, text string) error {
 	return s.runs(ctx, "Tell", key, func(j *job) { j.output = append(j.output, "accordion: "+text) })
 }
 
-// Publish implements adapter.BatchSystem. The text has to tell of the same nodes as the call: OAR makes its node file of these.
+// Publish implements adapter.BatchSystem. The text must list the same nodes as the call, because OAR writes its node file from those.
 func (s *System) Publish(ctx context.Context, of *adapter.Job, text string) (elsewhere string, err error) {
 	if !strings.Contains(text, fmt.Sprintf(" nodes=%d ", len(of.Nodes))) || !strings.HasSuffix(text, "\n"+strings.Join(of.Nodes, "\n")+"\n") {
-		return "", fmt.Errorf("publishing the hosts of job %d: it should have %s, and its file says %q", of.ID, strings.Join(of.Nodes, ","), text)
+		return "", fmt.Errorf("publish hosts file of job %d: the job has %s, but the text has %q", of.ID, strings.Join(of.Nodes, ","), text)
 	}
 	err = s.runs(ctx, "Publish", of.Key, func(j *job) { j.hosts, elsewhere = text, j.spec.Elsewhere })
 	return elsewhere, err

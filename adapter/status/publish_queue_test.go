@@ -1,4 +1,4 @@
-package show
+package status
 
 import (
 	"errors"
@@ -15,10 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// queued returns the entries of the queue as it is written now, by number, and their order.
-func (s *stage) queued() (map[core.JobID]view.Entry, []core.JobID) {
+// queued publishes the queue and returns its entries by job number, and their order.
+func (s *fixture) queued() (map[core.JobID]view.Entry, []core.JobID) {
 	s.Helper()
-	s.ok(s.Write(s.v))
+	s.ok(s.Publish(s.v))
 	all := map[core.JobID]view.Entry{}
 	var order []core.JobID
 	for _, e := range s.past.now.Jobs {
@@ -29,7 +29,7 @@ func (s *stage) queued() (map[core.JobID]view.Entry, []core.JobID) {
 }
 
 // same fails the test unless an entry is as wanted.
-func (s *stage) same(got, want view.Entry) {
+func (s *fixture) same(got, want view.Entry) {
 	s.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		s.Errorf("job %d (-want +got):\n%s", want.ID, diff)
@@ -40,8 +40,8 @@ func pending(id int) adapter.Job {
 	return adapter.Job{Key: adapter.Key{ID: core.JobID(id)}, State: adapter.Pending, Want: 3, Limit: 100, Why: "Resources", Priority: 50}
 }
 
-func TestTheQueueHasWhatHoldsNodesThenWhatWaitsThenTheRest(t *testing.T) {
-	s := newStage(t)
+func TestQueueListsHoldersThenRankedJobsThenOthers(t *testing.T) {
+	s := newFixture(t)
 	s.seen(adapter.Job{Key: adapter.Key{ID: 1}, State: adapter.Running, Started: t0 - 10, Limit: 100, Nodes: []string{"n3"}, Priority: 9})
 	s.seen(adapter.Job{Key: adapter.Key{ID: 2}, State: adapter.Ending, Started: t0 - 20, Limit: core.Forever, Nodes: []string{"n4"}})
 	s.seen(adapter.Job{Key: adapter.Key{ID: 3}, State: adapter.Running, Limit: 100})
@@ -57,7 +57,7 @@ func TestTheQueueHasWhatHoldsNodesThenWhatWaitsThenTheRest(t *testing.T) {
 	expander.Blocked, expander.Expands = true, 40
 	s.seen(expander)
 	s.queueSeen(s.seen(pending(5)), t0+100, t0+200)
-	s.seen(pending(11)) // the plan does not know it
+	s.seen(pending(11)) // not in the plan's queue
 	waits := s.waits(41, t0+300)
 	s.queueSeen(s.seen(pending(6)), 0, 0)
 	forever := pending(7)
@@ -92,8 +92,8 @@ func TestTheQueueHasWhatHoldsNodesThenWhatWaitsThenTheRest(t *testing.T) {
 	s.same(got[9], with(func(e *view.Entry) { e.ID, e.Phase, e.Size, e.Why, e.Priority = 9, "blocked", 3, "Resources", 50 }))
 }
 
-func TestAnExpanderIsItsParentsWhileThatGrows(t *testing.T) {
-	s := newStage(t)
+func TestExpanderIsNotListedWhileItsJobGrows(t *testing.T) {
+	s := newFixture(t)
 	s.manages(40, managed.Running, nil)
 	s.seen(adapter.Job{Key: adapter.Key{ID: 50}, State: adapter.Running, Expands: 40, Started: t0, Limit: 100})
 	s.seen(adapter.Job{Key: adapter.Key{ID: 51}, State: adapter.Running, Expands: 39, Started: t0, Limit: 100})
@@ -106,13 +106,13 @@ func TestAnExpanderIsItsParentsWhileThatGrows(t *testing.T) {
 	}
 }
 
-func TestManagedJobsThatAreSetAside(t *testing.T) {
-	s := newStage(t)
-	aside := func(id int, change func(*managed.Job)) { s.manages(id, managed.Waiting, change) }
-	aside(40, nil)
-	aside(41, func(r *managed.Job) { r.Seen.Blocked = true })
-	aside(42, func(r *managed.Job) { r.Seen.HeldBy = "root" })
-	aside(43, func(r *managed.Job) {
+func TestQueueListsJobsWithoutRank(t *testing.T) {
+	s := newFixture(t)
+	withoutRank := func(id int, change func(*managed.Job)) { s.manages(id, managed.Waiting, change) }
+	withoutRank(40, nil)
+	withoutRank(41, func(r *managed.Job) { r.Seen.Blocked = true })
+	withoutRank(42, func(r *managed.Job) { r.Seen.HeldBy = "root" })
+	withoutRank(43, func(r *managed.Job) {
 		r.Course = &managed.Course{Start: t0 + 50, EP: core.EP{{Duration: 10, Nodes: 3}}}
 	})
 	s.manages(44, managed.Starting, func(r *managed.Job) { r.Began = 0 })
@@ -120,10 +120,10 @@ func TestManagedJobsThatAreSetAside(t *testing.T) {
 	starts := s.waits(46, t0+10)
 	starts.Phase, starts.Planned, starts.Promise = managed.Starting, t0+10, []core.Time{t0 + 110, t0 + 310}
 	noPlace := s.waits(47, 0)
-	told := pending(48)
-	told.Held = true
-	s.seen(told)
-	s.Told = func(k adapter.Key) string { return map[core.JobID]string{48: "its request cannot be read"}[k.ID] }
+	unreadable := pending(48)
+	unreadable.Held = true
+	s.seen(unreadable)
+	s.LastLogged = func(k adapter.Key) string { return map[core.JobID]string{48: "its request cannot be read"}[k.ID] }
 	part := pending(49)
 	part.Held, part.Comment = true, "launch=5"
 	s.seen(part)
@@ -145,8 +145,8 @@ func TestManagedJobsThatAreSetAside(t *testing.T) {
 	}
 }
 
-func TestWhatRulesSaidOfSizesAndTurns(t *testing.T) {
-	s := newStage(t)
+func TestQueueHasSizesAndTurns(t *testing.T) {
+	s := newFixture(t)
 	s.v.Turns = map[core.JobID]plan.Turn{5: {Has: true, Due: 7}, 41: {Due: 8}}
 	s.v.Sizes = map[core.JobID]plan.Size{5: {Machine: 1, Head: 9, Sized: &view.Sized{}}, 41: {Machine: 2, Sized: &view.Sized{}}}
 	j := pending(5)
@@ -166,12 +166,12 @@ func TestWhatRulesSaidOfSizesAndTurns(t *testing.T) {
 	}
 }
 
-func TestTheQueueIsWrittenWhenItChangesInStepWithItsLength(t *testing.T) {
-	s := newStage(t)
+func TestLongQueueIsWrittenLessOften(t *testing.T) {
+	s := newFixture(t)
 	put := func(want bool, why string) {
 		t.Helper()
 		before := len(s.queues)
-		s.ok(s.PutQueue(s.v, nil))
+		s.ok(s.PublishQueue(s.v, nil))
 		if got := len(s.queues) > before; got != want {
 			t.Errorf("%s: written %t, want %t", why, got, want)
 		}
@@ -210,7 +210,7 @@ func TestTheQueueIsWrittenWhenItChangesInStepWithItsLength(t *testing.T) {
 	s.fails = errors.New("the disk is full")
 	s.v.Snapshot.Jobs[0].Limit = 98
 	s.later(1)
-	if err := s.PutQueue(s.v, nil); !errors.Is(err, s.fails) {
+	if err := s.PublishQueue(s.v, nil); !errors.Is(err, s.fails) {
 		t.Errorf("%v", err)
 	}
 	if entries, shown := len(s.past.entries), len(s.past.queued.Jobs); entries != 41 || shown != 41 {
@@ -218,8 +218,8 @@ func TestTheQueueIsWrittenWhenItChangesInStepWithItsLength(t *testing.T) {
 	}
 }
 
-func TestWhatTheQueueSaysOfTheCluster(t *testing.T) {
-	s := newStage(t)
+func TestQueueDescribesTheCluster(t *testing.T) {
+	s := newFixture(t)
 	s.v.Snapshot.Nodes[0].Usable, s.v.Snapshot.Nodes[0].Why = false, "DOWN"
 	s.v.Snapshot.Nodes[1].Usable, s.v.Snapshot.Nodes[1].Why = false, "DRAIN"
 	s.Usage = func() view.Usage { return view.Usage{} }
@@ -230,7 +230,7 @@ func TestWhatTheQueueSaysOfTheCluster(t *testing.T) {
 		{Name: "over", Nodes: []string{"n1"}, Start: t0 - 900, End: t0},
 		{Name: "again", Nodes: []string{"n1"}, Start: t0 - 900, End: t0, Later: []adapter.Span{{Start: t0 + 100, End: t0 + 101}}},
 	}
-	s.ok(s.Write(s.v))
+	s.ok(s.Publish(s.v))
 	q := s.queues[0]
 	if q.At != t0 || q.Cluster != "c" || q.Nodes != 4 || q.Away != 2 || len(q.AwayNodes) != 2 || q.Lead != 5 || q.Usage != nil || q.Approach != plan.Approach(s.Settings) {
 		t.Errorf("%+v", q)
@@ -238,23 +238,23 @@ func TestWhatTheQueueSaysOfTheCluster(t *testing.T) {
 	if len(q.Closures) != 2 || q.Closures[0].Nodes != 2 || q.Closures[0].Repeats != "DAILY" || len(q.Closures[0].Later) != 1 || q.Closures[0].Start != t0+10 || q.Closures[0].End != t0+900 || q.Closures[1].Name != "again" {
 		t.Errorf("%+v", q.Closures)
 	}
-	s = newStage(t)
-	s.ok(s.Write(s.v))
+	s = newFixture(t)
+	s.ok(s.Publish(s.v))
 	if q := s.queues[0]; q.Approach != 0 || q.Closures == nil {
 		t.Errorf("without reservations: %+v", q)
 	}
-	s = newStage(t)
-	for i := range 2 * mostAway {
+	s = newFixture(t)
+	for i := range 2 * maxAwayReasons {
 		s.v.Snapshot.Nodes = append(s.v.Snapshot.Nodes, adapter.Node{Name: "x" + string(rune('a'+i%26)), Why: time.Unix(int64(i), 0).String()})
 	}
-	s.ok(s.Write(s.v))
-	if q := s.queues[0]; q.Away != 2*mostAway || len(q.AwayNodes) != mostAway {
+	s.ok(s.Publish(s.v))
+	if q := s.queues[0]; q.Away != 2*maxAwayReasons || len(q.AwayNodes) != maxAwayReasons {
 		t.Errorf("%d away, %d reasons", q.Away, len(q.AwayNodes))
 	}
 }
 
-// Otherwise a start that is due would be another one each second, until the batch system gets to it.
-func TestAStartThatIsDueKeepsItsSecond(t *testing.T) {
+// Otherwise the planned start of a job that is due would change every second until the batch system starts the job.
+func TestDueStartKeepsItsSecond(t *testing.T) {
 	for _, c := range []struct {
 		name              string
 		before, now, want core.Time
@@ -268,7 +268,7 @@ func TestAStartThatIsDueKeepsItsSecond(t *testing.T) {
 		{"it has no place any more", 5, 0, 0, 100},
 		{"without a limit", 5, 6, 5, core.Forever},
 	} {
-		s := newStage(t)
+		s := newFixture(t)
 		show := func(start core.Time) view.Entry {
 			s.v.Queue, s.v.Planned.Jobs, s.v.Snapshot.Jobs = nil, nil, nil
 			j := pending(5)

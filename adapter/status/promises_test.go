@@ -1,4 +1,4 @@
-package show
+package status
 
 import (
 	"errors"
@@ -10,71 +10,71 @@ import (
 	"accordion/core"
 )
 
-func TestNodesThatAJobDoesNotHoldBelowItsPeakAreSpared(t *testing.T) {
-	s := newStage(t)
+func TestNodesBelowAJobsPeakCountAsSpared(t *testing.T) {
+	s := newFixture(t)
 	r := s.manages(7, managed.Running, nil)
 	s.manages(8, managed.Starting, nil)
 	s.manages(9, managed.Waiting, nil)
-	s.ok(s.Account(s.v))
+	s.ok(s.CheckPromises(s.v))
 	if s.later(10); s.spared != 0 {
 		t.Errorf("%d node-seconds before any time has passed", s.spared)
 	}
-	s.ok(s.Account(s.v))
+	s.ok(s.CheckPromises(s.v))
 	if s.spared != 20 { // two of four nodes, for ten seconds
 		t.Errorf("%d node-seconds, want 20", s.spared)
 	}
 	r.Step, r.Target = 1, 1
 	s.later(10)
-	s.ok(s.Account(s.v))
+	s.ok(s.CheckPromises(s.v))
 	if s.spared != 20 {
 		t.Errorf("%d node-seconds at its peak, want none more", s.spared)
 	}
 	r.Step, r.Target = 0, 0
 	s.later(-50) // a clock that jumps must not spoil the counter
-	s.ok(s.Account(s.v))
+	s.ok(s.CheckPromises(s.v))
 	s.later(90000)
-	s.ok(s.Account(s.v))
+	s.ok(s.CheckPromises(s.v))
 	if s.spared != 20+2*3600 {
 		t.Errorf("%d node-seconds after a jump, want an hour's", s.spared-20)
 	}
 }
 
 func TestAPromiseIsBrokenWhenItsEndMovesByMoreThanFourSeconds(t *testing.T) {
-	s := newStage(t)
+	s := newFixture(t)
 	r := s.manages(7, managed.Running, nil)
-	end := func(second core.Time) { r.Promise[1] = second; s.ok(s.Account(s.v)) }
+	end := func(second core.Time) { r.Promise[1] = second; s.ok(s.CheckPromises(s.v)) }
 	end(t0 + 300)
 	if r.Vowed != t0+300 || !r.Dirty {
 		t.Errorf("promised %d, dirty %t", r.Vowed, r.Dirty)
 	}
 	end(t0 + 304)
-	s.told()
+	s.wantEvents()
 	end(t0 + 305)
 	if want := map[string]any{"promised": t0 + 300, "end": t0 + 305, "seconds": core.Time(5), "cause": "batch system"}; len(s.fields) != 1 || !sameFields(s.fields[0], want) {
 		t.Errorf("fields %v", s.fields)
 	}
-	s.told("7 promise broken: its end moves by 5s: batch system")
+	s.wantEvents("7 promise broken: its end moves by 5s: batch system")
 	end(t0 + 310)
-	s.told() // it has not doubled
+	s.wantEvents() // it has not doubled
 	end(t0 + 311)
-	s.told("7 promise broken: its end moves by 11s: batch system")
+	s.wantEvents("7 promise broken: its end moves by 11s: batch system")
 	if !slices.Equal(s.broke, []string{"batch system"}) || r.Slipped != 11 || r.Broke != "batch system" {
 		t.Errorf("counted %v, slipped %d, cause %q", s.broke, r.Slipped, r.Broke)
 	}
 	r.MovedBy = managed.LostNode
 	end(t0 + 323)
-	s.told("7 promise broken: its end moves by 23s: lost node")
+	s.wantEvents("7 promise broken: its end moves by 23s: lost node")
 	if !slices.Equal(s.broke, []string{"batch system", "lost node"}) || r.MovedBy != managed.Nobody {
 		t.Errorf("counted %v, moved by %q", s.broke, r.MovedBy)
 	}
 	r.Dirty = false
 	end(t0 + 290) // a better promise counts from now on
-	s.told()
+	s.wantEvents()
 	if r.Vowed != t0+290 || r.Slipped != 0 || !r.Dirty {
 		t.Errorf("promised %d, slipped %d, dirty %t", r.Vowed, r.Slipped, r.Dirty)
 	}
 	s.fails = errors.New("the disk is full")
-	if r.Promise[1] = t0 + 400; !errors.Is(s.Account(s.v), s.fails) {
+	if r.Promise[1] = t0 + 400; !errors.Is(s.CheckPromises(s.v), s.fails) {
 		t.Error("an event that cannot be written is no error")
 	}
 }
@@ -88,19 +88,19 @@ func sameFields(got, want map[string]any) bool {
 	return len(got) == len(want)
 }
 
-func TestAJobThatWaitsAgainWasPromisedNothing(t *testing.T) {
-	s := newStage(t)
+func TestRequeuedJobHasNoPromise(t *testing.T) {
+	s := newFixture(t)
 	r := s.manages(7, managed.Waiting, func(r *managed.Job) { r.Vowed, r.Slipped, r.Broke = 1, 2, "x" })
 	e := s.manages(8, managed.Ending, func(r *managed.Job) { r.Vowed = t0 })
 	started := s.manages(9, managed.Starting, nil)
-	s.ok(s.Account(s.v))
+	s.ok(s.CheckPromises(s.v))
 	if r.Vowed != 0 || r.Slipped != 0 || r.Broke != "" || e.Vowed != t0 || started.Vowed != t0+300 {
 		t.Errorf("promised %d, slipped %d, broke %q; one that ends %d; one that starts %d", r.Vowed, r.Slipped, r.Broke, e.Vowed, started.Vowed)
 	}
-	s.told()
+	s.wantEvents()
 }
 
-func TestAJobWhoseNodesAreOverdueEndsLater(t *testing.T) {
+func TestExpectedEndIsLaterWhenNodesAreOverdue(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*managed.Job)
@@ -114,7 +114,7 @@ func TestAJobWhoseNodesAreOverdueEndsLater(t *testing.T) {
 		{"it starts", func(r *managed.Job) { r.Phase = managed.Starting }, t0 + 130, t0 + 300},
 		{"the promise is later", func(r *managed.Job) { r.Promise[1] = t0 + 900 }, t0 + 130, t0 + 900},
 	} {
-		s := newStage(t)
+		s := newFixture(t)
 		r := s.manages(7, managed.Running, func(r *managed.Job) {
 			r.WaitsFor = managed.BatchSystem
 			if c.change != nil {
@@ -128,35 +128,37 @@ func TestAJobWhoseNodesAreOverdueEndsLater(t *testing.T) {
 	}
 }
 
-func TestWhoBrokeAPromise(t *testing.T) {
+func TestLikelyCauseOfABrokenPromise(t *testing.T) {
 	ordinary := adapter.Job{Key: adapter.Key{ID: 20}, State: adapter.Running, Started: t0 - 100, Limit: 70, Nodes: []string{"n3"}}
 	for _, c := range []struct {
 		name   string
-		change func(s *stage, r *managed.Job)
+		change func(s *fixture, r *managed.Job)
 		want   managed.Obstacle
 	}{
-		{"nobody is known", func(*stage, *managed.Job) {}, managed.BatchSystem},
-		{"its application", func(_ *stage, r *managed.Job) { r.Late, r.MovedBy = true, managed.LostNode }, managed.LateApplication},
-		{"what moved it", func(s *stage, r *managed.Job) { r.MovedBy = managed.Outaged; s.seen(ordinary) }, managed.Outaged},
-		{"an ordinary job past its limit", func(s *stage, _ *managed.Job) { s.gone = t0 + 50; s.seen(ordinary) }, managed.OrdinaryOverrun},
-		{"… within its guard", func(s *stage, _ *managed.Job) { j := ordinary; j.Limit = 71; s.seen(j) }, managed.BatchSystem},
-		{"… that ends", func(s *stage, _ *managed.Job) { j := ordinary; j.State = adapter.Ending; s.seen(j) }, managed.BatchSystem},
-		{"… that is an expander", func(s *stage, _ *managed.Job) { j := ordinary; j.Expands = 7; s.seen(j) }, managed.BatchSystem},
-		{"… without a limit", func(s *stage, _ *managed.Job) {
+		{"nobody is known", func(*fixture, *managed.Job) {}, managed.BatchSystem},
+		{"its application", func(_ *fixture, r *managed.Job) { r.Late, r.MovedBy = true, managed.LostNode }, managed.LateApplication},
+		{"what moved it", func(s *fixture, r *managed.Job) { r.MovedBy = managed.Outaged; s.seen(ordinary) }, managed.Outaged},
+		{"an ordinary job past its limit", func(s *fixture, _ *managed.Job) { s.gone = t0 + 50; s.seen(ordinary) }, managed.OrdinaryOverrun},
+		{"… within its guard", func(s *fixture, _ *managed.Job) { j := ordinary; j.Limit = 71; s.seen(j) }, managed.BatchSystem},
+		{"… that ends", func(s *fixture, _ *managed.Job) { j := ordinary; j.State = adapter.Ending; s.seen(j) }, managed.BatchSystem},
+		{"… that is an expander", func(s *fixture, _ *managed.Job) { j := ordinary; j.Expands = 7; s.seen(j) }, managed.BatchSystem},
+		{"… without a limit", func(s *fixture, _ *managed.Job) {
 			j := ordinary
 			j.Started, j.Limit = t0-core.Forever, core.Forever
 			s.seen(j)
 		}, managed.BatchSystem},
-		{"… that is managed", func(s *stage, r *managed.Job) { s.v.Snapshot.Jobs[0].Started, s.v.Snapshot.Jobs[0].Limit = 1, 1 }, managed.BatchSystem},
-		{"a node that was lost", func(s *stage, _ *managed.Job) { s.gone = t0 }, managed.LostNode},
-		{"… before it was planned", func(s *stage, _ *managed.Job) { s.gone = t0 - 1 }, managed.BatchSystem},
-		{"another that is late", func(s *stage, _ *managed.Job) { s.manages(8, managed.Running, func(r *managed.Job) { r.Late = true }) }, managed.LateShrinker},
-		{"another that is not", func(s *stage, _ *managed.Job) { s.manages(8, managed.Running, nil) }, managed.BatchSystem},
+		{"… that is managed", func(s *fixture, r *managed.Job) { s.v.Snapshot.Jobs[0].Started, s.v.Snapshot.Jobs[0].Limit = 1, 1 }, managed.BatchSystem},
+		{"a node that was lost", func(s *fixture, _ *managed.Job) { s.gone = t0 }, managed.LostNode},
+		{"… before it was planned", func(s *fixture, _ *managed.Job) { s.gone = t0 - 1 }, managed.BatchSystem},
+		{"another that is late", func(s *fixture, _ *managed.Job) {
+			s.manages(8, managed.Running, func(r *managed.Job) { r.Late = true })
+		}, managed.LateShrinker},
+		{"another that is not", func(s *fixture, _ *managed.Job) { s.manages(8, managed.Running, nil) }, managed.BatchSystem},
 	} {
-		s := newStage(t)
+		s := newFixture(t)
 		r := s.manages(7, managed.Running, nil)
 		c.change(s, r)
-		if got := s.breaker(s.v, r); got != c.want {
+		if got := s.likelyCause(s.v, r); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

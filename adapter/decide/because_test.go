@@ -1,4 +1,4 @@
-package show
+package decide
 
 import (
 	"testing"
@@ -10,7 +10,7 @@ import (
 
 func TestWhyAStepBeginsWhenItDoes(t *testing.T) {
 	asks := func(at core.Time) *managed.Question { return &managed.Question{At: time.Unix(at, 0)} }
-	const meant = t0 + 100
+	const meant = now + 100
 	for _, c := range []struct {
 		name    string
 		advance bool
@@ -37,10 +37,12 @@ func TestWhyAStepBeginsWhenItDoes(t *testing.T) {
 		{"it was early, and a node booted", true, func(r *managed.Job) { r.Asks, r.Promise[0], r.WaitsFor = asks(meant-10), meant-3, managed.BootingNode }, meant, "the application was 10 s early and might have gone on 3 s ago: a node that was powered down had to boot"},
 		{"… in time", true, func(r *managed.Job) { r.Asks, r.Promise[0] = asks(meant-10), meant-2 }, meant, "the application was 10 s early and had to wait: going on at once would have delayed others"},
 	} {
-		s := newStage(t)
-		r := s.manages(7, managed.Running, c.change)
-		s.Settings.Advance = c.advance
-		if got := Because(s.Settings, r, meant, c.now); got != c.want {
+		r := runs(0, meant)
+		if c.change != nil {
+			c.change(r)
+		}
+		settings := managed.Settings{Advance: c.advance, Overrun: managed.Overrun{Least: 60}}
+		if got := because(settings, r, meant, c.now); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

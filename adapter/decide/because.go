@@ -1,4 +1,4 @@
-package show
+package decide
 
 import (
 	"fmt"
@@ -7,10 +7,10 @@ import (
 	"accordion/core"
 )
 
-// Because says why a step begins when it does, for the journal and for the application's log: it is early, it was early and
-// had to wait, it was late, or its nodes were. It is "" for one that came and went on in time.
-func Because(s managed.Settings, r *managed.Job, meant, now core.Time) string {
-	asked := meant // a silent application is never early or late
+// because returns why a step begins when it does, for the journal and for the application's log. The step was planned for the second
+// meant. It returns "" if the application and its nodes were in time.
+func because(s managed.Settings, r *managed.Job, meant, now core.Time) string {
+	asked := meant // an application that sends no messages is never early or late
 	if r.Asks != nil {
 		asked = r.Asks.At.Unix()
 	}
@@ -23,7 +23,7 @@ func Because(s managed.Settings, r *managed.Job, meant, now core.Time) string {
 		return fmt.Sprintf("%d s before the planned second, which delays nobody", meant-now)
 	case now > meant+managed.Tolerance && r.WaitsFor != managed.Nobody:
 		return fmt.Sprintf("%d s after the planned second: %s", now-meant, r.WaitsFor.ForUsers())
-	case asked < meant-managed.Tolerance && now > r.Due()+managed.Tolerance: // from then on nobody minded
+	case asked < meant-managed.Tolerance && now > r.Due()+managed.Tolerance: // from Due on the resize would have delayed no other job
 		why := "the batch system was slow, or resized others first"
 		if r.WaitsFor != managed.Nobody {
 			why = r.WaitsFor.ForUsers()

@@ -1,4 +1,4 @@
-package show
+package status
 
 import (
 	"encoding/json"
@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/adapter/actions"
 	"accordion/adapter/managed"
 	"accordion/adapter/plan"
 	"accordion/adapter/view"
@@ -19,11 +18,10 @@ import (
 // t0 is the second of the first cycle.
 const t0 core.Time = 1_000_000
 
-// A stage is a cluster of four nodes and what is shown of it.
-type stage struct {
-	*Show
+// fixture is a cluster of four nodes and what is shown of it.
+type fixture struct {
+	*Publisher
 	*testing.T
-	actions.Deaf
 	v      *plan.World
 	at     time.Time // the clock
 	events []string  // JOB KIND: TEXT
@@ -36,44 +34,43 @@ type stage struct {
 	fails  error     // of each write
 }
 
-func (s *stage) Now() time.Time                       { return s.at }
-func (s *stage) After(time.Duration) <-chan time.Time { return nil }
-func (s *stage) Broke(cause string)                   { s.broke = append(s.broke, cause) }
-func (s *stage) Spared(n int64)                       { s.spared += n }
+func (s *fixture) Now() time.Time                       { return s.at }
+func (s *fixture) After(time.Duration) <-chan time.Time { return nil }
+func (s *fixture) Broke(cause string)                   { s.broke = append(s.broke, cause) }
+func (s *fixture) Spared(n int64)                       { s.spared += n }
 
-// A paper is a journal in which only what is shown is written.
-type paper struct {
-	actions.Journal
-	stage *stage
+// journalStub is a journal that keeps the published documents.
+type journalStub struct {
+	fixture *fixture
 }
 
-func (s paper) PutQueue(data []byte) error {
+func (s journalStub) PutQueue(data []byte) error {
 	var q view.Queue
-	s.stage.queues = append(s.stage.queues, q)
-	return errors.Join(s.stage.fails, json.Unmarshal(data, &s.stage.queues[len(s.stage.queues)-1]))
+	s.fixture.queues = append(s.fixture.queues, q)
+	return errors.Join(s.fixture.fails, json.Unmarshal(data, &s.fixture.queues[len(s.fixture.queues)-1]))
 }
 
-func (s paper) PutView(data []byte) error {
+func (s journalStub) PutView(data []byte) error {
 	var q view.Status
-	s.stage.views = append(s.stage.views, q)
-	return errors.Join(s.stage.fails, json.Unmarshal(data, &s.stage.views[len(s.stage.views)-1]))
+	s.fixture.views = append(s.fixture.views, q)
+	return errors.Join(s.fixture.fails, json.Unmarshal(data, &s.fixture.views[len(s.fixture.views)-1]))
 }
 
-func newStage(t *testing.T) *stage {
-	s := &stage{T: t, at: time.Unix(t0, 0)}
-	s.Show = &Show{Journal: paper{stage: s}, Meter: s, Clock: s, Settings: managed.Settings{Cluster: "c", Guard: 30, StartLead: 5, Overrun: managed.Overrun{Least: 60}}}
+func newFixture(t *testing.T) *fixture {
+	s := &fixture{T: t, at: time.Unix(t0, 0)}
+	s.Publisher = &Publisher{Journal: journalStub{fixture: s}, Meter: s, Clock: s, Settings: managed.Settings{Cluster: "c", Guard: 30, StartLead: 5, Overrun: managed.Overrun{Least: 60}}}
 	s.Event = func(r *managed.Job, kind, text string, fields map[string]any) error {
 		s.events, s.fields = append(s.events, fmt.Sprintf("%d %s: %s", r.ID, kind, text)), append(s.fields, fields)
 		return s.fails
 	}
-	s.Told = func(adapter.Key) string { return "" }
+	s.LastLogged = func(adapter.Key) string { return "" }
 	s.GoneSince = func(second core.Time) bool { return s.gone > 0 && s.gone >= second }
 	s.world()
 	return s
 }
 
 // world starts a new cycle, with idle nodes and no jobs.
-func (s *stage) world() {
+func (s *fixture) world() {
 	s.v = &plan.World{Index: map[string]int{}, Managed: map[adapter.Key]*managed.Job{}, Sizes: map[core.JobID]plan.Size{}}
 	s.v.Input = plan.Input{Now: s.at.Unix(), Instant: s.at, Snapshot: &adapter.Snapshot{At: s.at}, Settings: s.Settings,
 		OutOfService: func(n adapter.Node) bool { return n.Lost }, Fresh: func(*managed.Job) bool { return true }}
@@ -84,14 +81,14 @@ func (s *stage) world() {
 	}
 }
 
-// later lets time pass.
-func (s *stage) later(seconds core.Time) {
+// later advances the clock and the time of the reading.
+func (s *fixture) later(seconds core.Time) {
 	s.at = s.at.Add(time.Duration(seconds) * time.Second)
 	s.v.Now, s.v.Instant, s.v.Snapshot.At = s.at.Unix(), s.at, s.at
 }
 
-// seen adds a job to what was read.
-func (s *stage) seen(j adapter.Job) *adapter.Job {
+// seen adds a job to the reading of the batch system.
+func (s *fixture) seen(j adapter.Job) *adapter.Job {
 	if j.Submitted == 0 {
 		j.Submitted = t0 - 100
 	}
@@ -103,7 +100,7 @@ func (s *stage) seen(j adapter.Job) *adapter.Job {
 }
 
 // manages adds a managed job with a request of two nodes for 100 s and then four for 200.
-func (s *stage) manages(id int, phase managed.Phase, change func(*managed.Job)) *managed.Job {
+func (s *fixture) manages(id int, phase managed.Phase, change func(*managed.Job)) *managed.Job {
 	choices, err := adapter.ParseRequest("ep=2x100s,4x200s")
 	s.ok(err)
 	state := adapter.Running
@@ -126,31 +123,31 @@ func (s *stage) manages(id int, phase managed.Phase, change func(*managed.Job)) 
 	return r
 }
 
-// queues puts a managed job into the plan's queue.
-func (s *stage) queueManaged(r *managed.Job) {
+// queueManaged puts a managed job into the plan's queue.
+func (s *fixture) queueManaged(r *managed.Job) {
 	s.v.Queue = append(s.v.Queue, plan.Waiter{Job: core.Job{ID: r.ID}, Managed: r, Seen: r.Seen})
 }
 
-// queueSeen puts an ordinary job into the plan's queue, which would start then; 0: it has no place.
-func (s *stage) queueSeen(j *adapter.Job, start, end core.Time) {
+// queueSeen puts an ordinary job into the plan's queue with a planned start and end. A start of 0 means that it has none.
+func (s *fixture) queueSeen(j *adapter.Job, start, end core.Time) {
 	s.v.Queue = append(s.v.Queue, plan.Waiter{Job: core.Job{ID: j.ID}, Seen: j})
 	if start > 0 {
 		s.v.Planned.Jobs = append(s.v.Planned.Jobs, core.Planned{Allocation: core.Allocation{Job: j.ID, Start: start, EP: core.EP{{Duration: end - start, Nodes: j.Want}}}})
 	}
 }
 
-func (s *stage) ok(err error) {
+func (s *fixture) ok(err error) {
 	s.Helper()
 	if err != nil {
 		s.Fatal(err)
 	}
 }
 
-// told fails the test unless these were the events since it was last asked.
-func (s *stage) told(want ...string) {
+// wantEvents fails the test unless these were the events since its last call.
+func (s *fixture) wantEvents(want ...string) {
 	s.Helper()
 	if !slices.Equal(s.events, want) {
-		s.Errorf("told\n%q\nwant\n%q", s.events, want)
+		s.Errorf("events\n%q\nwant\n%q", s.events, want)
 	}
 	s.events, s.fields = nil, nil
 }

@@ -1,4 +1,4 @@
-package wait
+package status
 
 import (
 	"testing"
@@ -10,13 +10,13 @@ import (
 	"accordion/core"
 )
 
-// dumbLack looks at every second.
-func dumbLack(v Vantage, e *view.Entry, begin core.Time) *Lack {
+// everySecond finds the shortage by looking at each second.
+func everySecond(a analysis, e *view.Entry, begin core.Time) *Shortage {
 	second := begin
-	for i, s := range profile(e) {
+	for i, s := range profileOf(e) {
 		for range s.Duration {
-			if free := v.free(second); free < s.Nodes {
-				return &Lack{At: second, Step: i + 1, Needs: s.Nodes, Free: max(free, 0)}
+			if free := a.free(second); free < s.Nodes {
+				return &Shortage{At: second, Step: i + 1, Needs: s.Nodes, Free: max(free, 0)}
 			}
 			second++
 		}
@@ -24,7 +24,7 @@ func dumbLack(v Vantage, e *view.Entry, begin core.Time) *Lack {
 	return nil
 }
 
-func TestTheLackIsTheFirstSecondAtWhichNodesAreMissing(t *testing.T) {
+func TestShortageIsAtTheFirstSecondWithTooFewNodes(t *testing.T) {
 	moment := rapid.Int64Range(1, 40)
 	nodes := rapid.IntRange(0, 5)
 	plan := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) core.Step {
@@ -32,9 +32,9 @@ func TestTheLackIsTheFirstSecondAtWhichNodesAreMissing(t *testing.T) {
 	}), 1, 4)
 	found := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		v := Vantage{Queue: &view.Queue{}, Now: moment.Draw(rt, "now")}
-		v.Approach = rapid.Int64Range(0, 5).Draw(rt, "approach")
-		v.Queue.Nodes = rapid.IntRange(4, 12).Draw(rt, "pool")
+		a := analysis{queue: &view.Queue{}, now: moment.Draw(rt, "now")}
+		a.approach = rapid.Int64Range(0, 5).Draw(rt, "approach")
+		a.queue.Nodes = rapid.IntRange(4, 12).Draw(rt, "pool")
 		for range rapid.IntRange(0, 3).Draw(rt, "closures") {
 			start := moment.Draw(rt, "closure")
 			c := view.Closure{Nodes: nodes.Draw(rt, "closed"), Start: start, End: start + moment.Draw(rt, "length")}
@@ -42,7 +42,7 @@ func TestTheLackIsTheFirstSecondAtWhichNodesAreMissing(t *testing.T) {
 				start = start + moment.Draw(rt, "until")
 				c.Later = append(c.Later, adapter.Span{Start: start, End: start + moment.Draw(rt, "length")})
 			}
-			v.Queue.Closures = append(v.Queue.Closures, c)
+			a.queue.Closures = append(a.queue.Closures, c)
 		}
 		for range rapid.IntRange(0, 4).Draw(rt, "others") {
 			o := view.Entry{Rank: rapid.IntRange(0, 1).Draw(rt, "rank"), Start: moment.Draw(rt, "start"), Size: nodes.Draw(rt, "size")}
@@ -51,19 +51,19 @@ func TestTheLackIsTheFirstSecondAtWhichNodesAreMissing(t *testing.T) {
 			} else {
 				o.Free = o.Start + moment.Draw(rt, "runs")
 			}
-			v.Others = append(v.Others, o)
+			a.others = append(a.others, o)
 		}
-		job := view.Entry{Rank: 9, Start: v.Now + 5 + moment.Draw(rt, "mine"), Plan: plan.Draw(rt, "my plan")}
-		begin := rapid.Int64Range(v.Now, job.Start-1).Draw(rt, "begun")
-		got, want := v.Lack(&job, begin), dumbLack(v, &job, begin)
+		job := view.Entry{Rank: 9, Start: a.now + 5 + moment.Draw(rt, "mine"), Plan: plan.Draw(rt, "my plan")}
+		begin := rapid.Int64Range(a.now, job.Start-1).Draw(rt, "begun")
+		got, want := a.shortage(&job, begin), everySecond(a, &job, begin)
 		if (got == nil) != (want == nil) || got != nil && *got != *want {
-			rt.Fatalf("lack %+v, second by second %+v", got, want)
+			rt.Fatalf("shortage %+v, second by second %+v", got, want)
 		}
 		if want != nil {
 			found++
 		}
 	})
 	if found == 0 {
-		t.Error("no case had a lack")
+		t.Error("no case had a shortage")
 	}
 }

@@ -1,4 +1,4 @@
-package show
+package status
 
 import (
 	"errors"
@@ -13,12 +13,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestTheStatusIsWrittenWhenItChangesAndEveryQuarterOfAMinute(t *testing.T) {
-	s := newStage(t)
+func TestStatusIsWrittenWhenItChangesAndEvery15Seconds(t *testing.T) {
+	s := newFixture(t)
 	write := func(want bool, why string) {
 		t.Helper()
 		before := len(s.views)
-		s.ok(s.Write(s.v))
+		s.ok(s.Publish(s.v))
 		if got := len(s.views) > before; got != want {
 			t.Errorf("%s: written %t, want %t", why, got, want)
 		}
@@ -42,26 +42,26 @@ func TestTheStatusIsWrittenWhenItChangesAndEveryQuarterOfAMinute(t *testing.T) {
 	}
 	s.fails = errors.New("the disk is full")
 	s.v.Snapshot.Soft = ""
-	if err := s.Write(s.v); !errors.Is(err, s.fails) {
+	if err := s.Publish(s.v); !errors.Is(err, s.fails) {
 		t.Errorf("%v", err)
 	}
 	s.at = s.at.Add(time.Hour)
 	s.v.Nodes = nil
-	if err := s.Write(s.v); !errors.Is(err, s.fails) {
+	if err := s.Publish(s.v); !errors.Is(err, s.fails) {
 		t.Errorf("%v", err)
 	}
 }
 
-func TestTheStatusHasAllManagedJobsAndPartsThatAreMade(t *testing.T) {
-	s := newStage(t)
+func TestStatusHasManagedJobsAndSubmittedParts(t *testing.T) {
+	s := newFixture(t)
 	s.manages(7, managed.Running, func(r *managed.Job) { r.Unreserved = true })
-	s.manages(8, managed.Running, func(r *managed.Job) { r.Unreserved, r.Step, r.Target = true, 1, 1 }) // it grows no more
+	s.manages(8, managed.Running, func(r *managed.Job) { r.Unreserved, r.Step, r.Target = true, 1, 1 }) // it is in its last step
 	waiting := s.waits(9, t0+100)
 	s.v.OverLimit = func(string) bool { return true }
 	part := s.manages(10, managed.Waiting, func(r *managed.Job) { r.Part = &managed.Part{} })
 	unmade := s.manages(11, managed.Waiting, func(r *managed.Job) { r.Part = &managed.Part{Unmade: true} })
 	s.v.Jobs, s.v.Parts = s.v.Jobs[:3], []*managed.Job{part, unmade}
-	s.ok(s.Write(s.v))
+	s.ok(s.Publish(s.v))
 	var ids []core.JobID
 	unreserved := map[core.JobID]bool{}
 	for _, j := range s.views[0].Jobs {
@@ -71,15 +71,15 @@ func TestTheStatusHasAllManagedJobsAndPartsThatAreMade(t *testing.T) {
 	if diff := cmp.Diff([]core.JobID{7, 8, 9, 10}, ids); diff != "" || !unreserved[7] || unreserved[8] || !unreserved[9] || unreserved[10] {
 		t.Errorf("%v, unreserved %v", ids, unreserved)
 	}
-	waiting.Course = &managed.Course{EP: core.EP{{Duration: 10, Nodes: 4}}} // as planned it does not grow
+	waiting.Course = &managed.Course{EP: core.EP{{Duration: 10, Nodes: 4}}} // it does not grow as planned
 	s.later(1)
-	s.ok(s.Write(s.v))
+	s.ok(s.Publish(s.v))
 	if s.views[1].Jobs[2].Unreserved {
 		t.Error("a job is shown as unreserved that does not grow")
 	}
 }
 
-func TestWhatIsShownOfAManagedJob(t *testing.T) {
+func TestJobOf(t *testing.T) {
 	twice := core.EP{{Duration: 100, Nodes: 2}, {Duration: 200, Nodes: 4}}
 	for _, c := range []struct {
 		name   string
@@ -107,7 +107,7 @@ func TestWhatIsShownOfAManagedJob(t *testing.T) {
 		}},
 		{"it was not read", managed.Running, func(r *managed.Job) { r.Seen = nil }, func(j *view.Job) { j.Start, j.Promised, j.Step, j.Plan, j.Grows = t0, t0+300, 1, twice, "" }},
 	} {
-		s := newStage(t)
+		s := newFixture(t)
 		r := s.manages(7, c.phase, func(r *managed.Job) {
 			r.Seen.Grows, r.Seen.Rank = "merge", []adapter.RankPart{{Name: "age", Points: 3}}
 		})
@@ -125,23 +125,23 @@ func TestWhatIsShownOfAManagedJob(t *testing.T) {
 	}
 }
 
-// A gallery wants snapshots, or none.
-type gallery struct {
+// recorder is a Subscriber that keeps what it receives.
+type recorder struct {
 	wants bool
 	seen  []*view.Snapshot
 }
 
-func (g *gallery) Wants() bool           { return g.wants }
-func (g *gallery) See(sc *view.Snapshot) { g.seen = append(g.seen, sc) }
+func (g *recorder) WantsSnapshot() bool      { return g.wants }
+func (g *recorder) Receive(s *view.Snapshot) { g.seen = append(g.seen, s) }
 
-func TestAnAudienceGetsASceneWhereItWantsOne(t *testing.T) {
+func TestSubscriberReceivesSnapshotOnlyIfItWantsOne(t *testing.T) {
 	const drawn = 24 * 3600 // seconds ahead
-	s := newStage(t)
-	g := &gallery{}
+	s := newFixture(t)
+	g := &recorder{}
 	s.Subscriber = g
-	s.ok(s.Write(s.v))
+	s.ok(s.Publish(s.v))
 	if len(g.seen) != 0 {
-		t.Error("a scene that is not wanted")
+		t.Error("a snapshot that is not wanted")
 	}
 	g.wants = true
 	s.v.Snapshot.At = s.at.Add(-2 * time.Second)
@@ -157,9 +157,9 @@ func TestAnAudienceGetsASceneWhereItWantsOne(t *testing.T) {
 	}
 	r := s.manages(40, managed.Running, func(r *managed.Job) { r.Slipped, r.Vowed, r.Broke = 9, t0+290, "lost node" })
 	s.manages(41, managed.Running, nil)
-	s.ok(s.Write(s.v))
+	s.ok(s.Publish(s.v))
 	if len(g.seen) != 1 {
-		t.Fatalf("%d scenes", len(g.seen))
+		t.Fatalf("%d snapshots", len(g.seen))
 	}
 	got := g.seen[0]
 	wantNodes := []view.SnapshotNode{{Name: "n1"}, {Name: "n2", State: view.NodeAway, Why: "DRAIN"}, {Name: "n3", State: view.NodeLost, Why: "DOWN", Out: true}, {Name: "n4", State: view.NodeAsleep, Why: "POWERED_DOWN"}}
@@ -176,15 +176,15 @@ func TestAnAudienceGetsASceneWhereItWantsOne(t *testing.T) {
 	for _, c := range got.Closed {
 		closed = append(closed, c.Name+" on "+c.On)
 		if c.Later != nil {
-			t.Errorf("%s comes again in what comes again", c.Name)
+			t.Errorf("%s has later times", c.Name)
 		}
 	}
 	if diff := cmp.Diff([]string{"upgrade on n[1,3]", "upgrade on n[1,3]", "far on n1"}, closed); diff != "" || got.Closed[0].Start != t0+10 || got.Closed[1].Start != t0+drawn || got.Closed[1].End != t0+drawn+5 {
 		t.Errorf("closed %v: %s", got.Closed, diff)
 	}
-	got.Queue.Jobs[0].Plan[0].Nodes = 99 // it is the snapshot's own
-	s.ok(s.Write(s.v))
+	got.Queue.Jobs[0].Plan[0].Nodes = 99 // must not change the next snapshot
+	s.ok(s.Publish(s.v))
 	if g.seen[1].Queue.Jobs[0].Plan[0].Nodes == 99 {
-		t.Error("scenes share what they show")
+		t.Error("snapshots share data")
 	}
 }

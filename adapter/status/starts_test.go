@@ -1,4 +1,4 @@
-package show
+package status
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 )
 
 // waits adds a managed job that waits, and is planned to start.
-func (s *stage) waits(id int, start core.Time) *managed.Job {
+func (s *fixture) waits(id int, start core.Time) *managed.Job {
 	r := s.manages(id, managed.Waiting, func(r *managed.Job) {
 		if start > 0 {
 			r.Course = &managed.Course{Start: start, EP: r.Choices[0]}
@@ -21,7 +21,7 @@ func (s *stage) waits(id int, start core.Time) *managed.Job {
 	return r
 }
 
-func TestAWaitingJobIsToldItsStartOnce(t *testing.T) {
+func TestFirstPlannedStartIsAnnouncedOnce(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		start  core.Time
@@ -35,48 +35,48 @@ func TestAWaitingJobIsToldItsStartOnce(t *testing.T) {
 		{"it starts", t0 + 100, func(r *managed.Job) { r.Phase = managed.Starting }, nil},
 		{"it is rigid", t0 + 100, func(r *managed.Job) { r.Request = "rigid=2x100s" }, nil},
 		{"it is an application's part", t0 + 100, func(r *managed.Job) { r.Part = &managed.Part{} }, nil},
-		{"it was told", t0 + 100, func(r *managed.Job) { r.Expected = t0 + 100 }, nil},
+		{"it was announced", t0 + 100, func(r *managed.Job) { r.Expected = t0 + 100 }, nil},
 	} {
-		s := newStage(t)
+		s := newFixture(t)
 		r := s.waits(7, c.start)
 		if c.change != nil {
 			c.change(r)
 		}
 		before := r.Expected
-		s.ok(s.Estimate(s.v))
+		s.ok(s.AnnounceStarts(s.v))
 		if len(c.want) > 0 && (r.Expected != c.start || !r.Dirty || s.fields[0]["start"] != c.start) || len(c.want) == 0 && r.Expected != before {
 			t.Errorf("%s: expected at %d, dirty %t, fields %v", c.name, r.Expected, r.Dirty, s.fields)
 		}
-		s.told(c.want...)
+		s.wantEvents(c.want...)
 	}
-	s := newStage(t)
+	s := newFixture(t)
 	s.queueSeen(s.seen(adapter.Job{Key: adapter.Key{ID: 9}, State: adapter.Pending}), t0+100, t0+200)
-	s.ok(s.Estimate(s.v))
-	s.told()
+	s.ok(s.AnnounceStarts(s.v))
+	s.wantEvents()
 }
 
-func TestFourJobsAreToldInACycle(t *testing.T) {
-	s := newStage(t)
+func TestAtMostFourStartsAreAnnouncedInACycle(t *testing.T) {
+	s := newFixture(t)
 	for id := range 6 {
 		s.waits(10+id, t0+100)
 	}
-	s.ok(s.Estimate(s.v))
+	s.ok(s.AnnounceStarts(s.v))
 	if len(s.events) != 4 {
-		t.Errorf("%d were told", len(s.events))
+		t.Errorf("%d were announced", len(s.events))
 	}
-	s.ok(s.Estimate(s.v))
+	s.ok(s.AnnounceStarts(s.v))
 	if len(s.events) != 6 {
-		t.Errorf("%d were told in two cycles", len(s.events))
+		t.Errorf("%d were announced in two cycles", len(s.events))
 	}
-	s = newStage(t)
+	s = newFixture(t)
 	s.fails = errors.New("the disk is full")
 	r := s.waits(10, t0+100)
-	if err := s.Estimate(s.v); !errors.Is(err, s.fails) || r.Expected != 0 {
+	if err := s.AnnounceStarts(s.v); !errors.Is(err, s.fails) || r.Expected != 0 {
 		t.Errorf("%v, and expected at %d", err, r.Expected)
 	}
 }
 
-func TestAMoveIsToldWhenItIsAMinuteAndATenthOfTheWait(t *testing.T) {
+func TestMoveIsAnnouncedFromAMinuteAndATenthOfTheWait(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		before, now core.Time // seconds ahead
@@ -89,60 +89,60 @@ func TestAMoveIsToldWhenItIsAMinuteAndATenthOfTheWait(t *testing.T) {
 		{"a tenth of what is left", 9000, 10000, "7 replanned: its start is planned 16m40s later: the sidecar did not run meanwhile"},
 		{"less than a tenth", 9001, 10000, ""},
 	} {
-		s := newStage(t)
+		s := newFixture(t)
 		r := s.waits(7, t0+c.now)
 		r.Expected, r.Mover = t0+c.before, managed.Mover{}
-		s.ok(s.Estimate(s.v))
+		s.ok(s.AnnounceStarts(s.v))
 		if c.want == "" {
-			s.told()
+			s.wantEvents()
 			continue
 		}
 		if s.fields[0]["before"] != t0+c.before || s.fields[0]["start"] != t0+c.now || s.fields[0]["cause"] != "the sidecar did not run meanwhile" {
 			t.Errorf("%s: fields %v", c.name, s.fields[0])
 		}
-		s.told(c.want)
+		s.wantEvents(c.want)
 		if r.Expected != t0+c.now || r.Mover != (managed.Mover{}) {
 			t.Errorf("%s: expected in %d s, mover %v", c.name, r.Expected-t0, r.Mover)
 		}
 	}
 }
 
-// The cause is what is seen in the cycle in which the start moved, though its user reads it in a later one.
-func TestTheCauseOfAMoveIsKeptUntilItIsTold(t *testing.T) {
-	s := newStage(t)
+// The cause is found in the cycle in which the start moves. The event may come in a later cycle.
+func TestCauseOfAMoveIsKeptUntilItIsAnnounced(t *testing.T) {
+	s := newFixture(t)
 	for id := range 4 {
 		s.waits(10+id, t0+1000)
 	}
 	r := s.waits(20, t0+500)
 	r.Expected, r.Mover = t0+300, managed.Mover{Why: "n1 burned", Later: true}
-	s.ok(s.Estimate(s.v)) // four others come first
+	s.ok(s.AnnounceStarts(s.v)) // four others come first
 	s.events = nil
-	s.ok(s.Estimate(s.v))
-	s.told("20 replanned: its start is planned 3m20s later: n1 burned")
+	s.ok(s.AnnounceStarts(s.v))
+	s.wantEvents("20 replanned: its start is planned 3m20s later: n1 burned")
 
 	r.Expected, r.Mover = t0+700, managed.Mover{Why: "n1 burned", Later: true} // now it is earlier
-	s.ok(s.Estimate(s.v))
-	s.told("20 replanned: its start is planned 3m20s earlier: the sidecar did not run meanwhile")
+	s.ok(s.AnnounceStarts(s.v))
+	s.wantEvents("20 replanned: its start is planned 3m20s earlier: the sidecar did not run meanwhile")
 
 	r.Expected, r.Mover = t0+500, managed.Mover{Why: "n1 burned", Later: true} // it moved back
-	s.ok(s.Estimate(s.v))
-	s.told()
+	s.ok(s.AnnounceStarts(s.v))
+	s.wantEvents()
 	if r.Mover != (managed.Mover{}) {
 		t.Errorf("the mover is still %v", r.Mover)
 	}
 }
 
-// moved returns the cause that a waiting job's user reads after the world has changed from one cycle to the next.
-func moved(t *testing.T, before, after func(*stage), later bool) string {
+// moved returns the cause in the event about a waiting job's start, after the world has changed from one cycle to the next.
+func moved(t *testing.T, before, after func(*fixture), later bool) string {
 	t.Helper()
-	s := newStage(t)
+	s := newFixture(t)
 	before(s)
 	s.waits(7, t0+1000)
 	var views []view.Job
 	for _, r := range s.v.Jobs {
 		views = append(views, JobOf(r))
 	}
-	s.ok(s.PutQueue(s.v, views))
+	s.ok(s.PublishQueue(s.v, views))
 	s.later(10)
 	s.world()
 	after(s)
@@ -150,48 +150,48 @@ func moved(t *testing.T, before, after func(*stage), later bool) string {
 	if r.Expected = t0 + 1000; !later {
 		r.Expected = t0 + 3000
 	}
-	s.ok(s.Estimate(s.v))
+	s.ok(s.AnnounceStarts(s.v))
 	if len(s.fields) != 1 {
-		t.Fatalf("told %v", s.events)
+		t.Fatalf("events %v", s.events)
 	}
 	return s.fields[0]["cause"].(string)
 }
 
-func TestWhatMovesAStart(t *testing.T) {
-	none := func(*stage) {}
-	runs := func(end core.Time) func(*stage) {
-		return func(s *stage) {
+func TestCausesOfAMovedStart(t *testing.T) {
+	none := func(*fixture) {}
+	runs := func(end core.Time) func(*fixture) {
+		return func(s *fixture) {
 			s.seen(adapter.Job{Key: adapter.Key{ID: 9}, User: "carol", State: adapter.Running, Started: t0 - 50, Limit: end - t0 + 50, Nodes: []string{"n3"}})
 		}
 	}
-	ended := func(state adapter.State) func(*stage) {
-		return func(s *stage) {
+	ended := func(state adapter.State) func(*fixture) {
+		return func(s *fixture) {
 			s.seen(adapter.Job{Key: adapter.Key{ID: 9}, User: "carol", State: state, Started: t0 - 50, Limit: 550, Nodes: []string{"n3"}})
 		}
 	}
-	lost := func(n int) func(*stage) {
-		return func(s *stage) {
+	lost := func(n int) func(*fixture) {
+		return func(s *fixture) {
 			for i := range n {
 				s.v.Snapshot.Nodes[i].Lost = true
 			}
 		}
 	}
-	closed := func(s *stage) {
+	closed := func(s *fixture) {
 		s.v.Snapshot.Reservations = []adapter.Reservation{{Name: "upgrade", Nodes: []string{"n1", "n2"}, Start: t0 + 500, End: t0 + 900}}
 	}
-	queued := func(users ...string) func(*stage) {
-		return func(s *stage) {
+	queued := func(users ...string) func(*fixture) {
+		return func(s *fixture) {
 			for i, user := range users {
 				s.queueSeen(s.seen(adapter.Job{Key: adapter.Key{ID: core.JobID(30 + i)}, User: user, State: adapter.Pending, Want: 1, Limit: 100}), t0+900, t0+1000)
 			}
 		}
 	}
-	big := func(end core.Time) func(*stage) {
-		return func(s *stage) { s.manages(40, managed.Running, func(r *managed.Job) { r.Promise[1] = end }) }
+	big := func(end core.Time) func(*fixture) {
+		return func(s *fixture) { s.manages(40, managed.Running, func(r *managed.Job) { r.Promise[1] = end }) }
 	}
 	for _, c := range []struct {
 		name          string
-		before, after func(*stage)
+		before, after func(*fixture)
 		later         bool
 		want          string
 	}{
@@ -208,7 +208,7 @@ func TestWhatMovesAStart(t *testing.T) {
 		{"a job waits as before", queued("carol"), queued("carol"), true, "what runs before it was planned again"},
 		{"a job left the queue", queued("carol"), none, false, "job 30 of carol left the queue"},
 		{"three came", none, queued("a", "b", "c"), true, "job 30 of a came before it in the queue, job 31 of b came before it in the queue, and 1 more changes"},
-		{"a job came behind it", none, func(s *stage) {}, true, "what runs before it was planned again"},
+		{"a job came behind it", none, func(s *fixture) {}, true, "what runs before it was planned again"},
 		{"an ordinary job ended before its time", runs(t0 + 500), none, false, "job 9 of carol ended 8m10s before its time"},
 		{"… as Slurm says", runs(t0 + 500), ended(adapter.Done), false, "job 9 of carol ended 8m10s before its time"},
 		{"… and is cleaned up after", runs(t0 + 500), ended(adapter.Ending), false, "job 9 of carol ended 8m10s before its time"},

@@ -1,4 +1,4 @@
-package show
+package status
 
 import (
 	"cmp"
@@ -16,18 +16,18 @@ import (
 	"accordion/core/moldable"
 )
 
-// PutQueue writes the queue when it changed: at once where it is short, and in step with its length where it is long, so
-// that a plan in which every start drifts does not keep the disk busy.
-func (s *Show) PutQueue(v *plan.World, views []view.Job) error {
-	q := s.queue(v, views)
-	before := s.past.queued
-	s.past.now, s.past.entries, s.past.missing, s.past.closed = q, q.Jobs, missing(v), map[string]bool{}
+// PublishQueue writes the queue if it changed. The longer the queue, the longer it waits after the last write: otherwise a plan in which
+// every start drifts would keep the disk busy.
+func (p *Publisher) PublishQueue(v *plan.World, views []view.Job) error {
+	q := p.queue(v, views)
+	before := p.past.queued
+	p.past.now, p.past.entries, p.past.outOfService, p.past.closed = q, q.Jobs, outOfService(v), map[string]bool{}
 	for _, c := range q.Closures {
-		s.past.closed[c.Name] = true
+		p.past.closed[c.Name] = true
 	}
 	unchanged := before.Nodes == q.Nodes && before.Away == q.Away && slices.Equal(before.AwayNodes, q.AwayNodes) && slices.EqualFunc(before.Closures, q.Closures, view.Closure.Same) && slices.Equal(before.Sizing, q.Sizing) && before.Usage.Same(q.Usage) &&
 		slices.EqualFunc(before.Jobs, q.Jobs, func(a, b view.Entry) bool { return a.Same(&b) })
-	now := s.Clock.Now()
+	now := p.Clock.Now()
 	if !before.written.IsZero() && (unchanged || now.Before(before.written.Add(time.Duration(len(q.Jobs))*pausePerJob))) {
 		return nil
 	}
@@ -35,38 +35,38 @@ func (s *Show) PutQueue(v *plan.World, views []view.Job) error {
 	if err != nil {
 		return fmt.Errorf("journal: the queue: %w", err)
 	}
-	s.past.queued = queued{q, now}
-	return s.Journal.PutQueue(data)
+	p.past.queued = queued{q, now}
+	return p.Journal.PutQueue(data)
 }
 
-// pausePerJob bounds what writing the queue costs: writing a job takes some microseconds.
+// pausePerJob is the pause after a write of the queue, for each job in it. Writing a job takes a few microseconds.
 const pausePerJob = time.Millisecond
 
-// queued is the queue as last written.
+// queued is the queue that was last written.
 type queued struct {
 	view.Queue
 	written time.Time
 }
 
-// past is what was shown and counted in earlier cycles.
+// past is what was published and counted in earlier cycles.
 type past struct {
-	queued    queued
-	now       view.Queue      // of this cycle, written or not
-	entries   []view.Entry    // of the cycle before; nil before the first
-	news      *news           // since the cycle before; nil while nobody asked
-	missing   int             // nodes that the plan did without in the cycle before
-	closed    map[string]bool // reservations of others in the cycle before, by name
-	accounted core.Time       // second up to which spared node-seconds are counted; 0 before the first look
+	queued       queued
+	now          view.Queue      // of this cycle, written or not
+	entries      []view.Entry    // of the previous cycle; nil before the first
+	news         *news           // since the previous cycle; nil until needed
+	outOfService int             // nodes out of service in the previous cycle
+	closed       map[string]bool // names of the reservations of others in the previous cycle
+	accounted    core.Time       // second up to which spared node-seconds are counted; 0 before the first cycle
 }
 
-// queue gathers every job of the pool.
-func (s *Show) queue(v *plan.World, views []view.Job) view.Queue {
-	q := view.Queue{At: v.Now, Cluster: s.Settings.Cluster, Nodes: len(v.Nodes), Lead: s.Settings.StartLead, Closures: closures(v), Sizing: v.Sizing}
+// queue returns the queue with every job of the pool.
+func (p *Publisher) queue(v *plan.World, views []view.Job) view.Queue {
+	q := view.Queue{At: v.Now, Cluster: p.Settings.Cluster, Nodes: len(v.Nodes), Lead: p.Settings.StartLead, Closures: closures(v), Sizing: v.Sizing}
 	if len(q.Closures) > 0 {
-		q.Approach = plan.Approach(s.Settings)
+		q.Approach = plan.Approach(p.Settings)
 	}
-	if s.Usage != nil {
-		if u := s.Usage(); len(u.Users) > 0 {
+	if p.Usage != nil {
+		if u := p.Usage(); len(u.Users) > 0 {
 			q.Usage = &u
 		}
 	}
@@ -76,26 +76,26 @@ func (s *Show) queue(v *plan.World, views []view.Job) view.Queue {
 			away = append(away, n)
 		}
 	}
-	if q.Away, q.AwayNodes = len(away), view.AwayOf(away); len(q.AwayNodes) > mostAway {
-		q.AwayNodes = q.AwayNodes[:mostAway]
+	if q.Away, q.AwayNodes = len(away), view.AwayOf(away); len(q.AwayNodes) > maxAwayReasons {
+		q.AwayNodes = q.AwayNodes[:maxAwayReasons]
 	}
 	ours := make(map[adapter.Key]*view.Job, len(views))
 	for i := range views {
 		ours[adapter.Key{ID: views[i].ID, Submitted: views[i].Submitted}] = &views[i]
 	}
 	q.Jobs = make([]view.Entry, 0, len(v.Snapshot.Jobs))
-	s.addHolders(&q, v, ours)
+	p.addHolders(&q, v, ours)
 	holders := len(q.Jobs)
-	s.addRanked(&q, v, ours)
-	s.addOthers(&q, v, ours)
-	s.keepDue(v.Now, q.Jobs[holders:])
+	p.addRanked(&q, v, ours)
+	p.addOthers(&q, v, ours)
+	p.keepDue(v.Now, q.Jobs[holders:])
 	return q
 }
 
-// mostAway is how many reasons why nodes are away are written.
-const mostAway = 100
+// maxAwayReasons limits how many reasons why nodes are away are written.
+const maxAwayReasons = 100
 
-// closures is the reservations of others, as far as they are over nodes of the pool.
+// closures returns the reservations of others that cover nodes of the pool and have not ended.
 func closures(v *plan.World) []view.Closure {
 	all := []view.Closure{}
 	for _, r := range v.Snapshot.Reservations {
@@ -112,8 +112,8 @@ func closures(v *plan.World) []view.Closure {
 	return all
 }
 
-// addHolders adds the jobs that have nodes, or are being started on them.
-func (s *Show) addHolders(q *view.Queue, v *plan.World, ours map[adapter.Key]*view.Job) {
+// addHolders adds the jobs that hold nodes, or are being started.
+func (p *Publisher) addHolders(q *view.Queue, v *plan.World, ours map[adapter.Key]*view.Job) {
 	for i := range v.Snapshot.Jobs {
 		j := &v.Snapshot.Jobs[i]
 		if v.Managed[j.Key] != nil || j.Expands != 0 && v.Growing(j.Expands) || j.State != adapter.Running && j.State != adapter.Ending {
@@ -123,7 +123,7 @@ func (s *Show) addHolders(q *view.Queue, v *plan.World, ours map[adapter.Key]*vi
 		e.Phase, e.Nodes, e.Size, e.Start = string(j.State), hostlist.Compact(j.Nodes), len(j.Nodes), max(j.Started, 1)
 		if j.Limit < core.Forever {
 			e.End = j.Started + j.Limit
-			e.Free = e.End + s.Settings.Guard
+			e.Free = e.End + p.Settings.Guard
 		}
 		q.Jobs = append(q.Jobs, e)
 	}
@@ -135,9 +135,9 @@ func (s *Show) addHolders(q *view.Queue, v *plan.World, ours map[adapter.Key]*vi
 	slices.SortFunc(q.Jobs, func(a, b view.Entry) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID)) })
 }
 
-// addRanked adds the jobs that wait in the plan's queue, whether or not they have a place in it.
-func (s *Show) addRanked(q *view.Queue, v *plan.World, ours map[adapter.Key]*view.Job) {
-	places := v.Planned.Jobs // in the order of the queue, without those that have none
+// addRanked adds the jobs in the plan's queue, whether or not they have a planned start.
+func (p *Publisher) addRanked(q *view.Queue, v *plan.World, ours map[adapter.Key]*view.Job) {
+	places := v.Planned.Jobs // in the order of the queue; jobs without a planned start are absent
 	for i, w := range v.Queue {
 		var place *core.Planned
 		if len(places) > 0 && places[0].Job == w.Job.ID {
@@ -146,7 +146,7 @@ func (s *Show) addRanked(q *view.Queue, v *plan.World, ours map[adapter.Key]*vie
 		if w.Managed != nil {
 			m := ours[w.Managed.Key]
 			if m == nil || m.Phase != string(managed.Waiting) {
-				continue // it began to start in this very cycle
+				continue // its start began in this cycle
 			}
 			e := entryOf(m)
 			e.Rank = i + 1
@@ -174,7 +174,7 @@ func (s *Show) addRanked(q *view.Queue, v *plan.World, ours map[adapter.Key]*vie
 	}
 }
 
-// turnOf is where a waiting job stands under a policy by which few have a place.
+// turnOf returns whether a waiting job has a reservation and when it is due for one, for policies that reserve for few jobs.
 func turnOf(v *plan.World, w plan.Waiter) (turn string, due core.Time) {
 	switch t, waits := v.Turns[w.Job.ID]; {
 	case !waits:
@@ -186,8 +186,8 @@ func turnOf(v *plan.World, w plan.Waiter) (turn string, due core.Time) {
 	}
 }
 
-// addOthers adds the jobs that the plan cannot know yet: held ones, those that would not start on an empty machine, and those that are set aside.
-func (s *Show) addOthers(q *view.Queue, v *plan.World, ours map[adapter.Key]*view.Job) {
+// addOthers adds the jobs that are not in the plan's queue: held jobs, and jobs that would not start even on an empty machine.
+func (p *Publisher) addOthers(q *view.Queue, v *plan.World, ours map[adapter.Key]*view.Job) {
 	queued := make(map[adapter.Key]bool, len(v.Queue))
 	for _, w := range v.Queue {
 		if w.Managed != nil {
@@ -220,17 +220,17 @@ func (s *Show) addOthers(q *view.Queue, v *plan.World, ours map[adapter.Key]*vie
 		if j.Held {
 			e.Phase = "held"
 		}
-		if told := s.Told(j.Key); told != "" {
-			e.Why = told // such as a request that cannot be read
+		if logged := p.LastLogged(j.Key); logged != "" {
+			e.Why = logged // for example that its request cannot be read
 		}
 		q.Jobs = append(q.Jobs, e)
 	}
 }
 
-// ordinaryEntry is what is the same for every job that is not managed.
+// ordinaryEntry returns the fields that are the same for every job that is not managed.
 func ordinaryEntry(j *adapter.Job) view.Entry {
 	e := view.Entry{ID: j.ID, Submitted: j.Submitted, User: j.User, Name: j.Name, Kind: "ordinary", Why: j.Why}
-	if adapter.IsPart(j) { // and no loop of applications has given an order about it
+	if adapter.IsPart(j) { // of an application, but no launcher has named it yet
 		e.Kind = view.Delegated
 	}
 	if j.State == adapter.Pending {
@@ -239,7 +239,7 @@ func ordinaryEntry(j *adapter.Job) view.Entry {
 	return e
 }
 
-// entryOf is a managed job in the queue.
+// entryOf returns the queue entry of a managed job.
 func entryOf(m *view.Job) view.Entry {
 	e := view.Entry{
 		ID: m.ID, Submitted: m.Submitted, User: m.User, Name: m.Name, Kind: m.Kind, Phase: m.Phase, Request: m.Request,
@@ -256,19 +256,19 @@ func entryOf(m *view.Job) view.Entry {
 	return e
 }
 
-// keepDue keeps the planned start of a job that was due before and still is: otherwise it would be another one each
-// second, until the batch system gets to it.
-func (s *Show) keepDue(now core.Time, waits []view.Entry) {
+// keepDue keeps the planned start of each job that was due in the previous cycle and still is. Otherwise the start would change every
+// second until the batch system starts the job.
+func (p *Publisher) keepDue(now core.Time, waits []view.Entry) {
 	due := map[adapter.Key]core.Time{}
-	for i := range s.past.entries {
-		if e := &s.past.entries[i]; e.Rank > 0 && e.Start > 0 && e.Start <= now+s.Settings.StartLead {
+	for i := range p.past.entries {
+		if e := &p.past.entries[i]; e.Rank > 0 && e.Start > 0 && e.Start <= now+p.Settings.StartLead {
 			due[e.Key()] = e.Start
 		}
 	}
 	for i := range waits {
 		e := &waits[i]
 		was, ok := due[e.Key()]
-		if !ok || e.Start == 0 || e.Start > now+s.Settings.StartLead || e.Start <= was {
+		if !ok || e.Start == 0 || e.Start > now+p.Settings.StartLead || e.Start <= was {
 			continue
 		}
 		shift := e.Start - was

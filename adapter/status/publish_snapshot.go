@@ -1,4 +1,4 @@
-package show
+package status
 
 import (
 	"slices"
@@ -9,23 +9,23 @@ import (
 	"accordion/core/hostlist"
 )
 
-// Subscriber receives what is shown of a cluster in a browser. Its methods are called from the loop and never block.
+// Subscriber receives what a browser shows of a cluster. The loop calls its methods, which must not block.
 type Subscriber interface {
-	// Wants says whether a new snapshot is wanted now.
-	Wants() bool
-	// See takes a snapshot that will not change any more.
-	See(*view.Snapshot)
+	// WantsSnapshot reports whether a new snapshot is wanted now.
+	WantsSnapshot() bool
+	// Receive takes a snapshot, which does not change any more.
+	Receive(*view.Snapshot)
 }
 
-// handOver gives the subscriber a snapshot of this cycle, where it wants one.
-func (s *Show) handOver(v *plan.World, status *view.Status) {
-	if s.Subscriber == nil || !s.Subscriber.Wants() {
+// publishSnapshot passes the subscriber a snapshot of this cycle, if it wants one.
+func (p *Publisher) publishSnapshot(v *plan.World, status *view.Status) {
+	if p.Subscriber == nil || !p.Subscriber.WantsSnapshot() {
 		return
 	}
-	q := s.past.now
-	q.At, q.Cluster = v.Now, s.Settings.Cluster
+	q := p.past.now
+	q.At, q.Cluster = v.Now, p.Settings.Cluster
 	q.Jobs = slices.Clone(q.Jobs)
-	for i := range q.Jobs { // the jobs' own records may share them
+	for i := range q.Jobs { // copied, because the jobs' records may share them
 		e := &q.Jobs[i]
 		e.Plan, e.Parts = slices.Clone(e.Plan), slices.Clone(e.Parts)
 	}
@@ -34,17 +34,17 @@ func (s *Show) handOver(v *plan.World, status *view.Status) {
 		Nodes: make([]view.SnapshotNode, len(v.Snapshot.Nodes)), Broken: map[adapter.Key]view.Breach{},
 	}
 	for i, n := range v.Snapshot.Nodes {
-		snapshot.Nodes[i] = sceneNode(n)
+		snapshot.Nodes[i] = snapshotNode(n)
 		snapshot.Nodes[i].Out = v.OutOfService(n)
 	}
 	for _, r := range v.Snapshot.Reservations {
 		at := slices.IndexFunc(q.Closures, func(c view.Closure) bool { return c.Name == r.Name })
 		if at >= 0 && !r.Ours() {
-			c, on := q.Closures[at], hostlist.Compact(within(v, r.Nodes))
+			c, on := q.Closures[at], hostlist.Compact(poolNodes(v, r.Nodes))
 			spans := c.Spans()
 			c.Later = nil
 			for k, s := range spans {
-				if k > 0 && s.Start > v.Now+drawn {
+				if k > 0 && s.Start > v.Now+drawnAhead {
 					break
 				}
 				c.Start, c.End = s.Start, s.End
@@ -57,13 +57,13 @@ func (s *Show) handOver(v *plan.World, status *view.Status) {
 			snapshot.Broken[r.Key] = view.Breach{Promised: r.Vowed, Slipped: r.Slipped, Cause: r.Broke}
 		}
 	}
-	s.Subscriber.See(snapshot)
+	p.Subscriber.Receive(snapshot)
 }
 
-// drawn is how many seconds ahead the later times of a reservation that repeats are drawn.
-const drawn = 24 * 3600
+// drawnAhead is for how many seconds ahead a repeating reservation is drawn.
+const drawnAhead = 24 * 3600
 
-func sceneNode(n adapter.Node) view.SnapshotNode {
+func snapshotNode(n adapter.Node) view.SnapshotNode {
 	switch {
 	case n.Lost:
 		return view.SnapshotNode{Name: n.Name, State: view.NodeLost, Why: n.Why}
@@ -75,7 +75,7 @@ func sceneNode(n adapter.Node) view.SnapshotNode {
 	return view.SnapshotNode{Name: n.Name}
 }
 
-// within is those of the names that are nodes of the pool.
-func within(v *plan.World, names []string) []string {
+// poolNodes returns the names that are nodes of the pool.
+func poolNodes(v *plan.World, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { _, ours := v.Index[name]; return !ours })
 }

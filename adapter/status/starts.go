@@ -1,4 +1,4 @@
-package show
+package status
 
 import (
 	"fmt"
@@ -11,42 +11,43 @@ import (
 	"accordion/core"
 )
 
-// A waiting job has no promise, and its planned start moves as others come and go. Its user is told in the journal when it
-// moves by much, and why: `accordion explain` shows it.
+// A waiting job has no promise, and its planned start moves as other jobs come and go. An event in the journal records each large move
+// and its reason: `accordion explain` shows it.
 
-// wordAfter is in seconds: a shorter wait, or move, is not worth a word.
-const wordAfter core.Time = 60
+// smallestMove is in seconds. Shorter waits and smaller moves are not announced.
+const smallestMove core.Time = 60
 
-// wordsEach is how many jobs are told in one cycle: each costs two writes to the disk; the others follow.
-const wordsEach = 4
+// announcedPerCycle limits how many starts are announced in one cycle, because each costs two writes to the disk. The others follow in
+// later cycles.
+const announcedPerCycle = 4
 
-// Estimate tells waiting managed jobs when they are planned to start: when that is first known, and when it has moved by a
-// minute and by a tenth of the wait that is left.
-func (s *Show) Estimate(v *plan.World) error {
-	told := 0
-	s.past.news = nil
+// AnnounceStarts records events for waiting managed jobs: one when a job first has a planned start, and one whenever that start has moved
+// by at least a minute and at least a tenth of the remaining wait.
+func (p *Publisher) AnnounceStarts(v *plan.World) error {
+	announced := 0
+	p.past.news = nil
 	for _, w := range v.Queue {
 		r := w.Managed
-		if r == nil || r.Part != nil || r.Rigid() || // of those there may be hundreds, and nobody has planned on their starts
+		if r == nil || r.Part != nil || r.Rigid() || // rigid jobs may be hundreds, and their users do not rely on a planned start
 			r.Phase != managed.Waiting || r.Course == nil || r.Course.Err != nil {
 			continue
 		}
 		start, ahead := r.Course.Start, r.Course.Start-v.Now
 		later := start - r.Expected
 		switch {
-		case r.Expected == 0 && ahead <= wordAfter:
+		case r.Expected == 0 && ahead <= smallestMove:
 			continue
-		case r.Expected != 0 && max(later, -later) < max(wordAfter, ahead/10):
+		case r.Expected != 0 && max(later, -later) < max(smallestMove, ahead/10):
 			r.Mover = managed.Mover{}
 			continue
-		case r.Expected != 0 && (r.Mover.Why == "" || r.Mover.Later != (later > 0)): // now is when it can be seen why
-			r.Mover = managed.Mover{Why: s.whyMoved(v, r, later > 0), Later: later > 0}
+		case r.Expected != 0 && (r.Mover.Why == "" || r.Mover.Later != (later > 0)): // the reason is visible only in the cycle of the move
+			r.Mover = managed.Mover{Why: p.whyMoved(v, r, later > 0), Later: later > 0}
 		}
-		if told == wordsEach {
+		if announced == announcedPerCycle {
 			continue
 		}
-		told++
-		if err := s.tellStart(v, r, start); err != nil {
+		announced++
+		if err := p.announceStart(v, r, start); err != nil {
 			return err
 		}
 		r.Expected, r.Mover, r.Dirty = start, managed.Mover{}, true
@@ -54,61 +55,61 @@ func (s *Show) Estimate(v *plan.World) error {
 	return nil
 }
 
-// tellStart says when a waiting job is planned to start, and when it was told otherwise before, why it moved.
-func (s *Show) tellStart(v *plan.World, r *managed.Job, start core.Time) error {
+// announceStart records the planned start of a waiting job. If another start was announced before, it records why it moved.
+func (p *Publisher) announceStart(v *plan.World, r *managed.Job, start core.Time) error {
 	if r.Expected == 0 {
-		return s.Event(r, "planned", "its start is planned in "+core.FormatDuration(start-v.Now), map[string]any{"start": start})
+		return p.Event(r, "planned", "its start is planned in "+core.FormatDuration(start-v.Now), map[string]any{"start": start})
 	}
 	distance := core.FormatDuration(start-r.Expected) + " later"
 	if start < r.Expected {
 		distance = core.FormatDuration(r.Expected-start) + " earlier"
 	}
-	return s.Event(r, "replanned", fmt.Sprintf("its start is planned %s: %s", distance, r.Mover.Why),
+	return p.Event(r, "replanned", fmt.Sprintf("its start is planned %s: %s", distance, r.Mover.Why),
 		map[string]any{"start": start, "before": r.Expected, "cause": r.Mover.Why})
 }
 
-// whyMoved is what moved a planned start in this cycle.
-func (s *Show) whyMoved(v *plan.World, r *managed.Job, later bool) string {
-	if s.past.entries == nil {
+// whyMoved returns what moved a planned start in this cycle.
+func (p *Publisher) whyMoved(v *plan.World, r *managed.Job, later bool) string {
+	if p.past.entries == nil {
 		return "the sidecar did not run meanwhile"
 	}
-	if s.past.news == nil {
-		s.past.news = s.gatherNews(v)
+	if p.past.news == nil {
+		p.past.news = p.gatherNews(v)
 	}
-	return s.past.news.about(r.Key, later)
+	return p.past.news.about(r.Key, later)
 }
 
-// news is what happened since the cycle before, in words, as far as it moves plans.
+// news is what happened since the previous cycle and may move planned starts, in words.
 type news struct {
 	later, earlier []string
-	came, left     []rival // waiting jobs, in the order of the queue
+	came, left     []rival // in the order of the queue
 	rank           map[adapter.Key]int
-	before         map[adapter.Key]int // ranks of the cycle before
+	before         map[adapter.Key]int // ranks in the previous cycle
 }
 
-// rival is a waiting job that came before others, or left them its place.
+// rival is a waiting job that entered the queue, or left it.
 type rival struct {
 	rank int
 	text string
 }
 
-// gatherNews compares what this cycle sees with the queue of the cycle before.
-func (s *Show) gatherNews(v *plan.World) *news {
+// gatherNews compares this cycle with the queue of the previous one.
+func (p *Publisher) gatherNews(v *plan.World) *news {
 	n := &news{rank: map[adapter.Key]int{}, before: map[adapter.Key]int{}}
 	for i, w := range v.Queue {
 		n.rank[w.Seen.Key] = i + 1
 	}
-	s.newsOfNodes(v, n)
+	p.addNodeNews(v, n)
 	seen := make(map[adapter.Key]*adapter.Job, len(v.Snapshot.Jobs))
 	for i := range v.Snapshot.Jobs {
 		seen[v.Snapshot.Jobs[i].Key] = &v.Snapshot.Jobs[i]
 	}
-	for i := range s.past.entries {
-		e := &s.past.entries[i]
+	for i := range p.past.entries {
+		e := &p.past.entries[i]
 		if e.Rank > 0 {
 			n.before[e.Key()] = e.Rank
 		}
-		newsOfJob(v, n, e, seen[e.Key()])
+		addJobNews(v, n, e, seen[e.Key()])
 	}
 	for i, w := range v.Queue {
 		if n.before[w.Seen.Key] == 0 {
@@ -118,23 +119,23 @@ func (s *Show) gatherNews(v *plan.World) *news {
 	return n
 }
 
-// newsOfNodes is nodes and reservations that came or went.
-func (s *Show) newsOfNodes(v *plan.World, n *news) {
-	switch more := missing(v) - s.past.missing; {
+// addNodeNews adds nodes that left or returned, and new reservations of others.
+func (p *Publisher) addNodeNews(v *plan.World, n *news) {
+	switch more := outOfService(v) - p.past.outOfService; {
 	case more > 0:
 		n.later = append(n.later, fmt.Sprintf("%s went out of service", view.NodesWord(more)))
 	case more < 0:
 		n.earlier = append(n.earlier, fmt.Sprintf("%s came back into service", view.NodesWord(-more)))
 	}
 	for _, c := range closures(v) {
-		if !s.past.closed[c.Name] {
+		if !p.past.closed[c.Name] {
 			n.later = append(n.later, fmt.Sprintf("reservation %s was made over %s", c.Name, view.NodesWord(c.Nodes)))
 		}
 	}
 }
 
-// missing is how many nodes the plan does without.
-func missing(v *plan.World) int {
+// outOfService returns how many nodes the plan treats as out of service.
+func outOfService(v *plan.World) int {
 	n := 0
 	for _, node := range v.Snapshot.Nodes {
 		if v.OutOfService(node) {
@@ -144,8 +145,8 @@ func missing(v *plan.World) int {
 	return n
 }
 
-// newsOfJob is what became of a job since the cycle before.
-func newsOfJob(v *plan.World, n *news, e *view.Entry, j *adapter.Job) {
+// addJobNews adds what happened to a job since the previous cycle.
+func addJobNews(v *plan.World, n *news, e *view.Entry, j *adapter.Job) {
 	r := v.Managed[e.Key()]
 	over := r == nil && (j == nil || j.State == adapter.Done || j.State == adapter.Ending)
 	who := fmt.Sprintf("job %d of %s", e.ID, e.User)
@@ -153,7 +154,7 @@ func newsOfJob(v *plan.World, n *news, e *view.Entry, j *adapter.Job) {
 	case e.Rank > 0 && over:
 		n.left = append(n.left, rival{e.Rank, who + " left the queue"})
 	case !e.Holds():
-	case over && e.Phase != string(adapter.Ending) && (e.Free == 0 || e.Free > v.Now+wordAfter):
+	case over && e.Phase != string(adapter.Ending) && (e.Free == 0 || e.Free > v.Now+smallestMove):
 		text := who + " ended before its time"
 		if e.End > v.Now {
 			text = fmt.Sprintf("%s ended %s before its time", who, core.FormatDuration(e.End-v.Now))
@@ -172,7 +173,7 @@ func newsOfJob(v *plan.World, n *news, e *view.Entry, j *adapter.Job) {
 	}
 }
 
-// about is the news that may have moved the job's start, at most two of them.
+// about returns the news that may have moved the job's start: the first two, and how many more there are.
 func (n *news) about(key adapter.Key, later bool) string {
 	texts := n.earlier
 	rivals, rank := n.left, n.before[key]

@@ -1,0 +1,99 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+
+	"accordion/adapter"
+	"accordion/adapter/managed"
+	"accordion/adapter/plan"
+	"accordion/core"
+)
+
+// CheckPromises records an event for each running job whose promise could not be kept. It also counts the node-seconds that evolving
+// jobs leave to others: the difference between their largest step and the current one.
+func (p *Publisher) CheckPromises(v *plan.World) error {
+	elapsed := min(max(v.Now-p.past.accounted, 0), 3600) // at most an hour, so that a clock that jumps does not spoil the counter
+	if p.past.accounted == 0 {
+		elapsed = 0
+	}
+	p.past.accounted = v.Now
+	var spared int64
+	for _, r := range v.Jobs {
+		if r.Phase == managed.Waiting {
+			r.Vowed, r.Slipped, r.Broke = 0, 0, ""
+			continue
+		}
+		if r.Phase == managed.Running {
+			spared += int64(r.EP().Peak()-r.EP()[r.Step].Nodes) * elapsed
+		}
+		if r.Phase == managed.Running || r.Phase == managed.Starting {
+			if err := p.checkPromise(v, r); err != nil {
+				return err
+			}
+		}
+	}
+	if spared > 0 {
+		p.Meter.Spared(spared)
+	}
+	return nil
+}
+
+// checkPromise records that a promise could not be kept: the first time, and again whenever the delay has doubled.
+func (p *Publisher) checkPromise(v *plan.World, r *managed.Job) error {
+	slip := expectedEnd(v, r) - r.Vowed
+	if r.Vowed == 0 || slip < 0 { // the promise is new or was improved: it is the one to keep from now on
+		r.Vowed, r.Slipped, r.Dirty = r.End(), 0, true
+		return nil
+	}
+	if slip <= max(punctual, 2*r.Slipped) {
+		return nil
+	}
+	cause := string(p.likelyCause(v, r))
+	if cause != r.Broke {
+		p.Meter.Broke(cause)
+	}
+	r.Slipped, r.Broke, r.MovedBy, r.Dirty = slip, cause, managed.Nobody, true
+	return p.Event(r, "promise broken", fmt.Sprintf("its end moves by %s: %s", core.FormatDuration(slip), cause),
+		map[string]any{"promised": r.Vowed, "end": r.Vowed + slip, "seconds": slip, "cause": cause})
+}
+
+// punctual is the number of seconds by which the promised end may move before the promise counts as broken. With PrologFlags=Alloc or
+// Contain, Slurm 23.02 and later need four changes of size for one growth, and each of them takes up to a second.
+const punctual core.Time = 4
+
+// overdue is the number of seconds without the nodes of a step after which a promise counts as broken, even if no new promise was made.
+// It equals the time in which a node that is away is expected back.
+const overdue core.Time = 30
+
+// expectedEnd returns the second at which the job is expected to end. A job that waits for the overdue nodes of a step ends later than
+// its promise says, because a promise moves only when other nodes are found.
+func expectedEnd(v *plan.World, r *managed.Job) core.Time {
+	if r.Phase != managed.Running || r.WaitsFor == managed.Nobody || r.Resizing() || v.Now < r.Due()+overdue {
+		return r.End()
+	}
+	return max(r.End(), v.Now+r.Remaining(v.Now).Total())
+}
+
+// likelyCause returns what most likely broke the job's promise.
+func (p *Publisher) likelyCause(v *plan.World, r *managed.Job) managed.Obstacle {
+	switch {
+	case r.Late:
+		return managed.LateApplication
+	case r.MovedBy != managed.Nobody:
+		return r.MovedBy
+	case slices.ContainsFunc(v.Snapshot.Jobs, func(j adapter.Job) bool { return overran(v, &j) }):
+		return managed.OrdinaryOverrun
+	case p.GoneSince(r.Planned):
+		return managed.LostNode
+	case slices.ContainsFunc(v.Running, func(o *managed.Job) bool { return o != r && o.Late }):
+		return managed.LateShrinker
+	}
+	return managed.BatchSystem
+}
+
+// overran reports whether an ordinary job holds its nodes for longer than the plan allowed for.
+func overran(v *plan.World, j *adapter.Job) bool {
+	return j.State == adapter.Running && j.Expands == 0 && v.Managed[j.Key] == nil && j.Limit < core.Forever &&
+		v.Now >= j.Started+j.Limit+v.Settings.Guard
+}

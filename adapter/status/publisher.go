@@ -1,0 +1,140 @@
+package status
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"accordion/adapter"
+	"accordion/adapter/managed"
+	"accordion/adapter/plan"
+	"accordion/adapter/view"
+	"accordion/core"
+	"accordion/core/hostlist"
+)
+
+// heartbeat is how old the status in the journal may become while nothing changes.
+const heartbeat = 15 * time.Second
+
+// Journal stores the published documents. adapter/journal implements it.
+type Journal interface {
+	PutView(status []byte) error
+	PutQueue(queue []byte) error
+}
+
+// Meter counts what CheckPromises finds. adapter/metrics implements it.
+type Meter interface {
+	// Spared counts node-seconds that evolving jobs left to others.
+	Spared(nodeSeconds int64)
+	// Broke counts a promise that could not be kept, by cause.
+	Broke(cause string)
+}
+
+// Publisher writes to the journal what `accordion status`, queue and explain show of one cluster. It also tells users why a planned
+// start moved and why a promise was broken. It remembers what it published last, and decides nothing.
+//
+//	err := publisher.CheckPromises(world)  // events for promises that were broken
+//	err = publisher.AnnounceStarts(world)  // events for starts that moved
+//	err = publisher.Publish(world)         // status and queue, if they changed
+type Publisher struct {
+	Journal  Journal
+	Meter    Meter
+	Clock    adapter.Clock
+	Settings managed.Settings
+	// Event records what happened to a job.
+	Event func(job *managed.Job, kind, text string, fields map[string]any) error
+	// LastLogged returns what was last logged about a job, or "".
+	LastLogged func(adapter.Key) string
+	// Subscriber receives snapshots for browsers; nil: there is none.
+	Subscriber Subscriber
+	// Usage returns what users' jobs used and left unused; nil: nothing is counted.
+	Usage func() view.Usage
+	// Outages returns the outages of the batch system, and the second in which its controller started; nil: not known.
+	Outages func() (known []view.Outage, booted core.Time)
+	// GoneSince reports whether a node that is away now went away at that second or later.
+	GoneSince func(second core.Time) bool
+
+	published   view.Status // as last written
+	publishedAt time.Time
+	past        past
+}
+
+// Publish writes what `accordion status`, queue and explain show, if it changed.
+func (p *Publisher) Publish(v *plan.World) error {
+	status := view.Status{Cluster: p.Settings.Cluster, Soft: v.Snapshot.Soft, Jobs: make([]view.Job, 0, len(v.Jobs)+len(v.Parts))}
+	if p.Settings.All {
+		status.Manage = "all"
+	}
+	if p.Outages != nil {
+		status.Outages, status.Booted = p.Outages()
+	}
+	for _, r := range slices.Concat(v.Jobs, v.Parts) {
+		if r.Part != nil && r.Part.Unmade {
+			continue
+		}
+		j := JobOf(r)
+		j.Unreserved = v.Unreserved(r) && managed.Grows(profileRunOrPlanned(r), r.Step)
+		status.Jobs = append(status.Jobs, j)
+	}
+	if err := p.PublishQueue(v, status.Jobs); err != nil {
+		return err
+	}
+	if err := p.publishStatus(v, status); err != nil {
+		return err
+	}
+	p.publishSnapshot(v, &status)
+	return nil
+}
+
+// profileRunOrPlanned returns the profile that a job runs, or is planned to run.
+func profileRunOrPlanned(r *managed.Job) core.EP {
+	if r.Phase == managed.Waiting && r.Course != nil {
+		return r.Course.EP
+	}
+	return r.EP()
+}
+
+func (p *Publisher) publishStatus(v *plan.World, status view.Status) error {
+	now := p.Clock.Now()
+	if status.Same(&p.published) && now.Before(p.publishedAt.Add(heartbeat)) {
+		return nil
+	}
+	status.At = v.Now
+	data, err := json.Marshal(status)
+	if err != nil {
+		return fmt.Errorf("journal: the view for status: %w", err)
+	}
+	p.published, p.publishedAt = status, now
+	return p.Journal.PutView(data)
+}
+
+// JobOf returns a managed job as it is shown.
+func JobOf(r *managed.Job) view.Job {
+	j := view.Job{
+		ID: r.ID, Submitted: r.Submitted, User: r.User, Name: r.Name, Kind: r.Kind(), Phase: r.Shown(), Request: r.Request,
+		Steps: len(r.EP()), Nodes: hostlist.Compact(r.Nodes), Size: len(r.Nodes), Why: r.Blocked,
+	}
+	if r.Why != "" {
+		j.Why = r.Why
+	}
+	if r.Seen != nil {
+		j.Grows, j.Limit = r.Seen.Grows, r.Limited()
+		if r.Phase == managed.Waiting {
+			j.Priority, j.Rank = r.Seen.Priority, r.Seen.Rank
+			if r.Seen.Latest > 0 {
+				j.Deadline, j.Latest = r.Seen.Deadline, r.Seen.Latest
+			}
+		}
+	}
+	switch {
+	case r.Phase != managed.Waiting:
+		j.Start, j.Promised, j.Plan = r.Planned, r.End(), r.Scheduled()
+		if r.Began > 0 {
+			j.Start, j.Step = r.Began, r.Step+1
+		}
+	case r.Course != nil:
+		j.Start, j.Plan = r.Course.Start, r.Course.EP
+	}
+	return j
+}
