@@ -44,15 +44,20 @@ func studyInput(t *testing.T) Input {
 
 func TestStudyReplaysJobsWithoutAndWithTheirLines(t *testing.T) {
 	in := studyInput(t)
-	most, want := 0, 2*len(in.Runs)
+	told, want := make(chan int, 100), 2*len(in.Runs)
 	in.Progress = func(done, of int) {
-		if most = max(most, done); of != want {
+		if told <- done; of != want {
 			t.Errorf("%d of %d, want of %d", done, of, want)
 		}
 	}
 	s, err := Run(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
+	}
+	close(told)
+	most := 0
+	for n := range told {
+		most = max(most, n)
 	}
 	if s.Lines != 1 || !s.Replayed || s.With.Evolving != 12 || !s.NodesInUse || s.Site.Machine.Nodes != 8 || s.LimitsKnown || s.OnlyUser != "ada" || most != want {
 		t.Errorf("%+v, progress up to %d", s, most)
