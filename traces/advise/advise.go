@@ -151,12 +151,47 @@ func (r *Report) For(own *Advice) *Advice {
 	return found
 }
 
+// LineCount returns the number of lines in the report, of profiles and of sizes.
+func (r *Report) LineCount() int {
+	n := len(r.Sizes)
+	for i := range r.Advice {
+		if r.Advice[i].Kind != LeftAlone {
+			n++
+		}
+	}
+	return n
+}
+
 // Left counts the runs of which nothing is said.
 type Left struct {
 	NotCompleted int // they failed, were cancelled or met their limit: their steps might have lasted longer
 	NoSteps      int // they started nothing with srun: nobody knows what they used
 	Seldom       int // their group has too few runs
 	Sound        int // their group uses what it holds
+}
+
+// OnlyUser returns the user of all runs, or "" if there are no runs or several users.
+func OnlyUser(runs []Run) string {
+	for i := range runs {
+		if runs[i].User != runs[0].User {
+			return ""
+		}
+	}
+	if len(runs) == 0 {
+		return ""
+	}
+	return runs[0].User
+}
+
+// Latest returns the run with this ID that started last, or nil if there is none. Slurm uses the ID of a requeued job again.
+func Latest(runs []Run, id string) *Run {
+	var found *Run
+	for i := range runs {
+		if r := &runs[i]; r.ID == id && (found == nil || r.Start > found.Start) {
+			found = r
+		}
+	}
+	return found
 }
 
 // Make gives the advice on the runs, which may come in any order.

@@ -28,6 +28,18 @@ type Sizing struct {
 // Choices are the sizes of the line, each with its time: profiles of one step, the fewest nodes first.
 func (s *Sizing) Choices() []core.EP { return s.choices }
 
+// ForOAR replaces the lines of Sizes by oarsub commands: OAR takes each size as a request (-l).
+func (r *Report) ForOAR() {
+	for i := range r.Sizes {
+		line := "oarsub"
+		for _, c := range r.Sizes[i].choices {
+			d := c[0].Duration
+			line += fmt.Sprintf(" -l nodes=%d,walltime=%d:%02d:%02d", c[0].Nodes, d/3600, d/60%60, d%60)
+		}
+		r.Sizes[i].Line = line
+	}
+}
+
 // Size is what was seen on so many nodes.
 type Size struct {
 	Nodes  int

@@ -124,3 +124,32 @@ func BenchmarkFit(b *testing.B) {
 		Make(runs, Options{})
 	}
 }
+
+func TestOARLineHasOneRequestPerSize(t *testing.T) {
+	r := Report{Sizes: []Sizing{{Line: "#MOLD 2x1h|4x90s", choices: []core.EP{{{Duration: 3600, Nodes: 2}}, {{Duration: 90, Nodes: 4}}}}}}
+	r.ForOAR()
+	if got, want := r.Sizes[0].Line, "oarsub -l nodes=2,walltime=1:00:00 -l nodes=4,walltime=0:01:30"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestLatestRunOfAnID(t *testing.T) {
+	runs := []Run{{ID: "7", Start: 5}, {ID: "7", Start: 9}, {ID: "8", Start: 20}}
+	if got := Latest(runs, "7"); got != &runs[1] {
+		t.Errorf("run of second %d, want 9", got.Start)
+	}
+	if got := Latest(runs, "9"); got != nil {
+		t.Errorf("run %s, want none", got.ID)
+	}
+}
+
+func TestOnlyUser(t *testing.T) {
+	for want, runs := range map[string][]Run{"ada": {{User: "ada"}, {User: "ada"}}, "": {{User: "ada"}, {User: "bob"}}} {
+		if got := OnlyUser(runs); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := OnlyUser(nil); got != "" {
+		t.Errorf("no runs: %q", got)
+	}
+}

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"accordion/core/policy"
 	"accordion/traces/interval"
 	"accordion/traces/replay"
 	"accordion/traces/report"
@@ -19,6 +21,45 @@ type Case struct {
 	Share   float64          // of the jobs that evolve, 0 to 1
 	Seed    uint64           // which drew them
 	Metrics []replay.Metrics // beside the policies
+}
+
+// Cases returns the cases of some shares, without metrics: one per share and seed. A share of 0 has one case, unless other jobs are drawn as moldable
+// ones, because all seeds give the same workload.
+func Cases(shares []float64, first uint64, seeds int, x workload.WhatIf) (all []Case) {
+	for _, share := range shares {
+		n := seeds
+		if share == 0 && x.Moldable == 0 {
+			n = 1
+		}
+		for i := range n {
+			all = append(all, Case{Share: share, Seed: first + uint64(i)})
+		}
+	}
+	return all
+}
+
+// ReplayCases replays the workload with the jobs of each case changed by x, and fills in the metrics of the cases. It returns how many cases were
+// replayed, and an error if the context ended before the last one. told is called with the number of replayed jobs; it may be nil.
+func ReplayCases(ctx context.Context, w workload.Workload, policies []policy.Policy, x workload.WhatIf, cases []Case, told func(jobs int)) (replayed int, err error) {
+	for i := range cases {
+		c := &cases[i]
+		drawn := w
+		drawn.Jobs = slices.Clone(w.Jobs)
+		x.Evolving, x.Seed = c.Share, c.Seed
+		x.Apply(&drawn)
+		runs, err := Replay(ctx, drawn, policies, func(n int) {
+			if told != nil {
+				told(i*len(w.Jobs)*len(policies) + n)
+			}
+		})
+		if err != nil {
+			return i, err
+		}
+		for _, run := range runs {
+			c.Metrics = append(c.Metrics, run.Metrics)
+		}
+	}
+	return len(cases), nil
 }
 
 // shown is a row of the table of shares.

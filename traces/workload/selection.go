@@ -104,6 +104,31 @@ type Selected struct {
 	RunOnly   bool // no job of the log has a requested time: the run times stand in
 }
 
+// Describe returns how many jobs are replayed on which machine, which jobs are left out, and what WhatIf.Apply changed.
+func (s *Selected) Describe(x Supposed) string {
+	jobs := "jobs"
+	if len(s.Jobs) == 1 {
+		jobs = "job"
+	}
+	text := fmt.Sprintf("%d %s on %d nodes", len(s.Jobs), jobs, s.Machine.Nodes)
+	if x != (Supposed{}) {
+		text += fmt.Sprintf(", %d of them evolving and %d moldable", x.Evolving, x.Moldable)
+	}
+	switch n := x.AsBefore; {
+	case n == 1:
+		text += " (1 of those drawn stays as it is)"
+	case n > 1:
+		text += fmt.Sprintf(" (%d of those drawn stay as they are)", n)
+	}
+	if n := s.LeftOut.Total(); n > 0 {
+		text += fmt.Sprintf("; left out %d: %s", n, s.LeftOut)
+	}
+	if s.RunOnly {
+		text += "; no job has a requested time, so its run time stands in"
+	}
+	return text
+}
+
 // Select makes the workload of a log, by the rules that make replays comparable: the machine is the header's MaxProcs, else
 // MaxNodes. A job is kept when its submission is known, its run time, size and requested time are above 0, and neither
 // its requested nor its allocated processors exceed the machine; its size is what it requested, else what it was

@@ -306,3 +306,22 @@ func TestASizeOfTheMachineThatCannotBeReadIsNamed(t *testing.T) {
 		t.Errorf("with --machine: %v", err)
 	}
 }
+
+func TestDescribe(t *testing.T) {
+	jobs := make([]Job, 3)
+	for _, c := range []struct {
+		selected Selected
+		supposed Supposed
+		want     string
+	}{
+		{Selected{Workload: Workload{Machine: core.Machine{Nodes: 8}, Jobs: jobs[:1]}}, Supposed{}, "1 job on 8 nodes"},
+		{Selected{Workload: Workload{Machine: core.Machine{Nodes: 8}, Jobs: jobs}}, Supposed{Evolving: 1, AsBefore: 1},
+			"3 jobs on 8 nodes, 1 of them evolving and 0 moldable (1 of those drawn stays as it is)"},
+		{Selected{Workload: Workload{Machine: core.Machine{Nodes: 8}, Jobs: jobs}, LeftOut: LeftOut{NoRun: 2}, RunOnly: true}, Supposed{Moldable: 1, AsBefore: 2},
+			"3 jobs on 8 nodes, 0 of them evolving and 1 moldable (2 of those drawn stay as they are); left out 2: 2 that did not run; no job has a requested time, so its run time stands in"},
+	} {
+		if got := c.selected.Describe(c.supposed); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}

@@ -3,7 +3,6 @@ package workload
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"accordion/core"
 	"accordion/traces/swf"
@@ -50,13 +49,8 @@ func parseInstant(text string, h *swf.Header) (core.Time, bool) {
 	if d, ok := core.ParseDuration(text); ok {
 		return d, true
 	}
-	begin, known := h.UnixStart()
-	for _, form := range []string{"2006-01-02", "2006-01-02T15:04", "2006-01-02T15:04:05"} {
-		if t, err := time.ParseInLocation(form, text, h.Location()); err == nil {
-			return t.Unix() - begin, known
-		}
-	}
-	return 0, false
+	second, known, _ := h.ParseDate(text)
+	return second, known
 }
 
 // ParseShare reads a share of jobs: 30% or 0.3. An error is a *core.SyntaxError; what says what is being read.

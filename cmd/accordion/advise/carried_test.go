@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"accordion/adapter/journal"
-	"accordion/traces/advise"
 )
 
 // event is what the journal has at a second; its fields are in pairs.
@@ -104,31 +102,5 @@ func TestOfSeveralSizesTheOneOnWhichItRan(t *testing.T) {
 	}, nil), 0)
 	if err != nil || len(all) != 1 || all[0].Told.String() != "4x60s" || all[0].Line != "mold=2x100s|4x60s" || fmt.Sprint(all[0].Real) != "[50]" || !all[0].Ended || all[0].User != "ada" {
 		t.Errorf("%+v, %v", all, err)
-	}
-}
-
-func TestAReviewIsReadByPeople(t *testing.T) {
-	var all []journal.Entry
-	for i := range int64(6) {
-		all = append(all, life(i)...)
-	}
-	jobs, err := carried(entries(all, nil), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	if err := writeReviews(&b, advise.Reviews(jobs, advise.Options{}), len(jobs), 10, 0.9); err != nil {
-		t.Fatal(err)
-	}
-	want := `ada ep=2x120s,5x280s,1x60s: 6 runs
-  step 1, 2 nodes: told 2m, took 1m40s, and up to 1m40s in 90 %
-  step 2, 5 nodes: told 4m40s, took 5m, and up to 5m in 90 %; late in 6, by up to 20s
-  step 3, 1 node: told 1m, took 51s, and up to 51s in 90 %
-  better: #EP 2x1m50s,5x5m30s,1x57s   on time in 2 of the last 2, as it is in 0
-
-6 jobs with 1 line. A step lasts from when its nodes are there until the script says that it is over; the last one, until the sidecar sees the job's end.
-`
-	if b.String() != want {
-		t.Errorf("%s\nwant\n%s", b.String(), want)
 	}
 }

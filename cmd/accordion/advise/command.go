@@ -1,4 +1,5 @@
-// Package advise is "accordion advise": what a site's own jobs would have gained by profiles. It only reads.
+// Package advise implements "accordion advise": what jobs of the past would have gained from profiles. It changes nothing. What it prints is
+// computed by traces/advise, traces/advise/whatif and traces/advise/render; this package reads flags, accounting and journals.
 package advise
 
 import (
@@ -16,9 +17,12 @@ import (
 	"accordion/oar/conf"
 	"accordion/slurm/sacct"
 	"accordion/traces/advise"
+	"accordion/traces/advise/render"
+	"accordion/traces/advise/whatif"
+	"accordion/traces/files"
 )
 
-// Command is "accordion advise".
+// Command returns "accordion advise".
 func Command() *cobra.Command {
 	var f flags
 	c := &cobra.Command{
@@ -38,7 +42,7 @@ the share --quantile of these runs, plus a margin. A job gets no line if it runs
 
 A workload log (--from LOG.swf) contains only sizes and times. Its advice is about jobs that ran on several sizes.
 
-With --what-if all jobs are replayed without the lines under ` + asItWas + `, and with the lines under ` + asItWas + ` and under --policy. The jobs that
+With --what-if all jobs are replayed without the lines under ` + whatif.Baseline + `, and with the lines under ` + whatif.Baseline + ` and under --policy. The jobs that
 would become slower are listed first.
 
 With --managed it reads the journal of the sidecar, and compares the declared durations of each line with the real ones.
@@ -77,13 +81,13 @@ With JOB it explains that job in plain sentences, and shows where "accordion ste
 type flags struct {
 	file, since, user, html, shortest, zone string
 	json, oar, managed                      bool
-	clusters                                command.Clusters // whose journals
+	clusters                                command.Clusters // whose journals are read
 	quantile, margin                        float64
 	runs, top                               int
 	whatIf                                  whatIfFlags
 }
 
-// options checks what the command line says of how advice is made.
+// options parses the flags that say how advice is computed.
 func (f *flags) options() (advise.Options, error) {
 	o := advise.Options{Quantile: f.quantile, Margin: f.margin, Runs: f.runs}
 	switch {
@@ -110,6 +114,7 @@ func (f *flags) options() (advise.Options, error) {
 	return o, nil
 }
 
+// run runs the command. job is "" for all jobs.
 func (f *flags) run(cmd *cobra.Command, job string) error {
 	o, err := f.options()
 	if err != nil {
@@ -134,53 +139,78 @@ func (f *flags) run(cmd *cobra.Command, job string) error {
 	if err != nil {
 		return command.Usage(fmt.Errorf("advise: %w", err))
 	}
-	thrift()
-	heard, err := source(cmd, f, job)
+	saveMemory()
+	read, err := source(cmd, f, job)
 	if err != nil {
 		return err
 	}
-	f.caution(cmd, heard)
-	o.Period = heard.until - heard.from
+	f.caution(cmd, read)
+	o.Period = read.Until - read.From
 	if job != "" {
-		return explain(cmd.OutOrStdout(), job, heard.runs, o, f.json)
+		return f.explain(cmd.OutOrStdout(), job, read.Runs, o)
 	}
-	report := advise.Make(heard.runs, o)
-	if heard.oar {
-		inOAR(&report)
+	report := advise.Make(read.Runs, o)
+	if read.Source == render.OAR {
+		report.ForOAR()
 	}
-	var s *supposed
+	var study *whatif.Study
 	if f.whatIf.on {
-		s, err = f.whatIf.suppose(cmd.Context(), heard, &report, o, f.html != "")
-		if stop := (*stopped)(nil); errors.As(err, &stop) {
-			return f.interrupted(cmd.OutOrStdout(), &report, heard, stop)
+		study, err = f.whatIf.study(cmd, read, &report, o, f.html != "")
+		if stopped := (*whatif.InterruptedError)(nil); errors.As(err, &stopped) {
+			return f.interrupted(cmd.OutOrStdout(), &report, read, stopped)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	if f.html != "" {
-		if err := f.savePage(cmd, &report, heard, o, s); err != nil {
+		page := render.NewPage(&report, &read.Input, o, f.readFrom(), f.user, study)
+		if err := files.Save(files.File{Path: f.html, Write: page.Write}); err != nil {
 			return err
 		}
 	}
 	if f.json {
-		return writeJSON(cmd.OutOrStdout(), &report, heard, s)
+		return render.JSON(cmd.OutOrStdout(), &report, &read.Input, study)
 	}
-	if s != nil {
-		fmt.Fprintln(cmd.OutOrStdout(), onTerminal(s.words()))
+	if study != nil {
+		fmt.Fprintln(cmd.OutOrStdout(), render.WhatIfText(study))
 	}
-	text := table(&report, heard, f.top)
+	text := render.Text(&report, &read.Input, f.top)
 	if f.html != "" {
 		text += "The page is in " + f.html + ".\n"
 	}
-	_, err = fmt.Fprint(cmd.OutOrStdout(), text)
+	_, err = io.WriteString(cmd.OutOrStdout(), text)
 	return err
 }
 
-// interrupted writes the advice, which was made before the what-if was interrupted, and how much of that was done. JSON and pages are whole
-// or not there.
-func (f *flags) interrupted(out io.Writer, report *advise.Report, h *heard, stop *stopped) error {
-	text := table(report, h, f.top)
+// readFrom returns what was read, for the page.
+func (f *flags) readFrom() string {
+	switch {
+	case f.file != "":
+		return f.file
+	case f.oar:
+		return "OAR's database, which knows nothing of what a job starts"
+	}
+	return "sacct"
+}
+
+// explain writes what one job held and used, and the advice for it and its group.
+func (f *flags) explain(out io.Writer, job string, runs []advise.Run, o advise.Options) error {
+	r := advise.Latest(runs, job)
+	if r == nil {
+		return unknownJob(job, sacct.LeftUnread{})
+	}
+	if f.json {
+		return render.ExplainJSON(out, r, o)
+	}
+	_, err := io.WriteString(out, render.Explain(runs, r, o))
+	return err
+}
+
+// interrupted writes the advice, which was ready before the what-if was interrupted, and the number of replays that were done. It writes no JSON
+// and no page, because these would be incomplete.
+func (f *flags) interrupted(out io.Writer, report *advise.Report, read *readRuns, stopped *whatif.InterruptedError) error {
+	text := render.Text(report, &read.Input, f.top)
 	if f.json {
 		out, text = io.Discard, ""
 	}
@@ -188,32 +218,30 @@ func (f *flags) interrupted(out io.Writer, report *advise.Report, h *heard, stop
 	if f.html != "" {
 		page = "; " + f.html + " was not written"
 	}
-	return command.Stop(out, text, "%v%s", stop, page)
+	return command.Stop(out, text, "%v%s", stopped, page)
 }
 
-// caution tells on standard error what is missing in what was read.
-func (f *flags) caution(cmd *cobra.Command, h *heard) {
+// caution writes to standard error what is missing in the input.
+func (f *flags) caution(cmd *cobra.Command, read *readRuns) {
 	say := func(format string, values ...any) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "accordion: "+format+"\n", values...)
 	}
-	if text := h.left.String(); text != "" {
+	for _, text := range read.LeftOutText {
 		say("left out: %s", text)
 	}
-	if h.also != "" {
-		say("left out: %s", h.also)
-	}
-	command.Warn(cmd, h.left.Warnings())
-	if h.left.Cut {
+	command.Warn(cmd, read.Warnings)
+	if read.LeftOut.Cut {
 		say("warning: the accounting ends within a line; what it was about is left out")
 	}
-	for _, g := range h.gaps {
-		say("warning: nothing is known from %s to %s: %v", date(g.From), date(g.Until), g.Why)
+	for _, g := range read.Gaps {
+		say("warning: %v", g)
 	}
-	if me := whoami(); h.asked && f.user == "" && me != "root" && len(h.runs) > 0 && onlyOf(me, h.runs) {
+	if me := whoami(); read.bySacct && f.user == "" && me != "root" && len(read.Runs) > 0 && advise.OnlyUser(read.Runs) == me {
 		say("sacct shows jobs of %s only: it may be told to show others' to administrators alone", me)
 	}
 }
 
+// whoami returns the name of the user who runs this command, or "" if it is unknown.
 func whoami() string {
 	if u, err := user.Current(); err == nil {
 		return u.Username
@@ -221,16 +249,7 @@ func whoami() string {
 	return ""
 }
 
-func onlyOf(name string, runs []advise.Run) bool {
-	for i := range runs {
-		if runs[i].User != name {
-			return false
-		}
-	}
-	return true
-}
-
-// interrupted makes of the context's end a short word.
+// interrupted shortens the error of a context that was canceled.
 func interrupted(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return errors.New("advise: interrupted")

@@ -4,18 +4,16 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"accordion/cmd/accordion/command"
-	"accordion/core"
-	"accordion/core/ep"
 	"accordion/traces/advise"
+	"accordion/traces/advise/render"
 )
 
-// reviewManaged says how jobs that carry a line kept to it, by the sidecars' own journals.
+// reviewManaged prints how jobs kept to their lines, from the journals of the sidecars.
 func (f *flags) reviewManaged(cmd *cobra.Command, o advise.Options) error {
 	since, err := f.span()
 	if err != nil {
@@ -45,105 +43,8 @@ func (f *flags) reviewManaged(cmd *cobra.Command, o advise.Options) error {
 	}
 	reviews := advise.Reviews(jobs, o)
 	if f.json {
-		return encode(cmd.OutOrStdout(), reviewsOf(reviews))
+		return render.ReviewsJSON(cmd.OutOrStdout(), reviews)
 	}
-	return writeReviews(cmd.OutOrStdout(), reviews, len(jobs), f.top, f.quantile)
-}
-
-// writeReviews is what a terminal shows.
-func writeReviews(w io.Writer, all []advise.Review, jobs, top int, quantile float64) error {
-	var b strings.Builder
-	for i := range all {
-		if i == top {
-			fmt.Fprintf(&b, "… and %s (--top)\n\n", count(len(all)-top, "more line"))
-			break
-		}
-		b.WriteString(reviewText(&all[i], quantile))
-	}
-	if jobs == 0 {
-		b.WriteString("No job that carried a line is over.\n")
-	} else {
-		fmt.Fprintf(&b, "%s with %s. A step lasts from when its nodes are there until the script says that it is over; the last one, until the sidecar sees the job's end.\n",
-			count(jobs, "job"), count(len(all), "line"))
-	}
-	_, err := io.WriteString(w, b.String())
+	_, err = io.WriteString(cmd.OutOrStdout(), render.Reviews(reviews, len(jobs), f.top, f.quantile))
 	return err
-}
-
-func reviewText(r *advise.Review, quantile float64) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s", r.User, r.Line)
-	if strings.HasPrefix(r.Line, "mold=") || strings.Contains(r.Line, "|") {
-		fmt.Fprintf(&b, ", on %s", nodes(r.Told[0].Nodes))
-	}
-	fmt.Fprintf(&b, ": %s", count(r.Runs, "run"))
-	if r.Others > 0 {
-		fmt.Fprintf(&b, ", and %d that did not come to their own end, or did not say when a step was over", r.Others)
-	}
-	b.WriteByte('\n')
-	for i, s := range r.Steps {
-		told := r.Told[i]
-		fmt.Fprintf(&b, "  step %d, %s: told %s, took %s, and up to %s in %.0f %%", i+1, nodes(told.Nodes), core.FormatDuration(told.Duration), core.FormatDuration(s.Median), core.FormatDuration(s.Mostly), 100*quantile)
-		if s.Late > 0 {
-			fmt.Fprintf(&b, "; late in %d, by up to %s", s.Late, core.FormatDuration(s.By))
-		}
-		b.WriteByte('\n')
-	}
-	switch {
-	case r.Better != nil:
-		fmt.Fprintf(&b, "  better: %s", lineOf(r))
-		if r.Checked > 0 {
-			fmt.Fprintf(&b, "   on time in %d of the last %d, as it is in %d", r.OnTime, r.Checked, r.Before)
-		}
-		b.WriteByte('\n')
-	case r.Checked > 0:
-		b.WriteString("  the line is as good as one made of these runs\n")
-	}
-	b.WriteByte('\n')
-	return b.String()
-}
-
-// lineOf is the better line as it is written. Of one that lists sizes it is about the one size.
-func lineOf(r *advise.Review) string {
-	if len(r.Better) == 1 {
-		return fmt.Sprintf("%s on %s", core.FormatDuration(r.Better[0].Duration), nodes(r.Better[0].Nodes))
-	}
-	return "#EP " + ep.Format(r.Better)
-}
-
-// review is a Review as --json writes it.
-type review struct {
-	User    string  `json:"user"`
-	Line    string  `json:"line"`
-	Told    core.EP `json:"told"`
-	Runs    int     `json:"runs"`
-	Others  int     `json:"others"`
-	Steps   []step  `json:"steps"`
-	Better  core.EP `json:"better,omitempty"`
-	Checked int     `json:"checked"`
-	Before  int     `json:"on_time_before"`
-	OnTime  int     `json:"on_time"`
-	Latest  string  `json:"latest,omitempty"`
-}
-
-type step struct {
-	Told   core.Time `json:"told"`
-	Median core.Time `json:"median"`
-	Mostly core.Time `json:"quantile"`
-	Late   int       `json:"late"`
-	By     core.Time `json:"late_by"`
-}
-
-func reviewsOf(all []advise.Review) any {
-	out := struct {
-		Managed []review `json:"managed"`
-	}{[]review{}}
-	for _, r := range all {
-		one := review{User: r.User, Line: r.Line, Told: r.Told, Runs: r.Runs, Others: r.Others, Steps: []step{}, Better: r.Better, Checked: r.Checked, Before: r.Before, OnTime: r.OnTime, Latest: r.Latest}
-		for i, s := range r.Steps {
-			one.Steps = append(one.Steps, step{r.Told[i].Duration, s.Median, s.Mostly, s.Late, s.By})
-		}
-		out.Managed = append(out.Managed, one)
-	}
-	return out
 }

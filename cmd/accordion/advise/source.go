@@ -17,27 +17,24 @@ import (
 	"accordion/slurm/client"
 	"accordion/slurm/sacct"
 	"accordion/traces/advise"
+	"accordion/traces/advise/render"
 	"accordion/traces/swf"
 )
 
-// heard is what a source told.
-type heard struct {
-	runs        []advise.Run
-	left        sacct.LeftUnread
-	gaps        []sacct.Gap
-	from, until core.Time // what was asked for; 0: whatever the file has
-	asked       bool      // of sacct, not read from a file
-	log         *archived // the runs are of a workload log; nil: they are of an accounting
-	oar         bool      // it is of OAR, which knows nothing of steps
-	also        string    // what else is left out
+// readRuns is what a source returns.
+type readRuns struct {
+	render.Input
+	bySacct bool     // sacct was run; otherwise a file was read
+	log     *swf.Log // the runs come from this workload log; nil: from accounting
 }
 
-// source reads the accounting, as the flags say. A job is the only one of interest, and its like.
-type source func(cmd *cobra.Command, f *flags, job string) (*heard, error)
+// source reads runs. If job is not "", only that job and the jobs of its user are needed.
+type source func(cmd *cobra.Command, f *flags, job string) (*readRuns, error)
 
-// patience is how long sacct may take for one day. A month of a large site in a slow database takes minutes.
-const patience = 5 * time.Minute
+// sacctTimeout is how long sacct may run for one day. A slow database of a large site takes minutes.
+const sacctTimeout = 5 * time.Minute
 
+// source returns the source that the flags choose.
 func (f *flags) source() (source, error) {
 	zone := time.Local
 	if f.zone != "" {
@@ -50,19 +47,21 @@ func (f *flags) source() (source, error) {
 		return fromLog, nil
 	}
 	if f.file != "" {
-		return func(cmd *cobra.Command, f *flags, _ string) (*heard, error) { return fromFile(cmd, f, zone) }, nil
+		return func(cmd *cobra.Command, f *flags, _ string) (*readRuns, error) { return fromFile(cmd, f, zone) }, nil
 	}
 	since, err := f.span()
 	if err != nil {
 		return nil, err
 	}
 	if f.oar {
-		return func(cmd *cobra.Command, f *flags, _ string) (*heard, error) { return fromOAR(cmd, f, since) }, nil
+		return func(cmd *cobra.Command, f *flags, _ string) (*readRuns, error) { return fromOAR(cmd, f, since) }, nil
 	}
-	return func(cmd *cobra.Command, f *flags, job string) (*heard, error) { return fromSlurm(cmd, f, job, since) }, nil
+	return func(cmd *cobra.Command, f *flags, job string) (*readRuns, error) {
+		return fromSlurm(cmd, f, job, since)
+	}, nil
 }
 
-// span is how far back is asked.
+// span parses --since.
 func (f *flags) span() (core.Time, error) {
 	since, ok := command.Duration(f.since)
 	if !ok || since == 0 {
@@ -71,14 +70,15 @@ func (f *flags) span() (core.Time, error) {
 	return since, nil
 }
 
-// thrift collects garbage when the heap has grown by three fifths: a month of 300,000 jobs is to be read within 500 MiB. GOGC, where it is set, holds.
-func thrift() {
+// saveMemory starts garbage collections when the heap has grown by 60 %, unless GOGC is set. A month of 300,000 jobs must fit into 500 MiB.
+func saveMemory() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(60)
 	}
 }
 
-func fromFile(cmd *cobra.Command, f *flags, zone *time.Location) (*heard, error) {
+// fromFile reads a file with the output of sacct, or standard input.
+func fromFile(cmd *cobra.Command, f *flags, zone *time.Location) (*readRuns, error) {
 	runs := sacct.NewRuns()
 	in, name := cmd.InOrStdin(), "standard input"
 	if f.file != "-" {
@@ -88,7 +88,7 @@ func fromFile(cmd *cobra.Command, f *flags, zone *time.Location) (*heard, error)
 		}
 		defer file.Close()
 		var over func()
-		in, over = watched(file)
+		in, over = command.ProgressOfReading(file)
 		defer over()
 		name = f.file
 	}
@@ -98,19 +98,21 @@ func fromFile(cmd *cobra.Command, f *flags, zone *time.Location) (*heard, error)
 	if f.user != "" {
 		runs.All = slices.DeleteFunc(runs.All, func(r advise.Run) bool { return r.User != f.user })
 	}
-	return &heard{runs: runs.All, left: runs.Left}, nil
+	r := &readRuns{}
+	r.take(runs, nil)
+	return r, nil
 }
 
-// fromSlurm asks sacct; for one job first whose it is, and then for that user's.
-func fromSlurm(cmd *cobra.Command, f *flags, job string, since core.Time) (*heard, error) {
-	run := client.New(client.Config{Timeout: patience, AtOnce: 1})
+// fromSlurm runs sacct. For one job it first finds its user, and then reads that user's jobs.
+func fromSlurm(cmd *cobra.Command, f *flags, job string, since core.Time) (*readRuns, error) {
+	run := client.New(client.Config{Timeout: sacctTimeout, AtOnce: 1})
 	defer run.Close()
 	ask := func(ctx context.Context, arguments []string) (string, error) {
 		out, err := run.Run(ctx, client.Call{Program: "sacct", Args: arguments})
 		return out.Stdout, err
 	}
 	until := time.Now().Unix() + 1
-	h := &heard{from: until - since, until: until, asked: true}
+	r := &readRuns{Input: render.Input{From: until - since, Until: until}, bySacct: true}
 	whose := f.user
 	runs := sacct.NewRuns()
 	if job != "" {
@@ -119,24 +121,63 @@ func fromSlurm(cmd *cobra.Command, f *flags, job string, since core.Time) (*hear
 		}
 		whose = runs.All[0].User
 	}
-	told, over := progress("days of sacct", progressbar.OptionShowCount())
+	told, over := command.Progress("days of sacct", progressbar.OptionShowCount())
 	defer over()
 	all := sacct.NewRuns()
-	gaps, err := (&sacct.Ask{Sacct: ask, Told: told, User: whose, From: h.from, Until: until}).Into(cmd.Context(), all)
+	gaps, err := (&sacct.Ask{Sacct: ask, Told: told, User: whose, From: r.From, Until: until}).Into(cmd.Context(), all)
 	if err != nil {
 		return nil, interrupted(fmt.Errorf("asking Slurm's accounting: %w (a file of what sacct prints is read with --from)", err))
 	}
 	if job != "" && !slices.ContainsFunc(all.All, func(r advise.Run) bool { return r.ID == runs.All[0].ID && r.Start == runs.All[0].Start }) {
-		all.All = append(all.All, runs.All[0]) // it is older
+		all.All = append(all.All, runs.All[0]) // it ended before the period
 	}
-	h.runs, h.left, h.gaps = all.All, all.Left, gaps
-	return h, nil
+	r.take(all, gaps)
+	return r, nil
 }
 
-// jobForm is how a job is written: 123, or 123_4 for a task of an array.
+// take copies what was read from the accounting.
+func (r *readRuns) take(runs *sacct.Runs, gaps []sacct.Gap) {
+	left := &runs.Left
+	r.Runs, r.Warnings = runs.All, left.Warnings()
+	if text := left.String(); text != "" {
+		r.LeftOutText = append(r.LeftOutText, text)
+	}
+	r.LeftOut = render.LeftOut{Unfinished: left.Unfinished, NeverBegan: left.NeverBegan, Resized: left.Resized, Companions: left.Companions, Hetero: left.Hetero, Broken: left.Broken,
+		Lines: left.Lines.Count, Cut: left.Cut, Values: left.Values.Count, Doubled: left.Doubled.Count}
+	for _, g := range gaps {
+		r.Gaps = append(r.Gaps, render.Gap(g))
+	}
+}
+
+// fromLog reads a workload log: sizes and times of jobs.
+func fromLog(cmd *cobra.Command, f *flags, job string) (*readRuns, error) {
+	switch {
+	case job != "":
+		return nil, command.Usage(fmt.Errorf("advise: %s is a workload log, which knows nothing of a job's steps: name no job", f.file))
+	case f.user != "":
+		return nil, command.Usage(fmt.Errorf("advise: %s is a workload log, whose users have numbers only: leave out --user", f.file))
+	}
+	log, err := swf.ReadFile(f.file, swf.Options{})
+	if err != nil {
+		return nil, command.Usage(err)
+	}
+	for _, line := range log.Warnings.Lines() {
+		fmt.Fprintln(cmd.ErrOrStderr(), "accordion: warning:", line)
+	}
+	log.Records = swf.Summaries(log.Records)
+	r := &readRuns{log: log}
+	runs, unnamed := advise.FromLog(log)
+	r.Runs, r.Source = runs, render.Log
+	if unnamed {
+		r.Source = render.UnnamedLog
+	}
+	return r, nil
+}
+
+// jobForm matches a job number: 123, or 123_4 for a task of an array.
 var jobForm = regexp.MustCompile(`^[0-9]{1,10}(_[0-9]{1,10})?$`)
 
-// one reads the one job.
+// one reads one job with sacct.
 func one(ctx context.Context, ask func(context.Context, []string) (string, error), job string, into *sacct.Runs) error {
 	if !jobForm.MatchString(job) {
 		return command.Usage(fmt.Errorf("advise: %s is no job: write its number, such as 123, or 123_4", core.Shown(job)))
@@ -155,6 +196,7 @@ func one(ctx context.Context, ask func(context.Context, []string) (string, error
 	return nil
 }
 
+// unknownJob returns the error for a job without a run.
 func unknownJob(job string, left sacct.LeftUnread) error {
 	if text := left.String(); text != "" {
 		return fmt.Errorf("advise: job %s cannot be explained; the accounting has: %s", job, text)

@@ -10,39 +10,40 @@ import (
 	"accordion/adapter/journal"
 	"accordion/core"
 	"accordion/slurm/sacct"
+	"accordion/traces/gantt"
 )
 
-// FromSlurm is the chart of Slurm's accounting, with the promises of a journal's entries beside it. An expander that was
-// merged is not shown: its nodes are its job's from then on, which is when the job can use them. A companion's are its job's.
-func FromSlurm(jobs []sacct.Job, entries iter.Seq2[journal.Entry, error]) (Gantt, error) {
-	c := New()
+// fromSlurm returns the chart of Slurm's accounting, with the promises of a journal. It leaves out expanders that were merged: the job can use their
+// nodes from the merge on, and holds them from then on. Nodes of a companion belong to its job.
+func fromSlurm(jobs []sacct.Job, entries iter.Seq2[journal.Entry, error]) (gantt.Chart, error) {
+	b := New()
 	latest := map[core.JobID]adapter.Key{}
 	for _, j := range slices.SortedStableFunc(slices.Values(jobs), func(a, b sacct.Job) int { return cmp.Compare(a.Submitted, b.Submitted) }) {
 		if j.Merged() {
 			continue
 		}
 		if parent, known := latest[j.Expands]; known && j.Stays {
-			c.hold(parent, j.Holds)
+			b.hold(parent, j.Holds)
 			continue
 		}
 		latest[j.ID] = j.Key
-		c.Job(j.Key, Job{Name: j.Name, User: j.User, Submit: time.Unix(j.Submitted, 0), Outcome: j.State})
-		c.hold(j.Key, j.Holds)
+		b.Job(j.Key, gantt.Job{Name: j.Name, User: j.User, Submit: time.Unix(j.Submitted, 0), Outcome: j.State})
+		b.hold(j.Key, j.Holds)
 	}
 	for e, err := range entries {
 		if err != nil {
-			return Gantt{}, err
+			return gantt.Chart{}, err
 		}
-		c.Note(e)
+		b.Note(e)
 	}
-	return c.Gantt(), nil
+	return b.Chart(), nil
 }
 
-// hold draws what the accounting says was held for the job.
-func (c *Chart) hold(job adapter.Key, holds []sacct.Hold) {
+// hold adds what a job held according to the accounting.
+func (b *Builder) hold(job adapter.Key, holds []sacct.Hold) {
 	for _, h := range holds {
 		for _, n := range h.Nodes {
-			c.Hold(job, Hold{Node: n, From: time.Unix(h.From, 0), To: time.Unix(h.To, 0)})
+			b.Hold(job, gantt.Hold{Node: n, From: time.Unix(h.From, 0), To: time.Unix(h.To, 0)})
 		}
 	}
 }

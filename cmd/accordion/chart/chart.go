@@ -1,13 +1,13 @@
-// Package chart puts together what a Gantt chart of a sidecar's work needs: what each job really held, from the batch
-// system, and what it was promised, from the journal.
+// Package chart implements "accordion gantt". Its Builder collects what a Gantt chart of a sidecar's work needs: what each job held, from the batch
+// system, and what it was promised, from the journal. Package gantt draws the chart.
 //
-//	c := chart.New()
-//	c.Job(key, chart.Job{Name: "mesh"})
-//	c.Hold(key, chart.Hold{Node: "n1", From: from, To: to})
+//	b := chart.New()
+//	b.Job(key, gantt.Job{Name: "mesh"})
+//	b.Hold(key, gantt.Hold{Node: "n1", From: from, To: to})
 //	for entry := range entries {
-//		c.Note(entry)
+//		b.Note(entry)
 //	}
-//	err := c.Gantt().Write(w)
+//	err := b.Chart().Write(w)
 package chart
 
 import (
@@ -20,97 +20,89 @@ import (
 	"accordion/core"
 	"accordion/core/ep"
 	"accordion/core/hostlist"
+	"accordion/traces/gantt"
 	"accordion/traces/workload"
 )
 
-// Chart collects jobs, holds and promises, in any order.
-type Chart struct {
+// Builder collects jobs, holds and promises, in any order.
+type Builder struct {
 	order []adapter.Key
 	jobs  map[adapter.Key]*collected
 }
 
 type collected struct {
-	Job
-	request  string // as accepted by the sidecar; "" for a job that it does not manage
-	known    bool   // somebody gave the job itself, not only a hold or a promise
+	gantt.Job
+	request  string // as accepted by the sidecar; "" for an ordinary job
+	known    bool   // Job was called for it, not only Hold or Note
 	promised core.EP
-	moved    time.Duration // how much later than planned its steps begin since its last change
-	planned  time.Time     // of its start
-	done     int           // changes that the journal tells of, its start included
+	moved    time.Duration // how much later than promised its steps begin, since its last change
+	planned  time.Time     // promised start
+	done     int           // changes in the journal, its start included
 }
 
-// New is an empty chart.
-func New() *Chart { return &Chart{jobs: map[adapter.Key]*collected{}} }
+// New returns a builder without jobs.
+func New() *Builder { return &Builder{jobs: map[adapter.Key]*collected{}} }
 
-func (c *Chart) of(key adapter.Key) *collected {
-	j := c.jobs[key]
+// of returns the entry of a job, and creates it if necessary.
+func (b *Builder) of(key adapter.Key) *collected {
+	j := b.jobs[key]
 	if j == nil {
 		j = &collected{}
-		c.jobs[key] = j
-		c.order = append(c.order, key)
+		b.jobs[key] = j
+		b.order = append(b.order, key)
 	}
 	return j
 }
 
-// Job says who a job is. Its ID, Holds and Planned are filled in by the chart, and its Request and Kind where the journal
-// tells them; else it is rigid.
-func (c *Chart) Job(key adapter.Key, about Job) {
-	j := c.of(key)
+// Job adds a job. The builder fills in its ID, Holds and Planned. If the journal has its request, the builder fills in Request, Choices and Kind, too;
+// otherwise the job is rigid.
+func (b *Builder) Job(key adapter.Key, about gantt.Job) {
+	j := b.of(key)
 	about.ID, about.Kind, about.Holds, about.Planned = key.ID, workload.Rigid, j.Holds, j.Planned
 	j.Job, j.known = about, true
 }
 
-// Hold says what a job held.
-func (c *Chart) Hold(key adapter.Key, h Hold) {
-	j := c.of(key)
+// Hold adds a hold of a job.
+func (b *Builder) Hold(key adapter.Key, h gantt.Hold) {
+	j := b.of(key)
 	j.Holds = append(j.Holds, h)
 }
 
-// Note reads an event of the journal: the request of "accepted", the promise in the planned seconds of "starting", "grew"
-// and "shrank". Other entries say nothing here.
-func (c *Chart) Note(e journal.Entry) {
+// Note adds an event of the journal: the request of "accepted", and the promised times of "starting", "grew" and "shrank". It ignores other entries.
+func (b *Builder) Note(e journal.Entry) {
 	if e.Kind != journal.KindEvent {
 		return
 	}
 	key := adapter.Key{ID: core.JobID(e.Job), Submitted: e.Submitted}
 	number, _ := e.Args["planned"].(json.Number)
-	planned, _ := number.Float64() // 0 where the event has none: it is of no use then
+	planned, _ := number.Float64() // 0 if the event has none: it is not used then
 	at := time.Unix(int64(planned), 0)
 	switch e.Verb {
 	case "accepted":
-		c.of(key).request = e.Text
+		b.of(key).request = e.Text
 	case "starting":
 		text, _ := e.Args["profile"].(string)
 		requested, err := ep.Parse(text)
 		if err != nil {
 			return
 		}
-		j := c.of(key)
+		j := b.of(key)
 		j.promised, j.planned, j.moved = requested, at, 0
-		j.Planned, j.done = []Size{{At: at, Nodes: requested[0].Nodes}}, 1
+		j.Planned, j.done = []gantt.Size{{At: at, Nodes: requested[0].Nodes}}, 1
 	case "grew", "shrank":
 		text, _ := e.Args["nodes"].(string)
 		nodes, err := hostlist.Expand(text)
-		j := c.jobs[key]
+		j := b.jobs[key]
 		if err != nil || j == nil || j.done == 0 {
 			return
 		}
 		j.moved = at.Sub(j.due(j.done))
 		j.done++
-		j.Planned = append(j.Planned, Size{At: at, Nodes: len(nodes)})
+		j.Planned = append(j.Planned, gantt.Size{At: at, Nodes: len(nodes)})
 	}
 }
 
-func kind(request string) workload.Kind {
-	switch choices, err := adapter.ParseRequest(request); {
-	case err != nil:
-		return workload.Rigid
-	default:
-		return (&workload.Job{Choices: choices}).Kind()
-	}
-}
-
-// due is when the i-th step was to begin as first planned.
+// due returns when the i-th step should have begun according to the first promise.
 func (j *collected) due(i int) time.Time {
 	at := j.planned
 	for _, s := range j.promised[:min(i, len(j.promised))] {
@@ -119,23 +111,25 @@ func (j *collected) due(i int) time.Time {
 	return at
 }
 
-// Gantt is the chart. Its rows are the nodes that were held, in natural order; the caller knows whether there are more.
-// Changes that were promised within a job's life and of which the journal does not tell are promised and missed.
-func (c *Chart) Gantt() Gantt {
-	var g Gantt
-	for _, key := range c.order {
-		j := c.jobs[key]
+// Chart returns the chart. Its rows are the nodes that were held, in natural order; the caller adds nodes that were not. Changes that were promised for
+// the time in which a job ran, and that are not in the journal, count as missed.
+func (b *Builder) Chart() gantt.Chart {
+	var g gantt.Chart
+	for _, key := range b.order {
+		j := b.jobs[key]
 		if !j.known {
 			continue
 		}
 		out := j.Job
 		if j.request != "" {
-			out.Request, out.Kind = j.request, kind(j.request)
+			out.Request = j.request
+			out.Choices, _ = adapter.ParseRequest(j.request) // a job whose request cannot be parsed is drawn as a rigid one
+			out.Kind = (&workload.Job{Choices: out.Choices}).Kind()
 		}
 		end := out.End()
 		for i := j.done; j.done > 0 && i < len(j.promised); i++ {
 			if at := j.due(i).Add(j.moved); at.Before(end) {
-				out.Planned = append(out.Planned, Size{At: at, Nodes: j.promised[i].Nodes})
+				out.Planned = append(out.Planned, gantt.Size{At: at, Nodes: j.promised[i].Nodes})
 			}
 		}
 		for _, h := range out.Holds {

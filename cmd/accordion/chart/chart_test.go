@@ -1,12 +1,9 @@
-package chart_test
+package chart
 
 import (
-	"accordion/slurm/output"
 	"encoding/json"
 	"fmt"
 	"iter"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,20 +11,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"accordion/adapter/journal"
-	"accordion/cmd/accordion/chart"
+	"accordion/slurm/output"
 	"accordion/slurm/sacct"
-	"accordion/traces/workload"
+	"accordion/traces/gantt"
 )
 
-// told is a journal of job 7, submitted at second 90: 2 nodes for 20 s, 5 for 20 s, 3 for 20 s, from second 100 on.
-func told(more ...journal.Entry) iter.Seq2[journal.Entry, error] {
-	entries := []journal.Entry{
+// entries returns the journal of job 7, submitted at second 90: from second 100 on 2 nodes for 20 s, 5 for 20 s, 3 for 20 s.
+func entries(more ...journal.Entry) iter.Seq2[journal.Entry, error] {
+	all := []journal.Entry{
 		{Kind: journal.KindEvent, Verb: "accepted", Text: "ep=2x20s,5x20s,3x20s"},
 		{Kind: journal.KindIntent, Verb: "reserve", Args: map[string]any{"planned": json.Number("1")}},
 		{Kind: journal.KindEvent, Verb: "starting", Args: map[string]any{"planned": json.Number("100"), "profile": "2x20s,5x20s,3x20s"}},
 	}
 	return func(yield func(journal.Entry, error) bool) {
-		for _, e := range append(entries, more...) {
+		for _, e := range append(all, more...) {
 			e.Job, e.Submitted = 7, 90
 			if !yield(e, nil) {
 				return
@@ -49,7 +46,7 @@ func read(t *testing.T, rows string) []sacct.Job {
 	return jobs
 }
 
-func marks(g chart.Gantt) string {
+func marks(g gantt.Chart) string {
 	var b strings.Builder
 	for _, j := range g.Jobs {
 		fmt.Fprintf(&b, "%d %s %s", j.ID, j.Name, j.Kind)
@@ -66,13 +63,13 @@ func marks(g chart.Gantt) string {
 	return b.String()
 }
 
-func TestPromisesStandBesideWhatSlurmRecorded(t *testing.T) {
+func TestPromisesArePairedWithRecordedChanges(t *testing.T) {
 	rows := "7|90|100|121|RESIZING|ada|n[1-2]|mesh\n" +
 		"8|120|120|121|COMPLETED|ada|n[3-5]|" + output.GrowPrefix + "7\n" +
 		"7|121|121|141|RESIZING|ada|n[1-5]|mesh\n" +
 		"7|141|141|160|COMPLETED|ada|n[1-3]|mesh\n" +
 		"9|95|100|130|COMPLETED|bob|n10|plain\n"
-	g, err := chart.FromSlurm(read(t, rows), told(resized("grew", "120", "n[1-5]"), resized("shrank", "141", "n[1-3]")))
+	g, err := fromSlurm(read(t, rows), entries(resized("grew", "120", "n[1-5]"), resized("shrank", "141", "n[1-3]")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,9 +83,9 @@ func TestPromisesStandBesideWhatSlurmRecorded(t *testing.T) {
 	}
 }
 
-func TestACompanionsNodesAreItsJobs(t *testing.T) {
+func TestCompanionNodesBelongToTheJob(t *testing.T) {
 	rows := "7|90|100|160|COMPLETED|ada|n[1-2]|mesh\n" + "8|119|120|141|CANCELLED by 0|ada|n[3-5]|accordion-with-7\n"
-	g, err := chart.FromSlurm(read(t, rows), told(resized("grew", "120", "n[1-5]"), resized("shrank", "141", "n[1-2]")))
+	g, err := fromSlurm(read(t, rows), entries(resized("grew", "120", "n[1-5]"), resized("shrank", "141", "n[1-2]")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,8 +95,8 @@ func TestACompanionsNodesAreItsJobs(t *testing.T) {
 	}
 }
 
-func TestAPromisedGrowthThatNeverCameIsMissed(t *testing.T) {
-	g, err := chart.FromSlurm(read(t, "7|90|100|150|TIMEOUT|ada|n[1-2]|mesh\n"), told())
+func TestPromisedGrowthThatDidNotHappenIsMissed(t *testing.T) {
+	g, err := fromSlurm(read(t, "7|90|100|150|TIMEOUT|ada|n[1-2]|mesh\n"), entries())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,8 +105,8 @@ func TestAPromisedGrowthThatNeverCameIsMissed(t *testing.T) {
 	}
 }
 
-func TestWhatWasPromisedAfterTheEndIsNotMissed(t *testing.T) {
-	g, err := chart.FromSlurm(read(t, "7|90|100|115|CANCELLED by 1000|ada|n[1-2]|mesh\n"), told())
+func TestPromiseAfterTheEndIsNotMissed(t *testing.T) {
+	g, err := fromSlurm(read(t, "7|90|100|115|CANCELLED by 1000|ada|n[1-2]|mesh\n"), entries())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,31 +115,12 @@ func TestWhatWasPromisedAfterTheEndIsNotMissed(t *testing.T) {
 	}
 }
 
-func TestAnExpanderThatWasNotMergedIsShown(t *testing.T) {
-	g, err := chart.FromSlurm(read(t, "8|120|120|150|CANCELLED by 0|ada|n[3-5]|"+output.GrowPrefix+"7\n"), told())
+func TestUnmergedExpanderIsShown(t *testing.T) {
+	g, err := fromSlurm(read(t, "8|120|120|150|CANCELLED by 0|ada|n[3-5]|"+output.GrowPrefix+"7\n"), entries())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(g.Jobs) != 1 || g.Jobs[0].ID != 8 {
 		t.Errorf("jobs %+v, want the expander", g.Jobs)
-	}
-}
-
-func TestAPageIsSavedAsAWholeOrNotAtAll(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "page.html")
-	bad := chart.Gantt{}
-	if err := bad.Save(path); err == nil {
-		t.Error("a chart without rows was saved")
-	}
-	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v %v", left, err)
-	}
-	good := chart.Gantt{Nodes: []string{"n1"}, Jobs: []chart.Job{{ID: 1, Kind: workload.Rigid, Holds: []chart.Hold{
-		{Node: "n1", From: time.Unix(0, 0), To: time.Unix(9, 0)}}}}}
-	if err := good.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	if data, err := os.ReadFile(path); err != nil || !strings.Contains(string(data), "</html>") {
-		t.Errorf("saved %d bytes, %v", len(data), err)
 	}
 }

@@ -16,9 +16,10 @@ import (
 	"accordion/cmd/accordion/command"
 	"accordion/core/hostlist"
 	"accordion/slurm/sacct"
+	"accordion/traces/gantt"
 )
 
-// Command is "accordion gantt".
+// Command returns "accordion gantt".
 func Command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gantt [ACCOUNTING]",
@@ -68,7 +69,7 @@ If the accounting has several clusters (a column Cluster), the jobs of --cluster
 			return err
 		}
 		defer j.Close()
-		g, err := FromSlurm(jobs, j.Entries(0))
+		g, err := fromSlurm(jobs, j.Entries(0))
 		if err != nil {
 			return err
 		}
@@ -82,7 +83,7 @@ If the accounting has several clusters (a column Cluster), the jobs of --cluster
 		if err := g.Save(*out); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\nThe Gantt chart is in %s.\n", Summary(g), *out)
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\nThe Gantt chart is in %s.\n", gantt.Summary(g), *out)
 		return err
 	}
 	return c
@@ -90,9 +91,10 @@ If the accounting has several clusters (a column Cluster), the jobs of --cluster
 
 var errNoJobs = errors.New("gantt: the accounting has no jobs; pipe sacct into it, or name a file, as accordion gantt --help shows")
 
+// readAccounting reads the file of the command line, or standard input.
 func readAccounting(in io.Reader, args []string) ([]sacct.Job, sacct.Unread, error) {
 	name := "standard input"
-	if f, ok := in.(*os.File); ok && len(args) == 0 && term.IsTerminal(int(f.Fd())) { // it would wait, without a word
+	if f, ok := in.(*os.File); ok && len(args) == 0 && term.IsTerminal(int(f.Fd())) { // it would wait for input without a prompt
 		return nil, sacct.Unread{}, errors.New("gantt: give a file of Slurm's accounting, or pipe sacct into it, as accordion gantt --help shows")
 	}
 	if len(args) == 1 && args[0] != "-" {
@@ -107,8 +109,8 @@ func readAccounting(in io.Reader, args []string) ([]sacct.Job, sacct.Unread, err
 	return sacct.ReadHolds(in, name, time.Local, time.Now().Unix())
 }
 
-// ofCluster returns the jobs of one cluster, and warns about the others: nodes of two clusters may have one name. An accounting of one
-// cluster is that cluster's, whatever the configuration calls it.
+// ofCluster returns the jobs of one cluster, and warns about the others, because nodes of two clusters may have the same name. It returns all jobs of
+// an accounting that has only one cluster, whatever that cluster is called.
 func ofCluster(cmd *cobra.Command, jobs []sacct.Job, c command.Cluster) ([]sacct.Job, error) {
 	count := map[string]int{}
 	for _, j := range jobs {

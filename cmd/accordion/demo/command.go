@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"accordion/adapter/web"
-	"accordion/cmd/accordion/chart"
 	"accordion/cmd/accordion/command"
+	"accordion/traces/gantt"
 )
 
 // Command is "accordion demo".
@@ -69,7 +69,7 @@ A workload file has one job per line: WHEN USER NAME WHAT WORK%. WHAT is ep=2x4m
 		if err := g.Save(*out); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "\n%s\nThe Gantt chart is in %s.\n", chart.Summary(g), *out)
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "\n%s\nThe Gantt chart is in %s.\n", gantt.Summary(g), *out)
 		return err
 	}
 	return c

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"accordion/adapter"
-	"accordion/cmd/accordion/chart"
+	"accordion/traces/gantt"
 	"accordion/traces/workload"
 )
 
@@ -18,7 +18,7 @@ func TestTheBundledWorkloadGrowsShrinksAndKeepsItsPromises(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var g chart.Gantt
+	var g gantt.Chart
 	synctest.Test(t, func(t *testing.T) { // the wall clock is virtual in here: nothing depends on the machine's speed
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Hour)
 		defer cancel()
@@ -63,7 +63,7 @@ func TestTheBundledWorkloadGrowsShrinksAndKeepsItsPromises(t *testing.T) {
 }
 
 // alone says which node was in two jobs at once.
-func alone(g chart.Gantt) string {
+func alone(g gantt.Chart) string {
 	for i, a := range g.Jobs {
 		for _, b := range g.Jobs[:i] {
 			for _, ha := range a.Holds {
@@ -84,7 +84,7 @@ func TestAPlayIsShownWhileItIsPlayed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var shown strings.Builder
-	var g chart.Gantt
+	var g gantt.Chart
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()

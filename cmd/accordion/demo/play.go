@@ -28,6 +28,7 @@ import (
 	"accordion/core/ep"
 	"accordion/core/sched"
 	"accordion/shim/wire"
+	"accordion/traces/gantt"
 )
 
 // Options say what is played.
@@ -61,7 +62,7 @@ type stage struct {
 }
 
 // Play plays the workload until its last job is over and gives the chart of what happened.
-func Play(ctx context.Context, o Options) (g chart.Gantt, err error) {
+func Play(ctx context.Context, o Options) (g gantt.Chart, err error) {
 	if err := o.Check(); err != nil {
 		return g, err
 	}
@@ -278,24 +279,24 @@ func (st *stage) view() (view view.Status, err error) {
 }
 
 // chart draws the batch system's own records, with the journal's promises beside them.
-func (st *stage) chart() (chart.Gantt, error) {
-	c := chart.New()
+func (st *stage) chart() (gantt.Chart, error) {
+	b := chart.New()
 	for _, r := range st.system.Jobs() {
 		if r.MergedInto != (adapter.Key{}) {
 			continue // its nodes are its parent's from the merge on, which is when the job can use them
 		}
-		c.Job(r.Key, chart.Job{Name: r.Name, User: r.User, Submit: r.Submit, Outcome: r.Why})
+		b.Job(r.Key, gantt.Job{Name: r.Name, User: r.User, Submit: r.Submit, Outcome: r.Why})
 		for _, s := range r.Spans {
-			c.Hold(r.Key, chart.Hold{Node: s.Node, From: s.From, To: s.To})
+			b.Hold(r.Key, gantt.Hold{Node: s.Node, From: s.From, To: s.To})
 		}
 	}
 	for e, err := range st.journal.Entries(0) {
 		if err != nil {
-			return chart.Gantt{}, err
+			return gantt.Chart{}, err
 		}
-		c.Note(e)
+		b.Note(e)
 	}
-	g := c.Gantt()
+	g := b.Chart()
 	g.Title = "Accordion: jobs that grow and shrink"
 	g.Note = fmt.Sprintf("The sidecar on its embedded batch system of %d nodes. A job is one colour; an evolving job is one outlined staircase. Point at a job to see its steps.", st.options.Nodes)
 	g.Nodes = nil

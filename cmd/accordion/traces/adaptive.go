@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -82,7 +80,7 @@ The same seed gives the same figures on every machine, except for times. docs/ad
 	return c
 }
 
-// right says what is wrong with the command line.
+// right returns what is wrong with the command line.
 func right(e adaptive.Experiment, names []string, folder string) error {
 	switch claims := slices.Contains(names, adaptive.Claims); {
 	case e.Seeds < 1 || e.Seeds > 1000:
@@ -97,28 +95,23 @@ func right(e adaptive.Experiment, names []string, folder string) error {
 	return nil
 }
 
-// realLogs are the logs that are there; what is missing is said.
+// realLogs reads the real logs, and reports on standard error which ones are missing.
 func realLogs(cmd *cobra.Command) ([]adaptive.Log, error) {
 	folder, err := swf.Folder()
 	if err != nil {
 		return nil, command.Usage(err)
 	}
-	var all []adaptive.Log
-	for _, l := range adaptive.RealLogs {
-		log, err := swf.ReadFile(filepath.Join(folder, l.File), swf.Options{})
-		if errors.Is(err, fs.ErrNotExist) {
-			fmt.Fprintf(cmd.ErrOrStderr(), "accordion: %s is not in %s: its claims are left out; scripts/fetch-traces gets it\n", l.File, folder)
-			continue
-		}
-		if err != nil {
-			return nil, command.Usage(err)
-		}
-		all = append(all, adaptive.Log{Name: l.Name, Log: log, Selection: l.Selection})
+	all, missing, err := adaptive.ReadLogs(folder)
+	if err != nil {
+		return nil, command.Usage(err)
+	}
+	for _, file := range missing {
+		fmt.Fprintf(cmd.ErrOrStderr(), "accordion: %s is not in %s: its claims are left out; scripts/fetch-traces gets it\n", file, folder)
 	}
 	return all, nil
 }
 
-// tell prints what came of it.
+// tell prints the results.
 func tell(out io.Writer, data *adaptive.Data, e adaptive.Experiment, claims, asJSON bool) error {
 	rows, text := data.Rows, data.Text
 	if claims {

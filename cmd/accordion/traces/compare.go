@@ -16,7 +16,7 @@ import (
 	"accordion/traces/replay"
 )
 
-// Compare is "accordion compare".
+// Compare returns "accordion compare".
 func Compare() *cobra.Command {
 	var f compareFlags
 	c := &cobra.Command{
@@ -55,8 +55,8 @@ all jobs, the jobs with profiles, and the other jobs. The effect at 0% comes fro
 	return c
 }
 
-// rigidPolicies and profilePolicies are what is compared unless the user names policies: of a log as it is, and of one some
-// of whose jobs evolve or are moldable. The first is today's scheduling, which ignores profiles.
+// rigidPolicies and profilePolicies are the default policies for a log as it is, and for a log some of whose jobs evolve or are moldable. The first
+// one is today's scheduling, which ignores profiles.
 var (
 	rigidPolicies   = []string{"easy", "conservative"}
 	profilePolicies = []string{"easy", "easy-evolving", "patient"}
@@ -69,6 +69,7 @@ type compareFlags struct {
 	out           string
 }
 
+// run runs the command.
 func (f *compareFlags) run(cmd *cobra.Command, path string) error {
 	if !cmd.Flags().Changed("policy") && (f.supposes(cmd) || len(f.shares) > 0) {
 		f.names = profilePolicies
@@ -90,7 +91,7 @@ func (f *compareFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	if policies, err = f.knowing(policies, &w.log.Header); err != nil {
+	if policies, err = f.knowing(policies, &w.Log.Header); err != nil {
 		return err
 	}
 	runs, err := replayed(cmd.Context(), w, policies)
@@ -107,8 +108,8 @@ func (f *compareFlags) run(cmd *cobra.Command, path string) error {
 	return err
 }
 
-// partial writes the table of the policies that were replayed before an interrupt.
-func (f *compareFlags) partial(out io.Writer, w *selectedLog, stopped *compare.InterruptedError) error {
+// partial writes the table of the policies whose replays had ended before an interrupt.
+func (f *compareFlags) partial(out io.Writer, w *compare.Replayed, stopped *compare.InterruptedError) error {
 	var names []string
 	var metrics []replay.Metrics
 	for i, run := range stopped.Runs {
@@ -124,8 +125,8 @@ func (f *compareFlags) partial(out io.Writer, w *selectedLog, stopped *compare.I
 	return command.Stop(out, text, "%d of %d policies done", done, of)
 }
 
-// save writes the report, and each policy's files, all of it or nothing.
-func (f *compareFlags) save(w *selectedLog, runs []compare.Run) error {
+// save writes the report and the files of each policy: all of them, or none.
+func (f *compareFlags) save(w *compare.Replayed, runs []compare.Run) error {
 	if f.out == "" {
 		return nil
 	}
@@ -139,9 +140,9 @@ func (f *compareFlags) save(w *selectedLog, runs []compare.Run) error {
 		if placed[i], err = replay.Place(w.Workload, run.Result); err != nil {
 			return err
 		}
-		all = append(all, results(folder, w, run, placed[i])...)
+		all = append(all, w.Files(folder, run, placed[i])...)
 	}
-	report, err := f.report(f.out, w, runs, placed)
+	report, err := w.Report(f.out, runs, placed, commandLine(), f.figures)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +17,7 @@ import (
 	"accordion/traces/swf"
 )
 
-// write writes the log as the flags want it: whole or not at all.
+// write writes the log as the flags say: completely, or not at all.
 func (o *logOutput) write(cmd *cobra.Command, log *swf.Log) error {
 	if o.sort {
 		swf.Sort(log)
@@ -92,25 +91,19 @@ time zone, such as 2006-12-18 or 2006-12-18T12:00:00.`,
 	return c
 }
 
-var errLogTime = errors.New("is no time: write 36h, 7d, 2006-12-18 or 2006-12-18T12:00:00")
-
-// logTime reads a time of a log, in its seconds.
+// logTime parses a time since the log's beginning, or a date, as a second of the log.
 func logTime(h *swf.Header, text string) (core.Time, error) {
 	if d, ok := command.Duration(text); ok {
 		return d, nil
 	}
-	for _, form := range []string{time.DateOnly, "2006-01-02T15:04", "2006-01-02T15:04:05"} {
-		at, err := time.ParseInLocation(form, text, h.Location())
-		if err != nil {
-			continue
-		}
-		start, known := h.UnixStart()
-		if !known {
-			return 0, errors.New("is a date, and the log has no UnixStartTime; give the time since its beginning, such as 7d")
-		}
-		return at.Unix() - start, nil
+	second, known, isDate := h.ParseDate(text)
+	switch {
+	case !isDate:
+		return 0, errors.New("is no time: write 36h, 7d, 2006-12-18 or 2006-12-18T12:00:00")
+	case !known:
+		return 0, errors.New("is a date, and the log has no UnixStartTime; give the time since its beginning, such as 7d")
 	}
-	return 0, errLogTime
+	return second, nil
 }
 
 func filterCommand() *cobra.Command {
@@ -164,7 +157,7 @@ written 90s, 10m, 1h30m, 2d. Lists are numbers separated by commas: --user 3,17.
 	return c
 }
 
-// numberList reads 3,17 or words that stand for numbers.
+// numberList parses numbers separated by commas. words are names for numbers.
 func numberList(text string, words map[string]int32) (list []int32, err error) {
 	if text == "" {
 		return nil, nil
@@ -186,7 +179,7 @@ func numberList(text string, words map[string]int32) (list []int32, err error) {
 	return list, nil
 }
 
-// selectCommand is a command that keeps some jobs of a log; settle completes the selection from the flags.
+// selectCommand returns a command that keeps some jobs of a log. settle completes the selection from the flags.
 func selectCommand(s *swf.Selection, use, short, description string, settle func(*swf.Log) error) *cobra.Command {
 	var out logOutput
 	c := &cobra.Command{Use: use, Short: short, Long: description, Args: command.OneFile}
@@ -213,7 +206,7 @@ func selectCommand(s *swf.Selection, use, short, description string, settle func
 	return c
 }
 
-// said are the flags that the user gave, but for where the result goes.
+// said returns the flags of the command line, without those of the output.
 func said(cmd *cobra.Command) string {
 	var b strings.Builder
 	cmd.Flags().Visit(func(f *pflag.Flag) {

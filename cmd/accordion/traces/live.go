@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"accordion/cmd/accordion/command"
@@ -78,7 +77,7 @@ All files are in a folder in $TMPDIR. The folder and the processes are removed a
 				share = cems(jobs)
 			}
 			var over func()
-			l.Done, over = bar(len(jobs), progressbar.OptionSetDescription(fmt.Sprintf("launchers, %d %% cem", share)))
+			l.Done, over = command.ProgressTo(len(jobs), fmt.Sprintf("launchers, %d %% cem", share))
 			p, err := l.Point(cmd.Context(), share, jobs)
 			over()
 			if err != nil {
@@ -100,6 +99,7 @@ All files are in a folder in $TMPDIR. The folder and the processes are removed a
 	return c
 }
 
+// checkLive returns what is wrong with the command line.
 func checkLive(l live.Live, shares []int) error {
 	switch {
 	case l.Pace < 1 || l.Pace > 1000:
@@ -112,7 +112,7 @@ func checkLive(l live.Live, shares []int) error {
 	return nil
 }
 
-// cems is how many per cent of the jobs are cem applications.
+// cems returns the percentage of cem applications among the jobs.
 func cems(jobs []delegated.Job) int {
 	n := 0
 	for _, j := range jobs {
@@ -123,7 +123,7 @@ func cems(jobs []delegated.Job) int {
 	return 100 * n / len(jobs)
 }
 
-// thisProgram is the path by which this program was called.
+// thisProgram returns the path of this program, as it was called if possible.
 func thisProgram() (string, error) {
 	path, err := exec.LookPath(os.Args[0])
 	if err != nil {

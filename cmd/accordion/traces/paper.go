@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"accordion/cmd/accordion/command"
@@ -15,10 +14,10 @@ import (
 	"accordion/traces/paper"
 )
 
-// mostTests bounds what is kept in memory until the figures are summed up: some hundreds of MiB.
+// mostTests bounds the memory for the results of all tests to some hundreds of MiB.
 const mostTests = 100_000
 
-// Paper is "accordion paper".
+// Paper returns "accordion paper".
 func Paper() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "paper NAME",
@@ -99,10 +98,10 @@ The same seed gives the same figures on every machine, except for the schedulers
 	return c
 }
 
-// experiment runs an experiment, with a bar on standard error when that is a terminal. When it is interrupted it writes how much of the
-// work was done, unless standard output is for JSON.
+// experiment runs an experiment with a progress bar. After an interrupt it writes how many parts of the work were done, unless standard output is
+// JSON.
 func experiment(cmd *cobra.Command, work int, parts string, asJSON bool, run func(done func(int)) error) error {
-	draw, over := bar(work, progressbar.OptionSetDescription(parts))
+	draw, over := command.ProgressTo(work, parts)
 	done := 0
 	err := run(func(n int) {
 		if done = n; draw != nil {

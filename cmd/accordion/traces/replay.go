@@ -8,13 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"accordion/cmd/accordion/command"
-	"golang.org/x/term"
 
 	"accordion/core/policy"
 	"accordion/traces/compare"
@@ -54,7 +52,7 @@ If you give several policies, the first one is the reference. Today's schedulers
 	}
 }
 
-// Replay is "accordion replay".
+// Replay returns "accordion replay".
 func Replay() *cobra.Command {
 	var r replayFlags
 	c := &cobra.Command{
@@ -114,7 +112,7 @@ func (r *replayFlags) run(cmd *cobra.Command, paths []string) error {
 	if r.csv != "" && len(paths) > 1 {
 		return command.Usage(errors.New("--csv is for one log; with several take -o DIR"))
 	}
-	all := make([]*selectedLog, len(paths))
+	all := make([]*compare.Replayed, len(paths))
 	folders := map[string]string{}
 	for i, path := range paths {
 		if all[i], err = r.load(cmd, path); err != nil {
@@ -127,7 +125,7 @@ func (r *replayFlags) run(cmd *cobra.Command, paths []string) error {
 	}
 	metrics := make([]replay.Metrics, len(all))
 	for i, w := range all {
-		known, err := r.knowing(policies, &w.log.Header)
+		known, err := r.knowing(policies, &w.Log.Header)
 		if err != nil {
 			return err
 		}
@@ -152,8 +150,8 @@ func (r *replayFlags) run(cmd *cobra.Command, paths []string) error {
 	return err
 }
 
-// one replays one log; of several, its files have a folder of their own.
-func (r *replayFlags) one(cmd *cobra.Command, w *selectedLog, policy []policy.Policy, several bool) (replay.Metrics, error) {
+// one replays one log. Of several logs, each has its own folder.
+func (r *replayFlags) one(cmd *cobra.Command, w *compare.Replayed, policy []policy.Policy, several bool) (replay.Metrics, error) {
 	runs, err := replayed(cmd.Context(), w, policy)
 	if err != nil {
 		return replay.Metrics{}, fmt.Errorf("replaying %s: %w", w.Name, err)
@@ -171,9 +169,9 @@ func (r *replayFlags) one(cmd *cobra.Command, w *selectedLog, policy []policy.Po
 	return runs[0].Metrics, err
 }
 
-// only writes jobs.csv to standard output: nothing is measured.
-func (r *replayFlags) only(cmd *cobra.Command, w *selectedLog, p policy.Policy) error {
-	w.log = nil // a log is larger than what is replayed of it
+// only writes jobs.csv to standard output, without metrics.
+func (r *replayFlags) only(cmd *cobra.Command, w *compare.Replayed, p policy.Policy) error {
+	w.Log = nil // frees the log, which is larger than the jobs that are replayed
 	result, placed, err := compare.Once(cmd.Context(), w.Workload, p)
 	if err != nil {
 		return fmt.Errorf("replaying %s: %w", w.Name, err)
@@ -181,8 +179,8 @@ func (r *replayFlags) only(cmd *cobra.Command, w *selectedLog, p policy.Policy) 
 	return replay.WriteJobs(cmd.OutOrStdout(), w.Selected, result, placed)
 }
 
-// save writes what the flags ask for, all of it or nothing.
-func (r *replayFlags) save(cmd *cobra.Command, w *selectedLog, run compare.Run, folder string) error {
+// save writes the files that the flags ask for: all of them, or none.
+func (r *replayFlags) save(cmd *cobra.Command, w *compare.Replayed, run compare.Run, folder string) error {
 	if folder == "" && r.csv == "" {
 		return nil
 	}
@@ -192,11 +190,11 @@ func (r *replayFlags) save(cmd *cobra.Command, w *selectedLog, run compare.Run, 
 	}
 	var all []files.File
 	if folder != "" {
-		report, err := r.report(folder, w, []compare.Run{run}, []*replay.Placement{placed})
+		report, err := w.Report(folder, []compare.Run{run}, []*replay.Placement{placed}, commandLine(), r.figures)
 		if err != nil {
 			return err
 		}
-		all = append(results(folder, w, run, placed), report...)
+		all = append(w.Files(folder, run, placed), report...)
 	}
 	jobs := func(out io.Writer) error { return replay.WriteJobs(out, w.Selected, run.Result, placed) }
 	if r.csv != "" && r.csv != "-" {
@@ -211,56 +209,13 @@ func (r *replayFlags) save(cmd *cobra.Command, w *selectedLog, run compare.Run, 
 	return nil
 }
 
-// results are the files of one replay in a folder.
-func results(folder string, w *selectedLog, run compare.Run, placed *replay.Placement) []files.File {
-	at := func(name string, write func(io.Writer) error) files.File {
-		return files.File{Path: filepath.Join(folder, name), Folder: true, Write: write}
-	}
-	return []files.File{
-		at("jobs.csv", func(out io.Writer) error { return replay.WriteJobs(out, w.Selected, run.Result, placed) }),
-		at("steps.csv", func(out io.Writer) error { return replay.WriteSteps(out, w.Selected, run.Result, placed) }),
-		at("metrics.json", func(out io.Writer) error { return replay.WriteMetrics(out, run.Metrics, w.Selected) }),
-		at("replayed.swf", func(out io.Writer) error { return replay.WriteSWF(out, w.log, w.Selected, run.Result) }),
-	}
-}
+// commandLine returns the command line, for the notes of a report.
+func commandLine() string { return "accordion " + strings.Join(os.Args[1:], " ") }
 
-// report is the page that shows some replays, and, where they are wanted, its figures, in a folder.
-func (f *workloadFlags) report(folder string, w *selectedLog, runs []compare.Run, placed []*replay.Placement) ([]files.File, error) {
-	page := compare.Report(w.Workload, runs, placed)
-	page.Note = w.about()
-	if begin, ok := w.log.Header.UnixStart(); ok {
-		page.Begin = time.Unix(begin, 0).In(w.log.Header.Location())
-	}
-	page.Notes = w.notes
-	all := []files.File{{Path: filepath.Join(folder, "report.html"), Folder: true, Write: page.Write}}
-	if !f.figures {
-		return all, nil
-	}
-	figures, err := page.Figures()
-	if err != nil {
-		return nil, err
-	}
-	folder = filepath.Join(folder, "figures")
-	for _, figure := range figures {
-		all = append(all, files.File{Path: filepath.Join(folder, figure.File), Folder: true, Write: figure.Write})
-	}
-	return all, nil
-}
-
-// replayed replays a workload under some policies, with a bar on standard error when that is a terminal.
-func replayed(ctx context.Context, w *selectedLog, policies []policy.Policy) ([]compare.Run, error) {
-	done, over := bar(len(w.Jobs)*len(policies), progressbar.OptionSetDescription(w.Name), progressbar.OptionShowCount(),
+// replayed replays a log under some policies, with a progress bar.
+func replayed(ctx context.Context, w *compare.Replayed, policies []policy.Policy) ([]compare.Run, error) {
+	done, over := command.ProgressTo(len(w.Jobs)*len(policies), w.Name, progressbar.OptionShowCount(),
 		progressbar.OptionShowIts(), progressbar.OptionSetItsString("jobs"), progressbar.OptionSetPredictTime(true))
 	defer over()
 	return compare.Replay(ctx, w.Workload, policies, done)
-}
-
-// bar is a bar on standard error when that is a terminal: it is told how much is done, and that all is over.
-func bar(work int, options ...progressbar.Option) (done func(int), over func()) {
-	if !term.IsTerminal(int(os.Stderr.Fd())) {
-		return nil, func() {}
-	}
-	bar := progressbar.NewOptions(work, append(options, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionClearOnFinish(),
-		progressbar.OptionThrottle(50*time.Millisecond))...)
-	return func(n int) { _ = bar.Set(n) }, func() { _ = bar.Close() } // a bar that cannot be drawn is no reason to fail
 }

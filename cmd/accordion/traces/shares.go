@@ -12,14 +12,13 @@ import (
 	"accordion/cmd/accordion/command"
 	"accordion/core/policy"
 	"accordion/traces/compare"
-	"accordion/traces/replay"
 	"accordion/traces/workload"
 )
 
-// maxSeeds is how often one log is replayed for one column, at most.
+// maxSeeds is the maximum number of replays for one column.
 const maxSeeds = 1000
 
-// side replays a log side by side with other jobs evolving.
+// side replays a log once per share and seed, and prints the differences.
 func (f *compareFlags) side(cmd *cobra.Command, path string, policies []policy.Policy) error {
 	shares, err := f.evolvingShares(cmd)
 	if err != nil {
@@ -29,58 +28,28 @@ func (f *compareFlags) side(cmd *cobra.Command, path string, policies []policy.P
 	if err != nil {
 		return err
 	}
-	if policies, err = f.knowing(policies, &w.log.Header); err != nil {
+	if policies, err = f.knowing(policies, &w.Log.Header); err != nil {
 		return err
 	}
-	cases := f.cases(shares, whatIf)
-	each := len(w.Jobs) * len(policies)
-	done, over := bar(len(cases)*each, progressbar.OptionSetDescription(w.Name), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true))
-	defer over()
-	for i := range cases {
-		jobs := w.Workload
-		jobs.Jobs = slices.Clone(w.Jobs)
-		whatIf.Evolving, whatIf.Seed = cases[i].Share, cases[i].Seed
-		whatIf.Apply(&jobs)
-		runs, err := compare.Replay(cmd.Context(), jobs, policies, func(n int) {
-			if done != nil {
-				done(i*each + n)
-			}
-		})
-		if stopped := (*compare.InterruptedError)(nil); errors.As(err, &stopped) {
-			over()
-			text := w.String() + "; " + f.drawn() + "\n"
-			if i > 0 {
-				text += compare.Shares(f.names, cases[:i])
-			}
-			return command.Stop(cmd.OutOrStdout(), text, "%d of %d replays of the log done", i, len(cases))
-		}
-		if err != nil {
-			return fmt.Errorf("comparing policies on %s: %w", w.Name, err)
-		}
-		for _, run := range runs {
-			cases[i].Metrics = append(cases[i].Metrics, run.Metrics)
-		}
-	}
+	cases := compare.Cases(shares, f.seed, f.seeds, whatIf)
+	told, over := command.ProgressTo(len(cases)*len(w.Jobs)*len(policies), w.Name, progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true))
+	replayed, err := compare.ReplayCases(cmd.Context(), w.Workload, policies, whatIf, cases, told)
 	over()
-	_, err = io.WriteString(cmd.OutOrStdout(), w.String()+"; "+f.drawn()+"\n"+compare.Shares(f.names, cases))
+	text := w.String() + "; " + f.drawn() + "\n"
+	if replayed > 0 {
+		text += compare.Shares(f.names, cases[:replayed])
+	}
+	if stopped := (*compare.InterruptedError)(nil); errors.As(err, &stopped) {
+		return command.Stop(cmd.OutOrStdout(), text, "%d of %d replays of the log done", replayed, len(cases))
+	}
+	if err != nil {
+		return fmt.Errorf("comparing policies on %s: %w", w.Name, err)
+	}
+	_, err = io.WriteString(cmd.OutOrStdout(), text)
 	return err
 }
 
-// cases are what is replayed. Where nobody is drawn all seeds are alike.
-func (f *compareFlags) cases(shares []float64, x workload.WhatIf) (all []compare.Case) {
-	for _, share := range shares {
-		seeds := f.seeds
-		if share == 0 && x.Moldable == 0 {
-			seeds = 1
-		}
-		for i := range seeds {
-			all = append(all, compare.Case{Share: share, Seed: f.seed + uint64(i), Metrics: []replay.Metrics{}})
-		}
-	}
-	return all
-}
-
-// drawn says with which seeds.
+// drawn returns the seeds.
 func (f *compareFlags) drawn() string {
 	if f.seeds == 1 {
 		return fmt.Sprintf("seed %d", f.seed)
@@ -88,7 +57,7 @@ func (f *compareFlags) drawn() string {
 	return fmt.Sprintf("seeds %d to %d", f.seed, f.seed+uint64(f.seeds)-1)
 }
 
-// evolvingShares are those of --shares, else that of --evolving.
+// evolvingShares parses --shares, or --evolving if --shares is not given.
 func (f *compareFlags) evolvingShares(cmd *cobra.Command) ([]float64, error) {
 	switch {
 	case f.seeds < 1 || f.seeds > maxSeeds:

@@ -3,8 +3,6 @@ package traces
 import (
 	"errors"
 	"fmt"
-	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,12 +11,12 @@ import (
 	"accordion/core/policy"
 	"accordion/core/sched"
 	"accordion/core/sizing"
-	"accordion/traces/report"
+	"accordion/traces/compare"
 	"accordion/traces/swf"
 	"accordion/traces/workload"
 )
 
-// workloadFlags say what of a log is replayed.
+// workloadFlags are the flags that select the jobs to replay.
 type workloadFlags struct {
 	machine                         machineFlag
 	procsPerNode, limit             int
@@ -30,6 +28,7 @@ type workloadFlags struct {
 	order, statistics               string
 }
 
+// register adds the flags to a command.
 func (f *workloadFlags) register(c *cobra.Command) {
 	flags := c.Flags()
 	f.machine.register(c)
@@ -65,25 +64,17 @@ func (f *workloadFlags) supposes(cmd *cobra.Command) bool {
 
 var errFigures = errors.New("--figures goes with -o DIR: they are drawn into DIR/figures")
 
-// selectedLog is a log and what of it is replayed.
-type selectedLog struct {
-	log *swf.Log
-	*workload.Selected
-	supposed workload.Supposed
-	notes    []report.Note // for the report
-}
-
-// load reads a log, or standard input where the path is -, with the jobs that evolve or are moldable. Its errors are the user's.
-func (f *workloadFlags) load(cmd *cobra.Command, path string) (*selectedLog, error) {
+// load reads a log, or standard input if the path is -, and makes some of its jobs evolving or moldable. Its errors are usage errors.
+func (f *workloadFlags) load(cmd *cobra.Command, path string) (*compare.Replayed, error) {
 	w, whatIf, err := f.read(cmd, path)
 	if err == nil {
-		w.supposed = whatIf.Apply(&w.Workload)
+		w.Supposed = whatIf.Apply(&w.Workload)
 	}
 	return w, err
 }
 
-// read is load, with the jobs as the log has them.
-func (f *workloadFlags) read(cmd *cobra.Command, path string) (*selectedLog, workload.WhatIf, error) {
+// read reads a log, and returns the change that load makes to its jobs.
+func (f *workloadFlags) read(cmd *cobra.Command, path string) (*compare.Replayed, workload.WhatIf, error) {
 	selection, whatIf, err := f.parse(cmd)
 	if err != nil {
 		return nil, whatIf, command.Usage(err)
@@ -104,20 +95,10 @@ func (f *workloadFlags) read(cmd *cobra.Command, path string) (*selectedLog, wor
 	if err != nil {
 		return nil, whatIf, command.Usage(err)
 	}
-	w := &selectedLog{
-		log: log, Selected: selected,
-		notes: []report.Note{{Name: "Command", Text: "accordion " + strings.Join(os.Args[1:], " ")}},
-	}
-	if n := w.LeftOut.Total(); n > 0 {
-		w.notes = append(w.notes, report.Note{Name: "Left out", Text: fmt.Sprintf("%d of %d jobs: %s", n, len(log.Records), w.LeftOut)})
-	}
-	for _, line := range log.Warnings.Lines() {
-		w.notes = append(w.notes, report.Note{Name: "Mended", Text: line})
-	}
-	return w, whatIf, nil
+	return &compare.Replayed{Log: log, Selected: selected}, whatIf, nil
 }
 
-// parse reads the flags but for the window, which may be written in dates that only the log can tell.
+// parse parses all flags but --window, whose dates need the log's start.
 func (f *workloadFlags) parse(cmd *cobra.Command) (s workload.Selection, x workload.WhatIf, err error) {
 	fail := func(flag string, err error) (workload.Selection, workload.WhatIf, error) {
 		return s, x, fmt.Errorf("--%s: %w", flag, err)
@@ -184,7 +165,7 @@ func (f *workloadFlags) parse(cmd *cobra.Command) (s workload.Selection, x workl
 	return s, x, nil
 }
 
-// policies reads names of policies.
+// policies returns the policies with these names.
 func (f *workloadFlags) policies(names ...string) ([]policy.Policy, error) {
 	order, err := sched.ParseOrder(f.order)
 	if err != nil {
@@ -199,10 +180,10 @@ func (f *workloadFlags) policies(names ...string) ([]policy.Policy, error) {
 	return all, nil
 }
 
-// errUnused says that statistics are given to nobody.
+// errUnused is the error if no policy uses the statistics.
 var errUnused = errors.New("--statistics: none of the policies predicts arrivals; those that size by load do, such as scojo-p and easy+load")
 
-// knowing are the policies with what the file of statistics says of jobs to come, for a log's clock.
+// knowing returns the policies with the statistics of the file, shifted to the log's clock.
 func (f *workloadFlags) knowing(policies []policy.Policy, h *swf.Header) ([]policy.Policy, error) {
 	if f.statistics == "" {
 		return policies, nil
@@ -211,7 +192,7 @@ func (f *workloadFlags) knowing(policies []policy.Policy, h *swf.Header) ([]poli
 	if err != nil {
 		return nil, err
 	}
-	begin, _ := h.UnixStart() // 0 where it is not known, as in the file
+	begin, _ := h.UnixStart() // 0 if it is unknown, as in the file
 	s := sizing.Shift(file.Statistics, begin)
 	all, used := make([]policy.Policy, len(policies)), false
 	for i, p := range policies {
@@ -222,33 +203,4 @@ func (f *workloadFlags) knowing(policies []policy.Policy, h *swf.Header) ([]poli
 		return nil, command.Usage(errUnused)
 	}
 	return all, nil
-}
-
-// String says in one line what is replayed, and what is not.
-func (w *selectedLog) String() string { return w.Name + ": " + w.about() }
-
-// about is what String says after the log's name.
-func (w *selectedLog) about() string {
-	text := fmt.Sprintf("%d %s on %d nodes", len(w.Jobs), plural(len(w.Jobs), "job", "jobs"), w.Machine.Nodes)
-	if x := w.supposed; x != (workload.Supposed{}) {
-		text += fmt.Sprintf(", %d of them evolving and %d moldable", x.Evolving, x.Moldable)
-		if n := x.AsBefore; n > 0 {
-			text += fmt.Sprintf(" (%d of those drawn %s)", n, plural(n, "stays as it is", "stay as they are"))
-		}
-	}
-	if n := w.LeftOut.Total(); n > 0 {
-		text += fmt.Sprintf("; left out %d: %s", n, w.LeftOut)
-	}
-	if w.RunOnly {
-		text += "; no job has a requested time, so its run time stands in"
-	}
-	return text
-}
-
-// plural is the word for so many.
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }

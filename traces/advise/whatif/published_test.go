@@ -9,7 +9,6 @@ import (
 
 	"accordion/internal/testenv"
 	"accordion/traces/advise"
-	"accordion/traces/advise/archive"
 	"accordion/traces/swf"
 	"accordion/traces/workload"
 )
@@ -45,7 +44,7 @@ func TestOnWholeLogsTheGuideIsRight(t *testing.T) {
 // published are the rows of a log.
 func published(t *testing.T, name string, log *swf.Log) (lines []string) {
 	t.Helper()
-	runs, _ := archive.Runs(log)
+	runs, _ := advise.FromLog(log)
 	report := advise.Make(runs, advise.Options{})
 	site, err := workload.Selection{}.Select(log)
 	if err != nil {

@@ -2,8 +2,11 @@ package adaptive
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
+	"path/filepath"
 	"slices"
 
 	"accordion/core/policy"
@@ -21,8 +24,8 @@ type Log struct {
 	workload.Selection
 }
 
-// RealLogs are those logs: the file's name, and what of it is replayed. LLNL-Atlas as logged never queues.
-var RealLogs = []struct {
+// realLogs are the logs that ReadLogs reads. Jobs of LLNL-Atlas never wait at the logged load.
+var realLogs = []struct {
 	Name, File string
 	workload.Selection
 }{
@@ -31,6 +34,22 @@ var RealLogs = []struct {
 	{"CTC", "CTC-SP2-1996-3.1-cln.swf.gz", workload.Selection{ProcsPerNode: 1}},
 	{"HPC2N", "HPC2N-2002-2.2-cln.swf.gz", workload.Selection{ProcsPerNode: 2}},
 	{"Atlas ×1.25", "LLNL-Atlas-2006-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 8, ScaleLoad: 1_250_000}},
+}
+
+// ReadLogs reads the real logs from a folder. It returns the names of the files that do not exist.
+func ReadLogs(folder string) (all []Log, missing []string, err error) {
+	for _, l := range realLogs {
+		log, err := swf.ReadFile(filepath.Join(folder, l.File), swf.Options{})
+		if errors.Is(err, fs.ErrNotExist) {
+			missing = append(missing, l.File)
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, Log{Name: l.Name, Log: log, Selection: l.Selection})
+	}
+	return all, missing, nil
 }
 
 // logShares are how many per cent of a log's jobs are moldable.

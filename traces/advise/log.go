@@ -1,17 +1,9 @@
-// Package archive makes of a workload log (package swf) the runs of which package advise speaks.
-//
-//	runs, unnamed := archive.Runs(log)
-//	report := advise.Make(runs, advise.Options{})
-//
-// A log knows sizes and times of jobs, and nothing of what they did in between. So there is advice on sizes alone, and only as good as the log
-// knows which jobs are the same program.
-package archive
+package advise
 
 import (
 	"fmt"
 
 	"accordion/core"
-	"accordion/traces/advise"
 	"accordion/traces/swf"
 )
 
@@ -20,10 +12,10 @@ import (
 //
 // A record that is of no use (it did not run, nobody knows on how many processors) is a run that did not complete. So is one that met its limit.
 // A log that knows no status says nothing against its jobs.
-func Runs(log *swf.Log) (runs []advise.Run, unnamed bool) {
+func FromLog(log *swf.Log) (runs []Run, unnamed bool) {
 	unnamed = true
 	begin, _ := log.Header.UnixStart()
-	runs = make([]advise.Run, len(log.Records))
+	runs = make([]Run, len(log.Records))
 	n := namer{}
 	for i := range log.Records {
 		r := &log.Records[i]
@@ -44,12 +36,12 @@ const (
 	executables
 )
 
-func (n namer) run(r *swf.Record, begin core.Time) advise.Run {
+func (n namer) run(r *swf.Record, begin core.Time) Run {
 	start := begin + r.Submit + max(r.Wait, 0)
 	size := max(int(r.Size()), 0)
 	ended := r.Status == swf.Completed || r.Status == swf.Unknown
 	met := r.RequestedTime > 0 && r.Run >= r.RequestedTime
-	return advise.Run{
+	return Run{
 		ID: fmt.Sprint(r.Number), User: n.name(users, r.User, 0), Account: n.name(groups, r.Group, 0), Partition: n.name(queues, r.Queue, r.Partition),
 		Name: n.name(executables, r.Application, 0), Submit: begin + r.Submit, Start: start, End: start + max(r.Run, 0), Requested: size, Held: size,
 		Limit: max(r.RequestedTime, 0), Completed: ended && !met && r.Submit >= 0 && r.Run > 0 && size > 0, Exact: true, Script: -1,

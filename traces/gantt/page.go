@@ -1,4 +1,4 @@
-package chart
+package gantt
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"accordion/adapter"
 	"accordion/core"
 	"accordion/traces/files"
 	"accordion/traces/replay"
@@ -16,8 +15,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// Write writes the chart as one HTML page. Whatever names the jobs have, they are shown as text.
-func (g Gantt) Write(w io.Writer) error {
+// Write writes the chart as one HTML page. Names of jobs are escaped.
+func (g Chart) Write(w io.Writer) error {
 	page, err := g.page()
 	if err != nil {
 		return fmt.Errorf("Gantt chart %q: %w", g.Title, err)
@@ -25,15 +24,15 @@ func (g Gantt) Write(w io.Writer) error {
 	return page.Write(w)
 }
 
-// Save writes the chart's page to a file: all of it or, on an error, nothing.
-func (g Gantt) Save(path string) error { return files.Save(files.File{Path: path, Write: g.Write}) }
+// Save writes the page to a file. After an error there is no file.
+func (g Chart) Save(path string) error { return files.Save(files.File{Path: path, Write: g.Write}) }
 
-// page is the chart as a report of one run: what really ran.
-func (g Gantt) page() (*report.Report, error) {
+// page returns the chart as a report with one replay: what really ran.
+func (g Chart) page() (*report.Report, error) {
 	if len(g.Nodes) == 0 {
 		return nil, errors.New("a Gantt chart needs nodes for its rows")
 	}
-	p := paper{begin: g.begin(), rows: map[string]int32{}, users: map[string]int32{"": -1}}
+	p := canvas{begin: g.begin(), rows: map[string]int32{}, users: map[string]int32{"": -1}}
 	for i, n := range g.Nodes {
 		if _, twice := p.rows[n]; twice {
 			return nil, errors.New("a node is named twice among the rows")
@@ -60,8 +59,8 @@ func (g Gantt) page() (*report.Report, error) {
 	return page, nil
 }
 
-// begin is the whole second at which the chart begins: its first submission or hold.
-func (g Gantt) begin() time.Time {
+// begin returns the whole second at which the chart begins: that of the first submission or hold.
+func (g Chart) begin() time.Time {
 	var first time.Time
 	for _, j := range g.Jobs {
 		for _, at := range []time.Time{j.Submit, j.Start()} {
@@ -73,8 +72,8 @@ func (g Gantt) begin() time.Time {
 	return first.Truncate(time.Second)
 }
 
-// byStart is the jobs in the order in which they were submitted, or started where nobody knows when that was.
-func (g Gantt) byStart() []Job {
+// byStart returns the jobs in order of submission. A job without submission time is sorted by its start.
+func (g Chart) byStart() []Job {
 	first := func(j Job) time.Time {
 		if j.Submit.IsZero() {
 			return j.Start()
@@ -84,20 +83,21 @@ func (g Gantt) byStart() []Job {
 	return slices.SortedStableFunc(slices.Values(g.Jobs), func(a, b Job) int { return first(a).Compare(first(b)) })
 }
 
-// paper is what a chart is drawn on: seconds from its beginning, rows by number, users by number.
-type paper struct {
+// canvas has the coordinates of a chart: seconds since its beginning, and the numbers of rows and users.
+type canvas struct {
 	begin time.Time
 	rows  map[string]int32
 	users map[string]int32
-	names []string // of the users, by number
+	names []string // of users, by number
 }
 
-func (p *paper) second(t time.Time) core.Time {
+// second returns an instant in seconds since the beginning, rounded.
+func (p *canvas) second(t time.Time) core.Time {
 	return core.Time(t.Sub(p.begin).Round(time.Second) / time.Second)
 }
 
-// held is the job's stretches of time on the same nodes, in whole seconds.
-func (p *paper) held(j Job) ([]replay.Stretch, error) {
+// held returns the stretches in which the job held the same nodes, in whole seconds.
+func (p *canvas) held(j Job) ([]replay.Stretch, error) {
 	type change struct {
 		row int32
 		by  int
@@ -115,7 +115,7 @@ func (p *paper) held(j Job) ([]replay.Stretch, error) {
 		changes[from], changes[to] = append(changes[from], change{row, 1}), append(changes[to], change{row, -1})
 	}
 	var stretches []replay.Stretch
-	holds := map[int32]int{} // of each row: an expander's and the job's may overlap
+	holds := map[int32]int{} // number of holds per row: those of an expander and of its job may overlap
 	for _, at := range slices.Sorted(maps.Keys(changes)) {
 		if last := len(stretches) - 1; last >= 0 {
 			stretches[last].To = at
@@ -130,7 +130,7 @@ func (p *paper) held(j Job) ([]replay.Stretch, error) {
 	return stretches[:max(0, len(stretches)-1)], nil
 }
 
-// spans joins rows, which ascend.
+// spans returns ascending rows as spans.
 func spans(rows []int32) replay.Nodes {
 	var nodes replay.Nodes
 	for _, row := range rows {
@@ -143,9 +143,8 @@ func spans(rows []int32) replay.Nodes {
 	return nodes
 }
 
-// job is what was asked for and what came of it, in a replay's words. A job that changed its size evolved, whatever it asked
-// for.
-func (p *paper) job(j Job, held []replay.Stretch) (workload.Job, replay.Outcome) {
+// job returns a job as a replay has it, with its outcome. A job whose size changed counts as evolving, whatever it asked for.
+func (p *canvas) job(j Job, held []replay.Stretch) (workload.Job, replay.Outcome) {
 	user, known := p.users[j.User]
 	if !known {
 		user = int32(len(p.names))
@@ -153,7 +152,7 @@ func (p *paper) job(j Job, held []replay.Stretch) (workload.Job, replay.Outcome)
 	}
 	w, o := workload.Job{Number: int64(j.ID), Size: j.Peak(), User: user}, replay.Outcome{Start: -1}
 	if j.Kind != workload.Rigid {
-		w.Choices, _ = adapter.ParseRequest(j.Request) // as good as its size where nobody can read it
+		w.Choices = j.Choices
 	}
 	if len(held) > 0 {
 		o.Start, o.End = held[0].From, held[len(held)-1].To
@@ -176,8 +175,8 @@ func (p *paper) job(j Job, held []replay.Stretch) (workload.Job, replay.Outcome)
 	return w, o
 }
 
-// about is what a replay does not know of a job. Nobody waits for a shrink, so none is promised.
-func (p *paper) about(j Job) report.About {
+// about returns what a replay does not know about a job. It leaves out promised shrinks, because no job waits for its own shrink.
+func (p *canvas) about(j Job) report.About {
 	a := report.About{Name: j.Name, Request: j.Request, Outcome: j.Outcome}
 	for _, m := range j.Marks() {
 		if m.To < m.From {
@@ -193,8 +192,8 @@ func (p *paper) about(j Job) report.About {
 	return a
 }
 
-// firstRow is the first row that a job began to hold at an instant.
-func (p *paper) firstRow(j Job, at time.Time) int32 {
+// firstRow returns the first row that the job began to hold at an instant.
+func (p *canvas) firstRow(j Job, at time.Time) int32 {
 	first := int32(len(p.rows))
 	for _, h := range j.Holds {
 		if h.From.Equal(at) {

@@ -1,7 +1,9 @@
-package chart
+package gantt
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +17,7 @@ var begin = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
 
 func at(second float64) time.Time { return begin.Add(time.Duration(second * float64(time.Second))) }
 
-// hold reads "n1 0-20".
+// holds parses texts such as "n1 0-20".
 func holds(texts ...string) []Hold {
 	var out []Hold
 	for _, text := range texts {
@@ -29,9 +31,9 @@ func holds(texts ...string) []Hold {
 	return out
 }
 
-// small is an evolving job of 1, 3 and 2 nodes beside a rigid one.
-func small() Gantt {
-	return Gantt{
+// small returns a chart of an evolving job of 1, 3 and 2 nodes and a rigid job.
+func small() Chart {
+	return Chart{
 		Title: "Small", Note: "two jobs", Nodes: []string{"n1", "n2", "n3", "n4"},
 		Jobs: []Job{
 			{
@@ -45,7 +47,7 @@ func small() Gantt {
 	}
 }
 
-func written(t *testing.T, g Gantt) string {
+func written(t *testing.T, g Chart) string {
 	t.Helper()
 	var b strings.Builder
 	if err := g.Write(&b); err != nil {
@@ -54,8 +56,8 @@ func written(t *testing.T, g Gantt) string {
 	return b.String()
 }
 
-// drawn is the page's account of each job: its stretches on the rows, and what it was promised.
-func drawn(t *testing.T, g Gantt) string {
+// drawn returns what the page draws for each job: its stretches on the rows, and its promises.
+func drawn(t *testing.T, g Chart) string {
 	t.Helper()
 	page, err := g.page()
 	if err != nil {
@@ -78,7 +80,7 @@ func drawn(t *testing.T, g Gantt) string {
 	return b.String()
 }
 
-func TestAJobIsDrawnAsWhatItHeldAndWasPromised(t *testing.T) {
+func TestJobIsDrawnWithItsHoldsAndPromises(t *testing.T) {
 	want := `7 solve evolving by 0: 0-41 on 0; 41-80 on 0-2; 80-100 on 0 2; 0→1 at 0 came 0 on row 0; 1→3 at 40 came 41 on row 1;
 8 post rigid by -1: 10-60 on 3;
 `
@@ -87,14 +89,14 @@ func TestAJobIsDrawnAsWhatItHeldAndWasPromised(t *testing.T) {
 	}
 }
 
-func TestAnotherJobsNodesOfTheSameTimeAreHeldOnce(t *testing.T) {
-	g := Gantt{Nodes: []string{"n1", "n2"}, Jobs: []Job{{ID: 1, Name: "grown", Holds: holds("n1 0-50", "n2 20-40", "n2 30.2-50")}}}
+func TestOverlappingHoldsOfANodeAreDrawnOnce(t *testing.T) {
+	g := Chart{Nodes: []string{"n1", "n2"}, Jobs: []Job{{ID: 1, Name: "grown", Holds: holds("n1 0-50", "n2 20-40", "n2 30.2-50")}}}
 	if got, want := drawn(t, g), "1 grown evolving by -1: 0-20 on 0; 20-30 on 0-1; 30-40 on 0-1; 40-50 on 0-1;\n"; got != want {
 		t.Errorf("drawn is %q, want %q", got, want)
 	}
 }
 
-func TestNamesAreShownAsTextWhateverTheyAre(t *testing.T) {
+func TestNamesAreEscaped(t *testing.T) {
 	const hostile = `"><script>alert(1)</script>&'` + "`\x00"
 	g := small()
 	g.Title, g.Note = hostile, hostile
@@ -119,7 +121,7 @@ func TestFiguresOfASmallChart(t *testing.T) {
 	want := Figures{
 		Jobs: 2, ByKind: map[workload.Kind]int{workload.Evolving: 1, workload.Rigid: 1}, Growths: 1, Shrinks: 1,
 		Lateness: time.Second, Worst: time.Second,
-		Utilisation: (100 + 39 + 59 + 50) / 400.0,
+		Utilization: (100 + 39 + 59 + 50) / 400.0,
 		Held:        198 * time.Second, AtPeak: 300 * time.Second,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -130,8 +132,8 @@ func TestFiguresOfASmallChart(t *testing.T) {
 	}
 }
 
-func TestNodeThatJobsShareIsHeldOnce(t *testing.T) {
-	g := Gantt{Nodes: []string{"n1", "n2"}, Jobs: []Job{
+func TestSharedNodeCountsOnce(t *testing.T) {
+	g := Chart{Nodes: []string{"n1", "n2"}, Jobs: []Job{
 		{ID: 1, Holds: holds("n1 0-100")}, {ID: 2, Holds: holds("n1 10-60", "n2 10-60")}, {ID: 3, Holds: holds("n1 20-100")},
 	}}
 	if got, want := Summary(g), "3 jobs on 2 nodes, 75 % of the machine held."; !strings.HasPrefix(got, want) {
@@ -139,7 +141,7 @@ func TestNodeThatJobsShareIsHeldOnce(t *testing.T) {
 	}
 }
 
-func TestMarksPairPromisesWithWhatCame(t *testing.T) {
+func TestMarksPairPromisesWithChanges(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		holds   []Hold
@@ -180,12 +182,12 @@ func TestMarksPairPromisesWithWhatCame(t *testing.T) {
 	}
 }
 
-func TestAChartThatCannotBeDrawnIsRefused(t *testing.T) {
-	for want, spoil := range map[string]func(*Gantt){
-		"needs nodes":        func(g *Gantt) { g.Nodes = nil },
-		"named twice":        func(g *Gantt) { g.Nodes[1] = "n1" },
-		"not among the rows": func(g *Gantt) { g.Nodes = g.Nodes[:2] },
-		"no span":            func(g *Gantt) { g.Jobs[0].Holds[0].To = at(0) },
+func TestInvalidChartIsRefused(t *testing.T) {
+	for want, spoil := range map[string]func(*Chart){
+		"needs nodes":        func(g *Chart) { g.Nodes = nil },
+		"named twice":        func(g *Chart) { g.Nodes[1] = "n1" },
+		"not among the rows": func(g *Chart) { g.Nodes = g.Nodes[:2] },
+		"no span":            func(g *Chart) { g.Jobs[0].Holds[0].To = at(0) },
 	} {
 		g := small()
 		spoil(&g)
@@ -200,9 +202,28 @@ func TestAChartThatCannotBeDrawnIsRefused(t *testing.T) {
 	}
 }
 
-func TestAChartOfNothingIsStillAPage(t *testing.T) {
-	g := Gantt{Title: "Empty", Nodes: []string{"n1"}, Jobs: []Job{{ID: 1, Name: "waits", Kind: workload.Evolving, Submit: at(0)}}}
+func TestChartWithoutHoldsIsAPage(t *testing.T) {
+	g := Chart{Title: "Empty", Nodes: []string{"n1"}, Jobs: []Job{{ID: 1, Name: "waits", Kind: workload.Evolving, Submit: at(0)}}}
 	if html := written(t, g); !strings.Contains(html, "waits") {
 		t.Error("the job that waits is missing from the table")
+	}
+}
+
+func TestPageIsSavedCompletelyOrNotAtAll(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "page.html")
+	bad := Chart{}
+	if err := bad.Save(path); err == nil {
+		t.Error("a chart without rows was saved")
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+	good := Chart{Nodes: []string{"n1"}, Jobs: []Job{{ID: 1, Kind: workload.Rigid, Holds: []Hold{
+		{Node: "n1", From: time.Unix(0, 0), To: time.Unix(9, 0)}}}}}
+	if err := good.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(path); err != nil || !strings.Contains(string(data), "</html>") {
+		t.Errorf("saved %d bytes, %v", len(data), err)
 	}
 }

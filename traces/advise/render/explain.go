@@ -1,4 +1,4 @@
-package advise
+package render
 
 import (
 	"fmt"
@@ -6,36 +6,23 @@ import (
 	"strings"
 
 	"accordion/core"
-	"accordion/slurm/sacct"
 	"accordion/traces/advise"
 )
 
-// explain says in sentences what one job held and used, what it could have said, and what is advised to its group.
-func explain(w io.Writer, job string, runs []advise.Run, o advise.Options, asJSON bool) error {
-	r := last(runs, job)
-	if r == nil {
-		return unknownJob(job, sacct.LeftUnread{})
-	}
+// Explain returns what one run held and used, which line it could have carried, and the advice for its group.
+func Explain(runs []advise.Run, r *advise.Run, o advise.Options) string {
 	own := advise.Alone(r, o)
-	if asJSON {
-		return encode(w, adviceOf(&own, 0))
-	}
 	report := advise.Make(runs, o)
-	_, err := io.WriteString(w, story(r, &own)+ofGroup(&report, r, &own))
-	return err
+	return story(r, &own) + ofGroup(&report, r, &own)
 }
 
-// last is the run of the job; of several lives of one id the last.
-func last(runs []advise.Run, job string) *advise.Run {
-	var found *advise.Run
-	for i := range runs {
-		if r := &runs[i]; r.ID == job && (found == nil || r.Start > found.Start) {
-			found = r
-		}
-	}
-	return found
+// ExplainJSON writes the line that one run could have carried.
+func ExplainJSON(w io.Writer, r *advise.Run, o advise.Options) error {
+	own := advise.Alone(r, o)
+	return encode(w, adviceOf(&own, 0))
 }
 
+// story returns what one run held and used, and which line it could have carried.
 func story(r *advise.Run, own *advise.Advice) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Job %s, %s of %s, held %s for %s: %s node-hours.\n", r.ID, short(r.Name), short(r.User), nodes(r.Held), core.FormatDuration(r.End-r.Start), hours(nodeHours(own.Held)))
@@ -67,11 +54,11 @@ func story(r *advise.Run, own *advise.Advice) string {
 	return b.String()
 }
 
-// script is the outline of a job's script: its programs, as the accounting names them, and the boundaries between.
+// script returns the outline of a job's script: its programs, as the accounting names them, and a call of accordion step at each boundary.
 func script(r *advise.Run, own *advise.Advice) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "    %s\n", own.Line)
-	before := -1 // the last program that was written
+	before := -1 // index of the last program that was written
 	for i, w := range own.Where {
 		b.WriteString(programs(r, before+1, w.BeforeStep))
 		before = w.BeforeStep - 1
@@ -84,7 +71,8 @@ func script(r *advise.Run, own *advise.Advice) string {
 	return b.String()
 }
 
-// programs are the steps of a job from one to another (below 0: to the last), the middle of many left out.
+// programs returns the steps of a run from index from to before index to, or to the last one if to is negative. It leaves out the middle of many
+// steps.
 func programs(r *advise.Run, from, to int) string {
 	if to < 0 {
 		to = len(r.Steps)
@@ -101,7 +89,7 @@ func programs(r *advise.Run, from, to int) string {
 	return b.String()
 }
 
-// ofGroup says what all runs of the same job come to.
+// ofGroup returns the advice for all runs of the same job.
 func ofGroup(report *advise.Report, r *advise.Run, own *advise.Advice) string {
 	if a := report.For(own); a != nil {
 		start := fmt.Sprintf("\nIts like was run %d times (%s of %s on %s). ", a.Runs, short(a.Name), short(a.User), nodes(a.Requested))
@@ -124,6 +112,7 @@ func ofGroup(report *advise.Report, r *advise.Run, own *advise.Advice) string {
 	return ""
 }
 
+// indent puts four spaces before each line.
 func indent(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -1,9 +1,8 @@
-package page
+package render
 
 import (
 	"fmt"
 	"html/template"
-	"math"
 
 	"accordion/traces/advise"
 )
@@ -15,9 +14,9 @@ type shown struct {
 	Lines, Users       string
 	Saved, Held, Share string
 	Balance            []share
-	People             table[person]
-	Groups, Alone      []group    // with a drawing
-	Others, AlsoAlone  table[row] // without
+	People             rowsOf[person]
+	Groups, Alone      []group           // with a drawing
+	Others, AlsoAlone  rowsOf[adviceRow] // without
 	Sizes              []sized
 	MoreSizes          int
 	Movable            string // how many jobs were run on several sizes
@@ -28,19 +27,20 @@ type shown struct {
 	Canvas             canvas
 }
 
-// table is rows, and how many more there are.
-type table[T any] struct {
+// rowsOf is the first rows of a table, and how many more there are.
+type rowsOf[T any] struct {
 	Rows []T
 	More int
 }
 
-func cut[T any](all []T) table[T] {
+// firstRows returns at most mostRows rows.
+func firstRows[T any](all []T) rowsOf[T] {
 	n := min(len(all), mostRows)
-	return table[T]{all[:n], len(all) - n}
+	return rowsOf[T]{all[:n], len(all) - n}
 }
 
-// row is the advice to a group, as a line of a table.
-type row struct {
+// adviceRow is the advice to a group, as a line of a table.
+type adviceRow struct {
 	User, Name, Nodes string
 	Runs, OnTime      string // "9", or "5 of 9" where the others have other sequences of sizes
 	Sequence          string
@@ -48,9 +48,9 @@ type row struct {
 	Line, Why         string
 }
 
-// group is a row with its drawing.
+// group is an adviceRow with its drawing.
 type group struct {
-	row
+	adviceRow
 	Example string
 	Where   []place
 	Chart   *chart
@@ -68,11 +68,11 @@ type sized struct {
 }
 
 func (p *Page) show() *shown {
-	s := &shown{Title: p.Title, Note: p.Note, Balance: balance(p.Report), WhatIf: p.WhatIf, Missing: p.Missing, Notes: p.Notes, Silent: silent(p.Report),
+	s := &shown{Title: p.Title, Note: p.Note, Balance: balance(p.Report), WhatIf: p.WhatIf, Missing: p.Missing, Notes: p.Notes, Silent: silentNotes(p.Report),
 		Canvas: canvas{width, height, left, right, top, bottom}}
 	var saved int64
 	var drawn []advise.Advice
-	var others, alone []row
+	var others, alone []adviceRow
 	lines, leftDrawn := 0, 0
 	for _, a := range p.Report.Advice {
 		left := a.Kind == advise.LeftAlone
@@ -93,9 +93,9 @@ func (p *Page) show() *shown {
 		}
 	}
 	s.draw(p, drawn)
-	s.Others, s.AlsoAlone = cut(others), cut(alone)
+	s.Others, s.AlsoAlone = firstRows(others), firstRows(alone)
 	everybody := people(p.Report)
-	s.People = cut(everybody)
+	s.People = firstRows(everybody)
 	s.Lines, s.Users = count(lines, "line"), count(len(everybody), "user")
 	s.Saved, s.Held, s.Share = hours(float64(saved)/3600), hours(float64(p.Report.Held)/3600), percent(saved, p.Report.Held)
 	for i := range p.Report.Sizes[:min(len(p.Report.Sizes), mostDrawn)] {
@@ -110,14 +110,14 @@ func (p *Page) show() *shown {
 func (s *shown) draw(p *Page, drawn []advise.Advice) {
 	for i, seen := range advise.Profiles(p.Runs, drawn, p.Options, mostRuns) {
 		a := &drawn[i]
-		g := group{row: rowOf(p.Report, a), Example: a.Latest, Chart: chartOf(a, seen), Drawn: len(seen)}
+		g := group{adviceRow: rowOf(p.Report, a), Example: a.Latest, Chart: chartOf(a, seen), Drawn: len(seen)}
 		for _, one := range seen {
 			if !one.Kept {
 				g.Late++
 			}
 		}
 		for k, w := range a.Where {
-			g.Where = append(g.Where, place{short(w.After), short(w.Before), fmt.Sprint(a.EP[k].Nodes), nodes(a.EP[k+1].Nodes)})
+			g.Where = append(g.Where, place{shortOnPage(w.After), shortOnPage(w.Before), fmt.Sprint(a.EP[k].Nodes), nodes(a.EP[k+1].Nodes)})
 		}
 		if a.Kind == advise.LeftAlone {
 			s.Alone = append(s.Alone, g)
@@ -127,8 +127,8 @@ func (s *shown) draw(p *Page, drawn []advise.Advice) {
 	}
 }
 
-func rowOf(r *advise.Report, a *advise.Advice) row {
-	out := row{User: short(a.User), Name: short(a.Name), Nodes: nodes(a.Requested), Runs: fmt.Sprint(a.Runs), Sequence: a.Sequence, OnTime: "–", Monthly: hours(r.Monthly(a.Saved)), Share: percent(a.Saved, a.Held), Line: a.Line, Why: a.Why}
+func rowOf(r *advise.Report, a *advise.Advice) adviceRow {
+	out := adviceRow{User: shortOnPage(a.User), Name: shortOnPage(a.Name), Nodes: nodes(a.Requested), Runs: fmt.Sprint(a.Runs), Sequence: a.Sequence, OnTime: "–", Monthly: hours(r.Monthly(a.Saved)), Share: percent(a.Saved, a.Held), Line: a.Line, Why: a.Why}
 	if a.Of > 0 {
 		out.Runs += fmt.Sprintf(" of %d", a.Of)
 	}
@@ -138,24 +138,13 @@ func rowOf(r *advise.Report, a *advise.Advice) row {
 	return out
 }
 
+// sizedOf returns the curve of a job that ran on several sizes.
 func sizedOf(s *advise.Sizing) sized {
-	out := sized{User: short(s.User), Name: short(s.Name), Line: s.Line, Curve: curveOf(s), About: count(s.Runs, "run")}
-	if s.Checked > 0 {
-		out.About += fmt.Sprintf(", %d of the last %d on time", s.OnTime, s.Checked)
-	}
-	if s.Curve != "" {
-		out.About += fmt.Sprintf("; the curve is within %.0f %% of what was seen", math.Ceil(100*s.Off))
-	}
-	for _, z := range s.Sizes {
-		if z.Slower {
-			out.About += fmt.Sprintf("; not on %s, where it was no faster", nodes(z.Nodes))
-		}
-	}
-	return out
+	return sized{User: shortOnPage(s.User), Name: shortOnPage(s.Name), Line: s.Line, Curve: curveOf(s), About: aboutSizing(s)}
 }
 
-// silent are those of whom nothing is said.
-func silent(r *advise.Report) []Note {
+// silentNotes counts the jobs without advice, by reason.
+func silentNotes(r *advise.Report) []Note {
 	var all []Note
 	for _, s := range []struct {
 		n    int

@@ -1,4 +1,4 @@
-package chart
+package gantt
 
 import (
 	"fmt"
@@ -6,10 +6,10 @@ import (
 	"accordion/traces/workload"
 )
 
-// Summary is the chart's figures in two lines for a terminal.
-func Summary(g Gantt) string {
+// Summary returns the chart's figures in two lines for a terminal.
+func Summary(g Chart) string {
 	f := g.Figures()
-	text := fmt.Sprintf("%d jobs on %d nodes, %.0f %% of the machine held. ", f.Jobs, len(g.Nodes), 100*f.Utilisation)
+	text := fmt.Sprintf("%d jobs on %d nodes, %.0f %% of the machine held. ", f.Jobs, len(g.Nodes), 100*f.Utilization)
 	text += fmt.Sprintf("%d growths, %.1f s late in the mean, %.1f s at worst; %d shrinks.", f.Growths, f.Lateness.Seconds(), f.Worst.Seconds(), f.Shrinks)
 	if f.Missed > 0 {
 		text += fmt.Sprintf(" %d growths were promised and did not come.", f.Missed)

@@ -1,4 +1,9 @@
-package chart
+// Package gantt draws as one HTML page what jobs really held, and what they were promised.
+//
+//	c := gantt.Chart{Title: "Cluster", Nodes: []string{"n1", "n2"}, Jobs: jobs}
+//	fmt.Println(gantt.Summary(c))
+//	err := c.Save("chart.html")
+package gantt
 
 import (
 	"slices"
@@ -8,40 +13,41 @@ import (
 	"accordion/traces/workload"
 )
 
-// Gantt is a chart of jobs on nodes: a row each node, time from left to right.
-type Gantt struct {
+// Chart is a chart of jobs on nodes: one row per node, time from left to right.
+type Chart struct {
 	Title string
 	Note  string   // one line under the title
 	Nodes []string // the rows, from the top
 	Jobs  []Job
 }
 
-// Job is one job's life.
+// Job is one job of a chart.
 type Job struct {
 	ID      core.JobID
 	Name    string
 	User    string
 	Kind    workload.Kind
 	Request string    // as its user wrote it: ep=2x20s,5x20s
-	Outcome string    // how it ended, in the batch system's word
+	Choices []core.EP // what Request asks for; nil for a rigid job
+	Outcome string    // how it ended, in the batch system's words
 	Submit  time.Time // zero: unknown
-	Holds   []Hold    // what it held, in any order; an expander's nodes before the merge are its own job's
-	Planned []Size    // what it was promised when it started: start and changes, by time
+	Holds   []Hold    // what it held, in any order; nodes of an expander belong to the expander until the merge
+	Planned []Size    // its promised start and size changes, by time
 }
 
-// Hold is one node held from From until just before To.
+// Hold is one node that a job held from From until just before To.
 type Hold struct {
 	Node     string
 	From, To time.Time
 }
 
-// Size is a node count from an instant on.
+// Size is the node count of a job from At on.
 type Size struct {
 	At    time.Time
 	Nodes int
 }
 
-// Start is when the job first held a node; zero when it never did.
+// Start returns when the job first held a node, or zero if it never did.
 func (j Job) Start() time.Time {
 	var first time.Time
 	for _, h := range j.Holds {
@@ -52,7 +58,7 @@ func (j Job) Start() time.Time {
 	return first
 }
 
-// End is when the job gave back its last node; zero when it never held any.
+// End returns when the job released its last node, or zero if it never held one.
 func (j Job) End() time.Time {
 	var last time.Time
 	for _, h := range j.Holds {
@@ -63,7 +69,7 @@ func (j Job) End() time.Time {
 	return last
 }
 
-// Sizes is the job's node count as it was, from its start to a last Size of 0 nodes at its end.
+// Sizes returns the node counts that the job really had. The last one is 0, at its end.
 func (j Job) Sizes() []Size {
 	changes := make(map[int64]int, 2*len(j.Holds)) // by nanosecond
 	for _, h := range j.Holds {
@@ -78,7 +84,7 @@ func (j Job) Sizes() []Size {
 	var sizes []Size
 	nodes := 0
 	for _, t := range at {
-		if changes[t] == 0 { // nodes were exchanged, or one span was written as two
+		if changes[t] == 0 { // a node was exchanged, or one hold was recorded as two
 			continue
 		}
 		nodes += changes[t]
@@ -87,7 +93,7 @@ func (j Job) Sizes() []Size {
 	return sizes
 }
 
-// Peak is the largest node count it had.
+// Peak returns the largest node count that the job had.
 func (j Job) Peak() int {
 	peak := 0
 	for _, s := range j.Sizes() {
@@ -96,7 +102,7 @@ func (j Job) Peak() int {
 	return peak
 }
 
-// held is node-time in all.
+// held returns the node-time that the job held.
 func (j Job) held() time.Duration {
 	var sum time.Duration
 	for _, h := range j.Holds {
@@ -105,7 +111,7 @@ func (j Job) held() time.Duration {
 	return sum
 }
 
-// Mark is one promised change, and when it really came.
+// Mark is one promised size change, and when it really happened.
 type Mark struct {
 	Planned time.Time
 	Real    time.Time // zero: never
@@ -113,7 +119,7 @@ type Mark struct {
 	To      int
 }
 
-// Late is how long after the promise it came: negative when earlier, 0 when it never came.
+// Late returns how long after its promise the change happened: negative if it was early, 0 if it never happened.
 func (m Mark) Late() time.Duration {
 	if m.Real.IsZero() {
 		return 0
@@ -121,12 +127,12 @@ func (m Mark) Late() time.Duration {
 	return m.Real.Sub(m.Planned)
 }
 
-// Marks pairs each promised change, the start first, with the instant at which the job first had at least (a growth) or
-// at most (a shrink) so many nodes after the change before it.
+// Marks returns the promised size changes, beginning with the start. A growth happened when the job first had at least the promised number of nodes
+// after the previous change, a shrink when it first had at most that number.
 func (j Job) Marks() []Mark {
 	sizes := j.Sizes()
 	var marks []Mark
-	next, before := 0, 0 // of sizes; nodes promised before
+	next, before := 0, 0 // index into sizes; nodes promised before
 	for _, p := range j.Planned {
 		if p.Nodes == before {
 			continue

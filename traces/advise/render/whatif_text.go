@@ -1,4 +1,4 @@
-package advise
+package render
 
 import (
 	"fmt"
@@ -10,34 +10,59 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"accordion/core"
-	"accordion/traces/advise/page"
 	"accordion/traces/advise/whatif"
 )
 
-// words are what is shown of a what-if: first who would lose.
-func (s *supposed) words() *page.WhatIf {
+// WhatIf is what the lines would have changed, in words: who would lose first.
+type WhatIf struct {
+	Losses  []string // against the site as it was, a sentence each
+	Smaller []string // gains over the site as it was that are smaller with the lines, a sentence each
+	About   string   // what was supposed; or why nothing was, and then there are no groups
+	Head    []string // of the columns behind the first
+	Groups  []Supposed
+	Notes   []string // how to read it
+}
+
+// Supposed is some of the jobs.
+type Supposed struct {
+	Name string
+	Rows []Case
+}
+
+// Case is what these came to in a replay, beside WhatIf.Head.
+type Case struct {
+	Name  string
+	Part  bool // it says what of the row before is due to the lines
+	Cells []string
+}
+
+// words returns a study in words, first the jobs that would lose.
+func words(s *whatif.Study) *WhatIf {
 	switch {
-	case s.lines == 0 && s.of != nil:
-		return &page.WhatIf{About: "There is nothing to suppose: no program of this log was run on several sizes so that these can be compared, and a workload log knows nothing else."}
-	case s.lines == 0:
-		return &page.WhatIf{About: "There is nothing to suppose: no job gets a line."}
-	case !s.replays:
-		return &page.WhatIf{About: "There is nothing to suppose: no job that is replayed could have carried the line that its like gets."}
+	case s.Lines == 0 && s.FromLog:
+		return &WhatIf{About: "There is nothing to suppose: no program of this log was run on several sizes so that these can be compared, and a workload log knows nothing else."}
+	case s.Lines == 0:
+		return &WhatIf{About: "There is nothing to suppose: no job gets a line."}
+	case !s.Replayed:
+		return &WhatIf{About: "There is nothing to suppose: no job that is replayed could have carried the line that its like gets."}
 	}
-	lost, smaller := losses("Others", s.result.Others.Losses())
-	nobody := len(lost) == 0
-	tellLost, tellSmaller := losses("Those that tell", s.result.Tell.Losses())
-	return &page.WhatIf{
+	lost, smaller := losses("Others", s.Result.Others.Losses())
+	othersLose := len(lost) > 0
+	tellLost, tellSmaller := losses("Those that tell", s.Result.Tell.Losses())
+	return &WhatIf{
 		Losses: append(lost, tellLost...), Smaller: append(smaller, tellSmaller...),
-		About:  fmt.Sprintf("What if %s of %d had told more, on %s?", jobs(s.with.Told()), len(s.site.Jobs), s.machine()),
+		About:  fmt.Sprintf("What if %s of %d had told more, on %s?", jobs(s.With.Told()), len(s.Site.Jobs), machine(s)),
 		Head:   []string{"mean wait", "mean turnaround", "bounded slowdown", "node-hours"},
-		Groups: []page.Supposed{group("that tell", &s.result.Tell), group("others", &s.result.Others)},
-		Notes:  s.notes(nobody),
+		Groups: []Supposed{caseGroup("that tell", &s.Result.Tell), caseGroup("others", &s.Result.Others)},
+		Notes:  notes(s, othersLose),
 	}
 }
 
-// onTerminal is those words as a terminal shows them.
-func onTerminal(w *page.WhatIf) string {
+// WhatIfText returns a study for a terminal.
+func WhatIfText(s *whatif.Study) string { return words(s).text() }
+
+// text returns the words for a terminal.
+func (w *WhatIf) text() string {
 	if w.Groups == nil {
 		return w.About + "\n"
 	}
@@ -49,19 +74,19 @@ func onTerminal(w *page.WhatIf) string {
 	if len(all) > 0 {
 		b.WriteByte('\n')
 	}
-	return b.String() + w.About + "\n\n" + cases(w) + "\n" + strings.Join(w.Notes, "\n") + "\n"
+	return b.String() + w.About + "\n\n" + w.table() + "\n" + strings.Join(w.Notes, "\n") + "\n"
 }
 
-func (s *supposed) machine() string {
-	text := nodes(s.site.Machine.Nodes)
-	if s.inUse {
+// machine returns the size of the machine, and where it comes from if it is a guess.
+func machine(s *whatif.Study) string {
+	text := nodes(s.Site.Machine.Nodes)
+	if s.NodesInUse {
 		text += " (the most that were in use at once; --nodes)"
 	}
 	return text
 }
 
-// losses returns a sentence for each loss, and one for each gain over the site as it was that would be
-// larger without the lines.
+// losses returns a sentence for each loss. smaller has a sentence for each gain over the site as it was that would be larger without the lines.
 func losses(who string, all []whatif.Loss) (lost, smaller []string) {
 	for i := range all {
 		l := &all[i]
@@ -138,7 +163,7 @@ func less(w whatif.Worse) string {
 
 func decimals(v float64) string { return fmt.Sprintf("%.2f", v) }
 
-// listed is "a, b and c".
+// listed returns "a, b and c".
 func listed(all []string) string {
 	last := len(all) - 1
 	if last < 1 {
@@ -147,7 +172,7 @@ func listed(all []string) string {
 	return strings.Join(all[:last], ", ") + " and " + all[last]
 }
 
-// within is the interval in words.
+// within returns the interval in parentheses, or "" if it is not known.
 func within(e *whatif.Estimate, write func(float64) string) string {
 	if !e.Known {
 		return ""
@@ -161,7 +186,7 @@ func within(e *whatif.Estimate, write func(float64) string) string {
 	return fmt.Sprintf(" (95 %%: %s to %s)", signed(e.Low), signed(e.High))
 }
 
-// length is a mean of seconds.
+// length returns a mean of seconds: with a decimal below 10 s, in whole minutes from an hour on.
 func length(v float64) string {
 	switch s := core.Time(math.Round(v)); {
 	case v < 10:
@@ -173,8 +198,8 @@ func length(v float64) string {
 	}
 }
 
-// cases is the table of a what-if: a part for those that tell and one for all others.
-func cases(w *page.WhatIf) string {
+// table returns the cases, one section per group.
+func (w *WhatIf) table() string {
 	t := pretty.NewWriter()
 	t.SetStyle(pretty.StyleLight)
 	t.Style().Format.Header = text.FormatDefault
@@ -204,12 +229,12 @@ func cases(w *page.WhatIf) string {
 	return t.Render() + "\n"
 }
 
-// group is a part of the table: the first case has values, the others differences.
-func group(who string, g *whatif.Group) page.Supposed {
-	out := page.Supposed{Name: fmt.Sprintf("%d %s", g.Jobs, who)}
+// caseGroup returns the cases of one group. The first case has values, the others have differences.
+func caseGroup(who string, g *whatif.Group) Supposed {
+	out := Supposed{Name: fmt.Sprintf("%d %s", g.Jobs, who)}
 	for k := range g.Rows {
 		r := &g.Rows[k]
-		c, part := page.Case{Name: r.Policy}, page.Case{Name: "what the lines add", Part: true}
+		c, part := Case{Name: r.Policy}, Case{Name: "what the lines add", Part: true}
 		if k == 0 {
 			c.Name += ", as it was"
 			c.Cells = []string{length(r.Of[whatif.Wait].Value), length(r.Of[whatif.Turnaround].Value), fmt.Sprintf("%.2f", r.Of[whatif.Slowdown].Value), hours(r.Of[whatif.NodeHours].Value)}
@@ -232,10 +257,10 @@ func group(who string, g *whatif.Group) page.Supposed {
 	return out
 }
 
-// fewSeconds of a mean are too few to have a percentage.
+// fewSeconds is the mean wait below which a change is given in seconds, because a percentage would mislead.
 const fewSeconds = 10
 
-// changed is a difference in percent of what it is a difference from; of nearly nothing in seconds.
+// changed returns a difference in percent, or in seconds for a wait below fewSeconds.
 func changed(kind whatif.Kind, value float64, c whatif.Change) string {
 	none := whatif.Estimate{Known: c.By.Known}
 	seconds := kind == whatif.Wait && value-c.By.Value < fewSeconds
@@ -253,7 +278,7 @@ func changed(kind whatif.Kind, value float64, c whatif.Change) string {
 	}
 }
 
-// signed is a length of time more or less.
+// signed returns a length of time with its sign.
 func signed(v float64) string {
 	if v < 0 {
 		return "−" + length(-v)
@@ -261,49 +286,50 @@ func signed(v float64) string {
 	return "+" + length(v)
 }
 
-// percentage has a sign, and one place.
+// percentage returns a share in percent, with its sign and one decimal.
 func percentage(share float64) string {
 	return strings.Replace(fmt.Sprintf("%+.1f", 100*share), "-", "−", 1)
 }
 
-// notes say how to read the table, and what it is not.
-func (s *supposed) notes(nobody bool) (all []string) {
+// notes returns how to read the table, and its limits.
+func notes(s *whatif.Study, othersLose bool) (all []string) {
 	say := func(format string, values ...any) { all = append(all, fmt.Sprintf(format, values...)) }
 	say("In percent of %s as it was (of waits below 10 seconds: in time), and what the lines add to a policy in percent of that policy; in parentheses 95 %% intervals, from the %s drawn anew (--seed %d).",
-		asItWas, count(s.result.Weeks, "week"), s.seed)
-	if s.only != "" {
-		say("All that was read is of %s: those beside whom these jobs waited are missing, and the waits are not true.", short(s.only))
+		whatif.Baseline, count(s.Result.Weeks, "week"), s.Seed)
+	if s.OnlyUser != "" {
+		say("All that was read is of %s: those beside whom these jobs waited are missing, and the waits are not true.", short(s.OnlyUser))
 	}
-	if s.result.Weeks < 8 {
+	if s.Result.Weeks < 8 {
 		say("So few weeks say little about others: read more months for narrower intervals that hold.")
 	}
-	if nobody {
+	if !othersLose {
 		say("Nobody else would lose in the mean.")
 	}
-	if n := s.with.Evolving; n > 0 {
+	if n := s.With.Evolving; n > 0 {
 		say("%s a profile: each step begins when the line says so. (On a cluster one that is ready sooner goes on at once, where that delays nobody.)", carry(n))
 	}
-	if n := s.with.Moldable; n > 0 {
-		say("%s several sizes, and are on each as fast as their like was there. %s starts them on the size that they had.", carry(n), asItWas)
+	if n := s.With.Moldable; n > 0 {
+		say("%s several sizes, and are on each as fast as their like was there. %s starts them on the size that they had.", carry(n), whatif.Baseline)
 	}
-	if n := s.with.Fewer; n > 0 {
+	if n := s.With.Fewer; n > 0 {
 		say("%s a smaller number of nodes.", carry(n))
 	}
-	if n := s.with.Late; n > 0 {
+	if n := s.With.Late; n > 0 {
 		say("%s of the same kind would not have kept to the line: in the replay they carry none, and count as others.", jobs(n))
 	}
-	if !s.limits {
+	if !s.LimitsKnown {
 		say("No job's time limit is known: each asks for what it took, which flatters the site as it was. Add TimelimitRaw to what sacct prints.")
 	}
-	if text := s.site.LeftOut.String(); text != "" {
+	if text := s.Site.LeftOut.String(); text != "" {
 		say("Not replayed: %s.", text)
 	}
-	if n := s.result.NeverBegan; n > 0 {
+	if n := s.Result.NeverBegan; n > 0 {
 		say("%s found no place in one of the replays, and are in no figure.", jobs(n))
 	}
 	return all
 }
 
+// carry returns "1 job carries" or "2 jobs carry".
 func carry(n int) string {
 	if n == 1 {
 		return "1 job carries"

@@ -1,8 +1,7 @@
-package page
+package render
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"accordion/charts"
@@ -70,7 +69,7 @@ func people(r *advise.Report) []person {
 		if !known {
 			at = len(all)
 			places[a.User] = at
-			all = append(all, person{Name: short(a.User)})
+			all = append(all, person{Name: shortOnPage(a.User)})
 		}
 		all[at].Lines++
 		all[at].saved += a.Saved
@@ -83,38 +82,11 @@ func people(r *advise.Report) []person {
 	return all
 }
 
-// hours is node-hours as people compare them.
-func hours(h float64) string {
-	switch {
-	case h >= 100:
-		return fmt.Sprintf("%.0f", h)
-	case h >= 1:
-		return fmt.Sprintf("%.1f", h)
-	}
-	return fmt.Sprintf("%.2f", h)
-}
-
-// short is a name, cut where it is long.
-func short(name string) string {
+// shortOnPage cuts a name for the page.
+func shortOnPage(name string) string {
 	const most = 80
 	if runes := []rune(name); len(runes) > most {
 		return string(runes[:most-1]) + "…"
 	}
 	return name
 }
-
-func percent(part, whole int64) string {
-	if whole == 0 {
-		return "0 %"
-	}
-	return fmt.Sprintf("%.0f %%", 100*float64(part)/float64(whole))
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-func nodes(n int) string { return count(n, "node") }

@@ -1,4 +1,4 @@
-package advise
+package render
 
 import (
 	"strings"
@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"accordion/traces/advise/page"
 	"accordion/traces/advise/whatif"
 )
 
@@ -58,7 +57,7 @@ func TestWhoIsBetterOffThanTodayIsNotSaidToLose(t *testing.T) {
 }
 
 func TestSmallerGainsAreToldAfterLosses(t *testing.T) {
-	got := onTerminal(&page.WhatIf{Losses: []string{"Others would lose."}, Smaller: []string{"Those that tell gain."}, About: "What if?", Groups: []page.Supposed{{}}})
+	got := (&WhatIf{Losses: []string{"Others would lose."}, Smaller: []string{"Those that tell gain."}, About: "What if?", Groups: []Supposed{{}}}).text()
 	if want := "Others would lose.\nThose that tell gain.\n\nWhat if?\n"; !strings.HasPrefix(got, want) {
 		t.Errorf("the terminal shows %q", got)
 	}

@@ -1,4 +1,4 @@
-package chart
+package gantt
 
 import (
 	"fmt"
@@ -10,27 +10,26 @@ import (
 	"accordion/traces/workload"
 )
 
-// Figures sum a chart up.
+// Figures are the sums of a chart.
 type Figures struct {
 	Jobs     int
 	ByKind   map[workload.Kind]int
-	Growths  int // that really happened
-	Missed   int // promised and never came
+	Growths  int // that happened
+	Missed   int // promised growths that never happened
 	Shrinks  int
-	Lateness time.Duration // mean over the growths; an early one counts as on time
+	Lateness time.Duration // mean over the promised growths; an early growth counts as on time
 	Worst    time.Duration // the latest growth
-	// Utilisation is the part of the machine that was held from the first start to the last end, from 0 to 1.
-	Utilisation float64
-	// Held is what the evolving jobs held, in node-time, and AtPeak what the same jobs would have held as rigid ones:
-	// their largest size for their whole time.
+	// Utilization is the share of the machine that was held from the first start to the last end, from 0 to 1.
+	Utilization float64
+	// Held is the node-time of the evolving jobs. AtPeak is their node-time if they had been rigid jobs of their largest size.
 	Held, AtPeak time.Duration
 }
 
-// Saved is the node-time that rigid jobs of the peak size would have held in vain.
+// Saved returns the node-time that rigid jobs of the peak size would have wasted.
 func (f Figures) Saved() time.Duration { return f.AtPeak - f.Held }
 
-// Figures sums the chart up.
-func (g Gantt) Figures() Figures {
+// Figures returns the sums of the chart.
+func (g Chart) Figures() Figures {
 	f := Figures{Jobs: len(g.Jobs), ByKind: map[workload.Kind]int{}}
 	var first, last time.Time
 	var late time.Duration
@@ -70,13 +69,13 @@ func (g Gantt) Figures() Figures {
 		f.Lateness = late / time.Duration(judged)
 	}
 	if whole := last.Sub(first); whole > 0 && len(g.Nodes) > 0 {
-		f.Utilisation = float64(g.held()) / float64(whole) / float64(len(g.Nodes))
+		f.Utilization = float64(g.held()) / float64(whole) / float64(len(g.Nodes))
 	}
 	return f
 }
 
-// held returns the node-time in which nodes were held: that of a node which jobs share counts once.
-func (g Gantt) held() (sum time.Duration) {
+// held returns the node-time that was held. A node that jobs share counts once.
+func (g Chart) held() (sum time.Duration) {
 	holds := map[string][]Hold{}
 	for _, j := range g.Jobs {
 		for _, h := range j.Holds {
@@ -98,6 +97,7 @@ func (g Gantt) held() (sum time.Duration) {
 	return sum
 }
 
+// countResizes counts the growths and shrinks of a job.
 func (f *Figures) countResizes(j Job) {
 	sizes := j.Sizes()
 	for i := 1; i < len(sizes); i++ {
@@ -111,7 +111,7 @@ func (f *Figures) countResizes(j Job) {
 	}
 }
 
-// rows are the figures as the page's table, of a machine of so many nodes.
+// rows returns the table of the page, for a machine of this many nodes.
 func (f Figures) rows(nodes int) []report.Row {
 	var kinds []string
 	for k := range slices.Backward(workload.Kinds[:]) {
@@ -121,7 +121,7 @@ func (f Figures) rows(nodes int) []report.Row {
 	}
 	rows := []report.Row{
 		{Name: "Jobs", About: strings.Join(kinds, ", "), Unit: report.Count, Values: []float64{float64(f.Jobs)}},
-		{Name: "Utilisation", About: fmt.Sprintf("of %d nodes", nodes), Unit: report.Share, Values: []float64{f.Utilisation}},
+		{Name: "Utilisation", About: fmt.Sprintf("of %d nodes", nodes), Unit: report.Share, Values: []float64{f.Utilization}},
 		{Name: "Growths", About: fmt.Sprintf("and %d shrinks", f.Shrinks), Unit: report.Count, Values: []float64{float64(f.Growths)}},
 		{Name: "Growths promised and missed", Unit: report.Count, Values: []float64{float64(f.Missed)}},
 		{Name: "Mean lateness of growths", About: "an early one counts as on time", Unit: report.Seconds, Values: []float64{f.Lateness.Seconds()}},

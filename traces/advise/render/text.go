@@ -1,4 +1,4 @@
-package advise
+package render
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 
 func date(at core.Time) string { return time.Unix(at, 0).Format("2006-01-02 15:04") }
 
-// hours is node-hours as people compare them.
+// hours returns node-hours with three significant digits, and without decimals from 100 on.
 func hours(h float64) string {
 	switch {
 	case h >= 100:
@@ -36,8 +36,8 @@ func percent(part, whole int64) string {
 	return fmt.Sprintf("%.0f %%", 100*float64(part)/float64(whole))
 }
 
-// table is what a terminal shows.
-func table(report *advise.Report, h *heard, top int) string {
+// Text returns the report for a terminal, with at most top rows per table.
+func Text(report *advise.Report, in *Input, top int) string {
 	var b strings.Builder
 	told, left := split(report.Advice)
 	if len(told) > 0 {
@@ -60,14 +60,15 @@ func table(report *advise.Report, h *heard, top int) string {
 	if b.Len() > 0 {
 		b.WriteByte('\n')
 	}
-	if h.log != nil {
-		b.WriteString(h.log.summary(report, h))
+	if in.Source.isLog() {
+		b.WriteString(logSummary(report, in))
 	} else {
-		b.WriteString(summary(report, told, h))
+		b.WriteString(summary(report, told, in))
 	}
 	return strings.TrimLeft(b.String(), "\n")
 }
 
+// split divides advice into the groups with a line and those that are left alone, which come last.
 func split(all []advise.Advice) (told, left []advise.Advice) {
 	for i, a := range all {
 		if a.Kind == advise.LeftAlone {
@@ -77,6 +78,7 @@ func split(all []advise.Advice) (told, left []advise.Advice) {
 	return all, nil
 }
 
+// lines returns the table of the advised lines.
 func lines(report *advise.Report, told []advise.Advice) string {
 	t := pretty.NewWriter()
 	t.SetStyle(pretty.StyleLight)
@@ -101,13 +103,13 @@ func lines(report *advise.Report, told []advise.Advice) string {
 	return text
 }
 
-// widestName bounds a name in what a terminal shows, in characters. Programs get all of it (--json).
+// widestName is the maximum length of a name on a terminal, in characters. JSON has the whole name.
 const widestName = 48
 
-// short cuts a name that is long.
+// short cuts a name for a terminal.
 func short(name string) string { return text.Snip(name, widestName, "…") }
 
-// runsOf is "9 runs", or "5 of 9 runs" where the others evolve otherwise.
+// runsOf returns "9 runs", or "5 of 9 runs" if the other runs of the group have another sequence of sizes.
 func runsOf(a *advise.Advice) string {
 	if a.Of > 0 {
 		return fmt.Sprintf("%d of %d runs", a.Runs, a.Of)
@@ -115,10 +117,10 @@ func runsOf(a *advise.Advice) string {
 	return fmt.Sprintf("%d runs", a.Runs)
 }
 
-// sizings are the jobs that were run on several sizes.
+// sizings returns the jobs that ran on several sizes.
 func sizings(all []advise.Sizing, top int) string {
 	var b strings.Builder
-	for i, s := range all {
+	for i := range all {
 		if i == 0 {
 			b.WriteString("\nRun on several sizes; with a line the job starts on the one on which it is over first:\n")
 		}
@@ -126,25 +128,53 @@ func sizings(all []advise.Sizing, top int) string {
 			fmt.Fprintf(&b, "  … and %s (--top)\n", count(len(all)-top, "more job"))
 			break
 		}
-		fmt.Fprintf(&b, "  %s %s: %s\n    %s", short(s.User), short(s.Name), s.Line, count(s.Runs, "run"))
-		if s.Checked > 0 {
-			fmt.Fprintf(&b, ", %d of the last %d on time", s.OnTime, s.Checked)
-		}
-		if s.Curve != "" {
-			fmt.Fprintf(&b, "; the curve is within %.0f %% of what was seen", math.Ceil(100*s.Off))
-		}
-		for _, z := range s.Sizes {
-			if z.Slower {
-				fmt.Fprintf(&b, "; not on %s, where it was no faster", nodes(z.Nodes))
-			}
-		}
-		b.WriteByte('\n')
+		s := &all[i]
+		fmt.Fprintf(&b, "  %s %s: %s\n    %s\n", short(s.User), short(s.Name), s.Line, aboutSizing(s))
 	}
 	return b.String()
 }
 
-// summary says what all of it comes to, and of whom nothing is said.
-func summary(report *advise.Report, told []advise.Advice, h *heard) string {
+// aboutSizing returns how many runs a line of sizes was computed from, how well it fits them, and which sizes it leaves out.
+func aboutSizing(s *advise.Sizing) string {
+	text := count(s.Runs, "run")
+	if s.Checked > 0 {
+		text += fmt.Sprintf(", %d of the last %d on time", s.OnTime, s.Checked)
+	}
+	if s.Curve != "" {
+		text += fmt.Sprintf("; the curve is within %.0f %% of what was seen", math.Ceil(100*s.Off))
+	}
+	for _, z := range s.Sizes {
+		if z.Slower {
+			text += fmt.Sprintf("; not on %s, where it was no faster", nodes(z.Nodes))
+		}
+	}
+	return text
+}
+
+// logSummary returns the sums of a workload log, and what such a log does not contain.
+func logSummary(report *advise.Report, in *Input) string {
+	runs := 0
+	for i := range report.Sizes {
+		runs += report.Sizes[i].Runs
+	}
+	text := fmt.Sprintf("Of %d jobs %d are runs of %s, each on several sizes.\n", len(in.Runs), runs, count(len(report.Sizes), "program"))
+	if runs == 0 {
+		text = fmt.Sprintf("Of %d jobs no program was run on several sizes so that these can be compared: there is no line.\n", len(in.Runs))
+	}
+	return text + logLimits(in.Source)
+}
+
+// logLimits returns what a workload log does not contain.
+func logLimits(s Source) string {
+	text := "A workload log knows sizes and times: not what steps a job had (so there is no #EP), nor what its input was.\n"
+	if s == UnnamedLog {
+		text += "This one does not name programs, either: all that a user has in one queue passes for one job. Look twice at its lines.\n"
+	}
+	return text
+}
+
+// summary returns the sums of an accounting, and counts the jobs without advice by reason.
+func summary(report *advise.Report, told []advise.Advice, in *Input) string {
 	var b strings.Builder
 	var saved int64
 	users := map[string]bool{}
@@ -152,9 +182,9 @@ func summary(report *advise.Report, told []advise.Advice, h *heard) string {
 		saved += a.Saved
 		users[a.User] = true
 	}
-	fmt.Fprintf(&b, "In %s %s held %s node-hours.", span(report.Period), count(len(h.runs), "job"), hours(nodeHours(report.Held)))
+	fmt.Fprintf(&b, "In %s %s held %s node-hours.", span(report.Period), count(len(in.Runs), "job"), hours(nodeHours(report.Held)))
 	switch {
-	case h.oar: // it knows of no steps
+	case in.Source == OAR: // it records no steps
 		b.WriteByte('\n')
 	case len(told) == 0:
 		b.WriteString(" No profile would have saved a twentieth of what its job held.\n")
@@ -166,7 +196,7 @@ func summary(report *advise.Report, told []advise.Advice, h *heard) string {
 	for _, s := range []struct {
 		n    int
 		what string
-	}{{report.Left.Sound, "use what they hold"}, {report.Left.Seldom, "are run too seldom (--runs)"}, {report.Left.NoSteps, stepless(h)},
+	}{{report.Left.Sound, "use what they hold"}, {report.Left.Seldom, "are run too seldom (--runs)"}, {report.Left.NoSteps, stepless(in.Source)},
 		{report.Left.NotCompleted, "did not complete"}} {
 		if s.n > 0 {
 			silent = append(silent, fmt.Sprintf("%d %s", s.n, s.what))
@@ -178,15 +208,15 @@ func summary(report *advise.Report, told []advise.Advice, h *heard) string {
 	return b.String()
 }
 
-// stepless says of runs without steps why there are none.
-func stepless(h *heard) string {
-	if h.oar {
+// stepless returns why runs have no steps.
+func stepless(s Source) string {
+	if s == OAR {
 		return "are known to OAR by their nodes and times alone"
 	}
 	return "start nothing with srun"
 }
 
-// span is the time of which was read.
+// span returns the length of a period, in days from two days on.
 func span(period core.Time) string {
 	if days := (period + 43200) / 86400; days > 1 {
 		return fmt.Sprintf("%d days", days)
@@ -194,6 +224,7 @@ func span(period core.Time) string {
 	return core.FormatDuration(period)
 }
 
+// count returns "1 job" or "2 jobs".
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
