@@ -28,7 +28,7 @@ func PlanAlike(r Rule, usable Set, now core.Time, claims []Claim, jobs []Job) (p
 		state.Running(now, core.Allocation{Job: core.JobID(-1 - i), Start: c.From, EP: core.EP{{Duration: c.To - c.From, Nodes: c.Node}}})
 	}
 	if sizer, sizes := state.(sched.Sizer); sizes {
-		r.count(sizer.Crowd(), now, h)
+		r.count(sizer.Load(), now, h)
 	}
 	evolve := map[int64]bool{}
 	for _, j := range jobs {

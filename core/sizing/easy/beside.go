@@ -99,12 +99,12 @@ func (s *state) Plan(now core.Time) core.Plan {
 }
 
 // Explain implements sched.Explainer.
-func (s *state) Explain(now core.Time, tell func(sched.Given)) {
+func (s *state) Explain(now core.Time, tell func(sched.SizeBasis)) {
 	c := s.clone()
 	c.tell = tell
 	c.Starts(now, nil)
 	c.left(now, func(_ int, w, by *waiter) {
-		tell(sched.Given{Job: w.id, Sizes: w.sizes, World: c.world, Head: by.id, By: by.sizes, Least: w.least})
+		tell(sched.SizeBasis{Job: w.id, Sizes: w.sizes, World: c.world, Head: by.id, HeadSizes: by.sizes, MinSize: w.least})
 	})
 }
 

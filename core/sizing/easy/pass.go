@@ -71,7 +71,7 @@ func (s *state) sizes(w *waiter, factor float64) (lo, hi int) {
 		lo, hi, _ = w.sizes.Range(factor, s.machine.Nodes)
 		return lo, hi
 	}
-	lo, hi, _ = sched.Given{Sizes: w.sizes, Least: w.least}.Range(factor, s.machine.Nodes)
+	lo, hi, _ = sched.SizeBasis{Sizes: w.sizes, MinSize: w.least}.Range(factor, s.machine.Nodes)
 	return lo, hi
 }
 
@@ -179,7 +179,7 @@ func (s *state) beneath(now core.Time, head spot, steps []core.Step, lo, hi int)
 func (s *state) start(now core.Time, i, size int, by *waiter, into []core.Start) []core.Start {
 	w := s.queue[i]
 	if s.tell != nil {
-		s.tell(sched.Given{Job: w.id, Sizes: w.sizes, World: s.world, Head: by.id, By: by.sizes, Least: w.least})
+		s.tell(sched.SizeBasis{Job: w.id, Sizes: w.sizes, World: s.world, Head: by.id, HeadSizes: by.sizes, MinSize: w.least})
 	}
 	s.queue = slices.Delete(s.queue, i, i+1)
 	step := &w.sizes.Steps[size]

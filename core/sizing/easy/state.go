@@ -20,17 +20,17 @@ type state struct {
 	crowd   *sched.SystemLoad
 	world   *sizing.World // as crowd is
 
-	runs   sched.Running // those whose end has come count as free
-	free   int           // nodes; below 0 when nodes were lost
-	asOf   core.Time     // when free was counted
-	others []sched.Changing
+	runs   sched.RunningByEnd // those whose end has come count as free
+	free   int                // nodes; below 0 when nodes were lost
+	asOf   core.Time          // when free was counted
+	others []sched.Active
 
 	came  uint32    // jobs submitted so far
 	queue []*waiter // in order
 	aside []*waiter // neither first nor back-filled, whatever is free
 	ages  core.Time // nobody in the queue ages before
 
-	tell func(sched.Given) // of each job that starts; nil: nobody asks
+	tell func(sched.SizeBasis) // of each job that starts; nil: nobody asks
 
 	listed    sizing.Sizes // memory
 	rehearsal rehearsal    // memory
@@ -64,8 +64,8 @@ func newState(m core.Machine, rule sizing.Sizing, f sizing.Floor, o Order) *stat
 	return &state{order: o, machine: m, crowd: sched.NewSystemLoad(m, rule, f), free: m.Nodes, ages: core.Forever}
 }
 
-// Crowd implements sched.Sizer.
-func (s *state) Crowd() *sched.SystemLoad { return s.crowd }
+// Load implements sched.Sizer.
+func (s *state) Load() *sched.SystemLoad { return s.crowd }
 
 // Submit implements sched.State. A job that exceeds the machine waits and holds nobody up.
 func (s *state) Submit(now core.Time, j core.Job) {
@@ -120,7 +120,7 @@ func (s *state) Running(now core.Time, a core.Allocation) {
 		s.hold(sched.RunningJob{End: max(a.End(), -core.Forever), ID: a.Job, Nodes: a.EP[0].Nodes}, a.Start)
 		return
 	}
-	s.others = append(s.others, sched.Told(now, a))
+	s.others = append(s.others, sched.NewActive(now, a))
 }
 
 // hold enters a job that runs since an instant.
@@ -145,7 +145,7 @@ func (s *state) forget(id core.JobID) {
 	}
 	is := func(w *waiter) bool { return w.id == id }
 	s.queue, s.aside = slices.DeleteFunc(s.queue, is), slices.DeleteFunc(s.aside, is)
-	s.others = slices.DeleteFunc(s.others, func(r sched.Changing) bool { return r.Job == id })
+	s.others = slices.DeleteFunc(s.others, func(r sched.Active) bool { return r.Job == id })
 }
 
 // Nodes implements sched.State.
