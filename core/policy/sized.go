@@ -164,7 +164,7 @@ func readOptions(known, words []string) (options, error) {
 	o := options{words: words}
 	for i, word := range words {
 		if slices.Contains(words[:i], word) {
-			return o, fmt.Errorf("%s stands there twice", core.Shown(word))
+			return o, fmt.Errorf("%s is given twice", core.Shown(word))
 		}
 		if slices.Contains(known, word) && word != patience {
 			continue
