@@ -82,25 +82,25 @@ func (e *ShortageError) Error() string {
 // get nodes when another loses earlier ones, that may happen. But firm requests are then served first, among
 // themselves. Claims, held and preferred nodes that the machine does not have are ignored. The result depends only on
 // the arguments.
-func Name(nodes int, claims []Claim, wishes []Request) []Naming {
+func Name(nodes int, claims []Claim, requests []Request) []Naming {
 	nodes = max(nodes, 0)
 	fixed := newCalendar(nodes)
 	for _, c := range claims {
 		fixed.add(c.Node, c.From, c.To)
 	}
-	first := newAttempt(nodes, fixed, wishes)
+	first := newAttempt(nodes, fixed, requests)
 	first.hold()
-	if !slices.ContainsFunc(wishes, func(w Request) bool { return len(w.Prefer) > 0 }) {
+	if !slices.ContainsFunc(requests, func(w Request) bool { return len(w.Prefer) > 0 }) {
 		first.sweep()
 		return first.namings
 	}
 	second := first.clone()
 	first.pin()
 	missed := first.sweep()
-	switch firm := count(wishes, func(w Request) bool { return w.Firm }); {
+	switch firm := count(requests, func(w Request) bool { return w.Firm }); {
 	case missed == 0:
-	case firm > 0 && firm < len(wishes):
-		if apart := nameApart(nodes, claims, wishes); better(wishes, apart, first.namings) {
+	case firm > 0 && firm < len(requests):
+		if apart := nameApart(nodes, claims, requests); better(requests, apart, first.namings) {
 			return apart
 		}
 	case second.sweep() < missed:
@@ -110,9 +110,9 @@ func Name(nodes int, claims []Claim, wishes []Request) []Naming {
 }
 
 // nameApart serves the firm requests as if there were no others, and then the others around them.
-func nameApart(nodes int, claims []Claim, wishes []Request) []Naming {
+func nameApart(nodes int, claims []Claim, requests []Request) []Naming {
 	var firm, rest []Request
-	for _, w := range wishes {
+	for _, w := range requests {
 		if w.Firm {
 			firm = append(firm, w)
 		} else {
@@ -129,8 +129,8 @@ func nameApart(nodes int, claims []Claim, wishes []Request) []Naming {
 		}
 	}
 	then := Name(nodes, claims, rest)
-	all := make([]Naming, 0, len(wishes))
-	for _, w := range wishes {
+	all := make([]Naming, 0, len(requests))
+	for _, w := range requests {
 		from := &then
 		if w.Firm {
 			from = &first
@@ -142,12 +142,12 @@ func nameApart(nodes int, claims []Claim, wishes []Request) []Naming {
 }
 
 // better reports whether a serves more requests than b: it compares firm requests first, then all.
-func better(wishes []Request, a, b []Naming) bool {
+func better(requests []Request, a, b []Naming) bool {
 	missed := func(all []Naming) (firm, sum int) {
 		for i, n := range all {
 			if n.Err != nil {
 				sum++
-				if wishes[i].Firm {
+				if requests[i].Firm {
 					firm++
 				}
 			}
@@ -159,9 +159,9 @@ func better(wishes []Request, a, b []Naming) bool {
 	return cmp.Or(cmp.Compare(firmA, firmB), cmp.Compare(sumA, sumB)) < 0
 }
 
-func count(wishes []Request, is func(Request) bool) int {
+func count(requests []Request, is func(Request) bool) int {
 	n := 0
-	for _, w := range wishes {
+	for _, w := range requests {
 		if is(w) {
 			n++
 		}
@@ -171,19 +171,19 @@ func count(wishes []Request, is func(Request) bool) int {
 
 // attempt is one attempt to serve all requests.
 type attempt struct {
-	nodes   int
-	requests  []Request
-	fixed   *calendar // claims, and what hold and pin have assigned
-	namings []Naming
-	items   []item // in the order in which they are served
+	nodes    int
+	requests []Request
+	fixed    *calendar // claims, and what hold and pin have assigned
+	namings  []Naming
+	items    []item // in the order in which they are served
 }
 
 // item is one layer that needs nodes.
 type item struct {
 	request, layer int   // indices
-	fixed       int   // how many of its nodes are in the calendar; the sweep neither takes nor frees these
-	prefer      []int // nodes, the best first
-	own         int   // how many of these come from the nearest earlier layer
+	fixed          int   // how many of its nodes are in the calendar; the sweep neither takes nor frees these
+	prefer         []int // nodes, the best first
+	own            int   // how many of these come from the nearest earlier layer
 }
 
 // preference returns the nodes that a layer prefers, from the job's earlier layers. The first own of them belong to
@@ -207,9 +207,9 @@ func preference(l Layer, old []Named) (nodes []int, own int) {
 	return nodes, len(old[0].Nodes)
 }
 
-func newAttempt(nodes int, fixed *calendar, wishes []Request) *attempt {
-	a := &attempt{nodes: nodes, requests: wishes, fixed: fixed, namings: make([]Naming, len(wishes))}
-	for i, w := range wishes {
+func newAttempt(nodes int, fixed *calendar, requests []Request) *attempt {
+	a := &attempt{nodes: nodes, requests: requests, fixed: fixed, namings: make([]Naming, len(requests))}
+	for i, w := range requests {
 		layers := Layers(w.Start, w.EP)
 		a.namings[i] = Naming{Job: w.Job, Layers: make([]Named, len(layers))}
 		for k, l := range layers {
@@ -250,7 +250,7 @@ func (a *attempt) give(it *item, node int) {
 // lowest layer, which lasts longest.
 func (a *attempt) hold() {
 	used := make([]int, len(a.requests)) // number of each request's held nodes that were assigned
-	taken := make([]bool, a.nodes)     // a node is held only once, whatever the requests say
+	taken := make([]bool, a.nodes)       // a node is held only once, whatever the requests say
 	for i := range a.items {
 		it := &a.items[i]
 		w, l := &a.requests[it.request], a.named(*it)
@@ -269,9 +269,9 @@ func (a *attempt) hold() {
 // It goes through the requests, firm ones first. The first request that prefers a node gets it. A layer does not get
 // preferred nodes below its job's first node if enough nodes above that are free.
 func (a *attempt) pin() {
-	byWish := make([]*item, len(a.items))
+	byRequest := make([]*item, len(a.items))
 	for i := range a.items {
-		byWish[i] = &a.items[i]
+		byRequest[i] = &a.items[i]
 	}
 	rank := func(it *item) int {
 		if a.requests[it.request].Firm {
@@ -279,9 +279,9 @@ func (a *attempt) pin() {
 		}
 		return it.request
 	}
-	slices.SortStableFunc(byWish, func(x, y *item) int { return cmp.Compare(rank(x), rank(y)) })
+	slices.SortStableFunc(byRequest, func(x, y *item) int { return cmp.Compare(rank(x), rank(y)) })
 	var below []based
-	for _, it := range byWish {
+	for _, it := range byRequest {
 		if !a.begins(*it) {
 			continue // its preferred nodes are considered again when the sweep reaches it
 		}
