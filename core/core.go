@@ -1,7 +1,7 @@
 // Package core is the vocabulary of Accordion: time, evolution profiles, jobs, machines, allocations and plans.
 //
-// It is pure: no input or output, no wall clock, no goroutines, no logging, no globals; it imports nothing of the
-// project. The algorithms live in its folders (evolve, place, mold, queue…) and speak in these words.
+// The package is pure: no input or output, no wall clock, no goroutines, no logging, no globals. It imports nothing
+// of the project. The algorithms are in its folders (ep, place, moldable, sched…) and use these types.
 //
 //	ep := core.EP{{Duration: 500, Nodes: 5}, {Duration: 3600, Nodes: 10}} // 5 nodes for 500 s, then 10 for an hour
 //	_ = ep.Total()                                                      // 4100 seconds
@@ -12,27 +12,27 @@ import (
 	"strings"
 )
 
-// Time is a point in time or a span, in whole seconds. In the real world points count from the Unix epoch; in the
-// replay and in `accordion schedule` from 0.
+// Time is a point in time or a duration, in whole seconds. On a real cluster, points count from the Unix epoch. In
+// the replay and in `accordion schedule` they count from 0.
 type Time = int64
 
-// Forever is later than everything; it stands for "no end known". Sums of two of them do not overflow.
+// Forever is later than every other time. It stands for "no end known". The sum of two Forever does not overflow.
 const Forever Time = 1 << 60
 
-// JobID names a job within one world at one instant.
+// JobID identifies a job in one schedule.
 type JobID int64
 
-// Step is one stretch of constant need: Nodes nodes for Duration seconds.
+// Step is a time of constant size: Nodes nodes for Duration seconds.
 type Step struct {
 	Duration Time
 	Nodes    int
 }
 
-// EP is an evolution profile: a sequence of steps (Klein & Pérez, CoreGRID 2011, section 3.1). A requested profile has
-// positive durations and node counts; a resource occupation may have steps of 0 nodes.
+// EP is an evolution profile: a sequence of steps (Klein & Pérez, CoreGRID 2011, section 3.1). A requested profile
+// has positive durations and node counts. A scheduled profile may have steps of 0 nodes.
 type EP []Step
 
-// Total is the sum of the durations, in seconds.
+// Total returns the sum of the durations, in seconds.
 func (ep EP) Total() Time {
 	var sum Time
 	for _, s := range ep {
@@ -41,7 +41,7 @@ func (ep EP) Total() Time {
 	return sum
 }
 
-// Peak is the largest node count of any step; 0 for an empty profile.
+// Peak returns the largest node count of any step, or 0 for an empty profile.
 func (ep EP) Peak() int {
 	peak := 0
 	for _, s := range ep {
@@ -50,7 +50,7 @@ func (ep EP) Peak() int {
 	return peak
 }
 
-// Area is the requested area in node-seconds.
+// Area returns the requested area in node-seconds.
 func (ep EP) Area() int64 {
 	var sum int64
 	for _, s := range ep {
@@ -59,7 +59,8 @@ func (ep EP) Area() int64 {
 	return sum
 }
 
-// At is the node count t seconds after the profile's beginning: ep(t) of the papers. It is 0 before and after.
+// At returns the node count t seconds after the profile begins: ep(t) in the papers. It returns 0 before the profile
+// begins and after it ends.
 func (ep EP) At(t Time) int {
 	if t < 0 {
 		return 0
@@ -73,7 +74,7 @@ func (ep EP) At(t Time) int {
 	return 0
 }
 
-// String writes the profile as users do, in seconds: "5x500s,10x3600s".
+// String returns the profile in seconds, in the form that users write: "5x500s,10x3600s".
 func (ep EP) String() string {
 	var b strings.Builder
 	for i, s := range ep {
@@ -85,67 +86,67 @@ func (ep EP) String() string {
 	return b.String()
 }
 
-// Job is what a user asked for.
+// Job is a user's request.
 type Job struct {
 	ID     JobID
-	Submit Time // seconds; the rank of equal priorities
-	Begin  Time // not before this second; 0: no such wish
-	Latest Time // not after this second; 0: no such wish. Policies do not look at it: see sched.Timely
+	Submit Time // seconds; jobs of equal priority rank by it
+	Begin  Time // earliest start; 0: any
+	Latest Time // latest start; 0: any. Policies ignore it: see sched.PlanWithoutLate
 
-	// Choices are the profiles of which the planner picks one: a rigid job has one choice of one step, a moldable job
-	// several of one step each, an evolving job one of several steps. Never empty, no choice empty.
+	// Choices are the profiles from which the planner picks one. A rigid job has one choice of one step, a moldable
+	// job several of one step each, an evolving job one of several steps. Choices is never empty, and no choice is
+	// empty.
 	Choices []EP
 
-	// Pause is how many of the last seconds of each choice the job does not run: its nodes are to be idle then. What goes by
-	// how long a job runs (sizing.ClassOf) goes by the rest.
+	// Pause is the number of seconds at the end of each choice in which the job does not run and its nodes stay idle.
+	// Code that depends on how long a job runs, such as sizing.ClassOf, subtracts it.
 	Pause Time
 
-	// Guard is how many of the last seconds of its only choice an ordinary job need not use, nor keep from others, so that
-	// those behind it may begin as much sooner. 0 for a managed job.
+	// Guard is the overrun allowance of an ordinary job: the number of seconds at the end of its only choice that it
+	// may use or not. Jobs behind it may start that much earlier if it does not. 0 for a managed job.
 	Guard Time
 
-	// Foreign: the batch system starts it, by a plan of its own in which everybody who waits has a place. So it has one in every plan
-	// here, too, and nobody behind it is in its way.
+	// Foreign reports that the batch system starts the job, by its own plan, in which every waiting job has a place.
+	// Such a job therefore has a place in every plan of this package too, and no job that comes after it delays it.
 	Foreign bool
 
-	// Margin is how many seconds longer than its profile a managed job may last by the limit with which it is started. A
-	// batch system that back-fills by limits believes until then that every node which the job has is taken. So it begins
-	// where that, too, is in the way of no job with a guard before it. 0 for an ordinary job.
+	// Margin is the number of seconds by which a managed job's time limit exceeds its profile. A batch system that
+	// back-fills by limits considers all of the job's nodes as taken until then. So the job starts only where the
+	// margin, too, delays no job with a guard before it. 0 for an ordinary job.
 	Margin Time
 }
 
-// Machine is what the planner schedules on: a number of like nodes.
+// Machine is what the planner schedules on: a number of identical nodes.
 type Machine struct{ Nodes int }
 
-// Allocation is what a job occupies, from Start on: a scheduled EP. For a managed job it is a promise, which a later
-// plan may improve and never worsens.
+// Allocation is what a job occupies from Start on: a scheduled EP. For a managed job it is a promise: a later plan
+// may improve it and never worsens it.
 type Allocation struct {
 	Job   JobID
 	Start Time
 	EP    EP
-	Guard Time // its last seconds, which it need not use (Job.Guard)
+	Guard Time // the seconds at its end that it may not use (Job.Guard)
 }
 
-// End is the second at which the allocation's last step ends.
+// End returns the second at which the allocation's last step ends.
 func (a Allocation) End() Time { return a.Start + a.EP.Total() }
 
 // Planned is one job's place in a plan.
 type Planned struct {
-	Allocation     // when it would start, and its scheduled EP from there
-	Choice     int // which of the job's choices
+	Allocation     // when it would start, and its scheduled EP from then on
+	Choice     int // index in the job's choices
 
-	// Early is the second at which a job with a guard begins when nobody before it uses his; Start is the latest.
+	// Early is the start of a job with a guard if no job before it uses its guard. Start is the latest start.
 	Early Time
 }
 
-// Plan gives each planned job its scheduled EP, in queue order. A job without a place (it never fits the machine) is
-// absent.
+// Plan gives each planned job its scheduled EP, in queue order. A job that never fits the machine is not in it.
 type Plan struct{ Jobs []Planned }
 
-// Start is a change due at one instant: a job starts, grows or shrinks to Nodes nodes.
+// Start is a change at one instant: a job starts, grows or shrinks to Nodes nodes.
 type Start struct {
 	Job    JobID
-	Choice int  // of the job's choices, when it starts
+	Choice int  // index in the job's choices, when it starts
 	Nodes  int  // from now on
-	Begins bool // it starts; otherwise it is resized
+	Begins bool // the job starts; otherwise it is resized
 }

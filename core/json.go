@@ -5,14 +5,13 @@ import (
 	"fmt"
 )
 
-// MarshalJSON writes a step as [duration, nodes], so that a profile reads [[500,5],[3600,10]], as in every file and
-// report of the project.
+// MarshalJSON writes a step as [duration, nodes]. A profile reads [[500,5],[3600,10]], as in every file and report of
+// the project.
 func (s Step) MarshalJSON() ([]byte, error) {
 	return json.Marshal([2]int64{s.Duration, int64(s.Nodes)})
 }
 
-// UnmarshalJSON reads [duration, nodes]. It takes any two whole numbers; what they may be depends on what the profile is
-// for.
+// UnmarshalJSON reads [duration, nodes]. It accepts any two integers; the caller checks their range.
 func (s *Step) UnmarshalJSON(text []byte) error {
 	var pair []int64
 	if err := json.Unmarshal(text, &pair); err != nil || len(pair) != 2 {

@@ -2,7 +2,7 @@ package core
 
 import "strings"
 
-// unitWords are the words that users write for a unit.
+// unitWords lists the words that users write for each unit.
 var unitWords = []struct {
 	names  []string
 	length Time
@@ -13,16 +13,16 @@ var unitWords = []struct {
 	{[]string{"s", "sec", "secs", "second", "seconds"}, 1},
 }
 
-// TidyDuration returns a duration that a user wrote loosely, such as "1.5h", "20 min" or "1 H 30 M", in a form that ParseDuration
-// reads. What it does not understand it returns as it is. The plug-ins of the batch systems accept ParseDuration's forms only, and
-// name the tidy form when they refuse.
+// TidyDuration returns a duration that a user wrote loosely, such as "1.5h", "20 min" or "1 H 30 M", in a form that
+// ParseDuration reads. It returns text that it does not understand unchanged. The plug-ins of the batch systems
+// accept only ParseDuration's forms. Their error messages suggest the tidy form.
 func TidyDuration(text string) string {
 	if _, ok := ParseDuration(text); ok {
 		return text
 	}
 	rest := strings.ToLower(strings.Trim(text, asciiSpace))
 	var sum Time
-	next := 0 // the largest unit that may still come
+	next := 0 // index of the largest unit that may still come
 	for rest != "" {
 		number := len(rest) - len(strings.TrimLeft(rest, "0123456789."))
 		n, tail := rest[:number], strings.TrimLeft(rest[number:], asciiSpace)
@@ -56,7 +56,7 @@ func unitOf(word string) int {
 	return -1
 }
 
-// fraction returns a decimal number of a unit in whole seconds. It refuses what is no whole number of seconds.
+// fraction converts a decimal number of a unit to seconds. It refuses a number that is not a whole number of seconds.
 func fraction(number string, unit Time) (Time, bool) {
 	whole, places, dot := strings.Cut(number, ".")
 	if len(whole) > 9 || len(places) > 6 || dot != (places != "") || whole+places == "" {
@@ -64,15 +64,15 @@ func fraction(number string, unit Time) (Time, bool) {
 	}
 	n, _, wholeOK := leadingNumber("0" + whole)
 	part, rest, placesOK := leadingNumber("0" + places)
-	one := Time(1) // in places
+	one := Time(1) // the divisor of the decimal places
 	for range places {
 		one *= 10
 	}
 	return n*unit + part*unit/one, wholeOK && placesOK && rest == "" && part*unit%one == 0
 }
 
-// TidyStep returns a step that a user wrote loosely, such as "8X1h", "2 x 20min" or "4*1.5h", in the form that ParseStep reads. What
-// it does not understand it returns as it is.
+// TidyStep returns a step that a user wrote loosely, such as "8X1h", "2 x 20min" or "4*1.5h", in the form that
+// ParseStep reads. It returns text that it does not understand unchanged.
 func TidyStep(piece string) string {
 	at := strings.IndexAny(piece, "xX*×")
 	if at < 0 {

@@ -9,28 +9,29 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of what a user may write, so that a hostile job comment cannot make planning slow or overflow anything.
+// These limits keep a hostile job comment from making planning slow or overflowing a number.
 const (
 	MaxNodes         = 1_000_000           // nodes of one step
-	MaxSteps         = 1024                // steps of a job, as written: in all alternatives, before equal neighbors are joined
+	MaxSteps         = 1024                // steps of a job as written: in all alternatives, before equal neighbors are joined
 	MaxTotal    Time = 3650 * 24 * 60 * 60 // seconds of one profile: ten years of 365 days
-	shownLength      = 40                  // bytes of a wrong piece that are shown to the user
+	shownLength      = 40                  // bytes of a wrong piece that an error shows
 )
 
-// A SyntaxError says which piece of a user's text is wrong and what would be right.
+// A SyntaxError describes the wrong piece of a user's text and the correct form.
 type SyntaxError struct {
-	What   string // what was being read: "evolution profile"
-	Column int    // of the offending piece in the text, in bytes from 1
-	Piece  string // the offending piece, as written
+	What   string // what was read: "evolution profile"
+	Column int    // where the wrong piece begins in the text, in bytes from 1
+	Piece  string // the wrong piece, as written
 	Want   string // the correct form, for the user
 }
 
-// Error is one line of printable ASCII whatever the piece holds; a long piece is cut.
+// Error returns one line of printable ASCII, whatever the piece contains. It cuts a long piece.
 func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%s, column %d: %s is not %s", e.What, e.Column, Shown(e.Piece), e.Want)
 }
 
-// Shown quotes a piece of foreign text for a one-line message: escaped to ASCII, and cut when it is long.
+// Shown quotes a piece of a user's text for a one-line message. It escapes the piece to ASCII and cuts it at 40
+// bytes.
 func Shown(piece string) string {
 	if len(piece) > shownLength {
 		return strconv.QuoteToASCII(piece[:shownLength]) + "..."
@@ -38,13 +39,13 @@ func Shown(piece string) string {
 	return strconv.QuoteToASCII(piece)
 }
 
-// DurationForms names the ways to write a duration, for messages.
+// DurationForms lists the forms of a duration, for messages.
 const DurationForms = "500s, 90m, 1h30m, 2d, MM:SS, HH:MM:SS or D-HH:MM:SS"
 
-// ParseDuration reads a duration in whole seconds: whole numbers of d, h, m and s, each at most once and in this
-// order (500s, 90m, 1h30m, 2d), or Slurm's MM:SS, HH:MM:SS and D-HH:MM:SS, where the first field of MM:SS and
-// HH:MM:SS may be any number. A bare number is refused, for it means minutes to Slurm and seconds to OAR. The result
-// is 0 to MaxTotal; ok is false for everything else.
+// ParseDuration parses a duration in whole seconds. It accepts whole numbers of d, h, m and s, each at most once and
+// in this order (500s, 90m, 1h30m, 2d), or Slurm's MM:SS, HH:MM:SS and D-HH:MM:SS. The first field of MM:SS and
+// HH:MM:SS may be any number. ParseDuration refuses a bare number, because it means minutes in Slurm and seconds in
+// OAR. The result is from 0 to MaxTotal. For all other text ok is false.
 func ParseDuration(text string) (d Time, ok bool) {
 	if strings.IndexByte(text, ':') >= 0 {
 		d, ok = parseClock(text)
@@ -54,12 +55,12 @@ func ParseDuration(text string) (d Time, ok bool) {
 	return d, ok && d <= MaxTotal
 }
 
-// parseUnits reads 2d, 1h30m, 500s.
+// parseUnits parses durations such as 2d, 1h30m and 500s.
 func parseUnits(text string) (Time, bool) {
 	const units = "dhms"
 	seconds := [len(units)]Time{24 * 60 * 60, 60 * 60, 60, 1}
 	var sum Time
-	next := 0 // the largest unit that may still come
+	next := 0 // index of the largest unit that may still come
 	for text != "" {
 		n, rest, ok := leadingNumber(text)
 		if !ok || rest == "" {
@@ -76,7 +77,7 @@ func parseUnits(text string) (Time, bool) {
 	return sum, next > 0
 }
 
-// parseClock reads Slurm's MM:SS, HH:MM:SS, D-HH:MM:SS.
+// parseClock parses Slurm's MM:SS, HH:MM:SS and D-HH:MM:SS.
 func parseClock(text string) (Time, bool) {
 	days, clock, hasDays := strings.Cut(text, "-")
 	if !hasDays {
@@ -109,14 +110,15 @@ func parseClock(text string) (Time, bool) {
 	return sum, true
 }
 
-// ParseNodes reads a number of nodes, 1 to MaxNodes, in plain digits.
+// ParseNodes parses a number of nodes, from 1 to MaxNodes, in plain digits.
 func ParseNodes(text string) (n int, ok bool) {
 	value, rest, ok := leadingNumber(text)
 	return int(value), ok && rest == "" && value >= 1 && value <= MaxNodes
 }
 
-// ParseStep reads NODESxDURATION, one piece of a user's text that begins at the column. An error is a *SyntaxError
-// about what is being read ("evolution profile"). For a piece that was written loosely it says how to write it: 8x1h for 8X1h.
+// ParseStep parses NODESxDURATION, a piece of a user's text that begins at the given column. Its error is a
+// *SyntaxError that names what is parsed ("evolution profile"). For a piece that was written loosely the error
+// suggests the correct text: 8x1h for 8X1h.
 func ParseStep(what string, column int, piece string) (Step, error) {
 	s, err := parseStep(what, column, piece)
 	if err == nil {
@@ -150,20 +152,22 @@ func parseStep(what string, column int, piece string) (Step, *SyntaxError) {
 	return Step{Duration: d, Nodes: n}, nil
 }
 
-// ranged matches a piece that ends with a range of nodes after blanks, as in 16x2h 4-64. The form is reserved: see core/moldable.
+// ranged matches a piece that ends with blanks and a range of nodes, as in 16x2h 4-64. The form is reserved: see
+// core/moldable.
 var ranged = regexp.MustCompile(`[^ \t\r\n\v\f][ \t\r\n\v\f]+[0-9]+-[0-9]+$`)
 
-// asciiSpace is the white space that the Lua plug-in knows.
+// asciiSpace lists the white space that the Lua plug-in recognizes.
 const asciiSpace = " \t\r\n\v\f"
 
-// TrimSpace cuts white space off both ends of a user's text, and says in which column the rest begins. It cuts ASCII
-// white space only, as the Lua plug-in does.
+// TrimSpace cuts ASCII white space off both ends of a user's text, as the Lua plug-in does. It also returns the
+// column at which the rest begins.
 func TrimSpace(text string) (body string, column int) {
 	body = strings.TrimLeft(text, asciiSpace)
 	return strings.TrimRight(body, asciiSpace), 1 + len(text) - len(body)
 }
 
-// leadingNumber splits off the digits at the front; a number beyond every limit stays beyond it and does not overflow.
+// leadingNumber splits off the leading digits of a text. It returns a number above every limit for any number that is
+// too large, so that nothing overflows.
 func leadingNumber(text string) (n Time, rest string, ok bool) {
 	i := 0
 	for ; i < len(text) && '0' <= text[i] && text[i] <= '9'; i++ {
@@ -172,8 +176,8 @@ func leadingNumber(text string) (n Time, rest string, ok bool) {
 	return n, text[i:], i > 0
 }
 
-// FormatDuration writes seconds as users do, largest unit first: 5400 is "1h30m", 500 is "8m20s". ParseDuration reads
-// it back.
+// FormatDuration formats seconds as users write them, largest unit first: 5400 is "1h30m", 500 is "8m20s".
+// ParseDuration reads the result.
 func FormatDuration(d Time) string {
 	if d <= 0 {
 		return strconv.FormatInt(d, 10) + "s"
@@ -191,7 +195,8 @@ func FormatDuration(d Time) string {
 	return string(text)
 }
 
-// Printable is a text that users wrote, with a ? for each character that would do something to a terminal, or is none.
+// Printable returns a user's text with a ? in place of each character that a terminal would interpret or that is
+// invalid.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !unicode.IsPrint(r) {

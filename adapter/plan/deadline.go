@@ -23,7 +23,7 @@ func (m *machine) planTimely() {
 			latest[w.Job.ID] = w.Job.Latest
 		}
 	}
-	plan, late := sched.Timely(m.state, m.asOf(), latest)
+	plan, late := sched.PlanWithoutLate(m.state, m.asOf(), latest)
 	m.Planned, m.late = plan, make(map[core.JobID]bool, len(late))
 	for _, id := range late {
 		m.late[id] = true

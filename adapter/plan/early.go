@@ -36,7 +36,7 @@ func (v *machine) advance() bool {
 				waiting = append(waiting, v.capped(w.Job))
 			}
 		}
-		if !sched.Sooner(v.unsized(), v.asOf(), like, all, len(v.fixed)+i, better, waiting, v.Planned) {
+		if !sched.MayAdvance(v.unsized(), v.asOf(), like, all, len(v.fixed)+i, better, waiting, v.Planned) {
 			continue
 		}
 		r.Promise[r.Step] = v.Now

@@ -39,9 +39,9 @@ func (v *World) explainPassed(m *machine, waits map[core.JobID]Waiter) {
 	m.tellRunning(all, in)
 	m.tellWaiting(state, all)
 	tell, has := v.explainer(m.Settings.Passes, nodes, waits), m.most(in)
-	each := func(g sched.Given) {
+	each := func(g sched.SizeBasis) {
 		if w, here := waits[g.Job]; here && w.moldsItself() {
-			g.Has = has[g.Job]
+			g.MaxNodes = has[g.Job]
 			tell(g)
 		}
 	}
@@ -52,7 +52,7 @@ func (v *World) explainPassed(m *machine, waits map[core.JobID]Waiter) {
 	world := all.World(m.Now)
 	for _, w := range m.Queue {
 		if s := all.Sizes(w.Job.ID); s != nil && w.Managed == nil {
-			each(sched.Given{Job: w.Job.ID, Sizes: s, World: world, Head: w.Job.ID, By: s})
+			each(sched.SizeBasis{Job: w.Job.ID, Sizes: s, World: world, Head: w.Job.ID, HeadSizes: s})
 		}
 	}
 }

@@ -191,14 +191,14 @@ func (m *machine) name() {
 		}
 	}
 	idle := m.idle()
-	wishes := make([]place.Wish, 0, len(m.kept)+len(m.Planned.Jobs))
+	wishes := make([]place.Request, 0, len(m.kept)+len(m.Planned.Jobs))
 	for i, a := range m.kept {
-		wishes = append(wishes, place.Wish{
+		wishes = append(wishes, place.Request{
 			Job: a.Job, Start: a.Start, EP: a.EP, Held: m.numbers(m.drafts[i].Holds()), Prefer: m.preferred(m.drafts[i]), Firm: true,
 		})
 	}
 	for _, p := range m.Planned.Jobs {
-		w := place.Wish{Job: p.Job, Start: p.Start, EP: p.EP}
+		w := place.Request{Job: p.Job, Start: p.Start, EP: p.EP}
 		if r := waiters[p.Job].Managed; r != nil {
 			w.Prefer = m.preferred(r)
 			if idle != nil && r.Part != nil {
@@ -223,7 +223,7 @@ func (m *machine) name() {
 
 // named names the nodes of wishes, of which the first belong to running jobs. For a running job a reservation of others begins when it
 // does, for a waiting one sooner.
-func (m *machine) named(wishes []place.Wish) []place.Naming {
+func (m *machine) named(wishes []place.Request) []place.Naming {
 	if m.early == nil {
 		return place.Name(len(m.Nodes), m.claims, wishes)
 	}
@@ -241,7 +241,7 @@ func (m *machine) named(wishes []place.Wish) []place.Naming {
 }
 
 // courseOf reads a naming. step is the job's present one, with which its remaining profile begins.
-func (v *World) courseOf(w place.Wish, n place.Naming, step int) *managed.Course {
+func (v *World) courseOf(w place.Request, n place.Naming, step int) *managed.Course {
 	c := &managed.Course{Start: w.Start, EP: w.EP}
 	if n.Err != nil {
 		c.Err = fmt.Errorf("no nodes for it yet: %w", n.Err)

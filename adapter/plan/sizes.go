@@ -29,7 +29,7 @@ func (m *machine) like() core.Machine {
 // crowd is what a planner's rule sees; nil: it has none.
 func crowdOf(s sched.State) *sched.SystemLoad {
 	if sizer, sizes := s.(sched.Sizer); sizes {
-		return sizer.Crowd()
+		return sizer.Load()
 	}
 	return nil
 }
@@ -148,18 +148,18 @@ func (v *World) explainPlanned(m *machine, waits map[core.JobID]Waiter) {
 			continue
 		}
 		if s := all.Sizes(w.Job.ID); s != nil {
-			tell(sched.Given{Job: w.Job.ID, Sizes: s, World: m.world, Head: w.Job.ID, By: s})
+			tell(sched.SizeBasis{Job: w.Job.ID, Sizes: s, World: m.world, Head: w.Job.ID, HeadSizes: s})
 		}
 	}
 }
 
 // explainer tells of jobs by what a policy gives them their sizes on a machine of so many nodes. What it looked at is told once for all
 // for whom it is the same.
-func (v *World) explainer(p sched.Policy, nodes int, waits map[core.JobID]Waiter) func(sched.Given) {
+func (v *World) explainer(p sched.Policy, nodes int, waits map[core.JobID]Waiter) func(sched.SizeBasis) {
 	rule := policy.SizingOf(p)
 	_, dear := rule.(sizing.Load)
 	told, first := 0, len(v.Sizing)
-	return func(g sched.Given) {
+	return func(g sched.SizeBasis) {
 		if g.Sizes.Several || dear && told == explained {
 			return
 		}

@@ -36,7 +36,7 @@ func (v *World) asOf() core.Time {
 // dueAs is a job that is due as if it had listed other choices than it has, in which it does not run for so many of the last seconds.
 func (v *World) dueAs(j core.Job, listed []core.EP, pause core.Time) core.Job {
 	if easy, few := policy.Patient(v.Settings.Policy); few {
-		return easy.As(j, core.Job{Submit: j.Submit, Choices: listed, Pause: pause})
+		return easy.DueLike(j, core.Job{Submit: j.Submit, Choices: listed, Pause: pause})
 	}
 	return j
 }

@@ -35,7 +35,7 @@ func sized(t *testing.T, rule, request string, choices []core.EP, limit int) vie
 	w.Waiting = append(w.Waiting, s)
 	q.Sizing = []view.Sizing{view.SizingOf(rule, w)}
 	e := &q.Jobs[5] // job 18
-	e.Request, e.Sized = request, view.SizedOf(chosen, planning.Given{Sizes: s, World: w, By: s}, 15)
+	e.Request, e.Sized = request, view.SizedOf(chosen, planning.SizeBasis{Sizes: s, World: w, HeadSizes: s}, 15)
 	e.Sized.Limit = limit
 	most := e.Sized.Most
 	for _, ep := range choices {

@@ -66,21 +66,21 @@ func SizingOf(rule string, w *sizing.World) Sizing {
 }
 
 // SizedOf tells what a rule gives a job on a machine of so many nodes; nil: none of its sizes is to be had there.
-func SizedOf(rule sizing.Sizing, g sched.Given, machine int) *Sized {
+func SizedOf(rule sizing.Sizing, g sched.SizeBasis, machine int) *Sized {
 	w, s := g.World, g.Sizes
 	factor := 0.
 	one := &Sized{Reference: s.Nodes, Seconds: s.Seconds}
 	if load, by := rule.(sizing.Load); by {
-		load.Search(w, g.By, func(t sizing.Trial) {
+		load.Search(w, g.HeadSizes, func(t sizing.Trial) {
 			one.Tried = append(one.Tried, Tried{rounded(t.Factor), rounded(t.Load), t.Better})
 			if t.Better {
 				factor = t.Factor
 			}
 		})
-		p := load.Parts(w, g.By, factor)
+		p := load.Parts(w, g.HeadSizes, factor)
 		one.Parts = Parts{rounded(p.Own), rounded(p.Running), rounded(p.Waiting), rounded(p.Future)}
 	} else {
-		factor = rule.Factor(w, g.By)
+		factor = rule.Factor(w, g.HeadSizes)
 	}
 	lo, hi, ok := g.Range(factor, machine)
 	if !ok {

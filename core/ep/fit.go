@@ -7,29 +7,30 @@ import (
 	"accordion/core/profile"
 )
 
-// Fitter is Fit with memory: its buffers serve one call after the other, for the many fits of a planning cycle. The
-// zero value is ready. It is not safe for concurrent use; results are the caller's own.
+// Fitter holds the buffers of Fit, for the many calls of a planning cycle. The zero value is ready to use. It is not
+// safe for concurrent use. Results do not share its memory.
 //
-// The paper's algorithm recurs from step to step and goes back at each failure, to try again from the next instant
-// worth trying. Here every step has a start that only ever rises: to the end of the step before it, to where the next step
-// does not have to wait beyond a limit, and to a hole for each span (see span). When nothing rises any more, every
-// condition holds. No start is ever higher than in any schedule that meets the conditions, so the result is the one whose
-// every step is earliest, in whatever order they rise; there is one, for the step-by-step minimum of two schedules that meet
-// the conditions meets them too. It is the schedule that the paper's algorithm finds.
+// The paper's algorithm recurs from step to step and backtracks at each failure, to try again from the next promising
+// time. Here each step has a start that only increases: to the end of the step before it, to where the next step does
+// not have to wait beyond a limit, and to a hole for each span (see span). When no start increases any more, every
+// condition holds. No start is ever later than in any schedule that meets the conditions. So the result is the
+// schedule in which every step is earliest, in whatever order the starts increase. It is unique, because the
+// step-by-step minimum of two schedules that meet the conditions meets them too. It is the schedule that the paper's
+// algorithm finds.
 //
-// A span has no more holes than the machine has change points: whatever the profile, the work is polynomial.
+// A span has at most as many holes as the machine has change points, so the work is polynomial for every profile.
 type Fitter struct {
 	steps   []placed
 	spans   []span
-	open    []span // memory of prepare
+	open    []span // memory of findSpans
 	profile profile.Lifted
-	begin   core.Time // not before
-	latest  core.Time // the last step has to start before
-	held    bool      // the first step began at begin and goes on until the second one's nodes are there
-	stiff   bool      // no step can wait, so that all starts rise together…
-	risen   core.Time // …by this so far; 0 otherwise
+	begin   core.Time // the earliest start
+	latest  core.Time // the last step has to start before this
+	held    bool      // the first step has begun at begin and lasts until the nodes of the second are free
+	stiff   bool      // no step can wait, so that all starts increase together…
+	risen   core.Time // …by this much so far; otherwise 0
 
-	fitted   core.EP // the last results, until they are the caller's own
+	fitted   core.EP // the last results, before they are copied
 	late     core.EP
 	thrifty  core.EP
 	mirrored core.EP // memory of compact
@@ -37,48 +38,48 @@ type Fitter struct {
 	least    leastWaste
 }
 
-// placed is a step and the start that it has risen to.
+// placed is a step and its earliest start so far.
 type placed struct {
 	nodes   int
 	length  core.Time // requested
 	longest core.Time // allowed
-	start   core.Time // but for what all have risen together
+	start   core.Time // without Fitter.risen
 }
 
-// span is a longest sequence of steps that all need at least so many nodes, those of one of them: a maximal rectangle
-// under the profile. The application holds as many nodes from the first step's start to the last one's end without a break,
-// so that one hole has to take them all. This says what each step's own nodes do, and more: the hole of a step among
-// higher ones has to be longer than the step.
+// span is a longest sequence of steps that all need at least the nodes of one of them: a maximal rectangle under the
+// profile. The application holds these nodes without a break from the first step's start to the last step's end. So
+// one hole must contain them all. This is stricter than a condition for each step: the hole of a step between larger
+// steps must be longer than the step.
 type span struct {
-	first, last int // steps
+	first, last int // indexes of steps
 	nodes       int
-	length      core.Time // requested of all of them
+	length      core.Time // requested, of all its steps
 	rarity      float64   // of its holes
-	latest      core.Time // it has to start before
+	latest      core.Time // it has to start before this
 
-	// The nodes are free in [from, until), as far as it is known.
+	// The nodes are known to be free in [from, until).
 	from, until core.Time
 }
 
-// Fit finds the place with the earliest completion for a requested profile beside what occupies the machine already,
-// not before an instant: the base fit algorithm (Klein & Pérez, CoreGRID 2011, Algorithm 2; RR-7205, Algorithm 3).
-// The first step is moved and never expanded; each further one may wait for the nodes of the next while it holds its
-// own, up to limit times its duration; the last one lasts exactly as requested. Among the places with the earliest
-// completion it is the one whose steps begin earliest.
+// Fit finds the place with the earliest completion for a requested profile next to what occupies the machine, not
+// before notBefore: the base fit algorithm (Klein & Pérez, CoreGRID 2011, Algorithm 2; RR-7205, Algorithm 3). The
+// first step is moved and never expanded. Each later step but the last may keep its nodes and wait for those of the
+// next, up to limit times its duration. The last step lasts exactly as requested. Among the places with the earliest
+// completion Fit returns the one whose steps start earliest.
 //
-// scheduled has the lengths that the steps get; ok is false when the profile never fits: it needs more nodes than the
-// machine has, or they are never free so long. A profile with a step shorter than a second or of negative size does not
-// fit either.
+// scheduled has the lengths that the steps get. ok is false if the profile never fits: it needs more nodes than the
+// machine has, or they are never free for long enough. A profile with a step shorter than a second or with negative
+// nodes does not fit either.
 func (f *Fitter) Fit(ep core.EP, p *profile.Profile, limit Limit, notBefore core.Time) (core.Time, core.EP, bool) {
-	return f.Sooner(ep, p.Without(0, nil), limit, notBefore, endless)
+	return f.FitBefore(ep, p.Without(0, nil), limit, notBefore, endless)
 }
 
-// endless is behind the end of whatever begins before the end of time.
+// endless is later than the end of any step that starts before core.Forever.
 const endless = 4 * core.Forever
 
-// Sooner is Fit for a place that completes before an instant; ok is false when there is none. p may be lifted off the
-// place that the profile has already: it searches for a better one then.
-func (f *Fitter) Sooner(ep core.EP, p profile.Lifted, limit Limit, notBefore, before core.Time) (core.Time, core.EP, bool) {
+// FitBefore does what Fit does for a place that completes before a time. ok is false if there is none. p may exclude
+// the place that the profile already has, to search for a better one.
+func (f *Fitter) FitBefore(ep core.EP, p profile.Lifted, limit Limit, notBefore, before core.Time) (core.Time, core.EP, bool) {
 	start, ok := f.fit(&f.fitted, ep, p, limit, notBefore, before)
 	if !ok || len(ep) == 0 {
 		return start, nil, ok
@@ -86,9 +87,9 @@ func (f *Fitter) Sooner(ep core.EP, p profile.Lifted, limit Limit, notBefore, be
 	return start, slices.Clone(f.fitted), true
 }
 
-// Resume is Fit for an application that runs already: its first step holds its nodes since now and for its duration
-// at least, and goes on without limit until those of the second are there. The nodes it holds must be free in p. ok is
-// false when it cannot be held so long.
+// Resume does what Fit does for a running application: its first step has held its nodes since now. It lasts for its
+// duration at least, and without limit until the nodes of the second step are free. The nodes that it holds must be
+// free in p. ok is false if they are not free for long enough.
 func (f *Fitter) Resume(ep core.EP, p *profile.Profile, limit Limit, now core.Time) (scheduled core.EP, ok bool) {
 	f.held = true
 	_, scheduled, ok = f.Fit(ep, p, limit, now)
@@ -96,7 +97,7 @@ func (f *Fitter) Resume(ep core.EP, p *profile.Profile, limit Limit, now core.Ti
 	return scheduled, ok
 }
 
-// fit is Fit into memory that is there already.
+// fit writes the result of Fit into existing memory.
 func (f *Fitter) fit(into *core.EP, ep core.EP, p profile.Lifted, limit Limit, begin, before core.Time) (start core.Time, ok bool) {
 	*into = slices.Grow((*into)[:0], len(ep))
 	if len(ep) == 0 {
@@ -118,7 +119,8 @@ func (f *Fitter) fit(into *core.EP, ep core.EP, p profile.Lifted, limit Limit, b
 	return f.start(0), true
 }
 
-// prepare lays the steps out one after the other from the begin on, and finds the spans. It refuses what can never fit.
+// prepare places the steps one after the other from begin on, and finds the spans. It returns false if the profile
+// can never fit.
 func (f *Fitter) prepare(ep core.EP, limit Limit) bool {
 	f.steps = slices.Grow(f.steps[:0], len(ep))
 	at := f.begin
@@ -138,17 +140,17 @@ func (f *Fitter) prepare(ep core.EP, limit Limit) bool {
 	if f.start(len(ep)-1) >= f.latest {
 		return false
 	}
-	f.spread()
+	f.findSpans()
 	return true
 }
 
-// spread finds the spans of the steps, and puts those first that rule out most: see rarity.
-func (f *Fitter) spread() {
+// findSpans finds the spans of the steps and sorts them: the ones that rule out most come first (rarity).
+func (f *Fitter) findSpans() {
 	n := len(f.steps)
-	slack := f.latest - f.steps[n-1].start                                    // nothing may rise so far
-	f.spans, f.open = slices.Grow(f.spans[:0], n), slices.Grow(f.open[:0], n) // of the open ones the later need more nodes
+	slack := f.latest - f.steps[n-1].start                                    // no start may increase by this much
+	f.spans, f.open = slices.Grow(f.spans[:0], n), slices.Grow(f.open[:0], n) // the later open ones need more nodes
 	for i := 0; i <= len(f.steps); i++ {
-		nodes, first := 0, i // behind the last step all end
+		nodes, first := 0, i // all open spans end after the last step
 		if i < len(f.steps) {
 			nodes = f.steps[i].nodes
 		}
@@ -164,7 +166,7 @@ func (f *Fitter) spread() {
 			f.open = append(f.open, span{first: first, nodes: nodes})
 		}
 	}
-	// Few as they are, and mostly in the reverse of this order.
+	// An insertion sort is fast: there are few spans, mostly in reverse order.
 	for i := len(f.spans) - 2; i >= 0; i-- {
 		s, k := f.spans[i], i+1
 		for ; k < len(f.spans) && f.spans[k].rarity > s.rarity; k++ {
@@ -174,18 +176,19 @@ func (f *Fitter) spread() {
 	}
 }
 
-// rarity orders rectangles by how few the holes are that take them: on a packed machine length counts for much more
-// than height. With the fourth power a list schedule of 10,000 profiles asks a quarter less than with the wide spans
-// before those within them, and less than with any other.
+// rarity orders rectangles by how few holes can contain them. On a packed machine the length matters much more than
+// the nodes. With the fourth power a list schedule of 10,000 profiles makes a quarter fewer queries than with wide
+// spans first, and fewer than with any other power.
 func rarity(nodes int, length core.Time) float64 {
 	l := float64(length)
 	return l * l * l * l * float64(nodes)
 }
 
-// settle lets starts rise until every span has its hole. It is false when a step would have to rise for ever.
+// settle increases starts until every span is in a hole. It returns false if a step can never start.
 //
-// A span that has risen comes first from then on: what was hard to place is likely to rise again, and the others need not
-// be looked at before it has its hole. On a large packed machine this asks a fifth of what one order for all asks.
+// A span whose start increased is checked first from then on: a span that was hard to place often has to move again,
+// and the others need not be checked before it has its hole. On a large packed machine this makes a fifth of the
+// queries of a fixed order.
 func (f *Fitter) settle() bool {
 	for i := 0; i < len(f.spans); i++ {
 		s := &f.spans[i]
@@ -206,7 +209,8 @@ func (f *Fitter) settle() bool {
 	return true
 }
 
-// hole is the earliest start of a span, given where its end is at least: its present start when it is in a hole already.
+// hole returns the earliest start of a span with the present lower bound of its end. It returns the present start if
+// the span is already in a hole.
 func (f *Fitter) hole(s *span) (start core.Time, ok bool) {
 	start, end := f.start(s.first), f.end(s.last)
 	if s.from <= start && end <= s.until {
@@ -224,10 +228,10 @@ func (f *Fitter) hole(s *span) (start core.Time, ok bool) {
 	return start, ok
 }
 
-// start is where a step begins at the earliest.
+// start returns the earliest start of a step.
 func (f *Fitter) start(i int) core.Time { return f.steps[i].start + f.risen }
 
-// end is where a step is over at the earliest.
+// end returns the earliest end of a step.
 func (f *Fitter) end(i int) core.Time {
 	if i+1 < len(f.steps) {
 		return f.start(i + 1)
@@ -235,8 +239,8 @@ func (f *Fitter) end(i int) core.Time {
 	return min(core.Forever, f.start(i)+f.steps[i].length)
 }
 
-// raise moves the start of a step, and with it those before and behind it as far as they have to. It is false when the last
-// one would begin too late, or when a held step would have to move.
+// raise increases the start of a step, and those of the steps before and after it as far as necessary. It returns
+// false if the last step would start too late or if a held step would have to move.
 func (f *Fitter) raise(i int, start core.Time) bool {
 	if f.stiff {
 		f.risen += start - f.start(i)

@@ -10,21 +10,21 @@ import (
 )
 
 // LeastWaste finds, among all schedules of a profile that complete when the given one does, the one with the least
-// waste: the node-seconds for which steps hold their nodes longer than requested. Of several it takes the one with the
-// latest start of the first step, then of the second, and so on. start and scheduled are what Fit returned for ep on p
-// with the same limit. Completion and limit are kept; it never wastes more than Compact beside the same profile.
+// waste: the node-seconds for which steps hold their nodes longer than requested. Of several it returns the one with
+// the latest start of the first step, then of the second, and so on. start and scheduled are what Fit returned for ep
+// on p with the same limit. Completion and limit do not change. The result never wastes more than that of Compact.
 //
-// The papers have no such algorithm: compacting is greedy and "not always optimal for resource waste" (RR-7205, section
-// 4.3.3). A profile of 2^59 node-seconds or more, or without end, is compacted only.
+// The papers have no such algorithm: compacting is greedy and "not always optimal for resource waste" (RR-7205,
+// section 4.3.3). A profile of 2^59 node-seconds or more, or without end, is only compacted.
 //
-// It is a dynamic program from the last step to the first. w(i, t) is the least waste of the steps from i on when step i
-// begins at t and the last one ends at the completion; with n nodes, d seconds requested and l allowed,
+// It is a dynamic program from the last step to the first. w(i, t) is the least waste of the steps from i on if step
+// i starts at t and the last one ends at the completion. With n nodes, d seconds requested and l allowed,
 //
 //	w(i, t) = min over u of n·(u-t-d) + w(i+1, u),  t+d <= u <= t+l, and n are free in [t, u).
 //
-// As a function of t it is linear in pieces, and so are minima over windows that slide: whole pieces are computed, never
-// seconds. No step begins before its start in the schedule that Fit found (none does in any schedule), nor after its
-// start in the compacted one (the same, mirrored): w is needed between these two only.
+// w is piecewise linear in t, and so are minima over sliding windows. So whole pieces are computed, not seconds. No
+// step starts before its start in the schedule that Fit found (none does in any schedule), nor after its start in the
+// compacted one (the mirrored argument). w is needed only between these two.
 func (f *Fitter) LeastWaste(ep core.EP, p *profile.Profile, limit Limit, start core.Time, scheduled core.EP) (core.Time, core.EP) {
 	if at, ok := f.improve(ep, p, limit, start, scheduled); ok {
 		return at, slices.Clone(f.thrifty)
@@ -32,42 +32,42 @@ func (f *Fitter) LeastWaste(ep core.EP, p *profile.Profile, limit Limit, start c
 	return start, scheduled
 }
 
-// improve leaves the schedule with the least waste in f.thrifty. ok is false when there is nothing to gain.
+// improve leaves the schedule with the least waste in f.thrifty. ok is false if there is nothing to gain.
 func (f *Fitter) improve(ep core.EP, p *profile.Profile, limit Limit, start core.Time, scheduled core.EP) (at core.Time, ok bool) {
 	latest, ok := f.compact(ep, p, limit, start, scheduled)
 	if !ok {
-		return start, false // it is the compacted one already, or there is no waste
+		return start, false // it is already compact, or there is no waste
 	}
 	high, low := bits.Mul64(uint64(scheduled.Total()), uint64(ep.Peak()))
 	if f.late.Total() <= ep.Total() || high > 0 || low >= 1<<59 {
 		f.thrifty = append(f.thrifty[:0], f.late...)
 		return latest, true
 	}
-	f.least.spread(ep, limit, start, scheduled, latest, f.late)
+	f.least.layOut(ep, limit, start, scheduled, latest, f.late)
 	return f.least.run(&f.thrifty, p), true
 }
 
-// leastWaste is the memory of the dynamic program. Times in it count from origin, so that products stay small.
+// leastWaste is the memory of the dynamic program. Its times count from origin, so that products stay small.
 type leastWaste struct {
 	origin core.Time
-	steps  []spreading
-	pieces []piece // of all steps, from the last one to the first
-	sums   []piece // memory of waste: the next step's waste and the wait for it
+	steps  []stepRange
+	pieces []piece // of all steps, from the last to the first
+	sums   []piece // memory of waste: the next step's waste plus the wait for it
 	whole  []int   // memory of window
 }
 
-// largest is how many pieces are kept as memory: a hostile profile makes a million, a usual one some dozens.
+// largest is how many pieces are kept as memory. A hostile profile makes a million, a usual one a few dozen.
 const largest = 1 << 14
 
-// spreading is a step and the range of its starts.
-type spreading struct {
+// stepRange is a step and the range of its starts.
+type stepRange struct {
 	nodes           int64
 	length, longest core.Time
 	earliest, last  core.Time // start
-	first, end      int       // its pieces: pieces[first:end]
+	first, end      int       // its pieces are pieces[first:end]
 }
 
-// piece is a stretch of starts, both ends included, over which the waste is linear: value at from, rising by slope with
+// piece is a range of starts, both ends included, over which the waste is linear: value at from, increasing by slope
 // each second.
 type piece struct {
 	from, to     core.Time
@@ -76,11 +76,11 @@ type piece struct {
 
 func (q piece) at(t core.Time) int64 { return q.value + q.slope*(t-q.from) }
 
-// least is the smallest value of the piece.
+// least returns the smallest value of the piece.
 func (q piece) least() int64 { return min(q.value, q.at(q.to)) }
 
-// spread lays the steps out between their earliest and their latest starts.
-func (l *leastWaste) spread(ep core.EP, limit Limit, start core.Time, scheduled core.EP, latest core.Time, late core.EP) {
+// layOut sets the earliest and the latest start of each step.
+func (l *leastWaste) layOut(ep core.EP, limit Limit, start core.Time, scheduled core.EP, latest core.Time, late core.EP) {
 	l.origin, l.steps, l.pieces = start, l.steps[:0], l.pieces[:0]
 	earliest, last := core.Time(0), latest-start
 	for i, s := range ep {
@@ -88,16 +88,17 @@ func (l *leastWaste) spread(ep core.EP, limit Limit, start core.Time, scheduled 
 		if i == 0 {
 			longest = s.Duration
 		}
-		l.steps = append(l.steps, spreading{nodes: int64(s.Nodes), length: s.Duration, longest: longest, earliest: earliest, last: last})
+		l.steps = append(l.steps, stepRange{nodes: int64(s.Nodes), length: s.Duration, longest: longest, earliest: earliest, last: last})
 		earliest += scheduled[i].Duration
 		last += late[i].Duration
 	}
 }
 
-// run computes the waste of all starts, then follows the least from the first step to the last: the start, and the lengths.
+// run computes the waste for all starts, then follows the minimum from the first step to the last. It returns the
+// start, and the lengths in into.
 func (l *leastWaste) run(into *core.EP, p *profile.Profile) (start core.Time) {
 	final := len(l.steps) - 1
-	at := l.steps[final].earliest // its only start
+	at := l.steps[final].earliest // the only possible start
 	l.pieces = append(l.pieces, piece{from: at, to: at})
 	l.steps[final].end = 1
 	for i := final - 1; i >= 0; i-- {
@@ -120,14 +121,14 @@ func (l *leastWaste) run(into *core.EP, p *profile.Profile) (start core.Time) {
 	return start
 }
 
-// holeEnd is the first instant from which on the step's nodes are missing, when it begins at an instant.
-func (l *leastWaste) holeEnd(p *profile.Profile, s *spreading, at core.Time) core.Time {
+// holeEnd returns the first time at which the step's nodes are not free if it starts at the given time.
+func (l *leastWaste) holeEnd(p *profile.Profile, s *stepRange, at core.Time) core.Time {
 	end, _ := p.FirstBelow(int(s.nodes), at+l.origin)
 	return end - l.origin
 }
 
-// latest is the latest start of step i in [from, to] with the least sum of its waste and that of a step of so many nodes
-// before it, which goes on until then.
+// latest returns the latest start of step i in [from, to] with the least sum of its waste and that of the step before
+// it, which has the given nodes and lasts until then.
 func (l *leastWaste) latest(i int, nodes int64, from, to core.Time) core.Time {
 	var best core.Time
 	least, found := int64(0), false
@@ -144,7 +145,7 @@ func (l *leastWaste) latest(i int, nodes int64, from, to core.Time) core.Time {
 	return best
 }
 
-// between are the pieces of step i that have a part in [from, to].
+// between returns the pieces of step i that overlap [from, to].
 func (l *leastWaste) between(i int, from, to core.Time) []piece {
 	all := l.pieces[l.steps[i].first:l.steps[i].end]
 	first, _ := slices.BinarySearchFunc(all, from, func(q piece, t core.Time) int { return cmp.Compare(q.to, t) })
@@ -155,7 +156,7 @@ func (l *leastWaste) between(i int, from, to core.Time) []piece {
 	return all[first:end]
 }
 
-// within is the part of a piece in [from, to].
+// within returns the part of a piece in [from, to].
 func (q piece) within(from, to core.Time) piece {
 	if from > q.from {
 		q.from, q.value = from, q.at(from)
@@ -164,14 +165,14 @@ func (q piece) within(from, to core.Time) piece {
 	return q
 }
 
-// tilt adds nodes·t.
+// tilt returns the piece plus nodes·t.
 func (q piece) tilt(nodes int64) piece {
 	q.value += nodes * q.from
 	q.slope += nodes
 	return q
 }
 
-// waste computes the pieces of step i from those of the next one, hole by hole.
+// waste computes the pieces of step i from those of the next step, hole by hole.
 func (l *leastWaste) waste(i int, p *profile.Profile) {
 	s := &l.steps[i]
 	s.first = len(l.pieces)
@@ -181,7 +182,7 @@ func (l *leastWaste) waste(i int, p *profile.Profile) {
 		if !ok || start > s.last {
 			break
 		}
-		from, to := start+s.length, min(end, s.last+s.length) // where the step's requested duration may be over
+		from, to := start+s.length, min(end, s.last+s.length) // range of the end of the step's requested duration
 		l.sums = l.sums[:0]
 		for _, q := range l.between(i+1, from, end) {
 			l.sums = append(l.sums, q.within(from, end).tilt(s.nodes))

@@ -9,21 +9,21 @@ import (
 	"accordion/core"
 )
 
-// Limit is an expand limit: how many times its duration a step may last at most, waiting for the next step's nodes
-// (CoreGRID 2011, section 4.2). It is an exact decimal, counted in millionths; anything below 1 counts as 1, so that
-// the zero value allows no expansion.
+// Limit is an expansion limit: how many times its duration a step may last while it waits for the next step's nodes
+// (CoreGRID 2011, section 4.2). It is an exact decimal in millionths. A value below 1 counts as 1, so that the zero
+// value allows no expansion.
 type Limit int64
 
-// The limits with a name.
+// The named limits.
 const (
 	NoExpansion  Limit = 1_000_000     // noX: every step lasts exactly its duration
 	Twice        Limit = 2_000_000     // 2X
 	Unlimited    Limit = math.MaxInt64 // infX
-	largestLimit       = 1_000_000     // times; above it a number is no clearer than inf
+	largestLimit       = 1_000_000     // times; a larger number should be inf
 )
 
-// Longest is the length that a step of d seconds may be expanded to: floor(limit × d), exactly; Forever when there is
-// no limit.
+// Longest returns the length to which a step of d seconds may be expanded: floor(limit × d), exactly. It returns
+// Forever if there is no limit.
 func (l Limit) Longest(d core.Time) core.Time {
 	if l == Unlimited || d >= core.Forever {
 		return core.Forever
@@ -39,7 +39,7 @@ func (l Limit) Longest(d core.Time) core.Time {
 	return core.Time(min(product, uint64(core.Forever)))
 }
 
-// ParseLimit reads "inf" or a decimal from 1 to 1000000 with at most six places, such as 2 or 1.13. An error is a
+// ParseLimit parses "inf" or a decimal from 1 to 1000000 with at most six places, such as 2 or 1.13. Its error is a
 // *core.SyntaxError.
 func ParseLimit(text string) (Limit, error) {
 	if text == "inf" {
@@ -56,7 +56,7 @@ func ParseLimit(text string) (Limit, error) {
 	return l, nil
 }
 
-// digits reads plain digits, at least one and at most so many.
+// digits parses plain digits: at least one and at most `most`.
 func digits(text string, most int) (n int64, ok bool) {
 	if text == "" || len(text) > most {
 		return 0, false
@@ -70,7 +70,7 @@ func digits(text string, most int) (n int64, ok bool) {
 	return n, true
 }
 
-// String writes the limit as ParseLimit reads it: "1", "1.13", "inf".
+// String returns the limit in the form that ParseLimit reads: "1", "1.13", "inf".
 func (l Limit) String() string {
 	if l == Unlimited {
 		return "inf"

@@ -2,11 +2,11 @@ package ep
 
 import "accordion/core"
 
-// Metrics are the paper's figures of one schedule (CoreGRID 2011, section 5.1), with the definitions under which its
-// printed averages come out. Percentages are 0 to 100 and more.
+// Metrics are the paper's figures of one schedule (CoreGRID 2011, section 5.1). With these definitions the printed
+// averages result. Percentages may exceed 100.
 type Metrics struct {
-	Requested int64     // A: node-seconds that the applications asked for
-	Reserved  int64     // R: node-seconds that they were given
+	Requested int64     // A: node-seconds that the applications requested
+	Reserved  int64     // R: node-seconds that they got
 	Makespan  core.Time // C: the last completion
 
 	Completion float64 // mean completion, in seconds from 0 (ACT)
@@ -20,8 +20,8 @@ type Metrics struct {
 	AppWaste  float64 // mean over all applications: 100(reserved-requested)/requested area
 }
 
-// Measure computes the metrics of a schedule of applications on a machine of so many nodes; plan[i] is the place of
-// eps[i]. Without applications all are 0.
+// Measure computes the metrics of a schedule of applications on a machine. plan[i] is the place of eps[i]. Without
+// applications all metrics are 0.
 func Measure(nodes int, eps []core.EP, plan []core.Allocation) Metrics {
 	var m Metrics
 	if len(plan) == 0 {
@@ -61,8 +61,8 @@ func percent(part, whole int64) float64 {
 	return 100 * float64(part) / float64(whole)
 }
 
-// Relative are the figures that the paper gives as ratios to the rigid schedule of the same applications. One that
-// would be divided by 0 is 1 when it is 0 itself, and negative otherwise: no ratio.
+// Relative has the figures that the paper gives as ratios to the rigid schedule of the same applications. 0/0 counts
+// as 1. Any other division by 0 gives -1, which means no ratio.
 type Relative struct {
 	Reservation float64 // R / R of rigid: the "Utilisation (relative)"
 	Makespan    float64
@@ -70,7 +70,7 @@ type Relative struct {
 	Waiting     float64
 }
 
-// RelativeTo compares with the metrics of the rigid schedule.
+// RelativeTo returns the ratios to the metrics of the rigid schedule.
 func (m Metrics) RelativeTo(rigid Metrics) Relative {
 	return Relative{
 		Reservation: ratio(float64(m.Reserved), float64(rigid.Reserved)),

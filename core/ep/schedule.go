@@ -10,17 +10,17 @@ import (
 	"accordion/core/profile"
 )
 
-// Algorithm is a way to place one application: rigid, or fit with an expand limit (CoreGRID 2011, section 5.1), as it is,
-// compacted, or with the least waste.
+// Algorithm is a way to place one application: as the rigid baseline, or by Fit with an expansion limit (CoreGRID
+// 2011, section 5.1) and then unchanged, compacted, or with the least waste.
 type Algorithm struct {
-	Rigid      bool // see the application as its peak for its total duration; the rest is ignored
+	Rigid      bool // treat the application as its peak for its total duration; ignore the other fields
 	Limit      Limit
 	Compact    bool // start as late as the completion allows: Compact
-	LeastWaste bool // of the schedules with this completion take the one that wastes least: LeastWaste; goes before Compact
+	LeastWaste bool // choose the schedule with this completion that wastes least; takes precedence over Compact
 }
 
-// ParseAlgorithm reads the paper's names, rigid, noX, 2X, 2X+c, infX and infX+c, and 2X+opt and infX+opt, which it does
-// not have; another limit is written in the place of the 2, as in 1.5X.
+// ParseAlgorithm parses the paper's names rigid, noX, 2X, 2X+c, infX and infX+c, and the further names 2X+opt and
+// infX+opt. Any other limit can replace the 2, as in 1.5X.
 func ParseAlgorithm(name string) (Algorithm, error) {
 	var a Algorithm
 	base, compact := strings.CutSuffix(name, "+c")
@@ -42,7 +42,7 @@ func ParseAlgorithm(name string) (Algorithm, error) {
 	return a, fmt.Errorf("algorithm %s is not one of %s", core.Shown(name), AlgorithmNames)
 }
 
-// String is the algorithm's name as ParseAlgorithm reads it.
+// String returns the name that ParseAlgorithm reads.
 func (a Algorithm) String() string {
 	switch {
 	case a.Rigid:
@@ -57,7 +57,7 @@ func (a Algorithm) String() string {
 	return a.Limit.String() + "X"
 }
 
-// Place finds one application's place, not before an instant, without occupying it. ok is false when it never fits.
+// Place finds one application's place, not before a time, without occupying it. ok is false if it never fits.
 func (a Algorithm) Place(f *Fitter, ep core.EP, p *profile.Profile, notBefore core.Time) (start core.Time, scheduled core.EP, ok bool) {
 	start, scheduled, ok = a.place(f, ep, p, notBefore)
 	if !ok || len(ep) == 0 {
@@ -66,14 +66,14 @@ func (a Algorithm) Place(f *Fitter, ep core.EP, p *profile.Profile, notBefore co
 	return start, slices.Clone(scheduled), true
 }
 
-// PlaceInto is Place with the scheduled profile in memory of the caller's, whose content is lost: for searches that place
-// the same applications thousands of times.
+// PlaceInto does what Place does, and returns the scheduled profile in the caller's memory, which it overwrites. It
+// is for searches that place the same applications thousands of times.
 func (a Algorithm) PlaceInto(f *Fitter, into, ep core.EP, p *profile.Profile, notBefore core.Time) (start core.Time, scheduled core.EP, ok bool) {
 	start, scheduled, ok = a.place(f, ep, p, notBefore)
 	return start, append(into[:0], scheduled...), ok
 }
 
-// place is Place with a result in the fitter's memory.
+// place returns the result of Place in the fitter's memory.
 func (a Algorithm) place(f *Fitter, ep core.EP, p *profile.Profile, notBefore core.Time) (start core.Time, scheduled core.EP, ok bool) {
 	if a.Rigid {
 		ep, a = core.EP{{Duration: ep.Total(), Nodes: ep.Peak()}}, Algorithm{}
@@ -95,8 +95,8 @@ func (a Algorithm) place(f *Fitter, ep core.EP, p *profile.Profile, notBefore co
 	return start, f.fitted, true
 }
 
-// Improve does what the algorithm does once Fit has found the place of ep on p with its limit: nothing, compacting, or the
-// least waste. The completion is kept.
+// Improve applies the second part of the algorithm to a result of Fit for ep on p with its limit: nothing,
+// compacting, or least waste. The completion does not change.
 func (a Algorithm) Improve(f *Fitter, ep core.EP, p *profile.Profile, start core.Time, scheduled core.EP) (core.Time, core.EP) {
 	switch {
 	case a.LeastWaste:
@@ -107,12 +107,13 @@ func (a Algorithm) Improve(f *Fitter, ep core.EP, p *profile.Profile, start core
 	return start, scheduled
 }
 
-// Schedule places applications one after the other, each beside those before it, from second 0 on: the list scheduling
-// of CoreGRID 2011, Algorithm 1. The order says which comes when (nil: as they stand); with the rigid algorithm it is
-// conservative back-filling. p is what occupies the machine already; the schedule is added to it. The answer has one
-// allocation for each application, whose number in eps it bears.
+// Schedule places applications one after the other, each next to those before it, from second 0 on: the list
+// scheduling of CoreGRID 2011, Algorithm 1. order has the indexes of the applications in the order in which they are
+// placed (nil: as listed). With the rigid algorithm this is conservative back-filling. p is the present occupation of
+// the machine; Schedule adds the schedule to it. The result has one allocation for each application, with its index
+// in eps as Job.
 //
-// It fails when an application never fits.
+// Schedule returns an error if an application never fits.
 func Schedule(p *profile.Profile, eps []core.EP, order []int, a Algorithm) ([]core.Allocation, error) {
 	if order == nil {
 		order = InOrder(eps)
@@ -122,7 +123,7 @@ func Schedule(p *profile.Profile, eps []core.EP, order []int, a Algorithm) ([]co
 	for _, ep := range eps {
 		steps += len(ep)
 	}
-	memory := make(core.EP, 0, steps) // of all scheduled profiles
+	memory := make(core.EP, 0, steps) // holds all scheduled profiles
 	for _, i := range order {
 		start, scheduled, ok := a.place(&f, eps[i], p, 0)
 		if !ok {
@@ -137,7 +138,7 @@ func Schedule(p *profile.Profile, eps []core.EP, order []int, a Algorithm) ([]co
 	return plan, nil
 }
 
-// InOrder is the order in which the applications stand.
+// InOrder returns the indexes of the applications in the order listed.
 func InOrder(eps []core.EP) []int {
 	order := make([]int, len(eps))
 	for i := range order {
@@ -146,10 +147,10 @@ func InOrder(eps []core.EP) []int {
 	return order
 }
 
-// ByArea puts the largest requested area first.
+// ByArea returns the indexes sorted by requested area, the largest first.
 func ByArea(eps []core.EP) []int { return descending(eps, core.EP.Area) }
 
-// ByLength puts the longest requested duration first (longest processing time, LPT).
+// ByLength returns the indexes sorted by requested duration, the longest first (longest processing time, LPT).
 func ByLength(eps []core.EP) []int { return descending(eps, core.EP.Total) }
 
 func descending(eps []core.EP, size func(core.EP) int64) []int {

@@ -28,7 +28,7 @@ func TestSoonerIsTheFitOfOneWhoIsTakenOutWhereThatCompletesBefore(t *testing.T) 
 		before := wantStart + want.Total() + rapid.Int64Range(-2, 3).Draw(t, "before")
 		ok = ok && wantStart+want.Total() < before
 		p.Add(start, scheduled)
-		gotStart, got, found := f.Sooner(requested, p.Without(start, scheduled), limit, begin, before)
+		gotStart, got, found := f.FitBefore(requested, p.Without(start, scheduled), limit, begin, before)
 		if found != ok || ok && (gotStart != wantStart || !cmp.Equal(got, want)) {
 			t.Fatalf("%v, limit %v, in [%d, %d), so far at %d as %v of %v: got %d %v %t, want %d %v %t",
 				requested, limit, begin, before, start, scheduled, p.Steps(0), gotStart, got, found, wantStart, want, ok)

@@ -10,15 +10,15 @@ import (
 
 const what = "evolution profile"
 
-// Parse reads the text form of a requested profile, NODESxDURATION,NODESxDURATION,… as in "5x500s,10x1h"; see
-// core.ParseDuration for durations. White space is allowed at both ends and nowhere else. Neighbors of equal node
-// counts are joined into one step. The text has 1 to core.MaxSteps steps, and the profile lasts core.MaxTotal at most.
+// Parse parses the text form of a requested profile, NODESxDURATION,NODESxDURATION,… as in "5x500s,10x1h". See
+// core.ParseDuration for durations. White space is allowed only at both ends. Neighbors with equal nodes are joined
+// into one step. The text has 1 to core.MaxSteps steps, and the profile lasts at most core.MaxTotal.
 //
-// An error is a *core.SyntaxError with the offending piece and the correct form, in one printable line.
+// Its error is a *core.SyntaxError with the wrong piece and the correct form, in one printable line.
 func Parse(text string) (core.EP, error) { return ParseAfter(0, text) }
 
-// ParseAfter parses one of several profiles of a job, as Parse does. steps is the number of steps,
-// as written, in the profiles before it.
+// ParseAfter does what Parse does for one of several profiles of a job. steps is the number of steps, as written, in
+// the profiles before it.
 func ParseAfter(steps int, text string) (core.EP, error) {
 	body, column := core.TrimSpace(text)
 	var ep core.EP
@@ -40,7 +40,7 @@ func ParseAfter(steps int, text string) (core.EP, error) {
 	return ep, nil
 }
 
-// then appends a step, joining it to the last where the node count does not change.
+// then appends a step, or extends the last step if the node count is the same.
 func then(ep core.EP, s core.Step) core.EP {
 	if last := len(ep) - 1; last >= 0 && ep[last].Nodes == s.Nodes {
 		ep[last].Duration += s.Duration
@@ -49,7 +49,7 @@ func then(ep core.EP, s core.Step) core.EP {
 	return append(ep, s)
 }
 
-// Format writes a profile in the text form, "5x8m20s,10x1h". Parse reads it back.
+// Format returns the text form of a profile, such as "5x8m20s,10x1h". Parse reads it.
 func Format(ep core.EP) string {
 	var b strings.Builder
 	for i, s := range ep {
@@ -61,19 +61,19 @@ func Format(ep core.EP) string {
 	return b.String()
 }
 
-// A StepError is about one step of a profile.
+// A StepError is an error in one step of a profile.
 type StepError struct {
 	Step int // from 0
 	why  string
 }
 
-// Error counts steps from 1.
+// Error returns the error with the step counted from 1.
 func (e *StepError) Error() string {
 	return fmt.Sprintf("evolution profile, step %d: %s", e.Step+1, e.why)
 }
 
-// Check says why a profile that did not come from Parse (a file, a message) cannot be requested, or nil. maxNodes is
-// the machine's size.
+// Check returns an error if a profile that did not come from Parse, but from a file or a message, cannot be
+// requested. maxNodes is the machine's size.
 func Check(ep core.EP, maxNodes int) error {
 	if len(ep) == 0 {
 		return errors.New("evolution profile: no steps; at least one is needed")

@@ -6,19 +6,20 @@ import (
 	"accordion/core"
 )
 
-// window appends the waste of a step as a function of its start, for one hole: its requested duration is over at some u of
-// [from, to], and it goes on until an instant of [u, u+longest-length] at which the next step begins. What both waste is in
-// sums, in pieces over that instant, in order of time, with gaps where the next step cannot begin.
+// window appends the waste of a step as a function of its start, for one hole. The step's requested duration ends at
+// a time u in [from, to]. The step then lasts until the next step starts, at a time in [u, u+longest-length]. sums
+// has the waste of both steps as pieces over that time, sorted, with gaps where the next step cannot start.
 //
-// It goes from one u to the next at which another piece is whole in the window, or cut by one of its ends. In between, the
-// least is the least of three: one that rises with u, one that stays, and one that falls.
-func (l *leastWaste) window(s *spreading, from, to core.Time) {
+// It goes from one u to the next at which another piece lies completely in the window or is cut by one of its ends.
+// In between, the minimum is that of three functions: one that increases with u, one that is constant, and one that
+// decreases.
+func (l *leastWaste) window(s *stepRange, from, to core.Time) {
 	w := window{pieces: l.sums, width: s.longest - s.length, whole: l.whole[:0]}
 	begun := len(l.pieces)
 	for u := from; u <= to && w.move(u); {
 		rising, constant, falling, until := w.look(u)
 		until = min(until, to)
-		// So it is first the one that rises, up to risen, and at last the one that falls, from fallen on.
+		// So the minimum is first the increasing one, up to risen, and at the end the decreasing one, from fallen on.
 		risen := u + min(until-u, lead(constant-rising.value, rising.slope), lead(falling.value-rising.value, rising.slope-falling.slope))
 		fallen := u + min(until-u+1, max(risen-u, lead(falling.value-constant, -falling.slope))+1)
 		l.emit(begun, s, piece{u, risen, rising.value, rising.slope})
@@ -29,8 +30,9 @@ func (l *leastWaste) window(s *spreading, from, to core.Time) {
 	l.whole = w.whole
 }
 
-// lead says for how long, from 0 on, what is so much less than something else stays at most equal when the difference
-// shrinks so fast: -1 when it is not less, never when it stays.
+// lead returns for how long a value stays less than or equal to another if it is `less` smaller now and the
+// difference shrinks by `shrinks` each second. It returns -1 if the value is larger now, and never if the difference
+// does not shrink.
 func lead(less, shrinks int64) core.Time {
 	switch {
 	case less < 0:
@@ -41,9 +43,9 @@ func lead(less, shrinks int64) core.Time {
 	return less / shrinks
 }
 
-// emit appends a piece of the least over u as one of the step's waste over its start, joined to the last one where it goes
-// on in the same line.
-func (l *leastWaste) emit(begun int, s *spreading, q piece) {
+// emit converts a piece of the minimum over u to the step's waste over its start and appends it. It extends the last
+// piece instead if the two form one line.
+func (l *leastWaste) emit(begun int, s *stepRange, q piece) {
 	if q.from > q.to || q.value >= never {
 		return
 	}
@@ -59,26 +61,26 @@ func (l *leastWaste) emit(begun int, s *spreading, q piece) {
 	l.pieces = append(l.pieces, q)
 }
 
-// never is more than any waste, and than any time.
+// never exceeds every waste and every time.
 const never = math.MaxInt64 / 2
 
-// line is a value that changes by slope with each second.
+// line is a value that changes by slope each second.
 type line struct{ value, slope int64 }
 
 func (a line) at(t core.Time) int64 { return a.value + a.slope*t }
 
-// window is a stretch of time that slides over pieces. Pieces before left are over; from right on they reach to its end or
-// beyond. whole, from first on, are those in between that may have the least value yet: in order of time, and their values
-// rise.
+// window is a window of time that slides over pieces. The pieces before left have ended. Those from right on reach to
+// the window's end or beyond. whole[first:] are the pieces in between that may still have the smallest value, sorted
+// by time and by value.
 type window struct {
 	pieces      []piece
 	width       core.Time
 	left, right int
 	whole       []int
-	first       int // of whole that is not cut or over
+	first       int // whole[:first] are cut or have ended
 }
 
-// move slides the window to [u, u+width]. It is false when no piece is left.
+// move slides the window to [u, u+width]. It returns false when no piece is left.
 func (w *window) move(u core.Time) bool {
 	for w.left < len(w.pieces) && w.pieces[w.left].to < u {
 		w.left++
@@ -96,8 +98,8 @@ func (w *window) move(u core.Time) bool {
 	return w.left < len(w.pieces)
 }
 
-// look says what the least in [u, u+width] is the least of, as functions of u, and until which u this holds. What there is
-// not of the three is never.
+// look returns the three functions of u whose minimum is the smallest value in [u, u+width], and the u until which
+// they are valid. A missing function is never.
 func (w *window) look(u core.Time) (rising line, constant int64, falling line, until core.Time) {
 	rising, constant, falling = line{never, 0}, never, line{never, 0}
 	if w.first < len(w.whole) {

@@ -23,7 +23,7 @@ func TestTheLeastOfASlidingWindowIsThatOfEverySecond(t *testing.T) {
 				sums[s] = q.at(s)
 			}
 		}
-		s := spreading{nodes: rapid.Int64Range(0, 3).Draw(t, "nodes"), length: rapid.Int64Range(1, 3).Draw(t, "duration")}
+		s := stepRange{nodes: rapid.Int64Range(0, 3).Draw(t, "nodes"), length: rapid.Int64Range(1, 3).Draw(t, "duration")}
 		width := rapid.SampledFrom([]core.Time{0, 1, 2, 3, 5, 8, 20, core.Forever}).Draw(t, "width")
 		s.longest = s.length + width
 		from := rapid.Int64Range(0, 10).Draw(t, "from")

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Compact writes the names in the short form, sorted and each once. Only the number at the end of a name is put into a
-// bracket, for Slurm reads nothing behind the last one: n1-ib0, n1-ib1 and n2-ib0 are n1-ib[0-1],n2-ib0. Expand reads
-// it back.
+// Compact returns the names in the short form, sorted and without duplicates. Only the number at the end of a name
+// goes into a bracket, because Slurm reads nothing behind the last bracket: n1-ib0, n1-ib1 and n2-ib0 are
+// n1-ib[0-1],n2-ib0. Expand reads the result.
 func Compact(names []string) string {
 	sorted := slices.Clone(names)
 	Sort(sorted)
@@ -23,7 +23,7 @@ func Compact(names []string) string {
 	return b.String()
 }
 
-// writeFamily writes the names at the front that differ in the number at their end only, and says how many these are.
+// writeFamily writes the first names, which differ only in the number at their end, and returns how many these are.
 func writeFamily(b *strings.Builder, names []string) int {
 	first, ok := cut(names[0])
 	same := 1
@@ -49,7 +49,7 @@ func writeFamily(b *strings.Builder, names []string) int {
 	return same
 }
 
-// writeRange writes the run of successive numbers at the front, 7 or 1-3, and says how many these are.
+// writeRange writes the consecutive numbers at the front, 7 or 1-3, and returns how many these are.
 func writeRange(b *strings.Builder, family []string) int {
 	first, _ := cut(family[0])
 	from, _ := number(first.digits)
@@ -72,10 +72,10 @@ func writeRange(b *strings.Builder, family []string) int {
 	return run
 }
 
-// name is a node name cut before the number at its end.
+// name is a node name, split before the number at its end.
 type name struct{ prefix, digits string }
 
-// cut finds the number at the end of a name; ok is false when there is none that Slurm could count with.
+// cut splits off the number at the end of a name. ok is false if there is none that Slurm can count.
 func cut(text string) (n name, ok bool) {
 	begin := len(text)
 	for begin > 0 && isDigit(text[begin-1]) {
@@ -84,10 +84,11 @@ func cut(text string) (n name, ok bool) {
 	return name{text[:begin], text[begin:]}, 0 < begin && begin < len(text) && len(text)-begin <= 18
 }
 
-// Sort puts names into natural order: runs of digits compare as numbers, so n2 comes before n10. Equal numbers of
-// different width stand with the narrower first.
+// Sort sorts names in natural order: digits compare as numbers, so n2 comes before n10. Of equal numbers the one with
+// fewer digits comes first.
 func Sort(names []string) {
-	// Most names of a cluster differ in the number at their end only: it is read once for each, not at each comparison.
+	// Most names of a cluster differ only in the number at their end. It is parsed once for each name, not in each
+	// comparison.
 	keys := make([]key, len(names))
 	for i, text := range names {
 		keys[i].text = text
@@ -107,15 +108,15 @@ func Sort(names []string) {
 	}
 }
 
-// key is a name with the number at its end, where it has one behind a prefix.
+// key is a name with the number at its end, if it has one behind a prefix.
 type key struct {
 	text, prefix string
 	number       uint64
 }
 
-// Compare is the natural order, for sorting things that have node names.
+// Compare compares two names in natural order, to sort values that have node names.
 func Compare(a, b string) int {
-	same := 0 // what both begin with, without a number that goes on differently
+	same := 0 // length of the common beginning, without a number in which they differ
 	for same < min(len(a), len(b)) && a[same] == b[same] {
 		same++
 	}
@@ -126,7 +127,7 @@ func Compare(a, b string) int {
 }
 
 func compareRest(a, b string) int {
-	widths := 0 // decides when all else is equal
+	widths := 0 // decides if everything else is equal
 	for a != "" && b != "" {
 		if !isDigit(a[0]) || !isDigit(b[0]) {
 			if a[0] != b[0] {
@@ -146,7 +147,7 @@ func compareRest(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), widths)
 }
 
-// digits is the number of digits at the front.
+// digits returns the number of digits at the front.
 func digits(text string) int {
 	n := 0
 	for n < len(text) && isDigit(text[n]) {

@@ -1,9 +1,9 @@
-// Package hostlist reads and writes lists of node names in the short form of Slurm, n[1-3,7],gpu01.
+// Package hostlist parses and formats lists of node names in Slurm's short form, n[1-3,7],gpu01.
 //
 //	names, err := hostlist.Expand("n[01-03],gpu1") // n01 n02 n03 gpu1
 //	short := hostlist.Compact(names)               // gpu1,n[01-03]
 //
-// It works on text alone: whether a node exists is not its business. Names are made of ASCII letters, digits, dots,
+// It handles text only, and does not know whether a node exists. Names consist of ASCII letters, digits, dots,
 // hyphens and underscores.
 package hostlist
 
@@ -13,17 +13,17 @@ import (
 	"strings"
 )
 
-// MaxNames bounds what a list may expand to, so that a hostile one (n[1-999999999]) costs nothing.
+// MaxNames limits the size of a list, so that a hostile one (n[1-999999999]) costs nothing.
 const MaxNames = 65536
 
-// An Error says which piece of a host list is wrong and what would be right.
+// An Error describes the wrong piece of a host list and the correct form.
 type Error struct {
-	Column int    // of the offending piece, in bytes from 1
+	Column int    // where the wrong piece begins, in bytes from 1
 	Piece  string // as written
-	Want   string // what would be right
+	Want   string // the correct form
 }
 
-// Error is one line of printable ASCII; a long piece is cut.
+// Error returns one line of printable ASCII. It cuts a long piece.
 func (e *Error) Error() string {
 	const shown = 40
 	piece, rest := e.Piece, ""
@@ -33,9 +33,10 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("host list, column %d: %s%s is not %s", e.Column, strconv.QuoteToASCII(piece), rest, e.Want)
 }
 
-// Expand lists the names in Slurm's order. Of several brackets in a name the last one turns fastest, then the first, then the
-// second and so on. n[1-2]-[3-4] is n1-3 n1-4 n2-3 n2-4, and a[0-1]b[0-1]c[0-1] begins with a0b0c0 a0b0c1 a1b0c0. A range keeps
-// the width of its first number: [08-10] is 08 09 10. The empty text is the empty list. Errors are of type *Error.
+// Expand returns the names in Slurm's order. Of several brackets in a name the last one changes fastest, then the
+// first, then the second and so on. n[1-2]-[3-4] is n1-3 n1-4 n2-3 n2-4, and a[0-1]b[0-1]c[0-1] begins with a0b0c0
+// a0b0c1 a1b0c0. A range keeps the width of its first number: [08-10] is 08 09 10. An empty text is an empty list.
+// Errors are of type *Error.
 func Expand(text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
@@ -56,7 +57,7 @@ func Expand(text string) ([]string, error) {
 	return names, nil
 }
 
-// entryLength is the length of the entry at the front: up to the first comma outside brackets.
+// entryLength returns the length of the first entry: up to the first comma outside brackets.
 func entryLength(text string) int {
 	inside := false
 	for i := range len(text) {
@@ -74,15 +75,15 @@ func entryLength(text string) int {
 	return len(text)
 }
 
-// entry is one entry of a list: literals and brackets in turn, as in n[1-2]-[3-4].
+// entry is one entry of a list. Its literals and brackets alternate, as in n[1-2]-[3-4].
 type entry struct {
 	text   string
 	column int // of text in the list
 	parts  []part
-	count  int // names, at most MaxNames+1
+	count  int // number of names, at most MaxNames+1
 }
 
-// part is a literal followed by a bracket; the last part of an entry has no ranges.
+// part is a literal followed by a bracket. The last part of an entry has no ranges.
 type part struct {
 	literal string
 	ranges  []numbers
@@ -91,7 +92,7 @@ type part struct {
 // numbers is a range in a bracket.
 type numbers struct {
 	from, to uint64
-	width    int // of the first number as written: the least width of all
+	width    int // of the first number as written; the minimum width of all
 }
 
 func (e *entry) fail(offset int, piece, want string) error {
@@ -130,7 +131,7 @@ func (e *entry) parse() error {
 	}
 }
 
-// bracket reads the inside of a bracket, 1-3,7, and multiplies the count.
+// bracket parses the inside of a bracket, 1-3,7, and multiplies the count.
 func (e *entry) bracket(offset int, text string) ([]numbers, error) {
 	var ranges []numbers
 	count := 0
@@ -152,7 +153,7 @@ func (e *entry) bracket(offset int, text string) ([]numbers, error) {
 	return ranges, nil
 }
 
-// number reads plain digits, at most 18 of them, so that it cannot overflow.
+// number parses plain digits, at most 18, so that it cannot overflow.
 func number(text string) (n uint64, ok bool) {
 	if text == "" || len(text) > 18 {
 		return 0, false
@@ -176,10 +177,10 @@ func notInName(r rune) bool {
 	return true
 }
 
-// appendNames writes the names of an entry in Slurm's order.
+// appendNames appends the names of an entry in Slurm's order.
 func (e *entry) appendNames(names []string) []string {
 	brackets := e.parts
-	if last := len(brackets) - 1; brackets[last].ranges == nil { // what is behind the last bracket
+	if last := len(brackets) - 1; brackets[last].ranges == nil { // the text behind the last bracket
 		brackets = brackets[:last]
 	}
 	turning := make([]counter, len(brackets))
@@ -204,15 +205,15 @@ func (e *entry) appendNames(names []string) []string {
 	}
 }
 
-// counter is the number at which a bracket stands.
+// counter is the current number of a bracket.
 type counter struct {
-	at     int // of its ranges
+	at     int // index of the range
 	number uint64
 }
 
 func (c *counter) set(ranges []numbers, at int) { c.at, c.number = at, ranges[at].from }
 
-// next goes to the bracket's next number; behind the last one it goes to the first, and reports false.
+// next advances to the bracket's next number. After the last one it returns to the first and reports false.
 func (c *counter) next(ranges []numbers) bool {
 	switch {
 	case c.number < ranges[c.at].to:
@@ -226,7 +227,8 @@ func (c *counter) next(ranges []numbers) bool {
 	return false
 }
 
-// turn goes to the next name: the last bracket turns first, then the others from the left. It reports false behind the last name.
+// turn advances to the next name: the last bracket changes first, then the others from the left. It reports false
+// after the last name.
 func turn(brackets []part, turning []counter) bool {
 	last := len(brackets) - 1
 	if last < 0 {
@@ -243,7 +245,7 @@ func turn(brackets []part, turning []counter) bool {
 	return false
 }
 
-// appendNumber writes n with leading zeros to the width.
+// appendNumber appends n with leading zeros to the width.
 func appendNumber(to []byte, n uint64, width int) []byte {
 	var digits [20]byte
 	text := strconv.AppendUint(digits[:0], n, 10)

@@ -2,7 +2,7 @@ package hostlist
 
 import "slices"
 
-// Set is the names as a set.
+// Set returns the names as a set.
 func Set(names []string) map[string]bool {
 	set := make(map[string]bool, len(names))
 	for _, n := range names {
@@ -11,7 +11,7 @@ func Set(names []string) map[string]bool {
 	return set
 }
 
-// Within is the names that are in a set, in their order; the same slice when all are.
+// Within returns the names that are in a set, in their order. It returns the same slice if all are.
 func Within(names []string, set map[string]bool) []string {
 	outside := func(n string) bool { return !set[n] }
 	if !slices.ContainsFunc(names, outside) {
@@ -20,7 +20,7 @@ func Within(names []string, set map[string]bool) []string {
 	return slices.DeleteFunc(slices.Clone(names), outside)
 }
 
-// Same says whether two lists hold the same names, in whatever order and however often.
+// Same reports whether two lists have the same names, regardless of order and duplicates.
 func Same(a, b []string) bool {
 	a, b = slices.Clone(a), slices.Clone(b)
 	slices.Sort(a)

@@ -6,21 +6,22 @@ import (
 	"accordion/core/profile"
 )
 
-// Chooser finds the place of one job: of its choices the one with the earliest completion, by an algorithm that is not
-// rigid. Of several that complete together it takes the one with the fewest nodes (at its peak), then the one named first.
-// The zero value never expands a step. It keeps memory for the next search: one goroutine uses it at a time.
+// Chooser finds the place of one job: of its choices the one with the earliest completion, by an algorithm that is
+// not rigid. Of several that complete together it takes the one with the fewest nodes (at its peak), then the one
+// listed first. The zero value never expands a step. It keeps memory between searches, so only one goroutine at a
+// time may use it.
 type Chooser struct {
 	Algorithm ep.Algorithm
 	fitter    ep.Fitter
 }
 
-// Best is a job's earliest completion in a view, from now on and not before its Begin, with all that the algorithm does to
-// a place that it found. It is false when no choice fits.
+// Best returns a job's earliest completion in a view, from now on and not before its Begin, improved by the
+// algorithm. It returns false if no choice fits.
 func (c *Chooser) Best(view *profile.Profile, now core.Time, j core.Job) (core.Planned, bool) {
 	return c.BestBehind(nil, view, now, j)
 }
 
-// BestBehind is Best with what is remembered of the view, if anything is.
+// BestBehind does what Best does, and uses what front remembers of the view. front may be nil.
 func (c *Chooser) BestBehind(front *profile.Front, view *profile.Profile, now core.Time, j core.Job) (core.Planned, bool) {
 	p, ok := c.Earliest(view.Behind(front), now, j, endless)
 	if ok {
@@ -29,17 +30,18 @@ func (c *Chooser) BestBehind(front *profile.Front, view *profile.Profile, now co
 	return p, ok
 }
 
-// Improve does to a place what the algorithm does behind finding it. Its completion stays.
+// Improve applies the second part of the algorithm (ep.Algorithm.Improve) to a place. Its completion does not change.
 func (c *Chooser) Improve(view *profile.Profile, j core.Job, p *core.Planned) {
 	if !isFamily(j.Choices) {
 		p.Start, p.EP = c.Algorithm.Improve(&c.fitter, j.Choices[p.Choice], view, p.Start, p.EP)
 	}
 }
 
-// endless is behind every completion.
+// endless is later than every completion.
 const endless = 4 * core.Forever
 
-// Earliest is Best as it is found, and where it completes before an instant only.
+// Earliest returns a job's earliest completion, without the algorithm's improvement. It returns false if that is not
+// before a time.
 func (c *Chooser) Earliest(view profile.Lifted, now core.Time, j core.Job, before core.Time) (core.Planned, bool) {
 	notBefore := max(now, j.Begin)
 	if isFamily(j.Choices) {
@@ -64,18 +66,19 @@ func (c *Chooser) Earliest(view profile.Lifted, now core.Time, j core.Job, befor
 	return best, found
 }
 
-// Fit is the earliest completion of one profile in a view, as Earliest finds it.
+// Fit returns the earliest completion of one profile in a view, as Earliest finds it.
 func (c *Chooser) Fit(view profile.Lifted, ep core.EP, notBefore core.Time) (core.Time, core.EP, bool) {
 	return c.fit(view, ep, notBefore, endless)
 }
 
-// fit places one profile. One of a single step is never expanded, so the first hole is its place, and needs no memory.
+// fit places one profile. A profile of a single step is never expanded, so its place is the first hole, and needs no
+// memory.
 func (c *Chooser) fit(view profile.Lifted, ep core.EP, notBefore, before core.Time) (core.Time, core.EP, bool) {
 	switch {
 	case len(ep) == 0:
 		return 0, nil, false
 	case len(ep) > 1:
-		return c.fitter.Sooner(ep, view, c.Algorithm.Limit, notBefore, before)
+		return c.fitter.FitBefore(ep, view, c.Algorithm.Limit, notBefore, before)
 	case ep[0].Duration < 1 || ep[0].Nodes < 0:
 		return 0, nil, false
 	}
@@ -83,10 +86,11 @@ func (c *Chooser) fit(view profile.Lifted, ep core.EP, notBefore, before core.Ti
 	return start, ep, ok
 }
 
-// A family is the sizes of a speed-up model: single steps, each with more nodes than the one before and no longer. Its earliest completion needs few searches, because a hole for the fewest nodes of a range and its shortest
-// duration begins no later than one for any member.
+// A family is the sizes of a speed-up model: single steps, each with more nodes and no longer duration than the one
+// before. Few searches find its earliest completion. A hole for the fewest nodes of a range and its shortest duration
+// begins no later than one for any member.
 
-// fewChoices are searched one by one.
+// Up to fewChoices choices are searched one by one.
 const fewChoices = 4
 
 func isFamily(choices []core.EP) bool {
@@ -104,7 +108,8 @@ func isFamily(choices []core.EP) bool {
 	return true
 }
 
-// bestSize is Earliest for a family: branch and bound over ranges of sizes, with the same answer as one search a size.
+// bestSize does what Earliest does for a family, by branch and bound over ranges of sizes. The result is that of one
+// search for each size.
 func bestSize(view profile.Lifted, notBefore core.Time, j core.Job) (core.Planned, bool) {
 	f := family{view: view, choices: j.Choices, notBefore: notBefore, index: -1}
 	f.search(0, len(j.Choices)-1)
@@ -115,7 +120,7 @@ func bestSize(view profile.Lifted, notBefore core.Time, j core.Job) (core.Planne
 	return core.Planned{Allocation: core.Allocation{Job: j.ID, Start: f.end - ep[0].Duration, EP: ep, Guard: j.Guard}, Choice: f.index}, true
 }
 
-// family is a search under way; index and end are the best size so far and its completion.
+// family is a search in a family. index and end are the best size so far and its completion.
 type family struct {
 	view      profile.Lifted
 	choices   []core.EP
@@ -124,8 +129,8 @@ type family struct {
 	end       core.Time
 }
 
-// bound is a time before which none of the sizes lo…hi completes; for a single size it is its completion. It is false when none
-// completes as early as the best one so far.
+// bound returns a time before which none of the sizes lo…hi completes. For a single size it is the completion. It
+// returns false if none completes as early as the best one so far.
 func (f *family) bound(lo, hi int) (core.Time, bool) {
 	d, until := f.choices[hi][0].Duration, core.Forever
 	if f.index >= 0 {
@@ -135,7 +140,8 @@ func (f *family) bound(lo, hi int) (core.Time, bool) {
 	return start + d, ok
 }
 
-// loses says whether sizes from lo on that complete at end or later cannot be the answer: of equals the fewest nodes win.
+// loses reports whether sizes from lo on that complete at end or later cannot be the result. Of equals the fewest
+// nodes win.
 func (f *family) loses(lo int, end core.Time) bool {
 	return f.index >= 0 && (end > f.end || end == f.end && lo >= f.index)
 }
@@ -150,7 +156,7 @@ func (f *family) search(lo, hi int) {
 		return
 	}
 	middle := (lo + hi) / 2
-	// The more nodes the sooner it is over, on a machine that is not full: they give the better bound.
+	// More nodes usually complete earlier on a machine that is not full, so they give the better bound.
 	f.search(middle+1, hi)
 	f.search(lo, middle)
 }

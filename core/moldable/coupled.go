@@ -7,27 +7,28 @@ import (
 	"accordion/core"
 )
 
-// Coupled is an application that divides its work over hosts of several clusters at once, and waits for the network once an
-// iteration: it is as quick as all its hosts together, and as slow as the two of its clusters that are farthest apart. It stands
-// in for CEM of RR-7389, section 6, whose own function is printed elsewhere.
+// Coupled is an application that divides its work over hosts of several clusters, and waits for the network once in
+// each iteration. Its speed is that of all its hosts together, and its wait that between its two most distant
+// clusters. It replaces CEM of RR-7389, section 6, whose function is published elsewhere.
 type Coupled struct {
 	Work       float64   // host-seconds at speed 1
-	Iterations float64   // each of which waits for the network once
+	Iterations float64   // each waits for the network once
 	Speeds     []float64 // of each cluster, above 0
 	Groups     []Group   // the sets of clusters that it considers, in this order
 
-	// Walltime makes of the seconds that it needs those that it asks for: never fewer for more, 1 to core.MaxTotal.
+	// Walltime converts the needed seconds to the requested time: from 1 to core.MaxTotal, and monotone.
 	Walltime func(seconds float64) core.Time
 }
 
 // Group is a set of clusters whose hosts may work together.
 type Group struct {
-	Clusters []int   // rising
-	Latency  float64 // seconds, between those two that are farthest apart
+	Clusters []int   // ascending
+	Latency  float64 // seconds, between the two most distant clusters
 }
 
-// Time is how many seconds the application needs on so many hosts of each cluster, with a latency between the farthest two.
-// Every product is rounded before it is added to anything, so that no machine fuses the two and rounds otherwise.
+// Time returns the seconds that the application needs on the given hosts of each cluster, with the latency between
+// the two most distant ones. Each product is converted before it is added, so that no processor fuses the two
+// operations and rounds differently.
 func (c *Coupled) Time(hosts []int, latency float64) float64 {
 	power := 0.0
 	for i, n := range hosts {
@@ -38,10 +39,10 @@ func (c *Coupled) Time(hosts []int, latency float64) float64 {
 	return float64(c.Work/power) + float64(c.Iterations*latency)
 }
 
-// Selection takes all hosts that it is offered of one group, that on which the application is the quickest: of several the one
-// with the fewest clusters, then the first. Among the groups must be every cluster by itself. As more hosts never hurt where the
-// farthest two clusters stay the same, nothing is quicker if the groups are all sets of clusters, or if any two sets of clusters
-// that are equally near to each other have no cluster in common or the same ones.
+// Selection returns a Selection that takes all offered hosts of one group: the one on which the application is
+// fastest, of several the one with the fewest clusters, then the first. The groups must include every single cluster.
+// More hosts never hurt as long as the two most distant clusters stay the same. So the result is the fastest possible
+// if the groups are all sets of clusters, or if any two groups with the same latency are equal or disjoint.
 func (c *Coupled) Selection() Selection {
 	taken, offeredThere := make([]int, len(c.Speeds)), make([]int, len(c.Speeds))
 	return func(offered []int) ([]int, core.Time) {
@@ -57,7 +58,7 @@ func (c *Coupled) Selection() Selection {
 			if used == 0 {
 				continue
 			}
-			const same = 1e-9 // seconds: what is rounding
+			const same = 1e-9 // seconds; smaller differences are rounding
 			if t := c.Time(offeredThere, g.Latency); fewest == 0 || t < best-same || t < best+same && used < fewest {
 				best, fewest = t, used
 				copy(taken, offeredThere)
@@ -67,12 +68,12 @@ func (c *Coupled) Selection() Selection {
 	}
 }
 
-// MostExhaustive is up to how many clusters Groups lists every set of them.
+// MostExhaustive is the largest number of clusters for which Groups lists every set.
 const MostExhaustive = 12
 
-// Groups are the sets of clusters that an application should consider, smaller ones first: every one of up to MostExhaustive
-// clusters, else for each cluster and each latency those that are no farther from it. The latency, in seconds, is symmetric; that of
-// a cluster to itself is not asked for.
+// Groups returns the sets of clusters that an application should consider, smaller ones first. Up to MostExhaustive
+// clusters these are all sets. For more, they are for each cluster and each latency the clusters that are at most
+// that far from it. The latency, in seconds, is symmetric. It is not called for a cluster and itself.
 func Groups(clusters int, latency func(a, b int) float64) []Group {
 	var all []Group
 	if clusters <= MostExhaustive {
@@ -97,7 +98,8 @@ func Groups(clusters int, latency func(a, b int) float64) []Group {
 	return slices.CompactFunc(all, func(a, b Group) bool { return slices.Equal(a.Clusters, b.Clusters) })
 }
 
-// around are the groups of a cluster: itself, and with each latency those that are no farther from it.
+// around returns the groups of a cluster: itself, and for each latency the clusters that are at most that far from
+// it.
 func around(center, clusters int, latency func(a, b int) float64) []Group {
 	all := []Group{{Clusters: []int{center}}}
 	distances := make([]float64, clusters)

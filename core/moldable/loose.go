@@ -6,8 +6,10 @@ import (
 	"accordion/core"
 )
 
-// Tidy returns configurations or a model that a user wrote loosely, such as "4 x 2h | 8X1.5h" or "Amdahl: p=0.9, t1=1.5h, nodes=1-8", in
-// the form that Parse reads. What it does not understand it returns as it is.
+// Tidy returns configurations or a model that a user wrote loosely, such as "4 x 2h
+//
+// 8X1.5h" or "Amdahl: p=0.9, t1=1.5h, nodes=1-8", in the form that Parse reads. It returns text that it does not
+// understand unchanged.
 func Tidy(text string) string {
 	if model := strings.ToLower(strings.Join(strings.Fields(text), "")); isModel(model) {
 		word, rest, _ := strings.Cut(model, ":")
@@ -31,7 +33,7 @@ func TidyProfiles(text string) string {
 	return strings.Join(all, "|")
 }
 
-// tidy tidies each step between separators.
+// tidy applies core.TidyStep to each step between separators.
 func tidy(text, between string) string {
 	steps := strings.Split(text, between)
 	for i := range steps {

@@ -18,13 +18,14 @@ const (
 	downeyForm = "downey:a=PARALLELISM,sigma=NUMBER,t1=DURATION,nodes=FROM-TO, such as downey:a=64,sigma=1,t1=10h,nodes=1-128^2"
 )
 
-// millionth is the grain of a model's decimal numbers: they have at most six places and are read exactly.
+// millionth is the unit of a model's decimal numbers. They have at most six decimal places and are read exactly.
 const millionth = 1_000_000
 
-// curve is how long an application runs on n nodes, in whole seconds, rounded up.
+// curve returns how long an application runs on n nodes, in whole seconds, rounded up.
 type curve func(n int) core.Time
 
-// amdahl is Amdahl's law: d(n) = (1 − P + P/n)·d(1) (RR-7389, Table 1), exact. p counts millionths.
+// amdahl returns the curve of Amdahl's law: d(n) = (1 − P + P/n)·d(1) (RR-7389, Table 1), exactly. p is in
+// millionths.
 func amdahl(p int64, t1 core.Time) curve {
 	return func(n int) core.Time {
 		// t1·((10^6 − p)·n + p) / (10^6·n): the product needs 128 bits.
@@ -36,17 +37,17 @@ func amdahl(p int64, t1 core.Time) curve {
 	}
 }
 
-// downey is Downey's model with average parallelism a and variance σ, both in millionths.
+// downey returns the curve of Downey's model with average parallelism a and variance σ, both in millionths.
 func downey(a, sigma int64, t1 core.Time) curve {
 	A, σ := float64(a)/millionth, float64(sigma)/millionth
 	return func(nodes int) core.Time {
-		const rounding = 1e-9 // what is a whole second but for the last bits is that second
+		const rounding = 1e-9 // a value this close above a whole second counts as that second
 		return max(core.Time(math.Ceil(float64(t1)/Downey(A, σ, nodes)-rounding)), 1)
 	}
 }
 
-// Downey is the speed-up on so many nodes by Downey's model, as Cirne and Berman use it: with average parallelism A, at least 1, and variance σ
-// of the parallelism, at least 0.
+// Downey returns the speed-up on a number of nodes by Downey's model, as Cirne and Berman use it: with average
+// parallelism A, at least 1, and variance σ of the parallelism, at least 0.
 func Downey(A, σ float64, nodes int) float64 {
 	n := float64(nodes)
 	switch {
@@ -60,14 +61,15 @@ func Downey(A, σ float64, nodes int) float64 {
 	return A
 }
 
-// isModel says whether the text is meant as a speed-up model: a word before a colon that no duration could be.
+// isModel reports whether a text is meant as a speed-up model: it begins with a word and a colon, which no duration
+// does.
 func isModel(body string) bool {
 	word, _, colon := strings.Cut(body, ":")
 	return colon && word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// parseModel reads "amdahl:…" or "downey:…" and lists its sizes, fewest nodes first. A size that is no faster than a
-// smaller one is left out.
+// parseModel parses "amdahl:…" or "downey:…" and returns its sizes, fewest nodes first. It leaves out a size that is
+// no faster than a smaller one.
 func parseModel(body string, column int) ([]core.EP, error) {
 	word, rest, _ := strings.Cut(body, ":")
 	r := &fields{column: column + len(word) + 1}
@@ -100,7 +102,7 @@ func parseModel(body string, column int) ([]core.EP, error) {
 	return choices, nil
 }
 
-// fields are a model's parameters in their fixed order, after their names. The first mistake is kept in err.
+// fields are the values of a model's parameters, in their fixed order. err is the first error.
 type fields struct {
 	column  int
 	pieces  []string
@@ -129,7 +131,7 @@ func (r *fields) split(text, form string, names ...string) {
 	}
 }
 
-// decimal reads a number with at most six places, in millionths.
+// decimal parses a number with at most six decimal places, in millionths.
 func (r *fields) decimal(i int, least, most int64, want string) int64 {
 	if r.err != nil {
 		return least
@@ -159,7 +161,7 @@ func (r *fields) duration(i int) core.Time {
 	return d
 }
 
-// sizes reads FROM-TO, or FROM-TO^2 for the powers of two among them.
+// sizes parses FROM-TO, or FROM-TO^2 for the powers of two in the range.
 func (r *fields) sizes(i int) []int {
 	if r.err != nil {
 		return nil
@@ -175,7 +177,7 @@ func (r *fields) sizes(i int) []int {
 	var sizes []int
 	for n := from; n <= to; n++ {
 		if powers && n&(n-1) != 0 {
-			n = 1<<bits.Len(uint(n)) - 1 // the next is a power
+			n = 1<<bits.Len(uint(n)) - 1 // the next one is a power of two
 			continue
 		}
 		if len(sizes) == MaxChoices {
@@ -190,8 +192,9 @@ func (r *fields) sizes(i int) []int {
 	return sizes
 }
 
-// ParseProfiles reads alternatives of whole profiles, "2x1h,8x1h|4x40m,16x40m": an application that is moldable and
-// evolving. The result has 1 to MaxChoices profiles, and core.MaxSteps steps in all. An error is a *core.SyntaxError, or evolve's own.
+// ParseProfiles parses alternatives of whole profiles, "2x1h,8x1h|4x40m,16x40m", of an application that is moldable
+// and evolving. The result has 1 to MaxChoices profiles, and at most core.MaxSteps steps in all. Its error is a
+// *core.SyntaxError.
 func ParseProfiles(text string) ([]core.EP, error) {
 	var choices []core.EP
 	column, steps := 0, 0
@@ -210,7 +213,7 @@ func ParseProfiles(text string) ([]core.EP, error) {
 	return choices, nil
 }
 
-// later moves a syntax error's column to where its piece stands in the whole text.
+// later adds to a syntax error's column the position of its piece in the whole text.
 func later(err error, columns int) error {
 	var wrong *core.SyntaxError
 	if errors.As(err, &wrong) {

@@ -1,13 +1,13 @@
-// Package moldable reads and chooses the configurations of moldable jobs. Such a job can run in one of several configurations, and the
-// planner chooses one when the job starts.
+// Package moldable parses the configurations of moldable jobs and chooses among them. A moldable job can run in one
+// of several configurations, and the planner chooses one when the job starts.
 //
 //	choices, err := moldable.Parse("4x2h|8x70m|16x40m") // 4 nodes for two hours, or 8 for 70 minutes, or …
 //	place, ok := new(moldable.Chooser).Best(view, now, core.Job{ID: 1, Choices: choices}) // which of them, and when
 //
-// Files: moldable.go and model.go read what users write, choose.go chooses.
+// moldable.go and model.go parse what users write. choose.go chooses.
 //
-// This is the grammar of all requests. job_submit.lua and the rules of OAR accept the same texts and refuse the others with the same
-// words. One table of cases and 10,000 random texts compare them (core/ep/eptest).
+// This is the grammar of all requests. job_submit.lua and OAR's admission rules accept the same texts and refuse all
+// others with the same words. A table of cases and 10,000 random texts compare them (core/ep/eptest).
 //
 //	profiles       = profile { "|" profile }                  #EP, ep=; ParseProfiles
 //	profile        = step { "," step }                        ep.Parse
@@ -15,15 +15,16 @@
 //	model          = word ":" name "=" value { "," name "=" value }
 //	step           = nodes "x" duration                       core.ParseStep, core.ParseDuration
 //
-// White space is allowed at both ends of profiles, of a profile and of configurations. There is none inside a step. So a step, blanks and a
-// range of nodes, 16x2h 4-64, is none of these texts. It is reserved for malleable jobs, with the word malleable (#MALLEABLE, malleable=):
+// White space is allowed at both ends of profiles, of a profile and of configurations, but not inside a step. So a
+// step, blanks and a range of nodes, 16x2h 4-64, is none of these texts. It is reserved for malleable jobs, with the
+// word malleable (#MALLEABLE, malleable=):
 //
 //	malleable      = step blanks nodes "-" nodes
 //
-// Until this release has such jobs, each judge refuses the form with a message of its own, and the plug-in refuses the word. In a comment,
-// where a blank ends a request, "ep=16x2h 4-64" stays a profile and the user's own words.
+// Until a release has such jobs, each parser refuses the form with its own message, and the plug-in refuses the word.
+// In a comment a blank ends a request. So "ep=16x2h 4-64" there stays a profile followed by the user's own words.
 //
-// It knows one job at a time; the queue is core/sched's.
+// The package handles one job at a time. core/sched has the queue.
 package moldable
 
 import (
@@ -36,16 +37,17 @@ import (
 // MaxChoices bounds the configurations of one job, so that a hostile job comment cannot make planning slow.
 const MaxChoices = 256
 
-// what is being read, for messages.
+// what names the parsed text in messages.
 const what = "moldable configurations"
 
-// Parse reads explicit configurations, NODESxDURATION|NODESxDURATION|… as in "4x2h|8x70m" (see core.ParseDuration for
-// durations), or a speed-up model: "amdahl:p=0.99,t1=10h,nodes=1-256" and "downey:a=64,sigma=1,t1=10h,nodes=1-128", where p
-// is the share that runs in parallel, a the average parallelism, sigma its variance and t1 the time on one node; a range that
-// ends with ^2 has powers of two only. White space is allowed at both ends and nowhere else. The result has 1 to MaxChoices profiles of one step
-// each, in the order of the text, as core.Job.Choices wants them.
+// Parse parses explicit configurations, NODESxDURATION|NODESxDURATION|… as in "4x2h|8x70m" (see core.ParseDuration
+// for durations), or a speed-up model: "amdahl:p=0.99,t1=10h,nodes=1-256" and
+// "downey:a=64,sigma=1,t1=10h,nodes=1-128". In a model p is the share that runs in parallel, a the average
+// parallelism, sigma its variance and t1 the time on one node. A range that ends with ^2 contains only powers of two.
+// White space is allowed only at both ends. The result has 1 to MaxChoices profiles of one step each, in the order of
+// the text, for core.Job.Choices.
 //
-// An error is a *core.SyntaxError with the offending piece and the correct form, in one printable line.
+// Its error is a *core.SyntaxError with the wrong piece and the correct form, in one printable line.
 func Parse(text string) ([]core.EP, error) {
 	body, column := core.TrimSpace(text)
 	if isModel(body) {
@@ -66,7 +68,7 @@ func Parse(text string) ([]core.EP, error) {
 	return choices, nil
 }
 
-// Format writes configurations in the text form, "4x2h|8x1h10m". Parse reads it back.
+// Format returns the text form of configurations, such as "4x2h|8x1h10m". Parse reads it.
 func Format(choices []core.EP) string {
 	var b strings.Builder
 	for i, requested := range choices {

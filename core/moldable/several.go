@@ -7,12 +7,13 @@ import (
 	"accordion/core"
 )
 
-// Selection says what an application takes of the hosts that it is offered on each cluster, and for how long: f′ of
-// RR-7389, appendix A.3. It takes no more than it is offered, and at least one host where one is offered. It is monotone:
-// offered more hosts, on any cluster, it is never longer. What it returns may be its own memory, used anew at the next call.
+// Selection returns what an application takes of the hosts that it is offered on each cluster, and for how long: f′
+// of RR-7389, appendix A.3. It takes no more than offered, and at least one host if any is offered. It is monotone:
+// if it is offered more hosts, on any cluster, the time is never longer. It may return its own memory, which the next
+// call overwrites.
 type Selection func(offered []int) (taken []int, walltime core.Time)
 
-// NotMonotoneError says that a Selection was longer when it was offered more.
+// NotMonotoneError is the error of a Selection that returned a longer time when it was offered more.
 type NotMonotoneError struct {
 	More, Fewer         []int // hosts offered on each cluster
 	WithMore, WithFewer core.Time
@@ -23,7 +24,7 @@ func (e *NotMonotoneError) Error() string {
 		e.WithMore, e.More, e.WithFewer, e.Fewer)
 }
 
-// WrongChoiceError says that a Selection took what it cannot have.
+// WrongChoiceError is the error of a Selection that took hosts that it cannot have.
 type WrongChoiceError struct {
 	Offered, Taken []int // hosts on each cluster
 	Walltime       core.Time
@@ -34,34 +35,35 @@ func (e *WrongChoiceError) Error() string {
 		e.Taken, e.Walltime, e.Offered, core.MaxTotal)
 }
 
-// Complex finds requests for an application that selects hosts of several clusters at once: Algorithm 2 of RR-7389, appendix
-// A.3, corrected. As printed it keeps what it lowered at one start for all later ones, compares with a variable that it
-// does not have, and tries on when nothing is left to offer.
+// Complex finds requests for an application that selects hosts of several clusters at once: Algorithm 2 of RR-7389,
+// appendix A.3, corrected. The printed version keeps what it lowered at one start for all later ones, compares with a
+// variable that does not exist, and continues when nothing is left to offer.
 //
-// It keeps the selection's answers, which may be costly, and other memory; one goroutine at a time may use it.
+// It caches the selection's results, which may be expensive, and other memory. Only one goroutine at a time may use
+// it.
 type Complex struct {
 	selection Selection
-	answers   map[uint64]*answer // by a mark of the vector, the next free one where another vector has it
-	recent    []*answer          // the last ones, in a ring
+	answers   map[uint64]*answer // by a hash of the offer; after a collision at the next free hash
+	recent    []*answer          // the last ones, a ring buffer
 	walk      walk
 	free      []int // on each cluster
 	offered   []int
-	parts     []Part // of what was found
+	parts     []Part // of the last request found
 }
 
-// answer is what the selection said.
+// answer is a result of the selection.
 type answer struct {
 	offered, taken []int
 	walltime       core.Time
 }
 
-// mostRecent bounds with how many earlier answers a new one is compared.
+// mostRecent is the number of earlier answers with which a new one is compared.
 const mostRecent = 16
 
-// NewComplex is for one application.
+// NewComplex returns a Complex for one application.
 func NewComplex(f Selection) *Complex { return &Complex{selection: f, answers: map[uint64]*answer{}} }
 
-// Asked goes through what the selection was asked about, each vector of hosts once, in no order. They are read only.
+// Asked calls yield for each offer that the selection was called with, once, in no order. Offers are read only.
 func (x *Complex) Asked(yield func(offered []int) bool) {
 	for _, a := range x.answers {
 		if !yield(a.offered) {
@@ -70,11 +72,12 @@ func (x *Complex) Asked(yield func(offered []int) bool) {
 	}
 }
 
-// Find is the request that completes first of those that fit into a view from now on: of several the one that starts
-// first. An error is a *NotMonotoneError or a *WrongChoiceError. The view is read only.
+// Find returns the request that completes first of those that fit into a view from now on, of several the one that
+// starts first. Its error is a *NotMonotoneError or a *WrongChoiceError. The view is read only.
 //
-// The request is good until the next call. At each start it offers what is free, and where that does not stay free for long enough what does, until the answer fits:
-// as less is never shorter, nothing between the two could have been taken.
+// The request is valid until the next call. At each start Find offers what is free. If that does not stay free for
+// long enough, it offers what does, until the answer fits. A smaller offer never gives a shorter time, so no offer
+// between the two could have been taken.
 func (x *Complex) Find(view View, now core.Time) (Found, error) {
 	best := Found{Start: core.Forever}
 	x.walk.take(view, now)
@@ -107,8 +110,8 @@ func (x *Complex) Find(view View, now core.Time) (Found, error) {
 
 func resized(s []int, n int) []int { return slices.Grow(s[:0], n)[:n] }
 
-// reach goes on to a second at which steps begin: what is free there, on all clusters. It says how many begin, and when the
-// next one does; core.Forever when none does.
+// reach advances to a time at which steps begin, and updates what is free on all clusters. It returns how many steps
+// begin, and when the next one does, or core.Forever.
 func (x *Complex) reach(t core.Time) (steps int, next core.Time) {
 	next = core.Forever
 	for c, begin := range x.walk.begin {
@@ -122,7 +125,7 @@ func (x *Complex) reach(t core.Time) (steps int, next core.Time) {
 	return steps, next
 }
 
-// fit is the selection's answer that fits from a second on; nil when there is none.
+// fit returns the selection's answer that fits from a time on, or nil if there is none.
 func (x *Complex) fit(view View, t core.Time) (a *answer, steps int, err error) {
 	copy(x.offered, x.free)
 	for anything(x.offered) {
@@ -155,7 +158,7 @@ func anything(offered []int) bool {
 	return slices.ContainsFunc(offered, func(n int) bool { return n > 0 })
 }
 
-// ask is the selection's answer, which is asked for once.
+// ask returns the selection's answer to an offer. It calls the selection once for each offer.
 func (x *Complex) ask(offered []int) (*answer, error) {
 	mark := uint64(len(offered))
 	for _, n := range offered {
@@ -190,7 +193,7 @@ func (x *Complex) ask(offered []int) (*answer, error) {
 	return a, nil
 }
 
-// possible says whether an answer takes something, no more than it was offered, for a time that may be asked for.
+// possible reports whether an answer takes something, no more than offered, for a permitted time.
 func (a *answer) possible() bool {
 	if len(a.taken) != len(a.offered) || a.walltime < 1 || a.walltime > core.MaxTotal {
 		return false
@@ -203,7 +206,7 @@ func (a *answer) possible() bool {
 	return anything(a.taken)
 }
 
-// within says that nowhere less is offered in b than in a.
+// within reports whether b offers at least as much as a on every cluster.
 func within(a, b []int) bool {
 	if len(a) != len(b) {
 		return false

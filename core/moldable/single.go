@@ -3,26 +3,27 @@ package moldable
 import "accordion/core"
 
 // Moldable finds requests for an application that runs on one cluster, with any number of hosts between two bounds:
-// Algorithm 1 of RR-7389, appendix A.2, with what is missing there: the upper bound, and that an application may begin now.
-// A rigid application is one whose bounds are the same.
+// Algorithm 1 of RR-7389, appendix A.2, with two additions: the upper bound, and that an application may start now.
+// For a rigid application the bounds are equal.
 //
-// A Moldable keeps memory between its calls; one goroutine at a time may use it.
+// A Moldable keeps memory between calls. Only one goroutine at a time may use it.
 type Moldable struct {
 	Least, Most int // hosts, at least 1
 
-	// Walltime is how long the application may last on so many hosts of a cluster: at least 1 second, and no longer on more
-	// hosts of the same cluster.
+	// Walltime returns how long the application may last on a number of hosts of a cluster: at least 1 second, and no
+	// longer on more hosts of the same cluster.
 	Walltime func(cluster, hosts int) core.Time
 
 	walk  walk
-	parts [1]Part // of what was found
+	parts [1]Part // of the last request found
 }
 
-// Find is the request that completes first of those that fit into a view from now on: of several the one that starts first,
-// then that on the lowest cluster, then that with the most hosts. It finds none only where no cluster is ever large enough.
+// Find returns the request that completes first of those that fit into a view from now on: of several the one that
+// starts first, then the one on the lowest cluster, then the one with the most hosts. It finds none only if no
+// cluster is ever large enough.
 //
-// The request is good until the next call. It is enough to look at starts where a step begins, and there, a cluster, at the most hosts that stay free for as long as
-// they need. The view is read only.
+// The request is valid until the next call. The view is read only. Find only tries starts at which a step begins, and
+// for each cluster only the most hosts that stay free for as long as they need.
 func (m *Moldable) Find(view View, now core.Time) Found {
 	best := Found{Start: core.Forever}
 	steps := 0
@@ -45,8 +46,8 @@ func (m *Moldable) Find(view View, now core.Time) Found {
 	return best
 }
 
-// most is the most hosts of a cluster that stay free from a second on for the time that so many need, fewer than the least
-// where there are not enough, and that time.
+// most returns the most hosts of a cluster that stay free from a time on for as long as they need, and that time. It
+// returns fewer than Least if there are not enough.
 func (m *Moldable) most(view View, c int, t core.Time) (n int, d core.Time, steps int) {
 	for n = min(m.walk.free(c), m.Most); n >= m.Least; {
 		d = m.Walltime(c, n)

@@ -7,23 +7,23 @@ import (
 	"accordion/core/profile"
 )
 
-// View is what a launcher may see: how much of each cluster is occupied from when on (RR-7389, section 5.1: a COP a
-// cluster). Clusters go by their index.
+// View is what a launcher may see: the occupation of each cluster over time (RR-7389, section 5.1: a COP for each
+// cluster). A cluster is identified by its index.
 type View []Cluster
 
-// Cluster is one of a view. Its points are those of profile.Profile.Points, from any instant on: later calls may be about
-// any second that is not before the first of them. Without points nothing is occupied.
+// Cluster is a cluster of a view. Its points are a result of profile.Profile.Points from any time on. Later queries
+// may be for any time that is not before the first point. Without points nothing is occupied.
 type Cluster struct {
 	Hosts  int
 	Points []profile.Point
 }
 
-// index is the point that holds at a second, −1 where nothing is known of it.
+// index returns the point that applies at a time, or -1 before the first point.
 func (c Cluster) index(t core.Time) int {
 	return sort.Search(len(c.Points), func(i int) bool { return c.Points[i].At > t }) - 1
 }
 
-// Free is the number of hosts that are free at a second.
+// Free returns the number of hosts that are free at a time.
 func (c Cluster) Free(t core.Time) int {
 	if i := c.index(t); i >= 0 {
 		return max(0, c.Hosts-c.Points[i].Used)
@@ -31,13 +31,13 @@ func (c Cluster) Free(t core.Time) int {
 	return max(0, c.Hosts)
 }
 
-// Finite is how many steps of the occupation from a second on have an end: what a message about it lists.
+// Finite returns how many steps of the occupation from a time on have an end, as listed in a message.
 func (c Cluster) Finite(from core.Time) int {
 	return len(c.Points) - max(0, c.index(from)) - min(1, len(c.Points))
 }
 
-// least is the number of hosts that are free in all of [from, to), which is not empty, and how many steps say so: those from
-// the one that holds from, which is at or behind the point of that index, to the last that begins before to.
+// least returns the number of hosts that are free in all of [from, to), which is not empty, and how many steps it
+// examined. The step that applies at from is at or behind the point with that index.
 func (c *Cluster) least(index int, from, to core.Time) (free, steps int) {
 	points := c.Points[max(index, 0):]
 	for len(points) > 1 && points[1].At <= from {
@@ -60,31 +60,32 @@ type Part struct {
 	Hosts   int
 }
 
-// Request is what a launcher asks for: all its parts at once, for at most so long.
+// Request is what a launcher requests: all parts at once, for at most Walltime.
 type Request struct {
-	Parts    []Part    // by rising cluster, each with at least one host
+	Parts    []Part    // by ascending cluster, each with at least one host
 	Walltime core.Time // seconds
 }
 
-// Found is a request, and where it fits into the view in which it was found.
+// Found is a request and its place in the view in which it was found.
 type Found struct {
 	Request
 	Start core.Time
-	OK    bool // there is one
-	Steps int  // of the view that were looked at: the basic operations of RR-7389, section 6.1
+	OK    bool // a request was found
+	Steps int  // number of steps of the view that were examined: the basic operations of RR-7389, section 6.1
 }
 
-// End is the second at which the request would be over at the latest.
+// End returns the latest end of the request.
 func (f Found) End() core.Time { return f.Start + f.Walltime }
 
-// walk goes along the steps of all clusters of a view, from a second on. The step that holds then begins then.
+// walk goes through the steps of all clusters of a view, from a time on. The step that applies at that time begins
+// then.
 type walk struct {
 	view  View
-	next  []int       // a cluster: its next step's point; −1 for the time before the first
-	begin []core.Time // a cluster: when that step begins; Forever when there is none
+	next  []int       // by cluster: the point of its next step, or -1 for the time before the first
+	begin []core.Time // by cluster: when that step begins, or Forever if there is none
 }
 
-// take begins a walk, in the memory of the one before.
+// take starts a walk, in reused memory.
 func (w *walk) take(view View, from core.Time) {
 	w.view, w.next, w.begin = view, w.next[:0], w.begin[:0]
 	for _, c := range view {
@@ -92,7 +93,8 @@ func (w *walk) take(view View, from core.Time) {
 	}
 }
 
-// first is the cluster whose next step begins first, the lowest of several, and that second; Forever when none has a step.
+// first returns the cluster whose next step begins first, the lowest of several, and that time, or Forever if there
+// is no step.
 func (w *walk) first() (cluster int, at core.Time) {
 	at = core.Forever
 	for c, t := range w.begin {
@@ -103,7 +105,7 @@ func (w *walk) first() (cluster int, at core.Time) {
 	return cluster, at
 }
 
-// free is what a cluster's next step leaves free.
+// free returns what a cluster's next step leaves free.
 func (w *walk) free(c int) int {
 	cluster := &w.view[c]
 	if i := w.next[c]; i >= 0 {
@@ -112,7 +114,7 @@ func (w *walk) free(c int) int {
 	return max(0, cluster.Hosts)
 }
 
-// pass goes on to a cluster's step behind the next one.
+// pass advances a cluster by one step.
 func (w *walk) pass(c int) {
 	w.next[c]++
 	w.begin[c] = core.Forever

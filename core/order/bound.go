@@ -8,18 +8,19 @@ import (
 	"accordion/core/profile"
 )
 
-// LowerBound is an instant before which no schedule of the applications ends, whatever their order and whoever makes it,
-// beside what occupies the machine already. It is the largest of
+// LowerBound returns a time before which no schedule of the applications ends, in any order and by any algorithm,
+// next to what occupies the machine already. It is the largest of
 //
-//   - what each application needs when it is alone (Fit's completion is the earliest possible);
-//   - what all need together, counted in nodes (the area), and in other measures in which a crowd of steps that fits on
-//     the machine is still at most the whole machine: dual feasible functions. In one of them a step of more than half
-//     the nodes counts as the whole machine, for two of them never run at once; another counts thirds, and so on.
-//   - with few applications, the same for the time from h seconds after the begin to t seconds before the end: of an
-//     application at most its first h seconds are done before it and its last t seconds after it.
+//   - what each application needs alone (Fit's completion is the earliest possible);
+//   - what all need together, counted in nodes (the area), and by other measures under which steps that fit the
+//     machine together still measure at most the whole machine: dual feasible functions. One of them counts a step of
+//     more than half the nodes as the whole machine, because two such steps never run at once. Another counts thirds,
+//     and so on;
+//   - for few applications, the same for the time from h seconds after the beginning to t seconds before the end. Of
+//     each application at most the first h seconds run before it and the last t seconds after it.
 //
-// Expanding a step only adds to what is needed, so the expand limit matters to the first part alone. With the rigid
-// algorithm an application is its peak for its total duration.
+// Expanding a step only increases the need, so the expansion limit matters only for the first part. With the rigid
+// algorithm an application counts as its peak for its total duration.
 func LowerBound(busy *profile.Profile, eps []core.EP, a ep.Algorithm) core.Time {
 	var fitter ep.Fitter
 	var bound core.Time
@@ -32,7 +33,7 @@ func LowerBound(busy *profile.Profile, eps []core.EP, a ep.Algorithm) core.Time 
 			bound = max(bound, start+scheduled.Total())
 		}
 	}
-	crowd := newCrowd(busy, asked)
+	crowd := newDemand(busy, asked)
 	for _, m := range measures(busy.Nodes(), crowd.sizes) {
 		bound = max(bound, crowd.ends(m, 0, 0))
 		for _, window := range crowd.windows {
@@ -42,28 +43,28 @@ func LowerBound(busy *profile.Profile, eps []core.EP, a ep.Algorithm) core.Time 
 	return bound
 }
 
-// When windows are looked at: more than a few applications would give up more of their first and last seconds than a window
-// wins, and many steps would take long.
+// Windows are used only for few applications with few steps. More applications would lose more of their first and
+// last seconds than a window gains, and many steps would take long.
 const (
 	fewApplications = 8
-	fewSteps        = 100 // of all applications, and of what is busy
-	mostEdges       = 8   // heads, and tails, that make windows
+	fewSteps        = 100 // of all applications and of busy
+	mostEdges       = 8   // heads and tails from which windows are made
 )
 
-// crowd is what all applications need together.
-type crowd struct {
+// demand is what all applications need together.
+type demand struct {
 	eps     []core.EP
 	busy    core.EP  // from second 0 on; the last step may last Forever
-	sizes   []int    // the different node counts of the steps, ascending
-	time    []uint64 // time[i]: for how many seconds sizes[i] are needed, over all steps
+	sizes   []int    // the distinct node counts of the steps, ascending
+	time    []uint64 // time[i] is for how many seconds sizes[i] is needed, over all steps
 	windows []window
 }
 
-// window leaves out so many seconds at the begin and at the end.
+// window leaves out some seconds at the beginning and at the end.
 type window struct{ head, tail core.Time }
 
-func newCrowd(busy *profile.Profile, eps []core.EP) *crowd {
-	c := &crowd{eps: eps, busy: busy.Steps(0)}
+func newDemand(busy *profile.Profile, eps []core.EP) *demand {
+	c := &demand{eps: eps, busy: busy.Steps(0)}
 	seconds, steps := map[int]uint64{}, len(c.busy)
 	for _, ep := range eps {
 		steps += len(ep)
@@ -86,8 +87,8 @@ func newCrowd(busy *profile.Profile, eps []core.EP) *crowd {
 	return c
 }
 
-// windows are the pairs of a head and a tail at which a step begins or ends in some application: between two of these
-// the bound changes evenly.
+// windows returns the pairs of a head and a tail at which a step of some application begins or ends. Between two such
+// times the bound is linear.
 func windows(eps []core.EP) []window {
 	heads, tails := []core.Time{0}, []core.Time{0}
 	for _, ep := range eps {
@@ -114,8 +115,8 @@ func smallest(edges []core.Time) []core.Time {
 	return edges[:min(len(edges), mostEdges)]
 }
 
-// ends is the earliest end by one measure, in the window that leaves out the first head and the last tail seconds.
-func (c *crowd) ends(m measure, head, tail core.Time) core.Time {
+// ends returns the earliest end by one measure, in the window without the first head and the last tail seconds.
+func (c *demand) ends(m measure, head, tail core.Time) core.Time {
 	var need wide
 	if head == 0 && tail == 0 {
 		for i, size := range c.sizes {
@@ -138,14 +139,14 @@ func (c *crowd) ends(m measure, head, tail core.Time) core.Time {
 	return c.filled(m, need, head) + tail
 }
 
-// filled is when the machine, from an instant on, has given as much as is needed; Forever when never.
-func (c *crowd) filled(m measure, need wide, from core.Time) core.Time {
+// filled returns when the machine, from a time on, has provided what is needed, or Forever if it never does.
+func (c *demand) filled(m measure, need wide, from core.Time) core.Time {
 	var at core.Time
 	whole := m.of(m.nodes)
 	for _, s := range c.busy {
 		end := at + min(s.Duration, core.Forever-at)
 		if length := end - max(at, from); length > 0 {
-			// A crowd and what is busy never exceed the whole together.
+			// Together with busy, the applications never exceed the machine.
 			rate := whole - min(whole, m.of(s.Nodes))
 			given := wide{}.plus(uint64(length), rate)
 			if !given.less(need) {

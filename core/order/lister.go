@@ -9,33 +9,33 @@ import (
 	"accordion/core/profile"
 )
 
-// mostSnapshots bounds the memory of a lister: with more applications than this there is one for several of them.
+// mostSnapshots limits the memory of a lister: with more applications, several share a snapshot.
 const mostSnapshots = 64
 
-// lister is ep.Schedule for a search: it knows the schedule of one order, and makes that of another from the first
-// place where the two differ.
+// lister does what ep.Schedule does, for a search. It knows the schedule of one order, and computes that of another
+// from the first difference on.
 type lister struct {
 	eps       []core.EP
 	algorithm ep.Algorithm
 	fitter    ep.Fitter
-	stride    int // applications from one snapshot to the next
+	stride    int // number of applications from one snapshot to the next
 
-	now, next   list // the schedule, and the one that is tried
-	first, till int  // next differs from now in the places [first, till) of the order at most
+	now, next   list // the present schedule and the one that is tried
+	first, till int  // next differs from now at most in the positions [first, till) of the order
 	work        *profile.Profile
 }
 
 // list is an order and its schedule.
 //
-// The memory of allocations and snapshots is its own, and given from list to list: no try allocates any.
+// It owns the memory of its allocations and snapshots. Lists exchange that memory, so that no try allocates any.
 type list struct {
 	order  []int
 	placed []core.Allocation  // by application
-	latest []core.Time        // latest[k]: the last completion of the first k
-	snaps  []*profile.Profile // snaps[j]: the machine with the first j*stride placed
+	latest []core.Time        // latest[k] is the last completion of the first k
+	snaps  []*profile.Profile // snaps[j] is the machine with the first j*stride placed
 }
 
-// newLister makes a lister with so many snapshots at most, at least 1.
+// newLister returns a lister with at most the given number of snapshots, at least 1.
 func newLister(busy *profile.Profile, eps []core.EP, a ep.Algorithm, snapshots int) *lister {
 	l := &lister{eps: eps, algorithm: a, stride: 1 + len(eps)/snapshots, work: busy.Clone()}
 	for _, s := range []*list{&l.now, &l.next} {
@@ -50,17 +50,17 @@ func newLister(busy *profile.Profile, eps []core.EP, a ep.Algorithm, snapshots i
 	return l
 }
 
-// begin takes an order, every application of which fits.
+// begin makes an order the present one. Every application in it fits.
 func (l *lister) begin(order []int) {
 	copy(l.next.order, order)
 	l.try(0, len(order)-1, core.Forever)
 	l.take()
 }
 
-// makespan is the last completion of the schedule.
+// makespan returns the last completion of the schedule.
 func (l *lister) makespan() core.Time { return l.now.latest[len(l.eps)] }
 
-// vary writes a neighbor of the present order into the next one. They differ from place first to place last at most.
+// vary writes a neighbor of the present order to next. They differ at most in the positions from first to last.
 func (l *lister) vary(random *rand.Rand) (first, last int) {
 	order := l.next.order
 	copy(order, l.now.order)
@@ -81,8 +81,8 @@ func (l *lister) vary(random *rand.Rand) (first, last int) {
 	return min(i, j), max(i, j)
 }
 
-// try schedules the next order, which differs from the present one in the places first to last at most. It gives up, and
-// is false, when an application ends later than worst.
+// try schedules the next order, which differs from the present one at most in the positions from first to last. It
+// returns false as soon as an application ends later than worst.
 func (l *lister) try(first, last int, worst core.Time) bool {
 	if l.now.latest[first] > worst {
 		return false
@@ -99,7 +99,7 @@ func (l *lister) try(first, last int, worst core.Time) bool {
 		}
 		l.next.latest[k+1] = max(l.latestBefore(k), a.End())
 		same = same && a.Start == l.now.placed[job].Start && slices.Equal(a.EP, l.now.placed[job].EP)
-		if k == last && same { // whatever the order, the machine looks the same from here on
+		if k == last && same { // whatever the order, the occupation is the same from here on
 			l.till = k
 			return l.makespan() <= worst
 		}
@@ -111,7 +111,7 @@ func (l *lister) try(first, last int, worst core.Time) bool {
 	return true
 }
 
-// latestBefore is the last completion before the place k of the order that is tried.
+// latestBefore returns the last completion before position k of the order that is tried.
 func (l *lister) latestBefore(k int) core.Time {
 	if k == l.first {
 		return l.now.latest[k]
@@ -119,7 +119,7 @@ func (l *lister) latestBefore(k int) core.Time {
 	return l.next.latest[k]
 }
 
-// rewind makes the machine as it is before the place k of the present order.
+// rewind sets work to the occupation before position k of the present order.
 func (l *lister) rewind(k int) {
 	snap := k / l.stride
 	l.work.CopyFrom(l.now.snaps[snap])

@@ -6,26 +6,26 @@ import (
 	"accordion/core"
 )
 
-// measure is a dual feasible function, in whole numbers: whenever node counts together are at most the machine's, their
+// measure is a dual feasible function in whole numbers: if node counts together are at most the machine's, their
 // measures together are at most the machine's measure. (Fekete & Schepers, "New classes of fast lower bounds for bin
 // packing problems", 2001; Carlier, Clautiaux & Moukrim, "New reduction procedures and lower bounds for the
 // two-dimensional bin packing problem with fixed orientation", 2007.)
 type measure struct {
 	kind  kind
 	nodes int // of the machine
-	k     int // what the kind says
+	k     int // the parameter of the kind
 }
 
 type kind int
 
 const (
 	area  kind = iota // the nodes themselves
-	large             // fewer than k nodes are none, more than nodes-k are all: what is too large for k more excludes it
-	parts             // the nodes in k+1 parts, of which k are a whole: what exceeds a part counts as the next one
-	round             // multiples of k; what exceeds half the nodes is all, less the multiples that still fit beside it
+	large             // fewer than k nodes count 0, more than nodes-k count as all, because they leave no room for k
+	parts             // the nodes in k+1 parts, of which k make a whole; what exceeds a part counts as the next one
+	round             // multiples of k; what exceeds half the nodes counts as all, less the multiples that still fit next to it
 )
 
-// of is the measure of a node count.
+// of returns the measure of a node count.
 func (m measure) of(n int) uint64 {
 	switch {
 	case n <= 0:
@@ -58,14 +58,14 @@ func (m measure) of(n int) uint64 {
 	return uint64(n)
 }
 
-// mostMeasures bounds how many of a kind are tried, mostParts how fine the parts are.
+// mostMeasures limits the measures of each kind, mostParts the number of parts.
 const (
 	mostMeasures = 100
 	mostParts    = 20
 )
 
-// measures are those worth trying for steps of these sizes, in ascending order: between two sizes, or what two leave of
-// the machine, nothing changes.
+// measures returns the measures worth trying for steps of these sizes, in ascending order. A measure changes only at
+// a size or at what a size leaves of the machine.
 func measures(nodes int, sizes []int) []measure {
 	if nodes < 1 {
 		return nil
@@ -85,10 +85,10 @@ func measures(nodes int, sizes []int) []measure {
 	return all
 }
 
-// wide is a sum of products that do not fit 64 bits.
+// wide is a sum of products that may exceed 64 bits.
 type wide struct{ high, low uint64 }
 
-// plus is w + a·b.
+// plus returns w + a·b.
 func (w wide) plus(a, b uint64) wide {
 	high, low := bits.Mul64(a, b)
 	var carry uint64
@@ -97,7 +97,7 @@ func (w wide) plus(a, b uint64) wide {
 	return w
 }
 
-// minus is w - v, which must not be larger.
+// minus returns w - v. v is not larger than w.
 func (w wide) minus(v wide) wide {
 	var borrow uint64
 	w.low, borrow = bits.Sub64(w.low, v.low, 0)
@@ -107,7 +107,7 @@ func (w wide) minus(v wide) wide {
 
 func (w wide) less(v wide) bool { return w.high < v.high || w.high == v.high && w.low < v.low }
 
-// over is w/by rounded up, at most Forever.
+// over returns w/by rounded up, at most Forever.
 func (w wide) over(by uint64) core.Time {
 	if by == 0 || w.high >= by {
 		return core.Forever

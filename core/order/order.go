@@ -1,13 +1,14 @@
-// Package order looks at the whole queue at once: in which order should list scheduling place the applications, so that
-// all of them are done as early as possible? The papers take the order of submission and leave the question open (Klein
-// & Pérez, CoreGRID 2011, section 4.3).
+// Package order searches for the order in which list scheduling should place the applications of a whole queue, so
+// that all of them end as early as possible. The papers use the order of submission and leave the question open
+// (Klein & Pérez, CoreGRID 2011, section 4.3).
 //
 //	search := order.Search{Algorithm: algorithm, Seed: 1, Evals: 20000}
 //	found, err := search.Run(profile.New(100), eps) // found.Makespan; found.Bound, below which no schedule can be
 //
-// It is for a set of applications that is known and not running yet: nothing here keeps a promise, and an application may
-// end later so that the last one ends earlier. Orders by a rule are core/ep's (InOrder, ByArea, ByLength); a queue
-// over time is core/sched's matter. Like all of core it is pure: the clock of a search with a time limit is the caller's.
+// It is for a known set of applications that do not run yet. Nothing here keeps a promise, and an application may end
+// later so that the last one ends earlier. Orders by a rule are in core/ep (InOrder, ByArea, ByLength), and a queue
+// over time is in core/sched. Like all of core the package is pure: if a search has a time limit, the caller has the
+// clock.
 package order
 
 import (
@@ -18,39 +19,40 @@ import (
 	"accordion/core/profile"
 )
 
-// Search improves the order in which ep.Schedule places applications, by simulated annealing: an application
-// changes its place in the order, or two change places; an order that is worse is taken at times, the less often the
-// more of the search is over.
+// Search improves the order in which ep.Schedule places applications, by simulated annealing. In each step an
+// application moves, or two swap places. A worse order is accepted sometimes, and less often towards the end of the
+// search.
 //
-// Give Evals, Spent or both. With Evals alone the result is a function of the arguments.
+// Set Evals, Spent or both. With Evals alone the result depends only on the arguments.
 type Search struct {
 	Algorithm ep.Algorithm
 	Seed      uint64
-	Evals     int // orders to try at most; 0: as many as Spent allows
+	Evals     int // the most orders to try; 0: as many as Spent allows
 
-	// Spent is how much of the caller's budget is gone, from 0 to 1, where the search ends. It is asked before each order
-	// that is tried. The best order so far is always at hand: a budget of nothing gives the best of three rules.
+	// Spent returns how much of the caller's budget is used, from 0 to 1. The search ends at 1. It is called before
+	// each order that is tried. With no budget at all the result is the best of three rules.
 	Spent func() float64
 }
 
-// Result is the best order found.
+// Result is the best order that a search found.
 type Result struct {
-	Order    []int             // as ep.Schedule takes it
-	Plan     []core.Allocation // what ep.Schedule makes of it
+	Order    []int             // for ep.Schedule
+	Plan     []core.Allocation // the schedule that ep.Schedule makes of it
 	Makespan core.Time         // the last completion, in seconds from 0
-	Bound    core.Time         // no schedule at all ends earlier: LowerBound
-	Evals    int               // orders tried
+	Bound    core.Time         // LowerBound: no schedule ends earlier
+	Evals    int               // number of orders tried
 }
 
-// heat is the share of the makespan by which a worse order may be worse at the beginning of a search, in the mean of an
-// exponential distribution. Of 0, 0.005, 0.01, 0.015, 0.02 and 0.03 it gave the best makespans in the mean of the paper's
-// first 50 tests with 20,000 evaluations: 0.795 of noX in the order of submission, and 0.806 with 0.
+// heat is the mean increase, as a share of the makespan, that is accepted at the beginning of a search. The accepted
+// increase is exponentially distributed. Of 0, 0.005, 0.01, 0.015, 0.02 and 0.03 it gave the best mean makespan over
+// the paper's first 50 tests with 20,000 evaluations: 0.795 of noX in order of submission, and 0.806 with 0.
 const heat = 0.01
 
-// Run searches. busy is what occupies the machine already; it is left alone. It fails when an application never fits.
+// Run searches for an order. busy is the present occupation of the machine, and does not change. Run returns an error
+// if an application never fits.
 //
 // The search starts from the best of the orders by submission, area and length, so it is never worse than these. It
-// ends early when the makespan meets the bound.
+// ends early if the makespan equals the bound.
 func (s Search) Run(busy *profile.Profile, eps []core.EP) (Result, error) {
 	l := newLister(busy, eps, s.Algorithm, mostSnapshots)
 	best := Result{Bound: LowerBound(busy, eps, s.Algorithm), Makespan: core.Forever}
@@ -75,9 +77,9 @@ func (s Search) Run(busy *profile.Profile, eps []core.EP) (Result, error) {
 	return best, nil
 }
 
-// anneal tries orders until the search's end, and keeps the best one in best.
+// anneal tries orders until the search ends, and stores the best one in best.
 func (s Search) anneal(l *lister, best *Result) {
-	random := rand.New(rand.NewPCG(s.Seed, 0x6f72646572)) // "order": not the stream that made the applications
+	random := rand.New(rand.NewPCG(s.Seed, 0x6f72646572)) // "order": a stream other than the one that generated the applications
 	l.begin(best.Order)
 	for best.Makespan > best.Bound {
 		spent := s.spent(best.Evals)
@@ -98,7 +100,7 @@ func (s Search) anneal(l *lister, best *Result) {
 	}
 }
 
-// spent is how much of the search is over, 0 to 1.
+// spent returns how much of the search has passed, from 0 to 1.
 func (s Search) spent(evals int) float64 {
 	var spent float64
 	switch {
@@ -116,7 +118,7 @@ func (s Search) spent(evals int) float64 {
 	return 1 // not a number
 }
 
-// makespan is a plan's last completion.
+// makespan returns a plan's last completion.
 func makespan(plan []core.Allocation) core.Time {
 	var last core.Time
 	for _, a := range plan {

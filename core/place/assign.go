@@ -8,27 +8,27 @@ import (
 	"accordion/core"
 )
 
-// Interval is a step on its nodes: from the second From to the second To a job has Nodes, in ascending order.
+// Interval is a step with its nodes: from second From to second To a job has Nodes, in ascending order.
 type Interval struct {
 	From, To core.Time
 	Nodes    []int
 }
 
-// Choose is how an application says which n of the nodes that it holds it frees (condition C4 of RR-7205). held is in the
-// order in which the nodes came; it may be read but not kept or changed.
+// Choose returns which n of its nodes an application frees (condition C4 of RR-7205). held is in the order in which
+// the nodes were added. Choose must not keep or change it.
 type Choose func(job core.JobID, held []int, n int) []int
 
-// FreeLast frees the nodes that came last, so that the first nodes, among them the one where the job's script runs, stay
-// to the end.
+// FreeLast frees the nodes that were added last. So the first nodes, among them the one on which the job's script
+// runs, stay until the end.
 func FreeLast(_ core.JobID, held []int, n int) []int { return held[len(held)-n:] }
 
-// Assign gives every scheduled EP its nodes, of 0 … nodes−1: Algorithm 1 of RR-7205 (section 4.1). At each change point
-// the applications that shrink free nodes of their choice (nil: FreeLast), then those that grow are given free ones, in
-// the order of the allocations; where the report takes nodes at random the lowest are taken here, so that equal input
-// gives equal output. For each allocation the answer has one interval a step.
+// Assign assigns nodes of 0 … nodes−1 to every scheduled EP: Algorithm 1 of RR-7205 (section 4.1). At each change
+// point the applications that shrink free nodes of their choice (nil: FreeLast). Then those that grow get free nodes,
+// in the order of the allocations. The report assigns nodes at random. Assign takes the lowest free ones, so that
+// equal input gives equal output. The result has one interval for each step of each allocation.
 //
-// It fails when the allocations together exceed the machine, when a node count or a duration is negative, and when an
-// application chooses nodes that it does not hold.
+// Assign returns an error if the allocations together exceed the machine, if a node count or a duration is negative,
+// or if an application chooses nodes that it does not hold.
 func Assign(nodes int, allocations []core.Allocation, choose Choose) ([][]Interval, error) {
 	if choose == nil {
 		choose = FreeLast
@@ -55,17 +55,17 @@ func Assign(nodes int, allocations []core.Allocation, choose Choose) ([][]Interv
 	return answer, nil
 }
 
-// change is one allocation's count from one second on.
+// change is a new node count of one allocation from a time on.
 type change struct {
 	at    core.Time
-	grows bool // growing waits for those that shrink in the same second
+	grows bool // applications that grow come after those that shrink in the same second
 	owner int  // index of the allocation
-	step  int  // −1: its end
+	step  int  // -1: the allocation's end
 	nodes int
 }
 
-// changePoints lists every change of every allocation in the order in which it is to be carried out, and lays out the
-// answer, without nodes.
+// changePoints returns every change of every allocation in the order in which they happen, and the intervals without
+// nodes.
 func changePoints(allocations []core.Allocation) ([][]Interval, []change, error) {
 	answer := make([][]Interval, len(allocations))
 	var changes []change
@@ -97,12 +97,12 @@ func changePoints(allocations []core.Allocation) ([][]Interval, []change, error)
 	return answer, changes, nil
 }
 
-// mapping is who holds which node at one second: S and the S(i) of the report.
+// mapping is which allocation holds which node at one time: S and the S(i) of the report.
 type mapping struct {
 	nodes  int
 	free   *nodeSet
-	held   [][]int // of each allocation, in the order in which they came
-	owner  []int   // of each node: the index of an allocation, −1 when it is free
+	held   [][]int // by allocation, in the order in which they were added
+	owner  []int   // by node: the index of an allocation, or -1 if it is free
 	choose Choose
 }
 
@@ -122,7 +122,7 @@ func newMapping(nodes, allocations int, choose Choose) *mapping {
 	return m
 }
 
-// grow gives an allocation the n lowest free nodes.
+// grow adds the n lowest free nodes to an allocation.
 func (m *mapping) grow(job core.JobID, owner, n int) error {
 	if n > m.free.count {
 		return fmt.Errorf("job %d needs %d more nodes, but only %d of %d are free: the schedule does not fit the machine",

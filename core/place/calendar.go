@@ -7,15 +7,15 @@ import (
 	"accordion/core"
 )
 
-// span is a stretch of time in which a node is not to be given.
+// span is a time in which a node must not be assigned.
 type span struct{ from, to core.Time }
 
-// calendar is what is fixed for each node. Invariant: a node's spans are in order, not empty, and neither overlap nor
+// calendar has the spans of each node. Invariant: a node's spans are sorted, not empty, and neither overlap nor
 // touch.
 type calendar struct{ spans [][]span }
 
 func newCalendar(nodes int) *calendar {
-	const usual = 2 // spans of a node: one array serves nearly all nodes
+	const usual = 2 // spans of a node; one array serves nearly all nodes
 	array := make([]span, usual*nodes)
 	c := &calendar{spans: make([][]span, nodes)}
 	for node := range c.spans {
@@ -32,7 +32,7 @@ func (c *calendar) clone() *calendar {
 	return d
 }
 
-// add fixes a node, joined with what was fixed already. Nodes that do not exist and empty spans are ignored.
+// add adds a span to a node, joined with those that it touches. It ignores unknown nodes and empty spans.
 func (c *calendar) add(node int, from, to core.Time) {
 	to = min(to, core.Forever)
 	if node < 0 || node >= len(c.spans) || from >= to {
@@ -47,7 +47,7 @@ func (c *calendar) add(node int, from, to core.Time) {
 	c.spans[node] = slices.Replace(spans, i, j, span{from, to})
 }
 
-// free says whether a node exists and nothing is fixed for it from one second to another.
+// free reports whether a node exists and has no span in [from, to).
 func (c *calendar) free(node int, from, to core.Time) bool {
 	if node < 0 || node >= len(c.spans) {
 		return false

@@ -12,7 +12,7 @@ func ExampleName() {
 	remains := core.EP{{Duration: 60, Nodes: 2}, {Duration: 60, Nodes: 3}}
 	namings := place.Name(4,
 		[]place.Claim{{Node: 0, From: 0, To: 500}},
-		[]place.Wish{{Job: 7, Start: 0, EP: remains, Held: []int{3, 1}}})
+		[]place.Request{{Job: 7, Start: 0, EP: remains, Held: []int{3, 1}}})
 	for _, l := range namings[0].Layers {
 		fmt.Println(l.From, l.To, l.Nodes)
 	}

@@ -7,21 +7,21 @@ import (
 	"accordion/core"
 )
 
-// Layer is a rectangle of a scheduled EP: Count nodes that come together at From and leave together at To, both in
-// seconds. The nodes of a layer are the same from its beginning to its end.
+// Layer is a rectangle of a scheduled EP: Count nodes that are added together at From and freed together at To, both
+// in seconds. The nodes of a layer stay the same from its beginning to its end.
 type Layer struct {
 	From, To core.Time
 	Count    int // nodes, > 0
 	Step     int // index of the EP's step with which the layer begins
 }
 
-// Layers splits a scheduled EP that begins at start into rectangles that lie above each other: what came last leaves
-// first, so that a job keeps its first nodes to its end. They are in the order of From; of those that begin together the
-// one that lasts longest, the lowest, is first. Their sum at any second is the EP. Steps of no nodes and of no duration
-// give no layer.
+// Layers splits a scheduled EP that begins at start into stacked rectangles. What was added last is freed first, so
+// that a job keeps its first nodes until its end. Layers are sorted by From. Of layers that begin together the
+// longest, which is the lowest, is first. Their sum at any time is the EP. Steps without nodes or duration give no
+// layer.
 func Layers(start core.Time, ep core.EP) []Layer {
 	layers := make([]Layer, 0, len(ep))
-	var open []Layer // the pile at t, lowest first; To is not known yet
+	var open []Layer // the stack at t, lowest first; To is not known yet
 	height := 0
 	t := start
 	for i, step := range ep {
@@ -54,7 +54,7 @@ func Layers(start core.Time, ep core.EP) []Layer {
 	return layers
 }
 
-// later is t + d, or Forever where that is later still: an EP may hold several steps without a known end.
+// later returns t + d, or Forever if that is earlier. An EP may have several steps without a known end.
 func later(t, d core.Time) core.Time {
 	if d >= core.Forever-max(t, 0) {
 		return core.Forever

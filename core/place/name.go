@@ -8,53 +8,53 @@ import (
 	"accordion/core"
 )
 
-// Claim is a node that nobody may be given from the second From to the second To: it is held by a job until its end, it
-// is in somebody's reservation, or it is down (To: core.Forever).
+// Claim is a node that must not be assigned from second From to second To: a job holds it until its end, it is in
+// another reservation, or it is down (To: core.Forever).
 type Claim struct {
 	Node     int
 	From, To core.Time
 }
 
-// Wish is a job whose nodes are to be named.
-type Wish struct {
+// Request is a job that needs node IDs.
+type Request struct {
 	Job   core.JobID
-	Start core.Time // now for a job that runs
-	EP    core.EP   // scheduled, from Start on: for a job that runs, what remains (core.EP.From)
+	Start core.Time // now for a running job
+	EP    core.EP   // scheduled, from Start on; for a running job what remains (core.EP.From)
 
-	// Held are the nodes that a running job has now, those that leave last first. It keeps them, even against a claim:
-	// they are where the job is. Nodes beyond the first step's count are not looked at; claim them for as long as the
-	// job has not given them back. Only jobs that start before or with all others may hold nodes.
+	// Held are the nodes that a running job has now, those that it frees last first. It keeps them even against a
+	// claim, because it runs there. Nodes beyond the first step's count are ignored. Claim them for as long as the
+	// job holds them. Only jobs that start first may hold nodes.
 	Held []int
 
-	// Prefer is how it was named before, by an earlier Name or by what was reserved since. A layer prefers the nodes of
-	// the old layer that began nearest to it, then those of the next nearest. They stay wherever they can.
+	// Prefer has the job's earlier nodes, by an earlier Name or by a reservation since. A layer prefers the nodes of
+	// the old layer that began nearest to it, then those of the next nearest. It gets them whenever they are free.
 	Prefer []Named
 
-	// Firm is set for a job whose old names are more than a wish: it runs, and they are reserved for its next steps. It
-	// gives them up for another firm wish only, and a wish that is not firm goes without names rather than take them.
+	// Firm marks a job that runs and whose Prefer nodes are reserved for its next steps. It loses them only to
+	// another firm request. A request that is not firm gets no nodes rather than take them.
 	Firm bool
 }
 
-// Named is a layer with its nodes, those first that were held, then those that were preferred.
+// Named is a layer with its nodes: first those that were held, then those that were preferred.
 type Named struct {
 	Layer
 	Nodes []int
 }
 
-// Naming is what became of a wish.
+// Naming is the result for a request.
 type Naming struct {
 	Job    core.JobID
-	Layers []Named // as Layers gives them
-	// Err is nil when each layer has its Count nodes, else a *ShortageError that names the first that has not: it and
-	// those after it have fewer nodes, at least those that the job holds.
+	Layers []Named // as Layers returns them
+	// Err is nil if each layer has Count nodes. Otherwise it is a *ShortageError for the first layer that does not.
+	// That layer and the later ones then have fewer nodes, at least those that the job holds.
 	Err error
 }
 
-// A ShortageError says that too few nodes are free from a layer's beginning to its end.
+// A ShortageError reports that too few nodes are free from a layer's beginning to its end.
 type ShortageError struct {
 	Job   core.JobID
 	Layer Layer
-	Free  int // nodes that are free throughout; fewer than it needs beside those it holds
+	Free  int // nodes that are free throughout: fewer than Needs, which does not count nodes that the job holds
 	Needs int
 }
 
@@ -63,41 +63,44 @@ func (e *ShortageError) Error() string {
 		e.Job, e.Needs, e.Layer.From, e.Layer.To, e.Free)
 }
 
-// Name gives the layers of every wish concrete nodes of 0 … nodes−1, such that no node is in two layers at once and none
-// is in a layer while it is claimed. Layers are served in the order of their beginning, those of earlier wishes first
-// when they begin together.
+// Name assigns nodes of 0 … nodes−1 to the layers of every request, so that no node is in two layers at once and none
+// is in a layer while it is claimed. Layers are served by beginning, and in the order of the requests if they begin
+// together.
 //
-// This is interval partitioning, for which serving in that order is optimal: as long as every claim begins before the
-// first layer and the counts fit, every wish is named. With claims that begin later it may fail though the counts fit,
-// because a job does not migrate; then a layer takes, after the nodes it prefers, those whose next claim comes soonest
-// after its end, which leaves the longest gaps to others. A wish that fails has Err set, and the others go on.
+// This is interval partitioning, for which that order is optimal: as long as every claim begins before the first
+// layer and the counts fit, every request gets its nodes. With later claims a request may fail although the counts
+// fit, because a job does not migrate. A layer takes, after the nodes that it prefers, those whose next claim begins
+// soonest after its end. That leaves the longest gaps to others. A request that fails has Err set. The others
+// continue.
 //
-// A job's first node is the lowest of those that it begins with (the first of those it holds): there its script runs.
-// Nodes that come later lie above it wherever they can. Slurm takes the lowest node of a job for the script's once its
-// controller was started again; if that is another one, it does not hear of the script's end.
+// A job's first node is the lowest of those with which it begins (the first of those it holds). Its script runs
+// there. Nodes that are added later have higher IDs whenever possible. The reason is that after a restart of its
+// controller Slurm assumes that the script runs on the lowest node of a job. If it runs on another node, Slurm does
+// not notice that the script ends.
 //
-// Names given before (Prefer) are kept for all wishes together if nobody suffers; if a wish can only be named when
-// another gives up old names, it may; but firm wishes are named among themselves then, before the others. Claims, held and preferred nodes that are not nodes of the machine are ignored. The
-// answer is a function of the arguments alone.
-func Name(nodes int, claims []Claim, wishes []Wish) []Naming {
+// Name keeps the earlier nodes (Prefer) of all requests if every request then gets its nodes. If a request can only
+// get nodes when another loses earlier ones, that may happen. But firm requests are then served first, among
+// themselves. Claims, held and preferred nodes that the machine does not have are ignored. The result depends only on
+// the arguments.
+func Name(nodes int, claims []Claim, requests []Request) []Naming {
 	nodes = max(nodes, 0)
 	fixed := newCalendar(nodes)
 	for _, c := range claims {
 		fixed.add(c.Node, c.From, c.To)
 	}
-	first := newAttempt(nodes, fixed, wishes)
+	first := newAttempt(nodes, fixed, requests)
 	first.hold()
-	if !slices.ContainsFunc(wishes, func(w Wish) bool { return len(w.Prefer) > 0 }) {
+	if !slices.ContainsFunc(requests, func(w Request) bool { return len(w.Prefer) > 0 }) {
 		first.sweep()
 		return first.namings
 	}
 	second := first.clone()
 	first.pin()
 	missed := first.sweep()
-	switch firm := count(wishes, func(w Wish) bool { return w.Firm }); {
+	switch firm := count(requests, func(w Request) bool { return w.Firm }); {
 	case missed == 0:
-	case firm > 0 && firm < len(wishes):
-		if apart := nameApart(nodes, claims, wishes); better(wishes, apart, first.namings) {
+	case firm > 0 && firm < len(requests):
+		if apart := nameApart(nodes, claims, requests); better(requests, apart, first.namings) {
 			return apart
 		}
 	case second.sweep() < missed:
@@ -106,10 +109,10 @@ func Name(nodes int, claims []Claim, wishes []Wish) []Naming {
 	return first.namings
 }
 
-// nameApart names the firm wishes as if there were no others, and these around them.
-func nameApart(nodes int, claims []Claim, wishes []Wish) []Naming {
-	var firm, rest []Wish
-	for _, w := range wishes {
+// nameApart serves the firm requests as if there were no others, and then the others around them.
+func nameApart(nodes int, claims []Claim, requests []Request) []Naming {
+	var firm, rest []Request
+	for _, w := range requests {
 		if w.Firm {
 			firm = append(firm, w)
 		} else {
@@ -126,8 +129,8 @@ func nameApart(nodes int, claims []Claim, wishes []Wish) []Naming {
 		}
 	}
 	then := Name(nodes, claims, rest)
-	all := make([]Naming, 0, len(wishes))
-	for _, w := range wishes {
+	all := make([]Naming, 0, len(requests))
+	for _, w := range requests {
 		from := &then
 		if w.Firm {
 			from = &first
@@ -138,13 +141,13 @@ func nameApart(nodes int, claims []Claim, wishes []Wish) []Naming {
 	return all
 }
 
-// better says whether a names more than b: firm wishes first, then all.
-func better(wishes []Wish, a, b []Naming) bool {
+// better reports whether a serves more requests than b: it compares firm requests first, then all.
+func better(requests []Request, a, b []Naming) bool {
 	missed := func(all []Naming) (firm, sum int) {
 		for i, n := range all {
 			if n.Err != nil {
 				sum++
-				if wishes[i].Firm {
+				if requests[i].Firm {
 					firm++
 				}
 			}
@@ -156,9 +159,9 @@ func better(wishes []Wish, a, b []Naming) bool {
 	return cmp.Or(cmp.Compare(firmA, firmB), cmp.Compare(sumA, sumB)) < 0
 }
 
-func count(wishes []Wish, is func(Wish) bool) int {
+func count(requests []Request, is func(Request) bool) int {
 	n := 0
-	for _, w := range wishes {
+	for _, w := range requests {
 		if is(w) {
 			n++
 		}
@@ -166,25 +169,25 @@ func count(wishes []Wish, is func(Wish) bool) int {
 	return n
 }
 
-// attempt is one try to name all wishes.
+// attempt is one attempt to serve all requests.
 type attempt struct {
-	nodes   int
-	wishes  []Wish
-	fixed   *calendar // claims, and what hold and pin have decided
-	namings []Naming
-	items   []item // in the order in which they are served
+	nodes    int
+	requests []Request
+	fixed    *calendar // claims, and what hold and pin have assigned
+	namings  []Naming
+	items    []item // in the order in which they are served
 }
 
-// item is one layer on its way to its nodes.
+// item is one layer that needs nodes.
 type item struct {
-	wish, layer int   // indices
-	fixed       int   // so many of its nodes are in the calendar: the sweep neither takes nor frees them
-	prefer      []int // nodes, the best first
-	own         int   // so many of these are of the layer that it was before
+	request, layer int   // indices
+	fixed          int   // how many of its nodes are in the calendar; the sweep neither takes nor frees these
+	prefer         []int // nodes, the best first
+	own            int   // how many of these come from the nearest earlier layer
 }
 
-// preference lists the nodes that a layer would like, after what its job was named before. The first own of them are of the
-// layer that began nearest to it.
+// preference returns the nodes that a layer prefers, from the job's earlier layers. The first own of them belong to
+// the layer that began nearest to it.
 func preference(l Layer, old []Named) (nodes []int, own int) {
 	switch len(old) {
 	case 0:
@@ -204,15 +207,15 @@ func preference(l Layer, old []Named) (nodes []int, own int) {
 	return nodes, len(old[0].Nodes)
 }
 
-func newAttempt(nodes int, fixed *calendar, wishes []Wish) *attempt {
-	a := &attempt{nodes: nodes, wishes: wishes, fixed: fixed, namings: make([]Naming, len(wishes))}
-	for i, w := range wishes {
+func newAttempt(nodes int, fixed *calendar, requests []Request) *attempt {
+	a := &attempt{nodes: nodes, requests: requests, fixed: fixed, namings: make([]Naming, len(requests))}
+	for i, w := range requests {
 		layers := Layers(w.Start, w.EP)
 		a.namings[i] = Naming{Job: w.Job, Layers: make([]Named, len(layers))}
 		for k, l := range layers {
 			a.namings[i].Layers[k].Layer = l
 			prefer, own := preference(l, w.Prefer)
-			a.items = append(a.items, item{wish: i, layer: k, prefer: prefer, own: own})
+			a.items = append(a.items, item{request: i, layer: k, prefer: prefer, own: own})
 		}
 	}
 	slices.SortStableFunc(a.items, func(x, y item) int { return cmp.Compare(a.named(x).From, a.named(y).From) })
@@ -233,9 +236,9 @@ func (a *attempt) clone() *attempt {
 	return &c
 }
 
-func (a *attempt) named(it item) *Named { return &a.namings[it.wish].Layers[it.layer] }
+func (a *attempt) named(it item) *Named { return &a.namings[it.request].Layers[it.layer] }
 
-// give puts a node into a layer, and into the calendar.
+// give adds a node to a layer and to the calendar.
 func (a *attempt) give(it *item, node int) {
 	l := a.named(*it)
 	a.fixed.add(node, l.From, l.To)
@@ -243,17 +246,17 @@ func (a *attempt) give(it *item, node int) {
 	it.fixed++
 }
 
-// hold gives every job the nodes that it holds, to the layers that begin with it: the first to the lowest layer, which
-// lasts longest.
+// hold assigns to every job the nodes that it holds, in the layers with which it begins. The first nodes go to the
+// lowest layer, which lasts longest.
 func (a *attempt) hold() {
-	used := make([]int, len(a.wishes)) // of each wish's held nodes
-	taken := make([]bool, a.nodes)     // a node is held once, whatever the wishes say
+	used := make([]int, len(a.requests)) // number of each request's held nodes that were assigned
+	taken := make([]bool, a.nodes)       // a node is held only once, whatever the requests say
 	for i := range a.items {
 		it := &a.items[i]
-		w, l := &a.wishes[it.wish], a.named(*it)
-		for l.From == w.Start && len(l.Nodes) < l.Count && used[it.wish] < len(w.Held) {
-			node := w.Held[used[it.wish]]
-			used[it.wish]++
+		w, l := &a.requests[it.request], a.named(*it)
+		for l.From == w.Start && len(l.Nodes) < l.Count && used[it.request] < len(w.Held) {
+			node := w.Held[used[it.request]]
+			used[it.request]++
 			if node >= 0 && node < a.nodes && !taken[node] {
 				taken[node] = true
 				a.give(it, node)
@@ -262,25 +265,25 @@ func (a *attempt) hold() {
 	}
 }
 
-// pin gives layers the nodes that they prefer before anybody else is served, where these are free throughout. It goes
-// wish by wish, firm ones before the others: the first wish that names a node has it. Who prefers nodes below his first one
-// though enough are free above it is not given them.
+// pin assigns to layers the nodes that they prefer, if these are free throughout, before any layer gets other nodes.
+// It goes through the requests, firm ones first. The first request that prefers a node gets it. A layer does not get
+// preferred nodes below its job's first node if enough nodes above that are free.
 func (a *attempt) pin() {
-	byWish := make([]*item, len(a.items))
+	byRequest := make([]*item, len(a.items))
 	for i := range a.items {
-		byWish[i] = &a.items[i]
+		byRequest[i] = &a.items[i]
 	}
 	rank := func(it *item) int {
-		if a.wishes[it.wish].Firm {
-			return it.wish - len(a.wishes)
+		if a.requests[it.request].Firm {
+			return it.request - len(a.requests)
 		}
-		return it.wish
+		return it.request
 	}
-	slices.SortStableFunc(byWish, func(x, y *item) int { return cmp.Compare(rank(x), rank(y)) })
+	slices.SortStableFunc(byRequest, func(x, y *item) int { return cmp.Compare(rank(x), rank(y)) })
 	var below []based
-	for _, it := range byWish {
+	for _, it := range byRequest {
 		if !a.begins(*it) {
-			continue // it prefers them still when its turn comes
+			continue // its preferred nodes are considered again when the sweep reaches it
 		}
 		if least := a.least(*it, a.base(*it)); !a.pinFrom(it, it.prefer[:it.own], least, a.named(*it).Count) {
 			below = append(below, based{it, least})
@@ -288,7 +291,8 @@ func (a *attempt) pin() {
 			a.pinFrom(it, it.prefer[it.own:], least, a.named(*it).Count)
 		}
 	}
-	// Whoever comes later here can do without nodes that are above his first one: he has none of those who came before.
+	// The layers with the highest first node come first. A layer that comes later can use nodes above its own first
+	// node that the earlier ones do not want.
 	slices.SortStableFunc(below, func(x, y based) int { return cmp.Compare(y.least, x.least) })
 	for _, b := range below {
 		a.pinFrom(b.item, b.prefer, b.least, a.named(*b.item).Count)
@@ -296,14 +300,14 @@ func (a *attempt) pin() {
 	}
 }
 
-// based is a layer that had nodes below least, where its job does not want to have them.
+// based is a layer that prefers nodes below least, where its job should not have any.
 type based struct {
 	*item
 	least int
 }
 
-// pinFrom gives a layer those of the nodes it prefers that are at least so high, and at most so many of them. It says
-// whether none of them is lower.
+// pinFrom assigns to a layer at most `most` of its preferred nodes that are at least least. It returns false if it
+// skipped a lower one.
 func (a *attempt) pinFrom(it *item, prefer []int, least, most int) bool {
 	l, all := a.named(*it), true
 	for _, node := range prefer {
@@ -320,7 +324,7 @@ func (a *attempt) pinFrom(it *item, prefer []int, least, most int) bool {
 	return all
 }
 
-// missing is how many nodes a layer lacks when it is given all those that are free above its job's first one.
+// missing returns how many nodes a layer lacks after it gets all free nodes above its job's first one.
 func (a *attempt) missing(b based) int {
 	l := a.named(*b.item)
 	missing := l.Count - len(l.Nodes)
@@ -332,23 +336,23 @@ func (a *attempt) missing(b based) int {
 	return missing
 }
 
-// least is the lowest node that a layer is to have: what comes after the job's beginning lies not below its first node. For
-// the layers that begin with the job any node will do, and what is firm stays where it is.
+// least returns the lowest node that a layer should get: later layers get no node below the job's first one. A layer
+// with which the job begins can have any node, and so can one of a firm request.
 func (a *attempt) least(it item, base int) int {
-	w := &a.wishes[it.wish]
+	w := &a.requests[it.request]
 	if w.Firm || a.named(it).From == w.Start {
 		return 0
 	}
 	return base
 }
 
-// begins says whether it is known where a layer's job begins, as far as that matters to the layer.
+// begins reports whether the first node of a layer's job is known, as far as that matters to the layer.
 func (a *attempt) begins(it item) bool {
-	w := &a.wishes[it.wish]
+	w := &a.requests[it.request]
 	if w.Firm || len(w.Held) > 0 {
 		return true
 	}
-	for _, l := range a.namings[it.wish].Layers[:it.layer] {
+	for _, l := range a.namings[it.request].Layers[:it.layer] {
 		if l.From == w.Start && len(l.Nodes) < l.Count {
 			return false
 		}
@@ -356,14 +360,14 @@ func (a *attempt) begins(it item) bool {
 	return true
 }
 
-// base is the first node of the job that a layer belongs to, 0 before it has any.
+// base returns the first node of a layer's job, or 0 if it has none yet.
 func (a *attempt) base(it item) int {
-	w := &a.wishes[it.wish]
+	w := &a.requests[it.request]
 	if len(w.Held) > 0 {
 		return max(w.Held[0], 0)
 	}
 	base := -1
-	for _, l := range a.namings[it.wish].Layers[:it.layer] {
+	for _, l := range a.namings[it.request].Layers[:it.layer] {
 		if l.From > w.Start {
 			break
 		}

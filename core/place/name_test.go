@@ -29,93 +29,93 @@ func TestName(t *testing.T) {
 		name   string
 		nodes  int
 		claims []place.Claim
-		wishes []place.Wish
-		want   [][][]int // nodes of each layer of each wish; a wish that fails ends with nil
+		requests []place.Request
+		want   [][][]int // nodes of each layer of each request; a request that fails ends with nil
 	}{
 		{"the lowest free nodes serve a new job", 4, []place.Claim{{1, -9, 20}},
-			[]place.Wish{{Job: 1, Start: 0, EP: epOf("2x10")}},
+			[]place.Request{{Job: 1, Start: 0, EP: epOf("2x10")}},
 			[][][]int{{{0, 2}}}},
 		{"held nodes stay, those that leave last in the layer that lasts longest", 5, nil,
-			[]place.Wish{{Job: 1, EP: epOf("3x10 1x10 2x10"), Held: []int{4, 2, 3}}},
+			[]place.Request{{Job: 1, EP: epOf("3x10 1x10 2x10"), Held: []int{4, 2, 3}}},
 			[][][]int{{{4}, {2, 3}, {0}}}},
 		{"a held node stays even when it is down for everybody else", 3, []place.Claim{{2, 0, ever}},
-			[]place.Wish{{Job: 1, EP: epOf("2x10"), Held: []int{2, 0}}, {Job: 2, EP: epOf("1x10")}},
+			[]place.Request{{Job: 1, EP: epOf("2x10"), Held: []int{2, 0}}, {Job: 2, EP: epOf("1x10")}},
 			[][][]int{{{2, 0}}, {{1}}}},
 		{"a job that holds too few is given the rest", 3, nil,
-			[]place.Wish{{Job: 1, EP: epOf("3x10"), Held: []int{2}}},
+			[]place.Request{{Job: 1, EP: epOf("3x10"), Held: []int{2}}},
 			[][][]int{{{2, 0, 1}}}},
 		{"a node freed at a second can be given in that second", 2, []place.Claim{{0, -5, 7}, {1, -5, 9}},
-			[]place.Wish{{Job: 1, Start: 7, EP: epOf("1x5")}, {Job: 2, Start: 9, EP: epOf("1x1")}},
+			[]place.Request{{Job: 1, Start: 7, EP: epOf("1x5")}, {Job: 2, Start: 9, EP: epOf("1x1")}},
 			[][][]int{{{0}}, {{1}}}},
 		{"so can one that another layer leaves", 2, nil,
-			[]place.Wish{{Job: 1, EP: epOf("1x5 2x5")}, {Job: 2, EP: epOf("1x5")}, {Job: 3, Start: 10, EP: epOf("2x1")}},
+			[]place.Request{{Job: 1, EP: epOf("1x5 2x5")}, {Job: 2, EP: epOf("1x5")}, {Job: 3, Start: 10, EP: epOf("2x1")}},
 			[][][]int{{{0}, {1}}, {{1}}, {{0, 1}}}},
-		{"of two that begin together the earlier wish chooses first", 2, nil,
-			[]place.Wish{{Job: 2, EP: epOf("1x5")}, {Job: 1, EP: epOf("1x5")}},
+		{"of two that begin together the earlier request chooses first", 2, nil,
+			[]place.Request{{Job: 2, EP: epOf("1x5")}, {Job: 1, EP: epOf("1x5")}},
 			[][][]int{{{0}}, {{1}}}},
 		{"a short job takes the gap before a reservation, and leaves the long ones to others", 2, []place.Claim{{1, 10, 20}},
-			[]place.Wish{{Job: 1, EP: epOf("1x10")}, {Job: 2, EP: epOf("1x11")}},
+			[]place.Request{{Job: 1, EP: epOf("1x10")}, {Job: 2, EP: epOf("1x11")}},
 			[][][]int{{{1}}, {{0}}}},
 		{"names given before stay", 4, nil,
-			[]place.Wish{{Job: 1, EP: epOf("1x20")}, {Job: 2, Start: 5, EP: epOf("1x10 2x10"), Prefer: old(5, 0, 15, 3)}},
+			[]place.Request{{Job: 1, EP: epOf("1x20")}, {Job: 2, Start: 5, EP: epOf("1x10 2x10"), Prefer: old(5, 0, 15, 3)}},
 			[][][]int{{{1}}, {{0}, {3}}}},
 		{"old names give way when somebody would have none", 2, []place.Claim{{1, -5, 6}},
-			[]place.Wish{{Job: 1, EP: epOf("1x10")}, {Job: 2, Start: 6, EP: epOf("1x10"), Prefer: old(6, 0)}},
+			[]place.Request{{Job: 1, EP: epOf("1x10")}, {Job: 2, Start: 6, EP: epOf("1x10"), Prefer: old(6, 0)}},
 			[][][]int{{{0}}, {{1}}}},
 		{"firm names do not: the other goes without", 2, []place.Claim{{1, -5, 6}},
-			[]place.Wish{{Job: 1, EP: epOf("1x10")}, {Job: 2, Start: 6, EP: epOf("1x10"), Prefer: old(6, 0), Firm: true}},
+			[]place.Request{{Job: 1, EP: epOf("1x10")}, {Job: 2, Start: 6, EP: epOf("1x10"), Prefer: old(6, 0), Firm: true}},
 			[][][]int{{nil}, {{0}}}},
-		{"firm names give way to another firm wish", 2, []place.Claim{{1, -5, 6}},
-			[]place.Wish{{Job: 1, EP: epOf("1x10"), Firm: true}, {Job: 2, Start: 6, EP: epOf("1x10"), Prefer: old(6, 0), Firm: true}},
+		{"firm names give way to another firm request", 2, []place.Claim{{1, -5, 6}},
+			[]place.Request{{Job: 1, EP: epOf("1x10"), Firm: true}, {Job: 2, Start: 6, EP: epOf("1x10"), Prefer: old(6, 0), Firm: true}},
 			[][][]int{{{0}}, {{1}}}},
 		{"around firm names the others change theirs", 3, []place.Claim{{1, -5, 6}},
-			[]place.Wish{{Job: 1, EP: epOf("1x10")}, {Job: 2, Start: 6, EP: epOf("1x10"), Prefer: old(6, 0)}, {Job: 3, Start: 7, EP: epOf("1x3"), Prefer: old(7, 2), Firm: true}},
+			[]place.Request{{Job: 1, EP: epOf("1x10")}, {Job: 2, Start: 6, EP: epOf("1x10"), Prefer: old(6, 0)}, {Job: 3, Start: 7, EP: epOf("1x3"), Prefer: old(7, 2), Firm: true}},
 			[][][]int{{{0}}, {{1}}, {{2}}}},
-		{"a wish that fails anyhow costs nobody his old names", 3, nil,
-			[]place.Wish{{Job: 1, EP: epOf("4x10")}, {Job: 2, EP: epOf("1x20")}, {Job: 3, Start: 5, EP: epOf("1x10"), Prefer: old(5, 0)}},
+		{"a request that fails anyway costs no other request its earlier nodes", 3, nil,
+			[]place.Request{{Job: 1, EP: epOf("4x10")}, {Job: 2, EP: epOf("1x20")}, {Job: 3, Start: 5, EP: epOf("1x10"), Prefer: old(5, 0)}},
 			[][][]int{{nil}, {{1}}, {{0}}}},
 		{"a preferred node with a claim in between is not taken", 2, []place.Claim{{0, 12, 30}},
-			[]place.Wish{{Job: 1, Start: 5, EP: epOf("1x10"), Prefer: old(5, 0)}, {Job: 2, Start: 5, EP: epOf("2x10"), Prefer: old(5, 1)}},
+			[]place.Request{{Job: 1, Start: 5, EP: epOf("1x10"), Prefer: old(5, 0)}, {Job: 2, Start: 5, EP: epOf("2x10"), Prefer: old(5, 1)}},
 			[][][]int{{{1}}, {nil}}},
 		{"who cannot be named does not stop the others", 2, nil,
-			[]place.Wish{{Job: 1, EP: epOf("3x10")}, {Job: 2, EP: epOf("2x10")}},
+			[]place.Request{{Job: 1, EP: epOf("3x10")}, {Job: 2, EP: epOf("2x10")}},
 			[][][]int{{nil}, {{0, 1}}}},
 		{"a growth that cannot be named leaves what is held", 2, []place.Claim{{1, 0, ever}},
-			[]place.Wish{{Job: 1, EP: epOf("1x10 2x10"), Held: []int{0}}},
+			[]place.Request{{Job: 1, EP: epOf("1x10 2x10"), Held: []int{0}}},
 			[][][]int{{{0}, nil}}},
 		{"what comes later lies above the first node of a job", 4, []place.Claim{{3, 30, 90}},
-			[]place.Wish{{Job: 1, EP: epOf("1x10 3x10"), Held: []int{1}}},
+			[]place.Request{{Job: 1, EP: epOf("1x10 3x10"), Held: []int{1}}},
 			[][][]int{{{1}, {3, 2}}}},
 		{"also for a job that waits", 3, []place.Claim{{0, -9, 8}},
-			[]place.Wish{{Job: 1, Start: 5, EP: epOf("1x5 2x5")}},
+			[]place.Request{{Job: 1, Start: 5, EP: epOf("1x5 2x5")}},
 			[][][]int{{{1}, {2}}}},
 		{"but where there is none it takes one below", 3, nil,
-			[]place.Wish{{Job: 1, EP: epOf("1x10 3x10"), Held: []int{1}}},
+			[]place.Request{{Job: 1, EP: epOf("1x10 3x10"), Held: []int{1}}},
 			[][][]int{{{1}, {2, 0}}}},
 		{"even those that it was to have, when its first nodes are others now", 6, nil,
-			[]place.Wish{{Job: 1, Start: 9, EP: epOf("2x10 4x10"), Prefer: old(0, 0, 0, 1, 10, 2, 10, 3)}},
+			[]place.Request{{Job: 1, Start: 9, EP: epOf("2x10 4x10"), Prefer: old(0, 0, 0, 1, 10, 2, 10, 3)}},
 			[][][]int{{{2, 3}, {4, 5}}}},
 		{"but they stay when there are no others", 4, nil,
-			[]place.Wish{{Job: 1, Start: 9, EP: epOf("2x10 4x10"), Prefer: old(0, 1, 0, 0, 10, 2, 10, 3)}},
+			[]place.Request{{Job: 1, Start: 9, EP: epOf("2x10 4x10"), Prefer: old(0, 1, 0, 0, 10, 2, 10, 3)}},
 			[][][]int{{{2, 3}, {1, 0}}}},
 		{"and when it runs, and they are reserved for it", 6, nil,
-			[]place.Wish{{Job: 1, EP: epOf("2x10 4x10"), Held: []int{2, 3}, Prefer: old(10, 0, 10, 1), Firm: true}},
+			[]place.Request{{Job: 1, EP: epOf("2x10 4x10"), Held: []int{2, 3}, Prefer: old(10, 0, 10, 1), Firm: true}},
 			[][][]int{{{2, 3}, {0, 1}}}},
 		{"nodes that do not exist are ignored", 1, []place.Claim{{-1, 0, 9}, {1, 0, 9}, {0, 9, 9}},
-			[]place.Wish{{Job: 1, EP: epOf("1x5"), Held: []int{7, -7}, Prefer: old(0, 3, 0, -1)}},
+			[]place.Request{{Job: 1, EP: epOf("1x5"), Held: []int{7, -7}, Prefer: old(0, 3, 0, -1)}},
 			[][][]int{{{0}}}},
 		{"a node is held once", 2, nil,
-			[]place.Wish{{Job: 1, EP: epOf("1x5"), Held: []int{1}}, {Job: 2, EP: epOf("1x5"), Held: []int{1}}},
+			[]place.Request{{Job: 1, EP: epOf("1x5"), Held: []int{1}}, {Job: 2, EP: epOf("1x5"), Held: []int{1}}},
 			[][][]int{{{1}}, {{0}}}},
 		{"a machine without nodes names nothing", -1, nil,
-			[]place.Wish{{Job: 1, EP: epOf("1x5")}},
+			[]place.Request{{Job: 1, EP: epOf("1x5")}},
 			[][][]int{{nil}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := place.Name(c.nodes, c.claims, c.wishes)
+			got := place.Name(c.nodes, c.claims, c.requests)
 			names := make([][][]int, len(got))
 			for i, n := range got {
-				if n.Job != c.wishes[i].Job {
+				if n.Job != c.requests[i].Job {
 					t.Errorf("naming %d is of job %d", i, n.Job)
 				}
 				failed := false
@@ -135,7 +135,7 @@ func TestName(t *testing.T) {
 }
 
 func TestAShortageSaysWhichLayerLacksHowMany(t *testing.T) {
-	named := place.Name(3, []place.Claim{{Node: 2, From: 12, To: 40}}, []place.Wish{{Job: 5, EP: epOf("1x10 3x10"), Held: []int{0}}})
+	named := place.Name(3, []place.Claim{{Node: 2, From: 12, To: 40}}, []place.Request{{Job: 5, EP: epOf("1x10 3x10"), Held: []int{0}}})
 	var short *place.ShortageError
 	if !errors.As(named[0].Err, &short) {
 		t.Fatalf("error %v is not a shortage", named[0].Err)
@@ -150,7 +150,7 @@ func TestAShortageSaysWhichLayerLacksHowMany(t *testing.T) {
 type drawing struct {
 	nodes  int
 	claims []place.Claim
-	wishes []place.Wish
+	requests []place.Request
 }
 
 func draw(t *rapid.T, future bool) drawing {
@@ -171,8 +171,8 @@ func draw(t *rapid.T, future bool) drawing {
 			}
 		}
 	})).Draw(t, "free")
-	for i := range rapid.IntRange(1, 6).Draw(t, "wishes") {
-		w := place.Wish{Job: core.JobID(i), EP: drawEP(t, 4, 5, 4)}
+	for i := range rapid.IntRange(1, 6).Draw(t, "requests") {
+		w := place.Request{Job: core.JobID(i), EP: drawEP(t, 4, 5, 4)}
 		if held := min(w.EP[0].Nodes, len(free)); rapid.Bool().Draw(t, "runs") {
 			held = rapid.IntRange(0, held).Draw(t, "held")
 			w.Held, free = free[:held], free[held:]
@@ -182,7 +182,7 @@ func draw(t *rapid.T, future bool) drawing {
 				w.Prefer = append(w.Prefer, old(rapid.IntRange(0, 9).Draw(t, "from"), rapid.IntRange(-1, d.nodes).Draw(t, "prefer"))...)
 			}
 		}
-		d.wishes = append(d.wishes, w)
+		d.requests = append(d.requests, w)
 	}
 	return d
 }
@@ -191,7 +191,7 @@ func draw(t *rapid.T, future bool) drawing {
 func (d drawing) check(t *rapid.T, namings []place.Naming) {
 	used := map[[2]core.Time]core.JobID{} // node and second
 	for i, n := range namings {
-		w := d.wishes[i]
+		w := d.requests[i]
 		var kept []int
 		for _, l := range n.Layers {
 			if len(l.Nodes) > l.Count || n.Err == nil && len(l.Nodes) != l.Count {
@@ -234,7 +234,7 @@ func (d drawing) fits() bool {
 				sum++
 			}
 		}
-		for _, w := range d.wishes {
+		for _, w := range d.requests {
 			sum += w.EP.At(x - w.Start)
 		}
 		if sum > d.nodes {
@@ -247,7 +247,7 @@ func (d drawing) fits() bool {
 func TestANodeIsNeverInTwoJobsAndHeldNodesStay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, true)
-		d.check(t, place.Name(d.nodes, d.claims, d.wishes))
+		d.check(t, place.Name(d.nodes, d.claims, d.requests))
 	})
 }
 
@@ -255,11 +255,11 @@ func TestWithoutFutureClaimsEveryWishIsNamedWhenTheCountsFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, false)
 		fits := d.fits()
-		named := place.Name(d.nodes, d.claims, d.wishes)
+		named := place.Name(d.nodes, d.claims, d.requests)
 		d.check(t, named)
 		all := !slices.ContainsFunc(named, func(n place.Naming) bool { return n.Err != nil })
 		if all != fits {
-			t.Fatalf("the counts fit: %v; every wish is named: %v\n%+v", fits, all, named)
+			t.Fatalf("the counts fit: %v; every request is named: %v\n%+v", fits, all, named)
 		}
 	})
 }
@@ -267,7 +267,7 @@ func TestWithoutFutureClaimsEveryWishIsNamedWhenTheCountsFit(t *testing.T) {
 func TestALoneLayerFailsOnlyWhenTooFewNodesAreFreeThroughout(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, true)
-		d.wishes = []place.Wish{{Job: 1, Start: 3, EP: core.EP{{Duration: 5, Nodes: rapid.IntRange(1, 7).Draw(t, "count")}}, Prefer: d.wishes[0].Prefer}}
+		d.requests = []place.Request{{Job: 1, Start: 3, EP: core.EP{{Duration: 5, Nodes: rapid.IntRange(1, 7).Draw(t, "count")}}, Prefer: d.requests[0].Prefer}}
 		free := 0
 		for node := range d.nodes {
 			busy := false
@@ -278,19 +278,19 @@ func TestALoneLayerFailsOnlyWhenTooFewNodesAreFreeThroughout(t *testing.T) {
 				free++
 			}
 		}
-		named := place.Name(d.nodes, d.claims, d.wishes)
-		if (named[0].Err == nil) != (d.wishes[0].EP[0].Nodes <= free) {
-			t.Fatalf("%d nodes free throughout, asked for %d, error %v", free, d.wishes[0].EP[0].Nodes, named[0].Err)
+		named := place.Name(d.nodes, d.claims, d.requests)
+		if (named[0].Err == nil) != (d.requests[0].EP[0].Nodes <= free) {
+			t.Fatalf("%d nodes free throughout, asked for %d, error %v", free, d.requests[0].EP[0].Nodes, named[0].Err)
 		}
 	})
 }
 
-// What reservations need: what others want to be named, and whether it can be, changes nothing for firm wishes that can
+// What reservations need: what others want to be named, and whether it can be, changes nothing for firm requests that can
 // keep their names.
 func TestFirmWishesKeepTheirNamesWhateverTheOthersWant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, true)
-		firm := slices.DeleteFunc(slices.Clone(d.wishes), func(w place.Wish) bool { return int(w.Job)%2 == 1 })
+		firm := slices.DeleteFunc(slices.Clone(d.requests), func(w place.Request) bool { return int(w.Job)%2 == 1 })
 		before := place.Name(d.nodes, d.claims, firm)
 		if slices.ContainsFunc(before, func(n place.Naming) bool { return n.Err != nil }) {
 			return
@@ -299,14 +299,14 @@ func TestFirmWishesKeepTheirNamesWhateverTheOthersWant(t *testing.T) {
 		for _, n := range before {
 			want[n.Job] = n
 		}
-		for i := range d.wishes {
-			if n, ok := want[d.wishes[i].Job]; ok {
-				d.wishes[i].Prefer, d.wishes[i].Firm = n.Layers, true
-			} else if len(d.wishes[i].Held) > 0 {
+		for i := range d.requests {
+			if n, ok := want[d.requests[i].Job]; ok {
+				d.requests[i].Prefer, d.requests[i].Firm = n.Layers, true
+			} else if len(d.requests[i].Held) > 0 {
 				return // what another job holds is its own
 			}
 		}
-		named := place.Name(d.nodes, d.claims, d.wishes)
+		named := place.Name(d.nodes, d.claims, d.requests)
 		d.check(t, named)
 		for _, n := range named {
 			if w, ok := want[n.Job]; ok {
@@ -321,14 +321,14 @@ func TestFirmWishesKeepTheirNamesWhateverTheOthersWant(t *testing.T) {
 func TestNamesGivenBeforeStayWhenNothingChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, true)
-		before := place.Name(d.nodes, d.claims, d.wishes)
+		before := place.Name(d.nodes, d.claims, d.requests)
 		if slices.ContainsFunc(before, func(n place.Naming) bool { return n.Err != nil }) {
 			return
 		}
-		for i := range d.wishes {
-			d.wishes[i].Prefer = before[i].Layers
+		for i := range d.requests {
+			d.requests[i].Prefer = before[i].Layers
 		}
-		if d := cmp.Diff(before, place.Name(d.nodes, d.claims, d.wishes), cmpopts.SortSlices(func(a, b int) bool { return a < b })); d != "" {
+		if d := cmp.Diff(before, place.Name(d.nodes, d.claims, d.requests), cmpopts.SortSlices(func(a, b int) bool { return a < b })); d != "" {
 			t.Fatal(d)
 		}
 	})
@@ -337,22 +337,22 @@ func TestNamesGivenBeforeStayWhenNothingChanges(t *testing.T) {
 func TestWhatComesLaterLiesAboveAJobsFirstNodeWhereverItCan(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, rapid.Bool().Draw(t, "future"))
-		namings := place.Name(d.nodes, d.claims, d.wishes)
+		namings := place.Name(d.nodes, d.claims, d.requests)
 		for i, n := range namings {
 			if n.Err != nil {
 				continue
 			}
 			first := d.nodes
 			for _, l := range n.Layers {
-				if l.From == d.wishes[i].Start && len(l.Nodes) > 0 {
+				if l.From == d.requests[i].Start && len(l.Nodes) > 0 {
 					first = min(first, slices.Min(l.Nodes))
 				}
 			}
-			if held := d.wishes[i].Held; len(held) > 0 {
+			if held := d.requests[i].Held; len(held) > 0 {
 				first = held[0]
 			}
 			for _, l := range n.Layers {
-				if l.From == d.wishes[i].Start || !slices.ContainsFunc(l.Nodes, func(node int) bool { return node < first }) {
+				if l.From == d.requests[i].Start || !slices.ContainsFunc(l.Nodes, func(node int) bool { return node < first }) {
 					continue
 				}
 				for node := first + 1; node < d.nodes; node++ {
@@ -380,7 +380,7 @@ func (d drawing) free(node int, during place.Layer, namings []place.Naming) bool
 }
 
 // busyMachine is a machine of n nodes with running jobs on all of it and a queue of 2,500 jobs in sequence behind them.
-func busyMachine(n int) ([]place.Claim, []place.Wish) {
+func busyMachine(n int) ([]place.Claim, []place.Request) {
 	r := rand.New(rand.NewPCG(1, 2))
 	ends := make([]core.Time, n)
 	var claims []place.Claim
@@ -388,8 +388,8 @@ func busyMachine(n int) ([]place.Claim, []place.Wish) {
 		ends[node] = 1 + core.Time(r.IntN(3600))
 		claims = append(claims, place.Claim{Node: node, From: -100, To: ends[node]})
 	}
-	wishes := make([]place.Wish, 0, 2500)
-	for i := range cap(wishes) {
+	requests := make([]place.Request, 0, 2500)
+	for i := range cap(requests) {
 		slices.Sort(ends) // so the counts fit: every job takes the nodes that end first
 		k := 1 << r.IntN(6)
 		start, long := ends[2*k-1], core.Time(60+r.IntN(7200))
@@ -402,9 +402,9 @@ func busyMachine(n int) ([]place.Claim, []place.Wish) {
 		for j := range 2 * k {
 			ends[j] = last
 		}
-		wishes = append(wishes, place.Wish{Job: core.JobID(i), Start: start, EP: ep})
+		requests = append(requests, place.Request{Job: core.JobID(i), Start: start, EP: ep})
 	}
-	return claims, wishes
+	return claims, requests
 }
 
 func BenchmarkName(b *testing.B) {
@@ -412,11 +412,11 @@ func BenchmarkName(b *testing.B) {
 		name  string
 		nodes int
 	}{{"1000", 1000}, {"10000", 10000}} {
-		claims, wishes := busyMachine(size.nodes)
+		claims, requests := busyMachine(size.nodes)
 		b.Run(size.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				for _, n := range place.Name(size.nodes, claims, wishes) {
+				for _, n := range place.Name(size.nodes, claims, requests) {
 					if n.Err != nil {
 						b.Fatal(n.Err)
 					}
@@ -425,13 +425,13 @@ func BenchmarkName(b *testing.B) {
 		})
 	}
 	b.Run("1000 with old names", func(b *testing.B) {
-		claims, wishes := busyMachine(1000)
-		for i, n := range place.Name(1000, claims, wishes) {
-			wishes[i].Prefer = n.Layers
+		claims, requests := busyMachine(1000)
+		for i, n := range place.Name(1000, claims, requests) {
+			requests[i].Prefer = n.Layers
 		}
 		b.ReportAllocs()
 		for b.Loop() {
-			place.Name(1000, claims, wishes)
+			place.Name(1000, claims, requests)
 		}
 	})
 }
@@ -446,18 +446,18 @@ func TestWhateverIsAskedNothingBreaks(t *testing.T) {
 		}), 0, 4)
 		d := drawing{nodes: rapid.IntRange(-1, 5).Draw(t, "machine")}
 		var jobs []core.Allocation
-		for i := range rapid.IntRange(0, 4).Draw(t, "wishes") {
-			w := place.Wish{Job: core.JobID(i), Start: wild.Draw(t, "start"), EP: profile.Draw(t, "ep"), Held: numbers.Draw(t, "held")}
+		for i := range rapid.IntRange(0, 4).Draw(t, "requests") {
+			w := place.Request{Job: core.JobID(i), Start: wild.Draw(t, "start"), EP: profile.Draw(t, "ep"), Held: numbers.Draw(t, "held")}
 			for range rapid.IntRange(0, 2).Draw(t, "old") {
 				w.Prefer = append(w.Prefer, place.Named{Layer: place.Layer{From: wild.Draw(t, "from"), To: wild.Draw(t, "to")}, Nodes: numbers.Draw(t, "prefer")})
 			}
-			d.wishes = append(d.wishes, w)
+			d.requests = append(d.requests, w)
 			jobs = append(jobs, core.Allocation{Job: w.Job, Start: w.Start, EP: w.EP})
 		}
 		for range rapid.IntRange(0, 4).Draw(t, "claims") {
 			d.claims = append(d.claims, place.Claim{Node: number.Draw(t, "node"), From: wild.Draw(t, "claimed from"), To: wild.Draw(t, "claimed to")})
 		}
-		for _, n := range place.Name(d.nodes, d.claims, d.wishes) {
+		for _, n := range place.Name(d.nodes, d.claims, d.requests) {
 			for _, l := range n.Layers {
 				if l.From >= l.To || n.Err == nil && len(l.Nodes) != l.Count {
 					t.Fatalf("%+v, error %v", l, n.Err)

@@ -2,29 +2,29 @@ package place
 
 import "math/bits"
 
-// nodeSet is a set of node numbers that gives up its lowest members first.
+// nodeSet is a set of node IDs from which the lowest members are taken first.
 type nodeSet struct {
 	words []uint64
 	count int
-	low   int // no member is in a word before this one
+	low   int // no member is in an earlier word
 }
 
 func newNodeSet(nodes int) *nodeSet { return &nodeSet{words: make([]uint64, (nodes+63)/64)} }
 
-// add puts a node that is not a member in.
+// add adds a node that is not a member.
 func (s *nodeSet) add(node int) {
 	s.words[node/64] |= 1 << (node % 64)
 	s.low = min(s.low, node/64)
 	s.count++
 }
 
-// remove takes a member out.
+// remove removes a member.
 func (s *nodeSet) remove(node int) {
 	s.words[node/64] &^= 1 << (node % 64)
 	s.count--
 }
 
-// lowest is the lowest member. The set must not be empty.
+// lowest returns the lowest member. The set must not be empty.
 func (s *nodeSet) lowest() int {
 	for s.words[s.low] == 0 {
 		s.low++
@@ -32,7 +32,7 @@ func (s *nodeSet) lowest() int {
 	return s.low*64 + bits.TrailingZeros64(s.words[s.low])
 }
 
-// from is the lowest member that is not lower than a node, −1 when there is none.
+// from returns the lowest member that is at least node, or -1 if there is none.
 func (s *nodeSet) from(node int) int {
 	for w := max(node/64, s.low); w < len(s.words); w++ {
 		word := s.words[w]

@@ -8,34 +8,34 @@ import (
 	"accordion/core"
 )
 
-// A sweep walks through time and keeps the nodes that are free now, sorted by when each has to be free again: by the
-// beginning of its next span in the calendar. A layer that ends by then fits.
+// sweep goes through time and keeps the nodes that are free now, sorted by the beginning of their next span in the
+// calendar. A node fits a layer that ends by then.
 type sweep struct {
 	*attempt
-	froms   []core.Time // the different beginnings of spans in order, then Forever for nodes without another span
-	buckets []*nodeSet  // of each of froms: the nodes that are free until then; nil when there is none
-	filled  []uint64    // bit b: buckets[b] has nodes
-	first   int         // the buckets before this one are over: their nodes are fixed now
-	bucket  []int       // of each node, −1 when it is not free
-	next    []int       // of each node: its first span that is not over
-	spare   []*nodeSet  // empty, to be used again
-	ends    []end       // of spans, in order, those still to come
-	over    []int       // items in the order of their layers' ends, those still to come
-	took    []bool      // of each item: the sweep took nodes for it
+	froms   []core.Time // the distinct beginnings of spans, sorted, then Forever for nodes without another span
+	buckets []*nodeSet  // by index in froms: the nodes that are free until then; nil if none
+	filled  []uint64    // bit b is set if buckets[b] has nodes
+	first   int         // the buckets before this one have passed: their nodes are in a span now
+	bucket  []int       // by node; -1 if it is not free
+	next    []int       // by node: its first span that has not ended
+	spare   []*nodeSet  // empty sets for reuse
+	ends    []end       // future ends of spans, sorted
+	over    []int       // items whose layers have not ended, sorted by that end
+	took    []bool      // by item: the sweep assigned nodes to it
 }
 
-// end is when a span of a node is over.
+// end is the end of a span of a node.
 type end struct {
 	at   core.Time
 	node int
 }
 
-// sweep names what is still missing, and returns how many wishes were not named.
+// sweep assigns all missing nodes, and returns how many requests it could not serve.
 func (a *attempt) sweep() int {
 	s := newSweep(a)
 	missed := 0
 	for i, it := range a.items {
-		l, n := a.named(it), &a.namings[it.wish]
+		l, n := a.named(it), &a.namings[it.request]
 		needs := l.Count - len(l.Nodes)
 		if needs == 0 || n.Err != nil {
 			continue
@@ -86,10 +86,10 @@ func newSweep(a *attempt) *sweep {
 	return s
 }
 
-// advance makes t the current second: frees what has ended, then retires the nodes whose next span has begun.
+// advance sets the current time to t. It frees what has ended, then removes the nodes whose next span has begun.
 //
-// Layers come before spans, because a layer that the sweep gave was free of spans: of one node, all spans that ended
-// before the layer began are dealt with already, and the others end after it.
+// Layers come before spans, because a layer to which the sweep assigned a node overlapped no span of that node. All
+// spans of the node that ended before the layer began are processed already, and the others end after it.
 func (s *sweep) advance(t core.Time) {
 	for len(s.over) > 0 {
 		it := s.items[s.over[0]]
@@ -116,7 +116,7 @@ func (s *sweep) advance(t core.Time) {
 	}
 }
 
-// free makes a node free at the second t, unless a span of it goes on or begins then.
+// free makes a node free at time t, unless a span of it continues or begins then.
 func (s *sweep) free(node int, t core.Time) {
 	if s.bucket[node] >= 0 {
 		s.drop(node)
@@ -130,7 +130,7 @@ func (s *sweep) free(node int, t core.Time) {
 	}
 }
 
-// put puts a node into the bucket of its next span.
+// put adds a node to the bucket of its next span.
 func (s *sweep) put(node int) {
 	b := len(s.froms) - 1
 	if spans := s.fixed.spans[node]; s.next[node] < len(spans) {
@@ -144,7 +144,7 @@ func (s *sweep) put(node int) {
 	s.bucket[node] = b
 }
 
-// drop takes a free node out of its bucket.
+// drop removes a free node from its bucket.
 func (s *sweep) drop(node int) {
 	b := s.bucket[node]
 	s.bucket[node] = -1
@@ -156,7 +156,7 @@ func (s *sweep) drop(node int) {
 	}
 }
 
-// empty is a set without nodes: there may be many buckets, but never more filled ones than nodes.
+// empty returns a set without nodes. There may be many buckets, but never more non-empty ones than nodes.
 func (s *sweep) empty() *nodeSet {
 	if last := len(s.spare) - 1; last >= 0 {
 		set := s.spare[last]
@@ -166,10 +166,10 @@ func (s *sweep) empty() *nodeSet {
 	return newNodeSet(s.nodes)
 }
 
-// lowest is the lowest node of a bucket that is not empty.
+// lowest returns the lowest node of a bucket that is not empty.
 func (s *sweep) lowest(b int) int { return s.buckets[b].lowest() }
 
-// after is the first bucket from b on that has nodes, −1 when none has.
+// after returns the first bucket from b on that has nodes, or -1 if none has.
 func (s *sweep) after(b int) int {
 	for w := b / 64; w < len(s.filled); w++ {
 		word := s.filled[w]
@@ -183,13 +183,13 @@ func (s *sweep) after(b int) int {
 	return -1
 }
 
-// fitting is the first bucket whose nodes are free until t.
+// fitting returns the first bucket whose nodes are free until t.
 func (s *sweep) fitting(t core.Time) int {
 	b, _ := slices.BinarySearch(s.froms, t)
 	return b
 }
 
-// freeUntil counts the nodes that are free from now until t, but not further than enough.
+// freeUntil returns the number of nodes that are free from now until t, at most enough.
 func (s *sweep) freeUntil(t core.Time, enough int) int {
 	count := 0
 	for b := s.after(s.fitting(t)); b >= 0 && count < enough; b = s.after(b + 1) {
@@ -198,8 +198,9 @@ func (s *sweep) freeUntil(t core.Time, enough int) int {
 	return min(count, enough)
 }
 
-// take gives a layer nodes: those its wish prefers, then those that have to be free again soonest, the lowest first; as
-// far as possible nodes above the job's first one, even where it prefers others (see Name). There are enough.
+// take assigns nodes to a layer: those that its request prefers, then those whose next span begins soonest, the
+// lowest first. It uses nodes above the job's first one as far as possible, even if the request prefers others (see
+// Name). There are enough.
 func (s *sweep) take(it item) {
 	l := s.named(it)
 	fitting := s.fitting(l.To)
@@ -211,7 +212,7 @@ func (s *sweep) take(it item) {
 	l.Nodes = s.soonest(nodes, 0, fitting, l.Count)
 }
 
-// preferred adds the nodes that a wish prefers, from least on, until there are count.
+// preferred adds the nodes that a request prefers, from least on, until there are count.
 func (s *sweep) preferred(it item, nodes []int, least, fitting, count int) []int {
 	for _, node := range it.prefer {
 		if len(nodes) < count && node >= least && node < s.nodes && s.bucket[node] >= fitting {
@@ -222,7 +223,7 @@ func (s *sweep) preferred(it item, nodes []int, least, fitting, count int) []int
 	return nodes
 }
 
-// soonest adds the nodes that have to be free again soonest, the lowest from least on first, until there are count.
+// soonest adds the nodes whose next span begins soonest, the lowest from least on first, until there are count.
 func (s *sweep) soonest(nodes []int, least, fitting, count int) []int {
 	for b := s.after(fitting); b >= 0 && len(nodes) < count; {
 		node := s.buckets[b].from(least)

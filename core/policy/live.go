@@ -13,16 +13,17 @@ import (
 	"accordion/core/sizing/easy"
 )
 
-// DefaultSizes is the sizing of a live cluster that names none, and DefaultPass the policy of OAR's pass.
+// DefaultSizes is the sizing rule of a live cluster that configures none. DefaultPass is the default policy of a
+// scheduler that OAR calls.
 const (
 	DefaultSizes = "share"
 	DefaultPass  = Default + "+" + DefaultSizes
 )
 
-// earliest is the sizing that is none: it lets every job have all that it listed.
+// earliest is the sizing rule that has no effect: every job may have all sizes that it listed.
 const earliest = "earliest"
 
-// Live gives the policy of a name for a live cluster, whose evolving jobs are placed by the algorithm.
+// Live returns the policy with a name for a live cluster, whose evolving jobs are placed by the algorithm.
 func Live(name string, a ep.Algorithm) (sched.Policy, error) {
 	for _, e := range table {
 		if e.name == name && e.live {
@@ -46,7 +47,7 @@ func Live(name string, a ep.Algorithm) (sched.Policy, error) {
 	return easy, nil
 }
 
-// LiveNames are the names of those that plan a live cluster.
+// LiveNames returns the names of the policies for a live cluster.
 func LiveNames() []string {
 	var all []string
 	for _, e := range table {
@@ -60,13 +61,13 @@ func LiveNames() []string {
 	return all
 }
 
-// IsLive says whether Live has a policy of the name.
+// IsLive reports whether Live accepts a name.
 func IsLive(name string) bool {
 	_, err := Live(name, ep.Algorithm{Limit: ep.NoExpansion})
 	return err == nil
 }
 
-// WithSizes is a policy of a live cluster (Live) that sizes moldable jobs by a rule of package sizing.
+// WithSizes returns a policy of a live cluster (Live) that sizes moldable jobs by a rule of package sizing.
 func WithSizes(p sched.Policy, sizes string) (sched.Policy, error) {
 	rule, _ := sizing.Named(sizes)
 	if rule == nil {
@@ -75,7 +76,7 @@ func WithSizes(p sched.Policy, sizes string) (sched.Policy, error) {
 	return withSizing(p, rule), nil
 }
 
-// withSizing is the policy with that sizing. Where it would have no effect there is none.
+// withSizing returns the policy with a sizing rule, or without one if the rule has no effect.
 func withSizing(p sched.Policy, rule sizing.Sizing) sched.Policy {
 	if _, none := rule.(sizing.Earliest); none {
 		rule = nil
@@ -91,8 +92,8 @@ func withSizing(p sched.Policy, rule sizing.Sizing) sched.Policy {
 	return p
 }
 
-// Patient is the parameters of a policy under which a few jobs have a reservation, and the others start when they fit. It is false of one
-// under which everybody has a place.
+// Patient returns the parameters of a policy in which only a few waiting jobs have a reservation and the others start
+// when they fit. It returns false for a policy in which every job has a place.
 func Patient(p sched.Policy) (sched.Patient, bool) {
 	if named, is := p.(Policy); is {
 		p = named.Policy
@@ -101,13 +102,14 @@ func Patient(p sched.Policy) (sched.Patient, bool) {
 	return easy, is
 }
 
-// SizedAs is a policy of a live cluster that sizes moldable jobs by the rule of another policy.
+// SizedAs returns a policy of a live cluster that sizes moldable jobs by the rule of another policy.
 func SizedAs(p, other sched.Policy) sched.Policy { return withSizing(p, SizingOf(other)) }
 
-// Unsized is a policy of a live cluster without its sizing.
+// Unsized returns a policy of a live cluster without its sizing rule.
 func Unsized(p sched.Policy) sched.Policy { return withSizing(p, nil) }
 
-// SizingOf is the rule by which a policy sizes moldable jobs when they start; nil: they may have all that they list.
+// SizingOf returns the rule by which a policy sizes moldable jobs when they start, or nil if they may have all sizes
+// that they list.
 func SizingOf(p sched.Policy) sizing.Sizing {
 	switch p := p.(type) {
 	case Policy:
@@ -124,7 +126,7 @@ func SizingOf(p sched.Policy) sizing.Sizing {
 	return nil
 }
 
-// FloorOf says below which size that rule gives nothing.
+// FloorOf returns the smallest size that the rule chooses.
 func FloorOf(p sched.Policy) sizing.Floor {
 	switch p := p.(type) {
 	case Policy:
@@ -137,7 +139,7 @@ func FloorOf(p sched.Policy) sizing.Floor {
 	return sizing.HalfReference
 }
 
-// SizesOf is the name of that rule, as WithSizes reads it.
+// SizesOf returns the name of the rule, as WithSizes reads it.
 func SizesOf(p sched.Policy) string {
 	rule := SizingOf(p)
 	for _, name := range sizing.Names() {
@@ -148,7 +150,7 @@ func SizesOf(p sched.Policy) string {
 	return earliest
 }
 
-// Pass gives the policy of a name for a scheduler that is called anew for each plan, and keeps nothing from one call to the next.
+// Pass returns the policy with a name for a scheduler that is started for each plan and keeps nothing between plans.
 func Pass(name string) (Policy, error) {
 	p, err := Named(name, sched.FirstCome)
 	if err != nil {
@@ -166,7 +168,7 @@ func Pass(name string) (Policy, error) {
 	return p, fmt.Errorf("policy %s does not size moldable jobs, and is for replays only; take %s", core.Shown(name), DefaultPass)
 }
 
-// Hint is "; did you mean NAME?" of the nearest name; "" when none is near.
+// Hint returns "; did you mean NAME?" with the nearest name, or "" if none is near.
 func Hint(text string, names []string) string {
 	if n := nearest(text, names); n != "" {
 		return "; did you mean " + n + "?"

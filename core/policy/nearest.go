@@ -1,7 +1,7 @@
 package policy
 
-// nearest is the name that takes the fewest letters to change, add or leave out to become it; "" when that is more than half
-// of the longer one.
+// nearest returns the name with the smallest edit distance to the text, or "" if that is more than half the length of
+// the longer one.
 func nearest(text string, names []string) string {
 	best, least := "", 0
 	for _, name := range names {
@@ -12,9 +12,9 @@ func nearest(text string, names []string) string {
 	return best
 }
 
-// distance is the number of bytes to change, add or leave out between two texts (Levenshtein).
+// distance returns how many bytes to change, add or remove between two texts (Levenshtein).
 func distance(a, b string) int {
-	row := make([]int, len(b)+1) // of the beginnings of b to the beginning of a looked at
+	row := make([]int, len(b)+1) // distances of the prefixes of b to the current prefix of a
 	for j := range row {
 		row[j] = j
 	}

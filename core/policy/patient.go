@@ -10,10 +10,11 @@ import (
 	"accordion/core/sched"
 )
 
-// patients are the EASY for evolving jobs, in which a few that have waited long have a reservation. Its order is its own.
+// patients lists the EASY policies for evolving jobs, in which a few jobs that have waited long have a reservation.
+// They have their own order.
 var patients = []struct {
 	name    string
-	options []string // that may follow, each behind a colon
+	options []string // each may follow behind a colon
 	help    string
 	policy  sched.Patient
 }{
@@ -23,19 +24,20 @@ var patients = []struct {
 		"the same, but a job has a reservation only after it has waited N times its requested time (default 2) or PATIENCE (default 24 h), whichever is less", sched.Patient{Factor: 2, Most: 24 * 3600}},
 }
 
-// The options of patients beside patience: how many times its request a job waits, and how many have a reservation.
+// Options next to patience: how many times its requested time a job waits, and how many jobs have a reservation.
 const (
 	factor       = "xN"
 	reservations = "rN"
 )
 
-// plusSizing may stand at their end: moldable jobs have the sizes that the rule lets them have, else all that they list.
+// plusSizing is an optional suffix: a rule limits the sizes of moldable jobs. Without it they may have all that they
+// list.
 const plusSizing = "+SIZING"
 
-// everybody is the number of reservations that is no number.
+// everybody, as the number of reservations, gives every job one.
 const everybody = "all"
 
-// patientNames are the names for messages and help.
+// patientNames returns the names for messages and help.
 func patientNames() []string {
 	var all []string
 	for _, p := range patients {
@@ -48,7 +50,7 @@ func patientNames() []string {
 	return all
 }
 
-// patientHelp is a line for each.
+// patientHelp returns a line for each policy.
 func patientHelp() string {
 	var text strings.Builder
 	for _, p := range patients {
@@ -57,7 +59,7 @@ func patientHelp() string {
 	return text.String()
 }
 
-// patientNamed is the policy of a name among those here; nil when there is none.
+// patientNamed returns the policy with a name from patients, or nil if there is none.
 func patientNamed(name string, order sched.Order) (sched.Policy, error) {
 	parameters, sizing, sized := strings.Cut(name, plusSizing[:1])
 	words := strings.Split(parameters, ":")
@@ -91,7 +93,7 @@ func patientNamed(name string, order sched.Order) (sched.Policy, error) {
 	return nil, nil
 }
 
-// readPatience reads one option, and says which it is; "" when it is none.
+// readPatience parses one option and returns which one it is, or "" if it is none.
 func readPatience(p *sched.Patient, word string) string {
 	const most = 1_000_000
 	number := func(text string) (int, bool) {
@@ -122,7 +124,7 @@ func readPatience(p *sched.Patient, word string) string {
 	return ""
 }
 
-// ownOrder is why a policy takes no --order.
+// ownOrder returns the error for a policy that takes no --order.
 func ownOrder(name string, order sched.Order) error {
 	return fmt.Errorf("policy %s has an order of its own and takes no other: leave out --order %s", core.Shown(name), order)
 }

@@ -1,5 +1,5 @@
-// Package policy is the names of planning policies: for replays, for a live cluster, and for the scheduler that OAR calls. A new
-// policy is one more line of its table. How each of them plans is core/sched's.
+// Package policy has the names of all policies: for replays, for a live cluster, and for the scheduler that OAR
+// calls. A new policy is one more line in its table. core/sched implements them.
 //
 //	easy, err := policy.Named("easy", sched.FirstCome)
 //	live, err := policy.Live("repeated", algorithm)
@@ -20,24 +20,24 @@ import (
 type Policy struct {
 	Name string // as Named reads it
 	sched.Policy
-	AsRequested bool // every job is rigid to it: Size nodes for Request seconds
+	AsRequested bool // treats every job as rigid: Size nodes for Request seconds
 }
 
-// String is the policy's name.
+// String returns the policy's name.
 func (p Policy) String() string { return p.Name }
 
-// entry is one line of the table.
+// entry is a line of the table.
 type entry struct {
 	name string
 	help string // one line
-	// asRequested: it sees every job as it was requested, and so plans no live cluster, whose jobs evolve.
+	// asRequested: the policy treats every job as requested, so it cannot plan a live cluster, whose jobs evolve.
 	asRequested bool
-	algorithm   bool // it takes an algorithm of package ep: NAME:ALG
-	live        bool // it plans a live cluster: it keeps promises, guards and margins
+	algorithm   bool // takes an algorithm of package ep: NAME:ALG
+	live        bool // plans a live cluster: it keeps promises, guards and margins
 	make        func(a ep.Algorithm, order sched.Order) sched.Policy
 }
 
-// Default is the policy of a live cluster that names none.
+// Default is the policy of a live cluster that configures none.
 const Default = "repeated"
 
 var table = []entry{
@@ -63,7 +63,7 @@ func rigid(o sched.Order) sched.Policy {
 	return sched.Conservative{Algorithm: ep.Algorithm{Rigid: true}, Order: o}
 }
 
-// shown is its name for messages and help.
+// shown returns the name for messages and help.
 func (e entry) shown() string {
 	if e.algorithm {
 		return e.name + ":ALG"
@@ -71,7 +71,7 @@ func (e entry) shown() string {
 	return e.name
 }
 
-// Names are the names of the policies, for messages and help.
+// Names returns the names of the policies, for messages and help.
 func Names() []string {
 	all := make([]string, len(table))
 	for i, e := range table {
@@ -80,8 +80,8 @@ func Names() []string {
 	return slices.Concat(all, patientNames(), sizedNames())
 }
 
-// Words are names as a command line has them, for its shell to complete: those of Names without what may be left out, and with each
-// algorithm or sizing in its place.
+// Words returns names for shell completion: those of Names without optional parts, and with each algorithm or sizing
+// rule filled in.
 func Words() []string {
 	var all []string
 	for _, name := range Names() {
@@ -100,7 +100,7 @@ func Words() []string {
 	return all
 }
 
-// Help is a line for each policy: its name, and what it is.
+// Help returns a line of help for each policy.
 func Help() string {
 	var text strings.Builder
 	for _, e := range table {
@@ -119,11 +119,10 @@ func Rigid() (names []string) {
 	return names
 }
 
-// line is one of help.
+// line formats a line of help.
 func line(name, help string) string { return fmt.Sprintf("  %-16s %s\n", name, help) }
 
-// Named gives the policy of a name, with the order of its queue. The error names the known ones, and the nearest to what was
-// written.
+// Named returns the policy with a name and queue order. Its error lists the known names and suggests the nearest one.
 func Named(name string, order sched.Order) (Policy, error) {
 	kind, algorithm, has := strings.Cut(name, ":")
 	for _, e := range table {
@@ -152,7 +151,7 @@ func Named(name string, order sched.Order) (Policy, error) {
 	return Policy{}, fmt.Errorf("policy %s is not one of %s%s", core.Shown(name), strings.Join(Names(), ", "), hint)
 }
 
-// RigidOnly says whether a policy is to see every job as it was requested.
+// RigidOnly reports whether a policy treats every job as requested.
 func RigidOnly(p sched.Policy) bool {
 	switch p := p.(type) {
 	case Policy:

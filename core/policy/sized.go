@@ -11,12 +11,13 @@ import (
 	"accordion/core/sizing/easy"
 )
 
-// sized are the policies that choose the sizes of moldable jobs by a rule of package sizing. They have orders of their own.
+// sized lists the policies that choose the sizes of moldable jobs by a rule of package sizing. They have their own
+// orders.
 //
 // The paper is Barsanti and Sodan, "Adaptive Job Scheduling Via Predictive Job Resource Allocation" (JSSPP 2006).
 var sized = []struct {
 	name    string
-	options []string // that may follow, each behind a colon; PATIENCE is a duration
+	options []string // each may follow behind a colon; PATIENCE is a duration
 	help    string
 	make    func(o options) sched.Policy
 }{
@@ -47,7 +48,7 @@ var sized = []struct {
 // patience is the option that is a duration.
 const patience = "PATIENCE"
 
-// bases are the policies that take a sizing: NAME+SIZING.
+// bases lists the policies that take a sizing rule: NAME+SIZING.
 var bases = []struct {
 	name, help string
 	make       func(s sizing.Sizing) sched.Policy
@@ -56,7 +57,7 @@ var bases = []struct {
 	{"repeated", "repeated back-filling; a rule sets the sizes of moldable jobs: ", func(s sizing.Sizing) sched.Policy { return sched.Repeated{Sizing: s} }},
 }
 
-// options are what follows the name of a policy.
+// options are the parts that follow the name of a policy.
 type options struct {
 	words    []string
 	patience core.Time
@@ -64,7 +65,7 @@ type options struct {
 
 func (o options) has(word string) bool { return slices.Contains(o.words, word) }
 
-// classes is the order of the paper.
+// classes returns the paper's order.
 func (o options) classes() easy.Order {
 	order := easy.Order{By: easy.Class}
 	if o.has("top") {
@@ -73,7 +74,7 @@ func (o options) classes() easy.Order {
 	return order
 }
 
-// sizedNames are the names for messages and help.
+// sizedNames returns the names for messages and help.
 func sizedNames() []string {
 	var all []string
 	for _, b := range bases {
@@ -89,7 +90,7 @@ func sizedNames() []string {
 	return all
 }
 
-// written are the names as they can be written, for the nearest.
+// written returns the names in the forms that users write, for the nearest one.
 func written() []string {
 	var all []string
 	for _, b := range bases {
@@ -111,7 +112,7 @@ func written() []string {
 	return all
 }
 
-// sizedHelp is a line for each.
+// sizedHelp returns a line for each policy.
 func sizedHelp() string {
 	var text strings.Builder
 	for _, b := range bases {
@@ -128,7 +129,7 @@ func sizedHelp() string {
 	return text.String()
 }
 
-// sizedNamed is the policy of a name among those here; nil when there is none.
+// sizedNamed returns the policy with a name from the tables here, or nil if there is none.
 func sizedNamed(name string, order sched.Order) (sched.Policy, error) {
 	made, err := parseSized(name)
 	if made != nil && order != sched.FirstCome {
@@ -159,12 +160,12 @@ func parseSized(name string) (sched.Policy, error) {
 	return nil, nil
 }
 
-// readOptions reads what follows a name, each word once at most.
+// readOptions parses the parts after a name. Each may occur once.
 func readOptions(known, words []string) (options, error) {
 	o := options{words: words}
 	for i, word := range words {
 		if slices.Contains(words[:i], word) {
-			return o, fmt.Errorf("%s stands there twice", core.Shown(word))
+			return o, fmt.Errorf("%s is given twice", core.Shown(word))
 		}
 		if slices.Contains(known, word) && word != patience {
 			continue
@@ -189,13 +190,13 @@ func readOptions(known, words []string) (options, error) {
 	return o, nil
 }
 
-// Predicts says whether statistics of jobs to come are of use to a policy.
+// Predicts reports whether a policy uses statistics of jobs to come.
 func Predicts(p sched.Policy) bool {
 	load, by := SizingOf(p).(sizing.Load)
 	return by && !load.Blind
 }
 
-// Knowing is the policy with statistics of jobs to come, for those that size by load and would learn them else.
+// Knowing returns the policy with statistics of jobs to come, if it sizes by load and would otherwise learn them.
 func (p Policy) Knowing(s *sizing.Statistics) Policy {
 	if !Predicts(p) {
 		return p

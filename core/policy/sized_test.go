@@ -48,7 +48,7 @@ func TestAMisspeltSizedPolicyIsToldTheNearestOne(t *testing.T) {
 		"scojo":           "did you mean scojo-p?",
 		"cirne_berman":    "did you mean cirne-berman?",
 		"scojo-p:tip":     `policy "scojo-p:tip": "tip" is not one of nonpredictive, top; did you mean top?`,
-		"scojo-p:top:top": `policy "scojo-p:top:top": "top" stands there twice`,
+		"scojo-p:top:top": `policy "scojo-p:top:top": "top" is given twice`,
 		"traditional:opt": `policy "traditional:opt": "opt" is not one of top`,
 		"share:168":       `policy "share:168": "168" is not a duration above 0 such as 96h or 7d`,
 		"share:0s":        `policy "share:0s": "0s" is not a duration above 0 such as 96h or 7d`,

@@ -7,23 +7,23 @@ import (
 	"accordion/core/profile/list"
 )
 
-// Front remembers of a profile that is filled up where there was no room: as long as nothing is taken out of it, a need that was looked
-// for once finds no room before it did then, and neither does one for longer. So who places a long queue, one job after the
-// other, looks for each only behind the place of those like it. The zero value knows nothing.
+// Front remembers where searches in a profile found no room. As long as nothing is removed from the profile, a
+// repeated search, or one for a longer time, finds no earlier place. So a planner that places a long queue job by job
+// searches only behind the places of similar jobs. The zero value remembers nothing.
 type Front struct {
 	since core.Time
-	rows  [][]blocked // by nodes; those for more seconds, and later, behind others
-	used  []int       // rows that are not empty
+	rows  [][]blocked // by nodes; in a row, entries for more seconds have later times
+	used  []int       // indexes of rows that are not empty
 }
 
-// blocked says that a need for so many seconds, or more, begins at an instant at the earliest.
+// blocked says that no place for that many seconds or more starts before until.
 type blocked struct {
 	seconds core.Time
 	until   core.Time
 }
 
-// Forget is for a profile out of which something was taken, or another one: nothing is known any more. It is for searches from an
-// instant on, or later.
+// Forget forgets everything. Call it after something was removed from the profile, or for another profile. Later
+// searches start at since or later.
 func (f *Front) Forget(since core.Time) {
 	for _, n := range f.used {
 		f.rows[n] = f.rows[n][:0]
@@ -31,14 +31,14 @@ func (f *Front) Forget(since core.Time) {
 	f.used, f.since = f.used[:0], since
 }
 
-// Since says that time goes on: searches begin at an instant or later from now on. Those that begin earlier all the same are
-// made as if nothing was known.
+// Since promises that searches start at now or later from now on. A search that starts earlier is made as if nothing
+// was remembered.
 func (f *Front) Since(now core.Time) { f.since = max(f.since, now) }
 
-// Behind is the profile as it is, where searches are helped by what is remembered of it.
+// Behind returns the profile with searches that use and extend what f remembers.
 func (p *Profile) Behind(f *Front) Lifted { return Lifted{profile: p, start: list.EndOfTime, front: f} }
 
-// search is Earlier of a profile.
+// search does what Earlier does.
 func (f *Front) search(p *Profile, n int, d, from, until core.Time) (core.Time, bool) {
 	if n <= 0 || n > p.nodes || d < 1 || from < f.since || from >= until {
 		return p.Earlier(n, d, from, until)
@@ -63,7 +63,7 @@ func (f *Front) search(p *Profile, n int, d, from, until core.Time) (core.Time, 
 	return at, ok
 }
 
-// behind is the number of entries for no more seconds.
+// behind returns the number of entries for at most the given seconds.
 func behind(row []blocked, seconds core.Time) int {
 	low, high := 0, len(row)
 	for low < high {
@@ -76,7 +76,7 @@ func behind(row []blocked, seconds core.Time) int {
 	return low
 }
 
-// note enters what was found, behind so many entries; those that say no more than it go.
+// note inserts a result behind the first i entries, and removes entries that it implies.
 func (f *Front) note(n, i int, b blocked) {
 	row := f.rows[n]
 	if i > 0 && row[i-1].until >= b.until {

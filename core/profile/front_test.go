@@ -14,7 +14,7 @@ func TestAFrontChangesNoAnswer(t *testing.T) {
 		nodes := rapid.IntRange(1, 6).Draw(t, "machine")
 		p, front := drawUsed(t, nodes), new(Front)
 		if rapid.Bool().Draw(t, "a tree after all") && p.tree == nil {
-			p.plant()
+			p.buildTree()
 		}
 		now := rapid.Int64Range(-5, 10).Draw(t, "now")
 		front.Forget(now)

@@ -6,17 +6,17 @@ import (
 	"accordion/core"
 )
 
-// Holding is so many nodes that are held until an instant.
+// Holding is nodes that are held until a time.
 type Holding struct {
 	Until core.Time
 	Nodes int // above 0
 }
 
-// Hold makes p an idle machine of so many nodes but for those that are held from an instant on, the soonest that are given back first, in
-// p's own memory: as Add would, in one go. What is to be given back by then is not held.
+// Hold makes p the occupation of a machine by the given holdings, from `from` on, in p's own memory. all is sorted by
+// end. It does what Add would do, in one pass. Holdings that end by then are left out.
 func (p *Profile) Hold(nodes int, from core.Time, all []Holding) {
 	p.nodes = max(nodes, 0)
-	p.fell()
+	p.dropTree()
 	l := &p.list
 	l.At, l.Used = append(l.At[:0], -core.Forever), append(l.Used[:0], 0)
 	first, _ := slices.BinarySearchFunc(all, from+1, func(h Holding, at core.Time) int { return int(max(-1, min(h.Until-at, 1))) })

@@ -2,15 +2,15 @@ package profile
 
 import "math/bits"
 
-// The index asks how long at least c nodes stay free for the sizes c of a ladder: all integers up to 1<<(octave+1),
-// from there on 1<<octave of them to each doubling, evenly spaced. A search for n free nodes reads what is known of the
-// largest c that does not exceed n; the finer the ladder, the fewer places look as if n were free though only c are.
+// The index stores for how long at least c nodes stay free, for a ladder of sizes c: all integers up to
+// 1<<(octave+1), then 1<<octave evenly spaced sizes in each doubling. A search for n free nodes uses the largest c
+// that does not exceed n. With a finer ladder, fewer places look as if n nodes were free though only c are.
 const (
 	octave    = 1
-	maxLevels = 64 // a set of levels is the bits of a word
+	maxLevels = 64 // a set of levels is a 64-bit word
 )
 
-// levelOf is the number of rungs that do not exceed n; rung i is the i-th of them, from 0. At most top.
+// levelOf returns the number of rungs that do not exceed n, at most top. Rungs count from 0.
 func levelOf(n, top int) int {
 	if n <= 0 {
 		return 0
@@ -22,7 +22,7 @@ func levelOf(n, top int) int {
 	return min(level, top)
 }
 
-// sizeOf is the size at rung i.
+// sizeOf returns the size at rung i.
 func sizeOf(i int) int {
 	if i++; i < 2<<octave {
 		return i
@@ -31,11 +31,11 @@ func sizeOf(i int) int {
 	return (i - shift<<octave) << shift
 }
 
-// A span is a length of time in seconds, for the index: longer ones count as forever.
+// A span is a length of time in seconds, for the index. Longer times count as forever.
 type span = uint32
 
 // forever is a span of 136 years or more.
 const forever span = 1<<32 - 1
 
-// spanOf cuts a length.
+// spanOf returns a length as a span.
 func spanOf[T int64 | uint64](seconds T) span { return span(min(seconds, T(forever))) }

@@ -5,17 +5,16 @@ import (
 	"accordion/core/profile/list"
 )
 
-// Lifted is a profile as the owner of one place in it sees it: without that place, which is free to him. Nothing is taken
-// out for that, so that to look for a better place and find none, as most do who look, changes nothing. It is good until
-// the profile is changed.
+// Lifted is a profile without one place in it, as if that place were free. Nothing is removed, so a search for a
+// better place that finds none changes nothing, which is the usual case. It is valid until the profile changes.
 type Lifted struct {
 	profile *Profile
-	start   core.Time // of the place; list.EndOfTime when there is none
-	ep      core.EP   // what is used there
-	front   *Front    // what is remembered of it; nil: nothing
+	start   core.Time // of the place; list.EndOfTime if there is none
+	ep      core.EP   // the occupation of the place
+	front   *Front    // what searches remember; nil: nothing
 }
 
-// Without is the profile without what Add(start, ep) occupied: as it is where ep has no steps.
+// Without returns the profile without what Add(start, ep) occupied, or unchanged if ep has no steps.
 func (p *Profile) Without(start core.Time, ep core.EP) Lifted {
 	if len(ep) == 0 {
 		start = list.EndOfTime
@@ -23,11 +22,11 @@ func (p *Profile) Without(start core.Time, ep core.EP) Lifted {
 	return Lifted{profile: p, start: start, ep: ep}
 }
 
-// Nodes is the machine's size.
+// Nodes returns the machine's size.
 func (v *Lifted) Nodes() int { return v.profile.nodes }
 
-// FirstFit is the earliest instant in [from, until) from which n nodes are free for d seconds; d is Forever for a need
-// without end. ok is false when there is none.
+// FirstFit returns the earliest time in [from, until) from which n nodes are free for d seconds. d is Forever for a
+// need without end. ok is false if there is none.
 func (v *Lifted) FirstFit(n int, d, from, until core.Time) (start core.Time, ok bool) {
 	p := v.profile
 	switch {
@@ -41,7 +40,8 @@ func (v *Lifted) FirstFit(n int, d, from, until core.Time) (start core.Time, ok 
 	return v.search(p.nodes-n, max(d, 1), from, until)
 }
 
-// FirstBelow is the first instant, not before from, with fewer than n nodes free; Forever and false when there is none.
+// FirstBelow returns the first time, not before from, with fewer than n nodes free, or Forever and false if there is
+// none.
 func (v *Lifted) FirstBelow(n int, from core.Time) (t core.Time, ok bool) {
 	if n <= 0 || len(v.ep) == 0 {
 		return v.profile.FirstBelow(n, from)
@@ -53,8 +53,8 @@ func (v *Lifted) FirstBelow(n int, from core.Time) (t core.Time, ok bool) {
 	}
 }
 
-// FreeSince is the begin of the stretch with n nodes free that reaches up to t, and no earlier than from: t itself when n
-// are not free right before t.
+// FreeSince returns the beginning of the time with n nodes free that reaches up to t, not before from. It returns t
+// if n nodes are not free right before t.
 func (v *Lifted) FreeSince(n int, from, t core.Time) core.Time {
 	if n <= 0 || len(v.ep) == 0 {
 		return max(from, v.profile.FreeSince(n, t))
@@ -72,14 +72,14 @@ func (v *Lifted) FreeSince(n int, from, t core.Time) core.Time {
 	return since
 }
 
-// section is a stretch of time in which the place's own use is the same.
+// section is a time in which the place's own occupation is constant.
 type section struct {
 	from, to core.Time
 	own      int // nodes
-	behind   int // steps before its end
+	behind   int // number of steps before its end
 }
 
-// section is the one that an instant is in.
+// section returns the section that contains t.
 func (v *Lifted) section(t core.Time) section {
 	s := section{from: -core.Forever, to: v.start}
 	for s.to <= t && s.to < list.EndOfTime {
@@ -88,7 +88,7 @@ func (v *Lifted) section(t core.Time) section {
 	return s
 }
 
-// next goes on to the section behind one that is not the last.
+// next advances s to the next section. s is not the last.
 func (v *Lifted) next(s *section) {
 	ep := v.ep[s.behind:]
 	for len(ep) > 0 && ep[0].Duration <= 0 {
@@ -105,7 +105,7 @@ func (v *Lifted) next(s *section) {
 	}
 }
 
-// sweep is FirstFit on a list, where at most so many nodes may be used: section by section and point by point.
+// sweep does what FirstFit does on a list, with at most the given nodes used: section by section and point by point.
 func (v *Lifted) sweep(most int, d, from, until core.Time) (start core.Time, ok bool) {
 	l := &v.profile.list
 	i := l.Index(from)
@@ -125,7 +125,7 @@ func (v *Lifted) sweep(most int, d, from, until core.Time) (start core.Time, ok 
 	}
 }
 
-// search is FirstFit on a tree.
+// search does what FirstFit does on a tree.
 func (v *Lifted) search(most int, d, from, until core.Time) (start core.Time, ok bool) {
 	t := v.profile.tree
 	start = from
@@ -134,7 +134,8 @@ func (v *Lifted) search(most int, d, from, until core.Time) (start core.Time, ok
 		at, obstacle := t.firstAbove(allowed, max(from, s.from), s.to)
 		switch {
 		case obstacle && at-start < d:
-			// Either there is room behind it within this section, or what reaches up to its end may go on there.
+			// Either there is room behind it within this section, or the free time that reaches up to the section's
+			// end may continue in the next.
 			if at, ok = t.fit(allowed, d, at); ok && at+d <= s.to {
 				return at, at < until
 			}

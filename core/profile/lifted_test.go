@@ -14,7 +14,7 @@ func TestALiftedProfileIsTheProfileWithoutThatPlace(t *testing.T) {
 		p, own := drawUsed(t, nodes), drawPlace(t, nodes)
 		p.Add(own.Start, own.EP)
 		if rapid.Bool().Draw(t, "a tree after all") && p.tree == nil {
-			p.plant()
+			p.buildTree()
 		}
 		lifted, without := p.Without(own.Start, own.EP), p.Clone()
 		without.Remove(own.Start, own.EP)

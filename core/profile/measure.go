@@ -6,7 +6,7 @@ import (
 	"accordion/core"
 )
 
-// scratch is what measuring a leaf writes to, by level.
+// scratch is the memory of measureLeaf, by level.
 type scratch struct {
 	begin, first, last, longest [maxLevels]core.Time
 }
@@ -14,7 +14,7 @@ type scratch struct {
 // levels is a set of levels: bit i is level i.
 type levels uint64
 
-// measure learns all about child i of a branch, which ends at end.
+// measure computes the runs and the maximum of child i of a branch, which ends at end.
 func (t *tree) measure(b *branch, i int, end core.Time) {
 	if b.lowest() {
 		t.measureLeaf(b, i, end, 0, t.top)
@@ -23,11 +23,11 @@ func (t *tree) measure(b *branch, i int, end core.Time) {
 	}
 }
 
-// measureLeaf learns the runs of child i, a leaf, of the levels from low on and below high, and its maximum. It says for
-// which of them something has changed.
+// measureLeaf computes the runs of child i, a leaf, for the levels in [low, high), and its maximum. It returns the
+// levels whose runs changed.
 //
-// It is one sweep for all levels: between two change points only those runs end or begin whose level lies between the
-// two numbers of free nodes.
+// It is one pass for all levels: at a change point only those runs end or begin whose level is between the two
+// numbers of free nodes.
 func (t *tree) measureLeaf(b *branch, i int, end core.Time, low, high int) (changed levels) {
 	l, s := b.leaves[i], &t.scratch
 	most := l.used[0]
@@ -42,7 +42,7 @@ func (t *tree) measureLeaf(b *branch, i int, end core.Time, low, high int) (chan
 	for j := low; j < high; j++ {
 		s.begin[j], s.first[j], s.last[j], s.longest[j] = begin, 0, 0, 0
 	}
-	open := low // runs of the levels below it are under way
+	open := low // runs of the levels below it have begun
 	for k := 0; k < l.n && k < leafSize; k++ {
 		level := max(low, levelOf(t.nodes-l.used[k], high))
 		at := l.at[k]
@@ -68,7 +68,7 @@ func (t *tree) measureLeaf(b *branch, i int, end core.Time, low, high int) (chan
 	return changed
 }
 
-// end ends the run of a level; begin is the leaf's.
+// end ends the run of a level. begin is the beginning of the leaf.
 func (s *scratch) end(level int, at, begin core.Time) {
 	run := at - s.begin[level]
 	if s.begin[level] == begin {
@@ -77,8 +77,8 @@ func (s *scratch) end(level int, at, begin core.Time) {
 	s.longest[level] = max(s.longest[level], run)
 }
 
-// measureBranch learns the runs of child i, a branch, of the levels for which something has changed below it, and its
-// maximum. It says for which of them something has changed here.
+// measureBranch computes the runs of child i, a branch, for the levels that changed below it, and its maximum. It
+// returns the levels whose runs changed here.
 func (t *tree) measureBranch(b *branch, i int, levels levels) (changed levels) {
 	c := b.branches[i]
 	most := c.most[0]
@@ -97,11 +97,11 @@ func (t *tree) measureBranch(b *branch, i int, levels levels) (changed levels) {
 	return changed
 }
 
-// join is the runs of a level of the whole branch, by those of its children; through a child in which at most so many
-// nodes are used a run goes on.
+// join returns the runs of a level of the whole branch, from those of its children. A run continues through a child
+// in which at most `most` nodes are used.
 func (b *branch) join(level, most int) runs {
 	var first, run, peak uint64
-	row, whole := &b.runs[level], true // so far
+	row, whole := &b.runs[level], true // the run so far is the whole branch
 	for k := 0; k < b.n && k < width; k++ {
 		r := &row[k]
 		run += uint64(r.first)
@@ -120,5 +120,5 @@ func (b *branch) join(level, most int) runs {
 	return runs{spanOf(first), spanOf(run), spanOf(max(peak, run))}
 }
 
-// lowest is the lowest level of a set that is not empty.
+// lowest returns the lowest level of a set that is not empty.
 func (s levels) lowest() int { return bits.TrailingZeros64(uint64(s)) }

@@ -2,12 +2,12 @@ package profile
 
 import "accordion/core"
 
-// Change adds n to the nodes used in [from, to): what Add does for a profile of one step, and with a negative n what Remove
-// does. An end of Forever is none.
+// Change adds n to the nodes used in [from, to). It does what Add does for a profile of one step, or for negative n
+// what Remove does. An end of Forever means no end.
 func (p *Profile) Change(from, to core.Time, n int) { p.shift(from, to, n) }
 
-// Visited is how many steps all additions and removals took so far: stretches of time that they touched, and parts of the
-// index. To find the first of them is none, and to move what lies behind them is none.
+// Visited returns how many steps all additions and removals took so far: the stretches of time and the parts of the
+// index that they touched. Finding the first of them and moving what is behind them does not count.
 func (p *Profile) Visited() int64 {
 	n := p.list.Visited
 	if p.tree != nil {
@@ -19,14 +19,15 @@ func (p *Profile) Visited() int64 {
 	return n
 }
 
-// Earlier is FirstFit within [from, until): ok is false when no place for n nodes and d seconds begins there.
+// Earlier does what FirstFit does within [from, until). ok is false if no place for n nodes and d seconds starts
+// there.
 func (p *Profile) Earlier(n int, d, from, until core.Time) (start core.Time, ok bool) {
 	start, ok, _ = p.Search(n, d, from, until)
 	return start, ok
 }
 
-// Search is Earlier, and how many steps it took: stretches of time, and parts of the index, that were looked at. To find the
-// first of them is none.
+// Search does what Earlier does, and returns how many stretches of time and parts of the index it looked at. Finding
+// the first of them does not count.
 func (p *Profile) Search(n int, d, from, until core.Time) (start core.Time, ok bool, steps int) {
 	switch {
 	case from >= until:
@@ -40,8 +41,9 @@ func (p *Profile) Search(n int, d, from, until core.Time) (start core.Time, ok b
 	return start, ok && start < until, steps
 }
 
-// Slide moves n nodes that are occupied for d seconds from start on forward, as far as n nodes are free right before them, and not
-// before earliest. So it need not take them out first. It says where they begin then, which is start where it cannot.
+// Slide moves n nodes that are occupied for d seconds from start on to an earlier time, as far as n nodes are free
+// right before them, and not before earliest. It need not remove them first. It returns their new start, which is
+// start if they cannot move.
 func (p *Profile) Slide(n int, d, start, earliest core.Time) (at core.Time) {
 	if n <= 0 || d <= 0 || start <= earliest {
 		return start
@@ -58,7 +60,7 @@ func (p *Profile) Slide(n int, d, start, earliest core.Time) (at core.Time) {
 	return at
 }
 
-// MostFree is the largest number of nodes free at an instant of [from, to); 0 when that is empty.
+// MostFree returns the largest number of nodes free at any time in [from, to), or 0 if that is empty.
 func (p *Profile) MostFree(from, to core.Time) int {
 	if from >= to {
 		return 0
@@ -80,8 +82,8 @@ func (p *Profile) MostFree(from, to core.Time) int {
 	return max(0, p.nodes-least)
 }
 
-// Forget says that nobody will ask about the time before an instant, nor change it. What is said of it from then on is of no
-// meaning, and it takes no memory. It costs next to nothing when there is little to forget.
+// Forget promises that the profile is neither read nor changed before a time. Results for earlier times are then
+// undefined, and use no memory. It is cheap when there is little to forget.
 func (p *Profile) Forget(before core.Time) {
 	const little = 32
 	if p.tree != nil {

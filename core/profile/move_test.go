@@ -16,7 +16,7 @@ func drawUsed(t *rapid.T, nodes int) *Profile {
 		p.Change(from, from+rapid.Int64Range(1, 10).Draw(t, "length"), rapid.IntRange(1, nodes).Draw(t, "used"))
 	}
 	if rapid.Bool().Draw(t, "tree") {
-		p.plant()
+		p.buildTree()
 	}
 	return p
 }

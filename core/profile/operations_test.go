@@ -148,7 +148,7 @@ func (w *world) change(p *twins) {
 // force makes a tree of a list, unless it is a single stretch.
 func (p *Profile) force() {
 	if p.tree == nil && len(p.list.At) > 1 {
-		p.plant()
+		p.buildTree()
 	}
 }
 

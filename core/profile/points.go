@@ -5,14 +5,14 @@ import (
 	"accordion/core/profile/list"
 )
 
-// Point is an instant from which on so many nodes are used, until the next point.
+// Point is a time from which on Used nodes are used, until the next point.
 type Point struct {
 	At   core.Time
 	Used int // nodes
 }
 
-// Points appends the occupation from an instant on: a point for that instant and one for each change behind it. Neighbors
-// differ, and the last has no end, so that two occupations are the same from then on when their points are.
+// Points appends the occupation from a time on: a point for that time and one for each later change. Neighbors
+// differ, and the last point has no end. So two occupations are the same from then on exactly if their points are.
 func (p *Profile) Points(from core.Time, into []Point) []Point {
 	if p.tree == nil {
 		l := &p.list
@@ -29,8 +29,8 @@ func (p *Profile) Points(from core.Time, into []Point) []Point {
 	return into
 }
 
-// Same says whether the occupation from an instant on is what some points say: those of Points, from that instant or an
-// earlier one on, of which the first holds at the instant.
+// Same reports whether the occupation from a time on equals points. These are a result of Points for that time or an
+// earlier one, and the first of them applies at that time.
 func (p *Profile) Same(from core.Time, points []Point) bool {
 	if p.tree == nil {
 		return sameAs(&p.list, from, points)
@@ -60,21 +60,21 @@ func sameAs(l *list.List, from core.Time, points []Point) bool {
 	return true
 }
 
-// Clear makes p an idle machine of so many nodes, in its own memory.
+// Clear makes p an idle machine, in its own memory.
 func (p *Profile) Clear(nodes int) {
-	p.fell()
+	p.dropTree()
 	p.nodes = max(nodes, 0)
 	p.list.At, p.list.Used = append(p.list.At[:0], -core.Forever), append(p.list.Used[:0], 0)
 }
 
-// Stair is a step of a descending staircase: from an instant on so many nodes are free, or more, until fewer are.
+// Stair is a step of a descending staircase: from From on at least Free nodes are free, until the next stair.
 type Stair struct {
 	From core.Time
 	Free int
 }
 
-// Stairs appends the fewest nodes free from an instant until t, as a staircase in t: so many nodes are free from then on for d
-// seconds if no stair that begins before its end has fewer. It ends where no more than fewest are free.
+// Stairs appends the fewest nodes free from a time until t, as a staircase in t. n nodes are free for d seconds if no
+// stair that begins before the end of that time has fewer. The staircase ends where at most fewest nodes are free.
 func (p *Profile) Stairs(from core.Time, fewest int, into []Stair) []Stair {
 	if p.tree == nil {
 		return stairsOf(&p.list, from, p.nodes, fewest, into)

@@ -1,14 +1,14 @@
-// Package profile holds the resource occupation of one machine: a number of used nodes as a function of time
-// (the resource EP of Klein & Pérez, CoreGRID 2011, section 3.1, with its helpers max, loc, delay and sum).
+// Package profile implements the occupation of a machine: a number of used nodes as a function of time (the resource
+// EP of Klein & Pérez, CoreGRID 2011, section 3.1, with its helpers max, loc, delay and sum).
 //
 //	p := profile.New(100)
 //	p.Add(0, core.EP{{Duration: 1200, Nodes: 10}, {Duration: 3600, Nodes: 95}})
 //	start, ok := p.FirstFit(10, 600, 0)  // 0: ten are free for ten minutes at once
 //	start, ok = p.FirstFit(10, 1300, 0)  // 4800: behind the step of 95
 //
-// It counts nodes and does not know which they are. A small profile is a sorted list of change points; a larger one is a
-// balanced tree that knows of every part of time how long how many nodes stay free in it, so that a search passes over
-// the holes that are too short or too low instead of trying them. Stretches of time include their begin and exclude
+// A profile counts nodes and does not know which they are. A small profile is a sorted list of change points. A
+// larger one is a balanced tree that knows for every part of time how many nodes stay free in it for how long. So a
+// search skips holes that are too short or have too few nodes. Intervals of time include their beginning and exclude
 // their end.
 package profile
 
@@ -19,61 +19,62 @@ import (
 	"accordion/core/profile/list"
 )
 
-// indexed is the number of change points from which on a profile is a tree. It is a list again when the tree is down
-// to a leaf. Where each write comes with one search from the beginning a tree of 2,000 points is as quick as a list; with
-// more searches sooner, with more writes later, at 4,500 where there are two of them to each search near by.
+// indexed is the number of change points from which on a profile is a tree. It becomes a list again when the tree is
+// down to one leaf. With one search from the beginning for each write, a tree of 2,000 points is as fast as a list.
+// With more searches it is faster sooner, with more writes later: at 4,500 points if there are two writes nearby for
+// each search.
 const indexed = 2048
 
-// Profile is the number of used nodes of a machine at every instant. Its methods that change nothing may be called by
-// several goroutines at once.
+// Profile is the number of used nodes of a machine at every time. Several goroutines may call methods that change
+// nothing at once.
 type Profile struct {
 	nodes int
-	list  list.List // when tree is nil
-	tree  *tree     // of a large one
-	spare *tree     // the memory of a tree that was, empty
+	list  list.List // used when tree is nil
+	tree  *tree     // used when the profile is large
+	spare *tree     // the empty memory of an earlier tree
 }
 
-// New is an idle machine of so many nodes; none, when they are fewer.
+// New returns the profile of an idle machine. A negative node count counts as 0.
 func New(nodes int) *Profile {
 	return &Profile{nodes: max(nodes, 0), list: list.List{At: []core.Time{-core.Forever}, Used: []int{0}}}
 }
 
-// Nodes is the machine's size.
+// Nodes returns the machine's size.
 func (p *Profile) Nodes() int { return p.nodes }
 
-// Clone is an independent copy in memory of its own.
+// Clone returns an independent copy.
 func (p *Profile) Clone() *Profile {
 	q := &Profile{}
 	q.CopyFrom(p)
 	return q
 }
 
-// CopyFrom makes p an independent copy of q in p's own memory: a Clone that costs no allocation in a loop.
+// CopyFrom makes p an independent copy of q in p's own memory. In a loop it allocates nothing.
 func (p *Profile) CopyFrom(q *Profile) {
 	if p == q {
 		return
 	}
 	p.nodes = q.nodes
-	p.fell()
+	p.dropTree()
 	if q.tree == nil {
 		p.list.At, p.list.Used = append(p.list.At[:0], q.list.At...), append(p.list.Used[:0], q.list.Used...)
 		return
 	}
-	p.unspare()
+	p.startTree()
 	p.tree.copyFrom(q.tree)
 }
 
-// Add occupies the profile's nodes from start on. Steps of 0 nodes pass time. A step that lasts Forever has no end.
+// Add occupies the profile's nodes from start on. A step of 0 nodes occupies nothing. A step that lasts Forever has
+// no end.
 func (p *Profile) Add(start core.Time, ep core.EP) { p.addSteps(start, ep, 1) }
 
-// Remove takes back what Add(start, ep) occupied.
+// Remove releases what Add(start, ep) occupied.
 func (p *Profile) Remove(start core.Time, ep core.EP) { p.addSteps(start, ep, -1) }
 
-// MirrorOf makes p the mirror of q between two instants, in p's own memory.
-// p and q are not the same.
+// MirrorOf makes p the mirror of q between two times, in p's own memory. p and q must differ.
 func (p *Profile) MirrorOf(q *Profile, from, to core.Time) {
 	p.nodes = q.nodes
-	p.fell()
+	p.dropTree()
 	l := &p.list
 	l.At, l.Used = append(l.At[:0], -from), append(l.Used[:0], 0) // from the last to the first
 	before := func(t core.Time, used int) {
@@ -97,7 +98,7 @@ func (p *Profile) MirrorOf(q *Profile, from, to core.Time) {
 	p.index()
 }
 
-// addSteps adds the nodes of a profile's steps, or takes them away when the sign is -1.
+// addSteps adds the nodes of a profile's steps, or removes them if sign is -1.
 func (p *Profile) addSteps(start core.Time, ep core.EP, sign int) {
 	for len(ep) > 0 {
 		var c list.Change
@@ -130,38 +131,38 @@ func (p *Profile) change(c list.Change) {
 	}
 }
 
-// index makes a tree of a list that has become long.
+// index converts a list that has become long to a tree.
 func (p *Profile) index() {
 	if len(p.list.At) >= indexed {
-		p.plant()
+		p.buildTree()
 	}
 }
 
-// plant makes a tree of the list.
-func (p *Profile) plant() {
-	p.unspare()
+// buildTree makes a tree of the list.
+func (p *Profile) buildTree() {
+	p.startTree()
 	p.tree.build(&p.list, p.nodes)
 }
 
-// unspare begins a tree.
-func (p *Profile) unspare() {
+// startTree sets p.tree to an empty tree.
+func (p *Profile) startTree() {
 	if p.tree, p.spare = p.spare, nil; p.tree == nil {
 		p.tree = &tree{}
 	}
 }
 
-// flatten makes a list of the tree.
+// flatten converts the tree to a list.
 func (p *Profile) flatten() {
 	p.list.At, p.list.Used = p.list.At[:0], p.list.Used[:0]
 	p.tree.each(-core.Forever, func(begin core.Time, used int) bool {
 		p.list.Append(begin, used)
 		return true
 	})
-	p.fell()
+	p.dropTree()
 }
 
-// fell clears the tree away, if there is one, and keeps its memory.
-func (p *Profile) fell() {
+// dropTree clears the tree, if there is one, and keeps its memory.
+func (p *Profile) dropTree() {
 	if p.tree != nil {
 		p.tree.clear()
 		p.tree, p.spare = nil, p.tree

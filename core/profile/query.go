@@ -7,7 +7,7 @@ import (
 	"accordion/core/profile/list"
 )
 
-// At is the number of nodes used at an instant: ep(t) of the paper.
+// At returns the number of nodes used at a time: ep(t) in the paper.
 func (p *Profile) At(t core.Time) int {
 	if p.tree != nil {
 		return p.tree.at(t)
@@ -15,10 +15,10 @@ func (p *Profile) At(t core.Time) int {
 	return p.list.Used[p.list.Index(t)]
 }
 
-// Free is the number of nodes free at an instant; 0 where more is used than there is.
+// Free returns the number of nodes free at a time, or 0 if more nodes are used than the machine has.
 func (p *Profile) Free(t core.Time) int { return max(0, p.nodes-p.At(t)) }
 
-// Max is the largest number of nodes used in [from, to), and 0 when that is empty: max(ep, t0, t1) of the paper.
+// Max returns the largest number of nodes used in [from, to), or 0 if that is empty: max(ep, t0, t1) in the paper.
 func (p *Profile) Max(from, to core.Time) int {
 	switch {
 	case from >= to:
@@ -29,8 +29,8 @@ func (p *Profile) Max(from, to core.Time) int {
 	return p.list.Max(from, to)
 }
 
-// FirstFit is the earliest instant, not before from, at which n nodes are free for d seconds; d is Forever for a need
-// without end. ok is false when there is none.
+// FirstFit returns the earliest time, not before from, at which n nodes are free for d seconds. d is Forever for a
+// need without end. ok is false if there is none.
 func (p *Profile) FirstFit(n int, d, from core.Time) (start core.Time, ok bool) {
 	switch {
 	case n <= 0:
@@ -41,8 +41,8 @@ func (p *Profile) FirstFit(n int, d, from core.Time) (start core.Time, ok bool) 
 	return p.list.Fit(p.nodes-n, d, from)
 }
 
-// Hole is FirstFit with the end of the hole: the first instant after start with fewer than n nodes free, Forever when
-// there is none.
+// Hole does what FirstFit does, and also returns the end of the hole: the first time after start with fewer than n
+// nodes free, or Forever if there is none.
 func (p *Profile) Hole(n int, d, from core.Time) (start, end core.Time, ok bool) {
 	if start, ok = p.FirstFit(n, d, from); !ok {
 		return start, start, false
@@ -51,7 +51,8 @@ func (p *Profile) Hole(n int, d, from core.Time) (start, end core.Time, ok bool)
 	return start, end, true
 }
 
-// FirstBelow is the first instant, not before from, with fewer than n nodes free; Forever and false when there is none.
+// FirstBelow returns the first time, not before from, with fewer than n nodes free, or Forever and false if there is
+// none.
 func (p *Profile) FirstBelow(n int, from core.Time) (t core.Time, ok bool) {
 	if n <= 0 {
 		return core.Forever, false
@@ -66,8 +67,8 @@ func (p *Profile) firstAbove(most int, from, to core.Time) (core.Time, bool) {
 	return p.list.FirstAbove(most, from, to)
 }
 
-// FreeSince is the begin of the stretch with n nodes free that reaches up to t: n are free in [FreeSince, t), and not
-// right before it. It is t itself when n are not free right before t, and -Forever when they always were.
+// FreeSince returns the beginning of the time with n nodes free that reaches up to t: n nodes are free in [FreeSince,
+// t), and not right before it. It returns t if n nodes are not free right before t, and -Forever if they always were.
 func (p *Profile) FreeSince(n int, t core.Time) core.Time {
 	if n <= 0 {
 		return -core.Forever
@@ -85,8 +86,8 @@ func (p *Profile) lastAbove(most int, from, to core.Time) (end core.Time, ok boo
 	return p.list.LastAbove(most, from, to)
 }
 
-// Steps is the occupation from an instant to its last change, as a resource EP; nil when nothing is used from then on.
-// Its last step reaches to Forever when its nodes are never given back.
+// Steps returns the occupation from a time to its last change, as a resource EP, or nil if nothing is used from then
+// on. If nodes are never released, the last step lasts to Forever.
 func (p *Profile) Steps(from core.Time) core.EP {
 	var ep core.EP
 	for s := range p.stretches(from) {
@@ -100,13 +101,13 @@ func (p *Profile) Steps(from core.Time) core.EP {
 	return ep
 }
 
-// stretch is a time in which used nodes are used; its neighbors use others.
+// stretch is a time in which the number of used nodes is constant. Its neighbors differ.
 type stretch struct {
 	begin, end core.Time
 	used       int
 }
 
-// stretches are those from the one that holds an instant on; the last one ends at Forever.
+// stretches returns the stretches from the one that contains a time on. The last one ends at Forever.
 func (p *Profile) stretches(from core.Time) iter.Seq[stretch] {
 	return func(yield func(stretch) bool) {
 		if p.tree == nil {

@@ -5,15 +5,17 @@ import (
 	"accordion/core/profile/list"
 )
 
-// Room is a stretch of time in which so many nodes are free throughout, and not as many right before it and right behind it.
+// Room is a time in which Free nodes are free throughout. It cannot be extended for any number of nodes from Above +
+// 1 to Free.
 type Room struct {
 	Above, Free int // nodes
 	From, To    core.Time
 }
 
-// Rooms appends the rooms around [from, to), which is not empty, that n nodes given back there have made: from the highest, which
-// has the most nodes that are free at an instant of it, down to the lowest with at least fewest, which is at least 1. They are drawn as if as many were free
-// in all of [from, to). So where so many nodes, not fewer than fewest, are free for a while, as they were not before, this while lies in the last room with as many free.
+// Rooms appends the rooms around [from, to), which is not empty, that a release of n nodes there has made. The first
+// room has the most nodes that are free at any time in [from, to), the last one at least fewest, which is at least 1.
+// Rooms are computed as if that many nodes were free in all of [from, to). So a time in which at least fewest nodes
+// are newly free lies in the last room with that many nodes.
 func (p *Profile) Rooms(from, to core.Time, n, fewest int, into []Room) []Room {
 	if p.tree == nil {
 		return roomsOf(&p.list, from, to, n, p.nodes, p.nodes-fewest, into)
@@ -41,12 +43,12 @@ func (p *Profile) Rooms(from, to core.Time, n, fewest int, into []Room) []Room {
 	return into
 }
 
-// roomsOf is Rooms in terms of used nodes: those of rooms are at most so many.
+// roomsOf does the same by used nodes, of which rooms have at most `most`.
 func roomsOf(l *list.List, from, to core.Time, n, nodes, most int, into []Room) []Room {
 	at := l.At
 	used := l.Used[:len(at)]
 	left := l.Near(from)
-	right, least, highest := left, used[left], used[left] // the stretch that holds to; the used before it
+	right, least, highest := left, used[left], used[left] // right is the stretch that contains to; the used nodes before it
 	for right+1 < len(at) && at[right+1] < to {
 		right++
 		least, highest = min(least, used[right]), max(highest, used[right])

@@ -5,28 +5,29 @@ import (
 	"accordion/core/profile/list"
 )
 
-// search is the way to the first place of a need. It goes through the tree from left to right with the run under way:
-// the begin of the time, up to where it is, in which there may be room. It passes over children by what is known of the
-// runs of a size that may be smaller than the need's; so the run may begin too early in one of them, and what makes room
-// there is looked at only when the run turns out to be long enough. All else is seen point by point.
+// search is the state of a search for the first place. It goes through the tree from left to right and keeps the
+// present run: the beginning of a time, up to the present position, in which there may be room. It skips children by
+// what is known of the runs of a size that may be smaller than the need. So the run may begin too early in a skipped
+// child. That child is examined only when the run turns out to be long enough. Everything else is examined point by
+// point.
 type search struct {
-	most  int       // may be used
+	most  int       // the most nodes that may be used
 	need  core.Time // seconds
-	level int       // of the largest size of the ladder that does not exceed the need
-	short core.Time // need, cut as spans are
+	level int       // of the largest size of the ladder that does not exceed the needed nodes
+	short core.Time // need, as a span
 	run   core.Time
-	seen  core.Time // from here on the run has been seen; it begins before this in a child that was passed over,
-	among *branch   // which is one of this branch's
-	steps int       // children and change points that were looked at
+	seen  core.Time // the run was examined from here on; it begins earlier only in a skipped child,
+	among *branch   // …which is a child of this branch
+	steps int       // children and change points that were examined
 }
 
-// fit is the first instant, not before from, from which at most so many nodes are used for d seconds.
+// fit returns the first time, not before from, from which at most `most` nodes are used for d seconds.
 func (t *tree) fit(most int, d, from core.Time) (core.Time, bool) {
 	start, ok, _ := t.find(most, d, from)
 	return start, ok
 }
 
-// find is fit, and how many steps it took.
+// find does what fit does, and returns how many steps it took.
 func (t *tree) find(most int, d, from core.Time) (start core.Time, ok bool, steps int) {
 	if from >= core.Forever { // behind the last change point
 		if t.at(from) <= most {
@@ -34,7 +35,7 @@ func (t *tree) find(most int, d, from core.Time) (start core.Time, ok bool, step
 		}
 		return core.Forever, false, 1
 	}
-	if most >= t.nodes { // the index knows nothing of what nobody needs: only a Lifted asks, of what exceeds the machine
+	if most >= t.nodes { // the index does not cover this; only a Lifted asks it, for a place that exceeds the machine
 		return t.fitPointwise(most, d, from)
 	}
 	const enough = 2 * core.Forever // no two change points are further apart
@@ -51,7 +52,7 @@ func (t *tree) find(most int, d, from core.Time) (start core.Time, ok bool, step
 	return core.Forever, false, s.steps
 }
 
-// fitPointwise is find without the index.
+// fitPointwise does what find does without the index.
 func (t *tree) fitPointwise(most int, d, from core.Time) (start core.Time, ok bool, steps int) {
 	start, blocked := from, false
 	t.each(from, func(begin core.Time, used int) bool {
@@ -68,7 +69,7 @@ func (t *tree) fitPointwise(most int, d, from core.Time) (start core.Time, ok bo
 	return start, !blocked, steps
 }
 
-// enter searches what lies below a branch from the run's begin on, which is not before the branch's.
+// enter searches what is below a branch from a time on that is not before the branch's beginning.
 func (s *search) enter(b *branch, end, from core.Time) bool {
 	i := b.child(from)
 	childEnd := b.endOf(i, end)
@@ -79,7 +80,7 @@ func (s *search) enter(b *branch, end, from core.Time) bool {
 	return s.enter(b.branches[i], childEnd, from) || s.sweep(b, i+1, end)
 }
 
-// sweep searches the children of a branch from number i on.
+// sweep searches the children of a branch from child i on.
 func (s *search) sweep(b *branch, i int, end core.Time) bool {
 	row := &b.runs[s.level]
 	for ; i < b.n && i < width; i++ {
@@ -90,14 +91,14 @@ func (s *search) sweep(b *branch, i int, end core.Time) bool {
 			if s.below(b, i, childEnd) {
 				return true
 			}
-		case b.most[i] > s.most: // else the run goes on
+		case b.most[i] > s.most: // otherwise the run continues
 			s.run, s.seen, s.among = childEnd-core.Time(r.last), childEnd, b
 		}
 	}
 	return false
 }
 
-// below searches child i from its begin on.
+// below searches child i from its beginning on.
 func (s *search) below(b *branch, i int, end core.Time) bool {
 	if b.lowest() {
 		return s.leaf(b.leaves[i], 0, end)
@@ -129,7 +130,7 @@ func (s *search) leaf(l *leaf, i int, end core.Time) bool {
 	return end-run >= need
 }
 
-// see looks at all of a run. It may begin later then.
+// see examines the whole run, and returns its real beginning.
 func (s *search) see(run core.Time) core.Time {
 	if run < s.seen {
 		if end, obstacle := lastAbove(s.among, s.seen, s.most, run, s.seen); obstacle {
@@ -140,7 +141,7 @@ func (s *search) see(run core.Time) core.Time {
 	return run
 }
 
-// firstAbove is the first instant in [from, to), which is not empty, at which more nodes are used.
+// firstAbove returns the first time in [from, to), which is not empty, at which more nodes are used.
 func (t *tree) firstAbove(most int, from, to core.Time) (core.Time, bool) {
 	at, ok := firstAbove(t.root, most, min(from, list.LastTime), to)
 	return max(at, from), ok
@@ -167,7 +168,8 @@ func firstAbove(b *branch, most int, from, to core.Time) (core.Time, bool) {
 	return core.Forever, false
 }
 
-// lastAbove is the end of the last stretch within [from, to) in which more nodes are used. It may lie behind to.
+// lastAbove returns the end of the last stretch within [from, to) in which more nodes are used. It may be later than
+// to.
 func (t *tree) lastAbove(most int, from, to core.Time) (end core.Time, ok bool) {
 	return lastAbove(t.root, list.EndOfTime, most, from, max(-core.Forever, min(to, list.EndOfTime)))
 }
@@ -197,7 +199,7 @@ func lastAbove(b *branch, end core.Time, most int, from, to core.Time) (core.Tim
 	return 0, false
 }
 
-// at is the number of nodes used at an instant.
+// at returns the number of nodes used at a time.
 func (t *tree) at(at core.Time) int {
 	b, at := t.root, min(at, list.LastTime)
 	for !b.lowest() {
@@ -207,7 +209,7 @@ func (t *tree) at(at core.Time) int {
 	return l.used[l.index(at)]
 }
 
-// max is the largest number of nodes used in [from, to), which is not empty.
+// max returns the largest number of nodes used in [from, to), which is not empty.
 func (t *tree) max(from, to core.Time) int {
 	return maxBelow(t.root, list.EndOfTime, min(from, list.LastTime), min(to, list.EndOfTime))
 }
@@ -233,8 +235,8 @@ func maxBelow(b *branch, end, from, to core.Time) int {
 	return peak
 }
 
-// each visits the stretches from the one that holds an instant on, in order, until visit says false; neighbors may be
-// equal. It says whether none did.
+// each calls visit for the stretches from the one that contains a time on, in order, until visit returns false.
+// Neighbors may be equal. It reports whether visit never returned false.
 func (t *tree) each(from core.Time, visit func(begin core.Time, used int) bool) bool {
 	return eachBelow(t.root, min(from, list.LastTime), visit)
 }

@@ -7,22 +7,22 @@ import (
 	"accordion/core/profile/list"
 )
 
-// Sizes of the tree. On a packed machine of 10,000 nodes it takes some 50 bytes for each rectangle, most of whose ends
-// are the begins of others.
+// Sizes of the tree. On a packed machine of 10,000 nodes it uses about 50 bytes for each rectangle. Most rectangles
+// begin where another ends.
 const (
 	leafSize = 64 // change points of a leaf
 	width    = 16 // children of a branch
 )
 
-// tree is an occupation as a balanced tree over leaves of change points, each branch of which knows how long nodes stay
-// free below it. All leaves are at the same depth. Time is cut into the stretches of the leaves: a leaf begins with a
-// change point, at which, unlike elsewhere, nothing needs to change.
+// tree is an occupation as a balanced tree over leaves of change points. Each branch knows for how long nodes stay
+// free below it. All leaves are at the same depth. Together they cover all time. A leaf begins with a change point,
+// at which nothing need change. At all other change points something does.
 type tree struct {
-	root  *branch // nil only between two uses of the tree's memory
+	root  *branch // nil only while the memory is unused
 	nodes int     // of the machine
-	top   int     // levels: of the largest size of the ladder that the machine has
+	top   int     // number of levels: sizes of the ladder up to the machine's size
 
-	leaves   []*leaf // cleared away, to be used again
+	leaves   []*leaf // unused memory
 	branches []*branch
 	scratch  scratch
 
@@ -30,40 +30,40 @@ type tree struct {
 }
 
 // leaf is a short sorted list of change points. From at[i] to at[i+1] (after the last: to the leaf's end, which the
-// branches know) used[i] nodes are used. Neighbors differ; n is at least 1. Behind the last change point at is list.EndOfTime,
-// so that no search needs to know how many there are.
+// branches know) used[i] nodes are used. Neighbors differ, and n is at least 1. Behind the last change point, at is
+// list.EndOfTime, so that no search needs n.
 type leaf struct {
 	n    int
 	at   [leafSize + 1]core.Time
 	used [leafSize]int
 }
 
-// branch has leaves as children, or branches. For each child it knows the begin, the largest number of used nodes, and
-// the runs of each level. Behind the last child at is list.EndOfTime.
+// branch has either leaves or branches as children. For each child it knows the beginning, the largest number of used
+// nodes, and the runs of each level. Behind the last child, at is list.EndOfTime.
 type branch struct {
 	n        int
 	at       [width + 1]core.Time
 	most     [width]int
-	leaves   [width]*leaf   // all nil, or
-	branches [width]*branch // all nil
-	runs     [][width]runs  // a row for each level
+	leaves   [width]*leaf   // either all nil…
+	branches [width]*branch // …or all nil
+	runs     [][width]runs  // one row for each level
 }
 
-// runs says how long at least as many nodes as the level's stay free within a child: at its begin, at its end (0 when
+// runs is for how long at least the level's nodes stay free within a child: from its beginning, up to its end (0 if
 // they are not free there), and at most.
 type runs struct{ first, last, longest span }
 
-// lowest says whether the children are leaves.
+// lowest reports whether the children are leaves.
 func (b *branch) lowest() bool { return b.leaves[0] != nil }
 
-// The binary searches of child and index are written out for these sizes.
+// The binary searches in child and index are unrolled for these sizes.
 var (
 	_ [16]struct{} = [width]struct{}{}
 	_ [64]struct{} = [leafSize]struct{}{}
 )
 
-// child is the last child that begins at or before t; the first one when there is none. What is looked at is no surprise
-// for the processor, whatever t is: nothing branches.
+// child returns the last child that begins at or before t, or the first child if there is none. It has no branches
+// that the processor could mispredict.
 func (b *branch) child(t core.Time) int {
 	i := 0
 	if b.at[8] <= t {
@@ -81,10 +81,10 @@ func (b *branch) child(t core.Time) int {
 	return i
 }
 
-// endOf is where child i gives way to the next; end is the branch's own.
+// endOf returns the end of child i. end is that of the branch.
 func (b *branch) endOf(i int, end core.Time) core.Time { return min(end, b.at[i+1]) }
 
-// index is the last change point at or before t; the first one when there is none.
+// index returns the last change point at or before t, or the first one if there is none.
 func (l *leaf) index(t core.Time) int {
 	i := 0
 	if l.at[32] <= t {
@@ -108,10 +108,10 @@ func (l *leaf) index(t core.Time) int {
 	return i
 }
 
-// endOf is where change point i gives way to the next; end is the leaf's own.
+// endOf returns the end of the stretch of change point i. end is that of the leaf.
 func (l *leaf) endOf(i int, end core.Time) core.Time { return min(end, l.at[i+1]) }
 
-// split makes t, which is not before the leaf's begin, a change point, and says which one. There must be room.
+// split makes t a change point and returns its index. t is not before the leaf's beginning, and the leaf has room.
 func (l *leaf) split(t core.Time) int {
 	i := l.index(t)
 	if l.at[i] == t {
@@ -125,8 +125,8 @@ func (l *leaf) split(t core.Time) int {
 	return i
 }
 
-// join drops the change point i if nothing changes there; never the first, which is the leaf's begin. It says how many are
-// gone.
+// join removes change point i if nothing changes there, but never the first, which is the leaf's beginning. It
+// returns how many it removed.
 func (l *leaf) join(i int) int {
 	if i == 0 || l.used[i-1] != l.used[i] {
 		return 0
@@ -137,7 +137,7 @@ func (l *leaf) join(i int) int {
 	return 1
 }
 
-// cut leaves the first n change points.
+// cut keeps the first n change points.
 func (l *leaf) cut(n int) {
 	for k := n; k < l.n; k++ {
 		l.at[k] = list.EndOfTime
@@ -145,7 +145,7 @@ func (l *leaf) cut(n int) {
 	l.n = n
 }
 
-// cut leaves the first n children.
+// cut keeps the first n children.
 func (b *branch) cut(n int) {
 	for k := n; k < b.n; k++ {
 		b.at[k], b.leaves[k], b.branches[k] = list.EndOfTime, nil, nil
@@ -153,7 +153,7 @@ func (b *branch) cut(n int) {
 	b.n = n
 }
 
-// newLeaf is an empty leaf.
+// newLeaf returns an empty leaf.
 func (t *tree) newLeaf() *leaf {
 	if last := len(t.leaves) - 1; last >= 0 {
 		l := t.leaves[last]
@@ -168,7 +168,7 @@ func (t *tree) newLeaf() *leaf {
 	return l
 }
 
-// newBranch is an empty branch.
+// newBranch returns an empty branch.
 func (t *tree) newBranch() *branch {
 	if last := len(t.branches) - 1; last >= 0 {
 		b := t.branches[last]
@@ -187,7 +187,7 @@ func (t *tree) newBranch() *branch {
 	return b
 }
 
-// drop clears a branch away with everything below it.
+// drop releases the memory of a branch and of everything below it, for reuse.
 func (t *tree) drop(b *branch) {
 	for i := range b.n {
 		if b.lowest() {
@@ -199,17 +199,17 @@ func (t *tree) drop(b *branch) {
 	t.dropBranch(b)
 }
 
-// dropBranch clears a branch away, but not its children.
+// dropBranch releases the memory of a branch, but not of its children.
 func (t *tree) dropBranch(b *branch) {
 	b.cut(0)
 	t.branches = append(t.branches, b)
 }
 
-// build makes the tree of a list.
+// build builds the tree from a list.
 func (t *tree) build(l *list.List, nodes int) {
 	const full, wide = leafSize * 3 / 4, width * 3 / 4
 	t.nodes, t.top = nodes, max(1, levelOf(nodes, maxLevels))
-	var row []*branch // of the lowest branches, then of those above
+	var row []*branch // the lowest branches, then those above
 	for begin := 0; begin < len(l.At); begin += full {
 		if begin%(full*wide) == 0 {
 			row = append(row, t.newBranch())
@@ -237,7 +237,7 @@ func (t *tree) build(l *list.List, nodes int) {
 	t.root = row[0]
 }
 
-// measureRow measures all children of branches that lie side by side and fill all time.
+// measureRow measures all children of neighboring branches that cover all time.
 func (t *tree) measureRow(row []*branch) {
 	for i, b := range row {
 		end := list.EndOfTime
@@ -250,13 +250,13 @@ func (t *tree) measureRow(row []*branch) {
 	}
 }
 
-// copyFrom makes a cleared tree a copy of another.
+// copyFrom makes an empty tree a copy of another.
 func (t *tree) copyFrom(of *tree) {
 	t.nodes, t.top = of.nodes, of.top
 	t.root = t.copyOf(of.root)
 }
 
-// isLeaf says whether the tree is down to one leaf.
+// isLeaf reports whether the tree has one leaf only.
 func (t *tree) isLeaf() bool { return t.root.n == 1 && t.root.lowest() }
 
 // clear empties the tree and keeps its memory.

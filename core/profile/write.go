@@ -5,8 +5,8 @@ import (
 	"accordion/core/profile/list"
 )
 
-// change adds the nodes of some steps: it makes their ends change points first, at which nothing changes yet, and measures
-// each leaf that they touch once.
+// change adds the nodes of some steps. It first makes their ends change points, at which nothing changes yet, then
+// measures each leaf that they touch once.
 func (t *tree) change(c list.Change) {
 	l, end := t.split(c.From)
 	for steps := c; ; {
@@ -28,8 +28,8 @@ func (t *tree) change(c list.Change) {
 	}
 }
 
-// split makes an instant a change point at which nothing changes. What is too full for it is divided on the way down. It
-// says in which leaf it is, and where that ends.
+// split makes a time a change point at which nothing changes. It divides full children on the way down. It returns
+// the leaf of the change point and the end of that leaf.
 func (t *tree) split(at core.Time) (l *leaf, end core.Time) {
 	if t.root.n == width {
 		above := t.newBranch()
@@ -53,8 +53,8 @@ func (t *tree) split(at core.Time) (l *leaf, end core.Time) {
 	}
 }
 
-// changeBelow makes a change in what lies below a branch, which ends at end. It says for which levels some
-// child's runs have changed.
+// changeBelow makes a change in everything below a branch, which ends at end. It returns the levels for which the
+// runs of a child changed.
 func (t *tree) changeBelow(b *branch, end core.Time, c *list.Change) (changed levels) {
 	first := b.child(c.From)
 	i := first
@@ -73,7 +73,7 @@ func (t *tree) changeBelow(b *branch, end core.Time, c *list.Change) (changed le
 	return changed
 }
 
-// changeLeaf makes a change in child i, a leaf in which the ends of its steps are change points already.
+// changeLeaf makes a change in child i, a leaf in which the ends of its steps already are change points.
 func (t *tree) changeLeaf(b *branch, i int, end core.Time, c *list.Change) (changed levels) {
 	l := b.leaves[i]
 	t.visited += int64(l.n)
@@ -84,19 +84,19 @@ func (t *tree) changeLeaf(b *branch, i int, end core.Time, c *list.Change) (chan
 		if c.End < end {
 			last = l.index(c.End)
 		}
-		low, high = raise(l.used[k:last], c.Nodes(), low, high) // nothing, where the step ended as the leaf begins
-		// Only where a step begins or ends can neighbors have become equal.
+		low, high = raise(l.used[k:last], c.Nodes(), low, high) // no change if the step ends where the leaf begins
+		// Neighbors can have become equal only where a step begins or ends.
 		k = last - l.join(k)
 		more = c.End < end && c.Next()
 	}
 	if k < l.n {
 		l.join(k)
 	}
-	// All that has changed lies between these two, before and after: the runs of other levels are as they were.
+	// All changed numbers are between these two, before and after. So the runs of other levels are unchanged.
 	return t.measureLeaf(b, i, end, levelOf(t.nodes-high, t.top), levelOf(t.nodes-low, t.top))
 }
 
-// divide puts the second half of child i, which ends at end, into a new child behind it.
+// divide moves the second half of child i, which ends at end, to a new child behind it.
 func (t *tree) divide(b *branch, i int, end core.Time) {
 	b.insert(i + 1)
 	if b.lowest() {
@@ -116,7 +116,8 @@ func (t *tree) divide(b *branch, i int, end core.Time) {
 	t.measure(b, i+1, end)
 }
 
-// tidy joins child i of a branch that ends at end with a neighbor, when it is nearly empty and there is room.
+// tidy joins child i of a branch that ends at end with a neighbor, if the child is nearly empty and the neighbor has
+// room.
 func (t *tree) tidy(b *branch, i int, end core.Time) {
 	if b.n < 2 || t.size(b, i) >= t.room(b)/4 {
 		return
@@ -145,7 +146,7 @@ func (t *tree) tidy(b *branch, i int, end core.Time) {
 	t.measure(b, i, b.endOf(i, end))
 }
 
-// size is the number of change points or children of child i.
+// size returns the number of change points or children of child i.
 func (t *tree) size(b *branch, i int) int {
 	if b.lowest() {
 		return b.leaves[i].n
@@ -153,7 +154,7 @@ func (t *tree) size(b *branch, i int) int {
 	return b.branches[i].n
 }
 
-// room is the most that a child can have of them.
+// room returns the maximum of size.
 func (t *tree) room(b *branch) int {
 	if b.lowest() {
 		return leafSize
@@ -174,7 +175,7 @@ func (b *branch) insert(i int) {
 	b.n++
 }
 
-// remove takes child i out.
+// remove removes child i.
 func (b *branch) remove(i int) {
 	copy(b.at[i:], b.at[i+1:b.n])
 	copy(b.most[i:], b.most[i+1:b.n])
@@ -187,7 +188,7 @@ func (b *branch) remove(i int) {
 	b.cut(b.n - 1)
 }
 
-// moveTo moves the children from number begin on behind those of another branch.
+// moveTo moves the children from index begin on behind those of another branch.
 func (b *branch) moveTo(c *branch, begin int) {
 	copy(c.at[c.n:], b.at[begin:b.n])
 	copy(c.most[c.n:], b.most[begin:b.n])
@@ -200,7 +201,8 @@ func (b *branch) moveTo(c *branch, begin int) {
 	b.cut(begin)
 }
 
-// raise adds n to each of these numbers. It says the least and the most of them, before and after, and of two others.
+// raise adds n to each number in used. It returns the smallest and the largest of them, before and after, and of low
+// and high.
 func raise(used []int, n, low, high int) (int, int) {
 	if len(used) == 0 {
 		return low, high

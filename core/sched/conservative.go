@@ -10,17 +10,17 @@ import (
 	"accordion/core/profile"
 )
 
-// Conservative is conservative back-filling: each job gets its place when it is submitted, the one with the earliest
-// completion beside what runs and all that wait, and this is a promise. Whenever nodes are given back before their time the
-// waiting jobs are gone through once, in the order of the queue: each is lifted out while all others stay, and has the
-// earliest place from then on, or its old one where that does not complete later.
+// Conservative is conservative back-filling. Each job gets a place when it is submitted: the one with the earliest
+// completion next to all jobs that run or wait. The place is a promise. When nodes are released early, the policy
+// goes through the waiting jobs once, in queue order. It takes each job out of the plan while all others stay, and
+// gives it the earliest place from now on. The job keeps its old place if the new one does not complete earlier.
 //
-// With an algorithm it places evolving jobs as their profiles say; of several choices that complete together a job has the
-// one with the fewest nodes (at its peak), then the one named first. The zero value never expands a step. A guard
-// (core.Job) is kept free for its job to the end.
+// With an algorithm it places evolving jobs as their profiles request. Of several choices that complete together a
+// job gets the one with the fewest nodes (at its peak), then the one listed first. The zero value never expands a
+// step. A guard (core.Job) is kept free for its job until it ends.
 type Conservative struct {
 	Algorithm ep.Algorithm
-	Order     Order // in which the waiting jobs are gone through
+	Order     Order // the order in which waiting jobs are placed
 }
 
 var (
@@ -28,11 +28,11 @@ var (
 	_ Promiser = (*conservative)(nil)
 )
 
-// New is the state of a machine without jobs. A node count below 0 is 0.
+// New returns the state of a machine without jobs. A negative node count counts as 0.
 //
-// A running job counts as free from the end of its promise on, whether or not End was called yet. What is told by Running
-// is taken as it is, and the waiting jobs then all have new places, in their order. A job that fits nowhere waits and is in
-// no plan.
+// A running job's nodes are free from the end of its promise on, whether or not End was called. The state takes
+// allocation passed to Running unchanged, even if it exceeds the machine. All waiting jobs then get new places, in
+// queue order. A job that never fits waits and is in no plan.
 func (p Conservative) New(m core.Machine) State {
 	s := &conservative{policy: p, machine: m, view: profile.New(m.Nodes), asOf: -core.Forever, due: core.Forever}
 	s.memo.begin(nil)
@@ -43,8 +43,8 @@ func (p Conservative) New(m core.Machine) State {
 	return s
 }
 
-// conservative is the state of Conservative. Unless stale, view is the occupation of what runs and of the places of all
-// that wait.
+// conservative is the state of Conservative. Unless stale, view is the occupation of the running jobs and of the
+// places of all waiting jobs.
 type conservative struct {
 	policy  Conservative
 	machine core.Machine
@@ -53,33 +53,33 @@ type conservative struct {
 	asOf    core.Time
 
 	waiting  []reserved // in the order of the queue
-	due      core.Time  // the earliest start of those that wait, or earlier
+	due      core.Time  // the earliest start of a waiting job, or earlier
 	places   jobTable[place]
-	changing []Changing // those that run whose size changes
-	memo     memo       // of sweep
+	changing []Active // running jobs whose size changes
+	memo     memo     // used by sweep
 
-	stale bool // all must be placed anew
-	freed bool // nodes were given back since the waiting jobs were gone through
+	stale bool // all jobs need new places
+	freed bool // nodes were released since the last sweep
 }
 
 // reserved is a waiting job with its place. Most jobs are rectangles: one choice of one step.
 type reserved struct {
-	start  core.Time // Forever when it has none
-	length core.Time // by which it ranks; of a rectangle its length
+	start  core.Time // Forever when it has no place
+	length core.Time // requested time, by which it ranks
 	id     core.JobID
 	nodes  int    // of a rectangle
-	shape  *shape // of a job that is none; nil
-	class  int32  // of a rectangle: in memo
-	seen   uint64 // of a rectangle: memo's changes, when there was no earlier place
+	shape  *shape // nil for a rectangle
+	class  int32  // of a rectangle: its class in memo
+	seen   uint64 // of a rectangle: memo.changes when no earlier place existed
 }
 
-// shape is a waiting job that is no rectangle, and its place.
+// shape is a waiting job that is not a rectangle, and its place.
 type shape struct {
 	job   core.Job
 	place core.Planned
 }
 
-// place is what a job occupies from start to end: nodes, or what its profile says.
+// place is what a job occupies from start to end: nodes, or its profile ep.
 type place struct {
 	start, end core.Time
 	nodes      int
@@ -111,7 +111,7 @@ func (s *conservative) Submit(now core.Time, j core.Job) {
 	s.waiting = slices.Insert(s.waiting, i, r)
 }
 
-// isRectangle says whether a job is nothing but so many nodes for so long.
+// isRectangle reports whether a job requests nothing but a number of nodes for a time.
 func isRectangle(j core.Job) bool {
 	if len(j.Choices) != 1 || len(j.Choices[0]) != 1 || j.Begin != 0 || j.Guard != 0 {
 		return false
@@ -120,7 +120,7 @@ func isRectangle(j core.Job) bool {
 	return step.Nodes > 0 && step.Duration > 0 && step.Duration < core.Forever
 }
 
-// rectangles are profiles as the rigid baseline sees them: the peak for the total duration.
+// rectangles returns the profiles as the rigid baseline treats them: the peak for the total duration.
 func rectangles(choices []core.EP) []core.EP {
 	if !slices.ContainsFunc(choices, func(ep core.EP) bool { return len(ep) > 1 }) {
 		return choices
@@ -134,7 +134,7 @@ func rectangles(choices []core.EP) []core.EP {
 	return all
 }
 
-// place gives a job that has none a place.
+// place gives a waiting job a place, if it fits at all.
 func (s *conservative) place(now core.Time, r *reserved) {
 	r.start = core.Forever
 	if r.shape == nil {
@@ -149,7 +149,7 @@ func (s *conservative) place(now core.Time, r *reserved) {
 	s.due = min(s.due, r.start)
 }
 
-// place is what a waiting job occupies.
+// place returns what the waiting job will occupy.
 func (r *reserved) place() place {
 	if r.shape != nil {
 		return place{start: r.start, end: r.shape.place.End(), ep: r.shape.place.EP}
@@ -157,7 +157,7 @@ func (r *reserved) place() place {
 	return place{start: r.start, end: r.start + r.length, nodes: r.nodes}
 }
 
-// planned is a waiting job's place in a plan.
+// planned returns the waiting job's place in the form of a plan.
 func (r *reserved) planned() core.Planned {
 	if r.shape != nil {
 		return r.shape.place
@@ -165,21 +165,21 @@ func (r *reserved) planned() core.Planned {
 	return rectangle(r.id, r.start, r.length, r.nodes)
 }
 
-// Running implements State. It replaces what was known of the job, running or waiting.
+// Running implements State. It replaces what is known of the job, running or waiting.
 func (s *conservative) Running(now core.Time, a core.Allocation) {
 	s.End(now, a.Job)
 	s.places.Set(a.Job, place{start: a.Start, end: a.End(), ep: a.EP})
 	if len(a.EP) > 1 {
-		s.changing = append(s.changing, Told(now, a))
+		s.changing = append(s.changing, NewActive(now, a))
 	}
 	s.stale = true
 }
 
-// End implements State. It is nothing when the job is unknown.
+// End implements State. It ignores an unknown job.
 func (s *conservative) End(now core.Time, id core.JobID) {
 	if p, runs := s.places.Take(id); runs {
 		if len(p.ep) > 1 {
-			s.changing = slices.DeleteFunc(s.changing, func(r Changing) bool { return r.Job == id })
+			s.changing = slices.DeleteFunc(s.changing, func(r Active) bool { return r.Job == id })
 		}
 		s.free(now, p)
 		return
@@ -195,7 +195,7 @@ func (s *conservative) End(now core.Time, id core.JobID) {
 	}
 }
 
-// free gives back what is left of a place.
+// free releases what is left of a place.
 func (s *conservative) free(now core.Time, p place) {
 	if p.end <= now || s.stale {
 		return
@@ -218,12 +218,12 @@ func (s *conservative) free(now core.Time, p place) {
 	}
 }
 
-// Nodes implements State. All that wait have new places.
+// Nodes implements State. All waiting jobs get new places.
 func (s *conservative) Nodes(_ core.Time, m core.Machine) {
 	s.machine, s.stale = m, true
 }
 
-// Starts implements State. Shrinks come first, then growths, then what begins, in the order of the queue.
+// Starts implements State. It reports shrinks first, then growths, then starts in queue order.
 func (s *conservative) Starts(now core.Time, into []core.Start) []core.Start {
 	if len(s.changing) > 0 {
 		into = Resize(s.changing, now, into)
@@ -250,7 +250,7 @@ func (s *conservative) Starts(now core.Time, into []core.Start) []core.Start {
 	return into
 }
 
-// begin makes a waiting job one that runs.
+// begin records that a waiting job starts in its place.
 func (s *conservative) begin(r *reserved) core.Start {
 	p := r.place()
 	s.places.Set(r.id, p)
@@ -260,12 +260,12 @@ func (s *conservative) begin(r *reserved) core.Start {
 	}
 	nodes := p.ep.At(0)
 	if len(p.ep) > 1 {
-		s.changing = append(s.changing, changingFrom(r.shape.place.Allocation))
+		s.changing = append(s.changing, activeFrom(r.shape.place.Allocation))
 	}
 	return core.Start{Job: r.id, Choice: r.shape.place.Choice, Nodes: nodes, Begins: true}
 }
 
-// settle makes all places right for an instant.
+// settle updates all places for the given time.
 func (s *conservative) settle(now core.Time) {
 	switch {
 	case s.stale || now < s.asOf || s.due < now && s.missed(now):
@@ -277,12 +277,12 @@ func (s *conservative) settle(now core.Time) {
 	s.view.Forget(now)
 }
 
-// missed says whether a start was.
+// missed reports whether a job should have started before now.
 func (s *conservative) missed(now core.Time) bool {
 	return slices.ContainsFunc(s.waiting, func(r reserved) bool { return r.start < now })
 }
 
-// renew places all that wait anew, beside what runs.
+// renew gives all waiting jobs new places next to the running jobs.
 func (s *conservative) renew(now core.Time) {
 	s.view.Clear(s.machine.Nodes)
 	s.places.Each(func(p place) {
@@ -330,7 +330,7 @@ func (s *conservative) Promise(id core.JobID) (core.Allocation, bool) {
 	return core.Allocation{Job: id, Start: p.start, EP: p.ep}, runs
 }
 
-// Plan implements State: everything that waits and fits the machine has a place.
+// Plan implements State. Every waiting job that fits the machine has a place.
 func (s *conservative) Plan(now core.Time) core.Plan {
 	s.settle(now)
 	var plan core.Plan
@@ -358,7 +358,7 @@ func (s *conservative) Clone() State {
 	return &c
 }
 
-// runnable reports whether all steps take time and no negative number of nodes.
+// runnable reports whether every step has a positive duration and no negative number of nodes.
 func runnable(ep core.EP) bool {
 	for _, step := range ep {
 		if step.Duration < 1 || step.Nodes < 0 || step.Duration > core.Forever {

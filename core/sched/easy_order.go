@@ -7,9 +7,9 @@ import (
 	"accordion/core"
 )
 
-// order is in which order jobs are looked at: those that are due by when they became it, then all others in the order of the queue.
-// But nobody comes before somebody else's job that was before him in the queue.
-func (s *plain) order(now core.Time) []*waiter {
+// order returns the jobs in the order in which they are tried: due jobs by the time at which they became due, then
+// all others in queue order. No job goes before a foreign job that precedes it in the queue.
+func (s *reference) order(now core.Time) []*waiter {
 	var due []int // of waiting
 	foreign := false
 	for i := range s.waiting {
@@ -26,7 +26,7 @@ func (s *plain) order(now core.Time) []*waiter {
 			all, in[i] = append(all, &s.waiting[i]), true
 		}
 	}
-	others := 0 // somebody else's before are in
+	others := 0 // foreign jobs before this index are in
 	for _, i := range due {
 		for ; foreign && others < i; others++ {
 			if s.waiting[others].Foreign {
@@ -41,7 +41,7 @@ func (s *plain) order(now core.Time) []*waiter {
 	return all
 }
 
-// ranks is the places of jobs in the order of the queue.
+// ranks returns the index of each job in the queue.
 func ranks(all []waiter) map[core.JobID]int {
 	rank := make(map[core.JobID]int, len(all))
 	for i := range all {
@@ -50,15 +50,15 @@ func ranks(all []waiter) map[core.JobID]int {
 	return rank
 }
 
-// inOrder sorts places in the order of the queue, which rank tells by the job.
+// inOrder sorts places in queue order. rank has the index of each job.
 func inOrder(places []core.Planned, rank map[core.JobID]int) []core.Planned {
 	slices.SortStableFunc(places, func(a, b core.Planned) int { return cmp.Compare(rank[a.Job], rank[b.Job]) })
 	return places
 }
 
-// Turns is who of the jobs that wait, which are in the order of the queue, comes when: their numbers. due says of how many of these
-// that they are due. It is the order of a State for planners that do without one.
-func (p Patient) Turns(now core.Time, queue []core.Job) (turns []int, due int) {
+// QueueOrder returns the order in which Patient tries the jobs of a queue, as indexes into it. The first due of them
+// are due. It is for planners that do not use a State.
+func (p Patient) QueueOrder(now core.Time, queue []core.Job) (turns []int, due int) {
 	turns = make([]int, len(queue))
 	ranks := make([]core.Time, len(queue))
 	for i, j := range queue {

@@ -4,80 +4,80 @@ import (
 	"accordion/core"
 )
 
-// Starts implements sched.State. Shrinks come first, then growths, then what begins: those due first. When it was not called at the
-// instant of a change, the change is reported late, at the size of this instant.
+// Starts implements State. It reports shrinks first, then growths, then starts, first of the jobs that are due. If it
+// was not called at the time of a change, it reports the change late, with the present size.
 //
-// As long as there is no view it is EASY by its paper, with two queues: those that are due and the young.
+// Without a view it is EASY as published, with two queues: the jobs that are due and the others.
 func (s *easyState) Starts(now core.Time, into []core.Start) []core.Start {
-	if s.plain != nil {
-		return s.plain.Starts(now, into)
+	if s.reference != nil {
+		return s.reference.Starts(now, into)
 	}
 	if last := len(s.runs.List) - 1; now < s.asOf || last >= 0 && s.runs.List[last].End <= now {
 		s.advance(now)
 	}
 	s.asOf = now
 	if s.view != nil {
-		return s.shapes(now, into)
+		return s.startByView(now, into)
 	}
-	if s.patient || s.opens <= now {
-		s.grow(now)
+	if s.patient || s.firstBegin <= now {
+		s.promoteDue(now)
 	}
 	switch {
-	case s.turned:
-		s.turned = false
+	case s.recheck:
+		s.recheck = false
 		if s.due.Tidy(); s.patient {
-			s.watch()
-			s.young.Tidy()
+			s.trackDue()
+			s.notDue.Tidy()
 		}
-		into = s.heads(now, into)
+		into = s.startHeads(now, into)
 		if s.due.Jobs > 0 && !s.policy.strict {
-			into = s.fill(now, &s.due, into)
+			into = s.backfill(now, &s.due, into)
 		}
-		if s.young.Jobs > 0 {
-			into = s.fill(now, &s.young, into)
+		if s.notDue.Jobs > 0 {
+			into = s.backfill(now, &s.notDue, into)
 		}
 	case !s.policy.strict:
 		if s.seenDue < len(s.due.All) {
-			into = s.fillLast(now, &s.due, s.seenDue, into)
+			into = s.backfillFrom(now, &s.due, s.seenDue, into)
 		}
-		if s.seen < len(s.young.All) {
-			into = s.fillLast(now, &s.young, s.seen, into)
-			s.watch()
+		if s.seen < len(s.notDue.All) {
+			into = s.backfillFrom(now, &s.notDue, s.seen, into)
+			s.trackDue()
 		}
 	}
-	s.passed()
+	s.markSeen()
 	return into
 }
 
-// shapes starts jobs by the view.
-func (s *easyState) shapes(now core.Time, into []core.Start) []core.Start {
+// startByView starts jobs that fit the view.
+func (s *easyState) startByView(now core.Time, into []core.Start) []core.Start {
 	into = s.resize(now, into)
-	s.grow(now)
-	begins := s.placed(now)
-	if s.stale || s.early {
+	s.promoteDue(now)
+	begins := s.checkPlaces(now)
+	if s.stale || s.reordered {
 		s.renew(now)
 	}
-	if s.turned || s.freed || begins || now >= s.wakes {
+	if s.recheck || s.freed || begins || now >= s.retryAt {
 		return s.pass(now, into)
 	}
 	into = s.scan(now, s.seenDue, s.seen, into)
-	s.watch()
-	s.passed()
+	s.trackDue()
+	s.markSeen()
 	return into
 }
 
-// advance counts the nodes of those that have ended by an instant. When the clock was set back they have not.
+// advance releases the nodes of the jobs that have ended by now. If the clock was set back it takes them again.
 func (s *easyState) advance(now core.Time) {
 	if now < s.asOf {
 		s.free -= s.runs.Back()
 		s.stale = true
-		s.place.Drop()
+		s.place.Invalidate()
 	}
 	s.free += s.runs.Pass(now)
-	s.turned, s.stairs = true, s.stairs[:0]
+	s.recheck, s.stairs = true, s.stairs[:0]
 }
 
-// resize reports those whose size has changed.
+// resize reports the jobs whose size has changed.
 func (s *easyState) resize(now core.Time, into []core.Start) []core.Start {
 	s.changing = s.changing[:0]
 	for i, at := range s.nexts {
@@ -88,7 +88,7 @@ func (s *easyState) resize(now core.Time, into []core.Start) []core.Start {
 	if len(s.changing) == 0 {
 		return into
 	}
-	s.turned, s.stairs = true, s.stairs[:0]
+	s.recheck, s.stairs = true, s.stairs[:0]
 	into = Resize(s.changing, now, into)
 	k := 0
 	for i, at := range s.nexts {
@@ -100,47 +100,48 @@ func (s *easyState) resize(now core.Time, into []core.Start) []core.Start {
 	return into
 }
 
-// renew makes everything anew but who waits and what runs. Nobody has a reservation.
+// renew builds the view again from the running jobs and drops all reservations.
 func (s *easyState) renew(now core.Time) {
-	s.stale, s.early, s.freed, s.turned = false, false, true, true
+	s.stale, s.reordered, s.freed, s.recheck = false, false, true, true
 	s.places, s.several, s.stairs = s.places[:0], false, s.stairs[:0]
 	s.runs.Occupy(s.view, s.machine.Nodes, now, s.others)
 }
 
-// drop takes all reservations back.
-func (s *easyState) drop() {
+// dropReservations removes all reservations.
+func (s *easyState) dropReservations() {
 	for i := range s.places {
 		s.view.Remove(s.places[i].Start, s.places[i].EP)
 	}
 	s.places, s.several, s.stairs = s.places[:0], false, s.stairs[:0]
 }
 
-// pass looks at all that wait.
+// pass checks all waiting jobs.
 func (s *easyState) pass(now core.Time, into []core.Start) []core.Start {
 	s.view.Forget(now)
 	if s.freed {
-		s.backs++
-		if len(s.places) > 0 && !s.stays(now) {
-			s.drop()
+		s.releases++
+		if len(s.places) > 0 && !s.reservationStands(now) {
+			s.dropReservations()
 		}
 	}
 	s.tidy()
-	s.freed, s.wakes = false, core.Forever
+	s.freed, s.retryAt = false, core.Forever
 	for i := 0; i < len(s.places); {
 		if p := s.places[i]; p.Start <= now {
-			into = s.enter(now, i, into)
+			into = s.startReserved(now, i, into)
 		} else {
 			i++
 		}
 	}
-	into = s.scan(now, s.due.First, s.young.First, into)
-	s.passed()
+	into = s.scan(now, s.due.First, s.notDue.First, into)
+	s.markSeen()
 	return into
 }
 
-// placed says whether somebody who has a place may begin now. One whose place was missed has none any more; and one with several
-// profiles is looked at anew each time, for another profile may begin before the one that he has the place for.
-func (s *easyState) placed(now core.Time) bool {
+// checkPlaces reports whether a job that has a reservation may start now. A job whose reservation was missed loses
+// it. A job with several profiles is checked again every time, because a profile other than the reserved one may
+// start earlier.
+func (s *easyState) checkPlaces(now core.Time) bool {
 	begins := false
 	for i := range s.places {
 		at := s.places[i].Start
@@ -151,8 +152,8 @@ func (s *easyState) placed(now core.Time) bool {
 	return begins
 }
 
-// stays says whether the only reservation's job has no better place, and does not begin now.
-func (s *easyState) stays(now core.Time) bool {
+// reservationStands reports whether the only reservation's job has no better place and does not start now.
+func (s *easyState) reservationStands(now core.Time) bool {
 	if len(s.places) != 1 || s.several {
 		return false
 	}
@@ -168,10 +169,10 @@ func (s *easyState) stays(now core.Time) bool {
 	return !better
 }
 
-// enter starts number i of those with a reservation, in its place.
-func (s *easyState) enter(now core.Time, i int, into []core.Start) []core.Start {
+// startReserved starts the job of reservation i, in its place.
+func (s *easyState) startReserved(now core.Time, i int, into []core.Start) []core.Start {
 	p := s.places[i]
 	s.places = append(s.places[:i], s.places[i+1:]...)
-	s.view.Remove(p.Start, p.EP) // it is entered again
+	s.view.Remove(p.Start, p.EP) // start enters it again
 	return s.start(now, &s.due, s.due.Find(p.Job), p.Choice, into)
 }

@@ -47,7 +47,7 @@ func TestAReservationThatIsKeptIsTheOneThatWouldBeMade(t *testing.T) {
 			if s.due.Jobs > 0 {
 				head := &s.due.All[s.due.First]
 				anew := reserveFor(head, s.free, s.runs.List)
-				if !s.place.Of(head) || s.place.At != anew.At || s.place.Extra != anew.Extra {
+				if !s.place.IsFor(head) || s.place.At != anew.At || s.place.Extra != anew.Extra {
 					t.Fatalf("seed %d, second %d: %+v was kept, and made anew it is %+v", seed, now, s.place, anew)
 				}
 				if before == s.place {

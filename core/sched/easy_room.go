@@ -4,30 +4,30 @@ import (
 	"accordion/core"
 )
 
-// room is where a job can start and does not delay the one that has the reservation.
+// room is the space in which a job can start without delaying the job that has the reservation.
 type room struct {
-	free   core.Time // nodes
-	beside core.Time // the nodes of them that the reservation does not need
-	length core.Time // seconds for which the others are free
+	free   core.Time // free nodes
+	spare  core.Time // the free nodes that the reservation does not need
+	length core.Time // seconds for which the other free nodes are free
 }
 
-// Room is what a reservation leaves of so many nodes that are free now.
+// Room returns the room that a reservation leaves when free nodes are free now.
 func (r *reservation) Room(now core.Time, free int) room {
 	return room{core.Time(free), core.Time(r.Extra), r.At - now}
 }
 
-// Has says whether there is room for a job.
+// Has reports whether there is room for a job.
 func (r room) Has(w *waitingJob) bool { return r.lacks(w.Nodes, w.Length) == 0 }
 
-// lacks is 0 when so many nodes are free, and either for so long or beside the reservation, and 1 when not. It asks for the signs of all
-// differences at once: each for itself is guessed wrongly too often.
+// lacks returns 0 if the nodes are free, either for the length or next to the reservation, and 1 if not. It combines
+// the signs of the differences, because the processor would often mispredict separate branches.
 func (r room) lacks(nodes int32, length core.Time) uint {
 	n := core.Time(nodes)
-	return uint(r.free-n|(r.length-length)&(r.beside-n)) >> 63
+	return uint(r.free-n|(r.length-length)&(r.spare-n)) >> 63
 }
 
-// Next is the number of the first block, from a number on, in which some job might find room. It stays a function of its own, as
-// Fitting does: then all that its loop needs is in registers.
+// Next returns the number of the first block, from b on, in which a job may find room. Like Fitting it is not
+// inlined, so that its loop keeps all values in registers.
 //
 //go:noinline
 func (r room) Next(all []blockLeast, b int) int {
@@ -37,7 +37,8 @@ func (r room) Next(all []blockLeast, b int) int {
 	return b
 }
 
-// Fitting has a bit for each job of a block, the first job's the lowest: it is set when the job finds room.
+// Fitting returns a bit for each job of a block, the first job's in the lowest bit. The bit is set if the job finds
+// room.
 //
 //go:noinline
 func (r room) Fitting(block []waitingJob) uint {
@@ -49,21 +50,22 @@ func (r room) Fitting(block []waitingJob) uint {
 	return ^lack & (1<<len(block) - 1)
 }
 
-// reservation is when a job that does not fit now starts, by the requested times of what runs: as soon as enough nodes are free. It is kept
-// while others come and go, for few of them change it. Once told of all that begins and ends it is what Reserve would make.
+// reservation is the time at which a job that does not fit now can start: as soon as enough nodes are free by the
+// requested times of the running jobs. Ended and Began keep it up to date. It then equals what reserveFor would
+// return, because few other jobs change it.
 type reservation struct {
-	At    core.Time // Forever on a machine that lost nodes and will never have as many
-	Extra int       // nodes that are free beside the job then
+	At    core.Time // Forever on a machine that lost nodes and will never have enough
+	Extra int       // nodes that are free next to the job at that time
 
 	made  bool
-	rank  uint32 // the job's
-	short int    // nodes that are missing right before
+	seq   uint32 // the job's submission number
+	short int    // nodes that are missing right before At
 }
 
-// noReservation returns the reservation of no job: it leaves all nodes to others.
+// noReservation returns the reservation of no job. It leaves all nodes to others.
 func noReservation() reservation { return reservation{At: core.Forever, Extra: hole} }
 
-// reserveFor finds out when a job starts that does not fit now. What runs is given by its ends, the soonest last.
+// reserveFor returns the reservation of a job that does not fit now. running is sorted by end, the soonest last.
 func reserveFor(w *waitingJob, free int, running []RunningJob) reservation {
 	nodes := int(w.Nodes)
 	i := len(running)
@@ -72,7 +74,7 @@ func reserveFor(w *waitingJob, free int, running []RunningJob) reservation {
 		free += running[i].Nodes
 	}
 	if free < nodes {
-		return reservation{made: true, rank: w.Came, At: core.Forever, short: nodes - free}
+		return reservation{made: true, seq: w.Seq, At: core.Forever, short: nodes - free}
 	}
 	at := running[i].End
 	short := nodes - free + running[i].Nodes
@@ -80,18 +82,18 @@ func reserveFor(w *waitingJob, free int, running []RunningJob) reservation {
 		i--
 		free += running[i].Nodes
 	}
-	return reservation{at, free - nodes, true, w.Came, short}
+	return reservation{at, free - nodes, true, w.Seq, short}
 }
 
-// Of says whether it is a job's, and is to be relied on.
-func (r *reservation) Of(w *waitingJob) bool { return r.made && r.rank == w.Came }
+// IsFor reports whether the reservation is valid and belongs to the job.
+func (r *reservation) IsFor(w *waitingJob) bool { return r.made && r.seq == w.Seq }
 
-// Drop has it be nobody's: what it leaves is as it was.
-func (r *reservation) Drop() { r.made = false }
+// Invalidate makes the reservation belong to no job. The room that it leaves stays the same.
+func (r *reservation) Invalidate() { r.made = false }
 
-// Ended is told of a running job that ends before the end of its request. Whoever was to end before the reservation is counted at
-// that time already. The nodes of the others are free beside the job, and can make it start sooner: when they were all
-// that was missing.
+// Ended updates the reservation for a running job that ends before its requested time. A job that was to end before
+// the reservation is already counted. The nodes of other jobs become free next to the reserved job. They can also let
+// it start sooner, if no other nodes were missing.
 func (r *reservation) Ended(h RunningJob) {
 	if h.End < r.At {
 		return
@@ -103,7 +105,8 @@ func (r *reservation) Ended(h RunningJob) {
 	r.made = r.made && r.short > 0
 }
 
-// Began is told of a job that starts. It is in the way if it ranked before the one that has the reservation and started at once.
+// Began updates the reservation for a job that starts. The reservation becomes invalid if the job delays it, which
+// happens if the job ranked before the reserved one.
 func (r *reservation) Began(h RunningJob) {
 	if h.End < r.At {
 		return

@@ -4,9 +4,9 @@ import (
 	"accordion/core"
 )
 
-// scan tries the jobs from so manieth on of those due, and of the young. Who is due and does not fit has a reservation, if there is one
-// left.
-func (s *easyState) scan(now core.Time, due, young int, into []core.Start) []core.Start {
+// scan tries the jobs of due and notDue from the given indexes on. A due job that does not fit gets a reservation, if
+// one is left.
+func (s *easyState) scan(now core.Time, due, notDue int, into []core.Start) []core.Start {
 	for ; due < len(s.due.All) && len(s.places) < s.policy.Reservations; due++ {
 		w := &s.due.All[due]
 		if w.Nodes == hole || s.reserved(w.ID) {
@@ -21,12 +21,12 @@ func (s *easyState) scan(now core.Time, due, young int, into []core.Start) []cor
 	if s.policy.strict {
 		return into
 	}
-	into = s.backfill(now, &s.due, due, into)
-	return s.backfill(now, &s.young, young, into)
+	into = s.backfillView(now, &s.due, due, into)
+	return s.backfillView(now, &s.notDue, notDue, into)
 }
 
-// backfill starts those of a list, from so manieth on, that fit now.
-func (s *easyState) backfill(now core.Time, list *waitingList, from int, into []core.Start) []core.Start {
+// backfillView starts the jobs of a list, from an index on, that fit now.
+func (s *easyState) backfillView(now core.Time, list *waitingList, from int, into []core.Start) []core.Start {
 	for b := blockOf(from); b < len(list.Least); b++ {
 		if l := &list.Least[b]; !s.room(now, l.Nodes, l.Length) {
 			continue
@@ -40,7 +40,7 @@ func (s *easyState) backfill(now core.Time, list *waitingList, from int, into []
 	return into
 }
 
-// room says whether so many nodes are free for so long.
+// room reports whether the nodes are free from now on for the length.
 func (s *easyState) room(now core.Time, nodes int32, length core.Time) bool {
 	if len(s.stairs) == 0 {
 		s.stairs = s.view.Stairs(now, 0, s.stairs[:0])
@@ -53,38 +53,39 @@ func (s *easyState) room(now core.Time, nodes int32, length core.Time) bool {
 	return true
 }
 
-// fits says whether a job begins now, and in which choice.
+// fits reports whether a job can start now, and in which choice.
 func (s *easyState) fits(now core.Time, w *waitingJob) (choice int, ok bool) {
 	if !s.room(now, w.Nodes, w.Length) {
 		return 0, false
 	}
-	o, is := s.odd.Get(w.ID)
+	o, is := s.shaped.Get(w.ID)
 	if !is {
 		return 0, true
 	}
-	if o.as != s.backs || now >= o.wakes {
-		if choice, ok = s.shape(now, o); ok {
+	if o.asOf != s.releases || now >= o.retryAt {
+		if choice, ok = s.fitsShaped(now, o); ok {
 			return choice, true
 		}
-		o.as = s.backs
+		o.asOf = s.releases
 	}
-	s.wakes = min(s.wakes, o.wakes)
+	s.retryAt = min(s.retryAt, o.retryAt)
 	return 0, false
 }
 
-// shape is fits for a job that is no rectangle. If it does not fit it says when it wakes.
-func (s *easyState) shape(now core.Time, j *odd) (choice int, ok bool) {
-	if j.wakes = j.Begin; now < j.Begin {
+// fitsShaped reports whether a job that is not a rectangle can start now, and in which choice. If it cannot, it sets
+// the job's retryAt.
+func (s *easyState) fitsShaped(now core.Time, j *shaped) (choice int, ok bool) {
+	if j.retryAt = j.Begin; now < j.Begin {
 		return 0, false
 	}
-	j.wakes = core.Forever
+	j.retryAt = core.Forever
 	var end core.Time
 	for i, ep := range j.Choices {
 		if !runnable(ep) || ep.Peak() > min(s.machine.Nodes, hole-1) {
 			continue
 		}
 		at := s.earliest(now, ep)
-		j.wakes = min(j.wakes, at)
+		j.retryAt = min(j.retryAt, at)
 		total, peak := ep.Total(), ep.Peak()
 		if at == now && (!ok || total < end || total == end && peak < j.Choices[choice].Peak()) {
 			choice, end, ok = i, total, true
@@ -93,7 +94,7 @@ func (s *easyState) shape(now core.Time, j *odd) (choice int, ok bool) {
 	return choice, ok
 }
 
-// earliest is an instant before which a profile does not begin: now, if it begins now.
+// earliest returns a time before which a profile cannot start. It returns now if the profile can start now.
 func (s *easyState) earliest(now core.Time, ep core.EP) core.Time {
 	at := now
 	for _, step := range ep {
@@ -107,7 +108,7 @@ func (s *easyState) earliest(now core.Time, ep core.EP) core.Time {
 	return now
 }
 
-// reserve gives a job a reservation, if it fits ever.
+// reserve gives a job a reservation, if it ever fits.
 func (s *easyState) reserve(now core.Time, w *waitingJob) {
 	j := s.job(w)
 	p, ok := s.chooser.Best(s.view, now, j)
@@ -120,20 +121,20 @@ func (s *easyState) reserve(now core.Time, w *waitingJob) {
 	s.stairs = s.stairs[:0]
 }
 
-// start starts number i of a list.
+// start starts entry i of a list.
 func (s *easyState) start(now core.Time, list *waitingList, i, choice int, into []core.Start) []core.Start {
 	s.stairs = s.stairs[:0]
 	id := list.All[i].ID
-	o, is := s.odd.Take(id)
+	o, is := s.shaped.Take(id)
 	if !is {
 		w := &list.All[i]
 		s.view.Change(now, min(core.Forever, now+w.Length), int(w.Nodes))
-		return s.run(now, list, i, into)
+		return s.startRectangle(now, list, i, into)
 	}
 	list.Remove(i)
 	s.dues.Take(id)
 	ep := o.Choices[choice]
-	r := changingFrom(core.Allocation{Job: id, Start: now, EP: ep})
+	r := activeFrom(core.Allocation{Job: id, Start: now, EP: ep})
 	s.others, s.nexts = append(s.others, r), append(s.nexts, r.Next(now))
 	s.view.Add(now, ep)
 	return append(into, core.Start{Job: id, Choice: choice, Nodes: r.Size(), Begins: true})

@@ -64,7 +64,7 @@ func TestASizedJobHasWhatTheRuleLetsItHave(t *testing.T) {
 				few := j
 				few.Choices = one.Choices[lo : hi+1]
 				first[j.ID] = lo
-				j = s.policy.As(few, j)
+				j = s.policy.DueLike(few, j)
 			}
 			want.Submit(now, j)
 		}

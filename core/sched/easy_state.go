@@ -8,124 +8,126 @@ import (
 	"accordion/core/profile"
 )
 
-// state is the state of EASY and of Rigid. It starts what the definition starts (plain), and looks at as few jobs as it can.
+// easyState is the state of EASY and Patient. It starts the same jobs as the definition (reference), and checks as
+// few jobs as it can.
 //
-// As long as only rectangles run and wait and one job at a time has a reservation, there is no view. What is used only falls as time
-// goes on then, so that free and place tell which jobs start. The first job of another kind makes the view, with which three things are
-// known.
+// As long as only rectangles run and wait and there is one reservation, it needs no view. The occupation then only
+// falls over time, so free and place are enough to know which jobs start. The first job of another kind makes it
+// build a view. Three facts then save work:
 //
-// A rectangle that found no room finds none as time goes on, until a promise ends or shrinks, or a job ends early: what is
-// used only grows until then. Of any other job it is known how long a step of it lacks room at least. So when only submissions
-// happened since the last pass, the new jobs alone are tried.
+// A rectangle that found no room finds none later, until a promise ends or shrinks or a job ends early. The
+// occupation only grows until then. For any other job shaped.retryAt says how long one of its steps lacks room at
+// least. So if only submissions happened since the last pass, only the new jobs are tried.
 //
-// Who finds no room is mostly told by the staircase of the fewest nodes free from now until t, for eight jobs at once.
+// The staircase of the fewest nodes free from now until t rules out most jobs, eight at once.
 //
-// Unless stale, view is the occupation from asOf on of what runs and of places.
+// Unless stale, view is the occupation from asOf on by the running jobs and the reservations in places.
 type easyState struct {
-	line
-	free  int         // nodes that no rectangle has at asOf; below 0 when nodes were lost
-	place reservation // as long as there is no view
+	easyQueue
+	free  int         // nodes that no rectangle holds at asOf; negative when nodes were lost
+	place reservation // used while there is no view
 
-	view    *profile.Profile // nil: there are only rectangles
-	chooser moldable.Chooser
-	plain   *plain // from the first job on that only the definition knows; nil before
+	view      *profile.Profile // nil: there are only rectangles
+	chooser   moldable.Chooser
+	reference *reference // set once a job needs the definition
 
-	others []Changing  // that run and are no rectangles, in the order in which they came
-	nexts  []core.Time // when they change next
-	later  int         // jobs submitted so far that had to wait for an instant
+	others  []Active    // running jobs that are not rectangles, in the order in which they were added
+	nexts   []core.Time // when each of others changes next
+	delayed int         // number of submitted jobs that had a later Begin
 
 	places  []core.Planned // the reservations, in the order of due
-	several bool           // one of them has several profiles
-	begin   core.Time      // the last one must not begin before
-	only    [1]core.EP     // memory
+	several bool           // a reservation's job has several profiles
+	begin   core.Time      // the earliest start of the last reservation's job
+	only    [1]core.EP     // reused memory
 
-	stale    bool            // view has to be made again, and there is no reservation
-	freed    bool            // since the last pass nodes were given back before their time
-	backs    uint32          // that they were given back before it
-	wakes    core.Time       // no job that was passed over begins before, unless nodes are given back
-	stairs   []profile.Stair // as of the last pass; none: they are to be made
-	changing []Changing      // memory
+	stale    bool            // view must be built again, and there is no reservation
+	freed    bool            // nodes were released early since the last pass
+	releases uint32          // number of passes that found nodes released early
+	retryAt  core.Time       // no job that was checked starts before this, unless nodes are released
+	stairs   []profile.Stair // as of the last pass; empty: not yet built
+	changing []Active        // reused memory
 }
 
 func newState(p rules, m core.Machine) *easyState {
 	p.Reservations = max(p.Reservations, 1)
 	m.Nodes = max(m.Nodes, 0)
-	s := &easyState{line: newLine(p, m), free: m.Nodes, place: noReservation(), stale: true, wakes: core.Forever}
+	s := &easyState{easyQueue: newEasyQueue(p, m), free: m.Nodes, place: noReservation(), stale: true, retryAt: core.Forever}
 	if p.Reservations > 1 {
-		s.look()
+		s.useView()
 	}
 	if p.Sizing != nil {
-		s.define()
+		s.useReference()
 	}
 	return s
 }
 
-// look has it go by a view: there is more than rectangles.
-func (s *easyState) look() {
+// useView makes the state use a view, because not all jobs are rectangles.
+func (s *easyState) useView() {
 	if s.view == nil {
 		s.view = profile.New(s.machine.Nodes)
 	}
 }
 
-// define has it go by the definition: there is what nothing else knows.
-func (s *easyState) define() {
-	if s.plain == nil {
-		s.plain = s.line.plain()
-		s.plain.running = append(s.plain.running, s.others...)
-		s.plain.places = s.places
+// useReference makes the state use the definition, because a job needs what only that supports.
+func (s *easyState) useReference() {
+	if s.reference == nil {
+		s.reference = s.easyQueue.asReference()
+		s.reference.running = append(s.reference.running, s.others...)
+		s.reference.places = s.places
 	}
 }
 
-// Submit implements sched.State. A job without choices, or of which no choice fits the machine, waits and holds nobody up.
+// Submit implements State. A job without choices, or of which no choice fits the machine, waits and delays no other
+// job.
 func (s *easyState) Submit(now core.Time, j core.Job) {
 	if !s.isRectangle(&j) {
-		s.look()
+		s.useView()
 		if j.Guard > 0 || j.Foreign {
-			s.define()
+			s.useReference()
 		}
 		if j.Begin > now {
-			s.later++
+			s.delayed++
 		}
 	}
-	if s.plain != nil {
-		s.plain.Submit(now, j)
+	if s.reference != nil {
+		s.reference.Submit(now, j)
 		return
 	}
 	s.submit(now, &j)
 }
 
-// Running implements sched.State. It replaces what was known of the job, running or waiting.
+// Running implements State. It replaces what is known of the job, running or waiting.
 func (s *easyState) Running(now core.Time, a core.Allocation) {
 	if a.Guard > 0 && !s.policy.rigid {
-		s.define()
+		s.useReference()
 	}
-	if s.plain != nil {
-		s.plain.Running(now, a)
+	if s.reference != nil {
+		s.reference.Running(now, a)
 		return
 	}
 	s.End(now, a.Job)
-	s.turned, s.stale = true, true
-	s.place.Drop()
+	s.recheck, s.stale = true, true
+	s.place.Invalidate()
 	if isRun(now, &a) {
 		h := RunningJob{End: a.End(), ID: a.Job, Nodes: a.EP[0].Nodes}
 		s.runs.Add(h, a.Start)
 		s.free -= h.Nodes
 		return
 	}
-	s.look()
-	r := Told(now, a)
+	s.useView()
+	r := NewActive(now, a)
 	s.others, s.nexts = append(s.others, r), append(s.nexts, r.Next(now))
 }
 
-// isRun reports whether an allocation is of a job with one step (a rectangle) that runs.
+// isRun reports whether an allocation belongs to a running job with one step (a rectangle).
 func isRun(now core.Time, a *core.Allocation) bool {
 	return len(a.EP) == 1 && a.Start <= now && a.End() < core.Forever && a.Start > -core.Forever
 }
 
-// End implements sched.State. It is nothing when the job is unknown.
+// End implements State. It ignores an unknown job.
 func (s *easyState) End(now core.Time, id core.JobID) {
-	if s.plain != nil {
-		s.plain.End(now, id)
+	if s.reference != nil {
+		s.reference.End(now, id)
 		return
 	}
 	h, overdue, runs := s.runs.Take(id)
@@ -134,33 +136,33 @@ func (s *easyState) End(now core.Time, id core.JobID) {
 	case runs:
 		s.free += h.Nodes
 		s.place.Ended(h)
-		if s.turned = true; s.view != nil {
-			s.back(now, h.End, h.Nodes)
+		if s.recheck = true; s.view != nil {
+			s.release(now, h.End, h.Nodes)
 		}
 	case s.view == nil || !s.endOther(now, id):
-		s.leaves(id)
+		s.remove(id)
 		s.stale = s.stale || s.reserved(id)
 	}
 }
 
-// endOther takes a running job out that is no rectangle, if there is one of that number.
+// endOther removes a running job that is not a rectangle. It returns false if there is none with the ID.
 func (s *easyState) endOther(now core.Time, id core.JobID) bool {
-	i := slices.IndexFunc(s.others, func(r Changing) bool { return r.Job == id })
+	i := slices.IndexFunc(s.others, func(r Active) bool { return r.Job == id })
 	if i < 0 {
 		return false
 	}
 	at := s.others[i].Start
 	for _, step := range s.others[i].EP {
-		s.back(max(now, at), at+step.Duration, step.Nodes)
+		s.release(max(now, at), at+step.Duration, step.Nodes)
 		at += step.Duration
 	}
 	s.others, s.nexts = slices.Delete(s.others, i, i+1), slices.Delete(s.nexts, i, i+1)
 	return true
 }
 
-// back gives nodes back, from now on until their promise ends.
-func (s *easyState) back(now, end core.Time, nodes int) {
-	if s.turned = true; s.stale {
+// release releases nodes from now on until their promise ends.
+func (s *easyState) release(now, end core.Time, nodes int) {
+	if s.recheck = true; s.stale {
 		return
 	}
 	if s.stairs = s.stairs[:0]; now < end {
@@ -169,30 +171,30 @@ func (s *easyState) back(now, end core.Time, nodes int) {
 	}
 }
 
-// reserved reports whether a job has a place.
+// reserved reports whether a job has a reservation.
 func (s *easyState) reserved(id core.JobID) bool {
 	return slices.ContainsFunc(s.places, func(p core.Planned) bool { return p.Job == id })
 }
 
-// Nodes implements sched.State.
+// Nodes implements State.
 func (s *easyState) Nodes(now core.Time, m core.Machine) {
 	m.Nodes = max(m.Nodes, 0)
-	if s.plain != nil {
-		s.plain.Nodes(now, m)
+	if s.reference != nil {
+		s.reference.Nodes(now, m)
 		return
 	}
 	s.free += m.Nodes - s.machine.Nodes
-	s.resized(now, m)
+	s.setMachine(now, m)
 	s.stale = true
-	s.place.Drop()
+	s.place.Invalidate()
 }
 
-// Next implements sched.State.
+// Next implements State.
 func (s *easyState) Next(now core.Time) core.Time {
-	if s.plain != nil {
-		return s.plain.Next(now)
+	if s.reference != nil {
+		return s.reference.Next(now)
 	}
-	next := min(s.runs.Next(now), s.opens)
+	next := min(s.runs.Next(now), s.firstBegin)
 	if s.view == nil {
 		return next // the reservation begins when a job ends
 	}
@@ -207,7 +209,7 @@ func (s *easyState) Next(now core.Time) core.Time {
 			next = min(next, at)
 		}
 	}
-	if s.later > 0 {
+	if s.delayed > 0 {
 		for _, w := range s.all() {
 			if w.Begin > now {
 				next = min(next, w.Begin)
@@ -217,10 +219,10 @@ func (s *easyState) Next(now core.Time) core.Time {
 	return next
 }
 
-// Promise implements sched.Promiser.
+// Promise implements Promiser.
 func (s *easyState) Promise(id core.JobID) (core.Allocation, bool) {
-	if s.plain != nil {
-		return s.plain.Promise(id)
+	if s.reference != nil {
+		return s.reference.Promise(id)
 	}
 	if a, runs := s.promise(id); runs {
 		return a, true
@@ -233,18 +235,18 @@ func (s *easyState) Promise(id core.JobID) (core.Allocation, bool) {
 	return core.Allocation{}, false
 }
 
-// Crowd implements sched.Sizer.
-func (s *easyState) Crowd() *SystemLoad {
-	if s.plain == nil {
+// Load implements Sizer.
+func (s *easyState) Load() *SystemLoad {
+	if s.reference == nil {
 		return nil
 	}
-	return s.plain.crowd
+	return s.reference.load
 }
 
-// Plan implements sched.State: what starts now, and the reservations, in the order of the queue.
+// Plan implements State. The plan has what starts now and the reservations, in queue order.
 func (s *easyState) Plan(now core.Time) (plan core.Plan) {
-	if s.plain != nil {
-		return s.plain.Plan(now)
+	if s.reference != nil {
+		return s.reference.Plan(now)
 	}
 	rank := ranks(s.all())
 	c := s.copy()
@@ -255,7 +257,7 @@ func (s *easyState) Plan(now core.Time) (plan core.Plan) {
 		}
 	}
 	for i := range c.due.All {
-		if w := &c.due.All[i]; s.view == nil && w.Nodes != hole && c.place.Of(w) {
+		if w := &c.due.All[i]; s.view == nil && w.Nodes != hole && c.place.IsFor(w) {
 			j := c.job(w)
 			plan.Jobs = append(plan.Jobs, core.Planned{Allocation: core.Allocation{Job: w.ID, Start: c.place.At, EP: j.Choices[0]}})
 		}
@@ -264,16 +266,16 @@ func (s *easyState) Plan(now core.Time) (plan core.Plan) {
 	return plan
 }
 
-// Clone implements sched.State.
+// Clone implements State.
 func (s *easyState) Clone() State { return s.copy() }
 
 func (s *easyState) copy() *easyState {
 	c := *s
-	if s.plain != nil {
-		c.plain = s.plain.clone()
+	if s.reference != nil {
+		c.reference = s.reference.clone()
 		return &c
 	}
-	c.line, c.chooser, c.changing = s.line.clone(), moldable.Chooser{}, nil
+	c.easyQueue, c.chooser, c.changing = s.easyQueue.clone(), moldable.Chooser{}, nil
 	c.others, c.nexts, c.places, c.stairs = slices.Clone(s.others), slices.Clone(s.nexts), slices.Clone(s.places), slices.Clone(s.stairs)
 	if s.view != nil {
 		c.view = s.view.Clone()

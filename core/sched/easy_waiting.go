@@ -6,43 +6,44 @@ import (
 	"accordion/core"
 )
 
-// A waitingJob is a job of one size that waits.
+// A waitingJob is a waiting job with its smallest need.
 type waitingJob struct {
 	Length core.Time // requested
 	ID     core.JobID
 	Nodes  int32  // less than hole
-	Came   uint32 // its rank among equals
+	Seq    uint32 // submission number
 }
 
-// A waitingList is waiting jobs in the order of a queue. A job that is taken out leaves a hole until the list is tidied. The list knows the
-// least size and length of each block of jobs, so that a search passes over most jobs. It is made for millions of jobs a second: callers
-// read its arrays, and once these have grown nothing allocates memory. The zero value is empty.
+// A waitingList lists waiting jobs in queue order. A removed job leaves a hole until the list is tidied. The list
+// knows the smallest size and length in each block of jobs, so that a search skips most jobs. It is made for millions
+// of jobs a second: callers read its arrays, and it allocates no memory once these have grown. The zero value is
+// empty.
 type waitingList struct {
-	All   []waitingJob // holes among them; read only
-	Least []blockLeast // by block; read only
-	First int          // the first that is no hole, where Jobs is not 0; read only
-	Jobs  int          // without the holes; read only
+	All   []waitingJob // with holes; read only
+	Least []blockLeast // one for each block; read only
+	First int          // index of the first job, if Jobs is not 0; read only
+	Jobs  int          // number of jobs without holes; read only
 }
 
-// blockBits: a block is 1 << blockBits jobs.
+// A block has 1 << blockBits jobs.
 const blockBits = 3
 
-// blockOf returns the number of the block in which a job is.
+// blockOf returns the number of the block that contains index i.
 func blockOf(i int) int { return i >> blockBits }
 
-// firstOf returns the number of the first job of a block.
+// firstOf returns the index of the first job of a block.
 func firstOf(block int) int { return block << blockBits }
 
-// hole is the size of a job that was taken out.
+// hole is the Nodes of a removed entry.
 const hole = 1<<31 - 1
 
-// A blockLeast says of a block that no job of it needs fewer nodes, or less time.
+// A blockLeast is a lower bound of the nodes and the length of all jobs of a block.
 type blockLeast struct {
 	Length core.Time
 	Nodes  int32
 }
 
-// leastOf is the least of a block; without jobs it is more than there ever is.
+// leastOf returns the bounds of a block. Without jobs they exceed every real need.
 func leastOf(block []waitingJob) blockLeast {
 	l := blockLeast{core.Forever, hole}
 	for i := range block {
@@ -52,12 +53,12 @@ func leastOf(block []waitingJob) blockLeast {
 	return l
 }
 
-// Block is block number b.
+// Block returns the entries of block b.
 func (l *waitingList) Block(b int) []waitingJob {
 	return l.All[b<<blockBits : min((b+1)<<blockBits, len(l.All))]
 }
 
-// Push puts a job behind all others.
+// Push adds a job behind all others.
 func (l *waitingList) Push(w waitingJob) {
 	if b := len(l.All) >> blockBits; b == len(l.Least) {
 		l.Least = append(l.Least, blockLeast{w.Length, w.Nodes})
@@ -69,7 +70,7 @@ func (l *waitingList) Push(w waitingJob) {
 	l.Jobs++
 }
 
-// Insert puts a job in its place, behind all that it is not before. All jobs may have other numbers then.
+// Insert adds a job behind all jobs that it does not go before. It may change all indexes.
 func (l *waitingList) Insert(w waitingJob, before func(a, b waitingJob) bool) {
 	l.Pack()
 	i, _ := slices.BinarySearchFunc(l.All, w, func(a, b waitingJob) int {
@@ -82,7 +83,7 @@ func (l *waitingList) Insert(w waitingJob, before func(a, b waitingJob) bool) {
 	l.measure()
 }
 
-// Remove takes number i out. When it was the last one the list has no holes any more.
+// Remove removes the entry at index i. If it was the last job, the list becomes empty.
 func (l *waitingList) Remove(i int) waitingJob {
 	w := l.All[i]
 	if l.Jobs--; l.Jobs == 0 {
@@ -98,33 +99,33 @@ func (l *waitingList) Remove(i int) waitingJob {
 	return w
 }
 
-// skip goes to the first job.
+// skip moves First to the first job.
 func (l *waitingList) skip() {
 	for l.First < len(l.All) && l.All[l.First].Nodes == hole {
 		l.First++
 	}
 }
 
-// Tidy removes the holes if there are many. All jobs may have other numbers then.
+// Tidy removes the holes if there are many. It may change all indexes.
 func (l *waitingList) Tidy() {
 	if len(l.All) > 2*l.Jobs+32 {
 		l.Pack()
 	}
 }
 
-// Pack removes all holes. Where they are is not known beforehand, so that a branch would be guessed wrongly: whatever is behind the
-// jobs kept so far is written over by the next one.
+// Pack removes all holes. The loop has no branch, because the processor would mispredict it often: the next job
+// overwrites whatever is behind the jobs kept so far.
 func (l *waitingList) Pack() {
 	kept := 0
 	for _, w := range l.All[l.First:] {
 		l.All[kept] = w
-		kept += int(uint32(w.Nodes-hole) >> 31) // when it is none
+		kept += int(uint32(w.Nodes-hole) >> 31) // 1 if it is a job
 	}
 	l.All, l.First = l.All[:kept], 0
 	l.measure()
 }
 
-// measure learns all about the blocks of a list without holes.
+// measure computes the bounds of all blocks of a list without holes.
 func (l *waitingList) measure() {
 	l.Jobs, l.Least = len(l.All), l.Least[:0]
 	for b := 0; b<<blockBits < len(l.All); b++ {
@@ -132,7 +133,7 @@ func (l *waitingList) measure() {
 	}
 }
 
-// Find is the number of a job; −1 when it does not wait.
+// Find returns the index of a job, or -1 if it does not wait.
 func (l *waitingList) Find(id core.JobID) int {
 	for i := l.First; i < len(l.All); i++ {
 		if l.All[i].ID == id && l.All[i].Nodes != hole {
@@ -142,7 +143,7 @@ func (l *waitingList) Find(id core.JobID) int {
 	return -1
 }
 
-// Clone is an independent copy.
+// Clone returns an independent copy.
 func (l *waitingList) Clone() waitingList {
 	c := *l
 	c.All, c.Least = slices.Clone(l.All), slices.Clone(l.Least)

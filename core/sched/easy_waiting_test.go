@@ -19,7 +19,7 @@ func there(l *waitingList) (all []waitingJob) {
 }
 
 func byLength(a, b waitingJob) bool {
-	return a.Length < b.Length || a.Length == b.Length && a.Came < b.Came
+	return a.Length < b.Length || a.Length == b.Length && a.Seq < b.Seq
 }
 
 // The same is done to a list and to an array. Some of the lists are sorted, and the others in the order in which jobs come.
@@ -29,7 +29,7 @@ func TestAListIsAnArrayOfJobsAndEveryBlockKnowsItsLeast(t *testing.T) {
 		var list waitingList
 		var plain []waitingJob
 		for came := range uint32(500) {
-			w := waitingJob{Length: 1 + r.Int64N(50), ID: core.JobID(came), Nodes: 1 + r.Int32N(20), Came: came}
+			w := waitingJob{Length: 1 + r.Int64N(50), ID: core.JobID(came), Nodes: 1 + r.Int32N(20), Seq: came}
 			if seed%2 == 0 {
 				list.Push(w)
 				plain = append(plain, w)

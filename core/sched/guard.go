@@ -10,32 +10,35 @@ import (
 	"accordion/core/profile"
 )
 
-// An outlook keeps waiting jobs out of each other's way where some have a guard (core.Job): a time after their limit that they may
-// use or not. Nobody knows when in its guard such a job ends. So nobody knows when the jobs that wait for its nodes start. The view
-// takes all guards as used. A job without a guard that was fitted into that view could start in the guard of a running job and end
-// after it. Then it would delay the job that should get these nodes. A reservation for it could do so long before.
+// A guardView keeps waiting jobs from delaying each other where some have a guard (core.Job): an overrun allowance
+// that they may use or not. Nothing is known about when in its guard such a job ends. So the starts of jobs that wait
+// for its nodes are unknown too. The plan's view counts all guards as used. A job without a guard that is fitted into
+// that view could start in the guard of a running job and end after it. It would then delay the job that should get
+// these nodes. Even its reservation could do so, long before it starts.
 //
-// So a waiting job with a guard is placed twice, at the latest in the view and at the earliest in early. It occupies taken from the
-// earliest start to the latest end. A job without a guard is fitted into taken. At every instant taken is no less than view and early.
+// So a waiting job with a guard is placed twice: at the latest in the plan's view and at the earliest in early. In
+// taken it occupies its nodes from the earliest start to the latest end. A job without a guard is fitted into taken.
+// At every instant taken is at least view and at least early.
 //
-// The zero value is ready for Renew. A nil outlook is for a plan in which no job has a guard: it has Room, Best, Occupy and Clone.
-type outlook struct {
-	early   *profile.Profile // as if no guard were used
-	taken   *profile.Profile // by jobs with a guard at one time or another
-	firm    *profile.Profile // taken without the waiting jobs that have no guard
-	waits   bool             // a waiting job has a guard
-	chooser moldable.Chooser // of what a job is believed to take: it is not expanded
-	guards  []stretch        // of what runs, as far as no waiting job counts on it; apart and in order
+// Call Renew before the first use. The methods Room, Best, Occupy and Clone also work on nil, for a plan in which no
+// job has a guard.
+type guardView struct {
+	early     *profile.Profile // as if no guard were used
+	taken     *profile.Profile // with the nodes that jobs with a guard take at any possible time
+	firm      *profile.Profile // taken without the waiting jobs that have no guard
+	waiting   bool             // a waiting job has a guard
+	chooser   moldable.Chooser // finds room for a job by its limit; never expands steps
+	unclaimed []stretch        // guards of running jobs that no waiting job claims yet; disjoint and in order
 }
 
-// stretch is a number of nodes from one second to another.
+// stretch is a number of nodes for the time [from, to).
 type stretch struct {
 	from, to core.Time
 	nodes    int
 }
 
-// Renew begins anew with what runs, in the memory of before. view is its occupation, with all guards.
-func (o *outlook) Renew(now core.Time, view *profile.Profile, running []core.Allocation) {
+// Renew starts again with the running jobs, and reuses memory. view is their occupation, with all guards.
+func (o *guardView) Renew(now core.Time, view *profile.Profile, running []core.Allocation) {
 	if o.early == nil {
 		o.early, o.taken, o.firm = profile.New(0), profile.New(0), profile.New(0)
 		o.chooser.Algorithm.Limit = ep.NoExpansion
@@ -43,8 +46,8 @@ func (o *outlook) Renew(now core.Time, view *profile.Profile, running []core.All
 	o.early.CopyFrom(view)
 	o.taken.CopyFrom(view)
 	o.firm.CopyFrom(view)
-	o.waits = false
-	o.guards = o.guards[:0]
+	o.waiting = false
+	o.unclaimed = o.unclaimed[:0]
 	var ends []stretch
 	for _, a := range running {
 		end := a.End()
@@ -55,33 +58,34 @@ func (o *outlook) Renew(now core.Time, view *profile.Profile, running []core.All
 			end -= a.EP[k].Duration
 		}
 	}
-	o.guards = sum(ends, o.guards)
+	o.unclaimed = sum(ends, o.unclaimed)
 }
 
-// Clone is an independent copy; of nil it is nil.
-func (o *outlook) Clone() *outlook {
+// Clone returns an independent copy, or nil for nil.
+func (o *guardView) Clone() *guardView {
 	switch {
 	case o == nil:
 		return nil
 	case o.early == nil:
-		return new(outlook)
+		return new(guardView)
 	}
-	return &outlook{
-		early: o.early.Clone(), taken: o.taken.Clone(), firm: o.firm.Clone(), waits: o.waits,
-		chooser: moldable.Chooser{Algorithm: o.chooser.Algorithm}, guards: slices.Clone(o.guards),
+	return &guardView{
+		early: o.early.Clone(), taken: o.taken.Clone(), firm: o.firm.Clone(), waiting: o.waiting,
+		chooser: moldable.Chooser{Algorithm: o.chooser.Algorithm}, unclaimed: slices.Clone(o.unclaimed),
 	}
 }
 
-// Room is what a job is fitted into, read only: the view of the plan, or if the job has no guard what is taken.
-func (o *outlook) Room(view *profile.Profile, j core.Job) *profile.Profile {
+// Room returns the profile into which a job is fitted, read only: the plan's view, or taken if the job has no guard.
+func (o *guardView) Room(view *profile.Profile, j core.Job) *profile.Profile {
 	if o != nil && j.Guard <= 0 {
 		return o.taken
 	}
 	return view
 }
 
-// Best is a job's earliest completion (moldable.Chooser), where its margin, too, is in the way of no job with a guard before it.
-func (o *outlook) Best(c *moldable.Chooser, view *profile.Profile, now core.Time, j core.Job) (core.Planned, bool) {
+// Best returns a job's earliest completion (moldable.Chooser) at which its margin, too, delays no earlier job with a
+// guard.
+func (o *guardView) Best(c *moldable.Chooser, view *profile.Profile, now core.Time, j core.Job) (core.Planned, bool) {
 	room := o.Room(view, j)
 	p, ok := c.Best(room, now, j)
 	for ok && o != nil {
@@ -95,18 +99,19 @@ func (o *outlook) Best(c *moldable.Chooser, view *profile.Profile, now core.Time
 	return p, ok
 }
 
-// Clear is when a place may begin, at its start or later, so that it is in the way of no waiting job with a guard by
-// itself, its margin counted. It is false when there is no such time.
-func (o *outlook) Clear(p core.Planned, margin core.Time) (core.Time, bool) {
-	if !o.waits || margin <= 0 {
+// Clear returns the first time from p.Start on at which the place, with the margin, delays no waiting job with a
+// guard. It returns false if there is no such time.
+func (o *guardView) Clear(p core.Planned, margin core.Time) (core.Time, bool) {
+	if !o.waiting || margin <= 0 {
 		return p.Start, true
 	}
-	start, _, ok := o.chooser.Fit(o.firm.Without(0, nil), believed(p.EP, margin), p.Start)
+	start, _, ok := o.chooser.Fit(o.firm.Without(0, nil), byLimit(p.EP, margin), p.Start)
 	return start, ok
 }
 
-// believed is what a job takes by its limit: every node that it has once, until the end.
-func believed(ep core.EP, margin core.Time) core.EP {
+// byLimit returns what the batch system believes a job to take by its time limit: it never releases a node before the
+// end.
+func byLimit(ep core.EP, margin core.Time) core.EP {
 	var all core.EP
 	for _, step := range ep {
 		if last := len(all) - 1; last >= 0 && step.Nodes <= all[last].Nodes {
@@ -119,7 +124,7 @@ func believed(ep core.EP, margin core.Time) core.EP {
 	return all
 }
 
-// sum appends the sum of stretches that may overlap, as stretches that do not.
+// sum appends the sum of overlapping stretches as disjoint stretches.
 func sum(all []stretch, into []stretch) []stretch {
 	type change struct {
 		at    core.Time
@@ -140,9 +145,9 @@ func sum(all []stretch, into []stretch) []stretch {
 	return into
 }
 
-// Occupy enters the place of a waiting job, into the view of the plan, too. Of one with a guard, p has its latest begin; it may begin from
-// notBefore on, and p.Early is set to its earliest.
-func (o *outlook) Occupy(view *profile.Profile, p *core.Planned, notBefore core.Time) {
+// Occupy enters the place of a waiting job into the plan's view and the guardView. For a job with a guard, p.Start is
+// its latest start. Occupy sets p.Early to its earliest start, which is not before notBefore.
+func (o *guardView) Occupy(view *profile.Profile, p *core.Planned, notBefore core.Time) {
 	view.Add(p.Start, p.EP)
 	switch {
 	case o == nil:
@@ -154,9 +159,9 @@ func (o *outlook) Occupy(view *profile.Profile, p *core.Planned, notBefore core.
 	}
 }
 
-// occupy enters the place of a job with a guard. Where it begins sooner than at the latest, because somebody does not
-// use his guard, it has his nodes: together they take no more than the greater of the two.
-func (o *outlook) occupy(p *core.Planned, notBefore core.Time) {
+// occupy enters the place of a job with a guard. If the job starts before its latest start, because an earlier job
+// does not use its guard, it takes that job's nodes. Together the two take no more than the larger of them.
+func (o *guardView) occupy(p *core.Planned, notBefore core.Time) {
 	step := p.EP[0]
 	needs := max(step.Duration-p.Guard, 1)
 	p.Early, _ = o.early.FirstFit(step.Nodes, needs, notBefore)
@@ -164,22 +169,22 @@ func (o *outlook) occupy(p *core.Planned, notBefore core.Time) {
 	end := max(p.End(), p.Early+step.Duration)
 	t, ep := min(p.Early, p.Start), core.EP(nil)
 	begin := t
-	for _, g := range o.use(p.Early, p.Start, step.Nodes) {
+	for _, g := range o.claim(p.Early, p.Start, step.Nodes) {
 		ep = append(ep, core.Step{Duration: g.from - t, Nodes: step.Nodes}, core.Step{Duration: g.to - g.from, Nodes: step.Nodes - g.nodes})
 		t = g.to
 	}
 	ep = append(ep, core.Step{Duration: end - t, Nodes: step.Nodes})
 	o.taken.Add(begin, ep)
 	o.firm.Add(begin, ep)
-	o.waits = true
+	o.waiting = true
 }
 
-// use counts on the guards in [from, to), for up to so many nodes at every instant, and says on what it does.
-func (o *outlook) use(from, to core.Time, nodes int) []stretch {
+// claim claims the guards in [from, to), up to the given nodes at every instant, and returns what it claimed.
+func (o *guardView) claim(from, to core.Time, nodes int) []stretch {
 	var used []stretch
-	i, _ := slices.BinarySearchFunc(o.guards, from, func(g stretch, t core.Time) int { return cmp.Compare(g.to, t+1) })
-	for ; i < len(o.guards) && o.guards[i].from < to; i++ {
-		g := o.guards[i]
+	i, _ := slices.BinarySearchFunc(o.unclaimed, from, func(g stretch, t core.Time) int { return cmp.Compare(g.to, t+1) })
+	for ; i < len(o.unclaimed) && o.unclaimed[i].from < to; i++ {
+		g := o.unclaimed[i]
 		u := stretch{max(g.from, from), min(g.to, to), min(g.nodes, nodes)}
 		used = append(used, u)
 		left := make([]stretch, 0, 3)
@@ -188,7 +193,7 @@ func (o *outlook) use(from, to core.Time, nodes int) []stretch {
 				left = append(left, part)
 			}
 		}
-		o.guards = slices.Replace(o.guards, i, i+1, left...)
+		o.unclaimed = slices.Replace(o.unclaimed, i, i+1, left...)
 		i += len(left) - 1
 	}
 	return used

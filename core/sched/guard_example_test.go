@@ -12,7 +12,7 @@ func Example_outlook() {
 	running := []core.Allocation{{Job: 9, EP: core.EP{{Duration: 130, Nodes: 4}}, Guard: 30}}
 	view := profile.New(4)
 	view.Add(0, running[0].EP)
-	var o outlook
+	var o guardView
 	o.Renew(0, view, running)
 	waits := core.Planned{Allocation: core.Allocation{Job: 1, Start: 130, EP: core.EP{{Duration: 60, Nodes: 4}}, Guard: 20}}
 	o.Occupy(view, &waits, 0)

@@ -7,9 +7,9 @@ import (
 	"accordion/core/sizing"
 )
 
-// SystemLoad counts what runs and what waits on a machine, as rules for sizes see it (package sizing). It is the memory of the policies
-// that size jobs: what was submitted, what of it runs, and what was learned of arrivals. If it was not told of the submission of a job
-// that runs, it knows only what the job holds.
+// SystemLoad counts the running and waiting jobs of a machine, for sizing rules (package sizing). It remembers which
+// jobs were submitted, which of them run, and statistics of arrivals. If a running job was never submitted to it, it
+// knows only which nodes the job holds.
 //
 //	all := sched.NewSystemLoad(machine, sizing.Share{}, sizing.HalfReference)
 //	sizes := all.Submit(now, job)
@@ -21,43 +21,43 @@ type SystemLoad struct {
 	floor   sizing.Floor
 	machine int
 
-	members  jobTable[*member]
-	came     int               // jobs submitted so far
-	queue    []*member         // those that wait and could begin, as they were submitted
-	waiting  []*sizing.Sizes   // theirs
-	aside    []*member         // they begin later, or exceed the machine
-	running  []*member         // in no order
-	changing []core.Allocation // running, or to come, of several sizes
-	demand   sizing.Demand     // of queue and running
-	world    sizing.World      // memory
+	members    jobTable[*member]
+	came       int               // jobs submitted so far
+	queue      []*member         // jobs that wait and could start, in order of submission
+	waiting    []*sizing.Sizes   // the sizes of the jobs in queue
+	ineligible []*member         // jobs that start later or exceed the machine
+	running    []*member         // in no order
+	changing   []core.Allocation // allocations that run or start later and have several sizes
+	demand     sizing.Demand     // of queue and running
+	world      sizing.World      // reused memory
 
-	learns  bool // the sizing wants a forecast
+	learns  bool // the sizing needs a forecast
 	tally   sizing.Tally
 	learned *sizing.Forecast
-	half    core.Time // half hour at which it was learned
+	half    core.Time // the half hour in which learned was computed
 }
 
-// member is a job.
+// member is a job of the load.
 type member struct {
-	sizes *sizing.Sizes // nil: nobody knows what it listed
+	sizes *sizing.Sizes // nil: unknown
 	came  int
-	begin core.Time // not before
-	state state
+	begin core.Time // earliest start
+	state memberState
 
-	begun     core.Time // when it began
-	nodes     int       // that it holds
-	end       core.Time // requested
-	reference int       // what it counts in the mean
-	at        int       // in running
+	begun     core.Time // when it started
+	nodes     int       // nodes that it holds
+	end       core.Time // requested end
+	reference int       // its contribution to the mean size
+	at        int       // index in running
 }
 
-// state is what a member does.
-type state uint8
+// memberState is whether a member runs, waits or is ineligible.
+type memberState uint8
 
 const (
-	aside state = iota
-	waits
-	runs
+	ineligible memberState = iota
+	waiting
+	running
 )
 
 // NewSystemLoad returns the load of a machine without jobs.
@@ -69,8 +69,8 @@ func NewSystemLoad(m core.Machine, s sizing.Sizing, f sizing.Floor) *SystemLoad 
 	}
 }
 
-// Submit enters a waiting job. It gives its sizes; nil when none can be run. A job that begins later, or that exceeds the
-// machine, wants nothing before.
+// Submit adds a waiting job and returns its sizes, or nil if none can run. A job that starts later or exceeds the
+// machine has no demand before.
 func (c *SystemLoad) Submit(now core.Time, j core.Job) *sizing.Sizes {
 	s := sizing.New(j, c.floor)
 	c.Enter(now, j, s)
@@ -80,8 +80,8 @@ func (c *SystemLoad) Submit(now core.Time, j core.Job) *sizing.Sizes {
 	return s
 }
 
-// Enter enters a waiting job whose sizes are known. One that begins never (core.Forever) counts in nothing, and if it begins all the
-// same not then either.
+// Enter adds a waiting job whose sizes are known. A job that never starts (Begin is core.Forever) never counts, even
+// if it starts after all.
 func (c *SystemLoad) Enter(now core.Time, j core.Job, s *sizing.Sizes) {
 	c.Leave(j.ID)
 	if s == nil {
@@ -91,11 +91,11 @@ func (c *SystemLoad) Enter(now core.Time, j core.Job, s *sizing.Sizes) {
 	c.came++
 	c.members.Set(j.ID, m)
 	if !c.admits(now, m) {
-		c.aside = append(c.aside, m)
+		c.ineligible = append(c.ineligible, m)
 	}
 }
 
-// admits lets a job wait if it could begin.
+// admits adds a job to the queue if it could start.
 func (c *SystemLoad) admits(now core.Time, m *member) bool {
 	if m.begin > now || m.sizes.Steps[0].Nodes > c.machine {
 		return false
@@ -105,34 +105,34 @@ func (c *SystemLoad) admits(now core.Time, m *member) bool {
 		i--
 	}
 	c.queue, c.waiting = slices.Insert(c.queue, i, m), slices.Insert(c.waiting, i, m.sizes)
-	m.state = waits
+	m.state = waiting
 	c.demand.Waits(m.sizes, 1)
 	return true
 }
 
-// admit lets those wait who could begin.
+// admit adds the ineligible jobs that could start now to the queue.
 func (c *SystemLoad) admit(now core.Time) {
-	kept := c.aside[:0]
-	for _, m := range c.aside {
+	kept := c.ineligible[:0]
+	for _, m := range c.ineligible {
 		if !c.admits(now, m) {
 			kept = append(kept, m)
 		}
 	}
-	clear(c.aside[len(kept):])
-	c.aside = kept
+	clear(c.ineligible[len(kept):])
+	c.ineligible = kept
 }
 
-// Nodes says that nodes came or went.
+// Nodes changes the number of nodes.
 func (c *SystemLoad) Nodes(m core.Machine) {
 	c.machine = m.Nodes
 	for _, m := range c.queue { // some may exceed it now
-		m.state = aside
+		m.state = ineligible
 		c.demand.Waits(m.sizes, -1)
 	}
-	c.aside, c.queue, c.waiting = append(c.aside, c.queue...), nil, nil
+	c.ineligible, c.queue, c.waiting = append(c.ineligible, c.queue...), nil, nil
 }
 
-// Sizes are those of a job; nil when they are not known.
+// Sizes returns the sizes of a job, or nil if they are not known.
 func (c *SystemLoad) Sizes(id core.JobID) *sizing.Sizes {
 	if m, known := c.members.Get(id); known {
 		return m.sizes
@@ -140,9 +140,9 @@ func (c *SystemLoad) Sizes(id core.JobID) *sizing.Sizes {
 	return nil
 }
 
-// Begin says that a waiting job begins on so many nodes, until its requested end.
+// Begin records that a waiting job starts on the given nodes, until its requested end.
 func (c *SystemLoad) Begin(now core.Time, id core.JobID, nodes int, end core.Time) {
-	if m, known := c.members.Get(id); known && m.state != runs {
+	if m, known := c.members.Get(id); known && m.state != running {
 		if m.begin >= core.Forever {
 			c.Leave(id)
 			return
@@ -153,14 +153,14 @@ func (c *SystemLoad) Begin(now core.Time, id core.JobID, nodes int, end core.Tim
 	}
 }
 
-// run enters a running job.
+// run adds a running job.
 func (c *SystemLoad) run(m *member) {
-	m.state, m.at = runs, len(c.running)
+	m.state, m.at = running, len(c.running)
 	c.running = append(c.running, m)
 	c.demand.Holds(m.nodes, m.reference, 1)
 }
 
-// Running tells of what runs already, or is to come. What was known of the job's sizes stays known.
+// Running adds an allocation that runs already or starts later. The sizes of a known job stay known.
 func (c *SystemLoad) Running(now core.Time, a core.Allocation) {
 	sizes := c.Sizes(a.Job)
 	c.Leave(a.Job)
@@ -176,9 +176,9 @@ func (c *SystemLoad) Running(now core.Time, a core.Allocation) {
 	c.run(m)
 }
 
-// Allocation is what a running job holds.
+// Allocation returns what a running job holds.
 func (c *SystemLoad) Allocation(id core.JobID) (core.Allocation, bool) {
-	if m, known := c.members.Get(id); known && m.state == runs {
+	if m, known := c.members.Get(id); known && m.state == running {
 		return core.Allocation{Job: id, Start: m.begun, EP: core.EP{{Duration: m.end - m.begun, Nodes: m.nodes}}}, true
 	}
 	if i := slices.IndexFunc(c.changing, func(a core.Allocation) bool { return a.Job == id }); i >= 0 {
@@ -187,22 +187,22 @@ func (c *SystemLoad) Allocation(id core.JobID) (core.Allocation, bool) {
 	return core.Allocation{}, false
 }
 
-// End takes a job out that ended, or waits no more. It learns of it how long such jobs run.
+// End removes a job that ended or no longer waits. The load learns from it how long such jobs run.
 func (c *SystemLoad) End(now core.Time, id core.JobID) {
-	if m, known := c.members.Get(id); c.learns && known && m.state == runs && m.sizes != nil && m.end > m.begun {
+	if m, known := c.members.Get(id); c.learns && known && m.state == running && m.sizes != nil && m.end > m.begun {
 		c.tally.Ends(m.sizes, float64(m.sizes.Seconds)*float64(now-m.begun)/float64(m.end-m.begun))
 	}
 	c.Leave(id)
 }
 
-// Leave takes a job out, and learns nothing of it.
+// Leave removes a job without learning from it.
 func (c *SystemLoad) Leave(id core.JobID) {
 	m, known := c.members.Take(id)
 	if !known {
 		c.changing = slices.DeleteFunc(c.changing, func(a core.Allocation) bool { return a.Job == id })
 		return
 	}
-	if m.state != runs {
+	if m.state != running {
 		c.unqueue(m)
 		return
 	}
@@ -212,10 +212,10 @@ func (c *SystemLoad) Leave(id core.JobID) {
 	c.running = c.running[:len(c.running)-1]
 }
 
-// unqueue takes a job out of those that do not run.
+// unqueue removes a job that does not run.
 func (c *SystemLoad) unqueue(m *member) {
-	if m.state == aside {
-		c.aside = slices.DeleteFunc(c.aside, func(other *member) bool { return other == m })
+	if m.state == ineligible {
+		c.ineligible = slices.DeleteFunc(c.ineligible, func(other *member) bool { return other == m })
 		return
 	}
 	c.demand.Waits(m.sizes, -1)
@@ -223,9 +223,9 @@ func (c *SystemLoad) unqueue(m *member) {
 	c.queue, c.waiting = slices.Delete(c.queue, i, i+1), slices.Delete(c.waiting, i, i+1)
 }
 
-// World is what a sizing looks at, at an instant.
+// World returns what a sizing rule looks at, at the given time.
 func (c *SystemLoad) World(now core.Time) *sizing.World {
-	if len(c.aside) > 0 {
+	if len(c.ineligible) > 0 {
 		c.admit(now)
 	}
 	w := &c.world
@@ -248,7 +248,7 @@ func (c *SystemLoad) World(now core.Time) *sizing.World {
 	return w
 }
 
-// learn is what was learned of jobs to come: anew in each half hour.
+// learn returns the forecast of future jobs. It computes it again every half hour.
 func (c *SystemLoad) learn(now core.Time) *sizing.Forecast {
 	if half := now / sizing.HalfHour; half != c.half {
 		c.half, c.learned = half, nil
@@ -259,7 +259,7 @@ func (c *SystemLoad) learn(now core.Time) *sizing.Forecast {
 	return c.learned
 }
 
-// Clone is an independent copy.
+// Clone returns an independent copy.
 func (c *SystemLoad) Clone() *SystemLoad {
 	d := *c
 	copies := map[*member]*member{}
@@ -275,7 +275,7 @@ func (c *SystemLoad) Clone() *SystemLoad {
 		}
 		return twins
 	}
-	d.queue, d.aside, d.running = copied(c.queue), copied(c.aside), copied(c.running)
+	d.queue, d.ineligible, d.running = copied(c.queue), copied(c.ineligible), copied(c.running)
 	d.waiting, d.changing, d.world = slices.Clone(c.waiting), slices.Clone(c.changing), sizing.World{}
 	return &d
 }

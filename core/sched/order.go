@@ -7,20 +7,20 @@ import (
 	"accordion/core"
 )
 
-// Order is the order in which the jobs of a queue rank. Equals rank as they were submitted.
+// Order is the order in which the jobs of a queue rank. Equal jobs rank in order of submission.
 type Order uint8
 
 // The orders.
 const (
-	FirstCome     Order = iota // as submitted: fcfs
+	FirstCome     Order = iota // in order of submission: fcfs
 	ShortestFirst              // by requested time: sjf
 	LongestFirst               // by requested time, the longest first: ljf
 )
 
-// orderNames are the orders by their names.
+// orderNames has the name of each order.
 var orderNames = [...]string{FirstCome: "fcfs", ShortestFirst: "sjf", LongestFirst: "ljf"}
 
-// ParseOrder reads fcfs, sjf or ljf.
+// ParseOrder parses fcfs, sjf or ljf.
 func ParseOrder(name string) (Order, error) {
 	for o, n := range orderNames {
 		if n == name {
@@ -30,7 +30,7 @@ func ParseOrder(name string) (Order, error) {
 	return 0, fmt.Errorf("order %s is not one of %s", core.Shown(name), strings.Join(orderNames[:], ", "))
 }
 
-// String is the order's name as ParseOrder reads it.
+// String returns the name that ParseOrder reads.
 func (o Order) String() string {
 	if int(o) < len(orderNames) {
 		return orderNames[o]
@@ -38,7 +38,7 @@ func (o Order) String() string {
 	return fmt.Sprintf("order %d", uint8(o))
 }
 
-// Key returns the rank of jobs of a requested length: the lower goes first.
+// Key returns the rank of a job of a requested length. Lower ranks go first.
 func (o Order) Key(length core.Time) core.Time {
 	switch o {
 	case ShortestFirst:
@@ -49,7 +49,7 @@ func (o Order) Key(length core.Time) core.Time {
 	return 0
 }
 
-// length is the requested time by which a job ranks: the shortest of its choices, Forever when it has none.
+// length returns the requested time by which a job ranks: that of its shortest choice, or Forever without choices.
 func length(j core.Job) core.Time {
 	least := core.Forever
 	for _, ep := range j.Choices {

@@ -8,33 +8,33 @@ import (
 	"accordion/core/profile"
 )
 
-// running is what runs beside a queue that is planned whole.
-type running struct {
-	all   []Changing        // in the order in which they came
-	holds []profile.Holding // of those of one size that had begun when they came, by their ends
-	since core.Time         // all of these had begun by then
-	asOf  core.Time         // the latest instant that was asked about
-	back  bool              // the clock was set back: nothing follows from that any more
+// runningJobs are the running jobs next to a queue that is planned as a whole.
+type runningJobs struct {
+	all          []Active          // in the order in which they were added
+	holds        []profile.Holding // of the jobs with one size that had started when they were added, by end
+	since        core.Time         // all jobs in holds had started by then
+	asOf         core.Time         // the latest time of any call
+	clockSetBack bool              // the clock was set back: holds is not reliable any more
 }
 
-// find is the index of a job in all, −1 when it does not run.
-func (r *running) find(id core.JobID) int {
-	return slices.IndexFunc(r.all, func(c Changing) bool { return c.Job == id })
+// find returns the index of a job in all, or -1 if it does not run.
+func (r *runningJobs) find(id core.JobID) int {
+	return slices.IndexFunc(r.all, func(c Active) bool { return c.Job == id })
 }
 
-// begin enters a job.
-func (r *running) begin(c Changing) {
+// begin adds a job.
+func (r *runningJobs) begin(c Active) {
 	r.all = append(r.all, c)
 	if h, one := holding(&c); one {
-		r.holds = slices.Insert(r.holds, r.within(h.Until), h)
+		r.holds = slices.Insert(r.holds, r.endingBy(h.Until), h)
 		r.since = max(r.since, c.Start)
 	}
 }
 
-// end takes number i of all out.
-func (r *running) end(i int) {
+// end removes the job at index i of all.
+func (r *runningJobs) end(i int) {
 	if h, one := holding(&r.all[i]); one {
-		k := r.within(h.Until) - 1
+		k := r.endingBy(h.Until) - 1
 		for r.holds[k] != h {
 			k--
 		}
@@ -43,39 +43,39 @@ func (r *running) end(i int) {
 	r.all = slices.Delete(r.all, i, i+1)
 }
 
-// holding is what a job holds until its end, if it is of one size and has begun.
-func holding(c *Changing) (profile.Holding, bool) {
-	if len(c.EP) != 1 || c.EP[0].Nodes <= 0 || c.ToCome() {
+// holding returns what a job holds until its end, if it has one size and has started.
+func holding(c *Active) (profile.Holding, bool) {
+	if len(c.EP) != 1 || c.EP[0].Nodes <= 0 || c.Future() {
 		return profile.Holding{}, false
 	}
 	return profile.Holding{Until: c.Allocation.End(), Nodes: c.EP[0].Nodes}, true
 }
 
-// within is how many of holds end at an instant or before.
-func (r *running) within(at core.Time) int {
+// endingBy returns how many entries of holds end at or before a time.
+func (r *runningJobs) endingBy(at core.Time) int {
 	return sort.Search(len(r.holds), func(i int) bool { return r.holds[i].Until > at })
 }
 
-// plainly says whether those in holds are as they were told of, and hold their nodes until their ends.
-func (r *running) plainly(now core.Time) bool {
-	r.back = r.back || now < r.asOf || now < r.since
+// reliable reports whether the jobs in holds hold their nodes without a change until their ends.
+func (r *runningJobs) reliable(now core.Time) bool {
+	r.clockSetBack = r.clockSetBack || now < r.asOf || now < r.since
 	r.asOf = max(r.asOf, now)
-	return !r.back
+	return !r.clockSetBack
 }
 
-// resize reports those whose size has changed (sched.Resize).
-func (r *running) resize(now core.Time, into []core.Start) []core.Start {
-	if r.plainly(now) && len(r.holds) == len(r.all) {
+// resize appends the jobs whose size has changed (Resize).
+func (r *runningJobs) resize(now core.Time, into []core.Start) []core.Start {
+	if r.reliable(now) && len(r.holds) == len(r.all) {
 		return into
 	}
 	return Resize(r.all, now, into)
 }
 
-// next is the first instant after one at which a size changes, or a job ends; Forever when there is none.
-func (r *running) next(now core.Time) core.Time {
+// next returns the first time after now at which a size changes or a job ends, or Forever when there is none.
+func (r *runningJobs) next(now core.Time) core.Time {
 	at := core.Forever
-	if r.plainly(now) && len(r.holds) == len(r.all) {
-		if i := r.within(now); i < len(r.holds) {
+	if r.reliable(now) && len(r.holds) == len(r.all) {
+		if i := r.endingBy(now); i < len(r.holds) {
 			at = min(at, r.holds[i].Until)
 		}
 		return at
@@ -86,8 +86,8 @@ func (r *running) next(now core.Time) core.Time {
 	return at
 }
 
-// occupy makes a profile the machine of so many nodes with what runs, for searches from an instant on.
-func (r *running) occupy(p *profile.Profile, nodes int, now core.Time) {
+// occupy makes p the occupation of a machine with the running jobs, for searches from now on.
+func (r *runningJobs) occupy(p *profile.Profile, nodes int, now core.Time) {
 	holds := r.holds
 	if now < r.since { // the clock was set back
 		holds = nil
@@ -102,7 +102,7 @@ func (r *running) occupy(p *profile.Profile, nodes int, now core.Time) {
 	}
 }
 
-func (r *running) clone() running {
+func (r *runningJobs) clone() runningJobs {
 	c := *r
 	c.all, c.holds = slices.Clone(r.all), slices.Clone(r.holds)
 	return c

@@ -7,32 +7,32 @@ import (
 	"accordion/core/profile"
 )
 
-// Running is the jobs that run, by requested end. The soonest end is last, because most jobs that come and go have one of the soonest
-// ends. The zero value has no jobs.
-type Running struct {
-	List    ByEnd          // those whose end is to come, the latest first; read only
-	overdue []RunningJob   // those whose end has come, in the order of their ends
-	spans   jobTable[span] // of both
+// RunningByEnd lists running jobs by requested end. The soonest end is last, because most jobs that start or end are
+// near it. The zero value is empty.
+type RunningByEnd struct {
+	List    ByEnd          // jobs whose requested end is in the future, the latest first; read only
+	overdue []RunningJob   // jobs whose requested end has passed, by end
+	spans   jobTable[span] // of both lists
 }
 
-// RunningJob is a job that runs. It requested its nodes until End.
+// RunningJob is a running job. It requested its nodes until End.
 type RunningJob struct {
 	End   core.Time
 	ID    core.JobID
 	Nodes int
 }
 
-// span is when a job began, and when it ends.
+// span is when a job started and when it ends.
 type span struct{ end, began core.Time }
 
-// near is how many of the last of a list are looked at and moved one by one, which is done sooner than a search and a copy of
-// the few that they mostly are.
+// near is the number of entries at the end of a list that are compared and moved one by one. That is faster than a
+// search and a copy, because most entries that change are among them.
 const near = 96
 
-// ByEnd is jobs by their ends, the latest first; of those that end together the last one that came.
+// ByEnd lists jobs by end, the latest first. Among equal ends the job that was added last comes first.
 type ByEnd []RunningJob
 
-// Add puts a job in its place.
+// Add inserts a job.
 func (l *ByEnd) Add(h RunningJob) {
 	i := len(*l)
 	*l = append(*l, h)
@@ -53,26 +53,26 @@ func (l *ByEnd) Add(h RunningJob) {
 	list[i] = h
 }
 
-// Add enters a job that began at an instant, and whose end is to come.
-func (r *Running) Add(h RunningJob, began core.Time) {
+// Add adds a job that started at began and whose end is in the future.
+func (r *RunningByEnd) Add(h RunningJob, began core.Time) {
 	r.spans.Set(h.ID, span{h.End, began})
 	r.List.Add(h)
 }
 
-// later is how many of a list end after an instant. Which half they end in is not known beforehand, so that a branch would be guessed
-// wrongly every other time: the sign of a difference decides instead.
+// later returns how many entries of a list end after a time. It computes with the sign of a difference instead of
+// branching, because the processor would mispredict every second branch.
 func later(list []RunningJob, at core.Time) int {
 	low := 0
 	for n := len(list); n > 0; {
 		half := (n + 1) >> 1
-		low += half & int((at-list[low+half-1].End)>>63) // when it ends later
+		low += half & int((at-list[low+half-1].End)>>63) // if it ends later
 		n -= half
 	}
 	return low
 }
 
-// Take takes a job out. It is overdue when its end had come.
-func (r *Running) Take(id core.JobID) (h RunningJob, overdue, known bool) {
+// Take removes a job. overdue reports whether its requested end had passed.
+func (r *RunningByEnd) Take(id core.JobID) (h RunningJob, overdue, known bool) {
 	s, known := r.spans.Take(id)
 	if !known {
 		return RunningJob{}, false, false
@@ -86,8 +86,8 @@ func (r *Running) Take(id core.JobID) (h RunningJob, overdue, known bool) {
 	return r.remove(id, s.end), false, true
 }
 
-// remove takes a job out whose end is to come.
-func (r *Running) remove(id core.JobID, end core.Time) RunningJob {
+// remove removes a job whose requested end is in the future.
+func (r *RunningByEnd) remove(id core.JobID, end core.Time) RunningJob {
 	list, last := r.List, len(r.List)-1
 	r.List = r.List[:last]
 	if last >= near && list[last-near].End <= end {
@@ -106,8 +106,8 @@ func (r *Running) remove(id core.JobID, end core.Time) RunningJob {
 	return h
 }
 
-// Pass finds those overdue whose end has come by an instant, and gives their nodes.
-func (r *Running) Pass(now core.Time) (nodes int) {
+// Pass moves the jobs whose requested end has passed to overdue, and returns their nodes.
+func (r *RunningByEnd) Pass(now core.Time) (nodes int) {
 	for i := len(r.List) - 1; i >= 0 && r.List[i].End <= now; i-- {
 		nodes += r.List[i].Nodes
 		r.overdue = append(r.overdue, r.List[i])
@@ -116,8 +116,8 @@ func (r *Running) Pass(now core.Time) (nodes int) {
 	return nodes
 }
 
-// Back has all ends to come again, and gives the nodes of those that were overdue.
-func (r *Running) Back() (nodes int) {
+// Back undoes Pass for all overdue jobs, and returns their nodes.
+func (r *RunningByEnd) Back() (nodes int) {
 	for _, h := range slices.Backward(r.overdue) {
 		r.List = append(r.List, h)
 		nodes += h.Nodes
@@ -126,8 +126,8 @@ func (r *Running) Back() (nodes int) {
 	return nodes
 }
 
-// Get returns a job that is there, whether or not its end has come, and when it began.
-func (r *Running) Get(id core.JobID) (h RunningJob, began core.Time, known bool) {
+// Get returns a running job and when it started, whether or not its requested end has passed.
+func (r *RunningByEnd) Get(id core.JobID) (h RunningJob, began core.Time, known bool) {
 	s, known := r.spans.Get(id)
 	if !known {
 		return RunningJob{}, 0, false
@@ -141,8 +141,8 @@ func (r *Running) Get(id core.JobID) (h RunningJob, began core.Time, known bool)
 	return r.overdue[i], s.began, true
 }
 
-// Each visits all: those whose end has come, then the others.
-func (r *Running) Each(visit func(RunningJob)) {
+// Each calls visit for all jobs: first the overdue ones.
+func (r *RunningByEnd) Each(visit func(RunningJob)) {
 	for _, list := range [][]RunningJob{r.overdue, r.List} {
 		for _, h := range list {
 			visit(h)
@@ -150,8 +150,8 @@ func (r *Running) Each(visit func(RunningJob)) {
 	}
 }
 
-// Next is the first end behind an instant; Forever when there is none.
-func (r *Running) Next(now core.Time) core.Time {
+// Next returns the first requested end after now, or Forever when there is none.
+func (r *RunningByEnd) Next(now core.Time) core.Time {
 	for i := len(r.List) - 1; i >= 0; i-- {
 		if end := r.List[i].End; end > now {
 			return end
@@ -160,9 +160,9 @@ func (r *Running) Next(now core.Time) core.Time {
 	return core.Forever
 }
 
-// Occupy makes a profile the occupation of a machine of so many nodes from an instant on, by what runs: these, and others whose size
-// changes. What has outstayed its request is not in it.
-func (r *Running) Occupy(view *profile.Profile, nodes int, now core.Time, others []Changing) {
+// Occupy makes view the occupation of a machine from now on, by these jobs and by others whose size changes. Overdue
+// jobs are not in it.
+func (r *RunningByEnd) Occupy(view *profile.Profile, nodes int, now core.Time, others []Active) {
 	view.Clear(nodes)
 	for _, h := range r.List {
 		view.Change(now, h.End, h.Nodes)
@@ -174,7 +174,7 @@ func (r *Running) Occupy(view *profile.Profile, nodes int, now core.Time, others
 	}
 }
 
-// Clone is an independent copy.
-func (r *Running) Clone() Running {
-	return Running{slices.Clone(r.List), slices.Clone(r.overdue), r.spans.Clone()}
+// Clone returns an independent copy.
+func (r *RunningByEnd) Clone() RunningByEnd {
+	return RunningByEnd{slices.Clone(r.List), slices.Clone(r.overdue), r.spans.Clone()}
 }

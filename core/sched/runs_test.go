@@ -14,7 +14,7 @@ func TestWhatRunsIsSortedByItsEndAndNothingGetsLost(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var (
-			clever Running
+			clever RunningByEnd
 			plain  []RunningJob
 			now    core.Time
 		)
@@ -56,7 +56,7 @@ func TestWhatRunsIsSortedByItsEndAndNothingGetsLost(t *testing.T) {
 }
 
 // check compares what runs with a list in no order.
-func check(t *testing.T, clever *Running, plain []RunningJob, now core.Time) {
+func check(t *testing.T, clever *RunningByEnd, plain []RunningJob, now core.Time) {
 	byEnd := func(a, b RunningJob) int { return cmp.Or(cmp.Compare(b.End, a.End), cmp.Compare(a.ID, b.ID)) }
 	if !slices.IsSortedFunc(clever.List, func(a, b RunningJob) int { return cmp.Compare(b.End, a.End) }) {
 		t.Fatalf("second %d: not sorted: %v", now, clever.List)

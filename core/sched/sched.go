@@ -1,8 +1,8 @@
 // Package sched decides for one machine when each job of a queue starts, and with how many nodes.
 //
-// Every policy implements Policy, and every world (replay, embedded, real) calls it. A policy decides how many nodes a job has in each
-// second. Which nodes these are is decided by package place. A policy carries nothing out: the world calls Starts at each instant at
-// which something may have changed, and does what Starts returns.
+// Every policy implements Policy, and every world (replay, embedded, real) calls it. A policy decides how many nodes
+// a job has in each second. Package place decides which nodes. A policy carries nothing out: the caller calls Starts
+// at each time at which something may have changed, and does what Starts returns.
 //
 //	state := sched.Repeated{Limit: ep.Twice}.New(core.Machine{Nodes: 100})
 //	state.Submit(now, core.Job{ID: 1, Choices: []core.EP{{{Duration: 500, Nodes: 5}, {Duration: 3600, Nodes: 10}}}})
@@ -13,18 +13,21 @@
 // There are four policies:
 //
 //   - EASY (easy.go) is EASY back-filling of rigid jobs as it is published, and first come, first served.
-//   - Patient (easy.go) is EASY of jobs as they evolve, in which jobs become due after a wait. Both have one state: easy_state.go
-//     receives events and easy_pass.go starts jobs. Where all jobs are rectangles it uses easy_rectangles.go, otherwise easy_scan.go.
-//     easy_line.go and easy_ages.go hold what waits, easy_waiting.go and easy_room.go the lists for that. easy_plain.go is the
-//     definition, in the order of easy_order.go. It plans machines with guards, with jobs of others and with sizes by a rule.
-//   - Repeated (repeated.go) gives every waiting job a place, and finds the places again when something changed.
+//   - Patient (easy.go) is EASY for evolving jobs, in which jobs become due after a wait.
+//   - Repeated (repeated.go) gives every waiting job a place, and plans all places again when something changes.
 //   - Conservative (conservative.go) is conservative back-filling; sweep.go looks for earlier places.
 //
-// A job that started has a promise. Refit makes new promises when nodes were lost or a job is late (refit.go). Sooner reports whether a
-// job that is ahead of its promise may have its next nodes now.
+// EASY and Patient share one state. easy_state.go receives events and easy_pass.go starts jobs. If all jobs are
+// rectangles, easy_rectangles.go finds those that fit, otherwise easy_scan.go does. easy_queue.go and easy_waiting.go
+// hold the waiting jobs, easy_room.go the reservation. easy_reference.go is the definition, in the order of
+// easy_order.go. It also plans for jobs with guards, foreign jobs and sizing rules.
 //
-// Running holds the jobs that run, by their requested ends (runs.go). SystemLoad counts what runs and what waits, for rules that size
-// jobs (load.go). Guards keep jobs out of each other's way that may use some time after their limit (guard.go).
+// A job that started has a promise. Refit makes new promises when nodes were lost or a job is late (refit.go).
+// MayAdvance reports whether a job that is ahead of its promise may get its next nodes now.
+//
+// RunningByEnd holds running jobs by requested end (runs.go). SystemLoad counts running and waiting jobs, for rules
+// that size jobs (load.go). guardView keeps jobs from delaying each other if some may use time after their limit
+// (guard.go).
 package sched
 
 import "accordion/core"
@@ -32,31 +35,31 @@ import "accordion/core"
 // Policy is a scheduling policy. Its State decides for one machine.
 type Policy interface{ New(core.Machine) State }
 
-// State decides for one machine. The caller owns it; Clone serves what-if.
+// State decides for one machine. The caller owns it. A Clone can answer what-if questions.
 type State interface {
 	// Submit adds a job to the queue. Jobs rank in the order of their Submit calls.
 	Submit(now core.Time, j core.Job)
-	// Running tells of what runs already, with its promise (a restart, another scheduler's job). Allocations may
-	// lie in the future (a maintenance reservation).
+	// Running adds an allocation that runs already, with its promise: after a restart, or for a job that another
+	// scheduler started. It may begin later (a maintenance reservation).
 	Running(now core.Time, a core.Allocation)
-	// End takes a job out, queued or running.
+	// End removes a job, queued or running.
 	End(now core.Time, id core.JobID)
-	// Nodes says that nodes came or went.
+	// Nodes changes the number of nodes.
 	Nodes(now core.Time, m core.Machine)
-	// Starts appends what starts, grows or shrinks at this instant. What starts is running from then on.
+	// Starts appends what starts, grows or shrinks now. What starts counts as running from then on.
 	Starts(now core.Time, into []core.Start) []core.Start
-	// Next is the first instant after now at which Starts may have something to say, though nothing was told before: a
-	// start or a resize is due, or the nodes of a job are free by its request. Forever when there is none. It counts from
-	// the last call of Starts, which was at now.
+	// Next returns the first time after now at which Starts may have something to report without another call before:
+	// a start or a resize is due, or a job's requested time ends. It returns Forever when there is none. now is the
+	// time of the last call of Starts.
 	Next(now core.Time) core.Time
-	// Plan says when everything that waits would start; computed only when somebody looks.
+	// Plan returns when each waiting job would start. It is computed only on demand.
 	Plan(now core.Time) core.Plan
-	// Clone is an independent copy.
+	// Clone returns an independent copy.
 	Clone() State
 }
 
-// Promiser is a State that keeps promises other than the choice that a job began with: it expands steps.
+// Promiser is a State whose promises contain more than the choice that a job started with, because it expands steps.
 type Promiser interface {
-	// Promise is what a running job was promised. Its EP is read only.
+	// Promise returns what a running job was promised. Its EP is read only.
 	Promise(id core.JobID) (core.Allocation, bool)
 }

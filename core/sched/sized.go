@@ -7,60 +7,62 @@ import (
 
 // Sizer is a State that sizes moldable jobs by a rule of package sizing.
 type Sizer interface {
-	// Crowd is what runs and what waits, as the rule sees it: for callers who know better than the State who that is. nil: there
-	// is no rule.
-	Crowd() *SystemLoad
+	// Load returns the running and waiting jobs as the rule sees them, so that a caller who knows better can change
+	// it. It returns nil if there is no rule.
+	Load() *SystemLoad
 }
 
 var _ Sizer = (*repeated)(nil)
 
-// Explainer is a Sizer in whose plan a job's size is not by its own factor alone, or not by what runs and waits now: some start
-// before it.
+// Explainer is a Sizer in which a job's size does not depend only on its own factor and the present load, because
+// some jobs start before it.
 type Explainer interface {
 	Sizer
-	// Explain tells of each waiting job by what Plan gives it its size, once those before it have theirs.
-	Explain(now core.Time, tell func(Given))
+	// Explain calls tell for each waiting job with the reasons for its size in Plan, after the jobs before it have
+	// their sizes.
+	Explain(now core.Time, tell func(SizeBasis))
 }
 
-// Given is by what a plan gives a job its size.
-type Given struct {
-	Job   core.JobID
-	Sizes *sizing.Sizes
-	World *sizing.World // what the sizing looks at: good while it is told
-	Head  core.JobID    // whose factor it is: its own, or that of the head of the queue
-	By    *sizing.Sizes // that job's
-	Least int           // the number of a size below which it gets none: it was found a place on that before; 0: any
-	Has   int           // nodes of the machine that it may have at all; 0: any
+// SizeBasis has the reasons for the size of a job in a plan.
+type SizeBasis struct {
+	Job       core.JobID
+	Sizes     *sizing.Sizes
+	World     *sizing.World // what the sizing rule looked at; valid during the call only
+	Head      core.JobID    // the job whose factor applies: itself or the head of the queue
+	HeadSizes *sizing.Sizes // the sizes of Head
+	MinSize   int           // index of the smallest permitted size, on which it already found a place; 0: any
+	MaxNodes  int           // nodes of the machine that it may use; 0: any
 }
 
-// Range is the sizes that it may have by a factor, on a machine of so many nodes. Where none of these is to be had on the nodes that are
-// for it, it is the largest below them that is. It is false when the machine has none of them.
-func (g Given) Range(factor float64, machine int) (lo, hi int, ok bool) {
+// Range returns the indexes of the sizes that the job may have with a factor, on a machine of the given nodes. If
+// none of these fits the nodes that the job may use, Range returns the largest smaller size that does. ok is false if
+// the machine has none of them.
+func (g SizeBasis) Range(factor float64, machine int) (lo, hi int, ok bool) {
 	lo, hi, ok = g.Sizes.Range(factor, machine)
-	if ok && g.Least > lo {
-		lo = min(g.Least, g.Sizes.UpTo(machine))
+	if ok && g.MinSize > lo {
+		lo = min(g.MinSize, g.Sizes.UpTo(machine))
 		hi = max(lo, hi)
 	}
-	if ok && g.Has > 0 && g.Sizes.Steps[hi].Nodes > g.Has {
-		hi = g.Sizes.UpTo(g.Has)
+	if ok && g.MaxNodes > 0 && g.Sizes.Steps[hi].Nodes > g.MaxNodes {
+		hi = g.Sizes.UpTo(g.MaxNodes)
 		lo, ok = min(lo, hi), hi >= 0
 	}
 	return lo, hi, ok
 }
 
-// Crowd implements Sizer.
-func (s *repeated) Crowd() *SystemLoad { return s.crowd }
+// Load implements Sizer.
+func (s *repeated) Load() *SystemLoad { return s.load }
 
-// place is a job's place: of a moldable one under a sizing on one of the sizes that it may have.
+// place returns a job's place. A moldable job under a sizing rule gets one of the sizes that the rule permits.
 func (s *repeated) place(now core.Time, j core.Job) (core.Planned, bool) {
-	if s.crowd == nil || len(j.Choices) < 2 {
+	if s.load == nil || len(j.Choices) < 2 {
 		return s.fit(now, j)
 	}
-	sizes := s.crowd.Sizes(j.ID)
+	sizes := s.load.Sizes(j.ID)
 	if sizes == nil || sizes.Several {
 		return s.fit(now, j)
 	}
-	lo, hi, ok := sizes.Range(s.crowd.Sizing.Factor(s.world, sizes), s.machine.Nodes)
+	lo, hi, ok := sizes.Range(s.load.Sizing.Factor(s.world, sizes), s.machine.Nodes)
 	if !ok {
 		return core.Planned{}, false
 	}
@@ -72,11 +74,11 @@ func (s *repeated) place(now core.Time, j core.Job) (core.Planned, bool) {
 	return p, ok
 }
 
-// begins tells of a job that starts: the targets of the others are another's from then on.
-func (s *repeated) begins(now core.Time, p *slot) {
-	if s.crowd == nil {
+// started records that a job starts. The targets of the other jobs change with it.
+func (s *repeated) started(now core.Time, p *slot) {
+	if s.load == nil {
 		return
 	}
-	s.crowd.Begin(now, p.Job, p.EP.Peak(), p.End())
+	s.load.Begin(now, p.Job, p.EP.Peak(), p.End())
 	s.view = nil
 }

@@ -6,14 +6,14 @@ import (
 	"accordion/core"
 )
 
-// Sooner says whether one running job may go on earlier than it was promised without delaying anybody. running are the
-// promises of all that runs (and whatever else occupies the machine), waiting the queue in rank order, plan its plan
-// beside these promises. With running[i] replaced by better everything must still fit the machine, and no job of the plan
-// may start or complete later, or lose its place.
+// MayAdvance reports whether running job i may continue earlier than it was promised without delaying any other job.
+// running has the promises of all running jobs and whatever else occupies the machine. waiting is the queue in rank
+// order, and plan is its plan next to these promises. With running[i] replaced by better everything must still fit
+// the machine, and no job of the plan may start or complete later or lose its place.
 //
-// It is the papers' guarantee read the other way round: nothing that an early application gains is taken from another
-// (Klein & Pérez, CoreGRID 2011, section 6: the algorithm re-run with updated information).
-func Sooner(p Policy, now core.Time, m core.Machine, running []core.Allocation, i int, better core.Allocation, waiting []core.Job, plan core.Plan) bool {
+// It is the converse of the papers' guarantee: nothing that an early application gains is taken from another (Klein &
+// Pérez, CoreGRID 2011, section 6: the algorithm re-run with updated information).
+func MayAdvance(p Policy, now core.Time, m core.Machine, running []core.Allocation, i int, better core.Allocation, waiting []core.Job, plan core.Plan) bool {
 	all := slices.Clone(running)
 	all[i] = better
 	if !Fits(m, all) {

@@ -7,25 +7,25 @@ import (
 	"accordion/core/profile"
 )
 
-// Who starts now is known before all have a place: as long as nothing that runs ends, no job begins for which there is no room now. So
-// where nobody asks for the plan, those at the end of a long queue need none at most instants.
+// Starts does not need a place for every waiting job. As long as no running job ends, a job for which there is no
+// room now does not start. So if nothing asks for the plan, the jobs at the end of a long queue rarely need a place.
 
-// never is more nodes than any machine has: of a job without a profile that can be run.
-const never = math.MaxInt32 - 1
+// tooMany exceeds the nodes of every machine. It is the need of a job that has no valid profile.
+const tooMany = math.MaxInt32 - 1
 
-// asks is a waiting job, and the least that it asks for: it can begin where so many nodes are free for so long, at best.
-type asks struct {
+// queued is a waiting job with its smallest need: it can start only where the nodes are free for the seconds.
+type queued struct {
 	core.Job
-	nodes   int
-	seconds core.Time
-	odd     int // 1 where that does not tell when it may begin: it has a profile of several steps
+	nodes     int
+	seconds   core.Time
+	multiStep int // 1 if it has a choice of several steps, for which the smallest need is not exact
 }
 
-func asked(j core.Job) asks {
-	a := asks{Job: j, nodes: never, seconds: core.Forever}
+func newQueued(j core.Job) queued {
+	a := queued{Job: j, nodes: tooMany, seconds: core.Forever}
 	for _, ep := range j.Choices {
 		if len(ep) != 1 {
-			a.odd = 1
+			a.multiStep = 1
 			continue
 		}
 		a.nodes, a.seconds = min(a.nodes, ep[0].Nodes), min(a.seconds, ep[0].Duration)
@@ -33,16 +33,16 @@ func asked(j core.Job) asks {
 	return a
 }
 
-// planStarts gives a place to all that start now, and to those before them.
+// planStarts gives places to the jobs that start now and to those before them.
 func (s *repeated) planStarts(now core.Time) {
-	if s.outlook != nil || s.odd > 0 || now < s.begin || s.policy.Compact || s.policy.LeastWaste {
+	if s.guards != nil || s.multiStep > 0 || now < s.begin || s.policy.Compact || s.policy.LeastWaste {
 		s.plan(now)
 		return
 	}
 	if now > s.later {
 		s.complete()
 	}
-	s.keep(now)
+	s.refresh(now)
 	for last := len(s.queue); ; {
 		free := freeNow{view: s.view, now: now, nodes: -1}
 		for last > len(s.slots) && !free.has(&s.queue[last-1]) {
@@ -51,27 +51,27 @@ func (s *repeated) planStarts(now core.Time) {
 		if last <= len(s.slots) {
 			return
 		}
-		s.give(now, len(s.slots)+1)
+		s.assign(now, len(s.slots)+1)
 	}
 }
 
-// complete gives a place to those that were passed over: the one that they would have been given with the others.
+// complete gives a place to the jobs that planStarts skipped: the same place that plan would have given them.
 func (s *repeated) complete() {
 	if s.view != nil && len(s.slots) < s.seen {
-		s.give(s.later, s.seen)
+		s.assign(s.later, s.seen)
 	}
 }
 
-// freeNow tells whether there is room now.
+// freeNow tells whether nodes are free now.
 type freeNow struct {
 	view  *profile.Profile
 	now   core.Time
-	nodes int       // so many were asked for last
-	until core.Time // and are free until then
+	nodes int       // the nodes of the last query
+	until core.Time // when fewer than these are free
 }
 
-// has says whether a job could begin now, if it is not much larger than the least that it asks for.
-func (f *freeNow) has(a *asks) bool {
+// has reports whether a job's smallest need is free now.
+func (f *freeNow) has(a *queued) bool {
 	if a.nodes != f.nodes {
 		f.nodes = a.nodes
 		f.until, _ = f.view.FirstBelow(a.nodes, f.now)

@@ -9,11 +9,12 @@ import (
 	"accordion/core/profile"
 )
 
-// sweep goes through the waiting jobs once: each may move to an earlier place.
+// sweep goes through the waiting jobs once and moves each to an earlier place if there is one.
 //
-// A rectangle need not be lifted out for that. Its own nodes are free to it where it lies, so that it can begin at t, before
-// its start s, if and only if its nodes are free from t to s or for its length, whichever is over first, while it stays
-// where it is. In the first case it slides, in the second it leaps to a place apart.
+// It need not take a rectangle out of the view for that. The job's own nodes are free for it in its present place. So
+// it can start at t, before its present start s, exactly if its nodes are free from t for its length or until s,
+// whichever is shorter. If that ends at s it slides, otherwise it leaps to a place that does not overlap the present
+// one.
 func (s *conservative) sweep(now core.Time) {
 	s.memo.begin(s.waiting)
 	for i := range s.waiting {
@@ -34,14 +35,15 @@ func (s *conservative) sweep(now core.Time) {
 	}
 }
 
-// leap moves a rectangle to a place apart, if there is one and sliding leads to none that is earlier.
+// leap moves a rectangle to an earlier place that does not overlap its present one. It returns false if there is none
+// or if sliding leads to an earlier start.
 func (s *conservative) leap(now core.Time, r *reserved, slides bool) bool {
 	at, ok := s.memo.apart(s.view, now, r)
 	if !ok || slides && max(now, s.view.FreeSince(r.nodes, r.start)) <= at {
 		return false
 	}
 	s.view.Change(at, at+r.length, r.nodes)
-	if old := r.start; old < core.Forever { // else it had none
+	if old := r.start; old < core.Forever { // otherwise it had no place
 		s.view.Change(old, old+r.length, -r.nodes)
 		s.memo.freed(s.view, old, old+r.length, r.nodes)
 	}
@@ -49,7 +51,7 @@ func (s *conservative) leap(now core.Time, r *reserved, slides bool) bool {
 	return true
 }
 
-// slide moves a rectangle as far forward as it can without leaving its nodes.
+// slide moves a rectangle forward as far as its nodes are free.
 func (s *conservative) slide(now core.Time, r *reserved) {
 	old := r.start
 	if r.start = s.view.Slide(r.nodes, r.length, old, now); r.start < old {
@@ -57,8 +59,8 @@ func (s *conservative) slide(now core.Time, r *reserved) {
 	}
 }
 
-// sweepShape is a sweep's part for a job that is no rectangle. It is lifted out when there is a better place only: most
-// of the time there is none.
+// sweepShape moves a job that is not a rectangle. It changes the view only when there is a better place, because
+// usually there is none.
 func (s *conservative) sweepShape(now core.Time, r *reserved) {
 	old, end := r.shape.place, core.Forever
 	if r.start < core.Forever {
@@ -80,63 +82,66 @@ func (s *conservative) sweepShape(now core.Time, r *reserved) {
 	}
 }
 
-// memo makes nearly all searches of a sweep needless; the answers are the same.
+// memo avoids nearly all searches of a sweep without changing its results.
 //
-// When a waiting rectangle was placed, and whenever it was looked at, there was no earlier place for it. So an earlier one that
-// it has now is one of two:
+// Whenever a waiting rectangle was placed or checked, it had no earlier place. If it has one now, there are two
+// cases:
 //
-// Its place slid forward by less than its length. The nodes right before its begin, which have to be free for that, were not
-// free then: some were given back there since.
+// It slides forward by less than its length. The nodes right before its start were not all free then, so nodes were
+// released there since.
 //
-// Or a place apart, which is over when the present one begins, and where the nodes are free for the whole length. It overlaps
-// stretches in which nodes were given back since, and after the last of these changes that mattered to it, it lay in the room that
-// the change had made (profile.Rooms). On a machine with a queue few rooms are wide and early enough for any that wait.
+// Or it leaps to a place that ends before the present one starts, and where the nodes are free for its whole length.
+// This place overlaps a time in which nodes were released since. After the last of these releases that mattered, the
+// place was inside the room that the release had made (profile.Rooms). On a machine with a queue few rooms are wide
+// and early enough for a waiting job.
 //
-// What is known of places apart serves all rectangles of as many nodes and as long, a class: for many users submit the same many
-// times.
+// All rectangles with the same nodes and length form a class, and share what is known of leaps. Users submit many
+// such jobs.
 type memo struct {
-	changes uint64        // stretches in which nodes were given back, so far
-	last    [spans]uint64 // of them, by the span of time that it reached; so many spans apart it is the same
-	classes []class       // some without jobs, to be used again
-	idle    []int32       // those
-	recent  [1 << 8]int32 // classes by a hash of what they are
+	changes uint64        // number of releases so far
+	last    [spans]uint64 // the last release that reached each span of time; spans a multiple of `spans` apart share an entry
+	classes []class       // some have no jobs and are reused
+	idle    []int32       // classes without jobs
+	recent  [1 << 8]int32 // classes by a hash of nodes and length
 	lanes   [bits.UintSize + 1]lane
-	fewest  int            // nodes of a class, or fewer
-	rooms   []profile.Room // memory
+	fewest  int            // a lower bound of the nodes of all classes
+	rooms   []profile.Room // reused memory
 }
 
-// Spans of time: with 24 days of them, 17 minutes each, most jobs that a change did not reach have a span without changes.
+// The table of spans covers 24 days in spans of 17 minutes. Most jobs that a release did not reach have a span
+// without releases.
 const (
-	spanBits = 10 // of the seconds in a span
+	spanBits = 10 // log2 of the seconds in a span
 	spans    = 1 << 11
 )
 
-// class is the waiting rectangles of so many nodes and so long. All places apart for them begin in [from, to).
+// class is the waiting rectangles with the same nodes and length. All places to which they can leap start in [from,
+// to).
 type class struct {
 	nodes    int
 	length   core.Time
 	jobs     int
-	latest   core.Time // start, or later
+	latest   core.Time // an upper bound of their starts
 	from, to core.Time
 }
 
-// lane is the classes whose numbers of nodes have so many bits, the shortest first.
+// lane is the classes whose node counts have the same number of bits, the shortest first.
 type lane struct {
 	classes []int32
-	latest  core.Time // start, or later
+	latest  core.Time // an upper bound of their starts
 }
 
-// none forgets all places apart.
+// none records that there is no place to leap to.
 func (c *class) none() { c.from, c.to = core.Forever, -core.Forever }
 
-// renew is for when all that wait have new places.
+// renew is called when all waiting jobs have new places.
 func (m *memo) renew() {
 	for i := range m.classes {
 		m.classes[i].none()
 	}
 }
 
-// enter notes that one more rectangle waits, which has its place. It may found a class although there is one.
+// enter adds a waiting rectangle that has its place. It may make a second class with the same nodes and length.
 func (m *memo) enter(r *reserved) {
 	recent := &m.recent[(uint64(r.nodes)*0x9e3779b97f4a7c15+uint64(r.length)*0xbf58476d1ce4e5b9)>>56]
 	i, l := *recent, &m.lanes[bits.Len(uint(r.nodes))]
@@ -161,14 +166,14 @@ func (m *memo) enter(r *reserved) {
 	m.fewest = min(m.fewest, r.nodes)
 }
 
-// placed notes that a rectangle has its earliest place.
+// placed records that a rectangle has its earliest place.
 func (m *memo) placed(r *reserved) {
 	r.seen = m.changes
 	c, l := &m.classes[r.class], &m.lanes[bits.Len(uint(r.nodes))]
 	c.latest, l.latest = max(c.latest, r.start), max(l.latest, r.start)
 }
 
-// leave notes that a rectangle waits no more.
+// leave removes a rectangle that no longer waits.
 func (m *memo) leave(r *reserved) {
 	c := &m.classes[r.class]
 	if c.jobs--; c.jobs > 0 {
@@ -180,7 +185,7 @@ func (m *memo) leave(r *reserved) {
 	m.idle = append(m.idle, r.class)
 }
 
-// begin is the begin of a sweep: what is an estimate becomes exact.
+// begin prepares a sweep: it makes the bounds exact.
 func (m *memo) begin(waiting []reserved) {
 	for i := range m.classes {
 		m.classes[i].latest = -core.Forever
@@ -191,7 +196,7 @@ func (m *memo) begin(waiting []reserved) {
 			c.latest = max(c.latest, r.start)
 		}
 	}
-	m.fewest = never
+	m.fewest = tooMany
 	for i := range m.lanes {
 		l := &m.lanes[i]
 		l.latest = -core.Forever
@@ -202,11 +207,11 @@ func (m *memo) begin(waiting []reserved) {
 	}
 }
 
-// freed notes that at most so many nodes were given back at an instant of [from, to).
+// freed records that at most the given number of nodes was released in [from, to).
 func (m *memo) freed(view *profile.Profile, from, to core.Time, nodes int) {
 	to = min(to, core.Forever)
 	m.changes++
-	first, last := (from+1)>>spanBits, to>>spanBits // of the starts that have to do with it
+	first, last := (from+1)>>spanBits, to>>spanBits // the spans of the starts that this affects
 	for i := max(first, last-spans+1); i <= last; i++ {
 		m.last[i&(spans-1)] = m.changes
 	}
@@ -221,12 +226,12 @@ func (m *memo) freed(view *profile.Profile, from, to core.Time, nodes int) {
 	}
 }
 
-// offer tells the classes of a lane of a room around [from, to).
+// offer records a room around [from, to) in the classes of a lane.
 func (m *memo) offer(l *lane, r *profile.Room, from, to core.Time) {
 	for _, i := range l.classes {
 		c := &m.classes[i]
 		if r.To-r.From < c.length {
-			return // and all behind are longer
+			return // all later classes are longer
 		}
 		begin := max(r.From, from-c.length+1)
 		if c.nodes > r.Above && c.nodes <= r.Free && begin+c.length <= c.latest {
@@ -235,15 +240,15 @@ func (m *memo) offer(l *lane, r *profile.Room, from, to core.Time) {
 	}
 }
 
-// slides says that a rectangle that has a place may slide forward.
+// slides reports whether a rectangle that has a place may be able to slide forward.
 func (m *memo) slides(r *reserved) bool {
 	return m.last[r.start>>spanBits&(spans-1)] > r.seen && r.start < core.Forever
 }
 
-// leaps says that there may be a place apart for a rectangle.
+// leaps reports whether there may be a place to which a rectangle can leap.
 func (m *memo) leaps(r *reserved) bool { return r.start-r.length >= m.classes[r.class].from }
 
-// apart is the earliest place apart, from an instant on, for a rectangle that leaps.
+// apart returns the earliest place from now on to which a rectangle can leap.
 func (m *memo) apart(view *profile.Profile, now core.Time, r *reserved) (core.Time, bool) {
 	c := &m.classes[r.class]
 	from, until := max(c.from, now), min(c.to, r.start-r.length+1)
@@ -259,7 +264,7 @@ func (m *memo) apart(view *profile.Profile, now core.Time, r *reserved) (core.Ti
 	return at, ok
 }
 
-// clone is an independent copy.
+// clone returns an independent copy.
 func (m *memo) clone() memo {
 	c := *m
 	c.classes, c.idle, c.rooms = slices.Clone(m.classes), slices.Clone(m.idle), nil

@@ -7,7 +7,7 @@ import (
 	"accordion/core"
 )
 
-// jobTable is what is known of jobs by their numbers. Small numbers, such as a replay gives, need no hashing.
+// jobTable maps job IDs to values. Small IDs, such as those of a replay, need no hashing.
 type jobTable[V any] struct {
 	small []entry[V]
 	large map[core.JobID]V
@@ -18,10 +18,10 @@ type entry[V any] struct {
 	value V
 }
 
-// smallIDs is the number from which on there is hashing.
+// smallIDs is the first ID that is hashed.
 const smallIDs = 1 << 16
 
-// Set notes what is known of a job.
+// Set stores the value of a job.
 func (t *jobTable[V]) Set(id core.JobID, v V) {
 	if uint64(id) >= uint64(len(t.small)) {
 		t.widen(id, v)
@@ -30,7 +30,7 @@ func (t *jobTable[V]) Set(id core.JobID, v V) {
 	t.small[id] = entry[V]{true, v}
 }
 
-// widen is Set for a job that has no place among the small ones.
+// widen stores the value of a job that is not in small.
 func (t *jobTable[V]) widen(id core.JobID, v V) {
 	if id < 0 || id >= smallIDs {
 		if t.large == nil {
@@ -45,7 +45,7 @@ func (t *jobTable[V]) widen(id core.JobID, v V) {
 	t.small = append(t.small, entry[V]{true, v})
 }
 
-// Get is what is known of a job.
+// Get returns the value of a job.
 func (t *jobTable[V]) Get(id core.JobID) (v V, known bool) {
 	if uint64(id) >= uint64(len(t.small)) {
 		v, known = t.large[id]
@@ -55,7 +55,7 @@ func (t *jobTable[V]) Get(id core.JobID) (v V, known bool) {
 	return e.value, e.known
 }
 
-// Take is Get, and forgets the job.
+// Take returns the value of a job and removes it.
 func (t *jobTable[V]) Take(id core.JobID) (v V, known bool) {
 	if uint64(id) >= uint64(len(t.small)) {
 		v, known = t.large[id]
@@ -68,7 +68,7 @@ func (t *jobTable[V]) Take(id core.JobID) (v V, known bool) {
 	return v, known
 }
 
-// Each visits all, in no order.
+// Each calls visit for all values, in no particular order.
 func (t *jobTable[V]) Each(visit func(V)) {
 	for i := range t.small {
 		if t.small[i].known {
@@ -80,7 +80,7 @@ func (t *jobTable[V]) Each(visit func(V)) {
 	}
 }
 
-// Map is a table of what becomes of each.
+// Map returns a table with the results of become.
 func (t *jobTable[V]) Map(become func(V) V) jobTable[V] {
 	c := t.Clone()
 	for i := range c.small {
@@ -94,7 +94,7 @@ func (t *jobTable[V]) Map(become func(V) V) jobTable[V] {
 	return c
 }
 
-// Clone is a copy.
+// Clone returns a copy.
 func (t *jobTable[V]) Clone() jobTable[V] {
 	return jobTable[V]{slices.Clone(t.small), maps.Clone(t.large)}
 }

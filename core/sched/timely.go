@@ -2,13 +2,13 @@ package sched
 
 import "accordion/core"
 
-// Timely plans as s.Plan does, without jobs that would start after their latest second (core.Job.Latest).
-// It takes those jobs, whose IDs it returns, out of the queue: they have no reservation, and keep no
-// other job from an earlier start. latest has the second of each job that has one.
+// PlanWithoutLate returns s.Plan without the jobs that would start after their latest second (core.Job.Latest). It
+// removes these jobs from the queue and returns their IDs: they have no reservation and delay no other job. latest
+// has the latest second of each job that has one.
 //
-// A job that is taken out may make room for a job behind it that was late, too. So the first late job is
-// taken out alone, then two, four and so on: a queue of n late jobs is planned about log n times.
-func Timely(s State, now core.Time, latest map[core.JobID]core.Time) (plan core.Plan, late []core.JobID) {
+// Removing a job can make room for a late job behind it. So only the first late job is removed at first, then two,
+// four and so on. A queue of n late jobs is planned about log n times.
+func PlanWithoutLate(s State, now core.Time, latest map[core.JobID]core.Time) (plan core.Plan, late []core.JobID) {
 	for most := 1; ; most *= 2 {
 		plan = s.Plan(now)
 		found := 0

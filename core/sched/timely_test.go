@@ -30,7 +30,7 @@ func TestAJobThatWouldStartTooLateHasNoReservation(t *testing.T) {
 		for _, j := range jobs {
 			s.Submit(0, j)
 		}
-		plan, late := sched.Timely(s, 0, test.latest)
+		plan, late := sched.PlanWithoutLate(s, 0, test.latest)
 		slices.Sort(late)
 		if !slices.Equal(late, test.late) {
 			t.Errorf("%s: too late are %v, want %v", name, late, test.late)
@@ -62,7 +62,7 @@ func TestManyJobsThatAreTooLateCostFewPlans(t *testing.T) {
 		s.Submit(0, core.Job{ID: id, Choices: []core.EP{{{Duration: 60, Nodes: 1}}}})
 		latest[id] = 30
 	}
-	plan, late := sched.Timely(s, 0, latest)
+	plan, late := sched.PlanWithoutLate(s, 0, latest)
 	if len(plan.Jobs) != 0 || len(late) != 1000 || s.plans > 11 {
 		t.Errorf("%d jobs have a place, %d are too late, after %d plans", len(plan.Jobs), len(late), s.plans)
 	}

@@ -5,19 +5,19 @@ import (
 	"accordion/core/profile"
 )
 
-// Viewer is a State that shows what is occupied from when on: by what runs, and by what waits where it is planned.
+// Viewer is a State that shows the planned occupation of the machine over time, by running and waiting jobs.
 type Viewer interface {
 	State
-	// View is the occupation that a further job without a guard would be fitted into. It is read only, and good until the
-	// State is told the next thing.
+	// View returns the occupation into which another job without a guard would be fitted. The result is read only,
+	// and valid until the State changes.
 	View(now core.Time) *profile.Profile
 }
 
 var _ Viewer = (*repeated)(nil)
 
-// View implements Viewer. Where jobs have guards it is no less than the view of the plan: what they take at one time or
-// another.
+// View implements Viewer. If jobs have guards, the occupation includes all nodes that such a job takes at any
+// possible time.
 func (s *repeated) View(now core.Time) *profile.Profile {
 	s.plan(now)
-	return s.outlook.Room(s.view, core.Job{})
+	return s.guards.Room(s.view, core.Job{})
 }

@@ -10,21 +10,21 @@ import (
 	"accordion/core"
 )
 
-// File is what a file says.
+// File is the content of a statistics file.
 type File struct {
-	Log  string  // that was counted
-	Jobs int     // in it
-	Days float64 // that it lasts
+	Log  string  // the log that was counted
+	Jobs int     // number of jobs in the log
+	Days float64 // length of the log
 	Statistics
 }
 
-// The head of every file. A later version is one that this program would misread.
+// Every file begins with these. Parse refuses any other version.
 const (
 	format  = "accordion statistics"
 	version = 1
 )
 
-// written is the JSON of a File.
+// written is the JSON form of a File.
 type written struct {
 	Format  string  `json:"format"`
 	Version int     `json:"version"`
@@ -34,7 +34,8 @@ type written struct {
 	Classes []class `json:"classes"`
 }
 
-// class is one of adapt's. Arrivals are jobs in each half hour of a day, on average, from the beginning of the day.
+// class is the JSON form of one Class. Arrivals are the mean numbers of jobs in each half hour of a day, from the
+// beginning of the day.
 type class struct {
 	Class    string    `json:"class"`
 	Nodes    float64   `json:"mean_nodes"`
@@ -42,7 +43,7 @@ type class struct {
 	Arrivals []float64 `json:"arrivals"`
 }
 
-// Format writes a file.
+// Format returns the text of a file.
 func Format(f File) []byte {
 	w := written{Format: format, Version: version, Log: f.Log, Jobs: f.Jobs, Days: f.Days}
 	for c := range Class(Classes) {
@@ -65,7 +66,8 @@ var (
 	errNothing = errors.New("nothing ever arrives by these statistics")
 )
 
-// Parse reads a file. It takes what Format writes, and of that only what a forecast can be made of.
+// Parse parses the text of a file. It accepts what Format writes, and only statistics from which a forecast can be
+// made.
 func Parse(text []byte) (File, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return File{}, errEmpty
@@ -91,7 +93,7 @@ func Parse(text []byte) (File, error) {
 	return w.file()
 }
 
-// file takes what is written, when all of it can be.
+// file validates the JSON form and converts it to a File.
 func (w *written) file() (File, error) {
 	f := File{Log: w.Log, Jobs: w.Jobs, Days: w.Days}
 	if len(w.Classes) != Classes {
@@ -125,8 +127,8 @@ func (w *written) file() (File, error) {
 
 func within(v, most float64) bool { return v >= 0 && v <= most }
 
-// Shift are the statistics for a clock on which the day of the given ones begins so many seconds before second 0. Where half hours
-// do not meet, each has its part of both.
+// Shift returns the statistics for a clock on which the day of the given ones begins `by` seconds before second 0. If
+// the half hours do not line up, each gets its share of two.
 func Shift(s Statistics, by core.Time) Statistics {
 	by = (by%Day + Day) % Day
 	from, part := int(by/HalfHour), float64(by%HalfHour)/float64(HalfHour)

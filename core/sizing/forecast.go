@@ -2,15 +2,15 @@ package sizing
 
 import "accordion/core"
 
-// Forecast is Statistics made ready for sums over stretches of time.
+// Forecast is Statistics in a form that is fast to sum over a period.
 type Forecast struct {
 	nodes, seconds [Classes]float64
-	// until is how many jobs arrive from the beginning of a day to that of each half hour, and to its end; area the integral of
-	// that number over time.
+	// until is the number of jobs that arrive from the beginning of a day to the beginning of each half hour, and to
+	// the end of the day. area is the integral of that number over time.
 	until, area [Classes][HalfHours + 1]float64
 }
 
-// Forecast makes them ready. It is nil where nothing ever arrives.
+// Forecast returns the forecast of the statistics, or nil if no job ever arrives.
 func (s *Statistics) Forecast() *Forecast {
 	f := &Forecast{nodes: s.Nodes, seconds: s.Seconds}
 	some := false
@@ -28,9 +28,9 @@ func (s *Statistics) Forecast() *Forecast {
 	return f
 }
 
-// overlap is the job-seconds within a stretch of time, from now on, of the jobs that arrive in it and last so many seconds
-// each, at most as long as the stretch. With A(t) arrivals until t it is the sum of min(lasts, span − t) over arrivals, which is
-// the integral of A over the last seconds of the stretch, less A(0) for as long.
+// overlap returns the job-seconds, within span seconds from now, of the jobs of a class that arrive in this time and
+// each run `lasts` seconds. lasts is at most span. With A(t) arrivals until t this is the sum of min(lasts, span − t)
+// over the arrivals: the integral of A over the last `lasts` seconds, less A(0) for as long.
 func (f *Forecast) overlap(c Class, now core.Time, span, lasts float64) float64 {
 	at := float64((now%Day + Day) % Day)
 	before, _ := f.to(c, at)
@@ -39,7 +39,8 @@ func (f *Forecast) overlap(c Class, now core.Time, span, lasts float64) float64 
 	return max(0, upper-lower-before*lasts)
 }
 
-// to is how many jobs arrive from the beginning of a day to a second of it, or of a later one, and the integral of that number.
+// to returns the number of jobs that arrive from the beginning of a day to a second of it, or of a later day, and the
+// integral of that number.
 func (f *Forecast) to(c Class, second float64) (arrivals, area float64) {
 	const day = float64(Day)
 	days := float64(int64(second / day))
@@ -49,7 +50,7 @@ func (f *Forecast) to(c Class, second float64) (arrivals, area float64) {
 	until, all := &f.until[c], f.until[c][HalfHours]
 	rate := (until[h+1] - until[h]) / float64(HalfHour)
 	arrivals = days*all + until[h] + rate*into
-	area = all*day*days*(days-1)/2 + days*f.area[c][HalfHours] + // of whole days
+	area = all*day*days*(days-1)/2 + days*f.area[c][HalfHours] + // whole days
 		days*all*rest + f.area[c][h] + (until[h]+rate*into/2)*into
 	return arrivals, area
 }

@@ -6,29 +6,30 @@ import (
 	"accordion/core"
 )
 
-// Load sizes a job by the load that the machine would have over the job's run time if it, all that waits and all that is
-// still to arrive had so many times their references: Figure 2 of Barsanti and Sodan, "Adaptive Job Scheduling Via Predictive
-// Job Resource Allocation" (JSSPP 2006). Two things differ from what is printed there. All sizes stay between their floor and
-// the largest that is listed, unrounded, in the load as well. And when the load is met, the factor is the one that met it,
-// not the one before.
+// Load sizes a job by the load that the machine would have during the job's run time if the job, all waiting jobs and
+// all jobs still to arrive had a common factor times their references: Figure 2 of Barsanti and Sodan, "Adaptive Job
+// Scheduling Via Predictive Job Resource Allocation" (JSSPP 2006). It differs from the figure in two ways. All sizes
+// stay, unrounded, between their floor and the largest listed size, also when the load is computed. And when a factor
+// meets the ideal load, that factor is used, not the one before it.
 type Load struct {
 	Ideal  float64   // load of the machine
-	Delta  float64   // how far from Ideal is near enough
-	Bad    int       // so many factors in a row without a better load end the search
-	Known  *Forecast // of jobs to come; nil: as far as was learned (World.Learned)
-	Beyond bool      // even if nothing is known of jobs to come a job may get more than its reference
-	Blind  bool      // jobs to come do not count at all
+	Delta  float64   // the largest difference from Ideal that ends the search
+	Bad    int       // how many factors in a row without a better load end the search
+	Known  *Forecast // forecast of jobs to come; nil: World.Learned
+	Beyond bool      // without a forecast, a job may still get more than its reference
+	Blind  bool      // ignores jobs to come
 
 	Reading Reading
 }
 
-// Reading is how the paper is read where that moves sizes. The zero value is what stands above.
+// Reading selects an interpretation of the paper where it is ambiguous and sizes depend on it. The zero value is the
+// interpretation described above.
 type Reading struct {
-	Own       bool // a back-filled job has a factor of its own, not that of the head of the queue
-	Unbounded bool // sizes have no bounds in the load: the factor runs away to reach it
+	Own       bool // a back-filled job uses its own factor, not that of the head of the queue
+	Unbounded bool // sizes have no bounds in the load, so that the factor can grow without limit
 }
 
-// Scojo is Load with the parameters of the paper.
+// Scojo returns Load with the parameters of the paper.
 func Scojo() Load { return Load{Ideal: .90, Delta: .02, Bad: 3} }
 
 // Filling implements Sizing.
@@ -50,14 +51,14 @@ func (l Load) Factor(w *World, s *Sizes) float64 {
 	return best
 }
 
-// Trial is a factor of all references that was tried.
+// Trial is a factor that the search tried.
 type Trial struct {
 	Factor float64
 	Load   float64 // node-seconds of work within the job's run time, per node-second of the machine
-	Better bool    // nearer to the ideal load than all before
+	Better bool    // closer to the ideal load than all earlier trials
 }
 
-// forecast is what is known of jobs to come; nil when it is nothing.
+// forecast returns the forecast of jobs to come, or nil.
 func (l Load) forecast(w *World) *Forecast {
 	switch {
 	case l.Blind:
@@ -68,8 +69,9 @@ func (l Load) forecast(w *World) *Forecast {
 	return w.Learned
 }
 
-// Search tells of each factor that is tried: the last one that is better is the answer. Without a forecast no factor is above
-// 1, unless Beyond is set: an empty machine would make a job so large that those who come next find no room.
+// Search calls tell for each factor that it tries. The last better one is the result. Without a forecast no factor
+// exceeds 1, unless Beyond is set. Otherwise an empty machine would give one job so many nodes that the next jobs
+// find no room.
 func (l Load) Search(w *World, s *Sizes, tell func(Trial)) {
 	f := l.forecast(w)
 	most := math.Inf(1)
@@ -98,7 +100,8 @@ func (l Load) Search(w *World, s *Sizes, tell func(Trial)) {
 	}
 }
 
-// unbounded is the load of the machine over the run time of a job, at a factor of all references, whatever sizes they listed.
+// unbounded returns the load of the machine during the run time of a job, at a factor of all references, without
+// regard to the sizes that the jobs listed.
 func (w *World) unbounded(s *Sizes, f *Forecast, factor float64) float64 {
 	own := factor * float64(s.Nodes)
 	span := s.Lasts(own)
@@ -120,8 +123,8 @@ func (w *World) unbounded(s *Sizes, f *Forecast, factor float64) float64 {
 	return work / (float64(w.Machine) * span)
 }
 
-// stretched is how many times as long a job lasts on so many times its reference: by the speed-up of section 4.6 of the paper,
-// which has efficiencies of .8, .65 and .4 at half, once and twice as many, and is linear in between.
+// stretched returns by how much a job's run time grows on a factor of its reference. It is the speed-up of section
+// 4.6 of the paper: efficiencies of .8, .65 and .4 at half, once and twice the reference, and linear in between.
 func stretched(factor float64) float64 {
 	if factor <= 1 {
 		return .65 / (.4 + .5*(factor-.5))
@@ -129,13 +132,13 @@ func stretched(factor float64) float64 {
 	return .65 / (.65 + .15*(factor-1))
 }
 
-// work is the work of the jobs that arrive within so many seconds, as far as it is done within them, in node-seconds; each gets from
-// half to twice its reference.
+// work returns the node-seconds, within span seconds from now, of the jobs that arrive in this time. Each job gets
+// from half to twice its reference.
 func (f *Forecast) work(now core.Time, span, factor float64) float64 {
 	return f.unbounded(now, span, max(.5, min(factor, 2)))
 }
 
-// unbounded is the same on any factor of the references.
+// unbounded does the same for any factor.
 func (f *Forecast) unbounded(now core.Time, span, factor float64) float64 {
 	stretch := stretched(factor)
 	work := 0.

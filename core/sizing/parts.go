@@ -1,14 +1,14 @@
 package sizing
 
-// Parts is what the load of the machine over a job's run time is made of, as parts of 1.
+// Parts are the parts of the machine's load during a job's run time, as fractions of 1.
 type Parts struct {
-	Own     float64 // the job itself
-	Running float64 // jobs that run
-	Waiting float64 // others that wait
+	Own     float64 // running jobs
+	Running float64 // other waiting jobs
+	Waiting float64 // jobs to come, as far as known
 	Future  float64 // jobs to come, as far as they are known
 }
 
-// Parts is what the load is made of at a factor of all references that was tried: for people, as Search is.
+// Parts returns the parts of the load at a factor that was tried. Like Search it is for output to people.
 func (l Load) Parts(w *World, s *Sizes, factor float64) Parts {
 	all := w.ready()
 	own, span := all.on(s, factor)

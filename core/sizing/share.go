@@ -2,13 +2,14 @@ package sizing
 
 import "math"
 
-// Share gives a job its part of the machine by the root of its reference. The demand D is what running jobs hold and what
-// waiting ones would by their references; of all these references the mean is M; s = machine / D. A job of reference N may get
+// Share gives a job its part of the machine by the square root of its reference. The demand D is what running jobs
+// hold plus the references of the waiting jobs. M is the mean of all these references, and s = machine / D. A job of
+// reference N may get
 //
 //	N · min(s·√(M / 2N), max(1, s/3))
 //
-// nodes: small jobs relatively more than large ones, and nobody more than his reference unless less than a third of the
-// machine is wanted.
+// nodes. Small jobs get relatively more than large ones. No job gets more than its reference unless less than a third
+// of the machine is in demand.
 type Share struct{}
 
 // Factor implements Sizing.

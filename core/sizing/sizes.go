@@ -8,35 +8,35 @@ import (
 	"accordion/core"
 )
 
-// Floor says below which size nothing is chosen for a job.
+// Floor defines the smallest size that is chosen for a job.
 type Floor uint8
 
 // The floors.
 const (
 	HalfReference Floor = iota // half of the reference, rounded up
-	AsListed                   // the least that it listed: N_min of the paper
+	AsListed                   // the smallest listed size: N_min of the paper
 )
 
-// Sizes are the listed sizes of a job from which one may be chosen, and its reference. It is read only.
+// Sizes are the listed sizes of a job from which one may be chosen, and its reference. They are read only.
 //
-// A list that lasts longer with more nodes is used up to its turning point: a size is left out when it lasts longer than one
-// with fewer nodes. A size without nodes or time is left out, too. A job with a profile of several steps has one size, the
-// peak of its first choice for its total, and nothing is chosen for it here.
+// A size that lasts longer than one with fewer nodes is left out, as is a size without nodes or time. A job with a
+// profile of several steps has one size: the peak of its first choice for its total duration. No size is chosen for
+// it here.
 type Sizes struct {
-	Choices []core.EP   // with more and more nodes, and never a longer duration
-	Steps   []core.Step // the same, one step each
-	Nodes   int         // N of its reference
-	Seconds core.Time   // T of its reference, without its pause
-	Several bool        // it has a profile of several steps
+	Choices []core.EP   // sorted by nodes; durations never increase
+	Steps   []core.Step // the same, as one step each
+	Nodes   int         // the reference's nodes (N)
+	Seconds core.Time   // the reference's duration (T), without the job's pause
+	Several bool        // the job has a profile of several steps
 
-	index []int32 // of Choices among the job's; nil: the same from first on
+	index []int32 // index in the job's choices of each of Choices; nil: first, first+1, …
 	first int
-	ref   int  // of its reference among Steps
-	floor int  // of its least size among Steps that is not below its floor
-	dense bool // each has one node more than the one before
+	ref   int  // index of the reference in Steps
+	floor int  // index of the smallest size that is not below the floor
+	dense bool // each size has one node more than the one before
 }
 
-// New looks at what a job listed. It is nil when nothing of that can be run.
+// New returns the sizes of a job, or nil if none of its choices can run.
 func New(j core.Job, f Floor) *Sizes {
 	s := new(Sizes)
 	if !s.Read(j, f) {
@@ -45,7 +45,7 @@ func New(j core.Job, f Floor) *Sizes {
 	return s
 }
 
-// Read is New in the memory of an earlier job.
+// Read does what New does, in the memory of an earlier job. It returns false if none of the choices can run.
 func (s *Sizes) Read(j core.Job, f Floor) bool {
 	*s = Sizes{Steps: s.Steps[:0]}
 	if len(j.Choices) == 0 {
@@ -76,7 +76,7 @@ func (s *Sizes) Read(j core.Job, f Floor) bool {
 	return true
 }
 
-// At is a job that has one of its sizes, number i, and its reference as before.
+// At returns the sizes of the same job with size i only. The reference stays the same.
 func (s *Sizes) At(i int) *Sizes {
 	return &Sizes{
 		Choices: s.Choices[i : i+1 : i+1], Steps: []core.Step{s.Steps[i]}, Nodes: s.Nodes, Seconds: s.Seconds, Several: s.Several,
@@ -84,10 +84,10 @@ func (s *Sizes) At(i int) *Sizes {
 	}
 }
 
-// runs is for how long a job runs of the seconds that it has its nodes.
+// runs returns how many of the seconds in which a job has its nodes it actually runs.
 func runs(has, pause core.Time) core.Time { return max(has-max(pause, 0), min(has, 1)) }
 
-// whole is a job with several steps.
+// whole reads a job with several steps.
 func (s *Sizes) whole(ep core.EP, pause core.Time) bool {
 	for _, step := range ep {
 		if step.Duration < 1 || step.Nodes < 0 || step.Duration > core.Forever {
@@ -102,12 +102,12 @@ func (s *Sizes) whole(ep core.EP, pause core.Time) bool {
 	return true
 }
 
-// usable says whether a choice is so many nodes for so long.
+// usable reports whether a choice is a single valid step.
 func usable(ep core.EP) bool {
 	return len(ep) == 1 && ep[0].Nodes >= 0 && ep[0].Duration >= 1 && ep[0].Duration <= core.Forever
 }
 
-// asListed takes the choices as they are, where they are in order and all of use.
+// asListed takes the choices unchanged if they are sorted and all valid.
 func (s *Sizes) asListed(choices []core.EP) bool {
 	steps := slices.Grow(s.Steps, len(choices))
 	for i, ep := range choices {
@@ -120,7 +120,7 @@ func (s *Sizes) asListed(choices []core.EP) bool {
 	return true
 }
 
-// sorted takes of the choices those that are of use, in order.
+// sorted takes the valid choices and sorts them.
 func (s *Sizes) sorted(choices []core.EP) {
 	for i, ep := range choices {
 		if usable(ep) && ep[0].Nodes > 0 {
@@ -146,7 +146,7 @@ func (s *Sizes) sorted(choices []core.EP) {
 	s.index = kept
 }
 
-// Choice is the number among the job's choices of size number i.
+// Choice returns the index in the job's choices of size i.
 func (s *Sizes) Choice(i int) int {
 	if s.index == nil {
 		return s.first + i
@@ -154,16 +154,16 @@ func (s *Sizes) Choice(i int) int {
 	return int(s.index[i])
 }
 
-// Class is the job's.
+// Class returns the job's class.
 func (s *Sizes) Class() Class { return ClassOf(s.Seconds) }
 
-// Least is the number of its least size that is not below its floor.
+// Least returns the index of the smallest size that is not below the floor.
 func (s *Sizes) Least() int { return s.floor }
 
-// Range is the sizes from which one may be chosen on a machine, by number, for a factor of the reference: from the floor to
-// the target, which is the factor times the reference, rounded half up to nodes, and then the largest listed size that is no
-// larger. Where the machine is smaller than the floor (it lost nodes), it is the largest listed size that the machine has. It
-// is false when the machine has none.
+// Range returns the indexes of the sizes that may be chosen on a machine, for a factor of the reference. They reach
+// from the floor to the target: the factor times the reference, rounded half up to whole nodes, then down to a listed
+// size. If the machine is smaller than the floor, because it lost nodes, the result is the largest listed size that
+// fits. ok is false if none fits.
 func (s *Sizes) Range(factor float64, machine int) (lo, hi int, ok bool) {
 	most := len(s.Steps) - 1
 	if s.Steps[most].Nodes > machine {
@@ -185,17 +185,17 @@ func (s *Sizes) Range(factor float64, machine int) (lo, hi int, ok bool) {
 	return s.floor, hi, true
 }
 
-// Rounding is how a target becomes whole nodes.
+// Rounding is how a target is rounded to whole nodes.
 type Rounding uint8
 
-// The roundings. The paper does not say which is its own.
+// The roundings. The paper does not name the one that it uses.
 const (
 	HalfUp Rounding = iota
 	Down
 	Up
 )
 
-// Of is the factor by which Range, which rounds half up, has the target that a factor has by this rounding.
+// Of converts a factor for Range, which rounds half up, so that the target is rounded in this way.
 func (r Rounding) Of(factor float64, s *Sizes) float64 {
 	n := float64(s.Nodes)
 	switch r {
@@ -207,7 +207,7 @@ func (r Rounding) Of(factor float64, s *Sizes) float64 {
 	return factor
 }
 
-// UpTo is the number of the largest size that has no more nodes than those; below 0 when there is none.
+// UpTo returns the index of the largest size with at most the given nodes, or -1 if there is none.
 func (s *Sizes) UpTo(nodes int) int {
 	if nodes >= s.Steps[len(s.Steps)-1].Nodes {
 		return len(s.Steps) - 1
@@ -215,7 +215,7 @@ func (s *Sizes) UpTo(nodes int) int {
 	return s.upTo(nodes)
 }
 
-// upTo is UpTo for fewer nodes than the largest size has.
+// upTo does the same for fewer nodes than the largest size has.
 func (s *Sizes) upTo(nodes int) int {
 	if s.dense {
 		return max(nodes-s.Steps[0].Nodes, -1)
@@ -231,8 +231,8 @@ func (s *Sizes) upTo(nodes int) int {
 	return lo
 }
 
-// Lasts is how long the job lasts on a number of nodes that need not be whole, in seconds: its speed, 1/T, is linear between
-// listed sizes. More or fewer nodes than it listed change nothing.
+// Lasts returns how long the job runs on a possibly fractional number of nodes, in seconds. Its speed, 1/T, is linear
+// between listed sizes. More or fewer nodes than listed change nothing.
 func (s *Sizes) Lasts(nodes float64) float64 {
 	last := len(s.Steps) - 1
 	if nodes >= float64(s.Steps[last].Nodes) {
@@ -244,7 +244,7 @@ func (s *Sizes) Lasts(nodes float64) float64 {
 	return s.between(nodes)
 }
 
-// between is Lasts for more nodes than the least size has, and fewer than the largest.
+// between does the same for nodes between the smallest and the largest size.
 func (s *Sizes) between(nodes float64) float64 {
 	i := s.upTo(int(nodes))
 	a, b := &s.Steps[i], &s.Steps[i+1]
@@ -256,19 +256,19 @@ func (s *Sizes) between(nodes float64) float64 {
 	return x * y / (y + part*(x-y))
 }
 
-// bounds are the nodes of the floor, and of the largest size on a machine, which is no less.
+// bounds returns the nodes of the floor, and of the largest size on a machine, which is at least the floor.
 func (s *Sizes) bounds(machine int) (least, most float64) {
 	floor := s.Steps[s.floor].Nodes
 	return float64(floor), float64(max(floor, min(s.Steps[len(s.Steps)-1].Nodes, machine)))
 }
 
-// wide is a number of 128 bits.
+// wide is a 128-bit number.
 type wide struct{ high, low uint64 }
 
 func (a wide) less(b wide) bool { return a.high < b.high || a.high == b.high && a.low < b.low }
 
-// squared is nodes x time^2: by it the reference is the least, which is where time / efficiency is (N_PWS of the paper). Times
-// above 2^47 seconds count as that.
+// squared returns nodes x time^2. It is smallest for the reference, which is the size with the least time /
+// efficiency (N_PWS of the paper). Times above 2^47 seconds count as 2^47.
 func squared(step core.Step) wide {
 	d := uint64(min(step.Duration, 1<<47))
 	n := uint64(min(step.Nodes, 1<<32-1))

@@ -4,11 +4,13 @@
 //	factor := sizing.Share{}.Factor(&world, sizes)
 //	lo, hi, ok := sizes.Range(factor, world.Machine) // it may have sizes.Steps[lo], up to sizes.Steps[hi]
 //
-// It keeps no memory and knows no clock. Its caller gives it what runs and what waits (sched.SystemLoad counts them), with room for
-// the sums over them (World.Settle). When a job starts, and on which of these sizes, is decided by core/sched and core/sizing/easy.
+// The package has no state and no clock. Its caller passes what runs and what waits (sched.SystemLoad counts them),
+// with memory for sums over them (World.Settle). core/sched and core/sizing/easy decide when a job starts, and on
+// which of these sizes.
 //
-// Files: sizes.go is one job; share.go and load.go are the rules that look at all of them; sums.go adds up for load what runs and
-// waits; statistics.go and forecast.go are what it knows of jobs that are still to come, and arrivals.go is a file of that.
+// sizes.go has the sizes of one job. share.go and load.go are the rules that look at all jobs. sums.go adds up
+// running and waiting jobs for Load. statistics.go and forecast.go describe jobs that are still to come, and
+// arrivals.go reads and writes files of these statistics.
 package sizing
 
 import (
@@ -19,56 +21,56 @@ import (
 
 // Sizing is a rule for the sizes of moldable jobs.
 type Sizing interface {
-	// Factor is how many times its reference a job may get now. 0 is its floor, +Inf is all that it listed.
+	// Factor returns how many times its reference a job may get now. 0 means its floor, +Inf all that it listed.
 	Factor(w *World, s *Sizes) float64
-	// Filling says at which sizes jobs are back-filled.
+	// Filling returns the sizes at which jobs are back-filled.
 	Filling() Filling
 }
 
-// Filling says at which sizes a job may be back-filled.
+// Filling is the set of sizes at which a job may be back-filled.
 type Filling uint8
 
 // The ways to back-fill.
 const (
 	AtTarget Filling = iota // at its target
-	UpTo                    // at any size from its floor to its target, the largest that fits
-	AsHead                  // at the target that the factor of the head of the queue gives it
+	UpTo                    // any size from the floor to the target, the largest that fits
+	AsHead                  // the target that results from the factor of the head of the queue
 )
 
-// World is what a sizing looks at.
+// World is the information on which a sizing rule decides.
 type World struct {
 	Now     core.Time
 	Machine int // nodes
 	Demand
 	Running []Holding
-	Waiting []*Sizes  // as they were submitted
-	Learned *Forecast // of what is still to come; nil: nothing is known of it
+	Waiting []*Sizes  // in order of submission
+	Learned *Forecast // forecast of jobs to come; nil: none
 
-	sums *sums // memory of a world that stays as it is (Settle); nil: there is none
+	sums *sums // reused by the calls after Settle; nil: no reuse
 }
 
-// Holding is so many nodes that a running job has until its requested end.
+// Holding is the nodes that a running job holds until its requested end.
 type Holding struct {
 	Nodes int
 	End   core.Time
 }
 
-// Demand is what running and waiting jobs hold and want, in sums.
+// Demand has the sums of what running and waiting jobs hold and request.
 type Demand struct {
-	Held       int64 // nodes of those that run
-	Wanted     int64 // references of those that wait
-	Jobs       int64 // that run and wait
-	References int64 // of these; what a running job holds where its reference is not known
+	Held       int64 // nodes of running jobs
+	Wanted     int64 // references of waiting jobs
+	Jobs       int64 // number of running and waiting jobs
+	References int64 // of all these jobs; a running job whose reference is unknown counts the nodes that it holds
 }
 
-// Waits adds a waiting job, or takes one out: by is 1 or −1.
+// Waits adds (by = 1) or removes (by = -1) a waiting job.
 func (d *Demand) Waits(s *Sizes, by int64) {
 	d.Wanted += by * int64(s.Nodes)
 	d.Jobs += by
 	d.References += by * int64(s.Nodes)
 }
 
-// Holds adds a running job of so many nodes, or takes one out: by is 1 or −1.
+// Holds adds (by = 1) or removes (by = -1) a running job that holds the given nodes.
 func (d *Demand) Holds(nodes, reference int, by int64) {
 	d.Held += by * int64(nodes)
 	d.Jobs += by
@@ -104,7 +106,7 @@ func (Earliest) Factor(*World, *Sizes) float64 { return math.Inf(1) }
 // Filling implements Sizing.
 func (Earliest) Filling() Filling { return AtTarget }
 
-// named are the sizings by their names, as users write them, with a line of help.
+// named lists the sizing rules with their names, as users write them, and a line of help.
 var named = []struct {
 	name, help string
 	sizing     Sizing
@@ -116,7 +118,7 @@ var named = []struct {
 	{"share", "the job's part of the machine, by the root of its reference", Share{}},
 }
 
-// Names are the names of the sizings.
+// Names returns the names of the sizing rules.
 func Names() []string {
 	all := make([]string, len(named))
 	for i := range named {
@@ -125,7 +127,7 @@ func Names() []string {
 	return all
 }
 
-// Named is the sizing of a name, and what it is in a line; nil when there is none.
+// Named returns the sizing rule with a name and its help line, or nil if there is none.
 func Named(name string) (Sizing, string) {
 	for _, n := range named {
 		if n.name == name {

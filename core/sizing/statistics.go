@@ -2,10 +2,10 @@ package sizing
 
 import "accordion/core"
 
-// Class is a kind of job by its length (Barsanti and Sodan, JSSPP 2006, Table 1).
+// Class classifies jobs by length (Barsanti and Sodan, JSSPP 2006, Table 1).
 type Class uint8
 
-// The classes, by the requested seconds of a job's reference.
+// The classes, by the requested duration of a job's reference.
 const (
 	Short  Class = iota // less than a minute
 	Medium              // less than an hour
@@ -13,7 +13,7 @@ const (
 	Classes = 3
 )
 
-// ClassOf is the class of a job whose reference lasts so many seconds.
+// ClassOf returns the class of a job whose reference lasts the given seconds.
 func ClassOf(seconds core.Time) Class {
 	switch {
 	case seconds < 60:
@@ -24,33 +24,33 @@ func ClassOf(seconds core.Time) Class {
 	return Long
 }
 
-// String is the class in a word.
+// String returns the class as a word.
 func (c Class) String() string {
 	return [...]string{"short", "medium", "long"}[min(c, Long)]
 }
 
-// A day is HalfHours stretches of HalfHour seconds. It begins where seconds divided by Day leave 0.
+// A day consists of HalfHours periods of HalfHour seconds. It begins at a multiple of Day.
 const (
 	HalfHour  core.Time = 1800
 	HalfHours           = 48
 	Day                 = HalfHours * HalfHour
 )
 
-// HalfHourOf is in which half hour of its day a second lies, from 0.
+// HalfHourOf returns the half hour of the day that contains a second, from 0.
 func HalfHourOf(at core.Time) int { return int((at%Day + Day) % Day / HalfHour) }
 
-// Statistics are what is known of jobs that nobody has submitted yet (section 4.3 of the paper): how many of each class
-// arrive, by the half hour of the day, and what they are on average.
+// Statistics describe the jobs that users will submit (section 4.3 of the paper): how many of each class arrive, by
+// half hour of the day, and their means.
 type Statistics struct {
-	Arrivals [HalfHours][Classes]float64 // jobs in that half hour of a day, on average
-	Nodes    [Classes]float64            // of their references, mean
-	Seconds  [Classes]float64            // that they run on so many nodes, mean
+	Arrivals [HalfHours][Classes]float64 // mean number of jobs in that half hour of a day
+	Nodes    [Classes]float64            // mean nodes of their references
+	Seconds  [Classes]float64            // mean run time on these nodes
 }
 
-// Tally counts jobs for Statistics as they are submitted and end. The zero value is ready.
+// Tally counts jobs for Statistics when they are submitted and when they end. The zero value is ready to use.
 type Tally struct {
 	begun    bool
-	from, to core.Time // of the first and the last submission
+	from, to core.Time // times of the first and the last submission
 	arrivals [HalfHours][Classes]int64
 	nodes    [Classes]int64
 	ended    [Classes]int64
@@ -67,13 +67,14 @@ func (t *Tally) Arrives(at core.Time, s *Sizes) {
 	t.nodes[s.Class()] += int64(s.Nodes)
 }
 
-// Ends counts an end: the job would have run so many seconds on its reference.
+// Ends counts the end of a job that would have run the given seconds on its reference.
 func (t *Tally) Ends(s *Sizes, seconds float64) {
 	t.ended[s.Class()]++
 	t.seconds[s.Class()] += seconds
 }
 
-// Statistics are what was counted, up to an instant. They are false before a day is over: then some half hours are unknown.
+// Statistics returns the statistics of what was counted until now. It returns false before a whole day has passed,
+// because some half hours are unknown until then.
 func (t *Tally) Statistics(now core.Time) (Statistics, bool) {
 	now = max(now, t.to)
 	if !t.begun || now-t.from < Day {
@@ -92,7 +93,7 @@ func (t *Tally) Statistics(now core.Time) (Statistics, bool) {
 	return s, true
 }
 
-// seen is how many seconds of a half hour of the day there were up to an instant.
+// seen returns how many seconds of a half hour of the day have passed until now.
 func (t *Tally) seen(h int, now core.Time) core.Time {
 	first := (t.from%Day + Day) % Day
 	length := now - t.from

@@ -7,30 +7,30 @@ import (
 	"sort"
 )
 
-// sums is what Load adds up over the jobs of a world, made ready for more than one job and factor. Where all numbers are whole
-// they are added up beforehand, else one by one: with the same sum to the last bit.
+// sums adds up for Load over the jobs of a world. Its tables serve several jobs and factors. If all numbers are whole
+// they are added up beforehand, otherwise one by one. The result is the same to the last bit.
 type sums struct {
 	world  *World // nil: it has changed since
-	asked  int    // questions about it
+	asked  int    // number of queries about it
 	bounds []bounds
 
-	indexed   bool            // all below is of the world as it is
-	waits     map[*Sizes]bool // of bounds
-	low, high float64         // up to low all are on their least size, from high on on their largest
+	indexed   bool            // the fields below match the world
+	waits     map[*Sizes]bool // the jobs in bounds
+	low, high float64         // for factors up to low all jobs are on their smallest size, from high on all on their largest
 	running   table
-	waiting   [3]table // at their references, on their least and on their largest sizes
+	waiting   [3]table // at their references, on their smallest and on their largest sizes
 }
 
-// bounds are the sizes between which a waiting job stays.
+// bounds are the smallest and the largest size of a waiting job.
 type bounds struct {
 	sizes             *Sizes
 	reference         float64 // nodes
 	least, most       float64 // nodes
-	longest, shortest float64 // seconds that it lasts on these
+	longest, shortest float64 // run times on these, in seconds
 }
 
-// Settle says that the world stays as it is until the next call: what Load makes ready of it for one job then serves the others,
-// too.
+// Settle promises that the world does not change until the next call of Settle. Load then reuses what it computes for
+// one job for the others.
 func (w *World) Settle() {
 	if w.sums == nil {
 		w.sums = new(sums)
@@ -38,13 +38,14 @@ func (w *World) Settle() {
 	w.sums.world = nil
 }
 
-// ready is the sums of a world, for one more job. Tables are worth their making from the second job on.
+// ready returns the sums of the world for a query. It builds tables only for the second query, because they do not
+// pay for one.
 func (w *World) ready() *sums {
 	a := w.sums
 	if a == nil {
 		a = new(sums)
 	}
-	if a.world != w { // it changed, or is a copy
+	if a.world != w { // the world changed or is a copy
 		a.world, a.asked = w, 0
 	}
 	a.asked++
@@ -57,7 +58,7 @@ func (w *World) ready() *sums {
 	return a
 }
 
-// bound makes the bounds.
+// bound computes the bounds of all waiting jobs.
 func (a *sums) bound() {
 	a.indexed = false
 	waiting := a.world.Waiting
@@ -70,7 +71,7 @@ func (a *sums) bound() {
 	}
 }
 
-// index forgets the tables of the world as it was.
+// index invalidates the tables and rebuilds that of the running jobs.
 func (a *sums) index() {
 	if a.waits == nil {
 		a.waits = make(map[*Sizes]bool, len(a.bounds))
@@ -85,7 +86,7 @@ func (a *sums) index() {
 			a.high = max(a.high, b.most/b.reference*(1+near))
 		}
 	}
-	a.indexed = len(a.waits) == len(a.bounds) // nobody waits twice
+	a.indexed = len(a.waits) == len(a.bounds) // no job waits twice
 	a.running.begin()
 	for _, h := range a.world.Running {
 		if rest := h.End - a.world.Now; rest > 0 {
@@ -98,7 +99,7 @@ func (a *sums) index() {
 	}
 }
 
-// load is the load of the machine over the run time of a job, at a factor of all references.
+// load returns the load of the machine during the run time of a job, at a factor of all references.
 func (a *sums) load(s *Sizes, f *Forecast, factor float64) float64 {
 	own, span := a.on(s, factor)
 	work := a.work(s, factor, own, span)
@@ -108,15 +109,15 @@ func (a *sums) load(s *Sizes, f *Forecast, factor float64) float64 {
 	return work / (float64(a.world.Machine) * span)
 }
 
-// on is the nodes that a job has at a factor, and how long it lasts on them.
+// on returns the nodes that a job has at a factor, and its run time on them in seconds.
 func (a *sums) on(s *Sizes, factor float64) (nodes, seconds float64) {
 	least, most := s.bounds(a.world.Machine)
 	nodes = max(least, min(factor*float64(s.Nodes), most))
 	return nodes, s.Lasts(nodes)
 }
 
-// work is the node-seconds, within the run time of a job, of what runs and waits at a factor of all references. Of the job
-// itself, which need not wait, the nodes are given and how long it lasts on them.
+// work returns the node-seconds, within the run time of a job, of running and waiting jobs at a factor of all
+// references. own and span are the nodes and the run time of the job itself, which need not wait.
 func (a *sums) work(s *Sizes, factor, own, span float64) float64 {
 	if work := a.added(s, factor, own, span); work < exact {
 		return work
@@ -124,7 +125,7 @@ func (a *sums) work(s *Sizes, factor, own, span float64) float64 {
 	return a.others(a.held(own*span, span), s, factor, span)
 }
 
-// held adds the work of what runs.
+// held adds the work of running jobs.
 func (a *sums) held(work, span float64) float64 {
 	for i := range a.world.Running {
 		h := &a.world.Running[i]
@@ -135,7 +136,7 @@ func (a *sums) held(work, span float64) float64 {
 	return work
 }
 
-// others adds the work of those that wait beside a job.
+// others adds the work of the waiting jobs other than s.
 func (a *sums) others(work float64, s *Sizes, factor, span float64) float64 {
 	for i := range a.bounds {
 		b := &a.bounds[i]
@@ -148,7 +149,7 @@ func (a *sums) others(work float64, s *Sizes, factor, span float64) float64 {
 			nodes, seconds = b.least, b.longest
 		case nodes >= b.most:
 			nodes, seconds = b.most, b.shortest
-		case span > b.shortest*(1-near): // else it lasts longer, on whatever it gets
+		case span > b.shortest*(1-near): // otherwise it runs longer than span on any of its sizes
 			seconds = b.sizes.between(nodes)
 		}
 		if seconds > span {
@@ -159,13 +160,14 @@ func (a *sums) others(work float64, s *Sizes, factor, span float64) float64 {
 	return work
 }
 
-// near is more than what rounding makes of a number.
+// near exceeds any relative rounding error here.
 const near = 1e-12
 
-// exact is up to where whole numbers are added and multiplied without rounding: then their order does not matter.
+// exact is the limit below which whole numbers are added and multiplied without rounding, so that their order does
+// not matter.
 const exact = 1 << 53
 
-// added is the work by the tables; exact or more where they cannot tell.
+// added returns the work by the tables. It returns exact or more if the tables do not have it.
 func (a *sums) added(s *Sizes, factor, own, span float64) float64 {
 	t := a.table(factor)
 	if t == nil || !isWhole(own) || !isWhole(span) {
@@ -180,7 +182,8 @@ func (a *sums) added(s *Sizes, factor, own, span float64) float64 {
 
 func isWhole(x float64) bool { return x == math.Trunc(x) }
 
-// table is that of all that wait at a factor of their references; nil where not all have whole numbers for it.
+// table returns the table of the waiting jobs at a factor of their references, or nil if their numbers are not all
+// whole.
 func (a *sums) table(factor float64) *table {
 	which := 0
 	switch {
@@ -208,17 +211,17 @@ func (a *sums) table(factor float64) *table {
 	return t
 }
 
-// table is jobs by how long they last, for the sum of their work within any time.
+// table lists jobs by run time. It gives the sum of their work within any time.
 type table struct {
-	made, whole bool // whole: all numbers are
+	made, whole bool // all numbers are whole
 	rows        []row
 }
 
-// row is a job.
+// row is a job in a table.
 type row struct {
 	seconds float64
-	nodes   float64 // its own, and of all that last longer
-	before  float64 // node-seconds of all rows before it
+	nodes   float64 // its own, plus those of all longer jobs
+	before  float64 // node-seconds of all earlier rows
 }
 
 func (t *table) begin() { t.made, t.whole, t.rows = false, true, t.rows[:0] }
@@ -247,7 +250,7 @@ func (t *table) end() {
 	t.rows = append(t.rows, row{seconds: math.Inf(1), before: before})
 }
 
-// within is their work within so many seconds.
+// within returns the work of the jobs within the given seconds.
 func (t *table) within(seconds float64) float64 {
 	r := &t.rows[sort.Search(len(t.rows), func(i int) bool { return t.rows[i].seconds > seconds })]
 	return r.before + seconds*r.nodes

@@ -28,17 +28,17 @@ func PlanAlike(r Rule, usable Set, now core.Time, claims []Claim, jobs []Job) (p
 		state.Running(now, core.Allocation{Job: core.JobID(-1 - i), Start: c.From, EP: core.EP{{Duration: c.To - c.From, Nodes: c.Node}}})
 	}
 	if sizer, sizes := state.(sched.Sizer); sizes {
-		r.count(sizer.Crowd(), now, h)
+		r.count(sizer.Load(), now, h)
 	}
 	evolve := map[int64]bool{}
 	for _, j := range jobs {
 		evolve[j.ID] = j.Profiles != nil
 		r.submit(state, now, j, func(c Choice) int { return c.Groups[0].Counts[0] })
 	}
-	wishes := make([]place.Wish, 0, len(jobs))
+	wishes := make([]place.Request, 0, len(jobs))
 	found := map[int64]core.Planned{}
 	for _, p := range state.Plan(now).Jobs {
-		wishes = append(wishes, place.Wish{Job: p.Job, Start: p.Start, EP: p.EP})
+		wishes = append(wishes, place.Request{Job: p.Job, Start: p.Start, EP: p.EP})
 		found[int64(p.Job)] = p
 	}
 	names := map[int64]Set{}

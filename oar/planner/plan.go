@@ -95,7 +95,7 @@ func PlanFew(cal *Calendar, now core.Time, by sched.Patient, listed, jobs []Job,
 		queue[i] = j.counted(Choice.resources)
 	}
 	late := false
-	turns, due := by.Turns(now, queue)
+	turns, due := by.QueueOrder(now, queue)
 	left := max(by.Reservations, 1)
 	for turn, i := range turns {
 		late = late || over != nil && over()

@@ -66,11 +66,11 @@ func (r Rule) submit(state sched.State, now core.Time, j Job, count func(Choice)
 	counted := j.counted(count)
 	state.Submit(now, counted)
 	sizer, sizes := state.(sched.Sizer)
-	if !j.Uncounted || !sizes || sizer.Crowd() == nil {
+	if !j.Uncounted || !sizes || sizer.Load() == nil {
 		return
 	}
-	s := sizer.Crowd().Sizes(counted.ID)
-	sizer.Crowd().Enter(now, core.Job{ID: counted.ID, Begin: core.Forever}, s)
+	s := sizer.Load().Sizes(counted.ID)
+	sizer.Load().Enter(now, core.Job{ID: counted.ID, Begin: core.Forever}, s)
 }
 
 // Capped is the jobs with the choices only that the rule lets them have now, counted in resources: for Plan, which knows no
@@ -79,10 +79,10 @@ func (r Rule) Capped(usable Set, now core.Time, claims []Claim, jobs []Job) []Jo
 	machine := within(usable, jobs)
 	state := r.Policy.New(core.Machine{Nodes: machine.Len()})
 	sizer, sizes := state.(sched.Sizer)
-	if !sizes || sizer.Crowd() == nil {
+	if !sizes || sizer.Load() == nil {
 		return jobs
 	}
-	all := sizer.Crowd()
+	all := sizer.Load()
 	for i, c := range claims {
 		if n := machine.common(c.Resources); n > 0 && c.To > now {
 			from := max(c.From, now)
@@ -141,8 +141,8 @@ type between struct{ least, most int }
 // allowed is the sizes that a State gives each job.
 func allowed(state sched.State, all *sched.SystemLoad, now core.Time, jobs []Job, machine int) map[int64]between {
 	may := make(map[int64]between, len(jobs))
-	tell := func(g sched.Given) {
-		if lo, hi, ok := g.Range(all.Sizing.Factor(g.World, g.By), machine); ok {
+	tell := func(g sched.SizeBasis) {
+		if lo, hi, ok := g.Range(all.Sizing.Factor(g.World, g.HeadSizes), machine); ok {
 			may[int64(g.Job)] = between{g.Sizes.Steps[lo].Nodes, g.Sizes.Steps[hi].Nodes}
 		}
 	}
@@ -154,7 +154,7 @@ func allowed(state sched.State, all *sched.SystemLoad, now core.Time, jobs []Job
 	for _, j := range jobs {
 		id := core.JobID(j.ID)
 		if s := all.Sizes(id); s != nil {
-			tell(sched.Given{Job: id, Sizes: s, World: world, Head: id, By: s})
+			tell(sched.SizeBasis{Job: id, Sizes: s, World: world, Head: id, HeadSizes: s})
 		}
 	}
 	return may

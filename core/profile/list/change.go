@@ -2,17 +2,17 @@ package list
 
 import "accordion/core"
 
-// Change is what is added to an occupation at once: the steps of a profile that follow one another without a break, none
-// of 0 nodes. Whoever makes it goes along the occupation and takes it step by step.
+// Change is an addition to an occupation: consecutive steps of a profile without a gap, none of 0 nodes. A reader
+// goes through it step by step with Next.
 type Change struct {
-	From, To core.Time // the whole; From < To, and To is EndOfTime when there is no end
-	End      core.Time // of the step under way
-	steps    core.EP   // the one under way and those behind it
-	sign     int       // 1, or -1 when it is taken away
+	From, To core.Time // of all steps; From < To, and To is EndOfTime if there is no end
+	End      core.Time // end of the current step
+	steps    core.EP   // the current step and the later ones
+	sign     int       // 1, or -1 for a removal
 }
 
-// NextChange is the change that the first steps of a profile make, which begins at start, where it is over, and the
-// steps that are left. The change is empty when they only pass time.
+// NextChange returns the change that the first steps of a profile make from start on, its end, and the remaining
+// steps. The change is empty if these steps have no nodes.
 func NextChange(start core.Time, ep core.EP, sign int) (c Change, end core.Time, left core.EP) {
 	end = Later(start, ep[0].Duration)
 	c = Change{From: max(start, -core.Forever), End: end, sign: sign}
@@ -32,15 +32,16 @@ func NextChange(start core.Time, ep core.EP, sign int) (c Change, end core.Time,
 	return c, end, ep[n:]
 }
 
-// Rectangle is the change that n nodes, not 0, more in [from, to) make, which is not empty; To is EndOfTime when there is no end.
+// Rectangle returns the change that adds n nodes, not 0, in [from, to), which is not empty. to is EndOfTime if there
+// is no end.
 func Rectangle(from, to core.Time, n int) Change {
 	return Change{From: from, To: to, End: to, steps: core.EP{{Duration: to - from, Nodes: n}}, sign: 1}
 }
 
-// Nodes is what the step under way adds.
+// Nodes returns what the current step adds.
 func (c *Change) Nodes() int { return c.sign * c.steps[0].Nodes }
 
-// Next goes on to the next step. It is false when there is none.
+// Next advances to the next step. It returns false if there is none.
 func (c *Change) Next() bool {
 	if len(c.steps) == 1 {
 		return false
@@ -53,7 +54,7 @@ func (c *Change) Next() bool {
 	return true
 }
 
-// Later is t + d without leaving [-Forever, Forever].
+// Later returns t + d, limited to [-Forever, Forever].
 func Later(t, d core.Time) core.Time {
 	return max(-core.Forever, min(core.Forever, min(t, core.Forever)+min(d, core.Forever)))
 }

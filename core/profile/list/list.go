@@ -1,11 +1,12 @@
-// Package list is the occupation of a machine as a sorted list of change points: what a small profile is (package profile, which says what is
+// Package list implements the occupation of a machine as a sorted list of change points. Package profile uses it for
+// small profiles, and documents the queries.
 // asked of it and why).
 //
 //	l := list.List{At: []core.Time{-core.Forever}, Used: []int{0}}
 //	l.Change(list.Rectangle(0, 100, 4))
 //	start, ok := l.Fit(6, 50, 0) // where at most six nodes are used
 //
-// It speaks of used nodes, and does not know how many the machine has.
+// It counts used nodes, and does not know how many the machine has.
 package list
 
 import (
@@ -14,27 +15,27 @@ import (
 	"accordion/core"
 )
 
-// List is an occupation as a sorted list of change points: what a small profile is. A search is a binary search and a
-// sweep, an addition moves what lies behind it; up to some hundreds of points nothing is faster.
+// List is an occupation as a sorted list of change points. A search is a binary search and a pass. An addition moves
+// everything behind it. Up to some hundreds of points nothing is faster.
 //
 // Invariant: At and Used have the same length, at least 1; At increases strictly from -Forever; neighbors in Used
 // differ. From At[i] to At[i+1] (after the last: forever) Used[i] nodes are used.
 type List struct {
 	At     []core.Time
 	Used   []int
-	last   int   // where the last rectangle began
-	memory *List // of Change
+	last   int   // index at which the last rectangle began
+	memory *List // used by Change
 
-	Visited int64 // change points that changes touched
+	Visited int64 // number of change points that changes touched
 }
 
-// Instants behind all change points.
+// Times later than all change points.
 const (
-	EndOfTime core.Time = 4 * core.Forever // behind every one; from -Forever to here does not overflow
-	LastTime            = EndOfTime - 1    // that can be asked for
+	EndOfTime core.Time = 4 * core.Forever // differences from -Forever to here do not overflow
+	LastTime            = EndOfTime - 1    // the latest time of a query
 )
 
-// Change adds the nodes of some steps: the stretches that they touch are written anew, all at once.
+// Change adds the nodes of some steps. It rewrites the stretches that they touch in one pass.
 func (l *List) Change(c Change) {
 	if len(c.steps) == 1 {
 		l.rectangle(c.From, c.To, c.Nodes())
@@ -43,7 +44,7 @@ func (l *List) Change(c Change) {
 	i := l.Index(c.From)
 	first := i
 	if l.At[i] == c.From {
-		first = max(0, i-1) // it may go on
+		first = max(0, i-1) // the stretch before may extend
 	}
 	anew := l.anew()
 	if l.At[first] < c.From {
@@ -67,7 +68,7 @@ func (l *List) Change(c Change) {
 	l.At, l.Used = slices.Replace(l.At, first, i, anew.At...), slices.Replace(l.Used, first, i, anew.Used...)
 }
 
-// anew is an empty list, in memory that serves one change after the other.
+// anew returns an empty list in reused memory.
 func (l *List) anew() *List {
 	if l.memory == nil {
 		l.memory = &List{}
@@ -76,19 +77,19 @@ func (l *List) anew() *List {
 	return l.memory
 }
 
-// Index is the last change point at or before t; the first one when there is none. Which half of the rest it lies in is
-// not known beforehand, so that a branch would be guessed wrongly every other time: the sign of a difference decides instead.
+// Index returns the last change point at or before t, or the first one if there is none. It uses the sign of a
+// difference instead of a branch, because the processor would mispredict every second branch.
 func (l *List) Index(t core.Time) int {
 	low, behind := 0, max(-core.Forever, min(t, LastTime))+1 // no difference overflows
 	for n := len(l.At); n > 1; {
 		half := n >> 1
-		low += half & int((l.At[low+half]-behind)>>63) // when it is at or before t
+		low += half & int((l.At[low+half]-behind)>>63) // if it is at or before t
 		n -= half
 	}
 	return low
 }
 
-// Near is Index for an instant near to where the last rectangle began.
+// Near does what Index does, for a time near the beginning of the last rectangle.
 func (l *List) Near(t core.Time) int {
 	i := min(l.last, len(l.At)-1)
 	for i > 0 && l.At[i] > t {
@@ -100,7 +101,7 @@ func (l *List) Near(t core.Time) int {
 	return i
 }
 
-// EndOf is where change point i gives way to the next.
+// EndOf returns the end of the stretch of change point i.
 func (l *List) EndOf(i int) core.Time {
 	if i+1 < len(l.At) {
 		return l.At[i+1]
@@ -108,19 +109,19 @@ func (l *List) EndOf(i int) core.Time {
 	return EndOfTime
 }
 
-// Append puts a stretch behind all others; it is joined to the last where nothing changes.
+// Append adds a stretch behind all others, or extends the last one if nothing changes.
 func (l *List) Append(begin core.Time, used int) {
 	if last := len(l.At) - 1; last < 0 || l.Used[last] != used {
 		l.At, l.Used = append(l.At, begin), append(l.Used, used)
 	}
 }
 
-// Fit is the first instant, not before from, from which at most so many nodes are used for d seconds. Whether there is
-// room at a point comes as a surprise to the processor each time, so that nothing branches on it.
+// Fit returns the first time, not before from, from which at most `most` nodes are used for d seconds. It does not
+// branch on whether there is room at a point, because the processor would mispredict that.
 func (l *List) Fit(most int, d, from core.Time) (core.Time, bool) {
 	i, start := l.Index(from), from
 	ends, used := l.At[i+1:], l.Used[i:]
-	used = used[:len(ends)+1] // one bounds check for the sweep
+	used = used[:len(ends)+1] // one bounds check for the loop
 	d = max(d, 1)
 	for k, end := range ends {
 		if used[k] > most {
@@ -136,7 +137,7 @@ func (l *List) Fit(most int, d, from core.Time) (core.Time, bool) {
 	return start, true
 }
 
-// FirstAbove is the first instant in [from, to), which is not empty, at which more nodes are used.
+// FirstAbove returns the first time in [from, to), which is not empty, at which more nodes are used.
 func (l *List) FirstAbove(most int, from, to core.Time) (core.Time, bool) {
 	for i := l.Index(from); i < len(l.At) && l.At[i] < to; i++ {
 		if l.Used[i] > most {
@@ -146,7 +147,8 @@ func (l *List) FirstAbove(most int, from, to core.Time) (core.Time, bool) {
 	return core.Forever, false
 }
 
-// LastAbove is the end of the last stretch within [from, to) in which more nodes are used. It may lie behind to.
+// LastAbove returns the end of the last stretch within [from, to) in which more nodes are used. It may be later than
+// to.
 func (l *List) LastAbove(most int, from, to core.Time) (end core.Time, ok bool) {
 	for i := l.Index(to - 1); i >= 0 && l.EndOf(i) > from; i-- {
 		if l.Used[i] > most {
@@ -156,7 +158,7 @@ func (l *List) LastAbove(most int, from, to core.Time) (end core.Time, ok bool) 
 	return 0, false
 }
 
-// Max is the largest number of nodes used in [from, to), which is not empty.
+// Max returns the largest number of nodes used in [from, to), which is not empty.
 func (l *List) Max(from, to core.Time) int {
 	i, last := l.Index(from), l.Index(to-1)
 	peak := l.Used[i]
@@ -166,9 +168,10 @@ func (l *List) Max(from, to core.Time) int {
 	return peak
 }
 
-// Run goes on with a run that began at start, along stretches from number i on that end before to, as long as it is shorter than d and begins
-// before until. It says where the run begins that is under way in front of the first stretch that is left, and which one that
-// is. Whether nodes are free in one comes as a surprise to the processor each time, so that nothing branches on it.
+// Run continues a run that began at start through the stretches from i on that end before to, as long as it is
+// shorter than d and begins before until. It returns the beginning of the run in front of the first remaining
+// stretch, and the index of that stretch. It does not branch on whether nodes are free in a stretch, because the
+// processor would mispredict that.
 func (l *List) Run(i, most int, start, d, until, to core.Time) (core.Time, int) {
 	ends, used := l.At[i+1:], l.Used[i:]
 	used = used[:len(ends)+1] // one bounds check
@@ -188,7 +191,7 @@ func (l *List) Run(i, most int, start, d, until, to core.Time) (core.Time, int) 
 	return start, i + len(ends)
 }
 
-// Earlier is Fit within [from, until), which is not empty, and how many stretches were looked at.
+// Earlier does what Fit does within [from, until), which is not empty, and returns how many stretches it examined.
 func (l *List) Earlier(most int, d, from, until core.Time) (start core.Time, ok bool, steps int) {
 	i := l.Index(from)
 	start, k := l.Run(i, most, from, d, until, EndOfTime)
@@ -199,7 +202,7 @@ func (l *List) Earlier(most int, d, from, until core.Time) (start core.Time, ok 
 	return start, start < until && end-start >= d, k - i + 1
 }
 
-// Forget makes the list begin at an instant, from which on it stays.
+// Forget discards everything before a time. The list does not change from that time on.
 func (l *List) Forget(before core.Time) {
 	if i := l.Index(before); i > 0 {
 		l.At = l.At[:copy(l.At, l.At[i:])]

@@ -6,27 +6,27 @@ import (
 	"accordion/core"
 )
 
-// rectangle adds n, which is not 0, to the nodes used in [from, to); to is EndOfTime when there is no end. It is Change for a
-// single step, in one go along the list: each of the two ends puts a change point in, takes one out or leaves it, and what lies
-// between them and behind them moves accordingly.
+// rectangle adds n, which is not 0, to the nodes used in [from, to). to is EndOfTime if there is no end. It does what
+// Change does for a single step, in one pass. Each of the two ends inserts a change point, removes one or leaves it,
+// and the points between and behind them move accordingly.
 func (l *List) rectangle(from, to core.Time, n int) { l.rectangleIn(l.Index(from), from, to, n) }
 
-// rectangleIn is rectangle that knows the stretch in which it begins.
+// rectangleIn does the same for a rectangle that begins in stretch i.
 func (l *List) rectangleIn(i int, from, to core.Time, n int) {
 	l.last = i
 	inside := i + 1 // the first change point behind from
-	end := inside   // the first one at to or behind
+	end := inside   // the first one at to or behind it
 	for end < len(l.At) && l.At[end] < to {
 		end++
 	}
 	l.Visited += int64(end - i)
-	base := l.Used[end-1] // right before to
-	behind := end         // the first one behind to
+	base := l.Used[end-1] // the nodes used right before to
+	behind := end         // the first change point behind to
 	pointed := to == EndOfTime
 	if end < len(l.At) && l.At[end] == to {
 		pointed, behind = l.Used[end] == base+n, end+1
 	}
-	first := inside // where those inside go
+	first := inside // where the points inside move to
 	switch {
 	case l.At[i] < from:
 		first++
@@ -34,7 +34,7 @@ func (l *List) rectangleIn(i int, from, to core.Time, n int) {
 		first--
 	}
 	last := first + end - inside
-	rest := last // where those behind go
+	rest := last // where the points behind move to
 	if !pointed {
 		rest++
 	}
@@ -73,8 +73,8 @@ func (l *List) rectangleIn(i int, from, to core.Time, n int) {
 	l.At, l.Used = at, used
 }
 
-// Slide moves n nodes that are occupied for d seconds from start on forward, as far as at most so many nodes are used right before them, and
-// not before earliest, which is before start. It says where they begin then. It knows where the first of the two changes begins.
+// Slide moves n nodes that are occupied for d seconds from start on to an earlier time, as far as at most `most`
+// nodes are used right before them, and not before earliest, which is before start. It returns their new start.
 func (l *List) Slide(n, most int, d, start, earliest core.Time) core.Time {
 	i := l.Index(start - 1)
 	if l.Used[i] > most {

@@ -119,7 +119,7 @@ func (s *story) ask(t *rapid.T) {
 func (s *story) explain(t *rapid.T, planned []core.Planned) {
 	p, sizes := s.twin.policy.(easy.EASY)
 	told := map[core.JobID]bool{}
-	s.state.(sched.Explainer).Explain(s.now, func(g sched.Given) {
+	s.state.(sched.Explainer).Explain(s.now, func(g sched.SizeBasis) {
 		i := slices.IndexFunc(planned, func(one core.Planned) bool { return one.Job == g.Job })
 		if told[g.Job] || i < 0 {
 			t.Fatalf("second %d: job %d is explained, told before: %t, planned: %t", s.now, g.Job, told[g.Job], i >= 0)
@@ -128,7 +128,7 @@ func (s *story) explain(t *rapid.T, planned []core.Planned) {
 		if !sizes || p.Remembers || p.Rounding != sizing.HalfUp || g.Sizes.Several {
 			return
 		}
-		lo, hi, ok := g.Sizes.Range(p.Sizing.Factor(g.World, g.By), s.twin.nodes)
+		lo, hi, ok := g.Sizes.Range(p.Sizing.Factor(g.World, g.HeadSizes), s.twin.nodes)
 		if n := planned[i].EP[0].Nodes; !ok || n < g.Sizes.Steps[lo].Nodes || n > g.Sizes.Steps[hi].Nodes {
 			t.Fatalf("second %d: job %d is planned on %d nodes, and may have %d to %d by the factor of job %d", s.now, g.Job, n, g.Sizes.Steps[lo].Nodes, g.Sizes.Steps[hi].Nodes, g.Head)
 		}

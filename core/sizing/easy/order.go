@@ -8,59 +8,61 @@ import (
 	"accordion/core/sizing"
 )
 
-// Order is the order in which waiting jobs rank. Equals rank as they were submitted.
+// Order is the order in which waiting jobs rank. Equal jobs rank in order of submission.
 type Order struct {
 	By    By
 	Aging Aging
-	// Patience is after how many seconds of waiting a job goes before all others, by the second at which that was; 0: never.
+	// Patience is the wait in seconds after which a job goes before all others, ordered by the time at which that
+	// wait ended. 0: never.
 	Patience core.Time
 }
 
-// By is what a queue is ordered by.
+// By is the key by which a queue is ordered.
 type By uint8
 
-// What a queue is ordered by.
+// The keys of a queue.
 const (
-	FirstCome By = iota // submission
-	Class               // class, and in it submission
-	Work                // class, and in it seconds × nodes of the reference
+	FirstCome By = iota // order of submission
+	Class               // class, then submission
+	Work                // class, then seconds × nodes of the reference
 )
 
-// Aging is what becomes of a medium or long job that has waited five times as long as its reference lasts. By Class it keeps its
-// submission; by Work those that have aged go before the others of their class, by the second at which they aged.
+// Aging is what happens to a medium or long job that has waited five times the duration of its reference. By Class it
+// keeps its submission time. By Work the jobs that have aged go before the others of their class, ordered by the time
+// at which they aged.
 type Aging uint8
 
-// What becomes of it.
+// The kinds of aging.
 const (
-	OneUp   Aging = iota // it is of the next shorter class, once
-	ToTop                // it is a short one
+	OneUp   Aging = iota // it moves to the next shorter class, once
+	ToTop                // it moves to the short class
 	Ageless              // nothing
-	Again                // it is of the next shorter class, and of the one before that when it has waited as long again
+	Again                // it moves to the next shorter class, and again when it has waited as long again
 )
 
-// patience is how many times its run time a job waits until it ages.
+// patience is how many times its run time a job waits before it ages.
 const patience = 5
 
-// rank is where a job stands: the lower before the higher.
+// rank is the rank of a waiting job. Lower ranks go first.
 type rank struct {
 	group  int8
 	key    int64
 	submit core.Time
-	came   uint32
+	seq    uint32
 }
 
 func (a *rank) compare(b *rank) int {
-	return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.key, b.key), cmp.Compare(a.submit, b.submit), cmp.Compare(a.came, b.came))
+	return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.key, b.key), cmp.Compare(a.submit, b.submit), cmp.Compare(a.seq, b.seq))
 }
 
-// age is how a job has aged so far. Nothing of that is ever undone.
+// age is how far a job has aged. It never decreases.
 type age struct {
-	times   int8 // that it has left a class
+	times   int8 // how many classes it has moved up
 	patient bool
-	due     core.Time // when it next ages; Forever: no more
+	due     core.Time // when it ages next; Forever: never
 }
 
-// most is how many times a job of a class ages.
+// most returns how many times a job of a class ages.
 func (o *Order) most(c sizing.Class) int8 {
 	switch {
 	case o.By == FirstCome || o.Aging == Ageless || c == sizing.Short:
@@ -71,22 +73,22 @@ func (o *Order) most(c sizing.Class) int8 {
 	return 1
 }
 
-// ages is when a job that has waited since an instant ages for that many times.
+// ages returns the time at which a job that has waited since a time ages for the given number of times.
 func ages(s *sizing.Sizes, since core.Time, times int8) core.Time {
 	waits := patience * core.Time(times)
 	return later(since, waits*min(s.Seconds, core.Forever/waits))
 }
 
-// rank is where a job stands that has waited since an instant, and has aged so.
+// rank returns the rank of a job that has waited since a time and has aged.
 func (o *Order) rank(s *sizing.Sizes, submit, since core.Time, a age, came uint32) rank {
-	r := rank{submit: submit, came: came, group: 1}
+	r := rank{submit: submit, seq: came, group: 1}
 	class := s.Class()
 	switch {
 	case a.patient:
 		r.group, r.key = 0, later(since, o.Patience)
 		return r
 	case o.By == FirstCome:
-		return rank{group: 1, came: came}
+		return rank{group: 1, seq: came}
 	case a.times > 0 && o.Aging == ToTop:
 		class = sizing.Short
 	default:
@@ -104,7 +106,7 @@ func (o *Order) rank(s *sizing.Sizes, submit, since core.Time, a age, came uint3
 	return r
 }
 
-// due is when a job ages next that has waited since an instant.
+// due returns when a job ages next.
 func (o *Order) due(s *sizing.Sizes, since core.Time, a age) core.Time {
 	due := core.Forever
 	if o.Patience > 0 && !a.patient {
@@ -116,7 +118,7 @@ func (o *Order) due(s *sizing.Sizes, since core.Time, a age) core.Time {
 	return due
 }
 
-// next is how a job has aged that ages now.
+// next returns the age of a job that ages now.
 func (o *Order) next(s *sizing.Sizes, since, now core.Time, a age) age {
 	a.patient = a.patient || o.Patience > 0 && later(since, o.Patience) <= now
 	for a.times < o.most(s.Class()) && ages(s, since, a.times+1) <= now {
@@ -126,10 +128,10 @@ func (o *Order) next(s *sizing.Sizes, since, now core.Time, a age) age {
 	return a
 }
 
-// later is an instant so many seconds after another; at most Forever.
+// later returns the time that many seconds after another, at most Forever.
 func later(at, seconds core.Time) core.Time { return min(at+seconds, core.Forever) }
 
-// work is the node-seconds of a job's reference; as many as can be counted where there are more.
+// work returns the node-seconds of a job's reference, at most math.MaxInt64.
 func work(s *sizing.Sizes) int64 {
 	if s.Nodes > 0 && s.Seconds > math.MaxInt64/int64(s.Nodes) {
 		return math.MaxInt64

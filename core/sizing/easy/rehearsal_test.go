@@ -24,10 +24,10 @@ func (s *state) unpruned(now core.Time, j core.Job) int {
 	best, end := lo, core.Forever
 	for k := lo; k <= hi; k++ {
 		c := s.clone()
-		w := &waiter{id: j.ID, submit: j.Submit, sizes: sizes.At(k), rank: rank{came: c.came}}
+		w := &waiter{id: j.ID, submit: j.Submit, sizes: sizes.At(k), rank: rank{seq: c.submitted}}
 		c.advance(now)
 		c.enqueue(now, w)
-		c.crowd.Enter(now, j, w.sizes)
+		c.load.Enter(now, j, w.sizes)
 		if at := c.until(now, j.ID); at+sizes.Steps[k].Duration < end {
 			best, end = k, at+sizes.Steps[k].Duration
 		}

@@ -9,38 +9,39 @@ import (
 	"accordion/core/sizing"
 )
 
-// rehearsal is a simulation of what comes if nobody else is submitted and every job runs as long as it asks for.
+// simulation simulates the queue without further submissions, in which every job runs for its requested time.
 //
-// It finds out when one job starts, on each of several sizes. Until a job starts, others do not notice of it how large it is: it
-// holds no nodes, and has no reservation before it is the head of the queue. So one simulation serves all sizes, in which the
-// job is a ghost that never starts: at its turn of each pass it is asked which of its sizes would. When it is the head, the
-// nodes for a size are free exactly at its reservation, as those behind it do not delay it; unless one of them ages before that
-// and goes before it: then that size has a simulation of its own.
-type rehearsal struct {
+// It finds when one job starts, for each of several sizes. Until the job starts, its size does not affect the others:
+// it holds no nodes, and has no reservation before it is the head of the queue. So one simulation serves all sizes.
+// In it the job is a ghost that never starts. At its turn in each pass the simulation checks which of its sizes would
+// start. When the job is the head, the nodes for a size are free exactly at its reservation, because the jobs behind
+// it do not delay it. The exception is a job behind it that ages before that time and overtakes it: that size then
+// gets a simulation of its own.
+type simulation struct {
 	order   *Order
 	now     core.Time
 	free    int
 	running []sched.RunningJob // the latest end first
-	queue   []actor
-	ages    core.Time // nobody ages before
-	watched uint32    // whose start is asked for: actor.rank.came
-	ghost   bool      // it is a ghost; else it starts as others do
-	began   bool      // it has started
+	queue   []simulatedJob
+	ages    core.Time // no job ages before this
+	watched uint32    // rank.came of the job whose start is wanted
+	ghost   bool      // the watched job is a ghost; otherwise it starts like others
+	began   bool      // the watched job has started
 
 	sizes *sizing.Sizes
-	open  []int // numbers of the sizes of the ghost that may be the best, as far as is known
-	best  int   // number; −1: none
+	open  []int // indexes of the ghost's sizes that may still be the best
+	best  int   // index; -1: none
 	end   core.Time
 }
 
-// actor is a job that waits in a rehearsal: on one size, unless it is the ghost.
-type actor struct {
+// simulatedJob is a waiting job in a simulation: on one size, unless it is the ghost.
+type simulatedJob struct {
 	waiter
 	step core.Step
 }
 
-// rehearse is the number of the size on which a job ends first that is submitted now; of equals the smallest.
-func (s *state) rehearse(now core.Time, w waiter) int {
+// simulate returns the index of the size on which a job that is submitted now ends first, or of equals the smallest.
+func (s *state) simulate(now core.Time, w waiter) int {
 	s.age(now)
 	limit := math.Inf(1)
 	if s.top == ToReference {
@@ -50,7 +51,7 @@ func (s *state) rehearse(now core.Time, w waiter) int {
 	if !ok || lo == hi {
 		return lo
 	}
-	r := &s.rehearsal
+	r := &s.simulation
 	r.prepare(now, s)
 	r.enter(now, w)
 	r.sizes, r.best, r.end, r.open = w.sizes, -1, core.Forever, r.open[:0]
@@ -63,8 +64,8 @@ func (s *state) rehearse(now core.Time, w waiter) int {
 	return max(lo, r.best)
 }
 
-// prepare has what runs and what waits.
-func (r *rehearsal) prepare(now core.Time, s *state) {
+// prepare copies the running and the waiting jobs.
+func (r *simulation) prepare(now core.Time, s *state) {
 	r.order, r.now, r.free, r.ages, r.ghost, r.began = &s.order, now, s.free, s.ages, true, false
 	r.running, r.queue = append(r.running[:0], s.runs.List...), r.queue[:0]
 	for i := range s.others {
@@ -73,25 +74,25 @@ func (r *rehearsal) prepare(now core.Time, s *state) {
 		}
 	}
 	for _, w := range s.queue {
-		r.queue = append(r.queue, actor{*w, w.sizes.Steps[0]})
+		r.queue = append(r.queue, simulatedJob{*w, w.sizes.Steps[0]})
 	}
 }
 
-// enter puts the ghost in its place of the queue.
-func (r *rehearsal) enter(now core.Time, w waiter) {
+// enter adds the ghost to the queue.
+func (r *simulation) enter(now core.Time, w waiter) {
 	w.age.due = r.order.due(w.sizes, w.since(), w.age)
-	w.rank = r.order.rank(w.sizes, w.submit, w.since(), w.age, w.rank.came)
-	r.watched, r.ages = w.rank.came, min(r.ages, w.age.due)
+	w.rank = r.order.rank(w.sizes, w.submit, w.since(), w.age, w.rank.seq)
+	r.watched, r.ages = w.rank.seq, min(r.ages, w.age.due)
 	i := len(r.queue)
 	for i > 0 && w.rank.compare(&r.queue[i-1].rank) < 0 {
 		i--
 	}
-	r.queue = slices.Insert(r.queue, i, actor{waiter: w})
+	r.queue = slices.Insert(r.queue, i, simulatedJob{waiter: w})
 	r.age()
 }
 
-// hold enters a job that runs.
-func (r *rehearsal) hold(h sched.RunningJob) {
+// hold adds a running job.
+func (r *simulation) hold(h sched.RunningJob) {
 	r.free -= h.Nodes
 	i := len(r.running)
 	r.running = append(r.running, h)
@@ -101,8 +102,8 @@ func (r *rehearsal) hold(h sched.RunningJob) {
 	r.running[i] = h
 }
 
-// next goes to the next end. It is false when there is none.
-func (r *rehearsal) next() bool {
+// next advances to the next end of a job. It returns false if there is none.
+func (r *simulation) next() bool {
 	last := len(r.running) - 1
 	if last < 0 {
 		return false
@@ -116,8 +117,8 @@ func (r *rehearsal) next() bool {
 	return true
 }
 
-// age ranks those anew who have aged.
-func (r *rehearsal) age() {
+// age ranks the jobs that have aged again.
+func (r *simulation) age() {
 	if r.now < r.ages {
 		return
 	}
@@ -126,18 +127,18 @@ func (r *rehearsal) age() {
 		w := &r.queue[i]
 		if w.age.due <= r.now {
 			w.age = r.order.next(w.sizes, w.since(), r.now, w.age)
-			w.rank = r.order.rank(w.sizes, w.submit, w.since(), w.age, w.rank.came)
+			w.rank = r.order.rank(w.sizes, w.submit, w.since(), w.age, w.rank.seq)
 		}
 		r.ages = min(r.ages, w.age.due)
 	}
-	slices.SortFunc(r.queue, func(a, b actor) int { return a.rank.compare(&b.rank) })
+	slices.SortFunc(r.queue, func(a, b simulatedJob) int { return a.rank.compare(&b.rank) })
 }
 
-// pass is State.Starts.
-func (r *rehearsal) pass() {
+// pass does what State.Starts does.
+func (r *simulation) pass() {
 	for len(r.queue) > 0 {
 		head := &r.queue[0]
-		if r.ghost && head.rank.came == r.watched {
+		if r.ghost && head.rank.seq == r.watched {
 			r.asHead()
 			return
 		}
@@ -153,7 +154,7 @@ func (r *rehearsal) pass() {
 	for i := 1; i < len(r.queue) && r.free > 0; {
 		w := &r.queue[i]
 		switch {
-		case r.ghost && w.rank.came == r.watched:
+		case r.ghost && w.rank.seq == r.watched:
 			r.asFiller(at, beside)
 			i++
 		case !r.fits(w.step, at, beside):
@@ -167,21 +168,21 @@ func (r *rehearsal) pass() {
 	}
 }
 
-// fits says whether a job of that size starts and does not delay the head.
-func (r *rehearsal) fits(step core.Step, at core.Time, beside int) bool {
+// fits reports whether a job of that size starts now without delaying the head.
+func (r *simulation) fits(step core.Step, at core.Time, beside int) bool {
 	return step.Nodes <= r.free && (r.now+step.Duration <= at || step.Nodes <= beside)
 }
 
-// start moves number i of the queue to what runs.
-func (r *rehearsal) start(i int) {
+// start starts job i of the queue.
+func (r *simulation) start(i int) {
 	w := r.queue[i]
-	r.began = r.began || w.rank.came == r.watched
+	r.began = r.began || w.rank.seq == r.watched
 	r.queue = slices.Delete(r.queue, i, i+1)
 	r.hold(sched.RunningJob{End: min(core.Forever, r.now+w.step.Duration), ID: w.id, Nodes: w.step.Nodes})
 }
 
-// reserve is when so many nodes are free, by the ends of what runs, and how many more.
-func (r *rehearsal) reserve(nodes int) (at core.Time, beside int) {
+// reserve returns when the nodes are free, by the ends of the running jobs, and how many more are free then.
+func (r *simulation) reserve(nodes int) (at core.Time, beside int) {
 	at, free := r.now, r.free
 	for i := len(r.running); free < nodes; {
 		if i == 0 {
@@ -195,7 +196,7 @@ func (r *rehearsal) reserve(nodes int) (at core.Time, beside int) {
 }
 
 // asFiller starts the ghost on the sizes that can be back-filled now.
-func (r *rehearsal) asFiller(at core.Time, beside int) {
+func (r *simulation) asFiller(at core.Time, beside int) {
 	kept := r.open[:0]
 	for _, k := range r.open {
 		if r.fits(r.sizes.Steps[k], at, beside) {
@@ -207,8 +208,8 @@ func (r *rehearsal) asFiller(at core.Time, beside int) {
 	r.open = kept
 }
 
-// asHead starts the ghost, now the head, on all its sizes.
-func (r *rehearsal) asHead() {
+// asHead starts the ghost, which is now the head, on all its sizes.
+func (r *simulation) asHead() {
 	for _, k := range r.open {
 		step := r.sizes.Steps[k]
 		at, _ := r.reserve(step.Nodes)
@@ -223,8 +224,8 @@ func (r *rehearsal) asHead() {
 	r.open = r.open[:0]
 }
 
-// overtaken says whether somebody behind the head may be before it at an instant to come.
-func (r *rehearsal) overtaken(at core.Time) bool {
+// overtaken reports whether a job behind the head may go before it by a later time.
+func (r *simulation) overtaken(at core.Time) bool {
 	if at < r.ages {
 		return false
 	}
@@ -235,15 +236,16 @@ func (r *rehearsal) overtaken(at core.Time) bool {
 			continue
 		}
 		older := r.order.next(w.sizes, w.since(), at, w.age)
-		if rank := r.order.rank(w.sizes, w.submit, w.since(), older, w.rank.came); rank.compare(&head.rank) < 0 {
+		if rank := r.order.rank(w.sizes, w.submit, w.since(), older, w.rank.seq); rank.compare(&head.rank) < 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// alone is when the ghost starts on a size that is simulated for itself; Forever when that is too late to be the best.
-func (r *rehearsal) alone(k int) core.Time {
+// alone returns when the ghost starts on a size, by a simulation for this size only. It returns Forever if that is
+// too late to be the best.
+func (r *simulation) alone(k int) core.Time {
 	twin := *r
 	twin.ghost, twin.running, twin.queue = false, slices.Clone(r.running), slices.Clone(r.queue)
 	twin.queue[0].sizes, twin.queue[0].step = r.sizes.At(k), r.sizes.Steps[k]
@@ -255,22 +257,22 @@ func (r *rehearsal) alone(k int) core.Time {
 	return twin.now
 }
 
-// wins says whether a size that starts at an instant is the best so far.
-func (r *rehearsal) wins(k int, at core.Time) bool {
+// wins reports whether a size that starts at a time is the best so far.
+func (r *simulation) wins(k int, at core.Time) bool {
 	end := at + r.sizes.Steps[k].Duration
 	return at < core.Forever && (r.best < 0 || end < r.end || end == r.end && k < r.best)
 }
 
-// found notes when a size starts.
-func (r *rehearsal) found(k int, at core.Time) {
+// found records when a size starts.
+func (r *simulation) found(k int, at core.Time) {
 	if r.wins(k, at) {
 		r.best, r.end = k, at+r.sizes.Steps[k].Duration
 	}
 }
 
-// narrow leaves out the sizes that cannot be the best any more, as they start at the next end or later. It says whether there
-// are others.
-func (r *rehearsal) narrow() bool {
+// narrow removes the sizes that cannot be the best any more, because they start at the next end or later. It reports
+// whether any are left.
+func (r *simulation) narrow() bool {
 	if r.best < 0 || len(r.open) == 0 || len(r.running) == 0 {
 		return len(r.open) > 0
 	}
