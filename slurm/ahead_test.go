@@ -40,7 +40,8 @@ func TestNoJobBeginsAcrossTheNextOccurrenceOfARepeatingReservation(t *testing.T)
 func maintenanceAhead(t *testing.T, p *process) {
 	t.Helper()
 	lab := p.lab
-	from := time.Now().Add(2*time.Minute + 30*time.Second)
+	begun := time.Now()
+	from := begun.Add(2*time.Minute + 30*time.Second)
 	lab.Run(t, "root", "scontrol", "create", "reservation", "ReservationName=repair", "Flags=MAINT", "StartTime="+from.Format("2006-01-02T15:04:05"), "Duration=1", "Nodes=n24", "Users=root")
 	t.Cleanup(func() { asks(lab, "scontrol", "delete", "ReservationName=repair") })
 	job := lab.Submit(t, "alice", "sleep 5", "-H", "-N24", "-t5", "--comment=ep=24x2m")
@@ -49,7 +50,7 @@ func maintenanceAhead(t *testing.T, p *process) {
 	if starts := len(p.events(job, "starting")); starts > 1 {
 		t.Errorf("job %s was told to start %d times", job, starts)
 	}
-	if tries := refusals(p); tries > 2 {
+	if tries := refusals(p, begun); tries > 2 {
 		t.Errorf("%d calls for reservations were refused", tries)
 	}
 	if v := p.view(job); v == nil || !strings.Contains(v.Why, "repair") {
@@ -59,9 +60,9 @@ func maintenanceAhead(t *testing.T, p *process) {
 	lab.Run(t, "root", "scontrol", "delete", "ReservationName=repair")
 }
 
-// refusals returns how many calls for a reservation failed.
-func refusals(p *process) (n int) {
-	for _, e := range p.journal("") {
+// refusals returns how many calls for a reservation failed since an instant.
+func refusals(p *process, since time.Time) (n int) {
+	for _, e := range p.journalSince(since) {
 		if e.Verb == "reserve" && strings.HasPrefix(e.Outcome, "failed") {
 			n++
 			p.t.Logf("%s: %s", e.At.Format(time.TimeOnly), e.Outcome)

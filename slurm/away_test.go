@@ -44,8 +44,8 @@ func drainedPartition(t *testing.T, p *process) {
 	p.explains(waits, "partition main is in state DRAIN")
 	time.Sleep(time.Until(ends.Add(10 * time.Second)))
 	p.says(grows, "partition main is in state DRAIN")
-	for _, e := range p.journal("") { // it has the actions of stories that used this lab before, too
-		if e.Verb == "nudge" && e.At.After(drained) {
+	for _, e := range p.journalSince(drained) {
+		if e.Verb == "nudge" {
 			t.Errorf("%s: the states of nodes were changed: %v", e.At.Format(time.TimeOnly), e.Args)
 		}
 	}

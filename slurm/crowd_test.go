@@ -54,7 +54,7 @@ func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
 	t.Logf("the last job ended after %.0f s", time.Since(since).Seconds())
 
 	knowsTheEnd(t, p)
-	c := &crowd{t: t, lab: lab, p: p, entries: p.journal("")}
+	c := &crowd{t: t, lab: lab, p: p, entries: p.journalSince(p.since)}
 	if report := audits(t, lab, since, watched()); report.Sightings < 10 || report.NodeSeconds == 0 {
 		t.Errorf("too little was judged: %+v", report)
 	}

@@ -40,6 +40,7 @@ func TestAJobKeepsTheNodeOfItsScriptWhenSlurmTakesAnotherForIt(t *testing.T) {
 	// While it is there the job can have the last node only; then it grows by nodes that come before.
 	client(t, lab, "scontrol", "create", "reservation", "ReservationName=others", "StartTime=now", fmt.Sprintf("EndTime=uts%d", time.Now().Unix()+50),
 		"Users=root", fmt.Sprintf("Nodes=n[1-%d]", lab.Nodes-1))
+	lab.Run(t, "alice", "rm", "-f", "forgotten") // of an earlier run
 	job := lab.Submit(t, "alice", saying+`say one 0; sleep 12; eval "$(accordion step)"; say three $?; until [ -e forgotten ]; do sleep 0.1; done
 eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; echo "on $SLURMD_NODENAME to the end"`,
 		"-H", "-N1", "-n1", "-t5", "--comment=ep=1x60s,3x60s,2x10s,1x10s")

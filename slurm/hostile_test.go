@@ -85,7 +85,7 @@ func hostile(t *testing.T, lab *lab.SlurmLab, guarded bool) {
 	awaitTheEnd(t, lab, time.Minute)
 
 	knowsTheEnd(t, p)
-	c := &crowd{t: t, lab: lab, p: p, entries: p.journal("")}
+	c := &crowd{t: t, lab: lab, p: p, entries: p.journalSince(p.since)}
 	c.accounts, c.held = booked(t, lab, since, "alice") // nobody can read sacct's rows of the others
 	c.keep()
 	c.judgeJobs(all)

@@ -36,10 +36,7 @@ func TestJobsThatCanNeverStartAreRefusedAndHoldNobodyUp(t *testing.T) {
 	lab := siteLab(t, "")
 	file := filepath.Join(lab.Dir, "etc", "accordion_nodes.lua")
 	p := serving(t, lab, fmt.Sprintf("limits = %q", filepath.Join(lab.Dir, "etc", "accordion_limits.lua")))
-	lab.Await(t, time.Minute, "the plug-in is told of the nodes", func() bool {
-		_, err := os.Stat(file)
-		return err == nil
-	})
+	lab.Await(t, time.Minute, "the plug-in is told of the nodes", func() bool { return p.wrote(file) })
 	for options, says := range never(lab.CPUs) {
 		id, said, err := lab.Sbatch("alice", walk("1x20s,2x20s", 2), strings.Fields(options)...)
 		if err == nil || !strings.Contains(said, says) || !strings.Contains(said, "Requested node configuration is not available") {

@@ -265,6 +265,7 @@ func TestPeersSubmitJobsThatGrow(t *testing.T) {
 eval "$(accordion step)"
 srun -N2 -n2 hostname >hosts
 `
+	lab.Run(t, "alice", "rm", "-rf", "flow", "hosts") // of an earlier run
 	out, said, err := lab.Exec("alice", dask, "sbatch")
 	job := regexp.MustCompile(`(\d+)`).FindString(out)
 	if err != nil || job == "" {

@@ -24,6 +24,7 @@ func TestEvolvingJobsArePlannedByEasyEvolving(t *testing.T) {
 	t.Parallel()
 	lab := submitLab(t)
 	p := serving(t, lab, plannedBy("easy-evolving", 1))
+	lab.Run(t, "alice", "rm", "-f", "policies.gone") // of an earlier run
 	holds := lab.Submit(t, "alice", "while [ ! -e policies.gone ]; do sleep 0.2; done", "-N4", "-t2", "--exclusive")
 	lab.Await(t, time.Minute, "the first job runs", func() bool { return client(t, lab, "squeue", "-h", "-j", holds, "-o", "%T") == "RUNNING" })
 	evolve := func(profile string, seconds ...int) string {

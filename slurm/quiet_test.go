@@ -56,7 +56,7 @@ func quietGrowths(t *testing.T, way growth.Kind) {
 		awaitTheEnd(t, lab, 5*time.Minute)
 	}
 	knowsTheEnd(t, p)
-	c := &crowd{t: t, lab: lab, p: p, entries: p.journal("")}
+	c := &crowd{t: t, lab: lab, p: p, entries: p.journalSince(p.since)}
 	c.accounts, c.held = booked(t, lab, since)
 	c.keep()
 	c.judgeJobs(all)

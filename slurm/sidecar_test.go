@@ -202,14 +202,17 @@ type entry struct {
 	Outcome   string         `json:"outcome"`
 }
 
-// journal is a job's entries, in order; those of all jobs when job is "".
+// journal returns the journal's entries of a job, in order.
 func (p *process) journal(job string) []entry {
 	p.t.Helper()
-	command := []string{"journal", "--json"}
-	if job != "" {
-		command = append(command, "--job", job)
-	}
-	return entries(p.t, p.accordion(command...))
+	return entries(p.t, p.accordion("journal", "--json", "--job", job))
+}
+
+// journalSince returns the journal's entries of all jobs since an instant, in order. Tests share labs, one after the other, so that the
+// whole journal also has what earlier tests did.
+func (p *process) journalSince(since time.Time) []entry {
+	p.t.Helper()
+	return slices.DeleteFunc(entries(p.t, p.accordion("journal", "--json")), func(e entry) bool { return e.At.Before(since) })
 }
 
 // entries reads what `accordion journal --json` prints.
@@ -235,6 +238,12 @@ func ofKind(all []entry, kinds ...string) []entry {
 func (p *process) events(job string, kinds ...string) []entry {
 	p.t.Helper()
 	return ofKind(p.journal(job), kinds...)
+}
+
+// wrote reports whether the file was written since the sidecar was first started. A sidecar of an earlier test may have left one.
+func (p *process) wrote(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && !info.ModTime().Before(p.since)
 }
 
 // story is the journal and the end of the sidecar's log, for a failed test.
@@ -299,7 +308,7 @@ func knowsTheEnd(t *testing.T, p *process) {
 	p.lab.Await(t, time.Minute, "the sidecar knows no job", func() bool { return strings.Contains(p.accordion("status", "--json"), `"jobs":[]`) })
 	p.lab.Await(t, time.Minute, "the journal knows how every action and every job ended", func() bool {
 		runs := map[int64]bool{}
-		for _, e := range p.journal("") {
+		for _, e := range p.journalSince(p.since) {
 			switch {
 			case e.Kind == "intent" && e.Outcome == "":
 				return false

@@ -28,6 +28,7 @@ func TestTheTasksOfAnArrayEvolveOneByOneAsManyAsItsThrottleAllows(t *testing.T) 
 	t.Parallel()
 	lab := siteLab(t, "")
 	p := serving(t, lab, busy)
+	lab.Run(t, "bob", "rm", "-f", "log", "cancelled") // of an earlier run
 	array := lab.Submit(t, "bob", `#!/bin/bash
 #EP 1x1m,2x20s
 echo begin >>log

@@ -128,7 +128,7 @@ func TestALimitThatWouldBreakAGrowthIsToldAtSubmissionOrWhereItWaits(t *testing.
 	p := serving(t, lab, fmt.Sprintf("limits = %q", file))
 	lab.Await(t, time.Minute, "the plug-in is told of limits", func() bool {
 		text, _ := os.ReadFile(file)
-		return strings.Contains(string(text), `["high"]`)
+		return p.wrote(file) && strings.Contains(string(text), `["high"]`)
 	})
 	for _, test := range []struct{ user, ep, qos, says string }{
 		{"bob", "2x10s,4x10s", "normal", "needs 4 nodes, and you may have 3: the limit of user bob in account chem is node=3"},

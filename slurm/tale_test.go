@@ -182,14 +182,10 @@ func (w *tale) over(jobs ...string) {
 	}
 }
 
-// journal is a job's entries in order, those of all jobs when job is "".
+// journal returns the journal's entries of a job, in order.
 func (w *tale) journal(job string) []entry {
 	w.Helper()
-	command := []string{"accordion", "journal", "--json"}
-	if job != "" {
-		command = append(command, "--job", job)
-	}
-	return entries(w.T, w.lab.Run(w.T, "root", command...)+"\n")
+	return entries(w.T, w.lab.Run(w.T, "root", "accordion", "journal", "--json", "--job", job)+"\n")
 }
 
 // agree compares what the job says of each step, from inside, with what squeue, sacct and the journal say.

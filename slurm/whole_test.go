@@ -80,6 +80,7 @@ func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 		t.Errorf("preflight says\n%s", says)
 	}
 	gateIs(t, lab, "open")
+	lab.Run(t, "root", "rm", "-f", lab.Dir+"/home/alice/first", lab.Dir+"/home/alice/evolved", lab.Dir+"/home/bob/small") // of an earlier run
 	begin := time.Now()
 	lab.Submit(t, "alice", "date +%s%N >first", "-N1", "-t1")
 	lab.Await(t, time.Minute, "it has begun", func() bool { return lab.File("alice", "first") != "" })
