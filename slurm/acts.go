@@ -122,7 +122,7 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 	case r.Role() == output.Companion:
 		return s.CancelCompanion(ctx, job)
 	case r.Role() == output.Expander:
-		if err := s.withdraw(ctx, r); err != nil {
+		if err := s.undoExpander(ctx, r); err != nil {
 			return fmt.Errorf("ending: %w", err)
 		}
 	}
@@ -131,7 +131,7 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 		// slurmctld did not answer, the caller tries again: the job would end without a word.
 		switch err := s.notify(ctx, job, "accordion ends this job: "+why); {
 		case err == nil:
-			_ = resize.Pause(ctx, heard) // where it is over, so is the cancelling
+			_ = resize.Pause(ctx, notifyArrives) // where it is over, so is the cancelling
 		case client.Unanswered(err):
 			return fmt.Errorf("ending job %d: its output does not say why yet: %w", job.ID, err)
 		}
@@ -139,12 +139,12 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 	return s.Cancel(ctx, job)
 }
 
-// heard is what words to a job take to be there. slurmctld takes them and the order to end the job to its node side by side: on a busy machine the
+// notifyArrives is what words to a job take to be there. slurmctld takes them and the order to end the job to its node side by side: on a busy machine the
 // order was there first, and the user did not read why. Slurm tells nobody that they have arrived.
-const heard = 300 * time.Millisecond
+const notifyArrives = 300 * time.Millisecond
 
-// withdraw takes from an expander's parent the nodes that it has of a growth in two merges of which only the first was made.
-func (s *System) withdraw(ctx context.Context, e *output.Record) error {
+// undoExpander takes from an expander's parent the nodes that it has of a growth in two merges of which only the first was made.
+func (s *System) undoExpander(ctx context.Context, e *output.Record) error {
 	parent, err := s.Jobs.Job(ctx, e.Parent())
 	if err != nil || parent.State != adapter.Running || strings.HasPrefix(e.Name, output.OverPrefix) {
 		if errors.Is(err, adapter.ErrGone) {
@@ -229,8 +229,8 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 	return nil
 }
 
-// looksWithin is how long Slurm may take, in seconds, until it looks at a job that is to start.
-const looksWithin core.Time = 10
+// scheduledWithin is how long Slurm may take, in seconds, until it looks at a job that is to start.
+const scheduledWithin core.Time = 10
 
 // limitBy returns the limit with which a job starts now. Slurm starts no job that would end after its
 // deadline by its limit: so that is cut to whole minutes before the deadline, but not below the least.
@@ -238,7 +238,7 @@ func limitBy(r *output.Record, shape adapter.Shape, now core.Time) core.Time {
 	if r.Deadline == 0 || shape.Least == 0 {
 		return shape.Limit
 	}
-	left := (r.Deadline - now - looksWithin) / 60 * 60
+	left := (r.Deadline - now - scheduledWithin) / 60 * 60
 	return min(shape.Limit, max(left, shape.Least))
 }
 

@@ -90,7 +90,7 @@ func TestWhatIsAdvisedOfRealJobsComesTrue(t *testing.T) {
 		}
 		submitted += j.runs
 	}
-	atRest(t, lab)
+	awaitNoJobs(t, lab, 12*time.Minute)
 
 	var a advised
 	ask := func(user string, options ...string) string {
@@ -121,7 +121,7 @@ func TestWhatIsAdvisedOfRealJobsComesTrue(t *testing.T) {
 			all = append(all, j.again(t, lab, line))
 		}
 	}
-	atRest(t, lab)
+	awaitNoJobs(t, lab, 12*time.Minute)
 	for _, r := range all {
 		r.judge(t, r.ids.accounted(t, lab, begun))
 	}
@@ -295,10 +295,4 @@ func (s submitted) accounted(t *testing.T, lab *lab.SlurmLab, since time.Time) (
 		return done == len(s)
 	})
 	return jobs
-}
-
-// atRest waits until no job waits or runs.
-func atRest(t *testing.T, lab *lab.SlurmLab) {
-	t.Helper()
-	lab.Await(t, 12*time.Minute, "no job is left", func() bool { return client(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" })
 }

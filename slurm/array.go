@@ -21,23 +21,23 @@ import (
 // waitingTasks is how many tasks of an array wait as jobs of their own; the others follow as these begin.
 const waitingTasks = 16
 
-// part notes that a task was made a job.
-func (s *System) part(array core.JobID, task int) {
+// noteTaskJob notes that a task was made a job.
+func (s *System) noteTaskJob(array core.JobID, task int) {
 	s.Jobs.Parted(array, task)
-	if s.parted == nil {
-		s.parted = map[core.JobID]map[int]bool{}
+	if s.partedTasks == nil {
+		s.partedTasks = map[core.JobID]map[int]bool{}
 	}
-	if s.parted[array] == nil {
-		s.parted[array] = map[int]bool{}
+	if s.partedTasks[array] == nil {
+		s.partedTasks[array] = map[int]bool{}
 	}
-	s.parted[array][task] = true
+	s.partedTasks[array][task] = true
 }
 
-// missing returns the first task of each array that was made a job, is not read as one, and waits. What
+// missingTasks returns the first task of each array that was made a job, is not read as one, and waits. What
 // is read of new jobs may be less than there is: a job is left out until squeue was asked about it.
-func (s *System) missing(ctx context.Context, jobs []output.Record) map[core.JobID]int {
+func (s *System) missingTasks(ctx context.Context, jobs []output.Record) map[core.JobID]int {
 	arrays, first := output.Arrays(jobs), map[core.JobID]int{}
-	for array, parted := range s.parted {
+	for array, parted := range s.partedTasks {
 		for _, r := range arrays[array] {
 			switch task, err := strconv.Atoi(r.Task()); {
 			case r.Several():
@@ -56,7 +56,7 @@ func (s *System) missing(ctx context.Context, jobs []output.Record) map[core.Job
 			delete(parted, task)
 		}
 		if len(parted) == 0 {
-			delete(s.parted, array)
+			delete(s.partedTasks, array)
 		}
 	}
 	return first
@@ -79,7 +79,7 @@ func (s *System) split(ctx context.Context, jobs []output.Record) {
 		}
 	}
 	s.throttles = most // as squeue does not tell it of a single task
-	output.TakeTurns(jobs, most, s.missing(ctx, jobs), time.Now().Unix())
+	output.TakeTurns(jobs, most, s.missingTasks(ctx, jobs), time.Now().Unix())
 	for i := range jobs {
 		r := &jobs[i]
 		if r.State != adapter.Pending || !r.Several() || adapter.RequestOf(&r.Job) == "" {
@@ -89,7 +89,7 @@ func (s *System) split(ctx context.Context, jobs []output.Record) {
 			for _, task := range output.FirstTasks(r.TaskIDs, waitingTasks-wait[r.Array]) {
 				// What fails is tried at the next reading: Slurm may have made a job of the task already.
 				_ = s.Run.Scontrol(ctx, "update", fmt.Sprintf("JobId=%d_%d", r.Array, task), "AdminComment="+r.Mark)
-				s.part(r.Array, task)
+				s.noteTaskJob(r.Array, task)
 			}
 		}
 		r.Mark, r.Comment, r.Held, r.Rank = "", "", true, nil

@@ -13,15 +13,15 @@ import (
 // This file says which nodes of the pool are of one kind, and on which kinds a job can run. Processors, memory and generic
 // resources are compared here. What an expression of features (-C) means Slurm is asked, once for each expression and kind.
 
-// meaning is an expression of features, and a kind of nodes.
-type meaning struct{ expression, kind string }
+// featureMeaning is an expression of features, and a kind of nodes.
+type featureMeaning struct{ expression, kind string }
 
 // asksAtOnce bounds how many meanings Slurm is asked for in one reading: each is a program.
 const asksAtOnce = 4
 
-// tellApart writes into each job which kinds of nodes it can run on, where it cannot run on all, and into each node its kind.
+// setKinds writes into each job which kinds of nodes it can run on, where it cannot run on all, and into each node its kind.
 // A managed job whose expression is not understood yet is blocked until it is.
-func (s *System) tellApart(ctx context.Context, in *output.Inventory, jobs []output.Record) {
+func (s *System) setKinds(ctx context.Context, in *output.Inventory, jobs []output.Record) {
 	pool, err := output.PoolNodes(*in, s.Pool)
 	if err != nil {
 		return // Observe says so
@@ -71,7 +71,7 @@ func (s *System) means(ctx context.Context, r *output.Record, of *output.Node, i
 	case output.Simple.MatchString(r.Features):
 		return output.Featured(of.Features, r.Features), true
 	}
-	m := meaning{r.Features, of.Kind}
+	m := featureMeaning{r.Features, of.Kind}
 	s.mu.Lock()
 	yes, known = s.meanings[m]
 	s.mu.Unlock()
@@ -92,7 +92,7 @@ func (s *System) means(ctx context.Context, r *output.Record, of *output.Node, i
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.meanings == nil || len(s.meanings) > 1000 {
-		s.meanings = map[meaning]bool{} // users think of many expressions in a year
+		s.meanings = map[featureMeaning]bool{} // users think of many expressions in a year
 	}
 	s.meanings[m] = err == nil
 	return err == nil, true

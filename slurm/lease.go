@@ -144,7 +144,7 @@ func end(c adapter.Claim) core.Time { return time.Now().Add(c.Length).Unix() }
 func (k *leaseKeeper) create(ctx context.Context, name string, c adapter.Claim) error {
 	now := time.Now()
 	err := k.run.Scontrol(ctx, "create", "reservation", "ReservationName="+name, fmt.Sprintf("StartTime=uts%d", now.Unix()),
-		fmt.Sprintf("EndTime=uts%d", end(c)), "Users=root", "Flags=ANY_NODES", "BurstBuffer="+word(c.Holder, now.Unix()))
+		fmt.Sprintf("EndTime=uts%d", end(c)), "Users=root", "Flags=ANY_NODES", "BurstBuffer="+leaseText(c.Holder, now.Unix()))
 	if err != nil && !taken(err) {
 		return fmt.Errorf("taking the lease, reservation %s: %w", name, err)
 	}
@@ -158,7 +158,7 @@ func taken(err error) bool { return client.Refused(err, client.ReservationExists
 func (k *leaseKeeper) write(ctx context.Context, c adapter.Claim) error {
 	until := end(c)
 	err := k.run.Scontrol(ctx, "update", "reservation", "ReservationName="+leaseName, fmt.Sprintf("EndTime=uts%d", until),
-		"BurstBuffer="+word(c.Holder, time.Now().Unix()))
+		"BurstBuffer="+leaseText(c.Holder, time.Now().Unix()))
 	if err != nil {
 		return fmt.Errorf("taking the lease over, reservation %s: %w", leaseName, err)
 	}
@@ -191,11 +191,11 @@ func (k *leaseKeeper) read(ctx context.Context, name string) (*adapter.Holder, e
 	if err != nil {
 		return nil, fmt.Errorf("reading the lease, reservation %s: %w", name, err)
 	}
-	return parse(name, out.Stdout)
+	return parseLease(name, out.Stdout)
 }
 
-// parse reads who has the lease from what scontrol shows of it. One that bears other words is somebody's all the same.
-func parse(name, shown string) (*adapter.Holder, error) {
+// parseLease reads who has the lease from what scontrol shows of it. One that bears other words is somebody's all the same.
+func parseLease(name, shown string) (*adapter.Holder, error) {
 	_, line, found := strings.Cut(shown, "ReservationName="+name+" ")
 	line, _, _ = strings.Cut(line, "\n")
 	var e output.Reader
@@ -214,8 +214,8 @@ func parse(name, shown string) (*adapter.Holder, error) {
 	return &adapter.Holder{ID: values.Get("id"), Host: values.Get("host"), PID: pid, Journal: values.Get("journal"), Since: max(since, begin), Until: until}, nil
 }
 
-// word is what stands in the lease, in the one field of a reservation that every Slurm keeps as it is: host:n1,pid:7,id:…
-func word(h adapter.Holder, since core.Time) string {
+// leaseText is what stands in the lease, in the one field of a reservation that every Slurm keeps as it is: host:n1,pid:7,id:…
+func leaseText(h adapter.Holder, since core.Time) string {
 	var parts []string
 	for _, p := range [][2]string{{"id", h.ID}, {"host", h.Host}, {"pid", strconv.Itoa(h.PID)}, {"since", strconv.FormatInt(since, 10)}, {"journal", h.Journal}} {
 		parts = append(parts, p[0]+":"+url.QueryEscape(p[1]))

@@ -123,7 +123,7 @@ func (s *System) rulesFor(ctx context.Context, c output.Configuration, in output
 		return rules, err
 	}
 	each := in.Least(slices.Collect(maps.Keys(pool)))
-	s.tellPlugin(rules, limits.Need{Each: map[string]int64{"node": 1, "cpu": int64(max(each.Effective, 1))}})
+	s.writeLimits(rules, limits.Need{Each: map[string]int64{"node": 1, "cpu": int64(max(each.Effective, 1))}})
 	return rules, nil
 }
 
@@ -136,7 +136,7 @@ func (s *System) judge(ctx context.Context, in output.Inventory, all, jobs []out
 		return
 	}
 	managed := slices.ContainsFunc(jobs, func(r output.Record) bool { return adapter.RequestOf(&r.Job) != "" })
-	rules, err := s.rulesFor(ctx, c, in, managed || s.counting())
+	rules, err := s.rulesFor(ctx, c, in, managed || s.miscounting())
 	if err != nil {
 		return
 	}
@@ -203,11 +203,11 @@ func (s *System) shut(in output.Inventory, jobs []output.Record) {
 	}
 }
 
-// tellPlugin writes what the site's limits allow to the file that job_submit.lua reads.
-func (s *System) tellPlugin(p limits.Policies, n limits.Need) { s.write(s.config.Limits, p.Lua(n)) }
+// writeLimits writes what the site's limits allow to the file that job_submit.lua reads.
+func (s *System) writeLimits(p limits.Policies, n limits.Need) { s.write(s.config.Limits, p.Lua(n)) }
 
-// tellNodes writes which nodes exist to the file that job_submit.lua reads.
-func (s *System) tellNodes(in output.Inventory, c output.Configuration) {
+// writeNodes writes which nodes exist to the file that job_submit.lua reads.
+func (s *System) writeNodes(in output.Inventory, c output.Configuration) {
 	if s.config.Limits == "" {
 		return
 	}
@@ -218,8 +218,8 @@ func (s *System) tellNodes(in output.Inventory, c output.Configuration) {
 // plug-in believes it three times as long.
 const renewal = 5 * time.Minute
 
-// A toldFile is a file for job_submit.lua as it was written last.
-type toldFile struct {
+// A writtenFile is a file for job_submit.lua as it was written last.
+type writtenFile struct {
 	text string
 	at   time.Time
 }
@@ -247,9 +247,9 @@ func (s *System) write(path, text string) {
 		return
 	}
 	if s.written == nil {
-		s.written = map[string]toldFile{}
+		s.written = map[string]writtenFile{}
 	}
-	s.written[path], s.unwritten = toldFile{text, now}, ""
+	s.written[path], s.unwritten = writtenFile{text, now}, ""
 }
 
 // unwrittenRemark returns a remark for the log on the files for job_submit.lua: none where all were
@@ -284,7 +284,7 @@ func (s *System) rank(ctx context.Context, jobs []output.Record) {
 		return // the next reading does it
 	}
 	now := time.Now()
-	s.age(jobs, now)
+	s.recordCouldRun(jobs, now)
 	for i := range jobs {
 		if r := &jobs[i]; r.State == adapter.Pending && r.Parked() && r.Priority > 0 {
 			r.Priority += limits.Age(c, r, now)
@@ -292,9 +292,9 @@ func (s *System) rank(ctx context.Context, jobs []output.Record) {
 	}
 }
 
-// age records since when the jobs that wait for the sidecar could have run. A task of an array that
+// recordCouldRun records since when the jobs that wait for the sidecar could have run. A task of an array that
 // has become a job of its own could have run since its array could.
-func (s *System) age(jobs []output.Record, now time.Time) {
+func (s *System) recordCouldRun(jobs []output.Record, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	since := make(map[adapter.Key]core.Time, len(s.since))

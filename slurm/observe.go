@@ -38,9 +38,9 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 		return nil, fmt.Errorf("observing Slurm: %w", l.err)
 	}
 	s.TendCompanions(ctx, l.jobs)
-	jobs := s.yield(ctx, in, output.Fold(output.Whole(slices.Clone(l.jobs)))) // the list is remembered as it is
+	jobs := s.leaveOutPreemptible(ctx, in, output.Fold(output.Whole(slices.Clone(l.jobs)))) // the list is remembered as it is
 	s.split(ctx, jobs)
-	s.tellApart(ctx, &in, jobs)
+	s.setKinds(ctx, &in, jobs)
 	for i := range jobs {
 		jobs[i].Rigid = jobs[i].Ours(s.Pool, s.config.All)
 		if r := &jobs[i]; r.State == adapter.Pending && adapter.RequestOf(&r.Job) != "" {
@@ -56,8 +56,8 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	s.Remember(in)
 	snapshot.Hidden = adapter.Hidden{Jobs: true, Reservations: true, Nodes: true, Accounts: true} // what is not known is private
 	if c, err := s.Within(ctx, bootedWithin); err == nil {
-		s.tellNodes(in, c)
-		s.tellOperators(ctx, c)
+		s.writeNodes(in, c)
+		s.writeOperators(ctx, c)
 		snapshot.Hidden, snapshot.Booted = output.Hidden(c), c.Booted()
 	}
 	snapshot.Remarks = append(snapshot.Remarks, s.unwrittenRemark()...)

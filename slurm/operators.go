@@ -14,9 +14,9 @@ import (
 // each user of the cluster.
 const operatorsLast = 30 * time.Second
 
-// tellOperators writes who may change managed jobs besides root to the file that job_submit.lua reads.
+// writeOperators writes who may change managed jobs besides root to the file that job_submit.lua reads.
 // While that cannot be read, the plug-in believes the last file for a quarter of an hour.
-func (s *System) tellOperators(ctx context.Context, c output.Configuration) {
+func (s *System) writeOperators(ctx context.Context, c output.Configuration) {
 	if s.config.Limits == "" {
 		return
 	}

@@ -27,8 +27,8 @@ func preemptible(c output.Configuration, r *output.Record, in output.Inventory, 
 	return !strings.HasPrefix(theirs.Preempt, "OFF") && theirs.Preempt != "" && !slices.ContainsFunc(in.Partitions, lowest)
 }
 
-// yield leaves out the jobs that make room, shows their nodes as idle where nobody else has them, and remembers which those are.
-func (s *System) yield(ctx context.Context, in output.Inventory, jobs []output.Record) []output.Record {
+// leaveOutPreemptible leaves out the jobs that make room, shows their nodes as idle where nobody else has them, and remembers which those are.
+func (s *System) leaveOutPreemptible(ctx context.Context, in output.Inventory, jobs []output.Record) []output.Record {
 	c, err := s.Recent(ctx)
 	if err != nil || c["PreemptType"] == "" || c["PreemptType"] == "preempt/none" {
 		return jobs

@@ -54,15 +54,15 @@ type System struct {
 	*holdReservation
 
 	mu       sync.Mutex
-	meanings map[meaning]bool // of features, as Slurm said
+	meanings map[featureMeaning]bool // of features, as Slurm said
 
 	rules         limits.Policies // associations and QOS, as last read
 	rulesAt       time.Time
 	rulesTook     time.Duration
 	each          map[string][]limits.Set // what each QOS allows every user and account
 	eachAt        time.Time
-	written       map[string]toldFile // for job_submit.lua, by path
-	operatorsAt   time.Time           // when operators were read last
+	written       map[string]writtenFile // for job_submit.lua, by path
+	operatorsAt   time.Time              // when operators were read last
 	operatorsTook time.Duration
 
 	unwritten string // why one of these files could not be written last; "": all were
@@ -70,9 +70,9 @@ type System struct {
 
 	since map[adapter.Key]core.Time // second since which each job could have run that waits for the sidecar
 
-	splitting sync.Mutex
-	parted    map[core.JobID]map[int]bool // tasks of arrays that were made jobs and were not read as such yet
-	throttles map[core.JobID]int          // of arrays that wait or run: how many of their tasks may run at a time
+	splitting   sync.Mutex
+	partedTasks map[core.JobID]map[int]bool // tasks of arrays that were made jobs and were not read as such yet
+	throttles   map[core.JobID]int          // of arrays that wait or run: how many of their tasks may run at a time
 
 	mending      sync.Mutex
 	reconfigured time.Time // when Mend last ran `scontrol reconfigure`; zero: never

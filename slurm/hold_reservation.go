@@ -87,20 +87,20 @@ func (w *holdReservation) make(ctx context.Context, name string) error {
 	return fmt.Errorf("reservation %s: partition %s has no nodes", name, strings.Join(w.cluster.Pool, ", "))
 }
 
-// first is the priority of a job that is let in and is to begin now: above those that Slurm gives, under priority/basic too, and below an
+// firstPriority is the priority of a job that is let in and is to begin now: above those that Slurm gives, under priority/basic too, and below an
 // expander's. One that is let in ahead of its time has less, the less the later it was let in: nobody overtakes it who is let in ahead of
 // his time after it. That begins anew every queue seconds.
 const (
-	first = 4294960000
-	queue = 50000
+	firstPriority = 4294960000
+	priorityRound = 50000
 )
 
 // priority is that of a job that is let in now.
 func priority(ahead core.Time, now time.Time) int64 {
 	if ahead <= 0 {
-		return first
+		return firstPriority
 	}
-	return first - 1 - now.Unix()%queue
+	return firstPriority - 1 - now.Unix()%priorityRound
 }
 
 // LetIn implements adapter.Gatekeeper. The job's priority is the plan's from then on: Slurm looks at nobody behind one that it cannot start.

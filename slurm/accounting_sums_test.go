@@ -145,7 +145,7 @@ func acrossTheHour(t *testing.T, release string) {
 	}
 	lab := lab.Slurm(t, 20, options...)
 	servesWithoutBound(t, lab)
-	audited(t, lab)
+	auditAtEnd(t, lab)
 	time.Sleep(time.Until(hour.Add(-100 * time.Second)))
 	since := time.Now()
 	var jobs []string

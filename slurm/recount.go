@@ -38,8 +38,8 @@ func (s *System) recount(ctx context.Context, rules limits.Policies, jobs []outp
 	}
 }
 
-// counting says whether slurmctld was last seen to count jobs that are not there.
-func (s *System) counting() bool {
+// miscounting says whether slurmctld was last seen to count jobs that are not there.
+func (s *System) miscounting() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.miscount.Jobs > 0
