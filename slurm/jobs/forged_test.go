@@ -59,14 +59,14 @@ func (c *cluster) truth(t failer) []output.Record {
 	return all
 }
 
-// A clusterHearing is the cluster as a witness.
-type clusterHearing struct {
+// A clusterVerifier is the cluster as a witness.
+type clusterVerifier struct {
 	t     failer
 	c     *cluster
-	known *testimony
+	known *verifiedCache
 }
 
-func (h clusterHearing) alone(id core.JobID) (*shown, error) {
+func (h clusterVerifier) alone(id core.JobID) (*shown, error) {
 	h.c.alones++
 	for _, p := range h.c.jobs {
 		if core.JobID(p.ID) == id {
@@ -80,7 +80,7 @@ func (h clusterHearing) alone(id core.JobID) (*shown, error) {
 	return nil, nil
 }
 
-func (h clusterHearing) all(bool) ([]output.Record, error) {
+func (h clusterVerifier) all(bool) ([]output.Record, error) {
 	if h.c.quiet {
 		return nil, nil
 	}
@@ -92,18 +92,18 @@ func (h clusterHearing) all(bool) ([]output.Record, error) {
 	return slices.DeleteFunc(all, func(r output.Record) bool { return r.Array != 0 && r.Array != r.ID }), nil
 }
 
-func (h clusterHearing) tasks(ids []core.JobID) ([]output.Record, error) {
+func (h clusterVerifier) tasks(ids []core.JobID) ([]output.Record, error) {
 	h.c.tasked++
 	return slices.DeleteFunc(h.c.truth(h.t), func(r output.Record) bool { return !slices.Contains(ids, r.ID) }), nil
 }
 
 // read is one reading of the cluster.
-func (c *cluster) read(t failer, known *testimony) map[core.JobID]output.Record {
+func (c *cluster) read(t failer, known *verifiedCache) map[core.JobID]output.Record {
 	jobs, undecided, err := parseShown(c.shown(), forgedStamp, known.job)
 	if err != nil {
 		t.Fatal(err)
 	}
-	certain, err := known.certify(jobs, undecided, clusterHearing{t, c, known})
+	certain, err := known.verify(jobs, undecided, clusterVerifier{t, c, known})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func (c *cluster) lie(t *rapid.T, label string) string {
 func TestNoUserCanForgeHideOrChangeAJob(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := &cluster{}
-		known := &testimony{}
+		known := &verifiedCache{}
 		hostile := map[core.JobID]bool{}
 		past := map[core.JobID][]output.Record{} // what was true of each job
 		marked := map[core.JobID]bool{}          // whose mark was seen
@@ -261,7 +261,7 @@ func TestNoUserCanForgeHideOrChangeAJob(t *testing.T) {
 // TestAJobAmongManyThatNameItIsSeenAsItIs: a crowd of hostile jobs before, between and behind those of others names these in ever
 // new texts, while squeue may not be asked.
 func TestAJobAmongManyThatNameItIsSeenAsItIs(t *testing.T) {
-	c, known := &cluster{}, &testimony{}
+	c, known := &cluster{}, &verifiedCache{}
 	for i := range 90 {
 		p := &outputtest.Printed{ID: 11 + i, Submitted: 1795000000 + i/30, User: "mallory", UID: 1066, State: "PENDING", Words: outputtest.Words{Name: "wrap", Host: "login1"}}
 		if i%9 == 5 {
@@ -302,7 +302,7 @@ func TestAJobAmongManyThatNameItIsSeenAsItIs(t *testing.T) {
 				t.Fatalf("reading %d: job %d (-is +was told):\n%s", reading, want.ID, diff)
 			}
 		}
-		if c.alones > manyAlone {
+		if c.alones > mostAlone {
 			t.Errorf("reading %d: %d jobs were asked for alone", reading, c.alones)
 		}
 	}
@@ -310,7 +310,7 @@ func TestAJobAmongManyThatNameItIsSeenAsItIs(t *testing.T) {
 
 func TestWhatSqueueSworeIsSwornAgainForAllAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, known := &cluster{}, &testimony{}
+		c, known := &cluster{}, &verifiedCache{}
 		for i := range 5 {
 			c.jobs = append(c.jobs, &outputtest.Printed{ID: 11 + i, Submitted: 1795000000, User: "alice", UID: 1001, State: "PENDING", Mark: "accordion:ep=1x1h", Words: outputtest.Words{Host: "login1", Comment: "ep=1x1h"}})
 			c.read(t, known)
@@ -335,17 +335,17 @@ func TestAnOlderAnswerOfSqueueDoesNotTakeBackAMark(t *testing.T) {
 	job := func(id int, mark string) *outputtest.Printed {
 		return &outputtest.Printed{ID: id, Submitted: 1795000000, User: "alice", UID: 1001, State: "PENDING", Mark: mark, Words: outputtest.Words{Host: "login1", Comment: "ep=1x1h"}}
 	}
-	c, known := &cluster{jobs: []*outputtest.Printed{job(11, mark), job(12, "")}}, &testimony{}
+	c, known := &cluster{jobs: []*outputtest.Printed{job(11, mark), job(12, "")}}, &verifiedCache{}
 	markOf := func() string {
-		j, err := clusterHearing{t, c, known}.alone(12)
+		j, err := clusterVerifier{t, c, known}.alone(12)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !known.believe(j) {
+		if !known.trust(j) {
 			asked := time.Now()
-			known.swear([]*shown{j}, nil, c.truth(t), asked)
-			j, _ = clusterHearing{t, c, known}.alone(12)
-			if !known.believe(j) {
+			known.store([]*shown{j}, nil, c.truth(t), asked)
+			j, _ = clusterVerifier{t, c, known}.alone(12)
+			if !known.trust(j) {
 				t.Fatal("job 12 is not believed though squeue said what it is")
 			}
 		}
@@ -355,13 +355,13 @@ func TestAnOlderAnswerOfSqueueDoesNotTakeBackAMark(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	slow := slowHearing{clusterHearing{t, c, known}, func() {
+	slow := slowVerifier{clusterVerifier{t, c, known}, func() {
 		c.jobs[1].Mark = mark
 		if got := markOf(); got != mark {
 			t.Errorf("the act reads the mark %q, want %q", got, mark)
 		}
 	}}
-	if _, err := known.certify(jobs, undecided, slow); err != nil {
+	if _, err := known.verify(jobs, undecided, slow); err != nil {
 		t.Fatal(err)
 	}
 	if got := markOf(); got != mark {
@@ -369,14 +369,14 @@ func TestAnOlderAnswerOfSqueueDoesNotTakeBackAMark(t *testing.T) {
 	}
 }
 
-// A slowHearing is one in which something happens before squeue's answer is there.
-type slowHearing struct {
-	clusterHearing
+// A slowVerifier is one in which something happens before squeue's answer is there.
+type slowVerifier struct {
+	clusterVerifier
 	meanwhile func()
 }
 
-func (h slowHearing) all(strange bool) ([]output.Record, error) {
-	all, err := h.clusterHearing.all(strange)
+func (h slowVerifier) all(strange bool) ([]output.Record, error) {
+	all, err := h.clusterVerifier.all(strange)
 	h.meanwhile()
 	return all, err
 }
@@ -412,7 +412,7 @@ func believable(r, now output.Record, past []output.Record) string {
 }
 
 func TestAMarkedJobIsUnreadUntilSqueueWasAsked(t *testing.T) {
-	c, known := &cluster{}, &testimony{}
+	c, known := &cluster{}, &verifiedCache{}
 	plain := &outputtest.Printed{ID: 11, Submitted: 1795000000, User: "alice", UID: 1001, Priority: 9, State: "PENDING", Words: outputtest.Words{Name: "wrap", Host: "login1"}}
 	marked := *plain
 	marked.ID, marked.Mark, marked.Comment = 12, "accordion:ep=1x1h", "ep=1x1h"
@@ -433,7 +433,7 @@ func TestAMarkedJobIsUnreadUntilSqueueWasAsked(t *testing.T) {
 
 // found/16: from 23.02 on squeue does not list tasks that were made jobs while their array's last one waits.
 func TestTasksThatSqueueCountsInTheirArrayAreRead(t *testing.T) {
-	c, known := &cluster{folds: true}, &testimony{}
+	c, known := &cluster{folds: true}, &verifiedCache{}
 	task := func(id int, number, mark string) *outputtest.Printed {
 		return &outputtest.Printed{ID: id, Array: 50, Task: number, Submitted: 1795000000, User: "alice", UID: 1001, Priority: 9, State: "PENDING", Mark: mark,
 			Deadline: 1795000600, MinTime: 2, Words: outputtest.Words{Name: "wrap", Host: "login1", Comment: "ep=1x1h"}}

@@ -100,9 +100,9 @@ func (l *layout) backward(places *[allKeys]int, to, first, last int) bool {
 	return true
 }
 
-// lay finds the keys, and says which fields are in doubt: their keys stand elsewhere when looked for from the back, or not at all
+// locate finds the keys, and says which fields are in doubt: their keys stand elsewhere when looked for from the back, or not at all
 // (odd). All a user can do about the latter is to have his record end too early.
-func (l *layout) lay(stamped int) (d doubt, odd bool) {
+func (l *layout) locate(stamped int) (d doubt, odd bool) {
 	if !l.backward(&l.at, stamped, keyJobState, keyTimeLimit) || !l.forward(stamped, keySubmitTime, keyEndTime) {
 		return ofHead | ofMiddle | ofMark | ofState, true
 	}

@@ -37,17 +37,17 @@ const manyJobs = 3000
 
 // List reads all jobs that are not over.
 func (s *Reader) List(ctx context.Context) ([]output.Record, error) {
-	if s.known.long() {
+	if s.known.isLong() {
 		return s.listBySqueue(ctx)
 	}
 	jobs, undecided, err := s.console(ctx, client.Call{Kind: client.Listing})
-	if mute(err) {
+	if noConsole(err) {
 		return s.listBySqueue(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	certain, err := s.known.certify(jobs, undecided, hearing{s, ctx})
+	certain, err := s.known.verify(jobs, undecided, readerVerifier{s, ctx})
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +69,10 @@ func (s *Reader) console(ctx context.Context, c client.Call) (jobs []shown, unde
 // ofJob returns a call that names one job.
 func ofJob(job any) client.Call { return client.Call{Args: []string{fmt.Sprint(job)}} }
 
-// mute reports whether an error means that squeue must be asked: there is no console, or it writes records as no known release does.
-func mute(err error) bool { return errors.Is(err, client.ErrSilent) || errors.Is(err, output.ErrForm) }
+// noConsole reports whether an error means that squeue must be asked: there is no console, or it writes records as no known release does.
+func noConsole(err error) bool {
+	return errors.Is(err, client.ErrSilent) || errors.Is(err, output.ErrForm)
+}
 
 // listBySqueue is list by a program of its own.
 func (s *Reader) listBySqueue(ctx context.Context) ([]output.Record, error) {
@@ -130,13 +132,13 @@ func (s *Reader) Parted(array core.JobID, task int) {
 	s.parts[array][task] = true
 }
 
-// A hearing is what testimony asks while a list is read.
-type hearing struct {
+// A readerVerifier is what testimony asks while a list is read.
+type readerVerifier struct {
 	*Reader
 	ctx context.Context
 }
 
-func (h hearing) alone(id core.JobID) (*shown, error) {
+func (h readerVerifier) alone(id core.JobID) (*shown, error) {
 	j, err := h.show(h.ctx, id)
 	if errors.Is(err, adapter.ErrGone) {
 		return nil, nil
@@ -144,7 +146,7 @@ func (h hearing) alone(id core.JobID) (*shown, error) {
 	return j, err
 }
 
-func (h hearing) all(strange bool) ([]output.Record, error) {
+func (h readerVerifier) all(strange bool) ([]output.Record, error) {
 	ctx, done, may := h.mayAsk(h.ctx, strange)
 	if !may {
 		return nil, nil
@@ -157,7 +159,7 @@ func (h hearing) all(strange bool) ([]output.Record, error) {
 	return all, err
 }
 
-func (h hearing) tasks(ids []core.JobID) ([]output.Record, error) {
+func (h readerVerifier) tasks(ids []core.JobID) ([]output.Record, error) {
 	names := make([]string, len(ids))
 	for i, id := range ids {
 		names[i] = fmt.Sprint(id)
@@ -175,7 +177,7 @@ func (s *Reader) squeueTasks(ctx context.Context, names []string) ([]output.Reco
 func (s *Reader) show(ctx context.Context, id core.JobID) (*shown, error) {
 	jobs, _, err := s.console(ctx, ofJob(id))
 	switch {
-	case mute(err):
+	case noConsole(err):
 		return nil, nil
 	case client.Refused(err, client.InvalidJob):
 		return nil, unknown(id)
@@ -193,7 +195,7 @@ func (s *Reader) show(ctx context.Context, id core.JobID) (*shown, error) {
 // TaskWaits reports whether an array's task waits, also where a list leaves it out because something
 // that its user wrote is in doubt. Without a console, lists leave nothing out.
 func (s *Reader) TaskWaits(ctx context.Context, array core.JobID, task int) bool {
-	if s.known.long() {
+	if s.known.isLong() {
 		return false
 	}
 	jobs, undecided, err := s.console(ctx, ofJob(fmt.Sprintf("%d_%d", array, task)))
@@ -215,7 +217,7 @@ func (s *Reader) read(ctx context.Context, id core.JobID, certain bool) (*output
 	if err != nil {
 		return nil, err
 	}
-	if j != nil && s.known.believe(j) {
+	if j != nil && s.known.trust(j) {
 		return &j.Record, nil
 	}
 	if j != nil && j.known && !certain {
@@ -244,7 +246,7 @@ func (s *Reader) ask(ctx context.Context, id core.JobID, j *shown) (*output.Reco
 		return nil, unknown(id)
 	}
 	if j != nil {
-		s.known.swear([]*shown{j}, nil, all, asked)
+		s.known.store([]*shown{j}, nil, all, asked)
 	}
 	return &all[i], nil
 }

@@ -15,7 +15,7 @@ import (
 // A Reader reads jobs. Its methods may be called from several goroutines.
 type Reader struct {
 	run   *client.Runner
-	known testimony
+	known verifiedCache
 
 	partsLock sync.Mutex
 	parts     map[core.JobID]map[int]bool // tasks of waiting arrays that were made jobs
@@ -25,7 +25,7 @@ type Reader struct {
 func New(run *client.Runner) *Reader { return &Reader{run: run} }
 
 // Long says whether the last list was a long one.
-func (s *Reader) Long() bool { return s.known.long() }
+func (s *Reader) Long() bool { return s.known.isLong() }
 
 // Squeue lists jobs; more are arguments that choose them.
 func (s *Reader) Squeue(ctx context.Context, more ...string) ([]output.Record, error) {
@@ -46,8 +46,8 @@ func (s *Reader) Find(ctx context.Context, job adapter.Key) (*output.Record, err
 	return s.byNumber(ctx, job, false)
 }
 
-// Sworn finds a job as Find does, with nothing left to doubt.
-func (s *Reader) Sworn(ctx context.Context, job adapter.Key) (*output.Record, error) {
+// FindVerified finds a job as Find does, with nothing left to doubt.
+func (s *Reader) FindVerified(ctx context.Context, job adapter.Key) (*output.Record, error) {
 	return s.byNumber(ctx, job, true)
 }
 
@@ -75,7 +75,7 @@ func (s *Reader) Pending(ctx context.Context, job adapter.Key) (*output.Record, 
 
 // Candidate is pending with the mark as it is at this instant.
 func (s *Reader) Candidate(ctx context.Context, job adapter.Key) (*output.Record, error) {
-	r, err := s.Sworn(ctx, job)
+	r, err := s.FindVerified(ctx, job)
 	return r, waits(r, err)
 }
 

@@ -32,11 +32,11 @@ func TestOfEveryReleaseAConsoleTellsWhatSqueueTells(t *testing.T) {
 				if j.Resized > j.Submitted {
 					resized++
 				}
-				var known testimony
-				if !known.believe(&j) {
+				var known verifiedCache
+				if !known.trust(&j) {
 					doubted = append(doubted, said[j.ID].Name[:min(len(said[j.ID].Name), 8)])
-					known.swear([]*shown{&j}, nil, []output.Record{*said[j.ID]}, time.Now())
-					if !known.believe(&j) {
+					known.store([]*shown{&j}, nil, []output.Record{*said[j.ID]}, time.Now())
+					if !known.trust(&j) {
 						t.Errorf("job %d is not believed though squeue said what it is", j.ID)
 					}
 				}

@@ -20,8 +20,8 @@ import (
 // Both say more with each record that is decided. They leave new jobs, jobs of one user and one second that name
 // each other, and jobs that name themselves. These are asked for one by one.
 
-// A blur is a record that may begin at several places.
-type blur struct {
+// A ambiguousRecord is a record that may begin at several places.
+type ambiguousRecord struct {
 	*cut
 	left     []begin      // of its places
 	possible []core.JobID // jobs that are known and may be this one
@@ -31,7 +31,7 @@ type blur struct {
 // resolve decides between rivals by what is known of jobs. It returns the numbers at the places of each record that remains
 // undecided, of jobs that are not over.
 func resolve(out string, cuts []cut, stamp string, known func(core.JobID) *output.Record) (undecided [][]core.JobID) {
-	var blurs []*blur
+	var blurs []*ambiguousRecord
 	taken := map[core.JobID]bool{}
 	for i := range cuts {
 		c := &cuts[i]
@@ -39,7 +39,7 @@ func resolve(out string, cuts []cut, stamp string, known func(core.JobID) *outpu
 			taken[c.id] = true
 			continue
 		}
-		b := &blur{cut: c, left: append([]begin{c.begin}, c.rivals...)}
+		b := &ambiguousRecord{cut: c, left: append([]begin{c.begin}, c.rivals...)}
 		b.know(out, stamp, known)
 		blurs = append(blurs, b)
 	}
@@ -55,7 +55,7 @@ func resolve(out string, cuts []cut, stamp string, known func(core.JobID) *outpu
 }
 
 // know finds the jobs that are known and may be this one: of this second, with their owner in what stands before the state.
-func (b *blur) know(out, stamp string, known func(core.JobID) *output.Record) {
+func (b *ambiguousRecord) know(out, stamp string, known func(core.JobID) *output.Record) {
 	submitted := strings.TrimPrefix(wordOf(out[b.stamped+len(keys[keySubmitTime]):]), stamp)
 	head := out[b.at:b.stamped]
 	head = head[:max(0, strings.LastIndex(head, keys[keyJobState]))]
@@ -81,7 +81,7 @@ func numbersAt(places []begin) []core.JobID {
 }
 
 // exclude takes away the places whose number is another record's, and says whether that decided anything.
-func exclude(blurs []*blur, taken map[core.JobID]bool) bool {
+func exclude(blurs []*ambiguousRecord, taken map[core.JobID]bool) bool {
 	some := false
 	for _, b := range blurs {
 		if b.decided {
@@ -99,7 +99,7 @@ func exclude(blurs []*blur, taken map[core.JobID]bool) bool {
 }
 
 // recognize decides the records that alone can be that of a job that is known, and says whether there were any.
-func recognize(blurs []*blur, taken map[core.JobID]bool) bool {
+func recognize(blurs []*ambiguousRecord, taken map[core.JobID]bool) bool {
 	claims := map[core.JobID]int{}
 	for _, b := range blurs {
 		for _, id := range b.possible {

@@ -20,13 +20,13 @@ type shown struct {
 	output.Record        // without its state, which settles the rest (see finish)
 	doubt         doubt  // what of the record is not certain
 	known         bool   // that was filled in, as it was when it was certain
-	odd           bool   // a key is missing
+	incomplete    bool   // a key is missing
 	marked        bool   // something looks like a mark
 	text          string // where that was read: while it is the same, so is the truth
 	plain         bool   // nothing but the host of submission could make the first keys of the middle another's
 	open          bool   // it may end later
 
-	wrong string // what of the middle, as it was found from the front, cannot be read
+	middleError string // what of the middle, as it was found from the front, cannot be read
 
 	word, tasks     string // Slurm's word for the state; the task ids of an array
 	start, eligible core.Time
@@ -49,7 +49,7 @@ func (r *reader) read(line string, id core.JobID, stamped int, end ending, beyon
 	e := output.Reader{}
 	j := shown{open: end == open}
 	j.ID, j.Submitted = id, e.Instant("SubmitTime", strings.TrimPrefix(wordOf(line[stamped+len(keys[keySubmitTime]):]), r.stamp))
-	j.doubt, j.odd = l.lay(stamped)
+	j.doubt, j.incomplete = l.locate(stamped)
 	j.marked = j.doubt&ofMark != 0
 	if j.doubt&ofState == 0 {
 		j.word, j.Why, j.DependsOn = l.word(keyJobState), output.Text(l.word(keyReason)), output.Text(l.word(keyDependency))
@@ -73,7 +73,7 @@ func (r *reader) read(line string, id core.JobID, stamped int, end ending, beyon
 	if l.whole {
 		middle := output.Reader{}
 		if l.middle(&middle, &j, r.nodes); middle.Err != nil {
-			j.wrong = middle.Err.Error()
+			j.middleError = middle.Err.Error()
 		}
 		j.Comment = commentOf(line[l.at[keyWorkDir]:], l.word(keyBatchFlag) == "1")
 	}
@@ -111,7 +111,7 @@ func (j *shown) take(r *output.Record) {
 		j.Name, j.User, j.UID, j.GID, j.Account, j.QOS, j.Priority, j.Nice = r.Name, r.User, r.UID, r.GID, r.Account, r.QOS, r.Priority, r.Nice
 	}
 	if j.doubt&ofMiddle != 0 {
-		j.wrong = r.Unreadable
+		j.middleError = r.Unreadable
 		j.Partition, j.Nodes, j.BatchHost, j.Reservation = r.Partition, r.Nodes, r.BatchHost, r.Reservation
 		j.Want, j.MaxNodes, j.Tasks, j.CPUs = r.Want, r.MaxNodes, r.Tasks, r.CPUs
 		j.MinCPUs, j.MinMemory, j.MemoryPer, j.MinDisk, j.Upfront = r.MinCPUs, r.MinMemory, r.MemoryPer, r.MinDisk, r.Upfront
@@ -135,7 +135,7 @@ func (j *shown) over() bool {
 // finish fills in what follows from the state.
 func (j *shown) finish() {
 	if j.doubt&ofState == 0 {
-		j.Unreadable = cmp.Or(j.Unreadable, j.wrong)
+		j.Unreadable = cmp.Or(j.Unreadable, j.middleError)
 		j.Settle(j.word, j.tasks, j.start, j.eligible)
 	}
 }
@@ -268,7 +268,7 @@ func parseShown(out, stamp string, known func(core.JobID) *output.Record) (jobs 
 		j := r.read(strings.TrimRight(out[c.at:end], "\n"), c.id, c.stamped-c.at, how, beyond)
 		switch {
 		case how != closed: // its own text may have cut it short
-		case j.odd:
+		case j.incomplete:
 			odd++
 		default:
 			even++

@@ -20,17 +20,17 @@ import (
 	"accordion/slurm/output/outputtest"
 )
 
-// A pretense is a Slurm whose clients print what they are told to: a scontrol that works as a console and puts its stamp in, and
+// A scriptedReader is a Slurm whose clients print what they are told to: a scontrol that works as a console and puts its stamp in, and
 // a squeue.
-type pretense struct {
+type scriptedReader struct {
 	*Reader
 	t        *testing.T
 	dir, bin string
 }
 
-func pretend(t *testing.T, clients int, shown, listed string) *pretense {
+func newScriptedReader(t *testing.T, clients int, shown, listed string) *scriptedReader {
 	t.Helper()
-	p := &pretense{t: t, dir: t.TempDir()}
+	p := &scriptedReader{t: t, dir: t.TempDir()}
 	p.bin = clienttest.Programs(t, map[string]string{"scontrol": clienttest.Speaking(t.TempDir(), `stamp=${SLURM_TIME_FORMAT%\%s}
 	case $line in
 	"show job") sed "s/`+outputtest.Stamp+`/$stamp/g" `+p.dir+`/show.txt ;;
@@ -52,7 +52,7 @@ func pretend(t *testing.T, clients int, shown, listed string) *pretense {
 
 // prints says what the clients print from now on. A console that is asked for one job shows all up to the next one that squeue
 // lists.
-func (p *pretense) prints(shown, listed string) {
+func (p *scriptedReader) prints(shown, listed string) {
 	p.t.Helper()
 	files := map[string]string{"show.txt": shown, "squeue.txt": listed}
 	all, err := output.ParseSqueue(listed, "WORD")
@@ -76,7 +76,7 @@ func (p *pretense) prints(shown, listed string) {
 }
 
 // asked is how often squeue was run.
-func (p *pretense) asked() int {
+func (p *scriptedReader) asked() int {
 	text, err := os.ReadFile(filepath.Join(p.dir, "asked"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		p.t.Fatal(err)
@@ -85,7 +85,7 @@ func (p *pretense) asked() int {
 }
 
 // listed is how many jobs a reading finds.
-func (p *pretense) listed() int {
+func (p *scriptedReader) listed() int {
 	p.t.Helper()
 	jobs, err := p.List(p.t.Context())
 	if err != nil {
@@ -107,7 +107,7 @@ func plainJobs(n int) (shown, listed string) {
 
 func TestReadingsOfJobsNeedNoProgramsOfTheirOwn(t *testing.T) {
 	shown, listed := plainJobs(30)
-	p := pretend(t, 0, shown, listed)
+	p := newScriptedReader(t, 0, shown, listed)
 	for range 5 {
 		jobs, err := p.List(t.Context())
 		if err != nil || len(jobs) != 30 {
@@ -139,7 +139,7 @@ func TestReadingsOfJobsNeedNoProgramsOfTheirOwn(t *testing.T) {
 func TestSqueueIsAskedOnceForTextsThatAreNew(t *testing.T) {
 	for _, release := range outputtest.Releases {
 		t.Run(release, func(t *testing.T) {
-			p := pretend(t, 0, outputtest.ShownBy(t, release), outputtest.Recorded(t, release+"/squeue.txt"))
+			p := newScriptedReader(t, 0, outputtest.ShownBy(t, release), outputtest.Recorded(t, release+"/squeue.txt"))
 			want := 0
 			for _, r := range listedBy(t, release) {
 				if r.State != adapter.Done {
@@ -161,7 +161,7 @@ func TestSqueueIsAskedOnceForTextsThatAreNew(t *testing.T) {
 func TestAReadingDoesNotFailWithSqueue(t *testing.T) {
 	shown, listed := plainJobs(3)
 	hostile := outputtest.Printed{ID: 99, Submitted: 1795000000, User: "mallory", UID: 1066, Priority: 9, State: "PENDING", Words: outputtest.Words{Name: "x", Host: "login1"}}
-	p := pretend(t, 0, shown+hostile.Line(outputtest.Stamp), listed+hostile.Row("WORD"))
+	p := newScriptedReader(t, 0, shown+hostile.Line(outputtest.Stamp), listed+hostile.Row("WORD"))
 	if n := p.listed(); n != 4 {
 		t.Fatalf("%d jobs, want 4", n)
 	}
@@ -179,7 +179,7 @@ func TestAReadingDoesNotFailWithSqueue(t *testing.T) {
 func TestAJobThatChangesItsTextAllTheTimeCostsFewPrograms(t *testing.T) {
 	shown, listed := plainJobs(3)
 	hostile := outputtest.Printed{ID: 99, Submitted: 1795000000, User: "mallory", UID: 1066, Priority: 9, State: "PENDING", Words: outputtest.Words{Host: "login1"}}
-	p := pretend(t, 60, shown, listed)
+	p := newScriptedReader(t, 60, shown, listed)
 	for i := range 50 {
 		hostile.Name = "x" + strconv.Itoa(i) + " UserId=root(0) GroupId=root(0) MCS_label=N/A Priority=5 Nice=0 Account=a QOS=b JobState=RUNNING\nJobId=4711 JobName=y"
 		p.prints(shown+hostile.Line(outputtest.Stamp), listed+hostile.Row("WORD"))
@@ -198,7 +198,7 @@ func TestAJobThatChangesItsTextAllTheTimeCostsFewPrograms(t *testing.T) {
 
 func TestATideOfNewHostileJobsLeavesHalfOfTheProgramsToActs(t *testing.T) {
 	shown, listed := plainJobs(3)
-	p := pretend(t, 60, shown, listed)
+	p := newScriptedReader(t, 60, shown, listed)
 	for i := range 80 {
 		hostile := outputtest.Printed{ID: 1000 + i, Submitted: 1795000000, User: "mallory", UID: 1066, Priority: 9, State: "PENDING", Words: outputtest.Words{Host: "login1"}}
 		hostile.Comment = strings.Join(keys[keyPartition:], "x")

@@ -15,17 +15,17 @@ import (
 // This file remembers what is known to be true of jobs, so that squeue need not be asked again for what it has said.
 
 const (
-	// oathLasts is how long squeue's word is taken for a text that is the same as it was then. Only a user who changes several of his
+	// verifiedFor is how long squeue's word is taken for a text that is the same as it was then. Only a user who changes several of his
 	// texts into each other, on purpose, can make another truth look the same.
-	oathLasts = 10 * time.Minute
-	// oathPause is the least between two runs of squeue for jobs of which something is known.
-	oathPause = 5 * time.Second
-	// manyAlone is how many jobs are asked for one by one, some two milliseconds each, whose records begin who knows where.
-	manyAlone = 32
+	verifiedFor = 10 * time.Minute
+	// verifyPause is the least between two runs of squeue for jobs of which something is known.
+	verifyPause = 5 * time.Second
+	// mostAlone is how many jobs are asked for one by one, some two milliseconds each, whose records begin who knows where.
+	mostAlone = 32
 )
 
-// A witness is asked for what is in doubt.
-type witness interface {
+// A verifier is asked for what is in doubt.
+type verifier interface {
 	// alone asks a console for one job; nil: there is none, or it cannot be told from others.
 	alone(id core.JobID) (*shown, error)
 	// all asks squeue for all jobs, also those that are over; nil: not now. Strange: of some nothing is known.
@@ -34,18 +34,18 @@ type witness interface {
 	tasks(ids []core.JobID) ([]output.Record, error)
 }
 
-// testimony is what is known to be true of jobs, whoever forges what. Its methods may be called from several goroutines.
-type testimony struct {
-	mu    sync.Mutex
-	last  []output.Record               // of the last reading: what was certain of jobs that are not over; never changed
-	table map[core.JobID]*output.Record // the same; nil until something is looked up, which is seldom
-	many  bool                          // they were many
-	oaths map[adapter.Key]*oath
-	asked time.Time // when squeue was last run for what is in doubt
+// verifiedCache is what is known to be true of jobs, whoever forges what. Its methods may be called from several goroutines.
+type verifiedCache struct {
+	mu       sync.Mutex
+	last     []output.Record               // of the last reading: what was certain of jobs that are not over; never changed
+	table    map[core.JobID]*output.Record // the same; nil until something is looked up, which is seldom
+	large    bool                          // they were many
+	verified map[adapter.Key]*verifiedRecord
+	asked    time.Time // when squeue was last run for what is in doubt
 }
 
-// An oath is what squeue said of a job in doubt.
-type oath struct {
+// An verifiedRecord is what squeue said of a job in doubt.
+type verifiedRecord struct {
 	output.Record
 	text string // that a console had shown just before, as far as it was in doubt
 	at   time.Time
@@ -54,21 +54,21 @@ type oath struct {
 }
 
 // empty says whether nothing was read yet.
-func (t *testimony) empty() bool {
+func (t *verifiedCache) empty() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.last == nil
 }
 
-// long says whether the last list was a long one.
-func (t *testimony) long() bool {
+// isLong says whether the last list was a long one.
+func (t *verifiedCache) isLong() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.many
+	return t.large
 }
 
 // keep takes in a reading.
-func (t *testimony) keep(certain []output.Record, many bool) {
+func (t *verifiedCache) keep(certain []output.Record, many bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := range certain {
@@ -78,22 +78,22 @@ func (t *testimony) keep(certain []output.Record, many bool) {
 			}
 		}
 	}
-	t.last, t.table, t.many = certain, nil, many
-	for key, o := range t.oaths {
-		if time.Since(o.seen) > oathLasts {
-			delete(t.oaths, key)
+	t.last, t.table, t.large = certain, nil, many
+	for key, o := range t.verified {
+		if time.Since(o.seen) > verifiedFor {
+			delete(t.verified, key)
 		}
 	}
 }
 
 // job is what was certain of the job of a number in the last reading; nil: nothing. It must not be changed.
-func (t *testimony) job(id core.JobID) *output.Record {
+func (t *verifiedCache) job(id core.JobID) *output.Record {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.find(id)
 }
 
-func (t *testimony) find(id core.JobID) *output.Record {
+func (t *verifiedCache) find(id core.JobID) *output.Record {
 	if t.table == nil {
 		t.table = make(map[core.JobID]*output.Record, len(t.last))
 		for i := range t.last {
@@ -103,9 +103,9 @@ func (t *testimony) find(id core.JobID) *output.Record {
 	return t.table[id]
 }
 
-// certify makes what a console shows of all jobs certain, and leaves out those that are over.
-func (t *testimony) certify(jobs []shown, undecided [][]core.JobID, w witness) ([]output.Record, error) {
-	jobs, undecided, err := t.separate(jobs, undecided, w)
+// verify makes what a console shows of all jobs certain, and leaves out those that are over.
+func (t *verifiedCache) verify(jobs []shown, undecided [][]core.JobID, w verifier) ([]output.Record, error) {
+	jobs, undecided, err := t.readAlone(jobs, undecided, w)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (t *testimony) certify(jobs []shown, undecided [][]core.JobID, w witness) (
 	for i := range jobs {
 		switch j := &jobs[i]; {
 		case j.over():
-		case t.believe(j):
+		case t.trust(j):
 			certain = append(certain, j.Record)
 		default:
 			doubtful = append(doubtful, j)
@@ -124,12 +124,12 @@ func (t *testimony) certify(jobs []shown, undecided [][]core.JobID, w witness) (
 		return certain, nil
 	}
 	asked := time.Now()
-	all, err := w.all(t.strange(doubtful, undecided))
+	all, err := w.all(t.anyUnknown(doubtful, undecided))
 	if err != nil {
 		return nil, err
 	}
 	if all == nil {
-		return append(certain, t.before(doubtful, undecided)...), nil
+		return append(certain, t.lastKnown(doubtful, undecided)...), nil
 	}
 	if folded := foldedTasks(doubtful, all); len(folded) > 0 {
 		// Where it cannot be asked now, it is in a later reading.
@@ -137,7 +137,7 @@ func (t *testimony) certify(jobs []shown, undecided [][]core.JobID, w witness) (
 			all = output.Unfold(all, tasks)
 		}
 	}
-	return append(certain, t.swear(doubtful, undecided, all, asked)...), nil
+	return append(certain, t.store(doubtful, undecided, all, asked)...), nil
 }
 
 // foldedTasks returns waiting tasks of arrays that a list of squeue's leaves out. From 23.02 on squeue
@@ -156,11 +156,11 @@ func foldedTasks(doubtful []*shown, all []output.Record) []core.JobID {
 	return folded
 }
 
-// separate asks for jobs alone whose records begin who knows where, up to manyAlone. It returns what remains undecided.
-func (t *testimony) separate(jobs []shown, undecided [][]core.JobID, w witness) ([]shown, [][]core.JobID, error) {
+// readAlone asks for jobs alone whose records begin who knows where, up to manyAlone. It returns what remains undecided.
+func (t *verifiedCache) readAlone(jobs []shown, undecided [][]core.JobID, w verifier) ([]shown, [][]core.JobID, error) {
 	asked := map[core.JobID]bool{}
-	for _, id := range t.inTurn(numbers(undecided)) {
-		if len(asked) == manyAlone {
+	for _, id := range t.fairOrder(numbers(undecided)) {
+		if len(asked) == mostAlone {
 			break
 		}
 		j, err := w.alone(id)
@@ -180,9 +180,9 @@ func (t *testimony) separate(jobs []shown, undecided [][]core.JobID, w witness) 
 	return jobs, left, nil
 }
 
-// inTurn is the numbers in the order in which they are asked for: of jobs with a mark, then of other jobs that are known, each
+// fairOrder is the numbers in the order in which they are asked for: of jobs with a mark, then of other jobs that are known, each
 // owner's in turn, so that nobody's are pushed out by another's many; at last those of which nothing is known.
-func (t *testimony) inTurn(ids []core.JobID) []core.JobID {
+func (t *verifiedCache) fairOrder(ids []core.JobID) []core.JobID {
 	type place struct{ class, turn int }
 	places := make(map[core.JobID]place, len(ids))
 	turns := map[uint32]int{}
@@ -202,16 +202,16 @@ func (t *testimony) inTurn(ids []core.JobID) []core.JobID {
 	return ids
 }
 
-// believe says whether what a console shows of a job is certain, with what squeue has sworn of it. What is not certain is
+// trust says whether what a console shows of a job is certain, with what squeue has sworn of it. What is not certain is
 // filled in as it was last known, if it was.
-func (t *testimony) believe(j *shown) bool {
+func (t *verifiedCache) trust(j *shown) bool {
 	defer j.finish()
 	if j.doubt == 0 {
 		return true
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	o := t.oaths[j.Key]
+	o := t.verified[j.Key]
 	if o == nil {
 		if before := t.find(j.ID); before != nil && before.Key == j.Key {
 			j.take(before)
@@ -221,15 +221,15 @@ func (t *testimony) believe(j *shown) bool {
 	o.seen = time.Now()
 	j.take(&o.Record)
 	o.same = o.text == j.text
-	sworn := o.same && o.seen.Sub(o.at) < oathLasts
+	sworn := o.same && o.seen.Sub(o.at) < verifiedFor
 	if sworn {
 		j.Comment = o.Comment
 	}
 	return sworn || j.doubt == 0
 }
 
-// strange says whether nothing at all is known of one of the jobs, or of all that may have one of the records.
-func (t *testimony) strange(doubtful []*shown, undecided [][]core.JobID) bool {
+// anyUnknown says whether nothing at all is known of one of the jobs, or of all that may have one of the records.
+func (t *verifiedCache) anyUnknown(doubtful []*shown, undecided [][]core.JobID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	known := func(id core.JobID) bool { return t.find(id) != nil }
@@ -237,16 +237,16 @@ func (t *testimony) strange(doubtful []*shown, undecided [][]core.JobID) bool {
 		slices.ContainsFunc(undecided, func(ids []core.JobID) bool { return !slices.ContainsFunc(ids, known) })
 }
 
-// swear takes in what squeue, asked at that time, says of jobs in doubt, and returns what it says of those that are not over.
-func (t *testimony) swear(doubtful []*shown, undecided [][]core.JobID, all []output.Record, asked time.Time) []output.Record {
+// store takes in what squeue, asked at that time, says of jobs in doubt, and returns what it says of those that are not over.
+func (t *verifiedCache) store(doubtful []*shown, undecided [][]core.JobID, all []output.Record, asked time.Time) []output.Record {
 	said := make(map[core.JobID]*output.Record, len(all))
 	for i := range all {
 		said[all[i].ID] = &all[i]
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.oaths == nil {
-		t.oaths = map[adapter.Key]*oath{}
+	if t.verified == nil {
+		t.verified = map[adapter.Key]*verifiedRecord{}
 	}
 	var told []output.Record
 	add := func(r *output.Record) {
@@ -255,7 +255,7 @@ func (t *testimony) swear(doubtful []*shown, undecided [][]core.JobID, all []out
 		}
 	}
 	now := time.Now()
-	for key, o := range t.oaths {
+	for key, o := range t.verified {
 		// No need to ask again for a while. What was seen after squeue was asked may be younger than what it says: an act had marked the job.
 		if r := said[key.ID]; r != nil && r.Key == key && o.same && !o.seen.After(asked) {
 			o.Record, o.at = *r, now
@@ -264,7 +264,7 @@ func (t *testimony) swear(doubtful []*shown, undecided [][]core.JobID, all []out
 	for _, j := range doubtful {
 		r := said[j.ID]
 		if r != nil && r.Key == j.Key {
-			t.oaths[j.Key] = &oath{Record: *r, text: j.text, at: now, seen: now, same: true}
+			t.verified[j.Key] = &verifiedRecord{Record: *r, text: j.text, at: now, seen: now, same: true}
 		}
 		add(r)
 	}
@@ -274,9 +274,9 @@ func (t *testimony) swear(doubtful []*shown, undecided [][]core.JobID, all []out
 	return told
 }
 
-// before is what was last known of jobs in doubt. Of one that was never certain, that it holds its nodes, if these are
+// lastKnown is what was last known of jobs in doubt. Of one that was never certain, that it holds its nodes, if these are
 // certain, or that it waits without a mark; else nothing.
-func (t *testimony) before(doubtful []*shown, undecided [][]core.JobID) []output.Record {
+func (t *verifiedCache) lastKnown(doubtful []*shown, undecided [][]core.JobID) []output.Record {
 	var all []output.Record
 	for _, j := range doubtful {
 		nameless := j.doubt&ofHead != 0 && j.State == adapter.Pending
@@ -312,7 +312,7 @@ func (s *Reader) mayAsk(ctx context.Context, strange bool) (asking context.Conte
 	s.known.mu.Lock()
 	defer s.known.mu.Unlock()
 	first := s.known.last == nil
-	if !first && !strange && time.Since(s.known.asked) < oathPause {
+	if !first && !strange && time.Since(s.known.asked) < verifyPause {
 		return ctx, nil, false
 	}
 	asking, done, later := s.run.Pace.Try(ctx, 1, s.run.Pace.Limit/2)
