@@ -192,7 +192,7 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 	if err != nil {
 		return fmt.Errorf("shaping job %d: %w", job.ID, err)
 	}
-	if all := t.Arrangement(r); len(all) > 0 {
+	if all := t.SharingSettings(r); len(all) > 0 {
 		if err := s.Update(ctx, job, all...); err != nil {
 			return fmt.Errorf("shaping: %w", err)
 		}

@@ -30,7 +30,7 @@ func TestReadingsLeaveAQuarterToTheActs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Run.Talk.Falls(time.Now()) // one program a command
+		s.Run.Talk.NoteSilent(time.Now()) // one program a command
 		begin, readings := time.Now(), 0
 		for time.Since(begin) < 30*time.Second { // as fast as they may
 			ctx, cancel := context.WithTimeout(fair.As(t.Context(), fair.Reading), time.Second)

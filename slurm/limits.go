@@ -40,10 +40,7 @@ func (s *System) policies(ctx context.Context) (limits.Policies, error) {
 		return limits.Policies{}, err
 	}
 	p := limits.Parse(out.Stdout)
-	each := s.qualities(ctx)
-	for i := range p.Qualities {
-		p.Qualities[i].Each = each[p.Qualities[i].Name]
-	}
+	p.SetEach(s.qualities(ctx))
 	s.mu.Lock()
 	s.rules, s.rulesAt, s.rulesTook = p, begin, time.Since(begin)
 	s.mu.Unlock()

@@ -73,5 +73,5 @@ func remains(r *output.Record) string {
 	return output.Minutes(r.Ends() - time.Now().Unix())
 }
 
-// Owned is the release from which on salloc and srun do not let root act for others by --uid.
-const Owned = 2302
+// OwnerAllocates is the release from which on salloc and srun do not let root act for others by --uid.
+const OwnerAllocates = 2302

@@ -35,19 +35,19 @@ func Parse(text string) (Kind, error) {
 
 // A Site is what of a cluster's settings decides how its jobs may grow.
 type Site struct {
-	Release  int    // 22.05 is 2205
-	expands  bool   // permit_job_expansion
-	Trap     string // why a resize would go wrong for want of slurmdbd, whenever it is made; "": it would not
-	Binds    string // the setting by which tasks are bound to cores; "": they are not
-	Gres     bool   // GresTypes: nodes may have generic resources
-	Memory   bool   // memory is given to jobs as cores are
-	tiers    bool   // partitions preempt each other (preempt/partition_prio), in a release that then gives no core twice
-	Guarded  bool   // our plug-in looks at what is submitted: it takes from jobs of the pool that they share their cores
-	Prologs  bool   // a script prepares a node for a job
-	Epilogs  bool   // a script cleans up a node after a job
-	sparing  bool   // a job gets the CPUs that its tasks need, and no more, also where it asks for more on each node
-	Deferred bool   // nothing is allocated at the instant of a submission
-	Strange  bool   // a node that has not heard of a job starts none of its steps, and is drained
+	Release           int    // 22.05 is 2205
+	expands           bool   // permit_job_expansion
+	Trap              string // why a resize would go wrong for want of slurmdbd, whenever it is made; "": it would not
+	Binds             string // the setting by which tasks are bound to cores; "": they are not
+	Gres              bool   // GresTypes: nodes may have generic resources
+	Memory            bool   // memory is given to jobs as cores are
+	tiers             bool   // partitions preempt each other (preempt/partition_prio), in a release that then gives no core twice
+	Guarded           bool   // our plug-in looks at what is submitted: it takes from jobs of the pool that they share their cores
+	Prologs           bool   // a script prepares a node for a job
+	Epilogs           bool   // a script cleans up a node after a job
+	tasksLimitCPUs    bool   // a job gets the CPUs that its tasks need, and no more, also where it asks for more on each node
+	Deferred          bool   // nothing is allocated at the instant of a submission
+	NeedsIntroduction bool   // a node that has not heard of a job starts none of its steps, and is drained
 }
 
 // SiteOf reads the settings that decide it.
@@ -55,56 +55,56 @@ func SiteOf(c output.Configuration) Site {
 	release, _ := c.Release()
 	scheduler := strings.Split(c["SchedulerParameters"], ",")
 	return Site{
-		Release:  release,
-		expands:  slices.Contains(scheduler, "permit_job_expansion"),
-		Trap:     c.NeverResizes(),
-		Binds:    c.Binds(),
-		Gres:     c["GresTypes"] != "",
-		Memory:   strings.Contains(c["SelectTypeParameters"], "MEMORY"),
-		tiers:    c["PreemptType"] == ByTier && release < doubled,
-		Guarded:  c.Guarded(),
-		Prologs:  c["Prolog"] != "",
-		Epilogs:  c["Epilog"] != "",
-		Strange:  release >= Owned && strings.Contains(c["PrologFlags"], "Alloc"),
-		sparing:  release >= Owned,
-		Deferred: slices.ContainsFunc(scheduler, func(s string) bool { return s == "defer" || s == "defer_batch" }),
+		Release:           release,
+		expands:           slices.Contains(scheduler, "permit_job_expansion"),
+		Trap:              c.NeverResizes(),
+		Binds:             c.Binds(),
+		Gres:              c["GresTypes"] != "",
+		Memory:            strings.Contains(c["SelectTypeParameters"], "MEMORY"),
+		tiers:             c["PreemptType"] == ByTier && release < noTierSharing,
+		Guarded:           c.Guarded(),
+		Prologs:           c["Prolog"] != "",
+		Epilogs:           c["Epilog"] != "",
+		NeedsIntroduction: release >= OwnerAllocates && strings.Contains(c["PrologFlags"], "Alloc"),
+		tasksLimitCPUs:    release >= OwnerAllocates,
+		Deferred:          slices.ContainsFunc(scheduler, func(s string) bool { return s == "defer" || s == "defer_batch" }),
 	}
 }
 
-// doubled is the first release of which it is known that it gives cores twice where partitions preempt each other.
-const doubled = 2411
+// noTierSharing is the first release of which it is known that it gives cores twice where partitions preempt each other.
+const noTierSharing = 2411
 
 // ByTier is the PreemptType with which partitions preempt each other.
 const ByTier = "preempt/partition_prio"
 
-// A way is how a job grows, and why so, in words for its user.
-type way struct {
+// A Way is how a job grows, and why so, in words for its user.
+type Way struct {
 	Growth Kind
 	why    string
 }
 
 // String is the way with its reason.
-func (w way) String() string { return fmt.Sprintf("%s (%s)", w.Growth, w.why) }
+func (w Way) String() string { return fmt.Sprintf("%s (%s)", w.Growth, w.why) }
 
 // WayOf decides how a job with or without generic resources grows in a partition. wish is what the administrator says. The error
 // says why the job cannot grow as he wishes.
-func (s Site) WayOf(wish Kind, in output.Sharing, gres bool) (way, error) {
+func (s Site) WayOf(wish Kind, in output.Sharing, gres bool) (Way, error) {
 	merge, overlap := s.mergeable(in, gres), s.overlappable(in, gres)
 	switch {
 	case wish == Merge && merge != "":
-		return way{}, errors.New(merge)
+		return Way{}, errors.New(merge)
 	case wish == Overlap && overlap != "":
-		return way{}, errors.New(overlap)
+		return Way{}, errors.New(overlap)
 	case wish != Auto:
-		return way{wish, "so it is configured"}, nil
+		return Way{wish, "so it is configured"}, nil
 	case merge == "":
-		return way{Merge, "a merge is sound here"}, nil
+		return Way{Merge, "a merge is sound here"}, nil
 	case overlap == "":
-		return way{Overlap, merge}, nil
+		return Way{Overlap, merge}, nil
 	case merge == overlap:
-		return way{Companions, merge}, nil
+		return Way{Companions, merge}, nil
 	}
-	return way{Companions, merge + "; " + overlap}, nil
+	return Way{Companions, merge + "; " + overlap}, nil
 }
 
 // mergeable says why an expander on new nodes alone may not be merged; "": it may.
@@ -114,7 +114,7 @@ func (s Site) mergeable(in output.Sharing, gres bool) string {
 		return why
 	case s.Binds != "" && s.Release > 2108: // 20.11 and 21.08 are right
 		return fmt.Sprintf("cores are bound (%s), and Slurm garbles the core map of a merged job", s.Binds)
-	case s.Strange:
+	case s.NeedsIntroduction:
 		return "with PrologFlags=Alloc or Contain a node starts no step of a job that it has not heard of, and a merge does not tell it"
 	case s.Gres && in.Whole():
 		return "GresTypes is set and the partition is EXCLUSIVE, so that every job has a list of generic resources, which Slurm does not merge"

@@ -11,14 +11,14 @@ import (
 
 // Terms are how one job grows on this cluster, and what that asks of its nodes.
 type Terms struct {
-	Way  way
+	Way  Way
 	Site Site
 	In   output.Sharing // of its partition
 	Node output.Node    // what each of its nodes has for jobs
 }
 
-// wholly is the CPUs that must be asked for to have whole nodes; 0 where every job gets them.
-func (t Terms) wholly() int {
+// cpusForWholeNode is the CPUs that must be asked for to have whole nodes; 0 where every job gets them.
+func (t Terms) cpusForWholeNode() int {
 	if t.In.Whole() {
 		return 0
 	}
@@ -45,10 +45,10 @@ func Growths(r *output.Record) int {
 // nodes. Some may fail and be made again.
 func Spare(r *output.Record) int64 { return int64(max(64, 8*Growths(r))) }
 
-// Arrangement is what a waiting job is given besides its size, so that it has its nodes for itself and can grow.
-func (t Terms) Arrangement(r *output.Record) []string {
+// SharingSettings is what a waiting job is given besides its size, so that it has its nodes for itself and can grow.
+func (t Terms) SharingSettings(r *output.Record) []string {
 	var all []string
-	if cpus := t.wholly(); cpus > 0 {
+	if cpus := t.cpusForWholeNode(); cpus > 0 {
 		all = append(all, fmt.Sprintf("MinCPUsNode=%d", cpus))
 	}
 	switch {
@@ -63,8 +63,8 @@ func (t Terms) Arrangement(r *output.Record) []string {
 	return all
 }
 
-// scaled is a job's tasks and CPUs on so many nodes.
-func scaled(r *output.Record, nodes int) (tasks, cpus int) {
+// tasksAndCPUs is a job's tasks and CPUs on so many nodes.
+func tasksAndCPUs(r *output.Record, nodes int) (tasks, cpus int) {
 	tasks = r.TasksPerNode() * nodes
 	return tasks, r.CPUsPerTask() * tasks
 }
@@ -73,9 +73,9 @@ func scaled(r *output.Record, nodes int) (tasks, cpus int) {
 // need, they need all: each task as many more as the node has. The script does not see that: its variables and those of
 // srun stay as its user said.
 func (t Terms) Counts(r *output.Record, nodes int) ([]string, error) {
-	tasks, cpus := scaled(r, nodes)
+	tasks, cpus := tasksAndCPUs(r, nodes)
 	var more []string
-	if each := t.wholly(); each > 0 && t.sparing(r) {
+	if each := t.cpusForWholeNode(); each > 0 && t.tasksLimitCPUs(r) {
 		if err := t.Divided(r); err != nil {
 			return nil, err
 		}
@@ -91,20 +91,20 @@ func (t Terms) Counts(r *output.Record, nodes int) ([]string, error) {
 // Divided says, by an error, that the tasks on each node cannot have all of its CPUs among them where that matters.
 func (t Terms) Divided(r *output.Record) error {
 	on := r.TasksPerNode()
-	if each := t.wholly(); each > 0 && t.sparing(r) && each%on != 0 {
+	if each := t.cpusForWholeNode(); each > 0 && t.tasksLimitCPUs(r) && each%on != 0 {
 		return fmt.Errorf("its %d tasks on each node do not divide a node's %d CPUs, and this Slurm gives it no more than they need: "+
 			"ask for a number that does (--ntasks-per-node)", on, each)
 	}
 	return nil
 }
 
-// sparing says whether the job gets no more CPUs than its tasks need. With generic resources none does: where it says how many tasks
+// tasksLimitCPUs says whether the job gets no more CPUs than its tasks need. With generic resources none does: where it says how many tasks
 // it has, Slurm finds that it asks for too much (BadConstraints).
-func (t Terms) sparing(r *output.Record) bool { return t.Site.sparing || r.WantsGRES() }
+func (t Terms) tasksLimitCPUs(r *output.Record) bool { return t.Site.tasksLimitCPUs || r.WantsGRES() }
 
 // Beside is the allocation by which a job grows by the nodes.
 func (t Terms) Beside(job *output.Record, nodes []string, reservation string) Allocation {
-	a := Allocation{Parent: job, name: fmt.Sprintf("%s%d", output.GrowPrefix, job.ID), Nodes: nodes, cpus: t.wholly(), expands: true, reservation: reservation}
+	a := Allocation{Parent: job, name: fmt.Sprintf("%s%d", output.GrowPrefix, job.ID), Nodes: nodes, cpus: t.cpusForWholeNode(), expands: true, reservation: reservation}
 	switch t.Way.Growth {
 	case Overlap:
 		if t.Site.Memory {

@@ -27,8 +27,8 @@ func FuzzParse(f *testing.F) {
 		}
 		for i := range records {
 			r := &records[i]
-			if len(p.Qualities) > 0 {
-				r.QOS = p.Qualities[i%len(p.Qualities)].Name
+			if len(p.qualities) > 0 {
+				r.QOS = p.qualities[i%len(p.qualities)].name
 			}
 			ever, now := p.Ceilings(r, 2, need)
 			if ever.nodes < -1 || now.nodes < -1 || ever.nodes >= 0 && (now.nodes < 0 || now.nodes > ever.nodes) {

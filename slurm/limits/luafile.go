@@ -68,15 +68,15 @@ func (p Policies) luaTable(n Need) string {
 		}
 	}
 	b.WriteString("\t},\n\tqos = {\n")
-	for _, q := range p.Qualities {
+	for _, q := range p.qualities {
 		lowest, more := q.Set.ceiling(n), ""
 		if lowest.nodes >= 0 {
 			more = ", outranks = true" // which limits of associations it takes the place of is seen when the job waits
 		}
-		for _, l := range q.Each {
+		for _, l := range q.each {
 			lowest = lowest.lower(l.ceiling(n))
 		}
-		entry(q.Name, lowest, more)
+		entry(q.name, lowest, more)
 	}
 	b.WriteString("\t},\n}\n")
 	return b.String()

@@ -79,16 +79,16 @@ type association struct {
 // A quality is a QOS.
 type quality struct {
 	Set
-	Name     string
+	name     string
 	priority int64
 	within   map[string]Set // of accounts by name, of users by number, as far as they have had jobs
-	Each     []Set          // of every user and of every account
+	each     []Set          // of every user and of every account
 }
 
 // Policies are what slurmctld knows of both.
 type Policies struct {
 	associations []association
-	Qualities    []quality
+	qualities    []quality
 }
 
 // Parse reads them, a line each.
@@ -99,7 +99,7 @@ func Parse(out string) Policies {
 		case strings.HasPrefix(line, "ClusterName="):
 			p.associations = append(p.associations, parseAssociation(line))
 		case strings.HasPrefix(line, "QOS="):
-			p.Qualities = append(p.Qualities, parseQuality(line))
+			p.qualities = append(p.qualities, parseQuality(line))
 		}
 	}
 	return p
@@ -133,8 +133,8 @@ func tighter(a, b bound) bound {
 
 func parseQuality(line string) quality {
 	name, _, _ := strings.Cut(output.Field(line, "QOS"), "(")
-	q := quality{Name: strings.Clone(name), within: map[string]Set{}}
-	q.of, q.own = "QOS "+q.Name, true
+	q := quality{name: strings.Clone(name), within: map[string]Set{}}
+	q.of, q.own = "QOS "+q.name, true
 	head, rest, _ := strings.Cut(line, " Account Limits=")
 	q.group, q.perJob = parseBounds(output.Field(head, "GrpTRES")), parseBounds(output.Field(head, "MaxTRESPJ"))
 	q.jobs, q.submits = parseBound(output.Field(head, "GrpJobs")), parseBound(output.Field(head, "GrpSubmitJobs"))
@@ -145,7 +145,7 @@ func parseQuality(line string) quality {
 			continue
 		}
 		who = strings.Clone(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(who), "User Limits=")))
-		l := Set{of: fmt.Sprintf("QOS %s, for %s", q.Name, who)}
+		l := Set{of: fmt.Sprintf("QOS %s, for %s", q.name, who)}
 		for _, suffix := range []string{"PA", "PU"} {
 			if output.Field(what, "MaxTRES"+suffix) != "" {
 				l.group = parseBounds(output.Field(what, "MaxTRES"+suffix))
@@ -178,8 +178,8 @@ func (p Policies) chain(account, user string) []association {
 }
 
 func (p Policies) quality(name string) *quality {
-	if i := slices.IndexFunc(p.Qualities, func(q quality) bool { return q.Name == name }); i >= 0 {
-		return &p.Qualities[i]
+	if i := slices.IndexFunc(p.qualities, func(q quality) bool { return q.name == name }); i >= 0 {
+		return &p.qualities[i]
 	}
 	return nil
 }
@@ -189,7 +189,7 @@ func (p Policies) over(r *output.Record) []Set {
 	var all []Set
 	if q := p.quality(r.QOS); q != nil {
 		all = append(all, q.Set)
-		all = append(all, q.Each...)
+		all = append(all, q.each...)
 		for _, who := range []string{r.Account, fmt.Sprint(r.UID)} {
 			if l, ok := q.within[who]; ok {
 				all = append(all, l)
@@ -268,6 +268,13 @@ func (p Policies) Ceilings(r *output.Record, has int, n Need) (ever, now ceiling
 		})
 	}
 	return ever, now.lower(ever)
+}
+
+// SetEach adds what each QOS allows every user and account, by the name of the QOS (ParseEach). slurmctld does not report that.
+func (p Policies) SetEach(each map[string][]Set) {
+	for i := range p.qualities {
+		p.qualities[i].each = each[p.qualities[i].name]
+	}
 }
 
 // ParseEach reads what `sacctmgr --noheader --parsable2 show qos format=Name,MaxTRESPU,MaxTRESPA` prints: what each QOS allows each user

@@ -64,7 +64,7 @@ func TestThePluginIsToldWhichQOSOutranksAssociations(t *testing.T) {
 // sacctmgr writes memory with its unit, slurmctld in MB.
 func TestALimitOfMemoryIsReadWithItsUnit(t *testing.T) {
 	p := Parse(assocMgr("GrpTRES=", "GrpTRES=mem=9000(1000)", "", ""))
-	p.Qualities[0].Each = ParseEach("normal|cpu=2K,mem=1.50G|gres/gpu:a100=4\n")["normal"]
+	p.SetEach(ParseEach("normal|cpu=2K,mem=1.50G|gres/gpu:a100=4\n"))
 	r := &output.Record{Account: "chem"}
 	r.User, r.UID, r.QOS = "bob", 995, "normal"
 	for _, test := range []struct {

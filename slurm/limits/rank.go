@@ -27,7 +27,7 @@ func Rank(c output.Configuration, r *output.Record, rules Policies, now time.Tim
 		all = append(all, adapter.RankPart{Name: "fair share", Points: share("PriorityWeightFairShare", chain[0].factor)})
 	}
 	most := int64(0)
-	for _, q := range rules.Qualities {
+	for _, q := range rules.qualities {
 		most = max(most, q.priority)
 	}
 	if q := rules.quality(r.QOS); q != nil && most > 0 {

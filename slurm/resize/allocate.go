@@ -28,7 +28,7 @@ import (
 // root's that cannot read it gives the job up.
 func (s *Resizer) allocateNow(ctx context.Context, site growth.Site, a growth.Allocation) (*output.Record, error) {
 	c := client.Call{Program: "salloc", Args: a.Arguments(), Until: granted.MatchString}
-	if site.Release < growth.Owned && !site.Deferred {
+	if site.Release < growth.OwnerAllocates && !site.Deferred {
 		c.Args = append(c.Args, "--priority=TOP", fmt.Sprintf("--uid=%d", a.Parent.UID), fmt.Sprintf("--gid=%d", a.Parent.GID))
 	} else {
 		c.As = &client.User{Uid: a.Parent.UID, Gid: a.Parent.GID}

@@ -122,7 +122,7 @@ func (s *Resizer) mergeOver(ctx context.Context, t growth.Terms, job, e *output.
 		if err := s.widenReservation(ctx, e.Reservation, slices.Concat(job.Nodes, e.Nodes)); err != nil {
 			return err
 		}
-		if t.Site.Strange {
+		if t.Site.NeedsIntroduction {
 			if err := s.announceJob(ctx, t, job, e); err != nil {
 				return err
 			}
