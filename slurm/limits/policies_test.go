@@ -8,7 +8,7 @@ import (
 	"accordion/slurm/output"
 )
 
-// assocMgr is what slurmctld says of bob in account chem, and of the QOS normal; each with the limits given.
+// assocMgr returns slurmctld's record of bob in account chem and of the QOS normal, with the given limits.
 func assocMgr(user, account, qos, eachUser string) string {
 	return strings.Join([]string{
 		"ClusterName=lab Account=root UserName= Partition= Priority=0 ID=1 SharesRaw/Norm/Level/Factor=1/0.00/1/0.00 ParentAccount= Lft=1-8 DefAssoc=No GrpJobs=N(1) GrpTRES=node=N(2) MaxTRESPJ=",
