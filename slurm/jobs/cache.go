@@ -12,62 +12,65 @@ import (
 	"accordion/slurm/output"
 )
 
-// This file remembers what is known to be true of jobs, so that squeue need not be asked again for what it has said.
+// This file caches what squeue printed for jobs, so that squeue need not run again for the same texts.
 
 const (
-	// verifiedFor is how long squeue's word is taken for a text that is the same as it was then. Only a user who changes several of his
-	// texts into each other, on purpose, can make another truth look the same.
+	// verifiedFor is how long squeue's answer is used while a text stays the same. Only a user who deliberately
+	// changes several of the own texts into each other can make another truth look the same.
 	verifiedFor = 10 * time.Minute
-	// verifyPause is the least between two runs of squeue for jobs of which something is known.
+	// verifyPause is the shortest pause between two runs of squeue for jobs of which something is known.
 	verifyPause = 5 * time.Second
-	// mostAlone is how many jobs are asked for one by one, some two milliseconds each, whose records begin who knows where.
+	// mostAlone limits the jobs that are read one by one, in some two milliseconds each, because the beginning of
+	// their record is undecided.
 	mostAlone = 32
 )
 
-// A verifier is asked for what is in doubt.
+// A verifier reads what is in doubt.
 type verifier interface {
-	// alone asks a console for one job; nil: there is none, or it cannot be told from others.
+	// alone reads one job from a console; nil: there is none, or its record cannot be told apart from others.
 	alone(id core.JobID) (*shown, error)
-	// all asks squeue for all jobs, also those that are over; nil: not now. Strange: of some nothing is known.
+	// all lists all jobs with squeue, including ended ones; nil: squeue may not run now. With strange, nothing is
+	// known of some jobs.
 	all(strange bool) ([]output.Record, error)
-	// tasks asks squeue for jobs that are tasks of arrays, which it left out of all.
+	// tasks lists jobs with squeue that are tasks of arrays and missing in all.
 	tasks(ids []core.JobID) ([]output.Record, error)
 }
 
-// verifiedCache is what is known to be true of jobs, whoever forges what. Its methods may be called from several goroutines.
+// A verifiedCache holds what is certain about jobs, whatever users forge. Its methods may be called from several
+// goroutines.
 type verifiedCache struct {
 	mu       sync.Mutex
-	last     []output.Record               // of the last reading: what was certain of jobs that are not over; never changed
-	table    map[core.JobID]*output.Record // the same; nil until something is looked up, which is seldom
-	large    bool                          // they were many
+	last     []output.Record               // verified records of the last reading, of jobs that have not ended; never changed
+	table    map[core.JobID]*output.Record // the same by number; nil until a rare lookup needs it
+	large    bool                          // the last reading was a long one
 	verified map[adapter.Key]*verifiedRecord
-	asked    time.Time // when squeue was last run for what is in doubt
+	asked    time.Time // when squeue last ran for jobs in doubt
 }
 
-// An verifiedRecord is what squeue said of a job in doubt.
+// A verifiedRecord is squeue's record of a job in doubt.
 type verifiedRecord struct {
 	output.Record
-	text string // that a console had shown just before, as far as it was in doubt
+	text string // the part in doubt of what a console had just shown
 	at   time.Time
-	seen time.Time // when the job was last there
-	same bool      // with this text
+	seen time.Time // when the job was last seen
+	same bool      // it still had this text
 }
 
-// empty says whether nothing was read yet.
+// empty reports whether nothing was read yet.
 func (t *verifiedCache) empty() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.last == nil
 }
 
-// isLong says whether the last list was a long one.
+// isLong reports whether the last list was a long one.
 func (t *verifiedCache) isLong() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.large
 }
 
-// keep takes in a reading.
+// keep stores a reading.
 func (t *verifiedCache) keep(certain []output.Record, many bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -86,7 +89,8 @@ func (t *verifiedCache) keep(certain []output.Record, many bool) {
 	}
 }
 
-// job is what was certain of the job of a number in the last reading; nil: nothing. It must not be changed.
+// job returns the verified record of a job from the last reading; nil if there is none. The caller must not change
+// it.
 func (t *verifiedCache) job(id core.JobID) *output.Record {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -103,7 +107,7 @@ func (t *verifiedCache) find(id core.JobID) *output.Record {
 	return t.table[id]
 }
 
-// verify makes what a console shows of all jobs certain, and leaves out those that are over.
+// verify turns what a console shows of all jobs into verified records, and leaves out ended jobs.
 func (t *verifiedCache) verify(jobs []shown, undecided [][]core.JobID, w verifier) ([]output.Record, error) {
 	jobs, undecided, err := t.readAlone(jobs, undecided, w)
 	if err != nil {
@@ -132,7 +136,7 @@ func (t *verifiedCache) verify(jobs []shown, undecided [][]core.JobID, w verifie
 		return append(certain, t.lastKnown(doubtful, undecided)...), nil
 	}
 	if folded := foldedTasks(doubtful, all); len(folded) > 0 {
-		// Where it cannot be asked now, it is in a later reading.
+		// If squeue fails now, a later reading has them.
 		if tasks, err := w.tasks(folded); err == nil {
 			all = output.Unfold(all, tasks)
 		}
@@ -140,8 +144,8 @@ func (t *verifiedCache) verify(jobs []shown, undecided [][]core.JobID, w verifie
 	return append(certain, t.store(doubtful, undecided, all, asked)...), nil
 }
 
-// foldedTasks returns waiting tasks of arrays that a list of squeue's leaves out. From 23.02 on squeue
-// counts those tasks in the record that has the array's number while that waits, too.
+// foldedTasks returns pending tasks of arrays that a list of squeue omits. Since 23.02 squeue counts them in the
+// record that has the array's number, while that one is pending, too.
 func foldedTasks(doubtful []*shown, all []output.Record) []core.JobID {
 	listed := make(map[core.JobID]bool, len(all))
 	for i := range all {
@@ -156,7 +160,8 @@ func foldedTasks(doubtful []*shown, all []output.Record) []core.JobID {
 	return folded
 }
 
-// readAlone asks for jobs alone whose records begin who knows where, up to manyAlone. It returns what remains undecided.
+// readAlone reads the jobs one by one for whose records the beginning is undecided, up to mostAlone. It returns what
+// remains undecided.
 func (t *verifiedCache) readAlone(jobs []shown, undecided [][]core.JobID, w verifier) ([]shown, [][]core.JobID, error) {
 	asked := map[core.JobID]bool{}
 	for _, id := range t.fairOrder(numbers(undecided)) {
@@ -180,8 +185,8 @@ func (t *verifiedCache) readAlone(jobs []shown, undecided [][]core.JobID, w veri
 	return jobs, left, nil
 }
 
-// fairOrder is the numbers in the order in which they are asked for: of jobs with a mark, then of other jobs that are known, each
-// owner's in turn, so that nobody's are pushed out by another's many; at last those of which nothing is known.
+// fairOrder returns the numbers in the order of reading: jobs with a mark, then other known jobs, then unknown ones.
+// The known jobs of each owner take turns, so that one owner's many jobs do not displace another's.
 func (t *verifiedCache) fairOrder(ids []core.JobID) []core.JobID {
 	type place struct{ class, turn int }
 	places := make(map[core.JobID]place, len(ids))
@@ -202,8 +207,8 @@ func (t *verifiedCache) fairOrder(ids []core.JobID) []core.JobID {
 	return ids
 }
 
-// trust says whether what a console shows of a job is certain, with what squeue has sworn of it. What is not certain is
-// filled in as it was last known, if it was.
+// trust reports whether what a console shows of a job is certain, also by what squeue printed before. It fills
+// uncertain fields with the last verified values, if there are any.
 func (t *verifiedCache) trust(j *shown) bool {
 	defer j.finish()
 	if j.doubt == 0 {
@@ -228,7 +233,7 @@ func (t *verifiedCache) trust(j *shown) bool {
 	return sworn || j.doubt == 0
 }
 
-// anyUnknown says whether nothing at all is known of one of the jobs, or of all that may have one of the records.
+// anyUnknown reports whether nothing is known of one of the jobs, or of all jobs that may own one of the records.
 func (t *verifiedCache) anyUnknown(doubtful []*shown, undecided [][]core.JobID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -237,7 +242,8 @@ func (t *verifiedCache) anyUnknown(doubtful []*shown, undecided [][]core.JobID) 
 		slices.ContainsFunc(undecided, func(ids []core.JobID) bool { return !slices.ContainsFunc(ids, known) })
 }
 
-// store takes in what squeue, asked at that time, says of jobs in doubt, and returns what it says of those that are not over.
+// store stores what squeue, run at the time asked, printed for jobs in doubt. It returns the records of those that
+// have not ended.
 func (t *verifiedCache) store(doubtful []*shown, undecided [][]core.JobID, all []output.Record, asked time.Time) []output.Record {
 	said := make(map[core.JobID]*output.Record, len(all))
 	for i := range all {
@@ -256,7 +262,8 @@ func (t *verifiedCache) store(doubtful []*shown, undecided [][]core.JobID, all [
 	}
 	now := time.Now()
 	for key, o := range t.verified {
-		// No need to ask again for a while. What was seen after squeue was asked may be younger than what it says: an act had marked the job.
+		// These need no new run of squeue for a while. A record that was seen after squeue was run may be newer than
+		// its output: an action may have marked the job.
 		if r := said[key.ID]; r != nil && r.Key == key && o.same && !o.seen.After(asked) {
 			o.Record, o.at = *r, now
 		}
@@ -274,8 +281,8 @@ func (t *verifiedCache) store(doubtful []*shown, undecided [][]core.JobID, all [
 	return told
 }
 
-// lastKnown is what was last known of jobs in doubt. Of one that was never certain, that it holds its nodes, if these are
-// certain, or that it waits without a mark; else nothing.
+// lastKnown returns the last verified records of jobs in doubt. For a job that was never verified it returns that the
+// job holds its nodes, if these are certain, or that it is pending without a mark; else nothing.
 func (t *verifiedCache) lastKnown(doubtful []*shown, undecided [][]core.JobID) []output.Record {
 	var all []output.Record
 	for _, j := range doubtful {
@@ -284,7 +291,7 @@ func (t *verifiedCache) lastKnown(doubtful []*shown, undecided [][]core.JobID) [
 		case j.known:
 			all = append(all, j.Record)
 		case j.doubt&(ofMiddle|ofState) == 0 && !nameless:
-			j.Comment = "" // a request in it would be taken up
+			j.Comment = "" // a request in it would be accepted
 			j.Unread = j.State == adapter.Pending
 			all = append(all, j.Record)
 		}
@@ -299,15 +306,16 @@ func (t *verifiedCache) lastKnown(doubtful []*shown, undecided [][]core.JobID) [
 	return all
 }
 
-// numbers are all that occur, each once.
+// numbers returns all numbers, each once.
 func numbers(undecided [][]core.JobID) []core.JobID {
 	all := slices.Concat(undecided...)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// mayAsk says whether squeue may be run now for what is in doubt: not if that would leave less than half of the programs of a
-// minute to others, nor soon again where something is known of all. The first reading of all waits for its turn.
+// mayAsk reports whether squeue may run now for jobs in doubt. It may not if that would leave less than half of the
+// programs of a minute to other uses, nor soon after the last run if something is known of all jobs. The very first
+// reading waits for its turn.
 func (s *Reader) mayAsk(ctx context.Context, strange bool) (asking context.Context, done func(), may bool) {
 	s.known.mu.Lock()
 	defer s.known.mu.Unlock()

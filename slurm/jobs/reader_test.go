@@ -20,8 +20,8 @@ import (
 	"accordion/slurm/output/outputtest"
 )
 
-// A scriptedReader is a Slurm whose clients print what they are told to: a scontrol that works as a console and puts its stamp in, and
-// a squeue.
+// A scriptedReader reads from client programs that print given texts: a scontrol that works as a console and adds its
+// stamp, and a squeue.
 type scriptedReader struct {
 	*Reader
 	t        *testing.T
@@ -50,8 +50,8 @@ func newScriptedReader(t *testing.T, clients int, shown, listed string) *scripte
 	return p
 }
 
-// prints says what the clients print from now on. A console that is asked for one job shows all up to the next one that squeue
-// lists.
+// prints sets what the clients print from now on. A console that is asked for one job shows everything up to the next
+// job that squeue lists.
 func (p *scriptedReader) prints(shown, listed string) {
 	p.t.Helper()
 	files := map[string]string{"show.txt": shown, "squeue.txt": listed}
@@ -75,7 +75,7 @@ func (p *scriptedReader) prints(shown, listed string) {
 	}
 }
 
-// asked is how often squeue was run.
+// asked returns how often squeue ran.
 func (p *scriptedReader) asked() int {
 	text, err := os.ReadFile(filepath.Join(p.dir, "asked"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -84,7 +84,7 @@ func (p *scriptedReader) asked() int {
 	return strings.Count(string(text), "\n")
 }
 
-// listed is how many jobs a reading finds.
+// listed returns how many jobs a reading finds.
 func (p *scriptedReader) listed() int {
 	p.t.Helper()
 	jobs, err := p.List(p.t.Context())
@@ -94,7 +94,7 @@ func (p *scriptedReader) listed() int {
 	return len(jobs)
 }
 
-// plainJobs are some of which nothing is in doubt: as a console shows them, and as squeue lists them.
+// plainJobs returns n jobs of which nothing is in doubt, as a console shows them and as squeue lists them.
 func plainJobs(n int) (shown, listed string) {
 	for i := range n {
 		p := outputtest.Printed{ID: 100 + i, Submitted: 1795000000, User: "alice", UID: 1001, Priority: 9, State: "PENDING",
@@ -175,7 +175,7 @@ func TestAReadingDoesNotFailWithSqueue(t *testing.T) {
 	}
 }
 
-// TestAJobThatChangesItsTextAllTheTimeCostsFewPrograms, and none of those that are kept for acts.
+// The programs that are reserved for actions are not used, either.
 func TestAJobThatChangesItsTextAllTheTimeCostsFewPrograms(t *testing.T) {
 	shown, listed := plainJobs(3)
 	hostile := outputtest.Printed{ID: 99, Submitted: 1795000000, User: "mallory", UID: 1066, Priority: 9, State: "PENDING", Words: outputtest.Words{Host: "login1"}}

@@ -11,7 +11,7 @@ import (
 	"accordion/slurm/output/outputtest"
 )
 
-// noJobs knows a job from before.
+// noJobs is a lookup without known jobs.
 func noJobs(core.JobID) *output.Record { return nil }
 
 func TestAWordThatLooksLikeAKeyDoesNoHarm(t *testing.T) {
@@ -40,7 +40,7 @@ func TestNamesOfUsersAndGroupsMayHaveBlanks(t *testing.T) {
 	}
 }
 
-// TestAListOfAnotherReleaseIsAnErrorNotAShorterList: squeue tells then.
+// squeue then lists the jobs.
 func TestAListOfAnotherReleaseIsAnErrorNotAShorterList(t *testing.T) {
 	truth, _ := plainJobs(3)
 	for _, k := range keys {
@@ -62,7 +62,7 @@ func TestOneRecordThatIsOddIsInDoubtAloneOfAll(t *testing.T) {
 	truth, _ := plainJobs(5)
 	lines := strings.SplitAfter(truth, "\n")
 	for _, k := range keys {
-		if k == keys[keySubmitTime] { // without it there is no record
+		if k == keys[keySubmitTime] { // a record without it is not recognized
 			continue
 		}
 		lines[2] = strings.Replace(strings.SplitAfter(truth, "\n")[2], k, " Other=", 1)
@@ -78,7 +78,7 @@ func TestOneRecordThatIsOddIsInDoubtAloneOfAll(t *testing.T) {
 	}
 }
 
-// TestRivalsAreDecidedByWhatIsKnown: a is mallory's, v is alice's.
+// In the names of users' texts, a is mallory's job and v alice's.
 func TestRivalsAreDecidedByWhatIsKnown(t *testing.T) {
 	head := func(id int, name, user string) string {
 		return fmt.Sprintf("\nJobId=%d JobName=%s UserId=%s(%d) GroupId=users(100) MCS_label=(null) Priority=0 Nice=0 Account=", id, name, user, map[string]int{"mallory": 1066, "alice": 1001}[user])
@@ -147,7 +147,7 @@ func FuzzParseShown(f *testing.F) {
 	})
 }
 
-// BenchmarkParseShown reads a console's list.
+// BenchmarkParseShown parses a console's list.
 func BenchmarkParseShown(b *testing.B) {
 	one, _, _ := strings.Cut(outputtest.ShownBy(b, "22.05"), "\n")
 	begin, _, _ := strings.Cut(one, " JobName=")
@@ -168,7 +168,8 @@ func BenchmarkParseShown(b *testing.B) {
 	}
 }
 
-// BenchmarkParseHostile reads 2,000 jobs of which 200 are full of what looks like the begins of others, at the worst.
+// BenchmarkParseHostile parses 2,000 jobs. 200 of them are full of texts that look like beginnings of other records,
+// the worst case.
 func BenchmarkParseHostile(b *testing.B) {
 	c, known := &cluster{}, map[core.JobID]*output.Record{}
 	for i := range 2000 {
