@@ -15,11 +15,11 @@ import (
 	"accordion/slurm/resize"
 )
 
-// This file acts on jobs that wait, and ends jobs. Every act reads the job first: by id and time of submission, for
-// after a crash of slurmctld its id may be another's.
+// This file changes pending jobs, and ends jobs. Every function first reads the job by its number and time of
+// submission: after a crash of slurmctld the number may belong to another job.
 
-// Adopt parks a pending job (see park), whether it was held or not, and marks it with the request in its comment. Heterogeneous
-// jobs are refused with an error: Slurm cannot resize them soundly.
+// Adopt parks a pending job (see Park), held or not, and marks it with the request in its comment. It refuses
+// heterogeneous jobs, which Slurm cannot resize soundly.
 func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 	r, err := s.Jobs.Candidate(ctx, job)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 	return nil
 }
 
-// markFor is the mark of a job with this comment: its request is the comment's first word.
+// markFor returns the mark of a job with this comment. The job's request is the first word of the comment.
 func markFor(comment string) (string, error) {
 	words := strings.Fields(comment)
 	if len(words) == 0 || !adapter.IsRequest(words[0]) {
@@ -77,8 +77,9 @@ func markFor(comment string) (string, error) {
 	return adapter.MarkPrefix + words[0], nil
 }
 
-// Refuse cancels a pending job, or lets Slurm end it where its deadline cannot be met. The line for its user becomes the job's administrator's comment, which `scontrol show
-// job` and `sacct -o AdminComment` print: a job that never ran has no output. nil when the job is over already.
+// Refuse cancels a pending job, or lets Slurm end it where its deadline cannot be met. It writes the reason into
+// AdminComment, which `scontrol show job` and `sacct -o AdminComment` print: a job that never ran has no output. It
+// returns nil if the job has already ended.
 func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error {
 	r, err := s.Jobs.Find(ctx, job)
 	switch {
@@ -91,13 +92,12 @@ func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error 
 	case r.State != adapter.Pending:
 		return fmt.Errorf("refusing job %d: it is %s: %w", job.ID, r.State, adapter.ErrGone)
 	}
-	// Slurm may write the comment and report an error anyway, of a job whose counts are beyond its
-	// partition (PartitionConfig), or refuse it. The job ends in any case: the journal has the
-	// reason, too.
+	// Slurm may refuse the comment, or write it and still report an error (a job whose counts exceed its partition:
+	// PartitionConfig). The job ends in any case: the journal has the reason, too.
 	told := s.Update(ctx, job, "AdminComment=accordion refused this job: "+oneLine(why))
 	if expired := r.Latest > 0 && time.Now().Unix() > r.Latest; expired && r.Parked() {
-		// Slurm looks at deadlines only of jobs that may start: it ends this one (DEADLINE) within seconds.
-		// Where it does not, the job is not parked at the next try, and cancelled.
+		// Slurm checks the deadlines only of jobs that may start. It ends this one (DEADLINE) within seconds.
+		// Otherwise the next try finds the job no longer parked and cancels it.
 		if err := s.Update(ctx, job, "ReservationName="); err == nil {
 			return nil
 		}
@@ -108,8 +108,8 @@ func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error 
 	return nil
 }
 
-// End cancels a job. A running batch job's standard error first gets the reason, by Slurm itself (`scontrol notify`): so
-// it arrives on whatever file system the output is, and nothing of ours opens a user's file.
+// End cancels a job. Slurm itself first writes the reason to the standard error of a running batch job (`scontrol
+// notify`). This works on any file system, and no process of ours opens a user's file.
 func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 	r, err := s.Jobs.Find(ctx, job)
 	switch {
@@ -122,16 +122,17 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 	case r.Role() == output.Companion:
 		return s.CancelCompanion(ctx, job)
 	case r.Role() == output.Expander:
-		if err := s.withdraw(ctx, r); err != nil {
+		if err := s.undoExpander(ctx, r); err != nil {
 			return fmt.Errorf("ending: %w", err)
 		}
 	}
 	if why != "" && r.State == adapter.Running && r.Expands == 0 {
-		// A job between two states, or an interactive one, may have no output that Slurm writes to, and must end anyway. Where
-		// slurmctld did not answer, the caller tries again: the job would end without a word.
+		// A job between two states, or an interactive one, may have no output that Slurm writes to. It must end
+		// anyway. Where slurmctld did not answer, the caller tries again: otherwise the job would end without an
+		// explanation.
 		switch err := s.notify(ctx, job, "accordion ends this job: "+why); {
 		case err == nil:
-			_ = resize.Pause(ctx, heard) // where it is over, so is the cancelling
+			_ = resize.Pause(ctx, notifyArrives) // an expired ctx ends the cancel below, too
 		case client.Unanswered(err):
 			return fmt.Errorf("ending job %d: its output does not say why yet: %w", job.ID, err)
 		}
@@ -139,12 +140,14 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 	return s.Cancel(ctx, job)
 }
 
-// heard is what words to a job take to be there. slurmctld takes them and the order to end the job to its node side by side: on a busy machine the
-// order was there first, and the user did not read why. Slurm tells nobody that they have arrived.
-const heard = 300 * time.Millisecond
+// notifyArrives is how long Slurm needs to deliver a message to a job. slurmctld sends the message and the order to
+// end the job to the node at the same time. On a busy machine the order arrived first, and the user never saw the
+// reason. Slurm does not confirm delivery.
+const notifyArrives = 300 * time.Millisecond
 
-// withdraw takes from an expander's parent the nodes that it has of a growth in two merges of which only the first was made.
-func (s *System) withdraw(ctx context.Context, e *output.Record) error {
+// undoExpander removes nodes from an expander's parent. These are the nodes of a growth in two merges of which only
+// the first was made.
+func (s *System) undoExpander(ctx context.Context, e *output.Record) error {
 	parent, err := s.Jobs.Job(ctx, e.Parent())
 	if err != nil || parent.State != adapter.Running || strings.HasPrefix(e.Name, output.OverPrefix) {
 		if errors.Is(err, adapter.ErrGone) {
@@ -155,7 +158,7 @@ func (s *System) withdraw(ctx context.Context, e *output.Record) error {
 	return s.Undo(ctx, parent.Key, e.Nodes)
 }
 
-// oneLine makes a text fit for a comment: printable, on one line, of bounded length.
+// oneLine returns the text as one printable line of at most 400 characters, for a comment.
 func oneLine(s string) string {
 	s = strings.Map(func(c rune) rune {
 		if c < ' ' || c == 0x7f || c == '"' || c == '\'' {
@@ -170,8 +173,9 @@ func oneLine(s string) string {
 	return s
 }
 
-// Shape gives a pending job exactly so many nodes, as many tasks a node and CPUs a task as it had, and its limit rounded
-// up to Slurm's minute. Slurm takes the three counts in one update only; alone, NumNodes= sets the minimum.
+// Shape gives a pending job exactly the shape's nodes, as many tasks on a node and CPUs for a task as it had, and a
+// time limit rounded up to Slurm's minute. Slurm accepts the three counts only in one update: NumNodes= alone sets
+// the minimum.
 func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape) error {
 	if shape.Nodes < 1 || shape.Limit < 1 {
 		return fmt.Errorf("shaping job %d: %d nodes for %d seconds: both must be positive", job.ID, shape.Nodes, shape.Limit)
@@ -192,7 +196,7 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 	if err != nil {
 		return fmt.Errorf("shaping job %d: %w", job.ID, err)
 	}
-	if all := t.Arrangement(r); len(all) > 0 {
+	if all := t.SharingSettings(r); len(all) > 0 {
 		if err := s.Update(ctx, job, all...); err != nil {
 			return fmt.Errorf("shaping: %w", err)
 		}
@@ -208,7 +212,7 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 	}
 	limit := limitBy(r, shape, time.Now().Unix())
 	settings := []string{"TimeLimit=" + output.Minutes(limit)}
-	if !t.Site.Guarded { // else the plug-in knows whether its user said that it can begin anew
+	if !t.Site.Guarded { // else the plug-in knows whether the user asked for --requeue
 		settings = append(settings, "Requeue=0")
 	}
 	if err := s.Update(ctx, job, settings...); err != nil {
@@ -229,21 +233,21 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 	return nil
 }
 
-// looksWithin is how long Slurm may take, in seconds, until it looks at a job that is to start.
-const looksWithin core.Time = 10
+// scheduledWithin is how many seconds Slurm may take to consider a job that is to start.
+const scheduledWithin core.Time = 10
 
-// limitBy returns the limit with which a job starts now. Slurm starts no job that would end after its
-// deadline by its limit: so that is cut to whole minutes before the deadline, but not below the least.
+// limitBy returns the time limit with which a job starts now. Slurm does not start a job whose limit ends after its
+// deadline. The limit is therefore cut to whole minutes before the deadline, but not below the shape's least.
 func limitBy(r *output.Record, shape adapter.Shape, now core.Time) core.Time {
 	if r.Deadline == 0 || shape.Least == 0 {
 		return shape.Limit
 	}
-	left := (r.Deadline - now - looksWithin) / 60 * 60
+	left := (r.Deadline - now - scheduledWithin) / 60 * 60
 	return min(shape.Limit, max(left, shape.Least))
 }
 
-// Attach ties a pending job to a reservation, in which it starts. One that is held is parked first: held and tied to a
-// reservation it would keep Slurm from deleting that, should we die before we release it.
+// Attach ties a pending job to the reservation in which it starts. A held job is parked first: a job that is held and
+// tied to a reservation keeps Slurm from deleting the reservation, should the sidecar die before the release.
 func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string) error {
 	r, err := s.Jobs.Pending(ctx, job)
 	if err != nil {
@@ -266,7 +270,7 @@ func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string
 	return nil
 }
 
-// Release lets a held job start. One that runs already, or is not held, needs none: Attach let it start.
+// Release lets a held job start. It does nothing for a job that runs or is not held: Attach already let that start.
 func (s *System) Release(ctx context.Context, job adapter.Key) error {
 	r, err := s.Jobs.Find(ctx, job)
 	switch {
@@ -284,7 +288,7 @@ func (s *System) Release(ctx context.Context, job adapter.Key) error {
 	return s.Command(ctx, job, "release")
 }
 
-// Hold takes a released job back that has not started: parked again. A hold of others stays.
+// Hold parks a released job again that has not started. It leaves a hold by its owner or an operator in place.
 func (s *System) Hold(ctx context.Context, job adapter.Key) error {
 	r, err := s.Jobs.Pending(ctx, job)
 	switch {
@@ -303,7 +307,7 @@ func (s *System) Hold(ctx context.Context, job adapter.Key) error {
 	return nil
 }
 
-// Detach unties a running job from its reservation, whose end would end it, and checks that it is so.
+// Detach unties a running job from its reservation, whose end would end the job, and checks the result.
 func (s *System) Detach(ctx context.Context, job adapter.Key) error {
 	r, err := s.Jobs.Running(ctx, job)
 	if err == nil && r.Reservation != "" {

@@ -12,8 +12,8 @@ import (
 	"accordion/slurm/client"
 )
 
-// programs begins n programs of an act that was admitted, one after the other.
-func programs(ctx context.Context, t *testing.T, a *client.Allowance, n int) {
+// beginPrograms begins n programs of an act that was admitted, one after the other.
+func beginPrograms(ctx context.Context, t *testing.T, a *client.Allowance, n int) {
 	t.Helper()
 	for range n {
 		one, err := a.Turn(ctx)
@@ -30,7 +30,7 @@ func TestReadingsLeaveAQuarterToTheActs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Run.Talk.Falls(time.Now()) // one program a command
+		s.Run.Talk.NoteSilent(time.Now()) // one program a command
 		begin, readings := time.Now(), 0
 		for time.Since(begin) < 30*time.Second { // as fast as they may
 			ctx, cancel := context.WithTimeout(fair.As(t.Context(), fair.Reading), time.Second)
@@ -38,7 +38,7 @@ func TestReadingsLeaveAQuarterToTheActs(t *testing.T) {
 			if cancel(); err != nil {
 				continue
 			}
-			programs(admitted, t, s.Run.Pace, 2)
+			beginPrograms(admitted, t, s.Run.Pace, 2)
 			done()
 			readings++
 		}
@@ -51,7 +51,7 @@ func TestReadingsLeaveAQuarterToTheActs(t *testing.T) {
 		if err != nil {
 			t.Fatalf("an act has to wait for readings: %v", err)
 		}
-		programs(admitted, t, s.Run.Pace, 6)
+		beginPrograms(admitted, t, s.Run.Pace, 6)
 		done()
 		if got := s.Clients(); got != int64(2*readings+6) {
 			t.Errorf("%d client programs were counted, want %d", got, 2*readings+6)
@@ -60,7 +60,7 @@ func TestReadingsLeaveAQuarterToTheActs(t *testing.T) {
 }
 
 func TestTheBoundHoldsForRealPrograms(t *testing.T) {
-	s := clients(t, func(c *Config) { c.Clients = 20 }, map[string]string{"squeue": "exit 1"})
+	s := scriptedSystem(t, func(c *Config) { c.Clients = 20 }, map[string]string{"squeue": "exit 1"})
 	for range 20 {
 		if _, err := s.Inspect(t.Context(), adapter.Key{ID: 7, Submitted: 1}); err == nil {
 			t.Fatal("the program failed, and no error")

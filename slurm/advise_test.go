@@ -80,7 +80,7 @@ func TestWhatIsAdvisedOfRealJobsComesTrue(t *testing.T) {
 		t.Skip("runs 52 jobs, and some of them again as they are advised: -args -accordion.long")
 	}
 	lab := defaultLab(t)
-	submitted := 0
+	begun, submitted := time.Now(), 0
 	for _, j := range sizedJobs {
 		submitted += j.submit(t, lab)
 	}
@@ -90,20 +90,22 @@ func TestWhatIsAdvisedOfRealJobsComesTrue(t *testing.T) {
 		}
 		submitted += j.runs
 	}
-	atRest(t, lab)
+	awaitNoJobs(t, lab, 12*time.Minute)
 
 	var a advised
-	ask := []string{filepath.Join(lab.Dir, "bin", "accordion"), "advise", "--since", "1h", "--shortest", "3s"}
+	ask := func(user string, options ...string) string {
+		return lab.Run(t, user, append(adviseSince(lab, begun, "--shortest", "3s"), options...)...)
+	}
 	lab.Await(t, time.Minute, "the accounting has all jobs", func() bool {
 		a = advised{}
-		text := lab.Run(t, "root", append(ask, "--json")...)
+		text := ask("root", "--json")
 		if err := json.Unmarshal([]byte(text), &a); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
 		return a.Jobs >= submitted
 	})
-	t.Log("\n" + lab.Run(t, "root", ask...))
-	if text := lab.Run(t, "alice", append(ask, "-u", "alice")...); !strings.Contains(text, "advised-mesh_#") || strings.Contains(text, "bob") {
+	t.Log("\n" + ask("root"))
+	if text := ask("alice", "-u", "alice"); !strings.Contains(text, "advised-mesh_#") || strings.Contains(text, "bob") {
 		t.Errorf("alice is told of her own jobs:\n%s", text)
 	}
 
@@ -119,15 +121,20 @@ func TestWhatIsAdvisedOfRealJobsComesTrue(t *testing.T) {
 			all = append(all, j.again(t, lab, line))
 		}
 	}
-	atRest(t, lab)
+	awaitNoJobs(t, lab, 12*time.Minute)
 	for _, r := range all {
-		r.judge(t, r.ids.accounted(t, lab))
+		r.judge(t, r.ids.accounted(t, lab, begun))
 	}
-	reviewed(t, lab, sidecar.config)
+	reviewed(t, lab, sidecar)
+}
+
+// adviseSince returns the command `accordion advise` for what happened since an instant. The lab also has jobs of earlier tests.
+func adviseSince(lab *lab.SlurmLab, begun time.Time, options ...string) []string {
+	return append([]string{filepath.Join(lab.Dir, "bin", "accordion"), "advise", "--since", fmt.Sprintf("%ds", int(time.Since(begun).Seconds()))}, options...)
 }
 
 // reviewed looks at what is said of the jobs that carried a line: their steps took no less than their programs, and no longer than they were told.
-func reviewed(t *testing.T, lab *lab.SlurmLab, config string) {
+func reviewed(t *testing.T, lab *lab.SlurmLab, sidecar *process) {
 	t.Helper()
 	type review struct {
 		User  string
@@ -136,10 +143,12 @@ func reviewed(t *testing.T, lab *lab.SlurmLab, config string) {
 		Steps []struct{ Told, Median core.Time }
 	}
 	var all struct{ Managed []review }
-	ask := []string{filepath.Join(lab.Dir, "bin", "accordion"), "advise", "--managed", "--config", config, "--since", "1h"}
+	ask := func(options ...string) string {
+		return lab.Run(t, "root", append(adviseSince(lab, sidecar.since, "--managed", "--config", sidecar.config), options...)...)
+	}
 	lab.Await(t, time.Minute, "the journal has the ends of all", func() bool {
 		all.Managed = nil
-		if err := json.Unmarshal([]byte(lab.Run(t, "root", append(ask, "--json")...)), &all); err != nil {
+		if err := json.Unmarshal([]byte(ask("--json")), &all); err != nil {
 			t.Fatal(err)
 		}
 		runs := 0
@@ -148,7 +157,7 @@ func reviewed(t *testing.T, lab *lab.SlurmLab, config string) {
 		}
 		return runs == runsAgain*(len(sizedJobs)+2)
 	})
-	t.Log("\n" + lab.Run(t, "root", ask...))
+	t.Log("\n" + ask())
 	for _, j := range stagedJobs {
 		at := slices.IndexFunc(all.Managed, func(r review) bool { return r.User == j.user && len(r.Told) == len(j.stages) && len(r.Told) > 1 })
 		if !j.advised {
@@ -262,11 +271,13 @@ func (s submitted) add(t *testing.T, id string) {
 	s[n] = true
 }
 
-// accounted waits until all of them have completed by the accounting, and returns them and the allocations by which they grew.
-func (s submitted) accounted(t *testing.T, lab *lab.SlurmLab) (jobs []sacct.Job) {
+// accounted waits until all of them have completed by the accounting since an instant, and returns them and the allocations by which they
+// grew.
+func (s submitted) accounted(t *testing.T, lab *lab.SlurmLab, since time.Time) (jobs []sacct.Job) {
 	t.Helper()
 	lab.Await(t, time.Minute, "the accounting has these runs", func() bool {
-		text := lab.Run(t, "root", "env", "SLURM_TIME_FORMAT=%s", "sacct", "--allusers", "--duplicates", "--allocations", "--parsable2", "--noheader", "--format="+sacct.Format)
+		text := lab.Run(t, "root", "env", "SLURM_TIME_FORMAT=%s", "sacct", "--allusers", "--duplicates", "--allocations", "--parsable2", "--noheader", "--format="+sacct.Format,
+			since.Format("--starttime=2006-01-02T15:04:05"))
 		all, unread, err := sacct.ReadHolds(strings.NewReader(text), "sacct", time.UTC, time.Now().Unix())
 		if err != nil || unread.Lines.Count > 0 {
 			t.Fatal(err, unread.Warnings())
@@ -284,10 +295,4 @@ func (s submitted) accounted(t *testing.T, lab *lab.SlurmLab) (jobs []sacct.Job)
 		return done == len(s)
 	})
 	return jobs
-}
-
-// atRest waits until no job waits or runs.
-func atRest(t *testing.T, lab *lab.SlurmLab) {
-	t.Helper()
-	lab.Await(t, 12*time.Minute, "no job is left", func() bool { return client(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" })
 }

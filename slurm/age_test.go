@@ -25,15 +25,15 @@ func TestTwinsManagedAndOrdinaryHaveTheSameRank(t *testing.T) {
 	p := serving(t, lab, "")
 	before := lab.Submit(t, "alice", "sleep 3000", "-N2", "-t60")
 	busy := lab.Submit(t, "alice", "sleep 3000", "-N2", "-t60", "--exclusive")
-	lab.Await(t, time.Minute, "the first job runs", func() bool { return client(t, lab, "squeue", "-h", "-t", "R", "-o", "%A") == before })
+	lab.Await(t, time.Minute, "the first job runs", func() bool { return runClient(t, lab, "squeue", "-h", "-t", "R", "-o", "%A") == before })
 	after := "--dependency=afterany:" + before
 	ordinary := lab.Submit(t, "alice", "sleep 5", "-N2", "-t60", after)
 	managed := lab.Submit(t, "alice", "#EP 2x30m,1x20m\nsleep 5", after)
 	last := 0.0
 	differ := func(when string) {
 		t.Helper()
-		client(t, lab, "scontrol", "update", "JobId="+ordinary, "Nice=0") // Slurm counts its age anew
-		slurms, err := strconv.ParseFloat(strings.TrimSpace(client(t, lab, "squeue", "-h", "-j", ordinary, "-o", "%Q")), 64)
+		runClient(t, lab, "scontrol", "update", "JobId="+ordinary, "Nice=0") // Slurm counts its age anew
+		slurms, err := strconv.ParseFloat(strings.TrimSpace(runClient(t, lab, "squeue", "-h", "-j", ordinary, "-o", "%Q")), 64)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,12 +60,12 @@ func TestTwinsManagedAndOrdinaryHaveTheSameRank(t *testing.T) {
 	lab.Await(t, time.Minute, "both wait", func() bool { return p.view(managed) != nil })
 	time.Sleep(40 * time.Second) // an age that must not count: 3 % of the rank
 	differ("as they depend on another")
-	client(t, lab, "scancel", before)
-	lab.Await(t, time.Minute, "another job has the nodes", func() bool { return client(t, lab, "squeue", "-h", "-t", "R", "-o", "%A") == busy })
+	runClient(t, lab, "scancel", before)
+	lab.Await(t, time.Minute, "another job has the nodes", func() bool { return runClient(t, lab, "squeue", "-h", "-t", "R", "-o", "%A") == busy })
 	time.Sleep(10 * time.Second) // an age that counts
 	differ("when the dependency is met")
 	p.kill()
 	p.start()
 	differ("after a restart of the sidecar")
-	client(t, lab, "scancel", "--user=alice")
+	runClient(t, lab, "scancel", "--user=alice")
 }

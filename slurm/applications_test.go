@@ -26,11 +26,11 @@ type example struct {
 	ep      string   // of seconds, in place of the script's hours
 	exports []string // its settings
 	prepare func(t *testing.T, dir string)
-	judge   func(t *testing.T, r ran)
+	judge   func(t *testing.T, r exampleRun)
 }
 
-// ran is an example that is over.
-type ran struct {
+// exampleRun is an example that is over.
+type exampleRun struct {
 	dir, output             string
 	later, left, last, held []string // nodes that came after its start; those that left before its end; those of its end; all that it had
 }
@@ -44,7 +44,7 @@ func TestApplicationsUseNodesThatCameLaterAndLoseNothingOnThoseThatLeft(t *testi
 	p := serving(t, lab, "[overrun]\nleast = \"2m\"\n") // programs in Python begin slowly where others want the processors, too
 	jobs := map[string]string{}
 	for name, e := range examples {
-		if e.there(t) {
+		if e.available(t) {
 			jobs[name] = e.submit(t, lab, name)
 		}
 	}
@@ -53,7 +53,7 @@ func TestApplicationsUseNodesThatCameLaterAndLoseNothingOnThoseThatLeft(t *testi
 		lab.Await(t, 6*time.Minute, name+" is over", func() bool { return len(p.events(job, "ended")) > 0 })
 		state := ""
 		lab.Await(t, time.Minute, name+" has left its nodes", func() bool {
-			state = client(t, lab, "scontrol", "-o", "show", "job", job)
+			state = runClient(t, lab, "scontrol", "-o", "show", "job", job)
 			return !strings.Contains(state, "JobState=COMPLETING")
 		})
 		output := lab.File("alice", name+"/out")
@@ -61,19 +61,19 @@ func TestApplicationsUseNodesThatCameLaterAndLoseNothingOnThoseThatLeft(t *testi
 			t.Errorf("%s did not come to its end: %s\n%s", name, state, output)
 			continue
 		}
-		r := ran{dir: filepath.Join(lab.Dir, "home", "alice", name), output: output}
-		if r.follow(t, p, job) {
+		r := exampleRun{dir: filepath.Join(lab.Dir, "home", "alice", name), output: output}
+		if r.readSteps(t, p, job) {
 			examples[name].judge(t, r)
 		}
 		if t.Failed() {
 			t.Logf("%s said\n%s", name, output)
 		}
 	}
-	clean(t, p)
+	assertClean(t, p)
 }
 
-// there says whether the example can be run; where the real Slurm is required everything must be there.
-func (e example) there(t *testing.T) bool {
+// available says whether the example can be run; where the real Slurm is required everything must be there.
+func (e example) available(t *testing.T) bool {
 	t.Helper()
 	if _, err := exec.LookPath(e.program); err == nil {
 		return true
@@ -110,8 +110,8 @@ func (e example) submit(t *testing.T, lab *lab.SlurmLab, name string) string {
 		"--export="+strings.Join(append([]string{"ALL"}, e.exports...), ","))
 }
 
-// follow learns from the journal which nodes the job had, from step to step. Every example grows and shrinks.
-func (r *ran) follow(t *testing.T, p *process, job string) bool {
+// readSteps learns from the journal which nodes the job had, from step to step. Every example grows and shrinks.
+func (r *exampleRun) readSteps(t *testing.T, p *process, job string) bool {
 	t.Helper()
 	var steps [][]string
 	for _, e := range p.events(job, "started", "grew", "shrank") {
@@ -134,9 +134,9 @@ func (r *ran) follow(t *testing.T, p *process, job string) bool {
 	return !t.Failed()
 }
 
-// places reads lines of two words that count: what was done, and on which node. Each of so many, numbered from the first on, must be done once, and no node but those
+// assertEachTaskOnce reads lines of two words that count: what was done, and on which node. Each of so many, numbered from the first on, must be done once, and no node but those
 // that the job had may have done it; each node that came later must have done something.
-func (r ran) places(t *testing.T, line string, first, tasks int) map[string][]int {
+func (r exampleRun) assertEachTaskOnce(t *testing.T, line string, first, tasks int) map[string][]int {
 	t.Helper()
 	at, done := map[string][]int{}, map[int]int{}
 	for _, m := range regexp.MustCompile(`(?m)`+line).FindAllStringSubmatch(r.output, -1) {
@@ -194,11 +194,11 @@ func sweep(tasks, rest int) example {
 			write(t, filepath.Join(dir, "task"), hangs)
 			write(t, filepath.Join(dir, "tasks"), strings.Repeat("1\n", tasks))
 		},
-		judge: func(t *testing.T, r ran) { r.swept(t, tasks) },
+		judge: func(t *testing.T, r exampleRun) { r.assertSwept(t, tasks) },
 	}
 }
 
-func (r ran) swept(t *testing.T, tasks int) {
+func (r exampleRun) assertSwept(t *testing.T, tasks int) {
 	t.Helper()
 	hung := wordsOf(t, filepath.Join(r.dir, "hung", "task"))
 	if len(hung) != 2 || !slices.Contains(r.left, hung[1]) {
@@ -206,7 +206,7 @@ func (r ran) swept(t *testing.T, tasks int) {
 	}
 	r.later = without(r.later, hung[1:]) // which did nothing else
 	at := map[int]string{}
-	for node, numbers := range r.places(t, `^task (\d+) \(1\): done on (\S+)$`, 1, tasks) {
+	for node, numbers := range r.assertEachTaskOnce(t, `^task (\d+) \(1\): done on (\S+)$`, 1, tasks) {
 		for _, n := range numbers {
 			at[n] = node
 		}
@@ -216,8 +216,8 @@ func (r ran) swept(t *testing.T, tasks int) {
 	}
 }
 
-func judgeDask(t *testing.T, r ran) {
-	r.places(t, `^block (\d+): squared on (\S+)$`, 0, 12)
+func judgeDask(t *testing.T, r exampleRun) {
+	r.assertEachTaskOnce(t, `^block (\d+): squared on (\S+)$`, 0, 12)
 	for _, node := range r.left {
 		if !regexp.MustCompile(`(?m)^` + node + ` holds [1-9]\d* results$`).MatchString(r.output) {
 			t.Errorf("%s had no result to hand on before it left", node)
@@ -232,8 +232,8 @@ func judgeDask(t *testing.T, r ran) {
 	}
 }
 
-func judgePipeline(t *testing.T, r ran) {
-	r.places(t, `^part (\d+): summed up on (\S+)$`, 0, 6)
+func judgePipeline(t *testing.T, r exampleRun) {
+	r.assertEachTaskOnce(t, `^part (\d+): summed up on (\S+)$`, 0, 6)
 	if !strings.Contains(r.output, "the sum is 3003000\n") {
 		t.Error("the sum is not that of six parts with the numbers up to 1000")
 	}

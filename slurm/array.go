@@ -14,30 +14,30 @@ import (
 	"accordion/slurm/output"
 )
 
-// A pending array is one record in Slurm. A task becomes a job of its own when something is done to it. The sidecar splits a managed
-// array task by task, and plans each task by itself. The array's number, A, stays with its last task, but a command for A changes all
-// tasks. Therefore commands name a task as A_T.
+// A pending array is one record in Slurm. A task becomes a job of its own when a command changes it. The sidecar
+// splits a managed array task by task and plans each task by itself. The array's number, A, stays with its last task,
+// but a command for A changes all tasks. Therefore commands name a task as A_T.
 
-// waitingTasks is how many tasks of an array wait as jobs of their own; the others follow as these begin.
+// waitingTasks is how many tasks of an array wait as jobs of their own. More are split off as these start.
 const waitingTasks = 16
 
-// part notes that a task was made a job.
-func (s *System) part(array core.JobID, task int) {
+// noteTaskJob records that a task was made a job.
+func (s *System) noteTaskJob(array core.JobID, task int) {
 	s.Jobs.Parted(array, task)
-	if s.parted == nil {
-		s.parted = map[core.JobID]map[int]bool{}
+	if s.partedTasks == nil {
+		s.partedTasks = map[core.JobID]map[int]bool{}
 	}
-	if s.parted[array] == nil {
-		s.parted[array] = map[int]bool{}
+	if s.partedTasks[array] == nil {
+		s.partedTasks[array] = map[int]bool{}
 	}
-	s.parted[array][task] = true
+	s.partedTasks[array][task] = true
 }
 
-// missing returns the first task of each array that was made a job, is not read as one, and waits. What
-// is read of new jobs may be less than there is: a job is left out until squeue was asked about it.
-func (s *System) missing(ctx context.Context, jobs []output.Record) map[core.JobID]int {
+// missingTasks returns, for each array, the first waiting task that was made a job but does not appear as one in the
+// list. Lists can omit new jobs: a console's list leaves a job out until squeue was asked about it.
+func (s *System) missingTasks(ctx context.Context, jobs []output.Record) map[core.JobID]int {
 	arrays, first := output.Arrays(jobs), map[core.JobID]int{}
-	for array, parted := range s.parted {
+	for array, parted := range s.partedTasks {
 		for _, r := range arrays[array] {
 			switch task, err := strconv.Atoi(r.Task()); {
 			case r.Several():
@@ -56,14 +56,14 @@ func (s *System) missing(ctx context.Context, jobs []output.Record) map[core.Job
 			delete(parted, task)
 		}
 		if len(parted) == 0 {
-			delete(s.parted, array)
+			delete(s.partedTasks, array)
 		}
 	}
 	return first
 }
 
-// split makes jobs of the first tasks of managed arrays, a few at a time; the next reading shows them. What is left of an array is
-// held and shown as an ordinary job, which nobody plans.
+// split makes jobs of the first tasks of managed arrays, a few at a time. The next reading shows them. The rest of an
+// array stays held and is shown as an ordinary job, which is not planned.
 func (s *System) split(ctx context.Context, jobs []output.Record) {
 	s.splitting.Lock()
 	defer s.splitting.Unlock()
@@ -78,8 +78,8 @@ func (s *System) split(ctx context.Context, jobs []output.Record) {
 			wait[r.Array]++
 		}
 	}
-	s.throttles = most // as squeue does not tell it of a single task
-	output.TakeTurns(jobs, most, s.missing(ctx, jobs), time.Now().Unix())
+	s.throttles = most // squeue does not report it for a single task
+	output.TakeTurns(jobs, most, s.missingTasks(ctx, jobs), time.Now().Unix())
 	for i := range jobs {
 		r := &jobs[i]
 		if r.State != adapter.Pending || !r.Several() || adapter.RequestOf(&r.Job) == "" {
@@ -87,9 +87,9 @@ func (s *System) split(ctx context.Context, jobs []output.Record) {
 		}
 		if strings.HasPrefix(r.Mark, adapter.MarkPrefix) && !adapter.Delegated(&r.Job) {
 			for _, task := range output.FirstTasks(r.TaskIDs, waitingTasks-wait[r.Array]) {
-				// What fails is tried at the next reading: Slurm may have made a job of the task already.
+				// A failure is retried at the next reading: Slurm may already have made a job of the task.
 				_ = s.Run.Scontrol(ctx, "update", fmt.Sprintf("JobId=%d_%d", r.Array, task), "AdminComment="+r.Mark)
-				s.part(r.Array, task)
+				s.noteTaskJob(r.Array, task)
 			}
 		}
 		r.Mark, r.Comment, r.Held, r.Rank = "", "", true, nil

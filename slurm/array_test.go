@@ -20,7 +20,7 @@ func TestNoMoreTasksOfAnArrayMayStartThanItsThrottleAllows(t *testing.T) {
 		task(53, "3", adapter.Pending, true), task(54, "4", adapter.Pending, true), task(55, "5", adapter.Pending, true),
 		task(50, "6-9%4", adapter.Pending, true),
 	}
-	s := clients(t, nil, map[string]string{"scontrol": "exit 0"})
+	s := scriptedSystem(t, nil, map[string]string{"scontrol": "exit 0"})
 	s.split(t.Context(), jobs)
 	var blocked []bool
 	for _, r := range jobs {

@@ -19,7 +19,7 @@ import (
 
 var _ adapter.Auditor = (*System)(nil)
 
-// CurrentState implements adapter.Auditor. Of hosts files it tells those on this host.
+// CurrentState implements adapter.Auditor. It reports only hosts files on this host.
 func (s *System) CurrentState(ctx context.Context) (*adapter.CurrentState, error) {
 	in, err := s.Inventory(ctx)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *System) CurrentState(ctx context.Context) (*adapter.CurrentState, error
 			continue
 		}
 		if r.Suspended {
-			r.Nodes = nil // others may be there
+			r.Nodes = nil // other jobs may run there
 		}
 		if r.Role() == output.Companion {
 			all.Companions = append(all.Companions, r.ID)
@@ -66,7 +66,7 @@ func (s *System) CurrentState(ctx context.Context) (*adapter.CurrentState, error
 	return all, nil
 }
 
-// bookedTakes bounds a question to sacct. A day of a large site in a slow database takes minutes.
+// bookedTakes limits one query of sacct. A day of a large site in a slow database takes minutes.
 const bookedTakes = 5 * time.Minute
 
 // Accounting implements adapter.Auditor, by sacct.
@@ -117,7 +117,7 @@ func (s *System) Accounting(ctx context.Context, since core.Time) (*adapter.Acco
 	return books, ctx.Err()
 }
 
-// resized returns the jobs that have several rows.
+// resized returns the numbers of the jobs that have several rows.
 func resized(books *adapter.Accounting) (ids []string) {
 	for _, b := range books.Jobs {
 		if b.Rows > 1 && b.Expands == 0 {
@@ -127,14 +127,14 @@ func resized(books *adapter.Accounting) (ids []string) {
 	return ids
 }
 
-// A full hour, and how long after its end slurmdbd has added it up.
+// slurmdbd adds up full hours, within rollup seconds after the end of each.
 const (
 	fullHour core.Time = 3600
 	rollup   core.Time = 600
 )
 
-// addHours asks sreport what was added up in the full hours since a second. Processors are no measure: sreport charges
-// the users of a reservation for those that it keeps idle.
+// addHours asks sreport for the node seconds of the full hours since a second. Processors cannot be compared: sreport
+// charges the users of a reservation for the processors that it keeps idle.
 func addHours(ctx context.Context, run *client.Runner, books *adapter.Accounting, since, now core.Time) error {
 	from, to := (since+fullHour-1)/fullHour*fullHour, (now-rollup)/fullHour*fullHour
 	if from >= to {
@@ -153,5 +153,5 @@ func addHours(ctx context.Context, run *client.Runner, books *adapter.Accounting
 	return nil
 }
 
-// asked is a second as options of sacct and sreport take it.
+// asked formats a second for the options of sacct and sreport.
 func asked(at core.Time) string { return adapter.Instant(at).UTC().Format("2006-01-02T15:04:05") }

@@ -43,7 +43,7 @@ type account struct {
 // ended is when the row ended; lastly while it lasts.
 func (a account) ended() int64 {
 	if a.end == 0 {
-		return lastly
+		return openEnd
 	}
 	return a.end
 }
@@ -97,8 +97,8 @@ func parseAccounts(text string) ([]account, error) {
 	return rows, nil
 }
 
-// written is the rows for people.
-func written(rows []account) string {
+// formatAccounts is the rows for people.
+func formatAccounts(rows []account) string {
 	var b strings.Builder
 	for _, a := range rows {
 		fmt.Fprintf(&b, "%d %s %s %s submitted %d, %d to %d, %s on %s\n", a.id, a.name, a.user, a.partition, a.submit, a.start, a.end, a.state, hostlist.Compact(a.nodes))
@@ -122,8 +122,8 @@ type tenure struct {
 	alone    bool // the job must be alone on the node
 }
 
-// lastly is the end of a tenure that lasts.
-const lastly = int64(1) << 62
+// openEnd is the end of a tenure that lasts.
+const openEnd = int64(1) << 62
 
 // tenures reads the rows as holds of nodes. Rows of one job follow each other in the order of their ends: each is submitted, as
 // accounting says, at the second at which the one before ended, and a size is held from then on, whatever its start is. What is beside a job for its growth holds nodes in the name of that job. Jobs of the
@@ -208,10 +208,10 @@ func lastRelease(all []tenure, nodes []string, of int64, before int64) (second, 
 	return second, by
 }
 
-// booked returns what accounting has of all users, or of those who are named, once it knows all ends.
-func booked(t *testing.T, lab *lab.SlurmLab, since time.Time, users ...string) ([]account, []tenure) {
+// auditedAccounts returns what accounting has of all users, or of those who are named, once it knows all ends.
+func auditedAccounts(t *testing.T, lab *lab.SlurmLab, since time.Time, users ...string) ([]account, []tenure) {
 	t.Helper()
-	audits(t, lab, since, nil) // it waits until accounting knows all ends
+	runAudit(t, lab, since, nil) // it waits until accounting knows all ends
 	rows := readAccounts(t, lab, since, users...)
 	held := tenures(rows, "shared")
 	if len(held) == 0 {
@@ -232,8 +232,8 @@ func closeRunaways(t *testing.T, lab *lab.SlurmLab) {
 		fmt.Sprintf("--execute=update slurm_acct_db.lab_job_table set time_end = time_start + 1 where time_end = 0 and nodes_alloc > 0 and (state & 255) >= %d", completed))
 }
 
-// audits runs `accordion audit` in this process and demands that it finds nothing of other kinds than some, also in what a watch saw.
-func audits(t *testing.T, lab *lab.SlurmLab, since time.Time, seen []adapter.CurrentState, unjudged ...audit.Kind) audit.Report {
+// runAudit runs `accordion audit` in this process and demands that it finds nothing of other kinds than some, also in what a watch saw.
+func runAudit(t *testing.T, lab *lab.SlurmLab, since time.Time, seen []adapter.CurrentState, unjudged ...audit.Kind) audit.Report {
 	t.Helper()
 	s, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: time.Minute})
 	if err != nil {
@@ -267,14 +267,14 @@ func audits(t *testing.T, lab *lab.SlurmLab, since time.Time, seen []adapter.Cur
 		t.Errorf("audit: %d rows could not be read", report.Unread)
 	}
 	if t.Failed() {
-		t.Log(written(readAccounts(t, lab, since)))
+		t.Log(formatAccounts(readAccounts(t, lab, since)))
 	}
 	t.Logf("audit: %d findings; %s", len(report.Findings), report.Summary())
 	return report
 }
 
-// audited has `accordion audit`, in the lab's own world, judge at the end of the test what has happened since now.
-func audited(t *testing.T, lab *lab.SlurmLab) {
+// auditAtEnd has `accordion audit`, in the lab's own world, judge at the end of the test what has happened since now.
+func auditAtEnd(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	begun := time.Now()
 	t.Cleanup(func() {
@@ -295,8 +295,8 @@ func (noJournal) Entries(int64) iter.Seq2[journal.Entry, error] {
 
 func (noJournal) Records() ([]journal.Record, error) { return nil, nil }
 
-// watching sees who holds which node, once a second, until the function that it returns is called, which returns what it saw.
-func watching(t *testing.T, lab *lab.SlurmLab) func() []adapter.CurrentState {
+// recordCurrentState sees who holds which node, once a second, until the function that it returns is called, which returns what it saw.
+func recordCurrentState(t *testing.T, lab *lab.SlurmLab) func() []adapter.CurrentState {
 	t.Helper()
 	s, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: time.Minute})
 	if err != nil {
@@ -332,7 +332,7 @@ func assertNoCountIsLeft(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	var left []string
 	clean := func() bool {
-		left = counted(lab.Run(t, "root", "scontrol", "--oneliner", "show", "assoc_mgr", "flags=assoc,qos"))
+		left = usedCounts(lab.Run(t, "root", "scontrol", "--oneliner", "show", "assoc_mgr", "flags=assoc,qos"))
 		return len(left) == 0
 	}
 	end := time.Now().Add(11 * time.Minute)
@@ -344,8 +344,8 @@ func assertNoCountIsLeft(t *testing.T, lab *lab.SlurmLab) {
 	}
 }
 
-// counted is what associations and QOS have in use: "QOS=normal(1) GrpJobs=N(3)".
-func counted(records string) []string {
+// usedCounts is what associations and QOS have in use: "QOS=normal(1) GrpJobs=N(3)".
+func usedCounts(records string) []string {
 	var used []string
 	for line := range strings.Lines(records) {
 		what := regexp.MustCompile(`(User|Account|QOS)=\S+`).FindString(line)
@@ -457,7 +457,7 @@ func TestTheJudgeFindsANodeInTwoJobs(t *testing.T) {
 func TestTheJudgeSeesWhatIsCounted(t *testing.T) {
 	const line = "ClusterName=lab Account=phys UserName= GrpJobs=N(%d) GrpSubmitJobs=N(0) GrpWall=N(20.82) GrpTRES=cpu=N(0),mem=9(%d) GrpTRESMins=cpu=N(125)\n"
 	for _, test := range []struct{ jobs, memory, want int }{{0, 0, 0}, {3, 0, 1}, {0, 500, 1}, {10, 1, 2}} {
-		if got := counted(fmt.Sprintf(line, test.jobs, test.memory)); len(got) != test.want {
+		if got := usedCounts(fmt.Sprintf(line, test.jobs, test.memory)); len(got) != test.want {
 			t.Errorf("%+v: %q", test, got)
 		}
 	}

@@ -13,14 +13,14 @@ import (
 	"accordion/internal/lab"
 )
 
-// A fate says at which of the sidecar's calls for it a job is cancelled by its owner: so long after the call began, or
+// A cancelPoint says at which of the sidecar's calls for it a job is cancelled by its owner: so long after the call began, or
 // just before it where after is negative.
-type fate struct {
+type cancelPoint struct {
 	call  string // attach, release, detach, expand, merge, shrink
 	after time.Duration
 }
 
-func (f fate) String() string {
+func (f cancelPoint) String() string {
 	if f.after < 0 {
 		return "before " + f.call
 	}
@@ -80,13 +80,13 @@ func TestAJobCancelledWhileItWaitsLeavesNothingBehind(t *testing.T) {
 	} else {
 		lab.Await(t, 3*time.Minute, "the job that depends on it runs and ends", func() bool { return len(p.events(after, "started", "ended")) == 2 })
 	}
-	clean(t, p)
+	assertClean(t, p)
 }
 
 func TestAJobCancelledAtAnyCallOfTheSidecarLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	const never = -1
-	fates := []fate{
+	fates := []cancelPoint{
 		// Those that live longest come first: they get the first nodes, and grow by nodes behind the one that runs their script.
 		{call: "shrink", after: never}, {call: "shrink", after: 50 * time.Millisecond},
 		{call: "attach", after: never}, {call: "release", after: never}, {call: "release", after: 0}, {call: "detach", after: never}, {call: "detach", after: 0},
@@ -102,14 +102,14 @@ func TestAJobCancelledAtAnyCallOfTheSidecarLeavesNothingBehind(t *testing.T) {
 	for round := range 10 {
 		fates = fates[:0]
 		for range 12 {
-			fates = append(fates, fate{call: "merge", after: time.Duration(random.IntN(600)) * time.Millisecond})
+			fates = append(fates, cancelPoint{call: "merge", after: time.Duration(random.IntN(600)) * time.Millisecond})
 		}
 		t.Run(fmt.Sprintf("merges, round %d", round+1), func(t *testing.T) { cancelAt(t, fates) })
 	}
 }
 
-// strikes has all of the jobs cancelled, by one command, when the sidecar comes to the call for the first of them.
-func (f fate) strikes(t *testing.T, calls *clients, job string, all ...string) {
+// arm has all of the jobs cancelled, by one command, when the sidecar comes to the call for the first of them.
+func (f cancelPoint) arm(t *testing.T, calls *clients, job string, all ...string) {
 	t.Helper()
 	after := "before"
 	if f.after >= 0 {
@@ -126,7 +126,7 @@ func TestTwoJobsCancelledAtOnceInTheirGrowthLeaveNothingBehind(t *testing.T) {
 	lab := quickLab(t)
 	calls := newClients(t)
 	calls.hook(cancelling)
-	fates := []fate{{call: "expand", after: -1}, {call: "expand", after: 0}, {call: "merge", after: -1}, {call: "merge", after: 100 * time.Millisecond}}
+	fates := []cancelPoint{{call: "expand", after: -1}, {call: "expand", after: 0}, {call: "merge", after: -1}, {call: "merge", after: 100 * time.Millisecond}}
 	var jobs []string
 	for _, f := range fates {
 		pair := make([]string, 2)
@@ -134,25 +134,25 @@ func TestTwoJobsCancelledAtOnceInTheirGrowthLeaveNothingBehind(t *testing.T) {
 			pair[i] = lab.Submit(t, "alice", "sleep 7\neval \"$(accordion step)\" || exit\nsleep 60\n", "-H", "-N1", "-n1", "-t5", "--comment=ep=1x8s,2x60s", "-J", "x")
 		}
 		for _, job := range pair { // whichever grows first
-			f.strikes(t, calls, job, pair...)
+			f.arm(t, calls, job, pair...)
 		}
 		jobs = append(jobs, pair...)
 	}
 	p := serving(t, lab, calls.setting()+"\nclients_per_minute = 0\n[overrun]\nleast = \"10m\"")
 	for i, job := range jobs {
 		lab.Await(t, 3*time.Minute, fmt.Sprintf("job %s, to be cancelled %v, is over", job, fates[i/2]), func() bool {
-			return strings.HasPrefix(client(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T"), "C")
+			return strings.HasPrefix(runClient(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T"), "C")
 		})
-		if state := client(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T"); state == "COMPLETED" {
+		if state := runClient(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T"); state == "COMPLETED" {
 			t.Errorf("job %s, to be cancelled %v, came to its end: %s", job, fates[i/2], outputOf(lab, "alice", job))
 		}
 	}
-	clean(t, p)
+	assertClean(t, p)
 	closeRunaways(t, lab)
 }
 
 // cancelAt runs one job for each fate, all at the same time, and judges what is left.
-func cancelAt(t *testing.T, fates []fate) {
+func cancelAt(t *testing.T, fates []cancelPoint) {
 	t.Helper()
 	lab := quickLab(t)
 	calls := newClients(t)
@@ -162,18 +162,18 @@ func cancelAt(t *testing.T, fates []fate) {
 		phase := "sleep 4\n"
 		boundary := "eval \"$(accordion step)\" || exit\n"
 		jobs[i] = lab.Submit(t, "alice", phase+boundary+phase+boundary+phase, "-H", "-N1", "-n1", "-t5", "--comment=ep=1x5s,2x5s,1x5s", "-J", "x")
-		f.strikes(t, calls, jobs[i], jobs[i])
+		f.arm(t, calls, jobs[i], jobs[i])
 	}
 	p := serving(t, lab, calls.setting()+"\nclients_per_minute = 0\n[overrun]\nleast = \"10m\"") // so many at once take their time
 	for i, job := range jobs {
 		lab.Await(t, 3*time.Minute, fmt.Sprintf("job %s, to be cancelled %v, is over", job, fates[i]), func() bool {
-			return strings.HasPrefix(client(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T"), "C") // CANCELLED, COMPLETED or COMPLETING
+			return strings.HasPrefix(runClient(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T"), "C") // CANCELLED, COMPLETED or COMPLETING
 		})
 		if _, err := os.Stat(filepath.Join(calls.dir, job+".cancelled")); err != nil {
 			t.Errorf("job %s was to be cancelled %v, and never came so far: %s", job, fates[i], outputOf(lab, "alice", job))
 		}
 	}
-	clean(t, p)
+	assertClean(t, p)
 	closeRunaways(t, lab)
 	for i, job := range jobs {
 		var story []string
@@ -208,7 +208,7 @@ esac`)
 	}
 	calls.hook(":")
 	p.start()
-	clean(t, p)
+	assertClean(t, p)
 	if reconfigured(t, lab) == before {
 		t.Log("no nodes were lost this time")
 	}

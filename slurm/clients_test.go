@@ -120,20 +120,20 @@ func (c *clients) hook(text string) {
 	}
 }
 
-// A death is where in its life a sidecar dies: at the n-th call that changes something, counted from its start.
-type death struct {
+// A killPoint is where in its life a sidecar dies: at the n-th call that changes something, counted from its start.
+type killPoint struct {
 	when string // before, during (the call is carried out by nobody's order) or after
 	at   int
 	call string // a shell pattern: only calls that fit are counted; "" for all
 }
 
-func (d death) String() string {
+func (d killPoint) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s call %d %s", d.when, d.at, d.call))
 }
 
-// fatal makes the hook kill its sidecar at the death. Each sidecar counts for itself; a hook that cannot tell whether its
+// killAt makes the hook kill its sidecar at the death. Each sidecar counts for itself; a hook that cannot tell whether its
 // parent lives would kill a stranger, so the parent is read once and must be a sidecar.
-func (c *clients) fatal(d death) {
+func (c *clients) killAt(d killPoint) {
 	c.t.Helper()
 	_ = os.Remove(filepath.Join(c.dir, "count"))
 	die := map[string]string{

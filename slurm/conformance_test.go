@@ -106,7 +106,7 @@ func (p *party) answer(line string) string {
 	switch words[0] {
 	case "job":
 		id := p.submit(rest)
-		p.know(name, id)
+		p.remember(name, id)
 		return p.await(name, "RUNNING")
 	case "await":
 		return p.await(name, rest[0])
@@ -135,7 +135,7 @@ func (p *party) answer(line string) string {
 		}
 		out, errs, err := p.exec(user, args...)
 		if m := regexp.MustCompile(`Granted job allocation (\d+)`).FindStringSubmatch(errs); m != nil {
-			p.know(name, m[1])
+			p.remember(name, m[1])
 			errs = m[0]
 		}
 		return p.said(out, errs, err)
@@ -161,8 +161,8 @@ func (p *party) answer(line string) string {
 	return p.said(out, errs, err)
 }
 
-// know keeps the number of a job, with the second of its submission.
-func (p *party) know(name, id string) {
+// remember keeps the number of a job, with the second of its submission.
+func (p *party) remember(name, id string) {
 	p.Helper()
 	out, errs, err := p.exec("root", "squeue", "--noheader", "--states=all", "--jobs="+id, "-O", "JobID:|,SubmitTime:|")
 	fields := strings.Split(out, "|")

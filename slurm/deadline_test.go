@@ -15,8 +15,8 @@ import (
 func TestAJobWithADeadlineIsNeverPlannedAfterIt(t *testing.T) {
 	t.Parallel()
 	lab := siteLab(t, "")
-	p := serving(t, lab, busy)
-	impossible(t, lab)
+	p := serving(t, lab, manyClients)
+	submitImpossible(t, lab)
 
 	// A job that can just end in time starts with a limit that Slurm allows: its usual one is longer.
 	tight := lab.Submit(t, "alice", "#EP 1x20s\nsleep 2", "--deadline=now+80seconds")
@@ -24,7 +24,7 @@ func TestAJobWithADeadlineIsNeverPlannedAfterIt(t *testing.T) {
 
 	lab.Submit(t, "alice", "sleep 40", fmt.Sprintf("-N%d", lab.Nodes), "-p", "shared", "-t2")
 	lab.Await(t, time.Minute, "an ordinary job has all nodes", func() bool {
-		return insists(t, lab, "root", "squeue", "-h", "-t", "R", "-o", "%D") == fmt.Sprint(lab.Nodes)
+		return retryAs(t, lab, "root", "squeue", "-h", "-t", "R", "-o", "%D") == fmt.Sprint(lab.Nodes)
 	})
 	late := lab.Submit(t, "bob", "#EP 1x20s,2x20s\ntrue", "--deadline=now+80seconds") // it would have to start in 20 s
 	wide := lab.Submit(t, "bob", "#EP 1x20s\nsleep 1", "--deadline=now+10minutes")
@@ -43,12 +43,12 @@ func TestAJobWithADeadlineIsNeverPlannedAfterIt(t *testing.T) {
 		t.Errorf("the journal has %v", refused)
 	}
 	lab.Await(t, 2*time.Minute, "the job with time to spare has ended", func() bool { return state(t, lab, wide) == "COMPLETED" })
-	clean(t, p)
+	assertClean(t, p)
 }
 
-// impossible submits a job that cannot end by its deadline, however soon it starts, and judges that this is
+// submitImpossible submits a job that cannot end by its deadline, however soon it starts, and judges that this is
 // known at once: sbatch refuses the job, where Slurm does so, or its state becomes DEADLINE.
-func impossible(t *testing.T, lab *lab.SlurmLab) {
+func submitImpossible(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	job, said, err := lab.Sbatch("alice", "#EP 1x20s,2x20s\nsleep 600", "--deadline=now+30seconds")
 	if err != nil {
@@ -58,6 +58,6 @@ func impossible(t *testing.T, lab *lab.SlurmLab) {
 		return
 	}
 	lab.Await(t, time.Minute, "Slurm has ended the job that cannot end in time", func() bool {
-		return insists(t, lab, "root", "sacct", "-X", "-n", "-P", "-j", job, "-o", "State") == "DEADLINE"
+		return retryAs(t, lab, "root", "sacct", "-X", "-n", "-P", "-j", job, "-o", "State") == "DEADLINE"
 	})
 }

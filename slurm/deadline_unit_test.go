@@ -50,7 +50,7 @@ func TestAJobThatCannotMeetItsDeadlineIsLeftToSlurmOnce(t *testing.T) {
 	} {
 		log := filepath.Join(t.TempDir(), "log")
 		job := outputtest.Printed{ID: 7, Submitted: 1, User: "a", UID: 1, State: "PENDING", Priority: 9, Reserved: test.reserved, Deadline: test.deadline, Mark: "accordion:ep=1x1m"}
-		s := clients(t, nil, map[string]string{
+		s := scriptedSystem(t, nil, map[string]string{
 			"squeue":   "sed \"s/WORD/${SQUEUE_FORMAT2##*:}/g\" <<'END'\n" + job.Row("WORD") + "END",
 			"scontrol": "case \"$*\" in *AdminComment*) exit 0;; update*) echo \"$*\" >>" + log + ";; *) exit 1;; esac",
 			"scancel":  "echo scancel \"$*\" >>" + log,
@@ -73,7 +73,7 @@ func TestEachCommandOnAnArraysTaskNamesThatTask(t *testing.T) {
 		job := outputtest.Printed{ID: id, Array: 50, Task: task, Submitted: 1, User: "a", UID: 1, State: "RUNNING", Nodes: "n1", Priority: 9, Mark: "accordion:ep=1x1m"}
 		rows += job.Row("WORD")
 	}
-	s := clients(t, nil, map[string]string{
+	s := scriptedSystem(t, nil, map[string]string{
 		"squeue":   "sed \"s/WORD/${SQUEUE_FORMAT2##*:}/g\" <<'END'\n" + rows + "END",
 		"scontrol": "case \"$1\" in update|notify|write|hold|release) echo \"$*\" >>" + log + ";; *) exit 1;; esac",
 		"scancel":  "echo scancel \"$*\" >>" + log,

@@ -19,9 +19,9 @@ func defaultLab(t *testing.T) *lab.SlurmLab {
 	return lab.TakeSlurm(t, 16, lab.Users("alice", "bob", "carol"))
 }
 
-// telling is the part of a job script that tells on which nodes the job is: as its environment says, as its host file
+// reportScript is the part of a job script that tells on which nodes the job is: as its environment says, as its host file
 // says, and as srun finds them.
-const telling = `
+const reportScript = `
 tell() {
 	step=${ACCORDION_STEP:-1}
 	echo "list $step $SLURM_JOB_NODELIST"
@@ -31,18 +31,18 @@ tell() {
 }
 `
 
-// told is what a job's output says of one step.
-type told struct {
+// stepReport is what a job's output says of one step.
+type stepReport struct {
 	list, file string         // sorted host lists; file is "" in the first step
 	tasks      map[string]int // srun's tasks on each node
 }
 
-func (d told) nodes() int { return len(d.tasks) }
+func (d stepReport) nodes() int { return len(d.tasks) }
 
-// tales reads a job's output.
-func tales(t *testing.T, output string) map[int]told {
+// parseStepReports reads a job's output.
+func parseStepReports(t *testing.T, output string) map[int]stepReport {
 	t.Helper()
-	all := map[int]told{}
+	all := map[int]stepReport{}
 	for line := range strings.Lines(output) {
 		words := strings.Fields(line)
 		if len(words) < 3 || !slices.Contains([]string{"list", "file", "task"}, words[0]) {
@@ -93,32 +93,34 @@ func TestAnEvolvingJobRunsOnTwoFiveThreeNodesAndEverybodyAgrees(t *testing.T) {
 	for range 3 { // they leave room for its growth
 		ordinary = append(ordinary, lab.Submit(t, "bob", "sleep 30", "-N3", "-t1"))
 	}
-	job := lab.Submit(t, "alice", fmt.Sprintf("#!/bin/bash\n#EP 2x20s,5x20s,3x20s\n#SBATCH -n%d\n", 2*lab.CPUs)+telling+
+	job := lab.Submit(t, "alice", fmt.Sprintf("#!/bin/bash\n#EP 2x20s,5x20s,3x20s\n#SBATCH -n%d\n", 2*lab.CPUs)+reportScript+
 		"tell\nsleep 18\neval \"$(accordion step)\"\ntell\nsleep 18\neval \"$(accordion step)\"\ntell\nsleep 18\n")
-	submitted := client(t, lab, "squeue", "-h", "-j", job, "-O", "SubmitTime")
+	submitted := runClient(t, lab, "squeue", "-h", "-j", job, "-O", "SubmitTime")
 
-	watched := watch(t, lab)
+	watched := watchNodes(t, lab)
 	squeued := map[int]string{}
 	for i, size := range sizes {
 		step := i + 1
 		lab.Await(t, 3*time.Minute, fmt.Sprintf("the job has told of step %d", step), func() bool {
 			return strings.Contains(outputOf(lab, "alice", job), fmt.Sprintf("told %d\n", step))
 		})
-		squeued[step] = sorted(t, client(t, lab, "squeue", "-h", "-j", job, "-o", "%N"))
+		squeued[step] = sorted(t, runClient(t, lab, "squeue", "-h", "-j", job, "-o", "%N"))
 		lab.Await(t, 15*time.Second, fmt.Sprintf("accordion status shows step %d", step), func() bool {
 			v := p.view(job)
 			return v != nil && v.Step == step && v.Steps == len(sizes) && v.Size == size && v.Kind == "evolving" && sorted(t, v.Nodes) == squeued[step]
 		})
 	}
-	lab.Await(t, 2*time.Minute, "the job is over", func() bool { return client(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T") == "COMPLETED" })
+	lab.Await(t, 2*time.Minute, "the job is over", func() bool {
+		return runClient(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T") == "COMPLETED"
+	})
 
-	said := tales(t, outputOf(lab, "alice", job))
-	journalled := resizes(t, p, job)
-	accounted := accounts(t, lab, job, submitted)
+	said := parseStepReports(t, outputOf(lab, "alice", job))
+	journalled := journalSizes(t, p, job)
+	accounted := accountedSizes(t, lab, job, submitted)
 	if len(accounted) != len(sizes) {
 		t.Fatalf("sacct -D has the sizes %v, want %v", accounted, sizes)
 	}
-	replayable(t, lab, job, sizes)
+	assertReplayable(t, lab, job, sizes)
 	for i, size := range sizes {
 		step := i + 1
 		d := said[step]
@@ -150,15 +152,15 @@ func TestAnEvolvingJobRunsOnTwoFiveThreeNodesAndEverybodyAgrees(t *testing.T) {
 	watched.freedInTime(t, p, job)
 	for _, id := range ordinary {
 		lab.Await(t, 3*time.Minute, "ordinary job "+id+" is over", func() bool {
-			return client(t, lab, "squeue", "-h", "-j", id, "-t", "all", "-o", "%T") == "COMPLETED"
+			return runClient(t, lab, "squeue", "-h", "-j", id, "-t", "all", "-o", "%T") == "COMPLETED"
 		})
 	}
-	clean(t, p)
+	assertClean(t, p)
 	assertTheProcessorsAreBooked(t, lab, since)
 }
 
-// resizes is the host list of each step, as the journal has it.
-func resizes(t *testing.T, p *process, job string) []string {
+// journalSizes is the host list of each step, as the journal has it.
+func journalSizes(t *testing.T, p *process, job string) []string {
 	t.Helper()
 	var lists []string
 	for _, e := range p.events(job, "started", "grew", "shrank") {
@@ -170,8 +172,8 @@ func resizes(t *testing.T, p *process, job string) []string {
 	return lists
 }
 
-// replayable fails unless the workload log that is made of Slurm's accounting has the job with these sizes, in nodes.
-func replayable(t *testing.T, lab *lab.SlurmLab, job string, sizes []int) {
+// assertReplayable fails unless the workload log that is made of Slurm's accounting has the job with these sizes, in nodes.
+func assertReplayable(t *testing.T, lab *lab.SlurmLab, job string, sizes []int) {
 	t.Helper()
 	text := lab.Run(t, "root", "env", "SLURM_TIME_FORMAT=%s", "sacct", "--allusers", "--duplicates", "--allocations", "--parsable2",
 		"--jobs="+job, "--format=NNodes,"+sacct.Columns) // 20.11 is read rightly with the nodes only
@@ -189,9 +191,9 @@ func replayable(t *testing.T, lab *lab.SlurmLab, job string, sizes []int) {
 	}
 }
 
-// accounts is the host list of each size that Slurm's accounting has of the job, in order of time, once it is over there: slurmdbd
+// accountedSizes is the host list of each size that Slurm's accounting has of the job, in order of time, once it is over there: slurmdbd
 // hears of an end some time after it. A job of the same number before this one was submitted earlier.
-func accounts(t *testing.T, lab *lab.SlurmLab, job, submitted string) []string {
+func accountedSizes(t *testing.T, lab *lab.SlurmLab, job, submitted string) []string {
 	t.Helper()
 	since, err := time.ParseInLocation("2006-01-02T15:04:05", strings.TrimSpace(submitted), time.Local)
 	if err != nil {

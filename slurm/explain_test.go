@@ -24,17 +24,17 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// explains waits until `accordion explain` says all of the texts of a job.
-func (p *process) explains(job string, texts ...string) {
+// awaitQueueExplanation waits until `accordion explain` says all of the texts of a job.
+func (p *process) awaitQueueExplanation(job string, texts ...string) {
 	p.t.Helper()
 	p.lab.Await(p.t, time.Minute, "the queue has job "+job, func() bool {
 		return strings.Contains(p.accordion("queue", "--json"), `{"id":`+job+`,`)
 	})
-	p.says(job, texts...)
+	p.awaitExplanation(job, texts...)
 }
 
-// says is explains for a job that the sidecar has seen.
-func (p *process) says(job string, texts ...string) {
+// awaitExplanation is explains for a job that the sidecar has seen.
+func (p *process) awaitExplanation(job string, texts ...string) {
 	p.t.Helper()
 	said := ""
 	defer func() {
@@ -59,14 +59,14 @@ func TestAUserWhoseJobWaitsIsToldWhy(t *testing.T) {
 	address := freeAddress(t)
 	p := serving(t, lab, "[metrics]\nlisten = \""+address+"\"")
 	long := lab.Submit(t, "bob", "sleep 600", "--exclusive", "-N22", "-t10", "-J", "long")
-	lab.Await(t, time.Minute, "the long job runs", func() bool { return client(t, lab, "squeue", "-h", "-j", long, "-o", "%T") == "RUNNING" })
+	lab.Await(t, time.Minute, "the long job runs", func() bool { return runClient(t, lab, "squeue", "-h", "-j", long, "-o", "%T") == "RUNNING" })
 	job := lab.Submit(t, "alice", "sleep 100", "-H", "-N4", "-t5", "--comment=ep=4x1m,6x1m", "-J", "mine")
 	wide := lab.Submit(t, "alice", "sleep 600", "--exclusive", "--nice=1000", "-N24", "-t5", "-J", "wide") // behind the other by the site's own rank
 
-	p.explains(job, `Job `+job+` "mine" of alice is evolving: 4 nodes for 1m, then 6 for 1m.`,
+	p.awaitQueueExplanation(job, `Job `+job+` "mine" of alice is evolving: 4 nodes for 1m, then 6 for 1m.`,
 		"It waits, first in the queue.", "It needs 4 nodes for its first step. Of the pool's 24, 22 are held by jobs, 2 are free.",
 		"It can start when job "+long+" of bob gives back its 22 nodes, at ", "job "+long+" of bob (ordinary): 22 nodes until ", "planned to start at ")
-	p.explains(wide, "is an ordinary job of 24 nodes.", "2nd in the queue", "job "+job+" of alice (evolving): 4,6 nodes, planned from ", "This is an estimate")
+	p.awaitQueueExplanation(wide, "is an ordinary job of 24 nodes.", "2nd in the queue", "job "+job+" of alice (evolving): 4,6 nodes, planned from ", "This is an estimate")
 
 	var queue view.Queue
 	if err := json.Unmarshal([]byte(p.accordion("queue", "--json")), &queue); err != nil || len(queue.Jobs) != 3 {
@@ -85,19 +85,19 @@ func TestAUserWhoseJobWaitsIsToldWhy(t *testing.T) {
 	// Slurm would give the nodes to the wide job before the sidecar knows that they are free.
 	lab.Run(t, "root", "scancel", wide)
 	lab.Run(t, "root", "scancel", long)
-	p.says(job, "start brought forward by ", "job "+long+" of bob ended ", "started: on 4 nodes", "What it was promised", "grows to 6")
+	p.awaitExplanation(job, "start brought forward by ", "job "+long+" of bob ended ", "started: on 4 nodes", "What it was promised", "grows to 6")
 	lab.Await(t, time.Minute, "the metrics show a running job and the release that made it one", func() bool {
-		metrics := fetched(t, address)
+		metrics := readMetrics(t, address)
 		return strings.Contains(metrics, "\naccordion_jobs{phase=\"running\"} 1\n") &&
 			strings.Contains(metrics, "\naccordion_call_seconds_count{verb=\"release\"} ")
 	})
 	lab.Run(t, "root", "scancel", job)
-	p.says(job, "Job "+job+" is not in the queue any more.")
-	clean(t, p)
+	p.awaitExplanation(job, "Job "+job+" is not in the queue any more.")
+	assertClean(t, p)
 }
 
-// fetched is the metrics as Prometheus reads them.
-func fetched(t *testing.T, address string) string {
+// readMetrics is the metrics as Prometheus reads them.
+func readMetrics(t *testing.T, address string) string {
 	t.Helper()
 	c := &http.Client{Timeout: lab.Patience}
 	answer, err := c.Get("http://" + address + "/metrics")

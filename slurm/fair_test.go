@@ -28,7 +28,7 @@ func (d delays) String() string {
 // and another user whose jobs come within seconds all the same. (-accordion.long: thirty such jobs, and five turns with them and without, of
 // which the median is at most doubled.)
 func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
-	aside(t)
+	parallelUnlessLong(t)
 	nodes, jobs, turns := 16, 6, 1
 	if *long {
 		nodes, jobs, turns = 72, 30, 5
@@ -39,20 +39,20 @@ func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
 	p.unjudged = []audit.Kind{audit.Sum} // of a job whose limit is lengthened after a resize Slurm counts the last size from the job's start
 	var alone, beside delays
 	for range turns {
-		alone.add(punctual(t, lab, p, "alice"))
+		alone.add(measureDelays(t, lab, p, "alice"))
 		for i := range jobs {
 			lab.Submit(t, hostile[i%len(hostile)], "#EP "+strings.TrimSuffix(strings.Repeat("1x1s,2x1s,", 300), ",")+"\ntrap '' URG\nsleep 3000", "-o", "/dev/null")
 		}
 		lab.Await(t, time.Minute, "the hostile jobs run", everySecond(func() bool {
-			return len(strings.Fields(client(t, lab, "squeue", "--noheader", "--states=R", "--user="+strings.Join(hostile, ","), "-o", "%A"))) >= jobs
+			return len(strings.Fields(runClient(t, lab, "squeue", "--noheader", "--states=R", "--user="+strings.Join(hostile, ","), "-o", "%A"))) >= jobs
 		}))
-		time.Sleep(20 * time.Second)           // they use up what may be used of a minute
-		beside.add(punctual(t, lab, p, "bob")) // the minute that alice used is not over
+		time.Sleep(20 * time.Second)                // they use up what may be used of a minute
+		beside.add(measureDelays(t, lab, p, "bob")) // the minute that alice used is not over
 		for _, user := range hostile {
-			client(t, lab, "scancel", "--user="+user)
+			runClient(t, lab, "scancel", "--user="+user)
 		}
 		lab.Await(t, 2*time.Minute, "the hostile jobs are over", everySecond(func() bool {
-			return client(t, lab, "squeue", "--noheader", "--all", "-o", "%A") == ""
+			return runClient(t, lab, "squeue", "--noheader", "--all", "-o", "%A") == ""
 		}))
 		if *long { // what is deleted after them uses up the programs of a minute: the next turn would not be one without them
 			time.Sleep(time.Minute)
@@ -78,14 +78,14 @@ func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
 // 145 s, and not over after four minutes.
 const sampleBound = 20.0
 
-// punctual runs a job that grows and shrinks once, and tells how late it was. That is less than its user's share of a minute.
-func punctual(t *testing.T, lab *lab.SlurmLab, p *process, user string) (d delays) {
+// measureDelays runs a job that grows and shrinks once, and tells how late it was. That is less than its user's share of a minute.
+func measureDelays(t *testing.T, lab *lab.SlurmLab, p *process, user string) (d delays) {
 	t.Helper()
 	step := "sleep 5.2\neval \"$(accordion step)\" || exit\n"
 	begin := time.Now()
 	job := lab.Submit(t, user, "#EP 1x6s,3x6s,1x4s\n"+strings.Repeat(step, 2)+"sleep 3")
 	lab.Await(t, 4*time.Minute, "job "+job+" is over", everySecond(func() bool {
-		return client(t, lab, "squeue", "--noheader", "--all", "--job="+job, "-o", "%A") == ""
+		return runClient(t, lab, "squeue", "--noheader", "--all", "--job="+job, "-o", "%A") == ""
 	}))
 	var accepted time.Time
 	for _, e := range p.journal(job) {

@@ -36,19 +36,19 @@ func TestSlurmctldMayStopAndStartAtAnyMoment(t *testing.T) {
 	for _, a := range acts {
 		t.Logf("%s %s", a.when, a.what)
 		g.set(a.when, a.call)
-		jobs = append(jobs, evolves(t, lab, 9, sizes))
+		jobs = append(jobs, submitEvolving(t, lab, 9, sizes))
 		g.await(fmt.Sprintf("%s %s", a.when, a.what))
-		accounted(t, lab)
+		awaitAccounted(t, lab)
 		lab.Do(t, "ctl-stop")
 		g.open()
 		lab.Do(t, "ctl-start")
-		settled(t, lab)
+		awaitNodesKnown(t, lab)
 	}
-	ended(t, lab, 3*time.Minute, jobs...)
+	awaitEnded(t, lab, 3*time.Minute, jobs...)
 	for _, job := range jobs {
-		if got := said(lab, job); got != says(sizes...) {
-			t.Errorf("job %s: %q, want %q", job, got, says(sizes...))
+		if got := stepOutput(lab, job); got != expectedOutput(sizes...) {
+			t.Errorf("job %s: %q, want %q", job, got, expectedOutput(sizes...))
 		}
 	}
-	clean(t, p)
+	assertClean(t, p)
 }

@@ -39,7 +39,7 @@ func withoutDatabase(t *testing.T, away func(*lab.SlurmLab) (back func())) {
 		t.Skipf("Slurm %s resizes without slurmdbd", lab.Slurm)
 	}
 	p := serving(t, lab, "")
-	job := evolves(t, lab, 27, []int{2, 4, 1})
+	job := submitEvolving(t, lab, 27, []int{2, 4, 1})
 	awaitEvent(t, p, job, "started", 2*time.Minute)
 	promised := int64(0)
 	lab.Await(t, time.Minute, "status promises the job's end", func() bool {
@@ -49,7 +49,7 @@ func withoutDatabase(t *testing.T, away func(*lab.SlurmLab) (back func())) {
 		}
 		return promised > 0
 	})
-	accounted(t, lab)
+	awaitAccounted(t, lab)
 	back, since, wait, least := away(lab), time.Now(), 35*time.Second, int64(5) // seconds by which the promise moves
 	if *long {
 		wait, least = time.Minute, 20
@@ -63,7 +63,7 @@ func withoutDatabase(t *testing.T, away func(*lab.SlurmLab) (back func())) {
 		return false
 	})
 	lab.Await(t, 2*time.Minute, "slurmdbd was away for long", func() bool {
-		if got := holds(lab, job); got != "" && !strings.HasPrefix(got, "2 ") {
+		if got := heldNodes(lab, job); got != "" && !strings.HasPrefix(got, "2 ") {
 			t.Errorf("without slurmdbd the job was resized: it is on %s", got)
 		}
 		return time.Since(since) > wait || t.Failed()
@@ -75,11 +75,11 @@ func withoutDatabase(t *testing.T, away func(*lab.SlurmLab) (back func())) {
 		v := p.view(job)
 		return v != nil && v.Promised >= promised+least
 	})
-	ended(t, lab, 3*time.Minute, job)
-	if got := said(lab, job); got != says(2, 4, 1) {
-		t.Errorf("%q, want %q", got, says(2, 4, 1))
+	awaitEnded(t, lab, 3*time.Minute, job)
+	if got := stepOutput(lab, job); got != expectedOutput(2, 4, 1) {
+		t.Errorf("%q, want %q", got, expectedOutput(2, 4, 1))
 	}
-	clean(t, p)
+	assertClean(t, p)
 }
 
 // stopDatabase makes slurmdbd answer nobody, without its end, until the function that it returns is called.
@@ -110,7 +110,7 @@ func TestAJobThatSlurmctldCannotChangeAnyMoreHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	lab := faultLab(t, 4)
 	goOn := stopDatabase(t, lab)
-	lost := evolves(t, lab, 10, []int{4, 1}) // before the sidecar: it is only held by the plug-in
+	lost := submitEvolving(t, lab, 10, []int{4, 1}) // before the sidecar: it is only held by the plug-in
 	unnumbered := func() bool {
 		_, said, err := lab.Exec("root", "", "scontrol", "update", "JobId="+lost, "Comment=x")
 		return err != nil && strings.Contains(said, "DB index is being set")
@@ -119,17 +119,17 @@ func TestAJobThatSlurmctldCannotChangeAnyMoreHoldsUpNobody(t *testing.T) {
 	lab.Do(t, "ctl-stop", "--kill")
 	goOn()
 	lab.Do(t, "ctl-start")
-	settled(t, lab)
+	awaitNodesKnown(t, lab)
 	if !unnumbered() {
 		t.Skip("this slurmctld learned the job's number after its start: there is nothing to show")
 	}
 	p := serving(t, lab, "")
-	next := evolves(t, lab, 10, []int{2, 4})
-	lab.Await(t, 3*time.Minute, "the job behind it is over", func() bool { return said(lab, next) == says(2, 4) })
+	next := submitEvolving(t, lab, 10, []int{2, 4})
+	lab.Await(t, 3*time.Minute, "the job behind it is over", func() bool { return stepOutput(lab, next) == expectedOutput(2, 4) })
 	lab.Await(t, 2*time.Minute, "status says what to do", func() bool {
 		v := p.view(lost)
 		return v != nil && strings.Contains(v.Why, "cancel it and submit it again")
 	})
 	lab.Run(t, "alice", "scancel", lost)
-	clean(t, p)
+	assertClean(t, p)
 }

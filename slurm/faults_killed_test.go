@@ -14,7 +14,7 @@ func killController(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	lab.Do(t, "ctl-stop", "--kill")
 	lab.Do(t, "ctl-start")
-	settled(t, lab)
+	awaitNodesKnown(t, lab)
 }
 
 // awaitEvent waits until the sidecar's journal has an event of the job.
@@ -41,13 +41,13 @@ func TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs(t *testing.T) {
 	lab := faultLab(t, 12)
 	p := serving(t, lab, "clients_per_minute = 300") // a controller that is killed over and over makes many
 	p.unjudged = byAccounting                        // which lacks what a killed slurmctld forgot
-	watched := watch(t, lab)
+	watched := watchNodes(t, lab)
 
 	// Their last steps go on to the end of the test: a slurmctld that comes back may not answer for many seconds, and a killed one forgets that
 	// a job has ended, and does not ask its node about it for minutes.
 	lab.Run(t, "alice", "rm", "-f", "over") // of a run before
 	lasting := func(ep string) string {
-		return lab.Submit(t, "alice", "#!/bin/bash\n#EP "+ep+"\n"+working(2, 29, "until [ -e over ]; do sleep 0.1; done"))
+		return lab.Submit(t, "alice", "#!/bin/bash\n#EP "+ep+"\n"+stepScriptEnding(2, 29, "until [ -e over ]; do sleep 0.1; done"))
 	}
 	grows, shrinks := lasting("2x30s,4x20m"), lasting("4x30s,2x20m")
 	awaitEvent(t, p, grows, "grew", 2*time.Minute)
@@ -55,53 +55,53 @@ func TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs(t *testing.T) {
 	resized := func() {
 		t.Helper()
 		for job, want := range map[string]string{grows: "4", shrinks: "2"} {
-			lab.Await(t, time.Minute, "job "+job+" has "+want+" nodes", func() bool { return strings.HasPrefix(holds(lab, job), want+" ") })
+			lab.Await(t, time.Minute, "job "+job+" has "+want+" nodes", func() bool { return strings.HasPrefix(heldNodes(lab, job), want+" ") })
 		}
 	}
 	killController(t, lab)
 	resized()
 
-	lively := evolves(t, lab, 600, []int{1}) // while a managed job runs the sidecar reads each second, and so in time
+	lively := submitEvolving(t, lab, 600, []int{1}) // while a managed job runs the sidecar reads each second, and so in time
 	awaitEvent(t, p, lively, "started", time.Minute)
 	// A node that does not know its job yet when slurmctld comes back loses it: the job is put back, and the next start on that node drains it.
-	lab.Await(t, time.Minute, "job "+lively+" runs on its node", func() bool { return strings.Contains(said(lab, lively), "step 1 on 1") })
+	lab.Await(t, time.Minute, "job "+lively+" runs on its node", func() bool { return strings.Contains(stepOutput(lab, lively), "step 1 on 1") })
 	reused := ""
 	for try := 0; accepted(p, reused) < 2; try++ {
 		if try == 12 {
 			t.Fatal("slurmctld never gave a number twice: it was not killed soon enough after a submission")
 		}
 		lab.AwaitSaved(t)
-		job := evolves(t, lab, 10, []int{1, 3})
+		job := submitEvolving(t, lab, 10, []int{1, 3})
 		awaitEvent(t, p, job, "accepted", 30*time.Second)
 		killController(t, lab)
 		at := time.Now().Unix()
-		reused = lab.Submit(t, "bob", "#!/bin/bash\n#EP 2x8s,1x8s\n"+stepping(2, 7))
+		reused = lab.Submit(t, "bob", "#!/bin/bash\n#EP 2x8s,1x8s\n"+stepScript(2, 7))
 		t.Logf("job %s was submitted; then, after the kill, job %s", job, reused)
 		lab.Await(t, time.Minute, "job "+reused+" is accepted", func() bool {
 			return slices.ContainsFunc(p.events(reused, "accepted"), func(e entry) bool { return e.Submitted >= at })
 		})
 		if accepted(p, reused) < 2 {
 			lab.Await(t, time.Minute, "jobs "+job+" and "+reused+" are gone", func() bool { // a slurmctld that has just come back may not hear the first word
-				asks(lab, "scancel", job, reused)
-				left := strings.Fields(client(t, lab, "squeue", "-h", "-a", "-o", "%A"))
+				tryClient(lab, "scancel", job, reused)
+				left := strings.Fields(runClient(t, lab, "squeue", "-h", "-a", "-o", "%A"))
 				return !slices.Contains(left, job) && !slices.Contains(left, reused)
 			})
 		}
 	}
 	if reused != lively { // which may have been forgotten itself, and its number be bob's
-		asks(lab, "scancel", lively)
+		tryClient(lab, "scancel", lively)
 	}
 	lab.Await(t, 2*time.Minute, "bob's job is over", func() bool {
 		return strings.Contains(lab.File("bob", "slurm-"+reused+".out"), "step 2 on 1\ndone")
 	})
 	resized()
 	lab.Run(t, "alice", "touch", "over")
-	ended(t, lab, 2*time.Minute, grows, shrinks)
-	for job, want := range map[string]string{grows: says(2, 4), shrinks: says(4, 2)} {
-		if got := said(lab, job); got != want {
+	awaitEnded(t, lab, 2*time.Minute, grows, shrinks)
+	for job, want := range map[string]string{grows: expectedOutput(2, 4), shrinks: expectedOutput(4, 2)} {
+		if got := stepOutput(lab, job); got != want {
 			t.Errorf("job %s: %q, want %q", job, got, want)
 		}
 	}
-	clean(t, p)
+	assertClean(t, p)
 	watched.noNodeInTwoJobs(t)
 }

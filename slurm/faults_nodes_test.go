@@ -23,7 +23,7 @@ func nodesNow(t *testing.T, lab *lab.SlurmLab, job string) []string {
 	t.Helper()
 	var list string
 	lab.Await(t, time.Minute, "Slurm shows the nodes of job "+job, func() bool {
-		list = asks(lab, "squeue", "-h", "-j", job, "-o", "%N")
+		list = tryClient(lab, "squeue", "-h", "-j", job, "-o", "%N")
 		return list != ""
 	})
 	return sortedNames(names(t, list))
@@ -41,13 +41,13 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 	hosts := "/tmp/accordion-" + alice.Uid
 	p := serving(t, lab, "")
 	const seconds = 25
-	fragile := evolves(t, lab, seconds, []int{2, 4})
-	robust := evolves(t, lab, seconds, []int{3, 5, 2}, "--no-kill")
-	drained := evolves(t, lab, seconds+10, []int{2, 4, 1}) // later than the other: a job that cannot grow waits 30 s only
+	fragile := submitEvolving(t, lab, seconds, []int{2, 4})
+	robust := submitEvolving(t, lab, seconds, []int{3, 5, 2}, "--no-kill")
+	drained := submitEvolving(t, lab, seconds+10, []int{2, 4, 1}) // later than the other: a job that cannot grow waits 30 s only
 	for _, job := range []string{fragile, robust, drained} {
 		awaitEvent(t, p, job, "started", 2*time.Minute)
 	}
-	speaks(t, lab, robust)
+	awaitScriptBegun(t, lab, robust)
 	var drains []string // a node that is down comes back with its slurmd's next report (ReturnToService=2)
 	lose := func(job, state string) (node string) {
 		t.Helper()
@@ -89,42 +89,43 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 	awaitEvent(t, p, drained, "grew", 2*time.Minute)
 	lose(robust, "DOWN")
 	lose(drained, "DRAIN")
-	ended(t, lab, 3*time.Minute, fragile, robust, drained)
+	awaitEnded(t, lab, 3*time.Minute, fragile, robust, drained)
 
-	for job, want := range map[string]string{robust: says(3, 5, 2), drained: says(2, 4, 1)} {
-		if got := said(lab, job); got != want {
+	for job, want := range map[string]string{robust: expectedOutput(3, 5, 2), drained: expectedOutput(2, 4, 1)} {
+		if got := stepOutput(lab, job); got != want {
 			t.Errorf("job %s: %q, want %q", job, got, want)
 		}
 	}
-	if show := asks(lab, "scontrol", "-o", "show", "job", fragile); !strings.Contains(show, "JobState=NODE_FAIL") {
+	if show := tryClient(lab, "scontrol", "-o", "show", "job", fragile); !strings.Contains(show, "JobState=NODE_FAIL") {
 		t.Errorf("the job of a killed node: %s", show)
 	}
 	lab.Do(t, "node-start", killed)
 	for _, node := range drains {
 		setNode(t, lab, node, "RESUME")
 	}
-	clean(t, p) // also that every node is used again
-	p.audit()   // what root does by hand from here on is in no journal
+	assertClean(t, p) // also that every node is used again
+	p.audit()         // what root does by hand from here on is in no journal
 
 	if lab.Slurm >= "23" {
 		return // root cannot allocate in alice's name any more, whom the plug-in refuses to expand a job
 	}
 	setsLeakedNodesFree(t, p, lab)
-	clean(t, p)
+	assertClean(t, p)
 }
 
 // setsLeakedNodesFree says that the sidecar does. Now and then Slurm loses none in the same acts, and they are idle by themselves: of several tries
 // the first counts in which it does.
 func setsLeakedNodesFree(t *testing.T, p *process, lab *lab.SlurmLab) {
 	t.Helper()
+	begun := time.Now() // the journal also has the nudges of the acts before
 	for range 5 {
 		lost := leak(t, lab)
 		lab.Await(t, 2*time.Minute, "the lost nodes are idle", func() bool {
-			return len(strings.Fields(asks(lab, "sinfo", "-h", "-p", "main", "-t", "idle", "-N", "-n", lost, "-o", "%N"))) == 2
+			return len(strings.Fields(tryClient(lab, "sinfo", "-h", "-p", "main", "-t", "idle", "-N", "-n", lost, "-o", "%N"))) == 2
 		})
 		var nudges []entry
 		lab.Await(t, 30*time.Second, "the act that set them free is over: the journal has its outcome", func() bool {
-			nudges = slices.DeleteFunc(p.journal(""), func(e entry) bool { return e.Verb != "nudge" })
+			nudges = slices.DeleteFunc(p.journalSince(begun), func(e entry) bool { return e.Verb != "nudge" })
 			return !slices.ContainsFunc(nudges, func(e entry) bool { return e.Outcome == "" })
 		})
 		if slices.ContainsFunc(nudges, func(e entry) bool { return e.Outcome == "done" }) {
@@ -143,17 +144,17 @@ func leak(t *testing.T, lab *lab.SlurmLab) (nodes string) {
 		t.Fatal(err)
 	}
 	parent := lab.Submit(t, "alice", "exec sleep 600", "-N1")
-	lab.Await(t, time.Minute, "the parent runs", func() bool { return strings.HasPrefix(holds(lab, parent), "1 n") })
-	insists(t, lab, "root", "salloc", "--quiet", "--immediate", "--no-shell", "--chdir=/", "--uid="+alice.Uid, "--gid="+alice.Gid, "-p", "main", "-N2",
+	lab.Await(t, time.Minute, "the parent runs", func() bool { return strings.HasPrefix(heldNodes(lab, parent), "1 n") })
+	retryAs(t, lab, "root", "salloc", "--quiet", "--immediate", "--no-shell", "--chdir=/", "--uid="+alice.Uid, "--gid="+alice.Gid, "-p", "main", "-N2",
 		"--job-name=careless", "--dependency=expand:"+parent)
-	line := strings.Fields(client(t, lab, "squeue", "-h", "-n", "careless", "-o", "%A %N"))
+	line := strings.Fields(runClient(t, lab, "squeue", "-h", "-n", "careless", "-o", "%A %N"))
 	if len(line) != 2 {
 		t.Fatalf("the expander: %q", line)
 	}
 	lab.Run(t, "alice", "scancel", parent)
-	ended(t, lab, time.Minute, parent)
+	awaitEnded(t, lab, time.Minute, parent)
 	lab.Await(t, time.Minute, "the expander is merged", func() bool { // not before the steps that Slurm makes are ended
-		asks(lab, "scancel", line[0]+".4294967292") // the extern step: not every release knows it by its name
+		tryClient(lab, "scancel", line[0]+".4294967292") // the extern step: not every release knows it by its name
 		_, _, err := lab.Exec("root", "", "scontrol", "update", "JobId="+line[0], "NumNodes=0")
 		return err == nil
 	})

@@ -58,10 +58,10 @@ echo done
 	fi ;;
 esac`, late))
 
-	ended(t, lab, 5*time.Minute, job, late)
+	awaitEnded(t, lab, 5*time.Minute, job, late)
 	steps := regexp.MustCompile(`(?m)^(step \d on \d|done)$`).FindAllString(outputOf(lab, "alice", job), -1) // srun, too, says something
-	if got := strings.Join(steps, " "); got != says(1, 2, 1) {
-		t.Errorf("job %s: %q, want %q\n%s", job, got, says(1, 2, 1), outputOf(lab, "alice", job))
+	if got := strings.Join(steps, " "); got != expectedOutput(1, 2, 1) {
+		t.Errorf("job %s: %q, want %q\n%s", job, got, expectedOutput(1, 2, 1), outputOf(lab, "alice", job))
 	}
 	t.Logf("%s; job %s reads\n%s", lab.File("alice", "took"), job, outputOf(lab, "alice", job))
 	stalled := regexp.MustCompile(`srun took ([4-9]\d|\d{3,}) s`).MatchString(lab.File("alice", "took"))
@@ -77,7 +77,7 @@ esac`, late))
 	if left, err := os.ReadFile(filepath.Join(c.dir, "refusals")); err != nil || len(left) > 0 {
 		t.Errorf("of three refusals %q are left, error %v", left, err)
 	}
-	clean(t, p)
+	assertClean(t, p)
 }
 
 func exists(path ...string) bool {

@@ -52,7 +52,7 @@ func TestAFullDiskUnderTheJournalStopsTheSidecarAndNoJob(t *testing.T) {
 	dir := smallDisk(t, lab)
 	p := serving(t, lab, "")
 	// A step that asks while there is no sidecar gives up after ten seconds, and on a slow machine two starts take longer.
-	job := lab.Submit(t, "alice", "#!/bin/bash\n#EP 2x10s,4x10s,1x10s\nuntil [ -e served ]; do sleep 0.1; done\n"+stepping(3, 9))
+	job := lab.Submit(t, "alice", "#!/bin/bash\n#EP 2x10s,4x10s,1x10s\nuntil [ -e served ]; do sleep 0.1; done\n"+stepScript(3, 9))
 	awaitEvent(t, p, job, "started", 2*time.Minute)
 
 	other := filepath.Join(lab.Dir, "etc", "other.toml")
@@ -88,19 +88,19 @@ func TestAFullDiskUnderTheJournalStopsTheSidecarAndNoJob(t *testing.T) {
 	if log, _ := os.ReadFile(p.log); !strings.Contains(string(log), "full") || !strings.Contains(string(log), "running jobs run on") {
 		t.Errorf("its last words do not say what is wrong: %s", tail(string(log), 3))
 	}
-	if got := client(t, lab, "squeue", "-h", "-j", job, "-o", "%T"); got != "RUNNING" {
+	if got := runClient(t, lab, "squeue", "-h", "-j", job, "-o", "%T"); got != "RUNNING" {
 		t.Errorf("without a sidecar the job is %s, want RUNNING", got)
 	}
 	if err := os.Remove(filepath.Join(dir, "full")); err != nil {
 		t.Fatal(err)
 	}
 	p.start()
-	p.end(syscall.SIGKILL)
+	p.endBy(syscall.SIGKILL)
 	p.start() // the lock of the cluster went with it
 	lab.Run(t, "alice", "touch", "served")
-	ended(t, lab, 3*time.Minute, job)
-	if got := said(lab, job); got != says(2, 4, 1) {
-		t.Errorf("%q, want %q", got, says(2, 4, 1))
+	awaitEnded(t, lab, 3*time.Minute, job)
+	if got := stepOutput(lab, job); got != expectedOutput(2, 4, 1) {
+		t.Errorf("%q, want %q", got, expectedOutput(2, 4, 1))
 	}
-	clean(t, p)
+	assertClean(t, p)
 }

@@ -17,11 +17,11 @@ func TestAStartOnANodeThatIsLostIsTakenBackAtOnceOnARealSlurm(t *testing.T) {
 	g := &gate{t: t, lab: lab, clients: newClients(t)}
 	p := serving(t, lab, g.setting())
 	g.set("before", "'scontrol update JobId='*' ReservationName="+adapter.Prefix+"'[0-9]*")
-	job := evolves(t, lab, 9, []int{2, 3})
+	job := submitEvolving(t, lab, 9, []int{2, 3})
 	g.await("the start")
 	starts := p.events(job, "starting")
 	if len(starts) != 1 {
-		t.Fatalf("job %s was started %d times\n%s", job, len(starts), p.story())
+		t.Fatalf("job %s was started %d times\n%s", job, len(starts), p.diagnosis())
 	}
 	on, err := hostlist.Expand(starts[0].Args["nodes"].(string))
 	if err != nil {
@@ -31,14 +31,14 @@ func TestAStartOnANodeThatIsLostIsTakenBackAtOnceOnARealSlurm(t *testing.T) {
 	lab.Do(t, "node-kill", node) // one that is only set down comes back with its slurmd's next report, and the start comes (ReturnToService=2)
 	setNode(t, lab, node, "DOWN")
 	g.open()
-	ended(t, lab, 2*time.Minute, job)
-	if got := said(lab, job); got != says(2, 3) {
-		t.Errorf("job %s: %q, want %q", job, got, says(2, 3))
+	awaitEnded(t, lab, 2*time.Minute, job)
+	if got := stepOutput(lab, job); got != expectedOutput(2, 3) {
+		t.Errorf("job %s: %q, want %q", job, got, expectedOutput(2, 3))
 	}
 	held := p.events(job, "held")
 	if len(held) != 1 || !strings.Contains(held[0].Text, node+" was lost before it began") {
-		t.Errorf("the start of job %s on %s, which was lost, was not taken back at once\n%s", job, node, p.story())
+		t.Errorf("the start of job %s on %s, which was lost, was not taken back at once\n%s", job, node, p.diagnosis())
 	}
 	lab.Do(t, "node-start", node)
-	clean(t, p)
+	assertClean(t, p)
 }

@@ -23,8 +23,8 @@ func faultLab(t *testing.T, nodes int, more ...lab.Option) *lab.SlurmLab {
 	return lab.Slurm(t, nodes, append([]lab.Option{lab.Users("alice", "bob"), lab.Fast()}, more...)...)
 }
 
-// asks runs a client as root that may fail while its daemon is away; "" then.
-func asks(lab *lab.SlurmLab, command ...string) string {
+// tryClient runs a client as root that may fail while its daemon is away; "" then.
+func tryClient(lab *lab.SlurmLab, command ...string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	c := exec.CommandContext(ctx, command[0], command[1:]...)
@@ -36,13 +36,13 @@ func asks(lab *lab.SlurmLab, command ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// stepping is a script that says at the begin of each step how many nodes it was told to have, for the given seconds each.
-func stepping(steps, seconds int) string {
-	return working(steps, seconds, fmt.Sprintf("sleep %d", seconds))
+// stepScript is a script that says at the begin of each step how many nodes it was told to have, for the given seconds each.
+func stepScript(steps, seconds int) string {
+	return stepScriptEnding(steps, seconds, fmt.Sprintf("sleep %d", seconds))
 }
 
-// working is such a script whose last step is the given work.
-func working(steps, seconds int, last string) string {
+// stepScriptEnding is such a script whose last step is the given work.
+func stepScriptEnding(steps, seconds int, last string) string {
 	var b strings.Builder
 	b.WriteString("say() { echo \"step ${ACCORDION_STEP:-1} on $SLURM_NNODES\"; }\nsay\n")
 	for range steps - 1 {
@@ -51,18 +51,18 @@ func working(steps, seconds int, last string) string {
 	return b.String() + last + "\necho done\n"
 }
 
-// evolves submits such a script for a profile of sizes, as user alice; each step lasts a second longer than its work.
-func evolves(t *testing.T, lab *lab.SlurmLab, seconds int, sizes []int, options ...string) string {
+// submitEvolving submits such a script for a profile of sizes, as user alice; each step lasts a second longer than its work.
+func submitEvolving(t *testing.T, lab *lab.SlurmLab, seconds int, sizes []int, options ...string) string {
 	t.Helper()
 	var ep []string
 	for _, n := range sizes {
 		ep = append(ep, fmt.Sprintf("%dx%ds", n, seconds))
 	}
-	return lab.Submit(t, "alice", "#!/bin/bash\n#EP "+strings.Join(ep, ",")+"\n"+stepping(len(sizes), seconds-1), options...)
+	return lab.Submit(t, "alice", "#!/bin/bash\n#EP "+strings.Join(ep, ",")+"\n"+stepScript(len(sizes), seconds-1), options...)
 }
 
-// said is what such a script has said so far, on one line.
-func said(lab *lab.SlurmLab, job string) string {
+// stepOutput is what such a script has said so far, on one line.
+func stepOutput(lab *lab.SlurmLab, job string) string {
 	var all []string
 	for line := range strings.Lines(lab.File("alice", "slurm-"+job+".out")) {
 		if !strings.Contains(line, "accordion: ") { // ours, by the shim or by Slurm
@@ -72,14 +72,14 @@ func said(lab *lab.SlurmLab, job string) string {
 	return strings.Join(all, " ")
 }
 
-// speaks waits until such a script has begun: Slurm calls a job running before that, and takes words to it that nobody reads.
-func speaks(t *testing.T, lab *lab.SlurmLab, job string) {
+// awaitScriptBegun waits until such a script has begun: Slurm calls a job running before that, and takes words to it that nobody reads.
+func awaitScriptBegun(t *testing.T, lab *lab.SlurmLab, job string) {
 	t.Helper()
-	lab.Await(t, time.Minute, "the script of job "+job+" has begun", func() bool { return said(lab, job) != "" })
+	lab.Await(t, time.Minute, "the script of job "+job+" has begun", func() bool { return stepOutput(lab, job) != "" })
 }
 
-// says is all that such a script says when all goes well.
-func says(sizes ...int) string {
+// expectedOutput is all that such a script says when all goes well.
+func expectedOutput(sizes ...int) string {
 	var b strings.Builder
 	for i, n := range sizes {
 		fmt.Fprintf(&b, "step %d on %d ", i+1, n)
@@ -87,8 +87,8 @@ func says(sizes ...int) string {
 	return b.String() + "done"
 }
 
-// ended waits until none of the jobs is pending, running or ending.
-func ended(t *testing.T, lab *lab.SlurmLab, patience time.Duration, jobs ...string) {
+// awaitEnded waits until none of the jobs is pending, running or ending.
+func awaitEnded(t *testing.T, lab *lab.SlurmLab, patience time.Duration, jobs ...string) {
 	t.Helper()
 	lab.Await(t, patience, fmt.Sprintf("jobs %v are over", jobs), func() bool {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -100,16 +100,16 @@ func ended(t *testing.T, lab *lab.SlurmLab, patience time.Duration, jobs ...stri
 	})
 }
 
-// holds is how many nodes Slurm shows the running job on, and which.
-func holds(lab *lab.SlurmLab, job string) string {
-	return asks(lab, "squeue", "-h", "-j", job, "-o", "%D %N")
+// heldNodes is how many nodes Slurm shows the running job on, and which.
+func heldNodes(lab *lab.SlurmLab, job string) string {
+	return tryClient(lab, "squeue", "-h", "-j", job, "-o", "%D %N")
 }
 
-// settled waits until slurmctld knows every node again: after its start they read UNKNOWN for some seconds.
-func settled(t *testing.T, lab *lab.SlurmLab) {
+// awaitNodesKnown waits until slurmctld knows every node again: after its start they read UNKNOWN for some seconds.
+func awaitNodesKnown(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	lab.Await(t, time.Minute, "slurmctld knows its nodes", func() bool {
-		nodes := asks(lab, "scontrol", "-o", "show", "node")
+		nodes := tryClient(lab, "scontrol", "-o", "show", "node")
 		return nodes != "" && !strings.Contains(nodes, "State=UNKNOWN")
 	})
 }
@@ -155,15 +155,15 @@ func (g *gate) open() {
 	}
 }
 
-// accounted waits until Slurm's accounting has every job. A slurmctld that stops while it waits for a job's number in the
+// awaitAccounted waits until Slurm's accounting has every job. A slurmctld that stops while it waits for a job's number in the
 // database never learns it, and refuses every change of that job from then on; a story about that is told elsewhere.
-func accounted(t *testing.T, lab *lab.SlurmLab) {
+func awaitAccounted(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	lab.Await(t, time.Minute, "accounting has every job", everySecond(func() bool {
 		// sacct does not tell of held jobs.
-		known := strings.Fields(asks(lab, "mariadb", "--no-defaults", "--socket="+filepath.Join(lab.Dir, "db", "socket"), "--user=root",
+		known := strings.Fields(tryClient(lab, "mariadb", "--no-defaults", "--socket="+filepath.Join(lab.Dir, "db", "socket"), "--user=root",
 			"--skip-column-names", "--execute=select id_job from slurm_acct_db.lab_job_table"))
-		there := strings.Fields(asks(lab, "squeue", "-h", "-a", "-o", "%A"))
+		there := strings.Fields(tryClient(lab, "squeue", "-h", "-a", "-o", "%A"))
 		return len(there) > 0 && !slices.ContainsFunc(there, func(id string) bool { return !slices.Contains(known, id) })
 	}))
 }

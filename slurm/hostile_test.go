@@ -28,7 +28,7 @@ const hostileJobs, hostileFirst = 200, 140
 // goes on to change them and to send more, delay no growth of others, cost few programs, and are believed nothing. No plug-in
 // looks at them: with it fewer would be accepted (go test ./slurm -run Hostile -args -accordion.long tries that too).
 func TestTwoHundredHostileJobsDelayNoGrowthAndForgeNothing(t *testing.T) {
-	aside(t)
+	parallelUnlessLong(t)
 	t.Run("without the plug-in", func(t *testing.T) {
 		hostile(t, lab.Slurm(t, 16, lab.Users("alice", "mallory"), lab.NoPlugin()), false)
 	})
@@ -41,15 +41,15 @@ func TestTwoHundredHostileJobsDelayNoGrowthAndForgeNothing(t *testing.T) {
 
 func hostile(t *testing.T, lab *lab.SlurmLab, guarded bool) {
 	programs := t.TempDir()
-	p := serving(t, lab, fmt.Sprintf("bin = %q\n[early]\nadvance = false", naming(t, programs)))
+	p := serving(t, lab, fmt.Sprintf("bin = %q\n[early]\nadvance = false", countingByProgram(t, programs)))
 	since := time.Now()
 	model := lab.Submit(t, "alice", "sleep 600", "-N1", "-n1", "-t20", "-p", "shared", "-w", "n16", "-J", "model")
 	impostor := lab.Submit(t, "mallory", "sleep 600", "-N1", "-n1", "-t20", "-p", "shared", "-w", "n1")
-	state := func(job string) string { return client(t, lab, "squeue", "-h", "-j", job, "-o", "%t") }
+	state := func(job string) string { return runClient(t, lab, "squeue", "-h", "-j", job, "-o", "%t") }
 	for _, job := range []string{model, impostor} {
 		lab.Await(t, time.Minute, "job "+job+" runs", func() bool { return state(job) == "R" })
 	}
-	h := &hostility{t: t, lab: lab, random: rand.New(rand.NewPCG(*seed, 3)), record: client(t, lab, "scontrol", "-o", "show", "job", model), model: model, accepted: 0.9}
+	h := &hostility{t: t, lab: lab, random: rand.New(rand.NewPCG(*seed, 3)), record: runClient(t, lab, "scontrol", "-o", "show", "job", model), model: model, accepted: 0.9}
 	if guarded {
 		h.accepted = 0.4 // the plug-in refuses the sidecar's names and wrong requests
 	}
@@ -72,22 +72,22 @@ func hostile(t *testing.T, lab *lab.SlurmLab, guarded bool) {
 	submitAll(t, lab, all)
 	h.impersonate(impostor, all[0].id, guarded)
 	lab.Await(t, 3*time.Minute, "the evolving jobs are over", everySecond(func() bool {
-		return client(t, lab, "squeue", "-h", "-u", "alice", "-t", "PD,R,CG", "-o", "%A") == model
+		return runClient(t, lab, "squeue", "-h", "-u", "alice", "-t", "PD,R,CG", "-o", "%A") == model
 	}))
 	changes := torment()
 	readings := watch()
-	hostile := len(strings.Fields(client(t, lab, "squeue", "-h", "-u", "mallory", "-o", "%A")))
+	hostile := len(strings.Fields(runClient(t, lab, "squeue", "-h", "-u", "mallory", "-o", "%A")))
 	if s := state(impostor); s != "R" {
 		t.Errorf("mallory's job on n1, which calls itself an expander, was taken for one: its state is %q", s)
 	}
 	lab.Run(t, "root", "scancel", "-u", "mallory")
 	lab.Run(t, "root", "scancel", model)
-	awaitTheEnd(t, lab, time.Minute)
+	awaitNoJobs(t, lab, time.Minute)
 
-	knowsTheEnd(t, p)
-	c := &crowd{t: t, lab: lab, p: p, entries: p.journal("")}
-	c.accounts, c.held = booked(t, lab, since, "alice") // nobody can read sacct's rows of the others
-	c.keep()
+	awaitAllEnded(t, p)
+	c := &workloadResult{t: t, lab: lab, p: p, entries: p.journalSince(p.since)}
+	c.accounts, c.held = auditedAccounts(t, lab, since, "alice") // nobody can read sacct's rows of the others
+	c.saveArtifacts()
 	c.judgeJobs(all)
 	countTogether(c.growths)
 	slack := 2.0
@@ -105,14 +105,14 @@ func hostile(t *testing.T, lab *lab.SlurmLab, guarded bool) {
 			t.Errorf("job %d had the nodes of step %d %.2f s after they were there: the sidecar did not see them, or the job", g.job, g.step, g.slow())
 		}
 	}
-	lists, most := linesOf(t, filepath.Join(programs, "squeue")), fullest(t, filepath.Join(programs, "all"), since)
+	lists, most := linesOf(t, filepath.Join(programs, "squeue")), mostInAMinute(t, filepath.Join(programs, "all"), since)
 	t.Logf("%d hostile jobs, changed %d times; growths:\n%s%d readings beside the sidecar; it ran squeue %d times, and at most %d programs within a minute", hostile, changes,
 		latenessTable(c.growths), readings, lists, most)
 	if float64(hostile) < hostileJobs*h.accepted || changes < 20 {
 		t.Errorf("%d hostile jobs, changed %d times: that is not what was to be shown", hostile, changes)
 	}
-	if took := time.Since(since).Minutes(); most > crowdedMost || float64(lists) > 10+30*took {
-		t.Errorf("%d programs began within a minute, want at most %d; %d were squeue, in %.1f minutes, want at most 30 in each", most, crowdedMost, lists, took)
+	if took := time.Since(since).Minutes(); most > mostClientsPerMinute || float64(lists) > 10+30*took {
+		t.Errorf("%d programs began within a minute, want at most %d; %d were squeue, in %.1f minutes, want at most 30 in each", most, mostClientsPerMinute, lists, took)
 	}
 	if log, err := os.ReadFile(p.log); err != nil || strings.Contains(string(log), "cannot be read") {
 		t.Errorf("a reading of the sidecar's failed, or its log is gone (%v)\n%s", err, tail(string(log), 100))
@@ -139,7 +139,7 @@ type hostility struct {
 func (h *hostility) impersonate(impostor, parent string, guarded bool) {
 	h.t.Helper()
 	h.lab.Await(h.t, time.Minute, "managed jobs are parked", func() bool {
-		return strings.Contains(client(h.t, h.lab, "scontrol", "-o", "show", "reservation"), output.Park)
+		return strings.Contains(runClient(h.t, h.lab, "scontrol", "-o", "show", "reservation"), output.Park)
 	})
 	for _, change := range []string{"JobName=" + output.GrowPrefix + parent, "ReservationName=" + output.Park} {
 		_, said, err := h.lab.Exec("mallory", "", "scontrol", "update", "JobId="+impostor, change)
@@ -342,10 +342,10 @@ func (h *hostility) judge(s *adapter.Snapshot) {
 	}
 }
 
-// naming is counting, with a file for each program and one for all.
-func naming(t *testing.T, dir string) (folder string) {
+// countingByProgram is counting, with a file for each program and one for all.
+func countingByProgram(t *testing.T, dir string) (folder string) {
 	t.Helper()
-	folder = counting(t, filepath.Join(dir, "all"))
+	folder = countingClients(t, filepath.Join(dir, "all"))
 	path := filepath.Join(folder, "squeue")
 	script, err := os.ReadFile(path)
 	if err == nil {

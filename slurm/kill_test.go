@@ -20,19 +20,19 @@ func quickLab(t *testing.T) *lab.SlurmLab {
 	return lab.TakeSlurm(t, 24, lab.Users("alice", "bob"), lab.Fast(), lab.NoPlugin())
 }
 
-// A victim is a job with a start, a growth and a shrink in it, of steps of so many seconds. A silent one does not ask for its
+// A resizedJob is a job with a start, a growth and a shrink in it, of steps of so many seconds. A silent one does not ask for its
 // steps: it is resized and told.
-type victim struct {
+type resizedJob struct {
 	seconds int
 	silent  bool
 	growth  growth.Kind // as it is configured; "": as the lab suggests, by overlap
 }
 
-func (v victim) submit(t *testing.T, lab *lab.SlurmLab) (job, submitted string) {
+func (v resizedJob) submit(t *testing.T, lab *lab.SlurmLab) (job, submitted string) {
 	t.Helper()
 	phase := fmt.Sprintf("tell\nsleep %d\n", v.seconds-1)
 	boundary := "eval \"$(accordion step)\" || exit\n"
-	script := telling + phase + boundary + phase + boundary + phase
+	script := reportScript + phase + boundary + phase + boundary + phase
 	if v.growth == growth.Companions {
 		script = strings.NewReplacer("srun printenv", "accordion run -- printenv", "$SLURM_JOB_NODELIST", "${ACCORDION_NODELIST:-$SLURM_JOB_NODELIST}").Replace(script)
 	}
@@ -40,14 +40,14 @@ func (v victim) submit(t *testing.T, lab *lab.SlurmLab) (job, submitted string) 
 		script = fmt.Sprintf("trap : URG\nend=$((SECONDS + %d))\nwhile ((SECONDS < end)); do sleep 1; done\n", 3*v.seconds+4)
 	}
 	job = lab.Submit(t, "alice", script, "-H", "-N2", "-n2", "-t5", fmt.Sprintf("--comment=ep=2x%[1]ds,4x%[1]ds,1x%[1]ds", v.seconds))
-	return job, client(t, lab, "squeue", "-h", "-j", job, "-O", "SubmitTime")
+	return job, runClient(t, lab, "squeue", "-h", "-j", job, "-O", "SubmitTime")
 }
 
-// survived judges a victim that is over: it ran on 2, 4 and 1 nodes, as it saw itself and as Slurm's accounting has it,
+// assertSurvived judges a victim that is over: it ran on 2, 4 and 1 nodes, as it saw itself and as Slurm's accounting has it,
 // and nothing is left.
-func (v victim) survived(t *testing.T, p *process, job, submitted string) {
+func (v resizedJob) assertSurvived(t *testing.T, p *process, job, submitted string) {
 	t.Helper()
-	said := tales(t, outputOf(p.lab, "alice", job))
+	said := parseStepReports(t, outputOf(p.lab, "alice", job))
 	for step, size := range map[int]int{1: 2, 2: 4, 3: 1} {
 		if v.silent {
 			break
@@ -57,7 +57,7 @@ func (v victim) survived(t *testing.T, p *process, job, submitted string) {
 		}
 	}
 	sizes := ""
-	for _, list := range accounts(t, p.lab, job, submitted) {
+	for _, list := range accountedSizes(t, p.lab, job, submitted) {
 		sizes += fmt.Sprintf("%d ", len(names(t, list)))
 	}
 	// What was made of a growth when the sidecar died, and was taken back, is a size for a moment; so is what a job has without its
@@ -69,18 +69,18 @@ func (v victim) survived(t *testing.T, p *process, job, submitted string) {
 	if !regexp.MustCompile(pattern).MatchString(sizes) {
 		t.Errorf("sacct -D has the sizes %s, want 2 4 1", sizes)
 	}
-	clean(t, p)
+	assertClean(t, p)
 }
 
-// story runs a victim under sidecars that die, the n-th one (from 0) at fate(n); nil lives on. It returns how many died,
+// surviveDeaths runs a victim under sidecars that die, the n-th one (from 0) at fate(n); nil lives on. It returns how many died,
 // with the last sidecar alive.
-func story(t *testing.T, lab *lab.SlurmLab, v victim, fate func(life int) *death) int {
+func surviveDeaths(t *testing.T, lab *lab.SlurmLab, v resizedJob, fate func(life int) *killPoint) int {
 	t.Helper()
 	mortal := newClients(t)
 	arm := func(life int) {
 		mortal.hook(":")
 		if d := fate(life); d != nil {
-			mortal.fatal(*d)
+			mortal.killAt(*d)
 		}
 	}
 	arm(0)
@@ -96,7 +96,7 @@ func story(t *testing.T, lab *lab.SlurmLab, v victim, fate func(life int) *death
 			p.start()
 		default:
 		}
-		return !slices.Contains([]string{"PENDING", "RUNNING"}, client(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T"))
+		return !slices.Contains([]string{"PENDING", "RUNNING"}, runClient(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T"))
 	})
 	mortal.hook(":")
 	select {
@@ -106,7 +106,7 @@ func story(t *testing.T, lab *lab.SlurmLab, v victim, fate func(life int) *death
 	}
 	died := mortal.deaths()
 	t.Logf("%d deaths:\n%s", len(died), strings.Join(died, "\n"))
-	v.survived(t, p, job, submitted)
+	v.assertSurvived(t, p, job, submitted)
 	return len(died)
 }
 
@@ -119,11 +119,11 @@ func names(t *testing.T, list string) []string {
 	return all
 }
 
-// calls is how many calls the n-th sidecar (from 0) lives for. A start is six calls and more, and who dies in it begins it
+// callsUntilDeath is how many calls the n-th sidecar (from 0) lives for. A start is six calls and more, and who dies in it begins it
 // again; a growth by overlap is nine and more, and who dies in it begins that again. So the first lives end in the start, or soon after
 // it when the calls of the first were as good as done; the others mostly later, and one in five lives long, and longer each time:
 // what is to be cleared away first is not the same everywhere.
-func calls(life int) int {
+func callsUntilDeath(life int) int {
 	if in := []int{2, 4, 3, 1}; life < len(in) {
 		return in[life]
 	}
@@ -133,7 +133,7 @@ func calls(life int) int {
 
 func TestAJobSurvivesASidecarThatDiesAfterOneOfItsCallsInEveryLife(t *testing.T) {
 	t.Parallel()
-	died := story(t, quickLab(t), victim{seconds: 6}, func(life int) *death { return &death{when: "after", at: calls(life)} })
+	died := surviveDeaths(t, quickLab(t), resizedJob{seconds: 6}, func(life int) *killPoint { return &killPoint{when: "after", at: callsUntilDeath(life)} })
 	if died < 4 {
 		t.Errorf("only %d sidecars died", died)
 	}
@@ -141,8 +141,8 @@ func TestAJobSurvivesASidecarThatDiesAfterOneOfItsCallsInEveryLife(t *testing.T)
 
 func TestAJobSurvivesASidecarThatDiesBeforeOrDuringOneOfItsCallsInEveryLife(t *testing.T) {
 	t.Parallel()
-	died := story(t, quickLab(t), victim{seconds: 6}, func(life int) *death {
-		return &death{when: []string{"before", "during"}[life%2], at: calls(life) + 1}
+	died := surviveDeaths(t, quickLab(t), resizedJob{seconds: 6}, func(life int) *killPoint {
+		return &killPoint{when: []string{"before", "during"}[life%2], at: callsUntilDeath(life) + 1}
 	})
 	if died < 4 {
 		t.Errorf("only %d sidecars died", died)
@@ -151,7 +151,7 @@ func TestAJobSurvivesASidecarThatDiesBeforeOrDuringOneOfItsCallsInEveryLife(t *t
 
 func TestAJobSurvivesASidecarThatDiesInEachActOfAGrowthAndAShrink(t *testing.T) {
 	t.Parallel()
-	for growth, deaths := range map[growth.Kind][]death{
+	for growth, deaths := range map[growth.Kind][]killPoint{
 		growth.Overlap: {
 			{when: "during", at: 1, call: "'salloc '*accordion-grow-*"}, {when: "before", at: 1, call: "*Flags+=IGNORE_JOBS*"}, {when: "before", at: 1, call: "'salloc '*accordion-over-*"},
 			{when: "during", at: 1, call: "'salloc '*accordion-over-*"}, {when: "before", at: 1, call: "*' NumNodes=0'"}, {when: "after", at: 1, call: "*' NumNodes=0'"},
@@ -163,7 +163,7 @@ func TestAJobSurvivesASidecarThatDiesInEachActOfAGrowthAndAShrink(t *testing.T) 
 		},
 	} {
 		t.Run(string(growth), func(t *testing.T) {
-			died := story(t, quickLab(t), victim{seconds: 6, growth: growth}, func(life int) *death {
+			died := surviveDeaths(t, quickLab(t), resizedJob{seconds: 6, growth: growth}, func(life int) *killPoint {
 				if life >= len(deaths) {
 					return nil
 				}
@@ -182,16 +182,16 @@ func TestAJobSurvivesADeathOfTheSidecarAtAnySingleCall(t *testing.T) {
 		t.Skip("walks through every call of a start, a growth and a shrink, of two kinds of jobs, for half an hour: -args -accordion.long")
 	}
 	lab := quickLab(t)
-	for _, v := range []victim{{seconds: 4}, {seconds: 4, growth: growth.Companions}, {seconds: 6, silent: true}} {
+	for _, v := range []resizedJob{{seconds: 4}, {seconds: 4, growth: growth.Companions}, {seconds: 6, silent: true}} {
 		for _, when := range []string{"before", "during", "after"} {
 			for at, last := 1, false; !last; at++ {
 				t.Run(fmt.Sprintf("%+v %s call %d", v, when, at), func(t *testing.T) {
 					lab.Clear(t)
-					died := story(t, lab, v, func(life int) *death {
+					died := surviveDeaths(t, lab, v, func(life int) *killPoint {
 						if life > 0 {
 							return nil
 						}
-						return &death{when: when, at: at}
+						return &killPoint{when: when, at: at}
 					})
 					last = died == 0 // the whole life has fewer calls
 					if last && at < 10 {

@@ -10,21 +10,22 @@ import (
 	"accordion/slurm/output"
 )
 
-// This file says which nodes of the pool are of one kind, and on which kinds a job can run. Processors, memory and generic
-// resources are compared here. What an expression of features (-C) means Slurm is asked, once for each expression and kind.
+// This file groups the pool's nodes into kinds and determines on which kinds a job can run. Processors, memory and
+// generic resources are compared here. For an expression of features (-C) it asks Slurm, once for each expression and
+// kind.
 
-// meaning is an expression of features, and a kind of nodes.
-type meaning struct{ expression, kind string }
+// A featureMeaning is an expression of features together with a kind of nodes.
+type featureMeaning struct{ expression, kind string }
 
-// asksAtOnce bounds how many meanings Slurm is asked for in one reading: each is a program.
+// asksAtOnce limits how many expressions are sent to Slurm in one reading: each takes a program.
 const asksAtOnce = 4
 
-// tellApart writes into each job which kinds of nodes it can run on, where it cannot run on all, and into each node its kind.
-// A managed job whose expression is not understood yet is blocked until it is.
-func (s *System) tellApart(ctx context.Context, in *output.Inventory, jobs []output.Record) {
+// setKinds writes the kinds of nodes on which a job can run into the job, where these are not all kinds, and its kind
+// into each node. It blocks a pending managed job while it does not know what the job's expression means.
+func (s *System) setKinds(ctx context.Context, in *output.Inventory, jobs []output.Record) {
 	pool, err := output.PoolNodes(*in, s.Pool)
 	if err != nil {
-		return // Observe says so
+		return // Observe returns the error
 	}
 	in.TellKinds(s.Pool)
 	kinds := map[string]*output.Node{}
@@ -62,8 +63,8 @@ func (s *System) tellApart(ctx context.Context, in *output.Inventory, jobs []out
 	}
 }
 
-// means says whether a job's features mean a kind of nodes, and whether that is known. Slurm is asked for managed jobs only,
-// and tells nothing of nodes that are reserved or cannot be used.
+// means reports whether a job's features match a kind of nodes, and whether that is known. It asks Slurm for managed
+// jobs only. Slurm gives no answer for nodes that are reserved or unusable.
 func (s *System) means(ctx context.Context, r *output.Record, of *output.Node, in *output.Inventory, asks *int) (yes, known bool) {
 	switch {
 	case r.Features == "":
@@ -71,7 +72,7 @@ func (s *System) means(ctx context.Context, r *output.Record, of *output.Node, i
 	case output.Simple.MatchString(r.Features):
 		return output.Featured(of.Features, r.Features), true
 	}
-	m := meaning{r.Features, of.Kind}
+	m := featureMeaning{r.Features, of.Kind}
 	s.mu.Lock()
 	yes, known = s.meanings[m]
 	s.mu.Unlock()
@@ -92,7 +93,7 @@ func (s *System) means(ctx context.Context, r *output.Record, of *output.Node, i
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.meanings == nil || len(s.meanings) > 1000 {
-		s.meanings = map[meaning]bool{} // users think of many expressions in a year
+		s.meanings = map[featureMeaning]bool{} // a year of jobs has many expressions
 	}
 	s.meanings[m] = err == nil
 	return err == nil, true

@@ -35,11 +35,11 @@ var (
 	_ adapter.LeaseReader = (*leaseKeeper)(nil)
 )
 
-// newLease returns a keeper that talks to Slurm through run.
+// newLease returns a keeper that uses run.
 func newLease(run *client.Runner) *leaseKeeper { return &leaseKeeper{run} }
 
-// leaseSettles is after what time a lease that was taken over is looked at again: two administrators may do so at once, on two hosts,
-// and the later one has it.
+// leaseSettles is the pause before a lease that was taken over is read again. Two administrators on two hosts may
+// take it over at the same time: the later one wins.
 const leaseSettles = 2 * time.Second
 
 // TakeLease implements adapter.Leaser.
@@ -53,7 +53,7 @@ func (k *leaseKeeper) TakeLease(ctx context.Context, c adapter.Claim) error {
 		switch {
 		case err != nil:
 			return err
-		case h == nil: // Slurm deleted it just now
+		case h == nil: // Slurm has just deleted it
 			continue
 		case h.ID == c.ID:
 			return k.write(ctx, c)
@@ -82,7 +82,7 @@ func (k *leaseKeeper) RenewLease(ctx context.Context, c adapter.Claim) error {
 	case !client.Refused(err, client.ReservationInvalid):
 		return fmt.Errorf("renewing the lease, reservation %s: %w", leaseName, err)
 	}
-	// It ran out, or slurmctld lost its last seconds.
+	// It expired, or slurmctld lost its last seconds in a crash.
 	if err = k.create(ctx, leaseName, c); !taken(err) {
 		return err
 	}
@@ -107,10 +107,10 @@ func (k *leaseKeeper) LeaveLease(ctx context.Context, h adapter.Holder, keep tim
 	return fmt.Errorf("giving the lease up, reservation %s: %w", leaseName, err)
 }
 
-// keep records until when the reservations of a sidecar that leaves the lease stay.
+// keep records until when the reservations of a sidecar that gave up the lease stay.
 func (k *leaseKeeper) keep(ctx context.Context, c adapter.Claim) error {
 	err := k.create(ctx, output.Left, c)
-	if taken(err) { // it was left a moment ago, too
+	if taken(err) { // a sidecar that stopped before made it
 		err = k.run.Scontrol(ctx, "update", "reservation", "ReservationName="+output.Left, fmt.Sprintf("EndTime=uts%d", end(c)))
 	}
 	if err != nil {
@@ -137,35 +137,35 @@ func (k *leaseKeeper) KeptUntil(ctx context.Context) (core.Time, error) {
 // where the package's units run. Elsewhere the clocks of the hosts must agree to a few seconds (docs/administrator.md).
 func (k *leaseKeeper) Now(context.Context) (core.Time, error) { return time.Now().Unix(), nil }
 
-// end is when a lease of the claim's length ends that begins now.
+// end returns the second at which a lease of the claim's length ends if it begins now.
 func end(c adapter.Claim) core.Time { return time.Now().Add(c.Length).Unix() }
 
-// create makes the reservation, if no other has its name.
+// create creates the reservation unless one with that name exists.
 func (k *leaseKeeper) create(ctx context.Context, name string, c adapter.Claim) error {
 	now := time.Now()
 	err := k.run.Scontrol(ctx, "create", "reservation", "ReservationName="+name, fmt.Sprintf("StartTime=uts%d", now.Unix()),
-		fmt.Sprintf("EndTime=uts%d", end(c)), "Users=root", "Flags=ANY_NODES", "BurstBuffer="+word(c.Holder, now.Unix()))
+		fmt.Sprintf("EndTime=uts%d", end(c)), "Users=root", "Flags=ANY_NODES", "BurstBuffer="+leaseText(c.Holder, now.Unix()))
 	if err != nil && !taken(err) {
 		return fmt.Errorf("taking the lease, reservation %s: %w", name, err)
 	}
 	return err
 }
 
-// taken is Slurm's word for a name that another reservation has.
+// taken reports whether Slurm refused a reservation because its name exists.
 func taken(err error) bool { return client.Refused(err, client.ReservationExists) }
 
-// write puts the sidecar into the lease that is there.
+// write makes the claim's holder the holder of the existing lease.
 func (k *leaseKeeper) write(ctx context.Context, c adapter.Claim) error {
 	until := end(c)
 	err := k.run.Scontrol(ctx, "update", "reservation", "ReservationName="+leaseName, fmt.Sprintf("EndTime=uts%d", until),
-		"BurstBuffer="+word(c.Holder, time.Now().Unix()))
+		"BurstBuffer="+leaseText(c.Holder, time.Now().Unix()))
 	if err != nil {
 		return fmt.Errorf("taking the lease over, reservation %s: %w", leaseName, err)
 	}
 	return k.verify(ctx, c, until)
 }
 
-// verify reads whether the lease is ours, and lasts as long as was said; 0: however long.
+// verify checks that the claim's holder has the lease, at least until the given second; 0: until any.
 func (k *leaseKeeper) verify(ctx context.Context, c adapter.Claim, until core.Time) error {
 	h, err := k.read(ctx, leaseName)
 	switch {
@@ -181,8 +181,8 @@ func (k *leaseKeeper) verify(ctx context.Context, c adapter.Claim, until core.Ti
 	return nil
 }
 
-// read returns the holder of the lease, or the sidecar that left it, from the reservation with that
-// name; nil: there is none.
+// read returns the holder of the lease, or the sidecar that left it, from the reservation with that name; nil if
+// there is none.
 func (k *leaseKeeper) read(ctx context.Context, name string) (*adapter.Holder, error) {
 	out, err := k.run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "show", "reservation", name}})
 	if client.Refused(err, client.ReservationNotFound) || err == nil && !strings.Contains(out.Stdout, "ReservationName="+name+" ") {
@@ -191,11 +191,12 @@ func (k *leaseKeeper) read(ctx context.Context, name string) (*adapter.Holder, e
 	if err != nil {
 		return nil, fmt.Errorf("reading the lease, reservation %s: %w", name, err)
 	}
-	return parse(name, out.Stdout)
+	return parseLease(name, out.Stdout)
 }
 
-// parse reads who has the lease from what scontrol shows of it. One that bears other words is somebody's all the same.
-func parse(name, shown string) (*adapter.Holder, error) {
+// parseLease reads the holder of a lease from what scontrol shows. A lease with an unknown text still has a holder,
+// with the ID "?".
+func parseLease(name, shown string) (*adapter.Holder, error) {
 	_, line, found := strings.Cut(shown, "ReservationName="+name+" ")
 	line, _, _ = strings.Cut(line, "\n")
 	var e output.Reader
@@ -214,8 +215,9 @@ func parse(name, shown string) (*adapter.Holder, error) {
 	return &adapter.Holder{ID: values.Get("id"), Host: values.Get("host"), PID: pid, Journal: values.Get("journal"), Since: max(since, begin), Until: until}, nil
 }
 
-// word is what stands in the lease, in the one field of a reservation that every Slurm keeps as it is: host:n1,pid:7,id:…
-func word(h adapter.Holder, since core.Time) string {
+// leaseText returns the text of a lease, as in host:n1,pid:7,id:…. It is written into BurstBuffer, the one field of a
+// reservation that every release keeps unchanged.
+func leaseText(h adapter.Holder, since core.Time) string {
 	var parts []string
 	for _, p := range [][2]string{{"id", h.ID}, {"host", h.Host}, {"pid", strconv.Itoa(h.PID)}, {"since", strconv.FormatInt(since, 10)}, {"journal", h.Journal}} {
 		parts = append(parts, p[0]+":"+url.QueryEscape(p[1]))

@@ -11,8 +11,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// elsewhere is a sidecar of the same cluster as on another host: with a name, a journal and a folder of locks of its own.
-func elsewhere(t *testing.T, p *process) *process {
+// otherHost is a sidecar of the same cluster as on another host: with a name, a journal and a folder of locks of its own.
+func otherHost(t *testing.T, p *process) *process {
 	t.Helper()
 	other := &process{t: t, lab: p.lab, config: filepath.Join(p.lab.Dir, "etc", "elsewhere.toml"), log: filepath.Join(p.lab.Dir, "log", "elsewhere.log"),
 		within: []string{"unshare", "--mount", "--uts", "sh", "-c",
@@ -32,8 +32,8 @@ func elsewhere(t *testing.T, p *process) *process {
 	return other
 }
 
-// refused starts a sidecar that must end by itself, and gives its last words.
-func (p *process) refused() string {
+// runRefused starts a sidecar that must end by itself, and gives its last words.
+func (p *process) runRefused() string {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 2*time.Minute)
 	defer cancel()
@@ -53,10 +53,10 @@ func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second := elsewhere(t, p)
+	second := otherHost(t, p)
 	names := func(who *process, host string, first *process) {
 		t.Helper()
-		said := who.refused()
+		said := who.runRefused()
 		for _, word := range []string{"host " + host + " (process ", "journal " + filepath.Join(lab.Dir, "journal"), "until", "--take-over"} {
 			if !strings.Contains(said, word) {
 				t.Errorf("the second is told %q, want %q in it", said, word)
@@ -71,8 +71,8 @@ func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 	names(second, host, p)
 
 	// The lease is in nobody's way: jobs start and grow, on all nodes.
-	job := evolves(t, lab, 8, []int{1, 3, 1})
-	ended(t, lab, 3*time.Minute, job)
+	job := submitEvolving(t, lab, 8, []int{1, 3, 1})
+	awaitEnded(t, lab, 3*time.Minute, job)
 
 	p.kill()
 	begin := time.Now()
@@ -84,7 +84,7 @@ func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 
 	// Killed, it keeps the others away until its lease is over, and is itself kept away by whoever took it over.
 	p.kill()
-	if said := second.refused(); !strings.Contains(said, "host "+host) {
+	if said := second.runRefused(); !strings.Contains(said, "host "+host) {
 		t.Errorf("just after kill -9 of the first the second is told %q", said)
 	}
 	second.flags = []string{"--take-over"}
@@ -92,17 +92,17 @@ func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 	names(p, "elsewhere", second)
 
 	second.stop() // in good order: the lease goes with it
-	if left := client(t, lab, "scontrol", "-o", "show", "reservation"); strings.Contains(left, output.Lease) {
+	if left := runClient(t, lab, "scontrol", "-o", "show", "reservation"); strings.Contains(left, output.Lease) {
 		t.Errorf("the second has ended, and left %s", left)
 	}
 	p.start()
 	p.kill()
 	second.flags = nil
 	lab.Await(t, 3*time.Minute, "the lease of the killed one is over", func() bool {
-		return !strings.Contains(client(t, lab, "scontrol", "-o", "show", "reservation"), "="+output.Lease+" ")
+		return !strings.Contains(runClient(t, lab, "scontrol", "-o", "show", "reservation"), "="+output.Lease+" ")
 	})
 	second.start()
 	second.stop()
 	p.start()
-	clean(t, p)
+	assertClean(t, p)
 }

@@ -96,11 +96,11 @@ func commands(t *testing.T, dir string) int {
 }
 
 func TestALeaseThatBearsOtherWordsIsSomebodys(t *testing.T) {
-	h, err := parse(leaseName, "scontrol: ReservationName=accordion-lease StartTime=100 EndTime=160 Nodes=(null) BurstBuffer=mine,since:x Watts=n/a\n")
+	h, err := parseLease(leaseName, "scontrol: ReservationName=accordion-lease StartTime=100 EndTime=160 Nodes=(null) BurstBuffer=mine,since:x Watts=n/a\n")
 	if want := (adapter.Holder{ID: "?", Host: "mine,since:x", Since: 100, Until: 160}); err != nil || *h != want {
 		t.Errorf("%+v, %v; want %+v", h, err, want)
 	}
-	if _, err := parse(leaseName, "ReservationName=accordion-lease StartTime=soon EndTime=160"); err == nil {
+	if _, err := parseLease(leaseName, "ReservationName=accordion-lease StartTime=soon EndTime=160"); err == nil {
 		t.Error("a lease that begins soon is read")
 	}
 }

@@ -23,10 +23,11 @@ import (
 	"accordion/slurm/output"
 )
 
-// policiesLast is how long a reading of associations and QOS is taken to be true. Of a site with ten thousand users it is some megabytes.
+// policiesLast is how long a reading of associations and QOS is used. For a site with ten thousand users it is some
+// megabytes.
 const policiesLast = 15 * time.Second
 
-// policies reads associations and QOS, where anything goes by them.
+// policies returns the associations and QOS, read again when the last reading is too old.
 func (s *System) policies(ctx context.Context) (limits.Policies, error) {
 	s.mu.Lock()
 	known, read, took := s.rules, s.rulesAt, s.rulesTook
@@ -40,20 +41,19 @@ func (s *System) policies(ctx context.Context) (limits.Policies, error) {
 		return limits.Policies{}, err
 	}
 	p := limits.Parse(out.Stdout)
-	each := s.qualities(ctx)
-	for i := range p.Qualities {
-		p.Qualities[i].Each = each[p.Qualities[i].Name]
-	}
+	p.SetEach(s.qualities(ctx))
 	s.mu.Lock()
 	s.rules, s.rulesAt, s.rulesTook = p, begin, time.Since(begin)
 	s.mu.Unlock()
 	return p, nil
 }
 
-// qualitiesLast is how long what each QOS allows each user is taken to be true: it costs a program, and asks slurmdbd.
+// qualitiesLast is how long a reading of the limits of each QOS per user is used. It takes a program, which asks
+// slurmdbd.
 const qualitiesLast = 10 * time.Minute
 
-// qualities reads what each QOS allows each user and account. Where slurmdbd is away, what it said before is taken.
+// qualities returns the limits of each QOS per user and per account. While slurmdbd does not answer, it returns the
+// last reading.
 func (s *System) qualities(ctx context.Context) map[string][]limits.Set {
 	s.mu.Lock()
 	known, at := s.each, s.eachAt
@@ -70,7 +70,7 @@ func (s *System) qualities(ctx context.Context) map[string][]limits.Set {
 	return s.each
 }
 
-// needs is what a job takes of what may be limited, on each node of its kind.
+// needs returns how much of each limited resource a job takes on each node of its kind.
 func needs(t growth.Terms, r *output.Record) limits.Need {
 	n := limits.Need{Each: map[string]int64{"node": 1, "cpu": int64(t.Node.Effective)}, Extra: map[string]int64{}}
 	if t.Site.Memory {
@@ -93,16 +93,17 @@ func needs(t growth.Terms, r *output.Record) limits.Need {
 			}
 		}
 	}
-	if t.Way.Growth == growth.Overlap { // while it grows its own nodes count twice
+	if t.Way.Growth == growth.Overlap { // during a growth its own nodes count twice
 		n.Extra["cpu"] = int64(t.Node.Effective * len(r.Nodes))
 	}
 	return n
 }
 
-// unwatchedRules is the pause between two readings of associations and QOS while no managed job is there, for job_submit.lua.
+// unwatchedRules is the pause between two readings of associations and QOS for job_submit.lua while there is no
+// managed job.
 const unwatchedRules = 30 * time.Second
 
-// rulesFor reads associations and QOS where something goes by them, and tells the plug-in of them.
+// rulesFor returns the associations and QOS where the cluster uses them, and writes them for job_submit.lua.
 func (s *System) rulesFor(ctx context.Context, c output.Configuration, in output.Inventory, managed bool) (limits.Policies, error) {
 	s.mu.Lock()
 	known, at := s.rules, s.rulesAt
@@ -123,12 +124,13 @@ func (s *System) rulesFor(ctx context.Context, c output.Configuration, in output
 		return rules, err
 	}
 	each := in.Least(slices.Collect(maps.Keys(pool)))
-	s.tellPlugin(rules, limits.Need{Each: map[string]int64{"node": 1, "cpu": int64(max(each.Effective, 1))}})
+	s.writeLimits(rules, limits.Need{Each: map[string]int64{"node": 1, "cpu": int64(max(each.Effective, 1))}})
 	return rules, nil
 }
 
-// judge writes into managed jobs how they grow, how many nodes the site's limits leave them, and what their rank is made of.
-// What cannot be read is not written: the next reading does it. all is the jobs as Slurm has them, jobs with companions folded in.
+// judge writes into managed jobs how they grow, how many nodes the site's limits leave them, and the parts of their
+// rank. It skips what cannot be read: the next reading adds it. all has the jobs as Slurm lists them; in jobs,
+// companions are folded into their jobs.
 func (s *System) judge(ctx context.Context, in output.Inventory, all, jobs []output.Record) {
 	s.shut(in, jobs)
 	c, err := s.Recent(ctx)
@@ -136,7 +138,7 @@ func (s *System) judge(ctx context.Context, in output.Inventory, all, jobs []out
 		return
 	}
 	managed := slices.ContainsFunc(jobs, func(r output.Record) bool { return adapter.RequestOf(&r.Job) != "" })
-	rules, err := s.rulesFor(ctx, c, in, managed || s.counting())
+	rules, err := s.rulesFor(ctx, c, in, managed || s.miscounting())
 	if err != nil {
 		return
 	}
@@ -185,7 +187,7 @@ func (s *System) judge(ctx context.Context, in output.Inventory, all, jobs []out
 	}
 }
 
-// shut writes into managed jobs that Slurm starts nothing in their partition.
+// shut writes into managed jobs why Slurm starts nothing in their partition.
 func (s *System) shut(in output.Inventory, jobs []output.Record) {
 	for i := range jobs {
 		r := &jobs[i]
@@ -203,30 +205,30 @@ func (s *System) shut(in output.Inventory, jobs []output.Record) {
 	}
 }
 
-// tellPlugin writes what the site's limits allow to the file that job_submit.lua reads.
-func (s *System) tellPlugin(p limits.Policies, n limits.Need) { s.write(s.config.Limits, p.Lua(n)) }
+// writeLimits writes what the site's limits allow to the file that job_submit.lua reads.
+func (s *System) writeLimits(p limits.Policies, n limits.Need) { s.write(s.config.Limits, p.Lua(n)) }
 
-// tellNodes writes which nodes exist to the file that job_submit.lua reads.
-func (s *System) tellNodes(in output.Inventory, c output.Configuration) {
+// writeNodes writes which nodes exist to the file that job_submit.lua reads.
+func (s *System) writeNodes(in output.Inventory, c output.Configuration) {
 	if s.config.Limits == "" {
 		return
 	}
 	s.write(filepath.Join(filepath.Dir(s.config.Limits), limits.NodesFile), limits.NodesLua(in, s.Pool, growth.SiteOf(c).Memory))
 }
 
-// renewal is the pause after which an unchanged file for job_submit.lua is written again. The
-// plug-in believes it three times as long.
+// renewal is the pause after which an unchanged file for job_submit.lua is written again. The plug-in trusts a file
+// three times as long.
 const renewal = 5 * time.Minute
 
-// A toldFile is a file for job_submit.lua as it was written last.
-type toldFile struct {
+// A writtenFile is a file for job_submit.lua as it was last written.
+type writtenFile struct {
 	text string
 	at   time.Time
 }
 
-// write writes a file for job_submit.lua when its text has changed, and every few minutes. It
-// writes under another name first, so that half of it is never read. Where that fails the plug-in
-// refuses less than it could, and the next reading tries again.
+// write writes a file for job_submit.lua when its text has changed, and every few minutes. It writes under another
+// name first, so that the plug-in never reads half a file. If the write fails, the plug-in refuses fewer jobs than it
+// could, and the next reading tries again.
 func (s *System) write(path, text string) {
 	if path == "" {
 		return
@@ -247,13 +249,13 @@ func (s *System) write(path, text string) {
 		return
 	}
 	if s.written == nil {
-		s.written = map[string]toldFile{}
+		s.written = map[string]writtenFile{}
 	}
-	s.written[path], s.unwritten = toldFile{text, now}, ""
+	s.written[path], s.unwritten = writtenFile{text, now}, ""
 }
 
-// unwrittenRemark returns a remark for the log on the files for job_submit.lua: none where all were
-// written.
+// unwrittenRemark returns a remark for the log about a file for job_submit.lua that could not be written; none if all
+// were written.
 func (s *System) unwrittenRemark() []adapter.Remark {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -263,8 +265,8 @@ func (s *System) unwrittenRemark() []adapter.Remark {
 	return []adapter.Remark{{Text: s.unwritten}}
 }
 
-// writeNew writes a file that it creates. An existing file with that name is removed, and no link
-// is followed: the folder may be SlurmUser's.
+// writeNew creates a file. It removes an existing file of that name and follows no link: the directory may belong to
+// SlurmUser.
 func writeNew(path, text string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -274,17 +276,17 @@ func writeNew(path, text string) error {
 		return err
 	}
 	_, err = f.WriteString(text)
-	return errors.Join(err, f.Chmod(0o644), f.Close()) // the sidecar's umask leaves it to root alone, and slurmctld is none
+	return errors.Join(err, f.Chmod(0o644), f.Close()) // under the sidecar's umask only root could read it, and slurmctld does not run as root
 }
 
-// rank writes into parked jobs the priority that they would have if they waited as others do.
+// rank writes into parked jobs the priority that they would have if they waited like other jobs.
 func (s *System) rank(ctx context.Context, jobs []output.Record) {
 	c, err := s.Recent(ctx)
 	if err != nil {
 		return // the next reading does it
 	}
 	now := time.Now()
-	s.age(jobs, now)
+	s.recordCouldRun(jobs, now)
 	for i := range jobs {
 		if r := &jobs[i]; r.State == adapter.Pending && r.Parked() && r.Priority > 0 {
 			r.Priority += limits.Age(c, r, now)
@@ -292,9 +294,9 @@ func (s *System) rank(ctx context.Context, jobs []output.Record) {
 	}
 }
 
-// age records since when the jobs that wait for the sidecar could have run. A task of an array that
-// has become a job of its own could have run since its array could.
-func (s *System) age(jobs []output.Record, now time.Time) {
+// recordCouldRun records since when the jobs that wait for the sidecar could have run. A task of an array that became
+// a job of its own takes over the time of its array.
+func (s *System) recordCouldRun(jobs []output.Record, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	since := make(map[adapter.Key]core.Time, len(s.since))

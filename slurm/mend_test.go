@@ -11,15 +11,15 @@ import (
 	"accordion/slurm/output/outputtest"
 )
 
-// lossy is a Slurm whose node n2 is in use by no job until its slurmctld is reconfigured; each time is a line in the file.
-func lossy(t *testing.T, pause time.Duration, cured bool) (s *System, reconfigured func() int) {
+// slurmWithLostNode is a Slurm whose node n2 is in use by no job until its slurmctld is reconfigured; each time is a line in the file.
+func slurmWithLostNode(t *testing.T, pause time.Duration, cured bool) (s *System, reconfigured func() int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "reconfigured")
 	state := "ALLOCATED"
 	if cured {
 		state = "IDLE"
 	}
-	s = clients(t, func(c *Config) { c.Reconfigure = pause }, map[string]string{
+	s = scriptedSystem(t, func(c *Config) { c.Reconfigure = pause }, map[string]string{
 		"squeue": "true",
 		"scontrol": `if [ "$1" = reconfigure ]; then echo >>` + file + `; exit; fi
 state=ALLOCATED; [ ! -e ` + file + ` ] || state=` + state + `
@@ -33,7 +33,7 @@ echo "PartitionName=main OverSubscribe=EXCLUSIVE Nodes=n[1-2] PriorityTier=1 Sta
 }
 
 func TestALostNodeIsSetFreeByOneReconfigure(t *testing.T) {
-	s, reconfigured := lossy(t, 0, true)
+	s, reconfigured := slurmWithLostNode(t, 0, true)
 	if err := s.Mend(t.Context(), []string{"n2"}); err != nil || reconfigured() != 1 {
 		t.Errorf("%v after %d times, want nil after 1", err, reconfigured())
 	}
@@ -42,7 +42,7 @@ func TestALostNodeIsSetFreeByOneReconfigure(t *testing.T) {
 // slurmctld that reads its configuration again takes the first node of a job for that of its script, and believes no other's word of
 // its end: the job would hold its nodes until its limit.
 func TestSlurmctldIsNotReconfiguredWhileAScriptRunsOnAnotherNodeThanTheFirst(t *testing.T) {
-	s, reconfigured := lossy(t, 0, true)
+	s, reconfigured := slurmWithLostNode(t, 0, true)
 	p := outputtest.Printed{ID: 7, Submitted: 1000, User: "alice", UID: 1000, State: "RUNNING", Nodes: "n3", Words: outputtest.Words{Host: "login"}}
 	row := strings.Replace(p.Row("WORD"), "|n3|n3|", "|n3|n[1,3]|", 1)
 	runs := filepath.Join(t.TempDir(), "runs")
@@ -64,7 +64,7 @@ func TestSlurmctldIsNotReconfiguredWhileAScriptRunsOnAnotherNodeThanTheFirst(t *
 }
 
 func TestANodeThatWasSetFreeIsNotWaitedForWhileAJobEndsOnIt(t *testing.T) {
-	s, reconfigured := lossy(t, 0, true)
+	s, reconfigured := slurmWithLostNode(t, 0, true)
 	p := outputtest.Printed{ID: 7, Submitted: 1000, User: "alice", UID: 1000, State: "COMPLETING", Nodes: "n2"}
 	ends := filepath.Join(t.TempDir(), "ends")
 	if err := os.WriteFile(ends, []byte(p.Row("WORD")), 0o644); err != nil {
@@ -83,7 +83,7 @@ func TestANodeThatWasSetFreeIsNotWaitedForWhileAJobEndsOnIt(t *testing.T) {
 }
 
 func TestSlurmctldIsNotReconfiguredOverAndOver(t *testing.T) {
-	s, reconfigured := lossy(t, time.Hour, false)
+	s, reconfigured := slurmWithLostNode(t, time.Hour, false)
 	for _, want := range []string{"also after `scontrol reconfigure`", "run again in", "run again in"} {
 		if err := s.Mend(t.Context(), []string{"n2"}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want: %s", err, want)
@@ -96,7 +96,7 @@ func TestSlurmctldIsNotReconfiguredOverAndOver(t *testing.T) {
 
 func TestANodeThatSomebodyDrainedIsNotNudged(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "undrained")
-	s := clients(t, nil, map[string]string{
+	s := scriptedSystem(t, nil, map[string]string{
 		"squeue": "true",
 		"scontrol": `if [ "$1" = update ]; then echo "$*" >>` + file + `; exit; fi
 echo "NodeName=n1 State=IDLE"; echo "NodeName=n2 State=IDLE+DRAIN"; echo "NodeName=n3 State=ALLOCATED"

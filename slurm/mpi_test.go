@@ -82,7 +82,7 @@ func TestAnMPIProgramRunsOnItsGrownNodes(t *testing.T) {
 		}
 		checkRod(t, heat, filepath.Join(home, name, "rod"), lengths[name])
 	}
-	clean(t, p)
+	assertClean(t, p)
 }
 
 // The nodes of an MPI program may change between the reading that says where to start it and its start.

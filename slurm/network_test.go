@@ -12,7 +12,7 @@ func TestAJobReachesTheSidecarOverTheNetwork(t *testing.T) {
 	lab := defaultLab(t)
 	lab.Do(t, "serve")
 	t.Cleanup(func() { lab.Do(t, "serve-stop") })
-	audited(t, lab)
+	auditAtEnd(t, lab)
 	// As on a host without the socket: first as the plug-in told it, then by the file beside slurm.conf.
 	job := lab.Submit(t, "alice", `#!/bin/bash
 #EP 1x5s,3x5s,2x60s
@@ -33,5 +33,5 @@ sleep 1000
 	if _, said, err := lab.Exec("bob", "", "sh", "-c", step); err == nil || !strings.Contains(said, "not yours") {
 		t.Errorf("another user speaks for the job: %v: %s", err, said)
 	}
-	client(t, lab, "scancel", job)
+	runClient(t, lab, "scancel", job)
 }

@@ -14,11 +14,11 @@ import (
 	"accordion/slurm/output"
 )
 
-// This file sets free nodes that Slurm has lost, that it counts as used by no job, or shows as idle and never allocates; and wakes
-// those that sleep.
+// This file frees nodes that Slurm has lost: nodes in use by no job, and idle nodes that Slurm never allocates. It
+// also wakes nodes that are powered down.
 
-// Leaked lists nodes that are in use while no job of the snapshot holds them: what a merge that raced with its parent's
-// end leaves behind. A single snapshot may show a node like that in passing.
+// Leaked returns the nodes that are in use while no job of the snapshot holds them. A merge that races with its
+// parent's end leaves such nodes. A single snapshot may show one in passing.
 func Leaked(s *adapter.Snapshot) []string {
 	held := map[string]bool{}
 	for _, j := range s.Jobs {
@@ -37,12 +37,13 @@ func Leaked(s *adapter.Snapshot) []string {
 
 const (
 	mendEvery = 500 * time.Millisecond
-	mendAfter = 3 // sightings of a node in use by no job
+	mendAfter = 3 // readings that show a node in use by no job
 )
 
-// Mend waits until each of the nodes (nil: of the pool) is free or held by a job. A node that stays in use by nobody is set free by making
-// slurmctld read its configuration again, which rebuilds its books from the jobs it has (`scontrol reconfigure`, some
-// milliseconds; jobs do not notice). Once that has helped it waits no longer for jobs that end: one may do so for minutes.
+// Mend waits until each of the nodes (nil: of the pool) is free or held by a job. It frees a node that stays in use
+// by no job with `scontrol reconfigure`: slurmctld reads its configuration again and rebuilds its node counts from
+// its jobs. That takes milliseconds and does not affect jobs. After a successful reconfigure Mend no longer waits for
+// ending jobs: one may take minutes.
 func (s *System) Mend(ctx context.Context, nodes []string) error {
 	mended := false
 	for sightings := 0; ; {
@@ -75,9 +76,9 @@ func (s *System) Mend(ctx context.Context, nodes []string) error {
 	}
 }
 
-// reconfigure makes slurmctld rebuild its books, unless it was made to a short time ago: it reads its files again and forgets
-// what scontrol changed about partitions. It also takes the first node of every job for the one that runs its script: it waits while a
-// job runs of which that is not so.
+// reconfigure makes slurmctld rebuild its node counts, unless that was done a short time ago: slurmctld reads its
+// files again and drops changes of partitions made with scontrol. slurmctld then also takes the first node of every
+// job for the node of its script. reconfigure therefore fails while a job runs for which that is wrong.
 func (s *System) reconfigure(ctx context.Context) error {
 	s.mending.Lock()
 	defer s.mending.Unlock()
@@ -98,8 +99,9 @@ func (s *System) reconfigure(ctx context.Context) error {
 	return nil
 }
 
-// scriptElsewhere is a job whose script runs on another node than the first of its own, as that of one which has grown may; 0: there is
-// none. When slurmctld has taken the first for it already, there is no harm left to be done.
+// scriptElsewhere returns a job whose script does not run on its first node, as can happen after a growth; 0: there
+// is none. A job whose first node slurmctld already takes for the script's is not returned: no further harm is
+// possible.
 func scriptElsewhere(jobs []output.Record) core.JobID {
 	for i := range jobs {
 		r := &jobs[i]
@@ -111,7 +113,7 @@ func scriptElsewhere(jobs []output.Record) core.JobID {
 	return 0
 }
 
-// anyEnding says whether a job that ends still holds one of the nodes: only after it can they be lost.
+// anyEnding reports whether an ending job still holds one of the nodes. Only after its end can they be lost.
 func anyEnding(snapshot *adapter.Snapshot, nodes []string) bool {
 	wanted := hostlist.Set(nodes)
 	return slices.ContainsFunc(snapshot.Jobs, func(j adapter.Job) bool {
@@ -119,10 +121,11 @@ func anyEnding(snapshot *adapter.Snapshot, nodes []string) bool {
 	})
 }
 
-// Repair gives nodes that are in use by no job to Mend. Of those that a fresh reading shows as idle and usable (so not of one
-// that somebody drained meanwhile) it clears the drain flag, which they do not have: the update makes slurmctld set the
-// node's bits anew, which cures a node that it shows as idle and never allocates (Slurm 22.05, after shrinks by NodeList=).
-// Not of the lost ones: it cures none, and hides them from Mend as not responding.
+// Repair passes nodes that are in use by no job to Mend. On nodes that a fresh reading shows as idle and usable it
+// clears the drain flag, which they do not have: the update makes slurmctld rebuild the node's bits. This cures nodes
+// that Slurm 22.05 shows as idle but never allocates (after shrinks by NodeList=). It is not done to lost nodes:
+// there it does not help, and it hides them from Mend as not responding. Nor is it done to nodes that an
+// administrator has drained meanwhile.
 func (s *System) Repair(ctx context.Context, nodes []string) error {
 	doing := "nudging " + hostlist.Compact(nodes)
 	snapshot, err := s.Observe(ctx)
@@ -150,12 +153,12 @@ func (s *System) Repair(ctx context.Context, nodes []string) error {
 	return nil
 }
 
-// Slurm powers idle nodes down, and wakes them for jobs and not for reservations. An expander that is granted on such a node
-// must not be merged before it has booted: it would never be woken.
+// Slurm powers idle nodes down. It wakes them for jobs, but not for reservations. An expander that is granted on such
+// a node must not be merged before the node has booted: the node would never be woken.
 
 var _ adapter.PowerManager = (*System)(nil)
 
-// BootTime is how many seconds slurmctld gives a node to boot; 0 where it powers none down.
+// BootTime returns how many seconds slurmctld gives a node to boot; 0 where it powers none down.
 func (s *System) BootTime() core.Time {
 	c := s.Known()
 	t, _ := c.Number("ResumeTimeout")
@@ -165,7 +168,8 @@ func (s *System) BootTime() core.Time {
 	return t
 }
 
-// Wake has nodes boot that are powered down. One that boots already is left alone: told again it would begin anew.
+// Wake powers up the nodes that are powered down. It leaves booting nodes alone: a second request would start the
+// boot again.
 func (s *System) Wake(ctx context.Context, nodes []string) error {
 	doing := "waking " + hostlist.Compact(nodes)
 	out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "node", hostlist.Compact(nodes)}})

@@ -10,14 +10,15 @@ import (
 	"accordion/slurm/output"
 )
 
-// bootedWithin bounds how long a restart of slurmctld that no call met stays unseen.
+// bootedWithin limits how long a restart of slurmctld stays unnoticed when no call failed because of it.
 const bootedWithin = 10 * time.Second
 
-// Observe reads the pool: the jobs, and all else. The jobs are read a few milliseconds earlier or later than the nodes; a
-// node is idle only when both say so.
+// Observe reads the pool. The jobs are read some milliseconds before or after the nodes. A node counts as idle only
+// when both readings agree.
 //
-// Jobs that cannot come upon the pool are left out; of running jobs and of reservations that reach beyond it, only the
-// nodes inside are told. A pending array stands for its tasks, one job each (see taskShift).
+// The snapshot omits jobs that cannot use the pool. Running jobs and reservations that extend beyond the pool are
+// shown with their nodes in the pool only. A pending array is shown as its tasks, one job each (see
+// output.TaskShift).
 func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	at := time.Now()
 	type listing struct {
@@ -38,9 +39,9 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 		return nil, fmt.Errorf("observing Slurm: %w", l.err)
 	}
 	s.TendCompanions(ctx, l.jobs)
-	jobs := s.yield(ctx, in, output.Fold(output.Whole(slices.Clone(l.jobs)))) // the list is remembered as it is
+	jobs := s.leaveOutPreemptible(ctx, in, output.Fold(output.Whole(slices.Clone(l.jobs)))) // the cached list must not change
 	s.split(ctx, jobs)
-	s.tellApart(ctx, &in, jobs)
+	s.setKinds(ctx, &in, jobs)
 	for i := range jobs {
 		jobs[i].Rigid = jobs[i].Ours(s.Pool, s.config.All)
 		if r := &jobs[i]; r.State == adapter.Pending && adapter.RequestOf(&r.Job) != "" {
@@ -54,10 +55,10 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 		return nil, fmt.Errorf("observing Slurm: %w", err)
 	}
 	s.Remember(in)
-	snapshot.Hidden = adapter.Hidden{Jobs: true, Reservations: true, Nodes: true, Accounts: true} // what is not known is private
+	snapshot.Hidden = adapter.Hidden{Jobs: true, Reservations: true, Nodes: true, Accounts: true} // hide everything until the settings are known
 	if c, err := s.Within(ctx, bootedWithin); err == nil {
-		s.tellNodes(in, c)
-		s.tellOperators(ctx, c)
+		s.writeNodes(in, c)
+		s.writeOperators(ctx, c)
 		snapshot.Hidden, snapshot.Booted = output.Hidden(c), c.Booted()
 	}
 	snapshot.Remarks = append(snapshot.Remarks, s.unwrittenRemark()...)

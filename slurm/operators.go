@@ -10,13 +10,12 @@ import (
 	"accordion/slurm/output"
 )
 
-// operatorsLast is how long the list of operators is taken to be true. It is one text with a line for
-// each user of the cluster.
+// operatorsLast is how long a list of operators is used. It is one text with a line for each user of the cluster.
 const operatorsLast = 30 * time.Second
 
-// tellOperators writes who may change managed jobs besides root to the file that job_submit.lua reads.
-// While that cannot be read, the plug-in believes the last file for a quarter of an hour.
-func (s *System) tellOperators(ctx context.Context, c output.Configuration) {
+// writeOperators writes who may change managed jobs besides root to the file that job_submit.lua reads. While the
+// list cannot be read, the plug-in trusts the last file for a quarter of an hour.
+func (s *System) writeOperators(ctx context.Context, c output.Configuration) {
 	if s.config.Limits == "" {
 		return
 	}

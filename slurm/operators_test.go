@@ -17,12 +17,12 @@ import (
 func TestOperatorsHoldReleaseChangeRequeueAndSuspendManagedJobs(t *testing.T) {
 	t.Parallel()
 	lab := faultLab(t, 4)
-	insists(t, lab, "root", "sacctmgr", "-i", "modify", "user", "bob", "set", "adminlevel=Operator")
+	retryAs(t, lab, "root", "sacctmgr", "-i", "modify", "user", "bob", "set", "adminlevel=Operator")
 	p := serving(t, lab, "growth = \"companions\"\nlimits = \""+filepath.Join(lab.Dir, "etc", "accordion_limits.lua")+"\"")
 	hog := lab.Submit(t, "alice", "sleep 600", "-N4", "-t15")
-	state := func(job string) string { return asks(lab, "squeue", "-h", "-j", job, "-o", "%t %v %r") }
+	state := func(job string) string { return tryClient(lab, "squeue", "-h", "-j", job, "-o", "%t %v %r") }
 	lab.Await(t, time.Minute, "the machine is full", func() bool { return strings.HasPrefix(state(hog), "R ") })
-	work := func(steps int) string { return "#!/bin/bash\n#EP 2x8s,4x8s\n" + stepping(steps, 7) }
+	work := func(steps int) string { return "#!/bin/bash\n#EP 2x8s,4x8s\n" + stepScript(steps, 7) }
 	byRoot, byBob := lab.Submit(t, "alice", work(2)), lab.Submit(t, "alice", work(2))
 	var nice []string
 	for _, n := range []string{"--nice=300", "--nice=100", "--nice=200"} {
@@ -52,13 +52,13 @@ func TestOperatorsHoldReleaseChangeRequeueAndSuspendManagedJobs(t *testing.T) {
 	}
 	want := []string{byRoot, byBob, nice[1], nice[2], nice[0]}
 	lab.Await(t, time.Minute, "queue ranks them by nice", func() bool { got, _ := queue(); return slices.Equal(got, want) })
-	if got := strings.Fields(asks(lab, "squeue", "-h", "-t", "PD", "-S", "-p,i", "-o", "%A")); !slices.Equal(got, want) {
+	if got := strings.Fields(tryClient(lab, "squeue", "-h", "-t", "PD", "-S", "-p,i", "-o", "%A")); !slices.Equal(got, want) {
 		t.Errorf("squeue has %v, want %v", got, want)
 	}
 
 	// Held by root, and by an operator; their owner can neither release nor change them.
-	insists(t, lab, "root", "scontrol", "hold", byRoot)
-	insists(t, lab, "bob", "scontrol", "uhold", byBob)
+	retryAs(t, lab, "root", "scontrol", "hold", byRoot)
+	retryAs(t, lab, "bob", "scontrol", "uhold", byBob)
 	for _, job := range []string{byRoot, byBob} {
 		awaitEvent(t, p, job, "stopped", time.Minute)
 		for _, change := range [][]string{{"release", job}, {"update", "JobId=" + job, "Nice=5"}, {"update", "JobId=" + job, "TimeLimit=1"}} {
@@ -69,11 +69,11 @@ func TestOperatorsHoldReleaseChangeRequeueAndSuspendManagedJobs(t *testing.T) {
 	}
 	for _, change := range [][]string{{"Nice=50"}, {"TimeLimit=9"}, {"StartTime=now"}} {
 		for _, user := range []string{"root", "bob"} {
-			insists(t, lab, user, "scontrol", "update", "JobId="+byRoot, change[0])
+			retryAs(t, lab, user, "scontrol", "update", "JobId="+byRoot, change[0])
 		}
 	}
 	lab.Run(t, "alice", "scancel", hog)
-	ended(t, lab, 3*time.Minute, nice[1])
+	awaitEnded(t, lab, 3*time.Minute, nice[1])
 	for job, by := range map[string]string{byRoot: "an operator", byBob: "its owner or an operator"} {
 		if got := state(job); !strings.HasPrefix(got, "PD "+output.Park+" JobHeld") {
 			t.Errorf("job %s, which was held: %q", job, got)
@@ -88,27 +88,27 @@ func TestOperatorsHoldReleaseChangeRequeueAndSuspendManagedJobs(t *testing.T) {
 			t.Errorf("nodes are kept for job %s:\n%s", job, got)
 		}
 	}
-	insists(t, lab, "bob", "scontrol", "release", byRoot)
-	ended(t, lab, 3*time.Minute, append(nice, byRoot)...)
-	if got := said(lab, byRoot); !strings.HasPrefix(got, "step 1 on 2 step 2 on ") || !strings.HasSuffix(got, "done") {
+	retryAs(t, lab, "bob", "scontrol", "release", byRoot)
+	awaitEnded(t, lab, 3*time.Minute, append(nice, byRoot)...)
+	if got := stepOutput(lab, byRoot); !strings.HasPrefix(got, "step 1 on 2 step 2 on ") || !strings.HasSuffix(got, "done") {
 		t.Errorf("released it said %q", got)
 	}
 
 	// Requeued and held by an operator, while it runs on a companion's nodes; suspended before that.
-	insists(t, lab, "bob", "scontrol", "update", "JobId="+byBob, "Nice=0")
-	insists(t, lab, "bob", "scontrol", "release", byBob)
-	long := lab.Submit(t, "alice", "#!/bin/bash\n#EP 1x5s,2x10m\n"+working(2, 4, "sleep 600"), "--requeue")
-	ended(t, lab, 3*time.Minute, byBob)
+	retryAs(t, lab, "bob", "scontrol", "update", "JobId="+byBob, "Nice=0")
+	retryAs(t, lab, "bob", "scontrol", "release", byBob)
+	long := lab.Submit(t, "alice", "#!/bin/bash\n#EP 1x5s,2x10m\n"+stepScriptEnding(2, 4, "sleep 600"), "--requeue")
+	awaitEnded(t, lab, 3*time.Minute, byBob)
 	awaitEvent(t, p, long, "grew", 2*time.Minute)
-	companion := asks(lab, "squeue", "-h", "-n", output.WithPrefix+long, "-o", "%A")
+	companion := tryClient(lab, "squeue", "-h", "-n", output.WithPrefix+long, "-o", "%A")
 	for _, verb := range []string{"suspend", "resume"} {
-		insists(t, lab, "bob", "scontrol", verb, long)
+		retryAs(t, lab, "bob", "scontrol", verb, long)
 		short := map[string]string{"suspend": "S", "resume": "R"}[verb]
-		lab.Await(t, time.Minute, "the companion "+verb+"s", func() bool { return asks(lab, "squeue", "-h", "-j", companion, "-o", "%t") == short })
+		lab.Await(t, time.Minute, "the companion "+verb+"s", func() bool { return tryClient(lab, "squeue", "-h", "-j", companion, "-o", "%t") == short })
 		awaitEvent(t, p, long, map[string]string{"suspend": "suspended", "resume": "resumed"}[verb], time.Minute)
 	}
-	insists(t, lab, "bob", "scontrol", "update", "JobId="+long, "Requeue=1")
-	insists(t, lab, "bob", "scontrol", "requeuehold", long)
+	retryAs(t, lab, "bob", "scontrol", "update", "JobId="+long, "Requeue=1")
+	retryAs(t, lab, "bob", "scontrol", "requeuehold", long)
 	awaitEvent(t, p, long, "requeued", time.Minute)
 	awaitEvent(t, p, long, "stopped", time.Minute)
 	if over := p.events(long, "ended"); len(over) > 0 {
@@ -116,6 +116,6 @@ func TestOperatorsHoldReleaseChangeRequeueAndSuspendManagedJobs(t *testing.T) {
 	}
 	lab.Await(t, time.Minute, "it waits as managed jobs do, and is held", func() bool { return parked(long) })
 	lab.Run(t, "alice", "scancel", long)
-	ended(t, lab, time.Minute, long)
-	clean(t, p)
+	awaitEnded(t, lab, time.Minute, long)
+	assertClean(t, p)
 }

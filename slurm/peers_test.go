@@ -157,7 +157,7 @@ func (p peer) has(t *testing.T) bool {
 // shown returns what scontrol shows of a job.
 func shown(t *testing.T, lab *lab.SlurmLab, job string) (is held) {
 	t.Helper()
-	text := client(t, lab, "scontrol", "-o", "show", "job", job)
+	text := runClient(t, lab, "scontrol", "-o", "show", "job", job)
 	value := func(key string) string {
 		m := regexp.MustCompile(`(?: |^)` + key + `=(\S*)`).FindStringSubmatch(text)
 		if m == nil {
@@ -167,7 +167,7 @@ func shown(t *testing.T, lab *lab.SlurmLab, job string) (is held) {
 	}
 	is.state = value("JobState")
 	is.cpus, _ = strconv.Atoi(value("NumCPUs"))
-	is.alone = client(t, lab, "squeue", "-h", "-a", "-o", "%A") == job
+	is.alone = runClient(t, lab, "squeue", "-h", "-a", "-o", "%A") == job
 	if is.state == "RUNNING" {
 		is.nodes = expanded(value("NodeList"))
 	}
@@ -240,7 +240,7 @@ func TestPeersSeeAJobThatGrowsAsItIs(t *testing.T) {
 		out, _, _ := lab.Exec("alice", "", "sacct", "-o", "JobID,State,NodeList", "--parsable2", "-j", job)
 		return strings.Contains(out, "\n"+job+"|COMPLETED|")
 	})
-	clean(t, p)
+	assertClean(t, p)
 }
 
 // Snakemake submits with sbatch, takes the last word of what sbatch says as the job's number, and asks
@@ -252,7 +252,7 @@ func TestPeersSubmitJobsThatGrow(t *testing.T) {
 	lab := lab.TakeSlurm(t, 4, lab.Users("alice", "bob"))
 	lab.Do(t, "serve")
 	t.Cleanup(func() { lab.Do(t, "serve-stop") })
-	audited(t, lab)
+	auditAtEnd(t, lab)
 	dask := `#!/usr/bin/env bash
 #SBATCH -J dask-worker
 #SBATCH -p main
@@ -265,6 +265,7 @@ func TestPeersSubmitJobsThatGrow(t *testing.T) {
 eval "$(accordion step)"
 srun -N2 -n2 hostname >hosts
 `
+	lab.Run(t, "alice", "rm", "-rf", "flow", "hosts") // of an earlier run
 	out, said, err := lab.Exec("alice", dask, "sbatch")
 	job := regexp.MustCompile(`(\d+)`).FindString(out)
 	if err != nil || job == "" {

@@ -24,8 +24,9 @@ func TestEvolvingJobsArePlannedByEasyEvolving(t *testing.T) {
 	t.Parallel()
 	lab := submitLab(t)
 	p := serving(t, lab, plannedBy("easy-evolving", 1))
+	lab.Run(t, "alice", "rm", "-f", "policies.gone") // of an earlier run
 	holds := lab.Submit(t, "alice", "while [ ! -e policies.gone ]; do sleep 0.2; done", "-N4", "-t2", "--exclusive")
-	lab.Await(t, time.Minute, "the first job runs", func() bool { return client(t, lab, "squeue", "-h", "-j", holds, "-o", "%T") == "RUNNING" })
+	lab.Await(t, time.Minute, "the first job runs", func() bool { return runClient(t, lab, "squeue", "-h", "-j", holds, "-o", "%T") == "RUNNING" })
 	evolve := func(profile string, seconds ...int) string {
 		script := "#EP " + profile + "\n"
 		for i, s := range seconds {
@@ -38,11 +39,11 @@ func TestEvolvingJobsArePlannedByEasyEvolving(t *testing.T) {
 	}
 	first := evolve("2x8s,3x8s,1x10s", 6, 6, 4) // the site ranks the larger one before the other, too
 	next := evolve("1x8s,2x8s", 6, 4)
-	p.explains(first, "It has the reservation")
-	p.explains(next, "Only the first of the queue has a reservation")
+	p.awaitQueueExplanation(first, "It has the reservation")
+	p.awaitQueueExplanation(next, "Only the first of the queue has a reservation")
 	lab.Run(t, "alice", "touch", "policies.gone")
-	lab.Await(t, 3*time.Minute, "all have run", everySecond(func() bool { return client(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" }))
-	knowsTheEnd(t, p)
+	lab.Await(t, 3*time.Minute, "all have run", everySecond(func() bool { return runClient(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" }))
+	awaitAllEnded(t, p)
 	for _, job := range []string{first, next} {
 		if lab.File("alice", "done."+job) == "" {
 			t.Errorf("job %s did not run to its end", job)
@@ -71,7 +72,7 @@ func TestPoliciesAreComparedInPairs(t *testing.T) {
 		t.Skip("measures waits, on a machine that does nothing else: -args -accordion.long")
 	}
 	const seeds = 3
-	mix := pairs.Mix{Evolving: 40, Others: 150, Users: len(crowdUsers), Nodes: 24, Load: 1.2, Sizes: 8, Least: 5, Mean: 9, Step: 6}.Longer(*lengths)
+	mix := pairs.Mix{Evolving: 40, Others: 150, Users: len(workloadUsers), Nodes: 24, Load: 1.2, Sizes: 8, Least: 5, Mean: 9, Step: 6}.Longer(*lengths)
 	policies := []struct{ name, settings string }{
 		{alone, ""},
 		{"repeated, protect 16", plannedBy("repeated", 16)},
@@ -86,16 +87,16 @@ func TestPoliciesAreComparedInPairs(t *testing.T) {
 			for run := range measured[i] {
 				t.Run(fmt.Sprintf("%s, seed %d", by.name, *seed+uint64(run)), func(t *testing.T) {
 					t.Parallel()
-					lab := lab.Slurm(t, mix.Nodes, lab.Users(crowdUsers...))
+					lab := lab.Slurm(t, mix.Nodes, lab.Users(workloadUsers...))
 					if strings.HasPrefix(by.settings, "manage") {
-						wholly(t, lab)
+						manageAll(t, lab)
 					}
 					if by.name != alone {
 						serving(t, lab, by.settings)
 					} else {
-						defer audits(t, lab, time.Now(), nil)
+						defer runAudit(t, lab, time.Now(), nil)
 					}
-					m := pairs.Measure(spells(t, lab, mix.Jobs(*seed+uint64(run)), by.name == alone))
+					m := pairs.Measure(runPairs(t, lab, mix.Jobs(*seed+uint64(run)), by.name == alone))
 					measured[i][run] = m
 					t.Logf("%s, seed %d: %v", by.name, *seed+uint64(run), m)
 				})
@@ -112,8 +113,8 @@ func TestPoliciesAreComparedInPairs(t *testing.T) {
 	}
 }
 
-// spells runs a workload, with evolving jobs as they are or as rigid ones.
-func spells(t *testing.T, lab *lab.SlurmLab, jobs []pairs.Job, rigid bool) []pairs.Spell {
+// runPairs runs a workload, with evolving jobs as they are or as rigid ones.
+func runPairs(t *testing.T, lab *lab.SlurmLab, jobs []pairs.Job, rigid bool) []pairs.Spell {
 	t.Helper()
 	all := make([]*submission, len(jobs))
 	for i, j := range jobs {
@@ -122,7 +123,7 @@ func spells(t *testing.T, lab *lab.SlurmLab, jobs []pairs.Job, rigid bool) []pai
 	since := time.Now()
 	submitAll(t, lab, all)
 	begin := float64(all[0].submitted.UnixMilli())/1000 - all[0].at.Seconds()
-	awaitTheEnd(t, lab, time.Duration(*lengths)*20*time.Minute)
+	awaitNoJobs(t, lab, time.Duration(*lengths)*20*time.Minute)
 	ran := make([]pairs.Spell, len(jobs))
 	lab.Await(t, 2*time.Minute, "accounting knows every job's end", everySecond(func() bool {
 		begun, ended, state := map[string]int64{}, map[string]int64{}, map[string]string{}
@@ -137,7 +138,7 @@ func spells(t *testing.T, lab *lab.SlurmLab, jobs []pairs.Job, rigid bool) []pai
 		}
 		for i, s := range all {
 			at, known := begun[s.id]
-			if !known || ended[s.id] == lastly {
+			if !known || ended[s.id] == openEnd {
 				return false
 			}
 			if state[s.id] != "COMPLETED" {
@@ -152,7 +153,7 @@ func spells(t *testing.T, lab *lab.SlurmLab, jobs []pairs.Job, rigid bool) []pai
 
 // submissionOf is a job in Slurm's words; one that evolves may be rigid instead.
 func submissionOf(j pairs.Job, rigid bool) *submission {
-	s := &submission{at: j.At, user: crowdUsers[j.User], kind: "ordinary", script: fmt.Sprintf("sleep %d", j.Runs),
+	s := &submission{at: j.At, user: workloadUsers[j.User], kind: "ordinary", script: fmt.Sprintf("sleep %d", j.Runs),
 		options: []string{"--partition=main", "--exclusive", fmt.Sprintf("--nodes=%d", j.Nodes), fmt.Sprintf("--time=%d", (j.Asks+59)/60)}}
 	if j.Profile == nil || rigid {
 		return s

@@ -10,10 +10,11 @@ import (
 	"accordion/slurm/output"
 )
 
-// Where the pool's partitions have a higher tier than others over the same nodes (preempt/partition_prio), Slurm ends, requeues or
-// suspends the jobs of those others when a managed job wants their nodes: to the plan they are not there.
+// Where the pool's partitions have a higher tier than other partitions over the same nodes (preempt/partition_prio),
+// Slurm cancels, requeues or suspends the jobs of those partitions for a managed job. The plan therefore ignores
+// those jobs.
 
-// preemptible says whether Slurm makes room for managed jobs where the job is.
+// preemptible reports whether Slurm preempts the job for managed jobs.
 func preemptible(c output.Configuration, r *output.Record, in output.Inventory, pool []string) bool {
 	if c["PreemptType"] != growth.ByTier || r.State != adapter.Running && r.State != adapter.Ending || adapter.RequestOf(&r.Job) != "" {
 		return false
@@ -27,8 +28,9 @@ func preemptible(c output.Configuration, r *output.Record, in output.Inventory, 
 	return !strings.HasPrefix(theirs.Preempt, "OFF") && theirs.Preempt != "" && !slices.ContainsFunc(in.Partitions, lowest)
 }
 
-// yield leaves out the jobs that make room, shows their nodes as idle where nobody else has them, and remembers which those are.
-func (s *System) yield(ctx context.Context, in output.Inventory, jobs []output.Record) []output.Record {
+// leaveOutPreemptible returns the jobs without those that Slurm would preempt. It shows the nodes that only such jobs
+// hold as idle, and remembers them.
+func (s *System) leaveOutPreemptible(ctx context.Context, in output.Inventory, jobs []output.Record) []output.Record {
 	c, err := s.Recent(ctx)
 	if err != nil || c["PreemptType"] == "" || c["PreemptType"] == "preempt/none" {
 		return jobs

@@ -14,8 +14,8 @@ import (
 	"accordion/slurm/setup"
 )
 
-// Preflight looks at everything of the cluster that the sidecar depends on, changes nothing, and says what is wrong and
-// how to mend it, the fatal first. No findings: all is well.
+// Preflight checks everything of the cluster that the sidecar depends on, and changes nothing. It returns findings
+// with their remedies, fatal ones first; none if all is well.
 func (s *System) Preflight(ctx context.Context) []adapter.Finding {
 	var found []adapter.Finding
 	if found = s.checkHere(); len(found) > 0 && found[0].Severity == adapter.Fatal {
@@ -41,7 +41,7 @@ func (s *System) Preflight(ctx context.Context) []adapter.Finding {
 	return found
 }
 
-// checkHere looks at this process and this machine.
+// checkHere checks this process and this machine.
 func (s *System) checkHere() []adapter.Finding {
 	var found []adapter.Finding
 	for _, program := range []string{"squeue", "scontrol", "salloc", "scancel", "srun"} {
@@ -56,7 +56,7 @@ func (s *System) checkHere() []adapter.Finding {
 	return found
 }
 
-// Round is how long an ordinary job that could begin may wait until Slurm's back-filling looks at it, in seconds.
+// Round returns how many seconds an ordinary job that could start may wait until Slurm's back-filling considers it.
 func (s *System) Round(ctx context.Context) (core.Time, error) {
 	c, err := s.Configuration(ctx)
 	if err != nil {
@@ -65,8 +65,8 @@ func (s *System) Round(ctx context.Context) (core.Time, error) {
 	return c.Round(), nil
 }
 
-// Guard is how long an ordinary job of the pool may hold its nodes past its limit, in seconds: 30 s + OverTimeLimit +
-// KillWait. core.Forever where limits are not enforced.
+// Guard returns how many seconds an ordinary job of the pool may hold its nodes past its limit: 30 s + OverTimeLimit
+// + KillWait. It returns core.Forever where limits are not enforced.
 func (s *System) Guard(ctx context.Context) (core.Time, error) {
 	c, err := s.Configuration(ctx)
 	if err != nil {

@@ -14,13 +14,14 @@ import (
 	"accordion/slurm/output"
 )
 
-// Reserve creates a reservation or changes it. Slurm refuses it when any node has a holder whose limit ends after its
-// start, and that refusal is what keeps Slurm's own back-filling and us apart. With OverManaged, holders are not looked at
-// (IGNORE_JOBS); the caller has. Our reservations overlap each other (OVERLAP): a job may be started in its own though
-// another job's begins on the same nodes before its limit, because the plan ends it before then; without the flag Slurm
-// would take those nodes from it.
+// Reserve creates or changes a reservation. Slurm refuses it when a job holds one of the nodes and that job's limit
+// ends after the reservation's start. This refusal keeps Slurm's own back-filling and the sidecar apart. With
+// OverManaged, Slurm does not check the holders (IGNORE_JOBS): the caller has done so.
 //
-// The reservations of others are never overlapped, which that flag would allow.
+// The sidecar's reservations may overlap each other (OVERLAP). A job can start in its own reservation although
+// another one begins on the same nodes before the job's limit, because the plan ends the job before then. Without the
+// flag Slurm would take those nodes from it. The flag would also allow overlapping other users' reservations, which
+// Reserve refuses.
 //
 // A start in the past means now.
 func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
@@ -63,7 +64,7 @@ func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 	return err
 }
 
-// inTheWay finds somebody else's reservation over one of r's nodes within its time.
+// inTheWay returns another user's reservation on one of r's nodes within r's time; nil if there is none.
 func inTheWay(all []adapter.Reservation, r adapter.Reservation) *adapter.Reservation {
 	wanted := hostlist.Set(r.Nodes)
 	for i, o := range all {
@@ -75,18 +76,19 @@ func inTheWay(all []adapter.Reservation, r adapter.Reservation) *adapter.Reserva
 	return nil
 }
 
-// probes are the reservations that must be possible before old may be changed to r. Slurm looks for holders only when it
-// creates a reservation: an update that adds nodes, or moves the start forward, it takes over anybody's head. So what is
-// added is created first under another name, and deleted after the update: in between, both keep the nodes.
+// probes returns the reservations that must be possible before old may be changed to r. Slurm checks for holders only
+// when it creates a reservation: an update that adds nodes or moves the start forward succeeds whoever holds the
+// nodes. The added part is therefore created first under another name and deleted after the update. In between both
+// keep the nodes.
 func probes(old, r adapter.Reservation, now time.Time) []adapter.Reservation {
 	if r.OverManaged {
-		return nil // no holder is in the way
+		return nil // holders do not matter
 	}
 	var needed []adapter.Reservation
 	probe := r
 	has := hostlist.Set(old.Nodes)
 	if old.OverManaged {
-		has = nil // what it has was never looked at
+		has = nil // its holders were never checked
 	}
 	isNew := func(n string) bool { return !has[n] }
 	probe.Name = r.Name + "-more"
@@ -100,7 +102,7 @@ func probes(old, r adapter.Reservation, now time.Time) []adapter.Reservation {
 	return needed
 }
 
-// reserve runs scontrol create or update.
+// reserve runs `scontrol create reservation` or `scontrol update reservation`.
 func (s *System) reserve(ctx context.Context, verb string, r adapter.Reservation, settings []string) error {
 	err := s.Run.Scontrol(ctx, append([]string{verb, "reservation", "ReservationName=" + r.Name}, settings...)...)
 	switch {
@@ -126,14 +128,15 @@ func checkReservation(r adapter.Reservation) error {
 	return nil
 }
 
-// purge is the flag by which Slurm deletes an active reservation that had no job, neither running nor waiting, for so
-// long (rounded up to a minute; it looks every 30 s). It cannot be set together with a flag that is taken away.
+// purge returns the flag with which Slurm deletes an active reservation once it had no job, running or pending, for
+// r.Idle (rounded up to a minute; Slurm checks every 30 s). It cannot be set in one update with the removal of
+// another flag.
 func purge(r adapter.Reservation) string {
 	return "PURGE_COMP=" + output.Minutes(r.Idle)
 }
 
-// reservationChanges is what scontrol must be told to make old (nil: none) into r, but for the flag of purge in an old
-// one. The start of an active reservation cannot be changed.
+// reservationChanges returns scontrol's arguments that change old (nil: no reservation) into r. It does not add the
+// purge flag to an existing reservation. The start of an active reservation cannot be changed.
 func reservationChanges(old *adapter.Reservation, r adapter.Reservation, now time.Time) []string {
 	var changes []string
 	if old == nil {
@@ -176,7 +179,7 @@ func reservationChanges(old *adapter.Reservation, r adapter.Reservation, now tim
 	return changes
 }
 
-// reservations reads all of them.
+// reservations reads all reservations.
 func (s *System) reservations(ctx context.Context) ([]adapter.Reservation, error) {
 	out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "reservation"}, Kind: client.Listing})
 	if err != nil {
@@ -197,7 +200,7 @@ func (s *System) reservations(ctx context.Context) ([]adapter.Reservation, error
 
 // Reserved implements release.System.
 func (s *System) Reserved(ctx context.Context) ([]adapter.Reservation, []adapter.Job, error) {
-	records, err := s.Jobs.List(ctx) // first: what begins after it is tied to a reservation that is in use, and stays
+	records, err := s.Jobs.List(ctx) // read first: a job that starts later is tied to a reservation that is in use and stays
 	if err != nil {
 		return nil, nil, err
 	}
@@ -209,7 +212,8 @@ func (s *System) Reserved(ctx context.Context) ([]adapter.Reservation, []adapter
 	return all, jobs, err
 }
 
-// Unreserve deletes a reservation of ours. ErrBusy while a job is still attached to it: detach that first.
+// Unreserve deletes one of the sidecar's reservations. It returns ErrBusy while a job is attached: detach the job
+// first.
 func (s *System) Unreserve(ctx context.Context, name string) error {
 	if !(adapter.Reservation{Name: name}).Ours() {
 		return fmt.Errorf("reservation %q is not ours: not deleted", name)

@@ -56,7 +56,7 @@ func serving(t *testing.T, lab *lab.SlurmLab, more string) *process {
 	t.Cleanup(func() {
 		p.stop()
 		if t.Failed() {
-			t.Log(p.story())
+			t.Log(p.diagnosis())
 		}
 	})
 	p.since = time.Now()
@@ -70,7 +70,7 @@ func (p *process) audit() {
 	p.t.Helper()
 	if !p.audited {
 		p.audited = true
-		audits(p.t, p.lab, p.since, nil, p.unjudged...)
+		runAudit(p.t, p.lab, p.since, nil, p.unjudged...)
 	}
 }
 
@@ -119,10 +119,10 @@ func (p *process) start() {
 	case <-ready:
 	case <-ended:
 		if !p.killed(c) {
-			p.t.Fatalf("the sidecar did not start\n%s", p.story())
+			p.t.Fatalf("the sidecar did not start\n%s", p.diagnosis())
 		}
 	case <-time.After(2 * time.Minute):
-		p.t.Fatalf("the sidecar is not ready\n%s", p.story())
+		p.t.Fatalf("the sidecar is not ready\n%s", p.diagnosis())
 	}
 }
 
@@ -140,8 +140,8 @@ func (p *process) killed(c *exec.Cmd) bool {
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// end sends a signal and waits until the process is gone.
-func (p *process) end(signal syscall.Signal) {
+// endBy sends a signal and waits until the process is gone.
+func (p *process) endBy(signal syscall.Signal) {
 	p.t.Helper()
 	select {
 	case <-p.ended:
@@ -158,8 +158,8 @@ func (p *process) end(signal syscall.Signal) {
 	}
 }
 
-func (p *process) kill() { p.t.Helper(); p.end(syscall.SIGKILL) }
-func (p *process) stop() { p.t.Helper(); p.end(syscall.SIGTERM) }
+func (p *process) kill() { p.t.Helper(); p.endBy(syscall.SIGKILL) }
+func (p *process) stop() { p.t.Helper(); p.endBy(syscall.SIGTERM) }
 
 // accordion runs a command of the product as root and returns what it printed.
 func (p *process) accordion(command ...string) string {
@@ -202,14 +202,17 @@ type entry struct {
 	Outcome   string         `json:"outcome"`
 }
 
-// journal is a job's entries, in order; those of all jobs when job is "".
+// journal returns the journal's entries of a job, in order.
 func (p *process) journal(job string) []entry {
 	p.t.Helper()
-	command := []string{"journal", "--json"}
-	if job != "" {
-		command = append(command, "--job", job)
-	}
-	return entries(p.t, p.accordion(command...))
+	return entries(p.t, p.accordion("journal", "--json", "--job", job))
+}
+
+// journalSince returns the journal's entries of all jobs since an instant, in order. Tests share labs, one after the other, so that the
+// whole journal also has what earlier tests did.
+func (p *process) journalSince(since time.Time) []entry {
+	p.t.Helper()
+	return slices.DeleteFunc(entries(p.t, p.accordion("journal", "--json")), func(e entry) bool { return e.At.Before(since) })
 }
 
 // entries reads what `accordion journal --json` prints.
@@ -237,8 +240,14 @@ func (p *process) events(job string, kinds ...string) []entry {
 	return ofKind(p.journal(job), kinds...)
 }
 
-// story is the journal and the end of the sidecar's log, for a failed test.
-func (p *process) story() string {
+// wrote reports whether the file was written since the sidecar was first started. A sidecar of an earlier test may have left one.
+func (p *process) wrote(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && !info.ModTime().Before(p.since)
+}
+
+// diagnosis is the journal and the end of the sidecar's log, for a failed test.
+func (p *process) diagnosis() string {
 	ctx, cancel := context.WithTimeout(context.Background(), lab.Patience)
 	defer cancel()
 	c := exec.CommandContext(ctx, filepath.Join(p.lab.Dir, "bin", "accordion"), "journal", "--config", p.config)
@@ -253,9 +262,9 @@ func tail(text string, lines int) string {
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
 
-// client runs a Slurm client as root, without slurm-lab in between: for polling. A slurmctld that reads its
+// runClient runs a Slurm client as root, without slurm-lab in between: for polling. A slurmctld that reads its
 // configuration again answers nobody for a moment.
-func client(t *testing.T, lab *lab.SlurmLab, command ...string) string {
+func runClient(t *testing.T, lab *lab.SlurmLab, command ...string) string {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -275,9 +284,9 @@ func client(t *testing.T, lab *lab.SlurmLab, command ...string) string {
 	}
 }
 
-// insists repeats a user's command until Slurm carries it out, and returns what it printed: on a busy machine Slurm calls idle
+// retryAs repeats a user's command until Slurm carries it out, and returns what it printed: on a busy machine Slurm calls idle
 // nodes busy for a moment, and waits for a new job's number in the database before it changes that job.
-func insists(t *testing.T, lab *lab.SlurmLab, user string, command ...string) (out string) {
+func retryAs(t *testing.T, lab *lab.SlurmLab, user string, command ...string) (out string) {
 	t.Helper()
 	said := ""
 	defer func() {
@@ -293,13 +302,13 @@ func insists(t *testing.T, lab *lab.SlurmLab, user string, command ...string) (o
 	return out
 }
 
-// knowsTheEnd waits until the sidecar has seen the end of every job and has nothing under way: it hears of an end in a reading.
-func knowsTheEnd(t *testing.T, p *process) {
+// awaitAllEnded waits until the sidecar has seen the end of every job and has nothing under way: it hears of an end in a reading.
+func awaitAllEnded(t *testing.T, p *process) {
 	t.Helper()
 	p.lab.Await(t, time.Minute, "the sidecar knows no job", func() bool { return strings.Contains(p.accordion("status", "--json"), `"jobs":[]`) })
 	p.lab.Await(t, time.Minute, "the journal knows how every action and every job ended", func() bool {
 		runs := map[int64]bool{}
-		for _, e := range p.journal("") {
+		for _, e := range p.journalSince(p.since) {
 			switch {
 			case e.Kind == "intent" && e.Outcome == "":
 				return false
@@ -313,30 +322,30 @@ func knowsTheEnd(t *testing.T, p *process) {
 	})
 }
 
-// clean judges that nothing of ours is left: no reservation, no expander, no held job, no job at all, every node idle;
+// assertClean judges that nothing of ours is left: no reservation, no expander, no held job, no job at all, every node idle;
 // and that each node can be used, by a job over all of them.
-func clean(t *testing.T, p *process) {
+func assertClean(t *testing.T, p *process) {
 	t.Helper()
 	lab := p.lab
 	id := ""
 	defer func() {
 		if t.Failed() { // a node that nobody uses may have an owner, or a job that slurmctld counts on it; a job may not come to its end
-			t.Log(asks(lab, "squeue", "-a", "-o", "%A %T %r %N") + "\n" + asks(lab, "scontrol", "-o", "-d", "show", "job", id) + "\n" +
-				asks(lab, "scontrol", "-o", "show", "node"))
+			t.Log(tryClient(lab, "squeue", "-a", "-o", "%A %T %r %N") + "\n" + tryClient(lab, "scontrol", "-o", "-d", "show", "job", id) + "\n" +
+				tryClient(lab, "scontrol", "-o", "show", "node"))
 		}
 	}()
 	// A job that ended while nodes were lost with it is not over before slurmctld is reconfigured, at most once a minute; nor are they free.
-	lab.Await(t, 3*time.Minute, "no job is left", func() bool { return client(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" })
+	lab.Await(t, 3*time.Minute, "no job is left", func() bool { return runClient(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" })
 	lab.Await(t, time.Minute, "no reservation is left", func() bool {
 		return !strings.Contains(reservations(t, lab), adapter.Prefix)
 	})
-	knowsTheEnd(t, p)
+	awaitAllEnded(t, p)
 	id = lab.Submit(t, "alice", "true", fmt.Sprintf("-N%d", lab.Nodes))
 	lab.Await(t, 3*time.Minute, "an ordinary job runs on every node", func() bool {
-		return strings.Contains(client(t, lab, "scontrol", "-o", "show", "job", id), "JobState=COMPLETED")
+		return strings.Contains(runClient(t, lab, "scontrol", "-o", "show", "job", id), "JobState=COMPLETED")
 	})
 	lab.Await(t, time.Minute, "every node is idle", func() bool {
-		return len(strings.Fields(client(t, lab, "sinfo", "-h", "-p", "shared", "-t", "idle", "-N", "-o", "%N"))) == lab.Nodes
+		return len(strings.Fields(runClient(t, lab, "sinfo", "-h", "-p", "shared", "-t", "idle", "-N", "-o", "%N"))) == lab.Nodes
 	})
 }
 
@@ -346,7 +355,7 @@ func clean(t *testing.T, p *process) {
 func reservations(t *testing.T, lab *lab.SlurmLab) string {
 	t.Helper()
 	var shown strings.Builder
-	for line := range strings.Lines(client(t, lab, "scontrol", "-o", "show", "reservation")) {
+	for line := range strings.Lines(runClient(t, lab, "scontrol", "-o", "show", "reservation")) {
 		_, name, _ := strings.Cut(line, "ReservationName=")
 		name, _, _ = strings.Cut(name, " ")
 		if name != output.Park && name != output.Lease && name != output.Left {

@@ -78,7 +78,7 @@ func TestTheTableOfSettingsIsWhatSlurmDoes(t *testing.T) {
 				for i, share := range shares {
 					t.Run(fmt.Sprint(i+1), func(t *testing.T) {
 						t.Parallel()
-						tables[i] = tried(t, share, options)
+						tables[i] = trySettings(t, share, options)
 					})
 				}
 			})
@@ -115,8 +115,8 @@ func ownRelease(t *testing.T) string {
 	return strings.Join(strings.Split(strings.TrimPrefix(strings.TrimSpace(string(said)), "slurm-wlm "), ".")[:2], ".")
 }
 
-// tried is what happens under some settings, in a lab of their kind.
-func tried(t *testing.T, some []setting, options []lab.Option) table {
+// trySettings is what happens under some settings, in a lab of their kind.
+func trySettings(t *testing.T, some []setting, options []lab.Option) table {
 	options = append(slices.Clone(options), lab.Fast())
 	if some[0].plain {
 		options = append(options, lab.Plain(), lab.Cores(2))
@@ -131,37 +131,37 @@ func tried(t *testing.T, some []setting, options []lab.Option) table {
 	}
 	var all table
 	for _, s := range some {
-		awake(lab)
+		resetNodes(lab)
 		lab.Change(t, strings.ReplaceAll(s.lines, "LAB", lab.Dir))
-		awake(lab)
+		resetNodes(lab)
 		lab.Clear(t)
-		all = append(all, preflighted(t, lab, s))
+		all = append(all, preflightRow(t, lab, s))
 	}
 	return all
 }
 
-// awake takes back what a way that was taken by hand may have left: jobs, and nodes that Slurm has drained for them. Some of it is gone
+// resetNodes takes back what a way that was taken by hand may have left: jobs, and nodes that Slurm has drained for them. Some of it is gone
 // with slurmctld only.
-func awake(lab *lab.SlurmLab) {
+func resetNodes(lab *lab.SlurmLab) {
 	_, _, _ = lab.Exec("root", "", "scancel", "--partition=main,shared")
 	_, _, _ = lab.Exec("root", "", "scontrol", "update", "NodeName=n[1-4]", "State=RESUME") // says no of one that is well
 }
 
-// words is a line of preflight --try --json: a finding, or a way to grow.
-type words struct {
+// preflightLine is a line of preflight --try --json: a finding, or a way to grow.
+type preflightLine struct {
 	Severity, What string
 	Way            growth.Kind
 	Works          bool
 	Why            string
 }
 
-// preflighted is what `accordion preflight --try` says of a setting, and what Slurm says where a way is not tried.
-func preflighted(t *testing.T, lab *lab.SlurmLab, s setting) row {
+// preflightRow is what `accordion preflight --try` says of a setting, and what Slurm says where a way is not tried.
+func preflightRow(t *testing.T, lab *lab.SlurmLab, s setting) row {
 	t.Helper()
 	out, errs, _ := lab.Exec("root", "", "accordion", "preflight", "--try", "--as", "alice", "--json")
 	r := row{Setting: s.name, Plain: s.plain}
 	for line := range strings.Lines(out) {
-		var w words
+		var w preflightLine
 		if err := json.Unmarshal([]byte(line), &w); err != nil {
 			t.Fatalf("%s: preflight says %q: %v\n%s", s.name, line, err, errs)
 		}
@@ -186,7 +186,7 @@ var grows = regexp.MustCompile(`^jobs of partition main grow by (\w+)`)
 // trialStages begin what is said of a way that was tried and failed; what Accordion says of one that it does not try begins otherwise.
 var trialStages = regexp.MustCompile(`^(start|growth|a step on the new node|shrink): `)
 
-func resultOf(t *testing.T, lab *lab.SlurmLab, w words) result {
+func resultOf(t *testing.T, lab *lab.SlurmLab, w preflightLine) result {
 	t.Helper()
 	r := result{Way: w.Way, Works: w.Works}
 	switch {

@@ -13,8 +13,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// sizedBy serves on with another rule for the sizes of moldable jobs.
-func (p *process) sizedBy(rule string) {
+// restartWithSizes serves on with another rule for the sizes of moldable jobs.
+func (p *process) restartWithSizes(rule string) {
 	p.t.Helper()
 	p.stop()
 	text, err := os.ReadFile(p.config)
@@ -28,8 +28,8 @@ func (p *process) sizedBy(rule string) {
 	p.start()
 }
 
-// announced waits until a job that waits is explained to be planned on so many nodes, and returns why.
-func (p *process) announced(job string, nodes int) *status.SizeExplanation {
+// awaitPlannedSize waits until a job that waits is explained to be planned on so many nodes, and returns why.
+func (p *process) awaitPlannedSize(job string, nodes int) *status.SizeExplanation {
 	p.t.Helper()
 	var x status.Explanation
 	p.lab.Await(p.t, time.Minute, fmt.Sprintf("job %s is planned on %d nodes", job, nodes), func() bool {
@@ -43,8 +43,8 @@ func (p *process) announced(job string, nodes int) *status.SizeExplanation {
 	return x.Sizes
 }
 
-// kept says that no promise to a job was broken, but by how slow Slurm was.
-func (p *process) kept(job string) {
+// assertPromisesKept says that no promise to a job was broken, but by how slow Slurm was.
+func (p *process) assertPromisesKept(job string) {
 	p.t.Helper()
 	said := p.accordion("journal", "--json", "--job", job)
 	if broken, err := lab.BrokenPromises(said); err != nil || broken != nil {
@@ -52,8 +52,8 @@ func (p *process) kept(job string) {
 	}
 }
 
-// begun is the numbers by which a moldable job began, from the journal.
-func (p *process) begun(job string) (sized view.Sized) {
+// sizesAtStart is the numbers by which a moldable job began, from the journal.
+func (p *process) sizesAtStart(job string) (sized view.Sized) {
 	p.t.Helper()
 	for line := range strings.Lines(p.accordion("journal", "--json", "--job", job)) {
 		var e struct {
@@ -86,12 +86,12 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	alone := lab.Submit(t, "alice", onSome, "-H", "-N2", "-t5", byList)
 	// It wants 4 of 24: 4 x min(6 x sqrt(1/2), 2).
 	lab.Await(t, time.Minute, "the first job has run", func() bool { return outputOf(lab, "alice", alone) == "on 8\n" })
-	if x := p.begun(alone); x.Reference != 4 || x.Least != 2 || x.Most != 8 {
+	if x := p.sizesAtStart(alone); x.Reference != 4 || x.Least != 2 || x.Most != 8 {
 		t.Errorf("alone it began by %+v", x)
 	}
 
 	holder := lab.Submit(t, "bob", "sleep 600", "--exclusive", "-N24", "-t10")
-	lab.Await(t, time.Minute, "the holder runs", func() bool { return client(t, lab, "squeue", "-h", "-j", holder, "-o", "%T") == "RUNNING" })
+	lab.Await(t, time.Minute, "the holder runs", func() bool { return runClient(t, lab, "squeue", "-h", "-j", holder, "-o", "%T") == "RUNNING" })
 	// All say -N2, for the site ranks by size, too.
 	list := lab.Submit(t, "alice", onSome, "-H", "-N2", "-t5", byList)
 	model := lab.Submit(t, "alice", onSome, "-H", "-N2", "-t5", byModel)
@@ -100,39 +100,39 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	for range 3 {
 		behind = append(behind, lab.Submit(t, "alice", "sleep 600", "-H", "-N2", "-t5", "--comment=ep=24x1m"))
 	}
-	p.explains(behind[2], "It waits, 6th in the queue.")
+	p.awaitQueueExplanation(behind[2], "It waits, 6th in the queue.")
 	for job, nodes := range map[string]int{list: 2, model: 10} {
-		if x := p.announced(job, nodes); x.Rule != "share" || x.Held != 24 || x.Waiting != 6 || x.Wanted != 4+19+4+3*24 || x.Machine != 24 {
+		if x := p.awaitPlannedSize(job, nodes); x.Rule != "share" || x.Held != 24 || x.Waiting != 6 || x.Wanted != 4+19+4+3*24 || x.Machine != 24 {
 			t.Errorf("job %s is planned by %+v", job, *x)
 		}
 	}
-	p.sizedBy("reference")
-	p.announced(list, 4)
-	p.announced(model, 19)
+	p.restartWithSizes("reference")
+	p.awaitPlannedSize(list, 4)
+	p.awaitPlannedSize(model, 19)
 	if table := p.accordion("queue"); !strings.Contains(table, " 4 (2-4) ") || !strings.Contains(table, " 19 (10-19) ") {
 		t.Errorf("the queue has no ranges:\n%s", table)
 	}
-	p.sizedBy("share")
-	p.announced(list, 2)
-	p.announced(model, 10)
+	p.restartWithSizes("share")
+	p.awaitPlannedSize(list, 2)
+	p.awaitPlannedSize(model, 10)
 
 	lab.Run(t, "root", "scancel", holder)
 	for job, says := range map[string]string{list: "on 2", model: "on 10", evolving: "on 2"} {
-		speaks(t, lab, job)
-		if got := said(lab, job); got != says { // the evolving job may have been told of its growth already
+		awaitScriptBegun(t, lab, job)
+		if got := stepOutput(lab, job); got != says { // the evolving job may have been told of its growth already
 			t.Errorf("job %s says %q, want %q", job, got, says)
 		}
 	}
-	if x := p.begun(model); x.Most != 10 || x.Reference != 19 {
+	if x := p.sizesAtStart(model); x.Most != 10 || x.Reference != 19 {
 		t.Errorf("the model's job began by %+v", x)
 	}
 	lab.Await(t, time.Minute, "the evolving job grows", func() bool { return strings.Contains(p.accordion("journal", "--job", evolving), "grew: ") })
 	lab.Run(t, "root", append([]string{"scancel", evolving}, behind...)...)
 	// The journal is the lab's: stories before this one may have broken promises.
 	for _, job := range append([]string{alone, list, model, evolving}, behind...) {
-		p.kept(job)
+		p.assertPromisesKept(job)
 	}
-	clean(t, p)
+	assertClean(t, p)
 }
 
 // How long a flood of moldable jobs waits, on an idle machine, by the default rule and where each takes the size on which it ends first.
@@ -144,7 +144,7 @@ func TestHowLongAFloodOfMoldableJobsWaits(t *testing.T) {
 	lab := quickLab(t)
 	p := serving(t, lab, "")
 	for _, rule := range []string{"earliest", "share"} {
-		p.sizedBy(rule)
+		p.restartWithSizes(rule)
 		var jobs []string
 		for range 20 {
 			jobs = append(jobs, lab.Submit(t, "alice", "case $SLURM_JOB_NUM_NODES in 2) sleep 28;; 4) sleep 18;; 8) sleep 14;; 16) sleep 13;; esac",

@@ -18,31 +18,33 @@ import (
 	"accordion/slurm/resize"
 )
 
-// Config says which part of which cluster is ours, and how to reach it.
+// Config selects the managed part of a cluster and says how to reach it.
 type Config struct {
-	// Partitions whose nodes are the pool. At least one. Jobs and reservations of every other partition on these
-	// nodes are read too.
+	// Partitions names the partitions whose nodes are the pool; at least one. Jobs and reservations of other
+	// partitions on these nodes are read, too.
 	Partitions []string
-	// Conf is the path of slurm.conf; "" takes SLURM_CONF from the environment, or else the clients' own default.
+	// Conf is the path of slurm.conf; "": SLURM_CONF from the environment, or the clients' own default.
 	Conf string
-	// Bin is the directory of squeue, scontrol, salloc, scancel; "" looks them up in PATH.
+	// Bin is the directory of squeue, scontrol, salloc and scancel; "": PATH.
 	Bin string
-	// Timeout bounds each run of a client program. 0: 20 s. slurmctld answers within milliseconds, but takes 10 s and
-	// more while it saves its state on a slow disk.
+	// Timeout limits each run of a client program; 0: 20 s. slurmctld usually answers within milliseconds, but takes
+	// 10 s and more while it saves its state to a slow disk.
 	Timeout time.Duration
-	// AtOnce bounds the client programs that run at the same time. 0: 6.
+	// AtOnce limits the client programs that run at the same time; 0: 6.
 	AtOnce int
-	// Reconfigure is the least pause between two `scontrol reconfigure`, see Mend. 0: a minute.
+	// Reconfigure is the shortest pause between two runs of `scontrol reconfigure` (see Mend); 0: a minute.
 	Reconfigure time.Duration
-	// Clients bounds the client programs that begin in any minute, whatever happens. 0: no bound; at least LeastClients.
+	// Clients limits the client programs that begin in any minute; 0: no limit, otherwise at least
+	// client.LeastClients.
 	Clients int
-	// Limits is the path of a file for job_submit.lua, with how many nodes associations and QOS
-	// allow a job. accordion_nodes.lua next to it lists which nodes exist, accordion_operators.lua
-	// who may change managed jobs. "": none of them is written.
+	// Limits is the path of a file for job_submit.lua with how many nodes associations and QOS allow a job.
+	// accordion_nodes.lua next to it lists which nodes exist, accordion_operators.lua who may change managed jobs.
+	// "": none of them is written.
 	Limits string
-	// Growth is how jobs are made larger. "": Auto.
+	// Growth is the way in which jobs grow; "": growth.Auto.
 	Growth growth.Kind
-	// All: every job of the partitions is the sidecar's to let in, as job_submit.lua is told by its accordion.lua.
+	// All makes every job of the partitions the sidecar's to let in. The accordion.lua of job_submit.lua must say the
+	// same.
 	All bool
 }
 
@@ -54,25 +56,25 @@ type System struct {
 	*holdReservation
 
 	mu       sync.Mutex
-	meanings map[meaning]bool // of features, as Slurm said
+	meanings map[featureMeaning]bool // answers of Slurm
 
 	rules         limits.Policies // associations and QOS, as last read
 	rulesAt       time.Time
 	rulesTook     time.Duration
 	each          map[string][]limits.Set // what each QOS allows every user and account
 	eachAt        time.Time
-	written       map[string]toldFile // for job_submit.lua, by path
-	operatorsAt   time.Time           // when operators were read last
+	written       map[string]writtenFile // for job_submit.lua, by path
+	operatorsAt   time.Time              // when operators were read last
 	operatorsTook time.Duration
 
-	unwritten string // why one of these files could not be written last; "": all were
+	unwritten string // why one of these files could not be written; "": all were
 	miscount  limits.Miscount
 
-	since map[adapter.Key]core.Time // second since which each job could have run that waits for the sidecar
+	since map[adapter.Key]core.Time // second since which each job that waits for the sidecar could have run
 
-	splitting sync.Mutex
-	parted    map[core.JobID]map[int]bool // tasks of arrays that were made jobs and were not read as such yet
-	throttles map[core.JobID]int          // of arrays that wait or run: how many of their tasks may run at a time
+	splitting   sync.Mutex
+	partedTasks map[core.JobID]map[int]bool // array tasks that were made jobs and do not appear as such yet
+	throttles   map[core.JobID]int          // how many tasks of each pending or running array may run at the same time
 
 	mending      sync.Mutex
 	reconfigured time.Time // when Mend last ran `scontrol reconfigure`; zero: never
@@ -87,7 +89,7 @@ var (
 
 var partitionName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
 
-// New checks the configuration; it does not touch the cluster.
+// New checks the configuration and returns a System. It does not contact the cluster.
 func New(c Config) (*System, error) {
 	if len(c.Partitions) == 0 {
 		return nil, errors.New("slurm: no partition given: name the one whose nodes Accordion shall manage")
@@ -122,7 +124,7 @@ func New(c Config) (*System, error) {
 	return systemOf(c, run), nil
 }
 
-// systemOf is a system that runs Slurm's programs by run.
+// systemOf returns a System that runs Slurm's programs with run.
 func systemOf(c Config, run *client.Runner) *System {
 	s := &System{config: c, since: map[adapter.Key]core.Time{}}
 	all := cluster.New(run, c.Partitions, c.Growth)
@@ -131,18 +133,19 @@ func systemOf(c Config, run *client.Runner) *System {
 	return s
 }
 
-// forgetRules has associations and QOS read anew: the next reading says which limit keeps a job from growing.
+// forgetRules makes the next reading read associations and QOS again, so that it shows which limit keeps a job from
+// growing.
 func (s *System) forgetRules() {
 	s.mu.Lock()
 	s.rulesAt = time.Time{}
 	s.mu.Unlock()
 }
 
-// Close ends the programs that wait for commands. The system may be used again: it starts others.
+// Close ends the live consoles. The System may be used again: it starts new ones.
 func (s *System) Close() { s.Run.Close() }
 
-// Inspect reads one job as it is now, finished ones included as long as Slurm remembers them (MinJobAge). Its mark may be
-// that of the last reading.
+// Inspect reads one job as it is now. It finds a finished job as long as Slurm remembers it (MinJobAge). The mark may
+// be that of the last reading.
 func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, error) {
 	r, err := s.Jobs.Find(ctx, job)
 	if err != nil {
@@ -152,7 +155,7 @@ func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, er
 		return &r.Job, nil
 	}
 	r, joined, err := s.Together(ctx, job)
-	if errors.Is(err, adapter.ErrGone) { // it ended between the two looks at it
+	if errors.Is(err, adapter.ErrGone) { // it ended between the two reads
 		if r, err = s.Jobs.Find(ctx, job); err == nil {
 			return &r.Job, nil
 		}
@@ -168,7 +171,7 @@ func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, er
 	return &r.Job, nil
 }
 
-// ClusterName is the cluster's name as slurmctld knows it.
+// ClusterName returns the cluster's name in slurmctld's configuration.
 func (s *System) ClusterName(ctx context.Context) (string, error) {
 	c, err := s.Configuration(ctx)
 	if err != nil {
@@ -177,7 +180,7 @@ func (s *System) ClusterName(ctx context.Context) (string, error) {
 	return c["ClusterName"], nil
 }
 
-// Identity is how slurmctld names itself, the same for whoever asks: the cluster, the controller's host and its port.
+// Identity returns how slurmctld identifies itself to every client: the cluster, the controller's host and its port.
 func (s *System) Identity(ctx context.Context) (string, error) {
 	c, err := s.Configuration(ctx)
 	if err != nil {

@@ -20,8 +20,8 @@ var soak = flag.Duration("accordion.soak", 0, "how long to watch the sidecar's m
 // A sample is what the sidecar used at one instant.
 type sample struct{ memory, descriptors, threads int } // KiB, and counts
 
-// use reads it from the kernel.
-func (p *process) use() sample {
+// usage reads it from the kernel.
+func (p *process) usage() sample {
 	p.t.Helper()
 	var s sample
 	proc := fmt.Sprintf("/proc/%d/", p.pid)
@@ -56,10 +56,10 @@ func TestASoakLeavesMemoryAndDescriptorsFlat(t *testing.T) {
 	lab.Clear(t)
 	p := serving(t, lab, "")
 	churn(t, lab, *soak/10, nil) // until caches and pools are as large as they become
-	calm := p.use()
+	calm := p.usage()
 	var samples []sample
-	jobs := churn(t, lab, *soak, func() { samples = append(samples, p.use()) })
-	end := p.use()
+	jobs := churn(t, lab, *soak, func() { samples = append(samples, p.usage()) })
+	end := p.usage()
 
 	third := len(samples) / 3
 	memory := func(some []sample) int {
@@ -91,7 +91,7 @@ func churn(t *testing.T, lab *lab.SlurmLab, d time.Duration, look func()) (jobs 
 	const atOnce = 10
 	script := "sleep 2\neval \"$(accordion step)\" || exit\nsleep 2\neval \"$(accordion step)\" || exit\nsleep 2\n"
 	count := func() int {
-		return len(strings.Fields(client(t, lab, "squeue", "--noheader", "--all", "-o", "%A")))
+		return len(strings.Fields(runClient(t, lab, "squeue", "--noheader", "--all", "-o", "%A")))
 	}
 	for until := time.Now().Add(d); time.Now().Before(until); {
 		for range atOnce - min(count(), atOnce) {

@@ -33,19 +33,19 @@ func TestAnMPIProgramGrowsAndShrinksInPlace(t *testing.T) {
 	}
 	job := e.submit(t, lab, "spawn")
 	lab.Await(t, 4*time.Minute, "the program is over", func() bool { return len(p.events(job, "ended")) > 0 })
-	r := ran{dir: filepath.Join(lab.Dir, "home", "alice", "spawn"), output: lab.File("alice", "spawn/out")}
-	if r.follow(t, p, job) {
+	r := exampleRun{dir: filepath.Join(lab.Dir, "home", "alice", "spawn"), output: lab.File("alice", "spawn/out")}
+	if r.readSteps(t, p, job) {
 		judgeSpawn(t, r, tasks)
 	}
 	if t.Failed() {
 		t.Logf("it said\n%s", r.output)
 	}
-	clean(t, p)
+	assertClean(t, p)
 }
 
-func judgeSpawn(t *testing.T, r ran, tasks int) {
+func judgeSpawn(t *testing.T, r exampleRun, tasks int) {
 	t.Helper()
-	r.places(t, `^task (\d+): done on (\S+)$`, 0, tasks)
+	r.assertEachTaskOnce(t, `^task (\d+): done on (\S+)$`, 0, tasks)
 	if !strings.Contains(r.output, fmt.Sprintf("all %d tasks are done\n", tasks)) {
 		t.Error("the program did not come to its end")
 	}

@@ -51,10 +51,10 @@ func hostileCells(few bool, words *strings.Replacer) (all []cell) {
 	return all
 }
 
-// say tries cells as the user, who has a waiting job. It returns the result of each: the client's
+// trySpellings tries cells as the user, who has a waiting job. It returns the result of each: the client's
 // status, its words, and the changes that squeue showed. One call of the lab tries a part of them, because a call has a
 // deadline of its own.
-func say(t *testing.T, lab *lab.SlurmLab, user, waiting string, all []cell) [][]string {
+func trySpellings(t *testing.T, lab *lab.SlurmLab, user, waiting string, all []cell) [][]string {
 	t.Helper()
 	script, err := os.ReadFile("testdata/spellings.sh")
 	if err != nil {
@@ -95,23 +95,23 @@ func TestNoSpellingOfAnyClientReachesAnotherUsersJob(t *testing.T) {
 				options = append(options, lab.Release(release))
 			}
 			l := lab.Slurm(t, 4, options...)
-			spell(t, l)
-			asWritten(t, l)
+			assertSpellingsRefused(t, l)
+			assertRequestsAsWritten(t, l)
 		})
 	}
 }
 
-func spell(t *testing.T, lab *lab.SlurmLab) {
+func assertSpellingsRefused(t *testing.T, lab *lab.SlurmLab) {
 	lab.Do(t, "serve")
-	audited(t, lab)
+	auditAtEnd(t, lab)
 	squeue := func(job, format string) string {
-		return insists(t, lab, "root", "squeue", "-h", "-j", job, "-o", format)
+		return retryAs(t, lab, "root", "squeue", "-h", "-j", job, "-o", format)
 	}
 	running := lab.Submit(t, "alice", "#EP 1x2h,2x1h\nsleep 600")
 	lab.Await(t, 2*time.Minute, "a managed job runs", func() bool { return squeue(running, "%t %v") == "R (null)" })
 	waits := lab.Submit(t, "alice", "#EP 4x10m,2x5m\ntrue")
 	lab.Await(t, 2*time.Minute, "another one waits for its reservation", func() bool {
-		return squeue(waits, "%t %v") == "PD "+output.Park && strings.Contains(insists(t, lab, "root", "scontrol", "-o", "show", "reservation"), "accordion-"+waits+"-0 ")
+		return squeue(waits, "%t %v") == "PD "+output.Park && strings.Contains(retryAs(t, lab, "root", "scontrol", "-o", "show", "reservation"), "accordion-"+waits+"-0 ")
 	})
 	own, users := map[string]string{}, []string{"bob", "alice"}
 	for _, user := range users {
@@ -119,7 +119,7 @@ func spell(t *testing.T, lab *lab.SlurmLab) {
 	}
 	for _, user := range users {
 		all := hostileCells(user == "alice", strings.NewReplacer("%R", running, "%W", waits, "%O", own[user]))
-		for i, got := range say(t, lab, user, own[user], all) {
+		for i, got := range trySpellings(t, lab, user, own[user], all) {
 			said := strings.ToLower(got[1])
 			refused := strings.Contains(said, "accordion: ") || strings.Contains(said, "denied") || strings.Contains(said, "invalid") || strings.Contains(said, "dependency problem")
 			if got[0] == "0" || got[0] == "124" || !refused || got[2] != "" {
@@ -135,7 +135,7 @@ func spell(t *testing.T, lab *lab.SlurmLab) {
 		for _, client := range clientsOf["name"] {
 			all = append(all, cell{client, "name", "harmless"})
 		}
-		for i, got := range say(t, lab, user, own[user], all) {
+		for i, got := range trySpellings(t, lab, user, own[user], all) {
 			if got[0] != "0" {
 				t.Errorf("%q as %s, which is harmless: status %s, %s", all[i], user, got[0], got[1])
 			}

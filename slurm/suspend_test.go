@@ -26,7 +26,7 @@ func TestASuspendedJobIsNotMadeLargerBeforeItIsResumed(t *testing.T) {
 	grows("n2")
 	scontrol := func(verb string) {
 		t.Helper()
-		insists(t, w.lab, "root", "scontrol", verb, fmt.Sprint(key.ID))
+		retryAs(t, w.lab, "root", "scontrol", verb, fmt.Sprint(key.ID))
 	}
 
 	scontrol("suspend")

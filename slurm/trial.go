@@ -19,24 +19,25 @@ import (
 	"accordion/slurm/resize"
 )
 
-// A Trial is what became of one way to grow, tried with a job on this cluster.
+// A Trial is the result of one way to grow, tried with a job on this cluster.
 type Trial struct {
 	Way    growth.Kind
 	Works  bool
-	Why    string        // why it does not, in Slurm's own words where it refused; or what was seen of one that does
-	Start  time.Duration // from the decision to the running job
+	Why    string        // why it does not work, in Slurm's own words where Slurm refused it; else what was seen
+	Start  time.Duration // from the decision until the job ran
 	Growth time.Duration // until the new node was usable
 	Shrink time.Duration
 }
 
-// trialPatience is how long a trial waits for what is usually there at once.
+// trialPatience is how long a trial waits for what usually happens at once.
 const trialPatience = 15 * time.Second
 
-// trialNodes is how many nodes a trial needs: it grows from one to two.
+// trialNodes is how many nodes a trial needs: the job grows from one to two.
 const trialNodes = 2
 
-// Try lets a job of the user start, grow, run a bound step on each node and shrink, in each way that is possible here: some
-// twenty seconds each. tell is called with what it does. No sidecar may serve the cluster meanwhile. Nothing is left behind.
+// Try starts a job of the user, grows it, runs a bound step on each node and shrinks it, once for each possible way
+// to grow. Each takes some twenty seconds. It reports each way to tell before it tries it. No sidecar may serve the
+// cluster meanwhile. Nothing is left behind.
 func (s *System) Try(ctx context.Context, name string, tell func(string)) ([]Trial, error) {
 	who, err := lookupUser(name)
 	if err != nil {
@@ -72,7 +73,7 @@ func lookupUser(name string) (*client.User, error) {
 	return &client.User{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }
 
-// try is one way, with a job of its own.
+// try tries one way with a job of its own.
 func (s *System) try(ctx context.Context, who *client.User, name string, t *Trial) (err error) {
 	if _, err := s.Observe(ctx); err != nil {
 		return err
@@ -118,7 +119,7 @@ func (s *System) try(ctx context.Context, who *client.User, name string, t *Tria
 	return nil
 }
 
-// awaitFree waits for the nodes of a trial: those of the one before may still be cleaned up.
+// awaitFree waits for the nodes of a trial. Those of the trial before may still be cleaned up.
 func (s *System) awaitFree(ctx context.Context) ([]string, error) {
 	for end := time.Now().Add(trialPatience); ; {
 		snapshot, err := s.Observe(ctx)
@@ -137,7 +138,7 @@ func (s *System) awaitFree(ctx context.Context) ([]string, error) {
 	}
 }
 
-// freeAlike is nodes of one kind that nobody has and nobody has reserved.
+// freeAlike returns trialNodes nodes of one kind that are idle and not reserved; nil if there are none.
 func freeAlike(s *adapter.Snapshot) []string {
 	reserved := map[string]bool{}
 	for _, r := range s.Reservations {
@@ -156,7 +157,7 @@ func freeAlike(s *adapter.Snapshot) []string {
 	return nil
 }
 
-// submitTrial gives Slurm a held job of the user.
+// submitTrial submits a held job of the user.
 func (s *System) submitTrial(ctx context.Context, who *client.User) (adapter.Key, error) {
 	out, err := s.Run.Run(ctx, client.Call{Program: "sbatch", As: who, Args: []string{
 		"--parsable", "--hold", "--partition=" + s.Pool[0], "--nodes=1", "--ntasks=1", "--time=3", "--output=/dev/null",
@@ -176,7 +177,7 @@ func (s *System) submitTrial(ctx context.Context, who *client.User) (adapter.Key
 	return r.Key, nil
 }
 
-// endTrial ends the job and takes away what was made for it.
+// endTrial ends the job and removes what was made for it.
 func (s *System) endTrial(ctx context.Context, job adapter.Key) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -240,7 +241,7 @@ func (s *System) growTrial(ctx context.Context, name string, job adapter.Key, no
 		return err
 	}
 	e, err := s.Expand(ctx, &j.Job, nodes[1:], r.Name)
-	for errors.Is(err, adapter.ErrBusy) && time.Since(begin) < trialPatience { // as the sidecar does
+	for errors.Is(err, adapter.ErrBusy) && time.Since(begin) < trialPatience { // the sidecar retries, too
 		if resize.Pause(ctx, 10*resize.PollInterval) != nil {
 			break
 		}
@@ -253,8 +254,8 @@ func (s *System) growTrial(ctx context.Context, name string, job adapter.Key, no
 	return err
 }
 
-// stepTrial runs a task on each CPU of each node of the job, by plain steps, and says what it saw. Where tasks are bound each must
-// have a CPU of its own.
+// stepTrial runs a task on each CPU of each node of the job in plain steps, and returns what it saw. Where tasks are
+// bound, each must have a CPU of its own.
 func (s *System) stepTrial(ctx context.Context, who *client.User, job adapter.Key, site growth.Site) (string, error) {
 	r, joined, err := s.Together(ctx, job)
 	if err != nil {

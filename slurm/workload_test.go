@@ -49,7 +49,7 @@ func ordinaryOf(all []*submission) []*submission {
 	return slices.DeleteFunc(slices.Clone(all), func(s *submission) bool { return s.kind != "ordinary" })
 }
 
-var crowdUsers = []string{"alice", "bob", "carol"}
+var workloadUsers = []string{"alice", "bob", "carol"}
 
 // submissions is the workload of a seed, in the order of submission. Ordinary jobs are the same whatever else is asked.
 func (m mix) submissions(seed uint64) []*submission {
@@ -82,7 +82,7 @@ func (m mix) submissions(seed uint64) []*submission {
 // ordinaryJob runs for 5 to 40 s, mostly shorter than 15, under a limit of 1 or 2 minutes: on 1 to 6 whole nodes of main,
 // mostly 1 or 2, or on some CPUs of shared.
 func ordinaryJob(r *rand.Rand, overruns bool) *submission {
-	s := &submission{kind: "ordinary", user: crowdUsers[r.IntN(len(crowdUsers))], overruns: overruns}
+	s := &submission{kind: "ordinary", user: workloadUsers[r.IntN(len(workloadUsers))], overruns: overruns}
 	length, limit := min(5+r.ExpFloat64()*7, 40), 1+r.IntN(2)
 	if overruns {
 		length, limit = 300, 1 // Slurm ends it
@@ -101,7 +101,7 @@ func ordinaryJob(r *rand.Rand, overruns bool) *submission {
 // once. Four applications of five are some seconds early at each boundary; the fifth is late.
 // One with GPUs, which half of the nodes have, takes up to 6.
 func evolvingJob(r *rand.Rand, short, gpus bool, at time.Duration) *submission {
-	s := &submission{kind: "evolving", user: crowdUsers[r.IntN(len(crowdUsers))], at: at, gpus: gpus}
+	s := &submission{kind: "evolving", user: workloadUsers[r.IntN(len(workloadUsers))], at: at, gpus: gpus}
 	steps, lengths, most := 2+r.IntN(3), int64(26), 12
 	if gpus {
 		most = 6
@@ -159,7 +159,7 @@ work() { # STEP MILLISECONDS
 
 // moldableJob offers 2 or 3 configurations with the work of a job that scales, and uses four fifths of each walltime.
 func moldableJob(r *rand.Rand, at time.Duration) *submission {
-	s := &submission{kind: "moldable", user: crowdUsers[r.IntN(len(crowdUsers))], at: at}
+	s := &submission{kind: "moldable", user: workloadUsers[r.IntN(len(workloadUsers))], at: at}
 	var offers, cases []string
 	nodes, walltime := 1+r.IntN(2), 30+r.IntN(31)
 	for range 2 + r.IntN(2) {

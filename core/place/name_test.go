@@ -26,11 +26,11 @@ func old(pairs ...int) []place.Named {
 func TestName(t *testing.T) {
 	const ever = core.Forever
 	for _, c := range []struct {
-		name   string
-		nodes  int
-		claims []place.Claim
+		name     string
+		nodes    int
+		claims   []place.Claim
 		requests []place.Request
-		want   [][][]int // nodes of each layer of each request; a request that fails ends with nil
+		want     [][][]int // nodes of each layer of each request; a request that fails ends with nil
 	}{
 		{"the lowest free nodes serve a new job", 4, []place.Claim{{1, -9, 20}},
 			[]place.Request{{Job: 1, Start: 0, EP: epOf("2x10")}},
@@ -148,8 +148,8 @@ func TestAShortageSaysWhichLayerLacksHowMany(t *testing.T) {
 
 // drawing is a random case: some nodes claimed, running jobs that hold nodes, jobs to come.
 type drawing struct {
-	nodes  int
-	claims []place.Claim
+	nodes    int
+	claims   []place.Claim
 	requests []place.Request
 }
 

@@ -26,35 +26,35 @@ import (
 // Each has a stamp, another word that nobody can guess, and puts it in front of every time that it prints (SLURM_TIME_FORMAT):
 // so what Slurm wrote into a job's record is told from what a user wrote there (see cuts.go).
 type console struct {
-	kind   kind
-	stamp  string
-	halt   func() // ends its program
-	wait   func() // waits until it has ended
-	stdin  io.WriteCloser
-	stdout *stream
-	stderr *stream
-	born   time.Time
-	used   time.Time // when it last ended a command
+	kind    Kind
+	stamp   string
+	halt    func() // ends its program
+	wait    func() // waits until it has ended
+	stdin   io.WriteCloser
+	stdout  *stream
+	stderr  *stream
+	started time.Time
+	used    time.Time // when it last ended a command
 
 	ending sync.Mutex
 	gone   bool // and its number may be another's
 }
 
-// listening is how long a console may take until it answers, which needs no slurmctld: a program that reads all of its input
+// answerTimeout is how long a console may take until it answers, which needs no slurmctld: a program that reads all of its input
 // before it prints anything never does.
-const listening = 10 * time.Second
+const answerTimeout = 10 * time.Second
 
 // openConsole starts a scontrol, in a directory that is removed at once: what it would leave there it cannot write.
-func (r *Runner) openConsole(k kind) (*console, error) {
+func (r *Runner) openConsole(k Kind) (*console, error) {
 	now := time.Now()
-	c := &console{kind: k, stamp: newStamp(), born: now, used: now}
+	c := &console{kind: k, stamp: newStamp(), started: now, used: now}
 	cmd := exec.Command(r.Path("scontrol"), "--oneliner", "--all")
 	cmd.Env = append(slices.Clone(r.env), "SLURM_TIME_FORMAT="+c.stamp+"%s")
 	if r.execute != nil {
 		c.execute(cmd, r.execute)
 		return c, nil
 	}
-	dir, err := scratch()
+	dir, err := scratchDir()
 	if err != nil {
 		return nil, err
 	}
@@ -116,9 +116,9 @@ func (c *console) kill() {
 	}
 }
 
-// listens finds out whether the console will carry out a command, without giving it one.
-func (c *console) listens(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, listening)
+// answers finds out whether the console will carry out a command, without giving it one.
+func (c *console) answers(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	_, err := c.carryOut(ctx, "")
 	return err
@@ -126,7 +126,7 @@ func (c *console) listens(ctx context.Context) error {
 
 // carryOut gives the console commands, one a line, and returns what it prints. A command that fails is no error here:
 // what it says is in stderr. After an error the console must be ended; the command may have been carried out.
-func (c *console) carryOut(ctx context.Context, commands string) (output, error) {
+func (c *console) carryOut(ctx context.Context, commands string) (Output, error) {
 	stop := context.AfterFunc(ctx, c.kill)
 	defer stop()
 	if commands != "" && !strings.HasSuffix(commands, "\n") {
@@ -157,15 +157,15 @@ func (c *console) carryOut(ctx context.Context, commands string) (output, error)
 		err = ctx.Err()
 	}
 	c.used = time.Now()
-	return output{spokenOf(string(printed), commands, words), string(said), c.stamp}, err
+	return Output{withoutPrompts(string(printed), commands, words), string(said), c.stamp}, err
 }
 
 // Prompt is what scontrol prints before it reads a command.
 const Prompt = "scontrol: "
 
-// spokenOf is what commands printed, without the prompts and the commands themselves, which a scontrol that was built with
+// withoutPrompts is what commands printed, without the prompts and the commands themselves, which a scontrol that was built with
 // readline repeats. A long command is repeated in a way that suits a terminal, and stays.
-func spokenOf(printed, commands string, words [2]string) string {
+func withoutPrompts(printed, commands string, words [2]string) string {
 	printed = strings.TrimSuffix(printed, Prompt+"show hostlist "+words[0])
 	if repeated, ok := strings.CutSuffix(printed, Prompt+words[1]+"\n"); ok {
 		printed = repeated

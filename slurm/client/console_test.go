@@ -163,11 +163,11 @@ func TestAWornConsoleIsEndedAndNotAskedAgain(t *testing.T) {
 		*console
 		worn bool
 	}{
-		{"new", &console{born: now, used: now}, false},
-		{"idle", &console{born: now.Add(-consoleIdle), used: now.Add(-consoleIdle)}, true},
-		{"acts for minutes", &console{born: now.Add(-2 * listingLife), used: now}, false},
-		{"lists for minutes", &console{kind: Listing, born: now.Add(-listingLife), used: now}, true},
-		{"old", &console{born: now.Add(-consoleLife), used: now}, true},
+		{"new", &console{started: now, used: now}, false},
+		{"idle", &console{started: now.Add(-consoleIdle), used: now.Add(-consoleIdle)}, true},
+		{"acts for minutes", &console{started: now.Add(-2 * listingLife), used: now}, false},
+		{"lists for minutes", &console{kind: Listing, started: now.Add(-listingLife), used: now}, true},
+		{"old", &console{started: now.Add(-consoleLife), used: now}, true},
 	} {
 		if got := c.console.worn(now); got != c.worn {
 			t.Errorf("%s: worn is %v", c.what, got)
@@ -195,11 +195,11 @@ func TestWhereScontrolDoesNotSpeakEachCommandIsAProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = one.stdin.Close()
-	if err := one.listens(t.Context()); err == nil {
+	if err := one.answers(t.Context()); err == nil {
 		t.Error("it listens")
 	}
 	one.end()
-	s.Talk.Falls(time.Now())
+	s.Talk.NoteSilent(time.Now())
 	for range 3 {
 		if err := s.Scontrol(t.Context(), "update", "x"); err != nil {
 			t.Error(err)
@@ -236,7 +236,7 @@ func TestAConsoleEndsWithTheSidecar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := one.listens(t.Context()); err != nil {
+	if err := one.answers(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	pid := lines(t, filepath.Join(dir, "programs"))[0]
@@ -288,7 +288,7 @@ func TestWhatAConsolePrintedIsFreedOfPromptsAndEcho(t *testing.T) {
 		{"scontrol: xerr\nscontrol: show hostlist xout", "", ""},
 		{"scontrol: no line endscontrol: xerr\nscontrol: show hostlist xout", "write x\n", "no line end"},
 	} {
-		if got := spokenOf(c.printed, c.commands, words); got != c.want {
+		if got := withoutPrompts(c.printed, c.commands, words); got != c.want {
 			t.Errorf("%q: %q, want %q", c.printed, got, c.want)
 		}
 	}

@@ -23,18 +23,18 @@ const (
 // job takes that for the list of all when slurmctld has nothing newer.
 type consoles struct {
 	mu     sync.Mutex
-	free   map[kind][]*console
+	free   map[Kind][]*console
 	silent time.Time // when this scontrol last did not carry out commands of its input; zero: it does
 	spoke  bool      // it has done so
 	reap   *time.Timer
 }
 
-// kind is what a console is used for.
-type kind int
+// Kind is what a console is used for.
+type Kind int
 
 // The kinds of consoles.
 const (
-	acting  kind = iota // single jobs, and all changes
+	acting  Kind = iota // single jobs, and all changes
 	Listing             // lists of everything
 )
 
@@ -54,9 +54,9 @@ var ErrSilent = errors.New("scontrol does not carry out commands of its standard
 
 // take is a console that listens: one that lives, or a new one, for which a turn among the programs of a minute is
 // waited for.
-func (r *Runner) take(ctx context.Context, k kind) (*console, error) {
+func (r *Runner) take(ctx context.Context, k Kind) (*console, error) {
 	for live := r.Talk.pop(k); live != nil; live = r.Talk.pop(k) {
-		if !live.worn(time.Now()) && live.listens(ctx) == nil {
+		if !live.worn(time.Now()) && live.answers(ctx) == nil {
 			return live, nil
 		}
 		live.end()
@@ -74,34 +74,34 @@ func (r *Runner) take(ctx context.Context, k kind) (*console, error) {
 		return nil, fmt.Errorf("%w: %w", ErrSilent, err)
 	}
 	r.Pace.Begin(turn)
-	if err = fresh.listens(ctx); err == nil {
-		r.Talk.speak()
+	if err = fresh.answers(ctx); err == nil {
+		r.Talk.noteAnswer()
 		return fresh, nil
 	}
 	fresh.end()
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("scontrol: not begun: %w", ctx.Err())
 	}
-	r.Talk.Falls(time.Now())
+	r.Talk.NoteSilent(time.Now())
 	return nil, fmt.Errorf("%w: %w", ErrSilent, err)
 }
 
-// speak notes that a scontrol answered.
-func (c *consoles) speak() {
+// noteAnswer notes that a scontrol answered.
+func (c *consoles) noteAnswer() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.silent, c.spoke = time.Time{}, true
 }
 
-// Falls notes that a scontrol did not answer.
-func (c *consoles) Falls(at time.Time) {
+// NoteSilent notes that a scontrol did not answer.
+func (c *consoles) NoteSilent(at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.silent = at
 }
 
 // pop is the console of the kind that was used last.
-func (c *consoles) pop(k kind) *console {
+func (c *consoles) pop(k Kind) *console {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all := c.free[k]
@@ -118,7 +118,7 @@ func (c *consoles) put(one *console) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.free == nil {
-		c.free = map[kind][]*console{}
+		c.free = map[Kind][]*console{}
 	}
 	c.free[one.kind] = append(c.free[one.kind], one)
 	if c.reap == nil {
@@ -174,14 +174,14 @@ func (c *console) worn(now time.Time) bool {
 	if c.kind == Listing {
 		life = listingLife
 	}
-	lived := now.Sub(c.born)
-	byTheClock := now.Round(0).Sub(c.born.Round(0))
+	lived := now.Sub(c.started)
+	byTheClock := now.Round(0).Sub(c.started.Round(0))
 	return lived >= life || now.Sub(c.used) >= consoleIdle || (byTheClock-lived).Abs() >= 500*time.Millisecond
 }
 
-// spoken is what a console is told for the call; "" when the call needs a program of its own: scontrol does not take quotes
+// consoleCommand is what a console is told for the call; "" when the call needs a program of its own: scontrol does not take quotes
 // off, and readline takes what is not plain for a key that was struck.
-func spoken(c Call) string {
+func consoleCommand(c Call) string {
 	if c.Program != "scontrol" || len(c.Env) > 0 {
 		return ""
 	}
@@ -207,10 +207,10 @@ func spoken(c Call) string {
 
 // tell has a console carry out the call. errSilent: no console does, and a program of its own must be run. A console that
 // saw a failure of communication, or whose deadline passed, is ended.
-func (r *Runner) tell(ctx context.Context, c Call, command string) (output, error) {
+func (r *Runner) tell(ctx context.Context, c Call, command string) (Output, error) {
 	one, err := r.take(ctx, c.Kind)
 	if err != nil {
-		return output{}, err
+		return Output{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()

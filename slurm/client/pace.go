@@ -69,8 +69,8 @@ type waiter struct {
 // to try again.
 const patience = time.Second
 
-// ticket is programs that may begin: those that an admitted act has left, when it travels in a context.
-type ticket struct {
+// Ticket is programs that may begin: those that an admitted act has left, when it travels in a context.
+type Ticket struct {
 	left int
 	by   fair.Asker
 }
@@ -110,16 +110,16 @@ func (u *usage) add(by fair.Asker, n int) {
 	}
 }
 
-// claims returns how many programs of a minute are kept free for readings. As many again are kept
+// keptForReadings returns how many programs of a minute are kept free for readings. As many again are kept
 // for acceptances.
-func claims(limit int) int { return max(limit/8, 2) }
+func keptForReadings(limit int) int { return max(limit/8, 2) }
 
-// newcomers returns how many programs of a minute are kept free for shrinks, and a third of them for users who began few in it.
-func newcomers(limit int) int { return limit * 3 / 8 }
+// keptForNewUsers returns how many programs of a minute are kept free for shrinks, and a third of them for users who began few in it.
+func keptForNewUsers(limit int) int { return limit * 3 / 8 }
 
-// few returns how many programs of a minute count as few, when the given number of users begin any:
+// fewPrograms returns how many programs of a minute count as few, when the given number of users begin any:
 // the equal share of each at most. One user alone may begin all.
-func few(limit, users int) int {
+func fewPrograms(limit, users int) int {
 	if users < 2 {
 		return limit
 	}
@@ -127,12 +127,12 @@ func few(limit, users int) int {
 }
 
 // largest returns how many programs an act may have at once when nothing else runs.
-func largest(limit int) int { return limit - 2*claims(limit) - newcomers(limit) }
+func largest(limit int) int { return limit - 2*keptForReadings(limit) - keptForNewUsers(limit) }
 
 // open returns how many programs could begin now for a waiter.
 func (a *Allowance) open(w *waiter) int {
 	open := a.Limit - a.used.all
-	unclaimed := func(k fair.Kind) int { return max(0, claims(a.Limit)-a.used.of[k]) }
+	unclaimed := func(k fair.Kind) int { return max(0, keptForReadings(a.Limit)-a.used.of[k]) }
 	if w.Kind == fair.Reading {
 		return open
 	}
@@ -144,15 +144,15 @@ func (a *Allowance) open(w *waiter) int {
 	case a.hadFew(w):
 		return open
 	case w.Kind == fair.Releasing:
-		return open - newcomers(a.Limit)/3
+		return open - keptForNewUsers(a.Limit)/3
 	default:
-		return open - newcomers(a.Limit)
+		return open - keptForNewUsers(a.Limit)
 	}
 }
 
 // few reports whether a waiter's user began few programs in this minute.
 func (a *Allowance) few(w *waiter) bool {
-	return a.used.acts[w.User]+w.cost <= few(a.Limit, a.users(w.User))
+	return a.used.acts[w.User]+w.cost <= fewPrograms(a.Limit, a.users(w.User))
 }
 
 // users returns how many users began programs in this minute, or wait for some. It counts one as
@@ -175,9 +175,9 @@ func (a *Allowance) hadFew(w *waiter) bool {
 }
 
 // Turn waits until one more program may begin. The caller then tells by begin that it does, or by give that it does not.
-func (a *Allowance) Turn(ctx context.Context) (*ticket, error) {
-	one := &ticket{left: 1, by: fair.Of(ctx)}
-	of, _ := ctx.Value(ticketKey{}).(*ticket)
+func (a *Allowance) Turn(ctx context.Context) (*Ticket, error) {
+	one := &Ticket{left: 1, by: fair.Of(ctx)}
+	of, _ := ctx.Value(ticketKey{}).(*Ticket)
 	return one, a.wait(ctx, func() time.Duration {
 		switch {
 		case of != nil && of.left > 0:
@@ -193,7 +193,7 @@ func (a *Allowance) Turn(ctx context.Context) (*ticket, error) {
 }
 
 // Begin counts a program that begins now.
-func (a *Allowance) Begin(t *ticket) {
+func (a *Allowance) Begin(t *Ticket) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	t.left--
@@ -234,7 +234,7 @@ func (a *Allowance) Admit(ctx context.Context, cost, spare int) (context.Context
 
 // admitted reports whether the context has a ticket for cost more programs.
 func (a *Allowance) admitted(ctx context.Context, cost int) bool {
-	of, _ := ctx.Value(ticketKey{}).(*ticket)
+	of, _ := ctx.Value(ticketKey{}).(*Ticket)
 	if of == nil {
 		return false
 	}
@@ -291,7 +291,7 @@ func (a *Allowance) room(w *waiter) time.Duration {
 		return early
 	}
 	if w.spare > 0 {
-		if claimed := w.Kind == fair.Reading && a.used.of[fair.Reading]+w.cost <= claims(a.Limit); w.cost+w.spare > open && !claimed {
+		if claimed := w.Kind == fair.Reading && a.used.of[fair.Reading]+w.cost <= keptForReadings(a.Limit); w.cost+w.spare > open && !claimed {
 			return minute
 		}
 		room := time.Duration(a.Limit - w.spare)
@@ -349,12 +349,12 @@ func (a *Allowance) keep(by fair.Asker, cost int) {
 
 // entitle returns a context with which a waiter's programs may begin, for which room is kept.
 func (a *Allowance) entitle(ctx context.Context, w *waiter) (context.Context, func()) {
-	t := &ticket{left: w.cost, by: w.Asker}
+	t := &Ticket{left: w.cost, by: w.Asker}
 	return context.WithValue(ctx, ticketKey{}, t), func() { a.give(t) }
 }
 
 // give takes back what was not used.
-func (a *Allowance) give(t *ticket) {
+func (a *Allowance) give(t *Ticket) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.kept -= t.left

@@ -40,14 +40,14 @@ const (
 	NotForUsers          Refusal = "job_submit.lua: not for users"
 )
 
-// saying is how a refusal reads. The texts of the releases 20.11, 22.05, 24.11 and 26.05 are the same, but for what one release has no more.
-type saying struct {
+// refusalText is how a refusal reads. The texts of the releases 20.11, 22.05, 24.11 and 26.05 are the same, but for what one release has no more.
+type refusalText struct {
 	text  string
 	until string // the first release that does not know it; "": all do
 }
 
-// sayings are the texts of refusals (slurm_errno.c; %s and %u are left out).
-var sayings = map[Refusal]saying{
+// refusalTexts are the texts of refusals (slurm_errno.c; %s and %u are left out).
+var refusalTexts = map[Refusal]refusalText{
 	InvalidJob:           {text: "Invalid job id specified"},
 	JobCompleting:        {text: "Job/step already completing or completed"},
 	JobFinished:          {text: "Job has already finished"},
@@ -86,7 +86,7 @@ func Refused(err error, refusals ...Refusal) bool {
 	}
 	said := strings.ToLower(f.Said)
 	for _, r := range refusals {
-		if strings.Contains(said, strings.ToLower(sayings[r].text)) {
+		if strings.Contains(said, strings.ToLower(refusalTexts[r].text)) {
 			return true
 		}
 	}

@@ -30,7 +30,7 @@ func TestARefusalIsKnownByItsWholeText(t *testing.T) {
 		{"Reservation accordion-lease not found", ReservationNotFound},
 	} {
 		err := fmt.Errorf("doing: %w", &Failure{Said: c.said, Code: 1})
-		for r := range sayings {
+		for r := range refusalTexts {
 			if got := Refused(err, r); got != (r == c.want) {
 				t.Errorf("%q is %s: %v", c.said, r, got)
 			}
@@ -53,7 +53,7 @@ func TestTheTextsOfRefusalsAreThoseOfEachRelease(t *testing.T) {
 			continue
 		}
 		looked++
-		for r, s := range sayings {
+		for r, s := range refusalTexts {
 			if !strings.HasPrefix(string(r), "ESLURM") {
 				continue
 			}

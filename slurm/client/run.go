@@ -118,7 +118,7 @@ type Call struct {
 	Args    []string
 	Input   string
 	Env     []string                 // added to the runner's
-	Kind    kind                     // of the console that suits it
+	Kind    Kind                     // of the console that suits it
 	Stamped bool                     // by a console, which leaves its stamp in front of each time, or not at all (errSilent)
 	As      *User                    // who runs it; nil: ourselves
 	Until   func(stderr string) bool // it has done what it was asked to, as it says: it is ended then. nil: it ends by itself
@@ -127,19 +127,19 @@ type Call struct {
 // User is an account that runs a program, by number: not every controller knows its users by name.
 type User struct{ Uid, Gid uint32 }
 
-// output is what a program printed. The stamp is "" unless the call asks for it.
-type output struct{ Stdout, Stderr, Stamp string }
+// Output is what a program printed. The stamp is "" unless the call asks for it.
+type Output struct{ Stdout, Stderr, Stamp string }
 
 // Run has the call carried out: by a console where one can do it, else by a program of its own. It returns what was printed.
 // The error is a *Failure, or the context's when it ended before anything began.
-func (r *Runner) Run(ctx context.Context, c Call) (output, error) {
+func (r *Runner) Run(ctx context.Context, c Call) (Output, error) {
 	if !r.Talk.Speaks() && c.Stamped {
-		return output{}, ErrSilent
+		return Output{}, ErrSilent
 	}
-	if command := spoken(c); command != "" && r.Talk.Speaks() {
+	if command := consoleCommand(c); command != "" && r.Talk.Speaks() {
 		leave, err := r.slots.Enter(ctx)
 		if err != nil {
-			return output{}, fmt.Errorf("%s: not begun: %w", c.Program, err)
+			return Output{}, fmt.Errorf("%s: not begun: %w", c.Program, err)
 		}
 		out, err := r.tell(ctx, c, command)
 		leave()
@@ -151,15 +151,15 @@ func (r *Runner) Run(ctx context.Context, c Call) (output, error) {
 }
 
 // program waits for its turn and a slot, and runs the program to its end or its deadline.
-func (r *Runner) program(ctx context.Context, c Call) (output, error) {
+func (r *Runner) program(ctx context.Context, c Call) (Output, error) {
 	turn, err := r.Pace.Turn(ctx)
 	if err != nil {
-		return output{}, fmt.Errorf("%s: not begun, %d client programs began within a minute: %w", c.Program, r.Pace.Limit, err)
+		return Output{}, fmt.Errorf("%s: not begun, %d client programs began within a minute: %w", c.Program, r.Pace.Limit, err)
 	}
 	leave, err := r.slots.Enter(ctx)
 	if err != nil {
 		r.Pace.give(turn)
-		return output{}, fmt.Errorf("%s: not begun: %w", c.Program, err)
+		return Output{}, fmt.Errorf("%s: not begun: %w", c.Program, err)
 	}
 	defer leave()
 	r.Pace.Begin(turn)
@@ -169,8 +169,8 @@ func (r *Runner) program(ctx context.Context, c Call) (output, error) {
 	cmd := exec.CommandContext(ctx, r.Path(c.Program), c.Args...)
 	cmd.Env = append(append([]string(nil), r.env...), c.Env...)
 	if cmd.Dir = "/"; c.Program == "scontrol" && r.execute == nil {
-		if cmd.Dir, err = scratch(); err != nil {
-			return output{}, err
+		if cmd.Dir, err = scratchDir(); err != nil {
+			return Output{}, err
 		}
 		defer os.RemoveAll(cmd.Dir)
 	}
@@ -188,13 +188,13 @@ func (r *Runner) program(ctx context.Context, c Call) (output, error) {
 	if r.execute != nil {
 		end, run = func() error { cancel(); return nil }, func() error { return r.execute(ctx, cmd) }
 	}
-	enough := &watched{bounded: stderr, until: c.Until, end: end}
+	enough := &untilDone{bounded: stderr, until: c.Until, end: end}
 	if c.Until != nil {
 		cmd.Stderr = enough
 	}
 
 	err = run()
-	out := output{Stdout: stdout.String(), Stderr: stderr.String()}
+	out := Output{Stdout: stdout.String(), Stderr: stderr.String()}
 	if enough.seen {
 		return out, nil
 	}
@@ -216,9 +216,9 @@ func (r *Runner) program(ctx context.Context, c Call) (output, error) {
 	return out, f
 }
 
-// scratch makes a directory for a scontrol: after an update that changes a running job's nodes it leaves scripts for the
+// scratchDir makes a directory for a scontrol: after an update that changes a running job's nodes it leaves scripts for the
 // job's owner in the directory it is in, which are of no use here.
-func scratch() (string, error) {
+func scratchDir() (string, error) {
 	dir, err := os.MkdirTemp("", "accordion-scontrol-")
 	if err != nil {
 		return "", fmt.Errorf("a directory for scontrol: %w", err)
@@ -271,15 +271,15 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.kept.Write(p)
 }
 
-// watched ends a program once what it has written is enough. A program is written to by one goroutine, which Run waits for.
-type watched struct {
+// untilDone ends a program once what it has written is enough. A program is written to by one goroutine, which Run waits for.
+type untilDone struct {
 	*bounded
 	until func(string) bool
 	end   func() error
 	seen  bool
 }
 
-func (w *watched) Write(p []byte) (int, error) {
+func (w *untilDone) Write(p []byte) (int, error) {
 	n, err := w.bounded.Write(p)
 	if !w.seen && w.until(w.String()) {
 		w.seen = true

@@ -1,5 +1,6 @@
-// Package cluster is the part of a Slurm cluster that is ours: its settings and inventory as they are or were a moment ago, by which
-// way its jobs grow, and single commands on a job. What is done in several commands is not its matter.
+// Package cluster caches what the sidecar knows of its part of a Slurm cluster, and runs single commands on a job:
+// the settings and the inventory, the way in which jobs grow, and updates whose failures become errors of the
+// adapter. Operations of several commands are in slurm/resize and slurm.
 package cluster
 
 import (
@@ -17,55 +18,56 @@ import (
 	"accordion/slurm/output"
 )
 
-// A Cluster is the part of one whose nodes are the pool. Its methods may be called from several goroutines.
+// A Cluster is the part of a Slurm cluster whose nodes are the pool. Its methods may be called from several
+// goroutines.
 type Cluster struct {
 	Run    *client.Runner
 	Jobs   *jobs.Reader
 	Pool   []string    // partitions
-	Growth growth.Kind // as the administrator wishes
+	Growth growth.Kind // as configured
 
 	mu       sync.Mutex
-	recently output.Configuration // as last read for a resize; never changed
+	recently output.Configuration // as last read; never changed
 	readAt   time.Time
 	last     output.Inventory // as last observed; never changed
-	yielding map[string]bool  // nodes of jobs that make room for managed ones
+	yielding map[string]bool  // nodes of jobs that Slurm preempts for managed ones
 }
 
-// New is a cluster that is spoken with by run.
+// New returns a Cluster that uses run.
 func New(run *client.Runner, pool []string, growth growth.Kind) *Cluster {
 	return &Cluster{Run: run, Jobs: jobs.New(run), Pool: pool, Growth: growth}
 }
 
-// Known is the configuration as it was last read, however long ago; nil: it was not.
+// Known returns the configuration as it was last read, however long ago; nil if it never was.
 func (s *Cluster) Known() output.Configuration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.recently
 }
 
-// Remember keeps what was observed.
+// Remember stores the last inventory.
 func (s *Cluster) Remember(in output.Inventory) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last = in
 }
 
-// GiveWay notes the nodes of jobs that make room for managed ones.
+// GiveWay stores which nodes are held by jobs that Slurm preempts for managed ones.
 func (s *Cluster) GiveWay(nodes map[string]bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.yielding = nodes
 }
 
-// Yields says whether jobs that make room hold one of the nodes.
+// Yields reports whether preemptible jobs hold one of the nodes.
 func (s *Cluster) Yields(nodes []string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.ContainsFunc(nodes, func(n string) bool { return s.yielding[n] })
 }
 
-// Terms decides how the job grows, which holds the nodes or is to start on them. The same job grows in the same way all its
-// life, unless somebody changes the cluster.
+// Terms decides how a job grows that holds the nodes or is to start on them. A job grows in the same way all its
+// life, unless the cluster's settings change.
 func (s *Cluster) Terms(ctx context.Context, r *output.Record, nodes []string) (growth.Terms, error) {
 	c, err := s.Recent(ctx)
 	if err != nil {
@@ -84,7 +86,7 @@ func (s *Cluster) Terms(ctx context.Context, r *output.Record, nodes []string) (
 	return t, err
 }
 
-// Ground is nodes and partitions as they were last read: what is asked of it changes with a new configuration only.
+// Ground returns the nodes and partitions as last read. Its callers use only what changes with a new configuration.
 func (s *Cluster) Ground(ctx context.Context) (output.Inventory, error) {
 	s.mu.Lock()
 	known := s.last
@@ -104,7 +106,7 @@ func (s *Cluster) Inventory(ctx context.Context) (output.Inventory, error) {
 	return output.ParseInventory(out.Stdout)
 }
 
-// Update changes one job by one command. What Slurm refuses because the job is over is ErrGone.
+// Update changes one job by one command. It returns ErrGone when Slurm refuses the change because the job has ended.
 func (s *Cluster) Update(ctx context.Context, job adapter.Key, settings ...string) error {
 	args := append([]string{"update", "JobId=" + s.Jobs.Name(job)}, settings...)
 	_, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: args})
@@ -130,7 +132,7 @@ func (s *Cluster) Command(ctx context.Context, job adapter.Key, command string) 
 	return nil
 }
 
-// Cancel is scancel; a job that is over already is nil.
+// Cancel runs scancel. It returns nil if the job has already ended.
 func (s *Cluster) Cancel(ctx context.Context, job adapter.Key) error {
 	_, err := s.Run.Run(ctx, client.Call{Program: "scancel", Args: []string{s.Jobs.Name(job)}})
 	if err != nil && !Over(err) {
@@ -139,10 +141,10 @@ func (s *Cluster) Cancel(ctx context.Context, job adapter.Key) error {
 	return nil
 }
 
-// frozen is an error that is adapter.ErrFrozen as well when Slurm says that the job has no number in the accounting
-// database yet. It refuses every change of the job then, after five seconds; also for ever, when slurmctld ended in the
-// moment in which it waited for the number (22.05). Nothing but scancel helps then. While slurmdbd is away nobody knows which it
-// is, and every other job would fare the same: then it is adapter.ErrTrap, too.
+// frozen adds adapter.ErrFrozen to an error by which Slurm says that the job has no number in the accounting database
+// yet. Slurm then refuses every change of the job after five seconds; forever, if slurmctld ended while it waited for
+// the number (22.05). Only scancel helps then. While slurmdbd does not answer, nobody can tell which case it is, and
+// other jobs would fail in the same way: frozen then adds adapter.ErrTrap, too.
 func (s *Cluster) frozen(ctx context.Context, err error) error {
 	if !client.Refused(err, client.NumberAwaited) {
 		return err
@@ -158,10 +160,11 @@ func (s *Cluster) frozen(ctx context.Context, err error) error {
 	return err
 }
 
-// Over is true when Slurm says that a job is finished or unknown.
+// Over reports whether Slurm refused a command because the job has ended or is unknown.
 func Over(err error) bool {
 	return client.Refused(err, client.InvalidJob, client.JobFinished, client.JobCompleting, client.JobNotPending)
 }
 
-// Stepless reports whether scontrol says that a job has no steps. That is a failure only where it is not a console.
+// Stepless reports whether scontrol says that a job has no steps. Only a scontrol that is not a console returns that
+// as a failure.
 func Stepless(err error) bool { return client.Says(err, "job step ") && client.Says(err, " not found") }

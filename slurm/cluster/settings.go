@@ -17,7 +17,7 @@ import (
 	"accordion/slurm/output"
 )
 
-// Configuration reads it: some 6 ms.
+// Configuration reads slurmctld's configuration, in about 6 ms.
 func (s *Cluster) Configuration(ctx context.Context) (output.Configuration, error) {
 	out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"show", "config"}, Kind: client.Listing})
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Cluster) Configuration(ctx context.Context) (output.Configuration, erro
 	return c, nil
 }
 
-// SubmitScript is slurmctld's job_submit.lua, which only its own machine has; "" where it uses none.
+// SubmitScript returns slurmctld's job_submit.lua, which exists only on its own machine; "" if slurmctld uses none.
 func SubmitScript(c output.Configuration) (string, error) {
 	if !slices.Contains(strings.Split(c["JobSubmitPlugins"], ","), "lua") {
 		return "", nil
@@ -42,11 +42,11 @@ func SubmitScript(c output.Configuration) (string, error) {
 	return string(script), err
 }
 
-// lasts is how long a configuration that was read is taken to be in force: what a resize asks of it changes with a new
-// release of Slurm or another accounting storage only, and so with a restart of slurmctld.
+// lasts is how long a configuration is used. What a resize needs of it changes only with a new release of Slurm or
+// another accounting storage, and so with a restart of slurmctld.
 const lasts = 30 * time.Second
 
-// Recent is the configuration as it was at most so long ago.
+// Recent returns the configuration as it was at most 30 s ago.
 func (s *Cluster) Recent(ctx context.Context) (output.Configuration, error) {
 	return s.Within(ctx, lasts)
 }
@@ -70,7 +70,7 @@ func (s *Cluster) Within(ctx context.Context, age time.Duration) (output.Configu
 	return c, nil
 }
 
-// Trap says why a resize would go wrong now, "" when it would not.
+// Trap returns why a resize would go wrong now; "" if it would not.
 func Trap(ctx context.Context, c output.Configuration) string {
 	if !c.NeedsDatabase() {
 		return ""
@@ -85,7 +85,7 @@ func Trap(ctx context.Context, c output.Configuration) string {
 	return ""
 }
 
-// absent says why no slurmdbd of the configuration is at its work; nil where one is, or none belongs there.
+// absent returns why no slurmdbd of the configuration answers; nil if one does, or if none is configured.
 func absent(ctx context.Context, c output.Configuration) (why error) {
 	if c["AccountingStorageType"] != "accounting_storage/slurmdbd" {
 		return nil
@@ -101,9 +101,9 @@ func absent(ctx context.Context, c output.Configuration) (why error) {
 	return why
 }
 
-// answers says why slurmdbd is not at its work: asking it through sacctmgr takes minutes then. Where nobody listens the
-// connection is refused; where it hangs, the kernel accepts in its name, but only a slurmdbd that lives closes a connection
-// on which its client has nothing to say.
+// answers returns why slurmdbd does not work. Asking it through sacctmgr would then take minutes. If no process
+// listens, the connection is refused. If slurmdbd hangs, the kernel still accepts the connection. Only a live
+// slurmdbd closes a connection whose client has finished sending.
 func answers(ctx context.Context, address string) error {
 	dialer := net.Dialer{Timeout: patienceForDatabase}
 	conn, err := dialer.DialContext(ctx, "tcp", address)
@@ -121,14 +121,14 @@ func answers(ctx context.Context, address string) error {
 	if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("%s accepts connections and leaves them alone: it hangs", address)
 	}
-	return nil // closed, or reset: somebody is there
+	return nil // closed or reset: slurmdbd is there
 }
 
-// patienceForDatabase is long for a slurmdbd, which closes a connection within milliseconds.
+// patienceForDatabase is how long slurmdbd may take. A live one closes the connection within milliseconds.
 const patienceForDatabase = 3 * time.Second
 
-// Trapped says why a resize would go wrong now. Since 21.08.8 and until 24.05, a resize without slurmdbd leaves the job
-// in a state in which every later update of it fails.
+// Trapped returns an ErrTrap if a resize would go wrong now. From 21.08.8 to 24.05, a resize without slurmdbd leaves
+// the job in a state in which every later update of it fails.
 func (s *Cluster) Trapped(ctx context.Context) error {
 	c, err := s.Recent(ctx)
 	if err != nil {

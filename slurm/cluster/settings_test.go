@@ -12,7 +12,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// listener is a port whose connections are handled so, one after the other; nil: nobody accepts them, as when a daemon hangs.
+// listener listens on a port and handles connections one after the other; nil: it accepts none, like a daemon that
+// hangs.
 func listener(t *testing.T, handle func(net.Conn)) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -56,7 +57,8 @@ func TestADatabaseDaemonThatHangsIsToldFromOneThatLivesAndOneThatIsNotThere(t *t
 	}
 }
 
-// Also on releases that resize without it: a slurmctld that waits for a slurmdbd that hangs lets no job be changed.
+// This also holds on releases that resize without slurmdbd: a slurmctld that waits for a hanging slurmdbd allows no
+// change of any job.
 func TestAJobWithoutItsNumberIsNoFaultOfTheJobWhileSlurmdbdIsAway(t *testing.T) {
 	lives, hangs := listener(t, func(c net.Conn) { _, _ = c.Read(make([]byte, 1)); c.Close() }), listener(t, nil)
 	for _, c := range []struct {

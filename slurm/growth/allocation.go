@@ -11,20 +11,21 @@ import (
 	"accordion/slurm/output"
 )
 
-// An Allocation is what Slurm is asked for beside a running job, in the name of its owner: nodes without steps.
+// An Allocation is an allocation of nodes without steps that is requested for a running job, in the name of its
+// owner.
 type Allocation struct {
 	Parent      *output.Record
 	name        string
 	Nodes       []string
-	cpus        int      // of each node: all that it has; 0: the partition gives whole nodes
-	memory      int64    // MB of each node; 0: all of it
+	cpus        int      // all CPUs of each node; 0: the partition gives whole nodes
+	memory      int64    // MB on each node; 0: all of it
 	gres        []string // options of salloc
-	limit       string   // in Slurm's words; "": what remains of the parent's, which an expander gets
-	expands     bool     // it is to be merged into the parent
+	limit       string   // as salloc takes it; "": an expander gets what remains of its parent's limit
+	expands     bool     // it will be merged into the parent
 	reservation string
 }
 
-// Arguments is salloc's command line. Everything in it is a separate argument and none begins with what a user chose.
+// Arguments returns salloc's arguments. None of them begins with a text that a user chose.
 func (a Allocation) Arguments() []string {
 	args := []string{
 		"--no-shell", "--no-bell", "--chdir=/", "--partition=" + a.Parent.Partition, "--job-name=" + a.name,
@@ -44,8 +45,8 @@ func (a Allocation) Arguments() []string {
 	return append(args, a.gres...)
 }
 
-// perNodeOptions repeats for salloc what a job asks of each of its nodes: what it asks for each task, for as many tasks as
-// it has on a node.
+// perNodeOptions returns salloc's options for the generic resources that a job asks for on each of its nodes. It
+// multiplies those of each task by the number of tasks on a node.
 func perNodeOptions(r *output.Record) []string {
 	each := r.TasksPerNode()
 	var options []string
@@ -65,7 +66,7 @@ func perNodeOptions(r *output.Record) []string {
 	return []string{"--gres=" + strings.Join(options, ",")}
 }
 
-// remains is what is left of a running job's limit, as salloc takes it.
+// remains returns what remains of a running job's limit, as salloc takes it.
 func remains(r *output.Record) string {
 	if r.Ends() == core.Forever {
 		return "UNLIMITED"
@@ -73,5 +74,5 @@ func remains(r *output.Record) string {
 	return output.Minutes(r.Ends() - time.Now().Unix())
 }
 
-// Owned is the release from which on salloc and srun do not let root act for others by --uid.
-const Owned = 2302
+// OwnerAllocates is the first release whose salloc and srun do not let root act for other users by --uid.
+const OwnerAllocates = 2302

@@ -1,9 +1,7 @@
-// Package growth decides how a running job is made larger on a cluster, and what is asked for then: from settings to a decision, and
-// from a decision to counts and arguments.
+// Package growth decides in which way running jobs grow on a cluster, by the cluster's settings, and computes the
+// counts and arguments for Slurm's commands. It runs no commands.
 //
-// It asks Slurm nothing and changes nothing.
-//
-//	site.go        what of a cluster's settings decides the way, and the way
-//	terms.go       how one job grows, and what that asks of its nodes
-//	allocation.go  what Slurm is asked for beside a running job
+//	site.go        which settings decide the way, and the decision
+//	terms.go       how one job grows, and what it needs on its nodes
+//	allocation.go  the allocation that is requested for a growth
 package growth

@@ -9,23 +9,24 @@ import (
 	"accordion/slurm/output"
 )
 
-// A Kind is a way in which Slurm makes a running job larger.
+// A Kind is a way in which Slurm can make a running job larger.
 type Kind string
 
 // The ways to grow.
 const (
-	// Auto takes the quickest way that is sound on this cluster for this job.
+	// Auto chooses the quickest way that is sound for this job on this cluster.
 	Auto Kind = "auto"
 	// Merge allocates an expander on the new nodes and merges it into the job.
 	Merge Kind = "merge"
-	// Overlap allocates one expander on the new nodes, and a second one over them and the job's own, and merges both: for clusters
-	// that bind tasks to cores, where a merge of nodes that the job does not have garbles which cores are its own.
+	// Overlap allocates one expander on the new nodes and a second one over these and the job's own nodes, and merges
+	// both. It is for clusters that bind tasks to cores. There, a merge of nodes that the job does not have yet
+	// corrupts the map of its cores.
 	Overlap Kind = "overlap"
-	// Companions allocates jobs of the same owner beside the job, which are never merged.
+	// Companions allocates separate jobs of the same owner, which are never merged.
 	Companions Kind = "companions"
 )
 
-// Parse reads what a configuration says: auto, merge, overlap or companions.
+// Parse parses a configured way to grow: auto, merge, overlap or companions.
 func Parse(text string) (Kind, error) {
 	if g := Kind(text); slices.Contains([]Kind{Auto, Merge, Overlap, Companions}, g) {
 		return g, nil
@@ -33,88 +34,88 @@ func Parse(text string) (Kind, error) {
 	return "", fmt.Errorf("%q is no way to grow: write auto, merge, overlap or companions", text)
 }
 
-// A Site is what of a cluster's settings decides how its jobs may grow.
+// A Site holds the settings of a cluster that decide how its jobs may grow.
 type Site struct {
-	Release  int    // 22.05 is 2205
-	expands  bool   // permit_job_expansion
-	Trap     string // why a resize would go wrong for want of slurmdbd, whenever it is made; "": it would not
-	Binds    string // the setting by which tasks are bound to cores; "": they are not
-	Gres     bool   // GresTypes: nodes may have generic resources
-	Memory   bool   // memory is given to jobs as cores are
-	tiers    bool   // partitions preempt each other (preempt/partition_prio), in a release that then gives no core twice
-	Guarded  bool   // our plug-in looks at what is submitted: it takes from jobs of the pool that they share their cores
-	Prologs  bool   // a script prepares a node for a job
-	Epilogs  bool   // a script cleans up a node after a job
-	sparing  bool   // a job gets the CPUs that its tasks need, and no more, also where it asks for more on each node
-	Deferred bool   // nothing is allocated at the instant of a submission
-	Strange  bool   // a node that has not heard of a job starts none of its steps, and is drained
+	Release           int    // 22.05 is 2205
+	expands           bool   // permit_job_expansion
+	Trap              string // why every resize would go wrong without slurmdbd; "": it would not
+	Binds             string // the setting that binds tasks to cores; "": they are not bound
+	Gres              bool   // GresTypes: nodes may have generic resources
+	Memory            bool   // memory is allocated to jobs, like cores
+	tiers             bool   // partitions preempt each other (preempt/partition_prio), in a release that then allocates no core twice
+	Guarded           bool   // our plug-in checks submissions: it keeps jobs of the pool from sharing their cores
+	Prologs           bool   // a script prepares each node for a job
+	Epilogs           bool   // a script cleans up each node after a job
+	tasksLimitCPUs    bool   // a job gets only the CPUs that its tasks need, even if it asks for more on each node
+	Deferred          bool   // no job is allocated during its submission
+	NeedsIntroduction bool   // a node that was not told of a job starts none of its steps, and is drained
 }
 
-// SiteOf reads the settings that decide it.
+// SiteOf returns the site's settings from the configuration.
 func SiteOf(c output.Configuration) Site {
 	release, _ := c.Release()
 	scheduler := strings.Split(c["SchedulerParameters"], ",")
 	return Site{
-		Release:  release,
-		expands:  slices.Contains(scheduler, "permit_job_expansion"),
-		Trap:     c.NeverResizes(),
-		Binds:    c.Binds(),
-		Gres:     c["GresTypes"] != "",
-		Memory:   strings.Contains(c["SelectTypeParameters"], "MEMORY"),
-		tiers:    c["PreemptType"] == ByTier && release < doubled,
-		Guarded:  c.Guarded(),
-		Prologs:  c["Prolog"] != "",
-		Epilogs:  c["Epilog"] != "",
-		Strange:  release >= Owned && strings.Contains(c["PrologFlags"], "Alloc"),
-		sparing:  release >= Owned,
-		Deferred: slices.ContainsFunc(scheduler, func(s string) bool { return s == "defer" || s == "defer_batch" }),
+		Release:           release,
+		expands:           slices.Contains(scheduler, "permit_job_expansion"),
+		Trap:              c.NeverResizes(),
+		Binds:             c.Binds(),
+		Gres:              c["GresTypes"] != "",
+		Memory:            strings.Contains(c["SelectTypeParameters"], "MEMORY"),
+		tiers:             c["PreemptType"] == ByTier && release < noTierSharing,
+		Guarded:           c.Guarded(),
+		Prologs:           c["Prolog"] != "",
+		Epilogs:           c["Epilog"] != "",
+		NeedsIntroduction: release >= OwnerAllocates && strings.Contains(c["PrologFlags"], "Alloc"),
+		tasksLimitCPUs:    release >= OwnerAllocates,
+		Deferred:          slices.ContainsFunc(scheduler, func(s string) bool { return s == "defer" || s == "defer_batch" }),
 	}
 }
 
-// doubled is the first release of which it is known that it gives cores twice where partitions preempt each other.
-const doubled = 2411
+// noTierSharing is the first release known to allocate cores twice where partitions preempt each other.
+const noTierSharing = 2411
 
-// ByTier is the PreemptType with which partitions preempt each other.
+// ByTier is the PreemptType under which partitions preempt each other.
 const ByTier = "preempt/partition_prio"
 
-// A way is how a job grows, and why so, in words for its user.
-type way struct {
+// A Way is how a job grows, with the reason for users.
+type Way struct {
 	Growth Kind
 	why    string
 }
 
-// String is the way with its reason.
-func (w way) String() string { return fmt.Sprintf("%s (%s)", w.Growth, w.why) }
+// String returns the way with its reason.
+func (w Way) String() string { return fmt.Sprintf("%s (%s)", w.Growth, w.why) }
 
-// WayOf decides how a job with or without generic resources grows in a partition. wish is what the administrator says. The error
-// says why the job cannot grow as he wishes.
-func (s Site) WayOf(wish Kind, in output.Sharing, gres bool) (way, error) {
+// WayOf decides how a job with or without generic resources grows in a partition. wish is the configured kind. It
+// returns an error with the reason if the job cannot grow in that way.
+func (s Site) WayOf(wish Kind, in output.Sharing, gres bool) (Way, error) {
 	merge, overlap := s.mergeable(in, gres), s.overlappable(in, gres)
 	switch {
 	case wish == Merge && merge != "":
-		return way{}, errors.New(merge)
+		return Way{}, errors.New(merge)
 	case wish == Overlap && overlap != "":
-		return way{}, errors.New(overlap)
+		return Way{}, errors.New(overlap)
 	case wish != Auto:
-		return way{wish, "so it is configured"}, nil
+		return Way{wish, "so it is configured"}, nil
 	case merge == "":
-		return way{Merge, "a merge is sound here"}, nil
+		return Way{Merge, "a merge is sound here"}, nil
 	case overlap == "":
-		return way{Overlap, merge}, nil
+		return Way{Overlap, merge}, nil
 	case merge == overlap:
-		return way{Companions, merge}, nil
+		return Way{Companions, merge}, nil
 	}
-	return way{Companions, merge + "; " + overlap}, nil
+	return Way{Companions, merge + "; " + overlap}, nil
 }
 
-// mergeable says why an expander on new nodes alone may not be merged; "": it may.
+// mergeable returns why an expander on new nodes alone may not be merged; "" if it may.
 func (s Site) mergeable(in output.Sharing, gres bool) string {
 	switch why := s.resizable(gres); {
 	case why != "":
 		return why
-	case s.Binds != "" && s.Release > 2108: // 20.11 and 21.08 are right
+	case s.Binds != "" && s.Release > 2108: // 20.11 and 21.08 do it right
 		return fmt.Sprintf("cores are bound (%s), and Slurm garbles the core map of a merged job", s.Binds)
-	case s.Strange:
+	case s.NeedsIntroduction:
 		return "with PrologFlags=Alloc or Contain a node starts no step of a job that it has not heard of, and a merge does not tell it"
 	case s.Gres && in.Whole():
 		return "GresTypes is set and the partition is EXCLUSIVE, so that every job has a list of generic resources, which Slurm does not merge"
@@ -124,7 +125,7 @@ func (s Site) mergeable(in output.Sharing, gres bool) string {
 	return ""
 }
 
-// overlappable says why expanders may not be merged over the job's own nodes; "": they may.
+// overlappable returns why expanders may not be merged over the job's own nodes; "" if they may.
 func (s Site) overlappable(in output.Sharing, gres bool) string {
 	switch why := s.resizable(gres); {
 	case why != "":
@@ -139,7 +140,7 @@ func (s Site) overlappable(in output.Sharing, gres bool) string {
 	return ""
 }
 
-// resizable says why no allocation may be merged into the job at all; "": one may.
+// resizable returns why no allocation may be merged into the job at all; "" if one may.
 func (s Site) resizable(gres bool) string {
 	switch {
 	case gres:

@@ -9,26 +9,27 @@ import (
 	"accordion/slurm/output"
 )
 
-// Terms are how one job grows on this cluster, and what that asks of its nodes.
+// Terms say how one job grows on this cluster, and what it needs on its nodes.
 type Terms struct {
-	Way  way
+	Way  Way
 	Site Site
 	In   output.Sharing // of its partition
 	Node output.Node    // what each of its nodes has for jobs
 }
 
-// wholly is the CPUs that must be asked for to have whole nodes; 0 where every job gets them.
-func (t Terms) wholly() int {
+// cpusForWholeNode returns how many CPUs of a node must be requested to get the whole node; 0 if every job gets whole
+// nodes.
+func (t Terms) cpusForWholeNode() int {
 	if t.In.Whole() {
 		return 0
 	}
 	return t.Node.Effective
 }
 
-// Growths is how often a job grows, at the most; 0 for an ordinary one.
+// Growths returns how often a job grows at most; 0 for an ordinary job.
 func Growths(r *output.Record) int {
 	most := 0
-	choices, _ := adapter.ParseRequest(adapter.RequestOf(&r.Job)) // an ordinary job has none
+	choices, _ := adapter.ParseRequest(adapter.RequestOf(&r.Job)) // an ordinary job has no choices
 	for _, ep := range choices {
 		n := 0
 		for i := 1; i < len(ep); i++ {
@@ -41,14 +42,15 @@ func Growths(r *output.Record) int {
 	return most
 }
 
-// Spare is the memory in MB that is left out on each node for the expanders of a job's growths, which take 1 MB each of its own
-// nodes. Some may fail and be made again.
+// Spare returns how much memory, in MB, is left unallocated on each node for the expanders of a job's growths. Each
+// takes 1 MB on the job's own nodes. Some may fail and be made again.
 func Spare(r *output.Record) int64 { return int64(max(64, 8*Growths(r))) }
 
-// Arrangement is what a waiting job is given besides its size, so that it has its nodes for itself and can grow.
-func (t Terms) Arrangement(r *output.Record) []string {
+// SharingSettings returns the settings of a waiting job, besides its size, that give it its nodes alone and let it
+// grow.
+func (t Terms) SharingSettings(r *output.Record) []string {
 	var all []string
-	if cpus := t.wholly(); cpus > 0 {
+	if cpus := t.cpusForWholeNode(); cpus > 0 {
 		all = append(all, fmt.Sprintf("MinCPUsNode=%d", cpus))
 	}
 	switch {
@@ -58,24 +60,24 @@ func (t Terms) Arrangement(r *output.Record) []string {
 		}
 		all = append(all, "OverSubscribe=YES")
 	case t.Way.Growth == Merge && !t.In.Whole():
-		all = append(all, "OverSubscribe=NO") // cores of merged nodes may be counted as free: only that keeps others off them
+		all = append(all, "OverSubscribe=NO") // Slurm may count cores of merged nodes as free: only this keeps other jobs off them
 	}
 	return all
 }
 
-// scaled is a job's tasks and CPUs on so many nodes.
-func scaled(r *output.Record, nodes int) (tasks, cpus int) {
+// tasksAndCPUs returns a job's tasks and CPUs on the given number of nodes.
+func tasksAndCPUs(r *output.Record, nodes int) (tasks, cpus int) {
 	tasks = r.TasksPerNode() * nodes
 	return tasks, r.CPUsPerTask() * tasks
 }
 
-// Counts is what a waiting job is told to have so many nodes; nothing when it has them. Where a job gets no more CPUs than its tasks
-// need, they need all: each task as many more as the node has. The script does not see that: its variables and those of
-// srun stay as its user said.
+// Counts returns the settings that give a waiting job the number of nodes; none if it has them. Where a job gets only
+// the CPUs that its tasks need, each task asks for its share of all CPUs of a node. The script does not see that: its
+// variables and srun's stay as the user wrote them.
 func (t Terms) Counts(r *output.Record, nodes int) ([]string, error) {
-	tasks, cpus := scaled(r, nodes)
+	tasks, cpus := tasksAndCPUs(r, nodes)
 	var more []string
-	if each := t.wholly(); each > 0 && t.sparing(r) {
+	if each := t.cpusForWholeNode(); each > 0 && t.tasksLimitCPUs(r) {
 		if err := t.Divided(r); err != nil {
 			return nil, err
 		}
@@ -88,23 +90,23 @@ func (t Terms) Counts(r *output.Record, nodes int) ([]string, error) {
 	return append([]string{fmt.Sprintf("NumNodes=%d-%d", nodes, nodes), fmt.Sprintf("NumTasks=%d", tasks), fmt.Sprintf("NumCPUs=%d", cpus)}, more...), nil
 }
 
-// Divided says, by an error, that the tasks on each node cannot have all of its CPUs among them where that matters.
+// Divided returns an error if the tasks on each node cannot share all of its CPUs evenly where that matters.
 func (t Terms) Divided(r *output.Record) error {
 	on := r.TasksPerNode()
-	if each := t.wholly(); each > 0 && t.sparing(r) && each%on != 0 {
+	if each := t.cpusForWholeNode(); each > 0 && t.tasksLimitCPUs(r) && each%on != 0 {
 		return fmt.Errorf("its %d tasks on each node do not divide a node's %d CPUs, and this Slurm gives it no more than they need: "+
 			"ask for a number that does (--ntasks-per-node)", on, each)
 	}
 	return nil
 }
 
-// sparing says whether the job gets no more CPUs than its tasks need. With generic resources none does: where it says how many tasks
-// it has, Slurm finds that it asks for too much (BadConstraints).
-func (t Terms) sparing(r *output.Record) bool { return t.Site.sparing || r.WantsGRES() }
+// tasksLimitCPUs reports whether the job gets only the CPUs that its tasks need. That is always so with generic
+// resources: if such a job states its number of tasks, Slurm finds that it asks for too much (BadConstraints).
+func (t Terms) tasksLimitCPUs(r *output.Record) bool { return t.Site.tasksLimitCPUs || r.WantsGRES() }
 
-// Beside is the allocation by which a job grows by the nodes.
+// Beside returns the allocation by which a job grows by the nodes.
 func (t Terms) Beside(job *output.Record, nodes []string, reservation string) Allocation {
-	a := Allocation{Parent: job, name: fmt.Sprintf("%s%d", output.GrowPrefix, job.ID), Nodes: nodes, cpus: t.wholly(), expands: true, reservation: reservation}
+	a := Allocation{Parent: job, name: fmt.Sprintf("%s%d", output.GrowPrefix, job.ID), Nodes: nodes, cpus: t.cpusForWholeNode(), expands: true, reservation: reservation}
 	switch t.Way.Growth {
 	case Overlap:
 		if t.Site.Memory {
@@ -117,8 +119,8 @@ func (t Terms) Beside(job *output.Record, nodes []string, reservation string) Al
 	return a
 }
 
-// Shares is the nodes of each allocation by which a job grows: one for each node where allocations can only be ended as a whole, for
-// the job may give back some and keep others.
+// Shares splits the nodes into the allocations by which a job grows. Where an allocation can only be ended as a
+// whole, each node gets its own, so that the job may release some and keep others.
 func (t Terms) Shares(nodes []string) [][]string {
 	if t.Way.Growth == Companions && t.Site.Trap != "" {
 		return slices.Collect(slices.Chunk(nodes, 1))
@@ -126,13 +128,13 @@ func (t Terms) Shares(nodes []string) [][]string {
 	return [][]string{nodes}
 }
 
-// Rigid says why the job cannot do what it asks for on a cluster where no allocation can be made smaller; "": it can. There it gives
-// back companions, and so nothing of what it began with.
+// Rigid returns why the job cannot change its size as requested on a cluster where no allocation can be made smaller;
+// "" if it can. There, a job can release companions but none of its first nodes.
 func (t Terms) Rigid(r *output.Record) string {
-	if t.Site.Trap == "" || adapter.Delegated(&r.Job) { // a part of an application keeps what it has
+	if t.Site.Trap == "" || adapter.Delegated(&r.Job) { // a part of an application keeps its size
 		return ""
 	}
-	choices, _ := adapter.ParseRequest(adapter.RequestOf(&r.Job)) // one that cannot be read is refused elsewhere
+	choices, _ := adapter.ParseRequest(adapter.RequestOf(&r.Job)) // unreadable requests are refused elsewhere
 	for _, ep := range choices {
 		if !slices.ContainsFunc(ep, func(s core.Step) bool { return s.Nodes < ep[0].Nodes }) {
 			return ""
@@ -141,11 +143,12 @@ func (t Terms) Rigid(r *output.Record) string {
 	return t.Site.Trap + ": here a job can give back only what it grew by, so let its first step have the fewest nodes"
 }
 
-// coverMemory is what the expander over all nodes takes of each node's memory, in MB: the least that Slurm gives. A job's own
-// nodes have so much more of it after each growth.
+// coverMemory is the memory, in MB, that the expander over all nodes takes on each node: the least that Slurm
+// allocates. Each growth adds as much to the memory of the job's own nodes.
 const coverMemory = 1
 
-// Cover is an expander of the least memory on nodes that an expander keeps for the job, or on its own too.
+// Cover returns an expander with the least memory on nodes that expander e keeps for the job, or on those and the
+// job's own nodes.
 func (t Terms) Cover(job, e *output.Record, nodes []string) Allocation {
 	return Allocation{Parent: job, name: fmt.Sprintf("%s%d", output.OverPrefix, job.ID), Nodes: nodes, cpus: t.Node.Effective, memory: coverMemory, expands: true, reservation: e.Reservation}
 }

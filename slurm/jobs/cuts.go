@@ -10,38 +10,39 @@ import (
 	"accordion/slurm/output"
 )
 
-// This file finds out where in a console's answer to `show job` the records of the jobs begin. Each is on a line of its own,
-// but a user may write line ends into his job's name, account, comment or paths, and whole forged records behind them.
+// This file finds where the records of jobs begin in a console's answer to `show job`. Each record is on a line of
+// its own. But a user may write line breaks into a job's name, account, comment or paths, and whole forged records
+// behind them.
 //
-// What he cannot write is the console's stamp, which stands in front of each time. So there are as many jobs as stamped
-// times of submission, and between two of these exactly one record begins: where only one place looks like it, it does so
-// there. Only one who forges beginnings makes more places, and for his own job and the one behind it: rivals.go finds the
-// true one.
+// A user cannot write the console's stamp, which precedes each time. So there are as many jobs as stamped times of
+// submission, and exactly one record begins between two of these. If only one position looks like the beginning of a
+// record, the record begins there. Only a user who forges beginnings creates more positions, and only for that user's
+// job and the next one. rivals.go then finds the true one.
 
 // A cut is where a job's record begins.
 type cut struct {
-	stamped int // where its time of submission stands: only Slurm can have written that
+	stamped int // position of its time of submission, which only Slurm can have written
 	begin
-	rivals []begin // where it may begin too. The first begin may be the wrong one then
-	sole   bool    // there never were any
+	rivals []begin // other possible beginnings. The first one may be wrong then
+	sole   bool    // there never were other possible beginnings
 }
 
-// A begin looks like the begin of a record: JobId=7 JobName=, at the begin of a line.
+// A begin is a position that looks like the beginning of a record: JobId=7 JobName= at the beginning of a line.
 type begin struct {
 	at int
 	id core.JobID
 }
 
-// ending is how well it is known where a record ends.
+// ending says how certain the end of a record is.
 type ending int
 
 const (
-	closed ending = iota // with the answer, or before the only place at which the next may begin
-	likely               // before the place that was recognized as the begin of the next
-	open                 // there, or later
+	closed ending = iota // at the end of the answer, or before the only possible beginning of the next record
+	likely               // before the position that was chosen as the beginning of the next
+	open                 // at that position, or later
 )
 
-// ends is how the record before it ends.
+// ends returns how certain the end of the record before the cut is.
 func (c *cut) ends() ending {
 	switch {
 	case c.sole:
@@ -52,10 +53,10 @@ func (c *cut) ends() ending {
 	return open
 }
 
-// cutJobs finds the records of an answer.
+// cutJobs finds the beginnings of the records in an answer.
 func cutJobs(out, stamp string) ([]cut, error) {
 	submitted := keys[keySubmitTime] + stamp
-	const usual = 1000 // bytes of a record
+	const usual = 1000 // bytes in a record
 	cuts := make([]cut, 0, len(out)/usual)
 	for from := 0; ; {
 		i := strings.Index(out[from:], submitted)
@@ -68,7 +69,7 @@ func cutJobs(out, stamp string) ([]cut, error) {
 			return nil, fmt.Errorf("scontrol: job %d of the list: it has no begin: %w", len(cuts)+1, output.ErrForm)
 		}
 		c.begin = found[0]
-		if len(cuts) > 0 { // nobody writes before the first
+		if len(cuts) > 0 { // no user's text precedes the first record
 			c.rivals = found[1:]
 		}
 		c.sole = len(c.rivals) == 0
@@ -81,7 +82,7 @@ func cutJobs(out, stamp string) ([]cut, error) {
 	return cuts, nil
 }
 
-// begins finds what looks like the begin of a record, from a place on.
+// begins returns the positions, from the given one on, that look like the beginning of a record.
 func begins(text string, from int) []begin {
 	var found []begin
 	for {

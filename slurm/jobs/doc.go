@@ -1,14 +1,15 @@
-// Package jobs reads Slurm's jobs: all of them or one, of a console or of squeue, and says what of that is to be believed.
+// Package jobs reads Slurm's jobs, all of them or one, from a console or from squeue, and decides which parts of the
+// output can be trusted. It changes no job.
 //
-// It acts on none. A user may write anything into his job's name, account, comment and paths, whole forged records included.
-// squeue ends its free fields with a word that nobody can guess; of what a console shows only that is believed which no user
-// can write. So one user's texts are one user's trouble.
+// A user may write anything into a job's name, account, comment and paths, including whole forged records. squeue
+// ends its free fields with a random word. Of a console's output only what no user can write is trusted. One user's
+// texts can therefore only harm that user.
 //
-//	lookup.go  one job, by its number and the second of its submission
-//	list.go    all jobs: a console is asked, and squeue where that is not certain
-//	oaths.go   what is known to be true of jobs, so that squeue need not be asked again
+//	lookup.go  one job, by its number and time of submission
+//	list.go    all jobs: from a console, and from squeue where that is not certain
+//	cache.go   verified records of jobs, so that squeue need not run again
 //	show.go    a job's record as a console shows it
-//	layout.go  where the keys of a record stand, and which are in doubt
+//	layout.go  the positions of the keys in a record, and which fields are in doubt
 //	cuts.go    where the records of an answer begin
-//	rivals.go  where a record begins that may begin at several places
+//	rivals.go  which of several possible positions a record begins at
 package jobs

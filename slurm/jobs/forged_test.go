@@ -19,21 +19,21 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A failer is a test, by examples or by random cases.
+// A failer is a *testing.T or a *rapid.T.
 type failer interface {
 	Helper()
 	Fatal(...any)
 	Fatalf(string, ...any)
 }
 
-// A cluster is the jobs that there are, in slurmctld's order.
+// A cluster holds all jobs in slurmctld's order.
 type cluster struct {
 	jobs   []*outputtest.Printed
-	quiet  bool // squeue may not be asked now
-	asked  int  // how often it was
+	quiet  bool // squeue may not run now
+	asked  int  // runs of squeue
 	alones int
 	folds  bool // squeue is 23.02 or later
-	tasked int  // how often it was asked for tasks alone
+	tasked int  // runs of squeue for tasks alone
 }
 
 const forgedStamp = "QRSTUVWXYZ234567"
@@ -46,7 +46,7 @@ func (c *cluster) shown() string {
 	return b.String()
 }
 
-// truth is what squeue says.
+// truth returns what squeue prints.
 func (c *cluster) truth(t failer) []output.Record {
 	var b strings.Builder
 	for _, p := range c.jobs {
@@ -59,14 +59,14 @@ func (c *cluster) truth(t failer) []output.Record {
 	return all
 }
 
-// A clusterHearing is the cluster as a witness.
-type clusterHearing struct {
+// A clusterVerifier verifies with the cluster's jobs.
+type clusterVerifier struct {
 	t     failer
 	c     *cluster
-	known *testimony
+	known *verifiedCache
 }
 
-func (h clusterHearing) alone(id core.JobID) (*shown, error) {
+func (h clusterVerifier) alone(id core.JobID) (*shown, error) {
 	h.c.alones++
 	for _, p := range h.c.jobs {
 		if core.JobID(p.ID) == id {
@@ -80,7 +80,7 @@ func (h clusterHearing) alone(id core.JobID) (*shown, error) {
 	return nil, nil
 }
 
-func (h clusterHearing) all(bool) ([]output.Record, error) {
+func (h clusterVerifier) all(bool) ([]output.Record, error) {
 	if h.c.quiet {
 		return nil, nil
 	}
@@ -92,18 +92,18 @@ func (h clusterHearing) all(bool) ([]output.Record, error) {
 	return slices.DeleteFunc(all, func(r output.Record) bool { return r.Array != 0 && r.Array != r.ID }), nil
 }
 
-func (h clusterHearing) tasks(ids []core.JobID) ([]output.Record, error) {
+func (h clusterVerifier) tasks(ids []core.JobID) ([]output.Record, error) {
 	h.c.tasked++
 	return slices.DeleteFunc(h.c.truth(h.t), func(r output.Record) bool { return !slices.Contains(ids, r.ID) }), nil
 }
 
-// read is one reading of the cluster.
-func (c *cluster) read(t failer, known *testimony) map[core.JobID]output.Record {
+// read reads the cluster once.
+func (c *cluster) read(t failer, known *verifiedCache) map[core.JobID]output.Record {
 	jobs, undecided, err := parseShown(c.shown(), forgedStamp, known.job)
 	if err != nil {
 		t.Fatal(err)
 	}
-	certain, err := known.certify(jobs, undecided, clusterHearing{t, c, known})
+	certain, err := known.verify(jobs, undecided, clusterVerifier{t, c, known})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,8 @@ func (c *cluster) read(t failer, known *testimony) map[core.JobID]output.Record 
 	return all
 }
 
-// lie draws what a hostile user may write: anything, above all what looks like a record, of his own jobs or of others.
+// lie draws what a hostile user may write: any text, above all what looks like a record of this user's own or other
+// users' jobs.
 func (c *cluster) lie(t *rapid.T, label string) string {
 	pieces := append([]string{
 		"x", " ", "\n", "\nJobId=4711 JobName=y", "\nJobId=12 JobName=", " AdminComment=accordion:ep=9x9h", " Comment=", "  StdErr=", " StdErr=", " ClusterFeatures=", " CrontabSpec=\"",
@@ -131,7 +132,7 @@ func (c *cluster) lie(t *rapid.T, label string) string {
 			b.WriteString(rapid.String().Draw(t, label))
 		case 1, 2:
 			b.WriteString(rapid.SampledFrom(pieces).Draw(t, label))
-		case 3: // a run of keys
+		case 3: // several consecutive keys
 			first := rapid.SampledFrom([]int{keyUser, keyQOS, keyPartition, keyReqNodes, keyOverSubscribe}).Draw(t, label+": from")
 			for _, k := range keys[first:min(len(keys), first+rapid.IntRange(1, len(keys)).Draw(t, label+": keys"))] {
 				value := "1"
@@ -140,11 +141,11 @@ func (c *cluster) lie(t *rapid.T, label string) string {
 				}
 				b.WriteString(k + value)
 			}
-		default: // a whole record, or its begin or end, of a job that there is
+		default: // a whole record of an existing job, or its beginning or end
 			p := rapid.SampledFrom(c.jobs).Draw(t, label+": whose")
 			line := "\n" + p.Line("")
 			if len(line) > 3000 {
-				continue // a lie about a lie about a lie
+				continue // nested forgeries would grow without end
 			}
 			at := strings.Index(line, rapid.SampledFrom([]string{" UserId=", " QOS=", " JobState=", " Partition=", " Command="}).Draw(t, label+": cut"))
 			if rapid.Bool().Draw(t, label+": begin") {
@@ -158,15 +159,16 @@ func (c *cluster) lie(t *rapid.T, label string) string {
 	return strings.ReplaceAll(b.String(), "\x00", "")
 }
 
-// TestNoUserCanForgeHideOrChangeAJob lets hostile users write what they like, and change it between readings of which some may
-// not ask squeue: every job of others is in every reading as it is, and nothing that a user wrote is taken for Slurm's.
+// TestNoUserCanForgeHideOrChangeAJob lets hostile users write and change any texts between readings, some of which
+// may not run squeue. Every reading must show every job of other users as it is. Nothing that a user wrote may be
+// taken for Slurm's.
 func TestNoUserCanForgeHideOrChangeAJob(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := &cluster{}
-		known := &testimony{}
+		known := &verifiedCache{}
 		hostile := map[core.JobID]bool{}
-		past := map[core.JobID][]output.Record{} // what was true of each job
-		marked := map[core.JobID]bool{}          // whose mark was seen
+		past := map[core.JobID][]output.Record{} // earlier true records of each job
+		marked := map[core.JobID]bool{}          // jobs whose mark was seen
 		submit := func() {
 			p := &outputtest.Printed{ID: 11 + len(past), Submitted: 1795000000 + rapid.IntRange(0, 1).Draw(t, "second"), User: "alice", UID: 1001,
 				Priority: rapid.IntRange(0, 3).Draw(t, "priority"), State: "PENDING"}
@@ -239,10 +241,10 @@ func TestNoUserCanForgeHideOrChangeAJob(t *testing.T) {
 						t.Fatalf("job %d: %s is a user's word", want.ID, why)
 					}
 				case there:
-					if c.quiet && r.Mark == "" && !marked[want.ID] { // nobody could be asked yet
+					if c.quiet && r.Mark == "" && !marked[want.ID] { // squeue has not run for it yet
 						want.Mark, want.Comment, want.Unread = "", "", r.Unread
 					}
-					if hostile[want.ID] && r.Mark == "" { // his own word
+					if hostile[want.ID] && r.Mark == "" { // the user's own text
 						want.Comment = r.Comment
 					}
 					marked[want.ID] = r.Mark != ""
@@ -258,10 +260,9 @@ func TestNoUserCanForgeHideOrChangeAJob(t *testing.T) {
 	})
 }
 
-// TestAJobAmongManyThatNameItIsSeenAsItIs: a crowd of hostile jobs before, between and behind those of others names these in ever
-// new texts, while squeue may not be asked.
+// Many hostile jobs surround the jobs of other users and name these in ever new texts, while squeue may not run.
 func TestAJobAmongManyThatNameItIsSeenAsItIs(t *testing.T) {
-	c, known := &cluster{}, &testimony{}
+	c, known := &cluster{}, &verifiedCache{}
 	for i := range 90 {
 		p := &outputtest.Printed{ID: 11 + i, Submitted: 1795000000 + i/30, User: "mallory", UID: 1066, State: "PENDING", Words: outputtest.Words{Name: "wrap", Host: "login1"}}
 		if i%9 == 5 {
@@ -278,7 +279,7 @@ func TestAJobAmongManyThatNameItIsSeenAsItIs(t *testing.T) {
 				continue
 			}
 			text := fmt.Sprintf("x%d", reading)
-			for k := range 6 { // of the jobs beside it, and of one that is not
+			for k := range 6 { // forged beginnings of the jobs next to it, and of one that does not exist
 				text += fmt.Sprintf("\nJobId=%d JobName=wrap", 11+(i+k*k-9+len(c.jobs))%len(c.jobs))
 			}
 			text += fmt.Sprintf("\nJobId=%d JobName=y UserId=alice(1001) GroupId=", 4711+reading)
@@ -302,7 +303,7 @@ func TestAJobAmongManyThatNameItIsSeenAsItIs(t *testing.T) {
 				t.Fatalf("reading %d: job %d (-is +was told):\n%s", reading, want.ID, diff)
 			}
 		}
-		if c.alones > manyAlone {
+		if c.alones > mostAlone {
 			t.Errorf("reading %d: %d jobs were asked for alone", reading, c.alones)
 		}
 	}
@@ -310,7 +311,7 @@ func TestAJobAmongManyThatNameItIsSeenAsItIs(t *testing.T) {
 
 func TestWhatSqueueSworeIsSwornAgainForAllAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, known := &cluster{}, &testimony{}
+		c, known := &cluster{}, &verifiedCache{}
 		for i := range 5 {
 			c.jobs = append(c.jobs, &outputtest.Printed{ID: 11 + i, Submitted: 1795000000, User: "alice", UID: 1001, State: "PENDING", Mark: "accordion:ep=1x1h", Words: outputtest.Words{Host: "login1", Comment: "ep=1x1h"}})
 			c.read(t, known)
@@ -329,23 +330,24 @@ func TestWhatSqueueSworeIsSwornAgainForAllAtOnce(t *testing.T) {
 	})
 }
 
-// A list asks squeue for one job in doubt; before its answer is taken in, an act marks another job and reads it again, as Adopt does.
+// A list runs squeue for one job in doubt. Before its answer is stored, an action marks another job and reads it
+// again, as Adopt does.
 func TestAnOlderAnswerOfSqueueDoesNotTakeBackAMark(t *testing.T) {
 	const mark = "accordion:ep=1x1h"
 	job := func(id int, mark string) *outputtest.Printed {
 		return &outputtest.Printed{ID: id, Submitted: 1795000000, User: "alice", UID: 1001, State: "PENDING", Mark: mark, Words: outputtest.Words{Host: "login1", Comment: "ep=1x1h"}}
 	}
-	c, known := &cluster{jobs: []*outputtest.Printed{job(11, mark), job(12, "")}}, &testimony{}
+	c, known := &cluster{jobs: []*outputtest.Printed{job(11, mark), job(12, "")}}, &verifiedCache{}
 	markOf := func() string {
-		j, err := clusterHearing{t, c, known}.alone(12)
+		j, err := clusterVerifier{t, c, known}.alone(12)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !known.believe(j) {
+		if !known.trust(j) {
 			asked := time.Now()
-			known.swear([]*shown{j}, nil, c.truth(t), asked)
-			j, _ = clusterHearing{t, c, known}.alone(12)
-			if !known.believe(j) {
+			known.store([]*shown{j}, nil, c.truth(t), asked)
+			j, _ = clusterVerifier{t, c, known}.alone(12)
+			if !known.trust(j) {
 				t.Fatal("job 12 is not believed though squeue said what it is")
 			}
 		}
@@ -355,13 +357,13 @@ func TestAnOlderAnswerOfSqueueDoesNotTakeBackAMark(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	slow := slowHearing{clusterHearing{t, c, known}, func() {
+	slow := slowVerifier{clusterVerifier{t, c, known}, func() {
 		c.jobs[1].Mark = mark
 		if got := markOf(); got != mark {
 			t.Errorf("the act reads the mark %q, want %q", got, mark)
 		}
 	}}
-	if _, err := known.certify(jobs, undecided, slow); err != nil {
+	if _, err := known.verify(jobs, undecided, slow); err != nil {
 		t.Fatal(err)
 	}
 	if got := markOf(); got != mark {
@@ -369,19 +371,20 @@ func TestAnOlderAnswerOfSqueueDoesNotTakeBackAMark(t *testing.T) {
 	}
 }
 
-// A slowHearing is one in which something happens before squeue's answer is there.
-type slowHearing struct {
-	clusterHearing
+// A slowVerifier calls a function before squeue's answer arrives.
+type slowVerifier struct {
+	clusterVerifier
 	meanwhile func()
 }
 
-func (h slowHearing) all(strange bool) ([]output.Record, error) {
-	all, err := h.clusterHearing.all(strange)
+func (h slowVerifier) all(strange bool) ([]output.Record, error) {
+	all, err := h.clusterVerifier.all(strange)
 	h.meanwhile()
 	return all, err
 }
 
-// believable says what of a job is neither as it is, nor as it was, nor empty.
+// believable returns which part of a record is neither true now, nor was true before, nor is empty; "" if there is
+// none.
 func believable(r, now output.Record, past []output.Record) string {
 	if r.Key != now.Key || r.State != now.State || r.Limit != now.Limit || r.DependsOn != now.DependsOn {
 		return "what only Slurm writes"
@@ -412,7 +415,7 @@ func believable(r, now output.Record, past []output.Record) string {
 }
 
 func TestAMarkedJobIsUnreadUntilSqueueWasAsked(t *testing.T) {
-	c, known := &cluster{}, &testimony{}
+	c, known := &cluster{}, &verifiedCache{}
 	plain := &outputtest.Printed{ID: 11, Submitted: 1795000000, User: "alice", UID: 1001, Priority: 9, State: "PENDING", Words: outputtest.Words{Name: "wrap", Host: "login1"}}
 	marked := *plain
 	marked.ID, marked.Mark, marked.Comment = 12, "accordion:ep=1x1h", "ep=1x1h"
@@ -431,9 +434,9 @@ func TestAMarkedJobIsUnreadUntilSqueueWasAsked(t *testing.T) {
 	}
 }
 
-// found/16: from 23.02 on squeue does not list tasks that were made jobs while their array's last one waits.
+// found/16: since 23.02 squeue does not list tasks that were made jobs while their array's last task is pending.
 func TestTasksThatSqueueCountsInTheirArrayAreRead(t *testing.T) {
-	c, known := &cluster{folds: true}, &testimony{}
+	c, known := &cluster{folds: true}, &verifiedCache{}
 	task := func(id int, number, mark string) *outputtest.Printed {
 		return &outputtest.Printed{ID: id, Array: 50, Task: number, Submitted: 1795000000, User: "alice", UID: 1001, Priority: 9, State: "PENDING", Mark: mark,
 			Deadline: 1795000600, MinTime: 2, Words: outputtest.Words{Name: "wrap", Host: "login1", Comment: "ep=1x1h"}}

@@ -2,18 +2,18 @@ package jobs
 
 import "strings"
 
-// This file finds the keys of a job's record as `scontrol -o show job` prints it: KEY=VALUE after KEY=VALUE on one line, with
-// what users wrote in between. A user may write into his own job's name, account, MCS label, comment, paths and command line
-// whatever he likes, also KEY=VALUE.
+// This file finds the keys of a job's record as `scontrol -o show job` prints it: KEY=VALUE pairs on one line, with
+// users' texts in between. A user may write any text, including KEY=VALUE, into the job's name, account, MCS label,
+// comment, paths and command line.
 //
-// The keys below are in every record, each once and in this order. So they are looked for from the front and from the back:
-// a key that is found at the same place both ways is Slurm's own, for a user would have to write all that follow it, or
-// precede it, as well. Keys that stand next to the stamped time of submission, with nothing of a user's in between, are
-// Slurm's anyhow. What is found at two places is in doubt: list.go says what becomes of it. A word in a comment or a
-// command line that looks like one of the keys does no harm.
+// Every record has each of the keys below once, in this order. They are therefore searched from the front and from
+// the back. A key that is found at the same position both ways is Slurm's own: a user would have to write all keys
+// that follow or precede it as well. Keys next to the stamped time of submission, with no user's text in between, are
+// Slurm's in any case. A key that is found at two positions is in doubt: list.go says what happens then. A word in a
+// comment or a command line that looks like one of the keys does no harm.
 
-// The keys, in three runs: before the state of the job there is its name, and after the partition there are hosts and lists
-// of which some are a user's.
+// The keys come in three groups. The job's name precedes its state, and hosts and lists, some of them a user's,
+// follow the partition.
 const (
 	keyUser = iota
 	keyGroup
@@ -62,21 +62,22 @@ var keys = [allKeys]string{
 	" MinCPUsNode=", " MinTmpDiskNode=", " Features=", " DelayBoot=", " OverSubscribe=", " Contiguous=", " Licenses=", " Network=", " Command=", " WorkDir=",
 }
 
-// A reader reads records, one after the other.
+// A reader parses records one after the other.
 type reader struct {
 	stamp string
 	nodes map[string][]string // host lists seen
 }
 
-// A layout is where the keys of a record stand.
+// A layout has the positions of the keys in a record.
 type layout struct {
 	line  string
-	at    [allKeys]int // the blank before each key; where it is in doubt, the first place
-	back  [allKeys]int // the last place of those that are looked for from the back as well
-	whole bool         // the middle is there
+	at    [allKeys]int // position of the blank before each key; if in doubt, the first possible one
+	back  [allKeys]int // the last possible position of the keys that are also searched from the back
+	whole bool         // the keys of the middle were found
 }
 
-// forward finds the first of each of some keys in their order, from a place on. It reports whether all are there.
+// forward finds the first occurrence of each key from first to last, in their order, from a position on. It reports
+// whether it found all.
 func (l *layout) forward(from, first, last int) bool {
 	for k := first; k <= last; k++ {
 		i := strings.Index(l.line[from:], keys[k])
@@ -89,7 +90,8 @@ func (l *layout) forward(from, first, last int) bool {
 	return true
 }
 
-// backward finds the last of each of some keys in their order, up to a place. It reports whether all are there.
+// backward finds the last occurrence of each key from first to last, in their order, up to a position. It reports
+// whether it found all.
 func (l *layout) backward(places *[allKeys]int, to, first, last int) bool {
 	for k := last; k >= first; k-- {
 		if to = strings.LastIndex(l.line[:to], keys[k]); to < 0 {
@@ -100,15 +102,16 @@ func (l *layout) backward(places *[allKeys]int, to, first, last int) bool {
 	return true
 }
 
-// lay finds the keys, and says which fields are in doubt: their keys stand elsewhere when looked for from the back, or not at all
-// (odd). All a user can do about the latter is to have his record end too early.
-func (l *layout) lay(stamped int) (d doubt, odd bool) {
+// locate finds the keys and returns which fields are in doubt: their keys are at another position when searched from
+// the back. incomplete reports that a key is missing. A user can only cause that by making the own record end too
+// early.
+func (l *layout) locate(stamped int) (d doubt, incomplete bool) {
 	if !l.backward(&l.at, stamped, keyJobState, keyTimeLimit) || !l.forward(stamped, keySubmitTime, keyEndTime) {
 		return ofHead | ofMiddle | ofMark | ofState, true
 	}
 	state, end := l.at[keyJobState], l.at[keyEndTime]
 	if !l.forward(0, keyUser, keyQOS) || !l.backward(&l.back, state, keyUser, keyQOS) || l.at[keyQOS] > state {
-		d, odd = ofHead, true
+		d, incomplete = ofHead, true
 	}
 	if d |= l.differ(keyUser, keyQOS, ofHead); !l.forward(end, keyPartition, keyWorkDir) ||
 		!l.backward(&l.back, len(l.line), keyPartition, keyWorkDir) || l.back[keyPartition] < end {
@@ -118,10 +121,10 @@ func (l *layout) lay(stamped int) (d doubt, odd bool) {
 	if strings.Contains(l.line[l.at[keyCommand]:], " AdminComment=") {
 		d |= ofMark
 	}
-	return d | l.differ(keyPartition, keyOverSubscribe, ofMiddle), odd
+	return d | l.differ(keyPartition, keyOverSubscribe, ofMiddle), incomplete
 }
 
-// differ is the doubt if one of the keys stands elsewhere when looked for from the back.
+// differ returns the doubt d if one of the keys is at another position when searched from the back.
 func (l *layout) differ(first, last int, d doubt) doubt {
 	for k := first; k <= last; k++ {
 		if l.at[k] != l.back[k] {
@@ -131,7 +134,7 @@ func (l *layout) differ(first, last int, d doubt) doubt {
 	return 0
 }
 
-// doubtful is the text from which the fields in doubt are read.
+// doubtful returns the text from which the fields in doubt are read.
 func (l *layout) doubtful(d doubt) string {
 	if d&ofState != 0 {
 		return l.line
@@ -151,13 +154,13 @@ func (l *layout) doubtful(d doubt) string {
 	return all
 }
 
-// word is the value of a key whose values have no blanks.
+// word returns the value of a key whose values contain no blanks.
 func (l *layout) word(key int) string { return wordOf(l.line[l.at[key]+len(keys[key]):]) }
 
-// span is all that stands between a key and a later one.
+// span returns the text between a key and a later one.
 func (l *layout) span(key, next int) string { return l.line[l.at[key]+len(keys[key]) : l.at[next]] }
 
-// wordOf is the text up to the first blank.
+// wordOf returns the text up to the first blank.
 func wordOf(s string) string {
 	w, _, _ := strings.Cut(s, " ")
 	return w

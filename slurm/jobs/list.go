@@ -15,48 +15,48 @@ import (
 	"accordion/slurm/output"
 )
 
-// This file asks for jobs: a console, which needs no program of its own and prints what users wrote between the fields, or
-// squeue, whose answer no user can forge. Of what a console shows this is believed:
+// This file reads jobs from a console, which needs no program of its own and prints users' texts between the fields,
+// or from squeue, whose output no user can forge. Of a console's output this is trusted:
 //
-//   - that there is such a job, submitted then: who forges that can only blur where his own record ends (cuts.go);
+//   - that there is such a job, submitted at that time: a forger can only blur where the own record ends (cuts.go);
 //   - what Slurm writes next to the stamped time of submission: state, reason, dependency, limit, times;
-//   - every other field of Slurm's whose key stands at one place only, as in the records of all who do not forge (layout.go);
-//   - where it may stand at several: what squeue said of this job while the same text stood around it;
-//   - the mark: what squeue said while the same text stood behind it.
+//   - every other field of Slurm's whose key has only one possible position, as in the records of users who do not forge (layout.go);
+//   - a field whose key has several possible positions: what squeue printed for this job while the surrounding text was the same;
+//   - the mark: what squeue printed while the text behind it was the same.
 //
-// So squeue is run when such a text is new, once for all of them (oaths.go). When it may not be run, for a user who changes
-// his texts all the time shall not use up the programs of a minute, a job in doubt is as it was last known, and all others
-// are as they are shown. A job that was never certain is left out meanwhile; its nodes are in use all the same, by what Slurm
-// says of them.
+// So squeue runs when such a text is new, once for all of them (cache.go). It may not always run: a user who keeps
+// changing texts must not use up the client programs of a minute. Then a job in doubt is shown as last verified, and
+// all others as the console shows them. A job that was never verified is left out. Slurm's own node states still show
+// its nodes as in use.
 //
-// scontrol --json escapes what users wrote. 22.05 has none. In 24.11 and 26.05 a list takes 13 times as long as text
-// (docs/performance.md).
+// scontrol --json escapes users' texts. 22.05 does not have it. In 24.11 and 26.05 a list takes 13 times as long as
+// text (docs/performance.md).
 
-// manyJobs is from how many on squeue is quicker, for slurmctld's machine and for us.
+// manyJobs is the number of jobs from which squeue is cheaper, for slurmctld and for the sidecar.
 const manyJobs = 3000
 
-// List reads all jobs that are not over.
+// List reads all jobs that have not ended.
 func (s *Reader) List(ctx context.Context) ([]output.Record, error) {
-	if s.known.long() {
+	if s.known.isLong() {
 		return s.listBySqueue(ctx)
 	}
 	jobs, undecided, err := s.console(ctx, client.Call{Kind: client.Listing})
-	if mute(err) {
+	if noConsole(err) {
 		return s.listBySqueue(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	certain, err := s.known.certify(jobs, undecided, hearing{s, ctx})
+	certain, err := s.known.verify(jobs, undecided, readerVerifier{s, ctx})
 	if err != nil {
 		return nil, err
 	}
-	s.parted(certain) // forgets arrays that do not wait any more
+	s.parted(certain) // drops arrays that are no longer pending
 	s.known.keep(certain, len(jobs) > manyJobs)
 	return certain, nil
 }
 
-// console asks a console to show all jobs, or those that the call's argument names.
+// console makes a console show all jobs, or those that the call's argument names.
 func (s *Reader) console(ctx context.Context, c client.Call) (jobs []shown, undecided [][]core.JobID, err error) {
 	c.Program, c.Stamped, c.Args = "scontrol", true, append([]string{"--oneliner", "--all", "show", "job"}, c.Args...)
 	out, err := s.run.Run(ctx, c)
@@ -69,10 +69,13 @@ func (s *Reader) console(ctx context.Context, c client.Call) (jobs []shown, unde
 // ofJob returns a call that names one job.
 func ofJob(job any) client.Call { return client.Call{Args: []string{fmt.Sprint(job)}} }
 
-// mute reports whether an error means that squeue must be asked: there is no console, or it writes records as no known release does.
-func mute(err error) bool { return errors.Is(err, client.ErrSilent) || errors.Is(err, output.ErrForm) }
+// noConsole reports whether an error means that squeue must run: there is no console, or it prints records in an
+// unknown form.
+func noConsole(err error) bool {
+	return errors.Is(err, client.ErrSilent) || errors.Is(err, output.ErrForm)
+}
 
-// listBySqueue is list by a program of its own.
+// listBySqueue lists the jobs with squeue.
 func (s *Reader) listBySqueue(ctx context.Context) ([]output.Record, error) {
 	jobs, err := s.Squeue(ctx)
 	if err != nil {
@@ -89,8 +92,8 @@ func (s *Reader) listBySqueue(ctx context.Context) ([]output.Record, error) {
 	return jobs, nil
 }
 
-// parted returns the names of tasks that were made jobs and that a list of squeue's leaves out, where it
-// may count them in another record (foldedTasks).
+// parted returns the names of tasks that were made jobs and that a list of squeue omits, where it may count them in
+// another record (foldedTasks).
 func (s *Reader) parted(listed []output.Record) []string {
 	s.partsLock.Lock()
 	defer s.partsLock.Unlock()
@@ -104,7 +107,7 @@ func (s *Reader) parted(listed []output.Record) []string {
 	}
 	var names []string
 	for array, tasks := range s.parts {
-		if !waits[array] { // nothing is folded into what runs, or is not there
+		if !waits[array] { // tasks are folded only into a pending job
 			delete(s.parts, array)
 			continue
 		}
@@ -117,7 +120,7 @@ func (s *Reader) parted(listed []output.Record) []string {
 	return names
 }
 
-// Parted notes that a task of an array was made a job.
+// Parted records that a task of an array was made a job.
 func (s *Reader) Parted(array core.JobID, task int) {
 	s.partsLock.Lock()
 	defer s.partsLock.Unlock()
@@ -130,13 +133,13 @@ func (s *Reader) Parted(array core.JobID, task int) {
 	s.parts[array][task] = true
 }
 
-// A hearing is what testimony asks while a list is read.
-type hearing struct {
+// A readerVerifier verifies with a Reader's consoles and squeue.
+type readerVerifier struct {
 	*Reader
 	ctx context.Context
 }
 
-func (h hearing) alone(id core.JobID) (*shown, error) {
+func (h readerVerifier) alone(id core.JobID) (*shown, error) {
 	j, err := h.show(h.ctx, id)
 	if errors.Is(err, adapter.ErrGone) {
 		return nil, nil
@@ -144,7 +147,7 @@ func (h hearing) alone(id core.JobID) (*shown, error) {
 	return j, err
 }
 
-func (h hearing) all(strange bool) ([]output.Record, error) {
+func (h readerVerifier) all(strange bool) ([]output.Record, error) {
 	ctx, done, may := h.mayAsk(h.ctx, strange)
 	if !may {
 		return nil, nil
@@ -152,12 +155,12 @@ func (h hearing) all(strange bool) ([]output.Record, error) {
 	defer done()
 	all, err := h.Squeue(ctx, "--states=all")
 	if err != nil && !h.known.empty() && h.ctx.Err() == nil {
-		return nil, nil // one job's text shall fail no reading
+		return nil, nil // the text of one job must not fail a reading
 	}
 	return all, err
 }
 
-func (h hearing) tasks(ids []core.JobID) ([]output.Record, error) {
+func (h readerVerifier) tasks(ids []core.JobID) ([]output.Record, error) {
 	names := make([]string, len(ids))
 	for i, id := range ids {
 		names[i] = fmt.Sprint(id)
@@ -165,24 +168,24 @@ func (h hearing) tasks(ids []core.JobID) ([]output.Record, error) {
 	return h.squeueTasks(h.ctx, names)
 }
 
-// squeueTasks asks squeue for tasks of arrays, each of which it lists for itself.
+// squeueTasks lists tasks of arrays with squeue, each by itself.
 func (s *Reader) squeueTasks(ctx context.Context, names []string) ([]output.Record, error) {
 	return s.Squeue(ctx, "--array", "--jobs="+strings.Join(names, ","))
 }
 
-// show asks a console for one job, in whatever state. nil without an error: it cannot be told from others, or there is no
-// console. ErrGone when Slurm does not know the job.
+// show reads one job from a console, in any state. It returns nil without an error if the record cannot be told apart
+// from others, or if there is no console; ErrGone if Slurm does not know the job.
 func (s *Reader) show(ctx context.Context, id core.JobID) (*shown, error) {
 	jobs, _, err := s.console(ctx, ofJob(id))
 	switch {
-	case mute(err):
+	case noConsole(err):
 		return nil, nil
 	case client.Refused(err, client.InvalidJob):
 		return nil, unknown(id)
 	case err != nil:
 		return nil, err
 	}
-	for i := range jobs { // an array's other tasks answer to its id too
+	for i := range jobs { // other tasks of the array match its id, too
 		if jobs[i].ID == id {
 			return &jobs[i], nil
 		}
@@ -190,10 +193,10 @@ func (s *Reader) show(ctx context.Context, id core.JobID) (*shown, error) {
 	return nil, nil
 }
 
-// TaskWaits reports whether an array's task waits, also where a list leaves it out because something
-// that its user wrote is in doubt. Without a console, lists leave nothing out.
+// TaskWaits reports whether an array's task is pending, even if a list omits it because its user's texts are in
+// doubt. Lists of squeue omit nothing.
 func (s *Reader) TaskWaits(ctx context.Context, array core.JobID, task int) bool {
-	if s.known.long() {
+	if s.known.isLong() {
 		return false
 	}
 	jobs, undecided, err := s.console(ctx, ofJob(fmt.Sprintf("%d_%d", array, task)))
@@ -203,19 +206,19 @@ func (s *Reader) TaskWaits(ctx context.Context, array core.JobID, task int) bool
 	}))
 }
 
-// Job reads one job, in whatever state. What its owner has made doubtful since may be as it was last known: an act on his job
-// shall cost no more programs than on any. ErrGone when Slurm does not know it.
+// Job reads one job in any state. Fields that its owner has made doubtful since may be as last verified: an action on
+// such a job must not cost more programs than on another. It returns ErrGone if Slurm does not know the job.
 func (s *Reader) Job(ctx context.Context, id core.JobID) (*output.Record, error) {
 	return s.read(ctx, id, false)
 }
 
-// read reads one job as Job does. A certain one has nothing left to doubt.
+// read reads one job as Job does. With certain, nothing in the record is in doubt.
 func (s *Reader) read(ctx context.Context, id core.JobID, certain bool) (*output.Record, error) {
 	j, err := s.show(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if j != nil && s.known.believe(j) {
+	if j != nil && s.known.trust(j) {
 		return &j.Record, nil
 	}
 	if j != nil && j.known && !certain {
@@ -229,7 +232,7 @@ func (s *Reader) read(ctx context.Context, id core.JobID, certain bool) (*output
 	return s.ask(ctx, id, j)
 }
 
-// ask has squeue tell of one job; a console has shown it as j, or could not.
+// ask reads one job with squeue; j is what a console showed, or nil.
 func (s *Reader) ask(ctx context.Context, id core.JobID, j *shown) (*output.Record, error) {
 	asked := time.Now()
 	all, err := s.Squeue(ctx, "--states=all", fmt.Sprintf("--jobs=%d", id))
@@ -244,7 +247,7 @@ func (s *Reader) ask(ctx context.Context, id core.JobID, j *shown) (*output.Reco
 		return nil, unknown(id)
 	}
 	if j != nil {
-		s.known.swear([]*shown{j}, nil, all, asked)
+		s.known.store([]*shown{j}, nil, all, asked)
 	}
 	return &all[i], nil
 }

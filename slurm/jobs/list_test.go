@@ -12,7 +12,7 @@ import (
 func TestSqueueIsAskedWhereNoConsoleSpeaksOrItWritesOtherwise(t *testing.T) {
 	shown, listed := plainJobs(3)
 	for what, silent := range map[string]bool{"it writes otherwise": false, "none speaks": true} {
-		p := pretend(t, 0, strings.ReplaceAll(shown, " WorkDir=", " Other="), listed)
+		p := newScriptedReader(t, 0, strings.ReplaceAll(shown, " WorkDir=", " Other="), listed)
 		if silent {
 			if err := os.WriteFile(filepath.Join(p.bin, "scontrol"), []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
 				t.Fatal(err)

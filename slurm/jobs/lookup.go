@@ -15,25 +15,25 @@ import (
 // A Reader reads jobs. Its methods may be called from several goroutines.
 type Reader struct {
 	run   *client.Runner
-	known testimony
+	known verifiedCache
 
 	partsLock sync.Mutex
-	parts     map[core.JobID]map[int]bool // tasks of waiting arrays that were made jobs
+	parts     map[core.JobID]map[int]bool // tasks of pending arrays that were made jobs
 }
 
-// New is a reader that runs Slurm's programs by run.
+// New returns a Reader that uses run.
 func New(run *client.Runner) *Reader { return &Reader{run: run} }
 
-// Long says whether the last list was a long one.
-func (s *Reader) Long() bool { return s.known.long() }
+// Long reports whether the last list was a long one.
+func (s *Reader) Long() bool { return s.known.isLong() }
 
-// Squeue lists jobs; more are arguments that choose them.
+// Squeue lists jobs with squeue; more has further arguments.
 func (s *Reader) Squeue(ctx context.Context, more ...string) ([]output.Record, error) {
-	word := "x" + rand.Text() // a letter first: a digit would be the width of the column
+	word := "x" + rand.Text() // starts with a letter: a digit would be read as the width of the column
 	out, err := s.run.Run(ctx, client.Call{
 		Program: "squeue",
 		Args:    append([]string{"--all", "--local", "--noheader", "--noconvert"}, more...),
-		Env:     []string{"SQUEUE_FORMAT2=" + output.SqueueFormat(word), "SQUEUE_ARRAY_UNIQUE=1"}, // without it 20.11 hides single tasks in what is left of their array
+		Env:     []string{"SQUEUE_FORMAT2=" + output.SqueueFormat(word), "SQUEUE_ARRAY_UNIQUE=1"}, // without it 20.11 hides single tasks in the rest of their array
 	})
 	if err != nil {
 		return nil, err
@@ -41,17 +41,18 @@ func (s *Reader) Squeue(ctx context.Context, more ...string) ([]output.Record, e
 	return output.ParseSqueue(out.Stdout, word)
 }
 
-// Find reads one job, in whatever state. ErrGone when Slurm does not know it, or knows another by its id.
+// Find reads one job in any state. It returns ErrGone if Slurm does not know the job, or if the number belongs to
+// another job.
 func (s *Reader) Find(ctx context.Context, job adapter.Key) (*output.Record, error) {
 	return s.byNumber(ctx, job, false)
 }
 
-// Sworn finds a job as Find does, with nothing left to doubt.
-func (s *Reader) Sworn(ctx context.Context, job adapter.Key) (*output.Record, error) {
+// FindVerified finds a job as Find does, with nothing left in doubt.
+func (s *Reader) FindVerified(ctx context.Context, job adapter.Key) (*output.Record, error) {
 	return s.byNumber(ctx, job, true)
 }
 
-// byNumber reads the job of a key by its number.
+// byNumber reads a job by the number of its key.
 func (s *Reader) byNumber(ctx context.Context, job adapter.Key, certain bool) (*output.Record, error) {
 	if job.ID <= 0 || job.ID >= 1<<32 {
 		return nil, fmt.Errorf("job %d: no job of Slurm's has such an id: %w", job.ID, adapter.ErrGone)
@@ -67,19 +68,19 @@ func (s *Reader) byNumber(ctx context.Context, job adapter.Key, certain bool) (*
 	return r, nil
 }
 
-// Pending reads a job that must be waiting.
+// Pending reads a job that must be pending. It returns ErrGone for another state.
 func (s *Reader) Pending(ctx context.Context, job adapter.Key) (*output.Record, error) {
 	r, err := s.Find(ctx, job)
 	return r, waits(r, err)
 }
 
-// Candidate is pending with the mark as it is at this instant.
+// Candidate reads a pending job as Pending does, with its current mark.
 func (s *Reader) Candidate(ctx context.Context, job adapter.Key) (*output.Record, error) {
-	r, err := s.Sworn(ctx, job)
+	r, err := s.FindVerified(ctx, job)
 	return r, waits(r, err)
 }
 
-// waits is ErrGone for a job that was read and does not wait.
+// waits returns ErrGone for a job that is not pending.
 func waits(r *output.Record, err error) error {
 	if err == nil && r.State != adapter.Pending {
 		return fmt.Errorf("job %d is %s, not pending any more: %w", r.ID, r.State, adapter.ErrGone)
@@ -87,7 +88,7 @@ func waits(r *output.Record, err error) error {
 	return err
 }
 
-// Running reads a job that must be running.
+// Running reads a job that must be running. It returns ErrGone for another state.
 func (s *Reader) Running(ctx context.Context, job adapter.Key) (*output.Record, error) {
 	r, err := s.Find(ctx, job)
 	if err == nil && r.State != adapter.Running {
@@ -96,9 +97,9 @@ func (s *Reader) Running(ctx context.Context, job adapter.Key) (*output.Record, 
 	return r, err
 }
 
-// Name returns what scancel and scontrol's changes call the job: an array's task is A_T, because
-// its number may be the array's, which is all tasks to them, and scancel ignores other tasks'
-// numbers. A task that was requeued has another second of submission and the same name.
+// Name returns the name of the job for scancel and for changes by scontrol. An array's task is A_T: its number may be
+// the array's, which means all tasks to these commands, and scancel ignores the numbers of other tasks. A requeued
+// task has a new time of submission and the same name.
 func (s *Reader) Name(job adapter.Key) string {
 	if r := s.known.job(job.ID); r != nil && r.Task() != "" {
 		return fmt.Sprintf("%d_%s", r.Array, r.Task())

@@ -23,7 +23,7 @@ func TestOfEveryReleaseAConsoleTellsWhatSqueueTells(t *testing.T) {
 		t.Run(release, func(t *testing.T) {
 			said := listedBy(t, release)
 			jobs, undecided, err := parseShown(outputtest.ShownBy(t, release), outputtest.Stamp, func(id core.JobID) *output.Record { return said[id] })
-			if err != nil || len(undecided) > 0 || len(jobs) < len(said)-1 { // one that is over stands behind one that forges
+			if err != nil || len(undecided) > 0 || len(jobs) < len(said)-1 { // an ended job follows one that forges
 				t.Fatalf("%d jobs, %v undecided, of %d: %v", len(jobs), undecided, len(said), err)
 			}
 			var doubted []string
@@ -32,15 +32,15 @@ func TestOfEveryReleaseAConsoleTellsWhatSqueueTells(t *testing.T) {
 				if j.Resized > j.Submitted {
 					resized++
 				}
-				var known testimony
-				if !known.believe(&j) {
+				var known verifiedCache
+				if !known.trust(&j) {
 					doubted = append(doubted, said[j.ID].Name[:min(len(said[j.ID].Name), 8)])
-					known.swear([]*shown{&j}, nil, []output.Record{*said[j.ID]}, time.Now())
-					if !known.believe(&j) {
+					known.store([]*shown{&j}, nil, []output.Record{*said[j.ID]}, time.Now())
+					if !known.trust(&j) {
 						t.Errorf("job %d is not believed though squeue said what it is", j.ID)
 					}
 				}
-				if j.open { // what follows is over, and blurs its end
+				if j.open { // an ended job follows and blurs its end
 					j.Comment = said[j.ID].Comment
 				}
 				if diff := gocmp.Diff(jobstest.Alike(*said[j.ID]), jobstest.Alike(j.Record), gocmp.AllowUnexported(output.Record{})); j.State != adapter.Done && diff != "" {
@@ -50,7 +50,8 @@ func TestOfEveryReleaseAConsoleTellsWhatSqueueTells(t *testing.T) {
 			if resized != 1 {
 				t.Errorf("%d jobs have changed their size, want 1", resized)
 			}
-			// One has a mark, one a comment that looks like one, one a name, one a comment and one cluster features with whole records.
+			// The jobs in doubt: one has a mark, one a comment that looks like one, one a name, one a comment and one
+			// cluster features with whole records.
 			slices.Sort(doubted)
 			if want := []string{"features", "managed", "many", "x JobSta", "x UserId"}; !slices.Equal(doubted, want) {
 				t.Errorf("in doubt were %q, want %q", doubted, want)
@@ -119,7 +120,7 @@ func TestOfEveryReleaseTheFieldsAreRead(t *testing.T) {
 	}
 }
 
-// listedBy is squeue's list of a release, by number.
+// listedBy returns the jobs in a release's list of squeue, by number.
 func listedBy(t testing.TB, release string) map[core.JobID]*output.Record {
 	t.Helper()
 	list, err := output.ParseSqueue(outputtest.Recorded(t, release+"/squeue.txt"), "WORD")
@@ -133,7 +134,7 @@ func listedBy(t testing.TB, release string) map[core.JobID]*output.Record {
 	return jobs
 }
 
-// asksFor says whether a job asks for so many of a generic resource on each node.
+// asksFor reports whether a job asks for exactly count of the generic resource on each node.
 func asksFor(r *output.Record, name string, count int64) bool {
 	return slices.Equal(slices.Collect(number.Resources(r.TRESPerNode)), []number.Resource{{Kind: number.Device, Name: name, Count: count}})
 }

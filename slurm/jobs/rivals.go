@@ -11,27 +11,28 @@ import (
 	"accordion/slurm/output"
 )
 
-// This file decides where a record begins that may begin at several places, without a look at what users may have written there:
+// This file decides where a record begins that may begin at several positions. It does not look at texts that users
+// may have written:
 //
-//   - a number is one job's: where it is another record's, it is not this one's;
-//   - a job that was there at the last reading is there, for those that are over stay for a while; its number, the second of its
-//     submission and its owner are what they were. So where only one record can be its, that one is.
+//   - A number belongs to one job: if another record has it, this record does not.
+//   - A job of the last reading still exists, because ended jobs stay for a while. Its number, time of submission and owner are unchanged. If
+//     only one record can belong to it, that record does.
 //
-// Both say more with each record that is decided. They leave new jobs, jobs of one user and one second that name
-// each other, and jobs that name themselves. These are asked for one by one.
+// Both rules decide more with each decided record. They leave new jobs, jobs of one user and one second that name
+// each other, and jobs that name themselves. These are read one by one.
 
-// A blur is a record that may begin at several places.
-type blur struct {
+// An ambiguousRecord is a record that may begin at several positions.
+type ambiguousRecord struct {
 	*cut
-	left     []begin      // of its places
-	possible []core.JobID // jobs that are known and may be this one
-	decided  bool         // whose it is
+	left     []begin      // remaining positions
+	possible []core.JobID // known jobs that may own the record
+	decided  bool         // its owner is found
 }
 
-// resolve decides between rivals by what is known of jobs. It returns the numbers at the places of each record that remains
-// undecided, of jobs that are not over.
+// resolve decides between rival positions by what is known of jobs. It returns the numbers at the positions of each
+// undecided record, except for ended jobs.
 func resolve(out string, cuts []cut, stamp string, known func(core.JobID) *output.Record) (undecided [][]core.JobID) {
-	var blurs []*blur
+	var blurs []*ambiguousRecord
 	taken := map[core.JobID]bool{}
 	for i := range cuts {
 		c := &cuts[i]
@@ -39,7 +40,7 @@ func resolve(out string, cuts []cut, stamp string, known func(core.JobID) *outpu
 			taken[c.id] = true
 			continue
 		}
-		b := &blur{cut: c, left: append([]begin{c.begin}, c.rivals...)}
+		b := &ambiguousRecord{cut: c, left: append([]begin{c.begin}, c.rivals...)}
 		b.know(out, stamp, known)
 		blurs = append(blurs, b)
 	}
@@ -54,8 +55,9 @@ func resolve(out string, cuts []cut, stamp string, known func(core.JobID) *outpu
 	return undecided
 }
 
-// know finds the jobs that are known and may be this one: of this second, with their owner in what stands before the state.
-func (b *blur) know(out, stamp string, known func(core.JobID) *output.Record) {
+// know finds the known jobs that may own the record: submitted in this second, with their owner in the text before
+// the state.
+func (b *ambiguousRecord) know(out, stamp string, known func(core.JobID) *output.Record) {
 	submitted := strings.TrimPrefix(wordOf(out[b.stamped+len(keys[keySubmitTime]):]), stamp)
 	head := out[b.at:b.stamped]
 	head = head[:max(0, strings.LastIndex(head, keys[keyJobState]))]
@@ -67,10 +69,10 @@ func (b *blur) know(out, stamp string, known func(core.JobID) *output.Record) {
 	}
 }
 
-// ownerOf is how the owner of a job stands in its record.
+// ownerOf returns how a record shows the owner of a job.
 func ownerOf(r *output.Record) string { return fmt.Sprintf("%s%s(%d) ", keys[keyUser], r.User, r.UID) }
 
-// numbersAt are the numbers at some places, each once.
+// numbersAt returns the numbers at some positions, each once.
 func numbersAt(places []begin) []core.JobID {
 	ids := make([]core.JobID, 0, len(places))
 	for _, p := range places {
@@ -80,8 +82,8 @@ func numbersAt(places []begin) []core.JobID {
 	return slices.Compact(ids)
 }
 
-// exclude takes away the places whose number is another record's, and says whether that decided anything.
-func exclude(blurs []*blur, taken map[core.JobID]bool) bool {
+// exclude removes the positions whose number belongs to another record, and reports whether that decided any record.
+func exclude(blurs []*ambiguousRecord, taken map[core.JobID]bool) bool {
 	some := false
 	for _, b := range blurs {
 		if b.decided {
@@ -89,7 +91,7 @@ func exclude(blurs []*blur, taken map[core.JobID]bool) bool {
 		}
 		left := slices.DeleteFunc(slices.Clone(b.left), func(p begin) bool { return taken[p.id] })
 		if len(left) == 0 {
-			continue // a record of nobody: something is not as it should be, and it stays undecided
+			continue // no job can own this record: something is wrong, and it stays undecided
 		}
 		if b.left = left; len(numbersAt(left)) == 1 {
 			b.decided, taken[left[0].id], some = true, true, true
@@ -98,8 +100,8 @@ func exclude(blurs []*blur, taken map[core.JobID]bool) bool {
 	return some
 }
 
-// recognize decides the records that alone can be that of a job that is known, and says whether there were any.
-func recognize(blurs []*blur, taken map[core.JobID]bool) bool {
+// recognize decides the records that are the only ones to fit a known job, and reports whether there were any.
+func recognize(blurs []*ambiguousRecord, taken map[core.JobID]bool) bool {
 	claims := map[core.JobID]int{}
 	for _, b := range blurs {
 		for _, id := range b.possible {
@@ -114,7 +116,7 @@ func recognize(blurs []*blur, taken map[core.JobID]bool) bool {
 			continue
 		}
 		mine := slices.DeleteFunc(slices.Clone(b.possible), func(id core.JobID) bool { return taken[id] || claims[id] > 1 })
-		if len(mine) != 1 { // none, or two of which one must be gone
+		if len(mine) != 1 { // none, or two of which one has ended
 			continue
 		}
 		b.left = slices.DeleteFunc(b.left, func(p begin) bool { return p.id != mine[0] })
@@ -123,7 +125,7 @@ func recognize(blurs []*blur, taken map[core.JobID]bool) bool {
 	return some
 }
 
-// isOver says whether a job is, of whose record a text shows all before its time of submission.
+// isOver reports whether a job has ended, given its record's text before the time of submission.
 func isOver(text string) bool {
 	at := strings.LastIndex(text, keys[keyJobState])
 	if at < 0 {

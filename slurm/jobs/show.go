@@ -13,43 +13,44 @@ import (
 	"accordion/slurm/output"
 )
 
-// This file reads a job's record as a console shows it, once its keys are found (layout.go).
+// This file parses a job's record as a console shows it, once its keys are found (layout.go).
 
-// A shown job is what a console shows of one.
+// A shown is a job's record as a console shows it.
 type shown struct {
-	output.Record        // without its state, which settles the rest (see finish)
-	doubt         doubt  // what of the record is not certain
-	known         bool   // that was filled in, as it was when it was certain
-	odd           bool   // a key is missing
-	marked        bool   // something looks like a mark
-	text          string // where that was read: while it is the same, so is the truth
-	plain         bool   // nothing but the host of submission could make the first keys of the middle another's
-	open          bool   // it may end later
+	output.Record        // without what follows from the state (see finish)
+	doubt         doubt  // the uncertain fields
+	known         bool   // these were filled in from a verified record
+	incomplete    bool   // a key is missing
+	marked        bool   // a text looks like a mark
+	text          string // the text that the uncertain fields were read from: while it is the same, so are they
+	plain         bool   // only the host of submission could forge the first keys of the middle
+	open          bool   // its end is uncertain
 
-	wrong string // what of the middle, as it was found from the front, cannot be read
+	middleError string // why the middle, as found from the front, cannot be read
 
-	word, tasks     string // Slurm's word for the state; the task ids of an array
+	word, tasks     string // Slurm's name of the state; the task ids of an array
 	start, eligible core.Time
 }
 
-// doubt is which fields of a record are not certain.
+// doubt is a set of uncertain fields.
 type doubt int
 
 const (
 	ofHead   doubt = 1 << iota // name, owner, priority, account, QOS
-	ofMiddle                   // partition, nodes, what it asked for, reservation
-	ofMark                     // the mark and what goes with it: a user can make a job look as if it had one
-	ofState                    // all: the record is not as any known Slurm writes it
+	ofMiddle                   // partition, nodes, requested resources, reservation
+	ofMark                     // the mark and its fields: a user can make a job look as if it had one
+	ofState                    // everything: the record has the form of no known release
 )
 
-// read reads a record; stamped is where its time of submission stands. Beyond is what may belong to it too.
+// read parses a record. stamped is the position of its time of submission. beyond is text that may also belong to the
+// record.
 func (r *reader) read(line string, id core.JobID, stamped int, end ending, beyond string) shown {
-	line = strings.Clone(line) // what is kept of the job must not keep the list
+	line = strings.Clone(line) // so that a kept job does not keep the whole list in memory
 	l := layout{line: line}
 	e := output.Reader{}
 	j := shown{open: end == open}
 	j.ID, j.Submitted = id, e.Instant("SubmitTime", strings.TrimPrefix(wordOf(line[stamped+len(keys[keySubmitTime]):]), r.stamp))
-	j.doubt, j.odd = l.lay(stamped)
+	j.doubt, j.incomplete = l.locate(stamped)
 	j.marked = j.doubt&ofMark != 0
 	if j.doubt&ofState == 0 {
 		j.word, j.Why, j.DependsOn = l.word(keyJobState), output.Text(l.word(keyReason)), output.Text(l.word(keyDependency))
@@ -58,7 +59,7 @@ func (r *reader) read(line string, id core.JobID, stamped int, end ending, beyon
 		if least := output.Text(output.Field(l.span(keyTimeLimit, keySubmitTime), "TimeMin")); least != "" {
 			j.MinTime = e.Limit("TimeMin", least)
 		}
-		if _, deadline, found := strings.Cut(l.line[l.at[keyEndTime]+1:], " "); found { // all of it is Slurm's
+		if _, deadline, found := strings.Cut(l.line[l.at[keyEndTime]+1:], " "); found { // no user can write here
 			j.Deadline = e.Instant("Deadline", strings.TrimPrefix(output.Field(wordOf(deadline), "Deadline"), r.stamp))
 		}
 		j.start, j.eligible = at("StartTime", keyStartTime), at("EligibleTime", keyEligibleTime)
@@ -73,7 +74,7 @@ func (r *reader) read(line string, id core.JobID, stamped int, end ending, beyon
 	if l.whole {
 		middle := output.Reader{}
 		if l.middle(&middle, &j, r.nodes); middle.Err != nil {
-			j.wrong = middle.Err.Error()
+			j.middleError = middle.Err.Error()
 		}
 		j.Comment = commentOf(line[l.at[keyWorkDir]:], l.word(keyBatchFlag) == "1")
 	}
@@ -93,7 +94,7 @@ func (r *reader) read(line string, id core.JobID, stamped int, end ending, beyon
 	return j
 }
 
-// take takes what is in doubt from what is known of the job, unless that takes the doubt away.
+// take fills the uncertain fields from a verified record, unless that record removes the doubt.
 func (j *shown) take(r *output.Record) {
 	j.known = true
 	if j.plain && r.Upfront {
@@ -111,7 +112,7 @@ func (j *shown) take(r *output.Record) {
 		j.Name, j.User, j.UID, j.GID, j.Account, j.QOS, j.Priority, j.Nice = r.Name, r.User, r.UID, r.GID, r.Account, r.QOS, r.Priority, r.Nice
 	}
 	if j.doubt&ofMiddle != 0 {
-		j.wrong = r.Unreadable
+		j.middleError = r.Unreadable
 		j.Partition, j.Nodes, j.BatchHost, j.Reservation = r.Partition, r.Nodes, r.BatchHost, r.Reservation
 		j.Want, j.MaxNodes, j.Tasks, j.CPUs = r.Want, r.MaxNodes, r.Tasks, r.CPUs
 		j.MinCPUs, j.MinMemory, j.MemoryPer, j.MinDisk, j.Upfront = r.MinCPUs, r.MinMemory, r.MemoryPer, r.MinDisk, r.Upfront
@@ -126,21 +127,21 @@ func (j *shown) take(r *output.Record) {
 	}
 }
 
-// over says whether the job has ended, and has no nodes any more.
+// over reports whether the job has ended and holds no nodes.
 func (j *shown) over() bool {
 	s, _ := output.StateOf(j.word)
 	return s == adapter.Done
 }
 
-// finish fills in what follows from the state.
+// finish sets the fields that follow from the state.
 func (j *shown) finish() {
 	if j.doubt&ofState == 0 {
-		j.Unreadable = cmp.Or(j.Unreadable, j.wrong)
+		j.Unreadable = cmp.Or(j.Unreadable, j.middleError)
 		j.Settle(j.word, j.tasks, j.start, j.eligible)
 	}
 }
 
-// numbers reads what the record begins with.
+// numbers parses the numbers at the beginning of the record.
 func (l *layout) numbers(e *output.Reader, j *shown) {
 	numbers, _, _ := strings.Cut(l.line, keyName)
 	if array := output.Field(numbers, "ArrayJobId"); array != "" {
@@ -153,10 +154,10 @@ func (l *layout) numbers(e *output.Reader, j *shown) {
 	}
 }
 
-// keyName stands behind the numbers, and what is the name is up to the next of Slurm's keys.
+// keyName follows the numbers. The name ends at the next of Slurm's keys.
 const keyName = " JobName="
 
-// head reads name, owner and rank.
+// head parses name, owner and rank.
 func (l *layout) head(e *output.Reader, j *shown) {
 	_, name, _ := strings.Cut(l.line[:l.at[keyUser]], keyName)
 	if j.Unfit == output.UnfitHet {
@@ -169,7 +170,7 @@ func (l *layout) head(e *output.Reader, j *shown) {
 	j.Account, j.QOS = output.Text(l.span(keyAccount, keyQOS)), output.Text(l.word(keyQOS))
 }
 
-// nameAndNumber reads a user or group: alice(1001).
+// nameAndNumber parses a user or group: alice(1001).
 func nameAndNumber(e *output.Reader, key, s string) (string, uint32) {
 	at := strings.LastIndexByte(s, '(')
 	if at < 0 || !strings.HasSuffix(s, ")") {
@@ -179,10 +180,10 @@ func nameAndNumber(e *output.Reader, key, s string) (string, uint32) {
 	return s[:at], uint32(e.Number(key, s[at+1:len(s)-1]))
 }
 
-// middle reads where the job is and what it asked for, by the first places.
+// middle parses the job's nodes and requests, at the first possible positions.
 func (l *layout) middle(e *output.Reader, j *shown, seen map[string][]string) {
 	j.Partition = l.word(keyPartition)
-	if l.word(keyBatchFlag) == "1" { // what has no script has a host for it too
+	if l.word(keyBatchFlag) == "1" { // a job without a script has a host here, too
 		hosts := l.span(keyNodeList, keyNumNodes)
 		if at := strings.LastIndex(hosts, " BatchHost="); at >= 0 {
 			j.BatchHost = output.Text(wordOf(hosts[at+len(" BatchHost="):]))
@@ -195,7 +196,7 @@ func (l *layout) middle(e *output.Reader, j *shown, seen map[string][]string) {
 	j.Want, j.MaxNodes = e.Count("NumNodes", l.word(keyNumNodes)), e.Count("NumNodes", most)
 	j.CPUs, j.Tasks = e.Count("NumCPUs", l.word(keyNumCPUs)), e.Count("NumTasks", l.word(keyNumTasks))
 	counted := l.span(keyCPUsPerTask, keyMinCPUs)
-	for _, key := range []string{"TRES", "AllocTRES", "ReqTRES"} { // the first is of releases until 23.02
+	for _, key := range []string{"TRES", "AllocTRES", "ReqTRES"} { // the first is of releases before 23.11
 		if j.TRES == "" {
 			j.TRES = output.Text(output.Field(counted, key))
 		}
@@ -211,17 +212,18 @@ func (l *layout) middle(e *output.Reader, j *shown, seen map[string][]string) {
 	name, first := strings.CutPrefix(slot, "Reservation=")
 	if first {
 		j.Reservation = output.Text(name)
-	} else if strings.Contains(slot, " Reservation=") { // behind features of clusters, of which a user writes what he likes
+	} else if strings.Contains(slot, " Reservation=") { // after features of clusters, which a user writes
 		j.doubt |= ofMiddle
 	}
 	j.plain = (slot == "" || first) && !strings.Contains(l.line[l.at[keyEndTime]:l.at[keyPartition]], " CrontabSpec=")
 }
 
-// afterComment is what may follow a comment, where it is not the paths of a script.
+// afterComment matches what may follow a comment, other than the paths of a script.
 var afterComment = regexp.MustCompile(` (Extra|Switches|BurstBuffer|BurstBufferState|CPU\w*|Power|Gres\w+|KillOInInvalidDependent|SpreadJob|OOMKillStep|` +
 	`CpusPerTres|MemPerTres|Tres\w+|MailUser|NtasksPerTRES|Container|SELinuxContext|ResvPorts)=`)
 
-// commentOf is the comment of a job with or without a script among what users wrote, or what its user made look like it.
+// commentOf returns the comment of a job with or without a script from the users' texts, or what its user made look
+// like the comment.
 func commentOf(free string, script bool) string {
 	_, c, found := strings.Cut(free, " Comment=")
 	if !found {
@@ -240,8 +242,8 @@ func commentOf(free string, script bool) string {
 	return output.Comment(strings.TrimRight(c, " \n"))
 }
 
-// parseShown reads all jobs of an answer to `show job` whose records have a certain begin; known is what is known of a job
-// from before. The jobs that may have the others are undecided.
+// parseShown parses all jobs of an answer to `show job` whose records have a certain beginning. known returns the
+// last verified record of a job. undecided has the possible numbers of each other record.
 func parseShown(out, stamp string, known func(core.JobID) *output.Record) (jobs []shown, undecided [][]core.JobID, err error) {
 	for strings.HasSuffix(out, client.Prompt) {
 		out = strings.TrimSuffix(out, client.Prompt)
@@ -267,8 +269,8 @@ func parseShown(out, stamp string, known func(core.JobID) *output.Record) (jobs 
 		}
 		j := r.read(strings.TrimRight(out[c.at:end], "\n"), c.id, c.stamped-c.at, how, beyond)
 		switch {
-		case how != closed: // its own text may have cut it short
-		case j.odd:
+		case how != closed: // its user's text may have cut it short
+		case j.incomplete:
 			odd++
 		default:
 			even++

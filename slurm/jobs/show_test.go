@@ -11,15 +11,15 @@ import (
 	"accordion/slurm/output/outputtest"
 )
 
-// nobody knows a job from before.
-func nobody(core.JobID) *output.Record { return nil }
+// noJobs is a lookup without known jobs.
+func noJobs(core.JobID) *output.Record { return nil }
 
 func TestAWordThatLooksLikeAKeyDoesNoHarm(t *testing.T) {
 	truth := outputtest.Printed{ID: 7, Submitted: 1795000000, User: "alice", UID: 1001, Priority: 9, State: "RUNNING", Nodes: "n1", Words: outputtest.Words{Host: "login1"}}
 	for _, text := range []string{" Partition=x", " NodeList=n9 NumNodes=9", " JobState=PENDING", "JobId=5 JobName=x", " Priority=0", " QOS=x", " WorkDir=/", " SubmitTime=1"} {
 		p := truth
 		p.Words = outputtest.Words{Name: "x" + text, Host: "login1", Command: "scontrol update" + text, Comment: text + " y", Output: text}
-		jobs, undecided, err := parseShown(p.Line(outputtest.Stamp), outputtest.Stamp, nobody)
+		jobs, undecided, err := parseShown(p.Line(outputtest.Stamp), outputtest.Stamp, noJobs)
 		if err != nil || len(undecided) > 0 || len(jobs) != 1 || jobs[0].doubt != 0 {
 			t.Errorf("%q: %d jobs, %v undecided, %v, doubt %v", text, len(jobs), undecided, err, jobs)
 			continue
@@ -34,26 +34,26 @@ func TestAWordThatLooksLikeAKeyDoesNoHarm(t *testing.T) {
 
 func TestNamesOfUsersAndGroupsMayHaveBlanks(t *testing.T) {
 	p := outputtest.Printed{ID: 7, Submitted: 1795000000, User: `AD\ann lee`, UID: 70001, State: "PENDING", Words: outputtest.Words{Name: "x", Host: "login1"}}
-	jobs, _, err := parseShown(strings.Replace(p.Line(outputtest.Stamp), "users(100)", "domain users(100)", 1), outputtest.Stamp, nobody)
+	jobs, _, err := parseShown(strings.Replace(p.Line(outputtest.Stamp), "users(100)", "domain users(100)", 1), outputtest.Stamp, noJobs)
 	if err != nil || len(jobs) != 1 || jobs[0].User != `AD\ann lee` || jobs[0].UID != 70001 || jobs[0].GID != 100 || jobs[0].Unreadable != "" {
 		t.Errorf("%v, %+v", err, jobs)
 	}
 }
 
-// TestAListOfAnotherReleaseIsAnErrorNotAShorterList: squeue tells then.
+// squeue then lists the jobs.
 func TestAListOfAnotherReleaseIsAnErrorNotAShorterList(t *testing.T) {
 	truth, _ := plainJobs(3)
 	for _, k := range keys {
-		if _, _, err := parseShown(strings.ReplaceAll(truth, k, " Other="), outputtest.Stamp, nobody); err == nil {
+		if _, _, err := parseShown(strings.ReplaceAll(truth, k, " Other="), outputtest.Stamp, noJobs); err == nil {
 			t.Errorf("without%s: no error", k)
 		}
 	}
 	for _, text := range []string{strings.ReplaceAll(truth, outputtest.Stamp, ""), strings.ReplaceAll(truth, "JobId=", "Job=")} {
-		if jobs, _, err := parseShown(text, outputtest.Stamp, nobody); err == nil {
+		if jobs, _, err := parseShown(text, outputtest.Stamp, noJobs); err == nil {
 			t.Errorf("%d jobs of %.60q", len(jobs), text)
 		}
 	}
-	if jobs, undecided, err := parseShown("No jobs in the system\n", outputtest.Stamp, nobody); err != nil || len(jobs)+len(undecided) != 0 {
+	if jobs, undecided, err := parseShown("No jobs in the system\n", outputtest.Stamp, noJobs); err != nil || len(jobs)+len(undecided) != 0 {
 		t.Errorf("no jobs: %v, %v", jobs, err)
 	}
 }
@@ -62,11 +62,11 @@ func TestOneRecordThatIsOddIsInDoubtAloneOfAll(t *testing.T) {
 	truth, _ := plainJobs(5)
 	lines := strings.SplitAfter(truth, "\n")
 	for _, k := range keys {
-		if k == keys[keySubmitTime] { // without it there is no record
+		if k == keys[keySubmitTime] { // a record without it is not recognized
 			continue
 		}
 		lines[2] = strings.Replace(strings.SplitAfter(truth, "\n")[2], k, " Other=", 1)
-		jobs, undecided, err := parseShown(strings.Join(lines, ""), outputtest.Stamp, nobody)
+		jobs, undecided, err := parseShown(strings.Join(lines, ""), outputtest.Stamp, noJobs)
 		if err != nil || len(undecided) > 0 || len(jobs) != 5 {
 			t.Fatalf("without%s: %d jobs, %v undecided, %v", k, len(jobs), undecided, err)
 		}
@@ -78,7 +78,7 @@ func TestOneRecordThatIsOddIsInDoubtAloneOfAll(t *testing.T) {
 	}
 }
 
-// TestRivalsAreDecidedByWhatIsKnown: a is mallory's, v is alice's.
+// In the names of users' texts, a is mallory's job and v alice's.
 func TestRivalsAreDecidedByWhatIsKnown(t *testing.T) {
 	head := func(id int, name, user string) string {
 		return fmt.Sprintf("\nJobId=%d JobName=%s UserId=%s(%d) GroupId=users(100) MCS_label=(null) Priority=0 Nice=0 Account=", id, name, user, map[string]int{"mallory": 1066, "alice": 1001}[user])
@@ -131,13 +131,13 @@ func FuzzParseShown(f *testing.F) {
 	f.Add("No jobs in the system\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		truth, _ := plainJobs(2)
-		jobs, _, err := parseShown(truth+text, outputtest.Stamp, nobody)
+		jobs, _, err := parseShown(truth+text, outputtest.Stamp, noJobs)
 		if err != nil {
 			return
 		}
-		known := &testimony{}
+		known := &verifiedCache{}
 		for i := range jobs {
-			if j := &jobs[i]; known.believe(j) && (j.ID < 0 || j.Want < 0 || j.Limit < 0 || j.Submitted < 0) {
+			if j := &jobs[i]; known.trust(j) && (j.ID < 0 || j.Want < 0 || j.Limit < 0 || j.Submitted < 0) {
 				t.Errorf("job %+v", j.Record)
 			}
 		}
@@ -147,7 +147,7 @@ func FuzzParseShown(f *testing.F) {
 	})
 }
 
-// BenchmarkParseShown reads a console's list.
+// BenchmarkParseShown parses a console's list.
 func BenchmarkParseShown(b *testing.B) {
 	one, _, _ := strings.Cut(outputtest.ShownBy(b, "22.05"), "\n")
 	begin, _, _ := strings.Cut(one, " JobName=")
@@ -160,7 +160,7 @@ func BenchmarkParseShown(b *testing.B) {
 			b.SetBytes(int64(text.Len()))
 			b.ReportAllocs()
 			for b.Loop() {
-				if jobs, _, err := parseShown(text.String(), outputtest.Stamp, nobody); err != nil || len(jobs) != n || jobs[0].doubt != 0 {
+				if jobs, _, err := parseShown(text.String(), outputtest.Stamp, noJobs); err != nil || len(jobs) != n || jobs[0].doubt != 0 {
 					b.Fatal(len(jobs), err)
 				}
 			}
@@ -168,7 +168,8 @@ func BenchmarkParseShown(b *testing.B) {
 	}
 }
 
-// BenchmarkParseHostile reads 2,000 jobs of which 200 are full of what looks like the begins of others, at the worst.
+// BenchmarkParseHostile parses 2,000 jobs. 200 of them are full of texts that look like beginnings of other records,
+// the worst case.
 func BenchmarkParseHostile(b *testing.B) {
 	c, known := &cluster{}, map[core.JobID]*output.Record{}
 	for i := range 2000 {

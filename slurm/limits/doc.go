@@ -1,8 +1,9 @@
-// Package limits knows the limits of associations and QOS, and what is used of them: how many nodes they leave a job, what its rank is
-// made of, and whether slurmctld has miscounted. Pure: it is given what Slurm printed.
+// Package limits reads the limits of associations and QOS and their usage. It computes how many nodes they leave a
+// job, the parts of a job's rank, and whether slurmctld has miscounted. It also writes the files that tell
+// job_submit.lua of limits, nodes and operators. It is pure: its input is what Slurm printed.
 //
-//	policies.go  associations and QOS, and the ceilings that they are to a job
-//	luafile.go   the same for job_submit.lua
-//	rank.go      what a waiting job's rank is made of
-//	miscount.go  jobs that slurmctld counts and that are not there
+//	policies.go       associations and QOS, and a job's ceilings
+//	rank.go           the parts of a waiting job's rank
+//	miscount.go       jobs that slurmctld counts and that do not exist
+//	luafile.go nodesfile.go operatorsfile.go    the files for job_submit.lua
 package limits

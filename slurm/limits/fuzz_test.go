@@ -7,8 +7,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// FuzzParse reads what slurmctld is said to print of associations and QOS. Whatever it is, a ceiling is a number of nodes, no lower now than
-// never and no higher than ever, and the file for job_submit.lua is printable.
+// FuzzParse parses any text as slurmctld's associations and QOS. Whatever the text, a ceiling is a number of nodes,
+// the current one is no higher than the permanent one, and the file for job_submit.lua is printable.
 func FuzzParse(f *testing.F) {
 	f.Add(assocMgr("GrpTRES=node=3(2)", "GrpTRES=cpu=9(4)", "MaxTRESPJ=node=4", "MaxTRESPU=node=5(2)"))
 	f.Add(assocMgr("GrpTRES=node=9223372036854775807(-9223372036854775808)", "GrpTRES=cpu=-1(4)", "GrpTRES=node=0(1)", "MaxTRESPU=node=N(2)"))
@@ -27,8 +27,8 @@ func FuzzParse(f *testing.F) {
 		}
 		for i := range records {
 			r := &records[i]
-			if len(p.Qualities) > 0 {
-				r.QOS = p.Qualities[i%len(p.Qualities)].Name
+			if len(p.qualities) > 0 {
+				r.QOS = p.qualities[i%len(p.qualities)].name
 			}
 			ever, now := p.Ceilings(r, 2, need)
 			if ever.nodes < -1 || now.nodes < -1 || ever.nodes >= 0 && (now.nodes < 0 || now.nodes > ever.nodes) {
@@ -40,7 +40,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzParseEach reads what sacctmgr is said to print of QOS.
+// FuzzParseEach parses any text as sacctmgr's QOS.
 func FuzzParseEach(f *testing.F) {
 	f.Add("normal|cpu=4,node=2|\nhigh||gres/gpu=8\n")
 	f.Add("|||\n||\n|node=99999999999999999999|x=\n\xff|node=1|node=1\n")

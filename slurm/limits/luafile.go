@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// This file tells job_submit.lua how many nodes associations and QOS allow a job ever, so that it can refuse at submission what can
-// never run: the plug-in does not see their limits, and may ask nobody while slurmctld holds its locks.
+// This file writes, for job_submit.lua, how many nodes associations and QOS can ever allow a job, so that the plug-in
+// can refuse impossible jobs at submission. The plug-in does not see these limits, and cannot ask for them while
+// slurmctld holds its locks.
 
-// Lua returns the Lua text: for each association ("phys", "phys/1001") and QOS that limits the
-// nodes of a job, how many and why. The first line has a digest of the others. job_submit.lua reads
-// them only where that has changed, because reading thousands takes it some 40 ms.
+// Lua returns the Lua text: for each association ("phys", "phys/1001") and QOS that limits the nodes of a job, how
+// many and why. The first line has a digest of the others. job_submit.lua reads them only when the digest changes,
+// because thousands of them take some 40 ms.
 func (p Policies) Lua(n Need) string {
 	return withDigest("how many nodes a job may have at most", p.luaTable(n))
 }
@@ -31,9 +32,9 @@ func IsOurs(text string) bool {
 	return strings.HasPrefix(first, "-- ") && strings.Contains(first, author)
 }
 
-// Dated returns a file for job_submit.lua with the second of its writing at the beginning of its
-// first line. The plug-in believes no file for longer than a quarter of an hour: the sidecar may
-// have moved, write elsewhere now or be unable to write.
+// Dated returns a file for job_submit.lua with the time of writing at the start of its first line. The plug-in trusts
+// a file for at most a quarter of an hour: the sidecar may have moved, may write elsewhere now, or may be unable to
+// write.
 func Dated(text string, now time.Time) string {
 	rest, commented := strings.CutPrefix(text, "--")
 	if !commented {
@@ -68,21 +69,21 @@ func (p Policies) luaTable(n Need) string {
 		}
 	}
 	b.WriteString("\t},\n\tqos = {\n")
-	for _, q := range p.Qualities {
+	for _, q := range p.qualities {
 		lowest, more := q.Set.ceiling(n), ""
 		if lowest.nodes >= 0 {
-			more = ", outranks = true" // which limits of associations it takes the place of is seen when the job waits
+			more = ", outranks = true" // which association limits it replaces is decided when the job waits
 		}
-		for _, l := range q.Each {
+		for _, l := range q.each {
 			lowest = lowest.lower(l.ceiling(n))
 		}
-		entry(q.Name, lowest, more)
+		entry(q.name, lowest, more)
 	}
 	b.WriteString("\t},\n}\n")
 	return b.String()
 }
 
-// ceiling is how many nodes these limits leave a job ever.
+// ceiling returns how many nodes these limits can ever leave a job.
 func (l Set) ceiling(n Need) ceiling {
 	lowest := ceiling{nodes: -1}
 	l.among(n, func(kind, name string, b bound) {
@@ -91,7 +92,7 @@ func (l Set) ceiling(n Need) ceiling {
 	return lowest
 }
 
-// quoted is a Lua string. Names of accounts are an administrator's, and still are not believed to be harmless.
+// quoted returns a Lua string. An administrator chooses the names of accounts, but they are escaped anyway.
 func quoted(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

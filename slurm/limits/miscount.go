@@ -8,7 +8,7 @@ import (
 	"accordion/slurm/output"
 )
 
-// Miscounted is how many more jobs run by slurmctld's count than there are.
+// Miscounted returns how many more jobs slurmctld counts as running than there are.
 func (p Policies) Miscounted(jobs []output.Record) int64 {
 	i := slices.IndexFunc(p.associations, func(a association) bool { return a.parent == "" && a.user == "" })
 	if i < 0 {
@@ -23,7 +23,7 @@ func (p Policies) Miscounted(jobs []output.Record) int64 {
 	return n
 }
 
-// Pressed says whether the owner of a managed job may soon be kept from running or submitting another one.
+// Pressed reports whether the owner of a managed job may soon be unable to run or submit another one.
 func (p Policies) Pressed(jobs []output.Record) bool {
 	return slices.ContainsFunc(jobs, func(r output.Record) bool {
 		return adapter.RequestOf(&r.Job) != "" && slices.ContainsFunc(p.over(&r), func(l Set) bool {
@@ -33,18 +33,18 @@ func (p Policies) Pressed(jobs []output.Record) bool {
 	})
 }
 
-// near is how many jobs short of a limit its user is in need.
+// near is how many jobs below a limit count as near it.
 const near = 2
 
-// A Miscount is what was last seen of it.
+// A Miscount is the last seen miscount.
 type Miscount struct {
 	at   time.Time // when associations were read
 	Jobs int64
-	seen int // readings in a row that saw no less
+	seen int // consecutive readings that saw no fewer
 }
 
-// See takes in another reading of associations and says whether the miscount is certain: a job may begin or end between two
-// readings of the same moment.
+// See records a reading of associations and reports whether the miscount is certain. A job may start or end between
+// two readings of one moment.
 func (m *Miscount) See(at time.Time, jobs int64) bool {
 	if at.Equal(m.at) {
 		return false

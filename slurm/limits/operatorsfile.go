@@ -10,17 +10,16 @@ import (
 	"accordion/slurm/output"
 )
 
-// OperatorsFile names the file that tells job_submit.lua who may change managed jobs besides root. It
-// is next to the file of the limits. The plug-in knows the number of the user who changes a job,
-// and cannot ask for that user's AdminLevel.
+// OperatorsFile is the name of the file that tells job_submit.lua who may change managed jobs besides root. It is
+// next to the file of the limits. The plug-in knows the uid of the user who changes a job, but cannot look up that
+// user's AdminLevel.
 const OperatorsFile = "accordion_operators.lua"
 
-// unknown is the number that Slurm writes for a user whom it does not find in the directory of users.
+// unknown is the uid that Slurm writes for a user who is not in the directory.
 const unknown = 1<<32 - 2
 
-// Operators returns the numbers of the users whom Slurm lets administer all jobs, from what
-// `scontrol --oneliner show assoc_mgr flags=users` prints, and of SlurmUser. Coordinators of accounts
-// are none.
+// Operators returns the uids of SlurmUser and of the users who may administer all jobs, from the output of `scontrol
+// --oneliner show assoc_mgr flags=users`. Coordinators of accounts are not among them.
 func Operators(users string, c output.Configuration) []uint32 {
 	found := map[uint32]bool{}
 	add := func(user string) {

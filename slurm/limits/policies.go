@@ -13,16 +13,16 @@ import (
 	"accordion/slurm/output"
 )
 
-// This file reads what slurmctld knows of associations and QOS (`scontrol -o show assoc_mgr`): the fair share of each user, and
-// Set with what is used of them.
+// This file reads slurmctld's associations and QOS (`scontrol -o show assoc_mgr`): the fair share of each user, and
+// limits with their usage.
 
-// A bound is a limit and what of it is used. Nobody has set it where limit is negative.
+// A bound is a limit and its usage. A negative limit means that there is none.
 type bound struct{ limit, used int64 }
 
-// parseBound reads a bound of jobs: N(3), 5(3), or a limit alone.
+// parseBound parses a bound of jobs: N(3), 5(3), or a limit alone.
 func parseBound(s string) bound { return boundOf(s, number.Count) }
 
-// boundOf reads a bound whose limit read understands.
+// boundOf parses a bound whose limit is parsed by read.
 func boundOf(s string, read func(string) (int64, error)) bound {
 	limit, used, _ := strings.Cut(strings.TrimSuffix(s, ")"), "(")
 	b := bound{limit: -1}
@@ -35,10 +35,10 @@ func boundOf(s string, read func(string) (int64, error)) bound {
 	return b
 }
 
-// bounds are those of trackable resources, by name: node, cpu, mem (MB), gres/gpu.
+// bounds has the bounds of trackable resources, by name: node, cpu, mem (MB), gres/gpu.
 type bounds map[string]bound
 
-// parseBounds reads cpu=10(6),node=N(3), or mem=100G as sacctmgr writes it.
+// parseBounds parses cpu=10(6),node=N(3), or mem=100G as sacctmgr writes it.
 func parseBounds(s string) bounds {
 	all := bounds{}
 	for item := range strings.SplitSeq(s, ",") {
@@ -55,43 +55,43 @@ func parseBounds(s string) bounds {
 	return all
 }
 
-// Set are those of an association, of a QOS, or of one user or account within a QOS.
+// A Set has the limits of an association, of a QOS, or of one user or account within a QOS.
 type Set struct {
-	of      string // in words
+	of      string // for messages
 	group   bounds // all jobs together
 	perJob  bounds // each job
 	jobs    bound  // running jobs
-	submits bound  // running and waiting jobs
-	// An association's yields to a QOS's own of the same kind.
+	submits bound  // running and pending jobs
+	// A limit of a QOS replaces one of the same kind of an association.
 	association, own bool
 }
 
-// An association is a user's account, or an account.
+// An association is an account, or a user's place in one.
 type association struct {
 	Set
 	id, parent string
 	account    string
 	user, uid  string  // "" of an account
-	factor     float64 // of its fair share, from 0 to 1
-	running    bound   // jobs of all below it that run; what is used is told with or without a limit
+	factor     float64 // fair-share factor, from 0 to 1
+	running    bound   // running jobs of everything below it; its usage is known even without a limit
 }
 
-// A quality is a QOS.
+// A quality is one QOS.
 type quality struct {
 	Set
-	Name     string
+	name     string
 	priority int64
-	within   map[string]Set // of accounts by name, of users by number, as far as they have had jobs
-	Each     []Set          // of every user and of every account
+	within   map[string]Set // by account name or uid, for those that have had jobs
+	each     []Set          // for every user and every account
 }
 
-// Policies are what slurmctld knows of both.
+// Policies has slurmctld's associations and QOS.
 type Policies struct {
 	associations []association
-	Qualities    []quality
+	qualities    []quality
 }
 
-// Parse reads them, a line each.
+// Parse parses slurmctld's associations and QOS, one in a line.
 func Parse(out string) Policies {
 	var p Policies
 	for line := range strings.SplitSeq(out, "\n") {
@@ -99,7 +99,7 @@ func Parse(out string) Policies {
 		case strings.HasPrefix(line, "ClusterName="):
 			p.associations = append(p.associations, parseAssociation(line))
 		case strings.HasPrefix(line, "QOS="):
-			p.Qualities = append(p.Qualities, parseQuality(line))
+			p.qualities = append(p.qualities, parseQuality(line))
 		}
 	}
 	return p
@@ -123,7 +123,7 @@ func parseAssociation(line string) association {
 	return a
 }
 
-// tighter is the bound that leaves less.
+// tighter returns the bound that leaves fewer jobs.
 func tighter(a, b bound) bound {
 	if b.limit >= 0 && (a.limit < 0 || b.limit-b.used < a.limit-a.used) {
 		return b
@@ -133,8 +133,8 @@ func tighter(a, b bound) bound {
 
 func parseQuality(line string) quality {
 	name, _, _ := strings.Cut(output.Field(line, "QOS"), "(")
-	q := quality{Name: strings.Clone(name), within: map[string]Set{}}
-	q.of, q.own = "QOS "+q.Name, true
+	q := quality{name: strings.Clone(name), within: map[string]Set{}}
+	q.of, q.own = "QOS "+q.name, true
 	head, rest, _ := strings.Cut(line, " Account Limits=")
 	q.group, q.perJob = parseBounds(output.Field(head, "GrpTRES")), parseBounds(output.Field(head, "MaxTRESPJ"))
 	q.jobs, q.submits = parseBound(output.Field(head, "GrpJobs")), parseBound(output.Field(head, "GrpSubmitJobs"))
@@ -145,7 +145,7 @@ func parseQuality(line string) quality {
 			continue
 		}
 		who = strings.Clone(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(who), "User Limits=")))
-		l := Set{of: fmt.Sprintf("QOS %s, for %s", q.Name, who)}
+		l := Set{of: fmt.Sprintf("QOS %s, for %s", q.name, who)}
 		for _, suffix := range []string{"PA", "PU"} {
 			if output.Field(what, "MaxTRES"+suffix) != "" {
 				l.group = parseBounds(output.Field(what, "MaxTRES"+suffix))
@@ -157,7 +157,7 @@ func parseQuality(line string) quality {
 	return q
 }
 
-// chain is the association of a user's account, and those above it.
+// chain returns the association of a user in an account, and those above it.
 func (p Policies) chain(account, user string) []association {
 	var all []association
 	i := slices.IndexFunc(p.associations, func(a association) bool { return a.account == account && a.user == user })
@@ -165,7 +165,7 @@ func (p Policies) chain(account, user string) []association {
 		all = append(all, p.associations[i])
 	}
 	next := func(a association) bool { return a.account == account && a.user == "" }
-	for range p.associations { // not more often than there are
+	for range p.associations { // ends even if the parents form a cycle
 		i = slices.IndexFunc(p.associations, next)
 		if i < 0 {
 			break
@@ -178,18 +178,18 @@ func (p Policies) chain(account, user string) []association {
 }
 
 func (p Policies) quality(name string) *quality {
-	if i := slices.IndexFunc(p.Qualities, func(q quality) bool { return q.Name == name }); i >= 0 {
-		return &p.Qualities[i]
+	if i := slices.IndexFunc(p.qualities, func(q quality) bool { return q.name == name }); i >= 0 {
+		return &p.qualities[i]
 	}
 	return nil
 }
 
-// over is everything that limits a job, in the order in which Slurm looks at it: its QOS, and the associations.
+// over returns everything that limits a job, in Slurm's order: its QOS, then the associations.
 func (p Policies) over(r *output.Record) []Set {
 	var all []Set
 	if q := p.quality(r.QOS); q != nil {
 		all = append(all, q.Set)
-		all = append(all, q.Each...)
+		all = append(all, q.each...)
 		for _, who := range []string{r.Account, fmt.Sprint(r.UID)} {
 			if l, ok := q.within[who]; ok {
 				all = append(all, l)
@@ -202,13 +202,13 @@ func (p Policies) over(r *output.Record) []Set {
 	return all
 }
 
-// A ceiling is how many nodes a job may have, and why so. There is none where nodes is negative.
+// A ceiling is how many nodes a job may have, and why. A negative number means that there is none.
 type ceiling struct {
 	nodes int
 	why   string
 }
 
-// lower is the lower of two.
+// lower returns the lower of two ceilings.
 func (c ceiling) lower(o ceiling) ceiling {
 	if c.nodes < 0 || o.nodes >= 0 && o.nodes < c.nodes {
 		return o
@@ -216,7 +216,7 @@ func (c ceiling) lower(o ceiling) ceiling {
 	return c
 }
 
-// Most is the ceiling as the sidecar is told of it.
+// Most returns the ceiling in the adapter's type.
 func (c ceiling) Most() adapter.Most {
 	if c.nodes < 0 {
 		return adapter.Most{}
@@ -224,13 +224,13 @@ func (c ceiling) Most() adapter.Most {
 	return adapter.Most{Nodes: c.nodes, Why: c.why}
 }
 
-// Need is what a job takes of each resource.
+// Need is how much of each resource a job takes.
 type Need struct {
 	Each  map[string]int64 // on each node
-	Extra map[string]int64 // besides, while it grows
+	Extra map[string]int64 // additionally while it grows
 }
 
-// among goes through the limits of resources of which a job takes some.
+// among calls found for each limit of a resource that the job uses.
 func (l Set) among(n Need, found func(kind, name string, b bound)) {
 	for _, kind := range []struct {
 		name   string
@@ -244,16 +244,16 @@ func (l Set) among(n Need, found func(kind, name string, b bound)) {
 	}
 }
 
-// What a limit is of, in words.
+// The kinds of limits, for messages.
 const (
 	ofEach = "the limit of each job of"
 	ofAll  = "the limit of"
 )
 
-// Ceilings is how many nodes the job may have at most: ever, and now, when it has so many already.
+// Ceilings returns how many nodes the job may have at most: ever, and now, given how many it has already.
 func (p Policies) Ceilings(r *output.Record, has int, n Need) (ever, now ceiling) {
 	ever, now = ceiling{nodes: -1}, ceiling{nodes: -1}
-	outranked := map[string]bool{} // limits of associations in whose place there is one of the QOS
+	outranked := map[string]bool{} // association limits that a limit of the QOS replaces
 	for _, l := range p.over(r) {
 		l.among(n, func(kind, name string, b bound) {
 			if l.association && outranked[kind+name] {
@@ -270,8 +270,15 @@ func (p Policies) Ceilings(r *output.Record, has int, n Need) (ever, now ceiling
 	return ever, now.lower(ever)
 }
 
-// ParseEach reads what `sacctmgr --noheader --parsable2 show qos format=Name,MaxTRESPU,MaxTRESPA` prints: what each QOS allows each user
-// and each account. slurmctld tells of those that have had jobs only.
+// SetEach adds what each QOS allows every user and account, by the name of the QOS (ParseEach). slurmctld does not report that.
+func (p Policies) SetEach(each map[string][]Set) {
+	for i := range p.qualities {
+		p.qualities[i].each = each[p.qualities[i].name]
+	}
+}
+
+// ParseEach parses the output of `sacctmgr --noheader --parsable2 show qos format=Name,MaxTRESPU,MaxTRESPA`: what
+// each QOS allows each user and each account. slurmctld reports that only for those that have had jobs.
 func ParseEach(out string) map[string][]Set {
 	each := map[string][]Set{}
 	for line := range strings.SplitSeq(out, "\n") {

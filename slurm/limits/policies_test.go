@@ -8,7 +8,7 @@ import (
 	"accordion/slurm/output"
 )
 
-// assocMgr is what slurmctld says of bob in account chem, and of the QOS normal; each with the limits given.
+// assocMgr returns slurmctld's record of bob in account chem and of the QOS normal, with the given limits.
 func assocMgr(user, account, qos, eachUser string) string {
 	return strings.Join([]string{
 		"ClusterName=lab Account=root UserName= Partition= Priority=0 ID=1 SharesRaw/Norm/Level/Factor=1/0.00/1/0.00 ParentAccount= Lft=1-8 DefAssoc=No GrpJobs=N(1) GrpTRES=node=N(2) MaxTRESPJ=",
@@ -64,7 +64,7 @@ func TestThePluginIsToldWhichQOSOutranksAssociations(t *testing.T) {
 // sacctmgr writes memory with its unit, slurmctld in MB.
 func TestALimitOfMemoryIsReadWithItsUnit(t *testing.T) {
 	p := Parse(assocMgr("GrpTRES=", "GrpTRES=mem=9000(1000)", "", ""))
-	p.Qualities[0].Each = ParseEach("normal|cpu=2K,mem=1.50G|gres/gpu:a100=4\n")["normal"]
+	p.SetEach(ParseEach("normal|cpu=2K,mem=1.50G|gres/gpu:a100=4\n"))
 	r := &output.Record{Account: "chem"}
 	r.User, r.UID, r.QOS = "bob", 995, "normal"
 	for _, test := range []struct {

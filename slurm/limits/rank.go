@@ -12,7 +12,7 @@ import (
 	"accordion/slurm/output"
 )
 
-// Rank is what a waiting job's rank is made of, the greatest first, as far as it can be told.
+// Rank returns the known parts of a waiting job's rank, the greatest first.
 func Rank(c output.Configuration, r *output.Record, rules Policies, now time.Time) []adapter.RankPart {
 	share := func(key string, factor float64) int64 {
 		weight, _ := c.Number(key)
@@ -27,7 +27,7 @@ func Rank(c output.Configuration, r *output.Record, rules Policies, now time.Tim
 		all = append(all, adapter.RankPart{Name: "fair share", Points: share("PriorityWeightFairShare", chain[0].factor)})
 	}
 	most := int64(0)
-	for _, q := range rules.Qualities {
+	for _, q := range rules.qualities {
 		most = max(most, q.priority)
 	}
 	if q := rules.quality(r.QOS); q != nil && most > 0 {
@@ -42,14 +42,13 @@ func Rank(c output.Configuration, r *output.Record, rules Policies, now time.Tim
 	return slices.DeleteFunc(all, func(p adapter.RankPart) bool { return p.Points == 0 })
 }
 
-// fine is the largest number of parts into which PriorityMaxAge is divided: with Slurm's default, a
-// week, a part is a minute.
+// fine is the greatest number of parts into which PriorityMaxAge is divided: with Slurm's default, a week, a part is
+// a minute.
 const fine = 7 * 24 * 60
 
-// CouldRun returns the second since which a pending job could have run: the last of its submission,
-// its begin time, the end of its dependency and the end of its hold. Slurm does not report the last
-// two of a parked job, so the job must be read often. known is the result of the last call; 0: this
-// is the first.
+// CouldRun returns the second since which a pending job could have run: the latest of its submission, its begin time,
+// the end of its dependency and the end of its hold. Slurm does not report the last two for a parked job, so the job
+// must be read often. known is the result of the last call; 0 at the first.
 func CouldRun(r *output.Record, known core.Time, now time.Time) core.Time {
 	switch {
 	case r.DependsOn != "" || r.Begin > now.Unix() || r.Stopped():
@@ -62,8 +61,8 @@ func CouldRun(r *output.Record, known core.Time, now time.Time) core.Time {
 	return max(r.Submitted, r.Begin)
 }
 
-// Age is what the job's age would add to its priority, and does not while it is parked: Slurm takes it for one that could not
-// start.
+// Age returns what the job's age would add to its priority. While the job is parked, Slurm does not add it, because
+// the job could not start.
 func Age(c output.Configuration, r *output.Record, now time.Time) int64 {
 	weight, _ := c.Number("PriorityWeightAge")
 	most, err := number.Limit(c["PriorityMaxAge"])
@@ -77,7 +76,7 @@ func Age(c output.Configuration, r *output.Record, now time.Time) int64 {
 	case r.CouldRun > 0:
 		since = r.CouldRun
 	}
-	grain := max(1, min(60, most/fine)) // a later look need not see each point
+	grain := max(1, min(60, most/fine)) // so that not every reading changes it
 	waited := max(0, now.Unix()-since) / grain * grain
 	return int64(math.Round(float64(weight) * min(1, float64(waited)/float64(most))))
 }

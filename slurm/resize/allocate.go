@@ -28,7 +28,7 @@ import (
 // root's that cannot read it gives the job up.
 func (s *Resizer) allocateNow(ctx context.Context, site growth.Site, a growth.Allocation) (*output.Record, error) {
 	c := client.Call{Program: "salloc", Args: a.Arguments(), Until: granted.MatchString}
-	if site.Release < growth.Owned && !site.Deferred {
+	if site.Release < growth.OwnerAllocates && !site.Deferred {
 		c.Args = append(c.Args, "--priority=TOP", fmt.Sprintf("--uid=%d", a.Parent.UID), fmt.Sprintf("--gid=%d", a.Parent.GID))
 	} else {
 		c.As = &client.User{Uid: a.Parent.UID, Gid: a.Parent.GID}
@@ -76,15 +76,15 @@ func (s *Resizer) unqueue(ctx context.Context, said string) error {
 	return nil
 }
 
-// occupied are the refusals of nodes that are not free, or not for this allocation, at this moment.
-var occupied = []client.Refusal{
+// notFree are the refusals of nodes that are not free, or not for this allocation, at this moment.
+var notFree = []client.Refusal{
 	client.NodesBusy, client.NodeUnavailable, client.NodesUnfit, client.PartitionUnfit, client.NotFirst, client.Fragmented, client.NotImmediately, client.Queued,
 	client.ReservationInvalid, client.ReservationDenied, client.ReservationUnusable, client.ReservationInUse,
 }
 
 // notAllocated reads salloc's refusal.
 func (s *Resizer) notAllocated(ctx context.Context, a growth.Allocation, err error) error {
-	if why := meant(err, s.shut(ctx, a.Parent)); why != nil {
+	if why := refusalMeaning(err, s.shut(ctx, a.Parent)); why != nil {
 		return fmt.Errorf("%w (%w)", why, err)
 	}
 	switch {
@@ -102,15 +102,15 @@ func (s *Resizer) notAllocated(ctx context.Context, a growth.Allocation, err err
 	return err
 }
 
-// meant returns what a refusal of nodes means: ErrBusy, ErrReserved or ErrShut; nil: it is another. Of a partition that does not suit at the
+// refusalMeaning returns what a refusal of nodes means: ErrBusy, ErrReserved or ErrShut; nil: it is another. Of a partition that does not suit at the
 // moment Slurm does not say whether it is shut.
-func meant(err error, shut bool) error {
+func refusalMeaning(err error, shut bool) error {
 	switch {
 	case client.Refused(err, client.PartitionUnavailable, client.PartitionDown), shut && client.Refused(err, client.PartitionUnfit):
 		return adapter.ErrShut
 	case client.Refused(err, client.ReservedMaintenance):
 		return adapter.ErrReserved
-	case client.Refused(err, occupied...):
+	case client.Refused(err, notFree...):
 		return adapter.ErrBusy
 	}
 	return nil
@@ -122,8 +122,8 @@ func (s *Resizer) shut(ctx context.Context, job *output.Record) bool {
 	return err == nil && in.Shut(job, s.Pool, true) != ""
 }
 
-// roomWithin is how long jobs that make room are waited for: Slurm begins to end them at the first refusal.
-const roomWithin = 10 * time.Second
+// preemptionWait is how long jobs that make room are waited for: Slurm begins to end them at the first refusal.
+const preemptionWait = 10 * time.Second
 
 // allocate makes the allocation at once or not at all, but for jobs that make room: those are waited for.
 func (s *Resizer) allocate(ctx context.Context, site growth.Site, a growth.Allocation) (*output.Record, error) {
@@ -131,7 +131,7 @@ func (s *Resizer) allocate(ctx context.Context, site growth.Site, a growth.Alloc
 	if !s.Yields(a.Nodes) {
 		return r, err
 	}
-	for end := time.Now().Add(roomWithin); errors.Is(err, adapter.ErrBusy) && time.Now().Before(end); {
+	for end := time.Now().Add(preemptionWait); errors.Is(err, adapter.ErrBusy) && time.Now().Before(end); {
 		if Pause(ctx, 5*PollInterval) != nil {
 			break
 		}

@@ -29,7 +29,7 @@ func TestWhatARefusalOfNodesMeans(t *testing.T) {
 		{"Unable to contact slurm controller (connect failure)", true, nil},
 	} {
 		err := fmt.Errorf("salloc: %w", &client.Failure{Code: 1, Said: "salloc: error: Failed to allocate resources: " + c.said + "\n"})
-		if got := meant(err, c.shut); !errors.Is(got, c.want) {
+		if got := refusalMeaning(err, c.shut); !errors.Is(got, c.want) {
 			t.Errorf("%q, the partition shut %v: %v, want %v", c.said, c.shut, got, c.want)
 		}
 	}

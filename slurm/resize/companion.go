@@ -20,8 +20,8 @@ import (
 // A companion is a job of its own beside the one that it makes larger: never merged into it, shown to the sidecar as part of
 // it. That it counts as such is in its administrator's comment, which only root can write.
 
-// made is the companions that were made for a job in one growth and are not yet its own.
-func (s *Resizer) made(ctx context.Context, parent core.JobID, reservation string) ([]*output.Record, error) {
+// pendingCompanions is the companions that were made for a job in one growth and are not yet its own.
+func (s *Resizer) pendingCompanions(ctx context.Context, parent core.JobID, reservation string) ([]*output.Record, error) {
 	jobs, err := s.Jobs.List(ctx)
 	if err != nil {
 		return nil, err
@@ -35,9 +35,9 @@ func (s *Resizer) made(ctx context.Context, parent core.JobID, reservation strin
 	return all, nil
 }
 
-// endBeside ends what was made of a growth that could not be made whole.
-func (s *Resizer) endBeside(ctx context.Context, parent *output.Record, reservation string) error {
-	all, err := s.made(ctx, parent.ID, reservation)
+// cancelPending ends what was made of a growth that could not be made whole.
+func (s *Resizer) cancelPending(ctx context.Context, parent *output.Record, reservation string) error {
+	all, err := s.pendingCompanions(ctx, parent.ID, reservation)
 	for _, r := range all {
 		err = errors.Join(err, s.Cancel(ctx, r.Key))
 	}
@@ -46,7 +46,7 @@ func (s *Resizer) endBeside(ctx context.Context, parent *output.Record, reservat
 
 // joinAll makes an allocation, and those that were made with it, the job's companions. It may be repeated.
 func (s *Resizer) joinAll(ctx context.Context, job adapter.Key, e *output.Record) error {
-	with, err := s.made(ctx, job.ID, e.Reservation)
+	with, err := s.pendingCompanions(ctx, job.ID, e.Reservation)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (s *Resizer) join(ctx context.Context, job adapter.Key, e *output.Record) e
 		return fmt.Errorf("the companion is %s: %w", e.Why, adapter.ErrGone)
 	}
 	if e.Mark != output.MarkCompanion(job) {
-		if err := s.endWith(ctx, job, e.Key); err != nil {
+		if err := s.endCompanionWith(ctx, job, e.Key); err != nil {
 			return err
 		}
 		if err := s.Update(ctx, e.Key, "AdminComment="+output.MarkCompanion(job)); err != nil {
@@ -84,24 +84,24 @@ func (s *Resizer) join(ctx context.Context, job adapter.Key, e *output.Record) e
 	}
 	// A list that was read since the allocation knows it without the mark, and squeue is not asked again at once for a text that is
 	// new. It is asked here; from now on every list has the mark.
-	marked, err := s.Jobs.Sworn(ctx, e.Key)
+	marked, err := s.Jobs.FindVerified(ctx, e.Key)
 	if err == nil && !marked.Joins(job) {
 		err = fmt.Errorf("job %d: Slurm said yes, yet it does not bear the mark %q: %w", e.ID, output.MarkCompanion(job), adapter.ErrGone)
 	}
 	return err
 }
 
-// triggers is the release from which on slurmctld may be given triggers. That of 20.11 does not start again once one's job has
+// triggersFrom is the release from which on slurmctld may be given triggers. That of 20.11 does not start again once one's job has
 // ended: "Incomplete trigger data checkpoint file". There only the companion's own limit ends it while we are dead.
-const triggers = 2205
+const triggersFrom = 2205
 
-// endWith has slurmctld end the companion when the job ends (strigger): it looks every 15 seconds. Only SlurmUser may ask it to.
-func (s *Resizer) endWith(ctx context.Context, job, companion adapter.Key) error {
+// endCompanionWith has slurmctld end the companion when the job ends (strigger): it looks every 15 seconds. Only SlurmUser may ask it to.
+func (s *Resizer) endCompanionWith(ctx context.Context, job, companion adapter.Key) error {
 	c, err := s.Recent(ctx)
 	if err != nil {
 		return err
 	}
-	if release, _ := c.Release(); release < triggers {
+	if release, _ := c.Release(); release < triggersFrom {
 		return nil
 	}
 	as, err := slurmUser(c)

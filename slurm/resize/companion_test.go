@@ -15,16 +15,16 @@ import (
 )
 
 // mark returns the mark of job 46's companions.
-func (b *bench) mark() string { return output.MarkCompanion(b.key(46)) }
+func (b *fixture) mark() string { return output.MarkCompanion(b.key(46)) }
 
 // companion adds a companion of job 46 on the nodes, as it is when everything was done.
-func (b *bench) companion(id int, nodes ...string) {
+func (b *fixture) companion(id int, nodes ...string) {
 	b.slurm.Add(clienttest.Job{ID: id, Name: "accordion-with-46", Nodes: nodes, Mark: b.mark(), Limit: 60})
 }
 
 func TestACompanionIsTiedToItsJobMarkedAndUntiedFromItsReservation(t *testing.T) {
 	for _, release := range []string{"20.11", "22.05", "26.05"} {
-		onSlurm(t, release, nil, func(b *bench) {
+		onSlurm(t, release, nil, func(b *fixture) {
 			b.companions()
 			e, err := b.expand("n3", "n4")
 			b.ok(err)
@@ -49,14 +49,14 @@ func TestACompanionIsTiedToItsJobMarkedAndUntiedFromItsReservation(t *testing.T)
 }
 
 func TestWhatKeepsAnAllocationFromBecomingACompanion(t *testing.T) {
-	with := func(b *bench) adapter.Key {
+	with := func(b *fixture) adapter.Key {
 		b.companions()
 		e, err := b.expand("n3")
 		b.ok(err)
 		b.slurm.Log()
 		return e
 	}
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		e := with(b)
 		b.slurm.Rule(clienttest.Rule{At: "^strigger", Times: 1, Refuse: "slurm_set_trigger: Job/step already completing or completed\n"})
 		if err := b.Merge(b.Context(), b.key(46), e); !errors.Is(err, adapter.ErrGone) {
@@ -79,7 +79,7 @@ func TestWhatKeepsAnAllocationFromBecomingACompanion(t *testing.T) {
 			t.Errorf("a plug-in writes another mark: %v", err)
 		}
 	})
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		e := with(b)
 		b.slurm.Change(46, func(j *clienttest.Job) { j.State = "COMPLETED" })
 		if err := b.Merge(b.Context(), b.key(46), e); !errors.Is(err, adapter.ErrGone) {
@@ -87,7 +87,7 @@ func TestWhatKeepsAnAllocationFromBecomingACompanion(t *testing.T) {
 		}
 		b.did()
 	})
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		e := with(b)
 		r := b.record(47)
 		b.slurm.Change(47, func(j *clienttest.Job) { j.State = "COMPLETING" })
@@ -104,7 +104,7 @@ func TestWhatKeepsAnAllocationFromBecomingACompanion(t *testing.T) {
 // Where no allocation can be made smaller the job may give back some nodes and keep others.
 func TestEachNodeIsACompanionOfItsOwnWhereAllocationsCannotShrink(t *testing.T) {
 	trapped := map[string]string{"AccountingStorageType": "accounting_storage/none"}
-	onSlurm(t, "22.05", trapped, func(b *bench) {
+	onSlurm(t, "22.05", trapped, func(b *fixture) {
 		e, err := b.expand("n3", "n4", "n5")
 		b.ok(err)
 		if e.ID != 47 {
@@ -122,7 +122,7 @@ func TestEachNodeIsACompanionOfItsOwnWhereAllocationsCannotShrink(t *testing.T) 
 		b.ok(b.Shrink(b.Context(), b.key(46), []string{"n1", "n2", "n3", "n5"}))
 		b.did("scancel --signal=KILL 48.4294967290 48.0 48.17", "scancel 48")
 	})
-	onSlurm(t, "22.05", trapped, func(b *bench) { // one node is busy: the job gets none
+	onSlurm(t, "22.05", trapped, func(b *fixture) { // one node is busy: the job gets none
 		b.slurm.Add(clienttest.Job{ID: 100, User: "bob", UID: 61302, Nodes: []string{"n5"}, Limit: 60})
 		b.slurm.Add(clienttest.Job{ID: 200, Name: "accordion-with-46", Nodes: []string{"n6"}, Reservation: "accordion-46-0"}) // of another growth
 		b.slurm.Add(clienttest.Job{ID: 201, Name: "accordion-with-45", Reservation: "accordion-46-1"})                        // another job's
@@ -134,14 +134,14 @@ func TestEachNodeIsACompanionOfItsOwnWhereAllocationsCannotShrink(t *testing.T) 
 			t.Errorf("%v, want the two that were made cancelled", all)
 		}
 	})
-	onSlurm(t, "22.05", trapped, func(b *bench) { // the first is refused: there is nothing to end
+	onSlurm(t, "22.05", trapped, func(b *fixture) { // the first is refused: there is nothing to end
 		b.slurm.Rule(clienttest.Rule{At: "^salloc", Refuse: "salloc: error: Requested nodes are busy\n"})
 		b.slurm.Rule(clienttest.Rule{At: "show job$", Refuse: "slurm_load_jobs error: Unable to contact slurm controller\n"})
 		if _, err := b.expand("n3", "n4"); !errors.Is(err, adapter.ErrBusy) || strings.Contains(err.Error(), "Unable") {
 			t.Errorf("%v", err)
 		}
 	})
-	onSlurm(t, "22.05", trapped, func(b *bench) { // and not all of them can be made companions
+	onSlurm(t, "22.05", trapped, func(b *fixture) { // and not all of them can be made companions
 		e, err := b.expand("n3", "n4")
 		b.ok(err)
 		b.slurm.Rule(clienttest.Rule{At: "JobId=48 AdminComment", Refuse: "slurm_update error: Access/permission denied\n"})
@@ -153,10 +153,10 @@ func TestEachNodeIsACompanionOfItsOwnWhereAllocationsCannotShrink(t *testing.T) 
 }
 
 func TestAnAllocationOutsideAReservationIsNobodysCompanion(t *testing.T) {
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.companions()
 		b.slurm.Add(clienttest.Job{ID: 47, Name: "accordion-with-46", Nodes: []string{"n3"}}) // any user may call his job so
-		if all, err := b.made(b.Context(), 46, ""); err != nil || len(all) > 0 {
+		if all, err := b.pendingCompanions(b.Context(), 46, ""); err != nil || len(all) > 0 {
 			t.Errorf("made: %v, %v", all, err)
 		}
 		_, joined, err := b.Together(b.Context(), b.key(46))
@@ -167,7 +167,7 @@ func TestAnAllocationOutsideAReservationIsNobodysCompanion(t *testing.T) {
 }
 
 func TestAShrinkTakesFromCompanionsAndTheJob(t *testing.T) {
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.companions()
 		b.companion(47, "n3", "n4")
 		b.companion(48, "n5")
@@ -185,7 +185,7 @@ func TestAShrinkTakesFromCompanionsAndTheJob(t *testing.T) {
 }
 
 func TestACompanionIsCanceledWithItsSteps(t *testing.T) {
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.companion(47, "n3")
 		b.slurm.Change(47, func(j *clienttest.Job) { j.Steps = []string{"extern", "0"} })
 		b.slurm.Rule(clienttest.Rule{At: "^scancel --signal", Refuse: "scancel: error: Job/step already completing or completed\n"})
@@ -205,9 +205,9 @@ func TestACompanionIsCanceledWithItsSteps(t *testing.T) {
 
 // A scontrol that is no console fails where a job has no steps, which one that is only prints.
 func TestACompanionWithoutStepsIsCanceledWithoutAConsole(t *testing.T) {
-	onSlurm(t, "22.05", nil, func(b *bench) {
+	onSlurm(t, "22.05", nil, func(b *fixture) {
 		b.companion(47, "n3")
-		b.Resizer.Run.Talk.Falls(time.Now())
+		b.Resizer.Run.Talk.NoteSilent(time.Now())
 		b.ok(b.CancelCompanion(b.Context(), b.key(47)))
 		b.did("scancel 47")
 	})
@@ -216,19 +216,19 @@ func TestACompanionWithoutStepsIsCanceledWithoutAConsole(t *testing.T) {
 func TestCompanionsLastAsLongAsTheirJobAndStandStillWithIt(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		change func(b *bench)
+		change func(b *fixture)
 		want   []string
 	}{
-		{"all is done", func(*bench) {}, nil},
-		{"it ends before its job", func(b *bench) { b.slurm.Change(47, func(j *clienttest.Job) { j.Limit = 30 }) }, []string{"scontrol update JobId=47 TimeLimit=60"}},
-		{"its job's limit was raised", func(b *bench) { b.slurm.Change(46, func(j *clienttest.Job) { j.Limit = 180 }) }, []string{"scontrol update JobId=47 TimeLimit=120"}},
-		{"it was not untied", func(b *bench) { b.slurm.Change(47, func(j *clienttest.Job) { j.Reservation = "accordion-46-1" }) }, []string{"scontrol update JobId=47 ReservationName="}},
-		{"its job is suspended", func(b *bench) { b.slurm.Change(46, func(j *clienttest.Job) { j.State = "SUSPENDED" }) }, []string{"scontrol suspend 47"}},
-		{"its job goes on", func(b *bench) { b.slurm.Change(47, func(j *clienttest.Job) { j.State = "SUSPENDED" }) }, []string{"scontrol resume 47"}},
-		{"its job has ended", func(b *bench) { b.slurm.Change(46, func(j *clienttest.Job) { j.State = "COMPLETING" }) }, nil},
-		{"it has ended", func(b *bench) { b.slurm.Change(47, func(j *clienttest.Job) { j.State = "COMPLETING" }) }, nil},
-		{"it is no companion", func(b *bench) { b.slurm.Change(47, func(j *clienttest.Job) { j.Name = "mine" }) }, nil},
-		{"one is refused", func(b *bench) {
+		{"all is done", func(*fixture) {}, nil},
+		{"it ends before its job", func(b *fixture) { b.slurm.Change(47, func(j *clienttest.Job) { j.Limit = 30 }) }, []string{"scontrol update JobId=47 TimeLimit=60"}},
+		{"its job's limit was raised", func(b *fixture) { b.slurm.Change(46, func(j *clienttest.Job) { j.Limit = 180 }) }, []string{"scontrol update JobId=47 TimeLimit=120"}},
+		{"it was not untied", func(b *fixture) { b.slurm.Change(47, func(j *clienttest.Job) { j.Reservation = "accordion-46-1" }) }, []string{"scontrol update JobId=47 ReservationName="}},
+		{"its job is suspended", func(b *fixture) { b.slurm.Change(46, func(j *clienttest.Job) { j.State = "SUSPENDED" }) }, []string{"scontrol suspend 47"}},
+		{"its job goes on", func(b *fixture) { b.slurm.Change(47, func(j *clienttest.Job) { j.State = "SUSPENDED" }) }, []string{"scontrol resume 47"}},
+		{"its job has ended", func(b *fixture) { b.slurm.Change(46, func(j *clienttest.Job) { j.State = "COMPLETING" }) }, nil},
+		{"it has ended", func(b *fixture) { b.slurm.Change(47, func(j *clienttest.Job) { j.State = "COMPLETING" }) }, nil},
+		{"it is no companion", func(b *fixture) { b.slurm.Change(47, func(j *clienttest.Job) { j.Name = "mine" }) }, nil},
+		{"one is refused", func(b *fixture) {
 			b.companion(48, "n4")
 			for _, id := range []int{47, 48} {
 				b.slurm.Change(id, func(j *clienttest.Job) { j.Limit = 30 })
@@ -237,7 +237,7 @@ func TestCompanionsLastAsLongAsTheirJobAndStandStillWithIt(t *testing.T) {
 		}, []string{"scontrol update JobId=48 TimeLimit=60"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			onSlurm(t, "24.11", nil, func(b *bench) {
+			onSlurm(t, "24.11", nil, func(b *fixture) {
 				b.companion(47, "n3")
 				c.change(b)
 				time.Sleep(time.Second)
@@ -257,7 +257,7 @@ func TestSlurmUserIsReadWithItsNumber(t *testing.T) {
 			t.Errorf("%q: %v, %v", text, as, err)
 		}
 	}
-	onSlurm(t, "24.11", map[string]string{"SlurmUser": "slurm"}, func(b *bench) {
-		b.says(b.endWith(b.Context(), b.key(46), b.key(46)), `SlurmUser is "slurm": no number in it`)
+	onSlurm(t, "24.11", map[string]string{"SlurmUser": "slurm"}, func(b *fixture) {
+		b.says(b.endCompanionWith(b.Context(), b.key(46), b.key(46)), `SlurmUser is "slurm": no number in it`)
 	})
 }

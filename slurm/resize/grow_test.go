@@ -17,7 +17,7 @@ func TestAJobGrowsByAMergeAndShrinksOnEveryRelease(t *testing.T) {
 	port := clienttest.Database(t)
 	for _, release := range outputtest.Releases {
 		t.Run(release, func(t *testing.T) {
-			onSlurm(t, release, map[string]string{"AccountingStoragePort": port}, func(b *bench) {
+			onSlurm(t, release, map[string]string{"AccountingStoragePort": port}, func(b *fixture) {
 				e, err := b.expand("n3", "n4")
 				b.ok(err)
 				salloc := "salloc --no-shell --no-bell --chdir=/ --partition=main --job-name=accordion-grow-46 --nodes=2 --nodelist=n[3-4] --mem=0 --dependency=expand:46 --qos=normal --reservation=accordion-46-1"
@@ -53,7 +53,7 @@ func TestWhereAllocationsWaitForAPassTheyAreTheOwnersAndNotImmediate(t *testing.
 		{"26.05", "permit_job_expansion", " --immediate"},
 		{"20.11", "permit_job_expansion", " --priority=TOP --uid=61301 --gid=1000 --immediate"},
 	} {
-		onSlurm(t, c.release, map[string]string{"SchedulerParameters": c.scheduler}, func(b *bench) {
+		onSlurm(t, c.release, map[string]string{"SchedulerParameters": c.scheduler}, func(b *fixture) {
 			_, err := b.expand("n3")
 			b.ok(err)
 			if got := b.slurm.Log()[0]; !strings.HasSuffix(got, "--reservation=accordion-46-1"+c.want) {
@@ -64,7 +64,7 @@ func TestWhereAllocationsWaitForAPassTheyAreTheOwnersAndNotImmediate(t *testing.
 }
 
 func TestWhatCannotGrowIsNotAllocatedFor(t *testing.T) {
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		_, err := b.expand()
 		b.says(err, "no nodes")
 		_, err = b.Expand(b.Context(), &adapter.Job{Key: adapter.Key{ID: 46, Submitted: 7}}, []string{"n3"}, "")
@@ -81,7 +81,7 @@ func TestWhatCannotGrowIsNotAllocatedFor(t *testing.T) {
 		}
 		b.did()
 	})
-	onSlurm(t, "22.05", map[string]string{"AccountingStoragePort": "1"}, func(b *bench) {
+	onSlurm(t, "22.05", map[string]string{"AccountingStoragePort": "1"}, func(b *fixture) {
 		if _, err := b.expand("n3"); !errors.Is(err, adapter.ErrTrap) {
 			t.Errorf("without slurmdbd: %v", err)
 		}
@@ -94,11 +94,11 @@ func TestWhatCannotGrowIsNotAllocatedFor(t *testing.T) {
 		}
 		b.did()
 	})
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.overlaps()
 		b.slurm.SetNode("n4", "IDLE+DRAIN") // no node of its own
 		b.slurm.SetNode("n1", "IDLE+DOWN")
-		if err := b.closed(b.Context(), []string{"n1", "n2"}); err != nil {
+		if err := b.drainedNode(b.Context(), []string{"n1", "n2"}); err != nil {
 			t.Errorf("no node of its own is drained: %v", err)
 		}
 		b.slurm.SetNode("n2", "ALLOCATED+DRAIN")
@@ -107,7 +107,7 @@ func TestWhatCannotGrowIsNotAllocatedFor(t *testing.T) {
 		}
 		b.did()
 	})
-	onSlurm(t, "24.11", nil, func(b *bench) { // by a merge the job's own nodes do not matter
+	onSlurm(t, "24.11", nil, func(b *fixture) { // by a merge the job's own nodes do not matter
 		b.slurm.SetNode("n2", "ALLOCATED+DRAIN")
 		_, err := b.expand("n3")
 		b.ok(err)
@@ -132,7 +132,7 @@ func TestWhatSallocRefusesAndWhatItMeans(t *testing.T) {
 		{"salloc: Pending job allocation 99\nsalloc: job 99 queued and waiting for resources\n", adapter.ErrBusy, "", 0, []string{"scancel 99"}},
 		{failed + "Something new\n", nil, "Something new", 0, nil},
 	} {
-		onSlurm(t, "24.11", nil, func(b *bench) {
+		onSlurm(t, "24.11", nil, func(b *fixture) {
 			b.slurm.Rule(clienttest.Rule{At: "^salloc", Refuse: c.said})
 			_, err := b.expand("n3")
 			if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.words) {
@@ -149,7 +149,7 @@ func TestWhatSallocRefusesAndWhatItMeans(t *testing.T) {
 			b.did(c.did...)
 		})
 	}
-	onSlurm(t, "24.11", nil, func(b *bench) { // Slurm does not say that the partition is shut
+	onSlurm(t, "24.11", nil, func(b *fixture) { // Slurm does not say that the partition is shut
 		b.slurm.Rule(clienttest.Rule{At: "^salloc", Refuse: failed + "Requested partition configuration not available now\n"})
 		_, err := b.expand("n3")
 		if !errors.Is(err, adapter.ErrBusy) {
@@ -160,13 +160,13 @@ func TestWhatSallocRefusesAndWhatItMeans(t *testing.T) {
 			t.Errorf("a partition that is down: %v", err)
 		}
 	})
-	onSlurm(t, "24.11", nil, func(b *bench) { // the job ends while it is to grow
+	onSlurm(t, "24.11", nil, func(b *fixture) { // the job ends while it is to grow
 		b.slurm.Rule(clienttest.Rule{At: "^salloc", Before: func() { b.slurm.Change(46, func(j *clienttest.Job) { j.State = "COMPLETED" }) }})
 		if _, err := b.expand("n3"); !errors.Is(err, adapter.ErrGone) || !strings.Contains(err.Error(), "dependency problem") {
 			t.Errorf("the job has ended: %v", err)
 		}
 	})
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.slurm.Rule(clienttest.Rule{At: "^salloc", Refuse: "salloc: Pending job allocation 99\nsalloc: queued and waiting for resources\n"})
 		b.slurm.Rule(clienttest.Rule{At: "^scancel", Refuse: "scancel: error: Unable to contact slurm controller\n"})
 		_, err := b.expand("n3")
@@ -175,7 +175,7 @@ func TestWhatSallocRefusesAndWhatItMeans(t *testing.T) {
 }
 
 func TestGarbageOfSallocIsAnError(t *testing.T) {
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.slurm.Rule(clienttest.Rule{At: "^salloc", Times: 1, Print: "salloc: Granted job allocation 46\n"}) // on standard output
 		if _, err := b.expand("n3"); !errors.Is(err, output.ErrForm) {
 			t.Errorf("nothing on standard error: %v", err)
@@ -184,7 +184,7 @@ func TestGarbageOfSallocIsAnError(t *testing.T) {
 		_, err := b.expand("n3")
 		b.says(err, "job 47 was made, but cannot be read")
 	})
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.slurm.Rule(clienttest.Rule{At: "^salloc", Refuse: "salloc: Granted job allocation 99999999999999999999\n"})
 		_, err := b.expand("n3")
 		b.says(err, "out of range")
@@ -192,7 +192,7 @@ func TestGarbageOfSallocIsAnError(t *testing.T) {
 }
 
 func TestASallocThatHangsIsEndedAtItsTimeLimitAndWhatItQueuedIsCancelled(t *testing.T) {
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.slurm.Rule(clienttest.Rule{At: "^salloc", Delay: time.Hour})
 		begin := time.Now()
 		_, err := b.expand("n3")
@@ -203,7 +203,7 @@ func TestASallocThatHangsIsEndedAtItsTimeLimitAndWhatItQueuedIsCancelled(t *test
 }
 
 func TestJobsThatMakeRoomAreWaitedForForTenSeconds(t *testing.T) {
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.slurm.Rule(clienttest.Rule{At: "^salloc", Times: 3, Refuse: "salloc: error: Requested nodes are busy\n"})
 		if _, err := b.expand("n3"); !errors.Is(err, adapter.ErrBusy) {
 			t.Fatalf("no job makes room, and it is tried again: %v", err)
@@ -219,11 +219,11 @@ func TestJobsThatMakeRoomAreWaitedForForTenSeconds(t *testing.T) {
 			t.Errorf("job %d after %v, want 47 after a tenth of a second", e.ID, took)
 		}
 	})
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.GiveWay(map[string]bool{"n3": true})
 		b.slurm.Rule(clienttest.Rule{At: "^salloc", Refuse: "salloc: error: Requested nodes are busy\n"})
 		begin := time.Now()
-		if _, err := b.expand("n3"); !errors.Is(err, adapter.ErrBusy) || time.Since(begin) != roomWithin {
+		if _, err := b.expand("n3"); !errors.Is(err, adapter.ErrBusy) || time.Since(begin) != preemptionWait {
 			t.Errorf("after %v: %v", time.Since(begin), err)
 		}
 		ctx, cancel := context.WithTimeout(b.Context(), 1050*time.Millisecond)
@@ -234,7 +234,7 @@ func TestJobsThatMakeRoomAreWaitedForForTenSeconds(t *testing.T) {
 			t.Errorf("an act of a second: after %v: %v", time.Since(begin), err)
 		}
 	})
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.GiveWay(map[string]bool{"n3": true})
 		b.slurm.Rule(clienttest.Rule{At: "^salloc", Refuse: "salloc: error: Partition in DOWN state\n"})
 		begin := time.Now()
@@ -245,7 +245,7 @@ func TestJobsThatMakeRoomAreWaitedForForTenSeconds(t *testing.T) {
 }
 
 func TestAShrinkThatCannotBeIsRefusedBeforeAnythingIsDone(t *testing.T) {
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.says(b.Shrink(b.Context(), b.key(46), []string{"n1", "n3"}), "it does not hold n3 (it holds n[1-2])")
 		b.says(b.Shrink(b.Context(), b.key(46), []string{"n2"}), "n1 runs its script and must be kept")
 		b.did()
@@ -261,7 +261,7 @@ func TestAShrinkThatCannotBeIsRefusedBeforeAnythingIsDone(t *testing.T) {
 			t.Errorf("another job's number: %v", err)
 		}
 	})
-	onSlurm(t, "24.11", nil, func(b *bench) { // without a script any node may go
+	onSlurm(t, "24.11", nil, func(b *fixture) { // without a script any node may go
 		b.slurm.Change(46, func(j *clienttest.Job) { j.Batch = false })
 		b.ok(b.Shrink(b.Context(), b.key(46), []string{"n2"}))
 		b.holds(46, "n2")

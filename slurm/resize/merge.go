@@ -28,7 +28,7 @@ const PollInterval = 20 * time.Millisecond
 // An expander whose nodes still boot must not be merged at all: they would never be woken. The steps of expanders that are to be
 // merged next are ended with it, in one call.
 func (s *Resizer) merge(ctx context.Context, site growth.Site, job, e *output.Record, next ...*output.Record) error {
-	for again, wait := (time.Time{}), insist; ; {
+	for again, wait := (time.Time{}), firstRepeat; ; {
 		r, err := s.Jobs.Find(ctx, e.Key)
 		switch {
 		case err != nil:
@@ -59,9 +59,9 @@ func (s *Resizer) merge(ctx context.Context, site growth.Site, job, e *output.Re
 // hasSteps reports whether Slurm refused a merge because the expander has a step.
 func hasSteps(err error) bool { return client.Refused(err, client.StepExists) }
 
-// insist is after what time a step that goes on is told to end again: its node may not have had it yet. Then after twice that, and so on:
+// firstRepeat is after what time a step that goes on is told to end again: its node may not have had it yet. Then after twice that, and so on:
 // one that never ends, as after a kill of slurmctld, must not use up the client programs of a minute.
-const insist = 200 * time.Millisecond
+const firstRepeat = 200 * time.Millisecond
 
 // endSteps ends the steps that Slurm itself makes on the nodes of expanders. The first may have none any more.
 func (s *Resizer) endSteps(ctx context.Context, expanders []*output.Record) error {
@@ -86,17 +86,17 @@ func Pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// settled waits until the epilog of merged expanders has left the nodes: Slurm runs it there, as after every job, and an
+// awaitEpilogs waits until the epilog of merged expanders has left the nodes: Slurm runs it there, as after every job, and an
 // epilog may end whatever its user runs.
-func (s *Resizer) settled(ctx context.Context, site growth.Site, nodes []string) error {
+func (s *Resizer) awaitEpilogs(ctx context.Context, site growth.Site, nodes []string) error {
 	if !site.Epilogs {
 		return nil
 	}
-	return s.completed(ctx, nodes)
+	return s.awaitCleanedUp(ctx, nodes)
 }
 
-// completed waits until no job is being cleaned up after on the nodes.
-func (s *Resizer) completed(ctx context.Context, nodes []string) error {
+// awaitCleanedUp waits until no job is being cleaned up after on the nodes.
+func (s *Resizer) awaitCleanedUp(ctx context.Context, nodes []string) error {
 	for {
 		out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "node", hostlist.Compact(nodes)}})
 		if err != nil {
@@ -119,11 +119,11 @@ func (s *Resizer) completed(ctx context.Context, nodes []string) error {
 // fails in between is undone.
 func (s *Resizer) mergeOver(ctx context.Context, t growth.Terms, job, e *output.Record) error {
 	if len(hostlist.Within(e.Nodes, hostlist.Set(job.Nodes))) == 0 {
-		if err := s.widen(ctx, e.Reservation, slices.Concat(job.Nodes, e.Nodes)); err != nil {
+		if err := s.widenReservation(ctx, e.Reservation, slices.Concat(job.Nodes, e.Nodes)); err != nil {
 			return err
 		}
-		if t.Site.Strange {
-			if err := s.introduce(ctx, t, job, e); err != nil {
+		if t.Site.NeedsIntroduction {
+			if err := s.announceJob(ctx, t, job, e); err != nil {
 				return err
 			}
 		}
@@ -151,18 +151,18 @@ func (s *Resizer) mergeOne(ctx context.Context, t growth.Terms, job, e *output.R
 	return nil
 }
 
-// introduce lets the nodes of an expander hear of the job: with PrologFlags=Alloc a node waits for the word that a job begins on
+// announceJob lets the nodes of an expander hear of the job: with PrologFlags=Alloc a node waits for the word that a job begins on
 // it, and a merge sends none. After 20 s it gives up, ends the job and is drained (23.02 and later). A node that the job has given back
 // knows it. So the job has the nodes for a second, while the expander keeps them. A node refuses what a job begins in the second in which
 // it gave the node back; the next change of size comes later.
-func (s *Resizer) introduce(ctx context.Context, t growth.Terms, job, e *output.Record) error {
+func (s *Resizer) announceJob(ctx context.Context, t growth.Terms, job, e *output.Record) error {
 	if err := s.mergeOne(ctx, t, job, e, e.Nodes); err != nil {
 		return err
 	}
 	if err := s.keep(ctx, job, job.Nodes); err != nil {
 		return err
 	}
-	return s.completed(ctx, e.Nodes)
+	return s.awaitCleanedUp(ctx, e.Nodes)
 }
 
 // Undo takes from a job the nodes that only the first of two expanders gave it.
@@ -179,9 +179,9 @@ func (s *Resizer) Undo(ctx context.Context, job adapter.Key, nodes []string) err
 	return s.keep(ctx, r, keep)
 }
 
-// widen lets a reservation reach over nodes that a job of its user holds. Slurm looks for holders as long as it has not the
+// widenReservation lets a reservation reach over nodes that a job of its user holds. Slurm looks for holders as long as it has not the
 // flag, and takes one change at a time.
-func (s *Resizer) widen(ctx context.Context, reservation string, nodes []string) error {
+func (s *Resizer) widenReservation(ctx context.Context, reservation string, nodes []string) error {
 	nodes = slices.Clone(nodes)
 	hostlist.Sort(nodes)
 	for _, change := range []string{"Flags+=IGNORE_JOBS", "Nodes=" + hostlist.Compact(nodes)} {

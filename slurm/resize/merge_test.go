@@ -14,7 +14,7 @@ import (
 )
 
 // expander adds job 47, an expander of job 46 on n3, which holds it for a merge.
-func (b *bench) expander(change func(*clienttest.Job)) adapter.Key {
+func (b *fixture) expander(change func(*clienttest.Job)) adapter.Key {
 	j := clienttest.Job{ID: 47, Name: "accordion-grow-46", Nodes: []string{"n3"}, Expands: 46, Reservation: "accordion-46-1"}
 	if change != nil {
 		change(&j)
@@ -24,10 +24,10 @@ func (b *bench) expander(change func(*clienttest.Job)) adapter.Key {
 	return b.key(47)
 }
 
-func (b *bench) merge47() error { return b.Merge(b.Context(), b.key(46), b.key(47)) }
+func (b *fixture) merge47() error { return b.Merge(b.Context(), b.key(46), b.key(47)) }
 
 func TestTheStepsOfAnExpanderAreEndedBeforeItsMerge(t *testing.T) {
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.expander(func(j *clienttest.Job) { j.Steps = []string{"4294967292"} })
 		b.ok(b.merge47())
 		b.did("scontrol update JobId=47 NumNodes=0", "scancel 47.4294967292", "scontrol update JobId=47 NumNodes=0")
@@ -37,7 +37,7 @@ func TestTheStepsOfAnExpanderAreEndedBeforeItsMerge(t *testing.T) {
 
 // One that never ends must not use up the client programs of a minute.
 func TestAStepThatGoesOnIsEndedAgainAfterLongerAndLonger(t *testing.T) {
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.expander(func(j *clienttest.Job) { j.Steps = []string{"4294967292"} })
 		var told []time.Duration
 		begin := time.Now()
@@ -53,13 +53,13 @@ func TestAStepThatGoesOnIsEndedAgainAfterLongerAndLonger(t *testing.T) {
 			t.Errorf("it was told to end after %v, want about %v", told, want)
 		}
 	})
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.expander(func(j *clienttest.Job) { j.Steps = []string{"4294967292"} })
 		b.slurm.Rule(clienttest.Rule{At: "^scancel", Times: 1, Refuse: "scancel: error: Job/step already completing or completed\n",
 			Before: func() { b.slurm.Change(47, func(j *clienttest.Job) { j.Steps = nil }) }})
 		b.ok(b.merge47()) // it ended by itself meanwhile
 	})
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.expander(func(j *clienttest.Job) { j.Steps = []string{"4294967292"} })
 		b.slurm.Rule(clienttest.Rule{At: "^scancel", Refuse: "scancel: error: Access/permission denied\n"})
 		b.says(b.merge47(), "ending the steps 47.4294967292, which Slurm made")
@@ -78,7 +78,7 @@ func TestAnExpanderIsMergedOnceItsNodesAreReady(t *testing.T) {
 		{"Slurm calls it so without one", nil, func(j *clienttest.Job) { j.Reason = "Prolog" }, false},
 		{"it has a prolog, and is ready", map[string]string{"Prolog": "/etc/prolog"}, nil, false},
 	} {
-		onSlurm(t, "24.11", c.settings, func(b *bench) {
+		onSlurm(t, "24.11", c.settings, func(b *fixture) {
 			b.expander(c.before)
 			begin := time.Now()
 			timer := time.AfterFunc(300*time.Millisecond, func() { b.slurm.Change(47, func(j *clienttest.Job) { j.State, j.Reason = "RUNNING", "None" }) })
@@ -92,7 +92,7 @@ func TestAnExpanderIsMergedOnceItsNodesAreReady(t *testing.T) {
 }
 
 func TestWhatCannotBeMergedIsAnErrorThatSaysWhy(t *testing.T) {
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.expander(func(j *clienttest.Job) { j.State = "CANCELLED" })
 		if err := b.merge47(); !errors.Is(err, adapter.ErrGone) || !strings.Contains(err.Error(), "merging 47 into job 46: the expander is CANCELLED") {
 			t.Errorf("a cancelled expander: %v", err)
@@ -105,14 +105,14 @@ func TestWhatCannotBeMergedIsAnErrorThatSaysWhy(t *testing.T) {
 		}
 		b.did()
 	})
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.expander(nil)
 		b.slurm.Rule(clienttest.Rule{At: "NumNodes=0", Times: 1, Refuse: "slurm_update error: Access/permission denied\n"})
 		b.says(b.merge47(), "Access/permission denied")
 		b.slurm.Rule(clienttest.Rule{At: "NumNodes=0", Times: 1, After: func() { b.slurm.Change(46, func(j *clienttest.Job) { j.Nodes = []string{"n1", "n2"} }) }})
 		b.says(b.merge47(), "the job has n[1-2] now, without n3")
 	})
-	onSlurm(t, "24.11", nil, func(b *bench) { // its parent is gone, and it is cancelled before it is looked at again
+	onSlurm(t, "24.11", nil, func(b *fixture) { // its parent is gone, and it is cancelled before it is looked at again
 		b.expander(nil)
 		b.slurm.Change(46, func(j *clienttest.Job) { j.State = "COMPLETED" })
 		if err := b.merge47(); !errors.Is(err, adapter.ErrGone) || len(b.lost) != 0 {
@@ -124,10 +124,10 @@ func TestWhatCannotBeMergedIsAnErrorThatSaysWhy(t *testing.T) {
 
 // Slurm accepts a merge into a job that has ended, and then no job holds the nodes.
 func TestNodesThatWereMergedIntoAJobAsItEndedAreSetFree(t *testing.T) {
-	ends := func(b *bench) func() {
+	ends := func(b *fixture) func() {
 		return func() { b.slurm.Change(46, func(j *clienttest.Job) { j.State = "COMPLETED" }) }
 	}
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.expander(nil)
 		b.slurm.Rule(clienttest.Rule{At: "NumNodes=0", Before: ends(b)})
 		if err := b.merge47(); !errors.Is(err, adapter.ErrGone) || !strings.Contains(err.Error(), "it ended meanwhile") {
@@ -137,7 +137,7 @@ func TestNodesThatWereMergedIntoAJobAsItEndedAreSetFree(t *testing.T) {
 			t.Errorf("set free: %v, want %v", b.lost, want)
 		}
 	})
-	onSlurm(t, "24.11", nil, func(b *bench) { // a sidecar that was killed in between comes back
+	onSlurm(t, "24.11", nil, func(b *fixture) { // a sidecar that was killed in between comes back
 		b.expander(func(j *clienttest.Job) { j.State = "COMPLETED" })
 		ends(b)()
 		if err := b.merge47(); !errors.Is(err, adapter.ErrGone) || !strings.Contains(err.Error(), "it was merged, and has ended") {
@@ -147,7 +147,7 @@ func TestNodesThatWereMergedIntoAJobAsItEndedAreSetFree(t *testing.T) {
 			t.Errorf("set free: %v, want all that are lost", b.lost)
 		}
 	})
-	onSlurm(t, "24.11", nil, func(b *bench) { // Slurm does not answer: nothing is known to be lost
+	onSlurm(t, "24.11", nil, func(b *fixture) { // Slurm does not answer: nothing is known to be lost
 		b.expander(nil)
 		b.slurm.Rule(clienttest.Rule{At: "show job 46", Skip: 1, Refuse: "slurm_load_jobs error: Unable to contact slurm controller\n"})
 		if err := b.merge47(); err == nil || errors.Is(err, adapter.ErrGone) || len(b.lost) > 0 {
@@ -161,7 +161,7 @@ func TestAMergeEndsWhenEpilogsHaveLeftTheNodes(t *testing.T) {
 		epilog string
 		waits  time.Duration
 	}{{"/etc/epilog", 200 * time.Millisecond}, {"(null)", 0}} {
-		onSlurm(t, "24.11", map[string]string{"Epilog": c.epilog}, func(b *bench) {
+		onSlurm(t, "24.11", map[string]string{"Epilog": c.epilog}, func(b *fixture) {
 			b.expander(nil)
 			b.slurm.SetNode("n3", "ALLOCATED+COMPLETING")
 			b.slurm.SetNode("n5", "IDLE+COMPLETING") // another job's
@@ -174,15 +174,15 @@ func TestAMergeEndsWhenEpilogsHaveLeftTheNodes(t *testing.T) {
 			}
 		})
 	}
-	onSlurm(t, "24.11", map[string]string{"Epilog": "/etc/epilog"}, func(b *bench) {
+	onSlurm(t, "24.11", map[string]string{"Epilog": "/etc/epilog"}, func(b *fixture) {
 		b.slurm.SetNode("n3", "ALLOCATED+COMPLETING")
 		ctx, cancel := context.WithTimeout(b.Context(), 1010*time.Millisecond)
 		defer cancel()
-		if err := b.completed(ctx, []string{"n3"}); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "waiting for epilogs on n3") {
+		if err := b.awaitCleanedUp(ctx, []string{"n3"}); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "waiting for epilogs on n3") {
 			t.Errorf("%v", err)
 		}
 		b.slurm.Rule(clienttest.Rule{At: "show node n5", Refuse: "slurm_load_node error: Unable to contact slurm controller\n"})
-		b.says(b.completed(b.Context(), []string{"n5"}), "looking for epilogs on n5")
+		b.says(b.awaitCleanedUp(b.Context(), []string{"n5"}), "looking for epilogs on n5")
 	})
 }
 
@@ -193,7 +193,7 @@ const (
 )
 
 func TestAGrowthByOverlapMergesTwice(t *testing.T) {
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.overlaps()
 		e, err := b.expand("n3")
 		b.ok(err)
@@ -202,14 +202,14 @@ func TestAGrowthByOverlapMergesTwice(t *testing.T) {
 			salloc+"over-46 --nodes=3 --nodelist=n[1-3] --mem=1 ", "scontrol update JobId=48 NumNodes=0", "scontrol update JobId=47 NumNodes=0")
 		b.holds(46, "n1", "n2", "n3")
 	})
-	onSlurm(t, "24.11", nil, func(b *bench) { // after a kill between the merges only the second one is made
+	onSlurm(t, "24.11", nil, func(b *fixture) { // after a kill between the merges only the second one is made
 		b.overlaps()
 		b.expander(nil)
 		b.slurm.Change(46, func(j *clienttest.Job) { j.Nodes = []string{"n1", "n2", "n3"} })
 		b.ok(b.merge47())
 		b.did("scontrol update JobId=47 NumNodes=0")
 	})
-	onSlurm(t, "24.11", nil, func(b *bench) { // the steps of both are ended in one call
+	onSlurm(t, "24.11", nil, func(b *fixture) { // the steps of both are ended in one call
 		b.overlaps()
 		b.expander(func(j *clienttest.Job) { j.Steps = []string{"4294967292"} })
 		b.slurm.Rule(clienttest.Rule{At: "^salloc", After: func() { b.slurm.Change(48, func(j *clienttest.Job) { j.Steps = []string{"4294967292"} }) }})
@@ -221,7 +221,7 @@ func TestAGrowthByOverlapMergesTwice(t *testing.T) {
 }
 
 func TestAGrowthByOverlapThatFailsHalfwayIsUndone(t *testing.T) {
-	onSlurm(t, "24.11", nil, func(b *bench) { // no second allocation
+	onSlurm(t, "24.11", nil, func(b *fixture) { // no second allocation
 		b.overlaps()
 		b.expander(nil)
 		b.slurm.Rule(clienttest.Rule{At: "^salloc", Refuse: "salloc: error: Requested nodes are busy\n"})
@@ -231,7 +231,7 @@ func TestAGrowthByOverlapThatFailsHalfwayIsUndone(t *testing.T) {
 		b.did(widenFlags, widenNodes)
 		b.holds(46, "n1", "n2")
 	})
-	onSlurm(t, "24.11", nil, func(b *bench) { // the first merge
+	onSlurm(t, "24.11", nil, func(b *fixture) { // the first merge
 		b.overlaps()
 		b.expander(nil)
 		b.slurm.Rule(clienttest.Rule{At: "JobId=48 NumNodes=0", Refuse: "slurm_update error: Access/permission denied\n"})
@@ -239,7 +239,7 @@ func TestAGrowthByOverlapThatFailsHalfwayIsUndone(t *testing.T) {
 		b.did(widenFlags, widenNodes, salloc+"over-46", "scancel 48")
 		b.holds(46, "n1", "n2")
 	})
-	onSlurm(t, "24.11", nil, func(b *bench) { // the second merge
+	onSlurm(t, "24.11", nil, func(b *fixture) { // the second merge
 		b.overlaps()
 		b.expander(nil)
 		b.slurm.Rule(clienttest.Rule{At: "JobId=47 NumNodes=0", Refuse: "slurm_update error: Access/permission denied\n"})
@@ -250,7 +250,7 @@ func TestAGrowthByOverlapThatFailsHalfwayIsUndone(t *testing.T) {
 		b.holds(46, "n1", "n2")
 	})
 	for _, change := range []string{"Flags", "Nodes="} {
-		onSlurm(t, "24.11", nil, func(b *bench) {
+		onSlurm(t, "24.11", nil, func(b *fixture) {
 			b.overlaps()
 			b.expander(nil)
 			b.slurm.Rule(clienttest.Rule{At: "^scontrol update reservation .*" + change, Refuse: "Error updating the reservation: Requested reservation is invalid\n"})
@@ -264,7 +264,7 @@ func TestAGrowthByOverlapThatFailsHalfwayIsUndone(t *testing.T) {
 
 // With PrologFlags=Alloc a node starts no step of a job that it has not heard of.
 func TestNodesHearOfAJobBeforeTheyAreMergedWhereTheyMust(t *testing.T) {
-	onSlurm(t, "24.11", map[string]string{"PrologFlags": "Alloc"}, func(b *bench) {
+	onSlurm(t, "24.11", map[string]string{"PrologFlags": "Alloc"}, func(b *fixture) {
 		b.overlaps()
 		b.expander(nil)
 		b.ok(b.merge47())
@@ -274,7 +274,7 @@ func TestNodesHearOfAJobBeforeTheyAreMergedWhereTheyMust(t *testing.T) {
 		b.holds(46, "n1", "n2", "n3")
 	})
 	for _, c := range []struct{ at, words string }{{"^salloc", "Requested nodes are busy"}, {"NodeList=", "Requested nodes are busy"}, {"show node n3", "looking for epilogs"}} {
-		onSlurm(t, "24.11", map[string]string{"PrologFlags": "Alloc"}, func(b *bench) {
+		onSlurm(t, "24.11", map[string]string{"PrologFlags": "Alloc"}, func(b *fixture) {
 			b.overlaps()
 			b.expander(nil)
 			b.slurm.Rule(clienttest.Rule{At: c.at, Refuse: "slurm_update error: Requested nodes are busy\n"})
@@ -287,7 +287,7 @@ func TestNodesHearOfAJobBeforeTheyAreMergedWhereTheyMust(t *testing.T) {
 }
 
 func TestUndoTakesTheNodesThatOnlyTheFirstMergeGave(t *testing.T) {
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.ok(b.Undo(b.Context(), b.key(46), []string{"n3"}))       // it has none of them
 		b.ok(b.Undo(b.Context(), b.key(46), []string{"n1", "n2"})) // it would have none left
 		b.did()
@@ -315,7 +315,7 @@ func TestTheSecondOfAChangeIsSlurmsWhereItsAnswerCameLater(t *testing.T) {
 		{"Slurm's clock is ahead", func(asked int64) int64 { return asked + 100 }, 2 * time.Second, 2},
 		{"Slurm does not know the job any more", nil, 2 * time.Second, 2},
 	} {
-		onSlurm(t, "24.11", nil, func(b *bench) {
+		onSlurm(t, "24.11", nil, func(b *fixture) {
 			job := b.key(46)
 			asked := time.Now().Unix()
 			b.slurm.Change(46, func(j *clienttest.Job) {
@@ -333,7 +333,7 @@ func TestTheSecondOfAChangeIsSlurmsWhereItsAnswerCameLater(t *testing.T) {
 }
 
 func TestAChangeThatChangedNothingNeedsNoSecondOfItsOwn(t *testing.T) {
-	onSlurm(t, "24.11", nil, func(b *bench) {
+	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.expander(nil)
 		b.slurm.Rule(clienttest.Rule{At: "update", Times: 2, Refuse: "slurm_update error: Job step already exists\n"})
 		if err := b.resize(b.Context(), b.record(46), b.key(47), hasSteps, "NumNodes=0"); err == nil {

@@ -22,27 +22,27 @@ type pacer struct {
 	last map[adapter.Key]core.Time // Unix seconds; past ones are removed
 }
 
-// turn waits until the second has ended in which the job's size changed last, or in which it was submitted: its first row has that one.
-func (p *pacer) turn(ctx context.Context, r *output.Record) error {
+// await waits until the second has ended in which the job's size changed last, or in which it was submitted: its first row has that one.
+func (p *pacer) await(ctx context.Context, r *output.Record) error {
 	p.mu.Lock()
 	last := max(p.last[r.Key], r.Resized, r.Submitted)
 	p.mu.Unlock()
-	wait := time.Until(time.Unix(last+1, 0).Add(behind))
+	wait := time.Until(time.Unix(last+1, 0).Add(clockLag))
 	if wait <= 0 {
 		return nil
 	}
 	// A clock that is far behind Slurm's must not keep a job from growing.
-	if err := Pause(ctx, min(wait, time.Second+behind)); err != nil {
+	if err := Pause(ctx, min(wait, time.Second+clockLag)); err != nil {
 		return fmt.Errorf("waiting for the second after job %d's last change of size: %w", r.ID, err)
 	}
 	return nil
 }
 
-// behind is by how much slurmctld's clock may be behind ours: it reads one that is set at each tick of the kernel.
-const behind = 20 * time.Millisecond
+// clockLag is by how much slurmctld's clock may be behind ours: it reads one that is set at each tick of the kernel.
+const clockLag = 20 * time.Millisecond
 
-// note remembers that the job's size may have changed until the second.
-func (p *pacer) note(job adapter.Key, at core.Time) {
+// record remembers that the job's size may have changed until the second.
+func (p *pacer) record(job adapter.Key, at core.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.last == nil {
@@ -59,7 +59,7 @@ func (p *pacer) note(job adapter.Key, at core.Time) {
 // resize changes the size of a job by one update, of the job or of the expander that is merged into it, in a second in which no
 // other change falls. With unless, an error for which it returns true means that nothing was changed.
 func (s *Resizer) resize(ctx context.Context, job *output.Record, update adapter.Key, unless func(error) bool, settings ...string) error {
-	if err := s.pace.turn(ctx, job); err != nil {
+	if err := s.pace.await(ctx, job); err != nil {
 		return err
 	}
 	before := time.Now().Unix()
@@ -67,7 +67,7 @@ func (s *Resizer) resize(ctx context.Context, job *output.Record, update adapter
 	if err != nil && unless != nil && unless(err) {
 		return err
 	}
-	s.pace.note(job.Key, s.changedAt(ctx, job.Key, before, time.Now().Unix()))
+	s.pace.record(job.Key, s.changedAt(ctx, job.Key, before, time.Now().Unix()))
 	return err
 }
 

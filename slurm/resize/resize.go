@@ -30,7 +30,7 @@ func (s *Resizer) Expand(ctx context.Context, job *adapter.Job, nodes []string, 
 	}
 	t, err := s.Terms(ctx, parent, parent.Nodes)
 	if err == nil && t.Way.Growth == growth.Overlap {
-		err = s.closed(ctx, parent.Nodes)
+		err = s.drainedNode(ctx, parent.Nodes)
 	}
 	if err == nil && t.Way.Growth != growth.Companions {
 		err = s.Trapped(ctx)
@@ -43,7 +43,7 @@ func (s *Resizer) Expand(ctx context.Context, job *adapter.Job, nodes []string, 
 		r, err := s.allocate(ctx, t.Site, t.Beside(parent, share, reservation))
 		if err != nil {
 			if first.ID != 0 {
-				err = errors.Join(err, s.endBeside(ctx, parent, reservation))
+				err = errors.Join(err, s.cancelPending(ctx, parent, reservation))
 			}
 			return adapter.Key{}, fmt.Errorf("%s: %w", doing, err)
 		}
@@ -54,8 +54,8 @@ func (s *Resizer) Expand(ctx context.Context, job *adapter.Job, nodes []string, 
 	return first, nil
 }
 
-// closed says which of a job's own nodes is drained: Slurm gives it to no second allocation, as an overlap needs them.
-func (s *Resizer) closed(ctx context.Context, nodes []string) error {
+// drainedNode says which of a job's own nodes is drained: Slurm gives it to no second allocation, as an overlap needs them.
+func (s *Resizer) drainedNode(ctx context.Context, nodes []string) error {
 	in, err := s.Ground(ctx)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (s *Resizer) Shrink(ctx context.Context, job adapter.Key, keep []string) er
 		return fmt.Errorf("%s: %s runs its script and must be kept", doing, r.BatchHost)
 	}
 	for _, part := range append(joined, r) {
-		if err := s.cut(ctx, part, hostlist.Within(part.Nodes, hostlist.Set(keep))); err != nil {
+		if err := s.shrinkPart(ctx, part, hostlist.Within(part.Nodes, hostlist.Set(keep))); err != nil {
 			return fmt.Errorf("%s: %w", doing, err)
 		}
 	}
@@ -117,8 +117,8 @@ func (s *Resizer) Shrink(ctx context.Context, job adapter.Key, keep []string) er
 	return nil
 }
 
-// cut leaves one allocation with the nodes to keep; a companion that keeps none is ended.
-func (s *Resizer) cut(ctx context.Context, r *output.Record, keep []string) error {
+// shrinkPart leaves one allocation with the nodes to keep; a companion that keeps none is ended.
+func (s *Resizer) shrinkPart(ctx context.Context, r *output.Record, keep []string) error {
 	switch {
 	case hostlist.Same(keep, r.Nodes):
 		return nil
@@ -174,5 +174,5 @@ func (s *Resizer) mergeAll(ctx context.Context, job adapter.Key, e *output.Recor
 			return fmt.Errorf("the job has %s now, without %s", hostlist.Compact(after.Nodes), n)
 		}
 	}
-	return s.settled(ctx, t.Site, after.Nodes)
+	return s.awaitEpilogs(ctx, t.Site, after.Nodes)
 }

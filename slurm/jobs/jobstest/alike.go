@@ -1,4 +1,4 @@
-// Package jobstest compares jobs as two of Slurm's programs tell of them.
+// Package jobstest compares records of jobs from two of Slurm's programs.
 package jobstest
 
 import (
@@ -7,12 +7,12 @@ import (
 	"accordion/slurm/output"
 )
 
-// Alike is a record without what the two clients are known to tell differently.
+// Alike returns a record without the fields that squeue and scontrol are known to print differently.
 func Alike(r output.Record) output.Record {
 	r.Why = strings.ReplaceAll(r.Why, " ", "_") // scontrol writes it as one word
 	if len(r.Nodes) > 0 {
-		r.MaxNodes = 0 // of a running job scontrol tells what it has
+		r.MaxNodes = 0 // for a running job scontrol prints what it has
 	}
-	r.MemoryPer, r.AtOnce, r.Resized, r.Upfront = "", 0, 0, false // the first three only scontrol tells, the last is what is known of its record
+	r.MemoryPer, r.AtOnce, r.Resized, r.Upfront = "", 0, 0, false // only scontrol prints the first three; the last depends on the record
 	return r
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/delegated"
+	coredelegated "accordion/core/delegated"
 	"accordion/internal/testenv"
 	"accordion/traces/paper/delegated"
 	"accordion/traces/swf"
@@ -17,7 +17,7 @@ import (
 func spoken(t *testing.T, s delegated.Setup, jobs []delegated.Job) (sum uint64, messages int) {
 	t.Helper()
 	number := func(x int64) { sum = (sum ^ uint64(x)) * 0x9e3779b97f4a7c15; sum ^= sum >> 29 }
-	s.Told = func(now core.Time, m delegated.Message) {
+	s.Told = func(now core.Time, m coredelegated.Message) {
 		messages++
 		number(now)
 		number(int64(m.To)<<8 | int64(m.Kind))

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"accordion/core"
-	"accordion/core/delegated"
+	coredelegated "accordion/core/delegated"
 	"accordion/core/moldable"
 	"accordion/traces/paper/delegated"
 )
@@ -40,7 +40,7 @@ func TestALauncherAnswersAsInARun(t *testing.T) {
 	var ended core.Time
 	var view moldable.View
 	s := delegated.Setup{Clusters: 4, FairStart: 5, Timer: 1,
-		Told: func(_ core.Time, m delegated.Message) {
+		Told: func(_ core.Time, m coredelegated.Message) {
 			for _, c := range m.Changes {
 				view = append(view, moldable.Cluster{Hosts: c.Hosts, Points: slices.Clone(c.Points)})
 			}

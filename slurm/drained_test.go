@@ -12,9 +12,9 @@ func TestAJobThatWaitsForTheWholePoolIsToldWhichNodesAreAway(t *testing.T) {
 	lab := quickLab(t)
 	p := serving(t, lab, "")
 	lab.Run(t, "root", "scontrol", "update", "NodeName=n23", "State=DRAIN", "Reason=fan")
-	t.Cleanup(func() { asks(lab, "scontrol", "update", "NodeName=n23", "State=RESUME") })
+	t.Cleanup(func() { tryClient(lab, "scontrol", "update", "NodeName=n23", "State=RESUME") })
 	job := lab.Submit(t, "alice", "sleep 5", "-H", "-N24", "-t5", "--comment=ep=24x1m")
-	p.explains(job, "It has no place in the plan: 24 nodes are needed, and 23 in service; it waits for n23 (IDLE+DRAIN: fan", ") to come back.")
+	p.awaitQueueExplanation(job, "It has no place in the plan: 24 nodes are needed, and 23 in service; it waits for n23 (IDLE+DRAIN: fan", ") to come back.")
 	if table := p.accordion("queue"); strings.Contains(table, "~now") || !strings.Contains(table, "n23 (IDLE+DRAIN: fan") {
 		t.Errorf("accordion queue shows\n%s", table)
 	}
@@ -23,10 +23,10 @@ func TestAJobThatWaitsForTheWholePoolIsToldWhichNodesAreAway(t *testing.T) {
 	}
 	lab.Run(t, "root", "scontrol", "update", "NodeName=n23", "State=RESUME")
 	awaitEvent(t, p, job, "started", time.Minute)
-	ended(t, lab, time.Minute, job)
+	awaitEnded(t, lab, time.Minute, job)
 
 	drainedPartition(t, p)
-	clean(t, p)
+	assertClean(t, p)
 }
 
 // drainedPartition sets the partition to DRAIN while one managed job waits and another has to grow. That is not the nodes' fault: the
@@ -39,18 +39,18 @@ func drainedPartition(t *testing.T, p *process) {
 	waits := lab.Submit(t, "alice", "sleep 3; eval \"$(accordion step)\"; sleep 3", "-H", "-N2", "-t5", "--comment=ep=2x5s,3x5s", "--begin=now+10")
 	drained := time.Now()
 	lab.Run(t, "root", "scontrol", "update", "PartitionName=main", "State=DRAIN")
-	t.Cleanup(func() { asks(lab, "scontrol", "update", "PartitionName=main", "State=UP") })
+	t.Cleanup(func() { tryClient(lab, "scontrol", "update", "PartitionName=main", "State=UP") })
 	ends := time.Now().Add(12 * time.Second) // the growth is due by then
-	p.explains(waits, "partition main is in state DRAIN")
+	p.awaitQueueExplanation(waits, "partition main is in state DRAIN")
 	time.Sleep(time.Until(ends.Add(10 * time.Second)))
-	p.says(grows, "partition main is in state DRAIN")
-	for _, e := range p.journal("") { // it has the actions of stories that used this lab before, too
-		if e.Verb == "nudge" && e.At.After(drained) {
+	p.awaitExplanation(grows, "partition main is in state DRAIN")
+	for _, e := range p.journalSince(drained) {
+		if e.Verb == "nudge" {
 			t.Errorf("%s: the states of nodes were changed: %v", e.At.Format(time.TimeOnly), e.Args)
 		}
 	}
 	lab.Run(t, "root", "scontrol", "update", "PartitionName=main", "State=UP")
-	ended(t, lab, 2*time.Minute, grows, waits)
+	awaitEnded(t, lab, 2*time.Minute, grows, waits)
 	for _, job := range []string{grows, waits} {
 		if n := len(p.events(job, "grew")); n != 1 {
 			t.Errorf("job %s grew %d times, want once", job, n)

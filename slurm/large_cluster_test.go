@@ -27,26 +27,26 @@ func TestALargeClusterIsPlannedWithinItsBounds(t *testing.T) {
 	lab := lab.Slurm(t, 64, lab.Plain(), lab.Users("alice", "bob"), lab.Cores(36))
 	count := filepath.Join(t.TempDir(), "programs")
 	address := freeAddress(t)
-	p := serving(t, lab, fmt.Sprintf("bin = %q\n[metrics]\nlisten = %q", counting(t, count), address))
+	p := serving(t, lab, fmt.Sprintf("bin = %q\n[metrics]\nlisten = %q", countingClients(t, count), address))
 
-	many(t, lab, "bob", running, `salloc -Q --no-shell -p shared -x 'n[57-64]' -n1 -t1000 -J "r$i"`)
-	steady := p.use()
+	submitMany(t, lab, "bob", running, `salloc -Q --no-shell -p shared -x 'n[57-64]' -n1 -t1000 -J "r$i"`)
+	steady := p.usage()
 	var ep []string
 	for range 15 {
 		ep = append(ep, "2x1m", "4x1m")
 	}
-	grows := lab.Submit(t, "alice", "#!/bin/bash\n#EP "+strings.Join(ep, ",")+"\n"+stepping(len(ep), 55))
+	grows := lab.Submit(t, "alice", "#!/bin/bash\n#EP "+strings.Join(ep, ",")+"\n"+stepScript(len(ep), 55))
 	awaitEvent(t, p, grows, "started", 5*time.Minute)
-	many(t, lab, "alice", waiting, fmt.Sprintf(`ep=; ((i %% 100)) || ep='#EP 9x1h,20x30m'
+	submitMany(t, lab, "alice", waiting, fmt.Sprintf(`ep=; ((i %% 100)) || ep='#EP 9x1h,20x30m'
 	printf '#!/bin/bash\n%%s\nsleep 1\n' "$ep" | sbatch -Q -J "w$i" $([[ $ep ]] && echo -N9 || echo "-N$((9 + i %% 56)) -t$((10 + i %% 100))")`))
 	lab.Await(t, 10*time.Minute, "the sidecar has every waiting job in its queue", everySecond(func() bool {
 		return metric(t, address, "accordion_queue_jobs") >= waiting
 	}))
 
-	begun, before := time.Now(), done(t, p, address)
+	begun, before := time.Now(), measureSidecar(t, p, address)
 	time.Sleep(4 * time.Minute) // to be measured is what a sidecar does in that time, whatever that is
-	after := done(t, p, address)
-	if n := len(strings.Fields(client(t, lab, "squeue", "-h", "-a", "-t", "R", "-o", "%A"))); n < running {
+	after := measureSidecar(t, p, address)
+	if n := len(strings.Fields(runClient(t, lab, "squeue", "-h", "-a", "-t", "R", "-o", "%A"))); n < running {
 		t.Errorf("%d jobs run, want %d", n, running)
 	}
 	if after.cycles == before.cycles || after.readings == before.readings {
@@ -56,7 +56,7 @@ func TestALargeClusterIsPlannedWithinItsBounds(t *testing.T) {
 	wall, processor := (after.planning-before.planning)/cycles, (after.processor-before.processor)/cycles
 	t.Logf("%.0f cycles in %.0f s: %.3f s each by the clock, %.3f s of processor time with all else that the sidecar does",
 		cycles, time.Since(begun).Seconds(), wall, processor)
-	t.Logf("a reading took %.3f s; client programs in the fullest minute: %d", (after.asking-before.asking)/float64(after.readings-before.readings), fullest(t, count, begun))
+	t.Logf("a reading took %.3f s; client programs in the fullest minute: %d", (after.asking-before.asking)/float64(after.readings-before.readings), mostInAMinute(t, count, begun))
 	t.Logf("resident memory: %d MiB with the running jobs alone, %d MiB with all; at most %d MiB", steady.memory>>10, after.memory>>10, after.most>>10)
 	if wall >= 1 && processor >= 1 {
 		t.Errorf("a cycle takes %.3f s, and %.3f s of processor time; want less than 1 s", wall, processor)
@@ -69,8 +69,8 @@ func TestALargeClusterIsPlannedWithinItsBounds(t *testing.T) {
 	}
 }
 
-// many runs a piece of shell for i from 1 to n, as the user.
-func many(t *testing.T, lab *lab.SlurmLab, user string, n int, piece string) {
+// submitMany runs a piece of shell for i from 1 to n, as the user.
+func submitMany(t *testing.T, lab *lab.SlurmLab, user string, n int, piece string) {
 	t.Helper()
 	const each = 50
 	begin := time.Now()
@@ -80,8 +80,8 @@ func many(t *testing.T, lab *lab.SlurmLab, user string, n int, piece string) {
 	t.Logf("%d jobs of %s submitted within %.0f s", n, user, time.Since(begin).Seconds())
 }
 
-// counting is a folder of Slurm's client programs that write down when each of them begins.
-func counting(t *testing.T, path string) (folder string) {
+// countingClients is a folder of Slurm's client programs that write down when each of them begins.
+func countingClients(t *testing.T, path string) (folder string) {
 	t.Helper()
 	folder = openFolder(t)
 	err := os.WriteFile(path, nil, 0o644)
@@ -104,8 +104,8 @@ func counting(t *testing.T, path string) (folder string) {
 	return folder
 }
 
-// fullest is how many programs began in any minute since then, at most.
-func fullest(t *testing.T, path string, since time.Time) int {
+// mostInAMinute is how many programs began in any minute since then, at most.
+func mostInAMinute(t *testing.T, path string, since time.Time) int {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -128,19 +128,19 @@ func fullest(t *testing.T, path string, since time.Time) int {
 	return most
 }
 
-// A total is what the sidecar has done since its begin.
-type total struct {
+// A sidecarUsage is what the sidecar has done since its begin.
+type sidecarUsage struct {
 	cycles, readings            int
 	planning, asking, processor float64 // seconds
 	memory, most                int     // KiB resident, now and at most
 }
 
-func done(t *testing.T, p *process, address string) total {
+func measureSidecar(t *testing.T, p *process, address string) sidecarUsage {
 	t.Helper()
-	l := total{
+	l := sidecarUsage{
 		cycles: int(metric(t, address, "accordion_cycle_seconds_count")), planning: metric(t, address, "accordion_cycle_seconds_sum"),
 		readings: int(metric(t, address, `accordion_call_seconds_count{verb="observe"}`)), asking: metric(t, address, `accordion_call_seconds_sum{verb="observe"}`),
-		memory: p.use().memory,
+		memory: p.usage().memory,
 	}
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"accordion/slurm/output"
 )
 
-// A bench is a hand on a Slurm in this process, with alice's job 46 on n1 and n2 of main, which began an hour ago and has a script. Its clock
+// A fixture is a hand on a Slurm in this process, with alice's job 46 on n1 and n2 of main, which began an hour ago and has a script. Its clock
 // is synctest's.
-type bench struct {
+type fixture struct {
 	*testing.T
 	*Resizer
 	slurm   *clienttest.Slurm
@@ -28,10 +28,10 @@ type bench struct {
 }
 
 // onSlurm runs a test on a bench whose Slurm is of a release and has some settings more.
-func onSlurm(t *testing.T, release string, settings map[string]string, do func(*bench)) {
+func onSlurm(t *testing.T, release string, settings map[string]string, do func(*fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		b := &bench{T: t, slurm: clienttest.NewSlurm(t, release)}
+		b := &fixture{T: t, slurm: clienttest.NewSlurm(t, release)}
 		b.slurm.Set("TaskPlugin", "task/none")
 		for key, value := range settings {
 			b.slurm.Set(key, value)
@@ -49,20 +49,20 @@ func onSlurm(t *testing.T, release string, settings map[string]string, do func(*
 }
 
 // overlaps has the bench's jobs grow by overlap.
-func (b *bench) overlaps() {
+func (b *fixture) overlaps() {
 	b.slurm.Set("TaskPlugin", "task/affinity")
 	b.slurm.SetPartition("main", "OverSubscribe", "YES:2")
 	b.slurm.SetPartition("main", "ExclusiveUser", "YES")
 }
 
 // companions has the bench's jobs grow by companions.
-func (b *bench) companions() { b.Growth = growth.Companions }
+func (b *fixture) companions() { b.Growth = growth.Companions }
 
-func (b *bench) key(id int) adapter.Key {
+func (b *fixture) key(id int) adapter.Key {
 	return adapter.Key{ID: core.JobID(id), Submitted: b.slurm.Job(id).Submitted}
 }
 
-func (b *bench) record(id int) *output.Record {
+func (b *fixture) record(id int) *output.Record {
 	b.Helper()
 	r, err := b.Jobs.Find(b.Context(), b.key(id))
 	b.ok(err)
@@ -70,7 +70,7 @@ func (b *bench) record(id int) *output.Record {
 }
 
 // ok fails the test unless an act went well.
-func (b *bench) ok(err error) {
+func (b *fixture) ok(err error) {
 	b.Helper()
 	if err != nil {
 		b.Fatal(err)
@@ -78,7 +78,7 @@ func (b *bench) ok(err error) {
 }
 
 // says fails the test unless an error has the words.
-func (b *bench) says(err error, words string) {
+func (b *fixture) says(err error, words string) {
 	b.Helper()
 	if err == nil || !strings.Contains(err.Error(), words) {
 		b.Fatalf("%v, want %q", err, words)
@@ -86,12 +86,12 @@ func (b *bench) says(err error, words string) {
 }
 
 // expand grows job 46 by nodes in its reservation.
-func (b *bench) expand(nodes ...string) (adapter.Key, error) {
+func (b *fixture) expand(nodes ...string) (adapter.Key, error) {
 	return b.Expand(b.Context(), &adapter.Job{Key: b.key(46)}, nodes, "accordion-46-1")
 }
 
 // did fails the test unless the commands that change something were these since it was last asked; each is a beginning.
-func (b *bench) did(want ...string) {
+func (b *fixture) did(want ...string) {
 	b.Helper()
 	got := b.slurm.Log()
 	if !slices.EqualFunc(got, want, strings.HasPrefix) {
@@ -100,7 +100,7 @@ func (b *bench) did(want ...string) {
 }
 
 // holds fails the test unless a job has the nodes.
-func (b *bench) holds(id int, nodes ...string) {
+func (b *fixture) holds(id int, nodes ...string) {
 	b.Helper()
 	if j := b.slurm.Job(id); !slices.Equal(j.Nodes, nodes) || j.State != "RUNNING" {
 		b.Fatalf("job %d is %s on %v, want it to run on %v", id, j.State, j.Nodes, nodes)
@@ -108,7 +108,7 @@ func (b *bench) holds(id int, nodes ...string) {
 }
 
 // siteOf returns what of the bench's settings decides how its jobs grow.
-func siteOf(b *bench) growth.Site {
+func siteOf(b *fixture) growth.Site {
 	b.Helper()
 	c, err := b.Recent(b.Context())
 	b.ok(err)

@@ -14,8 +14,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// busy lets more client programs begin in a minute than by default: these jobs come and go within seconds.
-const busy = "clients_per_minute = 300"
+// manyClients lets more client programs begin in a minute than by default: these jobs come and go within seconds.
+const manyClients = "clients_per_minute = 300"
 
 // state is how squeue calls a job's state, also when it is over; "" when Slurm has forgotten it.
 func state(t *testing.T, lab *lab.SlurmLab, job string) string {
@@ -27,19 +27,20 @@ func state(t *testing.T, lab *lab.SlurmLab, job string) string {
 func TestTheTasksOfAnArrayEvolveOneByOneAsManyAsItsThrottleAllows(t *testing.T) {
 	t.Parallel()
 	lab := siteLab(t, "")
-	p := serving(t, lab, busy)
+	p := serving(t, lab, manyClients)
+	lab.Run(t, "bob", "rm", "-f", "log", "cancelled") // of an earlier run
 	array := lab.Submit(t, "bob", `#!/bin/bash
 #EP 1x1m,2x20s
 echo begin >>log
 while [ ! -e cancelled ]; do sleep 0.2; done
-set -- 2`+walks+"echo end >>log\n", "--array=1-5%2", "-o", "task-%a.out")
+set -- 2`+walkScriptBody+"echo end >>log\n", "--array=1-5%2", "-o", "task-%a.out")
 	doomed := array + "_4"
 	lab.Await(t, time.Minute, "two tasks run, and the others wait for these as jobs of their own", func() bool {
 		return len(p.managed("running")) == 2 && len(p.managed("blocked")) == 3 && state(t, lab, doomed) == "PENDING"
 	})
 	lab.Run(t, "bob", "scancel", doomed)
 	lab.Run(t, "bob", "touch", "cancelled")
-	lab.Await(t, 2*time.Minute, "no task is left", func() bool { return client(t, lab, "squeue", "-h", "-u", "bob", "-o", "%A") == "" })
+	lab.Await(t, 2*time.Minute, "no task is left", func() bool { return runClient(t, lab, "squeue", "-h", "-u", "bob", "-o", "%A") == "" })
 	running := 0
 	for line := range strings.Lines(lab.File("bob", "log")) {
 		if running++; strings.TrimSpace(line) == "end" {
@@ -59,56 +60,56 @@ set -- 2`+walks+"echo end >>log\n", "--array=1-5%2", "-o", "task-%a.out")
 		}
 	}
 
-	again := lab.Submit(t, "bob", walk("1x20s,2x20s", 2)+"sleep 600\n", "--array=1-3", "-o", "/dev/null")
+	again := lab.Submit(t, "bob", walkScript("1x20s,2x20s", 2)+"sleep 600\n", "--array=1-3", "-o", "/dev/null")
 	lab.Await(t, time.Minute, "a task runs", func() bool { return strings.Contains(state(t, lab, again), "RUNNING") })
 	lab.Run(t, "bob", "scancel", again)
-	lab.Await(t, time.Minute, "all of the array is gone", func() bool { return client(t, lab, "squeue", "-h", "-u", "bob", "-o", "%A") == "" })
-	clean(t, p)
+	lab.Await(t, time.Minute, "all of the array is gone", func() bool { return runClient(t, lab, "squeue", "-h", "-u", "bob", "-o", "%A") == "" })
+	assertClean(t, p)
 }
 
 func TestARequeuedJobIsTakenUpAgainAtItsFirstSize(t *testing.T) {
 	t.Parallel()
 	lab := siteLab(t, "")
-	p := serving(t, lab, busy)
+	p := serving(t, lab, manyClients)
 	job := lab.Submit(t, "alice", `#!/bin/bash
 #EP 1x20s,3x60s
-set -- 2`+walks+"[ ${SLURM_RESTART_COUNT:-0} -gt 0 ] || exec sleep 600\n", "--requeue", "--open-mode=append")
-	lab.Await(t, time.Minute, "it has grown", func() bool { return len(walked(lab, "alice", job)) == 2 })
+set -- 2`+walkScriptBody+"[ ${SLURM_RESTART_COUNT:-0} -gt 0 ] || exec sleep 600\n", "--requeue", "--open-mode=append")
+	lab.Await(t, time.Minute, "it has grown", func() bool { return len(walkedNodes(lab, "alice", job)) == 2 })
 	lab.Run(t, "root", "scontrol", "requeue", job)
 	// Slurm lets it wait for two minutes, in which it is the sidecar's again: to Slurm it is submitted anew.
 	lab.Await(t, time.Minute, "it is accepted again, and parked", func() bool {
-		return len(p.events(job, "accepted")) == 2 && client(t, lab, "squeue", "-h", "-j", job, "-o", "%t %v") == "PD "+output.Park
+		return len(p.events(job, "accepted")) == 2 && runClient(t, lab, "squeue", "-h", "-j", job, "-o", "%t %v") == "PD "+output.Park
 	})
 	lab.Run(t, "root", "scontrol", "update", "JobId="+job, "StartTime=now")
-	onSizes(t, lab, "alice", job, 1, 3, 1, 3)
-	clean(t, p)
+	assertSizes(t, lab, "alice", job, 1, 3, 1, 3)
+	assertClean(t, p)
 }
 
 func TestAJobGrowsOnNodesOfOneKindAndHasItsGPUsOnAll(t *testing.T) {
 	t.Parallel()
 	lab := siteLab(t, "")
-	p := serving(t, lab, busy)
+	p := serving(t, lab, manyClients)
 	thin := []string{"n1", "n2", "n3"}
 	for _, test := range []struct{ says, ep, option string }{
 		{"more nodes than the pool has of one sort", "1x20s,4x20s", "--constraint=fat"},
 		{"write one feature", "1x20s,2x20s", "--constraint=[thin|fat]"},
 		{"--gpus-per-node", "1x20s,2x20s", "--gpus=4"},
 	} {
-		job, said, err := lab.Sbatch("carol", walk(test.ep, 2), test.option)
+		job, said, err := lab.Sbatch("carol", walkScript(test.ep, 2), test.option)
 		if err != nil && (strings.Contains(said, test.says) || strings.Contains(said, "Requested node configuration is not available")) {
 			continue // by the plug-in, which knows the nodes where an earlier sidecar of the lab wrote them down
 		}
 		lab.Await(t, time.Minute, test.option+" is refused: "+test.says, func() bool {
-			return strings.Contains(client(t, lab, "scontrol", "-o", "show", "job", job), test.says)
+			return strings.Contains(runClient(t, lab, "scontrol", "-o", "show", "job", job), test.says)
 		})
 	}
 	jobs := map[string]string{}
 	for _, option := range []string{"--constraint=thin", "--gpus-per-node=2"} {
-		jobs[option] = lab.Submit(t, "carol", walk("1x20s,3x20s", 2)+"accordion run -n3 --ntasks-per-node=1 sh -c 'echo gpus $SLURMD_NODENAME $CUDA_VISIBLE_DEVICES'\n", option)
+		jobs[option] = lab.Submit(t, "carol", walkScript("1x20s,3x20s", 2)+"accordion run -n3 --ntasks-per-node=1 sh -c 'echo gpus $SLURMD_NODENAME $CUDA_VISIBLE_DEVICES'\n", option)
 	}
 	for option, job := range jobs {
-		onSizes(t, lab, "carol", job, 1, 3)
-		nodes := slices.Concat(walked(lab, "carol", job)...)
+		assertSizes(t, lab, "carol", job, 1, 3)
+		nodes := slices.Concat(walkedNodes(lab, "carol", job)...)
 		onThin := 0
 		for _, n := range nodes {
 			if slices.Contains(thin, n) {
@@ -122,7 +123,7 @@ func TestAJobGrowsOnNodesOfOneKindAndHasItsGPUsOnAll(t *testing.T) {
 	if out := outputOf(lab, "carol", jobs["--gpus-per-node=2"]); strings.Count(out, " 0,1\n") != 3 {
 		t.Errorf("want two GPUs on each of three nodes:\n%s", out)
 	}
-	clean(t, p)
+	assertClean(t, p)
 }
 
 func TestAManagedJobPreemptsThoseOfALowerTierForItsStartAndItsGrowth(t *testing.T) {
@@ -130,21 +131,21 @@ func TestAManagedJobPreemptsThoseOfALowerTierForItsStartAndItsGrowth(t *testing.
 	lab := siteLab(t, "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"+
 		"PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=10 OverSubscribe=YES:2 PriorityTier=2 PreemptMode=OFF State=UP\n"+
 		"PartitionName=shared Nodes=ALL MaxTime=INFINITE DefaultTime=10 OverSubscribe=NO PriorityTier=1 PreemptMode=REQUEUE State=UP")
-	p := serving(t, lab, busy)
+	p := serving(t, lab, manyClients)
 	var low []string
 	for range 6 {
 		low = append(low, lab.Submit(t, "bob", sleeps, "-p", "shared", "-N1", "--exclusive", "--requeue"))
 	}
 	restarts := func(job string) int {
-		_, rest, _ := strings.Cut(client(t, lab, "scontrol", "-o", "show", "job", job), "Restarts=")
+		_, rest, _ := strings.Cut(runClient(t, lab, "scontrol", "-o", "show", "job", job), "Restarts=")
 		n, _ := strconv.Atoi(strings.Fields(rest)[0])
 		return n
 	}
 	lab.Await(t, time.Minute, "jobs of the lower tier have all nodes", func() bool {
-		return strings.Count(client(t, lab, "squeue", "-h", "-u", "bob", "-t", "R", "-o", "%A"), "\n") == 5
+		return strings.Count(runClient(t, lab, "squeue", "-h", "-u", "bob", "-t", "R", "-o", "%A"), "\n") == 5
 	})
-	job := lab.Submit(t, "alice", walk("2x20s,4x20s", 2))
-	onSizes(t, lab, "alice", job, 2, 4)
+	job := lab.Submit(t, "alice", walkScript("2x20s,4x20s", 2))
+	assertSizes(t, lab, "alice", job, 2, 4)
 	preempted := 0
 	for _, id := range low {
 		if restarts(id) > 0 {
@@ -155,7 +156,7 @@ func TestAManagedJobPreemptsThoseOfALowerTierForItsStartAndItsGrowth(t *testing.
 		t.Errorf("%d of six jobs had to make room, want 4", preempted)
 	}
 	lab.Run(t, "bob", append([]string{"scancel"}, low...)...)
-	clean(t, p)
+	assertClean(t, p)
 }
 
 func TestNodesThatArePoweredDownAreWokenAheadAndNeverMergedWhileTheyBoot(t *testing.T) {
@@ -175,12 +176,12 @@ func TestNodesThatArePoweredDownAreWokenAheadAndNeverMergedWhileTheyBoot(t *test
 		off, on = "power_down", "power_up"
 	}
 	in := func(states string) []string {
-		return strings.Fields(client(t, lab, "sinfo", "-h", "-p", "shared", "-N", "-t", states, "-o", "%N"))
+		return strings.Fields(runClient(t, lab, "sinfo", "-h", "-p", "shared", "-N", "-t", states, "-o", "%N"))
 	}
 	lab.Run(t, "root", "scontrol", "update", "NodeName=n[4-6]", "State=POWER_DOWN")
 	lab.Await(t, time.Minute, "three nodes are powered down", func() bool { return len(in(off)) == 3 })
-	p := serving(t, lab, busy)
-	job := lab.Submit(t, "alice", "#!/bin/bash\n#EP 2x30s,5x20s\nset -- 2\nsleep 29\n"+walks)
+	p := serving(t, lab, manyClients)
+	job := lab.Submit(t, "alice", "#!/bin/bash\n#EP 2x30s,5x20s\nset -- 2\nsleep 29\n"+walkScriptBody)
 	booted := map[string]time.Time{}
 	lab.Await(t, 2*time.Minute, "the nodes that it grows by boot, each while it is on two", func() bool {
 		for _, n := range in(on) {
@@ -195,7 +196,7 @@ func TestNodesThatArePoweredDownAreWokenAheadAndNeverMergedWhileTheyBoot(t *test
 		}
 		return state(t, lab, job) == "COMPLETED"
 	})
-	onSizes(t, lab, "alice", job, 2, 5)
+	assertSizes(t, lab, "alice", job, 2, 5)
 	if len(booted) < 2 {
 		t.Errorf("%d nodes were booted, want two at least", len(booted))
 	}

@@ -14,8 +14,8 @@ import (
 	"accordion/slurm"
 )
 
-// registers makes the slurmd of a node report to slurmctld, which it does now and then by itself, what runs there.
-func registers(t *testing.T, lab *lab.SlurmLab, node string) {
+// registerNode makes the slurmd of a node report to slurmctld, which it does now and then by itself, what runs there.
+func registerNode(t *testing.T, lab *lab.SlurmLab, node string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(lab.Dir, "pid", node+".pid"))
 	if err != nil {
@@ -38,16 +38,17 @@ func TestAJobKeepsTheNodeOfItsScriptWhenSlurmTakesAnotherForIt(t *testing.T) {
 	p := serving(t, lab, "[early]\nadvance = true")
 	last := fmt.Sprintf("n%d", lab.Nodes)
 	// While it is there the job can have the last node only; then it grows by nodes that come before.
-	client(t, lab, "scontrol", "create", "reservation", "ReservationName=others", "StartTime=now", fmt.Sprintf("EndTime=uts%d", time.Now().Unix()+50),
+	runClient(t, lab, "scontrol", "create", "reservation", "ReservationName=others", "StartTime=now", fmt.Sprintf("EndTime=uts%d", time.Now().Unix()+50),
 		"Users=root", fmt.Sprintf("Nodes=n[1-%d]", lab.Nodes-1))
-	job := lab.Submit(t, "alice", saying+`say one 0; sleep 12; eval "$(accordion step)"; say three $?; until [ -e forgotten ]; do sleep 0.1; done
+	lab.Run(t, "alice", "rm", "-f", "forgotten") // of an earlier run
+	job := lab.Submit(t, "alice", sayScript+`say one 0; sleep 12; eval "$(accordion step)"; say three $?; until [ -e forgotten ]; do sleep 0.1; done
 eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; echo "on $SLURMD_NODENAME to the end"`,
 		"-H", "-N1", "-n1", "-t5", "--comment=ep=1x60s,3x60s,2x10s,1x10s")
 	says := func(word string) map[string]string {
 		t.Helper()
-		lab.Await(t, 3*time.Minute, "the job says "+word, func() bool { return answers(outputOf(lab, "alice", job))[word] != "" })
+		lab.Await(t, 3*time.Minute, "the job says "+word, func() bool { return sayReports(outputOf(lab, "alice", job))[word] != "" })
 		said := map[string]string{}
-		for field := range strings.FieldsSeq(answers(outputOf(lab, "alice", job))[word]) {
+		for field := range strings.FieldsSeq(sayReports(outputOf(lab, "alice", job))[word]) {
 			key, value, _ := strings.Cut(field, "=")
 			said[key] = value
 		}
@@ -56,8 +57,8 @@ eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; ech
 	if got := says("one")["nodes"]; got != last {
 		t.Fatalf("the job began on %s, want %s", got, last)
 	}
-	client(t, lab, "scontrol", "delete", "ReservationName=others")
-	host := func() string { return client(t, lab, "squeue", "-h", "-j", job, "-o", "%B") }
+	runClient(t, lab, "scontrol", "delete", "ReservationName=others")
+	host := func() string { return runClient(t, lab, "squeue", "-h", "-j", job, "-o", "%B") }
 	grown := sortedNames(names(t, says("three")["nodes"]))
 	if len(grown) != 3 || grown[2] != last || host() != last {
 		t.Fatalf("the job grew to %v with batch host %s, want three nodes, the last of them %s, which is the batch host", grown, host(), last)
@@ -65,7 +66,7 @@ eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; ech
 	// slurmctld hears of a job from the first of its nodes, and looks for its script on that of the script: a job that it has
 	// not heard of for BatchStartTimeout and 10 s it takes for lost. With Slurm's 10 s this one would be.
 	lab.Await(t, time.Minute, "the job has run for 25 s", everySecond(func() bool {
-		return client(t, lab, "squeue", "-h", "-j", job, "-o", "%M") >= "0:25"
+		return runClient(t, lab, "squeue", "-h", "-j", job, "-o", "%M") >= "0:25"
 	}))
 	sys, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: time.Minute})
 	if err != nil {
@@ -75,13 +76,13 @@ eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; ech
 	if err := sys.Reconfigure(t.Context()); err == nil || !strings.Contains(err.Error(), "waits for the end of job "+job) || host() != last {
 		t.Errorf("Accordion would reconfigure Slurm, which would take another node than %s for that of the script: %v", last, err)
 	}
-	registers(t, lab, last)
-	client(t, lab, "scontrol", "reconfigure")
+	registerNode(t, lab, last)
+	runClient(t, lab, "scontrol", "reconfigure")
 	lab.Await(t, time.Minute, "slurmctld answers again", func() bool { return host() != "" })
 	claimed := host()
 	t.Logf("after `scontrol reconfigure` Slurm takes %s for the batch host", claimed)
 	if claimed != last { // the slurmd of 26.05 does not live through two of these in a row
-		registers(t, lab, claimed)
+		registerNode(t, lab, claimed)
 	}
 	lab.Run(t, "alice", "touch", "forgotten")
 	two := says("two")
@@ -95,5 +96,5 @@ eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; ech
 		return strings.Contains(outputOf(lab, "alice", job), "on "+last+" to the end")
 	})
 	lab.Run(t, "alice", "scancel", job) // Slurm listens for the end of the script on the node it takes for the host
-	clean(t, p)
+	assertClean(t, p)
 }

@@ -15,17 +15,17 @@ import (
 // go test ./slurm -run Quiet -v -args -accordion.long
 func TestGrowthsOnAQuietClusterAreInTime(t *testing.T) {
 	for _, way := range []growth.Kind{growth.Overlap, growth.Companions} {
-		t.Run(string(way), func(t *testing.T) { quietGrowths(t, way) })
+		t.Run(string(way), func(t *testing.T) { idleGrowths(t, way) })
 	}
 }
 
-func quietGrowths(t *testing.T, way growth.Kind) {
-	aside(t)
+func idleGrowths(t *testing.T, way growth.Kind) {
+	parallelUnlessLong(t)
 	groups, most := []int{1, 2}, 4
 	if *long {
 		groups, most = []int{1, 2, 3, 4}, 12
 	}
-	lab := crowdLab(t)
+	lab := workloadLab(t)
 	p := serving(t, lab, fmt.Sprintf("growth = %q\n[early]\nadvance = false", way))
 	since := time.Now()
 	var all []*submission
@@ -53,12 +53,12 @@ func quietGrowths(t *testing.T, way growth.Kind) {
 		begun := len(all)
 		add(k, ep)
 		submitAll(t, lab, all[begun:])
-		awaitTheEnd(t, lab, 5*time.Minute)
+		awaitNoJobs(t, lab, 5*time.Minute)
 	}
-	knowsTheEnd(t, p)
-	c := &crowd{t: t, lab: lab, p: p, entries: p.journal("")}
-	c.accounts, c.held = booked(t, lab, since)
-	c.keep()
+	awaitAllEnded(t, p)
+	c := &workloadResult{t: t, lab: lab, p: p, entries: p.journalSince(p.since)}
+	c.accounts, c.held = auditedAccounts(t, lab, since)
+	c.saveArtifacts()
 	c.judgeJobs(all)
 	countTogether(c.growths)
 	byCount := map[int][]float64{}

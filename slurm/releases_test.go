@@ -20,68 +20,68 @@ func TestAShortTaleIsTrueOnEveryOtherRelease(t *testing.T) {
 	for _, release := range []string{"20.11", "24.11", "26.05"} {
 		t.Run(release, func(t *testing.T) {
 			t.Parallel()
-			tell(t, release)
+			runRelease(t, release)
 		})
 	}
 }
 
-// tale is one release: a lab like a site, whose sidecar lives in the lab's world.
-type tale struct {
+// releaseRun is one release: a lab like a site, whose sidecar lives in the lab's world.
+type releaseRun struct {
 	*testing.T
 	lab   *lab.SlurmLab
 	begun time.Time
 }
 
-// taleSizes are the steps of the two jobs of the tale that say when a step is over.
-var taleSizes = []int{2, 5, 3}
+// releaseSizes are the steps of the two jobs of the tale that say when a step is over.
+var releaseSizes = []int{2, 5, 3}
 
-func tell(t *testing.T, release string) {
+func runRelease(t *testing.T, release string) {
 	lab := lab.Slurm(t, 10, lab.Release(release), lab.Users("alice", "bob"))
 	// It logs what the lab does without: Slurm 20.11 binds nothing by control groups of version 2.
-	w := &tale{T: t, lab: lab, begun: time.Now()}
+	w := &releaseRun{T: t, lab: lab, begun: time.Now()}
 	lab.Do(t, "serve")
-	t.Cleanup(w.lastWords)
-	audited(t, lab)
+	t.Cleanup(w.logJournal)
+	auditAtEnd(t, lab)
 
-	w.refused("#EP 2x20s,11x20s", "11x20s", "10 nodes of partition main")
-	w.refused("#EP 2x500", "500s, 90m, 1h30m")
-	cores := lab.Submit(t, "alice", fmt.Sprintf("#EP 2x14s,5x14s,3x14s\n#SBATCH -C thin -n %d\n", 2*lab.CPUs)+fmt.Sprintf(talking, "srun"))
-	gpus := lab.Submit(t, "bob", "#EP 2x14s,5x14s,3x14s\n#SBATCH --gpus-per-node=2 --ntasks-per-node=2\n"+fmt.Sprintf(talking, "accordion run --gpus-per-task=1"))
+	w.assertRefused("#EP 2x20s,11x20s", "11x20s", "10 nodes of partition main")
+	w.assertRefused("#EP 2x500", "500s, 90m, 1h30m")
+	cores := lab.Submit(t, "alice", fmt.Sprintf("#EP 2x14s,5x14s,3x14s\n#SBATCH -C thin -n %d\n", 2*lab.CPUs)+fmt.Sprintf(taskReportScript, "srun"))
+	gpus := lab.Submit(t, "bob", "#EP 2x14s,5x14s,3x14s\n#SBATCH --gpus-per-node=2 --ntasks-per-node=2\n"+fmt.Sprintf(taskReportScript, "accordion run --gpus-per-task=1"))
 	shown := map[string][]string{}
-	for step := range taleSizes {
+	for step := range releaseSizes {
 		if step == 1 {
 			w.killInAGrowth(cores, gpus)
 		}
 		for _, job := range []string{cores, gpus} {
-			shown[job] = append(shown[job], w.told(job, step+1))
+			shown[job] = append(shown[job], w.awaitStep(job, step+1))
 		}
 	}
-	w.refused("#EP 1x20s\n#SBATCH --tmp=3000\n", "--tmp=3000", "at most 2000 MB of temporary disk")
-	w.over(cores, gpus)
-	w.agree(cores, "alice", shown[cores])
-	w.agree(gpus, "bob", shown[gpus])
-	w.grewInTheNameOf("alice", output.GrowPrefix+cores)
-	w.grewInTheNameOf("bob", besideOf(gpus))
-	w.eachTaskHasItsOwn(cores, "alice", false)
-	w.eachTaskHasItsOwn(gpus, "bob", true)
+	w.assertRefused("#EP 1x20s\n#SBATCH --tmp=3000\n", "--tmp=3000", "at most 2000 MB of temporary disk")
+	w.awaitCompleted(cores, gpus)
+	w.assertSourcesAgree(cores, "alice", shown[cores])
+	w.assertSourcesAgree(gpus, "bob", shown[gpus])
+	w.assertGrewAsOwner("alice", output.GrowPrefix+cores)
+	w.assertGrewAsOwner("bob", companionName(gpus))
+	w.assertTasksShareNothing(cores, "alice", false)
+	w.assertTasksShareNothing(gpus, "bob", true)
 
-	silent := lab.Submit(t, "alice", "#EP 1x12s,3x14s,2x20s\n"+listening(42)) // its growth may come late
+	silent := lab.Submit(t, "alice", "#EP 1x12s,3x14s,2x20s\n"+silentScript(42)) // its growth may come late
 	moldable := lab.Submit(t, "bob", "#MOLD 2x50s|6x10s\necho on $SLURM_JOB_NUM_NODES; srun true && sleep 5")
-	w.over(moldable, silent)
-	w.isTold(silent)
+	w.awaitCompleted(moldable, silent)
+	w.assertSilentJobInformed(silent)
 	if out := outputOf(lab, "bob", moldable); out != "on 6\n" {
 		t.Errorf("the moldable job, which is over soonest on 6 nodes, says %q", out)
 	}
-	impossible(t, lab)
-	tasksTakeTurns(t, lab)
-	w.isClean()
+	submitImpossible(t, lab)
+	assertTasksInTurn(t, lab)
+	w.assertClean()
 	assertTheProcessorsAreBooked(t, lab, w.begun)
 }
 
-// talking is a script that tells in each of its three steps where it is, by what it was told and by squeue, and has each of its tasks tell
+// taskReportScript is a script that tells in each of its three steps where it is, by what it was told and by squeue, and has each of its tasks tell
 // what it has. A device that may be opened answers that nobody drives it. The srun of 20.11 loses its connection to a task now and then,
 // also without Accordion.
-const talking = `
+const taskReportScript = `
 tell() {
 	step=${ACCORDION_STEP:-1}
 	echo "list $step ${ACCORDION_NODELIST:-$SLURM_JOB_NODELIST}"
@@ -109,8 +109,8 @@ tell
 sleep 9
 `
 
-// refused submits what is wrong: one line says why, and a second one is sbatch's own.
-func (w *tale) refused(script string, says ...string) {
+// assertRefused submits what is wrong: one line says why, and a second one is sbatch's own.
+func (w *releaseRun) assertRefused(script string, says ...string) {
 	w.Helper()
 	id, said, err := w.lab.Sbatch("alice", script)
 	lines := strings.Split(said, "\n")
@@ -125,8 +125,8 @@ func (w *tale) refused(script string, says ...string) {
 	}
 }
 
-// told waits until the job has told of a step, and returns on which nodes squeue showed it and its companions in that step.
-func (w *tale) told(job string, step int) string {
+// awaitStep waits until the job has told of a step, and returns on which nodes squeue showed it and its companions in that step.
+func (w *releaseRun) awaitStep(job string, step int) string {
 	w.Helper()
 	w.lab.Await(w.T, 3*time.Minute, fmt.Sprintf("job %s has told of step %d", job, step), func() bool {
 		return strings.Contains(w.output(job), fmt.Sprintf("told %d\n", step))
@@ -134,7 +134,7 @@ func (w *tale) told(job string, step int) string {
 	var nodes []string
 	for line := range strings.Lines(w.output(job)) {
 		f := strings.Fields(line)
-		if len(f) == 5 && f[0] == "shown" && f[1] == fmt.Sprint(step) && (f[2] == job || f[3] == besideOf(job)) {
+		if len(f) == 5 && f[0] == "shown" && f[1] == fmt.Sprint(step) && (f[2] == job || f[3] == companionName(job)) {
 			names, err := hostlist.Expand(f[4])
 			if err != nil {
 				w.Fatal(err)
@@ -146,34 +146,34 @@ func (w *tale) told(job string, step int) string {
 	return hostlist.Compact(nodes)
 }
 
-// besideOf is the name of a job's companions.
-func besideOf(job string) string { return adapter.Prefix + "with-" + job }
+// companionName is the name of a job's companions.
+func companionName(job string) string { return adapter.Prefix + "with-" + job }
 
 // output is what a job has printed so far, whosesoever it is.
-func (w *tale) output(job string) string {
+func (w *releaseRun) output(job string) string {
 	return outputOf(w.lab, "alice", job) + outputOf(w.lab, "bob", job)
 }
 
 // killInAGrowth kills the sidecar by kill -9 as soon as one of the jobs grows, and starts another one.
-func (w *tale) killInAGrowth(jobs ...string) {
+func (w *releaseRun) killInAGrowth(jobs ...string) {
 	w.Helper()
 	w.lab.Await(w.T, time.Minute, "a job grows", func() bool {
-		names := strings.Fields(insists(w.T, w.lab, "root", "squeue", "-h", "-o", "%j"))
+		names := strings.Fields(retryAs(w.T, w.lab, "root", "squeue", "-h", "-o", "%j"))
 		return slices.ContainsFunc(jobs, func(job string) bool {
-			return slices.Contains(names, output.GrowPrefix+job) || slices.Contains(names, besideOf(job)) || strings.Contains(w.output(job), "told 2\n")
+			return slices.Contains(names, output.GrowPrefix+job) || slices.Contains(names, companionName(job)) || strings.Contains(w.output(job), "told 2\n")
 		})
 	})
 	w.lab.Do(w.T, "serve-stop", "--kill")
 	w.lab.Do(w.T, "serve")
 }
 
-// over waits until the jobs are over, and fails unless they ended well.
-func (w *tale) over(jobs ...string) {
+// awaitCompleted waits until the jobs are over, and fails unless they ended well.
+func (w *releaseRun) awaitCompleted(jobs ...string) {
 	w.Helper()
 	for _, job := range jobs {
 		state := ""
 		w.lab.Await(w.T, 3*time.Minute, "job "+job+" is over", func() bool {
-			state = insists(w.T, w.lab, "root", "squeue", "-h", "-j", job, "-t", "all", "-o", "%T")
+			state = retryAs(w.T, w.lab, "root", "squeue", "-h", "-j", job, "-t", "all", "-o", "%T")
 			return !slices.Contains([]string{"PENDING", "RUNNING", "COMPLETING"}, state)
 		})
 		if state != "COMPLETED" {
@@ -182,26 +182,22 @@ func (w *tale) over(jobs ...string) {
 	}
 }
 
-// journal is a job's entries in order, those of all jobs when job is "".
-func (w *tale) journal(job string) []entry {
+// journal returns the journal's entries of a job, in order.
+func (w *releaseRun) journal(job string) []entry {
 	w.Helper()
-	command := []string{"accordion", "journal", "--json"}
-	if job != "" {
-		command = append(command, "--job", job)
-	}
-	return entries(w.T, w.lab.Run(w.T, "root", command...)+"\n")
+	return entries(w.T, w.lab.Run(w.T, "root", "accordion", "journal", "--json", "--job", job)+"\n")
 }
 
-// agree compares what the job says of each step, from inside, with what squeue, sacct and the journal say.
-func (w *tale) agree(job, user string, shown []string) {
+// assertSourcesAgree compares what the job says of each step, from inside, with what squeue, sacct and the journal say.
+func (w *releaseRun) assertSourcesAgree(job, user string, shown []string) {
 	w.Helper()
-	said := tales(w.T, outputOf(w.lab, user, job))
+	said := parseStepReports(w.T, outputOf(w.lab, user, job))
 	happened := ofKind(w.journal(job), "started", "grew", "shrank")
-	if len(happened) != len(taleSizes) {
+	if len(happened) != len(releaseSizes) {
 		w.Fatalf("job %s: the journal has %d starts, growths and shrinks: %v", job, len(happened), happened)
 	}
-	accounted := w.accounts(job, happened)
-	for i, size := range taleSizes {
+	accounted := w.accountedNodes(job, happened)
+	for i, size := range releaseSizes {
 		inside := said[i+1]
 		var names []string
 		for node, tasks := range inside.tasks {
@@ -228,13 +224,13 @@ func (w *tale) agree(job, user string, shown []string) {
 	}
 }
 
-// accounts is the nodes that a job and its companions held in the middle of each step, as Slurm's accounting says once it knows of
+// accountedNodes is the nodes that a job and its companions held in the middle of each step, as Slurm's accounting says once it knows of
 // all ends.
-func (w *tale) accounts(job string, happened []entry) []string {
+func (w *releaseRun) accountedNodes(job string, happened []entry) []string {
 	w.Helper()
 	var rows []account
 	w.lab.Await(w.T, time.Minute, "accounting knows all ends", func() bool {
-		rows = slices.DeleteFunc(readAccounts(w.T, w.lab, w.begun), func(a account) bool { return fmt.Sprint(a.id) != job && a.name != besideOf(job) })
+		rows = slices.DeleteFunc(readAccounts(w.T, w.lab, w.begun), func(a account) bool { return fmt.Sprint(a.id) != job && a.name != companionName(job) })
 		return !slices.ContainsFunc(rows, func(a account) bool { return a.end == 0 && len(a.nodes) > 0 })
 	})
 	held := tenures(rows, "shared")
@@ -259,13 +255,13 @@ func (w *tale) accounts(job string, happened []entry) []string {
 		lists = append(lists, hostlist.Compact(nodes))
 	}
 	if w.Failed() {
-		w.Log(written(rows))
+		w.Log(formatAccounts(rows))
 	}
 	return lists
 }
 
-// grewInTheNameOf judges that the allocations by which a job grew were its owner's, whose limits hold for them.
-func (w *tale) grewInTheNameOf(owner, allocations string) {
+// assertGrewAsOwner judges that the allocations by which a job grew were its owner's, whose limits hold for them.
+func (w *releaseRun) assertGrewAsOwner(owner, allocations string) {
 	w.Helper()
 	found := 0
 	for _, a := range readAccounts(w.T, w.lab, w.begun) {
@@ -281,9 +277,9 @@ func (w *tale) grewInTheNameOf(owner, allocations string) {
 	}
 }
 
-// eachTaskHasItsOwn judges, by what the tasks found inside, that no two of a step have a core of a node in common; with GPUs, that
+// assertTasksShareNothing judges, by what the tasks found inside, that no two of a step have a core of a node in common; with GPUs, that
 // each has one, and none another's.
-func (w *tale) eachTaskHasItsOwn(job, user string, gpus bool) {
+func (w *releaseRun) assertTasksShareNothing(job, user string, gpus bool) {
 	w.Helper()
 	if !w.lab.Binds {
 		return
@@ -321,8 +317,8 @@ func (w *tale) eachTaskHasItsOwn(job, user string, gpus bool) {
 	}
 }
 
-// isTold judges that the job, which never asks, was resized and told in its hosts file at each signal.
-func (w *tale) isTold(silent string) {
+// assertSilentJobInformed judges that the job, which never asks, was resized and told in its hosts file at each signal.
+func (w *releaseRun) assertSilentJobInformed(silent string) {
 	w.Helper()
 	var hosts []string // as often as they were told anew
 	for line := range strings.Lines(outputOf(w.lab, "alice", silent)) {
@@ -344,18 +340,18 @@ func (w *tale) isTold(silent string) {
 	}
 }
 
-// isClean judges that no job is left, and that every node can be used.
-func (w *tale) isClean() {
+// assertClean judges that no job is left, and that every node can be used.
+func (w *releaseRun) assertClean() {
 	w.Helper()
 	w.lab.Await(w.T, 3*time.Minute, "no job is left", everySecond(func() bool {
 		return strings.TrimSpace(w.lab.Run(w.T, "root", "squeue", "--noheader", "--all", "-o", "%A")) == ""
 	}))
 	id := w.lab.Submit(w.T, "alice", "srun true", "-p", "shared", fmt.Sprintf("-N%d", w.lab.Nodes))
-	w.over(id)
+	w.awaitCompleted(id)
 }
 
-// lastWords is the journal, of a tale that went wrong.
-func (w *tale) lastWords() {
+// logJournal is the journal, of a tale that went wrong.
+func (w *releaseRun) logJournal() {
 	if !w.Failed() {
 		return
 	}

@@ -16,8 +16,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// wholly gives the lab's partition main to Accordion until the test ends.
-func wholly(t *testing.T, lab *lab.SlurmLab) {
+// manageAll gives the lab's partition main to Accordion until the test ends.
+func manageAll(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	file := filepath.Join(lab.Dir, "etc", "accordion.lua")
 	before, err := os.ReadFile(file)
@@ -35,10 +35,10 @@ func wholly(t *testing.T, lab *lab.SlurmLab) {
 	}
 }
 
-// waitsBefore is the jobs that wait before the gate.
-func waitsBefore(t *testing.T, lab *lab.SlurmLab) (jobs []string) {
+// gatedJobs is the jobs that wait before the gate.
+func gatedJobs(t *testing.T, lab *lab.SlurmLab) (jobs []string) {
 	t.Helper()
-	for line := range strings.Lines(client(t, lab, "squeue", "-h", "-a", "-t", "PD", "-o", "%A %v")) {
+	for line := range strings.Lines(runClient(t, lab, "squeue", "-h", "-a", "-t", "PD", "-o", "%A %v")) {
 		if id, reservation, _ := strings.Cut(strings.TrimSpace(line), " "); reservation == output.Gate {
 			jobs = append(jobs, id)
 		}
@@ -46,11 +46,11 @@ func waitsBefore(t *testing.T, lab *lab.SlurmLab) (jobs []string) {
 	return jobs
 }
 
-// gateIs waits until the gate stands so: "open" or "shut", and the plug-in can know it.
-func gateIs(t *testing.T, lab *lab.SlurmLab, stands string) {
+// awaitGate waits until the gate stands so: "open" or "shut", and the plug-in can know it.
+func awaitGate(t *testing.T, lab *lab.SlurmLab, stands string) {
 	t.Helper()
 	lab.Await(t, time.Minute, "the gate is "+stands, func() bool {
-		for line := range strings.Lines(client(t, lab, "scontrol", "-o", "show", "reservation")) {
+		for line := range strings.Lines(runClient(t, lab, "scontrol", "-o", "show", "reservation")) {
 			if strings.Contains(line, "ReservationName="+output.Gate+" ") && strings.Contains(line, "BurstBuffer="+stands+" ") {
 				return true
 			}
@@ -74,12 +74,13 @@ func releaseAll(p *process, flags ...string) string {
 func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 	t.Parallel()
 	lab := submitLab(t)
-	wholly(t, lab)
+	manageAll(t, lab)
 	p := serving(t, lab, "manage = \"all\"\n[lease]\nlength = \"20s\"")
 	if says := p.accordion("preflight"); !strings.Contains(says, `manage = "all": every job of partition main`) {
 		t.Errorf("preflight says\n%s", says)
 	}
-	gateIs(t, lab, "open")
+	awaitGate(t, lab, "open")
+	lab.Run(t, "root", "rm", "-f", lab.Dir+"/home/alice/first", lab.Dir+"/home/alice/evolved", lab.Dir+"/home/bob/small") // of an earlier run
 	begin := time.Now()
 	lab.Submit(t, "alice", "date +%s%N >first", "-N1", "-t1")
 	lab.Await(t, time.Minute, "it has begun", func() bool { return lab.File("alice", "first") != "" })
@@ -96,16 +97,16 @@ func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 	for range 6 {
 		lab.Submit(t, "alice", "sleep 3", "-N4", "-t1")
 	}
-	lab.Await(t, time.Minute, "jobs wait before the gate", func() bool { return len(waitsBefore(t, lab)) > 2 })
-	gateIs(t, lab, "shut") // jobs are kept out beside that, and may be so before it
+	lab.Await(t, time.Minute, "jobs wait before the gate", func() bool { return len(gatedJobs(t, lab)) > 2 })
+	awaitGate(t, lab, "shut") // jobs are kept out beside that, and may be so before it
 	small := lab.Submit(t, "bob", "echo small >small", "-n1", "-t1")
-	if waits := waitsBefore(t, lab); !strings.Contains(strings.Join(waits, " "), small) {
+	if waits := gatedJobs(t, lab); !strings.Contains(strings.Join(waits, " "), small) {
 		t.Errorf("job %s passed those that wait: %v", small, waits)
 	}
-	if shown := client(t, lab, "scontrol", "-o", "show", "job", small); !strings.Contains(shown, "OverSubscribe=NO") && !strings.Contains(shown, "Exclusive=NODE") {
+	if shown := runClient(t, lab, "scontrol", "-o", "show", "job", small); !strings.Contains(shown, "OverSubscribe=NO") && !strings.Contains(shown, "Exclusive=NODE") {
 		t.Errorf("it does not get a whole node: %s", shown)
 	}
-	lab.Await(t, 3*time.Minute, "all have run", func() bool { return client(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" })
+	lab.Await(t, 3*time.Minute, "all have run", func() bool { return runClient(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" })
 	if lab.File("bob", "small") == "" || lab.File("alice", "evolved") == "" {
 		t.Errorf("job %s or %s did not run to its end", small, evolving)
 	}
@@ -114,7 +115,7 @@ func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 	for range 8 {
 		lab.Submit(t, "alice", "sleep 5", "-N4", "-t1")
 	}
-	lab.Await(t, time.Minute, "jobs wait before the gate", func() bool { return len(waitsBefore(t, lab)) > 3 })
+	lab.Await(t, time.Minute, "jobs wait before the gate", func() bool { return len(gatedJobs(t, lab)) > 3 })
 	p.kill()
 	dead := time.Now()
 	if says := releaseAll(p); !strings.Contains(says, "lives: nothing is given back") {
@@ -127,11 +128,11 @@ func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 		}
 		return true
 	})
-	if waits := waitsBefore(t, lab); len(waits) > 0 {
+	if waits := gatedJobs(t, lab); len(waits) > 0 {
 		t.Errorf("%v wait for a dead sidecar", waits)
 	}
 	passes := lab.Submit(t, "bob", "sleep 1", "-N4", "-t1")
-	if waits := waitsBefore(t, lab); len(waits) > 0 {
+	if waits := gatedJobs(t, lab); len(waits) > 0 {
 		t.Errorf("job %s waits for a dead sidecar", passes)
 	}
 	t.Logf("Slurm had the queue %v after kill -9", time.Since(dead).Round(time.Second))
@@ -141,9 +142,9 @@ func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 
 	// The next one.
 	p.start()
-	lab.Await(t, time.Minute, "the sidecar has taken jobs again", func() bool { return len(waitsBefore(t, lab)) > 0 })
-	lab.Await(t, 4*time.Minute, "all have run", func() bool { return client(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" })
-	knowsTheEnd(t, p)
+	lab.Await(t, time.Minute, "the sidecar has taken jobs again", func() bool { return len(gatedJobs(t, lab)) > 0 })
+	lab.Await(t, 4*time.Minute, "all have run", func() bool { return runClient(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" })
+	awaitAllEnded(t, p)
 	p.stop()
 }
 
@@ -160,7 +161,7 @@ func shortJobs(seed uint64) []*submission {
 		if length > 50 {
 			limit = 2
 		}
-		all = append(all, &submission{at: time.Duration(i) * 500 * time.Millisecond, user: crowdUsers[r.IntN(len(crowdUsers))], kind: "ordinary",
+		all = append(all, &submission{at: time.Duration(i) * 500 * time.Millisecond, user: workloadUsers[r.IntN(len(workloadUsers))], kind: "ordinary",
 			script:  fmt.Sprintf("sleep %.1f", length),
 			options: []string{"--partition=main", "--exclusive", fmt.Sprintf("--nodes=%d", nodes), fmt.Sprintf("--time=%d", limit)}})
 	}
@@ -172,7 +173,7 @@ func turnarounds(t *testing.T, lab *lab.SlurmLab, all []*submission) []float64 {
 	t.Helper()
 	since := time.Now()
 	submitAll(t, lab, all)
-	awaitTheEnd(t, lab, 40*time.Minute)
+	awaitNoJobs(t, lab, 40*time.Minute)
 	var took []float64
 	lab.Await(t, 2*time.Minute, "accounting knows every end", everySecond(func() bool {
 		took = nil
@@ -192,15 +193,15 @@ func TestShortJobsDoNotPayForAWholePartition(t *testing.T) {
 	if !*long {
 		t.Skip("half an hour: -accordion.long")
 	}
-	lab := crowdLab(t)
+	lab := workloadLab(t)
 	alone := turnarounds(t, lab, shortJobs(*seed))
 	lab.Clear(t)
-	wholly(t, lab)
+	manageAll(t, lab)
 	programs := filepath.Join(openFolder(t), "programs")
 	begun := time.Now()
-	p := serving(t, lab, fmt.Sprintf("manage = \"all\"\nbin = %q", counting(t, programs)))
+	p := serving(t, lab, fmt.Sprintf("manage = \"all\"\nbin = %q", countingClients(t, programs)))
 	beside := turnarounds(t, lab, shortJobs(*seed))
-	most := fullest(t, programs, begun)
+	most := mostInAMinute(t, programs, begun)
 	t.Logf("500 short jobs: mean turnaround %.1f s under Slurm alone, %.1f s beside the sidecar; median %.0f and %.0f s, longest %.0f and %.0f s; client programs in the fullest minute: %d",
 		mean(alone), mean(beside), quantile(alone, 0.5), quantile(beside, 0.5), quantile(alone, 1), quantile(beside, 1), most)
 	if ratio := mean(beside) / mean(alone); ratio > 1.02 { // accounting knows whole seconds

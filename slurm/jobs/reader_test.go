@@ -20,17 +20,17 @@ import (
 	"accordion/slurm/output/outputtest"
 )
 
-// A pretense is a Slurm whose clients print what they are told to: a scontrol that works as a console and puts its stamp in, and
-// a squeue.
-type pretense struct {
+// A scriptedReader reads from client programs that print given texts: a scontrol that works as a console and adds its
+// stamp, and a squeue.
+type scriptedReader struct {
 	*Reader
 	t        *testing.T
 	dir, bin string
 }
 
-func pretend(t *testing.T, clients int, shown, listed string) *pretense {
+func newScriptedReader(t *testing.T, clients int, shown, listed string) *scriptedReader {
 	t.Helper()
-	p := &pretense{t: t, dir: t.TempDir()}
+	p := &scriptedReader{t: t, dir: t.TempDir()}
 	p.bin = clienttest.Programs(t, map[string]string{"scontrol": clienttest.Speaking(t.TempDir(), `stamp=${SLURM_TIME_FORMAT%\%s}
 	case $line in
 	"show job") sed "s/`+outputtest.Stamp+`/$stamp/g" `+p.dir+`/show.txt ;;
@@ -50,9 +50,9 @@ func pretend(t *testing.T, clients int, shown, listed string) *pretense {
 	return p
 }
 
-// prints says what the clients print from now on. A console that is asked for one job shows all up to the next one that squeue
-// lists.
-func (p *pretense) prints(shown, listed string) {
+// prints sets what the clients print from now on. A console that is asked for one job shows everything up to the next
+// job that squeue lists.
+func (p *scriptedReader) prints(shown, listed string) {
 	p.t.Helper()
 	files := map[string]string{"show.txt": shown, "squeue.txt": listed}
 	all, err := output.ParseSqueue(listed, "WORD")
@@ -75,8 +75,8 @@ func (p *pretense) prints(shown, listed string) {
 	}
 }
 
-// asked is how often squeue was run.
-func (p *pretense) asked() int {
+// asked returns how often squeue ran.
+func (p *scriptedReader) asked() int {
 	text, err := os.ReadFile(filepath.Join(p.dir, "asked"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		p.t.Fatal(err)
@@ -84,8 +84,8 @@ func (p *pretense) asked() int {
 	return strings.Count(string(text), "\n")
 }
 
-// listed is how many jobs a reading finds.
-func (p *pretense) listed() int {
+// listed returns how many jobs a reading finds.
+func (p *scriptedReader) listed() int {
 	p.t.Helper()
 	jobs, err := p.List(p.t.Context())
 	if err != nil {
@@ -94,7 +94,7 @@ func (p *pretense) listed() int {
 	return len(jobs)
 }
 
-// plainJobs are some of which nothing is in doubt: as a console shows them, and as squeue lists them.
+// plainJobs returns n jobs of which nothing is in doubt, as a console shows them and as squeue lists them.
 func plainJobs(n int) (shown, listed string) {
 	for i := range n {
 		p := outputtest.Printed{ID: 100 + i, Submitted: 1795000000, User: "alice", UID: 1001, Priority: 9, State: "PENDING",
@@ -107,7 +107,7 @@ func plainJobs(n int) (shown, listed string) {
 
 func TestReadingsOfJobsNeedNoProgramsOfTheirOwn(t *testing.T) {
 	shown, listed := plainJobs(30)
-	p := pretend(t, 0, shown, listed)
+	p := newScriptedReader(t, 0, shown, listed)
 	for range 5 {
 		jobs, err := p.List(t.Context())
 		if err != nil || len(jobs) != 30 {
@@ -139,7 +139,7 @@ func TestReadingsOfJobsNeedNoProgramsOfTheirOwn(t *testing.T) {
 func TestSqueueIsAskedOnceForTextsThatAreNew(t *testing.T) {
 	for _, release := range outputtest.Releases {
 		t.Run(release, func(t *testing.T) {
-			p := pretend(t, 0, outputtest.ShownBy(t, release), outputtest.Recorded(t, release+"/squeue.txt"))
+			p := newScriptedReader(t, 0, outputtest.ShownBy(t, release), outputtest.Recorded(t, release+"/squeue.txt"))
 			want := 0
 			for _, r := range listedBy(t, release) {
 				if r.State != adapter.Done {
@@ -161,7 +161,7 @@ func TestSqueueIsAskedOnceForTextsThatAreNew(t *testing.T) {
 func TestAReadingDoesNotFailWithSqueue(t *testing.T) {
 	shown, listed := plainJobs(3)
 	hostile := outputtest.Printed{ID: 99, Submitted: 1795000000, User: "mallory", UID: 1066, Priority: 9, State: "PENDING", Words: outputtest.Words{Name: "x", Host: "login1"}}
-	p := pretend(t, 0, shown+hostile.Line(outputtest.Stamp), listed+hostile.Row("WORD"))
+	p := newScriptedReader(t, 0, shown+hostile.Line(outputtest.Stamp), listed+hostile.Row("WORD"))
 	if n := p.listed(); n != 4 {
 		t.Fatalf("%d jobs, want 4", n)
 	}
@@ -175,11 +175,11 @@ func TestAReadingDoesNotFailWithSqueue(t *testing.T) {
 	}
 }
 
-// TestAJobThatChangesItsTextAllTheTimeCostsFewPrograms, and none of those that are kept for acts.
+// The programs that are reserved for actions are not used, either.
 func TestAJobThatChangesItsTextAllTheTimeCostsFewPrograms(t *testing.T) {
 	shown, listed := plainJobs(3)
 	hostile := outputtest.Printed{ID: 99, Submitted: 1795000000, User: "mallory", UID: 1066, Priority: 9, State: "PENDING", Words: outputtest.Words{Host: "login1"}}
-	p := pretend(t, 60, shown, listed)
+	p := newScriptedReader(t, 60, shown, listed)
 	for i := range 50 {
 		hostile.Name = "x" + strconv.Itoa(i) + " UserId=root(0) GroupId=root(0) MCS_label=N/A Priority=5 Nice=0 Account=a QOS=b JobState=RUNNING\nJobId=4711 JobName=y"
 		p.prints(shown+hostile.Line(outputtest.Stamp), listed+hostile.Row("WORD"))
@@ -198,7 +198,7 @@ func TestAJobThatChangesItsTextAllTheTimeCostsFewPrograms(t *testing.T) {
 
 func TestATideOfNewHostileJobsLeavesHalfOfTheProgramsToActs(t *testing.T) {
 	shown, listed := plainJobs(3)
-	p := pretend(t, 60, shown, listed)
+	p := newScriptedReader(t, 60, shown, listed)
 	for i := range 80 {
 		hostile := outputtest.Printed{ID: 1000 + i, Submitted: 1795000000, User: "mallory", UID: 1066, Priority: 9, State: "PENDING", Words: outputtest.Words{Host: "login1"}}
 		hostile.Comment = strings.Join(keys[keyPartition:], "x")

@@ -19,8 +19,8 @@ import (
 	"accordion/slurm/output/outputtest"
 )
 
-// clients is a system whose client programs are shell scripts, for answers that a healthy Slurm does not give.
-func clients(t *testing.T, change func(*Config), scripts map[string]string) *System {
+// scriptedSystem is a system whose client programs are shell scripts, for answers that a healthy Slurm does not give.
+func scriptedSystem(t *testing.T, change func(*Config), scripts map[string]string) *System {
 	t.Helper()
 	c := Config{Partitions: []string{"main"}, Bin: clienttest.Programs(t, scripts), Timeout: time.Minute}
 	if change != nil {
@@ -36,7 +36,7 @@ func clients(t *testing.T, change func(*Config), scripts map[string]string) *Sys
 
 func TestAProgramThatHangsIsEndedWithItsChildren(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "child")
-	s := clients(t, func(c *Config) { c.Timeout = 300 * time.Millisecond }, map[string]string{
+	s := scriptedSystem(t, func(c *Config) { c.Timeout = 300 * time.Millisecond }, map[string]string{
 		"squeue": "sleep 600 & echo $! > " + file + ".new && mv " + file + ".new " + file + "; wait",
 	})
 	_, err := s.Inspect(t.Context(), adapter.Key{ID: 7, Submitted: 1})
@@ -61,7 +61,7 @@ func TestProgramsSeeACleanEnvironment(t *testing.T) {
 	for _, name := range []string{"SQUEUE_FORMAT", "SQUEUE_STATES", "SLURM_CLUSTERS", "SALLOC_PARTITION", "SINFO_FORMAT", "SLURM_TIME_FORMAT", "LC_ALL", "TZ"} {
 		t.Setenv(name, "of the administrator's shell")
 	}
-	s := clients(t, func(c *Config) { c.Conf = "/etc/other/slurm.conf" }, map[string]string{"scontrol": "env; pwd"})
+	s := scriptedSystem(t, func(c *Config) { c.Conf = "/etc/other/slurm.conf" }, map[string]string{"scontrol": "env; pwd"})
 	out, err := s.Run.Run(t.Context(), client.Call{Program: "scontrol"})
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func TestProgramsSeeACleanEnvironment(t *testing.T) {
 
 func TestFewProgramsRunAtOnce(t *testing.T) {
 	dir := t.TempDir()
-	s := clients(t, func(c *Config) { c.AtOnce = 2 }, map[string]string{
+	s := scriptedSystem(t, func(c *Config) { c.AtOnce = 2 }, map[string]string{
 		"scontrol": "mkdir " + dir + "/$$ && ls " + dir + " | wc -l && sleep 0.05 && rmdir " + dir + "/$$",
 	})
 	var all sync.WaitGroup
@@ -95,7 +95,7 @@ func TestFewProgramsRunAtOnce(t *testing.T) {
 
 func TestAFailureSaysWhatWasRunAndWhatItSaid(t *testing.T) {
 	job := outputtest.Printed{ID: 7, Submitted: 1, User: "a", UID: 1, State: "PENDING", Priority: 9}
-	s := clients(t, nil, map[string]string{
+	s := scriptedSystem(t, nil, map[string]string{
 		"scontrol": "echo 'slurm_update error: Something new' >&2; echo second >&2; exit 3",
 		"squeue":   "sed \"s/WORD/${SQUEUE_FORMAT2##*:}/g\" <<'END'\n" + job.Row("WORD") + "END",
 	})
@@ -108,7 +108,7 @@ func TestAFailureSaysWhatWasRunAndWhatItSaid(t *testing.T) {
 	if err.Error() != want {
 		t.Errorf("the error is\n%s\nwant\n%s", err, want)
 	}
-	if _, err := clients(t, nil, nil).Observe(t.Context()); err == nil || !strings.Contains(err.Error(), "scontrol") {
+	if _, err := scriptedSystem(t, nil, nil).Observe(t.Context()); err == nil || !strings.Contains(err.Error(), "scontrol") {
 		t.Errorf("without clients: %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
@@ -156,11 +156,11 @@ func ExampleNew() {
 func TestPreflightTellsAControllerThatDoesNotAnswerFromAClusterThatIsNotFit(t *testing.T) {
 	testenv.Needs(t, testenv.Root)
 	const silent = "echo 'slurm_load_ctl_conf error: Unable to contact slurm controller (connect failure)' >&2; exit 1"
-	s := clients(t, nil, map[string]string{"squeue": silent, "scontrol": silent, "salloc": silent, "scancel": silent, "srun": silent})
+	s := scriptedSystem(t, nil, map[string]string{"squeue": silent, "scontrol": silent, "salloc": silent, "scancel": silent, "srun": silent})
 	if found := s.Preflight(t.Context()); len(found) != 1 || found[0].Severity != adapter.Unanswered || !strings.Contains(found[0].What, "Unable to contact slurm controller") {
 		t.Errorf("a silent controller: %v", found)
 	}
-	s = clients(t, nil, map[string]string{"squeue": silent})
+	s = scriptedSystem(t, nil, map[string]string{"squeue": silent})
 	if found := s.Preflight(t.Context()); len(found) != 4 || found[0].Severity != adapter.Fatal {
 		t.Errorf("without most of the clients: %v", found)
 	}
@@ -172,7 +172,7 @@ func TestAJobMayEndWhileItIsInspected(t *testing.T) {
 	job := outputtest.Printed{ID: 7, Submitted: 1, User: "a", UID: 1, State: "RUNNING", Nodes: "n1", Mark: "accordion:ep=1x1h"}
 	ended := job
 	ended.State = "COMPLETING"
-	s := clients(t, nil, map[string]string{
+	s := scriptedSystem(t, nil, map[string]string{
 		"squeue": "echo x >>" + looks + "\n[ $(wc -l <" + looks + ") = 1 ] || ended=yes\n" +
 			"if [ -z \"$ended\" ]; then sed \"s/WORD/${SQUEUE_FORMAT2##*:}/g\" <<'END'\n" + job.Row("WORD") + "END\n" +
 			"else sed \"s/WORD/${SQUEUE_FORMAT2##*:}/g\" <<'END'\n" + ended.Row("WORD") + "END\nfi",
@@ -199,7 +199,7 @@ func TestAJobIsNotEndedBeforeItsOutputSaysWhy(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		job := outputtest.Printed{ID: 7, Submitted: 1, User: "a", UID: 1, State: "RUNNING", Priority: 9}
-		s := clients(t, nil, map[string]string{
+		s := scriptedSystem(t, nil, map[string]string{
 			"scontrol": "case \"$*\" in notify*) [ -z '" + said + "' ] || { echo '" + said + "' >&2; exit 1; } ;; *) exit 3 ;; esac",
 			"squeue":   "sed \"s/WORD/${SQUEUE_FORMAT2##*:}/g\" <<'END'\n" + job.Row("WORD") + "END",
 			"scancel":  "touch " + dir + "/cancelled",

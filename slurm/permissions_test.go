@@ -86,14 +86,14 @@ var attempts = []struct {
 	{"bob", "scontrol delete ReservationName=accordion-park", false},
 }
 
-// prey is jobs of alice's that others, and she herself, may not touch, and those of bob's by which he tries.
-type prey struct {
+// protectedJobs is jobs of alice's that others, and she herself, may not touch, and those of bob's by which he tries.
+type protectedJobs struct {
 	running, waiting, grown, companion, ordinary, sharing string
 	node                                                  string // of the first
 }
 
-// graze starts them on a lab of four nodes, of which the second half has GPUs.
-func graze(t *testing.T, p *process, guarded bool) prey {
+// startProtected starts them on a lab of four nodes, of which the second half has GPUs.
+func startProtected(t *testing.T, p *process, guarded bool) protectedJobs {
 	t.Helper()
 	lab := p.lab
 	evolving := func(script, ep string, options ...string) string {
@@ -104,20 +104,20 @@ func graze(t *testing.T, p *process, guarded bool) prey {
 		nodes, _, _ := strings.Cut(ep, "x")
 		return lab.Submit(t, "alice", script, append(options, "-H", "-N"+nodes, "-t5", "--comment=ep="+ep)...)
 	}
-	show := func(job, format string) string { return client(t, lab, "squeue", "-h", "-j", job, "-o", format) }
+	show := func(job, format string) string { return runClient(t, lab, "squeue", "-h", "-j", job, "-o", format) }
 	begun := func(job string) func() bool {
 		return func() bool {
 			v := p.view(job)
 			return v != nil && v.Phase == "running" && show(job, "%v") == "(null)"
 		}
 	}
-	var jobs prey
+	var jobs protectedJobs
 	jobs.running = evolving("sleep 600", "1x2h,2x1h", "-C", "thin")
 	lab.Await(t, 2*time.Minute, "the first job runs, and is tied to its reservation no more", begun(jobs.running))
 	jobs.node = show(jobs.running, "%N")
 	jobs.grown = evolving("sleep 3\neval \"$(accordion step)\"\nsleep 600", "1x5s,2x2h", "--gpus-per-node=1")
 	lab.Await(t, 2*time.Minute, "a job with GPUs has grown by a companion", func() bool {
-		jobs.companion = client(t, lab, "squeue", "-h", "-t", "R", "-n", "accordion-with-"+jobs.grown, "-o", "%A")
+		jobs.companion = runClient(t, lab, "squeue", "-h", "-t", "R", "-n", "accordion-with-"+jobs.grown, "-o", "%A")
 		v := p.view(jobs.grown)
 		return jobs.companion != "" && show(jobs.companion, "%v") == "(null)" && v != nil && v.Size == 2
 	})
@@ -131,8 +131,8 @@ func graze(t *testing.T, p *process, guarded bool) prey {
 	return jobs
 }
 
-// words is an attempt on these jobs.
-func (j prey) words(command string) []string {
+// substitute is an attempt on these jobs.
+func (j protectedJobs) substitute(command string) []string {
 	var all []string
 	for word := range strings.FieldsSeq(command) {
 		for _, name := range [][2]string{{"R", j.running}, {"W", j.waiting}, {"G", j.grown}, {"C", j.companion}, {"O", j.ordinary}, {"S", j.sharing}, {"N", j.node}} {
@@ -143,21 +143,21 @@ func (j prey) words(command string) []string {
 	return all
 }
 
-// assertNothingComesOf makes the attempts that are to be refused and judges that they are, and change nothing.
-func (j prey) assertNothingComesOf(t *testing.T, lab *lab.SlurmLab, guarded bool) {
+// assertAttemptsFail makes the attempts that are to be refused and judges that they are, and change nothing.
+func (j protectedJobs) assertAttemptsFail(t *testing.T, lab *lab.SlurmLab, guarded bool) {
 	// Planned starts are Slurm's own affair.
 	steady := func() string {
-		held := regexp.MustCompile(`(?m)^ReservationName=(\S+) .* (Nodes=\S+) .* (Users=\S+) .*$`).ReplaceAllString(client(t, lab, "scontrol", "-o", "show", "reservation"), "$1 $2 $3")
-		return client(t, lab, "squeue", "-h", "-a", "-S", "i", "-o", "%A %t %D %l %v %k %N") + "\n" +
-			client(t, lab, "squeue", "-h", "-a", "-S", "i", "-O", "JobID,Partition,Dependency,Name,Requeue,Nice,AdminComment:80") + "\n" + held + "\n" +
-			client(t, lab, "strigger", "--get", "--jobid="+j.grown, "-h", "-o", "%j %t")
+		held := regexp.MustCompile(`(?m)^ReservationName=(\S+) .* (Nodes=\S+) .* (Users=\S+) .*$`).ReplaceAllString(runClient(t, lab, "scontrol", "-o", "show", "reservation"), "$1 $2 $3")
+		return runClient(t, lab, "squeue", "-h", "-a", "-S", "i", "-o", "%A %t %D %l %v %k %N") + "\n" +
+			runClient(t, lab, "squeue", "-h", "-a", "-S", "i", "-O", "JobID,Partition,Dependency,Name,Requeue,Nice,AdminComment:80") + "\n" + held + "\n" +
+			runClient(t, lab, "strigger", "--get", "--jobid="+j.grown, "-h", "-o", "%j %t")
 	}
 	before := steady()
 	for _, a := range attempts {
 		if !guarded && a.unguarded || strings.HasPrefix(a.command, "scontrol suspend") && lab.Slurm >= "25.11" { // where owners may
 			continue
 		}
-		words := j.words(a.command)
+		words := j.substitute(a.command)
 		t.Run(a.user+": "+a.command, func(t *testing.T) {
 			out, said, err := lab.Exec(a.user, "#!/bin/sh\n", words...)
 			if err == nil && !strings.Contains(out+said, "Invalid user id") { // what 20.11 says of reservations, with status 0
@@ -172,8 +172,8 @@ func (j prey) assertNothingComesOf(t *testing.T, lab *lab.SlurmLab, guarded bool
 	}
 }
 
-// slaughter cancels them.
-func (j prey) slaughter(t *testing.T, lab *lab.SlurmLab) {
+// cancel cancels them.
+func (j protectedJobs) cancel(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	lab.Run(t, "bob", "scancel", j.ordinary, j.sharing)
 	lab.Run(t, "alice", "scancel", j.waiting, j.running, j.grown)
@@ -183,43 +183,43 @@ func TestNoUserCanTakeAManagedJobOutOfThePlan(t *testing.T) {
 	t.Parallel()
 	lab := submitLab(t)
 	p := serving(t, lab, "")
-	jobs := graze(t, p, true)
-	jobs.assertNothingComesOf(t, lab, true)
+	jobs := startProtected(t, p, true)
+	jobs.assertAttemptsFail(t, lab, true)
 	for _, job := range []string{jobs.running, jobs.grown, jobs.waiting} {
 		if events := p.events(job, "changed", "requeued", "escaped"); len(events) > 0 {
 			t.Errorf("the journal has %v", events)
 		}
 	}
-	jobs.slaughter(t, lab)
-	clean(t, p)
+	jobs.cancel(t, lab)
+	assertClean(t, p)
 }
 
 func TestWithoutThePluginSlurmKeepsUsersOffTheManagedJobsOfOthers(t *testing.T) {
 	t.Parallel()
 	lab := lab.Slurm(t, 4, lab.Users("alice", "bob"), lab.NoPlugin())
 	p := serving(t, lab, "")
-	jobs := graze(t, p, false)
-	jobs.assertNothingComesOf(t, lab, false)
+	jobs := startProtected(t, p, false)
+	jobs.assertAttemptsFail(t, lab, false)
 
 	lab.Run(t, "alice", "scontrol", "release", jobs.waiting)
-	if got := client(t, lab, "squeue", "-h", "-j", jobs.waiting, "-o", "%t %v"); got != "PD "+output.Park {
+	if got := runClient(t, lab, "squeue", "-h", "-j", jobs.waiting, "-o", "%t %v"); got != "PD "+output.Park {
 		t.Errorf("its owner released a parked job, and it is %q", got)
 	}
 	lab.Run(t, "alice", "scontrol", "update", "JobId="+jobs.waiting, "ReservationName=")
 	lab.Await(t, time.Minute, "the job that its owner took out of the park is back there", func() bool {
-		return client(t, lab, "squeue", "-h", "-j", jobs.waiting, "-o", "%t %v") == "PD "+output.Park
+		return runClient(t, lab, "squeue", "-h", "-j", jobs.waiting, "-o", "%t %v") == "PD "+output.Park
 	})
 	lab.Run(t, "bob", "scontrol", "update", "JobId="+jobs.sharing, "Partition=main")
 	lab.Run(t, "bob", "scontrol", "release", jobs.sharing)
 	lab.Await(t, time.Minute, "Slurm has looked at the job that would share the cores of alice's", func() bool {
-		show := client(t, lab, "scontrol", "-o", "show", "job", jobs.sharing)
+		show := runClient(t, lab, "scontrol", "-o", "show", "job", jobs.sharing)
 		return strings.Contains(show, "OverSubscribe=YES") && !strings.Contains(show, "LastSchedEval=N/A") && !strings.Contains(show, "Reason=JobHeld")
 	})
-	if got := client(t, lab, "squeue", "-h", "-j", jobs.sharing, "-o", "%t"); got != "PD" {
+	if got := runClient(t, lab, "squeue", "-h", "-j", jobs.sharing, "-o", "%t"); got != "PD" {
 		t.Errorf("a job of bob's that shares its cores is %s on the node of alice's", got)
 	}
-	jobs.slaughter(t, lab)
-	clean(t, p)
+	jobs.cancel(t, lab)
+	assertClean(t, p)
 }
 
 func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testing.T) {
@@ -229,7 +229,7 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 		t.Helper()
 		return lab.Submit(t, "alice", script, "-H", "-N"+nodes, "-n"+nodes, "-t5", "--comment=ep="+ep)
 	}
-	state := func(job string) string { return client(t, lab, "squeue", "-h", "-j", job, "-o", "%t %r") }
+	state := func(job string) string { return runClient(t, lab, "squeue", "-h", "-j", job, "-o", "%t %r") }
 	began := func(job string) {
 		t.Helper()
 		lab.Await(t, time.Minute, "job "+job+" runs", func() bool { return strings.HasPrefix(state(job), "R ") })
@@ -250,11 +250,11 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 
 	late := evolving("sleep 600", "2x2m,4x2m", "2")
 	parked := func(job string) bool {
-		return client(t, lab, "squeue", "-h", "-j", job, "-o", "%t %v") == "PD "+output.Park
+		return runClient(t, lab, "squeue", "-h", "-j", job, "-o", "%t %v") == "PD "+output.Park
 	}
 	lab.Await(t, time.Minute, "the job is parked", func() bool { return parked(late) })
 	p.stop() // it would park the job again
-	insists(t, lab, "alice", "scontrol", "update", "JobId="+late, "ReservationName=")
+	retryAs(t, lab, "alice", "scontrol", "update", "JobId="+late, "ReservationName=")
 	lab.Run(t, "bob", "scancel", hog)
 	began(late)
 	p.start()
@@ -277,7 +277,7 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 	lab.Run(t, "alice", "scancel", whole)
 
 	lab.Run(t, "alice", "rm", "-f", "shrunk") // of a run before
-	shrunk := evolving(telling+"until [ -e shrunk ]; do sleep 0.1; done\neval \"$(accordion step)\"\ntell\n", "4x20s,5x1m", "4")
+	shrunk := evolving(reportScript+"until [ -e shrunk ]; do sleep 0.1; done\neval \"$(accordion step)\"\ntell\n", "4x20s,5x1m", "4")
 	requeued := evolving("sleep 600", "2x2m,3x2m", "2")
 	grown := evolving("sleep 600", "2x4m", "2")
 	for _, job := range []string{shrunk, requeued, grown} {
@@ -286,12 +286,12 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 	}
 	// At the begin of a second: the job asks for its next step, which has the nodes that it loses now, in the same one.
 	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
-	insists(t, lab, "alice", "scontrol", "update", "JobId="+shrunk, "NumNodes=2")
+	retryAs(t, lab, "alice", "scontrol", "update", "JobId="+shrunk, "NumNodes=2")
 	if e := told(p, shrunk, "changed"); !strings.Contains(e.Text, "holds 2 nodes, not 4") {
 		t.Errorf("the journal says %q", e.Text)
 	}
 	lab.Run(t, "alice", "touch", "shrunk")
-	insists(t, lab, "alice", "scontrol", "update", "JobId="+requeued, "Requeue=1")
+	retryAs(t, lab, "alice", "scontrol", "update", "JobId="+requeued, "Requeue=1")
 	lab.Run(t, "alice", "scontrol", "requeue", requeued)
 	lab.Await(t, time.Minute, "the requeued job waits, parked, from its first step", func() bool {
 		v := p.view(requeued)
@@ -301,8 +301,8 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 	if again, over := p.events(requeued, "requeued"), p.events(requeued, "ended"); len(again) != 1 || len(over) != 0 {
 		t.Errorf("the journal says of the job that was requeued: %v %v", again, over)
 	}
-	insists(t, lab, "bob", "salloc", "-I", "-Q", "--no-shell", "-N1", "-t1", "--dependency=expand:"+grown, "-J", "gift")
-	gift := client(t, lab, "squeue", "-h", "-n", "gift", "-o", "%A")
+	retryAs(t, lab, "bob", "salloc", "-I", "-Q", "--no-shell", "-N1", "-t1", "--dependency=expand:"+grown, "-J", "gift")
+	gift := runClient(t, lab, "squeue", "-h", "-n", "gift", "-o", "%A")
 	lab.Await(t, time.Minute, "bob gives his node to alice's job", func() bool {
 		_, _, _ = lab.Exec("bob", "", "scancel", gift+".4294967292") // the step that Slurm makes itself (PrologFlags=Contain), once it is there
 		_, _, err := lab.Exec("bob", "", "scontrol", "update", "JobId="+gift, "NumNodes=0")
@@ -313,9 +313,9 @@ func TestWithoutThePluginWhatUsersDoToManagedJobsIsSeenAndPlannedAround(t *testi
 	}
 
 	lab.Await(t, 2*time.Minute, "the job that was shrunk is over", func() bool { return strings.Contains(outputOf(lab, "alice", shrunk), "told 2") })
-	if got := tales(t, outputOf(lab, "alice", shrunk))[2]; got.nodes() != 5 {
+	if got := parseStepReports(t, outputOf(lab, "alice", shrunk))[2]; got.nodes() != 5 {
 		t.Errorf("the job that its owner shrank ran its second step on %d nodes, want 5\n%s", got.nodes(), outputOf(lab, "alice", shrunk))
 	}
 	lab.Run(t, "alice", "scancel", early, late, requeued, grown)
-	clean(t, p)
+	assertClean(t, p)
 }

@@ -10,15 +10,16 @@ import (
 	"accordion/slurm/output"
 )
 
-// A merge makes slurmctld count the expander as a running job of its association and QOS for ever: with a limit on jobs its owner is
-// locked out after some growths. Only reading the configuration again (`scontrol reconfigure`) counts anew. That is done
-// when no managed job runs, or at once when a limit on jobs is near, unless a job runs that cannot bear it (see reconfigure); not
-// oftener than Config.Reconfigure and countsEvery allow.
+// A merge makes slurmctld count the expander as a running job of its association and QOS forever. With a limit on
+// jobs, the owner cannot run another job after some growths. Only reading the configuration again (`scontrol
+// reconfigure`) corrects the count. This is done when no managed job runs, or at once when a limit on jobs is near.
+// It is not done while a job runs that would be harmed (see reconfigure), nor more often than Config.Reconfigure and
+// countsEvery allow.
 
-// countsEvery is the least pause between two such readings that nobody is in need of.
+// countsEvery is the shortest pause between two corrections that are not urgent.
 const countsEvery = 10 * time.Minute
 
-// recount has slurmctld count its jobs anew where that is due. What fails is tried again after the next reading.
+// recount makes slurmctld count its jobs again when that is due. A failure is retried after the next reading.
 func (s *System) recount(ctx context.Context, rules limits.Policies, jobs []output.Record) {
 	s.mu.Lock()
 	certain := s.miscount.See(s.rulesAt, rules.Miscounted(jobs))
@@ -38,8 +39,8 @@ func (s *System) recount(ctx context.Context, rules limits.Policies, jobs []outp
 	}
 }
 
-// counting says whether slurmctld was last seen to count jobs that are not there.
-func (s *System) counting() bool {
+// miscounting reports whether slurmctld was last seen to count jobs that do not exist.
+func (s *System) miscounting() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.miscount.Jobs > 0

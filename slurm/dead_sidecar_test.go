@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// leftover runs release-all until the lease of a dead sidecar has ended, as the timer does, and
+// releaseAfterLease runs release-all until the lease of a dead sidecar has ended, as the timer does, and
 // returns its last output.
-func leftover(t *testing.T, p *process, flags ...string) (said string) {
+func releaseAfterLease(t *testing.T, p *process, flags ...string) (said string) {
 	t.Helper()
 	p.lab.Await(t, time.Minute, "the lease is over", func() bool {
 		if said = releaseAll(p, flags...); strings.Contains(said, "lives: nothing is given back") {
@@ -28,11 +28,11 @@ func TestADeadSidecarReservesNothingAheadOfWaitingJobs(t *testing.T) {
 	p := serving(t, lab, "[lease]\nlength = \"20s\"")
 	runs := lab.Submit(t, "alice", "sleep 3000", "-H", "-N2", "-n2", "--comment=ep=2x2h,4x1h")
 	lab.Await(t, time.Minute, "the first job runs", func() bool {
-		return strings.Contains(client(t, lab, "squeue", "-h", "-j", runs, "-o", "%T"), "RUNNING")
+		return strings.Contains(runClient(t, lab, "squeue", "-h", "-j", runs, "-o", "%T"), "RUNNING")
 	})
 	busy := lab.Submit(t, "bob", "sleep 3000", fmt.Sprintf("-N%d", lab.Nodes-4), "-t60")
 	lab.Await(t, time.Minute, "an ordinary job runs", func() bool {
-		return strings.Contains(client(t, lab, "squeue", "-h", "-j", busy, "-o", "%T"), "RUNNING")
+		return strings.Contains(runClient(t, lab, "squeue", "-h", "-j", busy, "-o", "%T"), "RUNNING")
 	})
 	waits := lab.Submit(t, "alice", "sleep 3000", "-H", "-N10", "-n10", "--comment=ep=10x1h,12x1h")
 	ahead, later := "ReservationName=accordion-"+waits+"-0 ", "ReservationName=accordion-"+runs+"-1 "
@@ -56,14 +56,14 @@ func TestADeadSidecarReservesNothingAheadOfWaitingJobs(t *testing.T) {
 	// job.
 	p.kill()
 	died := time.Now()
-	client(t, lab, "scancel", busy)
+	runClient(t, lab, "scancel", busy)
 	next := lab.Submit(t, "bob", "sleep 3000", fmt.Sprintf("-N%d", lab.Nodes-4), "-t120")
-	said := leftover(t, p, "--after-lease")
+	said := releaseAfterLease(t, p, "--after-lease")
 	if all := reservations(t, lab); strings.Contains(all, "accordion-"+waits+"-") || !strings.Contains(all, later) {
 		t.Errorf("release-all says %s\nreserved are\n%s", said, all)
 	}
 	lab.Await(t, time.Minute, "an ordinary job has the nodes", func() bool {
-		return strings.Contains(client(t, lab, "squeue", "-h", "-j", next, "-o", "%T"), "RUNNING")
+		return strings.Contains(runClient(t, lab, "squeue", "-h", "-j", next, "-o", "%T"), "RUNNING")
 	})
 	t.Logf("an ordinary job had the nodes %v after kill -9", time.Since(died).Round(time.Second))
 
@@ -80,11 +80,11 @@ func TestADeadSidecarReservesNothingAheadOfWaitingJobs(t *testing.T) {
 	}
 
 	// The job that runs ends.
-	client(t, lab, "scancel", runs)
+	runClient(t, lab, "scancel", runs)
 	lab.Await(t, time.Minute, "nothing is reserved for it", func() bool {
 		said = releaseAll(p)
 		return !strings.Contains(reservations(t, lab), "accordion-"+runs)
 	})
-	client(t, lab, "scancel", waits, next)
-	lab.Await(t, time.Minute, "no job is left", func() bool { return client(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" })
+	runClient(t, lab, "scancel", waits, next)
+	lab.Await(t, time.Minute, "no job is left", func() bool { return runClient(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" })
 }

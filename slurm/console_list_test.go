@@ -12,8 +12,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// lists reads all jobs by squeue and by consoles, and judges that both say the same.
-func (w *world) lists() {
+// assertReadingsAgree reads all jobs by squeue and by consoles, and judges that both say the same.
+func (w *world) assertReadingsAgree() {
 	w.Helper()
 	same := func() bool {
 		bySqueue, byList, oneByOne, err := w.sys.BothWays(w.ctx)
@@ -23,8 +23,8 @@ func (w *world) lists() {
 	w.lab.Await(w.T, patience, "squeue and scontrol say the same of all jobs", same) // jobs change between two readings
 }
 
-// cheap judges that readings take no programs.
-func (w *world) cheap() {
+// assertFewPrograms judges that readings take no programs.
+func (w *world) assertFewPrograms() {
 	w.Helper()
 	before := w.sys.Clients()
 	for range 10 {
@@ -39,12 +39,12 @@ func TestAConsoleTellsOfJobsWhatSqueueTells(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.ordinaryJobs()
-	w.marked()
+	w.adoptOne()
 	if _, said, err := w.lab.Sbatch("alice", sleeps, "--account=q|w QOS=e"); err == nil || !strings.Contains(said, "Invalid account") {
 		t.Errorf("where associations are enforced an account that is none is not refused: %v: %s", err, said)
 	}
-	w.lies()
-	w.cheap()
+	w.submitForgeries()
+	w.assertFewPrograms()
 	if len(slurm.Leaked(w.observe())) > 0 {
 		t.Error("nodes are in use by no job")
 	}
@@ -54,10 +54,10 @@ func TestAConsoleTellsOfJobsWhatSqueueTells(t *testing.T) {
 func TestAConsoleTellsOfJobsWithFreeAccountsWhatSqueueTells(t *testing.T) {
 	t.Parallel()
 	w := worldOn(t, lab.Slurm(t, 6, lab.Plain(), lab.Users("alice"), lab.Fast(), lab.NoPlugin()))
-	w.lie("an account of many fields", "--account=q|w QOS=e")
-	w.lie("an account that is an owner", "--account="+wholeHead)
-	w.lies()
-	w.cheap()
+	w.submitForgery("an account of many fields", "--account=q|w QOS=e")
+	w.submitForgery("an account that is an owner", "--account="+wholeHead)
+	w.submitForgeries()
+	w.assertFewPrograms()
 }
 
 // worldOn is newWorld on a lab of one's own.
@@ -86,17 +86,17 @@ func (w *world) ordinaryJobs() {
 	w.lab.Run(w.T, "alice", "salloc", "-Q", "-N1", "-n1", "-t5", "-p", "shared", "-w", "n4", "--no-shell", "--comment=by hand")
 	suspended := w.running("n5")
 	w.lab.Run(w.T, "root", "scontrol", "suspend", w.number(suspended.Key))
-	w.lists()
-	w.cheap()
+	w.assertReadingsAgree()
+	w.assertFewPrograms()
 }
 
-// marked adopts a job.
-func (w *world) marked() {
+// adoptOne adopts a job.
+func (w *world) adoptOne() {
 	w.Helper()
 	ours := w.evolving()
 	w.ok(w.sys.Adopt(w.ctx, ours))
-	w.lists()
-	w.cheap()
+	w.assertReadingsAgree()
+	w.assertFewPrograms()
 	if j := w.inspect(ours); j.Mark != adapter.MarkPrefix+"ep=2x1m,5x1m,3x1m" {
 		w.Errorf("its mark is %q", j.Mark)
 	}
@@ -105,8 +105,8 @@ func (w *world) marked() {
 // wholeHead is a text like most of a record, from a name on.
 const wholeHead = "x UserId=root(0) GroupId=root(0) MCS_label=N/A Priority=5 Nice=0 Account=a QOS=b JobState=RUNNING"
 
-// lies submits jobs whose texts look like Slurm's own.
-func (w *world) lies() {
+// submitForgeries submits jobs whose texts look like Slurm's own.
+func (w *world) submitForgeries() {
 	w.Helper()
 	victim := w.number(w.submit(sleeps, "-H", "-N1", "-t5"))
 	for _, lie := range []struct {
@@ -123,16 +123,16 @@ func (w *world) lies() {
 		{"all of it", []string{"--comment= Partition=" + strings.Repeat("a UserId=b(1) AllocNode:Sid=c ReqNodeList=d ExcNodeList=e NodeList=n1 NumNodes=9 NumCPUs=9 NumTasks=9 CPUs/Task=9 "+
 			"MinCPUsNode=1 MinTmpDiskNode=0 Features=f DelayBoot=0 OverSubscribe=NO Contiguous=0 Licenses=x Network=y Command=z WorkDir=w", 2)}},
 	} {
-		w.lie(lie.what, lie.options...)
+		w.submitForgery(lie.what, lie.options...)
 	}
 }
 
-// lie submits a job with texts of these, and judges that none is believed.
-func (w *world) lie(what string, options ...string) {
+// submitForgery submits a job with texts of these, and judges that none is believed.
+func (w *world) submitForgery(what string, options ...string) {
 	w.Helper()
 	key := w.submit(sleeps, append([]string{"-H", "-N1", "-t5"}, options...)...)
 	w.observe()
-	w.lists()
+	w.assertReadingsAgree()
 	if j := w.inspect(key); j.Mark != "" || j.User != "alice" || j.State != adapter.Pending || j.Reservation != "" || j.Expands != 0 {
 		w.Errorf("%s: %+v", what, j)
 	}

@@ -21,9 +21,9 @@ import (
 // punctuality is the configuration of these tests: an allowance of 16 s, a grace of 6 s, and 5 s of notice.
 const punctuality = "[overrun]\nshare = 0.0\nleast = \"16s\"\ngrace = \"6s\"\n[early]\nadvance = true\n[silent]\nnotice = \"5s\"\n"
 
-// listening is a batch script that never asks for its steps: it writes down what its hosts file says, at first and at each
+// silentScript is a batch script that never asks for its steps: it writes down what its hosts file says, at first and at each
 // signal, and ends after so many seconds.
-func listening(seconds int) string {
+func silentScript(seconds int) string {
 	return fmt.Sprintf(`file=/tmp/accordion-$(id -u)/$SLURM_CLUSTER_NAME-$SLURM_JOB_ID.hosts
 note() { echo "told at=$(date +%%s) $(head -1 "$file") hosts=$(grep -v '^#' "$file" | paste -sd,)"; }
 trap note URG
@@ -34,19 +34,19 @@ while ((SECONDS < end)); do sleep 0.5 & wait $!; done
 `, seconds)
 }
 
-// deaf works on past its time. What it is told by signal it writes down, and does nothing about.
-const deaf = `trap 'echo signalled' URG
+// overrunScript works on past its time. What it is told by signal it writes down, and does nothing about.
+const overrunScript = `trap 'echo signalled' URG
 echo begun
 sleep 600 &
 while kill -0 $! 2>/dev/null; do wait $!; done
 eval "$(accordion step)"
 `
 
-// signaled fails the test unless the job was told, then signaled, and then ended. What a job is told goes to its node beside the signal, so
+// assertTellThenSignal fails the test unless the job was told, then signaled, and then ended. What a job is told goes to its node beside the signal, so
 // that its output may have either first.
-func signaled(t *testing.T, p *process, job, output string) {
+func assertTellThenSignal(t *testing.T, p *process, job, output string) {
 	t.Helper()
-	inOrder(t, output, "begun", "signalled", "accordion ends this job")
+	assertInOrder(t, output, "begun", "signalled", "accordion ends this job")
 	var acts []string
 	for _, e := range p.journal(job) {
 		if e.Kind != "event" && (e.Verb == "tell" || e.Verb == "signal") {
@@ -58,15 +58,15 @@ func signaled(t *testing.T, p *process, job, output string) {
 	}
 }
 
-// managed submits a job of the user as users do without our plug-in.
-func managed(t *testing.T, lab *lab.SlurmLab, user, ep, script string) string {
+// submitManaged submits a job of the user as users do without our plug-in.
+func submitManaged(t *testing.T, lab *lab.SlurmLab, user, ep, script string) string {
 	t.Helper()
 	nodes, _, _ := strings.Cut(ep, "x")
 	return lab.Submit(t, user, script, "-H", "-N"+nodes, "-n"+nodes, "-t5", "--comment=ep="+ep)
 }
 
-// folder is where the hosts files of a user lie. Nothing of it is there before and after the test.
-func folder(t *testing.T, name string) (path string, uid int) {
+// hostsFolder is where the hosts files of a user lie. Nothing of it is there before and after the test.
+func hostsFolder(t *testing.T, name string) (path string, uid int) {
 	t.Helper()
 	u, err := user.Lookup(name)
 	if err != nil {
@@ -97,8 +97,8 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 	t.Parallel()
 	// Users of its own: what lies in their folders for hosts files, which are the machine's, is removed.
 	lab := lab.TakeSlurm(t, 24, lab.Users("alice", "nora", "otto"), lab.Fast(), lab.NoPlugin())
-	hosts, uid := folder(t, "nora")
-	trap, otto := folder(t, "otto")
+	hosts, uid := hostsFolder(t, "nora")
+	trap, otto := hostsFolder(t, "otto")
 	prey := t.TempDir() // where the stranger's link leads
 	if err := os.Chmod(prey, 0o777); err != nil {
 		t.Fatal(err)
@@ -106,14 +106,14 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 	if err := os.Symlink(prey, trap); err != nil {
 		t.Fatal(err)
 	}
-	p := serving(t, lab, busy+"\n"+punctuality) // six growths at once, each with its notices
+	p := serving(t, lab, manyClients+"\n"+punctuality) // six growths at once, each with its notices
 
-	linked := managed(t, lab, "otto", "1x10s,2x25s", listening(33))
-	silent := managed(t, lab, "nora", "2x12s,4x12s,1x30s", listening(50)) // its growth may come late
-	late := managed(t, lab, "nora", "1x30s,2x15s", deaf)
-	greedy := managed(t, lab, "nora", "10x15s,1x30s", deaf)
-	waits := managed(t, lab, "nora", "1x10s,12x8s", `eval "$(accordion step)"; srun -l true; echo grown to $SLURM_NNODES; sleep 2`)
-	early := managed(t, lab, "nora", "1x90s,3x8s", `sleep 3; eval "$(accordion step)"; echo went on with $SLURM_NNODES; sleep 2`)
+	linked := submitManaged(t, lab, "otto", "1x10s,2x25s", silentScript(33))
+	silent := submitManaged(t, lab, "nora", "2x12s,4x12s,1x30s", silentScript(50)) // its growth may come late
+	late := submitManaged(t, lab, "nora", "1x30s,2x15s", overrunScript)
+	greedy := submitManaged(t, lab, "nora", "10x15s,1x30s", overrunScript)
+	waits := submitManaged(t, lab, "nora", "1x10s,12x8s", `eval "$(accordion step)"; srun -l true; echo grown to $SLURM_NNODES; sleep 2`)
+	early := submitManaged(t, lab, "nora", "1x90s,3x8s", `sleep 3; eval "$(accordion step)"; echo went on with $SLURM_NNODES; sleep 2`)
 
 	says := func(job, owner, text string) {
 		t.Helper()
@@ -127,7 +127,7 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 	}
 	t.Run("a hosts file is not written through a stranger's link, and the job is told where it is", func(t *testing.T) {
 		says(linked, "otto", "another user has the usual folder")
-		privately(t, p, lab, linked, prey, otto)
+		assertPrivateHostsFile(t, p, lab, linked, prey, otto)
 	})
 	// Now a stranger's folder in the link's place.
 	if err := os.Remove(trap); err != nil {
@@ -139,45 +139,45 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 	if err := os.Chown(trap, uid, -1); err != nil {
 		t.Fatal(err)
 	}
-	housed := managed(t, lab, "otto", "1x10s,2x12s", listening(32)) // the others may have its nodes for some seconds
+	housed := submitManaged(t, lab, "otto", "1x10s,2x12s", silentScript(32)) // the others may have its nodes for some seconds
 
 	t.Run("a late one is warned, and ended with the reason in its output", func(t *testing.T) {
 		says(late, "nora", "accordion ends this job: step 1 of 2 was to end at")
-		inOrder(t, outputOf(lab, "nora", late), "begun", "its allowance is nearly used up: the job will be ended in", "accordion ends this job", "allowance 16 s in all")
-		signaled(t, p, late, outputOf(lab, "nora", late))
-		remembers(t, p, late, "warned", "its allowance is nearly used up")
+		assertInOrder(t, outputOf(lab, "nora", late), "begun", "its allowance is nearly used up: the job will be ended in", "accordion ends this job", "allowance 16 s in all")
+		assertTellThenSignal(t, p, late, outputOf(lab, "nora", late))
+		assertEvent(t, p, late, "warned", "its allowance is nearly used up")
 	})
 	t.Run("a late one while another's growth waits is ended after the grace", func(t *testing.T) {
 		says(greedy, "nora", "accordion ends this job: step 1 of 2 was to end at")
-		inOrder(t, outputOf(lab, "nora", greedy), "begun", "another job waits for its nodes: the job will be ended in", "and another job has waited")
-		signaled(t, p, greedy, outputOf(lab, "nora", greedy))
-		remembers(t, p, greedy, "warned", "another job waits for its nodes")
+		assertInOrder(t, outputOf(lab, "nora", greedy), "begun", "another job waits for its nodes: the job will be ended in", "and another job has waited")
+		assertTellThenSignal(t, p, greedy, outputOf(lab, "nora", greedy))
+		assertEvent(t, p, greedy, "warned", "another job waits for its nodes")
 		says(waits, "nora", "grown to 12")
-		inOrder(t, outputOf(lab, "nora", waits), "s after the planned second: ") // the other was late, or Slurm still cleaned up after it
-		remembers(t, p, waits, "grew", "s after the planned second: ")
+		assertInOrder(t, outputOf(lab, "nora", waits), "s after the planned second: ") // the other was late, or Slurm still cleaned up after it
+		assertEvent(t, p, waits, "grew", "s after the planned second: ")
 	})
 	t.Run("an early one goes on early, and its log and the journal say why", func(t *testing.T) {
 		says(early, "nora", "went on with 3")
-		inOrder(t, outputOf(lab, "nora", early), "step 2 of 2 begins: 3 nodes", "before the planned second, which delays nobody", "went on with 3")
-		remembers(t, p, early, "grew", "before the planned second, which delays nobody")
+		assertInOrder(t, outputOf(lab, "nora", early), "step 2 of 2 begins: 3 nodes", "before the planned second, which delays nobody", "went on with 3")
+		assertEvent(t, p, early, "grew", "before the planned second, which delays nobody")
 	})
 	t.Run("a silent one is resized at its planned seconds, and told by its file and its signal", func(t *testing.T) {
 		happens(silent, "shrank")
 		checkSilent(t, p, silent, outputOf(lab, "nora", silent))
-		checkOwn(t, filepath.Join(hosts, "lab-"+silent+".hosts"), uid)
+		assertOwnerOnly(t, filepath.Join(hosts, "lab-"+silent+".hosts"), uid)
 	})
 	t.Run("a hosts file is not written into a stranger's folder, and the job is told where it is", func(t *testing.T) {
 		says(housed, "otto", "another user has the usual folder")
 		happens(housed, "grew")
 		happens(linked, "grew")
-		privately(t, p, lab, housed, trap, otto)
+		assertPrivateHostsFile(t, p, lab, housed, trap, otto)
 	})
-	clean(t, p)
+	assertClean(t, p)
 }
 
-// privately checks that nothing was written into a folder that another user made, that the job's
+// assertPrivateHostsFile checks that nothing was written into a folder that another user made, that the job's
 // output names its hosts file in a private one, and that the log does so, too.
-func privately(t *testing.T, p *process, lab *lab.SlurmLab, job, folder string, uid int) {
+func assertPrivateHostsFile(t *testing.T, p *process, lab *lab.SlurmLab, job, folder string, uid int) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -190,14 +190,14 @@ func privately(t *testing.T, p *process, lab *lab.SlurmLab, job, folder string, 
 	if found == nil {
 		t.Fatalf("the output of job %s does not say where its hosts file is", job)
 	}
-	checkOwn(t, found[1], uid)
+	assertOwnerOnly(t, found[1], uid)
 	if !strings.Contains(logged(p), found[1]) {
 		t.Error("the sidecar's log does not say that another user has the folder")
 	}
 }
 
-// inOrder judges that a text has the pieces, one after the other.
-func inOrder(t *testing.T, text string, pieces ...string) {
+// assertInOrder judges that a text has the pieces, one after the other.
+func assertInOrder(t *testing.T, text string, pieces ...string) {
 	t.Helper()
 	rest := text
 	for _, piece := range pieces {
@@ -210,8 +210,8 @@ func inOrder(t *testing.T, text string, pieces ...string) {
 	}
 }
 
-// remembers judges that the journal has an event of the job that says so.
-func remembers(t *testing.T, p *process, job, kind, text string) {
+// assertEvent judges that the journal has an event of the job that says so.
+func assertEvent(t *testing.T, p *process, job, kind, text string) {
 	t.Helper()
 	for _, e := range p.events(job, kind) {
 		if strings.Contains(e.Text, text) {
@@ -258,8 +258,8 @@ func checkSilent(t *testing.T, p *process, job, output string) {
 	}
 }
 
-// checkOwn judges that a file is the user's, and nobody else's to read or write.
-func checkOwn(t *testing.T, path string, uid int) {
+// assertOwnerOnly judges that a file is the user's, and nobody else's to read or write.
+func assertOwnerOnly(t *testing.T, path string, uid int) {
 	t.Helper()
 	for _, path := range []string{path, filepath.Dir(path)} {
 		info, err := os.Lstat(path)

@@ -45,7 +45,7 @@ echo works`
 // byHand is what Slurm says when a job grows in a way that Accordion does not take; "" when it seems to work all the same.
 func byHand(t *testing.T, lab *lab.SlurmLab, way growth.Kind) string {
 	t.Helper()
-	awake(lab)
+	resetNodes(lab)
 	cover := map[growth.Kind]string{
 		growth.Merge:   "n=1 share= memory=500 more=500\n",
 		growth.Overlap: "n=2 share=--oversubscribe memory=500 more=1\n",

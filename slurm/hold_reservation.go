@@ -14,20 +14,22 @@ import (
 	"accordion/slurm/output"
 )
 
-// A holdReservation is where jobs of a cluster wait for the sidecar: parked, that is tied to a reservation in the far future instead of
-// held. So a job keeps the rank that the site gives it (fair share, QOS, partition, size), which a held job loses, and it keeps no
-// other job back. A managed job starts when it is tied to a reservation that has begun. Where a partition is only Accordion's,
-// rigid jobs wait before a gate, too: the plug-in ties them to it at submission. A job that is let in is an ordinary job.
+// A holdReservation keeps the jobs of a cluster waiting for the sidecar. A waiting job is parked: it is tied to a
+// reservation in the far future instead of held. It keeps the rank that the site gives it (fair share, QOS,
+// partition, size), which a held job loses, and does not delay other jobs. A managed job starts when it is tied to a
+// reservation that has begun. In a partition that belongs to Accordion alone, rigid jobs also wait, before a gate:
+// the plug-in ties them to it at submission. A job that is let in becomes an ordinary job.
 //
 // Its methods may be called from several goroutines.
 type holdReservation struct{ cluster *cluster.Cluster }
 
 var _ adapter.Gatekeeper = (*holdReservation)(nil)
 
-// newHoldReservation returns the reservations of a cluster in which jobs wait.
+// newHoldReservation returns the reservations in which jobs of the cluster wait.
 func newHoldReservation(c *cluster.Cluster) *holdReservation { return &holdReservation{c} }
 
-// Park ties a pending job to the reservation of managed jobs, which is made when it is not there, and takes away its hold.
+// Park ties a pending job to the reservation of managed jobs, which it creates when needed, and removes the job's
+// hold.
 func (w *holdReservation) Park(ctx context.Context, r *output.Record) error {
 	if !r.Parked() {
 		if err := w.tie(ctx, r.Key, output.Park); err != nil {
@@ -40,7 +42,8 @@ func (w *holdReservation) Park(ctx context.Context, r *output.Record) error {
 	return nil
 }
 
-// ParkHeld ties a pending job to the reservation of managed jobs, and leaves a hold of others as it is.
+// ParkHeld ties a pending job to the reservation of managed jobs, and leaves a hold by its owner or an operator in
+// place.
 func (w *holdReservation) ParkHeld(ctx context.Context, r *output.Record) error {
 	if r.Parked() {
 		return nil
@@ -60,10 +63,10 @@ func (w *holdReservation) tie(ctx context.Context, job adapter.Key, name string)
 	return w.cluster.Update(ctx, job, "ReservationName="+name)
 }
 
-// parkedAhead is how far such a reservation lies ahead, in days. Slurm takes a job without a limit to last for a year.
+// parkedAhead is how many days ahead such a reservation starts. Slurm takes a job without a limit to last for a year.
 const parkedAhead = 3650
 
-// make makes a reservation in which everybody's jobs may wait; nil where it is there.
+// make creates a reservation in which the jobs of every user may wait. It returns nil if the reservation exists.
 func (w *holdReservation) make(ctx context.Context, name string) error {
 	in, err := w.cluster.Ground(ctx)
 	if err != nil {
@@ -79,7 +82,7 @@ func (w *holdReservation) make(ctx context.Context, name string) error {
 		}
 		err := w.cluster.Run.Scontrol(ctx, "create", "reservation", "ReservationName="+name, fmt.Sprintf("StartTime=now+%ddays", parkedAhead),
 			"Duration=1", "Nodes="+n.Name, "Users=-root", "Flags=OVERLAP,IGNORE_JOBS")
-		if err == nil || client.Refused(err, client.ReservationExists) { // another act made it just now
+		if err == nil || client.Refused(err, client.ReservationExists) { // another action has just created it
 			return nil
 		}
 		return fmt.Errorf("reservation %s, in which jobs wait: %w", name, err)
@@ -87,23 +90,25 @@ func (w *holdReservation) make(ctx context.Context, name string) error {
 	return fmt.Errorf("reservation %s: partition %s has no nodes", name, strings.Join(w.cluster.Pool, ", "))
 }
 
-// first is the priority of a job that is let in and is to begin now: above those that Slurm gives, under priority/basic too, and below an
-// expander's. One that is let in ahead of its time has less, the less the later it was let in: nobody overtakes it who is let in ahead of
-// his time after it. That begins anew every queue seconds.
+// firstPriority is the priority of a job that is let in and should start now. It is above the priorities that Slurm
+// assigns, also under priority/basic, and below that of an expander. A job that is let in ahead of its time gets
+// less, and the later it is let in, the less: a job that is let in ahead of its time later does not overtake it. This
+// order starts again every priorityRound seconds.
 const (
-	first = 4294960000
-	queue = 50000
+	firstPriority = 4294960000
+	priorityRound = 50000
 )
 
-// priority is that of a job that is let in now.
+// priority returns the priority of a job that is let in now, the given time ahead of its start.
 func priority(ahead core.Time, now time.Time) int64 {
 	if ahead <= 0 {
-		return first
+		return firstPriority
 	}
-	return first - 1 - now.Unix()%queue
+	return firstPriority - 1 - now.Unix()%priorityRound
 }
 
-// LetIn implements adapter.Gatekeeper. The job's priority is the plan's from then on: Slurm looks at nobody behind one that it cannot start.
+// LetIn implements adapter.Gatekeeper. From then on the job has the plan's priority: Slurm considers no job behind
+// one that it cannot start.
 func (w *holdReservation) LetIn(ctx context.Context, job adapter.Key, ahead core.Time) error {
 	r, err := w.cluster.Jobs.Pending(ctx, job)
 	switch {
@@ -130,10 +135,11 @@ func (w *holdReservation) KeepOut(ctx context.Context, job adapter.Key) error {
 	return nil
 }
 
-// openFor is how long the gate may stay open without a word: it is told of every change, and where no sidecar lives the plug-in keeps nobody.
+// openFor is how long the gate may stay open without a renewal. Every change is written at once, and where no sidecar
+// lives the plug-in stops no job.
 const openFor = 10 * 365 * 24 * time.Hour
 
-// Open implements adapter.Gatekeeper: while a reservation of that name is there, the plug-in lets pass what is submitted.
+// Open implements adapter.Gatekeeper. While the reservation output.Open exists, the plug-in lets new jobs pass.
 func (w *holdReservation) Open(ctx context.Context, open bool) error {
 	if err := w.make(ctx, output.Gate); err != nil {
 		return err
@@ -155,9 +161,10 @@ func (w *holdReservation) Open(ctx context.Context, open bool) error {
 	return w.show(ctx, open)
 }
 
-// show says at the gate itself how it stands, in a later second than that in which it was opened or closed. The plug-in's copy of the
-// reservations is made anew when the second of their last change is later than that of its own: what changes twice in a second, or after a
-// look in the same one, it would not see before the next change.
+// show writes the state of the gate into the gate's own reservation, in a later second than the change itself. The
+// plug-in's copy of the reservations is refreshed only when the second of their last change is later than that of the
+// copy. A second change within one second, or a change after a refresh in the same second, would stay unseen until
+// the next change.
 func (w *holdReservation) show(ctx context.Context, open bool) error {
 	select {
 	case <-time.After(time.Second):
@@ -174,8 +181,8 @@ func (w *holdReservation) show(ctx context.Context, open bool) error {
 	return nil
 }
 
-// Dismantle deletes the reservations in which no job waits. It returns the names of the deleted
-// ones, and of those in which jobs wait.
+// Dismantle deletes the reservations in which no job waits. It returns the names of those that it deleted, and of
+// those in which jobs wait.
 func (w *holdReservation) Dismantle(ctx context.Context) (deleted, used []string, err error) {
 	var failed []error
 	for _, name := range []string{output.Open, output.Left, output.Gate, output.Park} {
@@ -191,8 +198,8 @@ func (w *holdReservation) Dismantle(ctx context.Context) (deleted, used []string
 	return deleted, used, errors.Join(failed...)
 }
 
-// HandBack gives the jobs before the gate to Slurm, as what they are and with the rank that the site gives them, and says how many there
-// were.
+// HandBack returns the jobs before the gate to Slurm, unchanged and with the rank that the site gives them. It
+// returns how many there were.
 func (w *holdReservation) HandBack(ctx context.Context) (n int, err error) {
 	all, err := w.cluster.Jobs.List(ctx)
 	if err != nil {

@@ -19,14 +19,14 @@ const onePass = 30 + 3
 // Who came first is not made to wait for those who came after him: the same ordinary jobs, submitted at the same seconds,
 // with and without managed jobs that are submitted when all of them wait or run. Start times are Slurm's accounting's.
 func TestOrdinaryJobsDoNotStartLaterForManagedOnesBehindThem(t *testing.T) {
-	aside(t)
+	parallelUnlessLong(t)
 	bound := 2.0 * onePass // a machine that is slow for a moment can cost a whole pass
 	m := mix{evolving: 3, moldable: 1, ordinary: 30, short: true, over: 10 * time.Second, after: 11 * time.Second}
 	if *long {
 		bound = onePass
 		m = mix{evolving: 8, moldable: 4, ordinary: 150, over: 40 * time.Second, after: 41 * time.Second}
 	}
-	lab := crowdLab(t)
+	lab := workloadLab(t)
 	without := ordinaryOf(m.submissions(*seed))
 	alone := startsOf(t, lab, without)
 	p := serving(t, lab, "")
@@ -40,13 +40,13 @@ func TestOrdinaryJobsDoNotStartLaterForManagedOnesBehindThem(t *testing.T) {
 		differences = append(differences, b-a)
 		if b-a > bound {
 			t.Errorf("ordinary job %s began %.0f s after the first submission, and %.0f s (as job %s) with managed jobs behind it: %.0f s later, want at most %.0f s\n%s",
-				without[i].id, a, b, with[i].id, b-a, bound, around(all, beside, with[i], b-a))
+				without[i].id, a, b, with[i].id, b-a, bound, startedMeanwhile(all, beside, with[i], b-a))
 		}
 	}
 	t.Logf("%d ordinary jobs with %d managed ones behind them began later by %.0f s in the median, %.0f s in 95 %%, %.0f s at most (earlier: %.0f s)", len(with),
 		len(all)-len(with), quantile(differences, 0.5), quantile(differences, 0.95), quantile(differences, 1), -quantile(differences, 0))
 	if t.Failed() {
-		(&crowd{t: t, lab: lab, p: p}).keep()
+		(&workloadResult{t: t, lab: lab, p: p}).saveArtifacts()
 	}
 }
 
@@ -56,7 +56,7 @@ func startsOf(t *testing.T, lab *lab.SlurmLab, all []*submission) map[string]flo
 	lab.Clear(t)
 	since := time.Now()
 	submitAll(t, lab, all)
-	awaitTheEnd(t, lab, 15*time.Minute)
+	awaitNoJobs(t, lab, 15*time.Minute)
 	var rows []account
 	starts := map[string]float64{}
 	poll, patience := everySecond(func() bool { // slurmdbd is told of jobs by and by
@@ -72,14 +72,14 @@ func startsOf(t *testing.T, lab *lab.SlurmLab, all []*submission) map[string]flo
 	}), time.Now().Add(2*time.Minute)
 	for !poll() {
 		if time.Now().After(patience) {
-			t.Fatalf("after two minutes accounting lacks the start of a job:\n%s", written(rows))
+			t.Fatalf("after two minutes accounting lacks the start of a job:\n%s", formatAccounts(rows))
 		}
 	}
 	return starts
 }
 
-// around is who began while a job waited longer than it should: the ones to suspect.
-func around(all []*submission, starts map[string]float64, late *submission, by float64) string {
+// startedMeanwhile is who began while a job waited longer than it should: the ones to suspect.
+func startedMeanwhile(all []*submission, starts map[string]float64, late *submission, by float64) string {
 	var lines []string
 	inOrder := slices.SortedFunc(slices.Values(all), func(a, b *submission) int { return cmp.Compare(starts[a.id], starts[b.id]) })
 	for _, s := range inOrder {

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// never returns options of jobs that no node of a lab can satisfy, with the plug-in's message for
+// unsatisfiable returns options of jobs that no node of a lab can satisfy, with the plug-in's message for
 // each.
-func never(cpus int) map[string]string {
+func unsatisfiable(cpus int) map[string]string {
 	return map[string]string{
 		"--tmp=3000":                         "--tmp=3000: the nodes of partition main have at most 2000 MB",
 		"--sockets-per-node=99":              "sockets",
@@ -36,12 +36,9 @@ func TestJobsThatCanNeverStartAreRefusedAndHoldNobodyUp(t *testing.T) {
 	lab := siteLab(t, "")
 	file := filepath.Join(lab.Dir, "etc", "accordion_nodes.lua")
 	p := serving(t, lab, fmt.Sprintf("limits = %q", filepath.Join(lab.Dir, "etc", "accordion_limits.lua")))
-	lab.Await(t, time.Minute, "the plug-in is told of the nodes", func() bool {
-		_, err := os.Stat(file)
-		return err == nil
-	})
-	for options, says := range never(lab.CPUs) {
-		id, said, err := lab.Sbatch("alice", walk("1x20s,2x20s", 2), strings.Fields(options)...)
+	lab.Await(t, time.Minute, "the plug-in is told of the nodes", func() bool { return p.wrote(file) })
+	for options, says := range unsatisfiable(lab.CPUs) {
+		id, said, err := lab.Sbatch("alice", walkScript("1x20s,2x20s", 2), strings.Fields(options)...)
 		if err == nil || !strings.Contains(said, says) || !strings.Contains(said, "Requested node configuration is not available") {
 			t.Errorf("%s: %v: job %s, sbatch says %q, want %q", options, err, id, said, says)
 		}
@@ -51,7 +48,7 @@ func TestJobsThatCanNeverStartAreRefusedAndHoldNobodyUp(t *testing.T) {
 		"--ntasks-per-core=9 --ntasks-per-node=1", "--ntasks-per-core=9 --ntasks-per-socket=1", "--ntasks-per-core=9 --overcommit --ntasks=2",
 	} {
 		plain, said, refused := lab.Sbatch("alice", "true", strings.Fields("--partition=shared --time=1 "+options)...)
-		managed, says, err := lab.Sbatch("alice", walk("1x20s,2x20s", 2), strings.Fields(options)...)
+		managed, says, err := lab.Sbatch("alice", walkScript("1x20s,2x20s", 2), strings.Fields(options)...)
 		if (refused == nil) != (err == nil) {
 			t.Errorf("%s: plain Slurm says %q, the plug-in %q", options, said, says)
 		}
@@ -67,24 +64,24 @@ func TestJobsThatCanNeverStartAreRefusedAndHoldNobodyUp(t *testing.T) {
 	}
 	var aside []string
 	for _, options := range []string{"--sockets-per-node=99", "--cores-per-socket=99", "--threads-per-core=9", fmt.Sprintf("--ntasks=%d", lab.CPUs+1)} {
-		aside = append(aside, lab.Submit(t, "alice", walk("1x20s,2x20s", 2), options))
+		aside = append(aside, lab.Submit(t, "alice", walkScript("1x20s,2x20s", 2), options))
 	}
 	for _, options := range []string{"--cpus-per-task=64", "--tmp=3000"} {
-		id := lab.Submit(t, "alice", walk("1x20s,2x20s", 2), options)
+		id := lab.Submit(t, "alice", walkScript("1x20s,2x20s", 2), options)
 		lab.Await(t, time.Minute, "job "+id+" ("+options+") is refused with its reason", func() bool {
-			shown := client(t, lab, "scontrol", "-o", "show", "job", id)
+			shown := runClient(t, lab, "scontrol", "-o", "show", "job", id)
 			return strings.Contains(shown, "JobState=CANCELLED") && strings.Contains(shown, "AdminComment=accordion refused this job: ")
 		})
-		p.says(id, "refused: ")
+		p.awaitExplanation(id, "refused: ")
 	}
 	for _, id := range aside {
 		lab.Await(t, time.Minute, "job "+id+" is sent back twice", func() bool { return len(p.events(id, "sent back")) > 1 })
-		p.says(id, "the batch system sent it back", "BadConstraints", "tried again at")
+		p.awaitExplanation(id, "the batch system sent it back", "BadConstraints", "tried again at")
 	}
 	begin := time.Now()
 	other := lab.Submit(t, "bob", "true", fmt.Sprintf("-N%d", lab.Nodes), "-t1")
 	lab.Await(t, time.Minute, "bob's job of all nodes begins", func() bool {
-		return strings.Contains(client(t, lab, "scontrol", "-o", "show", "job", other), "JobState=COMPLET")
+		return strings.Contains(runClient(t, lab, "scontrol", "-o", "show", "job", other), "JobState=COMPLET")
 	})
 	if waited := time.Since(begin); waited > 15*time.Second {
 		t.Errorf("bob's job of all nodes was over after %.1f s on an idle cluster", waited.Seconds())
@@ -96,5 +93,5 @@ func TestJobsThatCanNeverStartAreRefusedAndHoldNobodyUp(t *testing.T) {
 		}
 		lab.Run(t, "alice", "scancel", id)
 	}
-	clean(t, p)
+	assertClean(t, p)
 }

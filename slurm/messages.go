@@ -15,10 +15,10 @@ import (
 	"accordion/slurm/output"
 )
 
-// steps is how a script asks for its next step, or says in a comment that another file of it does.
+// steps matches how a script asks for its next step, or mentions in a comment that another file does.
 var steps = regexp.MustCompile(`accordion\s+step`)
 
-// Speaks looks whether the job's batch script mentions `accordion step`.
+// Speaks reports whether the job's batch script mentions `accordion step`.
 func (s *System) Speaks(ctx context.Context, job adapter.Key) (bool, error) {
 	out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"write", "batch_script", fmt.Sprint(job.ID), "-"}})
 	if err != nil {
@@ -27,7 +27,7 @@ func (s *System) Speaks(ctx context.Context, job adapter.Key) (bool, error) {
 	return steps.MatchString(out.Stdout), nil
 }
 
-// Signal sends a signal with scancel: "B:URG" to the batch script only, without the prefix to all steps.
+// Signal sends a signal with scancel: "B:URG" to the batch script only; without the prefix B: to all steps.
 func (s *System) Signal(ctx context.Context, job adapter.Key, signal string) error {
 	r, err := s.Jobs.Find(ctx, job)
 	if err != nil {
@@ -46,10 +46,11 @@ func (s *System) Signal(ctx context.Context, job adapter.Key, signal string) err
 	return nil
 }
 
-// Tell has Slurm write a line into a running job's standard error (`scontrol notify`): it arrives on whatever file system
-// the output is, and nothing of ours opens a user's file. An interactive job reads it on its terminal. Slurm gives the line to
-// the job's first node by number: once a job has grown by a node before that of its script, the line is lost. So is one that comes
-// before the script runs: in the prolog, or in the first second of a job on a busy machine. Slurm says that it is written in both cases.
+// Tell makes Slurm write a line to a running job's standard error (`scontrol notify`). This works on any file system,
+// and no process of ours opens a user's file. An interactive job shows it on its terminal. Slurm sends the line to
+// the job's first node by number. Once a job has grown by a node before that of its script, the line is lost. A line
+// is also lost before the script runs: during the prolog, or in the first second on a busy machine. Slurm reports
+// success in both cases.
 func (s *System) Tell(ctx context.Context, job adapter.Key, text string) error {
 	r, err := s.Jobs.Find(ctx, job)
 	if err != nil {
@@ -64,8 +65,8 @@ func (s *System) Tell(ctx context.Context, job adapter.Key, text string) error {
 	return nil
 }
 
-// Programs reads the job's steps: each srun is one. One that slurmctld has refused for a moment is
-// shown as pending, and its srun asks again.
+// Programs reads the job's steps: each srun is one. A step that slurmctld has refused for a moment appears as
+// pending; its srun tries again.
 func (s *System) Programs(ctx context.Context, job adapter.Key) (adapter.Programs, error) {
 	if _, err := s.Jobs.Running(ctx, job); err != nil {
 		return adapter.Programs{}, fmt.Errorf("reading the steps of job %d: %w", job.ID, err)
@@ -77,7 +78,7 @@ func (s *System) Programs(ctx context.Context, job adapter.Key) (adapter.Program
 	return output.Programs(out.Stdout, job.ID), nil
 }
 
-// Lengthen raises the limit of a running job. Its companions follow it (TendCompanions).
+// Lengthen raises the time limit of a running job. TendCompanions raises the limits of its companions.
 func (s *System) Lengthen(ctx context.Context, job adapter.Key, limit core.Time) error {
 	r, err := s.Jobs.Running(ctx, job)
 	if err != nil {
@@ -92,16 +93,15 @@ func (s *System) Lengthen(ctx context.Context, job adapter.Key, limit core.Time)
 	return nil
 }
 
-// notify gives scontrol the words one by one, which joins them again: so a console can carry it out.
-// An array's task has its own number here: of A_T this command reads A alone, which is another task.
+// notify runs scontrol notify with one argument for each word, which scontrol joins again: a console can carry that
+// out. It names an array's task by its own number, because notify reads A_T as A, which is another task.
 func (s *System) notify(ctx context.Context, job adapter.Key, text string) error {
 	return s.Run.Scontrol(ctx, append([]string{"notify", fmt.Sprint(job.ID)}, strings.Fields(oneLine(text))...)...)
 }
 
-// Publish writes the job's hosts file on its batch host (hostfile.Script), through a step of the job:
-// as its user, on the right machine, whatever is mounted there. Its name begins with CLUSTER, the
-// value of SLURM_CLUSTER_NAME in the job, because jobs of two clusters that share a machine may
-// have the same number.
+// Publish writes the job's hosts file on its batch host (hostfile.Script) through a step of the job. It therefore
+// runs as the job's user, on the right machine, whatever is mounted there. The name begins with the value of
+// SLURM_CLUSTER_NAME in the job: jobs of two clusters that share a machine may have the same number.
 func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) (elsewhere string, err error) {
 	if len(job.Nodes) == 0 {
 		return "", fmt.Errorf("publishing the hosts of job %d: it has none: %w", job.ID, adapter.ErrGone)
@@ -119,7 +119,7 @@ func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) (el
 		},
 		Input: text,
 	})
-	// Its words on standard error may be lost when the step ends at once.
+	// The step's standard error may be lost when the step ends at once.
 	if f := (*client.Failure)(nil); errors.As(err, &f) && f.Code == hostfile.NoFolder {
 		return "", fmt.Errorf("publishing the hosts of job %d on %s: /tmp/accordion-%d belongs to another user or is a link, and no other folder can be made in /tmp",
 			job.ID, job.Nodes[0], job.UID)

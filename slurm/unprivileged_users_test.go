@@ -25,7 +25,7 @@ print "$n locks\n"; sleep $ARGV[1]`
 func TestOrdinaryUsersAskTheSidecarAndLockNothing(t *testing.T) {
 	lab := lab.Slurm(t, 4, lab.Users("alice", "mallory"), lab.Fast(), lab.Config("PrivateData=jobs"))
 	p := serving(t, lab, "")
-	p.end(syscall.SIGTERM)
+	p.endBy(syscall.SIGTERM)
 	folder := filepath.Join(lab.Dir, "journal")
 	index := filepath.Join(folder, "journal.db-shm")
 	err := os.Chmod(folder, 0o755)
@@ -79,7 +79,7 @@ func TestOrdinaryUsersAskTheSidecarAndLockNothing(t *testing.T) {
 		t.Errorf("root does not see every job:\n%s", said)
 	}
 
-	p.end(syscall.SIGTERM)
+	p.endBy(syscall.SIGTERM)
 	away := 0
 	lab.Await(t, time.Minute, "alice is told that the sidecar is away", func() bool {
 		said, _, err := lab.Exec("alice", "", "accordion", "status", "--json")

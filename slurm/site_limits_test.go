@@ -25,21 +25,21 @@ func siteLab(t *testing.T, lines string) *lab.SlurmLab {
 	return lab
 }
 
-// walks is a script that says on how many nodes its tasks run in each step, and goes on to the next as soon as it may.
-const walks = `
+// walkScriptBody is a script that says on how many nodes its tasks run in each step, and goes on to the next as soon as it may.
+const walkScriptBody = `
 tell() { echo "step ${ACCORDION_STEP:-1} $(accordion run -n "$ACCORDION_NNODES" --ntasks-per-node=1 printenv SLURMD_NODENAME | sort | paste -sd,)"; }
 ACCORDION_NNODES=$SLURM_JOB_NUM_NODES
 tell
 while eval "$(accordion step)" && [ "$ACCORDION_STEP" != "$last" ]; do last=$ACCORDION_STEP; tell; [ "$last" != "$1" ] || break; done
 `
 
-// walk is a script of a job of so many steps.
-func walk(ep string, steps int) string {
-	return fmt.Sprintf("#!/bin/bash\n#EP %s\nset -- %d%s", ep, steps, walks)
+// walkScript is a script of a job of so many steps.
+func walkScript(ep string, steps int) string {
+	return fmt.Sprintf("#!/bin/bash\n#EP %s\nset -- %d%s", ep, steps, walkScriptBody)
 }
 
-// walked is on which nodes a job was in each step, from 1.
-func walked(lab *lab.SlurmLab, user, job string) (all [][]string) {
+// walkedNodes is on which nodes a job was in each step, from 1.
+func walkedNodes(lab *lab.SlurmLab, user, job string) (all [][]string) {
 	for line := range strings.Lines(outputOf(lab, user, job)) {
 		if words := strings.Fields(line); len(words) == 3 && words[0] == "step" {
 			all = append(all, strings.Split(words[2], ","))
@@ -48,14 +48,14 @@ func walked(lab *lab.SlurmLab, user, job string) (all [][]string) {
 	return all
 }
 
-// onSizes waits until a job is over and judges that it was on so many nodes in each step.
-func onSizes(t *testing.T, lab *lab.SlurmLab, user, job string, sizes ...int) {
+// assertSizes waits until a job is over and judges that it was on so many nodes in each step.
+func assertSizes(t *testing.T, lab *lab.SlurmLab, user, job string, sizes ...int) {
 	t.Helper()
 	lab.Await(t, 2*time.Minute, "job "+job+" has completed", func() bool {
-		return client(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T") == "COMPLETED"
+		return runClient(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T") == "COMPLETED"
 	})
 	var got []int
-	for _, nodes := range walked(lab, user, job) {
+	for _, nodes := range walkedNodes(lab, user, job) {
 		got = append(got, len(nodes))
 	}
 	if !slices.Equal(got, sizes) {
@@ -87,28 +87,28 @@ func TestAnEvolvingJobOfABetterFairShareOvertakesOneOfAWorse(t *testing.T) {
 	lab.Do(t, "ctl-start")
 	p := serving(t, lab, "")
 	before := lab.Submit(t, "alice", sleeps, "-p", "shared", "-N6", "--exclusive")
-	lab.Await(t, time.Minute, "the nodes are taken", func() bool { return client(t, lab, "squeue", "-h", "-j", before, "-o", "%t") == "R" })
-	first := lab.Submit(t, "bob", walk("4x20s,6x20s", 2))
-	second := lab.Submit(t, "carol", walk("4x20s,6x20s", 2)) // who has used nothing
+	lab.Await(t, time.Minute, "the nodes are taken", func() bool { return runClient(t, lab, "squeue", "-h", "-j", before, "-o", "%t") == "R" })
+	first := lab.Submit(t, "bob", walkScript("4x20s,6x20s", 2))
+	second := lab.Submit(t, "carol", walkScript("4x20s,6x20s", 2)) // who has used nothing
 	lab.Await(t, time.Minute, "carol's job is before bob's in the queue, and both show what their ranks are made of", func() bool {
 		jobs := p.managed("waiting")
 		return len(jobs) == 2 && jobs[0].Rank == 1 && fmt.Sprint(jobs[0].ID) == second && jobs[0].Priority > jobs[1].Priority &&
 			slices.ContainsFunc(jobs[1].Parts, func(part adapter.RankPart) bool { return strings.Contains(part.Name, "fair") })
 	})
 	lab.Run(t, "alice", "scancel", before)
-	onSizes(t, lab, "carol", second, 4, 6)
-	onSizes(t, lab, "bob", first, 4, 6)
+	assertSizes(t, lab, "carol", second, 4, 6)
+	assertSizes(t, lab, "bob", first, 4, 6)
 	began := func(job string) int64 {
 		return p.events(job, "started")[0].At.Unix()
 	}
 	if began(second) >= began(first) {
 		t.Errorf("bob's job began at %d, carol's at %d: want hers first", began(first), began(second))
 	}
-	clean(t, p)
+	assertClean(t, p)
 }
 
-// limited sets a limit of an association or a QOS; it is lifted by the function that it returns, or when the test ends.
-func limited(t *testing.T, lab *lab.SlurmLab, kind, name, limit string) (lift func()) {
+// setLimit sets a limit of an association or a QOS; it is lifted by the function that it returns, or when the test ends.
+func setLimit(t *testing.T, lab *lab.SlurmLab, kind, name, limit string) (lift func()) {
 	t.Helper()
 	set := func(limit string) { lab.Run(t, "root", "sacctmgr", "-Qi", "modify", kind, name, "set", limit) }
 	key, _, _ := strings.Cut(limit, "=")
@@ -121,28 +121,28 @@ func limited(t *testing.T, lab *lab.SlurmLab, kind, name, limit string) (lift fu
 func TestALimitThatWouldBreakAGrowthIsToldAtSubmissionOrWhereItWaits(t *testing.T) {
 	t.Parallel()
 	lab := siteLab(t, "")
-	limited(t, lab, "user", "bob", "GrpTRES=node=3")
-	limited(t, lab, "qos", "high", "MaxTRESPerJob=node=2")
-	lift := limited(t, lab, "qos", "normal", "MaxTRESPerUser=node=5")
+	setLimit(t, lab, "user", "bob", "GrpTRES=node=3")
+	setLimit(t, lab, "qos", "high", "MaxTRESPerJob=node=2")
+	lift := setLimit(t, lab, "qos", "normal", "MaxTRESPerUser=node=5")
 	file := lab.Dir + "/etc/accordion_limits.lua"
 	p := serving(t, lab, fmt.Sprintf("limits = %q", file))
 	lab.Await(t, time.Minute, "the plug-in is told of limits", func() bool {
 		text, _ := os.ReadFile(file)
-		return strings.Contains(string(text), `["high"]`)
+		return p.wrote(file) && strings.Contains(string(text), `["high"]`)
 	})
 	for _, test := range []struct{ user, ep, qos, says string }{
 		{"bob", "2x10s,4x10s", "normal", "needs 4 nodes, and you may have 3: the limit of user bob in account chem is node=3"},
 		{"carol", "1x10s,3x10s", "high", "needs 3 nodes, and you may have 2: the limit of each job of QOS high is node=2"},
 		{"carol", "1x10s,6x10s", "normal", "needs 6 nodes, and you may have 5: the limit of QOS normal for each user is node=5"},
 	} {
-		if _, said, err := lab.Sbatch(test.user, walk(test.ep, 2), "--qos="+test.qos); err == nil || !strings.Contains(said, test.says) {
+		if _, said, err := lab.Sbatch(test.user, walkScript(test.ep, 2), "--qos="+test.qos); err == nil || !strings.Contains(said, test.says) {
 			t.Errorf("%s of %s under QOS %s: %v: sbatch says %q, want %q", test.ep, test.user, test.qos, err, said, test.says)
 		}
 	}
 
 	other := lab.Submit(t, "bob", sleeps, "-p", "shared", "-N2", "--exclusive")
-	lab.Await(t, time.Minute, "bob has two nodes", func() bool { return client(t, lab, "squeue", "-h", "-j", other, "-o", "%t") == "R" })
-	job := lab.Submit(t, "bob", walk("1x5s,3x20s", 2))
+	lab.Await(t, time.Minute, "bob has two nodes", func() bool { return runClient(t, lab, "squeue", "-h", "-j", other, "-o", "%t") == "R" })
+	job := lab.Submit(t, "bob", walkScript("1x5s,3x20s", 2))
 	const why = "the limit of user bob in account chem is node=3, of which 3 are in use"
 	lab.Await(t, time.Minute, "bob is told why his job does not grow", func() bool {
 		v := p.view(job)
@@ -152,7 +152,7 @@ func TestALimitThatWouldBreakAGrowthIsToldAtSubmissionOrWhereItWaits(t *testing.
 		t.Errorf("accordion explain does not speak of the limit:\n%s", said)
 	}
 	lab.Run(t, "bob", "scancel", other)
-	onSizes(t, lab, "bob", job, 1, 3)
+	assertSizes(t, lab, "bob", job, 1, 3)
 	tries := slices.DeleteFunc(p.journal(job), func(e entry) bool { return e.Verb != "expand" })
 	if len(tries) > 2 { // the first may come before the sidecar has read what is in use
 		t.Errorf("it was tried blindly: %v", tries)
@@ -161,10 +161,10 @@ func TestALimitThatWouldBreakAGrowthIsToldAtSubmissionOrWhereItWaits(t *testing.
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	late := lab.Submit(t, "bob", walk("2x10s,4x10s", 2)) // the plug-in knows no limits any more
+	late := lab.Submit(t, "bob", walkScript("2x10s,4x10s", 2)) // the plug-in knows no limits any more
 	lab.Await(t, time.Minute, "the sidecar refuses what can never grow", func() bool {
-		return strings.Contains(client(t, lab, "scontrol", "-o", "show", "job", late), "accordion refused this job: ep=2x10s,4x10s needs more than the 3 nodes")
+		return strings.Contains(runClient(t, lab, "scontrol", "-o", "show", "job", late), "accordion refused this job: ep=2x10s,4x10s needs more than the 3 nodes")
 	})
 	lift()
-	clean(t, p)
+	assertClean(t, p)
 }

@@ -17,18 +17,18 @@ import (
 	"accordion/slurm/growth"
 )
 
-// crowdLab is a lab of 16 nodes with the users of a workload, on Slurm's own scheduler settings.
-func crowdLab(t *testing.T) *lab.SlurmLab {
+// workloadLab is a lab of 16 nodes with the users of a workload, on Slurm's own scheduler settings.
+func workloadLab(t *testing.T) *lab.SlurmLab {
 	t.Helper()
 	options := []lab.Option{}
-	for _, u := range crowdUsers {
+	for _, u := range workloadUsers {
 		options = append(options, lab.Users(u))
 	}
 	return lab.Slurm(t, 16, options...)
 }
 
-// aside lets a test that judges times run beside another one of them. The long forms, whose bounds are those that are promised, run alone.
-func aside(t *testing.T) {
+// parallelUnlessLong lets a test that judges times run beside another one of them. The long forms, whose bounds are those that are promised, run alone.
+func parallelUnlessLong(t *testing.T) {
 	if !*long {
 		t.Parallel()
 	}
@@ -38,29 +38,29 @@ func aside(t *testing.T) {
 // happens, and in time. The short form is a sample and allows for a slow machine; the long one judges the bounds as they
 // are promised: go test ./slurm -run Crowd -timeout 40m -v -args -accordion.long
 func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
-	aside(t)
+	parallelUnlessLong(t)
 	m := mix{evolving: 5, moldable: 2, ordinary: 30, twins: 2, short: true, gpus: true, over: 40 * time.Second}
 	if *long {
 		m = mix{evolving: 20, moldable: 10, ordinary: 200, twins: 3, overruns: 4, gpus: true, over: 7 * time.Minute}
 	}
-	lab := crowdLab(t)
+	lab := workloadLab(t)
 	programs := filepath.Join(openFolder(t), "programs")
-	p := serving(t, lab, fmt.Sprintf("bin = %q", counting(t, programs)))
+	p := serving(t, lab, fmt.Sprintf("bin = %q", countingClients(t, programs)))
 	since := time.Now()
 	all := m.submissions(*seed)
-	watched := watching(t, lab)
+	watched := recordCurrentState(t, lab)
 	submitAll(t, lab, all)
-	awaitTheEnd(t, lab, 3*m.over+10*time.Minute)
+	awaitNoJobs(t, lab, 3*m.over+10*time.Minute)
 	t.Logf("the last job ended after %.0f s", time.Since(since).Seconds())
 
-	knowsTheEnd(t, p)
-	c := &crowd{t: t, lab: lab, p: p, entries: p.journal("")}
-	if report := audits(t, lab, since, watched()); report.Sightings < 10 || report.NodeSeconds == 0 {
+	awaitAllEnded(t, p)
+	c := &workloadResult{t: t, lab: lab, p: p, entries: p.journalSince(p.since)}
+	if report := runAudit(t, lab, since, watched()); report.Sightings < 10 || report.NodeSeconds == 0 {
 		t.Errorf("too little was judged: %+v", report)
 	}
 	c.accounts = readAccounts(t, lab, since)
 	c.held = tenures(c.accounts, "shared")
-	c.keep()
+	c.saveArtifacts()
 	c.judgeJobs(all)
 	countTogether(c.growths)
 	t.Logf("growths, by what they waited for:\n%s", latenessTable(c.growths))
@@ -91,27 +91,27 @@ func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
 	for _, e := range exceeded(c.growths, boundsOf[growth.Overlap], slack, !*long) {
 		t.Error(e)
 	}
-	most := fullest(t, programs, since)
+	most := mostInAMinute(t, programs, since)
 	t.Logf("at most %d client programs began within a minute", most)
-	if most > crowdedMost {
-		t.Errorf("%d client programs began within a minute, want at most %d", most, crowdedMost)
+	if most > mostClientsPerMinute {
+		t.Errorf("%d client programs began within a minute, want at most %d", most, mostClientsPerMinute)
 	}
 	assertNoCountIsLeft(t, lab)
 }
 
-// crowdedMost is the bound on client programs: 60 in any minute; when they began is known to a second.
-const crowdedMost = 61
+// mostClientsPerMinute is the bound on client programs: 60 in any minute; when they began is known to a second.
+const mostClientsPerMinute = 61
 
-// awaitTheEnd waits until no job is left.
-func awaitTheEnd(t *testing.T, lab *lab.SlurmLab, patience time.Duration) {
+// awaitNoJobs waits until no job is left.
+func awaitNoJobs(t *testing.T, lab *lab.SlurmLab, patience time.Duration) {
 	t.Helper()
 	lab.Await(t, patience, "every job of the workload is over", everySecond(func() bool {
-		return client(t, lab, "squeue", "--noheader", "--all", "-o", "%A") == ""
+		return runClient(t, lab, "squeue", "--noheader", "--all", "-o", "%A") == ""
 	}))
 }
 
-// A crowd is what is known of a workload that ran, and what is judged of it.
-type crowd struct {
+// A workloadResult is what is known of a workload that ran, and what is judged of it.
+type workloadResult struct {
 	t        *testing.T
 	lab      *lab.SlurmLab
 	p        *process
@@ -127,7 +127,7 @@ type crowd struct {
 }
 
 // judgeJobs judges every job of the workload by its own output, the journal and Slurm's accounting.
-func (c *crowd) judgeJobs(all []*submission) {
+func (c *workloadResult) judgeJobs(all []*submission) {
 	managed := map[int64]bool{}
 	for _, s := range all {
 		if s.kind != "ordinary" {
@@ -147,12 +147,12 @@ func (c *crowd) judgeJobs(all []*submission) {
 			faults = append(faults, c.judgeGrowths(s, managed)...)
 		}
 		if len(faults) > 0 {
-			c.t.Errorf("%s job %s:\n%s\n%s", s.kind, s.id, strings.Join(faults, "\n"), c.story(s))
+			c.t.Errorf("%s job %s:\n%s\n%s", s.kind, s.id, strings.Join(faults, "\n"), c.diagnosis(s))
 		}
 	}
 }
 
-func (c *crowd) number(s *submission) int64 {
+func (c *workloadResult) number(s *submission) int64 {
 	id, err := strconv.ParseInt(s.id, 10, 64)
 	if err != nil {
 		c.t.Fatalf("sbatch called a job %q", s.id)
@@ -161,14 +161,14 @@ func (c *crowd) number(s *submission) int64 {
 }
 
 // rows is a job's rows in accounting, in the order of time.
-func (c *crowd) rows(s *submission) []account {
+func (c *workloadResult) rows(s *submission) []account {
 	id := c.number(s)
 	rows := slices.DeleteFunc(slices.Clone(c.accounts), func(a account) bool { return a.id != id })
 	slices.SortStableFunc(rows, func(a, b account) int { return cmp.Compare(a.ended(), b.ended()) })
 	return rows
 }
 
-func (c *crowd) judgeEnd(s *submission, want string) []string {
+func (c *workloadResult) judgeEnd(s *submission, want string) []string {
 	rows := c.rows(s)
 	if len(rows) == 0 {
 		return []string{"accounting does not know it"}
@@ -180,7 +180,7 @@ func (c *crowd) judgeEnd(s *submission, want string) []string {
 }
 
 // judgeStart measures how long the last decision to start the job took to become true.
-func (c *crowd) judgeStart(s *submission) []string {
+func (c *workloadResult) judgeStart(s *submission) []string {
 	begun, err := stages(c.lab.File(s.user, "slurm-"+s.id+".out"))
 	if err != nil || len(begun) == 0 {
 		return []string{fmt.Sprintf("its output does not say when it began (%v)", err)}
@@ -212,7 +212,7 @@ func (c *crowd) judgeStart(s *submission) []string {
 }
 
 // judgeSizes compares the profile with what the application saw and with what Slurm billed.
-func (c *crowd) judgeSizes(s *submission) []string {
+func (c *workloadResult) judgeSizes(s *submission) []string {
 	var faults []string
 	output := c.lab.File(s.user, "slurm-"+s.id+".out")
 	seen, err := stages(output)
@@ -270,7 +270,7 @@ func judgeGPUs(output string, steps core.EP) (faults []string) {
 }
 
 // judgeGrowths takes in every growth that happened; one that the profile has must be among them.
-func (c *crowd) judgeGrowths(s *submission, managed map[int64]bool) []string {
+func (c *workloadResult) judgeGrowths(s *submission, managed map[int64]bool) []string {
 	seen, err := stages(c.lab.File(s.user, "slurm-"+s.id+".out"))
 	if err != nil {
 		return []string{err.Error()}
@@ -304,8 +304,8 @@ func (c *crowd) judgeGrowths(s *submission, managed map[int64]bool) []string {
 	return faults
 }
 
-// story is what is known of one job: its journal, slurmctld's words on it, its output.
-func (c *crowd) story(s *submission) string {
+// diagnosis is what is known of one job: its journal, slurmctld's words on it, its output.
+func (c *workloadResult) diagnosis(s *submission) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "its journal:\n%s\nslurmctld on it:\n", tail(c.p.accordion("journal", "--job", s.id), 60))
 	log, err := os.ReadFile(filepath.Join(c.lab.Dir, "log", "slurmctld.log"))
@@ -321,8 +321,8 @@ func (c *crowd) story(s *submission) string {
 	return b.String()
 }
 
-// keep saves what a failed run is explained with.
-func (c *crowd) keep() {
+// saveArtifacts saves what a failed run is explained with.
+func (c *workloadResult) saveArtifacts() {
 	c.t.Helper()
 	dir := c.t.ArtifactDir()
 	for _, name := range []string{"slurmctld.log", "accordion.log"} {
@@ -334,7 +334,7 @@ func (c *crowd) keep() {
 			c.t.Error(err)
 		}
 	}
-	for name, text := range map[string]string{"accounting": written(c.accounts), "journal": c.p.accordion("journal", "--json")} {
+	for name, text := range map[string]string{"accounting": formatAccounts(c.accounts), "journal": c.p.accordion("journal", "--json")} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			c.t.Error(err)
 		}

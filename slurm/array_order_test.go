@@ -14,14 +14,14 @@ import (
 func TestTasksOfAnArrayBeginInOrderAndTheLastGrowsWhileOthersWait(t *testing.T) {
 	t.Parallel()
 	lab := siteLab(t, "")
-	p := serving(t, lab, busy)
-	tasksTakeTurns(t, lab)
-	clean(t, p)
+	p := serving(t, lab, manyClients)
+	assertTasksInTurn(t, lab)
+	assertClean(t, p)
 }
 
-// tasksTakeTurns submits arrays among other managed jobs and judges that their tasks begin in order. A
+// assertTasksInTurn submits arrays among other managed jobs and judges that their tasks begin in order. A
 // task is then requeued while the last one, which has the array's number, runs: both grow.
-func tasksTakeTurns(t *testing.T, lab *lab.SlurmLab) {
+func assertTasksInTurn(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	const short = "#EP 1x10s\nsleep 1"
 	for range 6 {
@@ -32,25 +32,26 @@ func tasksTakeTurns(t *testing.T, lab *lab.SlurmLab) {
 	for range 6 {
 		lab.Submit(t, "bob", short)
 	}
-	lab.Await(t, 2*time.Minute, "no job is left", func() bool { return insists(t, lab, "root", "squeue", "-h", "-u", "alice,bob", "-o", "%i") == "" })
-	beginInOrder(t, lab, one, 3)
-	beginInOrder(t, lab, all, 5)
+	lab.Await(t, 2*time.Minute, "no job is left", func() bool { return retryAs(t, lab, "root", "squeue", "-h", "-u", "alice,bob", "-o", "%i") == "" })
+	assertStartOrder(t, lab, one, 3)
+	assertStartOrder(t, lab, all, 5)
 
+	lab.Run(t, "alice", "rm", "-f", "again-1.out", "again-2.out") // of an earlier run
 	again := lab.Submit(t, "alice", "#EP 1x20s,2x20s\nsleep 5\neval \"$(accordion step)\"\necho task $SLURM_ARRAY_TASK_ID on $SLURM_JOB_NUM_NODES",
 		"--array=1-2", "--requeue", "--open-mode=append", "-o", "again-%a.out")
 	said := func(task int) string { return lab.File("alice", fmt.Sprintf("again-%d.out", task)) }
 	lab.Await(t, time.Minute, "both tasks run", func() bool {
-		return len(strings.Fields(insists(t, lab, "root", "squeue", "-h", "-t", "R", "-j", again, "-o", "%i"))) == 2
+		return len(strings.Fields(retryAs(t, lab, "root", "squeue", "-h", "-t", "R", "-j", again, "-o", "%i"))) == 2
 	})
-	insists(t, lab, "root", "scontrol", "requeue", again+"_1")
+	retryAs(t, lab, "root", "scontrol", "requeue", again+"_1")
 	lab.Await(t, time.Minute, "the last task grows", func() bool { return strings.Contains(said(2), "task 2 on") })
 	if !strings.Contains(said(2), "task 2 on 2") {
 		t.Errorf("the last task says %q", said(2))
 	}
-	if state := insists(t, lab, "root", "squeue", "-h", "-j", again+"_1", "-o", "%T"); state != "PENDING" {
+	if state := retryAs(t, lab, "root", "squeue", "-h", "-j", again+"_1", "-o", "%T"); state != "PENDING" {
 		t.Errorf("the requeued task was %q when the last one grew, and not waiting", state)
 	}
-	insists(t, lab, "root", "scontrol", "update", "JobId="+again+"_1", "StartTime=now") // Slurm lets it wait for two minutes
+	retryAs(t, lab, "root", "scontrol", "update", "JobId="+again+"_1", "StartTime=now") // Slurm lets it wait for two minutes
 	lab.Await(t, time.Minute, "the requeued task grows, too", func() bool { return strings.Contains(said(1), "task 1 on") })
 	if !strings.Contains(said(1), "task 1 on 2") || strings.Contains(said(1), "task 2") {
 		t.Errorf("the requeued task says %q", said(1))
@@ -67,15 +68,15 @@ func tasksTakeTurns(t *testing.T, lab *lab.SlurmLab) {
 	}
 }
 
-// beginInOrder judges by Slurm's accounting that the tasks from 1 on began in their order. A task that Slurm began late, on a node
+// assertStartOrder judges by Slurm's accounting that the tasks from 1 on began in their order. A task that Slurm began late, on a node
 // that was not ready, may begin after later ones: the sidecar lets an array wait 5 s for that, and no longer.
-func beginInOrder(t *testing.T, lab *lab.SlurmLab, array string, tasks int) {
+func assertStartOrder(t *testing.T, lab *lab.SlurmLab, array string, tasks int) {
 	t.Helper()
 	var begun []string
 	lab.Await(t, time.Minute, "accounting knows all tasks", func() bool {
 		begun = begun[:0]
 		for task := range tasks {
-			at := insists(t, lab, "root", "sacct", "-X", "-n", "-P", "-o", "Start", "-j", fmt.Sprintf("%s_%d", array, task+1))
+			at := retryAs(t, lab, "root", "sacct", "-X", "-n", "-P", "-o", "Start", "-j", fmt.Sprintf("%s_%d", array, task+1))
 			begun = append(begun, at)
 		}
 		return !slices.ContainsFunc(begun, func(at string) bool { return !strings.HasPrefix(at, "20") })
@@ -86,11 +87,11 @@ func beginInOrder(t *testing.T, lab *lab.SlurmLab, array string, tasks int) {
 	}
 	var prompt []string
 	for task, at := range begun {
-		if raw := insists(t, lab, "root", "sacct", "-X", "-n", "-P", "-o", "JobIDRaw", "-j", fmt.Sprintf("%s_%d", array, task+1)); !delayed[raw] {
+		if raw := retryAs(t, lab, "root", "sacct", "-X", "-n", "-P", "-o", "JobIDRaw", "-j", fmt.Sprintf("%s_%d", array, task+1)); !delayed[raw] {
 			prompt = append(prompt, at)
 		}
 	}
 	if !slices.IsSorted(prompt) {
-		t.Errorf("the tasks of array %s began at %v\n%s", array, begun, insists(t, lab, "root", "sacct", "-X", "-o", "JobID,JobIDRaw,Start,State", "-j", array))
+		t.Errorf("the tasks of array %s began at %v\n%s", array, begun, retryAs(t, lab, "root", "sacct", "-X", "-o", "JobID,JobIDRaw,Start,State", "-j", array))
 	}
 }

@@ -12,10 +12,10 @@ import (
 // scratch gives the nodes of a lab without GPUs a generic resource that is counted in gigabytes, as sites do with their local disks.
 const scratch = "GresTypes=gpu,tmp\nNodeName=n[1-2] Gres=tmp:350G"
 
-// asWritten runs two jobs that say numbers as many public scripts do. One asks for --gres=tmp:10G (found/13): it starts, and grows by
+// assertRequestsAsWritten runs two jobs that say numbers as many public scripts do. One asks for --gres=tmp:10G (found/13): it starts, and grows by
 // companions, which have as much. One says -c 1 (found/26). Slurm since 23.11 writes that as cpu=1 among the resources of each task.
 // The job grows as any other without generic resources, and its srun runs on all of its nodes.
-func asWritten(t *testing.T, lab *lab.SlurmLab) {
+func assertRequestsAsWritten(t *testing.T, lab *lab.SlurmLab) {
 	lab.Clear(t)
 	lab.Do(t, "serve")
 	const grows = "#EP 1x10s,2x14s\nsleep 2\neval \"$(accordion step)\"\n"
@@ -46,8 +46,8 @@ func asWritten(t *testing.T, lab *lab.SlurmLab) {
 			t.Errorf("job %s grows by companions: %t\n%s", job.id, got, said)
 		}
 	}
-	held := insists(t, lab, "root", "squeue", "-h", "-o", "%j")
-	if !strings.Contains(held, besideOf(disk)) || strings.Contains(held, besideOf(cpus)) {
+	held := retryAs(t, lab, "root", "squeue", "-h", "-o", "%j")
+	if !strings.Contains(held, companionName(disk)) || strings.Contains(held, companionName(cpus)) {
 		t.Errorf("want companions of job %s and none of job %s among\n%s", disk, cpus, held)
 	}
 }

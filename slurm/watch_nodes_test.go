@@ -3,7 +3,6 @@ package slurm_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -30,8 +29,8 @@ type look struct {
 	holders     map[string]string // jobs on each node that has any, as "12 14"; what is beside a job for its growth is that job
 }
 
-// watch begins to look at the lab's nodes.
-func watch(t *testing.T, lab *lab.SlurmLab) *watcher {
+// watchNodes begins to look at the lab's nodes.
+func watchNodes(t *testing.T, lab *lab.SlurmLab) *watcher {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &watcher{stop: cancel, ended: make(chan struct{})}
 	t.Cleanup(cancel)
@@ -39,7 +38,7 @@ func watch(t *testing.T, lab *lab.SlurmLab) *watcher {
 		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 		defer cancel()
 		program := command[0]
-		if inWorld := filepath.Join(lab.Dir, "client", program); fileExists(inWorld) { // of the lab's own release
+		if inWorld := filepath.Join(lab.Dir, "client", program); exists(inWorld) { // of the lab's own release
 			program = inWorld
 		}
 		c := exec.CommandContext(ctx, program, command[1:]...)
@@ -81,8 +80,6 @@ func watch(t *testing.T, lab *lab.SlurmLab) *watcher {
 	}()
 	return w
 }
-
-func fileExists(path string) bool { _, err := os.Stat(path); return err == nil }
 
 // freedInTime judges that the nodes a job gave back could be used by others a second after its shrink was done; on a
 // machine that is busy with other tests, some seconds after.

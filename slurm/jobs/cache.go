@@ -1,0 +1,334 @@
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"accordion/adapter"
+	"accordion/core"
+	"accordion/slurm/output"
+)
+
+// This file caches what squeue printed for jobs, so that squeue need not run again for the same texts.
+
+const (
+	// verifiedFor is how long squeue's answer is used while a text stays the same. Only a user who deliberately
+	// changes several of the own texts into each other can make another truth look the same.
+	verifiedFor = 10 * time.Minute
+	// verifyPause is the shortest pause between two runs of squeue for jobs of which something is known.
+	verifyPause = 5 * time.Second
+	// mostAlone limits the jobs that are read one by one, in some two milliseconds each, because the beginning of
+	// their record is undecided.
+	mostAlone = 32
+)
+
+// A verifier reads what is in doubt.
+type verifier interface {
+	// alone reads one job from a console; nil: there is none, or its record cannot be told apart from others.
+	alone(id core.JobID) (*shown, error)
+	// all lists all jobs with squeue, including ended ones; nil: squeue may not run now. With strange, nothing is
+	// known of some jobs.
+	all(strange bool) ([]output.Record, error)
+	// tasks lists jobs with squeue that are tasks of arrays and missing in all.
+	tasks(ids []core.JobID) ([]output.Record, error)
+}
+
+// A verifiedCache holds what is certain about jobs, whatever users forge. Its methods may be called from several
+// goroutines.
+type verifiedCache struct {
+	mu       sync.Mutex
+	last     []output.Record               // verified records of the last reading, of jobs that have not ended; never changed
+	table    map[core.JobID]*output.Record // the same by number; nil until a rare lookup needs it
+	large    bool                          // the last reading was a long one
+	verified map[adapter.Key]*verifiedRecord
+	asked    time.Time // when squeue last ran for jobs in doubt
+}
+
+// A verifiedRecord is squeue's record of a job in doubt.
+type verifiedRecord struct {
+	output.Record
+	text string // the part in doubt of what a console had just shown
+	at   time.Time
+	seen time.Time // when the job was last seen
+	same bool      // it still had this text
+}
+
+// empty reports whether nothing was read yet.
+func (t *verifiedCache) empty() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.last == nil
+}
+
+// isLong reports whether the last list was a long one.
+func (t *verifiedCache) isLong() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.large
+}
+
+// keep stores a reading.
+func (t *verifiedCache) keep(certain []output.Record, many bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range certain {
+		if r := &certain[i]; r.Unreadable != "" && r.Nodes == nil && r.State != adapter.Pending {
+			if before := t.find(r.ID); before != nil && before.Key == r.Key {
+				r.Nodes = before.Nodes
+			}
+		}
+	}
+	t.last, t.table, t.large = certain, nil, many
+	for key, o := range t.verified {
+		if time.Since(o.seen) > verifiedFor {
+			delete(t.verified, key)
+		}
+	}
+}
+
+// job returns the verified record of a job from the last reading; nil if there is none. The caller must not change
+// it.
+func (t *verifiedCache) job(id core.JobID) *output.Record {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.find(id)
+}
+
+func (t *verifiedCache) find(id core.JobID) *output.Record {
+	if t.table == nil {
+		t.table = make(map[core.JobID]*output.Record, len(t.last))
+		for i := range t.last {
+			t.table[t.last[i].ID] = &t.last[i]
+		}
+	}
+	return t.table[id]
+}
+
+// verify turns what a console shows of all jobs into verified records, and leaves out ended jobs.
+func (t *verifiedCache) verify(jobs []shown, undecided [][]core.JobID, w verifier) ([]output.Record, error) {
+	jobs, undecided, err := t.readAlone(jobs, undecided, w)
+	if err != nil {
+		return nil, err
+	}
+	certain := make([]output.Record, 0, len(jobs))
+	var doubtful []*shown
+	for i := range jobs {
+		switch j := &jobs[i]; {
+		case j.over():
+		case t.trust(j):
+			certain = append(certain, j.Record)
+		default:
+			doubtful = append(doubtful, j)
+		}
+	}
+	if len(doubtful)+len(undecided) == 0 {
+		return certain, nil
+	}
+	asked := time.Now()
+	all, err := w.all(t.anyUnknown(doubtful, undecided))
+	if err != nil {
+		return nil, err
+	}
+	if all == nil {
+		return append(certain, t.lastKnown(doubtful, undecided)...), nil
+	}
+	if folded := foldedTasks(doubtful, all); len(folded) > 0 {
+		// If squeue fails now, a later reading has them.
+		if tasks, err := w.tasks(folded); err == nil {
+			all = output.Unfold(all, tasks)
+		}
+	}
+	return append(certain, t.store(doubtful, undecided, all, asked)...), nil
+}
+
+// foldedTasks returns pending tasks of arrays that a list of squeue omits. Since 23.02 squeue counts them in the
+// record that has the array's number, while that one is pending, too.
+func foldedTasks(doubtful []*shown, all []output.Record) []core.JobID {
+	listed := make(map[core.JobID]bool, len(all))
+	for i := range all {
+		listed[all[i].ID] = true
+	}
+	var folded []core.JobID
+	for _, j := range doubtful {
+		if state, _ := output.StateOf(j.word); state == adapter.Pending && j.Array != 0 && !listed[j.ID] && listed[j.Array] {
+			folded = append(folded, j.ID)
+		}
+	}
+	return folded
+}
+
+// readAlone reads the jobs one by one for whose records the beginning is undecided, up to mostAlone. It returns what
+// remains undecided.
+func (t *verifiedCache) readAlone(jobs []shown, undecided [][]core.JobID, w verifier) ([]shown, [][]core.JobID, error) {
+	asked := map[core.JobID]bool{}
+	for _, id := range t.fairOrder(numbers(undecided)) {
+		if len(asked) == mostAlone {
+			break
+		}
+		j, err := w.alone(id)
+		if err != nil {
+			return nil, nil, err
+		}
+		if asked[id] = true; j != nil {
+			jobs = append(jobs, *j)
+		}
+	}
+	var left [][]core.JobID
+	for _, ids := range undecided {
+		if ids = slices.DeleteFunc(slices.Clone(ids), func(id core.JobID) bool { return asked[id] }); len(ids) > 0 {
+			left = append(left, ids)
+		}
+	}
+	return jobs, left, nil
+}
+
+// fairOrder returns the numbers in the order of reading: jobs with a mark, then other known jobs, then unknown ones.
+// The known jobs of each owner take turns, so that one owner's many jobs do not displace another's.
+func (t *verifiedCache) fairOrder(ids []core.JobID) []core.JobID {
+	type place struct{ class, turn int }
+	places := make(map[core.JobID]place, len(ids))
+	turns := map[uint32]int{}
+	for _, id := range ids {
+		p := place{class: 2}
+		if r := t.job(id); r != nil {
+			if p = (place{1, turns[r.UID]}); r.Mark != "" {
+				p.class = 0
+			}
+			turns[r.UID]++
+		}
+		places[id] = p
+	}
+	slices.SortStableFunc(ids, func(a, b core.JobID) int {
+		return cmp.Or(cmp.Compare(places[a].class, places[b].class), cmp.Compare(places[a].turn, places[b].turn))
+	})
+	return ids
+}
+
+// trust reports whether what a console shows of a job is certain, also by what squeue printed before. It fills
+// uncertain fields with the last verified values, if there are any.
+func (t *verifiedCache) trust(j *shown) bool {
+	defer j.finish()
+	if j.doubt == 0 {
+		return true
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	o := t.verified[j.Key]
+	if o == nil {
+		if before := t.find(j.ID); before != nil && before.Key == j.Key {
+			j.take(before)
+		}
+		return j.doubt == 0
+	}
+	o.seen = time.Now()
+	j.take(&o.Record)
+	o.same = o.text == j.text
+	sworn := o.same && o.seen.Sub(o.at) < verifiedFor
+	if sworn {
+		j.Comment = o.Comment
+	}
+	return sworn || j.doubt == 0
+}
+
+// anyUnknown reports whether nothing is known of one of the jobs, or of all jobs that may own one of the records.
+func (t *verifiedCache) anyUnknown(doubtful []*shown, undecided [][]core.JobID) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	known := func(id core.JobID) bool { return t.find(id) != nil }
+	return slices.ContainsFunc(doubtful, func(j *shown) bool { return !j.known }) ||
+		slices.ContainsFunc(undecided, func(ids []core.JobID) bool { return !slices.ContainsFunc(ids, known) })
+}
+
+// store stores what squeue, run at the time asked, printed for jobs in doubt. It returns the records of those that
+// have not ended.
+func (t *verifiedCache) store(doubtful []*shown, undecided [][]core.JobID, all []output.Record, asked time.Time) []output.Record {
+	said := make(map[core.JobID]*output.Record, len(all))
+	for i := range all {
+		said[all[i].ID] = &all[i]
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.verified == nil {
+		t.verified = map[adapter.Key]*verifiedRecord{}
+	}
+	var told []output.Record
+	add := func(r *output.Record) {
+		if r != nil && r.State != adapter.Done {
+			told = append(told, *r)
+		}
+	}
+	now := time.Now()
+	for key, o := range t.verified {
+		// These need no new run of squeue for a while. A record that was seen after squeue was run may be newer than
+		// its output: an action may have marked the job.
+		if r := said[key.ID]; r != nil && r.Key == key && o.same && !o.seen.After(asked) {
+			o.Record, o.at = *r, now
+		}
+	}
+	for _, j := range doubtful {
+		r := said[j.ID]
+		if r != nil && r.Key == j.Key {
+			t.verified[j.Key] = &verifiedRecord{Record: *r, text: j.text, at: now, seen: now, same: true}
+		}
+		add(r)
+	}
+	for _, id := range numbers(undecided) {
+		add(said[id])
+	}
+	return told
+}
+
+// lastKnown returns the last verified records of jobs in doubt. For a job that was never verified it returns that the
+// job holds its nodes, if these are certain, or that it is pending without a mark; else nothing.
+func (t *verifiedCache) lastKnown(doubtful []*shown, undecided [][]core.JobID) []output.Record {
+	var all []output.Record
+	for _, j := range doubtful {
+		nameless := j.doubt&ofHead != 0 && j.State == adapter.Pending
+		switch {
+		case j.known:
+			all = append(all, j.Record)
+		case j.doubt&(ofMiddle|ofState) == 0 && !nameless:
+			j.Comment = "" // a request in it would be accepted
+			j.Unread = j.State == adapter.Pending
+			all = append(all, j.Record)
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, id := range numbers(undecided) {
+		if r := t.find(id); r != nil {
+			all = append(all, *r)
+		}
+	}
+	return all
+}
+
+// numbers returns all numbers, each once.
+func numbers(undecided [][]core.JobID) []core.JobID {
+	all := slices.Concat(undecided...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// mayAsk reports whether squeue may run now for jobs in doubt. It may not if that would leave less than half of the
+// programs of a minute to other uses, nor soon after the last run if something is known of all jobs. The very first
+// reading waits for its turn.
+func (s *Reader) mayAsk(ctx context.Context, strange bool) (asking context.Context, done func(), may bool) {
+	s.known.mu.Lock()
+	defer s.known.mu.Unlock()
+	first := s.known.last == nil
+	if !first && !strange && time.Since(s.known.asked) < verifyPause {
+		return ctx, nil, false
+	}
+	asking, done, later := s.run.Pace.Try(ctx, 1, s.run.Pace.Limit/2)
+	if may = later == 0; may {
+		s.known.asked = time.Now()
+	}
+	if first && !may {
+		return ctx, func() {}, true
+	}
+	return asking, done, may
+}
