@@ -144,11 +144,11 @@ func aHold(in *inside) {
 	// nodes or not at all.
 	in.reserve("accordion-9-0", 0, 500, "n1", "n2", "n3")
 	in.must(in.Attach(in.ctx, job, "accordion-9-0"))
-	in.foretell(in.ctx, job)
+	in.leaveForPrologue(in.ctx, job)
 	left("n1", 1)
 	in.reserve("accordion-9-0", 0, 500, "n2", "n3", "n4")
 	left("n1", 0)
-	in.foretell(in.ctx, job)
+	in.leaveForPrologue(in.ctx, job)
 	left("n2", 1)
 	in.must(in.Unreserve(in.ctx, "accordion-9-0"))
 	left("n2", 0)

@@ -31,7 +31,7 @@ func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 	case r.End <= r.Start:
 		return fmt.Errorf("%s: it ends before it begins (%d, %d)", doing, r.Start, r.End)
 	}
-	var moved []aStart
+	var moved []plannedStart
 	err := s.db.Change(ctx, func(tx *sql.Tx) (err error) {
 		moved, err = s.reserve(ctx, tx, r)
 		return err
@@ -39,14 +39,14 @@ func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	s.forget(ctx, moved)
+	s.retractAll(ctx, moved)
 	return nil
 }
 
 const mostName = 100 // characters of jobs.job_name
 
 // reserve gives the starts that had been decided on nodes which the reservation leaves.
-func (s *System) reserve(ctx context.Context, tx *sql.Tx, r adapter.Reservation) (moved []aStart, err error) {
+func (s *System) reserve(ctx context.Context, tx *sql.Tx, r adapter.Reservation) (moved []plannedStart, err error) {
 	now, err := s.db.Second(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (s *System) reserve(ctx context.Context, tx *sql.Tx, r adapter.Reservation)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.obstructed(ctx, tx, r, old.Reservation); err != nil {
+	if err := s.checkConflicts(ctx, tx, r, old.Reservation); err != nil {
 		return nil, err
 	}
 	row := tables.Reservation{Name: r.Name, Owner: r.User, From: r.Start, To: r.End, OverManaged: r.OverManaged, Idle: r.Idle, Holder: old.Holder}
@@ -78,7 +78,7 @@ func (s *System) reserve(ctx context.Context, tx *sql.Tx, r adapter.Reservation)
 		return nil, err
 	}
 	if len(old.Nodes) > 0 && !slices.Equal(old.Nodes, r.Nodes) {
-		if moved, err = s.startsIn(ctx, tx, r.Name, old.Nodes); err != nil {
+		if moved, err = s.startsTiedTo(ctx, tx, r.Name, old.Nodes); err != nil {
 			return nil, err
 		}
 	}
@@ -103,7 +103,7 @@ func (s *System) write(ctx context.Context, tx *sql.Tx, row *tables.Reservation,
 
 // obstructed says who is in the way of r: the reservation of another over one of its nodes, or a holder of one whose
 // walltime ends after its start. What the reservation has already was looked at when it came by it.
-func (s *System) obstructed(ctx context.Context, tx *sql.Tx, r, old adapter.Reservation) error {
+func (s *System) checkConflicts(ctx context.Context, tx *sql.Tx, r, old adapter.Reservation) error {
 	added := r.Nodes
 	if !old.OverManaged && r.Start >= old.Start {
 		added = slices.DeleteFunc(slices.Clone(r.Nodes), func(host string) bool { return slices.Contains(old.Nodes, host) })
@@ -142,13 +142,13 @@ func (s *System) Unreserve(ctx context.Context, name string) error {
 	if !(adapter.Reservation{Name: name}).Ours() {
 		return fmt.Errorf("reservation %q is not ours: not deleted", name)
 	}
-	var undone []aStart
+	var undone []plannedStart
 	err := s.db.Change(ctx, func(tx *sql.Tx) error {
 		all, err := s.read.Reservations(ctx, tx, name)
 		if err != nil || len(all) == 0 {
 			return err
 		}
-		if undone, err = s.startsIn(ctx, tx, name, all[0].Nodes); err != nil {
+		if undone, err = s.startsTiedTo(ctx, tx, name, all[0].Nodes); err != nil {
 			return err
 		}
 		return s.db.RemoveReservation(ctx, tx, tables.Reservation{Name: name, Holder: all[0].Holder})
@@ -156,7 +156,7 @@ func (s *System) Unreserve(ctx context.Context, name string) error {
 	if err != nil {
 		return fmt.Errorf("deleting reservation %s: %w", name, err)
 	}
-	s.forget(ctx, undone)
+	s.retractAll(ctx, undone)
 	return nil
 }
 
@@ -183,7 +183,7 @@ func (s *System) Reserved(ctx context.Context) (all []adapter.Reservation, jobs 
 }
 
 // forget takes back what was left on nodes for starts that are not, or are elsewhere.
-func (s *System) forget(ctx context.Context, starts []aStart) {
+func (s *System) retractAll(ctx context.Context, starts []plannedStart) {
 	for _, one := range starts {
 		s.retractFromFirst(ctx, one.job, one.base)
 	}

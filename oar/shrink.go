@@ -36,7 +36,7 @@ func (s *System) Shrink(ctx context.Context, job adapter.Key, keep []string) err
 					return []string{server.Ends}, nil
 				}
 			}
-			return startUp(stay, states, runs)
+			return notificationsFor(stay, states, runs)
 		})
 	}
 	if err != nil {

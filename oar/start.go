@@ -47,7 +47,7 @@ func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string
 func (s *System) Release(ctx context.Context, job adapter.Key) error {
 	foretold := "" // the node on which the job's prologue finds something from now on
 	var before errgroup.Group
-	before.Go(func() error { foretold = s.foretell(ctx, job); return nil })
+	before.Go(func() error { foretold = s.leaveForPrologue(ctx, job); return nil })
 	before.Go(func() error { return s.prepare(ctx, job) })
 	err := before.Wait()
 	if err == nil {
@@ -129,7 +129,7 @@ func (s *System) release(ctx context.Context, tx *sql.Tx, r *observe.Job, hosts 
 		return nil, err
 	}
 	if atOnce {
-		err := s.occupied(ctx, tx, hosts)
+		err := s.checkFree(ctx, tx, hosts)
 		if atOnce = err == nil; err != nil && !errors.Is(err, adapter.ErrBusy) {
 			return nil, err
 		}
@@ -141,7 +141,7 @@ func (s *System) release(ctx context.Context, tx *sql.Tx, r *observe.Job, hosts 
 	for _, one := range all {
 		words = append(words, server.Begins(core.JobID(one)))
 	}
-	s.spared.Store(time.Now().UnixNano())
+	s.passSkipped.Store(time.Now().UnixNano())
 	return words, s.db.Launch(ctx, tx, all, now)
 }
 

@@ -47,9 +47,9 @@ type System struct {
 	reach   server.Remote
 	keeper  *cpuset.Keeper
 
-	hastened *atomic.Int64   // when OAR was last told of a job that was released, Unix nanoseconds
-	asking   *sync.WaitGroup // those who ask for checkpoints
-	spared   *atomic.Int64   // when a job last began without a pass, Unix nanoseconds
+	lastNotified *atomic.Int64   // when OAR was last told of a job that was released, Unix nanoseconds
+	asking       *sync.WaitGroup // those who ask for checkpoints
+	passSkipped  *atomic.Int64   // when a job last began without a pass, Unix nanoseconds
 }
 
 var _ adapter.BatchSystem = (*System)(nil)
@@ -82,7 +82,7 @@ func Open(ctx context.Context, conf conf.Conf, o Options) (*System, error) {
 		return nil, errors.Join(fmt.Errorf("oar: %w", err), db.Close())
 	}
 	poke, reach := server.NewNotifier(conf.Server, conf.ServerPort, o.Log), server.Remote{Command: conf.Remote}
-	return &System{db: db, hastened: new(atomic.Int64), spared: new(atomic.Int64), asking: new(sync.WaitGroup), queue: o.Queue, timeout: o.Timeout, bin: o.Bin, log: o.Log, server: poke, reach: reach, users: server.NewAccounts(), herald: server.NewHerald(conf, o.Log),
+	return &System{db: db, lastNotified: new(atomic.Int64), passSkipped: new(atomic.Int64), asking: new(sync.WaitGroup), queue: o.Queue, timeout: o.Timeout, bin: o.Bin, log: o.Log, server: poke, reach: reach, users: server.NewAccounts(), herald: server.NewHerald(conf, o.Log),
 		read: observe.New(db, o.Queue), keeper: cpuset.NewKeeper(cpuset.New(db, conf.Manager, reach, o.Log), poke, o.Log)}, nil
 }
 

@@ -74,7 +74,7 @@ func (o *Reader) readWanted(ctx context.Context, from database.Querier, records 
 		var user, job, part string
 		err := row.Scan(&id, &user, &job, &part)
 		if planned[id] {
-			text := database.Wanted(job, part)
+			text := database.ResourceCondition(job, part)
 			jobs[text], users[text] = append(jobs[text], core.JobID(id)), user
 		}
 		return err

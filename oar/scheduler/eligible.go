@@ -46,7 +46,7 @@ type wish struct{ user, text string }
 
 // wishOf is what a job and a part of its request together want of resources.
 func wishOf(w *waiting, g *group) wish {
-	return wish{w.user, database.Wanted(w.properties, g.properties)}
+	return wish{w.user, database.ResourceCondition(w.properties, g.properties)}
 }
 
 // all evaluates the jobs' texts, each time one of the user whose texts have taken least so far. So

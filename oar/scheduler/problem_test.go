@@ -64,7 +64,7 @@ func FuzzATypeIsReadOrRefusedInOneLine(f *testing.F) {
 		if _, err := ReadTypes([]string{text}); err != nil && (strings.Contains(database.OneLine(err), "\n") || len(database.OneLine(err)) > 300) {
 			t.Errorf("%q is refused with %q", text, database.OneLine(err))
 		}
-		if got := message("R=1", text); len([]rune(got)) > database.MostSaid {
+		if got := message("R=1", text); len([]rune(got)) > database.MessageSize {
 			t.Errorf("a message of %d characters", len([]rune(got)))
 		}
 	})
@@ -81,7 +81,7 @@ func TestAMessageSaysWhyAJobIsNotPlanned(t *testing.T) {
 			t.Errorf("%q with %q is %q, want %q", test.now, test.why, got, test.want)
 		}
 	}
-	if got := message(strings.Repeat("é", 250), strings.Repeat("why ", 20)); len([]rune(got)) != database.MostSaid || !strings.HasSuffix(got, ")") {
+	if got := message(strings.Repeat("é", 250), strings.Repeat("why ", 20)); len([]rune(got)) != database.MessageSize || !strings.HasSuffix(got, ")") {
 		t.Errorf("a long message has %d characters: %s", len([]rune(got)), got)
 	}
 }
@@ -317,7 +317,7 @@ func TestNothingIsAskedForWhatIsKnownOrBeginsLater(t *testing.T) {
 }
 
 func TestPairsAreOneStatement(t *testing.T) {
-	p := database.Pairs{Into: "t (a, b)"}
+	p := database.PairInsert{Into: "t (a, b)"}
 	p.Add(1, -2)
 	p.Add(3, 4)
 	if got, want := string(p.Text), "INSERT INTO t (a, b) VALUES (1,-2),(3,4)"; got != want || p.Rows != 2 {

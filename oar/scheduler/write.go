@@ -104,8 +104,8 @@ func message(now, why string) string {
 		return text
 	}
 	whole := []rune(text + Said + why + ")")
-	if len(whole) > database.MostSaid {
-		whole = append(whole[:database.MostSaid-1], ')')
+	if len(whole) > database.MessageSize {
+		whole = append(whole[:database.MessageSize-1], ')')
 	}
 	return string(whole)
 }
@@ -191,8 +191,8 @@ func (d store) tell(ctx context.Context, tx *sql.Tx, some []jobMessage) error {
 
 // insert writes the first of some starts: as many as have rowsAtOnce resources together, and one at least.
 func insert(ctx context.Context, tx *sql.Tx, starts []start) (int, error) {
-	predictions := database.Pairs{Into: "gantt_jobs_predictions (moldable_job_id, start_time)"}
-	resources := database.Pairs{Into: "gantt_jobs_resources (moldable_job_id, resource_id)"}
+	predictions := database.PairInsert{Into: "gantt_jobs_predictions (moldable_job_id, start_time)"}
+	resources := database.PairInsert{Into: "gantt_jobs_resources (moldable_job_id, resource_id)"}
 	n := 0
 	for _, s := range starts {
 		if n > 0 && resources.Rows+len(s.resources) > database.RowsAtOnce {
@@ -204,7 +204,7 @@ func insert(ctx context.Context, tx *sql.Tx, starts []start) (int, error) {
 			resources.Add(s.moldable, r)
 		}
 	}
-	for _, p := range []*database.Pairs{&predictions, &resources} {
+	for _, p := range []*database.PairInsert{&predictions, &resources} {
 		if p.Rows == 0 {
 			continue
 		}

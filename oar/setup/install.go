@@ -63,7 +63,7 @@ type part struct {
 // first returns the parts that need tables of OAR's for themselves, and so wait for each reader of
 // these. They are made, and removed, before anything else is changed.
 func (s Setup) first() []part {
-	if !database.DialectOf(s.Conf).TellsChanges() {
+	if !database.DialectOf(s.Conf).NotifiesChanges() {
 		return nil
 	}
 	return []part{{s.makeTriggers, s.removeTriggers}}

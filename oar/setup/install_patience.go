@@ -23,7 +23,7 @@ const (
 // patiently runs do, which needs a table for itself, again and again while others use the table.
 // The error says which users do, and how to go on.
 func (s Setup) patiently(ctx context.Context, d setupStore, table string, do func() error) error {
-	return retry(ctx, s.Tell, do, d.GaveWay, func() string { return d.users(ctx, table) })
+	return retry(ctx, s.Tell, do, d.IsConflict, func() string { return d.users(ctx, table) })
 }
 
 // retry runs do until it no longer gives way to others, or lockFor has passed; users returns their
@@ -53,7 +53,7 @@ func retry(ctx context.Context, tell func(string), do func() error, gaveWay func
 // users describes who uses a table.
 func (d setupStore) users(ctx context.Context, table string) string {
 	unknown := "others use the table " + table
-	if !d.TellsChanges() { // MariaDB shows no locks to OAR's account
+	if !d.NotifiesChanges() { // MariaDB shows no locks to OAR's account
 		return unknown
 	}
 	query := `SELECT CONCAT('process ', a.pid, ' of ', a.usename, COALESCE(', since ' || TO_CHAR(a.xact_start, 'HH24:MI:SS'), ''))

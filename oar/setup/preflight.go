@@ -108,7 +108,7 @@ func (s Setup) checkRules(ctx context.Context, d setupStore) (all []check, err e
 }
 
 func (s Setup) checkTriggers(ctx context.Context, d setupStore) ([]check, error) {
-	if !d.TellsChanges() {
+	if !d.NotifiesChanges() {
 		return []check{{"word of changes", adapter.Note, true, "MariaDB tells nobody of changes: the sidecar looks each second", ""}}, nil
 	}
 	there, err := d.triggersThere(ctx)

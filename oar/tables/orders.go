@@ -99,7 +99,7 @@ func (d Tables) Place(ctx context.Context, tx *sql.Tx, job int64, resources []in
 		return err
 	}
 	for part := range slices.Chunk(resources, database.RowsAtOnce) {
-		rows := database.Pairs{Into: "accordion_places (job_id, resource_id)"}
+		rows := database.PairInsert{Into: "accordion_places (job_id, resource_id)"}
 		for _, r := range part {
 			rows.Add(job, r)
 		}

@@ -83,7 +83,7 @@ func answers(b *bench) string {
 	})
 	change("the same again", func(tx *sql.Tx) error {
 		err := b.AddReservation(b.ctx, tx, tables.Reservation{Name: "accordion-7-1", Holder: 21})
-		if err == nil || !b.GaveWay(err) {
+		if err == nil || !b.IsConflict(err) {
 			return fmt.Errorf("want a duplicate: %w", err)
 		}
 		return errors.New("a duplicate")
