@@ -28,7 +28,7 @@ func (s *System) Standing(ctx context.Context) (*adapter.Standing, error) {
 		for _, r := range live {
 			j := r.Job
 			j.Nodes = r.Holds
-			if j.Expands = core.JobID(r.Whole); r.Whole != 0 {
+			if j.Expands = core.JobID(r.BaseJob); r.BaseJob != 0 {
 				all.Companions = append(all.Companions, j.ID)
 			}
 			all.Jobs = append(all.Jobs, j)

@@ -24,7 +24,7 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 		if companions, err = s.companionsToEnd(ctx, tx, r); err != nil {
 			return err
 		}
-		if base = r.Whole; base != 0 {
+		if base = r.BaseJob; base != 0 {
 			return nil
 		}
 		base = int64(r.ID)
@@ -81,14 +81,14 @@ func (s *System) endCompanions(ctx context.Context, base int64, all []*observe.J
 // that was not merged these are the companions of the same expansion, including itself.
 func (s *System) companionsToEnd(ctx context.Context, tx *sql.Tx, r *observe.Job) ([]*observe.Job, error) {
 	base := int64(r.ID)
-	if r.Whole != 0 {
-		base = r.Whole
+	if r.BaseJob != 0 {
+		base = r.BaseJob
 	}
 	companions, err := s.companions(ctx, tx, base)
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(companions, func(c *observe.Job) bool {
-		return c.Over() || c.ID != r.ID && r.Whole != 0 && (r.Joined != "" || c.Joined != "" || c.With != r.With || c.MadeIn != r.MadeIn)
+		return c.Over() || c.ID != r.ID && r.BaseJob != 0 && (r.Joined != "" || c.Joined != "" || c.With != r.With || c.MadeIn != r.MadeIn)
 	}), nil
 }

@@ -155,7 +155,7 @@ func (s *System) Merge(ctx context.Context, job, expander adapter.Key) error {
 		switch {
 		case err != nil:
 			return err
-		case e.Whole != int64(job.ID):
+		case e.BaseJob != int64(job.ID):
 			return fmt.Errorf("job %d is no companion of its", expander.ID)
 		case e.Joined != "":
 			return nil // merged already

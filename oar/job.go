@@ -42,7 +42,7 @@ func pending(r *observe.Job) error {
 
 // running returns an error unless the job runs and is not a companion.
 func running(r *observe.Job) error {
-	if r.State != adapter.Running || r.Whole != 0 {
+	if r.State != adapter.Running || r.BaseJob != 0 {
 		return fmt.Errorf("job %d is %s, not running: %w", r.ID, r.OARState, adapter.ErrGone)
 	}
 	return nil

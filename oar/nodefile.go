@@ -137,7 +137,7 @@ func (s *System) startsTiedTo(ctx context.Context, tx *sql.Tx, name string, host
 	tied, err := s.read.Jobs(ctx, tx, "j.job_id IN (SELECT t.job_id FROM accordion_jobs t WHERE t.reservation = "+s.db.Arg(1)+")", name)
 	var all []plannedStart
 	for _, r := range tied {
-		if r.State == adapter.Running || r.Whole != 0 {
+		if r.State == adapter.Running || r.BaseJob != 0 {
 			continue
 		}
 		if base, err := baseOf(r, len(hosts)); err == nil && base < len(hosts) { // else no file was left for it

@@ -11,7 +11,7 @@ import (
 // for the end of another. It leaves out jobs that the last pass refused or the next one will refuse.
 func (o *Reader) apart(records []*Job) (all []adapter.Apart) {
 	for _, r := range records {
-		if !o.passed(r) || !r.Blocked && !r.Besteffort() {
+		if !o.plannedByPass(r) || !r.Blocked && !r.Besteffort() {
 			continue
 		}
 		pause := o.db.Conf.SecurityTime

@@ -53,7 +53,7 @@ func (t *translator) fix(p *problem) []*waiting {
 				p.refuse[w.id] = waitsForLaunch
 			}
 		default:
-			whole := o.Whole(w.id)
+			whole := o.BaseOf(w.id)
 			if parts[whole] == nil {
 				wholes = append(wholes, whole)
 			}

@@ -30,8 +30,8 @@ func (o Order) Begun() bool {
 	return o.State == "toLaunch" || o.State == "Launching" || o.State == "Running"
 }
 
-// Whole is the job that a companion is a part of, or the job itself.
-func (o *Orders) Whole(job int64) int64 {
+// BaseOf is the job that a companion is a part of, or the job itself.
+func (o *Orders) BaseOf(job int64) int64 {
 	if base := o.Jobs[job].Base; base != 0 {
 		return base
 	}

@@ -450,8 +450,8 @@ func TestOrdersAreWhatTheSidecarHasDecided(t *testing.T) {
 		Reservations: []tables.Reservation{{Name: "r", Holder: 11}},
 		Places:       map[int64][]int64{8: {21, 22}, 11: {11}},
 	})
-	if o.Whole(8) != 7 || o.Whole(7) != 7 || o.Whole(99) != 99 || !o.Holders()[11] || len(o.Holders()) != 1 || len((*tables.Orders)(nil).Holders()) != 0 {
-		t.Errorf("wholes %d %d %d, holders %v", o.Whole(8), o.Whole(7), o.Whole(99), o.Holders())
+	if o.BaseOf(8) != 7 || o.BaseOf(7) != 7 || o.BaseOf(99) != 99 || !o.Holders()[11] || len(o.Holders()) != 1 || len((*tables.Orders)(nil).Holders()) != 0 {
+		t.Errorf("wholes %d %d %d, holders %v", o.BaseOf(8), o.BaseOf(7), o.BaseOf(99), o.Holders())
 	}
 	b.everyFailure("read", func() error { _, err := b.ReadOrders(b.ctx, b.Sql); return err })
 	b.everyFailure("place", func() error {
