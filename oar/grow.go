@@ -162,7 +162,7 @@ func (s *System) Merge(ctx context.Context, job, expander adapter.Key) error {
 		case e.State != adapter.Running:
 			return fmt.Errorf("companion %d is %s: %w", expander.ID, e.OARState, adapter.ErrGone)
 		}
-		return s.db.Remark(ctx, tx, int64(job.ID), e.MadeIn, e.With, observe.Grown)
+		return s.db.ReplaceMark(ctx, tx, int64(job.ID), e.MadeIn, e.With, observe.Grown)
 	})
 	if err != nil {
 		return fmt.Errorf("merging %d into job %d: %w", expander.ID, job.ID, err)

@@ -35,7 +35,7 @@ func Epilogue(ctx context.Context, conf conf.Conf, job int64) (ended int, err er
 	}
 	defer opened.Close()
 	d := hookStore{tables.Tables{DB: opened}}
-	companions, base, err := d.Kin(ctx, job)
+	companions, base, err := d.CompanionsAndBase(ctx, job)
 	if err != nil || len(companions) == 0 && base == 0 {
 		return 0, err
 	}
@@ -88,7 +88,7 @@ func (d hookStore) notify(ctx context.Context, word string) error {
 
 // endCompanions asks OAR to end those of the job's companions that were not asked to end yet, and returns their number.
 func (d hookStore) endCompanions(ctx context.Context, job int64) (ended int, err error) {
-	left, err := d.Left(ctx, job)
+	left, err := d.CompanionsToEnd(ctx, job)
 	if err != nil || len(left) == 0 {
 		return 0, err
 	}

@@ -30,12 +30,12 @@ type Keeper struct {
 	stop    context.CancelFunc
 	under   sync.WaitGroup // goroutines that wait for runs under way
 	flights singleflight.Group
-	left    chan []tables.LeftBehind
+	left    chan []tables.Leftover
 }
 
 // NewKeeper returns a Keeper that works in the background until Close.
 func NewKeeper(c Sets, server *server.Notifier, log hclog.Logger) *Keeper {
-	k := &Keeper{Sets: c, server: server, log: log, left: make(chan []tables.LeftBehind, 1)}
+	k := &Keeper{Sets: c, server: server, log: log, left: make(chan []tables.Leftover, 1)}
 	k.life, k.stop = context.WithCancel(context.Background())
 	k.under.Go(k.clear)
 	return k
@@ -129,7 +129,7 @@ func (k *Keeper) Look(ctx context.Context, from database.Querier) error {
 	if !k.Used() {
 		return nil
 	}
-	found, err := k.db.LeftBehind(ctx, from)
+	found, err := k.db.Leftovers(ctx, from)
 	if len(found) > 0 {
 		select {
 		case k.left <- found:

@@ -46,7 +46,7 @@ func TestTheManagerIsSentToEveryNodeAndThoseWhereItFailsAreTold(t *testing.T) {
 	m := manager{conf.Manager{File: program}, server.Remote{Command: ssh + " -p 6667"}, hclog.NewNullLogger()}
 	cause := ""
 	if os.Geteuid() == 0 {
-		if _, _, err := server.Lookup(t.Context(), server.OarsAccount); err != nil {
+		if _, _, err := server.Lookup(t.Context(), server.OARAccount); err != nil {
 			cause = err.Error()
 		}
 	}

@@ -65,6 +65,6 @@ func ours(info fs.FileInfo) bool {
 	if owner == 0 || int(owner) == os.Geteuid() {
 		return true
 	}
-	account, err := user.Lookup(server.OarsAccount)
+	account, err := user.Lookup(server.OARAccount)
 	return err == nil && account.Uid == strconv.FormatUint(uint64(owner), 10)
 }

@@ -216,6 +216,6 @@ func (o *Reader) readSuspended(ctx context.Context, from database.Querier, byID 
 // support.
 func readKindsOf(r *Job) (scheduler.Kinds, error) {
 	return scheduler.ReadTypes(slices.DeleteFunc(slices.Clone(r.types), func(t string) bool {
-		return slices.Contains(scheduler.NotHonoured, typeName(t)) || strings.HasPrefix(t, "ep") || typeName(t) == "launch"
+		return slices.Contains(scheduler.Unsupported, typeName(t)) || strings.HasPrefix(t, "ep") || typeName(t) == "launch"
 	}))
 }

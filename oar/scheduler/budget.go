@@ -10,7 +10,7 @@ import (
 // A Budget bounds how long the database evaluates the SQL of each user (-p): BudgetBurst at first, and then a tenth of
 // the time that passes. It is kept from pass to pass. So SQL that takes long does not make other users' SQL wait in
 // each pass.
-type Budget map[string]tables.Asked
+type Budget map[string]tables.QueryTime
 
 // BudgetBurst is how long a user's SQL is evaluated at once. The last evaluation may exceed it.
 const BudgetBurst = 2 * time.Second
@@ -29,15 +29,15 @@ func (b Budget) Spent(user string, now core.Time) bool { return b.Used(user, now
 
 // Charge adds the time that a user's SQL took.
 func (b Budget) Charge(user string, took time.Duration, now core.Time) {
-	b[user] = tables.Asked{User: user, Took: b.Used(user, now) + took, At: now}
+	b[user] = tables.QueryTime{User: user, Took: b.Used(user, now) + took, At: now}
 }
 
 // lasting returns the rows that are worth storing.
-func (b Budget) lasting(now core.Time) (rows []tables.Asked) {
+func (b Budget) lasting(now core.Time) (rows []tables.QueryTime) {
 	const little = 50 * time.Millisecond
 	for user := range b {
 		if used := b.Used(user, now); used >= little {
-			rows = append(rows, tables.Asked{User: user, Took: used, At: now})
+			rows = append(rows, tables.QueryTime{User: user, Took: used, At: now})
 		}
 	}
 	return rows

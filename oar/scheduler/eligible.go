@@ -120,7 +120,7 @@ func (d store) eligible(ctx context.Context, text string, patience time.Duration
 
 // remembered returns the budget of all users as the last pass left it.
 func (d store) remembered(ctx context.Context) (Budget, error) {
-	rows, err := d.ReadAsked(ctx)
+	rows, err := d.ReadQueryTimes(ctx)
 	b := Budget{}
 	for _, one := range rows {
 		b[one.User] = one
@@ -129,9 +129,9 @@ func (d store) remembered(ctx context.Context) (Budget, error) {
 }
 
 // remember stores the budget for the next pass.
-func (d store) remember(ctx context.Context, before, after []tables.Asked) error {
+func (d store) remember(ctx context.Context, before, after []tables.QueryTime) error {
 	if len(before) == 0 && len(after) == 0 {
 		return nil
 	}
-	return d.WriteAsked(ctx, after)
+	return d.WriteQueryTimes(ctx, after)
 }

@@ -74,7 +74,7 @@ func (t *translator) turns(ctx context.Context) (all []planner.Job) {
 	for _, w := range t.state.waiting {
 		o, adopted := t.state.orders.Jobs[w.id]
 		choices := profiles(w.types)
-		if choices == nil || !adopted && !t.state.sidecar.isNew(w.submitted) || o.Base != 0 || o.Released || kept[tables.FirstOf(w.id)] || t.waits(w) {
+		if choices == nil || !adopted && !t.state.sidecar.isNew(w.submitted) || o.Base != 0 || o.Released || kept[tables.StartReservation(w.id)] || t.waits(w) {
 			continue
 		}
 		if tree, err := t.tree(ctx, w, w.choices[0].groups[0], []planner.Property{each}); err == nil {
@@ -127,7 +127,7 @@ func stepped(total core.Time, changes []core.Time, nodes func(at core.Time) int)
 func (t *translator) beyond(job int64, choices []core.EP) []core.EP {
 	var own []tables.Reservation
 	for _, r := range t.state.orders.Reservations {
-		if tables.IsOf(r.Name, job) {
+		if tables.IsReservationOf(r.Name, job) {
 			own = append(own, r)
 		}
 	}
