@@ -13,8 +13,9 @@ import (
 	"accordion/oar/tables"
 )
 
-// Adopt makes a waiting job ours: it gets a row in Accordion's table, which only OAR's own account can write, and the
-// scheduler plans it only when that says so. A hold of its user's (oarhold) stays his.
+// Adopt makes a waiting job a managed one. It adds the job's row to Accordion's table, which only OAR's own account can
+// write. From then on the scheduler plans the job only when that row says so. A hold that the user set (oarhold) stays
+// the user's.
 func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 	err := s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) error {
 		switch {
@@ -27,7 +28,7 @@ func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 		case r.Comment == "":
 			return errors.New("it has no type ep=… or launch=…")
 		}
-		if err := legible(r); err != nil {
+		if err := checkRequest(r); err != nil {
 			return err
 		}
 		return s.db.Adopt(ctx, tx, tables.Row{Job: int64(job.ID), Submitted: job.Submitted, Mark: adapter.MarkPrefix + r.Comment}, now)
@@ -38,8 +39,8 @@ func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 	return nil
 }
 
-// legible says what is wrong with a job's request.
-func legible(r *observe.Job) error {
+// checkRequest returns what is wrong with a job's request.
+func checkRequest(r *observe.Job) error {
 	var err error
 	if adapter.Delegated(&r.Job) {
 		_, err = adapter.ParseLaunch(r.Comment)
@@ -49,8 +50,8 @@ func legible(r *observe.Job) error {
 	return err
 }
 
-// Refuse ends a waiting job. The line for its user becomes the job's message, which oarstat prints: a job that never ran has
-// no output.
+// Refuse ends a waiting job. The reason becomes the job's message, which oarstat prints: a job that never ran has no
+// output file.
 func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error {
 	refused := false
 	err := s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) error {
@@ -66,7 +67,7 @@ func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error 
 	case errors.Is(err, adapter.ErrGone) && s.unknown(ctx, job), err == nil && !refused:
 		return nil
 	case err == nil:
-		if err = s.await(ctx, s.over(job)); err == nil { // OAR writes a message of its own when it ends it
+		if err = s.await(ctx, s.ended(job)); err == nil { // OAR writes its own message when it ends the job
 			_, err = s.db.Sql.ExecContext(ctx, fmt.Sprintf("UPDATE jobs SET message = %s WHERE job_id = %d", s.db.Arg(1), job.ID), "Accordion refused this job: "+database.Short(why))
 		}
 	}
@@ -76,8 +77,8 @@ func (s *System) Refuse(ctx context.Context, job adapter.Key, why string) error 
 	return nil
 }
 
-// Shape gives a waiting job its walltime, and the nodes of its base: the least that any step of a profile with that first
-// step has.
+// Shape sets a waiting job's walltime and the size of its base. The base has as many nodes as the smallest step of the
+// profiles whose first step has shape.Nodes nodes.
 func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape) error {
 	err := s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, _ core.Time) error {
 		if err := pending(r); err != nil {

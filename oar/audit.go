@@ -16,7 +16,7 @@ import (
 
 var _ adapter.Auditor = (*System)(nil)
 
-// CurrentState implements adapter.Auditor. Of hosts files it tells those on this host.
+// CurrentState implements adapter.Auditor. Of the hosts files it lists only those on this host.
 func (s *System) CurrentState(ctx context.Context) (*adapter.CurrentState, error) {
 	all := &adapter.CurrentState{At: time.Now()}
 	err := s.db.AtOneInstant(ctx, s.db.Sql, func(tx *sql.Tx) error {
@@ -28,7 +28,7 @@ func (s *System) CurrentState(ctx context.Context) (*adapter.CurrentState, error
 		for _, r := range live {
 			j := r.Job
 			j.Nodes = r.Holds
-			if j.Expands = core.JobID(r.Whole); r.Whole != 0 {
+			if j.Expands = core.JobID(r.BaseJob); r.BaseJob != 0 {
 				all.Companions = append(all.Companions, j.ID)
 			}
 			all.Jobs = append(all.Jobs, j)
@@ -50,8 +50,8 @@ func (s *System) CurrentState(ctx context.Context) (*adapter.CurrentState, error
 	return all, nil
 }
 
-// kept returns the cpusets that are noted for jobs, on hosts that can be cleaned. Places of jobs that
-// have ended mean nothing.
+// kept returns the cpusets that are noted for jobs on hosts that can be cleaned. It leaves out accordion_places: the
+// scheduler ignores the places of jobs that have ended.
 func kept(ctx context.Context, tx *sql.Tx) ([]adapter.Leftover, error) {
 	all, err := database.All(ctx, tx, "the cpusets", "SELECT c.base, c.host FROM accordion_cpusets c WHERE EXISTS (SELECT 1 FROM resources r WHERE r.network_address = c.host AND r.state = 'Alive')", nil,
 		func(k *adapter.Leftover) []any { return []any{(*int64)(&k.Job.ID), &k.Name} })
@@ -61,14 +61,14 @@ func kept(ctx context.Context, tx *sql.Tx) ([]adapter.Leftover, error) {
 	return all, err
 }
 
-// grain is by how many seconds a start or an end in OAR's tables may differ from the truth: when its
-// passes follow each other quickly, its clock is ahead.
+// grain is by how many seconds a start or an end in OAR's tables may differ from the real time. OAR's clock runs ahead
+// when its passes follow each other quickly.
 const grain core.Time = 2
 
-// bookedTakes bounds a question to the database.
+// bookedTakes bounds one query of the database.
 const bookedTakes = 5 * time.Minute
 
-// Accounting implements adapter.Auditor, by OAR's tables of jobs and of the resources that they had.
+// Accounting implements adapter.Auditor. It reads OAR's tables of jobs and of the resources that they had.
 func (s *System) Accounting(ctx context.Context, since core.Time) (*adapter.Accounting, error) {
 	ctx, cancel := context.WithTimeout(ctx, bookedTakes)
 	defer cancel()
@@ -91,7 +91,7 @@ func (s *System) Accounting(ctx context.Context, since core.Time) (*adapter.Acco
 	return books, nil
 }
 
-// bookedJobs reads the jobs, each with one hold of hosts that are not known yet.
+// bookedJobs reads the jobs. Each has one hold, whose hosts bookedHosts adds.
 func bookedJobs(ctx context.Context, tx *sql.Tx, where string, now core.Time) (all []adapter.AccountedRun, err error) {
 	query := `SELECT j.job_id, j.submission_time, COALESCE(j.job_name, ''), j.job_user, j.queue_name, j.state, COALESCE(j.suspended, 'NO'), j.start_time, j.stop_time, COALESCE(a.base, 0), COALESCE(a.mark, '')
 		FROM jobs j LEFT JOIN accordion_jobs a ON a.job_id = j.job_id AND a.submitted = j.submission_time WHERE ` + where + " ORDER BY j.job_id"
@@ -100,7 +100,7 @@ func bookedJobs(ctx context.Context, tx *sql.Tx, where string, now core.Time) (a
 		var suspended, mark string
 		var start, stop core.Time
 		err := row.Scan(&b.ID, &b.Submitted, &b.Name, &b.User, &b.Partition, &b.State, &suspended, &start, &stop, &b.Expands, &mark)
-		// One whose nodes never became the job's is of a growth that failed.
+		// a companion without one of these marks belongs to a growth that failed
 		b.Starts = b.Expands != 0 && mark == observe.AtStart
 		b.Stays, b.Suspended, b.Open = b.Starts || b.Expands != 0 && mark == observe.Grown, suspended == "YES", stop == 0
 		if b.Open {
@@ -113,7 +113,7 @@ func bookedJobs(ctx context.Context, tx *sql.Tx, where string, now core.Time) (a
 	return all, err
 }
 
-// bookedHosts adds the hosts. A job is alone on hosts of which it has all resources.
+// bookedHosts adds the hosts of each job, and sets Alone where the job had all resources of all its hosts.
 func bookedHosts(ctx context.Context, tx *sql.Tx, where string, jobs []adapter.AccountedRun) error {
 	byID := make(map[core.JobID]*adapter.AccountedRun, len(jobs))
 	for i := range jobs {

@@ -13,28 +13,29 @@ import (
 	"accordion/oar/server"
 )
 
-// What a companion can be waited for to be: the hosts are its own from when it is to be launched.
+// States in which awaitStates finds a companion ready. A companion owns its hosts from toLaunch on.
 var (
 	placed = []string{"toLaunch", "Launching", "Running"}
 	runs   = []string{"Running"}
 )
 
-// pokeAgain is after how long OAR's server is told again: a poke that was told while it was away is lost.
-const pokeAgain = 1500 * time.Millisecond
+// notifyAgain is after how long OAR's server is notified again: a notification is lost while the server is down.
+const notifyAgain = 1500 * time.Millisecond
 
-// become waits until all of some companions are in one of some states.
-func (s *System) become(ctx context.Context, companions []adapter.Key, wanted []string) error {
+// awaitStates waits until every companion is in one of the wanted states.
+func (s *System) awaitStates(ctx context.Context, companions []adapter.Key, wanted []string) error {
 	return s.await(ctx, func(ctx context.Context) ([]string, error) {
 		states, err := s.states(ctx, companions)
 		if err != nil {
 			return nil, err
 		}
-		return startUp(companions, states, wanted)
+		return notificationsFor(companions, states, wanted)
 	})
 }
 
-// startUp says what OAR is to be told so that companions get into one of the wanted states: nothing when all are.
-func startUp(companions []adapter.Key, states map[core.JobID]string, wanted []string) ([]string, error) {
+// notificationsFor returns what to send to OAR's server so that the companions reach one of the wanted states. It
+// returns nothing when all have reached one, and ErrBusy when one never will.
+func notificationsFor(companions []adapter.Key, states map[core.JobID]string, wanted []string) ([]string, error) {
 	var words []string
 	for _, c := range companions {
 		switch state := states[c.ID]; {
@@ -50,7 +51,7 @@ func startUp(companions []adapter.Key, states map[core.JobID]string, wanted []st
 	return words, nil
 }
 
-// states reads OAR's states of jobs.
+// states reads the states of jobs, in OAR's words.
 func (s *System) states(ctx context.Context, jobs []adapter.Key) (map[core.JobID]string, error) {
 	states := map[core.JobID]string{}
 	query := "SELECT job_id, state FROM jobs WHERE job_id IN (" + database.List(numbersOf(jobs)) + ")"
@@ -64,8 +65,8 @@ func (s *System) states(ctx context.Context, jobs []adapter.Key) (map[core.JobID
 	return states, err
 }
 
-// over awaits the end of a job that OAR was asked to end.
-func (s *System) over(job adapter.Key) func(context.Context) ([]string, error) {
+// ended returns a condition for await: the job, which OAR was asked to end, has ended.
+func (s *System) ended(job adapter.Key) func(context.Context) ([]string, error) {
 	return func(ctx context.Context) ([]string, error) {
 		states, err := s.states(ctx, []adapter.Key{job})
 		if state := states[job.ID]; err != nil || state == "Terminated" || state == "Error" || state == "" {
@@ -75,7 +76,8 @@ func (s *System) over(job adapter.Key) func(context.Context) ([]string, error) {
 	}
 }
 
-// await tells OAR's server what needs to be told, and looks until nothing does any more. ErrBusy when that takes too long.
+// await notifies OAR's server of what needs returns, and polls until needs returns nothing. It returns ErrBusy after
+// s.timeout.
 func (s *System) await(ctx context.Context, needs func(context.Context) ([]string, error)) error {
 	late := time.NewTimer(s.timeout)
 	defer late.Stop()
@@ -87,7 +89,7 @@ func (s *System) await(ctx context.Context, needs func(context.Context) ([]strin
 		if err != nil || len(words) == 0 {
 			return err
 		}
-		if time.Since(told) >= pokeAgain {
+		if time.Since(told) >= notifyAgain {
 			told = time.Now()
 			for _, word := range words {
 				s.server.Notify(word)
@@ -103,7 +105,7 @@ func (s *System) await(ctx context.Context, needs func(context.Context) ([]strin
 	}
 }
 
-// Repair asks OAR to plan: it has no nodes that it forgets, but it may not have heard of what is to start.
+// Repair asks OAR for a pass. OAR forgets no nodes, but the notification of what is to start may have been lost.
 func (s *System) Repair(context.Context, []string) error {
 	s.server.Notify(server.Starts)
 	return nil

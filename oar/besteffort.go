@@ -15,36 +15,36 @@ import (
 	"accordion/oar/server"
 )
 
-// word is the action for a besteffort job that is in the way of our reservations and for whose
-// checkpoint OAR waits.
-type word int
+// A checkpointAction is what to do about a besteffort job that holds nodes of our reservations and for whose checkpoint
+// OAR waits.
+type checkpointAction int
 
 const (
-	stay       word = iota
-	checkpoint      // send it the checkpoint signal
-	end             // its time for the checkpoint has ended
+	stay       checkpointAction = iota
+	checkpoint                  // send it the checkpoint signal
+	end                         // end it: its time for the checkpoint has run out
 )
 
-// wordFor returns the action. A job receives the signal so early that it is gone when the
-// reservation begins. It is ended when its time has ended and the reservation has begun.
-func wordFor(y observe.Yielding, reservations []adapter.Reservation, now core.Time) word {
-	said := stay
+// actionFor returns the action for a job at the second now. A job receives the signal early enough to be gone when the
+// reservation begins. It is ended once its time has run out and the reservation has begun.
+func actionFor(y observe.Yielding, reservations []adapter.Reservation, now core.Time) checkpointAction {
+	action := stay
 	for _, r := range reservations {
 		if !r.Ours() || r.End <= now || !slices.ContainsFunc(r.Nodes, func(host string) bool { return slices.Contains(y.Nodes, host) }) {
 			continue
 		}
 		switch {
 		case y.Asked == 0 && r.Start <= now+y.Patience:
-			said = max(said, checkpoint)
+			action = max(action, checkpoint)
 		case y.Asked != 0 && r.Start <= now && y.Ends(now) <= now:
-			said = end
+			action = end
 		}
 	}
-	return said
+	return action
 }
 
-// makeWay removes besteffort jobs from the nodes of our reservations, as OAR does where a job is to
-// begin at once. It has OAR send them a signal, and ends them when their time has ended.
+// makeWay removes besteffort jobs from the nodes of our reservations, as OAR does for a job that starts at once. It has
+// OAR signal them, and ends them when their time has run out.
 func (s *System) makeWay(ctx context.Context, yielding []observe.Yielding, reservations []adapter.Reservation) error {
 	if len(yielding) == 0 || !slices.ContainsFunc(reservations, adapter.Reservation.Ours) {
 		return nil
@@ -54,7 +54,7 @@ func (s *System) makeWay(ctx context.Context, yielding []observe.Yielding, reser
 		return err
 	}
 	for _, y := range yielding {
-		switch wordFor(y, reservations, now) {
+		switch actionFor(y, reservations, now) {
 		case checkpoint:
 			err = s.askForCheckpoint(ctx, y, now)
 		case end:
@@ -74,14 +74,14 @@ func (s *System) makeWay(ctx context.Context, yielding []observe.Yielding, reser
 	return nil
 }
 
-// event writes an event of a job into OAR's log.
+// event adds an event of a job to OAR's log of events.
 func event(ctx context.Context, tx *sql.Tx, kind string, job int64, now core.Time, text string) error {
 	return database.Run(ctx, tx, "writing an event of job "+strconv.FormatInt(job, 10),
 		fmt.Sprintf("INSERT INTO event_logs (type, job_id, date, description, to_check) VALUES ('%s', %d, %d, '%s', 'NO')", kind, job, now, text))
 }
 
-// askForCheckpoint records that a job was asked, which starts its time, and has OAR send the
-// signal. That takes as long as the node takes to answer, and no caller waits for it.
+// askForCheckpoint records that the job was asked, which starts its time, and has OAR send the signal in the
+// background. OAR waits for the node to answer, so no caller waits for the signal.
 func (s *System) askForCheckpoint(ctx context.Context, y observe.Yielding, now core.Time) error {
 	s.log.Info("a besteffort job is asked for its checkpoint: a reservation is to have its nodes", "job", y.Job, "user", y.User,
 		"nodes", hostlist.Compact(y.Nodes), "patience", y.Patience)

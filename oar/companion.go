@@ -16,17 +16,18 @@ import (
 	"accordion/oar/tables"
 )
 
-// outlives is by how many seconds a companion's walltime is longer than its base's: it is ended with the base, and OAR must not do
-// so before.
+// outlives is by how many seconds a companion's walltime exceeds its base's. We end a companion with its base, and OAR
+// must not end it earlier.
 const outlives core.Time = 60
 
-// layers divides the hosts above the first so many of a job into what companions hold: one companion for all, or one for
-// each host where a size of a profile lies in between, at which some of them leave and some stay.
+// layers divides the hosts of a job above its first `above` nodes into companions. One companion holds all of them,
+// unless a step of a profile has a size in between: then some hosts leave at that step and others stay, and each host
+// gets its own companion.
 func (s *System) layers(r *observe.Job, above int, hosts []string) [][]string {
 	if len(hosts) == 0 {
 		return nil
 	}
-	eps, _ := profiles(r) // read before; without any, one companion does
+	eps, _ := profiles(r) // they were parsed before; without any, one companion is enough
 	for _, ep := range eps {
 		for _, step := range ep {
 			if step.Nodes > above && step.Nodes < above+len(hosts) {
@@ -37,7 +38,7 @@ func (s *System) layers(r *observe.Job, above int, hosts []string) [][]string {
 	return [][]string{hosts}
 }
 
-// companions reads those of a job, over or not.
+// companions reads the companions of a job, including those that have ended.
 func (s *System) companions(ctx context.Context, tx *sql.Tx, base int64) ([]*observe.Job, error) {
 	ids, err := tables.Companions(ctx, tx, base)
 	if err != nil {
@@ -46,7 +47,7 @@ func (s *System) companions(ctx context.Context, tx *sql.Tx, base int64) ([]*obs
 	return s.read.Jobs(ctx, tx, "j.job_id IN ("+database.List(ids)+")")
 }
 
-// companion makes a job that holds hosts for its base, to be started at once.
+// companion submits a released job that holds the hosts for its base.
 func (s *System) companion(ctx context.Context, tx *sql.Tx, base *observe.Job, hosts []string, lasts core.Time, mark, reservation string, now core.Time) (adapter.Key, error) {
 	places, err := s.db.Resources(ctx, tx, hosts)
 	if err != nil {
@@ -65,8 +66,8 @@ func (s *System) companion(ctx context.Context, tx *sql.Tx, base *observe.Job, h
 	return adapter.Key{ID: core.JobID(id), Submitted: now}, s.db.Place(ctx, tx, id, places)
 }
 
-// firstOnes are the companions of a job's first step that are in a state of OAR's.
-func firstOnes(r *observe.Job, state string) (all []*observe.Job) {
+// firstCompanions returns the companions of the job's first step that are in the given OAR state.
+func firstCompanions(r *observe.Job, state string) (all []*observe.Job) {
 	for _, c := range r.Companions {
 		if c.Joined == observe.AtStart && c.OARState == state {
 			all = append(all, c)
@@ -75,12 +76,13 @@ func firstOnes(r *observe.Job, state string) (all []*observe.Job) {
 	return all
 }
 
-// beginFirst has the first companions of jobs that run begin at once, where no pass is under way. A pass that began such a job has left them:
-// OAR 2.5 begins none before its job runs. The next pass may be ten seconds later, and until then the job, whose script may be on their
-// hosts, does not hold these: a queue that comes before ours could have them.
-func (s *System) beginFirst(ctx context.Context, shown []*observe.Job) {
+// launchFirstCompanions launches the waiting first companions of running jobs, unless a pass is under way. OAR 2.5
+// launches no companion before its base runs, so the pass that launched the base has left them waiting. The next pass
+// may come ten seconds later. Until then the job's script may already use these hosts, but a queue that OAR plans
+// before ours could take them.
+func (s *System) launchFirstCompanions(ctx context.Context, shown []*observe.Job) {
 	for _, r := range shown {
-		if r.OARState != "Running" || len(firstOnes(r, database.StateWaiting)) == 0 {
+		if r.OARState != "Running" || len(firstCompanions(r, database.StateWaiting)) == 0 {
 			continue
 		}
 		var begun []int64
@@ -88,7 +90,7 @@ func (s *System) beginFirst(ctx context.Context, shown []*observe.Job) {
 			begun = nil
 			var ids []int64
 			var hosts []string
-			for _, c := range firstOnes(r, database.StateWaiting) {
+			for _, c := range firstCompanions(r, database.StateWaiting) {
 				ids, hosts = append(ids, int64(c.ID)), append(hosts, c.Places...)
 			}
 			if r.OARState != "Running" || len(hosts) == 0 {
@@ -96,7 +98,7 @@ func (s *System) beginFirst(ctx context.Context, shown []*observe.Job) {
 			}
 			atOnce, err := s.db.MayLaunchWaiting(ctx, tx, ids, hosts, now)
 			if err == nil && atOnce {
-				err = s.occupied(ctx, tx, hosts)
+				err = s.checkFree(ctx, tx, hosts)
 			}
 			if err != nil || !atOnce {
 				return err
@@ -104,7 +106,7 @@ func (s *System) beginFirst(ctx context.Context, shown []*observe.Job) {
 			begun = ids
 			return s.db.Launch(ctx, tx, ids, now)
 		})
-		if err != nil { // a pass begins them, or nothing does
+		if err != nil { // the next pass launches them
 			if !errors.Is(err, adapter.ErrBusy) && !errors.Is(err, adapter.ErrGone) {
 				s.log.Warn("a job's first companions are not begun at once, but by OAR's next pass", "job", r.ID, "error", err)
 			}
@@ -116,8 +118,8 @@ func (s *System) beginFirst(ctx context.Context, shown []*observe.Job) {
 	}
 }
 
-// keepHealthy divides companions of which some nodes are away for good, so that the job keeps the
-// others. These go to a successor, as in a shrink, and the companion ends.
+// keepHealthy splits companions of which some nodes are away for good, so that the job keeps the other nodes. As in a
+// shrink, these go to a successor and the companion ends.
 func (s *System) keepHealthy(ctx context.Context, shown []*observe.Job) error {
 	away := func(c *observe.Job) bool { return len(c.Away) > 0 }
 	for _, r := range shown {
@@ -140,7 +142,7 @@ func (s *System) keepHealthy(ctx context.Context, shown []*observe.Job) error {
 	return nil
 }
 
-// lengthen gives the companions of jobs that were made longer (oarwalltime) a walltime with which they outlive them again.
+// lengthen extends the walltimes of companions whose base was lengthened (oarwalltime), so that they outlive it again.
 func (s *System) lengthen(ctx context.Context, shown []*observe.Job) error {
 	var longer []string
 	for _, r := range shown {

@@ -1,6 +1,6 @@
-// Package oar is OAR 2.5 and 2.6 as a batch system (System): it writes what the sidecar decides into Accordion's tables in OAR's
-// database, and tells OAR's server. Package scheduler is what OAR calls for the queue, package setup what is installed in an OAR, and
-// package cpuset what OAR calls when a job starts and ends.
+// Package oar implements adapter.BatchSystem for OAR 2.5 and 2.6 (System). It writes the sidecar's decisions into
+// Accordion's tables in OAR's database and notifies OAR's server. OAR calls package scheduler for the queue, and
+// package cpuset when a job starts and ends. Package setup installs Accordion in an OAR.
 //
 //	c, err := conf.Read(conf.DefaultFile)
 //	if err != nil {
@@ -8,18 +8,18 @@
 //	}
 //	system, err := oar.Open(ctx, c, oar.Options{Queue: "evolve"})
 //
-//	system.go       what it holds, and its deadlines
-//	adopt.go        adopted, refused, shaped
-//	start.go        tied to a reservation, released, held, untied
-//	companion.go    what a job has above its base; grow.go, shrink.go
-//	walltime.go     a longer walltime is asked for
-//	end.go          ended, with its companions
-//	reservation.go  nodes kept free
-//	talk.go         an application is spoken with; nodefile.go: its hosts file, and OAR's file of its nodes
-//	observe.go      the reading, which package observe makes
-//	job.go          one job, as the acts go by it
-//	besteffort.go   besteffort jobs that make way
-//	lease.go        that no other sidecar acts
-//	audit.go        what accordion audit compares
-//	await.go        what OAR was asked for is waited for
+//	system.go       fields and deadlines of System
+//	adopt.go        adopt, refuse and shape waiting jobs
+//	start.go        start jobs: attach to a reservation, release, hold, detach
+//	companion.go    companions, the nodes of a job above its base; grow.go, shrink.go
+//	walltime.go     ask for a longer walltime
+//	end.go          end jobs and their companions
+//	reservation.go  reservations
+//	talk.go         messages and signals to jobs; nodefile.go: their hosts files and node files
+//	observe.go      readings, which package observe makes
+//	job.go          helpers for transactions on one job
+//	besteffort.go   remove besteffort jobs from reserved nodes
+//	lease.go        the lease of the one active sidecar
+//	audit.go        data for accordion audit
+//	await.go        wait until OAR has done what it was asked for
 package oar

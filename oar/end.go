@@ -14,17 +14,17 @@ import (
 	"accordion/oar/tables"
 )
 
-// End ends a job with its companions, or companions that were made together; companions when their nodes are clean. A running
-// job's standard error first gets the reason.
+// End ends a job with its companions, or a set of companions that were made together. It ends companions only after
+// their nodes were cleaned. A running job's standard error first receives the reason.
 func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 	var told *observe.Job
 	var base int64
 	var companions []*observe.Job
 	err := s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) (err error) {
-		if companions, err = s.together(ctx, tx, r); err != nil {
+		if companions, err = s.companionsToEnd(ctx, tx, r); err != nil {
 			return err
 		}
-		if base = r.Whole; base != 0 {
+		if base = r.BaseJob; base != 0 {
 			return nil
 		}
 		base = int64(r.ID)
@@ -47,7 +47,7 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 		return fmt.Errorf("ending job %d: %w", job.ID, err)
 	}
 	if told != nil && why != "" {
-		// As far as possible: the job must end all the same.
+		// The job must end even where this fails.
 		if err := s.say(ctx, told, "accordion ends this job: "+why); err != nil {
 			s.log.Debug("a job cannot be told why it ends", "job", job.ID, "error", err)
 		}
@@ -56,7 +56,8 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 	return nil
 }
 
-// endCompanions asks OAR to end companions when what their job has on their nodes is ended, so that no other job meets it.
+// endCompanions ends what the job runs on the companions' nodes and then asks OAR to end the companions, so that no
+// other job finds the nodes in use.
 func (s *System) endCompanions(ctx context.Context, base int64, all []*observe.Job) error {
 	companions := make([]int64, len(all))
 	for i, c := range all {
@@ -76,17 +77,18 @@ func (s *System) endCompanions(ctx context.Context, base int64, all []*observe.J
 	})
 }
 
-// together are the companions that end with a job: all of its, or those that were made with one and are not merged, itself among them.
-func (s *System) together(ctx context.Context, tx *sql.Tx, r *observe.Job) ([]*observe.Job, error) {
+// companionsToEnd returns the companions that end with r. For a base these are all of its companions. For a companion
+// that was not merged these are the companions of the same expansion, including itself.
+func (s *System) companionsToEnd(ctx context.Context, tx *sql.Tx, r *observe.Job) ([]*observe.Job, error) {
 	base := int64(r.ID)
-	if r.Whole != 0 {
-		base = r.Whole
+	if r.BaseJob != 0 {
+		base = r.BaseJob
 	}
 	companions, err := s.companions(ctx, tx, base)
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(companions, func(c *observe.Job) bool {
-		return c.Over() || c.ID != r.ID && r.Whole != 0 && (r.Joined != "" || c.Joined != "" || c.With != r.With || c.MadeIn != r.MadeIn)
+		return c.Over() || c.ID != r.ID && r.BaseJob != 0 && (r.Joined != "" || c.Joined != "" || c.With != r.With || c.MadeIn != r.MadeIn)
 	}), nil
 }

@@ -16,8 +16,8 @@ import (
 	"accordion/oar/observe"
 )
 
-// Expand makes companions of a running job on the nodes and waits until they run, and until the job's cpuset and key are there. They are
-// not the job's until Merge. Where that is not so in time they are ended again.
+// Expand makes companions of a running job on the nodes. It waits until they run and the job's cpuset and key are on
+// their nodes. The nodes belong to the job only after Merge. Where this takes too long, Expand ends the companions.
 func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, reservation string) (adapter.Key, error) {
 	doing := fmt.Sprintf("expanding job %d by %s", job.ID, hostlist.Compact(nodes))
 	if len(nodes) == 0 {
@@ -35,7 +35,7 @@ func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, r
 		}
 		atOnce, err := s.db.MayLaunch(ctx, tx, int64(r.ID), reservation, nodes, now)
 		if err == nil {
-			err = s.occupied(ctx, tx, nodes)
+			err = s.checkFree(ctx, tx, nodes)
 		}
 		if err != nil {
 			return err
@@ -59,7 +59,7 @@ func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, r
 		return err
 	})
 	if err == nil {
-		err = s.joins(ctx, job.Key, made, nodes, whole)
+		err = s.awaitJoined(ctx, job.Key, made, nodes, whole)
 	}
 	if err != nil {
 		return adapter.Key{}, fmt.Errorf("%s: %w", doing, err)
@@ -67,7 +67,8 @@ func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, r
 	return made[0], nil
 }
 
-// made finds the companions that an Expand made whose answer was lost: of the same reservation, on the same nodes.
+// made finds companions that an earlier Expand made, for which the caller did not get the answer: those of the same
+// reservation on the same nodes.
 func (s *System) made(ctx context.Context, tx *sql.Tx, base *observe.Job, nodes []string, reservation string) ([]adapter.Key, error) {
 	all, err := s.companions(ctx, tx, int64(base.ID))
 	if err != nil {
@@ -87,8 +88,8 @@ func (s *System) made(ctx context.Context, tx *sql.Tx, base *observe.Job, nodes 
 	return nil, nil
 }
 
-// occupied says which of the nodes cannot be had now.
-func (s *System) occupied(ctx context.Context, from database.Querier, nodes []string) error {
+// checkFree returns an error for the first of the nodes that is not available now.
+func (s *System) checkFree(ctx context.Context, from database.Querier, nodes []string) error {
 	known, err := s.read.Nodes(ctx, from)
 	if err != nil {
 		return err
@@ -116,13 +117,13 @@ func (s *System) occupied(ctx context.Context, from database.Querier, nodes []st
 	return nil
 }
 
-// joins waits until all of some companions run, and their hosts are ready for their base, which has whole nodes then. When that is not
-// so in time they are ended again.
-func (s *System) joins(ctx context.Context, base adapter.Key, companions []adapter.Key, hosts, whole []string) error {
-	err := s.become(ctx, companions, placed)
-	if err == nil { // their hosts are theirs: while OAR brings them to run, these are made ready
+// awaitJoined waits until all companions run and their hosts are prepared for the base, whose nodes are then whole.
+// Where that takes too long, it ends the companions.
+func (s *System) awaitJoined(ctx context.Context, base adapter.Key, companions []adapter.Key, hosts, whole []string) error {
+	err := s.awaitStates(ctx, companions, placed)
+	if err == nil { // the hosts belong to the companions now: prepare them while OAR starts the companions
 		var both errgroup.Group
-		both.Go(func() error { return s.become(ctx, companions, runs) })
+		both.Go(func() error { return s.awaitStates(ctx, companions, runs) })
 		both.Go(func() error {
 			ctx, cancel := context.WithTimeout(ctx, s.timeout)
 			defer cancel()
@@ -144,7 +145,7 @@ func (s *System) joins(ctx context.Context, base adapter.Key, companions []adapt
 	return err
 }
 
-// Merge makes the nodes of an expander, and of the companions that were made with it, the job's.
+// Merge adds the nodes of an expander, and of the companions that were made with it, to the job.
 func (s *System) Merge(ctx context.Context, job, expander adapter.Key) error {
 	err := s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, _ core.Time) error {
 		if err := running(r); err != nil {
@@ -154,14 +155,14 @@ func (s *System) Merge(ctx context.Context, job, expander adapter.Key) error {
 		switch {
 		case err != nil:
 			return err
-		case e.Whole != int64(job.ID):
+		case e.BaseJob != int64(job.ID):
 			return fmt.Errorf("job %d is no companion of its", expander.ID)
 		case e.Joined != "":
-			return nil // merged
+			return nil // merged already
 		case e.State != adapter.Running:
 			return fmt.Errorf("companion %d is %s: %w", expander.ID, e.OARState, adapter.ErrGone)
 		}
-		return s.db.Remark(ctx, tx, int64(job.ID), e.MadeIn, e.With, observe.Grown)
+		return s.db.ReplaceMark(ctx, tx, int64(job.ID), e.MadeIn, e.With, observe.Grown)
 	})
 	if err != nil {
 		return fmt.Errorf("merging %d into job %d: %w", expander.ID, job.ID, err)

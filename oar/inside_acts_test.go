@@ -1,10 +1,11 @@
 package oar
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/user"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,10 +94,17 @@ func aHold(in *inside) {
 	}
 	in.reserve("accordion-9-0", 0, 500, "n1", "n2", "n3")
 	in.must(in.Attach(in.ctx, job, "accordion-9-0"))
-	left := func(node string, want int) {
+	mine := []adapter.Key{job}
+	left := func(node string, want int) { // other trials may have left files for their jobs
 		in.Helper()
-		if files, err := filepath.Glob(in.on(node, "/var/lib/oar/*"+cpuset.ComingNodes)); err != nil || len(files) != want {
-			in.Errorf("for a prologue there is left %v on %s (%v), want %d", files, node, err, want)
+		var files []string
+		for _, j := range mine {
+			if path := in.on(node, fmt.Sprintf("/var/lib/oar/%d%s", j.ID, cpuset.ComingNodes)); exists(in, path) {
+				files = append(files, path)
+			}
+		}
+		if len(files) != want {
+			in.Errorf("for a prologue there is left %v on %s, want %d", files, node, want)
 		}
 	}
 	in.mustBe(in.Release(in.ctx, job), adapter.ErrBusy)
@@ -117,6 +125,7 @@ func aHold(in *inside) {
 
 	// Neither does one that is deleted before it begins.
 	gone := in.Submit("alice", "3x20s,2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
+	mine = append(mine, gone)
 	in.must(in.Adopt(in.ctx, gone))
 	in.must(in.Attach(in.ctx, gone, "accordion-9-0"))
 	in.must(in.Release(in.ctx, gone))
@@ -135,11 +144,11 @@ func aHold(in *inside) {
 	// nodes or not at all.
 	in.reserve("accordion-9-0", 0, 500, "n1", "n2", "n3")
 	in.must(in.Attach(in.ctx, job, "accordion-9-0"))
-	in.foretell(in.ctx, job)
+	in.leaveForPrologue(in.ctx, job)
 	left("n1", 1)
 	in.reserve("accordion-9-0", 0, 500, "n2", "n3", "n4")
 	left("n1", 0)
-	in.foretell(in.ctx, job)
+	in.leaveForPrologue(in.ctx, job)
 	left("n2", 1)
 	in.must(in.Unreserve(in.ctx, "accordion-9-0"))
 	left("n2", 0)
@@ -353,6 +362,16 @@ func (in *inside) on(node, path string) string {
 		in.Fatalf("node %s is not up", node)
 	}
 	return "/proc/" + pid + "/root" + path
+}
+
+// exists reports whether there is a file of this name.
+func exists(in *inside, name string) bool {
+	in.Helper()
+	_, err := os.Lstat(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		in.Error(err)
+	}
+	return err == nil
 }
 
 // file is what a file has; nothing when it is not there.

@@ -16,7 +16,7 @@ func TestABesteffortJobIsAskedSoEarlyThatItIsGoneInTime(t *testing.T) {
 		name         string
 		y            observe.Yielding
 		reservations []adapter.Reservation
-		want         word
+		want         checkpointAction
 	}{
 		{"no reservation", observe.Yielding{Patience: 60, Limit: 9000}, nil, stay},
 		{"on other nodes", observe.Yielding{Patience: 60, Limit: 9000}, []adapter.Reservation{ours(1000, 2000, "n3")}, stay},
@@ -31,7 +31,7 @@ func TestABesteffortJobIsAskedSoEarlyThatItIsGoneInTime(t *testing.T) {
 		{"asked, and its walltime is over", observe.Yielding{Patience: 3600, Asked: 999, Limit: 1000}, []adapter.Reservation{ours(900, 2000, "n1")}, end},
 	} {
 		c.y.Nodes = []string{"n1", "n2"}
-		if got := wordFor(c.y, c.reservations, 1000); got != c.want {
+		if got := actionFor(c.y, c.reservations, 1000); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}

@@ -21,18 +21,18 @@ func TestOARIsToldAgainOfWhatItHasNotBegun(t *testing.T) {
 	}{
 		{"held", observe.Job{OARState: "Waiting"}, time.Hour, "", false},
 		{"released just now", observe.Job{OARState: "Waiting", Released: true}, time.Second, "", false},
-		{"released a while ago", observe.Job{OARState: "Waiting", Released: true}, hastenEvery, server.Starts, true},
+		{"released a while ago", observe.Job{OARState: "Waiting", Released: true}, notifyEvery, server.Starts, true},
 		{"launched just now", observe.Job{OARState: "toLaunch", Released: true}, time.Second, "", false},
-		{"launched a while ago", observe.Job{Job: adapter.Job{Key: adapter.Key{ID: 7}}, OARState: "toLaunch", Released: true}, hastenEvery, "OARRUNJOB_7", true},
+		{"launched a while ago", observe.Job{Job: adapter.Job{Key: adapter.Key{ID: 7}}, OARState: "toLaunch", Released: true}, notifyEvery, "OARRUNJOB_7", true},
 		{"beginning", observe.Job{OARState: "Launching", Released: true}, time.Hour, "", false},
 		{"running", observe.Job{OARState: "Running", Released: true}, time.Hour, "", false},
 		{"its companion waits", observe.Job{OARState: "Running", Companions: []*observe.Job{companion("Waiting", observe.AtStart)}}, 0, server.Starts, false},
 		{"its companion runs", observe.Job{OARState: "Running", Companions: []*observe.Job{companion("Running", observe.AtStart)}}, 0, "", false},
 		{"its companion is launched", observe.Job{OARState: "Running", Released: true, Companions: []*observe.Job{companion("toLaunch", observe.AtStart)}}, time.Second, "", false},
-		{"its companion was launched a while ago", observe.Job{OARState: "Running", Released: true, Companions: []*observe.Job{companion("toLaunch", observe.AtStart)}}, hastenEvery, server.Starts, true},
+		{"its companion was launched a while ago", observe.Job{OARState: "Running", Released: true, Companions: []*observe.Job{companion("toLaunch", observe.AtStart)}}, notifyEvery, server.Starts, true},
 		{"it grows", observe.Job{OARState: "Running", Companions: []*observe.Job{companion("Waiting", "")}}, 0, "", false},
 	} {
-		if word, slow := unplanned(&c.job, c.since); word != c.word || slow != c.slow {
+		if word, slow := lateNotification(&c.job, c.since); word != c.word || slow != c.slow {
 			t.Errorf("%s: %q, slow %v; want %q, %v", c.name, word, slow, c.word, c.slow)
 		}
 	}
@@ -45,13 +45,13 @@ func TestAPassThatAStartHasSparedIsMadeUpFor(t *testing.T) {
 		want        bool
 	}{
 		{time.Second, time.Second, false},
-		{hastenEvery, hastenEvery, true},
-		{2 * hastenEvery, time.Second, false},
-		{2 * hastenEvery, hastenEvery, true},
-		{sparedFor, hastenEvery, false},
+		{notifyEvery, notifyEvery, true},
+		{2 * notifyEvery, time.Second, false},
+		{2 * notifyEvery, notifyEvery, true},
+		{sparedFor, notifyEvery, false},
 		{24 * time.Hour, 24 * time.Hour, false},
 	} {
-		if got := madeUp(c.began, c.told); got != c.want {
+		if got := passDue(c.began, c.told); got != c.want {
 			t.Errorf("%v after a start, %v after the last word: %v, want %v", c.began, c.told, got, c.want)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"accordion/oar/observe"
 )
 
-// alter does something to one job in a transaction, which keeps others from changing its state meanwhile. ErrGone when OAR
-// does not know the job.
+// alter runs do in a transaction that locks the job's row, so that nothing else changes the job's state meanwhile. It
+// returns ErrGone when OAR does not know the job.
 func (s *System) alter(ctx context.Context, job adapter.Key, do func(tx *sql.Tx, r *observe.Job, now core.Time) error) error {
 	return s.db.Change(ctx, func(tx *sql.Tx) error {
 		lock := fmt.Sprintf("SELECT job_id FROM jobs WHERE job_id = %d FOR UPDATE", job.ID)
@@ -32,7 +32,7 @@ func (s *System) alter(ctx context.Context, job adapter.Key, do func(tx *sql.Tx,
 	})
 }
 
-// pending says what is wrong with a job that should wait and was not launched yet.
+// pending returns an error unless the job waits and was not launched yet.
 func pending(r *observe.Job) error {
 	if r.OARState != database.StateWaiting && r.OARState != database.StateHold {
 		return fmt.Errorf("job %d is %s, not waiting any more: %w", r.ID, r.OARState, adapter.ErrGone)
@@ -40,26 +40,27 @@ func pending(r *observe.Job) error {
 	return nil
 }
 
-// running says what is wrong with a job that should run.
+// running returns an error unless the job runs and is not a companion.
 func running(r *observe.Job) error {
-	if r.State != adapter.Running || r.Whole != 0 {
+	if r.State != adapter.Running || r.BaseJob != 0 {
 		return fmt.Errorf("job %d is %s, not running: %w", r.ID, r.OARState, adapter.ErrGone)
 	}
 	return nil
 }
 
-// unknown says whether OAR does not know the job.
+// unknown reports whether OAR does not know the job.
 func (s *System) unknown(ctx context.Context, job adapter.Key) bool {
 	_, err := s.read.Job(ctx, s.db.Sql, job)
 	return errors.Is(err, adapter.ErrGone)
 }
 
-// profiles are those that a job was adopted with.
+// profiles parses the profiles with which a job was adopted.
 func profiles(r *observe.Job) ([]core.EP, error) {
 	return adapter.ParseRequest(adapter.RequestOf(&r.Job))
 }
 
-// baseOf is how many nodes the base of a job has that begins on so many: all, of a part of an application.
+// baseOf returns the size of the base of a job that starts on `first` nodes: the smallest step of the profiles that
+// start with that size. For a part of a delegated application it is first.
 func baseOf(r *observe.Job, first int) (int, error) {
 	if _, delegated := adapter.LaunchOf(&r.Job); delegated {
 		return first, nil
@@ -85,7 +86,7 @@ func baseOf(r *observe.Job, first int) (int, error) {
 	return base, nil
 }
 
-// numbersOf are the numbers of jobs.
+// numbersOf returns the IDs of the jobs.
 func numbersOf(jobs []adapter.Key) []int64 {
 	ids := make([]int64, len(jobs))
 	for i, j := range jobs {

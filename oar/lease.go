@@ -15,7 +15,8 @@ var (
 	_ adapter.LeaseReader = (*System)(nil)
 )
 
-// TakeLease implements adapter.Leaser: the lease is a row of the queue's in OAR's database, and lasts by the database's clock.
+// TakeLease implements adapter.Leaser. The lease is a row for the queue in OAR's database, and its times are those of
+// the database's clock.
 func (s *System) TakeLease(ctx context.Context, c adapter.Claim) error {
 	take := s.db.TakeLease
 	if c.Over {
@@ -25,7 +26,8 @@ func (s *System) TakeLease(ctx context.Context, c adapter.Claim) error {
 	return granted(c, now, err)
 }
 
-// RenewLease implements adapter.Leaser. It is the same as to take it: one that ran out, and that nobody took, goes on.
+// RenewLease implements adapter.Leaser. It does the same as TakeLease: an expired lease that no other sidecar took
+// continues.
 func (s *System) RenewLease(ctx context.Context, c adapter.Claim) error {
 	now, err := s.db.TakeLease(ctx, s.rowOf(c.Holder), c.Length)
 	return granted(c, now, err)
@@ -58,7 +60,7 @@ func (s *System) KeptUntil(ctx context.Context) (core.Time, error) {
 	return l.Ends, nil
 }
 
-// Now implements adapter.LeaseReader: the database's second, as in its leases.
+// Now implements adapter.LeaseReader. It returns the database's time, as in the leases.
 func (s *System) Now(ctx context.Context) (core.Time, error) { return s.db.Second(ctx, s.db.Sql) }
 
 func holderOf(l tables.Lease) adapter.Holder {
@@ -69,7 +71,7 @@ func (s *System) rowOf(h adapter.Holder) tables.Lease {
 	return tables.Lease{Queue: s.queue, Holder: h.ID, Host: h.Host, PID: h.PID, Journal: h.Journal}
 }
 
-// granted says whether the lease is the claimant's, as it stands now.
+// granted returns an error unless `now`, the lease after the attempt, belongs to the claimant.
 func granted(c adapter.Claim, now tables.Lease, err error) error {
 	switch {
 	case err != nil:

@@ -15,19 +15,20 @@ import (
 	"accordion/oar/server"
 )
 
-// inRuntimeFolder begins a script that works in OAR's folder of jobs on a node, its second
-// argument. It ends the script where another user may own the folder. By default it is
-// /tmp/oar_runtime: another user may have made it first, or a link with its name. Only OAR's
-// account, or root, may own it, and no other user may write to it. The script changes into the
-// folder, so that no link that is made later leads it elsewhere.
+// inRuntimeFolder is the start of a script that works in OAR's folder of jobs on a node, its second argument. It ends
+// the script where another user may own the folder. By default it is /tmp/oar_runtime: another user may have made it
+// first, or a link with its name. Only OAR's account, or root, may own it, and no other user may write to it. The
+// script changes into the folder, so that no link that is made later leads it elsewhere.
 const inRuntimeFolder = `umask 022; safe() { [ ! -L "$2" ] && cd -P -- "$2" && ` +
 	`[ -n "$(find . -prune \( -user "$(id -u)" -o -user 0 \) ! -perm -002 \( ! -perm -020 -o -group "$(id -g)" \))" ]; }; ` +
 	`safe "$@" || { echo "$2 is no folder of the user $(id -un) alone: remove it, or set OAR_RUNTIME_DIRECTORY to one in which users cannot write" >&2; exit 77; }; ` +
 	`set -C; `
 
-// writeNodes replaces OAR's file of the job's nodes ($OAR_NODEFILE) in one piece, and by the whole text: where who sends it is killed, only
-// its begin comes. A job that ends meanwhile keeps none: OAR removes its .env file before that of its nodes, and its _resources file after it.
-// So where the first is gone when the text is in its place OAR has begun; where no cpusets are made there is only the last.
+// writeNodes replaces OAR's file of the job's nodes ($OAR_NODEFILE) atomically, and only when the whole text has
+// arrived: a sender that is killed sends a part of it. A job that ends meanwhile must not get a new file. OAR first
+// removes the job's .env file, then the node file, then the _resources file. So where .env is gone after the
+// replacement, OAR has begun to clean up, and the script removes the node file. Where OAR makes no cpusets, there is no
+// .env and the script checks _resources.
 const writeNodes = `[ -e "$2" ] || exit 0; ` + inRuntimeFolder + `f=$1; [ -e "$f" ] || exit 0; for sign in *_"$1".env; do [ -e "$sign" ] || sign=${f}_resources; done; ` +
 	`n=$f.accordion-next; rm -f "$n"; cat >"$n" && [ "$(wc -c <"$n")" -eq "$3" ] && chmod 644 "$n" && mv -f "$n" "$f" || { rm -f "$n"; exit 1; }; ` +
 	`[ -e "$sign" ] || rm -f "$f"; rm -f "$f.accordion"`
@@ -35,8 +36,8 @@ const writeNodes = `[ -e "$2" ] || exit 0; ` + inRuntimeFolder + `f=$1; [ -e "$f
 // writeHosts runs hostfile.Script as a user.
 const writeHosts = server.AsUser + `cd / && exec oardodo sh -c '` + hostfile.Script + `' sh "$1"`
 
-// Publish writes the job's hosts file on its first node, as its user (hostfile.Script), and the node file that OAR made for it there
-// ($OAR_NODEFILE): a line for each resource, host by host.
+// Publish writes the job's hosts file on its first node, as its user (hostfile.Script), and replaces the node file that
+// OAR made for it there ($OAR_NODEFILE): a line for each resource, host by host.
 func (s *System) Publish(ctx context.Context, job *adapter.Job, text string) (elsewhere string, err error) {
 	r, err := s.read.Job(ctx, s.db.Sql, job.Key)
 	var host string
@@ -64,7 +65,7 @@ func (s *System) publishNodes(ctx context.Context, host string, job *adapter.Job
 	return err
 }
 
-// nodefile is the text of a job's node file as OAR writes it: a line for each resource, host by host.
+// nodefile returns the text of a job's node file as OAR writes it: a line for each resource, host by host.
 func (s *System) nodefile(ctx context.Context, nodes []string) (string, error) {
 	nodes = slices.Clone(nodes)
 	slices.Sort(nodes)
@@ -81,19 +82,19 @@ func (s *System) nodefile(ctx context.Context, nodes []string) (string, error) {
 	return lines.String(), nil
 }
 
-// leaveNodes leaves the text of a job's node file where Prologue finds it. One that is there since long is of a job that never began while
-// there was no sidecar to take it away.
+// leaveNodes writes the text of a job's node file to where Prologue finds it. It also deletes such files that are older
+// than an hour: they belong to jobs that never started while no sidecar ran to remove the file.
 const leaveNodes = `mkdir -m 755 "$2" 2>/dev/null; ` + inRuntimeFolder + `f=$1.accordion; rm -f "$f-next"; cat >"$f-next" && [ "$(wc -c <"$f-next")" -eq "$3" ] && chmod 644 "$f-next" && mv -f "$f-next" "$f" || { rm -f "$f-next"; exit 1; }
 find . -maxdepth 1 -name '*.accordion*' -mmin +60 -delete 2>/dev/null || :`
 
-// dropNodes takes it away.
+// dropNodes removes that file.
 const dropNodes = `[ -e "$2" ] || exit 0; ` + inRuntimeFolder + `rm -f "$1.accordion"`
 
-// foretellWithin bounds what is done on a node before a job begins: it need not wait for it.
-const foretellWithin = 5 * time.Second
+// leaveTimeout bounds the work on a node before a job starts: the job does not wait for it.
+const leaveTimeout = 5 * time.Second
 
-// firstOf is the one of some hosts on which OAR would run a job's script, the first in the database's order, which need not be that of
-// the bytes: where it follows a language, node-10.site comes before node-1.site.
+// firstOf returns the host on which OAR would run a job's script: the first in the database's order. With a language's
+// collation that differs from the order of bytes: node-10.site comes before node-1.site.
 func (s *System) firstOf(ctx context.Context, hosts []string) (first string, err error) {
 	resources, err := s.db.Resources(ctx, s.db.Sql, hosts)
 	if err == nil {
@@ -103,7 +104,7 @@ func (s *System) firstOf(ctx context.Context, hosts []string) (first string, err
 	return first, err
 }
 
-// retractFromFirst takes back what foretell has left on the first of a base's hosts.
+// retractFromFirst removes what leaveForPrologue has left on the first of a base's hosts.
 func (s *System) retractFromFirst(ctx context.Context, job adapter.Key, base []string) {
 	first, err := s.firstOf(ctx, base)
 	if err != nil {
@@ -113,7 +114,8 @@ func (s *System) retractFromFirst(ctx context.Context, job adapter.Key, base []s
 	s.retract(ctx, job, first)
 }
 
-// retract takes back what foretell has left on a host for a job that does not begin: it may begin elsewhere, or in another size.
+// retract removes what leaveForPrologue has left on a host for a job that does not start as planned: it may start
+// elsewhere or with another size.
 func (s *System) retract(ctx context.Context, job adapter.Key, host string) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -122,37 +124,39 @@ func (s *System) retract(ctx context.Context, job adapter.Key, host string) {
 	}
 }
 
-// aStart is what was decided of the start of a job that has not begun: foretell may have left something for it.
-type aStart struct {
+// A plannedStart is a job that was to start on the hosts of base and has not started. leaveForPrologue may have left a
+// file for it.
+type plannedStart struct {
 	job  adapter.Key
 	base []string
 }
 
-// startsIn reads the starts that a reservation's nodes, as they are before it changes, were meant for. A sidecar that was killed in the middle
-// of one has not taken back what it left, and where that is only the reservation tells.
-func (s *System) startsIn(ctx context.Context, tx *sql.Tx, name string, hosts []string) ([]aStart, error) {
+// startsTiedTo returns the planned starts for which a reservation's nodes, before it changes, were meant. A sidecar
+// that was killed during a start did not remove the file that it left. Only the reservation shows where that file is.
+func (s *System) startsTiedTo(ctx context.Context, tx *sql.Tx, name string, hosts []string) ([]plannedStart, error) {
 	tied, err := s.read.Jobs(ctx, tx, "j.job_id IN (SELECT t.job_id FROM accordion_jobs t WHERE t.reservation = "+s.db.Arg(1)+")", name)
-	var all []aStart
+	var all []plannedStart
 	for _, r := range tied {
-		if r.State == adapter.Running || r.Whole != 0 {
+		if r.State == adapter.Running || r.BaseJob != 0 {
 			continue
 		}
-		if base, err := baseOf(r, len(hosts)); err == nil && base < len(hosts) { // else nothing is left for it
-			all = append(all, aStart{r.Key, hosts[:base]})
+		if base, err := baseOf(r, len(hosts)); err == nil && base < len(hosts) { // else no file was left for it
+			all = append(all, plannedStart{r.Key, hosts[:base]})
 		}
 	}
 	return all, err
 }
 
-// foretell leaves the nodes of a job's first step on the node where it begins, where they are more than its base: OAR knows of
-// the base only. It gives that node; "" where nothing was left. A job whose node cannot be reached begins without: Detach makes it good.
-func (s *System) foretell(ctx context.Context, job adapter.Key) (first string) {
-	ctx, cancel := context.WithTimeout(ctx, foretellWithin)
+// leaveForPrologue leaves the nodes of a job's first step on the node where its script will run, where they are more
+// than its base: OAR knows only the base. It returns that node, "" where it left nothing. A job whose node cannot be
+// reached starts without the file, and Detach writes the node file later.
+func (s *System) leaveForPrologue(ctx context.Context, job adapter.Key) (first string) {
+	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
 	defer cancel()
 	err := func() error {
 		r, err := s.read.Job(ctx, s.db.Sql, job)
 		if err != nil || pending(r) != nil || r.Reservation == "" {
-			return nil // begin says it
+			return nil // Release reports this error
 		}
 		all, err := s.read.Reservations(ctx, s.db.Sql, r.Reservation)
 		if err != nil || len(all) == 0 {

@@ -15,10 +15,9 @@ import (
 	"accordion/oar/tables"
 )
 
-// Reserve creates a reservation or changes it. It is a job that never runs, and that the scheduler puts into
-// OAR's plan over the nodes; schedulers of queues that come after ours respect it.
-//
-// A start in the past means now.
+// Reserve creates a reservation or changes it. A reservation is a job that never runs (the holder) and that the
+// scheduler puts into OAR's plan over the nodes. Schedulers of queues that OAR plans later respect it. A start in the
+// past means now.
 func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 	doing := fmt.Sprintf("reservation %s over %s", r.Name, hostlist.Compact(r.Nodes))
 	switch {
@@ -31,7 +30,7 @@ func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 	case r.End <= r.Start:
 		return fmt.Errorf("%s: it ends before it begins (%d, %d)", doing, r.Start, r.End)
 	}
-	var moved []aStart
+	var moved []plannedStart
 	err := s.db.Change(ctx, func(tx *sql.Tx) (err error) {
 		moved, err = s.reserve(ctx, tx, r)
 		return err
@@ -39,14 +38,14 @@ func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	s.forget(ctx, moved)
+	s.retractAll(ctx, moved)
 	return nil
 }
 
 const mostName = 100 // characters of jobs.job_name
 
-// reserve gives the starts that had been decided on nodes which the reservation leaves.
-func (s *System) reserve(ctx context.Context, tx *sql.Tx, r adapter.Reservation) (moved []aStart, err error) {
+// reserve returns the starts that were planned on nodes which the reservation no longer has.
+func (s *System) reserve(ctx context.Context, tx *sql.Tx, r adapter.Reservation) (moved []plannedStart, err error) {
 	now, err := s.db.Second(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -70,7 +69,7 @@ func (s *System) reserve(ctx context.Context, tx *sql.Tx, r adapter.Reservation)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.obstructed(ctx, tx, r, old.Reservation); err != nil {
+	if err := s.checkConflicts(ctx, tx, r, old.Reservation); err != nil {
 		return nil, err
 	}
 	row := tables.Reservation{Name: r.Name, Owner: r.User, From: r.Start, To: r.End, OverManaged: r.OverManaged, Idle: r.Idle, Holder: old.Holder}
@@ -78,14 +77,14 @@ func (s *System) reserve(ctx context.Context, tx *sql.Tx, r adapter.Reservation)
 		return nil, err
 	}
 	if len(old.Nodes) > 0 && !slices.Equal(old.Nodes, r.Nodes) {
-		if moved, err = s.startsIn(ctx, tx, r.Name, old.Nodes); err != nil {
+		if moved, err = s.startsTiedTo(ctx, tx, r.Name, old.Nodes); err != nil {
 			return nil, err
 		}
 	}
 	return moved, s.db.Place(ctx, tx, row.Holder, places)
 }
 
-// write writes a reservation's row, and the job that shows it in OAR's plan; one without such a job is new.
+// write writes a reservation's row and its holder. It makes the holder where row.Holder is 0.
 func (s *System) write(ctx context.Context, tx *sql.Tx, row *tables.Reservation, hosts int, now core.Time) (err error) {
 	lasts := row.To - row.From
 	if row.Holder != 0 {
@@ -101,9 +100,9 @@ func (s *System) write(ctx context.Context, tx *sql.Tx, row *tables.Reservation,
 	return s.db.AddReservation(ctx, tx, *row)
 }
 
-// obstructed says who is in the way of r: the reservation of another over one of its nodes, or a holder of one whose
-// walltime ends after its start. What the reservation has already was looked at when it came by it.
-func (s *System) obstructed(ctx context.Context, tx *sql.Tx, r, old adapter.Reservation) error {
+// checkConflicts returns what is in the way of r: a reservation of others over one of its nodes, or a job that holds
+// one of them and whose walltime ends after the start of r. It does not check again what the reservation had before.
+func (s *System) checkConflicts(ctx context.Context, tx *sql.Tx, r, old adapter.Reservation) error {
 	added := r.Nodes
 	if !old.OverManaged && r.Start >= old.Start {
 		added = slices.DeleteFunc(slices.Clone(r.Nodes), func(host string) bool { return slices.Contains(old.Nodes, host) })
@@ -125,7 +124,7 @@ func (s *System) obstructed(ctx context.Context, tx *sql.Tx, r, old adapter.Rese
 		return err
 	}
 	for _, h := range holders {
-		if h.Besteffort() || h.Ends() <= r.Start || h.OARState == "Finishing" || r.OverManaged && (h.Whole != 0 || h.Adopted) {
+		if h.Besteffort() || h.Ends() <= r.Start || h.OARState == "Finishing" || r.OverManaged && (h.BaseJob != 0 || h.Adopted) {
 			continue
 		}
 		for _, host := range h.Holds {
@@ -137,18 +136,18 @@ func (s *System) obstructed(ctx context.Context, tx *sql.Tx, r, old adapter.Rese
 	return nil
 }
 
-// Unreserve deletes a reservation of ours, with the job that showed it.
+// Unreserve deletes a reservation of ours and its holder.
 func (s *System) Unreserve(ctx context.Context, name string) error {
 	if !(adapter.Reservation{Name: name}).Ours() {
 		return fmt.Errorf("reservation %q is not ours: not deleted", name)
 	}
-	var undone []aStart
+	var undone []plannedStart
 	err := s.db.Change(ctx, func(tx *sql.Tx) error {
 		all, err := s.read.Reservations(ctx, tx, name)
 		if err != nil || len(all) == 0 {
 			return err
 		}
-		if undone, err = s.startsIn(ctx, tx, name, all[0].Nodes); err != nil {
+		if undone, err = s.startsTiedTo(ctx, tx, name, all[0].Nodes); err != nil {
 			return err
 		}
 		return s.db.RemoveReservation(ctx, tx, tables.Reservation{Name: name, Holder: all[0].Holder})
@@ -156,7 +155,7 @@ func (s *System) Unreserve(ctx context.Context, name string) error {
 	if err != nil {
 		return fmt.Errorf("deleting reservation %s: %w", name, err)
 	}
-	s.forget(ctx, undone)
+	s.retractAll(ctx, undone)
 	return nil
 }
 
@@ -173,7 +172,7 @@ func (s *System) Reserved(ctx context.Context) (all []adapter.Reservation, jobs 
 		}
 		live, err := s.read.Jobs(ctx, tx, database.IsLive)
 		for _, j := range live {
-			if j.Whole == 0 { // a companion is its job's
+			if j.BaseJob == 0 { // a companion belongs to its job
 				jobs = append(jobs, j.Job)
 			}
 		}
@@ -182,8 +181,8 @@ func (s *System) Reserved(ctx context.Context) (all []adapter.Reservation, jobs 
 	return all, jobs, err
 }
 
-// forget takes back what was left on nodes for starts that are not, or are elsewhere.
-func (s *System) forget(ctx context.Context, starts []aStart) {
+// retractAll removes the files that were left on nodes for starts that do not take place, or take place elsewhere.
+func (s *System) retractAll(ctx context.Context, starts []plannedStart) {
 	for _, one := range starts {
 		s.retractFromFirst(ctx, one.job, one.base)
 	}

@@ -13,8 +13,8 @@ import (
 	"accordion/oar/server"
 )
 
-// Shrink leaves a running job with the nodes to keep: the companions on the others end. Of one that holds some of both the
-// nodes to keep go to a successor in the same pass of OAR's. The base stays as it is.
+// Shrink reduces a running job to the nodes to keep, by ending the companions on the other nodes. For a companion with
+// nodes of both kinds, the nodes to keep go to a successor. The base stays unchanged.
 func (s *System) Shrink(ctx context.Context, job adapter.Key, keep []string) error {
 	doing := fmt.Sprintf("shrinking job %d to %s", job.ID, hostlist.Compact(keep))
 	var leave, stay []adapter.Key
@@ -36,7 +36,7 @@ func (s *System) Shrink(ctx context.Context, job adapter.Key, keep []string) err
 					return []string{server.Ends}, nil
 				}
 			}
-			return startUp(stay, states, runs)
+			return notificationsFor(stay, states, runs)
 		})
 	}
 	if err != nil {
@@ -45,8 +45,8 @@ func (s *System) Shrink(ctx context.Context, job adapter.Key, keep []string) err
 	return nil
 }
 
-// leave cleans the nodes that a running job is to give back, while they are still its own: what runs there is ended before another job can
-// have them.
+// leave cleans the nodes that a running job is about to release, while they are still its own: what runs there is ended
+// before another job can have them.
 func (s *System) leave(ctx context.Context, job adapter.Key, keep []string) error {
 	r, err := s.read.Job(ctx, s.db.Sql, job)
 	if err == nil {
@@ -61,7 +61,8 @@ func (s *System) leave(ctx context.Context, job adapter.Key, keep []string) erro
 	return s.keeper.Cleaned(ctx, int64(job.ID), left)
 }
 
-// keeps says what is wrong with the nodes that a running job is to keep: they must be its own, and its base's among them.
+// keeps returns an error unless a running job can be reduced to the nodes to keep: they must be its own, and include
+// those of its base.
 func keeps(r *observe.Job, keep []string) error {
 	if err := running(r); err != nil {
 		return err
@@ -79,8 +80,8 @@ func keeps(r *observe.Job, keep []string) error {
 	return nil
 }
 
-// divide asks OAR to end the companions of a running job that are not wholly on nodes to keep, and makes their successors.
-// It gives those that must end, and those that must run.
+// divide asks OAR to end the companions of a running job that have other nodes than those to keep, and makes a
+// successor for their remaining nodes. It returns those that must end, and those that must run.
 func (s *System) divide(ctx context.Context, tx *sql.Tx, r *observe.Job, keep []string, now core.Time) (leave, stay []adapter.Key, err error) {
 	if err := keeps(r, keep); err != nil {
 		return nil, nil, err
@@ -105,7 +106,7 @@ func (s *System) divide(ctx context.Context, tx *sql.Tx, r *observe.Job, keep []
 			leave, fragged = append(leave, c.Key), append(fragged, int64(c.ID))
 		}
 	}
-	// A successor that an earlier call made, which died before it was done, is there already.
+	// An earlier call that was interrupted may have made the successor already.
 	split = slices.DeleteFunc(split, func(host string) bool { return slices.Contains(covered, host) })
 	if len(split) > 0 {
 		one, err := s.companion(ctx, tx, r, split, max(r.Ends()-now, 0)+outlives, observe.Grown, r.MadeIn, now)

@@ -33,7 +33,7 @@ func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string
 		if len(all) == 0 {
 			return fmt.Errorf("there is no reservation %s", reservation)
 		}
-		return s.db.Tie(ctx, tx, int64(job.ID), reservation)
+		return s.db.SetReservation(ctx, tx, int64(job.ID), reservation)
 	})
 	if err != nil {
 		return fmt.Errorf("attaching job %d: %w", job.ID, err)
@@ -41,28 +41,29 @@ func (s *System) Attach(ctx context.Context, job adapter.Key, reservation string
 	return nil
 }
 
-// Release lets an adopted job start on the nodes of the reservation that it is attached to: the base on as many of them as
-// its least step has, companions on the others, on which its cpuset and key are made before. ErrBusy: that is not so in time.
-// OAR begins them at once where no pass can be in the way, else in its next passes.
+// Release lets an adopted job start on the nodes of the reservation to which it is attached. The base gets as many of
+// them as its smallest step has, and companions get the others. The job's cpuset and key are made on the companions'
+// nodes first; the error is ErrBusy where that takes too long. OAR starts the jobs at once where no pass can interfere,
+// otherwise in its next passes.
 func (s *System) Release(ctx context.Context, job adapter.Key) error {
-	foretold := "" // the node on which the job's prologue finds something from now on
+	informed := "" // the node on which a file was left for the job's prologue
 	var before errgroup.Group
-	before.Go(func() error { foretold = s.foretell(ctx, job); return nil })
+	before.Go(func() error { informed = s.leaveForPrologue(ctx, job); return nil })
 	before.Go(func() error { return s.prepare(ctx, job) })
 	err := before.Wait()
 	if err == nil {
 		err = s.begin(ctx, job)
 	}
 	if err != nil {
-		if foretold != "" { // it may begin elsewhere next time
-			s.retract(context.WithoutCancel(ctx), job, foretold)
+		if informed != "" { // it may start elsewhere next time
+			s.retract(context.WithoutCancel(ctx), job, informed)
 		}
 		return fmt.Errorf("releasing job %d: %w", job.ID, err)
 	}
 	return nil
 }
 
-// begin releases a job for which everything is prepared, and tells OAR.
+// begin releases a job for which everything is prepared, and notifies OAR.
 func (s *System) begin(ctx context.Context, job adapter.Key) error {
 	var words []string
 	err := s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) error {
@@ -96,7 +97,7 @@ func (s *System) begin(ctx context.Context, job adapter.Key) error {
 	return nil
 }
 
-// release gives the words that OAR is to be told.
+// release releases the job and its companions, and returns the commands to send to OAR's server.
 func (s *System) release(ctx context.Context, tx *sql.Tx, r *observe.Job, hosts []string, now core.Time) (words []string, err error) {
 	base, err := baseOf(r, len(hosts))
 	if err != nil {
@@ -129,31 +130,32 @@ func (s *System) release(ctx context.Context, tx *sql.Tx, r *observe.Job, hosts 
 		return nil, err
 	}
 	if atOnce {
-		err := s.occupied(ctx, tx, hosts)
+		err := s.checkFree(ctx, tx, hosts)
 		if atOnce = err == nil; err != nil && !errors.Is(err, adapter.ErrBusy) {
 			return nil, err
 		}
 	}
-	if !atOnce { // a pass starts it, or leaves it
+	if !atOnce { // a pass starts it
 		return []string{server.Starts}, nil
 	}
-	words = []string{server.Starts} // for others: see sparedFor
+	words = []string{server.Starts} // for other jobs: see sparedFor
 	for _, one := range all {
 		words = append(words, server.Begins(core.JobID(one)))
 	}
-	s.spared.Store(time.Now().UnixNano())
+	s.passSkipped.Store(time.Now().UnixNano())
 	return words, s.db.Launch(ctx, tx, all, now)
 }
 
-// prepare has a job's cpuset and key made on the nodes above its base on which it is to begin: its script may go there at once, and OAR makes
-// them on the base's only. A node on which another job is still, as one that OAR ends when this one begins, is for Detach.
+// prepare makes a job's cpuset and key on the nodes above its base on which it is to start: its script may use them at
+// once, and OAR prepares only those of the base. It leaves out nodes that another job still holds, for example a job
+// that OAR ends when this one starts. Detach prepares these.
 func (s *System) prepare(ctx context.Context, job adapter.Key) error {
 	if !s.keeper.Used() {
 		return nil
 	}
 	r, err := s.read.Job(ctx, s.db.Sql, job)
 	if err != nil || pending(r) != nil || r.Released || r.Reservation == "" {
-		return nil // Release says it
+		return nil // begin reports this error
 	}
 	all, err := s.read.Reservations(ctx, s.db.Sql, r.Reservation)
 	if err != nil || len(all) == 0 {
@@ -180,9 +182,9 @@ func (s *System) prepare(ctx context.Context, job adapter.Key) error {
 	return s.keeper.Ready(ctx, int64(r.ID), free, whole)
 }
 
-// Hold takes a released job back that has not started, without its companions and its reservation.
+// Hold takes back a released job that has not started, together with its companions and its reservation.
 func (s *System) Hold(ctx context.Context, job adapter.Key) error {
-	var base []string // of a job that was to begin above it
+	var base []string // places of a job that was to start with companions
 	err := s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) error {
 		var waits []int64
 		base = nil
@@ -195,7 +197,7 @@ func (s *System) Hold(ctx context.Context, job adapter.Key) error {
 			return err
 		}
 		if pending(r) != nil {
-			return nil // it starts: on its base, if its companions could not
+			return nil // it is starting: on its base alone, if its companions could not start
 		}
 		if !r.Adopted {
 			return fmt.Errorf("it was not adopted: %w", adapter.ErrGone)
@@ -221,8 +223,8 @@ func (s *System) Hold(ctx context.Context, job adapter.Key) error {
 	return nil
 }
 
-// Detach unties a running job from the reservation that it began in, which would not end it anyway. Where nobody has put all nodes of
-// the first step into the job's node file before it began (see Prologue), they are there from now on.
+// Detach unties a running job from the reservation in which it started. The reservation's end would not end the job
+// anyway. Where the prologue did not put all nodes of the first step into the job's node file, Detach does.
 func (s *System) Detach(ctx context.Context, job adapter.Key) error {
 	if err := s.detach(ctx, job); err != nil {
 		return fmt.Errorf("detaching job %d: %w", job.ID, err)
@@ -249,5 +251,5 @@ func (s *System) detach(ctx context.Context, job adapter.Key) error {
 			s.log.Warn("a job's node file has the nodes of its base only", "job", job.ID, "error", err)
 		}
 	}
-	return s.db.Tie(ctx, s.db.Sql, int64(job.ID), "")
+	return s.db.SetReservation(ctx, s.db.Sql, int64(job.ID), "")
 }

@@ -20,20 +20,20 @@ import (
 	"accordion/oar/tables"
 )
 
-// Options say which part of OAR is ours.
+// Options say which part of OAR Accordion manages.
 type Options struct {
 	Queue   string        // the queue that Accordion schedules
-	Timeout time.Duration // within which OAR must have done what it was asked for (start a companion, say). 0: 15 s
-	Bin     string        // directory of oardel; "" looks it up in PATH
-	Log     hclog.Logger  // nil: nothing is logged
+	Timeout time.Duration // bound for each operation of OAR, such as starting a companion; 0: 15 s
+	Bin     string        // directory of oardel; "": look it up in PATH
+	Log     hclog.Logger  // nil: no logging
 }
 
-// System is OAR as the sidecar sees it. It writes what is decided into Accordion's tables, from which the scheduler (see
-// Schedule) puts it into OAR's plan, and pokes OAR's server. Its methods may be called from several goroutines.
+// System implements adapter.BatchSystem for OAR. It writes decisions into Accordion's tables, from which the scheduler
+// puts them into OAR's plan (scheduler.Schedule), and notifies OAR's server. Its methods may be called concurrently.
 //
-// An evolving job is a job of OAR's on as many nodes as its profile's least step has, its base, and companions: jobs of
-// type noop that hold the other nodes. Accounting stays right job by job, and nothing of OAR's own tables is changed but as
-// its own programs do it.
+// An evolving job consists of its base, a job of OAR's with as many nodes as the smallest step of its profile, and of
+// companions: jobs of type noop that hold the other nodes. So OAR's accounting is right for each job. OAR's own tables
+// are changed only as OAR's own programs change them.
 type System struct {
 	db      tables.Tables
 	queue   string
@@ -42,22 +42,22 @@ type System struct {
 	log     hclog.Logger
 	server  *server.Notifier
 	users   *server.Accounts
-	herald  *server.Herald
+	watcher *server.ChangeWatcher
 	read    *observe.Reader
 	reach   server.Remote
 	keeper  *cpuset.Keeper
 
-	hastened *atomic.Int64   // when OAR was last told of a job that was released, Unix nanoseconds
-	asking   *sync.WaitGroup // those who ask for checkpoints
-	spared   *atomic.Int64   // when a job last began without a pass, Unix nanoseconds
+	lastNotified *atomic.Int64   // when OAR was last notified of a released job, Unix nanoseconds
+	asking       *sync.WaitGroup // goroutines that ask for checkpoints
+	passSkipped  *atomic.Int64   // when a job last started without a pass, Unix nanoseconds
 }
 
 var _ adapter.BatchSystem = (*System)(nil)
 
-// atOnce is how many connections to the database the sidecar has at most.
+// atOnce bounds the sidecar's connections to the database.
 const atOnce = 6
 
-// Open connects to OAR's database and looks whether Accordion's tables are there (see Setup).
+// Open connects to OAR's database and checks that Accordion's tables exist (see package setup).
 func Open(ctx context.Context, conf conf.Conf, o Options) (*System, error) {
 	if o.Queue == "" {
 		return nil, errors.New("oar: no queue given: name the one that Accordion schedules")
@@ -81,13 +81,13 @@ func Open(ctx context.Context, conf conf.Conf, o Options) (*System, error) {
 	if err := recognize(ctx, db); err != nil {
 		return nil, errors.Join(fmt.Errorf("oar: %w", err), db.Close())
 	}
-	poke, reach := server.NewNotifier(conf.Server, conf.ServerPort, o.Log), server.Remote{Command: conf.Remote}
-	return &System{db: db, hastened: new(atomic.Int64), spared: new(atomic.Int64), asking: new(sync.WaitGroup), queue: o.Queue, timeout: o.Timeout, bin: o.Bin, log: o.Log, server: poke, reach: reach, users: server.NewAccounts(), herald: server.NewHerald(conf, o.Log),
-		read: observe.New(db, o.Queue), keeper: cpuset.NewKeeper(cpuset.New(db, conf.Manager, reach, o.Log), poke, o.Log)}, nil
+	notifier, reach := server.NewNotifier(conf.Server, conf.ServerPort, o.Log), server.Remote{Command: conf.Remote}
+	return &System{db: db, lastNotified: new(atomic.Int64), passSkipped: new(atomic.Int64), asking: new(sync.WaitGroup), queue: o.Queue, timeout: o.Timeout, bin: o.Bin, log: o.Log, server: notifier, reach: reach, users: server.NewAccounts(), watcher: server.NewChangeWatcher(conf, o.Log),
+		read: observe.New(db, o.Queue), keeper: cpuset.NewKeeper(cpuset.New(db, conf.Manager, reach, o.Log), notifier, o.Log)}, nil
 }
 
-// recognize asks the database whether Accordion is installed there, and which OAR it is. The error is an *adapter.NoAnswer when it does
-// not answer.
+// recognize checks that Accordion is installed in the database, and reads OAR's release. The error is an
+// *adapter.NoAnswer when the database does not answer.
 func recognize(ctx context.Context, db tables.Tables) error {
 	there, err := db.Installed(ctx, db.Sql)
 	if err == nil && !there {
@@ -102,9 +102,9 @@ func recognize(ctx context.Context, db tables.Tables) error {
 	return nil
 }
 
-// Close ends the connections. Nothing may be called after it.
+// Close closes the connections. No method may be called after it.
 func (s *System) Close() {
-	s.herald.Close()
+	s.watcher.Close()
 	s.asking.Wait()
 	s.keeper.Close()
 	s.server.Close()
@@ -113,22 +113,23 @@ func (s *System) Close() {
 	}
 }
 
-// Name is OAR's server: OAR gives a cluster no other name.
+// Name returns the host of OAR's server: OAR has no other name for a cluster.
 func (s *System) Name(context.Context) (string, error) { return s.db.Conf.Server, nil }
 
-// Guard is how many seconds an ordinary job may hold its nodes past its walltime. The seconds that OAR leaves between two jobs
-// (SCHEDULER_JOB_SECURITY_TIME) are no part of it: the scheduler leaves them before a reservation too.
+// Guard returns for how many seconds an ordinary job may hold its nodes past its walltime. It does not include
+// SCHEDULER_JOB_SECURITY_TIME, the seconds between two jobs: the scheduler leaves these before a reservation, too.
 func (s *System) Guard(context.Context) (core.Time, error) { return conf.LateKill, nil }
 
-// Round is for how many seconds an ordinary job that could begin may wait for its pass (managed.Settings.Round).
+// Round returns for how many seconds an ordinary job that could start may wait for its pass (managed.Settings.Round).
 func (s *System) Round(context.Context) (core.Time, error) { return s.db.Conf.Round(), nil }
 
 var _ adapter.ChangeNotifier = (*System)(nil)
 
-// Changes has a message soon after a job or a node of OAR's has another state, so that a submission is noticed at once.
-func (s *System) Changes() <-chan struct{} { return s.herald.Changes }
+// Changes returns a channel that receives a message soon after the state of a job or a node has changed, so that
+// submissions are noticed at once.
+func (s *System) Changes() <-chan struct{} { return s.watcher.Changes }
 
-// Identity names the queue whose jobs are managed, for everybody who can reach it alike.
+// Identity returns a name of the managed queue that is the same for every sidecar that can reach it.
 func (s *System) Identity(context.Context) (string, error) {
 	c := s.db.Conf
 	return fmt.Sprintf("oar-%s-%d-%s-%s", c.Host, c.Port, c.Database, s.queue), nil

@@ -199,14 +199,14 @@ func aHistoryWithoutOverlap(t *testing.T, lab *lab.OARLab) {
 	// Each ran in one of its own configurations, with as many resources as that asks for (a host is a resource here).
 	wrong := lab.SQL(t, `select j.job_id, m.moldable_id, count(a.resource_id) from jobs j
 		join moldable_job_descriptions m on m.moldable_id = j.assigned_moldable_job join assigned_resources a on a.moldable_job_id = m.moldable_id
-		where j.state = 'Terminated' and (m.moldable_job_id <> j.job_id or (select max(d.res_job_value) from job_resource_groups g
+		where j.state = 'Terminated' and j.job_id > `+before+` and (m.moldable_job_id <> j.job_id or (select max(d.res_job_value) from job_resource_groups g
 		join job_resource_descriptions d on d.res_job_group_id = g.res_group_id where g.res_group_moldable_id = m.moldable_id) <>
 		(select count(*) from assigned_resources c where c.moldable_job_id = m.moldable_id)) group by j.job_id, m.moldable_id`)
 	if wrong != "" {
 		t.Errorf("jobs with other resources than they asked for:\n%s", wrong)
 	}
 	if on := lab.SQL(t, `select count(*) from jobs j join assigned_resources a on a.moldable_job_id = j.assigned_moldable_job
-		join resources r on r.resource_id = a.resource_id where j.properties like '%s1%' and r.switch <> 's1'`); on != "0" {
+		join resources r on r.resource_id = a.resource_id where j.job_id > `+before+` and j.properties like '%s1%' and r.switch <> 's1'`); on != "0" {
 		t.Errorf("%s resources do not have the properties that their jobs ask for", on)
 	}
 }

@@ -1,4 +1,5 @@
-// Package conf is OAR's configuration, oar.conf: reading it, and changing a line of it so that the rest stays as it was.
+// Package conf reads OAR's configuration, oar.conf. It can also change one line of the file and leave the rest
+// unchanged.
 //
 //	c, err := conf.Read(conf.DefaultFile)
 package conf
@@ -17,96 +18,97 @@ import (
 	"accordion/core"
 )
 
-// DefaultFile is where OAR's configuration is, unless OARCONFFILE in the environment says otherwise.
+// DefaultFile is the path of oar.conf unless the environment variable OARCONFFILE names another.
 const DefaultFile = "/etc/oar/oar.conf"
 
-// Conf is what the scheduler needs of oar.conf.
+// Conf is what Accordion needs from oar.conf.
 type Conf struct {
 	Type     string // of the database: Pg or mysql
 	Host     string
 	Port     int
 	Database string
 	Login    Login
-	ReadOnly Login // for what users may write into a request
+	ReadOnly Login // account for SQL that users write into requests
 
 	SecurityTime core.Time // seconds between two jobs on a resource (SCHEDULER_JOB_SECURITY_TIME)
-	Pause        core.Time // seconds between two passes, at least (SCHEDULER_MIN_TIME_BETWEEN_2_CALLS)
-	Order        string    // SQL: in which order resources are taken (SCHEDULER_RESOURCE_ORDER)
+	Pause        core.Time // least seconds between two passes (SCHEDULER_MIN_TIME_BETWEEN_2_CALLS)
+	Order        string    // SQL: the order in which resources are taken (SCHEDULER_RESOURCE_ORDER)
 
-	// SuspendedFree are the types of resources that others may have while their job is suspended
+	// SuspendedFree lists the types of resources that other jobs may use while their job is suspended
 	// (SCHEDULER_AVAILABLE_SUSPENDED_RESOURCE_TYPE).
 	SuspendedFree []string
 
-	// Besteffort is for how long the resources of a besteffort job are planned.
+	// Besteffort is for how many seconds the resources of a besteffort job are planned.
 	Besteffort core.Time
 
-	// EarlyLaunch says that OAR launches a job when its scheduler says so, while that still plans
-	// (SCHEDULER_LAUNCHER_OPTIMIZATION).
+	// EarlyLaunch reports that OAR launches a job as soon as the scheduler prints it, while the scheduler still plans
+	// others (SCHEDULER_LAUNCHER_OPTIMIZATION).
 	EarlyLaunch bool
 
-	Server     string // host of OAR's server, and of this cluster's name
-	ServerPort int    // where that listens
-	Remote     string // the command by which OAR's account reaches a node: OPENSSH_CMD
+	Server     string // host of OAR's server; also the name of this cluster
+	ServerPort int    // the server's port
+	Remote     string // the command with which OAR's account reaches a node (OPENSSH_CMD)
 
 	// EpilogueTimeout is how long OAR's server waits for its epilogue (SERVER_PROLOGUE_EPILOGUE_TIMEOUT).
 	EpilogueTimeout time.Duration
 
 	Manager Manager
 
-	// Policy is what is ours: by which policy a pass plans.
+	// Policy is Accordion's own setting: the policy by which a pass plans.
 	Policy Policy
 }
 
-// Policy is the name of a policy and a file of statistics of arrivals for it. Package pass reads both: to others they may be wrong.
+// Policy is the name of a policy and of a file with statistics of arrivals. Package scheduler parses and checks both;
+// other commands ignore errors in them.
 type Policy struct {
-	File             string  // oar.conf
+	File             string  // path of oar.conf
 	Name, Statistics Setting // ACCORDION_POLICY, ACCORDION_STATISTICS
 }
 
-// Setting is what a line of oar.conf says.
+// Setting is the value of one line of oar.conf.
 type Setting struct {
-	Value string // "": nothing
-	Line  int    // 0: there is none
+	Value string // "": nothing is set
+	Line  int    // line number from 1; 0: there is no such line
 }
 
-// The lines of oar.conf that are ours.
+// Accordion's own settings in oar.conf.
 const (
 	PolicySetting     = "ACCORDION_POLICY"
 	StatisticsSetting = "ACCORDION_STATISTICS"
 )
 
-// Manager is how OAR makes nodes ready for a job, and cleans them after it: by its job resource manager, a program that it sends to
-// each node.
+// Manager configures OAR's job resource manager: the program that OAR sends to each node to prepare it for a job and to
+// clean it afterwards.
 type Manager struct {
-	// Property is that of resources which has the numbers of a resource's processors on its node
-	// (JOB_RESOURCE_MANAGER_PROPERTY_DB_FIELD). "": OAR calls no manager.
+	// Property is the property of resources that holds the numbers of a resource's processors on its node
+	// (JOB_RESOURCE_MANAGER_PROPERTY_DB_FIELD). Where it is empty, OAR calls no manager.
 	Property string
 	File     string // the program, in Perl (JOB_RESOURCE_MANAGER_FILE)
-	Cpusets  string // where cpusets lie on a node (CPUSET_PATH); "": none are made, job keys only
-	Siblings string // "yes": with all threads of a processor (COMPUTE_THREAD_SIBLINGS)
+	Cpusets  string // directory of cpusets on a node (CPUSET_PATH); "": no cpusets are made, only job keys
+	Siblings string // "yes": use all threads of a processor (COMPUTE_THREAD_SIBLINGS)
 	Always   string // type of resources that every job has (SCHEDULER_RESOURCES_ALWAYS_ASSIGNED_TYPE); "": none
 
-	// Patience is for how long OAR waits for it on a node before it suspects the node (OAR_SSH_CONNECTION_TIMEOUT).
+	// Patience is how long OAR waits for the manager on a node before it suspects the node (OAR_SSH_CONNECTION_TIMEOUT).
 	Patience time.Duration
 
-	LogLevel core.Time // 2 to 5 (LOG_LEVEL): from 3 on it says what it does
-	Runtime  string    // directory of what OAR keeps of a job on a node (OAR_RUNTIME_DIRECTORY)
+	LogLevel core.Time // 2 to 5 (LOG_LEVEL): from 3 on the manager logs what it does
+	Runtime  string    // directory of OAR's files for jobs on a node (OAR_RUNTIME_DIRECTORY)
 	NodeFile NodeFile
 }
 
-// Used says whether OAR makes nodes ready for a job.
+// Used reports whether OAR prepares nodes for jobs.
 func (m Manager) Used() bool { return m.Property != "" }
 
-// NodeFile says what the lines of a job's node file are.
+// NodeFile describes the lines of a job's node file.
 type NodeFile struct {
-	Property string // of resources: a line is its value (NODE_FILE_DB_FIELD)
-	Distinct string // of resources: there is a line for each of its values (NODE_FILE_DB_FIELD_DISTINCT_VALUES)
+	Property string // property of resources that a line shows (NODE_FILE_DB_FIELD)
+	Distinct string // property of resources with one line for each distinct value (NODE_FILE_DB_FIELD_DISTINCT_VALUES)
 }
 
 // Login is an account of the database.
 type Login struct{ User, Password string }
 
-// A Error says which line of oar.conf is wrong, and what would be right.
+// An Error names a line of oar.conf that is wrong, and what would be right.
 type Error struct {
 	File string
 	Line int // from 1; 0: the setting is missing
@@ -120,7 +122,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Why)
 }
 
-// Read reads oar.conf. What is wrong with it is a *ConfError.
+// Read parses the file. Where its contents are wrong, the error is an *Error.
 func Read(file string) (Conf, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -130,8 +132,8 @@ func Read(file string) (Conf, error) {
 	return Parse(f, file)
 }
 
-// Parse reads the text of oar.conf; file is its name, for messages. Settings that the scheduler does not need are not
-// looked at.
+// Parse parses the text of oar.conf. file is its name, for error messages. Parse ignores settings that Accordion does
+// not need.
 func Parse(text io.Reader, file string) (Conf, error) {
 	lines, values := map[string]int{}, map[string]string{}
 	scan := bufio.NewScanner(text)
@@ -141,7 +143,7 @@ func Parse(text io.Reader, file string) (Conf, error) {
 		n++
 		if name, value := assigned(scan.Text()); name != "" {
 			if value == `""` || value == "''" {
-				value = "" // as if it were not there
+				value = "" // as if the line were missing
 			}
 			lines[name], values[name] = n, value
 		}
@@ -193,13 +195,13 @@ func Parse(text io.Reader, file string) (Conf, error) {
 	return conf, r.wrong
 }
 
-// DefaultOARDir is where Debian has OAR's programs.
+// DefaultOARDir is where Debian installs OAR's programs.
 const DefaultOARDir = "/usr/lib/oar"
 
-// DefaultRuntime is OAR_RUNTIME_DIRECTORY where oar.conf does not name one. Debian's oar.conf has /var/lib/oar.
+// DefaultRuntime is OAR_RUNTIME_DIRECTORY where oar.conf does not set it. Debian's oar.conf sets /var/lib/oar.
 const DefaultRuntime = "/tmp/oar_runtime"
 
-// confReader takes settings and remembers the first that is wrong.
+// confReader looks up settings and remembers the first error.
 type confReader struct {
 	file   string
 	lines  map[string]int
@@ -214,7 +216,7 @@ func (r *confReader) text(name, otherwise string) string {
 	return r.values[name]
 }
 
-// property is the name of a column of resources, as it may stand in a query.
+// property returns the name of a column of resources that is safe to use in a query.
 func (r *confReader) property(name, otherwise string) string {
 	value := r.text(name, otherwise)
 	if value != "" && !Column.MatchString(value) {
@@ -243,20 +245,22 @@ func (r *confReader) fail(name, format string, values ...any) {
 	}
 }
 
-// Column is a name that may stand in a query.
+// Column matches names that are safe to use in a query.
 var Column = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
-// LateKill is by how many seconds OAR is late, at most, when it ends a job that has reached its walltime: its server looks every ten seconds for such jobs.
+// LateKill is by how many seconds OAR is late, at most, when it ends a job at its walltime: its server looks for such
+// jobs every ten seconds.
 const LateKill core.Time = 12
 
-// Round is how many seconds longer than its walltime the place of a job must be that could begin, so that a pass begins it there: until a pass comes,
-// and those that it leaves behind the job. One that is asked for just after another is laid aside for up to twice the pause between two; OAR and
-// we round a second up each.
+// Round returns by how many seconds a free place must exceed a job's walltime so that a pass starts the job there. It
+// covers the wait for the pass and the seconds that a pass leaves behind a job. OAR delays a pass that is requested
+// just after another by up to twice the pause between two passes. OAR and Accordion each round up by one second.
 func (c Conf) Round() core.Time { return 2*c.Pause + 2 + c.SecurityTime }
 
-// EpiloguePatience is how long the server's epilogue may take: OAR's server waits for it, and switches all of its queues off when it takes
-// longer than OAR is told to wait.
+// EpiloguePatience returns how long the server's epilogue may take. OAR's server waits for it, and switches all queues
+// off when it exceeds EpilogueTimeout.
 func (c Conf) EpiloguePatience() time.Duration { return min(LongestEpilogue, c.EpilogueTimeout) / 2 }
 
-// LongestEpilogue is twice as long as it ever takes: a site's own, which is run after it, has time, too.
+// LongestEpilogue is twice the longest time that Accordion's epilogue takes: the site's own epilogue runs after it and
+// needs time, too.
 const LongestEpilogue = 40 * time.Second

@@ -10,13 +10,13 @@ import (
 	"syscall"
 )
 
-// setAside begins a line of oar.conf that a line of ours has taken the place of. It makes a comment of it.
+// setAside marks a line of oar.conf that Accordion replaced, by making it a comment.
 const setAside = "#accordion# "
 
-// assignment is a line of oar.conf as OAR reads it: what follows a # is not looked at.
+// assignment matches a line of oar.conf as OAR parses it: it ignores what follows a #.
 var assignment = regexp.MustCompile(`^\s*([^#=\s]+)\s*=\s*([^#]*)`)
 
-// assigned takes a line of oar.conf apart; name is empty for a line that sets nothing.
+// assigned splits a line of oar.conf into name and value. name is empty for a line that sets nothing.
 func assigned(line string) (name, value string) {
 	m := assignment.FindStringSubmatch(line)
 	if m == nil {
@@ -29,7 +29,8 @@ func assigned(line string) (name, value string) {
 	return m[1], value
 }
 
-// SettingIn is the value of a setting in the text of oar.conf, and its line from 1; OAR takes the last. Line 0: there is none.
+// SettingIn returns the value of a setting in the text of oar.conf and its line number from 1, 0 where it is not set.
+// Like OAR it uses the last line that sets it.
 func SettingIn(text, name string) (value string, line int) {
 	n := 0
 	for one := range strings.Lines(text) {
@@ -41,8 +42,8 @@ func SettingIn(text, name string) (value string, line int) {
 	return value, line
 }
 
-// WithSetting gives a text of oar.conf with a setting of ours in place of those that there are, which become comments.
-// withoutSetting is its inverse.
+// WithSetting returns the text of oar.conf with the setting, and turns earlier lines of that setting into comments.
+// WithoutSetting undoes this.
 func WithSetting(text, name, value string) string {
 	var out strings.Builder
 	written := false
@@ -70,7 +71,8 @@ func WithSetting(text, name, value string) string {
 	return out.String()
 }
 
-// WithoutSetting returns a text of oar.conf without the setting that has this value. It restores the settings that this one had replaced.
+// WithoutSetting returns the text of oar.conf without the setting that has this value, and restores the lines that
+// WithSetting turned into comments.
 func WithoutSetting(text, name, value string) string {
 	var out strings.Builder
 	for one := range strings.Lines(text) {
@@ -87,7 +89,7 @@ func WithoutSetting(text, name, value string) string {
 	return out.String()
 }
 
-// Rewrite gives a file another text, all at once, with the same owner and mode, and leaves the old one in backup.
+// Rewrite replaces the contents of a file atomically and keeps its owner and mode. It saves the old contents in backup.
 func Rewrite(file, text, backup string) error {
 	file, err := filepath.EvalSymlinks(file)
 	if err != nil {
@@ -114,7 +116,8 @@ func Rewrite(file, text, backup string) error {
 	return nil
 }
 
-// makeLike makes a file with the owner and mode of another; nobody sees it with others, for it may hold passwords.
+// makeLike creates a file with the owner and mode of another. Until it has them only root can read it: it may contain
+// passwords.
 func makeLike(file, text string, like os.FileInfo) error {
 	if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err

@@ -1,5 +1,5 @@
-// Package cpuset has OAR's own job resource manager make and clean the cpusets and keys of evolving jobs on nodes that OAR does not
-// count as theirs. Its callers say which job holds which node.
+// Package cpuset runs OAR's own job resource manager to make and clean cpusets and job keys on the nodes of companions.
+// OAR does not know that these nodes belong to the evolving job. The callers say which job holds which node.
 //
 //	sets := cpuset.New(tables, conf.Manager, reach, log)
 //	err := sets.Expect(ctx, job, hosts)
@@ -23,23 +23,24 @@ import (
 	"accordion/oar/tables"
 )
 
-// Sets has the cpuset and the key of a job made on nodes that OAR does not know to be its, those of companions, and has them cleaned,
-// by OAR's own manager. Where they are stands in a table before they are made, so that whoever comes by cleans them: the sidecar, one
-// that takes its place, or the server's epilogue. Two of them never have to do with the same job at once.
+// Sets makes and cleans the cpusets and keys of evolving jobs on their companions' nodes. It records each in a table
+// before it is made, so that it is cleaned whatever happens: by the sidecar, by the sidecar's successor, or by the
+// server's epilogue. A lock ensures that only one of them works for a job at a time.
 type Sets struct {
 	db      tables.Tables
 	manager manager
 }
 
-// New is the cpusets of the jobs in these tables, made by this manager on nodes that are reached so.
+// New returns the Sets that record cpusets in db and reach nodes through `nodes`.
 func New(db tables.Tables, c conf.Manager, nodes server.Remote, log hclog.Logger) Sets {
 	return Sets{db: db, manager: manager{conf: c, nodes: nodes, log: log}}
 }
 
-// Used says whether OAR makes any.
+// Used reports whether OAR's configuration uses a job resource manager.
 func (c Sets) Used() bool { return c.manager.conf.Used() }
 
-// Note writes down that a job is to have its cpuset on hosts, which a companion holds for it; 0: none yet.
+// Note records in the caller's transaction that the job is to have its cpuset on the hosts. companion is the job that
+// holds them, 0 while there is none.
 func (c Sets) Note(ctx context.Context, tx *sql.Tx, base, companion int64, hosts []string) error {
 	if !c.Used() {
 		return nil
@@ -47,14 +48,15 @@ func (c Sets) Note(ctx context.Context, tx *sql.Tx, base, companion int64, hosts
 	return c.db.NoteCpusets(ctx, tx, base, companion, hosts)
 }
 
-// Expect notes hosts on which a job is to begin and for which it has no companions yet; not while those of an earlier try are cleaned.
+// Expect records hosts on which a job is to start and for which it has no companions yet. It waits while the cpusets of
+// an earlier attempt are being cleaned.
 func (c Sets) Expect(ctx context.Context, base int64, hosts []string) error {
 	return c.db.WithLock(ctx, base, func() error {
 		return c.db.Change(ctx, func(tx *sql.Tx) error { return c.Note(ctx, tx, base, 0, hosts) })
 	})
 }
 
-// Pass writes down that another companion holds hosts from now on.
+// Pass records in the caller's transaction that another companion holds the hosts from now on.
 func (c Sets) Pass(ctx context.Context, tx *sql.Tx, base, companion int64, hosts []string) error {
 	if !c.Used() {
 		return nil
@@ -62,8 +64,8 @@ func (c Sets) Pass(ctx context.Context, tx *sql.Tx, base, companion int64, hosts
 	return c.db.PassCpusets(ctx, tx, base, companion, c.db.CpusetsOn(hosts))
 }
 
-// make has the job's cpuset and key made where they are noted and not made, of some hosts; whole are all hosts of the job. It gives
-// the nodes on which that failed.
+// make makes the job's cpuset and key on those of the hosts where they are recorded but not made yet. whole lists all
+// hosts of the job. make returns the nodes on which it failed.
 func (c Sets) make(ctx context.Context, base int64, hosts, whole []string) (bad []BadNode, err error) {
 	if !c.Used() {
 		return nil, nil
@@ -92,8 +94,8 @@ func (c Sets) make(ctx context.Context, base int64, hosts, whole []string) (bad 
 	return bad, err
 }
 
-// Clean has some of the job's cpusets and keys taken away, with all that runs in them, and gives the nodes on which that
-// failed. A node that is switched off is left for later: what is noted stays noted.
+// Clean removes the selected cpusets and keys of the job and ends what runs in them. It returns the nodes on which that
+// failed: their records stay. The records of nodes that are switched off are left for later.
 func (c Sets) Clean(ctx context.Context, base int64, which tables.Which) (bad []BadNode, err error) {
 	if !c.Used() {
 		return nil, nil
@@ -105,7 +107,7 @@ func (c Sets) Clean(ctx context.Context, base int64, which tables.Which) (bad []
 		}
 		begun := slices.DeleteFunc(slices.Clone(rows), func(r tables.Cpuset) bool { return r.Made == tables.Noted })
 		if len(begun) > 0 {
-			bad, err = c.take(ctx, base, hostsOf(begun))
+			bad, err = c.cleanHosts(ctx, base, hostsOf(begun))
 		}
 		if err == nil {
 			err = c.db.ForgetCpusets(ctx, base, without(rows, bad))
@@ -118,9 +120,10 @@ func (c Sets) Clean(ctx context.Context, base int64, which tables.Which) (bad []
 	return bad, err
 }
 
-// take has the manager clean hosts. Where it fails it has to make there first what it is to clean: OAR 2.6's fails where there is nothing,
-// as when it had cleaned the node already and who asked for it was killed before he could write that down.
-func (c Sets) take(ctx context.Context, base int64, hosts []string) (still []BadNode, err error) {
+// cleanHosts runs the manager to clean the hosts. OAR 2.6's manager fails where there is nothing to clean, for example when
+// an earlier caller cleaned the node and was killed before it recorded that. So where the manager ran and failed, clean
+// makes the cpuset first and then cleans it again.
+func (c Sets) cleanHosts(ctx context.Context, base int64, hosts []string) (still []BadNode, err error) {
 	job, err := c.describe(ctx, base, hosts, nil)
 	if err != nil {
 		return nil, err
@@ -155,7 +158,7 @@ func hostsOf(rows []tables.Cpuset) []string {
 	return hosts
 }
 
-// without leaves bad nodes out.
+// without returns the rows except those of bad nodes.
 func without(rows []tables.Cpuset, bad []BadNode) (good []tables.Cpuset) {
 	failed := map[string]bool{}
 	for _, b := range bad {
@@ -169,19 +172,19 @@ func without(rows []tables.Cpuset, bad []BadNode) (good []tables.Cpuset) {
 	return good
 }
 
-// A BadNode says why a node could not be made ready, or clean.
+// A BadNode is a node that could not be prepared or cleaned, with the reason.
 type BadNode struct {
 	host string
 	Err  error
 }
 
-// answered says whether the node was reached, and what ran there failed.
+// answered reports whether the node was reached and the manager failed there.
 func (b BadNode) answered() bool {
 	var exit *exec.ExitError
 	return errors.As(b.Err, &exit) && exit.ExitCode() > 0 && exit.ExitCode() != sshFailed
 }
 
-// NamesOf returns the names of nodes that failed.
+// NamesOf returns the names of the nodes.
 func NamesOf(bad []BadNode) []string {
 	hosts := make([]string, len(bad))
 	for i, b := range bad {

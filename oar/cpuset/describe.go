@@ -10,8 +10,9 @@ import (
 	"accordion/oar/database"
 )
 
-// describe gives what OAR's manager has to know of a job, in the words of OAR's own programs: hosts are the nodes that it is sent to, and
-// whole those of the job, for the files in which it finds its resources. A node is cleaned without those.
+// describe returns what OAR's manager must know of a job, under the keys that OAR's own programs use. hosts are the
+// nodes to which the manager is sent. whole lists all nodes of the job, for the files that list the job's resources;
+// cleaning does not need them.
 func (c Sets) describe(ctx context.Context, job int64, hosts, whole []string) (map[string]any, error) {
 	conf := c.manager.conf
 	w, err := c.ofJob(ctx, job)
@@ -55,7 +56,7 @@ func (c Sets) describe(ctx context.Context, job int64, hosts, whole []string) (m
 	}, nil
 }
 
-// ofJob reads a job's own row, its key and the walltime of the configuration in which it runs, or is to run.
+// ofJob reads the job's row, its key, and the walltime of the configuration in which it runs or is to run.
 func (c Sets) ofJob(ctx context.Context, job int64) (map[string]string, error) {
 	columns := []string{"job_user", "project", "job_name", "launching_directory", "stdout_file", "stderr_file", "array_id", "array_index",
 		"ssh_private_key", "ssh_public_key", "walltime_seconds"}
@@ -85,7 +86,7 @@ func (c Sets) ofJob(ctx context.Context, job int64) (map[string]string, error) {
 	return w, err
 }
 
-// types are a job's, a bare one being true.
+// types returns the job's types by name. A type without a value has the value "true".
 func (c Sets) types(ctx context.Context, job int64) (map[string]any, error) {
 	types := map[string]any{}
 	texts, err := database.Column[string](ctx, c.db.Sql, "the job's types", fmt.Sprintf("SELECT type FROM job_types WHERE job_id = %d", job))
@@ -99,7 +100,7 @@ func (c Sets) types(ctx context.Context, job int64) (map[string]any, error) {
 	return types, err
 }
 
-// processors are the numbers of each host's processors, as OAR's tables have them: a list of text for a host.
+// processors returns the numbers of each host's processors from OAR's tables, as a list of strings for each host.
 func (c Sets) processors(ctx context.Context, hosts []string) (map[string]any, error) {
 	found := map[string]any{}
 	where, args := c.db.In("network_address", hosts)
@@ -116,7 +117,7 @@ func (c Sets) processors(ctx context.Context, hosts []string) (map[string]any, e
 	return found, err
 }
 
-// clock writes a number of seconds as hours, minutes and seconds, as OAR does.
+// clock formats seconds as H:M:S, as OAR does.
 func clock(seconds string) string {
 	n, err := strconv.ParseInt(seconds, 10, 64)
 	if err != nil {

@@ -17,13 +17,15 @@ import (
 	"accordion/oar/tables"
 )
 
-// companionsPatience is how long it may take for a companion: OAR does nothing else meanwhile.
+// companionsPatience bounds the cleaning for a companion: OAR's server does nothing else meanwhile.
 const companionsPatience = 3 * time.Second
 
-// Epilogue does what is left to do when a job is over: what it has on its companions' nodes is ended, their cpusets are cleaned, and OAR is
-// asked to end them. It says how many there were. The sidecar does that too, and sooner; this is the second net, for when it does not run.
+// Epilogue cleans up after the job has ended. It ends what still runs on the companions' nodes, cleans their cpusets,
+// asks OAR to end the companions and returns their number. The sidecar does the same earlier; the epilogue is for when
+// no sidecar runs.
 //
-// When the job is a companion, as one that its user has deleted, its nodes are cleaned, before another job can have them.
+// Where the job itself is a companion, for example because its user deleted it, Epilogue cleans its nodes before
+// another job can have them.
 func Epilogue(ctx context.Context, conf conf.Conf, job int64) (ended int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, conf.EpiloguePatience())
 	defer cancel()
@@ -33,7 +35,7 @@ func Epilogue(ctx context.Context, conf conf.Conf, job int64) (ended int, err er
 	}
 	defer opened.Close()
 	d := hookStore{tables.Tables{DB: opened}}
-	companions, base, err := d.Kin(ctx, job)
+	companions, base, err := d.CompanionsAndBase(ctx, job)
 	if err != nil || len(companions) == 0 && base == 0 {
 		return 0, err
 	}
@@ -45,14 +47,15 @@ func Epilogue(ctx context.Context, conf conf.Conf, job int64) (ended int, err er
 	defer done()
 	bad, failed := c.Clean(within, job, tables.AllCpusets)
 	ended, err = d.endCompanions(ctx, job)
-	return ended, errors.Join(err, failed, d.blame(ctx, job, bad))
+	return ended, errors.Join(err, failed, d.suspectHosts(ctx, job, bad))
 }
 
-// hookStore is what the hooks read and write.
+// hookStore is what the prologue and the epilogue read and write.
 type hookStore struct{ tables.Tables }
 
-// afterCompanion cleans the nodes of a companion. Where OAR locks tables, they are locked by who waits for us: there it is the sidecar's
-// to do, or it is done when the companion's job is over; so it is where it takes long.
+// afterCompanion cleans the nodes of a companion that has ended. With MariaDB, OAR's server holds locks on tables while
+// it waits for the epilogue, so there afterCompanion does nothing. Then, and where the cleaning takes too long, the
+// sidecar cleans the nodes, or the epilogue of the base does.
 func (d hookStore) afterCompanion(ctx context.Context, c Sets, base, companion int64) error {
 	if d.OARLocksTables() {
 		return nil
@@ -63,11 +66,11 @@ func (d hookStore) afterCompanion(ctx context.Context, c Sets, base, companion i
 	if within.Err() != nil {
 		return fmt.Errorf("the nodes of companion %d of job %d are not clean yet: %w", companion, base, within.Err())
 	}
-	return errors.Join(err, d.blame(ctx, base, bad))
+	return errors.Join(err, d.suspectHosts(ctx, base, bad))
 }
 
-// blame has nodes suspected that could not be cleaned, and says so.
-func (d hookStore) blame(ctx context.Context, base int64, bad []BadNode) error {
+// suspectHosts has OAR suspect the nodes that could not be cleaned, and returns the reason as an error.
+func (d hookStore) suspectHosts(ctx context.Context, base int64, bad []BadNode) error {
 	if len(bad) == 0 {
 		return nil
 	}
@@ -75,24 +78,24 @@ func (d hookStore) blame(ctx context.Context, base int64, bad []BadNode) error {
 	if _, failed := d.Suspect(ctx, base, NamesOf(bad), bad[0].Err); failed != nil {
 		return errors.Join(err, failed)
 	}
-	return errors.Join(err, d.poke(ctx, server.Checks))
+	return errors.Join(err, d.notify(ctx, server.Checks))
 }
 
-// poke tells OAR's server that there is something to do.
-func (d hookStore) poke(ctx context.Context, word string) error {
+// notify sends a command to OAR's server.
+func (d hookStore) notify(ctx context.Context, word string) error {
 	return server.Tell(ctx, net.JoinHostPort(d.Conf.Server, strconv.Itoa(d.Conf.ServerPort)), word)
 }
 
-// endCompanions asks OAR to end those of a job's companions that nobody has asked to end yet, and says how many there were.
+// endCompanions asks OAR to end those of the job's companions that were not asked to end yet, and returns their number.
 func (d hookStore) endCompanions(ctx context.Context, job int64) (ended int, err error) {
-	left, err := d.Left(ctx, job)
+	left, err := d.CompanionsToEnd(ctx, job)
 	if err != nil || len(left) == 0 {
 		return 0, err
 	}
 	if err := d.Change(ctx, func(tx *sql.Tx) error { return d.Frag(ctx, tx, time.Now().Unix(), left...) }); err != nil {
 		return 0, fmt.Errorf("ending the companions: %w", err)
 	}
-	if err := d.poke(ctx, server.Ends); err != nil {
+	if err := d.notify(ctx, server.Ends); err != nil {
 		return len(left), fmt.Errorf("telling OAR's server to end the companions: %w", err)
 	}
 	return len(left), nil

@@ -18,8 +18,9 @@ import (
 	"accordion/oar/tables"
 )
 
-// Keeper has cpusets made and cleaned for the sidecar. OAR's manager may take minutes on a slow node: who does not wait any more asks
-// again, and then waits for the same. A node that cannot be made ready, or clean, is suspected, as OAR does it: no other job gets it.
+// Keeper makes and cleans cpusets for the sidecar. OAR's manager may take minutes on a slow node. A caller whose
+// context ends first may call again, and then waits for the same run. A node that cannot be prepared or cleaned is
+// suspected, as OAR does it, so that no other job gets it.
 type Keeper struct {
 	Sets
 	server *server.Notifier
@@ -27,14 +28,14 @@ type Keeper struct {
 
 	life    context.Context
 	stop    context.CancelFunc
-	under   sync.WaitGroup // who waits for what is under way
+	under   sync.WaitGroup // goroutines that wait for runs under way
 	flights singleflight.Group
-	left    chan []tables.LeftBehind
+	left    chan []tables.Leftover
 }
 
 // NewKeeper returns a Keeper that works in the background until Close.
 func NewKeeper(c Sets, server *server.Notifier, log hclog.Logger) *Keeper {
-	k := &Keeper{Sets: c, server: server, log: log, left: make(chan []tables.LeftBehind, 1)}
+	k := &Keeper{Sets: c, server: server, log: log, left: make(chan []tables.Leftover, 1)}
 	k.life, k.stop = context.WithCancel(context.Background())
 	k.under.Go(k.clear)
 	return k
@@ -46,8 +47,8 @@ func (k *Keeper) Close() {
 	k.under.Wait()
 }
 
-// Ready has a job's cpuset and key made on those of some hosts where they are noted and not made; whole are all hosts of the job.
-// ErrBusy: not on all of them, or not yet.
+// Ready makes the job's cpuset and key on those of the hosts where they are recorded but not made. whole lists all
+// hosts of the job. The error is ErrBusy where that failed on a host or is not done yet.
 func (k *Keeper) Ready(ctx context.Context, base int64, hosts, whole []string) error {
 	if !k.Used() {
 		return nil
@@ -59,7 +60,8 @@ func (k *Keeper) Ready(ctx context.Context, base int64, hosts, whole []string) e
 	return err
 }
 
-// Cleaned has some of a job's cpusets and keys taken away, and what runs in them ended. ErrBusy: not yet.
+// Cleaned removes the selected cpusets and keys of a job and ends what runs in them. The error is ErrBusy while that is
+// not done.
 func (k *Keeper) Cleaned(ctx context.Context, base int64, which tables.Which) error {
 	if !k.Used() {
 		return nil
@@ -68,7 +70,7 @@ func (k *Keeper) Cleaned(ctx context.Context, base int64, which tables.Which) er
 	return err
 }
 
-// flight waits for what is begun, or was begun by another who asked for the same, for as long as ctx lets it.
+// flight runs do, or joins a run with the same key that is under way, and waits for it until ctx ends.
 func (k *Keeper) flight(ctx context.Context, what string, job int64, do func(context.Context) ([]BadNode, error)) ([]BadNode, error) {
 	began := k.flights.DoChan(what, func() (any, error) {
 		ctx, cancel := context.WithTimeout(k.life, k.manager.conf.Patience)
@@ -90,10 +92,10 @@ func (k *Keeper) flight(ctx context.Context, what string, job int64, do func(con
 	}
 }
 
-// suspectedWithin is how long OAR's server is waited for to suspect a node.
+// suspectedWithin bounds the wait for OAR's server to suspect a node.
 const suspectedWithin = 5 * time.Second
 
-// suspect has OAR suspect nodes, and waits until it does: whoever gives one back must not do so before.
+// suspect has OAR suspect nodes and waits until it has: the caller must not release a node before.
 func (k *Keeper) suspect(job int64, bad []BadNode) {
 	ctx, cancel := context.WithTimeout(k.life, suspectedWithin)
 	defer cancel()
@@ -102,7 +104,7 @@ func (k *Keeper) suspect(job int64, bad []BadNode) {
 		k.log.Warn("nodes cannot be suspected", "nodes", hostlist.Compact(NamesOf(bad)), "error", err)
 	}
 	for _, b := range bad {
-		if slices.Contains(alive, b.host) { // else OAR knows
+		if slices.Contains(alive, b.host) { // else OAR knows already
 			k.log.Warn("OAR's job resource manager fails on a node, which is suspected", "job", job, "node", b.host, "error", b.Err)
 		}
 	}
@@ -121,26 +123,27 @@ func (k *Keeper) suspect(job int64, bad []BadNode) {
 	}
 }
 
-// Look reads which jobs have left cpusets behind on nodes that are there, as when a companion was deleted and nobody else has cleaned
-// up after it, and has them cleaned.
+// Look reads which jobs have left cpusets on nodes that they no longer have and that are up, and has them cleaned in
+// the background. That happens, for example, when a companion was deleted while no sidecar ran.
 func (k *Keeper) Look(ctx context.Context, from database.Querier) error {
 	if !k.Used() {
 		return nil
 	}
-	found, err := k.db.LeftBehind(ctx, from)
+	found, err := k.db.Leftovers(ctx, from)
 	if len(found) > 0 {
 		select {
 		case k.left <- found:
-		default: // it is at the last ones still, and the next look will tell
+		default: // the previous ones are still being cleaned, and the next Look finds these again
 		}
 	}
 	return err
 }
 
-// suspectsAgain is how often it is tried to clean nodes that OAR suspects: they may be dead, and nobody gets them meanwhile.
+// suspectsAgain is how often cleaning is retried on nodes that OAR suspects. They may be dead, and no job gets them
+// meanwhile.
 const suspectsAgain = 30 * time.Second
 
-// clear cleans what look finds.
+// clear cleans what Look finds, until the Keeper is closed.
 func (k *Keeper) clear() {
 	tried := map[int64]time.Time{}
 	for {

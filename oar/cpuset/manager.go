@@ -15,24 +15,25 @@ import (
 	"accordion/oar/server"
 )
 
-// manager is OAR's job resource manager, sent to nodes as OAR's own programs send it: a Perl program, and what it has to know of the
-// job.
+// manager sends OAR's job resource manager to nodes as OAR's own programs do: the Perl program, followed by the
+// description of the job.
 type manager struct {
 	conf  conf.Manager
 	nodes server.Remote
 	log   hclog.Logger
 }
 
-// What it can be asked for.
+// The operations of the manager.
 const (
-	MakeReady = "init"  // makes the job's cpuset, its files and its key
-	MakeClean = "clean" // ends what runs in the cpuset, and takes all of that away
+	MakeReady = "init"  // make the job's cpuset, its files and its key
+	MakeClean = "clean" // end what runs in the cpuset and remove all of these
 )
 
-// managedAtOnce is how many nodes it is sent to at once: each costs a process here.
+// managedAtOnce bounds how many nodes are handled at once: each takes a process here.
 const managedAtOnce = 32
 
-// send sends the manager to some nodes, and gives those on which it failed, by name. The error is that it was sent nowhere.
+// send runs the manager on the hosts and returns those on which it failed, sorted by name. The error reports that the
+// manager was sent nowhere.
 func (m manager) send(ctx context.Context, what string, hosts []string, job map[string]any) ([]BadNode, error) {
 	program, err := os.ReadFile(m.conf.File)
 	if err != nil {
@@ -57,13 +58,13 @@ func (m manager) send(ctx context.Context, what string, hosts []string, job map[
 			return nil
 		})
 	}
-	_ = all.Wait() // none of them gives an error
+	_ = all.Wait() // none of them returns an error
 	slices.SortFunc(bad, func(a, b BadNode) int { return strings.Compare(a.host, b.host) })
 	return bad, nil
 }
 
-// Quickly is the option of ssh with which a node that is off is found to be so: its own is minutes.
+// Quickly is an ssh option that detects a node that is off within ten seconds. The default takes minutes.
 const Quickly = "-oConnectTimeout=10"
 
-// sshFailed is the exit status of an ssh that did not get through.
+// sshFailed is the exit status of ssh when it could not connect.
 const sshFailed = 255

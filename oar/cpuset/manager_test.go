@@ -15,7 +15,7 @@ import (
 	"accordion/oar/server"
 )
 
-// inPlaceOfSSH is what stands in place of ssh: it notes what it is called with, and does as the node's name says.
+// inPlaceOfSSH replaces ssh: it records its arguments and input, and behaves as the node's name says.
 const inPlaceOfSSH = `#!/bin/sh
 while [ $# -gt 2 ]; do shift; done
 cat >"$(dirname "$0")/$1.in"
@@ -29,7 +29,7 @@ esac
 `
 
 func TestTheManagerIsSentToEveryNodeAndThoseWhereItFailsAreTold(t *testing.T) {
-	dir, err := os.MkdirTemp("", "manager") // t.TempDir() lets nobody but us in
+	dir, err := os.MkdirTemp("", "manager") // t.TempDir() is not accessible to OAR's account
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestTheManagerIsSentToEveryNodeAndThoseWhereItFailsAreTold(t *testing.T) {
 	m := manager{conf.Manager{File: program}, server.Remote{Command: ssh + " -p 6667"}, hclog.NewNullLogger()}
 	cause := ""
 	if os.Geteuid() == 0 {
-		if _, _, err := server.Lookup(t.Context(), server.OarsAccount); err != nil {
+		if _, _, err := server.Lookup(t.Context(), server.OARAccount); err != nil {
 			cause = err.Error()
 		}
 	}

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// perl writes a value as OAR's programs hand it to the programs that they send to nodes: as a piece of Perl. It may be a string, a number,
-// nil, a map or a list of such; any other is written as the text that fmt makes of it.
+// perl formats a value as a Perl expression, the form in which OAR's programs pass values to the programs that they
+// send to nodes. The value may be nil, a map[string]any or a []any of such values. Any other value becomes the string
+// that fmt prints for it.
 func perl(value any) string {
 	switch v := value.(type) {
 	case nil:

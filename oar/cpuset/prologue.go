@@ -13,15 +13,15 @@ import (
 	"accordion/oar/server"
 )
 
-// ComingNodes ends the name of the file, beside the one that OAR makes for a job, in which the sidecar says which nodes the
-// job begins on.
+// ComingNodes is the suffix of the file in which the sidecar leaves the nodes on which a job starts. It is next to the
+// node file that OAR makes for the job.
 const ComingNodes = ".accordion"
 
-// Prologue runs on a node before a job's command begins. nodefile is the file that OAR made for the
-// job there. OAR knows only the base of an evolving job, which may be smaller than its first step.
-// The sidecar has left the nodes of that step next to the file, and they replace its contents. A
-// job for which nothing was left is not touched. Nor is one where another user may have left it:
-// OAR's folder is in /tmp by default, where any user can create it first.
+// Prologue runs on a node before a job's command starts. nodefile is the file that OAR made for the job there. OAR
+// knows only the base of an evolving job, which may be smaller than its first step. The sidecar has left the nodes of
+// that step next to the file, and Prologue replaces the contents with them. It does nothing for a job for which nothing
+// was left. It returns an error where another user may have written the file: OAR's folder is in /tmp by default, and
+// any user can create it first.
 func Prologue(nodefile string) error {
 	folder, name := filepath.Split(nodefile)
 	if err := rename(filepath.Clean(folder), name+ComingNodes, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -30,7 +30,7 @@ func Prologue(nodefile string) error {
 	return nil
 }
 
-// rename renames a file of ours in a folder that no other user can write to, and follows no link.
+// rename renames a file of ours in a folder to which no other user can write, and follows no link.
 func rename(folder, from, to string) error {
 	if info, err := os.Lstat(folder); err != nil {
 		return err
@@ -58,12 +58,13 @@ func rename(folder, from, to string) error {
 	return root.Rename(from, to)
 }
 
-// ours reports whether a file belongs to this process's user, to root, or to OAR's account, where a site runs the prologue as root.
+// ours reports whether a file belongs to this process's user, to root, or to OAR's account, for sites that run the
+// prologue as root.
 func ours(info fs.FileInfo) bool {
 	owner := info.Sys().(*syscall.Stat_t).Uid
 	if owner == 0 || int(owner) == os.Geteuid() {
 		return true
 	}
-	account, err := user.Lookup(server.OarsAccount)
+	account, err := user.Lookup(server.OARAccount)
 	return err == nil && account.Uid == strconv.FormatUint(uint64(owner), 10)
 }

@@ -23,7 +23,7 @@ func TestTheNodesOfAFirstStepTakeThePlaceOfTheBasesBeforeTheCommandBegins(t *tes
 	for _, c := range []struct{ coming, want string }{
 		{"", "n1\n"}, // an ordinary job
 		{"n1\nn2\n", "n1\nn2\n"},
-		{"", "n1\nn2\n"}, // asked again
+		{"", "n1\nn2\n"}, // called a second time
 	} {
 		if c.coming != "" {
 			write(file+ComingNodes, c.coming)
@@ -63,7 +63,7 @@ func TestPlantedNodesAreNotGivenToAJob(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		folder, file int // whose they are
+		folder, file int // their owners
 		mode         os.FileMode
 		link         bool // instead of the folder
 	}{
@@ -89,7 +89,7 @@ func TestPlantedNodesAreNotGivenToAJob(t *testing.T) {
 				must(os.Rename(folder, folder+".real"))
 				must(os.Symlink(folder+".real", folder))
 			}
-			self, err := os.ReadFile(os.Args[0]) // which that user may not be able to reach
+			self, err := os.ReadFile(os.Args[0]) // that user may not be able to read the original
 			must(err)
 			program := filepath.Join(shared, "test")
 			must(os.WriteFile(program, self, 0o755))

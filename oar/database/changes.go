@@ -6,12 +6,13 @@ import (
 	"accordion/oar/conf"
 )
 
-// Channel is the one on which PostgreSQL's triggers tell that a job or a node has another state (LISTEN accordion). What they
-// say is not looked at.
+// Channel is the channel on which PostgreSQL's triggers announce that the state of a job or a node has changed (LISTEN
+// accordion). Changes ignores the contents of the notifications.
 const Channel = "accordion"
 
-// Changes calls soon after a job or a node of OAR's has another state: PostgreSQL tells it, MariaDB is asked each second for the
-// number of its newest entry in either log of states. It gives the error that ends it, that of ctx too.
+// Changes calls `call` soon after the state of a job or a node has changed in OAR's database. PostgreSQL notifies;
+// MariaDB is polled each second for the newest entries of both logs of states. Changes returns when ctx ends or the
+// connection breaks, always with an error.
 func Changes(ctx context.Context, conf conf.Conf, call func()) error {
 	return DialectOf(conf).changes(ctx, conf, call)
 }

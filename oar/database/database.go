@@ -30,20 +30,20 @@ import (
 	"accordion/oar/conf"
 )
 
-// DB is OAR's, whichever it is. Its queries are written for both: numbers of ours stand in them as they are, text is
-// an argument, and what differs is the Dialect's.
+// DB is OAR's database, PostgreSQL or MariaDB. Its queries are written for both: numbers that Accordion computes are in
+// their text, strings are arguments, and the Dialect covers the differences.
 type DB struct {
 	Dialect
 	Conf  conf.Conf
 	Sql   *sql.DB
-	Users *sql.DB // with the account that may only read: for text that users wrote
-	locks *sql.DB // whose connections hold locks while something else is waited for
+	Users *sql.DB // with the account that may only read: for SQL that users wrote
+	locks *sql.DB // connections that hold locks while something else is awaited
 
-	Abandoned time.Duration // how long a transaction may be left alone
+	Abandoned time.Duration // after how long an idle transaction is ended
 	misreads  bool          // OAR misreads types: see ReadRelease
 }
 
-// Open prepares the connections; the first query makes them.
+// Open prepares the connections. The first query opens them.
 func Open(conf conf.Conf) (*DB, error) {
 	dialect := DialectOf(conf)
 	full, err := dialect.connect(conf, conf.Login)
@@ -61,7 +61,8 @@ func Open(conf conf.Conf) (*DB, error) {
 	return On(conf, full, users, locks), nil
 }
 
-// On returns the database of connections that are there: with the account that may write, with the one that may only read, and for locks.
+// On returns the database for open handles: full for the account that may write, users for the one that may only read,
+// and locks for Exclusive.
 func On(conf conf.Conf, full, users, locks *sql.DB) *DB {
 	full.SetMaxOpenConns(1)
 	users.SetMaxOpenConns(1)
@@ -75,12 +76,12 @@ func (d *DB) Close() error {
 	return errors.Join(d.Users.Close(), d.locks.Close(), d.Sql.Close())
 }
 
-// Second is the database's second: the one that OAR's own programs write.
+// Second returns the time of the database's clock, which OAR's own programs use.
 func (d *DB) Second(ctx context.Context, from Querier) (core.Time, error) {
 	return Value[core.Time](ctx, from, "the database's clock", d.seconds())
 }
 
-// insert adds a row and gives the number that the database gave it.
+// insert adds a row and returns the number that the database assigned to it.
 func (d *DB) insert(ctx context.Context, tx *sql.Tx, table, id, columns string, values ...any) (int64, error) {
 	places := make([]string, len(values))
 	for i := range values {
@@ -89,7 +90,7 @@ func (d *DB) insert(ctx context.Context, tx *sql.Tx, table, id, columns string, 
 	return d.insertNumbered(ctx, tx, fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, columns, strings.Join(places, ", ")), id, values)
 }
 
-// Run carries out statements without arguments.
+// Run executes statements without arguments. doing describes them in errors.
 func Run(ctx context.Context, tx *sql.Tx, doing string, statements ...string) error {
 	for _, one := range statements {
 		if _, err := tx.ExecContext(ctx, one); err != nil {

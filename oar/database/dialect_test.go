@@ -19,7 +19,7 @@ import (
 	"accordion/oar/conf"
 )
 
-// A recorder is a database that writes down what it is told, and answers each question with the number 1.
+// A recorder is a database that records its statements and answers each query with the number 1.
 type recorder struct{ told []string }
 
 func (r *recorder) Connect(context.Context) (driver.Conn, error) { return recorded{r}, nil }
@@ -68,7 +68,7 @@ func (o *one) Next(into []driver.Value) error {
 	return nil
 }
 
-// What is said to each database, word for word.
+// The statements for each database, word for word.
 func TestTheSQLOfBothDialects(t *testing.T) {
 	ctx := context.Background()
 	inTransaction := func(do func(d *DB, tx *sql.Tx) error) func(*DB) error {
@@ -133,7 +133,7 @@ func TestTheSQLOfBothDialects(t *testing.T) {
 	}
 }
 
-// The words that both dialects put into the queries of other packages.
+// The phrases of both dialects that other packages put into queries.
 func TestTheWordsOfBothDialects(t *testing.T) {
 	for _, c := range []struct {
 		kind string
@@ -145,8 +145,8 @@ func TestTheWordsOfBothDialects(t *testing.T) {
 			"SET SESSION max_statement_time = 1.500", "", "false", "true"}},
 	} {
 		d := DialectOf(conf.Conf{Type: c.kind})
-		got := []string{d.Arg(3), d.Quoted("mem"), d.OwnSchema(), d.TableOptions(), d.Microseconds(), d.StatementLimit(1500 * time.Millisecond), d.Renew(),
-			fmt.Sprint(d.TellsChanges()), fmt.Sprint(d.OARLocksTables())}
+		got := []string{d.Arg(3), d.Quoted("mem"), d.OwnSchema(), d.TableOptions(), d.Microseconds(), d.StatementLimit(1500 * time.Millisecond), d.ResetStatement(),
+			fmt.Sprint(d.NotifiesChanges()), fmt.Sprint(d.OARLocksTables())}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q\nwant %q", c.kind, got, c.want)
 		}
@@ -170,7 +170,7 @@ func TestWhichErrorsOfEachDatabaseMeanThatWeGaveWay(t *testing.T) {
 		{errors.New("connection refused"), false, false},
 	} {
 		wrapped := fmt.Errorf("reserving: %w", c.err)
-		if pg, my := (postgreSQL{}).gaveWay(wrapped), (mariaDB{}).gaveWay(wrapped); pg != c.postgreSQL || my != c.mariaDB {
+		if pg, my := (postgreSQL{}).isConflict(wrapped), (mariaDB{}).isConflict(wrapped); pg != c.postgreSQL || my != c.mariaDB {
 			t.Errorf("%v: gave way %v and %v, want %v and %v", c.err, pg, my, c.postgreSQL, c.mariaDB)
 		}
 	}
@@ -180,9 +180,9 @@ func TestATransactionThatGaveWayIsTriedAgainAfterLongerAndLongerPauses(t *testin
 	deadlock := &mysql.MySQLError{Number: 1213}
 	for _, c := range []struct {
 		name   string
-		fails  int // so many times
+		fails  int // this many times
 		err    error
-		within time.Duration // its context ends; 0: it does not
+		within time.Duration // its context ends after this time; 0: it does not
 		tries  int
 		took   time.Duration
 		failed bool
@@ -201,7 +201,7 @@ func TestATransactionThatGaveWayIsTriedAgainAfterLongerAndLongerPauses(t *testin
 				ctx, cancel = context.WithTimeout(ctx, c.within)
 				defer cancel()
 			}
-			err := (&DB{Dialect: mariaDB{}}).untilNoneIsInTheWay(ctx, func() error {
+			err := (&DB{Dialect: mariaDB{}}).retryConflicts(ctx, func() error {
 				if tries++; tries <= c.fails {
 					return fmt.Errorf("reading the jobs: %w", c.err)
 				}
@@ -214,7 +214,8 @@ func TestATransactionThatGaveWayIsTriedAgainAfterLongerAndLongerPauses(t *testin
 	}
 }
 
-// OAR 2.6 with PostgreSQL launches what has any type but a bare "inner": what shows a reservation must have this, and only there.
+// OAR 2.6 with PostgreSQL launches every job that has a type other than a bare "inner". So the holder of a reservation
+// must have the bare type, with that release only.
 func TestTheTypesOfWhatOARMayNotLaunch(t *testing.T) {
 	for _, c := range []struct {
 		job     Noop

@@ -10,13 +10,14 @@ import (
 	"time"
 )
 
-// ErrSlow is of a user's text that takes longer than it may.
+// ErrSlow reports that SQL which a user wrote takes longer than it may.
 var ErrSlow = errors.New("it takes too long")
 
-// Wanted is what a job's properties and those of a part of its request, both SQL that users wrote, together want of resources.
-func Wanted(job, part string) string { return condition(job) + " AND " + condition(part) }
+// ResourceCondition joins the properties of a job and of one part of its request, both SQL that users wrote, to the
+// condition that resources must meet.
+func ResourceCondition(job, part string) string { return condition(job) + " AND " + condition(part) }
 
-// condition is a user's text as a part of a condition.
+// condition returns SQL that a user wrote as a part of a condition.
 func condition(text string) string {
 	if strings.TrimSpace(text) == "" {
 		return "(1 = 1)"
@@ -24,11 +25,10 @@ func condition(text string) string {
 	return "(" + text + ")"
 }
 
-// Eligible returns a column of the resources that match wanted. It asks with the account that may
-// only read, in a reset session, in a transaction that can change nothing and ends in time. The
-// error is ErrSlow when it takes too long; any other error is in the database's own words. A query
-// that another session of the account interrupts is asked once more: another user's text can do
-// that.
+// Eligible returns a column of the resources that match wanted. It asks with the account that may only read, in a reset
+// session, in a transaction that can change nothing and ends in time. The error is ErrSlow when it takes too long; any
+// other error is in the database's own words. A query that another session of the account interrupts is repeated once:
+// another user's SQL can interrupt it.
 func Eligible[T any](ctx context.Context, d *DB, column, wanted string, patience time.Duration) ([]T, error) {
 	found, err := eligible[T](ctx, d, column, wanted, patience)
 	if err != nil && d.interrupted(err) && ctx.Err() == nil {
@@ -46,7 +46,7 @@ func eligible[T any](ctx context.Context, d *DB, column, wanted string, patience
 		return nil, fmt.Errorf("connecting as the account that may only read: %w", err)
 	}
 	defer conn.Close()
-	defer d.renewed(ctx, conn)
+	defer d.resetSession(ctx, conn)
 	tx, err := conn.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("asking as the account that may only read: %w", err)
@@ -65,12 +65,12 @@ func eligible[T any](ctx context.Context, d *DB, column, wanted string, patience
 	return nil, errors.Unwrap(err)
 }
 
-// renewed removes what a user's text has left in a session (locks, variables), or has the session
-// closed, because the next text is another user's.
-func (d *DB) renewed(ctx context.Context, conn *sql.Conn) {
+// resetSession removes what a user's SQL has left in a session (locks, variables), or closes the session, because the
+// next query runs another user's SQL.
+func (d *DB) resetSession(ctx context.Context, conn *sql.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	if statement := d.Renew(); statement != "" {
+	if statement := d.ResetStatement(); statement != "" {
 		if _, err := conn.ExecContext(ctx, statement); err == nil {
 			return
 		}

@@ -12,16 +12,17 @@ import (
 // ErrNoTable reports that the table of a lock does not exist.
 var ErrNoTable = errors.New("the table does not exist")
 
-// Exclusive runs do while no other transaction can insert the same row, such as "locks (number) VALUES (7)", whose values are a
-// unique key. The row is inserted and never committed, so the lock ends with the session. Only accounts that may write the table
-// can take such a lock: advisory locks (pg_advisory_lock, GET_LOCK) are open to each account, and so to SQL that users write.
+// Exclusive runs do while no other transaction can insert the same row, such as "locks (number) VALUES (7)", whose
+// values are a unique key. The row is inserted and never committed, so the lock ends with the session. Only accounts
+// that may write the table can take such a lock: advisory locks (pg_advisory_lock, GET_LOCK) are open to each account,
+// and so to SQL that users write.
 func (d *DB) Exclusive(ctx context.Context, row string, do func() error) error {
 	conn, err := d.locks.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("connecting to OAR's database: %w", err)
 	}
 	defer conn.Close()
-	defer d.letGo(ctx, conn)
+	defer d.rollBack(ctx, conn)
 	for {
 		err := d.insertOpen(ctx, conn, row)
 		switch {
@@ -29,15 +30,15 @@ func (d *DB) Exclusive(ctx context.Context, row string, do func() error) error {
 			return do()
 		case d.NoTable(err):
 			return fmt.Errorf("locking %s: %w: %w", row, ErrNoTable, err)
-		case !d.gaveWay(err) || ctx.Err() != nil:
+		case !d.isConflict(err) || ctx.Err() != nil:
 			return fmt.Errorf("waiting for another who does the same: %w", err)
 		}
-		d.letGo(ctx, conn)
+		d.rollBack(ctx, conn)
 	}
 }
 
-// insertOpen begins a transaction, inserts the row and leaves the transaction open. It waits for
-// another transaction with the same row for as long as any transaction of ours waits.
+// insertOpen begins a transaction, inserts the row and leaves the transaction open. It waits for another transaction
+// with the same row for as long as any transaction of ours waits.
 func (d *DB) insertOpen(ctx context.Context, conn *sql.Conn, row string) error {
 	for _, statement := range []string{"BEGIN", d.limits(0), "INSERT INTO " + row} {
 		if _, err := conn.ExecContext(ctx, statement); err != nil {
@@ -47,8 +48,8 @@ func (d *DB) insertOpen(ctx context.Context, conn *sql.Conn, row string) error {
 	return nil
 }
 
-// letGo rolls the open transaction back, also when ctx has ended. Where it cannot, it has the connection closed.
-func (d *DB) letGo(ctx context.Context, conn *sql.Conn) {
+// rollBack rolls the open transaction back, also when ctx has ended. Where it cannot, it closes the connection.
+func (d *DB) rollBack(ctx context.Context, conn *sql.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if _, err := conn.ExecContext(ctx, "ROLLBACK"); err != nil {

@@ -20,7 +20,7 @@ func (mariaDB) Arg(int) string               { return "?" }
 func (mariaDB) Quoted(name string) string    { return "`" + name + "`" }
 func (mariaDB) OwnSchema() string            { return "DATABASE()" }
 func (mariaDB) TableOptions() string         { return " ENGINE = InnoDB" }
-func (mariaDB) TellsChanges() bool           { return false }
+func (mariaDB) NotifiesChanges() bool        { return false }
 func (mariaDB) OARLocksTables() bool         { return true }
 func (mariaDB) seconds() string              { return "SELECT UNIX_TIMESTAMP()" }
 func (mariaDB) Microseconds() string         { return "SELECT UNIX_TIMESTAMP(NOW(6)) * 1000000" }
@@ -41,15 +41,15 @@ func (mariaDB) insertNumbered(ctx context.Context, tx *sql.Tx, insert, _ string,
 	return done.LastInsertId()
 }
 
-// limits: only MariaDB reads what is between the marks, and MySQL does not.
+// limits hides the second setting from MySQL, which has no such setting: only MariaDB executes the text between the
+// marks.
 func (mariaDB) limits(abandoned time.Duration) string {
 	return fmt.Sprintf("SET SESSION innodb_lock_wait_timeout = 1 /*M!100300 , SESSION idle_transaction_timeout = %.0f */", abandoned.Seconds())
 }
 
 func (mariaDB) NoTable(err error) bool { return mariaDBSays(err, 1146) }
 
-// interrupted always reports false: only a statement ends another session, and a user's text is an
-// expression.
+// interrupted always reports false: only a statement ends another session, and a user's SQL is an expression.
 func (mariaDB) interrupted(error) bool { return false }
 
 // mariaDBSays reports whether an error is MariaDB's and has one of the numbers.
@@ -60,11 +60,12 @@ func mariaDBSays(err error, numbers ...uint16) bool {
 
 func (mariaDB) misreadsTypes(context.Context, Querier) (bool, error) { return false, nil }
 
-func (mariaDB) gaveWay(err error) bool {
+func (mariaDB) isConflict(err error) bool {
 	return mariaDBSays(err, 1205, 1213, 1062)
 }
 
-// HoldPlan has nothing to do: a pass locks the table of jobs, of which this transaction has read a row, and so waits for it anyway.
+// HoldPlan has nothing to do. A pass locks the table of jobs, of which this transaction has read a row, and so waits
+// for it anyway.
 func (mariaDB) HoldPlan(context.Context, *sql.Tx) (bool, error) { return true, nil }
 
 func (mariaDB) connect(conf conf.Conf, who conf.Login) (*sql.DB, error) {
@@ -80,19 +81,19 @@ func (mariaDB) connect(conf conf.Conf, who conf.Login) (*sql.DB, error) {
 
 func (m mariaDB) connectUsers(conf conf.Conf) (*sql.DB, error) { return m.connect(conf, conf.ReadOnly) }
 
-func (mariaDB) Renew() string { return "" }
+func (mariaDB) ResetStatement() string { return "" }
 
-// silent takes what the driver would print by itself: the errors say it too.
+// silent discards what the driver would print: the errors contain it, too.
 type silent struct{}
 
 func (silent) Print(...any) {}
 
 const (
-	looks       = time.Second      // MariaDB tells nothing: it is asked so often…
-	looksWithin = 10 * time.Second // …and must answer within this
+	pollEvery   = time.Second      // MariaDB does not notify: it is polled at this interval…
+	pollTimeout = 10 * time.Second // …and must answer within this time
 )
 
-// changes asks for the newest entries, and calls where they are others than the last time.
+// changes polls the newest entries, and calls `call` when they differ from those of the last poll.
 func (m mariaDB) changes(ctx context.Context, conf conf.Conf, call func()) error {
 	db, err := m.connect(conf, conf.Login)
 	if err != nil {
@@ -100,7 +101,7 @@ func (m mariaDB) changes(ctx context.Context, conf conf.Conf, call func()) error
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	tick := time.NewTicker(looks)
+	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	seen := [2]int64{-1, -1}
 	for late := false; ; {
@@ -109,7 +110,7 @@ func (m mariaDB) changes(ctx context.Context, conf conf.Conf, call func()) error
 			return err
 		}
 		changed := now != seen
-		if changed || late { // oarsub writes its entry a little before the job waits: so once more
+		if changed || late { // oarsub writes its entry a little before the job waits: call once more
 			call()
 		}
 		seen, late = now, changed
@@ -121,9 +122,9 @@ func (m mariaDB) changes(ctx context.Context, conf conf.Conf, call func()) error
 	}
 }
 
-// newest gives the numbers of the newest entries in both logs of states. It looks at the ends of two indices.
+// newest returns the numbers of the newest entries of both logs of states. It reads only the ends of two indexes.
 func newest(ctx context.Context, db *sql.DB) (numbers [2]int64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, looksWithin)
+	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 	err = db.QueryRowContext(ctx, `SELECT (SELECT COALESCE(MAX(job_state_log_id), 0) FROM job_state_logs),
 		(SELECT COALESCE(MAX(resource_log_id), 0) FROM resource_logs)`).Scan(&numbers[0], &numbers[1])

@@ -10,10 +10,10 @@ import (
 	"accordion/core/hostlist"
 )
 
-// OnHost is true of a resource that is a part of a node.
+// OnHost matches a resource that is part of a node.
 const OnHost = "r.type = 'default' AND r.network_address <> ''"
 
-// Properties are the names of all columns of resources: OAR's own, and the site's properties.
+// Properties returns the names of all columns of resources: OAR's own, and the properties that the site added.
 func Properties(ctx context.Context, from Querier) ([]string, error) {
 	rows, err := from.QueryContext(ctx, "SELECT r.* FROM resources r WHERE 1 = 0")
 	if err != nil {
@@ -27,7 +27,7 @@ func Properties(ctx context.Context, from Querier) ([]string, error) {
 	return names, err
 }
 
-// Resources gives the numbers of the resources that belong to hosts, host by host.
+// Resources returns the numbers of the resources of the hosts, host by host.
 func (d *DB) Resources(ctx context.Context, from Querier, hosts []string) ([]int64, error) {
 	if len(hosts) == 0 {
 		return nil, nil
@@ -48,7 +48,7 @@ func (d *DB) Resources(ctx context.Context, from Querier, hosts []string) ([]int
 	return all, nil
 }
 
-// ResourceRows reads all properties of the resources of some hosts; one without a value is nil.
+// ResourceRows reads all properties of the resources of the hosts. A property without a value is nil.
 func (d *DB) ResourceRows(ctx context.Context, hosts []string) (found []map[string]any, err error) {
 	if len(hosts) == 0 {
 		return nil, nil
@@ -77,15 +77,16 @@ func (d *DB) ResourceRows(ctx context.Context, hosts []string) (found []map[stri
 	return found, err
 }
 
-// Alive are those of some hosts that OAR takes for well, or any resource of theirs.
+// Alive returns those of the hosts that have a resource in state Alive.
 func (d *DB) Alive(ctx context.Context, from Querier, hosts []string) ([]string, error) {
 	where, args := d.In("network_address", hosts)
 	query := "SELECT DISTINCT network_address FROM resources WHERE state = 'Alive' AND " + where + " ORDER BY network_address"
 	return Column[string](ctx, from, "the nodes' states", query, args...)
 }
 
-// Suspect writes down for OAR's server that it is to suspect those of some nodes that are alive, and says which: by the event of a node
-// that fails when a job is over, which changes no job, and after which OAR's own check of nodes (finaud) may find it well again.
+// Suspect asks OAR's server to suspect those of the nodes that are alive, and returns them. It writes the event of a
+// node that fails at the end of a job. That event changes no job, and OAR's own check of nodes (finaud) may set the
+// node to Alive again.
 func (d *DB) Suspect(ctx context.Context, job int64, hosts []string, why error) (alive []string, err error) {
 	err = d.Change(ctx, func(tx *sql.Tx) (err error) {
 		if alive, err = d.Alive(ctx, tx, hosts); err != nil || len(alive) == 0 {
@@ -97,7 +98,7 @@ func (d *DB) Suspect(ctx context.Context, job int64, hosts []string, why error) 
 		}
 		text := []rune(fmt.Sprintf("[Accordion] OAR suspects %s: job %d: %s", strings.Join(alive, " "), job, OneLine(why)))
 		event, err := d.insert(ctx, tx, "event_logs", "event_id", "type, job_id, date, description",
-			"PING_CHECKER_NODE_SUSPECTED_END_JOB", job, now, string(text[:min(len(text), mostExplained)]))
+			"PING_CHECKER_NODE_SUSPECTED_END_JOB", job, now, string(text[:min(len(text), eventSize)]))
 		if err != nil {
 			return err
 		}
@@ -112,10 +113,10 @@ func (d *DB) Suspect(ctx context.Context, job int64, hosts []string, why error) 
 	return alive, err
 }
 
-// mostExplained is how many characters OAR has room for.
-const mostExplained = 254
+// eventSize is how many characters OAR has room for.
+const eventSize = 254
 
-// Many tells the database that many jobs are read.
+// Many prepares the database for reading many jobs.
 func (d *DB) Many(ctx context.Context, tx *sql.Tx) error {
 	if d.manyJobs() == "" {
 		return nil

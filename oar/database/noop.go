@@ -10,22 +10,23 @@ import (
 	"accordion/core"
 )
 
-// Noop is a job that only occupies hosts: a companion, or what shows a reservation.
+// Noop is a job that only occupies hosts: a companion, or the holder of a reservation.
 type Noop struct {
 	User, Project, properties string
 	Name                      string
 	Queue                     string
 	Hosts                     int
 	Walltime                  core.Time
-	Base                      int64 // the job that it makes larger; 0: it shows a reservation, and never begins
+	Base                      int64 // the job that it makes larger; 0: it holds a reservation, and never starts
 	Message                   string
 }
 
-// types are OAR's types of such a job. A companion is inner to its base, so that it does not begin before that runs, where OAR looks at it.
-// What shows a reservation is never launched, whatever OAR's plan says.
+// types returns OAR's types of such a job. A companion is inner to its base, so that OAR does not start it before its
+// base, in the releases that check this. The holder of a reservation must never be launched, whatever OAR's plan says.
 //
-// OAR 2.5 launches no job of type inner=N unless job N runs. OAR 2.6 with PostgreSQL means to do the same. But what its query makes of
-// the names of types is wrong (misread), so that it launches every job that has any type but a bare "inner", and none that has only this.
+// OAR 2.5 launches a job of type inner=N only while job N runs. OAR 2.6 with PostgreSQL intends the same, but its query
+// misreads the names of types: it launches every job that has any type other than a bare "inner", and no job that has
+// only that (misread).
 func (j Noop) types(id int64, misread bool) []string {
 	switch {
 	case j.Base != 0:
@@ -36,14 +37,14 @@ func (j Noop) types(id int64, misread bool) []string {
 	return []string{"noop", fmt.Sprintf("inner=%d", id)}
 }
 
-// ReadRelease reads what has to be known of OAR's release before a job is written.
+// ReadRelease reads what Submit must know about OAR's release.
 func (d *DB) ReadRelease(ctx context.Context) (err error) {
 	d.misreads, err = d.misreadsTypes(ctx, d.Sql)
 	return err
 }
 
-// Submit writes such a job into OAR's tables, as oarsub would: by itself, in the name of its user, and without a
-// limit of jobs for each user.
+// Submit writes such a job into OAR's tables as oarsub would, in the name of its user, but without checking limits on
+// the number of a user's jobs.
 func (d *DB) Submit(ctx context.Context, tx *sql.Tx, j Noop, now core.Time) (int64, error) {
 	id, err := d.insert(ctx, tx, "jobs", "job_id",
 		"initial_request, job_name, job_env, job_type, info_type, state, reservation, message, scheduler_info, job_user, project, job_group, command, "+
@@ -73,7 +74,7 @@ func (d *DB) Submit(ctx context.Context, tx *sql.Tx, j Noop, now core.Time) (int
 	return id, Run(ctx, tx, fmt.Sprintf("making noop job %d", id), statements...)
 }
 
-// Reshape gives a waiting job so many hosts and a walltime, in each of its configurations.
+// Reshape sets the number of hosts and the walltime of all configurations of a waiting job.
 func (d *DB) Reshape(ctx context.Context, tx *sql.Tx, job int64, hosts int, walltime core.Time) error {
 	choices, err := Numbers(ctx, tx, "SELECT moldable_id FROM moldable_job_descriptions WHERE moldable_job_id", []int64{job})
 	if err != nil {
@@ -88,7 +89,7 @@ func (d *DB) Reshape(ctx context.Context, tx *sql.Tx, job int64, hosts int, wall
 		fmt.Sprintf("UPDATE job_resource_descriptions SET res_job_value = %d WHERE res_job_resource_type = 'network_address' AND res_job_group_id IN (%s)", hosts, List(groups)))
 }
 
-// Frag asks OAR to end jobs, as oardel does: its server does it at the next poke.
+// Frag asks OAR to end jobs, as oardel does. OAR's server ends them when it is notified next.
 func (d *DB) Frag(ctx context.Context, tx *sql.Tx, now core.Time, jobs ...int64) error {
 	for _, id := range jobs {
 		err := Run(ctx, tx, "asking OAR to end job "+strconv.FormatInt(id, 10),

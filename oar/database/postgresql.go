@@ -24,7 +24,7 @@ func (postgreSQL) Arg(n int) string          { return "$" + strconv.Itoa(n) }
 func (postgreSQL) Quoted(name string) string { return `"` + name + `"` }
 func (postgreSQL) OwnSchema() string         { return "ANY (current_schemas(false))" }
 func (postgreSQL) TableOptions() string      { return "" }
-func (postgreSQL) TellsChanges() bool        { return true }
+func (postgreSQL) NotifiesChanges() bool     { return true }
 func (postgreSQL) OARLocksTables() bool      { return false }
 
 func (postgreSQL) seconds() string {
@@ -51,13 +51,13 @@ func (postgreSQL) InsertOnce(row string) string {
 }
 
 func (postgreSQL) limits(abandoned time.Duration) string {
-	return fmt.Sprintf("SET LOCAL lock_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %d", patient, abandoned.Milliseconds())
+	return fmt.Sprintf("SET LOCAL lock_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %d", lockTimeout, abandoned.Milliseconds())
 }
 
 func (postgreSQL) NoTable(err error) bool { return postgreSQLSays(err, "42P01") }
 
-// interrupted reports whether another session ended the statement: each session of a role may end
-// the others of the role (pg_cancel_backend, pg_terminate_backend).
+// interrupted reports whether another session ended the statement: each session of a role may end the others of the
+// role (pg_cancel_backend, pg_terminate_backend).
 func (p postgreSQL) interrupted(err error) bool {
 	return postgreSQLSays(err, "57014", "57P01") && !p.Overran(err)
 }
@@ -68,18 +68,18 @@ func postgreSQLSays(err error, codes ...string) bool {
 	return errors.As(err, &said) && slices.Contains(codes, said.Code)
 }
 
-// manyJobs: while PostgreSQL does not know yet how many jobs there are, it looks for the rows of each by itself: 2,000 of them
-// took a minute.
+// manyJobs prevents nested loops. Until PostgreSQL has statistics about the number of jobs, it looks up the rows of
+// each job one by one, which took a minute for 2,000 jobs.
 func (postgreSQL) manyJobs() string { return "SET LOCAL enable_nestloop = off" }
 
-// lockNotHad is PostgreSQL's number for a lock that was not waited for, or not long enough.
-const lockNotHad = "55P03"
+// lockNotAvailable is PostgreSQL's error code for a lock that was not granted at once or in time.
+const lockNotAvailable = "55P03"
 
-func (postgreSQL) gaveWay(err error) bool {
-	return postgreSQLSays(err, "40001", "40P01", lockNotHad, "23505")
+func (postgreSQL) isConflict(err error) bool {
+	return postgreSQLSays(err, "40001", "40P01", lockNotAvailable, "23505")
 }
 
-// misreadsTypes is true of OAR 2.6, whose tables have the form 2.5.10.
+// misreadsTypes returns true for OAR 2.6, whose tables have version 2.5.10.
 func (postgreSQL) misreadsTypes(ctx context.Context, from Querier) (misreads bool, err error) {
 	err = Rows(ctx, from, "the form of OAR's tables", "SELECT version FROM schema", nil, func(r *sql.Rows) error {
 		var version string
@@ -93,15 +93,15 @@ func (postgreSQL) misreadsTypes(ctx context.Context, from Querier) (misreads boo
 	return misreads, err
 }
 
-// HoldPlan locks the table: a table's lock, unlike a row's, is waited for before PostgreSQL looks at what there is to be thrown
-// away.
+// HoldPlan locks the whole table: PostgreSQL waits for a table's lock, unlike a row's, before it decides which rows a
+// pass deletes.
 func (postgreSQL) HoldPlan(ctx context.Context, tx *sql.Tx) (bool, error) {
 	const doing = "holding OAR's plan"
 	if err := Run(ctx, tx, doing, "SAVEPOINT before_the_plan"); err != nil {
 		return false, err
 	}
 	err := Run(ctx, tx, doing, "LOCK TABLE gantt_jobs_predictions IN SHARE ROW EXCLUSIVE MODE NOWAIT")
-	if postgreSQLSays(err, lockNotHad) {
+	if postgreSQLSays(err, lockNotAvailable) {
 		return false, Run(ctx, tx, doing, "ROLLBACK TO SAVEPOINT before_the_plan")
 	}
 	return err == nil, err
@@ -115,8 +115,8 @@ func (p postgreSQL) connect(conf conf.Conf, who conf.Login) (*sql.DB, error) {
 	return stdlib.OpenDB(*config), nil
 }
 
-// connectUsers connects without prepared statements: a session that is reset has lost its own, so
-// the driver must keep none.
+// connectUsers connects without prepared statements: a session that is reset has lost its own, so the driver must keep
+// none.
 func (p postgreSQL) connectUsers(conf conf.Conf) (*sql.DB, error) {
 	config, err := p.config(conf, conf.ReadOnly)
 	if err != nil {
@@ -126,7 +126,7 @@ func (p postgreSQL) connectUsers(conf conf.Conf) (*sql.DB, error) {
 	return stdlib.OpenDB(*config), nil
 }
 
-func (postgreSQL) Renew() string { return "DISCARD ALL" }
+func (postgreSQL) ResetStatement() string { return "DISCARD ALL" }
 
 func (postgreSQL) config(conf conf.Conf, who conf.Login) (*pgx.ConnConfig, error) {
 	where := url.URL{Scheme: "postgres", User: url.UserPassword(who.User, who.Password), Host: address(conf), Path: conf.Database,
@@ -138,7 +138,7 @@ func (postgreSQL) config(conf conf.Conf, who conf.Login) (*pgx.ConnConfig, error
 	return config, nil
 }
 
-// changes calls for each notification, until the connection breaks.
+// changes calls `call` for each notification, until the connection breaks.
 func (p postgreSQL) changes(ctx context.Context, conf conf.Conf, call func()) error {
 	config, err := p.config(conf, conf.Login)
 	if err != nil {
@@ -152,7 +152,7 @@ func (p postgreSQL) changes(ctx context.Context, conf conf.Conf, call func()) er
 	if _, err := conn.Exec(ctx, "LISTEN "+Channel); err != nil {
 		return fmt.Errorf("listening on channel %s: %w", Channel, err)
 	}
-	call() // what happened before
+	call() // for changes before the LISTEN
 	for {
 		if _, err := conn.WaitForNotification(ctx); err != nil {
 			return fmt.Errorf("listening on channel %s: %w", Channel, err)

@@ -12,7 +12,7 @@ type Queue struct {
 	Priority      int
 }
 
-// Queue reads one; there says whether it is.
+// Queue reads a queue. there reports whether OAR has one of this name.
 func (d *DB) Queue(ctx context.Context, name string) (q Queue, there bool, err error) {
 	query := "SELECT scheduler_policy, state, priority FROM queues WHERE queue_name = " + d.Arg(1)
 	err = Rows(ctx, d.Sql, "the queues", query, []any{name}, func(r *sql.Rows) error {
@@ -22,7 +22,8 @@ func (d *DB) Queue(ctx context.Context, name string) (q Queue, there bool, err e
 	return q, there, err
 }
 
-// Above are the active queues that OAR does not plan after a queue of this priority, with theirs.
+// Above returns the other active queues that OAR plans before or together with a queue of this priority, each with its
+// priority.
 func (d *DB) Above(ctx context.Context, name string, priority int) (names []string, err error) {
 	query := fmt.Sprintf("SELECT queue_name, priority FROM queues WHERE state = 'Active' AND priority >= %d AND queue_name <> %s ORDER BY priority DESC, queue_name", priority, d.Arg(1))
 	err = Rows(ctx, d.Sql, "the queues", query, []any{name}, func(r *sql.Rows) error {

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Querier is what a query is put to: a database or a transaction.
+// Querier is a database or a transaction that executes queries.
 type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// Rows runs a query and gives each row to scan.
+// Rows runs a query and calls scan for each row. what names the rows in errors.
 func Rows(ctx context.Context, from Querier, what, query string, args []any, scan func(*sql.Rows) error) error {
 	found, err := from.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -30,7 +30,7 @@ func Rows(ctx context.Context, from Querier, what, query string, args []any, sca
 	return nil
 }
 
-// All gives what each row of a query holds: fields are where its columns go.
+// All returns the rows of a query. fields returns where the columns of a row go.
 func All[T any](ctx context.Context, from Querier, what, query string, args []any, fields func(*T) []any) (all []T, err error) {
 	err = Rows(ctx, from, what, query, args, func(r *sql.Rows) error {
 		var one T
@@ -41,18 +41,18 @@ func All[T any](ctx context.Context, from Querier, what, query string, args []an
 	return all, err
 }
 
-// Column gives the values of a query with one column.
+// Column returns the values of a query with one column.
 func Column[T any](ctx context.Context, from Querier, what, query string, args ...any) ([]T, error) {
 	return All(ctx, from, what, query, args, func(v *T) []any { return []any{v} })
 }
 
-// Value gives what a query with one column finds; the zero value, when it finds no row.
+// Value returns the value of a query with one row and column, the zero value when it finds no row.
 func Value[T any](ctx context.Context, from Querier, what, query string, args ...any) (found T, err error) {
 	err = Rows(ctx, from, what, query, args, func(r *sql.Rows) error { return r.Scan(&found) })
 	return found, err
 }
 
-// Grouped gives, for each value of a query's first column, those of its second.
+// Grouped returns the values of a query's second column for each value of its first.
 func Grouped[K comparable, V any](ctx context.Context, from Querier, what, query string, args ...any) (map[K][]V, error) {
 	groups := map[K][]V{}
 	err := Rows(ctx, from, what, query, args, func(r *sql.Rows) error {
@@ -65,7 +65,7 @@ func Grouped[K comparable, V any](ctx context.Context, from Querier, what, query
 	return groups, err
 }
 
-// In is the condition that a column is one of some texts, which are the first arguments of its query.
+// In returns the condition that a column is one of the texts, which are the first arguments of its query.
 func (d *DB) In(column string, texts []string) (condition string, args []any) {
 	if len(texts) == 0 {
 		return "1 = 0", nil
@@ -77,15 +77,15 @@ func (d *DB) In(column string, texts []string) (condition string, args []any) {
 	return column + " IN (" + strings.Join(places, ", ") + ")", args
 }
 
-// List writes numbers for a condition: 1, 2, 3.
+// List formats numbers for an IN condition: 1, 2, 3.
 func List(ids []int64) string {
 	if len(ids) == 0 {
-		return "-1" // nobody's
+		return "-1" // no row has this number
 	}
 	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(ids)), ", "), "[]")
 }
 
-// Numbers gives the numbers that a query finds for each of some others.
+// Numbers appends each ID to the query as "= ID", and returns the numbers that all these queries find.
 func Numbers(ctx context.Context, from Querier, query string, ids []int64) ([]int64, error) {
 	var found []int64
 	for _, id := range ids {

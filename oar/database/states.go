@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// OAR's states, as far as we act on them.
+// OAR's states that Accordion acts on.
 const (
 	StateWaiting = "Waiting"
 	StateHold    = "Hold"
@@ -14,23 +14,24 @@ const (
 const (
 	IsWaiting = "j.state IN ('Waiting', 'Hold', 'toAckReservation')"
 	IsHolding = "j.state IN ('toLaunch', 'Launching', 'Running', 'Suspended', 'Resuming', 'Finishing', 'toError')"
-	// IsWhole is that all of a job is there. oarsub writes it piece by piece, its types one by one, in a transaction each; until the last
-	// one the job is held, and its first entry in the log of states comes after all types and dependencies (OAR::IO, add_micheline_job).
+	// IsWhole is true of a job that is written completely. oarsub writes a job in several transactions, one for each type.
+	// Until the last one the job is on hold, and its first entry in the log of states comes after all types and
+	// dependencies (OAR::IO, add_micheline_job).
 	IsWhole = "(j.state <> 'Hold' OR EXISTS (SELECT 1 FROM job_state_logs l WHERE l.job_id = j.job_id))"
 	IsLive  = "j.state IN ('Waiting', 'Hold', 'toAckReservation', 'toLaunch', 'Launching', 'Running', 'Suspended', 'Resuming', 'Finishing', 'toError')"
 )
 
-// OneLine is an error in one line.
+// OneLine returns an error's text as one line.
 func OneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
-// MostSaid is how many characters a job's message has (jobs.message).
-const MostSaid = 255
+// MessageSize is how many characters a job's message may have (jobs.message).
+const MessageSize = 255
 
-// Short makes a text fit for a job's message, with room for others: on one line, of bounded length.
+// Short shortens a text to one line that fits into a job's message together with other text.
 func Short(text string) string {
 	runes := []rune(strings.Join(strings.Fields(text), " "))
-	if len(runes) > MostSaid/2 {
-		runes = append(runes[:MostSaid/2], '…')
+	if len(runes) > MessageSize/2 {
+		runes = append(runes[:MessageSize/2], '…')
 	}
 	return string(runes)
 }

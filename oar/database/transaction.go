@@ -8,23 +8,23 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// Change does something in one transaction, and again when the database ended it because of another one.
+// Change runs do in a transaction, and again in a new one where it conflicts with another transaction.
 func (d *DB) Change(ctx context.Context, do func(*sql.Tx) error) error {
-	return d.untilNoneIsInTheWay(ctx, func() error { return d.Transaction(ctx, do) })
+	return d.retryConflicts(ctx, func() error { return d.Transaction(ctx, do) })
 }
 
-// GaveWay reports whether a transaction failed because another was in its way.
-func (d *DB) GaveWay(err error) bool { return d.gaveWay(err) }
+// IsConflict reports whether a transaction failed because of another one.
+func (d *DB) IsConflict(err error) bool { return d.isConflict(err) }
 
-// tries is how often a transaction that gave way is tried, with pauses of 50, 200 and 800 ms. The other one takes a while: three times in a
-// row it was still there.
+// tries bounds how often a transaction is tried, with pauses of 50, 200 and 800 ms between. The conflicting transaction
+// may last: three tries were not enough.
 const tries = 4
 
-// untilNoneIsInTheWay tries a transaction until it no longer gives way.
-func (d *DB) untilNoneIsInTheWay(ctx context.Context, transaction func() error) error {
+// retryConflicts repeats a transaction until it does not conflict with another one.
+func (d *DB) retryConflicts(ctx context.Context, transaction func() error) error {
 	pauses := &backoff.ExponentialBackOff{InitialInterval: 50 * time.Millisecond, Multiplier: 4, MaxInterval: time.Second}
 	_, err := backoff.Retry(ctx, func() (none struct{}, err error) {
-		if err = transaction(); err != nil && !d.gaveWay(err) {
+		if err = transaction(); err != nil && !d.isConflict(err) {
 			err = backoff.Permanent(err)
 		}
 		return none, err
@@ -32,10 +32,11 @@ func (d *DB) untilNoneIsInTheWay(ctx context.Context, transaction func() error) 
 	return err
 }
 
-// AtOneInstant reads what was there at one instant, and again when the database ended the reading: MariaDB does so where one of
-// OAR's programs locks several of the tables meanwhile. From is whose account reads: Sql or Users.
+// AtOneInstant runs read in a transaction that sees the database as of one instant, and repeats it where the database
+// ended it. MariaDB does that where one of OAR's programs locks several of the tables meanwhile. `from` selects the
+// account: Sql or Users.
 func (d *DB) AtOneInstant(ctx context.Context, from *sql.DB, read func(*sql.Tx) error) error {
-	return d.untilNoneIsInTheWay(ctx, func() error {
+	return d.retryConflicts(ctx, func() error {
 		tx, err := from.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 		if err != nil {
 			return err
@@ -46,15 +47,17 @@ func (d *DB) AtOneInstant(ctx context.Context, from *sql.DB, read func(*sql.Tx) 
 }
 
 const (
-	// patient is for how many milliseconds a transaction of ours waits for OAR's: for less than PostgreSQL waits before it looks who
-	// must give way (a second), so that it is never one of OAR's programs. MariaDB looks at once, and counts in seconds.
-	patient = 700
-	// abandoned is after how long the database ends a transaction of ours that asks for nothing more: a sidecar that was stopped, or
-	// cut off, must not keep what OAR's server waits for.
+	// lockTimeout is how many milliseconds a transaction of ours waits for one of OAR's. PostgreSQL looks for deadlocks
+	// after a second; ours gives up earlier, so that PostgreSQL never ends one of OAR's transactions. MariaDB looks at
+	// once, and counts in seconds.
+	lockTimeout = 700
+	// abandoned is after how long the database ends an idle transaction of ours. A sidecar that was stopped or lost its
+	// network must not hold locks for which OAR's server waits.
 	abandoned = 15 * time.Second
 )
 
-// Transaction commits what do has done, or nothing of it. Each query sees what was committed before it, whatever the database.
+// Transaction commits all changes of do, or none of them. Each query sees what was committed before it, in both
+// databases.
 func (d *DB) Transaction(ctx context.Context, do func(*sql.Tx) error) error {
 	tx, err := d.Sql.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {

@@ -1,9 +1,10 @@
-// Package history reads what OAR's database keeps of jobs that are over, as the runs that advice is made of. It changes nothing: the account that may only
-// read asks.
+// Package history reads finished jobs from OAR's database as the runs on which advice is based. It changes nothing: it
+// uses the account that may only read.
 //
 //	runs, left, err := history.Read(ctx, db, history.Span{From: now - 30*86400, Until: now})
 //
-// OAR knows on which nodes a job was and for how long, and nothing of what it started there: of these runs nobody can say what they used.
+// OAR records on which nodes a job was and for how long, but not what the job started there. So these runs do not show
+// how much of the nodes was used.
 package history
 
 import (
@@ -18,21 +19,21 @@ import (
 	"accordion/traces/advise"
 )
 
-// patience is how long a question may take: a month of a large site on a busy database takes seconds.
+// patience bounds one query: a month of a large site takes seconds on a busy database.
 const patience = 2 * time.Minute
 
-// Span is the time of which is asked: jobs that ran then, at least in part. Unix seconds.
+// Span selects the jobs that ran at least partly within it. Unix seconds.
 type Span struct{ From, Until core.Time }
 
-// Left counts the jobs that are left out.
+// Left counts the jobs that are left out, by reason.
 type Left struct {
-	Changing   int // their number of nodes changed: they have a profile, or were beside one that has
-	NoNodes    int // OAR no longer knows on how many nodes they were
-	Unfinished int // they run still
-	Backwards  int // they ended before they began: somebody set the clock
+	Changing   int // their number of nodes changed: they have a profile, or are companions of such a job
+	NoNodes    int // OAR no longer knows their nodes
+	Unfinished int // they are still running
+	Backwards  int // they ended before they started: the clock was set back
 }
 
-// String says what is left out; "" when nothing is.
+// String describes the jobs that are left out, "" when there are none.
 func (l Left) String() string {
 	var parts []string
 	for _, p := range []struct {
@@ -47,7 +48,7 @@ func (l Left) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// job is a row.
+// job is a row of the query.
 type job struct {
 	id                                int64
 	name, user, project, queue, state string
@@ -56,7 +57,7 @@ type job struct {
 	exit                              int64
 }
 
-// Read gives the jobs that ran in a span of time and are over. A name that a job was not given is its command.
+// Read returns the jobs that ran in the span and have ended. A job without a name gets its command as name.
 func Read(ctx context.Context, db *database.DB, span Span) ([]advise.Run, Left, error) {
 	ctx, cancel := context.WithTimeout(ctx, 4*patience)
 	defer cancel()
@@ -73,7 +74,8 @@ func Read(ctx context.Context, db *database.DB, span Span) ([]advise.Run, Left, 
 	return runs, left, nil
 }
 
-// kept is what OAR keeps of jobs that are over: on how many nodes each was, and how many types that change this number it has.
+// kept is what OAR's tables record of jobs: hosts has the number of nodes of each, changing the number of its types
+// that change this number.
 type kept struct {
 	jobs            []job
 	hosts, changing map[int64]int
@@ -103,7 +105,7 @@ func read(ctx context.Context, db *database.DB, tx *sql.Tx, span Span) (k kept, 
 	return k, err
 }
 
-// counted gives a number for each job.
+// counted runs a query that returns a number for each job.
 func counted(ctx context.Context, from database.Querier, what, query string) (map[int64]int, error) {
 	all := map[int64]int{}
 	err := database.Rows(ctx, from, what, query, nil, func(r *sql.Rows) error {
@@ -116,7 +118,7 @@ func counted(ctx context.Context, from database.Querier, what, query string) (ma
 	return all, err
 }
 
-// runsOf makes runs of the jobs that tell something.
+// runsOf converts the usable jobs to runs and counts the others in left.
 func runsOf(jobs []job, hosts, changing map[int64]int, left *Left) []advise.Run {
 	var all []advise.Run
 	for i := range jobs {
@@ -130,20 +132,20 @@ func runsOf(jobs []job, hosts, changing map[int64]int, left *Left) []advise.Run 
 			left.NoNodes++
 		case j.stop < j.start:
 			left.Backwards++
-		default: // one that fails at once ends in the second in which it began
+		default: // a job that fails at once may end in the second in which it started
 			all = append(all, j.run(hosts[j.id]))
 		}
 	}
 	return all
 }
 
-// The states of jobs that are over, in OAR's words.
+// OAR's states of jobs that have ended.
 const (
 	terminated = "Terminated"
 	failed     = "Error"
 )
 
-// run is a job as advice reads it.
+// run converts a job to advice's form.
 func (j *job) run(hosts int) advise.Run {
 	name := j.name
 	if name == "" {
@@ -153,7 +155,7 @@ func (j *job) run(hosts int) advise.Run {
 		Requested: hosts, Limit: j.limit, Held: hosts, Completed: j.state == terminated && j.exit == 0, Script: -1}
 }
 
-// named is what a job is called that was given no name: its command, cut where that is long.
+// named returns the name for a job without one: its command, shortened where it is long.
 func named(command string) string {
 	const most = 100
 	runes := []rune(strings.Join(strings.Fields(command), " "))

@@ -7,11 +7,11 @@ import (
 	"accordion/core"
 )
 
-// apart is the jobs of the queue that a pass plans and the sidecar does not: besteffort ones, and those that wait for another
-// job's end. One that the last pass refused, or the next one will, is none.
+// apart returns the jobs of the queue that a pass plans and the sidecar does not: besteffort jobs, and jobs that wait
+// for the end of another. It leaves out jobs that the last pass refused or the next one will refuse.
 func (o *Reader) apart(records []*Job) (all []adapter.Apart) {
 	for _, r := range records {
-		if !o.passed(r) || !r.Blocked && !r.Besteffort() {
+		if !o.plannedByPass(r) || !r.Blocked && !r.Besteffort() {
 			continue
 		}
 		pause := o.db.Conf.SecurityTime
@@ -22,7 +22,7 @@ func (o *Reader) apart(records []*Job) (all []adapter.Apart) {
 		if a.Choices == nil {
 			a.Choices = []core.EP{{{Duration: min(max(r.Limit, 1), core.MaxTotal) + pause, Nodes: max(r.Want, 1)}}}
 		}
-		if a.Uncounted { // it is planned for a moment, whatever its walltime
+		if a.Uncounted { // a pass plans it for a fixed time, whatever its walltime
 			a.Pause = 0
 			for i, ep := range a.Choices {
 				a.Choices[i] = core.EP{{Duration: o.db.Conf.Besteffort, Nodes: ep[0].Nodes}}

@@ -12,20 +12,19 @@ import (
 	"accordion/oar/database"
 )
 
-// A Yielding job is a besteffort job for whose checkpoint OAR waits before it ends the job for
-// another. The wait begins in the second of the first request for a checkpoint. Its user sets how
-// long it is (oarsub --checkpoint).
+// A Yielding job is a besteffort job for whose checkpoint OAR waits before it ends the job for another. The wait begins
+// in the second of the first request for a checkpoint. Its user sets how long it is (oarsub --checkpoint).
 type Yielding struct {
 	Job      int64
 	User     string
 	Nodes    []string
 	Patience core.Time
-	Asked    core.Time // 0: not yet
-	Limit    core.Time // the second of its walltime
+	Asked    core.Time // second of the first request; 0: none yet
+	Limit    core.Time // second at which its walltime ends
 }
 
-// Ends returns the second from which on OAR ends the job for another, if the job is asked for its
-// checkpoint now at the latest.
+// Ends returns the second from which on OAR ends the job for another, if the job is asked for its checkpoint now at the
+// latest.
 func (y Yielding) Ends(now core.Time) core.Time {
 	asked := now
 	if y.Asked != 0 {
@@ -34,8 +33,8 @@ func (y Yielding) Ends(now core.Time) core.Time {
 	return min(asked+y.Patience, y.Limit)
 }
 
-// Keeps returns a reservation that excludes others from the nodes until the job is gone. keeps is
-// false where OAR ends the job at once.
+// Keeps returns a reservation that excludes others from the nodes until the job is gone. keeps is false where OAR ends
+// the job at once.
 func (y Yielding) Keeps(now core.Time) (r adapter.Reservation, keeps bool) {
 	ends := y.Ends(now)
 	if ends <= now {

@@ -10,8 +10,8 @@ import (
 	"accordion/oar/scheduler"
 )
 
-// assemble joins the evolving jobs with their companions. A companion that counts for no job is shown as a job of its own,
-// an expander of its base.
+// assemble joins the evolving jobs with their companions. A companion whose nodes do not count for its base is shown as
+// a job of its own, as an expander of the base.
 func assemble(records []*Job, nodes map[string]*adapter.Node) []*Job {
 	byID := map[int64]*Job{}
 	for _, r := range records {
@@ -19,29 +19,29 @@ func assemble(records []*Job, nodes map[string]*adapter.Node) []*Job {
 	}
 	shown := make([]*Job, 0, len(records))
 	for _, r := range records {
-		if r.Whole == 0 {
+		if r.BaseJob == 0 {
 			shown = append(shown, r)
 			continue
 		}
-		base := byID[r.Whole]
+		base := byID[r.BaseJob]
 		if base != nil && r.counts(base, nodes) {
 			base.Companions = append(base.Companions, r)
 			continue
 		}
-		r.stray(base)
+		r.showAsExpander(base)
 		shown = append(shown, r)
 	}
 	for _, r := range shown {
-		if r.Whole == 0 {
+		if r.BaseJob == 0 {
 			r.complete()
 		}
 	}
 	return shown
 }
 
-// counts reports whether a companion's nodes belong to its base. Nodes that are away for good do
-// not: a noop job outlives its node, while OAR ends every other job with its node. A companion of a
-// running job counts with its other nodes; where it has none it does not count.
+// counts reports whether a companion's nodes belong to its base. Nodes that are away for good do not: a noop job
+// outlives its node, while OAR ends every other job with its node. A companion of a running job counts with its other
+// nodes; where it has none it does not count.
 func (r *Job) counts(base *Job, nodes map[string]*adapter.Node) bool {
 	if r.Joined == "" || base.State != adapter.Pending && base.State != adapter.Running {
 		return false
@@ -57,16 +57,16 @@ func (r *Job) counts(base *Job, nodes map[string]*adapter.Node) bool {
 	return len(r.Away) == 0 || base.OARState == "Running" && len(r.Away) < len(r.Holds)
 }
 
-// stray makes a companion the expander that the sidecar ends, once it runs, or once its base is over: for then it would
-// wait for ever.
-func (r *Job) stray(base *Job) {
-	r.Expands, r.Nodes = core.JobID(r.Whole), r.Holds
+// showAsExpander shows a companion as an expander, which the sidecar ends once it runs. Where its base has ended it is
+// shown as running at once: it would wait forever.
+func (r *Job) showAsExpander(base *Job) {
+	r.Expands, r.Nodes = core.JobID(r.BaseJob), r.Holds
 	if base == nil && r.State == adapter.Pending {
 		r.State = adapter.Running
 	}
 }
 
-// complete says how a job stands, now that its companions are known.
+// complete sets the job's nodes, base and reason, now that its companions are known.
 func (r *Job) complete() {
 	switch r.State {
 	case adapter.Pending:
@@ -92,13 +92,14 @@ func (r *Job) complete() {
 		r.Nodes = r.Holds
 		fallthrough
 	default:
-		if r.Why == "" && r.OARState != "Finishing" && r.OARState != "Terminated" { // as every job ends
+		if r.Why == "" && r.OARState != "Finishing" && r.OARState != "Terminated" { // the usual end of a job
 			r.Why = r.OARState
 		}
 	}
 }
 
-// wait says why a job waits. One that evolves waits for us; a hold of its user's is his, and ours stays with it.
+// wait sets why a waiting job waits. An evolving job waits for Accordion. A hold that its user set stays the user's,
+// and does not replace ours.
 func (r *Job) wait() {
 	userHolds := r.OARState == database.StateHold
 	if userHolds && r.Why == "" {

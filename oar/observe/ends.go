@@ -12,20 +12,20 @@ import (
 	"accordion/oar/database"
 )
 
-// told is for how long a job that is over is shown: the sidecar may be about something else when it is shown first.
-const told = 30 * time.Second
+// shownFor is for how long a job that has ended is shown: the sidecar may be busy with other things at first.
+const shownFor = 30 * time.Second
 
-// lately are the evolving jobs of the last readings.
-type lately struct {
+// recentJobs are the evolving jobs of the last readings.
+type recentJobs struct {
 	mu   sync.Mutex
-	jobs map[adapter.Key]time.Time // when each was last there
+	jobs map[adapter.Key]time.Time // when each was last seen
 }
 
-func (l *lately) are(jobs map[adapter.Key]bool) {
+func (l *recentJobs) are(jobs map[adapter.Key]bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	maps.DeleteFunc(l.jobs, func(_ adapter.Key, at time.Time) bool { return now.Sub(at) > told })
+	maps.DeleteFunc(l.jobs, func(_ adapter.Key, at time.Time) bool { return now.Sub(at) > shownFor })
 	for key := range jobs {
 		if l.jobs == nil {
 			l.jobs = map[adapter.Key]time.Time{}
@@ -34,8 +34,8 @@ func (l *lately) are(jobs map[adapter.Key]bool) {
 	}
 }
 
-// without gives those that are not among others.
-func (l *lately) without(others map[adapter.Key]bool) (missing []int64) {
+// without returns the recent jobs that are not among the others.
+func (l *recentJobs) without(others map[adapter.Key]bool) (missing []int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for key := range l.jobs {
@@ -46,16 +46,16 @@ func (l *lately) without(others map[adapter.Key]bool) (missing []int64) {
 	return missing
 }
 
-// tellEnds adds to a reading the evolving jobs that the last ones showed and that are over by now, and says of those that
-// end or have ended what OAR says of it.
-func (o *Reader) tellEnds(ctx context.Context, tx *sql.Tx, records []*Job) ([]*Job, error) {
+// addEnded adds to a reading the evolving jobs that recent readings showed and that have ended. It sets the reason, in
+// OAR's words, of all jobs that are ending or have ended.
+func (o *Reader) addEnded(ctx context.Context, tx *sql.Tx, records []*Job) ([]*Job, error) {
 	now, ending := map[adapter.Key]bool{}, map[int64]*Job{}
 	for _, r := range records {
 		if r.evolving() {
 			now[r.Key] = true
 		}
 	}
-	if missing := o.lately.without(now); len(missing) > 0 {
+	if missing := o.recent.without(now); len(missing) > 0 {
 		gone, err := o.Jobs(ctx, tx, "j.job_id IN ("+database.List(missing)+")")
 		if err != nil {
 			return nil, err
@@ -70,12 +70,13 @@ func (o *Reader) tellEnds(ctx context.Context, tx *sql.Tx, records []*Job) ([]*J
 	if err := o.readEnds(ctx, tx, ending); err != nil {
 		return nil, err
 	}
-	o.lately.are(now)
+	o.recent.are(now)
 	return records, nil
 }
 
-// readEnds reads who or what ended jobs: a user (oardel), the walltime, a node. Of a job that ended by itself OAR says nothing.
-// OAR writes an event of type WALLTIME also when a job's walltime was changed (change_walltime in OAR/IO.pm), which ends nothing.
+// readEnds reads what ended the jobs: a user (oardel), the walltime, a node. OAR records nothing for a job that ended
+// by itself. OAR also writes an event of type WALLTIME when a job's walltime was changed (change_walltime in
+// OAR/IO.pm), which ends nothing.
 func (o *Reader) readEnds(ctx context.Context, tx *sql.Tx, ending map[int64]*Job) error {
 	if len(ending) == 0 {
 		return nil
@@ -87,7 +88,7 @@ func (o *Reader) readEnds(ctx context.Context, tx *sql.Tx, ending map[int64]*Job
 		var said string
 		err := row.Scan(&id, &said)
 		if r := ending[id]; r != nil {
-			r.Why = r.OARState + ": " + database.Short(said) // the last of them: of a walltime it says the same twice
+			r.Why = r.OARState + ": " + database.Short(said) // the last one: OAR writes two events for a walltime
 		}
 		return err
 	})

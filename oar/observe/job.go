@@ -10,7 +10,7 @@ import (
 	"accordion/oar/database"
 )
 
-// Job is one as OAR and Accordion's tables have it.
+// Job is a job as OAR's and Accordion's tables describe it.
 type Job struct {
 	adapter.Job
 	OARState string // in OAR's words
@@ -18,40 +18,41 @@ type Job struct {
 	Project  string
 	message  string
 	advance  bool  // an advance reservation
-	Moldable int64 // the configuration that it runs in; 0: none
+	Moldable int64 // the configuration in which it runs; 0: none
 	types    []string
-	Holds    []string // hosts assigned to it, in the order of OAR: its script runs on the first
+	Holds    []string // hosts assigned to it, in OAR's order: its script runs on the first
 	Places   []string // hosts that it is to have, in natural order
 
-	Adopted    bool // it is in Accordion's table
+	Adopted    bool // it has a row in Accordion's table
 	Released   bool
-	Whole      int64    // the job that it makes larger; 0: it is no companion
+	BaseJob    int64    // the job that it makes larger; 0: it is no companion
 	Joined     string   // of a companion: "" until its nodes are the job's, then AtStart or Grown
-	With       string   // of a companion that has not joined: those that were made with it have the same
+	With       string   // of a companion that has not joined: the same for all companions of one expansion
 	MadeIn     string   // of a companion: the reservation in which it was made
-	Companions []*Job   // the companions of an evolving job, as far as they count
+	Companions []*Job   // the companions of an evolving job whose nodes count for it
 	Away       []string // of a companion that counts: its hosts that the job no longer has
 }
 
-// Marks of companions whose nodes are the job's.
+// Marks of companions whose nodes belong to the job.
 const (
-	AtStart = "first" // made with it
+	AtStart = "first" // made with the job's start
 	Grown   = "grown"
 )
 
-// Coming begins the mark of companions whose nodes are not yet the job's, before the number of the first of those made together: others of
-// the same growth may still be there, which has failed, and must not become the job's with them.
+// Coming is the prefix of the mark of companions whose nodes do not belong to the job yet. The ID of the first
+// companion of the same expansion follows. Companions of an earlier attempt that failed may still exist and must not
+// join the job with them.
 const Coming = "coming "
 
-// stand is OAR's state in the sidecar's words. A job that is being launched holds nodes and runs, but for one of ours,
-// which has its nodes together only when it really runs.
-func (r *Job) stand() adapter.State {
+// stateOf returns the job's state in the sidecar's words. A job that is being launched holds nodes and counts as
+// running. An evolving job counts as pending until OAR runs it, because only then it has all of its nodes.
+func (r *Job) stateOf() adapter.State {
 	if r.queued() {
 		return adapter.Pending
 	}
 	switch r.OARState {
 	case "toLaunch", "Launching":
-		if r.evolving() || r.Whole != 0 {
+		if r.evolving() || r.BaseJob != 0 {
 			return adapter.Pending
 		}
 		return adapter.Running
@@ -63,18 +64,18 @@ func (r *Job) stand() adapter.State {
 	return adapter.Done
 }
 
-// queued says whether OAR has given the job nothing yet (database.IsWaiting).
+// queued reports whether OAR has assigned nothing to the job yet (database.IsWaiting).
 func (r *Job) queued() bool {
 	return r.OARState == database.StateWaiting || r.OARState == database.StateHold || r.OARState == "toAckReservation"
 }
 
-// Over says whether nothing of the job is left.
+// Over reports whether the job has ended.
 func (r *Job) Over() bool { return r.State == adapter.Done }
 
-// evolving says whether the job has a profile, or is ours.
-func (r *Job) evolving() bool { return r.Whole == 0 && (r.Adopted || r.Comment != "") }
+// evolving reports whether the job has a profile or is managed.
+func (r *Job) evolving() bool { return r.BaseJob == 0 && (r.Adopted || r.Comment != "") }
 
-// Besteffort says whether OAR ends the job where another wants its nodes.
+// Besteffort reports whether OAR ends the job when another needs its nodes.
 func (r *Job) Besteffort() bool {
 	return r.queue == "besteffort" || slices.ContainsFunc(r.types, func(t string) bool { return typeName(t) == "besteffort" })
 }
@@ -84,11 +85,11 @@ func typeName(t string) string {
 	return strings.TrimSpace(name)
 }
 
-// Ends is the second of its walltime, of a job that holds nodes.
+// Ends returns the second at which the job's walltime ends, for a job that holds nodes.
 func (r *Job) Ends() core.Time { return r.Started + r.Limit }
 
-// wishes is what the types of a job ask of the sidecar: ep=…, or the profiles ep1=…, ep2=… as alternatives of each other; launch=….
-func wishes(types []string) string {
+// requestOf returns the request in a job's types: ep=…, where the profiles ep1=…, ep2=… are alternatives, or launch=….
+func requestOf(types []string) string {
 	var alternatives []string
 	for _, t := range types {
 		name, profile, _ := strings.Cut(t, "=")
@@ -105,7 +106,7 @@ func wishes(types []string) string {
 	return "ep=" + strings.Join(alternatives, "|")
 }
 
-// unfit says why an evolving job cannot be resized soundly.
+// unfit returns why an evolving job cannot be resized safely, "" when it can.
 func unfit(r *Job) string {
 	if r.advance {
 		return "an advance reservation cannot grow or shrink: submit it without -r"

@@ -8,7 +8,7 @@ import (
 	"accordion/adapter"
 )
 
-// A cast is written as jobs: NUMBER STATE[ of BASE][ MARK][ HOSTS][ on PLACES].
+// cast parses jobs: NUMBER STATE[ of BASE][ MARK][ HOSTS][ on PLACES].
 func cast(t *testing.T, lines ...string) []*Job {
 	t.Helper()
 	var all []*Job
@@ -23,7 +23,7 @@ func cast(t *testing.T, lines ...string) []*Job {
 			switch f := fields[i]; f {
 			case "of":
 				i++
-				if _, err := fmt.Sscan(fields[i], &r.Whole); err != nil {
+				if _, err := fmt.Sscan(fields[i], &r.BaseJob); err != nil {
 					t.Fatal(err)
 				}
 			case "on":
@@ -39,10 +39,10 @@ func cast(t *testing.T, lines ...string) []*Job {
 				r.Holds = strings.Split(f, ",")
 			}
 		}
-		if r.Whole == 0 {
+		if r.BaseJob == 0 {
 			r.Comment = "ep=2x20s"
 		}
-		r.State = r.stand()
+		r.State = r.stateOf()
 		all = append(all, r)
 	}
 	return all
@@ -114,7 +114,7 @@ func TestAProfileIsReadFromAJobsTypes(t *testing.T) {
 		"ep":                             "",
 		"epilogue=2x20s":                 "",
 	} {
-		if got := wishes(strings.Fields(types)); got != want {
+		if got := requestOf(strings.Fields(types)); got != want {
 			t.Errorf("%q asks for %q, want %q", types, got, want)
 		}
 	}

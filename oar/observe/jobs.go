@@ -14,8 +14,8 @@ import (
 	"accordion/oar/scheduler"
 )
 
-// Jobs reads the jobs for which a condition holds, by number. Text in the condition is an argument of it. Of a job that is over
-// OAR has put away (LOG) all but its own row: those of a history of years are not looked through.
+// Jobs reads the jobs that match a condition, by ID. Strings in the condition are arguments. For a job that has ended,
+// Jobs reads only the job's own row: OAR has archived the others (LOG), and their history may span years.
 func (o *Reader) Jobs(ctx context.Context, from database.Querier, where string, args ...any) ([]*Job, error) {
 	var all []*Job
 	byID := map[int64]*Job{}
@@ -32,9 +32,9 @@ func (o *Reader) Jobs(ctx context.Context, from database.Querier, where string, 
 			&r.Moldable, &r.message, &r.Limit, &base, &r.Joined, &r.Released, &tied)
 		r.advance = reservation != "None"
 		if r.Adopted = base >= 0; r.Adopted {
-			r.Whole = base
+			r.BaseJob = base
 		}
-		if r.Whole == 0 {
+		if r.BaseJob == 0 {
 			r.Reservation, r.Mark, r.Joined = tied, r.Joined, ""
 		} else {
 			r.MadeIn = tied
@@ -63,12 +63,12 @@ func (o *Reader) Jobs(ctx context.Context, from database.Querier, where string, 
 		}
 	}
 	for _, r := range all {
-		r.State = r.stand()
+		r.State = r.stateOf()
 	}
 	return all, nil
 }
 
-// readKinds reads the jobs' types, and the profiles among them.
+// readKinds reads the jobs' types, and the requests among them.
 func (o *Reader) readKinds(ctx context.Context, from database.Querier, byID map[int64]*Job, where string, args []any) error {
 	query := "SELECT t.job_id, t.type FROM jobs j JOIN job_types t ON t.job_id = j.job_id WHERE t.types_index = 'CURRENT' AND (" + where + ") ORDER BY t.job_type_id"
 	err := database.Rows(ctx, from, "the jobs' types", query, args, func(row *sql.Rows) error {
@@ -81,7 +81,7 @@ func (o *Reader) readKinds(ctx context.Context, from database.Querier, byID map[
 		return err
 	})
 	for _, r := range byID {
-		r.Comment = wishes(r.types)
+		r.Comment = requestOf(r.types)
 		if r.Comment != "" {
 			r.Unfit = unfit(r)
 		}
@@ -98,14 +98,15 @@ func (o *Reader) readHolds(ctx context.Context, from database.Querier, byID map[
 		var id int64
 		var host string
 		err := row.Scan(&id, &host)
-		if r := byID[id]; r != nil && !(r.OARState == "Suspended" && !r.evolving() && r.Whole == 0 && o.leavesSuspended()) {
+		if r := byID[id]; r != nil && !(r.OARState == "Suspended" && !r.evolving() && r.BaseJob == 0 && o.leavesSuspended()) {
 			r.Holds = append(r.Holds, host)
 		}
 		return err
 	})
 }
 
-// leavesSuspended says whether OAR gives the hosts of a suspended job to others. An evolving job keeps its own: they are promised.
+// leavesSuspended reports whether OAR gives the hosts of a suspended job to other jobs. An evolving job keeps its
+// hosts: they are promised to it.
 func (o *Reader) leavesSuspended() bool { return slices.Contains(o.db.Conf.SuspendedFree, "default") }
 
 // readPlaces reads the hosts that released jobs are to have.
@@ -127,7 +128,8 @@ func (o *Reader) readPlaces(ctx context.Context, from database.Querier, byID map
 	return err
 }
 
-// readWishes reads what jobs asked for: those that wait in the configuration that is planned for them, else in the first.
+// readWishes reads the sizes and limits that jobs asked for. A waiting job has those of the configuration that OAR has
+// planned for it, or of its first.
 func (o *Reader) readWishes(ctx context.Context, from database.Querier, byID map[int64]*Job, where string, args []any) error {
 	query := `SELECT j.job_id, m.moldable_id, m.moldable_walltime, COALESCE(MAX(CASE WHEN d.res_job_resource_type = 'network_address' THEN d.res_job_value END), 0)
 		FROM jobs j JOIN moldable_job_descriptions m ON m.moldable_job_id = j.job_id
@@ -173,7 +175,7 @@ func (o *Reader) readWishes(ctx context.Context, from database.Querier, byID map
 	})
 }
 
-// readWaitsFor notes which jobs would not start on an empty machine.
+// readWaitsFor sets Blocked for jobs that wait for the end of another job, and the earliest start of postponed jobs.
 func (o *Reader) readWaitsFor(ctx context.Context, from database.Querier, byID map[int64]*Job, where string, args []any) error {
 	query := `SELECT j.job_id, p.job_id_required FROM jobs j JOIN job_dependencies p ON p.job_id = j.job_id JOIN jobs o ON o.job_id = p.job_id_required
 		WHERE p.job_dependency_index = 'CURRENT' AND ` + strings.ReplaceAll(database.IsLive, "j.", "o.") + " AND " + database.IsWaiting + " AND (" + where + ")"
@@ -193,7 +195,8 @@ func (o *Reader) readWaitsFor(ctx context.Context, from database.Querier, byID m
 	return err
 }
 
-// readSuspended adds to the limits of jobs what they have been suspended for so far: OAR lets them run so much longer.
+// readSuspended adds to the limits of jobs the time for which they have been suspended: OAR lets them run that much
+// longer.
 func (o *Reader) readSuspended(ctx context.Context, from database.Querier, byID map[int64]*Job, where string, args []any) error {
 	query := fmt.Sprintf("SELECT j.job_id, SUM(CASE WHEN l.date_stop = 0 THEN %d ELSE l.date_stop END - l.date_start)", time.Now().Unix()) +
 		" FROM jobs j JOIN job_state_logs l ON l.job_id = j.job_id WHERE j.suspended = 'YES' AND l.job_state IN ('Suspended', 'Resuming') AND " +
@@ -209,9 +212,10 @@ func (o *Reader) readSuspended(ctx context.Context, from database.Querier, byID 
 	})
 }
 
-// readKindsOf reads those of a job's types that say when it may run; types that only other schedulers honor are no error.
+// readKindsOf parses those of a job's types that restrict when it may run. It ignores types that only other schedulers
+// support.
 func readKindsOf(r *Job) (scheduler.Kinds, error) {
 	return scheduler.ReadTypes(slices.DeleteFunc(slices.Clone(r.types), func(t string) bool {
-		return slices.Contains(scheduler.NotHonoured, typeName(t)) || strings.HasPrefix(t, "ep") || typeName(t) == "launch"
+		return slices.Contains(scheduler.Unsupported, typeName(t)) || strings.HasPrefix(t, "ep") || typeName(t) == "launch"
 	}))
 }

@@ -11,7 +11,7 @@ import (
 	"accordion/oar/database"
 )
 
-// Nodes reads the hosts. One is usable when all that belongs to it is; a dead one is none any more.
+// Nodes reads the hosts. A host is usable when all of its resources are. Dead hosts are left out.
 func (o *Reader) Nodes(ctx context.Context, from database.Querier) (map[string]*adapter.Node, error) {
 	nodes := map[string]*adapter.Node{}
 	query := "SELECT r.network_address, r.state, r.drain FROM resources r WHERE " + database.OnHost + " AND r.state <> 'Dead' GROUP BY r.network_address, r.state, r.drain"
@@ -33,7 +33,8 @@ func (o *Reader) Nodes(ctx context.Context, from database.Querier) (map[string]*
 	return nodes, err
 }
 
-// Others reads what keeps us off nodes for a time: advance reservations, and what queues of a higher priority have planned.
+// Others reads what excludes us from nodes for a time: advance reservations, and the plans of queues with a higher
+// priority.
 func (o *Reader) Others(ctx context.Context, from database.Querier) ([]adapter.Reservation, error) {
 	query := `SELECT j.job_id, j.job_user, p.start_time, m.moldable_walltime, r.network_address
 		FROM jobs j JOIN moldable_job_descriptions m ON m.moldable_job_id = j.job_id
@@ -60,7 +61,8 @@ func (o *Reader) Others(ctx context.Context, from database.Querier) ([]adapter.R
 	return all, err
 }
 
-// Soft says whose jobs OAR plans before ours, and which may so take nodes that were promised to a running job for its growth.
+// Soft returns a warning that names the queues whose jobs OAR plans before ours: they may take nodes that were promised
+// to a running job for its growth. It returns "" where there is no such queue.
 func (o *Reader) Soft(ctx context.Context) (string, error) {
 	ours, there, err := o.db.Queue(ctx, o.queue)
 	if err != nil || !there {

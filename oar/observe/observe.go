@@ -1,20 +1,9 @@
-// Package observe reads what OAR has: its jobs, each with its companions, its nodes, and what others have planned. It changes
-// nothing, and decides nothing.
+// Package observe reads OAR's jobs, each with its companions, its nodes, and what other queues have planned. It changes
+// nothing and decides nothing.
 //
 //	read := observe.New(tables, "evolve")
 //	err := db.AtOneInstant(ctx, db.Sql, func(tx *sql.Tx) (err error) { snapshot, jobs, yielding, err = read.Snapshot(ctx, tx); return err })
 //	snapshot.Molds.Reach = read.Reach(ctx)
-//
-//	observe.go       the snapshot, and one job
-//	job.go           a job; jobs.go: read from OAR's tables
-//	companions.go    an evolving job and its companions as one
-//	besteffort.go    jobs that make way for others
-//	apart.go         jobs that only the pass plans
-//	reach.go         the hosts that jobs may have by their properties
-//	ends.go          why jobs have ended
-//	nodes.go         nodes, and what others have planned on them
-//	strength.go      what each node has, as the site's properties tell
-//	reservations.go  those of the sidecar
 package observe
 
 import (
@@ -35,15 +24,14 @@ import (
 type Reader struct {
 	db     tables.Tables
 	queue  string
-	lately lately
+	recent recentJobs
 	reach
 }
 
-// New is a reader of the jobs of a queue.
+// New returns a reader for a queue.
 func New(db tables.Tables, queue string) *Reader { return &Reader{db: db, queue: queue} }
 
-// Snapshot reads the pool. It returns the snapshot, its jobs, and the jobs that yield their nodes
-// after a while.
+// Snapshot reads the pool. It returns the snapshot, its jobs, and the jobs that yield their nodes after a while.
 func (o *Reader) Snapshot(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, []*Job, []Yielding, error) {
 	snapshot := &adapter.Snapshot{At: time.Now(), Molds: adapter.Molds{Pause: o.db.Conf.SecurityTime}}
 	if err := o.db.Many(ctx, tx); err != nil {
@@ -99,7 +87,7 @@ func (o *Reader) Snapshot(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, [
 	records = slices.DeleteFunc(records, func(r *Job) bool {
 		return r.Besteffort() || r.queue != o.queue && len(r.Holds) == 0 || r.advance && r.State == adapter.Pending
 	})
-	if records, err = o.tellEnds(ctx, tx, records); err != nil {
+	if records, err = o.addEnded(ctx, tx, records); err != nil {
 		return nil, nil, nil, err
 	}
 	for _, r := range records {
@@ -128,7 +116,7 @@ func (o *Reader) Snapshot(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, [
 	return snapshot, shown, yielding, nil
 }
 
-// Job reads one with its companions. ErrGone when OAR knows no such job.
+// Job reads a job with its companions. The error is ErrGone when OAR does not know the job.
 func (o *Reader) Job(ctx context.Context, from database.Querier, job adapter.Key) (*Job, error) {
 	ids, err := tables.Companions(ctx, from, int64(job.ID))
 	if err != nil {
@@ -151,8 +139,8 @@ func (o *Reader) Job(ctx context.Context, from database.Querier, job adapter.Key
 	if err != nil {
 		return nil, fmt.Errorf("job %d: %w", job.ID, err)
 	}
-	if r.Whole != 0 {
-		r.Expands, r.Nodes = core.JobID(r.Whole), r.Holds
+	if r.BaseJob != 0 {
+		r.Expands, r.Nodes = core.JobID(r.BaseJob), r.Holds
 		return r, nil
 	}
 	assemble(records, nodes)

@@ -15,48 +15,51 @@ import (
 	"accordion/oar/scheduler"
 )
 
-// reach is what the jobs that a pass plans want of resources by their properties: the machine that it divides is these together.
+// reach holds the conditions that waiting jobs set on resources by their properties. The union of the hosts that meet
+// them is the machine that a pass divides among moldable jobs.
 type reach struct {
-	budget scheduler.Budget   // of each user, for as long as the sidecar runs
-	wanted []want             // of the last snapshot, what most jobs want first; nil: nobody is to be told
-	meant  map[string]meaning // by texts
+	budget scheduler.Budget   // of each user, while the sidecar runs
+	wanted []want             // of the last snapshot, those of most jobs first; nil: not needed
+	meant  map[string]meaning // by condition
 }
 
-// want is SQL of users, the jobs that want this, and the user of one of them.
+// want is a condition in SQL that users wrote, the jobs that set it, and the user of one of them.
 type want struct {
 	text string
 	jobs []core.JobID
 	user string
 }
 
-// meaning is the hosts that a text means; none where it takes too long.
+// meaning is the result of evaluating a condition: its hosts, none where that took too long.
 type meaning struct {
 	hosts []string
 	asked time.Time
 }
 
-// How long a text is believed to mean the same, how long one may take, as in a pass, and all of a reading together.
+// For how long a result is used, how long one condition may take (as in a pass), and how long all conditions of one
+// reading may take together.
 const (
 	meansFor = time.Minute
 	patience = time.Second
 	asking   = time.Second
 )
 
-// passed says whether a pass plans a job: the last one did not refuse it, nor will the next one by its types.
-func (o *Reader) passed(r *Job) bool {
-	if r.queue != o.queue || r.OARState != database.StateWaiting || r.advance || r.evolving() || r.Whole != 0 || strings.Contains(r.message, scheduler.Said) {
+// plannedByPass reports whether a pass plans the job: the last pass did not refuse it, and the next will not refuse its
+// types.
+func (o *Reader) plannedByPass(r *Job) bool {
+	if r.queue != o.queue || r.OARState != database.StateWaiting || r.advance || r.evolving() || r.BaseJob != 0 || strings.Contains(r.message, scheduler.Said) {
 		return false
 	}
 	_, err := scheduler.ReadTypes(r.types)
 	return err == nil
 }
 
-// readWanted reads what the jobs that a pass plans want of resources, where one of them waits that it molds.
+// readWanted reads the conditions of the jobs that a pass plans, where one of these is moldable.
 func (o *Reader) readWanted(ctx context.Context, from database.Querier, records []*Job) error {
 	o.wanted = nil
 	planned, molds := map[int64]bool{}, false
 	for _, r := range records {
-		if o.passed(r) {
+		if o.plannedByPass(r) {
 			planned[int64(r.ID)] = true
 			molds = molds || len(r.Choices) > 1 && !r.Besteffort()
 		}
@@ -74,7 +77,7 @@ func (o *Reader) readWanted(ctx context.Context, from database.Querier, records 
 		var user, job, part string
 		err := row.Scan(&id, &user, &job, &part)
 		if planned[id] {
-			text := database.Wanted(job, part)
+			text := database.ResourceCondition(job, part)
 			jobs[text], users[text] = append(jobs[text], core.JobID(id)), user
 		}
 		return err
@@ -86,8 +89,9 @@ func (o *Reader) readWanted(ctx context.Context, from database.Querier, records 
 	return err
 }
 
-// Reach is the hosts that the jobs of the last snapshot may have by their properties, as these were a minute ago at most; nil: that is not
-// known. It asks the account that may only read: outside of any transaction.
+// Reach returns the hosts that the jobs of the last snapshot may have by their properties, as of a minute ago or less.
+// It returns nil where that is not known. It asks with the account that may only read, so call it outside of
+// transactions.
 func (o *Reader) Reach(ctx context.Context) (all []adapter.Reach) {
 	now, known, complete := time.Now(), map[string]meaning{}, true
 	if o.budget == nil {
@@ -106,7 +110,7 @@ func (o *Reader) Reach(ctx context.Context) (all []adapter.Reach) {
 			hosts, err := database.Eligible[string](ctx, o.db.DB, "DISTINCT network_address", w.text, patience)
 			o.budget.Charge(w.user, time.Since(begin), now.Unix())
 			if err != nil && !errors.Is(err, database.ErrSlow) {
-				continue // it is no SQL, and the pass refuses the job
+				continue // it is not valid SQL, and the pass refuses the job
 			}
 			m = meaning{hosts, now}
 		}
@@ -116,7 +120,7 @@ func (o *Reader) Reach(ctx context.Context) (all []adapter.Reach) {
 		}
 	}
 	o.meant = known
-	if !complete { // some more in the next reading
+	if !complete { // the next reading continues
 		return nil
 	}
 	return all

@@ -8,13 +8,13 @@ import (
 	"accordion/oar/database"
 )
 
-// Reservation is one of ours, with the job that shows it in OAR's plan.
+// Reservation is a reservation of ours, with the job that shows it in OAR's plan.
 type Reservation struct {
 	adapter.Reservation
 	Holder int64
 }
 
-// Reservations reads ours: all, or that of a name.
+// Reservations reads our reservations: the one with the name, or all where it is "".
 func (o *Reader) Reservations(ctx context.Context, from database.Querier, name string) ([]Reservation, error) {
 	rows, err := o.db.Reservations(ctx, from, name)
 	if err != nil {

@@ -11,25 +11,27 @@ import (
 	"accordion/oar/database"
 )
 
-// OAR itself says nothing of what a host is: only properties do, which each site makes as it likes. Of these names the first counts that a site has:
-// core and mem are what OAR's own oar_resources_init makes (mem in GiB, rounded up), memnode (MiB), cpuarch and cputype are Grid'5000's. Nobody has one
-// for a host's disk: scratch is our word (Grid'5000's disks are resources of their own, whose sizes no property says).
+// OAR itself does not describe its hosts; only properties do, which each site defines as it likes. The first name that
+// a site has is used. core and mem come from OAR's oar_resources_init (mem in GiB, rounded up). memnode (MiB), cpuarch
+// and cputype are Grid'5000's. No site has a property for a host's disk, so scratch is Accordion's own name.
+// (Grid'5000's disks are resources of their own, and no property has their sizes.)
 var (
 	memories  = []amount{{"memnode", 1}, {"mem", 1024}} // of a host
 	scratches = []amount{{"scratch", 1}}
 	kinds     = []string{"arch", "cpuarch", "cputype"}
 )
 
-// amount is a property that says how much a host has, in so many MiB. It is a column of a query, "NULL" where the site says nothing.
+// An amount is a property that holds how much a host has, in units of `unit` MiB. In a query, property is a column, or
+// "NULL" where the site has no such property.
 type amount struct {
 	property string
 	unit     int64
 }
 
-// none is an amount of which the site says nothing.
+// none is an amount that the site does not define.
 var none = amount{property: "NULL"}
 
-// first is the first of some amounts that resources with these properties have.
+// first returns the first of the amounts whose property is among the properties.
 func first(of []amount, properties []string) amount {
 	for _, a := range of {
 		if slices.Contains(properties, a.property) {
@@ -39,7 +41,8 @@ func first(of []amount, properties []string) amount {
 	return none
 }
 
-// of is what a host has, in MiB, by what its property says; 0: not known. What is no number is as if it were not there.
+// of returns how much a host has, in MiB, from the property's value. It returns 0 where that is unknown or not a
+// number.
 func (a amount) of(said string) int64 {
 	n, err := strconv.ParseInt(said, 10, 32)
 	if err != nil || n < 0 {
@@ -48,17 +51,18 @@ func (a amount) of(said string) int64 {
 	return n * a.unit
 }
 
-// strength is how a host's strength is asked for.
+// strength is the part of a query that reads what hosts have.
 type strength struct {
-	cores, arch     string // columns of a query; arch "NULL" where the site says nothing
+	cores, arch     string // columns of a query; arch is "NULL" where the site has no such property
 	memory, scratch amount
 }
 
-// strengthOf is the strength that resources with these properties tell of. Without numbers of cores each resource of a host is one.
+// strengthOf returns the query parts for a site with these properties. Without numbers of cores, each resource of a
+// host counts as one core.
 func strengthOf(properties []string) strength {
 	has := func(name string) bool { return slices.Contains(properties, name) }
 	s := strength{cores: "COUNT(*)", arch: "NULL", memory: first(memories, properties), scratch: first(scratches, properties)}
-	if has("core") { // numbered through all hosts
+	if has("core") { // numbered across all hosts
 		s.cores = "COUNT(DISTINCT r.core)"
 	}
 	if i := slices.IndexFunc(kinds, has); i >= 0 {
@@ -67,7 +71,7 @@ func strengthOf(properties []string) strength {
 	return s
 }
 
-// tellStrengths writes into each node what launchers are told of it.
+// tellStrengths sets in each node what launchers can ask about it.
 func (o *Reader) tellStrengths(ctx context.Context, from database.Querier, nodes map[string]*adapter.Node) error {
 	properties, err := database.Properties(ctx, from)
 	if err != nil {

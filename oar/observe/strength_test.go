@@ -11,7 +11,7 @@ import (
 
 func TestWhatANodeHasIsReadOfTheSitesProperties(t *testing.T) {
 	for name, test := range map[string]struct {
-		properties string // of a site, beside OAR's own
+		properties string // of a site, in addition to OAR's own
 		resources  []string
 		want       adapter.Strength
 	}{

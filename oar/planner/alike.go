@@ -11,10 +11,10 @@ import (
 	"accordion/core/sched"
 )
 
-// PlanAlike plans a queue in which every job asks only for a number of hosts of one tree, and depends on no other job. core/sched decides how
-// many hosts each job has and when, and core/place decides afterwards which hosts these are: a plan that names hosts at once
-// leaves holes that no job fits. ok is false for any other queue. It is also false when no names can be given, because later claims cut
-// the time of too many hosts. Then Plan has to do it.
+// PlanAlike plans a queue in which every job asks only for a number of hosts of one tree, and depends on no other job.
+// core/sched decides how many hosts each job has and when, and core/place decides afterwards which hosts these are: a
+// plan that names hosts at once leaves holes that no job fits. ok is false for any other queue. It is also false when
+// no names can be given, because later claims cut the time of too many hosts. Then Plan has to do it.
 //
 // A rule may plan the jobs in another order than their own.
 func PlanAlike(r Rule, usable Set, now core.Time, claims []Claim, jobs []Job) (plan []Placed, ok bool) {
@@ -66,7 +66,7 @@ func PlanAlike(r Rule, usable Set, now core.Time, claims []Claim, jobs []Job) (p
 	return plan, true
 }
 
-// without is why a job has no place, on a machine of so many hosts.
+// without returns why a job has no place, on a machine with this many hosts.
 func (r Rule) without(j Job, machine int) string {
 	_, few := policy.Patient(r.Policy)
 	if few && slices.ContainsFunc(j.Choices, func(c Choice) bool { return c.Groups[0].Counts[0] <= machine }) {
@@ -75,7 +75,8 @@ func (r Rule) without(j Job, machine int) string {
 	return NeverFits
 }
 
-// sharedTree returns the tree of which every job asks for a number of hosts (parts of its first level), or nil if there is no such tree.
+// sharedTree returns the tree of which every job asks for a number of hosts (parts of its first level), or nil if there
+// is no such tree.
 func sharedTree(jobs []Job) *Tree {
 	var tree *Tree
 	for _, j := range jobs {
@@ -103,7 +104,8 @@ func sharedTree(jobs []Job) *Tree {
 	return tree
 }
 
-// counted is the job as core/sched knows jobs, each choice on so many; a profile's steps are on so many as it says.
+// counted returns the job in core/sched's form. count returns the number of nodes of each choice; a profile's steps
+// keep their own sizes.
 func (j Job) counted(count func(Choice) int) core.Job {
 	counted := core.Job{ID: core.JobID(j.ID), Submit: j.Submit, Begin: j.Begin, Pause: j.Pause}
 	counted.Choices = append(counted.Choices, j.Profiles...)
@@ -113,18 +115,18 @@ func (j Job) counted(count func(Choice) int) core.Job {
 	return counted
 }
 
-// hosts is what the parts of a tree's first level are claimed for.
+// hosts holds the claims on the parts of a tree's first level.
 type hosts struct {
-	claims []place.Claim // a host each; of one host they do not overlap
-	parts  int           // hosts in all
-	lost   []int         // of these, those that cannot be used
-	busy   []place.Claim // the others, added up: Node is how many
+	claims []place.Claim // one host each; those of one host do not overlap
+	parts  int           // number of hosts
+	lost   []int         // hosts that cannot be used
+	busy   []place.Claim // claims on the other hosts, added up: Node is the number of hosts
 	of     []int         // the host of each resource, from 1; 0: it has none
 }
 
-// counter counts the hosts of which some resources are, of those that can be used.
+// counter returns a function that counts the usable hosts to which some resources belong.
 func (h hosts) counter() func(Set) int {
-	seen := make([]int, h.parts+1) // in which call
+	seen := make([]int, h.parts+1) // the call that saw each host last
 	for _, host := range h.lost {
 		seen[host+1] = math.MaxInt
 	}
@@ -141,8 +143,8 @@ func (h hosts) counter() func(Set) int {
 	}
 }
 
-// newHosts looks at each host: one of whose resources cannot be used is claimed for ever, one that is claimed in part is
-// claimed.
+// newHosts computes the claims on each host. A host with an unusable resource is claimed forever, and a host that is
+// claimed partly is claimed whole.
 func newHosts(tree *Tree, usable Set, now core.Time, claims []Claim) hosts {
 	h := hosts{parts: len(tree.children), of: make([]int, 64*len(usable))}
 	own := make([][]place.Claim, len(tree.children))
@@ -189,7 +191,7 @@ func newHosts(tree *Tree, usable Set, now core.Time, claims []Claim) hosts {
 	return h
 }
 
-// joined makes one claim of those of one host that overlap or touch.
+// joined merges claims of one host that overlap or touch.
 func joined(claims []place.Claim) []place.Claim {
 	slices.SortFunc(claims, func(a, b place.Claim) int { return cmp.Compare(a.From, b.From) })
 	var all []place.Claim

@@ -7,22 +7,22 @@ import (
 	"accordion/core"
 )
 
-// Calendar says which resources are free at every instant.
+// Calendar records which resources are free at every instant.
 type Calendar struct {
-	slots []slot // in order of time; each reaches to the next one's begin, the last to core.Forever. Never empty
+	slots []slot // in order of time; each lasts to the start of the next one, the last to core.Forever. Never empty
 }
 
 type slot struct {
 	from core.Time
-	free Set // its own memory
+	free Set // not shared with other slots
 }
 
-// NewCalendar is a calendar in which the usable resources are always free, and the others never.
+// NewCalendar returns a calendar in which the usable resources are always free, and the others never.
 func NewCalendar(usable Set) *Calendar {
 	return &Calendar{slots: []slot{{from: -core.Forever, free: slices.Clone(usable)}}}
 }
 
-// Take makes resources taken from one instant to another, whether they were free or not.
+// Take marks resources as taken from one instant to another, whether they were free or not.
 func (c *Calendar) Take(what Set, from, to core.Time) {
 	if from >= to {
 		return
@@ -32,18 +32,18 @@ func (c *Calendar) Take(what Set, from, to core.Time) {
 	if to < core.Forever {
 		end = c.cut(to)
 	}
-	first, last := what.span() // the others stay as they are
+	first, last := what.span() // the other words stay the same
 	for ; i < end; i++ {
 		c.slots[i].free[first:last].Drop(what[first:last])
 	}
 }
 
-// at is the index of the slot that holds an instant.
+// at returns the index of the slot that contains an instant.
 func (c *Calendar) at(t core.Time) int {
 	return max(0, sort.Search(len(c.slots), func(i int) bool { return c.slots[i].from > t })-1)
 }
 
-// cut makes a slot begin at an instant, and is its index.
+// cut splits a slot so that one starts at the instant, and returns its index.
 func (c *Calendar) cut(t core.Time) int {
 	i := c.at(t)
 	if c.slots[i].from == t {
@@ -53,15 +53,15 @@ func (c *Calendar) cut(t core.Time) int {
 	return i + 1
 }
 
-// search looks for a choice's earliest place in a calendar, in memory that is used again.
+// search looks for a choice's earliest place in a calendar. It reuses its memory.
 type search struct {
 	cal         *Calendar
 	free, taken Set
 	eligible    Set
 }
 
-// earliest is the first instant, not before from, at which the choice has its resources for its duration. They are in
-// s.taken. ok is false when there is none.
+// earliest returns the first instant, not before from, at which the choice has its resources for its duration. They are
+// in s.taken. ok is false when there is none.
 func (s *search) earliest(c Choice, from core.Time) (start core.Time, ok bool) {
 	s.reset(c)
 	least := 0
@@ -73,7 +73,7 @@ func (s *search) earliest(c Choice, from core.Time) (start core.Time, ok bool) {
 		start = max(slots[i].from, from)
 		short := s.throughout(start, c.Duration, i, least)
 		if short >= 0 {
-			i = short // every start up to the end of this slot would meet it
+			i = short // every start up to the end of this slot would fail in the same slot
 			continue
 		}
 		if s.pick(c) {
@@ -94,8 +94,9 @@ func (s *search) reset(c Choice) {
 	}
 }
 
-// throughout puts into s.free what is free from an instant on for so long, beginning in slot i. When that is less than
-// least it gives the index of a slot such that no start up to its end will do; −1 otherwise.
+// throughout sets s.free to the resources that are free from start for the duration; slot i contains start. When there
+// are fewer than least, it returns the index of a slot such that no start up to the end of that slot succeeds;
+// otherwise −1.
 func (s *search) throughout(start, duration core.Time, i, least int) int {
 	slots := s.cal.slots
 	copy(s.free, s.eligible)
@@ -112,7 +113,7 @@ func (s *search) throughout(start, duration core.Time, i, least int) int {
 	return -1
 }
 
-// pick chooses the choice's resources of those that are free, group after group.
+// pick chooses the choice's resources from s.free, group after group, into s.taken.
 func (s *search) pick(c Choice) bool {
 	clear(s.taken)
 	if len(c.Groups) == 1 {

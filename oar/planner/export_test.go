@@ -1,6 +1,6 @@
 package planner
 
-// AllOf is the set of all of n resources.
+// AllOf returns the set of all n resources.
 func AllOf(n int) Set {
 	s := NewSet(n)
 	for r := range n {
@@ -9,7 +9,7 @@ func AllOf(n int) Set {
 	return s
 }
 
-// SetOf is the set of the named ones of n resources.
+// SetOf returns the set of the named resources, of n.
 func SetOf(n int, members ...int) Set {
 	s := NewSet(n)
 	for _, r := range members {

@@ -12,8 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// By trying every second: who fits now begins now, in the choice that completes first of those that do; of the others the first that are due have
-// the place in which they complete first, as many as there are reservations; and nobody else has one.
+// Compares PlanFew with a search that tries every second. A job that fits now starts now, in the choice that completes
+// first. Of the others, as many of the first due jobs as there are reservations get the place in which they complete
+// first. No other job gets a place.
 func TestWhoFitsBeginsAndAFewHaveAPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, false, 1)

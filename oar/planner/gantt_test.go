@@ -12,10 +12,10 @@ import (
 	"accordion/oar/planner"
 )
 
-// earliest is the rule by which a job has all that it listed.
+// earliest is a rule without sizing: a job may have all configurations that it listed.
 var earliest = planner.Rule{Policy: sched.Repeated{}}
 
-// world is a small cluster: two switches of two hosts with two cores each, but for the last host, which has one.
+// world is a small cluster: two switches of two hosts with two cores each, except the last host, which has one.
 type world struct {
 	n        int
 	cores    planner.Property
@@ -38,7 +38,7 @@ func TestARequestGetsTheFirstResourcesThatFit(t *testing.T) {
 		name   string
 		levels []planner.Property
 		counts []int
-		taken  []int // resources that are in use for ever
+		taken  []int // resources that are in use forever
 		want   []int
 	}{
 		{"two hosts", []planner.Property{small.hosts}, []int{2}, nil, []int{0, 1, 2, 3}},
@@ -88,7 +88,7 @@ func onHosts(id int64, hosts int, duration core.Time, tree *planner.Tree) planne
 	return planner.Choice{ID: id, Duration: duration, Groups: []planner.Group{{Tree: tree, Counts: []int{hosts}}}}
 }
 
-// Both planners: the one that counts, and the one that names at once.
+// Both planners: the one that counts hosts, and the one that names resources at once.
 func TestAMoldableJobGetsTheConfigurationThatCompletesFirst(t *testing.T) {
 	tree := planner.NewTree(all(small), small.hosts)
 	for _, test := range []struct {
@@ -120,7 +120,7 @@ func TestAMoldableJobGetsTheConfigurationThatCompletesFirst(t *testing.T) {
 	}
 }
 
-// named plans with the planner that names at once.
+// named plans with the planner that names resources at once.
 func named(w world, claims []planner.Claim, now core.Time, jobs []planner.Job) []planner.Placed {
 	cal := planner.NewCalendar(all(w))
 	for _, c := range claims {
@@ -129,7 +129,7 @@ func named(w world, claims []planner.Claim, now core.Time, jobs []planner.Job) [
 	return planner.Plan(cal, now, jobs, nil)
 }
 
-// What is claimed later can cut every host's time, though at each second enough hosts are free.
+// Later claims can interrupt every host's time, though at each second enough hosts are free.
 func TestWhereNoHostIsFreeThroughoutNothingIsCounted(t *testing.T) {
 	tree := planner.NewTree(planner.AllOf(2), planner.Property{0, 1})
 	claims := []planner.Claim{{Resources: planner.SetOf(2, 0), From: 50, To: 100}, {Resources: planner.SetOf(2, 1), From: 0, To: 50}}
@@ -143,7 +143,7 @@ func TestWhereNoHostIsFreeThroughoutNothingIsCounted(t *testing.T) {
 	}
 }
 
-// What a pass learns of a request it uses for others like it.
+// A pass reuses what it learned about one request for others like it.
 func TestAShortJobStartsInAHoleThatWasTooShortForALongOne(t *testing.T) {
 	tree := planner.NewTree(all(small), small.hosts)
 	claims := []planner.Claim{{Resources: all(small), From: 50, To: 60}}
@@ -221,7 +221,7 @@ func passes(t *rapid.T) sched.Policy {
 	return p.Policy
 }
 
-// draw draws a problem whose requests have up to so many parts; alike: of whole hosts only.
+// draw draws a problem whose requests have up to `parts` parts. Where alike is set, requests are for whole hosts only.
 func draw(t *rapid.T, alike bool, parts int) drawn {
 	d := drawn{usable: planner.NewSet(small.n)}
 	for r := range small.n {
@@ -319,7 +319,7 @@ func TestNoResourceIsEverGivenTwice(t *testing.T) {
 	})
 }
 
-// bySecond looks at every second and every resource.
+// bySecond checks every second and every resource.
 func bySecond(d drawn, plan []planner.Placed) string {
 	const seconds = 400
 	var used [seconds][7]bool
@@ -359,8 +359,8 @@ func TestNobodyIsDelayedByThoseBehindHim(t *testing.T) {
 	})
 }
 
-// A plan made by trying every second. Of requests with several parts it is not true: what the first part takes may be what
-// the second needs, and with fewer resources the first would have taken others.
+// Compares the plan with a search that tries every second. Requests with several parts are left out: the first part may
+// take what the second needs, and with fewer free resources it would have taken others.
 func TestEachJobCompletesAsEarlyAsTryingEverySecondFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, false, 1)
@@ -393,8 +393,8 @@ func TestEachJobCompletesAsEarlyAsTryingEverySecondFinds(t *testing.T) {
 	})
 }
 
-// fitsAt says whether a choice has its resources at a second, beside what was planned before: what is free throughout is
-// a calendar's only slot.
+// fitsAt reports whether a choice has its resources at a second, next to what was planned before. The resources that
+// are free throughout form a calendar with one slot.
 func fitsAt(d drawn, before []planner.Placed, c planner.Choice, at core.Time) bool {
 	free := slices.Clone(d.usable)
 	for _, claim := range d.claims {

@@ -10,52 +10,55 @@ import (
 )
 
 // Choice is one of the configurations of a job: what it wants, all at once, and for how long. Its groups are served one
-// after the other, each with the first resources that fit, and none gives up what another needs (as OAR's schedulers do).
+// after the other, each with the first resources that fit. A group never releases resources that a later group needs,
+// as in OAR's schedulers.
 type Choice struct {
-	ID       int64     // the configuration's, for the caller
+	ID       int64     // the configuration's ID, for the caller
 	Duration core.Time // seconds, above 0
 	Groups   []Group
 }
 
-// Job is a job that waits. Of its choices the one is taken that completes first; of equals the one with the fewest
-// resources, then the one named first.
+// Job is a waiting job. Of its choices the planner takes the one that completes first; among equals the one with the
+// fewest resources, then the one listed first.
 type Job struct {
 	ID       int64
 	Submit   core.Time // when it was submitted: some policies rank by it
-	Begin    core.Time // not before this instant
-	Deadline core.Time // completed by this instant, or not planned; 0: no such wish
+	Begin    core.Time // it does not start before this instant
+	Deadline core.Time // it completes by this instant or is not planned; 0: no deadline
 	Choices  []Choice
-	Pause    core.Time // seconds of each choice in which it runs no more, and nobody else may
+	Pause    core.Time // seconds at the end of each choice in which it no longer runs and no other job may
 
-	// Uncounted: it wants no part of the machine from others, which end it where they want its resources (besteffort).
+	// Uncounted marks a job that has no claim on a share of the machine: other jobs end it when they need its resources
+	// (besteffort).
 	Uncounted bool
 
-	// Profiles are the profiles of an evolving job, which has no Choices. Their sizes count parts of the first level of Hosts. The sidecar
-	// starts such a job. PlanFew gives it its turn, so that no job behind it gets what it is about to get. Plan does not know it.
+	// Profiles are the profiles of an evolving job, which has no Choices. Their sizes count parts of the first level of
+	// Hosts. The sidecar starts such a job. PlanFew gives it its turn, so that no job behind it gets the resources that it
+	// is about to get. Plan ignores it.
 	Profiles []core.EP
 	Hosts    *Tree
 
-	// After are jobs of the same plan, before it in the queue, which must have completed Gap seconds before it begins.
+	// After lists jobs of the same plan, before it in the queue, that must have completed Gap seconds before it starts.
 	After []int64
 	Gap   core.Time
 }
 
-// Placed is what became of a job.
+// Placed is the result of planning one job.
 type Placed struct {
 	Job       int64
 	Choice    int // index
 	Start     core.Time
 	Duration  core.Time
 	Resources Set
-	Why       string // no place was found: the reason, in one line; the rest is zero
+	Why       string // why no place was found, in one line; then the other fields are zero
 
-	parts []Claim // of a job that evolves: what it has when
+	parts []Claim // of an evolving job: the resources that it has, and when
 }
 
-// End is the instant at which the job's resources are free again.
+// End returns the instant at which the job's resources are free again.
 func (p Placed) End() core.Time { return p.Start + p.Duration }
 
-// What is said of jobs without a place.
+// Reasons why a job has no place.
 const (
 	NeverFits   = "the cluster has never enough resources for it, as it is now"
 	TooLate     = "it would complete after its deadline"
@@ -65,9 +68,10 @@ const (
 	StartsLater = "it starts when there is room for all of it, and has no reservation yet"
 )
 
-// Plan gives the jobs their places beside what the calendar says is taken, in their order: each gets its earliest
-// completion in what those before it leave (repeated back-filling, RR-7389, Figure 5, on resources that differ). The
-// calendar holds them afterwards. over is asked before each job; when it says true, the rest of them get no place.
+// Plan places the jobs, in their order, next to what the calendar says is taken. Each job gets its earliest completion
+// in what those before it leave (repeated back-filling, RR-7389, Figure 5, on resources that differ). The calendar
+// contains the places afterwards. over is called before each job; when it returns true, the remaining jobs get no
+// place.
 func Plan(cal *Calendar, now core.Time, jobs []Job, over func() bool) []Placed {
 	p := planner{search: search{cal: cal}, now: now, seen: map[string][]bound{}, ends: map[int64]core.Time{}}
 	placed := make([]Placed, 0, len(jobs))
@@ -85,9 +89,10 @@ func Plan(cal *Calendar, now core.Time, jobs []Job, over func() bool) []Placed {
 	return placed
 }
 
-// PlanFew is Plan by a policy under which a few jobs have a reservation (core/sched): in the order in which their turns come, a job
-// starts that fits now; the first that are due and do not fit get their earliest completion, and the others no place. listed is the jobs as they
-// were listed, by which it goes when they are due. Of a job that evolves the place has all resources that it has at some time.
+// PlanFew is Plan for a policy under which few jobs have a reservation (core/sched). In the order of their turns, each
+// job that fits now starts. The first due jobs that do not fit get their earliest completion, and the others no place.
+// listed contains the jobs with all configurations that they listed, from which the policy computes when they are due.
+// The place of an evolving job contains all resources that it has at any time.
 func PlanFew(cal *Calendar, now core.Time, by sched.Patient, listed, jobs []Job, over func() bool) []Placed {
 	p := planner{search: search{cal: cal}, now: now, seen: map[string][]bound{}, ends: map[int64]core.Time{}}
 	placed, queue := make([]Placed, len(jobs)), make([]core.Job, len(jobs))
@@ -133,14 +138,15 @@ func (p *planner) take(one Placed) {
 type planner struct {
 	search
 	now  core.Time
-	seen map[string][]bound  // of each kind of request: what is known of its earliest start
+	seen map[string][]bound  // lower bounds of the earliest start, for each kind of request
 	ends map[int64]core.Time // of the jobs with a place
 }
 
-// bound says that a request for so long starts no earlier. It stays true, because a plan only fills up.
+// bound states that a request for this duration starts no earlier. It stays true because a plan only fills up.
 type bound struct{ duration, start core.Time }
 
-// place looks for a job's place and does not take it: where it completes first, or of the places that begin now the one that does.
+// place returns a job's place and does not take it: the one where it completes first. Where begins is set, only places
+// that start now count.
 func (p *planner) place(j Job, begins bool) Placed {
 	if j.Profiles != nil {
 		return p.evolving(j, begins)
@@ -156,7 +162,7 @@ func (p *planner) place(j Job, begins bool) Placed {
 	best := Placed{Job: j.ID, Why: NeverFits}
 	for i, c := range j.Choices {
 		if best.Why == "" && begin+c.Duration > best.End() {
-			continue // it cannot win
+			continue // it cannot be better
 		}
 		start, ok := p.start(c, begin)
 		if ok && begins && start > p.now {
@@ -180,7 +186,7 @@ func sooner(end core.Time, taken Set, best Placed) bool {
 	return end < best.End() || end == best.End() && taken.Len() < best.Resources.Len()
 }
 
-// start is earliest, with what is known of requests like this one.
+// start returns the earliest start of a choice, and uses and extends what is known of requests like this one.
 func (p *planner) start(c Choice, begin core.Time) (core.Time, bool) {
 	kind := c.kind()
 	from := begin
@@ -203,14 +209,14 @@ func (p *planner) start(c Choice, begin core.Time) (core.Time, bool) {
 	return start, ok
 }
 
-// learn keeps a bound, and forgets those that it makes worthless.
+// learn adds a bound and removes those that it makes redundant.
 func (p *planner) learn(kind string, b bound) {
 	p.seen[kind] = append(slices.DeleteFunc(p.seen[kind], func(old bound) bool {
 		return old.duration >= b.duration && old.start <= b.start
 	}), b)
 }
 
-// kind is the same for choices that want the same, for whatever duration.
+// kind returns the same string for choices that want the same resources, for whatever duration.
 func (c Choice) kind() string {
 	var b strings.Builder
 	for _, g := range c.Groups {

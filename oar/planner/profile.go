@@ -7,7 +7,7 @@ import (
 	"accordion/core/place"
 )
 
-// evolving is place for a job that evolves: the profile that completes first, of all or of those that begin now.
+// evolving is place for an evolving job. It returns the place of the profile that completes first.
 func (p *planner) evolving(j Job, begins bool) Placed {
 	begin := max(p.now, j.Begin)
 	best := Placed{Job: j.ID, Why: NeverFits}
@@ -26,7 +26,7 @@ func (p *planner) evolving(j Job, begins bool) Placed {
 		}
 		for _, at := range instants {
 			if best.Why == "" && at+ep.Total() >= best.End() {
-				break // it cannot win
+				break // it cannot be better
 			}
 			if parts, fits := p.fits(j.Hosts, ep, at); fits {
 				best = Placed{Job: j.ID, Choice: i, Start: at, Duration: ep.Total(), Resources: together(parts), parts: parts}
@@ -37,7 +37,8 @@ func (p *planner) evolving(j Job, begins bool) Placed {
 	return best
 }
 
-// instants are those, from begin on, at which a profile may fit first: a step of it begins then when resources become free.
+// instants returns the instants from begin on at which a profile may fit first: those at which one of its steps starts
+// when resources become free.
 func (p *planner) instants(ep core.EP, begin core.Time) []core.Time {
 	all := []core.Time{begin}
 	offset := core.Time(0)
@@ -53,7 +54,7 @@ func (p *planner) instants(ep core.EP, begin core.Time) []core.Time {
 	return slices.Compact(all)
 }
 
-// fits looks for a profile's hosts from an instant on, and takes nothing.
+// fits returns a profile's hosts from an instant on, and takes nothing.
 func (p *planner) fits(hosts *Tree, ep core.EP, at core.Time) (parts []Claim, fits bool) {
 	for _, l := range place.Layers(at, ep) {
 		c := Choice{Duration: l.To - l.From, Groups: []Group{{Tree: hosts, Counts: []int{l.Count}}}}
@@ -74,7 +75,7 @@ func (p *planner) fits(hosts *Tree, ep core.EP, at core.Time) (parts []Claim, fi
 	return parts, len(parts) > 0
 }
 
-// together is all that the parts of a place have at some time.
+// together returns all resources that the parts of a place have at any time.
 func together(parts []Claim) Set {
 	all := make(Set, len(parts[0].Resources))
 	for _, one := range parts {

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// By trying every second: the first of the queue, which evolves, has the first place where hosts are free for each part of its profile, and none
-// of those behind it has any of these while it has them.
+// Compares the plan with a search that tries every second. The first job of the queue evolves. It has the first place
+// where hosts are free for each part of its profile, and no job behind it has any of these hosts meanwhile.
 func TestAnEvolvingJobHasItsTurnByItsProfile(t *testing.T) {
 	hosts := planner.NewTree(all(small), small.hosts)
 	rapid.Check(t, func(t *rapid.T) {
@@ -52,7 +52,8 @@ func TestAnEvolvingJobHasItsTurnByItsProfile(t *testing.T) {
 	})
 }
 
-// partsAt is the hosts of a profile from a second on, the first that are free for each part of it; nil: there are none.
+// partsAt returns the hosts of a profile from a second on, the first that are free for each part of it, or nil where
+// there are none.
 func (d drawn) partsAt(ep core.EP, at core.Time) (parts []planner.Claim) {
 	for _, l := range place.Layers(at, ep) {
 		left := l.Count

@@ -10,9 +10,10 @@ import (
 // Rule is how the jobs of a queue are planned: by which policy, and next to which other jobs.
 type Rule struct {
 	Policy sched.Policy
-	// Running are the jobs that have resources now. A rule for sizes counts what they have, and their references (package sizing).
+	// Running are the jobs that have resources now. A sizing rule counts these resources and the jobs' references (package
+	// sizing).
 	Running []Running
-	// Beside are jobs that wait and are planned by others, with sizes in hosts. They want their part of the machine.
+	// Beside are waiting jobs that are planned by others, with sizes in hosts. They claim their share of the machine.
 	Beside []core.Job
 }
 
@@ -24,7 +25,7 @@ type Running struct {
 	Listed    []core.EP // the sizes that it listed, in resources; nil: not known, and what it has counts as its reference
 }
 
-// sizes are those that it listed, counted as what it has is: as so many.
+// sizes returns the sizes that the job listed. They are scaled to the unit in which the job has `has`.
 func (r Running) sizes(has int) *sizing.Sizes {
 	of := r.Resources.Len()
 	listed := make([]core.EP, len(r.Listed))
@@ -34,7 +35,7 @@ func (r Running) sizes(has int) *sizing.Sizes {
 	return sizing.New(core.Job{Choices: listed}, sizing.HalfReference)
 }
 
-// tell tells a rule who runs, on so many each.
+// tell adds the running jobs to the load. has converts their resources to a number.
 func (r Rule) tell(all *sched.SystemLoad, now core.Time, has func(Set) int) {
 	for _, one := range r.Running {
 		n := has(one.Resources)
@@ -47,7 +48,8 @@ func (r Rule) tell(all *sched.SystemLoad, now core.Time, has func(Set) int) {
 	}
 }
 
-// count tells a policy that sizes jobs who else is there. It was told of claims, and is told of jobs instead.
+// count corrects the load of a policy that sizes jobs: it removes the claims, which stand for running jobs, and adds
+// these jobs themselves.
 func (r Rule) count(all *sched.SystemLoad, now core.Time, h hosts) {
 	if all == nil {
 		return
@@ -61,7 +63,8 @@ func (r Rule) count(all *sched.SystemLoad, now core.Time, h hosts) {
 	}
 }
 
-// submit enters a waiting job, each choice on so many. Of one that is not counted the rule knows the sizes, and it wants nothing.
+// submit enters a waiting job. count returns the size of each choice. The rule knows the sizes of an uncounted job, but
+// the job claims no share.
 func (r Rule) submit(state sched.State, now core.Time, j Job, count func(Choice) int) {
 	counted := j.counted(count)
 	state.Submit(now, counted)
@@ -73,8 +76,9 @@ func (r Rule) submit(state sched.State, now core.Time, j Job, count func(Choice)
 	sizer.Load().Enter(now, core.Job{ID: counted.ID, Begin: core.Forever}, s)
 }
 
-// Capped is the jobs with the choices only that the rule lets them have now, counted in resources: for Plan, which knows no
-// rule. A job keeps its place in the queue. The machine is what some of the jobs may have: as PlanAlike counts.
+// Capped returns the jobs with only those choices that the sizing rule allows now, counted in resources, for Plan,
+// which knows no rule. The jobs keep their order. As in PlanAlike, the machine is the resources that some of the jobs
+// may have.
 func (r Rule) Capped(usable Set, now core.Time, claims []Claim, jobs []Job) []Job {
 	machine := within(usable, jobs)
 	state := r.Policy.New(core.Machine{Nodes: machine.Len()})
@@ -97,11 +101,11 @@ func (r Rule) Capped(usable Set, now core.Time, claims []Claim, jobs []Job) []Jo
 	}
 	for _, j := range jobs {
 		if j.Profiles != nil {
-			all.Submit(now, times(j.counted(nil), hosts)) // it is for others to size
+			all.Submit(now, times(j.counted(nil), hosts)) // others decide its size
 			continue
 		}
 		if len(j.After) > 0 {
-			j.Begin = max(j.Begin, now+1) // it could not begin now
+			j.Begin = max(j.Begin, now+1) // it could not start now
 		}
 		r.submit(state, now, j, Choice.resources)
 	}
@@ -117,7 +121,7 @@ func (r Rule) Capped(usable Set, now core.Time, claims []Claim, jobs []Job) []Jo
 	return capped
 }
 
-// within is those of some resources that a job may have.
+// within returns the usable resources that at least one of the jobs may have.
 func within(usable Set, jobs []Job) Set {
 	some := make(Set, len(usable))
 	seen := map[*Tree]bool{}
@@ -135,10 +139,10 @@ func within(usable Set, jobs []Job) Set {
 	return some
 }
 
-// between is the sizes of a job, in resources.
+// between is a range of sizes, in resources.
 type between struct{ least, most int }
 
-// allowed is the sizes that a State gives each job.
+// allowed returns the range of sizes that the policy's state gives each job.
 func allowed(state sched.State, all *sched.SystemLoad, now core.Time, jobs []Job, machine int) map[int64]between {
 	may := make(map[int64]between, len(jobs))
 	tell := func(g sched.SizeBasis) {
@@ -160,14 +164,14 @@ func allowed(state sched.State, all *sched.SystemLoad, now core.Time, jobs []Job
 	return may
 }
 
-// possibility is what can be had where nothing is taken.
+// possibility checks which choices can be placed on an empty machine.
 type possibility struct {
 	usable Set
-	known  map[string]bool // kinds of choices
+	known  map[string]bool // by kind of choice
 }
 
-// within is the choices whose size is one of some. Where none of these can ever be had, for its resources are not so many or lie
-// apart, it is the largest below them that can.
+// within returns the choices with the sizes from lo to hi. Where none of them can ever be placed, because there are too
+// few resources or they are apart, it returns the largest smaller choice that can.
 func (p possibility) within(choices []Choice, s *sizing.Sizes, lo, hi int) (some []Choice) {
 	possible := false
 	for k := lo; k <= hi; k++ {
@@ -182,7 +186,7 @@ func (p possibility) within(choices []Choice, s *sizing.Sizes, lo, hi int) (some
 	return some
 }
 
-// holds says whether a choice can be had.
+// holds reports whether a choice can be placed.
 func (p possibility) holds(c Choice) bool {
 	kind := c.kind()
 	can, known := p.known[kind]
@@ -193,7 +197,7 @@ func (p possibility) holds(c Choice) bool {
 	return can
 }
 
-// resources is how many a choice needs.
+// resources returns the least number of resources that a choice needs.
 func (c Choice) resources() int {
 	n := 0
 	for _, g := range c.Groups {
@@ -202,7 +206,7 @@ func (c Choice) resources() int {
 	return n
 }
 
-// perHost is how many resources a host has: what a part of the first level has, of the requests for several parts.
+// perHost returns how many resources a host has. A host is a part of the first level of a request with several levels.
 func perHost(jobs []Job) int {
 	for _, j := range jobs {
 		if j.Profiles != nil {
@@ -217,7 +221,7 @@ func perHost(jobs []Job) int {
 	return 1
 }
 
-// times is a job of so many times its nodes.
+// times returns the job with all sizes multiplied by n.
 func times(j core.Job, n int) core.Job {
 	choices := make([]core.EP, len(j.Choices))
 	for i, ep := range j.Choices {

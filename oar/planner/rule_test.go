@@ -11,9 +11,9 @@ import (
 	"accordion/oar/planner"
 )
 
-// Sixteen hosts of two cores each. A job's reference is 4 hosts where nothing else is said, and by the rule share it may have
-// 4·min(s·√(M/8), max(1, s/3)) of them; the same in cores. As many hosts that nobody in the queue may have, by their properties, are
-// none of the machine, and who runs there does not count.
+// Sixteen hosts of two cores each. A job's reference is 4 hosts unless the case says otherwise. By the rule share it
+// may have 4·min(s·√(M/8), max(1, s/3)) of them; the same in cores. Hosts that no job in the queue may have, by their
+// properties, do not belong to the machine, and jobs that run there do not count.
 func TestAMoldableJobGetsItsPartOfTheHosts(t *testing.T) {
 	const hosts = 16
 	of := make(planner.Property, 4*hosts)
@@ -28,7 +28,7 @@ func TestAMoldableJobGetsItsPartOfTheHosts(t *testing.T) {
 	others.Drop(mine)
 	elsewhere := planner.Running{Job: 6, Resources: others, Until: 900}
 	list := planner.Job{ID: 7, Choices: []planner.Choice{onHosts(70, 2, 1000, tree), onHosts(71, 4, 650, tree), onHosts(72, 8, 520, tree)}}
-	// taken is the first hosts, claimed until second 400; job 5 has them, where it runs, and listed some sizes, in cores.
+	// taken claims the first n hosts until second 400. runs has job 5 run on them, with the listed sizes in cores.
 	taken := func(n int) []planner.Claim {
 		set := planner.NewSet(4 * hosts)
 		for i := range 2 * n {
@@ -49,7 +49,7 @@ func TestAMoldableJobGetsItsPartOfTheHosts(t *testing.T) {
 		running []planner.Running
 		before  []planner.Job
 		beside  []core.Job
-		want    int64 // the choice
+		want    int64 // ID of the choice
 	}{
 		{"alone (s = 4): its largest size but one", sizing.Share{}, nil, nil, nil, nil, 71},
 		{"by no rule it ends first", nil, nil, nil, nil, nil, 72},
@@ -73,7 +73,7 @@ func TestAMoldableJobGetsItsPartOfTheHosts(t *testing.T) {
 	}
 }
 
-// sameSize says that the last job gets a choice, counted and resource by resource.
+// sameSize fails the test unless the last job gets the choice, both counted and resource by resource.
 func sameSize(t *testing.T, rule planner.Rule, usable planner.Set, claims []planner.Claim, jobs []planner.Job, want int64) {
 	t.Helper()
 	last := len(jobs) - 1
@@ -95,18 +95,18 @@ func sameSize(t *testing.T, rule planner.Rule, usable planner.Set, claims []plan
 	}
 }
 
-// What users list and what hosts are lost: a size, or a word. On eight hosts of two switches, all free.
+// Unusual lists of sizes and lost hosts, on eight free hosts of two switches: a job gets one of the sizes, or a reason.
 func TestOddListsAndLostHostsHaveASizeOrAWord(t *testing.T) {
 	each, switches := planner.Property{0, 1, 2, 3, 4, 5, 6, 7}, planner.Property{0, 0, 0, 0, 1, 1, 1, 1}
 	flat, deep := planner.NewTree(planner.AllOf(8), each), planner.NewTree(planner.AllOf(8), switches, each)
-	few := planner.NewTree(planner.SetOf(8, 0, 1, 2), each) // by their properties
+	few := planner.NewTree(planner.SetOf(8, 0, 1, 2), each) // hosts that the job may have by its properties
 	type list []core.Step
 	for _, c := range []struct {
 		name  string
-		lost  int // hosts, from the last
+		lost  int // number of hosts, from the last
 		tree  *planner.Tree
 		list  list
-		sizes []int // one of these; nil: it never fits
+		sizes []int // it gets one of these; nil: it never fits
 	}{
 		{"one size twice", 0, flat, list{{Duration: 650, Nodes: 4}, {Duration: 650, Nodes: 4}, {Duration: 1000, Nodes: 2}}, []int{2, 4}},
 		{"a size twice, one of them slower", 0, flat, list{{Duration: 900, Nodes: 4}, {Duration: 650, Nodes: 4}}, []int{4}},

@@ -5,19 +5,19 @@ import (
 	"math/bits"
 )
 
-// Set is a set of resources. All sets that meet each other are made for the same number of resources.
+// Set is a set of resources. Sets that are combined must be made for the same number of resources.
 type Set []uint64
 
-// NewSet is an empty set for n resources.
+// NewSet returns an empty set for n resources.
 func NewSet(n int) Set { return make(Set, (n+63)/64) }
 
-// Add puts a resource into the set.
+// Add adds a resource to the set.
 func (s Set) Add(r int) { s[r/64] |= 1 << (r % 64) }
 
-// Has says whether a resource is in the set.
+// Has reports whether a resource is in the set.
 func (s Set) Has(r int) bool { return s[r/64]>>(r%64)&1 == 1 }
 
-// Len is the number of resources in the set.
+// Len returns the number of resources in the set.
 func (s Set) Len() int {
 	n := 0
 	for _, w := range s {
@@ -26,7 +26,7 @@ func (s Set) Len() int {
 	return n
 }
 
-// All goes through the resources in the set, in their order.
+// All iterates over the resources in the set, in order.
 func (s Set) All() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i, w := range s {
@@ -39,7 +39,7 @@ func (s Set) All() iter.Seq[int] {
 	}
 }
 
-// span is the words in which there are resources: from first to before last.
+// span returns the range of words that contain resources: from first to before last.
 func (s Set) span() (first, last int) {
 	last = len(s)
 	for last > 0 && s[last-1] == 0 {
@@ -51,28 +51,28 @@ func (s Set) span() (first, last int) {
 	return first, last
 }
 
-// Keep leaves in the set what is in t too.
+// Keep removes from s what is not in t.
 func (s Set) Keep(t Set) {
 	for i, w := range t {
 		s[i] &= w
 	}
 }
 
-// Drop takes out of the set what is in t.
+// Drop removes from s what is in t.
 func (s Set) Drop(t Set) {
 	for i, w := range t {
 		s[i] &^= w
 	}
 }
 
-// Join puts what is in t into the set.
+// Join adds to s what is in t.
 func (s Set) Join(t Set) {
 	for i, w := range t {
 		s[i] |= w
 	}
 }
 
-// Meets says whether the two sets have a resource in common.
+// Meets reports whether the two sets have a resource in common.
 func (s Set) Meets(t Set) bool {
 	for i, w := range t {
 		if s[i]&w != 0 {
@@ -82,7 +82,7 @@ func (s Set) Meets(t Set) bool {
 	return false
 }
 
-// Holds says whether all of t is in the set.
+// Holds reports whether s contains all of t.
 func (s Set) Holds(t Set) bool {
 	for i, w := range t {
 		if w&^s[i] != 0 {
@@ -92,7 +92,7 @@ func (s Set) Holds(t Set) bool {
 	return true
 }
 
-// common is the number of resources in both sets.
+// common returns the number of resources in both sets.
 func (s Set) common(t Set) int {
 	n := 0
 	for i, w := range t {

@@ -6,38 +6,38 @@ import (
 	"slices"
 )
 
-// How many of a level a request wants, other than a number.
+// Counts of a level other than a number.
 const (
-	AllOfThem = -1 // every one that there is, whether it can be used at present or not: the request waits for the last
-	Best      = -2 // as many as there are at the job's start, at least one
-	BestHalf  = -3 // at least half of those that there are (rounded up), and all that are free at the job's start
+	AllOfThem = -1 // every one, whether usable now or not: the request waits for all
+	Best      = -2 // as many as are free at the job's start, at least one
+	BestHalf  = -3 // at least half of all (rounded up), and all that are free at the job's start
 )
 
-// Property is what the resources have in one column of OAR's table: resources with the same number are in the same host,
-// switch, cpu. A negative number: the resource has none.
+// Property holds one column of OAR's table of resources: resources with the same number belong to the same host, switch
+// or cpu. A negative number means none.
 type Property []int32
 
 // Tree is the hierarchy of the resources that a request may have: switches, their hosts, their cores, as the request
-// names the levels. It is made once and never changed.
+// names the levels. It does not change after it is made.
 type Tree struct {
-	stretch  // what is below it
+	stretch  // the resources below it
 	children []*Tree
-	size     int  // resources below it
-	smallest int  // resources below the smallest child; 1 where there is none
-	singles  bool // each child is one resource, and they stand in the resources' order
+	size     int  // number of resources below it
+	smallest int  // number of resources below the smallest child; 1 where there is none
+	singles  bool // each child is one resource, and they are in the order of the resources
 }
 
-// stretch is a set of resources that lie near to each other, as those of a host do: of a large cluster's sets only these words are looked
-// at.
+// stretch is a set of resources that are close together, such as those of a host. Operations on it touch only these
+// words of the sets of a large cluster.
 type stretch struct {
 	first int // number of the first word
 	words Set
 }
 
-// of is the same words of a set.
+// of returns the same words of another set.
 func (p *stretch) of(s Set) Set { return s[p.first : p.first+len(p.words)] }
 
-// all goes through the resources, in their order.
+// all iterates over the resources, in order.
 func (p *stretch) all() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for r := range p.words.All() {
@@ -48,7 +48,7 @@ func (p *stretch) all() iter.Seq[int] {
 	}
 }
 
-// add puts a resource behind all others.
+// add adds a resource with a larger number than all others.
 func (p *stretch) add(r int) {
 	if len(p.words) == 0 {
 		p.first = r / 64
@@ -59,8 +59,8 @@ func (p *stretch) add(r int) {
 	p.words.Add(r - 64*p.first)
 }
 
-// NewTree arranges the eligible resources in levels, the outermost first. Resources that lack one of the properties are
-// not in it. Parts stand in the order of their first resources.
+// NewTree arranges the eligible resources in levels, the outermost first. It leaves out resources that lack one of the
+// properties. Parts are in the order of their first resources.
 func NewTree(eligible Set, levels ...Property) *Tree {
 	t := new(Tree)
 	for r := range eligible.All() {
@@ -97,14 +97,14 @@ func (t *Tree) divide(levels []Property) {
 	t.singles = len(levels) == 1 && len(t.children) == t.size
 }
 
-// Group is one part of a request: so many of each level of a tree, and all resources of those in the last level.
+// Group is one part of a request: a count for each level of a tree, and all resources of those in the last level.
 type Group struct {
 	Tree   *Tree
 	Counts []int // a number from 1, or AllOfThem, Best, BestHalf, for each level
 }
 
-// pick adds to taken, which is empty, the resources for the group, of those that are free: the first that fit, in their
-// order. It says whether there are enough; when not, taken is empty again.
+// pick adds to taken, which is empty, the resources for the group from the free ones: the first that fit, in order. It
+// reports whether there are enough; if not, taken is empty again.
 func (g Group) pick(free, taken Set) bool { return pick(g.Tree, g.Counts, free, taken) }
 
 func pick(t *Tree, counts []int, free, taken Set) bool {
@@ -138,13 +138,13 @@ func pick(t *Tree, counts []int, free, taken Set) bool {
 	return false
 }
 
-// pickSingles is pick where each child is a resource, on the tree's own words.
+// pickSingles is pick for a tree whose children are single resources. free and taken contain only the tree's own words.
 func (t *Tree) pickSingles(need, most int, free, taken Set) bool {
 	found := 0
 	for i, w := range t.words {
 		w &= free[i]
 		for n := bits.OnesCount64(w); found+n > most; n-- {
-			w &^= 1 << (63 - bits.LeadingZeros64(w)) // the last one
+			w &^= 1 << (63 - bits.LeadingZeros64(w)) // remove the last one
 		}
 		taken[i] |= w
 		found += bits.OnesCount64(w)
@@ -156,7 +156,7 @@ func (t *Tree) pickSingles(need, most int, free, taken Set) bool {
 	return false
 }
 
-// wanted is how many of so many parts a count needs, and how many it takes at most.
+// wanted returns how many of `parts` parts a count needs, and how many it takes at most.
 func wanted(count, parts int) (need, most int) {
 	switch count {
 	case AllOfThem:
@@ -169,7 +169,7 @@ func wanted(count, parts int) (need, most int) {
 	return count, count
 }
 
-// least is a number of resources without which the group cannot be satisfied.
+// least returns a number of resources without which the group cannot be satisfied.
 func (g Group) least() int { return least(g.Tree, g.Counts) }
 
 func least(t *Tree, counts []int) int {

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// plainPick is pick without words: parts are lists of resources.
+// plainPick is a simple implementation of pick: parts are lists of resources.
 func plainPick(t *Tree, counts []int, free map[int]bool) (taken []int, ok bool) {
 	if len(counts) == 0 {
 		for r := range t.all() {
@@ -41,7 +41,7 @@ func TestResourcesAreThoseOfAPlainSearch(t *testing.T) {
 		n := rapid.IntRange(1, 300).Draw(t, "resources")
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		hosts := rapid.IntRange(1, n).Draw(t, "hosts")
-		spread := rapid.Bool().Draw(t, "spread") // resources of a host are not beside each other
+		spread := rapid.Bool().Draw(t, "spread") // resources of a host are not next to each other
 		eligible, free, isFree := NewSet(n), NewSet(n), map[int]bool{}
 		host, each := make(Property, n), make(Property, n)
 		for r := range n {

@@ -21,7 +21,7 @@ import (
 	"accordion/oar/tables"
 )
 
-// spy is the rule share, and remembers what it looked at.
+// spy is the rule share, and records what it was given.
 type spy struct {
 	sizing.Share
 	seen sizing.World
@@ -32,7 +32,7 @@ func (s *spy) Factor(w *sizing.World, one *sizing.Sizes) float64 {
 	return s.Share.Factor(w, one)
 }
 
-// counts is what the rule looked at, in words, so many resources being one.
+// counts describes what the rule was given. `one` is how many resources count as one host.
 func (s *spy) counts(one int) string {
 	n := int64(one)
 	return fmt.Sprintf("of %d hosts %d are held, %d are wanted; %d jobs have references of %d in all",
@@ -41,16 +41,16 @@ func (s *spy) counts(one int) string {
 
 const forgedNow core.Time = 1000
 
-// mixture is a queue of all kinds of jobs, on hosts of so many cores each.
+// mixture is a queue with all kinds of jobs, on hosts of several cores each.
 type mixture struct {
 	*forged
 	draws *rapid.T
 	cores int
-	free  []int64                // hosts that nobody has
-	began map[core.JobID]core.EP // evolving jobs that run: in what
+	free  []int64                // hosts that no job has
+	began map[core.JobID]core.EP // evolving jobs that run, with the profile in which they started
 	mixed bool                   // a pass plans resource by resource
 
-	narrowed bool // those who wait may have a part of the hosts only, by their properties
+	narrowed bool // waiting jobs may have only a part of the hosts, by their properties
 }
 
 func (m *mixture) pick(name string, least, most int) int {
@@ -58,7 +58,7 @@ func (m *mixture) pick(name string, least, most int) int {
 }
 func (m *mixture) chance(name string) bool { return rapid.Bool().Draw(m.draws, name) }
 
-// take is the resources of so many free hosts; nil when there are not so many.
+// take returns the resources of n free hosts, or nil when there are not so many.
 func (m *mixture) take(n int) (resources []int64) {
 	if n > len(m.free) {
 		return nil
@@ -117,7 +117,7 @@ func draw(t *rapid.T) *mixture {
 	return m
 }
 
-// narrow lets those who wait have a part of the hosts only: all of them the same, or each one of two.
+// narrow lets waiting jobs have only a part of the hosts: all of them the same part, or each one of two.
 func (m *mixture) narrow() {
 	hosts := []int64{int64(m.pick("last host", 1, 24))}
 	if m.chance("of two kinds") {
@@ -132,7 +132,8 @@ func (m *mixture) narrow() {
 	}
 }
 
-// hopeless says whether a moldable job has no place in the pass's plan: it counts there, though no size of it is to be had.
+// hopeless reports whether a moldable job has no place in the pass's plan: it counts there, though no size of it can be
+// placed.
 func (m *mixture) hopeless(planned map[core.JobID]int) bool {
 	return slices.ContainsFunc(m.read().Jobs, func(j adapter.Job) bool {
 		_, has := planned[j.ID]
@@ -140,10 +141,10 @@ func (m *mixture) hopeless(planned map[core.JobID]int) bool {
 	})
 }
 
-// upTo is properties of the hosts up to one.
+// upTo returns properties that match the hosts up to one.
 func upTo(host int64) string { return fmt.Sprintf("resource_id < %d", host*10+10) }
 
-// run adds a job that runs.
+// run adds a running job.
 func (m *mixture) run() {
 	listed := m.list()
 	at := m.pick("in", 0, len(listed)-1)
@@ -167,7 +168,7 @@ func (m *mixture) run() {
 		job, configurations := m.submit("evolve", "Running", nil, listed...)
 		m.wasSuspended(job, since, core.Time(m.pick("suspended", 1, int(forgedNow-since))))
 		m.runs(job, configurations[at], since, has)
-	case "suspended": // its hosts are others'
+	case "suspended": // its hosts may be used by others
 		job, configurations := m.submit("evolve", "Suspended", nil, listed...)
 		m.do("UPDATE jobs SET suspended = 'YES' WHERE job_id = ?", job)
 		m.runs(job, configurations[at], since, has)
@@ -183,7 +184,7 @@ func (m *mixture) run() {
 	}
 }
 
-// evolves adds an evolving job that runs on one host, and a companion with the others.
+// evolves adds an evolving job that runs on one host, and a companion with the other hosts.
 func (m *mixture) evolves(since core.Time, has []int64, types []string, ep core.EP) {
 	job, configurations := m.submit("evolve", "Running", types, size{1, ep.Total()})
 	m.do("INSERT INTO accordion_jobs (job_id, mark) VALUES (?, 'accordion:')", job)
@@ -196,7 +197,7 @@ func (m *mixture) evolves(since core.Time, has []int64, types []string, ep core.
 	}
 }
 
-// wait adds a job that waits.
+// wait adds a waiting job.
 func (m *mixture) wait() {
 	listed := m.list()
 	switch rapid.SampledFrom([]string{"rigid", "moldable", "moldable", "alternatives", "steps", "held", "postponed", "refused", "dependent", "elsewhere", "besteffort"}).Draw(m.draws, "kind") {
@@ -233,7 +234,7 @@ func (m *mixture) wait() {
 	}
 }
 
-// reserve keeps hosts free for an evolving job that comes later.
+// reserve keeps hosts free for a later evolving job.
 func (m *mixture) reserve() {
 	has := m.take(m.pick("reserved", 1, 3))
 	if has == nil {
@@ -246,7 +247,7 @@ func (m *mixture) reserve() {
 	}
 }
 
-// read is what the sidecar reads of the queue evolve.
+// read returns the sidecar's reading of the queue evolve.
 func (f *forged) read() *adapter.Snapshot {
 	var snapshot *adapter.Snapshot
 	read := observe.New(tables.Tables{DB: f.DB}, "evolve")
@@ -289,7 +290,7 @@ func (m *mixture) sidecar(rule sizing.Sizing, passes sched.Policy) *plan.World {
 	return v
 }
 
-// What the sidecar counts for evolving jobs is what OAR's pass counts: it reads the same tables, by queries of its own.
+// The sidecar counts for evolving jobs what OAR's pass counts: it reads the same tables with queries of its own.
 func TestThePassAndTheSidecarCountTheSame(t *testing.T) {
 	compared := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -306,7 +307,7 @@ func TestThePassAndTheSidecarCountTheSame(t *testing.T) {
 				continue // it divides the whole cluster among evolving jobs; parts of references are rounded to cores
 			}
 			if passes.seen.Machine == 0 || other.seen.Machine == 0 {
-				continue // nobody waits whom both size
+				continue // no waiting job is sized by both
 			}
 			compared++
 			one := max(1, passes.seen.Machine/other.seen.Machine) // where the pass could not count hosts it counts cores
@@ -320,7 +321,7 @@ func TestThePassAndTheSidecarCountTheSame(t *testing.T) {
 	}
 }
 
-// OAR lets a job that was suspended run so much longer.
+// OAR lets a job that was suspended run longer by that time.
 func TestTheSidecarCountsTheSecondsInWhichAJobWasSuspended(t *testing.T) {
 	f := forge(t)
 	defer f.Sql.Close()
@@ -334,7 +335,8 @@ func TestTheSidecarCountsTheSecondsInWhichAJobWasSuspended(t *testing.T) {
 	}
 }
 
-// pass plans as OAR's pass does, and has OAR show that. It gives each planned job's hosts.
+// pass plans as OAR's pass does, and writes the plan to the tables that OAR shows. It returns the number of hosts of
+// each planned job.
 func (m *mixture) pass(by sched.Policy) (map[core.JobID]int, error) {
 	chosen, has, err := scheduler.PlanBy(m.t.Context(), m.DB, "evolve", forgedNow, by)
 	hosts := map[core.JobID]int{}
@@ -345,8 +347,8 @@ func (m *mixture) pass(by sched.Policy) (map[core.JobID]int, error) {
 	return hosts, err
 }
 
-// What explain says of a job that OAR molds is what OAR's pass gives it, whatever the policy: also where everybody behind the head of the
-// queue has the head's factor, and where others start before.
+// What explain says about a job that OAR sizes is what OAR's pass gives it, for every policy: also where all jobs
+// behind the head of the queue have the head's factor, and where others start earlier.
 func TestWhatIsExplainedIsWhatThePassGives(t *testing.T) {
 	for _, name := range []string{"repeated+share", "repeated+load", "share", "share:100s", "easy+share", "easy+load", "scojo-p", "scojo-p:nonpredictive", "traditional", "patient:100s+share"} {
 		t.Run(name, func(t *testing.T) {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// A condition is SQL that compares columns of resources with words and numbers, joined by AND and
-// OR. Admission rules add such conditions to each job, and users write mostly such ones. A pass
-// evaluates it from the resources that it has read, without asking the database.
+// A condition is SQL that compares columns of resources with words and numbers, joined by AND and OR. Admission rules
+// add such conditions to each job, and most of what users write is of this kind. A pass evaluates it from the resources
+// that it has read, without asking the database.
 type condition struct {
 	parts []condition // of an AND or an OR
 	any   bool        // OR
 
-	column, operator string // a comparison; column "": it is always or never so
+	column, operator string // a comparison; where column is "", always is the result
 	words            []string
 	numbers          bool // the words are numbers
 	always           bool
@@ -197,14 +197,14 @@ func columnKindOf(databaseType string) columnKind {
 	return otherColumn
 }
 
-// columnValues holds the values of a column, in the order of the resources: "" for nothing.
+// columnValues holds the values of a column, in the order of the resources: "" for NULL.
 type columnValues struct {
 	kind   columnKind
 	values []string
 }
 
-// meets reports for each resource, in order, whether it meets the condition. exact is false where
-// the database might find others: it alone knows how it compares.
+// meets reports for each resource, in order, whether it meets the condition. exact is false where the database might
+// find others: it alone knows how it compares.
 func (c condition) meets(n int, columns map[string]columnValues) (met []bool, exact bool) {
 	met = make([]bool, n)
 	switch {
@@ -248,8 +248,8 @@ func (c condition) meets(n int, columns map[string]columnValues) (met []bool, ex
 	return met, true
 }
 
-// comparison returns a function that compares a column's value with a word; nil: only the database
-// compares them correctly.
+// comparison returns a function that compares a column's value with a word; nil: only the database compares them
+// correctly.
 func comparison(of columnValues, operator, word string, number bool) func(string) bool {
 	switch of.kind {
 	case numberColumn:
@@ -265,7 +265,7 @@ func comparison(of columnValues, operator, word string, number bool) func(string
 		if number || word == "" || operator != "=" && operator != "<>" && operator != "!=" {
 			return nil
 		}
-		for _, v := range of.values { // some databases take upper case for lower case, and nothing is not unequal
+		for _, v := range of.values { // some databases ignore case, and NULL is not unequal
 			if v != word && (strings.EqualFold(strings.TrimSpace(v), strings.TrimSpace(word)) || !ascii(v)) || v == "" && operator != "=" {
 				return nil
 			}

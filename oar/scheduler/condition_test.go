@@ -14,7 +14,7 @@ func TestAConditionIsWhatADatabaseWouldFind(t *testing.T) {
 		"mem":     {numberColumn, []string{"8", "16", ""}},
 		"speed":   {otherColumn, []string{"1.5", "2", "3"}},
 	}
-	for _, c := range []struct{ text, want string }{ // which of the three; "ask": only the database knows
+	for _, c := range []struct{ text, want string }{ // which of the three resources match; "ask": only the database knows
 		{"1=1", "1 1 1"},
 		{"(1 = 1) AND (1 = 0)", "0 0 0"},
 		{"(1 = 1) AND (type = 'default')", "1 1 0"},
@@ -27,8 +27,8 @@ func TestAConditionIsWhatADatabaseWouldFind(t *testing.T) {
 		{"type <> 'default'", "0 0 1"},
 		{"TYPE = 'licence'", "0 0 1"},
 		{"switch = 's1'", "1 0 0"},
-		{"switch = 's2'", "ask"},  // MariaDB takes both
-		{"cluster <> 'a'", "ask"}, // is it nothing, or empty?
+		{"switch = 's2'", "ask"},  // MariaDB matches both
+		{"cluster <> 'a'", "ask"}, // the value may be NULL or empty
 		{"cluster = ''", "ask"},
 		{"cluster = 'A'", "ask"},
 		{"cluster = 'é'", "ask"},

@@ -11,15 +11,14 @@ import (
 	"accordion/oar/tables"
 )
 
-// eligibility finds the resources that a user's SQL selects, where the SQL is not a condition. Each
-// text is evaluated once a pass, with the account that may only read, and stopped when it takes
-// long. After that no other text of its user is evaluated in this pass. When a user has spent the
-// budget, no text of the user is evaluated until the budget has come back. When the time for all
-// texts has ended, no text is.
+// eligibility finds the resources that a user's SQL selects, where the SQL is not a condition. Each text is evaluated
+// once a pass, with the account that may only read, and stopped when it takes long. After that no other text of its
+// user is evaluated in this pass. When a user has spent the budget, no text of the user is evaluated until some of the
+// budget has come back. When the time for all texts has ended, no text is evaluated.
 type eligibility struct {
 	ask      func(ctx context.Context, text string, patience time.Duration) ([]int64, error)
 	patience time.Duration // of one text
-	over     func() bool   // the time for all of them is
+	over     func() bool   // reports whether the time for all of them has ended
 	now      core.Time
 	budget   Budget
 	found    map[string]eligible
@@ -41,17 +40,17 @@ func newEligibility(ask func(context.Context, string, time.Duration) ([]int64, e
 	return &eligibility{ask: ask, patience: patience, over: over, budget: Budget{}, found: map[string]eligible{}, slow: map[string]bool{}}
 }
 
-// wish is a text, and who wrote it.
+// wish is SQL that selects resources, and the user who wrote it.
 type wish struct{ user, text string }
 
-// wishOf is what a job and a part of its request together want of resources.
+// wishOf returns the condition that a job and a part of its request together set on resources.
 func wishOf(w *waiting, g *group) wish {
-	return wish{w.user, database.Wanted(w.properties, g.properties)}
+	return wish{w.user, database.ResourceCondition(w.properties, g.properties)}
 }
 
-// all evaluates the jobs' texts, each time one of the user whose texts have taken least so far. So
-// a user whose texts take long does not take the time of others. Of such users' texts the one that
-// most users want comes first, then the one that most jobs want.
+// all evaluates the jobs' texts. The next text is always of the user whose texts have taken least time so far, so that
+// a user whose texts take long does not use up the time of others. Among such users, the text that most users share
+// comes first, then the one that most jobs share.
 func (e *eligibility) all(ctx context.Context, wishes []wish) {
 	users, jobs := map[string]map[string]bool{}, map[string]int{}
 	var names []string
@@ -79,19 +78,19 @@ func (e *eligibility) all(ctx context.Context, wishes []wish) {
 	}
 	for len(names) > 0 {
 		next := slices.MinFunc(names, func(a, b string) int {
-			if d := e.budget.Owed(a, e.now) - e.budget.Owed(b, e.now); d != 0 {
+			if d := e.budget.Used(a, e.now) - e.budget.Used(b, e.now); d != 0 {
 				return int(d)
 			}
 			return first(texts[a][0], texts[b][0])
 		})
-		_, _ = e.of(ctx, wish{next, texts[next][0]}) // what went wrong is kept for those who want it
+		_, _ = e.of(ctx, wish{next, texts[next][0]}) // the error is kept in e.found
 		if texts[next] = texts[next][1:]; len(texts[next]) == 0 {
 			names = slices.DeleteFunc(names, func(name string) bool { return name == next })
 		}
 	}
 }
 
-// of gives the numbers of the resources that a wish means.
+// of returns the IDs of the resources that a wish selects.
 func (e *eligibility) of(ctx context.Context, one wish) ([]int64, error) {
 	if known, asked := e.found[one.text]; asked {
 		return known.resources, known.why
@@ -121,7 +120,7 @@ func (d store) eligible(ctx context.Context, text string, patience time.Duration
 
 // remembered returns the budget of all users as the last pass left it.
 func (d store) remembered(ctx context.Context) (Budget, error) {
-	rows, err := d.ReadAsked(ctx)
+	rows, err := d.ReadQueryTimes(ctx)
 	b := Budget{}
 	for _, one := range rows {
 		b[one.User] = one
@@ -129,10 +128,10 @@ func (d store) remembered(ctx context.Context) (Budget, error) {
 	return b, err
 }
 
-// remember keeps the budget for the next pass.
-func (d store) remember(ctx context.Context, before, after []tables.Asked) error {
+// remember stores the budget for the next pass.
+func (d store) remember(ctx context.Context, before, after []tables.QueryTime) error {
 	if len(before) == 0 && len(after) == 0 {
 		return nil
 	}
-	return d.WriteAsked(ctx, after)
+	return d.WriteQueryTimes(ctx, after)
 }

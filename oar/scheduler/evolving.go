@@ -15,24 +15,26 @@ import (
 	"accordion/oar/tables"
 )
 
-// Under a policy by which few jobs have a reservation most evolving jobs that wait have no place in OAR's tables. A pass gives them their
-// turn all the same, as long as a sidecar lives: it is to start them, and comes some seconds after nodes have become free, when a pass has
-// already given these to whoever was behind. What it has had the time to take and has not taken, others may have: it knows more of such a job
-// than a pass does.
+// Under a policy by which few jobs have a reservation, most evolving jobs that wait have no place in OAR's tables. A
+// pass still gives them their turn while a sidecar is alive. The sidecar will start them, some seconds after nodes have
+// become free. By then a pass would have given these nodes to jobs further behind. A pass gives other jobs the nodes
+// that the sidecar could have taken in that time and did not take: the sidecar knows more about such a job than a pass
+// does.
 
-// leaves is for how many seconds a pass leaves to the sidecar what has become free. It hears of a job's end at once, looks a second later at most
-// ([plan] interval), and launches without a pass. To leave it more than it needs is to leave nodes idle, each time that a job ends, for those
-// that it does not begin: it counts on ordinary jobs to end later than a pass does.
-const leaves core.Time = 3
+// sidecarLead is for how many seconds a pass reserves for the sidecar what has become free. The sidecar is notified of
+// a job's end at once, reads OAR at most a second later ([plan] interval), and launches without a pass. A longer lead
+// would leave nodes idle after each job's end, for jobs that the sidecar does not start: it expects ordinary jobs to
+// end later than a pass does.
+const sidecarLead core.Time = 3
 
-// sidecar is what a pass knows of it.
+// sidecar is what a pass knows about the sidecar.
 type sidecar struct {
 	lives  bool
-	second core.Time // in which it was looked at, by the database's clock: the second of a pass may be two ahead of it
-	fresh  []int64   // resources that became free in the last moment
+	second core.Time // when this was read, by the database's clock: the second of a pass may be two ahead of it
+	fresh  []int64   // resources that became free within sidecarLead
 }
 
-// readSidecar reads it where evolving jobs wait that the policy has to give their turn.
+// readSidecar reads s.sidecar, where evolving jobs wait and the policy gives them their turn.
 func (d store) readSidecar(ctx context.Context, s *state, by policy.Policy) error {
 	_, few := policy.Patient(by)
 	if !few || s.orders == nil || !slices.ContainsFunc(s.waiting, func(w *waiting) bool { return profiles(w.types) != nil }) {
@@ -46,10 +48,10 @@ func (d store) readSidecar(ctx context.Context, s *state, by policy.Policy) erro
 	if s.sidecar.lives, err = d.Leased(ctx, s.queue, now); err != nil || !s.sidecar.lives {
 		return err
 	}
-	// There is no index of ends. Jobs that are older than so many others are left out: what they had is for everybody at once.
+	// There is no index of ends. Jobs older than the latest 20,000 are left out: any job may have their nodes at once.
 	const latest = 20_000
 	query := fmt.Sprintf(`SELECT DISTINCT a.resource_id FROM jobs j JOIN assigned_resources a ON a.moldable_job_id = j.assigned_moldable_job
-		WHERE j.job_id > (SELECT MAX(k.job_id) - %d FROM jobs k) AND j.stop_time >= %d AND j.state IN ('Terminated', 'Error')`, latest, now-leaves)
+		WHERE j.job_id > (SELECT MAX(k.job_id) - %d FROM jobs k) AND j.stop_time >= %d AND j.state IN ('Terminated', 'Error')`, latest, now-sidecarLead)
 	return database.Rows(ctx, d.Sql, "what has become free", query, nil, func(r *sql.Rows) error {
 		var id int64
 		err := r.Scan(&id)
@@ -58,7 +60,7 @@ func (d store) readSidecar(ctx context.Context, s *state, by policy.Policy) erro
 	})
 }
 
-// turns is the evolving jobs that wait for the sidecar and for which it keeps nothing yet.
+// turns returns the evolving jobs that wait for the sidecar and for whose start it has no reservation yet.
 func (t *translator) turns(ctx context.Context) (all []planner.Job) {
 	_, few := policy.Patient(t.planner)
 	each, known := t.properties["network_address"]
@@ -72,7 +74,7 @@ func (t *translator) turns(ctx context.Context) (all []planner.Job) {
 	for _, w := range t.state.waiting {
 		o, adopted := t.state.orders.Jobs[w.id]
 		choices := profiles(w.types)
-		if choices == nil || !adopted && !t.state.sidecar.isNew(w.submitted) || o.Base != 0 || o.Released || kept[tables.FirstOf(w.id)] || t.waits(w) {
+		if choices == nil || !adopted && !t.state.sidecar.isNew(w.submitted) || o.Base != 0 || o.Released || kept[tables.StartReservation(w.id)] || t.waits(w) {
 			continue
 		}
 		if tree, err := t.tree(ctx, w, w.choices[0].groups[0], []planner.Property{each}); err == nil {
@@ -82,8 +84,9 @@ func (t *translator) turns(ctx context.Context) (all []planner.Job) {
 	return all
 }
 
-// early is profiles that grow so many seconds earlier than they say, and shrink when they say. The sidecar counts on nobody's nodes for a growth before
-// so long after his walltime. A pass that did would keep nodes for a job that the sidecar cannot begin.
+// early returns the profiles with growths that are `by` seconds earlier; shrinks keep their time. For a growth, the
+// sidecar does not count on another job's nodes until `by` seconds after that job's walltime. A pass that did would
+// keep nodes for a job that the sidecar cannot start.
 func early(choices []core.EP, by core.Time) []core.EP {
 	all := make([]core.EP, len(choices))
 	for i, ep := range choices {
@@ -91,12 +94,12 @@ func early(choices []core.EP, by core.Time) []core.EP {
 		for _, begin := range begins(ep) {
 			changes = append(changes, begin, begin-by)
 		}
-		all[i] = stepped(ep.Total(), changes, func(at core.Time) int { return most(ep, at, at+by) })
+		all[i] = stepped(ep.Total(), changes, func(at core.Time) int { return mostNodes(ep, at, at+by) })
 	}
 	return all
 }
 
-// begins are the seconds in which a profile's steps begin.
+// begins returns the seconds in which a profile's steps begin.
 func begins(ep core.EP) (all []core.Time) {
 	begin := core.Time(0)
 	for _, step := range ep {
@@ -106,7 +109,8 @@ func begins(ep core.EP) (all []core.Time) {
 	return all
 }
 
-// stepped is a profile that is so long, and has a step from each of some seconds on, with as many nodes as are said for that second.
+// stepped returns a profile of the given length with a step from each of the changes on. nodes returns the size at a
+// second.
 func stepped(total core.Time, changes []core.Time, nodes func(at core.Time) int) (ep core.EP) {
 	changes = slices.DeleteFunc(append(changes, 0), func(at core.Time) bool { return at < 0 || at >= total })
 	slices.Sort(changes)
@@ -117,12 +121,13 @@ func stepped(total core.Time, changes []core.Time, nodes func(at core.Time) int)
 	return ep
 }
 
-// beyond is what profiles ask for from now on beyond the hosts that the sidecar keeps for the job's later steps: it keeps these before it keeps
-// those of the start, and a pass between the two must not take the job's own reservation for another's. A step asks for one node at least.
+// beyond returns what the profiles need from now on in addition to the hosts that the sidecar has reserved for the
+// job's later steps. The sidecar reserves these before the hosts of the start. A pass between the two must not take the
+// job's own reservation for another's. Each step asks for at least one node.
 func (t *translator) beyond(job int64, choices []core.EP) []core.EP {
 	var own []tables.Reservation
 	for _, r := range t.state.orders.Reservations {
-		if tables.IsOf(r.Name, job) {
+		if tables.IsReservationOf(r.Name, job) {
 			own = append(own, r)
 		}
 	}
@@ -135,12 +140,12 @@ func (t *translator) beyond(job int64, choices []core.EP) []core.EP {
 		for _, r := range own {
 			changes = append(changes, r.From-t.now, r.To-t.now)
 		}
-		all[i] = stepped(ep.Total(), changes, func(at core.Time) int { return max(most(ep, at, at)-t.keptAt(own, t.now+at), 1) })
+		all[i] = stepped(ep.Total(), changes, func(at core.Time) int { return max(mostNodes(ep, at, at)-t.keptAt(own, t.now+at), 1) })
 	}
 	return all
 }
 
-// keptAt is how many hosts some reservations have at a second.
+// keptAt returns how many hosts the reservations have at a second.
 func (t *translator) keptAt(reservations []tables.Reservation, at core.Time) int {
 	hosts, of := map[int32]bool{}, t.properties["network_address"]
 	for _, r := range reservations {
@@ -153,8 +158,8 @@ func (t *translator) keptAt(reservations []tables.Reservation, at core.Time) int
 	return len(hosts)
 }
 
-// most is how many nodes a profile has at most from one of its seconds to another, both included.
-func most(ep core.EP, from, to core.Time) (nodes int) {
+// mostNodes returns how many nodes a profile has at most between two of its seconds, both included.
+func mostNodes(ep core.EP, from, to core.Time) (nodes int) {
 	begin := core.Time(0)
 	for _, step := range ep {
 		if begin <= to && begin+step.Duration > from {
@@ -165,10 +170,10 @@ func most(ep core.EP, from, to core.Time) (nodes int) {
 	return nodes
 }
 
-// isNew says whether a job was submitted so lately that the sidecar may not have seen it.
-func (s sidecar) isNew(submitted core.Time) bool { return submitted >= s.second-leaves }
+// isNew reports whether a job was submitted so recently that the sidecar may not have seen it.
+func (s sidecar) isNew(submitted core.Time) bool { return submitted >= s.second-sidecarLead }
 
-// waits says whether a job is not to begin now, or asks for what is not known here.
+// waits reports whether a job must not start now, or asks for something that this code does not know.
 func (t *translator) waits(w *waiting) bool {
 	others := slices.DeleteFunc(slices.Clone(w.types), isSidecars)
 	kind, err := ReadTypes(others)
@@ -176,7 +181,7 @@ func (t *translator) waits(w *waiting) bool {
 		slices.ContainsFunc(w.after, func(on dependency) bool { return on.state != "Terminated" && on.state != "Error" })
 }
 
-// fresh is what became free in the last moment, of so many resources.
+// fresh returns the resources that became free within sidecarLead, as a set for n resources.
 func (t *translator) fresh(n int) planner.Set {
 	set := planner.NewSet(n)
 	for _, id := range t.state.sidecar.fresh {
@@ -187,15 +192,16 @@ func (t *translator) fresh(n int) planner.Set {
 	return set
 }
 
-// queue is the jobs that a pass plans, and those that have their turn among them, in the order of their numbers.
+// queue returns the jobs that a pass plans and those that have their turn among them, by ID.
 func (p *problem) queue() []planner.Job {
 	all := slices.Concat(p.jobs, p.turns)
 	slices.SortStableFunc(all, func(a, b planner.Job) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
 
-// withoutTurns is the places of the jobs that a pass plans. What is kept for those others is not written; missed is those for which all was there
-// before, and the sidecar has not begun them.
+// withoutTurns returns the places of the jobs that a pass plans. The places of the jobs that only have their turn are
+// not written. missed contains those of them for which everything was free earlier, and that the sidecar has not
+// started.
 func (p *problem) withoutTurns(now core.Time, plan []planner.Placed) (own []planner.Placed, missed map[int64]bool) {
 	missed = map[int64]bool{}
 	its, lately := map[int64]bool{}, map[int64]bool{}

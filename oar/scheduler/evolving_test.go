@@ -12,7 +12,8 @@ import (
 	"accordion/oar/tables"
 )
 
-// Two hosts of two cores and one of which a core is not alive; now is second 100000. Job 1 evolves, and was submitted before the others.
+// Two hosts of two cores, and one of which a core is not alive. It is second 100000. Job 1 evolves, and was submitted
+// before the others.
 func TestAnEvolvingJobHasItsTurnInAPass(t *testing.T) {
 	const now = 100000
 	whole := func(id int64, walltime core.Time, hosts int) *waiting {
@@ -21,13 +22,13 @@ func TestAnEvolvingJobHasItsTurnInAPass(t *testing.T) {
 	cores := func(id int64, walltime core.Time, n int) *waiting {
 		return request(id, walltime, level{"resource_id", n})
 	}
-	young := func(tr *translator) { // nobody is due
+	young := func(tr *translator) { // no job is due
 		tr.state.waiting[0].submitted, tr.state.waiting[1].submitted = now-500, now-450
 	}
-	until := func(at core.Time) claim { // with what is between two jobs
+	until := func(at core.Time) claim { // with the seconds between two jobs
 		return claim{job: 9, state: "Running", from: now - 100, walltime: at - now + 95, resources: []int64{10, 20}}
 	}
-	runs := claim{job: 9, state: "Running", from: now - 100, walltime: 395, resources: []int64{10, 20}} // n1, until 100300 with what is between two jobs
+	runs := claim{job: 9, state: "Running", from: now - 100, walltime: 395, resources: []int64{10, 20}} // n1, until 100300 with the seconds between two jobs
 	for _, c := range []struct {
 		name    string
 		policy  string
@@ -180,7 +181,7 @@ func TestAGrowthIsPlannedEarlierAndAShrinkIsNot(t *testing.T) {
 	}
 }
 
-// plainly is a profile in which no step is as large as the one before it.
+// plainly returns a profile in which consecutive steps of the same size are joined.
 func plainly(ep core.EP) string {
 	var all core.EP
 	for _, s := range ep {

@@ -11,8 +11,8 @@ import (
 	"accordion/oar/tables"
 )
 
-// hosts8 is a cluster of eight hosts of a core each, some of which are not Alive, with what runs, what is reserved, what the
-// sidecar has decided, and some jobs that are nobody's but the pass's.
+// hosts8 draws a cluster of eight hosts of one core each, some of which are not Alive, with running jobs, reservations,
+// decisions of the sidecar, and jobs that only the pass plans.
 func hosts8(t *rapid.T) *translator {
 	const hosts = 8
 	tr := cluster()
@@ -75,7 +75,7 @@ func hosts8(t *rapid.T) *translator {
 	return tr
 }
 
-// use is a resource that something has for some time.
+// use states that a job has a resource for some time.
 type use struct {
 	of       int64
 	resource int64
@@ -84,7 +84,7 @@ type use struct {
 
 func (a use) meets(b use) bool { return a.resource == b.resource && a.from < b.to && b.from < a.to }
 
-// What is looked at is what is written, second by second and host by host, without anything of how it came about.
+// Checks what is written, second by second and host by host, and does not depend on how the plan was made.
 func TestNothingStartsWhereTheSidecarOrOARSaysOtherwise(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tr := hosts8(t)
@@ -147,8 +147,8 @@ func TestNothingStartsWhereTheSidecarOrOARSaysOtherwise(t *testing.T) {
 	})
 }
 
-// lasts is for how long a job has its hosts to itself: with the seconds between two jobs, but for a released one, which may
-// begin late; a companion not longer than its job.
+// lasts returns for how long a job has its hosts to itself: with the seconds between two jobs, except for a released
+// job, which may start late. A companion does not last longer than its job.
 func lasts(tr *translator, w *waiting, started map[int64]bool) core.Time {
 	one := tr.state.orders.Jobs[w.id]
 	length := w.choices[0].walltime
@@ -168,7 +168,7 @@ func lasts(tr *translator, w *waiting, started map[int64]bool) core.Time {
 	return length
 }
 
-// wholeOrNot: a job begins with all of its first companions, and a companion beside nothing but its job.
+// wholeOrNot checks that a job starts with all of its first companions, and a companion only together with its job.
 func wholeOrNot(t *rapid.T, tr *translator, started map[int64]bool) {
 	for id, one := range tr.state.orders.Jobs {
 		if one.Base == 0 || !one.Released {
@@ -184,8 +184,8 @@ func wholeOrNot(t *rapid.T, tr *translator, started map[int64]bool) {
 	}
 }
 
-// reservationsKept: no job that the pass plans is on a reserved host meanwhile; and other queues see which hosts are taken,
-// for as long as they are, by a job that OAR cannot start.
+// reservationsKept checks that no job which the pass plans is on a reserved host meanwhile. Other queues must see all
+// reserved hosts as taken for the whole time, by a job that OAR cannot start.
 func reservationsKept(t *rapid.T, tr *translator, out outcome, uses []use) {
 	o := tr.state.orders
 	shownAs := map[int64]shown{}
@@ -249,7 +249,7 @@ func TestAReservationIsOverAtItsEndOrWhenNobodyComes(t *testing.T) {
 	}
 }
 
-// A suspended job leaves the resources of some types to others, until it goes on.
+// A suspended job leaves resources of some types to others until it resumes.
 func TestASuspendedJobKeepsOnlyWhatOARSays(t *testing.T) {
 	for _, test := range []struct {
 		state string
@@ -277,10 +277,11 @@ func TestASuspendedJobKeepsOnlyWhatOARSays(t *testing.T) {
 	}
 }
 
-// A companion's walltime is longer than its job's, and it is ended with its job: another's plan in between is not in its way.
+// A companion's walltime is longer than its job's, but it ends with its job. Another queue's plan between these times
+// does not prevent its start.
 func TestACompanionIsInTheWayOfNobodyAfterItsJob(t *testing.T) {
 	for _, test := range []struct {
-		other core.Time // when another's plan begins on the companion's host; the job ends at 1100
+		other core.Time // when the other queue's plan begins on the companion's host; the job ends at 1100
 		begun bool
 	}{{1100, true}, {1099, false}, {5000, true}} {
 		tr := cluster(request(2, 3600, level{"network_address", 1}))

@@ -15,19 +15,20 @@ import (
 	"accordion/oar/database"
 )
 
-// forged is tables of OAR and of Accordion, made up, in a database that speaks as MariaDB does. OAR's own columns have their names.
+// forged is OAR's and Accordion's tables with invented rows, in a database with MariaDB's dialect. OAR's columns have
+// their real names.
 type forged struct {
 	*database.DB
 	t    tester
-	rows int64 // numbers of rows so far
+	rows int64 // number of rows so far, for IDs
 }
 
-// plain is MariaDB's dialect, but for what only a server knows.
+// plain is MariaDB's dialect, except for what only a server supports.
 type plain struct{ database.Dialect }
 
 func (plain) OwnSchema() string                   { return "'here'" }
 func (plain) StatementLimit(time.Duration) string { return "SELECT 1" }
-func (plain) Renew() string                       { return "SELECT 1" }
+func (plain) ResetStatement() string              { return "SELECT 1" }
 
 var schema = []string{
 	"ATTACH ':memory:' AS information_schema",
@@ -63,7 +64,7 @@ type tester interface {
 
 // forge makes empty tables.
 func forge(t tester) *forged {
-	// One connection: the tables are its own.
+	// One connection: each connection has its own in-memory tables.
 	db, err := sql.Open("sqlite3", ":memory:")
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +84,7 @@ func (f *forged) do(statement string, args ...any) {
 	}
 }
 
-// number is one that no other row has.
+// number returns an ID that no other row has.
 func (f *forged) number() int64 {
 	f.rows++
 	return f.rows
@@ -95,7 +96,7 @@ type size struct {
 	walltime core.Time
 }
 
-// submit adds a job with the sizes that it lists; it gives the numbers of its configurations.
+// submit adds a job with the listed sizes, and returns its ID and the IDs of its configurations.
 func (f *forged) submit(queue, state string, types []string, listed ...size) (job int64, configurations []int64) {
 	job = f.number()
 	f.do("INSERT INTO jobs (job_id, queue_name, state) VALUES (?, ?, ?)", job, queue, state)
@@ -113,13 +114,14 @@ func (f *forged) submit(queue, state string, types []string, listed ...size) (jo
 	return job, configurations
 }
 
-// wasSuspended says that a job was suspended for so many seconds, and goes on.
+// wasSuspended records that a job was suspended for `lasted` seconds, and then resumed.
 func (f *forged) wasSuspended(job int64, since, lasted core.Time) {
 	f.do("UPDATE jobs SET suspended = 'YES' WHERE job_id = ?", job)
 	f.do("INSERT INTO job_state_logs VALUES (?, 'Suspended', ?, ?)", job, since, since+lasted)
 }
 
-// planned puts a configuration into OAR's plan, from a second on; shown is for the eyes of others than the schedulers.
+// planned puts a configuration into OAR's plan, from a second on: into the tables that OAR's tools show, or into those
+// of the schedulers.
 func (f *forged) planned(configuration int64, from core.Time, resources []int64, shown bool) {
 	kind := ""
 	if shown {
@@ -131,7 +133,7 @@ func (f *forged) planned(configuration int64, from core.Time, resources []int64,
 	}
 }
 
-// runs lets a job run in a configuration since a second.
+// runs makes a job run in a configuration since a second.
 func (f *forged) runs(job, configuration int64, since core.Time, resources []int64) {
 	f.do("UPDATE jobs SET start_time = ?, assigned_moldable_job = ? WHERE job_id = ?", since, configuration, job)
 	for _, r := range resources {
@@ -140,7 +142,7 @@ func (f *forged) runs(job, configuration int64, since core.Time, resources []int
 	f.planned(configuration, since, resources, false)
 }
 
-// profiles are alternatives as types.
+// profiles returns alternatives as types.
 func profiles(listed []size) (types []string) {
 	for i, one := range listed {
 		types = append(types, fmt.Sprintf("ep%d=%dx%ds", i+1, one.hosts, one.walltime))
@@ -148,7 +150,7 @@ func profiles(listed []size) (types []string) {
 	return types
 }
 
-// steps is a profile of several steps as a type.
+// steps returns a profile of several steps as a type.
 func steps(listed []size) []string {
 	var all []string
 	for _, one := range listed {

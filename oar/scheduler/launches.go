@@ -9,14 +9,16 @@ import (
 	"accordion/oar/database"
 )
 
-// Launch is a job that starts in the second of a pass, in the words in which OAR launches it while the pass still lasts.
+// Launch is a job that starts in the second of a pass. Its String is the line with which a scheduler asks OAR to launch
+// the job while the pass still runs.
 type Launch struct {
 	Job       int64
-	Choice    int64 // the configuration's number: its moldable_id
+	Choice    int64 // the configuration's ID: its moldable_id
 	Resources []int64
 }
 
-// String is the line for the scheduler's standard output. The rows of OAR's plan have to be in before.
+// String returns the line for the scheduler's standard output. The rows of OAR's plan must be written before it is
+// printed.
 func (l Launch) String() string {
 	line := fmt.Appendf(nil, "SCHEDRUN JOB_ID=%d MOLDABLE_JOB_ID=%d RESOURCES=", l.Job, l.Choice)
 	for i, r := range l.Resources {
@@ -29,18 +31,18 @@ func (l Launch) String() string {
 }
 
 const (
-	// nextLook is less than the time from the end of a scheduler until the next pass looks at the clock: OAR starts two
-	// Perl programs meanwhile, which is a quarter of a second on the machines of 2026.
+	// nextLook is less than the time from the end of a scheduler until the next pass reads the clock. OAR starts two Perl
+	// programs meanwhile, which takes a quarter of a second on the machines of 2026.
 	nextLook = 100 * time.Millisecond
-	// longestRest is as long as a rest is where clocks go right: OAR's seconds are never further ahead than two. Who is asked for a
-	// pass in an hour need not stay.
+	// longestRest bounds the rest: with correct clocks, OAR's seconds are never more than two ahead. A pass for a second
+	// an hour ahead does not wait.
 	longestRest = time.Second
 )
 
-// rest is how long the scheduler of second now has to stay at the time at, when all is done, so that OAR does not sleep. OAR
-// plans no two passes for the same second: when they come faster than one a second, their seconds run ahead of the clock. A
-// pass that begins two seconds or more before that of the pass before it sleeps for so long, with the tables locked without
-// which no job is launched and none ends.
+// rest returns how long the scheduler of second now must wait, once it has finished at the time at, so that OAR does
+// not sleep. OAR never plans two passes for the same second: when passes come faster than one a second, their seconds
+// run ahead of the clock. A pass that begins two seconds or more before the second of the previous pass sleeps for that
+// time, and holds the locks on tables without which no job is launched and none ends.
 func rest(now core.Time, at time.Time) time.Duration {
 	stay := time.Unix(now-1, 0).Sub(at) - nextLook
 	if stay < 0 || stay > longestRest {
@@ -49,7 +51,7 @@ func rest(now core.Time, at time.Time) time.Duration {
 	return stay
 }
 
-// early gives what OAR can launch at once of some starts, which are written, and the time by the clock that OAR goes by.
+// early returns those of the written starts that OAR can launch at once, and the time by the database's clock.
 func (d store) early(ctx context.Context, now core.Time, starts []start) (launches []Launch, at time.Time, err error) {
 	resources := map[int64][]int64{}
 	var choices []int64
@@ -71,8 +73,9 @@ func (d store) early(ctx context.Context, now core.Time, starts []start) (launch
 	return launches, time.UnixMicro(int64(microseconds)), err
 }
 
-// launchable finds the jobs that begin with some choices as OAR does after a pass: they wait still (a user may have held
-// one since it was read), nothing has happened to their resources, and the plan is OAR's still.
+// launchable returns the jobs that start in the given configurations, under the conditions that OAR checks after a
+// pass: they still wait (a user may have held one meanwhile), their resources are unchanged, and the plan is still the
+// current one.
 func (d store) launchable(ctx context.Context, now core.Time, choices []int64) ([]Launch, error) {
 	query := `SELECT j.job_id, m.moldable_id FROM moldable_job_descriptions m JOIN jobs j ON j.job_id = m.moldable_job_id
 		WHERE m.moldable_id IN (` + database.List(choices) + `) AND j.state = 'Waiting' AND NOT EXISTS (

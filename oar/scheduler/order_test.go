@@ -11,8 +11,8 @@ import (
 	"accordion/oar/planner"
 )
 
-// full is two hosts, both in use until second 100050, and jobs that each want both of them: so they are planned one after the other. Now is second
-// 100000, and OAR wants 60 s between two jobs, as it does unless a site says otherwise.
+// full is two hosts, both in use until second 100050, and jobs that each want both of them, so that they are planned
+// one after the other. It is second 100000, and OAR wants 60 s between two jobs, its default.
 func full(by string, claims ...claim) (*translator, error) {
 	ask := func(id int64, submitted, walltime core.Time) *waiting {
 		w := request(id, walltime, level{"network_address", 2})
@@ -23,8 +23,8 @@ func full(by string, claims ...claim) (*translator, error) {
 		ask(1, 96000, 620),  // medium, and has waited more than five times as long as it runs
 		ask(2, 99000, 7200), // long
 		ask(3, 99100, 600),  // medium
-		ask(4, 99900, 30),   // short: not medium, though its hosts are idle for a minute besides
-		ask(5, 99950, 300),  // medium, with less work than the other
+		ask(4, 99900, 30),   // short: not medium, though its hosts stay idle for another minute
+		ask(5, 99950, 300),  // medium, with less work than job 3
 	)
 	p, err := policy.Pass(by)
 	tr.planner, tr.now, tr.conf.SecurityTime = p, 100000, 60
@@ -32,7 +32,7 @@ func full(by string, claims ...claim) (*translator, error) {
 	return tr, err
 }
 
-// planned is the jobs' places in the order of their starts.
+// planned returns the jobs' places in the order of their starts.
 func (p *problem) planned(t *testing.T, now core.Time) []planner.Placed {
 	t.Helper()
 	plan := p.plan(now, func() bool { return false })
@@ -51,8 +51,8 @@ func TestJobsRankByWhenTheyWereSubmittedAndForHowLongTheyRun(t *testing.T) {
 		"traditional:top":       "[1 4 3 5 2]",
 		"scojo-p":               "[1 4 3 5 2]",
 		"scojo-p:nonpredictive": "[1 4 3 5 2]",
-		"share":                 "[1 4 5 3 2]", // least work first
-		"share:900s":            "[1 2 3 4 5]", // who has waited for a quarter of an hour goes first
+		"share":                 "[1 4 5 3 2]", // a job that has waited for a quarter of an hour goes first
+		"share:900s":            "[1 2 3 4 5]", // least work first
 	} {
 		tr, err := full(by)
 		if err != nil {
@@ -72,7 +72,8 @@ func TestJobsRankByWhenTheyWereSubmittedAndForHowLongTheyRun(t *testing.T) {
 	}
 }
 
-// From second 100200 to 100700 a queue of a higher priority has planned its own. The short job fits before it, whatever the order.
+// From second 100200 to 100700 a queue with a higher priority has planned its own jobs. The short job fits before it,
+// in any order.
 func TestWhatAQueueOfAHigherPriorityHasPlannedStays(t *testing.T) {
 	for _, by := range []string{"repeated+share", "easy+least", "traditional", "scojo-p", "share", "share:900s"} {
 		tr, err := full(by, claim{job: 8, state: "Waiting", from: 100200, walltime: 440, resources: []int64{10, 20, 30, 40}})

@@ -19,26 +19,26 @@ import (
 // Pass is one call of the scheduler.
 type Pass struct {
 	Queue    string
-	Now      core.Time     // as OAR says it: a little ahead of the clock
-	Patience time.Duration // for everything; when it is over, what is planned is written
+	Now      core.Time     // as OAR passes it: a little ahead of the clock
+	Patience time.Duration // for the whole pass; after it, what is planned so far is written
 
 	Statistics func(path string) (sizing.File, error) // reads the file that oar.conf names
 }
 
-// Report is what a pass has done.
+// Report describes what a pass has done.
 type Report struct {
 	Queue   string
 	Planned int // jobs that have a place in OAR's plan now
 	Now     int // of these, those that start at once
-	Waiting int // jobs that have none: refused, too large, the sidecar's, or their turn did not come in time
+	Waiting int // jobs without a place: refused, too large, the sidecar's, or not reached in time
 	Took    time.Duration
 
-	// Launches are what OAR is to be told for the jobs that start now, each in a line of its own, and Rest is for how long the
-	// scheduler has to stay after that.
+	// Launches are the jobs that start now, each a line for OAR. Rest is for how long the scheduler must wait after
+	// printing them.
 	Launches []Launch
 	Rest     time.Duration
 
-	Forgot error // why the next pass does not know for how long texts of users were asked; nil: it does
+	Forgot error // why the budgets of users' SQL were not stored for the next pass; nil: they were
 }
 
 func (r Report) String() string {
@@ -49,21 +49,22 @@ func (r Report) String() string {
 	return text
 }
 
-// Parts of a pass's patience, after which no user's text is asked, no job is planned, no more is written: what was written
-// must be committed.
+// Parts of a pass's patience after which no more SQL of users is evaluated, no more jobs are planned, and no more is
+// written. The rest is for the commit.
 const (
 	askingPart   = 0.25
 	planningPart = 0.5
 	writingPart  = 0.8
 )
 
-// ErrInvalidPlan marks a plan that did not stand the check. Nothing was written.
+// ErrInvalidPlan reports that a plan failed the check. Nothing was written.
 var ErrInvalidPlan = errors.New("the plan is not valid, and nothing was written")
 
-// ErrOverrun marks a pass for which OAR does not wait any more. Nothing was written.
+// ErrOverrun reports a pass for which OAR no longer waits. Nothing was written.
 var ErrOverrun = errors.New("OAR has no such pass, and nothing was written")
 
-// Schedule does one pass over a queue: reads, plans, checks, writes. With an error nothing was written.
+// Schedule does one pass over a queue: it reads, plans, checks and writes. When it returns an error, nothing was
+// written.
 func Schedule(ctx context.Context, conf conf.Conf, pass Pass) (Report, error) {
 	begin := time.Now()
 	report := Report{Queue: pass.Queue}
@@ -130,10 +131,11 @@ func Schedule(ctx context.Context, conf conf.Conf, pass Pass) (Report, error) {
 // store is what a pass reads and writes.
 type store struct{ tables.Tables }
 
-// plan plans by number where hosts are alike, and otherwise resource by resource, in the order of the jobs' numbers, or of their turns where
-// only a few have a reservation, and at the sizes that the policy lets them have.
+// plan plans by numbers of hosts where hosts are alike, otherwise resource by resource, in the order of the jobs' IDs.
+// Where only a few jobs have a reservation it goes by their turns. Jobs get the sizes that the policy allows.
 //
-// The sidecar's jobs have their turn, and only the others get places. Who has missed his turn is left out, and all is planned again.
+// The sidecar's jobs have their turn, but only the others get places. A job of the sidecar's that missed its turn is
+// removed, and plan starts again.
 func (p *problem) plan(now core.Time, over func() bool) []planner.Placed {
 	listed := p.jobs
 	for {
@@ -146,7 +148,7 @@ func (p *problem) plan(now core.Time, over func() bool) []planner.Placed {
 	}
 }
 
-// planAll plans all that have a turn.
+// planAll plans all jobs that have a turn.
 func (p *problem) planAll(now core.Time, over func() bool) []planner.Placed {
 	closed, listed := p.closed(), p.queue()
 	if plan, ok := planner.PlanAlike(p.rule, p.usable, now, closed, listed); ok {
@@ -164,8 +166,8 @@ func (p *problem) planAll(now core.Time, over func() bool) []planner.Placed {
 	return planner.Plan(cal, now, jobs, over)
 }
 
-// check looks at what is to be written: the released jobs beside OAR's plan, the others beside that, them and the
-// reservations. (A released job is in a reservation.)
+// check checks the released jobs against OAR's plan, and the other jobs against that plan, the released jobs and the
+// reservations. (A released job is inside a reservation.)
 func (p *problem) check(now core.Time, plan []planner.Placed) error {
 	if err := planner.Check(p.usable, now, p.claims, p.fixed.jobs, p.fixed.plan); err != nil {
 		return err

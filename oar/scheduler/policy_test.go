@@ -11,7 +11,7 @@ import (
 	"accordion/oar/conf"
 )
 
-// counted is a file of statistics at one path; at others there is none.
+// counted reads a file of statistics at one path and fails for all others.
 func counted(path string) (sizing.File, error) {
 	if path != "/etc/counted.json" {
 		return sizing.File{}, errors.New(path + ": no such file or directory")
@@ -21,7 +21,7 @@ func counted(path string) (sizing.File, error) {
 	return f, nil
 }
 
-// A wrong policy is an error for those who plan by it, and for nobody else: OAR's server runs epilogues that read oar.conf, too.
+// A wrong policy is an error only for a caller that plans by it: OAR's server runs epilogues that read oar.conf, too.
 func TestOnlyAPolicyThatPlansAPassIsTaken(t *testing.T) {
 	const statistics = "\nACCORDION_STATISTICS=/etc/counted.json"
 	for line, want := range map[string]string{
@@ -56,7 +56,7 @@ func TestOnlyAPolicyThatPlansAPassIsTaken(t *testing.T) {
 	}
 }
 
-// It ends before it looks for a database, which here is none.
+// Schedule fails before it connects to a database: there is none here.
 func TestAPassWithoutAPolicyPlansNothing(t *testing.T) {
 	for line, want := range map[string]string{
 		"ACCORDION_POLICY=shore":                                   `queue evolve: nothing is planned, and jobs keep waiting: oar.conf:2: ACCORDION_POLICY: policy "shore" is not one of`,

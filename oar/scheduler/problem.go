@@ -16,38 +16,38 @@ import (
 	"accordion/oar/planner"
 )
 
-// problem is what a pass has to plan, in the planner's words.
+// problem is what a pass has to plan, in the planner's terms.
 type problem struct {
-	ids    []int64 // of the resources, by their index
+	ids    []int64 // IDs of the resources, by index
 	usable planner.Set
 	claims []planner.Claim // OAR's plan
 	jobs   []planner.Job
 	refuse map[int64]string // jobs that are not planned, and why: one line
-	turns  []planner.Job    // the sidecar's, which have their turn in the plan and no place of the pass's
-	fresh  planner.Set      // what became free in the last moment
+	turns  []planner.Job    // the sidecar's jobs, which have their turn in the plan but get no place from the pass
+	fresh  planner.Set      // resources that became free within sidecarLead
 
 	sidecar   sidecar
 	rule      planner.Rule
 	claimants []int64 // the jobs of the claims
 	fixed     fixed
-	between   core.Time // two jobs on a resource
+	between   core.Time // seconds between two jobs on a resource
 }
 
-// translator makes the problem of what was read.
+// translator builds the problem from what was read.
 type translator struct {
 	conf       conf.Conf
 	planner    sched.Policy
 	now        core.Time
 	state      *state
 	eligible   *eligibility
-	index      map[int64]int // of a resource's number
+	index      map[int64]int // of a resource, by ID
 	properties map[string]planner.Property
 	trees      map[string]*planner.Tree
 	sets       map[string]planner.Set
-	columns    map[string]columnValues // that conditions name
+	columns    map[string]columnValues // columns that conditions name
 }
 
-// translate reads the requests. A job whose request is not honored is refused; an error is the database's.
+// translate reads the requests. A job whose request is not supported is refused; an error comes from the database.
 func (t *translator) translate(ctx context.Context) (*problem, error) {
 	n := len(t.state.resources)
 	p := &problem{usable: planner.NewSet(n), refuse: map[int64]string{}, between: t.conf.SecurityTime, sidecar: t.state.sidecar}
@@ -84,7 +84,7 @@ func (t *translator) translate(ctx context.Context) (*problem, error) {
 	return p, nil
 }
 
-// arrange gives the values of each column numbers.
+// arrange numbers the values of each column.
 func (t *translator) arrange() {
 	t.properties = map[string]planner.Property{}
 	for k, name := range t.state.levels {
@@ -130,7 +130,8 @@ func (t *translator) claim(c claim) planner.Claim {
 	return planner.Claim{Resources: held, From: c.from, To: c.from + c.walltime + c.suspended + t.conf.SecurityTime}
 }
 
-// promised says whether a job that has resources keeps them while it is suspended: the sidecar has promised them to it.
+// promised reports whether a job keeps its resources while it is suspended, because the sidecar has promised them to
+// it.
 func (t *translator) promised(job int64) bool {
 	if t.state.orders == nil {
 		return false
@@ -139,7 +140,7 @@ func (t *translator) promised(job int64) bool {
 	return adopted
 }
 
-// job reads one request; mine are the jobs before it that will be planned.
+// job reads one request. mine contains the earlier jobs that will be planned.
 func (t *translator) job(ctx context.Context, w *waiting, mine map[int64]bool) (planner.Job, error) {
 	j := planner.Job{ID: w.id, Submit: w.submitted, Gap: 2 * t.conf.SecurityTime}
 	kind, err := ReadTypes(w.types)
@@ -175,7 +176,7 @@ func (t *translator) job(ctx context.Context, w *waiting, mine map[int64]bool) (
 	return j, nil
 }
 
-// depend reads what the job waits for.
+// depend reads the jobs for which this job waits.
 func (t *translator) depend(j *planner.Job, w *waiting, mine map[int64]bool) error {
 	for _, on := range w.after {
 		if on.state == "Terminated" || on.state == "Error" {
@@ -195,7 +196,7 @@ func (t *translator) depend(j *planner.Job, w *waiting, mine map[int64]bool) err
 	return nil
 }
 
-// choice reads a configuration of a request; tree gives the resources that a part of it may have, by its levels.
+// choice reads a configuration of a request. tree returns the resources that a part of it may have, by its levels.
 func (t *translator) choice(c *choice, tree func(*group, []planner.Property) (*planner.Tree, error)) (made planner.Choice, err error) {
 	if c.walltime < 1 || c.walltime > core.MaxTotal {
 		return made, fmt.Errorf("a walltime of %d s is not 1 s to %d days", c.walltime, core.MaxTotal/86400)
@@ -219,7 +220,7 @@ func (t *translator) choice(c *choice, tree func(*group, []planner.Property) (*p
 	return made, nil
 }
 
-// tree is of the resources that a job's properties and those of a part of its request let it have.
+// tree returns the tree of the resources that a job and a part of its request may have by their properties.
 func (t *translator) tree(ctx context.Context, w *waiting, g *group, levels []planner.Property) (*planner.Tree, error) {
 	one := wishOf(w, g)
 	key := one.text
@@ -272,7 +273,7 @@ func (t *translator) meant(text string) (planner.Set, bool) {
 	return set, true
 }
 
-// wishes returns what the database is asked for jobs: nothing for jobs that begin later, or never.
+// wishes returns what the database is asked for jobs: nothing for jobs that start later, or never.
 func (t *translator) wishes(jobs []*waiting) (all []wish) {
 	for _, w := range jobs {
 		if t.later(w) {
@@ -290,13 +291,13 @@ func (t *translator) wishes(jobs []*waiting) (all []wish) {
 	return all
 }
 
-// later reports whether the types of a job forbid that it begins now.
+// later reports whether the types of a job forbid that it starts now.
 func (t *translator) later(w *waiting) bool {
 	kind, err := ReadTypes(slices.DeleteFunc(slices.Clone(w.types), isSidecars))
 	return err != nil || kind.Postpone > t.now || kind.expire > 0 && t.now > kind.expire
 }
 
-// level is the column that a level of a request names.
+// level returns the column that a level of a request names.
 func (t *translator) level(l level) (planner.Property, error) {
 	of, known := t.properties[l.column]
 	if !known {
@@ -314,11 +315,12 @@ type Kinds struct {
 	Postpone, expire, deadline core.Time // 0: none
 }
 
-// NotHonoured are the types that OAR's own schedulers honor and this one does not: such a job is refused rather than run
-// in another way than it was meant.
-var NotHonoured = []string{"container", "inner", "timesharing", "placeholder", "allowed", "state"}
+// Unsupported lists the types that OAR's own schedulers support and this one does not. It refuses such jobs rather than
+// run them in another way than they were meant.
+var Unsupported = []string{"container", "inner", "timesharing", "placeholder", "allowed", "state"}
 
-// profile is the type of a job that evolves; a number says for which configuration. launch is that of a part of an application.
+// profile matches the type of an evolving job; a number selects the configuration. launch matches the type of a part of
+// a delegated application.
 var (
 	profile = regexp.MustCompile(`^\s*ep[0-9]{0,3}\s*(=|$)`)
 	launch  = regexp.MustCompile(`^\s*launch\s*(=|$)`)
@@ -326,16 +328,16 @@ var (
 
 func isProfile(kind string) bool { return profile.MatchString(kind) }
 
-// isSidecars says whether a job of the type is for the sidecar to start.
+// isSidecars reports whether the sidecar starts jobs of this type.
 func isSidecars(kind string) bool { return isProfile(kind) || launch.MatchString(kind) }
 
-// ReadTypes reads a job's types. Those that are not for schedulers are left alone.
+// ReadTypes parses a job's types. It ignores types that do not concern schedulers.
 func ReadTypes(types []string) (Kinds, error) {
 	var k Kinds
 	for _, one := range types {
 		name, value, _ := strings.Cut(one, "=")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-		if slices.Contains(NotHonoured, name) || isSidecars(name) {
+		if slices.Contains(Unsupported, name) || isSidecars(name) {
 			return k, fmt.Errorf("the type %s is not honoured in this queue", core.Shown(name))
 		}
 		var err error
@@ -356,7 +358,7 @@ func ReadTypes(types []string) (Kinds, error) {
 	return k, nil
 }
 
-// instant reads a local time as OAR's users write it; OAR lets them leave out the seconds, or the time of the day.
+// instant parses a local time as OAR's users write it. OAR lets them omit the seconds, or the time of day.
 func instant(text string) (core.Time, error) {
 	joined := strings.Join(strings.Fields(text), " ")
 	for _, layout := range []string{time.DateTime, "2006-01-02 15:04", time.DateOnly} {

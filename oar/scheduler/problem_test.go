@@ -32,14 +32,14 @@ func TestTypesThatWouldBeMisunderstoodAreRefused(t *testing.T) {
 	if want := (Kinds{besteffort: true, Postpone: at, deadline: at + 3600}); err != nil || k != want {
 		t.Errorf("%+v, %v; want %+v", k, err, want)
 	}
-	for text, want := range map[string]core.Time{"2026-11-22": at - 3*3600, "2026-11-22 03:00": at, "2026-11-22   03:00:01": at + 1} { // rule 16 lets them pass
+	for text, want := range map[string]core.Time{"2026-11-22": at - 3*3600, "2026-11-22 03:00": at, "2026-11-22   03:00:01": at + 1} { // rule 16 accepts them
 		if k, err := ReadTypes([]string{"postpone=" + text}); err != nil || k.Postpone != want {
 			t.Errorf("postpone=%s is second %d (%v), want %d", text, k.Postpone, err, want)
 		}
 	}
 }
 
-// OAR's columns are integers of 32 bits: one row beyond them, and PostgreSQL refuses the statement with all the others.
+// OAR's columns are 32-bit integers: PostgreSQL would refuse the whole statement for one larger value.
 func TestAStartForWhichOARHasNoRoomIsNotWritten(t *testing.T) {
 	late := request(1, 60, level{"network_address", 1})
 	late.types = []string{"postpone=9999-12-31 23:59:59"}
@@ -64,7 +64,7 @@ func FuzzATypeIsReadOrRefusedInOneLine(f *testing.F) {
 		if _, err := ReadTypes([]string{text}); err != nil && (strings.Contains(database.OneLine(err), "\n") || len(database.OneLine(err)) > 300) {
 			t.Errorf("%q is refused with %q", text, database.OneLine(err))
 		}
-		if got := message("R=1", text); len([]rune(got)) > database.MostSaid {
+		if got := message("R=1", text); len([]rune(got)) > database.MessageSize {
 			t.Errorf("a message of %d characters", len([]rune(got)))
 		}
 	})
@@ -81,13 +81,13 @@ func TestAMessageSaysWhyAJobIsNotPlanned(t *testing.T) {
 			t.Errorf("%q with %q is %q, want %q", test.now, test.why, got, test.want)
 		}
 	}
-	if got := message(strings.Repeat("é", 250), strings.Repeat("why ", 20)); len([]rune(got)) != database.MostSaid || !strings.HasSuffix(got, ")") {
+	if got := message(strings.Repeat("é", 250), strings.Repeat("why ", 20)); len([]rune(got)) != database.MessageSize || !strings.HasSuffix(got, ")") {
 		t.Errorf("a long message has %d characters: %s", len([]rune(got)), got)
 	}
 }
 
-// cluster is what was read of three hosts with two cores each, one core of the last not alive; both properties of the
-// requests are known without a database.
+// cluster is three hosts with two cores each, one core of the last not alive. The properties of the requests are known
+// without a database.
 func cluster(jobs ...*waiting) *translator {
 	s := &state{levels: []string{"network_address"}, waiting: jobs}
 	e := newEligibility(nil, time.Second, func() bool { return false })
@@ -117,7 +117,7 @@ func TestAPassPlansInOARsNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := decided(tr.state, p, plan)
-	want := []start{ // those first that start first
+	want := []start{ // in the order of their starts
 		{moldable: 102, at: 1000, resources: []int64{20}},
 		{moldable: 101, at: 1105, resources: []int64{10, 20, 30, 40}}, // n3 is not whole, n1 is claimed until 1100 and 5 s more
 	}
@@ -163,7 +163,7 @@ func TestOnlyWhatAskedForTooMuchIsRefused(t *testing.T) {
 	}
 }
 
-// Mallory writes much that takes long, before all others.
+// Mallory submits much SQL that takes long, before all others.
 func TestWhatTakesLongDoesNotTakeTheTimeOfWhatIsUsual(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin, asked := time.Now(), []string{}
@@ -194,8 +194,8 @@ func TestWhatTakesLongDoesNotTakeTheTimeOfWhatIsUsual(t *testing.T) {
 	})
 }
 
-// asks runs passes at some seconds, each with 2.5 s for questions. It returns in which of them each
-// user had an answer to all texts.
+// asks runs passes at some seconds, each with 2.5 s for SQL of users. It returns, for each pass, the users whose texts
+// were all evaluated.
 func asks(t *testing.T, wishes []wish, takes func(text string) time.Duration, seconds ...core.Time) string {
 	t.Helper()
 	budget, lines := Budget{}, []string{}
@@ -209,7 +209,7 @@ func asks(t *testing.T, wishes []wish, takes func(text string) time.Duration, se
 			return []int64{1}, nil
 		}, time.Second, func() bool { return time.Since(begin) > 2500*time.Millisecond })
 		e.now = second
-		for _, row := range budget.lasting(second) { // as the table has it
+		for _, row := range budget.lasting(second) { // as the table stores it
 			e.budget[row.User] = row
 		}
 		e.all(t.Context(), wishes)
@@ -272,7 +272,7 @@ func TestTextsOfAUserHaveABudgetThatIsRemembered(t *testing.T) {
 	}
 }
 
-// A text of a job that does not begin now is not evaluated, unless another job asks for the same.
+// The SQL of a job that does not start now is not evaluated, unless another job has the same.
 func TestNothingIsAskedForWhatIsKnownOrBeginsLater(t *testing.T) {
 	postponed, usual := request(1, 60, level{"network_address", 1}), request(2, 60, level{"network_address", 1})
 	postponed.types, postponed.properties = []string{"postpone=2199-01-01 00:00:00"}, "upper(cluster) = 'A'"
@@ -317,7 +317,7 @@ func TestNothingIsAskedForWhatIsKnownOrBeginsLater(t *testing.T) {
 }
 
 func TestPairsAreOneStatement(t *testing.T) {
-	p := database.Pairs{Into: "t (a, b)"}
+	p := database.PairInsert{Into: "t (a, b)"}
 	p.Add(1, -2)
 	p.Add(3, 4)
 	if got, want := string(p.Text), "INSERT INTO t (a, b) VALUES (1,-2),(3,4)"; got != want || p.Rows != 2 {

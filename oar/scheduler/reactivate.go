@@ -9,12 +9,12 @@ import (
 	"accordion/oar/database"
 )
 
-// lookAtQueue is how often a queue is looked at: OAR tells nobody that it has switched one off.
+// lookAtQueue is how often the queue's state is read: OAR does not notify when it switches a queue off.
 const lookAtQueue = 100 * time.Millisecond
 
-// Reactivate switches a queue on again that OAR switches off when it goes on, because the queue's scheduler died by a signal.
-// goOn lets it; then the queue is looked at until it was switched off, or ctx ends. A queue that is off before is not
-// touched: whoever did that meant it.
+// Reactivate switches a queue on again that OAR is about to switch off because its scheduler died by a signal. goOn
+// lets OAR continue. Then Reactivate polls until OAR has switched the queue off, or ctx ends. It does nothing for a
+// queue that is already off: someone did that on purpose.
 func Reactivate(ctx context.Context, conf conf.Conf, queue string, goOn func() error) error {
 	db, err := database.Open(conf)
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 	"accordion/oar/tables"
 )
 
-// state is what a pass read: all that waits in its queue, and all that occupies resources.
+// state is what a pass read: the waiting jobs of its queue, and everything that occupies resources.
 type state struct {
 	queue     string
-	resources []resource // in the order in which they are taken; not the dead ones
-	levels    []string   // the columns that requests name, beside resource_id
+	resources []resource // in the order in which they are taken; without the dead ones
+	levels    []string   // the columns that requests name, except resource_id
 
-	conditions map[string]condition  // what texts of users mean, of those that are conditions
+	conditions map[string]condition  // the parsed SQL of users, where it is a condition
 	kinds      map[string]columnKind // of the columns of resources
-	waiting    []*waiting            // in the order of their numbers
+	waiting    []*waiting            // by ID
 	claims     []claim
 	running    map[int64]*runs // of the jobs that have resources
 	orders     *tables.Orders  // nil: Accordion's tables are not installed
@@ -47,20 +47,20 @@ type waiting struct {
 	after      []dependency
 }
 
-// runs is what a job asked for that has resources.
+// runs is the request of a job that has resources.
 type runs struct {
 	types   []string
 	choices []*choice
 }
 
-// choice is one of its configurations.
+// choice is one configuration of a request.
 type choice struct {
 	id       int64 // moldable_id
 	walltime core.Time
 	groups   []*group
 }
 
-// group is a part of a configuration: so many of each level.
+// group is a part of a configuration, with a count for each level.
 type group struct {
 	id         int64
 	properties string // SQL
@@ -77,18 +77,19 @@ type dependency struct {
 	state string
 }
 
-// claim is a job that has resources already: it runs, or another queue has planned it, or it is an advance reservation.
+// claim is a job that already has resources: it runs, or another queue has planned it, or it is an advance reservation.
 type claim struct {
 	job       int64
-	moldable  int64 // the configuration in which it is
+	moldable  int64 // its configuration
 	state     string
 	from      core.Time
 	walltime  core.Time
-	suspended core.Time // for how long it was, so far
+	suspended core.Time // how long it was suspended so far
 	resources []int64
 }
 
-// read reads everything in a few flat queries, as it is at one instant: what the sidecar changes together is seen together.
+// read reads everything in a few flat queries as of one instant, so that it sees all changes of one transaction of the
+// sidecar together.
 func (d store) read(ctx context.Context, queue string, now core.Time) (*state, error) {
 	var s *state
 	err := d.AtOneInstant(ctx, d.Sql, func(tx *sql.Tx) error {
@@ -121,7 +122,7 @@ func (d store) read(ctx context.Context, queue string, now core.Time) (*state, e
 	return s, nil
 }
 
-// besteffort is OAR's queue of jobs that are in nobody's way but each other's.
+// besteffort is OAR's queue of jobs that only compete with each other.
 const besteffort = "besteffort"
 
 const inQueue = "j.state = 'Waiting' AND j.reservation = 'None' AND j.queue_name = "
@@ -137,7 +138,7 @@ func (d store) readJobs(ctx context.Context, tx database.Querier, queue string, 
 	})
 }
 
-// runs is where the types and configurations of a job go that has resources.
+// runs returns where the types and configurations of a job with resources are stored.
 func (s *state) runs(id int64) (*[]string, *[]*choice) {
 	if s.running[id] == nil {
 		s.running[id] = &runs{}
@@ -145,8 +146,8 @@ func (s *state) runs(id int64) (*[]string, *[]*choice) {
 	return &s.running[id].types, &s.running[id].choices
 }
 
-// readRequests reads the types and the configurations of the jobs for which a condition holds, of all of them at once; into says
-// where those of a job go: nil, nowhere.
+// readRequests reads the types and configurations of all jobs that match a condition. into returns where those of a job
+// are stored, nil to ignore them.
 func (d store) readRequests(ctx context.Context, tx database.Querier, into func(job int64) (*[]string, *[]*choice), where string, args ...any) error {
 	query := "SELECT t.job_id, t.type FROM jobs j JOIN job_types t ON t.job_id = j.job_id WHERE " + where + " ORDER BY t.job_type_id"
 	err := database.Rows(ctx, tx, "the jobs' types", query, args, func(r *sql.Rows) error {
@@ -192,7 +193,7 @@ func (d store) readRequests(ctx context.Context, tx database.Querier, into func(
 	})
 }
 
-// readConditions finds out which texts of users are conditions.
+// readConditions finds which SQL of users is a condition.
 func (s *state) readConditions() {
 	s.conditions = map[string]condition{}
 	seen := map[string]bool{}
@@ -212,8 +213,7 @@ func (s *state) readConditions() {
 	}
 }
 
-// named returns the columns, apart from resource_id, that waiting jobs name in their levels and
-// conditions.
+// named returns the columns, except resource_id, that waiting jobs name in their levels and conditions.
 func (s *state) named() []string {
 	seen := map[string]bool{"resource_id": true}
 	var all []string
@@ -256,8 +256,8 @@ func (d store) readDependencies(ctx context.Context, tx database.Querier, queue 
 	})
 }
 
-// readClaims reads OAR's own plan: what runs, validated advance reservations, and the plans of queues with a higher
-// priority. Besteffort jobs are in the way of none but their own kind.
+// readClaims reads OAR's own plan: running jobs, validated advance reservations, and the plans of queues with a higher
+// priority. Besteffort jobs only count for the besteffort queue.
 func (d store) readClaims(ctx context.Context, tx database.Querier, queue string, now core.Time, s *state) error {
 	others := ""
 	if queue != besteffort {
@@ -297,8 +297,8 @@ func (d store) readClaims(ctx context.Context, tx database.Querier, queue string
 	})
 }
 
-// readResources reads those that are not dead, with the columns that requests name. One that is no column of the table is
-// left out, and so are the requests that name it.
+// readResources reads the resources that are not dead, with the columns that requests name. It ignores names that are
+// not columns of the table; the requests that use them are refused.
 func (d store) readResources(ctx context.Context, tx database.Querier, s *state) error {
 	known := map[string]bool{}
 	table, err := tx.QueryContext(ctx, "SELECT * FROM resources WHERE 1 = 0")

@@ -11,23 +11,23 @@ import (
 	"accordion/oar/tables"
 )
 
-// fixed is the part of a pass in which there is nothing to choose, because the sidecar has decided it: the released jobs
-// start now, on their places or not at all, and the reservations are shown in OAR's plan.
+// fixed is the part of a pass that the sidecar has decided. Released jobs start now, on their places or not at all, and
+// the reservations are shown in OAR's plan.
 type fixed struct {
 	jobs     []planner.Job
 	plan     []planner.Placed
-	reserved []planner.Claim // what is not for the jobs that a pass plans
+	reserved []planner.Claim // resources that the jobs which a pass plans must not use
 	shown    []shown
 }
 
 // shown is a reservation in OAR's plan.
 type shown struct {
 	start
-	walltime core.Time // of its holder from now on: the reservation ends when it does, however late it is shown to begin
+	walltime core.Time // of its holder from now on: it ends with the reservation, however late it is shown to start
 	was      core.Time
 }
 
-// What is said of evolving jobs that do not start.
+// Reasons why evolving jobs do not start.
 const (
 	waitsForPlan   = "evolving, waits for its place in the sidecar's plan"
 	waitsForLaunch = "a part of an application, waits for its launcher"
@@ -35,7 +35,7 @@ const (
 	waitsForWhole  = "it makes a job larger that does not run"
 )
 
-// fix takes what the sidecar has decided out of the waiting jobs, and gives the others.
+// fix handles the waiting jobs about which the sidecar has decided, and returns the others.
 func (t *translator) fix(p *problem) []*waiting {
 	o := t.state.orders
 	holders := o.Holders()
@@ -53,7 +53,7 @@ func (t *translator) fix(p *problem) []*waiting {
 				p.refuse[w.id] = waitsForLaunch
 			}
 		default:
-			whole := o.Whole(w.id)
+			whole := o.BaseOf(w.id)
 			if parts[whole] == nil {
 				wholes = append(wholes, whole)
 			}
@@ -71,7 +71,8 @@ func (t *translator) fix(p *problem) []*waiting {
 	return others
 }
 
-// release lets a job begin with its first companions, all or none, or companions of a job that has begun, each by itself.
+// release starts a job with its first companions, all or none. Of a job that has started, it starts each companion on
+// its own.
 func (t *translator) release(p *problem, whole int64, parts []*waiting) {
 	begins := slices.ContainsFunc(parts, func(w *waiting) bool { return w.id == whole })
 	if !begins && !t.state.orders.Jobs[whole].Begun() {
@@ -97,8 +98,8 @@ func (t *translator) release(p *problem, whole int64, parts []*waiting) {
 	}
 }
 
-// placeNow gives a released job its places, in the first of its configurations that is as large. The seconds that OAR wants
-// between two jobs are left out of what it needs: they are what a job has that begins a little late.
+// placeNow gives a released job its places, in the first of its configurations that has their size. It does not need
+// the seconds that OAR wants between two jobs to be free: a job that starts a little late uses them.
 func (t *translator) placeNow(p *problem, w *waiting) error {
 	places, err := t.places(p, w.id)
 	if err != nil {
@@ -129,7 +130,7 @@ func (t *translator) placeNow(p *problem, w *waiting) error {
 	return err
 }
 
-// lasts is for how long a companion is needed at most: it is ended with its job, whatever its walltime.
+// lasts returns for how long a companion is needed at most: it ends with its job, whatever its walltime.
 func (t *translator) lasts(p *problem, job int64) core.Time {
 	base := t.state.orders.Jobs[job].Base
 	for _, c := range t.state.claims {
@@ -145,7 +146,7 @@ func (t *translator) lasts(p *problem, job int64) core.Time {
 	return core.Forever
 }
 
-// places are the resources that the sidecar has given a job.
+// places returns the resources that the sidecar has given a job.
 func (t *translator) places(p *problem, job int64) (planner.Set, error) {
 	set := planner.NewSet(len(p.ids))
 	for _, id := range t.state.orders.Places[job] {
@@ -161,7 +162,7 @@ func (t *translator) places(p *problem, job int64) (planner.Set, error) {
 	return set, nil
 }
 
-// inTheWay says what a placed job meets: jobs that run, other queues' plans, advance reservations, released jobs.
+// inTheWay returns what overlaps a placed job: jobs that run, other queues' plans, advance reservations, released jobs.
 func (p *problem) inTheWay(one planner.Placed) error {
 	meets := func(from, to core.Time, what planner.Set) bool {
 		return from < one.End() && to > one.Start && what.Meets(one.Resources)
@@ -179,8 +180,9 @@ func (p *problem) inTheWay(one planner.Placed) error {
 	return nil
 }
 
-// reserve keeps a reservation's resources from the jobs that the pass plans, and shows it to other queues: never in the
-// past or now, so that OAR does not start its holder, and without resources that one job has all the time.
+// reserve keeps a reservation's resources from the jobs that the pass plans, and shows it to other queues. It is shown
+// never in the past or now, so that OAR does not start its holder, and without resources that one job has for the whole
+// time.
 func (t *translator) reserve(p *problem, r tables.Reservation) {
 	if t.state.orders.Over(r, t.now) {
 		return
@@ -209,7 +211,7 @@ func (t *translator) reserve(p *problem, r tables.Reservation) {
 	}
 }
 
-// taken is what is in OAR's plan, and the released jobs that start now.
+// taken returns what is in OAR's plan, and the released jobs that start now.
 func (p *problem) taken() []planner.Claim {
 	all := slices.Clip(p.claims)
 	for _, one := range p.fixed.plan {
@@ -218,10 +220,10 @@ func (p *problem) taken() []planner.Claim {
 	return all
 }
 
-// closed is all that the jobs which a pass plans must keep clear of.
+// closed returns everything that the jobs which a pass plans must not overlap.
 func (p *problem) closed() []planner.Claim { return append(p.taken(), p.fixed.reserved...) }
 
-// evolves says whether a waiting job is the sidecar's to plan.
+// evolves reports whether the sidecar plans a waiting job.
 func evolves(o *tables.Orders, w *waiting) bool {
 	if o == nil {
 		return false

@@ -15,40 +15,41 @@ import (
 	"accordion/oar/planner"
 )
 
-// outcome is what a pass decided, in OAR's words.
+// outcome is what a pass decided, in OAR's terms.
 type outcome struct {
 	released []start // jobs that the sidecar has released: they start now
 	shown    []shown // reservations
-	starts   []start // those first that start first
+	starts   []start // in the order of their starts
 	messages []jobMessage
 }
 
-// jobMessage is a message that changes.
+// jobMessage is a new message of a job.
 type jobMessage struct {
 	job  int64
 	text string
 }
 
-// start is a row of OAR's plan, with the resources.
+// start is a row of OAR's plan, with its resources.
 type start struct {
 	moldable  int64
 	at        core.Time
 	resources []int64
 }
 
-// The marks of what we add to a job's message, which is OAR's otherwise.
+// Said begins the text that we append to a job's message; the rest of the message is OAR's.
 const (
 	Said = " (Accordion: "
 
 	messagesAtOnce = 200
 )
 
-// latest is the last second for which OAR's tables have room, in 2038. A row beyond it would cost the whole plan.
+// latest is the last second that fits into OAR's tables, in 2038. A later one would make the database refuse the whole
+// plan.
 const latest core.Time = math.MaxInt32
 
 const afterLatest = "it would start after January 2038, and OAR counts no further"
 
-// decided puts a plan into OAR's words.
+// decided converts a plan into OAR's terms.
 func decided(s *state, p *problem, plan []planner.Placed) outcome {
 	var o outcome
 	whys := map[int64]string{}
@@ -67,7 +68,7 @@ func decided(s *state, p *problem, plan []planner.Placed) outcome {
 	return o
 }
 
-// starts are the rows of a plan; why a job has none is put into whys.
+// starts returns the rows of a plan. It adds to whys the reasons of the jobs that have none.
 func (p *problem) starts(jobs []planner.Job, plan []planner.Placed, whys map[int64]string) []start {
 	choices := map[int64][]planner.Choice{}
 	for _, j := range jobs {
@@ -88,7 +89,7 @@ func (p *problem) starts(jobs []planner.Job, plan []planner.Placed, whys map[int
 	return rows
 }
 
-// names are the numbers that OAR gives to some resources.
+// names returns OAR's IDs of some resources.
 func (p *problem) names(of planner.Set) []int64 {
 	ids := make([]int64, 0, of.Len())
 	for r := range of.All() {
@@ -97,22 +98,22 @@ func (p *problem) names(of planner.Set) []int64 {
 	return ids
 }
 
-// message is a job's message with why it is not planned; without, when it is.
+// message returns a job's message with the reason why it is not planned, without one where why is "".
 func message(now, why string) string {
 	text, _, _ := strings.Cut(now, Said)
 	if why == "" {
 		return text
 	}
 	whole := []rune(text + Said + why + ")")
-	if len(whole) > database.MostSaid {
-		whole = append(whole[:database.MostSaid-1], ')')
+	if len(whole) > database.MessageSize {
+		whole = append(whole[:database.MessageSize-1], ')')
 	}
 	return string(whole)
 }
 
-// write puts a plan into the database in one transaction: first what the sidecar has decided, all of it, then the others,
-// those before that start before. When the time to stop has come, the rest of them is left out: a part of a plan is a plan.
-// It gives the number of those others that are in.
+// write writes a plan in one transaction: first everything that the sidecar has decided, then the other jobs in the
+// order of their starts. After stop it leaves out the remaining jobs: a part of a plan is still a valid plan. It
+// returns how many of the other jobs it wrote.
 func (d store) write(ctx context.Context, now core.Time, o outcome, stop time.Time) (int, error) {
 	tx, err := d.Sql.BeginTx(ctx, nil)
 	if err != nil {
@@ -162,9 +163,9 @@ func (d store) write(ctx context.Context, now core.Time, o outcome, stop time.Ti
 	return written, nil
 }
 
-// asked says whether OAR still waits for the pass of this second: it writes for which second it has its queues planned. What
-// a pass found free may be in use in the next one, which begins when OAR's server was killed and is there again; no other
-// begins before what is written now is in.
+// asked returns an error unless OAR still waits for the pass of this second: OAR records for which second it plans.
+// What a pass found free may be in use in the next pass. That pass begins only when OAR's server was killed and
+// restarted; otherwise the next pass waits until this one has written.
 func asked(ctx context.Context, tx *sql.Tx, now core.Time) error {
 	at := core.Time(-1)
 	err := database.Rows(ctx, tx, "which pass this is", "SELECT start_time FROM gantt_jobs_predictions WHERE moldable_job_id = 0 FOR UPDATE", nil, func(r *sql.Rows) error {
@@ -176,7 +177,7 @@ func asked(ctx context.Context, tx *sql.Tx, now core.Time) error {
 	return err
 }
 
-// tell changes the messages of some jobs.
+// tell changes the messages of jobs.
 func (d store) tell(ctx context.Context, tx *sql.Tx, some []jobMessage) error {
 	var cases, jobs strings.Builder
 	texts := make([]any, 0, len(some))
@@ -189,10 +190,11 @@ func (d store) tell(ctx context.Context, tx *sql.Tx, some []jobMessage) error {
 	return err
 }
 
-// insert writes the first of some starts: as many as have rowsAtOnce resources together, and one at least.
+// insert writes the first of the starts: as many as have RowsAtOnce resources together, but at least one. It returns
+// their number.
 func insert(ctx context.Context, tx *sql.Tx, starts []start) (int, error) {
-	predictions := database.Pairs{Into: "gantt_jobs_predictions (moldable_job_id, start_time)"}
-	resources := database.Pairs{Into: "gantt_jobs_resources (moldable_job_id, resource_id)"}
+	predictions := database.PairInsert{Into: "gantt_jobs_predictions (moldable_job_id, start_time)"}
+	resources := database.PairInsert{Into: "gantt_jobs_resources (moldable_job_id, resource_id)"}
 	n := 0
 	for _, s := range starts {
 		if n > 0 && resources.Rows+len(s.resources) > database.RowsAtOnce {
@@ -204,7 +206,7 @@ func insert(ctx context.Context, tx *sql.Tx, starts []start) (int, error) {
 			resources.Add(s.moldable, r)
 		}
 	}
-	for _, p := range []*database.Pairs{&predictions, &resources} {
+	for _, p := range []*database.PairInsert{&predictions, &resources} {
 		if p.Rows == 0 {
 			continue
 		}

@@ -13,7 +13,8 @@ import (
 	"accordion/adapter"
 )
 
-// Accounts knows users' numbers, which OAR does not keep: the application that asks for its next step is known by them.
+// Accounts looks up users' numeric IDs, which OAR does not store. An application that asks for its next step is
+// identified by them.
 type Accounts struct {
 	Look  func(ctx context.Context, name string) (uid, gid uint32, err error)
 	mu    sync.Mutex
@@ -25,20 +26,21 @@ type account struct {
 	Until    time.Time // when to look again
 }
 
-// Users' numbers hardly change; one that nobody knows may be made any time.
+// Users' IDs hardly change. A user that is unknown now may be created at any time.
 const (
 	accountLasts   = 10 * time.Minute
 	strangerLasts  = 30 * time.Second
 	accountsWithin = 5 * time.Second
 )
 
-// Stranger is the number of a name that the machine does not know: no process has it.
+// Stranger is the ID for a name that the machine does not know. No process has it.
 const Stranger = math.MaxUint32
 
 // NewAccounts returns accounts that ask this machine's directory of users.
 func NewAccounts() *Accounts { return &Accounts{Look: Lookup, Known: map[string]account{}} }
 
-// Of is a user's number and group. Where the directory of users does not answer, they are those that it has given before.
+// Of returns a user's ID and group ID. Where the directory of users does not answer, it returns those that it found
+// before.
 func (a *Accounts) Of(ctx context.Context, name string) (uid, gid uint32) {
 	a.mu.Lock()
 	last, ok := a.Known[name]
@@ -60,12 +62,13 @@ func (a *Accounts) Of(ctx context.Context, name string) (uid, gid uint32) {
 	return found.uid, found.gid
 }
 
-// Name gives a job its user's numbers. Not within a transaction: a directory of users may take long, and OAR would wait for our locks.
+// Name sets a job's user and group IDs. Do not call it within a transaction: a directory of users may be slow, and OAR
+// would wait for our locks.
 func (a *Accounts) Name(ctx context.Context, job *adapter.Job) {
 	job.UID, job.GID = a.Of(ctx, job.User)
 }
 
-// Lookup asks /etc/passwd and, for names that come from a directory service, getent.
+// Lookup asks /etc/passwd and, for names from a directory service, getent.
 func Lookup(ctx context.Context, name string) (uid, gid uint32, err error) {
 	if u, err := user.Lookup(name); err == nil {
 		return ids(u.Uid, u.Gid)

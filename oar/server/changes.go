@@ -9,31 +9,31 @@ import (
 	"accordion/oar/conf"
 )
 
-// Herald watches OAR's database in the background.
-type Herald struct {
+// ChangeWatcher watches OAR's database in the background.
+type ChangeWatcher struct {
 	Changes chan struct{}
 	stop    context.CancelFunc
 	stopped sync.WaitGroup
 }
 
-// NewHerald returns a Herald that watches until Close.
-func NewHerald(conf conf.Conf, log hclog.Logger) *Herald {
+// NewChangeWatcher returns a ChangeWatcher that works until Close.
+func NewChangeWatcher(conf conf.Conf, log hclog.Logger) *ChangeWatcher {
 	ctx, cancel := context.WithCancel(context.Background())
-	h := &Herald{Changes: make(chan struct{}, 1), stop: cancel}
-	h.stopped.Go(func() { watch(ctx, conf, log, h.call) })
-	return h
+	w := &ChangeWatcher{Changes: make(chan struct{}, 1), stop: cancel}
+	w.stopped.Go(func() { watch(ctx, conf, log, w.call) })
+	return w
 }
 
-// call leaves a message, unless there is one that nobody has taken yet: that tells as much.
-func (h *Herald) call() {
+// call sends to Changes unless a message is already waiting there.
+func (w *ChangeWatcher) call() {
 	select {
-	case h.Changes <- struct{}{}:
+	case w.Changes <- struct{}{}:
 	default:
 	}
 }
 
 // Close ends the watch and waits for its end.
-func (h *Herald) Close() {
-	h.stop()
-	h.stopped.Wait()
+func (w *ChangeWatcher) Close() {
+	w.stop()
+	w.stopped.Wait()
 }

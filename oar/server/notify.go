@@ -1,6 +1,6 @@
-// Package server talks to OAR's server and nodes. A Notifier sends words to the server, and nobody answers: the sender looks at the
-// database. Changes come back from the database. A Remote runs programs on nodes as OAR's account, with the command that OAR uses
-// itself (OPENSSH_CMD), and from there as a user.
+// Package server talks to OAR's server and nodes. A Notifier sends commands to the server, which does not answer: the
+// sender polls the database for the result. A ChangeWatcher reports changes in the database. A Remote runs programs on
+// nodes as OAR's account, with the command that OAR uses itself (OPENSSH_CMD), and from there as a user.
 //
 //	notifier := server.NewNotifier(conf.Server, conf.ServerPort, log)
 //	notifier.Notify(server.Starts)
@@ -20,22 +20,22 @@ import (
 	"accordion/core"
 )
 
-// What OAR's server is told, a line each. After it has ended jobs it schedules by itself.
+// Commands to OAR's server, one a line. After it has ended jobs it schedules by itself.
 const (
 	Ends   = "Qdel"       // end the jobs that were asked to end
 	Starts = "Scheduling" // plan, and start what is due
-	Checks = "ChState"    // look at the events, and suspect the nodes that they name
+	Checks = "ChState"    // check the events, and suspect the nodes that they name
 )
 
-// Begins is the word for a job that has its resources and shall begin (state toLaunch): no pass is needed for it.
+// Begins returns the command to start a job that has its resources (state toLaunch). It needs no pass.
 func Begins(job core.JobID) string { return fmt.Sprintf("OARRUNJOB_%d", job) }
 
-// pokeEvery is the least time between two words that make OAR schedule: its clock goes ahead by a second with each
-// pass, and a pass that finds it two seconds ahead sleeps as long.
-const pokeEvery = time.Second
+// notifyEvery is the least time between two commands that make OAR schedule. OAR's clock advances by at least a second
+// with each pass, and a pass that finds it two seconds ahead sleeps for that time.
+const notifyEvery = time.Second
 
-// Notifier tells OAR's server that there is something to do. What is asked for within a second is told once, but for
-// launches, which are told at once. Nobody hears whether it was of use: who asks, looks at the database.
+// Notifier sends commands to OAR's server. A command that is requested several times within a second is sent once.
+// Commands that launch jobs are sent at once. OAR does not answer: the caller polls the database.
 type Notifier struct {
 	Address string
 	log     hclog.Logger
@@ -45,8 +45,8 @@ type Notifier struct {
 
 	mu       sync.Mutex
 	launches []string
-	wanted   []string  // ends, starts
-	alarm    time.Time // when OAR is to schedule; zero: at no time that is known
+	wanted   []string  // Ends, Starts
+	alarm    time.Time // when to ask OAR for a pass; zero: no such time is known
 }
 
 // NewNotifier returns a Notifier for the server at host and port. It works in the background until Close.
@@ -63,7 +63,7 @@ func (p *Notifier) Close() {
 	p.stopped.Wait()
 }
 
-// Notify asks for a word to be told soon.
+// Notify requests that a command is sent soon.
 func (p *Notifier) Notify(word string) {
 	p.mu.Lock()
 	list := &p.launches
@@ -77,19 +77,21 @@ func (p *Notifier) Notify(word string) {
 	p.awake()
 }
 
-// awake has the list of what is to be told looked at.
+// awake wakes run.
 func (p *Notifier) awake() {
 	select {
 	case p.kick <- struct{}{}:
-	default: // it will look anyway
+	default: // run is awake already
 	}
 }
 
-// headStart is how long before a second OAR is told to plan for it. A pass is of the second after that in which it begins: it may begin
-// all but a second after it was asked for, as it does on a busy machine. A job that it starts later than reserved loses the seconds between.
+// headStart is how long before a second OAR is asked to plan for it. A pass plans for the second after the one in which
+// it begins, and on a busy machine it may begin almost a second after the request. A reserved job that starts late
+// loses the seconds between.
 const headStart = 950 * time.Millisecond
 
-// NotifyAt asks for a pass of a second to come, in which something starts, in place of the one that was asked for before. 0: nothing starts.
+// NotifyAt requests a pass for a future second in which something starts. It replaces the previous request; 0 cancels
+// it.
 func (p *Notifier) NotifyAt(second core.Time) {
 	alarm := time.Time{}
 	if second > 0 {
@@ -104,7 +106,8 @@ func (p *Notifier) NotifyAt(second core.Time) {
 	}
 }
 
-// ring wants OAR to schedule where the alarm's time has come, and gives how long it is until then otherwise; 0: there is none.
+// ring requests a pass where the alarm is due. Otherwise it returns the time until it is due, 0 where there is no
+// alarm.
 func (p *Notifier) ring(now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,9 +124,9 @@ func (p *Notifier) ring(now time.Time) time.Duration {
 	return 0
 }
 
-// run tells what is wanted.
+// run sends what is requested, until ctx ends.
 func (p *Notifier) run(ctx context.Context) {
-	var rest <-chan time.Time // until it may make OAR schedule again; nil: it may
+	var rest <-chan time.Time // until OAR may be asked to schedule again; nil: now
 	for {
 		var alarm <-chan time.Time
 		if left := p.ring(time.Now()); left > 0 {
@@ -136,7 +139,7 @@ func (p *Notifier) run(ctx context.Context) {
 			}
 		}
 		if word != "" {
-			rest = time.After(pokeEvery)
+			rest = time.After(notifyEvery)
 		}
 		select {
 		case <-ctx.Done():
@@ -149,7 +152,7 @@ func (p *Notifier) run(ctx context.Context) {
 	}
 }
 
-// take is what is to be told now: all launches and, where it may be, the one word that does for all others.
+// take returns what to send now: all launches and, where schedule is set, one command that covers all others.
 func (p *Notifier) take(schedule bool) (launches []string, word string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -163,7 +166,7 @@ func (p *Notifier) take(schedule bool) (launches []string, word string) {
 	return launches, word
 }
 
-// Tell writes a line to OAR's server at an address, which does not answer. An empty one is nothing.
+// Tell sends a line to OAR's server at an address. The server does not answer. An empty line is not sent.
 func Tell(ctx context.Context, address, line string) error {
 	if line == "" {
 		return nil
@@ -184,5 +187,5 @@ func Tell(ctx context.Context, address, line string) error {
 	return err
 }
 
-// LookEvery is how often the database is looked at while something is awaited: OAR tells nobody, but for its database.
+// LookEvery is how often the database is polled while something is awaited.
 const LookEvery = 40 * time.Millisecond

@@ -23,7 +23,7 @@ func TestOARIsToldOnceWhatIsAskedForWithinASecond(t *testing.T) {
 		{"Scheduling Scheduling", true, "", "Scheduling"},
 		{"", true, "", ""},
 		{"Scheduling OARRUNJOB_7 Qdel OARRUNJOB_8 OARRUNJOB_7", false, "OARRUNJOB_7 OARRUNJOB_8", ""}, // launches do not wait
-		{"Scheduling", true, "", "Qdel"}, // after which it schedules
+		{"Scheduling", true, "", "Qdel"}, // OAR schedules after it
 		{"", true, "", ""},
 	} {
 		for _, word := range strings.Fields(c.pokes) {
@@ -40,7 +40,7 @@ func TestOARIsToldWhenItsPassIsOfTheSecondInWhichSomethingStarts(t *testing.T) {
 	p := &Notifier{kick: make(chan struct{}, 1)}
 	at := func(seconds float64) time.Time { return time.UnixMilli(int64(1000 * seconds)) }
 	p.NotifyAt(1000)
-	p.NotifyAt(1010) // that of 1000 is no more
+	p.NotifyAt(1010) // it replaces that of 1000
 	if left := p.ring(at(1001)); left != 9*time.Second-headStart {
 		t.Errorf("it is told in %s", left)
 	}

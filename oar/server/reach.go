@@ -12,22 +12,23 @@ import (
 	"time"
 )
 
-// OarsAccount owns OAR's files on every node.
-const OarsAccount = "oar"
+// OARAccount owns OAR's files on every node.
+const OARAccount = "oar"
 
 // Remote reaches nodes as OAR's account.
 type Remote struct{ Command string } // OPENSSH_CMD
 
-// Run carries a command line out on a node, with input, and gives what it printed; options are more ones for ssh.
+// Run executes a command line on a node, with input, and returns what it printed. options are additional options for
+// ssh.
 func (r Remote) Run(ctx context.Context, host, line, input string, options ...string) (string, error) {
 	command := strings.Fields(r.Command)
 	if len(command) == 0 {
 		return "", fmt.Errorf("OPENSSH_CMD is empty")
 	}
 	c := Program(ctx, command[0], slices.Concat(command[1:], []string{"-x", "-T"}, options, []string{host, line})...)
-	c.Env, c.Dir = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/var/lib/oar", "USER=" + OarsAccount, "LOGNAME=" + OarsAccount}, "/"
+	c.Env, c.Dir = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/var/lib/oar", "USER=" + OARAccount, "LOGNAME=" + OARAccount}, "/"
 	if os.Geteuid() == 0 {
-		uid, gid, err := Lookup(ctx, OarsAccount)
+		uid, gid, err := Lookup(ctx, OARAccount)
 		if err != nil {
 			return "", err
 		}
@@ -51,8 +52,8 @@ func (r Remote) Script(ctx context.Context, host, text, input string, args ...st
 	return r.Run(ctx, host, strings.Join(words, " "), input)
 }
 
-// Program is one that ends with ctx, together with all that it has started: a child that keeps our pipe open, as one that writes
-// into a user's pipe which nobody reads, would keep us waiting.
+// Program returns a command that ends with ctx, together with all its child processes. A child that keeps our pipe
+// open, for example because it writes to a user's pipe that no process reads, would otherwise make us wait.
 func Program(ctx context.Context, name string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, name, args...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -61,8 +62,8 @@ func Program(ctx context.Context, name string, args ...string) *exec.Cmd {
 	return c
 }
 
-// Quote makes a word for a shell.
+// Quote quotes a word for a shell.
 func Quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// AsUser begins a script that goes on as the user of its first argument.
+// AsUser is the start of a script that continues as the user named by its first argument.
 const AsUser = `PATH=$PATH:/usr/lib/oar/oardodo:/usr/local/lib/oar/oardodo; export PATH; OARDO_BECOME_USER=$1; export OARDO_BECOME_USER; shift; `

@@ -11,11 +11,11 @@ import (
 	"accordion/oar/database"
 )
 
-// relisten is after how long the database is watched again when a connection broke.
+// relisten is after how long watch tries again when a connection broke.
 const relisten = 2 * time.Second
 
-// watch calls, until ctx ends, soon after a job or a node of OAR's has another state. A call that nobody has taken stands for those
-// that follow. It calls too when it could not look for a while.
+// watch calls `call` soon after the state of a job or a node has changed, until ctx ends. It also calls it after a time
+// in which it could not watch.
 func watch(ctx context.Context, conf conf.Conf, log hclog.Logger, call func()) {
 	told := ""
 	_, _ = backoff.Retry(ctx, func() (none struct{}, err error) {

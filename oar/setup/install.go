@@ -1,11 +1,11 @@
-// Package setup adds what Accordion needs in an OAR, takes it away again, and looks whether all of it is there: tables, the
-// queue, admission rules, triggers, and the epilogue of the server.
+// Package setup installs Accordion in an OAR, removes it again, and checks the installation: tables, the queue,
+// admission rules, triggers, and the epilogue of the server.
 //
 //	parts := setup.Setup{Conf: c, Queue: "evolve", File: "/etc/oar/oar.conf", OARDir: conf.DefaultOARDir, Tell: tell}
 //	err := parts.Install(ctx)
 //
-//	install.go    the parts in their order; a file for each: install_triggers.go, install_queue.go, install_epilogue.go, install_rules.go
-//	preflight.go  what is looked at before the sidecar runs; preflight_conf.go: in oar.conf; preflight_nodes.go: of the nodes
+//	install.go    the parts in their order; each has a file: install_triggers.go, install_queue.go, install_epilogue.go, install_rules.go
+//	preflight.go  checks before the sidecar runs; preflight_conf.go: of oar.conf; preflight_nodes.go: of the nodes
 package setup
 
 import (
@@ -20,34 +20,35 @@ import (
 	"accordion/oar/tables"
 )
 
-// SchedulerName is what the program is called when it is the scheduler of a queue: OAR gives arguments and no subcommand.
+// SchedulerName is the program's name when OAR calls it as the scheduler of a queue: OAR passes arguments and no
+// subcommand.
 const SchedulerName = "accordion_oar"
 
-// Setup is what Accordion adds to an OAR: what `accordion oar install` makes and `accordion oar uninstall` takes away. Either
-// can be done again and again, and goes on where it was interrupted.
+// Setup is what `accordion oar install` makes in an OAR and `accordion oar uninstall` removes. Both can be repeated,
+// and continue where they were interrupted.
 type Setup struct {
 	Conf     conf.Conf
-	Queue    string // the one whose jobs Accordion plans; see NewQueue
-	Priority int    // of the queue; AsItIs: not changed, and DefaultPriority for one that is made
-	Program  string // the path of this program, which OAR is to call
-	OARDir   string // where OAR's own programs are, with the folder schedulers
-	File     string // oar.conf; the server's epilogue lies beside it
-	Epilogue bool   // oar.conf may be edited to name, or not to name, the server's epilogue; a copy is left beside it
+	Queue    string // the queue whose jobs Accordion plans; see NewQueue
+	Priority int    // of the queue; AsItIs: not changed, and DefaultPriority for a new queue
+	Program  string // path of this program, which OAR is to call
+	OARDir   string // directory of OAR's own programs, with the folder schedulers
+	File     string // oar.conf; the server's epilogue is next to it
+	Epilogue bool   // oar.conf may be edited to add or remove the server's epilogue; a copy of the old file is left next to it
 
-	// Tell is given a line for each part: "made: …", "there: …", "mended: …", "removed: …", "not there: …".
+	// Tell receives a line for each part: "made: …", "there: …", "mended: …", "removed: …", "not there: …".
 	Tell func(line string)
 }
 
 const (
-	// AsItIs is the Priority that leaves a queue's as it is.
+	// AsItIs is the Priority that leaves a queue's priority unchanged.
 	AsItIs = -1
-	// DefaultPriority is that of a queue that is made: above OAR's queues default (2) and admin (10).
+	// DefaultPriority is the priority of a new queue: above OAR's queues default (2) and admin (10).
 	DefaultPriority = 20
 	// DefaultQueue is the queue's name.
 	DefaultQueue = "evolve"
 )
 
-// NewQueue says why a name cannot be a managed queue's, or nil.
+// NewQueue returns an error for a name that a managed queue cannot have.
 func NewQueue(name string) error {
 	if !queueName.MatchString(name) {
 		return fmt.Errorf("%q is no name for a queue: want a letter, then up to 30 letters, digits, _ and -", name)
@@ -55,22 +56,22 @@ func NewQueue(name string) error {
 	return nil
 }
 
-// part is one thing that Setup makes: both ways give the line that says what was done.
+// part is one thing that Setup makes (put) and removes (take). Both return the line that says what was done.
 type part struct {
 	put, take func(ctx context.Context, d setupStore) (string, error)
 }
 
-// first returns the parts that need tables of OAR's for themselves, and so wait for each reader of
-// these. They are made, and removed, before anything else is changed.
+// first returns the parts that need exclusive access to OAR's tables, and so wait for each reader of these. They are
+// made, and removed, before anything else is changed.
 func (s Setup) first() []part {
-	if !database.DialectOf(s.Conf).TellsChanges() {
+	if !database.DialectOf(s.Conf).NotifiesChanges() {
 		return nil
 	}
 	return []part{{s.makeTriggers, s.removeTriggers}}
 }
 
-// parts returns the other parts, in the order in which they are made. Users can submit evolving
-// jobs when the last one exists, so the rules are last. They are removed in the reverse order.
+// parts returns the other parts, in the order in which they are made. Users can submit evolving jobs when the last one
+// exists, so the rules are last. They are removed in the reverse order.
 func (s Setup) parts() []part {
 	all := []part{{s.makeTables, s.removeTables}}
 	all = append(all, part{s.makeLink, s.removeLink}, part{s.makeQueue, s.removeQueue}, part{s.makeEpilogue, s.removeEpilogue})
@@ -83,8 +84,8 @@ func (s Setup) parts() []part {
 // setupStore is what is set up in OAR's database.
 type setupStore struct{ tables.Tables }
 
-// Install makes what is missing and mends what is not as it should be. The error names what could not be made; what comes
-// after it is not there then.
+// Install makes what is missing and repairs what is wrong. It stops at the first part that cannot be made, and the
+// error names it.
 func (s Setup) Install(ctx context.Context) error {
 	opened, err := database.Open(s.Conf)
 	if err != nil {
@@ -104,10 +105,10 @@ func (s Setup) Install(ctx context.Context) error {
 	})
 }
 
-// ErrJobs is that jobs are in the queue.
+// ErrJobs reports that jobs are in the queue.
 var ErrJobs = errors.New("jobs are in the queue")
 
-// Uninstall takes everything away again. Nothing is changed while jobs are in the queue (ErrJobs), or while oar.conf names the
+// Uninstall removes everything. It changes nothing while jobs are in the queue (ErrJobs), or while oar.conf names the
 // epilogue and may not be edited (ErrNamed).
 func (s Setup) Uninstall(ctx context.Context) error {
 	opened, err := database.Open(s.Conf)
@@ -142,7 +143,7 @@ func (s Setup) uninstall(ctx context.Context, d setupStore) error {
 	return nil
 }
 
-// empty says that no job is in the queue, besides those that show a reservation in OAR's plan.
+// empty returns ErrJobs when a job is in the queue, other than the holders of reservations.
 func (s Setup) empty(ctx context.Context, d setupStore) error {
 	there, err := d.Installed(ctx, d.Sql)
 	if err != nil {
@@ -160,7 +161,7 @@ func (s Setup) empty(ctx context.Context, d setupStore) error {
 	return err
 }
 
-// tablesLine names the tables, for the lines that are told.
+// tablesLine names the tables, for Tell.
 const tablesLine = "tables accordion_jobs, accordion_reservations, accordion_cpusets, accordion_places, accordion_leases, accordion_locks and accordion_asked"
 
 func (s Setup) makeTables(ctx context.Context, d setupStore) (string, error) {
@@ -172,7 +173,7 @@ func (s Setup) makeTables(ctx context.Context, d setupStore) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if older { // an Accordion that had fewer made them
+	if older { // an older Accordion made fewer tables
 		return "mended: " + tablesLine, d.MakeTables(ctx)
 	}
 	return "made: " + tablesLine, d.MakeTables(ctx)

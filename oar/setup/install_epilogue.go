@@ -13,14 +13,15 @@ import (
 	"accordion/oar/conf"
 )
 
-// epilogueSetting is what OAR's server runs, with a job's number, when that job is over. When it fails, OAR switches all of its
-// queues off: so it is a script that never does, whatever becomes of this program.
+// epilogueSetting names the program that OAR's server runs, with a job's ID, when the job has ended. When it fails, OAR
+// switches all of its queues off. So it is a script that never fails, even where Accordion's own program does.
 const epilogueSetting = "SERVER_EPILOGUE_EXEC_FILE"
 
-// epilogueFile is the script's name, beside oar.conf.
+// epilogueFile is the script's name, next to oar.conf.
 const epilogueFile = "accordion_epilogue"
 
-// wrapper is the script; site is the epilogue that OAR had before, which is run afterwards and whose exit status counts.
+// wrapper returns the script. site is the epilogue that OAR had before: the script runs it at the end and returns its
+// exit status.
 func (s Setup) wrapper(site string) string {
 	last := "exit 0"
 	if site != "" {
@@ -36,10 +37,11 @@ func (s Setup) wrapper(site string) string {
 
 func (s Setup) wrapperPath() string { return filepath.Join(filepath.Dir(s.File), epilogueFile) }
 
-// chained is the site's own epilogue in the text of a wrapper.
+// chained matches the site's own epilogue in the text of a wrapper.
 var chained = regexp.MustCompile(`(?m)^exec (.+) "\$@"$`)
 
-// makeEpilogue makes the script, and names it in oar.conf where that may be edited; else it says which line is to be added.
+// makeEpilogue makes the script, and adds it to oar.conf where that may be edited. Otherwise it returns the line to
+// add.
 func (s Setup) makeEpilogue(context.Context, setupStore) (string, error) {
 	const doing = "making the server's epilogue"
 	text, err := os.ReadFile(s.File)
@@ -88,7 +90,7 @@ func (s Setup) makeEpilogue(context.Context, setupStore) (string, error) {
 
 func (s Setup) backup() string { return fmt.Sprintf("%s.accordion-%d", s.File, time.Now().UnixNano()) }
 
-// replaceScript makes an executable file, all at once: OAR may run it at this moment.
+// replaceScript writes an executable file atomically: OAR may run it at any moment.
 func replaceScript(path, text string) error {
 	fresh := path + ".new"
 	if err := os.WriteFile(fresh, []byte(text), 0o600); err != nil {
@@ -103,10 +105,10 @@ func replaceScript(path, text string) error {
 	return nil
 }
 
-// ErrNamed is that oar.conf names our epilogue and may not be edited.
+// ErrNamed reports that oar.conf names our epilogue and may not be edited.
 var ErrNamed = errors.New("oar.conf names the server epilogue")
 
-// unnamed says that the script can be removed: that oar.conf does not name it, or may be edited.
+// unnamed returns ErrNamed unless the script can be removed: oar.conf does not name it, or may be edited.
 func (s Setup) unnamed() error {
 	text, err := os.ReadFile(s.File)
 	if err != nil {
@@ -145,7 +147,7 @@ func (s Setup) removeEpilogue(ctx context.Context, _ setupStore) (string, error)
 	return "removed: server epilogue " + path + edited, nil
 }
 
-// awaitReaders waits until those of OAR's programs are over that run now and would run an epilogue.
+// awaitReaders waits until OAR's programs that run now and may still run an epilogue have ended.
 func awaitReaders(ctx context.Context, oarDir string) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -161,9 +163,9 @@ func awaitReaders(ctx context.Context, oarDir string) error {
 	return nil
 }
 
-// runners are the numbers of the processes of OAR that run an epilogue.
+// runners returns the process IDs of OAR's programs that run an epilogue.
 func runners(oarDir string) (pids []string) {
-	found, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
+	found, _ := filepath.Glob("/proc/[0-9]*") // the pattern is valid
 	for _, dir := range found {
 		if pid := filepath.Base(dir); isRunner(pid, oarDir) {
 			pids = append(pids, pid)
@@ -175,7 +177,7 @@ func runners(oarDir string) (pids []string) {
 func isRunner(pid, oarDir string) bool {
 	command, err := os.ReadFile(filepath.Join("/proc", pid, "cmdline"))
 	if err != nil {
-		return false // it is over
+		return false // it has ended
 	}
 	for word := range strings.SplitSeq(string(command), "\x00") {
 		if word == filepath.Join(oarDir, "Leon") || word == filepath.Join(oarDir, "bipbip") {

@@ -12,27 +12,25 @@ import (
 )
 
 const (
-	// lockPatience is how long one try waits for a table of OAR's. Each later session that wants
-	// the table waits as long, too.
+	// lockPatience bounds one attempt to lock a table of OAR's. All later sessions that want the table wait behind it.
 	lockPatience = "SET LOCAL lock_timeout = '2s'"
 
-	lockPause = 3 * time.Second // before the table is waited for again: OAR works meanwhile
-	lockFor   = 2 * time.Minute // for all tries
+	lockPause = 3 * time.Second // until the next attempt: OAR works meanwhile
+	lockFor   = 2 * time.Minute // for all attempts
 )
 
-// patiently runs do, which needs a table for itself, again and again while others use the table.
-// The error says which users do, and how to go on.
+// patiently runs do, which needs a table for itself, again and again while others use the table. The error says which
+// users do, and how to go on.
 func (s Setup) patiently(ctx context.Context, d setupStore, table string, do func() error) error {
-	return retry(ctx, s.Tell, do, d.GaveWay, func() string { return d.users(ctx, table) })
+	return retry(ctx, s.Tell, do, d.IsConflict, func() string { return d.users(ctx, table) })
 }
 
-// retry runs do until it no longer gives way to others, or lockFor has passed; users returns their
-// names.
-func retry(ctx context.Context, tell func(string), do func() error, gaveWay func(error) bool, users func() string) error {
+// retry runs do until it does not conflict with others, or lockFor has passed. users returns their names.
+func retry(ctx context.Context, tell func(string), do func() error, isConflict func(error) bool, users func() string) error {
 	begin := time.Now()
 	who := ""
 	_, err := backoff.Retry(ctx, func() (none struct{}, err error) {
-		if err = do(); err != nil && !gaveWay(err) {
+		if err = do(); err != nil && !isConflict(err) {
 			return none, backoff.Permanent(err)
 		}
 		if err != nil {
@@ -43,7 +41,7 @@ func retry(ctx context.Context, tell func(string), do func() error, gaveWay func
 		}
 		return none, err
 	}, backoff.WithBackOff(backoff.NewConstantBackOff(lockPause)), backoff.WithMaxElapsedTime(lockFor))
-	if err != nil && gaveWay(err) {
+	if err != nil && isConflict(err) {
 		err = fmt.Errorf("%w: it was tried for %v, and %s; wait for the end of that, or end it, and do the same again: what is done already is left as it is",
 			err, time.Since(begin).Round(time.Second), who)
 	}
@@ -53,7 +51,7 @@ func retry(ctx context.Context, tell func(string), do func() error, gaveWay func
 // users describes who uses a table.
 func (d setupStore) users(ctx context.Context, table string) string {
 	unknown := "others use the table " + table
-	if !d.TellsChanges() { // MariaDB shows no locks to OAR's account
+	if !d.NotifiesChanges() { // MariaDB does not show locks to OAR's account
 		return unknown
 	}
 	query := `SELECT CONCAT('process ', a.pid, ' of ', a.usename, COALESCE(', since ' || TO_CHAR(a.xact_start, 'HH24:MI:SS'), ''))

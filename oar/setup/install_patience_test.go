@@ -11,11 +11,11 @@ import (
 func TestATableThatOthersUseIsWaitedForTwoMinutes(t *testing.T) {
 	inTheWay := errors.New("another is in the way")
 	for name, c := range map[string]struct {
-		fails int // tries; then the others are done
+		fails int // attempts; then the others have finished
 		err   error
 		tries int
 		told  string
-		want  string // of the error
+		want  string // prefix of the error
 	}{
 		"nobody uses it":     {0, inTheWay, 1, "", ""},
 		"used for a while":   {3, inTheWay, 4, "waiting: ann uses it", ""},

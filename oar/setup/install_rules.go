@@ -11,8 +11,9 @@ import (
 	"accordion/oar/database"
 )
 
-// The admission rules of evolving jobs, in Perl. OAR joins all rules in the order of their priorities and runs them in each
-// oarsub: the first takes the types -t ep=… out before OAR's own rule (16) refuses them as unknown, the second puts them back.
+// The admission rules of evolving jobs, in Perl. OAR joins all rules in the order of their priorities and runs them in
+// each oarsub. The first rule takes the types -t ep=… out before OAR's own rule (16) refuses them as unknown. The
+// second rule puts them back.
 var (
 	//go:embed rules/take.pl
 	takeRule string
@@ -20,19 +21,19 @@ var (
 	restoreRule string
 )
 
-// rule is one of them, as it stands in OAR's database.
+// rule is one of these rules, as it is in OAR's database.
 type rule struct {
 	name     string // for messages
-	title    string // the line that it is known by, whatever its version
+	title    string // a line that identifies the rule in every version
 	priority int
 	Text     string
 }
 
-// MostProfile is how many characters the profiles of a job may have together: OAR writes all types of a job into its message,
-// which has room for 255 characters.
+// MostProfile is how many characters the profiles of a job may have together. OAR writes all types of a job into its
+// message, which has room for 255 characters.
 const MostProfile = 190
 
-// Rules are those of a queue.
+// Rules returns the rules for a queue.
 func Rules(queue string) []rule {
 	made := []rule{
 		{"takes the profile", "# Accordion, 1 of 2:", 10, takeRule},
@@ -44,7 +45,7 @@ func Rules(queue string) []rule {
 	return made
 }
 
-// queueName is a name that may stand in a rule, in a query and on a command line.
+// queueName matches names that are safe in a rule, in a query and on a command line.
 var queueName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,30}$`)
 
 // known is a rule of ours that is in the database.
@@ -55,7 +56,7 @@ type known struct {
 	text     string
 }
 
-// find reads what the database has of a rule: none, or one, or copies of it.
+// find reads the copies of a rule in the database: none, one or several.
 func (r rule) find(ctx context.Context, d setupStore) ([]known, error) {
 	var all []known
 	query := "SELECT id, priority, enabled, rule FROM admission_rules WHERE rule LIKE " + d.Arg(1) + " ORDER BY id"
@@ -70,7 +71,7 @@ func (r rule) find(ctx context.Context, d setupStore) ([]known, error) {
 	return all, err
 }
 
-// as says how a rule of the database differs from what it should be; "" when it does not.
+// as returns how a rule in the database differs from the right one, "" when it does not.
 func (r rule) as(k known) string {
 	switch {
 	case k.text != r.Text:
@@ -83,7 +84,7 @@ func (r rule) as(k known) string {
 	return ""
 }
 
-// install puts the rule into the database, or mends the one that is there, and says which.
+// install adds the rule to the database, or repairs the existing one, and returns what it did.
 func (r rule) install(ctx context.Context, d setupStore) (string, error) {
 	found, err := r.find(ctx, d)
 	if err != nil {
@@ -115,7 +116,7 @@ func (r rule) install(ctx context.Context, d setupStore) (string, error) {
 	return fmt.Sprintf("mended: admission rule %d that %s: %s", found[0].id, r.name, why), nil
 }
 
-// uninstall takes the rule out of the database, and says so.
+// uninstall removes the rule from the database, and returns what it did.
 func (r rule) uninstall(ctx context.Context, d setupStore) (string, error) {
 	found, err := r.find(ctx, d)
 	if err != nil {

@@ -14,20 +14,20 @@ import (
 	"accordion/oar/tables"
 )
 
-// check is one thing that preflight has looked at.
+// check is the result of one check of preflight.
 type check struct {
-	name     string // what was looked at
+	name     string // what was checked
 	severity adapter.Severity
 	wrong    bool
-	says     string // what is so, and what it leads to
+	says     string // the finding, and its consequence
 	fix      string // what to do; "" for a note
 }
 
-// again is what mends most things.
+// again is the remedy for most findings.
 const again = "Run `accordion oar install` on OAR's server as root"
 
-// Preflight looks at everything of an OAR that the sidecar depends on, changes nothing, and says what is wrong and how to mend
-// it, the fatal first. No findings: all is well.
+// Preflight checks everything in an OAR on which the sidecar depends, and changes nothing. It returns what is wrong and
+// how to repair it, fatal findings first.
 func (s Setup) Preflight(ctx context.Context) []adapter.Finding {
 	text, err := os.ReadFile(s.File)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s Setup) Preflight(ctx context.Context) []adapter.Finding {
 	return findings(all)
 }
 
-// findings are what is wrong, the fatal first.
+// findings returns what is wrong, fatal findings first.
 func findings(all []check) (found []adapter.Finding) {
 	for _, c := range all {
 		if c.wrong {
@@ -69,7 +69,7 @@ func (s Setup) checkTables(ctx context.Context, d setupStore) ([]check, error) {
 		"OAR's database has not all of Accordion's tables (accordion_jobs, accordion_reservations, accordion_cpusets, accordion_places)", again}}, err
 }
 
-// checkQueue looks at ours, and at those that OAR plans before it.
+// checkQueue checks our queue, and which queues OAR plans before it.
 func (s Setup) checkQueue(ctx context.Context, d setupStore) ([]check, error) {
 	queue, there, err := d.Queue(ctx, s.Queue)
 	ours := there && queue.Policy == SchedulerName
@@ -108,7 +108,7 @@ func (s Setup) checkRules(ctx context.Context, d setupStore) (all []check, err e
 }
 
 func (s Setup) checkTriggers(ctx context.Context, d setupStore) ([]check, error) {
-	if !d.TellsChanges() {
+	if !d.NotifiesChanges() {
 		return []check{{"word of changes", adapter.Note, true, "MariaDB tells nobody of changes: the sidecar looks each second", ""}}, nil
 	}
 	there, err := d.triggersThere(ctx)
@@ -116,7 +116,7 @@ func (s Setup) checkTriggers(ctx context.Context, d setupStore) ([]check, error)
 		fmt.Sprintf("of %d triggers in OAR's database there are %d: the sidecar hears late of what changes", len(triggers), len(there)), again}}, err
 }
 
-// checkClock compares the clock by which OAR goes, which is its database's, with the sidecar's.
+// checkClock compares the clock of OAR's database with this machine's.
 func (s Setup) checkClock(ctx context.Context, d setupStore) ([]check, error) {
 	before := time.Now().Unix()
 	at, err := d.Second(ctx, d.Sql)
@@ -125,10 +125,12 @@ func (s Setup) checkClock(ctx context.Context, d setupStore) ([]check, error) {
 		fmt.Sprintf("the clock of OAR's database is %d s %s this machine's: steps and ends of jobs come at other seconds than planned", seconds, where), "Synchronise both clocks (chrony)"}}, err
 }
 
-// clocksApart is by how many seconds two clocks may differ: jobs have a second or two between what is planned and what is done anyway.
+// clocksApart is by how many seconds the two clocks may differ: what is planned for jobs is done a second or two later
+// anyway.
 const clocksApart core.Time = 2
 
-// Apart is how far a clock is from another that showed these seconds before and after it was read.
+// Apart returns how far the clock that showed `at` is from another clock, which showed `before` and `after` around that
+// reading.
 func Apart(at, before, after core.Time) (seconds core.Time, where string) {
 	if at < before {
 		return before - at, "behind"
@@ -136,12 +138,12 @@ func Apart(at, before, after core.Time) (seconds core.Time, where string) {
 	return max(at-after, 0), "ahead of"
 }
 
-// checkpointsLong is the longest time, in seconds, that OAR may wait for the checkpoint of a
-// besteffort job before preflight reports it.
+// checkpointsLong is the longest time, in seconds, that OAR may wait for the checkpoint of a besteffort job before
+// preflight reports it.
 const checkpointsLong core.Time = 60
 
-// checkBesteffort checks the besteffort jobs that run. For the checkpoints of some, OAR waits for
-// as long as their users say.
+// checkBesteffort checks the besteffort jobs that run. For the checkpoints of some, OAR waits for as long as their
+// users say.
 func (s Setup) checkBesteffort(ctx context.Context, d setupStore) ([]check, error) {
 	query := `SELECT COALESCE(MAX(j.checkpoint), 0) FROM jobs j WHERE ` + database.IsHolding + ` AND (j.queue_name = 'besteffort'
 		OR EXISTS (SELECT 1 FROM job_types t WHERE t.job_id = j.job_id AND t.type = 'besteffort'))`

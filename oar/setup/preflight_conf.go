@@ -13,14 +13,14 @@ import (
 	"accordion/oar/conf"
 )
 
-// Preflight mentions the seconds that OAR leaves between two jobs on a node from slowPlans on, and the seconds between two passes from
-// slowPasses on.
+// Preflight reports the seconds that OAR leaves between two jobs on a node above slowPlans, and the seconds between two
+// passes above slowPasses.
 const (
 	slowPlans  = 5
 	slowPasses = 1
 )
 
-// checkConf looks at oar.conf and the files that it names.
+// checkConf checks oar.conf and the files that it names.
 func (s Setup) checkConf(text string) []check {
 	is := func(name string) string { value, _ := conf.SettingIn(text, name); return value }
 	link, named := runnable(filepath.Join(s.OARDir, "schedulers", SchedulerName)), is(epilogueSetting) == s.wrapperPath()
@@ -53,12 +53,12 @@ func (s Setup) checkConf(text string) []check {
 	}
 }
 
-// shared reports whether a folder is in one that every user of a machine can write to.
+// shared reports whether a folder is inside one to which every user of a machine can write.
 func shared(folder string) bool {
 	return slices.ContainsFunc([]string{"/tmp/", "/var/tmp/", "/dev/shm/"}, func(all string) bool { return strings.HasPrefix(folder+"/", all) })
 }
 
-// runnable says why OAR cannot run a file; "" when it can.
+// runnable returns why OAR cannot run a file, "" when it can.
 func runnable(path string) string {
 	info, err := os.Stat(path)
 	switch {

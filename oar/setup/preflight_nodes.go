@@ -15,8 +15,8 @@ import (
 	"accordion/oar/server"
 )
 
-// checkManager looks at how OAR makes nodes ready for a job, which has to be done for the nodes that join one too: by its job
-// resource manager, with the processors of each resource.
+// checkManager checks OAR's job resource manager, which prepares nodes for jobs, and the property with the processors
+// of each resource. Nodes that join a job later are prepared in the same way.
 func (s Setup) checkManager(ctx context.Context, d setupStore) ([]check, error) {
 	const growth = "a job that grows could not reach its new nodes"
 	m := s.Conf.Manager
@@ -43,8 +43,7 @@ func (s Setup) checkManager(ctx context.Context, d setupStore) ([]check, error) 
 	}, err
 }
 
-// processors says whether resources have the property in which their processors stand, and of how many nodes they have no value
-// for it that a cpuset could be made of.
+// processors reports whether the property of processors exists, and on how many nodes resources have no value for it.
 func (d setupStore) processors(ctx context.Context, m conf.Manager) (there bool, without int, err error) {
 	const what = "the resources' processors"
 	query := "SELECT COUNT(*) FROM information_schema.columns WHERE table_name = 'resources' AND table_schema = " + d.OwnSchema() + " AND column_name = " + d.Arg(1)
@@ -57,13 +56,13 @@ func (d setupStore) processors(ctx context.Context, m conf.Manager) (there bool,
 	return true, without, err
 }
 
-// tried is how many nodes preflight tries to reach, one after the other, and how long each may take.
+// tried is how many nodes preflight tries to reach, one after the other; triedWithin is how long each may take.
 const (
 	tried       = 3
 	triedWithin = 10 * time.Second
 )
 
-// checkReach looks whether a node can be reached as OAR reaches it. One may be down though OAR does not know it yet.
+// checkReach checks that a node can be reached as OAR reaches it. It tries several: one may be down before OAR notices.
 func (s Setup) checkReach(ctx context.Context, d setupStore) ([]check, error) {
 	query := fmt.Sprintf("SELECT r.network_address FROM resources r WHERE %s AND r.state = 'Alive' GROUP BY r.network_address ORDER BY r.network_address LIMIT %d", database.OnHost, tried)
 	hosts, err := database.Column[string](ctx, d.Sql, "the nodes", query)
@@ -84,15 +83,15 @@ func (s Setup) checkReach(ctx context.Context, d setupStore) ([]check, error) {
 		"Do the nodes run, with their oar-node service? Does OAR's account get there from here?"}}, nil
 }
 
-// checkRelease looks for what is known of OAR's releases: that one writes to tables which it has not locked, while it holds locks on
-// others.
+// checkRelease reports a known fault of OAR 2.6 with MariaDB: it writes to tables that it has not locked while it holds
+// locks on others.
 func (s Setup) checkRelease(ctx context.Context, d setupStore) ([]check, error) {
 	if !d.OARLocksTables() {
 		return nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, triedWithin)
 	defer cancel()
-	// The database does not tell: its form has an older number.
+	// The version in the database is older than the release.
 	out, err := server.Program(ctx, "oarstat", "--version").Output()
 	return []check{{"OAR's release", adapter.Warning, err == nil && strings.Contains(string(out), " 2.6."),
 		"OAR 2.6 does not work with MariaDB: oarsub says that tables were not locked with LOCK TABLES, and loses what jobs ask for", "Use PostgreSQL, or OAR 2.5"}}, nil

@@ -11,7 +11,7 @@ import (
 	"accordion/adapter"
 )
 
-// wrongOf are the checks that find something, by name, with how grave it is.
+// wrongOf returns the checks that find something, by severity and name.
 func wrongOf(all []check) (names []string) {
 	for _, c := range all {
 		if c.wrong {
@@ -63,7 +63,7 @@ func TestWhatIsWrongWithOARsConfigurationIsFound(t *testing.T) {
 	}
 }
 
-// Whoever reads a finding that is more than a note has to know what to do.
+// A reader of a finding that is more than a note must learn what to do.
 func TestEachCheckHasANameAndWhatIsGraveSaysWhatToDo(t *testing.T) {
 	s := Setup{File: "/etc/oar/oar.conf"}
 	seen := map[string]bool{}

@@ -8,14 +8,15 @@ import (
 	"accordion/oar/database"
 )
 
-// Companions gives the numbers of a job's companions, over or not.
+// Companions returns the IDs of a job's companions, including those that have ended.
 func Companions(ctx context.Context, from database.Querier, base int64) ([]int64, error) {
 	return database.Numbers(ctx, from, "SELECT job_id FROM accordion_jobs WHERE base", []int64{base})
 }
 
-// Kin gives a job's companions, over or not, or the base of one that is a companion. It is one query of our own small table, for OAR
-// holds its tables (MariaDB's are locked) while it waits for the epilogue of a companion.
-func (d Tables) Kin(ctx context.Context, job int64) (companions []int64, base int64, err error) {
+// CompanionsAndBase returns a job's companions, including those that have ended, or the base of a job that is a
+// companion. It reads only Accordion's own table: OAR locks its tables (with MariaDB) while it waits for the epilogue
+// of a companion.
+func (d Tables) CompanionsAndBase(ctx context.Context, job int64) (companions []int64, base int64, err error) {
 	query := fmt.Sprintf("SELECT job_id, base FROM accordion_jobs WHERE base = %d OR job_id = %d AND base <> 0", job, job)
 	err = database.Rows(ctx, d.Sql, "the companions", query, nil, func(r *sql.Rows) error {
 		var id, of int64
@@ -30,8 +31,8 @@ func (d Tables) Kin(ctx context.Context, job int64) (companions []int64, base in
 	return companions, base, err
 }
 
-// Left are those of a job's companions that are not over and that nobody has asked to end yet.
-func (d Tables) Left(ctx context.Context, job int64) ([]int64, error) {
+// CompanionsToEnd returns those of a job's companions that have not ended and were not asked to end yet.
+func (d Tables) CompanionsToEnd(ctx context.Context, job int64) ([]int64, error) {
 	query := fmt.Sprintf(`SELECT j.job_id FROM accordion_jobs c JOIN jobs j ON j.job_id = c.job_id
 		WHERE c.base = %d AND j.state NOT IN ('Terminated', 'Error', 'Finishing')
 		AND EXISTS (SELECT 1 FROM job_types t WHERE t.job_id = j.job_id AND t.type = 'noop')
@@ -39,7 +40,7 @@ func (d Tables) Left(ctx context.Context, job int64) ([]int64, error) {
 	return database.Column[int64](ctx, d.Sql, "the companions", query)
 }
 
-// Mark marks companions.
+// Mark sets the mark of companions.
 func (d Tables) Mark(ctx context.Context, tx *sql.Tx, companions []int64, mark string) error {
 	query := fmt.Sprintf("UPDATE accordion_jobs SET mark = %s WHERE job_id IN (%s)", d.Arg(1), database.List(companions))
 	if _, err := tx.ExecContext(ctx, query, mark); err != nil {
@@ -48,8 +49,8 @@ func (d Tables) Mark(ctx context.Context, tx *sql.Tx, companions []int64, mark s
 	return nil
 }
 
-// Remark gives the companions of a job that have a mark, and were made in a reservation, another mark.
-func (d Tables) Remark(ctx context.Context, tx *sql.Tx, base int64, reservation, mark, becomes string) error {
+// ReplaceMark replaces a mark of a job's companions that were made in a reservation.
+func (d Tables) ReplaceMark(ctx context.Context, tx *sql.Tx, base int64, reservation, mark, becomes string) error {
 	query := fmt.Sprintf("UPDATE accordion_jobs SET mark = %s WHERE base = %d AND mark = %s AND reservation = %s", d.Arg(1), base, d.Arg(2), d.Arg(3))
 	_, err := tx.ExecContext(ctx, query, becomes, mark, reservation)
 	return err

@@ -9,7 +9,7 @@ import (
 	"accordion/oar/database"
 )
 
-// Row is what Accordion's table has of an evolving job, or of a companion.
+// Row is a row of accordion_jobs: an evolving job, or a companion.
 type Row struct {
 	Job         int64
 	Submitted   core.Time
@@ -24,7 +24,7 @@ type executor interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// Add writes a row.
+// Add adds a row.
 func (d Tables) Add(ctx context.Context, tx *sql.Tx, r Row) error {
 	query := fmt.Sprintf("INSERT INTO accordion_jobs (job_id, submitted, mark, base, released, reservation) VALUES (%d, %d, %s, %d, %d, %s)",
 		r.Job, r.Submitted, d.Arg(1), r.Base, number(r.Released), d.Arg(2))
@@ -39,7 +39,7 @@ func number(yes bool) int {
 	return 0
 }
 
-// Adopt writes the row of an evolving job, without what is left of another that had its number.
+// Adopt adds the row of an evolving job, and removes what is left of an earlier job with the same ID.
 func (d Tables) Adopt(ctx context.Context, tx *sql.Tx, r Row, now core.Time) error {
 	err := database.Run(ctx, tx, "adopting", fmt.Sprintf("DELETE FROM accordion_jobs WHERE job_id = %d OR base = %d", r.Job, r.Job))
 	if err == nil {
@@ -51,10 +51,10 @@ func (d Tables) Adopt(ctx context.Context, tx *sql.Tx, r Row, now core.Time) err
 	return err
 }
 
-// remembered is for how many seconds Accordion's tables tell of a job that is over.
+// remembered is for how many seconds Accordion's tables keep the rows of a job that has ended.
 const remembered core.Time = 24 * 3600
 
-// tidy forgets jobs that are over; their places not before their companions are.
+// tidy removes the rows of jobs that have ended. A job keeps its places until its companions have ended.
 func tidy(ctx context.Context, tx *sql.Tx, now core.Time) error {
 	const over = "SELECT 1 FROM jobs j WHERE j.state IN ('Terminated', 'Error') AND j.job_id = "
 	const companions = "SELECT 1 FROM accordion_jobs c JOIN jobs j ON j.job_id = c.job_id WHERE j.state NOT IN ('Terminated', 'Error') AND c.base = "
@@ -63,8 +63,8 @@ func tidy(ctx context.Context, tx *sql.Tx, now core.Time) error {
 		fmt.Sprintf("DELETE FROM accordion_jobs WHERE EXISTS (%saccordion_jobs.job_id AND j.stop_time < %d AND j.submission_time < %d)", over, now-remembered, now-remembered))
 }
 
-// Tie ties a job to a reservation; "": to none.
-func (d Tables) Tie(ctx context.Context, to executor, job int64, reservation string) error {
+// SetReservation ties a job to a reservation, or to none where it is "".
+func (d Tables) SetReservation(ctx context.Context, to executor, job int64, reservation string) error {
 	query := fmt.Sprintf("UPDATE accordion_jobs SET reservation = %s WHERE job_id = %d", d.Arg(1), job)
 	_, err := to.ExecContext(ctx, query, reservation)
 	return err
@@ -75,8 +75,8 @@ func (d Tables) Release(ctx context.Context, tx *sql.Tx, job int64) error {
 	return database.Run(ctx, tx, "releasing", fmt.Sprintf("UPDATE accordion_jobs SET released = 1 WHERE job_id = %d", job))
 }
 
-// Withdraw takes a released job back, with companions of its that have not begun: from its reservation, from their places, and from
-// OAR's plan.
+// Withdraw takes back a released job and those of its companions that have not started: it removes their reservation,
+// their places, and their entries in OAR's plan.
 func (d Tables) Withdraw(ctx context.Context, tx *sql.Tx, job int64, companions []int64) error {
 	withdrawn := append([]int64{job}, companions...)
 	choices, err := database.Numbers(ctx, tx, "SELECT moldable_id FROM moldable_job_descriptions WHERE moldable_job_id", withdrawn)

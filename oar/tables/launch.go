@@ -10,12 +10,13 @@ import (
 	"accordion/oar/database"
 )
 
-// imminent is for how many seconds to come no waiting job may be planned on nodes that are taken past the meta-scheduler: a
-// pass, of which the second is ahead of the clock, may start it.
+// imminent is for how many seconds no waiting job may be planned on nodes that are taken without the meta-scheduler: a
+// pass, whose second is ahead of the clock, may start that job.
 const imminent core.Time = 5
 
-// MayLaunch says whether no pass of the meta-scheduler can give nodes of a reservation to another job than this one before this
-// transaction is over, and none has to take them from one first. Who holds them has to be looked at after it.
+// MayLaunch reports whether a job may be launched on nodes of its reservation without a pass. No pass may be able to
+// give these nodes to another job before this transaction ends, or have to free them first. The caller must check
+// afterwards which jobs hold the nodes.
 func (d Tables) MayLaunch(ctx context.Context, tx *sql.Tx, job int64, reservation string, nodes []string, now core.Time) (bool, error) {
 	resources, err := d.Resources(ctx, tx, nodes)
 	if err != nil {
@@ -32,8 +33,8 @@ func (d Tables) MayLaunch(ctx context.Context, tx *sql.Tx, job int64, reservatio
 	return d.kept(ctx, tx, reservation, resources, now)
 }
 
-// MayLaunchWaiting says the same of jobs that passes know of, on nodes that are planned for them: no pass may be under way, which could
-// launch them a second time, and nobody may have asked for their end.
+// MayLaunchWaiting is MayLaunch for jobs that passes know, on nodes that are planned for them. No pass may be under
+// way, which could launch them a second time, and none of them may have been asked to end.
 func (d Tables) MayLaunchWaiting(ctx context.Context, tx *sql.Tx, jobs []int64, nodes []string, now core.Time) (bool, error) {
 	resources, err := d.Resources(ctx, tx, nodes)
 	if err != nil {
@@ -50,17 +51,19 @@ func (d Tables) MayLaunchWaiting(ctx context.Context, tx *sql.Tx, jobs []int64, 
 	return d.idle(ctx, tx)
 }
 
-// free says whether OAR's plan cannot be changed before this transaction is over, and nobody but some jobs has the resources.
+// free reports whether OAR's plan cannot change before this transaction ends, and only the given jobs have the
+// resources.
 func (d Tables) free(ctx context.Context, tx *sql.Tx, jobs, resources []int64, now core.Time) (bool, error) {
 	if still, err := d.HoldPlan(ctx, tx); err != nil || !still {
 		return false, err
 	}
-	return d.nobodys(ctx, tx, jobs, resources, now)
+	return d.unclaimed(ctx, tx, jobs, resources, now)
 }
 
-// nobodys says whether no job holds the resources, and none that waits but these is planned on them soon. Others than besteffort jobs, which
-// a pass ends, are an advance reservation's or were planned before the reservation was there.
-func (d Tables) nobodys(ctx context.Context, tx *sql.Tx, jobs, resources []int64, now core.Time) (bool, error) {
+// unclaimed reports whether no job holds the resources, and no waiting job other than the given ones is planned on them
+// soon. Besteffort jobs count, too, because a pass would have to end them. Other jobs here belong to advance
+// reservations, or were planned before the reservation existed.
+func (d Tables) unclaimed(ctx context.Context, tx *sql.Tx, jobs, resources []int64, now core.Time) (bool, error) {
 	query := fmt.Sprintf(`SELECT (SELECT COUNT(*) FROM assigned_resources a JOIN jobs j ON j.assigned_moldable_job = a.moldable_job_id
 		WHERE a.assigned_resource_index = 'CURRENT' AND a.resource_id IN (%[1]s) AND %[2]s) + (SELECT COUNT(*) FROM gantt_jobs_predictions p
 		JOIN gantt_jobs_resources g ON g.moldable_job_id = p.moldable_job_id JOIN moldable_job_descriptions m ON m.moldable_id = p.moldable_job_id
@@ -71,12 +74,12 @@ func (d Tables) nobodys(ctx context.Context, tx *sql.Tx, jobs, resources []int64
 	return others == 0, err
 }
 
-// Launch gives jobs their places and leaves them to OAR to begin, without a pass of the meta-scheduler, as that would do it: a pass
-// comes SCHEDULER_MIN_TIME_BETWEEN_2_CALLS after the one before it at the soonest, and that has often come just now, when the nodes
-// became free.
+// Launch gives jobs their places and lets OAR start them without a pass of the meta-scheduler, writing what a pass
+// would write. A pass comes no sooner than SCHEDULER_MIN_TIME_BETWEEN_2_CALLS after the previous one, which has often
+// run just when the nodes became free.
 func (d Tables) Launch(ctx context.Context, tx *sql.Tx, jobs []int64, now core.Time) error {
-	// OAR's seconds run ahead of the clock when passes come quickly, and it lets no job end before the second in which it began:
-	// on the same nodes the next one begins in OAR's second, too.
+	// OAR's seconds run ahead of the clock when passes come quickly, and no job ends before the second in which it
+	// started. So on the same nodes the next job starts in OAR's second, too.
 	seconds, err := database.Numbers(ctx, tx, "SELECT start_time FROM gantt_jobs_predictions WHERE moldable_job_id", []int64{0})
 	if err != nil {
 		return err
@@ -94,7 +97,7 @@ func (d Tables) Launch(ctx context.Context, tx *sql.Tx, jobs []int64, now core.T
 			fmt.Sprintf("UPDATE job_state_logs SET date_stop = %d WHERE job_id = %d AND date_stop = 0", now, c),
 			fmt.Sprintf("INSERT INTO job_state_logs (job_id, job_state, date_start) VALUES (%d, 'toLaunch', %d)", c, now),
 			fmt.Sprintf("INSERT INTO assigned_resources (moldable_job_id, resource_id) SELECT %d, p.resource_id %s", choice, places),
-			// For the schedulers that a pass under way has still to ask.
+			// For the schedulers that a pass under way has still to call.
 			fmt.Sprintf("DELETE FROM gantt_jobs_resources WHERE moldable_job_id = %d", choice),
 			fmt.Sprintf("DELETE FROM gantt_jobs_predictions WHERE moldable_job_id = %d", choice),
 			fmt.Sprintf("INSERT INTO gantt_jobs_predictions (moldable_job_id, start_time) VALUES (%d, %d)", choice, now),
@@ -106,8 +109,9 @@ func (d Tables) Launch(ctx context.Context, tx *sql.Tx, jobs []int64, now core.T
 	return nil
 }
 
-// idle says whether the meta-scheduler plans nothing now: a pass begins by throwing OAR's plan away, with the row that has its
-// second, and ends, when it has launched what is due, by copying the new plan, with its second, for those who look at it.
+// idle reports whether the meta-scheduler is not planning now. A pass begins by deleting OAR's plan, including the row
+// with its second. It ends, after it has launched what is due, by copying the new plan and its second into the tables
+// for display.
 func (d Tables) idle(ctx context.Context, tx *sql.Tx) (bool, error) {
 	const what, query = "the second of OAR's plan", "SELECT start_time FROM %s WHERE moldable_job_id = 0"
 	planned, err := database.Value[core.Time](ctx, tx, what, fmt.Sprintf(query, "gantt_jobs_predictions"))
@@ -121,8 +125,8 @@ func (d Tables) idle(ctx context.Context, tx *sql.Tx) (bool, error) {
 	return planned != 0 && planned == copied, nil
 }
 
-// kept says whether the plan of a pass under way keeps the resources free, so that every scheduler which may still be
-// asked respects it: the reservation is in it, on all of them.
+// kept reports whether the plan of a pass under way contains the reservation on all of the resources, so that every
+// scheduler which the pass still calls respects it.
 func (d Tables) kept(ctx context.Context, tx *sql.Tx, reservation string, resources []int64, now core.Time) (bool, error) {
 	query := `SELECT COUNT(DISTINCT g.resource_id) FROM accordion_reservations v JOIN moldable_job_descriptions m ON m.moldable_job_id = v.holder
 		JOIN gantt_jobs_predictions p ON p.moldable_job_id = m.moldable_id JOIN gantt_jobs_resources g ON g.moldable_job_id = m.moldable_id

@@ -12,7 +12,7 @@ import (
 	"accordion/oar/tables"
 )
 
-// launches adds job 7, which is to begin on n1 and n2 in its reservation, while no pass is under way.
+// launches adds job 7, which is to start on n1 and n2 in its reservation, while no pass is under way.
 func launches(t *testing.T) *bench {
 	b := newBench(t)
 	b.nodes("Alive", "Alive", "Alive")
@@ -40,7 +40,7 @@ func (b *bench) may(waiting bool) bool {
 	return may
 }
 
-// planned plans a job of a state on a resource, from a second on.
+// planned plans a job in a state on a resource, from a second on.
 func planned(b *bench, id int64, state string, resource int, from int64) {
 	b.job(id, state, fmt.Sprintf("INSERT INTO gantt_jobs_predictions VALUES (%d, %d)", id+100, from), fmt.Sprintf("INSERT INTO gantt_jobs_resources VALUES (%d, %d)", id+100, resource))
 }

@@ -10,8 +10,8 @@ import (
 	"accordion/oar/database"
 )
 
-// leases is the table of who may act on a queue's jobs, and until when by the database's clock. Sidecars write it; a pass asks whether one
-// lives.
+// leases is the table of which sidecar may act on a queue's jobs, and until when by the database's clock. Sidecars
+// write it; a pass reads whether one is alive.
 var leases = table{"accordion_leases", `
 	queue VARCHAR(120) NOT NULL PRIMARY KEY,
 	holder VARCHAR(255) NOT NULL,
@@ -22,19 +22,19 @@ var leases = table{"accordion_leases", `
 	ends BIGINT NOT NULL
 `}
 
-// Lease is a row of it.
+// Lease is a row of the table.
 type Lease struct {
 	Queue       string
-	Holder      string // the same for a sidecar that is started again, and for no other; "": one has left it, whose reservations stay until it ends
+	Holder      string // ID of a sidecar, which it keeps when it restarts; "": the last one gave up the lease, and its reservations stay until Ends
 	Host        string
 	PID         int
 	Journal     string
 	Began, Ends core.Time
 }
 
-// TakeLease gives the queue's lease to l for so long from now on, where nobody has it, the same sidecar had it, or it has run out.
-// It gives the lease as it stands then: another's, where that one keeps it. The table is made where Accordion was installed before
-// there was one.
+// TakeLease gives the queue's lease to l for the length from now on, where no sidecar has it, l's own sidecar has it,
+// or it has expired. It returns the lease as it is then, which may be another sidecar's. It creates the table where an
+// older Accordion was installed.
 func (d Tables) TakeLease(ctx context.Context, l Lease, length time.Duration) (Lease, error) {
 	if err := d.makeLeases(ctx); err != nil {
 		return Lease{}, err
@@ -42,7 +42,7 @@ func (d Tables) TakeLease(ctx context.Context, l Lease, length time.Duration) (L
 	return d.lease(ctx, l, length, "holder = %[1]s OR holder = '' OR ends <= %[2]d")
 }
 
-// SeizeLease gives the lease to l, whoever has it.
+// SeizeLease gives the lease to l even where another sidecar has it.
 func (d Tables) SeizeLease(ctx context.Context, l Lease, length time.Duration) (Lease, error) {
 	if err := d.makeLeases(ctx); err != nil {
 		return Lease{}, err
@@ -50,7 +50,8 @@ func (d Tables) SeizeLease(ctx context.Context, l Lease, length time.Duration) (
 	return d.lease(ctx, l, length, "holder = %[1]s OR ends > 0")
 }
 
-// lease is one conditional statement, and what stands there after it. In the condition %[1]s is the holder and %[2]d the database's second.
+// lease executes one conditional statement and returns the lease after it. In the condition, %[1]s is the holder and
+// %[2]d the database's second.
 func (d Tables) lease(ctx context.Context, l Lease, length time.Duration, may string) (now Lease, err error) {
 	err = d.Change(ctx, func(tx *sql.Tx) error {
 		second, err := d.Second(ctx, tx)
@@ -63,7 +64,7 @@ func (d Tables) lease(ctx context.Context, l Lease, length time.Duration, may st
 		if _, err := tx.ExecContext(ctx, d.InsertOnce(row), l.Queue, l.Holder, l.Host, l.Journal); err != nil {
 			return fmt.Errorf("taking the lease: %w", err)
 		}
-		// What the database sets from left to right, as MariaDB does, must not change what is asked for later: so began is the first.
+		// MariaDB evaluates assignments from left to right: began comes first, because it needs the old holder.
 		update := fmt.Sprintf(`UPDATE accordion_leases SET began = CASE WHEN holder = %s THEN began ELSE %d END, holder = %s, host = %s, pid = %d, journal = %s, ends = %d
 			WHERE queue = %s AND (%s)`, d.Arg(1), second, d.Arg(2), d.Arg(3), l.PID, d.Arg(4), ends, d.Arg(5), fmt.Sprintf(may, d.Arg(6), second))
 		if _, err := tx.ExecContext(ctx, update, l.Holder, l.Holder, l.Host, l.Journal, l.Queue, l.Holder); err != nil {
@@ -75,7 +76,7 @@ func (d Tables) lease(ctx context.Context, l Lease, length time.Duration, may st
 	return now, err
 }
 
-// leaseOf reads a queue's lease; the zero one: there is none.
+// leaseOf reads a queue's lease. It returns the zero lease where there is none.
 func (d Tables) leaseOf(ctx context.Context, from database.Querier, queue string) (l Lease, err error) {
 	query := "SELECT queue, holder, host, pid, journal, began, ends FROM accordion_leases WHERE queue = " + d.Arg(1)
 	err = database.Rows(ctx, from, "the lease", query, []any{queue}, func(r *sql.Rows) error {
@@ -84,7 +85,7 @@ func (d Tables) leaseOf(ctx context.Context, from database.Querier, queue string
 	return l, err
 }
 
-// Leased says whether a sidecar has the queue's lease at a second of the database's.
+// Leased reports whether a sidecar has the queue's lease at a second of the database's clock.
 func (d Tables) Leased(ctx context.Context, queue string, now core.Time) (bool, error) {
 	there, err := d.have(ctx, d.Sql, leases)
 	if err != nil || !there {
@@ -103,8 +104,8 @@ func (d Tables) LeaseOf(ctx context.Context, queue string) (Lease, error) {
 	return d.leaseOf(ctx, d.Sql, queue)
 }
 
-// LeaveLease ends a lease of the holder's. It does nothing where the lease is another's. For keep
-// the row stays, without a holder.
+// LeaveLease ends a lease of the holder's. It does nothing where the lease is another's. For keep the row stays,
+// without a holder.
 func (d Tables) LeaveLease(ctx context.Context, queue, holder string, keep time.Duration) error {
 	return d.Change(ctx, func(tx *sql.Tx) error {
 		second, err := d.Second(ctx, tx)
@@ -121,7 +122,7 @@ func (d Tables) LeaveLease(ctx context.Context, queue, holder string, keep time.
 	})
 }
 
-// makeLeases makes the table where it is not there.
+// makeLeases creates the table where it does not exist.
 func (d Tables) makeLeases(ctx context.Context) error {
 	there, err := d.have(ctx, d.Sql, leases)
 	if err != nil || there {

@@ -8,19 +8,18 @@ import (
 	"accordion/oar/database"
 )
 
-// locks is the table of what one process does at a time (database.Exclusive). No row of it is ever
-// committed. The account that may only read has no right to it, so no SQL of a user takes such a
-// lock.
+// locks is the table of locks (database.Exclusive). No row of it is ever committed. The account that may only read has
+// no right to it, so no SQL of a user takes such a lock.
 var locks = table{"accordion_locks", `
 	number BIGINT NOT NULL PRIMARY KEY
 `}
 
-// InstallLock is the lock for installing and uninstalling. Two processes at once would both find a
-// rule missing, and add it twice. The lock of a job has the job's number.
+// InstallLock is the lock for installing and uninstalling. Two processes at once would both find a rule missing, and
+// add it twice. The lock of a job has the job's ID.
 const InstallLock = 0
 
-// WithLock runs do while no other process does anything under the same lock. It creates the table
-// where it does not exist: an older Accordion had none.
+// WithLock runs do while no other process does anything under the same lock. It creates the table where it does not
+// exist: an older Accordion had none.
 func (d Tables) WithLock(ctx context.Context, number int64, do func() error) error {
 	row := fmt.Sprintf("%s (number) VALUES (%d)", locks.name, number)
 	err := d.Exclusive(ctx, row, do)

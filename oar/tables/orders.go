@@ -10,35 +10,36 @@ import (
 	"accordion/oar/database"
 )
 
-// Orders is what the sidecar has decided, as it stands in Accordion's tables.
+// Orders is what the sidecar has decided, read from Accordion's tables.
 type Orders struct {
-	Jobs         map[int64]Order // evolving jobs and their companions that are not over
-	Reservations []Reservation   // in the order of their names
+	Jobs         map[int64]Order // evolving jobs and companions that have not ended
+	Reservations []Reservation   // by name
 	Places       map[int64][]int64
 }
 
-// Order is what is to become of an evolving job, or of a companion.
+// Order is a decision about an evolving job or a companion.
 type Order struct {
 	Base        int64 // of a companion: the job that it makes larger
 	Released    bool  // it is to start now, on its places
 	Reservation string
-	State       string // OAR's
+	State       string // in OAR's words
 }
 
-// Begun says whether the job has its resources, and a companion may be started beside it.
+// Begun reports whether the job has its resources, so that a companion may start next to it.
 func (o Order) Begun() bool {
 	return o.State == "toLaunch" || o.State == "Launching" || o.State == "Running"
 }
 
-// Whole is the job that a companion is a part of, or the job itself.
-func (o *Orders) Whole(job int64) int64 {
+// BaseOf returns the base of a companion, and any other job itself.
+func (o *Orders) BaseOf(job int64) int64 {
 	if base := o.Jobs[job].Base; base != 0 {
 		return base
 	}
 	return job
 }
 
-// Over says whether a reservation holds no more: it has ended, or nobody has come, as when the sidecar is dead.
+// Over reports whether a reservation no longer holds: it has ended, or no job used it in time, for example because the
+// sidecar is dead.
 func (o *Orders) Over(r Reservation, now core.Time) bool {
 	if r.To <= now {
 		return true
@@ -54,7 +55,7 @@ func (o *Orders) Over(r Reservation, now core.Time) bool {
 	return true
 }
 
-// ReadOrders reads what the sidecar has decided; nothing, where Accordion's tables are not installed.
+// ReadOrders reads what the sidecar has decided, nil where Accordion's tables are not installed.
 func (d Tables) ReadOrders(ctx context.Context, from database.Querier) (o *Orders, err error) {
 	there, err := d.Installed(ctx, from)
 	if err != nil || !there {
@@ -81,7 +82,7 @@ func (d Tables) ReadOrders(ctx context.Context, from database.Querier) (o *Order
 	return o, err
 }
 
-// Holders are the jobs that show reservations.
+// Holders returns the jobs that hold reservations.
 func (o *Orders) Holders() map[int64]bool {
 	all := map[int64]bool{}
 	if o == nil {
@@ -93,13 +94,13 @@ func (o *Orders) Holders() map[int64]bool {
 	return all
 }
 
-// Place writes which resources a job is to have.
+// Place sets the resources that a job is to have.
 func (d Tables) Place(ctx context.Context, tx *sql.Tx, job int64, resources []int64) error {
 	if err := database.Run(ctx, tx, fmt.Sprintf("placing job %d", job), fmt.Sprintf("DELETE FROM accordion_places WHERE job_id = %d", job)); err != nil {
 		return err
 	}
 	for part := range slices.Chunk(resources, database.RowsAtOnce) {
-		rows := database.Pairs{Into: "accordion_places (job_id, resource_id)"}
+		rows := database.PairInsert{Into: "accordion_places (job_id, resource_id)"}
 		for _, r := range part {
 			rows.Add(job, r)
 		}

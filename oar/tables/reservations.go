@@ -14,23 +14,23 @@ import (
 type Reservation struct {
 	Name, Owner string
 	From, To    core.Time
-	OverManaged bool      // it may lie over managed jobs
-	Idle        core.Time // without a job of its own it ends so long after its begin; 0: it does not
+	OverManaged bool      // it may overlap managed jobs
+	Idle        core.Time // without a job of its own it ends this long after its start; 0: it does not
 	Holder      int64     // the noop job that shows it in OAR's plan
 }
 
-// FirstOf is the name of the reservation with which the sidecar keeps nodes for a job's start.
-func FirstOf(job int64) string { return fmt.Sprintf("accordion-%d-0", job) }
+// StartReservation returns the name of the reservation with which the sidecar keeps nodes for a job's start.
+func StartReservation(job int64) string { return fmt.Sprintf("accordion-%d-0", job) }
 
-// IsOf says whether a reservation of a name is one with which the sidecar keeps nodes for a job: for its start or for a later step.
-func IsOf(name string, job int64) bool {
-	return strings.HasPrefix(name, strings.TrimSuffix(FirstOf(job), "0"))
+// IsReservationOf reports whether the name is that of a reservation for the job: for its start or for a later step.
+func IsReservationOf(name string, job int64) bool {
+	return strings.HasPrefix(name, strings.TrimSuffix(StartReservation(job), "0"))
 }
 
-// NoHolder is true of a job that shows no reservation.
+// NoHolder is true of a job that holds no reservation.
 const NoHolder = "j.job_id NOT IN (SELECT v.holder FROM accordion_reservations v)"
 
-// named is the condition on a reservation's name; "": all of them.
+// named returns the condition that selects the reservation with a name, or all where it is "".
 func (d Tables) named(name string) (where string, args []any) {
 	if name == "" {
 		return "1 = 1", nil
@@ -38,7 +38,7 @@ func (d Tables) named(name string) (where string, args []any) {
 	return "v.name = " + d.Arg(1), []any{name}
 }
 
-// Reservations reads all, in the order of their names, or that of a name.
+// Reservations reads the reservation with the name, or all by name where it is "".
 func (d Tables) Reservations(ctx context.Context, from database.Querier, name string) ([]Reservation, error) {
 	where, args := d.named(name)
 	query := "SELECT v.name, v.owner, v.start_time, v.end_time, v.over_managed, v.idle, v.holder FROM accordion_reservations v WHERE " + where + " ORDER BY v.name"
@@ -47,7 +47,7 @@ func (d Tables) Reservations(ctx context.Context, from database.Querier, name st
 	})
 }
 
-// ReservedHosts reads the hosts of all reservations by holder, or of that of a name.
+// ReservedHosts reads the hosts of the reservation with the name, or of all where it is "", by holder.
 func (d Tables) ReservedHosts(ctx context.Context, from database.Querier, name string) (map[int64][]string, error) {
 	where, args := d.named(name)
 	query := `SELECT v.holder, r.network_address FROM accordion_reservations v JOIN accordion_places p ON p.job_id = v.holder
@@ -55,7 +55,7 @@ func (d Tables) ReservedHosts(ctx context.Context, from database.Querier, name s
 	return database.Grouped[int64, string](ctx, from, "the reservations' nodes", query, args...)
 }
 
-// AddReservation writes a new one.
+// AddReservation adds a reservation.
 func (d Tables) AddReservation(ctx context.Context, tx *sql.Tx, r Reservation) error {
 	query := fmt.Sprintf("INSERT INTO accordion_reservations (name, owner, start_time, end_time, over_managed, idle, holder) VALUES (%s, %s, %d, %d, %d, %d, %d)",
 		d.Arg(1), d.Arg(2), r.From, r.To, number(r.OverManaged), r.Idle, r.Holder)
@@ -63,7 +63,7 @@ func (d Tables) AddReservation(ctx context.Context, tx *sql.Tx, r Reservation) e
 	return err
 }
 
-// ChangeReservation writes one that is there anew, by its name. It keeps its holder.
+// ChangeReservation changes the reservation with r's name. Its holder stays.
 func (d Tables) ChangeReservation(ctx context.Context, tx *sql.Tx, r Reservation) error {
 	query := fmt.Sprintf("UPDATE accordion_reservations SET owner = %s, start_time = %d, end_time = %d, over_managed = %d, idle = %d WHERE name = %s",
 		d.Arg(1), r.From, r.To, number(r.OverManaged), r.Idle, d.Arg(2))
@@ -71,7 +71,7 @@ func (d Tables) ChangeReservation(ctx context.Context, tx *sql.Tx, r Reservation
 	return err
 }
 
-// RemoveReservation removes one, with the job that showed it.
+// RemoveReservation removes a reservation and its holder.
 func (d Tables) RemoveReservation(ctx context.Context, tx *sql.Tx, r Reservation) error {
 	if err := removeJob(ctx, tx, r.Holder); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (d Tables) RemoveReservation(ctx context.Context, tx *sql.Tx, r Reservation
 	return err
 }
 
-// removeHolders removes the jobs that show reservations.
+// removeHolders removes the holders of all reservations.
 func (d Tables) removeHolders(ctx context.Context) error {
 	err := d.Change(ctx, func(tx *sql.Tx) error {
 		all, err := d.Reservations(ctx, tx, "")
@@ -100,8 +100,8 @@ func (d Tables) removeHolders(ctx context.Context) error {
 	return nil
 }
 
-// removeJob deletes a job that never ran, with every row that names it, as if it had never been: for a holder, which is
-// nobody's work and has no place in the accounting.
+// removeJob deletes a job that never ran, with every row that refers to it. It is for holders, which must not appear in
+// the accounting.
 func removeJob(ctx context.Context, tx *sql.Tx, job int64) error {
 	choices, err := database.Numbers(ctx, tx, "SELECT moldable_id FROM moldable_job_descriptions WHERE moldable_job_id", []int64{job})
 	if err != nil {

@@ -20,15 +20,15 @@ import (
 
 var recordFlag = flag.Bool("accordion.record", false, "record what a real PostgreSQL answers to the script of verbs and races")
 
-// answersFile is what a real PostgreSQL answered.
+// answersFile contains what a real PostgreSQL answered.
 const answersFile = "testdata/answers.txt"
 
-// TestTheFakeDatabaseAnswersAsTheRealOneWasRecorded keeps databasetest true to what it stands for.
+// TestTheFakeDatabaseAnswersAsTheRealOneWasRecorded checks databasetest against the recorded answers.
 func TestTheFakeDatabaseAnswersAsTheRealOneWasRecorded(t *testing.T) {
 	compare(t, answers(newBench(t)))
 }
 
-// TestPostgreSQLAnswersAsRecorded keeps the recorded answers true, or records them.
+// TestPostgreSQLAnswersAsRecorded checks the recorded answers against a real PostgreSQL, or records them.
 func TestPostgreSQLAnswersAsRecorded(t *testing.T) {
 	testenv.Needs(t, testenv.OAR)
 	s := databasetest.PostgreSQL(t)
@@ -51,7 +51,7 @@ func compare(t *testing.T, got string) {
 	equal(t, "the answers", got, string(want))
 }
 
-// answers carries out one script of verbs and races, and returns what came of each.
+// answers executes a script of operations and races, and returns the result of each.
 func answers(b *bench) string {
 	var all strings.Builder
 	say := func(verb string, what ...any) { fmt.Fprintf(&all, "%s: %s", verb, fmt.Sprintln(what...)) }
@@ -83,7 +83,7 @@ func answers(b *bench) string {
 	})
 	change("the same again", func(tx *sql.Tx) error {
 		err := b.AddReservation(b.ctx, tx, tables.Reservation{Name: "accordion-7-1", Holder: 21})
-		if err == nil || !b.GaveWay(err) {
+		if err == nil || !b.IsConflict(err) {
 			return fmt.Errorf("want a duplicate: %w", err)
 		}
 		return errors.New("a duplicate")
@@ -97,7 +97,7 @@ func answers(b *bench) string {
 	say("made", b.CpusetsAre(b.ctx, 7, []tables.Cpuset{{Host: "n1", Companion: 8}}, tables.Made))
 	which, err := b.Cpusets(b.ctx, 7, b.CpusetsOn([]string{"n1", "n3"}))
 	say("cpusets on n1 and n3", which, err)
-	left, err := b.LeftBehind(b.ctx, b.Sql)
+	left, err := b.Leftovers(b.ctx, b.Sql)
 	say("left behind", left, err)
 	orders, err := b.ReadOrders(b.ctx, b.Sql)
 	say("orders", orders.Jobs, orders.Reservations, orders.Places, err)
@@ -106,9 +106,9 @@ func answers(b *bench) string {
 		slices.Sort(list)
 	}
 	say("hosts", hosts, err)
-	companions, base, err := b.Kin(b.ctx, 8)
+	companions, base, err := b.CompanionsAndBase(b.ctx, 8)
 	say("kin", companions, base, err)
-	ids, err := b.Left(b.ctx, 7)
+	ids, err := b.CompanionsToEnd(b.ctx, 7)
 	say("left", ids, err)
 	for _, planned := range []core.Time{999990, 999999} {
 		b.Do(fmt.Sprintf("UPDATE gantt_jobs_predictions SET start_time = %d WHERE moldable_job_id = 0", planned))
@@ -121,13 +121,13 @@ func answers(b *bench) string {
 	}
 	change("launch", func(tx *sql.Tx) error { return b.Launch(b.ctx, tx, []int64{8}, now) })
 	change("withdraw", func(tx *sql.Tx) error { return b.Withdraw(b.ctx, tx, 7, []int64{8}) })
-	say("asked", b.WriteAsked(b.ctx, []tables.Asked{{User: "o'hara", Took: time.Second, At: 5}}))
+	say("asked", b.WriteQueryTimes(b.ctx, []tables.QueryTime{{User: "o'hara", Took: time.Second, At: 5}}))
 	change("remove", func(tx *sql.Tx) error {
 		return b.RemoveReservation(b.ctx, tx, tables.Reservation{Name: "accordion-7-1", Holder: 20})
 	})
 	say("jobs", b.Rows("SELECT job_id, state, start_time FROM jobs ORDER BY job_id"))
 
-	// Races. Two of the same at once: what comes of both, whichever came first.
+	// Races: two of the same at once. The results do not depend on which came first.
 	both := func(verb string, one, other func() string) {
 		said := make([]string, 2)
 		var all sync.WaitGroup
@@ -156,7 +156,7 @@ func answers(b *bench) string {
 			inside++
 			most = max(most, inside)
 			mu.Unlock()
-			time.Sleep(20 * time.Millisecond) // so that the other meets it
+			time.Sleep(20 * time.Millisecond) // so that the two overlap
 			mu.Lock()
 			inside--
 			mu.Unlock()
@@ -168,7 +168,7 @@ func answers(b *bench) string {
 	say("drop", b.DropTables(b.ctx))
 	installed, err := b.Installed(b.ctx, b.Sql)
 	say("installed", installed, err)
-	asked, err := b.ReadAsked(b.ctx)
+	asked, err := b.ReadQueryTimes(b.ctx)
 	say("asked without a table", asked, err)
 	return all.String()
 }

@@ -235,11 +235,11 @@ func TestReservationsAreWrittenReadChangedAndRemovedWithTheirHolders(t *testing.
 }
 
 func TestReservationsHaveNamesByTheirJobs(t *testing.T) {
-	if got := tables.FirstOf(7); got != "accordion-7-0" {
+	if got := tables.StartReservation(7); got != "accordion-7-0" {
 		t.Errorf("the first is %s", got)
 	}
 	for name, want := range map[string]bool{"accordion-7-0": true, "accordion-7-12": true, "accordion-70-0": false, "accordion-8-0": false, "other": false} {
-		if got := tables.IsOf(name, 7); got != want {
+		if got := tables.IsReservationOf(name, 7); got != want {
 			t.Errorf("%s is of job 7: %t", name, got)
 		}
 	}
@@ -256,7 +256,7 @@ func TestJobsAreAddedTiedReleasedAndWithdrawn(t *testing.T) {
 			b.Add(b.ctx, tx, tables.Row{Job: 8, Submitted: 6, Mark: "with", Base: 7}),
 			b.Add(b.ctx, tx, tables.Row{Job: 9, Submitted: 7, Base: 7}),
 			b.Release(b.ctx, tx, 8), b.Release(b.ctx, tx, 9),
-			b.Tie(b.ctx, tx, 8, "s"), b.Tie(b.ctx, tx, 9, "t"),
+			b.SetReservation(b.ctx, tx, 8, "s"), b.SetReservation(b.ctx, tx, 9, "t"),
 			b.Place(b.ctx, tx, 7, []int64{11}), b.Place(b.ctx, tx, 8, []int64{21}), b.Place(b.ctx, tx, 9, []int64{31}))
 	})
 	const all = "SELECT job_id, submitted, mark, base, released, reservation FROM accordion_jobs ORDER BY job_id"
@@ -268,7 +268,7 @@ func TestJobsAreAddedTiedReleasedAndWithdrawn(t *testing.T) {
 	b.rows("SELECT moldable_job_id FROM gantt_jobs_predictions", "109")
 	b.tx(func(tx *sql.Tx) error { return b.Withdraw(b.ctx, tx, 9, nil) })
 	b.rows(all, "7|5|accordion:ep=2x1m|0|0|", "8|6|with|7|0|s", "9|7||7|0|")
-	b.ok(b.Tie(b.ctx, b.Sql, 8, ""))
+	b.ok(b.SetReservation(b.ctx, b.Sql, 8, ""))
 	b.rows("SELECT reservation FROM accordion_jobs WHERE job_id = 8", "")
 	b.everyFailure("withdraw", func() error {
 		return b.Transaction(b.ctx, func(tx *sql.Tx) error { return b.Withdraw(b.ctx, tx, 7, []int64{8}) })
@@ -316,22 +316,22 @@ func TestCompanionsAreFoundAndMarked(t *testing.T) {
 		companions []int64
 		base       int64
 	}{7: {[]int64{8, 9}, 0}, 8: {nil, 7}, 10: {nil, 6}, 11: {nil, 0}} {
-		companions, base, err := b.Kin(b.ctx, job)
+		companions, base, err := b.CompanionsAndBase(b.ctx, job)
 		b.ok(err)
 		if !slices.Equal(companions, want.companions) || base != want.base {
 			t.Errorf("kin of %d: %v, %d", job, companions, base)
 		}
 	}
-	b.tx(func(tx *sql.Tx) error { return b.Remark(b.ctx, tx, 7, "r", "a", "b") })
+	b.tx(func(tx *sql.Tx) error { return b.ReplaceMark(b.ctx, tx, 7, "r", "a", "b") })
 	b.tx(func(tx *sql.Tx) error { return b.Mark(b.ctx, tx, []int64{9, 10}, "c") })
 	b.rows("SELECT job_id, mark FROM accordion_jobs ORDER BY job_id", "7|own", "8|b", "9|c", "10|c")
 	b.everyFailure("mark", func() error {
 		return b.Transaction(b.ctx, func(tx *sql.Tx) error { return b.Mark(b.ctx, tx, []int64{9}, "c") })
 	})
 	b.everyFailure("remark", func() error {
-		return b.Transaction(b.ctx, func(tx *sql.Tx) error { return b.Remark(b.ctx, tx, 7, "r", "a", "b") })
+		return b.Transaction(b.ctx, func(tx *sql.Tx) error { return b.ReplaceMark(b.ctx, tx, 7, "r", "a", "b") })
 	})
-	b.everyFailure("kin", func() error { _, _, err := b.Kin(b.ctx, 7); return err })
+	b.everyFailure("kin", func() error { _, _, err := b.CompanionsAndBase(b.ctx, 7); return err })
 }
 
 func TestCompanionsAreLeftThatLiveAndNobodyHasAskedToEnd(t *testing.T) {
@@ -347,7 +347,7 @@ func TestCompanionsAreLeftThatLiveAndNobodyHasAskedToEnd(t *testing.T) {
 	b.tx(func(tx *sql.Tx) error {
 		return errors.Join(b.Add(b.ctx, tx, tables.Row{Job: 20, Base: 7}), b.Add(b.ctx, tx, tables.Row{Job: 21, Base: 7}), b.Add(b.ctx, tx, tables.Row{Job: 22, Base: 8}))
 	})
-	left, err := b.Left(b.ctx, 7)
+	left, err := b.CompanionsToEnd(b.ctx, 7)
 	b.ok(err)
 	equal(t, "left", left, []int64{10, 14})
 }
@@ -418,11 +418,11 @@ func TestCpusetsAreLeftOfCompanionsThatAreOverAndOfJobsThatDoNotBegin(t *testing
 			b.NoteCpusets(b.ctx, tx, 4, 0, []string{"n1"}), b.NoteCpusets(b.ctx, tx, 5, 70, []string{"n1"}), b.NoteCpusets(b.ctx, tx, 6, 71, []string{"n1"}),
 			b.NoteCpusets(b.ctx, tx, 7, 72, []string{"n2"}), b.NoteCpusets(b.ctx, tx, 8, 73, []string{"n1"}), b.NoteCpusets(b.ctx, tx, 9, 71, []string{"n3"}))
 	})
-	left, err := b.LeftBehind(b.ctx, b.Sql)
+	left, err := b.Leftovers(b.ctx, b.Sql)
 	b.ok(err)
-	slices.SortFunc(left, func(a, b tables.LeftBehind) int { return int(a.Job - b.Job) })
+	slices.SortFunc(left, func(a, b tables.Leftover) int { return int(a.Job - b.Job) })
 	// 1 begins; 2 is tied to no reservation; 3 runs; 4 is another that had the number; 5 lives; 9 is on a node that is off.
-	equal(t, "left behind", left, []tables.LeftBehind{{Job: 2, Alive: true}, {Job: 3}, {Job: 4, Alive: true}, {Job: 6, Alive: true}, {Job: 7}, {Job: 8, Alive: true}})
+	equal(t, "left behind", left, []tables.Leftover{{Job: 2, Alive: true}, {Job: 3}, {Job: 4, Alive: true}, {Job: 6, Alive: true}, {Job: 7}, {Job: 8, Alive: true}})
 	which, err := b.Cpusets(b.ctx, 2, tables.LeftCpusets)
 	b.ok(err)
 	equal(t, "of job 2", which, []tables.Cpuset{{Host: "n1"}, {Host: "n2"}})
@@ -450,8 +450,8 @@ func TestOrdersAreWhatTheSidecarHasDecided(t *testing.T) {
 		Reservations: []tables.Reservation{{Name: "r", Holder: 11}},
 		Places:       map[int64][]int64{8: {21, 22}, 11: {11}},
 	})
-	if o.Whole(8) != 7 || o.Whole(7) != 7 || o.Whole(99) != 99 || !o.Holders()[11] || len(o.Holders()) != 1 || len((*tables.Orders)(nil).Holders()) != 0 {
-		t.Errorf("wholes %d %d %d, holders %v", o.Whole(8), o.Whole(7), o.Whole(99), o.Holders())
+	if o.BaseOf(8) != 7 || o.BaseOf(7) != 7 || o.BaseOf(99) != 99 || !o.Holders()[11] || len(o.Holders()) != 1 || len((*tables.Orders)(nil).Holders()) != 0 {
+		t.Errorf("wholes %d %d %d, holders %v", o.BaseOf(8), o.BaseOf(7), o.BaseOf(99), o.Holders())
 	}
 	b.everyFailure("read", func() error { _, err := b.ReadOrders(b.ctx, b.Sql); return err })
 	b.everyFailure("place", func() error {
@@ -596,19 +596,19 @@ func TestATransactionThatGaveWayIsMadeAgain(t *testing.T) {
 func TestForHowLongUsersTextsWereAskedIsReplacedAsAWhole(t *testing.T) {
 	b := newBench(t)
 	b.Do("DROP TABLE accordion_asked")
-	if rows, err := b.ReadAsked(b.ctx); rows != nil || err != nil {
+	if rows, err := b.ReadQueryTimes(b.ctx); rows != nil || err != nil {
 		t.Errorf("without a table: %v, %v", rows, err)
 	}
-	want := []tables.Asked{{User: "alice", Took: 1500 * time.Millisecond, At: now}, {User: "bob", At: now - 1}}
-	b.ok(b.WriteAsked(b.ctx, want))
-	b.ok(b.WriteAsked(b.ctx, want))
-	got, err := b.ReadAsked(b.ctx)
+	want := []tables.QueryTime{{User: "alice", Took: 1500 * time.Millisecond, At: now}, {User: "bob", At: now - 1}}
+	b.ok(b.WriteQueryTimes(b.ctx, want))
+	b.ok(b.WriteQueryTimes(b.ctx, want))
+	got, err := b.ReadQueryTimes(b.ctx)
 	b.ok(err)
 	equal(t, "asked", got, want)
-	b.ok(b.WriteAsked(b.ctx, nil))
+	b.ok(b.WriteQueryTimes(b.ctx, nil))
 	b.rows("SELECT * FROM accordion_asked")
-	b.everyFailure("write", func() error { return b.WriteAsked(b.ctx, want) })
-	b.everyFailure("read", func() error { _, err := b.ReadAsked(b.ctx); return err })
+	b.everyFailure("write", func() error { return b.WriteQueryTimes(b.ctx, want) })
+	b.everyFailure("read", func() error { _, err := b.ReadQueryTimes(b.ctx); return err })
 }
 
 func TestOneProcessAtATimeHasALockAndItsTableIsMadeWhereItIsMissing(t *testing.T) {

@@ -95,24 +95,44 @@ nothing was written. OAR switches a queue off for any other status.`,
 		if *caller == 0 {
 			return doPass(cmd, File(*file), pass)
 		}
-		ended := time.AfterFunc(hardPatience, func() { // the caller would do it, and may be dead
-			if os.Getppid() != *caller {
-				_ = outlive(File(*file), pass.Queue) // nobody reads what it prints
-			}
-			os.Exit(1)
-		})
-		err = doPass(cmd, File(*file), pass)
-		if os.Getppid() == *caller {
-			return err
-		}
-		ended.Stop()
-		return errors.Join(err, outlive(File(*file), pass.Queue))
+		return child{
+			caller:     *caller,
+			parent:     os.Getppid,
+			reactivate: func() error { return outlive(File(*file), pass.Queue) },
+			exit:       os.Exit,
+		}.run(func() error { return doPass(cmd, File(*file), pass) })
 	}
 	return c
 }
 
-// outlive is what is done by a process whose caller was killed: it lets OAR go on, which now switches the queue off, and
-// switches it on.
+// A child is the process that RunScheduler starts for a pass, with what it needs of the operating system.
+type child struct {
+	caller     int          // process ID of RunScheduler
+	parent     func() int   // os.Getppid; differs from caller once RunScheduler was killed
+	reactivate func() error // switches the queue on again after OAR has switched it off
+	exit       func(status int)
+}
+
+// run does the pass and returns its error. It exits with status 1 when the pass overruns hardPatience: RunScheduler ends
+// such a pass too, but may have been killed. OAR switches the queue off when RunScheduler is killed, so in that case run
+// switches it on again, whether the pass was in time or not.
+func (c child) run(pass func() error) error {
+	overrun := time.AfterFunc(hardPatience, func() {
+		if c.parent() != c.caller {
+			_ = c.reactivate() // nothing reads what it prints
+		}
+		c.exit(1)
+	})
+	err := pass()
+	if c.parent() == c.caller {
+		return err
+	}
+	overrun.Stop()
+	return errors.Join(err, c.reactivate())
+}
+
+// outlive reactivates the queue from a process whose caller was killed. It first closes its end of OAR's pipe: OAR waits for
+// that, and only then switches the queue off.
 func outlive(file, queue string) error {
 	conf, err := conf.Read(file)
 	if err != nil {

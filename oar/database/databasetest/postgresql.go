@@ -16,8 +16,8 @@ import (
 	"accordion/oar/database"
 )
 
-// PostgreSQL starts a real one with OAR's tables for the test. The caller asks internal/testenv
-// whether there is one. Its clock is the machine's; its statements are not counted and do not fail.
+// PostgreSQL starts a real server with OAR's tables for the test. The caller checks with internal/testenv that one is
+// installed. Its clock is the machine's. Said and Fail do not work on it.
 func PostgreSQL(t testing.TB) *Server {
 	t.Helper()
 	programs, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
@@ -25,7 +25,7 @@ func PostgreSQL(t testing.TB) *Server {
 		t.Fatal("no PostgreSQL is installed")
 	}
 	bin := filepath.Dir(programs[len(programs)-1])
-	dir, err := os.MkdirTemp("", "accordion-pg-") // a socket's path is short, and a test's folder is another user's
+	dir, err := os.MkdirTemp("", "accordion-pg-") // a socket's path must be short, and t.TempDir() belongs to another user
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,8 @@ func PostgreSQL(t testing.TB) *Server {
 	return s
 }
 
-// unprivileged returns how a program is run that root must not run, and gives it the folder.
+// unprivileged returns the attributes to run a program that root must not run, and gives dir to that user. It returns
+// nil for a test that does not run as root.
 func unprivileged(t testing.TB, dir string) *syscall.SysProcAttr {
 	t.Helper()
 	if os.Geteuid() != 0 {

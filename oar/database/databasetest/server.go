@@ -1,5 +1,5 @@
-// Package databasetest is OAR's database for tests, in a file that SQLite keeps: OAR's tables as the release has them, answered to
-// the SQL that Accordion says to PostgreSQL.
+// Package databasetest provides OAR's database for tests. It keeps OAR's tables in an SQLite file and accepts the SQL
+// that Accordion sends to PostgreSQL.
 //
 //	server := databasetest.New(t)
 //	server.Do("INSERT INTO jobs (job_id, …) VALUES (7, …)")
@@ -27,7 +27,7 @@ import (
 	"accordion/oar/database"
 )
 
-// Schema is how OAR makes its tables.
+// Schema creates OAR's tables.
 //
 //go:embed oar.sql
 var Schema string
@@ -58,21 +58,22 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// Set puts the database's clock.
+// Set sets the database's clock.
 func (s *Server) Set(now core.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now = now
 }
 
-// Fail asks before each statement whether it fails; nil: none does.
+// Fail calls fails before each statement. Where it returns an error, the statement fails with that error. nil removes
+// it.
 func (s *Server) Fail(fails func(statement string) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fails = fails
 }
 
-// Said returns the statements since it was last called.
+// Said returns the statements since the last call of Said.
 func (s *Server) Said() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +82,7 @@ func (s *Server) Said() []string {
 	return all
 }
 
-// Do carries out statements, and fails the test where one does.
+// Do executes statements, and fails the test where one fails.
 func (s *Server) Do(statements ...string) {
 	s.t.Helper()
 	for _, one := range statements {
@@ -94,7 +95,7 @@ func (s *Server) Do(statements ...string) {
 	}
 }
 
-// Rows returns what a query finds, a row as its values with bars between them.
+// Rows returns the rows that a query finds. The values of a row are joined by bars.
 func (s *Server) Rows(query string) (all []string) {
 	s.t.Helper()
 	rows, err := s.DB.Sql.QueryContext(context.Background(), query)
@@ -125,9 +126,9 @@ func (s *Server) Rows(query string) (all []string) {
 
 // Errors of PostgreSQL, by their codes.
 var (
-	// Locked is a lock that another session holds.
+	// Locked reports that another session holds a lock.
 	Locked = &pgconn.PgError{Code: "55P03", Message: "could not obtain lock"}
-	// Deadlocked is a transaction that was ended for another one.
+	// Deadlocked reports that the database ended a transaction to resolve a deadlock.
 	Deadlocked = &pgconn.PgError{Code: "40P01", Message: "deadlock detected"}
 )
 
@@ -146,7 +147,7 @@ func (c connector) Connect(context.Context) (driver.Conn, error) {
 	return connection{conn.(*sqlite3.SQLiteConn), c.server}, nil
 }
 
-// A connection translates what is meant for PostgreSQL, and gives it to SQLite.
+// A connection translates statements for PostgreSQL into those of SQLite.
 type connection struct {
 	*sqlite3.SQLiteConn
 	server *Server
@@ -177,7 +178,7 @@ func (c connection) QueryContext(ctx context.Context, text string, args []driver
 
 var places = regexp.MustCompile(`\$(\d+)`)
 
-// translate returns the statement as SQLite wants it; "": there is nothing to do.
+// translate returns the statement for SQLite, or "" where there is nothing to execute.
 func (s *Server) translate(text string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,7 +198,7 @@ func (s *Server) translate(text string) (string, error) {
 	return places.ReplaceAllString(text, "?$1"), nil
 }
 
-// code gives an error of SQLite's the code that PostgreSQL has for it.
+// code returns an error of SQLite with the code that PostgreSQL has for it.
 func code(err error) error {
 	var said sqlite3.Error
 	if !errors.As(err, &said) {

@@ -4,15 +4,15 @@ import (
 	"strconv"
 )
 
-// Pairs is a statement that inserts pairs of numbers.
-type Pairs struct {
+// A PairInsert builds a statement that inserts pairs of numbers.
+type PairInsert struct {
 	Into string
 	Text []byte
 	Rows int
 }
 
 // Add adds a row to the statement.
-func (p *Pairs) Add(a, b int64) {
+func (p *PairInsert) Add(a, b int64) {
 	if p.Rows == 0 {
 		p.Text = append(p.Text, "INSERT INTO "+p.Into+" VALUES ("...)
 	} else {

@@ -9,8 +9,8 @@ import (
 	"accordion/oar/planner"
 )
 
-// beside is the evolving jobs that wait, do not start now, and have no turn in the pass: the sidecar plans them, and they want their part of
-// the machine.
+// beside returns the evolving jobs that wait, do not start now, and have no turn in the pass. The sidecar plans them,
+// and they claim their share of the machine.
 func (t *translator) beside(p *problem) []core.Job {
 	var all []core.Job
 	for _, w := range t.state.waiting {
@@ -23,7 +23,7 @@ func (t *translator) beside(p *problem) []core.Job {
 	return all
 }
 
-// profiles are those of an evolving job, in hosts; nil: it is none.
+// profiles returns the profiles of an evolving job, in hosts, or nil for another job.
 func profiles(types []string) []core.EP {
 	var alternatives []string
 	for _, one := range types {
@@ -38,17 +38,18 @@ func profiles(types []string) []core.EP {
 	return choices
 }
 
-// ending are OAR's states of jobs whose resources are free in a moment: nobody counts them any more.
+// ending are OAR's states of jobs whose resources will be free in a moment. They no longer count.
 var ending = []string{"Finishing", "toError"}
 
-// running is the jobs that have resources now, an evolving one with its companions, and what they listed.
+// running returns the jobs that have resources now, an evolving one together with its companions, and the sizes that
+// they listed.
 func (t *translator) running(p *problem) []planner.Running {
 	var all []planner.Running
 	index := map[int64]int{}
 	add := func(job int64, has planner.Set, until core.Time) *planner.Running {
 		whole := job
 		if t.state.orders != nil {
-			whole = t.state.orders.Whole(job)
+			whole = t.state.orders.BaseOf(job)
 		}
 		i, known := index[whole]
 		if !known {
@@ -74,7 +75,8 @@ func (t *translator) running(p *problem) []planner.Running {
 	return all
 }
 
-// listed is what the job of a claim listed, in resources as it has them; nil where that cannot be said.
+// listed returns the sizes that the job of a claim listed, in resources like those that it has; nil where they are
+// unknown.
 func (t *translator) listed(c claim) (sizes []core.EP) {
 	asked := t.state.running[c.job]
 	if asked == nil {
@@ -84,7 +86,7 @@ func (t *translator) listed(c claim) (sizes []core.EP) {
 	if at < 0 || asked.choices[at].size() == 0 {
 		return nil
 	}
-	own := asked.choices[at].size() // for which it has all of its resources
+	own := asked.choices[at].size() // it has all of its resources for this size
 	add := func(lasts core.Time, size int) {
 		sizes = append(sizes, core.EP{{Duration: lasts, Nodes: size * len(c.resources) / own}})
 	}
@@ -106,7 +108,7 @@ func (t *translator) listed(c claim) (sizes []core.EP) {
 	return sizes
 }
 
-// size is how many of what it names last a configuration wants; 0: as many as there are.
+// size returns how many units of its last level a configuration wants; 0: as many as there are.
 func (c *choice) size() int {
 	sum := 0
 	for _, g := range c.groups {

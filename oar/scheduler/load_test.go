@@ -10,7 +10,7 @@ import (
 	"accordion/oar/tables"
 )
 
-// inWords is who runs: job, resources, and what it listed in resources.
+// inWords describes running jobs: job, resources, and the listed sizes in resources.
 func inWords(all []planner.Running) string {
 	var words []string
 	for _, r := range all {
@@ -23,7 +23,7 @@ func inWords(all []planner.Running) string {
 	return strings.Join(words, "; ")
 }
 
-// On three hosts of two cores (10 to 60), now is second 1000, and OAR wants 5 s between two jobs.
+// On three hosts of two cores (10 to 60). It is second 1000, and OAR wants 5 s between two jobs.
 func TestWhoRunsCountsWithWhatItListed(t *testing.T) {
 	hosts := func(id int64, walltime core.Time, n int) *choice {
 		return &choice{id: id, walltime: walltime, groups: []*group{{levels: []level{{"network_address", n}}}}}

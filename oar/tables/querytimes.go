@@ -10,25 +10,24 @@ import (
 	"accordion/oar/database"
 )
 
-// asked is the table of how long the texts of users were evaluated lately (scheduler.Budget). Passes
-// write it.
+// asked is the table of how long the SQL of users was evaluated recently (scheduler.Budget). Passes write it.
 var asked = table{"accordion_asked", `
 	job_user VARCHAR(255) NOT NULL PRIMARY KEY,
 	milliseconds BIGINT NOT NULL,
 	second BIGINT NOT NULL
 `}
 
-// Asked is a row of it: what a user's texts took, as it was at a second.
-type Asked struct {
+// QueryTime is a row of the table: how long a user's SQL took, as of a second.
+type QueryTime struct {
 	User string
 	Took time.Duration
 	At   core.Time
 }
 
-// ReadAsked reads all rows; none, where the table does not exist yet.
-func (d Tables) ReadAsked(ctx context.Context) ([]Asked, error) {
+// ReadQueryTimes reads all rows. It returns none where the table does not exist yet.
+func (d Tables) ReadQueryTimes(ctx context.Context) ([]QueryTime, error) {
 	rows, err := database.All(ctx, d.Sql, "for how long users' texts were asked", "SELECT job_user, milliseconds, second FROM accordion_asked", nil,
-		func(a *Asked) []any { return []any{&a.User, (*int64)(&a.Took), &a.At} })
+		func(a *QueryTime) []any { return []any{&a.User, (*int64)(&a.Took), &a.At} })
 	if err != nil && d.NoTable(err) {
 		return nil, nil
 	}
@@ -38,8 +37,8 @@ func (d Tables) ReadAsked(ctx context.Context) ([]Asked, error) {
 	return rows, err
 }
 
-// WriteAsked replaces all rows.
-func (d Tables) WriteAsked(ctx context.Context, rows []Asked) error {
+// WriteQueryTimes replaces all rows.
+func (d Tables) WriteQueryTimes(ctx context.Context, rows []QueryTime) error {
 	write := func() error {
 		return d.Change(ctx, func(tx *sql.Tx) error {
 			if err := database.Run(ctx, tx, "forgetting for how long users' texts were asked", "DELETE FROM accordion_asked"); err != nil {
