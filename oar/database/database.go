@@ -12,7 +12,7 @@
 //	changes.go      word of changes
 //	noop.go         jobs that only occupy nodes; jobs asked to end
 //	nodes.go        nodes and their resources; queues.go; states.go
-//	pairs.go        many rows in a statement
+//	pairinsert.go   many rows in a statement
 package database
 
 import (
