@@ -37,7 +37,7 @@ func TestWhyAStepBeginsWhenItDoes(t *testing.T) {
 		{"it was early, and a node booted", true, func(r *managed.Job) { r.Asks, r.Promise[0], r.WaitsFor = asks(meant-10), meant-3, managed.BootingNode }, meant, "the application was 10 s early and might have gone on 3 s ago: a node that was powered down had to boot"},
 		{"… in time", true, func(r *managed.Job) { r.Asks, r.Promise[0] = asks(meant-10), meant-2 }, meant, "the application was 10 s early and had to wait: going on at once would have delayed others"},
 	} {
-		r := runs(0, meant)
+		r := running(0, 100)
 		if c.change != nil {
 			c.change(r)
 		}

@@ -58,3 +58,40 @@ func TestAnActComesBetweenItsIntentAndItsOutcomeAndNotWithoutThem(t *testing.T) 
 		}
 	}
 }
+
+// launcher is a batch system whose answer to one verb is lost, and a journal that keeps nothing.
+type launcher struct {
+	adapter.BatchSystem
+	Journal
+	lost string
+}
+
+func (l launcher) call(verb string) error {
+	if verb == l.lost {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+func (l launcher) Reserve(context.Context, adapter.Reservation) error      { return l.call("reserve") }
+func (l launcher) Shape(context.Context, adapter.Key, adapter.Shape) error { return l.call("shape") }
+func (l launcher) Attach(context.Context, adapter.Key, string) error       { return l.call("attach") }
+func (l launcher) Release(context.Context, adapter.Key) error              { return l.call("release") }
+func (launcher) Begin(journal.Intent) (int64, error)                       { return 1, nil }
+func (launcher) Finish(int64, time.Time, error) error                      { return nil }
+
+// A job that may start although the call failed keeps its nodes.
+func TestALaunchThatFailedMayStillStartTheJob(t *testing.T) {
+	for lost, want := range map[string]bool{"reserve": false, "shape": false, "attach": true, "release": true} {
+		l := launcher{lost: lost}
+		a := &Acts{System: l, Journal: l, Meter: uncounted{}, Clock: adapter.Wall{}, Deadline: time.Minute}
+		var got Result
+		err := a.Do(t.Context(), Prepare{}, &got)
+		if err == nil {
+			err = a.Do(t.Context(), Launch{}, &got)
+		}
+		if !errors.Is(err, context.DeadlineExceeded) || got.Launched != want {
+			t.Errorf("the answer to %s is lost: %v, launched %t, want %t", lost, err, got.Launched, want)
+		}
+	}
+}
