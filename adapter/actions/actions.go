@@ -1,8 +1,9 @@
-// Package actions carries out calls at a batch system. It writes each call into the journal before it is made, and its outcome
+// Package actions makes calls at a batch system. It writes each call into the journal before it is made, and its outcome
 // afterwards. It decides nothing. The names of the calls are those that `accordion journal` prints.
 //
 //	acts := &actions.Acts{System: slurm, Journal: j, Meter: meter, Clock: adapter.Wall{}, Log: log, Cluster: "lab", Deadline: deadline}
-//	parts, err := acts.GrowBy(ctx, &job, []string{"n4", "n5"}, reservation)
+//	var got actions.Result
+//	err := acts.Do(ctx, actions.Grow{Job: job, Add: []string{"n4", "n5"}, Reservation: reservation}, &got)
 package actions
 
 import (
@@ -19,7 +20,7 @@ import (
 	"accordion/core/hostlist"
 )
 
-// Acts is the way to one batch system. Its methods are called from several goroutines.
+// Acts makes calls at one batch system. Its methods may be called from several goroutines.
 type Acts struct {
 	System   adapter.BatchSystem
 	Journal  Journal
@@ -27,23 +28,24 @@ type Acts struct {
 	Clock    adapter.Clock
 	Log      hclog.Logger
 	Cluster  string
-	Deadline time.Duration // of each call out
-	// Ends is closed when the sidecar is to end: what has not begun by then is as if it had died before it.
+	Deadline time.Duration // of each call
+	// Ends is closed when the sidecar shuts down. A call that has not begun by then is not made.
 	Ends <-chan struct{}
-	// Gate bounds how many acts are under way at once, and admits users by turns. nil: there is no
+	// Gate bounds how many calls are under way at once, and admits users by turns. nil: there is no
 	// bound.
 	Gate *fair.Gate
-	// Term bounds acts by a lease: none begins after it, and one that lasts longer is given up. nil: there is no lease.
+	// Term is the time for which the sidecar holds the cluster's lease. No call begins after it, and a call that lasts longer is
+	// canceled. nil: there is no lease.
 	Term *Term
 }
 
-// JournalError is a journal that cannot be written: nothing more may be done.
+// A JournalError reports that the journal cannot be written. After it no more calls may be made.
 type JournalError struct{ Err error }
 
 func (e *JournalError) Error() string { return e.Err.Error() }
 func (e *JournalError) Unwrap() error { return e.Err }
 
-// Broken is the JournalError in an error, or nil.
+// Broken returns what a JournalError in err wraps; nil: err has none.
 func Broken(err error) error {
 	var broken *JournalError
 	if errors.As(err, &broken) {
@@ -52,7 +54,7 @@ func Broken(err error) error {
 	return nil
 }
 
-// do carries out one act with a deadline, between its intent and its outcome.
+// do makes one call with a deadline. It writes the intent before the call, and the outcome after it.
 func (a *Acts) do(ctx context.Context, job adapter.Key, verb string, args map[string]any, call func(context.Context) error) error {
 	ctx, admitted, err := a.admit(ctx, verb)
 	if err != nil {
@@ -80,7 +82,8 @@ func (a *Acts) do(ctx context.Context, job adapter.Key, verb string, args map[st
 	return err
 }
 
-// within makes a call with a deadline, which the lease's end may bring nearer: writing the intent may have taken its time.
+// within makes a call with a deadline. The deadline is earlier if the lease ends before. It is computed after the intent was
+// written, because that may take long.
 func (a *Acts) within(ctx context.Context, verb string, call func(context.Context) error) error {
 	lasts := a.Deadline
 	if a.Term != nil {
@@ -96,7 +99,7 @@ func (a *Acts) within(ctx context.Context, verb string, call func(context.Contex
 	return err
 }
 
-// Observe reads the batch system, and says how long that took.
+// Observe reads the batch system, and returns how long that took.
 func (a *Acts) Observe(ctx context.Context) (reading *adapter.Snapshot, took time.Duration, err error) {
 	ctx, admitted, err := a.admit(fair.As(ctx, fair.Reading), "observe")
 	if err != nil {
@@ -112,8 +115,8 @@ func (a *Acts) Observe(ctx context.Context) (reading *adapter.Snapshot, took tim
 	return reading, took, err
 }
 
-// admit waits for a Pacer's word; the time counts for no deadline. A sidecar that is told to end waits no longer: what it
-// has not begun is as if it had died before it.
+// admit waits until the batch system's RateLimiter admits the call. The wait does not count for the call's deadline. It ends
+// with an error when the sidecar shuts down.
 func (a *Acts) admit(ctx context.Context, verb string) (context.Context, func(), error) {
 	pacer, ok := a.System.(adapter.RateLimiter)
 	if !ok {
@@ -134,7 +137,7 @@ func (a *Acts) admit(ctx context.Context, verb string) (context.Context, func(),
 	return context.WithoutCancel(admitted), done, nil
 }
 
-// enter waits for a place at the gate.
+// enter waits until the gate admits the call. leave makes room for another one.
 func (a *Acts) enter(ctx context.Context) (leave func(), err error) {
 	if a.Gate == nil {
 		return func() {}, nil
@@ -144,7 +147,7 @@ func (a *Acts) enter(ctx context.Context) (leave func(), err error) {
 	return a.Gate.Enter(waiting)
 }
 
-// untilEnd returns a context for waiting, which ends when the sidecar is to end.
+// untilEnd returns a context that also ends when the sidecar shuts down.
 func (a *Acts) untilEnd(ctx context.Context) (context.Context, context.CancelFunc) {
 	waiting, stop := context.WithCancel(ctx)
 	go func() {
@@ -157,5 +160,5 @@ func (a *Acts) untilEnd(ctx context.Context) (context.Context, context.CancelFun
 	return waiting, stop
 }
 
-// names writes node names as a host list.
+// names returns node names as a host list.
 func names(nodes []string) string { return hostlist.Compact(nodes) }

@@ -11,34 +11,30 @@ import (
 	"accordion/adapter/journal"
 )
 
-// A diary records in which order the journal was written and the batch system called.
-type diary struct {
+// A recorder records in which order the journal was written and the batch system was called.
+type recorder struct {
 	Journal
 	adapter.BatchSystem
 	did           []string
 	begin, finish error
 }
 
-func (d *diary) Begin(in journal.Intent) (int64, error) {
+func (d *recorder) Begin(in journal.Intent) (int64, error) {
 	d.did = append(d.did, "intent "+in.Verb)
 	return 1, d.begin
 }
 
-func (d *diary) Finish(int64, time.Time, error) error {
+func (d *recorder) Finish(int64, time.Time, error) error {
 	d.did = append(d.did, "outcome")
 	return d.finish
 }
 
-func (d *diary) Hold(context.Context, adapter.Key) error {
+func (d *recorder) Hold(context.Context, adapter.Key) error {
 	d.did = append(d.did, "act")
 	return nil
 }
 
-type uncounted struct{ Meter }
-
-func (uncounted) Call(string, time.Duration, error) {}
-
-func TestAnActComesBetweenItsIntentAndItsOutcomeAndNotWithoutThem(t *testing.T) {
+func TestACallIsMadeBetweenItsIntentAndItsOutcome(t *testing.T) {
 	full := errors.New("no space left on device")
 	for _, c := range []struct {
 		name          string
@@ -46,12 +42,12 @@ func TestAnActComesBetweenItsIntentAndItsOutcomeAndNotWithoutThem(t *testing.T) 
 		did           []string
 		broken        bool
 	}{
-		{"all is well", nil, nil, []string{"intent hold", "act", "outcome"}, false},
+		{"the journal can be written", nil, nil, []string{"intent hold", "act", "outcome"}, false},
 		{"the intent cannot be written", full, nil, []string{"intent hold"}, true},
 		{"the outcome cannot be written", nil, full, []string{"intent hold", "act", "outcome"}, true},
 	} {
-		d := &diary{begin: c.begin, finish: c.finish}
-		a := &Acts{System: d, Journal: d, Meter: uncounted{}, Clock: adapter.Wall{}, Deadline: time.Second}
+		d := &recorder{begin: c.begin, finish: c.finish}
+		a := &Acts{System: d, Journal: d, Meter: NoMeter{}, Clock: adapter.Wall{}, Deadline: time.Second}
 		err := a.Hold(t.Context(), adapter.Key{ID: 1})
 		if !slices.Equal(d.did, c.did) || (Broken(err) != nil) != c.broken {
 			t.Errorf("%s: %q, %v; want %q, a journal that is broken: %t", c.name, d.did, err, c.did, c.broken)
@@ -84,7 +80,7 @@ func (launcher) Finish(int64, time.Time, error) error                      { ret
 func TestALaunchThatFailedMayStillStartTheJob(t *testing.T) {
 	for lost, want := range map[string]bool{"reserve": false, "shape": false, "attach": true, "release": true} {
 		l := launcher{lost: lost}
-		a := &Acts{System: l, Journal: l, Meter: uncounted{}, Clock: adapter.Wall{}, Deadline: time.Minute}
+		a := &Acts{System: l, Journal: l, Meter: NoMeter{}, Clock: adapter.Wall{}, Deadline: time.Minute}
 		var got Result
 		err := a.Do(t.Context(), Prepare{}, &got)
 		if err == nil {

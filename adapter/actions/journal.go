@@ -7,23 +7,23 @@ import (
 	"accordion/core"
 )
 
-// Journal is the sidecar's memory over its own death: *journal.Journal, or what stands for it in a simulation. What a
-// call wrote is durable when it returns; an error means that nothing more may be done. Calls come from several goroutines.
+// A Journal keeps what the sidecar has to know after a restart: *journal.Journal, or a stand-in of a simulation. What a method
+// wrote is durable when it returns. After an error no more calls may be made. Methods may be called from several goroutines.
 type Journal interface {
-	// Records, Unfinished and View are what a sidecar reads when it begins.
+	// A sidecar calls Records, View, Unfinished and Queue when it starts.
 	Records() ([]journal.Record, error)
 	View() (data []byte, err error)
 	Unfinished() ([]journal.Entry, error)
-	// Queue is what PutQueue wrote last; nil: nothing.
+	// Queue returns what PutQueue wrote last; nil: nothing.
 	Queue() ([]byte, error)
 
-	// Begin writes an intent, before it is carried out; Finish its outcome; Resolve an outcome in words.
+	// Begin writes an intent, before its call is made. Finish writes its outcome. Resolve writes an outcome in words.
 	Begin(journal.Intent) (id int64, err error)
 	Finish(id int64, at time.Time, failure error) error
 	Resolve(id int64, at time.Time, outcome string) error
 
-	// Event writes what happened to a job; Put what is remembered of it, with what happened to it, all or nothing; Delete forgets
-	// it; PutView writes what status shows, PutQueue what queue and explain do.
+	// Event writes what happened to a job. Put writes a job's record together with what happened to the job: all or nothing.
+	// Delete removes the record. PutView writes what status shows, PutQueue what queue and explain show.
 	Event(journal.Event) error
 	Put(r journal.Record, happened ...journal.Event) error
 	Delete(job, submitted int64) error
@@ -33,58 +33,58 @@ type Journal interface {
 
 var _ Journal = (*journal.Journal)(nil)
 
-// Deaf is a Meter for those who count nothing.
-type Deaf struct{}
+// NoMeter is a Meter that counts nothing.
+type NoMeter struct{}
 
 // Cycle counts nothing.
-func (Deaf) Cycle(time.Duration, time.Time, map[string]int, int) {}
+func (NoMeter) Cycle(time.Duration, time.Time, map[string]int, int) {}
 
 // Call counts nothing.
-func (Deaf) Call(string, time.Duration, error) {}
+func (NoMeter) Call(string, time.Duration, error) {}
 
 // Grew counts nothing.
-func (Deaf) Grew(time.Duration, string) {}
+func (NoMeter) Grew(time.Duration, string) {}
 
 // Broke counts nothing.
-func (Deaf) Broke(string) {}
+func (NoMeter) Broke(string) {}
 
 // Spared counts nothing.
-func (Deaf) Spared(int64) {}
+func (NoMeter) Spared(int64) {}
 
 // Unused counts nothing.
-func (Deaf) Unused(core.Time, int) {}
+func (NoMeter) Unused(core.Time, int) {}
 
 // Limited counts nothing.
-func (Deaf) Limited(string) {}
+func (NoMeter) Limited(string) {}
 
-// Meter hears what the loop does, for whoever counts it (adapter/metrics for Prometheus). Its methods are called from
-// several goroutines and must not block. Seconds and counts are of the cluster's own time, which may be virtual.
+// A Meter counts what the loop does (adapter/metrics does so for Prometheus). Its methods may be called from several
+// goroutines, and must not block. Seconds are of the cluster's clock, which may be virtual.
 type Meter interface {
-	// Cycle: one look, plan and act is over. The reading it was made on began at read; shown is how many managed jobs
-	// stand in each phase, as view.Job has them, and waiting how many jobs wait in all.
+	// Cycle counts a cycle of the loop. Its reading began at the instant read. phases has the number of managed jobs in
+	// each phase (view.Job), and waiting is the number of all jobs that wait.
 	Cycle(took time.Duration, read time.Time, phases map[string]int, waiting int)
-	// Call: one call of the batch system is over; verb is "observe" or an intent's.
+	// Call counts a call of the batch system. verb is "observe" or that of an intent.
 	Call(verb string, took time.Duration, err error)
-	// Grew: a job's new nodes are usable, late after the planned second; cause is what they waited for, "" for nothing.
+	// Grew counts a growth. Its nodes were usable late after the planned second. cause is what it waited for; "": nothing.
 	Grew(late time.Duration, cause string)
-	// Broke: a promise was broken, for the cause.
+	// Broke counts a broken promise, by its cause.
 	Broke(cause string)
-	// Spared: so many node-seconds were not held that the same jobs, held at their peaks all the time they ran, would have.
+	// Spared counts the node-seconds that jobs did not hold, and would have held at their peak sizes for as long as they ran.
 	Spared(nodeSeconds int64)
-	// Unused: nodeSeconds were reserved ahead since the last cycle for steps that did not begin.
-	// For over users nothing is reserved ahead any more.
+	// Unused counts the node-seconds that were reserved ahead for steps that did not begin, since the last cycle. over is the
+	// number of users for whom no nodes are reserved ahead any more.
 	Unused(nodeSeconds core.Time, over int)
-	// Limited: a job met one of the Limits.
+	// Limited counts a job that one of the Limits delays or refuses.
 	Limited(limit string)
 }
 
-// The limits that a job, or its user, may reach: the arguments of Meter.Limited.
+// The limits that a job or its user may reach: the arguments of Meter.Limited.
 const (
-	LimitClients      = "clients_per_minute" // a resize, or an act, waits for its turn
+	LimitClients      = "clients_per_minute" // a call waits for its turn
 	LimitShortestStep = "shortest_step"      // a job is refused
 	LimitResizes      = "resizes_per_hour"   // a growth waits
-	LimitReservations = "reservations"       // a step has none ahead, for its user has too many
+	LimitReservations = "reservations"       // a step has no reservation ahead, because its user has too many
 )
 
-// Limits are all of them.
+// Limits has all limits.
 var Limits = []string{LimitClients, LimitShortestStep, LimitResizes, LimitReservations}

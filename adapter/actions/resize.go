@@ -9,8 +9,8 @@ import (
 	"accordion/adapter/fair"
 )
 
-// growBy allocates nodes to an expander inside the reservation and merges them into the job. It says of which allocations
-// the job is then. When it is not clear whether the merge was done, the job's size decides.
+// growBy allocates nodes to an expander inside the reservation, and merges them into the job. It returns the allocations that
+// the job has then. If it is not clear whether the merge was done, the job's size decides.
 func (a *Acts) growBy(ctx context.Context, job *adapter.Job, add []string, reservation string) ([]adapter.Part, error) {
 	var expander adapter.Key
 	err := a.do(ctx, job.Key, "expand", map[string]any{"nodes": names(add), "reservation": reservation}, func(ctx context.Context) (err error) {
@@ -44,7 +44,7 @@ func (a *Acts) growBy(ctx context.Context, job *adapter.Job, add []string, reser
 	return nil, errors.Join(err, ended)
 }
 
-// shrinkTo leaves the job with the nodes to keep, verifies it, and says of which allocations the job is then.
+// shrinkTo leaves the job with the nodes to keep, and verifies that. It returns the allocations that the job has then.
 func (a *Acts) shrinkTo(ctx context.Context, job adapter.Key, keep []string) (parts []adapter.Part, err error) {
 	err = a.do(fair.As(ctx, fair.Releasing), job, "shrink", map[string]any{"keep": names(keep)}, func(ctx context.Context) (err error) {
 		if err = a.System.Shrink(ctx, job, keep); err == nil {
@@ -55,7 +55,7 @@ func (a *Acts) shrinkTo(ctx context.Context, job adapter.Key, keep []string) (pa
 	return parts, err
 }
 
-// verify reads the job back, which must run on so many nodes, and says of which allocations it is.
+// verify reads the job back, and returns its allocations. It returns an error unless the job runs on that number of nodes.
 func (a *Acts) verify(ctx context.Context, job adapter.Key, nodes int) ([]adapter.Part, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.Deadline)
 	defer cancel()

@@ -8,11 +8,11 @@ import (
 	"accordion/adapter"
 )
 
-// ErrNoLease is an act that was not begun, because the lease has run out or is another's.
+// ErrNoLease is the error of a call that was not made, because the lease has run out or another sidecar holds it.
 var ErrNoLease = errors.New("not begun: this sidecar does not hold the cluster's lease now")
 
-// Term is for how long acts may be begun and go on: from a renewal of the lease to shortly before it runs out. The zero one has
-// not begun. It is set by the loop, and asked by every act.
+// A Term is the time in which calls may be made: from a renewal of the lease until shortly before it runs out. The zero Term has
+// ended. The loop sets it, and every call reads it.
 type Term struct {
 	Clock adapter.Clock
 
@@ -21,18 +21,18 @@ type Term struct {
 	lasts time.Duration
 }
 
-// Renew has the term last for so long from begun on, which is an instant before the lease was asked for.
+// Renew starts the term at begun, an instant before the lease was requested.
 func (t *Term) Renew(begun time.Time, lasts time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.begun, t.lasts = begun, lasts
 }
 
-// End has it be over.
+// End ends the term.
 func (t *Term) End() { t.Renew(time.Time{}, 0) }
 
-// Left is how long it still lasts; not above 0: it is over. A machine that slept, and whose stopwatch stood still, knows by its clock
-// that time has passed; one whose clock was set back knows by its stopwatch.
+// Left returns how long the term still lasts; 0 or less: it has ended. Both the clock and the monotonic time count. A machine that
+// slept sees by its clock that time has passed, and one whose clock was set back sees it by the monotonic time.
 func (t *Term) Left() time.Duration {
 	t.mu.Lock()
 	begun, lasts := t.begun, t.lasts

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// watch is a clock and a stopwatch, each with a time of its own.
+// watch is a clock whose monotonic time is independent of the time that it shows.
 type watch struct {
 	now    time.Time
-	passed time.Duration // since the beginning
+	passed time.Duration // monotonic, since the beginning
 }
 
 func (w *watch) Now() time.Time                       { return w.now }
 func (w *watch) After(time.Duration) <-chan time.Time { return nil }
 func (w *watch) Passed(_, _ time.Time) time.Duration  { return w.passed }
 
-func TestATermEndsByTheClockOrByTheStopwatchWhicheverIsFirst(t *testing.T) {
+func TestATermEndsByTheClockOrByMonotonicTimeWhicheverIsFirst(t *testing.T) {
 	begin := time.Unix(1_800_000_000, 0)
 	for _, c := range []struct {
 		name          string
@@ -26,7 +26,7 @@ func TestATermEndsByTheClockOrByTheStopwatchWhicheverIsFirst(t *testing.T) {
 		{"the clock was set back", -time.Hour, 10 * time.Second, 35 * time.Second},
 		{"the clock was set forward", time.Hour, 10 * time.Second, 45*time.Second - time.Hour},
 		{"the machine slept", time.Hour, 0, 45*time.Second - time.Hour},
-		{"its time is over, and the clock was set back", -time.Hour, time.Minute, -15 * time.Second},
+		{"it has ended, and the clock was set back", -time.Hour, time.Minute, -15 * time.Second},
 	} {
 		w := &watch{now: begin}
 		term := Term{Clock: w}

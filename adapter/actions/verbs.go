@@ -9,7 +9,7 @@ import (
 	"accordion/core"
 )
 
-// Adopt makes a pending job ours.
+// Adopt marks a pending job as the sidecar's, and holds it.
 func (a *Acts) Adopt(ctx context.Context, job adapter.Key) error {
 	return a.do(fair.As(ctx, fair.Accepting), job, "adopt", nil, func(ctx context.Context) error { return a.System.Adopt(ctx, job) })
 }
@@ -19,7 +19,7 @@ func (a *Acts) refuse(ctx context.Context, job adapter.Key, why string) error {
 	return a.do(fair.As(ctx, fair.Accepting), job, "refuse", map[string]any{"why": why}, func(ctx context.Context) error { return a.System.Refuse(ctx, job, why) })
 }
 
-// Reserve makes or changes the reservation, for the job.
+// Reserve makes or changes a reservation for the job.
 func (a *Acts) Reserve(ctx context.Context, job adapter.Key, r adapter.Reservation) error {
 	args := map[string]any{
 		"reservation": r.Name, "nodes": names(r.Nodes), "start": r.Start, "end": r.End, "user": r.User, "over_managed": r.OverManaged, "idle": r.Idle,
@@ -41,7 +41,7 @@ func (a *Acts) Prepare(ctx context.Context, job adapter.Key, r adapter.Reservati
 	return a.do(ctx, job, "shape", args, func(ctx context.Context) error { return a.System.Shape(ctx, job, shape) })
 }
 
-// Launch lets a prepared job begin: it is tied to its reservation and released.
+// Launch starts a prepared job: it ties the job to its reservation and releases it.
 func (a *Acts) Launch(ctx context.Context, job adapter.Key, reservation string) error {
 	args := map[string]any{"reservation": reservation}
 	if err := a.do(ctx, job, "attach", args, func(ctx context.Context) error { return a.System.Attach(ctx, job, reservation) }); err != nil {
@@ -50,7 +50,7 @@ func (a *Acts) Launch(ctx context.Context, job adapter.Key, reservation string) 
 	return a.do(ctx, job, "release", nil, func(ctx context.Context) error { return a.System.Release(ctx, job) })
 }
 
-// Make makes the batch job of an application's part, held.
+// Make submits the batch job of an application's part, held.
 func (a *Acts) Make(ctx context.Context, maker adapter.JobSubmitter, application int64, user string, hosts int, limit core.Time) (job adapter.Key, err error) {
 	args := map[string]any{"application": application, "user": user, "nodes": hosts, "limit": limit}
 	err = a.do(ctx, adapter.Key{}, "make", args, func(ctx context.Context) (err error) {
@@ -80,7 +80,7 @@ func (a *Acts) keepOut(ctx context.Context, job adapter.Key) error {
 
 var errNoGate = errors.New("this batch system keeps no job before a gate")
 
-// Open opens the gate for jobs to come, or closes it.
+// Open lets new jobs start without the sidecar, or stops that.
 func (a *Acts) Open(ctx context.Context, gate adapter.Gatekeeper, open bool) error {
 	args := map[string]any{"open": open}
 	return a.do(ctx, adapter.Key{}, "gate", args, func(ctx context.Context) error { return gate.Open(ctx, open) })
@@ -101,7 +101,7 @@ func (a *Acts) End(ctx context.Context, job adapter.Key, why string) error {
 	return a.do(ctx, job, "end", map[string]any{"why": why}, func(ctx context.Context) error { return a.System.End(ctx, job, why) })
 }
 
-// speaks says whether the job's script asks for its steps itself. It changes nothing and is not in the journal.
+// speaks reports whether the job's script asks for its steps. It changes nothing, and is not in the journal.
 func (a *Acts) speaks(ctx context.Context, job adapter.Key) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.Deadline)
 	defer cancel()
@@ -113,8 +113,8 @@ func (a *Acts) signal(ctx context.Context, job adapter.Key, signal string) error
 	return a.do(ctx, job, "signal", map[string]any{"signal": signal}, func(ctx context.Context) error { return a.System.Signal(ctx, job, signal) })
 }
 
-// tell writes a line into the job's output. That it could not is in the journal, and keeps nothing from being done: the
-// only error is a JournalError.
+// tell writes a line into the job's output. A failure is only in the journal: the only error that tell returns is a
+// JournalError.
 func (a *Acts) tell(ctx context.Context, job adapter.Key, text string) error {
 	err := a.do(ctx, job, "tell", map[string]any{"text": text}, func(ctx context.Context) error { return a.System.Tell(ctx, job, text) })
 	if Broken(err) == nil {
@@ -123,8 +123,7 @@ func (a *Acts) tell(ctx context.Context, job adapter.Key, text string) error {
 	return err
 }
 
-// lengthen asks for a longer limit, where the batch system may grant one. A refusal is not a
-// failure of the job.
+// lengthen requests a longer limit, if the batch system may grant one. A refusal is only in the journal.
 func (a *Acts) lengthen(ctx context.Context, job adapter.Key, limit core.Time) error {
 	system, may := a.System.(adapter.Lengthener)
 	if !may {
@@ -137,8 +136,8 @@ func (a *Acts) lengthen(ctx context.Context, job adapter.Key, limit core.Time) e
 	return err
 }
 
-// publish writes the job's hosts file, of a generation and with these nodes in it. It returns the
-// file's path where that is not the usual one.
+// publish writes the job's hosts file. The generation and the nodes are those in the text. elsewhere is the file's path, if that
+// is not the usual one.
 func (a *Acts) publish(ctx context.Context, job *adapter.Job, text string, generation int, nodes []string) (elsewhere string, err error) {
 	args := map[string]any{"generation": generation, "nodes": names(nodes)}
 	err = a.do(ctx, job.Key, "publish", args, func(ctx context.Context) (err error) {
@@ -148,18 +147,18 @@ func (a *Acts) publish(ctx context.Context, job *adapter.Job, text string, gener
 	return elsewhere, err
 }
 
-// Repair asks the batch system to read the state of nodes again.
+// Repair makes the batch system read the state of nodes again.
 func (a *Acts) Repair(ctx context.Context, nodes []string) error {
 	return a.do(ctx, adapter.Key{}, "nudge", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return a.System.Repair(ctx, nodes) })
 }
 
-// Wake has nodes boot that are powered down.
+// Wake boots nodes that are powered down.
 func (a *Acts) Wake(ctx context.Context, waker adapter.PowerManager, nodes []string) error {
 	return a.do(ctx, adapter.Key{}, "wake", map[string]any{"nodes": names(nodes)}, func(ctx context.Context) error { return waker.Wake(ctx, nodes) })
 }
 
-// programs reads which programs of a running job run; nil where the batch system cannot tell, or did
-// not. It changes nothing and is not in the journal.
+// programs reads which programs of a running job run. It returns nil if the batch system cannot tell. It changes nothing, and is
+// not in the journal.
 func (a *Acts) programs(ctx context.Context, job adapter.Key) *adapter.Programs {
 	system, may := a.System.(adapter.ProgramReader)
 	if !may {

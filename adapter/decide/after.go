@@ -39,7 +39,7 @@ func (o Outcome) with(c managed.Change) Outcome {
 	return o
 }
 
-// resized returns what follows from a resize. It leads to the next step, or gives the job back what the batch system forgot.
+// resized returns what follows from a resize: the next step begins, or the job has what the batch system forgot again.
 func resized(r *managed.Job, op *Operation, got actions.Result, settings managed.Settings, now time.Time) Outcome {
 	held := []managed.Change{managed.NodesHeld{Nodes: op.Nodes, Parts: got.Parts, At: now.Unix()}}
 	if !op.Next {

@@ -1,10 +1,12 @@
-// Package decide says what is to be done about one job now, as a value: what it waits for, or an operation with its acts and
-// its end. Nothing is done here: the loop (adapter/sidecar) carries decisions out, and tells operations how they ended.
+// Package decide decides about one job: what it waits for, or which calls are made for it. A decision is plain values, and changes
+// nothing: the loop (adapter/sidecar) carries it out. When the calls have ended, Succeeded and Failed return what follows.
 //
-//	decision := decide.About(job, decide.Situation{Now: now, World: world})
-//	if decision.Do == nil {
-//		fmt.Println(decision.Waits) // "nodes of ordinary job 5"
+//	d := decide.About(job, decide.Situation{Now: now, World: world})
+//	if d.Do == nil {
+//		fmt.Println(d.Waits) // "nodes of ordinary job 5"
 //	}
+//
+// testdata/decisions lists what is decided in each situation.
 package decide
 
 import (
@@ -18,49 +20,51 @@ import (
 	"accordion/shim/wire"
 )
 
-// Situation is what a decision goes by, besides the job.
+// A Situation is what a decision depends on besides the job.
 type Situation struct {
 	Now     time.Time
 	World   *plan.World
-	Trapped time.Time // no resize before
-	// Awaited says whether the job's nodes were waited for in the last cycle.
+	Trapped time.Time // no job is resized before
+	// Awaited reports whether another job waited for nodes of the job in the last cycle.
 	Awaited func(core.JobID) bool
-	// Outages says when the batch system did not answer.
+	// Outages has when the batch system did not answer.
 	Outages managed.Outages
-	// Reserved is our reservation of the name as the batch system has it now; Tending says whether a call for it is under way.
+	// Reserved returns the sidecar's reservation of that name, as the batch system has it now. Tending reports whether a call for
+	// it is under way.
 	Reserved func(name string) (adapter.Reservation, bool)
 	Tending  func(name string) bool
 }
 
-// Decision is what is to be done about one job, as plain values. The zero value: nothing is done, and the job waits for nothing.
+// A Decision is what is done about one job now. The zero Decision: nothing is done, and the job waits for nothing.
 type Decision struct {
 	Waits    string           // what the next operation waits for, in words
 	Obstacle managed.Obstacle // what a due growth waits for, in the words of the lateness table
 	Limit    string           // the limit of Accordion's own that the job waits for or is refused for (actions.Limits); "": none
-	For      core.JobID       // the managed job for whose nodes it waits; 0: none
-	Again    time.Time        // nothing new is decided before; zero: at any time
+	For      core.JobID       // the managed job whose nodes it waits for; 0: none
+	Again    time.Time        // no other decision is made before; zero: at any time
 
 	Notice   string               // for operators
 	Changes  []managed.Change     // of the job; durable before anything is done
 	Events   []Event              // written after that
 	Reserves *adapter.Reservation // the reservation that the operation writes itself
-	Takes    []string             // nodes that nothing else decided in this cycle may have
+	Takes    []string             // nodes that no other decision of this cycle may use
 	Do       *Operation
 	AtOnce   *Outcome // what follows without an operation
 }
 
-// Event is what happened to a job, for operators and the journal.
+// An Event is what happened to a job, for operators and the journal.
 type Event struct {
 	Kind, Text string
 	Fields     map[string]any
 }
 
-// Operation is the calls for one job that are made next to the loop. Succeeded and Failed return what follows from its result.
+// An Operation is calls for one job, which are made in another goroutine than the loop. Succeeded and Failed return what follows
+// from their result.
 type Operation struct {
-	Verb string // as people read it
-	// Talk: nothing changes at the batch system. What it shows is as true as before.
+	Verb string // for messages
+	// Talk: nothing changes at the batch system, so that the newest reading stays valid.
 	Talk bool
-	// Resize: one of the few that may be under way at once. Uses is the verbs that it is likely to need.
+	// Resize: the job is resized. Few resizes may be under way at once. Uses has the verbs of the calls that may be needed.
 	Resize bool
 	Uses   []string
 	Nodes  []string // what the job holds after the resize
@@ -75,7 +79,7 @@ type Operation struct {
 	ShrinkAt core.Time
 }
 
-// Outcome is what follows from an operation that has ended.
+// An Outcome is what follows from an operation that has ended.
 type Outcome struct {
 	Notices  []string         // for operators
 	Changes  []managed.Change // of the job
@@ -83,23 +87,23 @@ type Outcome struct {
 	Reply    *Reply           // to the application that waits
 	Grew     *Grew            // for the meter
 	GaveBack bool             // the job released nodes
-	Retry    time.Duration    // nothing new is decided about the job for so long
-	Trapped  time.Duration    // no job is resized for so long
+	Retry    time.Duration    // no decision is made about the job for this time
+	Trapped  time.Duration    // no job is resized for this time
 }
 
-// Reply lets a waiting application go on.
+// A Reply answers an application that waits, so that it goes on.
 type Reply struct {
 	Status wire.Status
 	Why    string
 }
 
-// Grew is a growth that is done: how late, and what it waited for.
+// Grew is a growth that has succeeded: how late it was, and what it waited for.
 type Grew struct {
 	Late  time.Duration
 	Cause string
 }
 
-// About says what is to be done about the job.
+// About decides about the job. It changes nothing.
 func About(r *managed.Job, s Situation) Decision {
 	switch r.Phase {
 	case managed.Waiting:
@@ -111,23 +115,24 @@ func About(r *managed.Job, s Situation) Decision {
 		return s.starting(r)
 	case managed.Running:
 		return s.running(r)
-	default: // ending: the first try failed, or we died in it
+	default: // ending: the call failed, or the sidecar ended meanwhile
 		return s.end(r, r.Why)
 	}
 }
 
-// Booting is what a job waits for whose nodes were powered down.
+// Booting is what a job waits for if its nodes are powered down.
 const Booting = "nodes that boot"
 
-// EndAgain is the pause before a job that was told to end and still runs is told again.
+// EndAgain is the pause until the batch system is asked again to end a job that still runs.
 const EndAgain = 40 * time.Second
 
-// tellEnd is for how many seconds of answers a job is not ended whose output does not say why yet.
+// tellEnd is the number of seconds for which a job whose output does not say yet why it ends is not ended. Seconds in which the
+// batch system did not answer do not count.
 const tellEnd core.Time = 30
 
-// end ends a job for a reason that its user can read. The batch system does not end a job that it
-// could not tell why; the operation fails then, and is tried again, also after a restart. After a
-// while the job ends without that.
+// end ends a job, and writes the reason into the job's output first. If that cannot be written, the
+// call fails and is made again, also after a restart of the sidecar. After tellEnd the job ends
+// without a reason.
 func (s Situation) end(r *managed.Job, why string) Decision {
 	now := s.World.Now
 	op := &Operation{Verb: "end", Calls: []actions.Call{actions.End{Job: r.Key, Why: why}}, Then: Outcome{Retry: EndAgain}}
@@ -143,12 +148,12 @@ func (s Situation) end(r *managed.Job, why string) Decision {
 	return Decision{Do: op}
 }
 
-// call returns an operation of one call, of which nothing follows.
+// call returns an operation of one call, from which nothing follows.
 func call(verb string, c actions.Call) *Operation {
 	return &Operation{Verb: verb, Calls: []actions.Call{c}}
 }
 
-// anyAsleep says whether one of the nodes does not run, by the newest reading.
+// anyAsleep reports whether one of the nodes is powered down or boots, by the newest reading.
 func (s Situation) anyAsleep(nodes []string) bool {
 	for _, n := range s.World.Snapshot.Nodes {
 		if n.Asleep && contains(nodes, n.Name) {

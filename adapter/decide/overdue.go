@@ -10,10 +10,10 @@ import (
 	"accordion/core"
 )
 
-// overdue decides what happens to an application whose step should have ended. It uses its allowance while no other job waits
-// for its nodes. It is warned when the allowance or the job's limit nears its end, or when another job waits for nodes that it
-// should have given back. It is ended when the allowance is used up, or when that other job has waited for the grace. Time in
-// which the batch system did not answer counts for none of these.
+// overdue decides about a job whose step should have ended late seconds ago. The job may go on within its allowance while no other
+// job waits for its nodes. It is warned when the allowance or its limit is nearly used up, or when another job waits for its
+// nodes. It is ended when the allowance is used up, or when the other job has waited for the grace. Seconds in which the batch
+// system did not answer do not count.
 func (s Situation) overdue(r *managed.Job, late core.Time) Decision {
 	o := s.World.Settings.Overrun
 	allowance, used, limit := r.Allowance(o), r.Overran+late, r.UntilLimit(s.World.Now)
@@ -34,7 +34,7 @@ func (s Situation) overdue(r *managed.Job, late core.Time) Decision {
 	return d
 }
 
-// warn signals a late application, once a step.
+// warn warns a late job, once a step.
 func (s Situation) warn(r *managed.Job, late core.Time, inTheWay bool) Decision {
 	o, now := s.World.Settings.Overrun, s.World.Now
 	why, left := "its allowance is nearly used up", r.Allowance(o)-r.Overran-late
@@ -55,14 +55,14 @@ func (s Situation) warn(r *managed.Job, late core.Time, inTheWay bool) Decision 
 	}
 }
 
-// look finds out which programs of the job run, after an outage of the batch system: it may have
-// kept one from starting.
+// look finds out which programs of the job run, because an outage of the batch system may have kept
+// one from starting.
 func look(r *managed.Job) Decision {
 	return Decision{Do: &Operation{Verb: "look", Talk: true, Calls: []actions.Call{actions.ReadPrograms{Job: r.Key}}}}
 }
 
-// excused tells an application's user that its step may end later, for the batch system did not
-// answer.
+// excused tells the user of a late job that its step may end later, because the batch system did
+// not answer.
 func (s Situation) excused(r *managed.Job, late core.Time) Decision {
 	one, _ := r.Outage(s.Outages, s.World.Now)
 	until := "now"
@@ -78,4 +78,5 @@ func (s Situation) excused(r *managed.Job, late core.Time) Decision {
 	return d
 }
 
+// clock returns the time of day of a Unix second.
 func clock(second core.Time) string { return adapter.Instant(second).Format(time.TimeOnly) }

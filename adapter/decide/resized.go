@@ -9,12 +9,13 @@ import (
 	"accordion/shim/wire"
 )
 
-// Resized returns what follows when the job holds the nodes of its next step: that step begins, and the application goes on. More fields of
-// the event may be given.
+// Resized returns what follows when the job holds the nodes of its next step: that step begins, and the application goes on. fields has more
+// fields for the event; nil: none.
 func Resized(r *managed.Job, nodes []string, settings managed.Settings, fields map[string]any, now time.Time) Outcome {
 	due, meant, before := r.Due(), r.Meant, r.EP()[r.Step].Nodes
-	after := *r                                                                  // what the job is told of the step that ends
-	if late := now.Unix() - due; late > managed.Tolerance && 2*r.Missed > late { // most of it
+	after := *r // a copy that has what is known now of the step that ends
+	// Did the sidecar stand still for most of the delay?
+	if late := now.Unix() - due; late > managed.Tolerance && 2*r.Missed > late {
 		after.WaitsFor = managed.Standstill
 	}
 	if fields == nil {
@@ -25,7 +26,7 @@ func Resized(r *managed.Job, nodes []string, settings managed.Settings, fields m
 	switch {
 	case after.WaitsFor != managed.Nobody:
 		fields["cause"] = string(after.WaitsFor)
-	case due > meant && r.Broke != "": // it was put off, and waited for nothing when its second came
+	case due > meant && r.Broke != "": // the step was postponed, and then waited for nothing
 		fields["cause"] = r.Broke
 	}
 	if !r.Ready.IsZero() {

@@ -5,7 +5,7 @@ import (
 	"accordion/adapter/managed"
 )
 
-// rigid lets a job in that asks nothing of us, when its turn has come, and takes one out of the batch system's queue whose turn has not.
+// rigid moves a rigid job into the batch system's queue when the plan starts it, and out of it before that.
 func (s Situation) rigid(r *managed.Job) Decision {
 	lets := s.World.Lets(r)
 	switch {
@@ -25,7 +25,7 @@ func (s Situation) rigid(r *managed.Job) Decision {
 	return s.letIn(r)
 }
 
-// word is what is waited for, with the batch system's own word for it.
+// word returns what a job waits for, with the batch system's own word for it.
 func word(what, why string) string {
 	if why == "" || why == "None" {
 		return what

@@ -13,8 +13,8 @@ import (
 	"accordion/core/hostlist"
 )
 
-// running resizes a job whose planned second has come and whose application stands at the end of its step; an application
-// that is late for longer than its allowance is ended.
+// running decides about a running job. It is resized when its step has ended, both by the plan and by its application. It is ended
+// when its application is late for longer than its allowance.
 func (s Situation) running(r *managed.Job) Decision {
 	if r.Attached {
 		op := call("detach", actions.Detach{Job: r.Key})
@@ -33,10 +33,10 @@ func (s Situation) running(r *managed.Job) Decision {
 		return s.tellWord(r)
 	}
 	late := s.World.Now - r.Due()
-	if d, spoken := s.speak(r); spoken {
+	if d, ok := s.tell(r); ok {
 		return d
 	}
-	if r.Again != nil && (r.Asks == nil || late < 0 || grows(r)) { // the plan names what it gets beside the nodes that it had
+	if r.Again != nil && (r.Asks == nil || late < 0 || grows(r)) { // else the plan has the nodes that come next to the forgotten ones
 		return s.again(r)
 	}
 	switch {
@@ -58,19 +58,19 @@ func (s Situation) running(r *managed.Job) Decision {
 	return s.resize(r)
 }
 
-// grows says whether the next step needs more nodes than the job holds.
+// grows reports whether the next step needs more nodes than the job holds.
 func grows(r *managed.Job) bool { return !r.Final() && r.EP()[r.Step+1].Nodes > len(r.Nodes) }
 
-// OthersFirst is what a resize waits for while others are under way.
+// OthersFirst is what a resize waits for while other resizes are under way.
 const OthersFirst = "other resizes come first"
 
-// resize begins the next step of a job that stands at the end of the one before.
+// resize decides about a job whose step has ended: it gets the nodes of its next step, or waits for them.
 func (s Situation) resize(r *managed.Job) Decision {
 	next, have := r.EP()[r.Step+1].Nodes, len(r.Nodes)
 	switch {
 	case next < have:
 		return s.shrink(r, next)
-	case next == have: // it lost nodes before
+	case next == have: // it has lost the others
 		o := Resized(r, r.Nodes, s.World.Settings, nil, s.Now)
 		return Decision{AtOnce: &o}
 	}
@@ -102,7 +102,7 @@ func (s Situation) resize(r *managed.Job) Decision {
 	return s.grow(r, add)
 }
 
-// grow allocates nodes to an expander inside the step's reservation and merges them into the job.
+// grow allocates nodes inside the step's reservation, and merges them into the job.
 func (s Situation) grow(r *managed.Job, add []string) Decision {
 	now, next := s.World.Now, append(slices.Clone(r.Nodes), add...)
 	want := adapter.Reservation{Name: r.Reservation(r.Step + 1), Nodes: add, Start: now, End: now + plan.Expiry, User: r.User}
@@ -118,7 +118,7 @@ func (s Situation) grow(r *managed.Job, add []string) Decision {
 	return Decision{Changes: []managed.Change{managed.ResizeBegun{Nodes: next, Ready: s.Now}}, Reserves: &want, Takes: add, Do: op}
 }
 
-// shrink leaves the job with so many nodes.
+// shrink releases nodes, so that the job has next nodes left.
 func (s Situation) shrink(r *managed.Job, next int) Decision {
 	keep := r.Kept(next)
 	d := Decision{
@@ -135,7 +135,7 @@ func (s Situation) shrink(r *managed.Job, next int) Decision {
 	return d
 }
 
-// nodesOf writes node names as a host list.
+// nodesOf returns node names as a host list.
 func nodesOf(nodes []string) string { return hostlist.Compact(nodes) }
 
 func contains(nodes []string, name string) bool { return slices.Contains(nodes, name) }

@@ -11,12 +11,12 @@ import (
 	"accordion/core"
 )
 
-// Applications that never call `accordion step` are resized at their planned seconds and told: the job's hosts file is
-// rewritten, then its batch script gets a signal. After a growth it may use the new nodes; a shrink is announced some
-// seconds before, because it kills what runs on the leaving nodes at once.
+// A silent application never calls `accordion step`. It is resized at its planned seconds. The sidecar writes the job's hosts file
+// again, and then signals its batch script. After a growth the application may use the new nodes. A shrink is announced some
+// seconds before, because it kills at once what runs on the nodes that leave.
 
-// speak is what a silent job has to be told now, and whether there is anything.
-func (s Situation) speak(r *managed.Job) (d Decision, spoken bool) {
+// tell decides what a job has to be told now about its nodes; ok: there is something.
+func (s Situation) tell(r *managed.Job) (d Decision, ok bool) {
 	if len(r.EP()) < 2 && r.Untold == nil {
 		return d, false
 	}
@@ -25,11 +25,11 @@ func (s Situation) speak(r *managed.Job) (d Decision, spoken bool) {
 		return listen(r), true
 	case r.Untold != nil:
 		return s.tellLoss(r), true
-	case r.Voice != managed.SilentVoice && (r.Told == 0 || r.Told > r.Resizes): // one that speaks has a file since it was told of a loss
+	case r.Voice != managed.SilentVoice && (r.Told == 0 || r.Told > r.Resizes): // a job that asks gets a hosts file only after a loss
 		return d, false
 	case r.Voice != managed.SilentVoice:
 		return s.publish(r, message{nodes: r.Nodes, step: r.Step, generation: r.Resizes}, managed.HoldingTold{Generation: r.Resizes}), true
-	case r.Told <= r.Resizes: // what it holds changed since it was told
+	case r.Told <= r.Resizes: // it holds other nodes than it was told
 		m := message{nodes: r.Nodes, step: r.Step, generation: r.Resizes}
 		if r.Told > 0 {
 			m.says = fmt.Sprintf("step %d of %d: %d nodes, %s", r.Step+1, len(r.EP()), len(r.Nodes), nodesOf(r.Nodes))
@@ -53,8 +53,8 @@ func (s Situation) announceShrink(r *managed.Job) Decision {
 	return d
 }
 
-// tellLoss tells a job, whether it speaks or not, that it has lost nodes in the middle of its step: what runs there is gone, and what
-// its application starts next must not go there. One that speaks gets no signal: it is prepared for none.
+// tellLoss tells a job that it has lost nodes in the middle of its step: its application must start nothing there. Only a silent
+// job gets a signal, because others may not handle it.
 func (s Situation) tellLoss(r *managed.Job) Decision {
 	return s.publish(r, message{
 		nodes: r.Nodes, step: r.Step, generation: r.Resizes, signal: r.Voice == managed.SilentVoice,
@@ -62,8 +62,8 @@ func (s Situation) tellLoss(r *managed.Job) Decision {
 	}, managed.HoldingTold{Generation: r.Resizes}, managed.LossTold{Nodes: slices.Clone(r.Untold)})
 }
 
-// tellWord tells a job's user what is still to be told. A hosts file says until when its step lasts: it is made true with it, unless it
-// is about the next step already.
+// tellWord writes r.Word into the job's output. If the job has a hosts file, that is written again, because the end of the step in it
+// may have changed. It is not if it announces the next step already.
 func (s Situation) tellWord(r *managed.Job) Decision {
 	told := managed.WordTold{Word: r.Word}
 	if r.Told > r.Resizes && !r.Noticed {
@@ -74,14 +74,14 @@ func (s Situation) tellWord(r *managed.Job) Decision {
 	return Decision{Do: op}
 }
 
-// listen finds out whether the job asks for its steps itself. One whose script cannot be read is taken to.
+// listen finds out whether the job asks for its steps. A job whose script cannot be read is taken to ask.
 func listen(r *managed.Job) Decision {
 	op := call("listen", actions.ReadVoice{Job: r.Key})
 	op.Talk = true
 	return Decision{Do: op}
 }
 
-// message is what a silent job is told.
+// A message is what a job is told about its nodes.
 type message struct {
 	nodes            []string // for its hosts file
 	step, generation int
@@ -89,16 +89,16 @@ type message struct {
 	signal           bool
 }
 
-// tries is how often a hosts file that cannot be written is tried, and once at each change from then on. After that the job
-// goes on without: its nodes are promised to others.
+// tries is how often the sidecar tries to write a hosts file. After that the job goes on without the file, because its nodes are
+// promised to others. The file is tried once more at each change.
 const tries = 3
 
-// heed is how many seconds a job has that was told so late of a shrink that its second would come before: where a node is slow to be reached
-// what runs on the leaving nodes would be killed in the moment in which it is told.
+// heed is the least number of seconds between the announcement of a shrink and the shrink. A slow node may be told so late that what
+// runs there would be killed in the same moment.
 const heed core.Time = 2
 
-// publish rewrites the job's hosts file, then tells its user and its batch script. told follows when that has ended, whether the file could
-// be written or not, unless it is tried again.
+// publish writes the job's hosts file, and then sends the message. told are the changes that follow, also if the file could not be
+// written and is not tried again.
 func (s Situation) publish(r *managed.Job, m message, told ...managed.Change) Decision {
 	c := actions.Publish{Job: *r.Seen, Text: r.Hosts(m.nodes, m.step, m.generation), Generation: m.generation, Says: m.says}
 	c.Job.Nodes = slices.Clone(m.nodes)
@@ -114,7 +114,7 @@ func (s Situation) publish(r *managed.Job, m message, told ...managed.Change) De
 	return Decision{Do: &Operation{Verb: "publish", Talk: true, Calls: []actions.Call{c}, Then: Outcome{Changes: told}}}
 }
 
-// published returns what follows when a hosts file was written, or could not be.
+// published returns what follows from a call of actions.Publish.
 func published(op *Operation, c actions.Publish, got actions.Result, now time.Time) Outcome {
 	o := op.Then
 	if got.Unwritten == "" {

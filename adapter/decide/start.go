@@ -14,7 +14,8 @@ import (
 	"accordion/core/hostlist"
 )
 
-// waiting refuses what can never run, adopts what is not ours yet, and starts what the plan starts now.
+// waiting decides about a waiting job. A job that can never run is refused, one that is not managed yet is adopted, and one that
+// the plan starts now is started.
 func (s Situation) waiting(r *managed.Job) Decision {
 	if why := s.World.Impossible(r); why != "" {
 		d := Decision{Events: []Event{{"refused", why, nil}}, Do: call("refuse", actions.Refuse{Job: r.Key, Why: why})}
@@ -61,27 +62,28 @@ func (s Situation) waiting(r *managed.Job) Decision {
 	if s.anyAsleep(c.Added(0)) {
 		return Decision{Waits: Booting}
 	}
-	if s.Tending(r.Reservation(0)) { // what is written ahead might be carried out last, with other nodes
+	if s.Tending(r.Reservation(0)) { // that call has other nodes, and might be carried out last
 		return Decision{}
 	}
 	return s.start(r)
 }
 
-// stopped waits with a job that its owner or an operator holds. One that is requeued and held waits
-// elsewhere than managed jobs do: the batch system could start it as soon as it is released.
+// stopped decides about a job that its owner or an operator holds: it waits. A job that was requeued
+// and held is held by the sidecar, too, because the batch system could start it as soon as it is
+// released.
 func (s Situation) stopped(r *managed.Job) Decision {
 	d := Decision{Waits: r.StoppedText()}
 	if !r.Seen.Adopted {
-		d.Changes = []managed.Change{managed.Adopted{}} // it was not held by us before: it must not be released then
+		d.Changes = []managed.Change{managed.Adopted{}} // so that the sidecar never releases a hold of others
 		d.Do = call("hold", actions.Hold{Job: r.Key})
 	}
 	return d
 }
 
-// expires is the time that the batch system has to end a job that cannot meet its deadline.
+// expires is the pause until the batch system is asked again to end a job that cannot meet its deadline.
 const expires = 40 * time.Second
 
-// unplaced says of a job that waits why it has no place in the plan, if it has none.
+// unplaced returns why a waiting job has no place in the plan, and whether it has none.
 func (s Situation) unplaced(r *managed.Job) (why string, is bool) {
 	switch c := r.Course; {
 	case r.Seen.Blocked:
@@ -98,7 +100,7 @@ func (s Situation) unplaced(r *managed.Job) (why string, is bool) {
 	return "", false
 }
 
-// homeless returns why a job has no place in the plan: nodes are out of service, or a reservation of others comes again too soon.
+// homeless returns why no place in the plan is possible: nodes are out of service, or a reservation of others repeats too soon.
 func (s Situation) homeless(r *managed.Job) string {
 	if m := s.World.Missing(r); m != nil {
 		return fmt.Sprintf("%s: %s, and %d in service; it waits for %s to come back", view.NoPlace, needed(m.Needs), m.Serving, s.awayNodes(m.Away))
@@ -109,6 +111,7 @@ func (s Situation) homeless(r *managed.Job) string {
 	return view.NoPlace
 }
 
+// needed returns how many nodes are needed, in words.
 func needed(n int) string {
 	if n == 1 {
 		return "1 node is needed"
@@ -116,10 +119,10 @@ func needed(n int) string {
 	return fmt.Sprintf("%d nodes are needed", n)
 }
 
-// mostAway is how many states of nodes that are away a reason names.
+// mostAway is how many states of nodes out of service a reason names.
 const mostAway = 4
 
-// awayNodes names nodes with what the batch system says of each: n5 (IDLE+DRAIN: fan), n[7-8] (DOWN).
+// awayNodes returns nodes with their states at the batch system: n5 (IDLE+DRAIN: fan), n[7-8] (DOWN).
 func (s Situation) awayNodes(nodes []adapter.Node) string {
 	if s.World.Snapshot.Hidden.Nodes {
 		return view.NodesWord(len(nodes))
@@ -135,7 +138,7 @@ func (s Situation) awayNodes(nodes []adapter.Node) string {
 	return strings.Join(all, ", ")
 }
 
-// reservationName returns the name of a reservation of others, where users may know it.
+// reservationName returns the name of a reservation of others, or "of others" if users may not know it.
 func (s Situation) reservationName(name string) string {
 	if s.World.Snapshot.Hidden.Reservations {
 		return "of others"
@@ -143,7 +146,7 @@ func (s Situation) reservationName(name string) string {
 	return name
 }
 
-// lateShrinker is the managed job that has a node which another waits for; 0: it is none.
+// lateShrinker returns the managed job that holds a node for which another job waits; 0: no managed job does.
 func lateShrinker(who plan.Holder) core.JobID {
 	if who.Kind == managed.LateShrinker {
 		return who.Job
@@ -151,13 +154,13 @@ func lateShrinker(who plan.Holder) core.JobID {
 	return 0
 }
 
-// abandoned is how long, in seconds, a reservation for a start lasts without its job: it must outlast the job, and yet
-// not outlive a sidecar that died before it released it.
+// abandoned is for how many seconds the reservation of a start lasts without its job. It must not stay for long if the sidecar ends
+// before it releases the job.
 const abandoned core.Time = 60
 
-// start lets a waiting job begin on the nodes its course names: reservation, size and limit, release. The loop sees it
-// run in a later reading and unties it from the reservation then; a sidecar that dies anywhere in between leaves a
-// reservation that lasts longer than the job may run.
+// start starts a waiting job on the nodes that the plan names. It reserves them, gives the job its size and limit, and releases it.
+// When a later reading shows that the job runs, it is untied from the reservation. The reservation lasts longer than the job may
+// run, in case the sidecar ends before that.
 func (s Situation) start(r *managed.Job) Decision {
 	c, nodes, settings, now := r.Course, r.Course.Added(0), s.World.Settings, s.World.Now
 	limit := s.limit(c)
@@ -181,8 +184,8 @@ func (s Situation) start(r *managed.Job) Decision {
 	}
 }
 
-// limit returns the time limit of a job that begins now: its profile and what it may be late, and no more than what is left before a
-// reservation of others on its nodes.
+// limit returns the time limit, in seconds, of a job that starts now. It covers the job's profile and what it may be late. It ends before
+// a reservation of others on its nodes, if the profile does.
 func (s Situation) limit(c *managed.Course) core.Time {
 	settings, total := s.World.Settings, c.EP.Total()
 	limit := total + settings.Margin([]core.EP{c.EP})
@@ -193,8 +196,8 @@ func (s Situation) limit(c *managed.Course) core.Time {
 	return limit
 }
 
-// obstructed returns why a job that has idle nodes does not start now: its time limit would reach into a reservation of others. It
-// returns "" when nothing keeps it.
+// obstructed returns the reservation of others into which the time limit of a job that starts now would reach, as a reason to wait;
+// "": there is none.
 func (s Situation) obstructed(c *managed.Course) string {
 	ends := s.World.Now + s.World.Settings.StartLead + (s.limit(c)+plan.Grain-1)/plan.Grain*plan.Grain
 	if r, at := s.World.Closes(c.Added(0), s.World.Now+1); at < ends {
@@ -208,12 +211,12 @@ func (s Situation) obstructed(c *managed.Course) string {
 	return ""
 }
 
-// reservedAhead returns what a job waits for that would not have ended before a reservation of others.
+// reservedAhead returns the reason to wait for the end of a reservation of others.
 func reservedAhead(name string, at core.Time) string {
 	return fmt.Sprintf("reservation %s, which begins at %s: the job's time limit would reach into it", name, time.Unix(at, 0).Format(time.DateTime))
 }
 
-// startOf is what the journal keeps of a start: of a moldable job also why it has that size.
+// startOf returns the fields of the event of a start. Those of a moldable job say why it has that size.
 func (s Situation) startOf(r *managed.Job, nodes []string) map[string]any {
 	c := r.Course
 	fields := map[string]any{"nodes": hostlist.Compact(nodes), "planned": c.Start, "ends": c.Start + c.EP.Total(), "profile": c.EP.String()}
@@ -223,11 +226,11 @@ func (s Situation) startOf(r *managed.Job, nodes []string) map[string]any {
 	return fields
 }
 
-// patience is how long a released job may take to run, in seconds, before its start is taken back and decided anew.
+// patience is for how many seconds a released job may not run before its start is taken back.
 const patience core.Time = 60
 
-// starting looks after a start that is decided. Where the sidecar died before the release the job is still held: it starts
-// from the beginning, on nodes that are free now.
+// starting decides about a job whose start was decided. If the sidecar ended before it released the job, the job is still held: then it
+// goes back to the queue, because other nodes may be free now.
 func (s Situation) starting(r *managed.Job) Decision {
 	if r.Seen.State != adapter.Pending {
 		return Decision{Waits: r.Blocked}
@@ -235,7 +238,7 @@ func (s Situation) starting(r *managed.Job) Decision {
 	if by := r.StoppedBy(); by != "" {
 		return s.takeBack(r, Decision{Waits: r.StoppedText()}, by+" holds it; it is planned again when it is released")
 	}
-	if r.Seen.Held && r.Released.IsZero() && r.Failures == 0 { // the sidecar ended before it had released the job
+	if r.Seen.Held && r.Released.IsZero() && r.Failures == 0 {
 		return Decision{Waits: r.Blocked, Changes: []managed.Change{managed.BackToQueue{}}}
 	}
 	if r.Seen.Held {
@@ -251,9 +254,9 @@ func (s Situation) starting(r *managed.Job) Decision {
 	return d
 }
 
-// sentBack sets aside a job that the batch system sent back unstarted, for reasons that the plan
-// does not know. The job leaves its reservation, which the batch system keeps as long as the job is
-// tied to it.
+// sentBack sets aside a job that the batch system held again instead of starting it, for a reason that
+// the plan does not know. The call unties the job from its reservation, which the batch system would
+// keep otherwise.
 func (s Situation) sentBack(r *managed.Job) Decision {
 	said, times := r.Seen.Why, r.Rejected.Times+1
 	if said == "" || said == "None" {
@@ -271,15 +274,15 @@ func (s Situation) rejected(why string) managed.SentBack {
 	return managed.SentBack{Why: why, At: s.World.Now, Kinds: managed.KindsOf(s.World.Snapshot.Nodes)}
 }
 
-// Rejected returns the event of a start that ended with the job sent back, for the given number of
-// times in a row.
-func Rejected(said string, times int) Event {
+// Rejected returns the event of a start that the batch system refused, for the given number of times in
+// a row. why is its reason.
+func Rejected(why string, times int) Event {
 	pause := managed.PauseAfter(times)
-	return Event{"sent back", fmt.Sprintf("%s; set aside, and tried again in %s", said, core.FormatDuration(pause)), map[string]any{"times": times, "retry_in": pause}}
+	return Event{"sent back", fmt.Sprintf("%s; set aside, and tried again in %s", why, core.FormatDuration(pause)), map[string]any{"times": times, "retry_in": pause}}
 }
 
-// aside waits with a job that is set aside. Where it could not leave its reservation before, it
-// does so now.
+// aside decides about a job that is set aside: it waits. If it is still tied to its reservation, it is
+// untied now.
 func (s Situation) aside(r *managed.Job) Decision {
 	d := Decision{Waits: r.Rejected.Text()}
 	if r.Seen.Reservation != "" && r.Seen.Reservation == r.Reservation(0) {
@@ -288,14 +291,14 @@ func (s Situation) aside(r *managed.Job) Decision {
 	return d
 }
 
-// unstarted cancels a start that takes too long, and sets the job aside.
+// unstarted takes back a start that takes too long, and sets the job aside.
 func (s Situation) unstarted(r *managed.Job, d Decision) Decision {
 	d = s.takeBack(r, d, "did not start in time; its start is planned anew")
 	d.Do.Then.Changes = []managed.Change{s.rejected(word("not started in time", r.Seen.Why))}
 	return d
 }
 
-// takeBack takes a start back: the next reading finds the job in the queue, and the plan made of it has a place for it.
+// takeBack takes a start back. The next plan has a place for the job again.
 func (s Situation) takeBack(r *managed.Job, d Decision, why string) Decision {
 	d.Events = []Event{{"held", why, nil}}
 	d.Do = call("hold", actions.Hold{Job: r.Key})
@@ -303,7 +306,7 @@ func (s Situation) takeBack(r *managed.Job, d Decision, why string) Decision {
 	return d
 }
 
-// lost is those of the nodes on which nothing begins any more, by the newest reading: they are down, or the pool's no more.
+// lost returns the nodes on which no job can start, by the newest reading: they are down, or not in the pool any more.
 func (s Situation) lost(nodes []string) (lost []string) {
 	for _, name := range nodes {
 		if i, here := s.World.Index[name]; !here || s.World.Snapshot.Nodes[i].Lost {

@@ -37,7 +37,7 @@ func (*door) Finish(int64, time.Time, error) error { return nil }
 func TestTheGateIsToldOfChangesOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &door{}
-		acts := &actions.Acts{System: d, Journal: d, Meter: actions.Deaf{}, Clock: adapter.Wall{}, Log: hclog.NewNullLogger(), Deadline: time.Minute}
+		acts := &actions.Acts{System: d, Journal: d, Meter: actions.NoMeter{}, Clock: adapter.Wall{}, Log: hclog.NewNullLogger(), Deadline: time.Minute}
 		var over func()
 		k := newGate(acts, true, adapter.Wall{}, func(do func() error, then func(error)) {
 			err := do()

@@ -71,7 +71,7 @@ func New(o Options) *Sidecar {
 		o.Log = hclog.NewNullLogger()
 	}
 	if o.Meter == nil {
-		o.Meter = actions.Deaf{}
+		o.Meter = actions.NoMeter{}
 	}
 	s := &Sidecar{settings: o.Settings, calls: o.Calls, asked: make(chan struct{}), resets: make(chan reset), meter: o.Meter, ticks: ticks{clock: o.Clock}}
 	if herald, ok := o.System.(adapter.ChangeNotifier); ok {

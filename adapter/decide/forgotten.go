@@ -11,10 +11,10 @@ import (
 	"accordion/core"
 )
 
-// reclaim is for how many seconds the nodes of a growth are waited for that the batch system forgot.
+// reclaim is for how many seconds a job waits for the nodes of a growth that the batch system forgot.
 const reclaim core.Time = 60
 
-// again does a resize again that the batch system forgot when it lost its last seconds.
+// again repeats a resize that the batch system forgot when it was killed and lost its last seconds.
 func (s Situation) again(r *managed.Job) Decision {
 	target := slices.Clone(r.Again)
 	add := slices.DeleteFunc(slices.Clone(target), func(n string) bool { return contains(r.Nodes, n) })
@@ -44,7 +44,7 @@ func (s Situation) again(r *managed.Job) Decision {
 	return Decision{Reserves: &reservation, Do: op}
 }
 
-// idle says whether the batch system shows all of the nodes as idle.
+// idle reports whether all of the nodes are idle, by the newest reading.
 func (s Situation) idle(nodes []string) bool {
 	idle := 0
 	for _, n := range s.World.Snapshot.Nodes {
