@@ -93,7 +93,7 @@ func BenchmarkCycle(b *testing.B) {
 
 // turn is a cycle that finds nothing to do.
 func turn(s *Sidecar) error {
-	s.ticks.last = s.ticks.clock.Now()
+	s.time.last = s.time.clock.Now()
 	v := plan.Make(s.input())
 	v.Wanted()
 	return s.publisher.Publish(v)
@@ -108,7 +108,7 @@ func TestACycleOfACrowdedClusterFitsItsBound(t *testing.T) {
 	}
 	for range 5 {
 		begin := processorTime(t)
-		s.ticks.last = s.ticks.clock.Now()
+		s.time.last = s.time.clock.Now()
 		v := plan.Make(s.input())
 		v.Wanted()
 		quickest = min(quickest, processorTime(t)-begin)

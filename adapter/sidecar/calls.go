@@ -9,8 +9,8 @@ import (
 	"accordion/shim/wire"
 )
 
-// hear takes in what a shim asks. Nothing it says is believed before it is known to speak for the job's owner.
-func (s *Sidecar) hear(call session.Call) {
+// receive takes a question of a shim. It refuses a shim that does not run as the job's owner or as root.
+func (s *Sidecar) receive(call session.Call) {
 	r := s.jobs.find(core.JobID(call.Request.Job))
 	switch {
 	case s.readings.snapshot == nil:

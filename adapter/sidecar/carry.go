@@ -12,16 +12,16 @@ import (
 	"accordion/shim/wire"
 )
 
-// situation is what decisions go by now.
+// situation returns what decisions depend on now.
 func (s *Sidecar) situation(v *plan.World) decide.Situation {
 	return decide.Situation{
-		Now: s.ticks.clock.Now(), World: v, Trapped: s.workers.trapped, Outages: s.outages.Outages, Reserved: s.reservations.reserved, Tending: s.reservations.busy,
+		Now: s.time.clock.Now(), World: v, Trapped: s.workers.trapped, Outages: s.outages.Outages, Reserved: s.reservations.reserved, Tending: s.reservations.busy,
 		Awaited: func(id core.JobID) bool { _, awaited := s.jobs.awaited[id]; return awaited },
 	}
 }
 
-// carryOut carries a decision out: first what changes in the record is durable, with its events, then the operation begins. done is
-// called when the calls have ended; nil: not needed.
+// carryOut carries out a decision. It writes the changed record and the events first, and then starts the operation. done is called when
+// the calls have ended; nil: nothing is.
 func (s *Sidecar) carryOut(ctx context.Context, v *plan.World, r *managed.Job, d decide.Decision, done func()) error {
 	if r.Phase != managed.Ending {
 		r.Blocked = d.Waits
@@ -58,8 +58,7 @@ func (s *Sidecar) carryOut(ctx context.Context, v *plan.World, r *managed.Job, d
 	return nil
 }
 
-// finishAll takes in how acts ended: these, and all that have ended meanwhile. One plan is enough for all of them, where many were begun
-// at once.
+// finishAll takes the result of calls, and all other results that are there. One plan is then made for all of them.
 func (s *Sidecar) finishAll(c result) error {
 	for {
 		if err := s.finish(c); err != nil {
@@ -73,7 +72,7 @@ func (s *Sidecar) finishAll(c result) error {
 	}
 }
 
-// finish takes in how acts ended.
+// finish takes the result of calls.
 func (s *Sidecar) finish(c result) error {
 	if broken := actions.Broken(c.err); broken != nil {
 		return broken
@@ -84,14 +83,14 @@ func (s *Sidecar) finish(c result) error {
 		return nil
 	}
 	s.workers.ended(r, op)
-	if op.Talk { // what has to be done next need not wait for another reading
-		s.eventLog.stir()
+	if op.Talk { // the newest reading is still valid
+		s.eventLog.active()
 	} else {
 		s.jobs.touch(r)
 		s.readings.refresh()
 	}
 	switch {
-	case s.jobs.records[r.Key] != r: // over meanwhile
+	case s.jobs.records[r.Key] != r: // it has ended meanwhile
 		return nil
 	case c.err != nil:
 		o := decide.Failed(r, op, c.got, c.err, s.readings.snapshot.Nodes, s.eventLog.clock.Now())
@@ -130,7 +129,7 @@ func (s *jobs) apply(r *managed.Job, o decide.Outcome) error {
 	return nil
 }
 
-// change makes changes of a job, and writes its events. Where the record changes, both are written at once.
+// change makes changes of a job, and writes its events. If the record changes, it writes both together.
 func (s *jobs) change(r *managed.Job, changes []managed.Change, events []decide.Event) error {
 	if r.Apply(changes) {
 		return s.save(r, events...)

@@ -6,14 +6,14 @@ import (
 	"accordion/adapter"
 )
 
-// ticks looks at the clock. What is planned goes by the second in which it was last looked at.
-type ticks struct {
+// A timekeeper finds out that the clock was set. Plans are made for the second of the last call of jump.
+type timekeeper struct {
 	clock adapter.Clock
-	last  time.Time
+	last  time.Time // when jump was last called
 }
 
-// look says by how much the clock was set since it was last looked at.
-func (t *ticks) look() time.Duration {
+// jump returns by how much the clock was set since the last call.
+func (t *timekeeper) jump() time.Duration {
 	now, last := t.clock.Now(), t.last
 	t.last = now
 	if last.IsZero() {

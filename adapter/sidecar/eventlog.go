@@ -15,44 +15,44 @@ import (
 	"accordion/adapter/managed"
 )
 
-// eventLog is what is written down of all that happens: into the journal, and into the log for operators.
+// An eventLog writes what happens into the journal, and into the log for operators.
 type eventLog struct {
 	journal actions.Journal
 	logger  hclog.Logger
 	clock   adapter.Clock
 	cluster string
 
-	told    map[adapter.Key]string // what operators were last told of each job
-	stirred time.Time              // when something last happened to a managed job, or was done
+	lastNotice   map[adapter.Key]string // of each job: the last notice in the log
+	lastActivity time.Time              // when something last happened to a managed job
 }
 
-// stir notes that something happened to a managed job: more may follow.
-func (n *eventLog) stir() { n.stirred = n.clock.Now() }
+// active records that something happened to a managed job: more may follow soon.
+func (n *eventLog) active() { n.lastActivity = n.clock.Now() }
 
-// Remark writes into the journal what concerns no single job, and explains why others came late.
+// Remark writes an event that concerns no single job into the journal.
 func (n *eventLog) Remark(kind, text string, fields map[string]any) error {
 	return n.journal.Event(journal.Event{At: n.clock.Now(), Kind: kind, Text: text, Fields: fields})
 }
 
-// event tells operators and the journal what happened to a job.
+// event writes an event of a job into the log and the journal.
 func (n *eventLog) event(r *managed.Job, kind, text string, fields map[string]any) error {
-	return n.journal.Event(n.tell(r, decide.Event{Kind: kind, Text: text, Fields: fields}))
+	return n.journal.Event(n.logEvent(r, decide.Event{Kind: kind, Text: text, Fields: fields}))
 }
 
-// events tells what happened to a job.
+// events writes events of a job into the log and the journal.
 func (n *eventLog) events(r *managed.Job, all []decide.Event) error {
 	for _, e := range all {
-		if err := n.journal.Event(n.tell(r, e)); err != nil {
+		if err := n.journal.Event(n.logEvent(r, e)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// tell tells operators what happened to a job, and says what the journal is to be told.
-func (n *eventLog) tell(r *managed.Job, e decide.Event) journal.Event {
+// logEvent writes an event of a job into the log, and returns it for the journal.
+func (n *eventLog) logEvent(r *managed.Job, e decide.Event) journal.Event {
 	if e.Kind != "planned" && e.Kind != "replanned" {
-		n.stir()
+		n.active()
 	}
 	args := []any{"job", r.ID}
 	for _, k := range slices.Sorted(maps.Keys(e.Fields)) {
@@ -66,17 +66,17 @@ func (n *eventLog) tell(r *managed.Job, e decide.Event) journal.Event {
 	return journal.Event{At: n.clock.Now(), Job: int64(r.ID), Submitted: r.Submitted, Kind: e.Kind, Text: e.Text, Fields: e.Fields}
 }
 
-// notice logs what concerns no managed job, or is not worth an entry in the journal, once for each text.
+// notice writes a text into the log that has no entry in the journal. It does not repeat the last notice about the job.
 func (n *eventLog) notice(key adapter.Key, text string) {
-	if n.told[key] == text {
+	if n.lastNotice[key] == text {
 		return
 	}
-	n.told[key] = text
+	n.lastNotice[key] = text
 	n.Warn(text, "job", key.ID)
 }
 
-func (n *eventLog) Info(text string, args ...any) { n.logger.Info(text, n.of(args)...) }
-func (n *eventLog) Warn(text string, args ...any) { n.logger.Warn(text, n.of(args)...) }
+func (n *eventLog) Info(text string, args ...any) { n.logger.Info(text, n.withCluster(args)...) }
+func (n *eventLog) Warn(text string, args ...any) { n.logger.Warn(text, n.withCluster(args)...) }
 
-// of puts the cluster before what a line of the log says.
-func (n *eventLog) of(args []any) []any { return append([]any{"cluster", n.cluster}, args...) }
+// withCluster returns the fields of a line of the log, with the cluster first.
+func (n *eventLog) withCluster(args []any) []any { return append([]any{"cluster", n.cluster}, args...) }

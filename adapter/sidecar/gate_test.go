@@ -39,11 +39,11 @@ func TestTheGateIsToldOfChangesOnly(t *testing.T) {
 		d := &door{}
 		acts := &actions.Acts{System: d, Journal: d, Meter: actions.NoMeter{}, Clock: adapter.Wall{}, Log: hclog.NewNullLogger(), Deadline: time.Minute}
 		var over func()
-		k := newGate(acts, true, adapter.Wall{}, func(do func() error, then func(error)) {
+		k := newGateKeeper(acts, true, adapter.Wall{}, func(do func() error, then func(error)) {
 			err := do()
 			over = func() { then(err) }
 		})
-		tend := func(open bool) { k.Tend(t.Context(), open) }
+		tend := func(open bool) { k.set(t.Context(), open) }
 		tend(true)
 		tend(false) // the first call is under way
 		over()
@@ -66,8 +66,8 @@ func TestTheGateIsToldOfChangesOnly(t *testing.T) {
 			t.Errorf("after a failure it was told %v, want %v", d.told, want)
 		}
 		d.told = nil
-		other := newGate(acts, false, adapter.Wall{}, func(do func() error, then func(error)) { then(do()) })
-		if other.Tend(t.Context(), true); d.told != nil {
+		other := newGateKeeper(acts, false, adapter.Wall{}, func(do func() error, then func(error)) { then(do()) })
+		if other.set(t.Context(), true); d.told != nil {
 			t.Errorf("where jobs say so it was told %v", d.told)
 		}
 	})

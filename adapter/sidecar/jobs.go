@@ -18,26 +18,26 @@ import (
 	"accordion/core"
 )
 
-// jobs is every managed job that is not over, as it is remembered and as it was last seen.
+// jobs has the managed jobs that have not ended, with their records and as last read.
 type jobs struct {
 	eventLog *eventLog
 	readings *readings
 	meter    actions.Meter
 	settings managed.Settings
 
-	launchers bool // applications are served, whose parts these are not
+	launchers bool // launchers are served: parts of their applications are not managed jobs
 
 	usage  *view.UsageLedger // of jobs that have ended
 	unused core.Time         // node-seconds counted since the last cycle
 	unpaid unpaid            // of jobs that have ended and may come back
 
 	records map[adapter.Key]*managed.Job
-	leaving map[adapter.Key]leaving // of which one does not know yet whether they have ended or wait again
-	awaited map[core.JobID]uint32   // whose nodes were waited for in the last cycle, and by which user
-	shrunk  managed.Epoch           // when a job last gave nodes back
+	leaving map[adapter.Key]leaving // jobs that have ended, or will wait again: that is not known yet
+	awaited map[core.JobID]uint32   // jobs whose nodes another job waited for in the last cycle, and the user of that job
+	shrunk  managed.Epoch           // when a job last released nodes
 }
 
-// sorted is every record by submission: a cycle does the same whatever the map's order.
+// sorted returns the jobs by their seconds of submission, so that each cycle has the same order.
 func (s *jobs) sorted() []*managed.Job {
 	all := make([]*managed.Job, 0, len(s.records))
 	for _, r := range s.records {
@@ -52,8 +52,8 @@ func (s *jobs) sorted() []*managed.Job {
 	return all
 }
 
-// inOrder returns jobs by submission. Jobs of one second have the order of the queue, in which tasks of
-// an array come by their numbers.
+// inOrder sorts jobs by their seconds of submission. Jobs of one second have the order of the queue, in
+// which tasks of an array are sorted by number.
 func inOrder(all []*managed.Job, queue []plan.Waiter) []*managed.Job {
 	place := make(map[*managed.Job]int, len(queue))
 	for i, w := range queue {
@@ -65,7 +65,8 @@ func inOrder(all []*managed.Job, queue []plan.Waiter) []*managed.Job {
 	return all
 }
 
-// find is the running job of the id. One whose start was decided may run already, before a reading shows it.
+// find returns the job of that number; nil: there is none, or it waits. A job whose start was decided may
+// run before a reading shows that.
 func (s *jobs) find(id core.JobID) *managed.Job {
 	for _, r := range s.records {
 		if r.ID == id && r.Phase != managed.Waiting {
@@ -75,12 +76,12 @@ func (s *jobs) find(id core.JobID) *managed.Job {
 	return nil
 }
 
-// fresh says whether the newest reading began after the last thing we did to the job.
+// fresh reports whether the newest reading began after the last call for the job had ended.
 func (s *jobs) fresh(r *managed.Job) bool { return r.Busy == "" && s.readings.shows(r.Touched) }
 
-// settled reports whether the result of a start whose release was given up is known. The release
-// can no longer be carried out, and a reading that began after that shows the job. Only such a
-// reading distinguishes a job that is still held from one that is about to begin.
+// settled reports whether it is known if a release that was given up was carried out. That is so when
+// it can no longer be carried out, and a reading that began after that shows the job. Only such a
+// reading distinguishes a job that is still held from one that is about to start.
 func (s *jobs) settled(r *managed.Job) bool {
 	switch {
 	case r.Phase != managed.Starting || r.Straggles.IsZero():
@@ -94,13 +95,13 @@ func (s *jobs) settled(r *managed.Job) bool {
 	return false
 }
 
-// touch marks what is known of the job as newer than any reading that has begun.
+// touch records that the job changes now: readings that have begun do not show that.
 func (s *jobs) touch(r *managed.Job) { r.Touched = s.readings.begun }
 
-// later is when a failed operation is tried again.
+// later returns the instant after a pause.
 func (s *jobs) later(d time.Duration) time.Time { return s.eventLog.clock.Now().Add(d) }
 
-// restore takes the records that the journal keeps.
+// restore reads the records of the journal.
 func (s *jobs) restore() error {
 	records, err := s.eventLog.journal.Records()
 	if err != nil {
@@ -119,7 +120,7 @@ func (s *jobs) restore() error {
 	return nil
 }
 
-// recall restores the counts of users' jobs from what the queue showed last.
+// recall restores what users' jobs have used from what the queue showed last.
 func (s *jobs) recall() error {
 	data, err := s.eventLog.journal.Queue()
 	if err != nil {
@@ -129,7 +130,7 @@ func (s *jobs) recall() error {
 		Usage *view.Usage `json:"usage"`
 	}
 	if data != nil {
-		if err := json.Unmarshal(data, &shown); err != nil { // nothing that runs depends on it
+		if err := json.Unmarshal(data, &shown); err != nil {
 			s.eventLog.Warn("what users left unused is counted anew", "error", err)
 			shown.Usage = nil
 		}
@@ -138,13 +139,13 @@ func (s *jobs) recall() error {
 	return nil
 }
 
-// spend counts what a job used whose run has ended. It records what the run left unused of what was
-// reserved ahead, and returns that. The user does not pay for what the batch system took. A requeue
-// may not be the user's doing either. Slurm does not tell whose it is, and lets an owner requeue a
-// job that was submitted with --requeue. So a requeue is counted when the job ends for good or its
-// next run leaves something unused too. It is not counted at all once that run begins its last
-// growth.
-func (s *jobs) spend(r *managed.Job, state string) core.Time {
+// countUse counts what a run of a job used that has ended. It records in the job what the run left
+// unused of the nodes that were reserved ahead, and returns that. Nothing counts against the user if
+// the batch system ended the run. A requeue may not be the user's doing either: Slurm does not tell,
+// and lets an owner requeue a job that was submitted with --requeue. So a requeue counts when the job
+// ends for good, or when its next run leaves something unused, too. It never counts once that run
+// begins its last growth.
+func (s *jobs) countUse(r *managed.Job, state string) core.Time {
 	now := s.eventLog.clock.Now().Unix()
 	used, unused := r.Used(now)
 	s.usage.Add(r.User, r.Account, used, 0, now)
@@ -160,16 +161,17 @@ func (s *jobs) spend(r *managed.Job, state string) core.Time {
 	return unused
 }
 
-// unpaid holds what jobs that have ended left unused, by number. Slurm requeues a job under its
-// number with a new second of submission.
+// unpaid has what jobs that have ended left unused, by number, until it is known that they were not
+// requeued. Slurm requeues a job under its number, with a new second of submission.
 type unpaid map[core.JobID]debt
 
+// A debt is what a user's job left unused and that does not count yet.
 type debt struct {
 	user, account string
 	unused        core.Time // node-seconds
 }
 
-// settle counts what jobs left unused that the reading no longer shows. A job that waits again
+// settle counts what jobs left unused that the reading does not show any more. A job that waits again
 // keeps its debt.
 func (s *jobs) settle(snapshot *adapter.Snapshot) {
 	if len(s.unpaid) == 0 {
@@ -193,7 +195,7 @@ func (s *jobs) settle(snapshot *adapter.Snapshot) {
 	}
 }
 
-// charge counts what a job left unused.
+// charge counts what a job left unused against its user.
 func (s *jobs) charge(d debt) {
 	s.usage.Add(d.user, d.account, 0, d.unused, s.eventLog.clock.Now().Unix())
 	s.unused += d.unused
@@ -204,7 +206,7 @@ func (s *jobs) lost(nodes []string) bool {
 	return slices.ContainsFunc(s.readings.snapshot.Nodes, func(n adapter.Node) bool { return n.Lost && slices.Contains(nodes, n.Name) })
 }
 
-// taken holds the states of jobs that the batch system ended.
+// taken has the states of jobs that the batch system ended.
 var taken = map[string]bool{"NODE_FAIL": true, "BOOT_FAIL": true, "PREEMPTED": true, "LAUNCH_FAILED": true, "REVOKED": true}
 
 // read returns the job that a record of the journal describes.
@@ -225,9 +227,8 @@ func read(stored journal.Record) (*managed.Job, error) {
 // mostKept bounds how much of a damaged record its event keeps, in bytes.
 const mostKept = 64 << 10
 
-// setAside removes a damaged record from what is remembered. An event keeps the record for later
-// inspection. The job is taken up again as the batch system shows it, as a job of which nothing is
-// remembered.
+// setAside deletes a damaged record. An event keeps it for inspection. The job is adopted again as the
+// batch system shows it.
 func (s *jobs) setAside(stored journal.Record, why error) error {
 	key := adapter.Key{ID: core.JobID(stored.Job), Submitted: stored.Submitted}
 	text := fmt.Sprintf("what the journal remembers of job %d is damaged: %v. It is set aside, and the job is taken up again as the batch system shows it; "+
@@ -241,7 +242,7 @@ func (s *jobs) setAside(stored journal.Record, why error) error {
 	return s.eventLog.journal.Delete(stored.Job, stored.Submitted)
 }
 
-// save makes a record durable, with what happened to the job: whoever dies meanwhile has written all of it, or nothing.
+// save writes a job's record into the journal, together with events of the job: all or nothing. No other function writes a record.
 func (s *jobs) save(r *managed.Job, happened ...decide.Event) error {
 	data, err := r.Encode()
 	if err != nil {
@@ -250,11 +251,12 @@ func (s *jobs) save(r *managed.Job, happened ...decide.Event) error {
 	r.Dirty = false
 	events := make([]journal.Event, len(happened))
 	for i, e := range happened {
-		events[i] = s.eventLog.tell(r, e)
+		events[i] = s.eventLog.logEvent(r, e)
 	}
 	return s.eventLog.journal.Put(journal.Record{Job: int64(r.ID), Submitted: r.Submitted, Data: data}, events...)
 }
 
+// saveDirty writes the records that changed since they were written.
 func (s *jobs) saveDirty() error {
 	for _, r := range s.sorted() {
 		if r.Dirty {
@@ -266,7 +268,7 @@ func (s *jobs) saveDirty() error {
 	return nil
 }
 
-// shift moves what is planned for running jobs with a clock that was set.
+// shift moves what is planned for jobs with a clock that was set.
 func (s *jobs) shift(by time.Duration) error {
 	for _, r := range s.sorted() {
 		r.Shift(int64(by / time.Second))
@@ -278,7 +280,7 @@ func (s *jobs) shift(by time.Duration) error {
 	return nil
 }
 
-// phases counts the jobs, by their phase as people read it.
+// phases returns how many jobs are in each phase, as status shows it.
 func (s *jobs) phases() map[string]int {
 	phases := map[string]int{}
 	for _, r := range s.records {

@@ -81,13 +81,13 @@ func keeping(t *testing.T, do func(t *testing.T, k *leaseKeeper, d *desk, p *pad
 	synctest.Test(t, func(t *testing.T) {
 		d, p := &desk{}, &pad{}
 		claim := adapter.Claim{Holder: adapter.Holder{ID: "me"}, Length: time.Minute, Over: true}
-		do(t, newLease(Lease{d, claim}, p, wall{}, 10*time.Second, func(f func()) { go f() }), d, p)
+		do(t, newLeaseKeeper(Lease{d, claim}, p, wall{}, 10*time.Second, func(f func()) { go f() }), d, p)
 	})
 }
 
 func TestALeaseIsRenewedAfterAThirdAndAfterAFailureInATwelfth(t *testing.T) {
 	keeping(t, func(t *testing.T, k *leaseKeeper, d *desk, p *pad) {
-		if err := k.Take(t.Context()); err != nil {
+		if err := k.take(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if d.left != 10*time.Second {
@@ -98,11 +98,11 @@ func TestALeaseIsRenewedAfterAThirdAndAfterAFailureInATwelfth(t *testing.T) {
 			d.asked = nil
 			begin := time.Now()
 			for len(d.asked) == 0 && time.Since(begin) < 2*time.Minute {
-				if got, want := k.Pause(time.Hour), time.Until(k.next); got != max(want, 5*time.Millisecond) {
+				if got, want := k.pause(time.Hour), time.Until(k.next); got != max(want, 5*time.Millisecond) {
 					t.Fatalf("%v before the renewal the pause is %v", want, got)
 				}
-				time.Sleep(k.Pause(7 * time.Second))
-				k.Tend(t.Context())
+				time.Sleep(k.pause(7 * time.Second))
+				k.renewIfDue(t.Context())
 				synctest.Wait()
 			}
 			return time.Since(begin)
@@ -113,34 +113,34 @@ func TestALeaseIsRenewedAfterAThirdAndAfterAFailureInATwelfth(t *testing.T) {
 		if d.claim.Over { // that was for the sidecar before it
 			t.Error("the renewal takes over")
 		}
-		if k.Tend(t.Context()); len(d.asked) != 1 {
+		if k.renewIfDue(t.Context()); len(d.asked) != 1 {
 			t.Error("it is renewed while it is being renewed")
 		}
-		if got := k.Pause(time.Hour); got != time.Hour {
+		if got := k.pause(time.Hour); got != time.Hour {
 			t.Errorf("while it is renewed the pause is %v", got)
 		}
-		if err := k.Hear(<-k.Answered); err != nil || k.Term.Left() != 45*time.Second {
-			t.Errorf("%v, %v left", err, k.Term.Left())
+		if err := k.renewed(<-k.answers); err != nil || k.term.Left() != 45*time.Second {
+			t.Errorf("%v, %v left", err, k.term.Left())
 		}
 		d.renew = func() error { return errors.New("no answer") }
 		if after := renewed(); after != 20*time.Second {
 			t.Errorf("renewed after %v, want 20 s", after)
 		}
-		if err := k.Hear(<-k.Answered); err != nil {
+		if err := k.renewed(<-k.answers); err != nil {
 			t.Fatal(err)
 		}
 		p.has(t, "warn the lease was not renewed")
 		if after := renewed(); after != 5*time.Second {
 			t.Errorf("tried again after %v, want 5 s", after)
 		}
-		if err := k.Hear(<-k.Answered); err != nil {
+		if err := k.renewed(<-k.answers); err != nil {
 			t.Fatal(err)
 		}
-		k.Anew()
-		if got := k.Pause(time.Hour); got != 5*time.Millisecond {
+		k.renewNow()
+		if got := k.pause(time.Hour); got != 5*time.Millisecond {
 			t.Errorf("after the clock was set the pause is %v", got)
 		}
-		if got := k.Pause(time.Millisecond); got != time.Millisecond {
+		if got := k.pause(time.Millisecond); got != time.Millisecond {
 			t.Errorf("the pause is longer than asked for: %v", got)
 		}
 	})
@@ -149,11 +149,11 @@ func TestALeaseIsRenewedAfterAThirdAndAfterAFailureInATwelfth(t *testing.T) {
 func TestACallHasAThirdOfAShortLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{}
-		k := newLease(Lease{d, adapter.Claim{Length: 12 * time.Second}}, &pad{}, wall{}, 10*time.Second, nil)
-		if err := k.Take(t.Context()); err != nil || d.left != 4*time.Second {
+		k := newLeaseKeeper(Lease{d, adapter.Claim{Length: 12 * time.Second}}, &pad{}, wall{}, 10*time.Second, nil)
+		if err := k.take(t.Context()); err != nil || d.left != 4*time.Second {
 			t.Errorf("%v; a call has %v, want 4 s", err, d.left)
 		}
-		k.Leave()
+		k.release()
 		if d.left != 4*time.Second {
 			t.Errorf("leaving has %v, want 4 s", d.left)
 		}
@@ -167,11 +167,11 @@ func TestASidecarWaitsForALeaseThatHasRunOutAndForNoOther(t *testing.T) {
 	keeping(t, func(t *testing.T, k *leaseKeeper, d *desk, p *pad) {
 		d.take = func() error { return other(time.Second) }
 		leased := (*adapter.Leased)(nil)
-		if err := k.Take(t.Context()); !errors.As(err, &leased) || len(d.asked) != 1 || k.Term.Left() > 0 {
+		if err := k.take(t.Context()); !errors.As(err, &leased) || len(d.asked) != 1 || k.term.Left() > 0 {
 			t.Errorf("it lasts: %v after %v", err, d.asked)
 		}
 		d.take = func() error { return errors.New("no answer") }
-		if err := k.Take(t.Context()); err == nil || len(d.asked) != 2 {
+		if err := k.take(t.Context()); err == nil || len(d.asked) != 2 {
 			t.Errorf("another error: %v after %v", err, d.asked)
 		}
 		p.has(t)
@@ -184,21 +184,21 @@ func TestASidecarWaitsForALeaseThatHasRunOutAndForNoOther(t *testing.T) {
 			return nil
 		}
 		begin := time.Now()
-		if err := k.Take(t.Context()); err != nil || time.Since(begin) != 3*takePause || k.Term.Left() != 45*time.Second {
-			t.Errorf("%v after %v, %v left", err, time.Since(begin), k.Term.Left())
+		if err := k.take(t.Context()); err != nil || time.Since(begin) != 3*takePause || k.term.Left() != 45*time.Second {
+			t.Errorf("%v after %v, %v left", err, time.Since(begin), k.term.Left())
 		}
 		p.has(t, "info waits until the batch system drops a lease")
 	})
 	keeping(t, func(t *testing.T, k *leaseKeeper, d *desk, p *pad) {
 		d.take = func() error { return other(-2 * time.Second) }
 		begin := time.Now()
-		if err := k.Take(t.Context()); err == nil || len(d.asked) != 45 || time.Since(begin) != 44*takePause {
+		if err := k.take(t.Context()); err == nil || len(d.asked) != 45 || time.Since(begin) != 44*takePause {
 			t.Errorf("never dropped: %v after %d tries and %v", err, len(d.asked), time.Since(begin))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		begin = time.Now()
-		if err := k.Take(ctx); !errors.As(err, new(*adapter.Leased)) || time.Since(begin) != 3*time.Second {
+		if err := k.take(ctx); !errors.As(err, new(*adapter.Leased)) || time.Since(begin) != 3*time.Second {
 			t.Errorf("ended while it waits: %v after %v", err, time.Since(begin))
 		}
 	})
@@ -206,24 +206,24 @@ func TestASidecarWaitsForALeaseThatHasRunOutAndForNoOther(t *testing.T) {
 
 func TestALeaseThatIsAnothersEndsTheSidecar(t *testing.T) {
 	keeping(t, func(t *testing.T, k *leaseKeeper, d *desk, p *pad) {
-		if err := k.Take(t.Context()); err != nil {
+		if err := k.take(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		lost := &adapter.Leased{Holder: adapter.Holder{ID: "another"}}
-		if err := k.Hear(renewal{err: fmt.Errorf("renewing: %w", lost)}); !errors.Is(err, error(lost)) || k.Term.Left() > 0 {
-			t.Errorf("%v, %v left", err, k.Term.Left())
+		if err := k.renewed(renewal{err: fmt.Errorf("renewing: %w", lost)}); !errors.Is(err, error(lost)) || k.term.Left() > 0 {
+			t.Errorf("%v, %v left", err, k.term.Left())
 		}
 	})
 }
 
 func TestWhenTheLeaseIsHeldAndWhenNotIsWrittenDownOnce(t *testing.T) {
 	keeping(t, func(t *testing.T, k *leaseKeeper, d *desk, p *pad) {
-		if err := k.Take(t.Context()); err != nil {
+		if err := k.take(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		held := func(want bool) {
 			t.Helper()
-			if got, err := k.Held(); got != want || !errors.Is(err, p.fails) {
+			if got, err := k.held(); got != want || !errors.Is(err, p.fails) {
 				t.Errorf("held: %t, %v", got, err)
 			}
 		}
@@ -249,29 +249,29 @@ func TestWhenTheLeaseIsHeldAndWhenNotIsWrittenDownOnce(t *testing.T) {
 
 func TestALeaseIsLeftWithItsLengthForWhatStays(t *testing.T) {
 	keeping(t, func(t *testing.T, k *leaseKeeper, d *desk, p *pad) {
-		if err := k.Take(t.Context()); err != nil {
+		if err := k.take(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		d.asked = nil
-		k.Leave()
-		if !slices.Equal(d.asked, []string{"leave me for 1m0s"}) || k.Term.Left() > 0 || d.left != 10*time.Second {
-			t.Errorf("%v, %v left, the call had %v", d.asked, k.Term.Left(), d.left)
+		k.release()
+		if !slices.Equal(d.asked, []string{"leave me for 1m0s"}) || k.term.Left() > 0 || d.left != 10*time.Second {
+			t.Errorf("%v, %v left, the call had %v", d.asked, k.term.Left(), d.left)
 		}
 		p.has(t)
 		d.leave = func() error { return errors.New("no answer") }
-		k.Leave()
+		k.release()
 		p.has(t, "warn the lease could not be given up: it ends by itself within 1m0s")
 	})
 }
 
 func TestWithoutALeaserEverythingMayBeDone(t *testing.T) {
-	k := newLease(Lease{}, nil, wall{}, time.Second, nil)
-	if err := k.Take(t.Context()); err != nil {
+	k := newLeaseKeeper(Lease{}, nil, wall{}, time.Second, nil)
+	if err := k.take(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	k.Tend(t.Context())
-	if held, err := k.Held(); !held || err != nil || k.Term != nil || k.Pause(time.Hour) != time.Hour {
-		t.Errorf("held %t, %v, the term is %v, the pause %v", held, err, k.Term, k.Pause(time.Hour))
+	k.renewIfDue(t.Context())
+	if held, err := k.held(); !held || err != nil || k.term != nil || k.pause(time.Hour) != time.Hour {
+		t.Errorf("held %t, %v, the term is %v, the pause %v", held, err, k.term, k.pause(time.Hour))
 	}
-	k.Leave()
+	k.release()
 }

@@ -10,76 +10,76 @@ import (
 	"accordion/adapter/actions"
 )
 
-// Lease is how the sidecar makes sure that it is the only one, whatever host another runs on. The zero one is none.
+// A Lease makes sure that the sidecar is the only one of its cluster, on whatever host. The zero Lease does not.
 type Lease struct {
 	Leaser adapter.Leaser
 	Claim  adapter.Claim
 }
 
-// A leaseLog takes what operators read, and what the journal keeps.
+// A leaseLog writes into the log and, with Remark, into the journal.
 type leaseLog interface {
 	Info(text string, args ...any)
 	Warn(text string, args ...any)
 	Remark(kind, text string, fields map[string]any) error
 }
 
-// A leaseKeeper keeps the lease of the one sidecar of a cluster. It takes the lease before anything is done, renews it long
-// before it ends, and gives it up at the end. Without it the sidecar does nothing. The batch system keeps who holds it
-// (adapter.Leaser), so sidecars on other hosts see it. The sidecar's loop alone calls its methods.
+// A leaseKeeper holds the lease of the cluster's only sidecar. It takes the lease before anything is done, renews it long
+// before it ends, and releases it when the sidecar ends. Without the lease the sidecar does nothing. The batch system stores the
+// lease (adapter.Leaser), so that sidecars on other hosts see it. Only the sidecar's loop calls the methods.
 type leaseKeeper struct {
-	// Term is how long acts may go on; nil without a lease.
-	Term *actions.Term
-	// Answered tells how asking anew has ended, for Hear.
-	Answered chan renewal
+	// term is the time in which calls may be made; nil: without a lease.
+	term *actions.Term
+	// answers receives the results of renewals, for renewed.
+	answers chan renewal
 
-	lease    Lease // without a Leaser there is none, and all may be done
-	eventLog leaseLog
-	clock    adapter.Clock
-	deadline time.Duration // of a call to the batch system
-	beside   func(func())  // runs beside the loop
+	lease      Lease // without a Leaser there is none, and calls may always be made
+	eventLog   leaseLog
+	clock      adapter.Clock
+	deadline   time.Duration // of a call of the batch system
+	background func(func())  // runs a function in another goroutine
 
 	renewing bool
-	next     time.Time // when it is renewed
-	lacking  bool      // it ran out, as last said
+	next     time.Time // when the lease is renewed
+	lacking  bool      // the journal has that it ran out
 }
 
-// A renewal is how asking for the lease ended.
+// A renewal is the result of a request to renew the lease.
 type renewal struct {
 	begun time.Time
 	err   error
 }
 
-// newLease returns a keeper. It calls the batch system by beside, each call within the deadline.
-func newLease(l Lease, events leaseLog, clock adapter.Clock, deadline time.Duration, beside func(func())) *leaseKeeper {
-	k := &leaseKeeper{lease: l, eventLog: events, clock: clock, deadline: deadline, beside: beside, Answered: make(chan renewal, 1)}
+// newLeaseKeeper returns a keeper. It makes calls by background, each within the deadline.
+func newLeaseKeeper(l Lease, events leaseLog, clock adapter.Clock, deadline time.Duration, background func(func())) *leaseKeeper {
+	k := &leaseKeeper{lease: l, eventLog: events, clock: clock, deadline: deadline, background: background, answers: make(chan renewal, 1)}
 	if l.Leaser != nil {
-		k.Term = &actions.Term{Clock: clock}
+		k.term = &actions.Term{Clock: clock}
 	}
 	return k
 }
 
-// Of its length, the lease is renewed after a third, and no act goes on in the last quarter: that is for clocks that do not
-// run alike, and for what an act that was given up may still do.
+// The lease is renewed after a third of its length. No call is made in its last quarter, because clocks differ, and because a
+// call that was canceled may still be carried out. These are divisors of the lease's length.
 const (
 	renewAfter = 3
 	reserve    = 4
 	tryAgain   = 12 // after a failure
 )
 
-// takePause is between two tries to take a lease that has run out by our clock, and not by the batch system's: Slurm looks for
-// such every 30 s. takeTries bounds them.
+// takePause is the pause between two tries to take a lease that has run out by this host's clock, and not by that of the batch
+// system: Slurm looks for such leases every 30 s. takeTries bounds the number of tries.
 const (
 	takePause = 2 * time.Second
 	takeTries = 45
 )
 
-// every is a part of the lease's length.
+// every returns the lease's length, divided by part.
 func (k *leaseKeeper) every(part int) time.Duration {
 	return k.lease.Claim.Length / time.Duration(part)
 }
 
-// Take takes the lease before anything is done. The error is an *adapter.Leased while another sidecar has it.
-func (k *leaseKeeper) Take(ctx context.Context) error {
+// take takes the lease before anything is done. The error is an *adapter.Leased if another sidecar has it.
+func (k *leaseKeeper) take(ctx context.Context) error {
 	if k.lease.Leaser == nil {
 		return nil
 	}
@@ -105,36 +105,36 @@ func (k *leaseKeeper) Take(ctx context.Context) error {
 	}
 }
 
-// ask calls the batch system, with a deadline by which there is time for another try.
+// ask calls the batch system. Its deadline leaves time for another try before the lease ends.
 func (k *leaseKeeper) ask(ctx context.Context, call func(context.Context, adapter.Claim) error) error {
 	ctx, cancel := context.WithTimeout(ctx, min(k.deadline, k.every(renewAfter)))
 	defer cancel()
 	return call(ctx, k.lease.Claim)
 }
 
-// granted notes that the lease is ours, which was asked for at begun.
+// granted records that the sidecar holds the lease. It was requested at begun.
 func (k *leaseKeeper) granted(begun time.Time) {
-	k.Term.Renew(begun, k.lease.Claim.Length-k.every(reserve))
+	k.term.Renew(begun, k.lease.Claim.Length-k.every(reserve))
 	k.next, k.lease.Claim.Over = begun.Add(k.every(renewAfter)), false
 }
 
-// Tend renews the lease beside the loop, when it is time.
-func (k *leaseKeeper) Tend(ctx context.Context) {
+// renewIfDue renews the lease in another goroutine, when it is time.
+func (k *leaseKeeper) renewIfDue(ctx context.Context) {
 	if k.lease.Leaser == nil || k.renewing || k.clock.Now().Before(k.next) {
 		return
 	}
 	k.renewing = true
-	k.beside(func() {
+	k.background(func() {
 		begun := k.clock.Now()
-		k.Answered <- renewal{begun, k.ask(ctx, k.lease.Leaser.RenewLease)}
+		k.answers <- renewal{begun, k.ask(ctx, k.lease.Leaser.RenewLease)}
 	})
 }
 
-// Hear takes in how a renewal ended. Its error is that another sidecar has the lease: this one has to end.
-func (k *leaseKeeper) Hear(r renewal) error {
+// renewed takes the result of a renewal. It returns an error if another sidecar has the lease: this one has to end.
+func (k *leaseKeeper) renewed(r renewal) error {
 	k.renewing = false
 	if other := (*adapter.Leased)(nil); errors.As(r.err, &other) {
-		k.Term.End()
+		k.term.End()
 		return r.err
 	}
 	if r.err == nil {
@@ -146,12 +146,12 @@ func (k *leaseKeeper) Hear(r renewal) error {
 	return nil
 }
 
-// Held says whether anything may be done now, and writes down when that changes.
-func (k *leaseKeeper) Held() (bool, error) {
+// held reports whether calls may be made now, and writes into the journal when that changes.
+func (k *leaseKeeper) held() (bool, error) {
 	if k.lease.Leaser == nil {
 		return true, nil
 	}
-	lacks := k.Term.Left() <= 0
+	lacks := k.term.Left() <= 0
 	if lacks == k.lacking {
 		return !lacks, nil
 	}
@@ -164,23 +164,23 @@ func (k *leaseKeeper) Held() (bool, error) {
 	return true, k.eventLog.Remark("leased", "the lease is held again", nil)
 }
 
-// Anew is for a clock that was set, and for a machine that slept: the lease may be over.
-func (k *leaseKeeper) Anew() { k.next = k.clock.Now() }
+// renewNow renews the lease at the next renewIfDue, because the clock was set or the machine slept: the lease may have ended.
+func (k *leaseKeeper) renewNow() { k.next = k.clock.Now() }
 
-// Pause is how long nothing needs to be done about the lease, if that is less than the given time.
-func (k *leaseKeeper) Pause(most time.Duration) time.Duration {
+// pause returns the time until the lease is to be renewed, at most most.
+func (k *leaseKeeper) pause(most time.Duration) time.Duration {
 	if k.lease.Leaser == nil || k.renewing {
 		return most
 	}
 	return min(most, max(k.next.Sub(k.clock.Now()), 5*time.Millisecond))
 }
 
-// Leave gives the lease to whoever comes next, once nothing is under way any more.
-func (k *leaseKeeper) Leave() {
+// release releases the lease, so that another sidecar can take it. No call may be under way any more.
+func (k *leaseKeeper) release() {
 	if k.lease.Leaser == nil {
 		return
 	}
-	k.Term.End()
+	k.term.End()
 	ctx, cancel := context.WithTimeout(context.Background(), min(k.deadline, k.every(renewAfter)))
 	defer cancel()
 	if err := k.lease.Leaser.LeaveLease(ctx, k.lease.Claim.Holder, k.lease.Claim.Length); err != nil {

@@ -33,8 +33,8 @@ func (muteLog) Remark(string, string, map[string]any) error { return nil }
 // The last quarter is for clocks that do not run alike, and for what an act that was given up may still do.
 func TestNothingIsDoneInTheLastQuarterOfALease(t *testing.T) {
 	clock, system := &hand{time.Unix(1000, 0)}, &book{}
-	k := newLease(Lease{system, adapter.Claim{Length: time.Minute}}, muteLog{}, clock, 10*time.Second, func(f func()) { f() })
-	if err := k.Take(t.Context()); err != nil {
+	k := newLeaseKeeper(Lease{system, adapter.Claim{Length: time.Minute}}, muteLog{}, clock, 10*time.Second, func(f func()) { f() })
+	if err := k.take(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -49,15 +49,15 @@ func TestNothingIsDoneInTheLastQuarterOfALease(t *testing.T) {
 		{51*time.Second + 45*time.Second, errors.New("no answer"), false},
 	} {
 		clock.at, system.refuses = time.Unix(1000, 0).Add(c.after), c.renews
-		if k.Tend(t.Context()); k.renewing {
-			if err := k.Hear(<-k.Answered); err != nil {
+		if k.renewIfDue(t.Context()); k.renewing {
+			if err := k.renewed(<-k.answers); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if held, err := k.Held(); held != c.held || err != nil {
+		if held, err := k.held(); held != c.held || err != nil {
 			t.Errorf("after %v something may be done: %t, want %t; %v", c.after, held, c.held, err)
 		}
-		if left := k.Term.Left(); (left > 0) != c.held {
+		if left := k.term.Left(); (left > 0) != c.held {
 			t.Errorf("after %v an act may go on for %v", c.after, left)
 		}
 	}

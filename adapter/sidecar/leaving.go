@@ -8,9 +8,9 @@ import (
 	"accordion/core"
 )
 
-// leaving is a job that has stopped running, and what its journal is to say of that. Slurm shows a job
-// that it puts back into the queue as one that is ending, and then under its number with a new second
-// of submission. So what is said waits until the job is gone or waits again.
+// A leaving is the event of a job that has stopped running. Slurm shows a job that it requeues as
+// ending first, and then under its number with a new second of submission. So the event is written
+// when the job is gone or waits again.
 type leaving struct {
 	job    *managed.Job
 	kind   string
@@ -19,12 +19,12 @@ type leaving struct {
 	since  time.Time
 }
 
-// leavesFor bounds how long that is waited for: a node that does not answer keeps a job ending.
+// leavesFor bounds how long the event waits: a job with a node that does not answer stays ending for long.
 const leavesFor = 15 * time.Second
 
-// leave drops a job that has ended or is ending.
+// leave removes a job that has ended or is ending.
 func (s *jobs) leave(r *managed.Job, j *adapter.Job) error {
-	if j.State != adapter.Ending || r.Began == 0 || r.Why != "" { // what we end does not come back
+	if j.State != adapter.Ending || r.Began == 0 || r.Why != "" { // a job that the sidecar ends is not requeued
 		return s.forget(r, "ended", j)
 	}
 	if s.leaving == nil {
@@ -34,36 +34,36 @@ func (s *jobs) leave(r *managed.Job, j *adapter.Job) error {
 	return nil
 }
 
-// requeued changes what is said to that the job did not end.
-func (l *leaving) requeued() {
+// markRequeued makes it the event of a requeue.
+func (l *leaving) markRequeued() {
 	l.kind = "requeued"
 	l.text += ": put back into the queue, and waits again from its first step"
 }
 
-// tellLeft tells how jobs ended that a reading does not show any more, or that have been ending for
-// long.
-func (s *jobs) tellLeft(here map[adapter.Key]bool, snapshot *adapter.Snapshot) error {
+// writeLeft writes the events of jobs that a reading does not show any more, or that have been ending
+// for long.
+func (s *jobs) writeLeft(here map[adapter.Key]bool, snapshot *adapter.Snapshot) error {
 	for key, l := range s.leaving {
-		if here[key] && !over(snapshot, key) && s.eventLog.clock.Now().Before(l.since.Add(leavesFor)) {
+		if here[key] && !hasEnded(snapshot, key) && s.eventLog.clock.Now().Before(l.since.Add(leavesFor)) {
 			continue
 		}
-		if again(snapshot, l.job) {
-			l.requeued()
+		if isRequeued(snapshot, l.job) {
+			l.markRequeued()
 		}
 		delete(s.leaving, key)
-		if s.records[key] != nil { // as one that never ended
+		if s.records[key] != nil { // the batch system forgot that it ended
 			continue
 		}
-		if err := s.farewell(l); err != nil {
+		if err := s.writeEnd(l); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// again reports whether the reading shows a job that had begun in the queue again, under its number
-// and with a new second of submission.
-func again(snapshot *adapter.Snapshot, r *managed.Job) bool {
+// isRequeued reports whether the reading shows a job that had started in the queue again, under its
+// number and with a new second of submission.
+func isRequeued(snapshot *adapter.Snapshot, r *managed.Job) bool {
 	if r.Began == 0 {
 		return false
 	}
@@ -80,24 +80,24 @@ func again(snapshot *adapter.Snapshot, r *managed.Job) bool {
 	return false
 }
 
-// before returns the second of submission of the run before, of a job that is in the queue again.
-func (s *jobs) before(j *adapter.Job) (submitted core.Time, ok bool) {
+// requeuedFrom returns the second of submission of the run before, if the job was requeued.
+func (s *jobs) requeuedFrom(j *adapter.Job) (submitted core.Time, ok bool) {
 	now := &adapter.Snapshot{Jobs: []adapter.Job{*j}}
 	for _, r := range s.records {
-		if again(now, r) {
+		if isRequeued(now, r) {
 			return r.Submitted, true
 		}
 	}
 	for _, l := range s.leaving {
-		if again(now, l.job) {
+		if isRequeued(now, l.job) {
 			return l.job.Submitted, true
 		}
 	}
 	return 0, false
 }
 
-// over reports whether the reading shows that the job has ended for good.
-func over(snapshot *adapter.Snapshot, key adapter.Key) bool {
+// hasEnded reports whether the job has ended, by the reading.
+func hasEnded(snapshot *adapter.Snapshot, key adapter.Key) bool {
 	for i := range snapshot.Jobs {
 		if snapshot.Jobs[i].Key == key {
 			return snapshot.Jobs[i].State == adapter.Done

@@ -12,37 +12,37 @@ import (
 	"accordion/core/hostlist"
 )
 
-// Slurm 22.05 sometimes shows a node as idle and allocates it to nobody, for half a minute to three: after a job was
+// Slurm 22.05 sometimes shows a node as idle and does not allocate it for half a minute to three minutes: after a job was
 // shrunk by NodeList=, a scheduling pass between two epilogs of an ending job leaves the last node's bit unset among
-// those that may be shared. It hits ordinary jobs as well. `scontrol update NodeName=… State=UNDRAIN` cures it
-// at once, at a price: for most of a second the node does not respond then, and a job that Slurm allocates it to meanwhile is
-// launched ten seconds later. So it is done for nodes that were passed over, and never beforehand.
+// those that may be shared. That happens to ordinary jobs, too. `scontrol update NodeName=… State=UNDRAIN` repairs the node at
+// once. But the node does not respond for most of a second then, and a job that Slurm allocates it to meanwhile is launched ten
+// seconds later. So it is done only for nodes that were not allocated.
 const (
-	stuckAfter = 4 * time.Second  // a node that is idle so long and still refused is taken to be stuck: Slurm looks every 3 s
-	idleAfter  = 40 * time.Second // a node that is idle so long while a job that fits waits; longer than a back-filling interval
-	lostAfter  = 10 * time.Second // a node that is in use so long by no job is lost
-	nudgeEvery = 5 * time.Second
+	stuckAfter  = 4 * time.Second  // after which a node that is idle and still refused counts as stuck: Slurm looks every 3 s
+	idleAfter   = 40 * time.Second // … and a node that is idle while a job that fits waits. Longer than a back-filling interval
+	lostAfter   = 10 * time.Second // … and a node that is in use and that no job holds
+	repairEvery = 5 * time.Second
 )
 
-// absence is how long a node that cannot be used is taken to be back soon: after a start of slurmctld no node is known
-// for some seconds, and no promise must move for that. Nothing is put on it meanwhile.
+// absence is for how long plans expect an unusable node to come back at once: after a start of slurmctld no node is known for some
+// seconds, and that must move no promise. No job starts on the node meanwhile.
 const absence = 30 * time.Second
 
-// nodes is since when each node is in the state in which the batch system shows it.
+// nodes has since when each node is in the state in which the batch system shows it.
 type nodes struct {
 	eventLog *eventLog
 	jobs     *jobs
 	workers  *workers
 
-	idle   map[string]time.Time // and usable
-	lost   map[string]time.Time // in use while no job holds it
-	away   map[string]time.Time // not usable
-	woken  map[string]time.Time // when each was last told to boot
-	nudged time.Time            // when a stuck one was last looked after
+	idle     map[string]time.Time // and usable
+	lost     map[string]time.Time // in use while no job holds it
+	away     map[string]time.Time // not usable
+	woken    map[string]time.Time // when the batch system was last asked to boot it
+	repaired time.Time            // when stuck nodes were last repaired
 }
 
-// note remembers since when each node is as a new reading shows it. A lost one is what remains in Slurm when a job ends while an
-// expander is merged into it.
+// note takes the states of nodes from a new reading. A lost node is in use while no job holds it: Slurm leaves one when a job ends while
+// an expander is merged into it.
 func (s *nodes) note(snapshot *adapter.Snapshot) {
 	held := map[string]bool{}
 	for _, j := range snapshot.Jobs {
@@ -66,21 +66,21 @@ func (s *nodes) note(snapshot *adapter.Snapshot) {
 	}
 }
 
-// forget is for a clock that was set: no second that is remembered counts any more.
+// forget forgets all instants, because the clock was set.
 func (s *nodes) forget() {
-	s.nudged = time.Time{}
+	s.repaired = time.Time{}
 	clear(s.idle)
 	clear(s.lost)
 	clear(s.away)
 }
 
-// outOfService reports whether the plan does without a node: an administrator has to bring it back, or it has been away for longer than a
-// moment.
+// outOfService reports whether plans do without a node: an administrator has to bring it back, or it has been unusable for longer than
+// absence.
 func (s *nodes) outOfService(n adapter.Node) bool {
 	return n.Away || !n.Usable && !s.eventLog.clock.Now().Before(s.away[n.Name].Add(absence))
 }
 
-// goneSince says whether a node that is away now went away at that second or later.
+// goneSince reports whether one of the nodes that are unusable now became so at that second or later.
 func (s *nodes) goneSince(second core.Time) bool {
 	for _, since := range s.away {
 		if since.Unix() >= second {
@@ -90,7 +90,7 @@ func (s *nodes) goneSince(second core.Time) bool {
 	return false
 }
 
-// idleFor is those of the nodes that have been idle for so long.
+// idleFor returns the nodes that have been idle for at least d.
 func (s *nodes) idleFor(d time.Duration, nodes []string) []string {
 	var all []string
 	for _, n := range nodes {
@@ -101,8 +101,8 @@ func (s *nodes) idleFor(d time.Duration, nodes []string) []string {
 	return all
 }
 
-// stuck is the nodes that somebody waits for though they are idle (a released job, a growth that was refused, an ordinary
-// job that fits on nodes that nobody reserved), and the lost ones.
+// stuck returns the lost nodes, and idle nodes for which a job waits: a released job, a job whose growth was refused, or an
+// ordinary job that fits on nodes that are not reserved.
 func (s *nodes) stuck(v *plan.World) []string {
 	var all []string
 	now := s.eventLog.clock.Now()
@@ -125,7 +125,7 @@ func (s *nodes) stuck(v *plan.World) []string {
 	return slices.Compact(all)
 }
 
-// passedOver is idle, unreserved nodes on which the first ordinary job of the queue would fit.
+// passedOver returns idle nodes that are not reserved, if the first job of the queue is ordinary and fits on them.
 func (s *nodes) passedOver(v *plan.World) []string {
 	if len(v.Queue) == 0 {
 		return nil
@@ -146,17 +146,17 @@ func (s *nodes) passedOver(v *plan.World) []string {
 	return long
 }
 
-// nudge cures stuck nodes, at most every few seconds.
-func (s *nodes) nudge(ctx context.Context, v *plan.World) {
+// repair repairs stuck nodes, at most every few seconds.
+func (s *nodes) repair(ctx context.Context, v *plan.World) {
 	now := s.eventLog.clock.Now()
-	if now.Before(s.nudged.Add(nudgeEvery)) {
+	if now.Before(s.repaired.Add(repairEvery)) {
 		return
 	}
 	nodes := s.stuck(v)
 	if len(nodes) == 0 {
 		return
 	}
-	s.nudged = now
+	s.repaired = now
 	for _, n := range nodes {
 		if _, lost := s.lost[n]; lost {
 			s.lost[n] = now
@@ -165,17 +165,16 @@ func (s *nodes) nudge(ctx context.Context, v *plan.World) {
 		}
 	}
 	s.eventLog.Warn("nodes are idle and not allocated, or in use by no job: nudged", "nodes", names(nodes))
-	s.workers.beside(func() error { return s.workers.acts.Repair(ctx, nodes) }, func(error) {})
+	s.workers.background(func() error { return s.workers.acts.Repair(ctx, nodes) }, func(error) {})
 }
 
-// wakeAgain is the pause before a node that was told to boot and still sleeps is told again.
+// wakeAgain is the pause until the batch system is asked again to boot a node that is still powered down.
 const wakeAgain = 30 * time.Second
 
-// wakeMargin is how many seconds longer than it may take to boot a node is woken before it is needed.
+// wakeMargin is the number of seconds for which a node should have booted before it is needed.
 const wakeMargin core.Time = 10
 
-// wake has the nodes boot that jobs need soon: those that come with a step, and those on which a job is to start. A batch system
-// wakes no node because it is reserved.
+// wake boots the nodes that jobs need soon, for a step or for a start. A batch system does not boot a node because it is reserved.
 func (s *nodes) wake(ctx context.Context, v *plan.World) {
 	waker, ok := s.workers.acts.System.(adapter.PowerManager)
 	if !ok || waker.BootTime() <= 0 {
@@ -187,7 +186,7 @@ func (s *nodes) wake(ctx context.Context, v *plan.World) {
 	}
 	now := s.eventLog.clock.Now()
 	for n := range s.woken {
-		if !asleep[n] { // should it be put to sleep again, it is woken at once
+		if !asleep[n] { // if it is powered down again, it is booted at once
 			delete(s.woken, n)
 		}
 	}
@@ -202,10 +201,10 @@ func (s *nodes) wake(ctx context.Context, v *plan.World) {
 	for _, n := range nodes {
 		s.woken[n] = now
 	}
-	s.workers.beside(func() error { return s.workers.acts.Wake(ctx, waker, nodes) }, func(error) {})
+	s.workers.background(func() error { return s.workers.acts.Wake(ctx, waker, nodes) }, func(error) {})
 }
 
-// neededBy is the nodes that come to one of these jobs until that second.
+// neededBy returns the nodes that one of the jobs gets until that second.
 func neededBy(all []*managed.Job, soon core.Time) []string {
 	var nodes []string
 	for _, r := range all {
@@ -221,5 +220,5 @@ func neededBy(all []*managed.Job, soon core.Time) []string {
 	return nodes
 }
 
-// names writes node names as a host list.
+// names returns node names as a host list.
 func names(nodes []string) string { return hostlist.Compact(nodes) }

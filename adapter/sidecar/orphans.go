@@ -9,8 +9,8 @@ import (
 	"accordion/adapter/managed"
 )
 
-// orphans are expanders that belong to nothing under way: left by a merge that lost its race, by a sidecar that died in a growth, by
-// a parent that is over. It remembers those that were ended.
+// orphans ends expanders that belong to no growth under way. They are left by a merge that came too late, by a sidecar that ended
+// during a growth, or by a parent that has ended.
 type orphans struct {
 	eventLog *eventLog
 	readings *readings
@@ -19,17 +19,17 @@ type orphans struct {
 	ended map[adapter.Key]ended
 }
 
-// ended is a left-over expander that was ended, or is being ended.
+// ended is an orphan that was ended, or is being ended.
 type ended struct {
 	busy  bool
 	at    managed.Epoch
-	retry time.Time // where it is still there, it is ended again from then on
+	retry time.Time // if it is still there, it is ended again from then on
 }
 
-// sweepAgain is what a batch system may take to end an expander before it is told again.
-const sweepAgain = 3 * time.Second
+// endAgain is the pause until the batch system is asked again to end an expander.
+const endAgain = 3 * time.Second
 
-// sweep ends them. Whether the parent of one is ours and runs, owned says.
+// sweep ends orphans. owned reports whether the parent of one is a managed job that runs.
 func (s *orphans) sweep(ctx context.Context, found []*adapter.Job, owned func(*adapter.Job) bool) {
 	now := s.eventLog.clock.Now
 	for _, j := range found {
@@ -40,17 +40,17 @@ func (s *orphans) sweep(ctx context.Context, found []*adapter.Job, owned func(*a
 		s.ended[key] = ended{busy: true}
 		if owned(j) {
 			s.eventLog.notice(key, fmt.Sprintf("expander of job %d is left over: ended", j.Expands))
-		} else { // some batch systems leave them to us when their parent ends
+		} else { // some batch systems leave expanders to the sidecar when their parent ends
 			s.eventLog.logger.Debug("an expander has outlived its parent: ended", "cluster", s.eventLog.cluster, "job", j.Expands, "expander", j.ID)
 		}
-		s.workers.beside(func() error { return s.workers.acts.End(ctx, key, "left-over expander") }, func(error) {
-			s.ended[key] = ended{at: s.readings.begun, retry: now().Add(sweepAgain)}
+		s.workers.background(func() error { return s.workers.acts.End(ctx, key, "left-over expander") }, func(error) {
+			s.ended[key] = ended{at: s.readings.begun, retry: now().Add(endAgain)}
 		})
 	}
 }
 
-// dismiss drops those that are no more.
-func (s *orphans) dismiss(here map[adapter.Key]bool) {
+// forget forgets the orphans that the reading does not show any more.
+func (s *orphans) forget(here map[adapter.Key]bool) {
 	for key, e := range s.ended {
 		if !here[key] && !e.busy {
 			delete(s.ended, key)

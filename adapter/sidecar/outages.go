@@ -11,14 +11,14 @@ import (
 	"accordion/core"
 )
 
-// outages records when the batch system did not answer. Its readings show that, and the second in
-// which its controller started.
+// outages records when the batch system did not answer. Readings show that: they fail, or have a later
+// second in which the controller started.
 type outages struct {
 	managed.Outages
 	eventLog *eventLog
 }
 
-// note takes in a reading, or that it failed.
+// note takes a reading, which may have failed.
 func (s *outages) note(one reading) error {
 	if one.err != nil {
 		s.Fail(one.begun.Unix())
@@ -34,14 +34,14 @@ func (s *outages) note(one reading) error {
 	return s.eventLog.Remark("outage", text, map[string]any{"from": over.From, "to": over.To, "seconds": over.To - over.From})
 }
 
-// resume takes up what the last sidecar knew.
+// resume restores the outages that the last sidecar knew, from the view that it wrote last.
 func (s *outages) resume(journal interface{ View() ([]byte, error) }) error {
 	data, err := journal.View()
 	if err != nil || data == nil {
 		return err
 	}
 	var last view.Status
-	if json.Unmarshal(data, &last) != nil { // another version's says nothing
+	if json.Unmarshal(data, &last) != nil { // the view of another version
 		return nil
 	}
 	for _, o := range last.Outages {
@@ -51,7 +51,7 @@ func (s *outages) resume(journal interface{ View() ([]byte, error) }) error {
 	return nil
 }
 
-// view returns the outages as they are shown.
+// view returns the outages as status shows them.
 func (s *outages) view() (known []view.Outage, booted core.Time) {
 	for _, o := range s.Known {
 		known = append(known, view.Outage(o))
@@ -59,8 +59,8 @@ func (s *outages) view() (known []view.Outage, booted core.Time) {
 	return known, s.Booted
 }
 
-// lengthen raises the limits of jobs by what outages have cost them, so that the batch system does
-// not end them for it.
+// lengthen requests a longer limit for a job that outages have delayed, so that the batch system does
+// not end it for that.
 func (s *jobs) lengthen(r *managed.Job, now core.Time) {
 	more := r.Extend(now)
 	if more == 0 || r.Longer > 0 {

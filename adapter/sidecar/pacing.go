@@ -8,23 +8,23 @@ import (
 	"accordion/core"
 )
 
-// How often the batch system is read. A reading costs it something and tells nothing while nothing is due: then there are
-// few, but for one soon after a Herald called. They come each re-scheduling timer around every second at which something is to happen, and for some seconds after
-// something did; more often for the seconds in which a growth waits for nodes that only the batch system can free; and
-// seldom when it is slow or does not answer.
+// How often the batch system is read. Readings load the batch system, so there are few while nothing is due. A change that the
+// batch system reports (adapter.ChangeNotifier) brings on a reading. Around each second at which something is planned, and for some
+// seconds after something happened, there is a reading in each rescheduling timer. There are more while a growth waits for nodes
+// that only the batch system can free, and fewer when the batch system is slow or does not answer.
 const (
-	hurry     = 250 * time.Millisecond // while a due growth begins to wait for the batch system
-	haste     = 500 * time.Millisecond // while it waits on
-	hurryFor  = 5                      // seconds of the one…
-	hasteFor  = 60                     // …and of both
-	lively    = 20 * time.Second       // nothing must have been done, and have happened, for so long before it rests
-	sluggish  = 2 * time.Second        // a reading that takes as long shows a batch system at its limits
-	share     = 5                      // it is read for at most the share-th part of the time then
-	mostSpare = 10 * time.Second       // and at least so often
-	mostAway  = 5 * time.Second        // one that does not answer is asked at least so often
+	pauseFirst    = 250 * time.Millisecond // the pause in the first seconds in which a due growth waits for the batch system
+	pauseThen     = 500 * time.Millisecond // … and after that
+	firstFor      = 5                      // seconds with the first pause
+	waitsFor      = 60                     // seconds with either pause
+	restAfter     = 20 * time.Second       // the pause is long when nothing has happened for this time
+	slowFrom      = 2 * time.Second        // the batch system is slow if a reading takes this long
+	slowShare     = 5                      // then readings take at most this part of the time: one in slowShare
+	maxSlowPause  = 10 * time.Second       // … and the pause is at most this, or as long as the last reading
+	maxRetryPause = 5 * time.Second        // the longest pause while the batch system does not answer
 )
 
-// pacing is when to read, and when to wake without a reading.
+// pacing computes when the batch system is read, and when the loop wakes.
 type pacing struct {
 	eventLog *eventLog
 	readings *readings
@@ -34,15 +34,15 @@ type pacing struct {
 	settings managed.Settings
 }
 
-// pause is how long nothing needs to be done: until the next reading, or the next second at which something falls due; reads says that
-// it is the reading alone. One that is under way wakes the loop when it comes, however late, and until then there is no next one.
+// pause returns the time until the next reading, or until something is due. reads reports that it is the reading. While a reading is
+// under way, the next one does not count: the loop wakes when the present one arrives.
 func (s *pacing) pause() (lasts time.Duration, reads bool) {
 	now := s.eventLog.clock.Now()
 	wake := s.next(now)
 	if reads = !s.readings.underWay; !reads {
 		wake = now.Add(s.settings.Interval)
 	}
-	if t := s.turns.again; t.After(now) && !t.After(wake) {
+	if t := s.turns.retry; t.After(now) && !t.After(wake) {
 		wake, reads = t, false
 	}
 	for _, r := range s.jobs.records {
@@ -58,7 +58,7 @@ func (s *pacing) pause() (lasts time.Duration, reads bool) {
 	return max(wake.Sub(now), 5*time.Millisecond), reads
 }
 
-// moments are the instants at which something may have to be done for the job though no reading came.
+// moments returns the instants at which a decision about the job may change without a new reading.
 func (s *pacing) moments(r *managed.Job) []time.Time {
 	all := []time.Time{r.Retry}
 	add := func(second core.Time) { all = append(all, adapter.Instant(second)) }
@@ -70,7 +70,7 @@ func (s *pacing) moments(r *managed.Job) []time.Time {
 		allowance := r.Allowance(s.settings.Overrun) - r.Overran
 		add(due - s.ahead())
 		add(due)
-		if r.Asks != nil && r.Meant < due { // it was put off, and may go on from the second that it was promised first
+		if r.Asks != nil && r.Meant < due { // the step was postponed, and may begin from the second that was promised first
 			add(r.Meant)
 		}
 		add(due - s.settings.Silent.Notice)
@@ -86,30 +86,30 @@ func (s *pacing) moments(r *managed.Job) []time.Time {
 	return all
 }
 
-// ahead is how many seconds before a change the readings become frequent.
+// ahead returns how many seconds before a change the readings become frequent.
 func (s *pacing) ahead() core.Time {
 	return max(core.Time(2*s.settings.Interval/time.Second), 2)
 }
 
-// between is the pause from the begin of one reading to the next.
+// between returns the time from the begin of one reading to the begin of the next.
 func (s *pacing) between(now time.Time) time.Duration {
 	pause := max(s.settings.Rest, s.settings.Interval)
 	switch soon, hurried := s.coming(now.Unix()); {
 	case s.readings.failures > 0:
-		pause = min(s.settings.Interval<<min(s.readings.failures-1, 8), max(mostAway, s.settings.Interval))
+		pause = min(s.settings.Interval<<min(s.readings.failures-1, 8), max(maxRetryPause, s.settings.Interval))
 	case hurried > 0:
 		pause = min(hurried, s.settings.Interval)
-	case soon || now.Before(s.eventLog.stirred.Add(lively)):
+	case soon || now.Before(s.eventLog.lastActivity.Add(restAfter)):
 		pause = s.settings.Interval
 	}
-	if s.readings.slow >= sluggish {
-		pause = max(pause, min(share*s.readings.slow, max(mostSpare, s.readings.slow)))
+	if s.readings.slow >= slowFrom {
+		pause = max(pause, min(slowShare*s.readings.slow, max(maxSlowPause, s.readings.slow)))
 	}
 	return pause
 }
 
-// coming says whether a job changes soon, and the pause between readings that suits a change which waits for the batch
-// system alone; 0 where none does.
+// coming reports whether a job changes soon. hurried is the pause between readings if a change waits only for the batch system; 0: no
+// change does.
 func (s *pacing) coming(now core.Time) (soon bool, hurried time.Duration) {
 	soon = s.parts.Soon()
 	for _, r := range s.jobs.records {
@@ -122,7 +122,7 @@ func (s *pacing) coming(now core.Time) (soon bool, hurried time.Duration) {
 			soon = true
 		case managed.Ending:
 			if _, awaited := s.jobs.awaited[r.ID]; awaited && r.Busy == "" && r.Seen != nil {
-				hurried = hurry
+				hurried = pauseFirst
 			}
 			soon = true
 		case managed.Running:
@@ -133,31 +133,31 @@ func (s *pacing) coming(now core.Time) (soon bool, hurried time.Duration) {
 				continue
 			}
 			switch waited := now - max(r.Due(), r.WaitsSince); {
-			case waited <= hurryFor:
-				hurried = hurry
-			case waited <= hasteFor && hurried == 0:
-				hurried = haste
+			case waited <= firstFor:
+				hurried = pauseFirst
+			case waited <= waitsFor && hurried == 0:
+				hurried = pauseThen
 			}
 		}
 	}
 	return soon, hurried
 }
 
-// depends says whether a due growth waits for what only a reading can show: a late application speaks for itself.
+// depends reports whether a due growth waits for something that only a reading can show.
 func (s *pacing) depends(r *managed.Job) bool {
 	return r.WaitsFor == managed.OrdinaryOverrun || r.WaitsFor == managed.BatchSystem || r.Refused != nil
 }
 
-// next is when the next reading is to begin.
+// next returns when the next reading begins.
 func (s *pacing) next(now time.Time) time.Time {
 	pause := s.between(now)
-	if s.readings.stale && s.readings.failures == 0 && s.readings.slow < sluggish {
-		pause = min(pause, hurry)
+	if s.readings.stale && s.readings.failures == 0 && s.readings.slow < slowFrom {
+		pause = min(pause, pauseFirst)
 	}
 	return s.readings.at.Add(pause)
 }
 
-// due says whether it is time for a reading.
+// due reports whether a reading begins now.
 func (s *pacing) due() bool {
 	now := s.eventLog.clock.Now()
 	return !s.readings.underWay && (s.readings.begun == 0 || !now.Before(s.next(now)))

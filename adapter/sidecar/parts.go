@@ -56,7 +56,7 @@ type PartsHost struct {
 func (s *Sidecar) partsHost() PartsHost {
 	return PartsHost{
 		Acts: s.workers.acts, Clock: s.eventLog.clock, Settings: s.settings,
-		Beside: s.workers.beside, Reserved: s.reservations.reserved, Tending: s.reservations.busy, Take: s.reservations.take, Refresh: s.readings.refresh,
+		Beside: s.workers.background, Reserved: s.reservations.reserved, Tending: s.reservations.busy, Take: s.reservations.take, Refresh: s.readings.refresh,
 		Epochs: func() (taken, begun managed.Epoch) { return s.readings.taken, s.readings.begun },
 		Tell: func(job adapter.Key, kind, text string, fields map[string]any) error {
 			s.eventLog.Info(text, "job", job.ID)

@@ -32,7 +32,7 @@ func viewed(t testing.TB) (*Sidecar, *published, *plan.World, []view.Job) {
 	s := crowded(t, size{2_000, 500, 1_000})
 	p := &published{Journal: s.eventLog.journal.(*journal.Journal)}
 	s.publisher.Journal = p
-	s.ticks.last = s.ticks.clock.Now()
+	s.time.last = s.time.clock.Now()
 	v := plan.Make(s.input())
 	var views []view.Job
 	for _, r := range s.jobs.sorted() {

@@ -9,26 +9,27 @@ import (
 	"accordion/adapter/managed"
 )
 
-// readings is what is known of the batch system: the newest reading, and how hard it was to have.
+// readings has the newest reading of the batch system, and how long readings take.
 type readings struct {
 	eventLog *eventLog
 	workers  *workers
 
-	snapshot *adapter.Snapshot // the newest; nil until the first
-	taken    managed.Epoch     // its number
-	before   time.Time         // when the one before it began
-	underWay bool              // one is
-	begun    managed.Epoch     // so far
-	at       time.Time         // when the last began
-	stale    bool              // something was done since: the next is wanted soon
-	slow     time.Duration     // what the last took
-	crawls   bool              // the batch system was slow, as last said
-	failures int               // in a row
-	odd      map[adapter.Key]string
-	told     map[string]bool // remarks that were written, by their names
-	arrived  chan reading
+	snapshot    *adapter.Snapshot // the newest; nil until the first
+	taken       managed.Epoch     // its number
+	before      time.Time         // when the reading before it began
+	underWay    bool              // a reading is
+	begun       managed.Epoch     // number of readings that have begun
+	at          time.Time         // when the last reading began
+	stale       bool              // something was done since: the next reading comes soon
+	slow        time.Duration     // how long the last reading took
+	slowNoted   bool              // the journal has that the batch system is slow
+	failures    int               // number of readings in a row that failed
+	lastRemarks map[adapter.Key]string
+	remarksOnce map[string]bool // remarks that are logged once and were logged, by Remark.Once
+	arrived     chan reading
 }
 
+// A reading is the result of reading the batch system.
 type reading struct {
 	number   managed.Epoch
 	begun    time.Time
@@ -37,19 +38,19 @@ type reading struct {
 	err      error
 }
 
-// blind is how many readings must fail in a row before nothing more is done: one may fail for many reasons.
-const blind = 2
+// maxFailures is how many readings fail in a row before no more calls are made. A single reading may fail for many reasons.
+const maxFailures = 2
 
-// shows says whether the newest reading shows what was done at the epoch.
+// shows reports whether the newest reading shows what was done at that epoch.
 func (r *readings) shows(done managed.Epoch) bool { return r.taken.Shows(done) }
 
 // refresh makes the next reading come soon: something was done.
 func (r *readings) refresh() {
 	r.stale = true
-	r.eventLog.stir()
+	r.eventLog.active()
 }
 
-// begin begins a reading beside the loop.
+// begin starts a reading in another goroutine.
 func (r *readings) begin(ctx context.Context) {
 	r.underWay, r.at, r.stale = true, r.eventLog.clock.Now(), false
 	r.begun++
@@ -61,7 +62,7 @@ func (r *readings) begin(ctx context.Context) {
 	})
 }
 
-// take takes in a reading, and says whether it tells anything.
+// take takes a reading. It reports whether there is a new snapshot.
 func (r *readings) take(one reading) (bool, error) {
 	r.underWay, r.slow = false, one.took
 	if err := r.noteSlow(one); err != nil {
@@ -88,38 +89,38 @@ func (r *readings) take(one reading) (bool, error) {
 	return true, nil
 }
 
-// noteSlow writes down when the batch system becomes slow, and when it is no more: what is due meanwhile waits for readings
-// that are few.
+// noteSlow writes into the journal when the batch system becomes slow, and when it is fast again. Changes may be late meanwhile,
+// because readings are few.
 func (r *readings) noteSlow(one reading) error {
-	switch slow := one.took >= sluggish; {
-	case one.err != nil: // that is told otherwise
-	case slow && !r.crawls:
-		r.crawls = true
+	switch slow := one.took >= slowFrom; {
+	case one.err != nil: // take writes that
+	case slow && !r.slowNoted:
+		r.slowNoted = true
 		return r.eventLog.Remark("slow", fmt.Sprintf("the batch system takes %.1f s to be read: it is read less often", one.took.Seconds()), nil)
-	case !slow && r.crawls:
-		r.crawls = false
+	case !slow && r.slowNoted:
+		r.slowNoted = false
 		return r.eventLog.Remark("prompt", "the batch system is read promptly again", nil)
 	}
 	return nil
 }
 
-// mostTold bounds how many remarks are written once for good.
-const mostTold = 1000
+// maxOnce bounds how many remarks are logged only once.
+const maxOnce = 1000
 
-// noteOdd logs what the newest reading could not tell, unless the one before could not either.
-func (r *readings) noteOdd() {
+// logRemarks logs the remarks of the newest reading, unless the reading before had them, too.
+func (r *readings) logRemarks() {
 	odd := make(map[adapter.Key]string, len(r.snapshot.Remarks))
 	for _, m := range r.snapshot.Remarks {
 		if m.Once != "" {
-			if !r.told[m.Once] && len(r.told) < mostTold {
-				r.told[m.Once] = true
+			if !r.remarksOnce[m.Once] && len(r.remarksOnce) < maxOnce {
+				r.remarksOnce[m.Once] = true
 				r.eventLog.Warn(m.Text)
 			}
 			continue
 		}
-		if odd[m.Job] = m.Text; r.odd[m.Job] != m.Text {
+		if odd[m.Job] = m.Text; r.lastRemarks[m.Job] != m.Text {
 			r.eventLog.Warn(m.Text, "job", m.Job.ID)
 		}
 	}
-	r.odd = odd
+	r.lastRemarks = odd
 }

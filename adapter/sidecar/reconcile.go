@@ -14,7 +14,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// absorb takes in the jobs of a new reading, and says which they are.
+// absorb compares the jobs of a new reading with the records. here has the keys of all jobs of the reading.
 func (s *jobs) absorb(snapshot *adapter.Snapshot) (here map[adapter.Key]bool, err error) {
 	here = make(map[adapter.Key]bool, len(snapshot.Jobs))
 	for i := range snapshot.Jobs {
@@ -24,21 +24,21 @@ func (s *jobs) absorb(snapshot *adapter.Snapshot) (here map[adapter.Key]bool, er
 			return nil, err
 		}
 	}
-	for key := range s.eventLog.told {
+	for key := range s.eventLog.lastNotice {
 		if !here[key] && s.records[key] == nil {
-			delete(s.eventLog.told, key)
+			delete(s.eventLog.lastNotice, key)
 		}
 	}
 	return here, nil
 }
 
-// reconcile takes in one job of a reading.
+// reconcile compares one job of a reading with its record.
 func (s *jobs) reconcile(j *adapter.Job) error {
 	if j.Expands != 0 {
 		return nil
 	}
 	r := s.records[j.Key]
-	if r != nil && r.Rigid() && !j.Rigid && j.State == adapter.Pending && s.fresh(r) { // not seen for what it is before, or not ours any more
+	if r != nil && r.Rigid() && !j.Rigid && j.State == adapter.Pending && s.fresh(r) { // the sidecar does not schedule it, or not any more
 		delete(s.records, r.Key)
 		if err := s.eventLog.journal.Delete(int64(r.ID), r.Submitted); err != nil {
 			return err
@@ -53,32 +53,32 @@ func (s *jobs) reconcile(j *adapter.Job) error {
 	}
 	restored := r.Seen == nil
 	if r.Rigid() && j.State != adapter.Pending {
-		return s.goesOn(r, j)
+		return s.endRigid(r, j)
 	}
 	if j.Account != "" {
 		r.Account = j.Account
 	}
-	r.Seen, r.UID = j, j.UID // which was not known, when the directory of users did not answer
+	r.Seen, r.UID = j, j.UID // the UID was not known if the directory of users did not answer
 	switch j.State {
 	case adapter.Pending:
-		return s.meetPending(r, j)
+		return s.reconcilePending(r, j)
 	case adapter.Running:
 		if restored {
 			r.Return(s.eventLog.clock.Now().Unix())
 		}
 		if r.Escaped() {
-			if err := s.letGo(r, j); err != nil {
+			if err := s.becomeRigid(r, j); err != nil {
 				return err
 			}
 		}
-		return s.meetRunning(r, j)
+		return s.reconcileRunning(r, j)
 	default:
 		return s.leave(r, j)
 	}
 }
 
-// adopt takes up a job that carries a request. An unmarked one must be held: a job that may start at any second is
-// not ours to plan. One that belongs to an application is its launcher's.
+// adopt makes a managed job of a job with a request. A job without a mark must be held: one that may start at any second cannot be
+// planned. A job of an application belongs to its launcher.
 func (s *jobs) adopt(j *adapter.Job) error {
 	if adapter.Delegated(j) {
 		if !s.launchers && adapter.IsPart(j) && j.State == adapter.Pending {
@@ -97,7 +97,7 @@ func (s *jobs) adopt(j *adapter.Job) error {
 	return s.accept(j, request)
 }
 
-// accept takes up a job with its request.
+// accept makes a managed job of a job, with its request.
 func (s *jobs) accept(j *adapter.Job, request string) error {
 	choices, err := adapter.ParseRequest(request)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *jobs) accept(j *adapter.Job, request string) error {
 	r.Judged, r.Adopted = s.settings.Limits.ShortestStep > 0, j.Adopted && j.HeldBy == ""
 	s.records[j.Key] = r
 	text, fields := request, map[string]any{"user": j.User}
-	if before, ok := s.before(j); ok {
+	if before, ok := s.requeuedFrom(j); ok {
 		text += fmt.Sprintf("; put back into the queue, in which it was at %s first", adapter.Instant(before).Format(time.DateTime))
 		fields["requeued"] = before
 	}
@@ -121,10 +121,11 @@ func (s *jobs) accept(j *adapter.Job, request string) error {
 	if err := s.save(r, decide.Event{Kind: "accepted", Text: text, Fields: fields}); err != nil || j.State != adapter.Running {
 		return err
 	}
-	return s.meetRunning(r, j)
+	return s.reconcileRunning(r, j)
 }
 
-func (s *jobs) meetPending(r *managed.Job, j *adapter.Job) error {
+// reconcilePending compares a pending job with its record.
+func (s *jobs) reconcilePending(r *managed.Job, j *adapter.Job) error {
 	if r.Rejected.Times > 0 && r.Reconsider(j, managed.KindsOf(s.readings.snapshot.Nodes), s.eventLog.clock.Now().Unix()) {
 		if err := s.save(r, decide.Event{Kind: "reconsidered", Text: "it or the nodes were changed: tried again"}); err != nil {
 			return err
@@ -141,22 +142,22 @@ func (s *jobs) meetPending(r *managed.Job, j *adapter.Job) error {
 	}
 	switch {
 	case r.Rigid():
-		if r.AskFor(j); j.Held && r.Let > 0 { // somebody put it back
+		if r.AskFor(j); j.Held && r.Let > 0 { // it was put back before the gate
 			r.Let, r.Dirty = 0, true
 		}
 	case r.Phase == managed.Waiting && !j.Held && j.Mark == "":
-		// Its owner released it before we could hold it: an ordinary job from now on.
+		// Its owner released it before it was adopted: from now on it is an ordinary job.
 		return s.forget(r, "escaped", nil)
 	case r.Phase == managed.Running:
-		// Requeued behind our back: it waits again, from its beginning.
-		s.spend(r, "")
+		// It was requeued: it waits again, from its first step.
+		s.countUse(r, "")
 		r.BackToQueue()
 		return s.save(r, decide.Event{Kind: "requeued", Text: "waits again, from its first step"})
 	}
 	return nil
 }
 
-// noteHold records that others hold a waiting job, or do not any more.
+// noteHold records that its owner or an operator holds a waiting job, or does not any more.
 func (s *jobs) noteHold(r *managed.Job) error {
 	by := r.StoppedBy()
 	if by == r.HeldBy {
@@ -172,8 +173,8 @@ func (s *jobs) noteHold(r *managed.Job) error {
 	return s.save(r, e)
 }
 
-// meetRunning compares what a running job holds with what we meant it to hold.
-func (s *jobs) meetRunning(r *managed.Job, j *adapter.Job) error {
+// reconcileRunning compares the nodes of a running job with those in its record.
+func (s *jobs) reconcileRunning(r *managed.Job, j *adapter.Job) error {
 	if r.Phase == managed.Waiting || r.Phase == managed.Starting {
 		if err := s.began(r, j); err != nil {
 			return err
@@ -197,7 +198,7 @@ func (s *jobs) meetRunning(r *managed.Job, j *adapter.Job) error {
 	if slices.Equal(held, r.Nodes) && !r.Resizing() {
 		return nil
 	}
-	if r.Resizing() { // interrupted by our own death
+	if r.Resizing() { // the last sidecar ended during the resize
 		done := len(held) == r.EP()[r.Target].Nodes
 		r.Hold(held, s.eventLog.clock.Now().Unix())
 		if done {
@@ -206,8 +207,8 @@ func (s *jobs) meetRunning(r *managed.Job, j *adapter.Job) error {
 		r.Target = r.Step
 		return s.save(r)
 	}
-	if s.undone(r, held) {
-		return s.redo(r, held)
+	if s.forgot(r, held) {
+		return s.repeatResize(r, held)
 	}
 	r.Again = nil
 	text, fields := fmt.Sprintf("holds %d nodes, not %d: changed without us", len(held), len(r.Nodes)), map[string]any{"nodes": names(held), "held": names(r.Nodes)}
@@ -215,7 +216,7 @@ func (s *jobs) meetRunning(r *managed.Job, j *adapter.Job) error {
 	return s.save(r, decide.Event{Kind: "changed", Text: text, Fields: fields})
 }
 
-// relimit notes that the limit of a running job was changed, and what that leaves of its profile.
+// relimit records that the limit of a running job was changed, and what is left of its profile.
 func (s *jobs) relimit(r *managed.Job, j *adapter.Job) error {
 	before := r.End()
 	if r.Asked > 0 && j.Limit > r.Limit && j.Limit < core.Forever {
@@ -246,10 +247,10 @@ func (s *jobs) relimit(r *managed.Job, j *adapter.Job) error {
 	return s.save(r, decide.Event{Kind: kind, Text: "its limit " + was, Fields: map[string]any{"limit": j.Limit, "end": r.End(), "before": before}})
 }
 
-// began notes that a job runs. A start later than planned moves its whole promise; an earlier one makes its first step
-// longer, so that the steps after it come at their planned seconds.
+// began records that a job has started. A start that is later than planned moves the whole promise. An earlier start makes the first
+// step longer, so that the later steps begin at their planned seconds.
 func (s *jobs) began(r *managed.Job, j *adapter.Job) error {
-	if r.Promise == nil { // it was started without us, or our journal is gone
+	if r.Promise == nil { // it was started without the sidecar, or the journal is lost
 		r.Promise = make([]core.Time, len(r.EP()))
 		r.SetPromise(j.Started, r.EP())
 		r.Step = managed.StepOfSize(r.EP(), len(j.Nodes))
@@ -257,7 +258,7 @@ func (s *jobs) began(r *managed.Job, j *adapter.Job) error {
 	}
 	r.Limit = j.Limit
 	if r.Phase == managed.Starting && j.Limit > 0 {
-		r.Limit = max(j.Limit, r.EP().Total()) // one that is shorter was shortened since we released it
+		r.Limit = max(j.Limit, r.EP().Total()) // a shorter limit was set after the release
 	}
 	r.Rejected = managed.Rejection{}
 	r.Phase, r.Began, r.Attached = managed.Running, j.Started, j.Reservation != ""
@@ -283,12 +284,12 @@ func (s *jobs) began(r *managed.Job, j *adapter.Job) error {
 	return s.save(r, decide.Event{Kind: "started", Text: fmt.Sprintf("on %d nodes", len(r.Nodes)), Fields: fields})
 }
 
-// forget drops a job that is over.
+// forget removes a job that has ended, and writes its event.
 func (s *jobs) forget(r *managed.Job, kind string, j *adapter.Job) error {
-	return s.farewell(s.drop(r, kind, j))
+	return s.writeEnd(s.drop(r, kind, j))
 }
 
-// drop forgets a job, and returns what the journal is to say of it.
+// drop removes a job, and returns its event.
 func (s *jobs) drop(r *managed.Job, kind string, j *adapter.Job) leaving {
 	text := "before it began"
 	if r.Began > 0 && r.Phase != managed.Starting {
@@ -305,7 +306,7 @@ func (s *jobs) drop(r *managed.Job, kind string, j *adapter.Job) leaving {
 	if j != nil {
 		state = j.Why
 	}
-	if unused := s.spend(r, state); unused > 0 {
+	if unused := s.countUse(r, state); unused > 0 {
 		fields["unused"] = unused
 	}
 	if j != nil && j.Why != "" && j.Why != "None" {
@@ -313,7 +314,7 @@ func (s *jobs) drop(r *managed.Job, kind string, j *adapter.Job) leaving {
 		text += " (" + j.Why + ")"
 	}
 	if r.Unpaid > 0 {
-		s.charge(s.unpaid[r.ID]) // of another job of that number
+		s.charge(s.unpaid[r.ID]) // of an earlier run of that number
 		if s.unpaid == nil {
 			s.unpaid = unpaid{}
 		}
@@ -321,14 +322,14 @@ func (s *jobs) drop(r *managed.Job, kind string, j *adapter.Job) leaving {
 	}
 	r.Answer(wire.Over, "the job is over")
 	delete(s.records, r.Key)
-	delete(s.eventLog.told, r.Key)
+	delete(s.eventLog.lastNotice, r.Key)
 	return leaving{r, kind, text, fields, s.eventLog.clock.Now()}
 }
 
-// farewell tells how a job ended that is forgotten already.
-func (s *jobs) farewell(l leaving) error {
-	// In this order: whoever dies in between says it twice, and not never.
-	e := s.eventLog.tell(l.job, decide.Event{Kind: l.kind, Text: l.text, Fields: l.fields})
+// writeEnd writes the event of a job that was removed, and then deletes its record.
+func (s *jobs) writeEnd(l leaving) error {
+	// In this order: if the sidecar ends in between, the event is written twice instead of never.
+	e := s.eventLog.logEvent(l.job, decide.Event{Kind: l.kind, Text: l.text, Fields: l.fields})
 	e.At = l.since
 	if err := s.eventLog.journal.Event(e); err != nil {
 		return err
@@ -336,33 +337,33 @@ func (s *jobs) farewell(l leaving) error {
 	return s.eventLog.journal.Delete(int64(l.job.ID), l.job.Submitted)
 }
 
-// remove drops the jobs that the reading does not show any more.
-func (s *jobs) remove(here map[adapter.Key]bool, snapshot *adapter.Snapshot) error {
+// dropMissing removes the jobs that the reading does not show any more.
+func (s *jobs) dropMissing(here map[adapter.Key]bool, snapshot *adapter.Snapshot) error {
 	for _, r := range s.sorted() {
 		if !here[r.Key] && s.fresh(r) {
 			l := s.drop(r, "ended", nil)
-			if again(snapshot, r) {
-				l.requeued()
+			if isRequeued(snapshot, r) {
+				l.markRequeued()
 			}
-			if err := s.farewell(l); err != nil {
+			if err := s.writeEnd(l); err != nil {
 				return err
 			}
 		}
 	}
-	if err := s.tellLeft(here, snapshot); err != nil {
+	if err := s.writeLeft(here, snapshot); err != nil {
 		return err
 	}
 	s.settle(snapshot)
 	return nil
 }
 
-// goesOn drops a rigid job that has begun, or is over: it is an ordinary one.
-func (s *jobs) goesOn(r *managed.Job, j *adapter.Job) error {
+// endRigid removes a rigid job that has started or ended: from now on it is an ordinary job.
+func (s *jobs) endRigid(r *managed.Job, j *adapter.Job) error {
 	if j.State != adapter.Running {
 		return s.forget(r, "ended", j)
 	}
 	delete(s.records, r.Key)
-	delete(s.eventLog.told, r.Key)
+	delete(s.eventLog.lastNotice, r.Key)
 	fields := map[string]any{"nodes": names(j.Nodes), "began": j.Started}
 	if err := s.eventLog.event(r, "started", fmt.Sprintf("on %d nodes, as an ordinary job", len(j.Nodes)), fields); err != nil {
 		return err
@@ -370,9 +371,9 @@ func (s *jobs) goesOn(r *managed.Job, j *adapter.Job) error {
 	return s.eventLog.journal.Delete(int64(r.ID), r.Submitted)
 }
 
-// letGo treats a job that escaped as a rigid one, of the size and the limit that the batch system gives it: nobody plans
-// with less, and it is resized no more.
-func (s *jobs) letGo(r *managed.Job, j *adapter.Job) error {
+// becomeRigid makes a rigid job of one that started without the sidecar. It has the size and the limit that the batch system gave it,
+// and is not resized.
+func (s *jobs) becomeRigid(r *managed.Job, j *adapter.Job) error {
 	was := r.Request
 	lasts := min(j.Limit, core.MaxTotal-s.settings.Guard) + s.settings.Guard
 	r.Choice, r.Choices = 0, []core.EP{{{Duration: max(lasts, 1), Nodes: max(len(j.Nodes), 1)}}}

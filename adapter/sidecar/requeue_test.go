@@ -52,7 +52,7 @@ func TestWhatARequeuedRunLeavesUnusedIsCountedUnlessTheNextOneGrows(t *testing.T
 	} {
 		at := time.Unix(100_000, 0)
 		readings := &readings{}
-		s := &jobs{eventLog: &eventLog{logger: hclog.NewNullLogger(), clock: hands{&at}, journal: willing{}, told: map[adapter.Key]string{}}, usage: view.NewUsageLedger(0, nil), readings: readings, records: map[adapter.Key]*managed.Job{}}
+		s := &jobs{eventLog: &eventLog{logger: hclog.NewNullLogger(), clock: hands{&at}, journal: willing{}, lastNotice: map[adapter.Key]string{}}, usage: view.NewUsageLedger(0, nil), readings: readings, records: map[adapter.Key]*managed.Job{}}
 		job := adapter.Job{Key: adapter.Key{ID: 7, Submitted: at.Unix()}, User: "ann", Limit: 3600, Mark: "accordion:ep=1x600s,3x600s", State: adapter.Pending, Held: true, Want: 1}
 		for _, word := range append([]string{"wait"}, c.readings...) {
 			snapshot := &adapter.Snapshot{At: at}
@@ -80,7 +80,7 @@ func TestWhatARequeuedRunLeavesUnusedIsCountedUnlessTheNextOneGrows(t *testing.T
 			readings.taken++
 			here, err := s.absorb(snapshot)
 			if err == nil {
-				err = s.remove(here, snapshot)
+				err = s.dropMissing(here, snapshot)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -143,7 +143,7 @@ func TestTheJournalTellsARequeuedJobFromOneThatEnded(t *testing.T) {
 	} {
 		at := time.Unix(100_000, 0)
 		var said []string
-		s := &jobs{eventLog: &eventLog{logger: hclog.NewNullLogger(), clock: hands{&at}, journal: spoken{said: &said}, told: map[adapter.Key]string{}},
+		s := &jobs{eventLog: &eventLog{logger: hclog.NewNullLogger(), clock: hands{&at}, journal: spoken{said: &said}, lastNotice: map[adapter.Key]string{}},
 			usage: view.NewUsageLedger(0, nil), readings: &readings{}, records: map[adapter.Key]*managed.Job{}}
 		job := adapter.Job{Key: adapter.Key{ID: 7, Submitted: at.Unix()}, User: "ann", UID: 7, Limit: 3600, Mark: "accordion:ep=1x600s,3x600s", State: adapter.Pending, Held: true, Want: 1}
 		for _, word := range append([]string{"wait"}, c.readings...) {
@@ -172,7 +172,7 @@ func TestTheJournalTellsARequeuedJobFromOneThatEnded(t *testing.T) {
 			s.readings.taken++
 			here, err := s.absorb(snapshot)
 			if err == nil {
-				err = s.remove(here, snapshot)
+				err = s.dropMissing(here, snapshot)
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"accordion/core"
 )
 
-// reservations is what was done to our reservations at the batch system, and what the plan needs of them.
+// reservations has what was done to the sidecar's reservations, and what the plan needs of them.
 type reservations struct {
 	eventLog *eventLog
 	readings *readings
@@ -24,25 +24,25 @@ type reservations struct {
 	parts    Parts
 	turns    *turns
 
-	leftOut int                            // of what the plan needs: there are too many
+	leftOut int                            // number of reservations that the plan needs and that are not made: there are too many
 	wants   map[string]adapter.Reservation // what the plan needs, by name
-	tending map[string]tended              // what was last done to each
+	tending map[string]tended              // what was last done to each, by name
 }
 
-// tended is what was last done to a reservation. Until a reading began after it, it is truer than the reading.
+// tended is what was last done to a reservation. It is newer than a reading that did not begin after it.
 type tended struct {
 	reservation adapter.Reservation
 	gone        bool // it was deleted
 	busy        bool // a call is under way
 	at          managed.Epoch
-	retry       time.Time // not before, after a refusal
-	unsure      time.Time // until then a call that was given up may still be carried out
+	retry       time.Time // no call before: the last one failed
+	unsure      time.Time // until then a call that was canceled may still be carried out
 }
 
-// calls is how many reservations may be written at once.
+// calls is how many calls for reservations may be under way at once.
 const calls = 2
 
-// tend writes the reservations that the plan needs and the batch system lacks, and deletes those that nothing needs.
+// tend writes the reservations that the plan needs and that the batch system lacks, and deletes those that are not needed.
 func (s *reservations) tend(ctx context.Context, v *plan.World) {
 	s.tidy()
 	wants, keep := v.Wanted()
@@ -85,8 +85,8 @@ func (s *reservations) tend(ctx context.Context, v *plan.World) {
 	s.begin(ctx, todo)
 }
 
-// awaited reports whether a waiting job is tied to the reservation: one that was put back into the queue
-// while it began, until it is parked again. A batch system holds such a job when its reservation is
+// awaited reports whether a waiting job is tied to the reservation. That is so for a job that was
+// requeued while it started, until it is parked again. Slurm holds such a job if its reservation is
 // deleted (RESV_DEL_HOLD), and Slurm 20.11 keeps that state when the job is released.
 func (s *reservations) awaited(name string) bool {
 	return slices.ContainsFunc(s.readings.snapshot.Jobs, func(j adapter.Job) bool {
@@ -94,14 +94,13 @@ func (s *reservations) awaited(name string) bool {
 	})
 }
 
-// task is a call for a reservation that is to be made, for a job of the user.
+// A task is a call for a reservation of a user's job.
 type task struct {
 	user uint32
 	do   func(context.Context)
 }
 
-// begin starts as many of the calls as may be under way, first the calls for users for whom fewest
-// were made lately.
+// begin starts as many of the calls as may be under way. Users with the fewest calls lately come first.
 func (s *reservations) begin(ctx context.Context, todo []task) {
 	ledger := &s.turns.reservations
 	under := 0
@@ -124,7 +123,7 @@ func (s *reservations) begin(ctx context.Context, todo []task) {
 	}
 }
 
-// jobOf returns the number of the job a reservation is for; 0: its name has none.
+// jobOf returns the number of the job that a reservation is for; 0: its name has none.
 func jobOf(name string) (id core.JobID) {
 	var step int
 	if _, err := fmt.Sscanf(name, adapter.Prefix+"%d-%d", &id, &step); err != nil {
@@ -133,7 +132,7 @@ func jobOf(name string) (id core.JobID) {
 	return id
 }
 
-// tidy drops what a reading knows better by now: the sidecar lives for months.
+// tidy forgets what a newer reading shows.
 func (s *reservations) tidy() {
 	for name, t := range s.tending {
 		if !t.busy && s.readings.shows(t.at) && !s.eventLog.clock.Now().Before(t.retry) {
@@ -142,16 +141,16 @@ func (s *reservations) tidy() {
 	}
 }
 
-// slack is how many seconds too early a reservation may begin without harm.
+// slack is by how many seconds a reservation may begin too early.
 const slack core.Time = 10
 
-// premature says whether a reservation has begun for a second that has moved away since. Its begin cannot be changed any
-// more, and meanwhile it keeps away the very jobs that are planned before it: it has to go, and is made anew.
+// premature reports whether a reservation has begun though it is wanted later. The begin of an active reservation cannot be changed, and
+// meanwhile the reservation excludes the jobs that are planned before it. So it is deleted and made again.
 func premature(have, want adapter.Reservation, now core.Time) bool {
 	return have.Start <= now && want.Start > now+slack
 }
 
-// outdated says whether a reservation no longer serves. The begin of an active one cannot be helped.
+// outdated reports whether a reservation has to be changed. The begin of an active reservation cannot be.
 func outdated(have, want adapter.Reservation, now core.Time) bool {
 	active := have.Start <= now
 	return !managed.SameNodes(have.Nodes, want.Nodes) ||
@@ -159,7 +158,7 @@ func outdated(have, want adapter.Reservation, now core.Time) bool {
 		!active && (have.Start > want.Start || have.Start < want.Start-slack)
 }
 
-// reserved is our reservation of the name as the batch system has it now.
+// reserved returns the sidecar's reservation of that name, as the batch system has it now.
 func (s *reservations) reserved(name string) (adapter.Reservation, bool) {
 	if t, ok := s.tending[name]; ok && !s.readings.shows(t.at) {
 		return t.reservation, !t.gone
@@ -172,7 +171,7 @@ func (s *reservations) reserved(name string) (adapter.Reservation, bool) {
 	return adapter.Reservation{}, false
 }
 
-// ours is the names of all our reservations, in the order of the reading.
+// ours returns the names of all reservations of the sidecar, sorted.
 func (s *reservations) ours() []string {
 	var all []string
 	for _, r := range s.readings.snapshot.Reservations {
@@ -189,33 +188,33 @@ func (s *reservations) ours() []string {
 	return all
 }
 
-// busy says whether a call for the reservation is under way, or may be though it was given up.
+// busy reports whether a call for the reservation is under way, or may still be carried out.
 func (s *reservations) busy(name string) bool {
 	t := s.tending[name]
 	return t.busy || s.eventLog.clock.Now().Before(t.unsure)
 }
 
-// mayTend says whether a call for the reservation may begin now.
+// mayTend reports whether a call for the reservation may begin now.
 func (s *reservations) mayTend(name string) bool {
 	t := s.tending[name]
 	return !t.busy && !s.eventLog.clock.Now().Before(t.retry)
 }
 
-// leaves reports whether the job of the reservation is being untied from it: until then the batch system does not delete it.
+// leaves reports whether the job of the reservation is being untied from it. Until that is done the batch system does not delete it.
 func (s *reservations) leaves(name string) bool {
 	r := s.jobs.records[s.owner(name)]
 	return r != nil && r.Busy == "hold"
 }
 
-// anew is for a clock that was set: what was refused may be tried at once.
-func (s *reservations) anew() {
+// clockSet adapts to a clock that was set: calls that failed may be made again at once.
+func (s *reservations) clockSet() {
 	for name, t := range s.tending {
 		t.retry, t.unsure = time.Time{}, time.Time{}
 		s.tending[name] = t
 	}
 }
 
-// take notes that an operation of a job writes the reservation itself.
+// take records that an operation of a job writes the reservation.
 func (s *reservations) take(r adapter.Reservation) {
 	s.tending[r.Name] = tended{reservation: r, at: s.readings.begun}
 }
@@ -230,15 +229,15 @@ func (s *reservations) delete(ctx context.Context, name string) {
 	s.call(ctx, adapter.Reservation{Name: name}, "unreserve", func(ctx context.Context) error { return s.workers.acts.Unreserve(ctx, job, name) })
 }
 
-// call does one action on a reservation, beside the loop.
+// call makes a call for a reservation, in another goroutine.
 func (s *reservations) call(ctx context.Context, r adapter.Reservation, verb string, action func(context.Context) error) {
 	before := s.tending[r.Name]
 	before.busy = true
 	s.tending[r.Name] = before
-	s.workers.beside(func() error { return action(ctx) }, func(err error) { s.settle(r, verb, err) })
+	s.workers.background(func() error { return action(ctx) }, func(err error) { s.settle(r, verb, err) })
 }
 
-// settle takes in how the call for a reservation ended. After a failure only the next reading knows what is there.
+// settle takes the result of a call for a reservation. After a failure only the next reading shows what is there.
 func (s *reservations) settle(r adapter.Reservation, verb string, err error) {
 	t := tended{reservation: r, gone: verb == "unreserve", at: s.readings.begun}
 	if err == nil {
@@ -259,7 +258,8 @@ func (s *reservations) settle(r adapter.Reservation, verb string, err error) {
 	s.readings.refresh()
 }
 
-// owner is the job a reservation is for; a zero key when nobody knows it any more.
+// owner returns the key of the job that a reservation is for. It is zero if the name has none, and has only the number if the job has
+// ended.
 func (s *reservations) owner(name string) adapter.Key {
 	id := jobOf(name)
 	if id == 0 {

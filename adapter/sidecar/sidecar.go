@@ -24,27 +24,27 @@ import (
 type Options struct {
 	System     adapter.BatchSystem
 	Journal    actions.Journal
-	Calls      <-chan session.Call   // from the jobs' shims; nil: none will come
+	Calls      <-chan session.Call   // from the jobs' shims; nil: none come
 	Clock      adapter.Clock         // nil: the wall clock
 	Log        hclog.Logger          // nil: no log
 	Meter      actions.Meter         // nil: nothing is counted
-	Lease      Lease                 // without a Leaser nobody else can serve the batch system
+	Lease      Lease                 // without a Leaser no other sidecar may serve the batch system
 	Parts      func(PartsHost) Parts // schedules the parts of applications; nil: no launchers are served
-	Subscriber status.Subscriber     // who looks at it in a browser; nil: nobody
+	Subscriber status.Subscriber     // receives what browsers show; nil: none
 	Settings   managed.Settings
 }
 
-// Sidecar plans and resizes the managed jobs of one batch system. It is a loop over parts, each of which has its own state.
+// A Sidecar schedules and resizes the managed jobs of one batch system.
 type Sidecar struct {
 	settings  managed.Settings
 	calls     <-chan session.Call
-	changes   <-chan struct{} // from a Herald; nil: it tells nothing
-	asked     chan struct{}   // whether the loop is alive
+	changes   <-chan struct{} // of an adapter.ChangeNotifier; nil: the batch system is none
+	asked     chan struct{}   // Alive sends, and the loop receives
 	resets    chan reset
 	meter     actions.Meter
 	publisher *status.Publisher
 
-	ticks        ticks
+	time         timekeeper
 	eventLog     *eventLog
 	workers      *workers
 	lease        *leaseKeeper
@@ -62,7 +62,7 @@ type Sidecar struct {
 	gate         *gateKeeper
 }
 
-// New makes a sidecar. It does nothing until Run.
+// New returns a sidecar. It does nothing until Run.
 func New(o Options) *Sidecar {
 	if o.Clock == nil {
 		o.Clock = adapter.Wall{}
@@ -73,7 +73,7 @@ func New(o Options) *Sidecar {
 	if o.Meter == nil {
 		o.Meter = actions.NoMeter{}
 	}
-	s := &Sidecar{settings: o.Settings, calls: o.Calls, asked: make(chan struct{}), resets: make(chan reset), meter: o.Meter, ticks: ticks{clock: o.Clock}}
+	s := &Sidecar{settings: o.Settings, calls: o.Calls, asked: make(chan struct{}), resets: make(chan reset), meter: o.Meter, time: timekeeper{clock: o.Clock}}
 	if herald, ok := o.System.(adapter.ChangeNotifier); ok {
 		s.changes = herald.Changes()
 	}
@@ -81,11 +81,11 @@ func New(o Options) *Sidecar {
 		System: o.System, Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Log: o.Log, Cluster: o.Settings.Cluster, Deadline: o.Settings.Deadline,
 		Gate: fair.NewGate(actsAtOnce, 2, o.Clock.Now),
 	}
-	s.eventLog = &eventLog{journal: o.Journal, logger: o.Log, clock: o.Clock, cluster: o.Settings.Cluster, told: map[adapter.Key]string{}}
+	s.eventLog = &eventLog{journal: o.Journal, logger: o.Log, clock: o.Clock, cluster: o.Settings.Cluster, lastNotice: map[adapter.Key]string{}}
 	s.workers = &workers{acts: acts, finished: make(chan result, 64)}
-	s.lease = newLease(o.Lease, s.eventLog, o.Clock, o.Settings.Deadline, s.workers.Go)
-	acts.Term = s.lease.Term
-	s.readings = &readings{eventLog: s.eventLog, workers: s.workers, arrived: make(chan reading, 1), told: map[string]bool{}}
+	s.lease = newLeaseKeeper(o.Lease, s.eventLog, o.Clock, o.Settings.Deadline, s.workers.Go)
+	acts.Term = s.lease.term
+	s.readings = &readings{eventLog: s.eventLog, workers: s.workers, arrived: make(chan reading, 1), remarksOnce: map[string]bool{}}
 	s.jobs = &jobs{eventLog: s.eventLog, readings: s.readings, meter: o.Meter, settings: o.Settings, launchers: o.Parts != nil, records: map[adapter.Key]*managed.Job{}, usage: view.NewUsageLedger(o.Settings.Unused.HalfLife, nil)}
 	s.nodes = &nodes{
 		eventLog: s.eventLog, jobs: s.jobs, workers: s.workers,
@@ -103,39 +103,38 @@ func New(o Options) *Sidecar {
 	s.turns = &turns{clock: o.Clock}
 	s.turns.pacer, _ = o.System.(adapter.RateLimiter)
 	s.reservations.parts, s.reservations.turns = s.parts, s.turns
-	s.gate = newGate(acts, o.Settings.All, o.Clock, s.workers.beside)
+	s.gate = newGateKeeper(acts, o.Settings.All, o.Clock, s.workers.background)
 	s.pacing = &pacing{eventLog: s.eventLog, readings: s.readings, jobs: s.jobs, parts: s.parts, turns: s.turns, settings: o.Settings}
 	s.standstill = &standstill{clock: o.Clock, jobs: s.jobs}
 	s.outages = &outages{eventLog: s.eventLog}
 	s.publisher = &status.Publisher{
 		Journal: o.Journal, Meter: o.Meter, Clock: o.Clock, Settings: o.Settings, Event: s.eventLog.event, Subscriber: o.Subscriber,
-		LastLogged: func(key adapter.Key) string { return s.eventLog.told[key] }, GoneSince: s.nodes.goneSince, Outages: s.outages.view,
+		LastLogged: func(key adapter.Key) string { return s.eventLog.lastNotice[key] }, GoneSince: s.nodes.goneSince, Outages: s.outages.view,
 		Usage: func() view.Usage { return s.jobs.usage.Usage },
 	}
 	return s
 }
 
-// Run observes, plans and acts until ctx ends; then it waits for what is under way and returns nil. An error means that
-// the journal can be neither read nor written: without it nothing may be done; or, an *adapter.Leased, that another sidecar
-// serves the batch system.
+// Run observes, plans and acts until ctx ends. Then it waits for what is under way, and returns nil. It returns an error if the
+// journal cannot be read or written, and an *adapter.Leased if another sidecar serves the batch system.
 func (s *Sidecar) Run(ctx context.Context) error {
-	if err := s.lease.Take(ctx); err != nil {
-		if ctx.Err() != nil { // told to end while it asked: the batch system may have granted it all the same
-			s.lease.Leave()
+	if err := s.lease.take(ctx); err != nil {
+		if ctx.Err() != nil { // the batch system may have granted the lease anyway
+			s.lease.release()
 			return nil
 		}
 		return err
 	}
-	defer s.lease.Leave()
+	defer s.lease.release()
 	if err := s.recover(); err != nil {
 		return err
 	}
 	s.workers.acts.Ends = ctx.Done()
-	calls, stop := context.WithCancel(context.WithoutCancel(ctx)) // an action under way is finished, not torn
+	calls, stop := context.WithCancel(context.WithoutCancel(ctx)) // a call under way is not canceled
 	defer stop()
 	defer s.workers.Wait()
 	for {
-		s.lease.Tend(calls)
+		s.lease.renewIfDue(calls)
 		if s.pacing.due() {
 			s.readings.begin(calls)
 		}
@@ -146,9 +145,9 @@ func (s *Sidecar) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-s.ticks.clock.After(s.lease.Pause(pause)):
+		case <-s.time.clock.After(s.lease.pause(pause)):
 			woken = true
-		case <-s.changes: // what there is to know of it, only a reading tells
+		case <-s.changes: // a reading shows what changed
 			s.readings.stale = true
 			continue
 		case <-s.asked:
@@ -158,20 +157,20 @@ func (s *Sidecar) Run(ctx context.Context) error {
 		case <-s.parts.Ordered():
 		case r := <-s.readings.arrived:
 			news = func() error { return s.absorb(r) }
-		case r := <-s.lease.Answered:
-			news = func() error { return s.lease.Hear(r) }
+		case r := <-s.lease.answers:
+			news = func() error { return s.lease.renewed(r) }
 		case c := <-s.workers.finished:
 			news = func() error { return s.finishAll(c) }
 		case call := <-s.calls:
-			news = func() error { s.hear(call); return nil }
+			news = func() error { s.receive(call); return nil }
 		}
-		set, err := s.keepTime() // before anything is written down by the new time
+		set, err := s.keepTime() // before anything is written with the new time
 		s.standstill.end(set)
-		s.standstill.expect(0) // news and plans take no time worth mentioning
+		s.standstill.expect(0) // taking the news and planning should take no time
 		if err == nil {
 			err = news()
 		}
-		if err == nil && !(woken && reads && s.pacing.due()) { // the plan is made of the reading that begins now
+		if err == nil && !(woken && reads && s.pacing.due()) { // a reading begins now, and the plan is made of it
 			err = s.cycle(calls)
 		}
 		s.standstill.end(set)
@@ -181,8 +180,8 @@ func (s *Sidecar) Run(ctx context.Context) error {
 	}
 }
 
-// Alive returns nil when the loop has looked up from its work, and an error when ctx ends before: it hangs, or Run is not, or not yet, at
-// work. It may be called from any goroutine.
+// Alive returns nil when the loop receives its call. It returns an error if ctx ends before: the loop hangs, or Run is not under way. It
+// may be called from any goroutine.
 func (s *Sidecar) Alive(ctx context.Context) error {
 	select {
 	case s.asked <- struct{}{}:
@@ -192,10 +191,10 @@ func (s *Sidecar) Alive(ctx context.Context) error {
 	}
 }
 
-// A reset asks the loop to forget what a user's jobs left unused.
+// A reset makes the loop forget what a user's jobs left unused.
 type reset struct {
 	user string
-	done chan<- bool // receives whether there was anything; it has room for that
+	done chan<- bool // receives whether there was anything; has room for one value
 }
 
 // ResetUnused forgets what a user's jobs left unused, and reports whether there was anything. It may be called from any goroutine.
@@ -226,8 +225,8 @@ func (s *Sidecar) reset(r reset) error {
 	return s.eventLog.Remark("limits reset", text, map[string]any{"user": r.user})
 }
 
-// recover reads what the journal remembers. What was under way when the sidecar died is closed as interrupted: the
-// first reading shows what became of it.
+// recover reads the journal. It closes the intents of calls that were under way when the last sidecar ended: the first reading shows
+// whether they were carried out.
 func (s *Sidecar) recover() error {
 	if err := s.jobs.restore(); err != nil {
 		return err
@@ -251,7 +250,7 @@ func (s *Sidecar) recover() error {
 		return err
 	}
 	for _, e := range open {
-		if err := s.eventLog.journal.Resolve(e.ID, s.ticks.clock.Now(), "interrupted: the sidecar ended before the answer"); err != nil {
+		if err := s.eventLog.journal.Resolve(e.ID, s.time.clock.Now(), "interrupted: the sidecar ended before the answer"); err != nil {
 			return err
 		}
 	}
@@ -259,10 +258,10 @@ func (s *Sidecar) recover() error {
 	return s.eventLog.Remark("ready", "the sidecar begins", map[string]any{"managed": len(s.jobs.records), "interrupted": len(open)})
 }
 
-// keepTime looks whether the clock was set. Applications work by the time that passes, not by the clock: the planned seconds of what
-// runs move with it. The batch system's limits do not: what is over by its clock, it ends.
+// keepTime adapts to a clock that was set, and reports whether it was. The planned seconds of running jobs move with the clock, because
+// applications run for a time and not until a second. The batch system's limits do not move.
 func (s *Sidecar) keepTime() (set bool, err error) {
-	by := s.ticks.look()
+	by := s.time.jump()
 	if by == 0 {
 		return false, nil
 	}
@@ -270,10 +269,10 @@ func (s *Sidecar) keepTime() (set bool, err error) {
 		return true, err
 	}
 	s.outages.Shift(int64(by / time.Second))
-	s.workers.trapped, s.readings.at, s.readings.slow = time.Time{}, s.ticks.last, 0
+	s.workers.trapped, s.readings.at, s.readings.slow = time.Time{}, s.time.last, 0
 	s.nodes.forget()
-	s.reservations.anew()
-	s.lease.Anew()
+	s.reservations.clockSet()
+	s.lease.renewNow()
 	s.parts.Anew()
 	s.readings.refresh()
 	text := fmt.Sprintf("the clock was set by %v: what is planned for running jobs moves with it", by)
@@ -281,7 +280,7 @@ func (s *Sidecar) keepTime() (set bool, err error) {
 	return true, s.eventLog.Remark("clock", text, map[string]any{"seconds": by.Seconds()})
 }
 
-// absorb takes in a reading: the batch system is right about what runs and what it holds.
+// absorb takes a reading. The batch system is right about which jobs run, and on which nodes.
 func (s *Sidecar) absorb(r reading) error {
 	if err := s.outages.note(r); err != nil {
 		return err
@@ -294,20 +293,20 @@ func (s *Sidecar) absorb(r reading) error {
 	if err != nil {
 		return err
 	}
-	s.orphans.dismiss(here)
-	s.readings.noteOdd()
-	return s.jobs.remove(here, r.snapshot)
+	s.orphans.forget(here)
+	s.readings.logRemarks()
+	return s.jobs.dropMissing(here, r.snapshot)
 }
 
-// cycle plans and acts on the newest reading.
+// cycle plans with the newest reading, and makes the calls that the plan needs.
 func (s *Sidecar) cycle(ctx context.Context) error {
-	if _, err := s.keepTime(); err != nil { // again: writing the news down takes time, and the plan goes by its second
+	if _, err := s.keepTime(); err != nil { // again, because writing takes time and the plan is for this second
 		return err
 	}
 	if s.readings.snapshot == nil {
 		return nil
 	}
-	begin := s.ticks.clock.Now()
+	begin := s.time.clock.Now()
 	s.jobs.usage.Limit = s.settings.Unused.Pool * core.Time(len(s.readings.snapshot.Nodes))
 	v := plan.Make(s.input())
 	v.Apply()
@@ -331,51 +330,52 @@ func (s *Sidecar) cycle(ctx context.Context) error {
 	s.parts.Show(v)
 	s.meter.Unused(s.jobs.unused, len(s.jobs.usage.UsersOver(v.Now)))
 	s.jobs.unused = 0
-	s.meter.Cycle(s.ticks.clock.Now().Sub(begin), s.readings.snapshot.At, s.jobs.phases(), len(v.Queue))
+	s.meter.Cycle(s.time.clock.Now().Sub(begin), s.readings.snapshot.At, s.jobs.phases(), len(v.Queue))
 	return nil
 }
 
-// input is what a plan is made of. Its second is that in which keepTime looked last, for a clock that is set just after it
-// must not end what runs.
+// input returns what a plan is made of. The plan is for the second in which keepTime was last called: a clock that is set after that must
+// not end running jobs.
 func (s *Sidecar) input() plan.Input {
 	return plan.Input{
-		Now: s.ticks.last.Unix(), Instant: s.ticks.clock.Now(), Snapshot: s.readings.snapshot, Jobs: s.jobs.sorted(),
-		Parts:        s.parts.Look(s.ticks.last.Unix(), s.readings.snapshot),
+		Now: s.time.last.Unix(), Instant: s.time.clock.Now(), Snapshot: s.readings.snapshot, Jobs: s.jobs.sorted(),
+		Parts:        s.parts.Look(s.time.last.Unix(), s.readings.snapshot),
 		OutOfService: s.nodes.outOfService, Fresh: s.jobs.fresh, Settled: s.readings.shows(s.jobs.shrunk), Settings: s.settings,
-		OverLimit: func(user string) bool { return s.jobs.usage.Over(user, s.ticks.last.Unix()) },
+		OverLimit: func(user string) bool { return s.jobs.usage.Over(user, s.time.last.Unix()) },
 	}
 }
 
-// act does what the plan needs and the batch system does not have yet: at most one operation a job at a time.
+// act makes the calls that the plan needs and whose results the batch system does not show yet. Each job has at most one operation at a
+// time.
 func (s *Sidecar) act(ctx context.Context, v *plan.World) error {
-	if s.readings.failures >= blind { // nobody knows what is true: what is done now may be wrong, and loads what is in trouble
+	if s.readings.failures >= maxFailures { // the newest reading is too old to act on
 		return s.jobs.saveDirty()
 	}
-	if held, err := s.lease.Held(); err != nil || !held {
+	if held, err := s.lease.held(); err != nil || !held {
 		return errors.Join(err, s.jobs.saveDirty())
 	}
 	defer func() { s.jobs.awaited = v.Awaited }()
 	var resizes []*managed.Job
 	s.tasks.begin()
 	for _, r := range inOrder(s.jobs.sorted(), v.Queue) {
-		if !s.jobs.fresh(r) || r.Seen == nil || s.ticks.clock.Now().Before(r.Retry) || !s.jobs.settled(r) {
-			s.tasks.note(r, v.Now+s.settings.StartLead, s.ticks.clock.Now())
+		if !s.jobs.fresh(r) || r.Seen == nil || s.time.clock.Now().Before(r.Retry) || !s.jobs.settled(r) {
+			s.tasks.note(r, v.Now+s.settings.StartLead, s.time.clock.Now())
 			continue
 		}
 		r.Halt(v.Now)
 		r.Excuse(s.outages.Outages, v.Now)
 		s.jobs.lengthen(r, v.Now)
-		r.Listen(s.ticks.clock.Now(), v.Now)
+		r.Listen(s.time.clock.Now(), v.Now)
 		d := decide.About(r, s.situation(v))
 		if d.Do != nil && d.Do.Resize {
 			resizes = append(resizes, r)
 			continue
 		}
-		if starts := d.Do != nil && d.Do.Starts; starts && s.tasks.waits(r, s.ticks.clock.Now()) {
+		if starts := d.Do != nil && d.Do.Starts; starts && s.tasks.waits(r, s.time.clock.Now()) {
 			r.Blocked = "an earlier task of its array, which starts first"
 			continue
 		} else if !starts {
-			s.tasks.note(r, v.Now+s.settings.StartLead, s.ticks.clock.Now())
+			s.tasks.note(r, v.Now+s.settings.StartLead, s.time.clock.Now())
 		}
 		if err := s.carryOut(fair.For(ctx, r.UID), v, r, d, nil); err != nil {
 			return err
@@ -389,8 +389,8 @@ func (s *Sidecar) act(ctx context.Context, v *plan.World) error {
 	}
 	s.reservations.tend(ctx, v)
 	s.orphans.sweep(ctx, v.Strays, func(j *adapter.Job) bool { return s.jobs.find(j.Expands) != nil })
-	s.nodes.nudge(ctx, v)
+	s.nodes.repair(ctx, v)
 	s.nodes.wake(ctx, v)
-	s.gate.Tend(ctx, v.Passes())
+	s.gate.set(ctx, v.Passes())
 	return s.jobs.saveDirty()
 }

@@ -20,7 +20,7 @@ func BenchmarkScenesOf12000Jobs(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			s := crowded(b, size{10_000, 2_000, 2_500})
 			s.publisher.Subscriber = always(wanted)
-			s.ticks.last = s.ticks.clock.Now()
+			s.time.last = s.time.clock.Now()
 			v := plan.Make(s.input())
 			b.ReportAllocs()
 			for b.Loop() {

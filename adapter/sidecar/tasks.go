@@ -7,14 +7,14 @@ import (
 	"accordion/core"
 )
 
-// A taskOrder keeps a task of an array from starting while an earlier one, which the plan starts now,
-// does not start yet: an act for it is under way, or its nodes are not free. Both last for a moment.
+// A taskOrder delays the start of a task of an array while an earlier task, which the plan starts now,
+// cannot start yet: a call for it is under way, or its nodes are not free.
 type taskOrder struct {
-	since map[core.JobID]time.Time // of each array: since when such a task has waited
-	late  map[core.JobID]bool      // arrays with one in this cycle, so far
+	since map[core.JobID]time.Time // of each array: since when an earlier task has waited
+	late  map[core.JobID]bool      // arrays with such an earlier task in this cycle
 }
 
-// orderLasts is how long the later tasks of an array wait for an earlier one.
+// orderLasts is for how long later tasks of an array wait for an earlier one.
 const orderLasts = 5 * time.Second
 
 // begin starts a cycle.
@@ -27,8 +27,8 @@ func (o *taskOrder) begin() {
 	o.late = map[core.JobID]bool{}
 }
 
-// note tells of a job that does not start now, in the order of tasks. soon is the last second that is now
-// to the plan.
+// note records that a job does not start now. It is called in the order of tasks. Plans that start a job
+// until the second soon start it now.
 func (o *taskOrder) note(r *managed.Job, soon core.Time, now time.Time) {
 	if r.Seen == nil || r.Seen.Array == 0 || r.Phase != managed.Waiting || r.Course == nil || r.Course.Err != nil || r.Course.Start > soon {
 		return

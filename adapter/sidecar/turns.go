@@ -12,27 +12,26 @@ import (
 	"accordion/adapter/plan"
 )
 
-// resizesAtOnce is how many resizes may be under way: the batch system does them one after the other anyway, and more of them
-// only wait there instead of here.
+// resizesAtOnce is how many resizes may be under way at once. The batch system does one after the other, so that more would only wait
+// there.
 const resizesAtOnce = 2
 
-// actsAtOnce is how many acts may be under way between intent and outcome.
+// actsAtOnce is how many calls may be between intent and outcome at once.
 const actsAtOnce = 16
 
 // turns shares scarce calls among the users of the jobs: resizes, and calls for reservations.
 type turns struct {
 	clock        adapter.Clock
-	pacer        adapter.RateLimiter // nil: the batch system sets no bound
+	pacer        adapter.RateLimiter // nil: the batch system does not limit calls
 	resizes      fair.Ledger
 	reservations fair.Ledger
-	again        time.Time // when a resize that was put off may find room
+	retry        time.Time // when a resize that had to wait may be admitted; zero: none had to
 }
 
-// resize starts the resizes that are due, as far as there is room for them. Users with the fewest
-// lately come first. A resize that releases nodes for which another user waits takes that user's
-// turn.
+// resize starts the resizes that are due, as many as may be under way. Users with the fewest resizes
+// lately come first. A resize that releases nodes for which another user waits counts for that user.
 func (s *Sidecar) resize(ctx context.Context, v *plan.World, due []*managed.Job) error {
-	s.turns.again = time.Time{}
+	s.turns.retry = time.Time{}
 	refused := map[fair.Asker]string{}
 	for len(due) > 0 {
 		first := 0
@@ -43,13 +42,13 @@ func (s *Sidecar) resize(ctx context.Context, v *plan.World, due []*managed.Job)
 		}
 		r, user := due[first], s.payer(due[first])
 		due = append(due[:first:first], due[first+1:]...)
-		d, admitted := decide.About(r, s.situation(v)), fair.For(ctx, user) // those before it may have changed what is decided
+		d, admitted := decide.About(r, s.situation(v)), fair.For(ctx, user) // again, because the resizes before may have changed the decision
 		var done func()
 		if d.Do != nil && d.Do.Resize {
 			var wait decide.Decision
 			if s.workers.resizes >= resizesAtOnce {
 				d = decide.Decision{Waits: decide.OthersFirst}
-			} else if admitted, done, wait = s.turns.take(admitted, d.Do, refused); wait.Waits != "" {
+			} else if admitted, done, wait = s.turns.admit(admitted, d.Do, refused); wait.Waits != "" {
 				d = wait
 			}
 		}
@@ -60,7 +59,7 @@ func (s *Sidecar) resize(ctx context.Context, v *plan.World, due []*managed.Job)
 	return nil
 }
 
-// payer returns the user whose turn a job's resize takes.
+// payer returns the user for whom a job's resize counts.
 func (s *Sidecar) payer(r *managed.Job) uint32 {
 	if user, awaited := s.jobs.awaited[r.ID]; awaited {
 		return user
@@ -68,9 +67,9 @@ func (s *Sidecar) payer(r *managed.Job) uint32 {
 	return r.UID
 }
 
-// take lets a resize begin with the context that it returns, or returns what it waits for. done, where it is not nil, is called when the
-// resize has ended. An asker that was refused before in this cycle is refused again without asking.
-func (t *turns) take(ctx context.Context, op *decide.Operation, refused map[fair.Asker]string) (admitted context.Context, done func(), wait decide.Decision) {
+// admit admits a resize, or returns a decision to wait. admitted is the context of its calls. done, if it is not nil, is to be called
+// when they have ended. An asker that was refused before in this cycle is refused again, without asking the batch system's RateLimiter.
+func (t *turns) admit(ctx context.Context, op *decide.Operation, refused map[fair.Asker]string) (admitted context.Context, done func(), wait decide.Decision) {
 	if op.Shrink {
 		ctx = fair.As(ctx, fair.Releasing)
 	}
@@ -81,8 +80,8 @@ func (t *turns) take(ctx context.Context, op *decide.Operation, refused map[fair
 		paced, done, later, why := t.pacer.TryAdmit(ctx, op.Uses...)
 		if later > 0 {
 			refused[fair.Of(ctx)] = why
-			if again := t.clock.Now().Add(later); t.again.IsZero() || again.Before(t.again) {
-				t.again = again
+			if again := t.clock.Now().Add(later); t.retry.IsZero() || again.Before(t.retry) {
+				t.retry = again
 			}
 			return ctx, nil, decide.Decision{Waits: why, Obstacle: managed.Turn, Limit: actions.LimitClients}
 		}

@@ -11,38 +11,38 @@ import (
 	"accordion/core"
 )
 
-// workers is what is under way beside the loop. Whatever ends there is told to the loop, which waits for all of it before it ends.
+// workers makes calls in other goroutines, and sends their results to the loop. The loop waits for all of them before it ends.
 type workers struct {
 	sync.WaitGroup
 	acts     *actions.Acts
 	finished chan result
-	resizes  int                          // under way
-	launches map[core.JobID]chan struct{} // of each array the launch of the task that was started last: closed when it was tried
-	trapped  time.Time                    // no resize before: the batch system said it would go wrong
+	resizes  int                          // number of resizes under way
+	launches map[core.JobID]chan struct{} // of each array: closed when the last launch of a task was tried
+	trapped  time.Time                    // no resize before: the batch system said that it would fail
 }
 
-// result is how acts ended: those of a job's operation, or others.
+// A result is the result of calls: of a job's operation, or of others.
 type result struct {
-	job       *managed.Job // nil: they were about no managed job
+	job       *managed.Job // nil: the calls were for no managed job
 	operation *decide.Operation
 	got       actions.Result
 	err       error
 	over      func(error)
 }
 
-// begin makes the calls of an operation in another goroutine, which sends their result to the loop. It calls done, unless that is nil, when
-// they have ended.
+// begin makes the calls of an operation in another goroutine, which sends the result to the loop. done is called when the calls have
+// ended; nil: nothing is.
 func (c *workers) begin(ctx context.Context, r *managed.Job, op *decide.Operation, done func()) {
 	r.Busy, r.BeingResized = op.Verb, op.Resize
 	if op.Resize {
 		c.resizes++
 	}
-	after, launched := c.line(r, op)
+	after, launched := c.launchOrder(r, op)
 	c.Go(func() {
 		end := result{job: r, operation: op}
 		for _, call := range op.Calls {
 			if _, is := call.(actions.Launch); is {
-				await(ctx, after)
+				waitFor(ctx, after)
 			}
 			if end.err = c.acts.Do(ctx, call, &end.got); end.err != nil {
 				break
@@ -51,7 +51,7 @@ func (c *workers) begin(ctx context.Context, r *managed.Job, op *decide.Operatio
 		if end.got.Launched {
 			close(launched)
 		} else { // the next task waits for those before this one
-			c.Go(func() { await(ctx, after); close(launched) })
+			c.Go(func() { waitFor(ctx, after); close(launched) })
 		}
 		if done != nil {
 			done()
@@ -60,9 +60,9 @@ func (c *workers) begin(ctx context.Context, r *managed.Job, op *decide.Operatio
 	})
 }
 
-// line returns what the launch of an array's task waits for, nil where that is nothing, and what is to
-// be closed after it.
-func (c *workers) line(r *managed.Job, op *decide.Operation) (after <-chan struct{}, launched chan struct{}) {
+// launchOrder returns channels that order the launches of an array's tasks. The launch waits until after
+// is closed; nil: it does not wait. launched is to be closed when it was tried.
+func (c *workers) launchOrder(r *managed.Job, op *decide.Operation) (after <-chan struct{}, launched chan struct{}) {
 	launched = make(chan struct{})
 	if !op.Starts || r.Seen == nil || r.Seen.Array == 0 {
 		return nil, launched
@@ -73,7 +73,7 @@ func (c *workers) line(r *managed.Job, op *decide.Operation) (after <-chan struc
 	if c.launches == nil {
 		c.launches = map[core.JobID]chan struct{}{}
 	}
-	for array, tried := range c.launches { // few: of the starts under way
+	for array, tried := range c.launches {
 		select {
 		case <-tried:
 			delete(c.launches, array)
@@ -84,23 +84,23 @@ func (c *workers) line(r *managed.Job, op *decide.Operation) (after <-chan struc
 	return after, launched
 }
 
-// lineLasts is how long the launch of a task waits for that of the one before it. A launch takes some
-// tens of milliseconds, unless the batch system is in trouble.
-const lineLasts = 3 * time.Second
+// launchWait bounds how long the launch of a task waits for the one before it. A launch takes some tens
+// of milliseconds, unless the batch system is in trouble.
+const launchWait = 3 * time.Second
 
-// await waits until a channel is closed, for lineLasts at most; not for nil.
-func await(ctx context.Context, closed <-chan struct{}) {
+// waitFor waits until a channel is closed, at most for launchWait. It does not wait for nil.
+func waitFor(ctx context.Context, closed <-chan struct{}) {
 	if closed == nil {
 		return
 	}
 	select {
 	case <-closed:
 	case <-ctx.Done():
-	case <-time.After(lineLasts):
+	case <-time.After(launchWait):
 	}
 }
 
-// ended notes that a job's operation is over.
+// ended records that a job's operation has ended.
 func (c *workers) ended(r *managed.Job, op *decide.Operation) {
 	r.Busy, r.BeingResized = "", false
 	if op.Resize {
@@ -108,7 +108,8 @@ func (c *workers) ended(r *managed.Job, op *decide.Operation) {
 	}
 }
 
-// beside runs acts that are about no managed job; over is called when they have ended, unless the journal is broken.
-func (c *workers) beside(acts func() error, over func(error)) {
+// background makes calls that are for no managed job, in another goroutine. The loop calls over with their error when they have ended,
+// unless the journal cannot be written.
+func (c *workers) background(acts func() error, over func(error)) {
 	c.Go(func() { c.finished <- result{err: acts(), over: over} })
 }

@@ -10,24 +10,24 @@ import (
 	"accordion/adapter/managed"
 )
 
-// A batch system that is killed loses its last seconds: a resize of which the application has heard may be undone. It is
-// done again, on the same nodes and at once; the step goes on meanwhile.
-const memoryLoss = 10 * time.Second // what a batch system may lose: Slurm saves every 5 s
+// memoryLoss is the time that a batch system may lose when it is killed: Slurm saves its state every 5 s. A resize in that time is
+// undone, although the application knows of it. It is repeated at once, on the same nodes. The step goes on meanwhile.
+const memoryLoss = 10 * time.Second
 
-// undone says whether the job holds what it held before its last resize because the batch system forgot that one: it was
-// done in the seconds before the reading after which the batch system was away. What it misses because a node is lost, nobody forgot.
-func (s *jobs) undone(r *managed.Job, held []string) bool {
+// forgot reports whether the batch system forgot the job's last resize: the job holds what it held before it, and the resize was done
+// shortly before the last reading that succeeded. It does not if a node of the job is lost.
+func (s *jobs) forgot(r *managed.Job, held []string) bool {
 	lost := slices.ContainsFunc(s.readings.snapshot.Nodes, func(n adapter.Node) bool {
 		return n.Lost && slices.Contains(r.Nodes, n.Name) && !slices.Contains(held, n.Name)
 	})
 	return !lost && r.Again == nil && len(r.Before) > 0 && managed.SameNodes(held, r.Before) && adapter.Instant(r.Resized).After(s.readings.before.Add(-memoryLoss))
 }
 
-// redo notes that a job's last resize is to be done again.
-func (s *jobs) redo(r *managed.Job, held []string) error {
+// repeatResize records that the job's last resize has to be repeated.
+func (s *jobs) repeatResize(r *managed.Job, held []string) error {
 	nodes := managed.KeepOrder(r.Before, held)
 	r.Again, r.Since = slices.Clone(r.Nodes), s.eventLog.clock.Now().Unix()
-	if len(r.Again) < len(held) { // those that stay are first, so that the others leave again
+	if len(r.Again) < len(held) { // the nodes that stay come first
 		nodes = managed.KeepOrder(r.Again, held)
 	}
 	r.Hold(nodes, s.eventLog.clock.Now().Unix())
