@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 
 func root() *cobra.Command {
 	c := &cobra.Command{Use: "accordion", SilenceErrors: true, SilenceUsage: true}
-	c.AddCommand(Agent(), Launch(), Nodes(), Part(), Run(), Step())
+	c.AddCommand(append(ForScripts(), ForUsers()...)...)
 	return c
 }
 
@@ -222,51 +222,6 @@ func TestNodesReadsTheHostsFile(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	call(t.Context(), "nodes").is(t, 0, "export SLURM_JOB_NODELIST='n[1,7]'\n", "accordion: job 7: 2 nodes, n[1,7]")
-}
-
-func TestAPartAsksItsSidecar(t *testing.T) {
-	socket := inJob(t)
-	l, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	for _, line := range []string{"part", "part --done=3"} {
-		ctx, cancel := context.WithCancel(t.Context())
-		go func() {
-			if conn, err := l.Accept(); err == nil {
-				conn.Close()
-				cancel()
-			}
-		}()
-		e := call(ctx, strings.Fields(line)...)
-		if <-ctx.Done(); e.status == 0 || e.status == 2 || e.status == 99 {
-			t.Errorf("%s: %+v", line, e)
-		}
-		cancel()
-	}
-}
-
-func TestAProgramsPathIsWholeWhereverItWasStarted(t *testing.T) {
-	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "accordion"), []byte("#!/bin/sh\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	before := os.Args[0]
-	defer func() { os.Args[0] = before }()
-	t.Setenv("PATH", folder)
-	os.Args[0] = "accordion"
-	if path, err := ourselves(); err != nil || path != filepath.Join(folder, "accordion") {
-		t.Errorf("%s, %v", path, err)
-	}
-	t.Chdir(folder)
-	os.Args[0] = "./accordion"
-	if path, err := ourselves(); err != nil || path != filepath.Join(folder, "accordion") {
-		t.Errorf("%s, %v", path, err)
-	}
-	inJob(t)
-	os.Args[0] = "nothing-of-this-name"
-	call(t.Context(), "part").is(t, 2, "(exit 2)", "nothing-of-this-name")
 }
 
 // echo prints its words, each in brackets.

@@ -16,6 +16,8 @@ import (
 	"accordion/shim/launcher/selector"
 )
 
+func init() { forUsers = append(forUsers, Launch) }
+
 // Launch is "accordion launch".
 func Launch() *cobra.Command {
 	c := &cobra.Command{

@@ -12,6 +12,8 @@ import (
 	"accordion/shim"
 )
 
+func init() { forScripts = append(forScripts, Part) }
+
 // Part is "accordion part".
 func Part() *cobra.Command {
 	c := &cobra.Command{

@@ -17,8 +17,6 @@ import (
 	"accordion/cmd/accordion/command"
 	"accordion/core"
 
-	"accordion/traces/files"
-	"accordion/traces/paper/chart"
 	"accordion/traces/paper/delegated"
 	"accordion/traces/paper/delegated/figures"
 	"accordion/traces/swf"
@@ -160,15 +158,6 @@ func chosen(e *figures.Experiment, args []string, sizes string, sensitivity, dra
 		e.Readings = 1
 	}
 	return names, nil
-}
-
-// saveCharts writes figures into a folder.
-func saveCharts(folder string, charts []chart.Chart) error {
-	var all []files.File
-	for _, c := range charts {
-		all = append(all, files.File{Path: filepath.Join(folder, c.File), Folder: true, Write: c.Write})
-	}
-	return files.Save(all...)
 }
 
 func show(out io.Writer, data *figures.Data, e figures.Experiment, claims, sensitivity, asJSON bool) error {
