@@ -32,6 +32,13 @@ func shares() int {
 	return *partsFlag
 }
 
+func init() {
+	kindsOfApplications = []kind{
+		{"TestApplicationsOverTwoClusters", 1, func(t *testing.T, seed uint64) []string { return overTwoClusters(t, seed, false, &tally{}) }},
+		{"TestPartsOfApplications", 10, func(t *testing.T, seed uint64) []string { return together(t, both(seed), false, &tally{}) }},
+	}
+}
+
 // TestPartsOfApplications: two clusters, each with its users, faults and sidecar, and applications that have parts on both. Who gives
 // the orders is a simple script here, which does what no loop of applications would. All that is demanded of a story is demanded of each cluster, and of the parts: none runs without
 // an order to start it, nor on other nodes than were prepared, and nothing is left of them when the orders are gone.
