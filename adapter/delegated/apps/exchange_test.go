@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ugorji/go/codec"
 
@@ -61,7 +62,7 @@ func (x *exchange) begin() {
 		}
 	}
 	var err error
-	x.m, err = New(x.now, exchangeClusters, []Link{{Between: [2]string{"lyon", "b"}, Latency: 5000, Bandwidth: 10000}}, Settings{
+	x.m, err = New(x.now, exchangeClusters, []Link{{Between: [2]string{"lyon", "b"}, Latency: 5 * time.Millisecond, Bandwidth: 10000}}, Settings{
 		FairStart: 5, Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Guard: 60, Applications: 8, PerUser: 3,
 	}, all)
 	if err != nil {

@@ -1,14 +1,16 @@
 package apps
 
+import "time"
+
 // Link is what lies between two clusters or sites, or between the clusters of one site.
 type Link struct {
 	Between   [2]string
-	Latency   int64 // µs
-	Bandwidth int64 // Mbit/s; 0: not known
+	Latency   time.Duration
+	Bandwidth int // Mbit/s; 0: not known
 }
 
-// usual is the latency of a pair that no link names, in microseconds.
-const usual = 50_000
+// usual is the latency of a pair that no link names.
+const usual = 50 * time.Millisecond
 
 // Place is where a cluster is: its own name, and that of its site.
 type Place struct{ Name, Site string }

@@ -3,6 +3,7 @@ package apps
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"accordion/adapter"
 	"accordion/adapter/delegated/mailbox"
@@ -92,10 +93,10 @@ func TestANewBoardReplacesTheOneBefore(t *testing.T) {
 func TestLinksAreToldOnceEachOfPairsThatAreBothTold(t *testing.T) {
 	all := All{
 		Clusters: []*Known{{Cluster: Cluster{Name: "a", Site: "x"}}, {Cluster: Cluster{Name: "b", Site: "x"}}, {Cluster: Cluster{Name: "c"}}},
-		Links:    []Link{{Between: [2]string{"x", "c"}, Latency: 900, Bandwidth: 10}, {Between: [2]string{"b", "c"}, Latency: 100}},
+		Links:    []Link{{Between: [2]string{"x", "c"}, Latency: 900 * time.Microsecond, Bandwidth: 10}, {Between: [2]string{"b", "c"}, Latency: 100 * time.Microsecond}},
 	}
 	usual := Between(nil, Place{}, Place{}).Latency
-	ab, ac, bc := launcher.Link{A: 0, B: 1, Latency: usual}, launcher.Link{A: 0, B: 2, Latency: 900, Bandwidth: 10}, launcher.Link{A: 1, B: 2, Latency: 100}
+	ab, ac, bc := launcher.Link{A: 0, B: 1, Latency: usual.Microseconds()}, launcher.Link{A: 0, B: 2, Latency: 900, Bandwidth: 10}, launcher.Link{A: 1, B: 2, Latency: 100}
 	for _, c := range []struct {
 		told  []int
 		links []launcher.Link

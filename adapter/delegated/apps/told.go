@@ -39,7 +39,7 @@ func (all All) LinksOf(i int, to func(int) bool) []launcher.Link {
 	for j := range all.Clusters {
 		if j != i && to(j) {
 			l := Between(all.Links, place(j), place(i))
-			out = append(out, launcher.Link{A: min(i, j), B: max(i, j), Latency: l.Latency, Bandwidth: l.Bandwidth})
+			out = append(out, launcher.Link{A: min(i, j), B: max(i, j), Latency: l.Latency.Microseconds(), Bandwidth: int64(l.Bandwidth)})
 		}
 	}
 	return out
