@@ -26,7 +26,7 @@ func (m *Machine) auditNext() string {
 		next = min(m.rms.Next(), m.again)
 	}
 	for _, a := range m.all {
-		next = min(next, m.deadline(a))
+		next = min(next, a.deadline(m.now, m.begun, m.settings))
 	}
 	for _, c := range m.clusters {
 		next = min(next, m.clusterDeadline(c))
@@ -71,8 +71,8 @@ func (m *Machine) auditRMS() string {
 		}
 		id, due := core.JobID(a.ID), max(m.now, m.rms.Next())
 		was := m.rms.State(id)
-		err := m.rms.Request(m.now, id, a.Requested(m.extra(a, PrepareWithin)+m.margin(a)))
-		from, keep := a.Held(m.now, m.spans(), a.talk())
+		err := m.rms.Request(m.now, id, a.Requested(m.extra(a, prepareWithin)+m.margin(a)))
+		from, keep := a.held(m.now, m.settings)
 		must(m.rms.Hold(m.now, id, from, keep))
 		if is := m.rms.State(id); err == nil && is != was || max(m.now, m.rms.Next()) != due {
 			return fmt.Sprintf("the RMS had another request or hold of application %d (%v, %v)", a.ID, was, is)

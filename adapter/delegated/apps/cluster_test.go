@@ -9,8 +9,8 @@ import (
 )
 
 func TestAFilterLeavesOutWhatHasLessAndWhatIsNotKnown(t *testing.T) {
-	known := &Known{Cluster: Cluster{Name: "a", Attrs: map[string]string{"fabric": "ib"}}}
-	bare := &Known{Cluster: Cluster{Name: "b"}}
+	known := &cluster{Cluster: Cluster{Name: "a", Attrs: map[string]string{"fabric": "ib"}}}
+	bare := &cluster{Cluster: Cluster{Name: "b"}}
 	known.Show(&mailbox.ClusterState{Hosts: 10, Strength: adapter.Strength{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}})
 	bare.Show(&mailbox.ClusterState{Hosts: 10})
 	for name, test := range map[string]struct {
@@ -41,9 +41,9 @@ func TestAFilterLeavesOutWhatHasLessAndWhatIsNotKnown(t *testing.T) {
 }
 
 func TestWhatAClusterHasIsTold(t *testing.T) {
-	c := &Known{Cluster: Cluster{Name: "a", Speed: 1, Site: "lyon"}}
+	c := &cluster{Cluster: Cluster{Name: "a", Speed: 1, Site: "lyon"}}
 	c.Show(&mailbox.ClusterState{Hosts: 10, Strength: adapter.Strength{Cores: 8, Memory: 1000, Scratch: 500, Arch: "x86_64"}})
-	d := All{Clusters: []*Known{c}}.Describe(0)
+	d := (&Machine{clusters: []*cluster{c}}).describe(0)
 	if d.Hosts != 10 || d.Cores != 8 || d.Mem != 1000 || d.Scratch != 500 || d.Arch != "x86_64" {
 		t.Errorf("%+v", d)
 	}

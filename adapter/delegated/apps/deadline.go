@@ -7,43 +7,26 @@ import (
 	"accordion/core"
 )
 
-// patience is how many times Answer a launcher may owe an answer.
+// patience is after how many times Settings.Answer a launcher that owes an answer is given up.
 const patience = 10
 
-// PrepareWithin is how long the clusters have to prepare a try.
-const PrepareWithin core.Time = 10
+// prepareWithin is how many seconds the clusters have to prepare a try.
+const prepareWithin core.Time = 10
 
-// Spans are how long somebody may take, in seconds.
-type Spans struct {
-	Answer  core.Time // a launcher to answer a change
-	Grace   core.Time // a launcher to come back
-	BringUp core.Time // the parts of an application to come up
-}
-
-// Talk is how an application stands with its launcher.
-type Talk struct {
-	Attached bool      // it has one
-	Away     core.Time // since when not
-	Owes     core.Time // since when the launcher has a view to acknowledge; 0: it has none
-	Owed     int64     // that view
-	Naming   bool      // jobs that it named are still looked for
-	Named    core.Time // since when
-}
-
-// UpBy is when all parts must be up: after a restart they get their time anew.
-func (a *Application) UpBy(begun core.Time, s Spans) core.Time {
+// upBy returns the second by which all parts must be up. After a restart of the machine, at begun, they get the whole time again.
+func (a *application) upBy(begun core.Time, s Settings) core.Time {
 	return max(a.Since, begun) + s.BringUp
 }
 
-// Silent says why nobody waits for the application's launcher any more; "": it is heard.
-func (a *Application) Silent(now core.Time, s Spans, t Talk) string {
+// silent returns why the application's launcher is not waited for any longer, or "".
+func (a *application) silent(now core.Time, s Settings) string {
 	switch {
 	case a.Phase == Ending:
-	case !t.Attached && now >= t.Away+s.Grace:
+	case a.launcher == nil && now >= a.away+s.Grace:
 		return fmt.Sprintf("its launcher was away for %d s", s.Grace)
-	case t.Owes != 0 && now >= t.Owes+patience*s.Answer:
-		return fmt.Sprintf("its launcher did not acknowledge view %d within %d s", t.Owed, patience*s.Answer)
-	case a.Phase == Fresh && !t.Naming && now >= a.Since+patience*s.Answer:
+	case a.owes != 0 && now >= a.owes+patience*s.Answer:
+		return fmt.Sprintf("its launcher did not acknowledge view %d within %d s", a.owed, patience*s.Answer)
+	case a.Phase == Fresh && a.pending == nil && now >= a.Since+patience*s.Answer:
 		return fmt.Sprintf("its launcher did not subscribe within %d s", patience*s.Answer)
 	case a.Phase == Subscribed || a.Phase == Waiting:
 		for _, p := range a.Parts {
@@ -55,46 +38,46 @@ func (a *Application) Silent(now core.Time, s Spans, t Talk) string {
 	return ""
 }
 
-// Overrun says whether the application's walltime is over. It is not where every part has said that it is done: how long their batch systems
-// take to end them is not the application's time.
-func (a *Application) Overrun(now core.Time) bool {
+// overrun reports whether a running application has used up its walltime. It has not if every part has reported its end: the time in which
+// batch systems end the jobs is not the application's.
+func (a *Application) overrun(now core.Time) bool {
 	return a.Phase == Running && now >= a.By && a.working()
 }
 
-// working says whether any part has not said yet that it is done.
+// working reports whether a part has not reported its end yet.
 func (a *Application) working() bool {
 	return slices.ContainsFunc(a.Parts, func(p *Part) bool { return p.Hosts > 0 && !p.Done && !p.Over })
 }
 
-// Deadline is the next second at which something is due of the application, in a process that began at a second.
-func (a *Application) Deadline(now, begun core.Time, s Spans, t Talk) core.Time {
+// deadline returns the next second at which something is due for the application. begun is when the machine began.
+func (a *application) deadline(now, begun core.Time, s Settings) core.Time {
 	next := core.Forever
 	at := func(t core.Time) { next = min(next, t) }
-	later := func(t core.Time) { // once it is past it is nothing any more
+	later := func(t core.Time) { // due only once: nothing when it has passed
 		if t > now {
 			at(t)
 		}
 	}
-	if a.Phase != Ending && !t.Attached {
-		at(t.Away + s.Grace)
+	if a.Phase != Ending && a.launcher == nil {
+		at(a.away + s.Grace)
 	}
-	if a.Phase != Ending && t.Owes != 0 {
-		at(t.Owes + patience*s.Answer)
+	if a.Phase != Ending && a.owes != 0 {
+		at(a.owes + patience*s.Answer)
 	}
-	if t.Naming {
-		at(t.Named + readWithin)
+	if a.pending != nil {
+		at(a.pending.at + readWithin)
 	}
 	switch a.Phase {
 	case Fresh:
-		if !t.Naming {
+		if a.pending == nil {
 			at(a.Since + patience*s.Answer)
 		}
 	case Waiting:
 		later(a.RetryAt())
 	case Preparing:
-		at(a.Since + PrepareWithin)
+		at(a.Since + prepareWithin)
 	case Starting:
-		at(a.UpBy(begun, s))
+		at(a.upBy(begun, s))
 	case Running:
 		if a.working() {
 			at(a.By)
@@ -108,7 +91,7 @@ func (a *Application) Deadline(now, begun core.Time, s Spans, t Talk) core.Time 
 			later(p.Lost + patience*s.Answer)
 		}
 		if p.Ghost > 0 {
-			later(p.Ghost - Leaving)
+			later(p.Ghost - leaving)
 			later(p.Ghost)
 		}
 		if p.Owed != nil {

@@ -28,14 +28,9 @@ func (m *Machine) at(now core.Time) {
 // plan enters into the agenda what is not there.
 func (m *Machine) plan() {
 	for a := range m.undated {
-		m.agenda.Put(&a.entry, m.deadline(a))
+		m.agenda.Put(&a.entry, a.deadline(m.now, m.begun, m.settings))
 	}
 	m.undated.clear()
-}
-
-// deadline is the next second at which something is due of an application.
-func (m *Machine) deadline(a *application) core.Time {
-	return a.Deadline(m.now, m.begun, m.spans(), a.talk())
 }
 
 // deadlines does what the passing of time wants, of applications of which something is due or may have changed.
@@ -47,7 +42,7 @@ func (m *Machine) deadlines() {
 	m.awaited.clear()
 	for _, a := range all {
 		m.retry(a)
-		if reason := a.Silent(m.now, m.spans(), a.talk()); reason != "" {
+		if reason := a.silent(m.now, m.settings); reason != "" {
 			in := core.Time(0)
 			if a.Phase.Started() {
 				in = endIn
@@ -55,11 +50,11 @@ func (m *Machine) deadlines() {
 			m.end(a, launcher.WhySilent, reason, in)
 		}
 		switch {
-		case a.Phase == Preparing && m.now >= a.Since+PrepareWithin:
-			m.late(a, func(p *Part) bool { return p.Prepared }, fmt.Sprintf("not prepared within %d s", PrepareWithin))
-		case a.Phase == Starting && m.now >= a.UpBy(m.begun, m.spans()):
+		case a.Phase == Preparing && m.now >= a.Since+prepareWithin:
+			m.late(a, func(p *Part) bool { return p.Prepared }, fmt.Sprintf("not prepared within %d s", prepareWithin))
+		case a.Phase == Starting && m.now >= a.upBy(m.begun, m.settings):
 			m.late(a, m.up(a), fmt.Sprintf("not up within %d s", m.settings.BringUp))
-		case a.Overrun(m.now):
+		case a.overrun(m.now):
 			m.end(a, launcher.WhyOverrun, "its walltime is over", endIn)
 		}
 		for _, p := range a.Parts {
@@ -67,20 +62,6 @@ func (m *Machine) deadlines() {
 		}
 		m.advance(a)
 	}
-}
-
-// spans are how long somebody may take.
-func (m *Machine) spans() Spans {
-	return Spans{Answer: m.settings.Answer, Grace: m.settings.Grace, BringUp: m.settings.BringUp}
-}
-
-// talk is how an application stands with its launcher.
-func (a *application) talk() Talk {
-	t := Talk{Attached: a.launcher != nil, Away: a.away, Owes: a.owes, Owed: a.owed}
-	if a.pending != nil {
-		t.Naming, t.Named = true, a.pending.at
-	}
-	return t
 }
 
 // late gives up a try whose parts did not come so far in time.

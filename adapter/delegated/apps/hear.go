@@ -59,7 +59,7 @@ func (m *Machine) hearLauncher(s *session, seq int64, message launcher.Message) 
 
 // list returns the clusters whose state is known.
 func (m *Machine) list() *launcher.Clusters {
-	return m.known.List(func(c int) bool { return m.clusters[c].State != nil })
+	return m.listOf(func(c int) bool { return m.clusters[c].State != nil })
 }
 
 func (m *Machine) hearPart(s *session, seq int64, message launcher.Message) *Refusal {

@@ -18,16 +18,24 @@ type Cluster struct {
 	Embedded bool // it makes parts itself, at their start: launchers submit no jobs
 }
 
-// Known is a cluster with what is known of it. It decides nothing.
-type Known struct {
+// cluster is a cluster in its machine.
+type cluster struct {
 	Cluster
-	State *mailbox.ClusterState         // the newest; nil before the first. Show replaces it
+	State *mailbox.ClusterState         // the newest; nil before the first
 	Jobs  map[int64][]mailbox.Job       // of the state, by application
-	Parts map[int64][]*mailbox.Standing // the same
+	Parts map[int64][]*mailbox.Standing // of the state, by application
+
+	lost    bool                     // the cluster was not read for a minute
+	trouble string                   // why its state cannot be used; "" if it can
+	placed  bool                     // a pass has placed what the state shows
+	changed bool                     // its orders changed, or the end of an orphan is due
+	ordered []*application           // applications that it has an order about, by rank
+	orders  []mailbox.Order          // sent last; nil: none yet
+	strays  map[core.JobID]core.Time // jobs that no application names, with the second since when
 }
 
 // Show takes a cluster's new state.
-func (c *Known) Show(b *mailbox.ClusterState) {
+func (c *cluster) Show(b *mailbox.ClusterState) {
 	c.State, c.Jobs, c.Parts = b, map[int64][]mailbox.Job{}, map[int64][]*mailbox.Standing{}
 	for _, j := range b.Jobs {
 		c.Jobs[j.Application] = append(c.Jobs[j.Application], j)
@@ -39,7 +47,7 @@ func (c *Known) Show(b *mailbox.ClusterState) {
 }
 
 // Standing returns what the state says of an application's part, or nil. The part is a job, unless the cluster makes it itself.
-func (c *Known) Standing(application int64, job core.JobID) *mailbox.Standing {
+func (c *cluster) Standing(application int64, job core.JobID) *mailbox.Standing {
 	for _, s := range c.Parts[application] {
 		if s.Job == job || c.Embedded {
 			return s
@@ -49,7 +57,7 @@ func (c *Known) Standing(application int64, job core.JobID) *mailbox.Standing {
 }
 
 // Lists returns the job of the state that is an application's part and is not done. It returns false if there is none.
-func (c *Known) Lists(application int64, job core.JobID) (mailbox.Job, bool) {
+func (c *cluster) Lists(application int64, job core.JobID) (mailbox.Job, bool) {
 	for _, j := range c.Jobs[application] {
 		if (j.ID == job || c.Embedded) && j.State != adapter.Done {
 			return j, true
@@ -59,7 +67,7 @@ func (c *Known) Lists(application int64, job core.JobID) (mailbox.Job, bool) {
 }
 
 // Made returns the newest job that an embedded cluster made for a user's application, or 0.
-func (c *Known) Made(application int64, user string) (id core.JobID) {
+func (c *cluster) Made(application int64, user string) (id core.JobID) {
 	if !c.Embedded {
 		return 0
 	}
@@ -72,7 +80,7 @@ func (c *Known) Made(application int64, user string) (id core.JobID) {
 }
 
 // Info returns what launchers see of a cluster in addition to its occupation.
-func (c *Known) Info() Info {
+func (c *cluster) Info() Info {
 	if c.State == nil {
 		return Info{}
 	}
@@ -81,11 +89,11 @@ func (c *Known) Info() Info {
 }
 
 // Hosts returns how many hosts applications may ask for, or 0 before the first state.
-func (c *Known) Hosts() int { return c.Info().Hosts }
+func (c *cluster) Hosts() int { return c.Info().Hosts }
 
 // Most returns how many hosts a request may name. Before the first state there is no bound: after a restart launchers come back before
 // each cluster is read, and their requests were right a moment ago.
-func (c *Known) Most() int {
+func (c *cluster) Most() int {
 	if c.State == nil {
 		return core.MaxNodes
 	}
@@ -93,7 +101,7 @@ func (c *Known) Most() int {
 }
 
 // Passes says whether a filter lets a cluster through, as far as that is known.
-func (c *Known) Passes(f launcher.Filter) bool {
+func (c *cluster) Passes(f launcher.Filter) bool {
 	if len(f.Clusters) > 0 && !slices.Contains(f.Clusters, c.Name) {
 		return false
 	}

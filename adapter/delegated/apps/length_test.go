@@ -22,9 +22,9 @@ func TestAnApplicationIsPlacedAsLongAsItsJobsMayLast(t *testing.T) {
 		embedded bool
 		tries    int
 	}{
-		"walltime and bring-up":           {PrepareWithin + walltime + s.BringUp, false, 0},
-		"not quite the limit":             {PrepareWithin + limit - 1, false, 0},
-		"the limit":                       {PrepareWithin + limit, false, 1},
+		"walltime and bring-up":           {prepareWithin + walltime + s.BringUp, false, 0},
+		"not quite the limit":             {prepareWithin + limit - 1, false, 0},
+		"the limit":                       {prepareWithin + limit, false, 1},
 		"embedded, not the walltime":      {walltime - 1, true, 0},
 		"embedded, which needs no longer": {walltime, true, 1},
 	} {

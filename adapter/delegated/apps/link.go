@@ -12,28 +12,25 @@ type Link struct {
 // usual is the latency of a pair that no link names.
 const usual = 50 * time.Millisecond
 
-// Place is where a cluster is: its own name, and that of its site.
-type Place struct{ Name, Site string }
-
-// worth is how well a link's end names a place: itself rather than its site; negative: it does not.
-func (p Place) worth(end string) int {
-	switch end {
-	case p.Name:
-		return 1
-	case p.Site:
-		return 0
-	}
-	return -3
-}
-
-// Between is the link of a pair: the one that names both clusters rather than their sites.
-func Between(links []Link, a, b Place) Link {
+// linkBetween returns the link between two clusters. A link that names clusters wins over one that names their sites.
+func linkBetween(links []Link, a, b Cluster) Link {
 	best, found := -1, Link{Latency: usual}
 	for _, l := range links {
-		worth := max(a.worth(l.Between[0])+b.worth(l.Between[1]), a.worth(l.Between[1])+b.worth(l.Between[0]))
-		if worth > best {
-			best, found = worth, l
+		rank := max(a.rankOf(l.Between[0])+b.rankOf(l.Between[1]), a.rankOf(l.Between[1])+b.rankOf(l.Between[0]))
+		if rank > best {
+			best, found = rank, l
 		}
 	}
 	return found
+}
+
+// rankOf returns 1 if a link's end names the cluster, 0 if it names its site, and a negative number if neither.
+func (c Cluster) rankOf(end string) int {
+	switch end {
+	case c.Name:
+		return 1
+	case c.Site:
+		return 0
+	}
+	return -3
 }

@@ -26,7 +26,7 @@ import (
 // Machine is what becomes of applications. One goroutine owns it.
 type Machine struct {
 	clusters []*cluster
-	known    All // the same ones
+	links    []Link
 	settings Settings
 	rms      *delegated.RMS
 
@@ -56,18 +56,6 @@ type Machine struct {
 	dirty    some // to be stored
 	agenda   Agenda[*application]
 	out      Effects
-}
-
-// cluster is one in its machine.
-type cluster struct {
-	Known
-	lost    bool           // not read for a minute
-	trouble string         // why its state cannot be used; "": it can
-	placed  bool           // a pass has placed what is there
-	changed bool           // its orders changed, or a job that no application names is due
-	ordered []*application // that it has an order about, by rank
-	orders  []mailbox.Order
-	strays  map[core.JobID]core.Time // jobs that no application names: since when
 }
 
 // application is one in its machine.

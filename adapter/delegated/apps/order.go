@@ -7,8 +7,8 @@ import (
 	"accordion/core"
 )
 
-// Leaving is how long before the end of a ghost a part that is still there is ended, so that its nodes are free then.
-const Leaving core.Time = 2
+// leaving is how long before the end of a ghost a part that is still there is ended, so that its nodes are free then.
+const leaving core.Time = 2
 
 // Order is what a cluster is to do about a part now, whose batch job may last limit seconds; estimate is when the application would start.
 // ok is false where it is nothing.
@@ -21,7 +21,7 @@ func (a *Application) Order(p *Part, now, limit, estimate core.Time) (o mailbox.
 	switch {
 	case p.Over && p.Ghost <= now || p.Lost > 0:
 		return o, false
-	case p.Ghost > now && (p.Over || now < p.Ghost-Leaving):
+	case p.Ghost > now && (p.Over || now < p.Ghost-leaving):
 		o.Want, o.Until = mailbox.Ghost, p.Ghost
 	case a.Phase == Ending && (now >= a.EndAt || !used):
 		o.Want, o.Why = mailbox.End, a.Why

@@ -102,8 +102,8 @@ func (m *Machine) tell(a *application) {
 	}
 	// An error says that there are not so many hosts now: the application keeps its rank, and waits for them.
 	// What comes up takes its hosts before its walltime begins, and its cluster plans its job with all of its limit, from when it prepares.
-	_ = m.rms.Request(m.now, id, a.Requested(m.extra(a, PrepareWithin)+m.margin(a)))
-	from, keep := a.Held(m.now, m.spans(), a.talk())
+	_ = m.rms.Request(m.now, id, a.Requested(m.extra(a, prepareWithin)+m.margin(a)))
+	from, keep := a.held(m.now, m.settings)
 	must(m.rms.Hold(m.now, id, from, keep))
 }
 

@@ -30,7 +30,7 @@ func (r *Refusal) Message(seq int64, a *Application) *launcher.Refuse {
 
 // Check says what is wrong with a request, and else what it asks for, by rising cluster. sees says whether the application's launcher is shown a
 // cluster.
-func (a *Application) Check(l *launcher.Request, all []*Known, sees func(cluster int) bool) ([]moldable.Part, *Refusal) {
+func (a *Application) Check(l *launcher.Request, all []*cluster, sees func(cluster int) bool) ([]moldable.Part, *Refusal) {
 	switch {
 	case a.Phase.Started():
 		return nil, Refuse(launcher.CodeState, "t", "application %d has started, with the request of tag %d", a.ID, a.Tag)
@@ -78,10 +78,10 @@ type Job struct {
 }
 
 // Named are the jobs that a message names.
-func Named(named []launcher.Part, all []*Known) ([]Job, *Refusal) {
+func Named(named []launcher.Part, all []*cluster) ([]Job, *Refusal) {
 	var out []Job
 	for _, p := range named {
-		c := slices.IndexFunc(all, func(c *Known) bool { return c.Name == p.Cluster })
+		c := slices.IndexFunc(all, func(c *cluster) bool { return c.Name == p.Cluster })
 		switch {
 		case c < 0:
 			return nil, Refuse(launcher.CodeCluster, "jobs", "there is no cluster %q", p.Cluster)
@@ -115,7 +115,7 @@ const (
 )
 
 // Find looks on a cluster for a job that the application named at a second.
-func (a *Application) Find(job core.JobID, c *Known, at, now core.Time) (seen bool, wrong *Refusal) {
+func (a *Application) Find(job core.JobID, c *cluster, at, now core.Time) (seen bool, wrong *Refusal) {
 	if c.State != nil {
 		for _, b := range c.State.Jobs {
 			switch {

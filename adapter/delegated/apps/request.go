@@ -29,7 +29,7 @@ func (m *Machine) request(s *session, l *launcher.Request) *Refusal {
 	if wrong := m.flood(s, l.View); wrong != nil {
 		return wrong
 	}
-	parts, wrong := a.Check(l, m.known.Clusters, func(c int) bool { return m.visible(a, c) })
+	parts, wrong := a.Check(l, m.clusters, func(c int) bool { return m.visible(a, c) })
 	if wrong != nil {
 		return wrong
 	}

@@ -42,7 +42,7 @@ func TestAPartIsFoundByItsJobAndOnAnEmbeddedClusterByItsApplication(t *testing.T
 		{"the cluster makes it, nothing ordered", true, 8, 0, 0, 4},
 		{"the cluster has not made it", true, 9, 0, 0, 0},
 	} {
-		k := &Known{Cluster: Cluster{Embedded: c.embedded}}
+		k := &cluster{Cluster: Cluster{Embedded: c.embedded}}
 		if k.Standing(c.application, c.job) != nil {
 			t.Errorf("%s: a cluster without a state says something", c.name)
 		}
@@ -67,7 +67,7 @@ func TestTheNewestJobThatAClusterMadeForAUserIsHis(t *testing.T) {
 		user        string
 		want        core.JobID
 	}{{true, 7, "ann", 2}, {true, 7, "bob", 3}, {true, 8, "ann", 0}, {true, 9, "ann", 0}, {false, 7, "ann", 0}} {
-		k := &Known{Cluster: Cluster{Embedded: c.embedded}}
+		k := &cluster{Cluster: Cluster{Embedded: c.embedded}}
 		k.Show(state())
 		if got := k.Made(c.application, c.user); got != c.want {
 			t.Errorf("application %d of %s (embedded: %v) has job %d, want %d", c.application, c.user, c.embedded, got, c.want)
@@ -76,7 +76,7 @@ func TestTheNewestJobThatAClusterMadeForAUserIsHis(t *testing.T) {
 }
 
 func TestANewBoardReplacesTheOneBefore(t *testing.T) {
-	k := &Known{}
+	k := &cluster{}
 	if k.Hosts() != 0 || k.Most() != core.MaxNodes || k.Info() != (Info{}) || !k.Passes(launcher.Filter{MinHosts: 1 << 20}) {
 		t.Errorf("before the first state %d hosts are there, and %d may be asked for: %+v", k.Hosts(), k.Most(), k.Info())
 	}
@@ -91,11 +91,10 @@ func TestANewBoardReplacesTheOneBefore(t *testing.T) {
 }
 
 func TestLinksAreToldOnceEachOfPairsThatAreBothTold(t *testing.T) {
-	all := All{
-		Clusters: []*Known{{Cluster: Cluster{Name: "a", Site: "x"}}, {Cluster: Cluster{Name: "b", Site: "x"}}, {Cluster: Cluster{Name: "c"}}},
-		Links:    []Link{{Between: [2]string{"x", "c"}, Latency: 900 * time.Microsecond, Bandwidth: 10}, {Between: [2]string{"b", "c"}, Latency: 100 * time.Microsecond}},
+	m := &Machine{
+		clusters: []*cluster{{Cluster: Cluster{Name: "a", Site: "x"}}, {Cluster: Cluster{Name: "b", Site: "x"}}, {Cluster: Cluster{Name: "c"}}},
+		links:    []Link{{Between: [2]string{"x", "c"}, Latency: 900 * time.Microsecond, Bandwidth: 10}, {Between: [2]string{"b", "c"}, Latency: 100 * time.Microsecond}},
 	}
-	usual := Between(nil, Place{}, Place{}).Latency
 	ab, ac, bc := launcher.Link{A: 0, B: 1, Latency: usual.Microseconds()}, launcher.Link{A: 0, B: 2, Latency: 900, Bandwidth: 10}, launcher.Link{A: 1, B: 2, Latency: 100}
 	for _, c := range []struct {
 		told  []int
@@ -107,7 +106,7 @@ func TestLinksAreToldOnceEachOfPairsThatAreBothTold(t *testing.T) {
 		{[]int{0, 2}, []launcher.Link{ac}},
 		{[]int{0, 1, 2}, []launcher.Link{ab, ac, bc}},
 	} {
-		got := all.List(func(i int) bool { return slices.Contains(c.told, i) })
+		got := m.listOf(func(i int) bool { return slices.Contains(c.told, i) })
 		var names []int
 		for _, one := range got.All {
 			names = append(names, one.C)
@@ -116,7 +115,7 @@ func TestLinksAreToldOnceEachOfPairsThatAreBothTold(t *testing.T) {
 			t.Errorf("of %v are told the clusters %v with the links %v, want %v", c.told, names, got.Links, c.links)
 		}
 	}
-	if got := all.LinksOf(2, func(int) bool { return true }); !slices.Equal(got, []launcher.Link{ac, bc}) {
+	if got := m.linksOf(2, func(int) bool { return true }); !slices.Equal(got, []launcher.Link{ac, bc}) {
 		t.Errorf("from c lead %v", got)
 	}
 }

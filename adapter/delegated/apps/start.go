@@ -11,7 +11,7 @@ import (
 // prepare begins a try to start an application: all clusters of its request reserve at once, nothing waits for nodes.
 func (m *Machine) prepare(a *application) {
 	m.quit(a)
-	a.Phase, a.Since, a.By = Preparing, m.now, m.now+a.Walltime+m.extra(a, PrepareWithin+m.settings.BringUp)
+	a.Phase, a.Since, a.By = Preparing, m.now, m.now+a.Walltime+m.extra(a, prepareWithin+m.settings.BringUp)
 	a.Try++
 	for _, p := range a.Parts {
 		p.Prepared, p.Runs, p.Nodes = false, false, nil

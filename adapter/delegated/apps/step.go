@@ -17,12 +17,11 @@ func New(now core.Time, all []Cluster, links []Link, s Settings, records []Recor
 	if s.Pace == 0 {
 		s.Pace = 1
 	}
-	m := &Machine{known: All{Links: links}, settings: s, now: now, begun: now, again: core.Forever,
+	m := &Machine{links: links, settings: s, now: now, begun: now, again: core.Forever,
 		byID: map[int64]*application{}, sessions: map[uint64]*session{}, moved: true,
 		touched: some{}, awaited: some{}, undated: some{}, unsorted: some{}, stirred: some{}, pending: some{}, holders: some{}, dirty: some{}}
 	for _, named := range all {
-		c := &cluster{Known: Known{Cluster: named}, strays: map[core.JobID]core.Time{}, changed: true}
-		m.clusters, m.known.Clusters = append(m.clusters, c), append(m.known.Clusters, &c.Known)
+		m.clusters = append(m.clusters, &cluster{Cluster: named, strays: map[core.JobID]core.Time{}, changed: true})
 	}
 	m.rms = delegated.New(make([]int, len(all)), delegated.Options{
 		Timer: s.Timer, TellEstimates: true, Watch: true, Limit: s.Applications,
@@ -190,12 +189,4 @@ func (m *Machine) seen(a *application) view.Application {
 		s.Parts = append(s.Parts, view.ApplicationPart{Cluster: p.Name, Job: m.jobOf(a, p), Hosts: p.Hosts, Stand: a.Stand(p), Nodes: p.Nodes})
 	}
 	return s
-}
-
-// waitsFor says why an application has not started.
-func (m *Machine) waitsFor(a *application) string {
-	return a.WaitsFor(m.now, Outlook{
-		Clusters: m.known.Clusters, Lost: func(i int) bool { return m.clusters[i].lost }, Asleep: m.asleep,
-		Joined: a.joined, Naming: a.pending != nil, Attached: a.launcher != nil,
-	})
 }

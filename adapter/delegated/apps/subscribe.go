@@ -24,7 +24,7 @@ func (m *Machine) subscribe(s *session, seq int64, l *launcher.Subscribe) *Refus
 	if l.Most < 0 || l.Most > core.MaxTotal {
 		return Refuse(launcher.CodeWalltime, "most", "the largest walltime is 0 (any) to %d seconds, not %d", core.MaxTotal, l.Most)
 	}
-	jobs, wrong := Named(l.Jobs, m.known.Clusters)
+	jobs, wrong := Named(l.Jobs, m.clusters)
 	if wrong != nil {
 		return wrong
 	}
@@ -43,7 +43,7 @@ func (m *Machine) parts(s *session, seq int64, l *launcher.Parts) *Refusal {
 	if a.pending != nil {
 		return Refuse(launcher.CodeState, "t", "jobs of application %d that were named before are still looked for", a.ID)
 	}
-	jobs, wrong := Named(l.Jobs, m.known.Clusters)
+	jobs, wrong := Named(l.Jobs, m.clusters)
 	if wrong != nil {
 		return wrong
 	}
@@ -61,7 +61,7 @@ func (m *Machine) try(a *application) *Refusal {
 		}
 	}
 	for _, j := range p.jobs {
-		switch seen, wrong := a.Find(j.ID, &m.clusters[j.Cluster].Known, p.at, m.now); {
+		switch seen, wrong := a.Find(j.ID, m.clusters[j.Cluster], p.at, m.now); {
 		case wrong != nil:
 			a.pending = nil
 			return wrong
@@ -86,7 +86,7 @@ func (m *Machine) try(a *application) *Refusal {
 	m.store(a)
 	m.okay(a.launcher, p.seq)
 	if p.subscribe != nil {
-		m.say(a.launcher, m.known.List(func(c int) bool { return m.visible(a, c) }))
+		m.say(a.launcher, m.listOf(func(c int) bool { return m.visible(a, c) }))
 		a.listed = make([]Seen, len(m.clusters))
 		for i, c := range m.clusters {
 			a.listed[i] = Seen{Told: m.visible(a, i), Info: c.Info()}

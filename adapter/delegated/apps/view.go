@@ -114,9 +114,9 @@ func (m *Machine) news(a *application) bool {
 func (m *Machine) teller(a *application, i int, seen []Seen) Teller {
 	return Teller{
 		Info:     m.clusters[i].Info(),
-		Describe: func() launcher.Cluster { return m.known.Describe(i) },
+		Describe: func() launcher.Cluster { return m.describe(i) },
 		Links: func() []launcher.Link {
-			return m.known.LinksOf(i, func(j int) bool { return seen[j].Known || seen[j].Told || j < i && m.visible(a, j) })
+			return m.linksOf(i, func(j int) bool { return seen[j].Known || seen[j].Told || j < i && m.visible(a, j) })
 		},
 	}
 }

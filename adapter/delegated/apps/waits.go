@@ -7,27 +7,17 @@ import (
 	"accordion/core"
 )
 
-// Outlook is what an application's start depends on beside itself.
-type Outlook struct {
-	Clusters []*Known
-	Lost     func(cluster int) bool // it is not read
-	Asleep   bool                   // not all clusters are read yet, after a restart
-	Joined   bool                   // it is among those that a pass considers
-	Naming   bool                   // jobs that were named are looked for
-	Attached bool                   // it has a launcher
-}
-
 // others is why one that is not considered waits.
 const others = "those before it, or others of its user, are as many as a pass considers"
 
-// WaitsFor says why an application has not started; "": it has.
-func (a *Application) WaitsFor(now core.Time, o Outlook) string {
+// waitsFor returns why an application has not started, or "" if it has.
+func (m *Machine) waitsFor(a *application) string {
 	switch {
-	case a.Phase == Fresh && o.Naming:
+	case a.Phase == Fresh && a.pending != nil:
 		return "its jobs are not seen yet"
 	case a.Phase == Fresh:
 		return "it has not subscribed"
-	case a.Phase == Subscribed && !o.Joined && !o.Asleep:
+	case a.Phase == Subscribed && !a.joined && !m.asleep:
 		return others
 	case a.Phase == Subscribed:
 		return "it has requested nothing"
@@ -35,46 +25,47 @@ func (a *Application) WaitsFor(now core.Time, o Outlook) string {
 		return a.Why
 	case a.Phase != Waiting:
 		return ""
-	case o.Asleep:
+	case m.asleep:
 		return "the sidecar began anew, and has not read all clusters yet"
 	}
 	for _, p := range a.Parts {
-		switch c := o.Clusters[p.Cluster]; {
+		switch c := m.clusters[p.Cluster]; {
 		case p.Hosts == 0:
 		case p.Lost > 0:
 			return fmt.Sprintf("its launcher is to submit job %d on %s again", p.Job, p.Name)
 		case p.Drop > 0:
 			return "what the last try reserved on " + p.Name + " is not free yet"
-		case c.State == nil || o.Lost(p.Cluster):
+		case c.State == nil || c.lost:
 			return "cluster " + p.Name + " is not read"
 		case p.Hosts > c.Hosts():
 			return "cluster " + p.Name + " has fewer hosts than it asks for"
 		}
 	}
 	switch {
-	case !o.Joined:
+	case !a.joined:
 		return others
-	case a.RetryAt() > now:
+	case a.RetryAt() > m.now:
 		return "too many tries failed: the next is a minute after the last"
-	case !o.Attached:
+	case a.launcher == nil:
 		return "its launcher is away"
 	}
 	return "its hosts are not free"
 }
 
-// Held says what keeps an application that waits from starting: not before a second, or only that it keeps its place meanwhile.
-func (a *Application) Held(now core.Time, s Spans, t Talk) (from core.Time, keep bool) {
+// held returns what keeps a waiting application from starting: it does not start before the second from, and if keep is set it does not start
+// at all, but keeps its place in the plan.
+func (a *application) held(now core.Time, s Settings) (from core.Time, keep bool) {
 	from = a.RetryAt()
 	for _, p := range a.Parts {
 		switch {
 		case p.Hosts == 0:
 		case p.Lost > 0 && now >= p.Lost+s.Answer:
-			from = core.Forever // nobody waits for its launcher
+			from = core.Forever // its launcher has had its time, and others do not wait for it
 		case p.Lost > 0, p.Drop > 0:
 			keep = true
 		}
 	}
-	return from, keep || !t.Attached
+	return from, keep || a.launcher == nil
 }
 
 // Occupies says whether an application's parts hold hosts, or may.
