@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"accordion/core"
+	"accordion/core/delegated"
 	"accordion/core/moldable"
 	"accordion/shim/wire/launcher"
 )
@@ -85,14 +86,14 @@ type Part struct {
 	Ghost   core.Time  `json:"ghost,omitempty"` // until when its nodes are kept; 0: no ghost
 	Over    bool       `json:"over,omitempty"`  // its job is gone
 
-	Prepared bool      `json:"-"` // in this try, as the states say
-	Runs     bool      `json:"-"` // the same
-	There    core.Time `json:"-"` // the reading that showed it last
-	Owed     *Debt     `json:"-"` // an answer that its session gets when its nodes are kept (its ghost)
+	Prepared bool         `json:"-"` // in this try, as the states say
+	Runs     bool         `json:"-"` // the same
+	LastSeen core.Time    `json:"-"` // the reading that showed it last
+	Okay     *pendingOkay `json:"-"` // an answer that its session gets when its nodes are kept (its ghost)
 }
 
 // Debt is an okay that waits for a ghost.
-type Debt struct {
+type pendingOkay struct {
 	Session uint64
 	Seq     int64
 	By      core.Time
@@ -111,11 +112,11 @@ func (d *Application) Record() Record {
 }
 
 // unsaid is how many views may have been shown that the journal does not know of: their numbers are not used again.
-const unsaid = 1 << 20
+const unknownViews = 1 << 20
 
 // Read makes a record an application again. cluster is the index of a name; −1: there is none. What the application had on clusters that are no
 // longer there is gone, which matters where its request used them.
-func Read(r Record, cluster func(name string) int) (a *Application, gone bool, err error) {
+func readRecord(r Record, cluster func(name string) int) (a *Application, gone bool, err error) {
 	a = &Application{Tag: -1}
 	if r.Damaged != nil {
 		return nil, false, fmt.Errorf("the record of application %d: %w", r.ID, r.Damaged)
@@ -132,7 +133,7 @@ func Read(r Record, cluster func(name string) int) (a *Application, gone bool, e
 		return p.Cluster < 0
 	})
 	slices.SortFunc(a.Parts, func(p, q *Part) int { return p.Cluster - q.Cluster })
-	a.View += unsaid
+	a.View += unknownViews
 	return a, gone, nil
 }
 
@@ -157,7 +158,7 @@ func (a *Application) Shift(by core.Time) {
 }
 
 // Used names the clusters of an application's request.
-func (a *Application) Used() string {
+func (a *Application) clusterNames() string {
 	var names []string
 	for _, p := range a.Parts {
 		if p.Hosts > 0 {
@@ -168,7 +169,7 @@ func (a *Application) Used() string {
 }
 
 // Requested is the request in force with so many seconds more.
-func (a *Application) Requested(more core.Time) moldable.Request {
+func (a *Application) request(more core.Time) moldable.Request {
 	q := moldable.Request{Walltime: min(a.Walltime+more, core.MaxTotal)}
 	for _, p := range a.Parts {
 		if p.Hosts > 0 {
@@ -179,7 +180,7 @@ func (a *Application) Requested(more core.Time) moldable.Request {
 }
 
 // Wants makes a request the one in force. It says whether that asks for anything else than before.
-func (a *Application) Wants(tag int64, q moldable.Request) (changed bool) {
+func (a *Application) setRequest(tag int64, q moldable.Request) (changed bool) {
 	changed = a.Walltime != q.Walltime
 	for _, p := range a.Parts {
 		n := 0
@@ -194,7 +195,7 @@ func (a *Application) Wants(tag int64, q moldable.Request) (changed bool) {
 }
 
 // Each says whether something holds for all parts of an application's request.
-func (a *Application) Each(holds func(*Part) bool) bool {
+func (a *Application) each(holds func(*Part) bool) bool {
 	for _, p := range a.Parts {
 		if p.Hosts > 0 && !holds(p) {
 			return false
@@ -204,7 +205,7 @@ func (a *Application) Each(holds func(*Part) bool) bool {
 }
 
 // Alone says whether an application starts with one part.
-func (a *Application) Alone() bool {
+func (a *Application) onePart() bool {
 	n := 0
 	for _, p := range a.Parts {
 		if p.Hosts > 0 {
@@ -226,12 +227,12 @@ func (a *Application) Nodes() []launcher.Names {
 }
 
 // StartsOn tells the launcher that its application starts, and where.
-func (a *Application) StartsOn() *launcher.Start {
+func (a *Application) startMessage() *launcher.Start {
 	return &launcher.Start{Tag: a.Tag, At: a.At, By: a.By, Hosts: a.Nodes()}
 }
 
 // Goes lets the launcher and the parts through.
-func (a *Application) Goes() *launcher.Go {
+func (a *Application) goMessage() *launcher.Go {
 	g := &launcher.Go{At: a.Went, Hosts: a.Nodes()}
 	for _, h := range g.Hosts {
 		g.Names = append(g.Names, a.Part(h.C).Name)
@@ -240,7 +241,7 @@ func (a *Application) Goes() *launcher.Go {
 }
 
 // Drop gives up what a try may have reserved.
-func (a *Application) Drop(try int) {
+func (a *Application) giveUp(try int) {
 	for _, p := range a.Parts {
 		if p.Hosts > 0 {
 			p.Drop, p.Kept = try, p.Hosts
@@ -250,7 +251,7 @@ func (a *Application) Drop(try int) {
 }
 
 // Fail notes a failed try: after perMinute of them in a minute there is one a minute.
-func (a *Application) Fail(now core.Time) {
+func (a *Application) countFailure(now core.Time) {
 	a.Tries = append(a.Tries, now)
 	if n := len(a.Tries); n > perMinute {
 		a.Tries = a.Tries[n-perMinute:]
@@ -259,7 +260,7 @@ func (a *Application) Fail(now core.Time) {
 }
 
 // RetryAt is the second before which an application is not tried again; past: it may be.
-func (a *Application) RetryAt() core.Time {
+func (a *Application) retryAt() core.Time {
 	if n := len(a.Tries); n > 0 && a.Slow {
 		return a.Tries[n-1] + 60
 	}
@@ -267,7 +268,7 @@ func (a *Application) RetryAt() core.Time {
 }
 
 // ExitCode is the exit status of an application: that of the first part which is not 0.
-func (a *Application) ExitCode() int {
+func (a *Application) exitCode() int {
 	for _, p := range a.Parts {
 		if p.Code != 0 {
 			return p.Code
@@ -286,7 +287,7 @@ func (p *Part) Gone() *launcher.Lost {
 }
 
 // Takes is how many hosts a part holds now, or may hold, until when; a second that is past: nobody knows.
-func (a *Application) Takes(p *Part, now core.Time) (hosts int, until core.Time) {
+func (a *Application) heldHosts(p *Part, now core.Time) (hosts int, until core.Time) {
 	switch {
 	case p.Drop > 0:
 		return p.Kept, 0
@@ -301,7 +302,7 @@ func (a *Application) Takes(p *Part, now core.Time) (hosts int, until core.Time)
 }
 
 // Stand is how far a part has come, in a word.
-func (a *Application) Stand(p *Part) string {
+func (a *Application) progress(p *Part) string {
 	switch {
 	case p.Over:
 		return "over"
@@ -326,13 +327,13 @@ func (a *Application) Stand(p *Part) string {
 }
 
 // Names makes a job an application's part on a cluster, in place of the former.
-func (a *Application) Names(cluster int, name string, job core.JobID) {
+func (a *Application) setJob(cluster int, name string, job core.JobID) {
 	p := a.Part(cluster)
 	if p == nil {
 		p = &Part{Cluster: cluster, Name: name}
 		a.Parts = append(a.Parts, p)
 	}
-	p.Job, p.Since, p.Lost, p.Drop, p.Kept, p.Over, p.There = job, 0, 0, 0, 0, false, 0
+	p.Job, p.Since, p.Lost, p.Drop, p.Kept, p.Over, p.LastSeen = job, 0, 0, 0, 0, false, 0
 }
 
 // Part is an application's on a cluster; nil where it has none.
@@ -354,4 +355,21 @@ func (a *Application) Compare(b *Application) int {
 		return a.Rank
 	}
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.ID, b.ID))
+}
+
+// State is what launchers are told; placed says that its request was placed.
+func (a *Application) stateWord(placed bool, now core.Time) string {
+	switch {
+	case a.Phase == Fresh, a.Phase == Subscribed:
+		return delegated.Submitted.String()
+	case a.Phase == Waiting && placed, a.Phase == Preparing:
+		return delegated.Waiting.String()
+	case a.Phase == Waiting:
+		return delegated.RequestSent.String()
+	case a.Phase.Started():
+		return delegated.Started.String()
+	case a.Reason == "" && now >= a.EndAt:
+		return delegated.Ghost.String()
+	}
+	return delegated.FinishSent.String()
 }

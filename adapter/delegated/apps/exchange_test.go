@@ -76,13 +76,13 @@ func (x *exchange) carry() {
 	for _, r := range e.Stored {
 		x.journal[r.ID] = r.Data
 	}
-	for _, id := range e.Gone {
+	for _, id := range e.Deleted {
 		delete(x.journal, id)
 	}
 	for _, n := range e.Notes {
 		fmt.Fprintf(&x.out, "  %d %s: %s\n", n.Application, n.Verb, n.Text)
 	}
-	for _, s := range e.Said {
+	for _, s := range e.Sent {
 		end := ""
 		if s.Close {
 			end = ", and closes"
@@ -136,7 +136,7 @@ func (x *exchange) line(line string) {
 		x.reading(word[1], word[2:])
 	case word[1] == "leaves":
 		fmt.Sscan(word[0], &session)
-		x.m.Step(x.now, Left{session})
+		x.m.Step(x.now, Disconnected{session})
 	default:
 		fmt.Sscan(word[0], &session)
 		make, ok := messages[word[3]]
@@ -151,7 +151,7 @@ func (x *exchange) line(line string) {
 			}
 		}
 		x.seq[session]++
-		x.m.Step(x.now, Heard{Session: session, User: word[1], Seq: x.seq[session], Message: m})
+		x.m.Step(x.now, Received{Session: session, User: word[1], Seq: x.seq[session], Message: m})
 	}
 	x.carry()
 	x.until(x.now)
@@ -195,7 +195,7 @@ func (x *exchange) reading(name string, words []string) {
 	x.states[name] = b
 	for i, c := range exchangeClusters {
 		if c.Name == name {
-			x.m.Step(x.now, Shown{i, b})
+			x.m.Step(x.now, StateShown{i, b})
 		}
 	}
 }

@@ -2,17 +2,18 @@ package apps
 
 import (
 	"slices"
+	"strings"
 
 	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
 )
 
-// sort finds the orders about an application.
-func (m *Machine) sort(a *application) {
+// updateOrders finds the orders about an application.
+func (m *Machine) updateOrders(a *application) {
 	a.estimate = m.estimate(a)
 	for _, p := range a.Parts {
-		o, ok := a.Order(p, m.now, a.Walltime+m.margin(a), a.estimate)
-		if !ok || m.clusters[p.Cluster].Embedded && a.Unmade(p, o.Want) {
+		o, ok := a.orderOf(p, m.now, a.Walltime+m.margin(a), a.estimate)
+		if !ok || m.clusters[p.Cluster].Embedded && a.unmade(p, o.Want) {
 			m.setOrder(a, p.Cluster, nil)
 			continue
 		}
@@ -43,8 +44,8 @@ func (m *Machine) setOrder(a *application, i int, o *mailbox.Order) {
 	}
 }
 
-// order makes the orders for a cluster, and gives them where they are others than before, and once at the beginning.
-func (m *Machine) order(i int) {
+// sendOrders makes the orders for a cluster, and gives them where they are others than before, and once at the beginning.
+func (m *Machine) sendOrders(i int) {
 	c := m.clusters[i]
 	all := make([]mailbox.Order, 0, len(c.ordered)) // not nil: that nothing is ordered is an order, too
 	for _, a := range c.ordered {
@@ -52,8 +53,8 @@ func (m *Machine) order(i int) {
 	}
 	if c.State != nil {
 		for _, j := range c.State.Jobs {
-			since, stray := c.strays[j.ID]
-			if stray && m.now >= since+unclaimed && !slices.ContainsFunc(all, func(o mailbox.Order) bool { return o.Job == j.ID }) { // an application may have named it since the newest state
+			since, stray := c.orphans[j.ID]
+			if stray && m.now >= since+orphanGrace && !slices.ContainsFunc(all, func(o mailbox.Order) bool { return o.Job == j.ID }) { // an application may have named it since the newest state
 				all = append(all, mailbox.Order{Application: j.Application, Job: j.ID, User: j.User, Want: mailbox.End, At: core.Forever,
 					Why: "it is marked launch=, and no application names it: submit it through accordion launch"})
 			}
@@ -61,6 +62,45 @@ func (m *Machine) order(i int) {
 	}
 	if c.orders == nil || !slices.Equal(all, c.orders) {
 		c.orders = all
-		m.out.Ordered = append(m.out.Ordered, Orders{Cluster: i, All: slices.Clone(all)})
+		m.out.Ordered = append(m.out.Ordered, ClusterOrders{Cluster: i, All: slices.Clone(all)})
 	}
+}
+
+// leaving is how long before the end of a ghost a part that is still there is ended, so that its nodes are free then.
+const leaving core.Time = 2
+
+// Order is what a cluster is to do about a part now, whose batch job may last limit seconds; estimate is when the application would start.
+// ok is false where it is nothing.
+func (a *Application) orderOf(p *Part, now, limit, estimate core.Time) (o mailbox.Order, ok bool) {
+	o = mailbox.Order{
+		Application: a.ID, Job: p.Job, Submitted: p.Since, User: a.User, Try: a.Try, Rank: a.Rank, Hosts: p.Hosts, Walltime: a.Walltime,
+		Limit: limit, At: core.Forever, By: a.By,
+	}
+	used := p.Hosts > 0
+	switch {
+	case p.Over && p.Ghost <= now || p.Lost > 0:
+		return o, false
+	case p.Ghost > now && (p.Over || now < p.Ghost-leaving):
+		o.Want, o.Until = mailbox.Ghost, p.Ghost
+	case a.Phase == Ending && (now >= a.EndAt || !used):
+		o.Want, o.Why = mailbox.End, a.Why
+	case p.Drop > 0:
+		o.Want, o.Try, o.Hosts, o.Why = mailbox.Drop, p.Drop, p.Kept, a.Failed
+	case a.Phase == Running && !used:
+		o.Want, o.Why = mailbox.End, "the application started on other clusters"
+	case a.Phase == Running || a.Phase == Ending && a.Went > 0:
+		o.Want = mailbox.Run
+	case used && (a.Phase == Starting || a.Phase == Ending):
+		o.Want, o.On = mailbox.Start, strings.Join(p.Nodes, " ")
+	case used && a.Phase == Preparing:
+		o.Want = mailbox.Prepare
+	default:
+		o.Want, o.At = mailbox.Wait, estimate
+	}
+	return o, true
+}
+
+// Unmade says whether there is nothing yet that an order could be about, of a part that its cluster makes at its start.
+func (a *Application) unmade(p *Part, want mailbox.Want) bool {
+	return want == mailbox.Wait || p.Hosts == 0 && p.Drop == 0
 }

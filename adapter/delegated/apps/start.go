@@ -10,26 +10,26 @@ import (
 
 // prepare begins a try to start an application: all clusters of its request reserve at once, nothing waits for nodes.
 func (m *Machine) prepare(a *application) {
-	m.quit(a)
+	m.leaveRMS(a)
 	a.Phase, a.Since, a.By = Preparing, m.now, m.now+a.Walltime+m.extra(a, prepareWithin+m.settings.BringUp)
 	a.Try++
 	for _, p := range a.Parts {
 		p.Prepared, p.Runs, p.Nodes = false, false, nil
 	}
-	m.note(a, "prepare", fmt.Sprintf("try %d on %s", a.Try, a.Used()))
+	m.note(a, "prepare", fmt.Sprintf("try %d on %s", a.Try, a.clusterNames()))
 	m.store(a)
 }
 
 // advance goes on where all parts have come so far.
 func (m *Machine) advance(a *application) {
 	switch {
-	case a.Phase == Preparing && a.Each(func(p *Part) bool { return p.Prepared }):
+	case a.Phase == Preparing && a.each(func(p *Part) bool { return p.Prepared }):
 		m.commit(a)
-	case a.Phase == Starting && a.Each(m.up(a)):
+	case a.Phase == Starting && a.each(m.up(a)):
 		m.release(a)
-	case a.Phase == Running && a.Each(func(p *Part) bool { return p.Over }):
+	case a.Phase == Running && a.each(func(p *Part) bool { return p.Over }):
 		m.finish(a)
-	case a.Phase == Ending && a.Buried(m.now):
+	case a.Phase == Ending && a.gone(m.now):
 		m.close(a.launcher, nil)
 		m.forget(a)
 	}
@@ -37,7 +37,7 @@ func (m *Machine) advance(a *application) {
 
 // up says which parts of an application are up: they run and, where there are several, stand at the barrier.
 func (m *Machine) up(a *application) func(*Part) bool {
-	if a.Alone() {
+	if a.onePart() {
 		return func(p *Part) bool { return p.Runs }
 	}
 	ready := map[*Part]bool{}
@@ -51,12 +51,12 @@ func (m *Machine) up(a *application) func(*Part) bool {
 
 // commit decides that an application starts: from here on all of it is carried out, whoever dies meanwhile.
 func (m *Machine) commit(a *application) {
-	if a.Phase, a.At, a.Since = Starting, m.now, m.now; a.owes != 0 {
-		a.owes, a.acked, a.listed = 0, nil, nil // nobody waits for that; should it come to nothing, all is shown anew
+	if a.Phase, a.At, a.Since = Starting, m.now, m.now; a.unackedSince != 0 {
+		a.unackedSince, a.acked, a.listed = 0, nil, nil // nobody waits for that; should it come to nothing, all is shown anew
 	}
 	m.note(a, "commit", fmt.Sprintf("try %d, for %s at most", a.Try, core.FormatDuration(a.By-m.now)))
 	m.store(a)
-	m.say(a.launcher, a.StartsOn())
+	m.send(a.launcher, a.startMessage())
 }
 
 // release lets the parts through: walltime counts from here. The jobs of clusters that the request does not use end.
@@ -65,11 +65,11 @@ func (m *Machine) release(a *application) {
 	a.By = min(a.By, m.now+a.Walltime)
 	m.note(a, "go", fmt.Sprintf("all parts are up, %d s after the decision", m.now-a.At))
 	m.store(a)
-	goes := a.Goes()
-	m.say(a.launcher, goes)
+	goes := a.goMessage()
+	m.send(a.launcher, goes)
 	for _, s := range a.barriers {
 		if s.ready {
-			m.say(s, goes)
+			m.send(s, goes)
 		}
 	}
 }
@@ -78,11 +78,11 @@ func (m *Machine) release(a *application) {
 func (m *Machine) retreat(a *application, why string, failed bool) {
 	committed := a.Phase == Starting
 	a.Phase, a.Since, a.At, a.By = Waiting, m.now, 0, 0
-	a.told = untold
-	m.stir(a)
-	a.Drop(a.Try)
+	a.sentEstimate = noEstimate
+	m.setViewDue(a)
+	a.giveUp(a.Try)
 	if failed || m.extra(a, 1) > 0 { // each costs real clusters the same, whoever gave it up
-		a.Fail(m.now)
+		a.countFailure(m.now)
 	}
 	if failed {
 		a.Failed, a.moved = why, "a start came to nothing: "+why
@@ -91,7 +91,7 @@ func (m *Machine) retreat(a *application, why string, failed bool) {
 	m.store(a)
 	if committed {
 		abort := &launcher.Abort{Why: why, Again: true}
-		m.say(a.launcher, abort)
+		m.send(a.launcher, abort)
 		for _, s := range slices.Clone(a.barriers) {
 			m.close(s, abort)
 		}

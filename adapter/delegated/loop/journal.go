@@ -38,14 +38,14 @@ func (j *Journal) records() ([]apps.Record, error) {
 
 // keep writes what must be on the disk before anything else is done: in one transaction.
 func (j *Journal) keep(e apps.Effects) error {
-	if len(e.Stored)+len(e.Gone)+len(e.Notes) == 0 {
+	if len(e.Stored)+len(e.Deleted)+len(e.Notes) == 0 {
 		return nil
 	}
-	records, gone, events := make([]journal.Record, len(e.Stored)), make([]journal.Record, len(e.Gone)), make([]journal.Event, len(e.Notes))
+	records, gone, events := make([]journal.Record, len(e.Stored)), make([]journal.Record, len(e.Deleted)), make([]journal.Event, len(e.Notes))
 	for i, r := range e.Stored {
 		records[i] = journal.Record{Job: r.ID, Data: r.Data}
 	}
-	for i, id := range e.Gone {
+	for i, id := range e.Deleted {
 		gone[i].Job = id
 	}
 	for i, n := range e.Notes {

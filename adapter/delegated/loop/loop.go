@@ -156,7 +156,7 @@ func (l *Loop) carry(e apps.Effects) error {
 	for _, o := range e.Ordered {
 		l.Clusters[o.Cluster].Mailbox.Order(o.All)
 	}
-	for _, s := range e.Said {
+	for _, s := range e.Sent {
 		peer := l.sessions[s.Session]
 		switch {
 		case peer == nil: // it has gone
@@ -215,13 +215,13 @@ func (l *Loop) receive(e server.Event) {
 	id := e.Session.Number()
 	if e.Message == nil {
 		delete(l.sessions, id)
-		l.machine.Step(l.now(), apps.Left{Session: id})
+		l.machine.Step(l.now(), apps.Disconnected{Session: id})
 		return
 	}
 	if _, first := e.Message.(*launcher.Hello); first {
 		l.sessions[id] = e.Session
 	}
-	l.machine.Step(l.now(), apps.Heard{Session: id, User: e.Session.User().Name, Seq: e.Seq, Message: e.Message})
+	l.machine.Step(l.now(), apps.Received{Session: id, User: e.Session.User().Name, Seq: e.Seq, Message: e.Message})
 }
 
 // ahead is by how many seconds a state may be newer than the loop's clock.
@@ -237,7 +237,7 @@ func (l *Loop) readStates() {
 		}
 		l.states[i] = state
 		if state.Read <= l.now()+ahead {
-			l.machine.Step(l.now(), apps.Shown{Cluster: i, State: state})
+			l.machine.Step(l.now(), apps.StateShown{Cluster: i, State: state})
 		}
 	}
 }

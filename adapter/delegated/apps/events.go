@@ -23,7 +23,7 @@ type Settings struct {
 type Event interface{ event() }
 
 // Heard is a message of a session.
-type Heard struct {
+type Received struct {
 	Session uint64
 	User    string // who is at its other end, by name
 	Seq     int64  // the message's own number, which an answer names
@@ -31,38 +31,38 @@ type Heard struct {
 }
 
 // Left is the end of a session.
-type Left struct{ Session uint64 }
+type Disconnected struct{ Session uint64 }
 
 // Shown is a cluster's new state.
-type Shown struct {
+type StateShown struct {
 	Cluster int
 	State   *mailbox.ClusterState
 }
 
-func (Heard) event() {}
-func (Left) event()  {}
-func (Shown) event() {}
+func (Received) event()     {}
+func (Disconnected) event() {}
+func (StateShown) event()   {}
 
 // Effects are what is to be done about what happened. Stored and Gone come first, in one transaction: nothing else may be done before they
 // are on the disk. Then comes what is said, in its order, and what is ordered.
 type Effects struct {
 	Stored  []Record // in place of the former record of the same application
-	Gone    []int64  // applications whose records are deleted
+	Deleted []int64  // applications whose records are deleted
 	Notes   []Note   // for people, beside the records
-	Said    []Say
+	Sent    []Outgoing
 	Failed  []Failure
-	Ordered []Orders
+	Ordered []ClusterOrders
 }
 
 // Say is a message to a session; its last one, if Close is set. Of a Close Message may be nil.
-type Say struct {
+type Outgoing struct {
 	Session uint64
 	Message launcher.Message
 	Close   bool
 }
 
 // Orders are all orders for a cluster, in place of the former.
-type Orders struct {
+type ClusterOrders struct {
 	Cluster int
 	All     []mailbox.Order
 }

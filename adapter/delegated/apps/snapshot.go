@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"accordion/adapter/view"
 	"accordion/core"
 )
 
@@ -37,14 +38,14 @@ func (m *Machine) waitsFor(a *application) string {
 			return "what the last try reserved on " + p.Name + " is not free yet"
 		case c.State == nil || c.lost:
 			return "cluster " + p.Name + " is not read"
-		case p.Hosts > c.Hosts():
+		case p.Hosts > c.hosts():
 			return "cluster " + p.Name + " has fewer hosts than it asks for"
 		}
 	}
 	switch {
 	case !a.joined:
 		return others
-	case a.RetryAt() > m.now:
+	case a.retryAt() > m.now:
 		return "too many tries failed: the next is a minute after the last"
 	case a.launcher == nil:
 		return "its launcher is away"
@@ -55,7 +56,7 @@ func (m *Machine) waitsFor(a *application) string {
 // held returns what keeps a waiting application from starting: it does not start before the second from, and if keep is set it does not start
 // at all, but keeps its place in the plan.
 func (a *application) held(now core.Time, s Settings) (from core.Time, keep bool) {
-	from = a.RetryAt()
+	from = a.retryAt()
 	for _, p := range a.Parts {
 		switch {
 		case p.Hosts == 0:
@@ -69,16 +70,44 @@ func (a *application) held(now core.Time, s Settings) (from core.Time, keep bool
 }
 
 // Occupies says whether an application's parts hold hosts, or may.
-func (a *Application) Occupies() bool {
+func (a *Application) occupies() bool {
 	return a.Phase.Holds() || slices.ContainsFunc(a.Parts, func(p *Part) bool { return p.Drop > 0 })
 }
 
 // Buried says whether nothing is left of an application that ends.
-func (a *Application) Buried(now core.Time) bool {
+func (a *Application) gone(now core.Time) bool {
 	for _, p := range a.Parts {
 		if !p.Over || p.Ghost > now {
 			return false
 		}
 	}
 	return true
+}
+
+// Snapshot is what there is to be seen now.
+func (m *Machine) Snapshot() view.Applications {
+	s := view.Applications{At: m.now, Clusters: []view.ApplicationCluster{}, Applications: []view.Application{}}
+	for _, c := range m.clusters {
+		seen := view.ApplicationCluster{Name: c.Name, Hosts: c.hosts(), Lost: c.lost, Never: c.State == nil}
+		s.Clusters = append(s.Clusters, seen)
+	}
+	for _, a := range m.all {
+		s.Applications = append(s.Applications, m.viewOf(a))
+	}
+	return s
+}
+
+func (m *Machine) viewOf(a *application) view.Application {
+	s := view.Application{
+		ID: a.ID, Name: a.Name, User: a.User, State: m.state(a), Phase: string(a.Phase), Rank: a.Rank, Parts: []view.ApplicationPart{}, Tag: a.Tag,
+		Walltime: a.Walltime, Moved: a.moved, Why: m.waitsFor(a), View: a.View, Acked: a.Acked, Launcher: a.launcher != nil, Away: a.away,
+		Owes: a.unackedSince, At: a.At, By: a.By, Went: a.Went, Tries: a.Try, Failed: a.Failed,
+	}
+	if est := m.estimate(a); est < core.Forever {
+		s.Estimate = est
+	}
+	for _, p := range a.Parts {
+		s.Parts = append(s.Parts, view.ApplicationPart{Cluster: p.Name, Job: m.jobOf(a, p), Hosts: p.Hosts, Stand: a.progress(p), Nodes: p.Nodes})
+	}
+	return s
 }

@@ -8,11 +8,11 @@ import (
 	"accordion/core/delegated"
 )
 
-// settle tells the RMS all that it does not know yet.
-func (m *Machine) settle() {
+// updateRMS tells the RMS all that it does not know yet.
+func (m *Machine) updateRMS() {
 	m.unsettled = false
-	m.admit()
-	m.occupy()
+	m.updateWaiting()
+	m.updateHeld()
 }
 
 // group is how an application stands to the RMS.
@@ -37,64 +37,64 @@ func (m *Machine) group(a *application) group {
 	return outside
 }
 
-// admit tells the RMS who waits, for what, and who of these may start: as many as a pass considers, by rank, and of one user a share. Of whom
+// updateWaiting tells the RMS who waits, for what, and who of these may start: as many as a pass considers, by rank, and of one user a share. Of whom
 // nothing has changed there is nothing to tell, as long as the same ones wait.
-func (m *Machine) admit() {
-	for a := range m.touched {
-		if g := m.group(a); g != a.stood {
-			a.stood, m.regroup = g, true
+func (m *Machine) updateWaiting() {
+	for a := range m.unplanned {
+		if g := m.group(a); g != a.group {
+			a.group, m.regroup = g, true
 		}
-		if m.holders[a] || a.Occupies() {
-			m.holders[a], m.moved = true, true
+		if m.holders[a] || a.occupies() {
+			m.holders[a], m.heldChanged = true, true
 		}
 	}
 	if m.regroup {
 		m.regroup = false
-		m.admitAnew()
+		m.regroupAll()
 	} else {
-		for _, a := range m.touched.byRank() {
+		for _, a := range m.unplanned.byRank() {
 			if a.joined {
-				m.tell(a)
+				m.tellRMS(a)
 			}
 		}
 	}
-	m.touched.clear()
+	m.unplanned.clear()
 }
 
-// admitAnew finds who may start, and tells the RMS of those who did not before, or do not any more.
-func (m *Machine) admitAnew() {
+// regroupAll finds who may start, and tells the RMS of those who did not before, or do not any more.
+func (m *Machine) regroupAll() {
 	all, mine := 0, map[string]int{}
 	most, share := m.settings.Applications, max(1, m.settings.Applications/4)
 	for _, a := range m.all {
-		in := a.stood != outside
+		in := a.group != outside
 		if in && most > 0 {
 			in = all < most && mine[a.User] < share
-			if in && a.stood == waits {
+			if in && a.group == waits {
 				all++
 				mine[a.User]++
 			}
 		}
 		switch {
 		case !in:
-			m.quit(a)
-		case !a.joined || m.touched[a]:
-			m.tell(a)
+			m.leaveRMS(a)
+		case !a.joined || m.unplanned[a]:
+			m.tellRMS(a)
 		}
 	}
 	m.regroup = false // of those who quit it is known
 }
 
-// tell tells the RMS of an application what it may not know.
-func (m *Machine) tell(a *application) {
+// tellRMS tells the RMS of an application what it may not know.
+func (m *Machine) tellRMS(a *application) {
 	id := core.JobID(a.ID)
-	m.unsorted[a] = true
+	m.ordersDue[a] = true
 	if !a.joined {
-		a.joined, a.newest = true, make([]Seen, len(m.clusters))
+		a.joined, a.newest = true, make([]clusterView, len(m.clusters))
 		messages, err := m.rms.Join(m.now, id, a.Rank)
 		must(err)
-		m.take(messages)
-		if a.look {
-			m.stirred[a] = true
+		m.takeMessages(messages)
+		if a.viewDue {
+			m.viewsDue[a] = true
 		}
 	}
 	if a.Phase != Waiting {
@@ -102,34 +102,34 @@ func (m *Machine) tell(a *application) {
 	}
 	// An error says that there are not so many hosts now: the application keeps its rank, and waits for them.
 	// What comes up takes its hosts before its walltime begins, and its cluster plans its job with all of its limit, from when it prepares.
-	_ = m.rms.Request(m.now, id, a.Requested(m.extra(a, prepareWithin)+m.margin(a)))
+	_ = m.rms.Request(m.now, id, a.request(m.extra(a, prepareWithin)+m.margin(a)))
 	from, keep := a.held(m.now, m.settings)
 	must(m.rms.Hold(m.now, id, from, keep))
 }
 
-// quit takes an application out of the RMS.
-func (m *Machine) quit(a *application) {
+// leaveRMS takes an application out of the RMS.
+func (m *Machine) leaveRMS(a *application) {
 	if a.joined {
 		must(m.rms.Leave(m.now, core.JobID(a.ID)))
 		a.joined, a.newest, m.regroup = false, nil, true
-		m.unsorted[a] = true
+		m.ordersDue[a] = true
 	}
 }
 
-// occupy tells the RMS what the applications that have left it hold.
-func (m *Machine) occupy() {
-	if !m.moved && m.heldAt == m.now {
+// updateHeld tells the RMS what the applications that have left it hold.
+func (m *Machine) updateHeld() {
+	if !m.heldChanged && m.heldAt == m.now {
 		return
 	}
-	m.moved, m.heldAt, m.again = false, m.now, core.Forever
+	m.heldChanged, m.heldAt, m.again = false, m.now, core.Forever
 	late := plan.HalfMinute(m.now)
 	var all []delegated.Stretch
 	for _, a := range m.holders.byRank() {
-		if !a.Occupies() {
+		if !a.occupies() {
 			delete(m.holders, a)
 		}
 		for _, p := range a.Parts {
-			hosts, until := a.Takes(p, m.now)
+			hosts, until := a.heldHosts(p, m.now)
 			if hosts == 0 || m.clusters[p.Cluster].lost {
 				continue
 			}
@@ -140,8 +140,8 @@ func (m *Machine) occupy() {
 		}
 	}
 	for i, c := range m.clusters {
-		if c.lost && c.Hosts() > 0 {
-			all = append(all, delegated.Stretch{Cluster: i, From: 0, To: core.Forever, Hosts: c.Hosts()})
+		if c.lost && c.hosts() > 0 {
+			all = append(all, delegated.Stretch{Cluster: i, From: 0, To: core.Forever, Hosts: c.hosts()})
 		}
 	}
 	if !slices.Equal(all, m.occupied) {
@@ -150,18 +150,18 @@ func (m *Machine) occupy() {
 	}
 }
 
-// sleeps says whether, after a restart, some cluster is not read yet: until it is, or grace is over, nobody gets what another may need there.
-func (m *Machine) sleeps() bool {
+// awaitsClusters says whether, after a restart, some cluster is not read yet: until it is, or grace is over, nobody gets what another may need there.
+func (m *Machine) awaitsClusters() bool {
 	return m.asleep && m.now < m.begun+m.settings.Grace && slices.ContainsFunc(m.clusters, func(c *cluster) bool { return c.State == nil })
 }
 
 // pass lets the RMS place all requests, if that is due.
 func (m *Machine) pass() bool {
-	if m.asleep = m.sleeps(); m.asleep {
+	if m.asleep = m.awaitsClusters(); m.asleep {
 		return false
 	}
 	if m.unsettled || m.again <= m.now {
-		m.settle()
+		m.updateRMS()
 	}
 	if m.rms.Next() > m.now {
 		return false
@@ -176,38 +176,38 @@ func (m *Machine) pass() bool {
 		if a.Phase != Waiting {
 			continue
 		}
-		if a.look = true; a.listens() {
-			m.stirred[a] = true
+		if a.viewDue = true; a.listens() {
+			m.viewsDue[a] = true
 		}
 		if a.estimate != m.estimate(a) {
-			m.unsorted[a] = true
+			m.ordersDue[a] = true
 		}
 	}
-	for _, id := range m.take(messages) {
+	for _, id := range m.takeMessages(messages) {
 		m.prepare(m.byID[int64(id)])
 	}
 	for i, c := range m.clusters {
 		if !c.placed && c.State != nil {
 			c.placed = true
-			m.reveal(i)
+			m.showCluster(i)
 		}
 	}
 	return true
 }
 
-// reveal shows a cluster that the RMS has placed for the first time to those who watch: it shows them only what was there as they came.
-func (m *Machine) reveal(i int) {
+// showCluster shows a cluster that the RMS has placed for the first time to those who watch: it shows them only what was there as they came.
+func (m *Machine) showCluster(i int) {
 	m.unsettled = true
 	for _, a := range m.all {
 		if a.Phase == Subscribed && a.Part(i) != nil {
-			m.quit(a)
-			m.touch(a)
+			m.leaveRMS(a)
+			m.changed(a)
 		}
 	}
 }
 
-// take keeps what the RMS shows, and gives those that start.
-func (m *Machine) take(messages []delegated.Message) (starts []core.JobID) {
+// takeMessages keeps what the RMS shows, and gives those that start.
+func (m *Machine) takeMessages(messages []delegated.Message) (starts []core.JobID) {
 	for _, x := range messages {
 		if x.Kind == delegated.Start {
 			starts = append(starts, x.To)
@@ -216,9 +216,9 @@ func (m *Machine) take(messages []delegated.Message) (starts []core.JobID) {
 		a := m.byID[int64(x.To)]
 		for _, c := range x.Changes {
 			m.shows++
-			a.newest[c.Cluster] = Seen{Known: true, Hosts: c.Hosts, Points: c.Points, Version: m.shows}
+			a.newest[c.Cluster] = clusterView{Known: true, Hosts: c.Hosts, Points: c.Points, Version: m.shows}
 		}
-		m.stir(a)
+		m.setViewDue(a)
 	}
 	return starts
 }

@@ -9,47 +9,47 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// look sees how far an application's part on a cluster has come.
-func (m *Machine) look(a *application, i int) {
+// observe sees how far an application's part on a cluster has come.
+func (m *Machine) observe(a *application, i int) {
 	p := a.Part(i)
 	if p == nil || p.Over || m.byID[a.ID] != a {
 		return
 	}
 	s, b := m.standing(a, p), m.clusters[i].State
-	j, listed := m.clusters[i].Lists(a.ID, p.Job)
+	j, listed := m.clusters[i].lists(a.ID, p.Job)
 	if listed && j.ID == p.Job && j.User == a.User && p.Since != j.Key.Submitted {
 		p.Since = j.Key.Submitted
-		m.touch(a)
+		m.changed(a)
 	}
 	if listed || s != nil && s.Stand != mailbox.Over {
-		p.There = b.Read
+		p.LastSeen = b.Read
 	}
 	made := m.clusters[i].Embedded // a part that the cluster makes is nowhere before its start
 	over := s != nil && s.Stand == mailbox.Over
 	if s == nil && (p.Job != 0 || made) {
-		over = b.Read >= max(p.There, a.Since, m.begun)+absent
+		over = b.Read >= max(p.LastSeen, a.Since, m.begun)+absentAfter
 	}
 	switch a.Phase {
 	case Fresh, Subscribed, Waiting:
-		m.lookWaiting(a, p, s, over, made)
+		m.observeWaiting(a, p, s, over, made)
 	case Preparing:
-		m.lookPreparing(a, p, s, over && !made)
+		m.observePreparing(a, p, s, over && !made)
 	case Starting:
-		m.lookStarting(a, p, s, over)
+		m.observeStarting(a, p, s, over)
 	case Running:
-		m.lookRunning(a, p, s, over)
+		m.observeRunning(a, p, s, over)
 	case Ending:
 		if over || p.Job == 0 && !made {
 			p.Over = true
 			m.store(a)
 		}
-		m.pay(a, p, s)
+		m.answerDone(a, p, s)
 	}
 	m.advance(a)
 }
 
-// lookWaiting sees what became of a part that is not to start now.
-func (m *Machine) lookWaiting(a *application, p *Part, s *mailbox.Standing, over, made bool) {
+// observeWaiting sees what became of a part that is not to start now.
+func (m *Machine) observeWaiting(a *application, p *Part, s *mailbox.Standing, over, made bool) {
 	if p.Drop > 0 && (over || s != nil && s.Try >= p.Drop && (s.Stand == mailbox.Waiting || s.Stand == mailbox.Refused)) {
 		p.Drop, p.Kept = 0, 0
 		m.store(a)
@@ -79,13 +79,13 @@ func (m *Machine) lose(a *application, p *Part, why string) {
 	p.Lost, p.Drop, p.Kept = m.now, 0, 0
 	m.note(a, "lost", fmt.Sprintf("job %d on %s: %s", p.Job, p.Name, why))
 	m.store(a)
-	m.say(a.launcher, p.Gone())
+	m.send(a.launcher, p.Gone())
 }
 
-func (m *Machine) lookPreparing(a *application, p *Part, s *mailbox.Standing, over bool) {
+func (m *Machine) observePreparing(a *application, p *Part, s *mailbox.Standing, over bool) {
 	switch {
 	case p.Hosts == 0:
-		m.lookUnused(a, p, s, over)
+		m.observeUnused(a, p, s, over)
 	case over:
 		m.refused(a, p, why(s, "its job is gone"))
 		m.lose(a, p, why(s, "its job is gone"))
@@ -99,17 +99,17 @@ func (m *Machine) lookPreparing(a *application, p *Part, s *mailbox.Standing, ov
 	}
 }
 
-// lookUnused sees whether the job on a cluster that the request does not use is still there, in case a later one does.
-func (m *Machine) lookUnused(a *application, p *Part, s *mailbox.Standing, over bool) {
+// observeUnused sees whether the job on a cluster that the request does not use is still there, in case a later one does.
+func (m *Machine) observeUnused(a *application, p *Part, s *mailbox.Standing, over bool) {
 	if over && p.Lost == 0 && !m.clusters[p.Cluster].Embedded {
 		m.lose(a, p, why(s, "its job is gone"))
 	}
 }
 
-func (m *Machine) lookStarting(a *application, p *Part, s *mailbox.Standing, over bool) {
+func (m *Machine) observeStarting(a *application, p *Part, s *mailbox.Standing, over bool) {
 	switch {
 	case p.Hosts == 0:
-		m.lookUnused(a, p, s, over)
+		m.observeUnused(a, p, s, over)
 	case over:
 		m.refused(a, p, why(s, "its job ended before all were up"))
 		if p.Drop = 0; !m.clusters[p.Cluster].Embedded {
@@ -126,8 +126,8 @@ func (m *Machine) lookStarting(a *application, p *Part, s *mailbox.Standing, ove
 	}
 }
 
-func (m *Machine) lookRunning(a *application, p *Part, s *mailbox.Standing, over bool) {
-	m.pay(a, p, s)
+func (m *Machine) observeRunning(a *application, p *Part, s *mailbox.Standing, over bool) {
+	m.answerDone(a, p, s)
 	if !over {
 		return
 	}
@@ -165,7 +165,7 @@ func (m *Machine) end(a *application, reason, why string, in core.Time) {
 	switch {
 	case reason == "":
 	case in > 0:
-		m.say(a.launcher, last)
+		m.send(a.launcher, last)
 	default:
 		m.close(a.launcher, last)
 	}
@@ -174,7 +174,7 @@ func (m *Machine) end(a *application, reason, why string, in core.Time) {
 		case barrier:
 			m.close(s, &launcher.Abort{Why: why})
 		case reason != "":
-			m.say(s, last)
+			m.send(s, last)
 		}
 	}
 }
@@ -184,7 +184,7 @@ func (m *Machine) finish(a *application) {
 	a.Phase, a.Reason, a.Why, a.Since, a.EndAt = Ending, "", "the application is over", m.now, m.now
 	m.note(a, "done", "all parts are over")
 	m.store(a)
-	m.close(a.launcher, &launcher.Done{Code: a.ExitCode()})
+	m.close(a.launcher, &launcher.Done{Code: a.exitCode()})
 	m.advance(a)
 }
 
