@@ -9,7 +9,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// helloPart begins the session of a part's barrier.
+// helloPart begins the session of a part, which waits until all parts of its application run.
 func (m *Machine) helloPart(s *session, hello *launcher.Hello) *refusal {
 	a, p := m.partOf(s.user, hello.Part)
 	if p == nil {
@@ -23,7 +23,7 @@ func (m *Machine) helloPart(s *session, hello *launcher.Hello) *refusal {
 	return nil
 }
 
-// partOf is a user's part that a batch job is; nil: none.
+// partOf returns the user's part that is the batch job l, or nil.
 func (m *Machine) partOf(user string, l *launcher.Part) (*application, *Part) {
 	for _, a := range m.all {
 		for _, p := range a.Parts {
@@ -35,7 +35,7 @@ func (m *Machine) partOf(user string, l *launcher.Part) (*application, *Part) {
 	return nil, nil
 }
 
-// ready is a part's word that it stands at the barrier.
+// ready handles a part's report that its job runs.
 func (m *Machine) ready(s *session, seq int64, id core.JobID) *refusal {
 	a := s.app
 	if id != s.part.Job && !m.clusters[s.part.Cluster].Embedded {
@@ -56,7 +56,8 @@ func (m *Machine) ready(s *session, seq int64, id core.JobID) *refusal {
 	return nil
 }
 
-// partDone is a part's word that it is over. Where others wait its nodes are kept first, and only then may it leave.
+// partDone handles a part's report of its end. If other applications wait, its nodes are kept for them, and the part gets its answer only
+// after that.
 func (m *Machine) partDone(s *session, seq int64, code int) {
 	a, p := s.app, s.part
 	if a.Phase != Running || p.Done || p.Over || p.Hosts == 0 {
@@ -72,10 +73,10 @@ func (m *Machine) partDone(s *session, seq int64, code int) {
 	m.okay(s, seq)
 }
 
-// ghostWithin is how long a part waits for its ghost at most.
+// ghostWithin is how many seconds a part waits for its ghost at most.
 const ghostWithin core.Time = 10
 
-// answerDone lets a part leave whose ghost stands, or does not come.
+// answerDone answers a part's report of its end when its ghost stands, or does not come.
 func (m *Machine) answerDone(a *application, p *Part, s *mailbox.Standing) {
 	if p.Okay != nil && (m.now >= p.Okay.By || m.now >= p.Ghost || s != nil && (s.Stand == mailbox.Ghosted || s.Stand == mailbox.Over)) {
 		m.okay(m.sessions[p.Okay.Session], p.Okay.Seq)

@@ -11,13 +11,13 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// Cluster is one on which applications may run. In messages it goes by its index.
+// Cluster is a cluster on which applications may run. Messages name it by its index.
 type Cluster struct {
 	Name     string // unique
 	Site     string // "": none
 	Speed    float64
 	Attrs    map[string]string
-	Embedded bool // it makes parts itself, at their start: launchers submit no jobs
+	Embedded bool // the cluster makes parts itself, at their start, and launchers submit no jobs
 }
 
 // cluster is a cluster in its machine.
@@ -36,7 +36,7 @@ type cluster struct {
 	orphans map[core.JobID]core.Time // jobs that no application names, with the second since when
 }
 
-// Show takes a cluster's new state.
+// setState replaces the cluster's state.
 func (c *cluster) setState(b *mailbox.ClusterState) {
 	c.State, c.Jobs, c.Parts = b, map[int64][]mailbox.Job{}, map[int64][]*mailbox.Standing{}
 	for _, j := range b.Jobs {
@@ -48,7 +48,7 @@ func (c *cluster) setState(b *mailbox.ClusterState) {
 	}
 }
 
-// Standing returns what the state says of an application's part, or nil. The part is a job, unless the cluster makes it itself.
+// standing returns what the state says of an application's part, or nil. On an embedded cluster job is not used.
 func (c *cluster) standing(application int64, job core.JobID) *mailbox.Standing {
 	for _, s := range c.Parts[application] {
 		if s.Job == job || c.Embedded {
@@ -58,7 +58,7 @@ func (c *cluster) standing(application int64, job core.JobID) *mailbox.Standing 
 	return nil
 }
 
-// Lists returns the job of the state that is an application's part and is not done. It returns false if there is none.
+// lists returns the job of an application's part, if the state shows it and it has not ended.
 func (c *cluster) lists(application int64, job core.JobID) (mailbox.Job, bool) {
 	for _, j := range c.Jobs[application] {
 		if (j.ID == job || c.Embedded) && j.State != adapter.Done {
@@ -68,7 +68,7 @@ func (c *cluster) lists(application int64, job core.JobID) (mailbox.Job, bool) {
 	return mailbox.Job{}, false
 }
 
-// Made returns the newest job that an embedded cluster made for a user's application, or 0.
+// made returns the newest job that an embedded cluster made for a user's application, or 0.
 func (c *cluster) made(application int64, user string) (id core.JobID) {
 	if !c.Embedded {
 		return 0
@@ -81,7 +81,7 @@ func (c *cluster) made(application int64, user string) (id core.JobID) {
 	return id
 }
 
-// Info returns what launchers see of a cluster in addition to its occupation.
+// info returns what launchers see of a cluster in addition to its occupation.
 func (c *cluster) info() clusterInfo {
 	if c.State == nil {
 		return clusterInfo{}
@@ -90,10 +90,10 @@ func (c *cluster) info() clusterInfo {
 	return clusterInfo{Hosts: b.Hosts, Cores: b.Cores, Memory: b.Memory, Scratch: b.Scratch, Arch: b.Arch}
 }
 
-// Hosts returns how many hosts applications may ask for, or 0 before the first state.
+// hosts returns how many hosts applications may request, or 0 before the first state.
 func (c *cluster) hosts() int { return c.info().Hosts }
 
-// Most returns how many hosts a request may name. Before the first state there is no bound: after a restart launchers come back before
+// mostHosts returns how many hosts a request may name. Before the first state there is no bound: after a restart launchers come back before
 // each cluster is read, and their requests were right a moment ago.
 func (c *cluster) mostHosts() int {
 	if c.State == nil {
@@ -102,7 +102,7 @@ func (c *cluster) mostHosts() int {
 	return c.hosts()
 }
 
-// Passes says whether a filter lets a cluster through, as far as that is known.
+// passes reports whether a filter accepts the cluster. Before the first state, only its name and attributes count.
 func (c *cluster) passes(f launcher.Filter) bool {
 	if len(f.Clusters) > 0 && !slices.Contains(f.Clusters, c.Name) {
 		return false
@@ -120,7 +120,7 @@ func (c *cluster) passes(f launcher.Filter) bool {
 		(f.Arch == "" || f.Arch == b.Arch)
 }
 
-// listOf returns the clusters to be told to a launcher, and the links between them.
+// listOf returns the clusters for which told is true, and the links between them.
 func (m *Machine) listOf(told func(int) bool) *launcher.Clusters {
 	out := &launcher.Clusters{All: []launcher.Cluster{}, Links: []launcher.Link{}}
 	for i := range m.clusters {
@@ -132,7 +132,7 @@ func (m *Machine) listOf(told func(int) bool) *launcher.Clusters {
 	return out
 }
 
-// describe returns a cluster as launchers are told of it.
+// describe returns cluster i as launchers see it.
 func (m *Machine) describe(i int) launcher.Cluster {
 	c := m.clusters[i]
 	f := c.info()
@@ -140,7 +140,7 @@ func (m *Machine) describe(i int) launcher.Cluster {
 		Attrs: maps.Clone(c.Attrs)}
 }
 
-// linksOf returns the links between cluster i and others.
+// linksOf returns the links between cluster i and those for which to is true.
 func (m *Machine) linksOf(i int, to func(int) bool) []launcher.Link {
 	var out []launcher.Link
 	for j := range m.clusters {
@@ -152,7 +152,7 @@ func (m *Machine) linksOf(i int, to func(int) bool) []launcher.Link {
 	return out
 }
 
-// Link is what lies between two clusters or sites, or between the clusters of one site.
+// Link is the network link between two clusters or sites, or between the clusters of one site.
 type Link struct {
 	Between   [2]string
 	Latency   time.Duration

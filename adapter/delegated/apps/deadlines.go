@@ -9,11 +9,11 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// at goes on to a second, and notes what is due then. One that is past counts as the latest that was.
+// at advances the machine to a second, and records which applications have something due. If now is past, the latest second counts.
 func (m *Machine) at(now core.Time) {
 	if now > m.now {
 		m.now = now
-		for a := range m.unscheduled { // it may have passed what was not in the agenda yet
+		for a := range m.unscheduled { // something may have been due before it was in the agenda
 			m.changed(a)
 		}
 		m.schedule()
@@ -26,7 +26,7 @@ func (m *Machine) at(now core.Time) {
 	}
 }
 
-// schedule enters into the agenda what is not there.
+// schedule puts the deadlines of unscheduled applications into the agenda.
 func (m *Machine) schedule() {
 	for a := range m.unscheduled {
 		m.agenda.Put(&a.entry, a.deadline(m.now, m.begun, m.settings))
@@ -34,7 +34,7 @@ func (m *Machine) schedule() {
 	m.unscheduled.clear()
 }
 
-// deadlines does what the passing of time wants, of applications of which something is due or may have changed.
+// deadlines handles timeouts, for applications that changed or for which something is due.
 func (m *Machine) deadlines() {
 	m.checkReadings()
 	m.unsettled = true
@@ -65,7 +65,7 @@ func (m *Machine) deadlines() {
 	}
 }
 
-// timeOut gives up a try whose parts did not come so far in time.
+// timeOut gives up a try if a part did not come as far as far demands.
 func (m *Machine) timeOut(a *application, far func(*Part) bool, why string) {
 	for _, p := range a.Parts {
 		if p.Hosts > 0 && !far(p) {
@@ -75,7 +75,7 @@ func (m *Machine) timeOut(a *application, far func(*Part) bool, why string) {
 	}
 }
 
-// patience is after how many times Settings.Answer a launcher that owes an answer is given up.
+// A launcher that owes an answer is given up after patience times Settings.Answer.
 const patience = 10
 
 // prepareWithin is how many seconds the clusters have to prepare a try.
@@ -121,7 +121,7 @@ func (a *Application) working() bool {
 func (a *application) deadline(now, begun core.Time, s Settings) core.Time {
 	next := core.Forever
 	at := func(t core.Time) { next = min(next, t) }
-	later := func(t core.Time) { // due only once: nothing when it has passed
+	later := func(t core.Time) { // due only once
 		if t > now {
 			at(t)
 		}

@@ -8,7 +8,7 @@ import (
 	"accordion/core"
 )
 
-// updateOrders finds the orders about an application.
+// updateOrders updates the orders about an application.
 func (m *Machine) updateOrders(a *application) {
 	a.estimate = m.estimate(a)
 	for _, p := range a.Parts {
@@ -21,7 +21,7 @@ func (m *Machine) updateOrders(a *application) {
 	}
 }
 
-// setOrder keeps the order about an application's part on a cluster, nil for none.
+// setOrder sets the order about an application's part on a cluster, or removes it if o is nil.
 func (m *Machine) setOrder(a *application, i int, o *mailbox.Order) {
 	c := m.clusters[i]
 	if a.orders == nil && o == nil {
@@ -44,17 +44,17 @@ func (m *Machine) setOrder(a *application, i int, o *mailbox.Order) {
 	}
 }
 
-// sendOrders makes the orders for a cluster, and gives them where they are others than before, and once at the beginning.
+// sendOrders sends all orders for a cluster, if they differ from the last ones, and once at the beginning.
 func (m *Machine) sendOrders(i int) {
 	c := m.clusters[i]
-	all := make([]mailbox.Order, 0, len(c.ordered)) // not nil: that nothing is ordered is an order, too
+	all := make([]mailbox.Order, 0, len(c.ordered)) // not nil, because no orders are a message, too
 	for _, a := range c.ordered {
 		all = append(all, *a.orders[i])
 	}
 	if c.State != nil {
 		for _, j := range c.State.Jobs {
 			since, stray := c.orphans[j.ID]
-			if stray && m.now >= since+orphanGrace && !slices.ContainsFunc(all, func(o mailbox.Order) bool { return o.Job == j.ID }) { // an application may have named it since the newest state
+			if stray && m.now >= since+orphanGrace && !slices.ContainsFunc(all, func(o mailbox.Order) bool { return o.Job == j.ID }) { // an application may have named the job since the newest state
 				all = append(all, mailbox.Order{Application: j.Application, Job: j.ID, User: j.User, Want: mailbox.End, At: core.Forever,
 					Why: "it is marked launch=, and no application names it: submit it through accordion launch"})
 			}
@@ -66,11 +66,11 @@ func (m *Machine) sendOrders(i int) {
 	}
 }
 
-// leaving is how long before the end of a ghost a part that is still there is ended, so that its nodes are free then.
+// A part that is still there is ended leaving seconds before the end of its ghost, so that its nodes are free then.
 const leaving core.Time = 2
 
-// Order is what a cluster is to do about a part now, whose batch job may last limit seconds; estimate is when the application would start.
-// ok is false where it is nothing.
+// orderOf returns what a cluster should do about a part now. limit is the time limit of its batch job in seconds, and estimate is the
+// estimated start. ok is false if there is nothing to do.
 func (a *Application) orderOf(p *Part, now, limit, estimate core.Time) (o mailbox.Order, ok bool) {
 	o = mailbox.Order{
 		Application: a.ID, Job: p.Job, Submitted: p.Since, User: a.User, Try: a.Try, Rank: a.Rank, Hosts: p.Hosts, Walltime: a.Walltime,
@@ -100,7 +100,7 @@ func (a *Application) orderOf(p *Part, now, limit, estimate core.Time) (o mailbo
 	return o, true
 }
 
-// Unmade says whether there is nothing yet that an order could be about, of a part that its cluster makes at its start.
+// unmade reports whether a part that its cluster makes at the start does not exist yet, so that there is nothing to order.
 func (a *Application) unmade(p *Part, want mailbox.Want) bool {
 	return want == mailbox.Wait || p.Hosts == 0 && p.Drop == 0
 }

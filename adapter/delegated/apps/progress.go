@@ -9,7 +9,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// observe sees how far an application's part on a cluster has come.
+// observe updates an application's part from the newest state of its cluster.
 func (m *Machine) observe(a *application, i int) {
 	p := a.Part(i)
 	if p == nil || p.Over || m.byID[a.ID] != a {
@@ -24,7 +24,7 @@ func (m *Machine) observe(a *application, i int) {
 	if listed || s != nil && s.Stand != mailbox.Over {
 		p.LastSeen = b.Read
 	}
-	made := m.clusters[i].Embedded // a part that the cluster makes is nowhere before its start
+	made := m.clusters[i].Embedded // such a part exists only from its start on
 	over := s != nil && s.Stand == mailbox.Over
 	if s == nil && (p.Job != 0 || made) {
 		over = b.Read >= max(p.LastSeen, a.Since, m.begun)+absentAfter
@@ -48,7 +48,7 @@ func (m *Machine) observe(a *application, i int) {
 	m.advance(a)
 }
 
-// observeWaiting sees what became of a part that is not to start now.
+// observeWaiting observes a part that is not being started.
 func (m *Machine) observeWaiting(a *application, p *Part, s *mailbox.Standing, over, made bool) {
 	if p.Drop > 0 && (over || s != nil && s.Try >= p.Drop && (s.Stand == mailbox.Waiting || s.Stand == mailbox.Refused)) {
 		p.Drop, p.Kept = 0, 0
@@ -99,7 +99,7 @@ func (m *Machine) observePreparing(a *application, p *Part, s *mailbox.Standing,
 	}
 }
 
-// observeUnused sees whether the job on a cluster that the request does not use is still there, in case a later one does.
+// observeUnused asks for another job in place of one that is gone on a cluster that the request does not use: a later request may use it.
 func (m *Machine) observeUnused(a *application, p *Part, s *mailbox.Standing, over bool) {
 	if over && p.Lost == 0 && !m.clusters[p.Cluster].Embedded {
 		m.lose(a, p, why(s, "its job is gone"))
@@ -138,19 +138,18 @@ func (m *Machine) observeRunning(a *application, p *Part, s *mailbox.Standing, o
 	}
 }
 
-// endIn is how long an application that is told its end may clean up, seconds.
+// endIn is how many seconds an application has to clean up before its jobs end.
 const endIn core.Time = 30
 
-// end ends an application, whatever it does: its launcher and parts are told why (a Reason of launchers; "": they know), and its jobs end
-// some seconds later.
+// end ends an application in any phase. Its launcher and parts receive the reason, unless it is "", and its jobs end some seconds later.
 func (m *Machine) end(a *application, reason, why string, in core.Time) {
 	if a.Phase == Ending {
 		return
 	}
 	held, barrier := a.Phase.Holds(), a.Phase == Starting
-	told := a.Phase != Fresh || reason != "" // of one that came and went there is nothing to tell
+	told := a.Phase != Fresh || reason != "" // an application that came and went needs no note
 	if barrier {
-		in = 0 // nothing of its user's has run: there is nothing to clean up, and no part need come up any more
+		in = 0 // none of its code has run, and there is nothing to clean up
 	}
 	a.Phase, a.Reason, a.Why, a.Since, a.EndAt, a.pending = Ending, reason, why, m.now, m.now+in, nil
 	for _, p := range a.Parts {
@@ -169,7 +168,7 @@ func (m *Machine) end(a *application, reason, why string, in core.Time) {
 	default:
 		m.close(a.launcher, last)
 	}
-	for _, s := range slices.Clone(a.barriers) { // closing one takes it out
+	for _, s := range slices.Clone(a.barriers) { // close changes the slice
 		switch {
 		case barrier:
 			m.close(s, &launcher.Abort{Why: why})
@@ -179,7 +178,7 @@ func (m *Machine) end(a *application, reason, why string, in core.Time) {
 	}
 }
 
-// finish is the end of an application whose parts are all over by themselves.
+// finish ends an application whose parts have all ended by themselves.
 func (m *Machine) finish(a *application) {
 	a.Phase, a.Reason, a.Why, a.Since, a.EndAt = Ending, "", "the application is over", m.now, m.now
 	m.note(a, "done", "all parts are over")
@@ -188,7 +187,7 @@ func (m *Machine) finish(a *application) {
 	m.advance(a)
 }
 
-// launcherDone is a launcher's word that its application is over, or withdrawn.
+// launcherDone handles a launcher's report that its application has ended, or is withdrawn.
 func (m *Machine) launcherDone(s *session, seq int64, code int) {
 	a := s.app
 	was := a.Phase
@@ -209,7 +208,7 @@ func (m *Machine) launcherDone(s *session, seq int64, code int) {
 	m.advance(a)
 }
 
-// keepReservation keeps the nodes of a part that is done for a while, where another application waits that could ask for them.
+// keepReservation keeps the nodes of an ended part for a while, if another application could request them. It reports whether it does.
 func (m *Machine) keepReservation(a *application, p *Part) bool {
 	if m.settings.FairStart == 0 {
 		return false

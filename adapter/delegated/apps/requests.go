@@ -11,7 +11,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// ack says that a view was seen, and that the request in force stands.
+// ack handles a launcher's report that it has seen a view, and that its request stays.
 func (m *Machine) ack(a *application, view int64) *refusal {
 	if view < 1 || view > a.View {
 		return refuse(launcher.CodeView, "view", "view %d was never shown; the last is %d", view, a.View)
@@ -20,7 +20,7 @@ func (m *Machine) ack(a *application, view int64) *refusal {
 	return nil
 }
 
-// acknowledge notes that a launcher has seen a view: only now is it shown the next.
+// acknowledge records that a launcher has seen a view. It receives the next one only after that.
 func (m *Machine) acknowledge(a *application, view int64) {
 	if a.unackedSince != 0 && view == a.unackedView {
 		a.unackedSince, a.Acked, a.acked = 0, view, a.sent
@@ -28,7 +28,7 @@ func (m *Machine) acknowledge(a *application, view int64) {
 	}
 }
 
-// request takes what a launcher wants from now on.
+// request handles a request.
 func (m *Machine) request(s *session, l *launcher.Request) *refusal {
 	a := s.app
 	if wrong := m.limit(s, l.View); wrong != nil {
@@ -38,7 +38,7 @@ func (m *Machine) request(s *session, l *launcher.Request) *refusal {
 	if wrong != nil {
 		return wrong
 	}
-	if a.Phase == Preparing { // it changed its mind, and has not been told of a start
+	if a.Phase == Preparing { // the launcher changed its request, and does not know of the start yet
 		m.retreat(a, "its launcher changed the request", false)
 	}
 	first := a.Phase == Subscribed
@@ -56,7 +56,7 @@ func (m *Machine) request(s *session, l *launcher.Request) *refusal {
 	return nil
 }
 
-// limit lets one request a view through, and one more a second.
+// limit allows one request for each view, and one more a second.
 func (m *Machine) limit(s *session, view int64) *refusal {
 	if a := s.app; a.unackedSince != 0 && view == a.unackedView && s.answered != view {
 		s.answered = view
@@ -68,7 +68,7 @@ func (m *Machine) limit(s *session, view int64) *refusal {
 	return refuse(launcher.CodeFlood, "", "one request a view, and one more a second: wait for the next change")
 }
 
-// extra is so many seconds where an application's request is of a real cluster. On embedded ones a part runs as soon as it starts.
+// extra returns seconds if the request uses a real cluster, and else 0: on embedded clusters a part runs as soon as it starts.
 func (m *Machine) extra(a *application, seconds core.Time) core.Time {
 	if a.each(func(p *Part) bool { return m.clusters[p.Cluster].Embedded }) {
 		return 0
@@ -76,20 +76,21 @@ func (m *Machine) extra(a *application, seconds core.Time) core.Time {
 	return seconds
 }
 
-// margin is by how much the limits of an application's batch jobs are longer than its walltime.
+// margin returns by how many seconds the time limits of an application's batch jobs exceed its walltime.
 func (m *Machine) margin(a *application) core.Time {
 	return m.extra(a, m.settings.BringUp+m.settings.Guard)
 }
 
-// pending is a subscription, or parts, whose jobs are not all seen yet: a batch system shows a job a moment after it was submitted.
+// pending is a subscription, or a message that names jobs, until all its jobs are seen. A batch system shows a job a moment after its
+// submission.
 type pending struct {
 	seq       int64
-	subscribe *launcher.Subscribe // nil: parts
+	subscribe *launcher.Subscribe // nil: other jobs for existing parts
 	jobs      []namedJob
 	at        core.Time
 }
 
-// subscribe takes a subscription; its answer may come later, when its jobs are seen.
+// subscribe handles a subscription. The answer may come later, when its jobs are seen.
 func (m *Machine) subscribe(s *session, seq int64, l *launcher.Subscribe) *refusal {
 	a := s.app
 	if a.Phase != Fresh || a.pending != nil {
@@ -111,7 +112,7 @@ func (m *Machine) subscribe(s *session, seq int64, l *launcher.Subscribe) *refus
 	return m.nameJobs(a)
 }
 
-// replaceParts takes batch jobs in place of former ones.
+// replaceParts handles a message that names other jobs for parts.
 func (m *Machine) replaceParts(s *session, seq int64, l *launcher.Parts) *refusal {
 	a := s.app
 	if a.pending != nil {
@@ -125,7 +126,7 @@ func (m *Machine) replaceParts(s *session, seq int64, l *launcher.Parts) *refusa
 	return m.nameJobs(a)
 }
 
-// nameJobs accepts what is pending if all its jobs are seen, refuses it if one cannot be had, and else lets it wait.
+// nameJobs accepts what is pending if all its jobs are seen, and refuses it if one of them cannot be used. Otherwise it stays pending.
 func (m *Machine) nameJobs(a *application) *refusal {
 	p := a.pending
 	if p.subscribe == nil {
@@ -169,7 +170,7 @@ func (m *Machine) nameJobs(a *application) *refusal {
 	return nil
 }
 
-// retryNaming looks again for the jobs of what is pending.
+// retryNaming calls nameJobs again if something is pending.
 func (m *Machine) retryNaming(a *application) {
 	if p := a.pending; p != nil {
 		if wrong := m.nameJobs(a); wrong != nil {
@@ -179,15 +180,15 @@ func (m *Machine) retryNaming(a *application) {
 	}
 }
 
-// Refusal refuses a message: nothing has changed by it.
+// refusal says why a message is refused. A refused message changes nothing.
 type refusal struct{ Code, Field, text string }
 
-// Refuse says why a message is refused: a code of launcher, which field of it, and in words.
+// refuse returns a refusal with a code of package launcher, the field that is wrong, and a text.
 func refuse(code, field, format string, args ...any) *refusal {
 	return &refusal{code, field, fmt.Sprintf(format, args...)}
 }
 
-// Message is what a launcher or a part of the application is told; nil: of none.
+// Message returns the answer to a launcher or a part of the application a, or of none if a is nil.
 func (r *refusal) Message(seq int64, a *Application) *launcher.Refuse {
 	m := &launcher.Refuse{To: seq, Code: r.Code, Text: r.text, Field: r.Field}
 	if a != nil && r.Code == launcher.CodeState {
@@ -196,8 +197,7 @@ func (r *refusal) Message(seq int64, a *Application) *launcher.Refuse {
 	return m
 }
 
-// Check says what is wrong with a request, and else what it asks for, by rising cluster. sees says whether the application's launcher is shown a
-// cluster.
+// checkRequest returns the parts of a request, by cluster, or why it is refused. sees reports whether the launcher sees a cluster.
 func (a *Application) checkRequest(l *launcher.Request, all []*cluster, sees func(cluster int) bool) ([]moldable.Part, *refusal) {
 	switch {
 	case a.Phase.Started():
@@ -239,13 +239,13 @@ func (a *Application) checkRequest(l *launcher.Request, all []*cluster, sees fun
 	return parts, nil
 }
 
-// Job is a batch job on a cluster.
+// namedJob is a batch job on a cluster.
 type namedJob struct {
 	Cluster int
 	ID      core.JobID
 }
 
-// Named are the jobs that a message names.
+// namedJobs returns the jobs that a message names.
 func namedJobs(named []launcher.Part, all []*cluster) ([]namedJob, *refusal) {
 	var out []namedJob
 	for _, p := range named {
@@ -263,7 +263,7 @@ func namedJobs(named []launcher.Part, all []*cluster) ([]namedJob, *refusal) {
 	return out, nil
 }
 
-// Replaceable says whether parts may be given other jobs: what may hold nodes is not lost sight of. That may have changed since they were named.
+// replaceable refuses other jobs for parts that may hold nodes. That may have changed since the message came.
 func (a *Application) replaceable(jobs []namedJob) *refusal {
 	if a.Phase != Subscribed && a.Phase != Waiting {
 		return refuse(launcher.CodeState, "t", "application %d takes no jobs now: it is %s", a.ID, a.Phase)
@@ -276,13 +276,14 @@ func (a *Application) replaceable(jobs []namedJob) *refusal {
 	return nil
 }
 
-// A job that a reading from so many seconds after it was named does not show is none; a cluster has so many seconds to be read.
+// A job that a reading does not show shownWithin seconds after it was named does not exist. A cluster must be read within readWithin
+// seconds.
 const (
 	shownWithin core.Time = 2
 	readWithin  core.Time = 60
 )
 
-// Find looks on a cluster for a job that the application named at a second.
+// findJob reports whether a cluster shows a job that the application named at the second at.
 func (a *Application) findJob(job core.JobID, c *cluster, at, now core.Time) (seen bool, wrong *refusal) {
 	if c.State != nil {
 		for _, b := range c.State.Jobs {

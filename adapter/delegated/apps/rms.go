@@ -8,23 +8,23 @@ import (
 	"accordion/core/delegated"
 )
 
-// updateRMS tells the RMS all that it does not know yet.
+// updateRMS passes all changes to the RMS.
 func (m *Machine) updateRMS() {
 	m.unsettled = false
 	m.updateWaiting()
 	m.updateHeld()
 }
 
-// group is how an application stands to the RMS.
+// group is the RMS's interest in an application.
 type group int8
 
 const (
-	outside group = iota // it has nothing to do with it
-	watches              // it is shown views, and has no request
-	waits                // with one
+	outside group = iota // the RMS does not know it
+	watches              // receives views, has no request
+	waits                // has a request
 )
 
-// group: who sees no cluster yet is shown nothing. A view without any asks for what nobody can answer.
+// group returns the group of an application. One that sees no cluster yet gets no view: nobody could answer an empty one.
 func (m *Machine) group(a *application) group {
 	switch a.Phase {
 	case Subscribed:
@@ -37,8 +37,8 @@ func (m *Machine) group(a *application) group {
 	return outside
 }
 
-// updateWaiting tells the RMS who waits, for what, and who of these may start: as many as a pass considers, by rank, and of one user a share. Of whom
-// nothing has changed there is nothing to tell, as long as the same ones wait.
+// updateWaiting tells the RMS which applications wait, with which requests, and which of them may start: by rank, as many as a pass
+// considers, and of one user only a share. If the same applications wait as before, only changed ones are passed on.
 func (m *Machine) updateWaiting() {
 	for a := range m.unplanned {
 		if g := m.group(a); g != a.group {
@@ -61,7 +61,7 @@ func (m *Machine) updateWaiting() {
 	m.unplanned.clear()
 }
 
-// regroupAll finds who may start, and tells the RMS of those who did not before, or do not any more.
+// regroupAll finds the applications that may start, and tells the RMS which ones joined and left.
 func (m *Machine) regroupAll() {
 	all, mine := 0, map[string]int{}
 	most, share := m.settings.Applications, max(1, m.settings.Applications/4)
@@ -81,10 +81,10 @@ func (m *Machine) regroupAll() {
 			m.tellRMS(a)
 		}
 	}
-	m.regroup = false // of those who quit it is known
+	m.regroup = false // leaveRMS has set it
 }
 
-// tellRMS tells the RMS of an application what it may not know.
+// tellRMS passes an application's request to the RMS.
 func (m *Machine) tellRMS(a *application) {
 	id := core.JobID(a.ID)
 	m.ordersDue[a] = true
@@ -100,14 +100,14 @@ func (m *Machine) tellRMS(a *application) {
 	if a.Phase != Waiting {
 		return
 	}
-	// An error says that there are not so many hosts now: the application keeps its rank, and waits for them.
-	// What comes up takes its hosts before its walltime begins, and its cluster plans its job with all of its limit, from when it prepares.
+	// An error means that the clusters have fewer hosts now: the application keeps its rank, and waits for them. Its parts hold their hosts
+	// before the walltime begins, and their clusters plan the jobs with their whole time limits.
 	_ = m.rms.Request(m.now, id, a.request(m.extra(a, prepareWithin)+m.margin(a)))
 	from, keep := a.held(m.now, m.settings)
 	must(m.rms.Hold(m.now, id, from, keep))
 }
 
-// leaveRMS takes an application out of the RMS.
+// leaveRMS removes an application from the RMS.
 func (m *Machine) leaveRMS(a *application) {
 	if a.joined {
 		must(m.rms.Leave(m.now, core.JobID(a.ID)))
@@ -116,7 +116,7 @@ func (m *Machine) leaveRMS(a *application) {
 	}
 }
 
-// updateHeld tells the RMS what the applications that have left it hold.
+// updateHeld tells the RMS which hosts are held by applications that it does not know any more.
 func (m *Machine) updateHeld() {
 	if !m.heldChanged && m.heldAt == m.now {
 		return
@@ -150,12 +150,13 @@ func (m *Machine) updateHeld() {
 	}
 }
 
-// awaitsClusters says whether, after a restart, some cluster is not read yet: until it is, or grace is over, nobody gets what another may need there.
+// awaitsClusters reports whether a cluster was not read yet after a restart. Until then, or for Settings.Grace at most, nothing starts,
+// because hosts could be taken that another application needs.
 func (m *Machine) awaitsClusters() bool {
 	return m.asleep && m.now < m.begun+m.settings.Grace && slices.ContainsFunc(m.clusters, func(c *cluster) bool { return c.State == nil })
 }
 
-// pass lets the RMS place all requests, if that is due.
+// pass lets the RMS place all requests, if a pass is due. It reports whether there was one.
 func (m *Machine) pass() bool {
 	if m.asleep = m.awaitsClusters(); m.asleep {
 		return false
@@ -195,7 +196,8 @@ func (m *Machine) pass() bool {
 	return true
 }
 
-// showCluster shows a cluster that the RMS has placed for the first time to those who watch: it shows them only what was there as they came.
+// showCluster lets applications without a request join again, after a pass has placed a cluster for the first time. The RMS shows such an
+// application only the clusters that were placed when it joined.
 func (m *Machine) showCluster(i int) {
 	m.unsettled = true
 	for _, a := range m.all {
@@ -206,7 +208,7 @@ func (m *Machine) showCluster(i int) {
 	}
 }
 
-// takeMessages keeps what the RMS shows, and gives those that start.
+// takeMessages keeps the views that the RMS sends, and returns the applications that start.
 func (m *Machine) takeMessages(messages []delegated.Message) (starts []core.JobID) {
 	for _, x := range messages {
 		if x.Kind == delegated.Start {

@@ -9,16 +9,16 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// session is one of a launcher, or of a part's barrier.
+// session is a session of a launcher or of a part.
 type session struct {
 	id   uint64
 	user string
 	app  *application
 
-	part  *Part // nil: a launcher's
-	ready bool  // the part said so, in this session
+	part  *Part // nil: the session is a launcher's
+	ready bool  // the part has reported in this session that it is ready
 
-	answered int64 // the view that its last request was by
+	answered int64 // the view that its last request answered
 	floods   requestRate
 }
 
@@ -28,7 +28,7 @@ func (m *Machine) send(s *session, message launcher.Message) {
 	}
 }
 
-// close ends a session with a last message, nil for none.
+// close ends a session. last is its last message, or nil.
 func (m *Machine) close(s *session, last launcher.Message) {
 	if s == nil {
 		return
@@ -39,7 +39,7 @@ func (m *Machine) close(s *session, last launcher.Message) {
 
 func (m *Machine) okay(s *session, seq int64) { m.send(s, &launcher.Okay{To: seq}) }
 
-// register makes a new application.
+// register makes a new application for a launcher.
 func (m *Machine) register(s *session, hello *launcher.Hello) *refusal {
 	mine := 0
 	for _, a := range m.all {
@@ -60,7 +60,7 @@ func (m *Machine) register(s *session, hello *launcher.Hello) *refusal {
 	return nil
 }
 
-// reconnect gives an application its launcher back.
+// reconnect attaches a launcher to an application that it had before.
 func (m *Machine) reconnect(s *session, hello *launcher.Hello) *refusal {
 	a := m.byID[hello.App]
 	if a == nil || a.User != s.user || a.Phase == Ending && m.now >= a.EndAt {
@@ -92,7 +92,7 @@ func (m *Machine) reconnect(s *session, hello *launcher.Hello) *refusal {
 	return nil
 }
 
-// attach makes a session an application's launcher, and welcomes it.
+// attach makes a session the application's launcher, and welcomes it.
 func (m *Machine) attach(s *session, a *application) {
 	s.app, a.launcher, a.away = a, s, 0
 	m.sessions[s.id] = s
@@ -108,7 +108,7 @@ func (m *Machine) welcome(s *session) {
 	})
 }
 
-// leave is the end of a session.
+// leave removes a session that has ended.
 func (m *Machine) leave(id uint64) {
 	s := m.sessions[id]
 	if s == nil {
@@ -127,12 +127,12 @@ func (m *Machine) leave(id uint64) {
 	}
 }
 
-// state is what launchers are told.
+// state returns an application's state as launchers receive it.
 func (m *Machine) state(a *application) string {
 	return a.stateWord(a.Phase == Waiting && m.rms.State(core.JobID(a.ID)) == delegated.Waiting, m.now)
 }
 
-// receive takes a message of a session.
+// receive handles a message of a session.
 func (m *Machine) receive(e Received) {
 	s := m.sessions[e.Session]
 	hello, first := e.Message.(*launcher.Hello)
@@ -140,7 +140,7 @@ func (m *Machine) receive(e Received) {
 	case s == nil && first:
 		m.hello(e, hello)
 		return
-	case s == nil: // closed, and its end is under way
+	case s == nil: // already closed
 		return
 	case first:
 		m.send(s, refuse(launcher.CodeState, "t", "this session has said hello").Message(e.Seq, nil))
@@ -203,7 +203,7 @@ func (m *Machine) fromPart(s *session, seq int64, message launcher.Message) *ref
 	return nil
 }
 
-// hello answers a session's first message.
+// hello answers the first message of a session.
 func (m *Machine) hello(e Received, hello *launcher.Hello) {
 	s := &session{id: e.Session, user: e.User}
 	var wrong *refusal
@@ -220,19 +220,19 @@ func (m *Machine) hello(e Received, hello *launcher.Hello) {
 	}
 }
 
-// A launcher that is too quick so many times in so many seconds is closed.
+// A session with mostExcess requests in excess within excessWindow seconds is closed.
 const (
 	mostExcess   = 20
 	excessWindow = 10
 )
 
-// Flood is how often a launcher asked unasked in a session.
+// requestRate limits the requests of a session that answer no view to one a second.
 type requestRate struct {
-	free   core.Time   // from when it may
-	lately []core.Time // when it was too much
+	free   core.Time   // when the next one is allowed
+	lately []core.Time // the seconds of recent excess
 }
 
-// Allow lets one request a second through.
+// Allow reports whether a request is allowed at the second now.
 func (f *requestRate) Allow(now core.Time) bool {
 	if now >= f.free {
 		f.free = now + 1
@@ -242,5 +242,5 @@ func (f *requestRate) Allow(now core.Time) bool {
 	return false
 }
 
-// Over says whether it was too much too often.
+// Over reports whether too many requests were in excess.
 func (f *requestRate) Over() bool { return len(f.lately) >= mostExcess }

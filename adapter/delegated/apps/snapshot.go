@@ -8,7 +8,7 @@ import (
 	"accordion/core"
 )
 
-// others is why one that is not considered waits.
+// others is the reason why an application waits that a pass does not consider.
 const others = "those before it, or others of its user, are as many as a pass considers"
 
 // waitsFor returns why an application has not started, or "" if it has.
@@ -61,7 +61,7 @@ func (a *application) held(now core.Time, s Settings) (from core.Time, keep bool
 		switch {
 		case p.Hosts == 0:
 		case p.Lost > 0 && now >= p.Lost+s.Answer:
-			from = core.Forever // its launcher has had its time, and others do not wait for it
+			from = core.Forever // its launcher has had its time: others may have its place
 		case p.Lost > 0, p.Drop > 0:
 			keep = true
 		}
@@ -69,12 +69,12 @@ func (a *application) held(now core.Time, s Settings) (from core.Time, keep bool
 	return from, keep || a.launcher == nil
 }
 
-// Occupies says whether an application's parts hold hosts, or may.
+// occupies reports whether parts of the application hold hosts, or may hold some.
 func (a *Application) occupies() bool {
 	return a.Phase.Holds() || slices.ContainsFunc(a.Parts, func(p *Part) bool { return p.Drop > 0 })
 }
 
-// Buried says whether nothing is left of an application that ends.
+// gone reports whether nothing is left of an application that ends.
 func (a *Application) gone(now core.Time) bool {
 	for _, p := range a.Parts {
 		if !p.Over || p.Ghost > now {
@@ -84,7 +84,7 @@ func (a *Application) gone(now core.Time) bool {
 	return true
 }
 
-// Snapshot is what there is to be seen now.
+// Snapshot returns what users see of all applications.
 func (m *Machine) Snapshot() view.Applications {
 	s := view.Applications{At: m.now, Clusters: []view.ApplicationCluster{}, Applications: []view.Application{}}
 	for _, c := range m.clusters {

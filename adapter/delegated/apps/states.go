@@ -11,13 +11,13 @@ import (
 	"accordion/core/sched"
 )
 
-// unclaimed is how long a job that is marked launch= may wait for an application that names it.
+// orphanGrace is how many seconds a job that is marked launch= may exist before an application names it.
 const orphanGrace core.Time = 60
 
-// absent is how long a part may be in no reading before it counts as over.
+// absentAfter is after how many seconds a part that no reading shows counts as ended.
 const absentAfter core.Time = 10
 
-// showState takes a cluster's new state.
+// showState handles a cluster's new state.
 func (m *Machine) showState(i int, b *mailbox.ClusterState) {
 	c := m.clusters[i]
 	if c.State != nil && b.Read < c.State.Read {
@@ -26,7 +26,7 @@ func (m *Machine) showState(i int, b *mailbox.ClusterState) {
 	fresh := c.State == nil || c.State.Hosts != b.Hosts
 	c.setState(b)
 	m.unsettled = true
-	m.at(b.Read) // what the state knows of that second is not to be asked about an earlier one
+	m.at(b.Read) // the state's knowledge of that second must not be used for an earlier one
 	m.setLost(c, m.now > b.Read+unreadAfter)
 	if fresh {
 		hosts := make([]int, len(m.clusters))
@@ -35,7 +35,7 @@ func (m *Machine) showState(i int, b *mailbox.ClusterState) {
 		}
 		must(m.rms.Resize(m.now, hosts))
 		m.heldChanged = true
-		for _, a := range m.all { // a request that was too large may not be any more
+		for _, a := range m.all { // a request that was too large may be possible now
 			m.changed(a)
 		}
 	}
@@ -56,7 +56,7 @@ func (m *Machine) concerned(i int) []*application {
 		return slices.Clone(m.all)
 	}
 	all := maps.Clone(m.holders)
-	maps.Copy(all, m.unplanned) // what they hold may not be settled
+	maps.Copy(all, m.unplanned) // the hosts that they hold may not be known yet
 	maps.Copy(all, m.pending)
 	for id := range c.Jobs {
 		if a := m.byID[id]; a != nil {
@@ -71,13 +71,13 @@ func (m *Machine) concerned(i int) []*application {
 	return all.byRank()
 }
 
-// setLost notes whether a cluster was not read for too long, or says what cannot be.
+// setLost records whether a cluster is lost.
 func (m *Machine) setLost(c *cluster, lost bool) {
 	m.heldChanged = m.heldChanged || c.lost != lost
 	c.lost = lost
 }
 
-// setLocal tells the RMS what a cluster has of its own; nothing where that is not known.
+// setLocal passes what a cluster has of its own to the RMS, or nothing if the cluster is lost.
 func (m *Machine) setLocal(i int) {
 	c := m.clusters[i]
 	l := c.State.Local
@@ -91,13 +91,13 @@ func (m *Machine) setLocal(i int) {
 	}
 	m.setLost(c, true)
 	must(m.rms.Local(m.now, i, sched.Local{}))
-	if why := err.Error(); why != c.trouble { // each state may say it again
+	if why := err.Error(); why != c.trouble { // reported once, though each state may have it
 		c.trouble = why
 		m.out.Notes = append(m.out.Notes, Note{At: m.now, Verb: "board", Text: c.Name + ": nothing starts on it: " + why})
 	}
 }
 
-// clusterDeadline is when something is due on a cluster though nothing is heard of it.
+// clusterDeadline returns the second at which something is due for a cluster that shows no new state.
 func (m *Machine) clusterDeadline(c *cluster) core.Time {
 	next := core.Forever
 	if c.State != nil && !c.lost {
@@ -111,7 +111,7 @@ func (m *Machine) clusterDeadline(c *cluster) core.Time {
 	return next
 }
 
-// checkReadings sees which clusters were not read for too long: all their hosts are busy in the views, and nothing starts on them.
+// checkReadings finds clusters that were not read for too long. All their hosts are busy in views, and nothing starts on them.
 func (m *Machine) checkReadings() {
 	for i, c := range m.clusters {
 		if c.State != nil && !c.lost && m.now > c.State.Read+unreadAfter {
@@ -122,8 +122,8 @@ func (m *Machine) checkReadings() {
 	}
 }
 
-// strays are a cluster's jobs that are marked launch= and that no application names. One of the right user and mark takes the place of a
-// part that was lost before its start: a batch system may submit it again by itself, under a new number.
+// findOrphans finds a cluster's jobs that are marked launch= and that no application names. If a part was lost before its start, such a job
+// with the right user and mark replaces it: a batch system may have submitted the part again, under a new number.
 func (m *Machine) findOrphans(i int) {
 	c := m.clusters[i]
 	now := map[core.JobID]core.Time{}
@@ -141,7 +141,7 @@ func (m *Machine) findOrphans(i int) {
 	c.orphans = now
 }
 
-// claimed says whether an application names a job, or may be about to.
+// claimed reports whether an application names a job, or may name it soon.
 func (m *Machine) claimed(i int, j mailbox.Job) bool {
 	a := m.byID[j.Application]
 	if a == nil || a.User != j.User {
@@ -170,7 +170,7 @@ func (m *Machine) standing(a *application, p *Part) *mailbox.Standing {
 	return m.clusters[p.Cluster].standing(a.ID, p.Job)
 }
 
-// jobOf is a part's batch job; of those that its cluster made the newest. 0: none.
+// jobOf returns a part's batch job, or 0. Of several that the cluster made, it is the newest.
 func (m *Machine) jobOf(a *application, p *Part) core.JobID {
 	return max(m.clusters[p.Cluster].made(a.ID, a.User), p.Job)
 }

@@ -7,7 +7,7 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// visible says whether a launcher is shown a cluster. What it was shown once stays.
+// visible reports whether a launcher may see a cluster. A cluster that it has seen stays visible.
 func (m *Machine) visible(a *application, c int) bool {
 	if c < len(a.sent) && a.sent[c].Known {
 		return true
@@ -15,22 +15,23 @@ func (m *Machine) visible(a *application, c int) bool {
 	return m.clusters[c].placed && a.Part(c) != nil && m.clusters[c].passes(a.Filter)
 }
 
-// flush shows launchers what is new to them. One that has not acknowledged its last view is shown nothing: it all comes with the next.
+// flush sends launchers their next views. A launcher that has not acknowledged its last view gets none: the next one will contain
+// everything.
 func (m *Machine) flush() {
 	if m.unsettled {
 		m.updateRMS()
 	}
 	all := m.viewsDue.byRank()
-	m.viewsDue.clear() // whatever keeps one of these from being told now stirs him when it ends
+	m.viewsDue.clear() // an application that cannot get its view now is added again when that changes
 	for _, a := range all {
 		if !a.viewDue || !a.listens() || a.Phase != Subscribed && a.Phase != Waiting {
 			continue
 		}
 		if a.Phase == Waiting && m.rms.State(core.JobID(a.ID)) == delegated.RequestSent {
-			continue // the pass that places it will tell it its estimate, too
+			continue // the pass that places it sends the estimate as well
 		}
 		if !m.sees(a) {
-			m.viewsDue[a] = true // until it does
+			m.viewsDue[a] = true // until there is something to see
 			continue
 		}
 		a.viewDue = false
@@ -38,13 +39,13 @@ func (m *Machine) flush() {
 	}
 }
 
-// listens says whether an application's launcher may be shown a view.
+// listens reports whether the launcher may receive a view now.
 func (a *application) listens() bool {
 	return a.launcher != nil && a.unackedSince == 0 && a.newest != nil
 }
 
-// sees says whether there is anything to show to an application. Right after a start there is not, before its clusters are read and placed: a launcher
-// that is shown nothing at all gives up, for it fits nowhere.
+// sees reports whether there is anything to show to an application. After a restart there is nothing before its clusters are read and
+// placed. A launcher that receives an empty view gives up, because its application fits nowhere.
 func (m *Machine) sees(a *application) bool {
 	for i := range m.clusters {
 		if a.newest[i].Known && m.visible(a, i) {
@@ -54,7 +55,7 @@ func (m *Machine) sees(a *application) bool {
 	return false
 }
 
-// estimate is when an application's request would start; core.Forever: never, or there is none.
+// estimate returns when the application's request would start, or core.Forever if it cannot or there is none.
 func (m *Machine) estimate(a *application) core.Time {
 	if a.Phase != Waiting {
 		return core.Forever
@@ -62,7 +63,7 @@ func (m *Machine) estimate(a *application) core.Time {
 	return m.rms.Estimate(core.JobID(a.ID))
 }
 
-// change shows a launcher its newest view, if that says anything new.
+// change sends a launcher its newest view, if that has anything new.
 func (m *Machine) change(a *application) {
 	first := a.acked == nil
 	est := m.estimate(a)
@@ -102,7 +103,7 @@ func (m *Machine) change(a *application) {
 	m.changed(a)
 }
 
-// news says whether a view may say anything that the last acknowledged one does not.
+// news reports whether a view may differ from the last acknowledged one.
 func (m *Machine) news(a *application) bool {
 	for i := range m.clusters {
 		if a.newest[i].Known && !a.acked[i].Same(a.newest[i], m.clusters[i].info()) && m.visible(a, i) {
@@ -112,8 +113,8 @@ func (m *Machine) news(a *application) bool {
 	return false
 }
 
-// teller describes a cluster to an application's launcher, which knows those that it has seen. Of clusters that are new together the later one
-// has the links.
+// teller describes cluster i to a launcher that has seen the clusters in seen. Of two clusters that are new together, the later one has
+// their link.
 func (m *Machine) teller(a *application, i int, seen []clusterView) describer {
 	return describer{
 		Info:     m.clusters[i].info(),
@@ -124,37 +125,37 @@ func (m *Machine) teller(a *application, i int, seen []clusterView) describer {
 	}
 }
 
-// Info is what is told of a cluster beside its occupation, and may change.
+// clusterInfo is what launchers see of a cluster besides its occupation, and what may change.
 type clusterInfo struct {
 	Hosts, Cores    int
 	Memory, Scratch int64 // MiB
 	Arch            string
 }
 
-// Seen is what a launcher knows of a cluster.
+// clusterView is what a launcher knows of a cluster.
 type clusterView struct {
-	Known  bool // its occupation, and what follows
-	Told   bool // only Info, and its links: they came with the list of clusters
+	Known  bool // its occupation, and all below
+	Told   bool // only Info and its links, from the list of clusters
 	Hosts  int
 	Info   clusterInfo
-	Points []profile.Point // its occupation; not changed once it is here
+	Points []profile.Point // its occupation; never changed in place
 
-	Version int64 // of Points and Hosts: what has the same is the same; 0: not known
+	Version int64 // of Points and Hosts: equal versions mean equal values; 0: not known
 }
 
-// Same says at once that nothing is new of a cluster; false: Learn finds out.
+// Same reports, without comparing points, that nothing is new. If it returns false, Learn finds out.
 func (s *clusterView) Same(newest clusterView, now clusterInfo) bool {
 	return s.Known && s.Version != 0 && s.Version == newest.Version && s.Info == now
 }
 
-// Teller says of a cluster what a launcher has to be told in words.
+// describer describes a cluster to a launcher.
 type describer struct {
 	Info     clusterInfo
 	Describe func() launcher.Cluster
-	Links    func() []launcher.Link // to the clusters that the launcher knows
+	Links    func() []launcher.Link // to clusters that the launcher knows
 }
 
-// Learn makes the newest occupation of cluster c, and what its teller says, what is known of it, and says what of that is new; false: nothing.
+// Learn updates the view of cluster c, and returns what of that is new. ok is false if nothing is.
 func (s *clusterView) Learn(c int, newest clusterView, tell describer, now core.Time) (launcher.ClusterChange, bool) {
 	ch := launcher.ClusterChange{C: c, From: now, Steps: []int64{}}
 	points := clip(newest.Points, newest.Hosts, now)
@@ -179,7 +180,7 @@ func (s *clusterView) Learn(c int, newest clusterView, tell describer, now core.
 	return ch, true
 }
 
-// Clip returns an occupation from the second now on, with at most hosts in each point. Points next to each other differ.
+// clip returns an occupation from the second now on, with at most hosts in each point. Adjacent points differ.
 func clip(points []profile.Point, hosts int, now core.Time) []profile.Point {
 	for len(points) > 1 && points[1].At <= now {
 		points = points[1:]
@@ -194,8 +195,8 @@ func clip(points []profile.Point, hosts int, now core.Time) []profile.Point {
 	return out
 }
 
-// Difference is the stretch [from, to) on which two clipped occupations from a second on differ, and what holds there now, as a message lists
-// it: t0,n0,t1,n1,…; to 0: for ever. It is never longer than the whole.
+// difference returns the stretch [from, to) on which two clipped occupations differ, and the new occupation there as a message lists it:
+// t0,n0,t1,n1,…. to is 0 if the stretch has no end. steps is never longer than the whole occupation.
 func difference(old, fresh []profile.Point, now core.Time) (from, to core.Time, steps []int64, differ bool) {
 	head := 0
 	for head < len(old) && head < len(fresh) && old[head] == fresh[head] {
