@@ -21,11 +21,14 @@ var delegatedOnly = []string{
 	"shim/part.go", "cmd/accordion/job/launch.go", "cmd/accordion/job/line.go", "cmd/accordion/job/part.go",
 	"cmd/accordion/traces/delegated.go", "cmd/accordion/traces/live.go", "cmd/accordion/cluster/launchers.go",
 	"cmd/accordion/far_launch_test.go", "cmd/accordion/readers_test.go", // with helpers that need the others
+	"cmd/accordion/testdata/script/launch.txtar", "cmd/accordion/testdata/script/launch-served.txtar", "cmd/accordion/testdata/script/fig12.txtar",
+	"cmd/accordion/testdata/logs/paper.txtar",
 }
 
-// aboutDelegated names tests of other folders that also cover delegated scheduling: they compare with files that mention it.
+// aboutDelegated lists tests of the rest that compare it with guides, command lines or seeds of delegated scheduling, too.
 var aboutDelegated = []string{
-	"TestSeedsThatWereRedOnce", // adapter/sim/testdata/seeds
+	"TestSeedsThatWereRedOnce", "TestTheGuidesNameTestsAndScriptsThatExist", "TestTheGuidesNameCommandsThatExist",
+	"TestWhatIsWrongWithACommandIsSeen", "TestAWrongCommandLineIsAnsweredInOneLine", "TestEveryCommandOfTheReadmeRunsAsPrinted",
 }
 
 // ofDelegated reports whether a file or a package belongs to delegated scheduling. Paths are slash-separated, from the root.
@@ -41,7 +44,7 @@ func TestNothingImportsDelegatedScheduling(t *testing.T) {
 	found := map[string]bool{}
 	for _, s := range sources(t, os.DirFS(".")) {
 		for _, d := range delegatedOnly {
-			found[d] = found[d] || s.file == d || strings.HasPrefix(s.file, d+"/") || strings.HasSuffix(d, "_test.go")
+			found[d] = found[d] || s.file == d || strings.HasPrefix(s.file, d+"/") || strings.HasSuffix(d, "_test.go") || strings.HasSuffix(d, ".txtar")
 		}
 		for _, imported := range s.imports() {
 			if rest, ours := strings.CutPrefix(imported, module+"/"); ours && ofDelegated(rest) && !ofDelegated(s.file) {

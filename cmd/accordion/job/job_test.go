@@ -167,25 +167,20 @@ func TestAStepThatIsRefusedHasTheStatusInItsText(t *testing.T) {
 func TestAWrongCommandLineOfAStepHasTheStatusInItsText(t *testing.T) {
 	inJob(t)
 	for line, said := range map[string]string{
-		"step --keep=":          "--keep: no nodes are named",
-		"step --release=":       "--release: no nodes are named",
-		"step --timeout=0s":     "--timeout: \"0s\" is not a duration above 0: write",
-		"step --timeout=":       "--timeout: \"\" is not a duration above 0",
-		"step --timeout=soon":   "is not a duration above 0",
-		"step --nonsense":       "unknown flag",
-		"step now":              "takes no arguments, but there is \"now\"",
-		"nodes now":             "takes no arguments, but there is \"now\"",
-		"nodes --nonsense":      "unknown flag",
-		"part now":              "takes no arguments, but there is \"now\"",
-		"part --nonsense":       "unknown flag",
-		"part --done=-1":        "--done: an exit status is 0 to 255",
-		"part --done=256":       "--done: an exit status is 0 to 255",
-		"part --done=something": "is not a whole number",
+		"step --keep=":        "--keep: no nodes are named",
+		"step --release=":     "--release: no nodes are named",
+		"step --timeout=0s":   "--timeout: \"0s\" is not a duration above 0: write",
+		"step --timeout=":     "--timeout: \"\" is not a duration above 0",
+		"step --timeout=soon": "is not a duration above 0",
+		"step --nonsense":     "unknown flag",
+		"step now":            "takes no arguments, but there is \"now\"",
+		"nodes now":           "takes no arguments, but there is \"now\"",
+		"nodes --nonsense":    "unknown flag",
 	} {
 		call(t.Context(), strings.Fields(line)...).is(t, 2, "(exit 2)", said)
 	}
 	t.Setenv("SLURM_JOB_ID", "x")
-	for _, line := range []string{"step", "part", "part --done=0", "part --done=255", "nodes"} {
+	for _, line := range []string{"step", "nodes"} {
 		call(t.Context(), strings.Fields(line)...).is(t, 2, "(exit 2)", "is no job id")
 	}
 	call(t.Context(), "nodes", "--file").is(t, 2, "", "is no job id")

@@ -53,3 +53,20 @@ func TestAProgramsPathIsWholeWhereverItWasStarted(t *testing.T) {
 	os.Args[0] = "nothing-of-this-name"
 	call(t.Context(), "part").is(t, 2, "(exit 2)", "nothing-of-this-name")
 }
+
+func TestAWrongCommandLineOfAPartHasTheStatusInItsText(t *testing.T) {
+	inJob(t)
+	for line, said := range map[string]string{
+		"part now":              "takes no arguments, but there is \"now\"",
+		"part --nonsense":       "unknown flag",
+		"part --done=-1":        "--done: an exit status is 0 to 255",
+		"part --done=256":       "--done: an exit status is 0 to 255",
+		"part --done=something": "is not a whole number",
+	} {
+		call(t.Context(), strings.Fields(line)...).is(t, 2, "(exit 2)", said)
+	}
+	t.Setenv("SLURM_JOB_ID", "x")
+	for _, line := range []string{"part", "part --done=0", "part --done=255"} {
+		call(t.Context(), strings.Fields(line)...).is(t, 2, "(exit 2)", "is no job id")
+	}
+}
