@@ -2,20 +2,20 @@ package server
 
 import "time"
 
-// How many frames a peer may send: so many a second in the long run, so many at once. A good launcher sends one a view, and answers
-// pings.
+// A peer may send burst frames at once, and sustained frames a second in the long run. A good launcher sends one frame for each view, and
+// answers pings.
 const (
 	sustained = 50
 	burst     = 200
 )
 
-// allowance is what a peer may still send. Its zero value is a whole burst.
+// allowance counts the frames that a peer may still send. Its zero value allows a whole burst.
 type allowance struct {
-	spent float64 // frames of the burst
+	spent float64 // frames of the burst that are used
 	at    time.Time
 }
 
-// take says whether one more frame is allowed.
+// take reports whether one more frame is allowed.
 func (a *allowance) take(now time.Time) bool {
 	if !a.at.IsZero() {
 		a.spent = max(0, a.spent-sustained*max(0, now.Sub(a.at).Seconds()))

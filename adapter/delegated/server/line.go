@@ -18,17 +18,17 @@ import (
 	"accordion/shim/wire/launcher/packed"
 )
 
-// line is one session: its reader is whoever calls serve, its writer a goroutine of its own.
+// line implements Session. The goroutine that calls serve reads; a second goroutine writes.
 type line struct {
 	number uint64
 	user   User
-	uid    string // whose warnings are counted together
+	uid    string // key of the peer's warnings in the log
 	server *Server
 	log    hclog.Logger
 	conn   net.Conn
-	sealed *seal.Conn       // proves the first frame; nil where the kernel tells who is at the other end
-	in     *bufio.Reader    // of what comes after the first
-	stream *seal.Stream     // over in; over TCP not before both keys are known
+	sealed *seal.Conn       // proves the first frame; nil: the kernel proves the peer
+	in     *bufio.Reader    // after the first frame
+	stream *seal.Stream     // reads from in; over TCP nil until both keys are known
 	unpack *packed.Unpacker // nil: the peer packs nothing
 	out    *outgoing
 	pack   packed.Packer // the writer's
@@ -38,7 +38,7 @@ type line struct {
 
 var _ Session = (*line)(nil)
 
-// aFewFrames of what a launcher usually says fit into a reader's buffer, of which there are thousands.
+// aFewFrames is the size in bytes of a reader's buffer. There are thousands of them. A few of a launcher's usual frames fit.
 const aFewFrames = 512
 
 func newLine(s *Server, conn net.Conn, log hclog.Logger) *line {
@@ -54,7 +54,7 @@ func newLine(s *Server, conn net.Conn, log hclog.Logger) *line {
 	return l
 }
 
-// buffered is a connection of which the reader sees that a frame has begun before it takes it.
+// buffered is a connection whose reader can see that a frame has begun.
 type buffered struct {
 	net.Conn
 	in *bufio.Reader
@@ -62,7 +62,7 @@ type buffered struct {
 
 func (b buffered) Read(p []byte) (int, error) { return b.in.Read(p) }
 
-// knows tells a part, which does not know what its cluster is called, the name of the one that it asks.
+// knows tells a part the name of the cluster whose sidecar it asks: a part does not know it.
 func (l *line) knows(hello *launcher.Hello, cluster string) {
 	if hello.Part == nil {
 		return
@@ -73,14 +73,14 @@ func (l *line) knows(hello *launcher.Hello, cluster string) {
 	l.out.part = hello.Part.Cluster
 }
 
-// packs agrees to packed frames where the peer knows them.
+// packs agrees to packed frames if the peer can pack.
 func (l *line) packs(hello *launcher.Hello) {
 	if hello.Deflate >= packed.Version {
 		l.unpack, l.out.pack = new(packed.Unpacker), packed.Version
 	}
 }
 
-// seal, with the number of the hello, makes what the session goes on with when its first frames have crossed a network.
+// seal makes the stream for the frames after the hello. Over TCP it exchanges keys. seq is the hello's number.
 func (l *line) seal(hello *launcher.Hello, seq int64) *launcher.Refuse {
 	if l.sealed == nil {
 		return nil
@@ -108,9 +108,9 @@ func (l *line) Send(m launcher.Message) { l.out.put(m, false) }
 // Close implements Session.
 func (l *line) Close(last launcher.Message) { l.out.put(last, true) }
 
-// refuse answers what is wrong, and ends the session where the protocol says so.
+// refuse sends a refusal. It reports whether the session ends with it, as the protocol demands.
 func (l *line) refuse(r *launcher.Refuse) (ends bool) {
-	ends = launcher.Final(r.Code) || r.Code == launcher.CodeFlood // frames are refused for it only when there are far too many
+	ends = launcher.Final(r.Code) || r.Code == launcher.CodeFlood // single frames in excess are not refused
 	if ends {
 		l.server.warnings.Warn(l.log, l.uid, "launcher's session refused", "code", r.Code, "why", r.Text)
 	} else {
@@ -120,7 +120,7 @@ func (l *line) refuse(r *launcher.Refuse) (ends bool) {
 	return ends
 }
 
-// write is the writer's life.
+// write sends queued frames until the session ends.
 func (l *line) write() {
 	defer close(l.wrote)
 	defer l.out.hush()
@@ -149,7 +149,7 @@ func (l *line) write() {
 	}
 }
 
-// writeFirst proves a frame as the peer has proved its own.
+// writeFirst sends a frame with the proof that the peer's first frame had, too.
 func (l *line) writeFirst(frame []byte) error {
 	_, err := l.sealed.Write(frame)
 	return err
@@ -157,8 +157,8 @@ func (l *line) writeFirst(frame []byte) error {
 
 func (l *line) writeNext(frame []byte) error { return l.stream.WriteFrame(frame) }
 
-// serve hands over what the peer says from its hello on, until the session ends; then the loop is told that it has. Whichever of the two
-// is slow, the loop or the peer that is to read its last message, the other does not wait for it.
+// serve hands over all messages from the hello on until the session ends, and then the end. The loop and the peer do not wait for each other
+// if one of them is slow.
 func (l *line) serve(hello said) {
 	if l.tell(hello) {
 		if err := l.listen(); err != nil {
@@ -174,7 +174,7 @@ func (l *line) serve(hello said) {
 	}
 }
 
-// tell hands a message to the loop; false when nothing more is to be handed over.
+// tell hands a message to the loop. It returns false when nothing more should be handed over.
 func (l *line) tell(m said) bool {
 	select {
 	case l.server.events <- Event{Session: l, Seq: m.seq, Message: m.Message}:
@@ -186,7 +186,7 @@ func (l *line) tell(m said) bool {
 	return false
 }
 
-// listen reads until the peer or the session is at its end.
+// listen reads until the peer or the session ends.
 func (l *line) listen() error {
 	for {
 		frame, err := l.next()
@@ -220,7 +220,7 @@ var errOver = errors.New("the session was closed here")
 
 var errDead = fmt.Errorf("nothing was heard of it for %v", pings*quiet)
 
-// next is the peer's next frame. While there is none the peer is asked whether it is there.
+// next returns the peer's next frame. While there is none, it sends pings.
 func (l *line) next() ([]byte, error) {
 	heard := time.Now()
 	for asked := 1; ; asked++ {
@@ -240,7 +240,7 @@ func (l *line) next() ([]byte, error) {
 	}
 }
 
-// unread refuses what could not be read to its end; an error that is left is the connection's end.
+// unread refuses a frame that could not be read. It returns err if the connection has ended.
 func (l *line) unread(err error) error {
 	r := launcher.Refusal(err)
 	switch {
@@ -269,7 +269,7 @@ type said struct {
 	launcher.Message
 }
 
-// greet reads the first frame.
+// greet parses the first frame.
 func (l *line) greet(first []byte) (*launcher.Hello, said, *launcher.Refuse) {
 	m, r := l.parse(first, len(first))
 	if r != nil {
@@ -282,7 +282,7 @@ func (l *line) greet(first []byte) (*launcher.Hello, said, *launcher.Refuse) {
 	return hello, m, nil
 }
 
-// heard reads a later frame.
+// heard parses a later frame.
 func (l *line) heard(frame []byte) (said, *launcher.Refuse) {
 	sent := len(frame)
 	if l.unpack != nil {
@@ -299,7 +299,7 @@ func (l *line) heard(frame []byte) (said, *launcher.Refuse) {
 	return m, r
 }
 
-// parse reads a frame for which so many bytes were sent, or says why it is nothing that a launcher or a part may say.
+// parse parses a frame, for which sent bytes came. It refuses what launchers and parts may not send.
 func (l *line) parse(frame []byte, sent int) (said, *launcher.Refuse) {
 	m, seq, err := launcher.Decode(frame)
 	l.server.meter.Frame(In, typeOf(m, err), sent)
@@ -319,7 +319,7 @@ func (l *line) parse(frame []byte, sent int) (said, *launcher.Refuse) {
 	return said{seq, m}, nil
 }
 
-// typeOf is what a frame is counted as.
+// typeOf returns the type as which a frame is counted.
 func typeOf(m launcher.Message, err error) string {
 	var other *launcher.TypeError
 	switch {
@@ -331,8 +331,8 @@ func typeOf(m launcher.Message, err error) string {
 	return ""
 }
 
-// end waits for what is still to be written, and closes the connection. Where it can be closed by halves the peer gets a moment to read:
-// what it sent and nobody read would take that away.
+// end waits until all is written, and closes the connection. It first closes the writing half, if it can, and gives the peer a moment to
+// read: closing a connection with unread input would discard what was written.
 func (l *line) end() {
 	<-l.wrote
 	defer l.conn.Close()
@@ -355,4 +355,4 @@ func (l *line) end() {
 	io.CopyN(io.Discard, l.conn, mostLeft)
 }
 
-const mostLeft = 1 << 20 // bytes of a peer that are thrown away at the end
+const mostLeft = 1 << 20 // bytes of a peer that are discarded at the end
