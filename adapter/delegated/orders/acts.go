@@ -49,14 +49,14 @@ func (k *Keeper) do(ctx context.Context, e *entry, v *plan.World) {
 
 // again delays a step that succeeds again and again: the batch system may not show its effect.
 func (k *Keeper) again(e *entry) {
-	if e.step.Verb != e.did {
-		e.did, e.same = e.step.Verb, 0
+	if e.step.Verb != e.lastVerb {
+		e.lastVerb, e.repeats = e.step.Verb, 0
 		return
 	}
-	if later := k.Clock.Now().Add(time.Second << min(e.same, 4)); later.After(e.retry) {
+	if later := k.Clock.Now().Add(time.Second << min(e.repeats, 4)); later.After(e.retry) {
 		e.retry = later
 	}
-	e.same++
+	e.repeats++
 }
 
 // actsOf returns the calls of a step, and a function that records their success.
@@ -177,7 +177,7 @@ func (k *Keeper) planOf(e *entry, now core.Time) bool {
 	e.plan.Choices = []core.EP{{{Duration: max(o.Walltime, 1), Nodes: max(o.Hosts, 1)}}}
 	pending := e.job == nil && o.Job == 0 || e.job != nil && e.job.State == adapter.Pending
 	running := e.job != nil && e.job.State == adapter.Running
-	if t := (try{o: o, s: Sight{Job: e.job}, m: e.memory}); t.unsure() {
+	if t := (try{o: o, s: Observation{Job: e.job}, m: e.memory}); t.unsure() {
 		if r, there := k.Reserved(managed.PartReservation(o.Application)); there && k.idle(r.Nodes) {
 			e.hold(managed.Starting, r.Nodes, now, now+core.Time(managed.Straggles/time.Second))
 			return true
@@ -207,7 +207,7 @@ func (k *Keeper) planOf(e *entry, now core.Time) bool {
 			return true
 		}
 	case mailbox.Ghost:
-		t := try{o: o, s: Sight{Job: e.job}, m: e.memory}
+		t := try{o: o, s: Observation{Job: e.job}, m: e.memory}
 		if r, there := k.Reserved(managed.GhostReservation(o.Application)); there {
 			t.s.Ghost = &r
 		}

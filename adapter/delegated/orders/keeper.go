@@ -19,13 +19,13 @@ import (
 // is lost with the process: the next Keeper finds out from readings and orders what is done.
 type Keeper struct {
 	sidecar.PartsHost
-	mailbox *mailbox.Mailbox
-	told    bool // orders have come
-	parts   map[name]*entry
-	due     map[core.JobID]core.Time // for plan.World.Local
-	read    core.Time                // the second of the last state
-	begun   time.Time                // when Look was called first
-	nodes   []adapter.Node           // of the newest reading
+	mailbox   *mailbox.Mailbox
+	hasOrders bool // orders have come
+	parts     map[name]*entry
+	due       map[core.JobID]core.Time // for plan.World.Local
+	read      core.Time                // the second of the last state
+	begun     time.Time                // when Look was called first
+	nodes     []adapter.Node           // of the newest reading
 }
 
 // name identifies an order.
@@ -43,21 +43,21 @@ type entry struct {
 	plan    managed.Job // the part in the plan
 	planned bool
 
-	job     *adapter.Job // as last read; nil: there is none
-	uid     uint32       // of its user, from the last reading that had the user's name; 0: not known
-	since   managed.Epoch
-	touched managed.Epoch // of the last call
-	busy    bool
-	at      core.Time // when it was prepared
-	writing []string  // nodes that are just being reserved
-	wrote   int       // the try for which they are
-	retry   time.Time
-	fails   int
-	unsure  time.Time     // until then, a release that timed out may still be carried out; zero: none can
-	settled managed.Epoch // the last reading that had begun at unsure; 0: not that late yet
-	did     Verb          // the last step that succeeded; Nothing: nothing was needed since
-	same    int           // how many times in a row, beyond the first
-	said    mailbox.Stand // the last one in the journal
+	job      *adapter.Job // as last read; nil: there is none
+	uid      uint32       // of its user, from the last reading that had the user's name; 0: not known
+	since    managed.Epoch
+	touched  managed.Epoch // of the last call
+	busy     bool
+	at       core.Time // when it was prepared
+	writing  []string  // nodes that are just being reserved
+	wrote    int       // the try for which they are
+	retry    time.Time
+	fails    int
+	unsure   time.Time     // until then, a release that timed out may still be carried out; zero: none can
+	settled  managed.Epoch // the last reading that had begun at unsure; 0: not that late yet
+	lastVerb Verb          // the last step that succeeded; Nothing: nothing was needed since
+	repeats  int           // how many times in a row, beyond the first
+	logged   mailbox.Stand // the last one in the journal
 }
 
 var _ sidecar.Parts = (*Keeper)(nil)
@@ -84,7 +84,7 @@ func (k *Keeper) Look(now core.Time, snapshot *adapter.Snapshot) []*managed.Job 
 			jobs[application] = append(jobs[application], j)
 		}
 	}
-	k.meet(now, jobs)
+	k.findJobs(now, jobs)
 	var all []*managed.Job
 	for _, e := range k.sorted() {
 		if e.planned = e.ordered && k.planOf(e, now); e.planned {
@@ -100,7 +100,7 @@ func (k *Keeper) takeOrders() {
 	if orders == nil {
 		return
 	}
-	k.told = true
+	k.hasOrders = true
 	for _, e := range k.parts {
 		e.ordered = false
 	}
@@ -108,11 +108,11 @@ func (k *Keeper) takeOrders() {
 		e := k.parts[name{o.Application, o.Job}]
 		if e == nil {
 			_, begun := k.Epochs()
-			e = &entry{since: begun, said: -1}
+			e = &entry{since: begun, logged: -1}
 			k.parts[name{o.Application, o.Job}] = e
 		}
 		if e.order.Want != o.Want || e.order.Try != o.Try {
-			e.retry, e.fails, e.did, e.same = time.Time{}, 0, Nothing, 0
+			e.retry, e.fails, e.lastVerb, e.repeats = time.Time{}, 0, Nothing, 0
 		}
 		e.order, e.ordered = o, true
 		e.recall()
@@ -127,8 +127,8 @@ func (e *entry) recall() {
 	}
 }
 
-// meet finds the job of each order. It also makes entries for jobs that no order names.
-func (k *Keeper) meet(now core.Time, jobs map[int64][]*adapter.Job) {
+// findJobs finds the job of each order. It also makes entries for jobs that no order names.
+func (k *Keeper) findJobs(now core.Time, jobs map[int64][]*adapter.Job) {
 	for n, e := range k.parts {
 		had := e.job
 		if e.job = e.find(n, jobs[n.application]); e.job != nil && !e.job.Nameless() {
@@ -164,7 +164,7 @@ func (k *Keeper) meet(now core.Time, jobs map[int64][]*adapter.Job) {
 			delete(k.parts, n)
 		}
 	}
-	if !k.told {
+	if !k.hasOrders {
 		return
 	}
 	for application, all := range jobs {
@@ -174,7 +174,7 @@ func (k *Keeper) meet(now core.Time, jobs map[int64][]*adapter.Job) {
 				n.job = 0
 			}
 			if k.parts[n] == nil && Left(j) != Nothing {
-				e := &entry{order: mailbox.Order{Application: application, Job: n.job, User: j.User}, job: j, uid: j.UID, said: -1}
+				e := &entry{order: mailbox.Order{Application: application, Job: n.job, User: j.User}, job: j, uid: j.UID, logged: -1}
 				if k.parts[n] = e; j.Held {
 					k.inherit(e)
 				}
@@ -262,16 +262,16 @@ func (k *Keeper) Carry(ctx context.Context, v *plan.World) error {
 			k.leave(ctx, e)
 			continue
 		}
-		e.step = Next(e.order, k.sight(e, v), e.memory)
+		e.step = Next(e.order, k.observe(e, v), e.memory)
 		if e.step.Refuse != "" {
 			e.memory.Refused, e.memory.Why = e.order.Try, e.step.Refuse
 		}
-		if err := k.tell(e); err != nil {
+		if err := k.logProgress(e); err != nil {
 			return err
 		}
 		switch {
 		case e.step.Verb == Nothing:
-			e.did, e.same = Nothing, 0
+			e.lastVerb, e.repeats = Nothing, 0
 		case e.step.Verb == Prepare && k.Tending(managed.PartReservation(e.order.Application)): // the reservation of its place in the plan is being written or deleted
 		case k.fresh(e):
 			k.do(ctx, e, v)
@@ -298,10 +298,10 @@ func (k *Keeper) fresh(e *entry) bool {
 	return taken.Shows(e.touched) && !k.Clock.Now().Before(e.retry)
 }
 
-// sight returns what is known of a part now.
-func (k *Keeper) sight(e *entry, v *plan.World) Sight {
+// observe returns what is known of a part now.
+func (k *Keeper) observe(e *entry, v *plan.World) Observation {
 	taken, _ := k.Epochs()
-	s := Sight{Now: v.Now, Job: e.job}
+	s := Observation{Now: v.Now, Job: e.job}
 	if e.job != nil && e.job.State != adapter.Pending && e.job.State != adapter.Running {
 		s.Job, s.Gone, s.Ends = nil, true, true
 	}
@@ -348,18 +348,18 @@ func (k *Keeper) nodesFor(e *entry, v *plan.World, have *adapter.Reservation) (n
 	return nodes, ""
 }
 
-// tell writes an event if a part has come further.
-func (k *Keeper) tell(e *entry) error {
-	if e.said == e.step.Stand {
+// logProgress writes an event if a part has come further.
+func (k *Keeper) logProgress(e *entry) error {
+	if e.logged == e.step.Stand {
 		return nil
 	}
-	e.said = e.step.Stand
+	e.logged = e.step.Stand
 	var key adapter.Key
 	if e.job != nil {
 		key = e.job.Key
 	}
-	how := stands[e.said]
-	if e.order.Want == mailbox.End && e.said != mailbox.Over { // the newest reading may be older than its end
+	how := stands[e.logged]
+	if e.order.Want == mailbox.End && e.logged != mailbox.Over { // the newest reading may be older than its end
 		how = "is being ended"
 	}
 	text := "the part of " + describe(e.order) + ": " + how
@@ -371,7 +371,7 @@ func (k *Keeper) tell(e *entry) error {
 
 // Wanted implements sidecar.Parts.
 func (k *Keeper) Wanted(now core.Time, ours []string, wants []adapter.Reservation, keep map[string]bool) []adapter.Reservation {
-	if !k.told {
+	if !k.hasOrders {
 		for _, name := range ours {
 			keep[name] = keep[name] || managed.IsPartReservation(name)
 		}
@@ -426,7 +426,7 @@ func (k *Keeper) Show(v *plan.World) {
 	b.Strength = v.Weakest()
 	k.read = max(k.read, v.Snapshot.At.Unix())
 	b.Read = k.read
-	b.Jobs = k.boardJobs(v.Snapshot.Jobs)
+	b.Jobs = k.partJobs(v.Snapshot.Jobs)
 	for _, e := range k.sorted() {
 		if e.ordered {
 			b.Parts = append(b.Parts, e.standing())
@@ -435,8 +435,8 @@ func (k *Keeper) Show(v *plan.World) {
 	k.mailbox.Show(b)
 }
 
-// boardJobs returns the parts among a reading's jobs. A part without a name of its user gets the name in its order.
-func (k *Keeper) boardJobs(jobs []adapter.Job) (all []mailbox.Job) {
+// partJobs returns the parts among a reading's jobs. A part without a name of its user gets the name in its order.
+func (k *Keeper) partJobs(jobs []adapter.Job) (all []mailbox.Job) {
 	users := map[adapter.Key]string{}
 	for _, e := range k.parts {
 		if e.ordered && e.job != nil {

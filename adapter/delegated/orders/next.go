@@ -10,8 +10,8 @@ import (
 	"accordion/core"
 )
 
-// Sight is what is known of a part from the newest reading.
-type Sight struct {
+// Observation is what is known of a part from the newest reading.
+type Observation struct {
 	Now         core.Time
 	Job         *adapter.Job         // nil: there is none, or it was not seen yet
 	Gone        bool                 // a reading that began after the order came shows no job
@@ -68,7 +68,7 @@ type Step struct {
 }
 
 // Next returns the step that an order needs.
-func Next(o mailbox.Order, s Sight, m Memory) Step {
+func Next(o mailbox.Order, s Observation, m Memory) Step {
 	t := try{o, s, m}
 	if s.Job == nil && !s.Gone && o.Want != mailbox.Ghost {
 		return t.unknown()
@@ -77,7 +77,7 @@ func Next(o mailbox.Order, s Sight, m Memory) Step {
 		return Step{Verb: End, Why: stiff, Stand: mailbox.Waiting}
 	}
 	if t.unsure() {
-		return t.settles()
+		return t.waitUntilSettled()
 	}
 	switch o.Want {
 	case mailbox.Wait:
@@ -116,7 +116,7 @@ func Left(j *adapter.Job) Verb {
 // try is one order with all that is known of its part.
 type try struct {
 	o mailbox.Order
-	s Sight
+	s Observation
 	m Memory
 }
 
@@ -134,8 +134,8 @@ func mayStart(j *adapter.Job, application int64) bool {
 
 func (t try) tied() bool { return mayStart(t.s.Job, t.o.Application) }
 
-// ours reports whether a waiting job is held by root, and marked.
-func (t try) ours() bool { return t.s.Job.Mark != "" && !t.s.Job.HeldByUser }
+// adopted reports whether a waiting job is held by root, and marked.
+func (t try) adopted() bool { return t.s.Job.Mark != "" && !t.s.Job.HeldByUser }
 
 // replaced reports whether another job must replace this one. That is possible only before the application runs.
 func (t try) replaced() bool {
@@ -159,9 +159,9 @@ func (t try) unsure() bool {
 	return false
 }
 
-// settles leaves the job tied to its reservation, and leaves the reservation in place. If the job begins after all, it begins on the
+// waitUntilSettled leaves the job tied to its reservation, and leaves the reservation in place. If the job begins after all, it begins on the
 // prepared nodes, and ends.
-func (t try) settles() Step {
+func (t try) waitUntilSettled() Step {
 	step := Step{Keep: true, Stand: mailbox.Waiting}
 	if t.o.Want == mailbox.Drop {
 		step.Stand = mailbox.Starting
@@ -190,16 +190,16 @@ func (t try) over() Step {
 	return Step{Stand: mailbox.Over, Note: note}
 }
 
-// astray ends a job that runs although its application was not started.
-func (t try) astray() Step {
+// endUnstarted ends a job that runs although its application was not started.
+func (t try) endUnstarted() Step {
 	return Step{Verb: End, Why: "it began though its application was not started: it starts when that does", Stand: mailbox.Running, On: t.s.Job.Nodes}
 }
 
 func (t try) wait() Step {
 	switch {
 	case t.running():
-		return t.astray()
-	case t.pending() && !t.ours():
+		return t.endUnstarted()
+	case t.pending() && !t.adopted():
 		return Step{Verb: Adopt, Stand: mailbox.Waiting}
 	case t.pending() && t.tied():
 		return Step{Verb: Hold, Stand: mailbox.Waiting}
@@ -214,14 +214,14 @@ func (t try) prepare() Step {
 	case t.m.Refused == t.o.Try:
 		return t.refused()
 	case t.running():
-		return t.astray()
-	case t.pending() && !t.ours():
+		return t.endUnstarted()
+	case t.pending() && !t.adopted():
 		return Step{Verb: Adopt, Stand: mailbox.Waiting}
 	case t.pending() && t.tied():
 		return Step{Verb: Hold, Stand: mailbox.Waiting}
 	case !t.pending() && !t.made():
 		return t.over()
-	case t.m.Prepared == t.o.Try && !t.has(t.m.Nodes):
+	case t.m.Prepared == t.o.Try && !t.isReserved(t.m.Nodes):
 		return t.refuse("its reservation is gone")
 	case t.m.Prepared == t.o.Try && !t.pending():
 		return t.refuse("its job is gone")
@@ -233,8 +233,8 @@ func (t try) prepare() Step {
 	return Step{Verb: Prepare, Nodes: t.s.Nodes, Keep: true, Stand: mailbox.Waiting}
 }
 
-// has reports whether exactly these nodes are reserved for its start.
-func (t try) has(nodes []string) bool {
+// isReserved reports whether exactly these nodes are reserved for its start.
+func (t try) isReserved(nodes []string) bool {
 	return t.s.Reservation != nil && managed.SameNodes(t.s.Reservation.Nodes, nodes)
 }
 
@@ -251,10 +251,10 @@ func (t try) refused() Step {
 	step := Step{Stand: mailbox.Waiting, Note: t.m.Why}
 	switch {
 	case t.running():
-		return t.astray()
+		return t.endUnstarted()
 	case t.pending() && t.made():
 		step.Verb, step.Why, step.Keep = End, t.m.Why, t.m.Unsure
-	case t.pending() && t.ours() && t.tied():
+	case t.pending() && t.adopted() && t.tied():
 		step.Verb = Hold
 	case t.s.Reservation == nil:
 		step.Stand = mailbox.Refused
@@ -267,12 +267,12 @@ func (t try) start() Step {
 	case t.m.Refused == t.o.Try:
 		return t.refused()
 	case t.running():
-		return t.goesOn()
+		return t.untie()
 	case !t.pending():
 		return t.over()
-	case !t.ours():
+	case !t.adopted():
 		return Step{Verb: Adopt, Keep: true, Stand: mailbox.Prepared}
-	case t.s.Reservation == nil || len(t.s.Reservation.Nodes) != t.o.Hosts || t.m.Prepared == t.o.Try && !t.has(t.m.Nodes):
+	case t.s.Reservation == nil || len(t.s.Reservation.Nodes) != t.o.Hosts || t.m.Prepared == t.o.Try && !t.isReserved(t.m.Nodes):
 		return t.refuse("its reservation is gone")
 	case t.s.Job.Held:
 		return Step{Verb: Start, Keep: true, Stand: mailbox.Prepared, On: t.s.Reservation.Nodes}
@@ -282,8 +282,8 @@ func (t try) start() Step {
 	return Step{Keep: true, Stand: mailbox.Starting}
 }
 
-// goesOn unties a running part from its reservation, which is then deleted. A part on wrong nodes ends.
-func (t try) goesOn() Step {
+// untie unties a running part from its reservation, which is then deleted. A part on wrong nodes ends.
+func (t try) untie() Step {
 	step := Step{Stand: mailbox.Running, On: t.s.Job.Nodes}
 	switch {
 	case t.m.Prepared == t.o.Try && !managed.SameNodes(t.s.Job.Nodes, t.m.Nodes):
@@ -297,7 +297,7 @@ func (t try) goesOn() Step {
 func (t try) run() Step {
 	switch {
 	case t.running():
-		return t.goesOn()
+		return t.untie()
 	case t.pending():
 		return Step{Verb: End, Why: "it was put back into the queue after its application had begun", Stand: mailbox.Starting}
 	}
@@ -321,7 +321,7 @@ func (t try) drop() Step {
 		return Step{Verb: End, Why: t.o.Why, Stand: mailbox.Running, On: t.s.Job.Nodes}
 	case t.pending() && t.made():
 		return Step{Verb: End, Why: t.o.Why, Stand: mailbox.Prepared, Keep: t.m.Unsure}
-	case t.pending() && t.ours() && t.tied():
+	case t.pending() && t.adopted() && t.tied():
 		return Step{Verb: Hold, Stand: mailbox.Starting}
 	case t.s.Reservation != nil:
 		return Step{Stand: mailbox.Prepared, On: t.s.Reservation.Nodes}

@@ -56,10 +56,10 @@ func (o *outgoing) put(m launcher.Message, last bool) {
 		}
 	}
 	if last {
-		o.by = time.Now().Add(writtenIn)
+		o.by = time.Now().Add(writeTime)
 		o.close()
 	}
-	o.rouse()
+	o.wakeWriter()
 }
 
 func (o *outgoing) add(m launcher.Message) error {
@@ -111,7 +111,7 @@ func (o *outgoing) take() (w written, ok, closing bool) {
 func (o *outgoing) writeBy() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	by := time.Now().Add(writtenIn)
+	by := time.Now().Add(writeTime)
 	if o.closing && o.by.Before(by) {
 		by = o.by
 	}
@@ -132,7 +132,7 @@ func (o *outgoing) cutOff(why error) {
 	o.queue, o.bytes = nil, 0
 	o.close()
 	o.conn.Close()
-	o.rouse()
+	o.wakeWriter()
 }
 
 func (o *outgoing) close() {
@@ -142,7 +142,7 @@ func (o *outgoing) close() {
 	}
 }
 
-func (o *outgoing) rouse() {
+func (o *outgoing) wakeWriter() {
 	select {
 	case o.wake <- struct{}{}:
 	default:
@@ -159,8 +159,8 @@ func (o *outgoing) readBy(t time.Time) {
 	o.conn.SetReadDeadline(t)
 }
 
-// hush ends a pending read.
-func (o *outgoing) hush() {
+// stopReading ends a pending read.
+func (o *outgoing) stopReading() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.conn.SetReadDeadline(time.Unix(1, 0))
@@ -177,8 +177,8 @@ func (o *outgoing) ping() bool {
 	return !closing
 }
 
-// cutShort returns why the connection was closed before all was written, or nil.
-func (o *outgoing) cutShort() error {
+// cutError returns why the connection was closed before all was written, or nil.
+func (o *outgoing) cutError() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.cut

@@ -71,14 +71,14 @@ func (e *entrance) Session(ctx context.Context, conn net.Conn, peer session.Peer
 	if peer.From != "" {
 		log = s.log.With("cluster", e.cluster, "uid", peer.UID, "from", peer.From)
 	}
-	l := newLine(s, conn, log)
+	l := newConnection(s, conn, log)
 	go l.write()
 
 	l.user, l.uid = User{Cluster: e.cluster, PID: peer.PID}, fmt.Sprintf("user %d", peer.UID)
 	hello, m, refuse := l.greet(first)
 	if refuse == nil {
-		l.knows(hello, e.cluster)
-		l.packs(hello)
+		l.setCluster(hello, e.cluster)
+		l.agreePacking(hello)
 		refuse = l.seal(hello, m.seq)
 	}
 	if refuse == nil {
@@ -97,7 +97,7 @@ func (e *entrance) Session(ctx context.Context, conn net.Conn, peer session.Peer
 
 // Full implements session.Launchers.
 func (e *entrance) Full(conn net.Conn, first []byte, why string) {
-	l := newLine(e.server, conn, hclog.NewNullLogger()) // the session server has logged it
+	l := newConnection(e.server, conn, hclog.NewNullLogger()) // the session server has logged it
 	go l.write()
 	_, m, refuse := l.greet(first)
 	if refuse == nil {
@@ -111,9 +111,9 @@ func (e *entrance) Full(conn net.Conn, first []byte, why string) {
 const (
 	quiet     = 15 * time.Second // after that without a frame, a ping is sent
 	pings     = 3                // after that many pings without a frame, the peer is dead
-	wholeIn   = 10 * time.Second // time for the rest of a frame
-	writtenIn = 5 * time.Second
-	farewell  = time.Second // time for a peer to read its last message, before what it still sends is discarded
+	frameTime = 10 * time.Second // time for the rest of a frame
+	writeTime = 5 * time.Second
+	lastRead  = time.Second // time for a peer to read its last message, before what it still sends is discarded
 )
 
 // The most that may wait to be read by a peer.
