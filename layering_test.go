@@ -67,6 +67,12 @@ type source struct {
 
 func sources(t *testing.T, root fs.FS) []source {
 	t.Helper()
+	return goFiles(t, root, func(name string) bool { return !strings.HasSuffix(name, "_test.go") })
+}
+
+// goFiles returns the Go files whose names are wanted.
+func goFiles(t *testing.T, root fs.FS, wanted func(name string) bool) []source {
+	t.Helper()
 	var all []source
 	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
 		switch base := path.Base(name); {
@@ -74,7 +80,7 @@ func sources(t *testing.T, root fs.FS) []source {
 			return err
 		case d.IsDir() && name != "." && (strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || base == "testdata"):
 			return fs.SkipDir
-		case d.IsDir() || !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go"):
+		case d.IsDir() || !strings.HasSuffix(base, ".go") || !wanted(base):
 			return nil
 		}
 		text, err := fs.ReadFile(root, name)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/delegated/apps"
 	"accordion/adapter/delegated/loop"
 	"accordion/adapter/delegated/server"
 	"accordion/adapter/embedded"
@@ -81,8 +82,8 @@ func (w *partsWorld) launching(n int, do func()) (all []*waiter) {
 	}
 	events := make(chan server.Event)
 	running := loop.New(loop.Options{
-		Clusters: []loop.Cluster{{Name: "a", Speed: 1, Mailbox: w.box, Embedded: true}}, Events: events, Journal: j, Clock: adapter.Wall{},
-		Settings: loop.Settings{FairStart: 5 * time.Second, Timer: time.Second, Applications: 200, Answer: 30 * time.Second, Grace: time.Minute, BringUp: 30 * time.Second},
+		Clusters: []loop.Cluster{{Mailbox: w.box, Cluster: apps.Cluster{Name: "a", Speed: 1, Embedded: true}}}, Events: events, Journal: j, Clock: adapter.Wall{},
+		Settings: apps.Settings{FairStart: 5, Timer: 1, Applications: 200, Answer: 30, Grace: 60, BringUp: 30},
 	})
 	life, end := context.WithCancel(w.t.Context())
 	ended := make(chan error)

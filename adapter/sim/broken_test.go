@@ -112,37 +112,3 @@ func TestABrokenSidecarIsFoundOut(t *testing.T) {
 		})
 	}
 }
-
-func TestABrokenCarrierOfOrdersIsFoundOut(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		saboteur
-		found string
-	}{
-		{"it forgets to delete reservations", saboteur{unreserve: true}, "left over: reservation accordion-app-"},
-		{"it forgets to end parts", saboteur{finish: true}, "is still in state"},
-		{"it lets parts go when they are prepared", saboteur{hasty: true}, "no order to start it stood"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			const most = 100
-			for seed := uint64(1); seed <= most; seed++ {
-				var stories []*story
-				for cluster := range 2 {
-					s := shared(seed, cluster)
-					s.rate, s.deaths, s.events = 0, 0, nil
-					s.apps = slices.DeleteFunc(s.apps, func(a app) bool { return a.request != "" })
-					s.sabotage = func(b adapter.BatchSystem) adapter.BatchSystem {
-						broken := c.saboteur
-						broken.BatchSystem, broken.shrunk = b, map[adapter.Key][]string{}
-						return &broken
-					}
-					stories = append(stories, s)
-				}
-				if strings.Contains(strings.Join(together(t, stories, false, &tally{}), "\n"), c.found) {
-					return
-				}
-			}
-			t.Errorf("not found out in %d stories", most)
-		})
-	}
-}

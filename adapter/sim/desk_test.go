@@ -107,7 +107,7 @@ func (d *desk) run(over <-chan struct{}) {
 		for c, w := range d.clusters {
 			if b := w.box().State(); b != nil && b != d.states[c] {
 				d.states[c] = b
-				d.machine.Step(time.Now().Unix(), apps.Shown{Cluster: c, State: b})
+				d.machine.Step(time.Now().Unix(), apps.StateShown{Cluster: c, State: b})
 			}
 		}
 		d.carry() // all that came before a pass is in the journal
@@ -180,7 +180,7 @@ func (d *desk) die(when string) {
 // orders and words.
 func (d *desk) carry() {
 	e := d.machine.Effects()
-	writes := len(e.Stored)+len(e.Gone) > 0
+	writes := len(e.Stored)+len(e.Deleted) > 0
 	if writes {
 		d.writes++
 	}
@@ -199,7 +199,7 @@ func (d *desk) carry() {
 		d.judgeRank(r)
 		d.judgeNames(r)
 	}
-	for _, id := range e.Gone {
+	for _, id := range e.Deleted {
 		delete(d.records, id)
 	}
 	if dies("after a write") {
@@ -219,7 +219,7 @@ func (d *desk) carry() {
 	if dies("before its words") {
 		return
 	}
-	for _, x := range e.Said {
+	for _, x := range e.Sent {
 		p := d.peers[x.Session]
 		if p == nil {
 			continue
@@ -305,7 +305,7 @@ func (d *desk) send(p *cable, x launcher.Message) int64 {
 		if _, ready := x.(*launcher.Ready); ready {
 			d.stood[p.part] = true
 		}
-		d.machine.Step(time.Now().Unix(), apps.Heard{Session: p.id, User: p.user.name, Seq: seq, Message: x})
+		d.machine.Step(time.Now().Unix(), apps.Received{Session: p.id, User: p.user.name, Seq: seq, Message: x})
 	})
 	return seq
 }
@@ -315,7 +315,7 @@ func (d *desk) hangUp(p *cable) {
 	d.tell(func() {
 		if d.peers[p.id] != nil {
 			delete(d.peers, p.id)
-			d.machine.Step(time.Now().Unix(), apps.Left{Session: p.id})
+			d.machine.Step(time.Now().Unix(), apps.Disconnected{Session: p.id})
 		}
 	})
 }

@@ -31,13 +31,14 @@ type kind struct {
 
 // kinds returns all kinds of stories.
 func kinds() []kind {
-	return []kind{
+	return append([]kind{
 		{"TestSeeds", 1, func(t *testing.T, seed uint64) []string { return try(t, tell(seed)) }},
-		{"TestApplicationsOverTwoClusters", 1, func(t *testing.T, seed uint64) []string { return overTwoClusters(t, seed, false, &tally{}) }},
-		{"TestPartsOfApplications", 10, func(t *testing.T, seed uint64) []string { return together(t, both(seed), false, &tally{}) }},
 		{"TestTwoSidecarsNeverActInTheSameLease", 40, func(t *testing.T, seed uint64) []string { return rivals(t, seed, true).wrong }},
-	}
+	}, kindsOfApplications...)
 }
+
+// kindsOfApplications are the kinds of stories with applications. parts_test.go sets them.
+var kindsOfApplications []kind
 
 // TestSeedsThatWereRedOnce tells the stories that went wrong once, of testdata/seeds.
 func TestSeedsThatWereRedOnce(t *testing.T) {

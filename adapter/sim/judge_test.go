@@ -332,3 +332,12 @@ func (s *story) hurt(with outcome, without map[string]time.Duration) []string {
 	}
 	return wrong
 }
+
+// judgeForged checks that no job of the stranger's began.
+func (w *world) judgeForged() {
+	for _, r := range w.system.Jobs() {
+		if r.Job.User == stranger && !r.Start.IsZero() && adapter.IsPart(&r.Job) && len(w.restarts) == 0 {
+			w.blame("a stranger's job %d with an application's mark began", r.ID)
+		}
+	}
+}

@@ -32,6 +32,13 @@ func shares() int {
 	return *partsFlag
 }
 
+func init() {
+	kindsOfApplications = []kind{
+		{"TestApplicationsOverTwoClusters", 1, func(t *testing.T, seed uint64) []string { return overTwoClusters(t, seed, false, &tally{}) }},
+		{"TestPartsOfApplications", 10, func(t *testing.T, seed uint64) []string { return together(t, both(seed), false, &tally{}) }},
+	}
+}
+
 // TestPartsOfApplications: two clusters, each with its users, faults and sidecar, and applications that have parts on both. Who gives
 // the orders is a simple script here, which does what no loop of applications would. All that is demanded of a story is demanded of each cluster, and of the parts: none runs without
 // an order to start it, nor on other nodes than were prepared, and nothing is left of them when the orders are gone.
@@ -474,5 +481,39 @@ func (s *script) judgeRun(a *application, p *share, r embedded.Record) {
 		if !slices.ContainsFunc(p.spans, func(g grant) bool { return !r.Start.Before(g.from) && slices.Contains(g.nodes, span.Node) }) {
 			w.blame("job %d of application %d ran on %s, and %v were prepared", r.ID, a.id, span.Node, p.spans)
 		}
+	}
+}
+
+func TestABrokenCarrierOfOrdersIsFoundOut(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		saboteur
+		found string
+	}{
+		{"it forgets to delete reservations", saboteur{unreserve: true}, "left over: reservation accordion-app-"},
+		{"it forgets to end parts", saboteur{finish: true}, "is still in state"},
+		{"it lets parts go when they are prepared", saboteur{hasty: true}, "no order to start it stood"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			const most = 100
+			for seed := uint64(1); seed <= most; seed++ {
+				var stories []*story
+				for cluster := range 2 {
+					s := shared(seed, cluster)
+					s.rate, s.deaths, s.events = 0, 0, nil
+					s.apps = slices.DeleteFunc(s.apps, func(a app) bool { return a.request != "" })
+					s.sabotage = func(b adapter.BatchSystem) adapter.BatchSystem {
+						broken := c.saboteur
+						broken.BatchSystem, broken.shrunk = b, map[adapter.Key][]string{}
+						return &broken
+					}
+					stories = append(stories, s)
+				}
+				if strings.Contains(strings.Join(together(t, stories, false, &tally{}), "\n"), c.found) {
+					return
+				}
+			}
+			t.Errorf("not found out in %d stories", most)
+		})
 	}
 }

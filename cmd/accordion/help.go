@@ -93,9 +93,6 @@ var examples = map[string]string{
 	"journal": `
   accordion journal --since 1h
   accordion journal --job 4711 --follow`,
-	"launch": `
-  accordion launch --model '4x2h|8x70m' -- sbatch -p main job.sh
-  accordion launch --model amdahl:p=0.99,t1=10h,nodes=1-256 --most 2h -- sbatch job.sh`,
 	"limits": `
   accordion limits reset ann
   accordion limits reset ann --cluster b`,
@@ -129,24 +126,9 @@ var examples = map[string]string{
 	"paper adaptive": `
   accordion paper adaptive fig8 --seeds 1
   accordion paper adaptive -o figures`,
-	"paper delegated": `
-  accordion paper delegated fig9 -o figures
-  accordion paper delegated claims`,
-	"paper delegated fig12": `
-  accordion paper delegated fig12 -o figures
-  accordion paper delegated fig12 --points 0,50,100 --pace 100`,
-	"paper delegated jobs": `
-  accordion paper delegated jobs W1 >jobs.txt
-  accordion paper delegated jobs W2 --cem 50 | accordion paper delegated run --jobs -`,
-	"paper delegated run": `
-  accordion paper delegated run --jobs jobs.txt
-  accordion paper delegated run --jobs jobs.txt --clusters 4 --json`,
 	"paper evolving": `
   accordion paper evolving
   accordion paper evolving --tests 100 --search`,
-	"part": `
-  eval "$(accordion part)" || exit
-  accordion part --done 0`,
 	"preflight": `
   accordion preflight
   accordion preflight --try --as ann`,

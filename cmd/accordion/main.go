@@ -60,10 +60,6 @@ func execute(ctx context.Context, root *cobra.Command) int {
 	return coded.Status
 }
 
-// launcherCommands has the commands of delegated scheduling, by the group they belong to. delegated.go adds them. The program builds without that
-// file, and then has none.
-var launcherCommands = map[string][]func() *cobra.Command{}
-
 // accordion is the program with its subcommands.
 func accordion() *cobra.Command {
 	root := &cobra.Command{
@@ -76,15 +72,12 @@ func accordion() *cobra.Command {
 		who      string
 		commands []*cobra.Command
 	}{
-		{"users", []*cobra.Command{records.Status(), records.Queue(), records.Explain(), cluster.Watch(), advise.Command(), schedule.EP()}},
-		{"job scripts", []*cobra.Command{job.Step(), job.Nodes(), job.Run(), job.Agent()}},
+		{"users", append(job.ForUsers(), records.Status(), records.Queue(), records.Explain(), cluster.Watch(), advise.Command(), schedule.EP())},
+		{"job scripts", job.ForScripts()},
 		{"administrators", []*cobra.Command{cluster.Serve(), cluster.Preflight(), records.Journal(), cluster.Audit(), chart.Command(), setup.Command(), cluster.Config(), cluster.ReleaseAll(), records.Limits(), oar.Command()}},
 		{"researchers", []*cobra.Command{traces.Replay(), traces.Compare(), traces.Paper(), traces.Trace(), schedule.Command(), demo.Command()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.who, Title: "For " + g.who + ":"})
-		for _, command := range launcherCommands[g.who] {
-			g.commands = append(g.commands, command())
-		}
 		for _, c := range g.commands {
 			c.GroupID = g.who
 			root.AddCommand(c)

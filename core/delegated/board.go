@@ -5,44 +5,43 @@ import (
 	"accordion/core/profile"
 )
 
-// Board is what a pass draws on: how much of each cluster is occupied from now on; and what each application has seen of it.
-// Clusters and viewers go by small numbers, which the RMS gives.
+// Board is what a pass draws on: the occupation of each cluster from now on, and what each application has seen of it. Clusters and viewers
+// have small numbers, which the RMS gives.
 //
-// There are two: Indexed, on core/profile, is the one to use. Linear is short enough to be checked by eye, and its steps are the
-// basic operations of RR-7389 as they are defined there. Both give the same messages.
+// There are two boards, which give the same messages. Use Indexed, which is based on core/profile. Linear is simple enough to be checked by
+// reading, and its steps are the basic operations that RR-7389 defines.
 type Board interface {
-	// Begin wipes the board for a pass: nothing is occupied from now on. Hosts are those of each cluster.
+	// Begin clears the board for a pass: from now on nothing is occupied. hosts has the number of hosts of each cluster.
 	Begin(now core.Time, hosts []int)
-	// Occupy adds hosts of a cluster in [from, to); neither is before the pass. An end of core.Forever is none.
+	// Occupy adds hosts of a cluster in [from, to), not before the second of the pass. core.Forever is no end.
 	Occupy(cluster int, from, to core.Time, hosts int)
-	// Put makes points what stands on a cluster: from the second of the pass on, as Profile.Points has them.
+	// Put replaces a cluster's occupation from the second of the pass on. points are as Profile.Points returns them.
 	Put(cluster int, points []profile.Point)
-	// FirstFit is the earliest second, not before from, from which so many hosts of a cluster are free for d seconds. A
-	// caller who has no use for one behind until is told none, or one behind it. ok is false when there is none.
+	// FirstFit returns the earliest second, not before from, from which a number of hosts of a cluster is free for d seconds. ok is false if
+	// there is none. A result after until may be wrong, or missing.
 	FirstFit(cluster, hosts int, d, from, until core.Time) (start core.Time, ok bool)
 
-	// Look compares, for each cluster, what a viewer has seen with what stands there from now on, which is not before the
-	// last Begin. It appends the clusters on which these differ as functions of time, and what stands there is then what the
-	// viewer has seen.
+	// Look compares what a viewer has seen with the occupation from now on, which is not before the last Begin. It appends the clusters on
+	// which they differ, as functions of time, and records that the viewer has seen the occupation.
 	Look(viewer int, now core.Time, into []Change) []Change
-	// Forget makes a viewer one who has seen nothing: his next look is a change of every cluster.
+	// Forget makes a viewer one that has seen nothing. Its next Look returns a change of every cluster.
 	Forget(viewer int)
 
-	// Seen is what a viewer has seen of a cluster, from his last look on; nil when nothing. It is read only.
+	// Seen returns what a viewer has seen of a cluster since its last Look, or nil. The result is read only.
 	Seen(viewer, cluster int) []profile.Point
 
-	// Steps is how many steps of its own lists and indexes a board has visited so far, copies and comparisons apart.
+	// Steps returns how many steps of its own lists and indexes the board has visited, without copies and comparisons.
 	Steps() int64
 }
 
-// Change is what a message says of one cluster. Its points belong to the board: they stay as they are until the same
-// viewer's next change of the same cluster.
+// Change is a cluster's part of a message. Its points belong to the board. They stay valid until the same viewer's next change of the same
+// cluster.
 type Change struct {
 	Cluster int
-	Hosts   int             // that it has
-	Points  []profile.Point // how many are occupied, from the second of the message on
+	Hosts   int             // of the cluster
+	Points  []profile.Point // occupied hosts, from the second of the message on
 
-	// Head and Tail are how many points, at the beginning and at the end, are those that the viewer knows already, as seen
-	// from the second of the message on: a message may leave them out.
+	// Head and Tail are the numbers of points, at the beginning and at the end, that the viewer knows already, as seen from the second of
+	// the message on. A message may leave them out.
 	Head, Tail int
 }

@@ -20,112 +20,110 @@ import (
 	"accordion/core/moldable"
 )
 
-// State is where an application stands: Figure 4 of RR-7389.
+// State is the state of an application (Figure 4 of RR-7389).
 type State int
 
 // The states, in the order in which an application takes them.
 const (
-	Submitted   State = iota // subscribed; no request yet
-	RequestSent              // its request, the first or a changed one, waits for a pass
+	Submitted   State = iota // has subscribed, and has no request yet
+	RequestSent              // its first or changed request waits for a pass
 	Waiting                  // its request has an estimate
 	Started
-	FinishSent // it is being ended, and keeps its hosts until it is done
-	Ghost      // done; its hosts stay taken for the fair-start delay
-	Finished   // and forgotten
+	FinishSent // is being ended, and keeps its hosts until Done
+	Ghost      // has ended; its hosts stay occupied for the fair-start delay
+	Finished   // has ended, or is not known
 )
 
 var stateNames = []string{"submitted", "request sent", "waiting", "started", "being ended", "ghost", "finished"}
 
 func (s State) String() string { return stateNames[s] }
 
-// Options say how an RMS works. The times are seconds.
+// Options of an RMS. Times are seconds.
 type Options struct {
-	FairStart core.Time // how long the hosts of an application that is done stay taken, so that slow launchers can answer
-	Timer     core.Time // a pass begins so long after the last at the earliest
+	FairStart core.Time // how long the hosts of an ended application stay occupied, so that slow launchers can answer
+	Timer     core.Time // shortest time between the beginnings of two passes
 
-	// TellEstimates makes the RMS write to a launcher, too, when its request begins later than the launcher could know
-	// by its view: time alone can spoil a request that was made for now. Without it a launcher hears of changed views only,
-	// as in the paper.
+	// TellEstimates also sends a message if a request begins later than its launcher can know from its view. Time alone can delay a request
+	// that was made for now. Without this option launchers receive only changed views, as in the paper.
 	TellEstimates bool
 
-	// Watch shows changed views also to applications that have no request: a launcher that found nothing for it in its first view may
-	// find it in a later one. In the paper each has a request as soon as it has a view.
+	// Watch also sends changed views to applications without a request. A launcher that found nothing suitable in its first view may find it
+	// in a later one. In the paper each application has a request as soon as it has a view.
 	Watch bool
 
-	// EarlyGhosts ends ghosts before their time: in the first pass before which nobody has sent a request since the last, as
-	// then all have answered, if they answer at once. Launchers that take their time may come too late: the RMS cannot tell
-	// one that is thinking from one that has nothing new to say.
+	// EarlyGhosts ends ghosts early: in the first pass before which no launcher sent a request since the last pass. If launchers answer at
+	// once, all have answered by then. Slow launchers may be too late: the RMS cannot distinguish a launcher that is computing from one that
+	// has nothing to say.
 	EarlyGhosts bool
 
-	// Limit is how many requests a pass considers, the first ones in the order; 0: all. Applications behind so many get no
-	// view.
+	// Limit is how many requests a pass considers, by their order; 0: all. Applications after them get no view.
 	Limit int
 }
 
-// Kind is what a message is about.
+// Kind is the kind of a message.
 type Kind int
 
 // The kinds of messages.
 const (
-	View  Kind = iota // what the launcher may see has changed, or its estimate
-	Start             // the application starts, with what it requested
-	End               // the application is to be ended; Done is awaited
+	View  Kind = iota // the launcher's view has changed, or its estimate
+	Start             // the application starts, with its request
+	End               // the application should end, and the RMS waits for Done
 )
 
-// Message is what the RMS says to a launcher. What it points to is read only.
+// Message is a message to a launcher. What it points to is read only.
 type Message struct {
 	To       core.JobID
 	Kind     Kind
-	Changes  []Change         // of View: clusters whose occupation is another from now on; none where only the estimate is
-	Estimate core.Time        // of View: when the request would start; core.Forever when it cannot, or when there is none yet
-	Request  moldable.Request // of Start: what the application gets
+	Changes  []Change         // View: the clusters whose occupation has changed; none if only the estimate has
+	Estimate core.Time        // View: when the request would start; core.Forever if it cannot, or if there is none
+	Request  moldable.Request // Start: what the application gets
 }
 
-// Stretch is something else that occupies hosts of a cluster in [From, To).
+// Stretch is an occupation of hosts in [From, To) by something that the RMS does not know.
 type Stretch struct {
 	Cluster  int
 	From, To core.Time
 	Hosts    int
 }
 
-// Counts are what an RMS has done so far.
+// Counts counts what an RMS has done.
 type Counts struct {
 	Passes  int
-	Chain   int       // passes since the last event from outside: an arrival, an end, a ghost's end…
+	Chain   int       // passes since the last event from outside: an arrival, an end, the end of a ghost
 	Longest int       // the longest chain
 	Waste   core.Time // host-seconds that ghosts held
 }
 
-// application is one, in its RMS. Invariant: request has parts from RequestSent on.
+// application is an application in its RMS. From RequestSent on, its request has parts.
 type application struct {
 	id      core.JobID
-	viewer  int // on the board
+	viewer  int // its number on the board
 	state   State
 	since   core.Time // when it subscribed
-	viewed  bool      // it has a view
-	asked   int       // messages about views, that no request has answered yet
+	viewed  bool      // it has received a view
+	asked   int       // messages about views that no request has answered yet
 	request moldable.Request
-	from    core.Time // the request does not begin before (Hold)
-	keep    bool      // it does not start: it keeps its place (Hold)
+	from    core.Time // earliest start (Hold)
+	keep    bool      // it does not start, but keeps its place (Hold)
 
-	estimate core.Time // of Waiting
-	known    core.Time // the latest start that its launcher may expect (TellEstimates)
-	start    core.Time // from Started on
+	estimate core.Time // in state Waiting
+	known    core.Time // the latest start that its launcher expects (TellEstimates)
+	start    core.Time // from state Started on
 	over     bool      // Done was called
 	done     core.Time // when
 	freed    core.Time // of a ghost: when it ends
-	told     bool      // of a ghost: that its end wants a pass
+	told     bool      // of a ghost: a pass was requested for its end
 }
 
-// waits says whether an application has a request that has not started.
+// waits reports whether an application has a request that has not started.
 func (a *application) waits() bool { return a.state == RequestSent || a.state == Waiting }
 
-// holds says whether an application holds hosts.
+// holds reports whether an application holds hosts.
 func (a *application) holds() bool {
 	return a.state == Started || a.state == FinishSent || a.state == Ghost
 }
 
-// until is the second up to which a pass at now counts an application's hosts as taken. Nobody knows it of one that is late.
+// until returns the end of an application's occupation for a pass at now. The end of one that is late is not known.
 func (a *application) until(now core.Time) core.Time {
 	switch end := a.start + a.request.Walltime; {
 	case a.state == Ghost:

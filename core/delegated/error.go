@@ -7,7 +7,7 @@ import (
 	"accordion/core"
 )
 
-// Why an event is refused. Each Error wraps one of these.
+// Reasons for which an event is refused. Each Error wraps one of them.
 var (
 	ErrUnknown    = errors.New("no such application is subscribed")
 	ErrSubscribed = errors.New("it is subscribed already")
@@ -23,11 +23,11 @@ var (
 	ErrStretch    = errors.New("an occupation is of at least one host, and ends after it begins")
 )
 
-// Error is an event that the RMS refused. Nothing has changed by it: a former request stands.
+// Error describes an event that the RMS refused. The event has changed nothing: an earlier request stays in force.
 type Error struct {
 	Event  string // "request", "done"…
 	ID     core.JobID
-	Detail string // the offending figures; may be empty
+	Detail string // the wrong values; may be empty
 	Err    error
 }
 
@@ -44,5 +44,5 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// noID is of errors that are about no application.
+// noID is the ID of errors that concern no application.
 const noID = core.JobID(-1 << 63)

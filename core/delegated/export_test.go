@@ -27,7 +27,7 @@ func (r *RMS) Withdraw(now core.Time, id core.JobID) ([]Message, error) {
 	if err := r.at(now, "withdrawal", id); err != nil {
 		return nil, err
 	}
-	r.outside()
+	r.fromOutside()
 	r.out = r.out[:0]
 	if a.state == Started {
 		r.finish(a)

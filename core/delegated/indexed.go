@@ -5,9 +5,9 @@ import (
 	"accordion/core/profile"
 )
 
-// Indexed is a Board on core/profile: the one to use.
+// Indexed is a Board based on core/profile.
 type Indexed struct {
-	sights
+	seenViews
 	hosts    []int
 	clusters []*profile.Profile
 	points   []profile.Point
@@ -70,6 +70,5 @@ func (b *Indexed) Look(viewer int, now core.Time, into []Change) []Change {
 	return into
 }
 
-// Steps implements Board: its own are the stretches that an addition touches, those that a search passes from where it begins,
-// and parts of the index.
+// Steps implements Board. It counts the stretches that additions change, those that searches pass, and parts of the index.
 func (b *Indexed) Steps() int64 { return b.steps }

@@ -7,15 +7,15 @@ import (
 	"accordion/core/profile"
 )
 
-// Linear is a Board of plain lists of steps that are walked from their beginning. It counts the steps that it visits as
-// RR-7389, section 6.1, does: an addition visits those that begin before its end; a search for a first hole all from the
-// first to the one at which it is decided.
+// Linear is a Board of plain lists of steps, which are searched from their beginning. It counts the steps that it visits as RR-7389, section
+// 6.1, does: an addition visits the steps that begin before its end, and a search visits all steps from the first one to the one that
+// decides.
 type Linear struct {
-	sights
+	seenViews
 	now   core.Time
 	hosts []int
-	lists [][]profile.Point // a cluster: from now on; neighbors differ, the last has no end
-	tail  []profile.Point   // memory of a list that begins later
+	lists [][]profile.Point // by cluster, from now on; adjacent points differ, and the last has no end
+	tail  []profile.Point   // memory for a list that begins later
 	steps int64
 }
 
@@ -58,7 +58,7 @@ func (l *Linear) Put(cluster int, points []profile.Point) {
 	l.lists[cluster] = append(l.lists[cluster][:0], points...)
 }
 
-// cut makes a step begin at a second, which is not before the first.
+// cut splits the step at a second, so that one begins there. t is not before the first step.
 func cut(list []profile.Point, t core.Time) []profile.Point {
 	if t >= core.Forever {
 		return list
@@ -104,7 +104,7 @@ func (l *Linear) Look(viewer int, now core.Time, into []Change) []Change {
 	return into
 }
 
-// from is a cluster's list from a second on.
+// from returns a cluster's list from a second on.
 func (l *Linear) from(cluster int, now core.Time) []profile.Point {
 	list := l.lists[cluster]
 	for len(list) > 1 && list[1].At <= now {

@@ -8,21 +8,20 @@ import (
 	"accordion/core/sched"
 )
 
-// ErrLocal says what is wrong with a Local.
+// ErrLocal is the reason of errors about a sched.Local.
 var ErrLocal = errors.New("a cluster's own jobs come in the order of their ranks, with IDs of 0 and more, each once")
 
-// local is one in its RMS.
+// local is a cluster's own load in its RMS.
 type local struct {
 	sched.Local
-	state   sched.Viewer   // of the pass
-	next    int            // of Waiting
-	drawn   bool           // what it shows stands on the board
-	windows []sched.Window // of Windows, what is left of them in the pass
-	own     core.JobID     // the last ID that something of the RMS's got there: they fall from −1
+	state   sched.Viewer   // in the current pass
+	next    int            // index of the next one of Waiting
+	drawn   bool           // the board has what state shows
+	windows []sched.Window // what the current pass has left of Windows
+	own     core.JobID     // the last ID given to something of the RMS in state; these IDs fall from −1
 }
 
-// Local says what a cluster has of its own from now on, in place of what was said before; the RMS keeps it. An error is an
-// *Error.
+// Local sets what a cluster has of its own from now on. The RMS keeps l. Errors are *Error.
 func (r *RMS) Local(now core.Time, cluster int, l sched.Local) error {
 	if cluster < 0 || cluster >= len(r.hosts) {
 		return &Error{"local jobs", noID, fmt.Sprintf("cluster %d of %d, counted from 0", cluster, len(r.hosts)), ErrNoCluster}
@@ -42,7 +41,7 @@ func (r *RMS) Local(now core.Time, cluster int, l sched.Local) error {
 	if err := r.at(now, "local jobs", noID); err != nil {
 		return err
 	}
-	r.outside()
+	r.fromOutside()
 	for len(r.locals) <= cluster {
 		r.locals = append(r.locals, nil)
 	}
@@ -54,7 +53,7 @@ func (r *RMS) Local(now core.Time, cluster int, l sched.Local) error {
 	return nil
 }
 
-// beginLocals makes the locals of a pass, before anything waits: what runs there.
+// beginLocals begins a pass with what runs on the clusters.
 func (r *RMS) beginLocals() {
 	for c, l := range r.locals {
 		if l != nil {
@@ -65,18 +64,18 @@ func (r *RMS) beginLocals() {
 	}
 }
 
-// rank gives those of the clusters' own jobs their places that go before a second.
-func (r *RMS) rank(before core.Time) {
+// placeLocals places the clusters' own jobs whose ranks are before a second.
+func (r *RMS) placeLocals(before core.Time) {
 	for c, l := range r.locals {
 		if l == nil {
 			continue
 		}
-		anew := !l.drawn
+		changed := !l.drawn
 		for ; l.next < len(l.Waiting) && l.Waiting[l.next].Rank < before; l.next++ {
 			l.state.Submit(r.now, l.Waiting[l.next].Job)
-			anew = true
+			changed = true
 		}
-		if anew {
+		if changed {
 			r.points = l.state.View(r.now).Points(r.now, r.points[:0])
 			r.board.Put(c, r.points)
 			l.drawn = true
@@ -84,16 +83,16 @@ func (r *RMS) rank(before core.Time) {
 	}
 }
 
-// runs tells a cluster's own policy of hosts that the RMS has taken in [from, to), now.
-func (r *RMS) runs(cluster int, from, to core.Time, hosts int) {
+// addRunning adds hosts that the RMS takes in [from, to) to a cluster's own state.
+func (r *RMS) addRunning(cluster int, from, to core.Time, hosts int) {
 	if l := r.local(cluster); l != nil && from < to {
 		l.own--
 		l.state.Running(r.now, core.Allocation{Job: l.own, Start: from, EP: core.EP{{Duration: to - from, Nodes: hosts}}})
 	}
 }
 
-// stands tells it of a request that begins at its estimate.
-func (r *RMS) stands(cluster int, at, d core.Time, hosts int) {
+// addWaiting adds a request that begins at its estimate to a cluster's own state.
+func (r *RMS) addWaiting(cluster int, at, d core.Time, hosts int) {
 	if l := r.local(cluster); l != nil {
 		l.own--
 		l.state.Submit(r.now, core.Job{ID: l.own, Submit: r.now, Begin: at, Choices: []core.EP{{{Duration: d, Nodes: hosts}}}})

@@ -8,15 +8,15 @@ import (
 	"accordion/core/profile"
 )
 
-// Wake does what is due at a second: it looks who is late and which ghosts end, and makes a pass if one is due. The messages,
-// in the order in which they are to be sent, are good until the RMS is told the next thing. An error is an *Error.
+// Wake does what is due at a second: it ends ghosts, checks for late applications, and makes a pass if one is due. The messages are in the
+// order of sending. They are valid until the next call of the RMS. Errors are *Error.
 func (r *RMS) Wake(now core.Time) ([]Message, error) {
 	if err := r.at(now, "wake", noID); err != nil {
 		return nil, err
 	}
 	r.out, r.changes = r.out[:0], r.changes[:0]
 	if now >= r.ends {
-		r.look()
+		r.checkEnds()
 	}
 	if now >= r.due {
 		r.pass()
@@ -24,25 +24,25 @@ func (r *RMS) Wake(now core.Time) ([]Message, error) {
 	return r.out, nil
 }
 
-// look finds the ghosts that end, and the applications that should have.
-func (r *RMS) look() {
+// checkEnds finds the ghosts that end, and the applications that should have ended.
+func (r *RMS) checkEnds() {
 	for _, a := range r.applications {
 		switch {
 		case a.state == Ghost && a.freed <= r.now && !a.told:
 			a.told = true
-			r.outside()
+			r.fromOutside()
 			r.want()
 		case a.state == Started && !a.over && a.start+a.request.Walltime <= r.now:
 			r.finish(a)
-			r.outside()
+			r.fromOutside()
 			r.want()
 		}
 	}
-	r.await()
+	r.setNextEnd()
 }
 
-// await finds the next second at which look has something to do.
-func (r *RMS) await() {
+// setNextEnd finds the next second at which look has something to do.
+func (r *RMS) setNextEnd() {
 	r.ends = core.Forever
 	for _, a := range r.applications {
 		switch {
@@ -54,41 +54,41 @@ func (r *RMS) await() {
 	}
 }
 
-// pass is Figure 5 of RR-7389.
+// pass implements Figure 5 of RR-7389.
 func (r *RMS) pass() {
 	r.last, r.due = r.now, core.Forever
 	r.counts.Passes++
 	r.counts.Chain++
 	r.counts.Longest = max(r.counts.Longest, r.counts.Chain)
 	if r.options.EarlyGhosts {
-		r.rest()
+		r.endGhostsEarly()
 	}
-	r.bury()
+	r.updateGhosts()
 	r.board.Begin(r.now, r.hosts)
 	r.beginLocals()
-	r.base()
+	r.drawHeld()
 	considered := 0
 	for _, a := range r.applications {
-		r.rank(a.since)
+		r.placeLocals(a.since)
 		switch {
-		case a.waits() && r.within(considered):
+		case a.waits() && r.considered(considered):
 			considered++
 			r.schedule(a)
-		case a.state == Submitted && (r.options.Watch || !a.viewed) && r.within(considered):
-			r.show(a, core.Forever)
-		case a.state == Waiting: // behind the limit
+		case a.state == Submitted && (r.options.Watch || !a.viewed) && r.considered(considered):
+			r.sendView(a, core.Forever)
+		case a.state == Waiting: // beyond the limit
 			a.estimate = core.Forever
 		}
 	}
-	r.rank(core.Forever)
+	r.placeLocals(core.Forever)
 	if r.options.EarlyGhosts && slices.ContainsFunc(r.applications, func(a *application) bool { return a.state == Ghost }) {
-		r.want() // to see whether anybody answers
+		r.want() // to find out whether a launcher answers
 	}
-	r.await()
+	r.setNextEnd()
 }
 
-// rest ends the ghosts where nobody has sent a request since the last pass: the exchange that they made has come to rest.
-func (r *RMS) rest() {
+// endGhostsEarly ends all ghosts if no launcher has sent a request since the last pass.
+func (r *RMS) endGhostsEarly() {
 	if slices.ContainsFunc(r.applications, func(a *application) bool { return a.state == RequestSent }) {
 		return
 	}
@@ -99,8 +99,8 @@ func (r *RMS) rest() {
 	}
 }
 
-// bury makes ghosts of those that are done, and ends the ghosts whose time is over.
-func (r *RMS) bury() {
+// updateGhosts makes ghosts of ended applications, and ends ghosts whose time has passed.
+func (r *RMS) updateGhosts() {
 	kept := r.applications[:0]
 	for _, a := range r.applications {
 		if a.over && a.state != Ghost {
@@ -117,11 +117,11 @@ func (r *RMS) bury() {
 	r.applications = kept
 }
 
-// base draws what holds hosts now.
-func (r *RMS) base() {
+// drawHeld draws the hosts that are held now.
+func (r *RMS) drawHeld() {
 	take := func(cluster int, from, to core.Time, hosts int) {
 		r.board.Occupy(cluster, from, to, hosts)
-		r.runs(cluster, from, to, hosts)
+		r.addRunning(cluster, from, to, hosts)
 	}
 	for _, s := range r.elsewhere {
 		take(s.Cluster, max(s.From, r.now), max(s.To, r.now), s.Hosts)
@@ -135,10 +135,10 @@ func (r *RMS) base() {
 	}
 }
 
-// schedule gives a request its place.
+// schedule places a request.
 func (r *RMS) schedule(a *application) {
-	dirty := r.show(a, core.Forever)
-	a.state, a.estimate = Waiting, r.hole(a.request, max(r.now, a.from))
+	dirty := r.sendView(a, core.Forever)
+	a.state, a.estimate = Waiting, r.findStart(a.request, max(r.now, a.from))
 	switch {
 	case dirty:
 		r.out[len(r.out)-1].Estimate = a.estimate
@@ -150,14 +150,14 @@ func (r *RMS) schedule(a *application) {
 	}
 	if a.estimate < core.Forever {
 		d := a.request.Walltime
-		if a.keep && a.estimate == r.now { // a place that is kept is one second further in each pass: not so its end, for who looks at it
+		if a.keep && a.estimate == r.now { // the beginning of a kept place moves with each pass; its end stays, so that views do not change
 			d += halfMinute - 1 - (a.estimate+d-1)%halfMinute
 		}
 		for _, p := range a.request.Parts {
 			r.board.Occupy(p.Cluster, a.estimate, a.estimate+d, p.Hosts)
-			r.stands(p.Cluster, a.estimate, d, p.Hosts)
+			r.addWaiting(p.Cluster, a.estimate, d, p.Hosts)
 			if a.estimate == r.now {
-				r.take(p.Cluster, p.Hosts, a.request.Walltime)
+				r.useWindows(p.Cluster, p.Hosts, a.request.Walltime)
 			}
 		}
 	}
@@ -167,9 +167,9 @@ func (r *RMS) schedule(a *application) {
 	}
 }
 
-// hole is the first second, not before t, from which all parts of a request fit for its walltime, by number and by name; core.Forever when there
-// is none.
-func (r *RMS) hole(q moldable.Request, t core.Time) core.Time {
+// findStart returns the first second, not before t, from which all parts of a request fit for its walltime, by number and by name, or
+// core.Forever.
+func (r *RMS) findStart(q moldable.Request, t core.Time) core.Time {
 	if t == core.Forever {
 		return core.Forever
 	}
@@ -190,21 +190,21 @@ func (r *RMS) hole(q moldable.Request, t core.Time) core.Time {
 				t, moved = start, true
 			}
 		}
-		if len(q.Parts) == 1 && !r.names(q.Parts[0].Cluster) {
+		if len(q.Parts) == 1 && !r.needsNames(q.Parts[0].Cluster) {
 			break
 		}
 	}
 	return t
 }
 
-// expected is the second at which a launcher that knows only its view expects its request to start; core.Forever when it has
-// not seen room for it.
+// expected returns the second at which a launcher that knows only its view expects its request to start, or core.Forever if it has not seen
+// enough free hosts.
 func (r *RMS) expected(a *application) core.Time {
 	t := r.now
 	for moved := true; moved; {
 		moved = false
 		for _, p := range a.request.Parts {
-			start := room(r.board.Seen(a.viewer, p.Cluster), r.hosts[p.Cluster]-p.Hosts, a.request.Walltime, t)
+			start := firstRoom(r.board.Seen(a.viewer, p.Cluster), r.hosts[p.Cluster]-p.Hosts, a.request.Walltime, t)
 			if start > t {
 				t, moved = start, true
 			}
@@ -216,8 +216,8 @@ func (r *RMS) expected(a *application) core.Time {
 	return t
 }
 
-// room is the first second, not before from, from which at most so many hosts are used for d seconds.
-func room(points []profile.Point, most int, d, from core.Time) core.Time {
+// firstRoom returns the first second, not before from, from which at most most hosts are used for d seconds.
+func firstRoom(points []profile.Point, most int, d, from core.Time) core.Time {
 	start := from
 	for i, p := range points {
 		end := core.Forever

@@ -6,9 +6,8 @@ import (
 	"accordion/core"
 )
 
-// Join is Subscribe at a rank of former days: the application goes behind those that subscribed before that second, and, of those of the same
-// second, behind those with lower IDs. A caller whose starts may fail, or who was away, gives applications back their places by it.
-// An error is an *Error.
+// Join adds an application at an earlier rank: after those that subscribed before that second, and, among those of the same second, after
+// those with lower IDs. Callers use it to give an application its place back after a failed start or a restart. Errors are *Error.
 func (r *RMS) Join(now core.Time, id core.JobID, rank core.Time) ([]Message, error) {
 	messages, err := r.Subscribe(now, id)
 	if err != nil {
@@ -25,8 +24,8 @@ func (r *RMS) Join(now core.Time, id core.JobID, rank core.Time) ([]Message, err
 	return messages, nil
 }
 
-// Leave takes an application out at once, whatever its state, and without a ghost: from now on its caller says by Occupy what it
-// occupies. An error is an *Error.
+// Leave removes an application in any state at once, without a ghost. From now on its caller reports what it occupies by Occupy. Errors are
+// *Error.
 func (r *RMS) Leave(now core.Time, id core.JobID) error {
 	a := r.byID[id]
 	if a == nil {
@@ -35,19 +34,19 @@ func (r *RMS) Leave(now core.Time, id core.JobID) error {
 	if err := r.at(now, "leave", id); err != nil {
 		return err
 	}
-	r.outside()
+	r.fromOutside()
 	r.applications = slices.DeleteFunc(r.applications, func(b *application) bool { return a == b })
 	r.forget(a)
 	r.want()
 	return nil
 }
 
-// halfMinute is to what the end of a kept place is rounded up, so that views are quiet.
+// halfMinute is the step in seconds to which the end of a kept place is rounded up, so that views change rarely.
 const halfMinute core.Time = 30
 
-// Hold says that an application's request begins at from at the earliest (core.Forever: not until more is said; anything past: at once), and,
-// where keep is set, that it does not start when its time has come: it keeps its place, until a full half minute, and nobody behind it gets
-// that. What was said before no longer holds. An error is an *Error.
+// Hold sets when an application's request may begin: not before from (core.Forever: not until the next call of Hold). With keep set, the
+// request does not start when its time comes. It keeps its place, until a full half minute, and requests after it do not get that place.
+// Errors are *Error.
 func (r *RMS) Hold(now core.Time, id core.JobID, from core.Time, keep bool) error {
 	a := r.byID[id]
 	switch {
@@ -64,7 +63,7 @@ func (r *RMS) Hold(now core.Time, id core.JobID, from core.Time, keep bool) erro
 	}
 	a.from, a.keep = from, keep
 	if a.waits() {
-		r.outside()
+		r.fromOutside()
 		r.want()
 	}
 	return nil

@@ -9,8 +9,8 @@ import (
 	"accordion/core/profile"
 )
 
-// RMS shows views, takes requests and starts applications. One goroutine owns it. Its caller tells it what happens, in the
-// order of the seconds, and calls Wake at the second that Next names, when it has told everything of that second.
+// RMS sends views, accepts requests and starts applications. One goroutine owns it. Its caller reports events in the order of their seconds.
+// It calls Wake at the second that Next returns, after all events of that second.
 type RMS struct {
 	options Options
 	board   Board
@@ -19,21 +19,21 @@ type RMS struct {
 	applications []*application // in the order of their subscriptions
 	byID         map[core.JobID]*application
 	elsewhere    []Stretch
-	locals       []*local // a cluster; nil where there is none
+	locals       []*local // by cluster; nil: none
 	points       []profile.Point
 	viewers      int            // numbers given so far
-	spare        []*application // those that are over: memory, and a number on the board each
+	spare        []*application // removed applications, for reuse with their numbers on the board
 
 	now     core.Time
-	last    core.Time // the last pass; -core.Forever before the first
-	due     core.Time // the next pass; core.Forever when none is wanted
-	ends    core.Time // the first end of a ghost, or of a walltime, that is to be looked at
+	last    core.Time // second of the last pass; -core.Forever before the first
+	due     core.Time // second of the next pass; core.Forever: none is needed
+	ends    core.Time // the next end of a ghost or of a walltime
 	counts  Counts
-	changes []Change // memory of messages
+	changes []Change // memory for messages
 	out     []Message
 }
 
-// New is an RMS without applications, on clusters with so many hosts each. The board is its own from then on.
+// New returns an RMS without applications. hosts has the number of hosts of each cluster. The RMS owns the board from then on.
 func New(hosts []int, o Options, board Board) *RMS {
 	r := &RMS{
 		options: o, board: board, hosts: slices.Clone(hosts), byID: map[core.JobID]*application{},
@@ -43,16 +43,16 @@ func New(hosts []int, o Options, board Board) *RMS {
 	return r
 }
 
-// Counts are what was done so far.
+// Counts returns what the RMS has done so far.
 func (r *RMS) Counts() Counts { return r.counts }
 
-// Steps are those of the board so far: on Linear the basic operations of RR-7389.
+// Steps returns the board's steps: on Linear the basic operations of RR-7389.
 func (r *RMS) Steps() int64 { return r.board.Steps() }
 
-// Next is the second at which Wake is to be called; core.Forever when there is nothing to wait for.
+// Next returns the second at which Wake should be called, or core.Forever.
 func (r *RMS) Next() core.Time { return max(r.now, min(r.due, r.ends)) }
 
-// State is where an application stands; Finished for one that is not known, or no more.
+// State returns the state of an application, and Finished for one that is not known.
 func (r *RMS) State(id core.JobID) State {
 	if a := r.byID[id]; a != nil {
 		return a.state
@@ -60,7 +60,7 @@ func (r *RMS) State(id core.JobID) State {
 	return Finished
 }
 
-// Estimate is when an application's request would start by the last pass; core.Forever when it cannot, or is in none.
+// Estimate returns when an application's request would start by the last pass, or core.Forever if it cannot, or was in no pass.
 func (r *RMS) Estimate(id core.JobID) core.Time {
 	if a := r.byID[id]; a != nil && a.state == Waiting {
 		return a.estimate
@@ -68,7 +68,7 @@ func (r *RMS) Estimate(id core.JobID) core.Time {
 	return core.Forever
 }
 
-// at goes on to a second: the last of an event's checks, so that one that is refused changes nothing.
+// at advances the RMS to a second. It is the last check of an event, so that a refused event changes nothing.
 func (r *RMS) at(now core.Time, event string, id core.JobID) error {
 	if now < r.now {
 		return &Error{event, id, fmt.Sprintf("second %d after second %d", now, r.now), ErrPast}
@@ -77,18 +77,18 @@ func (r *RMS) at(now core.Time, event string, id core.JobID) error {
 	return nil
 }
 
-// want asks for a pass: a timer after the last one at the earliest.
+// want requests a pass, as soon as the timer allows.
 func (r *RMS) want() {
 	if r.due == core.Forever {
 		r.due = max(r.now, r.last+r.options.Timer)
 	}
 }
 
-// outside notes that something happened from outside.
-func (r *RMS) outside() { r.counts.Chain = 0 }
+// fromOutside records an event from outside.
+func (r *RMS) fromOutside() { r.counts.Chain = 0 }
 
-// Subscribe adds an application, behind all others. The message is its view as the last pass left it; there is none where the
-// application is behind the limit. An error is an *Error.
+// Subscribe adds an application after all others. The message has its view as of the last pass. There is none if the application is beyond
+// the limit. Errors are *Error.
 func (r *RMS) Subscribe(now core.Time, id core.JobID) ([]Message, error) {
 	if r.byID[id] != nil {
 		return nil, &Error{"subscription", id, "", ErrSubscribed}
@@ -96,20 +96,20 @@ func (r *RMS) Subscribe(now core.Time, id core.JobID) ([]Message, error) {
 	if err := r.at(now, "subscription", id); err != nil {
 		return nil, err
 	}
-	r.outside()
-	a := r.fresh(id)
+	r.fromOutside()
+	a := r.newApplication(id)
 	a.since = now
 	r.byID[id] = a
 	r.applications = append(r.applications, a)
 	r.out, r.changes = r.out[:0], r.changes[:0]
-	if r.within(r.requests()) {
-		r.show(a, core.Forever)
+	if r.considered(r.requests()) {
+		r.sendView(a, core.Forever)
 	}
 	return r.out, nil
 }
 
-// fresh is a new application.
-func (r *RMS) fresh(id core.JobID) *application {
+// newApplication returns a new application.
+func (r *RMS) newApplication(id core.JobID) *application {
 	n := len(r.spare)
 	if n == 0 {
 		r.viewers++
@@ -121,7 +121,7 @@ func (r *RMS) fresh(id core.JobID) *application {
 	return a
 }
 
-// requests is how many applications have requests that wait.
+// requests returns how many applications have waiting requests.
 func (r *RMS) requests() int {
 	n := 0
 	for _, a := range r.applications {
@@ -132,11 +132,11 @@ func (r *RMS) requests() int {
 	return n
 }
 
-// within says whether one that has so many requests before it is considered.
-func (r *RMS) within(before int) bool { return r.options.Limit == 0 || before < r.options.Limit }
+// considered reports whether a pass considers an application with so many requests before it.
+func (r *RMS) considered(before int) bool { return r.options.Limit == 0 || before < r.options.Limit }
 
-// show writes to an application's launcher what is new on the board, if anything is.
-func (r *RMS) show(a *application, estimate core.Time) bool {
+// sendView sends an application's launcher what is new on the board, if anything is. It reports whether it did.
+func (r *RMS) sendView(a *application, estimate core.Time) bool {
 	first := len(r.changes)
 	r.changes = r.board.Look(a.viewer, r.now, r.changes)
 	a.viewed = true
@@ -148,9 +148,8 @@ func (r *RMS) show(a *application, estimate core.Time) bool {
 	return true
 }
 
-// Request says what an application wants from now on, in place of what it wanted. One that is in force already is nothing
-// new. One more than there were views answers none, and is an event from outside. An error is an *Error, and the former request
-// stands.
+// Request sets what an application wants from now on. A request that is in force already changes nothing. If there are more requests than
+// views, this one answers no view, and is an event from outside. Errors are *Error, and leave the earlier request in force.
 func (r *RMS) Request(now core.Time, id core.JobID, q moldable.Request) error {
 	a := r.byID[id]
 	switch {
@@ -173,7 +172,7 @@ func (r *RMS) Request(now core.Time, id core.JobID, q moldable.Request) error {
 	if a.asked > 0 {
 		a.asked-- // at most one request counts as the answer to a view
 	} else {
-		r.outside()
+		r.fromOutside()
 	}
 	a.state = RequestSent
 	a.request.Parts, a.request.Walltime = append(a.request.Parts[:0], q.Parts...), q.Walltime
@@ -184,7 +183,7 @@ func (r *RMS) Request(now core.Time, id core.JobID, q moldable.Request) error {
 	return nil
 }
 
-// check says what is wrong with a request.
+// check returns what is wrong with a request.
 func (r *RMS) check(id core.JobID, q moldable.Request) error {
 	if len(q.Parts) == 0 {
 		return &Error{"request", id, "", ErrNoHosts}
@@ -208,7 +207,7 @@ func (r *RMS) check(id core.JobID, q moldable.Request) error {
 	return nil
 }
 
-// Done says that an application is over: its hosts are free once its ghost is. An error is an *Error.
+// Done reports the end of an application. Its hosts become free when its ghost ends. Errors are *Error.
 func (r *RMS) Done(now core.Time, id core.JobID) error {
 	a := r.byID[id]
 	switch {
@@ -222,7 +221,7 @@ func (r *RMS) Done(now core.Time, id core.JobID) error {
 	if err := r.at(now, "done", id); err != nil {
 		return err
 	}
-	r.outside()
+	r.fromOutside()
 	a.over, a.done = true, now
 	r.want()
 	return nil
@@ -234,7 +233,7 @@ func (r *RMS) finish(a *application) {
 	r.out = append(r.out, Message{To: a.id, Kind: End, Estimate: core.Forever})
 }
 
-// forget ends an application for good.
+// forget removes an application.
 func (r *RMS) forget(a *application) {
 	a.state = Finished
 	r.board.Forget(a.viewer)
@@ -242,9 +241,8 @@ func (r *RMS) forget(a *application) {
 	r.spare = append(r.spare, a)
 }
 
-// Resize says how many hosts each cluster has from now on; 0 where a cluster is gone. There may be more clusters than before,
-// not fewer. Requests that are now too large stand and have no estimate until they are changed, or the hosts are back. An
-// error is an *Error.
+// Resize sets the number of hosts of each cluster; 0 for a cluster that is gone. There may be more clusters than before, but not fewer.
+// Requests that are too large now stay in force. They have no estimate until they are changed, or the hosts are back. Errors are *Error.
 func (r *RMS) Resize(now core.Time, hosts []int) error {
 	if len(hosts) < len(r.hosts) {
 		return &Error{"resize", noID, fmt.Sprintf("%d clusters, were %d; one that is gone has 0 hosts", len(hosts), len(r.hosts)), ErrNoCluster}
@@ -255,13 +253,13 @@ func (r *RMS) Resize(now core.Time, hosts []int) error {
 	if err := r.at(now, "resize", noID); err != nil {
 		return err
 	}
-	r.outside()
+	r.fromOutside()
 	r.hosts = append(r.hosts[:0], hosts...)
 	r.want()
 	return nil
 }
 
-// Occupy says what else occupies the clusters from now on, in place of what it said before. An error is an *Error.
+// Occupy sets what occupies the clusters besides applications and local jobs. Errors are *Error.
 func (r *RMS) Occupy(now core.Time, all []Stretch) error {
 	for _, s := range all {
 		switch {
@@ -274,7 +272,7 @@ func (r *RMS) Occupy(now core.Time, all []Stretch) error {
 	if err := r.at(now, "occupation", noID); err != nil {
 		return err
 	}
-	r.outside()
+	r.fromOutside()
 	r.elsewhere = append(r.elsewhere[:0], all...)
 	r.want()
 	return nil

@@ -10,16 +10,16 @@ func holds(w sched.Window, t, d core.Time) bool {
 	return w.From <= t && (w.To == core.Forever || t+d <= w.To)
 }
 
-// names says whether it matters on a cluster which hosts are free.
-func (r *RMS) names(cluster int) bool {
+// needsNames reports whether it matters on a cluster which hosts are free.
+func (r *RMS) needsNames(cluster int) bool {
 	l := r.local(cluster)
 	return l != nil && l.Windows != nil
 }
 
-// byName is the first second, not before t, from which so many hosts of a cluster are free throughout, each by its name; core.Forever when there is
-// none. More of them are only where a window begins.
+// byName returns the first second, not before t, from which so many hosts of a cluster are free for the whole time, or core.Forever. The
+// number can rise only where a window begins.
 func (r *RMS) byName(cluster, hosts int, d, t core.Time) core.Time {
-	if !r.names(cluster) {
+	if !r.needsNames(cluster) {
 		return t
 	}
 	l := r.locals[cluster]
@@ -41,9 +41,9 @@ func (r *RMS) byName(cluster, hosts int, d, t core.Time) core.Time {
 	}
 }
 
-// take uses windows up for a request that starts now: those that end soonest, which leaves the longest to others.
-func (r *RMS) take(cluster, hosts int, d core.Time) {
-	if !r.names(cluster) {
+// useWindows uses up windows for a request that starts now. It takes those that end first, and leaves the longest ones.
+func (r *RMS) useWindows(cluster, hosts int, d core.Time) {
+	if !r.needsNames(cluster) {
 		return
 	}
 	l := r.locals[cluster]

@@ -6,26 +6,26 @@ import (
 	"accordion/core"
 )
 
-// Entry is a thing's own in one Agenda. The zero value is in none.
-type Entry[T any] struct {
+// entry is a value's place in an agenda. The zero value is in none.
+type entry[T any] struct {
 	Of   T
 	due  core.Time
-	slot int // in the heap, counted from 1; 0: it is in none
+	slot int // index in the heap + 1; 0: not in the heap
 }
 
-// Agenda has the entries of the things of which something will be due. The zero value has none.
-type Agenda[T any] struct{ heap entries[T] }
+// agenda has values by the second at which they are due. The zero value is empty.
+type agenda[T any] struct{ heap entries[T] }
 
-// First is when something is due; core.Forever: never.
-func (g *Agenda[T]) First() core.Time {
+// First returns when the first value is due, or core.Forever.
+func (g *agenda[T]) First() core.Time {
 	if len(g.heap) == 0 {
 		return core.Forever
 	}
 	return g.heap[0].due
 }
 
-// Put notes when something is due, in place of what was noted; core.Forever: never.
-func (g *Agenda[T]) Put(e *Entry[T], due core.Time) {
+// Put sets when a value is due. core.Forever removes it.
+func (g *agenda[T]) Put(e *entry[T], due core.Time) {
 	switch e.due = due; {
 	case due == core.Forever:
 		g.Remove(e)
@@ -36,23 +36,23 @@ func (g *Agenda[T]) Put(e *Entry[T], due core.Time) {
 	}
 }
 
-// Remove takes an entry out; it is nothing where it is not in.
-func (g *Agenda[T]) Remove(e *Entry[T]) {
+// Remove removes a value, if it is there.
+func (g *agenda[T]) Remove(e *entry[T]) {
 	if e.slot > 0 {
 		heap.Remove(&g.heap, e.slot-1)
 	}
 }
 
-// Take is an entry that is due now, which is then in the agenda no more; nil: there is none.
-func (g *Agenda[T]) Take(now core.Time) *Entry[T] {
+// Take removes a value that is due now, and returns it, or nil.
+func (g *agenda[T]) Take(now core.Time) *entry[T] {
 	if len(g.heap) == 0 || g.First() > now {
 		return nil
 	}
-	return heap.Pop(&g.heap).(*Entry[T])
+	return heap.Pop(&g.heap).(*entry[T])
 }
 
-// entries are a heap.Interface.
-type entries[T any] []*Entry[T]
+// entries implements heap.Interface.
+type entries[T any] []*entry[T]
 
 func (h entries[T]) Len() int           { return len(h) }
 func (h entries[T]) Less(i, j int) bool { return h[i].due < h[j].due }
@@ -63,7 +63,7 @@ func (h entries[T]) Swap(i, j int) {
 }
 
 func (h *entries[T]) Push(x any) {
-	e := x.(*Entry[T])
+	e := x.(*entry[T])
 	*h = append(*h, e)
 	e.slot = len(*h)
 }

@@ -1,4 +1,4 @@
-package apps_test
+package apps
 
 import (
 	"fmt"
@@ -6,13 +6,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"accordion/adapter/delegated/apps"
 	"accordion/core"
 )
 
 func Example() {
-	var a apps.Agenda[string]
-	ghost, launcher := apps.Entry[string]{Of: "a ghost"}, apps.Entry[string]{Of: "a launcher"}
+	var a agenda[string]
+	ghost, launcher := entry[string]{Of: "a ghost"}, entry[string]{Of: "a launcher"}
 	a.Put(&ghost, 60)
 	a.Put(&launcher, 30)
 	a.Put(&ghost, 20)
@@ -29,8 +28,8 @@ func Example() {
 // Beside a plain map: what is due first is given first, once.
 func TestWhatIsDueIsGivenOnceTheFirstFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var a apps.Agenda[int]
-		all := make([]apps.Entry[int], 6)
+		var a agenda[int]
+		all := make([]entry[int], 6)
 		for i := range all {
 			all[i].Of = i
 		}

@@ -8,38 +8,39 @@ import (
 	"strings"
 
 	"accordion/core"
+	"accordion/core/delegated"
 	"accordion/core/moldable"
 	"accordion/shim/wire/launcher"
 )
 
-// Record is an application as the journal keeps it.
+// Record is an application as the journal has it.
 type Record struct {
 	ID      int64
 	Data    []byte // JSON
-	Damaged error  // when it was read: Data is not what was written
+	Damaged error  // why Data is not what was written; nil: it is
 }
 
-// Phase is where an application is on its way: finer than the states that launchers are told.
+// Phase is the progress of an application. It is finer than the states that launchers receive.
 type Phase string
 
-// The phases, in the order in which an application takes them; one whose start comes to nothing waits again.
+// The phases, in the order in which an application takes them. An application whose start fails goes back to Waiting.
 const (
-	Fresh      Phase = "fresh"      // it said hello; it has not subscribed
-	Subscribed Phase = "subscribed" // without a request
-	Waiting    Phase = "waiting"    // with one
-	Preparing  Phase = "preparing"  // a try: its clusters reserve
+	Fresh      Phase = "fresh"      // has said hello, has not subscribed
+	Subscribed Phase = "subscribed" // has no request
+	Waiting    Phase = "waiting"    // has a request
+	Preparing  Phase = "preparing"  // a try to start: its clusters reserve nodes
 	Starting   Phase = "starting"   // committed: its parts come up
-	Running    Phase = "running"    // they were let through
-	Ending     Phase = "ending"     // it is being ended, or over; ghosts may be left
+	Running    Phase = "running"    // its parts run
+	Ending     Phase = "ending"     // is being ended, or has ended; ghosts may be left
 )
 
-// Holds says whether an application's parts hold hosts.
+// Holds reports whether the parts of an application hold hosts.
 func (p Phase) Holds() bool { return p == Preparing || p == Starting || p == Running || p == Ending }
 
-// Started says whether its launcher was told of its start.
+// Started reports whether an application has started, as its launcher knows.
 func (p Phase) Started() bool { return p == Starting || p == Running }
 
-// Application is what must not be forgotten of an application: what a Record holds.
+// Application is what the journal keeps of an application (Record).
 type Application struct {
 	ID       int64           `json:"id"`
 	User     string          `json:"user"`
@@ -48,74 +49,74 @@ type Application struct {
 	Rank     core.Time       `json:"rank,omitempty"` // the second of its subscription
 	Filter   launcher.Filter `json:"filter"`
 	Most     core.Time       `json:"most,omitempty"`
-	Parts    []*Part         `json:"parts,omitempty"` // by cluster, those that the request does not use among them
+	Parts    []*Part         `json:"parts,omitempty"` // by cluster; also those that the request does not use
 	Tag      int64           `json:"tag"`             // of the request in force; -1: none
 	Walltime core.Time       `json:"walltime,omitempty"`
-	View     int64           `json:"view"`  // the last that was shown
-	Acked    int64           `json:"acked"` // the last that was acknowledged
+	View     int64           `json:"view"`  // the last one sent
+	Acked    int64           `json:"acked"` // the last one acknowledged
 
-	Try    int         `json:"try,omitempty"`   // the newest
-	Tries  []core.Time `json:"tries,omitempty"` // the seconds of the last failed ones, at most perMinute
-	Slow   bool        `json:"slow,omitempty"`  // they were too many: one a minute
+	Try    int         `json:"try,omitempty"`   // number of the newest try to start it
+	Tries  []core.Time `json:"tries,omitempty"` // the seconds of the last failed tries, at most perMinute
+	Slow   bool        `json:"slow,omitempty"`  // too many tries failed: only one a minute is left
 	Failed string      `json:"failed,omitempty"`
 
 	At    core.Time `json:"at,omitempty"` // the second of the decision to start
-	By    core.Time `json:"by,omitempty"` // its latest end
+	By    core.Time `json:"by,omitempty"` // the latest end
 	Went  core.Time `json:"went,omitempty"`
-	Since core.Time `json:"since,omitempty"` // of its phase
+	Since core.Time `json:"since,omitempty"` // when its phase began
 
-	Reason string    `json:"reason,omitempty"` // ending: launcher.Why…; "": it is over by itself, or was withdrawn
-	Why    string    `json:"why,omitempty"`    // ending: a line for its jobs' user
-	EndAt  core.Time `json:"end_at,omitempty"` // ending: when its jobs are ended
+	Reason string    `json:"reason,omitempty"` // Ending: launcher.Why…; "": it ended by itself, or was withdrawn
+	Why    string    `json:"why,omitempty"`    // Ending: a line for the user of its jobs
+	EndAt  core.Time `json:"end_at,omitempty"` // Ending: when its jobs end
 }
 
-// Part is an application's part on one cluster, or what may become one.
+// Part is an application's job on one cluster, or a cluster on which it may get one.
 type Part struct {
 	Cluster int        `json:"-"`
 	Name    string     `json:"cluster"`
 	Job     core.JobID `json:"job,omitempty"`   // its batch job; 0: none, or the cluster makes it
-	Since   core.Time  `json:"since,omitempty"` // the second of that job's submission, when its cluster showed it
-	Hosts   int        `json:"hosts,omitempty"` // that the request in force asks for; 0: it does not use this cluster
-	Nodes   []string   `json:"nodes,omitempty"` // of the try
-	Drop    int        `json:"drop,omitempty"`  // this try is given up, and not seen undone yet
-	Kept    int        `json:"kept,omitempty"`  // hosts that it may still hold
-	Lost    core.Time  `json:"lost,omitempty"`  // since when its job is gone; the launcher is to submit another
-	Done    bool       `json:"done,omitempty"`  // it said so, or its launcher did
+	Since   core.Time  `json:"since,omitempty"` // when that job was submitted, as its cluster shows it
+	Hosts   int        `json:"hosts,omitempty"` // in the request in force; 0: the request does not use this cluster
+	Nodes   []string   `json:"nodes,omitempty"` // of the newest try
+	Drop    int        `json:"drop,omitempty"`  // the try that is given up, until its cluster shows that it is undone
+	Kept    int        `json:"kept,omitempty"`  // hosts that the part may still hold from that try
+	Lost    core.Time  `json:"lost,omitempty"`  // since when its job is gone and the launcher should submit another; 0: it is there
+	Done    bool       `json:"done,omitempty"`  // the part, or its launcher, has reported its end
 	Code    int        `json:"code,omitempty"`
 	Ghost   core.Time  `json:"ghost,omitempty"` // until when its nodes are kept; 0: no ghost
-	Over    bool       `json:"over,omitempty"`  // its job is gone
+	Over    bool       `json:"over,omitempty"`  // its job has ended
 
-	Prepared bool      `json:"-"` // in this try, as the states say
-	Runs     bool      `json:"-"` // the same
-	There    core.Time `json:"-"` // the reading that showed it last
-	Owed     *Debt     `json:"-"` // an answer that its session gets when its nodes are kept (its ghost)
+	Prepared bool         `json:"-"` // in this try
+	Runs     bool         `json:"-"` // in this try
+	LastSeen core.Time    `json:"-"` // the last reading that showed its job
+	Okay     *pendingOkay `json:"-"` // the answer to its report of its end, which waits for its ghost
 }
 
-// Debt is an okay that waits for a ghost.
-type Debt struct {
+// pendingOkay is an Okay that is sent when a ghost stands, at the latest at the second By.
+type pendingOkay struct {
 	Session uint64
 	Seq     int64
 	By      core.Time
 }
 
-// perMinute is how many tries to start an application fail in a minute before there is one a minute.
+// perMinute is how many tries to start an application may fail in a minute. After that there is one try a minute.
 const perMinute = 5
 
-// Record is it for the journal.
+// Record returns the application's record.
 func (d *Application) Record() Record {
 	data, err := json.Marshal(d)
 	if err != nil {
-		panic(fmt.Sprintf("application %d has no JSON: %v", d.ID, err)) // numbers and texts always have
+		panic(fmt.Sprintf("application %d has no JSON: %v", d.ID, err)) // numbers and texts always have JSON
 	}
 	return Record{ID: d.ID, Data: data}
 }
 
-// unsaid is how many views may have been shown that the journal does not know of: their numbers are not used again.
-const unsaid = 1 << 20
+// unknownViews is an upper bound for the number of views that were sent and are not in the journal. Their numbers are not used again.
+const unknownViews = 1 << 20
 
-// Read makes a record an application again. cluster is the index of a name; −1: there is none. What the application had on clusters that are no
-// longer there is gone, which matters where its request used them.
-func Read(r Record, cluster func(name string) int) (a *Application, gone bool, err error) {
+// readRecord returns the application in a record. cluster returns the index of a cluster's name, or −1 if there is no such cluster. Parts on
+// such clusters are removed; gone reports whether the request used one.
+func readRecord(r Record, cluster func(name string) int) (a *Application, gone bool, err error) {
 	a = &Application{Tag: -1}
 	if r.Damaged != nil {
 		return nil, false, fmt.Errorf("the record of application %d: %w", r.ID, r.Damaged)
@@ -132,12 +133,12 @@ func Read(r Record, cluster func(name string) int) (a *Application, gone bool, e
 		return p.Cluster < 0
 	})
 	slices.SortFunc(a.Parts, func(p, q *Part) int { return p.Cluster - q.Cluster })
-	a.View += unsaid
+	a.View += unknownViews
 	return a, gone, nil
 }
 
-// Shift moves what goes by the time that passes, after the clock was set by so many seconds: all but the rank, which is compared with the
-// seconds in which batch systems had their jobs submitted.
+// Shift moves the application's seconds, after the clock was set by so many seconds. The rank stays: it is compared with seconds at which
+// batch systems received jobs.
 func (a *Application) Shift(by core.Time) {
 	move := func(t *core.Time) {
 		if *t > 0 {
@@ -156,8 +157,8 @@ func (a *Application) Shift(by core.Time) {
 	}
 }
 
-// Used names the clusters of an application's request.
-func (a *Application) Used() string {
+// clusterNames names the clusters of the request, with their hosts.
+func (a *Application) clusterNames() string {
 	var names []string
 	for _, p := range a.Parts {
 		if p.Hosts > 0 {
@@ -167,8 +168,8 @@ func (a *Application) Used() string {
 	return strings.Join(names, ", ")
 }
 
-// Requested is the request in force with so many seconds more.
-func (a *Application) Requested(more core.Time) moldable.Request {
+// request returns the request in force, with so many seconds more.
+func (a *Application) request(more core.Time) moldable.Request {
 	q := moldable.Request{Walltime: min(a.Walltime+more, core.MaxTotal)}
 	for _, p := range a.Parts {
 		if p.Hosts > 0 {
@@ -178,8 +179,8 @@ func (a *Application) Requested(more core.Time) moldable.Request {
 	return q
 }
 
-// Wants makes a request the one in force. It says whether that asks for anything else than before.
-func (a *Application) Wants(tag int64, q moldable.Request) (changed bool) {
+// setRequest puts a request in force. It reports whether the request asks for something else than the one before.
+func (a *Application) setRequest(tag int64, q moldable.Request) (changed bool) {
 	changed = a.Walltime != q.Walltime
 	for _, p := range a.Parts {
 		n := 0
@@ -193,8 +194,8 @@ func (a *Application) Wants(tag int64, q moldable.Request) (changed bool) {
 	return changed
 }
 
-// Each says whether something holds for all parts of an application's request.
-func (a *Application) Each(holds func(*Part) bool) bool {
+// each reports whether holds is true for all parts of the request.
+func (a *Application) each(holds func(*Part) bool) bool {
 	for _, p := range a.Parts {
 		if p.Hosts > 0 && !holds(p) {
 			return false
@@ -203,8 +204,8 @@ func (a *Application) Each(holds func(*Part) bool) bool {
 	return true
 }
 
-// Alone says whether an application starts with one part.
-func (a *Application) Alone() bool {
+// onePart reports whether the request has exactly one part.
+func (a *Application) onePart() bool {
 	n := 0
 	for _, p := range a.Parts {
 		if p.Hosts > 0 {
@@ -214,7 +215,7 @@ func (a *Application) Alone() bool {
 	return n == 1
 }
 
-// Nodes are those of an application's parts.
+// Nodes returns the nodes of the request's parts.
 func (a *Application) Nodes() []launcher.Names {
 	all := []launcher.Names{}
 	for _, p := range a.Parts {
@@ -225,13 +226,13 @@ func (a *Application) Nodes() []launcher.Names {
 	return all
 }
 
-// StartsOn tells the launcher that its application starts, and where.
-func (a *Application) StartsOn() *launcher.Start {
+// startMessage returns the message that the application starts, and where.
+func (a *Application) startMessage() *launcher.Start {
 	return &launcher.Start{Tag: a.Tag, At: a.At, By: a.By, Hosts: a.Nodes()}
 }
 
-// Goes lets the launcher and the parts through.
-func (a *Application) Goes() *launcher.Go {
+// goMessage returns the message that lets the launcher and the parts continue.
+func (a *Application) goMessage() *launcher.Go {
 	g := &launcher.Go{At: a.Went, Hosts: a.Nodes()}
 	for _, h := range g.Hosts {
 		g.Names = append(g.Names, a.Part(h.C).Name)
@@ -239,8 +240,8 @@ func (a *Application) Goes() *launcher.Go {
 	return g
 }
 
-// Drop gives up what a try may have reserved.
-func (a *Application) Drop(try int) {
+// giveUp records that a try is given up. What it reserved may still be there.
+func (a *Application) giveUp(try int) {
 	for _, p := range a.Parts {
 		if p.Hosts > 0 {
 			p.Drop, p.Kept = try, p.Hosts
@@ -249,8 +250,8 @@ func (a *Application) Drop(try int) {
 	}
 }
 
-// Fail notes a failed try: after perMinute of them in a minute there is one a minute.
-func (a *Application) Fail(now core.Time) {
+// countFailure records a failed try.
+func (a *Application) countFailure(now core.Time) {
 	a.Tries = append(a.Tries, now)
 	if n := len(a.Tries); n > perMinute {
 		a.Tries = a.Tries[n-perMinute:]
@@ -258,16 +259,16 @@ func (a *Application) Fail(now core.Time) {
 	a.Slow = a.Slow || len(a.Tries) == perMinute && a.Tries[0] > now-60
 }
 
-// RetryAt is the second before which an application is not tried again; past: it may be.
-func (a *Application) RetryAt() core.Time {
+// retryAt returns the second before which no other try is made; it may be past.
+func (a *Application) retryAt() core.Time {
 	if n := len(a.Tries); n > 0 && a.Slow {
 		return a.Tries[n-1] + 60
 	}
 	return 0
 }
 
-// ExitCode is the exit status of an application: that of the first part which is not 0.
-func (a *Application) ExitCode() int {
+// exitCode returns the first exit status of a part that is not 0, or 0.
+func (a *Application) exitCode() int {
 	for _, p := range a.Parts {
 		if p.Code != 0 {
 			return p.Code
@@ -276,17 +277,17 @@ func (a *Application) ExitCode() int {
 	return 0
 }
 
-// Failing says whether a part has told that it ends with a failure of its own. One that is cancelled while it does something runs its EXIT
-// trap, too: that tells of 0, which is not so, or of a signal.
+// Failing reports whether a part has reported a failure of its own. A part that is cancelled while it works runs its EXIT trap, too: that
+// reports 0, which is wrong, or a signal.
 func (p *Part) Failing() bool { return p.Done && p.Code > 0 && p.Code <= 128 }
 
-// Gone asks a launcher for another job in place of one that is gone.
+// Gone returns the message that asks the launcher for another job in place of one that is gone.
 func (p *Part) Gone() *launcher.Lost {
 	return &launcher.Lost{C: p.Cluster, Job: int64(p.Job), Why: "its job is gone before the application started"}
 }
 
-// Takes is how many hosts a part holds now, or may hold, until when; a second that is past: nobody knows.
-func (a *Application) Takes(p *Part, now core.Time) (hosts int, until core.Time) {
+// heldHosts returns how many hosts a part holds or may hold now, and until when. A second that is past means that the end is not known.
+func (a *Application) heldHosts(p *Part, now core.Time) (hosts int, until core.Time) {
 	switch {
 	case p.Drop > 0:
 		return p.Kept, 0
@@ -294,14 +295,14 @@ func (a *Application) Takes(p *Part, now core.Time) (hosts int, until core.Time)
 		return 0, 0
 	case p.Over && p.Ghost <= now:
 		return 0, 0
-	case p.Over || p.Done: // or about to be
+	case p.Over || p.Done: // or about to end
 		return p.Hosts, p.Ghost
 	}
 	return p.Hosts, a.By
 }
 
-// Stand is how far a part has come, in a word.
-func (a *Application) Stand(p *Part) string {
+// progress names how far a part has come.
+func (a *Application) progress(p *Part) string {
 	switch {
 	case p.Over:
 		return "over"
@@ -325,17 +326,17 @@ func (a *Application) Stand(p *Part) string {
 	return "being prepared"
 }
 
-// Names makes a job an application's part on a cluster, in place of the former.
-func (a *Application) Names(cluster int, name string, job core.JobID) {
+// setJob makes a job the application's part on a cluster, in place of an earlier one.
+func (a *Application) setJob(cluster int, name string, job core.JobID) {
 	p := a.Part(cluster)
 	if p == nil {
 		p = &Part{Cluster: cluster, Name: name}
 		a.Parts = append(a.Parts, p)
 	}
-	p.Job, p.Since, p.Lost, p.Drop, p.Kept, p.Over, p.There = job, 0, 0, 0, 0, false, 0
+	p.Job, p.Since, p.Lost, p.Drop, p.Kept, p.Over, p.LastSeen = job, 0, 0, 0, 0, false, 0
 }
 
-// Part is an application's on a cluster; nil where it has none.
+// Part returns the part on a cluster, or nil.
 func (a *Application) Part(cluster int) *Part {
 	for _, p := range a.Parts {
 		if p.Cluster == cluster {
@@ -345,7 +346,7 @@ func (a *Application) Part(cluster int) *Part {
 	return nil
 }
 
-// Compare is negative where an application comes before another by rank; one without a rank comes last.
+// Compare orders applications by rank. Those without a rank come last.
 func (a *Application) Compare(b *Application) int {
 	rank := func(a *Application) core.Time {
 		if a.Rank == 0 {
@@ -354,4 +355,21 @@ func (a *Application) Compare(b *Application) int {
 		return a.Rank
 	}
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.ID, b.ID))
+}
+
+// stateWord returns the state as launchers receive it. placed is set if a pass has placed the request.
+func (a *Application) stateWord(placed bool, now core.Time) string {
+	switch {
+	case a.Phase == Fresh, a.Phase == Subscribed:
+		return delegated.Submitted.String()
+	case a.Phase == Waiting && placed, a.Phase == Preparing:
+		return delegated.Waiting.String()
+	case a.Phase == Waiting:
+		return delegated.RequestSent.String()
+	case a.Phase.Started():
+		return delegated.Started.String()
+	case a.Reason == "" && now >= a.EndAt:
+		return delegated.Ghost.String()
+	}
+	return delegated.FinishSent.String()
 }

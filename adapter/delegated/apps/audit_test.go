@@ -22,11 +22,11 @@ func (m *Machine) audit() string {
 
 func (m *Machine) auditNext() string {
 	next := m.begun + m.settings.Grace
-	if !m.sleeps() {
+	if !m.awaitsClusters() {
 		next = min(m.rms.Next(), m.again)
 	}
 	for _, a := range m.all {
-		next = min(next, m.deadline(a))
+		next = min(next, a.deadline(m.now, m.begun, m.settings))
 	}
 	for _, c := range m.clusters {
 		next = min(next, m.clusterDeadline(c))
@@ -40,7 +40,7 @@ func (m *Machine) auditNext() string {
 // auditSilence finds who should have been told something.
 func (m *Machine) auditSilence() string {
 	for _, a := range m.all {
-		if a.look && a.listens() && (a.Phase == Subscribed || a.Phase == Waiting && m.rms.State(core.JobID(a.ID)) != delegated.RequestSent) && !m.stirred[a] {
+		if a.viewDue && a.listens() && (a.Phase == Subscribed || a.Phase == Waiting && m.rms.State(core.JobID(a.ID)) != delegated.RequestSent) && !m.viewsDue[a] {
 			return fmt.Sprintf("application %d was not looked after", a.ID)
 		}
 	}
@@ -66,13 +66,13 @@ func (m *Machine) auditRMS() string {
 		if in != a.joined {
 			return fmt.Sprintf("application %d is in the RMS: %v", a.ID, a.joined)
 		}
-		if !in || a.Phase != Waiting || m.touched[a] { // a touched application is counted at the next step
+		if !in || a.Phase != Waiting || m.unplanned[a] { // a touched application is counted at the next step
 			continue
 		}
 		id, due := core.JobID(a.ID), max(m.now, m.rms.Next())
 		was := m.rms.State(id)
-		err := m.rms.Request(m.now, id, a.Requested(m.extra(a, PrepareWithin)+m.margin(a)))
-		from, keep := a.Held(m.now, m.spans(), a.talk())
+		err := m.rms.Request(m.now, id, a.request(m.extra(a, prepareWithin)+m.margin(a)))
+		from, keep := a.held(m.now, m.settings)
 		must(m.rms.Hold(m.now, id, from, keep))
 		if is := m.rms.State(id); err == nil && is != was || max(m.now, m.rms.Next()) != due {
 			return fmt.Sprintf("the RMS had another request or hold of application %d (%v, %v)", a.ID, was, is)
@@ -89,7 +89,7 @@ func (m *Machine) auditOccupied() string {
 	late := plan.HalfMinute(m.now)
 	for _, a := range m.all {
 		for _, p := range a.Parts {
-			hosts, until := a.Takes(p, m.now)
+			hosts, until := a.heldHosts(p, m.now)
 			if hosts == 0 || m.clusters[p.Cluster].lost {
 				continue
 			}
@@ -100,8 +100,8 @@ func (m *Machine) auditOccupied() string {
 		}
 	}
 	for i, c := range m.clusters {
-		if c.lost && c.Hosts() > 0 {
-			all = append(all, delegated.Stretch{Cluster: i, From: 0, To: core.Forever, Hosts: c.Hosts()})
+		if c.lost && c.hosts() > 0 {
+			all = append(all, delegated.Stretch{Cluster: i, From: 0, To: core.Forever, Hosts: c.hosts()})
 		}
 	}
 	if !slices.Equal(all, m.occupied) {
@@ -130,15 +130,15 @@ func (m *Machine) auditBoards() string {
 }
 
 func (m *Machine) auditOrders() string {
-	for a := range m.unsorted {
-		m.sort(a)
+	for a := range m.ordersDue {
+		m.updateOrders(a)
 	}
-	clear(m.unsorted)
+	clear(m.ordersDue)
 	for i, c := range m.clusters {
 		var all, have []mailbox.Order
 		for _, a := range m.all {
 			if p := a.Part(i); p != nil {
-				if o, ok := a.Order(p, m.now, a.Walltime+m.margin(a), m.estimate(a)); ok && !(c.Embedded && a.Unmade(p, o.Want)) {
+				if o, ok := a.orderOf(p, m.now, a.Walltime+m.margin(a), m.estimate(a)); ok && !(c.Embedded && a.unmade(p, o.Want)) {
 					all = append(all, o)
 				}
 			}

@@ -9,11 +9,11 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// greetPart begins the session of a part's barrier.
-func (m *Machine) greetPart(s *session, hello *launcher.Hello) *Refusal {
+// helloPart begins the session of a part, which waits until all parts of its application run.
+func (m *Machine) helloPart(s *session, hello *launcher.Hello) *refusal {
 	a, p := m.partOf(s.user, hello.Part)
 	if p == nil {
-		return Refuse(launcher.CodeUnknown, "part", "job %d on cluster %s is no part of an application of yours", hello.Part.Job, hello.Part.Cluster)
+		return refuse(launcher.CodeUnknown, "part", "job %d on cluster %s is no part of an application of yours", hello.Part.Job, hello.Part.Cluster)
 	}
 	s.app, s.part = a, p
 	m.sessions[s.id] = s
@@ -23,7 +23,7 @@ func (m *Machine) greetPart(s *session, hello *launcher.Hello) *Refusal {
 	return nil
 }
 
-// partOf is a user's part that a batch job is; nil: none.
+// partOf returns the user's part that is the batch job l, or nil.
 func (m *Machine) partOf(user string, l *launcher.Part) (*application, *Part) {
 	for _, a := range m.all {
 		for _, p := range a.Parts {
@@ -35,11 +35,11 @@ func (m *Machine) partOf(user string, l *launcher.Part) (*application, *Part) {
 	return nil, nil
 }
 
-// ready is a part's word that it stands at the barrier.
-func (m *Machine) ready(s *session, seq int64, id core.JobID) *Refusal {
+// ready handles a part's report that its job runs.
+func (m *Machine) ready(s *session, seq int64, id core.JobID) *refusal {
 	a := s.app
 	if id != s.part.Job && !m.clusters[s.part.Cluster].Embedded {
-		return Refuse(launcher.CodeJob, "job", "this session is job %d's, not job %d's", s.part.Job, id)
+		return refuse(launcher.CodeJob, "job", "this session is job %d's, not job %d's", s.part.Job, id)
 	}
 	m.okay(s, seq)
 	switch {
@@ -47,7 +47,7 @@ func (m *Machine) ready(s *session, seq int64, id core.JobID) *Refusal {
 		s.ready = true
 		m.advance(a)
 	case a.Phase == Running && s.part.Hosts > 0:
-		m.say(s, a.Goes())
+		m.send(s, a.goMessage())
 	case a.Phase == Ending:
 		m.close(s, &launcher.Abort{Why: "the application is over, or being ended"})
 	default:
@@ -56,7 +56,8 @@ func (m *Machine) ready(s *session, seq int64, id core.JobID) *Refusal {
 	return nil
 }
 
-// partDone is a part's word that it is over. Where others wait its nodes are kept first, and only then may it leave.
+// partDone handles a part's report of its end. If other applications wait, its nodes are kept for them, and the part gets its answer only
+// after that.
 func (m *Machine) partDone(s *session, seq int64, code int) {
 	a, p := s.app, s.part
 	if a.Phase != Running || p.Done || p.Over || p.Hosts == 0 {
@@ -66,20 +67,20 @@ func (m *Machine) partDone(s *session, seq int64, code int) {
 	p.Done, p.Code = true, code
 	m.store(a)
 	if m.keepReservation(a, p) {
-		p.Owed = &Debt{Session: s.id, Seq: seq, By: m.now + ghostWithin}
+		p.Okay = &pendingOkay{Session: s.id, Seq: seq, By: m.now + ghostWithin}
 		return
 	}
 	m.okay(s, seq)
 }
 
-// ghostWithin is how long a part waits for its ghost at most.
+// ghostWithin is how many seconds a part waits for its ghost at most.
 const ghostWithin core.Time = 10
 
-// pay lets a part leave whose ghost stands, or does not come.
-func (m *Machine) pay(a *application, p *Part, s *mailbox.Standing) {
-	if p.Owed != nil && (m.now >= p.Owed.By || m.now >= p.Ghost || s != nil && (s.Stand == mailbox.Ghosted || s.Stand == mailbox.Over)) {
-		m.okay(m.sessions[p.Owed.Session], p.Owed.Seq)
-		p.Owed = nil
-		m.touch(a)
+// answerDone answers a part's report of its end when its ghost stands, or does not come.
+func (m *Machine) answerDone(a *application, p *Part, s *mailbox.Standing) {
+	if p.Okay != nil && (m.now >= p.Okay.By || m.now >= p.Ghost || s != nil && (s.Stand == mailbox.Ghosted || s.Stand == mailbox.Over)) {
+		m.okay(m.sessions[p.Okay.Session], p.Okay.Seq)
+		p.Okay = nil
+		m.changed(a)
 	}
 }

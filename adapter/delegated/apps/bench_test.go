@@ -23,14 +23,14 @@ func crowd(b *testing.B, n int) (*Machine, core.Time) {
 	}
 	show := func() {
 		for i := range clusters {
-			m.Step(now, Shown{i, &mailbox.ClusterState{Read: now, Hosts: 128}})
+			m.Step(now, StateShown{i, &mailbox.ClusterState{Read: now, Hosts: 128}})
 		}
 	}
 	show()
 	for i := range n + 1 {
 		id, user := uint64(i+1), fmt.Sprint("user", i%16)
-		m.Step(now, Heard{Session: id, User: user, Seq: 1, Message: &launcher.Hello{Version: 2, Speaks: []int{2}}})
-		m.Step(now, Heard{Session: id, User: user, Seq: 2, Message: &launcher.Subscribe{}})
+		m.Step(now, Received{Session: id, User: user, Seq: 1, Message: &launcher.Hello{Version: 2, Speaks: []int{2}}})
+		m.Step(now, Received{Session: id, User: user, Seq: 2, Message: &launcher.Subscribe{}})
 	}
 	m.Wake(now)
 	all := func(i int) *launcher.Request {
@@ -45,7 +45,7 @@ func crowd(b *testing.B, n int) (*Machine, core.Time) {
 		return r
 	}
 	for i := range n + 1 {
-		m.Step(now, Heard{Session: uint64(i + 1), User: fmt.Sprint("user", i%16), Seq: 3, Message: all(i)})
+		m.Step(now, Received{Session: uint64(i + 1), User: fmt.Sprint("user", i%16), Seq: 3, Message: all(i)})
 	}
 	for range 3 {
 		now++
@@ -63,7 +63,7 @@ func BenchmarkStep(b *testing.B) {
 		b.Run(fmt.Sprintf("ack/%d", n), func(b *testing.B) {
 			m, now := crowd(b, n)
 			for b.Loop() {
-				m.Step(now, Heard{Session: 5, User: "user4", Seq: 4, Message: &launcher.Ack{View: 1}})
+				m.Step(now, Received{Session: 5, User: "user4", Seq: 4, Message: &launcher.Ack{View: 1}})
 				m.Effects()
 			}
 		})
@@ -72,14 +72,14 @@ func BenchmarkStep(b *testing.B) {
 			tag := int64(1)
 			for b.Loop() {
 				now, tag = now+1, tag+1
-				m.Step(now, Heard{Session: 5, User: "user4", Seq: 4, Message: &launcher.Request{View: 1, Tag: tag, Walltime: 100 + tag%2, Hosts: []launcher.Hosts{{C: 1, N: 3}}}})
+				m.Step(now, Received{Session: 5, User: "user4", Seq: 4, Message: &launcher.Request{View: 1, Tag: tag, Walltime: 100 + tag%2, Hosts: []launcher.Hosts{{C: 1, N: 3}}}})
 				m.Effects()
 			}
 		})
 		b.Run(fmt.Sprintf("state/%d", n), func(b *testing.B) {
 			m, now := crowd(b, n)
 			for b.Loop() {
-				m.Step(now, Shown{0, &mailbox.ClusterState{Read: now, Hosts: 128}})
+				m.Step(now, StateShown{0, &mailbox.ClusterState{Read: now, Hosts: 128}})
 				m.Effects()
 			}
 		})
@@ -87,7 +87,7 @@ func BenchmarkStep(b *testing.B) {
 			m, now := crowd(b, n)
 			for b.Loop() {
 				now++
-				m.Step(now, Shown{0, &mailbox.ClusterState{Read: now, Hosts: 128}})
+				m.Step(now, StateShown{0, &mailbox.ClusterState{Read: now, Hosts: 128}})
 				m.Wake(now)
 				m.Effects()
 			}

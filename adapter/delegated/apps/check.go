@@ -7,11 +7,10 @@ import (
 	"accordion/core"
 )
 
-// mostShown is more views, tries or hosts than any application has: sums of such numbers stay numbers.
+// mostShown is above the number of views, tries or hosts of any application. Sums of such numbers do not overflow.
 const mostShown = 1 << 50
 
-// check returns an error where an application's record has values that no sidecar writes: acting on
-// it would be wrong, or impossible.
+// check returns an error if a record has values that no sidecar writes. Acting on them would be wrong, or impossible.
 func (a *Application) check(id int64) error {
 	phases := []Phase{Fresh, Subscribed, Waiting, Preparing, Starting, Running, Ending}
 	switch {

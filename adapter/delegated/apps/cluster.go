@@ -1,176 +1,186 @@
 package apps
 
 import (
-	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"accordion/adapter"
 	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
-	"accordion/core/sched"
+	"accordion/shim/wire/launcher"
 )
 
-// unclaimed is how long a job that is marked launch= may wait for an application that names it.
-const unclaimed core.Time = 60
+// Cluster is a cluster on which applications may run. Messages name it by its index.
+type Cluster struct {
+	Name     string // unique
+	Site     string // "": none
+	Speed    float64
+	Attrs    map[string]string
+	Embedded bool // the cluster makes parts itself, at their start, and launchers submit no jobs
+}
 
-// absent is how long a part may be in no reading before it counts as over.
-const absent core.Time = 10
+// cluster is a cluster in its machine.
+type cluster struct {
+	Cluster
+	State *mailbox.ClusterState         // the newest; nil before the first
+	Jobs  map[int64][]mailbox.Job       // of the state, by application
+	Parts map[int64][]*mailbox.Standing // of the state, by application
 
-// show takes a cluster's new state.
-func (m *Machine) show(i int, b *mailbox.ClusterState) {
-	c := m.clusters[i]
-	if c.State != nil && b.Read < c.State.Read {
-		return
+	lost    bool                     // the cluster was not read for a minute
+	trouble string                   // why its state cannot be used; "" if it can
+	placed  bool                     // a pass has placed what the state shows
+	changed bool                     // its orders changed, or the end of an orphan is due
+	ordered []*application           // applications that it has an order about, by rank
+	orders  []mailbox.Order          // sent last; nil: none yet
+	orphans map[core.JobID]core.Time // jobs that no application names, with the second since when
+}
+
+// setState replaces the cluster's state.
+func (c *cluster) setState(b *mailbox.ClusterState) {
+	c.State, c.Jobs, c.Parts = b, map[int64][]mailbox.Job{}, map[int64][]*mailbox.Standing{}
+	for _, j := range b.Jobs {
+		c.Jobs[j.Application] = append(c.Jobs[j.Application], j)
 	}
-	fresh := c.State == nil || c.State.Hosts != b.Hosts
-	c.Show(b)
-	m.unsettled = true
-	m.at(b.Read) // what the state knows of that second is not to be asked about an earlier one
-	m.lost(c, m.now > b.Read+unread)
-	if fresh {
-		hosts := make([]int, len(m.clusters))
-		for j, d := range m.clusters {
-			hosts[j] = d.Hosts()
-		}
-		must(m.rms.Resize(m.now, hosts))
-		m.moved = true
-		for _, a := range m.all { // a request that was too large may not be any more
-			m.touch(a)
-		}
-	}
-	m.local(i)
-	m.strays(i)
-	for _, a := range m.concerned(i) {
-		m.look(a, i)
-		m.retry(a)
+	for k := range b.Parts {
+		s := &b.Parts[k]
+		c.Parts[s.Application] = append(c.Parts[s.Application], s)
 	}
 }
 
-// concerned returns, by rank, the applications for which a cluster's new state may change something. Each application with a batch job
-// there is one of them, because the job may be gone. An application whose part the cluster makes itself is one if the state names it,
-// or if it holds hosts.
-func (m *Machine) concerned(i int) []*application {
-	c := m.clusters[i]
+// standing returns what the state says of an application's part, or nil. On an embedded cluster job is not used.
+func (c *cluster) standing(application int64, job core.JobID) *mailbox.Standing {
+	for _, s := range c.Parts[application] {
+		if s.Job == job || c.Embedded {
+			return s
+		}
+	}
+	return nil
+}
+
+// lists returns the job of an application's part, if the state shows it and it has not ended.
+func (c *cluster) lists(application int64, job core.JobID) (mailbox.Job, bool) {
+	for _, j := range c.Jobs[application] {
+		if (j.ID == job || c.Embedded) && j.State != adapter.Done {
+			return j, true
+		}
+	}
+	return mailbox.Job{}, false
+}
+
+// made returns the newest job that an embedded cluster made for a user's application, or 0.
+func (c *cluster) made(application int64, user string) (id core.JobID) {
 	if !c.Embedded {
-		return slices.Clone(m.all)
+		return 0
 	}
-	all := maps.Clone(m.holders)
-	maps.Copy(all, m.touched) // what they hold may not be settled
-	maps.Copy(all, m.pending)
-	for id := range c.Jobs {
-		if a := m.byID[id]; a != nil {
-			all[a] = true
+	for _, j := range c.Jobs[application] {
+		if j.User == user {
+			id = max(id, j.ID)
 		}
 	}
-	for id := range c.Parts {
-		if a := m.byID[id]; a != nil {
-			all[a] = true
-		}
-	}
-	return all.byRank()
+	return id
 }
 
-// lost notes whether a cluster was not read for too long, or says what cannot be.
-func (m *Machine) lost(c *cluster, lost bool) {
-	m.moved = m.moved || c.lost != lost
-	c.lost = lost
+// info returns what launchers see of a cluster in addition to its occupation.
+func (c *cluster) info() clusterInfo {
+	if c.State == nil {
+		return clusterInfo{}
+	}
+	b := c.State
+	return clusterInfo{Hosts: b.Hosts, Cores: b.Cores, Memory: b.Memory, Scratch: b.Scratch, Arch: b.Arch}
 }
 
-// local tells the RMS what a cluster has of its own; nothing where that is not known.
-func (m *Machine) local(i int) {
-	c := m.clusters[i]
-	l := c.State.Local
-	if c.lost {
-		l = sched.Local{}
+// hosts returns how many hosts applications may request, or 0 before the first state.
+func (c *cluster) hosts() int { return c.info().Hosts }
+
+// mostHosts returns how many hosts a request may name. Before the first state there is no bound: after a restart launchers come back before
+// each cluster is read, and their requests were right a moment ago.
+func (c *cluster) mostHosts() int {
+	if c.State == nil {
+		return core.MaxNodes
 	}
-	err := m.rms.Local(m.now, i, l)
-	if err == nil {
-		c.trouble = ""
-		return
-	}
-	m.lost(c, true)
-	must(m.rms.Local(m.now, i, sched.Local{}))
-	if why := err.Error(); why != c.trouble { // each state may say it again
-		c.trouble = why
-		m.out.Notes = append(m.out.Notes, Note{At: m.now, Verb: "board", Text: c.Name + ": nothing starts on it: " + why})
-	}
+	return c.hosts()
 }
 
-// clusterDeadline is when something is due on a cluster though nothing is heard of it.
-func (m *Machine) clusterDeadline(c *cluster) core.Time {
-	next := core.Forever
-	if c.State != nil && !c.lost {
-		next = c.State.Read + unread + 1
-	}
-	for _, since := range c.strays {
-		if since+unclaimed > m.now {
-			next = min(next, since+unclaimed)
-		}
-	}
-	return next
-}
-
-// silence sees which clusters were not read for too long: all their hosts are busy in the views, and nothing starts on them.
-func (m *Machine) silence() {
-	for i, c := range m.clusters {
-		if c.State != nil && !c.lost && m.now > c.State.Read+unread {
-			m.lost(c, true)
-			m.unsettled = true
-			m.local(i)
-		}
-	}
-}
-
-// strays are a cluster's jobs that are marked launch= and that no application names. One of the right user and mark takes the place of a
-// part that was lost before its start: a batch system may submit it again by itself, under a new number.
-func (m *Machine) strays(i int) {
-	c := m.clusters[i]
-	now := map[core.JobID]core.Time{}
-	for _, j := range c.State.Jobs {
-		if j.State == adapter.Done || m.claimed(i, j) {
-			continue
-		}
-		since, known := c.strays[j.ID]
-		if !known {
-			since = m.now
-		}
-		now[j.ID] = since
-	}
-	c.changed = c.changed || len(c.strays)+len(now) > 0
-	c.strays = now
-}
-
-// claimed says whether an application names a job, or may be about to.
-func (m *Machine) claimed(i int, j mailbox.Job) bool {
-	a := m.byID[j.Application]
-	if a == nil || a.User != j.User {
+// passes reports whether a filter accepts the cluster. Before the first state, only its name and attributes count.
+func (c *cluster) passes(f launcher.Filter) bool {
+	if len(f.Clusters) > 0 && !slices.Contains(f.Clusters, c.Name) {
 		return false
 	}
-	if m.clusters[i].Embedded {
-		return a.Part(i) != nil
+	for k, v := range f.Attrs {
+		if has, ok := c.Attrs[k]; !ok || has != v {
+			return false
+		}
 	}
-	p := a.Part(i)
-	switch {
-	case p == nil:
-		return false
-	case p.Job == j.ID:
-		return true
-	case p.Lost > 0 && !a.Phase.Started() && a.Phase != Ending && (j.State == adapter.Pending || j.State == adapter.Running):
-		a.Names(i, m.clusters[i].Name, j.ID)
-		m.note(a, "adopt", fmt.Sprintf("the batch system submitted its part again: %s %d", m.clusters[i].Name, j.ID))
-		m.store(a)
+	b := c.State
+	if b == nil {
 		return true
 	}
-	return false
+	return b.Hosts >= f.MinHosts && b.Memory >= f.HostMem && b.Memory*int64(b.Hosts) >= f.TotalMem && b.Scratch >= f.Scratch &&
+		(f.Arch == "" || f.Arch == b.Arch)
 }
 
-// standing returns what the cluster's state says of a part, or nil.
-func (m *Machine) standing(a *application, p *Part) *mailbox.Standing {
-	return m.clusters[p.Cluster].Standing(a.ID, p.Job)
+// listOf returns the clusters for which told is true, and the links between them.
+func (m *Machine) listOf(told func(int) bool) *launcher.Clusters {
+	out := &launcher.Clusters{All: []launcher.Cluster{}, Links: []launcher.Link{}}
+	for i := range m.clusters {
+		if told(i) {
+			out.All = append(out.All, m.describe(i))
+			out.Links = append(out.Links, m.linksOf(i, func(j int) bool { return j < i && told(j) })...)
+		}
+	}
+	return out
 }
 
-// jobOf is a part's batch job; of those that its cluster made the newest. 0: none.
-func (m *Machine) jobOf(a *application, p *Part) core.JobID {
-	return max(m.clusters[p.Cluster].Made(a.ID, a.User), p.Job)
+// describe returns cluster i as launchers see it.
+func (m *Machine) describe(i int) launcher.Cluster {
+	c := m.clusters[i]
+	f := c.info()
+	return launcher.Cluster{C: i, Name: c.Name, Hosts: f.Hosts, Cores: f.Cores, Mem: f.Memory, Scratch: f.Scratch, Arch: f.Arch, Speed: c.Speed, Site: c.Site,
+		Attrs: maps.Clone(c.Attrs)}
+}
+
+// linksOf returns the links between cluster i and those for which to is true.
+func (m *Machine) linksOf(i int, to func(int) bool) []launcher.Link {
+	var out []launcher.Link
+	for j := range m.clusters {
+		if j != i && to(j) {
+			l := linkBetween(m.links, m.clusters[j].Cluster, m.clusters[i].Cluster)
+			out = append(out, launcher.Link{A: min(i, j), B: max(i, j), Latency: l.Latency.Microseconds(), Bandwidth: int64(l.Bandwidth)})
+		}
+	}
+	return out
+}
+
+// Link is the network link between two clusters or sites, or between the clusters of one site.
+type Link struct {
+	Between   [2]string
+	Latency   time.Duration
+	Bandwidth int // Mbit/s; 0: not known
+}
+
+// usual is the latency of a pair that no link names.
+const usual = 50 * time.Millisecond
+
+// linkBetween returns the link between two clusters. A link that names clusters wins over one that names their sites.
+func linkBetween(links []Link, a, b Cluster) Link {
+	best, found := -1, Link{Latency: usual}
+	for _, l := range links {
+		rank := max(a.rankOf(l.Between[0])+b.rankOf(l.Between[1]), a.rankOf(l.Between[1])+b.rankOf(l.Between[0]))
+		if rank > best {
+			best, found = rank, l
+		}
+	}
+	return found
+}
+
+// rankOf returns 1 if a link's end names the cluster, 0 if it names its site, and a negative number if neither.
+func (c Cluster) rankOf(end string) int {
+	switch end {
+	case c.Name:
+		return 1
+	case c.Site:
+		return 0
+	}
+	return -3
 }

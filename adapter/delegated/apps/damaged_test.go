@@ -27,14 +27,14 @@ func recordsOfOne(t testing.TB) []Record {
 			records[r.ID] = r
 		}
 	}
-	step(1000, Shown{0, &mailbox.ClusterState{Read: 1000, Hosts: 8}})
-	step(1000, Heard{Session: 1, User: "ann", Seq: 1, Message: &launcher.Hello{Version: 2, Speaks: []int{2}}})
-	step(1000, Heard{Session: 1, User: "ann", Seq: 2, Message: &launcher.Subscribe{}})
-	step(1001, Heard{Session: 1, User: "ann", Seq: 3, Message: &launcher.Request{View: 1, Tag: 0, Hosts: []launcher.Hosts{{C: 0, N: 4}}, Walltime: 600}})
+	step(1000, StateShown{0, &mailbox.ClusterState{Read: 1000, Hosts: 8}})
+	step(1000, Received{Session: 1, User: "ann", Seq: 1, Message: &launcher.Hello{Version: 2, Speaks: []int{2}}})
+	step(1000, Received{Session: 1, User: "ann", Seq: 2, Message: &launcher.Subscribe{}})
+	step(1001, Received{Session: 1, User: "ann", Seq: 3, Message: &launcher.Request{View: 1, Tag: 0, Hosts: []launcher.Hosts{{C: 0, N: 4}}, Walltime: 600}})
 	for now := core.Time(1002); now < 1010; now++ {
-		step(now, Shown{0, &mailbox.ClusterState{Read: now, Hosts: 8}})
+		step(now, StateShown{0, &mailbox.ClusterState{Read: now, Hosts: 8}})
 	}
-	return []Record{records[counter], records[1]}
+	return []Record{records[lastNumber], records[1]}
 }
 
 // TestDamagedRecordOfAnApplicationIsSetAside: the loop begins anyway, reports what to do, and gives
@@ -70,13 +70,13 @@ func TestDamagedRecordOfAnApplicationIsSetAside(t *testing.T) {
 				t.Fatal(err)
 			}
 			e := m.Effects()
-			if len(e.Notes) != 1 || e.Notes[0].Verb != "damaged" || e.Notes[0].Application != 1 || !strings.Contains(e.Notes[0].Text, "Submit it again") || fmt.Sprint(e.Gone) != "[1]" {
-				t.Fatalf("notes %+v, gone %v", e.Notes, e.Gone)
+			if len(e.Notes) != 1 || e.Notes[0].Verb != "damaged" || e.Notes[0].Application != 1 || !strings.Contains(e.Notes[0].Text, "Submit it again") || fmt.Sprint(e.Deleted) != "[1]" {
+				t.Fatalf("notes %+v, gone %v", e.Notes, e.Deleted)
 			}
-			m.Step(2000, Heard{Session: 1, User: "ann", Seq: 1, Message: &launcher.Hello{Version: 2, Speaks: []int{2}, App: 1}})
-			m.Step(2000, Heard{Session: 2, User: "ann", Seq: 1, Message: &launcher.Hello{Version: 2, Speaks: []int{2}}})
+			m.Step(2000, Received{Session: 1, User: "ann", Seq: 1, Message: &launcher.Hello{Version: 2, Speaks: []int{2}, App: 1}})
+			m.Step(2000, Received{Session: 2, User: "ann", Seq: 1, Message: &launcher.Hello{Version: 2, Speaks: []int{2}}})
 			var said []string
-			for _, s := range m.Effects().Said {
+			for _, s := range m.Effects().Sent {
 				switch x := s.Message.(type) {
 				case *launcher.Refuse:
 					said = append(said, x.Code)
@@ -121,8 +121,8 @@ func FuzzRecord(f *testing.F) {
 			t.Fatal(err)
 		}
 		for now := core.Time(1000); now < 1030; now += 3 {
-			m.Step(now, Shown{0, &mailbox.ClusterState{Read: now, Hosts: 8, Jobs: []mailbox.Job{{ID: 7, Application: 1, User: "ann", State: "pending"}}}})
-			m.Step(now, Shown{1, &mailbox.ClusterState{Read: now, Hosts: 8}})
+			m.Step(now, StateShown{0, &mailbox.ClusterState{Read: now, Hosts: 8, Jobs: []mailbox.Job{{ID: 7, Application: 1, User: "ann", State: "pending"}}}})
+			m.Step(now, StateShown{1, &mailbox.ClusterState{Read: now, Hosts: 8}})
 			m.Wake(now)
 			if wrong := m.audit(); wrong != "" {
 				t.Fatal(wrong)

@@ -3,51 +3,47 @@ package apps
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"accordion/core"
 	"accordion/shim/wire/launcher"
 )
 
-// at goes on to a second, and notes what is due then. One that is past counts as the latest that was.
+// at advances the machine to a second, and records which applications have something due. If now is past, the latest second counts.
 func (m *Machine) at(now core.Time) {
 	if now > m.now {
 		m.now = now
-		for a := range m.undated { // it may have passed what was not in the agenda yet
-			m.touch(a)
+		for a := range m.unscheduled { // something may have been due before it was in the agenda
+			m.changed(a)
 		}
-		m.plan()
+		m.schedule()
 		for _, c := range m.clusters {
-			c.changed = c.changed || len(c.strays) > 0
+			c.changed = c.changed || len(c.orphans) > 0
 		}
 	}
 	for e := m.agenda.Take(m.now); e != nil; e = m.agenda.Take(m.now) {
-		m.touch(e.Of)
+		m.changed(e.Of)
 	}
 }
 
-// plan enters into the agenda what is not there.
-func (m *Machine) plan() {
-	for a := range m.undated {
-		m.agenda.Put(&a.entry, m.deadline(a))
+// schedule puts the deadlines of unscheduled applications into the agenda.
+func (m *Machine) schedule() {
+	for a := range m.unscheduled {
+		m.agenda.Put(&a.entry, a.deadline(m.now, m.begun, m.settings))
 	}
-	m.undated.clear()
+	m.unscheduled.clear()
 }
 
-// deadline is the next second at which something is due of an application.
-func (m *Machine) deadline(a *application) core.Time {
-	return a.Deadline(m.now, m.begun, m.spans(), a.talk())
-}
-
-// deadlines does what the passing of time wants, of applications of which something is due or may have changed.
+// deadlines handles timeouts, for applications that changed or for which something is due.
 func (m *Machine) deadlines() {
-	m.silence()
+	m.checkReadings()
 	m.unsettled = true
-	maps.Copy(m.awaited, m.pending)
-	all := m.awaited.byRank()
-	m.awaited.clear()
+	maps.Copy(m.unchecked, m.pending)
+	all := m.unchecked.byRank()
+	m.unchecked.clear()
 	for _, a := range all {
-		m.retry(a)
-		if reason := a.Silent(m.now, m.spans(), a.talk()); reason != "" {
+		m.retryNaming(a)
+		if reason := a.silent(m.now, m.settings); reason != "" {
 			in := core.Time(0)
 			if a.Phase.Started() {
 				in = endIn
@@ -55,40 +51,120 @@ func (m *Machine) deadlines() {
 			m.end(a, launcher.WhySilent, reason, in)
 		}
 		switch {
-		case a.Phase == Preparing && m.now >= a.Since+PrepareWithin:
-			m.late(a, func(p *Part) bool { return p.Prepared }, fmt.Sprintf("not prepared within %d s", PrepareWithin))
-		case a.Phase == Starting && m.now >= a.UpBy(m.begun, m.spans()):
-			m.late(a, m.up(a), fmt.Sprintf("not up within %d s", m.settings.BringUp))
-		case a.Overrun(m.now):
+		case a.Phase == Preparing && m.now >= a.Since+prepareWithin:
+			m.timeOut(a, func(p *Part) bool { return p.Prepared }, fmt.Sprintf("not prepared within %d s", prepareWithin))
+		case a.Phase == Starting && m.now >= a.upBy(m.begun, m.settings):
+			m.timeOut(a, m.up(a), fmt.Sprintf("not up within %d s", m.settings.BringUp))
+		case a.overrun(m.now):
 			m.end(a, launcher.WhyOverrun, "its walltime is over", endIn)
 		}
 		for _, p := range a.Parts {
-			m.pay(a, p, nil)
+			m.answerDone(a, p, nil)
 		}
 		m.advance(a)
 	}
 }
 
-// spans are how long somebody may take.
-func (m *Machine) spans() Spans {
-	return Spans{Answer: m.settings.Answer, Grace: m.settings.Grace, BringUp: m.settings.BringUp}
-}
-
-// talk is how an application stands with its launcher.
-func (a *application) talk() Talk {
-	t := Talk{Attached: a.launcher != nil, Away: a.away, Owes: a.owes, Owed: a.owed}
-	if a.pending != nil {
-		t.Naming, t.Named = true, a.pending.at
-	}
-	return t
-}
-
-// late gives up a try whose parts did not come so far in time.
-func (m *Machine) late(a *application, far func(*Part) bool, why string) {
+// timeOut gives up a try if a part did not come as far as far demands.
+func (m *Machine) timeOut(a *application, far func(*Part) bool, why string) {
 	for _, p := range a.Parts {
 		if p.Hosts > 0 && !far(p) {
 			m.refused(a, p, why)
 			return
 		}
 	}
+}
+
+// A launcher that owes an answer is given up after patience times Settings.Answer.
+const patience = 10
+
+// prepareWithin is how many seconds the clusters have to prepare a try.
+const prepareWithin core.Time = 10
+
+// upBy returns the second by which all parts must be up. After a restart of the machine, at begun, they get the whole time again.
+func (a *application) upBy(begun core.Time, s Settings) core.Time {
+	return max(a.Since, begun) + s.BringUp
+}
+
+// silent returns why the application's launcher is not waited for any longer, or "".
+func (a *application) silent(now core.Time, s Settings) string {
+	switch {
+	case a.Phase == Ending:
+	case a.launcher == nil && now >= a.away+s.Grace:
+		return fmt.Sprintf("its launcher was away for %d s", s.Grace)
+	case a.unackedSince != 0 && now >= a.unackedSince+patience*s.Answer:
+		return fmt.Sprintf("its launcher did not acknowledge view %d within %d s", a.unackedView, patience*s.Answer)
+	case a.Phase == Fresh && a.pending == nil && now >= a.Since+patience*s.Answer:
+		return fmt.Sprintf("its launcher did not subscribe within %d s", patience*s.Answer)
+	case a.Phase == Subscribed || a.Phase == Waiting:
+		for _, p := range a.Parts {
+			if p.Lost > 0 && p.Hosts > 0 && now >= p.Lost+patience*s.Answer {
+				return fmt.Sprintf("its launcher did not submit job %d on %s again within %d s", p.Job, p.Name, patience*s.Answer)
+			}
+		}
+	}
+	return ""
+}
+
+// overrun reports whether a running application has used up its walltime. It has not if every part has reported its end: the time in which
+// batch systems end the jobs is not the application's.
+func (a *Application) overrun(now core.Time) bool {
+	return a.Phase == Running && now >= a.By && a.working()
+}
+
+// working reports whether a part has not reported its end yet.
+func (a *Application) working() bool {
+	return slices.ContainsFunc(a.Parts, func(p *Part) bool { return p.Hosts > 0 && !p.Done && !p.Over })
+}
+
+// deadline returns the next second at which something is due for the application. begun is when the machine began.
+func (a *application) deadline(now, begun core.Time, s Settings) core.Time {
+	next := core.Forever
+	at := func(t core.Time) { next = min(next, t) }
+	later := func(t core.Time) { // due only once
+		if t > now {
+			at(t)
+		}
+	}
+	if a.Phase != Ending && a.launcher == nil {
+		at(a.away + s.Grace)
+	}
+	if a.Phase != Ending && a.unackedSince != 0 {
+		at(a.unackedSince + patience*s.Answer)
+	}
+	if a.pending != nil {
+		at(a.pending.at + readWithin)
+	}
+	switch a.Phase {
+	case Fresh:
+		if a.pending == nil {
+			at(a.Since + patience*s.Answer)
+		}
+	case Waiting:
+		later(a.retryAt())
+	case Preparing:
+		at(a.Since + prepareWithin)
+	case Starting:
+		at(a.upBy(begun, s))
+	case Running:
+		if a.working() {
+			at(a.By)
+		}
+	case Ending:
+		later(a.EndAt)
+	}
+	for _, p := range a.Parts {
+		if p.Lost > 0 {
+			later(p.Lost + s.Answer)
+			later(p.Lost + patience*s.Answer)
+		}
+		if p.Ghost > 0 {
+			later(p.Ghost - leaving)
+			later(p.Ghost)
+		}
+		if p.Okay != nil {
+			at(p.Okay.By)
+		}
+	}
+	return next
 }

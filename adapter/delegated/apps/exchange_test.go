@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ugorji/go/codec"
 
@@ -61,7 +62,7 @@ func (x *exchange) begin() {
 		}
 	}
 	var err error
-	x.m, err = New(x.now, exchangeClusters, []Link{{Between: [2]string{"lyon", "b"}, Latency: 5000, Bandwidth: 10000}}, Settings{
+	x.m, err = New(x.now, exchangeClusters, []Link{{Between: [2]string{"lyon", "b"}, Latency: 5 * time.Millisecond, Bandwidth: 10000}}, Settings{
 		FairStart: 5, Timer: 1, Answer: 30, Grace: 60, BringUp: 30, Guard: 60, Applications: 8, PerUser: 3,
 	}, all)
 	if err != nil {
@@ -75,13 +76,13 @@ func (x *exchange) carry() {
 	for _, r := range e.Stored {
 		x.journal[r.ID] = r.Data
 	}
-	for _, id := range e.Gone {
+	for _, id := range e.Deleted {
 		delete(x.journal, id)
 	}
 	for _, n := range e.Notes {
 		fmt.Fprintf(&x.out, "  %d %s: %s\n", n.Application, n.Verb, n.Text)
 	}
-	for _, s := range e.Said {
+	for _, s := range e.Sent {
 		end := ""
 		if s.Close {
 			end = ", and closes"
@@ -135,7 +136,7 @@ func (x *exchange) line(line string) {
 		x.reading(word[1], word[2:])
 	case word[1] == "leaves":
 		fmt.Sscan(word[0], &session)
-		x.m.Step(x.now, Left{session})
+		x.m.Step(x.now, Disconnected{session})
 	default:
 		fmt.Sscan(word[0], &session)
 		make, ok := messages[word[3]]
@@ -150,7 +151,7 @@ func (x *exchange) line(line string) {
 			}
 		}
 		x.seq[session]++
-		x.m.Step(x.now, Heard{Session: session, User: word[1], Seq: x.seq[session], Message: m})
+		x.m.Step(x.now, Received{Session: session, User: word[1], Seq: x.seq[session], Message: m})
 	}
 	x.carry()
 	x.until(x.now)
@@ -194,7 +195,7 @@ func (x *exchange) reading(name string, words []string) {
 	x.states[name] = b
 	for i, c := range exchangeClusters {
 		if c.Name == name {
-			x.m.Step(x.now, Shown{i, b})
+			x.m.Step(x.now, StateShown{i, b})
 		}
 	}
 }

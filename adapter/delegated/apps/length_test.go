@@ -22,9 +22,9 @@ func TestAnApplicationIsPlacedAsLongAsItsJobsMayLast(t *testing.T) {
 		embedded bool
 		tries    int
 	}{
-		"walltime and bring-up":           {PrepareWithin + walltime + s.BringUp, false, 0},
-		"not quite the limit":             {PrepareWithin + limit - 1, false, 0},
-		"the limit":                       {PrepareWithin + limit, false, 1},
+		"walltime and bring-up":           {prepareWithin + walltime + s.BringUp, false, 0},
+		"not quite the limit":             {prepareWithin + limit - 1, false, 0},
+		"the limit":                       {prepareWithin + limit, false, 1},
 		"embedded, not the walltime":      {walltime - 1, true, 0},
 		"embedded, which needs no longer": {walltime, true, 1},
 	} {
@@ -44,7 +44,7 @@ func TestAnApplicationIsPlacedAsLongAsItsJobsMayLast(t *testing.T) {
 				shown.Jobs = []mailbox.Job{{Key: key, ID: 5, Application: 1, User: "ann", State: adapter.Pending, Submitted: 990}}
 				subscribe.Jobs = []launcher.Part{{Cluster: "a", Job: 5}}
 			}
-			b.m.Step(1000, Shown{0, shown})
+			b.m.Step(1000, StateShown{0, shown})
 			b.carry()
 			b.says(1, "ann", subscribe)
 			b.says(1, "ann", &launcher.Request{View: 1, Tag: 0, Hosts: []launcher.Hosts{{C: 0, N: 4}}, Walltime: walltime})
@@ -74,7 +74,7 @@ func TestASubmissionOfAnotherUsersJobIsNotThatOfThePart(t *testing.T) {
 	shows := func(user string, submitted core.Time) {
 		key := adapter.Key{ID: 5, Submitted: submitted}
 		job := mailbox.Job{Key: key, ID: 5, Application: 1, User: user, State: adapter.Pending, Submitted: submitted}
-		b.m.Step(b.now, Shown{0, &mailbox.ClusterState{Read: b.now, Hosts: 4, Jobs: []mailbox.Job{job}}})
+		b.m.Step(b.now, StateShown{0, &mailbox.ClusterState{Read: b.now, Hosts: 4, Jobs: []mailbox.Job{job}}})
 		b.now++
 	}
 	shows("ann", 990)

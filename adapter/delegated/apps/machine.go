@@ -15,142 +15,133 @@
 package apps
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
 	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
 	"accordion/core/delegated"
+	"accordion/shim/wire/launcher"
 )
 
-// Machine is what becomes of applications. One goroutine owns it.
+// Machine decides about all applications of a process. One goroutine owns it.
 type Machine struct {
 	clusters []*cluster
-	known    All // the same ones
+	links    []Link
 	settings Settings
 	rms      *delegated.RMS
 
-	now       core.Time
-	last      int64          // the newest application's number
-	all       []*application // by rank; those without one behind
-	byID      map[int64]*application
-	sessions  map[uint64]*session
-	occupied  []delegated.Stretch // as the RMS knows it
-	begun     core.Time           // since when the machine runs
-	asleep    bool                // after a restart: no pass before all clusters are read, or grace is over
-	again     core.Time           // when what has no known end is looked at again; core.Forever: there is no such thing
-	unsettled bool                // the RMS does not know all that it should
-	regroup   bool                // who waits, or may, is somebody else than the RMS knows
-	moved     bool                // what applications hold, or a cluster's being lost, has changed since occupied was made
-	heldAt    core.Time           // when that was
-	shows     int64               // occupations that passes have shown
+	now         core.Time
+	last        int64          // the number of the newest application
+	all         []*application // by rank; applications without a rank come last
+	byID        map[int64]*application
+	sessions    map[uint64]*session
+	occupied    []delegated.Stretch // the hosts that applications hold, as the RMS knows them
+	begun       core.Time           // when the machine began
+	asleep      bool                // after a restart: no pass happens before all clusters are read, or Settings.Grace has passed
+	again       core.Time           // when hosts without a known end are checked again; core.Forever: there are none
+	unsettled   bool                // the RMS has to be updated
+	regroup     bool                // other applications wait, or may start, than the RMS knows
+	heldChanged bool                // the hosts that applications hold, or the set of lost clusters, changed since occupied was made
+	heldAt      core.Time           // when occupied was made
+	shows       int64               // number of occupations that passes have shown
 
-	// An event costs what it touches: whoever has to look at applications looks at those of which something changed since he last did.
-	touched  some // not told to the RMS
-	awaited  some // not looked at by deadlines
-	undated  some // not in the agenda
-	unsorted some // whose orders may be others
-	stirred  some // whose launchers may have to be told something
-	pending  some // that wait for jobs to be seen
-	holders  some // that hold hosts, or may
-	dirty    some // to be stored
-	agenda   Agenda[*application]
-	out      Effects
+	// Sets of applications that changed, each for one reader. A reader looks only at the applications in its set, so that an event costs
+	// what it changes.
+	unplanned   some // for updateRMS
+	unchecked   some // for deadlines
+	unscheduled some // for the agenda
+	ordersDue   some // for updateOrders
+	viewsDue    some // for flush: their launchers may have to receive a view
+	pending     some // applications that wait for their jobs to be seen
+	holders     some // applications that hold hosts, or may hold some
+	unsaved     some // for the journal
+	agenda      agenda[*application]
+	out         Effects
 }
 
-// cluster is one in its machine.
-type cluster struct {
-	Known
-	lost    bool           // not read for a minute
-	trouble string         // why its state cannot be used; "": it can
-	placed  bool           // a pass has placed what is there
-	changed bool           // its orders changed, or a job that no application names is due
-	ordered []*application // that it has an order about, by rank
-	orders  []mailbox.Order
-	strays  map[core.JobID]core.Time // jobs that no application names: since when
-}
-
-// application is one in its machine.
+// application is an application in its machine: its record, and what is lost with the machine.
 type application struct {
 	Application
-	launcher *session
-	away     core.Time        // since when there is no launcher
-	owes     core.Time        // since when a view is not acknowledged; 0: none is owed
-	owed     int64            // that view
-	told     core.Time        // the estimate that its launcher was told for the request in force; untold: none
-	joined   bool             // the RMS knows it
-	newest   []Seen           // what the last pass showed, by cluster; nil: nothing since it joined
-	sent     []Seen           // what the last view showed
-	acked    []Seen           // what the last acknowledged view showed
-	listed   []Seen           // what the list of clusters told its launcher in this session, as long as no view has
-	pending  *pending         // a subscription or parts that wait for their jobs to be seen
-	look     bool             // its launcher is to be looked after: something may be new to it
-	moved    string           // what moved its estimate
-	stood    group            // as admit knows it
-	estimate core.Time        // that its orders were made with
-	orders   []*mailbox.Order // by cluster; nil: none
-	barriers []*session       // of its parts, by their numbers
-	entry    Entry[*application]
+	launcher     *session
+	away         core.Time        // when the launcher left; 0: it is here
+	unackedSince core.Time        // when the view was sent that the launcher has not acknowledged; 0: it has acknowledged all
+	unackedView  int64            // the number of that view
+	sentEstimate core.Time        // the estimate sent to the launcher for the request in force, or noEstimate
+	joined       bool             // the RMS knows it
+	newest       []clusterView    // what the last pass showed, by cluster; nil: nothing since it joined
+	sent         []clusterView    // what the last view showed
+	acked        []clusterView    // what the last acknowledged view showed
+	listed       []clusterView    // what the list of clusters showed in this session, until the first view
+	pending      *pending         // a subscription or parts that wait for their jobs to be seen
+	viewDue      bool             // its launcher may have to receive a view
+	moved        string           // why its estimate moved
+	group        group            // as the RMS knows it
+	estimate     core.Time        // the estimate in its orders
+	orders       []*mailbox.Order // by cluster; nil: none
+	barriers     []*session       // sessions of its parts, by number
+	entry        entry[*application]
 }
 
-const untold core.Time = -1
+const noEstimate core.Time = -1
 
-// newApplication is one in no machine yet.
+// newApplication returns an application that is in no machine yet.
 func newApplication(d Application) *application {
-	a := &application{Application: d, told: untold}
+	a := &application{Application: d, sentEstimate: noEstimate}
 	a.entry.Of = a
 	return a
 }
 
-// unread is how long a cluster may go unread before nothing starts on it.
-const unread core.Time = 60
+// unreadAfter is after how many seconds without a reading a cluster counts as lost: nothing starts on it.
+const unreadAfter core.Time = 60
 
-// Shift is for a machine that was made of the records of a clock that was set since, by so many seconds: what is promised for a second moves with
-// it. It comes before anything else.
+// Shift moves the promised seconds of all applications by so many seconds, after the clock was set. It comes before all events.
 func (m *Machine) Shift(by core.Time) {
 	for _, a := range m.all {
 		a.Shift(by)
 	}
 }
 
-// place puts an application where its rank says.
+// place inserts an application at its rank.
 func (m *Machine) place(a *application) {
 	m.all = slices.DeleteFunc(m.all, func(b *application) bool { return a == b })
 	at, _ := slices.BinarySearchFunc(m.all, a, func(b, a *application) int { return b.Compare(&a.Application) })
 	m.all = slices.Insert(m.all, at, a)
 }
 
-// store notes that an application's record is to be written, and that orders, and what the RMS is to know, may have changed.
+// store has an application's record written. Its orders, and what the RMS knows of it, may have changed.
 func (m *Machine) store(a *application) {
-	m.dirty[a], m.unsettled = true, true
-	m.touch(a)
+	m.unsaved[a], m.unsettled = true, true
+	m.changed(a)
 }
 
-// forget takes an application out for good.
+// forget removes an application.
 func (m *Machine) forget(a *application) {
-	m.quit(a)
+	m.leaveRMS(a)
 	m.all = slices.DeleteFunc(m.all, func(b *application) bool { return a == b })
 	delete(m.byID, a.ID)
-	for _, s := range []some{m.touched, m.awaited, m.undated, m.unsorted, m.stirred, m.pending, m.holders, m.dirty} {
+	for _, s := range []some{m.unplanned, m.unchecked, m.unscheduled, m.ordersDue, m.viewsDue, m.pending, m.holders, m.unsaved} {
 		delete(s, a)
 	}
 	m.agenda.Remove(&a.entry)
 	for i := range m.clusters {
 		m.setOrder(a, i, nil)
 	}
-	m.moved = true
-	m.out.Gone = append(m.out.Gone, a.ID)
+	m.heldChanged = true
+	m.out.Deleted = append(m.out.Deleted, a.ID)
 }
 
-// some are applications.
+// some is a set of applications.
 type some map[*application]bool
 
-// byRank are they, in the order of their ranks.
+// byRank returns the applications in the order of their ranks.
 func (s some) byRank() []*application {
 	return slices.SortedFunc(maps.Keys(s), func(a, b *application) int { return a.Compare(&b.Application) })
 }
 
-// clear leaves none. What many have been in is made anew: a map that was large once takes long to walk over for ever.
+// clear empties the set. It replaces a map that was large, because ranging over such a map stays slow.
 func (s *some) clear() {
 	const many = 64
 	if len(*s) > many {
@@ -160,14 +151,14 @@ func (s *some) clear() {
 	clear(*s)
 }
 
-// touch notes that something of an application may have changed.
-func (m *Machine) touch(a *application) {
+// changed records that something of an application may have changed.
+func (m *Machine) changed(a *application) {
 	if a == nil || m.byID[a.ID] != a {
 		return
 	}
-	m.touched[a], m.awaited[a], m.undated[a], m.unsorted[a] = true, true, true, true
-	if a.look {
-		m.stirred[a] = true
+	m.unplanned[a], m.unchecked[a], m.unscheduled[a], m.ordersDue[a] = true, true, true, true
+	if a.viewDue {
+		m.viewsDue[a] = true
 	}
 	switch {
 	case a.pending != nil:
@@ -177,16 +168,167 @@ func (m *Machine) touch(a *application) {
 	}
 }
 
-// stir has an application's launcher looked after: something may be new to it.
-func (m *Machine) stir(a *application) { a.look, m.stirred[a] = true, true }
+// setViewDue records that an application's launcher may have to receive a view.
+func (m *Machine) setViewDue(a *application) { a.viewDue, m.viewsDue[a] = true, true }
 
 func (m *Machine) note(a *application, verb, text string) {
 	m.out.Notes = append(m.out.Notes, Note{At: m.now, Application: a.ID, Verb: verb, Text: text})
 }
 
-// must is for what cannot fail: the machine has checked it.
+// must panics on an error that the machine's own checks exclude.
 func must(err error) {
 	if err != nil {
 		panic("applications: " + err.Error())
 	}
+}
+
+// New returns a machine with the applications in a journal's records. A damaged record is set aside, and no error.
+func New(now core.Time, all []Cluster, links []Link, s Settings, records []Record) (*Machine, error) {
+	s.Timer = max(s.Timer, 1)
+	if s.Pace == 0 {
+		s.Pace = 1
+	}
+	m := &Machine{links: links, settings: s, now: now, begun: now, again: core.Forever,
+		byID: map[int64]*application{}, sessions: map[uint64]*session{}, heldChanged: true,
+		unplanned: some{}, unchecked: some{}, unscheduled: some{}, ordersDue: some{}, viewsDue: some{}, pending: some{}, holders: some{}, unsaved: some{}}
+	for _, named := range all {
+		m.clusters = append(m.clusters, &cluster{Cluster: named, orphans: map[core.JobID]core.Time{}, changed: true})
+	}
+	m.rms = delegated.New(make([]int, len(all)), delegated.Options{
+		Timer: s.Timer, TellEstimates: true, Watch: true, Limit: s.Applications,
+	}, &delegated.Indexed{})
+	uncounted := false
+	for _, r := range records {
+		if r.ID == lastNumber {
+			last := int64(0)
+			if err := json.Unmarshal(r.Data, &last); err != nil || last < 0 || last > mostNumber {
+				uncounted = true
+				continue
+			}
+			m.last = max(m.last, last)
+			continue
+		}
+		a, err := m.read(r)
+		if err != nil {
+			m.last = max(m.last, min(r.ID, mostNumber))
+			m.setAside(r.ID, err)
+			continue
+		}
+		a.away = now
+		m.byID[a.ID] = a
+		m.place(a)
+		m.asleep = true
+		m.last = max(m.last, a.ID)
+		m.store(a)
+	}
+	if uncounted { // no number since the newest application's is known
+		m.last += skipped
+		m.out.Stored = append(m.out.Stored, Record{ID: lastNumber, Data: fmt.Append(nil, m.last)})
+		m.out.Notes = append(m.out.Notes, Note{At: m.now, Verb: "damaged", Text: fmt.Sprintf("the number of the last application is damaged in the journal: the next one is %d", m.last+1)})
+	}
+	return m, nil
+}
+
+// Step passes an event of the second now to the machine. If now is earlier than a previous second, the latest one counts.
+func (m *Machine) Step(now core.Time, e Event) {
+	m.at(now)
+	switch e := e.(type) {
+	case Received:
+		m.receive(e)
+	case Disconnected:
+		m.leave(e.Session)
+	case StateShown:
+		m.showState(e.Cluster, e.State)
+	}
+	m.flush()
+}
+
+// Wake carries out what is due at the second now: deadlines, and a pass. It reports whether there was a pass.
+func (m *Machine) Wake(now core.Time) (pass bool) {
+	m.at(now)
+	m.deadlines()
+	pass = m.pass()
+	m.flush()
+	return pass
+}
+
+// Next returns the second at which Wake is due, or core.Forever.
+func (m *Machine) Next() core.Time {
+	next := core.Forever
+	switch {
+	case !m.awaitsClusters():
+		next = min(next, m.rms.Next(), m.again)
+	default:
+		next = min(next, m.begun+m.settings.Grace)
+	}
+	m.schedule()
+	next = min(next, m.agenda.First())
+	for _, c := range m.clusters {
+		next = min(next, m.clusterDeadline(c))
+	}
+	return max(next, m.now)
+}
+
+// Effects returns what is to be carried out for all that happened since the last call.
+func (m *Machine) Effects() Effects {
+	for _, a := range m.unsaved.byRank() { // in order, so that the effects are the same in every run
+		m.out.Stored = append(m.out.Stored, a.Record())
+	}
+	m.unsaved.clear()
+	for a := range m.ordersDue {
+		m.updateOrders(a)
+	}
+	m.ordersDue.clear()
+	for i, c := range m.clusters {
+		if c.changed {
+			c.changed = false
+			m.sendOrders(i)
+		}
+	}
+	out := m.out
+	m.out = Effects{}
+	return out
+}
+
+// mostNumber is above the number of any application. skipped is how many numbers are left out after the last number was lost.
+const (
+	mostNumber = 1 << 53
+	skipped    = 1_000_000
+)
+
+// setAside removes a damaged record. Its application's jobs end: the clusters show them, and no application names them.
+func (m *Machine) setAside(id int64, why error) {
+	m.out.Deleted = append(m.out.Deleted, id)
+	m.out.Notes = append(m.out.Notes, Note{At: m.now, Application: id, Verb: "damaged", Text: fmt.Sprintf(
+		"its record in the journal is damaged: %v. It is set aside, and its jobs are ended: its launcher gets the answer that no such application exists. Submit it again "+
+			"(accordion launch), and check the disk that holds the journal of applications", why)})
+}
+
+// lastNumber is the ID of the record that has the number of the last application. Numbers are not used again.
+const lastNumber = 0
+
+// read returns the application of a record. Parts on clusters that no longer exist are removed. If the request used one, it is removed, too,
+// or an application that has started ends.
+func (m *Machine) read(r Record) (*application, error) {
+	d, gone, err := readRecord(r, func(name string) int {
+		return slices.IndexFunc(m.clusters, func(c *cluster) bool { return c.Name == name })
+	})
+	if err != nil {
+		return nil, err
+	}
+	a := newApplication(*d)
+	switch {
+	case gone && (a.Phase == Starting || a.Phase == Running):
+		m.end(a, launcher.WhyLost, "a cluster of it was taken out of the configuration", 0)
+	case gone && a.Phase != Ending:
+		a.giveUp(a.Try)
+		a.Phase, a.Tag, a.Walltime = Subscribed, -1, 0
+		for _, p := range a.Parts {
+			p.Hosts = 0
+		}
+	case a.Phase == Preparing: // not committed: the try is given up
+		a.giveUp(a.Try)
+		a.Phase = Waiting
+	}
+	return a, nil
 }

@@ -2,17 +2,18 @@ package apps
 
 import (
 	"slices"
+	"strings"
 
 	"accordion/adapter/delegated/mailbox"
 	"accordion/core"
 )
 
-// sort finds the orders about an application.
-func (m *Machine) sort(a *application) {
+// updateOrders updates the orders about an application.
+func (m *Machine) updateOrders(a *application) {
 	a.estimate = m.estimate(a)
 	for _, p := range a.Parts {
-		o, ok := a.Order(p, m.now, a.Walltime+m.margin(a), a.estimate)
-		if !ok || m.clusters[p.Cluster].Embedded && a.Unmade(p, o.Want) {
+		o, ok := a.orderOf(p, m.now, a.Walltime+m.margin(a), a.estimate)
+		if !ok || m.clusters[p.Cluster].Embedded && a.unmade(p, o.Want) {
 			m.setOrder(a, p.Cluster, nil)
 			continue
 		}
@@ -20,7 +21,7 @@ func (m *Machine) sort(a *application) {
 	}
 }
 
-// setOrder keeps the order about an application's part on a cluster, nil for none.
+// setOrder sets the order about an application's part on a cluster, or removes it if o is nil.
 func (m *Machine) setOrder(a *application, i int, o *mailbox.Order) {
 	c := m.clusters[i]
 	if a.orders == nil && o == nil {
@@ -43,17 +44,17 @@ func (m *Machine) setOrder(a *application, i int, o *mailbox.Order) {
 	}
 }
 
-// order makes the orders for a cluster, and gives them where they are others than before, and once at the beginning.
-func (m *Machine) order(i int) {
+// sendOrders sends all orders for a cluster, if they differ from the last ones, and once at the beginning.
+func (m *Machine) sendOrders(i int) {
 	c := m.clusters[i]
-	all := make([]mailbox.Order, 0, len(c.ordered)) // not nil: that nothing is ordered is an order, too
+	all := make([]mailbox.Order, 0, len(c.ordered)) // not nil, because no orders are a message, too
 	for _, a := range c.ordered {
 		all = append(all, *a.orders[i])
 	}
 	if c.State != nil {
 		for _, j := range c.State.Jobs {
-			since, stray := c.strays[j.ID]
-			if stray && m.now >= since+unclaimed && !slices.ContainsFunc(all, func(o mailbox.Order) bool { return o.Job == j.ID }) { // an application may have named it since the newest state
+			since, stray := c.orphans[j.ID]
+			if stray && m.now >= since+orphanGrace && !slices.ContainsFunc(all, func(o mailbox.Order) bool { return o.Job == j.ID }) { // an application may have named the job since the newest state
 				all = append(all, mailbox.Order{Application: j.Application, Job: j.ID, User: j.User, Want: mailbox.End, At: core.Forever,
 					Why: "it is marked launch=, and no application names it: submit it through accordion launch"})
 			}
@@ -61,6 +62,45 @@ func (m *Machine) order(i int) {
 	}
 	if c.orders == nil || !slices.Equal(all, c.orders) {
 		c.orders = all
-		m.out.Ordered = append(m.out.Ordered, Orders{Cluster: i, All: slices.Clone(all)})
+		m.out.Ordered = append(m.out.Ordered, ClusterOrders{Cluster: i, All: slices.Clone(all)})
 	}
+}
+
+// A part that is still there is ended leaving seconds before the end of its ghost, so that its nodes are free then.
+const leaving core.Time = 2
+
+// orderOf returns what a cluster should do about a part now. limit is the time limit of its batch job in seconds, and estimate is the
+// estimated start. ok is false if there is nothing to do.
+func (a *Application) orderOf(p *Part, now, limit, estimate core.Time) (o mailbox.Order, ok bool) {
+	o = mailbox.Order{
+		Application: a.ID, Job: p.Job, Submitted: p.Since, User: a.User, Try: a.Try, Rank: a.Rank, Hosts: p.Hosts, Walltime: a.Walltime,
+		Limit: limit, At: core.Forever, By: a.By,
+	}
+	used := p.Hosts > 0
+	switch {
+	case p.Over && p.Ghost <= now || p.Lost > 0:
+		return o, false
+	case p.Ghost > now && (p.Over || now < p.Ghost-leaving):
+		o.Want, o.Until = mailbox.Ghost, p.Ghost
+	case a.Phase == Ending && (now >= a.EndAt || !used):
+		o.Want, o.Why = mailbox.End, a.Why
+	case p.Drop > 0:
+		o.Want, o.Try, o.Hosts, o.Why = mailbox.Drop, p.Drop, p.Kept, a.Failed
+	case a.Phase == Running && !used:
+		o.Want, o.Why = mailbox.End, "the application started on other clusters"
+	case a.Phase == Running || a.Phase == Ending && a.Went > 0:
+		o.Want = mailbox.Run
+	case used && (a.Phase == Starting || a.Phase == Ending):
+		o.Want, o.On = mailbox.Start, strings.Join(p.Nodes, " ")
+	case used && a.Phase == Preparing:
+		o.Want = mailbox.Prepare
+	default:
+		o.Want, o.At = mailbox.Wait, estimate
+	}
+	return o, true
+}
+
+// unmade reports whether a part that its cluster makes at the start does not exist yet, so that there is nothing to order.
+func (a *Application) unmade(p *Part, want mailbox.Want) bool {
+	return want == mailbox.Wait || p.Hosts == 0 && p.Drop == 0
 }

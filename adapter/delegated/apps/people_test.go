@@ -77,7 +77,7 @@ func (p *person) second() {
 // made says whether all of its parts are made by clusters, so that its launcher says when it is over.
 func (p *person) made() bool {
 	a := p.m.byID[p.app]
-	return a != nil && a.Each(func(q *Part) bool { return p.clusters[q.Cluster].Embedded })
+	return a != nil && a.each(func(q *Part) bool { return p.clusters[q.Cluster].Embedded })
 }
 
 func (p *person) away() {
@@ -216,10 +216,10 @@ func (p *person) see(x *launcher.Change) {
 			continue
 		}
 		p.has[c.C] = apply(p.has[c.C], c, x.Now)
-		if a == nil || a.owed != x.View {
+		if a == nil || a.unackedView != x.View {
 			continue
 		}
-		meant := Clip(a.sent[c.C].Points, a.sent[c.C].Hosts, x.Now)
+		meant := clip(a.sent[c.C].Points, a.sent[c.C].Hosts, x.Now)
 		if !same(p.has[c.C], meant) {
 			p.fail("application %d sees %v on cluster %d, and %v was meant: %+v", p.app, p.has[c.C], c.C, meant, c)
 		}
@@ -260,7 +260,7 @@ func apply(old []profile.Point, c launcher.ClusterChange, now core.Time) []profi
 			}
 		}
 	}
-	return Clip(out, 1<<30, now)
+	return clip(out, 1<<30, now)
 }
 
 // process is what runs in a part: the barrier, then the user's code.
@@ -285,7 +285,7 @@ func (s *story) live(w *ward, b *bed) {
 	if b.process == nil {
 		b.process = &process{story: s, ward: w, bed: b, need: 5 + s.dice.Int64N(90), since: s.now}
 		a := s.m.byID[b.app]
-		b.process.bare = a != nil && a.Alone() && s.dice.IntN(2) == 0
+		b.process.bare = a != nil && a.onePart() && s.dice.IntN(2) == 0
 	}
 	b.process.second()
 }
@@ -343,7 +343,7 @@ func (p *process) first() {
 		p.fail("job %d on %s runs user code of an application that is gone", p.bed.id, p.ward.name)
 		return
 	}
-	if !a.Alone() {
+	if !a.onePart() {
 		p.story.together++
 	}
 	for _, q := range a.Parts {

@@ -29,7 +29,7 @@ func box(t *testing.T, hosts int, s Settings) *embeddedBox {
 		t.Fatal(err)
 	}
 	b := &embeddedBox{t: t, m: m, now: 1000, said: map[uint64][]launcher.Message{}, closed: map[uint64]bool{}}
-	b.m.Step(1000, Shown{0, &mailbox.ClusterState{Read: 1000, Hosts: hosts}})
+	b.m.Step(1000, StateShown{0, &mailbox.ClusterState{Read: 1000, Hosts: hosts}})
 	b.carry()
 	return b
 }
@@ -38,14 +38,14 @@ func (b *embeddedBox) carry() {
 	if b.m.Next() <= b.now {
 		b.m.Wake(b.now)
 	}
-	for _, s := range b.m.Effects().Said {
+	for _, s := range b.m.Effects().Sent {
 		b.said[s.Session] = append(b.said[s.Session], s.Message)
 		b.closed[s.Session] = b.closed[s.Session] || s.Close
 	}
 }
 
 func (b *embeddedBox) says(session uint64, user string, x launcher.Message) {
-	b.m.Step(b.now, Heard{Session: session, User: user, Seq: 2, Message: x})
+	b.m.Step(b.now, Received{Session: session, User: user, Seq: 2, Message: x})
 	b.carry()
 }
 
@@ -71,13 +71,13 @@ var usual30 = Settings{FairStart: 5, Timer: 1, Answer: 30, Grace: 60, BringUp: 3
 func TestFlood(t *testing.T) {
 	b := box(t, 4, usual30)
 	b.wants(1, "ann", 4, 60)
-	for i := 1; i <= MostFloods+1; i++ { // one more in a second is free
+	for i := 1; i <= mostExcess+1; i++ { // one more in a second is free
 		if b.closed[1] {
 			t.Fatalf("closed before the request %d", i)
 		}
 		b.says(1, "ann", &launcher.Request{View: 1, Tag: int64(i), Hosts: []launcher.Hosts{{C: 0, N: 1}}, Walltime: 60})
 	}
-	if n := count[*launcher.Refuse](b.said[1]); n != MostFloods || !b.closed[1] {
+	if n := count[*launcher.Refuse](b.said[1]); n != mostExcess || !b.closed[1] {
 		t.Errorf("%d were refused; closed: %v", n, b.closed[1])
 	}
 
@@ -150,7 +150,7 @@ func noisy(t *testing.T, ends func(now core.Time) core.Time) int {
 			end := ends(b.now)
 			state.Running(b.now, core.Allocation{Job: i, Start: b.now - 10, EP: core.EP{{Duration: end - b.now + 10, Nodes: 1}}})
 		}
-		b.m.Step(b.now, Shown{0, &mailbox.ClusterState{Read: b.now, Hosts: 100, Local: sched.Local{State: state.(sched.Viewer)}}})
+		b.m.Step(b.now, StateShown{0, &mailbox.ClusterState{Read: b.now, Hosts: 100, Local: sched.Local{State: state.(sched.Viewer)}}})
 		b.carry()
 	}
 	show()
@@ -196,7 +196,7 @@ func TestWhatHasNotBegunEndsAtOnce(t *testing.T) {
 			for _, o := range orders[i] {
 				b.Parts = append(b.Parts, mailbox.Standing{Application: 1, Job: 7, Try: o.Try, Stand: stand, Nodes: []string{"n1"}})
 			}
-			events = append(events, Shown{i, b})
+			events = append(events, StateShown{i, b})
 		}
 		for _, e := range events {
 			m.Step(now, e)
@@ -207,7 +207,7 @@ func TestWhatHasNotBegunEndsAtOnce(t *testing.T) {
 		}
 		now++
 	}
-	say := func(x launcher.Message) Heard { return Heard{Session: 1, User: "ann", Seq: 2, Message: x} }
+	say := func(x launcher.Message) Received { return Received{Session: 1, User: "ann", Seq: 2, Message: x} }
 	second(say(&launcher.Hello{Version: 2, Speaks: []int{2}}))
 	second(say(&launcher.Subscribe{Jobs: []launcher.Part{{Cluster: "a", Job: 7}, {Cluster: "b", Job: 7}}}))
 	second(say(&launcher.Request{View: 1, Hosts: []launcher.Hosts{{C: 0, N: 1}, {C: 1, N: 1}}, Walltime: 60}))
@@ -218,7 +218,7 @@ func TestWhatHasNotBegunEndsAtOnce(t *testing.T) {
 	if len(orders[0]) != 1 || orders[0][0].Want != mailbox.Start {
 		t.Fatalf("it was not started: %v", orders[0])
 	}
-	second(Left{1})
+	second(Disconnected{1})
 	for range 6 {
 		second()
 	}
@@ -262,7 +262,7 @@ func FuzzMachine(f *testing.F) {
 		records := map[int64][]byte{}
 		for len(script) > 0 {
 			session, user := uint64(next()&7), []string{"ann", "bob"}[next()&1]
-			e := Heard{Session: session, User: user, Seq: 1}
+			e := Received{Session: session, User: user, Seq: 1}
 			switch next() & 15 {
 			case 0, 1:
 				e.Message = &launcher.Hello{App: max(0, next()%4), Have: next()}
@@ -286,9 +286,9 @@ func FuzzMachine(f *testing.F) {
 				for range next() & 3 {
 					b.Parts = append(b.Parts, mailbox.Standing{Job: core.JobID(next() & 7), Application: next() & 3, Try: int(next()), Stand: mailbox.Stand((next() + 2) % 7), Nodes: []string{"n"}})
 				}
-				m.Step(now, Shown{int(max(0, next())) % 3, b})
+				m.Step(now, StateShown{int(max(0, next())) % 3, b})
 			case 14:
-				m.Step(now, Left{session})
+				m.Step(now, Disconnected{session})
 			default:
 				now += next()
 			}
@@ -308,7 +308,7 @@ func FuzzMachine(f *testing.F) {
 			for _, r := range effects.Stored {
 				records[r.ID] = r.Data
 			}
-			for _, id := range effects.Gone {
+			for _, id := range effects.Deleted {
 				delete(records, id)
 			}
 		}
@@ -345,7 +345,7 @@ func TestAClusterThatIsSeenLaterIsToldWithItsLinksToAllThatAreKnown(t *testing.T
 		b.says(1, "ann", &launcher.Subscribe{})
 		told := map[[2]int]int{}
 		for i, c := range order {
-			b.m.Step(b.now, Shown{c, &mailbox.ClusterState{Read: b.now, Hosts: 4}})
+			b.m.Step(b.now, StateShown{c, &mailbox.ClusterState{Read: b.now, Hosts: 4}})
 			for range 3 {
 				b.now++
 				b.carry()

@@ -8,36 +8,36 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// prepare begins a try to start an application: all clusters of its request reserve at once, nothing waits for nodes.
+// prepare begins a try to start an application. All clusters of its request reserve nodes at once, and do not wait for nodes.
 func (m *Machine) prepare(a *application) {
-	m.quit(a)
-	a.Phase, a.Since, a.By = Preparing, m.now, m.now+a.Walltime+m.extra(a, PrepareWithin+m.settings.BringUp)
+	m.leaveRMS(a)
+	a.Phase, a.Since, a.By = Preparing, m.now, m.now+a.Walltime+m.extra(a, prepareWithin+m.settings.BringUp)
 	a.Try++
 	for _, p := range a.Parts {
 		p.Prepared, p.Runs, p.Nodes = false, false, nil
 	}
-	m.note(a, "prepare", fmt.Sprintf("try %d on %s", a.Try, a.Used()))
+	m.note(a, "prepare", fmt.Sprintf("try %d on %s", a.Try, a.clusterNames()))
 	m.store(a)
 }
 
-// advance goes on where all parts have come so far.
+// advance moves an application to its next phase when all its parts are ready for that.
 func (m *Machine) advance(a *application) {
 	switch {
-	case a.Phase == Preparing && a.Each(func(p *Part) bool { return p.Prepared }):
+	case a.Phase == Preparing && a.each(func(p *Part) bool { return p.Prepared }):
 		m.commit(a)
-	case a.Phase == Starting && a.Each(m.up(a)):
+	case a.Phase == Starting && a.each(m.up(a)):
 		m.release(a)
-	case a.Phase == Running && a.Each(func(p *Part) bool { return p.Over }):
+	case a.Phase == Running && a.each(func(p *Part) bool { return p.Over }):
 		m.finish(a)
-	case a.Phase == Ending && a.Buried(m.now):
+	case a.Phase == Ending && a.gone(m.now):
 		m.close(a.launcher, nil)
 		m.forget(a)
 	}
 }
 
-// up says which parts of an application are up: they run and, where there are several, stand at the barrier.
+// up returns a function that reports whether a part is up: its job runs and, if there are several parts, has reported that it is ready.
 func (m *Machine) up(a *application) func(*Part) bool {
-	if a.Alone() {
+	if a.onePart() {
 		return func(p *Part) bool { return p.Runs }
 	}
 	ready := map[*Part]bool{}
@@ -49,40 +49,40 @@ func (m *Machine) up(a *application) func(*Part) bool {
 	return func(p *Part) bool { return p.Runs && (ready[p] || m.clusters[p.Cluster].Embedded) }
 }
 
-// commit decides that an application starts: from here on all of it is carried out, whoever dies meanwhile.
+// commit decides that an application starts. From here on its start is completed, also after a crash.
 func (m *Machine) commit(a *application) {
-	if a.Phase, a.At, a.Since = Starting, m.now, m.now; a.owes != 0 {
-		a.owes, a.acked, a.listed = 0, nil, nil // nobody waits for that; should it come to nothing, all is shown anew
+	if a.Phase, a.At, a.Since = Starting, m.now, m.now; a.unackedSince != 0 {
+		a.unackedSince, a.acked, a.listed = 0, nil, nil // the launcher need not acknowledge views now; if the start fails, it gets everything again
 	}
 	m.note(a, "commit", fmt.Sprintf("try %d, for %s at most", a.Try, core.FormatDuration(a.By-m.now)))
 	m.store(a)
-	m.say(a.launcher, a.StartsOn())
+	m.send(a.launcher, a.startMessage())
 }
 
-// release lets the parts through: walltime counts from here. The jobs of clusters that the request does not use end.
+// release lets the parts continue: the walltime counts from now on. Jobs on clusters that the request does not use end.
 func (m *Machine) release(a *application) {
 	a.Phase, a.Went, a.Since, a.Slow, a.Tries = Running, m.now, m.now, false, nil
 	a.By = min(a.By, m.now+a.Walltime)
 	m.note(a, "go", fmt.Sprintf("all parts are up, %d s after the decision", m.now-a.At))
 	m.store(a)
-	goes := a.Goes()
-	m.say(a.launcher, goes)
+	goes := a.goMessage()
+	m.send(a.launcher, goes)
 	for _, s := range a.barriers {
 		if s.ready {
-			m.say(s, goes)
+			m.send(s, goes)
 		}
 	}
 }
 
-// retreat gives up a try: the application waits again, at its rank.
+// retreat gives up a try. The application waits again, at its rank.
 func (m *Machine) retreat(a *application, why string, failed bool) {
 	committed := a.Phase == Starting
 	a.Phase, a.Since, a.At, a.By = Waiting, m.now, 0, 0
-	a.told = untold
-	m.stir(a)
-	a.Drop(a.Try)
-	if failed || m.extra(a, 1) > 0 { // each costs real clusters the same, whoever gave it up
-		a.Fail(m.now)
+	a.sentEstimate = noEstimate
+	m.setViewDue(a)
+	a.giveUp(a.Try)
+	if failed || m.extra(a, 1) > 0 { // a try costs real clusters the same, whoever gave it up
+		a.countFailure(m.now)
 	}
 	if failed {
 		a.Failed, a.moved = why, "a start came to nothing: "+why
@@ -91,14 +91,14 @@ func (m *Machine) retreat(a *application, why string, failed bool) {
 	m.store(a)
 	if committed {
 		abort := &launcher.Abort{Why: why, Again: true}
-		m.say(a.launcher, abort)
+		m.send(a.launcher, abort)
 		for _, s := range slices.Clone(a.barriers) {
 			m.close(s, abort)
 		}
 	}
 }
 
-// refused notes that a cluster did not prepare a try, or not start its part.
+// refused records that a cluster could not prepare a try, or not start its part.
 func (m *Machine) refused(a *application, p *Part, why string) {
 	m.out.Failed = append(m.out.Failed, Failure{Cluster: p.Name, Why: why})
 	m.retreat(a, p.Name+": "+why, true)

@@ -129,7 +129,7 @@ func (s *story) send(session uint64, user string, x launcher.Message) {
 	if s.tell {
 		s.say("%d → %s", session, show(x))
 	}
-	s.step(Heard{Session: session, User: user, Seq: 1, Message: x})
+	s.step(Received{Session: session, User: user, Seq: 1, Message: x})
 }
 
 // step lets something happen to the machine, which then knows what all of its applications want.
@@ -150,7 +150,7 @@ func (s *story) hangUp(session uint64) {
 	if s.peers[session] != nil {
 		delete(s.peers, session)
 		s.say("%d hangs up", session)
-		s.step(Left{session})
+		s.step(Disconnected{session})
 	}
 }
 
@@ -158,7 +158,7 @@ func (s *story) hangUp(session uint64) {
 func (s *story) carry() {
 	for range 5 { // what is heard makes more effects
 		e := s.m.Effects()
-		if len(e.Stored)+len(e.Gone)+len(e.Said)+len(e.Ordered) == 0 {
+		if len(e.Stored)+len(e.Deleted)+len(e.Sent)+len(e.Ordered) == 0 {
 			return
 		}
 		if s.chance(1) && s.dice.IntN(5) == 0 {
@@ -171,7 +171,7 @@ func (s *story) carry() {
 			}
 			s.journal[r.ID] = r.Data
 		}
-		for _, id := range e.Gone {
+		for _, id := range e.Deleted {
 			delete(s.journal, id)
 			s.gone[id] = true
 		}
@@ -194,7 +194,7 @@ func (s *story) carry() {
 			s.wards[o.Cluster].orders = o.All
 			s.promised(o)
 		}
-		for _, x := range e.Said {
+		for _, x := range e.Sent {
 			if s.tell {
 				s.say("%d ← %s", x.Session, show(x.Message))
 			}
@@ -209,7 +209,7 @@ func (s *story) carry() {
 }
 
 // promised looks that no host of a cluster is promised twice.
-func (s *story) promised(o Orders) {
+func (s *story) promised(o ClusterOrders) {
 	sum, w := 0, s.wards[o.Cluster]
 	for _, p := range o.All {
 		switch p.Want {
@@ -242,7 +242,7 @@ func (s *story) second() {
 			w.deaf = s.now + s.dice.Int64N(100)
 		}
 		if (s.calm || s.now >= w.deaf) && !s.chance(20) {
-			s.step(Shown{i, w.state(s.now)})
+			s.step(StateShown{i, w.state(s.now)})
 		}
 		s.carry()
 	}
@@ -252,7 +252,7 @@ func (s *story) second() {
 	}
 	for _, a := range s.m.all {
 		runs := func(p *Part) bool { return p.Runs }
-		if a.Phase == Starting && (s.barrier || s.ready && a.Each(runs)) { // mutants: nobody is waited for; nobody at the barrier is
+		if a.Phase == Starting && (s.barrier || s.ready && a.each(runs)) { // mutants: nobody is waited for; nobody at the barrier is
 			s.m.release(a)
 		}
 	}
@@ -289,7 +289,7 @@ func (s *story) run() []string {
 		return s.wrong
 	}
 	for _, a := range s.m.all {
-		s.fail("application %d is still there: %s: %+v", a.ID, a.Phase, s.m.seen(a))
+		s.fail("application %d is still there: %s: %+v", a.ID, a.Phase, s.m.viewOf(a))
 	}
 	for _, w := range s.wards {
 		for _, o := range w.orders {

@@ -120,13 +120,13 @@ func (x *traffic) run() {
 func (x *traffic) carry() {
 	for {
 		e := x.m.Effects()
-		if len(e.Said)+len(e.Ordered) == 0 {
+		if len(e.Sent)+len(e.Ordered) == 0 {
 			return
 		}
 		for _, o := range e.Ordered {
 			x.clusters[o.Cluster].orders = o.All
 		}
-		for _, s := range e.Said {
+		for _, s := range e.Sent {
 			if l := x.launchers[s.Session]; l != nil && s.Message != nil {
 				l.hear(s.Message)
 			}
@@ -141,7 +141,7 @@ func (x *traffic) carry() {
 func (x *traffic) show(i int) {
 	y := x.clusters[i]
 	y.obey(x.now)
-	x.m.Step(x.now, Shown{i, y.state(x.now)})
+	x.m.Step(x.now, StateShown{i, y.state(x.now)})
 	y.forget()
 }
 
@@ -223,7 +223,7 @@ func (x *traffic) frame(d *direction, seq int64, m launcher.Message) {
 func (l *talker) says(m launcher.Message) {
 	l.sent = append(l.sent, m)
 	l.frame(&l.both[0], int64(len(l.sent)), m)
-	l.m.Step(l.now, Heard{Session: l.id, User: "ann", Seq: int64(len(l.sent)), Message: m})
+	l.m.Step(l.now, Received{Session: l.id, User: "ann", Seq: int64(len(l.sent)), Message: m})
 }
 
 func (l *talker) hear(m launcher.Message) {
@@ -261,7 +261,7 @@ func (l *talker) handle(e shim.Event) {
 			l.over++
 			l.makespan = l.now - began
 			delete(l.launchers, l.id)
-			l.m.Step(l.now, Left{l.id})
+			l.m.Step(l.now, Disconnected{l.id})
 			return
 		}
 	}

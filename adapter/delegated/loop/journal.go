@@ -10,11 +10,11 @@ import (
 	"accordion/adapter/view"
 )
 
-// Journal is the applications' own file, delegate.db: a journal as each cluster has one, whose jobs are applications. One process writes it;
-// any number may read.
+// Journal is the applications' own file, delegate.db. It has the format of a cluster's journal, and its jobs are applications. One process
+// writes it; any number may read.
 type Journal struct{ *journal.Journal }
 
-// Open opens it for the loop, and makes it when it is absent. Errors are those of journal.Open.
+// Open opens the journal for the loop, and makes it if it does not exist. Errors are those of journal.Open.
 func Open(path string) (*Journal, error) {
 	j, err := journal.Open(path)
 	if err != nil {
@@ -23,7 +23,7 @@ func Open(path string) (*Journal, error) {
 	return &Journal{j}, nil
 }
 
-// records are the applications that it has.
+// records returns the records of applications.
 func (j *Journal) records() ([]apps.Record, error) {
 	all, err := j.Records()
 	if err != nil {
@@ -36,16 +36,16 @@ func (j *Journal) records() ([]apps.Record, error) {
 	return out, nil
 }
 
-// keep writes what must be on the disk before anything else is done: in one transaction.
+// keep writes, in one transaction, what must be on the disk before anything else is done.
 func (j *Journal) keep(e apps.Effects) error {
-	if len(e.Stored)+len(e.Gone)+len(e.Notes) == 0 {
+	if len(e.Stored)+len(e.Deleted)+len(e.Notes) == 0 {
 		return nil
 	}
-	records, gone, events := make([]journal.Record, len(e.Stored)), make([]journal.Record, len(e.Gone)), make([]journal.Event, len(e.Notes))
+	records, gone, events := make([]journal.Record, len(e.Stored)), make([]journal.Record, len(e.Deleted)), make([]journal.Event, len(e.Notes))
 	for i, r := range e.Stored {
 		records[i] = journal.Record{Job: r.ID, Data: r.Data}
 	}
-	for i, id := range e.Gone {
+	for i, id := range e.Deleted {
 		gone[i].Job = id
 	}
 	for i, n := range e.Notes {
@@ -54,7 +54,7 @@ func (j *Journal) keep(e apps.Effects) error {
 	return j.PutWhole(records, gone, events)
 }
 
-// show writes what there is to be seen.
+// show writes the view of applications.
 func (j *Journal) show(s view.Applications) error {
 	data, err := json.Marshal(s)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/delegated/apps"
+	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/delegated/server"
 	"accordion/adapter/journal"
 	"accordion/adapter/view"
@@ -17,65 +18,64 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// Loop owns the applications. Nothing that it does waits for a peer or for a cluster.
+// Loop owns the applications. It never waits for a peer or for a cluster.
 type Loop struct {
 	Options
 	machine  *apps.Machine
 	sessions map[uint64]server.Session
-	shown    chan int          // clusters that have a new state
-	seen     view.Applications // written last
-	shownAt  core.Time         // when
-	stale    bool              // there is something newer: a second later
-	looked   time.Time         // when the clock was last looked at
+	states   []*mailbox.ClusterState // the newest that the machine has, by cluster
+	shown    chan struct{}           // receives a value soon after a cluster's sidecar shows a new state
+	seen     view.Applications       // the view that was written last
+	seenAt   core.Time               // when
+	stale    bool                    // seen may be out of date, and is checked a second after seenAt
+	checked  time.Time               // when the clock was checked last
 	asked    chan struct{}
 }
 
-// New is a loop that does nothing yet.
+// New returns a loop that does nothing until Run.
 func New(o Options) *Loop {
 	if o.Meter == nil {
-		o.Meter = Deaf{}
+		o.Meter = noMeter{}
 	}
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
-	return &Loop{Options: o, sessions: map[uint64]server.Session{}, shown: make(chan int), asked: make(chan struct{})}
+	return &Loop{
+		Options: o, sessions: map[uint64]server.Session{}, states: make([]*mailbox.ClusterState, len(o.Clusters)),
+		shown: make(chan struct{}, 1), asked: make(chan struct{}),
+	}
 }
 
-// most is how many events are taken before the clock is looked at again.
+// most is how many events the loop takes before it checks the clock again.
 const most = 1000
 
-// Run serves launchers until ctx ends; then it returns nil. What the journal has of applications goes on. An error means that the journal
-// cannot be read or written: then nothing more is done, and launchers and clusters keep what they have.
+// Run serves launchers until ctx ends, and then returns nil. It continues the applications that the journal has. An error means that the
+// journal cannot be read or written. Then nothing more is done, and launchers and clusters keep what they have.
 func (l *Loop) Run(ctx context.Context) error {
-	l.looked = l.Clock.Now()
+	l.checked = l.Clock.Now()
+	for _, c := range l.Clusters {
+		c.Mailbox.NotifyShown(l.shown)
+	}
 	if err := l.begin(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	for i, c := range l.Clusters {
-		if c.Mailbox.State() != nil {
-			l.look(i)
-		}
-		go l.listen(ctx, i)
-	}
+	l.readStates()
 	for {
 		if err := l.turn(); err != nil {
 			return err
 		}
-		happened, ok := l.wait(ctx)
+		event, ok := l.wait(ctx)
 		if !ok {
 			return nil
 		}
-		if err := l.keepTime(); err != nil {
+		if err := l.checkClock(); err != nil {
 			return err
 		}
-		l.take(happened)
+		l.take(event)
 	}
 }
 
-// Alive returns nil when the loop has looked up from its work, and an error when ctx ends before: it hangs, or Run is not at work. It may be
-// called from any goroutine.
+// Alive returns nil as soon as the loop answers, and the error of ctx if the loop hangs or does not run. Any goroutine may call it.
 func (l *Loop) Alive(ctx context.Context) error {
 	select {
 	case l.asked <- struct{}{}:
@@ -85,22 +85,26 @@ func (l *Loop) Alive(ctx context.Context) error {
 	}
 }
 
-// begin makes the machine of what the journal has.
+// begin makes the machine from the applications in the journal.
 func (l *Loop) begin() error {
 	records, err := l.Journal.records()
 	if err != nil {
 		return err
 	}
-	l.machine, err = apps.New(l.now(), l.clusters(), l.links(), l.settings(), records)
+	clusters := make([]apps.Cluster, len(l.Clusters))
+	for i, c := range l.Clusters {
+		clusters[i] = c.Cluster
+	}
+	l.machine, err = apps.New(l.now(), clusters, l.Links, l.Settings, records)
 	return err
 }
 
-// keepTime looks whether the clock was set. Applications work by the time that passes, not by the clock: the loop begins anew, as after a
-// restart, and what was promised for a second moves. Launchers and parts lose their sessions, and come back.
-func (l *Loop) keepTime() error {
+// checkClock detects that the clock was set. Applications depend on elapsed time, not on the clock: the loop begins again, as after a
+// restart, and the promised seconds move with the clock. Launchers and parts lose their sessions, and come back.
+func (l *Loop) checkClock() error {
 	now := l.Clock.Now()
-	by := adapter.SetBy(l.Clock, l.looked, now)
-	l.looked = now
+	by := adapter.SetBy(l.Clock, l.checked, now)
+	l.checked = now
 	if by == 0 {
 		return nil
 	}
@@ -117,12 +121,12 @@ func (l *Loop) keepTime() error {
 		return err
 	}
 	l.machine.Shift(core.Time(by / time.Second))
-	l.shownAt = 0
+	l.seenAt = 0
 	return nil
 }
 
-// turn writes and does what came of the events since the last one, and then makes the pass that is due: all that came before it is in the
-// journal.
+// turn carries out what follows from the events since the last turn, and then makes the pass that is due. Everything before the pass
+// is in the journal by then.
 func (l *Loop) turn() error {
 	if err := l.carry(l.machine.Effects()); err != nil {
 		return err
@@ -138,7 +142,7 @@ func (l *Loop) turn() error {
 	return l.show()
 }
 
-// carry does what the machine decided, the records first.
+// carry carries out what the machine decided, the records first.
 func (l *Loop) carry(e apps.Effects) error {
 	if err := l.Journal.keep(e); err != nil {
 		return err
@@ -152,7 +156,7 @@ func (l *Loop) carry(e apps.Effects) error {
 	for _, o := range e.Ordered {
 		l.Clusters[o.Cluster].Mailbox.Order(o.All)
 	}
-	for _, s := range e.Said {
+	for _, s := range e.Sent {
 		peer := l.sessions[s.Session]
 		switch {
 		case peer == nil: // it has gone
@@ -166,97 +170,81 @@ func (l *Loop) carry(e apps.Effects) error {
 	return nil
 }
 
-// happening is an event, or a cluster with a new state; neither where only time has passed.
-type happening struct {
-	event server.Event
-	shown int // −1: none
-}
-
-// wait lets something happen. It is false when ctx has ended.
-func (l *Loop) wait(ctx context.Context) (happening, bool) {
+// wait waits for an event, a new state of a cluster, or the second of the machine's next Wake. The event's Session is nil if there is no
+// event. ok is false when ctx has ended.
+func (l *Loop) wait(ctx context.Context) (event server.Event, ok bool) {
 	var due <-chan time.Time
 	next := l.machine.Next()
 	if l.stale {
-		next = min(next, l.shownAt+1)
+		next = min(next, l.seenAt+1)
 	}
 	if next < core.Forever {
 		due = l.Clock.After(adapter.Instant(next).Sub(l.Clock.Now()))
 	}
 	select {
 	case <-ctx.Done():
-		return happening{}, false
+		return event, false
+	case event = <-l.Events:
+	case <-l.shown:
 	case <-due:
-	case e := <-l.Events:
-		return happening{e, -1}, true
-	case i := <-l.shown:
-		return happening{shown: i}, true
 	case <-l.asked:
 	}
-	return happening{shown: -1}, true
+	return event, true
 }
 
-// take takes in what has happened, and all else that has by now.
-func (l *Loop) take(h happening) {
-	if h.event.Session != nil {
-		l.hear(h.event)
+// take passes an event to the machine, then the clusters' new states, and then the events that have come meanwhile.
+func (l *Loop) take(event server.Event) {
+	if event.Session != nil {
+		l.receive(event)
 	}
-	if h.shown >= 0 {
-		l.look(h.shown)
-	}
+	l.readStates()
 	for range most {
 		select {
-		case e := <-l.Events:
-			l.hear(e)
-		case i := <-l.shown:
-			l.look(i)
+		case event := <-l.Events:
+			l.receive(event)
+		case <-l.shown:
+			l.readStates()
 		default:
 			return
 		}
 	}
 }
 
-func (l *Loop) hear(e server.Event) {
+// receive passes a message of a session, or its end, to the machine.
+func (l *Loop) receive(e server.Event) {
 	id := e.Session.Number()
 	if e.Message == nil {
 		delete(l.sessions, id)
-		l.machine.Step(l.now(), apps.Left{Session: id})
+		l.machine.Step(l.now(), apps.Disconnected{Session: id})
 		return
 	}
 	if _, first := e.Message.(*launcher.Hello); first {
 		l.sessions[id] = e.Session
 	}
-	l.machine.Step(l.now(), apps.Heard{Session: id, User: e.Session.User().Name, Seq: e.Seq, Message: e.Message})
+	l.machine.Step(l.now(), apps.Received{Session: id, User: e.Session.User().Name, Seq: e.Seq, Message: e.Message})
 }
 
-// ahead is by how many seconds a state may be of a later second than this loop knows.
+// ahead is by how many seconds a state may be newer than the loop's clock.
 const ahead core.Time = 2
 
-// look takes in a cluster's newest state; not one of before the clock was set back: its sidecar makes another as soon as it notices.
-func (l *Loop) look(i int) {
-	if b := l.Clusters[i].Mailbox.State(); b.Read <= l.now()+ahead {
-		l.machine.Step(l.now(), apps.Shown{Cluster: i, State: b})
-	}
-}
-
-// listen passes on that a cluster has a new state.
-func (l *Loop) listen(ctx context.Context, i int) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-l.Clusters[i].Mailbox.Shown():
+// readStates passes new states of clusters to the machine. A state from before the clock was set back is left out: its sidecar notices
+// that, too, and shows another one.
+func (l *Loop) readStates() {
+	for i, c := range l.Clusters {
+		state := c.Mailbox.State()
+		if state == nil || state == l.states[i] {
+			continue
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case l.shown <- i:
+		l.states[i] = state
+		if state.Read <= l.now()+ahead {
+			l.machine.Step(l.now(), apps.StateShown{Cluster: i, State: state})
 		}
 	}
 }
 
-// show writes what there is to be seen, where that is something else than before: once a second at most.
+// show writes the view of the applications, at most once a second, if it has changed.
 func (l *Loop) show() error {
-	if l.stale = l.now() == l.shownAt; l.stale {
+	if l.stale = l.now() == l.seenAt; l.stale {
 		return nil
 	}
 	s := l.machine.Snapshot()
@@ -266,7 +254,7 @@ func (l *Loop) show() error {
 		return nil
 	}
 	s.At = at
-	l.seen, l.shownAt = s, l.now()
+	l.seen, l.seenAt = s, l.now()
 	states := map[string]int{}
 	for _, a := range s.Applications {
 		states[a.State]++
@@ -276,27 +264,3 @@ func (l *Loop) show() error {
 }
 
 func (l *Loop) now() core.Time { return l.Clock.Now().Unix() }
-
-func (l *Loop) clusters() []apps.Cluster {
-	all := make([]apps.Cluster, len(l.Clusters))
-	for i, c := range l.Clusters {
-		all[i] = apps.Cluster{Name: c.Name, Site: c.Site, Speed: c.Speed, Attrs: c.Attrs, Embedded: c.Embedded}
-	}
-	return all
-}
-
-func (l *Loop) links() []apps.Link {
-	all := make([]apps.Link, len(l.Links))
-	for i, k := range l.Links {
-		all[i] = apps.Link{Between: k.Between, Latency: k.Latency.Microseconds(), Bandwidth: int64(k.Bandwidth)}
-	}
-	return all
-}
-
-// settings are the machine's: whole seconds, rounded up.
-func (l *Loop) settings() apps.Settings {
-	up := func(d time.Duration) core.Time { return core.Time((d + time.Second - 1) / time.Second) }
-	s := l.Settings
-	return apps.Settings{FairStart: up(s.FairStart), Timer: up(s.Timer), Answer: up(s.Answer), Grace: up(s.Grace), BringUp: up(s.BringUp),
-		Guard: up(s.Guard), Applications: s.Applications, PerUser: s.PerUser, Pace: s.Pace}
-}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"accordion/adapter"
+	"accordion/adapter/delegated/apps"
 	"accordion/adapter/delegated/loop"
 	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/delegated/server"
@@ -113,10 +114,10 @@ func (l *applications) begin() {
 		l.clock = adapter.Wall{}
 	}
 	d := loop.New(loop.Options{
-		Clusters: []loop.Cluster{{Name: "a", Speed: 1, Mailbox: l.box, Embedded: true}},
+		Clusters: []loop.Cluster{{Mailbox: l.box, Cluster: apps.Cluster{Name: "a", Speed: 1, Embedded: true}}},
 		Events:   l.events, Journal: j, Clock: l.clock,
-		Settings: loop.Settings{FairStart: 5 * time.Second, Timer: time.Second, Applications: 200, Answer: 30 * time.Second,
-			Grace: time.Minute, BringUp: 30 * time.Second},
+		Settings: apps.Settings{FairStart: 5, Timer: 1, Applications: 200, Answer: 30,
+			Grace: 60, BringUp: 30},
 	})
 	ctx, cancel := context.WithCancel(l.t.Context())
 	done := make(chan error)

@@ -2,8 +2,8 @@ package mailbox
 
 import "sync"
 
-// Mailbox holds the newest state of a cluster and the newest orders for it. The cluster's sidecar and the loop of applications each have
-// one end. No method blocks.
+// Mailbox holds the newest state of a cluster and the newest orders for it. The cluster's sidecar has one end, and the loop of
+// applications the other. No method blocks.
 type Mailbox struct {
 	mu      sync.Mutex
 	state   *ClusterState
@@ -12,51 +12,62 @@ type Mailbox struct {
 	ordered chan struct{}
 }
 
-// NewMailbox is one without a state and without orders.
+// New returns a Mailbox without a state and without orders.
 func New() *Mailbox {
 	return &Mailbox{shown: make(chan struct{}, 1), ordered: make(chan struct{}, 1)}
 }
 
-// Show puts a state in the place of the former. The sidecar calls it, and does not touch the state afterwards.
-func (m *Mailbox) Show(b ClusterState) {
+// Show replaces the state. The sidecar calls it, and does not change the state afterwards.
+func (m *Mailbox) Show(s ClusterState) {
 	m.mu.Lock()
-	m.state = &b
-	m.mu.Unlock()
-	knock(m.shown)
+	defer m.mu.Unlock()
+	m.state = &s
+	notify(m.shown)
 }
 
-// State returns the newest state; nil before the first.
+// State returns the newest state, or nil before the first.
 func (m *Mailbox) State() *ClusterState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.state
 }
 
-// Shown has a word soon after a state was shown. One word may stand for several.
-func (m *Mailbox) Shown() <-chan struct{} { return m.shown }
+// Shown returns a channel that receives a value soon after a state was shown. One value may stand for several states.
+func (m *Mailbox) Shown() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.shown
+}
 
-// Order puts all orders in the place of the former. The loop calls it, and does not touch the slice afterwards.
+// NotifyShown makes c the channel of Shown. Several mailboxes may share one. c has a buffer.
+func (m *Mailbox) NotifyShown(c chan struct{}) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.shown = c
+}
+
+// Order replaces all orders. The loop calls it, and does not change the slice afterwards.
 func (m *Mailbox) Order(all []Order) {
 	if all == nil {
 		all = []Order{}
 	}
 	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.orders = all
-	m.mu.Unlock()
-	knock(m.ordered)
+	notify(m.ordered)
 }
 
-// Orders are the newest ones; nil before the first word of the loop.
+// Orders returns the newest orders, or nil before the first call of Order.
 func (m *Mailbox) Orders() []Order {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.orders
 }
 
-// Ordered has a word soon after orders were given. One word may stand for several.
+// Ordered returns a channel that receives a value soon after orders were given. One value may stand for several calls of Order.
 func (m *Mailbox) Ordered() <-chan struct{} { return m.ordered }
 
-func knock(c chan struct{}) {
+func notify(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

@@ -16,17 +16,17 @@ import (
 	"accordion/core/sched"
 )
 
-// ClusterState is what a cluster has at one reading.
+// ClusterState is what a cluster has, by one reading.
 type ClusterState struct {
-	Read  core.Time // the second of the reading, by the sidecar's clock (Unix seconds); never before that of the state before, unless the clock was set
-	Hosts int       // nodes that an application may ask for: of the pool, and not out of service for long
-	// Local is what the cluster has of its own, without the parts of applications: what runs there with its promises, guards, reservations and
-	// closures, and the jobs that wait, ranked by the second of their submission. It is the reader's own.
+	Read  core.Time // the second of the reading, by the sidecar's clock (Unix seconds); it does not fall unless the clock is set
+	Hosts int       // nodes that an application may request: nodes of the pool that are not out of service for long
+	// Local is what the cluster has of its own: running jobs, guards, reservations and closures, and waiting jobs by the second of their
+	// submission. It has no parts of applications. Its receiver owns it.
 	Local sched.Local
 	Jobs  []Job      // all batch jobs that are parts (adapter.IsPart), also those that no application names
-	Parts []Standing // how far each order has come
+	Parts []Standing // how far each order has been carried out
 
-	adapter.Strength // of the weakest host; what is not known of one is not known, and nor is an architecture where hosts differ
+	adapter.Strength // of the weakest host; a value is 0 or "" if it is not known of one host, or if architectures differ
 }
 
 // Job is a batch job that carries launch=.
@@ -42,59 +42,59 @@ type Job struct {
 // Want is what the loop wants of a part.
 type Want int
 
-// What may be wanted of a part. Each is asked for again until it is seen to hold, so that each may be repeated without harm.
+// Each of these is ordered until the cluster's state shows it as done. So each may be carried out again without harm.
 const (
-	Wait    Want = iota // held; planned as a rigid job that begins at the estimate; it does not start
-	Prepare             // idle nodes chosen and reserved for it for a while, its size and limit written; not attached: nothing waits
-	Start               // prepared and committed: attached and released. Once it runs it is untied and its reservation goes
-	Run                 // all parts were let through: it goes on until it is over
-	Drop                // this try is given up: its reservation goes; held again if it waits, ended if it runs
-	End                 // ended, whatever its state, with a line for its user
-	Ghost               // its own nodes kept for root alone until Until, so that launchers can answer
+	Wait    Want = iota // held; planned as a rigid job that begins at the estimate; does not start
+	Prepare             // idle nodes are reserved for it for a while, and its size and time limit are set; it is not tied to the reservation
+	Start               // tied to its reservation and released; once it runs it is untied, and the reservation is deleted
+	Run                 // continues until it ends
+	Drop                // the try is given up: its reservation is deleted; the job is held again if it waits, and ends if it runs
+	End                 // ends in any state, with a line for its user
+	Ghost               // its nodes are kept for root alone until Until, so that launchers can answer
 )
 
-// Order is what the loop wants of one part on this cluster. One that is no longer there wants nothing: what is left of it (a
-// reservation) is cleared away, and its job stays as it is.
+// Order is what the loop wants of one part on this cluster. If an order is missing in the next message, its reservation is deleted, and its
+// job stays as it is.
 type Order struct {
 	Application int64
-	Job         core.JobID // 0: the cluster makes it at the start (adapter.Maker)
-	Submitted   core.Time  // the second of that job's submission; 0: not known
+	Job         core.JobID // 0: the cluster makes it at the start (adapter.JobSubmitter)
+	Submitted   core.Time  // when that job was submitted; 0: not known
 	User        string
 	Want        Want
-	Try         int // which try to start this is, from 1; a standing names the try that it tells of
+	Try         int // number of the try to start, from 1; a Standing names the try that it describes
 	Rank        core.Time
 	Hosts       int
-	Walltime    core.Time // seconds that were asked for
+	Walltime    core.Time // seconds, as requested
 	Limit       core.Time // seconds, of the batch job: walltime, bring-up and guard
-	At          core.Time // Wait: the estimate; core.Forever: none
-	By          core.Time // Start, Run: the latest end that is promised
+	At          core.Time // Wait: the estimated start; core.Forever: none
+	By          core.Time // Start, Run: the latest end
 	Until       core.Time // Ghost: its end
-	On          string    // Start: the nodes that were prepared, with blanks between, as the launcher knows them; "": not known
-	Why         string    // Drop, End: a line for its user
+	On          string    // Start: the prepared nodes as the launcher knows them, separated by blanks; "": not known
+	Why         string    // Drop, End: a line for the part's user
 }
 
 // Stand is how far a part has come.
 type Stand int
 
-// Where a part may stand.
+// The values of Stand.
 const (
-	Waiting  Stand = iota // held, nothing reserved
-	Prepared              // Nodes are reserved, size and limit written
-	Refused               // the try cannot be prepared, or not started: Why; nothing is left of it
-	Starting              // released; not seen running
-	Running               // on Nodes
-	Over                  // its job is gone; Failed tells whether it ended by itself or not
-	Ghosted               // it runs on, and its nodes are kept until the order's end, also when it is Over
+	Waiting  Stand = iota // held, nothing is reserved
+	Prepared              // Nodes are reserved, size and time limit are set
+	Refused               // the try cannot be prepared, or not be started, because of Why; nothing is left of it
+	Starting              // released; not seen running yet
+	Running               // runs on Nodes
+	Over                  // its job has ended; Failed if not by itself, or not well
+	Ghosted               // its nodes are kept until the order's end; the job may have ended
 )
 
-// Standing is how far one order has come, as last read.
+// Standing is how far one order has been carried out, by the newest reading.
 type Standing struct {
 	Application int64
 	Job         core.JobID
 	Try         int
 	Stand       Stand
 	Nodes       []string
-	Since       core.Time // Running: the second of its start; Over: of its end
+	Since       core.Time // Running: when it started; Over: when it ended
 	Failed      bool
 	Why         string
 }

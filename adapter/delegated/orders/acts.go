@@ -17,14 +17,14 @@ import (
 	"accordion/core/hostlist"
 )
 
-// abandoned is how long, in seconds, the reservation of a part that is prepared lasts without its job: with both loops dead it goes by
-// itself.
+// abandoned is after how many seconds without its job the reservation of a prepared part is deleted by the batch system, even if all
+// sidecars are dead.
 const abandoned core.Time = 60
 
-// endAgain is the pause before a job that was told to end and is still there is told again.
+// endAgain is the pause before a job that was ended and still exists is ended again.
 const endAgain = 40 * time.Second
 
-// do begins what was decided, beside the loop.
+// do starts the calls of a step in another goroutine.
 func (k *Keeper) do(ctx context.Context, e *entry, v *plan.World) {
 	acts, done := k.actsOf(ctx, e, v)
 	if acts == nil {
@@ -47,19 +47,19 @@ func (k *Keeper) do(ctx context.Context, e *entry, v *plan.World) {
 	})
 }
 
-// again puts off what is done over and over though each time it is said to hold: a batch system may not show it.
+// again delays a step that succeeds again and again: the batch system may not show its effect.
 func (k *Keeper) again(e *entry) {
-	if e.step.Verb != e.did {
-		e.did, e.same = e.step.Verb, 0
+	if e.step.Verb != e.lastVerb {
+		e.lastVerb, e.repeats = e.step.Verb, 0
 		return
 	}
-	if later := k.Clock.Now().Add(time.Second << min(e.same, 4)); later.After(e.retry) {
+	if later := k.Clock.Now().Add(time.Second << min(e.repeats, 4)); later.After(e.retry) {
 		e.retry = later
 	}
-	e.same++
+	e.repeats++
 }
 
-// actsOf is the acts of a step, and what is true after them.
+// actsOf returns the calls of a step, and a function that records their success.
 func (k *Keeper) actsOf(ctx context.Context, e *entry, v *plan.World) (acts func() error, done func()) {
 	nothing := func() {}
 	if e.step.Verb == Prepare {
@@ -91,8 +91,8 @@ func (k *Keeper) actsOf(ctx context.Context, e *entry, v *plan.World) (acts func
 	return nil, nil
 }
 
-// ask reads how a part ended that no reading shows any more. A part that the batch system has
-// forgotten does not count as failed. ask asks again about a job that has not ended.
+// ask reads how a part ended that no reading shows any more. A part that the batch system has forgotten does not count as failed. If the job
+// has not ended, ask is called again.
 func (k *Keeper) ask(ctx context.Context, e *entry) (acts func() error, done func()) {
 	gone, why, alive := e.memory.Gone, "", false
 	return func() error {
@@ -107,7 +107,7 @@ func (k *Keeper) ask(ctx context.Context, e *entry) (acts func() error, done fun
 			}
 			return err
 		}, func() {
-			if alive { // the readings, or the directory of users, are behind
+			if alive { // the readings, or the directory of users, are late
 				e.memory.Ended = 0
 				return
 			}
@@ -116,7 +116,7 @@ func (k *Keeper) ask(ctx context.Context, e *entry) (acts func() error, done fun
 		}
 }
 
-// prepare reserves nodes for a part and gives its job its size and limit. Where the batch system makes the job itself, that is first.
+// prepare reserves nodes for a part, and sets its job's size and time limit. If the batch system makes the job, that comes first.
 func (k *Keeper) prepare(ctx context.Context, e *entry, v *plan.World) (acts func() error, done func()) {
 	o, nodes, settings := e.order, e.step.Nodes, k.Settings
 	var key adapter.Key
@@ -143,12 +143,12 @@ func (k *Keeper) prepare(ctx context.Context, e *entry, v *plan.World) (acts fun
 			}
 			return k.Acts.Prepare(ctx, key, r, shape)
 		}, func() {
-			k.Take(r) // once more: a reading that began meanwhile may be of before it was written
+			k.Take(r) // again: a reading that began meanwhile may not show it
 			e.memory.Prepared, e.memory.Nodes = o.Try, nodes
 		}
 }
 
-// failed says what follows from acts that failed. What the batch system has, the next reading shows.
+// failed records that calls failed. The next reading shows what the batch system has.
 func (k *Keeper) failed(e *entry, err error) {
 	e.fails++
 	e.retry = k.Clock.Now().Add(time.Second << min(e.fails-1, 4))
@@ -167,7 +167,7 @@ func (k *Keeper) failed(e *entry, err error) {
 	}
 }
 
-// planOf makes of a part what the plan knows of it, and says whether that is anything.
+// planOf updates the part in the plan, and reports whether the plan needs it.
 func (k *Keeper) planOf(e *entry, now core.Time) bool {
 	o := e.order
 	was := e.plan
@@ -177,7 +177,7 @@ func (k *Keeper) planOf(e *entry, now core.Time) bool {
 	e.plan.Choices = []core.EP{{{Duration: max(o.Walltime, 1), Nodes: max(o.Hosts, 1)}}}
 	pending := e.job == nil && o.Job == 0 || e.job != nil && e.job.State == adapter.Pending
 	running := e.job != nil && e.job.State == adapter.Running
-	if t := (try{o: o, s: Sight{Job: e.job}, m: e.memory}); t.unsure() {
+	if t := (try{o: o, s: Observation{Job: e.job}, m: e.memory}); t.unsure() {
 		if r, there := k.Reserved(managed.PartReservation(o.Application)); there && k.idle(r.Nodes) {
 			e.hold(managed.Starting, r.Nodes, now, now+core.Time(managed.Straggles/time.Second))
 			return true
@@ -207,7 +207,7 @@ func (k *Keeper) planOf(e *entry, now core.Time) bool {
 			return true
 		}
 	case mailbox.Ghost:
-		t := try{o: o, s: Sight{Job: e.job}, m: e.memory}
+		t := try{o: o, s: Observation{Job: e.job}, m: e.memory}
 		if r, there := k.Reserved(managed.GhostReservation(o.Application)); there {
 			t.s.Ghost = &r
 		}
@@ -224,7 +224,7 @@ func (k *Keeper) idle(nodes []string) bool {
 	return !slices.ContainsFunc(k.nodes, func(n adapter.Node) bool { return !n.Idle && slices.Contains(nodes, n.Name) })
 }
 
-// hold has the part occupy nodes from a second until another.
+// hold lets the part occupy nodes in the plan, in [from, until).
 func (e *entry) hold(phase managed.Phase, nodes []string, from, until core.Time) {
 	p := &e.plan
 	p.Phase, p.Decided, p.Nodes, p.Planned, p.Began = phase, true, nodes, from, from
@@ -232,8 +232,8 @@ func (e *entry) hold(phase managed.Phase, nodes []string, from, until core.Time)
 	p.Promise, p.Meant, p.Voice = []core.Time{until}, until, managed.SilentVoice
 }
 
-// reservedFor is the nodes that are reserved for a part's start: prepared, or being so. What is still being written for a try that was given
-// up is not, nor what such a try wrote late over the nodes of this one: others may have got these nodes since.
+// reservedFor returns the nodes that are reserved for a part's start, or are just being reserved. Nodes of an earlier try do not count, also
+// if its reservation was written late over this one's: other jobs may have them now.
 func (k *Keeper) reservedFor(e *entry) []string {
 	if e.writing != nil && e.wrote == e.order.Try {
 		return e.writing
@@ -246,10 +246,10 @@ func (k *Keeper) reservedFor(e *entry) []string {
 	return r.Nodes
 }
 
-// made is the first number of jobs that are still to be made.
+// made + application is the ID, in the plan, of a job that is not made yet.
 const made core.JobID = 1 << 40
 
-// seen is the part's job for the plan, also where it is still to be made.
+// seen returns the part's job for the plan, or a substitute if the job is not made yet.
 func (k *Keeper) seen(e *entry) *adapter.Job {
 	if e.job != nil {
 		return e.job
@@ -260,5 +260,5 @@ func (k *Keeper) seen(e *entry) *adapter.Job {
 	}
 }
 
-// names writes node names as a host list.
+// names returns node names as a host list.
 func names(nodes []string) string { return hostlist.Compact(nodes) }

@@ -34,7 +34,7 @@ func TestWhatIsDoneOverAndOverIsPutOffMoreAndMore(t *testing.T) {
 		t.Errorf("what waits longer by itself waits until %v", e.retry)
 	}
 	e.step.Verb, e.retry = Hold, time.Time{}
-	if k.again(e); !e.retry.IsZero() || e.same != 0 {
+	if k.again(e); !e.retry.IsZero() || e.repeats != 0 {
 		t.Errorf("another act is put off until %v", e.retry)
 	}
 }
@@ -141,10 +141,10 @@ func TestAJobThatIsMadeInPlaceOfOneThatCouldNotBeChangedIsNotEndedForIt(t *testi
 	k.parts[name{7, 0}] = e
 	same, other := *e.job, made7
 	same.Mark, same.User, other.User = made7.Mark, "ada", "ada"
-	if k.meet(now, map[int64][]*adapter.Job{7: {&same}}); !e.memory.Stiff {
+	if k.findJobs(now, map[int64][]*adapter.Job{7: {&same}}); !e.memory.Stiff {
 		t.Error("the same job can be changed, though nothing was heard of it")
 	}
-	if k.meet(now, map[int64][]*adapter.Job{7: {&other}}); e.memory.Stiff || e.memory.Frozen != 0 {
+	if k.findJobs(now, map[int64][]*adapter.Job{7: {&other}}); e.memory.Stiff || e.memory.Frozen != 0 {
 		t.Errorf("of job %d it is remembered that it could not be changed: %+v", e.job.ID, e.memory)
 	}
 }

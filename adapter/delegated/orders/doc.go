@@ -1,6 +1,6 @@
-// Package orders carries out what the loop of applications wants of their parts on one cluster (adapter/delegated/mailbox). Next decides, purely: an
-// order, what is seen of it and what is remembered make the next act and the standing. A Keeper, which the sidecar's loop owns, sees,
-// acts and shows the state.
+// Package orders carries out, on one cluster, what the loop of applications orders (adapter/delegated/mailbox). A Keeper is the sidecar's end
+// of the mailbox. Next is a pure function: from an order, the newest reading and what the Keeper remembers, it finds the next call of the
+// batch system.
 //
 //	parts := keeper.Look(now, reading) // for the plan
 //	world := plan.Make(…)

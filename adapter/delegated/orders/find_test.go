@@ -46,8 +46,8 @@ func reads(t *testing.T, order mailbox.Order, readings []adapter.Job) (stands []
 		epoch++
 		k.Look(now, &adapter.Snapshot{Jobs: []adapter.Job{j}})
 		e := k.parts[name{order.Application, order.Job}]
-		stands = append(stands, Next(e.order, Sight{Job: e.job, Gone: e.job == nil}, e.memory).Stand)
-		users = append(users, k.boardJobs([]adapter.Job{j})[0].User)
+		stands = append(stands, Next(e.order, Observation{Job: e.job, Gone: e.job == nil}, e.memory).Stand)
+		users = append(users, k.partJobs([]adapter.Job{j})[0].User)
 	}
 	return stands, users
 }
@@ -124,7 +124,7 @@ func TestAPartThatNoReadingShowsIsOverOnlyWhenTheBatchSystemSaysSo(t *testing.T)
 			t.Fatal(err)
 		}
 		done()
-		got := Next(e.order, Sight{Gone: true}, e.memory)
+		got := Next(e.order, Observation{Gone: true}, e.memory)
 		if got.Stand != c.want || (c.want == mailbox.Over) != (e.memory.Ended == now) {
 			t.Errorf("a job that is %s: its part stands at %d, want %d; seen to be over at %d", c.state, got.Stand, c.want, e.memory.Ended)
 		}
@@ -146,7 +146,7 @@ func TestAReservationOverOtherNodesThanTheOrderNamesStartsNothing(t *testing.T) 
 		e := &entry{order: mailbox.Order{Application: 7, Job: 5, Submitted: 900, User: "ada", Want: mailbox.Start, Try: 1, Hosts: 2, On: "n1 n2"}}
 		e.recall()
 		r := adapter.Reservation{Name: managed.PartReservation(7), Nodes: c.reserved}
-		if step := Next(e.order, Sight{Job: &job, Reservation: &r}, e.memory); step.Verb != c.verb || step.Stand != c.stand {
+		if step := Next(e.order, Observation{Job: &job, Reservation: &r}, e.memory); step.Verb != c.verb || step.Stand != c.stand {
 			t.Errorf("with %v reserved: %+v, want verb %v, stand %v", c.reserved, step, c.verb, c.stand)
 		}
 	}

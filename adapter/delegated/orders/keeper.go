@@ -15,49 +15,49 @@ import (
 	"accordion/core"
 )
 
-// Keeper carries out the orders for the parts of applications on one cluster. One goroutine owns it. What it remembers is lost with it:
-// the next finds from the readings and the orders what holds.
+// Keeper carries out the orders for the parts of applications on one cluster. It implements sidecar.Parts. One goroutine owns it. Its memory
+// is lost with the process: the next Keeper finds out from readings and orders what is done.
 type Keeper struct {
 	sidecar.PartsHost
-	mailbox *mailbox.Mailbox
-	told    bool // the loop of applications has said what it wants
-	parts   map[name]*entry
-	due     map[core.JobID]core.Time // of the state
-	read    core.Time                // of the state before
-	begun   time.Time                // its first look
-	nodes   []adapter.Node           // of the newest reading
+	mailbox   *mailbox.Mailbox
+	hasOrders bool // orders have come
+	parts     map[name]*entry
+	due       map[core.JobID]core.Time // for plan.World.Local
+	read      core.Time                // the second of the last state
+	begun     time.Time                // when Look was called first
+	nodes     []adapter.Node           // of the newest reading
 }
 
-// name is what an order is about.
+// name identifies an order.
 type name struct {
 	application int64
 	job         core.JobID // 0: the batch system makes it
 }
 
-// entry is one order, or a job that none names any more.
+// entry is an order, or a job that no order names.
 type entry struct {
 	order   mailbox.Order
-	ordered bool // it stands
+	ordered bool // order is in the newest message
 	memory  Memory
-	step    Step        // as last decided
-	plan    managed.Job // what it is in the plan
+	step    Step        // the last one decided
+	plan    managed.Job // the part in the plan
 	planned bool
 
-	job     *adapter.Job // as last read; nil: there is none
-	uid     uint32       // of its user, as last read next to the user's name; 0: not known
-	since   managed.Epoch
-	touched managed.Epoch // of the last act
-	busy    bool
-	at      core.Time // when it was prepared
-	writing []string  // nodes that are being prepared…
-	wrote   int       // …for this try
-	retry   time.Time
-	fails   int
-	unsure  time.Time     // until then a release that was given up may still be carried out; zero: none may
-	settled managed.Epoch // the last reading that had begun by then; 0: it is not that late yet
-	did     Verb          // last, with success; Nothing: since then nothing was needed
-	same    int           // how many times in a row beyond the first
-	said    mailbox.Stand // in the journal
+	job      *adapter.Job // as last read; nil: there is none
+	uid      uint32       // of its user, from the last reading that had the user's name; 0: not known
+	since    managed.Epoch
+	touched  managed.Epoch // of the last call
+	busy     bool
+	at       core.Time // when it was prepared
+	writing  []string  // nodes that are just being reserved
+	wrote    int       // the try for which they are
+	retry    time.Time
+	fails    int
+	unsure   time.Time     // until then, a release that timed out may still be carried out; zero: none can
+	settled  managed.Epoch // the last reading that had begun at unsure; 0: not that late yet
+	lastVerb Verb          // the last step that succeeded; Nothing: nothing was needed since
+	repeats  int           // how many times in a row, beyond the first
+	logged   mailbox.Stand // the last one in the journal
 }
 
 var _ sidecar.Parts = (*Keeper)(nil)
@@ -70,7 +70,7 @@ func New(m *mailbox.Mailbox, h sidecar.PartsHost) *Keeper {
 // Ordered implements sidecar.Parts.
 func (k *Keeper) Ordered() <-chan struct{} { return k.mailbox.Ordered() }
 
-// Look takes in the newest orders and the newest reading, and gives what the plan needs to know of parts.
+// Look implements sidecar.Parts.
 func (k *Keeper) Look(now core.Time, snapshot *adapter.Snapshot) []*managed.Job {
 	if k.begun.IsZero() {
 		k.begun = k.Clock.Now()
@@ -84,7 +84,7 @@ func (k *Keeper) Look(now core.Time, snapshot *adapter.Snapshot) []*managed.Job 
 			jobs[application] = append(jobs[application], j)
 		}
 	}
-	k.meet(now, jobs)
+	k.findJobs(now, jobs)
 	var all []*managed.Job
 	for _, e := range k.sorted() {
 		if e.planned = e.ordered && k.planOf(e, now); e.planned {
@@ -94,13 +94,13 @@ func (k *Keeper) Look(now core.Time, snapshot *adapter.Snapshot) []*managed.Job 
 	return all
 }
 
-// takeOrders puts the newest orders in the place of the former.
+// takeOrders takes in the newest orders.
 func (k *Keeper) takeOrders() {
 	orders := k.mailbox.Orders()
 	if orders == nil {
 		return
 	}
-	k.told = true
+	k.hasOrders = true
 	for _, e := range k.parts {
 		e.ordered = false
 	}
@@ -108,27 +108,27 @@ func (k *Keeper) takeOrders() {
 		e := k.parts[name{o.Application, o.Job}]
 		if e == nil {
 			_, begun := k.Epochs()
-			e = &entry{since: begun, said: -1}
+			e = &entry{since: begun, logged: -1}
 			k.parts[name{o.Application, o.Job}] = e
 		}
 		if e.order.Want != o.Want || e.order.Try != o.Try {
-			e.retry, e.fails, e.did, e.same = time.Time{}, 0, Nothing, 0
+			e.retry, e.fails, e.lastVerb, e.repeats = time.Time{}, 0, Nothing, 0
 		}
 		e.order, e.ordered = o, true
 		e.recall()
 	}
 }
 
-// recall remembers the nodes that were prepared for a start, of which the order tells a sidecar that has begun since. A reservation over
-// other nodes was written late by one that was killed, and other jobs may have got those nodes.
+// recall takes the nodes that were prepared for a start from the order, if this sidecar has begun since. A reservation over other nodes was
+// written late by a sidecar that was killed, and other jobs may have those nodes.
 func (e *entry) recall() {
 	if e.order.Want == mailbox.Start && e.order.On != "" && e.memory.Prepared != e.order.Try {
 		e.memory.Prepared, e.memory.Nodes = e.order.Try, strings.Fields(e.order.On)
 	}
 }
 
-// meet finds the job of each order. What no order names is looked after as well.
-func (k *Keeper) meet(now core.Time, jobs map[int64][]*adapter.Job) {
+// findJobs finds the job of each order. It also makes entries for jobs that no order names.
+func (k *Keeper) findJobs(now core.Time, jobs map[int64][]*adapter.Job) {
 	for n, e := range k.parts {
 		had := e.job
 		if e.job = e.find(n, jobs[n.application]); e.job != nil && !e.job.Nameless() {
@@ -164,7 +164,7 @@ func (k *Keeper) meet(now core.Time, jobs map[int64][]*adapter.Job) {
 			delete(k.parts, n)
 		}
 	}
-	if !k.told {
+	if !k.hasOrders {
 		return
 	}
 	for application, all := range jobs {
@@ -174,7 +174,7 @@ func (k *Keeper) meet(now core.Time, jobs map[int64][]*adapter.Job) {
 				n.job = 0
 			}
 			if k.parts[n] == nil && Left(j) != Nothing {
-				e := &entry{order: mailbox.Order{Application: application, Job: n.job, User: j.User}, job: j, uid: j.UID, said: -1}
+				e := &entry{order: mailbox.Order{Application: application, Job: n.job, User: j.User}, job: j, uid: j.UID, logged: -1}
 				if k.parts[n] = e; j.Held {
 					k.inherit(e)
 				}
@@ -183,16 +183,15 @@ func (k *Keeper) meet(now core.Time, jobs map[int64][]*adapter.Job) {
 	}
 }
 
-// inherit treats a job that is held and tied to its reservation as one that a sidecar which died
-// may have been releasing.
+// inherit marks a part as unsure whose job is held and tied to its reservation: a sidecar that died may have been releasing it.
 func (k *Keeper) inherit(e *entry) {
 	if until := k.begun.Add(k.Settings.Deadline + managed.Straggles); k.Clock.Now().Before(until) {
 		e.unsure, e.settled, e.memory.Unsure = until, 0, true
 	}
 }
 
-// settle finds out whether a release that was given up may still be carried out. Only a reading
-// that began after the last possible moment for that shows it.
+// settle finds out whether a release that timed out may still be carried out. Only a reading that began after the last possible moment for
+// that shows it.
 func (k *Keeper) settle(e *entry) {
 	taken, begun := k.Epochs()
 	switch {
@@ -205,14 +204,13 @@ func (k *Keeper) settle(e *entry) {
 	}
 }
 
-// missed says whether a part that ran is over, and no reading of this sidecar's showed it: there was none meanwhile.
+// missed reports whether a part that ran has ended while no sidecar read the batch system.
 func (k *Keeper) missed(e *entry) bool {
 	taken, _ := k.Epochs()
 	return e.ordered && e.memory.Ended == 0 && (e.order.Want == mailbox.Run || e.order.Want == mailbox.Ghost) && e.order.Submitted > 0 && taken.Shows(e.since)
 }
 
-// find returns the user's job with a name. Of several that the batch system made, it returns one
-// that has not ended.
+// find returns the user's job with a name. Of several that the batch system made, it returns one that has not ended.
 func (e *entry) find(n name, jobs []*adapter.Job) (found *adapter.Job) {
 	for _, j := range jobs {
 		switch {
@@ -226,11 +224,9 @@ func (e *entry) find(n name, jobs []*adapter.Job) (found *adapter.Job) {
 	return found
 }
 
-// owns reports whether a job is of the order's user. A batch system that lost its last seconds
-// gives numbers again: another user's job may have the number, and bear the application's mark.
-// While the directory of users does not answer, the job has no name of its user. Then it must be
-// one of three: the same job as in the last reading, a job of the user ID that had the name, or the
-// job that the order names with its submission.
+// owns reports whether a job is of the order's user. A batch system that lost its last seconds gives numbers again: another user's job may
+// have the number, and the application's mark. While the directory of users does not answer, the job has no user name. Then it must be the
+// same job as in the last reading, or a job of the user ID that had the name, or the job that the order names with its submission.
 func (e *entry) owns(n name, j *adapter.Job) bool {
 	switch {
 	case !j.Nameless():
@@ -243,7 +239,7 @@ func (e *entry) owns(n name, j *adapter.Job) bool {
 	return n.job != 0 && j.Key == adapter.Key{ID: n.job, Submitted: e.order.Submitted}
 }
 
-// sorted is all entries in the order of their ranks.
+// sorted returns all entries by rank.
 func (k *Keeper) sorted() []*entry {
 	all := make([]*entry, 0, len(k.parts))
 	for _, e := range k.parts {
@@ -255,7 +251,7 @@ func (k *Keeper) sorted() []*entry {
 	return all
 }
 
-// Carry does what the orders need and the batch system does not have yet: at most one act a part at a time.
+// Carry implements sidecar.Parts. At most one call is under way for each part.
 func (k *Keeper) Carry(ctx context.Context, v *plan.World) error {
 	for _, e := range k.sorted() {
 		if e.busy {
@@ -266,17 +262,17 @@ func (k *Keeper) Carry(ctx context.Context, v *plan.World) error {
 			k.leave(ctx, e)
 			continue
 		}
-		e.step = Next(e.order, k.sight(e, v), e.memory)
+		e.step = Next(e.order, k.observe(e, v), e.memory)
 		if e.step.Refuse != "" {
 			e.memory.Refused, e.memory.Why = e.order.Try, e.step.Refuse
 		}
-		if err := k.tell(e); err != nil {
+		if err := k.logProgress(e); err != nil {
 			return err
 		}
 		switch {
 		case e.step.Verb == Nothing:
-			e.did, e.same = Nothing, 0
-		case e.step.Verb == Prepare && k.Tending(managed.PartReservation(e.order.Application)): // for its place in the plan, or no more
+			e.lastVerb, e.repeats = Nothing, 0
+		case e.step.Verb == Prepare && k.Tending(managed.PartReservation(e.order.Application)): // the reservation of its place in the plan is being written or deleted
 		case k.fresh(e):
 			k.do(ctx, e, v)
 		}
@@ -284,7 +280,7 @@ func (k *Keeper) Carry(ctx context.Context, v *plan.World) error {
 	return nil
 }
 
-// leave looks after a job that no order names.
+// leave handles a job that no order names.
 func (k *Keeper) leave(ctx context.Context, e *entry) {
 	e.step = Step{Keep: e.memory.Unsure && e.job != nil}
 	if e.job == nil || !k.fresh(e) || e.memory.Unsure && e.job.State == adapter.Pending && !adapter.Made(e.job) {
@@ -296,16 +292,16 @@ func (k *Keeper) leave(ctx context.Context, e *entry) {
 	}
 }
 
-// fresh says whether the newest reading shows what was done to a part last, and it may be tried again.
+// fresh reports whether the newest reading shows the last call's effect, and the pause after a failure has ended.
 func (k *Keeper) fresh(e *entry) bool {
 	taken, _ := k.Epochs()
 	return taken.Shows(e.touched) && !k.Clock.Now().Before(e.retry)
 }
 
-// sight is what is seen of a part.
-func (k *Keeper) sight(e *entry, v *plan.World) Sight {
+// observe returns what is known of a part now.
+func (k *Keeper) observe(e *entry, v *plan.World) Observation {
 	taken, _ := k.Epochs()
-	s := Sight{Now: v.Now, Job: e.job}
+	s := Observation{Now: v.Now, Job: e.job}
 	if e.job != nil && e.job.State != adapter.Pending && e.job.State != adapter.Running {
 		s.Job, s.Gone, s.Ends = nil, true, true
 	}
@@ -322,8 +318,8 @@ func (k *Keeper) sight(e *entry, v *plan.World) Sight {
 	return s
 }
 
-// nodesFor is the nodes on which a part may be prepared now: those that the plan gives it, which a growth or a start of this cycle has not.
-// Those that are reserved for it already stay.
+// nodesFor returns the nodes on which a part may be prepared now, or why there are none: the nodes that the plan gives it, unless a growth
+// or a start of this cycle has taken them. Nodes that are reserved for it already stay.
 func (k *Keeper) nodesFor(e *entry, v *plan.World, have *adapter.Reservation) (nodes []string, why string) {
 	c := e.plan.Course
 	switch {
@@ -352,18 +348,18 @@ func (k *Keeper) nodesFor(e *entry, v *plan.World, have *adapter.Reservation) (n
 	return nodes, ""
 }
 
-// tell writes down how far a part has come, when it has come on.
-func (k *Keeper) tell(e *entry) error {
-	if e.said == e.step.Stand {
+// logProgress writes an event if a part has come further.
+func (k *Keeper) logProgress(e *entry) error {
+	if e.logged == e.step.Stand {
 		return nil
 	}
-	e.said = e.step.Stand
+	e.logged = e.step.Stand
 	var key adapter.Key
 	if e.job != nil {
 		key = e.job.Key
 	}
-	how := stands[e.said]
-	if e.order.Want == mailbox.End && e.said != mailbox.Over { // the newest reading may be of before its end
+	how := stands[e.logged]
+	if e.order.Want == mailbox.End && e.logged != mailbox.Over { // the newest reading may be older than its end
 		how = "is being ended"
 	}
 	text := "the part of " + describe(e.order) + ": " + how
@@ -373,9 +369,9 @@ func (k *Keeper) tell(e *entry) error {
 	return k.Tell(key, "part", text, map[string]any{"application": e.order.Application, "try": e.order.Try, "nodes": names(e.step.On)})
 }
 
-// Wanted adds the reservations that parts need, and those that must stay as they are. ours is the names of all that there are.
+// Wanted implements sidecar.Parts.
 func (k *Keeper) Wanted(now core.Time, ours []string, wants []adapter.Reservation, keep map[string]bool) []adapter.Reservation {
-	if !k.told {
+	if !k.hasOrders {
 		for _, name := range ours {
 			keep[name] = keep[name] || managed.IsPartReservation(name)
 		}
@@ -393,11 +389,11 @@ func (k *Keeper) Wanted(now core.Time, ours []string, wants []adapter.Reservatio
 	return wants
 }
 
-// Soon says whether a part is on its way: the batch system is read more often then.
+// Soon implements sidecar.Parts.
 func (k *Keeper) Soon() bool {
 	for _, e := range k.parts {
 		switch {
-		case e.busy || e.step.Verb != Nothing && !k.Clock.Now().Before(e.retry): // what is put off hurries nobody
+		case e.busy || e.step.Verb != Nothing && !k.Clock.Now().Before(e.retry): // a step that is delayed needs no early reading
 			return true
 		case !e.ordered:
 		case e.order.Want == mailbox.Prepare || e.order.Want == mailbox.Start && e.step.Stand != mailbox.Running:
@@ -411,7 +407,7 @@ func (k *Keeper) Soon() bool {
 	return false
 }
 
-// Anew is for a clock that was set: what was put off may be done at once, and states are of the new clock's seconds.
+// Anew implements sidecar.Parts: delayed steps may be done at once, and states have the new clock's seconds.
 func (k *Keeper) Anew() {
 	k.read = 0
 	clear(k.due)
@@ -423,14 +419,14 @@ func (k *Keeper) Anew() {
 	}
 }
 
-// Show shows the loop of applications what there is.
+// Show implements sidecar.Parts.
 func (k *Keeper) Show(v *plan.World) {
 	b := mailbox.ClusterState{}
 	b.Local, b.Hosts = v.Local(k.due)
 	b.Strength = v.Weakest()
 	k.read = max(k.read, v.Snapshot.At.Unix())
 	b.Read = k.read
-	b.Jobs = k.boardJobs(v.Snapshot.Jobs)
+	b.Jobs = k.partJobs(v.Snapshot.Jobs)
 	for _, e := range k.sorted() {
 		if e.ordered {
 			b.Parts = append(b.Parts, e.standing())
@@ -439,9 +435,8 @@ func (k *Keeper) Show(v *plan.World) {
 	k.mailbox.Show(b)
 }
 
-// boardJobs returns the parts among a reading's jobs. A part without a name of its user has the
-// name in the order to which it belongs.
-func (k *Keeper) boardJobs(jobs []adapter.Job) (all []mailbox.Job) {
+// partJobs returns the parts among a reading's jobs. A part without a name of its user gets the name in its order.
+func (k *Keeper) partJobs(jobs []adapter.Job) (all []mailbox.Job) {
 	users := map[adapter.Key]string{}
 	for _, e := range k.parts {
 		if e.ordered && e.job != nil {
@@ -463,7 +458,7 @@ func (k *Keeper) boardJobs(jobs []adapter.Job) (all []mailbox.Job) {
 	return all
 }
 
-// standing is how far an order has come.
+// standing returns how far an order has been carried out.
 func (e *entry) standing() mailbox.Standing {
 	s := mailbox.Standing{
 		Application: e.order.Application, Job: e.order.Job, Try: e.order.Try, Stand: e.step.Stand, Nodes: slices.Clone(e.step.On), Why: e.step.Note,

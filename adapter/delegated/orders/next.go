@@ -10,65 +10,65 @@ import (
 	"accordion/core"
 )
 
-// Sight is what is seen of a part.
-type Sight struct {
+// Observation is what is known of a part from the newest reading.
+type Observation struct {
 	Now         core.Time
 	Job         *adapter.Job         // nil: there is none, or it was not seen yet
-	Gone        bool                 // there is none: a reading says so that began after the order came
-	Ends        bool                 // it is Gone but for its last seconds, in which batch systems do not say yet how it ended
-	Reservation *adapter.Reservation // of its start; nil: there is none
-	Ghost       *adapter.Reservation // the same of its ghost
-	Nodes       []string             // on which it may be prepared now; nil: Why not
+	Gone        bool                 // a reading that began after the order came shows no job
+	Ends        bool                 // as Gone, but the job is in its last seconds, when the batch system does not show yet how it ended
+	Reservation *adapter.Reservation // for its start; nil: there is none
+	Ghost       *adapter.Reservation // for its ghost; nil: there is none
+	Nodes       []string             // on which it may be prepared now; nil: because of Why
 	Why         string
 }
 
-// Memory is what a sidecar knows of a part that the batch system does not show. A sidecar that begins knows nothing, and finds out.
+// Memory is what a sidecar knows of a part and the batch system does not show. After a restart it is empty.
 type Memory struct {
-	Prepared int      // the try for which Nodes are reserved, and size and limit written
+	Prepared int      // the try for which Nodes are reserved, and size and limit are set
 	Nodes    []string // of that try
-	Refused  int      // the try that failed: Why
+	Refused  int      // the try that failed, because of Why
 	Why      string
-	Ran      []string    // where it ran
-	Began    core.Time   // 0: it has not
-	Ended    core.Time   // when it was seen to be over
-	Failed   bool        // it was ended, or ended with a failure
-	Frozen   core.Time   // since when the batch system does not change its job; 0: it does, for all that is known
-	Stiff    bool        // that was so for long: another job must take its place
-	Unsure   bool        // a call that releases its job is under way, or was given up and may still be carried out
-	Gone     adapter.Key // it ends or has ended, and how is to be asked when no reading shows it any more. Zero: that is known
+	Ran      []string    // the nodes where it ran
+	Began    core.Time   // 0: it has not begun
+	Ended    core.Time   // when a reading showed its end
+	Failed   bool        // it was ended, or it failed
+	Frozen   core.Time   // since when the batch system refuses to change its job; 0: it does not
+	Stiff    bool        // Frozen for so long that another job must replace it
+	Unsure   bool        // a call that releases its job is under way, or timed out and may still be carried out
+	Gone     adapter.Key // its job, if how it ends or ended must be asked when no reading shows it any more; zero: known
 }
 
-// Verb is an act.
+// Verb is the call that a step needs.
 type Verb string
 
-// The acts. Each may be repeated.
+// The verbs. Each may be repeated without harm.
 const (
 	Nothing Verb = ""
 	Adopt   Verb = "adopt"
 	Prepare Verb = "prepare" // on Nodes
-	Start   Verb = "start"   // it is tied to its reservation and released
+	Start   Verb = "start"   // tie it to its reservation, and release it
 	Hold    Verb = "hold"
 	Detach  Verb = "detach"
 	End     Verb = "end" // with Why
-	Ask     Verb = "ask" // how the job ended that is gone
+	Ask     Verb = "ask" // how the job ended
 )
 
-// Step is what is to be done about a part now, and how far it has come.
+// Step is the call that a part needs now, and how far it has come.
 type Step struct {
 	Verb   Verb
 	Nodes  []string // of Prepare
 	Why    string   // of End, for its user
-	Keep   bool     // the reservation of its start has to stay. One that has not goes
-	Ghost  []string // nodes to be kept for nobody; nil: none
-	Refuse string   // why this try has just failed: to be remembered. "": it has not
+	Keep   bool     // the reservation of its start has to stay; otherwise it is deleted
+	Ghost  []string // nodes to keep free for its ghost; nil: none
+	Refuse string   // why this try has just failed, to be remembered; "": it has not
 
 	Stand mailbox.Stand
 	On    []string // nodes of Prepared and Running
 	Note  string   // of Refused and Over
 }
 
-// Next says what is to be done about an order.
-func Next(o mailbox.Order, s Sight, m Memory) Step {
+// Next returns the step that an order needs.
+func Next(o mailbox.Order, s Observation, m Memory) Step {
 	t := try{o, s, m}
 	if s.Job == nil && !s.Gone && o.Want != mailbox.Ghost {
 		return t.unknown()
@@ -77,7 +77,7 @@ func Next(o mailbox.Order, s Sight, m Memory) Step {
 		return Step{Verb: End, Why: stiff, Stand: mailbox.Waiting}
 	}
 	if t.unsure() {
-		return t.settles()
+		return t.waitUntilSettled()
 	}
 	switch o.Want {
 	case mailbox.Wait:
@@ -98,8 +98,8 @@ func Next(o mailbox.Order, s Sight, m Memory) Step {
 	return Step{Stand: mailbox.Waiting}
 }
 
-// Left says what is to be done about a job that no order names: none that waits for its application starts by itself, and one that the
-// batch system made itself is wanted by nobody.
+// Left returns what a job needs that no order names. A job that waits for its application must not start by itself. A waiting job that the
+// batch system made ends.
 func Left(j *adapter.Job) Verb {
 	application, _ := adapter.LaunchOf(j)
 	switch {
@@ -113,31 +113,31 @@ func Left(j *adapter.Job) Verb {
 	return Nothing
 }
 
-// try is one order, and all that is known of it.
+// try is one order with all that is known of its part.
 type try struct {
 	o mailbox.Order
-	s Sight
+	s Observation
 	m Memory
 }
 
 func (t try) pending() bool { return t.s.Job != nil && t.s.Job.State == adapter.Pending }
 func (t try) running() bool { return t.s.Job != nil && t.s.Job.State == adapter.Running }
 
-// made says whether the batch system makes the job itself.
+// made reports whether the batch system makes the job itself.
 func (t try) made() bool { return t.o.Job == 0 }
 
-// mayStart says whether a job of an application that waits could start, or is tied to the reservation of its start. (Slurm's driver holds jobs by
-// another one.)
+// mayStart reports whether a waiting job of an application could start, or is tied to the reservation of its start. Slurm's driver holds
+// jobs by another reservation.
 func mayStart(j *adapter.Job, application int64) bool {
 	return !j.Held || j.Reservation == managed.PartReservation(application)
 }
 
 func (t try) tied() bool { return mayStart(t.s.Job, t.o.Application) }
 
-// ours says whether a job that waits is held by root, and marked.
-func (t try) ours() bool { return t.s.Job.Mark != "" && !t.s.Job.HeldByUser }
+// adopted reports whether a waiting job is held by root, and marked.
+func (t try) adopted() bool { return t.s.Job.Mark != "" && !t.s.Job.HeldByUser }
 
-// replaced says whether another job must take the place of this one. None can once its application runs.
+// replaced reports whether another job must replace this one. That is possible only before the application runs.
 func (t try) replaced() bool {
 	switch t.o.Want {
 	case mailbox.Wait, mailbox.Prepare, mailbox.Start, mailbox.Drop:
@@ -146,12 +146,11 @@ func (t try) replaced() bool {
 	return false
 }
 
-// stiff is why a job of a part ends that cannot be started: its launcher submits another one.
+// stiff tells the user why the job of a part ends that cannot be started. The launcher submits another one.
 const stiff = "the batch system does not let this job be changed, and so not be started: another one takes its place"
 
-// unsure reports whether the job may begin at any moment though its order does not, or no longer
-// does, start it. Neither a hold nor another release prevents that, because the call that was given
-// up may come after it.
+// unsure reports whether the job may begin at any moment although its order does not start it, or no longer does. Neither a hold nor another
+// release prevents that: the call that timed out may come after it.
 func (t try) unsure() bool {
 	switch t.o.Want {
 	case mailbox.Wait, mailbox.Prepare, mailbox.Drop:
@@ -160,9 +159,9 @@ func (t try) unsure() bool {
 	return false
 }
 
-// settles leaves the job tied to its reservation, and leaves the reservation in place. Where the
-// job begins after all, it begins on the nodes that were prepared, and ends.
-func (t try) settles() Step {
+// waitUntilSettled leaves the job tied to its reservation, and leaves the reservation in place. If the job begins after all, it begins on the
+// prepared nodes, and ends.
+func (t try) waitUntilSettled() Step {
 	step := Step{Keep: true, Stand: mailbox.Waiting}
 	if t.o.Want == mailbox.Drop {
 		step.Stand = mailbox.Starting
@@ -170,7 +169,7 @@ func (t try) settles() Step {
 	return step
 }
 
-// unknown is what stands until a reading tells more.
+// unknown returns the step while no reading shows the part.
 func (t try) unknown() Step {
 	if t.m.Ran != nil {
 		return Step{Stand: mailbox.Running, On: t.m.Ran, Keep: true}
@@ -181,7 +180,7 @@ func (t try) unknown() Step {
 func (t try) over() Step {
 	note := ""
 	switch {
-	case t.replaced(): // and the try in which that was found was refused for the same cause, and said so
+	case t.replaced(): // the try in which that was found was refused for the same cause
 		note = stiff
 	case t.m.Refused == t.o.Try:
 		note = t.m.Why
@@ -191,16 +190,16 @@ func (t try) over() Step {
 	return Step{Stand: mailbox.Over, Note: note}
 }
 
-// astray ends a job that runs though nobody started it.
-func (t try) astray() Step {
+// endUnstarted ends a job that runs although its application was not started.
+func (t try) endUnstarted() Step {
 	return Step{Verb: End, Why: "it began though its application was not started: it starts when that does", Stand: mailbox.Running, On: t.s.Job.Nodes}
 }
 
 func (t try) wait() Step {
 	switch {
 	case t.running():
-		return t.astray()
-	case t.pending() && !t.ours():
+		return t.endUnstarted()
+	case t.pending() && !t.adopted():
 		return Step{Verb: Adopt, Stand: mailbox.Waiting}
 	case t.pending() && t.tied():
 		return Step{Verb: Hold, Stand: mailbox.Waiting}
@@ -215,14 +214,14 @@ func (t try) prepare() Step {
 	case t.m.Refused == t.o.Try:
 		return t.refused()
 	case t.running():
-		return t.astray()
-	case t.pending() && !t.ours():
+		return t.endUnstarted()
+	case t.pending() && !t.adopted():
 		return Step{Verb: Adopt, Stand: mailbox.Waiting}
 	case t.pending() && t.tied():
 		return Step{Verb: Hold, Stand: mailbox.Waiting}
 	case !t.pending() && !t.made():
 		return t.over()
-	case t.m.Prepared == t.o.Try && !t.has(t.m.Nodes):
+	case t.m.Prepared == t.o.Try && !t.isReserved(t.m.Nodes):
 		return t.refuse("its reservation is gone")
 	case t.m.Prepared == t.o.Try && !t.pending():
 		return t.refuse("its job is gone")
@@ -234,12 +233,12 @@ func (t try) prepare() Step {
 	return Step{Verb: Prepare, Nodes: t.s.Nodes, Keep: true, Stand: mailbox.Waiting}
 }
 
-// has says whether exactly these nodes are reserved for its start.
-func (t try) has(nodes []string) bool {
+// isReserved reports whether exactly these nodes are reserved for its start.
+func (t try) isReserved(nodes []string) bool {
 	return t.s.Reservation != nil && managed.SameNodes(t.s.Reservation.Nodes, nodes)
 }
 
-// refuse gives this try up.
+// refuse gives the try up.
 func (t try) refuse(why string) Step {
 	t.m.Refused, t.m.Why = t.o.Try, why
 	step := t.refused()
@@ -247,15 +246,15 @@ func (t try) refuse(why string) Step {
 	return step
 }
 
-// refused takes back what was done for a try that failed. It is said when nothing of it is left.
+// refused undoes what was done for a failed try. The part is Refused when nothing of the try is left.
 func (t try) refused() Step {
 	step := Step{Stand: mailbox.Waiting, Note: t.m.Why}
 	switch {
 	case t.running():
-		return t.astray()
+		return t.endUnstarted()
 	case t.pending() && t.made():
 		step.Verb, step.Why, step.Keep = End, t.m.Why, t.m.Unsure
-	case t.pending() && t.ours() && t.tied():
+	case t.pending() && t.adopted() && t.tied():
 		step.Verb = Hold
 	case t.s.Reservation == nil:
 		step.Stand = mailbox.Refused
@@ -268,23 +267,23 @@ func (t try) start() Step {
 	case t.m.Refused == t.o.Try:
 		return t.refused()
 	case t.running():
-		return t.goesOn()
+		return t.untie()
 	case !t.pending():
 		return t.over()
-	case !t.ours():
+	case !t.adopted():
 		return Step{Verb: Adopt, Keep: true, Stand: mailbox.Prepared}
-	case t.s.Reservation == nil || len(t.s.Reservation.Nodes) != t.o.Hosts || t.m.Prepared == t.o.Try && !t.has(t.m.Nodes):
+	case t.s.Reservation == nil || len(t.s.Reservation.Nodes) != t.o.Hosts || t.m.Prepared == t.o.Try && !t.isReserved(t.m.Nodes):
 		return t.refuse("its reservation is gone")
 	case t.s.Job.Held:
 		return Step{Verb: Start, Keep: true, Stand: mailbox.Prepared, On: t.s.Reservation.Nodes}
-	case t.s.Job.Reservation != t.s.Reservation.Name: // it could start anywhere
+	case t.s.Job.Reservation != t.s.Reservation.Name: // it could start on any nodes
 		return Step{Verb: Hold, Keep: true, Stand: mailbox.Prepared, On: t.s.Reservation.Nodes}
 	}
 	return Step{Keep: true, Stand: mailbox.Starting}
 }
 
-// goesOn looks after a part that runs: it is untied from its reservation, which goes then.
-func (t try) goesOn() Step {
+// untie unties a running part from its reservation, which is then deleted. A part on wrong nodes ends.
+func (t try) untie() Step {
 	step := Step{Stand: mailbox.Running, On: t.s.Job.Nodes}
 	switch {
 	case t.m.Prepared == t.o.Try && !managed.SameNodes(t.s.Job.Nodes, t.m.Nodes):
@@ -298,14 +297,14 @@ func (t try) goesOn() Step {
 func (t try) run() Step {
 	switch {
 	case t.running():
-		return t.goesOn()
+		return t.untie()
 	case t.pending():
 		return Step{Verb: End, Why: "it was put back into the queue after its application had begun", Stand: mailbox.Starting}
 	}
 	return t.ended()
 }
 
-// ended is over, when it is known how: readings leave out what has ended, and do not say that it was cancelled.
+// ended returns Over once it is known how the part ended. Readings leave out jobs that have ended, so the batch system has to be asked.
 func (t try) ended() Step {
 	switch {
 	case t.m.Failed || t.m.Gone == (adapter.Key{}):
@@ -322,7 +321,7 @@ func (t try) drop() Step {
 		return Step{Verb: End, Why: t.o.Why, Stand: mailbox.Running, On: t.s.Job.Nodes}
 	case t.pending() && t.made():
 		return Step{Verb: End, Why: t.o.Why, Stand: mailbox.Prepared, Keep: t.m.Unsure}
-	case t.pending() && t.ours() && t.tied():
+	case t.pending() && t.adopted() && t.tied():
 		return Step{Verb: Hold, Stand: mailbox.Starting}
 	case t.s.Reservation != nil:
 		return Step{Stand: mailbox.Prepared, On: t.s.Reservation.Nodes}
@@ -355,7 +354,7 @@ func (t try) ghost() Step {
 	return step
 }
 
-// ghostNodes is where the part runs or ran.
+// ghostNodes returns the nodes where the part runs or ran, or nil.
 func (t try) ghostNodes() []string {
 	switch {
 	case t.running():
@@ -368,10 +367,10 @@ func (t try) ghostNodes() []string {
 	return nil
 }
 
-// failures are in the words of batch systems for jobs that did not end by themselves, or not well.
+// failures are words of batch systems for jobs that were ended, or that failed.
 var failures = []string{"FAIL", "CANCEL", "TIMEOUT", "DEADLINE", "MEMORY", "PREEMPT", "ERROR", "LOST", "REVOKED", "TO FRAG"}
 
-// failed says whether a job ended otherwise than by itself and well, by the batch system's word.
+// failed reports whether a job was ended or failed, by the batch system's word for it.
 func failed(why string) bool {
 	for _, f := range failures {
 		if strings.Contains(strings.ToUpper(why), f) {
@@ -381,7 +380,7 @@ func failed(why string) bool {
 	return false
 }
 
-// describe is an order in words, for the journal.
+// describe describes an order for the journal.
 func describe(o mailbox.Order) string {
 	return fmt.Sprintf("application %d, job %d, %s, try %d", o.Application, o.Job, wants[o.Want], o.Try)
 }

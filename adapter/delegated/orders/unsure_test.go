@@ -65,7 +65,7 @@ func TestAJobThatIsTiedWhenTheSidecarBeginsMayBeReleasedByTheOneBefore(t *testin
 		k.mailbox.Order([]mailbox.Order{{Application: 7, Job: 5, Want: mailbox.Drop, Try: 1, Hosts: 2}})
 		k.Look(now, &adapter.Snapshot{Jobs: []adapter.Job{c.job}})
 		e := k.parts[name{7, core.JobID(5)}]
-		if got := Next(e.order, Sight{Job: e.job, Reservation: reserved(two)}, e.memory).Verb; got != c.want {
+		if got := Next(e.order, Observation{Job: e.job, Reservation: reserved(two)}, e.memory).Verb; got != c.want {
 			t.Errorf("%v after it began, of %+v: %q, want %q", c.after, c.job, got, c.want)
 		}
 	}

@@ -10,30 +10,30 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// outgoing is what waits to be written to a peer. Whoever puts into it never waits; the writer does.
+// outgoing is the queue of frames to a peer. Putting a message into it never blocks; the writer does.
 type outgoing struct {
 	conn net.Conn
-	key  []byte // goes into the welcome; nil: none
-	part string // the cluster of a part, which goes into the welcome; "": a launcher
-	pack int    // how frames are packed, which goes into the welcome and begins after it; 0: not at all
+	key  []byte // sent in the welcome; nil: none
+	part string // name of a part's cluster, sent in the welcome; "": the peer is a launcher
+	pack int    // way of packing, sent in the welcome and used after it; 0: none
 
 	mu       sync.Mutex
 	queue    []written
 	bytes    int
-	sent     int64 // messages numbered
+	sent     int64 // number of messages so far
 	welcomed bool
-	closing  bool      // nothing is taken any more; what is there is written
-	by       time.Time // when it must be
-	cut      error     // why the connection was closed before that
+	closing  bool      // no more messages are accepted
+	by       time.Time // the deadline for writing the rest
+	cut      error     // why the connection was closed before all was written
 	wake     chan struct{}
 	over     chan struct{} // closed when closing is set
 }
 
-// written is a frame that waits.
+// written is a queued frame.
 type written struct {
 	typ   string
 	frame []byte
-	packs bool // it is to be packed
+	packs bool // it will be packed
 }
 
 func newOutgoing(conn net.Conn) *outgoing {
@@ -42,7 +42,7 @@ func newOutgoing(conn net.Conn) *outgoing {
 
 var errReadsNothing = errors.New("it takes too little of what it is sent")
 
-// put queues a message, nil for none; with last nothing is taken after it.
+// put queues a message, unless m is nil. With last set, it is the last one.
 func (o *outgoing) put(m launcher.Message, last bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -56,10 +56,10 @@ func (o *outgoing) put(m launcher.Message, last bool) {
 		}
 	}
 	if last {
-		o.by = time.Now().Add(writtenIn)
+		o.by = time.Now().Add(writeTime)
 		o.close()
 	}
-	o.rouse()
+	o.wakeWriter()
 }
 
 func (o *outgoing) add(m launcher.Message) error {
@@ -83,7 +83,7 @@ func (o *outgoing) add(m launcher.Message) error {
 	return nil
 }
 
-// next waits for the next frame to write; false when there will be none.
+// next waits for the next frame. ok is false when there will be none.
 func (o *outgoing) next() (w written, ok bool) {
 	for {
 		if w, ok, closing := o.take(); ok || closing {
@@ -97,7 +97,7 @@ func (o *outgoing) take() (w written, ok, closing bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.queue) == 0 {
-		o.queue = nil // what has drained holds no memory
+		o.queue = nil // frees the memory
 		return w, false, o.closing
 	}
 	w = o.queue[0]
@@ -107,18 +107,18 @@ func (o *outgoing) take() (w written, ok, closing bool) {
 	return w, true, false
 }
 
-// writeBy lets what is written from now on take its time. It is asked for when the frame is ready: packing it is not the peer's to answer for.
+// writeBy sets the deadline for writing the next frame. It is called when the frame is ready, so that the time for packing does not count.
 func (o *outgoing) writeBy() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	by := time.Now().Add(writtenIn)
+	by := time.Now().Add(writeTime)
 	if o.closing && o.by.Before(by) {
 		by = o.by
 	}
 	o.conn.SetWriteDeadline(by)
 }
 
-// stop closes the connection at once: the peer is gone, or is to be.
+// stop closes the connection at once.
 func (o *outgoing) stop(why error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -132,7 +132,7 @@ func (o *outgoing) cutOff(why error) {
 	o.queue, o.bytes = nil, 0
 	o.close()
 	o.conn.Close()
-	o.rouse()
+	o.wakeWriter()
 }
 
 func (o *outgoing) close() {
@@ -142,14 +142,14 @@ func (o *outgoing) close() {
 	}
 }
 
-func (o *outgoing) rouse() {
+func (o *outgoing) wakeWriter() {
 	select {
 	case o.wake <- struct{}{}:
 	default:
 	}
 }
 
-// readBy lets the reader wait until then; not when nothing is to be read any more.
+// readBy sets the deadline for reading. It is past when nothing more should be read.
 func (o *outgoing) readBy(t time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -159,14 +159,14 @@ func (o *outgoing) readBy(t time.Time) {
 	o.conn.SetReadDeadline(t)
 }
 
-// hush ends a read that waits.
-func (o *outgoing) hush() {
+// stopReading ends a pending read.
+func (o *outgoing) stopReading() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.conn.SetReadDeadline(time.Unix(1, 0))
 }
 
-// ping asks the peer whether it is there; false when nobody wants to know any more. Before the welcome it is not asked: it waits.
+// ping sends a ping, unless the welcome was not sent yet. It returns false when the session is closing.
 func (o *outgoing) ping() bool {
 	o.mu.Lock()
 	welcomed, closing := o.welcomed, o.closing
@@ -177,8 +177,8 @@ func (o *outgoing) ping() bool {
 	return !closing
 }
 
-// cutShort says why the connection was closed before all was written; nil when it was not.
-func (o *outgoing) cutShort() error {
+// cutError returns why the connection was closed before all was written, or nil.
+func (o *outgoing) cutError() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.cut

@@ -19,18 +19,18 @@ type Options struct {
 	Log   hclog.Logger // nil: none
 }
 
-// Server takes the sessions of launchers and of parts, of all clusters' session servers.
+// Server serves the sessions of launchers and of parts, of all clusters' session servers.
 type Server struct {
 	life   context.Context
 	meter  Meter
 	log    hclog.Logger
 	events chan Event
-	last   atomic.Uint64 // session's number
+	last   atomic.Uint64 // number of the last session
 
 	warnings session.LogLimit
 }
 
-// New is a server whose events are read until life ends. Then all sessions end.
+// New returns a server that lives until life ends. Then all its sessions end. Its events must be read until then.
 func New(life context.Context, o Options) *Server {
 	if o.Meter == nil {
 		o.Meter = noMeter{}
@@ -41,8 +41,8 @@ func New(life context.Context, o Options) *Server {
 	return &Server{life: life, meter: o.Meter, log: o.Log, events: make(chan Event)}
 }
 
-// Events are the messages of all sessions; of each in its order. Reading them must not wait for a session: Send and Close never do.
-// A message that was on its way when the loop closed its session may still come. The channel is never closed.
+// Events returns the channel of all sessions' messages. Those of one session come in order. Its reader must not wait for a session; Send and
+// Close never block. After the reader closed a session, a message that was under way may still come. The channel is never closed.
 func (s *Server) Events() <-chan Event { return s.events }
 
 // Of returns what serves the launchers of one cluster's session server. lookup returns the name of a user ID, as the cluster's batch
@@ -71,14 +71,14 @@ func (e *entrance) Session(ctx context.Context, conn net.Conn, peer session.Peer
 	if peer.From != "" {
 		log = s.log.With("cluster", e.cluster, "uid", peer.UID, "from", peer.From)
 	}
-	l := newLine(s, conn, log)
+	l := newConnection(s, conn, log)
 	go l.write()
 
 	l.user, l.uid = User{Cluster: e.cluster, PID: peer.PID}, fmt.Sprintf("user %d", peer.UID)
 	hello, m, refuse := l.greet(first)
 	if refuse == nil {
-		l.knows(hello, e.cluster)
-		l.packs(hello)
+		l.setCluster(hello, e.cluster)
+		l.agreePacking(hello)
 		refuse = l.seal(hello, m.seq)
 	}
 	if refuse == nil {
@@ -97,7 +97,7 @@ func (e *entrance) Session(ctx context.Context, conn net.Conn, peer session.Peer
 
 // Full implements session.Launchers.
 func (e *entrance) Full(conn net.Conn, first []byte, why string) {
-	l := newLine(e.server, conn, hclog.NewNullLogger()) // the session server has said so
+	l := newConnection(e.server, conn, hclog.NewNullLogger()) // the session server has logged it
 	go l.write()
 	_, m, refuse := l.greet(first)
 	if refuse == nil {
@@ -109,14 +109,14 @@ func (e *entrance) Full(conn net.Conn, first []byte, why string) {
 
 // The times of a session (docs/protocol.md).
 const (
-	quiet     = 15 * time.Second // without a frame: ping
-	pings     = 3                // that many times quiet, and the peer is dead
-	wholeIn   = 10 * time.Second // a frame that was begun
-	writtenIn = 5 * time.Second
-	farewell  = time.Second // for a peer to read its last message before what it still sends is thrown away
+	quiet     = 15 * time.Second // after that without a frame, a ping is sent
+	pings     = 3                // after that many pings without a frame, the peer is dead
+	frameTime = 10 * time.Second // time for the rest of a frame
+	writeTime = 5 * time.Second
+	lastRead  = time.Second // time for a peer to read its last message, before what it still sends is discarded
 )
 
-// What may wait to be taken by a peer.
+// The most that may wait to be read by a peer.
 const (
 	maxQueue      = 64 // messages
 	maxQueueBytes = 8 << 20

@@ -68,7 +68,7 @@ func TestAFrameThatIsBegunAndNotWholeIsGivenUp(t *testing.T) {
 				begin := time.Now()
 				s.ends.Go(func() { drip(p) })
 				p.refused(launcher.CodeFrame, 0)
-				if took := time.Since(begin); took != wholeIn {
+				if took := time.Since(begin); took != frameTime {
 					t.Errorf("given up after %v", took)
 				}
 				p.ended()
@@ -130,7 +130,7 @@ func TestAReaderWhoReadsNothingIsCutOffAndOthersGoOn(t *testing.T) {
 				second.Send(&launcher.Okay{To: 9})
 				other.want(&launcher.Okay{To: 9})
 				s.gone(of)
-				if took := time.Since(begin); took > writtenIn+time.Second {
+				if took := time.Since(begin); took > writeTime+time.Second {
 					t.Errorf("cut off after %v", took)
 				}
 				p.conn.Close()
@@ -151,7 +151,7 @@ func TestTheLastMessageToOneWhoReadsNothingHoldsNothingUp(t *testing.T) {
 		s.gone(of)
 		s.life()
 		s.ends.Wait()
-		if took := time.Since(begin); took > time.Second+2*writtenIn {
+		if took := time.Since(begin); took > time.Second+2*writeTime {
 			t.Errorf("it took %v", took)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter/config"
+	"accordion/adapter/delegated/apps"
 	"accordion/adapter/delegated/loop"
 	"accordion/adapter/delegated/mailbox"
 	"accordion/adapter/delegated/orders"
@@ -15,6 +16,7 @@ import (
 	"accordion/adapter/metrics"
 	"accordion/adapter/session"
 	"accordion/adapter/sidecar"
+	"accordion/core"
 )
 
 func init() { openLaunchers = openLauncherService }
@@ -38,7 +40,7 @@ func openLauncherService(ctx context.Context, settings config.Delegate, instance
 		return nil, fmt.Errorf("opening the journal of applications ([delegate] journal): %w", err)
 	}
 	life, end := context.WithCancel(context.WithoutCancel(ctx)) // sessions end with the loop, not before it
-	o := &launcherService{settings: settings, journal: journal, meter: loop.Deaf{}, log: log, end: end}
+	o := &launcherService{settings: settings, journal: journal, log: log, end: end}
 	sessions := server.Options{Log: log}
 	if a := counted(instances); a != nil {
 		o.meter, sessions.Meter = a, a
@@ -92,20 +94,24 @@ func (o *launcherService) run(ctx context.Context, conf config.Clusters, instanc
 	guard, perUser, kept := guardOfParts, 0, time.Duration(0)
 	for i, p := range instances {
 		m := conf.All[i]
-		options.Clusters = append(options.Clusters, loop.Cluster{Name: p.called(), Site: m.Site, Speed: m.Speed, Attrs: m.Attrs,
-			Mailbox: o.boxes[i], Embedded: p.conf.System == config.SystemEmbedded})
+		options.Clusters = append(options.Clusters, loop.Cluster{Mailbox: o.boxes[i], Cluster: apps.Cluster{
+			Name: p.called(), Site: m.Site, Speed: m.Speed, Attrs: m.Attrs, Embedded: p.conf.System == config.SystemEmbedded,
+		}})
 		guard = max(guard, p.conf.Plan.Guard)
 		kept = max(kept, p.conf.Journal.Keep)
 		perUser += session.PerUser(p.conf.Session.MaxSessions)
 	}
 	for _, l := range conf.Links {
-		options.Links = append(options.Links, loop.Link{Between: l.Between, Latency: l.Latency, Bandwidth: l.Bandwidth})
+		options.Links = append(options.Links, apps.Link{Between: l.Between, Latency: l.Latency, Bandwidth: l.Bandwidth})
 	}
 	s := o.settings
-	options.Settings = loop.Settings{FairStart: s.FairStart, Timer: s.Timer, Applications: s.Applications, Answer: s.Answer, Grace: s.Grace, BringUp: s.BringUp, Guard: guard,
-		PerUser: perUser, Pace: float64(conf.All[0].Config.Pace())}
+	options.Settings = apps.Settings{FairStart: seconds(s.FairStart), Timer: seconds(s.Timer), Applications: s.Applications, Answer: seconds(s.Answer),
+		Grace: seconds(s.Grace), BringUp: seconds(s.BringUp), Guard: seconds(guard), PerUser: perUser, Pace: float64(conf.All[0].Config.Pace())}
 	o.log.Info("launchers are served", "clusters", len(instances), "journal", s.Journal)
 	running := loop.New(options)
 	return together(ctx, instances[0].service.watched("the loop of launchers", running.Alive, running.Run), func(ctx context.Context) error { return o.journal.KeepFor(ctx, kept, time.Hour) },
 		func(ctx context.Context) error { return o.journal.WatchWAL(ctx, walPause, reportWAL(o.log)) })
 }
+
+// seconds returns whole seconds, rounded up.
+func seconds(d time.Duration) core.Time { return core.Time((d + time.Second - 1) / time.Second) }

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 
 func root() *cobra.Command {
 	c := &cobra.Command{Use: "accordion", SilenceErrors: true, SilenceUsage: true}
-	c.AddCommand(Agent(), Launch(), Nodes(), Part(), Run(), Step())
+	c.AddCommand(append(ForScripts(), ForUsers()...)...)
 	return c
 }
 
@@ -167,25 +167,20 @@ func TestAStepThatIsRefusedHasTheStatusInItsText(t *testing.T) {
 func TestAWrongCommandLineOfAStepHasTheStatusInItsText(t *testing.T) {
 	inJob(t)
 	for line, said := range map[string]string{
-		"step --keep=":          "--keep: no nodes are named",
-		"step --release=":       "--release: no nodes are named",
-		"step --timeout=0s":     "--timeout: \"0s\" is not a duration above 0: write",
-		"step --timeout=":       "--timeout: \"\" is not a duration above 0",
-		"step --timeout=soon":   "is not a duration above 0",
-		"step --nonsense":       "unknown flag",
-		"step now":              "takes no arguments, but there is \"now\"",
-		"nodes now":             "takes no arguments, but there is \"now\"",
-		"nodes --nonsense":      "unknown flag",
-		"part now":              "takes no arguments, but there is \"now\"",
-		"part --nonsense":       "unknown flag",
-		"part --done=-1":        "--done: an exit status is 0 to 255",
-		"part --done=256":       "--done: an exit status is 0 to 255",
-		"part --done=something": "is not a whole number",
+		"step --keep=":        "--keep: no nodes are named",
+		"step --release=":     "--release: no nodes are named",
+		"step --timeout=0s":   "--timeout: \"0s\" is not a duration above 0: write",
+		"step --timeout=":     "--timeout: \"\" is not a duration above 0",
+		"step --timeout=soon": "is not a duration above 0",
+		"step --nonsense":     "unknown flag",
+		"step now":            "takes no arguments, but there is \"now\"",
+		"nodes now":           "takes no arguments, but there is \"now\"",
+		"nodes --nonsense":    "unknown flag",
 	} {
 		call(t.Context(), strings.Fields(line)...).is(t, 2, "(exit 2)", said)
 	}
 	t.Setenv("SLURM_JOB_ID", "x")
-	for _, line := range []string{"step", "part", "part --done=0", "part --done=255", "nodes"} {
+	for _, line := range []string{"step", "nodes"} {
 		call(t.Context(), strings.Fields(line)...).is(t, 2, "(exit 2)", "is no job id")
 	}
 	call(t.Context(), "nodes", "--file").is(t, 2, "", "is no job id")
@@ -222,51 +217,6 @@ func TestNodesReadsTheHostsFile(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	call(t.Context(), "nodes").is(t, 0, "export SLURM_JOB_NODELIST='n[1,7]'\n", "accordion: job 7: 2 nodes, n[1,7]")
-}
-
-func TestAPartAsksItsSidecar(t *testing.T) {
-	socket := inJob(t)
-	l, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	for _, line := range []string{"part", "part --done=3"} {
-		ctx, cancel := context.WithCancel(t.Context())
-		go func() {
-			if conn, err := l.Accept(); err == nil {
-				conn.Close()
-				cancel()
-			}
-		}()
-		e := call(ctx, strings.Fields(line)...)
-		if <-ctx.Done(); e.status == 0 || e.status == 2 || e.status == 99 {
-			t.Errorf("%s: %+v", line, e)
-		}
-		cancel()
-	}
-}
-
-func TestAProgramsPathIsWholeWhereverItWasStarted(t *testing.T) {
-	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "accordion"), []byte("#!/bin/sh\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	before := os.Args[0]
-	defer func() { os.Args[0] = before }()
-	t.Setenv("PATH", folder)
-	os.Args[0] = "accordion"
-	if path, err := ourselves(); err != nil || path != filepath.Join(folder, "accordion") {
-		t.Errorf("%s, %v", path, err)
-	}
-	t.Chdir(folder)
-	os.Args[0] = "./accordion"
-	if path, err := ourselves(); err != nil || path != filepath.Join(folder, "accordion") {
-		t.Errorf("%s, %v", path, err)
-	}
-	inJob(t)
-	os.Args[0] = "nothing-of-this-name"
-	call(t.Context(), "part").is(t, 2, "(exit 2)", "nothing-of-this-name")
 }
 
 // echo prints its words, each in brackets.

@@ -16,11 +16,15 @@ import (
 	"accordion/shim/launcher/selector"
 )
 
+func init() { forUsers = append(forUsers, Launch) }
+
 // Launch is "accordion launch".
 func Launch() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "launch --model MODEL [--on CLUSTER='sbatch …'] … [-- sbatch … JOB.SH]",
 		Short: "Submit an application that chooses its own nodes, and wait until it has ended",
+		Example: `  accordion launch --model '4x2h|8x70m' -- sbatch -p main job.sh
+  accordion launch --model amdahl:p=0.99,t1=10h,nodes=1-256 --most 2h -- sbatch job.sh`,
 		Long: `Submit an application instead of a job. The sidecar shows the launcher which nodes are free on every cluster, and until when. The
 launcher requests the nodes that suit the application best, and updates its request when the view changes, until the application
 starts. The command stays in the foreground, like srun.

@@ -12,11 +12,15 @@ import (
 	"accordion/shim"
 )
 
+func init() { forScripts = append(forScripts, Part) }
+
 // Part is "accordion part".
 func Part() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "part [--done STATUS]",
 		Short: "In a job of accordion launch: wait until all parts of the application have started",
+		Example: `  eval "$(accordion part)" || exit
+  accordion part --done 0`,
 		Long: `Wait until all parts of the application have started. The application has one part, a job, on each cluster that it uses. Write this in
 the job script, in the script's own shell, before the parts work together:
 

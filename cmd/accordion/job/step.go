@@ -1,4 +1,5 @@
-// Package job is the subcommands of users and of their job scripts: step and nodes, run, agent, which MPI launchers start; launch and part.
+// Package job has the subcommands that run in a job or start one: step, nodes and run for job scripts, agent for MPI launchers, launch and
+// part for applications of delegated scheduling.
 package job
 
 import (
@@ -13,6 +14,26 @@ import (
 	"accordion/core"
 	"accordion/shim"
 )
+
+// The commands of a group. launch.go and part.go add theirs; the program builds without these files, and then has no delegated scheduling.
+var (
+	forScripts = []func() *cobra.Command{Step, Nodes, Run, Agent}
+	forUsers   []func() *cobra.Command
+)
+
+// ForScripts returns the commands that job scripts and MPI launchers call.
+func ForScripts() []*cobra.Command { return made(forScripts) }
+
+// ForUsers returns the commands that users call.
+func ForUsers() []*cobra.Command { return made(forUsers) }
+
+func made(commands []func() *cobra.Command) []*cobra.Command {
+	var all []*cobra.Command
+	for _, command := range commands {
+		all = append(all, command())
+	}
+	return all
+}
 
 // Step is "accordion step".
 func Step() *cobra.Command {

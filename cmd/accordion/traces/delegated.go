@@ -17,8 +17,6 @@ import (
 	"accordion/cmd/accordion/command"
 	"accordion/core"
 
-	"accordion/traces/files"
-	"accordion/traces/paper/chart"
 	"accordion/traces/paper/delegated"
 	"accordion/traces/paper/delegated/figures"
 	"accordion/traces/swf"
@@ -71,6 +69,8 @@ func delegatedCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "delegated [" + strings.Join(made, "|") + "]",
 		Short: "Delegated scheduling: Figures 7 to 12 and the claims of RR-7389",
+		Example: `  accordion paper delegated fig9 -o figures
+  accordion paper delegated claims`,
 		Long: `Run the experiments of Klein and Perez, "Untying RMS from Application Scheduling" (RR-7389, 2010), section 6. The batch system
 shows each application a view of the free nodes, and the application's launcher answers with a request. Without a name all figures are
 made but Figure 10, which takes minutes. claims compares each statement of the paper with our results. fig12 is a separate command,
@@ -162,15 +162,6 @@ func chosen(e *figures.Experiment, args []string, sizes string, sensitivity, dra
 	return names, nil
 }
 
-// saveCharts writes figures into a folder.
-func saveCharts(folder string, charts []chart.Chart) error {
-	var all []files.File
-	for _, c := range charts {
-		all = append(all, files.File{Path: filepath.Join(folder, c.File), Folder: true, Write: c.Write})
-	}
-	return files.Save(all...)
-}
-
 func show(out io.Writer, data *figures.Data, e figures.Experiment, claims, sensitivity, asJSON bool) error {
 	if asJSON {
 		var rows any = data.Rows()
@@ -200,6 +191,8 @@ func delegatedJobsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "jobs W0|W1|W2",
 		Short: "Print the jobs of one run, for \"paper delegated run\"",
+		Example: `  accordion paper delegated jobs W1 >jobs.txt
+  accordion paper delegated jobs W2 --cem 50 | accordion paper delegated run --jobs -`,
 		Long: `Print the jobs of one run, one per line. W0: 200 jobs of the log, a share of them moldable. W1: the same with one cem application
 added. W2: the same with a share of the jobs replaced by cem applications.`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -254,6 +247,8 @@ func delegatedRunCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run --jobs FILE|-",
 		Short: "Run the jobs of a file, and print every counter",
+		Example: `  accordion paper delegated run --jobs jobs.txt
+  accordion paper delegated run --jobs jobs.txt --clusters 4 --json`,
 		Long: `Run the jobs of a file, and print every counter. operations_rms counts the basic operations of the paper.
 Without --json, the jobs also run on our indexed data structure, and operations_indexed counts its steps.`,
 		Args: command.NoArguments,

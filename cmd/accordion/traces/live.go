@@ -27,6 +27,8 @@ func delegatedLiveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fig12",
 		Short: "Launchers as processes: Figure 12",
+		Example: `  accordion paper delegated fig12 -o figures
+  accordion paper delegated fig12 --points 0,50,100 --pace 100`,
 		Long: `Run jobs as real processes, and simulate the same jobs. "accordion serve" runs with embedded clusters of 128 hosts, and one "accordion
 launch --application" runs for each of 200 jobs. The jobs are W2 without jobs of more than 7,200 processor-seconds. A cem application has the
 work of the job that it replaces, in 100 iterations.

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"accordion/cmd/accordion/command"
+	"accordion/traces/files"
+	"accordion/traces/paper/chart"
 
 	"accordion/traces/paper"
 )
@@ -117,4 +120,13 @@ func experiment(cmd *cobra.Command, work int, parts string, asJSON bool, run fun
 		out = io.Discard
 	}
 	return command.Stop(out, "", "%d of %d %s done", done, work, parts)
+}
+
+// saveCharts writes figures into a folder.
+func saveCharts(folder string, charts []chart.Chart) error {
+	var all []files.File
+	for _, c := range charts {
+		all = append(all, files.File{Path: filepath.Join(folder, c.File), Folder: true, Write: c.Write})
+	}
+	return files.Save(all...)
 }

@@ -1,4 +1,4 @@
-package apps_test
+package apps
 
 import (
 	"slices"
@@ -6,7 +6,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"accordion/adapter/delegated/apps"
 	"accordion/core"
 	"accordion/core/profile"
 	"accordion/shim/wire/launcher"
@@ -37,16 +36,16 @@ func used(points []profile.Point, t core.Time) (n int) {
 func TestADifferenceMakesTheNewOneOfTheOld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := rapid.Int64Range(1_800_000_000, 1_800_000_020).Draw(t, "now")
-		old := apps.Clip(drawPoints(t, now, "old"), 3, now)
-		fresh := apps.Clip(drawPoints(t, now, "new"), 3, now)
-		from, to, steps, differ := apps.Difference(old, fresh, now)
+		old := clip(drawPoints(t, now, "old"), 3, now)
+		fresh := clip(drawPoints(t, now, "new"), 3, now)
+		from, to, steps, differ := difference(old, fresh, now)
 		if differ == slices.Equal(old, fresh) {
 			t.Fatalf("differ is %v for %v and %v", differ, old, fresh)
 		}
 		if len(steps) > 2*len(fresh) || to != 0 && len(steps) > 2*len(fresh)-2 {
 			t.Fatalf("%v is longer than the whole %v", steps, fresh)
 		}
-		_, _, whole, _ := apps.Difference(nil, fresh, now)
+		_, _, whole, _ := difference(nil, fresh, now)
 		if d, w := inFrame(t, from, to, steps), inFrame(t, now, 0, whole); differ && d > w {
 			t.Fatalf("a difference of %d bytes is longer than the whole, of %d: %v on [%d, %d), %v", d, w, steps, from, to, whole)
 		}
@@ -76,7 +75,7 @@ func inFrame(t *rapid.T, from, to core.Time, steps []int64) int {
 }
 
 func TestClip(t *testing.T) {
-	got := apps.Clip([]profile.Point{{At: 0, Used: 1}, {At: 5, Used: 9}, {At: 9, Used: 4}, {At: 12, Used: 0}}, 4, 7)
+	got := clip([]profile.Point{{At: 0, Used: 1}, {At: 5, Used: 9}, {At: 9, Used: 4}, {At: 12, Used: 0}}, 4, 7)
 	if want := []profile.Point{{At: 7, Used: 4}, {At: 12, Used: 0}}; !slices.Equal(got, want) {
 		t.Errorf("%v, and not %v", got, want)
 	}

@@ -5,45 +5,45 @@ import (
 	"accordion/core/profile"
 )
 
-// sights are what viewers have seen of a board: a viewer, a cluster.
-type sights [][]sight
+// seenViews has what viewers have seen of a board, by viewer and cluster.
+type seenViews [][]seenView
 
-// of is what a viewer saw of so many clusters.
-func (s *sights) of(viewer, clusters int) []sight {
+// of returns what a viewer saw, of at least so many clusters.
+func (s *seenViews) of(viewer, clusters int) []seenView {
 	for len(*s) <= viewer {
 		*s = append(*s, nil)
 	}
 	for len((*s)[viewer]) < clusters {
-		(*s)[viewer] = append((*s)[viewer], sight{})
+		(*s)[viewer] = append((*s)[viewer], seenView{})
 	}
 	return (*s)[viewer]
 }
 
 // Forget implements Board.
-func (s *sights) Forget(viewer int) {
+func (s *seenViews) Forget(viewer int) {
 	for c := range s.of(viewer, 0) {
 		(*s)[viewer][c].seen = false
 	}
 }
 
 // Seen implements Board.
-func (s *sights) Seen(viewer, cluster int) []profile.Point {
+func (s *seenViews) Seen(viewer, cluster int) []profile.Point {
 	if seen := &s.of(viewer, cluster+1)[cluster]; seen.seen {
 		return seen.points
 	}
 	return nil
 }
 
-// sight is what a viewer saw of one cluster.
-type sight struct {
+// seenView is what a viewer saw of one cluster.
+type seenView struct {
 	seen   bool
 	hosts  int
 	points []profile.Point
-	first  int // the point that held at the last look
+	first  int // index of the point that was in force at the last look
 }
 
-// from is what the viewer saw of the time from now on; nil when nothing.
-func (s *sight) from(now core.Time) []profile.Point {
+// from returns what the viewer saw of the time from now on, or nil.
+func (s *seenView) from(now core.Time) []profile.Point {
 	if !s.seen {
 		return nil
 	}
@@ -53,8 +53,8 @@ func (s *sight) from(now core.Time) []profile.Point {
 	return s.points[s.first:]
 }
 
-// update makes a sight what stands on the board from now on, which is these points, and says whether that is something else.
-func (s *sight) update(cluster, hosts int, now core.Time, points []profile.Point) (Change, bool) {
+// update replaces a seenView by points, the board's occupation from now on. It reports whether that is a change.
+func (s *seenView) update(cluster, hosts int, now core.Time, points []profile.Point) (Change, bool) {
 	old := s.from(now)
 	head, most := 0, min(len(old), len(points))
 	for head < most && old[head].Used == points[head].Used && (head == 0 || old[head].At == points[head].At) {

@@ -9,47 +9,47 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// look sees how far an application's part on a cluster has come.
-func (m *Machine) look(a *application, i int) {
+// observe updates an application's part from the newest state of its cluster.
+func (m *Machine) observe(a *application, i int) {
 	p := a.Part(i)
 	if p == nil || p.Over || m.byID[a.ID] != a {
 		return
 	}
 	s, b := m.standing(a, p), m.clusters[i].State
-	j, listed := m.clusters[i].Lists(a.ID, p.Job)
+	j, listed := m.clusters[i].lists(a.ID, p.Job)
 	if listed && j.ID == p.Job && j.User == a.User && p.Since != j.Key.Submitted {
 		p.Since = j.Key.Submitted
-		m.touch(a)
+		m.changed(a)
 	}
 	if listed || s != nil && s.Stand != mailbox.Over {
-		p.There = b.Read
+		p.LastSeen = b.Read
 	}
-	made := m.clusters[i].Embedded // a part that the cluster makes is nowhere before its start
+	made := m.clusters[i].Embedded // such a part exists only from its start on
 	over := s != nil && s.Stand == mailbox.Over
 	if s == nil && (p.Job != 0 || made) {
-		over = b.Read >= max(p.There, a.Since, m.begun)+absent
+		over = b.Read >= max(p.LastSeen, a.Since, m.begun)+absentAfter
 	}
 	switch a.Phase {
 	case Fresh, Subscribed, Waiting:
-		m.lookWaiting(a, p, s, over, made)
+		m.observeWaiting(a, p, s, over, made)
 	case Preparing:
-		m.lookPreparing(a, p, s, over && !made)
+		m.observePreparing(a, p, s, over && !made)
 	case Starting:
-		m.lookStarting(a, p, s, over)
+		m.observeStarting(a, p, s, over)
 	case Running:
-		m.lookRunning(a, p, s, over)
+		m.observeRunning(a, p, s, over)
 	case Ending:
 		if over || p.Job == 0 && !made {
 			p.Over = true
 			m.store(a)
 		}
-		m.pay(a, p, s)
+		m.answerDone(a, p, s)
 	}
 	m.advance(a)
 }
 
-// lookWaiting sees what became of a part that is not to start now.
-func (m *Machine) lookWaiting(a *application, p *Part, s *mailbox.Standing, over, made bool) {
+// observeWaiting observes a part that is not being started.
+func (m *Machine) observeWaiting(a *application, p *Part, s *mailbox.Standing, over, made bool) {
 	if p.Drop > 0 && (over || s != nil && s.Try >= p.Drop && (s.Stand == mailbox.Waiting || s.Stand == mailbox.Refused)) {
 		p.Drop, p.Kept = 0, 0
 		m.store(a)
@@ -79,13 +79,13 @@ func (m *Machine) lose(a *application, p *Part, why string) {
 	p.Lost, p.Drop, p.Kept = m.now, 0, 0
 	m.note(a, "lost", fmt.Sprintf("job %d on %s: %s", p.Job, p.Name, why))
 	m.store(a)
-	m.say(a.launcher, p.Gone())
+	m.send(a.launcher, p.Gone())
 }
 
-func (m *Machine) lookPreparing(a *application, p *Part, s *mailbox.Standing, over bool) {
+func (m *Machine) observePreparing(a *application, p *Part, s *mailbox.Standing, over bool) {
 	switch {
 	case p.Hosts == 0:
-		m.lookUnused(a, p, s, over)
+		m.observeUnused(a, p, s, over)
 	case over:
 		m.refused(a, p, why(s, "its job is gone"))
 		m.lose(a, p, why(s, "its job is gone"))
@@ -99,17 +99,17 @@ func (m *Machine) lookPreparing(a *application, p *Part, s *mailbox.Standing, ov
 	}
 }
 
-// lookUnused sees whether the job on a cluster that the request does not use is still there, in case a later one does.
-func (m *Machine) lookUnused(a *application, p *Part, s *mailbox.Standing, over bool) {
+// observeUnused asks for another job in place of one that is gone on a cluster that the request does not use: a later request may use it.
+func (m *Machine) observeUnused(a *application, p *Part, s *mailbox.Standing, over bool) {
 	if over && p.Lost == 0 && !m.clusters[p.Cluster].Embedded {
 		m.lose(a, p, why(s, "its job is gone"))
 	}
 }
 
-func (m *Machine) lookStarting(a *application, p *Part, s *mailbox.Standing, over bool) {
+func (m *Machine) observeStarting(a *application, p *Part, s *mailbox.Standing, over bool) {
 	switch {
 	case p.Hosts == 0:
-		m.lookUnused(a, p, s, over)
+		m.observeUnused(a, p, s, over)
 	case over:
 		m.refused(a, p, why(s, "its job ended before all were up"))
 		if p.Drop = 0; !m.clusters[p.Cluster].Embedded {
@@ -126,8 +126,8 @@ func (m *Machine) lookStarting(a *application, p *Part, s *mailbox.Standing, ove
 	}
 }
 
-func (m *Machine) lookRunning(a *application, p *Part, s *mailbox.Standing, over bool) {
-	m.pay(a, p, s)
+func (m *Machine) observeRunning(a *application, p *Part, s *mailbox.Standing, over bool) {
+	m.answerDone(a, p, s)
 	if !over {
 		return
 	}
@@ -138,19 +138,18 @@ func (m *Machine) lookRunning(a *application, p *Part, s *mailbox.Standing, over
 	}
 }
 
-// endIn is how long an application that is told its end may clean up, seconds.
+// endIn is how many seconds an application has to clean up before its jobs end.
 const endIn core.Time = 30
 
-// end ends an application, whatever it does: its launcher and parts are told why (a Reason of launchers; "": they know), and its jobs end
-// some seconds later.
+// end ends an application in any phase. Its launcher and parts receive the reason, unless it is "", and its jobs end some seconds later.
 func (m *Machine) end(a *application, reason, why string, in core.Time) {
 	if a.Phase == Ending {
 		return
 	}
 	held, barrier := a.Phase.Holds(), a.Phase == Starting
-	told := a.Phase != Fresh || reason != "" // of one that came and went there is nothing to tell
+	told := a.Phase != Fresh || reason != "" // an application that came and went needs no note
 	if barrier {
-		in = 0 // nothing of its user's has run: there is nothing to clean up, and no part need come up any more
+		in = 0 // none of its code has run, and there is nothing to clean up
 	}
 	a.Phase, a.Reason, a.Why, a.Since, a.EndAt, a.pending = Ending, reason, why, m.now, m.now+in, nil
 	for _, p := range a.Parts {
@@ -165,30 +164,30 @@ func (m *Machine) end(a *application, reason, why string, in core.Time) {
 	switch {
 	case reason == "":
 	case in > 0:
-		m.say(a.launcher, last)
+		m.send(a.launcher, last)
 	default:
 		m.close(a.launcher, last)
 	}
-	for _, s := range slices.Clone(a.barriers) { // closing one takes it out
+	for _, s := range slices.Clone(a.barriers) { // close changes the slice
 		switch {
 		case barrier:
 			m.close(s, &launcher.Abort{Why: why})
 		case reason != "":
-			m.say(s, last)
+			m.send(s, last)
 		}
 	}
 }
 
-// finish is the end of an application whose parts are all over by themselves.
+// finish ends an application whose parts have all ended by themselves.
 func (m *Machine) finish(a *application) {
 	a.Phase, a.Reason, a.Why, a.Since, a.EndAt = Ending, "", "the application is over", m.now, m.now
 	m.note(a, "done", "all parts are over")
 	m.store(a)
-	m.close(a.launcher, &launcher.Done{Code: a.ExitCode()})
+	m.close(a.launcher, &launcher.Done{Code: a.exitCode()})
 	m.advance(a)
 }
 
-// launcherDone is a launcher's word that its application is over, or withdrawn.
+// launcherDone handles a launcher's report that its application has ended, or is withdrawn.
 func (m *Machine) launcherDone(s *session, seq int64, code int) {
 	a := s.app
 	was := a.Phase
@@ -209,7 +208,7 @@ func (m *Machine) launcherDone(s *session, seq int64, code int) {
 	m.advance(a)
 }
 
-// keepReservation keeps the nodes of a part that is done for a while, where another application waits that could ask for them.
+// keepReservation keeps the nodes of an ended part for a while, if another application could request them. It reports whether it does.
 func (m *Machine) keepReservation(a *application, p *Part) bool {
 	if m.settings.FairStart == 0 {
 		return false

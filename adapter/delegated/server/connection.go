@@ -18,17 +18,17 @@ import (
 	"accordion/shim/wire/launcher/packed"
 )
 
-// line is one session: its reader is whoever calls serve, its writer a goroutine of its own.
-type line struct {
+// connection implements Session. The goroutine that calls serve reads; a second goroutine writes.
+type connection struct {
 	number uint64
 	user   User
-	uid    string // whose warnings are counted together
+	uid    string // key of the peer's warnings in the log
 	server *Server
 	log    hclog.Logger
 	conn   net.Conn
-	sealed *seal.Conn       // proves the first frame; nil where the kernel tells who is at the other end
-	in     *bufio.Reader    // of what comes after the first
-	stream *seal.Stream     // over in; over TCP not before both keys are known
+	sealed *seal.Conn       // proves the first frame; nil: the kernel proves the peer
+	in     *bufio.Reader    // after the first frame
+	stream *seal.Stream     // reads from in; over TCP nil until both keys are known
 	unpack *packed.Unpacker // nil: the peer packs nothing
 	out    *outgoing
 	pack   packed.Packer // the writer's
@@ -36,25 +36,25 @@ type line struct {
 	may    allowance
 }
 
-var _ Session = (*line)(nil)
+var _ Session = (*connection)(nil)
 
-// aFewFrames of what a launcher usually says fit into a reader's buffer, of which there are thousands.
-const aFewFrames = 512
+// readBuffer is the size in bytes of a reader's buffer. There are thousands of them. A few of a launcher's usual frames fit.
+const readBuffer = 512
 
-func newLine(s *Server, conn net.Conn, log hclog.Logger) *line {
-	l := &line{number: s.last.Add(1), server: s, log: log, conn: conn, out: newOutgoing(conn), wrote: make(chan struct{})}
+func newConnection(s *Server, conn net.Conn, log hclog.Logger) *connection {
+	l := &connection{number: s.last.Add(1), server: s, log: log, conn: conn, out: newOutgoing(conn), wrote: make(chan struct{})}
 	if t, is := conn.(interface{ Sealed() *seal.Conn }); is {
 		l.sealed = t.Sealed()
-		l.in = bufio.NewReaderSize(l.sealed.Conn, aFewFrames)
+		l.in = bufio.NewReaderSize(l.sealed.Conn, readBuffer)
 		l.sealed.Conn = buffered{l.sealed.Conn, l.in}
 		return l
 	}
-	l.in = bufio.NewReaderSize(conn, aFewFrames)
+	l.in = bufio.NewReaderSize(conn, readBuffer)
 	l.stream = seal.Plain(buffered{conn, l.in})
 	return l
 }
 
-// buffered is a connection of which the reader sees that a frame has begun before it takes it.
+// buffered is a connection whose reader can see that a frame has begun.
 type buffered struct {
 	net.Conn
 	in *bufio.Reader
@@ -62,8 +62,8 @@ type buffered struct {
 
 func (b buffered) Read(p []byte) (int, error) { return b.in.Read(p) }
 
-// knows tells a part, which does not know what its cluster is called, the name of the one that it asks.
-func (l *line) knows(hello *launcher.Hello, cluster string) {
+// setCluster tells a part the name of the cluster whose sidecar it asks: a part does not know it.
+func (l *connection) setCluster(hello *launcher.Hello, cluster string) {
 	if hello.Part == nil {
 		return
 	}
@@ -73,15 +73,15 @@ func (l *line) knows(hello *launcher.Hello, cluster string) {
 	l.out.part = hello.Part.Cluster
 }
 
-// packs agrees to packed frames where the peer knows them.
-func (l *line) packs(hello *launcher.Hello) {
+// agreePacking agrees to packed frames if the peer can pack.
+func (l *connection) agreePacking(hello *launcher.Hello) {
 	if hello.Deflate >= packed.Version {
 		l.unpack, l.out.pack = new(packed.Unpacker), packed.Version
 	}
 }
 
-// seal, with the number of the hello, makes what the session goes on with when its first frames have crossed a network.
-func (l *line) seal(hello *launcher.Hello, seq int64) *launcher.Refuse {
+// seal makes the stream for the frames after the hello. Over TCP it exchanges keys. seq is the hello's number.
+func (l *connection) seal(hello *launcher.Hello, seq int64) *launcher.Refuse {
 	if l.sealed == nil {
 		return nil
 	}
@@ -97,20 +97,20 @@ func (l *line) seal(hello *launcher.Hello, seq int64) *launcher.Refuse {
 }
 
 // Number implements Session.
-func (l *line) Number() uint64 { return l.number }
+func (l *connection) Number() uint64 { return l.number }
 
 // User implements Session.
-func (l *line) User() User { return l.user }
+func (l *connection) User() User { return l.user }
 
 // Send implements Session.
-func (l *line) Send(m launcher.Message) { l.out.put(m, false) }
+func (l *connection) Send(m launcher.Message) { l.out.put(m, false) }
 
 // Close implements Session.
-func (l *line) Close(last launcher.Message) { l.out.put(last, true) }
+func (l *connection) Close(last launcher.Message) { l.out.put(last, true) }
 
-// refuse answers what is wrong, and ends the session where the protocol says so.
-func (l *line) refuse(r *launcher.Refuse) (ends bool) {
-	ends = launcher.Final(r.Code) || r.Code == launcher.CodeFlood // frames are refused for it only when there are far too many
+// refuse sends a refusal. It reports whether the session ends with it, as the protocol demands.
+func (l *connection) refuse(r *launcher.Refuse) (ends bool) {
+	ends = launcher.Final(r.Code) || r.Code == launcher.CodeFlood // single frames in excess are not refused
 	if ends {
 		l.server.warnings.Warn(l.log, l.uid, "launcher's session refused", "code", r.Code, "why", r.Text)
 	} else {
@@ -120,10 +120,10 @@ func (l *line) refuse(r *launcher.Refuse) (ends bool) {
 	return ends
 }
 
-// write is the writer's life.
-func (l *line) write() {
+// write sends queued frames until the session ends.
+func (l *connection) write() {
 	defer close(l.wrote)
-	defer l.out.hush()
+	defer l.out.stopReading()
 	write := l.writeNext
 	if l.sealed != nil {
 		write = l.writeFirst
@@ -149,18 +149,18 @@ func (l *line) write() {
 	}
 }
 
-// writeFirst proves a frame as the peer has proved its own.
-func (l *line) writeFirst(frame []byte) error {
+// writeFirst sends a frame with the proof that the peer's first frame had, too.
+func (l *connection) writeFirst(frame []byte) error {
 	_, err := l.sealed.Write(frame)
 	return err
 }
 
-func (l *line) writeNext(frame []byte) error { return l.stream.WriteFrame(frame) }
+func (l *connection) writeNext(frame []byte) error { return l.stream.WriteFrame(frame) }
 
-// serve hands over what the peer says from its hello on, until the session ends; then the loop is told that it has. Whichever of the two
-// is slow, the loop or the peer that is to read its last message, the other does not wait for it.
-func (l *line) serve(hello said) {
-	if l.tell(hello) {
+// serve hands over all messages from the hello on until the session ends, and then the end. The loop and the peer do not wait for each other
+// if one of them is slow.
+func (l *connection) serve(hello numbered) {
+	if l.handOver(hello) {
 		if err := l.listen(); err != nil {
 			l.out.stop(err)
 		}
@@ -174,8 +174,8 @@ func (l *line) serve(hello said) {
 	}
 }
 
-// tell hands a message to the loop; false when nothing more is to be handed over.
-func (l *line) tell(m said) bool {
+// handOver hands a message to the loop. It returns false when nothing more should be handed over.
+func (l *connection) handOver(m numbered) bool {
 	select {
 	case l.server.events <- Event{Session: l, Seq: m.seq, Message: m.Message}:
 		return true
@@ -186,18 +186,18 @@ func (l *line) tell(m said) bool {
 	return false
 }
 
-// listen reads until the peer or the session is at its end.
-func (l *line) listen() error {
+// listen reads until the peer or the session ends.
+func (l *connection) listen() error {
 	for {
 		frame, err := l.next()
 		if err != nil {
-			return l.unread(err)
+			return l.refuseUnread(err)
 		}
 		if !l.may.take(time.Now()) {
 			l.refuse(&launcher.Refuse{Code: launcher.CodeFlood, Text: fmt.Sprintf("more than %d messages a second", sustained)})
 			return nil
 		}
-		m, r := l.heard(frame)
+		m, r := l.parseNext(frame)
 		switch {
 		case r != nil && l.refuse(r):
 			return nil
@@ -209,7 +209,7 @@ func (l *line) listen() error {
 			l.Send(&launcher.Pong{})
 		case *launcher.Pong:
 		default:
-			if !l.tell(m) {
+			if !l.handOver(m) {
 				return nil
 			}
 		}
@@ -220,15 +220,15 @@ var errOver = errors.New("the session was closed here")
 
 var errDead = fmt.Errorf("nothing was heard of it for %v", pings*quiet)
 
-// next is the peer's next frame. While there is none the peer is asked whether it is there.
-func (l *line) next() ([]byte, error) {
+// next returns the peer's next frame. While there is none, it sends pings.
+func (l *connection) next() ([]byte, error) {
 	heard := time.Now()
 	for asked := 1; ; asked++ {
 		l.out.readBy(heard.Add(time.Duration(asked) * quiet))
 		_, err := l.in.Peek(1)
 		switch {
 		case err == nil:
-			l.out.readBy(time.Now().Add(wholeIn))
+			l.out.readBy(time.Now().Add(frameTime))
 			return l.stream.ReadFrame(launcher.MostToServer)
 		case !errors.Is(err, os.ErrDeadlineExceeded):
 			return nil, err
@@ -240,8 +240,8 @@ func (l *line) next() ([]byte, error) {
 	}
 }
 
-// unread refuses what could not be read to its end; an error that is left is the connection's end.
-func (l *line) unread(err error) error {
+// refuseUnread refuses a frame that could not be read. It returns err if the connection has ended.
+func (l *connection) refuseUnread(err error) error {
 	r := launcher.Refusal(err)
 	switch {
 	case errors.Is(err, errOver):
@@ -249,7 +249,7 @@ func (l *line) unread(err error) error {
 	case errors.Is(err, errDead):
 		return err
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		r = &launcher.Refuse{Code: launcher.CodeFrame, Text: fmt.Sprintf("a frame was not whole within %v", wholeIn)}
+		r = &launcher.Refuse{Code: launcher.CodeFrame, Text: fmt.Sprintf("a frame was not whole within %v", frameTime)}
 	case errors.Is(err, seal.ErrForged):
 		r = &launcher.Refuse{Code: launcher.CodeAuth, Text: err.Error()}
 	case errors.Is(err, wire.ErrTruncated):
@@ -264,13 +264,13 @@ func (l *line) unread(err error) error {
 }
 
 // said is a message with its number.
-type said struct {
+type numbered struct {
 	seq int64
 	launcher.Message
 }
 
-// greet reads the first frame.
-func (l *line) greet(first []byte) (*launcher.Hello, said, *launcher.Refuse) {
+// greet parses the first frame.
+func (l *connection) greet(first []byte) (*launcher.Hello, numbered, *launcher.Refuse) {
 	m, r := l.parse(first, len(first))
 	if r != nil {
 		return nil, m, r
@@ -282,14 +282,14 @@ func (l *line) greet(first []byte) (*launcher.Hello, said, *launcher.Refuse) {
 	return hello, m, nil
 }
 
-// heard reads a later frame.
-func (l *line) heard(frame []byte) (said, *launcher.Refuse) {
+// parseNext parses a later frame.
+func (l *connection) parseNext(frame []byte) (numbered, *launcher.Refuse) {
 	sent := len(frame)
 	if l.unpack != nil {
 		var err error
 		if frame, err = l.unpack.Unpack(frame, launcher.MostToServer); err != nil {
 			l.server.meter.Frame(In, "", sent)
-			return said{}, launcher.Refusal(err)
+			return numbered{}, launcher.Refusal(err)
 		}
 	}
 	m, r := l.parse(frame, sent)
@@ -299,27 +299,27 @@ func (l *line) heard(frame []byte) (said, *launcher.Refuse) {
 	return m, r
 }
 
-// parse reads a frame for which so many bytes were sent, or says why it is nothing that a launcher or a part may say.
-func (l *line) parse(frame []byte, sent int) (said, *launcher.Refuse) {
+// parse parses a frame, for which sent bytes came. It refuses what launchers and parts may not send.
+func (l *connection) parse(frame []byte, sent int) (numbered, *launcher.Refuse) {
 	m, seq, err := launcher.Decode(frame)
 	l.server.meter.Frame(In, typeOf(m, err), sent)
 	if err != nil {
-		return said{}, launcher.Refusal(err)
+		return numbered{}, launcher.Refusal(err)
 	}
 	if !launcher.ToServer(m) {
-		return said{}, &launcher.Refuse{To: seq, Code: launcher.CodeType, Text: "nobody says " + m.Type() + " to the sidecar"}
+		return numbered{}, &launcher.Refuse{To: seq, Code: launcher.CodeType, Text: "nobody says " + m.Type() + " to the sidecar"}
 	}
 	if p := launcher.Check(m); p != nil {
 		r := p.Refuse(seq)
 		if r.Code == launcher.CodeVersion {
 			r.Speaks = []int{launcher.Version}
 		}
-		return said{}, r
+		return numbered{}, r
 	}
-	return said{seq, m}, nil
+	return numbered{seq, m}, nil
 }
 
-// typeOf is what a frame is counted as.
+// typeOf returns the type as which a frame is counted.
 func typeOf(m launcher.Message, err error) string {
 	var other *launcher.TypeError
 	switch {
@@ -331,12 +331,12 @@ func typeOf(m launcher.Message, err error) string {
 	return ""
 }
 
-// end waits for what is still to be written, and closes the connection. Where it can be closed by halves the peer gets a moment to read:
-// what it sent and nobody read would take that away.
-func (l *line) end() {
+// end waits until all is written, and closes the connection. It first closes the writing half, if it can, and gives the peer a moment to
+// read: closing a connection with unread input would discard what was written.
+func (l *connection) end() {
 	<-l.wrote
 	defer l.conn.Close()
-	cut := l.out.cutShort()
+	cut := l.out.cutError()
 	var long *wire.TooLongError
 	switch {
 	case errors.As(cut, &long):
@@ -351,8 +351,8 @@ func (l *line) end() {
 		return
 	}
 	half.CloseWrite()
-	l.conn.SetReadDeadline(time.Now().Add(farewell))
+	l.conn.SetReadDeadline(time.Now().Add(lastRead))
 	io.CopyN(io.Discard, l.conn, mostLeft)
 }
 
-const mostLeft = 1 << 20 // bytes of a peer that are thrown away at the end
+const mostLeft = 1 << 20 // bytes of a peer that are discarded at the end

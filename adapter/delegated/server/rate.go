@@ -1,0 +1,29 @@
+package server
+
+import "time"
+
+// A peer may send burst frames at once, and sustained frames a second in the long run. A good launcher sends one frame for each view, and
+// answers pings.
+const (
+	sustained = 50
+	burst     = 200
+)
+
+// allowance counts the frames that a peer may still send. Its zero value allows a whole burst.
+type allowance struct {
+	spent float64 // frames of the burst that are used
+	at    time.Time
+}
+
+// take reports whether one more frame is allowed.
+func (a *allowance) take(now time.Time) bool {
+	if !a.at.IsZero() {
+		a.spent = max(0, a.spent-sustained*max(0, now.Sub(a.at).Seconds()))
+	}
+	a.at = now
+	if a.spent+1 > burst {
+		return false
+	}
+	a.spent++
+	return true
+}
