@@ -6,9 +6,11 @@ import (
 	"accordion/core"
 )
 
-// joined makes stretches last as long as they must at least, and never gives less than was used: one that is too short and its
-// neighbor both get the nodes of the larger. The shortest goes first, to the side where that costs less. A job begins
-// steps where its script does, so that a short peak cannot be had by a part of its neighbor.
+// joined joins stretches that are shorter than shortest with a neighbor. Both get the nodes of the larger one, so that the profile never has
+// fewer nodes
+// than the job used. It joins the shortest stretch first, with the neighbor for which that adds less area. A step begins where the script
+// says so:
+// therefore a short peak cannot be moved into a part of its neighbor.
 func joined(all []stretch, shortest core.Time) []stretch {
 	all = slices.Clone(all)
 	if len(all) > core.MaxSteps {
@@ -32,13 +34,13 @@ func joined(all []stretch, shortest core.Time) []stretch {
 	return all
 }
 
-// both is two neighbors as one.
+// both returns two neighbors as one stretch.
 func both(a, b stretch) stretch { return stretch{a.from, b.to, max(a.nodes, b.nodes)} }
 
-// cost is the area that joining two neighbors adds.
+// cost returns the area that joining two neighbors adds.
 func cost(a, b stretch) int64 { return both(a, b).area() - a.area() - b.area() }
 
-// coarse joins from the left, in one pass, for a job of thousands of steps: dearer, and as sound.
+// coarse joins stretches in one pass from the left. It is for jobs with thousands of steps: joined would be too slow, but adds less area.
 func coarse(all []stretch, shortest core.Time) []stretch {
 	out := all[:1]
 	for _, s := range all[1:] {
@@ -51,7 +53,7 @@ func coarse(all []stretch, shortest core.Time) []stretch {
 	return level(out)
 }
 
-// level makes one of neighbors with as many nodes.
+// level joins neighbors with the same number of nodes.
 func level(all []stretch) []stretch {
 	out := all[:0]
 	for _, s := range all {

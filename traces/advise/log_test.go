@@ -52,7 +52,7 @@ func TestExecutablesAreKeptApart(t *testing.T) {
 	if diff := cmp.Diff([]string{"executable 1 #MOLD 2x1h14m|4x46m", "executable 2 #MOLD 2x4h54m|4x3h4m"}, lines); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if report.Left.NoSteps != len(runs) {
-		t.Errorf("%+v", report.Left)
+	if report.NoAdvice.NoSteps != len(runs) {
+		t.Errorf("%+v", report.NoAdvice)
 	}
 }

@@ -10,21 +10,22 @@ import (
 )
 
 var (
-	// directive matches a line of a script by which sbatch or oarsub gets a request.
+	// directive matches a line of a script that gives sbatch or oarsub a request.
 	directive = regexp.MustCompile(`^#(?:SBATCH|OAR)[ \t].*?(?:--comment(?:=|[ \t]+)["']?|--|-t[ \t]+|--type(?:=|[ \t]+)["']?)(ep|mold)=["']?([^ \t"'#]*)`)
 	// reserved matches the line of a malleable job: see core/moldable.
 	reserved = regexp.MustCompile(`^#MALLEABLE[ \t]+[0-9]`)
-	// nearly matches a line that was meant as a request.
+	// nearly matches a line that was probably meant as a request.
 	nearly = regexp.MustCompile(`^(?i)[ \t]*#[ \t]*(ep|mold)[:= \t]*["']?(?:\d+[ \t]*x[ \t]*\d|amdahl:|downey:)`)
 )
 
-// CheckScript reads the request in a job's script as sbatch and oarsub do, from the lines before its first command, or gives every
-// mistake in them, each with its line and column. A form that they refuse is a mistake here, and the error has the right one.
+// CheckScript parses the request in a job's script as sbatch and oarsub do, from the lines before the first command. It returns all errors,
+// each with its
+// line and column. A form that sbatch and oarsub refuse is an error here, too, which names the right form.
 func CheckScript(script string, nodes int) (Request, []error) {
 	var (
-		lines, options Request // of #EP and #MOLD lines, which go on one after the other; of an #SBATCH or #OAR line
+		lines, options Request // lines: of #EP and #MOLD lines, each of which continues the one before; options: of an #SBATCH or #OAR line
 		all            []error
-		after          bool // the first command
+		after          bool // the first command has been reached
 	)
 	for i, text := range strings.Split(script, "\n") {
 		at := request(text)
@@ -58,7 +59,7 @@ func CheckScript(script string, nodes int) (Request, []error) {
 	return together(lines, options, all, nodes)
 }
 
-// together returns what the lines and the options of a script say. Where both are there they are to agree.
+// together returns the request of a script. The request of its lines and that of its options must be equal if both exist.
 func together(lines, options Request, all []error, nodes int) (Request, []error) {
 	r := lines
 	switch {
@@ -80,7 +81,7 @@ func together(lines, options Request, all []error, nodes int) (Request, []error)
 type found struct {
 	word, text string
 	column     int
-	option     bool // of sbatch or oarsub
+	option     bool // of an #SBATCH or #OAR line
 }
 
 // request returns the request in one line of a script.
@@ -95,7 +96,7 @@ func request(text string) found {
 	return found{}
 }
 
-// goOn adds the request of a further line: its steps follow the steps of the line before.
+// goOn adds the request of a further line, whose steps follow those of the lines before.
 func (r *Request) goOn(word, text string) {
 	switch {
 	case r.Word == "":

@@ -48,8 +48,8 @@ func TestRunsOfSeveralSequencesGetALineEach(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if report.Left != (Left{Sound: 3}) {
-		t.Errorf("%+v are left, want the three that use what they hold", report.Left)
+	if report.NoAdvice != (NoAdvice{FullyUsed: 3}) {
+		t.Errorf("%+v are left, want the three that use what they hold", report.NoAdvice)
 	}
 }
 
@@ -91,7 +91,7 @@ func TestEachRunIsCountedOnce(t *testing.T) {
 			}
 			of[a.Group]++
 		}
-		if l := report.Left; n+l.NotCompleted+l.NoSteps+l.Seldom+l.Sound != len(all) {
+		if l := report.NoAdvice; n+l.NotCompleted+l.NoSteps+l.TooFewRuns+l.FullyUsed != len(all) {
 			t.Errorf("%d runs in %d pieces of advice, and %+v, of %d", n, len(report.Advice), l, len(all))
 		}
 	})

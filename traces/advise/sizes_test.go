@@ -108,8 +108,8 @@ func TestTheCurveIsFoundAgain(t *testing.T) {
 			at[c[0].Nodes] = c[0].Duration
 		}
 		for _, z := range s.Sizes {
-			if d := at[z.Nodes]; d != 0 && (d < z.Mostly || float64(d) > 1.15*1.15*float64(z.Mostly)) {
-				t.Errorf("%s: %d s on %d nodes, where nearly all took up to %d", s.Line, d, z.Nodes, z.Mostly)
+			if d := at[z.Nodes]; d != 0 && (d < z.Quantile || float64(d) > 1.15*1.15*float64(z.Quantile)) {
+				t.Errorf("%s: %d s on %d nodes, where nearly all took up to %d", s.Line, d, z.Nodes, z.Quantile)
 			}
 		}
 		if s.OnTime < s.Checked {

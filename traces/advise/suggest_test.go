@@ -51,8 +51,8 @@ func TestAJobThatIsRunAgainAndAgainGetsALine(t *testing.T) {
 	if a.Held != held || a.Used != used || a.Saved != held-used-6*(2*6+6) || a.Waste() != held-used { // two seconds of six nodes to grow, one to shrink
 		t.Errorf("held %d used %d saved %d, want %d, %d, %d", a.Held, a.Used, a.Saved, held, used, held-used-6*(2*6+6))
 	}
-	if len(a.Where) != 2 || a.Where[0].After != "a" || a.Where[0].Before != "b" || a.Where[1].After != "b" || a.Where[1].BeforeStep != 2 {
-		t.Errorf("accordion step goes to %+v", a.Where)
+	if len(a.Boundaries) != 2 || a.Boundaries[0].After != "a" || a.Boundaries[0].Before != "b" || a.Boundaries[1].After != "b" || a.Boundaries[1].BeforeStep != 2 {
+		t.Errorf("accordion step goes to %+v", a.Boundaries)
 	}
 	if got, want := report.Monthly(3600*int64(report.Period)), float64(month); got != want {
 		t.Errorf("a node all the time is %v node-hours a month, want %v", got, want)
@@ -65,13 +65,13 @@ func TestNoLineForWhatIsNotWorthIt(t *testing.T) {
 		name string
 		runs []Run
 		kind Kind // "" for no advice
-		left Left
+		left NoAdvice
 	}{
-		{"it uses what it holds", again("a", 4, []int32{4, 4}, long, long, long), "", Left{Sound: 3}},
-		{"a short beginning", again("a", 4, []int32{1, 4}, []core.Time{20, 900}, []core.Time{20, 900}, []core.Time{20, 900}), "", Left{Sound: 3}},
-		{"too seldom", again("a", 4, []int32{1, 4}, long, long), "", Left{Seldom: 2}},
-		{"never all of its nodes", again("a", 8, []int32{4, 4}, long, long, long), Smaller, Left{}},
-		{"other each time", slices.Concat(again("a", 4, []int32{1, 4}, long, long), again("a", 4, []int32{4, 1}, long, long)), LeftAlone, Left{}},
+		{"it uses what it holds", again("a", 4, []int32{4, 4}, long, long, long), "", NoAdvice{FullyUsed: 3}},
+		{"a short beginning", again("a", 4, []int32{1, 4}, []core.Time{20, 900}, []core.Time{20, 900}, []core.Time{20, 900}), "", NoAdvice{FullyUsed: 3}},
+		{"too seldom", again("a", 4, []int32{1, 4}, long, long), "", NoAdvice{TooFewRuns: 2}},
+		{"never all of its nodes", again("a", 8, []int32{4, 4}, long, long, long), Smaller, NoAdvice{}},
+		{"other each time", slices.Concat(again("a", 4, []int32{1, 4}, long, long), again("a", 4, []int32{4, 1}, long, long)), LeftAlone, NoAdvice{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			report := Make(c.runs, Options{})
@@ -79,8 +79,8 @@ func TestNoLineForWhatIsNotWorthIt(t *testing.T) {
 			if len(report.Advice) > 0 {
 				kind = report.Advice[0].Kind
 			}
-			if kind != c.kind || report.Left != c.left {
-				t.Errorf("%q and %+v left, want %q and %+v", kind, report.Left, c.kind, c.left)
+			if kind != c.kind || report.NoAdvice != c.left {
+				t.Errorf("%q and %+v left, want %q and %+v", kind, report.NoAdvice, c.kind, c.left)
 			}
 		})
 	}
@@ -99,7 +99,7 @@ func TestJobsThatDidNotCompleteTeachNothing(t *testing.T) {
 	all[3].Completed = false
 	all = append(all, Run{ID: "9", Name: "shell", Completed: true, End: 100, Held: 1})
 	report := Make(all, Options{})
-	if report.Left != (Left{NotCompleted: 1, NoSteps: 1}) || len(report.Advice) != 1 || report.Advice[0].Runs != 3 {
+	if report.NoAdvice != (NoAdvice{NotCompleted: 1, NoSteps: 1}) || len(report.Advice) != 1 || report.Advice[0].Runs != 3 {
 		t.Errorf("%+v", report)
 	}
 }
@@ -127,7 +127,7 @@ func TestTheSuggestionNeverHoldsLessThanAStepUsed(t *testing.T) {
 			var saved int64
 			for i := range all {
 				r := &all[i]
-				own := seen{run: r, ep: joined(new(watcher).observed(r), o.Shortest)}
+				own := sample{run: r, ep: joined(new(watcher).observed(r), o.Shortest)}
 				if own.ep == nil || !own.fits(a.EP) || a.shape != "" && a.shape != shape(own.ep) {
 					continue
 				}

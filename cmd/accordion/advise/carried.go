@@ -16,17 +16,17 @@ import (
 
 // carrying follows one job through the journal.
 type carrying struct {
-	advise.Carried
+	advise.ManagedRun
 	choices []core.EP
 	at      float64 // second at which the nodes of its present step were there; 0: it has not begun
 	broken  bool    // what it did is not known whole: it asked for nothing, or was changed
 }
 
 // carried gives the jobs with a profile or sizes that began at a second or later and are over, by the entries of a cluster's journal.
-func carried(entries iter.Seq2[journal.Entry, error], from core.Time) ([]advise.Carried, error) {
+func carried(entries iter.Seq2[journal.Entry, error], from core.Time) ([]advise.ManagedRun, error) {
 	type key struct{ job, submitted int64 }
 	jobs := map[key]*carrying{}
-	var over []advise.Carried
+	var over []advise.ManagedRun
 	for e, err := range entries {
 		if err != nil {
 			return nil, err
@@ -48,7 +48,7 @@ func carried(entries iter.Seq2[journal.Entry, error], from core.Time) ([]advise.
 		if j.hear(e); e.Verb == "ended" {
 			delete(jobs, k)
 			if j.Began >= from && j.at > 0 {
-				over = append(over, j.Carried)
+				over = append(over, j.ManagedRun)
 			}
 		}
 	}
@@ -66,7 +66,7 @@ func accepted(e journal.Entry) *carrying {
 		return nil
 	}
 	user, _ := e.Args["user"].(string)
-	return &carrying{Carried: advise.Carried{ID: fmt.Sprint(e.Job), User: core.Printable(user), Line: line}, choices: choices}
+	return &carrying{ManagedRun: advise.ManagedRun{ID: fmt.Sprint(e.Job), User: core.Printable(user), Line: line}, choices: choices}
 }
 
 // hear notes an event of the job.
@@ -74,23 +74,23 @@ func (j *carrying) hear(e journal.Entry) {
 	switch e.Verb {
 	case "started":
 		began, known := second(e, "began")
-		j.at, j.Began, j.Real, j.broken = began, core.Time(began), nil, !known
+		j.at, j.Began, j.Actual, j.broken = began, core.Time(began), nil, !known
 		j.choose(e)
 	case "grew", "shrank":
 		asked, spoke := second(e, "asked")
 		usable, known := second(e, "usable")
 		step, _ := second(e, "step")
-		if j.broken = j.broken || !spoke || !known || int(step) != len(j.Real)+2; !j.broken {
+		if j.broken = j.broken || !spoke || !known || int(step) != len(j.Actual)+2; !j.broken {
 			j.lasted(asked)
 			j.at = usable
 		}
 	case "requeued":
-		j.at, j.Real, j.broken = 0, nil, false
+		j.at, j.Actual, j.broken = 0, nil, false
 	case "ending", "changed", "shortened", "restored", "forgotten", "lost":
 		j.broken = true
 	case "ended":
 		state, _ := e.Args["state"].(string)
-		if !j.broken && j.at > 0 && len(j.Real) == len(j.Told)-1 && (state == "" || strings.HasPrefix(state, "COMPLET")) {
+		if !j.broken && j.at > 0 && len(j.Actual) == len(j.Declared)-1 && (state == "" || strings.HasPrefix(state, "COMPLET")) {
 			j.lasted(float64(e.At.UnixMicro()) / 1e6)
 			j.Ended = true
 		}
@@ -103,16 +103,16 @@ func (j *carrying) choose(e journal.Entry) {
 	names, err := hostlist.Expand(text)
 	for _, c := range j.choices {
 		if err == nil && c[0].Nodes == len(names) {
-			j.Told = c
+			j.Declared = c
 			return
 		}
 	}
-	j.Told, j.broken = j.choices[0], true
+	j.Declared, j.broken = j.choices[0], true
 }
 
 // lasted ends the present step.
 func (j *carrying) lasted(until float64) {
-	j.Real = append(j.Real, max(core.Time(math.Ceil(until-j.at)), 1))
+	j.Actual = append(j.Actual, max(core.Time(math.Ceil(until-j.at)), 1))
 }
 
 // second is a field that is a number.

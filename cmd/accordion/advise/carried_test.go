@@ -82,7 +82,7 @@ func TestWhatTheJournalTellsOfSteps(t *testing.T) {
 			all, err := carried(entries(c.entries, nil), 500)
 			got := ""
 			if len(all) == 1 {
-				got = fmt.Sprintf("%v %v", all[0].Real, all[0].Ended)
+				got = fmt.Sprintf("%v %v", all[0].Actual, all[0].Ended)
 			}
 			if err != nil || got != c.want || len(all) > 1 {
 				t.Errorf("%q, %v, want %q", got, err, c.want)
@@ -100,7 +100,7 @@ func TestOfSeveralSizesTheOneOnWhichItRan(t *testing.T) {
 		event(7, 1001, "started", "on 4 nodes", "nodes", "n[1-4]", "began", 1000.0),
 		event(7, 1050, "ended", "after step 1 of 1"),
 	}, nil), 0)
-	if err != nil || len(all) != 1 || all[0].Told.String() != "4x60s" || all[0].Line != "mold=2x100s|4x60s" || fmt.Sprint(all[0].Real) != "[50]" || !all[0].Ended || all[0].User != "ada" {
+	if err != nil || len(all) != 1 || all[0].Declared.String() != "4x60s" || all[0].Line != "mold=2x100s|4x60s" || fmt.Sprint(all[0].Actual) != "[50]" || !all[0].Ended || all[0].User != "ada" {
 		t.Errorf("%+v, %v", all, err)
 	}
 }

@@ -59,7 +59,7 @@ func script(r *advise.Run, own *advise.Advice) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "    %s\n", own.Line)
 	before := -1 // index of the last program that was written
-	for i, w := range own.Where {
+	for i, w := range own.Boundaries {
 		b.WriteString(programs(r, before+1, w.BeforeStep))
 		before = w.BeforeStep - 1
 		if w.BeforeStep < 0 {

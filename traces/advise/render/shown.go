@@ -116,7 +116,7 @@ func (s *shown) draw(p *Page, drawn []advise.Advice) {
 				g.Late++
 			}
 		}
-		for k, w := range a.Where {
+		for k, w := range a.Boundaries {
 			g.Where = append(g.Where, place{shortOnPage(w.After), shortOnPage(w.Before), fmt.Sprint(a.EP[k].Nodes), nodes(a.EP[k+1].Nodes)})
 		}
 		if a.Kind == advise.LeftAlone {
@@ -150,10 +150,10 @@ func silentNotes(r *advise.Report) []Note {
 		n    int
 		what string
 	}{
-		{r.Left.Sound, "use what they hold, or waste less than a twentieth of it"},
-		{r.Left.Seldom, "are run too seldom for a line that is known to hold"},
-		{r.Left.NoSteps, "have no steps in what was read, so that nobody knows which of their nodes they used"},
-		{r.Left.NotCompleted, "failed, were cancelled or met their limit, and teach nothing"},
+		{r.NoAdvice.FullyUsed, "use what they hold, or waste less than a twentieth of it"},
+		{r.NoAdvice.TooFewRuns, "are run too seldom for a line that is known to hold"},
+		{r.NoAdvice.NoSteps, "have no steps in what was read, so that nobody knows which of their nodes they used"},
+		{r.NoAdvice.NotCompleted, "failed, were cancelled or met their limit, and teach nothing"},
 	} {
 		if s.n > 0 {
 			all = append(all, Note{count(s.n, "job"), s.what})

@@ -48,12 +48,12 @@ func words(s *whatif.Study) *WhatIf {
 	}
 	lost, smaller := losses("Others", s.Result.Others.Losses())
 	othersLose := len(lost) > 0
-	tellLost, tellSmaller := losses("Those that tell", s.Result.Tell.Losses())
+	tellLost, tellSmaller := losses("Those that tell", s.Result.Carriers.Losses())
 	return &WhatIf{
 		Losses: append(lost, tellLost...), Smaller: append(smaller, tellSmaller...),
-		About:  fmt.Sprintf("What if %s of %d had told more, on %s?", jobs(s.With.Told()), len(s.Site.Jobs), machine(s)),
+		About:  fmt.Sprintf("What if %s of %d had told more, on %s?", jobs(s.With.Carriers()), len(s.Site.Jobs), machine(s)),
 		Head:   []string{"mean wait", "mean turnaround", "bounded slowdown", "node-hours"},
-		Groups: []Supposed{caseGroup("that tell", &s.Result.Tell), caseGroup("others", &s.Result.Others)},
+		Groups: []Supposed{caseGroup("that tell", &s.Result.Carriers), caseGroup("others", &s.Result.Others)},
 		Notes:  notes(s, othersLose),
 	}
 }

@@ -18,7 +18,7 @@ type Case struct {
 type Result struct {
 	Weeks      int // in which jobs were submitted
 	NeverBegan int // jobs that got no place in one of the cases: they are in no figure
-	Tell       Group
+	Carriers   Group
 	Others     Group
 }
 
@@ -68,7 +68,7 @@ type sums struct {
 	counts []float64
 }
 
-// Compare measures the cases, which have the same jobs in the same order, those as they were in the first. Tells is beside the jobs. A slowdown is by the run time
+// Compare measures the cases, which have the same jobs in the same order, those as they were in the first. Carries is beside the jobs. A slowdown is by the run time
 // as it was, however long a job runs with its line.
 func Compare(cases []Case, tells []bool, b Bootstrap) Result {
 	weekOf, weeks := weeks(cases[0].Jobs)
@@ -77,7 +77,7 @@ func Compare(cases []Case, tells []bool, b Bootstrap) Result {
 	for _, g := range []struct {
 		group *Group
 		tell  bool
-	}{{&r.Tell, true}, {&r.Others, false}} {
+	}{{&r.Carriers, true}, {&r.Others, false}} {
 		in := make([]bool, len(tells))
 		for i := range in {
 			if in[i] = began[i] && tells[i] == g.tell; in[i] {

@@ -21,7 +21,7 @@ func TestFiguresAreMeansOfTheGroups(t *testing.T) {
 	before := []replay.Outcome{{Start: 100, End: 200}, {Start: 150, End: 350}, {Start: 3 * week, End: 3*week + 5}, {Start: -1}}
 	after := []replay.Outcome{{Start: 40, End: 150, Held: core.EP{{Duration: 60, Nodes: 1}, {Duration: 50, Nodes: 2}}}, {Start: 250, End: 450}, {Start: 3*week + 20, End: 3*week + 25}, {Start: 3 * week, End: 4 * week}}
 	r := Compare([]Case{{Policy: "easy", Jobs: was, Outcomes: before}, {Policy: "patient", Lines: true, Jobs: with, Outcomes: after}}, []bool{true, false, false, true}, Bootstrap{Seed: 1})
-	if r.Weeks != 2 || r.NeverBegan != 1 || r.Tell.Jobs != 1 || r.Others.Jobs != 2 {
+	if r.Weeks != 2 || r.NeverBegan != 1 || r.Carriers.Jobs != 1 || r.Others.Jobs != 2 {
 		t.Fatalf("%+v", r)
 	}
 	type row struct{ wait, turnaround, slowdown, hours, waitBy, turnaroundBy, slowdownBy, hoursBy, hoursShare float64 }
@@ -30,8 +30,8 @@ func TestFiguresAreMeansOfTheGroups(t *testing.T) {
 		row  *Row
 		want row
 	}{
-		{"who tells, as it was", &r.Tell.Rows[0], row{100, 200, 2, 200. / 3600, 0, 0, 0, 0, 0}},
-		{"who tells", &r.Tell.Rows[1], row{40, 150, 1.5, 160. / 3600, -60, -50, -.5, -40. / 3600, -.2}},
+		{"who tells, as it was", &r.Carriers.Rows[0], row{100, 200, 2, 200. / 3600, 0, 0, 0, 0, 0}},
+		{"who tells", &r.Carriers.Rows[1], row{40, 150, 1.5, 160. / 3600, -60, -50, -.5, -40. / 3600, -.2}},
 		{"the others, as it was", &r.Others.Rows[0], row{50, 152.5, 1.25, 210. / 3600, 0, 0, 0, 0, 0}},
 		{"the others", &r.Others.Rows[1], row{110, 212.5, (2 + 2.5) / 2, 210. / 3600, 60, 60, 1, 0, 0}},
 	} {
@@ -43,8 +43,8 @@ func TestFiguresAreMeansOfTheGroups(t *testing.T) {
 		}
 	}
 	want := []Loss{{Policy: "patient", Of: []Worse{{Wait, Estimate{Value: 60}}, {Turnaround, Estimate{Value: 60}}, {Slowdown, Estimate{Value: 1}}}}}
-	if diff := cmp.Diff(want, r.Others.Losses(), cmpopts.EquateApprox(0, 1e-9), cmpopts.IgnoreFields(Estimate{}, "Low", "High", "Known"), cmpopts.IgnoreUnexported(Loss{})); diff != "" || len(r.Tell.Losses()) != 0 {
-		t.Errorf("who tells loses %+v, others (-want +got):\n%s", r.Tell.Losses(), diff)
+	if diff := cmp.Diff(want, r.Others.Losses(), cmpopts.EquateApprox(0, 1e-9), cmpopts.IgnoreFields(Estimate{}, "Low", "High", "Known"), cmpopts.IgnoreUnexported(Loss{})); diff != "" || len(r.Carriers.Losses()) != 0 {
+		t.Errorf("who tells loses %+v, others (-want +got):\n%s", r.Carriers.Losses(), diff)
 	}
 }
 

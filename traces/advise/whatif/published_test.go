@@ -52,13 +52,13 @@ func published(t *testing.T, name string, log *swf.Log) (lines []string) {
 	}
 	with := Suppose(site, runs, report.Lines(advise.Options{}))
 	policies := []string{"patient", "patient+share"}
-	r := Compare(cases(site, with, policies...), with.Tells, Bootstrap{Seed: 1})
+	r := Compare(cases(site, with, policies...), with.Carries, Bootstrap{Seed: 1})
 	for i, policy := range policies {
-		head := fmt.Sprintf("| %s | %d | %d of %d | `%s` |", name, len(report.Sizes), with.Told(), len(site.Jobs), policy)
+		head := fmt.Sprintf("| %s | %d | %d of %d | `%s` |", name, len(report.Sizes), with.Carriers(), len(site.Jobs), policy)
 		if i > 0 {
 			head = fmt.Sprintf("|  |  |  | `%s` |", policy)
 		}
-		tell, others := &r.Tell.Rows[2*i+1], &r.Others.Rows[2*i+1]
+		tell, others := &r.Carriers.Rows[2*i+1], &r.Others.Rows[2*i+1]
 		alone := func(row *Row, kind Kind) string {
 			f := row.Of[kind]
 			if f.Alone == nil { // of the first policy

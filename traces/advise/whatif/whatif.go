@@ -4,7 +4,7 @@
 //	site, err := whatif.Site(runs, 0)                            // the jobs as they were
 //	supposed := whatif.Suppose(site, runs, report.Lines(options)) // and with the lines
 //	… replay both under some policies …
-//	result := whatif.Compare(cases, supposed.Tells, whatif.Bootstrap{Seed: 1})
+//	result := whatif.Compare(cases, supposed.Carries, whatif.Bootstrap{Seed: 1})
 //
 // It is pure, and replays nothing (package replay): site.go and whatif.go make the two workloads, compare.go measures, bootstrap.go says how far to trust the differences,
 // and loss.go who loses.
@@ -19,7 +19,7 @@ import (
 // Supposed is a workload in which some jobs tell more.
 type Supposed struct {
 	workload.Workload        // the same jobs in the same order
-	Tells             []bool // beside the jobs: it carries a line
+	Carries           []bool // beside the jobs: it carries a line
 	Evolving          int    // of those that tell: they carry a profile
 	Moldable          int    // they list sizes
 	Fewer             int    // they ask for fewer nodes
@@ -27,15 +27,15 @@ type Supposed struct {
 }
 
 // Told is how many jobs carry a line.
-func (s *Supposed) Told() int { return s.Evolving + s.Moldable + s.Fewer }
+func (s *Supposed) Carriers() int { return s.Evolving + s.Moldable + s.Fewer }
 
 // Suppose gives jobs of a site the lines of their runs. Runs are beside the records that the site's jobs were selected from. To a policy
 // that knows rigid jobs only a job with a profile or with sizes is as it was.
 func Suppose(site *workload.Selected, runs []advise.Run, lines *advise.Lines) Supposed {
-	s := Supposed{Workload: site.Workload, Tells: make([]bool, len(site.Jobs))}
+	s := Supposed{Workload: site.Workload, Carries: make([]bool, len(site.Jobs))}
 	s.Jobs = append([]workload.Job(nil), site.Jobs...)
 	for i := range s.Jobs {
-		told, has := lines.Of(&runs[site.Records[i]])
+		told, has := lines.Project(&runs[site.Records[i]])
 		if !has {
 			continue
 		}
@@ -43,13 +43,13 @@ func Suppose(site *workload.Selected, runs []advise.Run, lines *advise.Lines) Su
 			s.Late++
 			continue
 		}
-		s.Tells[i] = s.tell(&s.Jobs[i], told)
+		s.Carries[i] = s.tell(&s.Jobs[i], told)
 	}
 	return s
 }
 
 // tell gives a job a line; false where it would change nothing on this machine.
-func (s *Supposed) tell(j *workload.Job, told advise.Told) bool {
+func (s *Supposed) tell(j *workload.Job, told advise.Projection) bool {
 	if told.Fewer > 0 {
 		if told.Fewer >= j.Size {
 			return false

@@ -122,14 +122,14 @@ func TestJobsTellTheLinesOfTheirRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := Suppose(site, runs, report.Lines(advise.Options{}))
-	if got.Evolving != 12 || got.Fewer != 12 || got.Moldable != 12 || got.Late != 1 || got.Told() != 36 {
+	if got.Evolving != 12 || got.Fewer != 12 || got.Moldable != 12 || got.Late != 1 || got.Carriers() != 36 {
 		t.Errorf("%d evolving, %d fewer, %d moldable, %d late", got.Evolving, got.Fewer, got.Moldable, got.Late)
 	}
 	kinds := map[string]int{}
 	for i, j := range got.Jobs {
 		was, r := site.Jobs[i], &runs[site.Records[i]]
-		if got.Tells[i] != (r.Name != "sound" && r.ID != late.ID) {
-			t.Errorf("job %s tells: %t", r.ID, got.Tells[i])
+		if got.Carries[i] != (r.Name != "sound" && r.ID != late.ID) {
+			t.Errorf("job %s tells: %t", r.ID, got.Carries[i])
 		}
 		if j.Run != was.Run || j.Request != was.Request || j.Submit != was.Submit || j.Number != was.Number {
 			t.Errorf("job %s was %+v and is %+v", r.ID, was, j)
@@ -178,11 +178,11 @@ func TestThoseThatTellHoldLessAndEachCaseIsMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	with := Suppose(site, runs, report.Lines(advise.Options{}))
-	r := Compare(cases(site, with, "easy", "patient"), with.Tells, Bootstrap{Seed: 1})
-	if r.Weeks != 4 || r.Tell.Jobs != 1800 || r.Others.Jobs != 600 || r.NeverBegan != 0 || len(r.Tell.Rows) != 4 {
+	r := Compare(cases(site, with, "easy", "patient"), with.Carries, Bootstrap{Seed: 1})
+	if r.Weeks != 4 || r.Carriers.Jobs != 1800 || r.Others.Jobs != 600 || r.NeverBegan != 0 || len(r.Carriers.Rows) != 4 {
 		t.Fatalf("%+v", r)
 	}
-	easy, lines := &r.Tell.Rows[0], &r.Tell.Rows[3]
+	easy, lines := &r.Carriers.Rows[0], &r.Carriers.Rows[3]
 	var held float64
 	for i := range runs {
 		if runs[i].Name != "sound" {
@@ -195,7 +195,7 @@ func TestThoseThatTellHoldLessAndEachCaseIsMeasured(t *testing.T) {
 	if c := lines.Of[NodeHours].Now; c.By.Value >= 0 || c.By.High >= 0 || c.Share.Value >= -.2 || c.Share.Value < -.6 {
 		t.Errorf("with lines they hold %+v", c)
 	}
-	if c := r.Tell.Rows[1].Of[NodeHours].Now; c.By.Value >= 0 || r.Tell.Rows[1].Of[NodeHours].Alone != nil {
+	if c := r.Carriers.Rows[1].Of[NodeHours].Now; c.By.Value >= 0 || r.Carriers.Rows[1].Of[NodeHours].Alone != nil {
 		t.Errorf("fewer nodes under easy: %+v", c)
 	}
 	for k := range r.Others.Rows {
@@ -203,7 +203,7 @@ func TestThoseThatTellHoldLessAndEachCaseIsMeasured(t *testing.T) {
 			t.Errorf("others hold %+v more", c)
 		}
 	}
-	if c := lines.Of[Wait].Alone; c == nil || math.Abs(c.By.Value-(lines.Of[Wait].Value-r.Tell.Rows[2].Of[Wait].Value)) > 1e-9 {
+	if c := lines.Of[Wait].Alone; c == nil || math.Abs(c.By.Value-(lines.Of[Wait].Value-r.Carriers.Rows[2].Of[Wait].Value)) > 1e-9 {
 		t.Errorf("what the lines add: %+v", c)
 	}
 }
@@ -225,15 +225,15 @@ func TestNothingToldChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		with := Suppose(site, runs, none.Lines(advise.Options{}))
-		if diff := cmp.Diff(site.Jobs, with.Jobs); diff != "" || with.Told() != 0 || with.Late != 0 || slices.Contains(with.Tells, true) {
+		if diff := cmp.Diff(site.Jobs, with.Jobs); diff != "" || with.Carriers() != 0 || with.Late != 0 || slices.Contains(with.Carries, true) {
 			t.Fatalf("%+v (-was +is):\n%s", with, diff)
 		}
 		name := rapid.SampledFrom([]string{"easy", "patient", "repeated", "easy-evolving"}).Draw(t, "policy")
-		for i := range with.Tells { // the groups are no matter
-			with.Tells[i] = rapid.Bool().Draw(t, "tells")
+		for i := range with.Carries { // the groups are no matter
+			with.Carries[i] = rapid.Bool().Draw(t, "tells")
 		}
-		r := Compare(cases(site, with, name), with.Tells, Bootstrap{Seed: 7, Draws: 50})
-		for _, g := range []*Group{&r.Tell, &r.Others} {
+		r := Compare(cases(site, with, name), with.Carries, Bootstrap{Seed: 7, Draws: 50})
+		for _, g := range []*Group{&r.Carriers, &r.Others} {
 			for k := range g.Rows {
 				for _, f := range g.Rows[k].Of {
 					if f.Now.By.Value != 0 || f.Now.By.Low != 0 || f.Now.By.High != 0 || f.Now.Share.Value != 0 {

@@ -9,10 +9,10 @@ import (
 )
 
 // carried are jobs of ada with one line, whose steps took this long.
-func carried(line string, told core.EP, lengths ...[]core.Time) []Carried {
-	var all []Carried
+func carried(line string, told core.EP, lengths ...[]core.Time) []ManagedRun {
+	var all []ManagedRun
 	for i, real := range lengths {
-		all = append(all, Carried{ID: fmt.Sprint(i), User: "ada", Line: line, Told: told, Began: core.Time(i), Real: real, Ended: true})
+		all = append(all, ManagedRun{ID: fmt.Sprint(i), User: "ada", Line: line, Declared: told, Began: core.Time(i), Actual: real, Ended: true})
 	}
 	return all
 }
@@ -21,7 +21,7 @@ func TestJobsThatCarryALineAreReviewed(t *testing.T) {
 	told := core.EP{{Duration: 1200, Nodes: 2}, {Duration: 3600, Nodes: 16}}
 	for _, c := range []struct {
 		name   string
-		jobs   []Carried
+		jobs   []ManagedRun
 		better string // "": none
 		before int
 		onTime int
