@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What each run would have told, and how it would have gone.
-func TestARunIsToldAsItsLineSays(t *testing.T) {
+// The request of each run with its line, and how long it would have run.
+func TestRunIsProjectedOntoItsLine(t *testing.T) {
 	evolving := again("mesh", 6, []int32{2, 6, 1}, []core.Time{300, 600, 600}, []core.Time{310, 610, 590}, []core.Time{290, 600, 580}, []core.Time{300, 620, 600},
 		[]core.Time{300, 600, 600}, []core.Time{300, 900, 600})
 	line, err := ep.Parse("2x5m50s,6x11m30s,1x11m")
@@ -57,8 +57,8 @@ func TestARunIsToldAsItsLineSays(t *testing.T) {
 	}
 }
 
-// Whatever the runs, none is told to work longer than it says, and an evolving one holds no more than its line.
-func TestWhatIsToldIsWithinItsLine(t *testing.T) {
+// For all runs: with a line none works longer than the line says, and an evolving one holds no more than the line.
+func TestProjectedRunStaysWithinItsLine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var lengths [][]core.Time
 		for range rapid.IntRange(3, 12).Draw(t, "runs") {
@@ -88,7 +88,7 @@ func TestWhatIsToldIsWithinItsLine(t *testing.T) {
 	})
 }
 
-func TestARunGoesWithTheLineOfItsSequence(t *testing.T) {
+func TestRunGetsTheLineOfItsSequence(t *testing.T) {
 	runs := mixed(again("a", 4, []int32{1, 4}, times(6, 600, 600)...), again("a", 4, []int32{4, 1}, times(4, 300, 900)...), again("a", 4, []int32{1, 4, 2}, times(2, 600, 600, 600)...))
 	report := Make(runs, Options{Margin: -1})
 	lines := report.Lines(Options{Margin: -1})

@@ -30,8 +30,8 @@ func TestRecordBecomesRun(t *testing.T) {
 	}
 }
 
-// Executables are numbers: two of them are two jobs, where names of jobs would be the same but for their digits.
-func TestExecutablesAreKeptApart(t *testing.T) {
+// Executables are numbers. Different numbers are different jobs, unlike job names that differ only in their digits.
+func TestExecutablesAreDistinguished(t *testing.T) {
 	var log swf.Log
 	for i := range int64(36) {
 		size := int32(2) << (i % 2)

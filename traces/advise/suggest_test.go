@@ -28,7 +28,7 @@ func again(name string, held int, sizes []int32, lengths ...[]core.Time) []Run {
 	return all
 }
 
-func TestAJobThatIsRunAgainAndAgainGetsALine(t *testing.T) {
+func TestRepeatedJobGetsALine(t *testing.T) {
 	all := again("mesh", 6, []int32{2, 6, 1}, []core.Time{300, 600, 600}, []core.Time{310, 610, 590}, []core.Time{290, 600, 580}, []core.Time{300, 620, 600},
 		[]core.Time{300, 600, 600}, []core.Time{300, 900, 600})
 	report := Make(all, Options{})
@@ -59,7 +59,7 @@ func TestAJobThatIsRunAgainAndAgainGetsALine(t *testing.T) {
 	}
 }
 
-func TestNoLineForWhatIsNotWorthIt(t *testing.T) {
+func TestNoLineWithoutEnoughSaving(t *testing.T) {
 	long := []core.Time{600, 600}
 	for _, c := range []struct {
 		name string
@@ -86,7 +86,7 @@ func TestNoLineForWhatIsNotWorthIt(t *testing.T) {
 	}
 }
 
-func TestWhatIsLeftAloneSaysWhy(t *testing.T) {
+func TestLeftAloneHasAReason(t *testing.T) {
 	long := []core.Time{600, 600}
 	report := Make(slices.Concat(again("a", 4, []int32{1, 4}, long, long), again("a", 4, []int32{4, 1}, long, long)), Options{Margin: -1})
 	if got, want := report.Advice[0].Why, "its runs do not evolve alike: 2 times 1, 4 nodes; 2 times 4, 1 nodes"; got != want {
@@ -94,7 +94,7 @@ func TestWhatIsLeftAloneSaysWhy(t *testing.T) {
 	}
 }
 
-func TestJobsThatDidNotCompleteTeachNothing(t *testing.T) {
+func TestJobsThatDidNotCompleteAreIgnored(t *testing.T) {
 	all := again("a", 4, []int32{1, 4}, []core.Time{600, 600}, []core.Time{600, 600}, []core.Time{600, 600}, []core.Time{100, 10})
 	all[3].Completed = false
 	all = append(all, Run{ID: "9", Name: "shell", Completed: true, End: 100, Held: 1})
@@ -158,7 +158,7 @@ func TestTheSuggestionNeverHoldsLessThanAStepUsed(t *testing.T) {
 	})
 }
 
-func TestADurationIsWrittenAsPeopleDo(t *testing.T) {
+func TestDurationsAreRoundedForPeople(t *testing.T) {
 	o := Options{}.filled(nil)
 	for _, c := range []struct{ in, want core.Time }{{1, 2}, {10, 11}, {100, 110}, {110, 130}, {1000, 1100}, {1091, 1260}, {3600, 3960}} {
 		if got := o.written(c.in); got != c.want {
@@ -170,7 +170,7 @@ func TestADurationIsWrittenAsPeopleDo(t *testing.T) {
 	}
 }
 
-func TestTheQuantileIsADurationThatWasSeen(t *testing.T) {
+func TestQuantileIsOneOfTheDurations(t *testing.T) {
 	ten := []core.Time{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}
 	for share, want := range map[float64]core.Time{0.9: 9, 0.91: 10, 1: 10, 0.5: 5, 0.01: 1} {
 		if got := Quantile(slices.Clone(ten), share); got != want {
@@ -179,7 +179,7 @@ func TestTheQuantileIsADurationThatWasSeen(t *testing.T) {
 	}
 }
 
-func TestNumbersAreNoPartOfAName(t *testing.T) {
+func TestNumbersInNamesAreIgnored(t *testing.T) {
 	for name, want := range map[string]string{"mesh": "mesh", "mesh_017": "mesh_#", "7a8b9": "#a#b#", "": "", "naïve2": "naïve#"} {
 		if got := Nameless(name); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)

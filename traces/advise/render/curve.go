@@ -9,10 +9,10 @@ import (
 	"accordion/traces/advise"
 )
 
-// curve is a job's times on the sizes on which it ran, and the times of the line.
+// curve is a drawing of a job's times on the sizes on which it ran, with the times of the line.
 type curve struct {
-	Across, Up []charts.Tick // nodes, each twice the one before; time
-	Told       string        // the line's time on each of its sizes
+	Across, Up []charts.Tick // nodes, on a logarithmic scale; time
+	Told       string        // path through the line's time on each of its sizes
 	Sizes      []drawnSize
 }
 

@@ -10,8 +10,9 @@ import (
 	"accordion/traces/advise"
 )
 
-// Reviews returns for a terminal how jobs kept to their lines: at most top of the reviews. jobs is the number of jobs, and quantile the share of
-// the runs that the reviews' quantiles are of.
+// Reviews returns for a terminal how jobs kept to their lines, for at most top lines. jobs is the number of all jobs. quantile is that of the
+// options
+// of the reviews.
 func Reviews(all []advise.Review, jobs, top int, quantile float64) string {
 	var b strings.Builder
 	for i := range all {

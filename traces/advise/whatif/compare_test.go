@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// Four jobs in two weeks, two of which tell: their means by hand.
+// Four jobs in two weeks, two of them with lines. The expected means are computed by hand.
 func TestFiguresAreMeansOfTheGroups(t *testing.T) {
 	was := []workload.Job{
 		{Submit: 0, Run: 100, Request: 100, Size: 2}, {Submit: 50, Run: 200, Request: 200, Size: 1},
@@ -48,7 +48,7 @@ func TestFiguresAreMeansOfTheGroups(t *testing.T) {
 	}
 }
 
-func TestALossIsWorthAWord(t *testing.T) {
+func TestSmallChangesAreNoLosses(t *testing.T) {
 	figure := func(was, by, low float64) Figure {
 		return Figure{Value: was + by, Now: Change{By: Estimate{Value: by, Low: low, High: 2 * by, Known: true}}}
 	}
@@ -72,7 +72,8 @@ func TestALossIsWorthAWord(t *testing.T) {
 	}
 }
 
-// A policy may cut the others' waits by more than the lines take of that. Then they lose nothing against the site as it was.
+// A policy may shorten the waits of other jobs by more than the lines lengthen them. Then these jobs lose nothing compared with the site as
+// it was.
 func TestSmallerGainIsNoLossAgainstTheSiteAsItWas(t *testing.T) {
 	change := func(by float64) Change {
 		return Change{By: Estimate{Value: by, Low: by - 1, High: by + 1, Known: true}}
