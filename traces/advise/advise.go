@@ -1,6 +1,5 @@
 // Package advise finds jobs of the past that would have gained from an evolution profile, and writes the line that they could have carried.
-// It
-// is pure: the same input gives the same advice.
+// It is pure: the same input gives the same advice.
 //
 //	report := advise.Make(runs, advise.Options{}) // runs: finished jobs with their steps, from the accounting
 //	for _, a := range report.Advice {
@@ -8,11 +7,9 @@
 //	}
 //
 // observe.go computes which nodes a job used. join.go joins short steps. group.go groups runs of the same job. suggest.go computes one line
-// for the
-// runs of a group, and checks it with runs that it was not computed from. sizes.go does the same for jobs that ran on several sizes, with the
-// speed-up curves of curves.go. log.go makes runs from a workload log, lines.go computes how a run would have gone with its line, reviews.go
-// compares
-// the lines of managed jobs with their real steps, and check.go and script.go check requests that users wrote.
+// for the runs of a group, and checks it with runs that it was not computed from. sizes.go does the same for jobs that ran on several sizes,
+// with the speed-up curves of curves.go. log.go makes runs from a workload log, lines.go computes how a run would have gone with its line,
+// reviews.go compares the lines of managed jobs with their real steps, and check.go and script.go check requests that users wrote.
 package advise
 
 import (
@@ -112,8 +109,7 @@ type Advice struct {
 	Boundaries []Boundary // where to call accordion step: one boundary less than the line has steps
 	Why        string     // reason for LeftAlone
 	// Sequence is set if the runs of the group evolve differently. It has the sizes of the runs that this advice is about, such as "2, 16, 1
-	// nodes". Of is
-	// the number of all runs of the group. Sequence is "" if the advice is about all runs, or about the rest of them.
+	// nodes". Of is the number of all runs of the group. Sequence is "" if the advice is about all runs, or about the rest of them.
 	Sequence string
 	Of       int
 	shape    string // shape of these runs; "": runs whose shape has no advice of its own

@@ -32,8 +32,7 @@ var (
 )
 
 // Check parses a request for a machine with this number of nodes, or returns all errors in it, each with its column. The text may begin like
-// a script's
-// line, a comment or an option: "#EP 5x500s", "ep=5x500s", "--mold=4x2h|8x70m". Steps may be written loosely: "2 x 1.5h".
+// a script's line, a comment or an option: "#EP 5x500s", "ep=5x500s", "--mold=4x2h|8x70m". Steps may be written loosely: "2 x 1.5h".
 func Check(text string, nodes int) (Request, []error) {
 	body, column := core.TrimSpace(text)
 	word, rest := "", body

@@ -72,8 +72,7 @@ func fitDowney(points []Size) fit {
 }
 
 // least returns where a function with few local minima is smallest. It takes the best of some points, and repeats between the neighbors of
-// that point.
-// Unlike a descent it does not stop at the first local minimum, and its result is the same on every machine.
+// that point. Unlike a descent it does not stop at the first local minimum, and its result is the same on every machine.
 func least(from, to float64, of func(float64) float64) float64 {
 	const points, rounds = 12, 8
 	best := from

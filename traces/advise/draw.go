@@ -9,8 +9,7 @@ import (
 )
 
 // Draw draws a profile with characters: time to the right, nodes upward, in at most rows rows. A row stands for the number of nodes at its
-// left and all
-// numbers down to the one of the row below.
+// left and all numbers down to the one of the row below.
 //
 //	16 |      ######
 //	 4 |  ##########

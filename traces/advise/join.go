@@ -7,10 +7,8 @@ import (
 )
 
 // joined joins stretches that are shorter than shortest with a neighbor. Both get the nodes of the larger one, so that the profile never has
-// fewer nodes
-// than the job used. It joins the shortest stretch first, with the neighbor for which that adds less area. A step begins where the script
-// says so:
-// therefore a short peak cannot be moved into a part of its neighbor.
+// fewer nodes than the job used. It joins the shortest stretch first, with the neighbor for which that adds less area. A step begins where
+// the script says so: therefore a short peak cannot be moved into a part of its neighbor.
 func joined(all []stretch, shortest core.Time) []stretch {
 	all = slices.Clone(all)
 	if len(all) > core.MaxSteps {

@@ -38,13 +38,11 @@ func (r *Report) Lines(o Options) *Lines {
 	return l
 }
 
-// Project returns how a run would have gone with the line of its group, and false if there is no line for it. There is none for a run that did not
-// complete,
-// because the durations of its steps are unknown.
+// Project returns how a run would have gone with the line of its group, and false if there is no line for it. There is none for a run that
+// did not complete, because the durations of its steps are unknown.
 //
 // An evolving run begins each step when the line says so, even if it is ready sooner; its last step is as long as it was. A run on another
-// size is
-// faster or slower in the same proportion as the runs of its job were on that size.
+// size is faster or slower in the same proportion as the runs of its job were on that size.
 func (l *Lines) Project(r *Run) (Projection, bool) {
 	if !r.Completed || r.End <= r.Start {
 		return Projection{}, false
@@ -106,8 +104,7 @@ func (s *Sizing) told(r *Run) (Projection, bool) {
 }
 
 // likely returns the usual run time on this number of nodes: the median, if there were runs. Otherwise it scales the line's time by the
-// nearest size
-// that has runs and is in the line. It returns false if neither is possible.
+// nearest size that has runs and is in the line. It returns false if neither is possible.
 func (s *Sizing) likely(nodes int) (float64, bool) {
 	said := s.said(nodes)
 	nearest, best := math.Inf(1), 0.0

@@ -30,10 +30,8 @@ type event struct {
 }
 
 // observed returns how many nodes a job used in each second: those of its running steps, and that of its script. Between two steps it is the
-// larger
-// one of the sizes before and after, because the job could not have released the nodes and got them back in the meantime. Before the first
-// step and
-// after the last one it is the script's node. It returns nil if the job has no steps.
+// larger one of the sizes before and after, because the job could not have released the nodes and got them back in the meantime. Before the
+// first step and after the last one it is the script's node. It returns nil if the job has no steps.
 func (w *watcher) observed(r *Run) []stretch {
 	if len(r.Steps) == 0 || r.End <= r.Start {
 		return nil
@@ -50,8 +48,7 @@ func (w *watcher) observed(r *Run) []stretch {
 }
 
 // within returns the part of a step within the job. A step that ended in the second in which it started, or that is outside of the job, gets
-// one second,
-// because it did use its nodes.
+// one second, because it did use its nodes.
 func (r *Run) within(s *Step) (from, to core.Time) {
 	from = min(max(s.From, r.Start), r.End-1)
 	return from, min(max(s.To, from+1), r.End)

@@ -47,10 +47,8 @@ type StepReview struct {
 const near = 0.1
 
 // Reviews returns one review per user and line. A review has a better line if there are enough runs and the durations differ by more than
-// near. The
-// better line has the user's nodes, and durations computed as in advice. Reviews are sorted by the area between the durations of the line and
-// the
-// real ones, largest first.
+// near. The better line has the user's nodes, and durations computed as in advice. Reviews are sorted by the area between the durations of
+// the line and the real ones, largest first.
 func Reviews(jobs []ManagedRun, o Options) []Review {
 	o = o.filled(nil)
 	type key struct{ user, line, told string }

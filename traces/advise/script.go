@@ -19,8 +19,7 @@ var (
 )
 
 // CheckScript parses the request in a job's script as sbatch and oarsub do, from the lines before the first command. It returns all errors,
-// each with its
-// line and column. A form that sbatch and oarsub refuse is an error here, too, which names the right form.
+// each with its line and column. A form that sbatch and oarsub refuse is an error here, too, which names the right form.
 func CheckScript(script string, nodes int) (Request, []error) {
 	var (
 		lines, options Request // lines: of #EP and #MOLD lines, each of which continues the one before; options: of an #SBATCH or #OAR line

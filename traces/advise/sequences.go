@@ -7,8 +7,7 @@ import (
 )
 
 // split returns the advice for runs of a group that evolve differently: one line for each sequence of sizes with enough runs. The other runs
-// are left
-// alone. sound counts the runs that waste nothing worth a line.
+// are left alone. sound counts the runs that waste nothing worth a line.
 func (o Options) split(g gathered, all []sample) (told []Advice, sound int) {
 	var order []string // shapes, in order of their first runs
 	parts := map[string][]sample{}

@@ -117,8 +117,7 @@ func (o Options) sizing(g Group, runs []*Run) *Sizing {
 }
 
 // write sets the line: a curve if one fits, otherwise the sizes that are faster than smaller ones. It returns false if there are fewer than
-// two of
-// those.
+// two of those.
 func (o Options) write(s *Sizing) bool {
 	best := core.Forever
 	var points []Size
@@ -166,8 +165,7 @@ func otherWork(points []Size) bool {
 }
 
 // fitted returns the model that fits the medians best, or "" if no model is within mostError of each median. The time on one node is so long
-// that the
-// quantile with its margin is within the model on each size.
+// that the quantile with its margin is within the model on each size.
 func (o Options) fitted(points []Size) (text, curve string, maxError float64) {
 	if len(points) < leastFit {
 		return "", "", 0

@@ -19,8 +19,7 @@ type sample struct {
 func (r *Run) held() int64 { return int64(r.Held) * (r.End - r.Start) }
 
 // advise returns the advice for one group. Runs that evolve alike get one line. If too many evolve differently, each sequence of sizes gets
-// its own line.
-// sound counts the runs that waste nothing worth a line.
+// its own line. sound counts the runs that waste nothing worth a line.
 func (o Options) advise(g gathered, w *watcher) (told []Advice, sound int) {
 	all := make([]sample, len(g.runs))
 	for i, r := range g.runs {
@@ -55,8 +54,7 @@ func wasteful(all []sample) bool {
 }
 
 // one returns the advice for runs most of which evolve alike, or nil if they waste nothing worth a line. The first two thirds of the runs
-// make the line,
-// the last third checks it.
+// make the line, the last third checks it.
 func (o Options) one(g Group, all []sample) *Advice {
 	a, could := about(g, all)
 	if float64(could) < worth*float64(a.Held) {
@@ -132,8 +130,7 @@ func tooManySteps(like []sample) string {
 }
 
 // line returns the profile for runs of one shape: for each step the most nodes, and the quantile of the durations with the margin. Neighbors
-// differ in
-// size, because they do so in each run, and in all runs in the same direction.
+// differ in size, because they do so in each run, and in all runs in the same direction.
 func (o Options) line(like []sample) core.EP {
 	ep := make(core.EP, len(like[0].ep))
 	lengths := make([]core.Time, len(like))
@@ -184,8 +181,7 @@ func (s *sample) fits(ep core.EP) bool {
 }
 
 // onTime reports whether a run with the line would have kept to it: no step needs more nodes or lasts longer than in the line. An early step
-// does not
-// make up for a late one. A line of one step limits nodes, not time.
+// does not make up for a late one. A line of one step limits nodes, not time.
 func (s *sample) onTime(ep core.EP) bool {
 	for i, t := range s.ep {
 		if len(ep) > 1 && i < len(ep) && t.length() > ep[i].Duration {

@@ -5,25 +5,25 @@ import (
 	"accordion/traces/workload"
 )
 
-// seats are the numbers that the policy knows jobs by: those of jobs that are over are given again, so that whatever is
-// kept by number is as large as the number of jobs that are there at a time.
+// seats are the job IDs that the policy gets. IDs of ended jobs are used again, so that tables indexed by ID are only as large as the number
+// of jobs that exist at the same time.
 type seats struct {
 	rows []*[row]seat
-	n    uint32   // in use so far
-	left []uint32 // given back
+	n    uint32   // number of used IDs
+	left []uint32 // free IDs
 }
 
-// seat is one of them, with what the policy is told of a rigid job: of that, all that is the same for each is written once.
+// seat is a job ID with the job as the policy gets it. Its parts that are the same for every rigid job are set only once.
 type seat struct {
-	index   int32 // of the job in the workload
+	index   int32 // index of the job in the workload
 	job     core.Job
 	choices [1]core.EP
 	step    [1]core.Step
 }
 
-const row = 256 // seats in one piece of memory, which does not move
+const row = 256 // seats in one piece of memory, which never moves
 
-// take gives a seat to a job of the workload.
+// take returns a seat for a job of the workload.
 func (s *seats) take(index int32) *seat {
 	var number uint32
 	if last := len(s.left) - 1; last >= 0 {
@@ -37,7 +37,7 @@ func (s *seats) take(index int32) *seat {
 	return at
 }
 
-// add makes one more seat.
+// add creates a seat.
 func (s *seats) add() (number uint32) {
 	number = s.n
 	s.n++
@@ -50,12 +50,12 @@ func (s *seats) add() (number uint32) {
 	return number
 }
 
-// leave gives a number back.
+// leave frees an ID.
 func (s *seats) leave(number uint32) { s.left = append(s.left, number) }
 
 func (s *seats) at(number uint32) *seat { return &s.rows[number/row][number%row] }
 
-// rigid has the job as it was requested: its size for its requested time.
+// rigid sets the job as a rigid one: its size for its requested time.
 func (s *seat) rigid(j *workload.Job) {
 	s.job.Submit = j.Submit
 	s.step[0] = core.Step{Duration: j.Request, Nodes: j.Size}

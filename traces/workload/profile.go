@@ -2,7 +2,7 @@ package workload
 
 import "accordion/core"
 
-// then adds a step to a profile, joined to the last where the number of nodes stays.
+// then appends a step to a profile, or lengthens the last step if the number of nodes is the same.
 func then(ep core.EP, s core.Step) core.EP {
 	if s.Duration <= 0 {
 		return ep
@@ -14,7 +14,7 @@ func then(ep core.EP, s core.Step) core.EP {
 	return append(ep, s)
 }
 
-// lasting is the profile with another total: cut there, or with its last step going on. It changes and returns ep.
+// lasting gives the profile another total: it cuts the profile or lengthens its last step. It changes and returns ep.
 func lasting(ep core.EP, total core.Time) core.EP {
 	left := total
 	for i := range ep {

@@ -11,8 +11,7 @@ import (
 )
 
 // Reviews returns for a terminal how jobs kept to their lines, for at most top lines. jobs is the number of all jobs. quantile is that of the
-// options
-// of the reviews.
+// options of the reviews.
 func Reviews(all []advise.Review, jobs, top int, quantile float64) string {
 	var b strings.Builder
 	for i := range all {

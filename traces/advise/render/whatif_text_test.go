@@ -10,8 +10,7 @@ import (
 )
 
 // of returns a group with two cases: the site as it was, and patient with the lines. wait and slowdown are changes relative to the site as it
-// was, and
-// relative to patient without the lines.
+// was, and relative to patient without the lines.
 func of(wait, slowdown [2]float64) *whatif.Group {
 	figure := func(was float64, by [2]float64) whatif.Figure {
 		estimate := func(v float64) whatif.Change {

@@ -69,8 +69,7 @@ type sums struct {
 }
 
 // Compare measures the cases, which have the same jobs in the same order. The first case has the jobs as they were. tells reports for each
-// job whether
-// it carries a line. Slowdowns use the original run times in all cases, because a line may change the run time.
+// job whether it carries a line. Slowdowns use the original run times in all cases, because a line may change the run time.
 func Compare(cases []Case, tells []bool, b Bootstrap) Result {
 	weekOf, weeks := weeks(cases[0].Jobs)
 	began, never := everywhere(cases)

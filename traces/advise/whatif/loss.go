@@ -47,8 +47,7 @@ func (l *Loss) Sure() bool {
 }
 
 // Losses returns the losses of a group: against the site as it was, and, if that is another comparison, against the same policy without
-// lines. Node-hours
-// do not count, because holding more nodes is no harm to the group.
+// lines. Node-hours do not count, because holding more nodes is no harm to the group.
 func (g *Group) Losses() []Loss {
 	var all []Loss
 	for k := range g.Rows {

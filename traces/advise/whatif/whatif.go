@@ -1,6 +1,5 @@
 // Package whatif replays a site's own jobs with the lines that package advise writes for them, and computes what the lines change for the
-// jobs that
-// carry them and for the others.
+// jobs that carry them and for the others.
 //
 //	study, err := whatif.Run(ctx, whatif.Input{Runs: runs, Report: &report, Policies: policies, Seed: 1})
 //	for _, loss := range study.Result.Others.Losses() {
@@ -8,8 +7,7 @@
 //	}
 //
 // site.go and whatif.go make the two workloads, compare.go measures the replays, bootstrap.go computes confidence intervals, and loss.go
-// finds the
-// groups that lose.
+// finds the groups that lose.
 package whatif
 
 import (
@@ -32,8 +30,7 @@ type Supposed struct {
 func (s *Supposed) Carriers() int { return s.Evolving + s.Moldable + s.Fewer }
 
 // Suppose adds lines to the jobs of a site. Each job gets the line of its run: runs has one run per record that the jobs were selected from.
-// To a
-// policy for rigid jobs, a job with a profile or with several sizes is as it was.
+// To a policy for rigid jobs, a job with a profile or with several sizes is as it was.
 func Suppose(site *workload.Selected, runs []advise.Run, lines *advise.Lines) Supposed {
 	s := Supposed{Workload: site.Workload, Carries: make([]bool, len(site.Jobs))}
 	s.Jobs = append([]workload.Job(nil), site.Jobs...)
