@@ -9,7 +9,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// Replayed is what the replay says of a workload on so many nodes: every start and end at its second, no job ends late, and nobody is allowed for who might.
+// Replayed returns the starts and ends of a workload in a replay on this many nodes. There each start and end is on time, and no overrun is
+// planned for.
 func Replayed(all []Job, nodes int, by sched.Policy) []Spell {
 	w := workload.Workload{Machine: core.Machine{Nodes: nodes}}
 	for i, j := range all {

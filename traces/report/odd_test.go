@@ -10,7 +10,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// odd are reports at the edges of what there is to show.
+// odd returns reports with unusual content.
 func odd() map[string]*Report {
 	with := func(change func(*Report)) *Report {
 		r := two()
@@ -79,7 +79,7 @@ func odd() map[string]*Report {
 	}
 }
 
-func TestOddReportsOpen(t *testing.T) {
+func TestUnusualReportsOpen(t *testing.T) {
 	for name, r := range odd() {
 		t.Run(name, func(t *testing.T) {
 			p := open(t, r)

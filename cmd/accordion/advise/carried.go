@@ -14,15 +14,16 @@ import (
 	"accordion/traces/advise"
 )
 
-// carrying follows one job through the journal.
+// carrying is a job with a line, as far as the journal has been read.
 type carrying struct {
 	advise.ManagedRun
 	choices []core.EP
-	at      float64 // second at which the nodes of its present step were there; 0: it has not begun
-	broken  bool    // what it did is not known whole: it asked for nothing, or was changed
+	at      float64 // second at which the nodes of its current step became usable; 0: it has not begun
+	broken  bool    // its steps are not all known: it did not call accordion step, or was changed
 }
 
-// carried gives the jobs with a profile or sizes that began at a second or later and are over, by the entries of a cluster's journal.
+// carried returns the jobs with a profile or sizes that began at second from or later and have ended, from the entries of a cluster's
+// journal.
 func carried(entries iter.Seq2[journal.Entry, error], from core.Time) ([]advise.ManagedRun, error) {
 	type key struct{ job, submitted int64 }
 	jobs := map[key]*carrying{}
@@ -55,7 +56,7 @@ func carried(entries iter.Seq2[journal.Entry, error], from core.Time) ([]advise.
 	return over, nil
 }
 
-// accepted begins with a job's request; nil for one that carries none.
+// accepted returns a job for the event "accepted", or nil if the job carries no line.
 func accepted(e journal.Entry) *carrying {
 	line, _, _ := strings.Cut(e.Text, "; ")
 	if !strings.HasPrefix(line, "ep=") && !strings.HasPrefix(line, "mold=") {
@@ -69,7 +70,7 @@ func accepted(e journal.Entry) *carrying {
 	return &carrying{ManagedRun: advise.ManagedRun{ID: fmt.Sprint(e.Job), User: core.Printable(user), Line: line}, choices: choices}
 }
 
-// hear notes an event of the job.
+// hear processes an event of the job.
 func (j *carrying) hear(e journal.Entry) {
 	switch e.Verb {
 	case "started":
@@ -97,7 +98,7 @@ func (j *carrying) hear(e journal.Entry) {
 	}
 }
 
-// choose finds out with which of its choices the job began, by its nodes.
+// choose finds out in which of its choices the job began, by its number of nodes.
 func (j *carrying) choose(e journal.Entry) {
 	text, _ := e.Args["nodes"].(string)
 	names, err := hostlist.Expand(text)
@@ -110,12 +111,12 @@ func (j *carrying) choose(e journal.Entry) {
 	j.Declared, j.broken = j.choices[0], true
 }
 
-// lasted ends the present step.
+// lasted ends the current step.
 func (j *carrying) lasted(until float64) {
 	j.Actual = append(j.Actual, max(core.Time(math.Ceil(until-j.at)), 1))
 }
 
-// second is a field that is a number.
+// second returns a field that is a number.
 func second(e journal.Entry, name string) (float64, bool) {
 	n, is := e.Args[name].(json.Number)
 	if !is {

@@ -12,14 +12,14 @@ import (
 	"accordion/traces/workload"
 )
 
-// modified is how Figure 2 of the paper sizes the jobs of a run of scojo-p when they start: means over moldable jobs by class. It
-// is looked at after the run, with each job's own modifier; a back-filled job had that of the queue's head.
+// modified has the means, over moldable jobs by class, of how Figure 2 of the paper sizes jobs when they start. It is computed after the run
+// with each job's own modifier, while during the run a back-filled job had the modifier of the queue's head.
 type modified struct {
 	modifier [classes]float64
-	trials   [classes]float64 // modifiers that are tried
+	trials   [classes]float64 // number of modifiers that were tried
 }
 
-// happening is a submission, an end or a start, in this order at one instant.
+// happening is an event. At the same time, submissions come before ends, and ends before starts.
 type happening struct {
 	at   core.Time
 	what uint8
@@ -32,7 +32,7 @@ const (
 	starts
 )
 
-// modify goes through a run anew.
+// modify repeats the events of a run.
 func modify(w workload.Workload, refs []*sizing.Sizes, outcomes []replay.Outcome, load sizing.Load) modified {
 	var (
 		events = make([]happening, 0, 3*len(outcomes))
@@ -80,7 +80,7 @@ func modify(w workload.Workload, refs []*sizing.Sizes, outcomes []replay.Outcome
 	return m
 }
 
-// requested is how long a job asked for on the size that it got.
+// requested returns the requested time on the size that a job got.
 func requested(j *workload.Job, o replay.Outcome) core.Time {
 	if len(j.Choices) == 0 || o.Choice < 0 {
 		return j.Request
