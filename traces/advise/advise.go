@@ -116,7 +116,7 @@ type Advice struct {
 
 	Runs    int    // runs that ended by themselves and have steps
 	Checked int    // the last third of Runs, which the line was not computed from
-	OnTime  int    // those of Checked that would have kept to the line in each step
+	OnTime  int    // runs of Checked that would have kept to the line in each step
 	Held    int64  // by all runs
 	Used    int64  // by the steps of all runs
 	Saved   int64  // if all runs that fit the line had used it; for LeftAlone: what was wasted

@@ -29,7 +29,7 @@ type event struct {
 	step int
 }
 
-// observed returns how many nodes a job used in each second: those of its running steps, and that of its script. Between two steps it is the
+// observed returns how many nodes a job used in each second: the nodes of its running steps, and the node of its script. Between two steps it is the
 // larger one of the sizes before and after, because the job could not have released the nodes and got them back in the meantime. Before the
 // first step and after the last one it is the script's node. It returns nil if the job has no steps.
 func (w *watcher) observed(r *Run) []stretch {

@@ -31,8 +31,8 @@ type Review struct {
 	Steps      []StepReview // one per step of Declared
 	Better     core.EP
 	Checked    int    // the last third of Runs, which Better was not computed from
-	Before     int    // those of Checked that kept to Declared in each step
-	OnTime     int    // those of Checked that would have kept to Better
+	Before     int    // runs of Checked that kept to Declared in each step
+	OnTime     int    // runs of Checked that would have kept to Better
 	Latest     string // ID of the last of Runs
 }
 

@@ -95,7 +95,7 @@ func request(text string) found {
 	return found{}
 }
 
-// goOn adds the request of a further line, whose steps follow those of the lines before.
+// goOn adds the request of a further line, whose steps follow the steps of earlier lines.
 func (r *Request) goOn(word, text string) {
 	switch {
 	case r.Word == "":

@@ -20,7 +20,7 @@ type Sizing struct {
 	Sizes    []Size  // sizes with enough runs, the smallest first
 	Runs     int     // on Sizes
 	Checked  int     // the last third, which the line was not computed from
-	OnTime   int     // those of Checked that ended within the line's time for their size
+	OnTime   int     // runs of Checked that ended within the line's time for their size
 	Latest   string  // ID of the last run that the line was computed from
 	choices  []core.EP
 }

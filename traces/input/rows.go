@@ -217,7 +217,7 @@ func (r *Rows) Has(column string) bool {
 	return has
 }
 
-// Text returns the value of a column in the current row, or "" if there is no such column.
+// Text returns the value of a column in the current row, or "" if the column does not exist.
 func (r *Rows) Text(column string) string {
 	if at, has := r.places[column]; has && at < len(r.fields) {
 		return r.fields[at]

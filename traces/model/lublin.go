@@ -91,7 +91,7 @@ const (
 
 func newArrivals(alpha float64, random *Splitmix) *arrivals {
 	const (
-		busiest      = 1.0225 // factor from the gaps of the busiest time to those of the whole day
+		busiest      = 1.0225 // factor from the gaps of the busiest time to the gaps of the whole day
 		shape, scale = 8.1737, 3.9631
 		dayBegins    = 11 // in half hours: the distribution covers one day from there
 	)

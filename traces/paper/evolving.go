@@ -117,7 +117,7 @@ type test struct {
 }
 
 // Run runs the experiment on all cores. The rows depend only on Tests, Seed and Search, except for the metric "time". They are sorted by
-// algorithm, with those of searches last. If ctx ends, Run returns its error.
+// algorithm, searches last. If ctx ends, Run returns its error.
 func (e Evolving) Run(ctx context.Context) ([]Row, error) {
 	if e.Tests < 1 {
 		return nil, fmt.Errorf("the experiment needs at least 1 test, not %d", e.Tests)

@@ -55,7 +55,7 @@ type Figures struct {
 	Slowdown   Distribution `json:"bounded_slowdown"` // turnaround / run time (Outcome.Slowdown), where a run time below 10 s counts as 10 s; at least 1
 }
 
-// Kind is the jobs of one kind: rigid, moldable or evolving. The means are over jobs that began, in seconds.
+// Kind is the jobs of one kind: rigid, moldable or evolving. The means cover jobs that began, in seconds.
 type Kind struct {
 	Kind        string  `json:"kind"` // workload.Kinds
 	Jobs        int     `json:"jobs"`

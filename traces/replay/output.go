@@ -16,7 +16,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// jobsHeader has the columns of jobs.csv: those of Batsim, which evalys reads.
+// jobsHeader has the columns of jobs.csv: the columns of Batsim, which evalys reads.
 const jobsHeader = "job_id,workload_name,submission_time,requested_number_of_resources,requested_time,success,starting_time," +
 	"execution_time,finish_time,waiting_time,turnaround_time,stretch,consumed_energy,allocated_resources\n"
 

@@ -74,7 +74,7 @@ func (p *placer) next() change {
 	return change{first.End / 2, int32(first.ID), int32(first.Nodes), first.End%2 == 1}
 }
 
-// until makes all changes before a second.
+// until carries out all changes before a second.
 func (p *placer) until(end core.Time) {
 	for {
 		at := p.now
@@ -91,7 +91,7 @@ func (p *placer) until(end core.Time) {
 	}
 }
 
-// second makes all changes of a second, the first one with changes.
+// second carries out all changes of the first second that has changes.
 func (p *placer) second(at core.Time) {
 	for len(p.later) > 0 && p.later[len(p.later)-1].End/2 == at {
 		if c := p.next(); c.grow {
@@ -116,7 +116,7 @@ func (p *placer) placed() (*Placement, error) {
 	return p.placement, nil
 }
 
-// change makes a change.
+// change carries out a change.
 func (p *placer) change(c change) {
 	if p.err != nil {
 		return

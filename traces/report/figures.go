@@ -19,7 +19,7 @@ import (
 	paper "accordion/traces/paper/chart"
 )
 
-// Sizes and colors of the figures: those of the printed page.
+// Sizes and colors of the figures, as on the printed page.
 const (
 	figureWidth  = 9 * vg.Inch
 	figureHeight = 4.2 * vg.Inch

@@ -102,7 +102,7 @@ func prune(log *Log) {
 	maps.DeleteFunc(log.EPs, func(n int64, _ core.EP) bool { return !there[n] })
 }
 
-// Rezero makes the first submission the log's second 0. After it no submission is negative.
+// Rezero moves second 0 of the log to the first submission. After it no submission is negative.
 func Rezero(log *Log) {
 	if len(log.Records) == 0 {
 		return

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A header like those of the archive's logs.
+// A header as in the archive's logs.
 const header = `; Version: 2.2
 ;Computer: Compaq DS10L 1U servers
 ; Copyright: Data Usage Agreement:

@@ -14,7 +14,7 @@ type Kind int
 const (
 	Missing    Kind = iota // fewer than 18 fields: the others become Unknown
 	Surplus                // more than 18 fields: ignored
-	NotNumber              // a field that is no number: becomes Unknown
+	NotNumber              // a field without a number: becomes Unknown
 	OutOfRange             // a number beyond the field's bounds: becomes Unknown
 	Fraction               // a fraction other than .0 in a whole number: cut off
 	NotJob                 // a line that does not begin with a job number: ignored

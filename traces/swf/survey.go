@@ -12,7 +12,7 @@ import (
 // week is 604,800 seconds.
 const week = 7 * 86400
 
-// Survey describes a log. Times are seconds of the log. JSON keys are those of "accordion trace info --json".
+// Survey describes a log. Times are seconds of the log. The JSON keys are the output of "accordion trace info --json".
 type Survey struct {
 	Log      string `json:"log"`
 	Computer string `json:"computer,omitempty"`
@@ -24,7 +24,7 @@ type Survey struct {
 	Evolving     int            `json:"evolving"`         // jobs with a profile
 	Users        int            `json:"users"`            // known users
 	Status       map[string]int `json:"status"`           // jobs by status
-	Serial       float64        `json:"serial"`           // share of jobs with one processor, among those of known size
+	Serial       float64        `json:"serial"`           // share of jobs with one processor, among jobs of known size
 	PowersOfTwo  float64        `json:"powers_of_two"`
 	FirstSubmit  int64          `json:"first_submit"`
 	LastSubmit   int64          `json:"last_submit"`

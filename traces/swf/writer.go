@@ -23,7 +23,7 @@ type Writer struct {
 	line []byte
 }
 
-// NewWriter writes the header and the profiles of evolving jobs. Its errors are those of the output, or about an invalid profile.
+// NewWriter writes the header and the profiles of evolving jobs. Its errors come from the output, or are about an invalid profile.
 func NewWriter(out io.Writer, h *Header, eps map[int64]core.EP) (*Writer, error) {
 	w := &Writer{out: bufio.NewWriterSize(out, 64<<10)}
 	for _, line := range h.Lines {

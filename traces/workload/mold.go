@@ -6,7 +6,7 @@ import (
 	"accordion/core"
 )
 
-// mold makes a rigid job moldable: it lists some sizes of its law. It returns false if there is only the log's size.
+// mold turns a rigid job into a moldable one, which lists some sizes of its law. It returns false if there is only the log's size.
 func (x WhatIf) mold(j *Job, machine int, d *draw) bool {
 	l := x.Curve.law(j, machine, d)
 	sizes := x.Offer.of(x.Curve).sizes(l.least, j.Size, l.most)

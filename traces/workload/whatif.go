@@ -65,7 +65,7 @@ type Same uint8
 // What is the same.
 const (
 	SamePeak Same = iota // the log's size is the peak: the job needs less than in the log
-	SameArea             // the node-seconds are those of the log: the peak is larger, but at most the machine
+	SameArea             // the node-seconds are as in the log: the peak is larger, but at most the machine
 )
 
 // ParseSame parses "peak" or "area".

@@ -139,7 +139,7 @@ func TestWhatIfIsFirst(t *testing.T) {
 	}
 	p.WhatIf = nil
 	if text = written(t, p); strings.Contains(text, `id="whatif"`) || !strings.Contains(text, depends) {
-		t.Error("nobody asked what if")
+		t.Error("the page has a what-if section that was not asked for")
 	}
 }
 

@@ -55,7 +55,7 @@ type group struct {
 	Where   []place
 	Chart   *chart
 	Drawn   int // number of drawn runs
-	Late    int // those of Drawn that would not have kept to the line
+	Late    int // runs of Drawn that would not have kept to the line
 }
 
 // place is where a step begins in the script, and the sizes before and after.

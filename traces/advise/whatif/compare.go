@@ -54,7 +54,7 @@ var KindNames = [Kinds]string{Wait: "wait", Turnaround: "turnaround", Slowdown: 
 type Figure struct {
 	Value float64
 	Now   Change  // from the first case
-	Alone *Change // from the same policy without lines: the effect of the lines; nil in the first case, and if there is no such case
+	Alone *Change // from the same policy without lines: the effect of the lines; nil in the first case, and if no such case exists
 }
 
 const (
@@ -196,7 +196,7 @@ func (s *sums) into(r *Row) {
 	}
 }
 
-// less returns the differences between the figures and those of other, per week. Node-hours are a sum, the other figures are means.
+// less returns the differences to the figures of other, per week. Node-hours are a sum, the other figures are means.
 func (s *sums) less(other *sums) []series {
 	all := make([]series, Kinds)
 	for i := range all {

@@ -12,7 +12,7 @@ import (
 
 // Site returns the jobs of an accounting as they were, on a machine of this many nodes, or if nodes is 0 of the most nodes that were ever in
 // use at once. It follows the rules for logs (workload.Selection): a job runs at most for its limit. If no job has a limit, each asks for its
-// run time (RunOnly). If only some have one, the others ask for the longest of these limits. Errors are those of Select.
+// run time (RunOnly). If only some have one, the others ask for the longest of these limits. Its errors come from Select.
 func Site(runs []advise.Run, nodes int) (*workload.Selected, error) {
 	log := &swf.Log{Name: "the accounting", Records: make([]swf.Record, len(runs))}
 	first, longest := core.Forever, core.Time(0)

@@ -9,7 +9,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// Claims returns the rows of all claims, first those of the paper in its order, then ours.
+// Claims returns the rows of all claims, first the claims of the paper in its order, then our own.
 func (d *Data) Claims() []Row {
 	return slices.Concat(d.generator(), d.responses(), d.classes(), d.sizes(), d.variants(), d.downeys(), d.curve(), d.ours(), d.onLogs())
 }

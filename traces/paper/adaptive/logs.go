@@ -102,7 +102,7 @@ func (e Experiment) logUnits() []logUnit {
 	return all
 }
 
-// runLogs replays the logs. Requested times are those of the logs. scojo-p learns its statistics during the replay.
+// runLogs replays the logs. Requested times come from the logs. scojo-p learns its statistics during the replay.
 func (e Experiment) runLogs(ctx context.Context, told func(int)) ([]logRun, error) {
 	units, each := e.logUnits(), len(onReal)
 	all := make([]logRun, len(units))
