@@ -95,8 +95,8 @@ func (j Job) area() float64 {
 	return float64(j.Profile.Area() - early)
 }
 
-// Spell is a job with its start and end.
-type Spell struct {
+// Run is a job with its start and end.
+type Run struct {
 	Job
 	Start, End float64 // since the beginning of the workload
 }
@@ -109,7 +109,7 @@ const shortest = 10
 
 // figures returns the figures of some jobs. Waits begin when a job should have been submitted. This time is the same under every policy,
 // while the real submission may be delayed.
-func figures(all []Spell) (f Figures) {
+func figures(all []Run) (f Figures) {
 	for _, s := range all {
 		wait := max(0, s.Start-s.At.Seconds())
 		f.Wait += wait / float64(len(all))
@@ -126,7 +126,7 @@ type Hold struct {
 }
 
 // Busy returns the mean number of held nodes while at least waiting jobs wait, or 0 if that never happens.
-func Busy(all []Spell, holds []Hold, waiting int) float64 {
+func Busy(all []Run, holds []Hold, waiting int) float64 {
 	last := 0.0
 	for _, s := range all {
 		last = max(last, s.End)
@@ -156,9 +156,9 @@ func Busy(all []Spell, holds []Hold, waiting int) float64 {
 type Measured struct{ All, Evolving, Others Figures }
 
 // Measure returns the figures of a workload.
-func Measure(all []Spell) Measured {
-	evolves := func(s Spell) bool { return s.Profile != nil }
+func Measure(all []Run) Measured {
+	evolves := func(s Run) bool { return s.Profile != nil }
 	others := slices.DeleteFunc(slices.Clone(all), evolves)
-	evolving := slices.DeleteFunc(slices.Clone(all), func(s Spell) bool { return !evolves(s) })
+	evolving := slices.DeleteFunc(slices.Clone(all), func(s Run) bool { return !evolves(s) })
 	return Measured{figures(all), figures(evolving), figures(others)}
 }

@@ -89,10 +89,10 @@ func TestEveryCaseIsReplayedUnderEveryPolicy(t *testing.T) {
 	}
 	const tooSlow = "repeated"
 	all := cases("crowded", 2)
-	if len(all) != 1+4*2*2 || len(inTurn) != len(policies) {
-		t.Fatalf("%d workloads, %d policies in turn", len(all), len(inTurn))
+	if len(all) != 1+4*2*2 || len(replayOrder) != len(policies) {
+		t.Fatalf("%d workloads, %d policies in turn", len(all), len(replayOrder))
 	}
-	for _, p := range inTurn {
+	for _, p := range replayOrder {
 		l := workloads{log: log{name: "crowded", tooSlow: []string{tooSlow}}, jobs: selected.Workload}
 		metrics, err := replays(context.Background(), l, policies[p], all)
 		if err != nil || len(metrics) != len(all) {

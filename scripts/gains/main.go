@@ -49,7 +49,7 @@ func run(ctx context.Context, only string, seeds int, keep, out string) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range inTurn {
+	for _, p := range replayOrder {
 		for _, l := range chosen {
 			metrics, err := kept(keep, l.name, policies[p], seeds, func() ([]replay.Metrics, error) {
 				return replays(ctx, l, policies[p], all[l.from:l.to])

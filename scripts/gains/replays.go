@@ -34,14 +34,14 @@ var logs = []log{
 	{"Curie", "CEA-Curie-2011-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 1}, []string{"conservative", "repeated", "evolving:noX"}},
 }
 
-// leaves reports whether the log is left out under a policy.
-func (l log) leaves(policyName string) bool { return slices.Contains(l.tooSlow, policyName) }
+// leavesOut reports whether the log is left out under a policy.
+func (l log) leavesOut(policyName string) bool { return slices.Contains(l.tooSlow, policyName) }
 
 // policies are the policies. All are compared with the first one.
 var policies = []string{"easy", "conservative", "repeated", "evolving:noX", "easy-evolving", "patient"}
 
-// inTurn are the indexes of policies in the order of the replays: the most important ones first.
-var inTurn = []int{0, 5, 4, 3, 2, 1}
+// replayOrder are the indexes of policies in the order of the replays: the most important ones first.
+var replayOrder = []int{0, 5, 4, 3, 2, 1}
 
 // slow uses only the peaks of jobs, like EASY. It is in the comparison, but not recommended.
 const slow = "conservative"
@@ -80,7 +80,7 @@ func replays(ctx context.Context, l workloads, policyName string, all []result) 
 	began, replayed := time.Now(), 0
 	err := paper.Each(ctx, len(all), nil, func(i int) error {
 		r := &all[i]
-		if l.leaves(policyName) || !draws(policyName, r.Seed) {
+		if l.leavesOut(policyName) || !draws(policyName, r.Seed) {
 			return nil
 		}
 		p, err := policy.Named(policyName, sched.FirstCome)

@@ -51,24 +51,24 @@ type Options struct {
 
 // Defaults of Options, and constants without an option.
 const (
-	usualShortest   core.Time = 60
+	defaultShortest core.Time = 60
 	shortestPerCent           = 2
-	usualQuantile             = 0.9
-	usualMargin               = 0.1
-	usualRuns                 = 3
+	defaultQuantile           = 0.9
+	defaultMargin             = 0.1
+	defaultRuns               = 3
 	day             core.Time = 24 * 60 * 60
 	month                     = 30 * day
-	growing         core.Time = 2 // seconds of a resize, during which the job holds the larger size without using it (docs/performance.md)
-	shrinking       core.Time = 1
-	mostSteps                 = 12   // maximum number of steps of a line: users write no longer ones, and longer sequences seldom repeat
-	worth                     = 0.05 // a line must save at least this share of what its group held
-	alike                     = 0.8  // a line needs at least this share of its runs to have the same shape
+	growSeconds     core.Time = 2 // seconds of a resize, during which the job holds the larger size without using it (docs/performance.md)
+	shrinkSeconds   core.Time = 1
+	maxSteps                  = 12   // maximum number of steps of a line: users write no longer ones, and longer sequences seldom repeat
+	minSaving                 = 0.05 // a line must save at least this share of what its group held
+	minAlike                  = 0.8  // a line needs at least this share of its runs to have the same shape
 )
 
 func (o Options) filled(runs []Run) Options {
-	o.Quantile = cmp.Or(o.Quantile, usualQuantile)
-	o.Margin = max(cmp.Or(o.Margin, usualMargin), 0)
-	o.Runs = cmp.Or(o.Runs, usualRuns)
+	o.Quantile = cmp.Or(o.Quantile, defaultQuantile)
+	o.Margin = max(cmp.Or(o.Margin, defaultMargin), 0)
+	o.Runs = cmp.Or(o.Runs, defaultRuns)
 	if o.Period < day {
 		var first, last core.Time
 		for i := range runs {
@@ -87,7 +87,7 @@ func (o Options) shortest(length core.Time) core.Time {
 	if o.Shortest > 0 {
 		return o.Shortest
 	}
-	return max(usualShortest, (length*shortestPerCent+99)/100)
+	return max(defaultShortest, (length*shortestPerCent+99)/100)
 }
 
 // Kind is what is advised to a group.
@@ -163,7 +163,7 @@ func (r *Report) LineCount() int {
 	return n
 }
 
-// Left counts the runs without advice.
+// NoAdvice counts the runs without advice.
 type NoAdvice struct {
 	NotCompleted int // failed, canceled or at their time limit: their steps might have lasted longer
 	NoSteps      int // started nothing with srun, so that their use of nodes is unknown

@@ -2,7 +2,7 @@ package advise
 
 import "accordion/core"
 
-// Where is a place in a script: after the step that ended last, and before the step that begins next. Either name is "" if there is no such
+// Boundary is a place in a script: after the step that ended last, and before the step that begins next. Either name is "" if there is no such
 // step.
 type Boundary struct {
 	After, Before string // names of steps
@@ -11,7 +11,7 @@ type Boundary struct {
 	At            core.Time // seconds since the job's start
 }
 
-// where returns the place of the second at in the script of a run.
+// boundaryAt returns the place of the second at in the script of a run.
 func boundaryAt(r *Run, at core.Time) Boundary {
 	w := Boundary{AfterStep: -1, BeforeStep: -1, At: at - r.Start}
 	var ended, begins core.Time

@@ -27,8 +27,8 @@ var (
 	option = regexp.MustCompile(`^(?:(?:sbatch|oarsub|#SBATCH|#OAR)[ \t]+)?(?:--comment(?:=|[ \t]+)|-t[ \t]+|--type(?:=|[ \t]+))?["']?(?:--)?(ep|mold)=["']?`)
 	// line matches the beginning of a request in a script.
 	line = regexp.MustCompile(`^#(EP|MOLD)[ \t]`)
-	// meant matches a wrong beginning that was probably meant as a request.
-	meant = regexp.MustCompile(`^(?i)#?[ \t]*(ep|mold)[:= \t]*(?:\d|amdahl|downey)`)
+	// nearlyOption matches a wrong beginning that was probably meant as a request.
+	nearlyOption = regexp.MustCompile(`^(?i)#?[ \t]*(ep|mold)[:= \t]*(?:\d|amdahl|downey)`)
 )
 
 // Check parses a request for a machine with this number of nodes, or returns all errors in it, each with its column. The text may begin like
@@ -40,7 +40,7 @@ func Check(text string, nodes int) (Request, []error) {
 		word, rest = strings.ToLower(begins[1]), body[len(begins[0]):]
 	} else if begins := option.FindStringSubmatch(body); begins != nil {
 		word, rest = begins[1], strings.TrimRight(body[len(begins[0]):], `"'`)
-	} else if begins := meant.FindStringSubmatchIndex(body); begins != nil {
+	} else if begins := nearlyOption.FindStringSubmatchIndex(body); begins != nil {
 		return Request{}, []error{wrongBegin("", body, column)}
 	}
 	column += strings.Index(body, rest)

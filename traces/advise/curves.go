@@ -42,7 +42,7 @@ func (f *fit) scaled(points []Size) (t1, squares float64) {
 // fitAmdahl returns the least-squares fit. It searches for p; the time on one node follows from p.
 func fitAmdahl(points []Size) fit {
 	f := fit{sigma: -1}
-	f.p = least(0, 1, func(p float64) float64 {
+	f.p = minimize(0, 1, func(p float64) float64 {
 		_, squares := (&fit{p: p, sigma: -1}).scaled(points)
 		return squares
 	})
@@ -56,12 +56,12 @@ func fitDowney(points []Size) fit {
 	const mostParallel, mostVariance = 16, 4.0
 	top := math.Log(mostParallel * float64(points[len(points)-1].Nodes))
 	variance := func(a float64) float64 {
-		return least(0, mostVariance, func(sigma float64) float64 {
+		return minimize(0, mostVariance, func(sigma float64) float64 {
 			_, squares := (&fit{p: a, sigma: sigma}).scaled(points)
 			return squares
 		})
 	}
-	a := math.Exp(least(0, top, func(log float64) float64 {
+	a := math.Exp(minimize(0, top, func(log float64) float64 {
 		f := fit{p: math.Exp(log), sigma: variance(math.Exp(log))}
 		_, squares := f.scaled(points)
 		return squares
@@ -71,9 +71,9 @@ func fitDowney(points []Size) fit {
 	return f
 }
 
-// least returns where a function with few local minima is smallest. It takes the best of some points, and repeats between the neighbors of
+// minimize returns the place at which a function with few local minima is smallest. It takes the best of some points, and repeats between the neighbors of
 // that point. Unlike a descent it does not stop at the first local minimum, and its result is the same on every machine.
-func least(from, to float64, of func(float64) float64) float64 {
+func minimize(from, to float64, of func(float64) float64) float64 {
 	const points, rounds = 12, 8
 	best := from
 	for range rounds {

@@ -22,13 +22,13 @@ func (g Group) compare(other Group) int {
 func (r *Run) group() Group {
 	name := r.Name
 	if !r.Exact {
-		name = Nameless(name)
+		name = WithoutNumbers(name)
 	}
 	return Group{r.User, r.Account, r.Partition, name, r.Requested}
 }
 
-// Nameless returns a name with # for each number: mesh_017 becomes mesh_#.
-func Nameless(name string) string {
+// WithoutNumbers returns a name with # for each number: mesh_017 becomes mesh_#.
+func WithoutNumbers(name string) string {
 	if !strings.ContainsAny(name, "0123456789") {
 		return name
 	}
@@ -46,7 +46,7 @@ func Nameless(name string) string {
 	return b.String()
 }
 
-// tells reports whether the use of nodes is known for the whole run.
+// useKnown reports whether the use of nodes is known for the whole run.
 func (r *Run) useKnown() bool { return r.Completed && len(r.Steps) > 0 && r.End > r.Start }
 
 // gathered is a group with its runs, the oldest first.
@@ -79,13 +79,13 @@ func gather(runs []Run, left *NoAdvice) []gathered {
 		all[at].runs = append(all[at].runs, r)
 	}
 	for _, g := range all {
-		slices.SortFunc(g.runs, older)
+		slices.SortFunc(g.runs, compareStarts)
 	}
 	slices.SortFunc(all, func(a, b gathered) int { return a.compare(b.Group) })
 	return all
 }
 
-// older orders runs by their starts.
-func older(a, b *Run) int {
+// compareStarts orders runs by their starts.
+func compareStarts(a, b *Run) int {
 	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), cmp.Compare(a.ID, b.ID))
 }

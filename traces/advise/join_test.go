@@ -38,7 +38,7 @@ func TestShortStretchesAreJoinedUpwards(t *testing.T) {
 		{"1x10s,2x5s", "2x15s"},                                   // a whole job may be shorter than a step
 		{"1x100s,2x10s,3x9s,2x10s,1x100s", "1x100s,3x29s,1x100s"}, // several short stretches become one that is long enough
 	} {
-		if got := profile(joined(stretches(t, c.in), 20)).String(); got != c.want {
+		if got := profile(joinShort(stretches(t, c.in), 20)).String(); got != c.want {
 			t.Errorf("%s became %s, want %s", c.in, got, c.want)
 		}
 	}
@@ -55,7 +55,7 @@ func TestJoiningNeverRemovesNodes(t *testing.T) {
 		}
 		before := slices.Clone(in)
 		shortest := rapid.Int64Range(1, 60).Draw(t, "shortest")
-		for name, out := range map[string][]stretch{"joined": joined(in, shortest), "coarse": coarse(slices.Clone(in), shortest)} {
+		for name, out := range map[string][]stretch{"joined": joinShort(in, shortest), "coarse": joinInOnePass(slices.Clone(in), shortest)} {
 			was, is := profile(in), profile(out)
 			for s := range at {
 				if is.At(s) < was.At(s) {

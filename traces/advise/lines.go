@@ -15,7 +15,7 @@ type Lines struct {
 	watch   watcher
 }
 
-// Told is a run as it would have been submitted with a line.
+// Projection is a run as it would have been submitted with a line.
 type Projection struct {
 	Fewer   int         // number of nodes, if the run asks for fewer; otherwise 0
 	Choices []core.EP   // requested profile, or sizes
@@ -55,7 +55,7 @@ func (l *Lines) Project(r *Run) (Projection, bool) {
 	}
 	key.Requested = 0
 	if s := l.sizes[key]; s != nil {
-		return s.told(r)
+		return s.project(r)
 	}
 	return Projection{}, false
 }
@@ -65,7 +65,7 @@ func (l *Lines) evolving(g Group, r *Run) (Projection, bool) {
 	if observed == nil {
 		return Projection{}, false
 	}
-	own := sample{run: r, ep: joined(observed, l.options.shortest(r.End-r.Start))}
+	own := sample{run: r, ep: joinShort(observed, l.options.shortest(r.End-r.Start))}
 	a := l.advice[part{g, shape(own.ep)}]
 	if a == nil {
 		a = l.advice[part{g, ""}]
@@ -86,15 +86,15 @@ func (l *Lines) evolving(g Group, r *Run) (Projection, bool) {
 	return Projection{Choices: []core.EP{a.EP}, Runs: []core.Time{a.EP[:last].Total() + own.ep[last].length()}}, true
 }
 
-// told returns a run on the sizes of the line. It is late if on one of them it would have lasted longer than the line says.
-func (s *Sizing) told(r *Run) (Projection, bool) {
-	own, known := s.likely(r.Held)
+// project returns a run on the sizes of the line. It is late if on one of them it would have lasted longer than the line says.
+func (s *Sizing) project(r *Run) (Projection, bool) {
+	own, known := s.usualTime(r.Held)
 	if !known {
 		return Projection{}, false
 	}
 	t := Projection{Choices: s.choices, Runs: make([]core.Time, len(s.choices))}
 	for i, c := range s.choices {
-		there, _ := s.likely(c[0].Nodes)
+		there, _ := s.usualTime(c[0].Nodes)
 		t.Runs[i] = max(core.Time(math.Ceil(float64(r.End-r.Start)*there/own)), 1)
 		if t.Runs[i] > c[0].Duration {
 			return Projection{Late: true}, true
@@ -103,24 +103,24 @@ func (s *Sizing) told(r *Run) (Projection, bool) {
 	return t, true
 }
 
-// likely returns the usual run time on this number of nodes: the median, if there were runs. Otherwise it scales the line's time by the
+// usualTime returns the usual run time on this number of nodes: the median, if there were runs. Otherwise it scales the line's time by the
 // nearest size that has runs and is in the line. It returns false if neither is possible.
-func (s *Sizing) likely(nodes int) (float64, bool) {
-	said := s.said(nodes)
+func (s *Sizing) usualTime(nodes int) (float64, bool) {
+	said := s.lineTime(nodes)
 	nearest, best := math.Inf(1), 0.0
 	for _, z := range s.Sizes {
 		if z.Nodes == nodes {
 			return float64(z.Median), true
 		}
-		if away := math.Abs(float64(z.Nodes - nodes)); said > 0 && s.said(z.Nodes) > 0 && away < nearest {
-			nearest, best = away, float64(said)*float64(z.Median)/float64(s.said(z.Nodes))
+		if away := math.Abs(float64(z.Nodes - nodes)); said > 0 && s.lineTime(z.Nodes) > 0 && away < nearest {
+			nearest, best = away, float64(said)*float64(z.Median)/float64(s.lineTime(z.Nodes))
 		}
 	}
 	return best, best > 0
 }
 
-// said returns the line's time for this number of nodes, or 0 if the line does not have the size.
-func (s *Sizing) said(nodes int) core.Time {
+// lineTime returns the line's time for this number of nodes, or 0 if the line does not have the size.
+func (s *Sizing) lineTime(nodes int) core.Time {
 	for _, c := range s.choices {
 		if c[0].Nodes == nodes {
 			return c[0].Duration

@@ -44,7 +44,7 @@ func (w *watcher) observed(r *Run) []stretch {
 	slices.SortFunc(w.events, func(a, b event) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.more, b.more), cmp.Compare(a.step, b.step))
 	})
-	return bridged(w.sweep(r))
+	return fillGaps(w.sweep(r))
 }
 
 // within returns the part of a step within the job. A step that ended in the second in which it started, or that is outside of the job, gets
@@ -96,8 +96,8 @@ func (w *watcher) sweep(r *Run) []stretch {
 	return all
 }
 
-// bridged sets the nodes of stretches without running steps.
-func bridged(all []stretch) []stretch {
+// fillGaps sets the nodes of stretches without running steps.
+func fillGaps(all []stretch) []stretch {
 	var out []stretch
 	for i, s := range all {
 		if s.nodes == 0 {

@@ -13,8 +13,8 @@ type Profile struct {
 	Kept bool // the run would have kept to the line in each step, in nodes and in time
 }
 
-// drawn is the maximum number of steps of a profile. Of longer ones the short steps are joined.
-const drawn = 200
+// maxProfileSteps is the maximum number of steps of a profile. Of longer ones the short steps are joined.
+const maxProfileSteps = 200
 
 // Profiles returns for each advice the profiles of its latest runs, at most most of them, the oldest first.
 func Profiles(runs []Run, of []Advice, o Options, most int) [][]Profile {
@@ -35,9 +35,9 @@ func Profiles(runs []Run, of []Advice, o Options, most int) [][]Profile {
 	var watch watcher
 	all := make([][]Profile, len(of))
 	for g, its := range by {
-		slices.SortFunc(its, older)
+		slices.SortFunc(its, compareStarts)
 		for _, r := range its {
-			coarse := sample{run: r, ep: joined(watch.observed(r), o.shortest(r.End-r.Start))}
+			coarse := sample{run: r, ep: joinShort(watch.observed(r), o.shortest(r.End-r.Start))}
 			at, wanted := places[part{g, shape(coarse.ep)}]
 			if !wanted {
 				at, wanted = places[part{g, ""}]
@@ -61,7 +61,7 @@ type part struct {
 
 func (s *sample) profile(line core.EP, w *watcher) Profile {
 	observed := w.observed(s.run)
-	if len(observed) > drawn {
+	if len(observed) > maxProfileSteps {
 		observed = s.ep
 	}
 	return Profile{ID: s.run.ID, EP: profile(observed), Kept: len(line) > 0 && s.onTime(line)}

@@ -8,7 +8,7 @@ import (
 	"accordion/core/ep"
 )
 
-// Carried is one finished job that carried a line.
+// ManagedRun is one finished job that carried a line.
 type ManagedRun struct {
 	ID, User, Line string      // Line is what the user wrote
 	Declared       core.EP     // steps of the line; of several sizes, only the one on which the job ran
@@ -17,8 +17,8 @@ type ManagedRun struct {
 	Ended          bool        // the job ended by itself, in its last step
 }
 
-// whole reports whether the durations of all steps are known.
-func (c *ManagedRun) whole() bool {
+// complete reports whether the durations of all steps are known.
+func (c *ManagedRun) complete() bool {
 	return c.Ended && len(c.Actual) == len(c.Declared) && len(c.Declared) > 0
 }
 
@@ -36,15 +36,15 @@ type Review struct {
 	Latest     string // ID of the last of Runs
 }
 
-// Kept compares one step of a line with the runs.
+// StepReview compares one step of a line with the runs.
 type StepReview struct {
 	Median, Quantile core.Time // real duration: the median, and the quantile of Options
 	Late             int       // runs in which the step lasted longer than the line says
 	Delay            core.Time // maximum delay in seconds
 }
 
-// near is the relative difference of a duration up to which a line counts as good enough.
-const near = 0.1
+// tolerance is the relative difference of a duration up to which a line counts as good enough.
+const tolerance = 0.1
 
 // Reviews returns one review per user and line. A review has a better line if there are enough runs and the durations differ by more than
 // near. The better line has the user's nodes, and durations computed as in advice. Reviews are sorted by the area between the durations of
@@ -79,7 +79,7 @@ func (o Options) review(jobs []*ManagedRun) Review {
 	slices.SortFunc(jobs, func(a, b *ManagedRun) int { return cmp.Or(cmp.Compare(a.Began, b.Began), cmp.Compare(a.ID, b.ID)) })
 	first := jobs[0]
 	r := Review{User: first.User, Line: first.Line, Declared: first.Declared}
-	whole := slices.DeleteFunc(slices.Clone(jobs), func(j *ManagedRun) bool { return !j.whole() })
+	whole := slices.DeleteFunc(slices.Clone(jobs), func(j *ManagedRun) bool { return !j.complete() })
 	r.Runs, r.Others = len(whole), len(jobs)-len(whole)
 	if r.Runs == 0 {
 		return r
@@ -96,9 +96,9 @@ func (o Options) review(jobs []*ManagedRun) Review {
 	better := make(core.EP, len(r.Declared))
 	far := false
 	for i, s := range r.Declared {
-		better[i] = core.Step{Duration: o.written(o.kept(known, i).Quantile), Nodes: s.Nodes}
+		better[i] = core.Step{Duration: o.rounded(o.kept(known, i).Quantile), Nodes: s.Nodes}
 		by := better[i].Duration - s.Duration
-		far = far || float64(max(by, -by)) > near*float64(s.Duration)
+		far = far || float64(max(by, -by)) > tolerance*float64(s.Duration)
 	}
 	for _, j := range last {
 		r.Before += kept(j.Actual, r.Declared)

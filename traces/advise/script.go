@@ -14,8 +14,8 @@ var (
 	directive = regexp.MustCompile(`^#(?:SBATCH|OAR)[ \t].*?(?:--comment(?:=|[ \t]+)["']?|--|-t[ \t]+|--type(?:=|[ \t]+)["']?)(ep|mold)=["']?([^ \t"'#]*)`)
 	// reserved matches the line of a malleable job: see core/moldable.
 	reserved = regexp.MustCompile(`^#MALLEABLE[ \t]+[0-9]`)
-	// nearly matches a line that was probably meant as a request.
-	nearly = regexp.MustCompile(`^(?i)[ \t]*#[ \t]*(ep|mold)[:= \t]*["']?(?:\d+[ \t]*x[ \t]*\d|amdahl:|downey:)`)
+	// nearlyLine matches a line that was probably meant as a request.
+	nearlyLine = regexp.MustCompile(`^(?i)[ \t]*#[ \t]*(ep|mold)[:= \t]*["']?(?:\d+[ \t]*x[ \t]*\d|amdahl:|downey:)`)
 )
 
 // CheckScript parses the request in a job's script as sbatch and oarsub do, from the lines before the first command. It returns all errors,
@@ -46,20 +46,20 @@ func CheckScript(script string, nodes int) (Request, []error) {
 			if into.Word != "" && (at.option || into.Word != at.word) {
 				return r, append(all, fmt.Errorf("%s: the script has another request before it: a job has one", where))
 			}
-			into.goOn(at.word, r.Text)
+			into.appendLine(at.word, r.Text)
 		case !after && reserved.MatchString(text):
 			all = append(all, fmt.Errorf("script line %d: #MALLEABLE is reserved for malleable jobs, which this release does not run: write #EP or #MOLD", i+1))
-		case !after && nearly.MatchString(text):
+		case !after && nearlyLine.MatchString(text):
 			all = append(all, wrongBegin(fmt.Sprintf(", script line %d", i+1), text, 1))
 		case body != "" && body[0] != '#':
 			after = true
 		}
 	}
-	return together(lines, options, all, nodes)
+	return combine(lines, options, all, nodes)
 }
 
-// together returns the request of a script. The request of its lines and that of its options must be equal if both exist.
-func together(lines, options Request, all []error, nodes int) (Request, []error) {
+// combine returns the request of a script. The request of its lines and that of its options must be equal if both exist.
+func combine(lines, options Request, all []error, nodes int) (Request, []error) {
 	r := lines
 	switch {
 	case len(all) > 0:
@@ -95,8 +95,8 @@ func request(text string) found {
 	return found{}
 }
 
-// goOn adds the request of a further line, whose steps follow the steps of earlier lines.
-func (r *Request) goOn(word, text string) {
+// appendLine adds the request of a further line, whose steps follow the steps of earlier lines.
+func (r *Request) appendLine(word, text string) {
 	switch {
 	case r.Word == "":
 		r.Word, r.Text = word, text

@@ -30,20 +30,20 @@ func (o Options) split(g gathered, all []sample) (told []Advice, sound int) {
 			sound += len(part)
 			continue
 		}
-		a.shape, a.Sequence, a.Of = key, sizes(profileOf(a, part)), len(all)
+		a.shape, a.Sequence, a.Of = key, sizesText(profileOf(a, part)), len(all)
 		told = append(told, *a)
 	}
 	if len(rest) == 0 {
 		return told, sound
 	}
-	slices.SortFunc(rest, func(a, b sample) int { return older(a.run, b.run) })
+	slices.SortFunc(rest, func(a, b sample) int { return compareStarts(a.run, b.run) })
 	if !wasteful(rest) {
 		return told, sound + len(rest)
 	}
-	a, could := about(g.Group, rest)
-	a.Kind, a.Saved, a.Why = LeftAlone, could, "its runs do not evolve alike: "+sequences(rest)
+	a, could := totals(g.Group, rest)
+	a.Kind, a.Saved, a.Why = LeftAlone, could, "its runs do not evolve alike: "+sequencesText(rest)
 	if len(rest) < len(all) {
-		a.Of, a.Why = len(all), "these evolve otherwise than the others, and seldom alike: "+sequences(rest)
+		a.Of, a.Why = len(all), "these evolve otherwise than the others, and seldom alike: "+sequencesText(rest)
 	}
 	return append(told, *a), sound
 }
@@ -73,8 +73,8 @@ func shape(ep []stretch) string {
 	return string(turns)
 }
 
-// alikeOf returns the runs with the most frequent shape. Of two shapes that are equally frequent it takes the one that came first.
-func alikeOf(all []sample) []sample {
+// mostFrequent returns the runs with the most frequent shape. Of two shapes that are equally frequent it takes the one that came first.
+func mostFrequent(all []sample) []sample {
 	byShape := map[string][]sample{}
 	var best []sample
 	for _, s := range all {
@@ -88,15 +88,15 @@ func alikeOf(all []sample) []sample {
 	return best
 }
 
-// sequences returns the sequences of sizes as text, the most frequent ones first, at most three.
-func sequences(all []sample) string {
+// sequencesText returns the sequences of sizes as text, the most frequent ones first, at most three.
+func sequencesText(all []sample) string {
 	type count struct {
 		text string
 		n    int
 	}
 	var counts []count
 	for _, s := range all {
-		text := sizes(s.ep)
+		text := sizesText(s.ep)
 		at := slices.IndexFunc(counts, func(c count) bool { return c.text == text })
 		if at < 0 {
 			at = len(counts)
@@ -116,8 +116,8 @@ func sequences(all []sample) string {
 	return strings.Join(parts, "; ")
 }
 
-// sizes returns the sizes as text: "2, 16, 2 nodes".
-func sizes(ep []stretch) string {
+// sizesText returns the sizes as text: "2, 16, 2 nodes".
+func sizesText(ep []stretch) string {
 	const most = 6
 	var b strings.Builder
 	for i, s := range ep {

@@ -57,7 +57,7 @@ func TestForReturnsTheAdviceOfTheSequence(t *testing.T) {
 	runs := mixed(again("a", 4, []int32{1, 4}, times(6, 600, 600)...), again("a", 4, []int32{4, 1}, times(4, 300, 900)...), again("a", 4, []int32{1, 4, 2}, times(2, 600, 600, 600)...))
 	report := Make(runs, Options{Margin: -1})
 	for i, want := range map[int]string{0: "#EP 1x10m,4x10m", 6: "#EP 4x5m,1x15m", 10: ""} {
-		own := Alone(&runs[i], Options{Margin: -1})
+		own := ForRun(&runs[i], Options{Margin: -1})
 		a := report.For(&own)
 		if a == nil || a.Line != want {
 			t.Errorf("to run %d belongs %+v, want %q", i, a, want)

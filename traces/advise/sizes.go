@@ -50,10 +50,10 @@ type Size struct {
 }
 
 const (
-	mostSpread = 2.0 // maximum of quantile over median on one size; above it, the runs do different work
-	mostGain   = 1.5 // maximum speed-up over linear; above it, the faster runs did less work
-	mostError  = 0.1 // maximum distance of a curve from a median
-	leastFit   = 3   // minimum number of sizes for a curve: through two sizes every curve fits
+	maxSpread     = 2.0 // maximum of quantile over median on one size; above it, the runs do different work
+	maxGain       = 1.5 // maximum speed-up over linear; above it, the faster runs did less work
+	maxCurveError = 0.1 // maximum distance of a curve from a median
+	minCurveSizes = 3   // minimum number of sizes for a curve: through two sizes every curve fits
 )
 
 // sizings returns the advice for jobs that ran on several sizes. It leaves out groups with an evolving line.
@@ -85,7 +85,7 @@ func (o Options) sizings(runs []Run, told []Advice) []Sizing {
 
 // sizing returns the advice for the runs of one job, or nil. The last third of the runs only checks the line.
 func (o Options) sizing(g Group, runs []*Run) *Sizing {
-	slices.SortFunc(runs, older)
+	slices.SortFunc(runs, compareStarts)
 	s := &Sizing{Group: g}
 	known := runs[:len(runs)-len(runs)/3]
 	on := map[int][]core.Time{}
@@ -97,7 +97,7 @@ func (o Options) sizing(g Group, runs []*Run) *Sizing {
 			continue
 		}
 		size := Size{Nodes: nodes, Runs: len(lengths), Median: Quantile(lengths, 0.5), Quantile: Quantile(lengths, o.Quantile)}
-		if float64(size.Quantile) > mostSpread*float64(size.Median) {
+		if float64(size.Quantile) > maxSpread*float64(size.Median) {
 			return nil
 		}
 		s.Sizes = append(s.Sizes, size)
@@ -123,7 +123,7 @@ func (o Options) write(s *Sizing) bool {
 	var points []Size
 	for i := range s.Sizes {
 		z := &s.Sizes[i]
-		if z.Slower = float64(z.Median) > (1-worth)*float64(best); !z.Slower {
+		if z.Slower = float64(z.Median) > (1-minSaving)*float64(best); !z.Slower {
 			best = z.Median
 			points = append(points, *z)
 		}
@@ -140,8 +140,8 @@ func (o Options) write(s *Sizing) bool {
 	shortest := core.Forever
 	for i := range s.Sizes {
 		z := &s.Sizes[i]
-		told := o.written(z.Quantile)
-		if z.Slower = z.Slower || float64(told) > (1-worth)*float64(shortest); !z.Slower {
+		told := o.rounded(z.Quantile)
+		if z.Slower = z.Slower || float64(told) > (1-minSaving)*float64(shortest); !z.Slower {
 			shortest = told
 			s.choices = append(s.choices, core.EP{{Duration: told, Nodes: z.Nodes}})
 		}
@@ -157,7 +157,7 @@ func (o Options) write(s *Sizing) bool {
 func otherWork(points []Size) bool {
 	for i := 1; i < len(points); i++ {
 		a, b := points[i-1], points[i]
-		if float64(a.Median)*float64(a.Nodes) > mostGain*float64(b.Median)*float64(b.Nodes) {
+		if float64(a.Median)*float64(a.Nodes) > maxGain*float64(b.Median)*float64(b.Nodes) {
 			return true
 		}
 	}
@@ -167,7 +167,7 @@ func otherWork(points []Size) bool {
 // fitted returns the model that fits the medians best, or "" if no model is within mostError of each median. The time on one node is so long
 // that the quantile with its margin is within the model on each size.
 func (o Options) fitted(points []Size) (text, curve string, maxError float64) {
-	if len(points) < leastFit {
+	if len(points) < minCurveSizes {
 		return "", "", 0
 	}
 	a, d := fitAmdahl(points), fitDowney(points)
@@ -177,10 +177,10 @@ func (o Options) fitted(points []Size) (text, curve string, maxError float64) {
 		nodes += "^2"
 	}
 	switch {
-	case a.maxError <= mostError && a.maxError <= d.maxError+0.01: // if both fit equally well, the simpler one
+	case a.maxError <= maxCurveError && a.maxError <= d.maxError+0.01: // if both fit equally well, the simpler one
 		t1 := o.longest(a, points)
 		return fmt.Sprintf("amdahl:p=%s,t1=%s,nodes=%s", decimal(a.p), core.FormatDuration(t1), nodes), "amdahl", a.maxError
-	case d.maxError <= mostError:
+	case d.maxError <= maxCurveError:
 		t1 := o.longest(d, points)
 		return fmt.Sprintf("downey:a=%s,sigma=%s,t1=%s,nodes=%s", decimal(d.p), decimal(d.sigma), core.FormatDuration(t1), nodes), "downey", d.maxError
 	}

@@ -9,7 +9,7 @@ import (
 	"accordion/core/ep"
 )
 
-// seen is a run with its observed profile.
+// sample is a run with its observed profile.
 type sample struct {
 	run  *Run
 	used int64     // node-seconds of the observed profile
@@ -24,10 +24,10 @@ func (o Options) advise(g gathered, w *watcher) (told []Advice, sound int) {
 	all := make([]sample, len(g.runs))
 	for i, r := range g.runs {
 		observed := w.observed(r)
-		all[i] = sample{run: r, used: area(observed), ep: joined(observed, o.shortest(r.End-r.Start))}
+		all[i] = sample{run: r, used: area(observed), ep: joinShort(observed, o.shortest(r.End-r.Start))}
 	}
 	known := all[:len(all)-len(all)/3]
-	if like := alikeOf(known); float64(len(like)) < alike*float64(len(known)) && wasteful(all) {
+	if like := mostFrequent(known); float64(len(like)) < minAlike*float64(len(known)) && wasteful(all) {
 		return o.split(g, all)
 	}
 	if a := o.one(g.Group, all); a != nil {
@@ -36,33 +36,33 @@ func (o Options) advise(g gathered, w *watcher) (told []Advice, sound int) {
 	return nil, len(all)
 }
 
-// about returns the advice for these runs without a line. could is what they would have saved if each had carried its own profile.
-func about(g Group, all []sample) (a *Advice, could int64) {
+// totals returns the advice for these runs without a line. could is what they would have saved if each had carried its own profile.
+func totals(g Group, all []sample) (a *Advice, could int64) {
 	a = &Advice{Group: g, Runs: len(all)}
 	for i := range all {
 		s := &all[i]
 		a.Held += s.run.held()
 		a.Used += s.used
-		could += max(s.run.held()-changing(s.ep), 0)
+		could += max(s.run.held()-areaWithResizes(s.ep), 0)
 	}
 	return a, could
 }
 
 func wasteful(all []sample) bool {
-	a, could := about(Group{}, all)
-	return float64(could) >= worth*float64(a.Held)
+	a, could := totals(Group{}, all)
+	return float64(could) >= minSaving*float64(a.Held)
 }
 
 // one returns the advice for runs most of which evolve alike, or nil if they waste nothing worth a line. The first two thirds of the runs
 // make the line, the last third checks it.
 func (o Options) one(g Group, all []sample) *Advice {
-	a, could := about(g, all)
-	if float64(could) < worth*float64(a.Held) {
+	a, could := totals(g, all)
+	if float64(could) < minSaving*float64(a.Held) {
 		return nil
 	}
 	a.Checked = len(all) / 3
 	known := all[:len(all)-a.Checked]
-	like := alikeOf(known)
+	like := mostFrequent(known)
 	if why := tooManySteps(like); why != "" {
 		a.Kind, a.Why, a.Saved = LeftAlone, why, could
 		return a
@@ -70,10 +70,10 @@ func (o Options) one(g Group, all []sample) *Advice {
 	a.EP = o.line(like)
 	for _, s := range all {
 		if s.fits(a.EP) {
-			a.Saved += max(s.run.held()-s.under(a.EP), 0)
+			a.Saved += max(s.run.held()-s.areaWith(a.EP), 0)
 		}
 	}
-	if float64(a.Saved) < worth*float64(a.Held) {
+	if float64(a.Saved) < minSaving*float64(a.Held) {
 		return nil
 	}
 	for _, s := range all[len(known):] {
@@ -96,8 +96,8 @@ func (a *Advice) write(of sample) {
 	}
 }
 
-// Alone returns the advice for a single run: the line of what it used, with the margin. For LeftAlone, Why has the reason.
-func Alone(r *Run, o Options) Advice {
+// ForRun returns the advice for a single run: the line of what it used, with the margin. For LeftAlone, Why has the reason.
+func ForRun(r *Run, o Options) Advice {
 	o = o.filled(nil)
 	a := Advice{Group: r.group(), Kind: LeftAlone, Runs: 1, Held: r.held(), Used: r.held(), Latest: r.ID}
 	observed := new(watcher).observed(r)
@@ -105,14 +105,14 @@ func Alone(r *Run, o Options) Advice {
 		a.Why = "it started nothing with srun, so that nobody knows which of its nodes it used"
 		return a
 	}
-	own := sample{run: r, used: area(observed), ep: joined(observed, o.shortest(r.End-r.Start))}
+	own := sample{run: r, used: area(observed), ep: joinShort(observed, o.shortest(r.End-r.Start))}
 	a.Used, a.shape = own.used, shape(own.ep)
 	a.EP = profile(own.ep)
-	a.Saved = max(r.held()-changing(own.ep), 0)
+	a.Saved = max(r.held()-areaWithResizes(own.ep), 0)
 	if a.Why = tooManySteps([]sample{own}); a.Why != "" {
 		return a
 	}
-	if float64(a.Saved) < worth*float64(a.Held) {
+	if float64(a.Saved) < minSaving*float64(a.Held) {
 		a.Why = "its steps used what it held, but for less than 5 %"
 		return a
 	}
@@ -121,9 +121,9 @@ func Alone(r *Run, o Options) Advice {
 	return a
 }
 
-// odd returns why there is no line for runs that evolve alike, or "" if there is one.
+// tooManySteps returns why runs that evolve alike get no line, or "" if they have few enough steps.
 func tooManySteps(like []sample) string {
-	if n := len(like[0].ep); n > mostSteps {
+	if n := len(like[0].ep); n > maxSteps {
 		return fmt.Sprintf("it changes its size %d times, and nobody writes so many steps: a larger --shortest joins some", n-1)
 	}
 	return ""
@@ -139,7 +139,7 @@ func (o Options) line(like []sample) core.EP {
 			lengths[k] = s.ep[i].length()
 			ep[i].Nodes = max(ep[i].Nodes, s.ep[i].nodes)
 		}
-		ep[i].Duration = o.written(Quantile(lengths, o.Quantile))
+		ep[i].Duration = o.rounded(Quantile(lengths, o.Quantile))
 	}
 	return ep
 }
@@ -152,9 +152,9 @@ func Quantile(lengths []core.Time, share float64) core.Time {
 	return lengths[min(max(at, 0), len(lengths)-1)]
 }
 
-// written returns a duration with the margin as people write it: in whole tens of seconds from two minutes on, in whole minutes from twenty
+// rounded returns a duration with the margin as people write it: in whole tens of seconds from two minutes on, in whole minutes from twenty
 // minutes on.
-func (o Options) written(d core.Time) core.Time {
+func (o Options) rounded(d core.Time) core.Time {
 	const rounding = 1e-6
 	d = core.Time(math.Ceil(float64(d)*(1+o.Margin) - rounding))
 	grain := core.Time(1)
@@ -164,7 +164,7 @@ func (o Options) written(d core.Time) core.Time {
 	case d >= 2*60:
 		grain = 10
 	}
-	return min((d+grain-1)/grain*grain, core.MaxTotal/mostSteps)
+	return min((d+grain-1)/grain*grain, core.MaxTotal/maxSteps)
 }
 
 // fits reports whether no step of a run needs more nodes than the line has.
@@ -191,30 +191,30 @@ func (s *sample) onTime(ep core.EP) bool {
 	return s.fits(ep)
 }
 
-// changing returns the area that a job with these sizes holds, including its resizes.
-func changing(all []stretch) int64 {
+// areaWithResizes returns the area that a job with these sizes holds, including its resizes.
+func areaWithResizes(all []stretch) int64 {
 	sum := area(all)
 	for i := 1; i < len(all); i++ {
-		sum += resizing(all[i-1].nodes, all[i].nodes)
+		sum += resizeArea(all[i-1].nodes, all[i].nodes)
 	}
 	return sum
 }
 
-// resizing returns the area of a resize, in which the job holds the larger one of both sizes.
-func resizing(before, after int) int64 {
+// resizeArea returns the area of a resize, in which the job holds the larger one of both sizes.
+func resizeArea(before, after int) int64 {
 	if after > before {
-		return growing * int64(after)
+		return growSeconds * int64(after)
 	}
-	return shrinking * int64(before)
+	return shrinkSeconds * int64(before)
 }
 
-// under returns the area of a run that fits the line, if it had carried it: the line's nodes for the real duration of each step, and its
+// areaWith returns the area of a run that fits the line, if it had carried it: the line's nodes for the real duration of each step, and its
 // resizes.
-func (s *sample) under(ep core.EP) (sum int64) {
+func (s *sample) areaWith(ep core.EP) (sum int64) {
 	for i, t := range s.ep {
 		sum += t.length() * int64(ep[i].Nodes)
 		if i > 0 {
-			sum += resizing(ep[i-1].Nodes, ep[i].Nodes)
+			sum += resizeArea(ep[i-1].Nodes, ep[i].Nodes)
 		}
 	}
 	return sum

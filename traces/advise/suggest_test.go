@@ -127,7 +127,7 @@ func TestTheSuggestionNeverHoldsLessThanAStepUsed(t *testing.T) {
 			var saved int64
 			for i := range all {
 				r := &all[i]
-				own := sample{run: r, ep: joined(new(watcher).observed(r), o.Shortest)}
+				own := sample{run: r, ep: joinShort(new(watcher).observed(r), o.Shortest)}
 				if own.ep == nil || !own.fits(a.EP) || a.shape != "" && a.shape != shape(own.ep) {
 					continue
 				}
@@ -161,11 +161,11 @@ func TestTheSuggestionNeverHoldsLessThanAStepUsed(t *testing.T) {
 func TestDurationsAreRoundedForPeople(t *testing.T) {
 	o := Options{}.filled(nil)
 	for _, c := range []struct{ in, want core.Time }{{1, 2}, {10, 11}, {100, 110}, {110, 130}, {1000, 1100}, {1091, 1260}, {3600, 3960}} {
-		if got := o.written(c.in); got != c.want {
+		if got := o.rounded(c.in); got != c.want {
 			t.Errorf("%d s are written as %d, want %d", c.in, got, c.want)
 		}
 	}
-	if got := (Options{Margin: 0}).written(7); got != 7 {
+	if got := (Options{Margin: 0}).rounded(7); got != 7 {
 		t.Errorf("7 s without a margin are %d", got)
 	}
 }
@@ -181,7 +181,7 @@ func TestQuantileIsOneOfTheDurations(t *testing.T) {
 
 func TestNumbersInNamesAreIgnored(t *testing.T) {
 	for name, want := range map[string]string{"mesh": "mesh", "mesh_017": "mesh_#", "7a8b9": "#a#b#", "": "", "naïve2": "naïve#"} {
-		if got := Nameless(name); got != want {
+		if got := WithoutNumbers(name); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}

@@ -17,12 +17,12 @@ type Metric struct {
 	Better report.Better
 	Of     func(*replay.Metrics) float64 // in the unit; shares are from 0 to 1
 
-	says func(*replay.Metrics) bool // whether the metric makes sense for a workload; nil: always
+	applies func(*replay.Metrics) bool // whether the metric makes sense for a workload; nil: always
 }
 
 // Lines returns the metrics that make sense for a workload.
 func Lines(m *replay.Metrics) []Metric {
-	return slices.DeleteFunc(slices.Clone(Metrics), func(line Metric) bool { return line.says != nil && !line.says(m) })
+	return slices.DeleteFunc(slices.Clone(Metrics), func(line Metric) bool { return line.applies != nil && !line.applies(m) })
 }
 
 // mixed reports whether some jobs are moldable, and others are not.

@@ -62,22 +62,22 @@ func ReplayCases(ctx context.Context, w workload.Workload, policies []policy.Pol
 	return len(cases), nil
 }
 
-// shown is a row of the table of shares.
-type shown struct {
-	name string
-	unit report.Unit
-	of   func(*replay.Metrics) float64
-	says func(*replay.Metrics) bool
+// sharesRow is a row of the table of shares.
+type sharesRow struct {
+	name    string
+	unit    report.Unit
+	of      func(*replay.Metrics) float64
+	applies func(*replay.Metrics) bool
 }
 
 // overall has the rows for all jobs, byKind those for evolving jobs and for the others.
 var (
-	overall = []shown{
+	overall = []sharesRow{
 		{"mean wait", report.Seconds, func(m *replay.Metrics) float64 { return m.Waiting.Mean }, nil},
 		{"bounded slowdown", report.Number, func(m *replay.Metrics) float64 { return m.Slowdown.Mean }, nil},
 		{"longest wait", report.Seconds, func(m *replay.Metrics) float64 { return m.Waiting.Max }, nil},
 	}
-	byKind = []shown{
+	byKind = []sharesRow{
 		{"evolving jobs: wait", report.Seconds, waits(workload.Evolving), has(workload.Evolving)},
 		{"evolving jobs: slowdown", report.Number, slowdown(workload.Evolving), has(workload.Evolving)},
 		{"other jobs: wait", report.Seconds, waits(workload.Rigid), has(workload.Rigid)},
@@ -129,12 +129,12 @@ func Shares(names []string, cases []Case) string {
 }
 
 // cell returns a value of a policy for the cases of one share, or "" if it makes no sense.
-func (r shown) cell(cases []Case, policy int) string {
+func (r sharesRow) cell(cases []Case, policy int) string {
 	var values []float64
 	for i := range cases {
 		m, first := &cases[i].Metrics[policy], &cases[i].Metrics[0]
 		switch {
-		case r.says != nil && !r.says(first):
+		case r.applies != nil && !r.applies(first):
 		case policy == 0:
 			values = append(values, r.of(first))
 		case r.of(first) != 0:

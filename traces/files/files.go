@@ -59,11 +59,11 @@ func Save(files ...File) error {
 // A saving has the folders and files that were created so far, so that they can be removed after an error.
 type saving struct {
 	made    []string // folders, outer ones first
-	written []aside
+	written []stagedFile
 }
 
-// aside is a file that is written under a temporary name.
-type aside struct {
+// stagedFile is a file that is written under a temporary name.
+type stagedFile struct {
 	path, name string
 	before     string // name of the previous file while it is set aside; "" if there was none
 	placed     bool
@@ -90,7 +90,7 @@ func (s *saving) write(f File) error {
 	if err != nil {
 		return err
 	}
-	s.written = append(s.written, aside{path: f.Path, name: out.Name()})
+	s.written = append(s.written, stagedFile{path: f.Path, name: out.Name()})
 	defer out.Close() // after a panic
 	if err := f.Write(out); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (s *saving) write(f File) error {
 }
 
 // place renames the file to its path. With keep it keeps the previous file under another name, until all files are in place.
-func (a *aside) place(keep bool) error {
+func (a *stagedFile) place(keep bool) error {
 	switch there, err := os.Stat(a.path); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:

@@ -21,8 +21,8 @@ type Columns struct {
 // separators are the possible separators of fields. The first one that gives a line of names with all wanted columns is used.
 var separators = []string{"|", "\t", ";"}
 
-// patience is the maximum number of lines before the line of names, such as messages of a login shell.
-const patience = 100
+// maxPreamble is the maximum number of lines before the line of names, such as messages of a login shell.
+const maxPreamble = 100
 
 // Rows reads rows of fields after a line of names, as sacct prints them. The line of names may be repeated, in concatenated texts. A
 // separator at the end of each line does not begin a field if the line of names ends with one, too.
@@ -47,7 +47,7 @@ func NewRows(in io.Reader, file string, c Columns, unread *Unread) (*Rows, error
 	r := &Rows{lines: NewLines(in), file: file, columns: c, separator: separators[0]}
 	var first *Error
 	var above Unread
-	for range patience {
+	for range maxPreamble {
 		switch err := r.scan(); {
 		case errors.Is(err, io.EOF) && first == nil:
 			return nil, &Error{File: file, Line: 1, Why: "no text; want what this prints: " + c.Command}
@@ -103,7 +103,7 @@ func (r *Rows) header() (missing string) {
 		for i := range names {
 			names[i] = strings.TrimSpace(names[i])
 		}
-		lacks := lacking(names, r.columns.Wanted)
+		lacks := missingName(names, r.columns.Wanted)
 		if missing == "" {
 			missing = lacks
 		}
@@ -121,8 +121,8 @@ func (r *Rows) header() (missing string) {
 	return missing
 }
 
-// lacking returns the first wanted name that is not among the names, or "".
-func lacking(names, wanted []string) string {
+// missingName returns the first wanted name that is not among the names, or "".
+func missingName(names, wanted []string) string {
 	there := make(map[string]bool, len(names))
 	for _, name := range names {
 		there[name] = true
@@ -194,7 +194,7 @@ func (r *Rows) split() error {
 		r.fields = append(r.fields[:n-1], strings.Join(r.fields[n-1:], r.separator))
 	case len(r.fields) == 1 && n > 1 && rest:
 		return r.Wrong("", fmt.Sprintf("one field for %d columns: the rest of a %s with a line end in it, or no row", n, r.columns.Rest))
-	case r.Has(strings.TrimSpace(r.fields[0])) && lacking(r.fields, r.columns.Wanted) == "":
+	case r.Has(strings.TrimSpace(r.fields[0])) && missingName(r.fields, r.columns.Wanted) == "":
 		return r.Wrong("", "a line of other names than the first: read that text by itself")
 	case len(r.fields) != n:
 		hint := ""

@@ -59,10 +59,10 @@ func RunPlaced(w workload.Workload, p sched.Policy) (Result, *Placement, error) 
 
 func newEngine(w workload.Workload, p sched.Policy) *engine {
 	e := &engine{
-		jobs:     w.Jobs,
-		state:    p.New(w.Machine),
-		outcomes: make([]Outcome, len(w.Jobs)),
-		asAsked:  policy.RigidOnly(p),
+		jobs:      w.Jobs,
+		state:     p.New(w.Machine),
+		outcomes:  make([]Outcome, len(w.Jobs)),
+		rigidOnly: policy.RigidOnly(p),
 	}
 	e.promiser, _ = e.state.(sched.Promiser)
 	return e
@@ -79,15 +79,15 @@ func (e *engine) result(p sched.Policy) Result {
 
 // engine is a running replay.
 type engine struct {
-	jobs     []workload.Job
-	next     int // first job that is not yet submitted
-	state    sched.State
-	promiser sched.Promiser // nil if the state does not implement it
-	asAsked  bool           // every job is treated as rigid
-	outcomes []Outcome
+	jobs      []workload.Job
+	next      int // first job that is not yet submitted
+	state     sched.State
+	promiser  sched.Promiser // nil if the state does not implement it
+	rigidOnly bool           // every job is treated as rigid
+	outcomes  []Outcome
 
-	ends   sched.ByEnd // of running jobs, by seat number
-	seats  seats
+	ends   sched.ByEnd // of running jobs, by slot number
+	slots  slots
 	starts []core.Start // reused memory
 	over   int
 	watch  func(over int)
@@ -131,14 +131,14 @@ func (e *engine) run() {
 func (e *engine) submit() {
 	j := &e.jobs[e.next]
 	e.outcomes[e.next].Start = -1
-	seat := e.seats.take(int32(e.next))
+	slot := e.slots.take(int32(e.next))
 	e.next++
-	seat.rigid(j)
-	if e.asAsked || len(j.Choices) == 0 {
-		e.state.Submit(j.Submit, seat.job)
+	slot.rigid(j)
+	if e.rigidOnly || len(j.Choices) == 0 {
+		e.state.Submit(j.Submit, slot.job)
 		return
 	}
-	job := seat.job
+	job := slot.job
 	job.Choices = j.Choices
 	e.state.Submit(j.Submit, job)
 }
@@ -149,7 +149,7 @@ func (e *engine) end() {
 	first := e.ends[last]
 	e.ends = e.ends[:last]
 	e.state.End(first.End, first.ID)
-	e.seats.leave(uint32(first.ID))
+	e.slots.leave(uint32(first.ID))
 	e.over++
 	if e.watch != nil && e.over%watched == 0 {
 		e.watch(e.over)
@@ -161,13 +161,13 @@ const watched = 1 << 10
 
 // begin records a start, and computes when the job will end.
 func (e *engine) begin(now core.Time, s *core.Start) {
-	seat := uint32(s.Job)
-	i := e.seats.at(seat).index
+	slot := uint32(s.Job)
+	i := e.slots.at(slot).index
 	j, o := &e.jobs[i], &e.outcomes[i]
 	o.Start, o.End = now, now+j.Run
 	switch {
 	case len(j.Choices) == 0:
-	case e.asAsked:
+	case e.rigidOnly:
 		o.Choice = AsRequested
 	default:
 		o.Choice = s.Choice
@@ -191,16 +191,16 @@ func (e *engine) choose(j *workload.Job, o *Outcome, id core.JobID) {
 			scheduled = a.EP
 		}
 	}
-	length := worked(requested, scheduled, run)
+	length := runTime(requested, scheduled, run)
 	o.End = o.Start + length
 	if len(scheduled) > 1 {
-		o.Held = until(scheduled, length)
+		o.Held = prefix(scheduled, length)
 	}
 }
 
-// worked returns how long a job with this run time runs. Only the requested durations of its steps count as work, not the time by which they
+// runTime returns how long a job with this run time runs. Only the requested durations of its steps count as work, not the time by which they
 // were expanded. If the scheduled profile has another number of steps (a rigid schedule), all seconds count.
-func worked(requested, scheduled core.EP, run core.Time) core.Time {
+func runTime(requested, scheduled core.EP, run core.Time) core.Time {
 	if len(requested) != len(scheduled) {
 		return run
 	}
@@ -215,8 +215,8 @@ func worked(requested, scheduled core.EP, run core.Time) core.Time {
 	return run
 }
 
-// until returns the beginning of a profile.
-func until(ep core.EP, length core.Time) core.EP {
+// prefix returns the beginning of a profile.
+func prefix(ep core.EP, length core.Time) core.EP {
 	held := slices.Clone(ep)
 	for i := range held {
 		if length <= held[i].Duration {

@@ -155,7 +155,7 @@ func TestSmallGanttFigureHasAPathForEachJob(t *testing.T) {
 }
 
 func TestFiguresOfUnusualReports(t *testing.T) {
-	for name, r := range odd() {
+	for name, r := range unusual() {
 		t.Run(name, func(t *testing.T) {
 			for file, svg := range figureFiles(t, r, ".svg") {
 				if strings.HasSuffix(file, ".svg") {

@@ -20,8 +20,8 @@ type Options struct {
 // MaxLine is the maximum length of a line in bytes. A file with longer lines is no log.
 const MaxLine = 1 << 20
 
-// patience is the number of lines without a job before the first job after which a Reader rejects the file.
-const patience = 100
+// maxPreamble is the number of lines without a job before the first job after which a Reader rejects the file.
+const maxPreamble = 100
 
 // ErrNotSWF matches errors for files that are no logs.
 var ErrNotSWF = errors.New("no workload log in the Standard Workload Format (header lines that begin with a semicolon, jobs of 18 numbers)")
@@ -74,7 +74,7 @@ func (r *Reader) Next(rec *Record) error {
 			v.record(rec, cpu)
 			return nil
 		}
-		if job, err := r.slowly(&v, &cpu); err != nil {
+		if job, err := r.readOther(&v, &cpu); err != nil {
 			return err
 		} else if job {
 			r.jobs++
@@ -84,8 +84,8 @@ func (r *Reader) Next(rec *Record) error {
 	}
 }
 
-// slowly reads a line that is not 18 plain numbers: an empty line, a comment, or a job for careful.
-func (r *Reader) slowly(v *values, cpu *float64) (job bool, err error) {
+// readOther reads a line that is not 18 plain numbers: an empty line, a comment, or a job for parseLine.
+func (r *Reader) readOther(v *values, cpu *float64) (job bool, err error) {
 	rest := r.buffer[r.at:r.whole]
 	end := bytes.IndexAny(rest, "\r\n")
 	line := bytes.Trim(rest[:end], separators)
@@ -98,8 +98,8 @@ func (r *Reader) slowly(v *values, cpu *float64) (job bool, err error) {
 	case line[0] == ';':
 		return false, r.comment(string(line[1:]))
 	}
-	job, err = careful(line, v, cpu, r.report)
-	if err == nil && !job && r.jobs == 0 && r.Warnings[NotJob].Count >= patience {
+	job, err = parseLine(line, v, cpu, r.report)
+	if err == nil && !job && r.jobs == 0 && r.Warnings[NotJob].Count >= maxPreamble {
 		err = fmt.Errorf("%s:%d: %w", r.name, r.line, ErrNotSWF)
 	}
 	return job, err

@@ -76,7 +76,7 @@ type law struct {
 }
 
 // law returns how a job of the log scales.
-func (c Curve) law(j *Job, machine int, d *draw) law {
+func (c Curve) law(j *Job, machine int, d *stream) law {
 	switch c {
 	case Piecewise:
 		return piecewise(j, machine)
@@ -95,7 +95,7 @@ var table1 = [4]struct {
 
 // table1Law returns Amdahl's law through the log's size and run time. On each size, the requested time is in the same proportion to the run
 // time.
-func table1Law(j *Job, machine int, d *draw) law {
+func table1Law(j *Job, machine int, d *stream) law {
 	kind := table1[d.below(len(table1))]
 	return law{
 		least: 1, most: min(kind.most, machine), faster: true,
@@ -126,7 +126,7 @@ func piecewise(j *Job, machine int) law {
 // in its logarithm. σ is normal with mean 1.209 and deviation 1.132, drawn again if negative. The bounds of A are not in the paper: with
 // these, 128 nodes have the mean best size that Barsanti and Sodan give, 69. The curve goes through the log's size and run time, and ends
 // where more nodes give no more speed.
-func downey(j *Job, machine int, d *draw) law {
+func downey(j *Job, machine int, d *stream) law {
 	const low, high = 16.0, 118.0
 	s := speedUp{a: low * math.Pow(high/low, d.Share()), sigma: -1}
 	for s.sigma < 0 {

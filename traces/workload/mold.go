@@ -7,7 +7,7 @@ import (
 )
 
 // mold turns a rigid job into a moldable one, which lists some sizes of its law. It returns false if there is only the log's size.
-func (x WhatIf) mold(j *Job, machine int, d *draw) bool {
+func (x WhatIf) mold(j *Job, machine int, d *stream) bool {
 	l := x.Curve.law(j, machine, d)
 	sizes := x.Offer.of(x.Curve).sizes(l.least, j.Size, l.most)
 	m := choices{steps: make([]core.Step, 0, len(sizes)), runs: make([]core.Time, 0, len(sizes))}

@@ -34,7 +34,7 @@ type Selection struct {
 // Window is a period of a log in its seconds, from From to before To. To 0 is the end of the log.
 type Window struct{ From, To core.Time }
 
-func (w Window) holds(t core.Time) bool { return t >= w.From && (w.To == 0 || t < w.To) }
+func (w Window) contains(t core.Time) bool { return t >= w.From && (w.To == 0 || t < w.To) }
 
 // Reason is why a job of a log is not replayed.
 type Reason uint8
@@ -178,7 +178,7 @@ func (s Selection) Select(log *swf.Log) (*Selected, error) {
 	if len(all.Jobs) == 0 {
 		return nil, fmt.Errorf("%s: none of %d jobs can be replayed: %s", log.Name, len(log.Records), all.LeftOut)
 	}
-	s.arrive(all)
+	s.setArrivals(all)
 	return all, nil
 }
 
@@ -215,7 +215,7 @@ func (s Selection) unusable(r *swf.Record, processors int, runOnly bool) (why Re
 		return NoRequest, true
 	case max(r.Submit, r.Run, r.RequestedTime) > MaxTime:
 		return TooLong, true
-	case !s.Window.holds(r.Submit):
+	case !s.Window.contains(r.Submit):
 		return OutsideWindow, true
 	}
 	return 0, false
@@ -238,9 +238,9 @@ func (s Selection) job(r *swf.Record, runOnly bool, perNode int) Job {
 func (s Selection) evolve(j *Job, ep core.EP, perNode int) {
 	var choice core.EP
 	for _, step := range ep {
-		choice = then(choice, core.Step{Duration: step.Duration, Nodes: inNodes(step.Nodes, perNode)})
+		choice = appendStep(choice, core.Step{Duration: step.Duration, Nodes: inNodes(step.Nodes, perNode)})
 	}
-	choice = lasting(choice, j.Request)
+	choice = withTotal(choice, j.Request)
 	j.Size = choice.Peak()
 	if len(choice) > 1 {
 		j.Choices = []core.EP{choice}
@@ -289,8 +289,8 @@ func (s Selection) limit(all *Selected) {
 	}
 }
 
-// arrive changes the submission times. That of the first job stays.
-func (s Selection) arrive(all *Selected) {
+// setArrivals changes the submission times. That of the first job stays.
+func (s Selection) setArrivals(all *Selected) {
 	first := all.Jobs[0].Submit
 	for i := range all.Jobs {
 		switch j := &all.Jobs[i]; {

@@ -14,7 +14,7 @@ type phases []phase
 type phase struct{ length, height Factor }
 
 // phases returns the phases of a shape. Only Random draws them.
-func (s Shape) phases(d *draw) phases {
+func (s Shape) phases(d *stream) phases {
 	switch s {
 	case RampUp:
 		return equal(one/4, one/2, 3*one/4, one)
@@ -38,7 +38,7 @@ func equal(heights ...Factor) phases {
 }
 
 // randomPhases returns 2 to 6 phases: lengths in the proportion of numbers from 1 to 100, heights from 10 %, one of them 100 %.
-func randomPhases(d *draw) phases {
+func randomPhases(d *stream) phases {
 	p := make(phases, 2+d.below(5))
 	sum := Factor(0)
 	for i := range p {
@@ -79,7 +79,7 @@ func (p phases) steps(run core.Time, peak int) iter.Seq[core.Step] {
 func (p phases) over(run core.Time, peak int) core.EP {
 	var ep core.EP
 	for s := range p.steps(run, peak) {
-		ep = then(ep, s)
+		ep = appendStep(ep, s)
 	}
 	return ep
 }
@@ -102,16 +102,16 @@ func (p phases) mean() Factor {
 	return sum
 }
 
-// draw is a stream of random numbers of one job.
-type draw struct{ model.Splitmix }
+// stream is a stream of random numbers of one job.
+type stream struct{ model.Splitmix }
 
-// dice returns the stream of one job.
-func dice(seed uint64, number int64) draw {
-	d := draw{model.Splitmix(seed)}
+// jobStream returns the stream of one job.
+func jobStream(seed uint64, number int64) stream {
+	d := stream{model.Splitmix(seed)}
 	d.Splitmix = model.Splitmix(d.Next() ^ uint64(number))
 	d.Next()
 	return d
 }
 
 // below returns a number from 0 to n−1.
-func (d *draw) below(n int) int { return int(d.Below(int64(n))) }
+func (d *stream) below(n int) int { return int(d.Below(int64(n))) }

@@ -94,7 +94,7 @@ func (x WhatIf) Apply(w *Workload) Supposed {
 		if j.Kind() != Rigid {
 			continue
 		}
-		d := dice(x.Seed, j.Number)
+		d := jobStream(x.Seed, j.Number)
 		switch drawn := d.Share(); {
 		case drawn >= x.Evolving+x.Moldable:
 		case drawn >= x.Evolving:
@@ -115,7 +115,7 @@ func (x WhatIf) Apply(w *Workload) Supposed {
 }
 
 // evolve gives a job a profile. It returns false if the job is too small or too short for one.
-func (x WhatIf) evolve(j *Job, machine int, d *draw) bool {
+func (x WhatIf) evolve(j *Job, machine int, d *stream) bool {
 	phases := x.Shape.phases(d)
 	run, peak := j.Run, j.Size
 	if x.Same == SameArea {
@@ -127,7 +127,7 @@ func (x WhatIf) evolve(j *Job, machine int, d *draw) bool {
 	}
 	j.Request += run - j.Run
 	j.Run, j.Size = run, peak
-	j.Choices = []core.EP{lasting(ep, j.Request)}
+	j.Choices = []core.EP{withTotal(ep, j.Request)}
 	return true
 }
 

@@ -31,7 +31,7 @@ func (f *flags) reviewManaged(cmd *cobra.Command, o advise.Options) error {
 			return err
 		}
 		defer j.Close()
-		its, err := carried(j.Entries(0), from)
+		its, err := runsFromJournal(j.Entries(0), from)
 		jobs = append(jobs, its...)
 		return err
 	})

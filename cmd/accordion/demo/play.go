@@ -51,8 +51,8 @@ const MaxSpeed = 600
 // frame is the interval between two pictures, in wall time.
 const frame = 150 * time.Millisecond
 
-// stage is a running demo.
-type stage struct {
+// running is a running demo.
+type running struct {
 	options Options
 	clock   adapter.Clock
 	begin   time.Time
@@ -74,7 +74,7 @@ func Play(ctx context.Context, o Options) (g gantt.Chart, err error) {
 		defer os.RemoveAll(folder)
 		o.Journal = filepath.Join(folder, "journal.db")
 	}
-	st := &stage{options: o, clock: o.Clock, calls: make(chan session.Call)}
+	st := &running{options: o, clock: o.Clock, calls: make(chan session.Call)}
 	if st.clock == nil {
 		clock := newSteadyClock(time.Now(), o.Speed)
 		ctx, stop := context.WithCancel(context.Background()) // the batch system waits for it until it is closed
@@ -119,7 +119,7 @@ func (e *InterruptedError) Error() string {
 func (e *InterruptedError) Unwrap() error { return e.err }
 
 // interrupted returns an InterruptedError with the number of ended jobs.
-func (st *stage) interrupted(why error) error {
+func (st *running) interrupted(why error) error {
 	e := &InterruptedError{Jobs: len(st.options.Jobs), err: why}
 	for _, r := range st.system.Jobs() {
 		if r.Kind != "expander" && !r.End.IsZero() {
@@ -146,7 +146,7 @@ func (o Options) Check() error {
 }
 
 // play runs the sidecar, the users and the picture until the last job has ended.
-func (st *stage) play(ctx context.Context) error {
+func (st *running) play(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var server *web.Server
@@ -192,7 +192,7 @@ func (st *stage) play(ctx context.Context) error {
 }
 
 // users submits each job of the workload at its time.
-func (st *stage) users(ctx context.Context) error {
+func (st *running) users(ctx context.Context) error {
 	uids := map[string]uint32{}
 	for _, j := range st.options.Jobs {
 		at := st.begin.Add(time.Duration(j.At) * time.Second)
@@ -210,7 +210,7 @@ func (st *stage) users(ctx context.Context) error {
 }
 
 // ask sends a job's question to the sidecar, as the session's socket does on a cluster.
-func (st *stage) ask(ctx context.Context, uid uint32, r wire.Request) (wire.Reply, error) {
+func (st *running) ask(ctx context.Context, uid uint32, r wire.Request) (wire.Reply, error) {
 	for {
 		answer, gone := make(chan wire.Reply, 1), make(chan struct{})
 		call := session.Call{Request: r, UID: uid, Gone: gone, Answer: func(p wire.Reply) {
@@ -240,7 +240,7 @@ func (st *stage) ask(ctx context.Context, uid uint32, r wire.Request) (wire.Repl
 }
 
 // show draws the batch system until the demo ends, and once at the end.
-func (st *stage) show(ctx context.Context) error {
+func (st *running) show(ctx context.Context) error {
 	if st.options.Show == nil {
 		return nil
 	}
@@ -269,7 +269,7 @@ func (st *stage) show(ctx context.Context) error {
 	}
 }
 
-func (st *stage) view() (view view.Status, err error) {
+func (st *running) view() (view view.Status, err error) {
 	data, err := st.journal.View()
 	if err != nil || data == nil {
 		return view, err
@@ -278,7 +278,7 @@ func (st *stage) view() (view view.Status, err error) {
 }
 
 // chart returns the chart of the batch system's records, with the promises of the journal.
-func (st *stage) chart() (gantt.Chart, error) {
+func (st *running) chart() (gantt.Chart, error) {
 	b := chart.New()
 	for _, r := range st.system.Jobs() {
 		if r.MergedInto != (adapter.Key{}) {

@@ -72,7 +72,7 @@ type sums struct {
 // job whether it carries a line. Slowdowns use the original run times in all cases, because a line may change the run time.
 func Compare(cases []Case, tells []bool, b Bootstrap) Result {
 	weekOf, weeks := weeks(cases[0].Jobs)
-	began, never := everywhere(cases)
+	began, never := startedInAll(cases)
 	r := Result{Weeks: weeks, NeverBegan: never}
 	for _, g := range []struct {
 		group *Group
@@ -103,8 +103,8 @@ func weeks(jobs []workload.Job) (of []int32, n int) {
 	return of, n
 }
 
-// everywhere returns which jobs started in all cases, and how many did not.
-func everywhere(cases []Case) (began []bool, never int) {
+// startedInAll returns which jobs started in all cases, and how many did not.
+func startedInAll(cases []Case) (began []bool, never int) {
 	began = make([]bool, len(cases[0].Jobs))
 	for i := range began {
 		began[i] = true
@@ -126,15 +126,15 @@ func rows(cases []Case, in []bool, weekOf []int32, weeks int, b Bootstrap) []Row
 	for k := range cases {
 		all[k] = Row{Policy: cases[k].Policy, Lines: cases[k].Lines}
 		its[k] = sum(&cases[k], cases[0].Jobs, in, weekOf, weeks)
-		its[k].into(&all[k])
-		differences = append(differences, its[k].less(&its[0])...)
-		if plain := without(cases, k); plain > 0 {
-			differences = append(differences, its[k].less(&its[plain])...)
+		its[k].setValues(&all[k])
+		differences = append(differences, its[k].minus(&its[0])...)
+		if plain := caseWithoutLines(cases, k); plain > 0 {
+			differences = append(differences, its[k].minus(&its[plain])...)
 		}
 	}
 	changes := b.changes(weeks, differences)
 	for k := range all {
-		alone := without(cases, k) > 0
+		alone := caseWithoutLines(cases, k) > 0
 		for i := range all[k].Of {
 			all[k].Of[i].Now = changes[i]
 			if alone {
@@ -148,9 +148,9 @@ func rows(cases []Case, in []bool, weekOf []int32, weeks int, b Bootstrap) []Row
 	return all
 }
 
-// without returns the index of the case with the same policy and no lines. It returns −1 if case k has no lines itself, or there is no such
+// caseWithoutLines returns the index of the case with the same policy and no lines. It returns −1 if case k has no lines itself, or there is no such
 // case.
-func without(cases []Case, k int) int {
+func caseWithoutLines(cases []Case, k int) int {
 	for i, c := range cases {
 		if cases[k].Lines && !c.Lines && c.Policy == cases[k].Policy {
 			return i
@@ -180,8 +180,8 @@ func sum(c *Case, were []workload.Job, in []bool, weekOf []int32, weeks int) sum
 	return s
 }
 
-// into sets the values of a row from the sums of all weeks.
-func (s *sums) into(r *Row) {
+// setValues sets the values of a row from the sums of all weeks.
+func (s *sums) setValues(r *Row) {
 	n := 0.0
 	for _, jobs := range s.counts {
 		n += jobs
@@ -196,8 +196,8 @@ func (s *sums) into(r *Row) {
 	}
 }
 
-// less returns the differences to the figures of other, per week. Node-hours are a sum, the other figures are means.
-func (s *sums) less(other *sums) []series {
+// minus returns the differences to the figures of other, per week. Node-hours are a sum, the other figures are means.
+func (s *sums) minus(other *sums) []series {
 	all := make([]series, Kinds)
 	for i := range all {
 		all[i].sums, all[i].base = make([]float64, len(s.counts)), other.of[i]

@@ -43,13 +43,13 @@ func Suppose(site *workload.Selected, runs []advise.Run, lines *advise.Lines) Su
 			s.Late++
 			continue
 		}
-		s.Carries[i] = s.tell(&s.Jobs[i], told)
+		s.Carries[i] = s.addLine(&s.Jobs[i], told)
 	}
 	return s
 }
 
-// tell adds a line to a job. It returns false if the line would change nothing on this machine.
-func (s *Supposed) tell(j *workload.Job, told advise.Projection) bool {
+// addLine adds a line to a job. It returns false if the line would change nothing on this machine.
+func (s *Supposed) addLine(j *workload.Job, told advise.Projection) bool {
 	if told.Fewer > 0 {
 		if told.Fewer >= j.Size {
 			return false

@@ -19,8 +19,8 @@ type modified struct {
 	trials   [classes]float64 // number of modifiers that were tried
 }
 
-// happening is an event. At the same time, submissions come before ends, and ends before starts.
-type happening struct {
+// event is an event. At the same time, submissions come before ends, and ends before starts.
+type event struct {
 	at   core.Time
 	what uint8
 	job  int
@@ -35,15 +35,15 @@ const (
 // modify repeats the events of a run.
 func modify(w workload.Workload, refs []*sizing.Sizes, outcomes []replay.Outcome, load sizing.Load) modified {
 	var (
-		events = make([]happening, 0, 3*len(outcomes))
+		events = make([]event, 0, 3*len(outcomes))
 		all    = sched.NewSystemLoad(w.Machine, load, sizing.AsListed)
 		m      modified
 		count  [classes]float64
 	)
 	for i, o := range outcomes {
-		events = append(events, happening{w.Jobs[i].Submit, submits, i}, happening{o.Start, starts, i}, happening{o.End, ends, i})
+		events = append(events, event{w.Jobs[i].Submit, submits, i}, event{o.Start, starts, i}, event{o.End, ends, i})
 	}
-	slices.SortFunc(events, func(a, b happening) int {
+	slices.SortFunc(events, func(a, b event) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.what, b.what), cmp.Compare(a.job, b.job))
 	})
 	from, to := len(w.Jobs)*5/100, len(w.Jobs)*95/100

@@ -10,8 +10,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// odd returns reports with unusual content.
-func odd() map[string]*Report {
+// unusual returns reports with unusual content.
+func unusual() map[string]*Report {
 	with := func(change func(*Report)) *Report {
 		r := two()
 		change(r)
@@ -80,7 +80,7 @@ func odd() map[string]*Report {
 }
 
 func TestUnusualReportsOpen(t *testing.T) {
-	for name, r := range odd() {
+	for name, r := range unusual() {
 		t.Run(name, func(t *testing.T) {
 			p := open(t, r)
 			p.Drawn()

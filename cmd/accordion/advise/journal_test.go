@@ -80,7 +80,7 @@ func TestStepsFromTheJournal(t *testing.T) {
 		{"one that began before the time of interest", without("started", "nodes", "n[1-2]", "began", 10.0), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			all, err := carried(entries(c.entries, nil), 500)
+			all, err := runsFromJournal(entries(c.entries, nil), 500)
 			got := ""
 			if len(all) == 1 {
 				got = fmt.Sprintf("%v %v", all[0].Actual, all[0].Ended)
@@ -90,13 +90,13 @@ func TestStepsFromTheJournal(t *testing.T) {
 			}
 		})
 	}
-	if _, err := carried(entries(life(7), errors.New("the disk is gone")), 0); err == nil {
+	if _, err := runsFromJournal(entries(life(7), errors.New("the disk is gone")), 0); err == nil {
 		t.Error("a journal that cannot be read gives no error")
 	}
 }
 
 func TestSizeOnWhichTheJobRanIsChosen(t *testing.T) {
-	all, err := carried(entries([]journal.Entry{
+	all, err := runsFromJournal(entries([]journal.Entry{
 		event(7, 900, "accepted", "mold=2x100s|4x60s; never chosen, for they last longer: 8x70s", "user", "ada"),
 		event(7, 1001, "started", "on 4 nodes", "nodes", "n[1-4]", "began", 1000.0),
 		event(7, 1050, "ended", "after step 1 of 1"),

@@ -14,19 +14,19 @@ import (
 	"accordion/traces/advise"
 )
 
-// carrying is a job with a line, as far as the journal has been read.
-type carrying struct {
+// journaledRun is a job with a line, as far as the journal has been read.
+type journaledRun struct {
 	advise.ManagedRun
 	choices []core.EP
 	at      float64 // second at which the nodes of its current step became usable; 0: it has not begun
 	broken  bool    // its steps are not all known: it did not call accordion step, or was changed
 }
 
-// carried returns the jobs with a profile or sizes that began at second from or later and have ended, from the entries of a cluster's
+// runsFromJournal returns the jobs with a profile or sizes that began at second from or later and have ended, from the entries of a cluster's
 // journal.
-func carried(entries iter.Seq2[journal.Entry, error], from core.Time) ([]advise.ManagedRun, error) {
+func runsFromJournal(entries iter.Seq2[journal.Entry, error], from core.Time) ([]advise.ManagedRun, error) {
 	type key struct{ job, submitted int64 }
-	jobs := map[key]*carrying{}
+	jobs := map[key]*journaledRun{}
 	var over []advise.ManagedRun
 	for e, err := range entries {
 		if err != nil {
@@ -46,7 +46,7 @@ func carried(entries iter.Seq2[journal.Entry, error], from core.Time) ([]advise.
 		if j == nil {
 			continue
 		}
-		if j.hear(e); e.Verb == "ended" {
+		if j.apply(e); e.Verb == "ended" {
 			delete(jobs, k)
 			if j.Began >= from && j.at > 0 {
 				over = append(over, j.ManagedRun)
@@ -57,7 +57,7 @@ func carried(entries iter.Seq2[journal.Entry, error], from core.Time) ([]advise.
 }
 
 // accepted returns a job for the event "accepted", or nil if the job carries no line.
-func accepted(e journal.Entry) *carrying {
+func accepted(e journal.Entry) *journaledRun {
 	line, _, _ := strings.Cut(e.Text, "; ")
 	if !strings.HasPrefix(line, "ep=") && !strings.HasPrefix(line, "mold=") {
 		return nil
@@ -67,11 +67,11 @@ func accepted(e journal.Entry) *carrying {
 		return nil
 	}
 	user, _ := e.Args["user"].(string)
-	return &carrying{ManagedRun: advise.ManagedRun{ID: fmt.Sprint(e.Job), User: core.Printable(user), Line: line}, choices: choices}
+	return &journaledRun{ManagedRun: advise.ManagedRun{ID: fmt.Sprint(e.Job), User: core.Printable(user), Line: line}, choices: choices}
 }
 
-// hear processes an event of the job.
-func (j *carrying) hear(e journal.Entry) {
+// apply processes an event of the job.
+func (j *journaledRun) apply(e journal.Entry) {
 	switch e.Verb {
 	case "started":
 		began, known := second(e, "began")
@@ -82,7 +82,7 @@ func (j *carrying) hear(e journal.Entry) {
 		usable, known := second(e, "usable")
 		step, _ := second(e, "step")
 		if j.broken = j.broken || !spoke || !known || int(step) != len(j.Actual)+2; !j.broken {
-			j.lasted(asked)
+			j.endStep(asked)
 			j.at = usable
 		}
 	case "requeued":
@@ -92,14 +92,14 @@ func (j *carrying) hear(e journal.Entry) {
 	case "ended":
 		state, _ := e.Args["state"].(string)
 		if !j.broken && j.at > 0 && len(j.Actual) == len(j.Declared)-1 && (state == "" || strings.HasPrefix(state, "COMPLET")) {
-			j.lasted(float64(e.At.UnixMicro()) / 1e6)
+			j.endStep(float64(e.At.UnixMicro()) / 1e6)
 			j.Ended = true
 		}
 	}
 }
 
 // choose finds out in which of its choices the job began, by its number of nodes.
-func (j *carrying) choose(e journal.Entry) {
+func (j *journaledRun) choose(e journal.Entry) {
 	text, _ := e.Args["nodes"].(string)
 	names, err := hostlist.Expand(text)
 	for _, c := range j.choices {
@@ -111,8 +111,8 @@ func (j *carrying) choose(e journal.Entry) {
 	j.Declared, j.broken = j.choices[0], true
 }
 
-// lasted ends the current step.
-func (j *carrying) lasted(until float64) {
+// endStep ends the current step.
+func (j *journaledRun) endStep(until float64) {
 	j.Actual = append(j.Actual, max(core.Time(math.Ceil(until-j.at)), 1))
 }
 
