@@ -1,6 +1,5 @@
-// Package charts is the JavaScript with which pages draw Gantt charts: the report of a replay puts it into its page, the
-// live page serves it as a module. A page's own chart extends the class Gantt (gantt.js) and says what its rows, colors and
-// words are.
+// Package charts has the JavaScript that draws Gantt charts in pages. The report of a replay puts it into its page, and the live page serves
+// it as a module. A page extends the class Gantt (gantt.js) with its rows, colors and words.
 package charts
 
 import (
@@ -18,22 +17,22 @@ var (
 	exports = regexp.MustCompile(`(?m)^export `)
 )
 
-// Bare returns a script without indentation and comments: browsers need neither. The script must have no text of several
-// lines in it, and none that looks like a comment.
+// Bare returns a script without indentation and comments, which browsers do not need. The script must not have texts of several lines, or
+// texts that look like comments.
 func Bare(script string) string { return bare.ReplaceAllString(script, "") }
 
-// Module returns everything as one module, which imports none.
+// Module returns all files as one module without imports.
 func Module() string {
 	var all strings.Builder
 	for _, name := range []string{"draw.js", "rects.js", "view.js", "gantt.js"} {
 		text, err := files.ReadFile(name)
 		if err != nil {
-			panic(err) // they are embedded
+			panic(err) // the files are embedded
 		}
 		all.WriteString(imports.ReplaceAllString(Bare(string(text)), ""))
 	}
 	return all.String()
 }
 
-// Script returns the same for a page that has no modules.
+// Script returns the same as Module for a page without modules.
 func Script() string { return exports.ReplaceAllString(Module(), "") }

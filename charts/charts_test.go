@@ -7,7 +7,7 @@ import (
 	"accordion/core"
 )
 
-// A page without modules gets what the module has, as a script.
+// A page without modules gets the content of the module as a script.
 func TestScriptIsTheModuleWithoutImportsExportsAndComments(t *testing.T) {
 	module, script := Module(), Script()
 	for _, class := range []string{"class Gantt", "class Rects", "class View"} {
@@ -32,7 +32,7 @@ func TestBareKeepsTextsThatHaveSlashes(t *testing.T) {
 	}
 }
 
-// A staircase begins and ends on the ground, also between spans that do not touch, and is as high as the profile.
+// A staircase begins and ends at 0 nodes, also between spans that do not touch, and is as high as the profile.
 func TestStairs(t *testing.T) {
 	x, y := Scale{0, 100, 0, 200}, Scale{0, 10, 100, 0}
 	if got, want := Stairs(Spans(core.EP{{Duration: 50, Nodes: 2}, {Duration: 50, Nodes: 10}}, 0), x, y), "M0 100V80H100V0H200V100"; got != want {

@@ -1,6 +1,6 @@
-// Colours, canvases, texts and time axes, for all charts of a page.
+// Colors, canvases, texts and time axes for all charts of a page.
 
-// readColours takes colours, and the font, from the page's style.
+// readColours reads colors and the font from the page's style.
 export function readColours(theme, names) {
   const style = getComputedStyle(document.body);
   for (const name of names) theme[name] = style.getPropertyValue("--" + name).trim();
@@ -9,22 +9,23 @@ export function readColours(theme, names) {
 
 export function rgb(hex) { return [1, 3, 5].map(k => parseInt(hex.slice(k, k + 2), 16)); }
 
-// luminance as the guidelines for contrast have it.
+// luminance returns the relative luminance as defined in the WCAG contrast guidelines.
 function luminance(hex) {
   const [r, g, b] = rgb(hex).map(c => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-// readable returns black or white, whichever has more contrast on a colour.
+// readable returns black or white, whichever has more contrast on a color.
 export function readable(hex) { return luminance(hex) > 0.18 ? "#10151c" : "#ffffff"; }
 
-// stepOf returns the least of 1, 2, 5, 10… units that fits into a length at most so often.
+// stepOf returns the smallest of 1, 2, 5, 10… units that fits into a length at most most times.
 export function stepOf(length, most, unit = 1) {
   for (let k = 0; length / unit > most; k++) unit *= [2, 2.5, 2][k % 3];
   return unit;
 }
 
-// timeStep returns the shortest round time that fits into a length at most so often, in seconds; undefined beyond two weeks.
+// timeStep returns the shortest round time in seconds that fits into a length at most most times, or undefined beyond two
+// weeks.
 export function timeStep(length, most) {
   return [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600].find(s => length / s <= most);
 }
@@ -33,13 +34,13 @@ export const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "
 
 export function two(n) { return String(n).padStart(2, "0"); }
 
-// fit cuts the beginning of a text that is wider than it may be: names of nodes differ at their ends.
+// fit cuts the beginning of a text that is too wide, because names of nodes differ at their ends.
 export function fit(pen, text, wide) {
   while (text.length > 2 && pen.measureText(text).width > wide) text = "…" + text.slice(2);
   return text;
 }
 
-// surface makes a canvas as sharp as the screen and returns its pen, with the page's pixels as units.
+// surface sets the resolution of a canvas to that of the screen. It returns its pen, whose unit is a pixel of the page.
 export function surface(canvas, font) {
   const box = canvas.getBoundingClientRect(), ratio = Math.min(window.devicePixelRatio || 1, 3);
   const width = Math.max(1, Math.round(box.width)), height = Math.max(1, Math.round(box.height));
@@ -53,7 +54,7 @@ export function surface(canvas, font) {
   return { pen, width, height, ratio };
 }
 
-// timeAxis draws ticks of a stretch of time, their lines from top to bottom, and their labels below when there is room.
+// timeAxis draws the ticks of a period: lines from top to bottom, and labels below if there is room.
 export function timeAxis(pen, theme, ticks, { left, plot, from, to }, top, bottom, labelled) {
   pen.textAlign = "center";
   pen.textBaseline = "top";

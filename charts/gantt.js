@@ -1,18 +1,19 @@
 import { fit, stepOf, surface, timeAxis } from "./draw.js";
 
-// Gantt draws rows from top to bottom, time from left to right and each job as the rectangles that it has. It follows
-// wheel, drag, pinch and keys. A page extends it and gives it these:
+// Gantt draws rows from top to bottom, time from left to right, and each job as its rectangles. It reacts to wheel, drag,
+// pinch and keys. A page extends it with these:
 //
-// rects: the rectangles (Rects); null while they are not known.
-// frame(pen, width, height): returns left, plot, top and bottom of the plot, and how many rows are named at most (names).
+// rects: the rectangles (Rects); null while they are unknown.
+// frame(pen, width, height): returns left, plot, top and bottom of the plot, and the maximum number of named rows
+// (names).
 // ticks(from, to, most): returns the ticks of the time axis.
 // rowName(row): returns the name of a row.
 // paint(pen, i, x, y, w, h): fills rectangle i, or a part of it.
 // label(i): returns a key, or null for no name. The widest rectangle of a key gets a name.
-// name(i): returns the color of a name, the name, and shorter ones for when it does not fit.
-// order(), begins(order, by): the jobs in the order of N and P, and where these keys begin.
+// name(i): returns the color of a name, the name, and shorter names if it does not fit.
+// order(), begins(order, by): return the jobs in the order of the keys N and P, and where these keys begin.
 // reveal(job): moves the window to a job and shows the tip.
-// tell(job, at, i): fills the tip with what is known of a job and shows it (showTip).
+// tell(job, at, i): fills the tip with the facts about a job and shows it (showTip).
 export class Gantt {
   constructor(canvas, tip, view, theme) {
     Object.assign(this, { canvas, tip, view, theme, hovered: -1, selected: -1, count: 0, most: Infinity });
@@ -53,12 +54,12 @@ export class Gantt {
     return box.top + (row - view.top) / (view.bottom - view.top) * (box.bottom - box.top);
   }
 
-  // under, outline and marks draw what a page has under the rectangles, on them under their names, and over those.
+  // under, outline and marks draw below the rectangles, on them but below their names, and on top of everything.
   under() {}
   outline() {}
   marks() {}
 
-  // ends reports whether a gap follows a rectangle.
+  // ends reports whether there is a gap after a rectangle.
   ends() { return true; }
 
   nameRows(pen) {
@@ -73,7 +74,8 @@ export class Gantt {
     }
   }
 
-  // edges of a rectangle on the screen, on whole pixels where it has some: neighbours meet without a seam.
+  // edges returns a rectangle on the screen, on whole pixels if it is large enough, so that neighbors meet without a
+  // seam.
   edges(i) {
     const { rects: r, box } = this;
     let x0 = this.x(r.from[i]), x1 = this.x(r.to[i]), y0 = this.y(r.top[i]), y1 = this.y(r.bottom[i]);
@@ -84,7 +86,7 @@ export class Gantt {
     return [x0, y0, Math.max(0.4, x1 - x0), Math.max(0.4, y1 - y0)];
   }
 
-  // drawEach draws each rectangle by itself, with a gap to its neighbours, and names those that have room for it.
+  // drawEach draws each rectangle with a gap to its neighbors, and names those that have room for a name.
   drawEach(pen) {
     const gap = this.y(1) - this.y(0) >= 4 ? 1 : 0, widest = new Map();
     for (let k = 0; k < this.count; k++) {
@@ -106,7 +108,7 @@ export class Gantt {
     this.marks(pen);
   }
 
-  // staircase draws one job with a border around all it has, none between its own parts.
+  // staircase draws one job with a border around all its rectangles, but none between them.
   staircase(pen, job, wide) {
     const { rects: r, view, theme } = this;
     const own = r.ownOf(job).filter(i => r.to[i] > view.from && r.from[i] < view.to).map(i => [i, ...this.edges(i)]);
@@ -117,10 +119,10 @@ export class Gantt {
     for (const rect of own) this.paint(pen, ...rect);
   }
 
-  // drawChosen shows the job under the pointer, and the one that was clicked or stepped to.
+  // drawChosen highlights the job under the pointer, and the chosen job.
   drawChosen(pen, job) { this.staircase(pen, job, job === this.selected ? 2 : 1.5); }
 
-  // place returns what is at an event: a place of the canvas, its instant and row, and the rectangle there.
+  // place returns what is at an event: the place on the canvas, its instant and row, and its rectangle.
   place(event) {
     const stage = this.canvas.getBoundingClientRect(), x = event.clientX - stage.left, y = event.clientY - stage.top;
     const { left, plot, top, bottom } = this.box, { view } = this, t = view.from + (x - left) / plot * (view.to - view.from);
@@ -128,7 +130,7 @@ export class Gantt {
     return { x, y, t, row, within, i: within && this.rects ? this.rects.at(t, row) : -1 };
   }
 
-  // job returns the job of a place; −1: there is none.
+  // job returns the job at a place, or −1.
   job({ i }) { return i < 0 ? -1 : this.rects.job[i]; }
 
   choose(job) {
@@ -137,7 +139,7 @@ export class Gantt {
     this.view.changed();
   }
 
-  // click keeps a job. A finger has not seen before what it is.
+  // click chooses a job. With touch it also shows the tip, because no pointer hovered over the job before.
   click(at, touch) {
     this.choose(this.job(at));
     if (touch) this.hover(at);
@@ -152,7 +154,7 @@ export class Gantt {
     this.view.changed();
   }
 
-  // showTip moves the tip next to a place. It has the tip filled when its text changes.
+  // showTip moves the tip next to a place. It fills the tip only if its text changes.
   showTip(at, says, fill) {
     const { tip } = this;
     if (this.says !== says) fill();
@@ -167,7 +169,7 @@ export class Gantt {
     tip.style.transform = `translate(${Math.max(0, Math.round(left))}px, ${Math.round(top)}px)`;
   }
 
-  // step goes to the job before or after the one chosen; without one, to where begins says.
+  // step goes to the job before or after the chosen one. Without one it begins where begins says.
   step(by) {
     const order = this.order(), at = order.indexOf(this.selected);
     if (!order.length) return;
@@ -201,7 +203,7 @@ export class Gantt {
     else view.zoom(Math.exp(dy * 0.002), at.t);
   }
 
-  // drag follows one finger, or the distance of two.
+  // drag follows one finger, or the distance between two.
   drag(fingers, id, now) {
     const { view, box } = this, before = fingers.get(id), second = (view.to - view.from) / box.plot;
     if (fingers.size === 2) {
@@ -216,7 +218,7 @@ export class Gantt {
 
   listen() {
     const { canvas } = this, fingers = new Map();
-    let scrolled = -Infinity, moved = 0; // a page that is being scrolled goes on scrolling when the chart comes under the pointer
+    let scrolled = -Infinity, moved = 0; // a page that is being scrolled continues to scroll when the chart comes under the pointer
     window.addEventListener("wheel", event => { if (event.target !== canvas) scrolled = event.timeStamp; }, { passive: true });
     canvas.addEventListener("wheel", event => {
       if (!event.ctrlKey && (this.scrolls ? !event.shiftKey : event.timeStamp - scrolled < 400)) {

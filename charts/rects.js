@@ -1,12 +1,12 @@
-// The rectangles of a Gantt chart: a job has some neighbouring rows from one second to another.
+// The rectangles of a Gantt chart: a job has some neighboring rows from one second to another.
 
-const BLOCK = 128; // rectangles that are skipped together
+const BLOCK = 128; // number of rectangles that are skipped together
 
-// Rects are rectangles by their beginnings, a column for each of job, from, to, top and bottom, with an index by time.
+// Rects are rectangles sorted by their beginnings, in columns for job, from, to, top and bottom, with an index by time.
 export class Rects {
   constructor(columns) {
     Object.assign(this, columns);
-    this.latest = new Float64Array(Math.ceil(this.n / BLOCK)).fill(-Infinity); // end of each block
+    this.latest = new Float64Array(Math.ceil(this.n / BLOCK)).fill(-Infinity); // latest end in each block
     for (let i = 0; i < this.n; i++) {
       const b = i / BLOCK | 0;
       if (this.to[i] > this.latest[b]) this.latest[b] = this.to[i];
@@ -15,12 +15,12 @@ export class Rects {
     this.ofJob = null;
   }
 
-  // first and last are the rows that a rectangle touches: jobs that share a row have a part of it each.
+  // first and last are the rows that a rectangle touches. Jobs that share a row each have a part of it.
   first(i) { return Math.floor(this.top[i]); }
   last(i) { return Math.ceil(this.bottom[i]) - 1; }
 
-  // between fills this.found with the rectangles that touch a window of time and rows, and returns how many; at most
-  // `enough` and one more are looked for.
+  // between fills this.found with the rectangles that touch a window of time and rows, and returns their number. It stops
+  // after `enough` plus one.
   between(from, to, top, bottom, enough = Infinity) {
     let n = 0;
     for (let b = 0; b < this.latest.length; b++) {
@@ -42,7 +42,7 @@ export class Rects {
     return n;
   }
 
-  // at returns the rectangle at an instant and a row; −1 when there is none.
+  // at returns the rectangle at an instant and a row, or −1.
   at(t, row) {
     for (let b = 0; b < this.latest.length; b++) {
       const begin = b * BLOCK;
@@ -55,7 +55,7 @@ export class Rects {
     return -1;
   }
 
-  // ownOf returns the rectangles of one job, by time.
+  // ownOf returns the rectangles of one job in order of time.
   ownOf(job) {
     if (!this.ofJob) {
       this.ofJob = new Map();
@@ -69,15 +69,15 @@ export class Rects {
   }
 }
 
-// columns turns rectangles that are objects, by their beginnings, into columns.
+// columns sorts rectangles that are objects by their beginnings, and returns them as columns.
 export function columns(list) {
   const column = key => Float64Array.from(list, r => r[key]);
   return { n: list.length, job: column("id"), from: column("from"), to: column("to"), top: column("top"), bottom: column("bottom") };
 }
 
-// apart gives jobs that have a row at the same time a lane each of it, so that none is drawn over another. It returns the
-// rectangles, or parts of them, by their beginnings, the times in which each row was held, and the most lanes of a row.
-// Jobs that overlap by up to slack seconds follow one another.
+// apart gives each of several jobs that have a row at the same time its own lane of the row, so that none is drawn over
+// another. It returns the rectangles or parts of them, sorted by their beginnings, the times in which each row was held,
+// and the maximum number of lanes in a row. Jobs that overlap by at most slack seconds do not share a row.
 export function apart(rects, rows, slack = 0) {
   const all = rects.sort((a, b) => a.from - b.from), until = new Float64Array(rows).fill(-Infinity), shared = new Map();
   for (const r of all) {
@@ -92,7 +92,7 @@ export function apart(rects, rows, slack = 0) {
   let most = 1;
   for (const [row, some] of shared) shared.set(row, lanes(some, slack, busy));
   for (const r of all) {
-    let top = r.top; // of the rows that it has alone
+    let top = r.top; // of the rows that it does not share
     for (let row = r.top; row < r.bottom; row++) {
       const of = shared.get(row);
       if (!of) busy.push([r.from, r.to]);
@@ -108,10 +108,10 @@ export function apart(rects, rows, slack = 0) {
   return { parts, busy, most };
 }
 
-// lanes gives each rectangle of one row a lane, and how many lanes there are: those that follow one another without a gap
-// share the row's height. A job keeps its lane.
+// lanes returns a lane for each rectangle of one row, and the number of lanes. Rectangles that follow one another without
+// a gap share the row's height. A job keeps its lane.
 function lanes(all, slack, busy) {
-  const places = new Map(), last = new Map(); // of each rectangle; of each job, the lane before
+  const places = new Map(), last = new Map(); // lane of each rectangle; previous lane of each job
   let group = [], ends = [], begin = 0, end = -Infinity;
   const settle = () => {
     for (const place of group) place[1] = ends.length;

@@ -8,16 +8,16 @@ import (
 	"accordion/core"
 )
 
-// Tick is a round value of an axis, and where it is in a drawing.
+// Tick is a round value of an axis, with its place in the drawing.
 type Tick struct {
 	At   float64
 	Text string
 }
 
-// Scale is where values are along an axis: from Low at Start to High at End.
+// Scale maps values to places on an axis: Low to Start, and High to End.
 type Scale struct{ Low, High, Start, End float64 }
 
-// At returns where a value is.
+// At returns the place of a value.
 func (s Scale) At(v float64) float64 {
 	if s.High <= s.Low {
 		return s.Start
@@ -25,10 +25,10 @@ func (s Scale) At(v float64) float64 {
 	return Round(s.Start + (v-s.Low)/(s.High-s.Low)*(s.End-s.Start))
 }
 
-// Round keeps a tenth of a pixel: more is never seen.
+// Round rounds to a tenth of a pixel, because less is invisible.
 func Round(v float64) float64 { return math.Round(10*v) / 10 }
 
-// Every returns the shortest round length of time that fits into a length at most most times.
+// Every returns the shortest round length of time that fits into length at most most times.
 func Every(length float64, most int) core.Time {
 	every := core.Time(1)
 	for _, every = range []core.Time{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 3 * 3600, 6 * 3600, 12 * 3600, 86400, 2 * 86400, 7 * 86400, 14 * 86400, 28 * 86400} {
@@ -42,7 +42,7 @@ func Every(length float64, most int) core.Time {
 	return every
 }
 
-// Times returns a few round lengths of time, from 0.
+// Times returns a few ticks at round lengths of time, from 0.
 func (s Scale) Times() []Tick {
 	all, every := []Tick{{s.At(0), "0"}}, Every(s.High, 5)
 	for t := every; float64(t) <= s.High; t += every {
@@ -51,7 +51,7 @@ func (s Scale) Times() []Tick {
 	return all
 }
 
-// Counts returns a few round whole numbers, from 0.
+// Counts returns a few ticks at round whole numbers, from 0.
 func (s Scale) Counts() (all []Tick) {
 	step := Step(s.High, 5)
 	for v := 0.0; v <= s.High; v += step {
@@ -60,7 +60,7 @@ func (s Scale) Counts() (all []Tick) {
 	return all
 }
 
-// Step returns the least of 1, 2, 5, 10… that fits into a value at most so often.
+// Step returns the smallest of 1, 2, 5, 10… that fits into a value at most most times.
 func Step(high float64, most int) float64 {
 	step := 1.0
 	for k := 0; high/step > float64(most); k++ {
@@ -69,7 +69,7 @@ func Step(high float64, most int) float64 {
 	return step
 }
 
-// Span is a number of nodes for a while.
+// Span is a number of nodes during a period.
 type Span struct {
 	From, To core.Time
 	Nodes    int
@@ -85,7 +85,7 @@ func Spans(ep core.EP, at core.Time) []Span {
 	return all
 }
 
-// Stairs returns the SVG path over spans that follow one another, from the ground to the ground; "" for none.
+// Stairs returns the SVG path of spans in order, which begins and ends at 0 nodes. It returns "" for no spans.
 func Stairs(all []Span, x, y Scale) string {
 	if len(all) == 0 {
 		return ""

@@ -1,11 +1,11 @@
 // View is the window of time and rows that the charts of a page share. A page sets whole, the time that it may show.
 export class View {
-  // rows are all rows of the Gantt chart, least the shortest time that is shown, in seconds.
+  // rows is the number of rows of the Gantt chart. least is the shortest visible time in seconds.
   constructor(rows, least) {
     Object.assign(this, { from: 0, to: 1, top: 0, bottom: rows, rows, least, hover: null, listeners: [], pending: false });
   }
 
-  // show moves the window, never out of the whole, and never nearer than the least time or three rows.
+  // show moves the window, but not out of the whole, and not below the least time or three rows.
   show(from, to, top = this.top, bottom = this.bottom) {
     const { whole, rows } = this, most = whole.to - whole.from;
     const length = Math.min(most, Math.max(to - from, Math.min(most, this.least)));
@@ -24,7 +24,7 @@ export class View {
 
   all() { this.show(this.whole.from, this.whole.to, 0, this.rows); }
 
-  // changed has everything drawn again in the next frame.
+  // changed redraws everything in the next frame.
   changed() {
     if (this.pending) return;
     this.pending = true;

@@ -146,7 +146,7 @@ func holds(t *testing.T, lab *lab.OARLab, begin time.Time) (all []pairs.Hold) {
 }
 
 // spells submits a workload to a queue at the times of its jobs, and returns what became of each job, and when the workload began.
-func spells(t *testing.T, lab *lab.OARLab, queue string, all []pairs.Job) (ran []pairs.Spell, begin time.Time) {
+func spells(t *testing.T, lab *lab.OARLab, queue string, all []pairs.Job) (ran []pairs.Run, begin time.Time) {
 	t.Helper()
 	begin = time.Now().Add(2 * time.Second)
 	var users sync.WaitGroup
@@ -189,7 +189,7 @@ func spells(t *testing.T, lab *lab.OARLab, queue string, all []pairs.Job) (ran [
 			t.Errorf("job %s ended as %s", f[0], f[3])
 		}
 		since := func(text string) float64 { return float64(second(t, text)) - float64(begin.UnixMilli())/1000 }
-		ran = append(ran, pairs.Spell{Job: all[i], Start: since(f[1]), End: since(f[2])})
+		ran = append(ran, pairs.Run{Job: all[i], Start: since(f[1]), End: since(f[2])})
 	}
 	if len(ran) != len(all) {
 		t.Errorf("OAR knows %d of %d jobs", len(ran), len(all))

@@ -114,7 +114,7 @@ func TestPoliciesAreComparedInPairs(t *testing.T) {
 }
 
 // runPairs runs a workload, with evolving jobs as they are or as rigid ones.
-func runPairs(t *testing.T, lab *lab.SlurmLab, jobs []pairs.Job, rigid bool) []pairs.Spell {
+func runPairs(t *testing.T, lab *lab.SlurmLab, jobs []pairs.Job, rigid bool) []pairs.Run {
 	t.Helper()
 	all := make([]*submission, len(jobs))
 	for i, j := range jobs {
@@ -124,7 +124,7 @@ func runPairs(t *testing.T, lab *lab.SlurmLab, jobs []pairs.Job, rigid bool) []p
 	submitAll(t, lab, all)
 	begin := float64(all[0].submitted.UnixMilli())/1000 - all[0].at.Seconds()
 	awaitNoJobs(t, lab, time.Duration(*lengths)*20*time.Minute)
-	ran := make([]pairs.Spell, len(jobs))
+	ran := make([]pairs.Run, len(jobs))
 	lab.Await(t, 2*time.Minute, "accounting knows every job's end", everySecond(func() bool {
 		begun, ended, state := map[string]int64{}, map[string]int64{}, map[string]string{}
 		for _, r := range readAccounts(t, lab, since) {
@@ -144,7 +144,7 @@ func runPairs(t *testing.T, lab *lab.SlurmLab, jobs []pairs.Job, rigid bool) []p
 			if state[s.id] != "COMPLETED" {
 				t.Errorf("job %s is %s: %+v", s.id, state[s.id], jobs[i])
 			}
-			ran[i] = pairs.Spell{Job: jobs[i], Start: float64(at) - begin, End: float64(ended[s.id]) - begin}
+			ran[i] = pairs.Run{Job: jobs[i], Start: float64(at) - begin, End: float64(ended[s.id]) - begin}
 		}
 		return true
 	}))

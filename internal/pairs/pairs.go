@@ -1,9 +1,8 @@
-// Package pairs is workloads to be run several times, each time planned in another way, and how long their jobs waited: for tests on
-// real batch systems.
+// Package pairs makes workloads that tests on real batch systems run several times under different policies, and measures how long their jobs
+// waited.
 //
 //	jobs := pairs.Mix{Evolving: 45, Others: 105, Nodes: 16, Load: 1.2, Sizes: 6, Least: 3, Mean: 5, Step: 4}.Jobs(seed)
-//	one, other := pairs.Measure(spells), pairs.Measure(theOthers) // of the same jobs under two policies
-//	fmt.Println(one.Ratio(other))
+//	fmt.Print(pairs.Table([]pairs.Measured{pairs.Measure(runs)}, []pairs.Measured{pairs.Measure(runsUnderEASY)}))
 //
 // Times are in seconds.
 package pairs
@@ -18,34 +17,34 @@ import (
 	"accordion/core"
 )
 
-// Job is one of a workload. An ordinary one is Nodes for Runs seconds, and asks for Asks. One that evolves asks for its profile, and
-// is over in its last step; seen as a rigid one it is Nodes, its most, for Asks, its whole length.
+// Job is one job of a workload. An ordinary job has Nodes nodes, runs for Runs seconds and requests Asks seconds. An evolving job requests
+// its profile, and ends in the last step. Run as a rigid job, it has Nodes nodes, its maximum, for Asks seconds, its total.
 type Job struct {
-	At         time.Duration // after the beginning of the workload
+	At         time.Duration // since the beginning of the workload
 	User       int           // from 0
-	Profile    core.EP       // nil: it is an ordinary one
+	Profile    core.EP       // nil for an ordinary job
 	Nodes      int
-	Runs, Asks core.Time // where nobody is in its way
+	Runs, Asks core.Time // Runs: if it does not have to wait for nodes
 }
 
-// Mix says what a workload is like.
+// Mix has the parameters of a workload.
 type Mix struct {
 	Evolving, Others int
 	Users            int
 	Nodes            int       // of the machine
-	Load             float64   // what all jobs use, for as long as they come, to what there is
-	Sizes            int       // of the largest job
-	Least, Mean      core.Time // length of an ordinary job: so much at least, and in the mean so much more
-	Step             core.Time // length of the shortest step of three; the longest is twice as long
+	Load             float64   // node-seconds of all jobs, relative to those of the machine while jobs arrive
+	Sizes            int       // nodes of the largest job
+	Least, Mean      core.Time // run time of an ordinary job: the minimum, and how much longer it is in the mean
+	Step             core.Time // minimum duration of each of the three steps; the maximum is twice as long
 }
 
-// Longer is the mix with jobs so many times as long, which therefore come at so much greater intervals.
+// Longer returns the mix with run times and intervals multiplied by times.
 func (m Mix) Longer(times int) Mix {
 	m.Least, m.Mean, m.Step = m.Least*core.Time(times), m.Mean*core.Time(times), m.Step*core.Time(times)
 	return m
 }
 
-// Jobs is the workload of a seed, in the order of submission.
+// Jobs returns the workload of a seed, in the order of submission.
 func (m Mix) Jobs(seed uint64) []Job {
 	r := rand.New(rand.NewPCG(seed, 17))
 	all := make([]Job, 0, m.Evolving+m.Others)
@@ -70,7 +69,7 @@ func (m Mix) Jobs(seed uint64) []Job {
 	return all
 }
 
-// evolving is a job of three steps: it grows twice, or once and shrinks again. It ends within its last step.
+// evolving returns a job of three steps, which grows twice, or grows and shrinks. It ends within its last step.
 func (m Mix) evolving(r *rand.Rand) Job {
 	peak := 3 + r.IntN(m.Sizes-2)
 	sizes := []int{max(1, peak/4), max(2, peak/2), peak}
@@ -87,7 +86,7 @@ func (m Mix) evolving(r *rand.Rand) Job {
 	return j
 }
 
-// area is the node-seconds that a job uses.
+// area returns the node-seconds that a job uses.
 func (j Job) area() float64 {
 	if j.Profile == nil {
 		return float64(j.Nodes) * float64(j.Runs)
@@ -96,21 +95,21 @@ func (j Job) area() float64 {
 	return float64(j.Profile.Area() - early)
 }
 
-// Spell is what became of a job.
-type Spell struct {
+// Run is a job with its start and end.
+type Run struct {
 	Job
-	Start, End float64 // after the beginning of the workload
+	Start, End float64 // since the beginning of the workload
 }
 
-// Figures are those of some jobs.
+// Figures are the means of some jobs, and their longest wait.
 type Figures struct{ Wait, Slowdown, Longest float64 }
 
-// shortest is the run time below which a slowdown is counted as of so long a job.
+// shortest is the run time in seconds that shorter jobs have in their slowdowns.
 const shortest = 10
 
-// figures counts waits from the second in which it was a job's turn to be submitted: it is the same under every policy, however long it took
-// to submit the job.
-func figures(all []Spell) (f Figures) {
+// figures returns the figures of some jobs. Waits begin when a job should have been submitted. This time is the same under every policy,
+// while the real submission may be delayed.
+func figures(all []Run) (f Figures) {
 	for _, s := range all {
 		wait := max(0, s.Start-s.At.Seconds())
 		f.Wait += wait / float64(len(all))
@@ -120,14 +119,14 @@ func figures(all []Spell) (f Figures) {
 	return f
 }
 
-// Hold is nodes that a job holds for some time; one that evolves may have several at once.
+// Hold is nodes that a job holds for some time. An evolving job may have several holds at once.
 type Hold struct {
-	From, To float64 // after the beginning of the workload
+	From, To float64 // since the beginning of the workload
 	Nodes    int
 }
 
-// Busy is how many nodes are held in the mean while so many jobs wait, or more; 0 when they never do.
-func Busy(all []Spell, holds []Hold, waiting int) float64 {
+// Busy returns the mean number of held nodes while at least waiting jobs wait, or 0 if that never happens.
+func Busy(all []Run, holds []Hold, waiting int) float64 {
 	last := 0.0
 	for _, s := range all {
 		last = max(last, s.End)
@@ -153,13 +152,13 @@ func Busy(all []Spell, holds []Hold, waiting int) float64 {
 	return float64(held) / float64(max(seconds, 1))
 }
 
-// Measured is the figures of a workload's jobs: of all, of those that evolve, and of the others.
+// Measured has the figures of all jobs, of evolving jobs and of the others.
 type Measured struct{ All, Evolving, Others Figures }
 
-// Measure is that of a workload.
-func Measure(all []Spell) Measured {
-	evolves := func(s Spell) bool { return s.Profile != nil }
+// Measure returns the figures of a workload.
+func Measure(all []Run) Measured {
+	evolves := func(s Run) bool { return s.Profile != nil }
 	others := slices.DeleteFunc(slices.Clone(all), evolves)
-	evolving := slices.DeleteFunc(slices.Clone(all), func(s Spell) bool { return !evolves(s) })
+	evolving := slices.DeleteFunc(slices.Clone(all), func(s Run) bool { return !evolves(s) })
 	return Measured{figures(all), figures(evolving), figures(others)}
 }

@@ -12,7 +12,7 @@ import (
 
 var mix = Mix{Evolving: 45, Others: 105, Users: 3, Nodes: 16, Load: 1.2, Sizes: 6, Least: 3, Mean: 5, Step: 4}
 
-func TestAWorkloadFollowsFromItsSeedAndHasItsLoad(t *testing.T) {
+func TestWorkloadDependsOnItsSeedAndHasItsLoad(t *testing.T) {
 	for seed := range uint64(20) {
 		all := mix.Jobs(seed)
 		if !reflect.DeepEqual(all, mix.Jobs(seed)) || reflect.DeepEqual(all, mix.Jobs(seed+1)) {
@@ -37,10 +37,10 @@ func TestAWorkloadFollowsFromItsSeedAndHasItsLoad(t *testing.T) {
 	}
 }
 
-func TestAsManyNodesAreBusyAsAreHeldWhileSomebodyWaits(t *testing.T) {
-	all := []Spell{{Job{At: 0, Runs: 4}, 2, 6}, {Job{At: time.Second, Runs: 4}, 4, 8}}
+func TestBusyIsTheMeanOfHeldNodesWhileJobsWait(t *testing.T) {
+	all := []Run{{Job{At: 0, Runs: 4}, 2, 6}, {Job{At: time.Second, Runs: 4}, 4, 8}}
 	holds := []Hold{{2, 6, 3}, {2, 3, 1}, {4, 8, 5}}
-	for waiting, want := range map[int]float64{1: 7.0 / 4, 2: 0, 3: 0} { // from 0 to 4, and in second 1
+	for waiting, want := range map[int]float64{1: 7.0 / 4, 2: 0, 3: 0} { // from second 0 to 4; in second 1
 		if got := Busy(all, holds, waiting); got != want {
 			t.Errorf("while %d wait %v nodes are held, want %v", waiting, got, want)
 		}
@@ -51,27 +51,27 @@ func TestAsManyNodesAreBusyAsAreHeldWhileSomebodyWaits(t *testing.T) {
 	}
 }
 
-func TestAWorkloadIsReplayed(t *testing.T) {
+func TestReplayedWorkload(t *testing.T) {
 	all := mix.Jobs(1)
 	by := map[string]Measured{}
 	for name, p := range map[string]sched.Policy{"repeated": sched.Repeated{}, "patient": sched.Patient{Factor: 2, Most: 24 * 3600}} {
-		spells := Replayed(all, mix.Nodes, p)
-		for _, s := range spells {
+		runs := Replayed(all, mix.Nodes, p)
+		for _, s := range runs {
 			if s.Start < s.At.Seconds()-1 || s.End < s.Start+float64(s.Runs) {
 				t.Fatalf("by %s %+v", name, s)
 			}
 		}
-		by[name] = Measure(spells)
+		by[name] = Measure(runs)
 	}
 	if one, other := by["patient"], by["repeated"]; one.Evolving.Wait >= other.Evolving.Wait || one.Others.Wait >= other.Others.Wait {
 		t.Errorf("by patient they wait %v, by repeated %v", one, other)
 	}
 }
 
-func TestFiguresCountFromAJobsTurn(t *testing.T) {
-	ordinary := Spell{Job{At: 10 * time.Second, Nodes: 1, Runs: 4}, 16, 20}
-	evolving := Spell{Job{At: 20 * time.Second, Profile: core.EP{{Duration: 20, Nodes: 2}}, Nodes: 2, Runs: 20}, 60, 80}
-	m := Measure([]Spell{ordinary, evolving})
+func TestWaitsBeginAtTheIntendedSubmission(t *testing.T) {
+	ordinary := Run{Job{At: 10 * time.Second, Nodes: 1, Runs: 4}, 16, 20}
+	evolving := Run{Job{At: 20 * time.Second, Profile: core.EP{{Duration: 20, Nodes: 2}}, Nodes: 2, Runs: 20}, 60, 80}
+	m := Measure([]Run{ordinary, evolving})
 	want := Measured{Figures{23, 2, 40}, Figures{40, 3, 40}, Figures{6, 1, 6}}
 	if m != want {
 		t.Errorf("%v, want %v", m, want)

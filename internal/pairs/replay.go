@@ -9,8 +9,9 @@ import (
 	"accordion/traces/workload"
 )
 
-// Replayed is what the replay says of a workload on so many nodes: every start and end at its second, no job ends late, and nobody is allowed for who might.
-func Replayed(all []Job, nodes int, by sched.Policy) []Spell {
+// Replayed returns the starts and ends of a workload in a replay on this many nodes. There each start and end is on time, and no overrun is
+// planned for.
+func Replayed(all []Job, nodes int, by sched.Policy) []Run {
 	w := workload.Workload{Machine: core.Machine{Nodes: nodes}}
 	for i, j := range all {
 		one := workload.Job{Number: int64(i + 1), Submit: core.Time(j.At / time.Second), Size: j.Nodes, Run: j.Runs, Request: j.Asks}
@@ -19,9 +20,9 @@ func Replayed(all []Job, nodes int, by sched.Policy) []Spell {
 		}
 		w.Jobs = append(w.Jobs, one)
 	}
-	spells := make([]Spell, len(all))
+	runs := make([]Run, len(all))
 	for i, o := range replay.Run(w, by).Outcomes {
-		spells[i] = Spell{Job: all[i], Start: float64(o.Start), End: float64(o.End)}
+		runs[i] = Run{Job: all[i], Start: float64(o.Start), End: float64(o.End)}
 	}
-	return spells
+	return runs
 }

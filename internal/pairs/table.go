@@ -8,14 +8,14 @@ import (
 	"accordion/traces/interval"
 )
 
-// parts are the kinds of jobs, in the order of a table.
+// parts returns the figures in the order of a table.
 func (m Measured) parts() []Figures { return []Figures{m.All, m.Evolving, m.Others} }
 
 var kinds = []string{"all", "evolving", "others"}
 
 func (f Figures) values() []float64 { return []float64{f.Wait, f.Slowdown, f.Longest} }
 
-// String is a line for people.
+// String returns the figures in one line.
 func (m Measured) String() string {
 	var b strings.Builder
 	for i, f := range m.parts() {
@@ -24,8 +24,8 @@ func (m Measured) String() string {
 	return strings.TrimSuffix(b.String(), "; ")
 }
 
-// Table compares what was measured under a policy with what was under another, workload by workload: each figure as the geometric mean of the
-// ratios, with its 95 % interval.
+// Table compares two policies, which ran the same workloads. It returns each figure as the geometric mean of the ratios policy over other,
+// with its 95 % interval.
 func Table(policy, other []Measured) string {
 	var b strings.Builder
 	b.WriteString("| jobs | mean wait | slowdown | longest wait |\n|---|---|---|---|\n")
@@ -35,7 +35,7 @@ func Table(policy, other []Measured) string {
 			var logs []float64
 			for i := range policy {
 				x, y := policy[i].parts()[kind].values()[figure], other[i].parts()[kind].values()[figure]
-				logs = append(logs, math.Log(max(x, 0.1)/max(y, 0.1))) // what took less than a tenth of a second was at once
+				logs = append(logs, math.Log(max(x, 0.1)/max(y, 0.1))) // waits below a tenth of a second count as a tenth
 			}
 			e := interval.Of(logs)
 			fmt.Fprintf(&b, " | %.2f", math.Exp(e.Mean))

@@ -11,20 +11,19 @@ import (
 	"accordion/traces/workload"
 )
 
-// headline is the case that the page begins with: 30 % of the jobs evolve as a mountain whose peak is the log's size, under
-// the policy patient.
+// The case in the headline: 30 % of the jobs evolve as a mountain with the log's size as peak, under the policy patient.
 const (
 	headlineShare  = 30
 	headlinePolicy = "patient"
 )
 
-// headlineCase reports whether the headline is about a result.
+// headlineCase reports whether a result is of the case in the headline.
 func headlineCase(r result) bool {
 	return r.Share == headlineShare && r.Shape == workload.Mountain && r.Same == workload.SamePeak
 }
 
-// headlines returns the logs that the headline is about, those of real machines at their own load, with the mean wait of all
-// jobs under a policy in percent of that under EASY.
+// headlines returns the logs in the headline, which are those of real machines at their own load, and the mean wait of all their jobs under a
+// policy in percent of that under EASY.
 func headlines(all []result, policyName string) (names []string, percent []float64) {
 	for _, l := range logs {
 		var some []result
@@ -43,11 +42,11 @@ func headlines(all []result, policyName string) (names []string, percent []float
 // real reports whether the log is of a real machine at its own load.
 func (l log) real() bool { return l.ScaleLoad == 0 && l.name != "lublin_256" }
 
-// drawHeadlines draws the headline as SVG: a bar for each log.
+// drawHeadlines draws the headline as SVG, with a bar per log.
 func drawHeadlines(w io.Writer, all []result) error {
 	names, percent := headlines(all, headlinePolicy)
 	p := chart.New("Mean wait in percent of EASY's: lower is better")
-	slices.Reverse(names) // the first at the top
+	slices.Reverse(names) // the first one at the top
 	slices.Reverse(percent)
 	bars, err := plotter.NewBarChart(plotter.Values(percent), vg.Points(18))
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 // judged is the log whose figures are computed again: the smallest one.
 const judged = "KTH-SP2"
 
-// ofTheRepository returns the text of a file.
+// ofTheRepository returns the content of a file of the repository.
 func ofTheRepository(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", path))
@@ -31,7 +31,7 @@ func ofTheRepository(t *testing.T, path string) string {
 	return string(text)
 }
 
-// section returns what docs/gains.md has of one log: its tables, and its rows among the losses.
+// section returns the part of docs/gains.md about one log: its tables, and its rows among the losses.
 func section(page, name string) []string {
 	var found []string
 	inside := false
@@ -46,7 +46,7 @@ func section(page, name string) []string {
 	return found
 }
 
-// bars returns the bars of a chart: how long each is, in percent of the axis.
+// bars returns the lengths of a chart's bars in percent of the axis.
 func bars(t *testing.T, svg string) map[string]float64 {
 	t.Helper()
 	number := func(text string) float64 {
@@ -69,9 +69,9 @@ func bars(t *testing.T, svg string) map[string]float64 {
 	return found
 }
 
-// TestTheFiguresOfOneLogAreAsComputed replays one log as `go run ./scripts/gains` does. Its tables and losses in docs/gains.md, and its bar in
-// the chart, are those figures.
-func TestTheFiguresOfOneLogAreAsComputed(t *testing.T) {
+// The test replays one log like `go run ./scripts/gains`. Its tables and losses in docs/gains.md, and its bar in the chart, must have these
+// figures.
+func TestPublishedFiguresOfOneLogAreAsComputed(t *testing.T) {
 	i := slices.IndexFunc(logs, func(l log) bool { return l.name == judged })
 	t.Setenv("ACCORDION_TRACES", testenv.Logs(t, logs[i].file))
 	out := filepath.Join(t.TempDir(), "gains.md")
@@ -98,14 +98,14 @@ func TestTheFiguresOfOneLogAreAsComputed(t *testing.T) {
 	}
 }
 
-// TestTheReadmesGainIsThatOfTheChart holds the README's sentence, and the first one of docs/gains.md, against the bars of docs/gains.svg.
-func TestTheReadmesGainIsThatOfTheChart(t *testing.T) {
+// The sentence in the README, and the first one of docs/gains.md, must agree with the bars of docs/gains.svg.
+func TestGainInReadmeEqualsTheChart(t *testing.T) {
 	least, most, all := math.Inf(1), math.Inf(-1), bars(t, ofTheRepository(t, "docs/gains.svg"))
 	for _, percent := range all {
 		least, most = min(least, 100-percent), max(most, 100-percent)
 	}
 	inWords := []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"}[len(all)]
-	const usual = "by its default, `repeated`, the cut is " // and then the figures that the README has, too
+	const usual = "by its default, `repeated`, the cut is " // followed by the figures that the README also has
 	_, after, _ := strings.Cut(strings.Join(strings.Fields(ofTheRepository(t, "docs/gains.md")), " "), usual)
 	cut, _, _ := strings.Cut(after, " on ")
 	for file, want := range map[string][]string{

@@ -12,14 +12,14 @@ import (
 	"accordion/traces/workload"
 )
 
-// with is metrics with a wait of all jobs and of evolving ones.
+// with returns metrics with these waits of all jobs and of evolving jobs.
 func with(wait, evolving float64) replay.Metrics {
 	m := replay.Metrics{Jobs: 10, Nodes: 4, ByKind: []replay.Kind{{Kind: "evolving", Jobs: 5, Waiting: evolving, Slowdown: 1}}}
 	m.Waiting.Mean, m.Waiting.Max, m.Slowdown.Mean = wait, 100, 2
 	return m
 }
 
-func TestALossIsSaidFirstAndMeansAreGeometric(t *testing.T) {
+func TestLossesComeFirstAndMeansAreGeometric(t *testing.T) {
 	all := cases("log", 2)
 	for i := range all {
 		for p := range policies {
@@ -30,7 +30,7 @@ func TestALossIsSaidFirstAndMeansAreGeometric(t *testing.T) {
 	for i := range all {
 		switch r := &all[i]; {
 		case r.Share == 30 && r.Seed == 1:
-			r.Metrics[5] = with(200, 100) // patient: twice, and half in the other two cases
+			r.Metrics[5] = with(200, 100) // patient: twice as long, and half as long in the other two cases
 		case r.Share == 10:
 			r.Metrics[2] = with(300, 50)
 		case r.Share == 100:
@@ -51,8 +51,8 @@ func TestALossIsSaidFirstAndMeansAreGeometric(t *testing.T) {
 	}
 }
 
-// Of logs that are too large for a policy it has no row, and its row of all logs says of how many it is.
-func TestAPolicyThatWasLeftOutHasNoRow(t *testing.T) {
+// A policy has no row for logs that are too large for it. Its row of all logs states of how many logs it is.
+func TestPolicyThatWasLeftOutHasNoRow(t *testing.T) {
 	all := append(cases("small", 1), cases("large", 1)...)
 	for i := range all {
 		for p := range policies {
@@ -89,10 +89,10 @@ func TestEveryCaseIsReplayedUnderEveryPolicy(t *testing.T) {
 	}
 	const tooSlow = "repeated"
 	all := cases("crowded", 2)
-	if len(all) != 1+4*2*2 || len(inTurn) != len(policies) {
-		t.Fatalf("%d workloads, %d policies in turn", len(all), len(inTurn))
+	if len(all) != 1+4*2*2 || len(replayOrder) != len(policies) {
+		t.Fatalf("%d workloads, %d policies in turn", len(all), len(replayOrder))
 	}
-	for _, p := range inTurn {
+	for _, p := range replayOrder {
 		l := workloads{log: log{name: "crowded", tooSlow: []string{tooSlow}}, jobs: selected.Workload}
 		metrics, err := replays(context.Background(), l, policies[p], all)
 		if err != nil || len(metrics) != len(all) {
@@ -119,7 +119,7 @@ func TestEveryCaseIsReplayedUnderEveryPolicy(t *testing.T) {
 	}
 }
 
-func TestResultsThatWereKeptAreNotMadeAgain(t *testing.T) {
+func TestKeptResultsAreNotComputedAgain(t *testing.T) {
 	folder, made := filepath.Join(t.TempDir(), "kept"), 0
 	for range 2 {
 		metrics, err := kept(folder, "Log ×2", "patient", 1, func() ([]replay.Metrics, error) {

@@ -1,10 +1,11 @@
-// Command gains writes docs/gains.md, who gains from profiles on real logs and who does not, and its chart, gains.svg in the same folder.
+// Command gains writes docs/gains.md, which shows on real logs which jobs gain from profiles and which do not, and its chart, gains.svg in
+// the same folder.
 //
 //	go run ./scripts/gains -o docs/gains.md                   all logs, three seeds: two hours of processor time
-//	go run ./scripts/gains -logs KTH-SP2,CTC-SP2 -seeds 1     a look
-//	go run ./scripts/gains -keep DIR -o docs/gains.md         the same again, with what one before it came to the end of
+//	go run ./scripts/gains -logs KTH-SP2,CTC-SP2 -seeds 1     a quick try
+//	go run ./scripts/gains -keep DIR -o docs/gains.md         keeps finished results in DIR, and continues from them
 //
-// It replays logs that scripts/fetch-traces fetched ($ACCORDION_TRACES, else where that puts them).
+// It replays logs that scripts/fetch-traces fetched ($ACCORDION_TRACES, otherwise the folder of that script).
 package main
 
 import (
@@ -48,7 +49,7 @@ func run(ctx context.Context, only string, seeds int, keep, out string) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range inTurn {
+	for _, p := range replayOrder {
 		for _, l := range chosen {
 			metrics, err := kept(keep, l.name, policies[p], seeds, func() ([]replay.Metrics, error) {
 				return replays(ctx, l, policies[p], all[l.from:l.to])
@@ -76,7 +77,7 @@ func run(ctx context.Context, only string, seeds int, keep, out string) error {
 	return os.WriteFile(out, []byte(text), 0o644)
 }
 
-// read reads the logs that were chosen and makes their cases, without results.
+// read reads the chosen logs, and returns their cases without results.
 func read(folder, only string, seeds int) (chosen []workloads, all []result, err error) {
 	for _, l := range logs {
 		if only != "" && !slices.Contains(strings.Split(only, ","), l.name) {
@@ -104,7 +105,8 @@ func read(folder, only string, seeds int) (chosen []workloads, all []result, err
 	return chosen, all, nil
 }
 
-// kept is a log's results under a policy out of the folder, or, where they are not in it, made and put there. Without a folder they are made.
+// kept returns a log's results under a policy from the folder. If they are not there, it computes and stores them. Without a folder it only
+// computes them.
 func kept(folder, logName, policyName string, seeds int, make func() ([]replay.Metrics, error)) (metrics []replay.Metrics, err error) {
 	if folder == "" {
 		return make()

@@ -28,21 +28,21 @@ var columns = []column{
 	{"others: slowdown", func(m *replay.Metrics) float64 { return m.Of(workload.Rigid).Slowdown }},
 }
 
-// least is a wait, in seconds, below which a ratio says nothing.
+// least is the wait in seconds below which a ratio makes no sense.
 const least = 1
 
-// spread is ratios to EASY: their geometric mean, and the worst.
+// spread is the geometric mean and the worst of ratios to EASY.
 type spread struct {
 	mean, worst float64
 	n           int
 }
 
-// ratios returns the spread of a column under a policy, divided by that under EASY; of no ratio at all n is 0.
+// ratios returns the spread of a column under a policy relative to EASY. n is 0 if there are no ratios.
 func ratios(results []result, policy int, c column) spread {
 	return quotients(results, policy, c, func(r *result) float64 { return c.of(&r.Metrics[0]) })
 }
 
-// quotients returns the spread of a column under a policy, divided by what base returns for the result.
+// quotients returns the spread of a column under a policy relative to the values of base.
 func quotients(results []result, policy int, c column, base func(*result) float64) spread {
 	s := spread{}
 	sum := 0.0
@@ -67,7 +67,7 @@ func (s spread) String() string {
 	return fmt.Sprintf("%.2f (%.2f)", s.mean, s.worst)
 }
 
-// replayed says whether any of the results has that policy.
+// replayed reports whether any of the results has the policy.
 func replayed(results []result, policy int) bool {
 	return slices.ContainsFunc(results, func(r result) bool { return r.Metrics[policy].Jobs > 0 })
 }
@@ -153,7 +153,7 @@ func headlineText(all []result) string {
 		}
 		kinds[i] = ratios(some, slices.Index(policies, headlinePolicy), c)
 	}
-	var alone []float64 // mean waits under the policy where nobody evolves
+	var alone []float64 // mean waits under the policy without evolving jobs
 	for _, name := range found {
 		alone = append(alone, 100*ratios(of(all, name, 0), slices.Index(policies, headlinePolicy), columns[0]).mean)
 	}
@@ -171,7 +171,7 @@ func headlineText(all []result) string {
 		span(slices.Min(alone)-100, slices.Max(alone)-100, "%+.0f"), unset, kept)
 }
 
-// span returns a range of numbers; one where both are written alike.
+// span returns a range of numbers, or one number if both ends look the same.
 func span(from, to float64, format string) string {
 	low, high := fmt.Sprintf(format, from), fmt.Sprintf(format, to)
 	if low == high {
@@ -180,7 +180,7 @@ func span(from, to float64, format string) string {
 	return low + " to " + high
 }
 
-// logsInWords returns how many logs there are, and which.
+// logsInWords returns the number of logs with their names.
 func logsInWords(names []string) string {
 	if len(names) == 1 {
 		return "the log of " + names[0]
@@ -188,8 +188,7 @@ func logsInWords(names []string) string {
 	return fmt.Sprintf("%d real logs (%s)", len(names), strings.Join(names, ", "))
 }
 
-// same returns the results of one way in which evolving jobs keep something of the log's jobs. Where nobody evolves there is
-// one result, of the first way.
+// same returns the results for one value of --same. Without evolving jobs there is one result, of the first value.
 func same(all []result, way workload.Same) (some []result) {
 	for _, r := range all {
 		if r.Same == way {
@@ -199,7 +198,7 @@ func same(all []result, way workload.Same) (some []result) {
 	return some
 }
 
-// names are the logs, in their order.
+// names returns the names of the logs, in order.
 func names(all []result) (found []string) {
 	for _, r := range all {
 		if !slices.Contains(found, r.Log) {
@@ -209,7 +208,7 @@ func names(all []result) (found []string) {
 	return found
 }
 
-// chosen is the option by which only some of the logs were replayed; "" when all were.
+// chosen returns the option that selects the replayed logs, or "" if all were replayed.
 func chosen(all []result) string {
 	if found := names(all); len(found) < len(logs) {
 		return fmt.Sprintf("-logs %q ", strings.Join(found, ","))
@@ -217,7 +216,7 @@ func chosen(all []result) string {
 	return ""
 }
 
-// of is the results of a log and a share.
+// of returns the results of a log and a share.
 func of(all []result, name string, share int) (some []result) {
 	for _, r := range all {
 		if r.Log == name && r.Share == share {
@@ -235,7 +234,7 @@ type loss struct {
 	spread
 }
 
-// lossesOf returns the means that are above 1.02, the worst first.
+// lossesOf returns the ratios above 1.02, the worst first.
 func lossesOf(all []result) (worse []loss) {
 	for _, name := range names(all) {
 		for _, share := range shares {
@@ -244,7 +243,7 @@ func lossesOf(all []result) (worse []loss) {
 					continue
 				}
 				for _, c := range columns {
-					if share == 0 && strings.HasPrefix(c.name, "others") { // they are all
+					if share == 0 && strings.HasPrefix(c.name, "others") { // these are all jobs
 						continue
 					}
 					if s := ratios(of(all, name, share), p, c); s.n > 0 && s.mean > 1.02 {
@@ -258,7 +257,7 @@ func lossesOf(all []result) (worse []loss) {
 	return worse
 }
 
-// losses writes the table of what is worse than under EASY.
+// losses writes the table of losses.
 func losses(b *strings.Builder, all []result) {
 	b.WriteString("## Where somebody loses\n\nAll means above 1.02 but those of conservative back-filling, the worst first.\n\n| policy | log | evolving | | to EASY |\n|---|---|---|---|---|\n")
 	for _, l := range lossesOf(all) {
@@ -267,8 +266,8 @@ func losses(b *strings.Builder, all []result) {
 	b.WriteString("\n")
 }
 
-// overall writes a table of all logs: the mean of their means, and the worst log's. With asItIs, the mean wait of each log
-// under EASY where nobody evolves, it has a last column against that.
+// overall writes a table over all logs: the mean of their means, and the worst log. asItIs is the mean wait of each log under EASY without
+// evolving jobs; with it the table has a last column relative to that.
 func overall(b *strings.Builder, all []result, share int, asItIs map[string]float64) {
 	title := fmt.Sprintf("## All %d logs, %d %% evolving", len(names(all)), share)
 	last := ""
@@ -309,7 +308,7 @@ func overall(b *strings.Builder, all []result, share int, asItIs map[string]floa
 	b.WriteString("\n")
 }
 
-// oneLog is the tables of a log.
+// oneLog writes the tables of a log.
 func oneLog(b *strings.Builder, all []result, name string) {
 	m := &of(all, name, shares[0])[0].Metrics[0]
 	head(b, fmt.Sprintf("### %s\n\n%d jobs on %d nodes; under EASY, where nobody evolves, they wait %.1f h in the mean and %.0f h at most.", name, m.Jobs, m.Nodes, m.Waiting.Mean/3600, m.Waiting.Max/3600), "")
@@ -325,7 +324,7 @@ func oneLog(b *strings.Builder, all []result, name string) {
 	b.WriteString("\n")
 }
 
-// head writes a title and the head of a table, with a last column where that is not empty.
+// head writes a title and the head of a table, with a last column unless last is "".
 func head(b *strings.Builder, title, last string) {
 	fmt.Fprintf(b, "%s\n\n| |", title)
 	for _, c := range columns {
@@ -334,7 +333,7 @@ func head(b *strings.Builder, title, last string) {
 	b.WriteString(last + "\n|---|" + strings.Repeat("---|", len(columns)+strings.Count(last, "|")) + "\n")
 }
 
-// row writes a row, without the end of its line.
+// row writes a row without a line end.
 func row(b *strings.Builder, name string, of func(column) spread) {
 	fmt.Fprintf(b, "| %s |", name)
 	for _, c := range columns {

@@ -14,14 +14,14 @@ import (
 	"accordion/traces/workload"
 )
 
-// log is a log and what of it is replayed.
+// log is a log with its selection.
 type log struct {
 	name, file string
 	workload.Selection
-	tooSlow []string // policies under which it would take hours: it is not replayed under these
+	tooSlow []string // policies that would take hours, and are left out
 }
 
-// logs have a queue. LLNL-Atlas has none at its own load; on LLNL-Thunder nobody waits, and on NASA-iPSC hardly anybody.
+// logs are logs whose jobs wait. Jobs of LLNL-Atlas do not at its own load; nor do those of LLNL-Thunder, and hardly those of NASA-iPSC.
 var logs = []log{
 	{"KTH-SP2", "KTH-SP2-1996-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 1}, nil},
 	{"SDSC-SP2", "SDSC-SP2-1998-4.2-cln.swf.gz", workload.Selection{ProcsPerNode: 1}, nil},
@@ -34,19 +34,19 @@ var logs = []log{
 	{"Curie", "CEA-Curie-2011-2.1-cln.swf.gz", workload.Selection{ProcsPerNode: 1}, []string{"conservative", "repeated", "evolving:noX"}},
 }
 
-// leaves says whether the log is left out under a policy.
-func (l log) leaves(policyName string) bool { return slices.Contains(l.tooSlow, policyName) }
+// leavesOut reports whether the log is left out under a policy.
+func (l log) leavesOut(policyName string) bool { return slices.Contains(l.tooSlow, policyName) }
 
-// policies are compared with the first.
+// policies are the policies. All are compared with the first one.
 var policies = []string{"easy", "conservative", "repeated", "evolving:noX", "easy-evolving", "patient"}
 
-// inTurn are the places of policies in the order in which they are replayed: what everything is judged by first.
-var inTurn = []int{0, 5, 4, 3, 2, 1}
+// replayOrder are the indexes of policies in the order of the replays: the most important ones first.
+var replayOrder = []int{0, 5, 4, 3, 2, 1}
 
-// slow sees only the peaks of jobs, as EASY does. It is compared with the others, and is nobody's choice.
+// slow uses only the peaks of jobs, like EASY. It is in the comparison, but not recommended.
 const slow = "conservative"
 
-// drawnOnce are the policies that take long: the evolving jobs are drawn once for them.
+// drawnOnce are policies that take so long that the evolving jobs are drawn with one seed only.
 var drawnOnce = []string{slow, "repeated"}
 
 // draws reports whether a log is replayed under a policy with the evolving jobs of a seed.
@@ -54,10 +54,10 @@ func draws(policyName string, seed uint64) bool {
 	return seed <= 1 || !slices.Contains(drawnOnce, policyName)
 }
 
-// shares are how many per cent of the jobs evolve.
+// shares are the percentages of evolving jobs.
 var shares = []int{0, 10, 30, 100}
 
-// workloads are a log that was read, and which of all results are its.
+// workloads is a log with its jobs, and the range of its results among all results.
 type workloads struct {
 	log
 	jobs     workload.Workload
@@ -71,16 +71,16 @@ type result struct {
 	Shape   workload.Shape
 	Same    workload.Same
 	Seed    uint64
-	Metrics []replay.Metrics // beside policies; of one that was left out there are no jobs
+	Metrics []replay.Metrics // one per policy; without jobs if the policy was left out
 }
 
-// replays are those of one log under one policy, beside its cases; of one that was left out there are no jobs.
+// replays returns the metrics of one log under one policy, one per case; without jobs if the policy was left out.
 func replays(ctx context.Context, l workloads, policyName string, all []result) ([]replay.Metrics, error) {
 	metrics := make([]replay.Metrics, len(all))
 	began, replayed := time.Now(), 0
 	err := paper.Each(ctx, len(all), nil, func(i int) error {
 		r := &all[i]
-		if l.leaves(policyName) || !draws(policyName, r.Seed) {
+		if l.leavesOut(policyName) || !draws(policyName, r.Seed) {
 			return nil
 		}
 		p, err := policy.Named(policyName, sched.FirstCome)
@@ -100,7 +100,7 @@ func replays(ctx context.Context, l workloads, policyName string, all []result) 
 	return metrics, err
 }
 
-// cases are the workloads of a log. Where nobody evolves there is one; at 30 %, the share that everything is judged by, jobs have either shape.
+// cases returns the workloads of a log. Without evolving jobs there is one. At 30 %, the share in the headline, both shapes are used.
 func cases(name string, seeds int) (all []result) {
 	for _, share := range shares {
 		for _, shape := range []workload.Shape{workload.Mountain, workload.RampUp} {

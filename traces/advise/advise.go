@@ -1,14 +1,15 @@
-// Package advise says which jobs of the past would have gained by an evolution profile, and writes the line that they could have
-// carried. It is pure: what it reads are values, and the same values give the same advice.
+// Package advise finds jobs of the past that would have gained from an evolution profile, and writes the line that they could have carried.
+// It is pure: the same input gives the same advice.
 //
-//	report := advise.Make(runs, advise.Options{}) // runs: jobs that are over, with their steps, from the accounting
+//	report := advise.Make(runs, advise.Options{}) // runs: finished jobs with their steps, from the accounting
 //	for _, a := range report.Advice {
 //		fmt.Println(a.User, a.Name, a.Line) // ada mesh_# #EP 2x20m,16x1h10m,2x25m
 //	}
 //
-// observe.go says what a job used, join.go makes that coarse enough to be written, group.go finds jobs that are run again and again,
-// suggest.go makes one line for all runs of a group, and judges it by runs that it has not seen. sizes.go does the same for jobs that were run
-// on several sizes, by the curves of curves.go.
+// observe.go computes which nodes a job used. join.go joins short steps. group.go groups runs of the same job. suggest.go computes one line
+// for the runs of a group, and checks it with runs that it was not computed from. sizes.go does the same for jobs that ran on several sizes,
+// with the speed-up curves of curves.go. log.go makes runs from a workload log, lines.go computes how a run would have gone with its line,
+// reviews.go compares the lines of managed jobs with their real steps, and check.go and script.go check requests that users wrote.
 package advise
 
 import (
@@ -18,56 +19,56 @@ import (
 	"accordion/core"
 )
 
-// Run is one job that is over, as the accounting has it.
+// Run is one finished job of the accounting.
 type Run struct {
-	ID                             string // as users know it: 123, or 123_4 for a task of an array
+	ID                             string // 123, or 123_4 for a task of an array
 	User, Account, Partition, Name string
 	Submit, Start, End             core.Time // Unix seconds, Start < End
-	Requested                      int       // nodes asked for
-	Limit                          core.Time // seconds asked for; 0: none, or nobody knows
-	Held                           int       // nodes it had, all the time
-	Completed                      bool      // it came to its own end: its steps lasted as long as they do
-	Exact                          bool      // runs of its job have the same name, digits and all
-	Script                         int32     // the node of its script, as Step.Nodes has them; below 0: it has no script
-	Steps                          []Step    // what it started with srun, in the order of their beginnings
+	Requested                      int       // nodes that the job asked for
+	Limit                          core.Time // requested seconds; 0: none, or unknown
+	Held                           int       // nodes that the job had during its whole life
+	Completed                      bool      // the job ended by itself: its last step was not cut off
+	Exact                          bool      // runs of the same job have exactly this name; otherwise digits are ignored
+	Script                         int32     // node of the batch script, numbered as in Step.Nodes; negative: no script
+	Steps                          []Step    // started with srun, in order of their starts
 }
 
-// Step is a job step: a program on some of the job's nodes for a while.
+// Step is a job step: a program that ran on some of the job's nodes.
 type Step struct {
 	Name     string
 	From, To core.Time // Unix seconds
-	Nodes    []int32   // numbers that stand for nodes, each once; shared between steps, never changed
+	Nodes    []int32   // numbers of nodes, without duplicates; steps share these slices, so nothing may change them
 }
 
-// Options say how advice is made. The zero value is what users get who say nothing.
+// Options are the parameters of advice. The zero value has the defaults of the command.
 type Options struct {
-	Shortest core.Time // of a profile's steps, seconds; 0: 60, or 2 % of the job where that is more
-	Quantile float64   // of the durations seen, above 0 and up to 1; 0: 0.9
-	Margin   float64   // added to the quantile: 0.1 is a tenth; below 0: none; 0: 0.1
-	Runs     int       // of a group, at least; 0: 3
-	Period   core.Time // in which the runs were, seconds; less than a day, or 0: from the first start to the last end, a day at least
+	Shortest core.Time // shortest step of a profile in seconds; 0: 60, or 2 % of the job if that is more
+	Quantile float64   // share of the runs whose steps must not be longer than the line's, above 0 and up to 1; 0: 0.9
+	Margin   float64   // share of a duration that is added to it: 0.1 is a tenth; negative: nothing; 0: 0.1
+	Runs     int       // minimum number of runs of a group; 0: 3
+	Period   core.Time // seconds in which the runs were submitted; below a day: from the first start to the last end, but at least a day
 }
 
-// The limits that hold where Options say nothing, and some that nobody chooses.
+// Defaults of Options, and constants without an option.
 const (
-	usualShortest   core.Time = 60
+	defaultShortest core.Time = 60
 	shortestPerCent           = 2
-	usualQuantile             = 0.9
-	usualMargin               = 0.1
-	usualRuns                 = 3
+	defaultQuantile           = 0.9
+	defaultMargin             = 0.1
+	defaultRuns               = 3
 	day             core.Time = 24 * 60 * 60
 	month                     = 30 * day
-	growing         core.Time = 2 // seconds that a resize takes: the program is over, and the next cannot begin (docs/performance.md)
-	shrinking       core.Time = 1
-	mostSteps                 = 12   // of a line: nobody writes more, and more is seldom the same twice
-	worth                     = 0.05 // of what a group held must be saved, or the line is not worth a user's time
-	alike                     = 0.8  // of the runs that a line is made of have its shape, or there is no line
+	growSeconds     core.Time = 2 // seconds of a resize, during which the job holds the larger size without using it (docs/performance.md)
+	shrinkSeconds   core.Time = 1
+	maxSteps                  = 12   // maximum number of steps of a line: users write no longer ones, and longer sequences seldom repeat
+	minSaving                 = 0.05 // a line must save at least this share of what its group held
+	minAlike                  = 0.8  // a line needs at least this share of its runs to have the same shape
 )
 
 func (o Options) filled(runs []Run) Options {
-	o.Quantile = cmp.Or(o.Quantile, usualQuantile)
-	o.Margin = max(cmp.Or(o.Margin, usualMargin), 0)
-	o.Runs = cmp.Or(o.Runs, usualRuns)
+	o.Quantile = cmp.Or(o.Quantile, defaultQuantile)
+	o.Margin = max(cmp.Or(o.Margin, defaultMargin), 0)
+	o.Runs = cmp.Or(o.Runs, defaultRuns)
 	if o.Period < day {
 		var first, last core.Time
 		for i := range runs {
@@ -81,66 +82,66 @@ func (o Options) filled(runs []Run) Options {
 	return o
 }
 
-// shortest is how long a step of a job's profile lasts at least.
+// shortest returns the minimum duration of a step of a job that lasted length seconds.
 func (o Options) shortest(length core.Time) core.Time {
 	if o.Shortest > 0 {
 		return o.Shortest
 	}
-	return max(usualShortest, (length*shortestPerCent+99)/100)
+	return max(defaultShortest, (length*shortestPerCent+99)/100)
 }
 
-// Kind says what is advised to a group.
+// Kind is what is advised to a group.
 type Kind string
 
 // The kinds of advice.
 const (
-	Evolving  Kind = "evolving" // carry the line
+	Evolving  Kind = "evolving" // use the line, an evolution profile
 	Smaller   Kind = "smaller"  // ask for fewer nodes: some were never used
-	LeftAlone Kind = "left"     // there is waste, and no one line for all: Why says so
+	LeftAlone Kind = "left"     // no line, although nodes are wasted: Advice.Why has the reason
 )
 
-// Advice is about one group of runs, or about those of its runs that have the same sequence of sizes. Areas are in node-seconds.
+// Advice is the advice for a group of runs, or for those runs of the group that have the same sequence of sizes. Areas are in node-seconds.
 type Advice struct {
 	Group
-	Kind  Kind
-	Line  string  // to be written into the script; "" where it is left alone
-	EP    core.EP // of the line; of one step where fewer nodes are advised
-	Where []Where // `accordion step` goes there: one boundary less than the line has steps
-	Why   string  // it is left alone
-	// Where the runs of the group do not evolve alike: the sizes of these, such as "2, 16, 1 nodes", and how many runs the group has in all. "" where
-	// it is about all of them, or those that are left.
+	Kind       Kind
+	Line       string     // line to put into the script; "" for LeftAlone
+	EP         core.EP    // profile of the line; a single step for Smaller
+	Boundaries []Boundary // where to call accordion step: one boundary less than the line has steps
+	Why        string     // reason for LeftAlone
+	// Sequence is set if the runs of the group evolve differently. It has the sizes of the runs that this advice is about, such as "2, 16, 1
+	// nodes". Of is the number of all runs of the group. Sequence is "" if the advice is about all runs, or about the rest of them.
 	Sequence string
 	Of       int
-	shape    string // of these runs; "": whatever is not of another's
+	shape    string // shape of these runs; "": runs whose shape has no advice of its own
 
-	Runs    int    // that came to their own end, and whose steps are known
-	Checked int    // the last third of them, of which the line knows nothing
-	OnTime  int    // of these, that would have kept to the line in each of its steps
+	Runs    int    // runs that ended by themselves and have steps
+	Checked int    // the last third of Runs, which the line was not computed from
+	OnTime  int    // runs of Checked that would have kept to the line in each step
 	Held    int64  // by all runs
-	Used    int64  // by the observed profiles of all runs
-	Saved   int64  // had those of the line's shape carried it; where it is left alone: what is wasted
-	Latest  string // the run of which Where tells
+	Used    int64  // by the steps of all runs
+	Saved   int64  // if all runs that fit the line had used it; for LeftAlone: what was wasted
+	Latest  string // ID of the run that Boundaries is about
 }
 
-// Waste is what the runs held and no step used, in node-seconds.
+// Waste returns what the runs held without using it, in node-seconds.
 func (a *Advice) Waste() int64 { return a.Held - a.Used }
 
-// Report is the advice on all that was read.
+// Report is the advice for all runs.
 type Report struct {
-	Advice []Advice  // users who gain most first, and of each what gains most; what is left alone last
-	Sizes  []Sizing  // of jobs that were run on several sizes, those that were run most often first
-	Period core.Time // seconds: what is saved is saved in it
-	Left   Left
-	// Of all runs, in node-seconds: what they held, and what those of them held of which nobody knows what they used, or whose group has too few.
+	Advice   []Advice  // sorted by what the user gains, then by what the line saves; LeftAlone comes last
+	Sizes    []Sizing  // jobs that ran on several sizes, those with most runs first
+	Period   core.Time // seconds in which the lines save what they save
+	NoAdvice NoAdvice
+	// Node-seconds that all runs held, and that part of it which was held by runs without steps or in groups with too few runs.
 	Held, Unknown int64
 }
 
-// Monthly is node-seconds of the period as node-hours of 30 days.
+// Monthly returns node-seconds of the report's period as node-hours per 30 days.
 func (r *Report) Monthly(area int64) float64 {
 	return float64(area) / 3600 * float64(month) / float64(r.Period)
 }
 
-// For is the advice to the group of a run about which own is, and to its sequence of sizes; nil where there is none.
+// For returns the advice for the group and the sequence of sizes of a run, or nil if there is none. own is the advice of Alone for the run.
 func (r *Report) For(own *Advice) *Advice {
 	var found *Advice
 	for i := range r.Advice {
@@ -151,7 +152,7 @@ func (r *Report) For(own *Advice) *Advice {
 	return found
 }
 
-// LineCount returns the number of lines in the report, of profiles and of sizes.
+// LineCount returns the number of lines in the report.
 func (r *Report) LineCount() int {
 	n := len(r.Sizes)
 	for i := range r.Advice {
@@ -162,12 +163,12 @@ func (r *Report) LineCount() int {
 	return n
 }
 
-// Left counts the runs of which nothing is said.
-type Left struct {
-	NotCompleted int // they failed, were cancelled or met their limit: their steps might have lasted longer
-	NoSteps      int // they started nothing with srun: nobody knows what they used
-	Seldom       int // their group has too few runs
-	Sound        int // their group uses what it holds
+// NoAdvice counts the runs without advice.
+type NoAdvice struct {
+	NotCompleted int // failed, canceled or at their time limit: their steps might have lasted longer
+	NoSteps      int // started nothing with srun, so that their use of nodes is unknown
+	TooFewRuns   int // their group has too few runs
+	FullyUsed    int // their group uses what it holds
 }
 
 // OnlyUser returns the user of all runs, or "" if there are no runs or several users.
@@ -183,7 +184,7 @@ func OnlyUser(runs []Run) string {
 	return runs[0].User
 }
 
-// Latest returns the run with this ID that started last, or nil if there is none. Slurm uses the ID of a requeued job again.
+// Latest returns the run with this ID that started last, or nil. Slurm reuses the ID of a requeued job.
 func Latest(runs []Run, id string) *Run {
 	var found *Run
 	for i := range runs {
@@ -194,11 +195,11 @@ func Latest(runs []Run, id string) *Run {
 	return found
 }
 
-// Make gives the advice on the runs, which may come in any order.
+// Make returns the advice for the runs, which may be in any order.
 func Make(runs []Run, o Options) Report {
 	o = o.filled(runs)
 	report := Report{Period: o.Period}
-	groups := gather(runs, &report.Left)
+	groups := gather(runs, &report.NoAdvice)
 	for i := range runs {
 		report.Held += max(runs[i].held(), 0)
 	}
@@ -206,14 +207,14 @@ func Make(runs []Run, o Options) Report {
 	var watch watcher
 	for _, g := range groups {
 		if len(g.runs) < o.Runs {
-			report.Left.Seldom += len(g.runs)
+			report.NoAdvice.TooFewRuns += len(g.runs)
 			continue
 		}
 		for _, r := range g.runs {
 			report.Unknown -= r.held()
 		}
 		told, sound := o.advise(g, &watch)
-		report.Left.Sound += sound
+		report.NoAdvice.FullyUsed += sound
 		report.Advice = append(report.Advice, told...)
 	}
 	order(report.Advice)
@@ -221,7 +222,7 @@ func Make(runs []Run, o Options) Report {
 	return report
 }
 
-// order puts users first who gain most.
+// order sorts advice as in Report.Advice.
 func order(all []Advice) {
 	gain := map[string]int64{}
 	for _, a := range all {

@@ -11,29 +11,28 @@ import (
 	"accordion/core/moldable"
 )
 
-// A Request is what a user asks for: an evolution profile, alternatives of profiles, or moldable configurations.
+// A Request is a user's request: an evolution profile, alternative profiles, or moldable configurations.
 type Request struct {
-	Word    string    // ep or mold
-	Text    string    // in the form that sbatch and oarsub take
-	Choices []core.EP // what it says: of a profile one, of configurations one step each
-	Loose   bool      // it was written in another form, which they refuse
+	Word    string    // "ep" or "mold"
+	Text    string    // in the form that sbatch and oarsub accept
+	Choices []core.EP // parsed: one profile, or one step per configuration
+	Loose   bool      // the user wrote another form, which sbatch and oarsub refuse
 }
 
-// kinds are what the words of requests mean, for messages.
+// kinds are the names of requests in messages, by Word.
 var kinds = map[string]string{"ep": "evolution profile", "mold": "moldable configurations"}
 
 var (
-	// option matches a request as sbatch and oarsub take it on the command line and in #SBATCH and #OAR lines.
+	// option matches the beginning of a request on the command line of sbatch or oarsub, and in #SBATCH and #OAR lines.
 	option = regexp.MustCompile(`^(?:(?:sbatch|oarsub|#SBATCH|#OAR)[ \t]+)?(?:--comment(?:=|[ \t]+)|-t[ \t]+|--type(?:=|[ \t]+))?["']?(?:--)?(ep|mold)=["']?`)
-	// line matches a request in a script.
+	// line matches the beginning of a request in a script.
 	line = regexp.MustCompile(`^#(EP|MOLD)[ \t]`)
-	// meant matches what was meant as the beginning of a request and is none.
-	meant = regexp.MustCompile(`^(?i)#?[ \t]*(ep|mold)[:= \t]*(?:\d|amdahl|downey)`)
+	// nearlyOption matches a wrong beginning that was probably meant as a request.
+	nearlyOption = regexp.MustCompile(`^(?i)#?[ \t]*(ep|mold)[:= \t]*(?:\d|amdahl|downey)`)
 )
 
-// Check reads a request as a user wrote it, for a machine with that number of nodes, or returns every mistake in it, each with its column. The
-// text may begin as a script's line, a comment or an option does: "#EP 5x500s", "ep=5x500s", "--mold=4x2h|8x70m". Steps may be
-// written loosely: "2 x 1.5h".
+// Check parses a request for a machine with this number of nodes, or returns all errors in it, each with its column. The text may begin like
+// a script's line, a comment or an option: "#EP 5x500s", "ep=5x500s", "--mold=4x2h|8x70m". Steps may be written loosely: "2 x 1.5h".
 func Check(text string, nodes int) (Request, []error) {
 	body, column := core.TrimSpace(text)
 	word, rest := "", body
@@ -41,7 +40,7 @@ func Check(text string, nodes int) (Request, []error) {
 		word, rest = strings.ToLower(begins[1]), body[len(begins[0]):]
 	} else if begins := option.FindStringSubmatch(body); begins != nil {
 		word, rest = begins[1], strings.TrimRight(body[len(begins[0]):], `"'`)
-	} else if begins := meant.FindStringSubmatchIndex(body); begins != nil {
+	} else if begins := nearlyOption.FindStringSubmatchIndex(body); begins != nil {
 		return Request{}, []error{wrongBegin("", body, column)}
 	}
 	column += strings.Index(body, rest)
@@ -51,7 +50,7 @@ func Check(text string, nodes int) (Request, []error) {
 	return check(kinds[word], word, rest, column, nodes)
 }
 
-// wrongBegin returns the error of a text that begins nearly as a request does. where is where the text is, for the message.
+// wrongBegin returns the error for a wrong beginning. where is the place of the text in messages.
 func wrongBegin(where, body string, column int) error {
 	ends := strings.IndexFunc(body, func(r rune) bool { return !strings.ContainsRune("# \t:=EePpMmOoLlDd", r) })
 	word, rest := body[:ends], core.Printable(body[ends:])
@@ -63,7 +62,7 @@ func wrongBegin(where, body string, column int) error {
 	return &core.SyntaxError{What: kinds[strings.ToLower(name)] + where, Column: column, Piece: word, Want: want}
 }
 
-// kindOf guesses which request a text without a word is: alternatives of one step each are configurations.
+// kindOf guesses the Word of a text without one: alternatives of one step each are configurations.
 func kindOf(text string) string {
 	if strings.Contains(text, ":") && strings.Contains(text, "=") || strings.Contains(text, "|") && !strings.Contains(text, ",") {
 		return "mold"
@@ -71,7 +70,7 @@ func kindOf(text string) string {
 	return "ep"
 }
 
-// check reads a request that begins in a column.
+// check parses the rest of a request, which begins in this column.
 func check(what, word, text string, column, nodes int) (Request, []error) {
 	r := Request{Word: word, Text: text}
 	parse, tidy := moldable.ParseProfiles, moldable.TidyProfiles
@@ -83,7 +82,7 @@ func check(what, word, text string, column, nodes int) (Request, []error) {
 		r.Text, r.Loose = tidy(text), true
 		r.Choices, _ = parse(r.Text)
 	}
-	if err != nil && r.Choices == nil && strings.Contains(text, "=") { // of a model
+	if err != nil && r.Choices == nil && strings.Contains(text, "=") { // a model
 		var wrong *core.SyntaxError
 		if errors.As(err, &wrong) {
 			err = &core.SyntaxError{What: what, Column: wrong.Column + column - 1, Piece: wrong.Piece, Want: wrong.Want}
@@ -93,10 +92,10 @@ func check(what, word, text string, column, nodes int) (Request, []error) {
 	if all := mistakes(what, word, text, column, nodes); len(all) > 0 {
 		return r, all
 	}
-	if r.Choices == nil { // it is wrong as a whole: too long, too many steps
+	if r.Choices == nil { // wrong as a whole: too long, or too many steps
 		return r, []error{err}
 	}
-	if word == "mold" && strings.Contains(r.Text, "=") { // a model is written as it is
+	if word == "mold" && strings.Contains(r.Text, "=") { // a model stays as the user wrote it
 		if least := r.Choices[0].Peak(); least > nodes {
 			return r, []error{&core.SyntaxError{What: what, Column: column, Piece: text, Want: fmt.Sprintf("within the machine's %d nodes: its smallest size has %d", nodes, least)}}
 		}
@@ -106,7 +105,7 @@ func check(what, word, text string, column, nodes int) (Request, []error) {
 	return r, nil
 }
 
-// mistakes returns what is wrong with each step of a text.
+// mistakes returns the errors in the steps of a text.
 func mistakes(what, word, text string, column, nodes int) (all []error) {
 	if word == "mold" && strings.Contains(text, "=") {
 		return nil
@@ -130,7 +129,7 @@ func mistakes(what, word, text string, column, nodes int) (all []error) {
 	return all
 }
 
-// normal writes a request in the form that plug-ins give it.
+// normal returns a request in the form that the plug-ins give it.
 func normal(word string, choices []core.EP) string {
 	if word == "mold" {
 		return moldable.Format(choices)

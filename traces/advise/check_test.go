@@ -14,7 +14,7 @@ import (
 
 var seed = flag.Uint64("accordion.seed", 1, "seed of random texts of requests")
 
-func TestARequestIsReadInWhateverFormAUserWritesIt(t *testing.T) {
+func TestRequestIsParsedInEveryForm(t *testing.T) {
 	for _, c := range []struct {
 		text, word, want string
 		loose            bool
@@ -54,8 +54,8 @@ func TestARequestIsReadInWhateverFormAUserWritesIt(t *testing.T) {
 	}
 }
 
-// job_submit.lua and the rules of OAR judge the same texts. They refuse what is loose.
-func TestTenThousandRandomTextsAreCheckedAsThePlannerReadsThem(t *testing.T) {
+// Texts of which job_submit.lua and the rules of OAR judge the same, except for loose forms, which those refuse.
+func TestRandomTextsAreCheckedAsThePlannerParsesThem(t *testing.T) {
 	for word, n := range map[string]int{"ep": 10_000, "mold": 5000} {
 		parse := moldable.ParseProfiles
 		if word == "mold" {
@@ -77,7 +77,7 @@ func TestTenThousandRandomTextsAreCheckedAsThePlannerReadsThem(t *testing.T) {
 	}
 }
 
-func TestARequestOfAMalleableJobIsRefusedWithAMessageOfItsOwn(t *testing.T) {
+func TestMalleableRequestIsRefusedWithItsOwnMessage(t *testing.T) {
 	for _, text := range []string{"16x2h 4-64", "ep=16x2h 4-64", "#EP 1x1h,16x2h 4-64", "mold=16x2h 4-64", "#MALLEABLE 16x2h 4-64", "malleable=16x2h 4-64"} {
 		if _, errs := Check(text, 300); len(errs) != 1 || !strings.Contains(errs[0].Error(), "for malleable jobs, which this release does not run") {
 			t.Errorf("Check(%q): %v", text, errs)
@@ -85,7 +85,7 @@ func TestARequestOfAMalleableJobIsRefusedWithAMessageOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestAScriptIsReadAsSbatchReadsIt(t *testing.T) {
+func TestScriptIsParsedAsSbatchParsesIt(t *testing.T) {
 	for _, c := range []struct{ name, script, want, wrong string }{
 		{"lines go on", "#!/bin/sh\n#EP 2x20m,5x1h\n#EP 3x10m\nsrun a\n", "ep=2x20m,5x1h,3x10m", ""},
 		{"configurations go on", "#!/bin/sh\n#MOLD 2x20m\n#MOLD 4x10m\n", "mold=2x20m|4x10m", ""},

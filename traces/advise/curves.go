@@ -6,14 +6,14 @@ import (
 	"accordion/core/moldable"
 )
 
-// fit is a speed-up curve through points.
+// fit is a speed-up curve that was fitted to run times.
 type fit struct {
-	p     float64 // Amdahl's: the share that runs in parallel. Downey's: the average parallelism
-	sigma float64 // Downey's; below 0: it is Amdahl's
-	off   float64 // how far from the medians at most, as a share of them
+	p        float64 // Amdahl: the parallel share; Downey: the average parallelism
+	sigma    float64 // Downey: the variance; negative: the curve is Amdahl's
+	maxError float64 // largest distance from a median, as a share of the median
 }
 
-// speed is the speed-up on so many nodes.
+// speed returns the speed-up on this number of nodes.
 func (f fit) speed(nodes int) float64 {
 	if f.sigma < 0 {
 		return 1 / (1 - f.p + f.p/float64(nodes))
@@ -21,7 +21,7 @@ func (f fit) speed(nodes int) float64 {
 	return moldable.Downey(f.p, f.sigma, nodes)
 }
 
-// scaled is the time on one node that makes the sum of the squares of the relative errors least, and that sum; and it notes the largest error.
+// scaled returns the time on one node with the least sum of squared relative errors, and that sum. It sets f.maxError.
 func (f *fit) scaled(points []Size) (t1, squares float64) {
 	var xx, x float64
 	for _, z := range points {
@@ -30,19 +30,19 @@ func (f *fit) scaled(points []Size) (t1, squares float64) {
 		x += part
 	}
 	t1 = x / xx
-	f.off = 0
+	f.maxError = 0
 	for _, z := range points {
 		e := t1/f.speed(z.Nodes)/float64(z.Median) - 1
 		squares += e * e
-		f.off = max(f.off, math.Abs(e))
+		f.maxError = max(f.maxError, math.Abs(e))
 	}
 	return t1, squares
 }
 
-// fitAmdahl is the curve of least squares: the one parameter is searched for, and the time on one node follows from it.
+// fitAmdahl returns the least-squares fit. It searches for p; the time on one node follows from p.
 func fitAmdahl(points []Size) fit {
 	f := fit{sigma: -1}
-	f.p = least(0, 1, func(p float64) float64 {
+	f.p = minimize(0, 1, func(p float64) float64 {
 		_, squares := (&fit{p: p, sigma: -1}).scaled(points)
 		return squares
 	})
@@ -50,18 +50,18 @@ func fitAmdahl(points []Size) fit {
 	return f
 }
 
-// fitDowney searches for the two parameters: the parallelism in its logarithm, from 1 to far above the largest size, and for each of them
-// the variance, from 0 to 4.
+// fitDowney returns the least-squares fit. It searches for the logarithm of the parallelism, up to far above the largest size, and for each
+// parallelism for the variance, from 0 to 4.
 func fitDowney(points []Size) fit {
 	const mostParallel, mostVariance = 16, 4.0
 	top := math.Log(mostParallel * float64(points[len(points)-1].Nodes))
 	variance := func(a float64) float64 {
-		return least(0, mostVariance, func(sigma float64) float64 {
+		return minimize(0, mostVariance, func(sigma float64) float64 {
 			_, squares := (&fit{p: a, sigma: sigma}).scaled(points)
 			return squares
 		})
 	}
-	a := math.Exp(least(0, top, func(log float64) float64 {
+	a := math.Exp(minimize(0, top, func(log float64) float64 {
 		f := fit{p: math.Exp(log), sigma: variance(math.Exp(log))}
 		_, squares := f.scaled(points)
 		return squares
@@ -71,9 +71,9 @@ func fitDowney(points []Size) fit {
 	return f
 }
 
-// least is where a function of few bends is least: the best of some points, and then between its neighbors, again and again. It is simple, the same on
-// every machine, and does not stop at a bend, as what goes down a slope would.
-func least(from, to float64, of func(float64) float64) float64 {
+// minimize returns the place at which a function with few local minima is smallest. It takes the best of some points, and repeats between the neighbors of
+// that point. Unlike a descent it does not stop at the first local minimum, and its result is the same on every machine.
+func minimize(from, to float64, of func(float64) float64) float64 {
 	const points, rounds = 12, 8
 	best := from
 	for range rounds {

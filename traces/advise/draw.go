@@ -8,8 +8,8 @@ import (
 	"accordion/core"
 )
 
-// Draw is a picture of a profile in plain characters: time to the right over so many columns, nodes upwards in so many rows at most. A
-// row stands for the number of nodes at its left and all up to that of the row below.
+// Draw draws a profile with characters: time to the right, nodes upward, in at most rows rows. A row stands for the number of nodes at its
+// left and all numbers down to the one of the row below.
 //
 //	16 |      ######
 //	 4 |  ##########
@@ -23,7 +23,7 @@ func Draw(ep core.EP, columns, rows int) string {
 		return ""
 	}
 	left := len(fmt.Sprint(levels[0]))
-	needs := make([]int, columns) // the most nodes in each column
+	needs := make([]int, columns) // maximum number of nodes in each column
 	var at core.Time
 	for _, s := range ep {
 		first := int(at * core.Time(columns) / total)
@@ -53,7 +53,7 @@ func Draw(ep core.EP, columns, rows int) string {
 	return b.String()
 }
 
-// levelsOf are the sizes of a profile, the largest first; where there are more than rows of them, so many evenly apart.
+// levelsOf returns the sizes of a profile, the largest first. If there are more than rows sizes, it returns some of them at equal distances.
 func levelsOf(ep core.EP, rows int) []int {
 	var levels []int
 	for _, s := range ep {

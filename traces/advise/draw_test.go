@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestAProfileIsDrawnInPlainCharacters(t *testing.T) {
+func TestProfileIsDrawnWithCharacters(t *testing.T) {
 	for _, c := range []struct{ requested, want string }{
 		{"2x20m,16x1h20m,4x1h20m", `
 16 |    ################
@@ -48,7 +48,7 @@ func TestAProfileIsDrawnInPlainCharacters(t *testing.T) {
 	}
 }
 
-func TestEveryMistakeInAProfileIsTold(t *testing.T) {
+func TestCheckReturnsEveryMistake(t *testing.T) {
 	_, errs := Check(" 2x20,ax5s,300x1h,4x10m", 100)
 	var got []string
 	for _, err := range errs {

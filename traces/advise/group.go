@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Group is what runs of one job have in common.
+// Group identifies runs of the same job.
 type Group struct {
 	User, Account, Partition string
-	Name                     string // of the job, each number in it a #
-	Requested                int    // nodes
+	Name                     string // of the job, with # for each number
+	Requested                int    // nodes; 0 in a Sizing
 }
 
 func (g Group) compare(other Group) int {
@@ -18,17 +18,17 @@ func (g Group) compare(other Group) int {
 		cmp.Compare(g.Name, other.Name), cmp.Compare(g.Requested, other.Requested))
 }
 
-// group is the one to which a run belongs.
+// group returns the group of a run.
 func (r *Run) group() Group {
 	name := r.Name
 	if !r.Exact {
-		name = Nameless(name)
+		name = WithoutNumbers(name)
 	}
 	return Group{r.User, r.Account, r.Partition, name, r.Requested}
 }
 
-// Nameless is a job's name with a # for each number in it: mesh_017 is mesh_#.
-func Nameless(name string) string {
+// WithoutNumbers returns a name with # for each number: mesh_017 becomes mesh_#.
+func WithoutNumbers(name string) string {
 	if !strings.ContainsAny(name, "0123456789") {
 		return name
 	}
@@ -46,17 +46,17 @@ func Nameless(name string) string {
 	return b.String()
 }
 
-// tells says whether it is known what a run used, from its start to its own end.
-func (r *Run) tells() bool { return r.Completed && len(r.Steps) > 0 && r.End > r.Start }
+// useKnown reports whether the use of nodes is known for the whole run.
+func (r *Run) useKnown() bool { return r.Completed && len(r.Steps) > 0 && r.End > r.Start }
 
-// gathered are the runs of one group, the oldest first.
+// gathered is a group with its runs, the oldest first.
 type gathered struct {
 	Group
 	runs []*Run
 }
 
-// gather finds the groups among the runs of which something can be said, and counts the others.
-func gather(runs []Run, left *Left) []gathered {
+// gather returns the groups of the runs with known use, and counts the other runs in left.
+func gather(runs []Run, left *NoAdvice) []gathered {
 	places := map[Group]int{}
 	var all []gathered
 	for i := range runs {
@@ -65,7 +65,7 @@ func gather(runs []Run, left *Left) []gathered {
 		case !r.Completed:
 			left.NotCompleted++
 			continue
-		case !r.tells():
+		case !r.useKnown():
 			left.NoSteps++
 			continue
 		}
@@ -79,13 +79,13 @@ func gather(runs []Run, left *Left) []gathered {
 		all[at].runs = append(all[at].runs, r)
 	}
 	for _, g := range all {
-		slices.SortFunc(g.runs, older)
+		slices.SortFunc(g.runs, compareStarts)
 	}
 	slices.SortFunc(all, func(a, b gathered) int { return a.compare(b.Group) })
 	return all
 }
 
-// older orders runs by their beginnings.
-func older(a, b *Run) int {
+// compareStarts orders runs by their starts.
+func compareStarts(a, b *Run) int {
 	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), cmp.Compare(a.ID, b.ID))
 }

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// stretches reads a profile as stretches from second 0.
+// stretches parses a profile as stretches from second 0.
 func stretches(t *testing.T, text string) []stretch {
 	t.Helper()
 	requested, err := ep.Parse(text)
@@ -30,21 +30,21 @@ func TestShortStretchesAreJoinedUpwards(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"2x100s,6x100s,1x100s", "2x100s,6x100s,1x100s"},
 		{"2x10s,6x100s,1x100s", "6x110s,1x100s"},
-		{"2x100s,6x10s,1x200s", "6x110s,1x200s"},                  // a peak goes where it costs less
-		{"2x200s,6x10s,1x100s", "2x200s,6x110s"},                  // on the other side, here
-		{"6x100s,1x10s,6x100s", "6x210s"},                         // a dent is filled
-		{"6x100s,1x10s,4x100s", "6x100s,4x110s"},                  // to the lower of its sides
-		{"1x10s,2x10s,3x10s,4x10s", "2x20s,4x20s"},                // neighbors first
-		{"1x10s,2x5s", "2x15s"},                                   // a whole job may be shorter
-		{"1x100s,2x10s,3x9s,2x10s,1x100s", "1x100s,3x29s,1x100s"}, // several short ones make one that is long enough
+		{"2x100s,6x10s,1x200s", "6x110s,1x200s"},                  // a peak is joined where that adds less area
+		{"2x200s,6x10s,1x100s", "2x200s,6x110s"},                  // here on the other side
+		{"6x100s,1x10s,6x100s", "6x210s"},                         // a dip is filled
+		{"6x100s,1x10s,4x100s", "6x100s,4x110s"},                  // up to the lower one of its sides
+		{"1x10s,2x10s,3x10s,4x10s", "2x20s,4x20s"},                // neighbors are joined first
+		{"1x10s,2x5s", "2x15s"},                                   // a whole job may be shorter than a step
+		{"1x100s,2x10s,3x9s,2x10s,1x100s", "1x100s,3x29s,1x100s"}, // several short stretches become one that is long enough
 	} {
-		if got := profile(joined(stretches(t, c.in), 20)).String(); got != c.want {
+		if got := profile(joinShort(stretches(t, c.in), 20)).String(); got != c.want {
 			t.Errorf("%s became %s, want %s", c.in, got, c.want)
 		}
 	}
 }
 
-func TestJoiningNeverTakesANodeAway(t *testing.T) {
+func TestJoiningNeverRemovesNodes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var in []stretch
 		at := core.Time(0)
@@ -55,7 +55,7 @@ func TestJoiningNeverTakesANodeAway(t *testing.T) {
 		}
 		before := slices.Clone(in)
 		shortest := rapid.Int64Range(1, 60).Draw(t, "shortest")
-		for name, out := range map[string][]stretch{"joined": joined(in, shortest), "coarse": coarse(slices.Clone(in), shortest)} {
+		for name, out := range map[string][]stretch{"joined": joinShort(in, shortest), "coarse": joinInOnePass(slices.Clone(in), shortest)} {
 			was, is := profile(in), profile(out)
 			for s := range at {
 				if is.At(s) < was.At(s) {

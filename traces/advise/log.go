@@ -7,11 +7,12 @@ import (
 	"accordion/traces/swf"
 )
 
-// Runs are the log's jobs, one beside each record, in Unix time as far as the log knows when it began. Runs of one job have the same user, group, executable, queue and partition. Unnamed says that the
-// log knows no executables: then all that one user has in one queue passes for one job.
+// FromLog returns the jobs of a workload log as runs, one per record. Times are in Unix time if the log has its start. Runs of the same job
+// have the same user, group, executable, queue and partition. unnamed is true if the log has no executables: then all jobs of a user in a
+// queue count as the same job.
 //
-// A record that is of no use (it did not run, nobody knows on how many processors) is a run that did not complete. So is one that met its limit.
-// A log that knows no status says nothing against its jobs.
+// A record without run time or size becomes a run that did not complete, and so does a job that reached its time limit. A job without status
+// counts as completed.
 func FromLog(log *swf.Log) (runs []Run, unnamed bool) {
 	unnamed = true
 	begin, _ := log.Header.UnixStart()
@@ -25,7 +26,7 @@ func FromLog(log *swf.Log) (runs []Run, unnamed bool) {
 	return runs, unnamed
 }
 
-// namer keeps one copy of each name.
+// namer returns names of numbers, with one copy of each name.
 type namer map[[3]int32]string
 
 // The kinds of names.
@@ -48,7 +49,7 @@ func (n namer) run(r *swf.Record, begin core.Time) Run {
 	}
 }
 
-// name is that of the number of a kind; of a queue its partition, too.
+// name returns the name of a number. more is the partition of a queue.
 func (n namer) name(kind, number, more int32) string {
 	key := [3]int32{kind, number, more}
 	if known, ok := n[key]; ok {

@@ -30,8 +30,8 @@ func TestRecordBecomesRun(t *testing.T) {
 	}
 }
 
-// Executables are numbers: two of them are two jobs, where names of jobs would be the same but for their digits.
-func TestExecutablesAreKeptApart(t *testing.T) {
+// Executables are numbers. Different numbers are different jobs, unlike job names that differ only in their digits.
+func TestExecutablesAreDistinguished(t *testing.T) {
 	var log swf.Log
 	for i := range int64(36) {
 		size := int32(2) << (i % 2)
@@ -52,7 +52,7 @@ func TestExecutablesAreKeptApart(t *testing.T) {
 	if diff := cmp.Diff([]string{"executable 1 #MOLD 2x1h14m|4x46m", "executable 2 #MOLD 2x4h54m|4x3h4m"}, lines); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if report.Left.NoSteps != len(runs) {
-		t.Errorf("%+v", report.Left)
+	if report.NoAdvice.NoSteps != len(runs) {
+		t.Errorf("%+v", report.NoAdvice)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"accordion/core"
 )
 
-// stretch is a while in which a job uses so many nodes.
+// stretch is a period in which a job uses the same number of nodes.
 type stretch struct {
 	from, to core.Time
 	nodes    int
@@ -16,22 +16,22 @@ type stretch struct {
 func (s stretch) length() core.Time { return s.to - s.from }
 func (s stretch) area() int64       { return s.length() * int64(s.nodes) }
 
-// watcher says what jobs used. It keeps its memory from one to the next.
+// watcher computes which nodes jobs used. It reuses its memory for the next job.
 type watcher struct {
-	running []int32 // steps on each node, 0 between calls
+	running []int32 // running steps per node; all 0 between calls
 	events  []event
 }
 
-// event is the beginning or the end of a step.
+// event is the start or the end of a step.
 type event struct {
 	at   core.Time
-	more int32 // 1 or −1
+	more int32 // change of running steps: 1 or −1
 	step int
 }
 
-// Observed is what a job used at each second from its start to its end: the nodes of its running steps, together with that of its
-// script. Where no step runs between two, it is the larger of what is before and after: the job could not have given the nodes
-// away and had them back. Before the first step and after the last it is the script's node. Nil where no step is known.
+// observed returns how many nodes a job used in each second: the nodes of its running steps, and the node of its script. Between two steps it is the
+// larger one of the sizes before and after, because the job could not have released the nodes and got them back in the meantime. Before the
+// first step and after the last one it is the script's node. It returns nil if the job has no steps.
 func (w *watcher) observed(r *Run) []stretch {
 	if len(r.Steps) == 0 || r.End <= r.Start {
 		return nil
@@ -44,17 +44,17 @@ func (w *watcher) observed(r *Run) []stretch {
 	slices.SortFunc(w.events, func(a, b event) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.more, b.more), cmp.Compare(a.step, b.step))
 	})
-	return bridged(w.sweep(r))
+	return fillGaps(w.sweep(r))
 }
 
-// within is when a step ran, as far as the job did. One that was over within its second, or that the job does not have by its clock,
-// has a second of its own: it did use its nodes.
+// within returns the part of a step within the job. A step that ended in the second in which it started, or that is outside of the job, gets
+// one second, because it did use its nodes.
 func (r *Run) within(s *Step) (from, to core.Time) {
 	from = min(max(s.From, r.Start), r.End-1)
 	return from, min(max(s.To, from+1), r.End)
 }
 
-// sweep gives the stretches between events; those in which no step runs have 0 nodes.
+// sweep returns the stretches between events. Stretches without running steps have 0 nodes.
 func (w *watcher) sweep(r *Run) []stretch {
 	var all []stretch
 	used, steps := 0, 0
@@ -96,8 +96,8 @@ func (w *watcher) sweep(r *Run) []stretch {
 	return all
 }
 
-// bridged gives the stretches without a step the nodes they need.
-func bridged(all []stretch) []stretch {
+// fillGaps sets the nodes of stretches without running steps.
+func fillGaps(all []stretch) []stretch {
 	var out []stretch
 	for i, s := range all {
 		if s.nodes == 0 {
@@ -111,7 +111,7 @@ func bridged(all []stretch) []stretch {
 	return out
 }
 
-// lengthen appends a stretch; one of as many nodes as the last goes on with it.
+// lengthen appends a stretch, or lengthens the last one if that has the same number of nodes.
 func lengthen(all []stretch, s stretch) []stretch {
 	if last := len(all) - 1; last >= 0 && all[last].nodes == s.nodes {
 		all[last].to = s.to
@@ -120,7 +120,7 @@ func lengthen(all []stretch, s stretch) []stretch {
 	return append(all, s)
 }
 
-// profile is the stretches as a profile.
+// profile returns stretches as a profile.
 func profile(all []stretch) core.EP {
 	ep := make(core.EP, len(all))
 	for i, s := range all {

@@ -9,7 +9,7 @@ import (
 	"accordion/core"
 )
 
-// nodes is a set of so many nodes from the first one on.
+// nodes returns n nodes, numbered from first.
 func nodes(first, n int32) []int32 {
 	set := make([]int32, n)
 	for i := range set {
@@ -18,7 +18,7 @@ func nodes(first, n int32) []int32 {
 	return set
 }
 
-// job is a run from second 0 on eight nodes, its script on node 0.
+// job returns a run from second 0 on eight nodes, with its script on node 0.
 func job(end core.Time, steps ...Step) *Run {
 	return &Run{ID: "1", User: "ada", Name: "mesh", Start: 0, End: end, Requested: 8, Held: 8, Completed: true, Steps: steps}
 }
@@ -57,13 +57,13 @@ func TestAJobWithoutAScriptUsesTheNodesOfItsSteps(t *testing.T) {
 	}
 }
 
-// plain does what observed does, second by second.
+// plain computes the same as observed, second by second.
 func plain(r *Run) core.EP {
 	if len(r.Steps) == 0 || r.End <= r.Start {
 		return nil
 	}
 	n := int(r.End - r.Start)
-	used := make([]int, n) // 0: no step runs
+	used := make([]int, n) // 0: no step is running
 	for at := range used {
 		on := map[int32]bool{}
 		running := false
@@ -106,7 +106,7 @@ func plain(r *Run) core.EP {
 	return ep
 }
 
-// runs draws one run of up to 60 seconds on up to six nodes, its clock now and then wrong.
+// runs draws a run of up to 60 seconds on up to six nodes. Its steps may have wrong times.
 var runs = rapid.Custom(func(t *rapid.T) *Run {
 	start := rapid.Int64Range(0, 5).Draw(t, "start")
 	r := &Run{ID: "1", Name: "any", Start: start, End: start + rapid.Int64Range(0, 60).Draw(t, "length"), Requested: 6, Held: 6, Completed: true, Script: rapid.Int32Range(-1, 5).Draw(t, "script")}
@@ -118,8 +118,8 @@ var runs = rapid.Custom(func(t *rapid.T) *Run {
 	return r
 })
 
-func TestTheObservedProfileIsThatOfEverySecond(t *testing.T) {
-	var w watcher // the same for all: it must leave nothing behind
+func TestObservedProfileIsRightInEverySecond(t *testing.T) {
+	var w watcher // one watcher for all runs: it must not keep anything from one to the next
 	rapid.Check(t, func(t *rapid.T) {
 		r := runs.Draw(t, "run")
 		var got core.EP
@@ -132,7 +132,7 @@ func TestTheObservedProfileIsThatOfEverySecond(t *testing.T) {
 	})
 }
 
-// observed returns the profile of what a job used, with steps of any length; nil where none of its steps is known.
+// observed returns the profile of what a job used, without joining short steps, or nil if the job has no steps.
 func observed(r *Run) core.EP {
 	if all := new(watcher).observed(r); all != nil {
 		return profile(all)

@@ -6,17 +6,17 @@ import (
 	"accordion/core"
 )
 
-// Profile is what one run used, beside the line of its group.
+// Profile is what one run used, for a drawing next to the line of its group.
 type Profile struct {
 	ID   string
 	EP   core.EP
-	Kept bool // it would have kept to the line in each of its steps, in nodes and in time
+	Kept bool // the run would have kept to the line in each step, in nodes and in time
 }
 
-// drawn is how many steps a profile has at most before its short ones are joined.
-const drawn = 200
+// maxProfileSteps is the maximum number of steps of a profile. Of longer ones the short steps are joined.
+const maxProfileSteps = 200
 
-// Profiles are those of the runs that each advice is about, beside them, the oldest first: of the latest ones, so many at most of each.
+// Profiles returns for each advice the profiles of its latest runs, at most most of them, the oldest first.
 func Profiles(runs []Run, of []Advice, o Options, most int) [][]Profile {
 	o = o.filled(runs)
 	places := map[part]int{}
@@ -28,16 +28,16 @@ func Profiles(runs []Run, of []Advice, o Options, most int) [][]Profile {
 	by := map[Group][]*Run{}
 	for i := range runs {
 		r := &runs[i]
-		if g := r.group(); groups[g] && r.tells() {
+		if g := r.group(); groups[g] && r.useKnown() {
 			by[g] = append(by[g], r)
 		}
 	}
 	var watch watcher
 	all := make([][]Profile, len(of))
 	for g, its := range by {
-		slices.SortFunc(its, older)
+		slices.SortFunc(its, compareStarts)
 		for _, r := range its {
-			coarse := seen{run: r, ep: joined(watch.observed(r), o.shortest(r.End-r.Start))}
+			coarse := sample{run: r, ep: joinShort(watch.observed(r), o.shortest(r.End-r.Start))}
 			at, wanted := places[part{g, shape(coarse.ep)}]
 			if !wanted {
 				at, wanted = places[part{g, ""}]
@@ -53,15 +53,15 @@ func Profiles(runs []Run, of []Advice, o Options, most int) [][]Profile {
 	return all
 }
 
-// part is the runs of a group that have one sequence of sizes.
+// part is a sequence of sizes of a group.
 type part struct {
 	Group
 	shape string
 }
 
-func (s *seen) profile(line core.EP, w *watcher) Profile {
+func (s *sample) profile(line core.EP, w *watcher) Profile {
 	observed := w.observed(s.run)
-	if len(observed) > drawn {
+	if len(observed) > maxProfileSteps {
 		observed = s.ep
 	}
 	return Profile{ID: s.run.ID, EP: profile(observed), Kept: len(line) > 0 && s.onTime(line)}

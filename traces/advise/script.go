@@ -10,21 +10,21 @@ import (
 )
 
 var (
-	// directive matches a line of a script by which sbatch or oarsub gets a request.
+	// directive matches a line of a script that gives sbatch or oarsub a request.
 	directive = regexp.MustCompile(`^#(?:SBATCH|OAR)[ \t].*?(?:--comment(?:=|[ \t]+)["']?|--|-t[ \t]+|--type(?:=|[ \t]+)["']?)(ep|mold)=["']?([^ \t"'#]*)`)
 	// reserved matches the line of a malleable job: see core/moldable.
 	reserved = regexp.MustCompile(`^#MALLEABLE[ \t]+[0-9]`)
-	// nearly matches a line that was meant as a request.
-	nearly = regexp.MustCompile(`^(?i)[ \t]*#[ \t]*(ep|mold)[:= \t]*["']?(?:\d+[ \t]*x[ \t]*\d|amdahl:|downey:)`)
+	// nearlyLine matches a line that was probably meant as a request.
+	nearlyLine = regexp.MustCompile(`^(?i)[ \t]*#[ \t]*(ep|mold)[:= \t]*["']?(?:\d+[ \t]*x[ \t]*\d|amdahl:|downey:)`)
 )
 
-// CheckScript reads the request in a job's script as sbatch and oarsub do, from the lines before its first command, or gives every
-// mistake in them, each with its line and column. A form that they refuse is a mistake here, and the error has the right one.
+// CheckScript parses the request in a job's script as sbatch and oarsub do, from the lines before the first command. It returns all errors,
+// each with its line and column. A form that sbatch and oarsub refuse is an error here, too, which names the right form.
 func CheckScript(script string, nodes int) (Request, []error) {
 	var (
-		lines, options Request // of #EP and #MOLD lines, which go on one after the other; of an #SBATCH or #OAR line
+		lines, options Request // lines: of #EP and #MOLD lines, each of which continues the one before; options: of an #SBATCH or #OAR line
 		all            []error
-		after          bool // the first command
+		after          bool // the first command has been reached
 	)
 	for i, text := range strings.Split(script, "\n") {
 		at := request(text)
@@ -46,20 +46,20 @@ func CheckScript(script string, nodes int) (Request, []error) {
 			if into.Word != "" && (at.option || into.Word != at.word) {
 				return r, append(all, fmt.Errorf("%s: the script has another request before it: a job has one", where))
 			}
-			into.goOn(at.word, r.Text)
+			into.appendLine(at.word, r.Text)
 		case !after && reserved.MatchString(text):
 			all = append(all, fmt.Errorf("script line %d: #MALLEABLE is reserved for malleable jobs, which this release does not run: write #EP or #MOLD", i+1))
-		case !after && nearly.MatchString(text):
+		case !after && nearlyLine.MatchString(text):
 			all = append(all, wrongBegin(fmt.Sprintf(", script line %d", i+1), text, 1))
 		case body != "" && body[0] != '#':
 			after = true
 		}
 	}
-	return together(lines, options, all, nodes)
+	return combine(lines, options, all, nodes)
 }
 
-// together returns what the lines and the options of a script say. Where both are there they are to agree.
-func together(lines, options Request, all []error, nodes int) (Request, []error) {
+// combine returns the request of a script. The request of its lines and that of its options must be equal if both exist.
+func combine(lines, options Request, all []error, nodes int) (Request, []error) {
 	r := lines
 	switch {
 	case len(all) > 0:
@@ -80,7 +80,7 @@ func together(lines, options Request, all []error, nodes int) (Request, []error)
 type found struct {
 	word, text string
 	column     int
-	option     bool // of sbatch or oarsub
+	option     bool // of an #SBATCH or #OAR line
 }
 
 // request returns the request in one line of a script.
@@ -95,8 +95,8 @@ func request(text string) found {
 	return found{}
 }
 
-// goOn adds the request of a further line: its steps follow the steps of the line before.
-func (r *Request) goOn(word, text string) {
+// appendLine adds the request of a further line, whose steps follow the steps of earlier lines.
+func (r *Request) appendLine(word, text string) {
 	switch {
 	case r.Word == "":
 		r.Word, r.Text = word, text

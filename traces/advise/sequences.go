@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// split is the advice on runs of one job that evolve differently: one for each sequence of sizes that was run often enough. The others are left alone.
-func (o Options) split(g gathered, all []seen) (told []Advice, sound int) {
-	var order []string // of shapes, by their first runs
-	parts := map[string][]seen{}
+// split returns the advice for runs of a group that evolve differently: one line for each sequence of sizes with enough runs. The other runs
+// are left alone. sound counts the runs that waste nothing worth a line.
+func (o Options) split(g gathered, all []sample) (told []Advice, sound int) {
+	var order []string // shapes, in order of their first runs
+	parts := map[string][]sample{}
 	for _, s := range all {
 		key := shape(s.ep)
 		if parts[key] == nil {
@@ -17,7 +18,7 @@ func (o Options) split(g gathered, all []seen) (told []Advice, sound int) {
 		}
 		parts[key] = append(parts[key], s)
 	}
-	var rest []seen
+	var rest []sample
 	for _, key := range order {
 		part := parts[key]
 		if len(part) < o.Runs {
@@ -29,26 +30,26 @@ func (o Options) split(g gathered, all []seen) (told []Advice, sound int) {
 			sound += len(part)
 			continue
 		}
-		a.shape, a.Sequence, a.Of = key, sizes(profileOf(a, part)), len(all)
+		a.shape, a.Sequence, a.Of = key, sizesText(profileOf(a, part)), len(all)
 		told = append(told, *a)
 	}
 	if len(rest) == 0 {
 		return told, sound
 	}
-	slices.SortFunc(rest, func(a, b seen) int { return older(a.run, b.run) })
+	slices.SortFunc(rest, func(a, b sample) int { return compareStarts(a.run, b.run) })
 	if !wasteful(rest) {
 		return told, sound + len(rest)
 	}
-	a, could := about(g.Group, rest)
-	a.Kind, a.Saved, a.Why = LeftAlone, could, "its runs do not evolve alike: "+sequences(rest)
+	a, could := totals(g.Group, rest)
+	a.Kind, a.Saved, a.Why = LeftAlone, could, "its runs do not evolve alike: "+sequencesText(rest)
 	if len(rest) < len(all) {
-		a.Of, a.Why = len(all), "these evolve otherwise than the others, and seldom alike: "+sequences(rest)
+		a.Of, a.Why = len(all), "these evolve otherwise than the others, and seldom alike: "+sequencesText(rest)
 	}
 	return append(told, *a), sound
 }
 
-// profileOf is a sequence as the advice has it; where it is left alone, as the last run was.
-func profileOf(a *Advice, part []seen) []stretch {
+// profileOf returns the sizes of an advice. For LeftAlone these are the sizes of the last run.
+func profileOf(a *Advice, part []sample) []stretch {
 	last := slices.Clone(part[len(part)-1].ep)
 	for i := range a.EP {
 		last[i].nodes = a.EP[i].Nodes
@@ -56,7 +57,7 @@ func profileOf(a *Advice, part []seen) []stretch {
 	return last
 }
 
-// shape is how the sizes of a profile follow each other: how many there are, and which way each goes.
+// shape returns how the sizes of a profile follow each other: one character per step, for the first one, a growth or a shrink.
 func shape(ep []stretch) string {
 	turns := make([]byte, len(ep))
 	for i := range ep {
@@ -72,10 +73,10 @@ func shape(ep []stretch) string {
 	return string(turns)
 }
 
-// alikeOf are the runs of the shape that most have; of two that as many have, the one that came first.
-func alikeOf(all []seen) []seen {
-	byShape := map[string][]seen{}
-	var best []seen
+// mostFrequent returns the runs with the most frequent shape. Of two shapes that are equally frequent it takes the one that came first.
+func mostFrequent(all []sample) []sample {
+	byShape := map[string][]sample{}
+	var best []sample
 	for _, s := range all {
 		byShape[shape(s.ep)] = append(byShape[shape(s.ep)], s)
 	}
@@ -87,15 +88,15 @@ func alikeOf(all []seen) []seen {
 	return best
 }
 
-// sequences tells the sequences of sizes, the most frequent first, three of them at most.
-func sequences(all []seen) string {
+// sequencesText returns the sequences of sizes as text, the most frequent ones first, at most three.
+func sequencesText(all []sample) string {
 	type count struct {
 		text string
 		n    int
 	}
 	var counts []count
 	for _, s := range all {
-		text := sizes(s.ep)
+		text := sizesText(s.ep)
 		at := slices.IndexFunc(counts, func(c count) bool { return c.text == text })
 		if at < 0 {
 			at = len(counts)
@@ -115,8 +116,8 @@ func sequences(all []seen) string {
 	return strings.Join(parts, "; ")
 }
 
-// sizes is "2, 16, 2 nodes".
-func sizes(ep []stretch) string {
+// sizesText returns the sizes as text: "2, 16, 2 nodes".
+func sizesText(ep []stretch) string {
 	const most = 6
 	var b strings.Builder
 	for i, s := range ep {

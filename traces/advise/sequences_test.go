@@ -48,16 +48,16 @@ func TestRunsOfSeveralSequencesGetALineEach(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if report.Left != (Left{Sound: 3}) {
-		t.Errorf("%+v are left, want the three that use what they hold", report.Left)
+	if report.NoAdvice != (NoAdvice{FullyUsed: 3}) {
+		t.Errorf("%+v are left, want the three that use what they hold", report.NoAdvice)
 	}
 }
 
-func TestARunFindsTheAdviceToItsSequence(t *testing.T) {
+func TestForReturnsTheAdviceOfTheSequence(t *testing.T) {
 	runs := mixed(again("a", 4, []int32{1, 4}, times(6, 600, 600)...), again("a", 4, []int32{4, 1}, times(4, 300, 900)...), again("a", 4, []int32{1, 4, 2}, times(2, 600, 600, 600)...))
 	report := Make(runs, Options{Margin: -1})
 	for i, want := range map[int]string{0: "#EP 1x10m,4x10m", 6: "#EP 4x5m,1x15m", 10: ""} {
-		own := Alone(&runs[i], Options{Margin: -1})
+		own := ForRun(&runs[i], Options{Margin: -1})
 		a := report.For(&own)
 		if a == nil || a.Line != want {
 			t.Errorf("to run %d belongs %+v, want %q", i, a, want)
@@ -91,7 +91,7 @@ func TestEachRunIsCountedOnce(t *testing.T) {
 			}
 			of[a.Group]++
 		}
-		if l := report.Left; n+l.NotCompleted+l.NoSteps+l.Seldom+l.Sound != len(all) {
+		if l := report.NoAdvice; n+l.NotCompleted+l.NoSteps+l.TooFewRuns+l.FullyUsed != len(all) {
 			t.Errorf("%d runs in %d pieces of advice, and %+v, of %d", n, len(report.Advice), l, len(all))
 		}
 	})

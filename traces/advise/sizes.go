@@ -11,24 +11,24 @@ import (
 	"accordion/core/moldable"
 )
 
-// Sizing is the advice to a job that was run on several sizes: a line #MOLD, by which the planner may pick one.
+// Sizing is the advice for a job that ran on several sizes: a line #MOLD, with which the planner chooses the size.
 type Sizing struct {
-	Group           // Requested is 0: it differs
-	Line    string  // to be written into the script
-	Curve   string  // "amdahl" or "downey"; "" where the line lists the sizes that were seen
-	Off     float64 // how far the curve is from the medians at most, as a share of them
-	Sizes   []Size  // all that were seen often enough, the fewest nodes first
-	Runs    int     // on these
-	Checked int     // the last third, of which the line knows nothing
-	OnTime  int     // of these, that were over in the line's time for their size
-	Latest  string  // the last run that the line was made of
-	choices []core.EP
+	Group            // Requested is 0, because it differs
+	Line     string  // line to put into the script
+	Curve    string  // "amdahl" or "downey"; "" if the line lists sizes
+	MaxError float64 // largest distance of the curve from a median, as a share of the median
+	Sizes    []Size  // sizes with enough runs, the smallest first
+	Runs     int     // on Sizes
+	Checked  int     // the last third, which the line was not computed from
+	OnTime   int     // runs of Checked that ended within the line's time for their size
+	Latest   string  // ID of the last run that the line was computed from
+	choices  []core.EP
 }
 
-// Choices are the sizes of the line, each with its time: profiles of one step, the fewest nodes first.
+// Choices returns the sizes of the line with their times: profiles of one step, the smallest size first.
 func (s *Sizing) Choices() []core.EP { return s.choices }
 
-// ForOAR replaces the lines of Sizes by oarsub commands: OAR takes each size as a request (-l).
+// ForOAR replaces the lines of Sizes by oarsub commands, in which each size is a request (-l).
 func (r *Report) ForOAR() {
 	for i := range r.Sizes {
 		line := "oarsub"
@@ -40,23 +40,23 @@ func (r *Report) ForOAR() {
 	}
 }
 
-// Size is what was seen on so many nodes.
+// Size is what the runs on one size have in common.
 type Size struct {
-	Nodes  int
-	Runs   int       // that the line was made of
-	Median core.Time // of their durations, seconds
-	Mostly core.Time // the quantile of them
-	Slower bool      // than on fewer nodes, or no more than 5 % faster, in the median or in what a list tells: the line leaves it out
+	Nodes    int
+	Runs     int       // from which the line was computed
+	Median   core.Time // of the run times, in seconds
+	Quantile core.Time // quantile of the run times
+	Slower   bool      // not at least 5 % faster than a smaller size, in the median or in the listed time: the line leaves it out
 }
 
 const (
-	mostSpread = 2.0 // the quantile on one size over its median: with more the runs differ by more than their size
-	mostGain   = 1.5 // times the speed that more nodes give at best: what is faster still did less work
-	mostOff    = 0.1 // of a curve from the medians
-	leastFit   = 3   // sizes through which a curve is fitted: two are on any
+	maxSpread     = 2.0 // maximum of quantile over median on one size; above it, the runs do different work
+	maxGain       = 1.5 // maximum speed-up over linear; above it, the faster runs did less work
+	maxCurveError = 0.1 // maximum distance of a curve from a median
+	minCurveSizes = 3   // minimum number of sizes for a curve: through two sizes every curve fits
 )
 
-// sizings finds the jobs that were run on several sizes; those that evolve are told so already.
+// sizings returns the advice for jobs that ran on several sizes. It leaves out groups with an evolving line.
 func (o Options) sizings(runs []Run, told []Advice) []Sizing {
 	evolves := map[Group]bool{}
 	for _, a := range told {
@@ -83,9 +83,9 @@ func (o Options) sizings(runs []Run, told []Advice) []Sizing {
 	return all
 }
 
-// sizing is the advice on the runs of one job; nil where there is none. Its last third judges the line.
+// sizing returns the advice for the runs of one job, or nil. The last third of the runs only checks the line.
 func (o Options) sizing(g Group, runs []*Run) *Sizing {
-	slices.SortFunc(runs, older)
+	slices.SortFunc(runs, compareStarts)
 	s := &Sizing{Group: g}
 	known := runs[:len(runs)-len(runs)/3]
 	on := map[int][]core.Time{}
@@ -96,8 +96,8 @@ func (o Options) sizing(g Group, runs []*Run) *Sizing {
 		if least := max(o.Runs*2/3, 1); len(lengths) < least {
 			continue
 		}
-		size := Size{Nodes: nodes, Runs: len(lengths), Median: Quantile(lengths, 0.5), Mostly: Quantile(lengths, o.Quantile)}
-		if float64(size.Mostly) > mostSpread*float64(size.Median) {
+		size := Size{Nodes: nodes, Runs: len(lengths), Median: Quantile(lengths, 0.5), Quantile: Quantile(lengths, o.Quantile)}
+		if float64(size.Quantile) > maxSpread*float64(size.Median) {
 			return nil
 		}
 		s.Sizes = append(s.Sizes, size)
@@ -116,13 +116,14 @@ func (o Options) sizing(g Group, runs []*Run) *Sizing {
 	return s
 }
 
-// write puts the line: a curve where one fits, else the sizes that are faster than smaller ones. False where fewer than two are.
+// write sets the line: a curve if one fits, otherwise the sizes that are faster than smaller ones. It returns false if there are fewer than
+// two of those.
 func (o Options) write(s *Sizing) bool {
 	best := core.Forever
 	var points []Size
 	for i := range s.Sizes {
 		z := &s.Sizes[i]
-		if z.Slower = float64(z.Median) > (1-worth)*float64(best); !z.Slower {
+		if z.Slower = float64(z.Median) > (1-minSaving)*float64(best); !z.Slower {
 			best = z.Median
 			points = append(points, *z)
 		}
@@ -130,17 +131,17 @@ func (o Options) write(s *Sizing) bool {
 	if len(points) < 2 || otherWork(points) {
 		return false
 	}
-	if text, curve, off := o.fitted(points); text != "" {
+	if text, curve, maxError := o.fitted(points); text != "" {
 		if choices, err := moldable.Parse(text); err == nil {
-			s.Line, s.Curve, s.Off, s.choices = "#MOLD "+text, curve, off, choices
+			s.Line, s.Curve, s.MaxError, s.choices = "#MOLD "+text, curve, maxError, choices
 			return true
 		}
 	}
 	shortest := core.Forever
 	for i := range s.Sizes {
 		z := &s.Sizes[i]
-		told := o.written(z.Mostly)
-		if z.Slower = z.Slower || float64(told) > (1-worth)*float64(shortest); !z.Slower {
+		told := o.rounded(z.Quantile)
+		if z.Slower = z.Slower || float64(told) > (1-minSaving)*float64(shortest); !z.Slower {
 			shortest = told
 			s.choices = append(s.choices, core.EP{{Duration: told, Nodes: z.Nodes}})
 		}
@@ -152,21 +153,21 @@ func (o Options) write(s *Sizing) bool {
 	return true
 }
 
-// otherWork says whether the runs on some size were so much faster than on a smaller one that they cannot have done the same.
+// otherWork reports whether the runs on some size were too much faster than on a smaller one to have done the same work.
 func otherWork(points []Size) bool {
 	for i := 1; i < len(points); i++ {
 		a, b := points[i-1], points[i]
-		if float64(a.Median)*float64(a.Nodes) > mostGain*float64(b.Median)*float64(b.Nodes) {
+		if float64(a.Median)*float64(a.Nodes) > maxGain*float64(b.Median)*float64(b.Nodes) {
 			return true
 		}
 	}
 	return false
 }
 
-// fitted is the model that fits the medians best, its time on one node so long that on each size the quantile and the margin are within it;
-// "" where none is within mostOff of each.
-func (o Options) fitted(points []Size) (text, curve string, off float64) {
-	if len(points) < leastFit {
+// fitted returns the model that fits the medians best, or "" if no model is within mostError of each median. The time on one node is so long
+// that the quantile with its margin is within the model on each size.
+func (o Options) fitted(points []Size) (text, curve string, maxError float64) {
+	if len(points) < minCurveSizes {
 		return "", "", 0
 	}
 	a, d := fitAmdahl(points), fitDowney(points)
@@ -176,32 +177,32 @@ func (o Options) fitted(points []Size) (text, curve string, off float64) {
 		nodes += "^2"
 	}
 	switch {
-	case a.off <= mostOff && a.off <= d.off+0.01: // of two that are as good, the simpler
+	case a.maxError <= maxCurveError && a.maxError <= d.maxError+0.01: // if both fit equally well, the simpler one
 		t1 := o.longest(a, points)
-		return fmt.Sprintf("amdahl:p=%s,t1=%s,nodes=%s", decimal(a.p), core.FormatDuration(t1), nodes), "amdahl", a.off
-	case d.off <= mostOff:
+		return fmt.Sprintf("amdahl:p=%s,t1=%s,nodes=%s", decimal(a.p), core.FormatDuration(t1), nodes), "amdahl", a.maxError
+	case d.maxError <= maxCurveError:
 		t1 := o.longest(d, points)
-		return fmt.Sprintf("downey:a=%s,sigma=%s,t1=%s,nodes=%s", decimal(d.p), decimal(d.sigma), core.FormatDuration(t1), nodes), "downey", d.off
+		return fmt.Sprintf("downey:a=%s,sigma=%s,t1=%s,nodes=%s", decimal(d.p), decimal(d.sigma), core.FormatDuration(t1), nodes), "downey", d.maxError
 	}
 	return "", "", 0
 }
 
-// longest is the time on one node with which the curve is, on each size, at least what is asked for there.
+// longest returns the smallest time on one node with which the curve allows each size its quantile with the margin.
 func (o Options) longest(f fit, points []Size) core.Time {
 	t1 := 0.0
 	for _, z := range points {
-		t1 = max(t1, float64(z.Mostly)*(1+o.Margin)*f.speed(z.Nodes))
+		t1 = max(t1, float64(z.Quantile)*(1+o.Margin)*f.speed(z.Nodes))
 	}
 	return core.Time(math.Ceil(t1))
 }
 
-// decimal is a number as models have it, with four places at most.
+// decimal returns a number with at most four decimals, as models have it.
 func decimal(x float64) string {
 	text := strings.TrimRight(fmt.Sprintf("%.4f", x), "0")
 	return strings.TrimSuffix(text, ".")
 }
 
-// judge counts the runs that were over in the line's time for their size.
+// judge counts the runs that ended within the line's time for their size.
 func (s *Sizing) judge(runs []*Run) {
 	for _, r := range runs {
 		for _, c := range s.choices {

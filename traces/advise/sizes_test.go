@@ -26,7 +26,7 @@ func sized(sizes []int, times int, lasts func(n int) float64) []Run {
 	return all
 }
 
-func TestSizesOfAJobThatRanOnSeveral(t *testing.T) {
+func TestLineOfSizesForJobOnSeveralSizes(t *testing.T) {
 	amdahl := func(n int) float64 { return 36000 * (0.05 + 0.95/float64(n)) }
 	for _, c := range []struct {
 		name string
@@ -58,7 +58,7 @@ func TestSizesOfAJobThatRanOnSeveral(t *testing.T) {
 }
 
 // On four nodes most runs were faster, and some took so long that the line would have to say more than on two.
-func TestASizeForWhichTheLineWouldHaveToTellAsMuchIsLeftOut(t *testing.T) {
+func TestSizeWithoutShorterTimeIsLeftOut(t *testing.T) {
 	all := sized([]int{2, 4, 8}, 9, func(n int) float64 { return map[int]float64{2: 4000, 4: 3500, 8: 1500}[n] })
 	for i := range all {
 		if r := &all[i]; r.Held == 4 && i%4 == 0 {
@@ -71,7 +71,7 @@ func TestASizeForWhichTheLineWouldHaveToTellAsMuchIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestASizeOnWhichItWasSlowerIsNamedAndLeftOut(t *testing.T) {
+func TestSlowerSizeIsMarkedAndLeftOut(t *testing.T) {
 	report := Make(sized([]int{2, 4, 8}, 9, func(n int) float64 { return map[int]float64{2: 4000, 4: 2000, 8: 2500}[n] }), Options{})
 	if len(report.Sizes) != 1 {
 		t.Fatalf("%+v", report)
@@ -83,7 +83,7 @@ func TestASizeOnWhichItWasSlowerIsNamedAndLeftOut(t *testing.T) {
 }
 
 // A curve from which runs come is found again: its time on each size within 15 %, and never less than nearly all of the runs took.
-func TestTheCurveIsFoundAgain(t *testing.T) {
+func TestFitFindsTheCurveOfTheRunTimes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sizes := []int{1, 2, 4, 8, 16, 32}[:rapid.IntRange(3, 6).Draw(t, "sizes")]
 		t1 := rapid.Float64Range(20_000, 200_000).Draw(t, "t1")
@@ -108,8 +108,8 @@ func TestTheCurveIsFoundAgain(t *testing.T) {
 			at[c[0].Nodes] = c[0].Duration
 		}
 		for _, z := range s.Sizes {
-			if d := at[z.Nodes]; d != 0 && (d < z.Mostly || float64(d) > 1.15*1.15*float64(z.Mostly)) {
-				t.Errorf("%s: %d s on %d nodes, where nearly all took up to %d", s.Line, d, z.Nodes, z.Mostly)
+			if d := at[z.Nodes]; d != 0 && (d < z.Quantile || float64(d) > 1.15*1.15*float64(z.Quantile)) {
+				t.Errorf("%s: %d s on %d nodes, where nearly all took up to %d", s.Line, d, z.Nodes, z.Quantile)
 			}
 		}
 		if s.OnTime < s.Checked {

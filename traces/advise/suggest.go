@@ -9,25 +9,25 @@ import (
 	"accordion/core/ep"
 )
 
-// seen is a run as a suggestion needs it.
-type seen struct {
+// sample is a run with its observed profile.
+type sample struct {
 	run  *Run
-	used int64     // by the observed profile
-	ep   []stretch // that profile, coarse enough to be written
+	used int64     // node-seconds of the observed profile
+	ep   []stretch // observed profile after joining short stretches
 }
 
 func (r *Run) held() int64 { return int64(r.Held) * (r.End - r.Start) }
 
-// advise is the advice on one group, and how many of its runs waste nothing that is worth a word. Runs that evolve alike get one line; where too many do
-// not, those of each sequence of sizes get one.
+// advise returns the advice for one group. Runs that evolve alike get one line. If too many evolve differently, each sequence of sizes gets
+// its own line. sound counts the runs that waste nothing worth a line.
 func (o Options) advise(g gathered, w *watcher) (told []Advice, sound int) {
-	all := make([]seen, len(g.runs))
+	all := make([]sample, len(g.runs))
 	for i, r := range g.runs {
 		observed := w.observed(r)
-		all[i] = seen{run: r, used: area(observed), ep: joined(observed, o.shortest(r.End-r.Start))}
+		all[i] = sample{run: r, used: area(observed), ep: joinShort(observed, o.shortest(r.End-r.Start))}
 	}
 	known := all[:len(all)-len(all)/3]
-	if like := alikeOf(known); float64(len(like)) < alike*float64(len(known)) && wasteful(all) {
+	if like := mostFrequent(known); float64(len(like)) < minAlike*float64(len(known)) && wasteful(all) {
 		return o.split(g, all)
 	}
 	if a := o.one(g.Group, all); a != nil {
@@ -36,44 +36,44 @@ func (o Options) advise(g gathered, w *watcher) (told []Advice, sound int) {
 	return nil, len(all)
 }
 
-// about is the advice on these runs before there is one, and what could be saved if each had carried its own profile.
-func about(g Group, all []seen) (a *Advice, could int64) {
+// totals returns the advice for these runs without a line. could is what they would have saved if each had carried its own profile.
+func totals(g Group, all []sample) (a *Advice, could int64) {
 	a = &Advice{Group: g, Runs: len(all)}
 	for i := range all {
 		s := &all[i]
 		a.Held += s.run.held()
 		a.Used += s.used
-		could += max(s.run.held()-changing(s.ep), 0)
+		could += max(s.run.held()-areaWithResizes(s.ep), 0)
 	}
 	return a, could
 }
 
-func wasteful(all []seen) bool {
-	a, could := about(Group{}, all)
-	return float64(could) >= worth*float64(a.Held)
+func wasteful(all []sample) bool {
+	a, could := totals(Group{}, all)
+	return float64(could) >= minSaving*float64(a.Held)
 }
 
-// one is the advice on runs most of which evolve alike; nil where they waste nothing that is worth a word. The first two thirds of the runs make the
-// line, the last third judges it.
-func (o Options) one(g Group, all []seen) *Advice {
-	a, could := about(g, all)
-	if float64(could) < worth*float64(a.Held) {
+// one returns the advice for runs most of which evolve alike, or nil if they waste nothing worth a line. The first two thirds of the runs
+// make the line, the last third checks it.
+func (o Options) one(g Group, all []sample) *Advice {
+	a, could := totals(g, all)
+	if float64(could) < minSaving*float64(a.Held) {
 		return nil
 	}
 	a.Checked = len(all) / 3
 	known := all[:len(all)-a.Checked]
-	like := alikeOf(known)
-	if why := odd(like); why != "" {
+	like := mostFrequent(known)
+	if why := tooManySteps(like); why != "" {
 		a.Kind, a.Why, a.Saved = LeftAlone, why, could
 		return a
 	}
 	a.EP = o.line(like)
 	for _, s := range all {
 		if s.fits(a.EP) {
-			a.Saved += max(s.run.held()-s.under(a.EP), 0)
+			a.Saved += max(s.run.held()-s.areaWith(a.EP), 0)
 		}
 	}
-	if float64(a.Saved) < worth*float64(a.Held) {
+	if float64(a.Saved) < minSaving*float64(a.Held) {
 		return nil
 	}
 	for _, s := range all[len(known):] {
@@ -85,20 +85,19 @@ func (o Options) one(g Group, all []seen) *Advice {
 	return a
 }
 
-// write puts the line, and where its steps begin in one of the runs.
-func (a *Advice) write(of seen) {
+// write sets the line, and where its steps begin in one of the runs.
+func (a *Advice) write(of sample) {
 	a.Kind, a.Line, a.Latest = Evolving, "#EP "+ep.Format(a.EP), of.run.ID
 	if len(a.EP) == 1 {
 		a.Kind, a.Line = Smaller, fmt.Sprintf("#SBATCH --nodes=%d", a.EP[0].Nodes)
 	}
 	for _, s := range of.ep[1:] {
-		a.Where = append(a.Where, where(of.run, s.from))
+		a.Boundaries = append(a.Boundaries, boundaryAt(of.run, s.from))
 	}
 }
 
-// Alone is the advice that one run gives by itself: the line of what it used, with the margin. Where it is left alone there was nothing
-// worth saving, or nobody knows, and Why says which.
-func Alone(r *Run, o Options) Advice {
+// ForRun returns the advice for a single run: the line of what it used, with the margin. For LeftAlone, Why has the reason.
+func ForRun(r *Run, o Options) Advice {
 	o = o.filled(nil)
 	a := Advice{Group: r.group(), Kind: LeftAlone, Runs: 1, Held: r.held(), Used: r.held(), Latest: r.ID}
 	observed := new(watcher).observed(r)
@@ -106,33 +105,33 @@ func Alone(r *Run, o Options) Advice {
 		a.Why = "it started nothing with srun, so that nobody knows which of its nodes it used"
 		return a
 	}
-	own := seen{run: r, used: area(observed), ep: joined(observed, o.shortest(r.End-r.Start))}
+	own := sample{run: r, used: area(observed), ep: joinShort(observed, o.shortest(r.End-r.Start))}
 	a.Used, a.shape = own.used, shape(own.ep)
 	a.EP = profile(own.ep)
-	a.Saved = max(r.held()-changing(own.ep), 0)
-	if a.Why = odd([]seen{own}); a.Why != "" {
+	a.Saved = max(r.held()-areaWithResizes(own.ep), 0)
+	if a.Why = tooManySteps([]sample{own}); a.Why != "" {
 		return a
 	}
-	if float64(a.Saved) < worth*float64(a.Held) {
+	if float64(a.Saved) < minSaving*float64(a.Held) {
 		a.Why = "its steps used what it held, but for less than 5 %"
 		return a
 	}
-	a.EP = o.line([]seen{own})
+	a.EP = o.line([]sample{own})
 	a.write(own)
 	return a
 }
 
-// odd says why there is no line for runs that evolve alike; "" where there is.
-func odd(like []seen) string {
-	if n := len(like[0].ep); n > mostSteps {
+// tooManySteps returns why runs that evolve alike get no line, or "" if they have few enough steps.
+func tooManySteps(like []sample) string {
+	if n := len(like[0].ep); n > maxSteps {
 		return fmt.Sprintf("it changes its size %d times, and nobody writes so many steps: a larger --shortest joins some", n-1)
 	}
 	return ""
 }
 
-// line is the profile for runs of one shape: of each step the most nodes, and the quantile of its durations with the margin. Neighbors
-// differ, for in each run they do, and in all runs the same way.
-func (o Options) line(like []seen) core.EP {
+// line returns the profile for runs of one shape: for each step the most nodes, and the quantile of the durations with the margin. Neighbors
+// differ in size, because they do so in each run, and in all runs in the same direction.
+func (o Options) line(like []sample) core.EP {
 	ep := make(core.EP, len(like[0].ep))
 	lengths := make([]core.Time, len(like))
 	for i := range ep {
@@ -140,22 +139,22 @@ func (o Options) line(like []seen) core.EP {
 			lengths[k] = s.ep[i].length()
 			ep[i].Nodes = max(ep[i].Nodes, s.ep[i].nodes)
 		}
-		ep[i].Duration = o.written(Quantile(lengths, o.Quantile))
+		ep[i].Duration = o.rounded(Quantile(lengths, o.Quantile))
 	}
 	return ep
 }
 
-// Quantile is the least of the durations that at least this share of them does not exceed. It sorts them.
+// Quantile returns the smallest of the durations that at least this share of them does not exceed. It sorts lengths.
 func Quantile(lengths []core.Time, share float64) core.Time {
 	slices.Sort(lengths)
-	const rounding = 1e-9 // 0.9 · 10 is 9
+	const rounding = 1e-9 // so that 0.9 · 10 is 9
 	at := int(math.Ceil(share*float64(len(lengths))-rounding)) - 1
 	return lengths[min(max(at, 0), len(lengths)-1)]
 }
 
-// written is a duration with the margin, as people write it: whole ten seconds from two minutes on, whole minutes from
-// twenty.
-func (o Options) written(d core.Time) core.Time {
+// rounded returns a duration with the margin as people write it: in whole tens of seconds from two minutes on, in whole minutes from twenty
+// minutes on.
+func (o Options) rounded(d core.Time) core.Time {
 	const rounding = 1e-6
 	d = core.Time(math.Ceil(float64(d)*(1+o.Margin) - rounding))
 	grain := core.Time(1)
@@ -165,11 +164,11 @@ func (o Options) written(d core.Time) core.Time {
 	case d >= 2*60:
 		grain = 10
 	}
-	return min((d+grain-1)/grain*grain, core.MaxTotal/mostSteps)
+	return min((d+grain-1)/grain*grain, core.MaxTotal/maxSteps)
 }
 
-// fits says whether a run, step by step, needs no more nodes than the line has.
-func (s *seen) fits(ep core.EP) bool {
+// fits reports whether no step of a run needs more nodes than the line has.
+func (s *sample) fits(ep core.EP) bool {
 	if len(s.ep) != len(ep) {
 		return false
 	}
@@ -181,9 +180,9 @@ func (s *seen) fits(ep core.EP) bool {
 	return true
 }
 
-// onTime says whether a run that carried the line would have kept to it: no step needs more nodes or lasts longer than told.
-// One that was early does not make up for one that is late. A line of one step says how many nodes, and nothing of time.
-func (s *seen) onTime(ep core.EP) bool {
+// onTime reports whether a run with the line would have kept to it: no step needs more nodes or lasts longer than in the line. An early step
+// does not make up for a late one. A line of one step limits nodes, not time.
+func (s *sample) onTime(ep core.EP) bool {
 	for i, t := range s.ep {
 		if len(ep) > 1 && i < len(ep) && t.length() > ep[i].Duration {
 			return false
@@ -192,30 +191,30 @@ func (s *seen) onTime(ep core.EP) bool {
 	return s.fits(ep)
 }
 
-// changing is what a job holds that has these sizes one after the other: their area, and what it takes to get from one to the next.
-func changing(all []stretch) int64 {
+// areaWithResizes returns the area that a job with these sizes holds, including its resizes.
+func areaWithResizes(all []stretch) int64 {
 	sum := area(all)
 	for i := 1; i < len(all); i++ {
-		sum += resizing(all[i-1].nodes, all[i].nodes)
+		sum += resizeArea(all[i-1].nodes, all[i].nodes)
 	}
 	return sum
 }
 
-// resizing is the area of a step boundary: the larger of both sizes is held for as long as it takes.
-func resizing(before, after int) int64 {
+// resizeArea returns the area of a resize, in which the job holds the larger one of both sizes.
+func resizeArea(before, after int) int64 {
 	if after > before {
-		return growing * int64(after)
+		return growSeconds * int64(after)
 	}
-	return shrinking * int64(before)
+	return shrinkSeconds * int64(before)
 }
 
-// under is the area of a run that fits the line, had it carried it: the line's nodes for as long as each of its steps lasted, and what
-// it takes to get from one to the next.
-func (s *seen) under(ep core.EP) (sum int64) {
+// areaWith returns the area of a run that fits the line, if it had carried it: the line's nodes for the real duration of each step, and its
+// resizes.
+func (s *sample) areaWith(ep core.EP) (sum int64) {
 	for i, t := range s.ep {
 		sum += t.length() * int64(ep[i].Nodes)
 		if i > 0 {
-			sum += resizing(ep[i-1].Nodes, ep[i].Nodes)
+			sum += resizeArea(ep[i-1].Nodes, ep[i].Nodes)
 		}
 	}
 	return sum

@@ -28,7 +28,7 @@ func again(name string, held int, sizes []int32, lengths ...[]core.Time) []Run {
 	return all
 }
 
-func TestAJobThatIsRunAgainAndAgainGetsALine(t *testing.T) {
+func TestRepeatedJobGetsALine(t *testing.T) {
 	all := again("mesh", 6, []int32{2, 6, 1}, []core.Time{300, 600, 600}, []core.Time{310, 610, 590}, []core.Time{290, 600, 580}, []core.Time{300, 620, 600},
 		[]core.Time{300, 600, 600}, []core.Time{300, 900, 600})
 	report := Make(all, Options{})
@@ -51,27 +51,27 @@ func TestAJobThatIsRunAgainAndAgainGetsALine(t *testing.T) {
 	if a.Held != held || a.Used != used || a.Saved != held-used-6*(2*6+6) || a.Waste() != held-used { // two seconds of six nodes to grow, one to shrink
 		t.Errorf("held %d used %d saved %d, want %d, %d, %d", a.Held, a.Used, a.Saved, held, used, held-used-6*(2*6+6))
 	}
-	if len(a.Where) != 2 || a.Where[0].After != "a" || a.Where[0].Before != "b" || a.Where[1].After != "b" || a.Where[1].BeforeStep != 2 {
-		t.Errorf("accordion step goes to %+v", a.Where)
+	if len(a.Boundaries) != 2 || a.Boundaries[0].After != "a" || a.Boundaries[0].Before != "b" || a.Boundaries[1].After != "b" || a.Boundaries[1].BeforeStep != 2 {
+		t.Errorf("accordion step goes to %+v", a.Boundaries)
 	}
 	if got, want := report.Monthly(3600*int64(report.Period)), float64(month); got != want {
 		t.Errorf("a node all the time is %v node-hours a month, want %v", got, want)
 	}
 }
 
-func TestNoLineForWhatIsNotWorthIt(t *testing.T) {
+func TestNoLineWithoutEnoughSaving(t *testing.T) {
 	long := []core.Time{600, 600}
 	for _, c := range []struct {
 		name string
 		runs []Run
 		kind Kind // "" for no advice
-		left Left
+		left NoAdvice
 	}{
-		{"it uses what it holds", again("a", 4, []int32{4, 4}, long, long, long), "", Left{Sound: 3}},
-		{"a short beginning", again("a", 4, []int32{1, 4}, []core.Time{20, 900}, []core.Time{20, 900}, []core.Time{20, 900}), "", Left{Sound: 3}},
-		{"too seldom", again("a", 4, []int32{1, 4}, long, long), "", Left{Seldom: 2}},
-		{"never all of its nodes", again("a", 8, []int32{4, 4}, long, long, long), Smaller, Left{}},
-		{"other each time", slices.Concat(again("a", 4, []int32{1, 4}, long, long), again("a", 4, []int32{4, 1}, long, long)), LeftAlone, Left{}},
+		{"it uses what it holds", again("a", 4, []int32{4, 4}, long, long, long), "", NoAdvice{FullyUsed: 3}},
+		{"a short beginning", again("a", 4, []int32{1, 4}, []core.Time{20, 900}, []core.Time{20, 900}, []core.Time{20, 900}), "", NoAdvice{FullyUsed: 3}},
+		{"too seldom", again("a", 4, []int32{1, 4}, long, long), "", NoAdvice{TooFewRuns: 2}},
+		{"never all of its nodes", again("a", 8, []int32{4, 4}, long, long, long), Smaller, NoAdvice{}},
+		{"other each time", slices.Concat(again("a", 4, []int32{1, 4}, long, long), again("a", 4, []int32{4, 1}, long, long)), LeftAlone, NoAdvice{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			report := Make(c.runs, Options{})
@@ -79,14 +79,14 @@ func TestNoLineForWhatIsNotWorthIt(t *testing.T) {
 			if len(report.Advice) > 0 {
 				kind = report.Advice[0].Kind
 			}
-			if kind != c.kind || report.Left != c.left {
-				t.Errorf("%q and %+v left, want %q and %+v", kind, report.Left, c.kind, c.left)
+			if kind != c.kind || report.NoAdvice != c.left {
+				t.Errorf("%q and %+v left, want %q and %+v", kind, report.NoAdvice, c.kind, c.left)
 			}
 		})
 	}
 }
 
-func TestWhatIsLeftAloneSaysWhy(t *testing.T) {
+func TestLeftAloneHasAReason(t *testing.T) {
 	long := []core.Time{600, 600}
 	report := Make(slices.Concat(again("a", 4, []int32{1, 4}, long, long), again("a", 4, []int32{4, 1}, long, long)), Options{Margin: -1})
 	if got, want := report.Advice[0].Why, "its runs do not evolve alike: 2 times 1, 4 nodes; 2 times 4, 1 nodes"; got != want {
@@ -94,12 +94,12 @@ func TestWhatIsLeftAloneSaysWhy(t *testing.T) {
 	}
 }
 
-func TestJobsThatDidNotCompleteTeachNothing(t *testing.T) {
+func TestJobsThatDidNotCompleteAreIgnored(t *testing.T) {
 	all := again("a", 4, []int32{1, 4}, []core.Time{600, 600}, []core.Time{600, 600}, []core.Time{600, 600}, []core.Time{100, 10})
 	all[3].Completed = false
 	all = append(all, Run{ID: "9", Name: "shell", Completed: true, End: 100, Held: 1})
 	report := Make(all, Options{})
-	if report.Left != (Left{NotCompleted: 1, NoSteps: 1}) || len(report.Advice) != 1 || report.Advice[0].Runs != 3 {
+	if report.NoAdvice != (NoAdvice{NotCompleted: 1, NoSteps: 1}) || len(report.Advice) != 1 || report.Advice[0].Runs != 3 {
 		t.Errorf("%+v", report)
 	}
 }
@@ -127,7 +127,7 @@ func TestTheSuggestionNeverHoldsLessThanAStepUsed(t *testing.T) {
 			var saved int64
 			for i := range all {
 				r := &all[i]
-				own := seen{run: r, ep: joined(new(watcher).observed(r), o.Shortest)}
+				own := sample{run: r, ep: joinShort(new(watcher).observed(r), o.Shortest)}
 				if own.ep == nil || !own.fits(a.EP) || a.shape != "" && a.shape != shape(own.ep) {
 					continue
 				}
@@ -158,19 +158,19 @@ func TestTheSuggestionNeverHoldsLessThanAStepUsed(t *testing.T) {
 	})
 }
 
-func TestADurationIsWrittenAsPeopleDo(t *testing.T) {
+func TestDurationsAreRoundedForPeople(t *testing.T) {
 	o := Options{}.filled(nil)
 	for _, c := range []struct{ in, want core.Time }{{1, 2}, {10, 11}, {100, 110}, {110, 130}, {1000, 1100}, {1091, 1260}, {3600, 3960}} {
-		if got := o.written(c.in); got != c.want {
+		if got := o.rounded(c.in); got != c.want {
 			t.Errorf("%d s are written as %d, want %d", c.in, got, c.want)
 		}
 	}
-	if got := (Options{Margin: 0}).written(7); got != 7 {
+	if got := (Options{Margin: 0}).rounded(7); got != 7 {
 		t.Errorf("7 s without a margin are %d", got)
 	}
 }
 
-func TestTheQuantileIsADurationThatWasSeen(t *testing.T) {
+func TestQuantileIsOneOfTheDurations(t *testing.T) {
 	ten := []core.Time{10, 9, 8, 7, 6, 5, 4, 3, 2, 1}
 	for share, want := range map[float64]core.Time{0.9: 9, 0.91: 10, 1: 10, 0.5: 5, 0.01: 1} {
 		if got := Quantile(slices.Clone(ten), share); got != want {
@@ -179,9 +179,9 @@ func TestTheQuantileIsADurationThatWasSeen(t *testing.T) {
 	}
 }
 
-func TestNumbersAreNoPartOfAName(t *testing.T) {
+func TestNumbersInNamesAreIgnored(t *testing.T) {
 	for name, want := range map[string]string{"mesh": "mesh", "mesh_017": "mesh_#", "7a8b9": "#a#b#", "": "", "naïve2": "naïve#"} {
-		if got := Nameless(name); got != want {
+		if got := WithoutNumbers(name); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}

@@ -1,11 +1,12 @@
-// Package compare replays one workload under several policies side by side, and puts their metrics into one table with the
-// differences to the first.
+// Package compare replays a workload under several policies, and shows their metrics in a table with the differences to the first policy.
 //
-//	easy, err := replay.ParsePolicy("easy", sched.FirstCome)
-//	runs, err := compare.Replay(ctx, workload, []replay.Policy{easy}, nil)
+//	easy, err := policy.Named("easy", sched.FirstCome)
+//	runs, err := compare.Replay(ctx, workload, []policy.Policy{easy}, nil)
 //	fmt.Print(runs[0].Metrics.Waiting.Mean)
 //
-// Package replay decides and measures. Package report draws the pictures of its Report.
+// compare.go replays, text.go, rows.go and losers.go make the table and the sentences under it, shares.go repeats the comparison with other
+// jobs evolving, and output.go writes the files of a replayed log. Package replay replays and measures one policy, and package report draws
+// the report.
 package compare
 
 import (
@@ -23,22 +24,22 @@ import (
 	"accordion/traces/workload"
 )
 
-// Run is one policy's replay.
+// Run is the replay under one policy.
 type Run struct {
 	replay.Result
 	Metrics replay.Metrics
 }
 
-// Replay replays the workload under every policy, as many at a time as there are cores. It tells how many jobs are over, of
-// all policies together, from time to time and from several goroutines; told may be nil. When the context ends it returns
-// an *InterruptedError at once; replays under way go on, for nobody.
+// Replay replays the workload under every policy, with one goroutine per core. It calls told with the number of replayed jobs of all policies
+// together, from several goroutines; told may be nil. If the context ends it returns an *InterruptedError at once. Running replays continue
+// in the background, and their results are dropped.
 func Replay(ctx context.Context, w workload.Workload, policies []policy.Policy, told func(over int)) ([]Run, error) {
 	var (
 		runs    = make([]Run, len(policies))
 		over    = make([]atomic.Int64, len(policies))
 		workers errgroup.Group
 
-		ended sync.Mutex // guards runs, and done: which of them are there
+		ended sync.Mutex // guards runs and done
 		done  = make([]bool, len(policies))
 	)
 	tell := func() {
@@ -72,7 +73,7 @@ func Replay(ctx context.Context, w workload.Workload, policies []policy.Policy, 
 		for i := range policies {
 			workers.Go(func() error { return one(i) })
 		}
-		_ = workers.Wait() // of ctx
+		_ = workers.Wait() // only the context's error
 	}); err != nil {
 		ended.Lock()
 		defer ended.Unlock()
@@ -81,14 +82,14 @@ func Replay(ctx context.Context, w workload.Workload, policies []policy.Policy, 
 	return runs, nil
 }
 
-// An InterruptedError says which policies were replayed before the context ended.
+// An InterruptedError has the policies whose replays ended before the context did.
 type InterruptedError struct {
 	Runs []Run
-	Done []bool // of Runs
+	Done []bool // whether each of Runs is done
 	err  error
 }
 
-// Count returns how many replays ended, and of how many.
+// Count returns how many of all replays ended.
 func (e *InterruptedError) Count() (done, of int) {
 	for _, d := range e.Done {
 		if d {
@@ -107,7 +108,7 @@ func (e *InterruptedError) Error() string {
 // Unwrap returns why the context ended.
 func (e *InterruptedError) Unwrap() error { return e.err }
 
-// Once is one replay that is placed and not measured.
+// Once replays under one policy and places the jobs, without metrics.
 func Once(ctx context.Context, w workload.Workload, p policy.Policy) (replay.Result, *replay.Placement, error) {
 	var (
 		result replay.Result
@@ -120,8 +121,7 @@ func Once(ctx context.Context, w workload.Workload, p policy.Policy) (replay.Res
 	return result, placed, err
 }
 
-// until does the work and returns when it is done, or with an error as soon as the context ends; then the work goes on, for
-// nobody.
+// until runs work, and returns when it is done or the context ends. In the second case work continues in the background.
 func until(ctx context.Context, work func()) error {
 	done := make(chan struct{})
 	go func() {

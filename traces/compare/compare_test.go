@@ -17,7 +17,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// three is a workload on which the policies differ: a wide job in the way of a short one.
+// three is a workload on which the policies differ: a wide job has to wait, and a short one fits next to the first.
 var three = workload.Workload{Name: "three", Machine: core.Machine{Nodes: 4}, Jobs: []workload.Job{
 	{Number: 1, Submit: 0, Run: 100, Request: 100, Size: 3},
 	{Number: 2, Submit: 1, Run: 100, Request: 100, Size: 4},
@@ -37,7 +37,7 @@ func policies(t *testing.T, names ...string) []policy.Policy {
 	return all
 }
 
-func TestPoliciesAreReplayedBesideEachOther(t *testing.T) {
+func TestPoliciesAreReplayedInParallel(t *testing.T) {
 	names := []string{"fcfs", "easy", "conservative", "fcfs", "evolving:2X+c"}
 	runs, err := Replay(context.Background(), three, policies(t, names...), nil)
 	if err != nil {
@@ -50,7 +50,7 @@ func TestPoliciesAreReplayedBesideEachOther(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedComparisonGivesNothing(t *testing.T) {
+func TestInterruptedComparisonHasNoRuns(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
 	if runs, err := Replay(ctx, three, policies(t, "easy"), nil); !errors.Is(err, context.Canceled) || runs != nil {
@@ -61,8 +61,8 @@ func TestAnInterruptedComparisonGivesNothing(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedComparisonSaysWhatWasDone(t *testing.T) {
-	before := runtime.GOMAXPROCS(1) // one policy after the other
+func TestInterruptedErrorHasTheFinishedReplays(t *testing.T) {
+	before := runtime.GOMAXPROCS(1) // replays one policy after the other
 	defer runtime.GOMAXPROCS(before)
 	ctx, stop := context.WithCancel(context.Background())
 	think := make(chan struct{})
@@ -86,8 +86,8 @@ func TestAnInterruptedComparisonSaysWhatWasDone(t *testing.T) {
 	}
 }
 
-// Policies of which one never comes to an end: only the interruption ends the comparison.
-func TestAComparisonIsInterruptedWhileAPolicyThinks(t *testing.T) {
+// The work never ends. Only the interrupt ends the comparison.
+func TestInterruptEndsComparisonDuringAReplay(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	think := make(chan struct{})
 	defer close(think)
@@ -100,7 +100,7 @@ func TestAComparisonIsInterruptedWhileAPolicyThinks(t *testing.T) {
 	}
 }
 
-func TestOnceIsReplayUnderOnePolicy(t *testing.T) {
+func TestOnceEqualsReplayUnderOnePolicy(t *testing.T) {
 	for _, p := range policies(t, "fcfs", "easy") {
 		result, placed, err := Once(context.Background(), three, p)
 		runs, err2 := Replay(context.Background(), three, []policy.Policy{p}, nil)
@@ -113,7 +113,7 @@ func TestOnceIsReplayUnderOnePolicy(t *testing.T) {
 	}
 }
 
-func TestTheBarReachesItsEnd(t *testing.T) {
+func TestProgressReachesAllJobs(t *testing.T) {
 	told := make(chan int, 100)
 	if _, err := Replay(context.Background(), three, policies(t, "easy", "fcfs"), func(over int) { told <- over }); err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func TestTheBarReachesItsEnd(t *testing.T) {
 	}
 }
 
-func TestTheTableHasTheDifferencesToTheFirst(t *testing.T) {
+func TestTableHasDifferencesToTheFirst(t *testing.T) {
 	runs, err := Replay(context.Background(), three, policies(t, "fcfs", "easy"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func TestTheTableHasTheDifferencesToTheFirst(t *testing.T) {
 	}
 }
 
-func TestValuesAreWrittenAsPeopleSayThem(t *testing.T) {
+func TestValuesAreFormattedByUnit(t *testing.T) {
 	for _, c := range []struct {
 		unit  report.Unit
 		value float64
@@ -169,7 +169,7 @@ func TestValuesAreWrittenAsPeopleSayThem(t *testing.T) {
 	}
 }
 
-func TestEveryMetricHasAFiniteValueAndAPlace(t *testing.T) {
+func TestEveryMetricHasAFiniteValueAndAUniqueName(t *testing.T) {
 	runs, err := Replay(context.Background(), three, policies(t, "easy"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -184,10 +184,10 @@ func TestEveryMetricHasAFiniteValueAndAPlace(t *testing.T) {
 	}
 }
 
-// one is the metrics of one kind of jobs.
+// one returns metrics with these kinds of jobs.
 func one(kinds ...replay.Kind) replay.Metrics { return replay.Metrics{ByKind: kinds} }
 
-func TestWhoLosesIsSaid(t *testing.T) {
+func TestLosers(t *testing.T) {
 	evolving := func(wait, slowdown float64) replay.Kind {
 		return replay.Kind{Kind: "evolving", Jobs: 3, Waiting: wait, Slowdown: slowdown}
 	}
@@ -216,7 +216,7 @@ func TestWhoLosesIsSaid(t *testing.T) {
 	}
 }
 
-func TestSharesStandBesideEachOther(t *testing.T) {
+func TestSharesHaveAColumnEach(t *testing.T) {
 	with := func(mean float64, kinds ...replay.Kind) replay.Metrics {
 		m := one(kinds...)
 		m.Waiting.Mean, m.Slowdown.Mean, m.Waiting.Max = mean, 2, 100

@@ -8,15 +8,15 @@ import (
 	"accordion/traces/workload"
 )
 
-// What is less than this does not count as a loss: of the first policy's value, seconds of a mean wait, and a slowdown.
+// A difference counts as a loss from these values on: a share of the first policy's value, seconds of a mean wait, and a slowdown.
 const (
 	lossShare    = .005
 	lossSeconds  = 1
 	lossSlowdown = .01
 )
 
-// Losers says in one sentence whose jobs are worse off, in their mean wait or mean bounded slowdown, than under the first policy. The names
-// are beside the metrics. It is empty where there is one policy only.
+// Losers returns one sentence about the kinds of jobs whose mean wait or mean bounded slowdown is worse than under the first policy. names
+// has one name per metrics. It returns "" for a single policy.
 func Losers(names []string, metrics []replay.Metrics) string {
 	var said []string
 	for i := 1; i < len(metrics); i++ {
@@ -32,7 +32,7 @@ func Losers(names []string, metrics []replay.Metrics) string {
 	return "Who loses in the mean, against " + names[0] + ": " + strings.Join(said, "; ") + ".\n"
 }
 
-// losers is which kinds of jobs lose, and what.
+// losers returns which kinds of jobs lose, and what.
 func losers(m, first *replay.Metrics) (who []string) {
 	for _, was := range first.ByKind {
 		jobs := was.Kind + " jobs"

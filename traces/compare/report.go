@@ -6,8 +6,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// Report is the page that shows the runs: their metrics, differences to the first, who held which nodes (placed, beside the
-// runs), and what a reader should know besides.
+// Report returns the report on the runs: their metrics, the differences to the first, and which nodes each job held. placed has the placement
+// of each run.
 func Report(w workload.Workload, runs []Run, placed []*replay.Placement) *report.Report {
 	page := &report.Report{Title: w.Name, Workload: w}
 	for i, run := range runs {

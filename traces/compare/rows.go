@@ -10,30 +10,30 @@ import (
 
 // Metric is one line of the table.
 type Metric struct {
-	Group  string // its heading: "Waiting"
-	Name   string // in plain words: "mean wait"
+	Group  string // heading: "Waiting"
+	Name   string // in words: "Mean wait"
 	About  string // how it is computed
 	Unit   report.Unit
 	Better report.Better
-	Of     func(*replay.Metrics) float64 // in the unit: shares from 0 to 1
+	Of     func(*replay.Metrics) float64 // in the unit; shares are from 0 to 1
 
-	says func(*replay.Metrics) bool // whether it says something of a workload; nil: always
+	applies func(*replay.Metrics) bool // whether the metric makes sense for a workload; nil: always
 }
 
-// Lines are those of the metrics that say something of a workload.
+// Lines returns the metrics that make sense for a workload.
 func Lines(m *replay.Metrics) []Metric {
-	return slices.DeleteFunc(slices.Clone(Metrics), func(line Metric) bool { return line.says != nil && !line.says(m) })
+	return slices.DeleteFunc(slices.Clone(Metrics), func(line Metric) bool { return line.applies != nil && !line.applies(m) })
 }
 
-// mixed is a workload in which some jobs are moldable, and others are not.
+// mixed reports whether some jobs are moldable, and others are not.
 func mixed(m *replay.Metrics) bool { return m.Moldable > 0 && m.Moldable < m.Jobs }
 
-// has is workloads with jobs of a kind, and of others.
+// has returns a function that reports whether there are jobs of this kind and of others.
 func has(kind workload.Kind) func(*replay.Metrics) bool {
 	return func(m *replay.Metrics) bool { return len(m.ByKind) > 1 && m.Of(kind).Jobs > 0 }
 }
 
-// waits and slowdown are means of the jobs of a kind.
+// waits and slowdown return a mean over the jobs of a kind.
 func waits(kind workload.Kind) func(*replay.Metrics) float64 {
 	return func(m *replay.Metrics) float64 { return m.Of(kind).Waiting }
 }
@@ -42,7 +42,7 @@ func slowdown(kind workload.Kind) func(*replay.Metrics) float64 {
 	return func(m *replay.Metrics) float64 { return m.Of(kind).Slowdown }
 }
 
-// Metrics are the lines of the table, in its order.
+// Metrics are the lines of the table, in order.
 var Metrics = []Metric{
 	{"Waiting", "Mean wait", "from submission to start", report.Seconds, report.Lower, func(m *replay.Metrics) float64 { return m.Waiting.Mean }, nil},
 	{"Waiting", "Median wait", "half of the jobs wait no longer", report.Seconds, report.Lower, func(m *replay.Metrics) float64 { return m.Waiting.Median }, nil},

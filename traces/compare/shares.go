@@ -16,15 +16,15 @@ import (
 	"accordion/traces/workload"
 )
 
-// Case is one workload of several that differ in which of their jobs evolve, under each policy.
+// Case is one of several workloads that differ in which jobs are evolving.
 type Case struct {
-	Share   float64          // of the jobs that evolve, 0 to 1
-	Seed    uint64           // which drew them
-	Metrics []replay.Metrics // beside the policies
+	Share   float64          // share of evolving jobs, 0 to 1
+	Seed    uint64           // with which they were drawn
+	Metrics []replay.Metrics // one per policy
 }
 
-// Cases returns the cases of some shares, without metrics: one per share and seed. A share of 0 has one case, unless other jobs are drawn as moldable
-// ones, because all seeds give the same workload.
+// Cases returns one case per share and seed, without metrics. A share of 0 has one case, unless moldable jobs are drawn, because all seeds
+// give the same workload.
 func Cases(shares []float64, first uint64, seeds int, x workload.WhatIf) (all []Case) {
 	for _, share := range shares {
 		n := seeds
@@ -62,22 +62,22 @@ func ReplayCases(ctx context.Context, w workload.Workload, policies []policy.Pol
 	return len(cases), nil
 }
 
-// shown is a row of the table of shares.
-type shown struct {
-	name string
-	unit report.Unit
-	of   func(*replay.Metrics) float64
-	says func(*replay.Metrics) bool
+// sharesRow is a row of the table of shares.
+type sharesRow struct {
+	name    string
+	unit    report.Unit
+	of      func(*replay.Metrics) float64
+	applies func(*replay.Metrics) bool
 }
 
-// overall and byKind are the rows: of all jobs, and of those that tell their profiles and the others.
+// overall has the rows for all jobs, byKind those for evolving jobs and for the others.
 var (
-	overall = []shown{
+	overall = []sharesRow{
 		{"mean wait", report.Seconds, func(m *replay.Metrics) float64 { return m.Waiting.Mean }, nil},
 		{"bounded slowdown", report.Number, func(m *replay.Metrics) float64 { return m.Slowdown.Mean }, nil},
 		{"longest wait", report.Seconds, func(m *replay.Metrics) float64 { return m.Waiting.Max }, nil},
 	}
-	byKind = []shown{
+	byKind = []sharesRow{
 		{"evolving jobs: wait", report.Seconds, waits(workload.Evolving), has(workload.Evolving)},
 		{"evolving jobs: slowdown", report.Number, slowdown(workload.Evolving), has(workload.Evolving)},
 		{"other jobs: wait", report.Seconds, waits(workload.Rigid), has(workload.Rigid)},
@@ -85,9 +85,9 @@ var (
 	}
 )
 
-// Shares is a table for a terminal with a column for each share: what the first policy comes to, and how far the others are from it on the
-// same jobs, in percent. Of several seeds it is their mean, with half of its 95 % interval. What a policy does where nobody evolves it does by
-// itself; the rest is the profiles'.
+// Shares returns a table for a terminal with a column for each share: the values of the first policy, and the differences of the others on
+// the same jobs in percent. Several seeds are shown as their mean with half of its 95 % interval. The column of 0 % is the effect of the
+// policy alone; the rest is the effect of the profiles.
 func Shares(names []string, cases []Case) string {
 	var shares []float64
 	of := map[float64][]Case{}
@@ -128,13 +128,13 @@ func Shares(names []string, cases []Case) string {
 	return t.Render() + "\n" + todays(names)
 }
 
-// cell is what a policy comes to with the jobs of one share; empty where that says nothing.
-func (r shown) cell(cases []Case, policy int) string {
+// cell returns a value of a policy for the cases of one share, or "" if it makes no sense.
+func (r sharesRow) cell(cases []Case, policy int) string {
 	var values []float64
 	for i := range cases {
 		m, first := &cases[i].Metrics[policy], &cases[i].Metrics[0]
 		switch {
-		case r.says != nil && !r.says(first):
+		case r.applies != nil && !r.applies(first):
 		case policy == 0:
 			values = append(values, r.of(first))
 		case r.of(first) != 0:

@@ -13,11 +13,11 @@ import (
 	"accordion/traces/report"
 )
 
-// today is the policy that stands for what batch systems do by themselves.
+// today is the policy that stands for today's batch systems.
 const today = "easy"
 
-// Summary returns what some policies do with one workload, for a terminal: a table with the differences to the first policy,
-// a sentence about who loses, and one about which column is today's.
+// Summary returns the comparison of some policies on one workload, for a terminal: a table with the differences to the first policy, a
+// sentence about which jobs lose, and one about which column is today's scheduling.
 func Summary(names []string, runs []Run) string {
 	metrics := make([]replay.Metrics, len(runs))
 	for i := range runs {
@@ -26,7 +26,7 @@ func Summary(names []string, runs []Run) string {
 	return Text(names, metrics, true) + Losers(names, metrics) + todays(names)
 }
 
-// todays returns a sentence about the policy that stands for what batch systems do by themselves, where it is among the names.
+// todays returns a sentence about the policy that stands for today's batch systems, or "" if it is not among the names.
 func todays(names []string) string {
 	if !slices.Contains(names, today) {
 		return ""
@@ -34,8 +34,8 @@ func todays(names []string) string {
 	return today + " is today's scheduling: EASY back-filling, where evolving jobs hold their peak throughout.\n"
 }
 
-// Text is the metrics of some replays as a table for a terminal: a column a replay, with the differences to the first behind
-// the values where they are of one workload (differences). The headings are beside the metrics.
+// Text returns the metrics of some replays as a table for a terminal, one column per replay. headings has one heading per column. differences
+// adds the differences to the first column, if all replays are of the same workload.
 func Text(headings []string, metrics []replay.Metrics, differences bool) string {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
@@ -67,10 +67,10 @@ func Text(headings []string, metrics []replay.Metrics, differences bool) string 
 	return t.Render() + "\n"
 }
 
-// widestHeading bounds the name of a column, in characters: it may be the name of a log's file.
+// widestHeading is the maximum length of a column's name in characters. It may be the name of a log's file.
 const widestHeading = 48
 
-// value writes a value in its unit.
+// value returns a value in its unit.
 func value(u report.Unit, v float64) string {
 	switch u {
 	case report.Seconds:
@@ -83,7 +83,7 @@ func value(u report.Unit, v float64) string {
 	return decimal(v)
 }
 
-// decimal writes three digits that mean something, and whole numbers from a thousand on.
+// decimal returns a number with three significant digits, and whole numbers from a thousand on.
 func decimal(v float64) string {
 	switch {
 	case v < 9.995:
@@ -94,7 +94,7 @@ func decimal(v float64) string {
 	return fmt.Sprintf("%.0f", v)
 }
 
-// seconds writes a length of time in its two largest units: 1h54m, 3d02h, 45.2s.
+// seconds returns a length of time in its two largest units: 1h54m, 3d02h, 45.2s.
 func seconds(v float64) string {
 	s := int64(math.Round(v))
 	switch {
@@ -110,7 +110,7 @@ func seconds(v float64) string {
 	return fmt.Sprintf("%dd%02dh", h/24, h%24)
 }
 
-// difference is how far a value is from the first, in parentheses; percentages differ by points.
+// difference returns how far a value is from the first, in parentheses. Percentages differ by points.
 func difference(u report.Unit, v, first float64) string {
 	switch {
 	case v == first:

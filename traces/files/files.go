@@ -1,4 +1,4 @@
-// Package files writes files whole or not at all.
+// Package files writes files completely or not at all.
 //
 //	err := files.Save(files.File{Path: "out/jobs.csv", Folder: true, Write: writeJobs})
 package files
@@ -12,20 +12,19 @@ import (
 	"path/filepath"
 )
 
-// File is a file to be written.
+// File is a file to write.
 type File struct {
 	Path   string
-	Folder bool // its folder is made where it does not exist
+	Folder bool // create its folder if it does not exist
 	Write  func(io.Writer) error
 }
 
-// Save writes files, all of them or none. Each is written beside its place first, under a
-// name that begins with a point. When all are written they take their places. When one fails, what was there before is there
-// again, and the folders that were made are gone.
+// Save writes files, either all of them or none. It first writes each to a temporary file in the same folder, whose name begins with a point.
+// Then it renames them. After an error it restores the previous files, and removes the folders that it created.
 func Save(files ...File) error {
 	var s saving
 	done := false
-	defer func() { // after a panic, too
+	defer func() { // also after a panic
 		if !done {
 			s.undo()
 		}
@@ -51,26 +50,26 @@ func Save(files ...File) error {
 	done = true
 	for _, a := range s.written {
 		if a.before != "" {
-			_ = os.Remove(a.before) // the new one is there: a leftover is no reason to fail
+			_ = os.Remove(a.before) // the new file is in place, so a leftover is no error
 		}
 	}
 	return nil
 }
 
-// A saving is the folders and files that were written so far, so that a failure can undo them.
+// A saving has the folders and files that were created so far, so that they can be removed after an error.
 type saving struct {
-	made    []string // folders, the outer ones first
-	written []aside
+	made    []string // folders, outer ones first
+	written []stagedFile
 }
 
-// aside is a file beside its place.
-type aside struct {
+// stagedFile is a file that is written under a temporary name.
+type stagedFile struct {
 	path, name string
-	before     string // what stood in the place, under another name; "" when nothing did
+	before     string // name of the previous file while it is set aside; "" if there was none
 	placed     bool
 }
 
-// folder makes a folder with those above it, and notes which of them are new.
+// folder creates a folder with its parents, and records which ones are new.
 func (s *saving) folder(path string) error {
 	err := os.Mkdir(path, 0o755)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -83,7 +82,7 @@ func (s *saving) folder(path string) error {
 		s.made = append(s.made, path)
 		return nil
 	}
-	return os.MkdirAll(path, 0o755) // nothing to do when it is a folder; else this says why not
+	return os.MkdirAll(path, 0o755) // does nothing if it is a folder, otherwise returns why it is not
 }
 
 func (s *saving) write(f File) error {
@@ -91,19 +90,19 @@ func (s *saving) write(f File) error {
 	if err != nil {
 		return err
 	}
-	s.written = append(s.written, aside{path: f.Path, name: out.Name()})
+	s.written = append(s.written, stagedFile{path: f.Path, name: out.Name()})
 	defer out.Close() // after a panic
 	if err := f.Write(out); err != nil {
 		return err
 	}
-	if err := out.Chmod(0o644); err != nil { // CreateTemp's files are for their owner alone
+	if err := out.Chmod(0o644); err != nil { // CreateTemp makes files that only their owner may read
 		return err
 	}
 	return out.Close()
 }
 
-// place lets a file take its place. What is there is kept until all have taken theirs; the last one just takes it.
-func (a *aside) place(keep bool) error {
+// place renames the file to its path. With keep it keeps the previous file under another name, until all files are in place.
+func (a *stagedFile) place(keep bool) error {
 	switch there, err := os.Stat(a.path); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -111,7 +110,7 @@ func (a *aside) place(keep bool) error {
 	case there.IsDir():
 		return errors.New("a folder is there")
 	case !there.Mode().IsRegular():
-		return errors.New("a device or a pipe is there") // it would be gone
+		return errors.New("a device or a pipe is there") // renaming would replace it
 	case keep:
 		before := a.name + ".before"
 		if err := os.Rename(a.path, before); err != nil {
@@ -126,7 +125,7 @@ func (a *aside) place(keep bool) error {
 	return nil
 }
 
-// undo puts all back as it was, as far as it can be.
+// undo restores the previous state as far as possible.
 func (s *saving) undo() {
 	for _, a := range s.written {
 		if a.placed {
@@ -139,6 +138,6 @@ func (s *saving) undo() {
 		}
 	}
 	for i := len(s.made) - 1; i >= 0; i-- {
-		_ = os.Remove(s.made[i]) // somebody else's files keep it
+		_ = os.Remove(s.made[i]) // a folder that others put files into stays
 	}
 }

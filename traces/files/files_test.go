@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestFilesAreThereWholeOrNotAtAll(t *testing.T) {
+func TestFilesAreWrittenCompletelyOrNotAtAll(t *testing.T) {
 	folder := t.TempDir()
 	at := func(name string) string { return filepath.Join(folder, name) }
 	text := func(s string) func(io.Writer) error {
@@ -27,7 +27,8 @@ func TestFilesAreThereWholeOrNotAtAll(t *testing.T) {
 	if !errors.Is(err, full) || !strings.Contains(err.Error(), at("b")) {
 		t.Errorf("error %v, want one about %s", err, at("b"))
 	}
-	// A folder that is new, one where no folder can be, and one where a file should go: after both others took their places.
+	// A folder that does not exist, one that cannot be created, and one where a file should go. Each fails after both other files are in
+	// place.
 	for _, wrong := range []string{at("new/deep/none"), at("a/none"), at("in")} {
 		if err := os.Mkdir(at("in"), 0o755); err != nil {
 			t.Fatal(err)

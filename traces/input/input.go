@@ -1,5 +1,4 @@
-// Package input reads the text files that people bring: accounting and workload logs, compressed or not, as editors and other
-// systems leave them.
+// Package input reads text files of users: accounting and workload logs, compressed or not, in the encodings of editors and other systems.
 //
 //	text, err := input.Open(file, "jobs.txt.gz")
 //	defer text.Close()
@@ -8,7 +7,7 @@
 //		return use(rows.Text("JobIDRaw"))
 //	})
 //
-// A line that cannot be read costs that line: it is counted (Unread), and the next one is read.
+// A line that cannot be read is counted (Unread) and skipped.
 package input
 
 import (
@@ -22,23 +21,23 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// mark is UTF-8's mark of the byte order, which editors put before a text.
+// mark is the byte order mark of UTF-8, which some editors put before a text.
 const mark = "\xef\xbb\xbf"
 
-// maxWindow bounds the memory that unpacking by zstd takes, in bytes: 128 MiB is what its highest ordinary level needs.
+// maxWindow is the maximum memory of zstd in bytes: 128 MiB, which its highest ordinary level needs.
 const maxWindow = 128 << 20
 
-// maxNested bounds how often a file may be compressed over and over.
+// maxNested is how many times a file may be compressed.
 const maxNested = 3
 
-// Text is the text of a file. Close it.
+// Text is the unpacked text of a file. The caller must call Close.
 type Text struct {
 	*bufio.Reader
-	Compressed string // by which program; "" for plain text
+	Compressed string // name of the program; "" for plain text
 	close      []func()
 }
 
-// Close ends what unpacks the text. It does not close the file.
+// Close ends the unpacking. It does not close the file.
 func (t *Text) Close() {
 	for _, f := range t.close {
 		f()
@@ -46,11 +45,11 @@ func (t *Text) Close() {
 	t.close = nil
 }
 
-// A FormError names a form in which no text is read here.
+// A FormError is the error for a file in a form that is not supported.
 type FormError struct {
 	File    string
 	Form    string // "compressed by xz"
-	Command string // that makes it readable: "xz -dc FILE"
+	Command string // command that converts the file: "xz -dc FILE"
 }
 
 // Error returns one line.
@@ -58,7 +57,7 @@ func (e *FormError) Error() string {
 	return fmt.Sprintf("read %s: it is %s, which is not read here; convert it first, as in: %s", e.File, e.Form, e.Command)
 }
 
-// foreign are the forms that are recognized by their first bytes and not read.
+// foreign are unsupported forms that are recognized by their first bytes.
 var foreign = []struct {
 	at                   int
 	magic, form, command string
@@ -75,8 +74,8 @@ var foreign = []struct {
 	{0, "\xfe\xff", "text in UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"},
 }
 
-// Open returns the text that in has, unpacked where it is compressed by gzip, bzip2 or zstd, and without a mark of the byte order. The
-// name is for messages. Its errors are the user's: a *FormError, or a damaged beginning.
+// Open returns the text of in: unpacked if it is compressed by gzip, bzip2 or zstd, and without a byte order mark. name is for messages. Its
+// errors are usage errors: a *FormError, or a damaged beginning.
 func Open(in io.Reader, name string) (*Text, error) {
 	t := &Text{Reader: bufio.NewReaderSize(in, 64<<10)}
 	for range maxNested {
@@ -96,7 +95,8 @@ func Open(in io.Reader, name string) (*Text, error) {
 	return nil, fmt.Errorf("read %s: it is compressed more than %d times; unpack it first", name, maxNested-1)
 }
 
-// packed returns the program by which the text is compressed, and what unpacks it; nil for none that is read here.
+// packed returns the program by which the text is compressed, and the function that unpacks it, or nil if it is not compressed by a supported
+// program.
 func (t *Text) packed() (program string, unpack func(*Text) (io.Reader, error)) {
 	first, _ := t.Peek(4)
 	switch {
@@ -119,7 +119,7 @@ func unpackZstd(t *Text) (io.Reader, error) {
 	return d, nil
 }
 
-// plain skips the mark of the byte order, and refuses what is no text.
+// plain skips the byte order mark, and returns an error if the input is no text.
 func (t *Text) plain(name string) error {
 	first, _ := t.Peek(257 + len("ustar"))
 	for _, f := range foreign {
@@ -139,7 +139,7 @@ func (t *Text) plain(name string) error {
 	return nil
 }
 
-// utf16 reports whether a text without a mark begins as ASCII does in little-endian UTF-16.
+// utf16 reports whether a text without a mark begins like ASCII in little-endian UTF-16.
 func utf16(first []byte) bool {
 	const letters = 4
 	if len(first) < 2*letters {

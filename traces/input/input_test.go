@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// packed returns a text as a program packs it.
+// packed returns a text compressed by a program.
 func packed(t *testing.T, text string, program ...string) string {
 	t.Helper()
 	testenv.Program(t, program[0])
@@ -49,7 +49,7 @@ func zstded(text string) string {
 	return b.String()
 }
 
-func TestACompressedTextIsRead(t *testing.T) {
+func TestCompressedTextIsRead(t *testing.T) {
 	const text = "some text\nof two lines\n"
 	for name, in := range map[string]string{
 		"plain":             text,
@@ -75,7 +75,7 @@ func TestACompressedTextIsRead(t *testing.T) {
 	}
 }
 
-func TestAFormThatIsNotReadIsNamedWithTheProgramThatConvertsIt(t *testing.T) {
+func TestUnsupportedFormIsNamedWithItsConverter(t *testing.T) {
 	utf16 := func(text, mark string) string {
 		for _, c := range text {
 			mark += string(rune(c)) + "\x00"
@@ -114,7 +114,7 @@ func TestAFormThatIsNotReadIsNamedWithTheProgramThatConvertsIt(t *testing.T) {
 	}
 }
 
-func TestATruncatedTextEndsWithAnError(t *testing.T) {
+func TestTruncatedTextEndsWithAnError(t *testing.T) {
 	text := strings.Repeat("a line of some length\n", 500)
 	for name, whole := range map[string]string{"gzip": gzipped(text), "zstd": zstded(text), "bzip2": packed(t, text, "bzip2", "-c")} {
 		in, err := Open(strings.NewReader(whole[:len(whole)-12]), "a")
@@ -129,7 +129,7 @@ func TestATruncatedTextEndsWithAnError(t *testing.T) {
 	}
 }
 
-// lines returns what Lines reads of a text: "!" before one that is long, "…" behind one without an end.
+// lines returns the lines of a text as Lines reads them, with "!" before a line that is too long and "…" after one without an end.
 func lines(t *testing.T, text string) (all []string) {
 	t.Helper()
 	l := NewLines(strings.NewReader(text))
@@ -154,7 +154,7 @@ func lines(t *testing.T, text string) (all []string) {
 	}
 }
 
-func TestLinesEndAsTheFirstDoes(t *testing.T) {
+func TestLinesEndLikeTheFirstOne(t *testing.T) {
 	long := strings.Repeat("x", MaxLine)
 	for text, want := range map[string][]string{
 		"":                                   nil,
@@ -179,7 +179,7 @@ func TestLinesEndAsTheFirstDoes(t *testing.T) {
 
 var columns = Columns{Wanted: []string{"ID", "State", "Name"}, Rest: "Name", Command: "sacct …"}
 
-// one returns the warnings about lines as one text.
+// one returns the warnings as one text.
 func one(u *Unread) string {
 	return strings.Join(u.Warnings("line", "cannot be read, left out"), "; ")
 }
@@ -204,7 +204,7 @@ func rows(t *testing.T, text string, c Columns) (all []string, unread Unread) {
 	return all, unread
 }
 
-func TestALineThatCannotBeReadCostsThatLine(t *testing.T) {
+func TestUnreadableLineIsSkipped(t *testing.T) {
 	long := strings.Repeat("x", MaxLine+1)
 	for _, c := range []struct {
 		name, text string
@@ -249,7 +249,7 @@ func TestALineThatCannotBeReadCostsThatLine(t *testing.T) {
 	}
 }
 
-func TestRowsWithoutALineOfNamesHaveTheDefault(t *testing.T) {
+func TestRowsWithoutLineOfNamesHaveTheDefaultColumns(t *testing.T) {
 	c := columns
 	c.Default = []string{"ID", "State", "Name"}
 	for text, want := range map[string][]string{
@@ -264,7 +264,7 @@ func TestRowsWithoutALineOfNamesHaveTheDefault(t *testing.T) {
 	}
 }
 
-// FuzzRows: whatever the bytes, each line is a row with all fields, a line of names, blank, or counted.
+// FuzzRows checks that for any bytes each line is a complete row, a line of names, blank, or counted.
 func FuzzRows(f *testing.F) {
 	for _, seed := range []string{"ID|State|Name\n1|A|x\ny\n", mark + "ID|State|Name|\r\n1|A|x|\r\n", gzipped("ID;State;Name\r1;A;x"), zstded("ID|State|Name\n"), "BZh9", "\x28\xb5\x2f\xfd", "\xff\xfeI\x00"} {
 		f.Add([]byte(seed))

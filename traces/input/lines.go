@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// MaxLine bounds a line, in bytes. What is behind that is dropped up to the line's end.
+// MaxLine is the maximum length of a line in bytes. The rest of a longer line is dropped.
 const MaxLine = 1 << 20
 
-// Lines reads the lines of a text, which may end in LF, CR LF or CR. Where the first line ends in CR alone, all lines do; otherwise a CR
-// within a line belongs to it.
+// Lines reads the lines of a text, which end in LF, CR LF or CR. If the first line ends in CR alone, all lines do. Otherwise a CR within a
+// line belongs to it.
 type Lines struct {
 	in     *bufio.Reader
-	end    byte // of a line; 0 before the first
+	end    byte // byte at the end of a line; 0 before the first line
 	buffer []byte
 
 	Number int    // of the line, from 1
 	Text   string // without its end
-	Long   bool   // it has more than MaxLine bytes, and Text is its beginning
-	Ended  bool   // it has an end: false for a last line that may be cut
+	Long   bool   // the line is longer than MaxLine; Text is its beginning
+	Ended  bool   // the line has an end; a last line without one may be cut
 }
 
-// NewLines reads the lines of in.
+// NewLines returns a reader of the lines of in.
 func NewLines(in io.Reader) *Lines {
 	b, ok := in.(*bufio.Reader)
 	if t, text := in.(*Text); text {
@@ -36,7 +36,7 @@ func NewLines(in io.Reader) *Lines {
 	return &Lines{in: b}
 }
 
-// Next goes to the next line. It returns io.EOF behind the last one, or what went wrong in reading.
+// Next reads the next line. It returns io.EOF after the last one, or an error of the input.
 func (l *Lines) Next() error {
 	if l.end == 0 {
 		l.end = l.lineEnd()
@@ -46,7 +46,7 @@ func (l *Lines) Next() error {
 	for {
 		piece, err := l.in.ReadSlice(l.end)
 		read = read || len(piece) > 0
-		if room := MaxLine + 1 - len(l.buffer); len(piece) > room { // and its end
+		if room := MaxLine + 1 - len(l.buffer); len(piece) > room { // one byte more, for the end
 			long = long || len(bytes.TrimRight(piece, "\r\n")) > room-1
 			l.buffer = append(l.buffer, piece[:room]...)
 		} else {
@@ -70,7 +70,7 @@ func (l *Lines) Next() error {
 	return nil
 }
 
-// lineEnd returns the byte in which lines end, by the first of them.
+// lineEnd returns the byte at the ends of lines, which the first line decides.
 func (l *Lines) lineEnd() byte {
 	first, _ := l.in.Peek(l.in.Size())
 	if at := bytes.IndexByte(first, '\n'); at >= 0 {
@@ -82,5 +82,5 @@ func (l *Lines) lineEnd() byte {
 	return '\n'
 }
 
-// blank reports whether a line has nothing but white space.
+// blank reports whether a line has only white space.
 func blank(text string) bool { return strings.TrimSpace(text) == "" }

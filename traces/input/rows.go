@@ -10,25 +10,24 @@ import (
 	"accordion/core"
 )
 
-// Columns say what rows are to have.
+// Columns is what the rows of a text must have.
 type Columns struct {
-	Wanted  []string // the names that must be in the line of names
-	Rest    string   // the column whose values may contain the separator, where it is the last
-	Default []string // the names where the text has no line of names; nil: it must have one
-	Command string   // prints such a text: for messages
+	Wanted  []string // names of required columns
+	Rest    string   // column that may contain the separator if it is the last one
+	Default []string // names for a text without a line of names; nil: the line is required
+	Command string   // command that prints such a text, for messages
 }
 
-// separators may stand between the fields of a row; the first one with which a line has all wanted names is the text's.
+// separators are the possible separators of fields. The first one that gives a line of names with all wanted columns is used.
 var separators = []string{"|", "\t", ";"}
 
-// patience is how many lines may stand before the line of names: what a login shell said, an error message.
-const patience = 100
+// maxPreamble is the maximum number of lines before the line of names, such as messages of a login shell.
+const maxPreamble = 100
 
-// Rows reads rows of fields below a line of names, as sacct prints them. The same line of names may come again, where texts are put
-// behind each other. A separator at the end of each line is no field where the line of names has one, too.
+// Rows reads rows of fields after a line of names, as sacct prints them. The line of names may be repeated, in concatenated texts. A
+// separator at the end of each line does not begin a field if the line of names ends with one, too.
 //
-// Another line of names is no row: the rows below it are still read by the first. A user's job name with a line end in it can
-// look like one.
+// A different line of names does not change the columns, because the name of a user's job may contain a line end and look like one.
 type Rows struct {
 	lines   *Lines
 	file    string
@@ -37,18 +36,18 @@ type Rows struct {
 	names     []string
 	places    map[string]int
 	separator string
-	trailing  bool // lines end in a separator
+	trailing  bool // lines end with a separator
 
 	fields []string // of the current row
-	again  bool     // the current line is the one that was looked at first
+	again  bool     // Next returns the current line, which NewRows has already read
 }
 
-// NewRows reads the line of names. It returns an *Error where there is none. Lines above it are counted as unread.
+// NewRows reads the line of names. It returns an *Error if there is none. It counts the lines before it as unread.
 func NewRows(in io.Reader, file string, c Columns, unread *Unread) (*Rows, error) {
 	r := &Rows{lines: NewLines(in), file: file, columns: c, separator: separators[0]}
 	var first *Error
 	var above Unread
-	for range patience {
+	for range maxPreamble {
 		switch err := r.scan(); {
 		case errors.Is(err, io.EOF) && first == nil:
 			return nil, &Error{File: file, Line: 1, Why: "no text; want what this prints: " + c.Command}
@@ -79,32 +78,32 @@ func NewRows(in io.Reader, file string, c Columns, unread *Unread) (*Rows, error
 	return nil, first
 }
 
-// failed returns the error of a failed reading.
+// failed returns the error for a failed read.
 func (r *Rows) failed(err error) error {
 	return fmt.Errorf("read %s, after line %d: %w", r.file, r.lines.Number, err)
 }
 
-// scan goes to the next line that is not blank.
+// scan reads the next line that is not blank.
 func (r *Rows) scan() error {
 	for {
 		if err := r.lines.Next(); err != nil {
 			return err
 		}
-		r.lines.Text = strings.TrimPrefix(r.lines.Text, mark) // where texts with one are behind each other
+		r.lines.Text = strings.TrimPrefix(r.lines.Text, mark) // byte order mark, if texts with one were concatenated
 		if !blank(r.lines.Text) {
 			return nil
 		}
 	}
 }
 
-// header takes the current line for a line of names; it returns the wanted column that is not in it.
+// header uses the current line as line of names. It returns a wanted column that is missing.
 func (r *Rows) header() (missing string) {
 	for _, separator := range separators {
 		names := strings.Split(r.lines.Text, separator)
 		for i := range names {
 			names[i] = strings.TrimSpace(names[i])
 		}
-		lacks := lacking(names, r.columns.Wanted)
+		lacks := missingName(names, r.columns.Wanted)
 		if missing == "" {
 			missing = lacks
 		}
@@ -122,8 +121,8 @@ func (r *Rows) header() (missing string) {
 	return missing
 }
 
-// lacking returns the first wanted name that is not among the names; "" where all are.
-func lacking(names, wanted []string) string {
+// missingName returns the first wanted name that is not among the names, or "".
+func missingName(names, wanted []string) string {
 	there := make(map[string]bool, len(names))
 	for _, name := range names {
 		there[name] = true
@@ -146,8 +145,8 @@ func (r *Rows) named(names []string) {
 	}
 }
 
-// Next goes to the next row. It returns an *Error for a line that cannot be read, after which Next goes on; io.EOF behind the last
-// row; or what went wrong in reading.
+// Next reads the next row. It returns an *Error for a line that cannot be read; Next may be called again. It returns io.EOF after the last
+// row, or an error of the input.
 func (r *Rows) Next() error {
 	for {
 		if !r.again {
@@ -164,7 +163,7 @@ func (r *Rows) Next() error {
 	}
 }
 
-// repeated reports whether the current line is the line of names again: texts that one command printed are put behind each other.
+// repeated reports whether the current line is the line of names again: outputs of the same command may be concatenated.
 func (r *Rows) repeated() bool {
 	if !strings.HasPrefix(strings.TrimSpace(r.lines.Text), r.names[0]) {
 		return false
@@ -176,7 +175,7 @@ func (r *Rows) repeated() bool {
 	return slices.EqualFunc(names, r.names, func(field, name string) bool { return strings.TrimSpace(field) == name })
 }
 
-// split takes the current line apart.
+// split splits the current line into fields.
 func (r *Rows) split() error {
 	line, n := r.lines.Text, len(r.names)
 	r.fields = r.fields[:0]
@@ -195,7 +194,7 @@ func (r *Rows) split() error {
 		r.fields = append(r.fields[:n-1], strings.Join(r.fields[n-1:], r.separator))
 	case len(r.fields) == 1 && n > 1 && rest:
 		return r.Wrong("", fmt.Sprintf("one field for %d columns: the rest of a %s with a line end in it, or no row", n, r.columns.Rest))
-	case r.Has(strings.TrimSpace(r.fields[0])) && lacking(r.fields, r.columns.Wanted) == "":
+	case r.Has(strings.TrimSpace(r.fields[0])) && missingName(r.fields, r.columns.Wanted) == "":
 		return r.Wrong("", "a line of other names than the first: read that text by itself")
 	case len(r.fields) != n:
 		hint := ""
@@ -207,7 +206,7 @@ func (r *Rows) split() error {
 	return nil
 }
 
-// Wrong returns the error of a column of the current row; "" for the whole line.
+// Wrong returns the error for a column of the current row; "" is the whole line.
 func (r *Rows) Wrong(column, why string) *Error {
 	return &Error{File: r.file, Line: r.lines.Number, Column: column, Why: why}
 }
@@ -218,7 +217,7 @@ func (r *Rows) Has(column string) bool {
 	return has
 }
 
-// Text returns the current row's value of a column; "" where the column is missing.
+// Text returns the value of a column in the current row, or "" if the column does not exist.
 func (r *Rows) Text(column string) string {
 	if at, has := r.places[column]; has && at < len(r.fields) {
 		return r.fields[at]
@@ -229,11 +228,11 @@ func (r *Rows) Text(column string) string {
 // Line returns the current line and its number.
 func (r *Rows) Line() (text string, number int) { return r.lines.Text, r.lines.Number }
 
-// Cut reports whether the last line has no end, so that it may be cut.
+// Cut reports whether the last line has no end, so that it may be incomplete.
 func (r *Rows) Cut() bool { return !r.lines.Ended && r.lines.Number > 0 }
 
-// Each calls use for each row, and counts in unread the lines that cannot be read. A use that returns an *Error makes its line such a
-// one. It returns what went wrong in reading otherwise.
+// Each calls use for each row, and counts in unread the lines that cannot be read, and those for which use returns an *Error. It returns
+// other errors of use and of the input.
 func (r *Rows) Each(unread *Unread, use func() error) error {
 	for {
 		err := r.Next()

@@ -2,7 +2,7 @@ package input
 
 import "fmt"
 
-// An Error says which line cannot be read, or which value in it.
+// An Error is a line that cannot be read, or a value in it.
 type Error struct {
 	File   string
 	Line   int    // from 1
@@ -10,7 +10,7 @@ type Error struct {
 	Why    string
 }
 
-// Error returns one line: file:line, the column, what is wrong.
+// Error returns one line: file:line, the column, and what is wrong.
 func (e *Error) Error() string {
 	if e.Column == "" {
 		return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Why)
@@ -18,16 +18,16 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d: %s: %s", e.File, e.Line, e.Column, e.Why)
 }
 
-// Unread counts what could not be read of a text, and keeps the first few errors.
+// Unread counts what could not be read, and has the first errors.
 type Unread struct {
 	Count int
 	First []*Error // at most mostFirst
 }
 
-// mostFirst is how many errors are shown: the others are often of the same kind.
+// mostFirst is the number of errors that are kept. Further ones are often of the same kind.
 const mostFirst = 3
 
-// Add counts one.
+// Add counts an error.
 func (u *Unread) Add(e *Error) {
 	u.Count++
 	if len(u.First) < mostFirst {
@@ -35,15 +35,15 @@ func (u *Unread) Add(e *Error) {
 	}
 }
 
-// join adds what another one counts.
+// join adds the counts of another Unread.
 func (u *Unread) join(other Unread) {
 	u.Count += other.Count
 	u.First = append(u.First, other.First...)
 	u.First = u.First[:min(len(u.First), mostFirst)]
 }
 
-// Warnings returns what is to be told, a line each: how many there are of a kind ("line"), what became of them ("cannot be read, left
-// out"), and the first few errors. It returns nothing where there are none.
+// Warnings returns lines for the user: the number of errors of a kind ("line"), what happened to them ("cannot be read, left out"), and the
+// first errors. It returns nil if there are none.
 func (u *Unread) Warnings(kind, what string) []string {
 	if u.Count == 0 {
 		return nil

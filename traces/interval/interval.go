@@ -1,17 +1,17 @@
-// Package interval is means of a few values that were measured with different seeds, and how far to trust them.
+// Package interval computes confidence intervals of values that were measured with different seeds.
 //
 //	e := interval.Of([]float64{1.02, .97, 1.01, .99})
 //	fmt.Println(e.Mean, e.Half) // the true mean is within Half of it, with 95 %
 //
-// It is not for values that depend on each other, as the waits of a replay's jobs do.
+// The values must be independent. Waits of jobs in one replay are not.
 package interval
 
 import "math"
 
-// Estimate is a mean over seeds, and half of its 95 % interval by Student's t; Half is NaN where there is one seed only.
+// Estimate is a mean and half of its 95 % interval by Student's t. Half is NaN for a single value.
 type Estimate struct{ Mean, Half float64 }
 
-// Of is that of values, one a seed.
+// Of returns the estimate of values, one per seed.
 func Of(values []float64) Estimate {
 	n := float64(len(values))
 	mean := 0.0
@@ -29,7 +29,7 @@ func Of(values []float64) Estimate {
 	return Estimate{mean, student(len(values)-1) * math.Sqrt(squares/(n-1)/n)}
 }
 
-// Slack is Half, where there is one, and else 0.
+// Slack returns Half, or 0 if it is NaN.
 func (e Estimate) Slack() float64 {
 	if math.IsNaN(e.Half) {
 		return 0
@@ -37,7 +37,7 @@ func (e Estimate) Slack() float64 {
 	return e.Half
 }
 
-// student is the value within which, on both sides of 0, a variable of Student's distribution lies with 95 %.
+// student returns the value t for which a variable of Student's distribution is between −t and t with 95 %.
 func student(freedom int) float64 {
 	low, high := 0.0, 16.0
 	for range 40 {
@@ -50,7 +50,7 @@ func student(freedom int) float64 {
 	return low
 }
 
-// within is how probable it is that the variable lies between −t and t: a finite sum (Abramowitz and Stegun, 26.7.3 and 26.7.4).
+// within returns the probability that the variable is between −t and t, as a finite sum (Abramowitz and Stegun, 26.7.3 and 26.7.4).
 func within(t float64, freedom int) float64 {
 	angle := math.Atan(t / math.Sqrt(float64(freedom)))
 	sin, cos := math.Sincos(angle)

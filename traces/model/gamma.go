@@ -2,10 +2,10 @@ package model
 
 import "math"
 
-// Share is the next number from 0 to below 1.
+// Share returns the next number, from 0 to below 1.
 func (s *Splitmix) Share() float64 { return float64(s.Next()>>11) / (1 << 53) }
 
-// Normal is the next number of the standard normal distribution (Marsaglia's polar method; of the two that it gives, one).
+// Normal returns the next number of the standard normal distribution. Of the two numbers of Marsaglia's polar method it uses one.
 func (s *Splitmix) Normal() float64 {
 	for {
 		x, y := 2*s.Share()-1, 2*s.Share()-1
@@ -15,8 +15,8 @@ func (s *Splitmix) Normal() float64 {
 	}
 }
 
-// gamma is the next number of a gamma distribution with a shape of 1 or more (Marsaglia and Tsang, "A Simple Method for Generating
-// Gamma Variables", ACM TOMS 26(3), 2000).
+// gamma returns the next number of a gamma distribution with a shape of 1 or more (Marsaglia and Tsang, "A Simple Method for Generating Gamma
+// Variables", ACM TOMS 26(3), 2000).
 func (s *Splitmix) gamma(shape, scale float64) float64 {
 	d := shape - 1.0/3
 	c := 1 / math.Sqrt(9*d)
@@ -33,8 +33,8 @@ func (s *Splitmix) gamma(shape, scale float64) float64 {
 	}
 }
 
-// gammaBelow is which part of a gamma distribution lies below x: the regularised incomplete gamma function by its series, whose terms
-// are all positive.
+// gammaBelow returns the probability that a gamma variable is below x. It is the regularized incomplete gamma function, by its series of
+// positive terms.
 func gammaBelow(x, shape, scale float64) float64 {
 	x /= scale
 	if x <= 0 {

@@ -7,20 +7,20 @@ import (
 	"accordion/traces/swf"
 )
 
-// Lublin is the model of rigid jobs of Lublin and Feitelson ("The Workload on Parallel Supercomputers", JPDC 63(11), 2003),
-// with the parameters of its published generator for jobs of one type: sizes, run times that depend on them, and submissions
-// that follow the hours of the day. Second 0 is midnight. Requested times are the run times: the model has no others.
+// Lublin is the model of rigid jobs of Lublin and Feitelson ("The Workload on Parallel Supercomputers", JPDC 63(11), 2003), with the
+// parameters of its published generator for jobs of one type. Run times depend on sizes, and submissions follow the hours of the day. Second
+// 0 is midnight. Requested times are equal to run times, because the model has no others.
 type Lublin struct {
 	Jobs  int
-	Nodes int     // of the machine, from 1
-	Alpha float64 // of the gaps between submissions at the busiest time; the published one is 10.23, less is more load. At most MostAlpha
+	Nodes int     // of the machine, at least 1
+	Alpha float64 // parameter of the gaps between submissions at the busiest time, at most MostAlpha; the published one is 10.23, lower ones give more load
 	Seed  uint64
 }
 
-// MostAlpha is the largest Alpha: beyond it nearly every gap is drawn again.
+// MostAlpha is the largest Alpha. With larger ones nearly every gap would be drawn again.
 const MostAlpha = 25
 
-// Log makes the jobs. Submissions have a stream of random numbers for themselves: with another Alpha the jobs are the same.
+// Log returns the jobs. Submissions have their own stream of random numbers, so that Alpha does not change the jobs.
 func (l Lublin) Log() *swf.Log {
 	log := &swf.Log{Name: fmt.Sprintf("lublin-%d-%d", l.Jobs, l.Seed), Records: make([]swf.Record, l.Jobs)}
 	seeds := Splitmix(l.Seed)
@@ -36,8 +36,8 @@ func (l Lublin) Log() *swf.Log {
 	return log
 }
 
-// lublinSize is how many nodes a job has: one, a power of two, or any number. The logarithm is uniform below 2.5 under the
-// machine's more often than above.
+// lublinSize returns the number of nodes of a job: one, a power of two, or any number. Its logarithm is uniform in two ranges, which meet 2.5
+// below the machine's; the lower range is more frequent.
 func lublinSize(machine float64, s *Splitmix) int {
 	const serial, power, low, under = 0.244, 0.576, 0.8, 0.86
 	high := math.Log2(machine)
@@ -57,8 +57,8 @@ func lublinSize(machine float64, s *Splitmix) int {
 	return int(min(max(math.Round(math.Exp2(size)), 1), machine))
 }
 
-// lublinRun is how long a job of so many nodes runs, in whole seconds: e to the power of one of two gamma distributions, the larger
-// the job the more often the second. No job runs longer than e¹² seconds.
+// lublinRun returns the run time of a job in whole seconds: e to the power of one of two gamma distributions. The second one is more frequent
+// for larger jobs. No job runs longer than e¹² seconds.
 func lublinRun(size int, s *Splitmix) int64 {
 	const longest = 12
 	first := min(max(-0.0054*float64(size)+0.78, 0), 1)
@@ -73,15 +73,15 @@ func lublinRun(size int, s *Splitmix) int64 {
 	}
 }
 
-// arrivals are the submissions of the model: gaps are drawn as at the busiest time, in points; a half hour of the day has as
-// many points to give as jobs are submitted in it, compared with the mean, and a gap lasts until its points are paid.
+// arrivals are the submissions of the model. Gaps are drawn in points, for the busiest time. Each half hour of the day has a number of
+// points: the jobs submitted in it, relative to the mean. A gap ends when its points are used up.
 type arrivals struct {
 	random  *Splitmix
 	shape   float64
 	weights [halfHours]float64
-	half    int     // of the day, now
-	paid    float64 // of this half hour's points
-	begin   int64   // of the half hour, in seconds
+	half    int     // current half hour of the day
+	paid    float64 // points used in this half hour
+	begin   int64   // beginning of this half hour, in seconds
 }
 
 const (
@@ -91,9 +91,9 @@ const (
 
 func newArrivals(alpha float64, random *Splitmix) *arrivals {
 	const (
-		busiest      = 1.0225 // the gaps of the busiest time, made those of all day
+		busiest      = 1.0225 // factor from the gaps of the busiest time to the gaps of the whole day
 		shape, scale = 8.1737, 3.9631
-		dayBegins    = 11 // in half hours: the distribution goes from there to the same time of the next day
+		dayBegins    = 11 // in half hours: the distribution covers one day from there
 	)
 	a := &arrivals{random: random, shape: alpha * busiest}
 	sum := 0.0
@@ -108,7 +108,7 @@ func newArrivals(alpha float64, random *Splitmix) *arrivals {
 	return a
 }
 
-// next is the second of the next submission.
+// next returns the second of the next submission.
 func (a *arrivals) next() int64 {
 	const scale, longest = 0.4871, 13
 	power := math.Inf(1)

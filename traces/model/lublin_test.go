@@ -10,9 +10,9 @@ import (
 	"accordion/traces/swf"
 )
 
-// The shares of short, medium and long jobs (below a minute, an hour, longer) and their mean sizes as Barsanti and Sodan
-// (JSSPP 2006, section 5.4) print them for 128 nodes and an alpha of 10.23.
-func TestClassesAreAsThePaperPrintsThem(t *testing.T) {
+// The shares of short, medium and long jobs (below a minute, below an hour, longer) and their mean sizes, as published by Barsanti and Sodan
+// (JSSPP 2006, section 5.4) for 128 nodes and an alpha of 10.23.
+func TestJobClassesHaveThePublishedShares(t *testing.T) {
 	var (
 		jobs, nodes [3]float64
 		printed     = [3]struct{ share, nodes float64 }{{42.7, 8}, {26.6, 9}, {30.7, 20}}
@@ -43,7 +43,7 @@ func TestClassesAreAsThePaperPrintsThem(t *testing.T) {
 	}
 }
 
-func TestAnotherAlphaChangesNothingButTheSubmissions(t *testing.T) {
+func TestAlphaChangesOnlySubmissions(t *testing.T) {
 	a := Lublin{Jobs: 500, Nodes: 128, Alpha: 10.23, Seed: 3}.Log().Records
 	b := Lublin{Jobs: 500, Nodes: 128, Alpha: 9.83, Seed: 3}.Log().Records
 	for i := range a {
@@ -56,7 +56,7 @@ func TestAnotherAlphaChangesNothingButTheSubmissions(t *testing.T) {
 	}
 }
 
-func TestSizesStayWithinAnyMachine(t *testing.T) {
+func TestSizesFitTheMachine(t *testing.T) {
 	for _, nodes := range []int{1, 2, 5, 100, 128, 4392} {
 		largest := int32(0)
 		for _, r := range (Lublin{Jobs: 2000, Nodes: nodes, Alpha: 10.23, Seed: 7}).Log().Records {
@@ -71,10 +71,10 @@ func TestSizesStayWithinAnyMachine(t *testing.T) {
 	}
 }
 
-// lublin_256 is a sample of the published generator. Two samples of 10,000 independent values of one distribution are as
-// far apart as this in one case of twenty (Kolmogorov and Smirnov). Gaps, and the times of day even more, are not independent:
-// jobs come in clusters. So these may be as far from the published sample as our own samples are from each other.
-func TestJobsAreSpreadAsInThePublishedSample(t *testing.T) {
+// lublin_256 is a sample of the published generator. Two samples of 10,000 independent values of the same distribution differ by more than
+// far in one of twenty cases (Kolmogorov-Smirnov). Gaps and times of day are not independent, because jobs come in clusters. Therefore these
+// may differ from the published sample by as much as our samples differ from each other.
+func TestDistributionsAreThoseOfThePublishedSample(t *testing.T) {
 	const far = 1.358 * 0.0141421356 // √(2/10000)
 	published, err := swf.ReadFile(filepath.Join(testenv.Logs(t, "lublin_256.swf.gz"), "lublin_256.swf.gz"), swf.Options{})
 	if err != nil {
@@ -126,7 +126,7 @@ func gaps(l *swf.Log) []int64 {
 	return all
 }
 
-// distance is the largest difference between the distribution functions of two samples.
+// distance returns the largest difference between the distribution functions of two samples.
 func distance(a, b []int64) float64 {
 	slices.Sort(a)
 	slices.Sort(b)
@@ -149,7 +149,7 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// The distribution function is the integral of the density.
+// The distribution function is compared with the integral of the density.
 func TestGammaBelowIsTheIntegralOfTheDensity(t *testing.T) {
 	for _, c := range []struct{ shape, scale float64 }{{8.1737, 3.9631}, {1, 2}, {312, 0.03}} {
 		logGamma, _ := math.Lgamma(c.shape)

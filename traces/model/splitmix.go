@@ -1,9 +1,9 @@
-// Package model makes workloads that nobody recorded, from a seed: the same seed gives the same jobs on every machine.
+// Package model generates workloads from a seed. The same seed gives the same jobs on every machine.
 //
 //	log := model.Generated(10_000, 42) // the log of the benchmarks
-//	log = model.Lublin{Jobs: 10_000, Nodes: 128, Alpha: 10.23, Seed: 1}.Log() // jobs as real ones are
+//	log = model.Lublin{Jobs: 10_000, Nodes: 128, Alpha: 10.23, Seed: 1}.Log() // similar to real logs
 //
-// It makes logs (package swf), not plans: what a replay does with them is traces/replay's matter.
+// It returns logs (package swf). traces/replay replays them.
 package model
 
 import (
@@ -18,10 +18,10 @@ const GeneratedNodes = 1024
 // GeneratedSeed is the seed of the log of the benchmarks, which has 10,000 jobs.
 const GeneratedSeed = 42
 
-// Generated is a log of jobs for a machine of 1,024 nodes that other programs can make in a few lines, to compare schedules
-// start by start. For each job five numbers r are drawn by splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
-// generators", OOPSLA 2014), whose state is the seed at first: it is submitted r mod 7592 seconds after the job before it; with
-// k = r mod 10 it has 2^k + r mod 2^k nodes; it asks for 60 + r mod 86341 seconds and runs 1 + r mod that.
+// Generated returns a log for a machine of 1,024 nodes. Other programs can generate it in a few lines, to compare schedules start by start.
+// For each job it draws five numbers r by splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014),
+// whose state is the seed at first. The job is submitted r mod 7592 seconds after the previous one. With k = r mod 10 it has 2^k + r mod 2^k
+// nodes. It requests 60 + r mod 86341 seconds, and runs for 1 + r mod that.
 func Generated(jobs int, seed uint64) *swf.Log {
 	log := &swf.Log{Name: fmt.Sprintf("generated-%d-%d", jobs, seed), Records: make([]swf.Record, jobs)}
 	random := Splitmix(seed)
@@ -37,7 +37,7 @@ func Generated(jobs int, seed uint64) *swf.Log {
 	return log
 }
 
-// record is a completed job.
+// record returns a completed job.
 func record(number, submit int64, size int32, run, request int64) swf.Record {
 	return swf.Record{
 		Number: number, Submit: submit, Wait: swf.Unknown, Run: run, Processors: size, CPU: swf.Unknown,
@@ -47,7 +47,7 @@ func record(number, submit int64, size int32, run, request int64) swf.Record {
 	}
 }
 
-// header says what the log is of.
+// header adds the header fields of a generated log.
 func header(h *swf.Header, jobs, nodes int, computer, note string) {
 	h.Add("Version", "2.2")
 	h.Add("Computer", computer)
@@ -59,11 +59,11 @@ func header(h *swf.Header, jobs, nodes int, computer, note string) {
 	h.Add("Note", note)
 }
 
-// Splitmix is a stream of random numbers, the same on every machine: the state of splitmix64 (Steele et al., "Fast Splittable Pseudorandom
-// Number Generators", 2014).
+// Splitmix is a stream of random numbers that is the same on every machine: the state of splitmix64 (Steele et al., "Fast Splittable
+// Pseudorandom Number Generators", 2014).
 type Splitmix uint64
 
-// Next is the next number.
+// Next returns the next number.
 func (s *Splitmix) Next() uint64 {
 	*s += 0x9e3779b97f4a7c15
 	z := uint64(*s)
@@ -72,5 +72,5 @@ func (s *Splitmix) Next() uint64 {
 	return z ^ z>>31
 }
 
-// Below is the next number modulo n.
+// Below returns the next number modulo n.
 func (s *Splitmix) Below(n int64) int64 { return int64(s.Next() % uint64(n)) }

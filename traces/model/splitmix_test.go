@@ -18,9 +18,9 @@ func TestSplitmixGivesThePublishedNumbers(t *testing.T) {
 	}
 }
 
-// An independent program drew these sums for the log of the benchmarks, whose EASY schedule by the rules of the replay it
-// found to wait 51954.9093 seconds on average.
-func TestTheLogOfTheBenchmarksIsTheOneOthersGenerate(t *testing.T) {
+// An independent program computed these sums for the log of the benchmarks. Under EASY, with the rules of the replay, it found a mean wait of
+// 51954.9093 seconds.
+func TestGeneratedLogEqualsThatOfAnotherProgram(t *testing.T) {
 	log := Generated(10_000, GeneratedSeed)
 	var size, request, run int64
 	for i, r := range log.Records {
@@ -38,8 +38,8 @@ func TestTheLogOfTheBenchmarksIsTheOneOthersGenerate(t *testing.T) {
 	}
 }
 
-// examples/generated.swf is for those who have no log at hand.
-func TestTheBundledLogIsWhatTheGeneratorMakes(t *testing.T) {
+// examples/generated.swf is for users without a log.
+func TestBundledLogIsGenerated(t *testing.T) {
 	bundled, err := swf.ReadFile("../../examples/generated.swf", swf.Options{Strict: true})
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"accordion/traces/paper"
 )
 
-// All of it: 1000 tests and every algorithm. Bound: 0.5 s on two cores.
+// The whole experiment: 1000 tests with every algorithm. Bound: 0.5 s on two cores.
 func BenchmarkEvolving(b *testing.B) {
 	for b.Loop() {
 		if _, err := (paper.Evolving{Tests: 1000, Seed: paper.Seed}).Run(b.Context()); err != nil {
@@ -21,7 +21,7 @@ func BenchmarkEvolving(b *testing.B) {
 	}
 }
 
-// One test by each algorithm. Bounds: 0.03 ms for noX, 0.07 ms for 2X+c.
+// One test per algorithm. Bounds: 0.03 ms for noX, 0.07 ms for 2X+c.
 func BenchmarkTest(b *testing.B) {
 	for _, name := range ep.Names() {
 		b.Run(name, func(b *testing.B) {
@@ -37,8 +37,8 @@ func BenchmarkTest(b *testing.B) {
 	}
 }
 
-// The makespan of searched orders, relative to noX in the order of submission, in the mean of the first 50 tests. Bounds:
-// 0.83 with noX and 20,000 evaluations, 0.80 for the best limit in 2 s a test, which the limits share.
+// The makespan with searched orders, relative to noX in the order of submission, as the mean of the first 50 tests. Bounds: 0.83 with noX and
+// 20,000 evaluations, 0.80 for the best of the limits in 2 s per test for all of them.
 func BenchmarkOrder(b *testing.B) {
 	b.Run("evals=20000", func(b *testing.B) {
 		for b.Loop() {
@@ -56,7 +56,7 @@ func BenchmarkOrder(b *testing.B) {
 	})
 }
 
-// searchFirstTests reports how much the best of the algorithms' searches saves, and how near it comes to the bound.
+// searchFirstTests reports how much the best of the searches saves, and how near it is to the bound.
 func searchFirstTests(b *testing.B, names []string, search func() order.Search) {
 	toNoX, toBound, evals, begin := 0.0, 0.0, 0, time.Now()
 	for test := range paper.SearchTests {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Each does the parts 0 to n-1 of an experiment on all cores, and tells after each part how many are done, from one goroutine at a
-// time. The first error, or the end of ctx, ends it when the parts under way are done.
+// Each runs parts 0 to n-1 of an experiment on all cores. After each part it calls told with the number of finished parts, from one goroutine
+// at a time. After the first error, or when ctx ends, it starts no more parts, waits for the running ones, and returns the error.
 func Each(ctx context.Context, n int, told func(done int), part func(i int) error) error {
 	parts, ctx := errgroup.WithContext(ctx)
 	parts.SetLimit(runtime.GOMAXPROCS(0))

@@ -12,27 +12,26 @@ import (
 	"accordion/core/profile"
 )
 
-// Evolving is the experiment of the papers on evolving applications (CoreGRID 2011 and RR-7205, section 5): each test's
-// applications are scheduled by every algorithm on Nodes nodes, and compared with the rigid schedule of the same ones.
+// Evolving is the experiment of the papers on evolving applications (CoreGRID 2011 and RR-7205, section 5). Every algorithm schedules the
+// applications of each test on Nodes nodes. The results are compared with the rigid schedule of the same applications.
 type Evolving struct {
 	Tests int    // 1000 in the papers
 	Seed  uint64 // of the applications
 
-	// Search is how many orders a search tries for each of the first SearchTests tests; 0: no searches.
+	// Search is the number of orders that a search tries for each of the first SearchTests tests; 0: no searches.
 	Search int
 
-	// Done is told after each test, and after each search, how much of Work is done. It may be nil. It is called from
-	// one goroutine at a time.
+	// Done is called after each test and each search with the finished part of Work, from one goroutine at a time. It may be nil.
 	Done func(work int)
 }
 
-// SearchTests is how many tests' orders are searched.
+// SearchTests is the number of tests with a search.
 const SearchTests = 50
 
-// searched are the algorithms whose order is searched.
+// searched are the algorithms with a search.
 var searched = []string{"noX", "2X+c", "infX+c"}
 
-// Work is how many parts the experiment has, for a progress bar.
+// Work returns the number of parts of the experiment, for a progress bar.
 func (e Evolving) Work() int { return e.Tests + e.searches()*len(searched) }
 
 func (e Evolving) searches() int {
@@ -47,10 +46,10 @@ type Row struct {
 	Algorithm string   `json:"algorithm"`
 	Metric    string   `json:"metric"`
 	Ours      Summary  `json:"ours"`
-	Printed   *Printed `json:"printed"` // nil: the paper has none
+	Printed   *Printed `json:"printed"` // nil if the paper has none
 }
 
-// Summary is a figure over all tests: the least, the mean and the largest.
+// Summary is the smallest, mean and largest value of a figure over all tests.
 type Summary struct {
 	Min float64 `json:"min"`
 	Avg float64 `json:"avg"`
@@ -59,25 +58,25 @@ type Summary struct {
 
 // The metrics, in the order of the papers' tables.
 const (
-	waste       = iota // % of the requested area that was reserved on top of it
+	waste       = iota // area reserved beyond the requested area, in % of the requested area
 	reservation        // reserved area, relative to rigid
-	utilisation        // % of the machine used for computation until the makespan
+	utilisation        // computing area, in % of the machine until the makespan
 	makespan           // last completion, relative to rigid
-	spent              // the scheduler's own time, in ms
+	spent              // time of the scheduler in ms
 	act                // mean completion, relative to rigid
 	awt                // mean start, relative to rigid
-	expanded           // % of the applications that last longer than requested
-	expansion          // by how many % an application does: over all applications, not tests
-	appWaste           // % of an application's requested area that was reserved on top of it: over all applications
+	expanded           // applications that last longer than requested, in %
+	expansion          // how much longer an application lasts, in %; over all applications, not tests
+	appWaste           // area reserved for an application beyond its requested area, in %; over all applications
 	metrics
 )
 
 var metricNames = [metrics]string{"waste", "reservation", "utilisation", "makespan", "time", "act", "awt", "expanded", "expansion", "app_waste"}
 
-// Rows of a search have two metrics more.
+// Two more metrics in rows of searches.
 const (
 	toNoX   = "makespan_to_nox"   // makespan relative to that of noX in the order of submission
-	toBound = "makespan_to_bound" // makespan relative to the lower bound, below which no schedule is
+	toBound = "makespan_to_bound" // makespan relative to the lower bound of all schedules
 )
 
 // values are samples of one figure.
@@ -104,21 +103,21 @@ func (v *values) summary() Summary {
 	return Summary{v.least, v.sum / float64(max(v.count, 1)), v.most}
 }
 
-// outcome is one algorithm on one test.
+// outcome is the result of one algorithm in one test.
 type outcome struct {
 	ep.Metrics
 	values         [metrics]values
 	toNoX, toBound values
 }
 
-// test is what all algorithms make of one test's applications.
+// test is the results of all algorithms in one test.
 type test struct {
-	outcomes []outcome // as ep.Names
-	searches []outcome // as searched; empty without a search
+	outcomes []outcome // one per element of ep.Names
+	searches []outcome // one per element of searched; empty without searches
 }
 
-// Run makes the experiment on all cores. The rows are a function of Tests, Seed and Search, except for those of the
-// metric "time"; they come algorithm by algorithm, those of searches last. An end of ctx ends it with ctx's error.
+// Run runs the experiment on all cores. The rows depend only on Tests, Seed and Search, except for the metric "time". They are sorted by
+// algorithm, searches last. If ctx ends, Run returns its error.
 func (e Evolving) Run(ctx context.Context) ([]Row, error) {
 	if e.Tests < 1 {
 		return nil, fmt.Errorf("the experiment needs at least 1 test, not %d", e.Tests)
@@ -153,7 +152,7 @@ func (e Evolving) Run(ctx context.Context) ([]Row, error) {
 	return rows, nil
 }
 
-// compare schedules one test's applications by every algorithm.
+// compare schedules one test's applications with every algorithm.
 func compare(eps []core.EP) ([]outcome, error) {
 	var outcomes []outcome
 	var rigid ep.Metrics
@@ -168,7 +167,7 @@ func compare(eps []core.EP) ([]outcome, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		o := measured(eps, plan, time.Since(begin))
-		if a.Rigid { // the first of them
+		if a.Rigid { // it is the first algorithm
 			rigid = o.Metrics
 		}
 		o.relate(rigid)
@@ -177,7 +176,7 @@ func compare(eps []core.EP) ([]outcome, error) {
 	return outcomes, nil
 }
 
-// measured takes the figures of one schedule that need no other.
+// measured returns the figures of a schedule that need no other schedule.
 func measured(eps []core.EP, plan []core.Allocation, took time.Duration) outcome {
 	o := outcome{Metrics: ep.Measure(Nodes, eps, plan)}
 	o.values[waste].add(o.Waste)
@@ -192,17 +191,17 @@ func measured(eps []core.EP, plan []core.Allocation, took time.Duration) outcome
 	return o
 }
 
-// relate takes the figures that are ratios to the rigid schedule.
+// relate computes the figures that are relative to the rigid schedule.
 func (o *outcome) relate(rigid ep.Metrics) {
 	r := o.RelativeTo(rigid)
 	for metric, ratio := range map[int]float64{reservation: r.Reservation, makespan: r.Makespan, act: r.Completion, awt: r.Waiting} {
-		if ratio >= 0 { // else rigid has none to compare with
+		if ratio >= 0 { // negative: the rigid schedule has no such figure
 			o.values[metric].add(ratio)
 		}
 	}
 }
 
-// search looks for a better order of one test's applications; known are the schedules in the order of submission.
+// search searches for a better order of one test's applications. known has the schedules in the order of submission.
 func (e Evolving) search(test int, name string, known []outcome) (outcome, error) {
 	a, err := ep.ParseAlgorithm(name)
 	if err != nil {
@@ -221,7 +220,7 @@ func (e Evolving) search(test int, name string, known []outcome) (outcome, error
 	return o, nil
 }
 
-// evolvingRows sums up the tests, in their order: the same sums whatever the number of cores.
+// evolvingRows summarizes the tests in their order, so that the sums do not depend on the number of cores.
 func evolvingRows(tests []test) []Row {
 	var rows []Row
 	for i, name := range ep.Names() {
@@ -234,7 +233,7 @@ func evolvingRows(tests []test) []Row {
 	return rows
 }
 
-// searchRows sums up the searches, and the best of each test's.
+// searchRows summarizes the searches, and the best one of each test.
 func searchRows(tests []test) []Row {
 	var rows []Row
 	for i, name := range append(searched[:len(searched):len(searched)], "best") {
@@ -253,7 +252,7 @@ func searchRows(tests []test) []Row {
 	return rows
 }
 
-// best is the outcome with the least makespan; its time is that of all searches.
+// best returns the outcome with the smallest makespan. Its time is that of all searches.
 func best(searches []outcome) outcome {
 	o := searches[0]
 	took := 0.0

@@ -25,9 +25,9 @@ func run(t *testing.T, e paper.Evolving) []paper.Row {
 	return rows
 }
 
-// Ratios agree within 0.015 and percentages within 1.2, which leaves room for the rounding of the papers and for the
-// seed; an ε is less than 1. The schedulers' time depends on the machine.
-func TestOurAveragesAreThoseOfThePapers(t *testing.T) {
+// Ratios must agree within 0.015 and percentages within 1.2, because the papers' figures are rounded and the seed differs. An ε must be below
+// 1. Times of the schedulers depend on the machine.
+func TestMeansAgreeWithThePapers(t *testing.T) {
 	ratios := []string{"reservation", "makespan", "act", "awt"}
 	compared := 0
 	for _, r := range run(t, paper.Evolving{Tests: 1000, Seed: paper.Seed}) {
@@ -71,8 +71,8 @@ func TestEveryAlgorithmHasTenMetricsInOrder(t *testing.T) {
 	}
 }
 
-// The rows of one core and of several are the same to the last digit, time apart.
-func TestTheFiguresDoNotDependOnTheCores(t *testing.T) {
+// The rows of one core and of several cores are equal to the last digit, except for times.
+func TestFiguresDoNotDependOnTheCores(t *testing.T) {
 	e := paper.Evolving{Tests: 12, Seed: 5, Search: 12}
 	figures := func(cores int) []paper.Row {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
@@ -88,7 +88,7 @@ func TestTheFiguresDoNotDependOnTheCores(t *testing.T) {
 	}
 }
 
-func TestATestIsTheSameWhicheverComeBefore(t *testing.T) {
+func TestApplicationsDependOnlyOnSeedAndNumber(t *testing.T) {
 	seventh := paper.Applications(1, 7)
 	for test := range 100 {
 		eps := paper.Applications(1, test)
@@ -111,7 +111,7 @@ func TestATestIsTheSameWhicheverComeBefore(t *testing.T) {
 	}
 }
 
-func TestASearchedOrderIsNoLongerThanTheOneItBeganWith(t *testing.T) {
+func TestSearchedOrderIsNoLongerThanItsFirstOrder(t *testing.T) {
 	rows := run(t, paper.Evolving{Tests: 6, Seed: 1, Search: 200})
 	found := map[string]map[string]paper.Row{}
 	for _, r := range rows {
@@ -134,7 +134,7 @@ func TestASearchedOrderIsNoLongerThanTheOneItBeganWith(t *testing.T) {
 	}
 }
 
-func TestProgressGoesUpToAllTheWork(t *testing.T) {
+func TestProgressReachesAllWork(t *testing.T) {
 	var told []int
 	e := paper.Evolving{Tests: 4, Seed: 1, Search: 5}
 	e.Done = func(work int) { told = append(told, work) }
@@ -144,7 +144,7 @@ func TestProgressGoesUpToAllTheWork(t *testing.T) {
 	}
 }
 
-func TestAnEndedContextEndsTheExperiment(t *testing.T) {
+func TestCanceledContextEndsTheExperiment(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	e := paper.Evolving{Tests: 10_000, Seed: 1, Done: func(int) { cancel() }}
 	if rows, err := e.Run(ctx); !errors.Is(err, context.Canceled) || rows != nil {
@@ -155,7 +155,7 @@ func TestAnEndedContextEndsTheExperiment(t *testing.T) {
 	}
 }
 
-func TestAPrintedEpsilonIsNoughtWithItsText(t *testing.T) {
+func TestPrintedEpsilonIsZeroWithItsText(t *testing.T) {
 	for _, r := range run(t, paper.Evolving{Tests: 1, Seed: 1}) {
 		if r.Algorithm != "2X+c" || r.Metric != "expansion" {
 			continue
@@ -169,7 +169,7 @@ func TestAPrintedEpsilonIsNoughtWithItsText(t *testing.T) {
 	t.Error("no such row")
 }
 
-func TestTheTextHasEveryAlgorithmOverItsPrintedFigures(t *testing.T) {
+func TestTextHasEveryAlgorithmAboveItsPublishedFigures(t *testing.T) {
 	text := paper.Text(run(t, paper.Evolving{Tests: 1, Seed: 1, Search: 5}))
 	for _, want := range []string{"Table 1", "Table 2", "infX+c", "0.46 0.58 0.69", "0 ε 60", "0 5 1354", "Searched orders", "best+search", "makespan to bound"} {
 		if !strings.Contains(text, want) {

@@ -1,8 +1,8 @@
 package paper
 
-// printedEvolving are Tables 1 and 2 of C. Klein and C. Pérez, "Towards Scheduling Evolving Applications", CoreGRID/ERCIM
-// Workshop 2011, section 5. Report RR-7205 (2010) prints the same figures under other names: CBF, nos, mic, mic+c, inf
-// and inf+c; "Reservation" for CoreGRID's "Utilisation", and "Utilisation" for its "Eff. Util.".
+// printedEvolving are Tables 1 and 2 of C. Klein and C. Pérez, "Towards Scheduling Evolving Applications", CoreGRID/ERCIM Workshop 2011,
+// section 5. Report RR-7205 (2010) has the same figures under other names: CBF, nos, mic, mic+c, inf and inf+c for the algorithms,
+// "Reservation" for CoreGRID's "Utilisation", and "Utilisation" for its "Eff. Util.".
 var printedEvolving = map[string][metrics]Printed{
 	"rigid": {
 		waste: figure(43, 70, 116), reservation: figure(1, 1, 1), utilisation: figure(30, 40, 51), makespan: figure(1, 1, 1), spent: figure(4.64, 6.2, 9.41),
@@ -33,7 +33,7 @@ var printedEvolving = map[string][metrics]Printed{
 // Printed is a figure as a paper prints it.
 type Printed struct {
 	Summary
-	Text string `json:"text,omitempty"` // what stands for the average: "ε" is more than 0 and rounds to it
+	Text string `json:"text,omitempty"` // text instead of the mean: "ε" is above 0 and rounds to 0
 }
 
 func figure(least, average, most float64) Printed {

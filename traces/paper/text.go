@@ -10,14 +10,14 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// headings are the metrics as a table's columns.
+// headings are the column headings of the metrics.
 var headings = map[string]string{
 	"waste": "waste %", "reservation": "reservation", "utilisation": "utilisation %", "makespan": "makespan", "time": "time ms",
 	"act": "completion", "awt": "waiting", "expanded": "expanded %", "expansion": "expansion %", "app_waste": "app waste %",
 	toNoX: "makespan to noX", toBound: "makespan to bound",
 }
 
-// Text is the rows as two or three tables for a terminal, as the paper has them: min, avg and max, ours over the printed.
+// Text returns the rows as two or three tables for a terminal, in the form of the paper: min, avg and max, ours above the published ones.
 func Text(rows []Row) string {
 	var names []string
 	by := map[string]map[string]Row{}
@@ -79,7 +79,7 @@ func tabulate(names, metrics []string, by map[string]map[string]Row) string {
 	return t.Render()
 }
 
-// shown is a summary with three digits each; average stands for the average when there is one.
+// shown returns a summary with three digits per value. average replaces the mean if it is not "".
 func shown(s Summary, average string) string {
 	if average == "" {
 		average = digits(s.Avg)

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ProcessorTime returns the seconds of a processor that something takes, whatever else runs.
+// ProcessorTime runs something, and returns the processor time that it took in seconds. Other processes do not change it.
 func ProcessorTime(something func()) float64 {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -18,7 +18,7 @@ func ProcessorTime(something func()) float64 {
 func used() float64 {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_THREAD, &u); err != nil {
-		return 0 // time is the one figure that nothing depends on
+		return 0 // a failed measurement must not end the experiment
 	}
 	return float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
 }

@@ -6,15 +6,15 @@ import (
 	"accordion/core"
 )
 
-// Nodes is the size of the experiment's machine. The papers do not print it; on 100 nodes their averages come out.
+// Nodes is the size of the experiment's machine. The papers do not state it; 100 nodes reproduce their means.
 const Nodes = 100
 
-// Seed is the seed of the published figures of this program.
+// Seed is the seed of the figures in our documentation.
 const Seed = 2011
 
-// Applications draws one test of the experiment of CoreGRID 2011, section 5.1 (RR-7205, section 5.1): 15 to 20
-// applications of 1 to 10 steps of 500 to 3600 seconds and 1 to 75 nodes, all uniform. A test is a function of the seed
-// and its number alone, so that they can be made in any order.
+// Applications draws one test of the experiment of CoreGRID 2011 and RR-7205, section 5.1 in both: 15 to 20 applications of 1 to 10 steps of
+// 500 to 3600 seconds and 1 to 75 nodes, all uniform. A test depends only on the seed and its number, so that tests can be drawn in any
+// order.
 func Applications(seed uint64, test int) []core.EP {
 	random := rand.New(rand.NewPCG(seed, uint64(test)))
 	eps := make([]core.EP, 15+random.IntN(6))

@@ -1,12 +1,12 @@
 package replay
 
-// arena keeps the spans of many jobs in a few large pieces, which are never copied.
+// arena keeps the spans of many jobs in a few large pieces of memory, which are never copied.
 type arena struct{ pieces [][]Span }
 
-// stored is where an arena has some spans. The zero value is none.
+// stored is the place of some spans in an arena. The zero value has no spans.
 type stored struct{ piece, first, count int32 }
 
-// piece is how many spans a piece of an arena has room for, if they are not those of one job.
+// piece is the number of spans in a piece of an arena. A job with more spans has its own piece.
 const piece = 1 << 14
 
 // store copies spans into the arena.
@@ -21,7 +21,7 @@ func (a *arena) store(spans []Span) stored {
 	return stored{int32(last), int32(first), int32(len(spans))}
 }
 
-// at are spans that were stored. Do not change them.
+// at returns stored spans. The caller must not change them.
 func (a *arena) at(s stored) Nodes {
 	if s.count == 0 {
 		return nil

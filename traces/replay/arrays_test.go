@@ -9,29 +9,29 @@ import (
 	"accordion/traces/workload"
 )
 
-// arrays is EASY back-filling as one writes it for rigid jobs and nothing else: what runs is an array by requested end and another by end, the
-// queue is an array, and nothing has a structure. It is there to be compared with: the same schedule, and no word of explanation.
+// arrays is EASY back-filling in its simplest form, for rigid jobs only: running jobs are in two arrays, sorted by requested end and by end,
+// and the queue is an array. The benchmark compares our engine with it. It computes the same schedule, and does not explain it.
 type arrays struct {
-	sly    bool // where only a submission happened the new job alone is tried, beside the reservation that is known from before
-	jobs   []workload.Job
-	starts []core.Time
+	incremental bool // after a mere submission it tries only the new job, next to the reservation that it kept
+	jobs        []workload.Job
+	starts      []core.Time
 
 	free  int
-	held  []arrayEnd // by requested end, the soonest last; those whose requested end has come are out of it
-	ends  []arrayEnd // by end, the soonest last; of equals the one that began last comes first
+	held  []arrayEnd // by requested end, the earliest last; without those whose requested end has passed
+	ends  []arrayEnd // by end, the earliest last; of equal ends the job that began last comes first
 	queue []int32    // in the order of the log
 
 	shadow core.Time // when the head of the queue starts
-	extra  int       // nodes that are free beside it then
+	extra  int       // nodes that are free then, next to the head
 }
 
-// arrayEnd is an end of a job, requested or real.
+// arrayEnd is the requested or the real end of a job.
 type arrayEnd struct {
 	at  core.Time
 	job int32
 }
 
-// insert puts an end in its place.
+// insert inserts an end in its place.
 func insert(all []arrayEnd, e arrayEnd) []arrayEnd {
 	all = append(all, e)
 	i := len(all) - 1
@@ -43,9 +43,9 @@ func insert(all []arrayEnd, e arrayEnd) []arrayEnd {
 	return all
 }
 
-// easyOnArrays replays the jobs, which run no longer than requested, and gives their starts.
-func easyOnArrays(w workload.Workload, sly bool) []core.Time {
-	s := &arrays{sly: sly, jobs: w.Jobs, free: w.Machine.Nodes, starts: make([]core.Time, len(w.Jobs))}
+// easyOnArrays replays the jobs, which run no longer than requested, and returns their starts.
+func easyOnArrays(w workload.Workload, incremental bool) []core.Time {
+	s := &arrays{incremental: incremental, jobs: w.Jobs, free: w.Machine.Nodes, starts: make([]core.Time, len(w.Jobs))}
 	for next := 0; ; {
 		submit, end := core.Forever, core.Forever
 		if next < len(s.jobs) {
@@ -67,10 +67,10 @@ func easyOnArrays(w workload.Workload, sly bool) []core.Time {
 	}
 }
 
-// submit lets a job start, or wait.
+// submit starts a job, or appends it to the queue.
 func (s *arrays) submit(job int32, now core.Time) {
 	s.queue = append(s.queue, job)
-	if s.overdue(now) || len(s.queue) == 1 || !s.sly {
+	if s.overdue(now) || len(s.queue) == 1 || !s.incremental {
 		s.pass(now)
 	} else if s.beside(job, now) {
 		s.queue = s.queue[:len(s.queue)-1]
@@ -78,7 +78,7 @@ func (s *arrays) submit(job int32, now core.Time) {
 	}
 }
 
-// end takes the job out that ends first.
+// end removes the job that ends first.
 func (s *arrays) end(now core.Time) {
 	job := s.ends[len(s.ends)-1].job
 	s.ends = s.ends[:len(s.ends)-1]
@@ -91,7 +91,7 @@ func (s *arrays) end(now core.Time) {
 	}
 }
 
-// overdue frees the nodes of those whose requested end has come.
+// overdue frees the nodes of jobs whose requested end has passed.
 func (s *arrays) overdue(now core.Time) (some bool) {
 	for n := len(s.held) - 1; n >= 0 && s.held[n].at <= now; n-- {
 		s.free += s.jobs[s.held[n].job].Size
@@ -101,7 +101,7 @@ func (s *arrays) overdue(now core.Time) (some bool) {
 	return some
 }
 
-// pass starts the heads of the queue, and whoever is not in the way of the first that has to wait.
+// pass starts jobs from the head of the queue, and then those that do not delay the first one that has to wait.
 func (s *arrays) pass(now core.Time) {
 	s.overdue(now)
 	head := 0
@@ -125,7 +125,7 @@ func (s *arrays) pass(now core.Time) {
 	s.queue = s.queue[:kept]
 }
 
-// reserve finds out when the head of the queue starts.
+// reserve computes when the head of the queue starts.
 func (s *arrays) reserve() {
 	free, size := s.free, s.jobs[s.queue[0]].Size
 	i := len(s.held)
@@ -139,7 +139,7 @@ func (s *arrays) reserve() {
 	s.extra = free - size
 }
 
-// beside says whether a job starts now, and not in the way of the head.
+// beside reports whether a job can start now without delaying the head.
 func (s *arrays) beside(job int32, now core.Time) bool {
 	j := &s.jobs[job]
 	return j.Size <= s.free && (now+j.Request <= s.shadow || j.Size <= s.extra)
@@ -157,8 +157,8 @@ func (s *arrays) start(job int32, now core.Time) {
 	s.ends = insert(s.ends, arrayEnd{now + j.Run, job})
 }
 
-// BenchmarkEASYBesideAPlainProgramOnArrays replays by turns, and reports how many times as fast ours is as the plain program, and as the sly
-// one, by the least processor time of each. The bound is 1 for the plain one on each log.
+// BenchmarkEASYBesideAPlainProgramOnArrays replays each log with our engine and with both variants of arrays, by turns. It reports how many
+// times as fast our engine is, by the least processor time of each. It must be at least as fast as the plain variant on each log.
 func BenchmarkEASYBesideAPlainProgramOnArrays(b *testing.B) {
 	for _, m := range measures {
 		if m.name != "KTH" && m.name != "CTC" && m.name != "Curie" || len(m.policies) > len(both) {
@@ -170,20 +170,20 @@ func BenchmarkEASYBesideAPlainProgramOnArrays(b *testing.B) {
 				b.Skipf("%v; ACCORDION_TRACES is the directory of the logs", err)
 			}
 			var r replay.Result
-			var plain, sly []core.Time
+			var plain, incremental []core.Time
 			took := byTurns(b, []func(){
 				func() { r = replay.Run(w, sched.EASY{}) },
 				func() { plain = easyOnArrays(w, false) },
-				func() { sly = easyOnArrays(w, true) },
+				func() { incremental = easyOnArrays(w, true) },
 			})
 			for i, o := range r.Outcomes {
-				if o.Start != plain[i] || o.Start != sly[i] {
-					b.Fatalf("job %d starts at %d, and on arrays at %d and %d", w.Jobs[i].Number, o.Start, plain[i], sly[i])
+				if o.Start != plain[i] || o.Start != incremental[i] {
+					b.Fatalf("job %d starts at %d, and on arrays at %d and %d", w.Jobs[i].Number, o.Start, plain[i], incremental[i])
 				}
 			}
 			b.ReportMetric(float64(len(w.Jobs))/took[0].Seconds(), "jobs/s")
 			b.ReportMetric(took[1].Seconds()/took[0].Seconds(), "of-plain")
-			b.ReportMetric(took[2].Seconds()/took[0].Seconds(), "of-sly")
+			b.ReportMetric(took[2].Seconds()/took[0].Seconds(), "of-incremental")
 		})
 	}
 }

@@ -10,8 +10,7 @@ import (
 	"accordion/traces/replay"
 )
 
-// BenchmarkReplay is what scripts/bench replay measures, for profiles and allocations. The bounds and figures are in
-// docs/performance.md.
+// BenchmarkReplay runs what scripts/bench replay measures, for profiles and allocations. Bounds and figures are in docs/performance.md.
 func BenchmarkReplay(b *testing.B) {
 	for _, m := range measures {
 		for _, name := range m.policies {
@@ -34,7 +33,8 @@ func BenchmarkReplay(b *testing.B) {
 	}
 }
 
-// byTurns is the least processor time of each of several things that are done by turns: who else is on the machine is in the way of all.
+// byTurns runs several things by turns, so that other work on the machine slows all of them down, and returns the least processor time of
+// each.
 func byTurns(b *testing.B, all []func()) []time.Duration {
 	took := make([]time.Duration, len(all))
 	for i := range took {
@@ -45,12 +45,12 @@ func byTurns(b *testing.B, all []func()) []time.Duration {
 			took[i] = min(took[i], timed(do))
 		}
 	}
-	b.ReportMetric(0, "ns/op") // it is of several things
+	b.ReportMetric(0, "ns/op") // the time of one operation would be that of several things
 	return took
 }
 
-// BenchmarkEASYOfEvolvingJobs has the bounds of easy-evolving and of patient: without evolving jobs half as fast as easy, or faster; with 30 %
-// of them 500,000 jobs a second on KTH-SP2, CTC-SP2 and SDSC-SP2, and 10,000 where Atlas is overloaded.
+// BenchmarkEASYOfEvolvingJobs checks the bounds of easy-evolving and patient. Without evolving jobs they must be at least half as fast as
+// easy. With 30 % evolving jobs they must replay 500,000 jobs a second of KTH-SP2, CTC-SP2 and SDSC-SP2, and 10,000 of the overloaded Atlas.
 func BenchmarkEASYOfEvolvingJobs(b *testing.B) {
 	for _, m := range measures {
 		if len(m.policies) != len(ours) || m.policies[1] != ours[1] {
@@ -72,7 +72,7 @@ func BenchmarkEASYOfEvolvingJobs(b *testing.B) {
 			took := byTurns(b, all)
 			for i, name := range ours {
 				b.ReportMetric(float64(len(w.Jobs))/took[i].Seconds(), name+"-jobs/s")
-				if i > 0 && !strings.Contains(m.name, "%") { // easy sees no profiles
+				if i > 0 && !strings.Contains(m.name, "%") { // easy ignores profiles
 					b.ReportMetric(took[0].Seconds()/took[i].Seconds(), name+"-of-easy")
 				}
 			}

@@ -12,16 +12,15 @@ import (
 
 // Run replays a workload under a policy, in virtual time.
 //
-// Events come one at a time; at equal times submissions, in the order of the log, come before ends, in the order of the
-// starts; and the policy is asked after each. Where it has something to say in between (a job's reserved instant, a step)
-// it is asked then. A job ends when it has worked for its run time; in an expanded step it works for the requested duration
-// and then waits for the nodes of the next.
+// Events happen one at a time. At the same time, submissions in the order of the log come before ends in the order of the starts. Run asks
+// the policy after each event, and at the times that the policy asks for in between (a job's reservation, a step). A job ends when it has
+// worked for its run time. In an expanded step it works for the requested duration, and then waits for the nodes of the next step.
 //
-// A policy that knows rigid jobs only sees every job as it was requested: Size nodes for Request seconds. A job that it
-// never starts (it exceeds the machine) has a Start of −1.
+// A policy for rigid jobs gets every job as a rigid one: Size nodes for Request seconds. A job that the policy never starts, because it
+// exceeds the machine, has a Start of −1.
 func Run(w workload.Workload, p sched.Policy) Result { return RunWatched(w, p, nil) }
 
-// RunWatched is Run that tells from time to time how many jobs are over, for a progress bar.
+// RunWatched does the same as Run, and calls watch from time to time with the number of ended jobs.
 func RunWatched(w workload.Workload, p sched.Policy, watch func(over int)) Result {
 	e := newEngine(w, p)
 	e.watch = watch
@@ -29,12 +28,12 @@ func RunWatched(w workload.Workload, p sched.Policy, watch func(over int)) Resul
 	return e.result(p)
 }
 
-// RunPlaced is Run and Place, beside each other: jobs have their nodes while later ones are still planned.
+// RunPlaced does the same as Run and Place at once: a goroutine places jobs while later ones are still planned.
 func RunPlaced(w workload.Workload, p sched.Policy) (Result, *Placement, error) {
 	const batch, ahead = 1 << 10, 16
 	e := newEngine(w, p)
 	begun, placed := make(chan []int32, ahead), make(chan struct{})
-	placer := newPlacer(w, e.outcomes) // it looks at jobs that began, which are not changed any more
+	placer := newPlacer(w, e.outcomes) // it reads only outcomes of jobs that began, which no longer change
 	go func() {
 		defer close(placed)
 		for jobs := range begun {
@@ -60,16 +59,16 @@ func RunPlaced(w workload.Workload, p sched.Policy) (Result, *Placement, error) 
 
 func newEngine(w workload.Workload, p sched.Policy) *engine {
 	e := &engine{
-		jobs:     w.Jobs,
-		state:    p.New(w.Machine),
-		outcomes: make([]Outcome, len(w.Jobs)),
-		asAsked:  policy.RigidOnly(p),
+		jobs:      w.Jobs,
+		state:     p.New(w.Machine),
+		outcomes:  make([]Outcome, len(w.Jobs)),
+		rigidOnly: policy.RigidOnly(p),
 	}
 	e.promiser, _ = e.state.(sched.Promiser)
 	return e
 }
 
-// result is what came of the run.
+// result returns the result of the replay.
 func (e *engine) result(p sched.Policy) Result {
 	result := Result{Outcomes: e.outcomes}
 	if named, ok := p.(fmt.Stringer); ok {
@@ -78,24 +77,24 @@ func (e *engine) result(p sched.Policy) Result {
 	return result
 }
 
-// engine is a replay under way.
+// engine is a running replay.
 type engine struct {
-	jobs     []workload.Job
-	next     int // the first one not submitted yet
-	state    sched.State
-	promiser sched.Promiser // nil when the state is none
-	asAsked  bool           // every job is rigid
-	outcomes []Outcome
+	jobs      []workload.Job
+	next      int // first job that is not yet submitted
+	state     sched.State
+	promiser  sched.Promiser // nil if the state does not implement it
+	rigidOnly bool           // every job is treated as rigid
+	outcomes  []Outcome
 
-	ends   sched.ByEnd // of running jobs, by their seats
-	seats  seats
-	starts []core.Start // memory
+	ends   sched.ByEnd // of running jobs, by slot number
+	slots  slots
+	starts []core.Start // reused memory
 	over   int
 	watch  func(over int)
-	begun  func(job int32) // nil, or told of each job that began, when its outcome is there
+	begun  func(job int32) // called for each job that began, when its outcome is set; may be nil
 }
 
-// run goes from event to event until there is none.
+// run processes events until there are no more.
 func (e *engine) run() {
 	now := -core.Forever
 	for {
@@ -128,47 +127,47 @@ func (e *engine) run() {
 	}
 }
 
-// submit hands the next job to the policy.
+// submit submits the next job to the policy.
 func (e *engine) submit() {
 	j := &e.jobs[e.next]
 	e.outcomes[e.next].Start = -1
-	seat := e.seats.take(int32(e.next))
+	slot := e.slots.take(int32(e.next))
 	e.next++
-	seat.rigid(j)
-	if e.asAsked || len(j.Choices) == 0 {
-		e.state.Submit(j.Submit, seat.job)
+	slot.rigid(j)
+	if e.rigidOnly || len(j.Choices) == 0 {
+		e.state.Submit(j.Submit, slot.job)
 		return
 	}
-	job := seat.job
+	job := slot.job
 	job.Choices = j.Choices
 	e.state.Submit(j.Submit, job)
 }
 
-// end takes the job that ends first out.
+// end ends the job that ends first.
 func (e *engine) end() {
 	last := len(e.ends) - 1
 	first := e.ends[last]
 	e.ends = e.ends[:last]
 	e.state.End(first.End, first.ID)
-	e.seats.leave(uint32(first.ID))
+	e.slots.leave(uint32(first.ID))
 	e.over++
 	if e.watch != nil && e.over%watched == 0 {
 		e.watch(e.over)
 	}
 }
 
-// watched is the number of jobs after which a watch is told.
+// watched is the number of ended jobs between two calls of watch.
 const watched = 1 << 10
 
-// begin notes a start, and when the job will end.
+// begin records a start, and computes when the job will end.
 func (e *engine) begin(now core.Time, s *core.Start) {
-	seat := uint32(s.Job)
-	i := e.seats.at(seat).index
+	slot := uint32(s.Job)
+	i := e.slots.at(slot).index
 	j, o := &e.jobs[i], &e.outcomes[i]
 	o.Start, o.End = now, now+j.Run
 	switch {
 	case len(j.Choices) == 0:
-	case e.asAsked:
+	case e.rigidOnly:
 		o.Choice = AsRequested
 	default:
 		o.Choice = s.Choice
@@ -180,7 +179,7 @@ func (e *engine) begin(now core.Time, s *core.Start) {
 	}
 }
 
-// choose finds out when a job with choices will end in the one that it got, and what it holds until then.
+// choose computes when a job with choices ends in the choice that it got, and what it holds until then.
 func (e *engine) choose(j *workload.Job, o *Outcome, id core.JobID) {
 	run, requested := j.Run, j.Choices[o.Choice]
 	if j.Runs != nil {
@@ -192,17 +191,16 @@ func (e *engine) choose(j *workload.Job, o *Outcome, id core.JobID) {
 			scheduled = a.EP
 		}
 	}
-	length := worked(requested, scheduled, run)
+	length := runTime(requested, scheduled, run)
 	o.End = o.Start + length
 	if len(scheduled) > 1 {
-		o.Held = until(scheduled, length)
+		o.Held = prefix(scheduled, length)
 	}
 }
 
-// worked is how long an application runs that works so many seconds: those that its steps were requested for count, those
-// that they were expanded by do not. A scheduled profile of another number of steps (rigid) is not a staircase: all
-// seconds count.
-func worked(requested, scheduled core.EP, run core.Time) core.Time {
+// runTime returns how long a job with this run time runs. Only the requested durations of its steps count as work, not the time by which they
+// were expanded. If the scheduled profile has another number of steps (a rigid schedule), all seconds count.
+func runTime(requested, scheduled core.EP, run core.Time) core.Time {
 	if len(requested) != len(scheduled) {
 		return run
 	}
@@ -217,8 +215,8 @@ func worked(requested, scheduled core.EP, run core.Time) core.Time {
 	return run
 }
 
-// until is the beginning of a profile.
-func until(ep core.EP, length core.Time) core.EP {
+// prefix returns the beginning of a profile.
+func prefix(ep core.EP, length core.Time) core.EP {
 	held := slices.Clone(ep)
 	for i := range held {
 		if length <= held[i].Duration {

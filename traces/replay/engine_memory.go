@@ -5,26 +5,26 @@ import (
 	"accordion/traces/workload"
 )
 
-// seats are the numbers that the policy knows jobs by: those of jobs that are over are given again, so that whatever is
-// kept by number is as large as the number of jobs that are there at a time.
-type seats struct {
-	rows []*[row]seat
-	n    uint32   // in use so far
-	left []uint32 // given back
+// slots are the job IDs that the policy gets. IDs of ended jobs are used again, so that tables indexed by ID are only as large as the number
+// of jobs that exist at the same time.
+type slots struct {
+	rows []*[row]slot
+	n    uint32   // number of used IDs
+	left []uint32 // free IDs
 }
 
-// seat is one of them, with what the policy is told of a rigid job: of that, all that is the same for each is written once.
-type seat struct {
-	index   int32 // of the job in the workload
+// slot is a job ID with the job as the policy gets it. Its parts that are the same for every rigid job are set only once.
+type slot struct {
+	index   int32 // index of the job in the workload
 	job     core.Job
 	choices [1]core.EP
 	step    [1]core.Step
 }
 
-const row = 256 // seats in one piece of memory, which does not move
+const row = 256 // slots in one piece of memory, which never moves
 
-// take gives a seat to a job of the workload.
-func (s *seats) take(index int32) *seat {
+// take returns a slot for a job of the workload.
+func (s *slots) take(index int32) *slot {
 	var number uint32
 	if last := len(s.left) - 1; last >= 0 {
 		number = s.left[last]
@@ -37,12 +37,12 @@ func (s *seats) take(index int32) *seat {
 	return at
 }
 
-// add makes one more seat.
-func (s *seats) add() (number uint32) {
+// add creates a slot.
+func (s *slots) add() (number uint32) {
 	number = s.n
 	s.n++
 	if number%row == 0 {
-		s.rows = append(s.rows, new([row]seat))
+		s.rows = append(s.rows, new([row]slot))
 	}
 	at := s.at(number)
 	at.choices[0] = at.step[:]
@@ -50,13 +50,13 @@ func (s *seats) add() (number uint32) {
 	return number
 }
 
-// leave gives a number back.
-func (s *seats) leave(number uint32) { s.left = append(s.left, number) }
+// leave frees an ID.
+func (s *slots) leave(number uint32) { s.left = append(s.left, number) }
 
-func (s *seats) at(number uint32) *seat { return &s.rows[number/row][number%row] }
+func (s *slots) at(number uint32) *slot { return &s.rows[number/row][number%row] }
 
-// rigid has the job as it was requested: its size for its requested time.
-func (s *seat) rigid(j *workload.Job) {
+// rigid sets the job as a rigid one: its size for its requested time.
+func (s *slot) rigid(j *workload.Job) {
 	s.job.Submit = j.Submit
 	s.step[0] = core.Step{Duration: j.Request, Nodes: j.Size}
 }

@@ -15,7 +15,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// drawWorkload draws rigid jobs, of which some come, run and end at the same time as others.
+// drawWorkload draws rigid jobs. Some of them are submitted, start and end at the same time as others.
 func drawWorkload(t *rapid.T) workload.Workload {
 	w := workload.Workload{Machine: core.Machine{Nodes: rapid.IntRange(1, 8).Draw(t, "machine")}}
 	var now core.Time
@@ -64,8 +64,8 @@ func policies(t testing.TB) []policy.Policy {
 	return all
 }
 
-// dumbReplay goes from second to second, and asks at each. What comes and ends is looked for in all jobs.
-func dumbReplay(w workload.Workload, p sched.Policy) []core.Time {
+// naiveReplay asks the policy in every second, and searches all jobs for submissions and ends.
+func naiveReplay(w workload.Workload, p sched.Policy) []core.Time {
 	state, starts, ended, order := p.New(w.Machine), make([]core.Time, len(w.Jobs)), make([]bool, len(w.Jobs)), []int(nil)
 	for i := range starts {
 		starts[i] = -1
@@ -95,7 +95,7 @@ func dumbReplay(w workload.Workload, p sched.Policy) []core.Time {
 	return starts
 }
 
-func TestARunIsWhatAskingEverySecondGives(t *testing.T) {
+func TestRunEqualsAskingEverySecond(t *testing.T) {
 	all := policies(t)
 	rapid.Check(t, func(t *rapid.T) {
 		w, p := drawWorkload(t), rapid.SampledFrom(all).Draw(t, "policy")
@@ -103,13 +103,13 @@ func TestARunIsWhatAskingEverySecondGives(t *testing.T) {
 		for _, o := range replay.Run(w, p).Outcomes {
 			got = append(got, o.Start)
 		}
-		if d := cmp.Diff(dumbReplay(w, p.Policy), got, cmp.Transformer("", func(s []core.Time) []core.Time { return append([]core.Time{0}, s...) })); d != "" {
+		if d := cmp.Diff(naiveReplay(w, p.Policy), got, cmp.Transformer("", func(s []core.Time) []core.Time { return append([]core.Time{0}, s...) })); d != "" {
 			t.Fatalf("%s (-every second +events)\n%s", p, d)
 		}
 	})
 }
 
-func TestNoNodeIsOverBookedAndNoJobBeginsBeforeItIsSubmitted(t *testing.T) {
+func TestNoNodeIsOverbookedAndNoJobStartsBeforeSubmission(t *testing.T) {
 	all := policies(t)
 	rapid.Check(t, func(t *rapid.T) {
 		w, p := drawWorkload(t), rapid.SampledFrom(all).Draw(t, "policy")
@@ -136,7 +136,7 @@ func TestNoNodeIsOverBookedAndNoJobBeginsBeforeItIsSubmitted(t *testing.T) {
 	})
 }
 
-func TestRigidJobsBeginWithoutExpansionWhereConservativeBackFillingPutsThem(t *testing.T) {
+func TestRigidJobsStartAsUnderConservativeBackfilling(t *testing.T) {
 	all := policies(t)
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorkload(t)

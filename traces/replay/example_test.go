@@ -11,7 +11,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// A log of three jobs on four processors, by EASY: the third overtakes the second, which waits for the first.
+// A log of three jobs on four processors under EASY. The third job overtakes the second one, which waits for the first one.
 func Example() {
 	const text = `; MaxProcs: 4
 1  0 -1 100 3 -1 -1 3 100 -1 1 1 1 1 1 1 -1 -1

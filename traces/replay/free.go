@@ -2,15 +2,15 @@ package replay
 
 import "math/bits"
 
-// freeNodes are the nodes of a machine that nobody holds: a bit a node, and above it a bit for each word that has one, so
-// that the lowest free nodes of 100,000 are found in a few steps.
+// freeNodes is the set of free nodes of a machine. It has a bit per node, and above that a bit per word that is not 0, so that the lowest
+// free nodes of 100,000 are found in a few steps.
 type freeNodes struct {
 	count int
 	words []uint64 // bit b of word w: node 64·w+b is free
 	some  []uint64 // bit b of word w: words[64·w+b] is not 0
 }
 
-// newFreeNodes is a machine of n free nodes.
+// newFreeNodes returns a set of n free nodes.
 func newFreeNodes(n int) *freeNodes {
 	words := (n + 63) / 64
 	f := &freeNodes{words: make([]uint64, words), some: make([]uint64, (words+63)/64)}
@@ -20,7 +20,7 @@ func newFreeNodes(n int) *freeNodes {
 	return f
 }
 
-// put frees nodes that somebody held.
+// put adds nodes that are not in the set.
 func (f *freeNodes) put(s Span) {
 	f.count += int(s.Last-s.First) + 1
 	for first := int(s.First); first <= int(s.Last); {
@@ -32,7 +32,8 @@ func (f *freeNodes) put(s Span) {
 	}
 }
 
-// take appends the n lowest free nodes to the spans, ascending; there must be as many. They join no earlier span.
+// take removes the n lowest nodes, and appends them to the spans in ascending order. The set must have at least n nodes. New spans are not
+// joined with earlier ones.
 func (f *freeNodes) take(n int, into []Span) []Span {
 	f.count -= n
 	begin := len(into)
@@ -62,7 +63,7 @@ func (f *freeNodes) take(n int, into []Span) []Span {
 	return into
 }
 
-// drop frees the last n nodes of the spans, which are in the order in which they came, and returns the others.
+// drop adds the last n nodes of the spans to the set, and returns the other spans. Spans are in the order in which they were taken.
 func (f *freeNodes) drop(held []Span, n int) []Span {
 	for n > 0 {
 		last := &held[len(held)-1]
@@ -79,5 +80,5 @@ func (f *freeNodes) drop(held []Span, n int) []Span {
 	return held
 }
 
-// ones are the n lowest bits, n from 1 to 64.
+// ones returns a word with the n lowest bits set, n from 1 to 64.
 func ones(n int) uint64 { return ^uint64(0) >> (64 - n) }

@@ -13,7 +13,7 @@ var (
 	measured = flag.String("accordion.replay", "", "run no test but measure replays: `which`, such as KTH/easy, or all")
 )
 
-// TestMain makes the random cases the same in every run, unless the command line asks otherwise.
+// TestMain uses the same random cases in every run. Flags override this.
 func TestMain(m *testing.M) {
 	testmain.Prepare(testmain.Cases{Long: 2000})
 	if *measured != "" {

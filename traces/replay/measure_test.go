@@ -18,9 +18,9 @@ import (
 
 // A measure is a workload and the policies whose speed on it is measured.
 type measure struct {
-	name     string  // as it is printed
-	file     string  // of the log; "" for a generated one
-	alpha    float64 // of a log of Lublin and Feitelson; 0: the log of the benchmarks
+	name     string  // name in the output
+	file     string  // file of the log; "" for a generated one
+	alpha    float64 // parameter of a log of Lublin and Feitelson; 0: the log of the benchmarks
 	chosen   workload.Selection
 	whatIf   *workload.WhatIf
 	policies []string
@@ -31,19 +31,20 @@ var (
 	evolving = []string{"evolving:rigid", "evolving:noX", "evolving:2X", "evolving:2X+c", "evolving:infX", "evolving:infX+c"}
 )
 
-// Of the paper on SCOJO-P W1 and W2 are the workloads, all jobs moldable on its curve.
+// W1 and W2 are the workloads of the paper on SCOJO-P. All jobs are moldable, with its curve.
 var (
 	sized       = []string{"traditional", "share", "scojo-p", "cirne-berman", "cirne-berman:opt"}
 	allMoldable = &workload.WhatIf{Moldable: 1, Curve: workload.Piecewise, Seed: 1}
 )
 
-// Of the EASY for evolving jobs: with 30 % of them 500,000 jobs a second, overloaded 10,000, and without any half of what easy does.
+// The bounds of EASY for evolving jobs: with 30 % evolving jobs 500,000 jobs a second, on an overloaded machine 10,000, and without evolving
+// jobs half as many as easy.
 var (
 	ours      = []string{"easy", "easy-evolving", "patient"}
 	mountains = &workload.WhatIf{Evolving: 0.3, Shape: workload.Mountain, Seed: 1}
 )
 
-// measures are those that have bounds.
+// measures are the measurements with bounds.
 var measures = []measure{
 	{name: "KTH", file: "KTH-SP2-1996-2.1-cln", policies: both},
 	{name: "KTH-unfiltered", file: "KTH-SP2-1996-unfiltered", policies: both[:1]}, // whose schedule is published
@@ -90,8 +91,8 @@ func (m *measure) workload() (workload.Workload, error) {
 	return s.Workload, nil
 }
 
-// measureReplays prints a line for each replay whose log and policy have a text in them; scripts/bench shows them. The status is
-// that of a process.
+// measureReplays measures each replay whose log and policy contain the text, and prints a line for each. scripts/bench shows these lines. It
+// returns the exit status of the process.
 func measureReplays(which string) (status int) {
 	for _, m := range measures {
 		var w workload.Workload
@@ -113,8 +114,8 @@ func measureReplays(which string) (status int) {
 	return status
 }
 
-// measureReplay is the line of one replay: the best of some turns, in processor time, for other work on the machine can only
-// make it slower.
+// measureReplay returns the line of one replay: the fastest of some runs in processor time, because other work on the machine can only slow
+// it down.
 func measureReplay(log string, w workload.Workload, name string) string {
 	const (
 		turns  = 30
@@ -122,7 +123,7 @@ func measureReplay(log string, w workload.Workload, name string) string {
 	)
 	p, err := policy.Named(name, sched.FirstCome)
 	if err != nil {
-		panic(err) // it is one of ours
+		panic(err) // it is one of our policies
 	}
 	var r replay.Result
 	best, begin := time.Hour, processorTime()
@@ -133,7 +134,7 @@ func measureReplay(log string, w workload.Workload, name string) string {
 		float64(len(w.Jobs))/best.Seconds(), meanWait(w, r), hash(r))
 }
 
-// timed is how much processor time something takes; short things are done until they take a tenth of a second together.
+// timed returns the processor time of something. It repeats short things until they take a tenth of a second together.
 func timed(do func()) time.Duration {
 	begin, times, took := processorTime(), 0, time.Duration(0)
 	for times == 0 || took < 100*time.Millisecond {
@@ -144,7 +145,7 @@ func timed(do func()) time.Duration {
 	return took / time.Duration(times)
 }
 
-// processorTime is what this process has had of all cores.
+// processorTime returns the processor time of this process on all cores.
 func processorTime() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

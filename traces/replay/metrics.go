@@ -8,53 +8,54 @@ import (
 	"accordion/traces/workload"
 )
 
-// Metrics are the figures of one replay: the content of metrics.json. Times and their means are seconds, areas
-// node-seconds, shares percentages.
+// Metrics are the figures of one replay: the content of metrics.json. Times and their means are in seconds, areas in node-seconds, shares in
+// percent.
 //
-// A job that never began is in NeverBegan and in no other figure.
+// A job that never began counts in NeverBegan and in no other figure.
 type Metrics struct {
 	Trace      string `json:"trace"`
 	Policy     string `json:"policy"`
 	Nodes      int    `json:"nodes"`       // of the machine
 	Jobs       int    `json:"jobs"`        // in the workload
-	Evolving   int    `json:"evolving"`    // of them
-	Moldable   int    `json:"moldable"`    // of them
-	Cut        int    `json:"cut"`         // ran longer in the log than they asked for, and end there
-	NeverBegan int    `json:"never_began"` // got no place
-	// FirstSubmit and LastEnd are seconds of the log; Makespan lies between them.
+	Evolving   int    `json:"evolving"`    // of Jobs
+	Moldable   int    `json:"moldable"`    // of Jobs
+	Cut        int    `json:"cut"`         // ran longer in the log than they requested, and are cut there
+	NeverBegan int    `json:"never_began"` // were never started
+	// FirstSubmit and LastEnd are seconds of the log. Makespan is their difference.
 	FirstSubmit core.Time `json:"first_submit"`
 	LastEnd     core.Time `json:"last_end"`
 	Makespan    core.Time `json:"makespan"`
-	// HeldArea is what jobs occupied, WorkedArea what they needed for their work: less where an evolving job waited in a
-	// step or was run rigidly, and of a moldable job what it held in the log. Utilisation and EffectiveUtilisation are
-	// their shares of machine × makespan; Waste is what was held for nothing, in percent of what was needed, below 0
-	// where moldable jobs ran on small sizes with less overhead than in the log.
+	// HeldArea is what jobs held. WorkedArea is what they needed for their work. It is smaller if an evolving job waited in a step or was run
+	// as a rigid job. For a moldable job it is what the job held in the log. Utilisation and EffectiveUtilisation are their shares of machine
+	// × makespan. Waste is the difference in percent of WorkedArea. It is negative if moldable jobs ran on smaller sizes, with less overhead
+	// than in the log.
 	HeldArea             float64 `json:"held_area"`
 	WorkedArea           float64 `json:"worked_area"`
 	Utilisation          float64 `json:"utilisation"`
 	EffectiveUtilisation float64 `json:"effective_utilisation"`
 	Waste                float64 `json:"waste"`
 
-	// MoldableTurnaround and OtherTurnaround are means of the turnaround of moldable jobs and of all others; 0 where there are none.
+	// MoldableTurnaround and OtherTurnaround are the mean turnarounds of moldable jobs and of all others. They are 0 if there are no such
+	// jobs.
 	MoldableTurnaround float64 `json:"moldable_turnaround"`
 	OtherTurnaround    float64 `json:"other_turnaround"`
 
-	ByKind []Kind `json:"by_kind"` // evolving, moldable, rigid jobs; a kind of which none began is left out
+	ByKind []Kind `json:"by_kind"` // evolving, moldable, rigid jobs; without kinds of which no job began
 
 	Figures
-	BySize   []Class `json:"by_size"`   // of the nodes that jobs asked for: their peak
-	ByLength []Class `json:"by_length"` // of their run time in the log
+	BySize   []Class `json:"by_size"`   // by the largest size that a job requested
+	ByLength []Class `json:"by_length"` // by run time in the log
 	Weeks    []Week  `json:"weeks"`     // from FirstSubmit on, 604,800 seconds each; at most MaxWeeks
 }
 
-// Figures are what users feel, of some jobs.
+// Figures are the figures of some jobs that matter to users.
 type Figures struct {
 	Waiting    Distribution `json:"waiting"`          // from submission to start
 	Turnaround Distribution `json:"turnaround"`       // from submission to end
-	Slowdown   Distribution `json:"bounded_slowdown"` // turnaround / run time (Outcome.Slowdown), runs below 10 s counted as 10 s; at least 1
+	Slowdown   Distribution `json:"bounded_slowdown"` // turnaround / run time (Outcome.Slowdown), where a run time below 10 s counts as 10 s; at least 1
 }
 
-// Kind is the jobs that tell as much of what they need. The means are of those that began, in seconds.
+// Kind is the jobs of one kind: rigid, moldable or evolving. The means cover jobs that began, in seconds.
 type Kind struct {
 	Kind        string  `json:"kind"` // workload.Kinds
 	Jobs        int     `json:"jobs"`
@@ -64,8 +65,8 @@ type Kind struct {
 	Slowdown    float64 `json:"bounded_slowdown"`
 }
 
-// Distribution tells how values are spread. A quantile is the least value that so many percent of the values do not exceed.
-// Of no values all are 0.
+// Distribution describes how values are distributed. A percentile is the smallest value that this percentage of the values does not exceed.
+// Without values all fields are 0.
 type Distribution struct {
 	Mean   float64 `json:"mean"`
 	P25    float64 `json:"p25"`
@@ -77,11 +78,11 @@ type Distribution struct {
 	Max    float64 `json:"max"`
 }
 
-// Class is the jobs of similar size or length.
+// Class is jobs of similar size or length.
 type Class struct {
-	Class string    `json:"class"` // in words: "9-64"
-	From  core.Time `json:"from"`  // nodes, or seconds
-	To    core.Time `json:"to"`    // included; −1: without end
+	Class string    `json:"class"` // name: "9-64"
+	From  core.Time `json:"from"`  // nodes or seconds
+	To    core.Time `json:"to"`    // inclusive; −1: no upper limit
 	Jobs  int       `json:"jobs"`
 	Held  float64   `json:"held_area"`
 	Figures
@@ -92,21 +93,21 @@ type Week struct {
 	Week      int       `json:"week"`      // from 0
 	From      core.Time `json:"from"`      // its first second
 	Submitted int       `json:"submitted"` // jobs
-	Waiting   float64   `json:"waiting"`   // mean of the jobs submitted in it, seconds
+	Waiting   float64   `json:"waiting"`   // mean of the jobs submitted in the week, in seconds
 	Slowdown  float64   `json:"bounded_slowdown"`
-	Held      float64   `json:"held_area"`   // within it
-	Busy      float64   `json:"utilisation"` // Held in percent of the machine; the last week up to the last end
-	Queue     float64   `json:"queue"`       // jobs that wait, on average over it
+	Held      float64   `json:"held_area"`   // in this week
+	Busy      float64   `json:"utilisation"` // Held in percent of the machine; the last week ends with the last job
+	Queue     float64   `json:"queue"`       // mean number of waiting jobs
 }
 
-// Bounds of the series, and of the bounded slowdown.
+// Limits of the weekly series and of the bounded slowdown.
 const (
 	week     core.Time = 7 * 24 * 60 * 60
-	MaxWeeks           = 5218 // of a hundred years: later ones are not in the series
+	MaxWeeks           = 5218 // a hundred years: later weeks are left out
 	bound    core.Time = 10   // seconds: Figures.Slowdown
 )
 
-// Classes are ranges of whole numbers: each ends at its value, and the last has no end.
+// Classes are consecutive ranges of whole numbers. Each ends at its value of Ends; the last one has no end.
 type Classes struct {
 	Names []string
 	Ends  []int64
@@ -172,7 +173,7 @@ func Measure(w workload.Workload, r Result) Metrics {
 	return m
 }
 
-// byKind is the kinds of which jobs began.
+// byKind returns the kinds of which jobs began.
 func byKind(of []samples) []Kind {
 	all := []Kind{}
 	for _, kind := range []workload.Kind{workload.Evolving, workload.Moldable, workload.Rigid} {
@@ -186,7 +187,7 @@ func byKind(of []samples) []Kind {
 	return all
 }
 
-// Of is the jobs of a kind; zero where none began.
+// Of returns the jobs of a kind. It is zero if none began.
 func (m *Metrics) Of(kind workload.Kind) Kind {
 	for _, k := range m.ByKind {
 		if k.Kind == kind.String() {
@@ -196,7 +197,7 @@ func (m *Metrics) Of(kind workload.Kind) Kind {
 	return Kind{Kind: kind.String()}
 }
 
-// count notes what kind of job it is, and when it ended.
+// count counts a job by its kind, and updates the last end.
 func (m *Metrics) count(j *workload.Job, o Outcome) {
 	switch j.Kind() {
 	case workload.Evolving:
@@ -214,7 +215,7 @@ func (m *Metrics) count(j *workload.Job, o Outcome) {
 	}
 }
 
-// measure gives each class its figures.
+// measure returns the figures of each class.
 func (c Classes) measure(of []samples) []Class {
 	all := make([]Class, len(of))
 	from := int64(0)
@@ -242,12 +243,12 @@ func (s *samples) add(j *workload.Job, o Outcome, held float64) {
 	s.held += held
 }
 
-// figures sorts the samples.
+// figures returns the distributions of the samples. It sorts them.
 func (s *samples) figures() Figures {
 	return Figures{Waiting: distribution(s.waits), Turnaround: distribution(s.turnarounds), Slowdown: distribution(s.slowdowns)}
 }
 
-// distribution sorts the values.
+// distribution returns the distribution of the values. It sorts them.
 func distribution(values []float64) Distribution {
 	if len(values) == 0 {
 		return Distribution{}
@@ -260,10 +261,10 @@ func distribution(values []float64) Distribution {
 	}
 }
 
-// mean of no values is 0.
+// mean returns the mean of the values, or 0 if there are none.
 func mean(values []float64) float64 { return sum(values) / float64(max(len(values), 1)) }
 
-// sum adds up without losing digits (Neumaier, 1974): a mean is the same in whatever order others add.
+// sum adds values without losing digits (Neumaier, 1974), so that a mean does not depend on the order of the values.
 func sum(values []float64) float64 {
 	total, lost := 0.0, 0.0
 	for _, v := range values {
@@ -278,7 +279,7 @@ func sum(values []float64) float64 {
 	return total + lost
 }
 
-// weeks is the weekly series from one second to another.
+// weeks returns the weekly series between two seconds.
 func weeks(w workload.Workload, r Result, from, to core.Time) []Week {
 	n := int(min((to-from+week-1)/week, MaxWeeks))
 	all := make([]Week, n)
@@ -312,7 +313,7 @@ func weeks(w workload.Workload, r Result, from, to core.Time) []Week {
 	return all
 }
 
-// spread gives each week the seconds of a stretch that lie in it.
+// spread calls add for each week with the seconds of a period that are in this week.
 func spread(all []Week, from, to core.Time, add func(*Week, float64)) {
 	for k := weekOf(all, from); k < len(all) && all[k].From < to; k++ {
 		if seconds := min(to, all[k].From+week) - max(from, all[k].From); seconds > 0 {
@@ -321,7 +322,7 @@ func spread(all []Week, from, to core.Time, add func(*Week, float64)) {
 	}
 }
 
-// weekOf is in which week a second lies.
+// weekOf returns the index of the week of a second.
 func weekOf(all []Week, at core.Time) int {
 	if len(all) == 0 {
 		return 0

@@ -12,11 +12,11 @@ import (
 	"accordion/traces/workload"
 )
 
-// near says whether two figures are the same but for rounding.
+// near reports whether two figures are equal except for rounding.
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(1, math.Abs(b)) }
 
-// Two jobs on four nodes, reckoned by hand: the second waits 90 s for the first, and evolves.
-func TestTheMetricsOfTwoJobs(t *testing.T) {
+// Two jobs on four nodes, computed by hand. The second one is evolving, and waits 90 s for the first one.
+func TestMetricsOfTwoJobs(t *testing.T) {
 	w := workload.Workload{Name: "two", Machine: core.Machine{Nodes: 4}, Jobs: []workload.Job{
 		{Number: 1, Submit: 100, Run: 100, Request: 120, Size: 4, Cut: true},
 		{Number: 2, Submit: 110, Run: 40, Request: 40, Size: 3, Choices: []core.EP{{{Duration: 10, Nodes: 1}, {Duration: 30, Nodes: 3}}}},
@@ -58,8 +58,8 @@ func TestTheMetricsOfTwoJobs(t *testing.T) {
 	}
 }
 
-// An evolving job that is run rigidly holds its peak throughout; what it needed is the same.
-func TestARigidRunOfAnEvolvingJobWastesWhatLiesAboveItsProfile(t *testing.T) {
+// An evolving job that is run as a rigid one holds its peak throughout, but needs the same.
+func TestRigidRunOfEvolvingJobWastesTheAreaAboveItsProfile(t *testing.T) {
 	w := workload.Workload{Machine: core.Machine{Nodes: 4}, Jobs: []workload.Job{
 		{Number: 1, Run: 25, Request: 40, Size: 4, Choices: []core.EP{{{Duration: 10, Nodes: 1}, {Duration: 30, Nodes: 4}}}},
 	}}
@@ -69,8 +69,8 @@ func TestARigidRunOfAnEvolvingJobWastesWhatLiesAboveItsProfile(t *testing.T) {
 	}
 }
 
-// Two moldable jobs and a rigid one on eight nodes: the first runs on half the log's size with less overhead, the second on twice
-// that with more.
+// Two moldable jobs and a rigid one on eight nodes. The first one runs on half the log's size with less overhead, the second one on twice
+// that size with more.
 func TestMoldableJobsAreJudgedByTheLogsSize(t *testing.T) {
 	sizes := []core.EP{{{Duration: 170, Nodes: 2}}, {{Duration: 100, Nodes: 4}}, {{Duration: 90, Nodes: 8}}}
 	job := workload.Job{Run: 100, Request: 100, Size: 4, Choices: sizes, Runs: []core.Time{170, 100, 90}}
@@ -95,18 +95,18 @@ func TestMoldableJobsAreJudgedByTheLogsSize(t *testing.T) {
 	}
 }
 
-func TestASlowdownIsBounded(t *testing.T) {
+func TestSlowdownIsBounded(t *testing.T) {
 	moldable := []core.EP{{{Duration: 900, Nodes: 1}}, {{Duration: 500, Nodes: 2}}}
 	for _, c := range []struct {
 		submit, start, end core.Time
 		choices            []core.EP
 		want               float64
 	}{
-		{0, 0, 1, nil, 1},           // never below 1
-		{0, 9, 10, nil, 1},          // a run of 1 s counts as 10
-		{0, 99, 100, nil, 10},       //
-		{0, 100, 200, nil, 2},       //
-		{50, 100, 110, nil, 6},      //
+		{0, 0, 1, nil, 1},  // never below 1
+		{0, 9, 10, nil, 1}, // a run of 1 s counts as 10
+		{0, 99, 100, nil, 10},
+		{0, 100, 200, nil, 2},
+		{50, 100, 110, nil, 6},
 		{0, 400, 1200, moldable, 3}, // ran 400 s in the log
 		{0, 400, 600, moldable, 1.5},
 	} {
@@ -117,7 +117,7 @@ func TestASlowdownIsBounded(t *testing.T) {
 	}
 }
 
-func TestAQuantileIsTheLeastValueThatCoversItsShare(t *testing.T) {
+func TestPercentileIsTheSmallestValueThatCoversItsShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Float64Range(0, 1000), 1, 300).Draw(t, "values")
 		sample := slices.Clone(values)
@@ -139,7 +139,7 @@ func TestAQuantileIsTheLeastValueThatCoversItsShare(t *testing.T) {
 	})
 }
 
-func TestAMeanLosesNoDigits(t *testing.T) {
+func TestMeanLosesNoDigits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOf(rapid.Custom(func(t *rapid.T) float64 {
 			return rapid.Float64Range(0, 1).Draw(t, "v") * math.Pow(10, float64(rapid.IntRange(-5, 12).Draw(t, "size")))
@@ -155,8 +155,8 @@ func TestAMeanLosesNoDigits(t *testing.T) {
 	})
 }
 
-// The weekly series is a plain count of every second.
-func TestWeeksAddUpWhatIsCountedSecondBySecond(t *testing.T) {
+// The weekly series, compared with a count of every second.
+func TestWeeksEqualACountOfEverySecond(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, r := drawReplay(t)
 		if len(w.Jobs) == 0 {
@@ -175,7 +175,7 @@ func TestWeeksAddUpWhatIsCountedSecondBySecond(t *testing.T) {
 		}
 		slices.SortFunc(w.Jobs, func(a, b workload.Job) int { return int(a.Submit - b.Submit) })
 		slices.SortFunc(r.Outcomes, func(a, b Outcome) int { return int(a.Start - b.Start) })
-		for i := range w.Jobs { // sorting parted sizes from their outcomes: one size for all without a profile
+		for i := range w.Jobs { // one size for all jobs without a profile: sorting separated sizes from their outcomes
 			if w.Jobs[i].Choices = nil; r.Outcomes[i].Held != nil {
 				w.Jobs[i].Choices = []core.EP{r.Outcomes[i].Held}
 			}
@@ -207,8 +207,8 @@ func TestWeeksAddUpWhatIsCountedSecondBySecond(t *testing.T) {
 	})
 }
 
-// dumbMetrics are some figures as one would reckon them with a pencil.
-func TestTheMetricsAreThoseOfAPlainCount(t *testing.T) {
+// Some figures, computed in the simplest way.
+func TestMetricsEqualAPlainCount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, r := drawReplay(t)
 		for i := range w.Jobs {
@@ -251,15 +251,15 @@ func TestTheMetricsAreThoseOfAPlainCount(t *testing.T) {
 	})
 }
 
-func TestNothingIsMeasuredOfNoJobs(t *testing.T) {
+func TestMetricsOfNoJobs(t *testing.T) {
 	m := Measure(workload.Workload{Machine: core.Machine{Nodes: 4}}, Result{})
 	if m.Utilisation != 0 || m.Waste != 0 || m.Waiting != (Distribution{}) || len(m.Weeks) != 0 {
 		t.Errorf("the metrics of no jobs are %+v", m)
 	}
 }
 
-// A job of 300 years is a mistake, but no reason to fill the memory with weeks.
-func TestTheWeeklySeriesEndsAfterAHundredYears(t *testing.T) {
+// A job of 300 years is an error in the log. It must not fill the memory with weeks.
+func TestWeeklySeriesEndsAfterAHundredYears(t *testing.T) {
 	w, r := hand(2, Outcome{Start: 0, End: workload.MaxTime, Choice: 1})
 	if m := Measure(w, r); len(m.Weeks) != MaxWeeks || !near(m.Utilisation, 50) {
 		t.Errorf("%d weeks, utilisation %v; want %d and 50", len(m.Weeks), m.Utilisation, MaxWeeks)

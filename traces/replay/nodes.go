@@ -9,13 +9,13 @@ import (
 	"accordion/traces/workload"
 )
 
-// Span is nodes with neighboring numbers, First to Last, both included.
+// Span is consecutive node numbers, First and Last included.
 type Span struct{ First, Last int32 }
 
 // Nodes is a set of nodes: spans in ascending order that neither overlap nor touch.
 type Nodes []Span
 
-// Count is how many nodes there are.
+// Count returns the number of nodes.
 func (n Nodes) Count() int {
 	sum := 0
 	for _, s := range n {
@@ -24,10 +24,10 @@ func (n Nodes) Count() int {
 	return sum
 }
 
-// String writes the set as Batsim does and evalys reads: "0-3 7".
+// String returns the set in the form of Batsim, which evalys reads: "0-3 7".
 func (n Nodes) String() string { return string(n.Append(nil)) }
 
-// Append appends what String writes.
+// Append appends the form of String.
 func (n Nodes) Append(text []byte) []byte {
 	for i, s := range n {
 		if i > 0 {
@@ -41,23 +41,23 @@ func (n Nodes) Append(text []byte) []byte {
 	return text
 }
 
-// Stretch is a stretch of time in which an evolving job's nodes stayed the same.
+// Stretch is a period in which an evolving job held the same nodes.
 type Stretch struct {
 	From, To core.Time
 	Nodes    Nodes
 }
 
-// Placement says which nodes each job of a replay held. A job is given the lowest free nodes when it begins or grows, and
-// frees those that came last when it shrinks, so that it keeps its first ones to its end. What ends or shrinks at a second
-// frees its nodes before anything takes some; then jobs take in the order of the workload.
+// Placement is the nodes that each job of a replay held. A job gets the lowest free nodes when it begins or grows. When it shrinks it frees
+// the nodes that it got last, so that it keeps its first ones to its end. Jobs that end or shrink in a second free their nodes before other
+// jobs take some. Those take nodes in the order of the workload.
 type Placement struct {
 	spans   arena
-	fixed   []stored          // beside the workload's jobs: the nodes of one with one size throughout
+	fixed   []stored          // per job: the nodes of a job with one size throughout
 	evolved map[int][]Stretch // of jobs whose size changed
 }
 
-// Place gives every job of a result its nodes. It fails when jobs together hold more nodes than the machine has, which
-// no result of Run does.
+// Place assigns nodes to every job of a result. It returns an error if jobs together hold more nodes than the machine has, which no result of
+// Run does.
 func Place(w workload.Workload, r Result) (*Placement, error) {
 	p := newPlacer(w, r.Outcomes)
 	for _, job := range byStart(r.Outcomes) {
@@ -70,20 +70,19 @@ func overbooked(w workload.Workload, c change, free int) error {
 	return fmt.Errorf("placing job %d at second %d: it holds %d nodes from then on, and only %d of %d are free", w.Jobs[c.job].Number, c.at, c.nodes, free, w.Machine.Nodes)
 }
 
-// resized notes that an evolving job holds other nodes from a second on.
+// resized records that an evolving job holds other nodes from a second on.
 func (p *Placement) resized(job int, at core.Time, spans []Span) {
 	steps := p.evolved[job]
 	if last := len(steps) - 1; last >= 0 && steps[last].To == steps[last].From {
 		steps[last].To = at
 	}
 	if len(spans) > 0 {
-		steps = append(steps, Stretch{From: at, To: at, Nodes: sorted(spans)}) // To follows when it changes
+		steps = append(steps, Stretch{From: at, To: at, Nodes: sorted(spans)}) // To is set at the next change
 	}
 	p.evolved[job] = steps
 }
 
-// Job is every node that a job held at some time; of one with one size throughout, its nodes. It is empty when the job
-// never began. Do not change it.
+// Job returns every node that a job ever held, or nil if the job never began. The caller must not change it.
 func (p *Placement) Job(i int) Nodes {
 	steps, evolved := p.evolved[i]
 	if !evolved {
@@ -96,8 +95,7 @@ func (p *Placement) Job(i int) Nodes {
 	return sorted(all)
 }
 
-// Steps are the stretches of a job in which its nodes stayed the same, in order: one of a job with one size throughout,
-// none of one that never began.
+// Steps returns the stretches of a job in which it held the same nodes, in order. A job with one size has one, a job that never began none.
 func (p *Placement) Steps(i int, r Result) []Stretch {
 	if steps, evolved := p.evolved[i]; evolved {
 		return steps
@@ -108,7 +106,7 @@ func (p *Placement) Steps(i int, r Result) []Stretch {
 	return nil
 }
 
-// sorted joins spans into a set.
+// sorted returns spans as a set.
 func sorted(spans []Span) Nodes {
 	set := slices.Clone(spans)
 	slices.SortFunc(set, func(a, b Span) int { return cmp.Compare(a.First, b.First) })

@@ -13,7 +13,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// hand is a replay written by hand: jobs of one size, and evolving ones with what they held.
+// hand returns a replay written by hand: jobs of one size, and evolving ones with what they held.
 func hand(nodes int, jobs ...Outcome) (workload.Workload, Result) {
 	w := workload.Workload{Name: "hand", Machine: core.Machine{Nodes: nodes}}
 	for i, o := range jobs {
@@ -27,7 +27,7 @@ func hand(nodes int, jobs ...Outcome) (workload.Workload, Result) {
 	return w, Result{Policy: "hand", Outcomes: jobs}
 }
 
-// picture draws who holds which node when, a row a node and a column a second; jobs are letters.
+// picture draws which job holds which node: a row per node, a column per second. Jobs are letters.
 func picture(w workload.Workload, r Result, p *Placement) string {
 	last := core.Time(0)
 	for _, o := range r.Outcomes {
@@ -55,10 +55,10 @@ func picture(w workload.Workload, r Result, p *Placement) string {
 	return b.String()
 }
 
-func TestJobsHaveTheLowestFreeNodesAndEvolvingOnesKeepTheirs(t *testing.T) {
+func TestJobsGetTheLowestFreeNodesAndEvolvingJobsKeepTheirs(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		jobs []Outcome // of a job with one size, Choice is that
+		jobs []Outcome // Choice is the size of a job with one size
 		want string
 	}{
 		{"what ends frees its nodes before another begins", []Outcome{
@@ -113,7 +113,7 @@ aa..aa
 	}
 }
 
-func TestAnOverbookedMachineIsAnError(t *testing.T) {
+func TestOverbookedMachineIsAnError(t *testing.T) {
 	w, r := hand(3, Outcome{Start: 0, End: 5, Choice: 2}, Outcome{Start: 4, End: 6, Choice: 2})
 	_, err := Place(w, r)
 	const want = "placing job 2 at second 4: it holds 2 nodes from then on, and only 1 of 3 are free"
@@ -122,7 +122,7 @@ func TestAnOverbookedMachineIsAnError(t *testing.T) {
 	}
 }
 
-func TestAJobThatNeverBeganHasNoNodes(t *testing.T) {
+func TestJobThatNeverBeganHasNoNodes(t *testing.T) {
 	w, r := hand(3, Outcome{Start: -1, End: 0, Choice: 2})
 	p, err := Place(w, r)
 	if err != nil || len(p.Job(0)) > 0 || len(p.Steps(0, r)) > 0 {
@@ -130,8 +130,7 @@ func TestAJobThatNeverBeganHasNoNodes(t *testing.T) {
 	}
 }
 
-// drawReplay draws a result that fits its machine: each job begins at the first second from a drawn one at which its
-// sizes are free.
+// drawReplay draws a result that fits its machine. Each job begins as soon as its sizes are free, from a drawn second on.
 func drawReplay(t *rapid.T) (workload.Workload, Result) {
 	nodes := rapid.OneOf(rapid.IntRange(1, 8), rapid.IntRange(60, 200)).Draw(t, "nodes")
 	const horizon = 200
@@ -172,14 +171,14 @@ func drawReplay(t *rapid.T) (workload.Workload, Result) {
 	return hand(nodes, outcomes...)
 }
 
-// dumbPlacement is Place as one would say it: second by second, first everyone frees, then everyone takes, from a list of
-// nodes.
-func dumbPlacement(w workload.Workload, r Result) [][][]int {
+// naivePlacement does the same as Place in the simplest way: second by second, first all jobs free nodes, then all jobs take nodes, from a
+// list.
+func naivePlacement(w workload.Workload, r Result) [][][]int {
 	var (
 		last   core.Time
 		free   = make([]bool, w.Machine.Nodes)
 		held   = make([][]int, len(w.Jobs))
-		placed = make([][][]int, len(w.Jobs)) // of each job, from second 0
+		placed = make([][][]int, len(w.Jobs)) // per job, from second 0
 	)
 	for n := range free {
 		free[n] = true
@@ -216,7 +215,7 @@ func dumbPlacement(w workload.Workload, r Result) [][][]int {
 	return placed
 }
 
-// at lists the nodes of a job at one second.
+// list returns the nodes of a job in one second.
 func (p *Placement) list(i int, r Result, now core.Time) []int {
 	var nodes []int
 	for _, s := range p.Steps(i, r) {
@@ -231,14 +230,14 @@ func (p *Placement) list(i int, r Result, now core.Time) []int {
 	return nodes
 }
 
-func TestPlacementIsThatOfAPlainListOfNodes(t *testing.T) {
+func TestPlacementEqualsAPlainListOfNodes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, r := drawReplay(t)
 		p, err := Place(w, r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, seconds := range dumbPlacement(w, r) {
+		for i, seconds := range naivePlacement(w, r) {
 			for now, want := range seconds {
 				slices.Sort(want)
 				if got := p.list(i, r, core.Time(now)); !slices.Equal(got, want) {
@@ -289,7 +288,7 @@ func TestNoNodeIsInTwoJobsAndAnEvolvingJobKeepsItsNodes(t *testing.T) {
 
 func TestNodesAreWrittenAsIntervals(t *testing.T) {
 	for want, nodes := range map[string]Nodes{
-		"": nil, "7": {{7, 7}}, "0-3 7": {{0, 3}, {7, 7}}, "1-2 5 10-50": {{1, 2}, {5, 5}, {10, 50}}, // the last is evalys' own example
+		"": nil, "7": {{7, 7}}, "0-3 7": {{0, 3}, {7, 7}}, "1-2 5 10-50": {{1, 2}, {5, 5}, {10, 50}}, // the last one is the example of evalys
 	} {
 		if got := nodes.String(); got != want {
 			t.Errorf("%v is written %q, want %q", []Span(nodes), got, want)
@@ -297,8 +296,8 @@ func TestNodesAreWrittenAsIntervals(t *testing.T) {
 	}
 }
 
-// Times of millions of years and thousands of jobs do not fit into a word together: then the other sorting is used.
-func TestJobsAreInOrderHoweverFarTheyAreApart(t *testing.T) {
+// Times of millions of years and thousands of jobs do not fit into a word together. Then the other sorting is used.
+func TestJobsAreSortedOverAnyDistance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		far := rapid.SampledFrom([]core.Time{100, 1 << 40, 1 << 61}).Draw(t, "far")
 		var all []Outcome
@@ -316,7 +315,7 @@ func TestJobsAreInOrderHoweverFarTheyAreApart(t *testing.T) {
 	})
 }
 
-func TestAnArenaKeepsWhatItWasGiven(t *testing.T) {
+func TestArenaKeepsItsSpans(t *testing.T) {
 	var (
 		a     arena
 		given [][]Span
@@ -330,7 +329,7 @@ func TestAnArenaKeepsWhatItWasGiven(t *testing.T) {
 			next++
 		}
 		given, at = append(given, slices.Clone(spans)), append(at, a.store(spans))
-		clear(spans) // the memory is the caller's
+		clear(spans) // the memory belongs to the caller
 	}
 	for i, want := range given {
 		if got := a.at(at[i]); !slices.Equal(got, want) {

@@ -8,18 +8,18 @@ import (
 	"accordion/traces/workload"
 )
 
-// Outcome is what became of one job.
+// Outcome is the result of one job.
 type Outcome struct {
-	Start  core.Time // −1: it never began
+	Start  core.Time // −1: the job never began
 	End    core.Time
-	Choice int     // which of its choices; AsRequested when the policy did not look at them
-	Held   core.EP // an evolving job's sizes from Start to End, as it held them; nil: one size throughout
+	Choice int     // index of its choice; AsRequested if the policy ignored the choices
+	Held   core.EP // sizes that an evolving job held from Start to End; nil: one size throughout
 }
 
-// AsRequested is the Choice of a job with choices under a policy that knows rigid jobs only: Size nodes.
+// AsRequested is the Choice of a job with choices under a policy for rigid jobs: it runs on Size nodes.
 const AsRequested = -1
 
-// Nodes is how many nodes a job held at its peak; 0 when it never began.
+// Nodes returns the most nodes that a job held, or 0 if it never began.
 func (o *Outcome) Nodes(j *workload.Job) int {
 	switch {
 	case o.Start < 0:
@@ -32,7 +32,7 @@ func (o *Outcome) Nodes(j *workload.Job) int {
 	return j.Choices[o.Choice].Peak()
 }
 
-// Area is the area that the job occupied in an outcome, in node-seconds.
+// Area returns the node-seconds that the job held.
 func (o *Outcome) Area(j *workload.Job) int64 {
 	if o.Held != nil {
 		return o.Held.Area()
@@ -40,8 +40,8 @@ func (o *Outcome) Area(j *workload.Job) int64 {
 	return int64(o.Nodes(j)) * (o.End - o.Start)
 }
 
-// ran is how long a job ran by which its turnaround is judged. Of a moldable one that is the log's run time, on the log's
-// size: a smaller size, on which it runs longer, would flatter itself.
+// ran returns the run time that the slowdown of a job is relative to. For a moldable job this is the run time in the log. Otherwise a job
+// that runs longer on a smaller size would have a better slowdown.
 func (o *Outcome) ran(j *workload.Job) core.Time {
 	if j.Kind() == workload.Moldable {
 		return j.Run
@@ -49,13 +49,13 @@ func (o *Outcome) ran(j *workload.Job) core.Time {
 	return o.End - o.Start
 }
 
-// Slowdown is how many times as long a job was in the system as it ran (of a moldable one: in the log, on the log's size), where
-// a run below 10 seconds counts as 10; at least 1. It holds for jobs that began.
+// Slowdown returns the turnaround of a job divided by ran, where ran counts as at least 10 seconds. It is at least 1. The job must have
+// begun.
 func (o *Outcome) Slowdown(j *workload.Job) float64 {
 	return max(1, float64(o.End-j.Submit)/float64(max(o.ran(j), bound)))
 }
 
-// sizes are the steps in which the job held nodes, from its start to its end.
+// sizes returns the steps in which the job held nodes, from its start to its end.
 func (o *Outcome) sizes(j *workload.Job) iter.Seq[core.Step] {
 	return func(yield func(core.Step) bool) {
 		if o.Held == nil {
@@ -72,8 +72,8 @@ func (o *Outcome) sizes(j *workload.Job) iter.Seq[core.Step] {
 
 func appendInt(text []byte, n int64) []byte { return strconv.AppendInt(text, n, 10) }
 
-// Result is a whole replay.
+// Result is the result of a replay.
 type Result struct {
-	Policy   string    // as the user named it
-	Outcomes []Outcome // beside Workload.Jobs
+	Policy   string    // name of the policy as the user gave it
+	Outcomes []Outcome // one per job of the workload
 }

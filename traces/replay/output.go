@@ -16,15 +16,15 @@ import (
 	"accordion/traces/workload"
 )
 
-// jobsHeader are the columns of jobs.csv: Batsim's, as evalys reads them.
+// jobsHeader has the columns of jobs.csv: the columns of Batsim, which evalys reads.
 const jobsHeader = "job_id,workload_name,submission_time,requested_number_of_resources,requested_time,success,starting_time," +
 	"execution_time,finish_time,waiting_time,turnaround_time,stretch,consumed_energy,allocated_resources\n"
 
-// WriteJobs writes jobs.csv: a row a job, in the order of the log. Times are whole seconds; success is 0 for a job that was cut
-// at its requested time; stretch is turnaround over execution time, of a moldable job over the log's; consumed_energy is −1, for nobody knows it. The
-// requested resources are the nodes of a rigid job, those of the chosen size of a moldable one, and the peak of an
-// evolving one, whose allocated resources are all nodes that it ever held: which ones when is in steps.csv. What a job that
-// never began has not got is empty.
+// WriteJobs writes jobs.csv, one row per job in the order of the log. Times are in whole seconds. success is 0 for a job that was cut at its
+// requested time. stretch is turnaround over execution time, for a moldable job over that of the log. consumed_energy is −1, because it is
+// unknown. The requested resources are the nodes of a rigid job, the chosen size of a moldable job, and the peak of an evolving job. The
+// allocated resources of an evolving job are all nodes that it ever held; steps.csv has them step by step. Columns that a job does not have
+// because it never began are empty.
 func WriteJobs(out io.Writer, s *workload.Selected, r Result, p *Placement) error {
 	if _, err := io.WriteString(out, jobsHeader); err != nil {
 		return err
@@ -37,7 +37,7 @@ func WriteJobs(out io.Writer, s *workload.Selected, r Result, p *Placement) erro
 	})
 }
 
-// appendJob appends a row up to the allocated resources.
+// appendJob appends a row without the allocated resources.
 func appendJob(row []byte, j *workload.Job, o Outcome, name string) []byte {
 	number := func(n int64) { row = append(strconv.AppendInt(row, n, 10), ',') }
 	text := func(s string) { row = append(append(row, s...), ',') }
@@ -68,12 +68,12 @@ func appendJob(row []byte, j *workload.Job, o Outcome, name string) []byte {
 	return row
 }
 
-// appendMillionths appends a/b with six places, rounded.
+// appendMillionths appends a/b with six decimals, rounded.
 func appendMillionths(text []byte, a, b int64) []byte {
 	const places = 1_000_000
 	b = max(b, 1)
 	whole, rest := a/b, workload.MulDiv(a%b, places, b)
-	if twice := workload.MulDiv(a%b, 2*places, b); twice-2*rest == 1 { // half of the last place, or more
+	if twice := workload.MulDiv(a%b, 2*places, b); twice-2*rest == 1 { // half of the last decimal, or more
 		rest++
 	}
 	if rest == places {
@@ -86,7 +86,7 @@ func appendMillionths(text []byte, a, b int64) []byte {
 	return text
 }
 
-// quoted is a field of a CSV file.
+// quoted returns a field of a CSV file.
 func quoted(field string) string {
 	if strings.ContainsAny(field, ",\"\r\n") {
 		return `"` + strings.ReplaceAll(field, `"`, `""`) + `"`
@@ -94,7 +94,7 @@ func quoted(field string) string {
 	return field
 }
 
-// inLogOrder are the places of the jobs in the order of the log.
+// inLogOrder returns the indexes of the jobs in the order of the log.
 func inLogOrder(s *workload.Selected) []int {
 	order := make([]int, len(s.Jobs))
 	for i := range order {
@@ -106,11 +106,11 @@ func inLogOrder(s *workload.Selected) []int {
 	return order
 }
 
-// stepsHeader are the columns of steps.csv, those that jobs.csv has too by the same names.
+// stepsHeader has the columns of steps.csv. Columns that jobs.csv has, too, have the same names.
 const stepsHeader = "job_id,step,starting_time,execution_time,finish_time,requested_number_of_resources,allocated_resources\n"
 
-// WriteSteps writes steps.csv: a row for each stretch of time in which an evolving job held the same nodes, jobs in the
-// order of the log, steps from 0. A job that was run rigidly has one.
+// WriteSteps writes steps.csv, one row for each stretch in which an evolving job held the same nodes. Jobs are in the order of the log, and
+// steps are numbered from 0. A job that was run as a rigid one has one row.
 func WriteSteps(out io.Writer, s *workload.Selected, r Result, p *Placement) error {
 	w := bufio.NewWriter(out)
 	w.WriteString(stepsHeader)
@@ -125,11 +125,11 @@ func WriteSteps(out io.Writer, s *workload.Selected, r Result, p *Placement) err
 	return w.Flush()
 }
 
-// metricsFile is the content of metrics.json: the metrics, how the workload came about, and what was left out.
+// metricsFile is the content of metrics.json: the metrics, how the workload was selected, and what was left out.
 type metricsFile struct {
 	Metrics
 	Records   int            `json:"records"`  // jobs in the log
-	LeftOut   map[string]int `json:"left_out"` // of them, by reason; what is 0 is not there
+	LeftOut   map[string]int `json:"left_out"` // number of jobs by reason, without zeros
 	Estimates string         `json:"estimates"`
 }
 
@@ -146,9 +146,9 @@ func WriteMetrics(out io.Writer, m Metrics, s *workload.Selected) error {
 	return e.Encode(file)
 }
 
-// WriteSWF writes replayed.swf: the jobs of the replay in the order of submission, with what became of them. Wait time, run time
-// and allocated processors are those of the replay, in the nodes that it counted; so is what they asked for. Evolving jobs have the
-// profiles that they asked for (swf.Log.EPs). Everything else is as in the log. A job that never began has −1 for all three.
+// WriteSWF writes replayed.swf: the jobs of the replay in order of submission, with their outcomes. Wait times, run times and allocated
+// processors are those of the replay, in its nodes, and so are the requested processors. Evolving jobs have their requested profiles
+// (swf.Log.EPs). Everything else is as in the log. A job that never began has −1 as wait time, run time and allocated processors.
 func WriteSWF(out io.Writer, log *swf.Log, s *workload.Selected, r Result) error {
 	header := swf.Header{Lines: slices.Clone(log.Header.Lines)}
 	nodes := strconv.Itoa(s.Machine.Nodes)

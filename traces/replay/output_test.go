@@ -16,7 +16,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// written is a small replay, of a log in which job 4 comes before job 3.
+// written returns a small replay of a log in which job 4 comes before job 3.
 func written(t *testing.T) (*swf.Log, *workload.Selected, Result, *Placement) {
 	t.Helper()
 	l := logOf(t, " Computer: none\n MaxProcs: 8 (all)",
@@ -76,7 +76,7 @@ func TestStepsAreWrittenForEvolvingJobs(t *testing.T) {
 	}
 }
 
-func TestAMoldableJobIsWrittenInTheSizeThatItGot(t *testing.T) {
+func TestMoldableJobIsWrittenWithItsChosenSize(t *testing.T) {
 	w, r := hand(8, Outcome{Start: 5, End: 25, Choice: 4})
 	w.Jobs[0].Submit = 0
 	w.Jobs[0].Choices = []core.EP{{{Duration: 50, Nodes: 2}}, {{Duration: 30, Nodes: 6}}}
@@ -96,7 +96,7 @@ func TestAMoldableJobIsWrittenInTheSizeThatItGot(t *testing.T) {
 	}
 }
 
-func TestTheMetricsFileSaysWhatWasLeftOut(t *testing.T) {
+func TestMetricsFileHasWhatWasLeftOut(t *testing.T) {
 	_, s, r, _ := written(t)
 	var out bytes.Buffer
 	if err := WriteMetrics(&out, Measure(s.Workload, r), s); err != nil {
@@ -122,7 +122,7 @@ func TestTheMetricsFileSaysWhatWasLeftOut(t *testing.T) {
 	}
 }
 
-func TestTheReplayedLogHasTheReplaysTimes(t *testing.T) {
+func TestReplayedLogHasTheTimesOfTheReplay(t *testing.T) {
 	l, s, r, _ := written(t)
 	var out bytes.Buffer
 	if err := WriteSWF(&out, l, s, r); err != nil {
@@ -151,7 +151,7 @@ func TestMillionthsAreRounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := rapid.OneOf(rapid.Int64Range(0, 50), rapid.Int64Range(0, 1<<50)).Draw(t, "a")
 		b := rapid.OneOf(rapid.Int64Range(1, 50), rapid.Int64Range(1, 1<<40)).Draw(t, "b")
-		want := big.NewRat(a, b).FloatString(6) // half away from zero
+		want := big.NewRat(a, b).FloatString(6) // half is rounded away from zero
 		if got := string(appendMillionths(nil, a, b)); got != want {
 			t.Fatalf("%d/%d is written %s, want %s", a, b, got, want)
 		}
@@ -161,7 +161,7 @@ func TestMillionthsAreRounded(t *testing.T) {
 	}
 }
 
-// logOf is a log of jobs: submit, run, allocated, requested processors, requested time.
+// logOf returns a log. Each job is: submission, run time, allocated processors, requested processors, requested time.
 func logOf(t *testing.T, header string, jobs ...[5]int64) *swf.Log {
 	t.Helper()
 	l := &swf.Log{Name: "log", Header: swf.Header{Lines: strings.Split(header, "\n")}}

@@ -11,10 +11,10 @@ import (
 	"accordion/traces/workload"
 )
 
-// seen is a policy that is given every job as its peak for its whole time.
-type seen struct{ sched.Policy }
+// peakOnly is a policy that gets every job as a rigid one of its peak.
+type peakOnly struct{ sched.Policy }
 
-func (p seen) New(m core.Machine) sched.State { return peaks{p.Policy.New(m)} }
+func (p peakOnly) New(m core.Machine) sched.State { return peaks{p.Policy.New(m)} }
 
 type peaks struct{ sched.State }
 
@@ -24,7 +24,7 @@ func (s peaks) Submit(now core.Time, j core.Job) {
 	s.State.Submit(now, j)
 }
 
-// same compares two policies start by start.
+// same compares the starts of two policies.
 func same(t *testing.T, w workload.Workload, a, b sched.Policy) {
 	t.Helper()
 	x, y := replay.Run(w, a), replay.Run(w, b)
@@ -39,7 +39,7 @@ func same(t *testing.T, w workload.Workload, a, b sched.Policy) {
 	}
 }
 
-// evolves is a whole log with 30 % evolving jobs.
+// evolves returns a whole log in which 30 % of the jobs are evolving.
 func evolves(t *testing.T, name string, jobs int) workload.Workload {
 	t.Helper()
 	s, err := workload.Selection{Limit: jobs}.Select(realLog(t, name))
@@ -50,7 +50,7 @@ func evolves(t *testing.T, name string, jobs int) workload.Workload {
 	return s.Workload
 }
 
-// rigid is a workload in which nobody has choices any more.
+// rigid returns a workload without choices.
 func rigid(w workload.Workload) workload.Workload {
 	w.Jobs = slices.Clone(w.Jobs)
 	for i := range w.Jobs {
@@ -59,11 +59,11 @@ func rigid(w workload.Workload) workload.Workload {
 	return w
 }
 
-func TestOnWholeLogsJobsSeenAsTheirPeakAndWithoutPatienceStartAsUnderEASY(t *testing.T) {
+func TestPatientWithoutPatienceAndProfilesEqualsEASYOnWholeLogs(t *testing.T) {
 	for _, name := range []string{"KTH-SP2-1996-2.1-cln", "CTC-SP2-1996-3.1-cln", "SDSC-SP2-1998-4.2-cln"} {
 		t.Run(name, func(t *testing.T) {
 			w := evolves(t, name, 0)
-			same(t, w, seen{sched.Patient{}}, sched.EASY{})
+			same(t, w, peakOnly{sched.Patient{}}, sched.EASY{})
 			same(t, rigid(w), sched.Patient{}, sched.EASY{})
 			onArrays := easyOnArrays(w, false)
 			for i, o := range replay.Run(w, sched.EASY{}).Outcomes {
@@ -75,16 +75,16 @@ func TestOnWholeLogsJobsSeenAsTheirPeakAndWithoutPatienceStartAsUnderEASY(t *tes
 	}
 }
 
-// plainly is a policy whose state was told of a guard, of nobody's: it makes everything anew at each event, as the definition does.
-type plainly struct{ sched.Policy }
+// recomputed is a policy whose state has a guard that no job needs. Therefore it recomputes everything at each event, as its definition says.
+type recomputed struct{ sched.Policy }
 
-func (p plainly) New(m core.Machine) sched.State {
+func (p recomputed) New(m core.Machine) sched.State {
 	s := p.Policy.New(m)
 	s.Running(-core.Forever, core.Allocation{Job: -1, Start: -core.Forever, EP: core.EP{{Duration: 1}}, Guard: 1})
 	return s
 }
 
-// someOf is how many jobs of a log are replayed where that takes a while: of KTH-SP2 all, 0, and of others where there is time.
+// someOf returns how many jobs of a log are replayed in tests that take long: of KTH-SP2 all (0), of other logs only with -accordion.long.
 func someOf(log string) int {
 	if *long || log == "KTH-SP2-1996-2.1-cln" {
 		return 0
@@ -92,19 +92,19 @@ func someOf(log string) int {
 	return 3000
 }
 
-func TestOnWholeLogsTheQuickWayStartsAsThePlainOne(t *testing.T) {
+func TestPatientEqualsItsDefinitionOnWholeLogs(t *testing.T) {
 	for _, name := range []string{"KTH-SP2-1996-2.1-cln", "CTC-SP2-1996-3.1-cln", "SDSC-SP2-1998-4.2-cln"} {
 		t.Run(name, func(t *testing.T) {
 			w := evolves(t, name, someOf(name))
 			for _, p := range []sched.Patient{{}, {Factor: 2, Most: 24 * 3600}, {Factor: 1, Most: 6 * 3600, Reservations: 3}} {
-				same(t, w, p, plainly{p})
-				same(t, rigid(w), p, plainly{p})
+				same(t, w, p, recomputed{p})
+				same(t, rigid(w), p, recomputed{p})
 			}
 		})
 	}
 }
 
-func TestOnWholeLogsReservationsForAllWithoutPatienceAreRepeated(t *testing.T) {
+func TestReservationsForAllWithoutPatienceEqualRepeatedOnWholeLogs(t *testing.T) {
 	for _, name := range []string{"KTH-SP2-1996-2.1-cln", "CTC-SP2-1996-3.1-cln", "SDSC-SP2-1998-4.2-cln"} {
 		t.Run(name, func(t *testing.T) {
 			w := evolves(t, name, someOf(name))
@@ -114,9 +114,9 @@ func TestOnWholeLogsReservationsForAllWithoutPatienceAreRepeated(t *testing.T) {
 	}
 }
 
-// The page on which the policies were found gives, against EASY, the geometric means over two shapes, either --same and three seeds: of the mean
-// wait, the mean bounded slowdown and the longest wait. Its program is another one.
-func TestOnRealLogsEverybodyWaitsAsMuchLessThanUnderEASYAsTheirFinderSays(t *testing.T) {
+// The document in which these policies were found has the geometric means over two shapes, both values of --same and three seeds, relative to
+// EASY, for the mean wait, the mean bounded slowdown and the longest wait. They were computed by another program.
+func TestGainsOverEASYAreThoseOfTheOriginalProgram(t *testing.T) {
 	type means [3]float64
 	seeds := uint64(1)
 	if *long {

@@ -11,20 +11,20 @@ import (
 	"accordion/traces/workload"
 )
 
-// placer names nodes second by second, told of jobs in the order in which they begin.
+// placer assigns nodes second by second. It gets jobs in the order in which they begin.
 type placer struct {
 	workload workload.Workload
-	outcomes []Outcome // of the jobs that began
+	outcomes []Outcome // of jobs that began
 
 	placement *Placement
 	free      *freeNodes
-	holds     map[int32][]Span // what evolving jobs hold, in the order in which it came
-	taken     []Span           // memory
-	err       error            // the first
+	holds     map[int32][]Span // nodes of evolving jobs, in the order in which they were taken
+	taken     []Span           // reused memory
+	err       error            // first error
 
 	now   core.Time
-	takes []change    // at now: made after what is freed then
-	later sched.ByEnd // from now on, by twice the second; in a second what frees nodes comes first
+	takes []change    // growths at now, which take nodes after others have been freed
+	later sched.ByEnd // later changes, by twice the second: within a second those that free nodes come first
 }
 
 func newPlacer(w workload.Workload, outcomes []Outcome) *placer {
@@ -34,7 +34,7 @@ func newPlacer(w workload.Workload, outcomes []Outcome) *placer {
 	}
 }
 
-// begin notes a job that begins, at the second of the one before it or later.
+// begin adds a job. It begins in the second of the job before it, or later.
 func (p *placer) begin(job int32) {
 	o := &p.outcomes[job]
 	p.until(o.Start)
@@ -57,7 +57,7 @@ func (p *placer) begin(job int32) {
 	}
 }
 
-// note keeps a change that is to come.
+// note adds a change to later.
 func (p *placer) note(c change) {
 	key := 2 * c.at
 	if c.grow {
@@ -66,7 +66,7 @@ func (p *placer) note(c change) {
 	p.later.Add(sched.RunningJob{End: key, ID: core.JobID(c.job), Nodes: int(c.nodes)})
 }
 
-// next is the first of them, which is then kept no more.
+// next removes the first change from later.
 func (p *placer) next() change {
 	last := len(p.later) - 1
 	first := p.later[last]
@@ -74,7 +74,7 @@ func (p *placer) next() change {
 	return change{first.End / 2, int32(first.ID), int32(first.Nodes), first.End%2 == 1}
 }
 
-// until makes all changes before a second.
+// until carries out all changes before a second.
 func (p *placer) until(end core.Time) {
 	for {
 		at := p.now
@@ -91,7 +91,7 @@ func (p *placer) until(end core.Time) {
 	}
 }
 
-// second makes all changes of the first second in which there are any.
+// second carries out all changes of the first second that has changes.
 func (p *placer) second(at core.Time) {
 	for len(p.later) > 0 && p.later[len(p.later)-1].End/2 == at {
 		if c := p.next(); c.grow {
@@ -107,7 +107,7 @@ func (p *placer) second(at core.Time) {
 	p.takes = p.takes[:0]
 }
 
-// placed is what came of it, when all jobs began.
+// placed returns the placement after all jobs have begun.
 func (p *placer) placed() (*Placement, error) {
 	p.until(math.MaxInt64)
 	if p.err != nil {
@@ -116,7 +116,7 @@ func (p *placer) placed() (*Placement, error) {
 	return p.placement, nil
 }
 
-// change gives a job so many nodes.
+// change carries out a change.
 func (p *placer) change(c change) {
 	if p.err != nil {
 		return
@@ -146,16 +146,16 @@ func (p *placer) change(c change) {
 	}
 }
 
-// change is one job's number of nodes from one second on.
+// change sets the number of nodes of one job.
 type change struct {
 	at    core.Time
 	job   int32
-	nodes int32 // from at on; 0: it ends, or holds none for a while
-	grow  bool  // it takes nodes
+	nodes int32 // from at on; 0: the job ends, or holds no nodes for a while
+	grow  bool  // the job takes nodes
 }
 
-// byStart are the jobs that began, by their starts, then as they stand. Where time and place fit in a word, as in every log of a
-// few decades, words are sorted: that takes a third of the time.
+// byStart returns the jobs that began, sorted by start and then as in the workload. If start and index fit into a word, as in every log of a
+// few decades, it sorts words, which takes a third of the time.
 func byStart(outcomes []Outcome) []int32 {
 	jobs := make([]int32, 0, len(outcomes))
 	first, last := core.Forever, -core.Forever

@@ -12,7 +12,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// realLog reads one of the logs, or skips the test where they are not.
+// realLog reads a real log, or skips the test if it is not available.
 func realLog(t *testing.T, name string) *swf.Log {
 	t.Helper()
 	log, err := swf.ReadFile(filepath.Join(testenv.Logs(t, name+".swf.gz"), name+".swf.gz"), swf.Options{Strict: true})
@@ -22,7 +22,7 @@ func realLog(t *testing.T, name string) *swf.Log {
 	return log
 }
 
-func TestTheMetricsOfThePublishedSchedule(t *testing.T) {
+func TestMetricsOfThePublishedSchedule(t *testing.T) {
 	s, err := workload.Selection{}.Select(realLog(t, "KTH-SP2-1996-unfiltered"))
 	if err != nil {
 		t.Fatal(err)
@@ -43,10 +43,10 @@ func TestTheMetricsOfThePublishedSchedule(t *testing.T) {
 	}
 }
 
-func TestOfRealLogsAsManyJobsAreKeptAsOthersCount(t *testing.T) {
+func TestNumberOfJobsKeptOfRealLogs(t *testing.T) {
 	for name, want := range map[string]struct{ jobs, nodes int }{
 		"LLNL-Atlas-2006-2.1-cln": {31248, 9216},
-		"NASA-iPSC-1993-3.1-cln":  {18066, 128}, // no requested times: the run times stand in
+		"NASA-iPSC-1993-3.1-cln":  {18066, 128}, // without requested times: the run times are used instead
 		"lublin_256":              {10000, 256},
 	} {
 		t.Run(name, func(t *testing.T) {

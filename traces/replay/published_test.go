@@ -15,7 +15,7 @@ import (
 	"accordion/traces/workload"
 )
 
-func TestEASYMeetsThePublishedScheduleStartByStart(t *testing.T) {
+func TestEASYEqualsThePublishedSchedule(t *testing.T) {
 	log := realLog(t, "KTH-SP2-1996-unfiltered")
 	want := map[int64]core.Time{}
 	const schedule = "../reference/KTH-SP2-easy.swf.gz"
@@ -48,7 +48,7 @@ func TestEASYMeetsThePublishedScheduleStartByStart(t *testing.T) {
 	}
 }
 
-// generated is the log of the bounds.
+// generated returns the log of the benchmarks.
 func generated(t testing.TB) workload.Workload {
 	w, err := workload.Selection{}.Select(model.Generated(10_000, model.GeneratedSeed))
 	if err != nil {
@@ -57,7 +57,7 @@ func generated(t testing.TB) workload.Workload {
 	return w.Workload
 }
 
-// hash is that of the starts in the order of the log, as in FNV-1a but 64 bits at a time.
+// hash returns the hash of the starts in the order of the log: FNV-1a with 64 bits at a time.
 func hash(r replay.Result) uint64 {
 	h := uint64(0xcbf29ce484222325)
 	for _, o := range r.Outcomes {
@@ -74,7 +74,7 @@ func meanWait(w workload.Workload, r replay.Result) float64 {
 	return float64(sum) / float64(len(w.Jobs))
 }
 
-func TestTheGeneratedLogIsScheduledAsByOtherPrograms(t *testing.T) {
+func TestGeneratedLogIsScheduledAsByOtherPrograms(t *testing.T) {
 	w := generated(t)
 	for _, c := range []struct {
 		policy sched.Policy

@@ -6,17 +6,16 @@ import (
 	"sync"
 )
 
-// rowsOfPiece is how many rows are made by one goroutine at a time: some hundred kilobytes.
+// rowsOfPiece is the number of rows that a goroutine makes at a time: some hundred kilobytes.
 const rowsOfPiece = 1 << 12
 
-// writeRows writes rows 0 to n-1, each appended to others by row, which is called from several goroutines: while some rows are
-// written the next ones are made.
+// writeRows writes rows 0 to n-1. row appends row k; several goroutines call it, so that rows are made while earlier ones are written.
 func writeRows(out io.Writer, n int, row func(rows []byte, k int) []byte) error {
 	pieces := (n + rowsOfPiece - 1) / rowsOfPiece
 	makers := min(pieces, runtime.GOMAXPROCS(0))
 	var (
 		made   = make([]chan []byte, makers) // maker m makes each makers-th piece, from m on
-		again  = make([]chan []byte, makers) // memory
+		again  = make([]chan []byte, makers) // memory to reuse
 		failed = make(chan struct{})
 		all    sync.WaitGroup
 	)

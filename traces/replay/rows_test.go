@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestRowsAreWrittenInTheirOrder(t *testing.T) {
+func TestRowsAreWrittenInOrder(t *testing.T) {
 	row := func(rows []byte, k int) []byte { return append(strconv.AppendInt(rows, int64(k), 10), '\n') }
 	for _, n := range []int{0, 1, rowsOfPiece - 1, rowsOfPiece, 10*rowsOfPiece + 1} {
 		var want []byte
@@ -21,7 +21,7 @@ func TestRowsAreWrittenInTheirOrder(t *testing.T) {
 	}
 }
 
-// full takes one writing, and fails then.
+// full is a writer that accepts some writes, and then fails.
 type full struct{ left int }
 
 var errFull = errors.New("no space left")
@@ -33,7 +33,7 @@ func (f *full) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestRowsEndWhenTheyCannotBeWritten(t *testing.T) {
+func TestWriteErrorEndsRows(t *testing.T) {
 	for left := range 3 {
 		made := make([]bool, 100*rowsOfPiece)
 		err := writeRows(&full{left}, len(made), func(rows []byte, k int) []byte {
@@ -43,7 +43,7 @@ func TestRowsEndWhenTheyCannotBeWritten(t *testing.T) {
 		if !errors.Is(err, errFull) {
 			t.Errorf("after %d writings: error %v", left, err)
 		}
-		if made[len(made)-1] { // all have come to their end: what is read here is not written any more
+		if made[len(made)-1] { // all goroutines have ended, so that reading here is no race
 			t.Errorf("after %d writings all rows were made", left)
 		}
 	}

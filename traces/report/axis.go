@@ -12,13 +12,13 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// mark is an instant on a time axis.
+// mark is a labeled instant on a time axis.
 type mark struct {
 	at   core.Time
 	text string
 }
 
-// marks are some round instants of a stretch of time: dates where they are known, else days or hours of the workload.
+// marks returns some round instants of a period: dates if they are known, otherwise days or hours of the workload.
 func marks(from, to core.Time, begin time.Time) []mark {
 	const most = 9
 	if !begin.IsZero() && to-from > 60*86400 && to-from < 1e10 {
@@ -55,9 +55,9 @@ func markText(at, every core.Time, begin time.Time) string {
 	return when.Format("2 Jan 15:04")
 }
 
-// months are first days of months, or of years.
+// months returns first days of months, or of years, at most most of them.
 func months(from, to core.Time, begin time.Time, most int) []mark {
-	const month = 2629746 // seconds, on average
+	const month = 2629746 // mean length in seconds
 	every := 1
 	for _, every = range []int{1, 2, 3, 6, 12, 24, 60, 120} {
 		if float64(to-from)/float64(every*month) <= float64(most) {
@@ -84,7 +84,7 @@ func months(from, to core.Time, begin time.Time, most int) []mark {
 	}
 }
 
-// timeTicks are a plot's ticks of the time axis.
+// timeTicks implements plot.Ticker for a time axis.
 type timeTicks struct{ begin time.Time }
 
 func (t timeTicks) Ticks(low, high float64) []plot.Tick {
@@ -95,7 +95,7 @@ func (t timeTicks) Ticks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// logTicks are those of a quantity's logarithmic axis.
+// logTicks implements plot.Ticker for a logarithmic axis.
 type logTicks struct{ unit string }
 
 func (t logTicks) Ticks(low, high float64) []plot.Tick {
@@ -117,7 +117,7 @@ func (t logTicks) Ticks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// shareTicks are 0 to 100 %.
+// shareTicks implements plot.Ticker for 0 to 100 %.
 type shareTicks struct{}
 
 func (shareTicks) Ticks(float64, float64) []plot.Tick {
@@ -128,7 +128,7 @@ func (shareTicks) Ticks(float64, float64) []plot.Tick {
 	return ticks
 }
 
-// countTicks are a few round numbers from 0.
+// countTicks implements plot.Ticker with a few round numbers from 0.
 type countTicks struct{}
 
 func (countTicks) Ticks(_, high float64) []plot.Tick {
@@ -140,5 +140,5 @@ func (countTicks) Ticks(_, high float64) []plot.Tick {
 	return ticks
 }
 
-// plain has no spaces that the figures' font lacks.
+// plain replaces thin spaces, which the figures' font lacks.
 func plain(s string) string { return strings.ReplaceAll(s, thin, "\u00a0") }

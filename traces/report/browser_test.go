@@ -10,22 +10,22 @@ import (
 	"accordion/internal/testmain"
 )
 
-// TestMain makes the random cases the same in every run, unless the command line asks otherwise, and ends the browser.
+// TestMain uses the same random cases in every run, unless flags override this, and ends the browser.
 func TestMain(m *testing.M) {
 	testmain.Prepare(testmain.Cases{})
 	os.Exit(browser.Main(m))
 }
 
-// tab is a report in a browser's tab.
+// tab is a report in a tab of a browser.
 type tab struct{ *browser.Tab }
 
-// open writes a report to a file and opens it, as its reader would, and waits until it is drawn.
+// open writes a report to a file, opens it, and waits until it is drawn.
 func open(t *testing.T, r *Report) *tab {
 	t.Helper()
 	return openIn(t, browser.Light, r)
 }
 
-// openIn opens it for a reader who prefers these colors.
+// openIn does the same as open, with a color scheme.
 func openIn(t *testing.T, colours string, r *Report) *tab {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.html")
@@ -42,7 +42,7 @@ func openIn(t *testing.T, colours string, r *Report) *tab {
 	return openFile(t, colours, file)
 }
 
-// openFile opens a report that is a file.
+// openFile opens a report in a file.
 func openFile(t *testing.T, colours, file string) *tab {
 	t.Helper()
 	p := &tab{browser.New(t, "file://"+file)}

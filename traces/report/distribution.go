@@ -10,16 +10,16 @@ import (
 	"accordion/traces/workload"
 )
 
-// waited is how long a job waited, in seconds, and slowdown its bounded slowdown; neither for one that never began.
+// waited returns how long a job waited in seconds, and slowdown its bounded slowdown. The job must have begun.
 func waited(j *workload.Job, o *replay.Outcome) float64 { return float64(o.Start - j.Submit) }
 
 func slowdown(j *workload.Job, o *replay.Outcome) float64 { return o.Slowdown(j) }
 
-// quantity is something of each job whose distribution is shown.
+// quantity is a value of each job whose distribution is shown.
 type quantity struct {
-	name  string // of the files of its figure
+	name  string // part of the names of its figures' files
 	title string
-	unit  string // "seconds" or "": the page's scripts and the figures know what ticks become it
+	unit  string // "seconds" or "": decides the ticks in the page and in the figures
 	least float64
 	of    func(*workload.Job, *replay.Outcome) float64
 }
@@ -29,19 +29,19 @@ var (
 	boundSlowdown = quantity{"slowdown", "Bounded slowdown", "", 1, slowdown}
 )
 
-// cumulative is which share of the jobs had at most so much of a quantity, a line a policy.
+// cumulative is a distribution function: the share of the jobs with at most a value, one line per policy.
 type cumulative struct {
 	Title string      `json:"title"`
 	About string      `json:"about"`
 	Unit  string      `json:"unit"`
-	Least float64     `json:"least"` // of the axis, which is logarithmic; what is smaller counts there
+	Least float64     `json:"least"` // lower end of the logarithmic axis; smaller values count there
 	Most  float64     `json:"most"`
 	At    []float64   `json:"at"`
-	Lines [][]float64 `json:"lines"` // of each policy, beside At
+	Lines [][]float64 `json:"lines"` // per policy, one value per element of At
 	name  string
 }
 
-// points of a cumulative line, evenly on the logarithmic axis.
+// points is the number of points of a line, at equal distances on the logarithmic axis.
 const points = 180
 
 func (r *Report) cumulative(q quantity, about string) cumulative {
@@ -68,10 +68,10 @@ func (r *Report) cumulative(q quantity, about string) cumulative {
 	return c
 }
 
-// rounded keeps what a chart can show: a report of ten policies has thousands of these numbers.
+// rounded rounds to what a chart can show, because a report of ten policies has thousands of these numbers.
 func rounded(v float64) float64 { return math.Round(v*1e5) / 1e5 }
 
-// sorted is the quantity of every job that began under a policy, ascending.
+// sorted returns the quantity of every job that began under a policy, in ascending order.
 func (r *Report) sorted(policy int, q quantity) []float64 {
 	var values []float64
 	outcomes := r.Replays[policy].Result.Outcomes
@@ -84,7 +84,7 @@ func (r *Report) sorted(policy int, q quantity) []float64 {
 	return values
 }
 
-// classes is the mean of a quantity in each class of jobs, for each policy.
+// classes is the mean of a quantity per class of jobs and policy.
 type classes struct {
 	Title   string       `json:"title"`
 	About   string       `json:"about"`
@@ -92,15 +92,15 @@ type classes struct {
 	Least   float64      `json:"least"`
 	Most    float64      `json:"most"`
 	Classes []string     `json:"classes"`
-	Counts  []int        `json:"counts"` // jobs of the workload, whether they began or not
-	Values  [][]*float64 `json:"values"` // of each policy, beside Classes; nil where no job began
+	Counts  []int        `json:"counts"` // jobs of the workload, also those that never began
+	Values  [][]*float64 `json:"values"` // per policy and class; nil if no job began
 	name    string
 }
 
-// classing sorts jobs into the classes of the metrics.
+// classing divides jobs into the classes of the metrics.
 type classing struct {
 	name string
-	unit string // after each class's name
+	unit string // appended to each class's name
 	replay.Classes
 	of func(*workload.Job) int64
 }
@@ -110,7 +110,7 @@ var (
 	byLength = classing{"length", "", replay.LengthClasses, func(j *workload.Job) int64 { return j.Run }}
 )
 
-// means is a quantity's mean by class; classes without jobs are left out.
+// means returns the mean of a quantity per class, without classes that have no jobs.
 func (r *Report) means(q quantity, by classing, title, about string) classes {
 	out := classes{Title: title, About: about, Unit: q.unit, Least: q.least, Most: q.least * 10, name: q.name + "-by-" + by.name}
 	of := make([]int, len(r.Workload.Jobs))
@@ -153,7 +153,7 @@ func (r *Report) means(q quantity, by classing, title, about string) classes {
 	return out
 }
 
-// distributions are the charts under that heading, of the page and of the figures.
+// distributions returns the charts of the distributions, for the page and for the figures.
 func (r *Report) distributions() ([]cumulative, []classes) {
 	if len(r.Workload.Jobs) == 0 {
 		return nil, nil

@@ -1,16 +1,16 @@
-// Package report draws nodes over time: replays of one workload under several policies, or what really ran on a cluster. It
-// makes one page, and its figures as files.
+// Package report draws nodes over time: replays of a workload under several policies, or what really ran on a cluster. It makes one page, and
+// its figures as files.
 //
-// The page is one HTML file that needs nothing else: a table of metrics with the differences to the first policy, load and
-// queue over time, a Gantt chart to zoom and pan through, and how waiting is distributed. It holds 100,000 jobs: they are
-// packed in columns, and what is smaller than a pixel is drawn as how much of it was occupied. Of what really ran it has the
-// names of nodes, users and jobs besides, and marks where a start or a growth was promised.
+// The page is one HTML file without other files: a table of metrics with the differences to the first policy, load and queue over time, a
+// Gantt chart to zoom and pan, and the distributions of waits. It can hold 100,000 jobs: they are packed in columns, and jobs smaller than a
+// pixel are drawn as the share of nodes that they held. Pages of what really ran also have names of nodes, users and jobs, and marks for
+// promised starts and growths.
 //
-// It computes no metrics and places no jobs: who replays (package replay) or reads accounting hands over the table's rows
-// and who held which nodes.
+// The package computes no metrics and places no jobs. Its callers, which replay (package replay) or read accounting, pass the rows of the
+// table and the nodes that each job held.
 //
-// Files: report.go (what is given), page.go and page/ (the page), table.go and value.go (metrics as they are read), pack.go
-// (columns), series.go and distribution.go (what is computed), figures.go, axis.go, gantt.go and raster.go (the figures).
+// Files: report.go (input), page.go and page/ (the page), table.go and value.go (formatted metrics), pack.go (columns), series.go and
+// distribution.go (what is computed), figures.go, axis.go, gantt.go and raster.go (the figures).
 //
 //	workload := workload.Workload{
 //		Name: "two jobs", Machine: core.Machine{Nodes: 4},

@@ -19,7 +19,7 @@ import (
 	paper "accordion/traces/paper/chart"
 )
 
-// The figures' sizes and colors: those of the page on paper.
+// Sizes and colors of the figures, as on the printed page.
 const (
 	figureWidth  = 9 * vg.Inch
 	figureHeight = 4.2 * vg.Inch
@@ -38,12 +38,12 @@ var (
 
 // Figure is one chart of the report as a file.
 type Figure struct {
-	File  string // its name: load.svg
+	File  string // name: load.svg
 	Write func(io.Writer) error
 }
 
-// Figures are those of the report, each as SVG and as PNG: load, queue, the distributions, and a Gantt chart of each policy
-// whose nodes are known. They are drawn when they are written. A report that cannot be shown has none.
+// Figures returns the figures of the report, each as SVG and as PNG: load, queue, the distributions, and a Gantt chart per policy whose nodes
+// are known. Each is drawn when it is written. It returns an error if the report cannot be shown.
 func (r *Report) Figures() ([]Figure, error) {
 	if err := r.check(); err != nil {
 		return nil, fmt.Errorf("figures of the report %q: %w", r.Title, err)
@@ -98,7 +98,7 @@ func (r *Report) figures() []figure {
 	return all
 }
 
-// fileName is a policy's name without what a file's name had better not have.
+// fileName returns a policy's name with only characters that are safe in file names.
 func fileName(policy string) string {
 	return string(bytes.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '-' {
@@ -108,8 +108,8 @@ func fileName(policy string) string {
 	}, []byte(policy)))
 }
 
-// overTime returns a figure with a panel of each policy, one under the other and on the same axes: lines that are drawn over
-// each other show the last policy alone. A whole of 0 has an axis as long as the longest line needs.
+// overTime returns a figure with a panel per policy, one below the other with the same axes, because in a single panel the last line would
+// hide the others. If whole is 0 the vertical axis ends above the highest line.
 func (r *Report) overTime(name, title string, changes func(policy int) []change, whole float64) figure {
 	from, to := r.span()
 	var panels []panel
@@ -184,7 +184,7 @@ func (r *Report) lineFigure(c cumulative) figure {
 	return plotted(c.name, c.Title+": "+lower(c.About), r.policies(), p, figureHeight)
 }
 
-// dotFigure has a row a class, the first on top, and in it a dot a policy.
+// dotFigure returns a figure with a row per class, the first at the top, and a dot per policy in it.
 func (r *Report) dotFigure(c classes) figure {
 	p := newPlot()
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, logTicks{c.Unit}
@@ -234,7 +234,7 @@ func lineOf(policy int) draw.LineStyle {
 	return style
 }
 
-// entry is a name beside its color.
+// entry is a name with its color.
 type entry struct {
 	name   string
 	colour color.NRGBA
@@ -248,7 +248,7 @@ func (r *Report) policies() []entry {
 	return all
 }
 
-// plotted is a plot under its title and the names of its colors.
+// plotted returns a plot with its title and legend as a figure.
 func plotted(name, title string, legend []entry, p *plot.Plot, height vg.Length) figure {
 	return drawnFigure(name, height, func(c draw.Canvas) {
 		below := head(c, title, legend)
@@ -278,7 +278,7 @@ func drawnFigure(name string, height vg.Length, paint func(draw.Canvas)) figure 
 	}
 }
 
-// head writes the title and the legend, and returns how much height they took.
+// head writes the title and the legend, and returns their height.
 func head(c draw.Canvas, title string, legend []entry) vg.Length {
 	bold := paper.Sans(12)
 	bold.Weight = xfont.WeightBold
@@ -290,7 +290,7 @@ func head(c draw.Canvas, title string, legend []entry) vg.Length {
 	return legendOf(c, vg.Points(42), legend)
 }
 
-// legendOf writes the names of colors, the first line so far below the top, and returns how much height they took.
+// legendOf writes the legend, its first line this far below the top, and returns its height.
 func legendOf(c draw.Canvas, below vg.Length, legend []entry) vg.Length {
 	style := text.Style{Color: soft, Font: paper.Sans(9.5), Handler: plot.DefaultTextHandler}
 	left, y := c.Min.X+vg.Points(10), c.Max.Y-below

@@ -22,7 +22,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// figureFiles are a report's figures by their files' names; those without one of the suffixes are not drawn.
+// figureFiles returns a report's figures by file name. It draws only those with one of the suffixes.
 func figureFiles(t *testing.T, r *Report, suffixes ...string) map[string][]byte {
 	t.Helper()
 	figures, err := r.Figures()
@@ -47,7 +47,7 @@ func figureFiles(t *testing.T, r *Report, suffixes ...string) map[string][]byte 
 	return files
 }
 
-// elements counts those of an SVG by name, and fails where it is not well-formed.
+// elements returns the number of elements of an SVG by name. The test fails if the SVG is not well-formed.
 func elements(t *testing.T, name string, svg []byte) map[string]int {
 	t.Helper()
 	count := map[string]int{}
@@ -66,7 +66,7 @@ func elements(t *testing.T, name string, svg []byte) map[string]int {
 	}
 }
 
-func TestEveryFigureIsThereAsSVGAndAsPNG(t *testing.T) {
+func TestEveryFigureIsAnSVGAndAPNG(t *testing.T) {
 	r := two()
 	r.Replays[0].Result.Policy = `../<&"`
 	r.Replays[1].Result.Policy = `../<&'`
@@ -95,7 +95,7 @@ func TestEveryFigureIsThereAsSVGAndAsPNG(t *testing.T) {
 	}
 }
 
-// strokes returns from where to where, upwards, the lines of each color are.
+// strokes returns the vertical range of the lines of each color.
 func strokes(t *testing.T, svg []byte) map[string][2]float64 {
 	t.Helper()
 	all := map[string][2]float64{}
@@ -113,8 +113,8 @@ func strokes(t *testing.T, svg []byte) map[string][2]float64 {
 	return all
 }
 
-// Policies hold much the same nodes over time: of lines on one another the last alone is seen.
-func TestNoPolicyIsDrawnOverAnotherOverTime(t *testing.T) {
+// Policies hold nearly the same nodes over time. In one panel only the last line would be visible.
+func TestEachPolicyHasItsOwnPanelOverTime(t *testing.T) {
 	files := figureFiles(t, made(t, 200, 3, 2, "easy", "easy-evolving", "patient"), "load.svg", "queue.svg")
 	for _, name := range []string{"load.svg", "queue.svg"} {
 		lines := strokes(t, files[name])
@@ -136,13 +136,13 @@ func TestNoPolicyIsDrawnOverAnotherOverTime(t *testing.T) {
 	}
 }
 
-func TestAGanttFigureHasAPathForEachJobWhileItCan(t *testing.T) {
+func TestSmallGanttFigureHasAPathForEachJob(t *testing.T) {
 	few := elements(t, "few", figureFiles(t, made(t, 50, 3, 1, "easy"), "easy.svg")["gantt-easy.svg"])
 	if few["title"] != 50 || few["image"] != 0 {
 		t.Errorf("50 jobs have %d paths with a title and %d pictures", few["title"], few["image"])
 	}
 	r := two()
-	for len(r.Replays[0].Held[0]) <= crisp { // stretches of no length cost no pixels
+	for len(r.Replays[0].Held[0]) <= crisp { // stretches without length take no pixels
 		r.Replays[0].Held[0] = append(r.Replays[0].Held[0], replay.Stretch{From: 50, To: 50, Nodes: []replay.Span{{First: 2, Last: 2}}})
 	}
 	var b bytes.Buffer
@@ -154,8 +154,8 @@ func TestAGanttFigureHasAPathForEachJobWhileItCan(t *testing.T) {
 	}
 }
 
-func TestFiguresOfOddReportsAreDrawn(t *testing.T) {
-	for name, r := range odd() {
+func TestFiguresOfUnusualReports(t *testing.T) {
+	for name, r := range unusual() {
 		t.Run(name, func(t *testing.T) {
 			for file, svg := range figureFiles(t, r, ".svg") {
 				if strings.HasSuffix(file, ".svg") {
@@ -166,7 +166,7 @@ func TestFiguresOfOddReportsAreDrawn(t *testing.T) {
 	}
 }
 
-func TestMeansOverTimeAreThoseOfASecondBySecondCount(t *testing.T) {
+func TestMeansOverTimeEqualACountOfEverySecond(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const from, stretches, width = -7, 6, 5
 		counts := make([]int, stretches*width)
@@ -191,8 +191,8 @@ func TestMeansOverTimeAreThoseOfASecondBySecondCount(t *testing.T) {
 	})
 }
 
-// A picture of any size shows as much as was held: nothing is lost below a pixel.
-func TestARasterLosesNothing(t *testing.T) {
+// An image of any size shows all that was held: nothing is lost below a pixel.
+func TestRasterShowsAllThatWasHeld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		wide, high := rapid.IntRange(1, 9).Draw(t, "wide"), rapid.IntRange(1, 9).Draw(t, "high")
 		r := newRaster(wide, high)
@@ -211,7 +211,7 @@ func TestARasterLosesNothing(t *testing.T) {
 	})
 }
 
-func TestMarksOfTimeAreFewRoundAndWithin(t *testing.T) {
+func TestTimeMarksAreFewAndRound(t *testing.T) {
 	begin := time.Date(2006, 11, 3, 8, 17, 5, 0, time.FixedZone("", -7*3600))
 	rapid.Check(t, func(t *rapid.T) {
 		from := rapid.Int64Range(-1e6, 1e9).Draw(t, "from")

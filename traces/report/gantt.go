@@ -20,8 +20,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// crisp is up to how many rectangles a Gantt chart as SVG has a path for each job; beyond, it has a picture of them, which
-// says as much and is smaller.
+// crisp is the maximum number of rectangles of a Gantt chart that has a path per job as SVG. A larger chart has an image instead, which shows
+// the same and is smaller.
 const crisp = 20_000
 
 // The measures of a Gantt chart as SVG, in pixels.
@@ -43,7 +43,7 @@ func (r *Report) ganttFigure(name string, policy int) figure {
 	}
 }
 
-// ganttPlot is the chart as a picture in a plot.
+// ganttPlot returns the chart as an image in a plot.
 func (r *Report) ganttPlot(name string, policy int) figure {
 	from, to := r.span()
 	p := newPlot()
@@ -54,7 +54,7 @@ func (r *Report) ganttPlot(name string, policy int) figure {
 	return plotted(name, "Gantt chart: "+r.Replays[policy].Result.Policy, r.kinds(), p, 5.2*vg.Inch)
 }
 
-// nodeTicks count nodes from the top, as the page does.
+// nodeTicks implements plot.Ticker: it counts nodes from the top, as the page does.
 type nodeTicks struct{ nodes int }
 
 func (t nodeTicks) Ticks(low, high float64) []plot.Tick {
@@ -65,7 +65,7 @@ func (t nodeTicks) Ticks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// kinds are the kinds of jobs that there are, with their colors.
+// kinds returns the kinds of jobs in the workload, with their colors.
 func (r *Report) kinds() []entry {
 	there := [len(kindColour)]bool{}
 	for i := range r.Workload.Jobs {
@@ -121,7 +121,7 @@ func (r *Report) ganttSVG(b *bytes.Buffer, policy int) error {
 	return nil
 }
 
-// sizes is "2 → 8 → 4".
+// sizes returns "2 → 8 → 4".
 func sizes(ep core.EP) string {
 	var all []string
 	for _, s := range ep {
@@ -175,7 +175,7 @@ func (r *Report) ganttAxes(b *bytes.Buffer, from, to core.Time) {
 	}
 }
 
-// px writes a coordinate with at most two digits after the point.
+// px returns a coordinate with at most two decimals.
 func px(v float64) string {
 	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(v, 'f', 2, 64), "0"), ".")
 }

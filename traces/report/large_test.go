@@ -13,27 +13,27 @@ import (
 
 var long = flag.Bool("accordion.long", false, "open a report of 100,000 jobs, and judge its times")
 
-// The bounds of a report of 100,000 jobs under three policies, on a quiet machine with two cores and no graphics card.
+// The bounds for a report of 100,000 jobs under three policies, on an idle machine with two cores and without a graphics card.
 const (
 	mostBytes = 25 << 20
-	mostOpen  = 3000.0 // milliseconds, from the navigation to the first whole picture
+	mostOpen  = 3000.0 // milliseconds from the navigation to the first complete drawing
 	mostFrame = 1000.0 / 30
 )
 
-func TestAReportIsSmall(t *testing.T) {
+func TestReportIsSmall(t *testing.T) {
 	const jobs = 2000
 	r := made(t, jobs, 4, 1, "easy", "conservative")
 	var b strings.Builder
 	if err := r.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	// a hundred thousand jobs under two policies have 25 MiB; this is a quarter of that
+	// 100,000 jobs under two policies have 25 MiB; this report has a quarter of them
 	if most := 150_000 + jobs*mostBytes/100_000/4; b.Len() > most {
 		t.Errorf("%d jobs take %d bytes, more than %d", jobs, b.Len(), most)
 	}
 }
 
-// panned drags the Gantt chart through its whole width some times, and measures the frames in milliseconds.
+// panned drags the Gantt chart over its whole width several times, and measures the frames in milliseconds.
 const panned = `(async () => {
 	const canvas = document.getElementById("gantt"), box = canvas.getBoundingClientRect();
 	const frame = () => new Promise(done => requestAnimationFrame(done));
@@ -56,8 +56,8 @@ const panned = `(async () => {
 	return times;
 })()`
 
-// go test ./traces/report -run AHundredThousand -v -args -accordion.long
-func TestAHundredThousandJobsAreFluid(t *testing.T) {
+// go test ./traces/report -run HundredThousand -v -args -accordion.long
+func TestChartOfHundredThousandJobsIsFluid(t *testing.T) {
 	if !*long {
 		t.Skip("makes and opens a report of 100,000 jobs, and judges times: -args -accordion.long")
 	}
@@ -81,7 +81,7 @@ func TestAHundredThousandJobsAreFluid(t *testing.T) {
 		t.Errorf("the report has %d bytes, more than %d", info.Size(), mostBytes)
 	}
 	opened, middle, slow := mostOpen*100, mostFrame*100, mostFrame*100
-	for range 3 { // the best of some: the machine may have had other things to do
+	for range 3 { // the best of some, because other work may slow the machine down
 		p := openFile(t, browser.Light, file)
 		opened = min(opened, browser.Ask[float64](p.Tab, `+document.documentElement.dataset.ready`))
 		frames := browser.Ask[[]float64](p.Tab, panned)

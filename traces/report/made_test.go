@@ -15,8 +15,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// made is a workload of the generated log's jobs, with some users, every evolve-th job a mountain of three steps; denser
-// than the log by a factor. It is replayed under each policy.
+// made returns a workload of jobs of the generated log, denser by a factor, with some users. Every evolve-th job becomes a mountain of three
+// steps. The workload is replayed under each policy.
 func made(t testing.TB, jobs, evolve int, denser int64, policies ...string) *Report {
 	t.Helper()
 	w := workload.Workload{Name: "made", Machine: core.Machine{Nodes: model.GeneratedNodes}}
@@ -66,7 +66,7 @@ func mean(values []float64) float64 {
 	return sum / float64(max(1, len(values)))
 }
 
-// placed gives every job the lowest free nodes, one by one.
+// placed gives every job the lowest free nodes, job by job.
 func placed(w workload.Workload, r replay.Result) [][]replay.Stretch {
 	type change struct {
 		at   core.Time

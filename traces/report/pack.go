@@ -10,8 +10,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// pack collects whole numbers, each in as few bytes as it needs (LEB128; negative ones folded between the positive ones).
-// Columns of like numbers stand together, which is what makes them small once deflated; page/data.js reads them.
+// pack collects whole numbers, each in as few bytes as possible (LEB128; negative numbers are interleaved with positive ones). Similar
+// numbers are in the same column, which makes them small when compressed. page/data.js reads them.
 type pack struct{ bytes.Buffer }
 
 func (p *pack) count(v int) { p.natural(uint64(v)) }
@@ -34,15 +34,15 @@ func (p *pack) profile(ep core.EP) {
 	}
 }
 
-// deflated is the pack, compressed without a header.
+// deflated returns the compressed pack, without a header.
 func (p *pack) deflated() []byte {
 	var out bytes.Buffer
 	w, err := flate.NewWriter(&out, flate.BestCompression)
 	if err != nil {
-		panic(err) // the level is one of flate's
+		panic(err) // the level is valid
 	}
 	if _, err := w.Write(p.Bytes()); err != nil {
-		panic(err) // a buffer takes everything
+		panic(err) // a buffer accepts all writes
 	}
 	if err := w.Close(); err != nil {
 		panic(err)
@@ -50,7 +50,7 @@ func (p *pack) deflated() []byte {
 	return out.Bytes()
 }
 
-// packJobs is what the workload says of its jobs, whatever became of them.
+// packJobs returns the jobs of the workload, without their outcomes.
 func packJobs(jobs []workload.Job) []byte {
 	var p pack
 	p.count(len(jobs))
@@ -94,10 +94,10 @@ func packJobs(jobs []workload.Job) []byte {
 	return p.deflated()
 }
 
-// packTimes is when the jobs began and ended, and the sizes of those that evolved.
+// packTimes returns when the jobs began and ended, and the sizes of evolving jobs.
 func packTimes(jobs []workload.Job, outcomes []replay.Outcome) []byte {
 	var p pack
-	for i := range jobs { // 0: never began; else its wait, folded, and 1
+	for i := range jobs { // 0: never began; otherwise the interleaved wait, plus 1
 		if outcomes[i].Start < 0 {
 			p.natural(0)
 			continue
@@ -119,7 +119,7 @@ func packTimes(jobs []workload.Job, outcomes []replay.Outcome) []byte {
 	return p.deflated()
 }
 
-// packHeld is who held which nodes. A job on one set of nodes from start to end costs two zeros and its spans.
+// packHeld returns the nodes that jobs held. A job that held the same nodes throughout takes two zeros and its spans.
 func packHeld(outcomes []replay.Outcome, held [][]replay.Stretch) []byte {
 	var p pack
 	for i, stretches := range held {

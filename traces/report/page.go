@@ -14,14 +14,14 @@ import (
 //go:embed page
 var pageFiles embed.FS
 
-// page has two templates, "head" and "tail": the packed columns stand between them and pass through no template.
+// page has two templates, "head" and "tail". Between them are the packed columns, which no template processes.
 var page = template.Must(template.ParseFS(pageFiles, "page/page.html"))
 
-// scripts are the page's own, in the order in which they build on each other and on package charts.
+// scripts are the page's scripts, in the order of their dependencies. They also depend on package charts.
 var scripts = []string{"data", "time", "series", "raster", "view", "charts", "plots", "real", "gantt", "main"}
 
-// Write writes the report as one HTML page. Whatever names the jobs, policies and notes have, they are shown as text. A
-// report that cannot be shown is refused before anything is written.
+// Write writes the report as one HTML page. Names of jobs, policies and notes are escaped. It returns an error before it writes anything if
+// the report cannot be shown.
 func (r *Report) Write(w io.Writer) error {
 	if err := r.check(); err != nil {
 		return fmt.Errorf("report %q: %w", r.Title, err)
@@ -47,7 +47,7 @@ func (r *Report) Write(w io.Writer) error {
 	return nil
 }
 
-// writer remembers the first error, so that whoever writes much needs to look once.
+// writer keeps the first error, so that its user checks only once.
 type writer struct {
 	to  io.Writer
 	err error
@@ -59,7 +59,7 @@ func (w *writer) template(name string, shown any) {
 	}
 }
 
-// column writes packed bytes where the page's scripts find them by name.
+// column writes packed bytes under a name for the page's scripts.
 func (w *writer) column(name string, packed []byte) {
 	w.text(`<script type="application/octet-stream" id="` + name + `">`)
 	if w.err == nil {
@@ -78,7 +78,7 @@ func (w *writer) text(s string) {
 	}
 }
 
-// shown is what the templates show.
+// shown is the input of the templates.
 type shown struct {
 	Title, Note string
 	Style       template.CSS
@@ -89,14 +89,14 @@ type shown struct {
 	Table       []group
 	Notes       []Note
 	Facts       facts // for the scripts
-	Chart       bool  // somebody knows who held which nodes
-	Real        bool  // it is no replay
+	Chart       bool  // at least one policy has known nodes
+	Real        bool  // of what really ran
 }
 
 // shownPolicy is one column of the table.
 type shownPolicy struct {
 	Name string
-	Key  int // of its color
+	Key  int // index of its color
 }
 
 func (r *Report) show() (*shown, error) {
@@ -124,12 +124,12 @@ func (r *Report) show() (*shown, error) {
 	return s, nil
 }
 
-// facts is what the scripts need beside the columns.
+// facts is what the scripts need in addition to the columns.
 type facts struct {
-	Begin    *int64   `json:"begin"` // Unix seconds of second 0, as the site's clock showed them; nil: unknown
+	Begin    *int64   `json:"begin"` // second 0 in Unix seconds, as the site's clock showed it; nil: unknown
 	Nodes    int      `json:"nodes"`
 	Policies []string `json:"policies"`
-	Held     []bool   `json:"held"` // of each policy: there is a Gantt chart
+	Held     []bool   `json:"held"` // per policy: it has a Gantt chart
 
 	Cumulative []cumulative `json:"cumulative"`
 	Classes    []classes    `json:"classes"`

@@ -21,7 +21,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// chart is where the Gantt chart stands on the screen and what it shows.
+// chart is the place of the Gantt chart on the screen, and what it shows.
 type chart struct {
 	Left, Top, Width, Height float64 // of its plot, in pixels
 	From, To                 float64 // seconds
@@ -29,7 +29,7 @@ type chart struct {
 	Drawn                    string
 }
 
-// chart waits until the Gantt chart is drawn whole.
+// chart waits until the Gantt chart is completely drawn.
 func (p *tab) chart() chart {
 	p.Helper()
 	p.Drawn()
@@ -52,12 +52,12 @@ func (p *tab) point(x, y float64) {
 func (p *tab) wheel(x, y, by float64) {
 	p.Helper()
 	p.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseWheel, x, y, func(e *input.DispatchMouseEventParams) {
-		e.DeltaX, e.DeltaY = 1e-6, by // a DeltaX of 0 would be left out, and refused
+		e.DeltaX, e.DeltaY = 1e-6, by // a DeltaX of 0 would be omitted, and then refused
 	}))
 	p.Drawn()
 }
 
-// holder is which job of a replay holds a node at an instant, looked for in the simplest way; −1: none.
+// holder returns which job of a replay holds a node at an instant, or −1. It searches in the simplest way.
 func holder(held [][]replay.Stretch, t core.Time, node int32) int {
 	for i, stretches := range held {
 		for _, s := range stretches {
@@ -71,7 +71,7 @@ func holder(held [][]replay.Stretch, t core.Time, node int32) int {
 	return -1
 }
 
-func TestTheTableShowsTheMetrics(t *testing.T) {
+func TestTableShowsTheMetrics(t *testing.T) {
 	r := made(t, 60, 4, 1, "easy", "conservative")
 	r.Table = append(r.Table, Row{Group: "Machine", Name: "Utilisation", Unit: Share, Better: Higher, Values: []float64{0.81, 0.84}},
 		Row{Group: "Machine", Name: "Nobody's", Unit: Number, Values: []float64{12, math.NaN()}})
@@ -93,8 +93,8 @@ func TestTheTableShowsTheMetrics(t *testing.T) {
 	}
 }
 
-// What is read here was packed, deflated, unpacked, indexed, drawn and found again.
-func TestUnderThePointerIsTheJobThatHeldTheNode(t *testing.T) {
+// What is read here was packed, compressed, unpacked, indexed, drawn and found again.
+func TestPointerShowsTheJobThatHeldTheNode(t *testing.T) {
 	r := made(t, 400, 3, 2, "easy", "evolving:2X+c")
 	p := open(t, r)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -154,7 +154,7 @@ func checkTip(t *testing.T, p *tab, r *Report, policy, job int) {
 	}
 }
 
-// becomes waits until the Gantt chart shows what is wanted: a busy browser takes its time from an event to what comes of it.
+// becomes waits until the Gantt chart shows what is wanted, because a busy browser reacts late to events.
 func (p *tab) becomes(wanted string, is func(chart) bool) chart {
 	p.Helper()
 	for deadline := time.Now().Add(browser.Patience / 3); ; {
@@ -168,7 +168,7 @@ func (p *tab) becomes(wanted string, is func(chart) bool) chart {
 	}
 }
 
-func TestWheelHandKeysAndButtonsMoveTheWindow(t *testing.T) {
+func TestWheelDragKeysAndButtonsMoveTheWindow(t *testing.T) {
 	r := made(t, 400, 3, 2, "easy")
 	p := open(t, r)
 	whole := p.chart()
@@ -218,7 +218,7 @@ func TestWheelHandKeysAndButtonsMoveTheWindow(t *testing.T) {
 	p.Quiet()
 }
 
-// pixel is the color of the Gantt chart at a place on the screen.
+// pixel returns the color of the Gantt chart at a place on the screen.
 func (p *tab) pixel(x, y float64) [3]int {
 	p.Helper()
 	return browser.Ask[[3]int](p.Tab, fmt.Sprintf(`(() => {
@@ -227,7 +227,7 @@ func (p *tab) pixel(x, y float64) [3]int {
 	})()`, x, y))
 }
 
-// near says whether two colors are the same to an eye.
+// near reports whether two colors look the same.
 func near(a, b [3]int) bool {
 	for i := range a {
 		if a[i]-b[i] > 12 || b[i]-a[i] > 12 {
@@ -237,7 +237,7 @@ func near(a, b [3]int) bool {
 	return true
 }
 
-func TestAnEvolvingJobIsDrawnAsItsStaircase(t *testing.T) {
+func TestEvolvingJobIsDrawnAsStaircase(t *testing.T) {
 	p := open(t, two())
 	c := p.chart()
 	evolving, free := [3]int{0xe8, 0x81, 0x1a}, [3]int{0xfa, 0xf9, 0xf7}
@@ -262,8 +262,8 @@ func TestAnEvolvingJobIsDrawnAsItsStaircase(t *testing.T) {
 	}
 }
 
-// Where jobs are smaller than a pixel the chart is as dark as the machine was full.
-func TestFarOutTheChartShowsHowMuchWasHeld(t *testing.T) {
+// If jobs are smaller than a pixel, the chart is as dark as the machine was full.
+func TestZoomedOutChartShowsHowMuchWasHeld(t *testing.T) {
 	r := made(t, 4000, 0, 1, "easy")
 	p := open(t, r)
 	c := p.chart()
@@ -285,7 +285,7 @@ func TestFarOutTheChartShowsHowMuchWasHeld(t *testing.T) {
 	}
 }
 
-func TestAJobIsFoundByItsNumberAndByKeys(t *testing.T) {
+func TestJobIsFoundByNumberAndByKeys(t *testing.T) {
 	r := made(t, 400, 3, 2, "easy")
 	p := open(t, r)
 	p.chart()
@@ -316,9 +316,9 @@ func TestAJobIsFoundByItsNumberAndByKeys(t *testing.T) {
 	p.Quiet()
 }
 
-func TestTheGanttChartOfAnotherPolicyIsShown(t *testing.T) {
+func TestGanttChartOfAnotherPolicyIsShown(t *testing.T) {
 	p := open(t, two())
-	for i, held := range []int{20, 75} { // a second at which the evolving job holds node 1 and did not under the other policy
+	for i, held := range []int{20, 75} { // a second in which the evolving job holds node 1, and did not under the other policy
 		p.Do(chromedp.Click(chromedp.CSS(fmt.Sprintf("#policies button:nth-child(%d)", i+1))))
 		p.Await(fmt.Sprintf(`document.querySelectorAll("#policies button")[%d].getAttribute("aria-pressed") === "true"`, i))
 		c := p.chart()
@@ -331,7 +331,7 @@ func TestTheGanttChartOfAnotherPolicyIsShown(t *testing.T) {
 	}
 }
 
-func TestTheReadersColoursAreFollowed(t *testing.T) {
+func TestPageFollowsTheColorScheme(t *testing.T) {
 	backgrounds := map[string]bool{}
 	for scheme, evolving := range map[string][3]int{browser.Light: {0xe8, 0x81, 0x1a}, browser.Dark: {0xf0, 0x9a, 0x3e}} {
 		p := openIn(t, scheme, two())
@@ -347,8 +347,8 @@ func TestTheReadersColoursAreFollowed(t *testing.T) {
 	}
 }
 
-// On paper there is no overview to drag, and the colors are those of light.
-func TestThePageIsPrinted(t *testing.T) {
+// A printed page has no overview to drag, and light colors.
+func TestPageIsPrinted(t *testing.T) {
 	p := openIn(t, browser.Dark, two())
 	pdf, err := chromedp.Run(p.Context, chromedp.PrintToPDF(chromedp.PDFPrintBackground()))
 	if err != nil {
@@ -368,8 +368,8 @@ func TestThePageIsPrinted(t *testing.T) {
 	}
 }
 
-// A chart of what really ran has names for nodes, users and jobs, and says how promises were kept.
-func TestRealJobsAreToldOfByNameAndPromise(t *testing.T) {
+// A chart of what really ran has names for nodes, users and jobs, and shows how promises were kept.
+func TestRealJobsHaveNamesAndPromises(t *testing.T) {
 	p := open(t, named())
 	c := p.chart()
 	x, y := c.Left+(60-c.From)/(c.To-c.From)*c.Width, c.Top+1.5/4*c.Height
@@ -401,8 +401,8 @@ func TestRealJobsAreToldOfByNameAndPromise(t *testing.T) {
 	p.Quiet()
 }
 
-// The chips that name the policies' colors are screens away from the distributions.
-func TestEachDistributionNamesThePoliciesOfItsColours(t *testing.T) {
+// The legend of the policies is several screens above the distributions.
+func TestEachDistributionHasALegend(t *testing.T) {
 	const legends = `[...document.querySelectorAll("#plots figure")].map(f => f.querySelector("h3").textContent + ": " +
 		[...f.querySelectorAll(".legend span")].map(e => e.textContent + " " + getComputedStyle(e.querySelector("i")).backgroundColor).join(", ")).filter(says => !says.endsWith(want))`
 	p := open(t, made(t, 50, 3, 1, "easy", "patient"))
@@ -416,8 +416,8 @@ func TestEachDistributionNamesThePoliciesOfItsColours(t *testing.T) {
 	}
 }
 
-// Jobs that had a node at the same time have a part of its row each.
-func TestJobsThatSharedNodesAreAllSeen(t *testing.T) {
+// Jobs that shared a node each get a part of its row.
+func TestJobsThatSharedNodesAreAllVisible(t *testing.T) {
 	r := named()
 	for i, held := range [][]replay.Stretch{
 		{{From: 10, To: 100, Nodes: replay.Nodes{{First: 0, Last: 0}}}},

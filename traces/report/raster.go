@@ -8,14 +8,14 @@ import (
 	"accordion/core"
 )
 
-// kindColour are the colors of rigid, moldable and evolving jobs.
+// kindColour has the colors of rigid, moldable and evolving jobs.
 var kindColour = [...]color.NRGBA{{R: 0x93, G: 0xa0, B: 0xb4, A: 0xff}, {R: 0x1f, G: 0x9d, B: 0x8a, A: 0xff}, {R: 0xe8, G: 0x81, B: 0x1a, A: 0xff}}
 
-// raster sums up in each pixel what was held in it: a pixel takes the colors of the jobs in it by the node-time that they
-// had there. So no job hides another, however many there are.
+// raster is an image in which each pixel has the colors of all jobs in it, in proportion to their node-time there. So no job hides another
+// one, for any number of jobs.
 type raster struct {
 	wide, high int
-	sums       []float32 // red, green, blue and the share held, of each pixel
+	sums       []float32 // red, green, blue and held share of each pixel
 }
 
 func newRaster(wide, high int) *raster {
@@ -38,7 +38,7 @@ func (r *raster) cover(x0, x1, y0, y1 float64, c color.NRGBA) {
 	}
 }
 
-// image is the picture, on nothing: what is free can be seen through.
+// image returns the image. Free nodes are transparent.
 func (r *raster) image() *image.NRGBA {
 	out := image.NewNRGBA(image.Rect(0, 0, r.wide, r.high))
 	for i := 0; i < len(r.sums); i += 4 {
@@ -54,10 +54,10 @@ func (r *raster) image() *image.NRGBA {
 	return out
 }
 
-// gap sets a job apart from its neighbors where there is room, in pixels.
+// gap is the distance between neighboring jobs in pixels, if there is room.
 const gap = 1.5
 
-// rasterised is a policy's Gantt chart in so many pixels, from one second to another.
+// rasterised returns a policy's Gantt chart between two seconds as an image of this size.
 func (r *Report) rasterised(policy int, from, to core.Time, wide, high int) *image.NRGBA {
 	picture := newRaster(wide, high)
 	sx, sy := float64(wide)/float64(to-from), float64(high)/float64(r.Workload.Machine.Nodes)

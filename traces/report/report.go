@@ -9,88 +9,87 @@ import (
 	"accordion/traces/workload"
 )
 
-// Report is what a page shows: one workload, replayed under one policy or several. The first is what the others are
-// compared with.
+// Report is the content of a page: a workload, replayed under one policy or several. The others are compared with the first one.
 type Report struct {
 	Title    string
 	Note     string    // one line under the title: what was replayed, and how
-	Begin    time.Time // the date of the workload's second 0, in the site's zone; zero: unknown, days are counted
+	Begin    time.Time // second 0 of the workload, in the site's time zone; zero: unknown, and days are counted
 	Workload workload.Workload
 	Replays  []Replay
 	Table    []Row
-	Notes    []Note // what a reader should know besides: what was left out and why, the command, the seed
-	Real     *Real  // names and promises, of jobs that really ran; nil for replays
+	Notes    []Note // for the reader: what was left out and why, the command, the seed
+	Real     *Real  // names and promises of jobs that really ran; nil for replays
 }
 
-// Real is what is known of jobs that really ran, and of no replay.
+// Real is what is known about jobs that really ran, but not about replays.
 type Real struct {
-	Nodes []string `json:"nodes"` // the rows' names, from the top
-	Users []string `json:"users"` // names by the jobs' User
-	Jobs  []About  `json:"jobs"`  // beside the workload's
+	Nodes []string `json:"nodes"` // names of the rows, from the top
+	Users []string `json:"users"` // names, indexed by Job.User
+	Jobs  []About  `json:"jobs"`  // one per job of the workload
 }
 
-// About is one job's names, and what it was promised.
+// About is the names of one job, and what it was promised.
 type About struct {
 	Name     string    `json:"name"`
 	Request  string    `json:"request"` // as its user wrote it: ep=2x20s,5x20s
-	Outcome  string    `json:"outcome"` // how it ended, in the batch system's word
+	Outcome  string    `json:"outcome"` // how it ended, in the batch system's words
 	Promises []Promise `json:"promises"`
 }
 
-// Promise is a start or a growth that was promised, and when it came, in seconds of the workload.
+// Promise is a promised start or growth, and when it happened, in seconds of the workload.
 type Promise struct {
 	At   float64  `json:"at"`
 	Came *float64 `json:"came"` // nil: never
-	Row  int32    `json:"row"`  // where it came
+	Row  int32    `json:"row"`  // row where it happened
 	From int      `json:"from"` // nodes before; 0 for the start
 	To   int      `json:"to"`
 }
 
-// Replay is one policy's replay of the workload.
+// Replay is the replay under one policy.
 type Replay struct {
 	Result replay.Result
-	// Held says who held which nodes when, beside the workload's jobs: for each job its stretches by time, the first from
-	// its start, the last to its end; none for a job that never began. Nil: nobody knows, and there is no Gantt chart.
+	// Held has the nodes that each job of the workload held: its stretches in order, the first from its start, the last to its end. It is
+	// empty for a job that never began. If Held is nil, the nodes are unknown and there is no Gantt chart.
 	Held [][]replay.Stretch
 }
 
-// Row is one metric in the table of the comparison.
+// Row is one metric in the table.
 type Row struct {
-	Group  string // the heading under which it stands with its neighbors of the same group: "Waiting", "Machine"
-	Name   string // in plain words: "Mean wait"
-	About  string // how it is computed, for whoever asks
+	Group  string // heading of neighboring rows: "Waiting", "Machine"
+	Name   string // in words: "Mean wait"
+	About  string // how it is computed
 	Unit   Unit
 	Better Better
-	Values []float64 // beside Replays; NaN where there is none
+	Values []float64 // one per replay; NaN if there is none
 }
 
-// Unit is how a row's values are written.
+// Unit is the format of a row's values.
 type Unit uint8
 
-// The units of rows.
+// The units.
 const (
-	Number      Unit = iota // with as many digits as tell them apart: 92.6
-	Count                   // whole
-	Seconds                 // as lengths of time: 1 h 54 min
-	Share                   // from 0 to 1: 87.3 %
-	NodeSeconds             // as node-hours
-	Instant                 // a second of the workload: a date, or a day
+	Number      Unit = iota // with three significant digits: 92.6
+	Count                   // whole number
+	Seconds                 // length of time: 1 h 54 min
+	Share                   // from 0 to 1, written as 87.3 %
+	NodeSeconds             // written as node-hours
+	Instant                 // second of the workload: a date, or a day
 )
 
-// Better is in which direction a row's values are better.
+// Better is the direction in which a row's values are better.
 type Better uint8
 
 // The directions.
 const (
-	Neither Better = iota // a fact, neither good nor bad
+	Neither Better = iota // neither good nor bad
 	Lower
 	Higher
 )
 
-// Note is one thing that a reader should know besides.
+// Note is a fact for the reader, with its name.
 type Note struct{ Name, Text string }
 
-// check says what cannot be shown, before anything is written.
+// check returns why the report cannot be shown, or nil.
 func (r *Report) check() error {
 	if len(r.Replays) == 0 {
 		return errors.New("a report needs at least one replay")

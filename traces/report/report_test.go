@@ -11,8 +11,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// two is a rigid job, and one that evolves from 1 over 3 to 2 nodes, of four, under a policy and under another that let
-// the second wait.
+// two returns a report on four nodes of a rigid job, and of one that evolves from 1 over 3 to 2 nodes. Under the second policy the second job
+// waits.
 func two() *Report {
 	profile := core.EP{{Duration: 40, Nodes: 1}, {Duration: 40, Nodes: 3}, {Duration: 20, Nodes: 2}}
 	stairs := func(begin core.Time) []replay.Stretch {
@@ -55,7 +55,7 @@ func written(t *testing.T, r *Report) string {
 	return b.String()
 }
 
-func TestNamesAreShownAsTextWhateverTheyAre(t *testing.T) {
+func TestNamesAreEscaped(t *testing.T) {
 	const hostile = `"></script><script>alert(1)</script>&'` + "`\u2028\x00"
 	r := two()
 	r.Title, r.Note, r.Workload.Name = hostile, hostile, hostile
@@ -72,7 +72,7 @@ func TestNamesAreShownAsTextWhateverTheyAre(t *testing.T) {
 	}
 }
 
-func TestThePageNamesNoOtherPlace(t *testing.T) {
+func TestPageHasNoExternalReferences(t *testing.T) {
 	page := written(t, two())
 	for _, word := range []string{"https:", "src=", "@import", "url(", "<link", "fetch(", "XMLHttpRequest"} {
 		if strings.Contains(page, word) {
@@ -81,7 +81,7 @@ func TestThePageNamesNoOtherPlace(t *testing.T) {
 	}
 }
 
-func TestAReportThatCannotBeShownIsRefused(t *testing.T) {
+func TestInvalidReportIsRefused(t *testing.T) {
 	for want, spoil := range map[string]func(*Report){
 		"at least one replay":                func(r *Report) { r.Replays = nil },
 		"a machine of 0 nodes":               func(r *Report) { r.Workload.Machine.Nodes = 0 },
@@ -109,8 +109,8 @@ func TestAReportThatCannotBeShownIsRefused(t *testing.T) {
 	}
 }
 
-// named is the first replay of two as if it had really run, on nodes with names: the second job's growth was promised for
-// second 43 and came at 45, and another never came.
+// named returns the first replay of two as if it had really run, with names of nodes. The second job's growth was promised for second 43 and
+// happened at 45; another promised growth never happened.
 func named() *Report {
 	r := two()
 	came := []float64{5, 45}

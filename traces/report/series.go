@@ -8,13 +8,13 @@ import (
 	"accordion/traces/workload"
 )
 
-// change is by how much a number changes at a second.
+// change is a change of a number at a second.
 type change struct {
 	at core.Time
 	by int
 }
 
-// held is the node counts that a job had from its start on, of one that began.
+// held returns the sizes that a job had from its start on. The job must have begun.
 func held(j *workload.Job, o *replay.Outcome) core.EP {
 	if len(o.Held) > 0 {
 		return o.Held
@@ -22,7 +22,7 @@ func held(j *workload.Job, o *replay.Outcome) core.EP {
 	return core.EP{{Duration: o.End - o.Start, Nodes: o.Nodes(j)}}
 }
 
-// load is how the number of held nodes changed under a policy.
+// load returns the changes of the number of held nodes under a policy.
 func (r *Report) load(policy int) []change {
 	var changes []change
 	for i := range r.Workload.Jobs {
@@ -40,7 +40,7 @@ func (r *Report) load(policy int) []change {
 	return changes
 }
 
-// queue is how the number of waiting jobs changed under a policy.
+// queue returns the changes of the number of waiting jobs under a policy.
 func (r *Report) queue(policy int) []change {
 	var changes []change
 	for i := range r.Workload.Jobs {
@@ -52,7 +52,7 @@ func (r *Report) queue(policy int) []change {
 	return changes
 }
 
-// span is from the first submission to the last end under any policy, never empty.
+// span returns the time from the first submission to the last end under any policy. It is never empty.
 func (r *Report) span() (from, to core.Time) {
 	from, to = core.Forever, -core.Forever
 	for i := range r.Workload.Jobs {
@@ -69,7 +69,7 @@ func (r *Report) span() (from, to core.Time) {
 	return from, max(to, from+60)
 }
 
-// means cuts from…to into n stretches and takes the mean of each.
+// means divides the time between from and to into n parts, and returns the mean of each.
 func means(changes []change, from, to core.Time, n int) []float64 {
 	slices.SortFunc(changes, func(a, b change) int {
 		switch {

@@ -1,6 +1,6 @@
 package report
 
-// group is a part of the table under one heading.
+// group is a part of the table with a heading.
 type group struct {
 	Name string
 	Rows []tableRow
@@ -11,13 +11,13 @@ type tableRow struct {
 	Cells       []cell
 }
 
-// cell is one policy's value and how far it is from the first's.
+// cell is the value of one policy, and its difference to the first policy's.
 type cell struct {
 	Value, Change string
-	Verdict       string // "better", "worse" or "": the page has an arrow for each, for those who do not see colors
+	Verdict       string // "better", "worse" or "": the page shows an arrow for each, because some readers cannot distinguish the colors
 }
 
-// table writes the rows' values as they are read. Neighbors of one group share a heading.
+// table returns the formatted rows. Neighbors of one group share a heading.
 func (r *Report) table() []group {
 	var groups []group
 	for _, row := range r.Table {
@@ -30,7 +30,7 @@ func (r *Report) table() []group {
 	return groups
 }
 
-// row writes a row's values as they are read.
+// row returns a formatted row.
 func (r *Report) row(row Row) tableRow {
 	out := tableRow{Name: row.Name, About: row.About}
 	for i, v := range row.Values {
@@ -49,15 +49,15 @@ func (r *Report) row(row Row) tableRow {
 	return out
 }
 
-// lead is what the page says first: how far the first row's best policy is from the first one.
+// lead is the first sentence of the page: the difference between the first policy and the best one in the first row.
 type lead struct {
 	Name        string // of the metric
-	First, Best cell   // Best is empty where none is better
+	First, Best cell   // Best is empty if no policy is better
 	FirstPolicy string
 	BestPolicy  string
 }
 
-// lead is nil where there is nothing to compare.
+// lead returns nil if there is nothing to compare.
 func (r *Report) lead() *lead {
 	if len(r.Table) == 0 || len(r.Replays) < 2 || r.Table[0].Better == Neither {
 		return nil

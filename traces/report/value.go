@@ -10,14 +10,14 @@ import (
 	"accordion/core"
 )
 
-// The characters of numbers, as typographers want them.
+// Typographic characters in numbers.
 const (
 	minus = "\u2212"
-	thin  = "\u202f" // narrow and unbreakable: between a number and its unit, and between thousands
+	thin  = "\u202f" // narrow no-break space, between a number and its unit, and between groups of digits
 	dash  = "\u2013"
 )
 
-// text writes a value in its unit; a dash where there is none.
+// text returns a value in its unit, or a dash if there is none.
 func (u Unit) text(v float64, begin time.Time) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return dash
@@ -38,7 +38,7 @@ func (u Unit) text(v float64, begin time.Time) string {
 	}
 }
 
-// digits writes a number with three digits that mean something, and whole from a hundred on.
+// digits returns a number with three significant digits, and as a whole number from a hundred on.
 func digits(v float64) string {
 	after := 0
 	switch a := math.Abs(v); {
@@ -57,7 +57,7 @@ func digits(v float64) string {
 	return thousands(s)
 }
 
-// thousands sets a gap between groups of three digits and a true minus before.
+// thousands puts spaces between groups of three digits, and replaces a hyphen by a minus sign.
 func thousands(s string) string {
 	sign := ""
 	if strings.HasPrefix(s, "-") {
@@ -77,7 +77,7 @@ func thousands(s string) string {
 	return sign + b.String()
 }
 
-// length writes a length of time in its two largest units: 1 h 54 min.
+// length returns a length of time in its two largest units: 1 h 54 min.
 func length(seconds float64) string {
 	if seconds < 0 {
 		return minus + length(-seconds)
@@ -91,7 +91,7 @@ func length(seconds float64) string {
 	units := []struct {
 		name  string
 		in    float64 // seconds
-		parts float64 // of the next smaller unit
+		parts float64 // in units of the next smaller one
 		less  string
 	}{{"y", 365 * 86400, 365, "d"}, {"d", 86400, 24, "h"}, {"h", 3600, 60, "min"}, {"min", 60, 60, "s"}}
 	for _, u := range units {
@@ -109,9 +109,9 @@ func length(seconds float64) string {
 	return "1" + thin + "min"
 }
 
-// instant writes a second of the workload: as a date where dates are known, else as a day and an hour.
+// instant returns a second of the workload as a date, if dates are known, otherwise as a day and an hour.
 func instant(t core.Time, begin time.Time) string {
-	const datable = 1 << 36 // seconds; some two thousand years
+	const datable = 1 << 36 // seconds; about two thousand years
 	if !begin.IsZero() && t > -datable && t < datable {
 		return time.Unix(begin.Unix()+t, 0).In(begin.Location()).Format("2 Jan 2006 15:04")
 	}
@@ -123,7 +123,7 @@ func instant(t core.Time, begin time.Time) string {
 	return fmt.Sprintf("day %s, %02d:%02d", thousands(strconv.FormatInt(day, 10)), rest/3600, rest%3600/60)
 }
 
-// change writes how far a value is from the first policy's: by parts where there are any, else by the difference.
+// change returns the difference of a value to the first policy's: relative if possible, otherwise absolute.
 func (u Unit) change(v, first float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsNaN(first):
@@ -132,7 +132,7 @@ func (u Unit) change(v, first float64) string {
 		return "="
 	case u == Instant:
 		return signed(v-first, length)
-	case u == Share: // per cent of per cent would puzzle
+	case u == Share: // a percentage of a percentage would be ambiguous
 		return signed(100*(v-first), func(d float64) string {
 			if d < 0.05 {
 				return "<" + thin + "0.1" + thin + "points"
@@ -154,7 +154,7 @@ func (u Unit) change(v, first float64) string {
 	})
 }
 
-// signed writes a difference with its sign before it; "×12" says it all already.
+// signed returns a difference with its sign. "×12" needs none.
 func signed(d float64, write func(float64) string) string {
 	s := write(math.Abs(d))
 	switch {
@@ -167,7 +167,7 @@ func signed(d float64, write func(float64) string) string {
 	}
 }
 
-// judge says whether a change is good: 1 better, −1 worse, 0 neither. Less than half a per mille is no change.
+// judge returns 1 if a change is better, −1 if it is worse, and otherwise 0. A change below 0.05 % counts as none.
 func (b Better) judge(v, first float64) int {
 	if b == Neither || math.IsNaN(v) || math.IsNaN(first) || math.Abs(v-first) <= 0.0005*math.Abs(first) {
 		return 0

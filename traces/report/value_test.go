@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestValuesAreWrittenAsPeopleReadThem(t *testing.T) {
+func TestValuesAreFormattedByUnit(t *testing.T) {
 	begin := time.Date(2006, 11, 3, 8, 0, 0, 0, time.FixedZone("", -7*3600))
 	for _, c := range []struct {
 		unit  Unit
@@ -48,7 +48,7 @@ func TestDifferencesAreToTheFirst(t *testing.T) {
 	}
 }
 
-func TestABetterValueIsCalledBetter(t *testing.T) {
+func TestBetterValueIsMarked(t *testing.T) {
 	for _, c := range []struct {
 		better   Better
 		v, first float64
@@ -62,7 +62,7 @@ func TestABetterValueIsCalledBetter(t *testing.T) {
 	}
 }
 
-func TestTheLeadNamesTheBestPolicyIfItIsNotTheFirst(t *testing.T) {
+func TestLeadNamesTheBestPolicyUnlessItIsTheFirst(t *testing.T) {
 	r := two()
 	r.Table[0].Values = []float64{100, 50}
 	if l := r.lead(); l.BestPolicy != "2X+c" || l.Best.Change != minus+"50\u202f%" {

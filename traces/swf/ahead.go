@@ -2,20 +2,20 @@ package swf
 
 import "io"
 
-// ahead reads from another reader in a goroutine of its own, a few blocks ahead: of a compressed log the next lines are unpacked while
-// these are read. Close it, and it reads no more.
+// ahead reads from another reader in its own goroutine, a few blocks ahead. For a compressed log this unpacks the next lines while earlier
+// ones are parsed. Close ends the goroutine.
 type ahead struct {
 	full   chan block // blocks that were read
 	empty  chan []byte
 	closed chan struct{}
-	ended  chan struct{} // the goroutine's end
-	now    block         // that is being taken
+	ended  chan struct{} // closed when the goroutine ends
+	now    block         // the block that Read returns
 }
 
-// block is what one reading gave.
+// block is the result of one read.
 type block struct {
 	memory, rest []byte
-	err          error // after the rest
+	err          error // comes after the rest of the data
 }
 
 func newAhead(in io.Reader) *ahead {
@@ -28,7 +28,7 @@ func newAhead(in io.Reader) *ahead {
 	return a
 }
 
-// fill reads until an error, or until nobody wants more.
+// fill reads until an error, or until Close.
 func (a *ahead) fill(in io.Reader) {
 	defer close(a.ended)
 	for {
@@ -50,7 +50,7 @@ func (a *ahead) fill(in io.Reader) {
 	}
 }
 
-// filled reads as much as there is room for, and keeps the reader's own word for its end.
+// filled reads until the memory is full, or until an error, which it returns as the reader gave it.
 func filled(in io.Reader, memory []byte) (n int, err error) {
 	for n < len(memory) && err == nil {
 		var more int
@@ -76,7 +76,7 @@ func (a *ahead) Read(into []byte) (int, error) {
 	return n, nil
 }
 
-// Close ends the goroutine, and waits for what it is reading.
+// Close ends the goroutine, and waits for its current read.
 func (a *ahead) Close() {
 	close(a.closed)
 	<-a.ended

@@ -8,7 +8,7 @@ import (
 	"testing/iotest"
 )
 
-func TestWhatIsReadAheadIsWhatThereIs(t *testing.T) {
+func TestReadAheadEqualsTheInput(t *testing.T) {
 	text := bytes.Repeat([]byte("a line of a log\n"), 100_000)
 	broken := errors.New("broken")
 	for name, c := range map[string]struct {
@@ -34,7 +34,7 @@ func TestWhatIsReadAheadIsWhatThereIs(t *testing.T) {
 	}
 }
 
-// Whoever finds that a log is none reads no further.
+// A caller that finds out that a file is no log stops reading.
 func TestReadingAheadEndsWithItsReader(t *testing.T) {
 	for _, take := range []int{0, 1, 300_000} {
 		a := newAhead(endless{})

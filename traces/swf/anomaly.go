@@ -4,27 +4,27 @@ import (
 	"fmt"
 )
 
-// Anomaly is one way in which jobs of a log look wrong, and how many do.
+// Anomaly is one kind of wrong jobs in a log, with their number.
 type Anomaly struct {
-	Kind    string `json:"kind"`    // a key, such as "run_over_request"
-	Meaning string `json:"meaning"` // in words, after "jobs"
+	Kind    string `json:"kind"`    // key, such as "run_over_request"
+	Meaning string `json:"meaning"` // in words, as it follows the word "jobs"
 	Jobs    int    `json:"jobs"`
-	First   int64  `json:"first"` // the number of the first such job
-	Place   int    `json:"place"` // its place among the log's jobs, from 1
+	First   int64  `json:"first"` // number of the first such job
+	Place   int    `json:"place"` // its index among the log's jobs, from 1
 }
 
-// endless is a time that no job takes: 31 years, in seconds.
+// noEnd is a time that no job takes: 31 years, in seconds.
 const noEnd = 1_000_000_000
 
-// seen is what the jobs before one tell about it.
+// seen has what is known from the jobs before the current one.
 type seen struct {
 	machine int32
-	submit  int64 // of the job before; −1 at first
+	submit  int64 // submission of the previous job; −1 at first
 	numbers map[int64]bool
-	twice   bool // the job's number was there before
+	twice   bool // an earlier job has the same number
 }
 
-// signs are the anomalies by kind, in the order in which they are told.
+// signs are the kinds of anomalies, in the order of the output.
 var signs = []struct {
 	kind, meaning string
 	is            func(*Record, *seen) bool
@@ -50,7 +50,7 @@ var signs = []struct {
 	}},
 }
 
-// anomalies looks at every job; kinds without any are absent.
+// anomalies checks every job. It returns only kinds with jobs.
 func anomalies(records []Record, machine int) []Anomaly {
 	found := make([]Anomaly, len(signs))
 	past := seen{machine: int32(min(machine, 1<<31-1)), submit: Unknown, numbers: make(map[int64]bool, len(records))}
@@ -77,7 +77,7 @@ func anomalies(records []Record, machine int) []Anomaly {
 	return all
 }
 
-// String is one line: how many jobs, what is wrong, which is the first.
+// String returns one line: the number of jobs, what is wrong, and the first job.
 func (a Anomaly) String() string {
 	return fmt.Sprintf("jobs %s: %d, first job %d, the %s of the log", a.Meaning, a.Jobs, a.First, ordinal(a.Place))
 }

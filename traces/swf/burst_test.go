@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestALineWithTheNumberOfTheJobAboveAndABurstsStatusIsABurst: found/05.
-func TestALineWithTheNumberOfTheJobAboveAndABurstsStatusIsABurst(t *testing.T) {
+// The log of found/05.
+func TestLineWithNumberOfJobAboveAndBurstStatusIsABurst(t *testing.T) {
 	for _, c := range []struct{ name, lines, want string }{
 		{"a job and its two bursts", "1/1 1/2 1/3 2/1", "1/1 2/1"},
 		{"one that failed in its last", "1/0 1/2 1/2 1/4 2/1", "1/0 2/1"},
@@ -39,10 +39,9 @@ func TestALineWithTheNumberOfTheJobAboveAndABurstsStatusIsABurst(t *testing.T) {
 	}
 }
 
-// TestNoRealLogLosesALineAsABurst: the cleaned logs have none, and figures are known of all their lines. Sandia-Ross has a status from 2 to
-// 4 in 1,994 lines.
-func TestNoRealLogLosesALineAsABurst(t *testing.T) {
-	most := int64(1_000_000) // bytes of each; the race detector takes its time
+// The cleaned logs have no bursts, and published figures count all their lines. Sandia-Ross has a status from 2 to 4 in 1,994 lines.
+func TestRealLogsHaveNoFalseBursts(t *testing.T) {
+	most := int64(1_000_000) // bytes of each log; the race detector is slow
 	if *long {
 		most = 1 << 40
 	}

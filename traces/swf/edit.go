@@ -11,25 +11,25 @@ import (
 	"accordion/core"
 )
 
-// Selection says which jobs stay: those that meet all of it. The zero value keeps every job.
+// Selection is the conditions that a job must meet to stay in a log. The zero value keeps every job.
 type Selection struct {
-	From, To core.Time // seconds of the log; submitted at From or later and before To. To 0: to the end
-	Skip     int       // so many of the jobs that meet everything else are left out first
-	Jobs     int       // and so many of the next ones kept; 0: all
+	From, To core.Time // seconds of the log: submitted at From or later, and before To; To 0: no end
+	Skip     int       // number of jobs to remove first, of those that meet the other conditions
+	Jobs     int       // maximum number of jobs to keep of the rest; 0: all
 
-	MinSize, MaxSize int64 // processors, requested or else allocated; 0: any
+	MinSize, MaxSize int64 // processors, requested or otherwise allocated; 0: any
 	MinRun, MaxRun   core.Time
-	MinRequest       core.Time // of the requested time; 0: any, known or not
+	MinRequest       core.Time // requested time; 0: any, also unknown
 	MaxRequest       core.Time
 
-	// The values of these fields that stay; empty: any.
+	// The values of these fields to keep; empty: all.
 	Users, Groups, Applications, Queues, Partitions []int32
 	Statuses                                        []Status
 
-	Invert bool // what would stay goes, and the other way round; not of Skip and Jobs
+	Invert bool // keep the jobs that do not meet the conditions; does not change Skip and Jobs
 }
 
-// keeps says whether a job meets everything but Skip and Jobs.
+// keeps reports whether a job meets the conditions, without Skip and Jobs.
 func (s *Selection) keeps(r *Record) bool {
 	within := func(n, least, most int64) bool {
 		return (least == 0 && most == 0) || n >= max(least, 0) && (most == 0 || n <= most)
@@ -43,7 +43,7 @@ func (s *Selection) keeps(r *Record) bool {
 	return meets != s.Invert
 }
 
-// Select leaves the selected jobs in the log, and returns how many it removed. The bursts of a job go with it (swf.Burst).
+// Select keeps only the selected jobs in the log, with their bursts (Burst), and returns how many jobs it removed.
 func Select(log *Log, s Selection) (removed int) {
 	kept := log.Records[:0:0]
 	met := 0
@@ -67,7 +67,7 @@ func Select(log *Log, s Selection) (removed int) {
 	return removed
 }
 
-// jobs yields the records of each job: its own, then its bursts.
+// jobs yields the records of each job: the job, then its bursts.
 func jobs(records []Record) iter.Seq[[]Record] {
 	return func(yield func([]Record) bool) {
 		for first := 0; first < len(records); {
@@ -83,7 +83,7 @@ func jobs(records []Record) iter.Seq[[]Record] {
 	}
 }
 
-// CountJobs returns how many jobs a log has: its records but for bursts.
+// CountJobs returns how many jobs a log has, without bursts.
 func CountJobs(log *Log) (n int) {
 	for range jobs(log.Records) {
 		n++
@@ -91,7 +91,7 @@ func CountJobs(log *Log) (n int) {
 	return n
 }
 
-// prune drops the profiles of jobs that are no longer there.
+// prune removes the profiles of jobs that are not in the log.
 func prune(log *Log) {
 	there := make(map[int64]bool, len(log.EPs))
 	for i := range log.Records {
@@ -102,8 +102,7 @@ func prune(log *Log) {
 	maps.DeleteFunc(log.EPs, func(n int64, _ core.EP) bool { return !there[n] })
 }
 
-// Rezero moves the log's second 0 to its first submission. A log whose first job is submitted before its second 0 has no
-// negative submissions afterwards.
+// Rezero moves second 0 of the log to the first submission. After it no submission is negative.
 func Rezero(log *Log) {
 	if len(log.Records) == 0 {
 		return
@@ -114,7 +113,7 @@ func Rezero(log *Log) {
 	}
 	for job := range jobs(log.Records) {
 		for i := range job {
-			if i == 0 || job[i].Submit >= 0 { // a burst may have none
+			if i == 0 || job[i].Submit >= 0 { // the submission of a burst may be unknown
 				job[i].Submit -= first
 			}
 		}
@@ -127,8 +126,8 @@ func Rezero(log *Log) {
 	}
 }
 
-// Renumber numbers the jobs from 1 in the order of the log, and their bursts alike. Profiles go with their jobs, and so do references to preceding
-// ones; those to a job that is not in the log become unknown. Where several jobs have one number, it means the first.
+// Renumber numbers the jobs from 1 in the order of the log, and their bursts like the jobs. It changes the numbers of profiles and of
+// preceding jobs, too. A preceding job that is not in the log becomes unknown. If several jobs have the same number, it means the first one.
 func Renumber(log *Log) {
 	now := make(map[int64]int64, len(log.Records))
 	count := int64(0)
@@ -163,7 +162,7 @@ func Renumber(log *Log) {
 	}
 }
 
-// Sort puts the jobs in the order of submission; those submitted at one second keep theirs. Bursts stay behind their jobs.
+// Sort sorts the jobs by submission. Jobs submitted in the same second keep their order. Bursts stay behind their jobs.
 func Sort(log *Log) {
 	sorted := slices.SortedStableFunc(jobs(log.Records), func(a, b []Record) int { return cmp.Compare(a[0].Submit, b[0].Submit) })
 	log.Records = slices.Concat(sorted...)

@@ -99,7 +99,7 @@ func TestRezero(t *testing.T) {
 	if start != 950 || date != "Thu Jan  1 01:15:50 CET 1970" {
 		t.Errorf("the log begins at %d, %s", start, date)
 	}
-	Rezero(&Log{}) // nothing to move
+	Rezero(&Log{}) // no jobs to move
 }
 
 func TestRenumber(t *testing.T) {
@@ -122,14 +122,14 @@ func TestRenumber(t *testing.T) {
 
 func TestSort(t *testing.T) {
 	log := logOf(t)
-	log.Records[5].Submit = 150 // behind number 30, as in the log
+	log.Records[5].Submit = 150 // after number 30, as in the log
 	Sort(log)
 	if got := numbers(log); got != "10@100 30@150 20@150 20@200 40@300 50@400" {
 		t.Error(got)
 	}
 }
 
-// TestBurstsGoWithTheirJobs: a job's line, and the lines of its bursts (found/05), stay together in whatever is made of a log.
+// A job's line and the lines of its bursts (found/05) stay together in every changed log.
 func TestBurstsGoWithTheirJobs(t *testing.T) {
 	read := func() *Log {
 		log, err := Read(strings.NewReader(`; MaxRecords: 6

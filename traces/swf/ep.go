@@ -10,15 +10,15 @@ import (
 	"accordion/core/ep"
 )
 
-// profileKey begins the header lines that give evolving jobs their requested profiles:
+// profileKey begins the header lines with the requested profiles of evolving jobs:
 //
 //	; EP: 17 4x1h,8x30m
 //
-// job 17 asked for 4 processors for an hour, then for 8. Its record has the peak as requested processors and the whole length
-// as requested time, so that tools that know nothing of profiles see the rigid job that holds as much.
+// Job 17 requested 4 processors for an hour, then 8. Its record has the peak as requested processors and the total as requested time, so that
+// other tools see a rigid job of this size.
 const profileKey = "EP"
 
-// parseProfile reads "17 4x1h,8x30m".
+// parseProfile parses "17 4x1h,8x30m".
 func parseProfile(text string) (number int64, requested core.EP, err error) {
 	job, profile, _ := strings.Cut(text, " ")
 	number, err = strconv.ParseInt(job, 10, 64)
@@ -33,5 +33,5 @@ func parseProfile(text string) (number int64, requested core.EP, err error) {
 	return number, requested, err
 }
 
-// profileNote explains the EP lines to those who read the log.
+// profileNote explains the EP lines in the log.
 const profileNote = " Note: EP lines give an evolving job's number and the steps it asked for, processors x duration"

@@ -13,15 +13,15 @@ import (
 
 // Log is a whole log in memory.
 type Log struct {
-	Name     string // the file's, without folder and .swf.gz
+	Name     string // of the file, without folder and .swf.gz
 	Header   Header
 	Records  []Record          // in the order of the file
-	EPs      map[int64]core.EP // requested profiles of evolving jobs by their numbers, in processors; nil without any
-	Warnings Warnings          // what was wrong and read nevertheless
+	EPs      map[int64]core.EP // requested profiles of evolving jobs by job number, in processors; nil if there are none
+	Warnings Warnings          // errors in the file that were read around
 }
 
-// ReadFile reads a log, compressed or not (package input). Its errors say file and line, and are all the user's: no such file, no log, a truncated
-// one, or, strictly, a *Problem.
+// ReadFile reads a log, compressed or not (package input). Its errors have file and line. All are usage errors: the file does not exist, is
+// no log, is truncated, or has a *Problem if it is read strictly.
 func ReadFile(path string, o Options) (*Log, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -36,11 +36,11 @@ func ReadFile(path string, o Options) (*Log, error) {
 		return nil, fmt.Errorf("%s is a folder; name a workload log in it", path)
 	}
 	in := NewReader(file, path, o)
-	in.beside = true // a file keeps nobody waiting, as standard input may
+	in.beside = true // reading a file never blocks, unlike standard input
 	return read(in, LogName(path), info.Size())
 }
 
-// Folder is where real logs are: in $ACCORDION_TRACES, else where scripts/fetch-traces puts them.
+// Folder returns the folder of real logs: $ACCORDION_TRACES, otherwise where scripts/fetch-traces puts them.
 func Folder() (string, error) {
 	if folder := os.Getenv("ACCORDION_TRACES"); folder != "" {
 		return folder, nil
@@ -52,12 +52,12 @@ func Folder() (string, error) {
 	return filepath.Join(cache, "accordion", "traces"), nil
 }
 
-// Read reads a whole log, compressed or not (package input). The name, of a file or "standard input", is for messages.
+// Read reads a whole log, compressed or not (package input). name is for messages: that of a file, or "standard input".
 func Read(in io.Reader, name string, o Options) (*Log, error) {
 	return read(NewReader(in, name, o), LogName(name), 0)
 }
 
-// LogName returns the name of a file's log: without folder, .swf, and what says how it is compressed.
+// LogName returns the name of a log's file without folder, .swf, and the suffix of its compression.
 func LogName(path string) string {
 	return strings.TrimSuffix(uncompressed(filepath.Base(path)), ".swf")
 }
@@ -65,7 +65,7 @@ func LogName(path string) string {
 // IsName reports whether a file's name is that of a workload log: *.swf, compressed or not.
 func IsName(path string) bool { return strings.HasSuffix(uncompressed(path), ".swf") }
 
-// uncompressed returns a name without the suffix of a program that compresses.
+// uncompressed returns a name without the suffix of its compression.
 func uncompressed(name string) string {
 	for _, suffix := range []string{".gz", ".bz2", ".zst", ".xz"} {
 		if plain, cut := strings.CutSuffix(name, suffix); cut {
@@ -75,7 +75,7 @@ func uncompressed(name string) string {
 	return name
 }
 
-// read reads all jobs; size is that of the file, 0 when it is not known.
+// read reads all jobs. size is that of the file, or 0 if it is unknown.
 func read(in *Reader, name string, size int64) (*Log, error) {
 	defer in.close()
 	log := &Log{Name: name}
@@ -95,13 +95,13 @@ func read(in *Reader, name string, size int64) (*Log, error) {
 	}
 }
 
-// grow makes room for more records. It trusts the header's count (MaxRecords) as far as the file's size lets it be true, so
-// that a whole log is seldom copied.
+// grow returns records with more capacity. It uses the header's number of records (MaxRecords) if the file's size allows it, so that a whole
+// log is seldom copied.
 func grow(records []Record, in *Reader, size int64) []Record {
 	const (
 		first  = 256
-		packed = 9  // bytes of a job in a compressed log; real ones have 10 and more
-		plain  = 40 // bytes of a job in one that is not
+		packed = 9  // minimum bytes per job in a compressed log; real logs have 10 and more
+		plain  = 40 // minimum bytes per job in a plain log
 	)
 	room := max(first, cap(records)/2)
 	if told, ok := in.Header.Number("MaxRecords"); ok && len(records) == first {

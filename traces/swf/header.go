@@ -11,8 +11,8 @@ import (
 	"accordion/core"
 )
 
-// Header is what a log says of itself, line by line as it was read, without the semicolon: Computer, MaxProcs, Note and so
-// on, fields of other tools, and plain remarks. Lines that give profiles of evolving jobs are not among them (Log.EPs).
+// Header is the header of a log, line by line without the semicolon: Computer, MaxProcs, Note and so on, fields of other tools, and remarks.
+// It does not contain the profiles of evolving jobs (Log.EPs).
 type Header struct{ Lines []string }
 
 // keys are the fields of the format's definition, in lower case.
@@ -23,7 +23,7 @@ var keys = map[string]bool{
 	"queue": true, "maxpartitions": true, "partitions": true, "partition": true, "note": true,
 }
 
-// field splits a line into key and value, and returns what it is indented by.
+// field splits a line into indentation, key and value.
 func field(line string) (indent, key, value string, ok bool) {
 	text := strings.TrimLeft(line, " \t;")
 	indent = line[:len(line)-len(text)]
@@ -35,17 +35,17 @@ func field(line string) (indent, key, value string, ok bool) {
 	return indent, key, strings.Trim(value, " \t"), true
 }
 
-// lineKind is what a header line is.
+// lineKind is the kind of a header line.
 type lineKind int
 
 const (
-	remark    lineKind = iota // it is neither of the others
-	newField                  // key and value
-	continued                 // it continues the value above
+	remark    lineKind = iota // neither of the others
+	newField                  // a key and its value
+	continued                 // continuation of the value above
 )
 
-// layout distinguishes fields from lines that continue one. A line continues the field above when it is indented further than the
-// header's first field, and does not begin with a key of the format's own.
+// layout distinguishes fields from continuations. A line continues the field above if it is indented further than the header's first field,
+// and does not begin with a key of the format.
 type layout struct {
 	begun  bool
 	indent string // of the first field
@@ -69,8 +69,8 @@ func (l *layout) classify(line string) (kind lineKind, key, value string) {
 	return continued, "", strings.Trim(line, " \t")
 }
 
-// All is every value of a field, such as "Note" or "Queue", in the order of the log. Case is no matter. A value that goes on
-// in further lines has these joined by spaces.
+// All returns every value of a field, such as "Note" or "Queue", in the order of the log. Upper and lower case are equal. A value in several
+// lines is joined with spaces.
 func (h *Header) All(key string) []string {
 	var all []string
 	var l layout
@@ -90,7 +90,7 @@ func (h *Header) All(key string) []string {
 	return all
 }
 
-// Get is the first value of a field; ok is false where the log has none.
+// Get returns the first value of a field. ok is false if the log has none.
 func (h *Header) Get(key string) (value string, ok bool) {
 	all := h.All(key)
 	if len(all) == 0 {
@@ -99,8 +99,8 @@ func (h *Header) Get(key string) (value string, ok bool) {
 	return all[0], true
 }
 
-// Number returns the first value of a field that is a whole number of 0 or more. It reads "1,024" and "1.024e3" as 1024, and
-// "338 (batch partition; 512 total)" as 338. ok is false where the log does not say, or says -1.
+// Number returns the first value of a field that is a whole number of 0 or more. It reads "1,024" and "1.024e3" as 1024, and "338 (batch
+// partition; 512 total)" as 338. ok is false if there is none, or if it is -1.
 func (h *Header) Number(key string) (n int64, ok bool) {
 	for _, value := range h.All(key) {
 		if n, ok := wholeNumber(value); ok {
@@ -110,16 +110,16 @@ func (h *Header) Number(key string) (n int64, ok bool) {
 	return 0, false
 }
 
-// grouped is a number whose digits are in groups of three, plainNumber one without groups, and sum what makes another number of one
-// when it follows.
+// grouped matches a number whose digits are in groups of three, plainNumber one without groups, and sum a continuation that makes it another
+// number.
 var (
 	grouped     = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{3})+$|^[0-9]{1,3}('[0-9]{3})+$|^[0-9]{1,3}(_[0-9]{3})+$`)
-	sum         = regexp.MustCompile(`^[*×+/x-]?[ \t]*[0-9]`) // the rest of 1 024, 2 * 512
+	sum         = regexp.MustCompile(`^[*×+/x-]?[ \t]*[0-9]`) // such as the rest of 1 024 and 2 * 512
 	plainNumber = regexp.MustCompile(`^[0-9]+(\.[0-9]*)?([eE]\+?[0-9]{1,3})?$`)
 )
 
-// wholeNumber reads the number with which a value begins. What follows it is a remark, but for another number: "1 024" may be
-// one number or two.
+// wholeNumber parses the number at the beginning of a value. It ignores text after it, but not another number: "1 024" may be one number or
+// two.
 func wholeNumber(value string) (n int64, ok bool) {
 	text, rest := value, ""
 	if end := strings.IndexAny(value, " \t(;"); end >= 0 {
@@ -142,14 +142,14 @@ func wholeNumber(value string) (n int64, ok bool) {
 	return int64(f), true
 }
 
-// Machine returns the size of the machine in processors: MaxProcs, else MaxNodes. ok is false where the log does not say it, or
-// not in a way that can be read.
+// Machine returns the size of the machine in processors: MaxProcs, otherwise MaxNodes. ok is false if the log does not have it, or if it is
+// unreadable.
 func (h *Header) Machine() (processors int, ok bool) {
 	n, err := h.MachineSize()
 	return n, err == nil && n > 0
 }
 
-// A SizeError names the header line from which the size of the machine cannot be read.
+// A SizeError is the error for a header line with an unreadable machine size.
 type SizeError struct{ Line string }
 
 // Error returns one line.
@@ -157,11 +157,11 @@ func (e *SizeError) Error() string {
 	return fmt.Sprintf("read the header's size of the machine: %s is no whole number of processors; write MaxProcs: 1024, or give --nodes 1024", core.Shown(e.Line))
 }
 
-// sizeLine is a header line that seems to give the size of the machine, in whatever form.
+// sizeLine matches a header line that seems to have the size of the machine, in any form.
 var sizeLine = regexp.MustCompile(`(?i)^[^a-z0-9]*max[ _-]?(procs|processors|nodes)[^a-z]*[0-9]`)
 
-// MachineSize returns what Machine does, or 0 where the header says no size. It returns a *SizeError where a size cannot be read. A
-// value without a digit says none, and so does a negative number.
+// MachineSize returns the same as Machine, or 0 if the header has no size. It returns a *SizeError if a size is unreadable. A value without
+// digits and a negative number are no size.
 func (h *Header) MachineSize() (processors int, err error) {
 	for _, key := range []string{"MaxProcs", "MaxNodes"} {
 		for _, value := range h.All(key) {
@@ -185,10 +185,10 @@ func (h *Header) MachineSize() (processors int, err error) {
 	return 0, nil
 }
 
-// UnixStart is second 0 of the log in Unix time; ok is false where the log does not say.
+// UnixStart returns second 0 of the log in Unix time. ok is false if the log does not have it.
 func (h *Header) UnixStart() (seconds int64, ok bool) { return h.Number("UnixStartTime") }
 
-// Location returns the time zone of the site: that of TimeZoneString, else the offset or the name that TimeZone gives, else UTC.
+// Location returns the time zone of the site: TimeZoneString, otherwise the offset or name in TimeZone, otherwise UTC.
 func (h *Header) Location() *time.Location {
 	name, _ := h.Get("TimeZoneString")
 	if zone := zoneNamed(name); zone != nil {
@@ -216,7 +216,7 @@ func (h *Header) ParseDate(text string) (second core.Time, known, isDate bool) {
 	return 0, false, false
 }
 
-// zoneNamed returns the zone of a name; nil where there is none.
+// zoneNamed returns the time zone with a name, or nil.
 func zoneNamed(name string) *time.Location {
 	if name == "" || name == "Local" {
 		return nil
@@ -228,8 +228,8 @@ func zoneNamed(name string) *time.Location {
 	return zone
 }
 
-// Set gives a field one value: it takes the place of the first such field and of the lines that continue it, and other
-// fields of this name go; a field that the log does not have is added at the end.
+// Set sets a field to one value. It replaces the first such field with its continuations, and removes other fields of this name. A new field
+// is added at the end.
 func (h *Header) Set(key, value string) {
 	written := false
 	dropping := false
@@ -253,5 +253,5 @@ func (h *Header) Set(key, value string) {
 	}
 }
 
-// Add adds a field at the end, beside those of the same name.
+// Add adds a field at the end. It keeps other fields of the same name.
 func (h *Header) Add(key, value string) { h.Lines = append(h.Lines, " "+key+": "+value) }

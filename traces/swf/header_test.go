@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// As the headers of the archive's logs are written.
+// A header as in the archive's logs.
 const header = `; Version: 2.2
 ;Computer: Compaq DS10L 1U servers
 ; Copyright: Data Usage Agreement:
@@ -69,7 +69,7 @@ func TestHeaderFields(t *testing.T) {
 	}
 }
 
-func TestTheMachineIsTheFirstNumberThatIsKnown(t *testing.T) {
+func TestMachineIsTheFirstKnownNumber(t *testing.T) {
 	for text, want := range map[string]int{
 		header:                               512,
 		"; MaxNodes: 338 (batch; 512 all)":   338,
@@ -82,7 +82,7 @@ func TestTheMachineIsTheFirstNumberThatIsKnown(t *testing.T) {
 		"; MaxProcs: 99999999999":            0,
 		"; MaxProcs: 99999999999999999999":   0,
 		"; Note: MaxProcs: 7":                0,
-		// found/06: all lines are indented, so that the first continues nothing.
+		// found/06: all lines are indented, so that the first one is no continuation.
 		";    Version: 2.2\n;    MaxProcs: 1024":                  1024,
 		";\tMaxProcs:\t1024":                                      1024,
 		";; MaxProcs: 1024":                                       1024,
@@ -105,8 +105,8 @@ func TestTheMachineIsTheFirstNumberThatIsKnown(t *testing.T) {
 	}
 }
 
-// TestAHeaderWhoseLinesAreAllIndentedHasFields: found/06. A line that is indented further continues the one above.
-func TestAHeaderWhoseLinesAreAllIndentedHasFields(t *testing.T) {
+// found/06. A line that is indented further continues the one above.
+func TestIndentedHeaderHasFields(t *testing.T) {
 	for _, indent := range []string{"   ", "\t", " \t "} {
 		h := headerOf(t, strings.ReplaceAll("; My Own Field: 7\n; Site: a cluster\n;      of nodes: many\n; Other : 8\n", "; ", ";"+indent))
 		for key, want := range map[string][]string{"My Own Field": {"7"}, "Site": {"a cluster of nodes: many"}, "Other": {"8"}, "of nodes": nil} {
@@ -122,8 +122,8 @@ func TestAHeaderWhoseLinesAreAllIndentedHasFields(t *testing.T) {
 	}
 }
 
-// TestASizeThatCannotBeReadIsRefusedByName: such a log is never replayed on the number at the beginning, a machine of one.
-func TestASizeThatCannotBeReadIsRefusedByName(t *testing.T) {
+// Such a log is never replayed on a machine of one node, the number at the beginning.
+func TestUnreadableSizeIsAnErrorWithItsLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"; MaxProcs: 1 024":                    "MaxProcs: 1 024",
 		"; MaxProcs: 1.024":                    "MaxProcs: 1.024",
@@ -156,7 +156,7 @@ func TestASizeThatCannotBeReadIsRefusedByName(t *testing.T) {
 	}
 }
 
-func TestOtherNumbersOfAHeaderAreReadAlike(t *testing.T) {
+func TestHeaderNumbersAreAllParsedAlike(t *testing.T) {
 	h := headerOf(t, ";   UnixStartTime: 1,000,000,000\n;   MaxRecords: 1e3\n")
 	start, ok := h.UnixStart()
 	if records, known := h.Number("MaxRecords"); start != 1_000_000_000 || !ok || records != 1000 || !known {
@@ -164,7 +164,7 @@ func TestOtherNumbersOfAHeaderAreReadAlike(t *testing.T) {
 	}
 }
 
-// FuzzHeader: whatever the header says, a machine has a size, none, or one that is refused; and what was set is read back.
+// FuzzHeader checks that any header gives a machine size, none, or an error, and that Get returns what Set has set.
 func FuzzHeader(f *testing.F) {
 	f.Add(header)
 	f.Add(";\tMaxProcs:\t1,024\n;; MaxNodes: 1e3\n; Max Procs 7\n")
@@ -181,7 +181,7 @@ func FuzzHeader(f *testing.F) {
 	})
 }
 
-func TestAZoneThatNobodyKnowsIsItsOffset(t *testing.T) {
+func TestUnknownZoneFallsBackToItsOffset(t *testing.T) {
 	for text, want := range map[string]string{
 		"; TimeZone: 3600\n; TimeZoneString: Europe/Atlantis": "01:00:00",
 		"; TimeZone: -3600":                              "23:00:00",
@@ -199,7 +199,7 @@ func TestAZoneThatNobodyKnowsIsItsOffset(t *testing.T) {
 	}
 }
 
-func TestSettingAFieldLeavesTheOthers(t *testing.T) {
+func TestSetKeepsOtherFields(t *testing.T) {
 	h := headerOf(t, header)
 	before := slices.Clone(h.Lines)
 	h.Set("information", "none")

@@ -7,15 +7,14 @@ import (
 	"strconv"
 )
 
-// pow10 is what a mantissa of digits is divided by.
+// pow10 has the powers by which the digits of a fraction are divided.
 var pow10 = [16]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
-// digits is how many digits, a point among them, a number of the fast path may have: at most MaxValue, and exact as a float64.
+// digits is the maximum number of characters of a number in scan, including a point: then it is at most MaxValue, and exact as a float64.
 const digits = 15
 
-// scan reads one line of 18 whole numbers, the average CPU time perhaps with a fraction, and is what nearly every line of every
-// log goes through. It says how many bytes the line has with its end, which text must contain. A line that is anything else
-// gives 0: then careful reads it.
+// scan parses one line of 18 whole numbers, whose average CPU time may have a fraction. This is nearly every line of every log, so scan is
+// fast. It returns the length of the line with its end, which text must contain, or 0 for any other line, which parseLine parses.
 func scan(text []byte, v *values, cpu *float64) (length int) {
 	i := 0
 	for f := range v {
@@ -52,7 +51,7 @@ func scan(text []byte, v *values, cpu *float64) (length int) {
 			n = -n
 		}
 		if f == int(FieldCPU)-1 {
-			*cpu = float64(n) / pow10[fraction] // both exact: correctly rounded
+			*cpu = float64(n) / pow10[fraction] // both are exact, so that the result is correctly rounded
 		}
 		v[f] = n
 	}
@@ -71,7 +70,7 @@ func scan(text []byte, v *values, cpu *float64) (length int) {
 	return 0
 }
 
-// narrow says whether the numbers of 32 bits are within them.
+// narrow reports whether the numbers of 32-bit fields fit.
 func (v *values) narrow() bool {
 	wide := int64(0)
 	for _, n := range [...]int64{v[4], v[7], v[10], v[11], v[12], v[13], v[14], v[15]} {
@@ -83,7 +82,7 @@ func (v *values) narrow() bool {
 	return wide == 0
 }
 
-// lineEnd is the index after the line end at i: \n, \r\n or \r.
+// lineEnd returns the index after the line end at i: \n, \r\n or \r.
 func lineEnd(text []byte, i int) int {
 	if text[i] == '\r' && i+1 < len(text) && text[i+1] == '\n' {
 		return i + 2
@@ -91,12 +90,12 @@ func lineEnd(text []byte, i int) int {
 	return i + 1
 }
 
-// separators are what may stand between fields.
+// separators are the characters between fields.
 const separators = " \t\v\f\x00"
 
-// careful reads any line that is not a comment, and tells each problem to report, which may refuse it. It says whether the line
-// is a job.
-func careful(line []byte, v *values, cpu *float64, report func(Field, Kind, string) error) (job bool, err error) {
+// parseLine parses any line that is not a comment. It calls report for each problem, and stops if that returns an error. job is true if the
+// line is a job.
+func parseLine(line []byte, v *values, cpu *float64, report func(Field, Kind, string) error) (job bool, err error) {
 	*v, *cpu = none, Unknown
 	f := Field(0)
 	for rest := bytes.Trim(line, separators); len(rest) > 0; rest = bytes.TrimLeft(rest, separators) {
@@ -126,7 +125,7 @@ func careful(line []byte, v *values, cpu *float64, report func(Field, Kind, stri
 	return true, err
 }
 
-// number reads one field. What cannot be read leaves it Unknown.
+// number parses one field. If that fails it sets the field to Unknown.
 func number(text []byte, f Field, into *int64, cpu *float64) (kind Kind, wrong bool) {
 	if !numeric(text) {
 		return NotNumber, true
@@ -146,7 +145,8 @@ func number(text []byte, f Field, into *int64, cpu *float64) (kind Kind, wrong b
 	return Fraction, whole != value
 }
 
-// numeric keeps out the spellings of ParseFloat that are no decimal numbers: Inf, NaN, 0x1p3, 1_000.
+// numeric reports whether a text has only characters of decimal numbers. It excludes spellings that ParseFloat accepts: Inf, NaN, 0x1p3,
+// 1_000.
 func numeric(text []byte) bool {
 	for _, c := range text {
 		if (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {

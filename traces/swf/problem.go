@@ -7,18 +7,18 @@ import (
 	"accordion/core"
 )
 
-// Kind is a way in which a line is not as the format wants it.
+// Kind is a way in which a line violates the format.
 type Kind int
 
-// The kinds of problems, and what a Reader that is not strict does about each.
+// The kinds of problems, and what a Reader that is not strict does.
 const (
-	Missing    Kind = iota // fewer than 18 fields: the others are Unknown
-	Surplus                // more than 18 fields: left out
-	NotNumber              // a field that is no number: Unknown
-	OutOfRange             // a number beyond the field's bounds: Unknown
-	Fraction               // a fraction other than .0 where numbers are whole: cut off
-	NotJob                 // a line that does not begin with a job number: left out
-	BadProfile             // an EP line that says no profile of a job: left out
+	Missing    Kind = iota // fewer than 18 fields: the others become Unknown
+	Surplus                // more than 18 fields: ignored
+	NotNumber              // a field without a number: becomes Unknown
+	OutOfRange             // a number beyond the field's bounds: becomes Unknown
+	Fraction               // a fraction other than .0 in a whole number: cut off
+	NotJob                 // a line that does not begin with a job number: ignored
+	BadProfile             // an EP line without a valid profile: ignored
 	kinds
 )
 
@@ -32,16 +32,16 @@ var done = [kinds]string{
 	BadProfile: "EP lines that say no profile, left out",
 }
 
-// Problem is one place where a log is not as the format wants it: the error of a strict Reader.
+// Problem is a place in a log that violates the format: the error of a strict Reader.
 type Problem struct {
-	File  string // as the Reader was told
+	File  string // name that the Reader was given
 	Line  int    // from 1
 	Field Field  // 0: the whole line
 	Kind  Kind
-	Text  string // what stands there; for Missing and Surplus how many fields there are
+	Text  string // text of the field; for Missing and Surplus the number of fields
 }
 
-// Error is one line: file:line, the field by number and name, what is wrong, what would be right.
+// Error returns one line: file:line, the field by number and name, what is wrong, and what would be right.
 func (p *Problem) Error() string {
 	at := fmt.Sprintf("%s:%d", p.File, p.Line)
 	if p.Field > 0 {
@@ -62,16 +62,16 @@ func (p *Problem) Error() string {
 	return fmt.Sprintf("%s: %s is no job number; a line is a job of %d numbers, or begins with a semicolon", at, core.Shown(p.Text), Fields)
 }
 
-// Warnings counts what a Reader found wrong and read nevertheless.
+// Warnings counts the problems that a Reader read around.
 type Warnings [kinds]Warning
 
-// Warning is how often one kind of problem was met.
+// Warning counts one kind of problem.
 type Warning struct {
 	Count int
-	First *Problem // nil where there was none
+	First *Problem // nil if there was none
 }
 
-// Total is how many problems there were.
+// Total returns the number of problems.
 func (w *Warnings) Total() int {
 	sum := 0
 	for _, k := range w {
@@ -80,7 +80,7 @@ func (w *Warnings) Total() int {
 	return sum
 }
 
-// Lines says each kind of problem that was met, how often, and where first: one line each.
+// Lines returns one line for each kind of problem that occurred: how often, and where first.
 func (w *Warnings) Lines() []string {
 	var lines []string
 	for kind, k := range w {
@@ -91,7 +91,7 @@ func (w *Warnings) Lines() []string {
 	return lines
 }
 
-// String is the lines together.
+// String returns the lines as one text.
 func (w *Warnings) String() string { return strings.Join(w.Lines(), "\n") }
 
 func (w *Warnings) add(p *Problem) {

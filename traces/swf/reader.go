@@ -10,55 +10,54 @@ import (
 	"accordion/traces/input"
 )
 
-// Options say how a log is read.
+// Options are the options of a Reader.
 type Options struct {
-	// Strict makes the first line that is not as the format wants it an error, a *Problem. Otherwise such lines are read as
-	// well as can be and counted.
+	// Strict makes the first line that violates the format an error, a *Problem. Otherwise such lines are read as far as possible, and
+	// counted.
 	Strict bool
 }
 
-// MaxLine bounds a line, in bytes: what has longer ones is no log.
+// MaxLine is the maximum length of a line in bytes. A file with longer lines is no log.
 const MaxLine = 1 << 20
 
-// patience is after how many lines that are no jobs, before the first that is one, a Reader takes a file for something else.
-const patience = 100
+// maxPreamble is the number of lines without a job before the first job after which a Reader rejects the file.
+const maxPreamble = 100
 
-// ErrNotSWF is matched by errors about files that are no logs at all.
+// ErrNotSWF matches errors for files that are no logs.
 var ErrNotSWF = errors.New("no workload log in the Standard Workload Format (header lines that begin with a semicolon, jobs of 18 numbers)")
 
-// Reader reads a log job by job. Make one with NewReader.
+// Reader reads a log job by job. NewReader creates one.
 type Reader struct {
-	// Header is what the lines before the last job said; complete after Next gave io.EOF, and in all known logs after the
-	// first job.
+	// Header is the header lines before the last job. It is complete after Next returned io.EOF, and in all known logs after the first job.
 	Header Header
-	// EPs are the profiles of evolving jobs by their numbers, as Header; nil without any.
+	// EPs are the profiles of evolving jobs by job number, as complete as Header; nil if there are none.
 	EPs map[int64]core.EP
-	// Warnings counts what was wrong and read nevertheless.
+	// Warnings counts the problems that were read around.
 	Warnings Warnings
 
 	in      io.Reader
-	text    *input.Text // in, unpacked
-	beside  bool        // it is unpacked in a goroutine of its own, until close
-	ahead   *ahead      // nil: it is not
+	text    *input.Text // unpacked input
+	beside  bool        // unpack in another goroutine until close
+	ahead   *ahead      // nil if that is not done
 	name    string
 	options Options
 
 	buffer []byte
-	at     int // what is before was read
-	whole  int // what is before are whole lines; text[whole-1] ends one
+	at     int // index of the first unread byte
+	whole  int // index after the last whole line: text[whole-1] ends a line
 	filled int
-	line   int // lines read
+	line   int // number of lines read
 	jobs   int
-	failed error // what ends the log once the lines before it are read; io.EOF
+	failed error // returned after the lines before it; io.EOF at the end
 }
 
-// NewReader reads a log, compressed or not (package input); the name is for messages. It reads nothing before Next.
+// NewReader returns a reader of a log, compressed or not (package input). name is for messages. It reads nothing before Next.
 func NewReader(in io.Reader, name string, o Options) *Reader {
 	return &Reader{in: in, name: name, options: o}
 }
 
-// Next reads the next job into rec, and gives io.EOF after the last. Other errors name the file and the line: a *Problem when
-// reading strictly, ErrNotSWF, or what went wrong in reading; then rec means nothing, and the Reader is of no further use.
+// Next reads the next job into rec, and returns io.EOF after the last one. Other errors have the file and the line: a *Problem of a strict
+// Reader, ErrNotSWF, or an error of the input. After them rec is undefined, and the Reader cannot be used again.
 func (r *Reader) Next(rec *Record) error {
 	var v values
 	var cpu float64
@@ -75,7 +74,7 @@ func (r *Reader) Next(rec *Record) error {
 			v.record(rec, cpu)
 			return nil
 		}
-		if job, err := r.slowly(&v, &cpu); err != nil {
+		if job, err := r.readOther(&v, &cpu); err != nil {
 			return err
 		} else if job {
 			r.jobs++
@@ -85,28 +84,28 @@ func (r *Reader) Next(rec *Record) error {
 	}
 }
 
-// slowly reads a line that is not 18 plain numbers: empty, a comment, or a job that takes care.
-func (r *Reader) slowly(v *values, cpu *float64) (job bool, err error) {
+// readOther reads a line that is not 18 plain numbers: an empty line, a comment, or a job for parseLine.
+func (r *Reader) readOther(v *values, cpu *float64) (job bool, err error) {
 	rest := r.buffer[r.at:r.whole]
 	end := bytes.IndexAny(rest, "\r\n")
 	line := bytes.Trim(rest[:end], separators)
 	r.at += lineEnd(rest, end)
 	r.line++
-	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")) // a mark of the byte order, where texts with one are behind each other
+	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")) // byte order mark, if files with one were concatenated
 	switch {
 	case len(line) == 0:
 		return false, nil
 	case line[0] == ';':
 		return false, r.comment(string(line[1:]))
 	}
-	job, err = careful(line, v, cpu, r.report)
-	if err == nil && !job && r.jobs == 0 && r.Warnings[NotJob].Count >= patience {
+	job, err = parseLine(line, v, cpu, r.report)
+	if err == nil && !job && r.jobs == 0 && r.Warnings[NotJob].Count >= maxPreamble {
 		err = fmt.Errorf("%s:%d: %w", r.name, r.line, ErrNotSWF)
 	}
 	return job, err
 }
 
-// report counts a problem of the current line, or makes it an error.
+// report counts a problem of the current line, or returns it as an error.
 func (r *Reader) report(f Field, k Kind, text string) error {
 	p := &Problem{File: r.name, Line: r.line, Field: f, Kind: k, Text: text}
 	if r.options.Strict {
@@ -116,7 +115,7 @@ func (r *Reader) report(f Field, k Kind, text string) error {
 	return nil
 }
 
-// comment keeps a header line.
+// comment adds a header line.
 func (r *Reader) comment(line string) error {
 	if _, key, value, ok := field(line); ok && key == profileKey {
 		number, ep, err := parseProfile(value)
@@ -133,7 +132,7 @@ func (r *Reader) comment(line string) error {
 	return nil
 }
 
-// fill makes at least one whole line available, or says why there is none.
+// fill reads until there is at least one whole line, or returns an error.
 func (r *Reader) fill() error {
 	if r.buffer == nil {
 		if err := r.open(); err != nil {
@@ -160,7 +159,7 @@ func (r *Reader) fill() error {
 	return r.ended()
 }
 
-// drop skips a line that is too long. Before the first job that is an error: what has such lines is no log.
+// drop skips a line that is too long. Before the first job that is an error, because a file with such lines is no log.
 func (r *Reader) drop() error {
 	if r.jobs == 0 {
 		return fmt.Errorf("%s:%d: a line of more than %d bytes: %w", r.name, r.line+1, MaxLine, ErrNotSWF)
@@ -192,7 +191,7 @@ func (r *Reader) read() {
 	r.failed = err
 	r.whole = r.filled
 	if err == nil && r.buffer[r.whole-1] == '\r' {
-		r.whole-- // its \n may come yet
+		r.whole-- // its \n may be in the next read
 	}
 	for r.whole > 0 && !ends(r.buffer[r.whole-1]) {
 		r.whole--
@@ -201,7 +200,7 @@ func (r *Reader) read() {
 
 func ends(c byte) bool { return c == '\n' || c == '\r' }
 
-// ended is what is said when there are no more lines.
+// ended returns the error at the end of the lines.
 func (r *Reader) ended() error {
 	switch {
 	case errors.Is(r.failed, io.EOF) && r.jobs == 0 && (r.Warnings[NotJob].Count > 0 || len(r.Header.Lines) == 0 && len(r.EPs) == 0):
@@ -216,9 +215,9 @@ func (r *Reader) ended() error {
 	return fmt.Errorf("reading %s, after line %d: %w", r.name, r.line, r.failed)
 }
 
-// open looks whether the log is compressed.
+// open finds out whether the log is compressed.
 func (r *Reader) open() error {
-	r.buffer = make([]byte, 128<<10) // a last line without an end gets one in the last byte
+	r.buffer = make([]byte, 128<<10) // the last byte is for the end of a last line without one
 	text, err := input.Open(r.in, r.name)
 	if err != nil {
 		return err
@@ -231,10 +230,10 @@ func (r *Reader) open() error {
 	return nil
 }
 
-// compressed reports whether the log is, as far as it has been opened.
+// compressed reports whether the log is compressed, as far as it is open.
 func (r *Reader) compressed() bool { return r.text != nil && r.text.Compressed != "" }
 
-// close ends what goes on beside.
+// close ends the unpacking goroutine.
 func (r *Reader) close() {
 	if r.ahead != nil {
 		r.ahead.Close()

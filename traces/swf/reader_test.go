@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// line is a job of 18 numbers that all differ.
+// line is a job with 18 different numbers.
 const line = "1 2 3 4 5 6.25 7 8 9 10 0 12 13 14 15 16 17 18"
 
 var job = Record{
@@ -25,7 +25,7 @@ var job = Record{
 	RequestedMemory: 10, Status: 0, User: 12, Group: 13, Application: 14, Queue: 15, Partition: 16, Preceding: 17, Think: 18,
 }
 
-func TestEveryFieldComesFromItsPlace(t *testing.T) {
+func TestFieldsAreInOrder(t *testing.T) {
 	log, err := Read(strings.NewReader(line), "a.swf", Options{Strict: true})
 	if err != nil {
 		t.Fatal(err)
@@ -62,9 +62,9 @@ func TestStrictErrorsNameFileLineAndField(t *testing.T) {
 	}
 }
 
-func TestWithoutStrictnessTheLeastHarmIsDoneAndCounted(t *testing.T) {
-	text := "1 10 2.5 -1\n" + // ends early, with a fraction
-		"2 20 x 7 4e9 1 1 4 1e3 -1 1 1 1 1 1 1 1 1 99\n" + // no number, one out of range, an exponent, one field too many
+func TestProblemsAreReadAroundAndCounted(t *testing.T) {
+	text := "1 10 2.5 -1\n" + // ends early; has a fraction
+		"2 20 x 7 4e9 1 1 4 1e3 -1 1 1 1 1 1 1 1 1 99\n" + // no number; one out of range; an exponent; one field too many
 		"three 30\n" +
 		"; EP: 2 4x\n" +
 		"; EP: 1 4x1h,8x30m\n"
@@ -98,7 +98,7 @@ EP lines that say no profile, left out: 1, first a.swf:4: job 2: evolution profi
 	}
 }
 
-func TestLinesEndAsTheyLike(t *testing.T) {
+func TestLineEndsOfAllSystems(t *testing.T) {
 	for _, end := range []string{"\n", "\r\n", "\r", " \t\r\n", "\n\n\r\r\n"} {
 		text := "\xef\xbb\xbf; Computer: x" + end + line + end + "\t " + line + end + line // the last line has no end
 		for name, in := range map[string]io.Reader{
@@ -139,7 +139,7 @@ func packed(t testing.TB, text string) []byte {
 	return b.Bytes()
 }
 
-func TestWhatIsNoLogIsRefused(t *testing.T) {
+func TestFileThatIsNoLogIsRefused(t *testing.T) {
 	whole := packed(t, "; a: b\n"+strings.Repeat(line+"\n", 10_000))
 	damaged := bytes.Clone(whole)
 	damaged[len(damaged)-6] ^= 1
@@ -173,14 +173,14 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 	}
 }
 
-func TestALogMayHaveNoJobs(t *testing.T) {
+func TestLogWithoutJobs(t *testing.T) {
 	log, err := Read(strings.NewReader("; MaxProcs: 7\n"), "standard input", Options{Strict: true})
 	if err != nil || len(log.Records) != 0 || log.Name != "standard input" {
 		t.Errorf("%+v, %v", log, err)
 	}
 }
 
-func TestALogOfSeveralCompressedPartsIsOne(t *testing.T) {
+func TestConcatenatedCompressedLogsAreOneLog(t *testing.T) {
 	text := append(packed(t, "; a: b\n"+line+"\n1 2"), packed(t, line[3:]+"\n"+line)...)
 	log, err := Read(bytes.NewReader(text), "a.swf", Options{Strict: true})
 	if err != nil || len(log.Records) != 3 || log.Records[1] != job {
@@ -188,8 +188,8 @@ func TestALogOfSeveralCompressedPartsIsOne(t *testing.T) {
 	}
 }
 
-// A reader that fails in the middle has given the whole lines before, and says where it failed.
-func TestAFailingDiskIsNotTheEndOfTheLog(t *testing.T) {
+// A reader that fails in the middle returns the whole lines before the failure, and then its error.
+func TestReadErrorIsNotTheEndOfTheLog(t *testing.T) {
 	in := io.MultiReader(strings.NewReader(line+"\n"+line+"\n1 2 3"), iotest.ErrReader(errors.New("bad disk")))
 	r := NewReader(in, "a.swf", Options{})
 	var got Record
@@ -203,7 +203,7 @@ func TestAFailingDiskIsNotTheEndOfTheLog(t *testing.T) {
 	}
 }
 
-// words are fields as logs have them, and worse.
+// words are fields as logs have them, and invalid ones.
 var words = rapid.OneOf(
 	rapid.SampledFrom([]string{
 		"-1", "0", "1", "-1.00", "142.00", "552.21", "3.", ".5", "-", ".", "-.", "+4", "1e3", "1e400", "12.5", "x", "NaN", "0x1p3", "1_0",
@@ -214,7 +214,7 @@ var words = rapid.OneOf(
 	rapid.Map(rapid.Int64Range(-2, 100000), func(n int64) string { return fmt.Sprint(n) }),
 )
 
-// texts are logs of such fields, mostly 18 of them a line.
+// texts are logs of such fields, mostly 18 per line.
 var texts = rapid.Custom(func(t *rapid.T) string {
 	var b strings.Builder
 	for range rapid.IntRange(0, 12).Draw(t, "lines") {
@@ -233,9 +233,9 @@ var texts = rapid.Custom(func(t *rapid.T) string {
 	return b.String()
 })
 
-// same fails when the fast reader and the dumb one differ about a text.
+// same fails the test if the fast reader and the naive one differ for a text.
 func same(t rapid.TB, text string) {
-	want, problems := dumb(text)
+	want, problems := naive(text)
 	log, err := Read(strings.NewReader(text), "a.swf", Options{})
 	if errors.Is(err, ErrNotSWF) && len(want) == 0 {
 		return
@@ -245,11 +245,11 @@ func same(t rapid.TB, text string) {
 	}
 	if len(want)+len(log.Records) > 0 {
 		if diff := cmp.Diff(want, log.Records); diff != "" {
-			t.Errorf("%q: the dumb reader differs (-want +got):\n%s", text, diff)
+			t.Errorf("%q: the naive reader differs (-want +got):\n%s", text, diff)
 		}
 	}
 	got := log.Warnings.counts()
-	got[BadProfile] = 0 // the dumb one knows none
+	got[BadProfile] = 0 // the naive reader does not check profiles
 	if got != problems {
 		t.Errorf("%q: problems by kind are %v, want %v", text, got, problems)
 	}
@@ -259,7 +259,7 @@ func same(t rapid.TB, text string) {
 	}
 }
 
-func TestTheFastReaderAgreesWithTheDumbOne(t *testing.T) {
+func TestFastReaderEqualsNaiveReader(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { same(t, texts.Draw(t, "text")) })
 }
 
@@ -278,7 +278,7 @@ func FuzzRead(f *testing.F) {
 
 const oneJob = "1 0 0 10 4 -1 -1 4 60 -1 1 1 1 1 1 1 -1 -1\n"
 
-func TestALineThatIsTooLongCostsThatLine(t *testing.T) {
+func TestTooLongLineIsSkipped(t *testing.T) {
 	for _, end := range []string{"\n", "\r\n"} {
 		text := oneJob + "2 " + strings.Repeat("x", 3*MaxLine) + end + strings.Replace(oneJob, "1", "3", 1)
 		log, err := Read(strings.NewReader(text), "a.swf", Options{})
@@ -295,7 +295,7 @@ func TestALineThatIsTooLongCostsThatLine(t *testing.T) {
 	}
 }
 
-func TestLogsBehindEachOtherAreOne(t *testing.T) {
+func TestConcatenatedLogsAreOneLog(t *testing.T) {
 	text := "\xef\xbb\xbf; MaxProcs: 8\n" + oneJob
 	log, err := Read(strings.NewReader(text+text), "a.swf", Options{Strict: true})
 	if err != nil || len(log.Records) != 2 || len(log.Header.All("MaxProcs")) != 2 {
@@ -303,7 +303,7 @@ func TestLogsBehindEachOtherAreOne(t *testing.T) {
 	}
 }
 
-func TestOtherCompressionsAreReadOrNamed(t *testing.T) {
+func TestOtherCompressionsAreReadOrRefused(t *testing.T) {
 	var zst bytes.Buffer
 	w, err := zstd.NewWriter(&zst)
 	if err != nil {

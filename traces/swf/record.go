@@ -2,22 +2,22 @@ package swf
 
 import "slices"
 
-// Unknown is what a log writes for a value that nobody knows.
+// Unknown is an unknown value in a log.
 const Unknown = -1
 
-// Record is one job as a log has it, field by field in the order of the format. Each may be Unknown; none is checked against
-// another. It takes 112 bytes: logs of millions of jobs are kept in memory.
+// Record is one job of a log, with its fields in the order of the format. Each may be Unknown, and they may contradict each other. A Record
+// has 112 bytes, because logs of millions of jobs are in memory.
 type Record struct {
-	Number int64 // of the job; counted from 1 in a clean log
-	Submit int64 // seconds after the log's beginning (Header.UnixStart)
+	Number int64 // of the job; from 1 in a clean log
+	Submit int64 // seconds since the log's beginning (Header.UnixStart)
 	Wait   int64 // seconds from the submission to the start
 	Run    int64 // seconds from the start to the end
 
-	CPU        float64 // seconds of processor time used, the mean over the processors
-	UsedMemory int64   // KB a processor, the mean
+	CPU        float64 // used processor time in seconds, mean over the processors
+	UsedMemory int64   // KB per processor, mean
 
 	RequestedTime   int64 // seconds; the user's limit or estimate
-	RequestedMemory int64 // KB a processor
+	RequestedMemory int64 // KB per processor
 
 	Preceding int64 // number of the job that this one waited for
 	Think     int64 // seconds from the preceding job's end to this one's submission
@@ -26,36 +26,35 @@ type Record struct {
 	RequestedProcessors int32
 
 	Status      Status
-	User        int32 // 1 to the number of users, as are the next ones in their kind
+	User        int32 // from 1 to the number of users; Group, Application, Queue and Partition are numbered likewise
 	Group       int32
 	Application int32
-	Queue       int32 // 0: interactive jobs, where a log has these
+	Queue       int32 // 0: interactive jobs, if the log has them
 	Partition   int32
 }
 
-// Status says how a job ended.
+// Status is how a job ended.
 type Status int32
 
-// The statuses of the format. A job that was checkpointed or swapped has a line that summarizes it, and then one for each burst in
-// which it ran: Part and LastPart, or LastPartFailed (Burst).
+// The statuses of the format. A job that was checkpointed or swapped out has a line with its sums, and one line for each burst in which it
+// ran, with the status Part, LastPart or LastPartFailed (Burst).
 const (
 	Failed         Status = 0
 	Completed      Status = 1
-	Part           Status = 2 // to be continued
+	Part           Status = 2 // continued in another burst
 	LastPart       Status = 3 // of a job that completed
 	LastPartFailed Status = 4
 	Cancelled      Status = 5 // before or after its start
 )
 
-// Burst reports whether the record at i is one of the bursts in which the job above it ran: it has that job's number, and a status
-// of bursts. The line above the first burst summarizes the job, and stands for all of it. Other lines with such a status are jobs:
-// Sandia-Ross has exit codes there.
+// Burst reports whether the record at i is a burst of the job above it: it has that job's number, and a status of bursts. The line above the
+// first burst has the sums of the job. Other lines with such a status are jobs: Sandia-Ross has exit codes there.
 func Burst(records []Record, i int) bool {
 	r := &records[i]
 	return i > 0 && Part <= r.Status && r.Status <= LastPartFailed && r.Number == records[i-1].Number
 }
 
-// Summaries returns the records without bursts, so one a job. It returns the same slice where there are no bursts.
+// Summaries returns the records without bursts, one per job. It returns the same slice if there are no bursts.
 func Summaries(records []Record) []Record {
 	for i := range records {
 		if Burst(records, i) {
@@ -71,8 +70,8 @@ func Summaries(records []Record) []Record {
 	return records
 }
 
-// Size is the number of processors that a job stands for in a replay: those it asked for, else those it got. It is below 1
-// where the log knows neither.
+// Size returns the number of processors of the job in a replay: the requested ones, otherwise the allocated ones. It is below 1 if both are
+// unknown.
 func (r *Record) Size() int32 {
 	if r.RequestedProcessors > 0 {
 		return r.RequestedProcessors
@@ -80,13 +79,13 @@ func (r *Record) Size() int32 {
 	return r.Processors
 }
 
-// Field is one of the 18 fields of a line, counted from 1 as the format's definition does; 0 is the whole line.
+// Field is one of the 18 fields of a line, counted from 1 as in the format's definition. 0 is the whole line.
 type Field int
 
-// Fields is how many fields a line has.
+// Fields is the number of fields of a line.
 const Fields = 18
 
-// The fields by their names.
+// The fields.
 const (
 	FieldNumber Field = 1 + iota
 	FieldSubmit
@@ -114,7 +113,7 @@ var fieldNames = [Fields + 1]string{
 	"preceding job", "think time",
 }
 
-// String names the field in words: "run time".
+// String returns the name of the field: "run time".
 func (f Field) String() string {
 	if f < 0 || int(f) >= len(fieldNames) {
 		return "no field"
@@ -122,7 +121,7 @@ func (f Field) String() string {
 	return fieldNames[f]
 }
 
-// most is the largest magnitude of each field: sums of some of them do not overflow, and what is 32 bits wide fits.
+// most returns the largest magnitude of a field: sums do not overflow, and 32-bit fields fit.
 func (f Field) most() int64 {
 	switch f {
 	case FieldProcessors, FieldRequestedProcessors, FieldStatus, FieldUser, FieldGroup, FieldApplication, FieldQueue, FieldPartition:
@@ -131,14 +130,14 @@ func (f Field) most() int64 {
 	return MaxValue
 }
 
-// MaxValue is the largest number that a field may hold, and −MaxValue the smallest; those of processors, status, user, group,
-// application, queue and partition are within 2³¹−1. It is 31 million years of seconds.
+// MaxValue is the largest number of a field, and −MaxValue the smallest. It is 31 million years in seconds. Processors, status, user, group,
+// application, queue and partition are within 2³¹−1.
 const MaxValue = 999_999_999_999_999
 
-// values are the fields of one line in their order, before they are put into a Record. The average CPU time has its own.
+// values are the fields of one line before they become a Record. The average CPU time is separate.
 type values [Fields]int64
 
-// none are the values of a line without any field.
+// none is the values of a line without fields.
 var none = func() (v values) {
 	for i := range v {
 		v[i] = Unknown
@@ -146,7 +145,7 @@ var none = func() (v values) {
 	return v
 }()
 
-// record puts the values into the record.
+// record sets the record to the values.
 func (v *values) record(r *Record, cpu float64) {
 	r.Number, r.Submit, r.Wait, r.Run = v[0], v[1], v[2], v[3]
 	r.Processors, r.CPU, r.UsedMemory = int32(v[4]), cpu, v[6]
@@ -156,7 +155,7 @@ func (v *values) record(r *Record, cpu float64) {
 	r.Preceding, r.Think = v[16], v[17]
 }
 
-// of is the inverse of record; the average CPU time is absent.
+// of returns the values of a record, without the average CPU time.
 func of(r *Record) values {
 	return values{
 		r.Number, r.Submit, r.Wait, r.Run, int64(r.Processors), 0, r.UsedMemory, int64(r.RequestedProcessors), r.RequestedTime,

@@ -9,28 +9,28 @@ import (
 	"accordion/core"
 )
 
-// Week is 604,800 seconds.
+// week is 604,800 seconds.
 const week = 7 * 86400
 
-// Survey is what is in a log. Times are seconds of the log, its keys in JSON those of "accordion trace info --json".
+// Survey describes a log. Times are seconds of the log. The JSON keys are the output of "accordion trace info --json".
 type Survey struct {
 	Log      string `json:"log"`
 	Computer string `json:"computer,omitempty"`
-	Machine  int    `json:"machine"`         // processors; 0: nobody says
+	Machine  int    `json:"machine"`         // processors; 0: unknown
 	Start    int64  `json:"unix_start_time"` // second 0 in Unix time; −1 unknown
 
 	Jobs         int            `json:"jobs"`
-	Bursts       int            `json:"bursts,omitempty"` // records of parts of jobs, which are not counted as jobs
+	Bursts       int            `json:"bursts,omitempty"` // records of parts of jobs, which do not count as jobs
 	Evolving     int            `json:"evolving"`         // jobs with a profile
-	Users        int            `json:"users"`            // that are known
-	Status       map[string]int `json:"status"`           // jobs by how they ended
-	Serial       float64        `json:"serial"`           // share of the jobs with a known size that have one processor
+	Users        int            `json:"users"`            // known users
+	Status       map[string]int `json:"status"`           // jobs by status
+	Serial       float64        `json:"serial"`           // share of jobs with one processor, among jobs of known size
 	PowersOfTwo  float64        `json:"powers_of_two"`
 	FirstSubmit  int64          `json:"first_submit"`
 	LastSubmit   int64          `json:"last_submit"`
-	LastEnd      int64          `json:"last_end"`    // of submission, wait and run time, as far as they are known
+	LastEnd      int64          `json:"last_end"`    // latest sum of submission, wait and run time, as far as they are known
 	Area         float64        `json:"area"`        // processor-seconds of all jobs
-	Utilisation  float64        `json:"utilisation"` // the area over the machine from the first submission to the last end; 0: the machine is unknown
+	Utilisation  float64        `json:"utilisation"` // Area over the machine's capacity from the first submission to the last end; 0: the machine is unknown
 	Size         Quantiles      `json:"size"`
 	Run          Quantiles      `json:"run_time"`
 	Request      Quantiles      `json:"requested_time"`
@@ -38,21 +38,21 @@ type Survey struct {
 	Interarrival Quantiles      `json:"interarrival_time"`
 	Weeks        []Week         `json:"weeks"`
 	Anomalies    []Anomaly      `json:"anomalies"`
-	Problems     []string       `json:"problems"` // of the format, as the reader counted them
+	Problems     []string       `json:"problems"` // violations of the format, as the reader counted them
 
 	zone    *time.Location
-	unsized error // why the header's size of the machine cannot be read
+	unsized error // why the header's machine size is unreadable
 }
 
-// Week is what was submitted within seven days, counted from the first submission; weeks without jobs are absent.
+// Week is the jobs submitted in seven days, counted from the first submission. Weeks without jobs are absent.
 type Week struct {
 	From int64   `json:"from"` // seconds of the log
 	Jobs int     `json:"jobs"`
 	Area float64 `json:"area"` // processor-seconds of the jobs submitted in it
-	Load float64 `json:"load"` // the area over what the machine has in seven days; 0: the machine is unknown
+	Load float64 `json:"load"` // Area over the machine's capacity in seven days; 0: the machine is unknown
 }
 
-// Quantiles are those of the jobs where a value is known, each a value that occurs (the lower of two).
+// Quantiles describes the known values of the jobs. Each quantile is a value that occurs, the lower one of two.
 type Quantiles struct {
 	Known int     `json:"known"` // jobs
 	Mean  float64 `json:"mean"`
@@ -80,7 +80,7 @@ func quantiles(values []int64) (q Quantiles) {
 	return q
 }
 
-// SurveyOf says what is in a log. A machine above 0 stands in for the header's, in processors.
+// SurveyOf returns the survey of a log. machine replaces the header's number of processors if it is above 0.
 func SurveyOf(log *Log, machine int) *Survey {
 	all := log.Records
 	whole := *log
@@ -103,13 +103,13 @@ func SurveyOf(log *Log, machine int) *Survey {
 	return s
 }
 
-// statusNames are the words for the statuses of the format; others are unknown.
+// statusNames are the names of the format's statuses. Others are unknown.
 var statusNames = map[Status]string{
 	Failed: "failed", Completed: "completed", Cancelled: "cancelled",
 	Part: "part", LastPart: "last part", LastPartFailed: "last part, failed",
 }
 
-// count counts jobs of each sort.
+// count counts jobs by status, users, profiles and sizes.
 func (s *Survey) count(log *Log) {
 	users := map[int32]bool{}
 	var sized, serial, powers int
@@ -142,12 +142,12 @@ func (s *Survey) count(log *Log) {
 	}
 }
 
-// measure takes the quantiles.
+// measure computes the quantiles.
 func (s *Survey) measure(records []Record) {
 	for _, q := range []struct {
 		into  *Quantiles
 		value func(*Record) int64
-		least int64 // what is below is unknown
+		least int64 // smaller values are unknown
 	}{
 		{&s.Size, func(r *Record) int64 { return int64(r.Size()) }, 1},
 		{&s.Run, func(r *Record) int64 { return r.Run }, 0},
@@ -169,7 +169,7 @@ func (s *Survey) measure(records []Record) {
 	s.Interarrival = quantiles(submits[min(1, len(submits)):])
 }
 
-// submissions are the submit times that are known, in order.
+// submissions returns the known submission times, sorted.
 func submissions(records []Record) []int64 {
 	var all []int64
 	for i := range records {
@@ -181,7 +181,7 @@ func submissions(records []Record) []int64 {
 	return all
 }
 
-// load sums up the work, all in all and week by week.
+// load sums the areas, in total and per week.
 func (s *Survey) load(log *Log) {
 	submits := submissions(log.Records)
 	if len(submits) == 0 {
@@ -218,7 +218,7 @@ func (s *Survey) load(log *Log) {
 	}
 }
 
-// area is what a job held, in processor-seconds: its size, or its profile's sizes, for as long as it ran.
+// area returns what a job held in processor-seconds: its size, or the sizes of its profile, for its run time.
 func area(r *Record, ep core.EP) float64 {
 	if ep == nil {
 		return float64(max(r.Size(), 0)) * float64(max(r.Run, 0))

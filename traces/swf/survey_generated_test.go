@@ -11,7 +11,7 @@ import (
 
 const week = 7 * 24 * 3600 // seconds
 
-func TestASoundLogHasNothingWrong(t *testing.T) {
+func TestCleanLogHasNoAnomalies(t *testing.T) {
 	if wrong := swf.SurveyOf(model.Generated(500, 1), 0).Wrong(); len(wrong) > 0 {
 		t.Errorf("the generated log: %q", wrong)
 	}
@@ -27,7 +27,7 @@ func TestASoundLogHasNothingWrong(t *testing.T) {
 	}
 }
 
-func TestWeeksAddUpToTheWhole(t *testing.T) {
+func TestWeeksAddUpToTheTotals(t *testing.T) {
 	log := model.Generated(2000, 3)
 	s := swf.SurveyOf(log, 0)
 	jobs, area := 0, 0.0

@@ -21,7 +21,7 @@ func surveyText(t *testing.T, text string) *Log {
 	return log
 }
 
-// A log in which everything looks wrong that can.
+// A log with all kinds of errors.
 const odd = `; Computer: a` + "\x1b" + `[31mb
 ; MaxProcs: 8
 ; UnixStartTime: 843480031
@@ -37,7 +37,7 @@ const odd = `; Computer: a` + "\x1b" + `[31mb
 8 700000   0    60   1  -1 -1   1 1000000000 -1 1 2 -1 -1
 `
 
-func TestWhatLooksWrongIsFoundByKind(t *testing.T) {
+func TestAnomaliesAreCountedByKind(t *testing.T) {
 	got := SurveyOf(surveyText(t, odd), 0).Wrong()
 	want := []string{
 		"lines with fewer than 18 fields, the others taken as unknown: 1, first small.swf:13: 14 fields; a job has 18",
@@ -67,7 +67,7 @@ func TestWhatLooksWrongIsFoundByKind(t *testing.T) {
 	}
 }
 
-func TestThePageForPeople(t *testing.T) {
+func TestSurveyText(t *testing.T) {
 	text := SurveyOf(surveyText(t, odd), 0).Text()
 	page, _, _ := strings.Cut(text, "\nwhat looks wrong\n")
 	want := `log          small
@@ -102,8 +102,8 @@ week from           jobs  load submitted
 	}
 }
 
-// The definition, written down plainly: the smallest value with at least that share of the others, less one, at or below it.
-func TestQuantilesAreValuesThatOccur(t *testing.T) {
+// The definition in its simplest form: the smallest value with at least that share of the others, less one, at or below it.
+func TestQuantilesOccurAmongTheValues(t *testing.T) {
 	for n := 1; n < 250; n++ {
 		values := make([]int64, n)
 		for i := range values {
@@ -148,7 +148,7 @@ func TestOrdinals(t *testing.T) {
 	}
 }
 
-func TestTheWorkOfAnEvolvingJobIsWhatItHeldWhileItRan(t *testing.T) {
+func TestAreaOfEvolvingJobEndsWithItsRunTime(t *testing.T) {
 	ep := core.EP{{Duration: 100, Nodes: 4}, {Duration: 50, Nodes: 8}}
 	for run, want := range map[int64]float64{-1: 0, 0: 0, 60: 240, 100: 400, 120: 560, 150: 800, 400: 800} {
 		if got := area(&Record{Run: run, Processors: 8}, ep); got != want {
@@ -160,7 +160,7 @@ func TestTheWorkOfAnEvolvingJobIsWhatItHeldWhileItRan(t *testing.T) {
 	}
 }
 
-func TestBurstsAreCountedApartAndNotAgain(t *testing.T) {
+func TestBurstsAreCountedSeparately(t *testing.T) {
 	log, err := Read(strings.NewReader(`; Max Procs 8
 1 0 0 30 4 -1 -1 4 60 -1 1 1 1 1 1 1 -1 -1
 1 0 0 10 4 -1 -1 4 60 -1 2 1 1 1 1 1 -1 -1
@@ -181,7 +181,7 @@ func TestBurstsAreCountedApartAndNotAgain(t *testing.T) {
 	}
 }
 
-func TestALongNameOfAComputerIsCut(t *testing.T) {
+func TestLongComputerNameIsCut(t *testing.T) {
 	log, err := Read(strings.NewReader("; Computer: "+strings.Repeat("very ", 120)+"large\n; MaxProcs: 8\n"), strings.Repeat("x", 600)+".swf", Options{})
 	if err != nil {
 		t.Fatal(err)

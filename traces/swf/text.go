@@ -12,7 +12,7 @@ import (
 	"accordion/core"
 )
 
-// Text says it for people: a page of plain text.
+// Text returns the survey as plain text.
 func (s *Survey) Text() string {
 	var b strings.Builder
 	s.writeSummary(&b)
@@ -27,7 +27,7 @@ func (s *Survey) Text() string {
 	return b.String()
 }
 
-// Wrong says what looks wrong, one line a kind: in the form of the log first, then in what it says.
+// Wrong returns what is wrong in the log, one line per kind: first violations of the format, then anomalies.
 func (s *Survey) Wrong() []string {
 	all := slices.Clone(s.Problems)
 	if s.Machine == 0 {
@@ -39,7 +39,7 @@ func (s *Survey) Wrong() []string {
 	return all
 }
 
-// whyUnsized returns why the header gives no size of the machine.
+// whyUnsized returns why the header does not have the size of the machine.
 func (s *Survey) whyUnsized() string {
 	var wrong *SizeError
 	if errors.As(s.unsized, &wrong) {
@@ -88,7 +88,7 @@ func (s *Survey) used() string {
 	return fmt.Sprintf(", %.1f %% of the machine from the first submission to the last end", 100*s.Utilisation)
 }
 
-// when is a second of the log as a date and time where the log says when it began.
+// when returns a second of the log as a date and time, if the log has its start.
 func (s *Survey) when(second int64) string { return s.format(second, "2006-01-02 15:04:05 MST") }
 
 func (s *Survey) format(second int64, form string) string {
@@ -118,7 +118,7 @@ func (s *Survey) writeQuantiles(b *strings.Builder) {
 // barWidth is the length of a full week's bar, in characters.
 const barWidth = 40
 
-// writeWeeks draws the load of each week; where the machine is unknown, relative to the fullest.
+// writeWeeks draws the load of each week. If the machine is unknown, the bars are relative to the week with the largest load.
 func (s *Survey) writeWeeks(b *strings.Builder) {
 	if len(s.Weeks) == 0 {
 		return
@@ -146,7 +146,7 @@ func (s *Survey) writeWeeks(b *strings.Builder) {
 	}
 }
 
-// printable keeps what a log says of itself from moving the cursor of a terminal.
+// printable removes control characters from a text of the log, so that it cannot change the terminal.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || 0x80 <= r && r < 0xa0 || r == '\ufffd' {
@@ -156,7 +156,7 @@ func printable(text string) string {
 	}, text)
 }
 
-// cut bounds a text to what fits next to the name of its row.
+// cut shortens a text to the space next to the name of its row.
 func cut(text string) string {
 	const most = 100
 	if runes := []rune(text); len(runes) > most {

@@ -17,14 +17,13 @@ import (
 	"accordion/traces/files"
 )
 
-// Writer writes a log job by job, in columns. Make one with NewWriter, and Flush it at the end.
+// Writer writes a log job by job, in columns. NewWriter creates one. The caller must call Flush at the end.
 type Writer struct {
 	out  *bufio.Writer
 	line []byte
 }
 
-// NewWriter writes the header, then the profiles of evolving jobs. Its errors are the output's, or about a profile that
-// nobody may request.
+// NewWriter writes the header and the profiles of evolving jobs. Its errors come from the output, or are about an invalid profile.
 func NewWriter(out io.Writer, h *Header, eps map[int64]core.EP) (*Writer, error) {
 	w := &Writer{out: bufio.NewWriterSize(out, 64<<10)}
 	for _, line := range h.Lines {
@@ -42,7 +41,7 @@ func NewWriter(out io.Writer, h *Header, eps map[int64]core.EP) (*Writer, error)
 	return w, w.out.Flush()
 }
 
-// comment writes a header line; whatever it holds, it stays one. Errors come back from Flush.
+// comment writes a header line. Line ends in the text cannot end the comment. Flush returns its errors.
 func (w *Writer) comment(line string) {
 	w.out.WriteByte(';')
 	w.out.WriteString(strings.Map(func(r rune) rune {
@@ -54,7 +53,7 @@ func (w *Writer) comment(line string) {
 	w.out.WriteByte('\n')
 }
 
-// widths of the columns: those of the archive's logs.
+// widths are the widths of the columns, as in the archive's logs.
 var widths = [Fields]int{5, 8, 6, 6, 4, 6, 5, 4, 6, 5, 2, 3, 3, 3, 2, 2, 5, 2}
 
 // Write writes a job.
@@ -79,7 +78,7 @@ func (w *Writer) Write(r *Record) error {
 	return err
 }
 
-// Flush writes what is still kept back.
+// Flush writes buffered data.
 func (w *Writer) Flush() error { return w.out.Flush() }
 
 // Write writes a whole log as plain text.
@@ -96,8 +95,8 @@ func Write(out io.Writer, log *Log) error {
 	return w.Flush()
 }
 
-// WriteFile writes a whole log to a file, gzipped where the name ends in .gz. The file is there whole or not at all; what was
-// there before is replaced, but for a device or a pipe, which is written to.
+// WriteFile writes a whole log to a file, compressed by gzip if the name ends in .gz. It replaces an existing file only when the new one is
+// complete. It writes into an existing device or pipe.
 func WriteFile(path string, log *Log) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return writeInto(path, log)
@@ -105,7 +104,7 @@ func WriteFile(path string, log *Log) error {
 	return files.Save(files.File{Path: path, Write: func(out io.Writer) error { return writeTo(out, log, strings.HasSuffix(path, ".gz")) }})
 }
 
-// writeInto writes to what is there.
+// writeInto writes into an existing device or pipe.
 func writeInto(path string, log *Log) error {
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {

@@ -25,7 +25,7 @@ var records = rapid.Custom(func(t *rapid.T) (r Record) {
 	return r
 })
 
-func TestWhatIsWrittenIsReadBack(t *testing.T) {
+func TestWrittenLogIsReadBack(t *testing.T) {
 	profiles := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) core.Step {
 		return core.Step{Duration: rapid.Int64Range(1, 100000).Draw(t, "duration"), Nodes: rapid.IntRange(1, 1000).Draw(t, "nodes")}
 	}), 1, 5)
@@ -74,7 +74,7 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	})
 }
 
-// joined joins neighbors of equal node counts, as reading does.
+// joined joins neighbors with equal node counts, as the reader does.
 func joined(ep []core.Step) (j core.EP) {
 	for _, s := range ep {
 		if last := len(j) - 1; last >= 0 && j[last].Nodes == s.Nodes {
@@ -86,7 +86,7 @@ func joined(ep []core.Step) (j core.EP) {
 	return j
 }
 
-func TestALogIsWrittenInColumns(t *testing.T) {
+func TestLogIsWrittenInColumns(t *testing.T) {
 	log := Log{Header: Header{Lines: []string{" Computer: a\nb"}}, Records: []Record{job}, EPs: map[int64]core.EP{1: {{Duration: 3600, Nodes: 4}, {Duration: 1800, Nodes: 8}}}}
 	var b strings.Builder
 	if err := Write(&b, &log); err != nil {
@@ -102,7 +102,7 @@ func TestALogIsWrittenInColumns(t *testing.T) {
 	}
 }
 
-func TestAProfileThatNobodyMayRequestIsNotWritten(t *testing.T) {
+func TestInvalidProfileIsNotWritten(t *testing.T) {
 	for _, ep := range []core.EP{nil, {{Duration: 0, Nodes: 1}}, {{Duration: 5, Nodes: 0}}} {
 		err := Write(&bytes.Buffer{}, &Log{EPs: map[int64]core.EP{7: ep}})
 		if err == nil || !strings.Contains(err.Error(), "job 7") {
@@ -111,7 +111,7 @@ func TestAProfileThatNobodyMayRequestIsNotWritten(t *testing.T) {
 	}
 }
 
-func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
+func TestFileIsWrittenCompletelyOrNotAtAll(t *testing.T) {
 	folder := t.TempDir()
 	names := func() (all []string) {
 		entries, err := os.ReadDir(folder)
@@ -149,8 +149,8 @@ func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// A root who writes a log to /dev/null has a /dev/null afterwards.
-func TestAPipeIsWrittenToAndStaysOne(t *testing.T) {
+// Root that writes a log to /dev/null must not replace /dev/null.
+func TestPipeIsWrittenToAndKept(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func TestAPipeIsWrittenToAndStaysOne(t *testing.T) {
 	}
 }
 
-func TestAFullDiskIsAnError(t *testing.T) {
+func TestFullDiskIsAnError(t *testing.T) {
 	log := &Log{Records: make([]Record, 10_000)}
 	for _, room := range []int{0, 1000, 100_000} {
 		if err := Write(&fullDisk{room: room}, log); !errors.Is(err, errFull) {

@@ -8,11 +8,11 @@ import (
 	"accordion/core/sizing"
 )
 
-// ErrShort says that a log is too short for statistics of arrivals.
+// ErrShort is the error for a log that is too short for statistics of arrivals.
 var ErrShort = errors.New("its jobs are submitted within less than a day, which says nothing of the other hours")
 
-// Arrivals counts which jobs arrive when, by their references (sizing.New): a rigid job's only size. The day begins so many
-// seconds before second 0 of the log.
+// Arrivals counts the arriving jobs per half hour of the day, by their reference sizes (sizing.New): for a rigid job its only size. The day
+// begins before seconds before second 0 of the log.
 func (w *Workload) Arrivals(before core.Time) (sizing.File, error) {
 	var t sizing.Tally
 	for i := range w.Jobs {
@@ -30,7 +30,7 @@ func (w *Workload) Arrivals(before core.Time) (sizing.File, error) {
 	return sizing.File{Log: w.Name, Jobs: len(w.Jobs), Days: float64(span) / float64(sizing.Day), Statistics: s}, nil
 }
 
-// planned is the job as a planner sees it.
+// planned returns the job as a planner sees it.
 func (j *Job) planned() core.Job {
 	if len(j.Choices) > 0 {
 		return core.Job{Choices: j.Choices}
@@ -38,7 +38,7 @@ func (j *Job) planned() core.Job {
 	return core.Job{Choices: []core.EP{{{Duration: j.Request, Nodes: j.Size}}}}
 }
 
-// on is how long the job works on so many nodes, one of its sizes.
+// on returns the job's run time on one of its sizes.
 func (j *Job) on(nodes int) core.Time {
 	at := slices.IndexFunc(j.Choices, func(ep core.EP) bool { return ep.Peak() == nodes })
 	if at < 0 {

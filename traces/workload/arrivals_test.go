@@ -11,7 +11,7 @@ import (
 	"accordion/core/sizing"
 )
 
-// Jobs of a whole number of days are counted half hour by half hour.
+// Jobs of whole days are counted per half hour.
 func TestArrivalsAreTheMeansOfAPlainCount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		days := rapid.Int64Range(1, 5).Draw(t, "days")
@@ -54,7 +54,7 @@ func TestArrivalsAreTheMeansOfAPlainCount(t *testing.T) {
 	})
 }
 
-func TestAMoldableJobCountsByItsReference(t *testing.T) {
+func TestMoldableJobCountsByItsReferenceSize(t *testing.T) {
 	j := Job{Run: 4000, Request: 4000, Size: 8, Choices: []core.EP{{{Duration: 3000, Nodes: 10}}, {{Duration: 2900, Nodes: 20}}}, Runs: []core.Time{2500, 2400}}
 	late := j
 	late.Submit = sizing.Day

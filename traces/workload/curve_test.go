@@ -11,7 +11,7 @@ import (
 	"accordion/core"
 )
 
-// drawJob is a job of the log, on a machine.
+// drawJob draws a job of a log and its machine.
 func drawJob(t *rapid.T) (j Job, machine int) {
 	machine = rapid.IntRange(1, 3000).Draw(t, "machine")
 	j = Job{Run: rapid.OneOf(rapid.Int64Range(1, 30), rapid.Int64Range(1, 1_000_000)).Draw(t, "run"), Size: rapid.IntRange(1, machine).Draw(t, "size")}
@@ -19,11 +19,11 @@ func drawJob(t *rapid.T) (j Job, machine int) {
 	return j, machine
 }
 
-// molded is what becomes of a job that is drawn; false: it stays rigid.
+// molded returns a job after mold, and false if it stays rigid.
 func molded(t *rapid.T, x WhatIf, j Job, machine int) (Job, bool) {
 	x.Moldable = 1
 	x.Seed = rapid.Uint64().Draw(t, "seed")
-	w := crowd(1, j, machine)
+	w := equalJobs(1, j, machine)
 	done := x.Apply(&w)
 	return w.Jobs[0], done.Moldable == 1
 }
@@ -36,8 +36,8 @@ func sizesOf(j *Job) []int {
 	return all
 }
 
-// The printed efficiencies, and between them a speed-up that is linear.
-func TestThePiecewiseCurveGoesThroughThePrintedEfficiencies(t *testing.T) {
+// The published efficiencies, and a linear speed-up between them.
+func TestPiecewiseCurveHasThePublishedEfficiencies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before, machine := drawJob(t)
 		j, ok := molded(t, WhatIf{Curve: Piecewise}, before, machine)
@@ -105,7 +105,7 @@ func TestDowneysCurveRisesToItsAverageParallelism(t *testing.T) {
 	})
 }
 
-func TestADowneyJobRunsOnTheLogsSizeAsTheLogSays(t *testing.T) {
+func TestDowneyCurveGoesThroughTheLogsRunTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before, machine := drawJob(t)
 		j, ok := molded(t, WhatIf{Curve: Downey}, before, machine)
@@ -124,7 +124,7 @@ func TestADowneyJobRunsOnTheLogsSizeAsTheLogSays(t *testing.T) {
 	})
 }
 
-func TestOffersListTheSizesThatTheySay(t *testing.T) {
+func TestOffersListTheirSizes(t *testing.T) {
 	for _, c := range []struct {
 		offer            Offer
 		least, own, most int
@@ -147,7 +147,7 @@ func TestOffersListTheSizesThatTheySay(t *testing.T) {
 	}
 }
 
-func TestOfManySizesOneHundredAndTwentyEightAreListed(t *testing.T) {
+func TestAtMost128SizesAreListed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		least := rapid.IntRange(1, 5000).Draw(t, "least")
 		most := rapid.IntRange(least, 20000).Draw(t, "most")
@@ -168,7 +168,7 @@ func TestOfManySizesOneHundredAndTwentyEightAreListed(t *testing.T) {
 	})
 }
 
-func TestCurvesAndOffersAreRead(t *testing.T) {
+func TestCurvesAndOffersAreParsed(t *testing.T) {
 	for i, name := range CurveNames() {
 		if c, err := ParseCurve(name); err != nil || c != Curve(i) || c.String() != name {
 			t.Errorf("%s is read as %v, error %v", name, c, err)

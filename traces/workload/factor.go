@@ -9,8 +9,8 @@ import (
 	"accordion/core"
 )
 
-// Factor is a decimal of at most six places, counted in millionths and read exactly: 11 seconds at 1.1 times the load are
-// 10, where in floating point they are perhaps 9.
+// Factor is a decimal with at most six places, counted in millionths. It is exact: 11 seconds at 1.1 times the load are 10, which floating
+// point may round to 9.
 type Factor int64
 
 const (
@@ -18,8 +18,8 @@ const (
 	mostFactor        = 1_000_000 * one
 )
 
-// ParseFactor reads a decimal above 0 and up to 1000000 with at most six places, such as 1.25. An error is a
-// *core.SyntaxError; what says what is being read.
+// ParseFactor parses a decimal above 0 and up to 1000000 with at most six places, such as 1.25. what names it in errors, which are
+// *core.SyntaxError.
 func ParseFactor(what, text string) (Factor, error) {
 	whole, places, point := strings.Cut(text, ".")
 	plain := strings.Trim(whole+places, "0123456789") == "" && whole != "" && (!point || places != "")
@@ -34,18 +34,18 @@ func ParseFactor(what, text string) (Factor, error) {
 	return f, nil
 }
 
-// String writes the factor as ParseFactor reads it: "1.25".
+// String returns the factor in the form of ParseFactor: "1.25".
 func (f Factor) String() string {
 	return strconv.FormatFloat(float64(f)/float64(one), 'f', -1, 64)
 }
 
-// Divide is the whole part of n / f, for n ≥ 0.
+// Divide returns the whole part of n / f, for n ≥ 0.
 func (f Factor) Divide(n int64) int64 { return MulDiv(n, int64(one), int64(f)) }
 
-// Multiply is the whole part of n · f, for n ≥ 0.
+// Multiply returns the whole part of n · f, for n ≥ 0.
 func (f Factor) Multiply(n int64) int64 { return MulDiv(n, int64(f), int64(one)) }
 
-// MulDiv is the whole part of a·b/c, exactly; core.Forever when that is larger still.
+// MulDiv returns the whole part of a·b/c without overflow in between, or core.Forever if the result is larger.
 func MulDiv(a, b, c int64) int64 {
 	high, low := bits.Mul64(uint64(a), uint64(b))
 	if high >= uint64(c) {
@@ -55,7 +55,7 @@ func MulDiv(a, b, c int64) int64 {
 	return int64(min(quotient, uint64(core.Forever)))
 }
 
-// mulDivUp is a·b/c rounded up, for numbers above 0; core.Forever when that is larger still.
+// mulDivUp returns a·b/c rounded up, for numbers above 0, or core.Forever if the result is larger.
 func mulDivUp(a, b, c int64) int64 {
 	high, low := bits.Mul64(uint64(a), uint64(b))
 	low, carry := bits.Add64(low, uint64(c)-1, 0)
@@ -66,17 +66,16 @@ func mulDivUp(a, b, c int64) int64 {
 	return int64(min(quotient, uint64(core.Forever)))
 }
 
-// Estimates say how long jobs ask for: as the log has it (the zero value), or so many times as long as they run.
+// Estimates is which times jobs request: the log's (the zero value), or a multiple of the run times.
 type Estimates struct{ times Factor }
 
-// Actual estimates are what jobs run: nobody is wrong.
+// Actual is estimates that are equal to the run times.
 var Actual = Estimates{times: one}
 
-// estimateForms names the ways to write Estimates, for messages.
+// estimateForms has the forms of Estimates, for messages.
 const estimateForms = "requested, actual, or how many times a job's run time it asks for, as in ×2 or x2.5"
 
-// ParseEstimates reads "requested", "actual", or ×F (xF): so many times what a job runs, 1 or more. An error is a
-// *core.SyntaxError.
+// ParseEstimates parses "requested", "actual", or ×F (xF): F times the run time, F at least 1. Errors are *core.SyntaxError.
 func ParseEstimates(text string) (Estimates, error) {
 	wrong := &core.SyntaxError{What: "estimates", Column: 1, Piece: text, Want: estimateForms}
 	switch text {
@@ -101,7 +100,7 @@ func ParseEstimates(text string) (Estimates, error) {
 	return Estimates{times: f}, nil
 }
 
-// String writes the estimates as ParseEstimates reads them.
+// String returns the estimates in the form of ParseEstimates.
 func (e Estimates) String() string {
 	switch e.times {
 	case 0:
@@ -112,7 +111,7 @@ func (e Estimates) String() string {
 	return "×" + e.times.String()
 }
 
-// request is what a job asks for that runs so long and asked for request in the log.
+// request returns the requested time of a job, given its run time and its request in the log.
 func (e Estimates) request(run, request core.Time) core.Time {
 	if e.times == 0 {
 		return request

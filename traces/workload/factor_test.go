@@ -62,7 +62,7 @@ func TestWindows(t *testing.T) {
 		"..02:00:00":             {0, 7200},
 		"2006-11-11..2006-11-12": {3299, 3299 + 86400},
 		"2006-11-10T23:06..":     {59, 0},
-		"2006-11-10..1d":         {3299 - 86400, 86400}, // it may begin before the log
+		"2006-11-10..1d":         {3299 - 86400, 86400}, // a window may begin before the log
 	} {
 		if got, err := ParseWindow(text, header); err != nil || got != want {
 			t.Errorf("%s is read as %v, error %v; want %v", text, got, err, want)

@@ -6,8 +6,8 @@ import (
 	"accordion/core"
 )
 
-// mold makes a rigid job moldable: it may start on some of the sizes of its law. False: there is no other size than the log's.
-func (x WhatIf) mold(j *Job, machine int, d *draw) bool {
+// mold turns a rigid job into a moldable one, which lists some sizes of its law. It returns false if there is only the log's size.
+func (x WhatIf) mold(j *Job, machine int, d *stream) bool {
 	l := x.Curve.law(j, machine, d)
 	sizes := x.Offer.of(x.Curve).sizes(l.least, j.Size, l.most)
 	m := choices{steps: make([]core.Step, 0, len(sizes)), runs: make([]core.Time, 0, len(sizes))}
@@ -26,7 +26,7 @@ func (x WhatIf) mold(j *Job, machine int, d *draw) bool {
 	return true
 }
 
-// choices are the sizes of one job, in a few pieces of memory: a log of a large machine has millions of them.
+// choices has the sizes of one job in two slices, because a log of a large machine has millions of sizes.
 type choices struct {
 	steps []core.Step
 	runs  []core.Time
@@ -40,10 +40,10 @@ func (c *choices) profiles() []core.EP {
 	return all
 }
 
-// mostSizes is how many sizes a job lists at most.
+// mostSizes is the maximum number of sizes of a job.
 const mostSizes = 128
 
-// sizes are those of least to most nodes that are offered, and the log's own, ascending.
+// sizes returns the offered sizes from least to most nodes and the log's own, in ascending order.
 func (o Offer) sizes(least, own, most int) []int {
 	all := []int{own}
 	switch o {
@@ -62,8 +62,8 @@ func (o Offer) sizes(least, own, most int) []int {
 	return slices.Compact(all)
 }
 
-// evenly are all sizes from least to most, or, where these are more than mostSizes, so many evenly apart. The log's own is
-// among them in the place of the nearest one, which is never the first or the last; outside it is one more.
+// evenly returns all sizes from least to most, or mostSizes of them at equal distances. The log's own size replaces the nearest of these, but
+// never the first or the last one. Outside of the range it is added.
 func evenly(least, own, most int) []int {
 	n := min(most-least+1, mostSizes)
 	if own < least || own > most {

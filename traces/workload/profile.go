@@ -2,8 +2,8 @@ package workload
 
 import "accordion/core"
 
-// then adds a step to a profile, joined to the last where the number of nodes stays.
-func then(ep core.EP, s core.Step) core.EP {
+// appendStep appends a step to a profile, or lengthens the last step if the number of nodes is the same.
+func appendStep(ep core.EP, s core.Step) core.EP {
 	if s.Duration <= 0 {
 		return ep
 	}
@@ -14,8 +14,8 @@ func then(ep core.EP, s core.Step) core.EP {
 	return append(ep, s)
 }
 
-// lasting is the profile with another total: cut there, or with its last step going on. It changes and returns ep.
-func lasting(ep core.EP, total core.Time) core.EP {
+// withTotal gives the profile another total: it cuts the profile or lengthens its last step. It changes and returns ep.
+func withTotal(ep core.EP, total core.Time) core.EP {
 	left := total
 	for i := range ep {
 		if last := i == len(ep)-1; last || ep[i].Duration >= left {

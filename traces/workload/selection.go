@@ -11,46 +11,45 @@ import (
 	"accordion/traces/swf"
 )
 
-// Bounds of what is replayed: a longer time or a larger machine is a mistake in the log, and would overflow sums.
+// Limits of a replay. Longer times and larger machines are errors in the log, and would overflow sums.
 const (
-	MaxTime  core.Time = 10_000_000_000 // seconds of one job: 300 years
+	MaxTime  core.Time = 10_000_000_000 // of one job, in seconds: 300 years
 	MaxNodes int       = 20_000_000     // of the machine, in processors
 )
 
-// ErrNoMachine says that a log does not tell the size of its machine.
+// ErrNoMachine is the error for a log without the size of its machine.
 var ErrNoMachine = errors.New("the header has neither MaxProcs nor MaxNodes: give the size of the machine, as in --nodes 128")
 
-// Selection says which jobs of a log are replayed, and what of them is changed before. The zero value is every usable job,
-// as the log has it.
+// Selection is which jobs of a log are replayed, and how they are changed. The zero value selects every usable job as the log has it.
 type Selection struct {
-	Machine      int       // processors; 0: as the header says
-	ProcsPerNode int       // processors of a node: sizes become whole nodes; below 2: a processor is a node
-	Estimates    Estimates // how long jobs ask for
-	Window       Window    // jobs submitted outside are left out
-	Limit        int       // the first jobs only; 0: all
-	ScaleLoad    Factor    // jobs arrive so many times as fast; 0: as in the log
-	ArrivalRate  Factor    // jobs arrive evenly, so many a second; 0: as in the log
+	Machine      int       // processors; 0: from the header
+	ProcsPerNode int       // processors per node: sizes are in whole nodes; below 2: in processors
+	Estimates    Estimates // requested times of the jobs
+	Window       Window    // jobs submitted outside of it are left out
+	Limit        int       // number of jobs, from the first one; 0: all
+	ScaleLoad    Factor    // factor by which jobs arrive faster; 0: 1
+	ArrivalRate  Factor    // jobs per second, at equal intervals; 0: as in the log
 }
 
-// Window is a time of a log, From to before To, in its seconds; To 0: to its end.
+// Window is a period of a log in its seconds, from From to before To. To 0 is the end of the log.
 type Window struct{ From, To core.Time }
 
-func (w Window) holds(t core.Time) bool { return t >= w.From && (w.To == 0 || t < w.To) }
+func (w Window) contains(t core.Time) bool { return t >= w.From && (w.To == 0 || t < w.To) }
 
 // Reason is why a job of a log is not replayed.
 type Reason uint8
 
-// The reasons, in the order in which they are looked for.
+// The reasons, in the order in which they are checked.
 const (
-	NoSubmit      Reason = iota // its submission is before the log's beginning, or unknown
-	NoRun                       // it did not run, or nobody knows how long
+	NoSubmit      Reason = iota // the submission time is unknown, or before the log's beginning
+	NoRun                       // the job did not run, or its run time is unknown
 	NoProcessors                // neither requested nor allocated processors are known
-	TooLarge                    // it asked for or got more than the machine has
-	NoRequest                   // it has no requested time, though others have
-	TooLong                     // one of its times is above MaxTime
+	TooLarge                    // more processors requested or allocated than the machine has
+	NoRequest                   // no requested time, in a log in which other jobs have one
+	TooLong                     // one of the job's times is above MaxTime
 	OutsideWindow               // Selection.Window
 	BeyondLimit                 // Selection.Limit
-	PartOfJob                   // it is a burst of the job above it (swf.Burst), which is replayed
+	PartOfJob                   // a burst (swf.Burst) of the job before it, which is replayed
 	reasons
 )
 
@@ -66,16 +65,16 @@ var reasonNames = [reasons][2]string{
 	PartOfJob:     {"part_of_job", "that are parts of the job above them"},
 }
 
-// Key names the reason for programs: "larger_than_machine".
+// Key returns the reason for JSON: "larger_than_machine".
 func (r Reason) Key() string { return reasonNames[r][0] }
 
-// String says the reason after "jobs": "larger than the machine".
+// String returns the reason as it follows the word "jobs": "larger than the machine".
 func (r Reason) String() string { return reasonNames[r][1] }
 
 // LeftOut counts the jobs of a log that are not replayed, by reason.
 type LeftOut [reasons]int
 
-// Total is how many there are.
+// Total returns the number of jobs that are left out.
 func (l LeftOut) Total() int {
 	sum := 0
 	for _, n := range l {
@@ -84,7 +83,7 @@ func (l LeftOut) Total() int {
 	return sum
 }
 
-// String lists what is left out and why: "12 that did not run, 1 larger than the machine"; "" when nothing is.
+// String returns the counts with their reasons: "12 that did not run, 1 larger than the machine". It returns "" if no job is left out.
 func (l LeftOut) String() string {
 	var parts []string
 	for r, n := range l {
@@ -95,13 +94,13 @@ func (l LeftOut) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Selected is what of a log is replayed.
+// Selected is the selected jobs of a log.
 type Selected struct {
 	Workload
-	Selection Selection // what was asked for
-	Records   []int32   // beside Jobs: each job's place in the log's records
+	Selection Selection // with which they were selected
+	Records   []int32   // index of each job in the log's records
 	LeftOut   LeftOut
-	RunOnly   bool // no job of the log has a requested time: the run times stand in
+	RunOnly   bool // no job of the log has a requested time: the run times are used instead
 }
 
 // Describe returns how many jobs are replayed on which machine, which jobs are left out, and what WhatIf.Apply changed.
@@ -129,12 +128,12 @@ func (s *Selected) Describe(x Supposed) string {
 	return text
 }
 
-// Select makes the workload of a log, by the rules that make replays comparable: the machine is the header's MaxProcs, else
-// MaxNodes. A job is kept when its submission is known, its run time, size and requested time are above 0, and neither
-// its requested nor its allocated processors exceed the machine; its size is what it requested, else what it was
-// allocated. It runs at most its requested time. Jobs are in the order of submission, and of the log where that is equal.
+// Select selects the jobs of a log, by rules that make replays comparable. The machine's size is the header's MaxProcs, otherwise MaxNodes. A
+// job is kept if its submission is known, its run time, size and requested time are above 0, and neither its requested nor its allocated
+// processors exceed the machine. Its size is what it requested, otherwise what it got. It runs at most for its requested time. Jobs are
+// sorted by submission, and then as in the log.
 //
-// An error is the user's: ErrNoMachine, or a log without a single usable job.
+// Errors are usage errors: ErrNoMachine, or a log without usable jobs.
 func (s Selection) Select(log *swf.Log) (*Selected, error) {
 	processors, err := s.processors(log)
 	if err != nil {
@@ -179,11 +178,11 @@ func (s Selection) Select(log *swf.Log) (*Selected, error) {
 	if len(all.Jobs) == 0 {
 		return nil, fmt.Errorf("%s: none of %d jobs can be replayed: %s", log.Name, len(log.Records), all.LeftOut)
 	}
-	s.arrive(all)
+	s.setArrivals(all)
 	return all, nil
 }
 
-// processors is the size of the machine.
+// processors returns the size of the machine.
 func (s Selection) processors(log *swf.Log) (int, error) {
 	n := s.Machine
 	if n <= 0 {
@@ -201,7 +200,7 @@ func (s Selection) processors(log *swf.Log) (int, error) {
 	return n, nil
 }
 
-// unusable says why a record is no job to replay.
+// unusable returns why a record cannot be replayed, and whether that is so.
 func (s Selection) unusable(r *swf.Record, processors int, runOnly bool) (why Reason, out bool) {
 	switch {
 	case r.Submit < 0:
@@ -216,13 +215,13 @@ func (s Selection) unusable(r *swf.Record, processors int, runOnly bool) (why Re
 		return NoRequest, true
 	case max(r.Submit, r.Run, r.RequestedTime) > MaxTime:
 		return TooLong, true
-	case !s.Window.holds(r.Submit):
+	case !s.Window.contains(r.Submit):
 		return OutsideWindow, true
 	}
 	return 0, false
 }
 
-// job is what a usable record asks for.
+// job returns a usable record as a job.
 func (s Selection) job(r *swf.Record, runOnly bool, perNode int) Job {
 	request := r.RequestedTime
 	if runOnly {
@@ -235,27 +234,26 @@ func (s Selection) job(r *swf.Record, runOnly bool, perNode int) Job {
 	}
 }
 
-// evolve gives a job the profile that the log has for it. Its length is the job's requested time, whatever the profile
-// says: the last step is cut or goes on.
+// evolve gives a job the profile of the log. The total of the profile becomes the job's requested time: the last step is cut or lengthened.
 func (s Selection) evolve(j *Job, ep core.EP, perNode int) {
 	var choice core.EP
 	for _, step := range ep {
-		choice = then(choice, core.Step{Duration: step.Duration, Nodes: inNodes(step.Nodes, perNode)})
+		choice = appendStep(choice, core.Step{Duration: step.Duration, Nodes: inNodes(step.Nodes, perNode)})
 	}
-	choice = lasting(choice, j.Request)
+	choice = withTotal(choice, j.Request)
 	j.Size = choice.Peak()
 	if len(choice) > 1 {
 		j.Choices = []core.EP{choice}
 	}
 }
 
-// inNodes is how many nodes hold so many processors.
+// inNodes returns how many nodes have this many processors.
 func inNodes(processors, perNode int) int { return (processors + perNode - 1) / perNode }
 
-// sort puts the jobs in the order of submission, and of the log where that is equal.
+// sort sorts the jobs by submission, and then as in the log.
 func (s *Selected) sort() {
 	if s.inOrder() {
-		return // as most logs are
+		return // most logs are sorted
 	}
 	type pair struct {
 		job    Job
@@ -283,7 +281,7 @@ func (s *Selected) inOrder() bool {
 	return true
 }
 
-// limit keeps the first jobs.
+// limit removes all but the first jobs.
 func (s Selection) limit(all *Selected) {
 	if s.Limit > 0 && len(all.Jobs) > s.Limit {
 		all.LeftOut[BeyondLimit] = len(all.Jobs) - s.Limit
@@ -291,8 +289,8 @@ func (s Selection) limit(all *Selected) {
 	}
 }
 
-// arrive changes when the jobs are submitted; the first keeps its second.
-func (s Selection) arrive(all *Selected) {
+// setArrivals changes the submission times. That of the first job stays.
+func (s Selection) setArrivals(all *Selected) {
 	first := all.Jobs[0].Submit
 	for i := range all.Jobs {
 		switch j := &all.Jobs[i]; {
@@ -303,6 +301,6 @@ func (s Selection) arrive(all *Selected) {
 		}
 	}
 	if s.ScaleLoad > 0 && s.ArrivalRate == 0 {
-		all.sort() // what now arrives at the same second goes by the order of the log
+		all.sort() // jobs that now arrive in the same second are sorted as in the log
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"accordion/traces/swf"
 )
 
-// logOf is a log of lines "submit run allocated requested request", jobs numbered from 1, with the header lines before it.
+// logOf returns a log with these header lines. Each job is "submit run allocated requested request"; jobs are numbered from 1.
 func logOf(t *testing.T, header string, jobs ...[5]int64) *swf.Log {
 	t.Helper()
 	l := &swf.Log{Name: "log", Header: swf.Header{Lines: strings.Split(header, "\n")}}
@@ -26,21 +26,21 @@ func logOf(t *testing.T, header string, jobs ...[5]int64) *swf.Log {
 	return l
 }
 
-func TestWhatIsKeptOfALog(t *testing.T) {
+func TestSelectKeepsUsableJobs(t *testing.T) {
 	got, err := Selection{}.Select(logOf(t, " MaxNodes: 7\n MaxProcs: 10 (of 12)",
 		[5]int64{5, 60, -1, 4, 100}, // 1: kept
-		[5]int64{5, 200, 4, 6, 100}, // 2: runs into its limit, has what it requested
-		[5]int64{5, 60, 4, -1, 100}, // 3: no requested processors: the allocated ones
-		[5]int64{-1, 60, 4, 4, 100}, // 4: no submission
+		[5]int64{5, 200, 4, 6, 100}, // 2: longer than its limit; has what it requested
+		[5]int64{5, 60, 4, -1, 100}, // 3: no requested processors: the allocated ones count
+		[5]int64{-1, 60, 4, 4, 100}, // 4: no submission time
 		[5]int64{5, 0, 4, 4, 100},   // 5: did not run
-		[5]int64{5, -1, 4, 4, 100},  // 6: nobody knows how long it ran
+		[5]int64{5, -1, 4, 4, 100},  // 6: unknown run time
 		[5]int64{5, 60, -1, 0, 100}, // 7: no processors
-		[5]int64{5, 60, 4, 11, 100}, // 8: asked for more than there is
-		[5]int64{5, 60, 11, 4, 100}, // 9: got more than there is
+		[5]int64{5, 60, 4, 11, 100}, // 8: requested more than the machine has
+		[5]int64{5, 60, 11, 4, 100}, // 9: got more than the machine has
 		[5]int64{5, 60, 4, 4, -1},   // 10: no requested time
-		[5]int64{5, 60, 4, 4, 0},    // 11: nor this one
-		[5]int64{2, 60, 10, 10, 60}, // 12: comes before all, and has all
-		[5]int64{5, 60, 4, 4, 1e15}, // 13: asks for millions of years
+		[5]int64{5, 60, 4, 4, 0},    // 11: neither
+		[5]int64{2, 60, 10, 10, 60}, // 12: submitted before all others, on the whole machine
+		[5]int64{5, 60, 4, 4, 1e15}, // 13: requests millions of years
 		[5]int64{5, 1, 0, 1, 1},     // 14: kept
 	))
 	if err != nil {
@@ -69,7 +69,7 @@ func sameJob(a, b Job) bool {
 	return same && a.Number == b.Number && a.Submit == b.Submit && a.Run == b.Run && a.Request == b.Request && a.Size == b.Size && a.User == b.User && a.Cut == b.Cut
 }
 
-func TestTheMachineIsWhatTheHeaderSaysOrTheUser(t *testing.T) {
+func TestMachineSizeComesFromHeaderOrUser(t *testing.T) {
 	for _, c := range []struct {
 		name, header string
 		s            Selection
@@ -100,21 +100,21 @@ func TestTheMachineIsWhatTheHeaderSaysOrTheUser(t *testing.T) {
 	}
 }
 
-func TestWithoutAnyRequestedTimeTheRunTimeStandsIn(t *testing.T) {
+func TestRunTimeIsUsedIfNoJobHasARequestedTime(t *testing.T) {
 	all := logOf(t, " MaxProcs: 9", [5]int64{0, 70, 1, -1, -1}, [5]int64{1, 80, 1, -1, 0})
 	got, err := Selection{}.Select(all)
 	if err != nil || !got.RunOnly || len(got.Jobs) != 2 || got.Jobs[0].Request != 70 || got.Jobs[1].Request != 80 || got.Jobs[0].Cut {
 		t.Errorf("kept %+v, error %v", got, err)
 	}
-	// A single requested time, even of a job that is not kept, and the others are without.
+	// If a single job has a requested time, even one that is not kept, then the others are without one.
 	all.Records = append(all.Records, swf.Record{Number: 3, Submit: -1, RequestedTime: 5})
 	if _, err := (Selection{}).Select(all); err == nil || !strings.Contains(err.Error(), "none of 3 jobs can be replayed: 1 without a submission time, 2 without a requested time") {
 		t.Errorf("error %v", err)
 	}
 }
 
-func TestEstimatesChangeTheRequestAfterTheRules(t *testing.T) {
-	for text, want := range map[string][2]core.Time{ // of a job that runs 60 of 100, and one that is cut at 50
+func TestEstimatesChangeRequestsOfSelectedJobs(t *testing.T) {
+	for text, want := range map[string][2]core.Time{ // of a job that runs 60 s of 100 s, and of one that is cut at 50 s
 		"requested": {100, 50},
 		"actual":    {60, 50},
 		"×1":        {60, 50},
@@ -188,8 +188,8 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
-// The rules once more, one after the other, as a list of filters.
-func TestSelectionIsThatOfPlainFilters(t *testing.T) {
+// The rules again, as a list of filters that are applied one after the other.
+func TestSelectionEqualsPlainFilters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		machine := rapid.IntRange(1, 20).Draw(t, "machine")
 		l := &swf.Log{Name: "drawn", Header: swf.Header{Lines: []string{" MaxProcs: 20"}}}
@@ -249,11 +249,11 @@ func TestSelectionIsThatOfPlainFilters(t *testing.T) {
 	})
 }
 
-func TestALogsOwnProfilesAreEvolvingJobs(t *testing.T) {
+func TestProfilesOfTheLogMakeEvolvingJobs(t *testing.T) {
 	l := logOf(t, " MaxProcs: 8", [5]int64{0, 60, 4, 4, 100}, [5]int64{0, 120, 4, 4, 100}, [5]int64{0, 10, 4, 4, 100}, [5]int64{0, 10, 8, 8, 100})
 	l.EPs = map[int64]core.EP{
 		1: {{Duration: 40, Nodes: 3}, {Duration: 60, Nodes: 5}},
-		2: {{Duration: 40, Nodes: 3}, {Duration: 20, Nodes: 5}},   // shorter than requested: the last step goes on
+		2: {{Duration: 40, Nodes: 3}, {Duration: 20, Nodes: 5}},   // shorter than requested: the last step is lengthened
 		3: {{Duration: 40, Nodes: 3}, {Duration: 100, Nodes: 4}},  // in whole nodes it does not evolve
 		4: {{Duration: 40, Nodes: 2}, {Duration: 100, Nodes: 12}}, // larger than the machine
 	}
@@ -271,7 +271,7 @@ func TestALogsOwnProfilesAreEvolvingJobs(t *testing.T) {
 	}
 }
 
-func TestALogWithoutUsableJobsIsAnError(t *testing.T) {
+func TestLogWithoutUsableJobsIsAnError(t *testing.T) {
 	_, err := Selection{}.Select(logOf(t, " MaxProcs: 8", [5]int64{0, 0, 4, 4, 100}, [5]int64{0, 10, 9, 4, 100}))
 	const want = "log: none of 2 jobs can be replayed: 1 that did not run, 1 larger than the machine"
 	if err == nil || err.Error() != want {
@@ -282,7 +282,7 @@ func TestALogWithoutUsableJobsIsAnError(t *testing.T) {
 	}
 }
 
-func TestBurstsOfAJobAreNoJobs(t *testing.T) {
+func TestBurstsAreNotJobs(t *testing.T) {
 	log := logOf(t, " MaxProcs: 9", [5]int64{0, 30, 4, 4, 60}, [5]int64{0, 10, 4, 4, 60}, [5]int64{-1, 20, 4, 4, 60}, [5]int64{5, 10, 2, 2, 60})
 	for i, status := range []swf.Status{swf.Completed, swf.Part, swf.LastPart, swf.LastPart} {
 		log.Records[i].Number, log.Records[i].Status = int64(1+i/3), status
@@ -296,7 +296,7 @@ func TestBurstsOfAJobAreNoJobs(t *testing.T) {
 	}
 }
 
-func TestASizeOfTheMachineThatCannotBeReadIsNamed(t *testing.T) {
+func TestUnreadableMachineSizeIsNamedInTheError(t *testing.T) {
 	_, err := Selection{}.Select(logOf(t, " MaxProcs: 1 024", [5]int64{0, 1, 1, 1, 1}))
 	const want = `read the header's size of the machine: "MaxProcs: 1 024" is no whole number of processors; write MaxProcs: 1024, or give --nodes 1024`
 	if err == nil || !strings.HasSuffix(err.Error(), ": "+want) {

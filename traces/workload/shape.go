@@ -7,14 +7,14 @@ import (
 	"accordion/traces/model"
 )
 
-// phases are how a job's need changes, in millionths: of its run time each lasts so long, and of its peak each needs so
-// much. The lengths are one together, and the largest height is one.
+// phases is how a job's need changes. Each phase has a length, as a share of the run time, and a height, as a share of the peak, both in
+// millionths. The sum of the lengths is one, and so is the largest height.
 type phases []phase
 
 type phase struct{ length, height Factor }
 
-// phases of a shape; only those of Random are drawn.
-func (s Shape) phases(d *draw) phases {
+// phases returns the phases of a shape. Only Random draws them.
+func (s Shape) phases(d *stream) phases {
 	switch s {
 	case RampUp:
 		return equal(one/4, one/2, 3*one/4, one)
@@ -28,7 +28,7 @@ func (s Shape) phases(d *draw) phases {
 	return randomPhases(d)
 }
 
-// equal are phases of equal length.
+// equal returns phases of equal length.
 func equal(heights ...Factor) phases {
 	var p phases
 	for _, h := range heights {
@@ -37,8 +37,8 @@ func equal(heights ...Factor) phases {
 	return p
 }
 
-// randomPhases are 2 to 6: the lengths are in the proportion of numbers from 1 to 100, the heights from 10 % up.
-func randomPhases(d *draw) phases {
+// randomPhases returns 2 to 6 phases: lengths in the proportion of numbers from 1 to 100, heights from 10 %, one of them 100 %.
+func randomPhases(d *stream) phases {
 	p := make(phases, 2+d.below(5))
 	sum := Factor(0)
 	for i := range p {
@@ -52,8 +52,8 @@ func randomPhases(d *draw) phases {
 	return p
 }
 
-// steps are those of a run time and a peak: the phases end at the whole seconds of their shares, and heights are rounded up to
-// nodes. A phase without a whole second has a step of none.
+// steps returns the steps for a run time and a peak. Phases end at the whole seconds of their shares, and heights are rounded up to nodes. A
+// phase without a whole second has a step of duration 0.
 func (p phases) steps(run core.Time, peak int) iter.Seq[core.Step] {
 	return func(yield func(core.Step) bool) {
 		var (
@@ -64,7 +64,7 @@ func (p phases) steps(run core.Time, peak int) iter.Seq[core.Step] {
 			until += f.length
 			end := until.Multiply(run)
 			if i == len(p)-1 {
-				end = run // shares that are no whole millionths leave a rest
+				end = run // shares in millionths may not add up to one
 			}
 			nodes := (int64(f.height)*int64(peak) + int64(one) - 1) / int64(one)
 			if !yield(core.Step{Duration: end - ended, Nodes: int(nodes)}) {
@@ -75,16 +75,16 @@ func (p phases) steps(run core.Time, peak int) iter.Seq[core.Step] {
 	}
 }
 
-// over is the profile of the phases for a run time and a peak.
+// over returns the profile of the phases for a run time and a peak.
 func (p phases) over(run core.Time, peak int) core.EP {
 	var ep core.EP
 	for s := range p.steps(run, peak) {
-		ep = then(ep, s)
+		ep = appendStep(ep, s)
 	}
 	return ep
 }
 
-// area is that of over, in node-seconds.
+// area returns the node-seconds of over.
 func (p phases) area(run core.Time, peak int) int64 {
 	var sum int64
 	for s := range p.steps(run, peak) {
@@ -93,7 +93,7 @@ func (p phases) area(run core.Time, peak int) int64 {
 	return sum
 }
 
-// mean is the mean height, a share of the peak.
+// mean returns the mean height, as a share of the peak.
 func (p phases) mean() Factor {
 	var sum Factor
 	for _, f := range p {
@@ -102,16 +102,16 @@ func (p phases) mean() Factor {
 	return sum
 }
 
-// draw is a stream of random numbers, a few for each job.
-type draw struct{ model.Splitmix }
+// stream is a stream of random numbers of one job.
+type stream struct{ model.Splitmix }
 
-// dice is the stream of one job.
-func dice(seed uint64, number int64) draw {
-	d := draw{model.Splitmix(seed)}
+// jobStream returns the stream of one job.
+func jobStream(seed uint64, number int64) stream {
+	d := stream{model.Splitmix(seed)}
 	d.Splitmix = model.Splitmix(d.Next() ^ uint64(number))
 	d.Next()
 	return d
 }
 
-// below is a number from 0 to n−1.
-func (d *draw) below(n int) int { return int(d.Below(int64(n))) }
+// below returns a number from 0 to n−1.
+func (d *stream) below(n int) int { return int(d.Below(int64(n))) }

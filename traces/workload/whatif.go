@@ -8,29 +8,28 @@ import (
 	"accordion/core"
 )
 
-// WhatIf supposes that a share of a workload's rigid jobs had said more about themselves: how their need changes while they
-// run (evolving), or how fast they would be on other sizes (moldable).
+// WhatIf turns a share of a workload's rigid jobs into evolving jobs (their size changes while they run) and moldable jobs (they can run on
+// other sizes).
 //
-// Who is drawn depends on the seed and the job's number alone: the same jobs whatever else is selected, and a larger share
-// contains a smaller one. A drawn job that cannot evolve (one node, or too short for steps of a second) stays as it is.
+// Which jobs are drawn depends only on the seed and the job's number. It does not depend on the other jobs, and a larger share includes the
+// jobs of a smaller one. A drawn job that cannot evolve (one node, or too short for steps of a second) stays as it is.
 //
-// An evolving job works through its profile in its run time; what it asked for beyond that, as nearly every user does, it
-// adds to the last step. The baseline runs it as a rigid job of its peak (Job.Size) for the same time (Job.Request): with
-// SamePeak, that is the log's own job.
+// An evolving job finishes its profile in its run time. What it requested beyond that, as nearly every user does, is added to the last step.
+// The baseline runs the job as a rigid job of its peak (Job.Size) for the same time (Job.Request). With SamePeak this is the log's own job.
 type WhatIf struct {
-	Evolving float64 // the share of jobs that get a profile, 0 to 1
-	Shape    Shape   // of their profiles
-	Same     Same    // what their profiles keep of the log's jobs
-	Moldable float64 // the share of jobs, others than those, that become moldable
-	Curve    Curve   // how fast these are on other sizes
-	Offer    Offer   // which sizes they list
+	Evolving float64 // share of jobs that become evolving, 0 to 1
+	Shape    Shape   // of the evolving jobs
+	Same     Same    // what evolving jobs have in common with the log's jobs
+	Moldable float64 // share of jobs that become moldable, other jobs than the evolving ones
+	Curve    Curve   // speed-up of the moldable jobs
+	Offer    Offer   // sizes that the moldable jobs list
 	Seed     uint64
 }
 
-// Shape is how an evolving job's need goes up and down.
+// Shape is how the size of an evolving job changes.
 type Shape uint8
 
-// The shapes. Heights are shares of the peak, rounded up to nodes; steps are equally long but for PreMainPost and Random.
+// The shapes. Heights are shares of the peak, rounded up to nodes. Steps are equally long, except for PreMainPost and Random.
 const (
 	RampUp      Shape = iota // 1/4, 2/4, 3/4, 4/4
 	RampDown                 // 4/4, 3/4, 2/4, 1/4
@@ -42,16 +41,16 @@ const (
 
 var shapeNames = [shapes]string{RampUp: "ramp-up", RampDown: "ramp-down", Mountain: "mountain", PreMainPost: "pre-main-post", Random: "random"}
 
-// ShapeNames are the names of all shapes.
+// ShapeNames returns the names of all shapes.
 func ShapeNames() []string { return shapeNames[:] }
 
-// ParseShape reads a name of ShapeNames.
+// ParseShape parses a name of ShapeNames.
 func ParseShape(text string) (Shape, error) {
 	at, err := named("shape", text, shapeNames[:])
 	return Shape(at), err
 }
 
-// named is the place of a name among others.
+// named returns the index of a name.
 func named(what, text string, names []string) (int, error) {
 	at := slices.Index(names, text)
 	if at < 0 {
@@ -60,16 +59,16 @@ func named(what, text string, names []string) (int, error) {
 	return at, nil
 }
 
-// Same is what a profile keeps of the job that it is made from.
+// Same is what an evolving job has in common with the log's job.
 type Same uint8
 
-// What is kept.
+// What is the same.
 const (
-	SamePeak Same = iota // the log's size is the peak: the job needs less than it held
-	SameArea             // the work is that of the log: the peak is higher, at most the machine
+	SamePeak Same = iota // the log's size is the peak: the job needs less than in the log
+	SameArea             // the node-seconds are as in the log: the peak is larger, but at most the machine
 )
 
-// ParseSame reads "peak" or "area".
+// ParseSame parses "peak" or "area".
 func ParseSame(text string) (Same, error) {
 	switch text {
 	case "peak":
@@ -80,14 +79,14 @@ func ParseSame(text string) (Same, error) {
 	return 0, fmt.Errorf("%s is neither peak nor area", core.Shown(text))
 }
 
-// Supposed says what became of the jobs that were drawn.
+// Supposed counts the jobs that were drawn.
 type Supposed struct {
-	Evolving int // have a profile
-	Moldable int // have several sizes
-	AsBefore int // were drawn, and stay rigid: too small or too short to evolve
+	Evolving int // became evolving
+	Moldable int // became moldable
+	AsBefore int // stay rigid, because they are too small or too short to evolve
 }
 
-// Apply makes the change to a workload's rigid jobs; others stay as they are.
+// Apply changes a workload's rigid jobs. Other jobs stay as they are.
 func (x WhatIf) Apply(w *Workload) Supposed {
 	var done Supposed
 	for i := range w.Jobs {
@@ -95,7 +94,7 @@ func (x WhatIf) Apply(w *Workload) Supposed {
 		if j.Kind() != Rigid {
 			continue
 		}
-		d := dice(x.Seed, j.Number)
+		d := jobStream(x.Seed, j.Number)
 		switch drawn := d.Share(); {
 		case drawn >= x.Evolving+x.Moldable:
 		case drawn >= x.Evolving:
@@ -115,8 +114,8 @@ func (x WhatIf) Apply(w *Workload) Supposed {
 	return done
 }
 
-// evolve gives a job a profile; false: it is too small or too short for one.
-func (x WhatIf) evolve(j *Job, machine int, d *draw) bool {
+// evolve gives a job a profile. It returns false if the job is too small or too short for one.
+func (x WhatIf) evolve(j *Job, machine int, d *stream) bool {
 	phases := x.Shape.phases(d)
 	run, peak := j.Run, j.Size
 	if x.Same == SameArea {
@@ -128,18 +127,17 @@ func (x WhatIf) evolve(j *Job, machine int, d *draw) bool {
 	}
 	j.Request += run - j.Run
 	j.Run, j.Size = run, peak
-	j.Choices = []core.EP{lasting(ep, j.Request)}
+	j.Choices = []core.EP{withTotal(ep, j.Request)}
 	return true
 }
 
-// sameArea is for how long, and with which peak, phases make the work that a rigid job does. The peak is the one that the
-// mean height asks for, at most the machine; then the run time makes up for rounding: the work is at least the job's, and a second
-// less would not do.
+// sameArea returns the run time and the peak with which the phases have the area of a rigid job. The peak follows from the mean height, but
+// is at most the machine. Then the run time is the shortest one whose area is at least the job's.
 func sameArea(j *Job, p phases, machine int) (run core.Time, peak int) {
 	mean := p.mean()
 	peak = min(int((Factor(j.Size)*one+mean/2)/mean), machine)
 	work := int64(j.Size) * j.Run
-	// No height is below a tenth of a peak that is no less than the size.
+	// No height is below a tenth of the peak, and the peak is at least the size.
 	low, high := core.Time(0), 10*j.Run
 	for low+1 < high {
 		if middle := (low + high) / 2; p.area(middle, peak) < work {

@@ -12,8 +12,8 @@ import (
 	"accordion/core"
 )
 
-// crowd is a workload of equal jobs.
-func crowd(jobs int, j Job, machine int) Workload {
+// equalJobs returns a workload of equal jobs.
+func equalJobs(jobs int, j Job, machine int) Workload {
 	w := Workload{Name: "crowd", Machine: core.Machine{Nodes: machine}}
 	for i := range jobs {
 		j.Number = int64(i + 1)
@@ -22,11 +22,11 @@ func crowd(jobs int, j Job, machine int) Workload {
 	return w
 }
 
-func TestTheShapesOfEvolution(t *testing.T) {
+func TestShapes(t *testing.T) {
 	for _, c := range []struct {
 		shape Shape
 		same  Same
-		want  string // of a job of 12 nodes that runs 600 s and asked for 1000
+		want  string // of a job of 12 nodes that runs 600 s and requested 1000 s
 	}{
 		{RampUp, SamePeak, "3x150s,6x150s,9x150s,12x550s"},
 		{RampDown, SamePeak, "12x150s,9x150s,6x150s,3x550s"},
@@ -38,7 +38,7 @@ func TestTheShapesOfEvolution(t *testing.T) {
 		{PreMainPost, SameArea, "4x92s,15x431s,4x493s"},
 	} {
 		t.Run(fmt.Sprint(c.shape, " same ", c.same), func(t *testing.T) {
-			w := crowd(1, Job{Run: 600, Request: 1000, Size: 12}, 100)
+			w := equalJobs(1, Job{Run: 600, Request: 1000, Size: 12}, 100)
 			if done := (WhatIf{Evolving: 1, Shape: c.shape, Same: c.same}).Apply(&w); done.Evolving != 1 {
 				t.Fatalf("what became of the job: %+v", done)
 			}
@@ -49,8 +49,8 @@ func TestTheShapesOfEvolution(t *testing.T) {
 	}
 }
 
-// Whatever the shape: what a rigid baseline sees is the peak for the profile's whole length, and the work is kept.
-func TestAnEvolvedJobKeepsItsPeakOrItsWork(t *testing.T) {
+// For all shapes: a rigid baseline holds the peak for the profile's whole length, and the work is kept.
+func TestEvolvingJobKeepsPeakOrArea(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		machine := rapid.IntRange(1, 3000).Draw(t, "machine")
 		before := Job{
@@ -62,7 +62,7 @@ func TestAnEvolvedJobKeepsItsPeakOrItsWork(t *testing.T) {
 			Evolving: 1, Seed: rapid.Uint64().Draw(t, "seed"),
 			Shape: Shape(rapid.IntRange(0, int(shapes)-1).Draw(t, "shape")), Same: Same(rapid.IntRange(0, 1).Draw(t, "same")),
 		}
-		w := crowd(1, before, machine)
+		w := equalJobs(1, before, machine)
 		before = w.Jobs[0]
 		done := x.Apply(&w)
 		j := w.Jobs[0]
@@ -88,7 +88,7 @@ func TestAnEvolvedJobKeepsItsPeakOrItsWork(t *testing.T) {
 				t.Fatalf("run rigidly it is %+v, not the log's %+v", j, before)
 			}
 		case SameArea:
-			// A second more or less may move the end of each of at most six steps by one.
+			// Rounding the run time by a second may move the end of each of at most six steps by one second.
 			if asked := int64(before.Size) * before.Run; work < asked || work >= asked+6*int64(j.Size) {
 				t.Fatalf("it works %d node-seconds, the log's job %d, with a peak of %d", work, asked, j.Size)
 			}
@@ -99,7 +99,7 @@ func TestAnEvolvedJobKeepsItsPeakOrItsWork(t *testing.T) {
 	})
 }
 
-func TestWhoIsDrawnDependsOnSeedAndNumberAlone(t *testing.T) {
+func TestDrawDependsOnlyOnSeedAndNumber(t *testing.T) {
 	drawn := func(x WhatIf, w Workload) (evolving, moldable []int64) {
 		w.Jobs = slices.Clone(w.Jobs)
 		x.Apply(&w)
@@ -113,7 +113,7 @@ func TestWhoIsDrawnDependsOnSeedAndNumberAlone(t *testing.T) {
 		}
 		return evolving, moldable
 	}
-	w := crowd(10000, Job{Run: 600, Request: 1000, Size: 12}, 100)
+	w := equalJobs(10000, Job{Run: 600, Request: 1000, Size: 12}, 100)
 	some, molds := drawn(WhatIf{Evolving: 0.3, Moldable: 0.2, Shape: Mountain, Seed: 7}, w)
 	if math.Abs(float64(len(some))-3000) > 200 || math.Abs(float64(len(molds))-2000) > 200 {
 		t.Errorf("of 10000 jobs %d evolve and %d are moldable, want about 3000 and 2000", len(some), len(molds))
@@ -142,7 +142,7 @@ func TestWhoIsDrawnDependsOnSeedAndNumberAlone(t *testing.T) {
 	}
 }
 
-func TestAMoldableJobFollowsAmdahlsLawThroughTheLogsSize(t *testing.T) {
+func TestMoldableJobFollowsAmdahlsLaw(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		machine := rapid.IntRange(1, 3000).Draw(t, "machine")
 		before := Job{
@@ -150,7 +150,7 @@ func TestAMoldableJobFollowsAmdahlsLawThroughTheLogsSize(t *testing.T) {
 			Size: rapid.IntRange(1, machine).Draw(t, "size"),
 		}
 		before.Request = before.Run + rapid.Int64Range(0, 10000).Draw(t, "more")
-		w := crowd(1, before, machine)
+		w := equalJobs(1, before, machine)
 		if done := (WhatIf{Moldable: 1, Seed: rapid.Uint64().Draw(t, "seed")}).Apply(&w); done.AsBefore == 1 {
 			return
 		}
@@ -158,7 +158,7 @@ func TestAMoldableJobFollowsAmdahlsLawThroughTheLogsSize(t *testing.T) {
 		if j.Run != before.Run || j.Request != before.Request || j.Size != before.Size || len(j.Runs) != len(j.Choices) {
 			t.Fatalf("the log's job is gone: %+v, was %+v", j, before)
 		}
-		fits := false // some row of the table explains all sizes
+		fits := false // one row of the table fits all sizes
 		for _, kind := range table1 {
 			ok := true
 			for i, ep := range j.Choices {
@@ -203,14 +203,14 @@ func TestAmdahlIsExact(t *testing.T) {
 	})
 }
 
-func TestJobsThatEvolveAlreadyStayAsTheyAre(t *testing.T) {
-	w := crowd(1, Job{Run: 600, Request: 600, Size: 12, Choices: []core.EP{{{Duration: 300, Nodes: 6}, {Duration: 300, Nodes: 12}}}}, 100)
+func TestEvolvingJobsOfTheLogStayAsTheyAre(t *testing.T) {
+	w := equalJobs(1, Job{Run: 600, Request: 600, Size: 12, Choices: []core.EP{{{Duration: 300, Nodes: 6}, {Duration: 300, Nodes: 12}}}}, 100)
 	if done := (WhatIf{Evolving: 1}).Apply(&w); done != (Supposed{}) || len(w.Jobs[0].Choices[0]) != 2 {
 		t.Errorf("what became of it: %+v, %v", done, w.Jobs[0].Choices)
 	}
 }
 
-func TestShapesAndSharesAreRead(t *testing.T) {
+func TestShapesAndSharesAreParsed(t *testing.T) {
 	for i, name := range ShapeNames() {
 		if s, err := ParseShape(name); err != nil || s != Shape(i) {
 			t.Errorf("%s is read as %v, error %v", name, s, err)

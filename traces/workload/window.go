@@ -8,12 +8,12 @@ import (
 	"accordion/traces/swf"
 )
 
-// windowForms names the ways to write a Window, for messages.
+// windowForms has the forms of a Window, for messages.
 const windowForms = "FROM..TO, each a time since the log's beginning as 30d, 12h or 86400, or a date as 2006-12-24 or 2006-12-24T18:00; " +
 	"either may be left out"
 
-// ParseWindow reads FROM..TO: seconds since the log's beginning, a duration since then, or a date in the site's time zone,
-// where the header says which date the beginning was. FROM left out is the beginning, TO the end. An error is a
+// ParseWindow parses FROM..TO: seconds since the log's beginning, a duration since then, or a date in the site's time zone if the header has
+// the date of the beginning. Without FROM the window starts at the log's beginning, without TO it ends with the log. Errors are
 // *core.SyntaxError.
 func ParseWindow(text string, h *swf.Header) (Window, error) {
 	wrong := &core.SyntaxError{What: "window", Column: 1, Piece: text, Want: windowForms}
@@ -41,7 +41,7 @@ func ParseWindow(text string, h *swf.Header) (Window, error) {
 	return w, nil
 }
 
-// parseInstant reads a second of the log.
+// parseInstant parses one end of a window as a second of the log.
 func parseInstant(text string, h *swf.Header) (core.Time, bool) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n, n >= 0 && n <= swf.MaxValue
@@ -53,7 +53,7 @@ func parseInstant(text string, h *swf.Header) (core.Time, bool) {
 	return second, known
 }
 
-// ParseShare reads a share of jobs: 30% or 0.3. An error is a *core.SyntaxError; what says what is being read.
+// ParseShare parses a share of jobs: 30% or 0.3. what names it in errors, which are *core.SyntaxError.
 func ParseShare(what, text string) (float64, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	share, err := strconv.ParseFloat(number, 64)

@@ -1,5 +1,5 @@
-// Package workload is the jobs of a replay: what of a log is of use, the window and the load that are looked at, and what if a
-// share of them evolved or were moldable. It replays nothing (package replay) and reads no files (package swf).
+// Package workload selects the jobs of a log for a replay. It can change their load and their requested times, and make a share of them
+// evolving or moldable. It replays nothing (package replay) and reads no files (package swf).
 //
 //	selected, err := workload.Selection{}.Select(log) // of a swf.Log
 package workload
@@ -8,40 +8,38 @@ import (
 	"accordion/core"
 )
 
-// Kind says what of a job the planner may choose.
+// Kind is what the planner may choose of a job.
 type Kind uint8
 
 // The kinds of jobs.
 const (
-	Rigid    Kind = iota // one size for its whole life
+	Rigid    Kind = iota // one size during its whole life
 	Moldable             // one of several sizes, chosen at its start
 	Evolving             // its size changes from step to step
 )
 
-// Kinds are the names of the kinds, by kind.
+// Kinds are the names of the kinds.
 var Kinds = [...]string{"rigid", "moldable", "evolving"}
 
 func (k Kind) String() string { return Kinds[k] }
 
-// Job is one job of a workload, by the rules under which replays are compared. It has only what a replay needs of the log.
+// Job is one job of a workload. It has only what a replay needs of the log.
 type Job struct {
-	Number  int64     // its number in the log
+	Number  int64     // in the log
 	Submit  core.Time // seconds
-	Run     core.Time // how long it would run undisturbed; at most Request for a rigid job
-	Request core.Time // how long it asked for
-	Size    int       // nodes: its only size, or the peak of what it asked for
+	Run     core.Time // run time if nothing delays it, in seconds; at most Request for a rigid job
+	Request core.Time // requested seconds
+	Size    int       // nodes: the only size, or the largest one that the job requests
 	User    int32     // as in the log; −1 unknown
-	Cut     bool      // the log's run time was longer than its request: killed there
+	Cut     bool      // the log's run time was longer than Request, so that the job is killed at Request
 
-	// Choices are the profiles among which the planner chooses (core.Job); nil for a rigid job, which is Size nodes for
-	// Request seconds.
+	// Choices are the profiles from which the planner chooses (core.Job). Nil is a rigid job, which requests Size nodes for Request seconds.
 	Choices []core.EP
-	// Runs says for each of Choices how long the job has to work in it, in seconds: at most the choice's total. Nil: Run,
-	// whichever is chosen.
+	// Runs is the run time in each of Choices in seconds, at most the total of the choice. Nil: Run in all of them.
 	Runs []core.Time
 }
 
-// Kind is what the planner may choose of the job.
+// Kind returns what the planner may choose of the job.
 func (j *Job) Kind() Kind {
 	switch {
 	case len(j.Choices) == 0:
@@ -53,7 +51,7 @@ func (j *Job) Kind() Kind {
 	}
 }
 
-// work is how long the job has to work in one of its choices.
+// work returns the run time in one of the choices.
 func (j *Job) work(choice int) core.Time {
 	if len(j.Runs) == 0 {
 		return j.Run
@@ -61,16 +59,15 @@ func (j *Job) work(choice int) core.Time {
 	return j.Runs[choice]
 }
 
-// Workload is what is replayed: jobs by (submit, log order), on one machine.
+// Workload is the jobs of a replay, sorted by submission and then as in the log, with their machine.
 type Workload struct {
 	Name    string
 	Machine core.Machine
 	Jobs    []Job
 }
 
-// Need is the area that the job needs for what it does, in node-seconds, however it is run: of an evolving job what its
-// profile asks for in the time that it works, of others the log's size for the log's run time. What a moldable job holds beyond
-// that, it loses to a large size's overhead.
+// Need returns the node-seconds that the job needs for its work, however it is run. For an evolving job this is its profile up to its run
+// time, for others the log's size and run time. A moldable job that holds more loses it to the overhead of a larger size.
 func (j *Job) Need() int64 {
 	if j.Kind() != Evolving {
 		return int64(j.Size) * j.Run

@@ -24,14 +24,14 @@ func (f *flags) reviewManaged(cmd *cobra.Command, o advise.Options) error {
 		return err
 	}
 	from := time.Now().Unix() - since
-	var jobs []advise.Carried
+	var jobs []advise.ManagedRun
 	err = command.Each(cmd, clusters, func(c command.Cluster) error {
 		j, err := c.Journal()
 		if err != nil {
 			return err
 		}
 		defer j.Close()
-		its, err := carried(j.Entries(0), from)
+		its, err := runsFromJournal(j.Entries(0), from)
 		jobs = append(jobs, its...)
 		return err
 	})
@@ -39,7 +39,7 @@ func (f *flags) reviewManaged(cmd *cobra.Command, o advise.Options) error {
 		return err
 	}
 	if f.user != "" {
-		jobs = slices.DeleteFunc(jobs, func(j advise.Carried) bool { return j.User != f.user })
+		jobs = slices.DeleteFunc(jobs, func(j advise.ManagedRun) bool { return j.User != f.user })
 	}
 	reviews := advise.Reviews(jobs, o)
 	if f.json {

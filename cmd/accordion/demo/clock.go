@@ -9,23 +9,22 @@ import (
 	"time"
 )
 
-// tick is how often the demonstration's clock moves, mostAtOnce how much of the wall's time one move
-// counts, and mostHeld how long the clock waits for what this process is doing.
+// tick is the interval of the demo's clock. mostAtOnce is the maximum wall time that one tick counts. mostHeld is how long the clock waits
+// while this process is busy.
 const (
 	tick       = time.Millisecond
 	mostAtOnce = 2 * tick
 	mostHeld   = time.Second
 )
 
-// steadyClock is a clock that runs faster than the wall clock and stands still while this process
-// works, or waits for a processor or the disk. At 90 times the speed a machine that is busy with
-// other work for 0.1 s would otherwise delay a growth by 9 s, and break its promise. So a busy
-// machine makes the demonstration take longer, and changes nothing in it.
+// steadyClock is a clock that runs faster than the wall clock, and stops while this process works or waits for a processor or the disk. At 90
+// times the speed, 0.1 s of other work on the machine would otherwise delay a growth by 9 s, and break its promise. So on a busy machine the
+// demo takes longer, but its results are the same.
 type steadyClock struct {
 	factor int
-	idle   func() bool // nothing in this process has to be done before time goes on
-	ticked time.Time   // on the wall's clock
-	held   time.Time   // since when it stands still, on the wall's clock; zero: it moves
+	idle   func() bool // reports whether this process has nothing left to do before time may go on
+	ticked time.Time   // last tick, in wall time
+	held   time.Time   // since when the clock is stopped, in wall time; zero: it runs
 
 	mu     sync.Mutex
 	now    time.Time
@@ -36,9 +35,8 @@ func newSteadyClock(begin time.Time, factor int) *steadyClock {
 	return &steadyClock{factor: factor, idle: idleProcess(), now: begin, ticked: begin}
 }
 
-// idleProcess returns a function that reports whether all goroutines but its caller wait. Some stay in
-// a system call forever, such as the one that waits for signals: the fewest that it ever saw there
-// count as waiting.
+// idleProcess returns a function that reports whether all goroutines except its caller wait. Some goroutines stay in a system call forever,
+// such as the one that waits for signals. Therefore the smallest number that it ever saw there counts as waiting.
 func idleProcess() func() bool {
 	counts := []metrics.Sample{
 		{Name: "/sched/goroutines/running:goroutines"}, {Name: "/sched/goroutines/runnable:goroutines"}, {Name: "/sched/goroutines/not-in-go:goroutines"},
@@ -52,7 +50,7 @@ func idleProcess() func() bool {
 	}
 }
 
-// run moves the clock until ctx ends.
+// run runs the clock until ctx ends.
 func (c *steadyClock) run(ctx context.Context) {
 	t := time.NewTicker(tick)
 	defer t.Stop()
@@ -66,8 +64,7 @@ func (c *steadyClock) run(ctx context.Context) {
 	}
 }
 
-// tick adds the wall's time since the tick before, mostAtOnce at most, unless this process works. It
-// ends the waits that it reaches.
+// tick adds the wall time since the previous tick, at most mostAtOnce, unless this process is busy. It ends the waits that have become due.
 func (c *steadyClock) tick(wall time.Time) {
 	passed := min(wall.Sub(c.ticked), mostAtOnce)
 	c.ticked = wall

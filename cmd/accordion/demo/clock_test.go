@@ -11,7 +11,7 @@ import (
 	"accordion/adapter/journal"
 )
 
-func TestClockStandsStillWhileTheProcessWorksOrDoesNotRun(t *testing.T) {
+func TestClockStopsWhileTheProcessIsBusyOrStopped(t *testing.T) {
 	begin := time.Unix(1000, 0)
 	c := newSteadyClock(begin, 90)
 	idle := true
@@ -53,10 +53,9 @@ func TestClockStandsStillWhileTheProcessWorksOrDoesNotRun(t *testing.T) {
 	}
 }
 
-const played = "ACCORDION_TEST_PLAYED" // journal of a play in a process of its own
+const played = "ACCORDION_TEST_PLAYED" // journal of a demo in its own process
 
-// A machine that is busy with other work gives the demonstration no time for a while. This one stops
-// it altogether, again and again.
+// On a machine that is busy with other work the demo gets no processor time for a while. This test stops it completely, several times.
 func TestBusyMachineBreaksNoPromise(t *testing.T) {
 	if file := os.Getenv(played); file != "" {
 		jobs, err := Parse("0s ada grow ep=1x20s,2x20s,1x20s,3x20s,1x20s,4x20s 95%\n0s bob rigid 1x1m 90%\n")

@@ -13,7 +13,7 @@ import (
 	"accordion/traces/gantt"
 )
 
-// Command is "accordion demo".
+// Command returns "accordion demo".
 func Command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",

@@ -13,13 +13,13 @@ import (
 	"accordion/traces/workload"
 )
 
-func TestTheBundledWorkloadGrowsShrinksAndKeepsItsPromises(t *testing.T) {
+func TestBundledWorkloadGrowsShrinksAndKeepsItsPromises(t *testing.T) {
 	jobs, err := Parse(Workload)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var g gantt.Chart
-	synctest.Test(t, func(t *testing.T) { // the wall clock is virtual in here: nothing depends on the machine's speed
+	synctest.Test(t, func(t *testing.T) { // the wall clock is virtual here, so that nothing depends on the machine's speed
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Hour)
 		defer cancel()
 		g, err = Play(ctx, Options{Jobs: jobs, Nodes: 16, Clock: adapter.Wall{}})
@@ -62,7 +62,7 @@ func TestTheBundledWorkloadGrowsShrinksAndKeepsItsPromises(t *testing.T) {
 	}
 }
 
-// alone says which node was in two jobs at once.
+// alone returns which node was in two jobs at once, or "".
 func alone(g gantt.Chart) string {
 	for i, a := range g.Jobs {
 		for _, b := range g.Jobs[:i] {
@@ -78,7 +78,7 @@ func alone(g gantt.Chart) string {
 	return ""
 }
 
-func TestAPlayIsShownWhileItIsPlayed(t *testing.T) {
+func TestDemoIsShownWhileItRuns(t *testing.T) {
 	jobs, err := Parse("0s ada grow ep=1x1m,2x1m 100%\n10s bob plain 1x1m 50%\n")
 	if err != nil {
 		t.Fatal(err)
@@ -103,12 +103,12 @@ func TestAPlayIsShownWhileItIsPlayed(t *testing.T) {
 	}
 }
 
-func TestAPlayOnAQuickClockEnds(t *testing.T) {
+func TestDemoOnAFastClockEnds(t *testing.T) {
 	jobs, err := Parse("0s ada grow ep=1x30s,2x30s 100%\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	// How much of it goes as planned depends on the machine; that every job comes to its end does not.
+	// How much happens as planned depends on the machine. But every job must end.
 	g, err := Play(t.Context(), Options{Jobs: jobs, Nodes: 2, Speed: 60})
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func TestAPlayOnAQuickClockEnds(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedPlayEnds(t *testing.T) {
+func TestInterruptedDemoEnds(t *testing.T) {
 	jobs, err := Parse(Workload)
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestAnInterruptedPlayEnds(t *testing.T) {
 	}
 }
 
-func TestWorkloadsAreReadOrRefusedWithTheirLine(t *testing.T) {
+func TestInvalidWorkloadIsRefusedWithItsLine(t *testing.T) {
 	jobs, err := Parse("# nothing\n\n0s ada mesh ep=2x20s,5x1m 97%\n90s bob old 4x1h 100%\n")
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +165,7 @@ func TestWorkloadsAreReadOrRefusedWithTheirLine(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBePlayedIsRefused(t *testing.T) {
+func TestImpossibleDemoIsRefused(t *testing.T) {
 	jobs, err := Parse(Workload)
 	if err != nil {
 		t.Fatal(err)

@@ -31,28 +31,28 @@ import (
 	"accordion/traces/gantt"
 )
 
-// Options say what is played.
+// Options are the parameters of a demo.
 type Options struct {
 	Jobs  []Job
 	Nodes int           // of the machine
-	Speed int           // how many times as fast as the wall clock; used when Clock is nil
-	Clock adapter.Clock // nil: one at Speed, which stands still while the machine is busy with other work
-	Show  io.Writer     // where it is shown while it is played; nil: nowhere
-	Log   hclog.Logger  // the sidecar's; nil: none
-	Web   net.Listener  // where a browser sees it while it is played; nil: nowhere
+	Speed int           // as a multiple of real time; used if Clock is nil
+	Clock adapter.Clock // nil: a clock with Speed, which stops while the machine is busy with other work
+	Show  io.Writer     // where to show the demo while it runs; nil: nowhere
+	Log   hclog.Logger  // of the sidecar; nil: none
+	Web   net.Listener  // where browsers can watch the demo; nil: nowhere
 
-	// Journal is where the play's journal is kept; "": nowhere.
+	// Journal is the file of the sidecar's journal; "": a temporary file.
 	Journal string
 }
 
-// MaxSpeed bounds Speed: above it the wall time of the sidecar's own work would count as minutes of the cluster's.
+// MaxSpeed is the maximum Speed. Above it, the sidecar's own work would take minutes of the cluster's time.
 const MaxSpeed = 600
 
-// frame is how often the picture is drawn anew, in wall time.
+// frame is the interval between two pictures, in wall time.
 const frame = 150 * time.Millisecond
 
-// stage is everything that plays together.
-type stage struct {
+// running is a running demo.
+type running struct {
 	options Options
 	clock   adapter.Clock
 	begin   time.Time
@@ -61,7 +61,7 @@ type stage struct {
 	calls   chan session.Call
 }
 
-// Play plays the workload until its last job is over and gives the chart of what happened.
+// Play runs the workload until its last job has ended, and returns the chart.
 func Play(ctx context.Context, o Options) (g gantt.Chart, err error) {
 	if err := o.Check(); err != nil {
 		return g, err
@@ -74,10 +74,10 @@ func Play(ctx context.Context, o Options) (g gantt.Chart, err error) {
 		defer os.RemoveAll(folder)
 		o.Journal = filepath.Join(folder, "journal.db")
 	}
-	st := &stage{options: o, clock: o.Clock, calls: make(chan session.Call)}
+	st := &running{options: o, clock: o.Clock, calls: make(chan session.Call)}
 	if st.clock == nil {
 		clock := newSteadyClock(time.Now(), o.Speed)
-		ctx, stop := context.WithCancel(context.Background()) // the batch system waits on it until it is closed
+		ctx, stop := context.WithCancel(context.Background()) // the batch system waits for it until it is closed
 		defer stop()
 		go clock.run(ctx)
 		st.clock = clock
@@ -104,9 +104,9 @@ func Play(ctx context.Context, o Options) (g gantt.Chart, err error) {
 	return st.chart()
 }
 
-// InterruptedError is returned for a play whose context ended before its last job did.
+// InterruptedError is the error of a demo whose context ended before its last job did.
 type InterruptedError struct {
-	Ended, Jobs int // how many jobs had ended, and of how many
+	Ended, Jobs int // number of ended jobs, and of all jobs
 	err         error
 }
 
@@ -118,8 +118,8 @@ func (e *InterruptedError) Error() string {
 // Unwrap returns why the context ended.
 func (e *InterruptedError) Unwrap() error { return e.err }
 
-// interrupted counts the workload's jobs that have ended.
-func (st *stage) interrupted(why error) error {
+// interrupted returns an InterruptedError with the number of ended jobs.
+func (st *running) interrupted(why error) error {
 	e := &InterruptedError{Jobs: len(st.options.Jobs), err: why}
 	for _, r := range st.system.Jobs() {
 		if r.Kind != "expander" && !r.End.IsZero() {
@@ -129,11 +129,10 @@ func (st *stage) interrupted(why error) error {
 	return e
 }
 
-// sweep is how often the demonstration's batch system enforces limits, and so how long an ordinary job may hold its
-// nodes past its own.
+// sweep is how often the demo's batch system enforces limits, so that it is also how long an ordinary job may exceed its limit.
 const sweep = 5 * time.Second
 
-// Check says what of the options cannot be played.
+// Check returns what is wrong with the options.
 func (o Options) Check() error {
 	if o.Clock == nil && (o.Speed < 1 || o.Speed > MaxSpeed) {
 		return fmt.Errorf("speed %d: give 1 to %d times the wall clock's", o.Speed, MaxSpeed)
@@ -146,8 +145,8 @@ func (o Options) Check() error {
 	return nil
 }
 
-// play runs the sidecar, the users and the picture until the last job is over.
-func (st *stage) play(ctx context.Context) error {
+// play runs the sidecar, the users and the picture until the last job has ended.
+func (st *running) play(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var server *web.Server
@@ -162,14 +161,14 @@ func (st *stage) play(ctx context.Context) error {
 		Settings: managed.Settings{
 			Cluster: "demo", Interval: 5 * time.Second, Policy: sched.Repeated{Limit: ep.Twice, Compact: true}, StartLead: 3, Protect: 16, Guard: int64(sweep / time.Second),
 			Advance: true, Deadline: 5 * time.Minute,
-			// More patience than by default: a job of the bundled workload is late, and is to end by itself.
+			// Larger than the defaults, because a job of the bundled workload is late and has to end by itself.
 			Overrun: managed.Overrun{Share: 0.25, Least: 180, Grace: 120},
 		},
 	})
 	var crew sync.WaitGroup
 	var sidecarErr, showErr error
 	crew.Go(func() {
-		defer stop() // without it the jobs would wait for good
+		defer stop() // without the sidecar the jobs would wait forever
 		sidecarErr = sidecar.Run(ctx)
 	})
 	crew.Go(func() { showErr = st.show(ctx) })
@@ -181,7 +180,7 @@ func (st *stage) play(ctx context.Context) error {
 	if err == nil {
 		err = st.system.Quiet(ctx)
 	}
-	if err == nil { // the sidecar clears up after the last job
+	if err == nil { // the sidecar cleans up after the last job
 		err = adapter.Wait(ctx, st.clock, 10*time.Second)
 	}
 	stop()
@@ -192,8 +191,8 @@ func (st *stage) play(ctx context.Context) error {
 	return errors.Join(err, showErr, webErr)
 }
 
-// users submit the workload, each job at its time.
-func (st *stage) users(ctx context.Context) error {
+// users submits each job of the workload at its time.
+func (st *running) users(ctx context.Context) error {
 	uids := map[string]uint32{}
 	for _, j := range st.options.Jobs {
 		at := st.begin.Add(time.Duration(j.At) * time.Second)
@@ -210,14 +209,14 @@ func (st *stage) users(ctx context.Context) error {
 	return nil
 }
 
-// ask brings a job's question to the sidecar, as the session's socket does in the real world.
-func (st *stage) ask(ctx context.Context, uid uint32, r wire.Request) (wire.Reply, error) {
+// ask sends a job's question to the sidecar, as the session's socket does on a cluster.
+func (st *running) ask(ctx context.Context, uid uint32, r wire.Request) (wire.Reply, error) {
 	for {
 		answer, gone := make(chan wire.Reply, 1), make(chan struct{})
 		call := session.Call{Request: r, UID: uid, Gone: gone, Answer: func(p wire.Reply) {
 			select {
 			case answer <- p:
-			default: // answered already
+			default: // it is already answered
 			}
 		}}
 		select {
@@ -240,8 +239,8 @@ func (st *stage) ask(ctx context.Context, uid uint32, r wire.Request) (wire.Repl
 	}
 }
 
-// show draws the batch system until the play is over, and once more then.
-func (st *stage) show(ctx context.Context) error {
+// show draws the batch system until the demo ends, and once at the end.
+func (st *running) show(ctx context.Context) error {
 	if st.options.Show == nil {
 		return nil
 	}
@@ -270,7 +269,7 @@ func (st *stage) show(ctx context.Context) error {
 	}
 }
 
-func (st *stage) view() (view view.Status, err error) {
+func (st *running) view() (view view.Status, err error) {
 	data, err := st.journal.View()
 	if err != nil || data == nil {
 		return view, err
@@ -278,12 +277,12 @@ func (st *stage) view() (view view.Status, err error) {
 	return view, json.Unmarshal(data, &view)
 }
 
-// chart draws the batch system's own records, with the journal's promises beside them.
-func (st *stage) chart() (gantt.Chart, error) {
+// chart returns the chart of the batch system's records, with the promises of the journal.
+func (st *running) chart() (gantt.Chart, error) {
 	b := chart.New()
 	for _, r := range st.system.Jobs() {
 		if r.MergedInto != (adapter.Key{}) {
-			continue // its nodes are its parent's from the merge on, which is when the job can use them
+			continue // its nodes belong to its parent from the merge on, when the job can use them
 		}
 		b.Job(r.Key, gantt.Job{Name: r.Name, User: r.User, Submit: r.Submit, Outcome: r.Why})
 		for _, s := range r.Spans {

@@ -13,26 +13,26 @@ import (
 	"accordion/core"
 )
 
-// Workload is the bundled one, for 16 nodes.
+// Workload is the bundled workload, for 16 nodes.
 //
 //go:embed workload.txt
 var Workload string
 
-// MaxJobs bounds a workload.
+// MaxJobs is the maximum number of jobs of a workload.
 const MaxJobs = 10000
 
 // Job is one line of a workload.
 type Job struct {
-	At      core.Time // seconds after the beginning
+	At      core.Time // seconds since the beginning
 	User    string
 	Name    string
 	Request string    // "ep=…", "mold=…"; "" for a rigid job
-	Choices []core.EP // what it asks for: a rigid job has one choice of one step
-	Work    int       // how long each step really takes, in percent of what is asked for
+	Choices []core.EP // a rigid job has one choice of one step
+	Work    int       // real duration of each step, in percent of the requested one
 }
 
-// Parse reads a workload: a job a line, "WHEN USER NAME WHAT WORK%". WHAT is ep=PROFILE, mold=CONFIGURATIONS or
-// NODESxDURATION. Empty lines and those that begin with # say nothing. An error names the line.
+// Parse parses a workload with one job per line, "WHEN USER NAME WHAT WORK%". WHAT is ep=PROFILE, mold=CONFIGURATIONS or NODESxDURATION. It
+// ignores empty lines and those that begin with #. Errors have the line.
 func Parse(text string) ([]Job, error) {
 	var jobs []Job
 	number := 0
@@ -65,7 +65,7 @@ func parseJob(fields []string) (Job, error) {
 	}
 	j := Job{User: fields[1], Name: fields[2]}
 	at, ok := core.ParseDuration(fields[0])
-	if !ok && fields[0] != "0s" { // no step of a profile lasts 0 seconds, but a workload begins there
+	if !ok && fields[0] != "0s" { // a step never lasts 0 seconds, but a workload begins there
 		return Job{}, fmt.Errorf("%s is not a time such as 0s, 90s or 2m30s", core.Shown(fields[0]))
 	}
 	j.At = at
@@ -89,7 +89,7 @@ func parseJob(fields []string) (Job, error) {
 	return j, nil
 }
 
-// Nodes is how many the job holds at its largest, in its smallest configuration.
+// Nodes returns the peak of the job in its smallest configuration.
 func (j Job) Nodes() int {
 	least := j.Choices[0].Peak()
 	for _, ep := range j.Choices {
@@ -98,7 +98,7 @@ func (j Job) Nodes() int {
 	return least
 }
 
-// spec is the job as it is submitted to the embedded batch system.
+// spec returns the job for the embedded batch system.
 func (j Job) spec(uid uint32) embedded.JobSpec {
 	first := j.Choices[0]
 	spec := embedded.JobSpec{
@@ -108,7 +108,7 @@ func (j Job) spec(uid uint32) embedded.JobSpec {
 	return spec
 }
 
-// script is the job's work: each step as long as it says, and between them the question for the next one's nodes.
+// script is the job's work: it works in each step, and calls for the nodes of the next one in between.
 func (j Job) script(ctx context.Context, h *embedded.Handle) error {
 	ep := j.Choices[0]
 	held := len(h.Nodes())

@@ -27,12 +27,12 @@ func init() { experiments = append(experiments, delegatedCommand) }
 // atlas is the log of RR-7389's experiments.
 const atlas = "LLNL-Atlas-2006-2.1-cln.swf.gz"
 
-// logFlag is --trace, of the commands that need that log.
+// logFlag adds --trace to a command that needs this log.
 func logFlag(c *cobra.Command) *string {
 	return c.Flags().String("trace", "", "the log (default: "+atlas+" in $ACCORDION_TRACES, else where scripts/fetch-traces puts it)")
 }
 
-// usableJobs are those of the log that a flag names, or that is where logs are.
+// usableJobs returns the usable jobs of the log at path, or if path is "" of the log in the folder of logs.
 func usableJobs(path string) ([]swf.Record, error) {
 	if path == "" {
 		folder, err := swf.Folder()
@@ -55,7 +55,7 @@ func usableJobs(path string) ([]swf.Record, error) {
 	return usable, nil
 }
 
-// made is what "paper delegated" may make.
+// made are the figures and claims of "paper delegated".
 var made = append(slices.Clone(figures.Names), "claims")
 
 func delegatedCommand() *cobra.Command {
@@ -126,7 +126,7 @@ for times. docs/delegated.md explains the readings of the paper, and the gaps in
 	return c
 }
 
-// chosen is which figures to make, when the command line is right.
+// chosen returns the figures to compute, and sets the experiment from the command line. It returns what is wrong with the command line.
 func chosen(e *figures.Experiment, args []string, sizes string, sensitivity, draws bool) ([]string, error) {
 	i := slices.Index([]string{"cut", "skip", "nodes"}, sizes)
 	names := figures.Quick

@@ -11,10 +11,10 @@ import (
 	"accordion/traces/swf"
 )
 
-// generator is what "trace generate" is told.
+// generator is the flags of "trace generate".
 type generator struct {
 	model string
-	l     model.Lublin // jobs and seed are those of both models
+	l     model.Lublin // jobs and seed are for both models
 }
 
 // The models of "trace generate".
@@ -56,7 +56,7 @@ and submissions follow the hours of the day. A lower --alpha gives more load.`,
 	return c
 }
 
-// log makes the log, when the command line is right.
+// log returns the log, or what is wrong with the command line.
 func (g *generator) log(given func(flag string) bool) (*swf.Log, error) {
 	const most = 10_000_000
 	switch l := g.l; {

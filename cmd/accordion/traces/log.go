@@ -1,5 +1,5 @@
-// Package traces is the subcommands on workload logs: trace looks at logs and makes others, replay and compare run them through
-// the planner, paper runs the experiments of papers.
+// Package traces has the commands on workload logs: trace reads and changes logs, replay and compare run them through the planner, and paper
+// runs the experiments of papers. This package reads flags; what they compute is in the packages below traces.
 package traces
 
 import (
@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	_ "time/tzdata" // logs name the time zone of their site, which this machine need not know
+	_ "time/tzdata" // logs name the time zone of their site, which this machine may not know
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +15,7 @@ import (
 	"accordion/traces/swf"
 )
 
-// Trace is "accordion trace".
+// Trace returns "accordion trace".
 func Trace() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "trace",
@@ -34,7 +34,7 @@ Lines that violate the format are read as far as possible, and counted on standa
 	return c
 }
 
-// someLogs is the arguments of a command that reads one log or several.
+// someLogs checks the arguments of a command that reads one or more logs.
 func someLogs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return command.Usage(fmt.Errorf("%s: give a FILE, or - for standard input", cmd.Name()))
@@ -42,7 +42,7 @@ func someLogs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// readLog reads a log, and says on standard error what was wrong with it.
+// readLog reads a log, and writes its warnings to standard error.
 func readLog(cmd *cobra.Command, path string, strict bool) (*swf.Log, error) {
 	log, err := openLog(cmd, path, strict)
 	if err == nil {
@@ -81,7 +81,7 @@ func infoCommand() *cobra.Command {
 			return command.Usage(fmt.Errorf("info: %w", err))
 		}
 		for i, path := range args {
-			log, err := openLog(cmd, path, *strict) // what is wrong is in the survey
+			log, err := openLog(cmd, path, *strict) // the survey has the warnings
 			if err != nil {
 				return err
 			}
@@ -145,7 +145,7 @@ all real logs contain errors. A replay reports which jobs it leaves out.`,
 	return c
 }
 
-// logOutput is where a command's log goes, and how it is written.
+// logOutput is the flags of a command that writes a log.
 type logOutput struct {
 	path                   string
 	rezero, renumber, sort bool

@@ -9,17 +9,17 @@ import (
 	"accordion/traces/workload"
 )
 
-// machineFlag is --nodes, the size of the machine. --machine is its older name; it counts processors, which differ from nodes
-// under --procs-per-node only.
+// machineFlag is --nodes, the size of the machine. Its older name --machine counts processors, which differ from nodes only under
+// --procs-per-node.
 type machineFlag struct{ nodes, processors int }
 
 func (m *machineFlag) register(c *cobra.Command) {
 	c.Flags().IntVar(&m.nodes, "nodes", 0, "nodes of the machine (default: MaxProcs of the log's header, else MaxNodes)")
 	c.Flags().IntVar(&m.processors, "machine", 0, "the same in the log's processors")
-	_ = c.Flags().MarkHidden("machine") // it exists
+	_ = c.Flags().MarkHidden("machine") // the flag exists
 }
 
-// size returns the machine's processors, 0 where the log is to say them.
+// size returns the machine's processors, or 0 if the log has to state them.
 func (m *machineFlag) size(c *cobra.Command, perNode int) (int, error) {
 	nodes, processors := c.Flags().Changed("nodes"), c.Flags().Changed("machine")
 	switch {

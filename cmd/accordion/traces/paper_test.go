@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func TestAnInterruptedExperimentSaysHowMuchWasDone(t *testing.T) {
+func TestInterruptedExperimentReportsItsProgress(t *testing.T) {
 	for _, asJSON := range []bool{false, true} {
 		ctx, stop := context.WithCancel(t.Context())
 		var out bytes.Buffer

@@ -20,7 +20,7 @@ import (
 	"accordion/traces/replay"
 )
 
-// Topics returns the pages of help on what replays know: accordion help policies, accordion help shapes.
+// Topics returns the help pages on replays: accordion help policies, accordion help shapes.
 func Topics() []*cobra.Command {
 	return []*cobra.Command{
 		command.Topic("policies", "The scheduling policies of replay, compare and advise", `Policies of "accordion replay", "accordion compare" and "accordion advise --what-if":

@@ -59,7 +59,7 @@ The result is JSON. "accordion replay --statistics FILE" reads it. The half hour
 	return c
 }
 
-// counted are the statistics of a log's jobs that are of use.
+// counted returns the statistics of a log's usable jobs.
 func counted(log *swf.Log, s workload.Selection, window string) (f sizing.File, err error) {
 	if window != "" {
 		if s.Window, err = workload.ParseWindow(window, &log.Header); err != nil {
@@ -70,7 +70,7 @@ func counted(log *swf.Log, s workload.Selection, window string) (f sizing.File, 
 	if err != nil {
 		return f, err
 	}
-	begin, _ := log.Header.UnixStart() // 0 where it is not known
+	begin, _ := log.Header.UnixStart() // 0 if it is unknown
 	if f, err = selected.Arrivals(begin); err != nil {
 		return f, fmt.Errorf("%s: %w", log.Name, err)
 	}

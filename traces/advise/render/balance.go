@@ -8,16 +8,16 @@ import (
 	"accordion/traces/advise"
 )
 
-// share is a part of what the site's jobs held.
+// share is a part of the node-seconds that the site's jobs held.
 type share struct {
 	Key, Name   string
 	Hours       string // node-hours
 	Percent     string
-	From, Wide  float64 // of the bar, which is 100 wide
+	From, Wide  float64 // position in a bar that is 100 wide
 	Explanation string
 }
 
-// balance divides what all jobs held: what the lines would have saved, what was wasted and is left alone, of what nobody knows, and the rest.
+// balance divides what all jobs held: saved by the lines, wasted without a line, unknown, and the rest.
 func balance(r *advise.Report) []share {
 	var saved, alone int64
 	for _, a := range r.Advice {
@@ -49,7 +49,7 @@ func balance(r *advise.Report) []share {
 	return all
 }
 
-// person is what one user would give back.
+// person is what one user would gain.
 type person struct {
 	Name           string
 	Lines          int
@@ -57,7 +57,7 @@ type person struct {
 	saved, held    int64
 }
 
-// people are the users with lines, those first who gain most.
+// people returns the users with lines, those who gain most first.
 func people(r *advise.Report) []person {
 	places := map[string]int{}
 	var all []person

@@ -13,13 +13,13 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 
-// seen is what a browser makes of a page.
+// seen is what a browser shows of a page.
 type seen struct {
 	Title    string
-	Foreign  int // elements that the page has none of: scripts, images, frames
+	Foreign  int // elements that the page must not have: scripts, images, frames
 	Overflow int // pixels by which the page is wider than its window
 	Drawings int
-	Outside  int // drawings' lines that leave their drawing
+	Outside  int // shapes that leave their drawing
 	Runs     int
 	Text     string
 }
@@ -34,7 +34,7 @@ const look = `(() => {
 	};
 })()`
 
-// open writes a page to a file and looks at it in a browser of this width. It fails when the page asks for anything else, or the console says something.
+// open shows a page in a browser of this width. The test fails if the page loads anything else, or writes to the console.
 func open(t *testing.T, p *Page, width int64) seen {
 	t.Helper()
 	browser.Need(t)

@@ -6,16 +6,16 @@ import (
 	"accordion/traces/advise"
 )
 
-// The drawing of a chart, in its own units: about pixels.
+// The size of a drawing and the area of its axes, in units of the SVG, about pixels.
 const (
 	width, height            = 640, 230
 	left, right, top, bottom = 40, 628, 12, 202
 )
 
-// chart is the runs of a group drawn over each other, and the line on top.
+// chart is a drawing of the runs of a group over each other, with the line on top.
 type chart struct {
-	Across, Up []charts.Tick // time, nodes
-	Held       string        // what was asked for, as long as the longest run lasted
+	Across, Up []charts.Tick // time; nodes
+	Held       string        // the requested nodes, for as long as the longest run
 	Runs       []drawnRun
 	Line       string
 }
@@ -23,10 +23,10 @@ type chart struct {
 type drawnRun struct {
 	ID   string
 	Path string
-	Late bool // it would not have kept to the line
+	Late bool // the run would not have kept to the line
 }
 
-// chartOf draws a group. Runs beyond the drawing's end, there are none: it is as long as the longest of them, and the line.
+// chartOf returns the drawing of a group, or nil if it has no runs. It is as wide as the longest run or the line.
 func chartOf(a *advise.Advice, seen []advise.Profile) *chart {
 	if len(seen) == 0 {
 		return nil

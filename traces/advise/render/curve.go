@@ -9,17 +9,17 @@ import (
 	"accordion/traces/advise"
 )
 
-// curve is a job's times on the sizes on which it ran, and the times of the line.
+// curve is a drawing of a job's times on the sizes on which it ran, with the times of the line.
 type curve struct {
-	Across, Up []charts.Tick // nodes, each twice the one before; time
-	Told       string        // the line's time on each of its sizes
+	Across, Up []charts.Tick // nodes, on a logarithmic scale; time
+	Told       string        // path through the line's time on each of its sizes
 	Sizes      []drawnSize
 }
 
 type drawnSize struct {
-	X, Median, Mostly float64
-	Slower            bool
-	About             string
+	X, Median, Quantile float64
+	Slower              bool
+	About               string
 }
 
 func curveOf(s *advise.Sizing) *curve {
@@ -29,7 +29,7 @@ func curveOf(s *advise.Sizing) *curve {
 		longest = max(longest, c.Total())
 	}
 	for _, z := range s.Sizes {
-		longest = max(longest, z.Mostly)
+		longest = max(longest, z.Quantile)
 	}
 	first, last := math.Log2(float64(s.Sizes[0].Nodes)), math.Log2(float64(s.Sizes[len(s.Sizes)-1].Nodes))
 	x := charts.Scale{Low: first, High: last, Start: left + 16, End: right - 16}
@@ -38,7 +38,7 @@ func curveOf(s *advise.Sizing) *curve {
 	for _, z := range s.Sizes {
 		at := x.At(math.Log2(float64(z.Nodes)))
 		c.Across = append(c.Across, charts.Tick{At: at, Text: fmt.Sprint(z.Nodes)})
-		c.Sizes = append(c.Sizes, drawnSize{at, y.At(float64(z.Median)), y.At(float64(z.Mostly)), z.Slower,
+		c.Sizes = append(c.Sizes, drawnSize{at, y.At(float64(z.Median)), y.At(float64(z.Quantile)), z.Slower,
 			fmt.Sprintf("%s: %s, the median is %s", nodes(z.Nodes), count(z.Runs, "run"), core.FormatDuration(z.Median))})
 	}
 	c.Across = apart(c.Across)

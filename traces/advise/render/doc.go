@@ -23,12 +23,12 @@ type Input struct {
 	From, Until core.Time // period that was asked for, Unix seconds; both 0: all that the file has
 	Source      Source
 	Gaps        []Gap    // periods without data
-	LeftOut     LeftOut  // jobs that are no runs, counted for JSON
-	LeftOutText []string // the same as sentences without a period: "3 that never began"
-	Warnings    []string // lines about unreadable input
+	LeftOut     LeftOut  // jobs of the accounting that are no runs, for JSON
+	LeftOutText []string // the same as clauses: "3 that never began"
+	Warnings    []string // sentences about unreadable input
 }
 
-// Source is where the runs come from. It decides what the texts may claim.
+// Source is where the runs come from. It decides which sentences the texts have.
 type Source int
 
 // The sources.

@@ -11,14 +11,14 @@ import (
 
 // Explain returns what one run held and used, which line it could have carried, and the advice for its group.
 func Explain(runs []advise.Run, r *advise.Run, o advise.Options) string {
-	own := advise.Alone(r, o)
+	own := advise.ForRun(r, o)
 	report := advise.Make(runs, o)
 	return story(r, &own) + ofGroup(&report, r, &own)
 }
 
 // ExplainJSON writes the line that one run could have carried.
 func ExplainJSON(w io.Writer, r *advise.Run, o advise.Options) error {
-	own := advise.Alone(r, o)
+	own := advise.ForRun(r, o)
 	return encode(w, adviceOf(&own, 0))
 }
 
@@ -59,7 +59,7 @@ func script(r *advise.Run, own *advise.Advice) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "    %s\n", own.Line)
 	before := -1 // index of the last program that was written
-	for i, w := range own.Where {
+	for i, w := range own.Boundaries {
 		b.WriteString(programs(r, before+1, w.BeforeStep))
 		before = w.BeforeStep - 1
 		if w.BeforeStep < 0 {

@@ -59,17 +59,17 @@ type sizingJSON struct {
 }
 
 type sizeJSON struct {
-	Nodes  int       `json:"nodes"`
-	Runs   int       `json:"runs"`
-	Median core.Time `json:"median"`
-	Mostly core.Time `json:"quantile"`
-	Slower bool      `json:"slower"`
+	Nodes    int       `json:"nodes"`
+	Runs     int       `json:"runs"`
+	Median   core.Time `json:"median"`
+	Quantile core.Time `json:"quantile"`
+	Slower   bool      `json:"slower"`
 }
 
 func sizingOf(s *advise.Sizing) sizingJSON {
-	out := sizingJSON{User: s.User, Account: s.Account, Partition: s.Partition, Name: s.Name, Line: s.Line, Curve: s.Curve, Off: s.Off, Runs: s.Runs, Checked: s.Checked, OnTime: s.OnTime}
+	out := sizingJSON{User: s.User, Account: s.Account, Partition: s.Partition, Name: s.Name, Line: s.Line, Curve: s.Curve, Off: s.MaxError, Runs: s.Runs, Checked: s.Checked, OnTime: s.OnTime}
 	for _, z := range s.Sizes {
-		out.Seen = append(out.Seen, sizeJSON{z.Nodes, z.Runs, z.Median, z.Mostly, z.Slower})
+		out.Seen = append(out.Seen, sizeJSON{z.Nodes, z.Runs, z.Median, z.Quantile, z.Slower})
 	}
 	return out
 }
@@ -96,7 +96,7 @@ type gapJSON struct {
 func adviceOf(a *advise.Advice, monthly float64) adviceJSON {
 	out := adviceJSON{User: a.User, Account: a.Account, Partition: a.Partition, Name: a.Name, Requested: a.Requested, Kind: a.Kind, Line: a.Line, EP: a.EP,
 		Why: a.Why, Sequence: a.Sequence, Of: a.Of, Runs: a.Runs, Checked: a.Checked, OnTime: a.OnTime, Held: a.Held, Used: a.Used, Saved: a.Saved, Monthly: monthly, Latest: a.Latest}
-	for _, w := range a.Where {
+	for _, w := range a.Boundaries {
 		out.Boundary = append(out.Boundary, boundaryJSON{w.At, w.After, w.Before})
 	}
 	return out
@@ -104,9 +104,9 @@ func adviceOf(a *advise.Advice, monthly float64) adviceJSON {
 
 // JSON writes the report, and the what-if study if it is not nil.
 func JSON(w io.Writer, report *advise.Report, in *Input, study *whatif.Study) error {
-	left := report.Left
+	left := report.NoAdvice
 	d := reportJSON{WhatIf: studyJSON(study), Period: report.Period, Jobs: len(in.Runs), Advice: []adviceJSON{}, Sizes: []sizingJSON{}, Missing: []gapJSON{}, LeftOut: in.LeftOut,
-		Silent: silentJSON{left.Sound, left.Seldom, left.NoSteps, left.NotCompleted}}
+		Silent: silentJSON{left.FullyUsed, left.TooFewRuns, left.NoSteps, left.NotCompleted}}
 	for i := range report.Advice {
 		d.Advice = append(d.Advice, adviceOf(&report.Advice[i], report.Monthly(report.Advice[i].Saved)))
 	}

@@ -11,27 +11,27 @@ import (
 	"accordion/traces/advise/whatif"
 )
 
-// What a page shows at most.
+// Limits of what a page shows.
 const (
-	mostDrawn = 16  // groups that are drawn
-	mostAlone = 4   // of those that are left alone
-	mostRuns  = 60  // runs of a group that are drawn, the latest
-	mostRows  = 200 // of a table
+	mostDrawn = 16  // groups with a drawing
+	mostAlone = 4   // drawings of groups that are left alone
+	mostRuns  = 60  // runs in a drawing, the latest ones
+	mostRows  = 200 // rows of a table
 )
 
-// Page is what a page shows.
+// Page is the content of a page.
 type Page struct {
 	Title   string
-	Note    string // one line under the title: what was read, and of when
+	Note    string // one line under the title: number of jobs, and their period
 	Report  *advise.Report
-	Runs    []advise.Run   // that the report was made of
-	Options advise.Options // with which it was made
-	WhatIf  *WhatIf        // nil: nobody asked
-	Missing []string       // in what was read, a sentence each
+	Runs    []advise.Run   // the runs of Report
+	Options advise.Options // the options of Report
+	WhatIf  *WhatIf        // nil unless a what-if was asked for
+	Missing []string       // sentences about missing input
 	Notes   []Note         // how the page was made
 }
 
-// Note is one thing that a reader should know besides.
+// Note is a fact for the reader, with its name.
 type Note struct{ Name, Text string }
 
 // NewPage returns the page of a report. from says what was read: the name of a file, or "sacct". user is the only user whose jobs were read, or "".
@@ -89,7 +89,7 @@ func period(report *advise.Report, in *Input) string {
 //go:embed page
 var files embed.FS
 
-// form is the page's template. A drawing is given to it with its canvas.
+// form is the page's template. Its function on combines a drawing with its canvas.
 var form = template.Must(template.New("page.html").Funcs(template.FuncMap{"on": func(of any, c canvas) drawing { return drawing{of, c} }}).ParseFS(files, "page/page.html"))
 
 type drawing struct {
@@ -97,10 +97,10 @@ type drawing struct {
 	Canvas canvas
 }
 
-// canvas is the measure of a drawing.
+// canvas has the constants of a drawing, for the template.
 type canvas struct{ Width, Height, Left, Right, Top, Bottom int }
 
-// Write writes the page. Whatever names jobs and users have, they are shown as text. Errors are the writer's.
+// Write writes the page. Names of jobs and users are escaped. It returns only errors of w.
 func (p *Page) Write(w io.Writer) error {
 	style, err := files.ReadFile("page/page.css")
 	if err == nil {

@@ -13,7 +13,7 @@ import (
 
 const hour = 3600
 
-// again gives runs of one job: stages of these lengths on these sizes, a little longer or shorter each time; the last takes much longer than the others.
+// again returns runs of one job with these stages, whose durations vary a little. The last run is much longer than the others.
 func again(user, name string, held, runs int, stages core.EP) []advise.Run {
 	var all []advise.Run
 	for k := range runs {
@@ -39,7 +39,7 @@ func again(user, name string, held, runs int, stages core.EP) []advise.Run {
 	return all
 }
 
-// onSizes gives runs of one job on several sizes by Amdahl's law, and one more size on which it is no faster.
+// onSizes returns runs of one job on several sizes that follow Amdahl's law, and on one more size on which it is not faster.
 func onSizes(user, name string) []advise.Run {
 	var all []advise.Run
 	for k := range 6 {
@@ -55,7 +55,7 @@ func onSizes(user, name string) []advise.Run {
 	return all
 }
 
-// site is a small site's month, with all that a page shows.
+// site returns the page of a small site's month, with all sections.
 func site() *Page {
 	var runs []advise.Run
 	runs = append(runs, again("ada", "mesh", 16, 12, core.EP{{Duration: 1500, Nodes: 2}, {Duration: 4800, Nodes: 16}, {Duration: 1800, Nodes: 1}})...)
@@ -63,7 +63,7 @@ func site() *Page {
 	runs = append(runs, again("eve", "climate_ensemble", 64, 20, core.EP{{Duration: 600, Nodes: 1}, {Duration: hour, Nodes: 64}, {Duration: 900, Nodes: 8}, {Duration: hour, Nodes: 48}, {Duration: 2400, Nodes: 1}})...)
 	runs = append(runs, again("dan", "search", 8, 5, core.EP{{Duration: hour, Nodes: 8}, {Duration: hour, Nodes: 1}})...)
 	runs = append(runs, again("dan", "search", 8, 4, core.EP{{Duration: hour, Nodes: 1}, {Duration: hour, Nodes: 6}, {Duration: hour, Nodes: 2}})...)
-	for k := range 3 { // no sequence often enough
+	for k := range 3 { // no sequence of sizes has enough runs
 		stages := core.EP{{Duration: hour, Nodes: 8}, {Duration: hour, Nodes: 1}, {Duration: hour, Nodes: 6}, {Duration: hour, Nodes: 2}}
 		runs = append(runs, again("gil", "walk", 8, 2, stages[:k+2])...)
 	}
@@ -97,7 +97,7 @@ func written(t *testing.T, p *Page) string {
 	return b.String()
 }
 
-func TestThePageHasAllThatWasFound(t *testing.T) {
+func TestPageHasAllAdvice(t *testing.T) {
 	p := site()
 	text := written(t, p)
 	for _, a := range p.Report.Advice {
@@ -121,7 +121,7 @@ func TestThePageHasAllThatWasFound(t *testing.T) {
 	}
 }
 
-// Who would lose stands before what would be free.
+// Jobs that would lose come before what would be saved.
 func TestWhatIfIsFirst(t *testing.T) {
 	p := site()
 	text := written(t, p)
@@ -139,11 +139,11 @@ func TestWhatIfIsFirst(t *testing.T) {
 	}
 	p.WhatIf = nil
 	if text = written(t, p); strings.Contains(text, `id="whatif"`) || !strings.Contains(text, depends) {
-		t.Error("nobody asked what if")
+		t.Error("the page has a what-if section that was not asked for")
 	}
 }
 
-// Whatever users call their jobs and their programs, it is text.
+// Names of jobs and programs are escaped.
 func TestHostileNamesAreText(t *testing.T) {
 	for _, name := range hostile {
 		runs := again(name, name, 16, 12, core.EP{{Duration: 1500, Nodes: 2}, {Duration: 4800, Nodes: 16}})
@@ -165,22 +165,22 @@ var hostile = []string{
 	"\x1b[2J\x00\xff\u202eevil", strings.Repeat("a", 5000), `{{.}} {{template "chart"}}`, `</title><script>alert(4)</script>`, "x|y\nz",
 }
 
-// Of what has no steps, a log or OAR's tables, it is not said that no profile would have saved anything.
-func TestAPageOfSizesAlone(t *testing.T) {
+// The page of a log or of OAR's tables, which have no steps, does not claim that no profile would have saved anything.
+func TestPageWithSizesOnly(t *testing.T) {
 	text := written(t, pageOf(onSizes("eve", "cfd")))
 	if !strings.Contains(text, "<b>1 job</b> of those read was run on several sizes") || strings.Contains(text, "No profile would have saved") || !strings.Contains(text, "<b>36 jobs</b> have no steps in what was read") {
 		t.Error(text)
 	}
 }
 
-func TestAPageOfNothing(t *testing.T) {
+func TestPageWithoutRuns(t *testing.T) {
 	text := written(t, pageOf(nil))
 	if !strings.Contains(text, "No profile would have saved a twentieth") || strings.Contains(text, "NaN") {
 		t.Error("the page of no jobs says nothing, or NaN")
 	}
 }
 
-func TestATableIsCutAndSaysSo(t *testing.T) {
+func TestLongTableIsCut(t *testing.T) {
 	var runs []advise.Run
 	for i := range mostDrawn + mostRows + 3 {
 		runs = append(runs, again("ada", "job"+strings.Repeat("x", i), 4, 3, core.EP{{Duration: hour, Nodes: 1}, {Duration: hour, Nodes: 4}})...)
@@ -200,7 +200,7 @@ var errBroken = errors.New("the disk is full")
 
 func (broken) Write([]byte) (int, error) { return 0, errBroken }
 
-func TestAPageThatCannotBeWritten(t *testing.T) {
+func TestWriteErrorIsReturned(t *testing.T) {
 	if err := site().Write(broken{}); !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "Who would gain here?") {
 		t.Errorf("the error is %v", err)
 	}

@@ -10,8 +10,8 @@ import (
 	"accordion/traces/advise"
 )
 
-// Reviews returns for a terminal how jobs kept to their lines: at most top of the reviews. jobs is the number of jobs, and quantile the share of
-// the runs that the reviews' quantiles are of.
+// Reviews returns for a terminal how jobs kept to their lines, for at most top lines. jobs is the number of all jobs. quantile is that of the
+// options of the reviews.
 func Reviews(all []advise.Review, jobs, top int, quantile float64) string {
 	var b strings.Builder
 	for i := range all {
@@ -34,7 +34,7 @@ func reviewText(r *advise.Review, quantile float64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s", r.User, r.Line)
 	if strings.HasPrefix(r.Line, "mold=") || strings.Contains(r.Line, "|") {
-		fmt.Fprintf(&b, ", on %s", nodes(r.Told[0].Nodes))
+		fmt.Fprintf(&b, ", on %s", nodes(r.Declared[0].Nodes))
 	}
 	fmt.Fprintf(&b, ": %s", count(r.Runs, "run"))
 	if r.Others > 0 {
@@ -42,10 +42,10 @@ func reviewText(r *advise.Review, quantile float64) string {
 	}
 	b.WriteByte('\n')
 	for i, s := range r.Steps {
-		told := r.Told[i]
-		fmt.Fprintf(&b, "  step %d, %s: told %s, took %s, and up to %s in %.0f %%", i+1, nodes(told.Nodes), core.FormatDuration(told.Duration), core.FormatDuration(s.Median), core.FormatDuration(s.Mostly), 100*quantile)
+		told := r.Declared[i]
+		fmt.Fprintf(&b, "  step %d, %s: told %s, took %s, and up to %s in %.0f %%", i+1, nodes(told.Nodes), core.FormatDuration(told.Duration), core.FormatDuration(s.Median), core.FormatDuration(s.Quantile), 100*quantile)
 		if s.Late > 0 {
-			fmt.Fprintf(&b, "; late in %d, by up to %s", s.Late, core.FormatDuration(s.By))
+			fmt.Fprintf(&b, "; late in %d, by up to %s", s.Late, core.FormatDuration(s.Delay))
 		}
 		b.WriteByte('\n')
 	}
@@ -87,11 +87,11 @@ type reviewJSON struct {
 }
 
 type stepJSON struct {
-	Told   core.Time `json:"told"`
-	Median core.Time `json:"median"`
-	Mostly core.Time `json:"quantile"`
-	Late   int       `json:"late"`
-	By     core.Time `json:"late_by"`
+	Told     core.Time `json:"told"`
+	Median   core.Time `json:"median"`
+	Quantile core.Time `json:"quantile"`
+	Late     int       `json:"late"`
+	By       core.Time `json:"late_by"`
 }
 
 // ReviewsJSON writes reviews.
@@ -100,9 +100,9 @@ func ReviewsJSON(w io.Writer, all []advise.Review) error {
 		Managed []reviewJSON `json:"managed"`
 	}{[]reviewJSON{}}
 	for _, r := range all {
-		one := reviewJSON{User: r.User, Line: r.Line, Told: r.Told, Runs: r.Runs, Others: r.Others, Steps: []stepJSON{}, Better: r.Better, Checked: r.Checked, Before: r.Before, OnTime: r.OnTime, Latest: r.Latest}
+		one := reviewJSON{User: r.User, Line: r.Line, Told: r.Declared, Runs: r.Runs, Others: r.Others, Steps: []stepJSON{}, Better: r.Better, Checked: r.Checked, Before: r.Before, OnTime: r.OnTime, Latest: r.Latest}
 		for i, s := range r.Steps {
-			one.Steps = append(one.Steps, stepJSON{r.Told[i].Duration, s.Median, s.Mostly, s.Late, s.By})
+			one.Steps = append(one.Steps, stepJSON{r.Declared[i].Duration, s.Median, s.Quantile, s.Late, s.Delay})
 		}
 		out.Managed = append(out.Managed, one)
 	}

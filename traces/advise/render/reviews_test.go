@@ -13,8 +13,8 @@ import (
 // reviews returns the review of six jobs of ada that kept to their line alike.
 func reviews() []advise.Review {
 	line := core.EP{{Duration: 120, Nodes: 2}, {Duration: 280, Nodes: 5}, {Duration: 60, Nodes: 1}}
-	job := advise.Carried{User: "ada", Line: "ep=2x120s,5x280s,1x60s", Told: line, Began: 1000, Real: []core.Time{100, 300, 51}, Ended: true}
-	return advise.Reviews([]advise.Carried{job, job, job, job, job, job}, advise.Options{})
+	job := advise.ManagedRun{User: "ada", Line: "ep=2x120s,5x280s,1x60s", Declared: line, Began: 1000, Actual: []core.Time{100, 300, 51}, Ended: true}
+	return advise.Reviews([]advise.ManagedRun{job, job, job, job, job, job}, advise.Options{})
 }
 
 func TestReviewShowsEachStepAndTheBetterLine(t *testing.T) {

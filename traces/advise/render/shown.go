@@ -16,18 +16,18 @@ type shown struct {
 	Balance            []share
 	People             rowsOf[person]
 	Groups, Alone      []group           // with a drawing
-	Others, AlsoAlone  rowsOf[adviceRow] // without
+	Others, AlsoAlone  rowsOf[adviceRow] // without a drawing
 	Sizes              []sized
 	MoreSizes          int
-	Movable            string // how many jobs were run on several sizes
-	Silent             []Note // of whom nothing is said, and how many
+	Movable            string // number of jobs that ran on several sizes, in words
+	Silent             []Note // jobs without advice, counted by reason
 	WhatIf             *WhatIf
 	Missing            []string
 	Notes              []Note
 	Canvas             canvas
 }
 
-// rowsOf is the first rows of a table, and how many more there are.
+// rowsOf is the first rows of a table, and the number of further ones.
 type rowsOf[T any] struct {
 	Rows []T
 	More int
@@ -39,10 +39,10 @@ func firstRows[T any](all []T) rowsOf[T] {
 	return rowsOf[T]{all[:n], len(all) - n}
 }
 
-// adviceRow is the advice to a group, as a line of a table.
+// adviceRow is the advice for a group as a row of a table.
 type adviceRow struct {
 	User, Name, Nodes string
-	Runs, OnTime      string // "9", or "5 of 9" where the others have other sequences of sizes
+	Runs, OnTime      string // "9", or "5 of 9" if the other runs have other sequences of sizes
 	Sequence          string
 	Monthly, Share    string
 	Line, Why         string
@@ -54,14 +54,14 @@ type group struct {
 	Example string
 	Where   []place
 	Chart   *chart
-	Drawn   int // runs
-	Late    int // of these
+	Drawn   int // number of drawn runs
+	Late    int // runs of Drawn that would not have kept to the line
 }
 
-// place is where a step begins, and its nodes.
+// place is where a step begins in the script, and the sizes before and after.
 type place struct{ After, Before, From, To string }
 
-// sized is a job that was run on several sizes.
+// sized is a job that ran on several sizes.
 type sized struct {
 	User, Name, Line, About string
 	Curve                   *curve
@@ -106,7 +106,7 @@ func (p *Page) show() *shown {
 	return s
 }
 
-// draw makes the groups that are drawn.
+// draw adds the groups with a drawing.
 func (s *shown) draw(p *Page, drawn []advise.Advice) {
 	for i, seen := range advise.Profiles(p.Runs, drawn, p.Options, mostRuns) {
 		a := &drawn[i]
@@ -116,7 +116,7 @@ func (s *shown) draw(p *Page, drawn []advise.Advice) {
 				g.Late++
 			}
 		}
-		for k, w := range a.Where {
+		for k, w := range a.Boundaries {
 			g.Where = append(g.Where, place{shortOnPage(w.After), shortOnPage(w.Before), fmt.Sprint(a.EP[k].Nodes), nodes(a.EP[k+1].Nodes)})
 		}
 		if a.Kind == advise.LeftAlone {
@@ -150,10 +150,10 @@ func silentNotes(r *advise.Report) []Note {
 		n    int
 		what string
 	}{
-		{r.Left.Sound, "use what they hold, or waste less than a twentieth of it"},
-		{r.Left.Seldom, "are run too seldom for a line that is known to hold"},
-		{r.Left.NoSteps, "have no steps in what was read, so that nobody knows which of their nodes they used"},
-		{r.Left.NotCompleted, "failed, were cancelled or met their limit, and teach nothing"},
+		{r.NoAdvice.FullyUsed, "use what they hold, or waste less than a twentieth of it"},
+		{r.NoAdvice.TooFewRuns, "are run too seldom for a line that is known to hold"},
+		{r.NoAdvice.NoSteps, "have no steps in what was read, so that nobody knows which of their nodes they used"},
+		{r.NoAdvice.NotCompleted, "failed, were cancelled or met their limit, and teach nothing"},
 	} {
 		if s.n > 0 {
 			all = append(all, Note{count(s.n, "job"), s.what})

@@ -141,7 +141,7 @@ func aboutSizing(s *advise.Sizing) string {
 		text += fmt.Sprintf(", %d of the last %d on time", s.OnTime, s.Checked)
 	}
 	if s.Curve != "" {
-		text += fmt.Sprintf("; the curve is within %.0f %% of what was seen", math.Ceil(100*s.Off))
+		text += fmt.Sprintf("; the curve is within %.0f %% of what was seen", math.Ceil(100*s.MaxError))
 	}
 	for _, z := range s.Sizes {
 		if z.Slower {
@@ -196,8 +196,8 @@ func summary(report *advise.Report, told []advise.Advice, in *Input) string {
 	for _, s := range []struct {
 		n    int
 		what string
-	}{{report.Left.Sound, "use what they hold"}, {report.Left.Seldom, "are run too seldom (--runs)"}, {report.Left.NoSteps, stepless(in.Source)},
-		{report.Left.NotCompleted, "did not complete"}} {
+	}{{report.NoAdvice.FullyUsed, "use what they hold"}, {report.NoAdvice.TooFewRuns, "are run too seldom (--runs)"}, {report.NoAdvice.NoSteps, stepless(in.Source)},
+		{report.NoAdvice.NotCompleted, "did not complete"}} {
 		if s.n > 0 {
 			silent = append(silent, fmt.Sprintf("%d %s", s.n, s.what))
 		}

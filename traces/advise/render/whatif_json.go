@@ -111,13 +111,13 @@ func studyJSON(s *whatif.Study) *whatIfJSON {
 		return nil
 	}
 	out := &whatIfJSON{InUse: s.NodesInUse, Evolving: s.With.Evolving, Moldable: s.With.Moldable, Fewer: s.With.Fewer, Late: s.With.Late, Limits: s.LimitsKnown, Weeks: s.Result.Weeks,
-		Seed: s.Seed, NeverBegan: s.Result.NeverBegan, OthersLose: lossesOf(&s.Result.Others), TellLose: lossesOf(&s.Result.Tell), Cases: []caseJSON{}}
+		Seed: s.Seed, NeverBegan: s.Result.NeverBegan, OthersLose: lossesOf(&s.Result.Others), TellLose: lossesOf(&s.Result.Carriers), Cases: []caseJSON{}}
 	if s.Site != nil {
 		out.Nodes, out.Jobs = s.Site.Machine.Nodes, len(s.Site.Jobs)
 	}
-	for k := range s.Result.Tell.Rows {
-		r := &s.Result.Tell.Rows[k]
-		out.Cases = append(out.Cases, caseJSON{r.Policy, r.Lines, rowJSONOf(&s.Result.Tell, k), rowJSONOf(&s.Result.Others, k)})
+	for k := range s.Result.Carriers.Rows {
+		r := &s.Result.Carriers.Rows[k]
+		out.Cases = append(out.Cases, caseJSON{r.Policy, r.Lines, rowJSONOf(&s.Result.Carriers, k), rowJSONOf(&s.Result.Others, k)})
 	}
 	return out
 }

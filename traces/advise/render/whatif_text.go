@@ -13,26 +13,26 @@ import (
 	"accordion/traces/advise/whatif"
 )
 
-// WhatIf is what the lines would have changed, in words: who would lose first.
+// WhatIf is a what-if study in words.
 type WhatIf struct {
-	Losses  []string // against the site as it was, a sentence each
-	Smaller []string // gains over the site as it was that are smaller with the lines, a sentence each
-	About   string   // what was supposed; or why nothing was, and then there are no groups
-	Head    []string // of the columns behind the first
+	Losses  []string // one sentence for each loss
+	Smaller []string // one sentence for each gain that the lines make smaller
+	About   string   // what was replayed, or why nothing was; then Groups is nil
+	Head    []string // names of the columns after the first one
 	Groups  []Supposed
-	Notes   []string // how to read it
+	Notes   []string // how to read the table
 }
 
-// Supposed is some of the jobs.
+// Supposed is the section of one group of jobs.
 type Supposed struct {
 	Name string
 	Rows []Case
 }
 
-// Case is what these came to in a replay, beside WhatIf.Head.
+// Case is the result of one replay, with one cell per column of WhatIf.Head.
 type Case struct {
 	Name  string
-	Part  bool // it says what of the row before is due to the lines
+	Part  bool // the part of the row before that is due to the lines
 	Cells []string
 }
 
@@ -48,12 +48,12 @@ func words(s *whatif.Study) *WhatIf {
 	}
 	lost, smaller := losses("Others", s.Result.Others.Losses())
 	othersLose := len(lost) > 0
-	tellLost, tellSmaller := losses("Those that tell", s.Result.Tell.Losses())
+	tellLost, tellSmaller := losses("Those that tell", s.Result.Carriers.Losses())
 	return &WhatIf{
 		Losses: append(lost, tellLost...), Smaller: append(smaller, tellSmaller...),
-		About:  fmt.Sprintf("What if %s of %d had told more, on %s?", jobs(s.With.Told()), len(s.Site.Jobs), machine(s)),
+		About:  fmt.Sprintf("What if %s of %d had told more, on %s?", jobs(s.With.Carriers()), len(s.Site.Jobs), machine(s)),
 		Head:   []string{"mean wait", "mean turnaround", "bounded slowdown", "node-hours"},
-		Groups: []Supposed{caseGroup("that tell", &s.Result.Tell), caseGroup("others", &s.Result.Others)},
+		Groups: []Supposed{caseGroup("that tell", &s.Result.Carriers), caseGroup("others", &s.Result.Others)},
 		Notes:  notes(s, othersLose),
 	}
 }

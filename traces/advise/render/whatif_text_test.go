@@ -9,8 +9,8 @@ import (
 	"accordion/traces/advise/whatif"
 )
 
-// of returns a group of two cases: the site as it was, and patient with the lines. Each pair of changes of wait and
-// slowdown is to the site as it was, and to patient without the lines.
+// of returns a group with two cases: the site as it was, and patient with the lines. wait and slowdown are changes relative to the site as it
+// was, and relative to patient without the lines.
 func of(wait, slowdown [2]float64) *whatif.Group {
 	figure := func(was float64, by [2]float64) whatif.Figure {
 		estimate := func(v float64) whatif.Change {
@@ -23,7 +23,7 @@ func of(wait, slowdown [2]float64) *whatif.Group {
 		Of: [whatif.Kinds]whatif.Figure{whatif.Wait: figure(3600, wait), whatif.Slowdown: figure(50, slowdown)}}}}
 }
 
-func TestWhoIsBetterOffThanTodayIsNotSaidToLose(t *testing.T) {
+func TestGroupThatIsBetterOffThanTodayDoesNotLose(t *testing.T) {
 	for _, c := range []struct {
 		name           string
 		wait, slowdown [2]float64
@@ -56,7 +56,7 @@ func TestWhoIsBetterOffThanTodayIsNotSaidToLose(t *testing.T) {
 	}
 }
 
-func TestSmallerGainsAreToldAfterLosses(t *testing.T) {
+func TestSmallerGainsFollowLosses(t *testing.T) {
 	got := (&WhatIf{Losses: []string{"Others would lose."}, Smaller: []string{"Those that tell gain."}, About: "What if?", Groups: []Supposed{{}}}).text()
 	if want := "Others would lose.\nThose that tell gain.\n\nWhat if?\n"; !strings.HasPrefix(got, want) {
 		t.Errorf("the terminal shows %q", got)

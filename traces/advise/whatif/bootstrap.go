@@ -8,31 +8,31 @@ import (
 	"accordion/traces/model"
 )
 
-// Bootstrap says how intervals are drawn. The same seed gives the same intervals on every machine.
+// Bootstrap has the parameters of confidence intervals. The same seed gives the same intervals on every machine.
 type Bootstrap struct {
 	Seed  uint64
-	Draws int // 0: 2,000
+	Draws int // number of samples; 0: 2,000
 }
 
 const usualDraws = 2000
 
-// A Change is how far a figure is from another: in its unit, and as a share of the other.
+// A Change is the difference of two figures.
 type Change struct {
 	By    Estimate
-	Share Estimate // −0.5: half as much. Where the other is 0 there is none: a zero value, unless both are 0
+	Share Estimate // relative to the other figure: −0.5 is half as much; zero if the other figure is 0 and this one is not
 }
 
-// Estimate is a value with its 95 % interval, where that is known: it takes two weeks.
+// Estimate is a value with its 95 % interval, which is known from two weeks on.
 type Estimate struct {
 	Value     float64
 	Low, High float64
 	Known     bool
 }
 
-// series is a difference, week by week: Σ sums / Σ counts; Σ sums where there are no counts. As a share it is Σ sums / Σ base.
+// series is a difference per week. Its value is Σ sums / Σ counts, or Σ sums if counts is nil. As a share it is Σ sums / Σ base.
 type series struct{ sums, base, counts []float64 }
 
-// of are the two where each week counts so many times; NaN is what there is not.
+// of returns the difference and the share if each week counts times[week] times. A value that does not exist is NaN or infinite.
 func (s *series) of(times []float64) (by, share float64) {
 	sum, base, n := 0.0, 0.0, 0.0
 	for w, t := range times {
@@ -86,7 +86,7 @@ func (b Bootstrap) changes(weeks int, all []series) []Change {
 	return changes
 }
 
-// finite is 0 for what there is not.
+// finite returns v, or 0 if v is NaN or infinite.
 func finite(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0
@@ -94,7 +94,7 @@ func finite(v float64) float64 {
 	return v
 }
 
-// between takes the interval from values that were drawn; those that are not numbers do not count.
+// between sets the interval from sampled values. It ignores NaN and infinite ones.
 func (e *Estimate) between(drawn []float64) {
 	drawn = slices.DeleteFunc(drawn, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 	if len(drawn) == 0 {
@@ -104,7 +104,7 @@ func (e *Estimate) between(drawn []float64) {
 	e.Low, e.High, e.Known = quantile(drawn, 0.025), quantile(drawn, 0.975), true
 }
 
-// quantile is the least of sorted values that so many of them do not exceed.
+// quantile returns the smallest of the sorted values that at least this share of them does not exceed.
 func quantile(sorted []float64, share float64) float64 {
 	at := int(math.Ceil(share*float64(len(sorted)))) - 1
 	return sorted[min(max(at, 0), len(sorted)-1)]

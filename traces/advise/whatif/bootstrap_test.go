@@ -9,14 +9,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestOfOneWeekThereIsNoInterval(t *testing.T) {
+func TestOneWeekHasNoInterval(t *testing.T) {
 	got := Bootstrap{}.changes(1, []series{{sums: []float64{6}, base: []float64{12}, counts: []float64{3}}})
 	if diff := cmp.Diff([]Change{{By: Estimate{Value: 2}, Share: Estimate{Value: .5}}}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
-// An interval lies between the least and the largest week, is the same for the same seed, and of weeks that are alike has no width.
+// An interval is between the smallest and the largest week, and the same for the same seed. If all weeks are equal it has no width.
 func TestIntervalsAreWithinTheWeeks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 30).Draw(t, "weeks")
@@ -50,8 +50,8 @@ func TestIntervalsAreWithinTheWeeks(t *testing.T) {
 	})
 }
 
-// Of weeks that are drawn from a known distribution nearly all intervals hold the true mean: 95 % of them, where the weeks are many.
-func TestIntervalsHold(t *testing.T) {
+// If weeks are drawn from a known distribution, about 95 % of the intervals contain the true mean.
+func TestIntervalsContainTheTrueMean(t *testing.T) {
 	random := model.Splitmix(3)
 	const weeks, times = 40, 400
 	held := 0
@@ -59,7 +59,7 @@ func TestIntervalsHold(t *testing.T) {
 		s := series{sums: make([]float64, weeks), base: make([]float64, weeks), counts: make([]float64, weeks)}
 		for w := range weeks {
 			s.counts[w], s.base[w] = 10, 10
-			for range 12 { // nearly normal, around 6
+			for range 12 { // nearly normal, with mean 6
 				s.sums[w] += 10 * float64(random.Below(1_000_000)) / 1_000_000
 			}
 		}

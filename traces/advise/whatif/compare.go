@@ -6,78 +6,78 @@ import (
 	"accordion/traces/workload"
 )
 
-// Case is a replay of one of the two workloads. The first of several is the site as it was.
+// Case is one replay. The first of several cases is the site as it was.
 type Case struct {
 	Policy   string
-	Lines    bool // of the workload in which jobs tell
+	Lines    bool // jobs carry the lines
 	Jobs     []workload.Job
-	Outcomes []replay.Outcome // beside Jobs
+	Outcomes []replay.Outcome // one per job
 }
 
 // Result is what the lines would have changed.
 type Result struct {
-	Weeks      int // in which jobs were submitted
-	NeverBegan int // jobs that got no place in one of the cases: they are in no figure
-	Tell       Group
+	Weeks      int // weeks in which jobs were submitted
+	NeverBegan int // jobs that did not start in one of the cases; no figure includes them
+	Carriers   Group
 	Others     Group
 }
 
-// Group is some of the jobs, under each of the cases.
+// Group is either the jobs with lines or the others.
 type Group struct {
 	Jobs int
-	Rows []Row // beside the cases
+	Rows []Row // one per case
 }
 
-// Row is what these jobs came to in a case.
+// Row is the result of a group in one case.
 type Row struct {
 	Policy string
 	Lines  bool
 	Of     [Kinds]Figure
 }
 
-// Kind says of what a figure is.
+// Kind is the kind of a figure.
 type Kind int
 
 // The kinds of figures.
 const (
-	Wait       Kind = iota // from submission to start: the mean, seconds
-	Turnaround             // from submission to end: the mean, seconds
-	Slowdown               // the mean of the turnaround over the run time as it was, of 10 s at least, and not below 1
-	NodeHours              // that were held, all together
+	Wait       Kind = iota // mean time from submission to start, in seconds
+	Turnaround             // mean time from submission to end, in seconds
+	Slowdown               // mean of turnaround over the original run time, which counts as at least 10 s; at least 1
+	NodeHours              // sum over all jobs
 	Kinds      = 4
 )
 
-// KindNames are their names for programs, by kind.
+// KindNames are the names of the kinds in JSON.
 var KindNames = [Kinds]string{Wait: "wait", Turnaround: "turnaround", Slowdown: "bounded_slowdown", NodeHours: "node_hours"}
 
-// Figure is a value, and how far it is from others.
+// Figure is a value and its differences.
 type Figure struct {
 	Value float64
 	Now   Change  // from the first case
-	Alone *Change // from the same policy without lines: what these add; nil where there is no such case, or it is the first one
+	Alone *Change // from the same policy without lines: the effect of the lines; nil in the first case, and if no such case exists
 }
 
 const (
 	week  core.Time = 7 * 24 * 60 * 60
-	bound core.Time = 10 // seconds, of a slowdown
+	bound core.Time = 10 // shortest run time of a slowdown, in seconds
 )
 
-// sums are of the jobs of a group that were submitted in a week: the values of the figures, and how many jobs.
+// sums has per week the sums of the figures of a group, and the number of its jobs. A job belongs to the week of its submission.
 type sums struct {
 	of     [Kinds][]float64
 	counts []float64
 }
 
-// Compare measures the cases, which have the same jobs in the same order, those as they were in the first. Tells is beside the jobs. A slowdown is by the run time
-// as it was, however long a job runs with its line.
+// Compare measures the cases, which have the same jobs in the same order. The first case has the jobs as they were. tells reports for each
+// job whether it carries a line. Slowdowns use the original run times in all cases, because a line may change the run time.
 func Compare(cases []Case, tells []bool, b Bootstrap) Result {
 	weekOf, weeks := weeks(cases[0].Jobs)
-	began, never := everywhere(cases)
+	began, never := startedInAll(cases)
 	r := Result{Weeks: weeks, NeverBegan: never}
 	for _, g := range []struct {
 		group *Group
 		tell  bool
-	}{{&r.Tell, true}, {&r.Others, false}} {
+	}{{&r.Carriers, true}, {&r.Others, false}} {
 		in := make([]bool, len(tells))
 		for i := range in {
 			if in[i] = began[i] && tells[i] == g.tell; in[i] {
@@ -89,11 +89,11 @@ func Compare(cases []Case, tells []bool, b Bootstrap) Result {
 	return r
 }
 
-// weeks gives each job its week. One in which no job was submitted is none.
+// weeks returns the week of each job, and the number of weeks. It skips weeks without submissions.
 func weeks(jobs []workload.Job) (of []int32, n int) {
 	of = make([]int32, len(jobs))
 	last := core.Time(-1)
-	for i := range jobs { // in the order of submission
+	for i := range jobs { // they are in order of submission
 		if w := (jobs[i].Submit - jobs[0].Submit) / week; w != last {
 			last = w
 			n++
@@ -103,8 +103,8 @@ func weeks(jobs []workload.Job) (of []int32, n int) {
 	return of, n
 }
 
-// everywhere says which jobs began in all cases, and how many did not.
-func everywhere(cases []Case) (began []bool, never int) {
+// startedInAll returns which jobs started in all cases, and how many did not.
+func startedInAll(cases []Case) (began []bool, never int) {
 	began = make([]bool, len(cases[0].Jobs))
 	for i := range began {
 		began[i] = true
@@ -118,7 +118,7 @@ func everywhere(cases []Case) (began []bool, never int) {
 	return began, never
 }
 
-// rows are the figures of the jobs in a group.
+// rows returns the figures of the jobs in a group.
 func rows(cases []Case, in []bool, weekOf []int32, weeks int, b Bootstrap) []Row {
 	all := make([]Row, len(cases))
 	its := make([]sums, len(cases))
@@ -126,15 +126,15 @@ func rows(cases []Case, in []bool, weekOf []int32, weeks int, b Bootstrap) []Row
 	for k := range cases {
 		all[k] = Row{Policy: cases[k].Policy, Lines: cases[k].Lines}
 		its[k] = sum(&cases[k], cases[0].Jobs, in, weekOf, weeks)
-		its[k].into(&all[k])
-		differences = append(differences, its[k].less(&its[0])...)
-		if plain := without(cases, k); plain > 0 {
-			differences = append(differences, its[k].less(&its[plain])...)
+		its[k].setValues(&all[k])
+		differences = append(differences, its[k].minus(&its[0])...)
+		if plain := caseWithoutLines(cases, k); plain > 0 {
+			differences = append(differences, its[k].minus(&its[plain])...)
 		}
 	}
 	changes := b.changes(weeks, differences)
 	for k := range all {
-		alone := without(cases, k) > 0
+		alone := caseWithoutLines(cases, k) > 0
 		for i := range all[k].Of {
 			all[k].Of[i].Now = changes[i]
 			if alone {
@@ -148,8 +148,9 @@ func rows(cases []Case, in []bool, weekOf []int32, weeks int, b Bootstrap) []Row
 	return all
 }
 
-// without is the case of the same policy without lines; below 0 where the case has none itself, or there is no such case.
-func without(cases []Case, k int) int {
+// caseWithoutLines returns the index of the case with the same policy and no lines. It returns −1 if case k has no lines itself, or there is no such
+// case.
+func caseWithoutLines(cases []Case, k int) int {
 	for i, c := range cases {
 		if cases[k].Lines && !c.Lines && c.Policy == cases[k].Policy {
 			return i
@@ -158,7 +159,7 @@ func without(cases []Case, k int) int {
 	return -1
 }
 
-// sum adds up what the jobs of a group came to. Jobs as they were are beside the case's.
+// sum returns the sums of a group in one case. were are the jobs as they were.
 func sum(c *Case, were []workload.Job, in []bool, weekOf []int32, weeks int) sums {
 	s := sums{counts: make([]float64, weeks)}
 	for i := range s.of {
@@ -179,8 +180,8 @@ func sum(c *Case, were []workload.Job, in []bool, weekOf []int32, weeks int) sum
 	return s
 }
 
-// into writes the figures of all weeks together.
-func (s *sums) into(r *Row) {
+// setValues sets the values of a row from the sums of all weeks.
+func (s *sums) setValues(r *Row) {
 	n := 0.0
 	for _, jobs := range s.counts {
 		n += jobs
@@ -195,8 +196,8 @@ func (s *sums) into(r *Row) {
 	}
 }
 
-// less is how far the figures are from others', week by week. Node-hours are no mean.
-func (s *sums) less(other *sums) []series {
+// minus returns the differences to the figures of other, per week. Node-hours are a sum, the other figures are means.
+func (s *sums) minus(other *sums) []series {
 	all := make([]series, Kinds)
 	for i := range all {
 		all[i].sums, all[i].base = make([]float64, len(s.counts)), other.of[i]

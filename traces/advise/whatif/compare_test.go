@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// Four jobs in two weeks, two of which tell: their means by hand.
+// Four jobs in two weeks, two of them with lines. The expected means are computed by hand.
 func TestFiguresAreMeansOfTheGroups(t *testing.T) {
 	was := []workload.Job{
 		{Submit: 0, Run: 100, Request: 100, Size: 2}, {Submit: 50, Run: 200, Request: 200, Size: 1},
@@ -21,7 +21,7 @@ func TestFiguresAreMeansOfTheGroups(t *testing.T) {
 	before := []replay.Outcome{{Start: 100, End: 200}, {Start: 150, End: 350}, {Start: 3 * week, End: 3*week + 5}, {Start: -1}}
 	after := []replay.Outcome{{Start: 40, End: 150, Held: core.EP{{Duration: 60, Nodes: 1}, {Duration: 50, Nodes: 2}}}, {Start: 250, End: 450}, {Start: 3*week + 20, End: 3*week + 25}, {Start: 3 * week, End: 4 * week}}
 	r := Compare([]Case{{Policy: "easy", Jobs: was, Outcomes: before}, {Policy: "patient", Lines: true, Jobs: with, Outcomes: after}}, []bool{true, false, false, true}, Bootstrap{Seed: 1})
-	if r.Weeks != 2 || r.NeverBegan != 1 || r.Tell.Jobs != 1 || r.Others.Jobs != 2 {
+	if r.Weeks != 2 || r.NeverBegan != 1 || r.Carriers.Jobs != 1 || r.Others.Jobs != 2 {
 		t.Fatalf("%+v", r)
 	}
 	type row struct{ wait, turnaround, slowdown, hours, waitBy, turnaroundBy, slowdownBy, hoursBy, hoursShare float64 }
@@ -30,8 +30,8 @@ func TestFiguresAreMeansOfTheGroups(t *testing.T) {
 		row  *Row
 		want row
 	}{
-		{"who tells, as it was", &r.Tell.Rows[0], row{100, 200, 2, 200. / 3600, 0, 0, 0, 0, 0}},
-		{"who tells", &r.Tell.Rows[1], row{40, 150, 1.5, 160. / 3600, -60, -50, -.5, -40. / 3600, -.2}},
+		{"who tells, as it was", &r.Carriers.Rows[0], row{100, 200, 2, 200. / 3600, 0, 0, 0, 0, 0}},
+		{"who tells", &r.Carriers.Rows[1], row{40, 150, 1.5, 160. / 3600, -60, -50, -.5, -40. / 3600, -.2}},
 		{"the others, as it was", &r.Others.Rows[0], row{50, 152.5, 1.25, 210. / 3600, 0, 0, 0, 0, 0}},
 		{"the others", &r.Others.Rows[1], row{110, 212.5, (2 + 2.5) / 2, 210. / 3600, 60, 60, 1, 0, 0}},
 	} {
@@ -43,12 +43,12 @@ func TestFiguresAreMeansOfTheGroups(t *testing.T) {
 		}
 	}
 	want := []Loss{{Policy: "patient", Of: []Worse{{Wait, Estimate{Value: 60}}, {Turnaround, Estimate{Value: 60}}, {Slowdown, Estimate{Value: 1}}}}}
-	if diff := cmp.Diff(want, r.Others.Losses(), cmpopts.EquateApprox(0, 1e-9), cmpopts.IgnoreFields(Estimate{}, "Low", "High", "Known"), cmpopts.IgnoreUnexported(Loss{})); diff != "" || len(r.Tell.Losses()) != 0 {
-		t.Errorf("who tells loses %+v, others (-want +got):\n%s", r.Tell.Losses(), diff)
+	if diff := cmp.Diff(want, r.Others.Losses(), cmpopts.EquateApprox(0, 1e-9), cmpopts.IgnoreFields(Estimate{}, "Low", "High", "Known"), cmpopts.IgnoreUnexported(Loss{})); diff != "" || len(r.Carriers.Losses()) != 0 {
+		t.Errorf("who tells loses %+v, others (-want +got):\n%s", r.Carriers.Losses(), diff)
 	}
 }
 
-func TestALossIsWorthAWord(t *testing.T) {
+func TestSmallChangesAreNoLosses(t *testing.T) {
 	figure := func(was, by, low float64) Figure {
 		return Figure{Value: was + by, Now: Change{By: Estimate{Value: by, Low: low, High: 2 * by, Known: true}}}
 	}
@@ -72,7 +72,8 @@ func TestALossIsWorthAWord(t *testing.T) {
 	}
 }
 
-// A policy may cut the others' waits by more than the lines take of that. Then they lose nothing against the site as it was.
+// A policy may shorten the waits of other jobs by more than the lines lengthen them. Then these jobs lose nothing compared with the site as
+// it was.
 func TestSmallerGainIsNoLossAgainstTheSiteAsItWas(t *testing.T) {
 	change := func(by float64) Change {
 		return Change{By: Estimate{Value: by, Low: by - 1, High: by + 1, Known: true}}

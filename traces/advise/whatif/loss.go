@@ -1,23 +1,23 @@
 package whatif
 
-// What is less than this is no loss: of the value as it was, seconds of a mean, and a mean slowdown.
+// A change counts as a loss from these values on: a share of the value as it was, seconds of a mean, and a mean slowdown.
 const (
 	lossShare    = .005
 	lossSeconds  = 1
 	lossSlowdown = .01
 )
 
-// Loss is what would have been worse if the jobs had carried the advised #EP lines.
+// Loss is a case in which the lines make means of a group worse.
 type Loss struct {
 	Policy  string
-	Without bool // compared with the same policy without these lines; otherwise with the site as it was
+	Without bool // compared with the same policy without lines; otherwise with the site as it was
 	Of      []Worse
-	Gains   []Worse // what is better than on the site as it was; the estimates are negative
+	Gains   []Worse // means that are better than on the site as it was; the estimates are negative
 	now     [Kinds]bool
 }
 
-// WorseNow reports whether a mean of the group is also worse than on the site as it was. A loss against
-// the same policy without lines may be a smaller gain.
+// WorseNow reports whether a mean is also worse than on the site as it was. A loss against the same policy without lines may be only a
+// smaller gain.
 func (l *Loss) WorseNow(k Kind) bool { return l.now[k] }
 
 // BetterOff reports whether no mean of the loss is worse than on the site as it was.
@@ -36,7 +36,7 @@ type Worse struct {
 	Estimate
 }
 
-// Sure says whether one of the intervals, too, is above 0.
+// Sure reports whether one of the intervals is above 0 as a whole.
 func (l *Loss) Sure() bool {
 	for _, w := range l.Of {
 		if w.Known && w.Low > 0 {
@@ -46,8 +46,8 @@ func (l *Loss) Sure() bool {
 	return false
 }
 
-// Losses are what the lines would have made worse for the group, case by case: against the site as it was, and, where that is another comparison, against the policy
-// without lines. Node-hours are no loss of theirs.
+// Losses returns the losses of a group: against the site as it was, and, if that is another comparison, against the same policy without
+// lines. Node-hours do not count, because holding more nodes is no harm to the group.
 func (g *Group) Losses() []Loss {
 	var all []Loss
 	for k := range g.Rows {
@@ -81,14 +81,14 @@ func (g *Group) Losses() []Loss {
 	return all
 }
 
-// add notes a change for the worse that counts.
+// add adds a change that is large enough to count.
 func (l *Loss) add(kind Kind, value float64, c *Change) {
 	if c.By.Value > leastLoss(kind, value-c.By.Value) {
 		l.Of = append(l.Of, Worse{kind, c.By})
 	}
 }
 
-// leastLoss returns by how much a mean has to change from a value for the change to count.
+// leastLoss returns the smallest change of a mean that counts.
 func leastLoss(kind Kind, was float64) float64 {
 	least := float64(lossSeconds)
 	if kind == Slowdown {

@@ -13,8 +13,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// The table of docs/advise.md is what comes out: of the first log in every run, of all with -accordion.long.
-func TestOnWholeLogsTheGuideIsRight(t *testing.T) {
+// The table of docs/advise.md is computed again: for the first log in every run, for all with -accordion.long.
+func TestGuideIsRightOnWholeLogs(t *testing.T) {
 	guide, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "advise.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestOnWholeLogsTheGuideIsRight(t *testing.T) {
 	}
 }
 
-// published are the rows of a log.
+// published returns the rows of a log.
 func published(t *testing.T, name string, log *swf.Log) (lines []string) {
 	t.Helper()
 	runs, _ := advise.FromLog(log)
@@ -52,16 +52,16 @@ func published(t *testing.T, name string, log *swf.Log) (lines []string) {
 	}
 	with := Suppose(site, runs, report.Lines(advise.Options{}))
 	policies := []string{"patient", "patient+share"}
-	r := Compare(cases(site, with, policies...), with.Tells, Bootstrap{Seed: 1})
+	r := Compare(cases(site, with, policies...), with.Carries, Bootstrap{Seed: 1})
 	for i, policy := range policies {
-		head := fmt.Sprintf("| %s | %d | %d of %d | `%s` |", name, len(report.Sizes), with.Told(), len(site.Jobs), policy)
+		head := fmt.Sprintf("| %s | %d | %d of %d | `%s` |", name, len(report.Sizes), with.Carriers(), len(site.Jobs), policy)
 		if i > 0 {
 			head = fmt.Sprintf("|  |  |  | `%s` |", policy)
 		}
-		tell, others := &r.Tell.Rows[2*i+1], &r.Others.Rows[2*i+1]
+		tell, others := &r.Carriers.Rows[2*i+1], &r.Others.Rows[2*i+1]
 		alone := func(row *Row, kind Kind) string {
 			f := row.Of[kind]
-			if f.Alone == nil { // of the first policy
+			if f.Alone == nil { // the first policy
 				return cell(kind, f.Value, f.Now)
 			}
 			return cell(kind, f.Value, *f.Alone)
@@ -71,7 +71,7 @@ func published(t *testing.T, name string, log *swf.Log) (lines []string) {
 	return lines
 }
 
-// cell is a difference in percent; of a wait below ten seconds in seconds.
+// cell returns a difference in percent, or in seconds for a wait below ten seconds.
 func cell(kind Kind, value float64, c Change) string {
 	write, of := "%+.1f", c.Share
 	scale := 100.0

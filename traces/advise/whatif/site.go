@@ -10,9 +10,9 @@ import (
 	"accordion/traces/workload"
 )
 
-// Site is the workload of an accounting: the runs as they were, on so many nodes; 0: on the most that were ever in use at once. It goes by the rules
-// by which logs are replayed (workload.Selection): a run lasts no longer than its limit, and where no run has one each asks for what it takes (RunOnly).
-// One without a limit, among others that have one, asks for the longest of these. The error is that of Select.
+// Site returns the jobs of an accounting as they were, on a machine of this many nodes, or if nodes is 0 of the most nodes that were ever in
+// use at once. It follows the rules for logs (workload.Selection): a job runs at most for its limit. If no job has a limit, each asks for its
+// run time (RunOnly). If only some have one, the others ask for the longest of these limits. Its errors come from Select.
 func Site(runs []advise.Run, nodes int) (*workload.Selected, error) {
 	log := &swf.Log{Name: "the accounting", Records: make([]swf.Record, len(runs))}
 	first, longest := core.Forever, core.Time(0)
@@ -32,7 +32,7 @@ func Site(runs []advise.Run, nodes int) (*workload.Selected, error) {
 	return workload.Selection{Machine: cmp.Or(nodes, InUse(runs))}.Select(log)
 }
 
-// submitted is when a run was, by a clock that does not jump.
+// submitted returns when a run was submitted. If that is unknown or after its start, it returns the start.
 func submitted(r *advise.Run) core.Time {
 	if r.Submit <= 0 || r.Submit > r.Start {
 		return r.Start
@@ -40,7 +40,8 @@ func submitted(r *advise.Run) core.Time {
 	return r.Submit
 }
 
-// InUse is how many nodes were in use at once, at most. What ends at a second leaves its nodes to what begins at it.
+// InUse returns the maximum number of nodes that were in use at once. Nodes of a run that ends in a second are free for one that starts in
+// the same second.
 func InUse(runs []advise.Run) int {
 	type change struct {
 		at   core.Time

@@ -72,14 +72,14 @@ func Run(ctx context.Context, in Input) (*Study, error) {
 			in.Runs[i].Steps = nil
 		}
 	}
-	if s.With.Told() == 0 {
+	if s.With.Carriers() == 0 {
 		return s, nil
 	}
 	cases, err := s.replay(ctx, &in)
 	if err != nil {
 		return nil, err
 	}
-	s.Result, s.Replayed = Compare(cases, s.With.Tells, Bootstrap{Seed: in.Seed}), true
+	s.Result, s.Replayed = Compare(cases, s.With.Carries, Bootstrap{Seed: in.Seed}), true
 	return s, nil
 }
 

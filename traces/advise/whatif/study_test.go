@@ -62,7 +62,7 @@ func TestStudyReplaysJobsWithoutAndWithTheirLines(t *testing.T) {
 	if s.Lines != 1 || !s.Replayed || s.With.Evolving != 12 || !s.NodesInUse || s.Site.Machine.Nodes != 8 || s.LimitsKnown || s.OnlyUser != "ada" || most != want {
 		t.Errorf("%+v, progress up to %d", s, most)
 	}
-	if len(s.Result.Tell.Rows) != 2 || s.Result.Tell.Jobs != 12 || s.Result.Others.Jobs != 0 {
+	if len(s.Result.Carriers.Rows) != 2 || s.Result.Carriers.Jobs != 12 || s.Result.Others.Jobs != 0 {
 		t.Errorf("result %+v", s.Result)
 	}
 	if in.Runs[0].Steps == nil {

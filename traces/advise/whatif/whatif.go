@@ -1,13 +1,13 @@
-// Package whatif supposes that a site's own jobs had carried the lines that package advise writes for them, and says what that would have
-// changed: for those that tell, and for all others.
+// Package whatif replays a site's own jobs with the lines that package advise writes for them, and computes what the lines change for the
+// jobs that carry them and for the others.
 //
-//	site, err := whatif.Site(runs, 0)                            // the jobs as they were
-//	supposed := whatif.Suppose(site, runs, report.Lines(options)) // and with the lines
-//	… replay both under some policies …
-//	result := whatif.Compare(cases, supposed.Tells, whatif.Bootstrap{Seed: 1})
+//	study, err := whatif.Run(ctx, whatif.Input{Runs: runs, Report: &report, Policies: policies, Seed: 1})
+//	for _, loss := range study.Result.Others.Losses() {
+//		fmt.Println(loss.Policy, loss.Of) // which means of the other jobs become worse
+//	}
 //
-// It is pure, and replays nothing (package replay): site.go and whatif.go make the two workloads, compare.go measures, bootstrap.go says how far to trust the differences,
-// and loss.go who loses.
+// site.go and whatif.go make the two workloads, compare.go measures the replays, bootstrap.go computes confidence intervals, and loss.go
+// finds the groups that lose.
 package whatif
 
 import (
@@ -16,26 +16,26 @@ import (
 	"accordion/traces/workload"
 )
 
-// Supposed is a workload in which some jobs tell more.
+// Supposed is a workload in which some jobs carry lines.
 type Supposed struct {
 	workload.Workload        // the same jobs in the same order
-	Tells             []bool // beside the jobs: it carries a line
-	Evolving          int    // of those that tell: they carry a profile
-	Moldable          int    // they list sizes
-	Fewer             int    // they ask for fewer nodes
-	Late              int    // of the same jobs, that carry none: they would not have kept to it
+	Carries           []bool // which jobs carry a line
+	Evolving          int    // number of jobs with a profile
+	Moldable          int    // number of jobs with several sizes
+	Fewer             int    // number of jobs that ask for fewer nodes
+	Late              int    // number of jobs whose group has a line, and that would not have kept to it: they carry none
 }
 
-// Told is how many jobs carry a line.
-func (s *Supposed) Told() int { return s.Evolving + s.Moldable + s.Fewer }
+// Carriers returns the number of jobs that carry a line.
+func (s *Supposed) Carriers() int { return s.Evolving + s.Moldable + s.Fewer }
 
-// Suppose gives jobs of a site the lines of their runs. Runs are beside the records that the site's jobs were selected from. To a policy
-// that knows rigid jobs only a job with a profile or with sizes is as it was.
+// Suppose adds lines to the jobs of a site. Each job gets the line of its run: runs has one run per record that the jobs were selected from.
+// To a policy for rigid jobs, a job with a profile or with several sizes is as it was.
 func Suppose(site *workload.Selected, runs []advise.Run, lines *advise.Lines) Supposed {
-	s := Supposed{Workload: site.Workload, Tells: make([]bool, len(site.Jobs))}
+	s := Supposed{Workload: site.Workload, Carries: make([]bool, len(site.Jobs))}
 	s.Jobs = append([]workload.Job(nil), site.Jobs...)
 	for i := range s.Jobs {
-		told, has := lines.Of(&runs[site.Records[i]])
+		told, has := lines.Project(&runs[site.Records[i]])
 		if !has {
 			continue
 		}
@@ -43,13 +43,13 @@ func Suppose(site *workload.Selected, runs []advise.Run, lines *advise.Lines) Su
 			s.Late++
 			continue
 		}
-		s.Tells[i] = s.tell(&s.Jobs[i], told)
+		s.Carries[i] = s.addLine(&s.Jobs[i], told)
 	}
 	return s
 }
 
-// tell gives a job a line; false where it would change nothing on this machine.
-func (s *Supposed) tell(j *workload.Job, told advise.Told) bool {
+// addLine adds a line to a job. It returns false if the line would change nothing on this machine.
+func (s *Supposed) addLine(j *workload.Job, told advise.Projection) bool {
 	if told.Fewer > 0 {
 		if told.Fewer >= j.Size {
 			return false

@@ -25,7 +25,7 @@ func named(name string) policy.Policy {
 	return p
 }
 
-// run is a job of so many nodes, with steps on the first of its nodes one after the other.
+// run returns a job on this many nodes, whose steps run one after the other on the first of its nodes.
 func run(name string, k int, submit, start core.Time, held int, steps ...core.Step) advise.Run {
 	r := advise.Run{ID: fmt.Sprint(name, k), User: "ada", Name: name, Submit: submit, Start: start, Requested: held, Held: held, Completed: true, Script: -1}
 	at := start
@@ -41,7 +41,8 @@ func run(name string, k int, submit, start core.Time, held int, steps ...core.St
 	return r
 }
 
-// busy is an accounting of some weeks on 8 nodes in which nothing is random: wasteful jobs, sound ones, and some of one size after the other.
+// busy returns some weeks of jobs on 8 nodes, without randomness: jobs that waste nodes, jobs that do not, and jobs that ran on several
+// sizes.
 func busy(n int) []advise.Run {
 	var all []advise.Run
 	for k := range n {
@@ -61,7 +62,7 @@ func busy(n int) []advise.Run {
 	return all
 }
 
-func TestTheMachineIsWhatWasInUseAtOnce(t *testing.T) {
+func TestInUseIsTheMaximumAtOnce(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		runs []advise.Run
@@ -78,12 +79,12 @@ func TestTheMachineIsWhatWasInUseAtOnce(t *testing.T) {
 	}
 }
 
-func TestASiteIsItsJobsAsTheyWere(t *testing.T) {
+func TestSiteHasTheJobsAsTheyWere(t *testing.T) {
 	runs := []advise.Run{
 		{Submit: 1000, Start: 1100, End: 1200, Held: 2, Limit: 300},
-		{Submit: 900, Start: 950, End: 1000, Held: 3, Limit: 40},      // it was over its limit
-		{Submit: 2000, Start: 1300, End: 1400, Held: 1},               // before it was submitted, and without a limit
-		{Submit: 1000, Start: 1500, End: 1500, Held: 4, Limit: 300},   // for no second
+		{Submit: 900, Start: 950, End: 1000, Held: 3, Limit: 40},      // beyond its limit
+		{Submit: 2000, Start: 1300, End: 1400, Held: 1},               // started before its submission, without a limit
+		{Submit: 1000, Start: 1500, End: 1500, Held: 4, Limit: 300},   // without run time
 		{Submit: 1000, Start: 1500, End: 1900, Held: 100, Limit: 300}, // larger than the machine
 	}
 	site, err := Site(runs, 8)
@@ -112,7 +113,7 @@ func TestASiteIsItsJobsAsTheyWere(t *testing.T) {
 	}
 }
 
-func TestJobsTellTheLinesOfTheirRuns(t *testing.T) {
+func TestJobsCarryTheLinesOfTheirRuns(t *testing.T) {
 	runs := busy(12)
 	late := run("mesh", 99, 60_000, 60_000, 8, core.Step{Duration: 600, Nodes: 2}, core.Step{Duration: 3000, Nodes: 8}, core.Step{Duration: 600, Nodes: 1})
 	runs = append(runs, late)
@@ -122,14 +123,14 @@ func TestJobsTellTheLinesOfTheirRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := Suppose(site, runs, report.Lines(advise.Options{}))
-	if got.Evolving != 12 || got.Fewer != 12 || got.Moldable != 12 || got.Late != 1 || got.Told() != 36 {
+	if got.Evolving != 12 || got.Fewer != 12 || got.Moldable != 12 || got.Late != 1 || got.Carriers() != 36 {
 		t.Errorf("%d evolving, %d fewer, %d moldable, %d late", got.Evolving, got.Fewer, got.Moldable, got.Late)
 	}
 	kinds := map[string]int{}
 	for i, j := range got.Jobs {
 		was, r := site.Jobs[i], &runs[site.Records[i]]
-		if got.Tells[i] != (r.Name != "sound" && r.ID != late.ID) {
-			t.Errorf("job %s tells: %t", r.ID, got.Tells[i])
+		if got.Carries[i] != (r.Name != "sound" && r.ID != late.ID) {
+			t.Errorf("job %s tells: %t", r.ID, got.Carries[i])
 		}
 		if j.Run != was.Run || j.Request != was.Request || j.Submit != was.Submit || j.Number != was.Number {
 			t.Errorf("job %s was %+v and is %+v", r.ID, was, j)
@@ -143,8 +144,8 @@ func TestJobsTellTheLinesOfTheirRuns(t *testing.T) {
 	}
 }
 
-// On a machine that has only one of its sizes a job is told nothing; on one that has none of its line's it carries none.
-func TestALineIsAsTheMachineAllows(t *testing.T) {
+// On a machine that has only one of its sizes a job is as it was. On a machine that has none of the line's sizes it carries no line.
+func TestLineIsLimitedByTheMachine(t *testing.T) {
 	runs := busy(12)
 	report := advise.Make(runs, advise.Options{})
 	for nodes, want := range map[int]Supposed{8: {Evolving: 12, Fewer: 12, Moldable: 12}, 4: {Fewer: 12, Moldable: 12}, 3: {}} {
@@ -169,8 +170,8 @@ func cases(site *workload.Selected, with Supposed, policies ...string) []Case {
 	return all
 }
 
-// What the replays come to, on jobs of which each is known.
-func TestThoseThatTellHoldLessAndEachCaseIsMeasured(t *testing.T) {
+// The results of replays of jobs that are all known.
+func TestJobsWithLinesHoldLess(t *testing.T) {
 	runs := busy(600)
 	report := advise.Make(runs, advise.Options{})
 	site, err := Site(runs, 8)
@@ -178,11 +179,11 @@ func TestThoseThatTellHoldLessAndEachCaseIsMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	with := Suppose(site, runs, report.Lines(advise.Options{}))
-	r := Compare(cases(site, with, "easy", "patient"), with.Tells, Bootstrap{Seed: 1})
-	if r.Weeks != 4 || r.Tell.Jobs != 1800 || r.Others.Jobs != 600 || r.NeverBegan != 0 || len(r.Tell.Rows) != 4 {
+	r := Compare(cases(site, with, "easy", "patient"), with.Carries, Bootstrap{Seed: 1})
+	if r.Weeks != 4 || r.Carriers.Jobs != 1800 || r.Others.Jobs != 600 || r.NeverBegan != 0 || len(r.Carriers.Rows) != 4 {
 		t.Fatalf("%+v", r)
 	}
-	easy, lines := &r.Tell.Rows[0], &r.Tell.Rows[3]
+	easy, lines := &r.Carriers.Rows[0], &r.Carriers.Rows[3]
 	var held float64
 	for i := range runs {
 		if runs[i].Name != "sound" {
@@ -195,7 +196,7 @@ func TestThoseThatTellHoldLessAndEachCaseIsMeasured(t *testing.T) {
 	if c := lines.Of[NodeHours].Now; c.By.Value >= 0 || c.By.High >= 0 || c.Share.Value >= -.2 || c.Share.Value < -.6 {
 		t.Errorf("with lines they hold %+v", c)
 	}
-	if c := r.Tell.Rows[1].Of[NodeHours].Now; c.By.Value >= 0 || r.Tell.Rows[1].Of[NodeHours].Alone != nil {
+	if c := r.Carriers.Rows[1].Of[NodeHours].Now; c.By.Value >= 0 || r.Carriers.Rows[1].Of[NodeHours].Alone != nil {
 		t.Errorf("fewer nodes under easy: %+v", c)
 	}
 	for k := range r.Others.Rows {
@@ -203,13 +204,13 @@ func TestThoseThatTellHoldLessAndEachCaseIsMeasured(t *testing.T) {
 			t.Errorf("others hold %+v more", c)
 		}
 	}
-	if c := lines.Of[Wait].Alone; c == nil || math.Abs(c.By.Value-(lines.Of[Wait].Value-r.Tell.Rows[2].Of[Wait].Value)) > 1e-9 {
+	if c := lines.Of[Wait].Alone; c == nil || math.Abs(c.By.Value-(lines.Of[Wait].Value-r.Carriers.Rows[2].Of[Wait].Value)) > 1e-9 {
 		t.Errorf("what the lines add: %+v", c)
 	}
 }
 
-// Without a line nothing changes, whatever the jobs; and what is compared with itself does not differ.
-func TestNothingToldChangesNothing(t *testing.T) {
+// Without lines nothing changes, for any jobs, and a case does not differ from itself.
+func TestWithoutLinesNothingChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var runs []advise.Run
 		for i := range rapid.IntRange(1, 40).Draw(t, "jobs") {
@@ -225,15 +226,15 @@ func TestNothingToldChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		with := Suppose(site, runs, none.Lines(advise.Options{}))
-		if diff := cmp.Diff(site.Jobs, with.Jobs); diff != "" || with.Told() != 0 || with.Late != 0 || slices.Contains(with.Tells, true) {
+		if diff := cmp.Diff(site.Jobs, with.Jobs); diff != "" || with.Carriers() != 0 || with.Late != 0 || slices.Contains(with.Carries, true) {
 			t.Fatalf("%+v (-was +is):\n%s", with, diff)
 		}
 		name := rapid.SampledFrom([]string{"easy", "patient", "repeated", "easy-evolving"}).Draw(t, "policy")
-		for i := range with.Tells { // the groups are no matter
-			with.Tells[i] = rapid.Bool().Draw(t, "tells")
+		for i := range with.Carries { // any division into groups
+			with.Carries[i] = rapid.Bool().Draw(t, "tells")
 		}
-		r := Compare(cases(site, with, name), with.Tells, Bootstrap{Seed: 7, Draws: 50})
-		for _, g := range []*Group{&r.Tell, &r.Others} {
+		r := Compare(cases(site, with, name), with.Carries, Bootstrap{Seed: 7, Draws: 50})
+		for _, g := range []*Group{&r.Carriers, &r.Others} {
 			for k := range g.Rows {
 				for _, f := range g.Rows[k].Of {
 					if f.Now.By.Value != 0 || f.Now.By.Low != 0 || f.Now.By.High != 0 || f.Now.Share.Value != 0 {

@@ -8,34 +8,33 @@ import (
 	"accordion/traces/workload"
 )
 
-// approach is a policy of the experiments by its name: one of core/policy's, or one of those below, which differ from these in
-// a parameter.
+// approach is the name of a policy in the experiments: one of core/policy, or one of variants, which differ from these in a parameter.
 type approach string
 
-// The approaches of the paper, as it says (reading P).
+// The approaches of the paper, in reading P.
 const (
 	traditional approach = "traditional"
 	scojo       approach = "scojo-p"
 	blind       approach = "scojo-p:nonpredictive"
 	cirne       approach = "cirne-berman"
 	share       approach = "share"
-	submitted   approach = "submitted" // traditional, each job at the size with which it was submitted
-	learned     approach = "learned"   // scojo-p that learns its statistics on the way
+	submitted   approach = "submitted" // traditional, where each job has the size with which it was submitted
+	learned     approach = "learned"   // scojo-p that learns its statistics during the run
 	counted     approach = "counted"   // scojo-p with the statistics of the workload that it runs on
-	unbounded   approach = "unbounded" // scojo-p without bounds in the load
+	unbounded   approach = "unbounded" // scojo-p without bounds of the load
 )
 
-// reading is one of the two under which every claim is looked at.
+// reading is an interpretation of the paper. Every claim is checked under both readings.
 type reading string
 
-// The readings: the paper's words, and what comes nearest to the printed figures, which is that aged jobs become short ones, and
-// that Cirne and Berman's jobs grow to their reference only.
+// P follows the words of the paper. F comes nearest to its figures: aged jobs become short ones, and jobs under Cirne and Berman grow only up
+// to their reference.
 const (
 	printed reading = "P"
 	fitted  reading = "F"
 )
 
-// of is an approach under a reading.
+// of returns the policy for an approach under a reading.
 func (r reading) of(a approach) approach {
 	switch {
 	case r == printed:
@@ -48,17 +47,17 @@ func (r reading) of(a approach) approach {
 	return a
 }
 
-// by is the order of the paper, under a reading of how jobs age.
+// by returns the order of the paper, with this aging of jobs.
 func by(aging easy.Aging) easy.Order {
 	return easy.Order{By: easy.Class, Aging: aging}
 }
 
-// sized is EASY in the paper's order with other sizes than the paper's.
+// sized returns EASY with the order of the paper and other sizes.
 func sized(s sizing.Sizing) sched.Policy {
 	return easy.EASY{Sizing: s, Floor: sizing.AsListed, Order: by(easy.OneUp)}
 }
 
-// read is scojo-p with something read in another way.
+// read returns scojo-p with one part read differently.
 func read(change func(p *easy.EASY, l *sizing.Load)) sched.Policy {
 	p, load := easy.EASY{Floor: sizing.AsListed, Order: by(easy.OneUp), Remembers: true}, sizing.Scojo()
 	change(&p, &load)
@@ -66,17 +65,17 @@ func read(change func(p *easy.EASY, l *sizing.Load)) sched.Policy {
 	return p
 }
 
-// aged is scojo-p with another aging.
+// aged returns scojo-p with another aging.
 func aged(aging easy.Aging) sched.Policy {
 	return read(func(p *easy.EASY, _ *sizing.Load) { p.Order.Aging = aging })
 }
 
-// searching is scojo-p with another search for the modifier.
+// searching returns scojo-p with another search for the modifier.
 func searching(ideal, delta float64, bad int) sched.Policy {
 	return read(func(_ *easy.EASY, l *sizing.Load) { l.Ideal, l.Delta, l.Bad = ideal, delta, bad })
 }
 
-// variants are the approaches that have no name in core/policy.
+// variants are the approaches that are not in core/policy.
 var variants = map[approach]sched.Policy{
 	submitted:  easy.Traditional{Order: by(easy.OneUp)},
 	"least":    sized(sizing.Least{}),
@@ -105,8 +104,8 @@ var variants = map[approach]sched.Policy{
 	learned:                aged(easy.OneUp),
 }
 
-// knows are the statistics of arrivals that an approach is told, of those of other workloads and the one that it runs on: nil,
-// if none.
+// knows returns the statistics of arrivals that an approach gets, or nil. others are those of other workloads, and w is the workload that it
+// runs on.
 func (a approach) knows(others *sizing.Statistics, w *workload.Workload) (*sizing.Statistics, error) {
 	switch a {
 	case learned:
@@ -118,7 +117,7 @@ func (a approach) knows(others *sizing.Statistics, w *workload.Workload) (*sizin
 	return others, nil
 }
 
-// policy is what runs for an approach that is told of arrivals; of none, where they are nil.
+// policy returns the policy of an approach with these statistics of arrivals, which may be nil.
 func (a approach) policy(s *sizing.Statistics) (policy.Policy, error) {
 	p := policy.Policy{Name: string(a), Policy: variants[a]}
 	if p.Policy == nil {

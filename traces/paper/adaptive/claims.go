@@ -7,46 +7,46 @@ import (
 	"accordion/traces/interval"
 )
 
-// Verdict is what becomes of a claim.
+// Verdict is the result of a claim.
 type Verdict string
 
-// The verdicts. A row without a printed value has none.
+// The verdicts. A row without a published value has none.
 const (
 	Holds       Verdict = "holds"
 	Not         Verdict = "not"
-	Contradicts Verdict = "contradicts itself" // what the paper prints excludes itself, whatever the runs come to
+	Contradicts Verdict = "contradicts itself" // the published values exclude each other, whatever the runs give
 )
 
-// Row is a number that the paper prints, or one that stands beside it, and ours.
+// Row is a published number, or a related one, with our result.
 type Row struct {
 	ID       string   `json:"id"`
 	Workload string   `json:"workload"`
-	Moldable int      `json:"moldable"` // per cent of the jobs
+	Moldable int      `json:"moldable"` // percentage of the jobs
 	Reading  string   `json:"reading"`
 	Metric   string   `json:"metric"`
 	Class    string   `json:"class"`
-	Printed  *float64 `json:"printed"` // nil: there is none; of a range its middle
+	Printed  *float64 `json:"printed"` // nil if there is none; the middle of a range
 	Mean     float64  `json:"mean"`
-	Half     *float64 `json:"half"`     // of the 95 % interval; nil of one seed, and where there are no seeds
-	OfMeans  *float64 `json:"of_means"` // of a ratio: that of the means; else nil
+	Half     *float64 `json:"half"`     // half of the 95 % interval; nil for one seed, and without seeds
+	OfMeans  *float64 `json:"of_means"` // for a ratio: the ratio of the means; otherwise nil
 	Seeds    int      `json:"seeds"`
 	Verdict  Verdict  `json:"verdict"`
 
-	four float64 // the mean of the first four seeds, as many as the paper has
+	four float64 // mean of the first four seeds, the number of the paper
 	rule string
 }
 
-// rule judges an estimate.
+// rule computes the verdict on an estimate.
 type rule struct {
 	words   string
-	printed float64 // NaN: nothing
+	printed float64 // NaN if there is none
 	judge   func(e estimate) Verdict
 }
 
-// none is for what nobody printed.
+// none is the rule for values that are not published.
 var none = rule{printed: math.NaN(), judge: func(estimate) Verdict { return "" }}
 
-// when is the verdict on a condition.
+// when returns the verdict on a condition.
 func when(holds bool) Verdict {
 	if holds {
 		return Holds
@@ -54,33 +54,33 @@ func when(holds bool) Verdict {
 	return Not
 }
 
-// near is for a printed number: within the interval, or 10 % of the number where that is more.
+// near returns the rule for a published number: within our interval, or within 10 % of the number if that is more.
 func near(printed float64) rule {
 	return rule{"interval, or 10 %", printed, func(e estimate) Verdict {
 		return when(math.Abs(e.Mean-printed) <= max(e.Slack(), 0.1*math.Abs(printed)))
 	}}
 }
 
-// exactly is for a printed number that must be met.
+// exactly returns the rule for a published number that must agree within off.
 func exactly(printed, off float64) rule {
 	return rule{fmt.Sprintf("within %g", off), printed, func(e estimate) Verdict { return when(math.Abs(e.Mean-printed) <= off) }}
 }
 
-// between is for a printed range.
+// between returns the rule for a published range.
 func between(low, high float64) rule {
 	return rule{fmt.Sprintf("%g to %g", low, high), (low + high) / 2, func(e estimate) Verdict {
 		return when(e.Mean >= low-e.Slack() && e.Mean <= high+e.Slack())
 	}}
 }
 
-// words are for a claim in words that means a range; there is no printed number.
+// words returns the rule for a claim in words that means a range, without a published number.
 func words(text string, low, high float64) rule {
 	r := between(low, high)
 	r.words, r.printed = text, math.NaN()
 	return r
 }
 
-// impossible is a rule whose printed range lies below what can be at all, where it does.
+// impossible returns the rule, with the verdict Contradicts if the upper end of its published range is below the smallest possible value.
 func (r rule) impossible(high, least float64) rule {
 	if high >= least {
 		return r
@@ -90,7 +90,7 @@ func (r rule) impossible(high, least float64) rule {
 	return r
 }
 
-// quantity is something measured of a run.
+// quantity is a measured value of a run.
 type quantity struct {
 	metric string
 	class  int
@@ -124,12 +124,12 @@ var (
 	seconds     = quantity{"processor time", all, func(r *result) float64 { return r.seconds }}
 )
 
-// grown is how many jobs grow, for one that shrinks.
+// grown returns the number of growing jobs per shrinking job.
 func grown(c int) quantity {
 	return quantity{"grown / shrunk", c, func(r *result) float64 { return r.of[c].grown / max(r.of[c].shrunk, 1) }}
 }
 
-// values are a quantity, seed by seed.
+// values returns a quantity for each seed.
 func (d *Data) values(s setting, a approach, q quantity) []float64 {
 	runs := d.results[point{s, a}]
 	all := make([]float64, len(runs))
@@ -139,12 +139,12 @@ func (d *Data) values(s setting, a approach, q quantity) []float64 {
 	return all
 }
 
-// value is a row for a quantity.
+// value returns the row of a quantity.
 func (d *Data) value(id string, s setting, r reading, a approach, q quantity, by rule) Row {
 	return d.row(id, s, r, q.metric, q.class, d.values(s, r.of(a), q), by)
 }
 
-// ratio is a row for a quantity under one approach to that under another one, on the same workloads.
+// ratio returns the row of a quantity under one approach relative to another one, on the same workloads.
 func (d *Data) ratio(id string, s setting, r reading, q quantity, over, under approach, by rule) Row {
 	a, b := d.values(s, r.of(over), q), d.values(s, r.of(under), q)
 	row := d.row(id, s, r, q.metric, q.class, each(a, b, quotient), by)
@@ -153,7 +153,7 @@ func (d *Data) ratio(id string, s setting, r reading, q quantity, over, under ap
 	return row
 }
 
-// across is ratio of one approach on two kinds of workloads.
+// across returns the row of a quantity on one kind of workloads relative to another one, under the same approach.
 func (d *Data) across(id string, over, under setting, r reading, q quantity, a approach, by rule) Row {
 	x, y := d.values(over, r.of(a), q), d.values(under, r.of(a), q)
 	row := d.row(id, over, r, q.metric, q.class, each(x, y, quotient), by)
@@ -162,7 +162,7 @@ func (d *Data) across(id string, over, under setting, r reading, q quantity, a a
 	return row
 }
 
-// row is one of values, a seed each.
+// row returns the row of values, one per seed.
 func (d *Data) row(id string, s setting, r reading, metric string, class int, values []float64, by rule) Row {
 	e := interval.Of(values)
 	row := Row{
@@ -178,7 +178,7 @@ func (d *Data) row(id string, s setting, r reading, metric string, class int, va
 	return row
 }
 
-// least is how small a mean factor can be at all: the least listed size of each job.
+// least returns the smallest possible mean factor: that of the smallest size that each job lists.
 func (d *Data) least(s setting, c int) float64 {
 	return mean(d.values(s, scojo, quantity{of: func(r *result) float64 { return r.of[c].least }}))
 }

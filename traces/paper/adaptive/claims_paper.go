@@ -9,15 +9,15 @@ import (
 	"accordion/traces/workload"
 )
 
-// Claims are the rows of all claims, in the order of the paper, and then those that are ours.
+// Claims returns the rows of all claims, first the claims of the paper in its order, then our own.
 func (d *Data) Claims() []Row {
 	return slices.Concat(d.generator(), d.responses(), d.classes(), d.sizes(), d.variants(), d.downeys(), d.curve(), d.ours(), d.onLogs())
 }
 
-// both are the readings.
+// both has both readings.
 var both = []reading{printed, fitted}
 
-// generator is claim 1: the classes of the workload (section 5.4), which must be met.
+// generator returns claim 1: the classes of the workload (section 5.4), which must agree.
 func (d *Data) generator() []Row {
 	var all []Row
 	for c, print := range [classes]struct{ share, nodes float64 }{{100, 12}, {42.7, 8}, {26.6, 9}, {30.7, 20}} {
@@ -29,7 +29,7 @@ func (d *Data) generator() []Row {
 	return append(all[1:], d.known("1.load", w1, "offered load", 0, none, offered), d.known("1.load", w2, "offered load", 0, none, offered))
 }
 
-// known is a row of what is known before anything runs.
+// known returns a row of a value that is known before any run.
 func (d *Data) known(id string, s setting, metric string, class int, by rule, of func(drawn) float64) Row {
 	var values []float64
 	for _, k := range d.drawn[s] {
@@ -38,7 +38,7 @@ func (d *Data) known(id string, s setting, metric string, class int, by rule, of
 	return d.row(id, s, "", metric, class, values, by)
 }
 
-// responses is claim 2: mean responses (abstract, sections 5.4 and 6). The paper prints two numbers for the first.
+// responses returns claim 2: mean responses (abstract, sections 5.4 and 6). For the first one the paper has two numbers.
 func (d *Data) responses() []Row {
 	var all []Row
 	for _, s := range []setting{w1, w2} {
@@ -53,7 +53,7 @@ func (d *Data) responses() []Row {
 	return all
 }
 
-// classes is claim 3: SCOJO-P against Cirne and Berman, by class.
+// classes returns claim 3: SCOJO-P compared with Cirne and Berman, by class.
 func (d *Data) classes() []Row {
 	var all []Row
 	for _, r := range both {
@@ -72,7 +72,7 @@ func (d *Data) classes() []Row {
 	return all
 }
 
-// sizes are claims 4 to 6: utilisation, who shrinks and who grows.
+// sizes returns claims 4 to 6: utilization, and which jobs shrink and grow.
 func (d *Data) sizes() []Row {
 	var all []Row
 	for _, r := range both {
@@ -107,13 +107,13 @@ func (d *Data) sizes() []Row {
 	return all
 }
 
-// exclude marks rows that the paper has all, but of which no reading has all.
+// exclude sets the verdict of rows that the paper claims together, but that no reading meets together.
 func exclude(rows []Row, ids ...string) []Row {
 	for _, r := range both {
 		if !slices.ContainsFunc(rows, func(row Row) bool {
 			return row.Reading == string(r) && slices.Contains(ids, row.ID) && row.Verdict != Holds
 		}) {
-			return rows // this one has all
+			return rows // this reading meets all of them
 		}
 	}
 	for i := range rows {
@@ -125,7 +125,7 @@ func exclude(rows []Row, ids ...string) []Row {
 	return rows
 }
 
-// search is something of the search for a modifier.
+// search is a value of the search for a modifier.
 type search struct {
 	metric string
 	class  int
@@ -138,7 +138,7 @@ func modifierAt(c int) search {
 	return search{"modifier at start", c, func(m modified) float64 { return m.modifier[c] }}
 }
 
-// tried is a row of the search for a modifier.
+// tried returns a row of the search for a modifier.
 func (d *Data) tried(id string, s setting, a approach, of search, by rule) Row {
 	var values []float64
 	for _, m := range d.modified[point{s, a}] {
@@ -147,10 +147,10 @@ func (d *Data) tried(id string, s setting, a approach, of search, by rule) Row {
 	return d.row(id, s, printed, of.metric, of.class, values, by)
 }
 
-// little is how much worse SCOJO-P is without prediction (section 5.4).
+// little is the rule for how much worse SCOJO-P is without prediction (section 5.4).
 var little = words("only a little worse: 1 to 1.1 times", 1, 1.1)
 
-// variants are claims 7 to 11.
+// variants returns claims 7 to 11.
 func (d *Data) variants() []Row {
 	var all []Row
 	for _, r := range both {
@@ -172,7 +172,7 @@ func (d *Data) variants() []Row {
 	return all
 }
 
-// downeys is claim 12: the workload W1 with the speed-ups of Cirne and Berman.
+// downeys returns claim 12: the workload W1 with the speed-ups of Cirne and Berman.
 func (d *Data) downeys() []Row {
 	var all []Row
 	for c, print := range [classes]struct{ share, nodes float64 }{{100, 69}, {61, 61}, {28, 89}, {11, 65}} {
@@ -207,7 +207,7 @@ func (d *Data) downeys() []Row {
 	return append(all, d.across("12.floor/scojo", floors, downey, printed, response(0), scojo, words("no gain: not below 1", 1, math.Inf(1))))
 }
 
-// curve is claim 13: of the simple speed-up. No seeds are in it.
+// curve returns claim 13, about the simple speed-up. It needs no seeds.
 func (d *Data) curve() []Row {
 	right := 0.0
 	for n := 1; n <= nodes/2; n++ {
@@ -234,13 +234,13 @@ func (d *Data) curve() []Row {
 	return all
 }
 
-// What we claim of our rule against SCOJO-P.
+// The rules of our claims about our order compared with SCOJO-P.
 var (
 	better   = rule{"better: the interval is below 1", math.NaN(), func(e estimate) Verdict { return when(e.Mean+e.Slack() < 1) }}
 	notWorse = words("not worse: the interval is not above 1", 0, 1)
 )
 
-// ours is claim 14 on the paper's workloads: our order, and other sizes in the paper's order.
+// ours returns claim 14 on the paper's workloads: our order, and other sizes in the paper's order.
 func (d *Data) ours() []Row {
 	var all []Row
 	for _, s := range []setting{w1, w2, w1Some, w2Some} {

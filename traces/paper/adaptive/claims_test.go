@@ -54,7 +54,7 @@ func TestVerdictsFollowTheirRules(t *testing.T) {
 	}
 }
 
-func TestWhatNoReadingHasTogetherContradictsItself(t *testing.T) {
+func TestClaimsThatNoReadingMeetsTogetherContradict(t *testing.T) {
 	rows := func(verdicts ...Verdict) []Row {
 		return []Row{
 			{ID: "a", Reading: "P", Verdict: verdicts[0]}, {ID: "b", Reading: "P", Verdict: verdicts[1]},
@@ -95,8 +95,8 @@ func TestEveryApproachIsKnown(t *testing.T) {
 	}
 }
 
-// What SCOJO-P knows of arrivals under each reading: what it counted itself, what there was to count, and else what others counted.
-func TestStatisticsAreOfOtherWorkloadsButForTheReadingsThatSayOtherwise(t *testing.T) {
+// What SCOJO-P knows about arrivals under each reading: what it counted itself, the counts of its own workload, or the counts of other workloads.
+func TestStatisticsOfEachReading(t *testing.T) {
 	w, err := w1.plain(500, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -113,8 +113,8 @@ func TestStatisticsAreOfOtherWorkloadsButForTheReadingsThatSayOtherwise(t *testi
 	}
 }
 
-// With bounds a load that cannot be met ends the search by its bad modifiers; without them each next one is a little better.
-func TestWithoutBoundsTheModifierRunsAway(t *testing.T) {
+// With bounds, a load that cannot be reached ends the search after some bad modifiers. Without bounds each next modifier is a little better.
+func TestModifierGrowsWithoutBounds(t *testing.T) {
 	others, err := w1.statistics(1000, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -129,8 +129,8 @@ func TestWithoutBoundsTheModifierRunsAway(t *testing.T) {
 	}
 }
 
-// A figure has a bar for each approach and group, the same in every run; with its SVG.
-func TestAFigureIsMadeOfRuns(t *testing.T) {
+// A figure has a bar for each approach and group, which is the same in every run, and an SVG.
+func TestFigureHasABarPerApproachAndGroup(t *testing.T) {
 	make := func() *Data {
 		d, err := Experiment{Seeds: 2, Seed: 3, jobs: 1000}.Run(context.Background(), "fig4", "fig7")
 		if err != nil {
@@ -179,17 +179,17 @@ func TestAFigureIsMadeOfRuns(t *testing.T) {
 	}
 }
 
-// What stands in the paper's own formulas. The classes are package model's to meet.
-func TestTheClaimsThatNeedNoRunHold(t *testing.T) {
+// Claims that follow from the paper's own formulas. The classes are checked in package model.
+func TestClaimsWithoutRunsHold(t *testing.T) {
 	for _, r := range (&Data{}).curve() {
-		if want := Holds; r.Verdict != want && r.Metric != "σ of 4 nodes" { // that one is a slip
+		if want := Holds; r.Verdict != want && r.Metric != "σ of 4 nodes" { // that row is an error in the paper
 			t.Errorf("%s %s %s: %v, printed %v: %s", r.ID, r.Metric, r.Class, r.Mean, *r.Printed, r.Verdict)
 		}
 	}
 }
 
-// The mean reference of the paper, which the bounds of the parallelism were fitted to, and its classes.
-func TestDowneysReferencesAreThePapersOnAverage(t *testing.T) {
+// The mean reference and the classes of the paper. The bounds of the parallelism were fitted to the mean.
+func TestDowneyReferencesHaveThePublishedMean(t *testing.T) {
 	var all []drawn
 	for seed := range uint64(4) {
 		w, err := downey.plain(2000, seed+1)
@@ -211,8 +211,8 @@ func TestDowneysReferencesAreThePapersOnAverage(t *testing.T) {
 	}
 }
 
-// The least sizes of Downey's jobs are those with an efficiency of .9, where there are such.
-func TestJobsWithAFloorListNoSizeThatIsMoreEfficientThanTheyNeed(t *testing.T) {
+// The smallest sizes of Downey jobs are those with an efficiency of .9, if there are such sizes.
+func TestJobsWithAFloorListNoMoreEfficientSizes(t *testing.T) {
 	plain, err := floors.plain(1000, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -245,7 +245,7 @@ func TestJobsWithAFloorListNoSizeThatIsMoreEfficientThanTheyNeed(t *testing.T) {
 	}
 }
 
-// All claims can be made and written; with -accordion.long.
+// All claims can be computed and written; with -accordion.long.
 func TestEveryClaimHasAFigure(t *testing.T) {
 	if !*lengthy {
 		t.Skip("runs for minutes: -accordion.long")

@@ -14,10 +14,10 @@ import (
 	"accordion/traces/paper/chart"
 )
 
-// colors are those of the approaches.
+// colors are the colors of the approaches.
 var colors = []color.NRGBA{chart.Colours[5], chart.Colours[0], chart.Colours[6], chart.Colours[1]}
 
-// Charts are the figures that were made, an SVG each: means over the seeds, with their 95 % intervals.
+// Charts returns the figures that were computed, one SVG each: means over the seeds with their 95 % intervals.
 func (d *Data) Charts() []chart.Chart {
 	var all []chart.Chart
 	panels := map[string]int{}
@@ -61,12 +61,12 @@ func (d *Data) draw(f figure, w io.Writer) error {
 	return chart.Write(p, w)
 }
 
-// bars draws the intervals over the bars of a chart.
+// bars draws the intervals above the bars of a chart.
 type bars struct {
 	plotter.Values
 	halves []float64
 	offset vg.Length
-	least  float64 // where the first group is
+	least  float64 // place of the first group
 }
 
 // Plot implements plot.Plotter.

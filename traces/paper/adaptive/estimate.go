@@ -2,7 +2,7 @@ package adaptive
 
 import "accordion/traces/interval"
 
-// estimate is a mean over seeds.
+// estimate is a mean over seeds with its interval.
 type estimate = interval.Estimate
 
 func mean(values []float64) float64 {
@@ -13,7 +13,7 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// each are values, seed by seed: of two series.
+// each returns of(a, b) for each seed.
 func each(a, b []float64, of func(a, b float64) float64) []float64 {
 	all := make([]float64, len(a))
 	for i := range a {

@@ -13,52 +13,52 @@ import (
 	"accordion/traces/workload"
 )
 
-// Claims is the name of the claims among what can be made.
+// Claims is the name of the claims in Names.
 const Claims = "claims"
 
-// Names are what can be made: the figures in the order of the paper, and the claims.
+// Names are what an experiment can compute: the figures in the order of the paper, and the claims.
 var Names = []string{"fig4", "fig5", "fig6", "fig7", "fig8", "fig9", "fig10", "fig11", "fig12", "fig13", "fig14", Claims}
 
-// Experiment is what to make.
+// Experiment has the parameters of a run.
 type Experiment struct {
-	Seeds    int    // how many workloads of each kind
-	Seed     uint64 // of the first of them
-	Readings bool   // also what moves the claims
-	Logs     []Log  // real logs, for the claims that are ours
+	Seeds    int    // number of workloads of each kind
+	Seed     uint64 // of the first workload
+	Readings bool   // also compute other readings, to show which of them change the claims
+	Logs     []Log  // real logs, for our own claims
 
-	jobs int // of each workload; 0: as many as the paper has
+	jobs int // per workload; 0: the number of the paper
 
-	// Done is told how much of Work is done, from one goroutine at a time. It may be nil.
+	// Done is called with the finished part of Work, from one goroutine at a time. It may be nil.
 	Done func(work int)
 }
 
-// MostSeed is the largest seed: above it are those of the statistics.
+// MostSeed is the largest seed. Larger ones are used for statistics of arrivals.
 const MostSeed = 1 << 31
 
-// point is what is run with each seed.
+// point is a combination that runs with each seed.
 type point struct {
 	setting
 	approach
 }
 
-// drawn is what is known of a workload without running it.
+// drawn is what is known about a workload without a run.
 type drawn struct {
-	shares  [classes]float64 // of the jobs, per cent
-	nodes   [classes]float64 // mean of their references
-	offered float64          // load
+	shares  [classes]float64 // percentage of jobs
+	nodes   [classes]float64 // mean references
+	offered float64          // offered load
 }
 
-// Data is what the runs came to.
+// Data is the results of the runs.
 type Data struct {
 	experiment Experiment
 	names      []string
-	results    map[point][]result // a seed
+	results    map[point][]result // one per seed
 	drawn      map[setting][]drawn
 	modified   map[point][]modified // of scojo-p
 	logs       []logRun
 }
 
-// Work is how many units of work these need.
+// Work returns the number of units of work for these figures and claims.
 func (e Experiment) Work(names ...string) int {
 	_, settings := e.plan(names)
 	work := len(settings) * e.Seeds
@@ -68,10 +68,10 @@ func (e Experiment) Work(names ...string) int {
 	return work
 }
 
-// each is how many jobs each workload has.
+// each returns the number of jobs per workload.
 func (e Experiment) each() int { return cmp.Or(e.jobs, jobsEach) }
 
-// plan is which approaches are run on which workloads.
+// plan returns which approaches run on which workloads.
 func (e Experiment) plan(names []string) (map[setting][]approach, []setting) {
 	var (
 		needs = map[setting][]approach{}
@@ -113,7 +113,7 @@ func (e Experiment) plan(names []string) (map[setting][]approach, []setting) {
 	return needs, order
 }
 
-// Run makes all runs that these need, on all cores. What comes of it is a function of the experiment, but for times.
+// Run runs everything that these figures and claims need, on all cores. Except for times, the results depend only on the experiment.
 func (e Experiment) Run(ctx context.Context, names ...string) (*Data, error) {
 	if e.Seeds < 1 || e.Seed > MostSeed {
 		return nil, fmt.Errorf("the experiments need at least 1 seed, up to %d; there are %d from %d", uint64(MostSeed), e.Seeds, e.Seed)
@@ -152,7 +152,7 @@ func (e Experiment) Run(ctx context.Context, names ...string) (*Data, error) {
 	return d, err
 }
 
-// statistics are those of each setting.
+// statistics returns the statistics of arrivals for each setting.
 func (e Experiment) statistics(ctx context.Context, settings []setting) ([]*sizing.Statistics, error) {
 	all := make([]*sizing.Statistics, len(settings))
 	err := paper.Each(ctx, len(settings), nil, func(i int) (err error) {
@@ -162,14 +162,14 @@ func (e Experiment) statistics(ctx context.Context, settings []setting) ([]*sizi
 	return all, err
 }
 
-// runs are those of one unit.
+// runs is the results of one unit of work.
 type runs struct {
-	results  []result // beside the approaches
+	results  []result // one per approach
 	drawn    drawn
 	modified map[approach]modified
 }
 
-// run makes all runs on one workload.
+// run runs the approaches on one workload.
 func (s setting) run(jobs int, seed uint64, some []approach, others *sizing.Statistics) (runs, error) {
 	plain, err := s.plain(jobs, seed)
 	if err != nil {
@@ -203,10 +203,10 @@ func (s setting) run(jobs int, seed uint64, some []approach, others *sizing.Stat
 	return all, nil
 }
 
-// look is what is known of a workload before it runs. References are those of the speed-ups, not of whole seconds: these make
-// those of short jobs with Downey's speed-ups smaller, as from some size on such a job lasts a second on each.
+// look returns what is known about a workload before it runs. References follow from the speed-ups, not from whole seconds: a short job with
+// Downey's speed-up lasts one second on all sizes from some size on, which would make its reference too small.
 func (s setting) look(plain workload.Workload, seed uint64) drawn {
-	const ticks = 10_000 // of a second
+	const ticks = 10_000 // per second
 	fine := plain
 	fine.Jobs = slices.Clone(plain.Jobs)
 	for i := range fine.Jobs {

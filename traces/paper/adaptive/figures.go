@@ -12,10 +12,10 @@ import (
 	"accordion/traces/interval"
 )
 
-// shown are the approaches of every figure.
+// shown are the approaches in every figure.
 var shown = []approach{traditional, scojo, blind, cirne}
 
-// figure is one of the paper's: bars of a quantity, in groups, a bar an approach.
+// figure is a figure of the paper: bars of a quantity in groups, one bar per approach.
 type figure struct {
 	name, title string
 	setting     setting
@@ -24,12 +24,12 @@ type figure struct {
 	of          func(r *result, group int) float64
 }
 
-// byClassOf is a figure whose groups are the classes.
+// byClassOf returns a figure whose groups are the classes.
 func byClassOf(name, title, axis string, s setting, of func(f *figures) float64) figure {
 	return figure{name, title, s, classNames[:], axis, func(r *result, group int) float64 { return of(&r.of[group]) }}
 }
 
-// adaptations is Figure 8 or 12.
+// adaptations returns Figure 8 or 12.
 func adaptations(name, title string, s setting) figure {
 	f := figure{name: name, title: title, setting: s, axis: "jobs"}
 	for _, way := range []string{"S", "E"} {
@@ -46,7 +46,7 @@ func adaptations(name, title string, s setting) figure {
 	return f
 }
 
-// histogram is a panel of Figure 7.
+// histogram returns a panel of Figure 7.
 func histogram(class int) figure {
 	f := figure{name: "fig7", title: "Figure 7: responses of " + classNames[class] + " jobs, W1", setting: w1, axis: "jobs"}
 	for k := range categories {
@@ -56,7 +56,7 @@ func histogram(class int) figure {
 	return f
 }
 
-// drawnFigures are the figures of the paper; Figure 7 has a panel a class.
+// drawnFigures are the figures of the paper. Figure 7 has a panel per class.
 var drawnFigures = []figure{
 	byClassOf("fig4", "Figure 4: mean response, W1", "hours", w1, func(f *figures) float64 { return f.response }),
 	byClassOf("fig5", "Figure 5: mean wait, W1", "hours", w1, func(f *figures) float64 { return f.wait }),
@@ -71,7 +71,7 @@ var drawnFigures = []figure{
 	byClassOf("fig14", "Figure 14: mean bounded slowdown, W1, Downey's speed-ups", "", downey, func(f *figures) float64 { return f.slowdown }),
 }
 
-// figureOf is the figure of a name.
+// figureOf returns the figure with a name.
 func figureOf(name string) (figure, bool) {
 	i := slices.IndexFunc(drawnFigures, func(f figure) bool { return f.name == name })
 	if i < 0 {
@@ -80,17 +80,17 @@ func figureOf(name string) (figure, bool) {
 	return drawnFigures[i], true
 }
 
-// figures are those that were made.
+// figures returns the figures that were computed.
 func (d *Data) figures() []figure {
 	return slices.DeleteFunc(slices.Clone(drawnFigures), func(f figure) bool { return !slices.Contains(d.names, f.name) })
 }
 
-// bar is one bar: a mean over the seeds, with its interval.
+// bar returns one bar: a mean over the seeds, with its interval.
 func (d *Data) bar(f figure, a approach, group int) estimate {
 	return interval.Of(d.values(f.setting, a, quantity{of: func(r *result) float64 { return f.of(r, group) }}))
 }
 
-// Rows are the bars of the figures that were made. The paper prints no values of them.
+// Rows returns the bars of the figures that were computed. The paper does not print their values.
 func (d *Data) Rows() []Row {
 	var rows []Row
 	for _, f := range d.figures() {
@@ -106,7 +106,7 @@ func (d *Data) Rows() []Row {
 	return rows
 }
 
-// Text is the figures that were made, as tables for a terminal.
+// Text returns the figures that were computed as tables for a terminal.
 func (d *Data) Text() string {
 	var b strings.Builder
 	for _, f := range d.figures() {
@@ -139,7 +139,7 @@ func newTable() table.Writer {
 	return t
 }
 
-// said is the mean with its interval.
+// said returns a mean with its interval.
 func said(e estimate) string {
 	if math.IsNaN(e.Half) {
 		return digits(e.Mean)

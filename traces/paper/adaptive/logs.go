@@ -17,7 +17,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// Log is a real log of the claims that are ours.
+// Log is a real log for our own claims.
 type Log struct {
 	Name string
 	*swf.Log
@@ -52,22 +52,23 @@ func ReadLogs(folder string) (all []Log, missing []string, err error) {
 	return all, missing, nil
 }
 
-// logShares are how many per cent of a log's jobs are moldable.
+// logShares are the percentages of moldable jobs.
 var logShares = []int{20, 50, 100}
 
-// onReal are the policies that are compared on real logs, the first with the others.
+// onReal are the policies that are compared on real logs. The others are compared with the first one.
 var onReal = []string{
 	"easy", "easy+least", "easy+share", rigid, "repeated+reference", "repeated+share", "scojo-p", "scojo-p:nonpredictive", "share",
 }
 
-// rigid is where nobody says that he is moldable: all jobs are as the log has them. (To a policy with sizes a job is rigid that lists one.)
+// rigid is the policy that gets all jobs as the log has them, without moldable jobs. To a policy with sizes, a job with a single size is
+// rigid.
 const rigid = "repeated"
 
-// ours are claims on logs beside that easy+share is better than EASY: the mean turnaround under one policy is less than under another.
+// ours are our claims on logs, besides that easy+share is better than EASY: a mean turnaround is smaller under policy than under to.
 var ours = []struct {
 	policy, to string
 	metric     int
-	shares     map[string][]int // of the log's jobs that are moldable; logs that are not named: all shares
+	shares     map[string][]int // percentages of moldable jobs, by log; logs that are not listed: all of logShares
 }{
 	{"repeated+share", "repeated+reference", turnaround, nil},
 	{"repeated+share", rigid, ofMoldable, nil},
@@ -83,7 +84,7 @@ type logUnit struct {
 	policy   string
 }
 
-// logRun is what it came to.
+// logRun is the result of a logUnit.
 type logRun struct {
 	logUnit
 	metrics replay.Metrics
@@ -101,7 +102,7 @@ func (e Experiment) logUnits() []logUnit {
 	return all
 }
 
-// runLogs replays the logs. Jobs ask for what they asked for; scojo-p learns its statistics on the way.
+// runLogs replays the logs. Requested times come from the logs. scojo-p learns its statistics during the replay.
 func (e Experiment) runLogs(ctx context.Context, told func(int)) ([]logRun, error) {
 	units, each := e.logUnits(), len(onReal)
 	all := make([]logRun, len(units))
@@ -111,7 +112,7 @@ func (e Experiment) runLogs(ctx context.Context, told func(int)) ([]logRun, erro
 	return all, err
 }
 
-// onLog replays the same jobs by each policy.
+// onLog replays the same jobs under each policy.
 func (e Experiment) onLog(units []logUnit, into []logRun) error {
 	log := units[0].log
 	selected, err := log.Select(log.Log)
@@ -140,17 +141,17 @@ func (e Experiment) onLog(units []logUnit, into []logRun) error {
 	return nil
 }
 
-// The first of logMetrics.
+// Indexes of the first logMetrics.
 const (
 	turnaround = iota
 	ofMoldable
 )
 
-// logMetrics are what is compared.
+// logMetrics are the metrics that are compared.
 var logMetrics = []struct {
 	name  string
 	of    func(*replay.Metrics) float64
-	apart bool // only where there are moldable jobs and others
+	apart bool // only if there are both moldable and other jobs
 }{
 	{"turnaround", func(m *replay.Metrics) float64 { return m.Turnaround.Mean }, false},
 	{"turnaround of moldable jobs", func(m *replay.Metrics) float64 { return m.MoldableTurnaround }, true},
@@ -160,7 +161,7 @@ var logMetrics = []struct {
 	{"node-hours", func(m *replay.Metrics) float64 { return m.HeldArea }, false},
 }
 
-// onLogs is claim 14 on real logs, and claim 7: each policy to EASY with every job at its log's size, then what we claim.
+// onLogs returns claims 14 and 7 on real logs: each policy relative to EASY with every job at the log's size, and then our own claims.
 func (d *Data) onLogs() []Row {
 	var rows []Row
 	for i := range d.logs {
@@ -173,7 +174,7 @@ func (d *Data) onLogs() []Row {
 			rows = append(rows, run.to("7.blind/scojo", &d.logs[i-1].metrics, 0, little))
 		}
 		for m := range logMetrics {
-			if run.policy == rigid && m > ofMoldable { // what is measured of nodes is of the jobs' sizes, which it was not told
+			if run.policy == rigid && m > ofMoldable { // metrics of nodes would use sizes that this policy did not get
 				break
 			}
 			by := none
@@ -191,7 +192,7 @@ func (d *Data) onLogs() []Row {
 	return rows
 }
 
-// claimed are the rows of what we claim on a log and share; the runs are those of onReal.
+// claimed returns the rows of our claims for a log and a share. runs has one run per element of onReal.
 func claimed(runs []logRun) []Row {
 	var rows []Row
 	for _, c := range ours {
@@ -203,7 +204,7 @@ func claimed(runs []logRun) []Row {
 	return rows
 }
 
-// to is a row of a metric to that of another policy on the same log.
+// to returns the row of a metric relative to another policy on the same log.
 func (u *logRun) to(id string, other *replay.Metrics, metric int, by rule) Row {
 	m := logMetrics[metric]
 	ratio := m.of(&u.metrics) / m.of(other)

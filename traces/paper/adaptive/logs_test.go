@@ -12,7 +12,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// crowded is a log on 16 processors of jobs that queue.
+// crowded returns a log on 16 processors whose jobs have to wait.
 func crowded(t *testing.T) Log {
 	t.Helper()
 	var text strings.Builder
@@ -28,8 +28,8 @@ func crowded(t *testing.T) Log {
 	return Log{Name: "crowded", Log: log, Selection: workload.Selection{ProcsPerNode: 1}}
 }
 
-// Those who would be moldable are compared with themselves, in a queue in which nobody is.
-func TestARigidQueueIsTheLogs(t *testing.T) {
+// Jobs that would be moldable are compared with the same jobs in a replay without moldable jobs.
+func TestRigidPolicyReplaysTheLogItself(t *testing.T) {
 	log := crowded(t)
 	selected, err := log.Select(log.Log)
 	if err != nil {
@@ -56,7 +56,7 @@ func TestARigidQueueIsTheLogs(t *testing.T) {
 	}
 }
 
-func TestWhatWeClaimOfALogIsJudged(t *testing.T) {
+func TestClaimsOnLogsHaveVerdicts(t *testing.T) {
 	runs := make([]logRun, len(onReal))
 	for i, name := range onReal {
 		runs[i] = logRun{logUnit: logUnit{Log{Name: "KTH"}, 20, name}}

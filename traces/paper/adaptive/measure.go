@@ -10,7 +10,7 @@ import (
 	"accordion/traces/workload"
 )
 
-// classes are all jobs, and those of each class.
+// Indexes of all jobs, and of the jobs of each class.
 const (
 	all = iota
 	short
@@ -21,39 +21,39 @@ const (
 
 var classNames = [classes]string{"all", "short", "medium", "long"}
 
-// result is what is measured of one run: of the jobs from 5 % to 95 % by their submission.
+// result is what is measured in one run, over the jobs from 5 % to 95 % in order of submission.
 type result struct {
 	of          [classes]figures
-	utilisation float64 // per cent of the machine between the first and the last submission of these jobs
-	longest     float64 // wait, hours, of all jobs
+	utilisation float64 // percentage of the machine between the first and the last submission of these jobs
+	longest     float64 // longest wait of all jobs, in hours
 	nodeHours   float64 // of all jobs
-	seconds     float64 // of processor time
+	seconds     float64 // processor time
 }
 
-// figures are those of one class. Means are over its jobs.
+// figures are the means over the jobs of one class.
 type figures struct {
 	jobs      float64
 	response  float64 // hours
 	wait      float64 // hours
-	slowdown  float64 // response / run time on the reference, run times below 30 s counted as 30 s; at least 1
-	nodes     float64 // of the reference
+	slowdown  float64 // response / run time on the reference size, which counts as at least 30 s; at least 1
+	nodes     float64 // reference size
 	factor    float64 // size / reference
 	submitted float64 // size / size in the workload
-	least     float64 // least listed size / reference
-	shrunk    float64 // jobs below their reference
-	grown     float64 // jobs above it
+	least     float64 // smallest listed size / reference
+	shrunk    float64 // number of jobs below their reference
+	grown     float64 // number of jobs above their reference
 	histogram [categories]float64
 }
 
-// categories are those of Figure 7: up to 1 s, and then three a decade up to 10^6 s; what is longer is in the last.
+// categories are the categories of Figure 7: up to 1 s, and then three per decade up to 10^6 s. The last one includes longer responses.
 const categories = 19
 
-// category is which one a response is in: above the bound of the one before, up to its own.
+// category returns the category of a response: above the limit of the previous category, and up to its own.
 func category(seconds core.Time) int {
 	return min(max(int(math.Ceil(3*math.Log10(float64(seconds))-1e-9)), 0), categories-1)
 }
 
-// references are the sizes of the jobs of a workload, beside them.
+// references returns the sizes of each job of a workload.
 func references(w workload.Workload) []*sizing.Sizes {
 	all := make([]*sizing.Sizes, len(w.Jobs))
 	for i := range w.Jobs {
@@ -67,11 +67,11 @@ func references(w workload.Workload) []*sizing.Sizes {
 	return all
 }
 
-// kept are the jobs that count, of so many in the order of their submission: those from 5 % to 95 %. Before, the machine fills; behind,
-// it runs dry.
+// kept returns the range of jobs that count, in order of submission: from 5 % to 95 %. Before it the machine fills up, and after it it runs
+// empty.
 func kept(jobs int) (from, to int) { return jobs * 5 / 100, jobs * 95 / 100 }
 
-// measure is what a run came to. The jobs are those that ran; the references may be of the same jobs with more sizes.
+// measure returns the result of a run. w has the jobs that ran. refs may be of the same jobs with more sizes.
 func measure(w workload.Workload, refs []*sizing.Sizes, outcomes []replay.Outcome) result {
 	var r result
 	from, to := kept(len(w.Jobs))
@@ -97,7 +97,7 @@ func measure(w workload.Workload, refs []*sizing.Sizes, outcomes []replay.Outcom
 
 func hours(seconds core.Time) float64 { return float64(seconds) / 3600 }
 
-// add adds a job: sums until divide.
+// add adds a job to the sums, from which divide makes means.
 func (f *figures) add(j *workload.Job, o *replay.Outcome, ref *sizing.Sizes) {
 	const bound = 30
 	n, reference := float64(o.Nodes(j)), float64(ref.Nodes)
@@ -126,7 +126,7 @@ func (f *figures) divide() {
 	}
 }
 
-// offered is the load that a workload offers from its first to its last submission, on the references: a share of the machine.
+// offered returns the load of a workload from its first to its last submission, with the jobs on their references, as a share of the machine.
 func offered(w workload.Workload, refs []*sizing.Sizes) float64 {
 	work := 0.0
 	for _, s := range refs {

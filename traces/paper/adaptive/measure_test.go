@@ -9,8 +9,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// A hundred jobs on four nodes, one an hour: of them the sixth to the ninety-fifth count. Each could have 1, 2 or 4 nodes.
-func TestTheMeansAreOfTheJobsBetween5And95PerCent(t *testing.T) {
+// A hundred jobs on four nodes, one per hour, which can have 1, 2 or 4 nodes. The sixth to the ninety-fifth count.
+func TestMeansAreOverJobsFrom5To95Percent(t *testing.T) {
 	const hour = 3600
 	w := workload.Workload{Machine: core.Machine{Nodes: 4}}
 	var outcomes []replay.Outcome
@@ -53,8 +53,8 @@ func TestTheMeansAreOfTheJobsBetween5And95PerCent(t *testing.T) {
 	}
 }
 
-// What is held is counted second by second.
-func TestUtilisationIsOfTheKeptSpanAlone(t *testing.T) {
+// Held nodes are counted second by second.
+func TestUtilizationIsOverTheKeptPeriod(t *testing.T) {
 	w := workload.Workload{Machine: core.Machine{Nodes: 3}}
 	var outcomes []replay.Outcome
 	for i := range core.Time(40) {
@@ -76,7 +76,7 @@ func TestUtilisationIsOfTheKeptSpanAlone(t *testing.T) {
 	}
 }
 
-func TestAResponseIsInTheCategoryWhoseBoundItReaches(t *testing.T) {
+func TestCategoryOfAResponse(t *testing.T) {
 	for seconds, want := range map[core.Time]int{1: 0, 2: 1, 3: 2, 4: 2, 5: 3, 10: 3, 11: 4, 21: 4, 22: 5, 100: 6, 1000: 9, 1001: 10, 1_000_000: 18, 5_000_000: 18} {
 		if got := category(seconds); got != want {
 			t.Errorf("%d s are in category %d, want %d", seconds, got, want)

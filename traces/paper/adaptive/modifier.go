@@ -12,15 +12,15 @@ import (
 	"accordion/traces/workload"
 )
 
-// modified is how Figure 2 of the paper sizes the jobs of a run of scojo-p when they start: means over moldable jobs by class. It
-// is looked at after the run, with each job's own modifier; a back-filled job had that of the queue's head.
+// modified has the means, over moldable jobs by class, of how Figure 2 of the paper sizes jobs when they start. It is computed after the run
+// with each job's own modifier, while during the run a back-filled job had the modifier of the queue's head.
 type modified struct {
 	modifier [classes]float64
-	trials   [classes]float64 // modifiers that are tried
+	trials   [classes]float64 // number of modifiers that were tried
 }
 
-// happening is a submission, an end or a start, in this order at one instant.
-type happening struct {
+// event is an event. At the same time, submissions come before ends, and ends before starts.
+type event struct {
 	at   core.Time
 	what uint8
 	job  int
@@ -32,18 +32,18 @@ const (
 	starts
 )
 
-// modify goes through a run anew.
+// modify repeats the events of a run.
 func modify(w workload.Workload, refs []*sizing.Sizes, outcomes []replay.Outcome, load sizing.Load) modified {
 	var (
-		events = make([]happening, 0, 3*len(outcomes))
+		events = make([]event, 0, 3*len(outcomes))
 		all    = sched.NewSystemLoad(w.Machine, load, sizing.AsListed)
 		m      modified
 		count  [classes]float64
 	)
 	for i, o := range outcomes {
-		events = append(events, happening{w.Jobs[i].Submit, submits, i}, happening{o.Start, starts, i}, happening{o.End, ends, i})
+		events = append(events, event{w.Jobs[i].Submit, submits, i}, event{o.Start, starts, i}, event{o.End, ends, i})
 	}
-	slices.SortFunc(events, func(a, b happening) int {
+	slices.SortFunc(events, func(a, b event) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.what, b.what), cmp.Compare(a.job, b.job))
 	})
 	from, to := len(w.Jobs)*5/100, len(w.Jobs)*95/100
@@ -80,7 +80,7 @@ func modify(w workload.Workload, refs []*sizing.Sizes, outcomes []replay.Outcome
 	return m
 }
 
-// requested is how long a job asked for on the size that it got.
+// requested returns the requested time on the size that a job got.
 func requested(j *workload.Job, o replay.Outcome) core.Time {
 	if len(j.Choices) == 0 || o.Choice < 0 {
 		return j.Request

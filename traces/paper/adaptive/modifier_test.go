@@ -10,8 +10,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// Pairs of jobs a day apart: the second of a pair waits a while, and starts while the first runs.
-func TestAModifierIsThatOfWhatRunsAndWaitsAtAStart(t *testing.T) {
+// Pairs of jobs, one pair per day. The second job of a pair waits for a while, and starts while the first one runs.
+func TestModifierDependsOnRunningAndWaitingJobsAtTheStart(t *testing.T) {
 	var (
 		w        = workload.Workload{Machine: core.Machine{Nodes: 16}}
 		outcomes []replay.Outcome
@@ -37,7 +37,7 @@ func TestAModifierIsThatOfWhatRunsAndWaitsAtAStart(t *testing.T) {
 		})
 		want.modifier[all] += best
 	}
-	const pairs = 40 // of which 5 % at each end do not count
+	const pairs = 40 // 5 % at each end do not count
 	for k := range core.Time(pairs) {
 		now := k * 86400
 		job(now, now, 8)

@@ -6,7 +6,7 @@ type move struct {
 	approach, of approach
 }
 
-// moves are what moves the claims, and what does not.
+// moves are readings that change the claims, and readings that do not.
 var moves = []move{
 	{"traditional: aged jobs age again", "traditional:again", traditional},
 	{"traditional: aged jobs become short ones", "traditional:top", traditional},
@@ -36,8 +36,8 @@ var moves = []move{
 	{"SCOJO-P: no prediction", blind, scojo},
 }
 
-// Readings are the rows of what moves the claims: mean response to that of the approach as it was read. Where the load has no
-// bounds, the modifiers themselves and how many are tried stand behind, each beside what it is with bounds.
+// Readings returns the mean response under each move, relative to the original reading. For the move without bounds of the load it also
+// returns the modifiers and the number of tried ones, each next to its value with bounds.
 func (d *Data) Readings() []Row {
 	var all []Row
 	add := func(words string, r Row) {

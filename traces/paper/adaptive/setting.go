@@ -16,15 +16,15 @@ const (
 	jobsEach = 10_000
 )
 
-// setting is a workload but for its seed.
+// setting is a workload without its seed.
 type setting struct {
 	load     string // W1 or W2
-	moldable int    // per cent of the jobs
+	moldable int    // percentage of the jobs
 	curve    workload.Curve
-	floor    bool // medium and long jobs list no size on which they are more than 90 % efficient but the largest such
+	floor    bool // medium and long jobs list no sizes below the largest one with an efficiency of at least 90 %
 }
 
-// The settings of the paper. Who is moldable is drawn from the job's number and the seed: the same jobs with every load.
+// The settings of the paper. Which jobs are moldable depends on the job's number and the seed, so that it is the same for every load.
 var (
 	w1     = setting{load: "W1", moldable: 100, curve: workload.Piecewise}
 	w2     = setting{load: "W2", moldable: 100, curve: workload.Piecewise}
@@ -34,7 +34,7 @@ var (
 	floors = setting{load: "W1", moldable: 100, curve: workload.Downey, floor: true}
 )
 
-// alpha is the parameter of the gaps between submissions.
+// alpha returns the parameter of the gaps between submissions.
 func (s setting) alpha() float64 {
 	if s.load == "W2" {
 		return 9.83
@@ -42,7 +42,7 @@ func (s setting) alpha() float64 {
 	return 10.23
 }
 
-// plain is the workload of so many jobs before anybody is moldable.
+// plain returns the workload with this many jobs, before jobs become moldable.
 func (s setting) plain(jobs int, seed uint64) (workload.Workload, error) {
 	log := model.Lublin{Jobs: jobs, Nodes: nodes, Alpha: s.alpha(), Seed: seed}.Log()
 	selected, err := workload.Selection{}.Select(log)
@@ -52,7 +52,7 @@ func (s setting) plain(jobs int, seed uint64) (workload.Workload, error) {
 	return selected.Workload, nil
 }
 
-// mold makes jobs of a copy moldable.
+// mold returns a copy in which jobs are moldable.
 func (s setting) mold(w workload.Workload, seed uint64) workload.Workload {
 	w.Jobs = slices.Clone(w.Jobs)
 	workload.WhatIf{Moldable: float64(s.moldable) / 100, Curve: s.curve, Seed: seed}.Apply(&w)
@@ -64,8 +64,8 @@ func (s setting) mold(w workload.Workload, seed uint64) workload.Workload {
 	return w
 }
 
-// efficient takes those sizes of a medium or long job away that are smaller than the largest with an efficiency of .9 (section 5.4:
-// "we set the minimum to the point where E >= 0.9").
+// efficient removes sizes of a medium or long job that are smaller than the largest one with an efficiency of .9 (section 5.4: "we set the
+// minimum to the point where E >= 0.9").
 func efficient(j *workload.Job) {
 	const enough = 0.9
 	s := sizing.New(core.Job{Choices: j.Choices}, sizing.AsListed)
@@ -81,10 +81,10 @@ func efficient(j *workload.Job) {
 	j.Choices, j.Runs = j.Choices[least:], j.Runs[least:]
 }
 
-// others is how many other seeds the statistics of arrivals are of.
+// others is the number of other seeds from which statistics of arrivals are counted.
 const others = 5
 
-// statistics are the means over workloads with other seeds than any that is run.
+// statistics returns the mean statistics over workloads with seeds that are not run.
 func (s setting) statistics(jobs int, seed uint64) (*sizing.Statistics, error) {
 	var mean sizing.Statistics
 	for k := range uint64(others) {
@@ -109,7 +109,7 @@ func (s setting) statistics(jobs int, seed uint64) (*sizing.Statistics, error) {
 	return &mean, nil
 }
 
-// String is the workload's name.
+// String returns the name of the workload.
 func (s setting) String() string {
 	switch {
 	case s.floor:

@@ -9,10 +9,10 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// ClaimsText is the table of claims.
+// ClaimsText returns the table of claims.
 func (d *Data) ClaimsText() string { return rowsText(d.Claims()) }
 
-// ReadingsText is the table of what moves them.
+// ReadingsText returns the table of other readings.
 func (d *Data) ReadingsText() string {
 	t := newTable()
 	t.AppendHeader(table.Row{"reading", "workload", "of", "ours ± 95 %", "of means"})
@@ -47,7 +47,7 @@ func rowsText(rows []Row) string {
 	return t.Render() + "\n"
 }
 
-// shown is ours, with its interval.
+// shown returns our value with its interval.
 func (r *Row) shown() string {
 	if r.Half == nil {
 		return digits(r.Mean)
@@ -55,7 +55,7 @@ func (r *Row) shown() string {
 	return digits(r.Mean) + " ± " + digits(*r.Half)
 }
 
-// ofMeans is the ratio of means, where there is one.
+// ofMeans returns the ratio of the means, or "".
 func (r *Row) ofMeans() string {
 	if r.OfMeans == nil {
 		return ""
@@ -63,7 +63,7 @@ func (r *Row) ofMeans() string {
 	return digits(*r.OfMeans)
 }
 
-// digits writes three digits that mean something, and whole numbers from a hundred on.
+// digits returns a number with three significant digits, and as a whole number from a hundred on.
 func digits(x float64) string {
 	if x >= 100 || x <= -100 {
 		return strconv.FormatFloat(x, 'f', 0, 64)

@@ -1,4 +1,4 @@
-// Package chart is what the figures of all papers look like: the page, its fonts and colors. What is drawn on it is each paper's.
+// Package chart draws the figures of papers in a common style: the page, its fonts and colors. Callers add what a figure shows.
 //
 //	p := chart.New("Figure 4: mean response")
 //	p.Add(…)
@@ -22,7 +22,7 @@ import (
 
 // Chart is one panel as a file.
 type Chart struct {
-	File  string // its name: figure-7a.svg
+	File  string // name: figure-7a.svg
 	Write func(io.Writer) error
 }
 
@@ -42,7 +42,7 @@ var (
 	}
 )
 
-// New returns an empty page with a title, in as many lines as it needs. Its legend is at the top left.
+// New returns an empty page with a title, which may have several lines. Its legend is at the top left.
 func New(title string) *plot.Plot {
 	p := plot.New()
 	p.Title.TextStyle.Font, p.Title.TextStyle.Color = Sans(12), Ink
@@ -64,12 +64,11 @@ func Grid() *plotter.Grid {
 	return &plotter.Grid{Vertical: style, Horizontal: style}
 }
 
-// Wider is how much wider than the font that texts are measured in, Liberation Sans, a font may be that
-// a browser shows in its place.
+// Wider is how many times wider than Liberation Sans, in which texts are measured, the font of a browser may be.
 const Wider = 1.2
 
-// wrapped breaks a text between words, so that no line is wider than a width. Lines are centered by
-// their measured width, and a wider font adds to their right side alone.
+// wrapped breaks a text between words, so that no line is wider than a width. Lines are centered by their measured width, so that a wider
+// font extends them only to the right.
 func wrapped(text string, width vg.Length, measure func(string) vg.Length) string {
 	var lines []string
 	line := ""
@@ -83,7 +82,7 @@ func wrapped(text string, width vg.Length, measure func(string) vg.Length) strin
 	return strings.Join(append(lines, line), "\n")
 }
 
-// ticks are plot's own, with numbers as short as they can be: 2500, not 2500.00.
+// ticks are plot's default ticks with short numbers: 2500, not 2500.00.
 type ticks struct{}
 
 // Ticks implements plot.Ticker.
@@ -91,15 +90,14 @@ func (ticks) Ticks(low, high float64) []plot.Tick {
 	all := plot.DefaultTicks{}.Ticks(low, high)
 	for i := range all {
 		if !all[i].IsMinor() {
-			rounded, _ := strconv.ParseFloat(strconv.FormatFloat(all[i].Value, 'g', 6, 64), 64) // a number's text is one
+			rounded, _ := strconv.ParseFloat(strconv.FormatFloat(all[i].Value, 'g', 6, 64), 64) // parses a number that was just formatted
 			all[i].Label = strconv.FormatFloat(rounded, 'f', -1, 64)
 		}
 	}
 	return all
 }
 
-// Nominal names the places 0, 1, 2… of the horizontal axis. Where there is no room for all names it
-// leaves out as many between two as it has to.
+// Nominal sets names for the places 0, 1, 2… of the horizontal axis. If there is not enough room it leaves out names at equal distances.
 func Nominal(p *plot.Plot, names []string) {
 	widest := vg.Length(1)
 	for _, n := range names {

@@ -1,21 +1,21 @@
-// The charts over time besides the Gantt chart (the overview, load, queue), and the distributions.
+// The charts over time besides the Gantt chart (overview, load, queue), and the distributions.
 
-const series = { load: [], queue: [] }; // of each policy
+const series = { load: [], queue: [] }; // per policy
 
-function shownPolicies() { // the one with the Gantt chart last, over the others
+function shownPolicies() { // the policy of the Gantt chart comes last, so that it is drawn on top
   const shown = facts.policies.map((_, i) => i).filter(i => !view.hidden.has(i) && i !== view.policy);
   return [...shown, view.policy];
 }
 
-// Sheet is a picture of lines of steps, kept until something other than the pointer's instant changes. It is painted pixel
-// by pixel: steps are level and upright, and a canvas takes ten times as long for such a line.
+// Sheet is a picture of step lines, which is kept until something other than the pointer's instant changes. It is painted
+// pixel by pixel, because a canvas takes ten times as long for lines of horizontal and vertical parts.
 class Sheet {
   constructor() {
     this.key = "";
     this.canvas = document.createElement("canvas");
   }
 
-  // begin is false when the picture that is there already shows what the key says.
+  // begin returns false if the picture already shows this key.
   begin(key, wide, high) {
     if (key === this.key) return false;
     this.key = key;
@@ -29,7 +29,7 @@ class Sheet {
 
   end() { this.canvas.getContext("2d").putImageData(this.image, 0, 0); }
 
-  // area fills what is under the values, each a pixel wide and so many pixels high.
+  // area fills the area below the values, which are one pixel wide each.
   area(values, colour, alpha) {
     const { width, height } = this.image, ink = abgr(colour, alpha);
     for (let x = 0; x < width; x++) for (let y = height - Math.round(values[x]); y < height; y++) this.pixels[Math.max(0, y) * width + x] = ink;
@@ -85,7 +85,7 @@ function drawTrack(name, all, fixedTop) {
   if (view.hover !== null) readout(pen, width, shown, i => all[i].now(view.hover));
 }
 
-// roundTicks are some round values from 0 to beyond the largest.
+// roundTicks returns some round values from 0 to beyond the largest.
 function roundTicks(means) {
   let most = 1;
   for (const m of means) for (const v of m) if (v > most) most = v;
@@ -143,7 +143,7 @@ function drawOverview() {
   pen.strokeRect(left, top, Math.max(2, right - left), bottom - top);
 }
 
-// Dragging on the overview draws a new window; inside the window it moves it.
+// A drag on the overview draws a new window. A drag inside the window moves it.
 function listenOverview() {
   const canvas = document.getElementById("overview");
   const instantAt = event => {
@@ -164,14 +164,14 @@ function listenOverview() {
     else if (Math.abs(t - drag.t) > (view.whole.to - view.whole.from) / 400) view.show(Math.min(t, drag.t), Math.max(t, drag.t));
   });
   canvas.addEventListener("pointerup", event => {
-    if (drag && !drag.move && instantAt(event) === drag.t) { // a click: there
+    if (drag && !drag.move && instantAt(event) === drag.t) { // a click moves the window there
       view.pan(drag.t - (view.from + view.to) / 2);
     }
     drag = null;
   });
 }
 
-// Load and queue share the pointer's instant with the Gantt chart, and are dragged like it.
+// Load and queue share the pointer's instant with the Gantt chart, and can be dragged like it.
 function listenTrack(canvas) {
   let drag = null;
   const at = event => {

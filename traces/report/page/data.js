@@ -1,17 +1,17 @@
-// What the page carries: columns of whole numbers, packed by pack.go, unpacked when somebody looks at them.
+// The data of the page: columns of whole numbers, packed by pack.go, which are unpacked when they are needed.
 
 const facts = JSON.parse(document.getElementById("facts").textContent);
 
 async function unpack(name) {
   const element = document.getElementById(name);
   const text = element.textContent;
-  element.textContent = ""; // needed once
+  element.textContent = ""; // it is not needed again
   const packed = Uint8Array.fromBase64 ? Uint8Array.fromBase64(text) : Uint8Array.from(atob(text), c => c.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   return new Pack(new Uint8Array(await new Response(stream).arrayBuffer()));
 }
 
-// Pack reads numbers one after the other. They may be beyond 32 bits, so there is no shifting.
+// Pack reads numbers one after another. They may exceed 32 bits, so that shifts would be wrong.
 class Pack {
   constructor(bytes) { this.bytes = bytes; this.at = 0; }
   natural() {
@@ -39,7 +39,7 @@ function unfold(v) { return v % 2 ? -(v + 1) / 2 : v / 2; }
 const RIGID = 0, MOLDABLE = 1, EVOLVING = 2;
 const kinds = ["rigid", "moldable", "evolving"];
 
-// readJobs is the workload: one typed array a column, beside each other.
+// readJobs returns the workload as one typed array per column.
 async function readJobs() {
   const p = await unpack("jobs");
   const n = p.natural();
@@ -69,8 +69,8 @@ async function readJobs() {
   return jobs;
 }
 
-// readTimes is when the jobs began and ended under one policy, NaN for those that never began, and the node counts of
-// those that had another one than their size.
+// readTimes returns when the jobs began and ended under one policy (NaN if they never began), and the node counts of jobs
+// whose size changed.
 async function readTimes(jobs, policy) {
   const p = await unpack("times-" + policy);
   const start = new Float64Array(jobs.n), end = new Float64Array(jobs.n);
@@ -89,7 +89,7 @@ async function readTimes(jobs, policy) {
   return { start, end, held };
 }
 
-// readHeld is who held which nodes under one policy: rectangles of time and neighbouring nodes.
+// readHeld returns which nodes jobs held under one policy: rectangles of time and neighboring nodes.
 async function readHeld(jobs, times, policy) {
   const p = await unpack("held-" + policy);
   let size = 4 * jobs.n + 16, n = 0;
@@ -115,12 +115,12 @@ async function readHeld(jobs, times, policy) {
   }
   if (!facts.real) return new Rects(sortedByBegin({ n, job, from, to, top, bottom }));
   const list = Array.from({ length: n }, (_, i) => ({ id: job[i], from: from[i], to: to[i], top: top[i], bottom: bottom[i] }));
-  const { parts, busy, most } = apart(list, facts.nodes); // in a replay no job shares a node
+  const { parts, busy, most } = apart(list, facts.nodes); // in a replay no two jobs share a node
   return Object.assign(new Rects(columns(parts)), { busy, most });
 }
 
-// ascending is the order of some values, stable. Values and places go into one number where they fit, which any browser
-// sorts many times as fast as by a comparison of its own.
+// ascending returns the stable order of some values. If value and index fit into one number, it sorts numbers, which is
+// many times as fast as sorting with a comparison function.
 function ascending(values) {
   const n = values.length, order = new Uint32Array(n);
   let low = Infinity, high = -Infinity, whole = true;

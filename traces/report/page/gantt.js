@@ -1,19 +1,20 @@
-// The Gantt chart: nodes from top to bottom, time from left to right, a job in one colour; an evolving job is the staircase
-// of the nodes it held.
+// The Gantt chart: nodes from top to bottom, time from left to right, one color per job. An evolving job is the staircase
+// of the nodes that it held.
 
 const TILE = 256; // pixels
 
 class Replayed extends Gantt {
   constructor(jobs, policies) {
     super(document.getElementById("gantt"), document.getElementById("tip"), view, theme);
-    // Of each policy there are times, and rects once they are unpacked; missing are tiles that could not be drawn in a frame's time.
+    // Per policy: times, and rects once they are unpacked. missing is tiles that could not be drawn in the time of a
+    // frame.
     Object.assign(this, { jobs, policies, tiles: new Tiles(), mode: "kind", named: !!facts.real, most: 5000, missing: 0 });
   }
 
   get rects() { return this.policies[view.policy].rects; }
   get times() { return this.policies[view.policy].times; }
 
-  // colourBy prepares one colour a job.
+  // colourBy computes a color per job.
   colourBy(mode) {
     this.mode = mode;
     const { n, kind } = this.jobs;
@@ -30,7 +31,7 @@ class Replayed extends Gantt {
     this.forget();
   }
 
-  // The users with the most node-time get colours of their own, in that order; the others share the last one.
+  // The users with most node-time have their own colors, in that order. The others share the last color.
   userColours(colour) {
     const used = new Map(), { n, user, size, run } = this.jobs;
     for (let i = 0; i < n; i++) used.set(user[i], (used.get(user[i]) || 0) + size[i] * run[i]);
@@ -40,7 +41,7 @@ class Replayed extends Gantt {
     for (let i = 0; i < n; i++) colour[i] = place.has(user[i]) ? place.get(user[i]) : 9;
   }
 
-  slowdown(i) { // bounded: of jobs of at least 10 seconds; a moldable one is judged by the log's run time
+  slowdown(i) { // run times count as at least 10 seconds; that of a moldable job is the log's
     const { start, end } = this.times, run = this.jobs.kind[i] === 1 ? this.jobs.run[i] : end[i] - start[i];
     return Math.max(1, (end[i] - this.jobs.submit[i]) / Math.max(run, 10));
   }
@@ -86,7 +87,7 @@ class Replayed extends Gantt {
   ticks(from, to, most) { return timeTicks(from, to, most); }
   rowName(row) { return rowName(row); }
 
-  // under says why there are no rectangles.
+  // under writes why there are no rectangles.
   under(pen) {
     if (this.rects) return;
     pen.fillStyle = theme.soft;
@@ -103,7 +104,7 @@ class Replayed extends Gantt {
   name(i) { return [readable(this.colours[this.colour[this.rects.job[i]]]), jobName(this.jobs, this.rects.job[i])]; }
   ends(i) { return this.rects.to[i] === this.times.end[this.rects.job[i]]; }
 
-  // sumUp draws more rectangles than can be told apart: pictures of them, as many as a frame has time for.
+  // sumUp draws images of tiles when there are too many rectangles to distinguish, as many tiles as a frame has time for.
   sumUp({ pen, ratio }) {
     const { top, bottom, plot } = this.box;
     const perTile = TILE * (view.to - view.from) / plot; // seconds
@@ -131,7 +132,7 @@ class Replayed extends Gantt {
     } else tiles.now.whole = true;
     for (const [k, tile] of ready) {
       const x = this.x(view.whole.from + k * perTile);
-      if (this.missing) { // over what stands in
+      if (this.missing) { // over the stretched old tiles
         pen.fillStyle = theme.wash;
         pen.fillRect(x, top, TILE, bottom - top);
       }
@@ -147,7 +148,7 @@ class Replayed extends Gantt {
     }
   }
 
-  // outline sets evolving jobs apart from others; where their parts are small, all would be border.
+  // outline draws borders around evolving jobs, unless their parts are so small that only borders would be visible.
   outline(pen) {
     const tallest = new Map(), r = this.rects;
     for (const i of r.found.subarray(0, this.count)) {
@@ -162,7 +163,7 @@ class Replayed extends Gantt {
     if (facts.real) for (const job of new Set(this.rects.found.subarray(0, this.count).map(i => this.rects.job[i]))) this.promises(pen, job);
   }
 
-  // promises shows when the start and each growth of a job were to come, and how far from it they came.
+  // promises shows when the start and each growth of a job were promised, and when they happened.
   promises(pen, job) {
     for (const { at, came, row } of facts.real.jobs[job].promises || []) {
       if (came === null) continue;
@@ -181,7 +182,7 @@ class Replayed extends Gantt {
     }
   }
 
-  // drawChosen shows how long a job had waited, too.
+  // drawChosen also shows how long a job had waited.
   drawChosen(pen, job) {
     if (!(this.times.start[job] <= view.to)) return;
     const [first] = this.rects.ownOf(job), y = Math.round((this.y(this.rects.top[first]) + this.y(this.rects.bottom[first])) / 2);
@@ -194,7 +195,7 @@ class Replayed extends Gantt {
     super.drawChosen(pen, job);
   }
 
-  // order is that of the starts.
+  // order returns the jobs in the order of their starts.
   order() {
     const { start } = this.times;
     if (this.ordered !== start) {
@@ -204,10 +205,10 @@ class Replayed extends Gantt {
     return this.sorted;
   }
 
-  // begins with the first job in the window.
+  // begins returns the first job in the window.
   begins(order) { return order.findIndex(i => this.times.start[i] >= view.from); }
 
-  // reveal moves the window so that a job is seen, and shows the tip next to it.
+  // reveal moves the window so that a job is visible, and shows the tip next to it.
   reveal(job) {
     const { start, end } = this.times;
     if (start[job] !== start[job]) return;
@@ -225,7 +226,7 @@ class Replayed extends Gantt {
     this.tell(job, { x, y: Math.max(this.box.top, this.y((first + last + 1) / 2)), t: start[job] });
   }
 
-  // tell shows a job's facts next to a place of the chart.
+  // tell shows a job's facts next to a place in the chart.
   tell(job, at) {
     const { tip, jobs, times } = this;
     const start = times.start[job], end = times.end[job], request = jobs.request[job];

@@ -1,4 +1,4 @@
-// The page's course: the workload and its times first, then what is seen, then the rest.
+// The start of the page: first the workload and its times, then what is visible, then the rest.
 
 async function main() {
   readTheme();
@@ -24,7 +24,8 @@ async function main() {
   document.documentElement.dataset.ready = Math.round(performance.now());
 }
 
-// telling is the policy whose Gantt chart is shown first: one under which jobs really changed their sizes, else the first.
+// telling returns the policy whose Gantt chart is shown first: one under which jobs really changed their sizes, otherwise
+// the first one.
 function telling(policies, first) {
   const evolved = policies.findIndex(({ times }, i) => facts.held[i] && [...times.held.values()].some(profile => profile.length > 1));
   return Math.max(0, evolved < 0 ? first : evolved);
@@ -50,7 +51,7 @@ async function prepare(gantt) {
   document.getElementById("find").addEventListener("change", event => find(gantt, event.target.value));
 }
 
-// hold unpacks who held which nodes under a policy, once.
+// hold unpacks the nodes that jobs held under a policy, once.
 async function hold(gantt, policy) {
   const p = gantt.policies[policy];
   if (facts.held[policy] && !p.unpacking) p.unpacking = readHeld(gantt.jobs, p.times, policy).then(r => p.rects = r);
@@ -82,7 +83,7 @@ function find(gantt, text) {
   }
 }
 
-// chips choose the policy whose Gantt chart is shown; the one that is shown already is hidden and shown among the lines.
+// chips makes the buttons that choose the policy whose Gantt chart is shown.
 function chips(gantt) {
   const group = document.getElementById("policies"), of = document.getElementById("gantt-of");
   const mark = () => {

@@ -1,4 +1,4 @@
-// The distributions: computed beforehand, drawn as SVG in the colours of the policies.
+// The distributions: computed in advance, drawn as SVG in the colors of the policies.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -9,7 +9,7 @@ function shape(name, attributes, text) {
   return e;
 }
 
-// logarithmic maps values from the least to the most of an axis to 0…1; what is smaller stands at 0.
+// logarithmic maps values between the ends of an axis to 0…1. Smaller values are at 0.
 function logarithmic(least, most) {
   const low = Math.log(least), high = Math.max(Math.log(most), low + 1);
   return v => v <= least ? 0 : Math.min(1, (Math.log(v) - low) / (high - low));
@@ -20,7 +20,7 @@ function logTicks(unit, least, most) {
   return all.filter(v => v >= least && v <= most * 1.001).map(v => [v, unit === "seconds" ? span(v) : grouped(v)]);
 }
 
-// frame is a plot's card with its heading, and the pen's sheet in it.
+// frame returns a plot's card with its heading and the SVG in it.
 function frame(title, about, width, height) {
   const figure = document.createElement("figure"), heading = document.createElement("h3"), note = document.createElement("p");
   figure.className = "card plot";
@@ -32,7 +32,8 @@ function frame(title, about, width, height) {
   return svg;
 }
 
-// policyLegend returns the policies' names beside their colours: other legends are far from here.
+// policyLegend returns the names of the policies next to their colors, because the other legends are several screens
+// away.
 function policyLegend() {
   const legend = document.createElement("div");
   legend.className = "legend";
@@ -65,7 +66,7 @@ function plotCumulative(c) {
     svg.append(shape("line", { x1: left, x2: right, y1: y(share), y2: y(share), stroke: "var(--line)" }));
     svg.append(shape("text", { x: left - 8, y: y(share) + 4, "text-anchor": "end" }, Math.round(100 * share) + thinSpace + "%"));
   }
-  const order = [...c.lines.keys()].reverse(); // the first policy over the others
+  const order = [...c.lines.keys()].reverse(); // the first policy on top of the others
   for (const i of order) {
     let d = "";
     c.lines[i].forEach((share, k) => d += (k ? "L" : "M") + x(c.at[k]).toFixed(1) + " " + y(share).toFixed(1));
@@ -89,7 +90,7 @@ function plotCumulative(c) {
   });
 }
 
-// plotClasses has a row a class of jobs, and in it a dot a policy.
+// plotClasses draws a row per class of jobs, with a dot per policy.
 function plotClasses(c) {
   const row = Math.max(34, 12 + 9 * Math.min(facts.policies.length, 10)), width = 580, left = 152, right = 486, top = 6;
   const bottom = top + row * c.classes.length, svg = frame(c.title, c.about, width, bottom + 28);

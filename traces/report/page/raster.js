@@ -1,11 +1,11 @@
-// From rectangles to pixels. Far out, where jobs are smaller than a pixel, each pixel takes the colours of the jobs in it by
-// the share of node-time that they occupied there. No job hides another, and what is free stays the background's. Two
-// rectangles never overlap, so a picture costs about as much as it has pixels, however many jobs there are.
+// From rectangles to pixels. If jobs are smaller than a pixel, each pixel has the colors of the jobs in it, in proportion
+// to their node-time there. No job hides another one, and free nodes have the background's color. Rectangles never
+// overlap, so that the cost of a picture depends on its pixels, not on the number of jobs.
 
 let sums = new Float32Array(0);
 
-// rasterise draws a window of time and nodes into w × h pixels. palette is [r, g, b] of each colour, colour the colour of
-// each job, end when each ends: what is large enough is set apart from the next.
+// rasterise draws a window of time and nodes into w × h pixels. palette has [r, g, b] for each color, colour the color of
+// each job, and end the end of each job. Rectangles that are large enough are separated from the next one.
 function rasterise(rects, window, w, h, colour, palette, end) {
   const cells = w * h * 4;
   if (sums.length < cells) sums = new Float32Array(cells);
@@ -35,7 +35,7 @@ function rasterise(rects, window, w, h, colour, palette, end) {
   return image;
 }
 
-// cover adds a rectangle's colour to the pixels it touches, each by the part of it that it covers.
+// cover adds a rectangle's color to the pixels that it touches, in proportion to the part that it covers.
 function cover(x0, x1, y0, y1, w, rgb) {
   const [r, g, b] = rgb;
   const left = x0 | 0, right = Math.ceil(x1) - 1, bottom = Math.ceil(y1) - 1;
@@ -52,26 +52,26 @@ function cover(x0, x1, y0, y1, w, rgb) {
   }
 }
 
-// Tiles are pictures of stretches of time at one scale: panning shows them again and draws only what is new. Those of the
-// scale before stand in, stretched, until the new ones are there.
+// Tiles are pictures of periods at one scale: panning shows them again and draws only new ones. Until the new tiles of
+// another scale are there, the old ones are shown, stretched.
 class Tiles {
   constructor() { this.now = this.before = { key: "", kept: new Map() }; }
 
-  // scale says what is shown and how large a tile is: seconds, and the nodes from top to bottom.
+  // scale sets what is shown, and the size of a tile: seconds, and nodes from top to bottom.
   scale(key, span, top, bottom) {
     if (key === this.now.key) return;
-    if (this.now.whole) this.before = this.now; // what was never shown whole stands in for nothing
+    if (this.now.whole) this.before = this.now; // tiles that were never completely shown are not used
     this.now = { key, span, top, bottom, kept: new Map() };
   }
 
   forget() { this.now = this.before = { key: "", kept: new Map() }; }
 
-  // get is the tile that begins at k·span; null when the frame's time is over and it has to wait.
+  // get returns the tile that begins at k·span, or null if the frame's time is used up.
   get(k, deadline, draw) {
     const { kept } = this.now;
     let tile = kept.get(k);
     if (tile) {
-      kept.delete(k); // the last used is kept longest
+      kept.delete(k); // the most recently used tile is kept longest
       kept.set(k, tile);
       return tile;
     }

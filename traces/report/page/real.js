@@ -1,4 +1,4 @@
-// What jobs that really ran have and replays do not: names, and promises.
+// What jobs that really ran have, and replays do not: names, and promises.
 
 function rowName(n) { return facts.real ? facts.real.nodes[n] : grouped(n); }
 
@@ -6,23 +6,23 @@ function userName(u) { return facts.real ? facts.real.users[u] : "user " + u; }
 
 function jobName(jobs, i) { return facts.real ? facts.real.jobs[i].name : String(jobs.number[i]); }
 
-// sizes is 2 → 8 → 4.
+// sizes returns 2 → 8 → 4.
 function sizes(jobs, times, i) {
   const held = times.held.get(i);
   return held ? held.map(s => grouped(s.nodes)).join(" → ") : grouped(jobs.size[i]);
 }
 
-// kept says how a promise was kept.
+// kept returns how a promise was kept, in words.
 function kept({ at, came }) {
   if (came === null) return "promised and missed";
   const late = Math.round(10 * (came - at)) / 10;
   return late > 0 ? span(late) + " late" : late < 0 ? span(-late) + " early" : "as promised";
 }
 
-// brief has no date on the first day.
+// brief returns an instant without the date on the first day.
 function brief(t) { return Math.floor((facts.begin + t) / DAY) === Math.floor(facts.begin / DAY) ? clock((facts.begin + t) % DAY, true) : instant(t, true); }
 
-// tabulate lists the jobs under the charts.
+// tabulate lists the jobs below the charts.
 function tabulate(jobs, times, gantt) {
   const line = (cells, parent) => {
     const row = parent.insertRow();
@@ -45,7 +45,7 @@ function tabulate(jobs, times, gantt) {
     row.addEventListener("click", () => { gantt.choose(i); gantt.reveal(i); });
   };
   const left = times.start.keys();
-  const more = () => { // some, and others when the last of them is seen: thousands of rows would take seconds
+  const more = () => { // adds more rows when the last one becomes visible, because thousands of rows at once would take seconds
     for (let k = 0; k < 500; k++) {
       const { value, done } = left.next();
       if (done) return;

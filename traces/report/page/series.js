@@ -1,22 +1,22 @@
-// Step functions of time with their integrals: what was held, how many waited. The mean over any stretch of time costs two
-// binary searches, so a chart of 100,000 jobs is exact at every zoom and drawn in no time.
+// Step functions of time with their integrals: held nodes, waiting jobs. A mean over any period takes two binary
+// searches, so that a chart of 100,000 jobs is exact at every zoom level, and fast.
 
 class Series {
-  // times and by say by how much the value changes when, in any order.
+  // times and by are the changes of the value, in any order.
   constructor({ times, by }) {
     const order = ascending(times), at = new Float64Array(order.length), value = new Float64Array(order.length);
     let n = -1, now = 0;
     for (const i of order) {
       if (n < 0 || times[i] !== at[n]) at[++n] = times[i];
-      value[n] = now += by[i]; // from at on
+      value[n] = now += by[i]; // value from this change on
     }
     this.at = at.subarray(0, n + 1);
     this.value = value.subarray(0, n + 1);
-    this.sum = new Float64Array(n + 1); // the integral up to at
+    this.sum = new Float64Array(n + 1); // the integral up to this change
     for (let i = 1; i <= n; i++) this.sum[i] = this.sum[i - 1] + value[i - 1] * (at[i] - at[i - 1]);
   }
 
-  // place of the last change not after t; −1 before the first.
+  // place returns the index of the last change not after t, or −1.
   place(t) {
     let low = -1, high = this.at.length;
     while (high - low > 1) {
@@ -36,7 +36,7 @@ class Series {
     return k < 0 ? 0 : this.sum[k] + this.value[k] * (t - this.at[k]);
   }
 
-  // means over n equal stretches between from and to.
+  // means returns the means over n equal parts of the time between from and to.
   means(from, to, n) {
     const means = new Float64Array(n), width = (to - from) / n;
     let before = this.integral(from);
@@ -49,7 +49,7 @@ class Series {
   }
 }
 
-// Changes collects them; what never happened (NaN) is left out.
+// Changes collects changes. It leaves out what never happened (NaN).
 class Changes {
   constructor(room) {
     this.n = 0;

@@ -1,5 +1,5 @@
-// Time and numbers as people read them. Times are seconds of the workload; where the date of second 0 is known they are
-// shown as dates, else as days.
+// Formatted times and numbers. Times are seconds of the workload. They are shown as dates if the date of second 0 is
+// known, otherwise as days.
 
 const MINUTE = 60, HOUR = 3600, DAY = 86400, WEEK = 7 * DAY;
 const dated = facts.begin !== null;
@@ -9,7 +9,7 @@ function date(t) { return new Date((facts.begin + t) * 1000); }
 
 function grouped(n) { return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, n >= 10000 ? thinSpace : ""); }
 
-// instant: 3 Nov 2006 14:05, or day 12, 14:05; with seconds where they matter.
+// instant returns 3 Nov 2006 14:05, or day 12, 14:05; with seconds if they matter.
 function instant(t, seconds) {
   const of = Math.floor(t);
   if (dated) {
@@ -25,7 +25,7 @@ function clock(s, seconds) {
   return two(Math.floor(s / HOUR)) + ":" + two(Math.floor(s / MINUTE) % 60) + (seconds ? ":" + two(Math.floor(s) % 60) : "");
 }
 
-// span: 1 h 54 min.
+// span returns 1 h 54 min.
 function span(s) {
   if (s < 0) return "−" + span(-s);
   if (s < 59.5) return (s < 9.95 && s !== Math.floor(s) ? s.toFixed(1) : Math.round(s)) + thinSpace + "s";
@@ -43,8 +43,8 @@ function decimal(v) {
   return a >= 99.95 || a === 0 ? grouped(v) : v.toFixed(a >= 9.995 ? 1 : a >= 0.9995 ? 2 : 3);
 }
 
-// ticks of a time axis: some instants that are round to a reader, each with its label, and those where a larger unit
-// begins (a day, a month, a year) with that in bold.
+// ticks returns the ticks of a time axis: some round instants with their labels. Where a larger unit begins (a day, a
+// month, a year) the label is that unit, in bold.
 function timeTicks(from, to, room) {
   const length = to - from;
   const most = Math.max(2, room);
@@ -55,7 +55,7 @@ function timeTicks(from, to, room) {
 
 function plainTicks(from, to, most, step) {
   step = step || stepOf(to - from, most, DAY);
-  const zone = dated ? facts.begin % step : 0; // dates are round, not the workload's seconds
+  const zone = dated ? facts.begin % step : 0; // dates are round, not the seconds of the workload
   const ticks = [];
   for (let t = Math.ceil((from + zone) / step) * step - zone; t <= to; t += step) {
     let text, strong = false;
@@ -75,7 +75,7 @@ function plainTicks(from, to, most, step) {
 
 function calendarTicks(from, to, most, step) {
   const ticks = [];
-  if (step) { // weeks, on Mondays; 1970 began on a Thursday
+  if (step) { // weeks begin on Mondays; 1970 began on a Thursday
     const monday = 4 * DAY;
     for (let t = Math.ceil((facts.begin + from - monday) / step) * step + monday - facts.begin; t <= to; t += step) {
       const d = date(t);
@@ -94,7 +94,7 @@ function calendarTicks(from, to, most, step) {
   }
 }
 
-// valueTicks of an axis from 0: few and round.
+// valueTicks returns a few round ticks from 0.
 function valueTicks(most, room) {
   const step = stepOf(most, room), ticks = [];
   for (let v = 0; v <= most * 1.0001; v += step) ticks.push(v);

@@ -1,6 +1,6 @@
-// The window of time and nodes that all charts over time share, and what they are drawn with.
+// The window of time and nodes that all charts over time share, and their drawing tools.
 
-// Left and right of every chart over time, in pixels of the page: rows that have names need room for them.
+// Left and right of every chart over time, in pixels of the page. Named rows need room for their names.
 const GUTTER = facts.real ? Math.max(56, 18 + 7 * Math.min(22, facts.real.nodes.reduce((most, name) => Math.max(most, name.length), 0))) : 56, EDGE = 14;
 
 const view = Object.assign(new View(facts.nodes, 8), {
@@ -8,7 +8,7 @@ const view = Object.assign(new View(facts.nodes, 8), {
   policy: 0, hidden: new Set(),
 });
 
-// theme is the page's colours, as the canvases need them.
+// theme has the page's colors for the canvases.
 const theme = { dark: false, print: false };
 
 const palettes = {
@@ -33,7 +33,7 @@ palettes.job = palettes.user;
 
 function palette(name) { return palettes[name][theme.dark ? "dark" : "light"]; }
 
-// track returns the surface of a canvas, with the width of the plot that all charts over time have.
+// track returns the surface of a canvas, with the plot width of all charts over time.
 function track(canvas) {
   const surfaced = surface(canvas, theme.font);
   return { ...surfaced, plot: Math.max(1, surfaced.width - GUTTER - EDGE) };

@@ -1,4 +1,4 @@
-// Package charttest says which texts of a chart cannot be read. It is for tests, not for product code.
+// Package charttest finds texts in a chart that cannot be read. It is for tests.
 //
 //	for _, fault := range charttest.Faults(svg) {
 //		t.Error(fault)
@@ -22,7 +22,7 @@ import (
 	"accordion/traces/paper/chart"
 )
 
-// words is a text of a drawing, and where it is.
+// words is a text of a drawing with its place.
 type words struct {
 	X     float64 `xml:"x,attr"`
 	Y     float64 `xml:"y,attr"`
@@ -34,8 +34,8 @@ type words struct {
 
 var size = regexp.MustCompile(`font-size:([0-9.]+)px`)
 
-// Faults returns a sentence for each text of an SVG that leaves the page or runs into the next one of its line, where a
-// browser shows it in a wider font.
+// Faults returns a sentence for each text of an SVG that leaves the page or overlaps the next text in its line, when a browser shows it in a
+// wider font.
 func Faults(svg []byte) (faults []string) {
 	var wide float64
 	var before *words

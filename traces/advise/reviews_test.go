@@ -8,11 +8,11 @@ import (
 	"accordion/core"
 )
 
-// carried are jobs of ada with one line, whose steps took this long.
-func carried(line string, told core.EP, lengths ...[]core.Time) []Carried {
-	var all []Carried
+// carried returns jobs of ada with one line, whose steps had these durations.
+func carried(line string, told core.EP, lengths ...[]core.Time) []ManagedRun {
+	var all []ManagedRun
 	for i, real := range lengths {
-		all = append(all, Carried{ID: fmt.Sprint(i), User: "ada", Line: line, Told: told, Began: core.Time(i), Real: real, Ended: true})
+		all = append(all, ManagedRun{ID: fmt.Sprint(i), User: "ada", Line: line, Declared: told, Began: core.Time(i), Actual: real, Ended: true})
 	}
 	return all
 }
@@ -21,8 +21,8 @@ func TestJobsThatCarryALineAreReviewed(t *testing.T) {
 	told := core.EP{{Duration: 1200, Nodes: 2}, {Duration: 3600, Nodes: 16}}
 	for _, c := range []struct {
 		name   string
-		jobs   []Carried
-		better string // "": none
+		jobs   []ManagedRun
+		better string // "" for none
 		before int
 		onTime int
 		late   []int
@@ -53,8 +53,8 @@ func TestJobsThatCarryALineAreReviewed(t *testing.T) {
 	}
 }
 
-// Jobs that did not come to their own end say nothing of their steps, and each line is reviewed by itself.
-func TestJobsThatDidNotEndTeachNothing(t *testing.T) {
+// Jobs that did not end by themselves do not count for the durations, and each line has its own review.
+func TestJobsThatDidNotEndAreNotReviewed(t *testing.T) {
 	told := core.EP{{Duration: 100, Nodes: 2}, {Duration: 100, Nodes: 4}}
 	jobs := carried("a", told, []core.Time{50, 50}, []core.Time{50}, []core.Time{50, 50}, nil)
 	jobs[2].Ended = false

@@ -10,8 +10,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// odd are reports at the edges of what there is to show.
-func odd() map[string]*Report {
+// unusual returns reports with unusual content.
+func unusual() map[string]*Report {
 	with := func(change func(*Report)) *Report {
 		r := two()
 		change(r)
@@ -79,8 +79,8 @@ func odd() map[string]*Report {
 	}
 }
 
-func TestOddReportsOpen(t *testing.T) {
-	for name, r := range odd() {
+func TestUnusualReportsOpen(t *testing.T) {
+	for name, r := range unusual() {
 		t.Run(name, func(t *testing.T) {
 			p := open(t, r)
 			p.Drawn()

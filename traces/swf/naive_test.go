@@ -16,20 +16,20 @@ import (
 	"accordion/internal/testenv"
 )
 
-// dumb reads plain text with the standard library's tools, a field at a time, as the format's definition reads: the second
-// opinion on the fast reader. It gives the jobs, and how many problems of each kind there are.
-func dumb(text string) (records []Record, problems [kinds]int) {
+// naive parses plain text with the standard library, field by field, as the format's definition says. It returns the jobs, and the number of
+// problems of each kind. The fast reader is compared with it.
+func naive(text string) (records []Record, problems [kinds]int) {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	for i, line := range strings.Split(text, "\n") {
 		if i == 0 {
-			line = strings.TrimPrefix(line, "\xef\xbb\xbf") // of the text
+			line = strings.TrimPrefix(line, "\xef\xbb\xbf") // at the beginning of the text
 		}
-		line = strings.TrimPrefix(strings.Trim(line, " \t\v\f\x00"), "\xef\xbb\xbf") // of one that was put behind it
+		line = strings.TrimPrefix(strings.Trim(line, " \t\v\f\x00"), "\xef\xbb\xbf") // at the beginning of a concatenated text
 		fields := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\v\f\x00", r) })
 		if len(fields) == 0 || fields[0][0] == ';' {
 			continue
 		}
-		if kind, _ := dumbField(1, fields[0]); kind == NotNumber || kind == OutOfRange {
+		if kind, _ := naiveField(1, fields[0]); kind == NotNumber || kind == OutOfRange {
 			problems[NotJob]++
 			continue
 		}
@@ -45,7 +45,7 @@ func dumb(text string) (records []Record, problems [kinds]int) {
 			if f >= len(fields) {
 				continue
 			}
-			kind, value := dumbField(f+1, fields[f])
+			kind, value := naiveField(f+1, fields[f])
 			if kind < kinds {
 				problems[kind]++
 			}
@@ -63,8 +63,8 @@ func dumb(text string) (records []Record, problems [kinds]int) {
 
 var decimal = regexp.MustCompile(`^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
 
-// dumbField is the value of a field, counted from 1, and what is wrong with it: kinds when nothing is.
-func dumbField(f int, text string) (Kind, float64) {
+// naiveField returns the value of a field, counted from 1, and its problem, or kinds if there is none.
+func naiveField(f int, text string) (Kind, float64) {
 	if !decimal.MatchString(text) {
 		return NotNumber, -1
 	}
@@ -89,7 +89,7 @@ func (w *Warnings) counts() (c [kinds]int) {
 	return c
 }
 
-// traces is where real logs are; tests that need one are skipped without.
+// traces returns the real logs, or skips the test if there are none.
 func traces(t testing.TB) []string {
 	t.Helper()
 	logs, err := filepath.Glob(filepath.Join(testenv.Logs(t, "KTH-SP2-1996-2.1-cln.swf.gz"), "*.swf.gz"))
@@ -99,7 +99,7 @@ func traces(t testing.TB) []string {
 	return logs
 }
 
-// plain is the text of a log, at most so many bytes of it.
+// plain returns at most most bytes of the text of a log.
 func plain(t testing.TB, path string, most int64) []byte {
 	t.Helper()
 	file, err := os.Open(path)
@@ -118,8 +118,8 @@ func plain(t testing.TB, path string, most int64) []byte {
 	return text
 }
 
-func TestRealLogsReadAsADumbReaderReadsThem(t *testing.T) {
-	most := int64(100_000) // bytes of each; the dumb reader takes its time
+func TestRealLogsAreReadAsByTheNaiveReader(t *testing.T) {
+	most := int64(100_000) // bytes of each log; the naive reader is slow
 	if *long {
 		most = 1 << 40
 	}
@@ -131,7 +131,7 @@ func TestRealLogsReadAsADumbReaderReadsThem(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		want, problems := dumb(string(text))
+		want, problems := naive(string(text))
 		if len(want) < 500 {
 			t.Errorf("%s: only %d jobs", log.Name, len(want))
 		}
@@ -140,7 +140,7 @@ func TestRealLogsReadAsADumbReaderReadsThem(t *testing.T) {
 		}
 		for i := range max(len(want), len(log.Records)) {
 			if i >= len(want) || i >= len(log.Records) || want[i] != log.Records[i] {
-				t.Errorf("%s: %d jobs, want %d; number %d in the log is not as the dumb reader has it", log.Name, len(log.Records), len(want), i)
+				t.Errorf("%s: %d jobs, want %d; number %d in the log is not as the naive reader has it", log.Name, len(log.Records), len(want), i)
 				break
 			}
 		}

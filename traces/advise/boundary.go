@@ -2,18 +2,18 @@ package advise
 
 import "accordion/core"
 
-// Where is a place in a script: after the step that was over last, and before the one that begins next. Either may be "", where there is
-// none; both may, where the boundary is not at a step.
-type Where struct {
+// Boundary is a place in a script: after the step that ended last, and before the step that begins next. Either name is "" if there is no such
+// step.
+type Boundary struct {
 	After, Before string // names of steps
-	AfterStep     int    // which of the run's steps that is, from 0; −1: none
+	AfterStep     int    // index of that step in the run; −1: none
 	BeforeStep    int
-	At            core.Time // seconds after the job's start
+	At            core.Time // seconds since the job's start
 }
 
-// where finds the place of the second at in the script of a run.
-func where(r *Run, at core.Time) Where {
-	w := Where{AfterStep: -1, BeforeStep: -1, At: at - r.Start}
+// boundaryAt returns the place of the second at in the script of a run.
+func boundaryAt(r *Run, at core.Time) Boundary {
+	w := Boundary{AfterStep: -1, BeforeStep: -1, At: at - r.Start}
 	var ended, begins core.Time
 	for i := range r.Steps {
 		from, to := r.within(&r.Steps[i])

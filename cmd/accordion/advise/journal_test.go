@@ -12,7 +12,7 @@ import (
 	"accordion/adapter/journal"
 )
 
-// event is what the journal has at a second; its fields are in pairs.
+// event returns an event of the journal. fields are pairs of name and value.
 func event(job int64, at int64, verb, text string, fields ...any) journal.Entry {
 	e := journal.Entry{Kind: journal.KindEvent, At: time.Unix(at, 0), Job: job, Submitted: 5, Verb: verb, Text: text, Args: map[string]any{}}
 	for i := 0; i < len(fields); i += 2 {
@@ -38,7 +38,8 @@ func entries(all []journal.Entry, end error) iter.Seq2[journal.Entry, error] {
 	}
 }
 
-// life is a job of three steps: it begins at second 1000, and asks after 100, 300 and 50 seconds, each time waiting two for its nodes.
+// life returns the journal of a job of three steps. It begins at second 1000, and calls accordion step after 100 and 300 seconds. Each time
+// it waits up to two seconds for its nodes.
 func life(job int64) []journal.Entry {
 	return []journal.Entry{
 		event(job, 900, "accepted", "ep=2x120s,5x280s,1x60s", "user", "ada"),
@@ -51,7 +52,7 @@ func life(job int64) []journal.Entry {
 	}
 }
 
-func TestWhatTheJournalTellsOfSteps(t *testing.T) {
+func TestStepsFromTheJournal(t *testing.T) {
 	without := func(verb string, fields ...any) []journal.Entry {
 		all := life(7)
 		at := slices.IndexFunc(all, func(e journal.Entry) bool { return e.Verb == verb })
@@ -62,7 +63,7 @@ func TestWhatTheJournalTellsOfSteps(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		entries []journal.Entry
-		want    string // its steps and whether it ended; "" where nothing is told
+		want    string // durations of its steps, and whether it ended; "" if there is no such job
 	}{
 		{"a job that asks for its steps", life(7), "[100 300 51] true"},
 		{"a silent one", without("grew", "usable", 1102.0, "step", 2.0), "[] false"},
@@ -79,28 +80,28 @@ func TestWhatTheJournalTellsOfSteps(t *testing.T) {
 		{"one that began before the time of interest", without("started", "nodes", "n[1-2]", "began", 10.0), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			all, err := carried(entries(c.entries, nil), 500)
+			all, err := runsFromJournal(entries(c.entries, nil), 500)
 			got := ""
 			if len(all) == 1 {
-				got = fmt.Sprintf("%v %v", all[0].Real, all[0].Ended)
+				got = fmt.Sprintf("%v %v", all[0].Actual, all[0].Ended)
 			}
 			if err != nil || got != c.want || len(all) > 1 {
 				t.Errorf("%q, %v, want %q", got, err, c.want)
 			}
 		})
 	}
-	if _, err := carried(entries(life(7), errors.New("the disk is gone")), 0); err == nil {
+	if _, err := runsFromJournal(entries(life(7), errors.New("the disk is gone")), 0); err == nil {
 		t.Error("a journal that cannot be read gives no error")
 	}
 }
 
-func TestOfSeveralSizesTheOneOnWhichItRan(t *testing.T) {
-	all, err := carried(entries([]journal.Entry{
+func TestSizeOnWhichTheJobRanIsChosen(t *testing.T) {
+	all, err := runsFromJournal(entries([]journal.Entry{
 		event(7, 900, "accepted", "mold=2x100s|4x60s; never chosen, for they last longer: 8x70s", "user", "ada"),
 		event(7, 1001, "started", "on 4 nodes", "nodes", "n[1-4]", "began", 1000.0),
 		event(7, 1050, "ended", "after step 1 of 1"),
 	}, nil), 0)
-	if err != nil || len(all) != 1 || all[0].Told.String() != "4x60s" || all[0].Line != "mold=2x100s|4x60s" || fmt.Sprint(all[0].Real) != "[50]" || !all[0].Ended || all[0].User != "ada" {
+	if err != nil || len(all) != 1 || all[0].Declared.String() != "4x60s" || all[0].Line != "mold=2x100s|4x60s" || fmt.Sprint(all[0].Actual) != "[50]" || !all[0].Ended || all[0].User != "ada" {
 		t.Errorf("%+v, %v", all, err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"accordion/traces/replay"
 )
 
-func TestNodesThatAreNamedOnTheWayAreThoseOfTheWholeResult(t *testing.T) {
+func TestRunPlacedEqualsRunAndPlace(t *testing.T) {
 	all := policies(t)
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorkload(t)

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What each run would have told, and how it would have gone.
-func TestARunIsToldAsItsLineSays(t *testing.T) {
+// The request of each run with its line, and how long it would have run.
+func TestRunIsProjectedOntoItsLine(t *testing.T) {
 	evolving := again("mesh", 6, []int32{2, 6, 1}, []core.Time{300, 600, 600}, []core.Time{310, 610, 590}, []core.Time{290, 600, 580}, []core.Time{300, 620, 600},
 		[]core.Time{300, 600, 600}, []core.Time{300, 900, 600})
 	line, err := ep.Parse("2x5m50s,6x11m30s,1x11m")
@@ -26,20 +26,20 @@ func TestARunIsToldAsItsLineSays(t *testing.T) {
 		name string
 		all  []Run
 		run  Run
-		want Told
+		want Projection
 		has  bool
 	}{
-		{"each step begins when the line says, the last is as long as it was", evolving, evolving[0], Told{Choices: []core.EP{line}, Runs: []core.Time{350 + 690 + 600}}, true},
-		{"late in one step", evolving, evolving[5], Told{Late: true}, true},
-		{"fewer nodes", half, half[3], Told{Fewer: 4}, true},
-		{"more than the line's nodes", half, again("half", 8, []int32{5}, []core.Time{300})[0], Told{Late: true}, true},
-		{"of another job", evolving, half[0], Told{}, false},
-		{"that did not complete", evolving, failed, Told{}, false},
-		{"that started nothing", half, Run{User: "ada", Account: "phys", Partition: "main", Name: "half_1", Requested: 8, Held: 8, End: 300, Completed: true}, Told{}, false},
+		{"each step begins when the line says, the last is as long as it was", evolving, evolving[0], Projection{Choices: []core.EP{line}, Runs: []core.Time{350 + 690 + 600}}, true},
+		{"late in one step", evolving, evolving[5], Projection{Late: true}, true},
+		{"fewer nodes", half, half[3], Projection{Fewer: 4}, true},
+		{"more than the line's nodes", half, again("half", 8, []int32{5}, []core.Time{300})[0], Projection{Late: true}, true},
+		{"of another job", evolving, half[0], Projection{}, false},
+		{"that did not complete", evolving, failed, Projection{}, false},
+		{"that started nothing", half, Run{User: "ada", Account: "phys", Partition: "main", Name: "half_1", Requested: 8, Held: 8, End: 300, Completed: true}, Projection{}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			report := Make(c.all, Options{})
-			got, has := report.Lines(Options{}).Of(&c.run)
+			got, has := report.Lines(Options{}).Project(&c.run)
 			if diff := cmp.Diff(c.want, got); diff != "" || has != c.has {
 				t.Errorf("told %t (-want +got):\n%s", has, diff)
 			}
@@ -50,15 +50,15 @@ func TestARunIsToldAsItsLineSays(t *testing.T) {
 	for held, want := range map[int][2]core.Time{2: {4000, 2000}, 4: {4000, 2000}, 8: {4000, 2000}} {
 		run := two[0]
 		run.Held, run.Requested, run.End = held, held, run.Start+map[int]core.Time{2: 4000, 4: 2000, 8: 2500}[held]
-		got, has := lines.Of(&run)
+		got, has := lines.Project(&run)
 		if !has || len(got.Runs) != 2 || max(got.Runs[0]-want[0], want[0]-got.Runs[0]) > 40 || max(got.Runs[1]-want[1], want[1]-got.Runs[1]) > 20 {
 			t.Errorf("of %d nodes: %+v, want about %v on 2 and 4", held, got, want)
 		}
 	}
 }
 
-// Whatever the runs, none is told to work longer than it says, and an evolving one holds no more than its line.
-func TestWhatIsToldIsWithinItsLine(t *testing.T) {
+// For all runs: with a line none works longer than the line says, and an evolving one holds no more than the line.
+func TestProjectedRunStaysWithinItsLine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var lengths [][]core.Time
 		for range rapid.IntRange(3, 12).Draw(t, "runs") {
@@ -69,7 +69,7 @@ func TestWhatIsToldIsWithinItsLine(t *testing.T) {
 		lines := report.Lines(Options{})
 		onTime := 0
 		for i := range all {
-			told, has := lines.Of(&all[i])
+			told, has := lines.Project(&all[i])
 			if has != (len(report.Advice) == 1) {
 				t.Fatalf("%+v of %+v", told, report)
 			}
@@ -88,12 +88,12 @@ func TestWhatIsToldIsWithinItsLine(t *testing.T) {
 	})
 }
 
-func TestARunGoesWithTheLineOfItsSequence(t *testing.T) {
+func TestRunGetsTheLineOfItsSequence(t *testing.T) {
 	runs := mixed(again("a", 4, []int32{1, 4}, times(6, 600, 600)...), again("a", 4, []int32{4, 1}, times(4, 300, 900)...), again("a", 4, []int32{1, 4, 2}, times(2, 600, 600, 600)...))
 	report := Make(runs, Options{Margin: -1})
 	lines := report.Lines(Options{Margin: -1})
 	for i, want := range map[int]string{0: "1x600s,4x600s", 6: "4x300s,1x900s", 10: ""} {
-		told, known := lines.Of(&runs[i])
+		told, known := lines.Project(&runs[i])
 		got := ""
 		if known {
 			got = told.Choices[0].String()
