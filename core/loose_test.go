@@ -12,7 +12,7 @@ func TestLooseDurationsAreRewrittenAsPluginsReadThem(t *testing.T) {
 	for text, want := range map[string]string{
 		"1.5h": "1h30m", "20min": "20m", "20 min": "20m", "1 H 30 M": "1h30m", "2 hours": "2h", "1day": "1d", "0.25d": "6h", "90secs": "1m30s",
 		"1h30min": "1h30m", "1.25 hrs": "1h15m", "0.5m": "30s",
-		// What is right stays as it is, and so does what cannot be read.
+		// Correct text stays unchanged, and so does text that cannot be parsed.
 		"1h30m": "1h30m", "90m": "90m", "01:30:00": "01:30:00", "1-00:00:00": "1-00:00:00",
 		"": "", "5": "5", "h": "h", "1.h": "1.h", "1.5": "1.5", "30m1h": "30m1h", "1h1h": "1h1h", "0.0001s": "0.0001s", "1..5h": "1..5h",
 		"1 fortnight": "1 fortnight", "9999999999h": "9999999999h", "99999d": "99999d", "-1h": "-1h",

@@ -25,7 +25,7 @@ func TestADurationIsReadInEachOfItsForms(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoDurationIsRefused(t *testing.T) {
+func TestInvalidDurationIsRefused(t *testing.T) {
 	for _, text := range []string{
 		"", "500", "s", "h5", "5x", "5 s", " 5s", "5s ", "5S", "5H", "-5s", "+5s", "1.5h", "1e3s", "30m1h", "1h1h", "1s1s", "1h30",
 		"3651d", "315360001s", "3650d1s", "9223372036854775808s", "99999999999999999999999d",

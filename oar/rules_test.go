@@ -367,16 +367,16 @@ func TestALineForSlurmIsNeverIgnoredInSilence(t *testing.T) {
 			right = "#OAR -l nodes=4,walltime=2:00:00"
 		}
 		ok := false
-		switch c.Fate {
-		case eptest.Taken, eptest.Refused:
+		switch c.Outcome {
+		case eptest.Accepted, eptest.Refused:
 			ok = strings.HasPrefix(got.Said, "accordion: "+line) && strings.Contains(got.Said, `write "`+right+`"`)
-		case eptest.Told:
+		case eptest.Warned:
 			ok = got.Said == "" && strings.HasPrefix(got.Warned, "accordion: "+line) && strings.Count(got.Warned, "\n") == 1
 		case eptest.Ordinary:
 			ok = got.Said == "" && got.Warned == ""
 		}
 		if !ok || strings.ContainsAny(got.Said, "\n\r") {
-			t.Errorf("%s: %q, warned %q; want fate %d, %s%s", c.Name, got.Said, got.Warned, c.Fate, line, right)
+			t.Errorf("%s: %q, warned %q; want fate %d, %s%s", c.Name, got.Said, got.Warned, c.Outcome, line, right)
 		}
 	}
 }

@@ -380,18 +380,18 @@ func TestALineThatLooksLikeARequestIsNeverIgnoredInSilence(t *testing.T) {
 		line, right := fmt.Sprintf("script line %d: ", c.Line), "#"+strings.ToUpper(c.Word)+" "+c.Text
 		mark, _ := got["admin_comment"].(string)
 		ok := false
-		switch c.Fate {
-		case eptest.Taken:
+		switch c.Outcome {
+		case eptest.Accepted:
 			ok = got["rc"] == int64(0) && said == "" && strings.HasPrefix(mark, "accordion:"+c.Word+"=")
 		case eptest.Refused:
 			ok = got["rc"] == refused && strings.Contains(said, line) && strings.Contains(said, `write "`+right+`"`)
-		case eptest.Told:
+		case eptest.Warned:
 			ok = got["rc"] == int64(0) && mark == "" && strings.Contains(said, line) && strings.Contains(said, "is not read")
 		case eptest.Ordinary:
 			ok = got["rc"] == int64(0) && mark == "" && said == ""
 		}
 		if !ok || strings.ContainsAny(said, "\n\r") || len(said) > 400 {
-			t.Errorf("%s: rc %v, mark %q, %q; want fate %d at line %d, %q", c.Name, got["rc"], mark, said, c.Fate, c.Line, right)
+			t.Errorf("%s: rc %v, mark %q, %q; want fate %d at line %d, %q", c.Name, got["rc"], mark, said, c.Outcome, c.Line, right)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 // machine is the size of the machine in the large benchmarks.
 const machine = 10_000
 
-// splitmix is the generator splitmix64: the same numbers in every language.
+// splitmix is the generator splitmix64, which gives the same numbers in every language.
 type splitmix uint64
 
 func (s *splitmix) next() uint64 {
@@ -24,13 +24,13 @@ func (s *splitmix) next() uint64 {
 	return z ^ z>>31
 }
 
-// power draws 2^k + r mod 2^k nodes, k from 0 to 10.
+// power draws 2^k + r mod 2^k nodes, with k from 0 to 10.
 func (s *splitmix) power() int {
 	k := s.next() % 11
 	return int(1<<k + s.next()%(1<<k))
 }
 
-// pack is the machine on which so many jobs of 2^k + r mod 2^k nodes for a minute to a day were placed, one after the
+// pack returns a machine on which many jobs of 2^k + r mod 2^k nodes for a minute to a day were placed one after the
 // other, each where it fits first.
 func pack(jobs int) *profile.Profile {
 	p, s := profile.New(machine), splitmix(42)
@@ -67,9 +67,9 @@ func applications(n, least, most int, nodes func(*splitmix) int) []core.EP {
 	return eps
 }
 
-// BenchmarkFitPacked fits 1,000 profiles of ten steps, one a round, into the machine that pack leaves. The bounds are 150 µs
-// for 1 to 75 nodes and 300 µs for 2^k + r; measured 29 to 33 and 73 to 95 µs of processor time. The plain twin goes step by
-// step, on the same index.
+// BenchmarkFitPacked fits 1,000 profiles of ten steps, one in each round, into the machine that pack returns. The
+// bounds are 150 µs for 1 to 75 nodes and 300 µs for 2^k + r. It takes 29 to 33 and 73 to 95 µs of processor time.
+// The plain implementation goes step by step, on the same index.
 func BenchmarkFitPacked(b *testing.B) {
 	for _, size := range sizes[:2] {
 		eps := applications(1000, 10, 10, size.draw)
@@ -98,8 +98,8 @@ func BenchmarkFitPacked(b *testing.B) {
 	}
 }
 
-// BenchmarkList schedules profiles of 1 to 10 steps on an empty machine of 10,000 nodes. The bounds for 10,000 of them are
-// 0.4 s, and 2 s for 1 to 7,500 nodes; ten times the applications at most 15 times the time.
+// BenchmarkList schedules profiles of 1 to 10 steps on an empty machine of 10,000 nodes. The bounds for 10,000
+// profiles are 0.4 s, and 2 s for 1 to 7,500 nodes. Ten times the applications may take 15 times as long.
 func BenchmarkList(b *testing.B) {
 	for _, size := range sizes {
 		for _, n := range []int{1000, 10_000} {

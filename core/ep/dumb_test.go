@@ -8,18 +8,19 @@ import (
 	"accordion/core/profile"
 )
 
-// This file holds the dumb implementations that Fit, Compact and LeastWaste are compared with.
+// This file has the simple implementations with which Fit, Compact and LeastWaste are compared.
 
-// best is what exhaustive search finds: the earliest completion, the latest start of all schedules that have it, and of
-// these the one with the least waste, of several the one with the latest starts, the first step's before the second's.
+// best is the result of an exhaustive search: the earliest completion, the latest start of all schedules that have
+// it, and of these the one with the least waste. Of several it is the one with the latest starts, compared from the
+// first step on.
 type best struct {
 	completion, latest core.Time
 	waste              int64
 	starts             []core.Time
 }
 
-// everyPlace tries every schedule over integer time that completes by the horizon: all starts of all steps. ok is false
-// when there is none.
+// everyPlace tries every schedule in whole seconds that completes by the horizon: all starts of all steps. ok is
+// false if there is none.
 func everyPlace(requested core.EP, p *profile.Profile, limit ep.Limit, notBefore, horizon core.Time) (b best, ok bool) {
 	b.completion = horizon + 1
 	free, starts := everySecond(p, horizon), make([]core.Time, len(requested))
@@ -51,7 +52,7 @@ func everyPlace(requested core.EP, p *profile.Profile, limit ep.Limit, notBefore
 	return b, ok
 }
 
-// everySecond is how many nodes are free at each second before end.
+// everySecond returns how many nodes are free at each second before end.
 func everySecond(p *profile.Profile, end core.Time) []int {
 	free := make([]int, end)
 	for t := range free {
@@ -60,7 +61,7 @@ func everySecond(p *profile.Profile, end core.Time) []int {
 	return free
 }
 
-// always says whether n nodes are free in all of some seconds.
+// always reports whether n nodes are free in all seconds.
 func always(free []int, n int) bool {
 	for _, f := range free {
 		if f < n {
@@ -70,8 +71,8 @@ func always(free []int, n int) bool {
 	return true
 }
 
-// plain is Fit without any pruning: each step by itself rises to its next hole, to the end of the step before it, and as
-// near to the next one as its limit and its nodes ask for, until nothing rises.
+// plain does what Fit does, without any pruning. Each step's start increases to its next hole, to the end of the step
+// before it, and as close to the next step as its limit and its nodes require, until no start increases.
 func plain(requested core.EP, p *profile.Profile, limit ep.Limit, notBefore core.Time) (starts []core.Time, ok bool) {
 	starts = slices.Repeat([]core.Time{notBefore}, len(requested))
 	for rises := true; rises; {
@@ -103,13 +104,13 @@ func plain(requested core.EP, p *profile.Profile, limit ep.Limit, notBefore core
 	return starts, true
 }
 
-// leastSecondBySecond is the least waste of all schedules that complete at the given instant, computed for each second and
-// each length of each step, and the starts of the steps that have it, the latest ones of several. What is freed after the
-// profile's last second is not looked at.
+// leastSecondBySecond returns the least waste of all schedules that complete at the given time, and the starts of the
+// steps that have it, of several the latest ones. It tries each second and each length of each step. It ignores nodes
+// that become free after the profile's last second.
 func leastSecondBySecond(requested core.EP, p *profile.Profile, limit ep.Limit, notBefore, completion core.Time) (waste int64, starts []core.Time) {
 	const none = int64(1) << 60
 	free, size := everySecond(p, completion), completion+1
-	least := make([][]int64, len(requested)) // of the steps from this one on, when it begins at a second
+	least := make([][]int64, len(requested)) // of the steps from this one on, by the second at which it starts
 	next := make([][]core.Time, len(requested))
 	for i := len(requested) - 1; i >= 0; i-- {
 		s := requested[i]
@@ -147,8 +148,8 @@ func leastSecondBySecond(requested core.EP, p *profile.Profile, limit ep.Limit, 
 	return waste, starts
 }
 
-// printed is the fit algorithm as CoreGRID 2011 prints it (Algorithm 2), recursion, max and loc and all, with "i > 0"
-// before the prepending read as "i > 1". It gives up at the horizon, where the paper's machine would be idle.
+// printed is the fit algorithm as printed in CoreGRID 2011 (Algorithm 2), with its recursion, max and loc. "i > 0"
+// before the prepending is read as "i > 1". It gives up at the horizon, where the paper's machine would be idle.
 type printed struct {
 	ep      core.EP
 	p       *profile.Profile
@@ -156,7 +157,7 @@ type printed struct {
 	horizon core.Time
 }
 
-// loc is the end of the last step that holds the maximum of [from, to), as the paper has it.
+// loc returns the end of the last step that has the maximum of [from, to), as in the paper.
 func (a printed) loc(from, to core.Time) core.Time {
 	for from < to && a.p.At(to-1) < a.p.Max(from, to) {
 		to--

@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The proof of Fit, Compact and LeastWaste: whatever the machine, the profile and the limit, exhaustive search over
-// integer time finds nothing that completes earlier, nothing that completes then and starts later than the compacted
-// schedule, and nothing that completes then and wastes less than the one with the least waste.
+// This test proves Fit, Compact and LeastWaste. For any machine, profile and limit, an exhaustive search in whole
+// seconds finds no schedule that completes earlier, none that completes then and starts later than the compacted one,
+// and none that completes then and wastes less than the one with the least waste.
 func TestNoScheduleOfAllCompletesEarlierOrStartsLaterOrWastesLess(t *testing.T) {
 	check(t, 3000, func(t *rapid.T) {
 		p := busy(4).Draw(t, "machine")
@@ -47,7 +47,7 @@ func TestNoScheduleOfAllCompletesEarlierOrStartsLaterOrWastesLess(t *testing.T) 
 	})
 }
 
-// starts are the seconds at which the steps of a scheduled profile begin.
+// starts returns the seconds at which the steps of a scheduled profile start.
 func starts(start core.Time, scheduled core.EP) []core.Time {
 	var all []core.Time
 	for _, s := range scheduled {
@@ -57,7 +57,7 @@ func starts(start core.Time, scheduled core.EP) []core.Time {
 	return all
 }
 
-// Longer steps, more of them and more holes than exhaustive search can stand.
+// This test has longer steps, more of them and more holes than an exhaustive search can handle.
 func TestTheLeastWasteIsThatOfEverySecondTried(t *testing.T) {
 	random := rand.New(rand.NewPCG(17, 4))
 	wasteful, better := 0, 0

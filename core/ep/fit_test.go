@@ -15,14 +15,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// everyLimit has fractional ones among them that the durations of small cases feel: 1.333333 × 3 is 3, and 1.333334 × 3 is
-// 4 seconds.
+// everyLimit includes fractional limits that affect the durations of small cases: 1.333333 × 3 is 3 seconds, and
+// 1.333334 × 3 is 4.
 var everyLimit = []ep.Limit{0, ep.NoExpansion, 1_130_000, 1_250_000, 1_333_333, 1_333_334, 1_500_000, 1_750_000, ep.Twice, 2_500_000,
 	3_000_000, ep.Unlimited}
 
 var limits = rapid.SampledFrom(everyLimit)
 
-// busy draws a machine that is occupied here and there until about second 20.
+// busy draws a machine that is partly occupied until about second 20.
 func busy(nodes int) *rapid.Generator[*profile.Profile] {
 	return rapid.Custom(func(t *rapid.T) *profile.Profile {
 		p := profile.New(nodes)
@@ -34,8 +34,8 @@ func busy(nodes int) *rapid.Generator[*profile.Profile] {
 	})
 }
 
-// checkPlace holds a scheduled profile to the conditions of the paper: C1, it is the requested one, delayed or expanded
-// within the limit; C2, the resources suffice.
+// checkPlace checks the paper's conditions of a scheduled profile: C1, it is the requested one, delayed or expanded
+// within the limit; C2, the nodes suffice.
 func checkPlace(t *rapid.T, requested core.EP, p *profile.Profile, limit ep.Limit, begin, start core.Time, scheduled core.EP) {
 	t.Helper()
 	if start < begin || len(scheduled) != len(requested) {
@@ -124,7 +124,7 @@ func TestResumeGivesTheEarliestCompletionOfAHeldStep(t *testing.T) {
 		limit := limits.Draw(t, "limit")
 		var f ep.Fitter
 		got, ok := f.Resume(requested, p, limit, now)
-		// The dumb way: hold the first step for every length, and place the rest right behind it.
+		// The simple way: hold the first step for every length, and place the rest right behind it.
 		best := core.Forever
 		for length := requested[0].Duration; length < 60; length++ {
 			if p.Nodes()-p.Max(now, now+length) < requested[0].Nodes {
@@ -144,7 +144,8 @@ func TestResumeGivesTheEarliestCompletionOfAHeldStep(t *testing.T) {
 	})
 }
 
-// placedExactly is the earliest completion of steps that begin at the instant; the first of them may be expanded too.
+// placedExactly returns the earliest completion of steps that start at the given time. The first of them may be
+// expanded too.
 func placedExactly(requested core.EP, p *profile.Profile, limit ep.Limit, start core.Time) (end core.Time, ok bool) {
 	longest := limit.Longest(requested[0].Duration)
 	if len(requested) == 1 {
@@ -232,8 +233,8 @@ func TestThePlacesOfOneProfileInPlainCharacters(t *testing.T) {
 	}
 }
 
-// draw pictures a machine and what is placed on it, one column a second and one row a node: # is busy, the digits are
-// the steps of the scheduled profile.
+// draw draws a machine and what is placed on it, with a column for each second and a row for each node. # is busy,
+// the digits are the steps of the scheduled profile.
 func draw(p *profile.Profile, start core.Time, ep core.EP, length core.Time) string {
 	var b strings.Builder
 	for row := p.Nodes(); row > 0; row-- {
@@ -265,8 +266,8 @@ func loaded() *profile.Profile {
 	return p
 }
 
-// Measured on the project's machine, loaded: 5 µs for 5 steps, 0.1 ms for 1,024; the worst case known, steps that are
-// hard to bring past thousands of spikes in one line, 60 ms without expansion and 5 ms with it.
+// On the project's machine under load it takes 5 µs for 5 steps and 0.1 ms for 1,024. The worst known case has steps
+// that are hard to fit past thousands of spikes: 60 ms without expansion and 5 ms with it.
 func BenchmarkFit(b *testing.B) {
 	p := loaded()
 	for _, steps := range []int{1, 5, 32, 1024} {
@@ -277,7 +278,7 @@ func BenchmarkFit(b *testing.B) {
 		}
 		benchmarkFit(b, fmt.Sprintf("steps=%d", steps), ep, p)
 	}
-	// Short steps that are hard to bring into one line: one node, then most of the machine, and so on.
+	// Short steps that are hard to fit: one node, then most of the machine, and so on.
 	ragged := make(core.EP, core.MaxSteps)
 	for i := range ragged {
 		ragged[i] = core.Step{Duration: 1 + int64(i%7), Nodes: 1 + i%2*(i*13%400)}

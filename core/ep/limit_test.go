@@ -35,7 +35,7 @@ func TestALimitIsAnExactDecimal(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoLimitIsRefused(t *testing.T) {
+func TestInvalidLimitIsRefused(t *testing.T) {
 	for _, text := range []string{"", "0", "0.999999", "-1", "+2", "2.", ".5", "1.0000001", "2x", "2X", "infinity", "Inf", "NaN", "1e3", "1000000.000001", "1000001", "99999999999999999999", "1 ", "1.5.5", "\xff"} {
 		l, err := ep.ParseLimit(text)
 		if err == nil || !strings.Contains(err.Error(), "or inf") {

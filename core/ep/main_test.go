@@ -13,7 +13,7 @@ import (
 
 var longFlag = flag.Bool("accordion.long", false, "twenty times as many random cases")
 
-// long is by how much a test's number of cases is multiplied.
+// long returns the factor by which a test's number of cases is multiplied.
 func long() int {
 	if *longFlag {
 		return 20
@@ -21,17 +21,17 @@ func long() int {
 	return 1
 }
 
-// usual is the number of random cases of a property, where it does not say otherwise.
+// usual is the default number of random cases of a property.
 const usual = 1000
 
-// TestMain makes the random cases the same in every run, and more than usual, unless the command line asks otherwise.
+// TestMain gives random tests a fixed seed and more cases than the default, unless the command line sets them.
 func TestMain(m *testing.M) { os.Exit(testmain.Run(m, testmain.Cases{Usual: usual, Long: 20 * usual})) }
 
 // check is rapid.Check with another number of cases.
 func check(t *testing.T, cases int, property func(*rapid.T)) {
 	f := flag.Lookup("rapid.checks")
 	before := f.Value.String()
-	if before == strconv.Itoa(usual*long()) { // the command line does not ask for another number
+	if before == strconv.Itoa(usual*long()) { // the command line does not set another number
 		if err := f.Value.Set(strconv.Itoa(cases * long())); err != nil {
 			t.Fatal(err)
 		}

@@ -1,8 +1,8 @@
 package ep_test
 
 // places is one profile, 3 nodes, then 1, then 4, on one busy machine under every limit. Without expansion the peak
-// waits until the machine is idle; with twice the duration the middle step bridges the second busy stretch; without
-// a limit the whole application begins at once and its middle step waits for long. Compacting then starts it as late as
+// waits until the machine is idle. With twice the duration the middle step bridges the second busy time. Without a
+// limit the whole application starts at once and its middle step waits for long. Compacting then starts it as late as
 // the same completion allows.
 const places = `limit 1
 ........................

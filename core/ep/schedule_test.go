@@ -78,7 +78,7 @@ func TestAScheduleNeverExceedsTheMachineAndDelaysNobodyBefore(t *testing.T) {
 				t.Fatalf("%v: %d nodes used at %d, the profile says %d, the machine has 6", a, sum, at, p.At(at))
 			}
 		}
-		// What comes last changes nothing for those before it.
+		// A later application changes nothing for the earlier ones.
 		fewer, err := ep.Schedule(occupied.Clone(), eps[:len(eps)-1], nil, a)
 		if err != nil || !cmp.Equal(fewer, plan[:len(fewer)], cmpopts.EquateEmpty()) {
 			t.Fatalf("%v: without the last: %v, %v; with it: %v", a, fewer, err, plan)
@@ -86,7 +86,7 @@ func TestAScheduleNeverExceedsTheMachineAndDelaysNobodyBefore(t *testing.T) {
 	})
 }
 
-// C1 and C2 are those of checkPlace; C3 and C4 are those of RR-7205, section 3.3.
+// C1 and C2 are those of checkPlace. C3 and C4 are those of RR-7205, section 3.3.
 func TestScheduledApplicationsNeverShareANodeWhateverTheyChooseToFree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const nodes = 6
@@ -137,7 +137,7 @@ func TestScheduledApplicationsNeverShareANodeWhateverTheyChooseToFree(t *testing
 	})
 }
 
-// packed draws a machine that is occupied here and there, nowhere beyond its size.
+// packed draws a machine that is partly occupied, and nowhere beyond its size.
 func packed(nodes int) *rapid.Generator[*profile.Profile] {
 	return rapid.Custom(func(t *rapid.T) *profile.Profile {
 		p := profile.New(nodes)
@@ -200,8 +200,8 @@ func TestTheMetricsOfAScheduleDoneByHand(t *testing.T) {
 	}
 }
 
-// The experiment of the paper (section 5.1) on 100 nodes. The averages must be the printed ones (Tables 1 and 2), given
-// here with the further digit that other programs get; the bounds leave room for the seed.
+// The experiment of the paper (section 5.1) on 100 nodes. The averages must be the printed ones (Tables 1 and 2),
+// given here with one more digit, which other programs get. The bounds leave room for the seed.
 func TestTheAveragesOfThePaperComeOut(t *testing.T) {
 	const tests, nodes = 1000, 100
 	random := rand.New(rand.NewPCG(2011, 8))
@@ -259,7 +259,7 @@ func paperTest(random *rand.Rand) []core.EP {
 	return eps
 }
 
-// One test of the paper: its Python took 6 ms (rigid) to 37 ms (2X+c). Measured here 0.05 ms for 2X+c.
+// One test of the paper. Its Python program took 6 ms (rigid) to 37 ms (2X+c). Here 2X+c takes 0.05 ms.
 func BenchmarkSchedule(b *testing.B) {
 	eps := paperTest(rand.New(rand.NewPCG(2011, 8)))
 	for _, name := range algorithms {

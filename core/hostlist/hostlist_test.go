@@ -32,20 +32,23 @@ func TestAListExpandsAsSlurmExpandsIt(t *testing.T) {
 		{"r[1-2]n[01-02]", "r1n01 r1n02 r2n01 r2n02"},
 		{"a.b-c_d", "a.b-c_d"},
 		{"n[0]", "n0"},
-		// found/22: of three brackets the last turns fastest, then the first. scontrol of 20.11, 22.05, 24.11 and 26.05 agree on these.
+		// found/22: of three brackets the last changes fastest, then the first. scontrol of 20.11, 22.05, 24.11 and
+		// 26.05 agree on these.
 		{"a[0-2]b[1-3]c[4-5]", "a0b1c4 a0b1c5 a1b1c4 a1b1c5 a2b1c4 a2b1c5 a0b2c4 a0b2c5 a1b2c4 a1b2c5 a2b2c4 a2b2c5 a0b3c4 a0b3c5 a1b3c4 a1b3c5 a2b3c4 a2b3c5"},
 		{"a[0-1]b[0-1]c[0-1]d[0-1]", "a0b0c0d0 a0b0c0d1 a1b0c0d0 a1b0c0d1 a0b1c0d0 a0b1c0d1 a1b1c0d0 a1b1c0d1 a0b0c1d0 a0b0c1d1 a1b0c1d0 a1b0c1d1 a0b1c1d0 a0b1c1d1 a1b1c1d0 a1b1c1d1"},
 		{"a[0-1][0-1][0-1]", "a000 a001 a100 a101 a010 a011 a110 a111"},
 		{"a[0-1,5]b[07-08,3]c[0-1]", "a0b07c0 a0b07c1 a1b07c0 a1b07c1 a5b07c0 a5b07c1 a0b08c0 a0b08c1 a1b08c0 a1b08c1 a5b08c0 a5b08c1 a0b3c0 a0b3c1 a1b3c0 a1b3c1 a5b3c0 a5b3c1"},
 		{"x,a[0-1]b[0-1]c[0-1],y", "x a0b0c0 a0b0c1 a1b0c0 a1b0c1 a0b1c0 a0b1c1 a1b1c0 a1b1c1 y"},
-		// Lists that other programs read wrongly, as reported in public; scontrol of the four releases agrees on these, too.
+		// Lists that other programs read wrongly, from public reports. scontrol of the four releases agrees on these,
+		// too.
 		{"c1001a-s[11,17]", "c1001a-s11 c1001a-s17"},                                    // https://github.com/pytorch/ignite/pull/2204
 		{"n[1-3,2-4]", "n1 n2 n3 n2 n3 n4"},                                             // https://github.com/pytorch/ignite/pull/2208
 		{"rack[0-1]_blade[0-1]", "rack0_blade0 rack0_blade1 rack1_blade0 rack1_blade1"}, // https://github.com/NVIDIA/cloudai/pull/1023
 		{"sh-[2,11]-[4]", "sh-2-4 sh-11-4"},                                             // https://github.com/clustershell/clustershell/issues/356
 		// https://github.com/skypilot-org/skypilot/pull/8891
 		{"ml-16-node-[001-002,004],ml-17-node-[001-003]", "ml-16-node-001 ml-16-node-002 ml-16-node-004 ml-17-node-001 ml-17-node-002 ml-17-node-003"},
-		// https://github.com/clustershell/clustershell/pull/637: the place of a node in several dimensions is not its rank in Slurm.
+		// https://github.com/clustershell/clustershell/pull/637: the order of nodes in several dimensions is not
+		// their order in Slurm.
 		{"r[1-2]c[1-2]s[1-2]b[1-2]", "r1c1s1b1 r1c1s1b2 r2c1s1b1 r2c1s1b2 r1c2s1b1 r1c2s1b2 r2c2s1b1 r2c2s1b2 " +
 			"r1c1s2b1 r1c1s2b2 r2c1s2b1 r2c1s2b2 r1c2s2b1 r1c2s2b2 r2c2s2b1 r2c2s2b2"},
 		{"sw[0-1]n[08-10]p[1,3]", "sw0n08p1 sw0n08p3 sw1n08p1 sw1n08p3 sw0n09p1 sw0n09p3 sw1n09p1 sw1n09p3 sw0n10p1 sw0n10p3 sw1n10p1 sw1n10p3"},
@@ -76,8 +79,8 @@ func TestSomeListsExpandThatSlurmDoesNotRead(t *testing.T) {
 	}
 }
 
-// TestSeveralBracketsTurnInSlurmsOrder compares Expand with a plain second implementation: the i-th name has the digit i modulo the
-// length of the last bracket there, and the quotient gives the digits of the others from the left.
+// TestSeveralBracketsTurnInSlurmsOrder compares Expand with a plain second implementation: in the i-th name, the last
+// bracket has digit i modulo its length, and the quotient gives the digits of the others from the left.
 func TestSeveralBracketsTurnInSlurmsOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lengths := rapid.SliceOfN(rapid.IntRange(1, 4), 1, 5).Draw(t, "lengths")
@@ -118,8 +121,8 @@ func rangeOf(n int) []int {
 	return all
 }
 
-// slurmsHostnames is `scontrol show hostnames`, the oracle; nil where Slurm is not installed, and the table stands
-// alone. It needs a configuration, but no running Slurm.
+// slurmsHostnames returns a function that runs `scontrol show hostnames`, which is the reference, or nil if Slurm is
+// not installed. The table is then the only test. It needs a configuration, but no running Slurm.
 func slurmsHostnames(t *testing.T) func(list string) string {
 	scontrol, err := exec.LookPath("scontrol")
 	if err != nil {
@@ -323,7 +326,7 @@ func ExampleCompact() {
 	// gpu1,n[01-03]
 }
 
-// Measured 5 to 10 ms on the project's machine for 10,000 names in random order.
+// It takes 5 to 10 ms on the project's machine for 10,000 names in random order.
 func BenchmarkCompact10000(b *testing.B) {
 	names := make([]string, 10000)
 	for i := range names {

@@ -7,5 +7,5 @@ import (
 	"accordion/internal/testmain"
 )
 
-// TestMain makes the random cases the same in every run, and more than usual, unless the command line asks otherwise.
+// TestMain gives random tests a fixed seed and more cases than the default, unless the command line sets them.
 func TestMain(m *testing.M) { os.Exit(testmain.Run(m, testmain.Cases{Usual: 1000})) }

@@ -46,7 +46,7 @@ func TestGroupsAreEverySetOfFewClustersAndTheNeighboursOfMany(t *testing.T) {
 	}
 }
 
-// drawCoupled draws an application, and latencies that obey no law but symmetry.
+// drawCoupled draws an application and arbitrary symmetric latencies.
 func drawCoupled(t *rapid.T, clusters int) (*Coupled, func(a, b int) float64) {
 	between := make([][]float64, clusters)
 	for a := range between {
@@ -69,7 +69,7 @@ func drawCoupled(t *rapid.T, clusters int) (*Coupled, func(a, b int) float64) {
 	return c, latency
 }
 
-// The dumb twin tries every vector of hosts within what is offered.
+// The second implementation tries every vector of hosts within the offer.
 func TestNothingIsQuickerThanWhatACoupledApplicationTakes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		clusters := rapid.IntRange(1, 4).Draw(t, "clusters")
@@ -110,7 +110,8 @@ func farthest(hosts []int, latency func(a, b int) float64) float64 {
 	return most
 }
 
-// Algorithm 2 believes in it: offered more hosts, a selection is never longer, and takes nothing that was not offered.
+// Algorithm 2 relies on this: with a larger offer a selection is never longer, and it takes nothing that was not
+// offered.
 func TestACoupledApplicationIsMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		clusters := rapid.SampledFrom([]int{1, 3, 6, 13, 15}).Draw(t, "clusters")

@@ -8,7 +8,7 @@ import (
 	"accordion/core/profile"
 )
 
-// Six of eight nodes are in use for an hour: two nodes now are over sooner than eight nodes later.
+// Six of eight nodes are in use for an hour. Two nodes now complete earlier than eight nodes later.
 func ExampleChooser() {
 	view := profile.New(8)
 	view.Add(0, core.EP{{Duration: 3600, Nodes: 6}})

@@ -13,7 +13,7 @@ import (
 
 var write = flag.Bool("accordion.write", false, "write what the grammar says of each case into the table; read it before you commit it")
 
-// judge returns what the grammar says of a text: the request as plug-ins write it, or why it is refused.
+// judge returns the grammar's verdict on a text: the request as plug-ins write it, or why it is refused.
 func judge(c eptest.Case) string {
 	parse := moldable.ParseProfiles
 	if c.Word == "mold" {
@@ -26,7 +26,7 @@ func judge(c eptest.Case) string {
 	return "taken: " + moldable.Format(choices)
 }
 
-// The table judges the plug-in in Lua and the rules in Perl, too.
+// The same table is used to test the Lua plug-in and the Perl rules.
 func TestTheGrammarSaysOfEachCaseWhatTheTableSays(t *testing.T) {
 	const file = "../ep/eptest/cases.txt"
 	got := eptest.Table(judge)

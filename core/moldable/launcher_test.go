@@ -13,7 +13,7 @@ import (
 
 const launcherCases = 10_000
 
-// someView is a small view of what is occupied from some second on.
+// someView draws a small view of what is occupied from some second on.
 func someView(random *rand.Rand, clusters int) (moldable.View, core.Time) {
 	view := make(moldable.View, clusters)
 	for c := range view {
@@ -26,14 +26,14 @@ func someView(random *rand.Rand, clusters int) (moldable.View, core.Time) {
 				p.Change(from, to, 1+random.IntN(n))
 			}
 		}
-		if random.IntN(4) > 0 { // else nothing is known: nothing is occupied, where nothing is
+		if random.IntN(4) > 0 { // otherwise there are no points and nothing is occupied
 			view[c].Points = p.Points(0, nil)
 		}
 	}
 	return view, random.Int64N(6)
 }
 
-// fits says whether so many hosts of a cluster are free in all of [from, from+d).
+// fits reports whether the hosts of a cluster are free in all of [from, from+d).
 func fits(c moldable.Cluster, hosts int, from, d core.Time) bool {
 	for t := from; t < from+d; t++ {
 		if c.Free(t) < hosts {
@@ -43,7 +43,7 @@ func fits(c moldable.Cluster, hosts int, from, d core.Time) bool {
 	return true
 }
 
-// shrinking is any walltime that does not grow with the hosts.
+// shrinking draws a walltime that does not grow with the hosts.
 func shrinking(random *rand.Rand, clusters int) func(cluster, hosts int) core.Time {
 	table := make([][]core.Time, clusters)
 	for c := range table {
@@ -57,7 +57,7 @@ func shrinking(random *rand.Rand, clusters int) func(cluster, hosts int) core.Ti
 	return func(c, n int) core.Time { return table[c][n] }
 }
 
-// The dumb twin tries every start and every size.
+// The second implementation tries every start and every size.
 func TestAMoldableRequestIsTheEarliestOfAllStartsAndSizes(t *testing.T) {
 	for seed := range uint64(launcherCases) {
 		random := rand.New(rand.NewPCG(1, seed))
@@ -89,8 +89,8 @@ func same(a, b moldable.Found) bool {
 	return a.OK == b.OK && (!a.OK || a.Start == b.Start && a.Walltime == b.Walltime && slices.Equal(a.Parts, b.Parts))
 }
 
-// someSelection is any monotone selection: of some vectors of hosts, each with a walltime, it takes the quickest that it is
-// offered.
+// someSelection draws a monotone selection. It has some vectors of hosts with a walltime each, and takes the fastest
+// that is offered.
 func someSelection(random *rand.Rand, view moldable.View) moldable.Selection {
 	type option struct {
 		hosts    []int
@@ -127,7 +127,8 @@ func someSelection(random *rand.Rand, view moldable.View) moldable.Selection {
 	}
 }
 
-// The dumb twin tries every start and every time that is left there: offered what stays free for so long, is the selection over?
+// The second implementation tries every start and every remaining time. It offers what stays free for that time and
+// checks whether the selection ends within it.
 func TestAComplexRequestIsTheEarliestOfAllStartsAndDurations(t *testing.T) {
 	for seed := range uint64(launcherCases) {
 		random := rand.New(rand.NewPCG(2, seed))
@@ -182,7 +183,7 @@ func TestAComplexApplicationAsksOnceForEachVector(t *testing.T) {
 }
 
 func TestASelectionThatIsNotMonotoneIsFoundOut(t *testing.T) {
-	// One host is free from now on and a second one later: with two it says that it takes longer.
+	// One host is free from now on and a second one later. With both the selection takes longer.
 	view := moldable.View{{Hosts: 2, Points: []profile.Point{{At: 0, Used: 1}, {At: 5}}}}
 	x := moldable.NewComplex(func(offered []int) ([]int, core.Time) { return offered, core.Time(10 * offered[0]) })
 	_, err := x.Find(view, 0)
@@ -208,8 +209,8 @@ func TestASelectionThatTakesWhatItCannotHaveIsRefused(t *testing.T) {
 	}
 }
 
-// What a launcher needs it has from the time before.
-func TestALauncherAllocatesNothingOnceItKnowsItsSizes(t *testing.T) {
+// After the first calls, a launcher allocates no more memory.
+func TestLauncherAllocatesNothingAfterTheFirstCalls(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 1))
 	view, now := someView(random, 4)
 	m := moldable.Moldable{Least: 1, Most: 3, Walltime: shrinking(random, len(view))}

@@ -33,10 +33,10 @@ func TestTheBoundOfAHostileProblemIsFoundInReasonableWork(t *testing.T) {
 	}
 }
 
-// limits are those that a random case draws from; 1.5 makes a difference to even durations only.
+// limits are the expansion limits of random cases. 1.5 only affects even durations.
 var limits = []ep.Limit{ep.NoExpansion, ep.NoExpansion * 3 / 2, ep.Twice, ep.Unlimited}
 
-// problem is a small random one.
+// problem is a small random problem.
 type problem struct {
 	nodes int
 	busy  core.EP
@@ -50,7 +50,7 @@ func (p problem) profile() *profile.Profile {
 	return machine
 }
 
-// problems draws problems that everySchedule can do.
+// problems draws problems that everySchedule can solve.
 func problems() *rapid.Generator[problem] {
 	return rapid.Custom(func(t *rapid.T) problem {
 		p := problem{nodes: rapid.IntRange(1, 7).Draw(t, "nodes"), limit: rapid.SampledFrom(limits).Draw(t, "limit")}

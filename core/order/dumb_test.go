@@ -7,11 +7,10 @@ import (
 	"accordion/core/ep"
 )
 
-// everySchedule tries every schedule of the applications over integer time: all starts, all lengths of all steps that
-// the limit allows. It returns the earliest last completion, or the horizon
-// when none is earlier.
+// everySchedule tries every schedule of the applications in whole seconds: all starts, and all lengths of all steps
+// that the limit permits. It returns the earliest last completion, or the horizon if none is earlier.
 //
-// used[t] are the nodes used at t; it has room for the horizon.
+// used[t] are the nodes used at t. It covers the horizon.
 func everySchedule(nodes int, used []int, eps []core.EP, limit ep.Limit, horizon core.Time) core.Time {
 	if len(eps) == 0 {
 		return 0
@@ -58,13 +57,13 @@ func everySchedule(nodes int, used []int, eps []core.EP, limit ep.Limit, horizon
 	return best
 }
 
-// everyOrder is the earliest last completion of all orders that begin with some applications, or the horizon when none is
-// earlier.
+// everyOrder returns the earliest last completion of all orders that begin with the given applications, or the
+// horizon if none is earlier.
 func everyOrder(p problem, a ep.Algorithm, begin []int, horizon core.Time) core.Time {
 	if len(begin) == len(p.eps) {
 		plan, err := ep.Schedule(p.profile(), p.eps, begin, a)
 		if err != nil {
-			panic(err) // problems fit
+			panic(err) // cannot happen: problems fit
 		}
 		return min(horizon, latest(plan))
 	}

@@ -10,5 +10,5 @@ import (
 
 var long = flag.Bool("accordion.long", false, "search the paper's tests with the whole number of evaluations, and more random cases")
 
-// TestMain makes the random cases the same in every run, unless the command line asks otherwise.
+// TestMain gives random tests a fixed seed, unless the command line sets one.
 func TestMain(m *testing.M) { os.Exit(testmain.Run(m, testmain.Cases{Usual: 300, Long: 20_000})) }

@@ -107,7 +107,7 @@ func TestAnApplicationThatNeverFitsIsAnError(t *testing.T) {
 	}
 }
 
-// With more applications than snapshots the machine is made again from the last one before the change.
+// With more applications than snapshots the machine is rebuilt from the last snapshot before the change.
 func TestManyApplicationsAreScheduledFromSnapshots(t *testing.T) {
 	var eps []core.EP
 	for test := range 6 {
@@ -123,8 +123,8 @@ func TestManyApplicationsAreScheduledFromSnapshots(t *testing.T) {
 	}
 }
 
-// The order that is found needs at most 0.83 of the time of the order of submission, in the mean of the paper's first
-// tests. Measured: see docs/performance.md.
+// The best order needs on average at most 0.83 of the time of the order of submission in the paper's first tests.
+// docs/performance.md has the measured figures.
 func TestSearchingShortensThePapersTests(t *testing.T) {
 	tests, evals, most := 6, 1000, .84
 	if *long {

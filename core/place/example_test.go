@@ -7,7 +7,7 @@ import (
 	"accordion/core/place"
 )
 
-// A job that runs on nodes 3 and 1 grows by a node in a minute; node 0 is somebody else's.
+// A job that runs on nodes 3 and 1 grows by a node in a minute. Another job holds node 0.
 func ExampleName() {
 	remains := core.EP{{Duration: 60, Nodes: 2}, {Duration: 60, Nodes: 3}}
 	namings := place.Name(4,

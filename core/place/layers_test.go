@@ -38,7 +38,7 @@ func TestLayersLeaveLastInFirstOut(t *testing.T) {
 	}
 }
 
-// epOf reads a profile, "2x10 5x20": 2 nodes for 10 seconds, then 5 for 20.
+// epOf parses a profile, "2x10 5x20": 2 nodes for 10 seconds, then 5 for 20.
 func epOf(text string) core.EP {
 	var ep core.EP
 	for field := range strings.FieldsSeq(text) {

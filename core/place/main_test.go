@@ -10,5 +10,5 @@ import (
 
 var longFlag = flag.Bool("accordion.long", false, "twenty times as many random cases")
 
-// TestMain makes the random cases the same in every run, and more than usual, unless the command line asks otherwise.
+// TestMain gives random tests a fixed seed and more cases than the default, unless the command line sets them.
 func TestMain(m *testing.M) { os.Exit(testmain.Run(m, testmain.Cases{Usual: 1000, Long: 20_000})) }

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// old is how a job was named before: pairs of a beginning and a node.
+// old returns a job's earlier nodes: pairs of a beginning and a node.
 func old(pairs ...int) []place.Named {
 	var named []place.Named
 	for i := 0; i < len(pairs); i += 2 {
@@ -146,7 +146,7 @@ func TestAShortageSaysWhichLayerLacksHowMany(t *testing.T) {
 	}
 }
 
-// drawing is a random case: some nodes claimed, running jobs that hold nodes, jobs to come.
+// drawing is a random case: some nodes are claimed, running jobs hold nodes, and jobs wait.
 type drawing struct {
 	nodes    int
 	claims   []place.Claim
@@ -187,9 +187,9 @@ func draw(t *rapid.T, future bool) drawing {
 	return d
 }
 
-// check fails when the namings break a promise that Name makes in every case.
+// check fails if the result violates what Name guarantees in every case.
 func (d drawing) check(t *rapid.T, namings []place.Naming) {
-	used := map[[2]core.Time]core.JobID{} // node and second
+	used := map[[2]core.Time]core.JobID{} // by node and second
 	for i, n := range namings {
 		w := d.requests[i]
 		var kept []int
@@ -251,7 +251,7 @@ func TestANodeIsNeverInTwoJobsAndHeldNodesStay(t *testing.T) {
 	})
 }
 
-func TestWithoutFutureClaimsEveryWishIsNamedWhenTheCountsFit(t *testing.T) {
+func TestWithoutFutureClaimsEveryRequestIsServedIfTheCountsFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, false)
 		fits := d.fits()
@@ -285,9 +285,9 @@ func TestALoneLayerFailsOnlyWhenTooFewNodesAreFreeThroughout(t *testing.T) {
 	})
 }
 
-// What reservations need: what others want to be named, and whether it can be, changes nothing for firm requests that can
-// keep their names.
-func TestFirmWishesKeepTheirNamesWhateverTheOthersWant(t *testing.T) {
+// For reservations: other requests, whether they can be served or not, change nothing for firm requests that can keep
+// their nodes.
+func TestFirmRequestsKeepTheirNodesWhateverTheOthersRequest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, true)
 		firm := slices.DeleteFunc(slices.Clone(d.requests), func(w place.Request) bool { return int(w.Job)%2 == 1 })
@@ -303,7 +303,7 @@ func TestFirmWishesKeepTheirNamesWhateverTheOthersWant(t *testing.T) {
 			if n, ok := want[d.requests[i].Job]; ok {
 				d.requests[i].Prefer, d.requests[i].Firm = n.Layers, true
 			} else if len(d.requests[i].Held) > 0 {
-				return // what another job holds is its own
+				return // a node that another job holds
 			}
 		}
 		named := place.Name(d.nodes, d.claims, d.requests)
@@ -365,7 +365,7 @@ func TestWhatComesLaterLiesAboveAJobsFirstNodeWhereverItCan(t *testing.T) {
 	})
 }
 
-// free says whether a node is in no claim and no layer while a layer lasts.
+// free reports whether a node is in no claim and no layer while a layer lasts.
 func (d drawing) free(node int, during place.Layer, namings []place.Naming) bool {
 	for _, n := range namings {
 		for _, l := range n.Layers {
@@ -379,7 +379,7 @@ func (d drawing) free(node int, during place.Layer, namings []place.Naming) bool
 	})
 }
 
-// busyMachine is a machine of n nodes with running jobs on all of it and a queue of 2,500 jobs in sequence behind them.
+// busyMachine is a machine of n nodes with running jobs on all of them and a queue of 2,500 jobs one after the other.
 func busyMachine(n int) ([]place.Claim, []place.Request) {
 	r := rand.New(rand.NewPCG(1, 2))
 	ends := make([]core.Time, n)
@@ -390,7 +390,7 @@ func busyMachine(n int) ([]place.Claim, []place.Request) {
 	}
 	requests := make([]place.Request, 0, 2500)
 	for i := range cap(requests) {
-		slices.Sort(ends) // so the counts fit: every job takes the nodes that end first
+		slices.Sort(ends) // so that the counts fit: every job takes the nodes that become free first
 		k := 1 << r.IntN(6)
 		start, long := ends[2*k-1], core.Time(60+r.IntN(7200))
 		ep := core.EP{{Duration: long, Nodes: k}}
@@ -436,7 +436,7 @@ func BenchmarkName(b *testing.B) {
 	})
 }
 
-func TestWhateverIsAskedNothingBreaks(t *testing.T) {
+func TestNameAcceptsAnyInput(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		wild := rapid.OneOf(rapid.Int64(), rapid.Int64Range(-3, 9), rapid.SampledFrom([]core.Time{core.Forever, -core.Forever}))
 		number := rapid.OneOf(rapid.Int(), rapid.IntRange(-2, 5))

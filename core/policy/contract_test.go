@@ -10,9 +10,9 @@ import (
 	"accordion/core/sched"
 )
 
-// The contract of sched.State, as far as it is the same for every policy: rigid jobs come, end on
-// time or early, or are canceled. Each job that fits starts once, on its size, when its plan says
-// so, and never more nodes are held than there are. A new policy is judged here by its name alone.
+// The part of sched.State's contract that is the same for every policy: rigid jobs are submitted, end on time or
+// early, or are canceled. Each job that fits starts once, on its size, when the plan predicts it, and jobs never hold
+// more nodes than the machine has. The test covers a new policy as soon as it is in the table.
 func TestEveryPolicyKeepsTheContractOfState(t *testing.T) {
 	for _, name := range policy.Words() {
 		t.Run(name, func(t *testing.T) {
@@ -30,7 +30,7 @@ func TestEveryPolicyKeepsTheContractOfState(t *testing.T) {
 
 const machine = 8
 
-// run is a job that runs.
+// run is a running job.
 type run struct {
 	nodes int
 	end   core.Time
@@ -47,7 +47,7 @@ type contract struct {
 	lasts map[core.JobID]core.Time
 }
 
-// play submits 30 jobs, and lets time pass until all have ended.
+// play submits 30 jobs, and advances time until all have ended.
 func (c *contract) play(r *rand.Rand) {
 	c.lasts = map[core.JobID]core.Time{}
 	for id := core.JobID(1); id <= 30; id++ {
@@ -69,8 +69,7 @@ func (c *contract) play(r *rand.Rand) {
 	}
 }
 
-// pass lets time pass until a job ends, until the state wants to be asked, or until a second that
-// comes before.
+// pass advances time until a job ends, until the time that Next returned, or until an earlier second.
 func (c *contract) pass(until core.Time) {
 	until = min(until, c.state.Next(c.now))
 	for id := core.JobID(1); id <= 30; id++ {
@@ -93,7 +92,7 @@ func (c *contract) end(id core.JobID) {
 	delete(c.waits, id)
 }
 
-// ask asks what starts, compares it with the plan of the moment before and with a clone, and does it.
+// ask calls Starts, compares the result with the plan before and with a clone, and applies it.
 func (c *contract) ask() {
 	clone := c.state.Clone()
 	plan := c.state.Plan(c.now)

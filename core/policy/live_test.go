@@ -37,7 +37,7 @@ func TestALiveClusterIsSizedByARuleOfItsName(t *testing.T) {
 	}
 }
 
-// The rule of each policy that a pass may have, or that it is for replays only.
+// The sizing rule of each policy that OAR may call, and the policies that are only for replays.
 func TestAPassHasAPolicyThatRemembersNothing(t *testing.T) {
 	for name, sizes := range map[string]string{
 		DefaultPass: "share", "repeated": earliest, "repeated+earliest": earliest, "easy+least": "least", "traditional:top": "reference",

@@ -9,7 +9,7 @@ import (
 	"accordion/core/sizing"
 )
 
-func TestThePatientOnesTakeTheirParameters(t *testing.T) {
+func TestPatientPoliciesTakeParameters(t *testing.T) {
 	const day = 24 * 3600
 	for name, want := range map[string]sched.Patient{
 		"easy-evolving":     {},

@@ -9,7 +9,7 @@ import (
 	"accordion/core/sched"
 )
 
-func TestAnUnknownPolicyIsToldTheNearestOne(t *testing.T) {
+func TestUnknownPolicyErrorSuggestsTheNearestName(t *testing.T) {
 	const known = "fcfs, easy, conservative, repeated, evolving:ALG, moldable, easy-evolving[:rN][+SIZING], patient[:PATIENCE][:xN][:rN][+SIZING], easy+SIZING, repeated+SIZING, " +
 		"traditional[:top], scojo-p[:nonpredictive][:top], cirne-berman[:opt][:top], share[:PATIENCE]"
 	for name, want := range map[string]string{

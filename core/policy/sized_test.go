@@ -40,7 +40,7 @@ func TestSizedPoliciesAreFoundByTheirNames(t *testing.T) {
 	}
 }
 
-func TestAMisspeltSizedPolicyIsToldTheNearestOne(t *testing.T) {
+func TestMisspelledSizedPolicyErrorSuggestsTheNearestName(t *testing.T) {
 	for name, want := range map[string]string{
 		"easy+shar":       "did you mean easy+share?",
 		"easy+":           "did you mean easy?",
@@ -70,7 +70,7 @@ func TestHelpNamesEverySizing(t *testing.T) {
 	}
 }
 
-func TestStatisticsAreKnownToThoseThatSizeByLoad(t *testing.T) {
+func TestStatisticsReachPoliciesThatSizeByLoad(t *testing.T) {
 	var s sizing.Statistics
 	s.Arrivals[0][0] = 1
 	for name, want := range map[string]bool{"scojo-p": true, "easy+load": true, "repeated+load": true, "scojo-p:nonpredictive": false, "share": false, "easy": false} {

@@ -11,8 +11,8 @@ import (
 	"accordion/core/sizing"
 )
 
-// wild is a job that a user may well submit: sizes in no order, some twice, some that last longer on more nodes, some larger
-// than the machine; seconds from one to ten years.
+// wild draws a job that a user may submit: sizes in any order, some twice, some longer on more nodes, some larger
+// than the machine; durations from one second to ten years.
 func wild(r *rand.Rand, id core.JobID, now core.Time, machine int) core.Job {
 	j := core.Job{ID: id, Submit: now}
 	for range 1 + r.IntN(6) {
@@ -25,15 +25,15 @@ func wild(r *rand.Rand, id core.JobID, now core.Time, machine int) core.Job {
 	return j
 }
 
-// least is the fewest nodes on which a job may start on a whole machine: its floor, or what comes next in its list.
+// least returns the fewest nodes on which a job may start on a whole machine: its floor, or the next listed size.
 func least(j core.Job, f sizing.Floor, machine int) int {
 	s := sizing.New(j, f)
 	lo, _, _ := s.Range(0, machine)
 	return s.Steps[lo].Nodes
 }
 
-// history runs a policy until nobody comes any more and all that could start have ended. Nodes are lost and come back, the
-// clock is set back, jobs end early or late.
+// history runs a policy until no more jobs are submitted and all that can start have ended. Nodes are lost and
+// return, the clock is set back, and jobs end early or late.
 func history(t *testing.T, name string, p sched.Policy, seed uint64) {
 	const machine = 12
 	r := rand.New(rand.NewPCG(seed, 7))
@@ -60,7 +60,7 @@ func history(t *testing.T, name string, p sched.Policy, seed uint64) {
 		}
 		sum := 0
 		for id, n := range held {
-			if runs[id] <= now { // its nodes count as free, wherever the clock is set to
+			if runs[id] <= now { // its nodes count as free, wherever the clock is set
 				delete(held, id)
 				continue
 			}
@@ -123,7 +123,7 @@ func sorted(runs map[core.JobID]core.Time) (ids []core.JobID) {
 	return ids
 }
 
-// floor is that of a policy.
+// floor returns the floor of a policy.
 func floor(name string) sizing.Floor {
 	if name[0] == 'e' || name[0] == 'p' || name[0] == 'r' || name[0] == 's' && name[1] == 'h' {
 		return sizing.HalfReference
@@ -147,8 +147,8 @@ func TestEveryJobStartsOnASizeThatItListedAndNotBelowItsFloor(t *testing.T) {
 	}
 }
 
-// Where the sizing is switched while jobs wait and run, a new state is told of both: what runs keeps its promise, and nobody is
-// given its nodes.
+// When the sizing rule changes while jobs wait and run, a new state receives both. Running jobs keep their promises,
+// and no other job gets their nodes.
 func TestPromisesStandWhereTheSizingIsSwitched(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 8))

@@ -8,7 +8,7 @@ import (
 	"accordion/core"
 )
 
-// What a front remembers changes no answer, while the profile is filled up and time goes on, or back.
+// What a front remembers changes no result, while the profile fills up and time advances or is set back.
 func TestAFrontChangesNoAnswer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := rapid.IntRange(1, 6).Draw(t, "machine")
@@ -45,7 +45,7 @@ func TestAFrontChangesNoAnswer(t *testing.T) {
 	})
 }
 
-// A front serves one profile after the other.
+// A front serves several profiles one after the other.
 func TestAFrontForgets(t *testing.T) {
 	front := new(Front)
 	full, empty := New(4), New(9)

@@ -16,7 +16,7 @@ func TestEverySizeLiesBetweenItsRungAndTheNext(t *testing.T) {
 	}
 }
 
-// What is read of a rung must hold for all sizes up to the next; the fewer those are, the less is searched in vain.
+// What is stored for a rung must hold for all sizes up to the next. The fewer these are, the fewer searches fail.
 func TestNoSizeExceedsItsRungByHalf(t *testing.T) {
 	for level := range maxLevels - 1 {
 		if low, next := sizeOf(level), sizeOf(level+1); level > 0 && 2*next > 3*low+2 {

@@ -40,7 +40,7 @@ func TestALiftedProfileIsTheProfileWithoutThatPlace(t *testing.T) {
 	})
 }
 
-// drawPlace draws where somebody lies, and how: now and then nowhere, for ever, or with a break.
+// drawPlace draws a place: some are empty, without end, or with a gap.
 func drawPlace(t *rapid.T, nodes int) core.Allocation {
 	a := core.Allocation{Start: rapid.Int64Range(-3, 40).Draw(t, "start")}
 	for range rapid.IntRange(0, 4).Draw(t, "steps") {

@@ -13,7 +13,7 @@ var (
 	packs = flag.String("accordion.pack", "", "run no test but measure the workload pack with so many `jobs`, such as 1000,10000")
 )
 
-// TestMain makes the random cases the same in every run, and more than usual, unless the command line asks otherwise.
+// TestMain gives random tests a fixed seed and more cases than the default, unless the command line sets them.
 func TestMain(m *testing.M) {
 	testmain.Prepare(testmain.Cases{Usual: 1000})
 	if *packs != "" {

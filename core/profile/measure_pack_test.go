@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// measurePacks prints a line for each number of jobs; scripts/bench shows them. The status is that of a process.
+// measurePacks prints a line for each number of jobs, for scripts/bench. It returns the exit status of the process.
 func measurePacks(list string) int {
 	for text := range strings.SplitSeq(list, ",") {
 		jobs, err := strconv.Atoi(text)
@@ -22,17 +22,17 @@ func measurePacks(list string) int {
 	return 0
 }
 
-// measurePack is the line of one number of jobs. Both profiles are packed in turns, and the best of each counts, for
-// other work on the machine can only make it slower. It is processor time.
+// measurePack returns the line for a number of jobs. It packs both profiles alternately and takes the best processor
+// time of each, because other load on the machine only makes it longer.
 func measurePack(jobs int) string {
 	const (
 		turns   = 5
-		enough  = 10 * time.Second // for all turns of the plain one
-		patient = time.Minute      // with the plain one
+		enough  = 10 * time.Second // for all rounds of the plain profile
+		patient = time.Minute      // for one round of the plain profile
 	)
 	var hash uint64
 	ours, plain, begin := time.Hour, time.Hour, processorTime()
-	given := false // up, the plain one
+	given := false // whether the plain profile took too long
 	for turn := range turns {
 		ours = min(ours, timed(func() { hash, _ = packUntil(New(packNodes), jobs, time.Hour) }))
 		if turn > 0 && processorTime()-begin > enough {
@@ -52,8 +52,8 @@ func measurePack(jobs int) string {
 	return fmt.Sprintf("pack n=%d ns_per_job=%.0f hash=%016x plain_ratio=%s", jobs, float64(ours.Nanoseconds())/float64(jobs), hash, ratio)
 }
 
-// timed is how much processor time something takes, so that other work on the machine makes little of a difference;
-// short things are done until they take a tenth of a second together.
+// timed returns the processor time of a function, on which other load has little effect. It repeats a short function
+// until the sum is a tenth of a second.
 func timed(do func()) time.Duration {
 	begin, times, took := processorTime(), 0, time.Duration(0)
 	for times == 0 || took < 100*time.Millisecond {
@@ -64,16 +64,16 @@ func timed(do func()) time.Duration {
 	return took / time.Duration(times)
 }
 
-// processorTime is what this process has had of all cores.
+// processorTime returns the processor time of this process on all cores.
 func processorTime() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		panic(err) // the arguments are right
+		panic(err) // cannot happen: the arguments are valid
 	}
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// packUntil is pack that gives up after a time.
+// packUntil does what pack does, but gives up after a time.
 func packUntil(p packable, jobs int, patience time.Duration) (hash uint64, given bool) {
 	w, deadline := newPacker(), processorTime()+patience
 	for done := 0; done < jobs; done += 1000 {

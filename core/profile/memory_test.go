@@ -7,7 +7,7 @@ import (
 	"accordion/core"
 )
 
-// packed is the profile that the workload pack leaves, and what was placed in it.
+// packed returns the profile that the workload pack leaves, and what was placed in it.
 func packed(jobs int) (*Profile, []core.Allocation) {
 	p, w := New(packNodes), newPacker()
 	placed := make([]core.Allocation, jobs)
@@ -20,7 +20,7 @@ func packed(jobs int) (*Profile, []core.Allocation) {
 	return p, placed
 }
 
-// churn lifts one allocation after the other and places it anew, at the earliest hole from where it was.
+// churn removes one allocation after the other and places it again, at the earliest hole from its old start on.
 func churn(p *Profile, placed []core.Allocation) {
 	for i := range placed {
 		a := &placed[i]
@@ -35,7 +35,7 @@ func TestPlanningOnALargeProfileAllocatesNothing(t *testing.T) {
 	if p.tree == nil {
 		t.Fatal("5000 jobs leave a list: the test shows nothing")
 	}
-	churn(p, placed) // the tree becomes as large as it will be, or nearly so: a leaf or two more are no leak
+	churn(p, placed) // now the tree has nearly its final size; one or two more leaves are not a leak
 	if got := testing.AllocsPerRun(1, func() { churn(p, placed) }); got > 20 {
 		t.Errorf("placing 5000 jobs anew allocates %v times", got)
 	}
@@ -86,7 +86,7 @@ func TestARectangleTakesAtMost120Bytes(t *testing.T) {
 	}
 }
 
-// bytes is the size of the tree with its spare parts.
+// bytes returns the size of the tree with its spare memory.
 func (t *tree) bytes() int {
 	var below func(b *branch) int
 	below = func(b *branch) int {
@@ -112,7 +112,7 @@ func TestALargeProfileBecomesSmallAgain(t *testing.T) {
 		p.Add(10*i, rectangle)
 	}
 	for i := range core.Time(rectangles) {
-		p.Remove(10*(i*7919%rectangles), rectangle) // here and there
+		p.Remove(10*(i*7919%rectangles), rectangle) // in scattered places
 		if i == rectangles*9/10 {
 			if leaves := leavesBelow(p.tree.root); leaves*leafSize/8 > rectangles/10*3 {
 				t.Errorf("%d leaves for %d rectangles that are left", leaves, rectangles/10)

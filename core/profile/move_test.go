@@ -39,7 +39,7 @@ func TestEarlierIsTheFirstSecondFromWhichThereIsRoom(t *testing.T) {
 	})
 }
 
-// freeThroughout says whether n nodes are free in every second of [from, to).
+// freeThroughout reports whether n nodes are free in every second of [from, to).
 func freeThroughout(p *Profile, n int, from, to core.Time) bool {
 	for s := from; s < to; s++ {
 		if p.nodes-p.At(s) < n {
@@ -59,7 +59,7 @@ func TestARectangleSlidesAsFarAsItCouldHadItBeenTakenOut(t *testing.T) {
 		for want > earliest && p.nodes-p.At(want-1) >= n {
 			want--
 		}
-		p.Change(start, start+d, n) // where it lies; it may exceed the machine there
+		p.Change(start, start+d, n) // the rectangle to slide; the machine may be exceeded there
 		q := p.Clone()
 		q.Change(start, start+d, -n)
 		q.Change(want, want+d, n)

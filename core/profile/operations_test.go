@@ -13,18 +13,18 @@ import (
 	"pgregory.net/rapid"
 )
 
-// twins are a Profile and the plain one to which everything was done alike.
+// twins are a Profile and a plain profile to which the same operations were applied.
 type twins struct {
 	ours  *Profile
 	plain *plain
 }
 
-// world is what random operations work on: some pairs, and how far apart times and sizes are in it.
+// world is some pairs for random operations, and the scale of times and sizes in it.
 type world struct {
 	*rapid.T
 	pairs []twins
-	unit  core.Time // of drawn times, which are multiples of it or nearly so
-	span  int       // they reach from 0 to about so many units
+	unit  core.Time // drawn times are multiples of it, or nearly so
+	span  int       // drawn times reach from 0 to about this many units
 	nodes int
 }
 
@@ -44,7 +44,7 @@ func newWorld(t *rapid.T) *world {
 	return w
 }
 
-// crowd adds many short rectangles, or takes them back: trees of two and three stories come and go.
+// crowd adds or removes many short rectangles, so that trees of two and three levels appear and disappear.
 func (w *world) crowd(p *twins, count int) {
 	back := rapid.IntRange(0, 2).Draw(w.T, "back") == 2
 	random := rand.New(rand.NewPCG(rapid.Uint64Range(0, 3).Draw(w.T, "seed"), 1))
@@ -68,7 +68,7 @@ func (w *world) time(label string) core.Time {
 }
 
 func (w *world) length(label string) core.Time {
-	// Long ones in one of four; else so short that many fit beside each other.
+	// One in four is long; the others are so short that many fit next to each other.
 	longest := w.span/16 + 1
 	if rapid.IntRange(0, 3).Draw(w.T, "long") == 3 {
 		longest = w.span
@@ -76,14 +76,14 @@ func (w *world) length(label string) core.Time {
 	return core.Time(rapid.IntRange(0, longest).Draw(w.T, label))*w.unit + core.Time(rapid.IntRange(0, 1).Draw(w.T, "more"))
 }
 
-// size is a number of nodes; small ones as often as large ones.
+// size draws a number of nodes, small ones as often as large ones.
 func (w *world) size(label string) int {
 	bound := w.nodes >> rapid.IntRange(0, 12).Draw(w.T, "smaller")
 	return rapid.IntRange(0, bound+1).Draw(w.T, label)
 }
 
 func (w *world) ep() core.EP {
-	// Now and then more than a leaf has room for.
+	// Some have more steps than a leaf has room for.
 	ep := make(core.EP, rapid.IntRange(1, rapid.SampledFrom([]int{3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 12, 2 * leafSize}).Draw(w.T, "most")).Draw(w.T, "steps"))
 	for i := range ep {
 		ep[i] = core.Step{Duration: w.length("duration"), Nodes: w.size("nodes")}
@@ -94,7 +94,7 @@ func (w *world) ep() core.EP {
 	return ep
 }
 
-// change does one thing to a pair and, at times, makes another.
+// change applies one operation to a pair, and sometimes makes another pair.
 func (w *world) change(p *twins) {
 	other := &w.pairs[rapid.IntRange(0, len(w.pairs)-1).Draw(w.T, "other")]
 	made := twins{}
@@ -109,7 +109,7 @@ func (w *world) change(p *twins) {
 		if rapid.IntRange(0, 3).Draw(w.T, "to the end") == 3 {
 			to = core.Forever
 		}
-		if p != other { // in the memory of what there is
+		if p != other { // in the memory of the other one
 			other.ours.MirrorOf(p.ours, from, to)
 			*other.plain = *p.plain.Mirror(from, to)
 			break
@@ -121,7 +121,7 @@ func (w *world) change(p *twins) {
 		p.ours.force()
 	case 11:
 		w.crowd(p, rapid.SampledFrom([]int{60, 60, 300, 700}).Draw(w.T, "crowd"))
-	case 12, 13, 14, 15, 16, 17, 18, 19, 20: // of what may not even be there
+	case 12, 13, 14, 15, 16, 17, 18, 19, 20: // of something that may not be there
 		start, ep := w.time("start"), w.ep()
 		p.ours.Remove(start, ep)
 		p.plain.Remove(start, ep)
@@ -145,14 +145,14 @@ func (w *world) change(p *twins) {
 	}
 }
 
-// force makes a tree of a list, unless it is a single stretch.
+// force converts a list to a tree, unless it is a single stretch.
 func (p *Profile) force() {
 	if p.tree == nil && len(p.list.At) > 1 {
 		p.buildTree()
 	}
 }
 
-// ask asks a pair everything that takes no time to compare.
+// ask compares all results of a pair that are quick to compare.
 func (w *world) ask(p *twins) {
 	t := w.T
 	n, d, from, to := w.size("n"), w.length("d"), w.time("from"), w.time("to")
@@ -204,7 +204,7 @@ func (w *world) ask(p *twins) {
 	}
 }
 
-// compare looks at everything that a pair holds.
+// compare compares everything that a pair contains.
 func (w *world) compare(p *twins) {
 	from := w.time("steps from")
 	if rapid.Bool().Draw(w.T, "all") {
@@ -218,10 +218,10 @@ func (w *world) compare(p *twins) {
 	}
 }
 
-// operations is how many there are in a story, at most.
+// operations is the largest number of operations in a story.
 const operations = 400
 
-func TestWhateverIsDoneToAProfileItAnswersAsThePlainOne(t *testing.T) {
+func TestProfileMatchesThePlainOneAfterAnyOperations(t *testing.T) {
 	checks(t, "400", "10000")
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
@@ -236,7 +236,7 @@ func TestWhateverIsDoneToAProfileItAnswersAsThePlainOne(t *testing.T) {
 	})
 }
 
-// check says what is wrong with a profile's invariants.
+// check returns a description of a violated invariant of a profile, or "".
 func (p *Profile) check() error {
 	t := p.tree
 	if t == nil {
@@ -257,7 +257,7 @@ func (p *Profile) check() error {
 	return err
 }
 
-// check looks at what lies below a branch. Its height is that of the leaves, 0, and one more for each branch.
+// check checks everything below a branch. Leaves have height 0, and each branch adds one.
 func (t *tree) check(b *branch, end core.Time) (height int, err error) {
 	if b.n < 1 || b.n > width || len(b.runs) != t.top {
 		return 0, fmt.Errorf("a branch of %d children and %d levels of %d", b.n, len(b.runs), t.top)
@@ -287,7 +287,7 @@ func (t *tree) check(b *branch, end core.Time) (height int, err error) {
 	return height, t.checkRuns(b, end)
 }
 
-// checkRuns measures everything again.
+// checkRuns measures everything again and compares.
 func (t *tree) checkRuns(b *branch, end core.Time) error {
 	again := *b
 	again.runs = slices.Clone(b.runs)

@@ -6,8 +6,8 @@ import (
 	"accordion/core"
 )
 
-// packer draws the jobs of the workload "pack" and hashes where they are placed. It needs nothing but integers, so that
-// any program in any language can be compared with it.
+// packer draws the jobs of the workload "pack" and hashes where they are placed. It needs only integers, so that
+// programs in other languages can be compared with it.
 type packer struct {
 	state uint64 // of splitmix64
 	hash  uint64 // of the starts, as in FNV-1a but 64 bits at a time
@@ -27,7 +27,8 @@ func (p *packer) random() uint64 {
 	return z ^ z>>31
 }
 
-// job is the next job: sizes about evenly on each power of two up to 2,047, durations of a minute to a day.
+// job draws the next job: sizes about evenly distributed over the powers of two up to 2,047, durations of a minute to
+// a day.
 func (p *packer) job() core.Step {
 	k := p.random() % 11
 	nodes := 1<<k + p.random()%(1<<k)
@@ -51,7 +52,7 @@ func (p *packer) pack(into packable, jobs int) (hash uint64) {
 	return p.hash
 }
 
-// known are hashes that other programs came to.
+// known has the hashes that other programs computed.
 var known = map[int]uint64{1_000: 0x7250b04873842878, 10_000: 0x376a95d087f9e840, 29_057: 0x5d39f35a5ee1c904}
 
 func TestThePackedStartsAreThoseOfOtherPrograms(t *testing.T) {
@@ -60,7 +61,7 @@ func TestThePackedStartsAreThoseOfOtherPrograms(t *testing.T) {
 			t.Errorf("%d jobs: hash %016x, want %016x", jobs, got, want)
 		}
 		if jobs > 10_000 {
-			continue // the plain one takes its time
+			continue // the plain profile is too slow
 		}
 		if got := newPacker().pack(newPlain(packNodes), jobs); got != want {
 			t.Errorf("%d jobs on the plain profile: hash %016x, want %016x", jobs, got, want)

@@ -7,8 +7,8 @@ import (
 	"accordion/core/profile/list"
 )
 
-// plain is the deliberately dumb second implementation: the sorted list of change points that Profile once was, without
-// any index. Every answer of a Profile is compared with its answer, and every benchmark with its time.
+// plain is the simple second implementation: a sorted list of change points without an index. Tests compare every
+// result of a Profile with its result, and benchmarks compare their times.
 //
 // Invariant: at and used have the same length, at least 1; at increases strictly from -Forever; neighbors in used
 // differ. From at[i] to at[i+1] (after the last: forever) used[i] nodes are used.
@@ -18,25 +18,26 @@ type plain struct {
 	used  []int
 }
 
-// newPlain is an idle machine of so many nodes.
+// newPlain returns the profile of an idle machine.
 func newPlain(nodes int) *plain {
 	return &plain{nodes: max(nodes, 0), at: []core.Time{-core.Forever}, used: []int{0}}
 }
 
-// Nodes is the machine's size.
+// Nodes returns the machine's size.
 func (p *plain) Nodes() int { return p.nodes }
 
-// Clone is an independent copy.
+// Clone returns an independent copy.
 func (p *plain) Clone() *plain {
 	return &plain{nodes: p.nodes, at: slices.Clone(p.at), used: slices.Clone(p.used)}
 }
 
-// CopyFrom makes p an independent copy of q in p's own memory: a Clone that costs no allocation in a loop.
+// CopyFrom makes p an independent copy of q in p's own memory. In a loop it allocates nothing.
 func (p *plain) CopyFrom(q *plain) {
 	p.nodes, p.at, p.used = q.nodes, append(p.at[:0], q.at...), append(p.used[:0], q.used...)
 }
 
-// Add occupies the profile's nodes from start on. Steps of 0 nodes pass time. A step that lasts Forever has no end.
+// Add occupies the profile's nodes from start on. A step of 0 nodes occupies nothing. A step that lasts Forever has
+// no end.
 func (p *plain) Add(start core.Time, ep core.EP) {
 	for _, s := range ep {
 		end := list.Later(start, s.Duration)
@@ -45,7 +46,7 @@ func (p *plain) Add(start core.Time, ep core.EP) {
 	}
 }
 
-// Remove takes back what Add(start, ep) occupied.
+// Remove releases what Add(start, ep) occupied.
 func (p *plain) Remove(start core.Time, ep core.EP) {
 	for _, s := range ep {
 		end := list.Later(start, s.Duration)
@@ -54,8 +55,8 @@ func (p *plain) Remove(start core.Time, ep core.EP) {
 	}
 }
 
-// Mirror is the occupation between two instants with time turned round: what is used at t in [from, to) is used at
-// -t-1 in the result, which is idle elsewhere. The compacting pass of CoreGRID 2011, section 4.2, works on it.
+// Mirror returns the occupation in [from, to) with time reversed: what is used at t is used at -t-1 in the result,
+// which is idle elsewhere. The compacting pass of CoreGRID 2011, section 4.2, works on it.
 func (p *plain) Mirror(from, to core.Time) *plain {
 	q := newPlain(p.nodes)
 	if from >= to {
@@ -94,14 +95,14 @@ func (p *plain) shift(from, to core.Time, n int) {
 	for i := first; i < end; i++ {
 		p.used[i] += n
 	}
-	// Only at the two ends can neighbors have become equal.
+	// Neighbors can have become equal only at the two ends.
 	if end < len(p.at) {
 		p.join(end)
 	}
 	p.join(first)
 }
 
-// split makes t a change point, without changing the function, and says which one.
+// split makes t a change point without changing the function, and returns its index.
 func (p *plain) split(t core.Time) int {
 	i := p.index(t)
 	if p.at[i] == t {
@@ -112,7 +113,7 @@ func (p *plain) split(t core.Time) int {
 	return i + 1
 }
 
-// join drops the change point i where nothing changes.
+// join removes change point i if nothing changes there.
 func (p *plain) join(i int) {
 	if i > 0 && p.used[i-1] == p.used[i] {
 		p.at = slices.Delete(p.at, i, i+1)
@@ -120,7 +121,7 @@ func (p *plain) join(i int) {
 	}
 }
 
-// index is the last change point at or before t; the first one when there is none.
+// index returns the last change point at or before t, or the first one if there is none.
 func (p *plain) index(t core.Time) int {
 	low, high := 0, len(p.at) // at[low] <= t, or low is 0; at[high] > t
 	for high-low > 1 {
@@ -133,7 +134,7 @@ func (p *plain) index(t core.Time) int {
 	return low
 }
 
-// endOf is where change point i gives way to the next.
+// endOf returns the end of the stretch of change point i.
 func (p *plain) endOf(i int) core.Time {
 	if i+1 < len(p.at) {
 		return p.at[i+1]
@@ -141,19 +142,19 @@ func (p *plain) endOf(i int) core.Time {
 	return core.Forever
 }
 
-// At is the number of nodes used at an instant: ep(t) of the paper.
+// At returns the number of nodes used at a time: ep(t) in the paper.
 func (p *plain) At(t core.Time) int { return p.used[p.index(t)] }
 
-// Free is the number of nodes free at an instant; 0 where more is used than there is.
+// Free returns the number of nodes free at a time, or 0 if more nodes are used than the machine has.
 func (p *plain) Free(t core.Time) int { return max(0, p.nodes-p.At(t)) }
 
-// Max is the largest number of nodes used in [from, to), and 0 when that is empty: max(ep, t0, t1) of the paper.
+// Max returns the largest number of nodes used in [from, to), or 0 if that is empty: max(ep, t0, t1) in the paper.
 func (p *plain) Max(from, to core.Time) int {
 	peak, _ := p.peak(from, to)
 	return peak
 }
 
-// peak is the maximum of [from, to) and where its last step ends.
+// peak returns the maximum of [from, to) and the end of its last step.
 func (p *plain) peak(from, to core.Time) (peak int, end core.Time) {
 	if from >= to {
 		return 0, to
@@ -168,16 +169,16 @@ func (p *plain) peak(from, to core.Time) (peak int, end core.Time) {
 	return peak, end
 }
 
-// FirstFit is the earliest instant, not before from, at which n nodes are free for d seconds; d is Forever for a need
-// without end. ok is false when there is none. It sweeps once over the change points behind from.
+// FirstFit returns the earliest time, not before from, at which n nodes are free for d seconds. d is Forever for a
+// need without end. ok is false if there is none. It passes once over the change points behind from.
 func (p *plain) FirstFit(n int, d, from core.Time) (start core.Time, ok bool) {
 	if n <= 0 {
 		return from, true
 	}
 	start = from
-	most := p.nodes - n // what may be used
+	most := p.nodes - n // the most nodes that may be used
 	at, used := p.at, p.used
-	used = used[:len(at)] // one bounds check for the sweep
+	used = used[:len(at)] // one bounds check for the loop
 	for i := p.index(from); i < len(at); i++ {
 		switch {
 		case used[i] > most && i+1 == len(at):
@@ -191,8 +192,8 @@ func (p *plain) FirstFit(n int, d, from core.Time) (start core.Time, ok bool) {
 	return start, true
 }
 
-// Hole is FirstFit with the end of the hole: the first instant after start with fewer than n nodes free, Forever when
-// there is none.
+// Hole does what FirstFit does, and also returns the end of the hole: the first time after start with fewer than n
+// nodes free, or Forever if there is none.
 func (p *plain) Hole(n int, d, from core.Time) (start, end core.Time, ok bool) {
 	if start, ok = p.FirstFit(n, d, from); !ok {
 		return start, start, false
@@ -201,7 +202,8 @@ func (p *plain) Hole(n int, d, from core.Time) (start, end core.Time, ok bool) {
 	return start, end, true
 }
 
-// FirstBelow is the first instant, not before from, with fewer than n nodes free; Forever and false when there is none.
+// FirstBelow returns the first time, not before from, with fewer than n nodes free, or Forever and false if there is
+// none.
 func (p *plain) FirstBelow(n int, from core.Time) (t core.Time, ok bool) {
 	most := p.nodes - n
 	for i := p.index(from); n > 0 && i < len(p.at); i++ {
@@ -212,8 +214,8 @@ func (p *plain) FirstBelow(n int, from core.Time) (t core.Time, ok bool) {
 	return core.Forever, false
 }
 
-// FreeSince is the begin of the stretch with n nodes free that reaches up to t: n are free in [FreeSince, t), and not
-// right before it. It is t itself when n are not free right before t.
+// FreeSince returns the beginning of the time with n nodes free that reaches up to t: n nodes are free in [FreeSince,
+// t), and not right before it. It returns t if n nodes are not free right before t.
 func (p *plain) FreeSince(n int, t core.Time) core.Time {
 	since := t
 	for i := p.index(t - 1); i >= 0 && (n <= 0 || p.used[i] <= p.nodes-n); i-- {
@@ -222,8 +224,8 @@ func (p *plain) FreeSince(n int, t core.Time) core.Time {
 	return since
 }
 
-// Steps is the occupation from an instant to its last change, as a resource EP; nil when nothing is used from then on.
-// Its last step reaches to Forever when its nodes are never given back.
+// Steps returns the occupation from a time to its last change, as a resource EP, or nil if nothing is used from then
+// on. If nodes are never released, the last step lasts to Forever.
 func (p *plain) Steps(from core.Time) core.EP {
 	var ep core.EP
 	for i := p.index(from); i < len(p.at); i++ {

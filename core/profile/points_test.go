@@ -9,7 +9,7 @@ import (
 	"accordion/core/profile"
 )
 
-// The dumb twin counts change points. On a list that is exact; a tree passes over most of them.
+// The plain implementation counts change points. For a list the count is exact. A tree skips most of them.
 func TestSearchesAndChangesSayWhatTheyLookAt(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 2))
@@ -21,7 +21,7 @@ func TestSearchesAndChangesSayWhatTheyLookAt(t *testing.T) {
 		for range changes {
 			from := random.Int64N(span)
 			to := from + 1 + random.Int64N(30)
-			touched := 0 // points that hold somewhere in [from, to)
+			touched := 0 // points that apply somewhere in [from, to)
 			all := len(p.Points(-1, nil))
 			for _, point := range p.Points(from, nil) {
 				if point.At < to {
@@ -39,7 +39,7 @@ func TestSearchesAndChangesSayWhatTheyLookAt(t *testing.T) {
 		if at, fits := p.FirstFit(n, d, from); at != start || fits != ok {
 			t.Fatalf("seed %d: a search finds %d, %v, and the first fit is %d, %v", seed, start, ok, at, fits)
 		}
-		passed := 0 // points up to the one at which the search is decided
+		passed := 0 // points up to the one that decides the search
 		for _, point := range p.Points(from, nil) {
 			if passed == 0 || point.At < start+d {
 				passed++
@@ -51,7 +51,7 @@ func TestSearchesAndChangesSayWhatTheyLookAt(t *testing.T) {
 	}
 }
 
-// Points are looked at second by second, on lists and, with many changes, on trees.
+// Points are checked second by second, on lists and, with many changes, on trees.
 func TestPointsAreTheOccupation(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 1))

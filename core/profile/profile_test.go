@@ -12,10 +12,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// horizon bounds the dumb implementation: an array of used nodes, one entry a second, idle before and behind.
+// horizon is the length of the simple implementation: an array of used nodes, one entry for each second, idle before
+// and behind.
 const horizon = 60
 
-// seconds is the deliberately dumb profile that the real one is compared with.
+// seconds is the simple implementation with which the real profile is compared.
 type seconds struct {
 	nodes int
 	used  [horizon]int
@@ -39,7 +40,7 @@ func (s *seconds) at(t core.Time) int {
 	return s.used[t]
 }
 
-// fits looks at every second until the horizon; behind it everything is idle.
+// fits checks every second until the horizon. Behind it everything is idle.
 func (s *seconds) fits(n int, d, from core.Time) bool {
 	if n > s.nodes {
 		return false
@@ -61,7 +62,7 @@ func (s *seconds) max(from, to core.Time) (peak int) {
 	return peak
 }
 
-// load is a few allocations that lie between second 0 and the horizon.
+// load draws a few allocations between second 0 and the horizon.
 func load(t *rapid.T) []core.Allocation {
 	steps := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) core.Step {
 		return core.Step{Duration: rapid.Int64Range(1, 6).Draw(t, "duration"), Nodes: rapid.IntRange(0, 3).Draw(t, "nodes")}
@@ -84,7 +85,7 @@ func TestEveryAnswerIsThatOfAnArrayOfSeconds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		allocations := load(t)
 		p, s := both(8, allocations)
-		for i, a := range allocations { // take some of them back
+		for i, a := range allocations { // remove some of them
 			if rapid.Bool().Draw(t, fmt.Sprint("remove ", i)) {
 				p.Remove(a.Start, a.EP)
 				s.add(a.Start, a.EP, -1)
@@ -249,13 +250,13 @@ func TestTheProfileOfTheExampleInPlainCharacters(t *testing.T) {
 	p.Add(0, core.EP{{Duration: 8, Nodes: 1}})
 	start, _ := p.FirstFit(4, 5, 0)
 	p.Add(start, core.EP{{Duration: 5, Nodes: 4}})
-	// The need of 4 does not fit before the step of 4 gives its nodes back at 12, so it lies behind the picture.
+	// The need of 4 does not fit before the step of 4 releases its nodes at 12, so it is to the right of the picture.
 	if got := draw(p, 14); start != 12 || got != picture {
 		t.Errorf("placed at %d\n%s\nwant at 12\n%s", start, got, picture)
 	}
 }
 
-// picture is 14 seconds of the example, one column a second, one row a node.
+// picture is 14 seconds of the example, a column for each second, a row for each node.
 const picture = `..............
 ......##......
 ......########
@@ -279,8 +280,8 @@ func draw(p *profile.Profile, length core.Time) string {
 	return b.String()
 }
 
-// One planning cycle: 2,500 jobs are placed one behind the other in the order of the queue. Measured 4 to 5 ms of processor
-// time on the project's machine (bound 15 ms).
+// One planning cycle: 2,500 jobs are placed one after the other in queue order. It takes 4 to 5 ms of processor time
+// on the project's machine (bound 15 ms).
 func BenchmarkCycleOf2500Jobs(b *testing.B) {
 	p := profile.New(1000)
 	ep := core.EP{{}}

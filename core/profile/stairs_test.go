@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestWhoseNodesAreFreeForHowLongIsToldByTheStairs(t *testing.T) {
+func TestStairsTellHowLongNodesAreFree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := rapid.IntRange(1, 8).Draw(t, "machine")
 		p := drawUsed(t, nodes)

@@ -14,10 +14,10 @@ type backfiller interface {
 	submit(now core.Time, j core.Job)
 	end(now core.Time, id core.JobID)
 	starts(now core.Time) []core.JobID
-	plan() []core.Planned // of what waits
+	plan() []core.Planned // of waiting jobs
 }
 
-// crowd is what both know: what runs, as promised, and what waits, in the order of the queue.
+// crowd holds what both implementations know: the running jobs, as promised, and the waiting jobs in queue order.
 type crowd struct {
 	nodes   int
 	order   sched.Order
@@ -25,14 +25,14 @@ type crowd struct {
 	waiting []waiter
 }
 
-// waiter is a waiting job. Without a place its completion is Forever.
+// waiter is a waiting job. Its completion is Forever while it has no place.
 type waiter struct {
 	job   core.Job
 	place core.Planned
 	end   core.Time
 }
 
-// insert puts a job in its place of the queue.
+// insert adds a job to the queue.
 func (c *crowd) insert(w waiter) {
 	c.waiting = append(c.waiting, w)
 	slices.SortStableFunc(c.waiting, func(a, b waiter) int {
@@ -54,7 +54,7 @@ func shortest(j core.Job) core.Time {
 	return least
 }
 
-// take takes out what runs, or waits.
+// take removes a running or waiting job.
 func (c *crowd) take(id core.JobID) (a core.Allocation, ok bool) {
 	c.waiting = slices.DeleteFunc(c.waiting, func(w waiter) bool {
 		if w.job.ID == id {
@@ -71,13 +71,13 @@ func (c *crowd) take(id core.JobID) (a core.Allocation, ok bool) {
 	return a, ok
 }
 
-// plainConservative is the rule of models.md, word by word.
+// plainConservative implements the rule of models.md, word by word.
 type plainConservative struct {
 	crowd
 	algorithm ep.Algorithm
 }
 
-// seconds is what is used by all but one waiting job.
+// seconds returns the occupation by all jobs but one waiting job.
 func (c *plainConservative) seconds(but core.JobID) *dumb {
 	d := newDumb(c.nodes, c.running...)
 	for _, w := range c.waiting {
@@ -88,7 +88,7 @@ func (c *plainConservative) seconds(but core.JobID) *dumb {
 	return d
 }
 
-// best is a job's earliest completion.
+// best returns a job's earliest completion.
 func (c *plainConservative) best(now core.Time, j core.Job) (best core.Planned, end core.Time) {
 	d, end := c.seconds(j.ID), core.Forever
 	for i, ep := range j.Choices {
@@ -151,8 +151,8 @@ func (c *plainConservative) plan() (all []core.Planned) {
 	return all
 }
 
-// plainEASY is EASY on arrays of seconds: the head has the earliest place beside what runs, by the requested times, and
-// whatever else fits beside both begins. Without back-filling it is first come, first served.
+// plainEASY is EASY on arrays of seconds. The head gets the earliest place next to the running jobs, by requested
+// times. All other jobs that fit next to both start. Without back-filling it is first come, first served.
 type plainEASY struct {
 	crowd
 	backfills bool
@@ -190,7 +190,7 @@ func (c *plainEASY) starts(now core.Time) (all []core.JobID) {
 	return all
 }
 
-// ruledEASY is EASY as models.md says it: shadow time and extra nodes. It knows nothing of jobs that begin later.
+// ruledEASY is EASY as defined in models.md: shadow time and extra nodes. It ignores jobs with a later Begin.
 type ruledEASY struct{ plainEASY }
 
 func (c *ruledEASY) starts(now core.Time) (all []core.JobID) {

@@ -25,12 +25,12 @@ func drawOrder(t *rapid.T) sched.Order {
 	return rapid.SampledFrom([]sched.Order{sched.FirstCome, sched.FirstCome, sched.ShortestFirst, sched.LongestFirst}).Draw(t, "order")
 }
 
-// drawMachine draws a number of nodes. Random draws lean to what stands first: a machine with room to choose.
+// drawMachine draws a number of nodes. Random draws prefer the first choice, which is a machine with room to choose.
 func drawMachine(t *rapid.T) int {
 	return rapid.SampledFrom([]int{5, 4, 8, 6, 3, 7, 2, 1}).Draw(t, "machine")
 }
 
-// drawRigid draws a job of one step, of which a few repeat, as those of users do.
+// drawRigid draws a job of one step. A few jobs repeat, as those of users do.
 func drawRigid(t *rapid.T, id core.JobID, nodes int) core.Job {
 	return core.Job{ID: id, Choices: []core.EP{{{
 		Duration: rapid.SampledFrom([]core.Time{8, 5, 3, 13, 3, 1, 2, 8}).Draw(t, "duration"),
@@ -38,7 +38,8 @@ func drawRigid(t *rapid.T, id core.JobID, nodes int) core.Job {
 	}}}}
 }
 
-// story is a random history of a machine, told to a state and to its twin, event by event; after each both are asked.
+// story is a random history of a machine. It passes each event to a state and to its twin, then compares their
+// answers.
 type story struct {
 	nodes  int
 	state  sched.State
@@ -50,7 +51,7 @@ type story struct {
 	began  map[core.JobID]core.Time
 }
 
-// play draws the history. Jobs end when they have to, or before; some are cancelled while they wait.
+// play draws the history. Jobs end at their limit or before. Some are canceled while they wait.
 func (s *story) play(t *rapid.T, most int, after func(now core.Time)) {
 	s.runs, s.jobs, s.began = map[core.JobID]bool{}, map[core.JobID]core.Job{}, map[core.JobID]core.Time{}
 	next := core.JobID(1)
@@ -100,7 +101,7 @@ func (s *story) forget(id core.JobID) {
 	}
 }
 
-// until is when a running job ends at the latest.
+// until returns the latest end of a running job.
 func (s *story) until(id core.JobID) core.Time {
 	if p, ok := s.state.(sched.Promiser); ok {
 		a, _ := p.Promise(id)
@@ -109,7 +110,7 @@ func (s *story) until(id core.JobID) core.Time {
 	return s.began[id] + s.jobs[id].Choices[0].Total()
 }
 
-// ask compares what both say. Whoever asks first is told what is due no later than was announced.
+// ask compares the answers of both. No answer may change before the time that Next announced.
 func (s *story) ask(t *rapid.T, now core.Time) {
 	var got []core.JobID
 	for _, start := range s.state.Clone().Starts(now, nil) {
@@ -171,8 +172,8 @@ func TestConservativeIsThatOfArraysOfSeconds(t *testing.T) {
 	}
 }
 
-// slow is a state for which a second of a story is so many: what it does has nothing to do with how long that is, but what it
-// remembers of spans of time has.
+// slow is a state for which a second of a story lasts many seconds. Its decisions do not depend on that length, but
+// its table of time spans does.
 type slow struct {
 	sched.State
 	second core.Time
@@ -298,7 +299,7 @@ func TestEASYAndFCFSAreThoseOfTheRules(t *testing.T) {
 	})
 }
 
-// drawFirst draws a job that ranks by its first choice: the others are as long.
+// drawFirst draws a job that ranks by its first choice: its other choices have the same length.
 func drawFirst(t *rapid.T, id core.JobID, nodes int) core.Job {
 	j := drawJob(t, id, nodes)
 	j.Choices = j.Choices[:1]

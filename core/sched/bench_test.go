@@ -11,8 +11,8 @@ import (
 	"accordion/core/sizing"
 )
 
-// busyQueue is a machine of 1,000 nodes on which 500 jobs run, with 2,000 waiting: 1,400 rigid, 400 evolving with 3 to 8
-// steps, 200 moldable with 4 choices.
+// busyQueue is a machine of 1,000 nodes with 500 running and 2,000 waiting jobs: 1,400 rigid, 400 evolving with 3 to
+// 8 steps, 200 moldable with 4 choices.
 func busyQueue(policy sched.Policy) sched.State {
 	r := rand.New(rand.NewPCG(3, 4))
 	seconds := func() core.Time { return 60 + r.Int64N(4*3600) }
@@ -41,7 +41,7 @@ func busyQueue(policy sched.Policy) sched.State {
 	return s
 }
 
-// The bound for a plan of this size is 60 ms; measured: 17 to 22 ms on a 2-core virtual machine that others used too.
+// The bound for a plan of this size is 60 ms. It takes 17 to 22 ms on a shared 2-core virtual machine.
 func BenchmarkPlan(b *testing.B) {
 	for _, c := range []struct {
 		name   string
@@ -56,7 +56,7 @@ func BenchmarkPlan(b *testing.B) {
 			s := busyQueue(c.policy)
 			b.ReportAllocs()
 			for b.Loop() {
-				s.Nodes(0, core.Machine{Nodes: 1000}) // whatever was planned is out of date
+				s.Nodes(0, core.Machine{Nodes: 1000}) // invalidates the present plan
 				if got := len(s.Plan(0).Jobs); got != 2000 {
 					b.Fatalf("%d jobs planned", got)
 				}
@@ -65,8 +65,8 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// BenchmarkPlanWithModels is the plan of 2,000 jobs of 200 sizes each beside 500 running ones, on 1,000 nodes. The bound
-// is 100 ms, and a sizing adds less than 10 ms; figures in docs/performance.md.
+// BenchmarkPlanWithModels plans 2,000 jobs of 200 sizes each next to 500 running jobs, on 1,000 nodes. The bound is
+// 100 ms, and a sizing rule adds less than 10 ms. docs/performance.md has the figures.
 func BenchmarkPlanWithModels(b *testing.B) {
 	for _, c := range []struct {
 		name string

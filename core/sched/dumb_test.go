@@ -8,14 +8,14 @@ import (
 
 const horizon = schedtest.Horizon
 
-// dumb is the second implementation of everything here, on an array of seconds.
+// dumb is the second implementation of Repeated, on an array of seconds.
 type dumb struct{ schedtest.Seconds }
 
 func newDumb(nodes int, all ...core.Allocation) *dumb {
 	return &dumb{*schedtest.NewSeconds(nodes, all...)}
 }
 
-// plan is Figure 5 of RR-7389, word by word.
+// plan implements Figure 5 of RR-7389, word by word.
 func (d *dumb) plan(policy sched.Repeated, now core.Time, jobs []core.Job) core.Plan {
 	var plan core.Plan
 	queued := crowd{order: policy.Order}

@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever the policy and its parameters: those who stand behind somebody else's jobs, and start or have the reservation, are in the way of
-// none of them. These have the places that they would have alone.
-func TestNobodyIsInTheWayOfSomebodyElsesJobsBeforeHim(t *testing.T) {
+// Jobs behind foreign jobs may start or have the reservation, under any policy and parameters. They delay none of the
+// foreign jobs, which have the places that they would have alone.
+func TestNoJobDelaysForeignJobsAheadOfIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStory(t, guarded)
 		now := core.Time(100)
@@ -35,7 +35,7 @@ func TestNobodyIsInTheWayOfSomebodyElsesJobsBeforeHim(t *testing.T) {
 			}
 		}
 		got := state.Plan(now)
-		got.Jobs = got.Jobs[:min(len(got.Jobs), len(alone.Plan(now).Jobs))] // they are the first in the queue
+		got.Jobs = got.Jobs[:min(len(got.Jobs), len(alone.Plan(now).Jobs))] // the foreign jobs are the first in the queue
 		if d := gocmp.Diff(alone.Plan(now), got, cmpopts.EquateEmpty()); d != "" {
 			t.Fatalf("%+v on %d nodes: (-alone +before others)\n%s", s.policy, s.nodes, d)
 		}
@@ -44,7 +44,7 @@ func TestNobodyIsInTheWayOfSomebodyElsesJobsBeforeHim(t *testing.T) {
 
 func TestWithoutPatienceTheFirstOfTheQueueHasTheReservation(t *testing.T) {
 	state := full(3)
-	state.Submit(10, core.Job{ID: 1, Submit: 9, Choices: []core.EP{{{Duration: 5, Nodes: 3}}}}) // the site ranks it before an older one
+	state.Submit(10, core.Job{ID: 1, Submit: 9, Choices: []core.EP{{{Duration: 5, Nodes: 3}}}}) // the site ranks it before an older job
 	state.Submit(10, core.Job{ID: 2, Submit: 1, Choices: []core.EP{{{Duration: 5, Nodes: 3}}}})
 	if jobs := state.Plan(10).Jobs; len(jobs) != 1 || jobs[0].Job != 1 || jobs[0].Start != 20 {
 		t.Errorf("the reservations are %+v", jobs)

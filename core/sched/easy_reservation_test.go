@@ -7,9 +7,9 @@ import (
 	"accordion/core"
 )
 
-// A reservation is kept while others begin and end. Here it is made anew each time, and must be the same; and it must not have
-// been made each time, else there is nothing to prove.
-func TestAReservationThatIsKeptIsTheOneThatWouldBeMade(t *testing.T) {
+// A reservation is kept up to date while jobs start and end. The test computes it again each time and compares. It
+// also checks that the reservation was really kept and not recomputed each time.
+func TestKeptReservationEqualsRecomputedReservation(t *testing.T) {
 	kept := 0
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -24,7 +24,7 @@ func TestAReservationThatIsKeptIsTheOneThatWouldBeMade(t *testing.T) {
 				s.Running(now, core.Allocation{Job: id, Start: now - 3, EP: core.EP{{Duration: 1 + r.Int64N(60), Nodes: r.IntN(9)}}})
 				running = append(running, id)
 			case 2:
-				s.End(now, core.JobID(r.Int64N(int64(id)+1))) // it waits, it runs, or it is over
+				s.End(now, core.JobID(r.Int64N(int64(id)+1))) // it waits, runs, or has ended
 			case 3:
 				now -= r.Int64N(9)
 			default:

@@ -13,14 +13,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// one draws jobs of one profile.
+// one draws a job with one profile.
 func one(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
 	j := drawEasyJob(t, id, now, nodes)
 	j.Choices = j.Choices[:1]
 	return j
 }
 
-// guarded draws jobs of one profile, some with a guard, some with a margin.
+// guarded draws a job with one profile. Some have a guard, some a margin.
 func guarded(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
 	j := one(t, id, now, nodes)
 	if rapid.Bool().Draw(t, "ordinary") {
@@ -32,14 +32,14 @@ func guarded(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
 	return j
 }
 
-// others draws guarded jobs, and those with a guard are somebody else's.
+// others draws guarded jobs. Those with a guard are foreign.
 func others(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
 	j := guarded(t, id, now, nodes)
 	j.Foreign = j.Guard > 0
 	return j
 }
 
-// byJob is the places of a plan, in the order of the numbers.
+// byJob returns the places of a plan, sorted by job ID.
 func byJob(p core.Plan) []core.Planned {
 	slices.SortFunc(p.Jobs, func(a, b core.Planned) int { return cmp.Compare(a.Job, b.Job) })
 	return p.Jobs
@@ -51,7 +51,7 @@ func TestWithReservationsForAllAndNoPatienceItIsRepeated(t *testing.T) {
 		m := core.Machine{Nodes: s.nodes}
 		state, repeated := sched.Patient{Reservations: sched.AllReserved}.New(m), sched.Repeated{}.New(m)
 		s.play(func(e event) ([]core.Start, core.Time) {
-			repeated.Nodes(e.now, m) // it plans anew, and keeps nothing
+			repeated.Nodes(e.now, m) // plans again from the start
 			want, _ := tell(repeated, e)
 			got, next := tell(state, e)
 			if d := gocmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
@@ -142,9 +142,10 @@ func TestTheReservationsPlaceNeverMovesBackAndItsJobKeepsItUntilItStarts(t *test
 	})
 }
 
-// The bound: who begins whenever it likes, and fits the machine, starts within so many of the longest requests behind the second at which it is
-// due as jobs wait then that were due before it, and two. One is what runs then, one is what may pass until somebody looks.
-func TestNobodyStarves(t *testing.T) {
+// The bound: a job that may start at any time and fits the machine starts at most this many of the longest requested
+// times after it is due: the number of jobs that wait then and were due before it, plus two. One is for the jobs that
+// run at that time, one for the time until the next call.
+func TestNoJobStarves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStory(t, func(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
 			j := drawEasyJob(t, id, now, nodes)
@@ -181,7 +182,7 @@ func TestNobodyStarves(t *testing.T) {
 	})
 }
 
-func TestAPlannerThatIsMadeAnewAtEachEventStartsTheSameJobs(t *testing.T) {
+func TestPlannerRebuiltAtEachEventStartsTheSameJobs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStory(t, rapid.SampledFrom([]func(*rapid.T, core.JobID, core.Time, int) core.Job{drawEasyJob, guarded, rectangles, late, foreign}).Draw(t, "kind"))
 		m := core.Machine{Nodes: s.nodes}

@@ -12,16 +12,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// full is a machine without patience, all of whose nodes are taken until second 20.
+// full is a machine without patience. All its nodes are taken until second 20.
 func full(nodes int) sched.State {
 	state := sched.Patient{}.New(core.Machine{Nodes: nodes})
 	state.Running(10, core.Allocation{Job: 100, Start: 0, EP: core.EP{{Duration: 20, Nodes: nodes}}})
 	return state
 }
 
-// A job that listed the sizes of a curve gets only the sizes that its rule allows, as if it had listed no others. But it becomes due like a
-// job that listed all of them.
-func TestASizedJobHasWhatTheRuleLetsItHave(t *testing.T) {
+// A job that listed the sizes of a curve gets only the sizes that its rule permits, as if it had listed no others.
+// But it becomes due like a job that listed all of them.
+func TestSizedJobGetsSizesThatTheRulePermits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStory(t, func(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
 			j := core.Job{ID: id, Submit: now}

@@ -20,7 +20,7 @@ func drawPatient(t *rapid.T) sched.Patient {
 	}
 }
 
-// drawEasyEP draws a profile in which neighbors differ.
+// drawEasyEP draws a profile whose neighboring steps differ.
 func drawEasyEP(t *rapid.T, steps, nodes int) core.EP {
 	ep := core.EP{{Duration: rapid.Int64Range(1, 8).Draw(t, "duration"), Nodes: rapid.IntRange(1, nodes).Draw(t, "nodes")}}
 	for range rapid.IntRange(1, steps).Draw(t, "steps") - 1 {
@@ -32,7 +32,7 @@ func drawEasyEP(t *rapid.T, steps, nodes int) core.EP {
 	return ep
 }
 
-// drawEasyJob draws a rigid, a moldable or an evolving job; sometimes one that exceeds the machine.
+// drawEasyJob draws a rigid, a moldable or an evolving job. Some exceed the machine.
 func drawEasyJob(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
 	j := core.Job{ID: id, Submit: now}
 	if rapid.IntRange(0, 7).Draw(t, "begins later") == 7 {
@@ -50,21 +50,22 @@ func rectangles(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
 	return core.Job{ID: id, Submit: now, Choices: []core.EP{drawEasyEP(t, 1, nodes)}}
 }
 
-// late draws jobs of which some were submitted before they come, so that they are due before others that came before.
+// late draws jobs of which some have an earlier submission time, so that they are due before jobs that were added
+// earlier.
 func late(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
 	j := drawEasyJob(t, id, now, nodes)
 	j.Submit -= max(0, rapid.Int64Range(-20, 20).Draw(t, "late"))
 	return j
 }
 
-// easyStory is a random workload on a machine that is driven as the replay drives it. The world asks after each event, and in between
-// when the state says so.
+// easyStory is a random workload on a machine that is driven as the replay drives it. The world calls Starts after
+// each event, and at the times that Next returns.
 type easyStory struct {
 	nodes   int
 	policy  sched.Patient
-	arrives []core.Job               // in the order in which they come
-	comes   []core.Time              // when, beside arrives
-	works   map[core.JobID]core.Time // how long it would run, in its first choice; no job runs longer than its promise
+	arrives []core.Job               // in the order in which they are submitted
+	comes   []core.Time              // when each of arrives is submitted
+	works   map[core.JobID]core.Time // the run time of each job in its first choice; no job runs longer than its promise
 }
 
 func drawStory(t *rapid.T, job func(*rapid.T, core.JobID, core.Time, int) core.Job) easyStory {
@@ -82,10 +83,10 @@ func drawStory(t *rapid.T, job func(*rapid.T, core.JobID, core.Time, int) core.J
 type event struct {
 	now    core.Time
 	submit *core.Job
-	end    core.JobID // 0: nobody's
+	end    core.JobID // 0: none
 }
 
-// play runs the story with what is asked at each event: it starts what that says, and is told when there is something to say next.
+// play runs the story. At each event it calls ask, starts what ask returns, and continues at the returned time.
 func (s *easyStory) play(ask func(e event) (starts []core.Start, next core.Time)) (began map[core.JobID]core.Time) {
 	began = map[core.JobID]core.Time{}
 	type end struct {
@@ -129,7 +130,7 @@ func (s *easyStory) play(ask func(e event) (starts []core.Start, next core.Time)
 	}
 }
 
-// tell tells a state of an event and asks it.
+// tell passes an event to a state and returns its answers.
 func tell(s sched.State, e event) ([]core.Start, core.Time) {
 	switch {
 	case e.submit != nil:
@@ -140,7 +141,7 @@ func tell(s sched.State, e event) ([]core.Start, core.Time) {
 	return s.Starts(e.now, nil), s.Next(e.now)
 }
 
-// foreign draws jobs of which some are somebody else's: these have one profile, and begin when they like.
+// foreign draws jobs of which some are foreign. These have one profile, and may start at any time.
 func foreign(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
 	j := drawEasyJob(t, id, now, nodes)
 	if j.Foreign = rapid.Bool().Draw(t, "somebody else's"); j.Foreign {

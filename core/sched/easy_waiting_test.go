@@ -8,7 +8,7 @@ import (
 	"accordion/core"
 )
 
-// there are the jobs of a list that are no holes.
+// there returns the jobs of a list without its holes.
 func there(l *waitingList) (all []waitingJob) {
 	for _, w := range l.All[l.First:] {
 		if w.Nodes != hole {
@@ -22,8 +22,8 @@ func byLength(a, b waitingJob) bool {
 	return a.Length < b.Length || a.Length == b.Length && a.Seq < b.Seq
 }
 
-// The same is done to a list and to an array. Some of the lists are sorted, and the others in the order in which jobs come.
-func TestAListIsAnArrayOfJobsAndEveryBlockKnowsItsLeast(t *testing.T) {
+// The same is done to a list and to an array. Some lists are sorted, others are in order of submission.
+func TestWaitingListMatchesArrayAndItsBlockBounds(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		var list waitingList
@@ -65,7 +65,7 @@ func TestAListIsAnArrayOfJobsAndEveryBlockKnowsItsLeast(t *testing.T) {
 	}
 }
 
-// blocks checks what is found by blocks against every job.
+// blocks compares searches by blocks with checks of every job.
 func blocks(t *testing.T, list *waitingList, of reservation, r *rand.Rand) {
 	if r.IntN(2) == 0 {
 		of.At, of.Extra = 1+r.Int64N(50), r.IntN(20)

@@ -7,7 +7,8 @@ import (
 	"accordion/core/profile"
 )
 
-// Job 9 has all four nodes until 100 and, if it uses its guard, until 130. Job 1 waits for them, with a guard of its own.
+// Job 9 has all four nodes until 100, or until 130 if it uses its guard. Job 1 waits for them and has a guard of its
+// own.
 func Example_outlook() {
 	running := []core.Allocation{{Job: 9, EP: core.EP{{Duration: 130, Nodes: 4}}, Guard: 30}}
 	view := profile.New(4)

@@ -12,13 +12,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ordinary is a job that lasts so long at most, and may not be over for its guard.
+// ordinary returns a job that lasts at most limit, and may last for its guard longer.
 func ordinary(id core.JobID, nodes int, limit, guard core.Time) core.Job {
 	return core.Job{ID: id, Choices: []core.EP{{{Duration: limit + guard, Nodes: nodes}}}, Guard: guard}
 }
 
-func TestAJobKeepsOutOfTheWayOfThoseThatMayBeginInAnothersGuard(t *testing.T) {
-	// Job 9 has a node until 10, and may keep it until 40: three nodes for job 1 come free at one second in between.
+func TestJobDoesNotDelayJobsThatMayStartInAGuard(t *testing.T) {
+	// Job 9 has a node until 10 and may keep it until 40. At one second in between, three nodes become free for job
+	// 1.
 	holds := core.Allocation{Job: 9, EP: epOf("1x40"), Guard: 30}
 	waits := ordinary(1, 3, 10, 75)
 	for _, c := range []struct {
@@ -26,7 +27,7 @@ func TestAJobKeepsOutOfTheWayOfThoseThatMayBeginInAnothersGuard(t *testing.T) {
 		nodes   int
 		running []core.Allocation
 		before  []core.Job
-		want    core.Time // start of a job of one node for 14 s behind them
+		want    core.Time // start of a job of one node for 14 s that comes after them
 	}{
 		{"it is over before", 3, []core.Allocation{{Job: 9, EP: epOf("1x50"), Guard: 30}}, []core.Job{waits}, 0},
 		{"it would begin in the guard", 3, []core.Allocation{holds}, []core.Job{waits}, 40 + 85},
@@ -44,7 +45,7 @@ func TestAJobKeepsOutOfTheWayOfThoseThatMayBeginInAnothersGuard(t *testing.T) {
 	}
 }
 
-// drawGuarded draws jobs of which some have a guard, and what runs before them.
+// drawGuarded draws jobs of which some have a guard, and jobs that run before them.
 func drawGuarded(t *rapid.T, now core.Time, nodes int) (running []core.Allocation, jobs []core.Job) {
 	running = drawRunning(t, now, nodes)
 	for i := range running {
@@ -63,7 +64,7 @@ func drawGuarded(t *rapid.T, now core.Time, nodes int) (running []core.Allocatio
 	return running, jobs
 }
 
-// unused is an allocation, from now on, of which the guard was not used.
+// unused returns the rest of an allocation from now on if its guard is not used.
 func unused(a core.Allocation, now core.Time) core.Allocation {
 	end := max(a.End()-a.Guard, now)
 	b := core.Allocation{Job: a.Job, Start: a.Start}
@@ -74,14 +75,15 @@ func unused(a core.Allocation, now core.Time) core.Allocation {
 	return b
 }
 
-// guardedPlan is the plan of jobs with guards, in three arrays of seconds: late and early worlds, and what may be taken.
+// guardedPlan computes the plan of jobs with guards in three arrays of seconds: the occupation at the latest, at the
+// earliest, and taken.
 func guardedPlan(policy sched.Repeated, nodes int, now core.Time, running []core.Allocation, jobs []core.Job) core.Plan {
 	late, early, taken, firm := newDumb(nodes, running...), newDumb(nodes), newDumb(nodes, running...), newDumb(nodes, running...)
-	ordinary := false // one of them waits
+	ordinary := false // a waiting job has a guard
 	for _, a := range running {
 		early.Add(unused(a, now))
 	}
-	var loose [horizon]int // nodes in their guards that no waiting job counts on
+	var loose [horizon]int // nodes in guards that no waiting job claims
 	for t := range loose {
 		if core.Time(t) >= now {
 			loose[t] = late.Used[t] - early.Used[t]
@@ -139,7 +141,7 @@ func guardedPlan(policy sched.Repeated, nodes int, now core.Time, running []core
 	return plan
 }
 
-// counts says whether a job may begin at a second, when every node that it has once is counted until its limit.
+// counts reports whether a job may start at a second if each of its nodes counts until its limit.
 func (d *dumb) counts(ep core.EP, margin, at core.Time) bool {
 	most := 0
 	for t := range ep.Total() + margin {
@@ -174,16 +176,16 @@ func TestEveryPlanWithGuardsIsThatOfArraysOfSeconds(t *testing.T) {
 	})
 }
 
-// unfit says whether what runs exceeds the machine from now on.
+// unfit reports whether the running jobs exceed the machine from now on.
 func unfit(nodes int, now core.Time, running []core.Allocation) bool {
 	d := newDumb(nodes, running...)
 	return !d.Free(0, now, horizon-1)
 }
 
-// TestNoGuardIsUsedOrAllAreAndNoOrdinaryJobIsDelayedFromBehind: jobs with a guard run one after the other, each as soon as
-// it fits, in a world in which nobody uses his guard, and in one in which all that run do; jobs without one behind them
-// begin as planned, and are never in the way.
-func TestNoGuardIsUsedOrAllAreAndNoOrdinaryJobIsDelayedFromBehind(t *testing.T) {
+// Jobs with a guard run one after the other, each as soon as it fits: once in a world in which no guard is used, and
+// once in one in which all running jobs use theirs. Jobs without a guard behind them start as planned, and never
+// delay them.
+func TestLaterJobsDelayNoOrdinaryJobWhetherGuardsAreUsedOrNot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const now = 0
 		nodes := rapid.IntRange(1, 6).Draw(t, "machine")
@@ -234,8 +236,8 @@ func TestNoGuardIsUsedOrAllAreAndNoOrdinaryJobIsDelayedFromBehind(t *testing.T) 
 	})
 }
 
-func TestAJobKeepsOutOfTheWayOfOrdinaryOnesByItsLimit(t *testing.T) {
-	// Job 9 has four of five nodes until 42 and perhaps until 72; job 1 waits for all five of them.
+func TestMarginOfAJobDelaysNoOrdinaryJob(t *testing.T) {
+	// Job 9 has four of five nodes until 42 and perhaps until 72. Job 1 waits for all five.
 	holds := []core.Allocation{{Job: 9, EP: epOf("4x72"), Guard: 30}}
 	waits := []core.Job{ordinary(1, 5, 45, 75)}
 	for _, c := range []struct {
@@ -263,8 +265,8 @@ func TestAJobKeepsOutOfTheWayOfOrdinaryOnesByItsLimit(t *testing.T) {
 	}
 }
 
-// A batch system that counts each node of a job until the job's limit, and gives ordinary jobs their places one after the
-// other, gives each the same as if the job were not there.
+// A batch system counts each node of a job until the job's limit, and gives ordinary jobs their places one after the
+// other. Each ordinary job gets the same place as if the managed job did not exist.
 func TestNoOrdinaryJobIsPlannedLaterForOneBehindItThatCountsUntilItsLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := rapid.IntRange(1, 6).Draw(t, "machine")

@@ -13,17 +13,17 @@ import (
 	"accordion/core/sizing"
 )
 
-// record is what a list in no order knows of a job.
+// record is what an unsorted list knows of a job.
 type record struct {
 	id        core.JobID
 	job       core.Job
 	runs      bool
 	allocated core.Allocation
 	listed    bool // its sizes are known
-	tocome    bool // it was when we were told
+	tocome    bool // it had not begun when it was reported
 }
 
-// loadWorld counts from the beginning.
+// loadWorld counts everything from the start.
 func loadWorld(all []record, now core.Time, machine int) sizing.Demand {
 	var d sizing.Demand
 	for _, r := range all {
@@ -50,7 +50,7 @@ func loadWorld(all []record, now core.Time, machine int) sizing.Demand {
 	return d
 }
 
-func TestTheWorldIsWhatRunsAndWaits(t *testing.T) {
+func TestWorldHasRunningAndWaitingJobs(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		var (
@@ -109,7 +109,7 @@ func TestTheWorldIsWhatRunsAndWaits(t *testing.T) {
 	}
 }
 
-// Of each waiting job the sizes are handed over in the order of submission, whoever begins or stands aside in between.
+// The sizes of waiting jobs are in order of submission, whichever jobs start or become ineligible in between.
 func TestWhatWaitsIsInTheOrderOfSubmission(t *testing.T) {
 	c := sched.NewSystemLoad(core.Machine{Nodes: 8}, sizing.Scojo(), sizing.AsListed)
 	var sizes []*sizing.Sizes
@@ -134,8 +134,9 @@ func TestWhatWaitsIsInTheOrderOfSubmission(t *testing.T) {
 	}
 }
 
-// A job of each half hour for a day and a half: what is learned is one job in each half hour, that lasts half of what it asks for.
-func TestACrowdLearnsWhatWasSubmittedAndEnded(t *testing.T) {
+// A job arrives in each half hour for a day and a half. The forecast is one job in each half hour that lasts half of
+// its requested time.
+func TestSystemLoadLearnsFromSubmissionsAndEnds(t *testing.T) {
 	c := sched.NewSystemLoad(core.Machine{Nodes: 8}, sizing.Scojo(), sizing.AsListed)
 	var j core.Job
 	for h := range core.Time(72) {
@@ -171,7 +172,7 @@ func TestACrowdLearnsWhatWasSubmittedAndEnded(t *testing.T) {
 	}
 }
 
-// A job that begins never counts in nothing: not while it waits, and not when it begins all the same.
+// A job whose Begin is core.Forever never counts: neither while it waits nor if it starts after all.
 func TestAJobThatBeginsNeverIsNotCounted(t *testing.T) {
 	c := sched.NewSystemLoad(core.Machine{Nodes: 10}, sizing.Share{}, sizing.HalfReference)
 	j := core.Job{ID: 1, Choices: []core.EP{{{Duration: 100, Nodes: 4}}}}

@@ -10,7 +10,7 @@ import (
 
 var long = flag.Bool("accordion.long", false, "thousands of random histories instead of some")
 
-// TestMain makes the random cases the same in every run, and more than usual, unless the command line asks otherwise.
+// TestMain gives random tests a fixed seed and more cases than the default, unless the command line sets them.
 func TestMain(m *testing.M) { os.Exit(testmain.Run(m, testmain.Cases{Usual: 1000, Long: 10_000})) }
 
 // checks sets the number of random histories of one test, unless the command line does.

@@ -15,7 +15,7 @@ import (
 
 func epOf(text string) core.EP { return schedtest.EP(text) }
 
-// draw pictures allocations: a row is a node, a column a second, job 1 is a, job 2 is b; # is whatever ran before.
+// draw draws allocations: a row is a node, a column a second, job 1 is a, job 2 is b. # is a job that ran before.
 func draw(t *testing.T, nodes int, all []core.Allocation) string {
 	t.Helper()
 	named, err := place.Assign(nodes, all, nil)

@@ -8,7 +8,7 @@ import (
 	"accordion/core/sched"
 )
 
-// BenchmarkRefit fits 500 running evolving jobs again after nodes were lost.
+// BenchmarkRefit makes new promises for 500 running evolving jobs after nodes were lost.
 func BenchmarkRefit(b *testing.B) {
 	r := rand.New(rand.NewPCG(5, 6))
 	broken := make([]sched.Remainder, 500)

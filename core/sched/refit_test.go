@@ -124,13 +124,13 @@ func TestNewPromisesFitWhereverWhatIsHeldNowFits(t *testing.T) {
 	})
 }
 
-// checkRemainder fails when an allocation is not the remainder, expanded.
+// checkRemainder fails if an allocation is not the remainder, possibly expanded.
 func checkRemainder(t *rapid.T, b sched.Remainder, a core.Allocation) {
 	if a.Start != 12 || a.Job != b.Job || a.EP[0].Nodes != b.Nodes || a.EP[0].Duration < max(b.Left, 1) {
 		t.Fatalf("%+v became %+v", b, a)
 	}
 	if len(a.EP) == 1 && len(b.Next) > 0 && a.End() >= core.Forever {
-		return // it never goes on
+		return // it never continues
 	}
 	if len(a.EP) != 1+len(b.Next) {
 		t.Fatalf("%+v became %+v", b, a)
@@ -152,7 +152,7 @@ func TestALoneRemainderIsFittedAsEarlyAsArraysOfSecondsSay(t *testing.T) {
 		wanted := append(core.EP{{Duration: max(b.Left, 1), Nodes: b.Nodes}}, b.Next...)
 		_, want, ok := d.Fit(wanted, ep.Unlimited, now, true, false)
 		if !ok {
-			return // held beyond what is free: the table says what happens then
+			return // it holds more than is free; the table in TestRefit covers that
 		}
 		got := sched.Refit(now, core.Machine{Nodes: nodes}, fixed, []sched.Remainder{b})
 		if d := cmp.Diff(want, got[0].EP); d != "" {

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Generators of small cases: at most a few nodes, steps of a few seconds.
+// Generators of small cases: a few nodes and steps of a few seconds.
 
 func drawEP(t *rapid.T, steps, nodes int) core.EP {
 	ep := make(core.EP, rapid.IntRange(1, steps).Draw(t, "steps"))
@@ -30,7 +30,7 @@ func drawPolicy(t *rapid.T) sched.Repeated {
 	}
 }
 
-// drawJob draws a rigid, a moldable or an evolving job; sometimes one that exceeds the machine.
+// drawJob draws a rigid, a moldable or an evolving job. Some exceed the machine.
 func drawJob(t *rapid.T, id core.JobID, nodes int) core.Job {
 	j := core.Job{ID: id, Begin: max(0, rapid.Int64Range(-10, 20).Draw(t, "begin"))}
 	steps := rapid.SampledFrom([]int{1, 4}).Draw(t, "most steps")
@@ -40,7 +40,7 @@ func drawJob(t *rapid.T, id core.JobID, nodes int) core.Job {
 	return j
 }
 
-// drawRunning draws what runs, from the past on, and what lies in the future. Together it may exceed the machine.
+// drawRunning draws running jobs and future reservations. Together they may exceed the machine.
 func drawRunning(t *rapid.T, now core.Time, nodes int) []core.Allocation {
 	all := make([]core.Allocation, rapid.IntRange(0, 3).Draw(t, "running"))
 	for i := range all {
@@ -80,7 +80,7 @@ func TestEveryPlanIsThatOfArraysOfSeconds(t *testing.T) {
 		running, jobs := drawRunning(t, now, nodes), drawJobs(t, nodes)
 
 		s := load(policy.New(core.Machine{Nodes: nodes}), now, running, jobs[:len(jobs)/2])
-		s.Plan(now) // what comes later may rank before what has a place
+		s.Plan(now) // a later job may rank before one that has a place
 		got := load(s, now, nil, jobs[len(jobs)/2:]).Plan(now)
 		if d := cmp.Diff(newDumb(nodes, running...).plan(policy, now, jobs), got, cmpopts.EquateEmpty()); d != "" {
 			t.Fatalf("(-seconds +plan)\n%s", d)
@@ -109,7 +109,7 @@ type world struct {
 	state  sched.State
 	queued []core.Job
 	runs   map[core.JobID]core.Allocation // as planned at its start
-	size   map[core.JobID]int             // as told by Starts
+	size   map[core.JobID]int             // as reported by Starts
 }
 
 func (w *world) end(now core.Time, id core.JobID) {
@@ -118,7 +118,7 @@ func (w *world) end(now core.Time, id core.JobID) {
 	delete(w.size, id)
 }
 
-// carryOut starts and resizes, and checks after each single action that the machine is not exceeded.
+// carryOut starts and resizes jobs. After each action it checks that the machine is not exceeded.
 func (w *world) carryOut(t *rapid.T, now core.Time) {
 	plan := map[core.JobID]core.Planned{}
 	for _, p := range w.state.Clone().Plan(now).Jobs {
@@ -154,7 +154,7 @@ func (w *world) carryOut(t *rapid.T, now core.Time) {
 	}
 }
 
-// fresh is a state that learns everything at this second.
+// fresh returns a new state that learns everything at this second.
 func (w *world) fresh(now core.Time) sched.State {
 	s := w.policy.New(core.Machine{Nodes: w.nodes})
 	for _, a := range w.runs {
@@ -193,7 +193,7 @@ func TestTheMachineIsNeverExceededAndEveryPromiseIsKept(t *testing.T) {
 				}
 			}
 			w.carryOut(t, now)
-			// What was kept from earlier seconds is what a restart would find out.
+			// The state kept from earlier seconds plans what a restarted planner would.
 			if d := cmp.Diff(w.fresh(now).Plan(now), w.state.Plan(now), cmpopts.EquateEmpty()); d != "" {
 				t.Fatalf("second %d: (-planned afresh +kept)\n%s", now, d)
 			}
@@ -218,12 +218,12 @@ func TestACloneGoesItsOwnWay(t *testing.T) {
 	}
 }
 
-func TestWhatIsOddDoesNoHarm(t *testing.T) {
+func TestUnusualInputDoesNoHarm(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		nodes int
 		odd   func(sched.State)
-		want  string // what is planned at second 0 for job 7, of 2 nodes for 5 seconds
+		want  string // the plan at second 0 for job 7, of 2 nodes for 5 seconds
 	}{
 		{"nothing odd", 4, func(sched.State) {}, "0+5"},
 		{"nodes were lost", 4, func(s sched.State) {
@@ -283,7 +283,7 @@ func TestStartsReportsShrinksThenGrowthsThenBeginnings(t *testing.T) {
 	s := sched.Repeated{}.New(core.Machine{Nodes: 6})
 	s.Running(0, core.Allocation{Job: 1, EP: epOf("2x10 3x10")})
 	s.Running(0, core.Allocation{Job: 2, EP: epOf("4x10 1x10")})
-	s.Running(0, core.Allocation{Job: 3, Start: 10, EP: epOf("1x10")}) // somebody else's
+	s.Running(0, core.Allocation{Job: 3, Start: 10, EP: epOf("1x10")}) // a reservation that the planner did not make
 	s.Submit(0, core.Job{ID: 4, Choices: []core.EP{epOf("9x1"), epOf("1x5")}})
 	if got := s.Starts(0, nil); got != nil {
 		t.Errorf("at 0 nothing is due, got %+v", got)
@@ -317,7 +317,7 @@ func TestAnEarlierSecondIsPlannedAnew(t *testing.T) {
 	}
 }
 
-func TestWhateverIsAskedThePlannerAnswers(t *testing.T) {
+func TestPlannerAnswersAnyInput(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		wild := rapid.OneOf(rapid.Int64Range(-3, 30), rapid.Int64Range(-core.Forever, core.Forever), rapid.SampledFrom([]core.Time{core.Forever, -core.Forever}))
 		number := rapid.OneOf(rapid.IntRange(-1<<40, 1<<40), rapid.IntRange(-2, 5))

@@ -9,8 +9,8 @@ import (
 	"accordion/core"
 )
 
-// Some hundred jobs run at a time, so that some are looked for from near and others from far.
-func TestWhatRunsIsSortedByItsEndAndNothingGetsLost(t *testing.T) {
+// A few hundred jobs run at a time, so that both ways to find a job are tested: from the end and by search.
+func TestRunningJobsStaySortedByEnd(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var (
@@ -55,7 +55,7 @@ func TestWhatRunsIsSortedByItsEndAndNothingGetsLost(t *testing.T) {
 	}
 }
 
-// check compares what runs with a list in no order.
+// check compares the running jobs with an unsorted list.
 func check(t *testing.T, clever *RunningByEnd, plain []RunningJob, now core.Time) {
 	byEnd := func(a, b RunningJob) int { return cmp.Or(cmp.Compare(b.End, a.End), cmp.Compare(a.ID, b.ID)) }
 	if !slices.IsSortedFunc(clever.List, func(a, b RunningJob) int { return cmp.Compare(b.End, a.End) }) {

@@ -12,8 +12,8 @@ import (
 	"accordion/core/sizing"
 )
 
-// sizedPlan is the plan of Figure 5 where each moldable job lists only what its sizing lets it have. Of what runs the
-// references are known.
+// sizedPlan computes the plan of Figure 5 in which each moldable job lists only the sizes that the rule permits.
+// references has those of the running jobs.
 func sizedPlan(policy sched.Repeated, nodes int, now core.Time, running []core.Allocation, references map[core.JobID]int, jobs []core.Job) core.Plan {
 	w := sizing.World{Now: now, Machine: nodes}
 	for _, a := range running {
@@ -32,7 +32,7 @@ func sizedPlan(policy sched.Repeated, nodes int, now core.Time, running []core.A
 		lo := 0
 		if s != nil && !s.Several && len(j.Choices) > 1 {
 			if j.Begin <= now && s.Steps[0].Nodes <= nodes {
-				s = w.Waiting[waiting] // the job itself, for load
+				s = w.Waiting[waiting] // the job itself, for Load
 			}
 			first, hi, ok := s.Range(policy.Sizing.Factor(&w, s), nodes)
 			if !ok {
@@ -53,7 +53,7 @@ func sizedPlan(policy sched.Repeated, nodes int, now core.Time, running []core.A
 	return plan
 }
 
-// drawSized draws a job on sizes of a curve, or one of another kind.
+// drawSized draws a job with sizes of a curve, or of another kind.
 func drawSized(t *rapid.T, id core.JobID, nodes int) core.Job {
 	j := drawJob(t, id, nodes)
 	if rapid.Bool().Draw(t, "on a curve") {
@@ -75,7 +75,8 @@ func drawSizing(t *rapid.T) sizing.Sizing {
 	return s
 }
 
-// Jobs are submitted, begin and end; after each event the state plans as the words say, at the targets of that instant.
+// Jobs are submitted, start and end. After each event the state must plan as the definition does with the targets of
+// that time.
 func TestARepeatedPlanWithASizingIsThatOfTheSizesThatJobsMayHave(t *testing.T) {
 	checks(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -126,7 +127,7 @@ func TestARepeatedPlanWithASizingIsThatOfTheSizesThatJobsMayHave(t *testing.T) {
 	})
 }
 
-// untouched says whether nobody of a plan was to begin before an instant.
+// untouched reports whether no job of a plan starts before a time.
 func untouched(plan core.Plan, at core.Time) bool {
 	for _, p := range plan.Jobs {
 		if p.Start < at {

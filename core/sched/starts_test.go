@@ -12,8 +12,9 @@ import (
 	"accordion/core/sizing"
 )
 
-// Who starts does not depend on whether somebody asks for the plan, in which all have a place: also where a second is left out, nodes
-// are lost, jobs outstay their requests or are taken out, and what runs changes its size or is to come.
+// The jobs that start do not depend on calls of Plan, in which all jobs have a place. That also holds if seconds are
+// skipped, nodes are lost, jobs exceed their requested times or are removed, and running jobs change their size or
+// begin later.
 func TestStartsAreThoseOfThePlan(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := rapid.IntRange(1, 8).Draw(t, "machine")

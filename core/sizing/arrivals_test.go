@@ -31,7 +31,7 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	})
 }
 
-func TestAFileThatIsNoneIsRefused(t *testing.T) {
+func TestInvalidStatisticsFileIsRefused(t *testing.T) {
 	s := Statistics{Nodes: [3]float64{1, 2, 3}, Seconds: [3]float64{30, 600, 7200}}
 	s.Arrivals[17][1] = 2.5
 	whole := string(Format(File{Log: "log", Jobs: 5, Days: 2, Statistics: s}))
@@ -60,7 +60,7 @@ func TestAFileThatIsNoneIsRefused(t *testing.T) {
 	}
 }
 
-// What arrives in any stretch of whole seconds by the given clock arrives in it by the other one, too.
+// As many jobs arrive in any period by the given clock as in the same period by the other clock.
 func TestShiftedStatisticsTellTheSameOfAnotherClock(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f, by := drawn(t), rapid.Int64Range(-200_000, 2_000_000_000).Draw(t, "by")

@@ -7,7 +7,8 @@ import (
 	"accordion/core/sizing"
 )
 
-// A job lists three sizes. On an idle machine it may have the largest; where twice the machine is wanted, the least.
+// A job lists three sizes. On an idle machine it may have the largest. If twice the machine is in demand, it may have
+// only the smallest.
 func Example() {
 	job := core.Job{Choices: []core.EP{{{Duration: 100, Nodes: 4}}, {{Duration: 65, Nodes: 8}}, {{Duration: 52, Nodes: 16}}}}
 	sizes := sizing.New(job, sizing.HalfReference)

@@ -9,7 +9,7 @@ import (
 	"accordion/core/sizing"
 )
 
-// randomWorld is a machine with some jobs, of which the first waiting one is asked about.
+// randomWorld is a machine with some jobs. The first waiting job is the one to size.
 func randomWorld(r *rand.Rand) *sizing.World {
 	w := &sizing.World{Now: r.Int64N(20 * sizing.Day), Machine: 16 + r.IntN(112)}
 	for range r.IntN(6) {
@@ -36,8 +36,8 @@ func randomStatistics(r *rand.Rand) *sizing.Statistics {
 	return &s
 }
 
-// figure2 is Figure 2 of the paper, word by word, with what Load's comment says of it. Arrivals are summed half hour by half
-// hour, each in slices.
+// figure2 is Figure 2 of the paper, word by word, with the differences that Load's comment describes. Arrivals are
+// summed over each half hour, in slices.
 func figure2(w *sizing.World, js *sizing.Sizes, s *sizing.Statistics, beyond, unbounded bool) float64 {
 	const ideal, delta, maxBad = .90, .02, 3
 	clip := func(x *sizing.Sizes, m float64) float64 {
@@ -147,8 +147,9 @@ func TestSearchTellsWhatWasTriedAndTheLastBetterOneIsTheAnswer(t *testing.T) {
 	}
 }
 
-// A class arrives twice in the first half hour of each day and never else; its jobs have 10 nodes and last 600 s. An empty
-// machine of 100 nodes is asked at midnight about a job of 20 nodes for an hour: that alone is a load of .2.
+// Jobs of one class arrive twice in the first half hour of each day and never otherwise. They have 10 nodes and last
+// 600 s. On an empty machine of 100 nodes, a job of 20 nodes for an hour is sized at midnight. That job alone is a
+// load of .2.
 func TestJobsToComeCountFromTheirArrivalToTheEndOfTheJob(t *testing.T) {
 	s := sizing.Statistics{}
 	s.Arrivals[0][sizing.Medium], s.Nodes[sizing.Medium], s.Seconds[sizing.Medium] = 2, 10, 600
@@ -168,11 +169,11 @@ func TestJobsToComeCountFromTheirArrivalToTheEndOfTheJob(t *testing.T) {
 		at   core.Time
 		want float64
 	}{
-		{0, .2 + 2*10*600./360_000},                 // both, whole
+		{0, .2 + 2*10*600./360_000},                 // both, completely
 		{900, .2 + 10*600./360_000},                 // one, on average
-		{1800, .2},                                  // none any more
+		{1800, .2},                                  // no more
 		{sizing.Day - 3600, .2},                     // none yet
-		{sizing.Day - 1800, .2 + 2*10*500./360_000}, // tomorrow's, of which the last third is cut: 300 s on average
+		{sizing.Day - 1800, .2 + 2*10*500./360_000}, // the next day's; the last third is cut: 300 s on average
 	} {
 		if got := first(c.at); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("at second %d of the day the load is %v, want %v", c.at, got, c.want)
@@ -196,7 +197,7 @@ func TestWhatIsLearnedIsWhatArrivedAndEnded(t *testing.T) {
 	if !enough {
 		t.Fatal("two days are not enough")
 	}
-	// The sixth half hour was there three times with 4 short jobs, the seventh twice with one long job.
+	// The sixth half hour passed three times with 4 short jobs, the seventh twice with one long job.
 	if got := s.Arrivals[5][sizing.Short]; math.Abs(got-4./3) > 1e-12 {
 		t.Errorf("%v short jobs arrive in the sixth half hour, want 4/3", got)
 	}

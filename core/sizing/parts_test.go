@@ -9,8 +9,8 @@ import (
 	"accordion/core"
 )
 
-// The parts of a load are together what was tried.
-func TestThePartsOfALoadAreAllOfIt(t *testing.T) {
+// The parts of a load add up to the load of the trial.
+func TestPartsOfALoadAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &World{Machine: 64}
 		list := func() *Sizes {
@@ -37,7 +37,7 @@ func TestThePartsOfALoadAreAllOfIt(t *testing.T) {
 			if p.Own < 0 || p.Running < 0 || p.Waiting < -1e-12 || p.Future < -1e-12 {
 				t.Fatalf("%+v", p)
 			}
-			// Without a forecast a factor above 1 is told as 1.
+			// Without a forecast a factor above 1 is reported as 1.
 			if (tried.Factor != 1 || w.Learned != nil) && math.Abs(sum-tried.Load) > 1e-9 {
 				t.Fatalf("%+v is %v together, tried was %+v", p, sum, tried)
 			}

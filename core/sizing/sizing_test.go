@@ -11,7 +11,7 @@ import (
 	"accordion/core/sizing"
 )
 
-// job lists choices as users write them.
+// job returns a job with choices as users write them.
 func job(t *testing.T, text string) core.Job {
 	choices, err := moldable.Parse(text)
 	if err != nil {
@@ -20,7 +20,7 @@ func job(t *testing.T, text string) core.Job {
 	return core.Job{Choices: choices}
 }
 
-// The second column is found by hand: of nodes x seconds^2 the least, then of nodes.
+// The second column was found by hand: the least nodes x seconds^2, of equals the fewest nodes.
 func TestTheReferenceIsTheSizeWithTheLeastNodesTimesSquaredSeconds(t *testing.T) {
 	for _, c := range []struct {
 		list    string
@@ -30,10 +30,10 @@ func TestTheReferenceIsTheSizeWithTheLeastNodesTimesSquaredSeconds(t *testing.T)
 		{"4x100s", 4, 100},
 		{"4x100s|8x65s|16x52s", 8, 65},           // 40000, 33800, 43264
 		{"16x52s|4x100s|8x65s", 8, 65},           // in any order
-		{"4x100s|16x50s", 4, 100},                // 40000 both: the fewer nodes
-		{"1x100s|2x60s|4x61s|8x62s", 2, 60},      // longer on more nodes: not beyond the turning point
-		{"8x90s|8x100s|8x80s", 8, 80},            // one size twice: the shortest
-		{"1x3650d|1000x3d", 1000, 3 * 24 * 3600}, // 9.9e16 against 6.7e13: no overflow
+		{"4x100s|16x50s", 4, 100},                // 40000 for both: the fewer nodes
+		{"1x100s|2x60s|4x61s|8x62s", 2, 60},      // longer on more nodes: sizes behind the minimum are left out
+		{"8x90s|8x100s|8x80s", 8, 80},            // the same nodes three times: the shortest counts
+		{"1x3650d|1000x3d", 1000, 3 * 24 * 3600}, // 9.9e16 and 6.7e13: no overflow
 	} {
 		if s := sizing.New(job(t, c.list), sizing.HalfReference); s.Nodes != c.nodes || s.Seconds != c.seconds {
 			t.Errorf("%s: %d nodes for %d s, want %d for %d", c.list, s.Nodes, s.Seconds, c.nodes, c.seconds)
@@ -41,7 +41,7 @@ func TestTheReferenceIsTheSizeWithTheLeastNodesTimesSquaredSeconds(t *testing.T)
 	}
 }
 
-// How long a job runs says which class it is of, and for how long its nodes are taken which of its sizes is its reference.
+// The time for which a job runs determines its class. The time for which it has its nodes determines its reference.
 func TestAPauseIsNoneOfAJobsRunTime(t *testing.T) {
 	for _, c := range []struct {
 		list           string
@@ -51,7 +51,7 @@ func TestAPauseIsNoneOfAJobsRunTime(t *testing.T) {
 		{"4x100s", 0, 100, sizing.Medium},
 		{"4x100s", 60, 40, sizing.Short},
 		{"4x3659s", 60, 3599, sizing.Medium},
-		{"4x100s|8x72s", 60, 40, sizing.Short}, // 40000 against 41472: without the pauses it would be 6400 against 1152
+		{"4x100s|8x72s", 60, 40, sizing.Short}, // 40000 and 41472; without the pauses it would be 6400 and 1152
 		{"4x160s|8x110s", 60, 50, sizing.Short},
 		{"4x30s", 60, 1, sizing.Short},
 		{"4x30s", -60, 30, sizing.Short},
@@ -72,8 +72,8 @@ func TestTheCurveOfThePaperHasItsReferenceAtTheSizeOfTheLog(t *testing.T) {
 	}
 }
 
-// piecewise is a job whose efficiency is .8, .65 and .4 on half, once and twice so many nodes, the speed-up linear between
-// (Barsanti and Sodan, JSSPP 2006, Table 1).
+// piecewise returns a job whose efficiency is .8, .65 and .4 on half, once and twice the reference. The speed-up is
+// linear in between (Barsanti and Sodan, JSSPP 2006, Table 1).
 func piecewise(nodes int, seconds core.Time, machine int) core.Job {
 	var j core.Job
 	for n := (nodes + 1) / 2; n <= min(2*nodes, machine); n++ {
@@ -101,14 +101,14 @@ func TestFromTheFloorToTheTargetAJobMayChoose(t *testing.T) {
 		{list, sizing.HalfReference, 0, 100, 4, 4},
 		{list, sizing.AsListed, 0, 100, 2, 2},
 		{list, sizing.HalfReference, math.Inf(1), 100, 4, 16},
-		{list, sizing.HalfReference, .6874, 100, 4, 4}, // 5.4992 rounds to 5; the largest listed that is no larger is 4
-		{list, sizing.HalfReference, .6875, 100, 4, 6}, // 5.5 is 6
+		{list, sizing.HalfReference, .6874, 100, 4, 4}, // 5.4992 rounds to 5; the largest listed size up to 5 is 4
+		{list, sizing.HalfReference, .6875, 100, 4, 6}, // 5.5 rounds to 6
 		{list, sizing.HalfReference, math.Inf(1), 13, 4, 12},
-		{list, sizing.HalfReference, 1, 3, 2, 2}, // the machine lost nodes: less than the floor
+		{list, sizing.HalfReference, 1, 3, 2, 2}, // the machine lost nodes: it has fewer than the floor
 		{list, sizing.HalfReference, 1, 1, 0, 0},
 		{"10x100s|16x50s", sizing.HalfReference, 0, 100, 10, 10}, // the floor, 8, is not listed
 		{"4x100s", sizing.HalfReference, 0, 100, 4, 4},
-		{"1x100s|2x60s|4x61s|8x59s", sizing.AsListed, 2, 100, 1, 2}, // 4 nodes last longer than 2: nobody gets them
+		{"1x100s|2x60s|4x61s|8x59s", sizing.AsListed, 2, 100, 1, 2}, // 4 nodes last longer than 2, so that size is left out
 	} {
 		s := sizing.New(job(t, c.list), c.floor)
 		from, to := 0, 0
@@ -134,9 +134,9 @@ func TestNothingIsChosenForAJobWithStepsAndForNoneThatCannotRun(t *testing.T) {
 	}
 }
 
-// Whatever is listed: sizes rise, durations never do, each is one that was listed, and what is left out lasts as long or longer on
-// as many nodes or more.
-func TestOfAnyListTheSizesOfUseAreLeft(t *testing.T) {
+// For any list, sizes increase and durations never do, and each size is listed. A size that is left out lasts at
+// least as long as one with fewer or equal nodes.
+func TestUnusableSizesAreLeftOut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var j core.Job
 		for range rapid.IntRange(1, 12).Draw(t, "sizes") {
@@ -175,9 +175,9 @@ func TestBetweenListedSizesTheSpeedIsLinear(t *testing.T) {
 	}
 }
 
-// A machine of 100 nodes. 40 are held by a job of reference 50; references of 30 and 10 wait. The demand is 80, the mean
-// reference 30, and s is 1.25: the job of 30 may have 1.25·√(30/60) = .884 of its reference, that of 10 1.25·√(30/20) = 1.531,
-// but no more than 1.
+// A machine of 100 nodes: a job of reference 50 holds 40, and references of 30 and 10 wait. The demand is 80, the
+// mean reference 30, and s is 1.25. The job of 30 may have 1.25·√(30/60) = .884 of its reference. The job of 10 would
+// get 1.25·√(30/20) = 1.531, but the limit is 1.
 func TestShareIsThePartOfTheMachineByTheRootOfTheReference(t *testing.T) {
 	large, small := sizing.New(job(t, "30x1h"), sizing.HalfReference), sizing.New(job(t, "10x1h"), sizing.HalfReference)
 	w := sizing.World{Machine: 100}
@@ -194,7 +194,7 @@ func TestShareIsThePartOfTheMachineByTheRootOfTheReference(t *testing.T) {
 	check(small, 1)
 	w.Holds(40, 50, -1)
 	w.Waits(large, -1)
-	check(small, 10/3.) // alone: s is 10, of which a third
+	check(small, 10/3.) // alone: s is 10, and a third of it counts
 	w.Waits(small, -1)
-	check(small, math.Inf(1)) // nothing is wanted
+	check(small, math.Inf(1)) // no demand
 }

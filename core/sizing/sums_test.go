@@ -10,7 +10,7 @@ import (
 	"accordion/core"
 )
 
-// plainLoad is the load by its definition: job by job, in their order.
+// plainLoad computes the load by its definition: job by job, in order.
 func plainLoad(w *World, s *Sizes, f *Forecast, factor float64) float64 {
 	clip := func(x *Sizes) float64 {
 		most := min(x.Steps[len(x.Steps)-1].Nodes, w.Machine)
@@ -35,7 +35,7 @@ func plainLoad(w *World, s *Sizes, f *Forecast, factor float64) float64 {
 	return work / (float64(w.Machine) * span)
 }
 
-// plainSearch is Load.Search by plainLoad.
+// plainSearch is Load.Search with plainLoad.
 func plainSearch(l Load, w *World, s *Sizes) (all []Trial) {
 	f := l.forecast(w)
 	factor, least, bad := 1., math.Inf(1), 0
@@ -59,7 +59,7 @@ func plainSearch(l Load, w *World, s *Sizes) (all []Trial) {
 	}
 }
 
-// anyList is a job that lists sizes of some kind.
+// anyList draws a job that lists sizes of some kind.
 func anyList(r *rand.Rand, machine int) core.Job {
 	seconds := core.Time(math.Exp(12 * r.Float64()))
 	if r.IntN(50) == 0 {
@@ -75,7 +75,7 @@ func anyList(r *rand.Rand, machine int) core.Job {
 		for k := 1; k <= 2*n; k *= 2 {
 			j.Choices = append(j.Choices, core.EP{{Duration: seconds/core.Time(k) + core.Time(k), Nodes: k}})
 		}
-	case 2: // perfect, from few nodes on
+	case 2: // perfect speed-up, from a few nodes on
 		for k := 1 + r.IntN(3); k <= n; k++ {
 			j.Choices = append(j.Choices, core.EP{{Duration: max(1, seconds/core.Time(k)), Nodes: k}})
 		}
@@ -91,7 +91,7 @@ func anyList(r *rand.Rand, machine int) core.Job {
 	return j
 }
 
-// crowded is a world whose load at the references may be anything from nothing to many times the machine.
+// crowded draws a world whose load at the references is between none and many times the machine.
 func crowded(r *rand.Rand) *World {
 	w := &World{Now: r.Int64N(1 << 30), Machine: 1 + r.IntN(60)}
 	for range r.IntN(8) {
@@ -117,8 +117,8 @@ func crowded(r *rand.Rand) *World {
 	return w
 }
 
-// A settled world changes again and again, and all that wait are asked about, and one that does not: each factor that is tried, and
-// each load, is that of the definition to the last bit. By far most are found by tables.
+// A settled world changes repeatedly, and all its waiting jobs and one other job are sized. Each factor that is
+// tried, and each load, equals that of the definition to the last bit. Most are found by tables.
 func TestASettledWorldGivesEachLoadToTheLastBit(t *testing.T) {
 	known := &Statistics{Nodes: [Classes]float64{4, 4, 8}, Seconds: [Classes]float64{30, 600, 7200}}
 	known.Arrivals[3][Medium], known.Arrivals[20][Long] = 5, 1
@@ -181,7 +181,7 @@ func TestACopyOfASettledWorldHasSumsOfItsOwn(t *testing.T) {
 	}
 }
 
-// Whatever the queue was, once its memory is there a world asks for none.
+// Once its memory is allocated, a world needs no more, whatever the queue.
 func TestSumsOfTheNextWorldNeedNoMemory(t *testing.T) {
 	w := queueOf(40, 256)
 	ask := func() {
@@ -197,12 +197,12 @@ func TestSumsOfTheNextWorldNeedNoMemory(t *testing.T) {
 	}
 }
 
-// queueOf is so many waiting jobs of 128 sizes, no two alike, on a machine on which 500 jobs run.
+// queueOf returns a world of many waiting jobs of 128 sizes, no two alike, on a machine with 500 running jobs.
 func queueOf(jobs, machine int) *World {
 	r := rand.New(rand.NewPCG(1, 1))
 	w := &World{Machine: machine}
 	for range jobs {
-		n, t := math.Exp2(7*r.Float64()), 30*math.Exp(8*r.Float64()) // reference, and half of the seconds that it lasts on it
+		n, t := math.Exp2(7*r.Float64()), 30*math.Exp(8*r.Float64()) // the reference, and half of its duration in seconds
 		var j core.Job
 		for k := 1.; k <= 128; k++ {
 			j.Choices = append(j.Choices, core.EP{{Duration: core.Time(t*n/k+t*k/n) + 1, Nodes: int(k)}})
@@ -215,8 +215,8 @@ func queueOf(jobs, machine int) *World {
 	return w
 }
 
-// BenchmarkFactors asks about each of 2,000 waiting jobs: on a machine of which they want many times as much as there is, and on
-// larger ones, where sizes lie between the least and the largest that are listed. Figures in docs/performance.md.
+// BenchmarkFactors sizes each of 2,000 waiting jobs: on a machine of which they want many times the nodes, and on
+// larger ones, where sizes are between the smallest and the largest listed. docs/performance.md has the figures.
 func BenchmarkFactors(b *testing.B) {
 	for _, machine := range []int{1024, 4096, 16384} {
 		w := queueOf(2000, machine)

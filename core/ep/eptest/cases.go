@@ -1,7 +1,7 @@
-// Package eptest gives tests texts that users write where a request is meant, right and wrong. The plug-in in Lua and the admission
-// rules in Perl must judge them as the planner does. It is not for product code.
+// Package eptest has correct and wrong texts that users write for a request. The Lua plug-in and the admission rules
+// in Perl must judge them as the planner does. Production code does not use it.
 //
-// cases.txt is the table of these texts, with what the grammar says of each. A test of core/moldable writes it.
+// cases.txt is the table of these texts with the grammar's verdict on each. A test of core/moldable writes it.
 package eptest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A Case is the text of a request: of an evolving job ("ep") or of a moldable one ("mold").
+// A Case is the text of a request of an evolving job ("ep") or a moldable one ("mold").
 type Case struct{ Word, Text string }
 
 //go:embed cases.txt
@@ -43,7 +43,7 @@ func Cases() (all []Case) {
 	return all
 }
 
-// Table returns the table with what judge says of each text: one line, which is cut when it is long.
+// Table returns the table with the result of judge for each text, on one line. It cuts a long result.
 func Table(judge func(Case) string) string {
 	var b strings.Builder
 	cases := Cases()
@@ -59,8 +59,8 @@ func Table(judge func(Case) string) string {
 	return b.String()
 }
 
-// Words returns a refusal without the piece that it shows when a byte of the text is not printable ASCII: Go shows such bytes in a way
-// of its own.
+// Words returns a refusal without the quoted piece if the text has a byte that is not printable ASCII. Go escapes
+// such bytes in its own way, so other programs quote them differently.
 func Words(refusal, text string) string {
 	first, last := strings.IndexByte(refusal, '"'), strings.LastIndex(refusal, " is not ")
 	if first < 0 || last < first || strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) < 0 {
@@ -69,11 +69,11 @@ func Words(refusal, text string) string {
 	return refusal[:first] + refusal[last:]
 }
 
-// written is what requests are made of, what users write in its place, and blanks and nothing.
+// written lists the characters and words of requests, common errors, blanks and empty texts.
 var written = strings.Split("0_1_2_9_10_60_24:_:00_1-_x_,_|_:_-_d_h_m_s_\t_._\xc3_X_*_×_min_hrs_.5_1.5h_20m_2x20s_,4x1h_|8x70m_ 4-64_^2_=_ _ _ ______", "_")
 
-// Random returns n texts that are nearly right: each is a right one of the table with up to three changes, in one line. The same seed
-// gives the same texts.
+// Random returns n texts that are nearly correct. Each is a correct text of the table with up to three changes, on
+// one line. The same seed gives the same texts.
 func Random(seed uint64, n int, word string) []Case {
 	var right []string
 	lines := strings.Split(table, "\n")

@@ -9,7 +9,8 @@ import (
 	"accordion/core/profile/list"
 )
 
-// seconds is the plain implementation: the nodes used in each second from -width to width. Nothing is drawn near its ends but what has none.
+// seconds is the plain implementation: the nodes used in each second from -width to width. Only occupations without
+// an end are drawn near its ends.
 type seconds [2*width + 1]int
 
 const width = 80
@@ -22,7 +23,7 @@ func (s *seconds) add(from, to core.Time, n int) {
 	}
 }
 
-// most is the largest number in [from, to).
+// most returns the largest number in [from, to).
 func (s *seconds) most(from, to core.Time) int {
 	most := *s.at(from)
 	for t := from; t < to && t <= width; t++ {
@@ -31,7 +32,7 @@ func (s *seconds) most(from, to core.Time) int {
 	return most
 }
 
-// fit looks at every second from one on, before another, for d of at most so many nodes.
+// fit checks every second from one on, before another, for d seconds with at most the given nodes.
 func (s *seconds) fit(most int, d, from, until core.Time) (core.Time, bool) {
 	for t := from; t < until && t <= width; t++ {
 		if s.most(t, t+max(d, 1)) <= most {
@@ -41,13 +42,13 @@ func (s *seconds) fit(most int, d, from, until core.Time) (core.Time, bool) {
 	return core.Forever, false
 }
 
-// room is one that is searched.
+// room is a parameter set of a search.
 type room struct {
 	list  list.List
 	plain seconds
 }
 
-// check compares both, and looks whether the list is as its invariant says.
+// check compares both, and checks the invariant of the list.
 func (r *room) check(t *rapid.T) {
 	l := &r.list
 	if len(l.At) != len(l.Used) || len(l.At) == 0 || l.At[0] != -core.Forever {
@@ -78,7 +79,7 @@ var (
 	}), 1, 5)
 )
 
-// change adds the steps of a profile, or takes them away.
+// change adds or removes the steps of a profile.
 func (r *room) change(t *rapid.T) {
 	start, ep, sign := instants.Draw(t, "start"), core.EP(steps.Draw(t, "steps")), rapid.SampledFrom([]int{1, -1}).Draw(t, "sign")
 	at := start
@@ -95,7 +96,7 @@ func (r *room) change(t *rapid.T) {
 	}
 }
 
-// rectangle adds nodes for a while, or for ever.
+// rectangle adds nodes for a time, or forever.
 func (r *room) rectangle(t *rapid.T) {
 	from, n := instants.Draw(t, "from"), rapid.IntRange(1, 6).Draw(t, "nodes")
 	to := rapid.OneOf(rapid.Just(list.EndOfTime), rapid.Int64Range(from+1, from+15)).Draw(t, "to")
@@ -103,7 +104,7 @@ func (r *room) rectangle(t *rapid.T) {
 	r.plain.add(from, to, n)
 }
 
-// slide moves a rectangle that is put there first: second by second, as long as there is room in front of it.
+// slide adds a rectangle and moves it: second by second, as long as there is room in front of it.
 func (r *room) slide(t *rapid.T) {
 	start, d, n, most := instants.Draw(t, "start"), lengths.Draw(t, "length"), rapid.IntRange(1, 6).Draw(t, "nodes"), counts.Draw(t, "most")
 	earliest := start - lengths.Draw(t, "earliest")
@@ -120,7 +121,7 @@ func (r *room) slide(t *rapid.T) {
 	r.plain.add(want, want+d, n)
 }
 
-// forget has the list begin at an instant.
+// forget discards everything before a time.
 func (r *room) forget(t *rapid.T) {
 	before := rapid.Int64Range(-30, 0).Draw(t, "before")
 	r.list.Forget(before)
@@ -130,13 +131,13 @@ func (r *room) forget(t *rapid.T) {
 	}
 }
 
-// search asks for everything at once.
+// search compares all queries.
 func (r *room) search(t *rapid.T) {
 	l, s := &r.list, &r.plain
 	most, from, d := rapid.IntRange(-3, 9).Draw(t, "most"), instants.Draw(t, "from"), rapid.Int64Range(0, 20).Draw(t, "length")
 	to := from + lengths.Draw(t, "to")
 	start, ok := l.Fit(most, d, from)
-	ok = ok && start <= width // what lasts for ever ends where time does
+	ok = ok && start <= width // what lasts forever ends with the array
 	if want, fits := s.fit(most, d, from, width+1); ok != fits || ok && start != want {
 		t.Fatalf("Fit(%d, %d, %d) is %d, %v, want %d, %v: %v %v", most, d, from, start, ok, want, fits, l.At, l.Used)
 	}
@@ -193,7 +194,7 @@ func TestSumsOfInstantsStayWithinTime(t *testing.T) {
 	}
 }
 
-// A profile is cut where it holds nothing, and where it goes on for ever.
+// A profile is split where it holds nothing, and ends where a step lasts forever.
 func TestAProfileIsOneChangeForEachStretchInWhichItHoldsNodes(t *testing.T) {
 	for _, c := range []struct {
 		name string

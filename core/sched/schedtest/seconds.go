@@ -1,5 +1,5 @@
-// Package schedtest is a second implementation of core/sched's arithmetic for tests, on an array of seconds: slow, short and
-// plain to see. Tests compare policies and promises with it. It is not for product code.
+// Package schedtest is a second implementation of core/sched's arithmetic for tests, on an array of seconds: slow,
+// short and easy to verify. Tests compare policies and promises with it. Production code does not use it.
 //
 //	seconds := schedtest.NewSeconds(8, running...)
 //	start, scheduled, ok := seconds.Fit(ep, ep.Twice, now, false, false)
@@ -14,16 +14,16 @@ import (
 	"accordion/core/ep"
 )
 
-// Horizon bounds the array, in seconds; the cases are small enough that all is over before.
+// Horizon is the length of the array, in seconds. All cases end before it.
 const Horizon = 250
 
-// Seconds is a machine as an array of used nodes, one entry a second. Every start of every step is tried.
+// Seconds is a machine as an array of used nodes, with one entry for each second. Every start of every step is tried.
 type Seconds struct {
 	nodes int
 	Used  [Horizon]int
 }
 
-// NewSeconds is a machine with some allocations on it. It may be exceeded.
+// NewSeconds returns a machine with some allocations on it. They may exceed it.
 func NewSeconds(nodes int, all ...core.Allocation) *Seconds {
 	d := &Seconds{nodes: nodes}
 	for _, a := range all {
@@ -32,14 +32,14 @@ func NewSeconds(nodes int, all ...core.Allocation) *Seconds {
 	return d
 }
 
-// Add enters an allocation.
+// Add adds an allocation.
 func (d *Seconds) Add(a core.Allocation) {
 	for t := range core.Time(Horizon) {
 		d.Used[t] += a.EP.At(t - a.Start)
 	}
 }
 
-// Free says whether n nodes are free from one second to another; behind the Horizon nothing is.
+// Free reports whether n nodes are free in [from, to). Behind the Horizon none are.
 func (d *Seconds) Free(n int, from, to core.Time) bool {
 	for t := from; t < to; t++ {
 		if t < 0 || t >= Horizon || d.Used[t]+n > d.nodes {
@@ -49,9 +49,10 @@ func (d *Seconds) Free(n int, from, to core.Time) bool {
 	return true
 }
 
-// Fit finds the starts of every step from which it can run, front to back, and of those that lead to the earliest
-// completion the earliest ones, or with late the latest, back to front. A held profile begins at the second given and its
-// first step waits as long as it likes; else the first step never waits.
+// Fit returns the starts of every step with the earliest completion. Of several schedules it returns the one with the
+// earliest starts, compared from the first step on, or if late the latest starts, compared from the last step on. A
+// held profile begins at the given second, and its first step may wait without limit. Otherwise the first step never
+// waits.
 func (d *Seconds) Fit(requested core.EP, limit ep.Limit, begin core.Time, held, late bool) (core.Time, core.EP, bool) {
 	longest := func(i int) core.Time {
 		switch {
@@ -62,7 +63,7 @@ func (d *Seconds) Fit(requested core.EP, limit ep.Limit, begin core.Time, held, 
 		}
 		return limit.Longest(requested[i].Duration)
 	}
-	leads := func(i int, s core.Time) func(func(core.Time) bool) { // to starts t of the next step, rising
+	leads := func(i int, s core.Time) func(func(core.Time) bool) { // calls back with the possible starts of the next step, ascending
 		return func(yield func(core.Time) bool) {
 			for t := s + 1; t <= Horizon && t-s <= longest(i) && d.Free(requested[i].Nodes, t-1, t); t++ {
 				if t >= s+requested[i].Duration && t < Horizon && !yield(t) {
@@ -109,8 +110,8 @@ func (d *Seconds) Fit(requested core.EP, limit ep.Limit, begin core.Time, held, 
 	return at, scheduled, true
 }
 
-// Least finds the schedule with the given completion that wastes least, of several the one with the latest starts: every
-// start and every length of every step is tried, from the last one back.
+// Least finds the schedule with the given completion that wastes least, of several the one with the latest starts. It
+// tries every start and every length of every step, from the last step back.
 func (d *Seconds) Least(requested core.EP, limit ep.Limit, begin, completion core.Time) (core.Time, core.EP) {
 	const none = core.Forever
 	waste, length := make([][Horizon + 1]int64, len(requested)+1), make([][Horizon + 1]core.Time, len(requested))
@@ -148,7 +149,7 @@ func (d *Seconds) Least(requested core.EP, limit ep.Limit, begin, completion cor
 	return start, scheduled
 }
 
-// EP reads a profile, "2x10 5x20": 2 nodes for 10 seconds, then 5 for 20.
+// EP parses a profile, "2x10 5x20": 2 nodes for 10 seconds, then 5 for 20.
 func EP(text string) core.EP {
 	var ep core.EP
 	for field := range strings.FieldsSeq(text) {

@@ -15,7 +15,7 @@ import (
 	"accordion/core/sizing/easy"
 )
 
-// policies are all of which the second implementation knows the words.
+// policies lists all policies that the second implementation supports.
 func policies() map[string]sched.Policy {
 	blind := sizing.Scojo()
 	blind.Blind, blind.Beyond = true, true
@@ -49,12 +49,12 @@ func policies() map[string]sched.Policy {
 	}
 }
 
-// drawDuration draws seconds of short, medium and long jobs.
+// drawDuration draws durations of short, medium and long jobs.
 func drawDuration(t *rapid.T) core.Time {
 	return rapid.SampledFrom([]core.Time{3, 10, 7, 65, 20, 59, 60, 100, 3700, 1, 300}).Draw(t, "duration")
 }
 
-// drawJob draws a job: rigid, on sizes of a curve, on sizes of no curve at all, or of two steps.
+// drawJob draws a job: rigid, on sizes of a curve, on arbitrary sizes, or of two steps.
 func drawJob(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
 	j := core.Job{ID: id, Submit: now}
 	switch rapid.IntRange(0, 6).Draw(t, "kind") {
@@ -82,7 +82,8 @@ func drawJob(t *rapid.T, id core.JobID, now core.Time, nodes int) core.Job {
 	return j
 }
 
-// story is a random history of a machine, told to a state and to the second implementation; after each event both are asked.
+// story is a random history of a machine. It passes each event to a state and to the second implementation, then
+// compares their answers.
 type story struct {
 	state sched.State
 	twin  *plain
@@ -115,7 +116,7 @@ func (s *story) ask(t *rapid.T) {
 	}
 }
 
-// explain asks by what each job has the size that is planned for it: that size is between what it says.
+// explain checks that the planned size of each job is within the range that Explain gives.
 func (s *story) explain(t *rapid.T, planned []core.Planned) {
 	p, sizes := s.twin.policy.(easy.EASY)
 	told := map[core.JobID]bool{}
@@ -177,7 +178,7 @@ func (s *story) play(t *rapid.T) {
 	}
 }
 
-// foreign tells of a job that runs already, of one to come, or of one whose size changes.
+// foreign reports a job that runs already, one that begins later, or one whose size changes.
 func (s *story) foreign(t *rapid.T) {
 	a := core.Allocation{Job: -1 - s.next, Start: s.now, EP: core.EP{{Duration: drawDuration(t), Nodes: 1}}}
 	switch rapid.IntRange(0, 2).Draw(t, "which") {
@@ -209,7 +210,7 @@ func histories(t *testing.T) {
 	t.Cleanup(func() { _ = f.Value.Set(before) })
 }
 
-func TestEveryPolicyIsWhatItsWordsSay(t *testing.T) {
+func TestEveryPolicyMatchesItsSecondImplementation(t *testing.T) {
 	histories(t)
 	for name, policy := range policies() {
 		t.Run(name, func(t *testing.T) {
@@ -222,8 +223,8 @@ func TestEveryPolicyIsWhatItsWordsSay(t *testing.T) {
 	}
 }
 
-// One node, taken until second 100,000. Job 1 lasts 4,000 s and is submitted at second 0; before each look a short job, 2, and a
-// medium one, 3, are submitted: in which order they are planned then.
+// One node is taken until second 100,000. Job 1 lasts 4,000 s and is submitted at second 0. Before each check a short
+// job, 2, and a medium job, 3, are submitted. The test compares the order in which they are planned.
 func TestAJobThatWaitsLeavesItsClassAsOftenAsItsAgingSays(t *testing.T) {
 	for _, c := range []struct {
 		by     easy.By

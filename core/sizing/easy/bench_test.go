@@ -10,8 +10,8 @@ import (
 	"accordion/core/sizing/easy"
 )
 
-// busy is a machine of 1,000 nodes on which 500 jobs run, with 2,000 moldable ones waiting, of 150 to 200 sizes each. With
-// others some of what runs changes its size.
+// busy is a machine of 1,000 nodes with 500 running jobs and 2,000 waiting moldable ones, of 150 to 200 sizes each.
+// With others, some running jobs change their size.
 func busy(b *testing.B, policy sched.Policy, others bool) sched.State {
 	choices, err := moldable.Parse("amdahl:p=0.99,t1=10h,nodes=1-200")
 	if err != nil {
@@ -31,8 +31,8 @@ func busy(b *testing.B, policy sched.Policy, others bool) sched.State {
 	return s
 }
 
-// BenchmarkCycle is what a cycle of a live cluster asks for: a new state, all of it told, and its plan. Figures in
-// docs/performance.md.
+// BenchmarkCycle does what a cycle of a live cluster does: it fills a new state and makes its plan.
+// docs/performance.md has the figures.
 func BenchmarkCycle(b *testing.B) {
 	for name, policy := range map[string]sched.Policy{
 		"share":       easy.EASY{Sizing: sizing.Share{}, Order: easy.Order{By: easy.Work}},
@@ -51,8 +51,8 @@ func BenchmarkCycle(b *testing.B) {
 	}
 }
 
-// A pass that starts nobody asks for no memory, however many wait.
-func TestAPassThatStartsNobodyAllocatesNothing(t *testing.T) {
+// A pass that starts no job allocates no memory, however many jobs wait.
+func TestPassThatStartsNoJobAllocatesNothing(t *testing.T) {
 	for name, policy := range map[string]sched.Policy{
 		"share":   easy.EASY{Sizing: sizing.Share{}, Order: easy.Order{By: easy.Work}},
 		"load":    easy.EASY{Sizing: sizing.Scojo()},

@@ -8,8 +8,8 @@ import (
 	"accordion/core/sizing/easy"
 )
 
-// Two like jobs come to an empty machine. While less than a third of it is wanted a job may have more than its reference, which
-// is 8 nodes here.
+// Two equal jobs are submitted to an empty machine. While less than a third of it is in demand, a job may have more
+// than its reference, which is 8 nodes here.
 func Example() {
 	state := easy.EASY{Sizing: sizing.Share{}, Order: easy.Order{By: easy.Work}}.New(core.Machine{Nodes: 48})
 	for id := range core.JobID(2) {

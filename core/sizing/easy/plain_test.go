@@ -10,13 +10,13 @@ import (
 	"accordion/core/sizing/easy"
 )
 
-// plain is a second implementation of every policy here, by their words: it keeps nothing but who runs, who waits and who has
-// aged, and looks at every size and every instant.
+// plain is a second implementation of every policy of this package, by its documentation. It remembers only which
+// jobs run, wait and have aged, and checks every size and every time.
 type plain struct {
-	policy  any // adaptive.EASY, Traditional or CirneBerman
+	policy  any // EASY, Traditional or CirneBerman
 	nodes   int
 	running []core.Allocation
-	foreign map[core.JobID]bool // of them, told of
+	foreign map[core.JobID]bool // the running jobs that the planner did not start
 	asked   map[core.JobID]core.Job
 	waiting []*plainJob
 	came    int
@@ -25,10 +25,10 @@ type plain struct {
 type plainJob struct {
 	core.Job
 	came      int
-	least     int       // nodes, below which it gets none
-	aged      core.Time // so many times; and who has run out of patience
+	least     int       // nodes below which it gets none
+	aged      core.Time // how many times; also whether its patience has ended
 	impatient bool
-	queued    bool // it has been in the queue: a clock set back does not take it out
+	queued    bool // it has been in the queue; a clock set back does not remove it
 }
 
 func newPlain(policy any, nodes int) *plain {
@@ -45,13 +45,14 @@ func (p *plain) order() easy.Order {
 	return p.policy.(easy.CirneBerman).Order
 }
 
-// sized are nodes and seconds of a choice, and which it is.
+// sized is nodes and duration of a choice, and its index.
 type sized struct {
 	nodes, choice int
 	seconds       core.Time
 }
 
-// list is what a job may start on at all: of each number of nodes the shortest, and nothing that lasts longer than fewer nodes.
+// list returns the choices on which a job may start at all: the shortest for each number of nodes, without those that
+// last longer than one with fewer nodes.
 func list(j core.Job) (all []sized) {
 	for i, ep := range j.Choices {
 		if len(ep) > 1 {
@@ -71,7 +72,7 @@ func list(j core.Job) (all []sized) {
 	return all
 }
 
-// reference is that of a job.
+// reference returns a job's reference.
 func reference(j core.Job) sized {
 	best := list(j)[0]
 	for _, s := range list(j) {
@@ -82,7 +83,7 @@ func reference(j core.Job) sized {
 	return best
 }
 
-// wants is whether a job waits for nodes.
+// wants reports whether a job waits for nodes.
 func (p *plain) wants(now core.Time, w *plainJob) bool {
 	return (w.queued || w.Begin <= now) && list(w.Job)[0].nodes <= p.nodes
 }
@@ -103,10 +104,10 @@ func (p *plain) submit(now core.Time, j core.Job) {
 	}
 }
 
-// fix leaves a job one size. It keeps its class, which p.asked tells.
+// fix leaves a job one size. It keeps its class, which is in p.asked.
 func (w *plainJob) fix(s sized) { w.Choices = []core.EP{{{Duration: s.seconds, Nodes: s.nodes}}} }
 
-// simulate runs what there is, on every size of a job, until it starts.
+// simulate simulates every size of a job until it starts.
 func (p *plain) simulate(now core.Time, w *plainJob, top easy.Top) {
 	var best *sized
 	end := core.Forever
@@ -121,17 +122,17 @@ func (p *plain) simulate(now core.Time, w *plainJob, top easy.Top) {
 	switch {
 	case best != nil:
 		w.fix(*best)
-	default: // it never starts: the least that the machine has, or the least listed
+	default: // it never starts: the smallest size that the machine has, or the smallest listed
 		w.fix(list(w.Job)[0])
 	}
 }
 
-// whatIf is when a job starts on a size if nobody else is submitted; Forever when it does not.
+// whatIf returns when a job starts on a size if no other job is submitted, or Forever.
 func (p *plain) whatIf(now core.Time, w *plainJob, s sized) core.Time {
 	q := newPlain(easy.Traditional{Order: p.order()}, p.nodes)
 	q.asked = p.asked
 	for _, a := range p.holds(now) {
-		if len(a.EP) > 1 || a.Start > now { // told of: it is its peak, from now on
+		if len(a.EP) > 1 || a.Start > now { // a foreign job counts as its peak, from now on
 			a.Start, a.EP = now, core.EP{{Duration: a.End() - now, Nodes: a.EP.Peak()}}
 		}
 		if a.End() > now {
@@ -186,7 +187,7 @@ func (p *plain) resize(nodes int) {
 	}
 }
 
-// free says whether so many nodes are free from one instant to another, by requests.
+// free reports whether the nodes are free from one time to another, by requested times.
 func (p *plain) free(taken []core.Allocation, now core.Time, nodes int, from, to core.Time) bool {
 	used := func(t core.Time) int {
 		n := 0
@@ -205,7 +206,8 @@ func (p *plain) free(taken []core.Allocation, now core.Time, nodes int, from, to
 	return true
 }
 
-// holds are what runs. A job that has begun holds its nodes until its end, also where the clock was set back before its start.
+// holds returns the running jobs. A job that has started holds its nodes until its end, even if the clock is set back
+// to before its start.
 func (p *plain) holds(now core.Time) []core.Allocation {
 	all := slices.Clone(p.running)
 	for i, a := range all {
@@ -216,7 +218,7 @@ func (p *plain) holds(now core.Time) []core.Allocation {
 	return all
 }
 
-// instants are when something changes, from an instant on.
+// instants returns the times from a time on at which something changes.
 func instants(taken []core.Allocation, from core.Time) []core.Time {
 	all := []core.Time{from}
 	for _, a := range taken {
@@ -231,7 +233,7 @@ func instants(taken []core.Allocation, from core.Time) []core.Time {
 	return slices.DeleteFunc(all, func(t core.Time) bool { return t < from })
 }
 
-// place is the earliest completion over some sizes; of equals the fewest nodes.
+// place returns the earliest completion over some sizes, of equals the one with the fewest nodes.
 func (p *plain) place(taken []core.Allocation, now, from core.Time, sizes []sized) (best sized, at core.Time) {
 	at = core.Forever
 	for _, s := range sizes {
@@ -247,7 +249,7 @@ func (p *plain) place(taken []core.Allocation, now, from core.Time, sizes []size
 	return best, at
 }
 
-// world is what a sizing looks at.
+// world returns what a sizing rule looks at.
 func (p *plain) world(now core.Time) *sizing.World {
 	w := &sizing.World{Now: now, Machine: p.nodes}
 	for _, a := range p.running {
@@ -274,10 +276,11 @@ func (p *plain) world(now core.Time) *sizing.World {
 	return w
 }
 
-// began: in the stories here a foreign job of one step has begun when it is told of, or it is one to come.
+// began reports whether a job has begun. In these stories a foreign job of one step has begun when it is reported, or
+// begins later.
 func (p *plain) began(a core.Allocation) bool { return a.Job > -100 }
 
-// may are the sizes that a job may have by a factor.
+// may returns the sizes that a job may have by a factor.
 func (p *plain) may(w *plainJob, factor float64) (all []sized) {
 	floor := 0
 	if policy, sizes := p.policy.(easy.EASY); sizes && policy.Floor == sizing.HalfReference {
@@ -305,7 +308,7 @@ func (p *plain) may(w *plainJob, factor float64) (all []sized) {
 	return slices.DeleteFunc(all, func(s sized) bool { return s.nodes < min(w.least, allowed[len(allowed)-1].nodes) })
 }
 
-// factor is what the sizing says of a job.
+// factor returns the sizing rule's factor for a job.
 func (p *plain) factor(now core.Time, w *plainJob) float64 {
 	policy, sizes := p.policy.(easy.EASY)
 	if !sizes {
@@ -342,7 +345,7 @@ func (p *plain) factor(now core.Time, w *plainJob) float64 {
 	return 1
 }
 
-// queue is who waits, in order; those that age do so now.
+// queue returns the waiting jobs in order, after those that age now have aged.
 func (p *plain) queue(now core.Time) (all []*plainJob) {
 	o := p.order()
 	for _, w := range p.waiting {
@@ -367,7 +370,7 @@ func (p *plain) queue(now core.Time) (all []*plainJob) {
 	return all
 }
 
-// rank is where a job stands, number by number.
+// rank returns the rank of a job, as numbers to compare in order.
 func (p *plain) rank(w *plainJob) []core.Time {
 	o, r := p.order(), reference(p.asked[w.ID])
 	class := core.Time(sizing.ClassOf(r.seconds))
@@ -390,7 +393,7 @@ func (p *plain) rank(w *plainJob) []core.Time {
 	return []core.Time{class, 1, r.seconds * core.Time(r.nodes), w.Submit}
 }
 
-// starts is what starts now.
+// starts returns what starts now.
 func (p *plain) starts(now core.Time) (all []core.Start) {
 	filling, remembers := sizing.AtTarget, false
 	if policy, sizes := p.policy.(easy.EASY); sizes {
@@ -442,7 +445,7 @@ func (p *plain) starts(now core.Time) (all []core.Start) {
 	return all
 }
 
-// choice is the number of a size among what the user listed.
+// choice returns the index of a size in the user's list.
 func (p *plain) choice(w *plainJob, s sized) int {
 	for _, listed := range list(p.asked[w.ID]) {
 		if listed.nodes == s.nodes {
@@ -452,7 +455,7 @@ func (p *plain) choice(w *plainJob, s sized) int {
 	return -1
 }
 
-// plan is where everybody comes to lie.
+// plan returns the places of all jobs.
 func (p *plain) plan(now core.Time) (all []core.Planned) {
 	q := *p
 	q.running, q.waiting = slices.Clone(p.running), nil

@@ -8,8 +8,8 @@ import (
 	"accordion/core/sched"
 )
 
-// twin is the definition word by word, on an array of seconds: every second of every step is looked at, and nothing is remembered
-// but what runs.
+// twin is the definition word by word, on an array of seconds. It checks every second of every step, and remembers
+// only the running jobs.
 type twin struct {
 	policy  sched.Patient
 	nodes   int
@@ -18,14 +18,14 @@ type twin struct {
 	places  []promise
 }
 
-// promise is what a job holds from a second on.
+// promise is what a job holds from a time on.
 type promise struct {
 	core.Allocation
 	choice int
 	told   int
 }
 
-// used is the nodes promised at a second.
+// used returns the nodes promised at a second.
 func (w *twin) used(t core.Time) int {
 	sum := 0
 	for _, r := range w.running {
@@ -47,7 +47,7 @@ func (w *twin) fits(j core.Job, ep core.EP, t core.Time) bool {
 	return t >= j.Begin
 }
 
-// begins is the profile of those that begin at a second that completes first.
+// begins returns, of the profiles that can start at a second, the one that completes first.
 func (w *twin) begins(j core.Job, t core.Time) (p promise, ok bool) {
 	for c, ep := range j.Choices {
 		q := promise{core.Allocation{Job: j.ID, Start: t, EP: ep}, c, ep.At(0)}
@@ -58,12 +58,12 @@ func (w *twin) begins(j core.Job, t core.Time) (p promise, ok bool) {
 	return p, ok
 }
 
-// sooner says whether it completes first, or has fewer nodes.
+// sooner reports whether a completes first, or has fewer nodes.
 func (p *promise) sooner(q promise) bool {
 	return cmp.Or(cmp.Compare(p.End(), q.End()), cmp.Compare(p.EP.Peak(), q.EP.Peak())) < 0
 }
 
-// reserve is the first second behind now at which the job fits; of several profiles the one that completes first.
+// reserve returns the first second after now at which the job fits, with the profile that completes first.
 func (w *twin) reserve(j core.Job, now core.Time) (p promise, ok bool) {
 	for c, ep := range j.Choices {
 		if ep.Peak() > w.nodes {
@@ -80,7 +80,8 @@ func (w *twin) reserve(j core.Job, now core.Time) (p promise, ok bool) {
 	return p, ok
 }
 
-// due is when a job becomes due. Where nobody has to wait for that the order is the queue's, whoever was submitted first.
+// due returns when a job becomes due. If jobs do not wait for that, they keep the order of the queue whatever their
+// submission times.
 func (w *twin) due(j core.Job) core.Time {
 	if w.policy.Most == 0 || w.policy.Factor == 0 {
 		return -core.Forever
@@ -125,7 +126,8 @@ func (w *twin) pass(now core.Time) (starts []core.Start) {
 	return starts
 }
 
-// order is the candidates: those due, then all others; somebody else's before all that came behind them.
+// order returns the candidates: first the due jobs, then all others. A foreign job comes before all that were added
+// after it.
 func (w *twin) order(now core.Time) []core.Job {
 	var due, rest, all []core.Job
 	for _, j := range w.queue {
@@ -172,7 +174,7 @@ func (w *twin) next(now core.Time) core.Time {
 	return next
 }
 
-// end takes out what is left of a job.
+// end removes what is left of a job.
 func (w *twin) end(id core.JobID) {
 	w.running = slices.DeleteFunc(w.running, func(r *promise) bool { return r.Job == id })
 	w.queue = slices.DeleteFunc(w.queue, func(j core.Job) bool { return j.ID == id })

@@ -46,7 +46,7 @@ func TestAJobThatWouldStartTooLateHasNoReservation(t *testing.T) {
 	}
 }
 
-// counted counts its plans.
+// counted counts the calls of Plan.
 type counted struct {
 	sched.State
 	plans int

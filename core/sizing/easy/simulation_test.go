@@ -12,8 +12,8 @@ import (
 	"accordion/traces/workload"
 )
 
-// unpruned is the size on which a job ends first: each of its sizes has a simulation of its own, in a copy of all there is, until
-// the job starts.
+// unpruned returns the size on which a job ends first. It simulates each size separately, in a copy of the state,
+// until the job starts.
 func (s *state) unpruned(now core.Time, j core.Job) int {
 	sizes := sizing.New(j, sizing.AsListed)
 	most := math.Inf(1)
@@ -35,7 +35,7 @@ func (s *state) unpruned(now core.Time, j core.Job) int {
 	return sizes.Choice(best)
 }
 
-// until is when a job starts if nobody else comes and all run as long as they ask for.
+// until returns when a job starts if no other job is submitted and all run for their requested times.
 func (s *state) until(now core.Time, id core.JobID) core.Time {
 	for now < core.Forever {
 		for _, start := range s.Starts(now, nil) {
@@ -51,7 +51,7 @@ func (s *state) until(now core.Time, id core.JobID) core.Time {
 	return now
 }
 
-// drawn is a job as those of the paper: run times from seconds to days, on a curve.
+// drawn draws a job like those of the paper: run times from seconds to days, on a curve.
 func drawn(r *rand.Rand, id core.JobID, now core.Time, machine int) core.Job {
 	j := core.Job{ID: id, Submit: now}
 	n := int(math.Exp2(r.Float64() * math.Log2(float64(machine)) * .9))
@@ -70,8 +70,8 @@ func drawn(r *rand.Rand, id core.JobID, now core.Time, machine int) core.Job {
 	return j
 }
 
-// play submits jobs, each of which ends when it asked to, and holds each size against the one that is found without pruning. It
-// gives how many wait at most.
+// play submits jobs that end at their requested times, and compares each size with the unpruned result. It returns
+// the largest number of waiting jobs.
 func play(t *testing.T, policy CirneBerman, machine int, jobs []core.Job) (most int) {
 	s := policy.New(core.Machine{Nodes: machine}).(*state)
 	now := core.Time(0)
@@ -99,10 +99,10 @@ func play(t *testing.T, policy CirneBerman, machine int, jobs []core.Job) (most 
 	return most
 }
 
-// isLong says whether the command line asks for a long run.
+// isLong reports whether the command line asks for a long run.
 func isLong() bool { return flag.Lookup("accordion.long").Value.String() == "true" }
 
-// Dozens of jobs wait at a time, and many age. In a long run ten times as many come.
+// Dozens of jobs wait at a time, and many age. A long run has ten times as many jobs.
 func TestPruningChangesNoSizeOfCirneAndBerman(t *testing.T) {
 	length := core.JobID(250)
 	if isLong() {
@@ -125,7 +125,7 @@ func TestPruningChangesNoSizeOfCirneAndBerman(t *testing.T) {
 	}
 }
 
-// The workload W1 of the paper, in both readings. In a long run it is as long as there, with four seeds.
+// The workload W1 of the paper, in both interpretations. A long run has the paper's length and four seeds.
 func TestPruningChangesNoSizeOnThePapersWorkload(t *testing.T) {
 	seeds, length := uint64(1), 500
 	if isLong() {
@@ -143,7 +143,7 @@ func TestPruningChangesNoSizeOnThePapersWorkload(t *testing.T) {
 	}
 }
 
-// w1 is W1 with all jobs moldable. They run as long as they ask for.
+// w1 draws W1 with all jobs moldable. They run for their requested times.
 func w1(t *testing.T, length int, seed uint64) (jobs []core.Job) {
 	selected, err := workload.Selection{}.Select(model.Lublin{Jobs: length, Nodes: 128, Alpha: 10.23, Seed: seed}.Log())
 	if err != nil {
