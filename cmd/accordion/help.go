@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// alsoCalled are words that users type for a command and that are not near its name.
+// alsoCalled lists words that users type for a command and that are not similar to its name.
 var alsoCalled = map[string][]string{
 	"advise":      {"whatif", "what-if", "recommend"},
 	"compare":     {"cmp", "diff"},
@@ -28,7 +28,7 @@ var alsoCalled = map[string][]string{
 	"watch":       {"top", "monitor"},
 }
 
-// examples are two command lines at least for each command whose own help has none.
+// examples has at least two command lines for each command whose own help has none.
 var examples = map[string]string{
 	"": `
   accordion ep check 2x20m,5x1h                      is this profile correct?
@@ -194,7 +194,7 @@ var examples = map[string]string{
   accordion watch --every 5s --column 1m`,
 }
 
-// addHelp gives the commands of the program what their help has in common.
+// addHelp adds suggestions, help and examples to all commands.
 func addHelp(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		c.SuggestFor = alsoCalled[c.Name()]
@@ -204,7 +204,7 @@ func addHelp(root *cobra.Command) {
 	addExamples(root)
 }
 
-// addExamples gives the examples to a command and to all below it.
+// addExamples adds the examples to a command and to all commands below it.
 func addExamples(c *cobra.Command) {
 	path := strings.TrimPrefix(strings.TrimPrefix(c.CommandPath(), c.Root().Name()), " ")
 	if c.Example == "" {

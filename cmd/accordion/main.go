@@ -1,5 +1,5 @@
-// Command accordion is the one program of the project: a sidecar for Slurm and OAR, the shim inside a job, the
-// schedulers on the command line. Its folders hold the subcommands, by who needs them; here they are put together.
+// Command accordion is the only program of the project: the sidecar for Slurm and OAR, the commands in a job, and the
+// schedulers on the command line. Each folder has a group of subcommands. This package combines them.
 package main
 
 import (
@@ -30,7 +30,7 @@ import (
 
 func main() { os.Exit(run()) }
 
-// run is main with its exit status, so that testscript can call it.
+// run does what main does and returns the exit status, so that testscript can call it.
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -80,7 +80,7 @@ Exit status: 0 clean, 1 findings or a failure, 2 a wrong command line.`,
 	return c
 }
 
-// instant reads a duration before now, or a local time.
+// instant parses a duration before now, or a local time.
 func instant(text string, now time.Time) (core.Time, error) {
 	if d, ok := core.ParseDuration(text); ok && d > 0 {
 		return now.Unix() - d, nil
@@ -117,7 +117,7 @@ func auditOne(ctx context.Context, one command.Cluster, from core.Time, watch, s
 		Prompt: audit.DefaultPrompt + one.Config.Plan.Interval.Seconds() - 1}, from)
 }
 
-// audited is a report as --json writes it.
+// audited is a report in the form of --json.
 type audited struct {
 	Cluster     string          `json:"cluster,omitempty"`
 	Since       core.Time       `json:"since"`
@@ -132,7 +132,7 @@ type audited struct {
 	Findings    []audit.Finding `json:"findings"`
 }
 
-// writeAudit writes the findings, a line each, or what was checked.
+// writeAudit writes the findings, one on each line, or what was checked.
 func writeAudit(w io.Writer, cluster string, from core.Time, r audit.Report, why string, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(w).Encode(audited{Cluster: cluster, Since: from, Jobs: r.Jobs, Managed: r.Managed, Actions: r.Actions, Seconds: r.Seconds,

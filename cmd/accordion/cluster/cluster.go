@@ -23,33 +23,33 @@ import (
 	"accordion/slurm/output"
 )
 
-// cluster is the batch system that the configuration names, with what serve and preflight ask of it besides.
+// Cluster is the batch system of a configuration, with what the commands need in addition.
 type cluster struct {
 	system    adapter.BatchSystem
 	pool      string
 	preflight func(context.Context) []adapter.Finding
 	guard     func(context.Context) (core.Time, error)
-	round     func(context.Context) (core.Time, error) // managed.Settings.Round
+	round     func(context.Context) (core.Time, error) // see managed.Settings.Round
 	name      func(context.Context) (string, error)
-	identity  func(context.Context) (string, error)                              // its own name for itself, the same for all; nil: nobody else can reach it
-	try       func(context.Context, string, func(string)) ([]slurm.Trial, error) // nil: there is no choice of ways to grow
-	stopped   stopped                                                            // what can be done with it while no sidecar lives; nil: no other program can reach it
-	handBack  func(context.Context) (int, error)                                 // gives jobs that wait before the gate to the batch system; nil: there is no gate
-	dismantle func(context.Context) (deleted, used []string, err error)          // deletes reservations in which jobs wait; nil with handBack
-	leaser    adapter.Leaser                                                     // nil: nobody else can reach it
-	passes    policy.Policy                                                      // by which it plans itself, and sizes moldable jobs; the zero one: it has none
+	identity  func(context.Context) (string, error)                              // the batch system's own, unique name; nil: no other program can reach it
+	try       func(context.Context, string, func(string)) ([]slurm.Trial, error) // nil: there is only one way to grow
+	stopped   stopped                                                            // for the time when no sidecar runs; nil: no other program can reach it
+	handBack  func(context.Context) (int, error)                                 // returns jobs that wait at the gate to the batch system; nil: there is no gate
+	dismantle func(context.Context) (deleted, used []string, err error)          // deletes reservations in which jobs wait; nil if handBack is
+	leaser    adapter.Leaser                                                     // nil: no other program can reach it
+	passes    policy.Policy                                                      // the policy by which it plans itself and sizes moldable jobs; zero: none
 	hides     func(context.Context) (adapter.Hidden, error)                      // what it hides from other users; nil: nothing
-	deadline  time.Duration                                                      // of each call out
+	deadline  time.Duration                                                      // of each call
 	close     func()
 }
 
-// stopped is a batch system whose sidecar has ended.
+// stopped is a batch system in which no sidecar runs.
 type stopped interface {
 	adapter.LeaseReader
 	release.System
 }
 
-// connect makes the batch system; it changes nothing yet.
+// connect connects to the batch system of a configuration. It changes nothing.
 func connect(ctx context.Context, conf config.Config, log hclog.Logger) (*cluster, error) {
 	switch conf.System {
 	case config.SystemEmbedded:
@@ -69,7 +69,7 @@ func connectSlurm(conf config.Config) (*cluster, error) {
 	}
 	preflight := func(ctx context.Context) []adapter.Finding {
 		found := append(s.Preflight(ctx), checkSession(ctx, conf.Session)...)
-		if config, err := s.Configuration(ctx); err == nil { // else the first has said it
+		if config, err := s.Configuration(ctx); err == nil { // an error is already among the findings
 			found = append(found, checkWeb(conf.Web, config["PrivateData"])...)
 		}
 		slices.SortStableFunc(found, adapter.ByGravity)
@@ -83,7 +83,7 @@ func connectSlurm(conf config.Config) (*cluster, error) {
 		name: s.ClusterName, identity: s.Identity, try: s.Try, stopped: s, handBack: s.HandBack, dismantle: s.Dismantle, leaser: s, deadline: conf.Slurm.Timeout, close: s.Close}, nil
 }
 
-// checkSession looks at how jobs on other hosts reach the sidecar.
+// checkSession checks whether jobs on other hosts can reach the sidecar.
 func checkSession(ctx context.Context, conf config.Session) []adapter.Finding {
 	if conf.Listen == "" {
 		return []adapter.Finding{{Severity: adapter.Note, What: "[session] listen is empty: accordion step reaches the sidecar on this host only, " +
@@ -96,7 +96,7 @@ func checkSession(ctx context.Context, conf config.Session) []adapter.Finding {
 	return nil
 }
 
-// checkWeb looks whether the page would show what squeue hides, by Slurm's PrivateData.
+// checkWeb checks whether the page would show jobs that squeue hides, according to Slurm's PrivateData.
 func checkWeb(conf config.Web, hidden string) []adapter.Finding {
 	if conf.Listen == "" || conf.Private || !hidesJobs(hidden) {
 		return nil
@@ -111,10 +111,11 @@ func hidesJobs(private string) bool {
 	return slices.Contains(words, "jobs") || slices.Contains(words, "all")
 }
 
-// born is when this process began. Clocks that run faster than the wall's do from then on, so that those of several clusters agree.
+// born is the start of this process. Accelerated clocks run faster from then on, so that those of several clusters
+// agree.
 var born = time.Now()
 
-// clockOf is the clock of a cluster, of its sidecar and of its launchers.
+// clockOf returns the clock of a cluster, for its sidecar and its launchers.
 func clockOf(conf config.Config) adapter.Clock {
 	if pace := conf.Pace(); pace > 1 {
 		return adapter.Quick{Begin: born, Factor: pace}
@@ -127,7 +128,7 @@ func connectEmbedded(conf config.Config) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	atOnce := func(context.Context) (core.Time, error) { return 0, nil } // it enforces limits, and begins jobs, at the very second
+	atOnce := func(context.Context) (core.Time, error) { return 0, nil } // it enforces limits and starts jobs without delay
 	return &cluster{
 		system:    s,
 		pool:      fmt.Sprintf("%d nodes in this process", conf.Embedded.Nodes),
@@ -135,7 +136,7 @@ func connectEmbedded(conf config.Config) (*cluster, error) {
 		guard:     atOnce,
 		round:     atOnce,
 		name:      func(context.Context) (string, error) { return config.SystemEmbedded, nil },
-		deadline:  10 * time.Second, // it is never slow
+		deadline:  10 * time.Second, // it never takes longer
 		close:     s.Close,
 	}, nil
 }

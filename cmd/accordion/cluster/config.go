@@ -10,7 +10,7 @@ import (
 	"accordion/cmd/accordion/command"
 )
 
-// Config is "accordion config".
+// Config returns the command "accordion config".
 func Config() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",

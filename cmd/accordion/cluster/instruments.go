@@ -19,7 +19,7 @@ import (
 	"accordion/core"
 )
 
-// instruments is the parts of the sidecar by which a site watches it, as far as the configuration asks for them.
+// instruments are the configured parts of the sidecar with which a site monitors it.
 type instruments struct {
 	meter      actions.Meter     // nil: nothing is counted
 	subscriber status.Subscriber // nil: nobody looks
@@ -27,12 +27,11 @@ type instruments struct {
 	ends       []func() error
 }
 
-// partOf says of which application of a launcher a job is one; nil: of none.
+// partOf returns the application of a launcher to which a job belongs, or nil if there is none.
 type partOf func(job core.JobID, request string) (*status.Application, error)
 
-// openInstruments opens the instruments that the configuration asks for. applications, unless nil,
-// and their journal are served with the metrics. A later failure of an instrument does not end the
-// sidecar.
+// openInstruments opens the configured instruments. applications, unless nil, and the size of their journal are
+// served with the metrics. An instrument that fails later does not stop the sidecar.
 func openInstruments(conf config.Config, j *journal.Journal, applications *metrics.Applications, delegated *config.Delegate, part partOf, log hclog.Logger) (*instruments, error) {
 	w := &instruments{}
 	if address := conf.Metrics.Listen; address != "" {
@@ -79,7 +78,7 @@ func openInstruments(conf config.Config, j *journal.Journal, applications *metri
 	return w, nil
 }
 
-// openWeb opens the page where the configuration asks for it.
+// openWeb opens the page if it is configured.
 func (w *instruments) openWeb(conf config.Config, j *journal.Journal, part partOf, log hclog.Logger) error {
 	if conf.Web.Listen == "" {
 		return nil
@@ -106,7 +105,7 @@ func (w *instruments) openWeb(conf config.Config, j *journal.Journal, part partO
 	return nil
 }
 
-// close gives everything back.
+// close closes everything.
 func (w *instruments) close() error {
 	var errs []error
 	for _, end := range w.ends {

@@ -20,7 +20,7 @@ import (
 	"accordion/oar/setup"
 )
 
-// connectOAR makes the batch system of an OAR, and reads from its database whether Accordion is installed there.
+// connectOAR connects to OAR, and reads from its database whether Accordion is installed there.
 func connectOAR(ctx context.Context, settings config.Config, log hclog.Logger) (*cluster, error) {
 	c, err := conf.Read(hooked.File(settings.OAR.Conf))
 	if err != nil {
@@ -45,7 +45,8 @@ func connectOAR(ctx context.Context, settings config.Config, log hclog.Logger) (
 		close:    s.Close}, nil
 }
 
-// oneLine is an error whose text PostgreSQL's client makes several lines of; it stays an *adapter.NoAnswer.
+// oneLine returns an error on one line, because PostgreSQL's client writes several. An *adapter.NoAnswer keeps its
+// type.
 func oneLine(err error) error {
 	text := errors.New(strings.Join(strings.Fields(err.Error()), " "))
 	if silent := (*adapter.NoAnswer)(nil); errors.As(err, &silent) {
@@ -54,14 +55,15 @@ func oneLine(err error) error {
 	return text
 }
 
-// sameBut says whether a policy's name is another's without its sizes.
+// sameBut reports whether a policy's name is another's without its sizing rule.
 func sameBut(name, sized string) bool {
 	base, _, _ := strings.Cut(sized, "+")
 	return name == base
 }
 
-// passesOf is the policy by which OAR's passes plan: the sidecar sizes moldable jobs as they do, and where they give a reservation to a few only
-// it does so, too. What else its own configuration says would not be in force.
+// passesOf returns the policy by which OAR's scheduler plans. The sidecar must size moldable jobs like the scheduler,
+// and give reservations to few jobs only if the scheduler does. It returns an error if the sidecar's own
+// configuration contradicts that.
 func passesOf(p conf.Policy, own config.Plan) (policy.Policy, error) {
 	planner, err := scheduler.Planner(p, command.ReadStatistics)
 	_, few := policy.Patient(planner)
@@ -83,8 +85,8 @@ func passesOf(p conf.Policy, own config.Plan) (policy.Policy, error) {
 	return planner, nil
 }
 
-// launchersBeside refuses to serve launchers beside the policy of OAR's passes, where it is one under which hardly anybody has a place. Where
-// there are no passes the file of [delegate] names the policy, too, and is refused itself.
+// launchersBeside returns an error if launchers are to be served and OAR's scheduler has a policy in which few jobs
+// have a place. Without such a scheduler the file with [delegate] also names the policy, and is checked elsewhere.
 func launchersBeside(passes policy.Policy) error {
 	if why := config.NoLaunchers(passes); why != "" {
 		return fmt.Errorf("%s = %q in oar.conf: %s", conf.PolicySetting, passes.Name, why)

@@ -13,7 +13,7 @@ import (
 	"accordion/core/policy"
 )
 
-// Preflight is "accordion preflight".
+// Preflight returns the command "accordion preflight".
 func Preflight() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "preflight",
@@ -49,13 +49,13 @@ If the configuration lists several clusters, it checks all of them, each under a
 	return c
 }
 
-// look is preflight's look at clusters.
+// look checks clusters for preflight.
 type look struct {
 	cmd    *cobra.Command
 	asJSON bool
 }
 
-// cluster looks at one cluster, says what it finds, and then tries what there is to try on it, if that is not nil.
+// cluster checks one cluster and prints the findings. If try is not nil and nothing failed, it calls try.
 func (l look) cluster(one command.Cluster, try func(*cluster) error) error {
 	conf, out := one.Config, l.cmd.OutOrStdout()
 	if one.Name != "" && !l.asJSON {
@@ -78,7 +78,7 @@ func (l look) cluster(one command.Cluster, try func(*cluster) error) error {
 	}
 	switch {
 	case adapter.Failures(found) > 0:
-		return command.ExitError{Status: 1} // the findings have said it
+		return command.ExitError{Status: 1} // the findings have the reasons
 	case try != nil:
 		return try(system)
 	case l.asJSON:
@@ -88,10 +88,10 @@ func (l look) cluster(one command.Cluster, try func(*cluster) error) error {
 	return err
 }
 
-// words are how preflight calls the severities.
+// words are the names of the severities in the output.
 var words = map[adapter.Severity]string{adapter.Fatal: "fail", adapter.Unanswered: "fail", adapter.Warning: "warn", adapter.Note: "note"}
 
-// write writes what was found, a finding a line, or two.
+// write prints each finding on one or two lines.
 func (l look) write(cluster string, found []adapter.Finding) error {
 	for _, f := range found {
 		var err error

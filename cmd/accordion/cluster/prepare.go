@@ -26,13 +26,13 @@ import (
 	"accordion/shim/seal"
 )
 
-// instance is where one cluster is served from.
+// instance is one cluster that is served.
 type instance struct {
 	conf    config.Config
 	insist  insistence
 	log     hclog.Logger
-	connect func(context.Context, config.Config, hclog.Logger) (*cluster, error) // connect, and others in tests
-	among   *clusterSet                                                          // nil: it is the only one
+	connect func(context.Context, config.Config, hclog.Logger) (*cluster, error) // connect, or a replacement in tests
+	among   *clusterSet                                                          // the other clusters; nil: there are none
 
 	delegate  *config.Delegate                       // nil: no launchers are served
 	launchers func(cluster string) session.Launchers // serves their sessions on this cluster; nil, too
@@ -41,21 +41,23 @@ type instance struct {
 	service   *service                               // nil: systemd is told nothing
 
 	journal *journal.Journal  // nil: not open
-	cluster string            // its name, as the batch system was asked for it
-	told    []adapter.Finding // the log has them
+	cluster string            // its name, as the batch system returned it
+	told    []adapter.Finding // already in the log
 }
 
-// prepared is a sidecar that is about to run: all that it owns is open.
+// prepared is a sidecar that is ready to run. Everything that it owns is open.
 type prepared struct {
 	parts  []func(context.Context) error
 	ends   []func()
-	begins func() // says so
+	begins func() // logs that it starts
 	log    hclog.Logger
 }
 
-// begin makes all ready to serve. The error is an *adapter.NoAnswer when the batch system does not answer.
+// begin opens everything that is needed to serve. Its error is an *adapter.NoAnswer if the batch system does not
+// answer.
 func (p *instance) begin(ctx context.Context) (*prepared, error) {
-	// The journal first: it keeps a second sidecar with it away before anything else is touched.
+	// The journal comes first: its lock excludes a second sidecar with the same journal before anything else is
+	// changed.
 	if p.journal == nil {
 		j, err := journal.Open(p.conf.Journal.Path)
 		if err != nil {
@@ -79,7 +81,7 @@ func (p *instance) leave() {
 	}
 }
 
-// prepare wires the sidecar's parts.
+// prepare connects the sidecar's parts.
 func (p *instance) prepare(ctx context.Context, s *prepared) error {
 	c, err := p.connect(ctx, p.conf, p.log)
 	if err != nil {
@@ -115,9 +117,9 @@ func (p *instance) prepare(ctx context.Context, s *prepared) error {
 	return s.wire(p, sidecar.Options{System: c.system, Clock: clockOf(p.conf), Journal: p.journal, Log: p.log, Lease: lease, Settings: settings, Parts: p.parts}, c.pool, c.hides)
 }
 
-// wire makes the sidecar and what stands around it.
+// wire makes the sidecar and its servers.
 func (s *prepared) wire(p *instance, o sidecar.Options, pool string, hides func(context.Context) (adapter.Hidden, error)) error {
-	var loop *sidecar.Sidecar // made before a session is served
+	var loop *sidecar.Sidecar // set before a session is served
 	reading := p.reading(hides)
 	reading.Reset = func(ctx context.Context, user string) (bool, error) { return loop.ResetUnused(ctx, user) }
 	answers := readers.New(reading)
@@ -159,15 +161,15 @@ func (s *prepared) run(ctx context.Context) error {
 	return nil
 }
 
-// close gives back what is open, the last first.
+// close closes everything in reverse order.
 func (s *prepared) close() {
 	for _, end := range slices.Backward(s.ends) {
 		end()
 	}
 }
 
-// onlyOne keeps away a second sidecar for the same cluster that has a journal of its own. A cluster that nobody else can reach
-// needs no lock.
+// onlyOne excludes a second sidecar on this host for the same cluster with another journal. A cluster that no other
+// program can reach needs no lock.
 func onlyOne(ctx context.Context, c *cluster, journal string) (*lockfile.Lock, error) {
 	if c.identity == nil {
 		return &lockfile.Lock{}, nil
@@ -186,19 +188,18 @@ func onlyOne(ctx context.Context, c *cluster, journal string) (*lockfile.Lock, e
 	return lock, nil
 }
 
-// called is the cluster's name: what the configuration says, else what the batch system said.
+// called returns the cluster's name: that in the configuration, otherwise that of the batch system.
 func (p *instance) called() string { return cmp.Or(p.conf.Cluster, p.cluster) }
 
-// applicationOf is the application of a launcher of which a job is a part; nil: of none.
+// applicationOf returns the application to which a job belongs, or nil if there is none.
 func (p *instance) applicationOf(job core.JobID, request string) (*status.Application, error) {
 	return records.ApplicationOf(p.delegate, p.conf.Session.Socket, p.called(), job, request)
 }
 
-// walPause is the pause between two looks at the size of a journal's write-ahead log.
+// walPause is the time between two checks of a journal's write-ahead log.
 const walPause = 15 * time.Second
 
-// reportWAL returns a function that logs that a journal's write-ahead log cannot be emptied, and
-// later that it can again.
+// reportWAL returns a function that logs when a journal's write-ahead log cannot be emptied, and when it can again.
 func reportWAL(log hclog.Logger) func(error) {
 	return func(err error) {
 		if err != nil {
@@ -209,7 +210,7 @@ func reportWAL(log hclog.Logger) func(error) {
 	}
 }
 
-// reading returns the readers that answer users who may not open the journal.
+// reading returns the options of the readers, which answer users who may not open the journal.
 func (p *instance) reading(hides func(context.Context) (adapter.Hidden, error)) readers.Options {
 	o := readers.Options{Journal: p.journal.Path(), Name: session.NewUserNames(session.LookupUser).Name, Hides: hides, Log: p.log.Named("readers")}
 	if p.delegate != nil {
@@ -218,7 +219,7 @@ func (p *instance) reading(hides func(context.Context) (adapter.Hidden, error)) 
 	return o
 }
 
-// listen opens the sockets for jobs and users, and for launchers where they are served.
+// listen opens the sockets for jobs, users and, if they are served, launchers.
 func (p *instance) listen(answers session.Readers) (*session.Server, error) {
 	conf := p.conf.Session
 	o := session.Options{Readers: answers, Path: conf.Socket, MaxSessions: conf.MaxSessions, Address: conf.Listen, Authority: seal.NewMunge(conf.MungeSocket), Log: p.log.Named("session")}
@@ -228,10 +229,10 @@ func (p *instance) listen(answers session.Readers) (*session.Server, error) {
 	return session.Listen(o)
 }
 
-// errUnfit is for a cluster that preflight refuses.
+// errUnfit is the error for a cluster that preflight refuses.
 var errUnfit = errors.New("this cluster is not fit: mend what preflight found (above), or insist with --force")
 
-// fit lets nobody serve a cluster that preflight refuses, unless he insists.
+// fit returns an error if preflight refuses the cluster, unless --force is given.
 func (p *instance) fit(ctx context.Context, c *cluster) error {
 	found := c.preflight(ctx)
 	p.tell(found)
@@ -248,7 +249,7 @@ func (p *instance) fit(ctx context.Context, c *cluster) error {
 	return errUnfit
 }
 
-// tell logs what preflight found, once as long as it stays the same.
+// tell logs the findings of preflight, unless they are the same as before.
 func (p *instance) tell(found []adapter.Finding) {
 	if slices.Equal(found, p.told) {
 		return

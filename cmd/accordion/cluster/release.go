@@ -16,7 +16,7 @@ import (
 	"accordion/cmd/accordion/command"
 )
 
-// ReleaseAll is "accordion release-all".
+// ReleaseAll returns the command "accordion release-all".
 func ReleaseAll() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "release-all",
@@ -83,7 +83,7 @@ func releaseAll(ctx context.Context, one command.Cluster, force, after bool, wit
 	return where + text, nil
 }
 
-// release deletes what is reserved on the cluster, where no sidecar lives.
+// release deletes the reservations on the cluster if no sidecar runs.
 func (c *cluster) release(ctx context.Context, force, after bool) (string, error) {
 	holder, lives, err := c.lives(ctx)
 	if err != nil {
@@ -109,8 +109,8 @@ func (c *cluster) release(ctx context.Context, force, after bool) (string, error
 	return fmt.Sprintf("%s: %s", strings.Join(did, ", "), since), errors.Join(failed...)
 }
 
-// lives returns the holder of the lease, if any, and reports whether the lease shows that it lives.
-// The second is read before the lease, so that a renewal in between counts.
+// lives returns the holder of the lease, if any, and reports whether it still holds it. It reads the batch system's
+// clock before the lease, so that a renewal in between counts.
 func (c *cluster) lives(ctx context.Context) (*adapter.Holder, bool, error) {
 	now, err1 := c.stopped.Now(ctx)
 	holder, err2 := c.stopped.Holder(ctx)
@@ -120,8 +120,8 @@ func (c *cluster) lives(ctx context.Context) (*adapter.Holder, bool, error) {
 	return holder, holder != nil && now < holder.Until, nil
 }
 
-// deleteReservations deletes the reservations that protect no promise, and describes what it did. A
-// sidecar that lives needs its own.
+// deleteReservations deletes the reservations that protect no promise, and describes what it did. A running sidecar
+// needs its own reservations.
 func (c *cluster) deleteReservations(ctx context.Context, lives, after bool) (string, error) {
 	if lives {
 		return "no reservation is deleted", nil
@@ -154,8 +154,8 @@ func deletedWords(deleted []string) string {
 	return words
 }
 
-// Forsake deletes all reservations in a Slurm whose sidecar is being removed, and returns what it
-// did, one line each. It returns an error when a sidecar lives.
+// Forsake deletes all reservations in a Slurm cluster from which the sidecar is removed. It returns what it did, one
+// line each. It returns an error if a sidecar runs.
 func Forsake(ctx context.Context, conf config.Config) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, releaseTakes)
 	defer cancel()
@@ -178,7 +178,7 @@ func Forsake(ctx context.Context, conf config.Config) ([]string, error) {
 			holder, adapter.Instant(holder.Until).Format(time.TimeOnly))
 	}
 	n, err1 := c.handBack(ctx)
-	deleted, err2 := release.All(ctx, c.stopped, release.Options{Removed: true}) // whatever the second is
+	deleted, err2 := release.All(ctx, c.stopped, release.Options{Removed: true}) // whatever the second result is
 	more, used, err3 := c.dismantle(ctx)
 	var did []string
 	if n > 0 {
@@ -193,13 +193,13 @@ func Forsake(ctx context.Context, conf config.Config) ([]string, error) {
 	return did, errors.Join(err1, err2, err3)
 }
 
-// wrote reports whether the lease is that of a sidecar with the journal on this host. Where no sidecar
-// has this host's lock (onlyOne), that one is dead, whatever is left of its lease: it was killed, or
-// could not give the lease up when it stopped.
+// wrote reports whether the lease belongs to a sidecar on this host with the journal. If no sidecar holds this host's
+// lock (onlyOne), that one has ended even if its lease has not: it was killed, or could not release the lease when it
+// stopped.
 func (c *cluster) wrote(holder *adapter.Holder, journal string) bool {
 	ours, err := c.leaseFor(journal, time.Second)
 	return err == nil && ours.Leaser != nil && holder.ID == ours.Claim.ID
 }
 
-// releaseTakes bounds it: thousands of jobs take some milliseconds each.
+// releaseTakes limits the time of a release. Thousands of jobs take some milliseconds each.
 const releaseTakes = 100 * time.Second

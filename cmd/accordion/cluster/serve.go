@@ -21,7 +21,7 @@ import (
 	"accordion/core/sched"
 )
 
-// Serve is "accordion serve".
+// Serve returns the command "accordion serve".
 func Serve() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
@@ -58,9 +58,9 @@ Under systemd, it reports when it is ready (Type=notify), and feeds the watchdog
 	return c
 }
 
-// insistence is what serve is to do in spite of what it finds.
+// insistence has the flags that override checks.
 type insistence struct {
-	force    bool // serve a cluster that is not fit
+	force    bool // serve a cluster that preflight refuses
 	takeOver bool // take the lease from another sidecar
 }
 
@@ -160,7 +160,7 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Se
 	return settings, nil
 }
 
-// planner is the planning policy with its sizes. What is wrong with it is the user's.
+// planner returns the planning policy with its sizing rule. Its errors are usage errors.
 func (c *cluster) planner(conf config.Plan) (sched.Policy, error) {
 	if easy, few := policy.Patient(c.passes); few {
 		return easy, nil
@@ -186,7 +186,7 @@ func (c *cluster) planner(conf config.Plan) (sched.Policy, error) {
 	return policy.Policy{Policy: planner}.Knowing(&file.Statistics).Policy, nil
 }
 
-// together runs all parts until ctx ends or one of them does, then ends the others.
+// together runs all parts until ctx ends or one of them returns, then ends the others.
 func together(ctx context.Context, parts ...func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -202,7 +202,8 @@ func together(ctx context.Context, parts ...func(context.Context) error) error {
 	return errors.Join(errs...)
 }
 
-// newLogger makes a log; loggers of one output share a lock, and for one alone it is nil. What systemd's journal reads has fields there.
+// newLogger returns a logger. Loggers with the same output share a lock; for a single logger it is nil. If systemd's
+// journal reads the output, its entries have fields.
 func newLogger(conf config.Log, w io.Writer, shared hclog.Locker) hclog.Logger {
 	options := hclog.LoggerOptions{
 		Name: "accordion", Level: hclog.LevelFromString(conf.Level), JSONFormat: conf.Format == "json", Output: w, Mutex: shared,

@@ -11,26 +11,26 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// A service is this process as systemd sees it (Type=notify, WatchdogSec=): it is told when all loops serve, and that they live as long as
-// each of them answers. A loop that hangs ends that, and systemd starts the process anew. A loop that waits for a lease, or whose batch system
-// does not answer, does not hang.
+// A service notifies systemd (Type=notify, WatchdogSec=) when all loops serve, and feeds the watchdog as long as each
+// of them answers. If a loop hangs, systemd restarts the process. A loop that waits for a lease, or whose batch
+// system does not answer, does not hang.
 type service struct {
-	tell  func(state string) // to systemd
-	every time.Duration      // the watchdog's patience; 0: there is none
+	tell  func(state string) // sends a state to systemd
+	every time.Duration      // the watchdog's timeout; 0: no watchdog
 	log   hclog.Logger
 
 	mu    sync.Mutex
 	loops map[*watchdogTarget]bool
 }
 
-// watchdogTarget is a loop that is asked.
+// watchdogTarget is a loop that must answer.
 type watchdogTarget struct {
 	name     string
 	alive    func(context.Context) error
-	answered bool // once at least: before that it waits for its lease
+	answered bool // at least once; before that it waits for its lease
 }
 
-// underSystemd is the process's service; nil where it is none of systemd's, or is not to say anything.
+// underSystemd returns the process's service, or nil if systemd does not expect notifications.
 func underSystemd(log hclog.Logger) *service {
 	if os.Getenv("NOTIFY_SOCKET") == "" {
 		return nil
@@ -46,7 +46,7 @@ func underSystemd(log hclog.Logger) *service {
 	}}
 }
 
-// watched is a loop's Run, and the loop is asked from now on until it has ended. Of a nil service it is Run.
+// watched returns a loop's run function. While it runs, the loop must answer. For nil it returns run unchanged.
 func (s *service) watched(name string, alive, run func(context.Context) error) func(context.Context) error {
 	if s == nil {
 		return run
@@ -65,10 +65,10 @@ func (s *service) watched(name string, alive, run func(context.Context) error) f
 	}
 }
 
-// patienceAtFirst is for how long a loop is asked before the service is ready, where no watchdog says.
+// patienceAtFirst is the timeout for a loop before the service is ready, if there is no watchdog.
 const patienceAtFirst = 10 * time.Second
 
-// run tells systemd what there is to tell until ctx ends. A nil service has nobody to tell.
+// run notifies systemd until ctx ends. For nil it only waits.
 func (s *service) run(ctx context.Context) error {
 	if s == nil {
 		<-ctx.Done()
@@ -93,7 +93,7 @@ func (s *service) run(ctx context.Context) error {
 			<-ctx.Done()
 		}
 		if !ready {
-			continue // they were asked for as long as the pause is, or nobody is there to be asked yet
+			continue // ask has waited for as long as the pause
 		}
 		select {
 		case <-ctx.Done():
@@ -103,8 +103,8 @@ func (s *service) run(ctx context.Context) error {
 	return nil
 }
 
-// ask asks all loops, each of which has so long to answer. all says that each of them does, and that there are some; late is the name of
-// one that has answered before and does not now, "" when there is none.
+// ask asks all loops and waits for at most patience. all reports that each of them has answered at least once. late
+// is the name of a loop that has answered before and does not now, or "".
 func (s *service) ask(ctx context.Context, patience time.Duration) (all bool, late string) {
 	s.mu.Lock()
 	loops := make([]*watchdogTarget, 0, len(s.loops))
@@ -114,7 +114,7 @@ func (s *service) ask(ctx context.Context, patience time.Duration) (all bool, la
 	s.mu.Unlock()
 	within, end := context.WithTimeout(ctx, patience)
 	defer end()
-	if len(loops) == 0 { // it may be that no batch system answers yet
+	if len(loops) == 0 { // perhaps no batch system answers yet
 		<-within.Done()
 		return true, ""
 	}

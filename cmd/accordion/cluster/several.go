@@ -15,19 +15,19 @@ import (
 	"accordion/cmd/accordion/command"
 )
 
-// patience is how long a cluster that cannot be served is left alone before it is tried again.
+// patience is the time after which a cluster that cannot be served is tried again.
 const patience = 10 * time.Second
 
-// clusterSet is the clusters that one process serves, by name.
+// clusterSet has the clusters that one process serves, by name.
 type clusterSet struct {
-	pause func() <-chan time.Time // before a cluster is tried again
+	pause func() <-chan time.Time // the time until a cluster is tried again
 
 	mu     sync.Mutex
 	called map[string]*instance
 }
 
-// enter notes what a cluster is called, which its log says from now on: two of one name could not be told apart. A nil clusterSet has
-// one cluster only.
+// enter records the name of a cluster and puts it into its log. Two clusters with the same name are an error. A nil
+// clusterSet has only one cluster.
 func (r *clusterSet) enter(p *instance, name string) error {
 	if r == nil {
 		return nil
@@ -41,7 +41,7 @@ func (r *clusterSet) enter(p *instance, name string) error {
 	return nil
 }
 
-// instancesOf returns where the clusters of a list are served from.
+// instancesOf returns the instances of a list of clusters.
 func instancesOf(all []config.Member, insist insistence, w io.Writer) []*instance {
 	among := &clusterSet{pause: func() <-chan time.Time { return time.After(patience) }, called: map[string]*instance{}}
 	var lock sync.Mutex
@@ -57,14 +57,14 @@ func instancesOf(all []config.Member, insist insistence, w io.Writer) []*instanc
 	return instances
 }
 
-// attempt is how beginning to serve a cluster ended.
+// attempt is the result of starting to serve a cluster.
 type attempt struct {
 	ready *prepared
 	err   error
 }
 
-// serveAll runs a sidecar for each cluster until ctx ends. None is begun when one of them cannot be served for another reason than
-// that its batch system does not answer.
+// serveAll runs a sidecar for each cluster until ctx ends. It starts none if one of them cannot be served for any
+// other reason than that its batch system does not answer.
 func serveAll(ctx context.Context, conf config.Clusters, instances []*instance) error {
 	o, err := launchersOf(ctx, conf, instances, instances[0].log.ResetNamed("accordion.launchers"))
 	if err != nil {
@@ -98,7 +98,7 @@ func serveAll(ctx context.Context, conf config.Clusters, instances []*instance) 
 	}, func(ctx context.Context) error { return o.run(ctx, conf, instances) }, instances[0].service.run)
 }
 
-// atOnce does something n times at once, and returns when all is done.
+// atOnce runs do n times in parallel and waits for all.
 func atOnce(n int, do func(i int)) {
 	var doing sync.WaitGroup
 	for i := range n {
@@ -107,7 +107,7 @@ func atOnce(n int, do func(i int)) {
 	doing.Wait()
 }
 
-// refusals is why serving does not begin, in one line; nil when it does.
+// refusals returns the reasons why serving does not start, on one line, or nil if it does.
 func refusals(instances []*instance, begun []attempt) error {
 	status, texts := 0, []string(nil)
 	for i, a := range begun {
@@ -125,11 +125,11 @@ func refusals(instances []*instance, begun []attempt) error {
 	return command.ExitError{Status: status, Err: errors.New(strings.Join(texts, "; "))}
 }
 
-// name is what the cluster is called, as far as it is known.
+// name returns the cluster's name, as far as it is known.
 func (p *instance) name() string { return strings.TrimPrefix(p.log.Name(), "accordion.") }
 
-// keep serves the cluster until ctx ends. Whenever that fails it is begun again after a pause, as a service would be that is a process
-// of its own. The error is how it ended.
+// keep serves the cluster until ctx ends. After a failure it starts again after a pause, as systemd would do with a
+// process of its own. It returns the last error.
 func (p *instance) keep(ctx context.Context, a attempt) error {
 	said := ""
 	for {
@@ -150,13 +150,14 @@ func (p *instance) keep(ctx context.Context, a attempt) error {
 		}
 		a.ready, a.err = p.begin(ctx)
 	}
-	if a.ready == nil || a.err == nil { // what did not begin has nothing to end
+	if a.ready == nil || a.err == nil { // a sidecar that did not start did not end with an error
 		return nil
 	}
 	return fmt.Errorf("cluster %s: %w", p.name(), a.err)
 }
 
-// stand serves once. What has failed is opened anew the next time, and takes no lease from others.
+// stand serves once. After a failure it closes the journal, and the next attempt does not take over another sidecar's
+// lease.
 func (p *instance) stand(ctx context.Context, s *prepared) error {
 	err := s.run(ctx)
 	s.close()
@@ -171,7 +172,7 @@ func (p *instance) stand(ctx context.Context, s *prepared) error {
 func (p *instance) logFailure(err error) {
 	silent := (*adapter.NoAnswer)(nil)
 	switch {
-	case errors.Is(err, errUnfit) && errors.As(err, &silent): // preflight has said it
+	case errors.Is(err, errUnfit) && errors.As(err, &silent): // preflight has logged it
 		p.log.Error("the batch system does not answer: it is tried again every 10 s")
 	case errors.As(err, &silent):
 		p.log.Error("the batch system does not answer: it is tried again every 10 s", "error", err)

@@ -5,11 +5,12 @@ import (
 	"runtime/debug"
 )
 
-// collecting is by how much, in per cent of what lives, the heap may grow before garbage is collected; Go has 100. What serves beside a batch
-// system's own daemons is to take little of their machine's memory; where 2,000 launchers come it costs a tenth more of processor time.
+// collecting is the percentage by which the heap may grow before a garbage collection; Go's default is 100. A process
+// next to a batch system's own daemons should use little of their memory. With 2,000 launchers this costs a tenth
+// more processor time.
 const collecting = 50
 
-// thrifty has a process that serves take less memory. What its operator set (GOGC, GOMEMLIMIT) stays.
+// thrifty reduces the memory of a serving process, unless its operator set GOGC or GOMEMLIMIT.
 func thrifty() {
 	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetGCPercent(collecting)

@@ -13,7 +13,7 @@ import (
 	"accordion/slurm"
 )
 
-// tryOut is preflight's --try.
+// tryOut runs preflight's --try.
 func (c *cluster) tryOut(cmd *cobra.Command, conf config.Config, as string, asJSON bool) error {
 	if c.try == nil {
 		return command.Usage(fmt.Errorf("preflight --try is for Slurm, and this cluster is %s", conf.System))

@@ -25,7 +25,8 @@ type watcher struct {
 	idle   atomic.Bool
 }
 
-// watchAll shows the clusters until ctx ends, or no job is left on any. A cluster that cannot be read says so, and the others go on.
+// watchAll shows the clusters until ctx ends, or until no job is left on any of them. If a cluster cannot be read,
+// its pane shows why, and the others continue.
 func watchAll(ctx context.Context, all []command.Cluster, out io.Writer, column, every time.Duration, untilIdle bool) error {
 	options := make([]live.Options, len(all))
 	for i := range all {
@@ -50,14 +51,14 @@ func watchAll(ctx context.Context, all []command.Cluster, out io.Writer, column,
 			}
 			stop()
 		})
-		if errs[i] != nil { // nobody sees it any more
+		if errs[i] != nil { // the output is closed
 			stop()
 		}
 	})
 	return errors.Join(errs...)
 }
 
-// watch shows the cluster until ctx ends; looked is called after each look. The error is that nothing can be shown.
+// watch shows the cluster until ctx ends. It calls looked each time. It returns an error if the output fails.
 func (w *watcher) watch(ctx context.Context, every time.Duration, looked func()) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -91,7 +92,7 @@ func (w *watcher) look(ctx context.Context) error {
 	return w.pane.Show(snapshot, report.Status)
 }
 
-// read reads the batch system and the journal, and first connects to them.
+// read reads the batch system and the journal, after connecting to them if necessary.
 func (w *watcher) read(ctx context.Context) (*adapter.Snapshot, status.Report, error) {
 	var err error
 	if w.system == nil {

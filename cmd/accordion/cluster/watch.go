@@ -16,7 +16,7 @@ import (
 	"accordion/cmd/accordion/live"
 )
 
-// Watch is "accordion watch".
+// Watch returns the command "accordion watch".
 func Watch() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "watch",
@@ -60,7 +60,7 @@ If the configuration lists several clusters, they are drawn one below the other,
 	return c
 }
 
-// watch shows the batch system until ctx ends (which is no error), or no job is left.
+// watch shows the batch system until ctx ends, which is not an error, or until no job is left.
 func watch(ctx context.Context, screen *live.Screen, system adapter.BatchSystem, j journal.Reader, every time.Duration, untilIdle bool) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -90,7 +90,7 @@ func watch(ctx context.Context, screen *live.Screen, system adapter.BatchSystem,
 	}
 }
 
-// idle says whether no job is left.
+// idle reports whether no job is left.
 func idle(s *adapter.Snapshot) bool {
 	return !slices.ContainsFunc(s.Jobs, func(j adapter.Job) bool { return j.State != adapter.Done })
 }

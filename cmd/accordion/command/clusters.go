@@ -15,7 +15,7 @@ import (
 	"accordion/adapter/status"
 )
 
-// Clusters is --config and --cluster, and what they lead to.
+// Clusters are the flags --config and --cluster.
 type Clusters struct {
 	file Config
 	name *string
@@ -30,7 +30,8 @@ func ClustersFlag(cmd *cobra.Command) Clusters {
 	return c
 }
 
-// offer is the names that the shell completes --cluster with; none where the configuration cannot be read: the command says why.
+// offer completes --cluster with the names of the clusters. If the configuration cannot be read there are none. The
+// command itself then prints the reason.
 func (c Clusters) offer(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
 	if conf, err := c.file.Load(); err == nil {
 		for i := range conf.All {
@@ -40,27 +41,28 @@ func (c Clusters) offer(*cobra.Command, []string, string) (names []string, _ cob
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// Cluster is one of those that a command is about.
+// Cluster is a cluster that a command is about.
 type Cluster struct {
-	Name          string // in the list; "" where the configuration is that of one cluster, which needs no name
-	config.Config        // its Delegate is the list's
+	Name          string // in the list; "" if the configuration is that of a single cluster
+	config.Config        // Delegate is that of the list
 }
 
-// BatchName returns what the cluster is called: by the configuration, else by the batch system; "" where no sidecar has run yet.
+// BatchName returns the cluster's name: that in the configuration, otherwise that of the batch system, or "" if no
+// sidecar has run yet.
 func (c Cluster) BatchName() string { return nameOf(config.Member{Config: c.Config}) }
 
-// Journal returns the cluster's journal, to read it. A user who may not open its file asks the sidecar.
+// Journal opens the cluster's journal for reading. If the user may not open its file, the sidecar answers.
 func (c Cluster) Journal() (journal.Reader, error) {
 	return openJournal(c.Config.Journal.Path, c.Session.Socket, readers.Remote)
 }
 
-// OpenApplications returns the journal of applications, to read it. A user who may not open its
-// file asks at the socket.
+// OpenApplications opens the journal of applications for reading. If the user may not open its file, the sidecar
+// answers at the socket.
 func OpenApplications(path, socket string) (journal.Reader, error) {
 	return openJournal(path, socket, readers.RemoteApplications)
 }
 
-// openJournal opens the file where that is allowed. This works while no sidecar runs, too.
+// openJournal opens the file if that is permitted, even while no sidecar runs. Otherwise it uses remote.
 func openJournal(path, socket string, remote func(socket, path string) journal.Reader) (journal.Reader, error) {
 	j, err := journal.OpenReadOnly(path)
 	switch {
@@ -72,7 +74,7 @@ func openJournal(path, socket string, remote func(socket, path string) journal.R
 	return nil, err
 }
 
-// Chosen is the clusters that --cluster leaves of those that the configuration describes.
+// Chosen returns the clusters that --cluster selects, or all.
 func (c Clusters) Chosen() ([]Cluster, error) {
 	conf, err := c.file.Shown()
 	if err != nil {
@@ -97,7 +99,7 @@ func (c Clusters) Chosen() ([]Cluster, error) {
 	return chosen, nil
 }
 
-// One is Chosen for a command that is about one cluster.
+// One does what Chosen does for a command that is about one cluster.
 func (c Clusters) One() (Cluster, error) {
 	chosen, err := c.Chosen()
 	if err != nil {
@@ -113,8 +115,8 @@ func (c Clusters) One() (Cluster, error) {
 	return chosen[0], nil
 }
 
-// nameOf is what a cluster is called: by the configuration, else by the batch system, which a sidecar has written down; before the first
-// one has, the path of its file stands for it.
+// nameOf returns a cluster's name: that in the configuration, otherwise that of the batch system, which a sidecar has
+// written down. Before the first sidecar has run, the path of the configuration replaces it.
 func nameOf(m config.Member) string {
 	if m.Config.Cluster != "" {
 		return m.Config.Cluster
@@ -133,8 +135,8 @@ func nameOf(m config.Member) string {
 	return m.File
 }
 
-// Each does something for each cluster, in turn. What fails for one of several is told at once, and does not keep it from being
-// done for the others; the exit status is the gravest.
+// Each calls do for each cluster in turn. If do fails for one of several, it prints the error and continues. The exit
+// status is the highest of all.
 func Each(cmd *cobra.Command, all []Cluster, do func(Cluster) error) error {
 	if len(all) == 1 {
 		return do(all[0])
@@ -151,7 +153,7 @@ func Each(cmd *cobra.Command, all []Cluster, do func(Cluster) error) error {
 	return nil
 }
 
-// tell writes what failed for a cluster, and gives the exit status for it.
+// tell prints the error of a cluster and returns its exit status.
 func tell(cmd *cobra.Command, c Cluster, err error) int {
 	coded := ExitError{Status: 1, Err: err}
 	errors.As(err, &coded)

@@ -1,5 +1,5 @@
-// Package command is what the subcommands share: the exit status of an error, the flag of the configuration, and what is read
-// through it.
+// Package command has what the subcommands share: exit statuses of errors, the flags for the configuration, and
+// completion, help and error messages.
 package command
 
 import (
@@ -29,20 +29,20 @@ func (e ExitError) Unwrap() error { return e.Err }
 // Usage marks an error as the caller's: exit status 2.
 func Usage(err error) error { return ExitError{Status: 2, Err: err} }
 
-// Warn writes warnings to standard error, a line each.
+// Warn writes warnings to standard error, one on each line.
 func Warn(cmd *cobra.Command, warnings []string) {
 	for _, line := range warnings {
 		fmt.Fprintln(cmd.ErrOrStderr(), "accordion: warning:", line)
 	}
 }
 
-// statusInterrupted is the exit status after Ctrl-C, as shells have it.
+// statusInterrupted is the exit status after Ctrl-C, as in shells.
 const statusInterrupted = 130
 
-// Interrupted marks an error as that of a command that was interrupted: exit status 130.
+// Interrupted marks an error as that of an interrupted command: exit status 130.
 func Interrupted(err error) error { return ExitError{Status: statusInterrupted, Err: err} }
 
-// Stop writes what a command had done when it was interrupted, and returns that as its error: exit status 130.
+// Stop prints what a command had done when it was interrupted, and returns that as an error with exit status 130.
 func Stop(out io.Writer, text, format string, values ...any) error {
 	done := fmt.Errorf("interrupted: "+format, values...)
 	if _, err := fmt.Fprintln(out, text+done.Error()); err != nil {
@@ -51,7 +51,7 @@ func Stop(out io.Writer, text, format string, values ...any) error {
 	return Interrupted(done)
 }
 
-// NoArguments refuses arguments as a mistake of the command line.
+// NoArguments refuses arguments, as a usage error.
 func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return Usage(fmt.Errorf("%s takes no arguments, but there is %q", cmd.CommandPath(), args[0]))
@@ -59,7 +59,7 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// OneFile refuses anything but one argument, a file, as a mistake of the command line.
+// OneFile requires exactly one argument, a file. Anything else is a usage error.
 func OneFile(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return Usage(fmt.Errorf("%s: give one FILE, or - for standard input; there are %d arguments", cmd.Name(), len(args)))
@@ -67,7 +67,7 @@ func OneFile(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// OldFlag lets a command take a flag by its older name, too; its help does not show that one.
+// OldFlag makes a command accept an older name of a flag, which help does not show.
 func OldFlag(c *cobra.Command, old, name string) {
 	before := c.Flags().GetNormalizeFunc()
 	c.Flags().SetNormalizeFunc(func(f *pflag.FlagSet, typed string) pflag.NormalizedName {
@@ -78,14 +78,14 @@ func OldFlag(c *cobra.Command, old, name string) {
 	})
 }
 
-// Complete lets the shell complete a flag's value with one of a few words.
+// Complete completes a flag's value with one of the words.
 func Complete(c *cobra.Command, flag string, words ...string) {
 	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // there is no such flag
 	}
 }
 
-// CompleteList lets the shell complete a flag's value, a list with commas between some of these words.
+// CompleteList completes a flag's value, a list of the words separated by commas.
 func CompleteList(c *cobra.Command, flag string, words ...string) {
 	complete := func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		before := typed[:strings.LastIndexByte(typed, ',')+1]
@@ -103,10 +103,10 @@ func CompleteList(c *cobra.Command, flag string, words ...string) {
 	}
 }
 
-// configVariable names the configuration where --config does not.
+// configVariable names the configuration if --config does not.
 const configVariable = "ACCORDION_CONFIG"
 
-// Config is --config, and what it leads to.
+// Config is the flag --config.
 type Config struct{ flag *string }
 
 // ConfigFlag adds --config to a command.
@@ -114,7 +114,7 @@ func ConfigFlag(cmd *cobra.Command) Config {
 	return Config{cmd.Flags().String("config", "", "the sidecar's configuration (default $"+configVariable+", else "+config.DefaultPath+")")}
 }
 
-// Path is the configuration that the flag or the environment names.
+// Path returns the path of the configuration that the flag or the environment names.
 func (c Config) Path() string {
 	for _, path := range []string{*c.flag, os.Getenv(configVariable)} {
 		if path != "" {
@@ -124,11 +124,12 @@ func (c Config) Path() string {
 	return config.DefaultPath
 }
 
-// errNotSetUp is for users of a host where nothing is configured.
+// errNotSetUp is the error on a host where nothing is configured.
 var errNotSetUp = errors.New("this host has no Accordion: there is no " + config.DefaultPath +
 	"; run this on the sidecar's host, which your administrator knows, or name its configuration with --config (to set one up: accordion setup)")
 
-// Shown loads the configuration for a command that shows what a sidecar does. Without one the command runs on the wrong host.
+// Shown loads the configuration for a command that shows what a sidecar does. If there is none, the command runs on
+// the wrong host.
 func (c Config) Shown() (config.Clusters, error) {
 	if path := c.Path(); path == config.DefaultPath {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -138,7 +139,7 @@ func (c Config) Shown() (config.Clusters, error) {
 	return c.Load()
 }
 
-// Load reads the configuration, and those that it lists. Mistakes in them are the caller's.
+// Load reads the configuration, and those that it lists. Its errors are usage errors.
 func (c Config) Load() (config.Clusters, error) {
 	conf, err := config.LoadClusters(c.Path())
 	if err != nil {

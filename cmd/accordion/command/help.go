@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// columns is how wide help is.
+// columns is the width of help.
 const columns = 100
 
-// usage is cobra's template, but for the groups of commands only and with flags that fit into the columns.
+// usage is cobra's template, except that it shows groups of commands only, and wraps flags to the columns.
 const usage = `Usage:{{if and .Runnable (not (index .Annotations "group"))}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} [command]{{end}}{{if .HasExample}}
@@ -33,7 +33,7 @@ More help (accordion help TOPIC):{{range .Commands}}{{if .IsAdditionalHelpTopicC
 Use "{{.CommandPath}} [command] --help" for more information about a command.{{end}}
 `
 
-// Topic returns a page of help that is no command: accordion help NAME.
+// Topic returns a help page that is not a command: accordion help NAME.
 func Topic(name, short, long string) *cobra.Command {
 	return &cobra.Command{Use: name, Short: short, Long: long}
 }
@@ -44,8 +44,8 @@ func layOut(root *cobra.Command) {
 	each(root, func(c *cobra.Command) { c.Long = wrap(c.Long) })
 }
 
-// wrap breaks what is longer than the columns. Paragraphs are filled again where one of their lines is too long. Lines that begin
-// with a blank are tables and commands, and go on below their last column.
+// wrap breaks lines that are longer than the columns. It refills a paragraph if one of its lines is too long. Lines
+// that begin with a blank are tables or commands, and continue below their last column.
 func wrap(text string) string {
 	var out []string
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
@@ -80,7 +80,7 @@ func wrapParagraph(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// fill breaks a text at blanks; lines but the first begin at an indent.
+// fill breaks a text at blanks. All lines but the first are indented.
 func fill(text string, indent int) (lines []string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {
@@ -96,7 +96,7 @@ func fill(text string, indent int) (lines []string) {
 	return append(lines, line)
 }
 
-// hang breaks a line of a table below its last column, and a command with a backslash.
+// hang breaks a line of a table below its last column, or a command with a backslash.
 func hang(line string) []string {
 	body := strings.TrimLeft(line, " ")
 	begin := len(line) - len(body)
@@ -107,7 +107,7 @@ func hang(line string) []string {
 	if i := strings.LastIndex(line, "  "); i+2 > begin {
 		at = i + 2
 	}
-	head, marks := line[:at], strings.Repeat("x", at) // the marks stand for the head
+	head, marks := line[:at], strings.Repeat("x", at) // marks has the width of the head
 	lines := fill(marks+" "+line[at:], at)
 	if lines[0] == marks { // the next word alone is wider than the columns
 		lines = lines[1:]
@@ -117,7 +117,7 @@ func hang(line string) []string {
 	return lines
 }
 
-// commandLines breaks a command at its options.
+// commandLines breaks a command before its options.
 func commandLines(indent, body string) (lines []string) {
 	line := indent
 	for i, piece := range strings.Split(body, " --") {

@@ -14,13 +14,13 @@ import (
 	"accordion/core"
 )
 
-// Duration reads a duration of the command line, which may be written loosely: 1.5h, 20min.
+// Duration parses a duration of the command line, which may be written loosely: 1.5h, 20min.
 func Duration(text string) (core.Time, bool) { return core.ParseDuration(core.TidyDuration(text)) }
 
-// What a flag names, for outputs.
+// The kinds of output that a flag names.
 const (
 	AFile   = "file"
-	AFolder = "folder" // which is made where it does not exist
+	AFolder = "folder" // is created if it does not exist
 )
 
 // output is the annotation of a flag that names an output.
@@ -33,7 +33,7 @@ func Output(c *cobra.Command, flag, kind string) {
 	}
 }
 
-// checkOutputs returns why an output of a command could not be written, or nil. The error is the user's.
+// checkOutputs returns a usage error if an output of a command cannot be written, or nil.
 func checkOutputs(cmd *cobra.Command, _ []string) (err error) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		kind, path := f.Annotations[output], f.Value.String()
@@ -48,7 +48,7 @@ func checkOutputs(cmd *cobra.Command, _ []string) (err error) {
 	return nil
 }
 
-// writable returns why a file or a folder could not be written, or nil.
+// writable returns the reason why a file or folder cannot be written, or nil.
 func writable(path string, folder bool) error {
 	what, in := "write "+path, filepath.Dir(path)
 	if folder {
@@ -57,7 +57,7 @@ func writable(path string, folder bool) error {
 		return fmt.Errorf("%s: it is a folder or a device; name a file", what)
 	}
 	there, err := os.Stat(in)
-	for folder && errors.Is(err, fs.ErrNotExist) && filepath.Dir(in) != in { // it is made: then the folder above it counts
+	for folder && errors.Is(err, fs.ErrNotExist) && filepath.Dir(in) != in { // it is created in the nearest folder above that exists
 		in = filepath.Dir(in)
 		there, err = os.Stat(in)
 	}

@@ -10,10 +10,10 @@ import (
 	"accordion/traces/input"
 )
 
-// mostStatistics bounds what is read of a file: those that are written have some kilobytes.
+// mostStatistics limits what is read of a file. The files that Accordion writes have some kilobytes.
 const mostStatistics = 1 << 20
 
-// ReadStatistics reads a file of statistics of arrivals. Its errors are the user's.
+// ReadStatistics reads a file of arrival statistics. Its errors are usage errors.
 func ReadStatistics(path string) (sizing.File, error) {
 	fail := func(err error) (sizing.File, error) {
 		return sizing.File{}, Usage(fmt.Errorf("reading statistics of arrivals: %s: %w", path, err))

@@ -9,13 +9,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// What a package was built from, which its linker writes here; empty in any other program.
+// The linker of a package sets these variables. They are empty in any other program.
 var version, commit, date string
 
-// build is what a program says of itself.
+// build describes how this program was built.
 type build struct{ version, commit, date string }
 
-// read returns what the linker and the Go tool wrote into this program.
+// read returns what the linker and the Go tool recorded in this program.
 func read() build {
 	b := build{version: version, commit: cmp.Or(commit, "unknown"), date: cmp.Or(date, "unknown")}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -24,7 +24,7 @@ func read() build {
 	return b
 }
 
-// add adds what the Go tool wrote.
+// add adds what the Go tool recorded.
 func (b *build) add(info *debug.BuildInfo) {
 	if v := info.Main.Version; b.version == "" && v != "(devel)" {
 		b.version = v
@@ -43,8 +43,8 @@ func (b *build) add(info *debug.BuildInfo) {
 	b.commit += changed
 }
 
-// Version returns which source this program was built from: the package's or the module's version, else the commit, with + when
-// the tree had changes that were not committed.
+// Version returns the source of this program: the package's or the module's version, otherwise the commit, with + if
+// the tree had uncommitted changes.
 func Version() string { return read().name() }
 
 func (b build) name() string {

@@ -11,7 +11,7 @@ import (
 	"accordion/shim/agent"
 )
 
-// Agent is "accordion agent".
+// Agent returns the command "accordion agent".
 func Agent() *cobra.Command {
 	return &cobra.Command{
 		Use:   "agent [options of ssh] HOST COMMAND",

@@ -102,7 +102,7 @@ If the sidecar is restarted, the launcher reconnects with the same request and r
 	return c
 }
 
-// mostName is how long an application's name may be, in bytes.
+// mostName is the longest name of an application, in bytes.
 const mostName = 64
 
 func launchOptions(model, name, most string) (application.Options, error) {
@@ -127,7 +127,7 @@ func launchOptions(model, name, most string) (application.Options, error) {
 	return o, nil
 }
 
-// connecting is the environment in which the sidecar is where the user says.
+// connecting returns an environment that names the sidecar that the user gave.
 func connecting(to string) shim.Getenv {
 	if to == "" {
 		return os.LookupEnv

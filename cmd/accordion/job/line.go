@@ -18,8 +18,9 @@ import (
 	"accordion/traces/paper/delegated"
 )
 
-// lineOptions are of an application of an experiment: the job that a line of a jobs file describes, FILE:LINE. It runs where the sidecar
-// makes parts itself. Used is told, at the end, what processor time the launcher took from its welcome on, in seconds.
+// lineOptions returns the options of an application of an experiment: the job in a line of a jobs file, FILE:LINE. It
+// runs where the sidecar makes parts itself. used writes the processor time that the launcher took since its welcome,
+// in seconds.
 func lineOptions(at, name string) (o application.Options, used func(io.Writer), err error) {
 	i := strings.LastIndexByte(at, ':')
 	line, err := strconv.Atoi(at[i+1:])
@@ -45,7 +46,7 @@ func lineOptions(at, name string) (o application.Options, used func(io.Writer), 
 	return o, func(w io.Writer) { fmt.Fprintf(w, "used %.6f s of processor time\n", processorTime()-before) }, nil
 }
 
-// lineChooser chooses for a job of an experiment. Its clusters are those of the experiment, by their numbers.
+// lineChooser chooses for a job of an experiment. Clusters are identified by their numbers in the experiment.
 type lineChooser struct {
 	job      delegated.Job
 	launcher *delegated.Launcher
@@ -54,7 +55,7 @@ type lineChooser struct {
 
 var errNowhere = errors.New("it fits on no cluster")
 
-// Choose implements selector.Chooser. The largest walltime is not heeded: no flag goes with such a job.
+// Choose implements selector.Chooser. It ignores the longest walltime, because no flag sets one for such a job.
 func (c *lineChooser) Choose(s selector.Sight, _ core.Time) (selector.Answer, error) {
 	n := 0
 	for _, seen := range s.Clusters {
@@ -77,11 +78,11 @@ func (c *lineChooser) Choose(s selector.Sight, _ core.Time) (selector.Answer, er
 	return selector.Answer{Hosts: append([]moldable.Part(nil), found.Parts...), Walltime: found.Walltime}, err
 }
 
-// processorTime is what this process has used, in seconds.
+// processorTime returns the processor time of this process, in seconds.
 func processorTime() float64 {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
-		return 0 // an experiment counts it, nothing depends on it
+		return 0 // only an experiment reads it
 	}
 	return (time.Duration(u.Utime.Nano()) + time.Duration(u.Stime.Nano())).Seconds()
 }

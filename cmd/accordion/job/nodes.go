@@ -9,7 +9,7 @@ import (
 	"accordion/shim"
 )
 
-// Nodes is "accordion nodes".
+// Nodes returns the command "accordion nodes".
 func Nodes() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "nodes",

@@ -16,7 +16,7 @@ import (
 	"accordion/shim/srun"
 )
 
-// Run is "accordion run".
+// Run returns the command "accordion run".
 func Run() *cobra.Command {
 	return &cobra.Command{
 		Use:   "run [options of srun] [--] PROGRAM [ARGUMENTS]",
@@ -58,7 +58,7 @@ of one allocation cannot be started, or a task fails under -K, the other tasks a
 	}
 }
 
-// runProgram ends the process, or says why it did not start anything.
+// runProgram ends the process, or returns why it did not start a program.
 func runProgram(args []string) error {
 	list, err := allocation.Find(os.LookupEnv)
 	if err != nil {
@@ -92,7 +92,7 @@ func runProgram(args []string) error {
 	return command.ExitError{Status: status}
 }
 
-// becomeSrun replaces this process by srun.
+// becomeSrun replaces this process with srun.
 func becomeSrun(args []string) error {
 	path, err := exec.LookPath("srun")
 	if err != nil {

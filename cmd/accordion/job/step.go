@@ -87,7 +87,7 @@ uses the default socket.`,
 	release := c.Flags().String("release", "", "if the job shrinks, the `nodes` that are released")
 	timeout := c.Flags().String("timeout", "", "how long to wait at most, a `duration` such as 90s, 10m or 1h30m (default: no limit)")
 
-	// Whatever goes wrong, what is printed has the status: `eval ""` would go on as if all were well.
+	// After any error, the printed text returns the exit status: `eval ""` would continue as if nothing had happened.
 	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return finish(cmd, shim.Usage(command.WrongFlag(cmd, err))) })
 	c.Args = func(cmd *cobra.Command, args []string) error {
 		if err := command.NoArguments(cmd, args); err != nil {
@@ -114,7 +114,8 @@ uses the default socket.`,
 	return c
 }
 
-// finish hands the outcome to the shell (standard output), the user (standard error) and the exit status.
+// finish prints the outcome for the shell (standard output) and the user (standard error), and returns the exit
+// status.
 func finish(cmd *cobra.Command, o shim.Outcome) error {
 	if _, err := fmt.Fprint(cmd.OutOrStdout(), o.Text); err != nil {
 		return fmt.Errorf("step: hand the result to the shell: %w", err)

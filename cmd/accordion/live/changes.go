@@ -10,7 +10,7 @@ import (
 	"accordion/core/hostlist"
 )
 
-// changes tells, a line each, what happened to jobs since the last snapshot.
+// changes returns a line for each change of a job since the last snapshot.
 func (s *Screen) changes(now *adapter.Snapshot) []string {
 	before := map[adapter.Key]adapter.Job{}
 	if s.last != nil {
@@ -55,7 +55,7 @@ func (s *Screen) changes(now *adapter.Snapshot) []string {
 
 func over(state adapter.State) bool { return state == adapter.Ending || state == adapter.Done }
 
-// asked is what a job wants, in a few words.
+// asked returns what a job requests, in a few words.
 func asked(j adapter.Job) string {
 	if request := request(j); request != "" {
 		return request
@@ -66,7 +66,7 @@ func asked(j adapter.Job) string {
 	return fmt.Sprintf("%d nodes for %s", j.Want, core.FormatDuration(j.Limit))
 }
 
-// request is what a managed job asks for: its mark's, or its comment's.
+// request returns the request in a managed job's mark, or "".
 func request(j adapter.Job) string {
 	if r, ok := strings.CutPrefix(j.Mark, adapter.MarkPrefix); ok {
 		return r
@@ -74,7 +74,7 @@ func request(j adapter.Job) string {
 	return ""
 }
 
-// clock tells an instant as the time since the beginning: 0:00, 12:40, 1:02:40.
+// clock returns a time since the beginning: 0:00, 12:40, 1:02:40.
 func (s *Screen) clock(t time.Time) string {
 	d := max(0, t.Sub(s.options.Begin)) / time.Second
 	if d >= 3600 {
@@ -83,7 +83,7 @@ func (s *Screen) clock(t time.Time) string {
 	return fmt.Sprintf("%d:%02d", d/60, d%60)
 }
 
-// clip shortens text to so many characters, and makes it printable: a job's name is its user's to choose.
+// clip shortens a text to a number of characters and makes it printable, because users choose the names of jobs.
 func clip(text string, width int) string {
 	var b strings.Builder
 	n := 0

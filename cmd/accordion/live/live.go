@@ -1,7 +1,7 @@
-// Package live shows a batch system while it works: on a terminal a picture that is drawn anew in place, elsewhere a
-// line for each change.
+// Package live shows a batch system while it works: on a terminal as a picture that is redrawn in place, elsewhere as
+// a line for each change.
 //
-// It sees what the sidecar sees, an adapter.Snapshot, and so works with every batch system.
+// It shows the same adapter.Snapshot that the sidecar reads, so it works with every batch system.
 //
 //	screen := live.New(os.Stdout, live.Options{Title: "16 nodes", Begin: begin})
 //	defer screen.Close()
@@ -23,27 +23,27 @@ import (
 	"accordion/adapter/view"
 )
 
-// Options say how to show a batch system.
+// Options are how to show a batch system.
 type Options struct {
 	Title  string
-	Begin  time.Time     // times are told from it on
-	Column time.Duration // what one column of the picture stands for; 0: 20 s
+	Begin  time.Time     // the time that is shown as 0:00
+	Column time.Duration // the time that one column of the picture covers; 0: 20 s
 }
 
 // Screen shows snapshots one after the other.
 type Screen struct {
 	out     io.Writer
 	options Options
-	picture *picture // nil where there is no terminal: lines only
-	shown   int      // lines of the picture that stand on the terminal
+	picture *picture // nil without a terminal: only lines
+	shown   int      // number of lines of the picture on the terminal
 	last    *adapter.Snapshot
-	news    []string // the newest changes
-	columns [][]hold // what each node did, a column for each of Options.Column
-	first   int      // which column since Begin columns[0] is
+	news    []string // the latest changes
+	columns [][]hold // what each node did, by column
+	first   int      // index of columns[0], counted from Begin
 	names   map[adapter.Key]string
 }
 
-// New makes a screen. It draws in place when out is a terminal that can (TERM is not dumb).
+// New returns a screen. It draws in place if out is a terminal that supports it (TERM is not dumb).
 func New(out io.Writer, o Options) *Screen {
 	if o.Column <= 0 {
 		o.Column = 20 * time.Second
@@ -56,7 +56,7 @@ func New(out io.Writer, o Options) *Screen {
 	return s
 }
 
-// Show shows the batch system as it is now, and what the sidecar makes of it.
+// Show shows the present state of the batch system and of the sidecar.
 func (s *Screen) Show(now *adapter.Snapshot, view view.Status) error {
 	news := s.take(now)
 	if s.picture == nil {
@@ -76,7 +76,7 @@ func (s *Screen) Show(now *adapter.Snapshot, view view.Status) error {
 	return paint(s.out, before, lines)
 }
 
-// take takes in how the batch system is now, and says what is new.
+// take stores the present state and returns the changes.
 func (s *Screen) take(now *adapter.Snapshot) []string {
 	news := s.changes(now)
 	s.record(now)
@@ -87,7 +87,7 @@ func (s *Screen) take(now *adapter.Snapshot) []string {
 	return news
 }
 
-// paint draws lines on a terminal in place of those that stand there.
+// paint draws lines on a terminal in place of the earlier ones.
 func paint(out io.Writer, before int, lines []string) error {
 	var b bytes.Buffer
 	if before > 0 {
@@ -101,7 +101,7 @@ func paint(out io.Writer, before int, lines []string) error {
 	return err
 }
 
-// Close leaves the last picture standing and gives the terminal back.
+// Close keeps the last picture and restores the terminal.
 func (s *Screen) Close() {
 	if s.picture != nil {
 		fmt.Fprint(s.out, showCursor)
@@ -115,7 +115,7 @@ const (
 	clearBelow = "\x1b[J"
 )
 
-// terminal says whether out is one that can be drawn on, and how large it is.
+// terminal reports whether out is a terminal that supports drawing, and returns its size.
 func terminal(out io.Writer) (width, height int, ok bool) {
 	f, isFile := out.(*os.File)
 	if !isFile || os.Getenv("TERM") == "dumb" || os.Getenv("TERM") == "" {
@@ -125,7 +125,7 @@ func terminal(out io.Writer) (width, height int, ok bool) {
 	if err != nil {
 		return 0, 0, false
 	}
-	if size.Col == 0 || size.Row == 0 { // a terminal of which nobody said how large it is
+	if size.Col == 0 || size.Row == 0 { // a terminal of unknown size
 		return 80, 24, true
 	}
 	return int(size.Col), int(size.Row), true

@@ -20,7 +20,7 @@ type picture struct {
 	colour        bool
 }
 
-// newPicture returns a terminal of that size. It has colors unless the user wants none.
+// newPicture returns a terminal of the size. It has colors unless NO_COLOR is set.
 func newPicture(width, height int) *picture {
 	return &picture{width: width, height: height, colour: os.Getenv("NO_COLOR") == ""}
 }
@@ -29,15 +29,16 @@ func newPicture(width, height int) *picture {
 type hold struct {
 	job     core.JobID
 	managed bool
-	shared  bool // other jobs have it, too
+	shared  bool // other jobs have it too
 	down    bool
 }
 
-// colors of the terminal's 256 for managed jobs, neighbors far apart, and shades for ordinary ones.
+// vivid has colors of the terminal's 256 for managed jobs, with neighbors that differ, and greys has shades for
+// ordinary jobs.
 var (
 	vivid  = []int{33, 208, 135, 203, 37, 178, 99, 169, 70, 39, 173, 141}
 	greys  = []int{245, 241, 248, 243, 250}
-	white  = 231 // of nodes that jobs share
+	white  = 231 // for nodes that several jobs share
 	letter = []rune("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 )
 
@@ -55,7 +56,7 @@ func (h hold) colour() int {
 	return greys[int(h.job)%len(greys)]
 }
 
-// record adds what each node does to the picture's memory, a column for each of Options.Column.
+// record adds what each node does to the columns.
 func (s *Screen) record(now *adapter.Snapshot) {
 	index := make(map[string]int, len(now.Nodes))
 	column := make([]hold, len(now.Nodes))
@@ -80,7 +81,7 @@ func (s *Screen) record(now *adapter.Snapshot) {
 		}
 	}
 	at := max(s.first+len(s.columns)-1, int(now.At.Sub(s.options.Begin)/s.options.Column), 0)
-	if at-s.first >= 2*memory { // what no terminal is wide enough to show is forgotten
+	if at-s.first >= 2*memory { // columns that no terminal is wide enough to show are dropped
 		if drop := at - s.first - memory; drop < len(s.columns) {
 			s.columns, s.first = slices.Clone(s.columns[drop:]), s.first+drop
 		} else {
@@ -97,10 +98,10 @@ func (s *Screen) record(now *adapter.Snapshot) {
 	s.columns[at-s.first] = column
 }
 
-// memory is how many columns are remembered at least.
+// memory is the smallest number of columns that are kept.
 const memory = 1024
 
-// draw is the whole picture, a string for each line, no wider or higher than the terminal.
+// draw returns the whole picture as lines, no wider or higher than the terminal.
 func (s *Screen) draw(now *adapter.Snapshot, view view.Status) []string {
 	free := s.picture.height - 1
 	lines := []string{s.headline(now), ""}
@@ -135,7 +136,7 @@ func (s *Screen) headline(now *adapter.Snapshot) string {
 	return clip(line, s.picture.width)
 }
 
-// shared returns how many nodes several jobs have now.
+// shared returns the number of nodes that several jobs have now.
 func (s *Screen) shared() (n int) {
 	if last := len(s.columns) - 1; last >= 0 {
 		for _, h := range s.columns[last] {
@@ -147,7 +148,7 @@ func (s *Screen) shared() (n int) {
 	return n
 }
 
-// nodesOverTime draws the nodes over time: two nodes a line with colors, one without.
+// nodesOverTime draws the nodes over time: two nodes on each line with colors, one without.
 func (s *Screen) nodesOverTime(now *adapter.Snapshot, height int) []string {
 	const label = 8
 	columns := s.columns[max(0, len(s.columns)-(s.picture.width-label-1)):]
@@ -175,7 +176,7 @@ func (s *Screen) nodesOverTime(now *adapter.Snapshot, height int) []string {
 	return lines
 }
 
-// nodeOf is what the i-th node did; nothing when it was not there.
+// nodeOf returns what the i-th node did, or nothing if it did not exist.
 func nodeOf(column []hold, i int) hold {
 	if i < len(column) {
 		return column[i]
@@ -195,7 +196,7 @@ func (h hold) sign() rune {
 	return letter[int(h.job)%len(letter)]
 }
 
-// halves draws two nodes in one character: the upper half in one color, the lower in the other; 0 is none.
+// halves draws two nodes in one character: the upper half in one color, the lower in the other. 0 is no color.
 func halves(upper, lower int) string {
 	switch {
 	case upper == 0 && lower == 0:
@@ -208,7 +209,7 @@ func halves(upper, lower int) string {
 	return "\x1b[38;5;" + strconv.Itoa(upper) + ";48;5;" + strconv.Itoa(lower) + "m▀"
 }
 
-// swatch marks a job in the lists as in the map.
+// swatch returns a job's mark in the lists, which has its color in the picture.
 func (s *Screen) swatch(j adapter.Job) string {
 	h := hold{job: j.ID, managed: request(j) != ""}
 	if !s.picture.colour {
@@ -225,7 +226,7 @@ func (s *Screen) dim(text string) string {
 	return "\x1b[2m" + text + "\x1b[0m"
 }
 
-// running lists the jobs that run, managed ones first.
+// running lists the running jobs, managed ones first.
 func (s *Screen) running(now *adapter.Snapshot, shown view.Status, room int) []string {
 	var managed, ordinary []string
 	for _, j := range now.Jobs {

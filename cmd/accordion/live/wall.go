@@ -11,8 +11,8 @@ import (
 	"accordion/adapter/view"
 )
 
-// Wall shows several batch systems: on a terminal one below the other, elsewhere a line for each change, after the batch system's
-// name. Its panes may be used by several goroutines at once.
+// Wall shows several batch systems: on a terminal one below the other, elsewhere as a line for each change that
+// begins with the batch system's name. Several goroutines may use its panes at once.
 //
 //	wall := live.NewWall(os.Stdout, live.Options{Title: "a", Begin: begin}, live.Options{Title: "b", Begin: begin})
 //	defer wall.Close()
@@ -22,7 +22,7 @@ type Wall struct {
 	out    io.Writer
 	panes  []*Pane
 	height int // of the terminal
-	shown  int // lines that stand on it
+	shown  int // number of lines on the terminal
 }
 
 // Pane is the part of a wall that shows one batch system.
@@ -30,10 +30,10 @@ type Pane struct {
 	wall   *Wall
 	screen *Screen
 	lines  []string // as last drawn
-	said   string   // in place of the picture
+	said   string   // text in place of the picture
 }
 
-// NewWall makes a wall with a pane for each batch system.
+// NewWall returns a wall with a pane for each batch system.
 func NewWall(out io.Writer, all ...Options) *Wall {
 	w := &Wall{out: out}
 	width, height, drawn := terminal(out)
@@ -51,20 +51,20 @@ func NewWall(out io.Writer, all ...Options) *Wall {
 	return w
 }
 
-// size shares the terminal among the panes.
+// size divides the terminal among the panes.
 func (w *Wall) size(width, height int) {
 	w.height = height
 	for _, p := range w.panes {
 		if picture := p.screen.picture; picture != nil {
-			picture.width, picture.height = width, max(2, height/len(w.panes)) // a picture has one line at least
+			picture.width, picture.height = width, max(2, height/len(w.panes)) // a picture has at least one line
 		}
 	}
 }
 
-// Pane is the i-th batch system's.
+// Pane returns the pane of the i-th batch system.
 func (w *Wall) Pane(i int) *Pane { return w.panes[i] }
 
-// Show shows the batch system as it is now, and what the sidecar makes of it.
+// Show shows the present state of the batch system and of the sidecar.
 func (p *Pane) Show(now *adapter.Snapshot, view view.Status) error {
 	p.wall.mu.Lock()
 	defer p.wall.mu.Unlock()
@@ -83,7 +83,7 @@ func (p *Pane) Show(now *adapter.Snapshot, view view.Status) error {
 	return p.wall.draw()
 }
 
-// Say says what there is to say instead of a picture, once as long as it is the same.
+// Say shows a text in place of the picture. It writes the same text only once.
 func (p *Pane) Say(text string) error {
 	p.wall.mu.Lock()
 	defer p.wall.mu.Unlock()
@@ -98,7 +98,7 @@ func (p *Pane) Say(text string) error {
 	return p.wall.draw()
 }
 
-// write writes lines where there is no terminal.
+// write writes lines if there is no terminal.
 func (p *Pane) write(lines []string) error {
 	var b bytes.Buffer
 	for _, line := range lines {
@@ -121,7 +121,7 @@ func (w *Wall) draw() error {
 	return paint(w.out, before, lines)
 }
 
-// Close leaves the last pictures standing and gives the terminal back.
+// Close keeps the last pictures and restores the terminal.
 func (w *Wall) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -32,7 +32,7 @@ switches all of its queues off if an epilogue fails.`,
 	return c
 }
 
-// epilogue gives up soon after its deadline, though a call may ignore it.
+// epilogue stops soon after its deadline, even if a call ignores the deadline.
 func epilogue(cmd *cobra.Command, file string, args []string) error {
 	if len(args) == 0 {
 		return fmt.Errorf("want JOB, as OAR gives it")

@@ -15,7 +15,7 @@ import (
 	"accordion/oar/setup"
 )
 
-// installPatience bounds an installation: a table that a program has locked is waited for no longer.
+// installPatience limits an installation, which may wait for a table that another program has locked.
 const installPatience = time.Minute
 
 func installCommand() *cobra.Command {
@@ -73,7 +73,7 @@ is removed, and the exit status is 1.`,
 	return c
 }
 
-// setupFlags are what both have; the function gives what they mean.
+// setupFlags adds the common flags of both commands. The returned function evaluates them.
 func setupFlags(c *cobra.Command) func(cmd *cobra.Command) (setup.Setup, error) {
 	file := confFlag(c)
 	queue := c.Flags().String("queue", setup.DefaultQueue, "the queue whose jobs Accordion plans")
@@ -97,5 +97,5 @@ func setupFlags(c *cobra.Command) func(cmd *cobra.Command) (setup.Setup, error) 
 	}
 }
 
-// Dir is where OAR's own programs are.
+// Dir returns the folder of OAR's own programs.
 func Dir() string { return cmp.Or(os.Getenv("OARDIR"), conf.DefaultOARDir) }

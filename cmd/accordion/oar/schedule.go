@@ -1,4 +1,4 @@
-// Package oar is "accordion oar": what installs Accordion in an OAR, and what OAR calls.
+// Package oar has the command "accordion oar": it installs Accordion in OAR, and has the commands that OAR calls.
 package oar
 
 import (
@@ -19,18 +19,19 @@ import (
 	"accordion/oar/scheduler"
 )
 
-// patience is how long a pass may take, and hardPatience after how long it is ended whatever it does; offPatience is how long
-// OAR may take to switch a queue off.
+// patience is the time limit of a pass, and hardPatience the time after which it is killed. offPatience is the
+// longest time that OAR needs to switch a queue off.
 const (
 	patience     = 10 * time.Second
 	hardPatience = patience + 5*time.Second
 	offPatience  = 30 * time.Second
 )
 
-// RunScheduler is run under the name that OAR calls. OAR logs what is written to standard output, and nothing else; it
-// switches the queue off for any exit status but 0 and 1, and for a signal. So the pass is a process of its own, and this
-// one has little that could go wrong. When it is killed all the same, or the shell between it and OAR, OAR goes on as soon as
-// nobody holds the standard output: who is left does his work to the end, and switches the queue on again.
+// RunScheduler runs when OAR calls the program by its scheduler name. OAR logs only standard output. It switches the
+// queue off after any exit status but 0 and 1, and after a signal. So the pass runs in a process of its own, and
+// little can go wrong in this one. If this process or the shell between it and OAR is killed nevertheless, OAR
+// continues when no process holds the standard output any more. The process that is left then completes the pass and
+// switches the queue on again.
 func RunScheduler(ctx context.Context) int {
 	shell := os.Getppid()
 	ctx, cancel := context.WithTimeout(ctx, hardPatience)
@@ -44,7 +45,7 @@ func RunScheduler(ctx context.Context) int {
 	pass.Args = append([]string{"accordion", "oar", "schedule", "--caller", strconv.Itoa(os.Getpid())}, os.Args[1:]...)
 	pass.Stdout, pass.Stderr = os.Stdout, os.Stdout
 	err = pass.Run()
-	if now := os.Getppid(); (now != shell || now == 1) && len(os.Args) > 1 { // 1: it was dead before we looked
+	if now := os.Getppid(); (now != shell || now == 1) && len(os.Args) > 1 { // 1: it had ended before Getppid was called
 		err = errors.Join(err, outlive(File(""), os.Args[1]))
 	}
 	if err == nil {
@@ -56,7 +57,7 @@ func RunScheduler(ctx context.Context) int {
 	return 1
 }
 
-// Command is "accordion oar".
+// Command returns the command "accordion oar".
 func Command() *cobra.Command {
 	c := &cobra.Command{Use: "oar", Short: "Install Accordion in OAR; commands that OAR calls"}
 	c.AddCommand(installCommand(), uninstallCommand(), scheduleCommand(), prologueCommand(), epilogueCommand())
@@ -154,15 +155,15 @@ func outlive(file, queue string) error {
 	})
 }
 
-// confFlag is --conf.
+// confFlag adds the flag --conf.
 func confFlag(c *cobra.Command) *string {
 	return c.Flags().String("conf", "", "OAR's configuration (default: $OARCONFFILE, else "+conf.DefaultFile+")")
 }
 
-// File is the configuration of OAR that --conf or the environment names.
+// File returns the path of OAR's configuration that --conf or the environment names.
 func File(flag string) string { return cmp.Or(flag, os.Getenv("OARCONFFILE"), conf.DefaultFile) }
 
-// doPass does a pass, and gives up soon after its deadline though a call may ignore it.
+// doPass runs a pass. It stops soon after its deadline, even if a call ignores the deadline.
 func doPass(cmd *cobra.Command, file string, which scheduler.Pass) error {
 	conf, err := conf.Read(file)
 	if err != nil {
@@ -194,7 +195,7 @@ func doPass(cmd *cobra.Command, file string, which scheduler.Pass) error {
 
 var errLate = errors.New("it was not done in time")
 
-// within does something until ctx ends, and no longer, though a call in it may ignore that.
+// within calls do and returns errLate if it has not returned when ctx ends.
 func within[T any](ctx context.Context, do func() (T, error)) (result T, err error) {
 	type outcome struct {
 		result T

@@ -16,14 +16,14 @@ import (
 	"accordion/core"
 )
 
-// office is what the loop of applications wrote.
+// office is what the loop of applications has written.
 type office struct {
 	report  status.Applications
-	journal journal.Reader // nil: there is none yet
+	journal journal.Reader // nil: not written yet
 }
 
-// openOffice reads it, where the configuration has launchers served. settings, when not nil, say
-// whether it has. A user who may not open its journal asks at the socket.
+// openOffice reads the journal of applications, if the configuration has a section [delegate] (settings is not nil).
+// If the user may not open the journal, it reads through the socket.
 func openOffice(settings *config.Delegate, socket string) (*office, error) {
 	o := &office{report: status.ApplicationsOf(nil, status.Sidecar{})}
 	if settings == nil {
@@ -50,7 +50,7 @@ func (o *office) close() {
 	}
 }
 
-// explain is why an application is where it is.
+// explain returns the state of an application and its reasons.
 func (o *office) explain(id int64) (*status.Application, error) {
 	if o.journal == nil {
 		return nil, status.UnknownApplication(id)
@@ -58,14 +58,14 @@ func (o *office) explain(id int64) (*status.Application, error) {
 	return status.ExplainApplication(o.report, o.journal, id)
 }
 
-// showApplications shows the applications of all clusters, or those of the one that was chosen.
+// showApplications shows the applications of all clusters, or of the selected one.
 func showApplications(s *showing, all []command.Cluster) error {
 	if all[0].Delegate == nil {
 		return nil
 	}
 	o, err := openOffice(all[0].Delegate, all[0].Session.Socket)
 	if away := (*readers.AwayError)(nil); errors.As(err, &away) && s.shown > 0 {
-		return nil // the clusters have said it
+		return nil // the clusters have shown it
 	}
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func showApplications(s *showing, all []command.Cluster) error {
 	return s.print(report, report.Table)
 }
 
-// explainApplication shows why an application is where it is, whatever its clusters.
+// explainApplication shows the state of an application and its reasons, on whichever clusters it is.
 func explainApplication(s *showing, all []command.Cluster, id int64) error {
 	if all[0].Delegate == nil {
 		return command.Usage(errors.New("explain: --application: the configuration has no section [delegate], so there are no applications"))
@@ -95,8 +95,8 @@ func explainApplication(s *showing, all []command.Cluster, id int64) error {
 	return s.print(x, x.Write)
 }
 
-// ApplicationOf is the application of which a job of a cluster is a part; nil: of none that is known. What the job asks for names it,
-// too, where the cluster made the job itself. A cluster without a name is the only one.
+// ApplicationOf returns the application to which a job of a cluster belongs, or nil if none is known. If the cluster
+// made the job itself, the job's request also names the application. cluster is "" if there is only one.
 func ApplicationOf(settings *config.Delegate, socket, cluster string, job core.JobID, request string) (*status.Application, error) {
 	o, err := openOffice(settings, socket)
 	if err != nil {
@@ -112,7 +112,7 @@ func ApplicationOf(settings *config.Delegate, socket, cluster string, job core.J
 	return nil, nil
 }
 
-// hasPart says whether a job is a part of an application. A cluster without a name is the only one.
+// hasPart reports whether a job is part of an application. cluster is "" if there is only one.
 func hasPart(a *view.Application, cluster string, job core.JobID) bool {
 	for _, p := range a.Parts {
 		if p.Job == job && (cluster == "" || p.Cluster == cluster) {

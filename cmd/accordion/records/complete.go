@@ -13,18 +13,19 @@ import (
 	"accordion/core"
 )
 
-// What the shell offers comes from the journals, as the answers do. Where these cannot be read it offers nothing: the command says why.
+// Completions are read from the journals. If these cannot be read there are none. The command itself then prints the
+// reason.
 
-// offer is what the shell completes a word with, of the clusters that the command line leaves.
+// offer returns the completions of a word, for the clusters that the command line selects.
 type offer func(command.Clusters) cobra.CompletionFunc
 
-// offered is what it completes a command's words with.
+// offered has the completions of a command's arguments and flags.
 type offered struct {
-	arguments offer // nil: nothing
+	arguments offer // nil: none
 	flags     map[string]offer
 }
 
-// entries calls offer with each job of the queues of the clusters that the command line leaves.
+// entries calls do with each job in the queues of the selected clusters.
 func entries(clusters command.Clusters, do func(view.Entry)) {
 	all, err := clusters.Chosen()
 	if err != nil {
@@ -50,7 +51,7 @@ func entriesOf(c command.Cluster) []view.Entry {
 	return report.Jobs
 }
 
-// offerJobs gives the numbers of the jobs of the pool that begin as the word does, each with what it is.
+// offerJobs completes the numbers of jobs, each with a description.
 func offerJobs(clusters command.Clusters) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, word string) (offers []string, _ cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -65,7 +66,7 @@ func offerJobs(clusters command.Clusters) cobra.CompletionFunc {
 	}
 }
 
-// offerUsers gives who has jobs in the pool.
+// offerUsers completes the names of users who have jobs.
 func offerUsers(clusters command.Clusters) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, word string) (offers []string, _ cobra.ShellCompDirective) {
 		there := map[string]bool{}
@@ -79,7 +80,7 @@ func offerUsers(clusters command.Clusters) cobra.CompletionFunc {
 	}
 }
 
-// offers has the shell complete a flag so.
+// offers sets the completions of a flag.
 func offers(c *cobra.Command, flag string, what cobra.CompletionFunc) {
 	if err := c.RegisterFlagCompletionFunc(flag, what); err != nil {
 		panic(err) // there is no such flag

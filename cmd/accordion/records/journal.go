@@ -17,7 +17,7 @@ import (
 	"accordion/core"
 )
 
-// Journal is "accordion journal".
+// Journal returns the command "accordion journal".
 func Journal() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "journal",
@@ -59,7 +59,7 @@ name (with --json as the key cluster). --cluster selects one. Each cluster's jou
 	return c
 }
 
-// begin sets where the entries begin, from an id or from how long ago.
+// begin sets the first entry, from an ID or from a duration before now.
 func (s *selection) begin(since string, now time.Time) error {
 	if since == "" {
 		return nil
@@ -76,7 +76,8 @@ func (s *selection) begin(since string, now time.Time) error {
 	return nil
 }
 
-// showJournals shows what is picked of the clusters' journals; those that cannot be read are told first.
+// showJournals shows the selected entries of the clusters' journals. It first reports the journals that cannot be
+// read.
 func showJournals(cmd *cobra.Command, all []command.Cluster, pick selection, f format) error {
 	ctx, stop := context.WithCancel(cmd.Context())
 	defer stop()
@@ -111,11 +112,11 @@ func showJournals(cmd *cobra.Command, all []command.Cluster, pick selection, f f
 // format is how entries are written.
 type format struct {
 	json   bool
-	column bool // the cluster's name first
-	atOnce bool // somebody follows
+	column bool // begin lines with the cluster's name
+	atOnce bool // write each entry immediately
 }
 
-// write writes one line an entry.
+// write writes one line for each entry.
 func (f format) write(to io.Writer, entries log) error {
 	w := bufio.NewWriter(to)
 	for e, err := range entries {

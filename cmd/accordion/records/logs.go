@@ -10,19 +10,19 @@ import (
 	"accordion/adapter/journal"
 )
 
-// log is the entries of a journal, or of several. An error ends it.
+// log is the entries of one or several journals. An error ends it.
 type log = iter.Seq2[journal.Entry, error]
 
-// selection is which entries of a journal are shown.
+// selection selects entries of a journal.
 type selection struct {
-	job    int64 // 0: all
+	job    int64 // entries with a larger ID
 	since  int64 // above this id
-	follow bool  // and those to come
+	follow bool  // also future entries
 
 	from time.Time // entries of this time or later
 }
 
-// of returns what is selected of a journal.
+// of returns the selected entries of a journal.
 func (s selection) of(ctx context.Context, j journal.Reader) log {
 	if s.from.IsZero() {
 		return s.byID(ctx, j)
@@ -36,7 +36,7 @@ func (s selection) of(ctx context.Context, j journal.Reader) log {
 	}
 }
 
-// byID returns the entries of the job, or of all, above the id.
+// byID returns the entries of the job, or of all jobs, after the ID.
 func (s selection) byID(ctx context.Context, j journal.Reader) log {
 	switch {
 	case s.follow:
@@ -47,7 +47,7 @@ func (s selection) byID(ctx context.Context, j journal.Reader) log {
 	return j.Entries(s.since)
 }
 
-// named is the log with the cluster's name in each entry; without a name it stays as it is.
+// named returns the log with the cluster's name in each entry. Without a name it returns the log unchanged.
 func named(cluster string, l log) log {
 	if cluster == "" {
 		return l
@@ -69,13 +69,13 @@ type head struct {
 	err   error
 }
 
-// advance goes on to the next entry, if there is one.
+// advance reads the next entry, if there is one.
 func (h *head) advance() (ok bool) {
 	h.entry, h.err, ok = h.next()
 	return ok
 }
 
-// inOrder merges the logs by the times of their entries; of equal times the earlier log's comes first.
+// inOrder merges logs by time. Of entries with the same time, that of the first log comes first.
 func inOrder(logs []log) log {
 	return func(yield func(journal.Entry, error) bool) {
 		var heads []*head
@@ -101,7 +101,8 @@ func inOrder(logs []log) log {
 	}
 }
 
-// asTheyCome gives the logs' entries as they come; entries of one log stay in their order. stop ends ctx, and with it the logs.
+// asTheyCome returns the entries of all logs as they are written. Entries of one log keep their order. stop ends ctx
+// and thereby the logs.
 func asTheyCome(ctx context.Context, stop func(), logs []log) log {
 	return func(yield func(journal.Entry, error) bool) {
 		type next struct {
@@ -122,7 +123,7 @@ func asTheyCome(ctx context.Context, stop func(), logs []log) log {
 			})
 		}
 		go func() { reading.Wait(); close(news) }()
-		defer reading.Wait() // nothing reads a journal that is closed
+		defer reading.Wait() // nothing may read a journal that is closed
 		defer stop()
 		for n := range news {
 			if !yield(n.entry, n.err) || n.err != nil {

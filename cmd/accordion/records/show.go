@@ -14,29 +14,29 @@ import (
 	"accordion/cmd/accordion/command"
 )
 
-// text writes what was read, for people.
+// text writes a report for people.
 type text func(w io.Writer, now time.Time, zone *time.Location) error
 
-// reader reads what is shown of one cluster.
+// reader reads the report of one cluster.
 type reader func(j journal.Reader, c command.Cluster, args []string) (any, text, error)
 
-// showing is a command that shows what it reads of each cluster's journal.
+// showing is a running command that shows a report of each cluster's journal.
 type showing struct {
 	out     io.Writer
 	asJSON  bool
 	read    reader
 	args    []string
 	shown   int
-	unknown []error // clusters that do not know the job
+	unknown []error // errors of clusters that do not know the job
 }
 
-// beside is what a command shows that is no cluster's: of the applications of all of them.
+// beside is what a command shows in addition to the clusters: the applications, which belong to all of them.
 type beside struct {
-	instead func(s *showing, all []command.Cluster) (shown bool, err error) // of the clusters; nil: nothing
-	after   func(s *showing, all []command.Cluster) error                   // nil: nothing
+	instead func(s *showing, all []command.Cluster) (shown bool, err error) // replaces the clusters; nil: nothing
+	after   func(s *showing, all []command.Cluster) error                   // follows the clusters; nil: nothing
 }
 
-// shows completes a command that shows what it reads of each cluster's journal, for people or for programs.
+// shows completes a command that shows a report of each cluster's journal, as text or JSON.
 func shows(c *cobra.Command, read reader, other beside, words offered) *cobra.Command {
 	c.Long += `
 
@@ -77,7 +77,7 @@ If the configuration lists several clusters, all are shown one after the other. 
 	return c
 }
 
-// show shows one cluster. That it does not know the job is no mistake as long as another one does.
+// show shows one cluster. It is no error if a cluster does not know the job and another one does.
 func (s *showing) show(c command.Cluster) error {
 	j, err := c.Journal()
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *showing) show(c command.Cluster) error {
 	return s.print(report, text)
 }
 
-// print writes one report, for people or for programs.
+// print writes one report as text or JSON.
 func (s *showing) print(report any, text text) error {
 	s.shown++
 	if s.asJSON {

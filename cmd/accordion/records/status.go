@@ -1,6 +1,5 @@
-// Package records holds the subcommands that read the sidecar's journal: status, queue and explain,
-// and journal itself. Users who may open it read it while the sidecar is down, too. Other users ask
-// the sidecar.
+// Package records has the commands that read the sidecar's journal: status, queue, explain, journal and limits. Users
+// who may open the journal can read it even while the sidecar is down. For other users the sidecar answers.
 package records
 
 import (
@@ -20,7 +19,7 @@ import (
 	"accordion/core"
 )
 
-// Status is "accordion status".
+// Status returns the command "accordion status".
 func Status() *cobra.Command {
 	return shows(&cobra.Command{
 		Use:   "status",
@@ -43,7 +42,7 @@ If the sidecar serves launchers (see accordion launch --help), the applications 
 	}, beside{after: showApplications}, offered{})
 }
 
-// Queue is "accordion queue".
+// Queue returns the command "accordion queue".
 func Queue() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "queue",
@@ -75,7 +74,7 @@ the job starts. "accordion explain JOB" shows more about one job. While the side
 	}, beside{}, offered{flags: map[string]offer{"user": offerUsers}})
 }
 
-// Explain is "accordion explain".
+// Explain returns the command "accordion explain".
 func Explain() *cobra.Command {
 	var application int64
 	c := &cobra.Command{
@@ -112,7 +111,8 @@ and was shown last, why the application waits, what moved its estimated start, a
 	}}, offered{arguments: offerJobs})
 }
 
-// explainJob is why a job is where it is. A part of an application is known by that, too, before its cluster's sidecar has seen it.
+// explainJob returns why a job waits and what is planned. A job of an application is known even before its cluster's
+// sidecar has seen it.
 func explainJob(j journal.Reader, c command.Cluster, args []string) (any, text, error) {
 	id, err := strconv.ParseInt(args[0], 10, 64)
 	if err != nil {
@@ -140,7 +140,7 @@ func explainJob(j journal.Reader, c command.Cluster, args []string) (any, text, 
 	return x, x.Write, err
 }
 
-// poolOf returns where a cluster's managed jobs are, for a message; "" where that has no name.
+// poolOf returns the partition or queue of a cluster's managed jobs, for a message, or "".
 func poolOf(c command.Cluster) string {
 	switch c.System {
 	case config.SystemSlurm:

@@ -20,7 +20,7 @@ import (
 	"accordion/core/order"
 )
 
-// Command is "accordion schedule".
+// Command returns the command "accordion schedule".
 func Command() *cobra.Command {
 	var s scheduleFlags
 	c := &cobra.Command{
@@ -81,10 +81,10 @@ type scheduleFlags struct {
 	seed                    uint64
 }
 
-// defaultEvals is how many orders are tried when nobody says: about a second for 20 applications.
+// defaultEvals is the default number of orders that are tried. It takes about a second for 20 applications.
 const defaultEvals = 20000
 
-// orders are the rules of --order.
+// orders has the rules of --order.
 var orders = map[string]func([]core.EP) []int{"fcfs": ep.InOrder, "area": ep.ByArea, "lpt": ep.ByLength}
 
 func (s *scheduleFlags) run(cmd *cobra.Command, file string) error {
@@ -119,7 +119,7 @@ func (s *scheduleFlags) run(cmd *cobra.Command, file string) error {
 	return err
 }
 
-// place schedules the problem in the order that the flags ask for.
+// place schedules the problem in the order that the flags select.
 func (s *scheduleFlags) place(ctx context.Context, problem *Problem, a ep.Algorithm) (order.Result, error) {
 	eps := problem.Profiles()
 	if rule, ok := orders[s.order]; ok {
@@ -147,7 +147,7 @@ func (s *scheduleFlags) place(ctx context.Context, problem *Problem, a ep.Algori
 	return found, err
 }
 
-// chosen is the algorithm that the flags together mean.
+// chosen returns the algorithm that the flags describe.
 func (s *scheduleFlags) chosen(cmd *cobra.Command) (ep.Algorithm, error) {
 	if cmd.Flags().Changed("nodes") && (s.nodes < 1 || s.nodes > core.MaxNodes) {
 		return ep.Algorithm{}, fmt.Errorf("--nodes %d is not 1 to %d", s.nodes, core.MaxNodes)
@@ -183,10 +183,10 @@ func (s *scheduleFlags) chosen(cmd *cobra.Command) (ep.Algorithm, error) {
 	return a, nil
 }
 
-// largestProblem bounds what is read into memory, in bytes.
+// largestProblem limits what is read into memory, in bytes.
 const largestProblem = 256 << 20
 
-// read reads the problem; what is wrong with it is said in one line with file and line.
+// read reads the problem. Its error names the file and line.
 func (s *scheduleFlags) read(stdin io.Reader, file string) (*Problem, error) {
 	from, name := stdin, "standard input"
 	if file != "-" {

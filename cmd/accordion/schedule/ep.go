@@ -16,10 +16,10 @@ import (
 	"accordion/traces/advise"
 )
 
-// mostScript bounds what is read of a script: the plug-in reads as many bytes before the first command.
+// mostScript limits how much of a script is read. The plug-in reads as much before the first command.
 const mostScript = 1 << 20
 
-// EP is "accordion ep".
+// EP returns the command "accordion ep".
 func EP() *cobra.Command {
 	c := &cobra.Command{Use: "ep", Short: "Check evolution profiles"}
 	var nodes int
@@ -73,15 +73,15 @@ SCRIPT is a job script, - is standard input. The lines before the first command 
 		},
 	}
 	check.Flags().IntVar(&nodes, "nodes", core.MaxNodes, "nodes of the machine; a larger step is a mistake")
-	for _, word := range []string{"ep", "mold", "comment"} { // a user may write the option of sbatch
+	for _, word := range []string{"ep", "mold", "comment"} { // a user may paste the option of sbatch
 		options[word] = check.Flags().String(word, "", "the request as an option of sbatch")
-		_ = check.Flags().MarkHidden(word) // it exists
+		_ = check.Flags().MarkHidden(word) // cannot fail: the flag exists
 	}
 	c.AddCommand(check)
 	return c
 }
 
-// read returns the request of the command line, of a script, or of standard input.
+// read returns the request on the command line, in a script, or on standard input, with its errors.
 func read(in io.Reader, args []string, nodes int) (advise.Request, []error, error) {
 	fail := func(err error) (advise.Request, []error, error) {
 		return advise.Request{}, nil, fmt.Errorf("ep check: %w", err)
@@ -123,7 +123,7 @@ func read(in io.Reader, args []string, nodes int) (advise.Request, []error, erro
 	return request, mistakes, nil
 }
 
-// show writes the picture of each profile, or the configurations, and what they come to.
+// show draws each profile, or lists the configurations, with node-hours.
 func show(w io.Writer, r advise.Request) error {
 	var b strings.Builder
 	if r.Loose {
@@ -143,14 +143,14 @@ func show(w io.Writer, r advise.Request) error {
 	return err
 }
 
-// drawn writes the picture of a profile and what it comes to.
+// drawn draws a profile and prints its node-hours.
 func drawn(b *strings.Builder, requested core.EP) {
 	rigid := int64(requested.Peak()) * requested.Total()
 	fmt.Fprintf(b, "%s\n%s: %s, %s, at most %s.\nIt holds %.2f node-hours. A rigid job would hold %.2f, %.0f %% of it unused.\n", advise.Draw(requested, 60, 12),
 		ep.Format(requested), number(len(requested), "step"), core.FormatDuration(requested.Total()), number(requested.Peak(), "node"), float64(requested.Area())/3600, float64(rigid)/3600, 100*float64(rigid-requested.Area())/float64(rigid))
 }
 
-// mostShown bounds the table of configurations.
+// mostShown limits the table of configurations.
 const mostShown = 20
 
 // configurations writes a table of moldable configurations.
@@ -168,7 +168,7 @@ func configurations(b *strings.Builder, choices []core.EP) {
 	fmt.Fprintf(b, "\n%s: the scheduler chooses one when the job starts.\n", number(len(choices), "size"))
 }
 
-// number returns how many there are of something, as in "1 step" or "3 steps".
+// number returns a count with its noun, as in "1 step" or "3 steps".
 func number(n int, what string) string {
 	if n != 1 {
 		what += "s"

@@ -9,7 +9,7 @@ import (
 	"accordion/core"
 )
 
-// pathTo is the path of an object's field, as in applications[3].ep; a name that is no plain word is quoted.
+// pathTo returns the path of an object's field, as in applications[3].ep. It quotes a name that is not a plain word.
 func pathTo(object, key string) string {
 	if key == "" || len(key) > 40 || strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
 		key = core.Shown(key)
@@ -20,16 +20,16 @@ func pathTo(object, key string) string {
 	return object + "." + key
 }
 
-// nest is a list or an object on the way to a value.
+// nest is a list or an object that contains the current value.
 type nest struct {
-	path  string // of the list or the object itself
+	path  string // of the list or the object
 	list  bool
 	index int    // of the value in a list
 	key   string // of the value in an object
-	named bool   // key has been read, its value has not
+	named bool   // key was read, its value was not
 }
 
-// value is the path of the value that is being read.
+// value returns the path of the current value.
 func (n nest) value() string {
 	switch {
 	case n.list:
@@ -40,13 +40,13 @@ func (n nest) value() string {
 	return n.path
 }
 
-// deepest is how deep a path to an error goes; a problem is less deep.
+// deepest limits the depth of a path to an error. A valid problem is less deep.
 const deepest = 8
 
-// pathToError is the path of the value at which a text ceases to be JSON.
+// pathToError returns the path of the value at which a text stops being JSON.
 func pathToError(text []byte) string {
 	d := json.NewDecoder(bytes.NewReader(text))
-	nests := []nest{{}} // of the text as a whole
+	nests := []nest{{}} // the whole text
 	for len(nests) <= deepest {
 		top := &nests[len(nests)-1]
 		token, err := d.Token()
@@ -66,7 +66,7 @@ func pathToError(text []byte) string {
 			nests = nests[:len(nests)-1]
 			top = &nests[len(nests)-1]
 		}
-		top.index, top.named = top.index+1, false // the value is over
+		top.index, top.named = top.index+1, false // the value has ended
 	}
 	return nests[len(nests)-1].value()
 }

@@ -1,5 +1,6 @@
-// Package schedule is "accordion schedule": the JSON that it reads (a machine, what is busy on it, applications that evolve; what
-// is wrong with it is said with its line and path), its flags, and the JSON that it writes. core/ep and order schedule.
+// Package schedule has the command "accordion schedule": the JSON that it reads (a machine, its occupation, evolving
+// applications), its flags, and the JSON that it writes. Errors in the input have a line and a path. core/ep and
+// core/order compute the schedule.
 package schedule
 
 import (
@@ -13,7 +14,7 @@ import (
 	"accordion/core/profile"
 )
 
-// Problem is what `accordion schedule` reads: a machine, what occupies it, and the applications to place.
+// Problem is the input of `accordion schedule`: a machine, its occupation, and the applications to place.
 //
 //	{"nodes":100,"busy":[[1200,10]],"applications":[{"id":"a","ep":[[500,5],[3600,10]]},{"id":"b","ep":"5x500s"}]}
 type Problem struct {
@@ -25,17 +26,17 @@ type Problem struct {
 // Application is one evolving application of a problem.
 type Application struct {
 	ID string
-	EP core.EP // requested; as written: equal neighbors are not joined when it is given as pairs
+	EP core.EP // requested; as pairs, equal neighbors are not joined
 }
 
-// A Error says where in a problem's text something is wrong.
+// An Error is an error at a place in a problem's text.
 type Error struct {
 	Line  int    // from 1
-	Field string // such as applications[3].ep; "" when the text is not JSON at all
+	Field string // such as applications[3].ep; "" if the text is not JSON
 	Err   error
 }
 
-// Error is one line.
+// Error returns the error on one line.
 func (e *Error) Error() string {
 	if e.Field == "" {
 		return fmt.Sprintf("line %d: %v", e.Line, e.Err)
@@ -43,11 +44,11 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d: %s: %v", e.Line, e.Field, e.Err)
 }
 
-// Unwrap is the reason.
+// Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Parse reads a problem from JSON. nodes replaces the size of the machine given there; 0 leaves it. Unknown and
-// repeated fields are errors. Errors are of type *ProblemError.
+// Parse parses a problem from JSON. nodes replaces the size of the machine in it, unless it is 0. Unknown and
+// repeated fields are errors. Its errors are of type *Error.
 func Parse(text []byte, nodes int) (*Problem, error) {
 	r := &reader{text: text, json: json.NewDecoder(bytes.NewReader(text))}
 	if err := r.valid(); err != nil {
@@ -62,14 +63,14 @@ func Parse(text []byte, nodes int) (*Problem, error) {
 	return &r.Problem, nil
 }
 
-// Profile is the machine with what occupies it.
+// Profile returns the occupation of the machine.
 func (p *Problem) Profile() *profile.Profile {
 	machine := profile.New(p.Nodes)
 	machine.Add(0, p.Busy)
 	return machine
 }
 
-// Profiles are the requested profiles of the applications.
+// Profiles returns the requested profiles of the applications.
 func (p *Problem) Profiles() []core.EP {
 	eps := make([]core.EP, len(p.Applications))
 	for i, a := range p.Applications {
@@ -78,20 +79,20 @@ func (p *Problem) Profiles() []core.EP {
 	return eps
 }
 
-// reader walks over the text, token by token, so that every value has its place in it.
+// reader reads the text token by token, so that every value's position is known.
 type reader struct {
 	Problem
 	text   []byte
 	json   *json.Decoder
-	at     int    // where the value read now begins
+	at     int    // offset of the current value
 	nodes  int    // offset of "nodes"
 	busy   int    // of "busy"
 	starts []int  // of the applications
-	pairs  bool   // the profile read last was written as pairs
-	paired []bool // whether an application's was
+	pairs  bool   // the last profile was written as pairs
+	paired []bool // pairs, by application
 }
 
-// fail is an error about the value at an offset.
+// fail returns an error about the value at an offset.
 func (r *reader) fail(offset int, field string, err error) error {
 	return &Error{Line: 1 + bytes.Count(r.text[:min(offset, len(r.text))], []byte("\n")), Field: field, Err: err}
 }
@@ -104,7 +105,7 @@ func (r *reader) next() {
 	}
 }
 
-// valid looks at the JSON as such; what reads it afterwards meets wrong values only.
+// valid checks that the text is JSON. The code that reads it afterwards only finds wrong values.
 func (r *reader) valid() error {
 	var all json.RawMessage
 	err := json.Unmarshal(r.text, &all)
@@ -127,7 +128,7 @@ func (r *reader) enter(want json.Delim, field, otherwise string) error {
 	return nil
 }
 
-// leave reads the one that ends it.
+// leave reads the bracket or brace that ends it.
 func (r *reader) leave() error {
 	_, err := r.json.Token()
 	return err
@@ -182,7 +183,7 @@ func (r *reader) key(object string, seen map[string]bool) (string, error) {
 }
 
 func (r *reader) number(n *int) error {
-	var value *int // null leaves it nil
+	var value *int // stays nil for null
 	if r.json.Decode(&value) != nil || value == nil {
 		return r.fail(r.at, "nodes", errors.New("not a whole number of nodes, such as 100"))
 	}
@@ -190,10 +191,10 @@ func (r *reader) number(n *int) error {
 	return nil
 }
 
-// maxBusy bounds the steps of what occupies the machine already.
+// maxBusy limits the steps of the machine's occupation.
 const maxBusy = 100_000
 
-// profile reads [[DURATION, NODES], …] of at most so many steps, or the text form.
+// profile reads [[DURATION, NODES], …] of at most the given number of steps, or the text form.
 func (r *reader) profile(field string, most int) (core.EP, error) {
 	at := r.at
 	r.pairs = false
@@ -277,10 +278,10 @@ func (r *reader) application(field string) error {
 	return r.leave()
 }
 
-// largestArea is what any schedule's reserved node-seconds are below: no sum of them overflows.
+// largestArea exceeds the reserved node-seconds of any schedule, so that no sum of them overflows.
 const largestArea = core.Forever
 
-// check looks at what needs the whole problem: sizes against the machine, names against each other.
+// check checks what depends on the whole problem: sizes against the machine, names against each other.
 func (r *reader) check(nodes int) error {
 	if nodes > 0 {
 		r.Nodes = nodes

@@ -7,7 +7,7 @@ import (
 	"accordion/core/place"
 )
 
-// schedule is the result as JSON.
+// schedule is the result in JSON form.
 type schedule struct {
 	Nodes        int                    `json:"nodes"`
 	Algorithm    string                 `json:"algorithm"`
@@ -15,7 +15,7 @@ type schedule struct {
 	Applications []scheduledApplication `json:"applications"`
 	Metrics      scheduleMetrics        `json:"metrics"`
 	Order        string                 `json:"order"`
-	Evals        int                    `json:"evals"`       // orders tried
+	Evals        int                    `json:"evals"`       // number of orders tried
 	Bound        core.Time              `json:"lower_bound"` // no schedule ends earlier
 }
 
@@ -23,7 +23,7 @@ type scheduledApplication struct {
 	ID         string          `json:"id"`
 	Start      core.Time       `json:"start"`
 	Completion core.Time       `json:"completion"`
-	Scheduled  core.EP         `json:"scheduled_ep"` // from second 0 on: a step of 0 nodes until the start
+	Scheduled  core.EP         `json:"scheduled_ep"` // from second 0 on; it has a step of 0 nodes until the start
 	Steps      []scheduledStep `json:"steps"`
 }
 
@@ -82,7 +82,7 @@ func scheduled(p *Problem, a ep.Algorithm, found order.Result, rigid []core.Allo
 	return result
 }
 
-// known is a ratio, or nil where there is none.
+// known returns a ratio, or nil if there is none.
 func known(ratio float64) *float64 {
 	if ratio < 0 {
 		return nil
@@ -90,7 +90,8 @@ func known(ratio float64) *float64 {
 	return &ratio
 }
 
-// name gives every step its node IDs. What occupies the machine already takes part, for it needs nodes too.
+// name adds node IDs to every step. The machine's occupation takes part in the assignment, because it needs nodes
+// too.
 func (s *schedule) name(p *Problem, plan []core.Allocation) error {
 	all := append(plan[:len(plan):len(plan)], core.Allocation{Job: core.JobID(len(plan)), EP: p.Busy})
 	named, err := place.Assign(p.Nodes, all, nil)

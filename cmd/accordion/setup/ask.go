@@ -10,9 +10,9 @@ import (
 	"golang.org/x/term"
 )
 
-// asker asks whoever sits at the terminal; where nobody does, the flags have to say it all.
+// asker asks questions on a terminal. Without a terminal it uses the default answers.
 type asker struct {
-	in  *bufio.Reader // nil: nobody
+	in  *bufio.Reader // nil: no terminal
 	out io.Writer
 }
 
@@ -23,7 +23,7 @@ func newAsker(in io.Reader, out io.Writer) asker {
 	return asker{in: bufio.NewReader(in), out: out}
 }
 
-// ask gives the answer, or what is usual where the answer is empty or nobody is there.
+// ask returns the answer, or the default if the answer is empty or there is no terminal.
 func (a asker) ask(question, usual string) (string, error) {
 	if a.in == nil {
 		return usual, nil

@@ -1,4 +1,4 @@
-// Package setup is "accordion setup": from an installed program to a cluster that is fit for the sidecar.
+// Package setup has the command "accordion setup", which prepares a cluster for the sidecar.
 //
 //	slurm.go  beside a Slurm; oar.go: on OAR's server
 //	own.go    the files that setup writes, and may remove
@@ -14,7 +14,7 @@ import (
 	"accordion/cmd/accordion/command"
 )
 
-// Command is "accordion setup".
+// Command returns the command "accordion setup".
 func Command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "setup",
@@ -27,7 +27,8 @@ func Command() *cobra.Command {
 	return c
 }
 
-// preflight looks at the cluster of a configuration as "accordion preflight" does; its error is that the cluster is not fit yet.
+// preflight checks the cluster of a configuration like "accordion preflight". It returns an error if the cluster is
+// not ready.
 func preflight(cmd *cobra.Command, config string) error {
 	c := cluster.Preflight()
 	c.SetArgs([]string{"--config", config})

@@ -80,14 +80,14 @@ were changed, and does what "accordion oar uninstall" does. While jobs are in th
 		fmt.Fprintf(cmd.OutOrStdout(), "\nSet this in oar.conf on every node, where the program has to be installed, for jobs whose first step is larger than their least one:\n\n    PROLOGUE_EXEC_FILE=\"%s oar prologue\"\n\n"+
 			"When preflight has nothing against it (it follows, and can be asked again: accordion preflight): systemctl enable --now accordion.service\n\n", name)
 		if *dry {
-			return nil // what preflight looks at is not there yet
+			return nil // what preflight checks does not exist yet
 		}
 		return preflight(cmd, file.Path())
 	}
 	return c
 }
 
-// oarsays does what "accordion oar" does with these words.
+// oarsays runs "accordion oar" with these arguments.
 func oarsays(cmd *cobra.Command, words ...string) error {
 	c := oar.Command()
 	c.SetArgs(words)

@@ -15,20 +15,20 @@ import (
 	"accordion/traces/files"
 )
 
-// own are the files that setup has written, and remembers beside the sidecar's configuration: what somebody has changed since is his, and
-// neither written again nor removed.
+// own lists the files that setup has written. The list is stored next to the sidecar's configuration. Setup neither
+// overwrites nor removes a file that was changed since.
 type own struct {
 	path  string
 	Files []written `json:"files"`
 }
 
-// written is a file as it was written.
+// written is a file with the checksum of what was written.
 type written struct {
 	Path string `json:"path"`
 	Sum  string `json:"sha256"`
 }
 
-// remembered reads what is remembered beside a configuration; nothing, where setup has written nothing.
+// remembered reads the list next to a configuration. It is empty if setup has written nothing.
 func remembered(config string) (own, error) {
 	o := own{path: filepath.Join(filepath.Dir(config), "setup.json")}
 	text, err := os.ReadFile(o.path)
@@ -46,17 +46,17 @@ func remembered(config string) (own, error) {
 
 func sumOf(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }
 
-// state is how a file stands.
+// state is the state of a file.
 type state string
 
 const (
-	absent state = "made"   // and so it is made
-	same   state = "there"  // with the very text
-	ours   state = "mended" // as it was written, by another version or with other words: it is written anew
-	theirs state = "left"   // somebody else's, or changed since
+	absent state = "made"   // it does not exist, and is created
+	same   state = "there"  // it has exactly the wanted text
+	ours   state = "mended" // as setup wrote it, with another text: it is rewritten
+	theirs state = "left"   // another program's, or changed since
 )
 
-// stateOf says how a file stands that is to have a text.
+// stateOf returns the state of a file that should have a text.
 func (o own) stateOf(path, text string) (state, error) {
 	there, err := os.ReadFile(path)
 	switch {
@@ -72,8 +72,8 @@ func (o own) stateOf(path, text string) (state, error) {
 	return theirs, nil
 }
 
-// put writes the files that are absent, or as setup had written them, and says of each what was done. A file that is there already with the
-// same text, and that setup has not written, stays somebody else's.
+// put writes the files that do not exist or that are as setup wrote them, and reports each. A file that already has
+// the same text, but was not written by setup, does not become one of setup's files.
 func (o *own) put(out io.Writer, all []setup.File, dry bool) error {
 	for _, f := range all {
 		s, err := o.stateOf(f.Path, f.Text)
@@ -100,7 +100,7 @@ func (o *own) put(out io.Writer, all []setup.File, dry bool) error {
 	return nil
 }
 
-// remember is called after a file was written, and before the next one is.
+// remember adds a file to the list. It is called after each file is written.
 func (o *own) remember(f written) error {
 	if i := slices.IndexFunc(o.Files, func(old written) bool { return old.Path == f.Path }); i >= 0 {
 		o.Files[i] = f
@@ -121,7 +121,7 @@ func (o *own) save() error {
 	return nil
 }
 
-// remove removes what setup has written and nobody has changed, the last first, and says of each file what was done.
+// remove removes the files that setup has written and that were not changed, in reverse order, and reports each.
 func (o *own) remove(out io.Writer, dry bool) error {
 	for _, f := range slices.Backward(slices.Clone(o.Files)) {
 		text, err := os.ReadFile(f.Path)

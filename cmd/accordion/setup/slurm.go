@@ -25,10 +25,10 @@ import (
 	decided "accordion/slurm/setup"
 )
 
-// patience bounds what is asked of slurmctld.
+// patience limits the calls to slurmctld.
 const patience = time.Minute
 
-// wished is what the flags of setup slurm say.
+// wished has the flags of setup slurm.
 type wished struct {
 	file                       command.Config
 	partition, listen, address *string
@@ -101,14 +101,14 @@ func (w wished) run(cmd *cobra.Command) error {
 	return w.preflight(cmd, all[0])
 }
 
-// webFlag is that of the page, for Slurm and OAR.
+// webFlag adds the flag --web, for Slurm and OAR.
 func webFlag(c *cobra.Command) *string {
 	return c.Flags().String("web", "", "serve the live page at this address, such as 127.0.0.1:9821, or at this socket path (default: no page)")
 }
 
-// look asks slurmctld for its settings.
+// look reads slurmctld's settings.
 func (w wished) look(ctx context.Context) (output.Configuration, output.Inventory, error) {
-	// The partition does not matter for what is asked.
+	// The partition does not matter for these calls.
 	s, err := slurm.New(slurm.Config{Partitions: []string{"any"}, Conf: *w.conf})
 	if err != nil {
 		return nil, output.Inventory{}, err
@@ -135,7 +135,7 @@ func (w wished) look(ctx context.Context) (output.Configuration, output.Inventor
 	return c, in, nil
 }
 
-// shortestStep returns the value in a configuration that exists already, else the default.
+// shortestStep returns the value in an existing configuration, otherwise the default.
 func shortestStep(path string) time.Duration {
 	if conf, err := config.Load(path); err == nil {
 		return conf.ShortestStep()
@@ -143,7 +143,7 @@ func shortestStep(path string) time.Duration {
 	return config.Default().ShortestStep()
 }
 
-// wish is what is to be set up, by the flags and by answers.
+// wish returns what to set up, by the flags and the answers.
 func (w wished) wish(cmd *cobra.Command, in output.Inventory) (decided.Wish, error) {
 	a := newAsker(cmd.InOrStdin(), cmd.OutOrStdout())
 	wish := decided.Wish{Config: w.file.Path(), Conf: *w.conf, Plugin: slurm.Plugin, Partition: *w.partition, Listen: *w.listen, Address: *w.address, Web: *w.web}
@@ -186,7 +186,7 @@ func (w wished) wish(cmd *cobra.Command, in output.Inventory) (decided.Wish, err
 	return wish, nil
 }
 
-// tellLines says what is left to the administrator.
+// tellLines prints what the administrator has to do.
 func (w wished) tellLines(cmd *cobra.Command, c output.Configuration, lines []decided.Line) {
 	out := cmd.OutOrStdout()
 	if len(lines) == 0 {
@@ -200,7 +200,7 @@ func (w wished) tellLines(cmd *cobra.Command, c output.Configuration, lines []de
 	fmt.Fprint(out, "\nWhen preflight has nothing against it (it follows, and can be asked again: accordion preflight): systemctl enable --now accordion.service\n\n")
 }
 
-// preflight looks at the cluster by the configuration that is there, or that would be.
+// preflight checks the cluster with the existing configuration, or with the one that would be written.
 func (w wished) preflight(cmd *cobra.Command, conf decided.File) error {
 	if _, err := os.Stat(conf.Path); err == nil {
 		return preflight(cmd, conf.Path)
@@ -217,7 +217,8 @@ func (w wished) preflight(cmd *cobra.Command, conf decided.File) error {
 	return preflight(cmd, path)
 }
 
-// takeBack removes what setup has written. As long as slurmctld reads the plug-in it stays: without it slurmctld refuses every job.
+// takeBack removes what setup has written. As long as slurmctld reads the plug-in, the plug-in stays, because
+// slurmctld would refuse every job without it.
 func (w wished) takeBack(cmd *cobra.Command, mine own, c output.Configuration) error {
 	plugin := filepath.Join(decided.Folder(c), "job_submit.lua")
 	if decided.Reads(c) && slices.ContainsFunc(mine.Files, func(f written) bool { return f.Path == plugin }) && !*w.dry {
@@ -235,8 +236,8 @@ func (w wished) takeBack(cmd *cobra.Command, mine own, c output.Configuration) e
 	return mine.remove(cmd.OutOrStdout(), *w.dry)
 }
 
-// removeGenerated removes the files that the sidecar has written for the plug-in. It leaves a file
-// with such a name that the sidecar has not written.
+// removeGenerated removes the files that the sidecar has written for the plug-in. It does not remove a file with such
+// a name that the sidecar did not write.
 func removeGenerated(out io.Writer, paths []string) error {
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
@@ -254,8 +255,8 @@ func removeGenerated(out io.Writer, paths []string) error {
 	return nil
 }
 
-// forsake deletes what the sidecar left in Slurm. Where its configuration no longer exists, or
-// cannot be read, that is left to the administrator.
+// forsake deletes what the sidecar left in Slurm. If its configuration does not exist or cannot be read, the
+// administrator has to do that.
 func (w wished) forsake(cmd *cobra.Command) error {
 	out := cmd.OutOrStdout()
 	conf, err := w.file.Load()
