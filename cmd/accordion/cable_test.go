@@ -15,13 +15,13 @@ import (
 	"accordion/shim/seal/sealtest"
 )
 
-// far are two hosts: on one a sidecar begins the steps of a job of user 4711, on the other runs the job.
+// far has two hosts. On one a sidecar starts the steps of a job of user 4711. On the other the job runs.
 type far struct {
 	controller, node *sealtest.Machine
-	dir              string // which every user may read
+	dir              string // readable by every user
 }
 
-// uplink starts the sidecar; flags are more of the fake sidecar's, and the nodes of the job's steps.
+// uplink starts the sidecar. The arguments are further flags of the fake sidecar and the nodes of the job's steps.
 func uplink(t *testing.T, flags ...string) *far {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "far")
@@ -34,7 +34,7 @@ func uplink(t *testing.T, flags ...string) *far {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"accordion", "fake-sidecar"} { // this test binary is both, by its name
+	for _, name := range []string{"accordion", "fake-sidecar"} { // this test binary is both; its name selects which
 		copyFile(t, filepath.Join(dir, name))
 	}
 	address := f.controller.Address + ":6820"
@@ -60,12 +60,12 @@ func uplink(t *testing.T, flags ...string) *far {
 		if time.Now().After(end) {
 			t.Fatalf("the sidecar does not listen: %s", said.String())
 		}
-		time.Sleep(20 * time.Millisecond) // a process that begins to listen gives no event to another one
+		time.Sleep(20 * time.Millisecond) // a process that starts to listen sends no event to this one
 	}
 	return f
 }
 
-// reachable says whether somebody listens, by looking and going away.
+// reachable reports whether a process listens, by connecting and disconnecting.
 func (f *far) reachable(t *testing.T, address string) (there bool) {
 	f.node.In(t, func() {
 		conn, err := net.DialTimeout("tcp", address, time.Second)
@@ -99,7 +99,7 @@ func copyFile(t *testing.T, to string) {
 	}
 }
 
-// step calls `accordion step` on the node as a user. The environment is only what is given.
+// step calls `accordion step` on the node as a user, with only the given environment.
 func (f *far) step(t *testing.T, uid int, environment []string) (status int, text, said string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

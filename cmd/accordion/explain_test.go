@@ -31,7 +31,7 @@ func init() {
 	}
 }
 
-// pastQueue leaves the journal of a sidecar that planned an evolving job behind an ordinary one.
+// pastQueue writes the journal of a sidecar that planned an evolving job behind an ordinary one.
 func pastQueue(path string) error {
 	j, err := journal.Open(path)
 	if err != nil {
@@ -53,8 +53,8 @@ func pastQueue(path string) error {
 	return errors.Join(err1, err2, err3, err4, j.PutQueue(queue), j.PutView(view))
 }
 
-// pastApplications leaves the journal of launchers' applications: one that waits over two clusters, of which job 7 of the first is a part, and one
-// that is over.
+// pastApplications writes the journal of launchers' applications: one that waits on two clusters and has job 7 of the
+// first as a part, and one that has ended.
 func pastApplications(path string) error {
 	j, err := journal.Open(path)
 	if err != nil {
@@ -71,7 +71,7 @@ func pastApplications(path string) error {
 	return errors.Join(err1, err2, j.PutView(data))
 }
 
-// pointToFreePort writes a free port into a file, for PORT.
+// pointToFreePort writes a free port to a file, in place of PORT.
 func pointToFreePort(file string) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -85,7 +85,7 @@ func pointToFreePort(file string) error {
 	return os.WriteFile(file, []byte(strings.ReplaceAll(string(text), "PORT", port)), 0o600)
 }
 
-// fetch prints what the configuration's [metrics] listen serves.
+// fetch prints what [metrics] listen of the configuration serves.
 func fetch(file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -103,7 +103,8 @@ func fetch(file string) error {
 	return err
 }
 
-// visit prints what is at a path of a page that listens on a Unix socket: run/web.sock/job?id=1. Of the stream it is the first message.
+// visit prints the content of a path of a page that listens on a Unix socket: run/web.sock/job?id=1. For the stream
+// it prints the first message.
 func visit(place string) error {
 	socket, path, _ := strings.Cut(place, ".sock")
 	dial := func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", socket+".sock") }

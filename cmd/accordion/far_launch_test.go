@@ -12,7 +12,7 @@ import (
 	"accordion/shim/seal/sealtest"
 )
 
-// abroad is a sidecar over an embedded cluster that listens on TCP, and another host, where users launch.
+// abroad is a sidecar for an embedded cluster that listens on TCP, and another host on which users launch.
 type abroad struct {
 	*serving
 	node    *sealtest.Machine
@@ -27,7 +27,7 @@ func goAbroad(t *testing.T) *abroad {
 	a.command = func(words ...string) *exec.Cmd {
 		return controller.Command(context.Background(), 0, a.path("accordion"), words...)
 	}
-	copyFile(t, a.path("accordion")) // this test binary is that program, by its name
+	copyFile(t, a.path("accordion")) // this test binary is that program; its name selects it
 	if err := os.Chmod(a.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func goAbroad(t *testing.T) *abroad {
 	return a
 }
 
-// is says whether an application of that name is in a state.
+// is reports whether an application with a name is in a state.
 func (a *abroad) is(name, state string) func() bool {
 	return func() bool {
 		for _, seen := range a.snapshot().Applications {
@@ -52,13 +52,13 @@ func (a *abroad) is(name, state string) func() bool {
 	}
 }
 
-// launching is `accordion launch` on the node.
+// launching is a running `accordion launch` on the node.
 type launching struct {
 	*exec.Cmd
 	out, said bytes.Buffer
 }
 
-// launch begins one as a user; its environment is only what is given.
+// launch starts one as a user, with only the given environment.
 func (a *abroad) launch(uid int, environment []string, words ...string) *launching {
 	a.t.Helper()
 	home, err := os.MkdirTemp(a.dir, "home")
@@ -79,15 +79,16 @@ func (a *abroad) launch(uid int, environment []string, words ...string) *launchi
 	return l
 }
 
-// status waits for its end.
+// status waits for its end and returns its exit status.
 func (l *launching) status() int {
 	l.Wait()
 	return l.ProcessState.ExitCode()
 }
 
-// On another host a launcher finds the sidecar as accordion step does, munge proves who its user is, and it comes back when the sidecar was killed.
+// On another host a launcher finds the sidecar like accordion step does, munge authenticates its user, and it
+// reconnects after the sidecar was killed.
 func TestALaunchOnAnotherHost(t *testing.T) {
-	const daemon, nameless = 1, 4711 // the first has a name on every Debian, the second on none
+	const daemon, nameless = 1, 4711 // every Debian has a name for the first user and none for the second
 	a := goAbroad(t)
 	munge := "ACCORDION_MUNGE_SOCKET=" + a.node.Munge
 	beside := "SLURM_CONF=" + a.path("slurm.conf")

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// found are inputs on which a command once failed, each in testdata/found/NAME, retyped from public reports and files.
-// A row says what is right. Rows in which want is the whole of standard output compare it as it is; pieces are looked
-// for in standard output and standard error together, in any order.
+// found lists inputs for which a command once failed, each in testdata/found/NAME, copied by hand from public reports
+// and files. Each row has the correct result. If want is set it is the whole standard output. pieces are searched in
+// standard output and standard error together, in any order.
 var found = []row{
 	{
 		// TotalCPU is the sum over all processors: 4,000 days of it are 22 hours of 4,096 processors.
@@ -27,7 +27,7 @@ var found = []row{
 			"accordion: warning: 1 line cannot be read, left out: sacct.txt:3: "},
 	},
 	{
-		// A summary line, and a line for each of its two bursts: one job.
+		// A summary line and a line for each of its two bursts are one job.
 		name: "05-swf-partial-lines", command: "replay --csv - log.swf",
 		want: `job_id,workload_name,submission_time,requested_number_of_resources,requested_time,success,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,consumed_energy,allocated_resources
 1,log,0,50,60,1,0,30,30,0,30,1.000000,-1,0-49
@@ -40,20 +40,20 @@ var found = []row{
 	{name: "08-reqnodes-K", command: "advise --from sacct.txt", pieces: []string{" ua   │ mesh_# │  2048 │    9 │", "│ #EP 1x37m,2048x37m"}, absent: []string{"cannot be read"}},
 	{name: "08-reqnodes-K", command: "advise --from frac.txt", pieces: []string{" ua   │ mesh_# │  1536 │    9 │", "│ #EP 1x37m,1536x37m"}, absent: []string{"cannot be read"}},
 	{
-		// A mark of the byte order at the beginning, from an editor or PowerShell.
+		// A byte order mark at the beginning, from an editor or PowerShell.
 		name: "09-bom-sacct", command: "trace from-sacct --machine 64 --zone UTC sacct.txt",
 		pieces: []string{"accordion: 1 jobs, 0 of them evolving\n", "  701        0     10     60    4     50 "},
 		absent: []string{"left out", "cannot be read"},
 	},
-	// Forms of a profile, as a script or a comment has it; what sbatch and oarsub say of scripts is tested in slurm and oar.
+	// Forms of a profile in a script or a comment. Tests in slurm and oar check what sbatch and oarsub answer.
 	{name: "21-ep-line-forms", command: "ep check #EP:1x20s,2x20s", status: 2, pieces: []string{"write #EP 1x20s,2x20s in a script, or ep=1x20s,2x20s in a comment"}},
 	{name: "21-ep-line-forms", command: "ep check #EP=1x20s,2x20s", status: 2, pieces: []string{"write #EP 1x20s,2x20s in a script"}},
 	{name: "21-ep-line-forms", command: "ep check ep=1x20s,2x20s", pieces: []string{"1x20s,2x20s: 2 steps, 40s, at most 2 nodes."}},
 	{name: "wide", command: "advise --from sacct.txt", pieces: []string{"#EP 1x37m,16x37m", "mesh_wwww", "www… "}, widest: 250},
 
-	// What other programs stumbled over, as reported in public.
+	// Inputs that other programs failed on, from public reports.
 
-	// 01: statistics that are no numbers.
+	// 01: statistics that are not numbers.
 	// https://github.com/neilmunday/slurm-mail/issues/58: TimelimitRaw is Partition_Limit and Start is None.
 	imported("slurm-mail-58.txt", "  701        0     -1      0   -1     -1    -1    4     -1 ", job702),
 	// https://github.com/NordicHPC/slurm2sql/issues/5: a limit UNLIMITED.
@@ -62,7 +62,7 @@ var found = []row{
 	imported("apel-160.txt", "  701        0     10  86400    4  44474 ", "  703        0     10     60    4    900 ", "  704        0     10     60    4 9.21425 ",
 		"  705        0     10     60    4     -1 ", job702, `warning: 1 value cannot be read, taken as unknown: apel-160.txt:5: TotalCPU: "-0:00:16"`),
 
-	// 02: rows that are no rows.
+	// 02: rows that are not rows.
 	// https://github.com/ubccr/xdmod/pull/1088: sacct -p of a name that ends in a line end.
 	imported("xdmod-1088.txt", job701, job702, "warning: 1 line cannot be read, left out: xdmod-1088.txt:3: "),
 	// https://github.com/ubccr/xdmod/pull/1525: empty lines.
@@ -71,15 +71,15 @@ var found = []row{
 	imported("reportseff-63.txt", "  702        0     10     60    4     50 ", "warning: 2 lines cannot be read, left out: reportseff-63.txt:2: 15 fields for 16 columns\n"),
 	// https://github.com/eth-cscs/firecrest-v2/issues/148: a separator in a name, and in a folder before it.
 	imported("firecrest-148.txt", job701, "  703        0     10     60    4     50 ", job702),
-	// https://github.com/tgen/jetstream/issues/72: a complaint of sacct's among the rows.
+	// https://github.com/tgen/jetstream/issues/72: an error message of sacct among the rows.
 	imported("jetstream-72.txt", job701, job702, "warning: 1 line cannot be read, left out: jetstream-72.txt:3: "),
-	// https://github.com/ALU-Schumacher/AUDITOR/issues/1976: steps without a user, and 4294967294 for a time that there is not.
+	// https://github.com/ALU-Schumacher/AUDITOR/issues/1976: steps without a user, and 4294967294 for a missing time.
 	imported("auditor-1976.txt", job701, job702),
 
-	// 09: what editors and other systems make of a text, and how it is packed.
-	// https://github.com/pandas-dev/pandas/issues/4793: a mark of the byte order, and CR LF.
+	// 09: encodings of editors and other systems, and compression.
+	// https://github.com/pandas-dev/pandas/issues/4793: a byte order mark, and CR LF.
 	imported("pandas-4793.txt", job701, job702),
-	// https://github.com/biolab/orange3/issues/7000: two such texts behind each other.
+	// https://github.com/biolab/orange3/issues/7000: two such texts in one file.
 	imported("orange3-7000.txt", job701, job702),
 	// https://github.com/wonderwhy-er/DesktopCommanderMCP/issues/610: Windows PowerShell writes UTF-16.
 	refused("desktopcommander-610.txt", "read desktopcommander-610.txt: it is text in UTF-16, which is not read here; convert it first, as in: iconv -f UTF-16 -t UTF-8 FILE"),
@@ -91,24 +91,27 @@ var found = []row{
 	refused("fasrc-dataset.txt.xz", "read fasrc-dataset.txt.xz: it is compressed by xz, which is not read here; convert it first, as in: xz -dc FILE"),
 
 	// Times and clusters.
-	// https://github.com/eomnl/sas-jobmon/issues/6: the night in which clocks are set back; 702 ran for three hours.
+	// https://github.com/eomnl/sas-jobmon/issues/6: the night in which clocks are set back. Job 702 ran for three
+	// hours.
 	{
 		name: "reports", command: "trace from-sacct --machine 64 --zone Europe/Paris sas-jobmon-6.txt",
 		pieces: []string{"  702        0    600  10800    4 ", "  701     1800   4800   1800    4 ", "warning: 2 times may be either of two hours as daylight saving time ends"},
 	},
 	// https://github.com/ceems-dev/ceems/issues/432: times with an offset, and without.
 	imported("ceems-432.txt", job701, job702),
-	// https://github.com/reframe-hpc/reframe/issues/3559: several clusters, which number their jobs alike.
+	// https://github.com/reframe-hpc/reframe/issues/3559: several clusters with the same job numbers.
 	imported("reframe-3559.txt", "    1        0     10     60    4 ", "    2       50     10     60    4 ", "; Partition: 2 beta/main\n", "the accounting is of 2 clusters (alpha, beta)"),
-	// https://github.com/aws/aws-parallelcluster/issues/6362: a new cluster of the old one's name, whose jobs begin with 1 again.
+	// https://github.com/aws/aws-parallelcluster/issues/6362: a new cluster with the name of the old one, whose job
+	// numbers start at 1 again.
 	imported("parallelcluster-6362.txt", "    1        0     10     60    4 ", "    2   100000     10     60    4 "),
 
-	// 05: lines that are parts of a job, and lines that look like it.
+	// 05: lines that are parts of a job, and lines that look like parts.
 	// https://www.cs.huji.ac.il/labs/parallel/workload/swf.html: a summary, then each partial execution.
 	replayed("definition.swf", "definition: 3 jobs on 64 nodes; left out 4: 4 that are parts of the job above them\n"),
 	// https://www.cs.huji.ac.il/labs/parallel/workload/l_sandia_ross: exit codes in the field of the status.
 	replayed("sandia-ross.swf", "sandia-ross: 4 jobs on 64 nodes\n"),
-	// https://github.com/oar-team/oar3/pull/1: oar2trace wrote the line of a job that completed twice. The log does not say that it is one job.
+	// https://github.com/oar-team/oar3/pull/1: oar2trace wrote the line of a job that completed twice. The log does
+	// not show that it is one job.
 	replayed("oar3-1.swf", "oar3-1: 3 jobs on 8 nodes\n"),
 	{name: "reports", command: "trace check oar3-1.swf", status: 1, pieces: []string{"jobs whose number another job has: 1, first job 21, the 2nd of the log\n"}},
 	replayed("no-summary.swf", "no-summary: 2 jobs on 64 nodes; left out 1: 1 that are parts of the job above them\n"),
@@ -120,42 +123,45 @@ var found = []row{
 	replayed("alea-wagap.swf", "alea-wagap: 2 jobs on 64 nodes\n"),
 	// https://github.com/oar-team/evalys, tests/easy_mediumWL_smallPF.swf: fractions of seconds, -0.0.
 	replayed("evalys-easy.swf", "evalys-easy: 2 jobs on 8 nodes\n"),
-	// A published conversion of https://dcc.mit.edu/data: UNKNOWN where it knows nothing, a note of several lines with colons.
+	// A published conversion of https://dcc.mit.edu/data: UNKNOWN for unknown values, a note of several lines with
+	// colons.
 	replayed("supercloud.swf", "supercloud: 1 job on 23040 nodes\n"),
-	// A generator of logs like https://www.cs.huji.ac.il/labs/parallel/workload/l_nasa_ipsc: a zone's name for its offset.
+	// A generator of logs like https://www.cs.huji.ac.il/labs/parallel/workload/l_nasa_ipsc: a zone's name instead of
+	// its offset.
 	{name: "reports", command: "trace info ipsc-generated.swf", pieces: []string{"machine      128 processors\n", "submitted    1993-10-05 18:00:00 PDT"}},
-	// https://www.cs.huji.ac.il/labs/parallel/workload/l_ctc_sp2: a remark behind the number. Here it is indented before the semicolon.
+	// https://www.cs.huji.ac.il/labs/parallel/workload/l_ctc_sp2: a remark behind the number. Here it is indented
+	// before the semicolon.
 	replayed("indented-reader.swf", "indented-reader: 1 job on 338 nodes\n"),
 }
 
-// job701 and job702 are what the importer makes of the two jobs that most reports have.
+// job701 and job702 are the imported forms of the two jobs in most reports.
 const (
 	job701 = "  701        0     10     60    4     50 "
 	job702 = "  702      100     10     60    4     50 "
 )
 
-// row is one of found.
+// row is a row of found.
 type row struct {
-	name    string // of the folder
-	command string // after "accordion", in that folder
+	name    string // name of the folder
+	command string // arguments of "accordion", run in that folder
 	status  int
-	want    string   // the whole of standard output; "": not compared
-	pieces  []string // each is in what the command writes
-	absent  []string // none of these is
-	widest  int      // characters of a line of standard output; 0: any
+	want    string // the whole standard output; "": not compared
+	pieces  []string // each must be in the output
+	absent  []string // none may be in the output
+	widest  int // most characters of a line of standard output; 0: any
 }
 
-// imported returns a row about a file of Slurm's accounting in reports.
+// imported returns a row for a file of Slurm's accounting in reports.
 func imported(file string, pieces ...string) row {
 	return row{name: "reports", command: "trace from-sacct --machine 64 --zone UTC " + file, pieces: pieces}
 }
 
-// refused returns a row about such a file that cannot be read.
+// refused returns a row for such a file that cannot be read.
 func refused(file, why string) row {
 	return row{name: "reports", command: "trace from-sacct --machine 64 " + file, status: 2, pieces: []string{"accordion: " + why + "\n"}}
 }
 
-// replayed returns a row about a workload log in reports.
+// replayed returns a row for a workload log in reports.
 func replayed(file string, pieces ...string) row {
 	return row{name: "reports", command: "replay " + file, pieces: pieces}
 }

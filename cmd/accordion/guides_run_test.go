@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// needed says of each command that is not run here what it needs, and where it is run.
+// needed lists the commands that are not run here, with what each needs and where it is run.
 var needed = map[string]string{
 	"step":        "a job: script/step, and the stories of slurm and oar",
 	"nodes":       "a job: script/step-alone",
@@ -34,7 +34,8 @@ var needed = map[string]string{
 	"demo":        "a minute: script/demo",
 }
 
-// elsewhere are lines that would take minutes here, or need what is not on every machine: a part of each and its reason.
+// elsewhere lists lines that would take minutes here or need what some machines lack: a part of each line and the
+// reason.
 var elsewhere = map[string]string{
 	"paper adaptive":             "minutes: logs/paper, with fewer seeds",
 	"paper delegated":            "minutes: logs/paper, with fewer seeds, and traces/paper/delegated/figures",
@@ -48,8 +49,8 @@ var elsewhere = map[string]string{
 	"exec -- accordion":          "a lab: the stories of slurm and oar",
 }
 
-// TestTheGuidesCommandsOnFilesRun types what the guides say, as far as it needs nothing but files: each line of a block in a folder that has
-// the log, the accounting and the examples that are spoken of. The README has a test of its own.
+// TestTheGuidesCommandsOnFilesRun runs the lines of the guides that need nothing but files, each block in a folder
+// with the log, the accounting and the examples that the guides mention. The README has its own test.
 func TestTheGuidesCommandsOnFilesRun(t *testing.T) {
 	scripts, ran, used := t.TempDir(), 0, map[string]bool{}
 	for _, s := range sayings(t) {
@@ -83,7 +84,7 @@ func TestTheGuidesCommandsOnFilesRun(t *testing.T) {
 	runFiles(t, scripts)
 }
 
-// runFiles runs the test scripts of a folder, each where the files are that the guides' lines read.
+// runFiles runs the test scripts of a folder, each with the files that the guides' lines read.
 func runFiles(t *testing.T, scripts string) {
 	t.Helper()
 	fixtures := logsOfGuides(t)
@@ -93,7 +94,7 @@ func runFiles(t *testing.T, scripts string) {
 	}})
 }
 
-// isElsewhere says whether a line is not for this test, and notes by which reason.
+// isElsewhere reports whether a line is not for this test, and records the reason.
 func isElsewhere(line string, calls [][]string, used map[string]bool) (is bool) {
 	for part := range elsewhere {
 		if strings.Contains(line, part) {
@@ -108,14 +109,14 @@ func isElsewhere(line string, calls [][]string, used map[string]bool) (is bool) 
 		if needed[first] != "" {
 			used[first], is = true, true
 		}
-		if first == "" || first == "advise" && len(words) == 1 { // "accordion advise" alone: of the site's accounting
+		if first == "" || first == "advise" && len(words) == 1 { // "accordion advise" alone reads the site's accounting
 			is = true
 		}
 	}
 	return is
 }
 
-// logsOfGuides is a folder with the files that the guides' lines read, under their names.
+// logsOfGuides returns a folder with the files that the guides' lines read.
 func logsOfGuides(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -158,7 +159,7 @@ func logsOfGuides(t *testing.T) string {
 	return folder
 }
 
-// few is a log with its head and its first jobs.
+// few returns a log with its header and its first jobs.
 func few(log []byte, jobs int) []byte {
 	var b strings.Builder
 	for line := range strings.Lines(string(log)) {
@@ -173,7 +174,7 @@ func few(log []byte, jobs int) []byte {
 	return []byte(b.String())
 }
 
-// fileOf is a file that a script has with it.
+// fileOf returns a file of a test script.
 func fileOf(t *testing.T, script, name string) []byte {
 	t.Helper()
 	a, err := txtar.ParseFile(script)
@@ -194,7 +195,8 @@ var (
 	scripts = regexp.MustCompile(`(?:^|\s)(?:\./)?(scripts/[a-z-]+)\b`)
 )
 
-// The other commands of the source that guides name: tests that are to be run by hand are there, and so are the scripts.
+// Guides also name other commands of the source: the tests that they tell readers to run must exist, and so must the
+// scripts.
 func TestTheGuidesNameTestsAndScriptsThatExist(t *testing.T) {
 	tests, programs := 0, 0
 	for _, s := range sayings(t) {

@@ -15,9 +15,9 @@ import (
 // said is a line of a guide that a reader may type.
 type said struct {
 	guide  string
-	number int    // of its line
-	text   string // without the words behind it that say what it does
-	block  bool   // it stands in a block of its own, else within a sentence
+	number int // line number
+	text   string // without a remark behind it
+	block  bool // in a block of its own; otherwise within a sentence
 }
 
 var (
@@ -26,7 +26,7 @@ var (
 	called = regexp.MustCompile(`(?:^|[|;&(]\s*|-- )accordion\s`)
 )
 
-// sayings are all lines of the guides with a command of the program, or of what runs it.
+// sayings returns all lines of the guides with a command of the program, or of one that runs it.
 func sayings(t *testing.T) (all []said) {
 	t.Helper()
 	root := filepath.Join("..", "..")
@@ -83,7 +83,7 @@ func sayingsOf(guide, text string) (all []said) {
 	return all
 }
 
-// commandsIn are the words of each call of the program in a line, without its name.
+// commandsIn returns the arguments of each call of the program in a line.
 func commandsIn(t *testing.T, line string) (all [][]string) {
 	t.Helper()
 	for _, at := range called.FindAllStringIndex(line, -1) {
@@ -99,7 +99,7 @@ func commandsIn(t *testing.T, line string) (all [][]string) {
 	return all
 }
 
-// call is the beginning of a text that is one command's: up to what a shell does with it.
+// call returns the beginning of a text that is one command, up to a shell operator.
 func call(text string) string {
 	quote := rune(0)
 	for i, c := range text {
@@ -115,15 +115,15 @@ func call(text string) string {
 	return text
 }
 
-// words that begin as a command does and are none.
+// Words that begin like a command and are not one.
 var noCommands = map[string]string{
 	"session":    "the first line of a connection, docs/protocol.md",
 	"run:":       "what accordion run says",
 	"statistics": "the kind of a file",
 }
 
-// Every command that a guide names is one of the program's, with options that it has; in a block, where it is to be typed, its arguments
-// are such as it takes, too.
+// Every command in a guide must exist, with its options. In a block, which readers type, its arguments must be valid
+// too.
 func TestTheGuidesNameCommandsThatExist(t *testing.T) {
 	checked := 0
 	for _, s := range sayings(t) {
@@ -131,7 +131,7 @@ func TestTheGuidesNameCommandsThatExist(t *testing.T) {
 			if len(words) == 0 || noCommands[words[0]] != "" {
 				continue
 			}
-			if !s.block { // [--json] stands for what may be left out
+			if !s.block { // [--json] marks an optional part
 				for i := range words {
 					words[i] = strings.Trim(words[i], "[]")
 				}
@@ -147,7 +147,7 @@ func TestTheGuidesNameCommandsThatExist(t *testing.T) {
 	}
 }
 
-// wrong says what is wrong with a command line; "": nothing, as far as it can be known before it is carried out.
+// wrong returns the error in a command line, or "" if none can be found without running it.
 func wrong(words []string, whole bool) string {
 	root := accordion()
 	root.InitDefaultCompletionCmd()
@@ -165,7 +165,7 @@ func wrong(words []string, whole bool) string {
 	if c.DisableFlagParsing {
 		return ""
 	}
-	if len(rest) > 0 && !whole && len(rest[len(rest)-1]) > 2 && strings.HasPrefix(rest[len(rest)-1], "--") { // an option is named without its value
+	if len(rest) > 0 && !whole && len(rest[len(rest)-1]) > 2 && strings.HasPrefix(rest[len(rest)-1], "--") { // an option without its value
 		name, _, _ := strings.Cut(strings.TrimPrefix(rest[len(rest)-1], "--"), "=")
 		if c.Flags().Lookup(name) == nil && c.InheritedFlags().Lookup(name) == nil {
 			return "it has no option --" + name

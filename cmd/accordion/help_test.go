@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// everyCommand calls do for each command of the program that has help of its own.
+// everyCommand calls do for each command that has its own help.
 func everyCommand(do func(c *cobra.Command, path []string)) {
 	var visit func(c *cobra.Command, path []string)
 	visit = func(c *cobra.Command, path []string) {
@@ -46,7 +46,7 @@ func TestEveryHelpHasTwoExamplesThatCanBeTyped(t *testing.T) {
 		name := strings.Join(append([]string{"accordion"}, path...), " ")
 		count := 0
 		for line := range strings.SplitSeq(c.Example, "\n") {
-			line, _, _ = strings.Cut(strings.TrimSpace(line), "   ") // what follows is a remark
+			line, _, _ = strings.Cut(strings.TrimSpace(line), "   ") // the rest is a remark
 			calls := commandsIn(t, line)
 			if len(calls) > 0 {
 				count++

@@ -23,7 +23,7 @@ func init() {
 	}
 }
 
-// quietSidecar leaves the journal of a sidecar that had nothing to do.
+// quietSidecar writes the journal of a sidecar that had nothing to do.
 func quietSidecar(path string) error {
 	j, err := journal.Open(path)
 	if err != nil {
@@ -33,7 +33,7 @@ func quietSidecar(path string) error {
 	return j.Event(journal.Event{At: time.Now(), Kind: "ready", Text: "the sidecar begins"})
 }
 
-// pastSidecar leaves the journal of a sidecar that grew one job and died in the second growth.
+// pastSidecar writes the journal of a sidecar that grew one job and was killed during the second growth.
 func pastSidecar(path string) error {
 	j, err := journal.Open(path)
 	if err != nil {

@@ -24,8 +24,9 @@ var (
 	seedFlag = flag.Uint64("accordion.seed", 0, "of the instants at which the sidecar is killed; 0: drawn")
 )
 
-// siege is a sidecar that is killed again and again while launchers wait, each a process. The first of them want all that there is for hours: one of
-// these runs, which is lost with the sidecar, the next one follows, and all others wait for the last of them.
+// siege is a sidecar that is killed repeatedly while launchers wait, each in a process. The first launchers request
+// all nodes for hours: one of them runs and is lost with the sidecar, the next one follows, and all others wait for
+// the last of them.
 type siege struct {
 	*serving
 	dice  *rand.Rand
@@ -38,9 +39,9 @@ type siege struct {
 type besieged struct {
 	name    string
 	large   bool
-	begun   bool // the journal had it as begun when the sidecar was killed: it is lost
+	begun   bool // the journal showed it as started when the sidecar was killed, so it is lost
 	command *exec.Cmd
-	said    bytes.Buffer // both streams; to be read when it is over
+	said    bytes.Buffer // both streams; read after it has ended
 	over    chan struct{}
 }
 
@@ -53,7 +54,7 @@ func (l *besieged) ended() bool {
 	}
 }
 
-// launch begins the launcher of a line of the jobs file, counted from 0.
+// launch starts the launcher of a line of the jobs file, counted from 0.
 func (g *siege) launch(line int, large bool) {
 	g.t.Helper()
 	l := &besieged{name: fmt.Sprint("job-", line), large: large, over: make(chan struct{})}
@@ -70,7 +71,8 @@ func (g *siege) launch(line int, large bool) {
 	}()
 }
 
-// writeJobs writes the jobs file: so many that want all of both clusters for an hour, and small ones that last a second.
+// writeJobs writes the jobs file: applications that request all of both clusters for an hour, and small ones that
+// last a second.
 func (g *siege) writeJobs(large, small int) {
 	g.t.Helper()
 	var all []delegated.Job
@@ -89,7 +91,7 @@ func (g *siege) writeJobs(large, small int) {
 	g.write("jobs", text.String())
 }
 
-// back is how many launchers the sidecar that runs now has; of those that are not over.
+// back returns how many launchers are connected to the present sidecar, and how many have not ended.
 func (g *siege) back() (back, of int) {
 	for _, l := range g.crew {
 		if !l.ended() {
@@ -104,9 +106,10 @@ func (g *siege) back() (back, of int) {
 	return back, of
 }
 
-// instant waits for a random one after the sidecar was begun: soon, or when a part of the launchers are back, and a moment after that. Now and then
-// it is one when all are back and what was lost with the one before is ended: then another takes its place, and launchers that are nowhere
-// for longer than a few seconds during two minutes, which give up, have been somewhere.
+// instant waits until a random time after the start of the sidecar: soon, or when some of the launchers are
+// connected, and a moment later. Sometimes it waits until all are connected and the application that was lost has
+// ended. Then another one takes its place. It also ensures that launchers, which give up after two minutes, were
+// connected for some seconds in that time.
 func (g *siege) instant(kill int) {
 	if kill%5 == 0 {
 		g.await("what was lost is ended", g.ended)
@@ -120,7 +123,7 @@ func (g *siege) instant(kill int) {
 	time.Sleep(time.Duration(g.dice.IntN(1000)) * time.Millisecond)
 }
 
-// ended says whether all are that ran when the sidecar was killed.
+// ended reports whether all applications that ran when the sidecar was killed have ended.
 func (g *siege) ended() bool {
 	for _, l := range g.crew {
 		if l.begun && !l.ended() {
@@ -138,7 +141,8 @@ func (g *siege) allBack() {
 	})
 }
 
-// inspect looks at what the journal has, now that the sidecar is dead: everybody's rank, and request, as before.
+// inspect checks the journal after the sidecar was killed: every launcher must have the same rank and request as
+// before.
 func (g *siege) inspect() {
 	g.t.Helper()
 	now := g.applications()
@@ -158,7 +162,7 @@ func (g *siege) inspect() {
 		if !a.Phase.Started() {
 			continue
 		}
-		g.crew[a.Name].begun = g.crew[a.Name].begun || a.Phase == apps.Running // what was not let through is tried again
+		g.crew[a.Name].begun = g.crew[a.Name].begun || a.Phase == apps.Running // an application that was not let through is tried again
 		for _, b := range now {
 			if !b.Phase.Started() && b.Phase != apps.Ending && b.Compare(&a) < 0 {
 				g.t.Errorf("%s has started, and %s, which waits, comes before it", a.Name, b.Name)
@@ -173,7 +177,7 @@ func (g *siege) inspect() {
 	g.known = now
 }
 
-// request is what an application asks for.
+// request returns what an application requests.
 func request(a apps.Application) map[string]int64 {
 	all := map[string]int64{"walltime": a.Walltime}
 	for _, p := range a.Parts {
@@ -184,7 +188,7 @@ func request(a apps.Application) map[string]int64 {
 	return all
 }
 
-// waiting is how many have requested something, and one of them may have started.
+// waiting returns how many launchers have requested something. One of them may have started.
 func (g *siege) waiting() (waiting, started int) {
 	for _, a := range g.snapshot().Applications {
 		switch apps.Phase(a.Phase) {
@@ -197,10 +201,10 @@ func (g *siege) waiting() (waiting, started int) {
 	return waiting, started
 }
 
-// reason is what a launcher says that was ended.
+// reason returns the reason that an ended launcher prints.
 var reason = regexp.MustCompile(`(?m)^accordion: (the application is ended: .*|its parts were over before its work was.*|the sidecar (refuses|has ended).*)$`)
 
-// judge says what became of a launcher, which is over.
+// judge checks how a launcher ended.
 func (g *siege) judge(l *besieged) {
 	g.t.Helper()
 	status, said := l.command.ProcessState.ExitCode(), l.said.String()
@@ -221,8 +225,8 @@ func (g *siege) judge(l *besieged) {
 	}
 }
 
-// The sidecar is killed at random instants while launchers wait: each comes back with its rank and its request, or is told once why it does
-// not. At the end all run, or are withdrawn, and nothing is left.
+// The sidecar is killed at random times while launchers wait. Each launcher reconnects with its rank and its request,
+// or prints once why it does not. At the end all applications run or are withdrawn, and nothing is left.
 func TestASidecarKilledWhileLaunchersWait(t *testing.T) {
 	launchers, kills := 40, 6
 	if *long {

@@ -23,9 +23,9 @@ func init() {
 	}
 }
 
-// fakeApplications is a sidecar for one application, behind the real servers: it grants the first request at once, lets the parts through when
-// all are ready, and leaves when the launcher is told, or has told, that all is over, and all have left. The arguments are the names of its
-// clusters, of four hosts each.
+// fakeApplications is a sidecar for one application, with the real servers. It grants the first request at once, lets
+// the parts through when all are ready, and exits when the launcher has received or sent the end of the application
+// and all have disconnected. The arguments are the names of its clusters, of four hosts each.
 func fakeApplications() error {
 	socket := flag.String("socket", "", "")
 	abort := flag.Bool("abort", false, "do not let the parts through")
@@ -54,19 +54,19 @@ func fakeApplications() error {
 	}
 }
 
-// fakeNow is the second at which everything happens: 2027-01-15 08:00:00 UTC.
+// fakeNow is the time at which everything happens: 2027-01-15 08:00:00 UTC.
 const fakeNow = 1800000000
 
 type fakeApplication struct {
 	names    []string
 	abort    bool
 	launcher server.Session
-	jobs     map[int64]string // on which clusters
-	parts    map[uint64]int64 // the jobs of sessions
+	jobs     map[int64]string // by job: its cluster
+	parts    map[uint64]int64 // by session: its job
 	granted  []launcher.Names
 	ready    map[int64]server.Session
 	open     map[server.Session]bool
-	left     bool // the launcher has
+	left     bool // the launcher has disconnected
 	done     int
 	code     int
 }
@@ -77,7 +77,7 @@ func (a *fakeApplication) hear(s server.Session, m launcher.Message, seq int64) 
 	case nil:
 		delete(a.open, s)
 		a.left = a.left || s == a.launcher
-		return a.left && len(a.open) == 0 // all have heard what there is; who had not would come to the next one at this socket
+		return a.left && len(a.open) == 0 // all have received everything; otherwise one would connect to the next server at this socket
 	case *launcher.Hello:
 		a.open[s] = true
 		w := &launcher.Welcome{Version: 2, App: 7, State: "submitted", Now: fakeNow, Pace: 1, Tag: -1, Grace: 60, Timer: 1, Fair: 5, Answer: 30}
@@ -137,7 +137,7 @@ func send(s server.Session, all ...launcher.Message) {
 	}
 }
 
-// letThrough lets all parts go as soon as they are there.
+// letThrough lets all parts through as soon as they are ready.
 func (a *fakeApplication) letThrough() {
 	if a.granted == nil || len(a.jobs) > 0 && len(a.ready) < len(a.granted) {
 		return

@@ -13,7 +13,8 @@ import (
 	"accordion/shim/agent"
 )
 
-// programs are what the scripts may run: accordion itself, by all its names, and helpers that other test files add.
+// programs are the programs that scripts may run: accordion under all its names, and helpers that other test files
+// add.
 var programs = map[string]func(){"accordion": program, setup.SchedulerName: program, agent.Name: program}
 
 func program() { os.Exit(run()) }
@@ -23,8 +24,8 @@ func TestMain(m *testing.M) { testscript.Main(m, programs) }
 // TestCommands runs testdata/script: what users and administrators type, and what they read.
 func TestCommands(t *testing.T) { commands(t, "testdata/script") }
 
-// TestCommandsOnLogs runs testdata/logs: commands that read a file, compute and print. scripts/test --real runs it without the race detector; what
-// of them computes on several cores is in testdata/script/cores.txtar.
+// TestCommandsOnLogs runs testdata/logs: commands that read a file, compute and print. scripts/test --real runs it
+// without the race detector. The commands that compute on several cores are in testdata/script/cores.txtar.
 func TestCommandsOnLogs(t *testing.T) { commands(t, "testdata/logs") }
 
 func commands(t *testing.T, folder string) {
@@ -38,7 +39,8 @@ func commands(t *testing.T, folder string) {
 	})
 }
 
-// exits is the command status of the scripts: "status 2 accordion …" runs a program that exits with this status, and no other.
+// exits is the command `status` of the scripts: "status 2 accordion …" runs a program that must exit with this
+// status.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: status STATUS PROGRAM…")

@@ -24,14 +24,15 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// gathering are launchers of this process on a sidecar's socket. The first of them gets all hosts, the others wait with a request each.
+// gathering is some launchers of this process on a sidecar's socket. The first of them gets all hosts, the others
+// wait with one request each.
 type gathering struct {
 	*serving
 	ctx context.Context
 	all sync.WaitGroup
 }
 
-// launch is a launcher until the gathering is over. It asks for hosts once, and acknowledges all views.
+// launch runs a launcher until the gathering ends. It requests hosts once, and acknowledges all views.
 func (g *gathering) launch(hosts []launcher.Hosts, walltime int64) {
 	where := func(name string) (string, bool) { return g.socket(), name == "ACCORDION_SOCKET" }
 	l := link.Open(g.ctx, link.Options{Dial: shim.Dialer(where), Hello: launcher.Hello{Name: "one of many"}})
@@ -58,8 +59,8 @@ func (g *gathering) launch(hosts []launcher.Hosts, walltime int64) {
 	})
 }
 
-// settled says whether so many applications are there, with their views acknowledged, and at least so many of them wait with a request: those behind
-// what a pass considers are shown nothing yet.
+// settled reports whether all applications are there, with their views acknowledged, and at least the given number of
+// them wait with a request. Applications behind those that a pass considers receive no view yet.
 func (g *gathering) settled(all, waiting int) bool {
 	quiet := map[apps.Phase]int{}
 	for _, a := range g.snapshot().Applications {
@@ -72,7 +73,7 @@ func (g *gathering) settled(all, waiting int) bool {
 
 var gauge = regexp.MustCompile(`(?m)^(go_memstats_\w+) (\S+)$`)
 
-// heap is what the process says of its memory, MiB by name.
+// heap returns the process's memory statistics, in MiB by name.
 func heap(t *testing.T, address string) map[string]float64 {
 	t.Helper()
 	c := &http.Client{Timeout: time.Minute}
@@ -98,13 +99,14 @@ func heap(t *testing.T, address string) map[string]float64 {
 
 var programFlag = flag.String("accordion.program", "", "measure the memory of this `file`; without, of a program that the test builds")
 
-// What `accordion serve` takes with launchers that wait on two clusters, each with a request of its own; of so many that are considered in a pass
-// the steps are in all views. It prints what docs/performance.md has:
+// This test measures the memory of `accordion serve` with launchers that wait on two clusters, each with its own
+// request. All views contain the steps of the applications that a pass considers. It prints the figures of
+// docs/performance.md:
 //
 //	go test ./cmd/accordion -run MemoryOfASidecar -v -args -accordion.long
 func TestMemoryOfASidecar(t *testing.T) {
 	program := *programFlag
-	if program == "" { // this test binary is larger, and with the race detector three times as large
+	if program == "" { // this test binary is larger, with the race detector three times as large
 		program = filepath.Join(t.TempDir(), "accordion")
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		defer cancel()
@@ -117,7 +119,7 @@ func TestMemoryOfASidecar(t *testing.T) {
 	}
 	for _, load := range []struct {
 		launchers, considered int
-		most                  float64 // MiB; 0: not judged
+		most                  float64 // MiB; 0: not checked
 	}{{200, 200, 50}, {2000, 200, 150}, {2000, 2000, 0}} {
 		t.Run(fmt.Sprintf("%d/%d", load.launchers, load.considered), func(t *testing.T) {
 			if load.launchers > 200 && !*long {
@@ -130,10 +132,10 @@ func TestMemoryOfASidecar(t *testing.T) {
 
 func measure(t *testing.T, program string, launchers, considered int, most float64) {
 	address := unused(t)
-	s := newServing(t, 2, 4*considered, fmt.Sprintf("metrics.listen = %q\n", address)) // all are of one user
+	s := newServing(t, 2, 4*considered, fmt.Sprintf("metrics.listen = %q\n", address)) // all belong to one user
 	s.command = func(words ...string) *exec.Cmd {
 		c := ours(words...)
-		c.Path, c.Env = program, append(os.Environ(), "GOGC=") // the tests' own may be another
+		c.Path, c.Env = program, append(os.Environ(), "GOGC=") // the tests may have set another value
 		return c
 	}
 	s.start()
@@ -142,7 +144,7 @@ func measure(t *testing.T, program string, launchers, considered int, most float
 	ctx, over := context.WithCancel(context.Background())
 	g := &gathering{serving: s, ctx: ctx}
 	defer g.all.Wait()
-	defer over() // before the sidecar is killed
+	defer over() // disconnect before the sidecar is killed
 	g.launch([]launcher.Hosts{{C: 0, N: 128}, {C: 1, N: 128}}, 100_000)
 	s.await("the first runs", func() bool {
 		all := s.snapshot().Applications
@@ -162,21 +164,22 @@ func measure(t *testing.T, program string, launchers, considered int, most float
 	}
 }
 
-// forgotten leaves nothing of a file in the kernel's cache, so that it is read from its disk as one is that was installed long ago. Of a file that was
-// just written the kernel has pieces of up to 2 MiB, and a process that touches any of one has all of it: so 10 MiB more of a program.
+// forgotten removes a file from the kernel's cache, so that it is read from disk like a program that was installed
+// long ago. The kernel caches a file that was just written in pieces of up to 2 MiB, and a process that touches part
+// of one has all of it. That would add 10 MiB to the program.
 func forgotten(file string) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if err := f.Sync(); err != nil { // what is not on the disk is not forgotten
+	if err := f.Sync(); err != nil { // only what is on the disk leaves the cache
 		return err
 	}
 	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
 }
 
-// unused is an address that nobody listens on.
+// unused returns an address on which no process listens.
 func unused(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

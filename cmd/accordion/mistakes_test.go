@@ -12,14 +12,14 @@ import (
 	"github.com/kballard/go-shellquote"
 )
 
-// mistakes are command lines that users type and that are wrong: the exit status, and the one line on standard error
-// (… stands for any text).
+// mistakes are wrong command lines that users type, with the exit status and the one line on standard error (…
+// matches any text).
 var mistakes = []struct {
 	line   string
 	status int
 	says   string
 }{
-	// A word that is no command, on every level.
+	// A word that is not a command, on every level.
 	{`ep chek 2x20m`, 2, `ep: unknown command "chek"; did you mean check?`},
 	{`oar instal`, 2, `oar: unknown command "instal"; did you mean install?`},
 	{`completion tcsh`, 2, `completion: unknown command "tcsh"; there are bash, fish, powershell, zsh`},
@@ -45,7 +45,7 @@ var mistakes = []struct {
 	{`step --kep n1`, 2, `step: unknown flag: --kep; did you mean --keep?`},
 	{`--polcy`, 2, `unknown flag: --polcy; see accordion --help`},
 
-	// A value that a flag cannot have.
+	// A value that a flag does not accept.
 	{`replay --nodes lots log.swf`, 2, `replay: --nodes: "lots" is not a whole number, such as 16`},
 	{`advise --quantile much`, 2, `advise: --quantile: "much" is not a number, such as 0.9`},
 	{`schedule --budget 2 x.json`, 2, `schedule: --budget: "2" is not a duration, such as 500ms, 2s or 1m30s`},
@@ -79,7 +79,7 @@ var mistakes = []struct {
 	{`trace convert nosuch.swf -o absent/x.swf`, 2, `write absent/x.swf: there is no folder absent; make it first`},
 	{`paper adaptive -o log.swf`, 2, `write into log.swf: log.swf is not a folder`},
 
-	// A host where nothing is set up, and what is not there.
+	// A host where nothing is set up, and missing files.
 	{`status`, 2, notSetUp},
 	{`queue`, 2, notSetUp},
 	{`explain 1`, 2, notSetUp},
@@ -108,7 +108,7 @@ var mistakes = []struct {
 	{`ep check --nodes 4 5x1h`, 2, `evolution profile, column 1: "5x1h" is not within the machine's 4 nodes`},
 }
 
-// TestOldSpellingsOfFlagsGoOnWorking also shows that help names each flag once.
+// TestOldSpellingsOfFlagsGoOnWorking also checks that help lists each flag once.
 func TestOldSpellingsOfFlagsGoOnWorking(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("ACCORDION_CONFIG", "")
@@ -138,7 +138,7 @@ func TestOldSpellingsOfFlagsGoOnWorking(t *testing.T) {
 	}
 }
 
-// notSetUp is what a user reads where there is no configuration.
+// notSetUp is the message if there is no configuration.
 const notSetUp = `this host has no Accordion: there is no /etc/accordion/accordion.toml; run this on the sidecar's host, …`
 
 // oneLog is a workload log of two jobs, for commands that read one.
@@ -196,13 +196,13 @@ func TestAnInterruptedCommandSaysWhatWasDoneAndExitsWith130(t *testing.T) {
 	}
 }
 
-// typed runs a command line in this process. Words with blanks are quoted as a shell wants it.
+// typed runs a command line in this process. It splits words at blanks and quotes like a shell.
 func typed(t *testing.T, line string) (status int, out, said string) {
 	t.Helper()
 	return typedIn(t.Context(), t, line)
 }
 
-// typedIn runs a command line under a context that may end.
+// typedIn runs a command line with a context that may end.
 func typedIn(ctx context.Context, t *testing.T, line string) (status int, out, said string) {
 	t.Helper()
 	words, err := shellquote.Split(line)
@@ -219,7 +219,7 @@ func typedIn(ctx context.Context, t *testing.T, line string) (status int, out, s
 	return status, stdout.String(), stderr.String()
 }
 
-// pattern matches a text in which … stands for anything.
+// pattern matches a text in which … stands for any text.
 func pattern(text string) *regexp.Regexp {
 	return regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(text), "…", ".*") + "$")
 }

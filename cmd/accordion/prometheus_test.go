@@ -49,7 +49,8 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// TestWhatTheDashboardAndTheAlertsAskForIsThere: each of their questions is put to a Prometheus that reads a sidecar.
+// TestWhatTheDashboardAndTheAlertsAskForIsThere runs each query of the dashboard and the alerts on a Prometheus that
+// scrapes a sidecar.
 func TestWhatTheDashboardAndTheAlertsAskForIsThere(t *testing.T) {
 	testenv.Needs(t, testenv.Prometheus)
 	address := unused(t)
@@ -59,21 +60,22 @@ func TestWhatTheDashboardAndTheAlertsAskForIsThere(t *testing.T) {
 	ctx, over := context.WithCancel(context.Background())
 	g := &gathering{serving: s, ctx: ctx}
 	defer g.all.Wait()
-	defer over() // before the sidecar is killed
+	defer over() // disconnect before the sidecar is killed
 	g.launch([]launcher.Hosts{{C: 0, N: 1}}, 1000)
 
 	p := watching(t, address)
 	s.await("Prometheus has read it several times, the launcher's messages too", func() bool {
 		return len(p.ask(t, `accordion_launcher_messages_total{direction="out"} and count_over_time(accordion_launcher_messages_total[1m]) > 2`)) > 0
 	})
-	// A reading that takes longer than Prometheus waits for it, as on a busy machine, leaves nothing to be found until the next one.
+	// If a scrape takes longer than Prometheus waits for it, as on a busy machine, queries return nothing until the
+	// next scrape.
 	end := time.Now().Add(patience)
 	found := func(expression string) bool {
 		for len(p.ask(t, expression)) == 0 {
 			if time.Now().After(end) {
 				return false
 			}
-			time.Sleep(50 * time.Millisecond) // it gives no event
+			time.Sleep(50 * time.Millisecond) // there is no event to wait for
 		}
 		return true
 	}
@@ -103,13 +105,13 @@ func TestWhatTheDashboardAndTheAlertsAskForIsThere(t *testing.T) {
 
 var metricNames = regexp.MustCompile(`\b(?:up|(?:accordion|process)_[a-z_]+)\b`)
 
-// question is one that is put to Prometheus.
+// question is a query for Prometheus.
 type question struct {
 	where, expression string
-	alert             bool // no answer is the good one
+	alert             bool // an empty result is the correct one
 }
 
-// dashboard reads the questions of the panels, as Grafana puts them.
+// dashboard returns the queries of the panels in the form in which Grafana sends them.
 func dashboard(t *testing.T) []question {
 	t.Helper()
 	var d struct {
@@ -143,7 +145,7 @@ func dashboard(t *testing.T) []question {
 	return all
 }
 
-// variableMetrics are those by which the dashboard finds the sidecars.
+// variableMetrics are the metrics by which the dashboard finds the sidecars.
 func variableMetrics(t *testing.T) []string {
 	t.Helper()
 	var all []string
@@ -156,10 +158,11 @@ func variableMetrics(t *testing.T) []string {
 	return all
 }
 
-// prometheus is one that runs, by its address.
+// prometheus is the address of a running Prometheus.
 type prometheus string
 
-// watching starts a Prometheus with the site's configuration, but for the sidecar's address and how often it is read.
+// watching starts a Prometheus with the site's configuration, except for the sidecar's address and the scrape
+// interval.
 func watching(t *testing.T, sidecar string) prometheus {
 	t.Helper()
 	dir := t.TempDir()
@@ -181,7 +184,7 @@ func watching(t *testing.T, sidecar string) prometheus {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = c.Process.Kill() // it has nothing to lose
+		_ = c.Process.Kill() // it stores nothing of value
 		_ = c.Wait()
 		if t.Failed() {
 			said, _ := os.ReadFile(log.Name())
@@ -197,7 +200,7 @@ func watching(t *testing.T, sidecar string) prometheus {
 		if time.Now().After(end) {
 			t.Fatalf("Prometheus is not ready: %v", err)
 		}
-		time.Sleep(50 * time.Millisecond) // it gives no event
+		time.Sleep(50 * time.Millisecond) // there is no event to wait for
 	}
 }
 
@@ -221,7 +224,7 @@ func (p prometheus) get(t *testing.T, path string) ([]byte, error) {
 	return text, err
 }
 
-// data is what an answer of its interface holds.
+// data is the data of an API response.
 func data[T any](t *testing.T, p prometheus, path string) T {
 	t.Helper()
 	var answer struct{ Data T }
@@ -241,12 +244,12 @@ func (p prometheus) ask(t *testing.T, expression string) []any {
 	return data[struct{ Result []any }](t, p, "/api/v1/query?query="+url.QueryEscape(expression)).Result
 }
 
-// alerts are the questions of its rules. Each of these must have been evaluated without an error.
+// alerts returns the queries of its rules. Each must have been evaluated without an error.
 func (p prometheus) alerts(t *testing.T) []question {
 	t.Helper()
 	type rule struct{ Name, Query, Health, LastError string }
 	type rules struct{ Groups []struct{ Rules []rule } }
-	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) { // it gives no event
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) { // there is no event to wait for
 		var all []question
 		evaluated := true
 		for _, g := range data[rules](t, p, "/api/v1/rules").Groups {

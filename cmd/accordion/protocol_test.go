@@ -15,15 +15,15 @@ import (
 	"accordion/shim/wire/launcher/conformance"
 )
 
-// What docs/protocol.md's table says of servers, judged on `accordion serve` with two clusters of 8 hosts.
+// This test checks the table of docs/protocol.md for servers, on `accordion serve` with two clusters of 8 hosts.
 func TestTheSidecarConformsToTheProtocolOfLaunchers(t *testing.T) {
-	dir, err := os.MkdirTemp("", "conform") // a socket's path is short
+	dir, err := os.MkdirTemp("", "conform") // a socket's path must be short
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	program := filepath.Join(dir, "accordion")
-	copyFile(t, program) // this test binary is it, by its name
+	copyFile(t, program) // this test binary is that program; its name selects it
 	list := ""
 	for _, name := range []string{"a", "b"} {
 		file := filepath.Join(dir, name+".toml")
@@ -70,7 +70,8 @@ func TestTheSidecarConformsToTheProtocolOfLaunchers(t *testing.T) {
 	})
 }
 
-// readsBoth says whether both clusters were read, by the sidecar's status: before anything is written it names launchers, and no cluster.
+// readsBoth reports whether both clusters were read, according to the sidecar's status. Before the first cycle the
+// status has launchers but no cluster.
 func readsBoth(program, config string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

@@ -10,8 +10,8 @@ import (
 	"accordion/internal/testenv"
 )
 
-// TestOrdinaryUsersAreAnsweredByTheSidecar: an unprivileged user runs each command that reads journals, of two clusters and of
-// applications, while the sidecar runs and while it is away.
+// In TestOrdinaryUsersAreAnsweredByTheSidecar an unprivileged user runs each command that reads journals, of two
+// clusters and of applications, while the sidecar runs and while it does not.
 func TestOrdinaryUsersAreAnsweredByTheSidecar(t *testing.T) {
 	testenv.Needs(t, testenv.Root)
 	s := newServing(t, 2, 100, "")

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// covered are commands of README.md and docs/start.md that TestEveryCommandOfTheReadmeRuns does not run, each as printed: why not, and
-// the test that covers it. A block of lines is named by words in it.
+// covered lists commands of README.md and docs/start.md that TestEveryCommandOfTheReadmeRuns does not run, as
+// printed, with the reason and the test that covers each. A block of lines is identified by words in it.
 var covered = []struct{ command, why, test string }{
 	{"./scripts/demo", "it takes a minute", "scripts: TestTheDemoRunsAsPrinted"},
 	{"./scripts/demo --on slurm", "it takes three minutes, and root", "slurm: TestTheDemoOnARealSlurm"},
@@ -73,7 +73,7 @@ func commandsToType(text string) (blocks, inline []string) {
 	return blocks, inline
 }
 
-// coveredBy returns the index in covered of a command, or of a block; -1 if it is not there.
+// coveredBy returns the index in covered of a command or of a block, or -1.
 func coveredBy(command string, block bool) int {
 	for i, c := range covered {
 		words, is := strings.CutPrefix(c.command, "block ")
@@ -95,7 +95,7 @@ func TestEveryCommandOfTheReadmeRunsAsPrinted(t *testing.T) {
 			used[i] = true
 		case onlyOurs.MatchString(command):
 			lines[command] = true
-		default: // it may do anything
+		default: // it may have any effect
 			t.Errorf("%q is run by no test: name in covered the test that does", command)
 		}
 	}
@@ -134,7 +134,7 @@ func TestEveryCommandOfTheReadmeRunsAsPrinted(t *testing.T) {
 	runFiles(t, folder)
 }
 
-// isThere reports whether a test is there: "" is none that has to be, "slurm: TestX" a function, and anything else a file.
+// isThere reports whether a test exists: "" needs no test, "slurm: TestX" is a function, and anything else a file.
 func isThere(t *testing.T, test string) bool {
 	t.Helper()
 	folder, name, is := strings.Cut(test, ": ")

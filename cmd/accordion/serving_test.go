@@ -20,21 +20,23 @@ import (
 	"accordion/adapter/view"
 )
 
-// patience is how long a test waits for what must happen in other processes; only one that fails waits so long.
+// patience is how long a test waits for events in other processes. Only a failing test waits that long.
 const patience = 2 * time.Minute
 
-// serving is `accordion serve` over embedded clusters of 128 hosts, c1, c2, …: a process that may be killed, and begun again.
+// serving is `accordion serve` for embedded clusters of 128 hosts, c1, c2, …: a process that may be killed and
+// started again.
 type serving struct {
 	t        testing.TB
 	dir      string
 	clusters int
-	command  func(words ...string) *exec.Cmd // accordion
-	process  *exec.Cmd                       // nil: none runs
-	former   int64                           // the second of what the processes before this one showed last
-	used     time.Duration                   // of processor time, by those that are over
+	command  func(words ...string) *exec.Cmd // runs accordion
+	process  *exec.Cmd // nil: not running
+	former   int64 // the time of the last snapshot of earlier processes, in seconds
+	used     time.Duration // processor time of the processes that have ended
 }
 
-// newServing writes the configuration; more is put into that of the first cluster. So many applications are considered in a pass, of one user a quarter.
+// newServing writes the configuration. more is added to that of the first cluster. A pass considers the given number
+// of applications, and a quarter of it for each user.
 func newServing(t testing.TB, clusters, applications int, more string) *serving {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "serving") // short enough for sockets
@@ -73,10 +75,10 @@ func (s *serving) write(name, text string) {
 	}
 }
 
-// start begins the process. It serves a moment later.
+// start starts the process. It takes a moment until it serves.
 func (s *serving) start() {
 	s.t.Helper()
-	for time.Now().Unix() <= s.former { // what it shows is to be of a later second
+	for time.Now().Unix() <= s.former { // its snapshots must be of a later second
 		time.Sleep(10 * time.Millisecond)
 	}
 	log, err := os.OpenFile(s.path("log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -91,21 +93,21 @@ func (s *serving) start() {
 	}
 }
 
-// ours is a process of this program that ends with the test.
+// ours returns a process of this program that ends with the test.
 func ours(words ...string) *exec.Cmd {
-	c := exec.Command("accordion", words...) // found where testscript.Main put it
+	c := exec.Command("accordion", words...) // testscript.Main put it on PATH
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	return c
 }
 
-// kill is SIGKILL; it returns when the process is gone.
+// kill sends SIGKILL and waits until the process has ended.
 func (s *serving) kill() {
 	s.process.Process.Kill()
 	s.process.Wait()
 	s.over()
 }
 
-// end tells the process to end, which it must.
+// end asks the process to end, and waits for that.
 func (s *serving) end() {
 	s.t.Helper()
 	s.process.Process.Signal(syscall.SIGTERM)
@@ -121,21 +123,21 @@ func (s *serving) over() {
 	s.former = s.found().At
 }
 
-// log is the end of what the processes logged.
+// log returns the end of the processes' log.
 func (s *serving) log() string {
 	const most = 4000
 	b, _ := os.ReadFile(s.path("log"))
 	return string(b[max(0, len(b)-most):])
 }
 
-// await looks until something holds, which what describes.
+// await waits until a condition holds. what describes it.
 func (s *serving) await(what string, holds func() bool) {
 	s.t.Helper()
 	for end := time.Now().Add(patience); !holds(); {
 		if time.Now().After(end) {
 			s.t.Fatalf("after %v still not: %s; %s", patience, what, s.log())
 		}
-		time.Sleep(50 * time.Millisecond) // what another process writes gives no event here
+		time.Sleep(50 * time.Millisecond) // another process sends no event here
 	}
 }
 
@@ -161,18 +163,18 @@ func (s *serving) found() view.Applications {
 	return found.Applications
 }
 
-// read says whether all clusters are.
+// read reports whether all clusters were read.
 func (s *serving) read() bool {
 	all := s.snapshot().Clusters
 	return len(all) == s.clusters && !slices.ContainsFunc(all, func(c view.ApplicationCluster) bool { return c.Never })
 }
 
-// applications are those that the journal has, by number.
+// applications returns the applications in the journal, by number.
 func (s *serving) applications() map[int64]apps.Application {
 	s.t.Helper()
 	all := map[int64]apps.Application{}
 	for _, r := range s.records("delegate.db") {
-		if r.Job == 0 { // the last number that was given
+		if r.Job == 0 { // the last number that was assigned
 			continue
 		}
 		var a apps.Application
@@ -198,7 +200,7 @@ func (s *serving) records(name string) []journal.Record {
 	return all
 }
 
-// memory is a line of the process's /proc/PID/status, such as VmRSS, in MiB.
+// memory returns a line of the process's /proc/PID/status, such as VmRSS, in MiB.
 func (s *serving) memory(line string) float64 {
 	s.t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))

@@ -11,7 +11,8 @@ import (
 	"accordion/core/policy"
 )
 
-// A report once took the size of a moldable job under a policy that knows none. So every policy is tried with jobs of every kind.
+// A report once failed on the size of a moldable job under a policy that does not support such jobs. So every policy
+// is tried with jobs of every kind.
 func TestEveryPolicyHasResultsAndFiguresOfEveryKindOfJob(t *testing.T) {
 	var names []string
 	for _, name := range policy.Names() {

@@ -1,12 +1,12 @@
-// Package browser gives tests a Chromium, and says what is wrong with a page in it: that it asks somebody else for something, that its
-// console complains, that readers who see little or use no mouse are kept out.
+// Package browser runs Chromium for tests, and reports faults of a page in it: requests to other hosts, console
+// messages, and barriers for readers who see little or use no mouse.
 //
-// A process has one browser, and each test a tab of its own. The package is not for product code.
+// A process has one browser, and each test a tab of its own. Production code does not use the package.
 //
 //	func TestMain(m *testing.M) { os.Exit(browser.Main(m)) } // ends the browser
 //
 //	func TestThePage(t *testing.T) {
-//		p := browser.New(t, "http://127.0.0.1:4711/") // what the page may ask for begins so
+//		p := browser.New(t, "http://127.0.0.1:4711/") // addresses that the page may request begin with this
 //		p.See(browser.Dark, browser.Phone)
 //		p.Go("http://127.0.0.1:4711/")
 //		p.Fair()
@@ -33,11 +33,11 @@ import (
 	"accordion/internal/testenv"
 )
 
-// Patience is how long anything may take in the browser before a test gives up: machines may be slow, and nobody waits longer than
-// he has to.
+// Patience is the longest time that an action in the browser may take. It is long because machines may be slow, and
+// only a failing test waits that long.
 const Patience = 3 * time.Minute
 
-// How a reader looks: in which colors, and at how many pixels from side to side.
+// A reader's settings: the color scheme, and the width of the window in pixels.
 const (
 	Light = "light"
 	Dark  = "dark"
@@ -46,7 +46,7 @@ const (
 	Phone = 360
 )
 
-// Action is something done in a browser.
+// Action is an action in a browser.
 type Action = chromedp.Action[chromedp.Void]
 
 // one is the browser of this process.
@@ -57,7 +57,7 @@ var one struct {
 	err    error
 }
 
-// Main runs a package's tests and ends the browser that they have used. It gives the status to exit with.
+// Main runs a package's tests, ends the browser that they have used, and returns the exit status.
 func Main(m *testing.M) int {
 	code := m.Run()
 	for i := len(one.closed) - 1; i >= 0; i-- {
@@ -66,10 +66,10 @@ func Main(m *testing.M) int {
 	return code
 }
 
-// Need skips a test unless browsers are asked for (package testenv).
+// Need skips a test unless browsers are requested (package testenv).
 func Need(t *testing.T) { start(t) }
 
-// start starts the browser, and gives what tabs are made of.
+// start starts the browser, and returns the context in which tabs are opened.
 func start(t *testing.T) context.Context {
 	t.Helper()
 	testenv.Needs(t, testenv.Chromium)
@@ -96,14 +96,15 @@ func start(t *testing.T) context.Context {
 type Tab struct {
 	*testing.T
 	context.Context
-	Close func() // at the test's end at the latest. A browser has six connections to a server at most: a page that is live has one
+	Close func() // called at the test's end at the latest; a browser opens at most six connections to a server, and a live page keeps one
 
 	mu       sync.Mutex
-	requests []string // to others than the page may ask
-	messages []string // of the console, and of dialogs
+	requests []string // to hosts that the page must not use
+	messages []string // of the console and of dialogs
 }
 
-// New is an empty tab of a desk's width, in light colors. All that its page may ask the network for begins with within.
+// New opens an empty tab with the width of a desktop, in light colors. The page may only request addresses that begin
+// with within.
 func New(t *testing.T, within string) *Tab {
 	t.Helper()
 	ctx, closeTab := chromedp.NewContext(start(t))
@@ -124,7 +125,7 @@ func New(t *testing.T, within string) *Tab {
 	return p
 }
 
-// hear keeps what must not be: requests to others, and complaints.
+// hear records faults: requests to other hosts, and messages.
 func (p *Tab) hear(event any, within string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -149,7 +150,7 @@ func (p *Tab) hear(event any, within string) {
 	}
 }
 
-// See has the page think that its reader prefers these colors, and makes it so many pixels wide.
+// See sets the color scheme that the reader prefers, and the width in pixels.
 func (p *Tab) See(colours string, width int64) {
 	p.Helper()
 	p.Do(chromedp.EmulateViewport(width, 900), chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
@@ -160,13 +161,13 @@ func (p *Tab) See(colours string, width int64) {
 	}))
 }
 
-// Go opens an address, and waits until it is loaded.
+// Go opens an address and waits until it is loaded.
 func (p *Tab) Go(address string) {
 	p.Helper()
 	p.Do(chromedp.Navigate(address))
 }
 
-// Do does something in the tab.
+// Do performs actions in the tab.
 func (p *Tab) Do(actions ...Action) {
 	p.Helper()
 	if err := chromedp.Do(p.Context, actions...); err != nil {
@@ -180,8 +181,8 @@ func (p *Tab) Await(expression string) {
 	p.Do(chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(Patience)))
 }
 
-// Leads waits until an expression is true on the page to which the present one leads. No event tells when that is: the page in which
-// one would be awaited goes meanwhile.
+// Leads waits until an expression is true on the page to which the present one leads. There is no event to wait for,
+// because the page that would send it is replaced.
 func (p *Tab) Leads(expression string) {
 	p.Helper()
 	for p.Err() == nil {
@@ -193,7 +194,7 @@ func (p *Tab) Leads(expression string) {
 	p.Fatalf("%s is not true in %v", expression, Patience)
 }
 
-// Ask evaluates an expression, and waits for it where it is a promise.
+// Ask evaluates an expression, and waits for the result if it is a promise.
 func Ask[T any](p *Tab, expression string) T {
 	p.Helper()
 	answer, err := chromedp.Run(p.Context, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -203,26 +204,26 @@ func Ask[T any](p *Tab, expression string) T {
 	return answer
 }
 
-// Text is the text of the first element of a selector, as it is shown; "" where there is none.
+// Text returns the text of the first element that matches a selector, as shown, or "".
 func (p *Tab) Text(selector string) string {
 	p.Helper()
 	return Ask[string](p, "(document.querySelector(`"+selector+"`) || {innerText: \"\"}).innerText")
 }
 
-// Drawn waits until two more frames were shown: what was asked for before is drawn then.
+// Drawn waits until two more frames were shown, so that all earlier changes are drawn.
 func (p *Tab) Drawn() {
 	p.Helper()
 	Ask[bool](p, `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
 }
 
-// Messages are what the console has said.
+// Messages returns the messages of the console.
 func (p *Tab) Messages() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]string(nil), p.messages...)
 }
 
-// Quiet fails when the page asked anybody else for anything, or complained on the console.
+// Quiet fails the test if the page requested anything from another host or wrote to the console.
 func (p *Tab) Quiet() {
 	p.Helper()
 	p.mu.Lock()

@@ -1,8 +1,8 @@
 package browser
 
-// faults is what of a page keeps people out who see little, or use no mouse: texts that hardly differ from what they stand on, fields and buttons
-// without a name, ids that are there twice, no or several headings of the first
-// order, targets too small to be hit, frames that no key moves, pictures without words, a page wider than its window.
+// faults finds barriers for readers who see little or use no mouse: low contrast, fields and buttons without a name,
+// duplicate ids, no or several first-level headings, targets that are too small, frames that cannot be scrolled by
+// keyboard, pictures without text, and a page wider than its window.
 const faults = `(() => {
 	const found = [];
 	const parse = c => { const m = c.match(/[\d.]+/g).map(Number); return m.length < 4 ? [...m, 1] : m; };
@@ -35,7 +35,7 @@ const faults = `(() => {
 	return found;
 })()`
 
-// Fair fails with each of a page's faults.
+// Fair fails the test for each fault of a page.
 func (p *Tab) Fair() {
 	p.Helper()
 	for _, fault := range Faults(p) {
@@ -43,7 +43,7 @@ func (p *Tab) Fair() {
 	}
 }
 
-// Faults are what keeps readers out of a page who see little, or use no mouse: a sentence each.
+// Faults returns the barriers of a page for readers who see little or use no mouse, one sentence each.
 func Faults(p *Tab) []string {
 	p.Helper()
 	return Ask[[]string](p, faults)

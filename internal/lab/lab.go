@@ -1,8 +1,9 @@
-// Package lab gives tests a real Slurm or a real OAR, or both: a lab of scripts/slurm-lab, oar-lab or two-labs that leaves nothing behind.
+// Package lab gives tests a real Slurm, a real OAR, or both: a lab of scripts/slurm-lab, oar-lab or two-labs that
+// leaves nothing behind.
 //
-// Several tests may have labs at once, of one process or of several: each lab has a slot of its own. The package is not for product code,
-// and it does not know what Accordion does with a batch system. Tests that boot an OAR are in folders with oar in their path: scripts/test --real
-// runs them beside those that boot a Slurm.
+// Several tests of one or several processes may have labs at the same time, because each lab has a slot of its own.
+// Production code does not use the package, and the package knows nothing of Accordion. Tests that boot an OAR are in
+// folders with oar in their path: scripts/test --real runs them in parallel with those that boot a Slurm.
 //
 //	func TestMain(m *testing.M) { os.Exit(lab.Main(m)) } // ends the labs that tests took from the pool
 //
@@ -28,35 +29,36 @@ import (
 	"time"
 )
 
-// Patience bounds one call of a client program. It is long: a loaded machine is slow, and a test awaits events anyway.
+// Patience limits one call of a client program. It is long because a loaded machine is slow and tests wait for events
+// anyway.
 const Patience = time.Minute
 
-// Lab is what the labs of both systems are. Its nodes are n1, n2…
+// Lab is the common part of the labs of both systems. Its nodes are n1, n2…
 type Lab struct {
 	Dir   string // its directory; Dir/log has the daemons' logs, Dir/home/USER each user's files
-	Nodes int    // how many
+	Nodes int // number of nodes
 
 	tool     string        // scripts/slurm-lab, oar-lab or two-labs
-	settings []string      // the tool's: KEY=VALUE
-	patience time.Duration // with one call of a client program
-	pause    time.Duration // between two looks at what is awaited, which no event tells
-	logs     []string      // names of those whose ends say why a test failed
-	free     func()        // gives the slot back
-	people   people        // as whom client programs run
-	init     string        // the file in Dir that names the first process of the lab's world; "": it lives in the machine's
+	settings []string // of the tool: KEY=VALUE
+	patience time.Duration // for one call of a client program
+	pause    time.Duration // between two checks of a condition that has no event
+	logs     []string // names of the logs whose ends are printed if a test fails
+	free     func() // releases the slot
+	people   people // users as whom client programs run
+	init     string // the file in Dir with the first process of the lab's world; "": the lab runs on the machine itself
 }
 
-// Option changes how a lab is booted. Those that say so are for one of the systems only.
+// Option changes how a lab is booted. Some options are for one of the systems only.
 type Option func(*spec)
 
-// spec is how a lab is to be.
+// spec is the specification of a lab.
 type spec struct {
 	users       []string
 	release     string
 	cores       int
 	plain, fast bool
-	forked      bool     // modules of OAR's server
-	database    string   // OAR's
+	forked      bool // OAR's server forks its modules
+	database    string // OAR's database
 	settings    []string // of slurm-lab
 }
 
@@ -67,24 +69,25 @@ func specified(s spec, options []Option) spec {
 	return s
 }
 
-// Users names the users; alice is the only one otherwise. In a Slurm the first, second and third are in the accounts phys, chem and cs,
-// with fair shares of 10, 5 and 1; the fourth is in phys again.
+// Users sets the users. The default is alice. In a Slurm the first, second and third are in the accounts phys, chem
+// and cs, with fair shares of 10, 5 and 1. The fourth is in phys again.
 func Users(names ...string) Option { return func(s *spec) { s.users = append(s.users, names...) } }
 
-// Release is a lab of another release than this machine's: Slurm 20.11, 22.05, 24.11 or 26.05, OAR 2.5 or 2.6. Such a Slurm has processes
-// and a network of its own: client programs reach it by Exec, and by Env where root calls them; a client with the ids of somebody else
-// does not.
+// Release sets a release other than this machine's: Slurm 20.11, 22.05, 24.11 or 26.05, OAR 2.5 or 2.6. Such a Slurm
+// has its own processes and network. Client programs reach it through Exec, and root's through Env. A client with
+// another user's IDs does not.
 func Release(name string) Option { return func(s *spec) { s.release = name } }
 
-// Cores is how many cores the system believes each node to have. Only a plain Slurm may have more than the machine; each is a resource of
-// OAR's.
+// Cores sets the number of cores that the system assumes for each node. Only a plain Slurm may have more than the
+// machine. In OAR each core is a resource.
 func Cores(n int) Option { return func(s *spec) { s.cores = n } }
 
-// Plain is a Slurm that binds nothing and has no GPUs, accounts and shares: main is exclusive, and the first in the queue is served first.
-// An OAR is without cpusets then, and its nodes are one machine: for many nodes, and for what no site has.
+// Plain makes a Slurm that binds nothing and has no GPUs, accounts and shares: main is exclusive, and the first job
+// in the queue is served first. An OAR then has no cpusets, and its nodes are one machine. It is for many nodes, and
+// for setups that no site has.
 func Plain() Option { return func(s *spec) { s.plain = true } }
 
-// arguments are those of `up` for both tools.
+// arguments returns the arguments of `up` for both tools.
 func (s spec) arguments(nodes int) []string {
 	all := []string{"up", fmt.Sprint(nodes)}
 	for _, user := range s.users {
@@ -105,7 +108,7 @@ func (s spec) arguments(nodes int) []string {
 	return all
 }
 
-// Tool is the path of a script: slurm-lab, oar-lab, two-labs.
+// Tool returns the path of a script: slurm-lab, oar-lab, two-labs.
 func Tool(t testing.TB, name string) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -122,7 +125,7 @@ func Tool(t testing.TB, name string) string {
 	}
 }
 
-// boot runs `up`, when what a killed test process left has been cleared away.
+// boot runs `up`, after it has removed what a killed test process left.
 func (lab *Lab) boot(arguments []string) error {
 	if err := lab.do(5*time.Minute, "down"); err != nil {
 		return err
@@ -130,7 +133,7 @@ func (lab *Lab) boot(arguments []string) error {
 	return lab.do(30*time.Minute, arguments...)
 }
 
-// said is what the tool says of the lab: its file has lines KEY=VALUE.
+// said returns what the tool wrote about the lab to a file of lines KEY=VALUE.
 func (lab *Lab) said(file string) (map[string]string, error) {
 	text, err := os.ReadFile(filepath.Join(lab.Dir, file))
 	if err != nil {
@@ -144,7 +147,7 @@ func (lab *Lab) said(file string) (map[string]string, error) {
 	return said, nil
 }
 
-// down takes the lab down, and gives its slot back.
+// down takes the lab down and releases its slot.
 func (lab *Lab) down() error {
 	err := lab.do(5*time.Minute, "down")
 	lab.free()
@@ -157,7 +160,7 @@ type booted interface {
 	down() error
 }
 
-// endWith takes the lab down when the test is over.
+// endWith takes the lab down when the test ends.
 func endWith(t testing.TB, lab booted) {
 	t.Cleanup(func() {
 		lab.tell(t)
@@ -167,7 +170,7 @@ func endWith(t testing.TB, lab booted) {
 	})
 }
 
-// tell gives the reader of a failed test the ends of the logs.
+// tell prints the ends of the logs if the test failed.
 func (lab *Lab) tell(t testing.TB) {
 	t.Helper()
 	if t.Failed() {
@@ -175,7 +178,7 @@ func (lab *Lab) tell(t testing.TB) {
 	}
 }
 
-// clean is this process's environment without what would mislead the tools and client programs.
+// clean returns this process's environment without variables that would mislead the tools and client programs.
 func clean() []string {
 	foreign := regexp.MustCompile(`^((SLURM|SBATCH|SALLOC|SRUN|SQUEUE|SINFO|SACCT|ACCORDION)_|OAR)`)
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
@@ -183,10 +186,11 @@ func clean() []string {
 	})
 }
 
-// since tells the tools when this process began: one of its labs has the program built, and the later ones take the same.
+// since tells the tools when this process started. The first of its labs builds the program, and the later ones use
+// the same program.
 var since = fmt.Sprintf("LAB_PROGRAM_SINCE=%d", time.Now().Unix())
 
-// command is one call of the tool.
+// command returns a call of the tool.
 func (lab *Lab) command(ctx context.Context, arguments ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, lab.tool, arguments...)
 	c.Env = append(append(clean(), since), lab.settings...)
@@ -204,8 +208,8 @@ func (lab *Lab) do(patience time.Duration, arguments ...string) error {
 	return nil
 }
 
-// Shell returns a shell that runs the lines in the repository's folder, as an administrator types them there. Calls of the tool, such as
-// ./scripts/slurm-lab serve, are about this lab.
+// Shell returns a shell that runs the lines in the repository's folder, as administrators type them there. Calls of
+// the tool, such as ./scripts/slurm-lab serve, use this lab.
 func (lab *Lab) Shell(ctx context.Context, lines string) *exec.Cmd {
 	c := exec.CommandContext(ctx, "bash", "-e", "-o", "pipefail", "-c", lines)
 	c.Dir = filepath.Dir(filepath.Dir(lab.tool))
@@ -222,17 +226,17 @@ func (lab *Lab) Do(t testing.TB, arguments ...string) {
 	}
 }
 
-// Try is Do for a command that may fail.
+// Try does what Do does for a command that may fail.
 func (lab *Lab) Try(arguments ...string) error { return lab.do(3*time.Minute, arguments...) }
 
-// call runs a command of the tool with that text as its standard input, and tells its outputs apart.
+// call runs a command of the tool with a text as standard input. It returns both outputs.
 func (lab *Lab) call(patience time.Duration, text string, arguments ...string) (stdout, stderr string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	return outputs(lab.command(ctx, arguments...), text)
 }
 
-// outputs runs a command with that text as its standard input.
+// outputs runs a command with a text as standard input.
 func outputs(c *exec.Cmd, text string) (stdout, stderr string, err error) {
 	c.Stdin = strings.NewReader(text)
 	var out, errs bytes.Buffer
@@ -241,8 +245,8 @@ func outputs(c *exec.Cmd, text string) (stdout, stderr string, err error) {
 	return strings.TrimRight(out.String(), "\n"), strings.TrimRight(errs.String(), "\n"), err
 }
 
-// Run runs a client command that must succeed as the user, in his directory; it returns its standard output. One that only looks is run
-// again where its connection broke.
+// Run runs a client command that must succeed as the user, in the user's directory, and returns its standard output.
+// It repeats a read-only command whose connection broke.
 func (lab *Lab) Run(t testing.TB, user string, command ...string) string {
 	t.Helper()
 	out, errs, err := lab.callAs(lab.patience, user, "", command)
@@ -256,7 +260,7 @@ func (lab *Lab) Run(t testing.TB, user string, command ...string) string {
 	return out
 }
 
-// looks says whether a command of Slurm's changes nothing.
+// looks reports whether a command of Slurm changes nothing.
 func looks(command []string) bool {
 	switch command[0] {
 	case "squeue", "sinfo", "sacct", "sprio", "sshare":
@@ -267,12 +271,13 @@ func looks(command []string) bool {
 	return false
 }
 
-// broke says whether a client of Slurm lost its connection, as happens on a machine that is very busy: it does not try again by itself.
+// broke reports whether a client of Slurm lost its connection. That happens on a very busy machine, and the client
+// does not retry.
 func broke(errs string) bool {
 	return strings.Contains(errs, "Unexpected missing socket error") || strings.Contains(errs, "Zero Bytes were transmitted or received")
 }
 
-// File reads a file in the user's directory, such as slurm-7.out; "" when it is not there.
+// File reads a file in the user's directory, such as slurm-7.out, or returns "" if it does not exist.
 func (lab *Lab) File(user, name string) string {
 	text, err := os.ReadFile(filepath.Join(lab.Dir, "home", user, name))
 	if err != nil {
@@ -281,8 +286,8 @@ func (lab *Lab) File(user, name string) string {
 	return string(text)
 }
 
-// Await waits until the condition holds; the test fails when it does not within the patience. Looks take half of the time at most, unless
-// they take more than half a second: other labs need the processors, too.
+// Await waits until the condition holds, and fails the test after the patience. Checks take at most half of the time,
+// unless they take more than half a second each, because other labs need the processors too.
 func (lab *Lab) Await(t testing.TB, patience time.Duration, what string, condition func() bool) {
 	t.Helper()
 	end := time.Now().Add(patience)
@@ -294,7 +299,7 @@ func (lab *Lab) Await(t testing.TB, patience time.Duration, what string, conditi
 	}
 }
 
-// lastWords are the ends of the logs, for a failed test.
+// lastWords returns the ends of the logs, for a failed test.
 func (lab *Lab) lastWords() string {
 	var all []string
 	for _, name := range lab.logs {

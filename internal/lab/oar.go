@@ -15,42 +15,44 @@ import (
 	"accordion/internal/testenv"
 )
 
-// oarRelease is the environment variable that names OAR's release, 2.5 or 2.6, of labs whose test does not name one.
+// oarRelease is the environment variable with OAR's release, 2.5 or 2.6, for tests that name none.
 const oarRelease = "ACCORDION_TEST_OAR_RELEASE"
 
-// oarModules is the environment variable that, when it says forked, has OAR's server fork its modules, which takes much less of a processor.
-// It starts each anew otherwise, as a site's does: so must it where times are measured.
+// oarModules is an environment variable. If it is "forked", OAR's server forks its modules, which needs much less
+// processor time. Otherwise it starts each module, as on a site. Tests that measure times need that.
 const oarModules = "ACCORDION_TEST_OAR_MODULES"
 
-// The databases that OAR can have.
+// The databases that OAR supports.
 const (
 	PostgreSQL = "postgresql"
 	MariaDB    = "mariadb"
 )
 
-// oarPatience bounds one call of OAR's client programs: Perl is started for each.
+// oarPatience limits one call of OAR's client programs, each of which starts Perl.
 const oarPatience = 2 * time.Minute
 
-// OARLab is a running OAR, without pauses between its passes. Its nodes have a core each, unless Cores says otherwise; four share a switch.
-// Each has processes and an sshd of its own, and jobs run there in cpusets, unless Plain says otherwise.
+// OARLab is a running OAR without pauses between its passes. Its nodes have one core each, unless Cores sets another
+// number, and four share a switch. Each node has its own processes and sshd. Jobs run in cpusets there, unless Plain
+// is given.
 type OARLab struct {
 	Lab
 	Database string // PostgreSQL or MariaDB
-	Release  string // of OAR: 2.5 or 2.6
+	Release  string // OAR's release: 2.5 or 2.6
 	Without  string // why it has no cpusets; "": it has
 
 	slot     int
 	database database
 }
 
-// Started has an OAR's server start each module anew, whatever the environment says: for what counts on how long that takes.
+// Started makes OAR's server start each module, whatever the environment variable says, for tests that depend on that
+// time.
 func Started() Option { return func(s *spec) { s.forked = false } }
 
-// Database names an OAR's database: PostgreSQL, unless this says otherwise, or MariaDB.
+// Database sets OAR's database: PostgreSQL, the default, or MariaDB.
 func Database(name string) Option { return func(s *spec) { s.database = name } }
 
-// OAR boots a lab for one test and takes it down when the test ends. The test is skipped unless real OARs are asked for (package
-// testenv), and where OAR's release does not work with the database.
+// OAR boots a lab for one test and takes it down when the test ends. It skips the test unless real OARs are requested
+// (package testenv), or if OAR's release does not support the database.
 func OAR(t testing.TB, nodes int, options ...Option) *OARLab {
 	t.Helper()
 	lab, err := bootOAR(t, nodes, oarSpec(t, options))
@@ -61,7 +63,7 @@ func OAR(t testing.TB, nodes int, options ...Option) *OARLab {
 	return lab
 }
 
-// oarSpec is how the lab is to be, where it can be had.
+// oarSpec returns the specification of the lab, or skips the test.
 func oarSpec(t testing.TB, options []Option) spec {
 	t.Helper()
 	testenv.Needs(t, testenv.OAR)
@@ -95,7 +97,7 @@ func bootOAR(t testing.TB, nodes int, s spec) (*OARLab, error) {
 	}
 	switch lab.Without = said["without"]; {
 	case err != nil:
-	case lab.Without != "" && testenv.Required("oar") && s.release == "2.5": // Debian 13's OAR makes them in a way that no lab can
+	case lab.Without != "" && testenv.Required("oar") && s.release == "2.5": // no lab can make them as Debian 13's OAR does
 		err = errors.New("lab: no cpusets: " + lab.Without)
 	case lab.Without != "":
 		t.Log("no cpusets: " + lab.Without)
@@ -108,7 +110,7 @@ func bootOAR(t testing.TB, nodes int, s spec) (*OARLab, error) {
 	return lab, nil
 }
 
-// NeedCpusets skips a test where the lab has none.
+// NeedCpusets skips a test if the lab has none.
 func (lab *OARLab) NeedCpusets(t testing.TB) {
 	t.Helper()
 	if lab.Without != "" {
@@ -116,34 +118,34 @@ func (lab *OARLab) NeedCpusets(t testing.TB) {
 	}
 }
 
-// UID is the number that the n-th of the users has, counted from 0.
+// UID returns the user ID of the n-th user, counted from 0.
 func (lab *OARLab) UID(n int) int { return 58001 + 100*lab.slot + n }
 
-// Exec runs a client command as the user, in his directory. It returns what it printed on standard output and on standard
-// error, without the last line's end; the error is of type *exec.ExitError when the command ran and failed.
+// Exec runs a client command as the user, in the user's directory. It returns standard output and standard error,
+// without the last newline. Its error is of type *exec.ExitError if the command ran and failed.
 func (lab *OARLab) Exec(user string, command ...string) (stdout, stderr string, err error) {
 	return lab.ExecWithin(oarPatience, user, command...)
 }
 
-// ExecWithin is Exec for a command that takes long, and is ended when the patience is over.
+// ExecWithin does what Exec does, with a time limit.
 func (lab *OARLab) ExecWithin(patience time.Duration, user string, command ...string) (stdout, stderr string, err error) {
 	return lab.callAs(patience, user, "", command)
 }
 
-// On is Exec on a node.
+// On does what Exec does, on a node.
 func (lab *OARLab) On(node, user string, command ...string) (stdout, stderr string, err error) {
 	return lab.call(oarPatience, "", append([]string{"exec", "--node", node, "--user", user, "--"}, command...)...)
 }
 
 var jobID = regexp.MustCompile(`(?m)^OAR_JOB_ID=([0-9]+)$`)
 
-// Submit gives a command to oarsub as the user, with the options, and returns the job's number.
+// Submit submits a command with oarsub as the user, with the options, and returns the job's number.
 func (lab *OARLab) Submit(t testing.TB, user, command string, options ...string) string {
 	t.Helper()
 	return lab.oarsub(t, user, command, options...)
 }
 
-// oarsub gives a command to the lab's oarsub as the user, and returns the job's number.
+// oarsub submits a command with the lab's oarsub as the user, and returns the job's number.
 func (lab *Lab) oarsub(t testing.TB, user, command string, options ...string) string {
 	t.Helper()
 	out := lab.Run(t, user, append(append([]string{"oarsub"}, options...), command)...)
@@ -154,19 +156,20 @@ func (lab *Lab) oarsub(t testing.TB, user, command string, options ...string) st
 	return m[1]
 }
 
-// Notify tells OAR's server a word, as oarnotify does: Scheduling, ChState. Tests say it again and again, and oarnotify is a Perl.
+// Notify sends a word to OAR's server, like oarnotify: Scheduling, ChState. Tests do it often, and oarnotify would
+// start Perl each time.
 func (lab *OARLab) Notify(t testing.TB, word string) {
 	t.Helper()
 	lab.Run(t, "root", "bash", "-c", `echo "$0" >/dev/tcp/127.0.0.1/6666`, word)
 }
 
-// State is a job's state, as OAR calls it.
+// State returns a job's state, in OAR's words.
 func (lab *OARLab) State(t testing.TB, id string) string {
 	t.Helper()
 	return lab.SQL(t, "select state from jobs where job_id = "+id)
 }
 
-// tell adds what OAR's tables say of the jobs.
+// tell adds OAR's tables of the jobs to the output of a failed test.
 func (lab *OARLab) tell(t testing.TB) {
 	t.Helper()
 	if !t.Failed() {

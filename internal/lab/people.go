@@ -11,21 +11,22 @@ import (
 	"time"
 )
 
-// people are those as whom client programs run: what the tool's exec gives each of them is asked once. A test looks at what it awaits by
-// hundreds of such programs, and the tool is a shell script that takes more of a processor than most of them.
+// people are the users as whom client programs run. The settings that the tool's exec gives each of them are read
+// once. A test runs hundreds of such programs while it waits, and the tool, a shell script, takes more processor time
+// than most of them.
 type people struct {
 	sync.Mutex
 	known map[string]person
 }
 
-// person is what a client program of a user's has.
+// person has the settings of a user's client programs.
 type person struct {
 	uid, gid, groups string
 	home             string
 	env              []string
 }
 
-// meet is the person of that name, by the tool.
+// meet returns the user with a name. It reads the settings with the tool.
 func (lab *Lab) meet(ctx context.Context, user string) (person, error) {
 	lab.people.Lock()
 	defer lab.people.Unlock()
@@ -49,12 +50,13 @@ func (lab *Lab) meet(ctx context.Context, user string) (person, error) {
 	return p, nil
 }
 
-// as is a client command of a user's, for the tool.
+// as returns the tool's arguments for a client command of a user.
 func as(user string, command []string) []string {
 	return append([]string{"exec", "--user", user, "--"}, command...)
 }
 
-// world is the first process of the lab's world, and which namespaces it has of its own; "": the lab lives on the machine itself.
+// world returns the first process of the lab's world and the namespaces of that world, or "" if the lab runs on the
+// machine itself.
 func (lab *Lab) world() (first string, namespaces []string, err error) {
 	file := lab.init
 	namespaces = []string{"--mount", "--net", "--pid", "--uts", "--ipc"}
@@ -71,7 +73,8 @@ func (lab *Lab) world() (first string, namespaces []string, err error) {
 	return strings.TrimSpace(string(text)), namespaces, nil
 }
 
-// callAs runs a client command as the user, in his directory, with that text as its standard input, and tells its outputs apart.
+// callAs runs a client command as the user, in the user's directory, with a text as standard input. It returns both
+// outputs.
 func (lab *Lab) callAs(patience time.Duration, user, text string, command []string) (stdout, stderr string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -9,16 +9,16 @@ import (
 	"testing"
 )
 
-// pool are the labs that tests of this process take and give back.
+// pool has the labs that tests of this process take and give back.
 var pool struct {
 	sync.Mutex
-	ready bool // Main will end them
+	ready bool // Main will end the labs
 	labs  []*pooled
 }
 
-// pooled is a lab of the pool. Its holder is the name of the test that has it, "" while nobody does.
+// pooled is a lab of the pool. Its holder is the name of the test that uses it, or "".
 type pooled struct {
-	lab    kept // nil: it is to be booted
+	lab    kept // nil: not booted yet
 	kind   string
 	holder string
 }
@@ -29,10 +29,11 @@ type kept interface {
 	Clear(t testing.TB)
 }
 
-// atOnce is how many labs of the pool live at once, unless more tests have one: those that nobody has are taken down for others.
+// atOnce is how many labs of the pool exist at once, unless more tests use one. Unused labs are taken down to make
+// room for others.
 const atOnce = 6
 
-// Main runs the tests and then takes the labs of the pool down. It returns the exit status for os.Exit.
+// Main runs the tests, takes the labs of the pool down, and returns the exit status.
 func Main(m *testing.M) int {
 	pool.Lock()
 	pool.ready = true
@@ -50,8 +51,8 @@ func Main(m *testing.M) int {
 	return status
 }
 
-// take is a lab of that kind which no other test has meanwhile: one that another test gave back, or a new one; cleared. The test gives it
-// back when it ends. A subtest that asks for the lab of a test above it has the same one.
+// take returns a cleared lab of a kind that no other test uses: one that another test gave back, or a new one. The
+// test gives it back when it ends. A subtest gets the lab of the test above it.
 func take[L kept](t testing.TB, kind string, boot func(testing.TB) (L, error)) L {
 	t.Helper()
 	mine, old, above := choose(t, kind)
@@ -76,8 +77,8 @@ func take[L kept](t testing.TB, kind string, boot func(testing.TB) (L, error)) L
 	return mine.lab.(L)
 }
 
-// choose holds a lab for a test: that of a test above it, one that nobody has, or one that is to be booted. If there are enough, an old one
-// of another kind has left the pool, to be taken down first.
+// choose selects a lab for a test: that of a test above it, an unused one, or one to boot. If there are enough labs,
+// it removes an old one of another kind from the pool, which the caller takes down first.
 func choose(t testing.TB, kind string) (mine, old *pooled, above bool) {
 	t.Helper()
 	pool.Lock()
@@ -110,7 +111,7 @@ func choose(t testing.TB, kind string) (mine, old *pooled, above bool) {
 	return mine, old, false
 }
 
-// giveBack lets others have it; one that could not be booted leaves the pool.
+// giveBack makes a lab available to other tests. A lab that could not be booted leaves the pool.
 func giveBack(t testing.TB, p *pooled) {
 	if p.lab != nil {
 		p.lab.tell(t)
@@ -122,7 +123,7 @@ func giveBack(t testing.TB, p *pooled) {
 	}
 }
 
-// leave takes it out of the pool, which is locked.
+// leave removes a lab from the pool, which must be locked.
 func leave(gone *pooled) {
 	pool.labs = slices.DeleteFunc(pool.labs, func(p *pooled) bool { return p == gone })
 }

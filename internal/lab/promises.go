@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// told is what is read of an entry of the journal.
+// told is the part of a journal entry that is read here.
 type told struct {
 	Job  int64
 	Verb string
@@ -18,8 +18,8 @@ type told struct {
 	}
 }
 
-// slow is by how many seconds the batch system moved a job's end: its start came later than planned, or a growth did that waited for
-// nobody else.
+// slow returns by how many seconds the batch system delayed a job's end: by a start that came later than planned, or
+// by a growth that waited for no other job.
 func (e told) slow() float64 {
 	switch {
 	case e.Verb == "started":
@@ -30,8 +30,9 @@ func (e told) slow() float64 {
 	return 0
 }
 
-// BrokenPromises are the broken promises of a job, of the lines of "accordion journal --json --job", that are not explained by how slow
-// the batch system was: it takes its time beside other load, and stories that have the machine for themselves judge that.
+// BrokenPromises returns the broken promises of a job in the output of "accordion journal --json --job", except those
+// that a slow batch system explains. The batch system is slow under other load. Tests that have the machine for
+// themselves check these too.
 func BrokenPromises(journal string) (broken []string, err error) {
 	var slow float64
 	var all []told

@@ -8,15 +8,17 @@ import (
 	"time"
 )
 
-// A slot is a directory, a range of ports and of users' numbers for one lab. While it is taken, a socket in Linux's abstract namespace is
-// bound: it is free again however the process ends, leaves no file, and is shared by exactly those who share ports.
+// A slot is a directory, a range of ports and a range of user IDs for one lab. While it is taken, a socket in Linux's
+// abstract namespace is bound. That socket is released however the process ends, leaves no file, and is shared
+// exactly by processes that share ports.
 type slot struct {
 	number int
 	dir    string
 	free   func()
 }
 
-// takeSlot waits until one of the slots from the first to the last is free, and fits. Their directories have the name before a number.
+// takeSlot waits until a slot from first to last is free and fits, and takes it. The slot's directory is the name
+// with its number.
 func takeSlot(name string, first, last int, fits func(slot) error) (slot, error) {
 	for end := time.Now().Add(30 * time.Minute); ; {
 		var why []error
@@ -46,8 +48,8 @@ const (
 
 func (s slot) port() int { return firstPort + s.number*slotPorts }
 
-// portsFree fails when a stranger listens on one of the slot's ports. A lab that was left in the slot's directory is none: it is taken
-// down first.
+// portsFree returns an error if another program listens on one of the slot's ports. A lab that was left in the slot's
+// directory does not count, because it is taken down first.
 func portsFree(s slot) error {
 	if _, err := os.Stat(s.dir); err == nil {
 		return nil

@@ -14,34 +14,36 @@ import (
 	"accordion/internal/testenv"
 )
 
-// SlurmLab is a running Slurm, set up as most sites are: cores, memory and devices are bound, users have accounts with fair shares. Two
-// partitions lie over all of its nodes, main, which Accordion manages, and shared. 'slurm-lab help' says more.
+// SlurmLab is a running Slurm, set up like most sites: cores, memory and devices are bound, and users have accounts
+// with fair shares. Two partitions have all of its nodes: main, which Accordion manages, and shared. See 'slurm-lab
+// help'.
 type SlurmLab struct {
 	Lab
-	CPUs  int      // cores of each node: not more than the machine has, since they are bound
+	CPUs  int // cores of each node; not more than the machine has, because they are bound
 	GPUs  []string // the nodes with four GPUs each: the second half; none in a plain lab
-	Binds bool     // jobs have no more than the cores, memory and devices that they were given
-	Slurm string   // the release that runs, such as 22.05.8
-	env   []string // of client programs
+	Binds bool // jobs can only use the cores, memory and devices of their allocation
+	Slurm string // the running release, such as 22.05.8
+	env   []string // environment of client programs
 }
 
-// Fast makes a Slurm schedule at once: for tests of function. Latencies must be measured without it.
+// Fast makes Slurm schedule at once, for functional tests. Latencies must be measured without it.
 func Fast() Option { return func(s *spec) { s.fast = true } }
 
-// NoPlugin leaves job_submit.lua out of a Slurm. A node of main is then one user's at a time, unless the lab is Plain.
+// NoPlugin leaves job_submit.lua out. A node of main then belongs to one user at a time, unless the lab is Plain.
 func NoPlugin() Option { return setting("SLURM_LAB_PLUGIN=no") }
 
-// Config adds lines to slurm.conf. A line takes the place of the lab's own line for the same key, or for the same partition
-// (PartitionName=main Nodes=ALL …); a line NodeName=n3 or NodeName=n[1-4] changes what it names of these nodes, and nothing else.
+// Config adds lines to slurm.conf. A line replaces the lab's own line for the same key, or for the same partition
+// (PartitionName=main Nodes=ALL …). A line NodeName=n3 or NodeName=n[1-4] only changes the given parameters of these
+// nodes.
 func Config(lines string) Option { return setting("SLURM_LAB_EXTRA=" + lines) }
 
-// Zone sets the time zone of the daemons, as in TZ: slurmdbd adds up usage at the full hours there.
+// Zone sets the time zone of the daemons, as in TZ. slurmdbd rolls up usage at the full hours of that zone.
 func Zone(tz string) Option { return setting("TZ=" + tz) }
 
 func setting(s string) Option { return func(all *spec) { all.settings = append(all.settings, s) } }
 
-// Slurm boots a lab for one test and takes it down when the test ends. The test is skipped unless real Slurms are asked for (package
-// testenv).
+// Slurm boots a lab for one test and takes it down when the test ends. It skips the test unless real Slurms are
+// requested (package testenv).
 func Slurm(t testing.TB, nodes int, options ...Option) *SlurmLab {
 	t.Helper()
 	NeedSlurm(t)
@@ -53,8 +55,8 @@ func Slurm(t testing.TB, nodes int, options ...Option) *SlurmLab {
 	return lab
 }
 
-// TakeSlurm is a lab of that size and with these options from the pool, cleared, until the test ends. A subtest that asks for the lab of a
-// test above it has the same one. The package's TestMain must call Main.
+// TakeSlurm returns a cleared lab of that size and with these options from the pool, until the test ends. A subtest
+// gets the lab of the test above it. The package's TestMain must call Main.
 func TakeSlurm(t testing.TB, nodes int, options ...Option) *SlurmLab {
 	t.Helper()
 	NeedSlurm(t)
@@ -62,10 +64,10 @@ func TakeSlurm(t testing.TB, nodes int, options ...Option) *SlurmLab {
 	return take(t, fmt.Sprintf("Slurm %d %+v", nodes, s), func(t testing.TB) (*SlurmLab, error) { return bootSlurm(t, nodes, s) })
 }
 
-// NeedSlurm skips the test where no real Slurm is asked for or can be had.
+// NeedSlurm skips the test unless a real Slurm is requested and available.
 func NeedSlurm(t testing.TB) { t.Helper(); testenv.Needs(t, testenv.Slurm) }
 
-// inWorld says whether this process is in the world of a lab, or of `slurm-lab world`, where there is one release only.
+// inWorld reports whether this process is in the world of a lab or of `slurm-lab world`, which has one release only.
 func inWorld() bool {
 	_, err := os.Stat("/run/accordion-world")
 	return err == nil
@@ -97,7 +99,7 @@ func bootSlurm(t testing.TB, nodes int, s spec) (*SlurmLab, error) {
 	return lab, nil
 }
 
-// look learns what slurm-lab has booted.
+// look reads what slurm-lab has booted.
 func (lab *SlurmLab) look(t testing.TB) error {
 	t.Helper()
 	said, err := lab.said("etc/lab")
@@ -136,30 +138,30 @@ func (lab *SlurmLab) environment() []string {
 		"PATH="+programs+":/usr/sbin:/usr/bin:/sbin:/bin:"+os.Getenv("PATH"))
 }
 
-// Env is the environment of a client program that root runs against the lab.
+// Env returns the environment of a client program that root runs against the lab.
 func (lab *SlurmLab) Env() []string { return slices.Clone(lab.env) }
 
-// Conf is the path of the lab's slurm.conf.
+// Conf returns the path of the lab's slurm.conf.
 func (lab *SlurmLab) Conf() string { return filepath.Join(lab.Dir, "etc", "slurm.conf") }
 
-// Change starts Slurm's daemons again with other lines for slurm.conf in place of Config's; "" takes the lab's own settings. Jobs lose
-// their nodes.
+// Change restarts Slurm's daemons with other lines for slurm.conf in place of Config's. "" restores the lab's own
+// settings. Jobs lose their nodes.
 func (lab *SlurmLab) Change(t testing.TB, lines string) { t.Helper(); lab.Do(t, "change", lines) }
 
-// AwaitSaved waits until slurmctld has written its jobs as they are now: beside a load it writes them some time after it was told to, and
-// what it writes may have been read before. It writes them again five seconds later.
+// AwaitSaved waits until slurmctld has saved the present state of its jobs. Under load it saves some time after it
+// was asked to, and may have read the state earlier. It saves again five seconds later.
 func (lab *SlurmLab) AwaitSaved(t testing.TB) {
 	t.Helper()
 	lab.awaitSaved(t, filepath.Join(lab.Dir, "state"))
 }
 
-// awaitSaved is AwaitSaved of the slurmctld that keeps its state there.
+// awaitSaved does the same for the slurmctld whose state is in a directory.
 func (lab *Lab) awaitSaved(t testing.TB, state string) {
 	t.Helper()
 	written := func() time.Time {
 		jobs, err := os.Stat(filepath.Join(state, "job_state"))
 		if err != nil {
-			return time.Time{} // in the moment in which it is replaced
+			return time.Time{} // while it is replaced
 		}
 		return jobs.ModTime()
 	}
@@ -170,15 +172,15 @@ func (lab *Lab) awaitSaved(t testing.TB, state string) {
 	}
 }
 
-// Exec runs a client command as the user, in his directory, with text as its standard input. It returns what it
-// printed on standard output and on standard error, without the last line's end; the error is of type *exec.ExitError
-// when the command ran and failed.
+// Exec runs a client command as the user, in the user's directory, with a text as standard input. It returns standard
+// output and standard error, without the last newline. Its error is of type *exec.ExitError if the command ran and
+// failed.
 func (lab *SlurmLab) Exec(user, text string, command ...string) (stdout, stderr string, err error) {
 	return lab.callAs(Patience, user, text, command)
 }
 
-// Submit gives a batch script to sbatch as the user, with the options, and returns the job's number. Without a first
-// line #!… the script gets one for bash.
+// Submit submits a batch script with sbatch as the user, with the options, and returns the job's number. A script
+// without a first line #!… becomes one for bash.
 func (lab *SlurmLab) Submit(t testing.TB, user, script string, options ...string) string {
 	t.Helper()
 	out, errs, err := lab.Sbatch(user, script, options...)
@@ -188,7 +190,7 @@ func (lab *SlurmLab) Submit(t testing.TB, user, script string, options ...string
 	return out
 }
 
-// Sbatch is Submit for a job that may be refused: what sbatch says then is in stderr.
+// Sbatch does what Submit does for a job that may be refused. sbatch's message is then in stderr.
 func (lab *SlurmLab) Sbatch(user, script string, options ...string) (id, stderr string, err error) {
 	if !strings.HasPrefix(script, "#!") {
 		script = "#!/bin/bash\n" + script + "\n"
@@ -198,7 +200,7 @@ func (lab *SlurmLab) Sbatch(user, script string, options ...string) (id, stderr 
 	return id, stderr, err
 }
 
-// Clear cancels every job and deletes every reservation, and waits until all nodes are idle.
+// Clear cancels every job, deletes every reservation, and waits until all nodes are idle.
 func (lab *SlurmLab) Clear(t testing.TB) {
 	t.Helper()
 	lab.Await(t, 2*time.Minute, "no job is left and every node is idle", func() bool {

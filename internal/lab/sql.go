@@ -13,36 +13,38 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// SQL is the answer of OAR's database, as `oar-lab sql` prints it: a row a line, its fields separated by |.
+// SQL returns the result of a query to OAR's database in the form of `oar-lab sql`: a line for each row, fields
+// separated by |.
 func (lab *OARLab) SQL(t testing.TB, query string) string {
 	t.Helper()
 	return lab.database.asked(t, query)
 }
 
-// Answers says whether OAR's database does.
+// Answers reports whether OAR's database answers.
 func (lab *OARLab) Answers() bool {
 	_, err := lab.database.ask("select 1")
 	return err == nil
 }
 
-// down leaves the database before it goes.
+// down closes the connections to the database before it takes the lab down.
 func (lab *OARLab) down() error {
 	lab.database.leave()
 	return lab.Lab.down()
 }
 
-// database asks OAR's, through the socket in a lab's directory. Tests ask so often that a client program for each question took a fifth of
-// a processor, and a connection for each, which is a process of PostgreSQL's, still a tenth: they are kept.
+// database queries OAR's database through the socket in a lab's directory. It keeps its connections, because tests
+// query often: a client program for each query would take a fifth of a processor, and a new connection, which is a
+// process in PostgreSQL, a tenth.
 type database struct {
 	kind      string // PostgreSQL or MariaDB
 	directory string
 
 	sync.Mutex
 	mariaDB    *sql.DB
-	postgreSQL []*pgconn.PgConn // of whom nothing is asked
+	postgreSQL []*pgconn.PgConn // idle connections
 }
 
-// asked is the answer, which there must be.
+// asked returns the result of a query and fails the test after an error.
 func (d *database) asked(t testing.TB, query string) string {
 	t.Helper()
 	answer, err := d.ask(query)
@@ -52,7 +54,7 @@ func (d *database) asked(t testing.TB, query string) string {
 	return answer
 }
 
-// ask runs the query, which may be several.
+// ask runs one or several queries.
 func (d *database) ask(query string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), oarPatience)
 	defer cancel()
@@ -73,7 +75,8 @@ func (d *database) ask(query string) (string, error) {
 	return strings.TrimRight(strings.Join(rows, "\n"), "\n"), err
 }
 
-// takePostgreSQL is a connection that lives, or a new one: the database may have been started anew since the last question.
+// takePostgreSQL returns a live connection, or a new one, because the database may have been restarted since the last
+// query.
 func (d *database) takePostgreSQL(ctx context.Context) (*pgconn.PgConn, error) {
 	d.Lock()
 	defer d.Unlock()
@@ -88,7 +91,7 @@ func (d *database) takePostgreSQL(ctx context.Context) (*pgconn.PgConn, error) {
 	return pgconn.Connect(ctx, fmt.Sprintf("host=%s port=5432 user=oar dbname=oar sslmode=disable", d.directory))
 }
 
-// keep is for the next question, unless the query has left a transaction open.
+// keep keeps a connection for the next query, unless it is in an open transaction.
 func (d *database) keep(c *pgconn.PgConn) {
 	d.Lock()
 	defer d.Unlock()
@@ -128,7 +131,7 @@ func (d *database) leave() {
 	}
 }
 
-// askPostgreSQL runs the query as psql does: in one message, with answers as text.
+// askPostgreSQL runs the query as psql does: in one message, with results as text.
 func askPostgreSQL(ctx context.Context, c *pgconn.PgConn, query string) (rows []string, err error) {
 	results, err := c.Exec(ctx, query).ReadAll()
 	for _, result := range results {
@@ -143,7 +146,7 @@ func askPostgreSQL(ctx context.Context, c *pgconn.PgConn, query string) (rows []
 	return rows, err
 }
 
-// askMariaDB writes a null and what would end a field or a row as its client does.
+// askMariaDB writes nulls and separators inside fields like MariaDB's client.
 func askMariaDB(ctx context.Context, db *sql.DB, query string) (rows []string, err error) {
 	answer, err := db.QueryContext(ctx, query)
 	if err != nil {

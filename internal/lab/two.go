@@ -10,30 +10,31 @@ import (
 	"time"
 )
 
-// TwoLabs is a running OAR and a running Slurm in one world, each with its own settings of scheduling, and nodes n1, n2… of its own. A
-// user has one number and one directory in both. `serve` starts one sidecar over both, as the clusters oar and slurm.
+// TwoLabs is a running OAR and a running Slurm in one world, each with its own scheduling settings and its own nodes
+// n1, n2… A user has the same ID and directory in both. `serve` starts one sidecar for both, as the clusters oar and
+// slurm.
 type TwoLabs struct {
-	Lab       // of both: Nodes are those of OAR and Slurm together, Dir/oar and Dir/slurm are the labs
-	OAR   int // how many nodes it has
-	Slurm int // how many nodes it has
+	Lab // Nodes counts those of both; Dir/oar and Dir/slurm are the labs
+	OAR   int // number of OAR's nodes
+	Slurm int // number of Slurm's nodes
 
 	database database
 }
 
-// Delegate has the sidecar over both serve launchers: the text is its section [delegate] without the journal, " " for what holds unless
-// said.
+// Delegate makes the sidecar of both serve launchers. section is its section [delegate] without the journal; " "
+// keeps the defaults.
 func Delegate(section string) Option {
 	return func(s *spec) { s.settings = append(s.settings, "TWO_LABS_DELEGATE="+section) }
 }
 
-// Two boots both for one test, with so many nodes each, and takes them down when the test ends; of the options it knows Users and Delegate.
-// The test is skipped unless real OARs and Slurms are asked for.
+// Two boots both for one test, with the given numbers of nodes, and takes them down when the test ends. It accepts
+// the options Users and Delegate. It skips the test unless real OARs and Slurms are requested.
 func Two(t testing.TB, oar, slurm int, options ...Option) *TwoLabs {
 	t.Helper()
 	NeedSlurm(t)
 	s := oarSpec(t, options)
 	tool := Tool(t, "two-labs")
-	slot, err := takeSlot("accordion-oar-lab", 1, 15, func(s slot) error { return empty(s.dir) }) // OAR's control groups are named by it
+	slot, err := takeSlot("accordion-oar-lab", 1, 15, func(s slot) error { return empty(s.dir) }) // OAR's control groups are named after it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func Two(t testing.TB, oar, slurm int, options ...Option) *TwoLabs {
 	return lab
 }
 
-// down leaves OAR's database before it goes.
+// down closes the connections to OAR's database before it takes the lab down.
 func (lab *TwoLabs) down() error {
 	lab.database.leave()
 	return lab.Lab.down()
@@ -63,7 +64,7 @@ func (lab *TwoLabs) down() error {
 
 func twoLabsDir(s slot) string { return fmt.Sprintf("/var/tmp/accordion-two-labs-%d", s.number) }
 
-// empty fails where something is left of another kind of lab.
+// empty returns an error if something is left of another kind of lab.
 func empty(dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		return fmt.Errorf("a lab was left in %s: take it down", dir)
@@ -71,13 +72,14 @@ func empty(dir string) error {
 	return nil
 }
 
-// Exec runs a command as the user, in his directory, with the clients of both and text as its standard input. It returns what it printed
-// on standard output and on standard error, without the last line's end; the error is of type *exec.ExitError when it ran and failed.
+// Exec runs a command as the user, in the user's directory, with the clients of both and a text as standard input. It
+// returns standard output and standard error, without the last newline. Its error is of type *exec.ExitError if the
+// command ran and failed.
 func (lab *TwoLabs) Exec(user, text string, command ...string) (stdout, stderr string, err error) {
 	return lab.callAs(oarPatience, user, text, command)
 }
 
-// Sbatch gives a batch script to sbatch as the user, with the options, and returns the job's number.
+// Sbatch submits a batch script with sbatch as the user, with the options, and returns the job's number.
 func (lab *TwoLabs) Sbatch(t testing.TB, user, script string, options ...string) string {
 	t.Helper()
 	out, errs, err := lab.Exec(user, "#!/bin/bash\n"+script+"\n", append([]string{"sbatch", "--parsable"}, options...)...)
@@ -87,25 +89,25 @@ func (lab *TwoLabs) Sbatch(t testing.TB, user, script string, options ...string)
 	return out
 }
 
-// Oarsub gives a command to oarsub as the user, with the options, and returns the job's number.
+// Oarsub submits a command with oarsub as the user, with the options, and returns the job's number.
 func (lab *TwoLabs) Oarsub(t testing.TB, user, command string, options ...string) string {
 	t.Helper()
 	return lab.oarsub(t, user, command, options...)
 }
 
-// AwaitSaved is the same as that of a SlurmLab.
+// AwaitSaved does what SlurmLab.AwaitSaved does.
 func (lab *TwoLabs) AwaitSaved(t testing.TB) {
 	t.Helper()
 	lab.awaitSaved(t, filepath.Join(lab.Dir, "slurm", "state"))
 }
 
-// SQL is what OAR's database answers: a row a line, its fields separated by |.
+// SQL returns the result of a query to OAR's database: a line for each row, fields separated by |.
 func (lab *TwoLabs) SQL(t testing.TB, query string) string {
 	t.Helper()
 	return lab.database.asked(t, query)
 }
 
-// File reads a file in the user's directory; "" when it is not there.
+// File reads a file in the user's directory, or returns "" if it does not exist.
 func (lab *TwoLabs) File(user, name string) string {
 	text, err := os.ReadFile(filepath.Join(lab.Dir, "oar", "home", user, name))
 	if err != nil {

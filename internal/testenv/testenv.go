@@ -1,15 +1,15 @@
-// Package testenv skips tests that need what an ordinary user's machine may lack: root, a real Slurm, a browser, minutes.
+// Package testenv skips tests that need what an ordinary machine may lack: root, a real Slurm, a browser, minutes.
 //
-// Tests run at one of two levels. The first one is that of ./scripts/test and of go test ./...: a test that lacks what it needs is
-// skipped, with one word that says what. At the second one, ./scripts/test --real, nothing may be missing: the same test fails.
-// The environment variable ACCORDION_TEST selects:
+// Tests run at one of two levels. At the first level, ./scripts/test and go test ./..., a test is skipped if the
+// machine lacks what it needs. The skip message is one word that names the need. At the second level, ./scripts/test
+// --real, the same test fails. The environment variable ACCORDION_TEST selects the level:
 //
 //	(not set)  first level: real systems, browsers and minutes are left out, other tests run where the machine has what they need
 //	bare       first level, as on a machine that has nothing but Go, a C compiler and a shell: scripts/skips is that list
 //	real       second level
 //
-// ACCORDION_TEST_WORD=required asks for one word's tests only: ACCORDION_TEST_SLURM=required go test ./slurm. With =wanted they run where
-// the machine has what they need, and are skipped elsewhere.
+// ACCORDION_TEST_WORD=required requests the tests of one word only: ACCORDION_TEST_SLURM=required go test ./slurm.
+// With =wanted they run where the machine has what they need, and are skipped elsewhere.
 //
 //	func TestAnotherUserCannotRead(t *testing.T) {
 //		testenv.Needs(t, testenv.Root)
@@ -25,11 +25,11 @@ import (
 // Need is one thing that a test needs.
 type Need struct {
 	word  string
-	real  bool          // at the second level only, whatever the machine has
-	cause func() string // why it is missing; "" where it is there
+	real  bool // only at the second level, whatever the machine has
+	cause func() string // returns why it is missing, or ""
 }
 
-// Needs of tests. Those of the second level only are Slurm, OAR, Packages, Chromium, Prometheus and Minutes.
+// The needs of tests. Slurm, OAR, Packages, Chromium, Prometheus and Minutes are for the second level only.
 var (
 	Root       = Need{word: "root", cause: notRoot}
 	Slurm      = realRoot("slurm", "/usr/sbin/slurmctld")
@@ -40,7 +40,7 @@ var (
 	Minutes    = Need{word: "minutes", real: true, cause: func() string { return "" }}
 )
 
-// Program returns the path of a program. The test is skipped where the program is not on PATH.
+// Program returns the path of a program. It skips the test if the program is not on PATH.
 func Program(t testing.TB, name string) (path string) {
 	t.Helper()
 	Needs(t, Need{word: name, cause: programs(name)})
@@ -51,12 +51,12 @@ func Program(t testing.TB, name string) (path string) {
 	return path
 }
 
-// Missing returns the need for something that the caller has looked for: cause is why it is not there, "" where it is.
+// Missing returns a need that the caller has checked. cause is why it is missing, or "".
 func Missing(word, cause string) Need {
 	return Need{word: word, cause: func() string { return cause }}
 }
 
-// Needs skips the test where one of the needs is missing, and fails it where that one is required.
+// Needs skips the test if one of the needs is missing, or fails it if that need is required.
 func Needs(t testing.TB, needs ...Need) {
 	t.Helper()
 	for _, n := range needs {
@@ -83,7 +83,7 @@ const (
 	required = "required"
 )
 
-// asked returns how a word's tests are asked for: required, wanted, bare or "".
+// asked returns how a word's tests are requested: required, wanted, bare or "".
 func asked(word string) string {
 	if own := os.Getenv(level + "_" + strings.ToUpper(word)); own != "" {
 		return own
@@ -94,7 +94,7 @@ func asked(word string) string {
 	return os.Getenv(level)
 }
 
-// Required reports whether a test fails where the word's need is missing.
+// Required reports whether a test fails if the word's need is missing.
 func Required(word string) bool { return asked(word) == required }
 
 // Real reports whether tests run at the second level.

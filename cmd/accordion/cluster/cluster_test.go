@@ -17,7 +17,7 @@ func TestPreflightSaysWhetherJobsOnOtherHostsReachTheSidecar(t *testing.T) {
 	munge := sealtest.Munged(t)
 	for name, c := range map[string]struct {
 		session config.Session
-		want    adapter.Severity // "" for no finding
+		want    adapter.Severity // "": no finding
 		says    string
 	}{
 		"no address":     {config.Session{}, adapter.Note, "this host only"},
@@ -34,11 +34,11 @@ func TestPreflightSaysWhetherJobsOnOtherHostsReachTheSidecar(t *testing.T) {
 	}
 }
 
-// granting is a batch system that grants a lease and is not heard.
+// granting is a batch system that grants a lease, but whose answer is lost.
 type granting struct {
 	adapter.Leaser
 	holder string
-	told   chan struct{} // closed when it is granted
+	told   chan struct{} // closed when the lease is granted
 }
 
 func (g *granting) TakeLease(ctx context.Context, c adapter.Claim) error {

@@ -11,12 +11,13 @@ import (
 	"accordion/oar/conf"
 )
 
-// Under OAR the passes' policy is the sidecar's, as far as it gives a reservation to a few only; and what its own file says must not be another.
+// Under OAR the sidecar uses the scheduler's policy if that gives a reservation to few jobs only. Its own
+// configuration must not name another policy.
 func TestUnderOARThePolicyIsThatOfThePasses(t *testing.T) {
 	const day = 24 * 3600
 	for _, c := range []struct {
 		passes, own, algorithm string
-		want                   sched.Policy // of the sidecar
+		want                   sched.Policy // the sidecar's policy
 		wrong                  string
 	}{
 		{"", "", "", sched.Repeated{Limit: ep.NoExpansion}, ""},
@@ -51,7 +52,8 @@ func TestUnderOARThePolicyIsThatOfThePasses(t *testing.T) {
 	}
 }
 
-// Launchers are told places to come: beside passes that give one to a few only they are not served, and it is said which file to change.
+// Launchers need planned places. If OAR's scheduler gives a reservation to few jobs only, they are not served, and
+// the error names the file to change.
 func TestUnderOARNoLaunchersAreServedWhereHardlyAnybodyHasAPlace(t *testing.T) {
 	for name, refused := range map[string]bool{"": false, "repeated": false, "easy+share": false, "easy-evolving": true, "patient:12h": true, "patient+earliest": true} {
 		passes, err := passesOf(conf.Policy{File: "oar.conf", Name: conf.Setting{Value: name}}, config.Default().Plan)

@@ -17,9 +17,9 @@ import (
 	"accordion/core"
 )
 
-// abandoned is a batch system with a reservation ahead of a waiting job and one for a later step of a running job.
+// abandoned is a batch system with a reservation for a waiting job and one for a later step of a running job.
 type abandoned struct {
-	now     core.Time // by its own clock
+	now     core.Time // by the batch system's clock
 	holder  *adapter.Holder
 	kept    core.Time
 	step    core.Time // end of the reservation for the later step
@@ -40,7 +40,8 @@ func (a *abandoned) Reserved(context.Context) ([]adapter.Reservation, []adapter.
 	return []adapter.Reservation{{Name: "accordion-7-1", End: a.step}, {Name: "accordion-9-0", End: a.now + 3600}}, []adapter.Job{runs}, nil
 }
 
-// Whether a sidecar lives, what is kept after a stop and what has ended are judged by the clock that wrote those seconds.
+// The clock of the batch system, which wrote the times, decides whether a sidecar runs, what is kept after a stop,
+// and what has ended.
 func TestReservationsAreReleasedByTheBatchSystemsClock(t *testing.T) {
 	for name, skew := range map[string]core.Time{"this host is 5 minutes ahead": -300, "the clocks agree": 0, "this host is 5 minutes behind": 300} {
 		now := time.Now().Unix() + skew
@@ -66,7 +67,7 @@ func TestReservationsAreReleasedByTheBatchSystemsClock(t *testing.T) {
 	}
 }
 
-// A database that takes connections and never answers holds the command up for its own deadline only.
+// A database that accepts connections and never answers delays the command only until the command's own deadline.
 func TestReleaseAllEndsWhereTheBatchSystemDoesNotAnswer(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

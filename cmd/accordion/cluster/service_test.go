@@ -19,7 +19,7 @@ import (
 	"accordion/internal/testenv"
 )
 
-// Systemd is told of a process that serves when it does, that it lives while its loops answer, and that it ends.
+// Systemd is notified when a process serves, that it is alive while its loops answer, and when it ends.
 func TestSystemdIsToldWhatServeDoes(t *testing.T) {
 	folder := t.TempDir()
 	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(folder, "notify"), Net: "unixgram"})
@@ -97,7 +97,7 @@ func TestALoopThatHangsIsNotSaidToLive(t *testing.T) {
 		go s.watched("other", other.alive, wait)(ctx)
 		over := make(chan error)
 		go func() { over <- s.run(ctx) }()
-		// hears compares what systemd is told in 10 s, of each word one: the watchdog is fed each second.
+		// hears compares the notifications within 10 s, each word once, because the watchdog is fed each second.
 		hears := func(when string, want ...string) {
 			t.Helper()
 			took()
@@ -117,7 +117,7 @@ func TestALoopThatHangsIsNotSaidToLive(t *testing.T) {
 		other.hangs.Store(false)
 		hears("when all answer", "READY=1", "WATCHDOG=1")
 		one.hangs.Store(true)
-		time.Sleep(time.Second) // it is asked once more
+		time.Sleep(time.Second) // the loop is asked once more
 		hears("while one hangs")
 		one.hangs.Store(false)
 		hears("when that answers again", "WATCHDOG=1")
@@ -139,7 +139,7 @@ func TestALoopThatHangsIsNotSaidToLive(t *testing.T) {
 	})
 }
 
-// Systemd's own reader has nothing to say of the units.
+// Systemd's own verifier finds no fault in the units.
 func TestTheUnitsAreAsSystemdWantsThem(t *testing.T) {
 	program := testenv.Program(t, "systemd-analyze")
 	folder := t.TempDir()

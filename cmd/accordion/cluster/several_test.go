@@ -16,14 +16,15 @@ import (
 	"accordion/adapter/config"
 )
 
-// house is several clusters in this process, served together; what their batch systems answer is the test's to say.
+// house is several clusters in this process that are served together. The test decides what their batch systems
+// answer.
 type house struct {
 	instances []*instance
-	tries     chan chan time.Time // a cluster that waits to be tried again; closing what it waits for lets it go on
+	tries     chan chan time.Time // one for each cluster that waits to be tried again; closing the inner channel ends its wait
 	log       *safe
 }
 
-// safe is a log that several goroutines write, and a test waits for.
+// safe is a log that several goroutines write and a test waits for.
 type safe struct {
 	mu   sync.Mutex
 	all  bytes.Buffer
@@ -35,7 +36,7 @@ func (s *safe) Write(p []byte) (int, error) {
 	defer s.mu.Unlock()
 	select {
 	case s.news <- struct{}{}:
-	default: // there is news already
+	default: // a notification is pending
 	}
 	return s.all.Write(p)
 }
@@ -46,15 +47,15 @@ func (s *safe) String() string {
 	return s.all.String()
 }
 
-// answer is how a batch system answers an attempt to serve it: it is the embedded one, unless one of these is said.
+// answer is how a batch system answers an attempt to serve it: as the embedded one, unless a field is set.
 type answer struct {
 	connect error
 	found   []adapter.Finding
-	name    string // "": the configuration's
+	name    string // "": as in the configuration
 }
 
-// build makes a house of clusters of these names; "" is named by its batch system. Each attempt takes the next of a cluster's
-// answers, and the last one from then on.
+// build returns a house of clusters with these names. "" is named by its batch system. Each attempt takes the
+// cluster's next answer, and the last one repeats.
 func build(t *testing.T, names []string, answers map[int][]answer) *house {
 	t.Helper()
 	folder := t.TempDir()
@@ -99,7 +100,7 @@ func build(t *testing.T, names []string, answers map[int][]answer) *house {
 	return h
 }
 
-// open serves the house until the test ends, or the function that it returns is called, which gives serve's error.
+// open serves the house until the test ends, or until the returned function is called, which returns serve's error.
 func (h *house) open(t *testing.T) (end func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -109,7 +110,7 @@ func (h *house) open(t *testing.T) (end func() error) {
 		cancel()
 		for {
 			select {
-			case <-h.tries: // whoever has begun to wait sees that it is over
+			case <-h.tries: // ends the wait of every cluster that has begun to wait
 			case err := <-done:
 				return err
 			}
@@ -202,7 +203,7 @@ func TestOneThatIsNotFitWhenItComesIsTriedAgainAndTheOthersGoOn(t *testing.T) {
 	}
 }
 
-// ended is a lease that another sidecar has taken: the sidecar that served ends.
+// ended is a lease that another sidecar has taken, so that the sidecar that served ends.
 type ended struct{ adapter.Leaser }
 
 func (ended) TakeLease(context.Context, adapter.Claim) error {

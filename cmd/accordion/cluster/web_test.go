@@ -30,7 +30,7 @@ func TestThePageListensOnlyWhereItIsAskedTo(t *testing.T) {
 	if err := w.close(); err != nil {
 		t.Error(err)
 	}
-	conf.Web.Listen = "192.0.2.1:9821" // nobody's here
+	conf.Web.Listen = "192.0.2.1:9821" // not an address of this host
 	if _, err := openInstruments(conf, j, nil, nil, nil, hclog.NewNullLogger()); err == nil {
 		t.Error("an address that is not this host's is taken")
 	}

@@ -19,7 +19,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// TestMain runs the command line in the processes that run starts: some commands become another program.
+// TestMain also runs the command line in processes that run starts, because some commands become another program.
 func TestMain(m *testing.M) {
 	if os.Getenv("ACCORDION_TEST_COMMAND") == "" {
 		os.Exit(m.Run())
@@ -41,7 +41,7 @@ func root() *cobra.Command {
 	return c
 }
 
-// An ending is how a command line ended.
+// An ending is the result of a command line.
 type ending struct {
 	out, said string
 	status    int
@@ -95,7 +95,7 @@ func run(t *testing.T, programs map[string]string, env []string, words ...string
 	return e
 }
 
-// is fails the test unless a command line ended with the status and its output and its words contain these.
+// is fails the test unless the exit status is as given and standard output and standard error contain the texts.
 func (e ending) is(t *testing.T, status int, out, said string) {
 	t.Helper()
 	if e.status != status || !strings.Contains(e.out, out) || !strings.Contains(e.said, said) || out == "" && e.out != "" {
@@ -103,7 +103,7 @@ func (e ending) is(t *testing.T, status int, out, said string) {
 	}
 }
 
-// inJob puts the test into job 7 on n1 and n2, whose sidecar is at the socket, without programs of Slurm's.
+// inJob puts the test into job 7 on n1 and n2, with its sidecar at the socket and without Slurm's programs.
 func inJob(t *testing.T) (socket string) {
 	t.Helper()
 	socket = filepath.Join(t.TempDir(), "s")
@@ -114,7 +114,7 @@ func inJob(t *testing.T) (socket string) {
 	return socket
 }
 
-// sidecar answers every request at a socket, and hands on what was asked.
+// sidecar answers every request at a socket and sends the requests to a channel.
 func sidecar(t *testing.T, socket string, reply wire.Reply) <-chan wire.Request {
 	t.Helper()
 	l, err := net.Listen("unix", socket)
@@ -149,7 +149,7 @@ func TestAStepAsksTheSidecarWhatItsFlagsSay(t *testing.T) {
 	} {
 		call(t.Context(), append([]string{"step"}, c.words...)...).is(t, 0, "export ACCORDION_STEP='2'\n", "accordion: job 7")
 		got := <-asked
-		if got.Waits += 1; c.want.Waits == 0 { // the time that has passed counts
+		if got.Waits += 1; c.want.Waits == 0 { // the time that has passed is not known
 			got.Waits = 0
 		}
 		if got.Job != 7 || got.Keep != c.want.Keep || got.Release != c.want.Release || got.Waits < c.want.Waits || got.Waits > c.want.Waits+1 {
@@ -163,7 +163,7 @@ func TestAStepThatIsRefusedHasTheStatusInItsText(t *testing.T) {
 	call(t.Context(), "step").is(t, 1, "(exit 1)", "it is no managed job")
 }
 
-// Whatever goes wrong, what is printed has the status: eval "" would go on as if all were well.
+// After any error the printed text returns the exit status: eval "" would continue as if nothing had happened.
 func TestAWrongCommandLineOfAStepHasTheStatusInItsText(t *testing.T) {
 	inJob(t)
 	for line, said := range map[string]string{
@@ -186,7 +186,7 @@ func TestAWrongCommandLineOfAStepHasTheStatusInItsText(t *testing.T) {
 	call(t.Context(), "nodes", "--file").is(t, 2, "", "is no job id")
 }
 
-// brokenPipe takes nothing.
+// brokenPipe refuses all output.
 type brokenPipe struct{}
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
@@ -228,7 +228,7 @@ func TestRunIsSrunInAJobWithoutCompanions(t *testing.T) {
 	programs := map[string]string{"srun": echo}
 	run(t, programs, nil, "run", "-n2", "--multi-prog", "a b", "--", "-x").is(t, 5, "<srun><-n2><--multi-prog><a b><--><-x>", "")
 	run(t, programs, []string{"SLURM_JOB_ID=42", "ACCORDION_ALLOCATIONS=42:n[1-2]"}, "run", "hostname").is(t, 5, "<srun><hostname>", "")
-	run(t, programs, inCompanions, "run", "--version").is(t, 5, "<srun><--version>", "") // a question is srun's own
+	run(t, programs, inCompanions, "run", "--version").is(t, 5, "<srun><--version>", "") // srun answers such options itself
 	run(t, nil, nil, "run", "hostname").is(t, 1, "", "accordion: run: srun is not in PATH: accordion run is for jobs of Slurm")
 	e := run(t, map[string]string{"srun": "#"}, nil, "run", "hostname")
 	e.is(t, 0, "", "")
@@ -251,7 +251,7 @@ func TestRunStartsAProgramOnAllAllocations(t *testing.T) {
 	programs := map[string]string{"srun": srun, "solve": "#"}
 	e := run(t, programs, inCompanions, "run", "solve", "--fast")
 	e.is(t, 0, "solve --fast", "")
-	if n := strings.Count(e.out, "/solve --fast"); n != 2 { // its place is looked up here
+	if n := strings.Count(e.out, "/solve --fast"); n != 2 { // the path is resolved here
 		t.Errorf("%d programs of %q, want 2", n, e.out)
 	}
 	run(t, programs, append([]string{"STATUS=7"}, inCompanions...), "run", "solve").is(t, 7, "solve", "")

@@ -20,7 +20,7 @@ var begin = time.Unix(1_000_000, 0)
 
 func at(second int) time.Time { return begin.Add(time.Duration(second) * time.Second) }
 
-// two is a snapshot of two nodes with the jobs given.
+// two returns a snapshot of two nodes with the given jobs.
 func two(second int, jobs ...adapter.Job) *adapter.Snapshot {
 	return &adapter.Snapshot{
 		At: at(second), Jobs: jobs,
@@ -82,7 +82,7 @@ func TestALostTerminalIsAnError(t *testing.T) {
 	}
 }
 
-// drawn is a screen that draws without a terminal, for tests.
+// drawn returns a screen that draws without a terminal.
 func drawn(width, height int, colour bool) *Screen {
 	s := New(&strings.Builder{}, Options{Title: "Two nodes", Begin: begin, Column: 10 * time.Second})
 	s.picture = &picture{width: width, height: height, colour: colour}

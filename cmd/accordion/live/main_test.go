@@ -7,5 +7,5 @@ import (
 	"accordion/internal/testmain"
 )
 
-// TestMain makes the random cases the same in every run, unless the command line asks otherwise.
+// TestMain gives random tests a fixed seed, unless the command line sets one.
 func TestMain(m *testing.M) { os.Exit(testmain.Run(m, testmain.Cases{})) }

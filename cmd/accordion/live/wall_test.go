@@ -79,7 +79,7 @@ Second   no answer
 		t.Errorf("the pictures differ (-want +got):\n%s", diff)
 	}
 
-	w.size(80, 4) // no room for both
+	w.size(80, 4) // too small for both
 	out.Reset()
 	if err := w.Pane(1).Show(two(1), view.Status{}); err != nil {
 		t.Fatal(err)

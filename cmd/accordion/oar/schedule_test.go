@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// OAR switches the queue off when the process that started the pass is killed. The pass itself goes on, and must switch the
-// queue on again, even where it takes too long and has to exit.
+// OAR switches the queue off when the process that started the pass is killed. The pass continues and must switch the
+// queue on again, even if it takes too long and has to exit.
 func TestPassWhoseCallerWasKilledSwitchesTheQueueOn(t *testing.T) {
 	const caller, orphaned = 7, 1
 	for _, c := range []struct {

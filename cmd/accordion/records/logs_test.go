@@ -70,7 +70,7 @@ func TestALogThatBreaksEndsTheMerge(t *testing.T) {
 	}
 }
 
-// waiting is a log of one entry that then waits for more until ctx ends.
+// waiting returns a log with one entry that then waits until ctx ends.
 func waiting(ctx context.Context, e journal.Entry) log {
 	return func(yield func(journal.Entry, error) bool) {
 		if yield(e, nil) {

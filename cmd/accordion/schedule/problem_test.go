@@ -91,7 +91,7 @@ func TestAWrongProblemIsRefusedWithLineAndField(t *testing.T) {
 	}
 }
 
-// manyYears are so many applications of ten years each.
+// manyYears returns applications of ten years each.
 func manyYears(n int) string {
 	var all []string
 	for i := range n {

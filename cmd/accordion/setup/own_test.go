@@ -13,7 +13,8 @@ import (
 	"accordion/slurm/setup"
 )
 
-// What setup has written it mends and removes; what others have written, or changed, it leaves, to the byte.
+// Setup repairs and removes what it has written. It leaves files that others have written or changed unchanged, to
+// the byte.
 func TestOnlyItsOwnFilesAreWrittenAndRemoved(t *testing.T) {
 	folder := t.TempDir()
 	config, site, plugin := filepath.Join(folder, "accordion", "accordion.toml"), filepath.Join(folder, "accordion.lua"), filepath.Join(folder, "job_submit.lua")
