@@ -15,9 +15,9 @@ import (
 // said is a line of a guide that a reader may type.
 type said struct {
 	guide  string
-	number int // line number
+	number int    // line number
 	text   string // without a remark behind it
-	block  bool // in a block of its own; otherwise within a sentence
+	block  bool   // in a block of its own; otherwise within a sentence
 }
 
 var (

@@ -30,9 +30,9 @@ type serving struct {
 	dir      string
 	clusters int
 	command  func(words ...string) *exec.Cmd // runs accordion
-	process  *exec.Cmd // nil: not running
-	former   int64 // the time of the last snapshot of earlier processes, in seconds
-	used     time.Duration // processor time of the processes that have ended
+	process  *exec.Cmd                       // nil: not running
+	former   int64                           // the time of the last snapshot of earlier processes, in seconds
+	used     time.Duration                   // processor time of the processes that have ended
 }
 
 // newServing writes the configuration. more is added to that of the first cluster. A pass considers the given number

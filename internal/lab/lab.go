@@ -36,16 +36,16 @@ const Patience = time.Minute
 // Lab is the common part of the labs of both systems. Its nodes are n1, n2…
 type Lab struct {
 	Dir   string // its directory; Dir/log has the daemons' logs, Dir/home/USER each user's files
-	Nodes int // number of nodes
+	Nodes int    // number of nodes
 
 	tool     string        // scripts/slurm-lab, oar-lab or two-labs
-	settings []string // of the tool: KEY=VALUE
+	settings []string      // of the tool: KEY=VALUE
 	patience time.Duration // for one call of a client program
 	pause    time.Duration // between two checks of a condition that has no event
-	logs     []string // names of the logs whose ends are printed if a test fails
-	free     func() // releases the slot
-	people   people // users as whom client programs run
-	init     string // the file in Dir with the first process of the lab's world; "": the lab runs on the machine itself
+	logs     []string      // names of the logs whose ends are printed if a test fails
+	free     func()        // releases the slot
+	people   people        // users as whom client programs run
+	init     string        // the file in Dir with the first process of the lab's world; "": the lab runs on the machine itself
 }
 
 // Option changes how a lab is booted. Some options are for one of the systems only.
@@ -57,8 +57,8 @@ type spec struct {
 	release     string
 	cores       int
 	plain, fast bool
-	forked      bool // OAR's server forks its modules
-	database    string // OAR's database
+	forked      bool     // OAR's server forks its modules
+	database    string   // OAR's database
 	settings    []string // of slurm-lab
 }
 

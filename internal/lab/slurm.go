@@ -19,10 +19,10 @@ import (
 // help'.
 type SlurmLab struct {
 	Lab
-	CPUs  int // cores of each node; not more than the machine has, because they are bound
+	CPUs  int      // cores of each node; not more than the machine has, because they are bound
 	GPUs  []string // the nodes with four GPUs each: the second half; none in a plain lab
-	Binds bool // jobs can only use the cores, memory and devices of their allocation
-	Slurm string // the running release, such as 22.05.8
+	Binds bool     // jobs can only use the cores, memory and devices of their allocation
+	Slurm string   // the running release, such as 22.05.8
 	env   []string // environment of client programs
 }
 

@@ -14,7 +14,7 @@ import (
 // n1, n2… A user has the same ID and directory in both. `serve` starts one sidecar for both, as the clusters oar and
 // slurm.
 type TwoLabs struct {
-	Lab // Nodes counts those of both; Dir/oar and Dir/slurm are the labs
+	Lab       // Nodes counts those of both; Dir/oar and Dir/slurm are the labs
 	OAR   int // number of OAR's nodes
 	Slurm int // number of Slurm's nodes
 

@@ -25,7 +25,7 @@ import (
 // Need is one thing that a test needs.
 type Need struct {
 	word  string
-	real  bool // only at the second level, whatever the machine has
+	real  bool          // only at the second level, whatever the machine has
 	cause func() string // returns why it is missing, or ""
 }
 
