@@ -1,4 +1,4 @@
-// Package examples_test reads hosts files with the examples in C, Fortran and Python: all must agree.
+// Package examples_test reads hosts files with the examples in C, Fortran and Python. All must agree.
 package examples_test
 
 import (
@@ -15,7 +15,7 @@ import (
 	"accordion/internal/testenv"
 )
 
-// readers are the commands that print a hosts file, by language.
+// readers returns the commands that print a hosts file, by language.
 func readers(t *testing.T) map[string][]string {
 	t.Helper()
 	dir := t.TempDir()
@@ -82,11 +82,11 @@ func TestCFortranAndPythonReadTheSame(t *testing.T) {
 	}
 }
 
-// TestTheExamplesReadTheFileOfTheirOwnCluster: the jobs of two clusters on one machine may have one number.
+// In TestTheExamplesReadTheFileOfTheirOwnCluster jobs of two clusters on one machine have the same number.
 func TestTheExamplesReadTheFileOfTheirOwnCluster(t *testing.T) {
 	folder := fmt.Sprintf("/tmp/accordion-%d", os.Getuid())
 	if err := os.Mkdir(folder, 0o700); err == nil {
-		t.Cleanup(func() { _ = os.Remove(folder) }) // when it is empty
+		t.Cleanup(func() { _ = os.Remove(folder) }) // if it is empty
 	} else if !errors.Is(err, fs.ErrExist) {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestTheExamplesReadTheFileOfTheirOwnCluster(t *testing.T) {
 		t.Cleanup(func() { _ = os.Remove(path) })
 	}
 	for language, command := range readers(t) {
-		if language == "Fortran" { // it is given the path
+		if language == "Fortran" { // it receives the path
 			continue
 		}
 		for _, cluster := range []string{"north", "south"} {
@@ -115,7 +115,7 @@ func TestTheExamplesReadTheFileOfTheirOwnCluster(t *testing.T) {
 	}
 }
 
-// foreign returns why this user cannot write into a folder: another user has made it. It is "" otherwise.
+// foreign returns why this user cannot write to a folder that another user has made, or "".
 func foreign(folder string) string {
 	found, err := os.Lstat(folder)
 	if err != nil {
@@ -127,7 +127,7 @@ func foreign(folder string) string {
 	return ""
 }
 
-// TestExamplesPassOverAFolderOfAnotherUser: the hosts file is then in a private folder. Only root can act as two users.
+// In TestExamplesPassOverAFolderOfAnotherUser the hosts file is in a private folder. Only root can act as two users.
 func TestExamplesPassOverAFolderOfAnotherUser(t *testing.T) {
 	testenv.Needs(t, testenv.Root)
 	const victim, attacker = 64305, 64306
@@ -146,7 +146,7 @@ func TestExamplesPassOverAFolderOfAnotherUser(t *testing.T) {
 		}
 	}
 	for language, command := range readers(t) {
-		if language == "Fortran" { // it is given the path
+		if language == "Fortran" { // it receives the path
 			continue
 		}
 		if language == "Python" {

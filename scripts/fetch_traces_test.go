@@ -13,12 +13,12 @@ import (
 	"accordion/internal/testenv"
 )
 
-// mirror is a copy of the script with an archive of its own, on this machine's disk: no test asks the network.
+// mirror is a copy of the script with its own archive on this machine's disk, because no test may use the network.
 type mirror struct {
 	script, archive, folder string
 }
 
-// logs are the archive's files; the sums are those of these texts.
+// logs are the archive's files. The checksums are those of these texts.
 var logs = map[string]string{"l_one/One-2001-1-cln.swf.gz": strings.Repeat("one\n", 5000), "l_two/Two-2002-1.swf.gz": "two\n"}
 
 func newMirror(t *testing.T) mirror {
@@ -50,7 +50,7 @@ func (m mirror) write(t *testing.T, path, text string) {
 	}
 }
 
-// run is the exit status and what was said.
+// run returns the exit status and the output.
 func (m mirror) run(t *testing.T, arguments ...string) (int, string) {
 	t.Helper()
 	c := exec.Command("bash", append([]string{m.script, "--from", "file://" + m.archive, "--to", m.folder}, arguments...)...)
@@ -63,7 +63,7 @@ func (m mirror) run(t *testing.T, arguments ...string) (int, string) {
 	return c.ProcessState.ExitCode(), string(out)
 }
 
-// has fails unless the folder holds exactly these files, with the archive's content.
+// has fails the test unless the folder has exactly these files, with the archive's content.
 func (m mirror) has(t *testing.T, want ...string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(m.folder, "*"))
@@ -109,7 +109,7 @@ func TestLogsAreFetchedAndVerified(t *testing.T) {
 	m.has(t, one, two)
 }
 
-// What is there of a log is not asked for again: the archive of this test no longer has it.
+// The existing part of a log is not requested again: this test's archive no longer has it.
 func TestAnInterruptedLogIsResumed(t *testing.T) {
 	m := newMirror(t)
 	m.write(t, filepath.Join(m.folder, filepath.Base(one)+".part"), logs[one][:12000])

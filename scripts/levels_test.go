@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// fakeGo stands in for Go: it compiles nothing. A run of tests starts processes: one whose parent has ended, one in a session of its own
-// with another environment, and one that ignores TERM if the test says so. Then it writes a line into the fifo, and waits.
+// fakeGo replaces Go and compiles nothing. A run of its tests starts processes: one whose parent has ended, one in
+// another session with another environment, and, if the test requests it, one that ignores TERM. Then it writes a
+// line to the fifo and waits.
 const fakeGo = `#!/bin/sh
 case $1 in
 version) [ -z "$FAKE_OLD" ] ;;
@@ -35,7 +36,7 @@ test)
 esac
 `
 
-// bench is a folder of programs that come before the machine's.
+// bench is a folder of programs that take precedence over the machine's.
 type bench struct{ folder string }
 
 func newBench(t *testing.T) bench {
@@ -54,7 +55,7 @@ func (b bench) put(t *testing.T, program, text string) {
 	}
 }
 
-// command returns a run of scripts/test on the bench.
+// command returns a run of scripts/test with the bench.
 func (b bench) command(t *testing.T, env []string, arguments ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "./test", arguments...)
@@ -63,10 +64,10 @@ func (b bench) command(t *testing.T, env []string, arguments ...string) *exec.Cm
 	return c
 }
 
-// TestAMachineThatIsNotFitIsToldSoInOneLine shows each cause, before any test is run.
+// TestAMachineThatIsNotFitIsToldSoInOneLine checks each cause, before any test runs.
 func TestAMachineThatIsNotFitIsToldSoInOneLine(t *testing.T) {
 	for name, c := range map[string]struct {
-		programs  map[string]string // other than the bench has
+		programs  map[string]string // other than the bench's
 		env       []string
 		arguments string
 		says      string
@@ -100,7 +101,7 @@ func TestAMachineThatIsNotFitIsToldSoInOneLine(t *testing.T) {
 	}
 }
 
-// TestAFolderThatCannotBeWrittenIsReplacedForTheBuildCache runs as with a HOME that is read-only.
+// TestAFolderThatCannotBeWrittenIsReplacedForTheBuildCache runs as with a read-only HOME.
 func TestAFolderThatCannotBeWrittenIsReplacedForTheBuildCache(t *testing.T) {
 	out, err := newBench(t).command(t, []string{"GOCACHE=/dev/null/cache"}).CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "/dev/null/cache cannot be written: Go's build cache is in a temporary folder") {
@@ -108,7 +109,7 @@ func TestAFolderThatCannotBeWrittenIsReplacedForTheBuildCache(t *testing.T) {
 	}
 }
 
-// TestTheLastLineSaysWhatIsLeftOut checks the last line of a run that finds no failure.
+// TestTheLastLineSaysWhatIsLeftOut checks the last line of a run without failures.
 func TestTheLastLineSaysWhatIsLeftOut(t *testing.T) {
 	out, err := newBench(t).command(t, nil).CombinedOutput()
 	if err != nil || !strings.HasSuffix(string(out), "all is well\nleft out: everything\n") {
@@ -116,7 +117,8 @@ func TestTheLastLineSaysWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestAnInterruptedRunLeavesNothing interrupts a run while its tests run: no process and no temporary folder is left.
+// TestAnInterruptedRunLeavesNothing interrupts a run while its tests run. No process and no temporary folder may be
+// left.
 func TestAnInterruptedRunLeavesNothing(t *testing.T) {
 	for signal, stubborn := range map[syscall.Signal]string{syscall.SIGINT: "", syscall.SIGTERM: "yes"} {
 		t.Run(signal.String(), func(t *testing.T) {
@@ -161,7 +163,7 @@ func TestAnInterruptedRunLeavesNothing(t *testing.T) {
 	}
 }
 
-// marked returns the processes that have the mark in their environment, with their command lines.
+// marked returns the processes with the mark in their environment, with their command lines.
 func marked(t *testing.T, mark string) map[int][]byte {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/environ")

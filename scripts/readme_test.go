@@ -10,7 +10,7 @@ import (
 	"accordion/internal/testenv"
 )
 
-// typed runs a command of the README, as printed, in a folder that has the repository's scripts, and returns the folder.
+// typed runs a command of the README, as printed, in a folder with the repository's scripts, and returns the folder.
 func typed(t *testing.T, line string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -31,7 +31,7 @@ func typed(t *testing.T, line string) string {
 
 func TestTheDemoRunsAsPrinted(t *testing.T) {
 	testenv.Needs(t, testenv.Minutes)
-	t.Parallel() // it plays for a minute, and hardly computes
+	t.Parallel() // it plays for a minute and needs little processor time
 	page, err := os.ReadFile(filepath.Join(typed(t, "./scripts/demo"), "accordion-demo.html"))
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestPackageRunsAsPrinted(t *testing.T) {
 	testenv.Needs(t, testenv.Packages)
 	t.Parallel()
 	folder := typed(t, "scripts/package")
-	for _, name := range []string{"accordion_*.deb", "accordion-controller_*.deb", "accordion-slurm_*.deb"} { // those that docs/start.md installs
+	for _, name := range []string{"accordion_*.deb", "accordion-controller_*.deb", "accordion-slurm_*.deb"} { // the packages that docs/start.md installs
 		if found, err := filepath.Glob(filepath.Join(folder, "dist", name)); err != nil || len(found) != 1 {
 			t.Errorf("dist/%s is %q, error %v", name, found, err)
 		}

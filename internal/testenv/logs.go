@@ -7,9 +7,10 @@ import (
 	"testing"
 )
 
-// Logs returns the folder of the real workload logs, as traces/swf.Folder does: $ACCORDION_TRACES, else where scripts/fetch-traces puts
-// them. The test is skipped where one of the files is not in it, at both levels: the archive that has them may be out of reach.
-// ACCORDION_TEST_LOGS=required fails it, unless scripts/fetch-traces cannot fetch that file. Names are relative to the folder.
+// Logs returns the folder of the real workload logs, like traces/swf.Folder: $ACCORDION_TRACES, otherwise the folder
+// of scripts/fetch-traces. At both levels it skips the test if one of the files is missing, because the archive may
+// be out of reach. ACCORDION_TEST_LOGS=required makes the test fail instead, unless scripts/fetch-traces cannot fetch
+// that file. Names are relative to the folder.
 func Logs(t testing.TB, files ...string) (folder string) {
 	t.Helper()
 	folder = os.Getenv("ACCORDION_TRACES")

@@ -100,7 +100,7 @@ func Required(word string) bool { return asked(word) == required }
 // Real reports whether tests run at the second level.
 func Real() bool { return os.Getenv(level) == real }
 
-// File skips the test where a file is not there; word names the need, such as the Debian package.
+// File skips the test if a file does not exist. word names the need, such as the Debian package.
 func File(t testing.TB, word, path string) {
 	t.Helper()
 	cause := ""
@@ -117,7 +117,7 @@ func notRoot() string {
 	return ""
 }
 
-// realRoot returns the need for a system of which a lab is booted: root, and the program.
+// realRoot returns the need for a system that a lab boots: root, and the program.
 func realRoot(word, program string) Need {
 	return Need{word: word, real: true, cause: func() string {
 		if cause := notRoot(); cause != "" {
@@ -130,7 +130,7 @@ func realRoot(word, program string) Need {
 	}}
 }
 
-// programs returns what says which of the programs is not on PATH.
+// programs returns a function that returns which of the programs are not on PATH.
 func programs(names ...string) func() string {
 	return func() string {
 		for _, name := range names {

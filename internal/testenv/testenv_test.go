@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// recorder is a test that only notes how it ends.
+// recorder is a test that only records how it ends.
 type recorder struct {
 	testing.TB
 	ended string
@@ -23,7 +23,7 @@ func (r *recorder) Fatalf(format string, args ...any) {
 	r.end("fails: "+format, args)
 }
 
-// end notes the first end, as a real test has no other.
+// end records the first end, because a real test has only one.
 func (r *recorder) end(format string, args []any) {
 	if r.ended == "" {
 		r.ended = fmt.Sprintf(format, args...)

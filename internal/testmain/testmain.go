@@ -1,10 +1,10 @@
-// Package testmain is what the TestMain functions of this repository share: random cases that are
-// the same in every run.
+// Package testmain has the common part of this repository's TestMain functions: random cases that are the same in
+// every run.
 //
 //	func TestMain(m *testing.M) { os.Exit(testmain.Run(m, testmain.Cases{Usual: 1000, Long: 20_000})) }
 //
-// A test that fails by chance says nothing about the change that it follows. The command line asks
-// for other cases: go test ./core/place -rapid.seed 7 -rapid.checks 100000.
+// A test that fails at random says nothing about the change that it follows. Flags select other cases: go test
+// ./core/place -rapid.seed 7 -rapid.checks 100000.
 package testmain
 
 import (
@@ -14,10 +14,10 @@ import (
 	"testing"
 )
 
-// Cases is how many random cases each property of a package is checked on.
+// Cases is the number of random cases for each property of a package.
 type Cases struct {
-	Usual int // 0: rapid's own number
-	Long  int // with -accordion.long; 0: as usual
+	Usual int // 0: rapid's default
+	Long  int // with -accordion.long; 0: Usual
 }
 
 // Run runs the tests of a package that uses rapid and returns their exit status.
@@ -26,8 +26,7 @@ func Run(m *testing.M, c Cases) int {
 	return m.Run()
 }
 
-// Prepare parses the command line and chooses the random cases, as Run does. It is for a TestMain
-// that does more than that.
+// Prepare parses the command line and sets the random cases, like Run. It is for a TestMain that does more than Run.
 func Prepare(c Cases) {
 	if flag.Lookup(long) == nil {
 		flag.Bool(long, false, "more random cases")
@@ -41,7 +40,7 @@ func Prepare(c Cases) {
 // long is the flag of all long tests.
 const long = "accordion.long"
 
-// choose sets rapid's flags that the command line has left as they were.
+// choose sets rapid's flags that the command line has not set.
 func choose(flags *flag.FlagSet, c Cases) error {
 	checks := c.Usual
 	if c.Long > 0 && flags.Lookup(long).Value.String() == "true" {

@@ -1,2 +1,3 @@
-// Package guides is for tests: the guides as their readers have them, as a site. What they say is to be typed is tried in cmd/accordion.
+// Package guides tests the site of the guides as readers see it. Tests in cmd/accordion run the commands in the
+// guides.
 package guides

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 
-// site makes the site of a source, and gives its folder.
+// site builds the site of a source and returns its folder.
 func site(t *testing.T, root string) (string, error) {
 	t.Helper()
 	to := t.TempDir()
@@ -30,8 +30,8 @@ func site(t *testing.T, root string) (string, error) {
 	return to, err
 }
 
-// built makes the site of the guides. It reads what that is made of, for `go test` keeps the result of a test as long as what the test
-// itself has read is the same.
+// built builds the site of the guides. It reads the sources itself, because `go test` reuses the result of a test as
+// long as the files that the test itself has read are the same.
 func built(t *testing.T) string {
 	t.Helper()
 	for _, pattern := range []string{"*.md", "docs/*", "examples/*/*", "scripts/site/*"} {
@@ -75,7 +75,7 @@ func TestTwoSitesAreTheSame(t *testing.T) {
 	}
 }
 
-// written is a source of these files.
+// written returns a source with these files.
 func written(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -127,7 +127,7 @@ func TestAWrongGuideMakesNoSite(t *testing.T) {
 	}
 }
 
-// linked are a page's links, as a browser understands them, and its ids.
+// linked has a page's links, as a browser resolves them, and its IDs.
 type linked struct {
 	Links []string
 	IDs   []string
@@ -142,8 +142,9 @@ const readPage = `(() => ({
 	Next: (document.querySelector("a[rel=next]") || {href: ""}).href,
 }))()`
 
-// Every page opens from the disk with no request and no complaint, at a desk and on a phone, in light and dark; every link inside leads to a
-// page and a place that are there; and "next" leads through all pages of the contents, in their order.
+// Every page opens from the disk without requests and messages, on a desktop and a phone, in light and dark colors.
+// Every internal link leads to an existing page and place. "next" leads through all pages of the contents, in their
+// order.
 func TestTheSiteInABrowser(t *testing.T) {
 	browser.Need(t)
 	root := "file://" + built(t) + "/"
@@ -200,7 +201,7 @@ func TestTheSiteInABrowser(t *testing.T) {
 	}
 }
 
-// contentsOf is how many pages the contents name.
+// contentsOf returns the number of pages in the contents.
 func contentsOf(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/README.md")
@@ -210,7 +211,7 @@ func contentsOf(t *testing.T) int {
 	return strings.Count(string(text), "\n- [")
 }
 
-// A reader without a mouse gets past the head to the text, and to the next page.
+// A reader without a mouse can skip the header to reach the text, and can go to the next page.
 func TestTheSiteByKeyboard(t *testing.T) {
 	browser.Need(t)
 	root := "file://" + built(t) + "/"

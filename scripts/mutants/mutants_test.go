@@ -19,14 +19,14 @@ const root = "../.."
 // A mutant is a fault that a test must find.
 type mutant struct {
 	name     string
-	row      string   // the fault of a row of docs/reliability.md that rests on labs; "": none
-	file     string   // that it changes
+	row      string   // a row of docs/reliability.md that depends on labs; "": none
+	file     string   // the file that it changes
 	test     []string // the package, the test, and its arguments
 	old, new string
 }
 
-// read parses mutants.txt. A mutant begins with "== NAME"; "row", "file" and "test" follow, then
-// "--- " and "+++ " with what is removed and added.
+// read parses mutants.txt. A mutant begins with "== NAME". "row", "file" and "test" follow, then "--- " and "+++ "
+// with the removed and the added text.
 func read(t *testing.T) (all []*mutant) {
 	t.Helper()
 	text, err := os.ReadFile("mutants.txt")
@@ -74,7 +74,7 @@ func (m *mutant) changed() ([]byte, error) {
 	return bytes.Replace(text, []byte(m.old), []byte(m.new), 1), nil
 }
 
-// TestEveryMutantFits keeps the mutants with the code: each can be made, and its row and its test are there.
+// TestEveryMutantFits checks that each mutant can be made, and that its row and its test exist.
 func TestEveryMutantFits(t *testing.T) {
 	rows, err := os.ReadFile(filepath.Join(root, "docs/reliability.md"))
 	if err != nil {
@@ -105,8 +105,8 @@ func TestEveryMutantFits(t *testing.T) {
 	}
 }
 
-// TestEveryMutantDies builds each mutant, and expects its test to fail: with a message of the test,
-// and not because it does not compile.
+// TestEveryMutantDies builds each mutant, and expects that its test fails: with a message of the test, and not
+// because it does not compile.
 func TestEveryMutantDies(t *testing.T) {
 	if !*mutantsFlag {
 		t.Skip("takes some minutes: ask for it with -accordion.mutants")

@@ -37,12 +37,12 @@ type edit struct {
 	text     string
 }
 
-// String returns the edit as a survivor is listed.
+// String returns the form in which a survivor is listed.
 func (e edit) String() string {
 	return fmt.Sprintf("%s:%d %s: %s", e.file, e.line, e.kind, strings.Join(strings.Fields(e.text), " "))
 }
 
-// swaps are the operators that take each other's place.
+// swaps has the operators that replace each other.
 var swaps = map[token.Token][]token.Token{
 	token.EQL: {token.NEQ}, token.NEQ: {token.EQL},
 	token.LSS: {token.LEQ, token.GEQ}, token.LEQ: {token.LSS, token.GTR},
@@ -128,7 +128,7 @@ func earlyReturn(f *ast.FuncType, source func(ast.Node) string) string {
 	return "if true { return " + strings.Join(zero, ", ") + " }"
 }
 
-// fate is what became of a random mutant.
+// fate is the result of a random mutant.
 type fate int
 
 const (
@@ -137,7 +137,7 @@ const (
 	unbuilt // it does not compile, and does not count
 )
 
-// judge runs tests with the edit made. A mutant dies where one of them fails, hangs or does not end its process in order.
+// judge runs tests with the edit. A mutant dies if one of them fails, hangs or leaves its process running.
 func (e edit) judge(t *testing.T, judges []string) fate {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join(root, e.file))
@@ -174,8 +174,8 @@ func (e edit) judge(t *testing.T, judges []string) fate {
 	return survived
 }
 
-// TestMostRandomMutantsDie draws mutants of packages, and expects most of them to fail tests that need no lab. It prints the
-// seed, the rate of each package, and each survivor.
+// TestMostRandomMutantsDie draws mutants of packages, and expects that most of them fail tests that need no lab. It
+// prints the seed, the rate of each package, and each survivor.
 func TestMostRandomMutantsDie(t *testing.T) {
 	if *randomFlag == "" {
 		t.Skip("takes some minutes: ask for it with -accordion.random=FOLDER,…")

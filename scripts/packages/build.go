@@ -18,19 +18,19 @@ import (
 	"time"
 )
 
-// names are the packages: each has a file in nfpm/.
+// names are the packages. Each has a file in nfpm/.
 var names = []string{"accordion", "accordion-controller", "accordion-slurm", "accordion-oar"}
 
-// options of a build.
+// options are the options of a build.
 type options struct {
 	root    string // of the source
-	out     string // the folder of the packages
-	cc      string // the C compiler; "": as go env CC
-	program string // one that is built already, for tests; "": it is built
+	out     string // folder for the packages
+	cc      string // the C compiler; "": go env CC
+	program string // a program that was built before, for tests; "": it is built
 	version version
 }
 
-// build builds all packages and gives their files.
+// build builds all packages and returns their files.
 func build(ctx context.Context, o options) ([]string, error) {
 	work, err := os.MkdirTemp("", "accordion-packages-")
 	if err != nil {
@@ -67,7 +67,7 @@ func build(ctx context.Context, o options) ([]string, error) {
 	return files, nil
 }
 
-// stage is a folder with all that is built for packages.
+// stage is a folder with everything that is built for packages.
 type stage struct {
 	options
 	work string
@@ -77,7 +77,7 @@ func (s stage) path(parts ...string) string {
 	return filepath.Join(append([]string{s.work}, parts...)...)
 }
 
-// put writes a file of the stage, compressed where its name says so, in the same bytes each time.
+// put writes a file of the stage. It compresses it if its name says so, always with the same bytes.
 func (s stage) put(text []byte, parts ...string) error {
 	path := s.path(parts...)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -111,7 +111,7 @@ func (s stage) putProgram(ctx context.Context) error {
 	return os.WriteFile(s.path("accordion"), text, 0o755)
 }
 
-// says is what the program prints.
+// says returns the output of the program.
 func (s stage) says(ctx context.Context, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, s.path("accordion"), args...)
 	c.Env = append(os.Environ(), s.epoch())
@@ -125,7 +125,7 @@ func (s stage) says(ctx context.Context, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// epoch is what makes builds of one commit the same.
+// epoch returns the time that makes builds of one commit identical.
 func (s stage) epoch() string {
 	return "SOURCE_DATE_EPOCH=" + strconv.FormatInt(s.version.when.Unix(), 10)
 }
@@ -176,7 +176,7 @@ func (s stage) putConfiguration(ctx context.Context) error {
 	return nil
 }
 
-// putExamples copies them as they are: their tests, and what these need, are no examples.
+// putExamples copies the examples, without their tests and what these need.
 func (s stage) putExamples(context.Context) error {
 	from := filepath.Join(s.root, "examples")
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
@@ -211,14 +211,14 @@ func (s stage) putExamples(context.Context) error {
 	})
 }
 
-// putGuides makes the guides' site.
+// putGuides builds the site of the guides.
 func (s stage) putGuides(ctx context.Context) error {
 	c := exec.CommandContext(ctx, "go", "run", "-C", "scripts/site", ".", s.path("html"))
 	c.Dir = s.root
 	return told(c)
 }
 
-// putLegal writes what the program is made of, and under which licenses.
+// putLegal writes the bill of materials and the licenses.
 func (s stage) putLegal(ctx context.Context) error {
 	modules, err := linked(ctx, s.root, s.path("accordion"))
 	if err != nil {
@@ -254,7 +254,7 @@ func (s stage) putLegal(ctx context.Context) error {
 	return s.put(own, "LICENSE")
 }
 
-// ownCopyright is of what the project itself has written.
+// ownCopyright covers what the project itself has written.
 const ownCopyright = `Accordion, jobs that grow and shrink on ordinary Slurm and OAR clusters.
 
 Copyright 2026 the authors of Accordion
@@ -265,7 +265,7 @@ License: Apache-2.0
   express or implied. On Debian systems the full text is in /usr/share/common-licenses/Apache-2.0.
 `
 
-// copyright is of what is linked into the program besides.
+// copyright covers what is linked into the program.
 func copyright(modules []module) string {
 	var b strings.Builder
 	b.WriteString(`
@@ -280,7 +280,7 @@ domain. The FreeType font engine is used under the FreeType License. The same li
 				fmt.Fprintf(&b, " (%s)", l.id)
 			}
 			text := strings.TrimSpace(l.text)
-			if l.id == "Apache-2.0" { // the same text each time
+			if l.id == "Apache-2.0" { // the same text for all
 				text = "The Apache License, Version 2.0, as above."
 			}
 			fmt.Fprintf(&b, "\n\n%s\n", text)
@@ -289,7 +289,7 @@ domain. The FreeType font engine is used under the FreeType License. The same li
 	return b.String()
 }
 
-// putChanges writes the changelog as Debian has it, of one entry, and the project's own.
+// putChanges writes Debian's changelog, with one entry, and the project's own.
 func (s stage) putChanges(context.Context) error {
 	text, err := os.ReadFile(filepath.Join(s.root, "CHANGELOG.md"))
 	if err != nil {
@@ -303,12 +303,12 @@ func (s stage) putChanges(context.Context) error {
 	return s.put([]byte(entry), "changelog.Debian.gz")
 }
 
-// maintainer is who answers for the packages: $MAINTAINER says it, "A Name <address>".
+// maintainer returns the maintainer of the packages: $MAINTAINER, "A Name <address>".
 func maintainer() string {
 	return cmp.Or(os.Getenv("MAINTAINER"), "Accordion <accordion@localhost.localdomain>")
 }
 
-// pack makes one package, and gives its file.
+// pack builds one package and returns its file.
 func (s stage) pack(ctx context.Context, name, kind string) (string, error) {
 	needs, err := libc(s.path("accordion"))
 	if err != nil {
@@ -333,7 +333,7 @@ func (s stage) pack(ctx context.Context, name, kind string) (string, error) {
 	return strings.TrimSpace(file), nil
 }
 
-// configure gives nfpm's configuration of a package. Debian's packages have no field for the license.
+// configure returns nfpm's configuration of a package. Debian's packages have no field for the license.
 func (s stage) configure(name, kind string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(s.root, "scripts", "packages", "nfpm", name+".yaml"))
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"unicode/utf8"
 )
 
-// module is one that is linked into the program.
+// module is a module that is linked into the program.
 type module struct {
 	path, version string
 	sum           string // its hash in go.sum, h1:…
@@ -26,15 +26,15 @@ type module struct {
 	licenses      []license
 }
 
-// license is one file of a module that says under what it may be used.
+// license is a file of a module with terms of use.
 type license struct {
-	name string // from the module's folder
+	name string // path in the module's folder
 	text string
-	id   string // of SPDX; "" of a notice that belongs to another
+	id   string // SPDX ID; "" for a notice that belongs to another license
 }
 
-// linked are the modules that a program says it was built of, with their licenses, in order. A license that nobody has decided about is
-// an error.
+// linked returns the modules that a program was built of, sorted, with their licenses. An unknown license is an
+// error.
 func linked(ctx context.Context, root, program string) ([]module, error) {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
@@ -61,13 +61,13 @@ func linked(ctx context.Context, root, program string) ([]module, error) {
 	return all, nil
 }
 
-// moduleFolders is where a module lies, and those of its packages that are linked.
+// moduleFolders are a module's folder and those of its linked packages.
 type moduleFolders struct {
 	dir      string
 	packages []string
 }
 
-// packageFolders are those of the program's packages, by the module's path.
+// packageFolders returns the folders of the program's packages, by module path.
 func packageFolders(ctx context.Context, root string) (map[string]moduleFolders, error) {
 	c := exec.CommandContext(ctx, "go", "list", "-deps", "-json=Dir,Module", "./cmd/accordion")
 	c.Dir = root
@@ -94,10 +94,10 @@ func packageFolders(ctx context.Context, root string) (map[string]moduleFolders,
 	}
 }
 
-// licenseFiles are named so.
+// licenseFiles matches the names of license files.
 var licenseFiles = regexp.MustCompile(`(?i)^((un)?licen[cs]es?|copying|notice|patents)([-.].*)?$`)
 
-// licensesIn reads those beside the packages that are linked, and in the folders around these up to the module's own.
+// licensesIn reads the licenses next to the linked packages, and in the folders above them up to the module's own.
 func licensesIn(f moduleFolders) ([]license, error) {
 	if f.dir == "" {
 		return nil, errors.New("go list does not know it: the program was built from another tree")
@@ -129,7 +129,7 @@ func licensesBeside(module, dir string) ([]license, error) {
 			continue
 		}
 		files := []string{e.Name()}
-		if e.IsDir() { // freetype keeps the texts to choose from in one
+		if e.IsDir() { // freetype has the alternative texts in a folder
 			inside, err := os.ReadDir(filepath.Join(dir, e.Name()))
 			if err != nil {
 				return nil, err
@@ -161,7 +161,7 @@ func licensesBeside(module, dir string) ([]license, error) {
 	return all, nil
 }
 
-// utf8Of is a text whose letters may be those of ISO 8859-1, as in the FreeType License.
+// utf8Of returns a text whose letters may be in ISO 8859-1, as in the FreeType License.
 func utf8Of(text []byte) string {
 	if utf8.Valid(text) {
 		return string(text)
@@ -173,15 +173,15 @@ func utf8Of(text []byte) string {
 	return b.String()
 }
 
-// known are the licenses that may be linked, by words that each has. All let the program be given on as it is; the Mozilla Public License
-// wants to be told where the source is, which the copyright file does.
+// known lists the licenses that may be linked, with words that each contains. All permit distribution of the program.
+// The Mozilla Public License requires a pointer to the source, which is in the copyright file.
 var known = []struct {
 	id, words string
-	all       bool // the whole file is this one: what of others is in it are mentions
+	all       bool // the whole file is this license, and mentions others
 }{
 	{"FTL OR GPL-2.0-or-later", "your choice of exactly one of the following two licenses", true},
 	{"FTL", "The FreeType Project LICENSE", true},
-	{notTaken, "GNU GENERAL PUBLIC LICENSE Version 2", true}, // freetype's second choice
+	{notTaken, "GNU GENERAL PUBLIC LICENSE Version 2", true}, // freetype's alternative
 	{"MPL-2.0", "Mozilla Public License Version 2.0", true},
 	{"OFL-1.1", "SIL OPEN FONT LICENSE", true},
 	{"CC-BY-4.0", "Creative Commons Attribution 4.0", true},
@@ -192,13 +192,14 @@ var known = []struct {
 	{"BSD-2-Clause", "Redistribution and use in source and binary forms", false},
 }
 
-// notTaken is the id of a license that another one is chosen instead of.
+// notTaken is the ID of a license for which another one is chosen.
 const notTaken = "not taken"
 
-// notices are files that go with a license, and are none.
+// notices are files that accompany a license.
 var notices = regexp.MustCompile(`(?i)(^|/)(notice|patents)|(^|/)licen[cs]e-link`)
 
-// spdx names a license, or several that stand in one file. A text that has none of the known ones is an error: somebody has to decide.
+// spdx returns the IDs of one or several licenses in a file. An unknown text is an error, so that someone decides
+// about it.
 func spdx(l license) (string, error) {
 	if notices.MatchString(l.name) {
 		return "", nil
@@ -210,7 +211,7 @@ func spdx(l license) (string, error) {
 		case !strings.Contains(text, strings.ToLower(k.words)):
 		case k.all:
 			return k.id, nil
-		case k.id == "BSD-2-Clause" && slices.Contains(ids, "BSD-3-Clause"): // the same words and more
+		case k.id == "BSD-2-Clause" && slices.Contains(ids, "BSD-3-Clause"): // the other has the same words and more
 		default:
 			ids = append(ids, k.id)
 		}
@@ -221,7 +222,7 @@ func spdx(l license) (string, error) {
 	return strings.Join(ids, " AND "), nil
 }
 
-// plain is a text in one line and in small letters, without marks at the lines' begin.
+// plain returns a text in one line and in lower case, without comment marks at the beginning of lines.
 func plain(text string) string {
 	var words []string
 	for s := bufio.NewScanner(strings.NewReader(text)); s.Scan(); {

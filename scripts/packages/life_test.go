@@ -16,8 +16,8 @@ import (
 	"accordion/internal/testenv"
 )
 
-// TestTheLifeOfThePackages installs, upgrades, removes and purges them on a bare Debian of this machine's release: testdata/life says how. The
-// root is fetched once, and changed in memory only.
+// TestTheLifeOfThePackages installs, upgrades, removes and purges the packages on a bare Debian of this machine's
+// release, with testdata/life. The root is fetched once. Changes to it are in memory only.
 func TestTheLifeOfThePackages(t *testing.T) {
 	testenv.Needs(t, testenv.Packages, testenv.Root)
 	text, err := os.ReadFile("/etc/os-release")
@@ -29,13 +29,14 @@ func TestTheLifeOfThePackages(t *testing.T) {
 	lives(t, root, packagesOf(t, older), packagesOf(t, newer))
 }
 
-// bareRoot is the root of a Debian suite that has nothing but what Debian calls required, and apt.
+// bareRoot returns the root of a Debian suite with only required packages and apt.
 func bareRoot(t *testing.T, suite string) string {
 	t.Helper()
 	return released(t, "bare", `release_root "$0" dpkg`, suite)
 }
 
-// released is what a function of scripts/lab/release.sh prints, with its roots in the folder of the labs' or in one in it.
+// released returns the output of a function of scripts/lab/release.sh, with roots in the folder of the labs or in
+// another one.
 func released(t *testing.T, folder, function, suite string) string {
 	t.Helper()
 	testenv.Needs(t, testenv.Packages, testenv.Root)
@@ -53,7 +54,8 @@ func released(t *testing.T, folder, function, suite string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// What is built against the C library of the oldest Debian, wherever the source lies, is the same, and lives on all later ones.
+// Packages that are built against the C library of the oldest Debian do not depend on the source folder, and work on
+// all later releases.
 func TestPackagesAsTheyAreReleased(t *testing.T) {
 	if !*long {
 		t.Skip("it compiles the program anew: -args -accordion.long")
@@ -82,7 +84,7 @@ func TestPackagesAsTheyAreReleased(t *testing.T) {
 	}
 }
 
-// lives lets testdata/life run on a copy of a root.
+// lives runs testdata/life on a copy of a root.
 func lives(t *testing.T, root string, old, new built) {
 	t.Helper()
 	life, err := filepath.Abs("testdata/life")
@@ -108,7 +110,7 @@ func lives(t *testing.T, root string, old, new built) {
 	}
 }
 
-// RPM itself installs, checks, upgrades and removes them in a root of their own.
+// RPM itself installs, verifies, upgrades and removes the packages in a root of its own.
 func TestRpmInstallsThePackages(t *testing.T) {
 	testenv.Needs(t, testenv.Packages, testenv.Root)
 	old, new := packagesOf(t, older), packagesOf(t, newer)

@@ -1,4 +1,4 @@
-// Command packages builds the packages that a site installs: scripts/package says how it is called.
+// Command packages builds the packages that a site installs. scripts/package documents its arguments.
 //
 //	version.go   the version of a source tree, for the program, for Debian and for RPM
 //	build.go     the packages: program, what is made of it, nfpm for each
@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// patience bounds a build: the first one on a slow machine compiles the program, SQLite and nfpm.
+// patience limits a build. The first build on a slow machine compiles the program, SQLite and nfpm.
 const patience = time.Hour
 
 func main() {
@@ -39,7 +39,7 @@ func run(ctx context.Context, cc string, args []string) error {
 	if len(args) != 1 {
 		return errors.New("give one FOLDER for the packages")
 	}
-	syscall.Umask(0o022) // what is packed has the modes of its files
+	syscall.Umask(0o022) // the packages keep the modes of the files
 	v, err := versionOf(ctx, ".")
 	if err != nil {
 		return err

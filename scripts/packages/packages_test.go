@@ -26,10 +26,10 @@ import (
 
 var long = flag.Bool("accordion.long", false, "build the program as packages have it, twice, and install it on three releases of Debian")
 
-// from is where packages are that were built from an earlier commit.
+// from is the folder of packages that were built from an earlier commit.
 var from = flag.String("accordion.from", "", "upgrade from the packages in this `FOLDER` instead of those of an older version of this tree")
 
-// needs skips a test whose programs are not there.
+// needs skips a test if one of the programs is missing.
 func needs(t *testing.T, programs ...string) {
 	t.Helper()
 	for _, p := range programs {
@@ -49,21 +49,21 @@ func sh(t *testing.T, program string, args ...string) string {
 	return string(out)
 }
 
-// built are packages of one version.
+// built has the packages of one version.
 type built struct {
 	folder  string
 	files   []string
 	program string
 }
 
-// older and newer are two versions of this tree. Their programs are compiled as for any test: what packages have takes minutes more, and is
-// in the long tests.
+// older and newer are two versions of this tree. Their programs are compiled like those of any test. The build for
+// packages takes minutes longer, and is in the long tests.
 var (
 	older = sync.OnceValues(func() (built, error) { return quick("v1.0.0") })
 	newer = sync.OnceValues(func() (built, error) { return quick("v1.0.1") })
 )
 
-// kept is where they are, as long as the tests run.
+// kept is their folder while the tests run.
 var kept string
 
 func TestMain(m *testing.M) {
@@ -126,7 +126,7 @@ func sums(t *testing.T, files []string) map[string]string {
 	return all
 }
 
-// holds is what is in a package, besides its documentation.
+// holds lists the content of each package, without its documentation.
 var holds = map[string][]string{
 	"accordion": {"/usr/bin/accordion", "/usr/share/bash-completion/completions/accordion", "/usr/share/fish/vendor_completions.d/accordion.fish"},
 	"accordion-controller": {"/etc/accordion", "/usr/lib/systemd/system/accordion-release.service", "/usr/lib/systemd/system/accordion-release.timer",
@@ -135,7 +135,7 @@ var holds = map[string][]string{
 	"accordion-oar":   {"/usr/share/accordion/oar/rules/restore.pl", "/usr/share/accordion/oar/rules/take.pl"},
 }
 
-// documented are files of a package's documentation that each has.
+// documented lists documentation files that each package has.
 var documented = map[string][]string{
 	"deb": {"/usr/share/doc/NAME/changelog.Debian.gz", "/usr/share/doc/NAME/copyright", "/usr/share/lintian/overrides/NAME"},
 	"rpm": {"/usr/share/doc/NAME/copyright", "/usr/share/licenses/NAME/LICENSE"},
@@ -177,13 +177,13 @@ func TestWhatIsInThePackages(t *testing.T) {
 	}
 }
 
-// nameOf is the package's name, by its file's.
+// nameOf returns a package's name from its file name.
 func nameOf(file string) string {
 	return regexp.MustCompile(`^accordion(-[a-z]+)?`).FindString(filepath.Base(file))
 }
 
-// contents are the files of a package, and its folders that are empty, as dpkg-deb and rpm have them. All of them are root's, and nobody else
-// may write them.
+// contents returns the files and the empty folders of a package, as listed by dpkg-deb or rpm. All must belong to
+// root, and no other user may write them.
 func contents(t *testing.T, kind, file string) (files []string) {
 	t.Helper()
 	var rows []string
@@ -251,8 +251,8 @@ func TestWhatPackagesNeed(t *testing.T) {
 	}
 }
 
-// Lintian has nothing to say but for what scripts/packages/lintian explains. The program of this test is not built as that of packages is,
-// which is independent of its place; the long test looks at that.
+// Lintian reports only what scripts/packages/lintian explains. The program of this test is not built like that of
+// packages, which does not depend on its folder. The long test checks that.
 func TestLintianIsSilent(t *testing.T) {
 	b := packagesOf(t, older)
 	silent(t, b.files, "--suppress-tags", "hardening-no-pie")
@@ -272,7 +272,7 @@ func silent(t *testing.T, files []string, more ...string) {
 	}
 }
 
-// The bill of materials names every module that is linked, with a license, and what is in it besides.
+// The bill of materials lists every linked module with a license, and what is in it in addition.
 func TestTheBillOfMaterials(t *testing.T) {
 	b := packagesOf(t, older)
 	i := slices.IndexFunc(b.files, func(f string) bool { return nameOf(f) == "accordion" && strings.HasSuffix(f, ".deb") })
@@ -323,7 +323,7 @@ func TestTheBillOfMaterials(t *testing.T) {
 	}
 }
 
-// What a site is given besides the program is what is in the tree.
+// The packages contain the same plug-in sources as the tree.
 func TestThePlugInBuildsFromThePackage(t *testing.T) {
 	testenv.Needs(t, testenv.Packages)
 	testenv.File(t, "libslurm-dev", "/usr/include/slurm/spank.h")

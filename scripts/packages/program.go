@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// compile builds the program for packages: without the folder that it was built in, stripped, and where the system puts
-// it in memory (PIE).
+// compile builds the program for packages: without the build folder in it, stripped, and as a position-independent
+// executable (PIE).
 func compile(ctx context.Context, o options, to string) error {
 	flags := `-s -w -extldflags "-Wl,-z,relro,-z,now"`
 	for _, set := range []string{"version=" + o.version.text, "commit=" + o.version.commit, "date=" + o.version.when.Format(time.RFC3339)} {
@@ -29,7 +29,7 @@ func compile(ctx context.Context, o options, to string) error {
 	return told(c)
 }
 
-// told runs a command; the error has what it said.
+// told runs a command. Its error contains the output.
 func told(c *exec.Cmd) error {
 	if out, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", strings.Join(c.Args, " "), err, out)
@@ -37,7 +37,7 @@ func told(c *exec.Cmd) error {
 	return nil
 }
 
-// libc is the C library that a program needs: the newest of the versions that its symbols ask for, such as 2.34.
+// libc returns the version of the C library that a program needs: the newest version of its symbols, such as 2.34.
 func libc(program string) (string, error) {
 	f, err := elf.Open(program)
 	if err != nil {
@@ -65,11 +65,11 @@ func libc(program string) (string, error) {
 	return slices.MaxFunc(versions, byNumber), nil
 }
 
-// byNumber compares 2.4 and 2.34 number by number.
+// byNumber compares versions such as 2.4 and 2.34 number by number.
 func byNumber(a, b string) int {
 	numbers := func(s string) (all []int) {
 		for _, part := range strings.Split(s, ".") {
-			n, _ := strconv.Atoi(part) // what is none is private to the library, and first
+			n, _ := strconv.Atoi(part) // a part that is not a number is private to the library and comes first
 			all = append(all, n)
 		}
 		return all

@@ -12,7 +12,8 @@ import (
 	"accordion/internal/browser"
 )
 
-// The lines of the administrator guide put a real nginx before the page: its socket, its path, and what changes comes at once.
+// The lines of the administrator guide configure a real nginx in front of the page: its socket and its path. Changes
+// arrive at once.
 func TestThePageBehindNginxAsTheGuideHasIt(t *testing.T) {
 	packages := packagesOf(t, newer)
 	guide, err := os.ReadFile("../../docs/administrator.md")
@@ -43,7 +44,7 @@ systemctl restart nginx.service`)
 	}
 	root := "http://" + s.reach("127.0.0.1:80") + "/accordion"
 
-	// Nginx is told twice to pass events on as they come, by the guide and by the page itself.
+	// Both the guide and the page itself tell nginx to forward events at once.
 	ctx, end := context.WithTimeout(t.Context(), 15*time.Second)
 	defer end()
 	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, root+"/events", nil)

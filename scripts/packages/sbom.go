@@ -17,7 +17,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// billOf is what the program is made of, as CycloneDX has it. It has no serial number: the same program has the same bill.
+// billOf returns the bill of materials of the program in CycloneDX form. It has no serial number, so that the same
+// program has the same bill.
 func billOf(v version, program string, modules []module) ([]byte, error) {
 	text, err := os.ReadFile(program)
 	if err != nil {
@@ -66,7 +67,7 @@ func billOf(v version, program string, modules []module) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// component is a part of the program; its licenses are expressions of SPDX, all of which hold.
+// component returns a part of the program. Its licenses are SPDX expressions, all of which apply.
 func component(name, release, purl string, licenses []string) cdx.Component {
 	c := cdx.Component{BOMRef: purl, Type: cdx.ComponentTypeLibrary, Name: name, Version: release, PackageURL: purl}
 	var parts []string
@@ -84,7 +85,7 @@ func component(name, release, purl string, licenses []string) cdx.Component {
 	return c
 }
 
-// sqliteModule has SQLite's own source in it, which is in nobody's module list.
+// sqliteModule contains SQLite's own source, which is in no module list.
 const sqliteModule = "github.com/mattn/go-sqlite3"
 
 var sqliteRelease = regexp.MustCompile(`#define SQLITE_VERSION\s+"([0-9.]+)"`)

@@ -24,23 +24,23 @@ import (
 	"accordion/internal/testenv"
 )
 
-// sitePatience bounds what a site takes to boot, and each line that is typed there.
+// sitePatience limits the boot of a site, and each command.
 const sitePatience = 3 * time.Minute
 
-// site is a host with a small Slurm of Debian's own packages: a real systemd is the first process, in namespaces of its own. What it changes
-// lies in memory, and its network is its loopback.
+// site is a host with a small Slurm of Debian's own packages. A real systemd is its first process, in its own
+// namespaces. Its changes are in memory, and its network is its loopback interface.
 type site struct {
 	*testing.T
-	first  int // its first process, as we see it
+	first  int // its first process, as seen from this process
 	groups []string
-	typing time.Duration // processor time of what was typed
+	typing time.Duration // processor time of the commands
 }
 
-// bootSite boots one of a Debian suite; the folder of the packages is there as /root/packages.
+// bootSite boots a site with a Debian suite. The folder of the packages is /root/packages there.
 func bootSite(t *testing.T, suite, packages string) *site {
 	t.Helper()
 	s := bootHost(t, suite, packages)
-	// Slurm looks a name up only where an interface besides lo has an address.
+	// Slurm resolves a name only if an interface other than lo has an address.
 	sh(t, "nsenter", "--target", strconv.Itoa(s.first), "--net", "sh", "-ec", `ip link add world0 type veth peer name world1; ip address add 10.99.1.1/24 dev world0; ip link set world0 up; ip link set world1 up`)
 	if out, err := s.run("/site/up"); err != nil {
 		more, _ := s.run("systemctl --no-pager --failed; tail -n 5 /var/log/slurm/*.log")
@@ -49,7 +49,7 @@ func bootSite(t *testing.T, suite, packages string) *site {
 	return s
 }
 
-// bootHost boots the host, whose Slurm is not set up.
+// bootHost boots the host without a configured Slurm.
 func bootHost(t *testing.T, suite, packages string) *site {
 	t.Helper()
 	testenv.Needs(t, testenv.Packages, testenv.Root)
@@ -71,7 +71,7 @@ func bootHost(t *testing.T, suite, packages string) *site {
 	}
 	defer told.Close()
 	s := &site{T: t, groups: newGroups(t)}
-	// Its groups are in ours; /run has nothing of the machine's.
+	// Its groups are below ours. /run has nothing of this machine's.
 	c := exec.Command("unshare", append([]string{"--mount", "sh", "-c", `
 		set -e
 		groups=$1
@@ -82,8 +82,8 @@ func bootHost(t *testing.T, suite, packages string) *site {
 		exec systemd-nspawn "$@"`, "site", strings.Join(s.groups, " "),
 		"--quiet", "--volatile=overlay", "--private-network", "--register=no", "--keep-unit", "--console=pipe", "--machine=ctl", "--notify-ready=yes", "--directory=" + root},
 		"--bind-ro="+filepath.Join(own, "hostname")+":/etc/hostname", "--bind-ro="+filepath.Join(own, "hosts")+":/etc/hosts",
-		"--bind-ro=/dev/null:/etc/systemd/system/slurmd.service", // else a slurmd looks for its controller for 90 s before the host counts as booted
-		"--bind-ro=/dev/null:/etc/systemd/system/timers.target",  // else Debian's daily work, as dpkg-db-backup at midnight, changes files in between
+		"--bind-ro=/dev/null:/etc/systemd/system/slurmd.service", // otherwise a slurmd looks for its controller for 90 s before the host counts as booted
+		"--bind-ro=/dev/null:/etc/systemd/system/timers.target",  // otherwise Debian's daily jobs, such as dpkg-db-backup at midnight, change files during the test
 		"--bind-ro="+testdata+":/site", "--bind-ro="+packages+":/root/packages", "--boot")...)
 	c.Env = append(os.Environ(), "NOTIFY_SOCKET="+filepath.Join(own, "told"), "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1")
 	var said bytes.Buffer
@@ -93,7 +93,7 @@ func bootHost(t *testing.T, suite, packages string) *site {
 	}
 	gone := make(chan struct{})
 	go func() {
-		c.Wait() //nolint:errcheck // ended by us
+		c.Wait() //nolint:errcheck // this process ended it
 		close(gone)
 		told.Close()
 	}()
@@ -104,8 +104,8 @@ func bootHost(t *testing.T, suite, packages string) *site {
 	return s
 }
 
-// newGroups makes a control group for the site in each hierarchy that systemd counts processes in, of the same name: systemd-nspawn makes that of
-// the one in the other, too.
+// newGroups makes a control group for the site in each hierarchy in which systemd tracks processes. Both have the
+// same name, because systemd-nspawn would make the second one with the name of the first.
 func newGroups(t *testing.T) (made []string) {
 	t.Helper()
 	mounts, err := os.ReadFile("/proc/self/mounts")
@@ -132,7 +132,7 @@ func newGroups(t *testing.T) (made []string) {
 	return made
 }
 
-// booted waits until the first process is known, and has started all that it starts.
+// booted waits until the first process is known and has started all services.
 func (s *site) booted(told *net.UnixConn) error {
 	if err := told.SetReadDeadline(time.Now().Add(sitePatience)); err != nil {
 		return err
@@ -158,29 +158,29 @@ func (s *site) booted(told *net.UnixConn) error {
 	return nil
 }
 
-// end kills the first process, and thereby all.
+// end kills the first process, and thereby all others.
 func (s *site) end(c *exec.Cmd, gone <-chan struct{}) {
 	if s.first > 0 {
-		unix.Kill(s.first, unix.SIGKILL) //nolint:errcheck // it may be gone
+		unix.Kill(s.first, unix.SIGKILL) //nolint:errcheck // it may have ended
 	} else {
-		c.Process.Kill() //nolint:errcheck // it may be gone
+		c.Process.Kill() //nolint:errcheck // it may have ended
 	}
 	select {
 	case <-gone:
 	case <-time.After(30 * time.Second):
-		c.Process.Kill() //nolint:errcheck // it may be gone
+		c.Process.Kill() //nolint:errcheck // it may have ended
 		<-gone
 	}
 	for _, group := range s.groups {
 		var folders []string
-		filepath.WalkDir(group, func(path string, d fs.DirEntry, _ error) error { //nolint:errcheck // what is left is told below
+		filepath.WalkDir(group, func(path string, d fs.DirEntry, _ error) error { //nolint:errcheck // what is left is reported below
 			if d != nil && d.IsDir() {
 				folders = append(folders, path)
 			}
 			return nil
 		})
 		for _, f := range slices.Backward(folders) {
-			for until := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) { // no event tells when the last process has left
+			for until := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) { // there is no event for the end of the last process
 				err := os.Remove(f)
 				if err == nil || errors.Is(err, fs.ErrNotExist) {
 					break
@@ -194,13 +194,13 @@ func (s *site) end(c *exec.Cmd, gone <-chan struct{}) {
 	}
 }
 
-// run types a command as root, in the folder of the packages, and gives what is to be seen then.
+// run runs a command as root in the folder of the packages, and returns its output.
 func (s *site) run(command string) (string, error) {
 	s.Helper()
 	return s.typed("/root/packages", "/bin/sh", "-c", command)
 }
 
-// as types a command as a user, who has logged in.
+// as runs a command as a user who has logged in.
 func (s *site) as(user, command string) (string, error) {
 	s.Helper()
 	return s.typed("/", "/bin/su", "-", user, "-c", command)
@@ -220,7 +220,7 @@ func (s *site) typed(folder string, words ...string) (string, error) {
 	return string(out), err
 }
 
-// reach is an address on this machine's loopback which leads to one on the site's, as ssh -L makes it.
+// reach returns an address on this machine's loopback interface that leads to one on the site's, as with ssh -L.
 func (s *site) reach(address string) string {
 	s.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -242,8 +242,8 @@ func (s *site) reach(address string) string {
 				}
 				defer far.Close()
 				var both sync.WaitGroup
-				both.Go(func() { far.(*net.TCPConn).ReadFrom(near); far.(*net.TCPConn).CloseWrite() })  //nolint:errcheck // a browser leaves
-				both.Go(func() { near.(*net.TCPConn).ReadFrom(far); near.(*net.TCPConn).CloseWrite() }) //nolint:errcheck // a browser leaves
+				both.Go(func() { far.(*net.TCPConn).ReadFrom(near); far.(*net.TCPConn).CloseWrite() })  //nolint:errcheck // a browser disconnects
+				both.Go(func() { near.(*net.TCPConn).ReadFrom(far); near.(*net.TCPConn).CloseWrite() }) //nolint:errcheck // a browser disconnects
 				both.Wait()
 			}()
 		}
@@ -251,7 +251,7 @@ func (s *site) reach(address string) string {
 	return l.Addr().String()
 }
 
-// dial opens a connection in the site's network. Its thread stays there, and so it ends with the goroutine.
+// dial opens a connection in the site's network. Its thread stays in that network, so it ends with the goroutine.
 func (s *site) dial(address string) (net.Conn, error) {
 	type opened struct {
 		net.Conn
@@ -275,7 +275,7 @@ func (s *site) dial(address string) (net.Conn, error) {
 	return o.Conn, o.error
 }
 
-// processors is the time of processors that the site has taken: its daemons, and what was typed.
+// processors returns the processor time of the site: of its daemons and of the commands.
 func (s *site) processors() time.Duration {
 	for _, group := range s.groups {
 		text, err := os.ReadFile(filepath.Join(group, "cpu.stat"))

@@ -13,15 +13,16 @@ import (
 	"accordion/internal/browser"
 )
 
-// An act of docs/start.md is a line that is typed, and what is to be seen then; or the page, opened in a browser.
+// An act of docs/start.md is a command with its output, or a visit to the page in a browser.
 type act struct {
-	part    string // of the page
-	root    bool   // types it
+	part    string // of docs/start.md
+	root    bool   // root runs it
 	command string // "": the page is opened
 	seen    []string
 }
 
-// acts reads docs/start.md: lines after "# " are root's, those after "$ " a user's, those below what is seen.
+// acts reads docs/start.md. Lines after "# " are root's commands, lines after "$ " a user's, and the lines below are
+// their output.
 func acts(t *testing.T) (all []act) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/start.md")
@@ -53,10 +54,11 @@ func acts(t *testing.T) (all []act) {
 
 const webAddress = "127.0.0.1:9821"
 
-// looks are commands that change nothing: who does not see yet what is to be seen types them again.
+// looks are commands that change nothing. They are repeated until their output is as expected.
 var looks = regexp.MustCompile(`^(squeue|cat [a-z]|journalctl|systemctl is-active|accordion (status|explain|preflight))`)
 
-// missing is the first line that is not to be seen; "…" stands for anything, and of blanks it does not matter how many they are.
+// missing returns the first line that is not in the output. "…" matches any text, and the number of blanks does not
+// matter.
 func missing(seen []string, out string) string {
 	for _, line := range seen {
 		words := strings.Fields(line)
@@ -70,11 +72,11 @@ func missing(seen []string, out string) string {
 	return ""
 }
 
-// mostMinutes is what docs/start.md promises.
+// mostMinutes is the time that docs/start.md promises.
 const mostMinutes = 10
 
-// TestTheFirstTenMinutes types what docs/start.md says, word for word and in order, on a Debian with a small Slurm of Debian's own, and judges
-// what is to be seen. In the end every file is as it was.
+// TestTheFirstTenMinutes runs the commands of docs/start.md, word for word and in order, on a Debian with a small
+// Slurm of Debian's own packages, and checks the output. At the end every file is as before.
 func TestTheFirstTenMinutes(t *testing.T) {
 	packages := packagesOf(t, newer)
 	suites := []string{"bookworm"}
@@ -121,10 +123,10 @@ func follow(t *testing.T, s *site) {
 	}
 }
 
-// follows types a line, and sees what the page says.
+// follows runs a command and checks that the output is as on the page.
 func (s *site) follows(a act) {
 	s.Helper()
-	for until := time.Now().Add(90 * time.Second); ; time.Sleep(500 * time.Millisecond) { // as somebody types it again who looks
+	for until := time.Now().Add(90 * time.Second); ; time.Sleep(500 * time.Millisecond) { // like a reader who repeats a command
 		var out string
 		var err error
 		if a.root {
@@ -143,7 +145,7 @@ func (s *site) follows(a act) {
 	}
 }
 
-// open looks at the page in a browser, at the job that grows and at its profile.
+// open opens the page in a browser, at the growing job and its profile.
 func (s *site) open() {
 	s.Helper()
 	root := "http://" + s.reach(webAddress)
@@ -156,7 +158,7 @@ func (s *site) open() {
 	b.Quiet()
 }
 
-// What is seen is judged.
+// Outputs that differ are found.
 func TestWhatIsNotSeenIsMissed(t *testing.T) {
 	out := "  JOBID  USER\n   1   ann   R  0:03  3 n[1-3]\n"
 	for line, want := range map[string]bool{"1 ann R … 3 n…": false, "1 ann R … 1 n…": true, "ann": true, "JOBID USER": false} {

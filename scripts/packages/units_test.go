@@ -12,10 +12,11 @@ import (
 	"testing"
 )
 
-// mostExposed is what systemd calls OK, and a bound for what of the machine a sidecar that was taken over could reach: 0 is nothing, 10 all.
+// mostExposed is what systemd calls OK. It limits what a compromised sidecar could reach on the machine: 0 is
+// nothing, 10 everything.
 const mostExposed = 4.0
 
-// Systemd understands the units to the last word, and finds them little exposed.
+// Systemd accepts every line of the units, and finds them little exposed.
 func TestUnits(t *testing.T) {
 	needs(t, "systemd-analyze")
 	folder := "../../examples/systemd"
@@ -23,7 +24,7 @@ func TestUnits(t *testing.T) {
 	if err != nil || len(units) < 3 {
 		t.Fatalf("%v are the units, error %v", units, err)
 	}
-	// The program is not installed here: what it is does not matter to systemd.
+	// The program is not installed here, which does not matter for systemd.
 	copied := t.TempDir()
 	var paths []string
 	for _, u := range units {
@@ -68,7 +69,7 @@ func TestOnlyRootOpensTheStateOfTheSidecar(t *testing.T) {
 	}
 }
 
-// Each capability that is left has its reason above it.
+// Each remaining capability has its reason above it.
 func TestEveryCapabilityIsExplained(t *testing.T) {
 	text, err := os.ReadFile("../../examples/systemd/accordion.service")
 	if err != nil {
@@ -87,7 +88,7 @@ func TestEveryCapabilityIsExplained(t *testing.T) {
 	}
 }
 
-// Each bound on what the service may use is set, reasoned above it, and above what the sidecar's own bounds add up to.
+// Each resource limit of the service is set, explained above it, and larger than the sum of the sidecar's own limits.
 func TestServiceIsBounded(t *testing.T) {
 	text, err := os.ReadFile("../../examples/systemd/accordion.service")
 	if err != nil {
@@ -98,8 +99,8 @@ func TestServiceIsBounded(t *testing.T) {
 		unit        string
 	}{
 		"MemoryMax":   {1 << 30, 8 << 30, "G"}, // 138 MiB on a large cluster (docs/performance.md), its programs, 4,096 sessions
-		"TasksMax":    {256, 4096, ""},         // Go's threads, six programs of Slurm's at a time
-		"LimitNOFILE": {8_600, 65_536, ""},     // 4,096 sessions, 2,048 strangers, 256 turned away, 2,048 of the page, 64 scrapers, files
+		"TasksMax":    {256, 4096, ""},         // Go's threads, and six Slurm programs at a time
+		"LimitNOFILE": {8_600, 65_536, ""},     // 4,096 sessions, 2,048 strangers, 256 refused, 2,048 for the page, 64 scrapers, files
 	} {
 		above, line, is := strings.Cut(string(text), "\n"+name+"=")
 		line, _, _ = strings.Cut(line, "\n")
@@ -116,8 +117,7 @@ func TestServiceIsBounded(t *testing.T) {
 	}
 }
 
-// Systemd waits for a oneshot service forever unless its unit has a timeout, and its timer waits
-// for it.
+// Systemd waits forever for a oneshot service whose unit has no timeout, and the service's timer waits with it.
 func TestEveryOneshotServiceTimesOut(t *testing.T) {
 	paths, err := filepath.Glob("../../examples/systemd/*.service")
 	if err != nil || len(paths) == 0 {
@@ -134,7 +134,8 @@ func TestEveryOneshotServiceTimesOut(t *testing.T) {
 	}
 }
 
-// The package is removed: the sidecar ends, then its reservations go while the timer still runs, then the timer stops. An upgrade does none of it.
+// When the package is removed, the sidecar ends, then its reservations are deleted while the timer still runs, then
+// the timer stops. An upgrade does none of that.
 func TestRemovalReleasesWhatTheSidecarReserved(t *testing.T) {
 	deb := []string{"deb-systemd-invoke stop accordion.service", "timeout 60 accordion release-all", "deb-systemd-invoke stop accordion-release.timer"}
 	rpm := []string{"systemctl stop accordion.service", deb[1], "systemctl disable --now accordion.service accordion-release.timer"}
@@ -151,7 +152,7 @@ func TestRemovalReleasesWhatTheSidecarReserved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		folder := t.TempDir() // of programs that note how they are called, and fail
+		folder := t.TempDir() // for programs that record their calls and fail
 		for _, name := range []string{"deb-systemd-invoke", "systemctl", "timeout"} {
 			program := "#!/bin/sh\necho \"" + name + " $*\" >>" + folder + "/calls\nexit 1\n"
 			if err := os.WriteFile(filepath.Join(folder, name), []byte(program), 0o755); err != nil {
@@ -163,7 +164,7 @@ func TestRemovalReleasesWhatTheSidecarReserved(t *testing.T) {
 		if out, err := run.CombinedOutput(); err != nil {
 			t.Errorf("%s %s: %v\n%s", c.script, c.how, err, out)
 		}
-		calls, _ := os.ReadFile(filepath.Join(folder, "calls")) // none: no file
+		calls, _ := os.ReadFile(filepath.Join(folder, "calls")) // without calls there is no file
 		if got := strings.FieldsFunc(string(calls), func(r rune) bool { return r == '\n' }); !slices.Equal(got, c.want) {
 			t.Errorf("%s %s runs %q, want %q", c.script, c.how, got, c.want)
 		}

@@ -7,10 +7,11 @@ import (
 	"testing"
 )
 
-// The package of a newer version takes over from a sidecar that serves: systemd starts it anew, it knows what the old one has written, and a
-// job that the old one has begun goes on, grows and ends as it was promised. The old one is of this tree, too, unless -accordion.from names the
-// packages of another: git worktree add EARLIER COMMIT; EARLIER/scripts/package FOLDER. Before that, setup asks on a terminal; behind it, the
-// new one hangs.
+// The package of a newer version replaces that of a serving sidecar. Systemd restarts the sidecar. It knows what the
+// old one has written, and a job that the old one has started continues, grows and ends as promised. The old package
+// is built from this tree too, unless -accordion.from names the folder of other packages: git worktree add EARLIER
+// COMMIT; EARLIER/scripts/package FOLDER. Before that, setup asks its questions on a terminal. After it, the new
+// sidecar hangs.
 func TestAnUpgradeBesideARunningJob(t *testing.T) {
 	packagesOf(t, newer)
 	if *from == "" {
@@ -26,7 +27,7 @@ func TestAnUpgradeBesideARunningJob(t *testing.T) {
 	user := func(command string, seen ...string) { t.Helper(); s.follows(act{command: command, seen: seen}) }
 
 	root("apt install ./v1.0.0/accordion_*.deb ./v1.0.0/accordion-controller_*.deb ./v1.0.0/accordion-slurm_*.deb")
-	root("printf '0.0.0.0:6820\\n' | script -qec 'accordion setup slurm --dry-run --all' /dev/null | tr -d '\\r'", // which has a terminal, unlike root here
+	root("printf '0.0.0.0:6820\\n' | script -qec 'accordion setup slurm --dry-run --all' /dev/null | tr -d '\\r'", // with a terminal, which root's shell here lacks
 		"Where do jobs on other hosts reach the sidecar (such as 0.0.0.0:6820; munge has to run there)? [none] …", "listen = \"0.0.0.0:6820\"")
 	root("accordion setup slurm --listen none")
 	root("printf 'JobSubmitPlugins=lua\\nSchedulerParameters=permit_job_expansion\\nBatchStartTimeout=65000\\n' >>/etc/slurm/slurm.conf; systemctl restart slurmctld")
@@ -52,7 +53,7 @@ func TestAnUpgradeBesideARunningJob(t *testing.T) {
 	user("accordion explain 1", "… ended: after step 2 of 2")
 	after, err := s.run("accordion journal --job 1")
 	for line := range strings.Lines(before) {
-		if strings.HasSuffix(line, ")\n") { // an act, whose outcome may have come since
+		if strings.HasSuffix(line, ")\n") { // an action, whose outcome may have been added since
 			continue
 		}
 		if err != nil || !strings.Contains(after, line) {
@@ -63,7 +64,8 @@ func TestAnUpgradeBesideARunningJob(t *testing.T) {
 	hangs(s)
 }
 
-// hangs has the sidecar stand still beside a running job: systemd ends it and starts another one, and the job goes on as it was promised.
+// hangs stops the sidecar while a job runs. Systemd kills it and starts another one, and the job continues as
+// promised.
 func hangs(s *site) {
 	s.Helper()
 	root := func(command string, seen ...string) {
@@ -73,7 +75,7 @@ func hangs(s *site) {
 	root("mkdir -p /run/systemd/system/accordion.service.d; printf '[Service]\\nWatchdogSec=5\\nTimeoutAbortSec=1\\nRestartSec=1\\n' >/run/systemd/system/accordion.service.d/soon.conf")
 	root("systemctl daemon-reload; systemctl restart accordion.service")
 	said, err := s.as("ann", "sbatch job.sh")
-	job, submitted := strings.CutPrefix(strings.TrimSpace(said), "Submitted batch job ") // expanders have numbers, too
+	job, submitted := strings.CutPrefix(strings.TrimSpace(said), "Submitted batch job ") // expanders have numbers too
 	if err != nil || !submitted {
 		s.Fatalf("sbatch job.sh: %v\n%s", err, said)
 	}

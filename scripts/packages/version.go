@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// version is which source a tree is.
+// version identifies a source tree.
 type version struct {
-	text string    // as Go modules have it: v1.2.3, or v1.2.4-0.20261126174523-632ee3bd1d2a of a commit after it
-	when time.Time // of the commit: the time of all that is built
+	text string    // in the form of Go modules: v1.2.3, or v1.2.4-0.20261126174523-632ee3bd1d2a for a later commit
+	when time.Time // time of the commit, which is the time of everything that is built
 
-	commit string // its whole hash
+	commit string // full hash
 }
 
-// tagged is a tag that is a version: others are not looked at.
+// tagged matches tags that are versions. Others are ignored.
 var tagged = regexp.MustCompile(`^v(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.]+)?$`)
 
-// versionOf asks git. The version of a tree that is not as its commit says ends in "+dirty".
+// versionOf returns the version by git. If the tree differs from its commit, the version ends in "+dirty".
 func versionOf(ctx context.Context, root string) (version, error) {
 	git := func(args ...string) (string, error) {
 		out, err := exec.CommandContext(ctx, "git", append([]string{"-C", root}, args...)...).Output()
@@ -43,14 +43,14 @@ func versionOf(ctx context.Context, root string) (version, error) {
 	if err != nil {
 		return version{}, err
 	}
-	// Without any tag it fails, and says so: then there is none.
+	// Without any tag git describe fails with that message.
 	described, _ := git("describe", "--tags", "--long", "--match", "v[0-9]*", "HEAD")
 	v := named(described, hash, time.Unix(at, 0).UTC(), changed != "")
 	v.commit = hash
 	return v, nil
 }
 
-// named is the version of a commit, by what git describe says of it: TAG-COMMITS-gHASH, "" without a tag.
+// named returns the version of a commit by the output of git describe: TAG-COMMITS-gHASH, or "" without a tag.
 func named(described, hash string, when time.Time, changed bool) version {
 	v := version{when: when}
 	tag, behind := "", ""
@@ -66,7 +66,7 @@ func named(described, hash string, when time.Time, changed bool) version {
 	case m[4] != "": // a commit after a release candidate is before the release
 		v.text = tag + ".0." + stamp
 	default:
-		patch, _ := strconv.Atoi(m[3]) // digits
+		patch, _ := strconv.Atoi(m[3]) // digits only
 		v.text = fmt.Sprintf("v%s.%s.%d-0.%s", m[1], m[2], patch+1, stamp)
 	}
 	if changed {
@@ -75,7 +75,7 @@ func named(described, hash string, when time.Time, changed bool) version {
 	return v
 }
 
-// packaged is the version as dpkg and rpm order it: what is before a release by Go's rules is so by theirs.
+// packaged returns the version in a form that dpkg and rpm order like Go.
 func (v version) packaged() string {
 	release, before, is := strings.Cut(strings.TrimPrefix(v.text, "v"), "-")
 	if !is {

@@ -32,7 +32,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// What is newer in git is newer for both package managers.
+// A later commit is newer for both package managers.
 func TestNewerVersionsAreNewerForDpkgAndRpm(t *testing.T) {
 	needs(t, "dpkg", "rpm")
 	var all []string

@@ -15,8 +15,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// resolve has the links of a page lead to where they lead in the site, and puts pictures into it. All that leads nowhere
-// is in the error.
+// resolve rewrites the links of a page for the site, and embeds pictures. Its error lists all links that lead
+// nowhere.
 func (s *site) resolve(p *page) error {
 	var wrong []error
 	err := ast.Walk(p.tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -42,7 +42,7 @@ func (s *site) resolve(p *page) error {
 	return errors.Join(append(wrong, err)...)
 }
 
-// follow says where a page's link leads in the site.
+// follow returns where a page's link leads in the site.
 func (s *site) follow(p *page, link string) (string, error) {
 	u, err := url.Parse(link)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *site) follow(p *page, link string) (string, error) {
 	return target.name + "#" + u.Fragment, nil
 }
 
-// shown is the page of a file: a guide, or one that shows the file's text, or a folder's files.
+// shown returns the page of a file: a guide, or a page with the file's text or a folder's files.
 func (s *site) shown(file string) (*page, error) {
 	if p := s.pages[file]; p != nil {
 		return p, nil
@@ -117,14 +117,14 @@ func (s *site) folder(p *page) error {
 	return p.parse()
 }
 
-// picture gives a picture as an address that holds it: a page is one file then, and reads nothing more.
+// picture returns a picture as a data address, so that a page is one file and reads nothing else.
 func (s *site) picture(p *page, file string) (string, error) {
 	text, err := fs.ReadFile(s.source, path.Join(path.Dir(p.file), file))
 	if err != nil {
 		return "", err
 	}
 	kind := http.DetectContentType(text)
-	if path.Ext(file) == ".svg" { // text by its content; as a picture it runs no scripts
+	if path.Ext(file) == ".svg" { // detected as text; as a picture it runs no scripts
 		kind = "image/svg+xml"
 	}
 	if !strings.HasPrefix(kind, "image/") {

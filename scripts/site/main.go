@@ -1,11 +1,11 @@
-// Command site makes a site of the guides: a folder of pages that ask nobody else for anything.
+// Command site builds a site of the guides: a folder of pages that request nothing from other hosts.
 //
 //	go run -C scripts/site . FOLDER
 //
-// docs/README.md says which pages there are and in which order they are read; each stands there once. A link that leads
-// nowhere is an error, and so is what a page would lose: nothing is written then. Two runs over one tree write the same.
+// docs/README.md lists the pages in reading order, each once. A link that leads nowhere, or content that the site
+// would lose, is an error, and nothing is written. Two runs on the same tree write the same files.
 //
-// It is a module of its own, for the program needs no Markdown.
+// It is a separate module, because the program needs no Markdown.
 //
 //	order.go   the pages, their order and their names
 //	links.go   where links lead: to a page, to a file of the source, which gets a page too, or elsewhere

@@ -9,17 +9,17 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// orderFile is what says the order: a heading a part, in each a list of links.
+// orderFile defines the order: a heading for each part, with a list of links.
 const orderFile = "docs/README.md"
 
-// page is one of the guides, or the text of a file that one links to.
+// page is a guide, or the text of a file to which a guide links.
 type page struct {
-	file  string // slash-separated, from the root of the source
-	name  string // of the site's file
+	file  string // slash-separated, relative to the root of the source
+	name  string // file name in the site
 	title string // in the contents
-	part  string // of the contents; "" where it does not stand there
+	part  string // of the contents; "" if it is not in the contents
 	text  []byte
-	tree  ast.Node // nil: the file is no guide, and its text is shown as it is
+	tree  ast.Node // nil: the file is not a guide, and is shown as text
 	heads []head
 }
 
@@ -29,14 +29,14 @@ type head struct {
 	id, text string
 }
 
-// site is all that pages are made of.
+// site is the data from which pages are made.
 type site struct {
 	source fs.FS
-	order  []*page          // guides, as they are read
-	pages  map[string]*page // all, by their file
+	order  []*page          // guides, in reading order
+	pages  map[string]*page // all pages, by file
 }
 
-// nameOf is a page's file in the site. All are in one folder, so that a link is a name.
+// nameOf returns a page's file name in the site. All files are in one folder, so that a link is a name.
 func nameOf(file string) string {
 	switch file {
 	case "README.md":
@@ -51,7 +51,7 @@ func nameOf(file string) string {
 	return strings.ToLower(strings.ReplaceAll(file, "/", "-")) + ".html"
 }
 
-// readOrder reads the contents and all guides that stand there.
+// readOrder reads the contents and all guides in them.
 func readOrder(source fs.FS) (*site, error) {
 	s := &site{source: source, pages: map[string]*page{}}
 	contents, err := s.guide(orderFile, "Contents", "")
@@ -77,7 +77,7 @@ func readOrder(source fs.FS) (*site, error) {
 	return s, nil
 }
 
-// readPart reads the guides of a list: each item begins with the link to one.
+// readPart reads the guides of a list. Each item begins with the link to one.
 func (s *site) readPart(contents *page, part string, list *ast.List) error {
 	for item := list.FirstChild(); item != nil; item = item.NextSibling() {
 		link, is := item.FirstChild().FirstChild().(*ast.Link)
@@ -97,7 +97,7 @@ func (s *site) readPart(contents *page, part string, list *ast.List) error {
 	return nil
 }
 
-// guide reads one.
+// guide reads a guide.
 func (s *site) guide(file, title, part string) (*page, error) {
 	text, err := fs.ReadFile(s.source, file)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *site) guide(file, title, part string) (*page, error) {
 	return p, s.add(p)
 }
 
-// add takes a page in. Two with one name would overwrite each other.
+// add adds a page. Two pages with one name would overwrite each other.
 func (s *site) add(p *page) error {
 	for _, other := range s.pages {
 		if other.name == p.name {

@@ -20,30 +20,30 @@ var (
 	frame = template.Must(template.New("page").Parse(frameText))
 )
 
-// framed is what the frame of a page shows.
+// framed is the content of a page's frame.
 type framed struct {
 	Title      string
-	Policy     string // what the browser may do for it
+	Policy     string // the page's content security policy
 	Style      template.CSS
 	Body       template.HTML
 	Parts      []part
 	Prev, Next *entry
 }
 
-// part of the contents.
+// part is a part of the contents.
 type part struct {
 	Name  string
 	Pages []entry
 }
 
-// entry is a page in the contents. Of the one that is shown the heads are listed.
+// entry is a page in the contents. The headings of the current page are listed.
 type entry struct {
 	Name, Title string
 	Here        bool
 	Heads       []entry
 }
 
-// build makes all pages of a source: their texts by their names.
+// build returns all pages of a source, by name.
 func build(source fs.FS) (map[string][]byte, error) {
 	s, err := readOrder(source)
 	if err != nil {
@@ -51,7 +51,7 @@ func build(source fs.FS) (map[string][]byte, error) {
 	}
 	var wrong []error
 	resolved := map[string]bool{}
-	for len(resolved) < len(s.pages) { // links bring in more: files of the source
+	for len(resolved) < len(s.pages) { // links add pages: files of the source
 		for _, file := range slices.Sorted(func(yield func(string) bool) {
 			for f := range s.pages {
 				if !yield(f) {
@@ -106,7 +106,7 @@ func (s *site) make(p *page) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// contents are those of the site, as a page shows them.
+// contents returns the contents of the site, as shown on a page.
 func (s *site) contents(here *page) (parts []part) {
 	for _, p := range s.order {
 		if len(parts) == 0 || parts[len(parts)-1].Name != p.part {

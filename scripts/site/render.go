@@ -16,14 +16,14 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// markdown reads guides as GitHub does, where they are read as well, and writes them.
+// markdown parses guides like GitHub, where they are read too, and renders them.
 var markdown = goldmark.New(
 	goldmark.WithExtensions(extension.Table, extension.Strikethrough),
 	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(writer{}, 100))),
 )
 
-// parse reads a page's text, and names its headings. HTML in it is refused, but for comments, which are left out: it is
-// not known what it would ask for.
+// parse parses a page's text, and names its headings. It refuses HTML except comments, which it omits, because HTML
+// could make requests.
 func (p *page) parse() error {
 	p.tree = markdown.Parser().Parse(text.NewReader(p.text))
 	taken := map[string]int{}
@@ -48,8 +48,8 @@ func (p *page) parse() error {
 	})
 }
 
-// anchor names a heading as GitHub does, where the same links are followed: small letters, digits and hyphens; a second
-// one of the same words has a number.
+// anchor returns the ID of a heading in GitHub's form, so that the same links work: lower case, digits and hyphens,
+// with a number for a repeated heading.
 func anchor(heading string, taken map[string]int) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -68,7 +68,7 @@ func anchor(heading string, taken map[string]int) string {
 	return name
 }
 
-// words are the words of a node, without their form.
+// words returns the text of a node without markup.
 func words(n ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // this visitor has no errors
@@ -83,7 +83,7 @@ func words(n ast.Node, source []byte) string {
 	return b.String()
 }
 
-// html is what a guide says.
+// html returns the HTML of a guide.
 func (p *page) html() (template.HTML, error) {
 	var b bytes.Buffer
 	if p.tree == nil {
@@ -94,8 +94,8 @@ func (p *page) html() (template.HTML, error) {
 	return template.HTML(b.String()), err
 }
 
-// writer writes what readers with a phone, with a keyboard or with a screen reader need otherwise than goldmark does it: what
-// is wide is moved in its own frame, a table's heads are marked as such, a heading can be linked to.
+// writer renders what readers on a phone, with a keyboard or with a screen reader need and goldmark does not provide:
+// wide content scrolls in its own frame, table headers are marked, and headings can be linked to.
 type writer struct{}
 
 func (w writer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
@@ -137,7 +137,7 @@ func (writer) table(out util.BufWriter, _ []byte, _ ast.Node, entering bool) (as
 	return ast.WalkContinue, nil
 }
 
-// tableHead leaves a row of heads out that has no words.
+// tableHead omits a header row without words.
 func (writer) tableHead(out util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	switch {
 	case strings.TrimSpace(words(n, source)) == "" && entering:
@@ -152,7 +152,7 @@ func (writer) tableHead(out util.BufWriter, source []byte, n ast.Node, entering 
 	return ast.WalkContinue, nil
 }
 
-// cell writes one: a head where it stands in the row of heads, or first in a row.
+// cell renders a cell: a header cell in the header row or at the beginning of a row.
 func (writer) cell(out util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	tag, scope := "td", ""
 	if n.PreviousSibling() == nil {

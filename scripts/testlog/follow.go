@@ -15,18 +15,18 @@ type event struct {
 	Elapsed                       float64
 }
 
-// record is one test that has ended, as it is kept.
+// record is one finished test, as it is stored.
 type record struct {
 	Package, Test, Result string
 	Seconds               float64
-	Why                   string   `json:",omitempty"` // it was skipped
-	Said                  []string `json:",omitempty"` // by one that failed: its first lines
+	Why                   string   `json:",omitempty"` // why it was skipped
+	Said                  []string `json:",omitempty"` // the first lines of a failed test's output
 }
 
-// follow prints what is said of packages and of tests that fail, as it comes, and keeps a record of each test. A test that has not ended
-// when its package does has failed with it: what it said is printed, too.
+// follow prints the output of packages and of failing tests as it arrives, and records each test. A test that has not
+// finished when its package has is recorded as failed, and its output is printed too.
 func follow(in io.Reader, out, kept io.Writer) error {
-	said := map[string][]string{} // by tests that have not ended
+	said := map[string][]string{} // output of unfinished tests
 	keep := json.NewEncoder(kept)
 	lines := bufio.NewReader(in)
 	for {
@@ -48,7 +48,7 @@ func follow(in io.Reader, out, kept io.Writer) error {
 func take(line []byte, said map[string][]string, out io.Writer, keep *json.Encoder) error {
 	var e event
 	if line[0] != '{' || json.Unmarshal(line, &e) != nil {
-		_, err := out.Write(line) // the go command's own
+		_, err := out.Write(line) // output of the go command itself
 		return err
 	}
 	key := e.Package + "\n" + e.Test
@@ -79,7 +79,7 @@ func take(line []byte, said map[string][]string, out io.Writer, keep *json.Encod
 	return nil
 }
 
-// unended prints what the tests of a package that has failed said, when they did not end themselves, and keeps them as failed.
+// unended prints the output of unfinished tests of a failed package, and records them as failed.
 func unended(out io.Writer, said map[string][]string, e event, keep *json.Encoder) error {
 	for key, all := range said {
 		test, ours := strings.CutPrefix(key, e.Package+"\n")
@@ -100,20 +100,22 @@ func unended(out io.Writer, said map[string][]string, e event, keep *json.Encode
 	return nil
 }
 
-// A summary has this many lines of a test, so many of them of one message, and so much of a line: what explains most failures. A daemon's
-// log would push the next test's out of sight.
+// A summary has at most this many lines of a test, this many of each message, and this much of a line. That explains
+// most failures. The whole log of a daemon would push the next test's output out of sight.
 const (
 	mostLines   = 12
 	mostOfOne   = 3
 	mostOfALine = 300
 )
 
-// message begins what a test says by t.Log and t.Error, and the line in which testscript says what failed.
+// message matches the beginning of what a test prints by t.Log and t.Error, and the line in which testscript reports
+// a failure.
 var message = regexp.MustCompile(`^ +([^ ]+\.go:\d+|FAIL): `)
 
-// first is the beginning of what a test said, and of each message in it. What go test says of every test is left out.
+// first returns the first lines of a test's output, and of each message in it, without what go test prints for every
+// test.
 func first(said []string) (lines []string) {
-	of := 0 // lines of this message
+	of := 0 // number of lines of this message
 	for _, text := range said {
 		if strings.HasPrefix(text, "=== ") || strings.HasPrefix(strings.TrimSpace(text), "--- ") {
 			continue
@@ -134,7 +136,7 @@ func first(said []string) (lines []string) {
 	return lines
 }
 
-// printed leaves out what go test says with -v only.
+// printed writes output without the lines that go test prints only with -v.
 func printed(out io.Writer, all ...string) error {
 	for _, text := range all {
 		if strings.HasPrefix(text, "=== ") || text == "PASS\n" {
@@ -147,7 +149,7 @@ func printed(out io.Writer, all ...string) error {
 	return nil
 }
 
-// reason is the last thing that a skipped test said.
+// reason returns the last message of a skipped test.
 func reason(said []string) string {
 	for i := len(said) - 1; i >= 0; i-- {
 		text := strings.TrimSpace(said[i])

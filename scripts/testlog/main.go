@@ -1,5 +1,5 @@
-// Testlog reads what `go test -json` prints. It prints what `go test` would say, appends to a file how long each test took and why it was
-// skipped or failed, and sums such files up. scripts/test calls it.
+// Testlog reads the output of `go test -json`. It prints what `go test` would print, appends to a file how long each
+// test took and why it was skipped or failed, and sums up such files. scripts/test calls it.
 //
 //	go test -json ./... | testlog FILE     prints results, keeps tests in FILE
 //	testlog -slowest 10 FILE               prints the slowest tests
@@ -46,10 +46,10 @@ func main() {
 	}
 }
 
-// summary prints something of the tests that were kept.
+// summary prints a summary of the recorded tests.
 type summary func(out io.Writer, all []record) error
 
-// run sums files up, or, without a summary, follows what is read and keeps it in a file.
+// run sums up files. Without a summary it reads results and records them in a file.
 func run(in io.Reader, out io.Writer, sum summary, files []string) error {
 	if len(files) == 0 || len(files) > 1 && sum == nil {
 		return fmt.Errorf("want one file, or several to sum up")

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// A skip is a line of the list of skips: a package, a test, and the word of what the test needs.
+// A skip is a line of the list of skips: a package, a test, and the word for what the test needs.
 type skip struct{ pkg, test, word string }
 
 // listHead begins the list of skips.
@@ -26,7 +26,8 @@ var (
 	asked  = regexp.MustCompile(`-accordion\.[a-z]+`)
 )
 
-// word returns what a skipped test needs: the word of internal/testenv, the flag that asks for the test, or all that it said.
+// word returns what a skipped test needs: the word of internal/testenv, the flag that requests the test, or the whole
+// message.
 func word(why string) string {
 	if m := needed.FindStringSubmatch(why); m != nil {
 		return m[1]
@@ -34,10 +35,10 @@ func word(why string) string {
 	return cmp.Or(asked.FindString(why), why)
 }
 
-// byLevel are words of what the first level never has, whatever the machine.
+// byLevel are words for what the first level never has, whatever the machine.
 var byLevel = []string{"slurm", "oar", "packages", "chromium", "prometheus", "minutes"}
 
-// always reports whether the first level skips a test for this word on each machine.
+// always reports whether the first level skips a test with this word on every machine.
 func always(word string) bool { return slices.Contains(byLevel, word) || asked.MatchString(word) }
 
 // skipped returns the skips among the tests.
@@ -53,7 +54,7 @@ func skipped(all []record) (skips []skip) {
 
 func short(pkg string) string { return strings.TrimPrefix(pkg, "accordion/") }
 
-// readSkips reads a list of skips. A list that is not there is empty.
+// readSkips reads a list of skips. A missing list is empty.
 func readSkips(file string) (skips []skip, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -72,7 +73,7 @@ func readSkips(file string) (skips []skip, err error) {
 	return skips, nil
 }
 
-// writtenTo returns what writes the list anew. Lines of packages that were not tested stay.
+// writtenTo returns a summary that rewrites the list. It keeps the lines of packages that were not tested.
 func writtenTo(file string) summary {
 	return func(out io.Writer, all []record) error {
 		skips, err := readSkips(file)
@@ -100,8 +101,8 @@ func packagesOf(all []record) map[string]bool {
 	return tested
 }
 
-// comparedWith returns what compares the skips of a run with the list. A machine that has more than a bare one skips fewer tests: only
-// what it never has must be skipped.
+// comparedWith returns a summary that compares the skips of a run with the list. A machine with more than a bare one
+// skips fewer tests. Only tests whose needs the first level never has must be skipped.
 func comparedWith(file string) summary {
 	return func(out io.Writer, all []record) error {
 		listed, err := readSkips(file)
@@ -119,7 +120,7 @@ func comparedWith(file string) summary {
 	}
 }
 
-// unlisted returns a line for each skip that is not in the list, nor a test around it.
+// unlisted returns a line for each skip that is not in the list, and whose parent test is not either.
 func unlisted(skips, listed []skip) (wrong []string) {
 	known := map[string]bool{}
 	for _, s := range listed {
@@ -138,7 +139,8 @@ func unlisted(skips, listed []skip) (wrong []string) {
 	return wrong
 }
 
-// unskipped returns a line for each test of the list that is gone, or that ran though the first level never has what it needs.
+// unskipped returns a line for each listed test that no longer exists, or that ran although the first level never has
+// what it needs.
 func unskipped(all []record, listed []skip) (wrong []string) {
 	results, tops, tested := map[string]string{}, map[string]bool{}, packagesOf(all)
 	for _, r := range all {
@@ -158,7 +160,8 @@ func unskipped(all []record, listed []skip) (wrong []string) {
 	return wrong
 }
 
-// printLeft prints in one line how many tests were skipped for want of what, and the commands that run them.
+// printLeft prints in one line how many tests were skipped because a need was missing, and the commands that run
+// them.
 func printLeft(out io.Writer, all []record) error {
 	count, real, more := map[string]int{}, 0, 0
 	for _, s := range skipped(all) {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// ran is a run in which tests were skipped for want of root, of a Slurm, of a flag, and for a reason of their own; one was not.
+// ran is a run in which tests were skipped for lack of root, a Slurm or a flag, and for another reason. One test was
+// not skipped.
 var ran = []record{
 	{Package: "accordion/a", Test: "TestRoot", Result: "skip", Why: "needs root: this is not root"},
 	{Package: "accordion/a", Test: "TestLab", Result: "skip", Why: "needs slurm: ./scripts/test --real"},

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// read reads what was kept; a file that is not there has nothing.
+// read reads records. A missing file has none.
 func read(files []string) ([]record, error) {
 	var all []record
 	for _, name := range files {
@@ -36,8 +36,8 @@ func read(files []string) ([]record, error) {
 	return all, nil
 }
 
-// slowestOf prints the tests that took the longest, so many. Of a test whose subtests run beside others only these tell how long it took: it
-// counts as much as the longest of them.
+// slowestOf prints the slowest tests. A test whose subtests run in parallel counts as much as the longest of these,
+// because only they show how long it took.
 func slowestOf(count int) summary {
 	return func(out io.Writer, all []record) error { return printSlowest(out, all, count) }
 }
@@ -64,7 +64,7 @@ func printSlowest(out io.Writer, all []record, count int) error {
 	return nil
 }
 
-// printSkipped prints a line for each reason, that of most tests first.
+// printSkipped prints a line for each reason, the most frequent first.
 func printSkipped(out io.Writer, all []record) error {
 	tests := map[string][]string{}
 	for _, r := range all {
@@ -92,7 +92,7 @@ func printSkipped(out io.Writer, all []record) error {
 	return nil
 }
 
-// printFailed prints each test that failed and said something, and its first lines.
+// printFailed prints each failed test that has output, and its first lines.
 func printFailed(out io.Writer, all []record) error {
 	for _, r := range all {
 		if len(r.Said) == 0 {

@@ -17,7 +17,7 @@ import (
 func TestMain(m *testing.M) { os.Exit(lab.Main(m)) }
 
 func TestALabRunsBesideAnotherAndLeavesNothingBehind(t *testing.T) {
-	// A name of its own: the last lab with a user removes him.
+	// A unique name, because the last lab with a user removes that user.
 	newcomer := fmt.Sprintf("newcomer-%d", os.Getpid())
 	for _, kind := range []struct {
 		name    string
@@ -39,7 +39,8 @@ func TestALabRunsBesideAnotherAndLeavesNothingBehind(t *testing.T) {
 				}
 				for _, user := range []string{"alice", newcomer} {
 					script := "srun -N2 hostname; whoami"
-					// Without control groups, what hides of a user that other labs have too stays until the last of them ends.
+					// Without control groups, a hidden process of a user that other labs share stays until the last
+					// of them ends.
 					if user == newcomer || exists(filepath.Join(own.Dir, "group")) {
 						script += "; cd /; env -i setsid sleep 1000 </dev/null >&/dev/null & disown"
 					}
@@ -52,7 +53,7 @@ func TestALabRunsBesideAnotherAndLeavesNothingBehind(t *testing.T) {
 					}
 				}
 				own.Submit(t, newcomer, "sleep 1000", "-N2")
-				mounted := filepath.Join(own.Dir, "mounted") // as by a test that is killed
+				mounted := filepath.Join(own.Dir, "mounted") // as left by a killed test
 				if err := errors.Join(os.Mkdir(mounted, 0o700), syscall.Mount("none", mounted, "tmpfs", 0, "size=1m")); err != nil {
 					t.Fatal(err)
 				}
@@ -68,7 +69,8 @@ func TestALabRunsBesideAnotherAndLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// stranger is the number of a process of another namespace, where a directory and a user happen to be called as the lab's are here.
+// stranger returns the number of a process in another namespace, in which a directory and a user have the names of
+// the lab's.
 func stranger(t *testing.T, like traces) string {
 	t.Helper()
 	c := exec.Command("unshare", "--pid", "--fork", "--kill-child", "sh", "-c",
@@ -94,9 +96,9 @@ func stranger(t *testing.T, like traces) string {
 type traces struct {
 	dir      string
 	user     string // of this lab only
-	number   string // his
+	number   string // the user's ID
 	groups   []string
-	stranger string // a process that is like one of the lab's, and is none
+	stranger string // a process that resembles one of the lab's, but is not
 }
 
 func tracesOf(t *testing.T, lab *lab.SlurmLab, user string) traces {
@@ -105,7 +107,7 @@ func tracesOf(t *testing.T, lab *lab.SlurmLab, user string) traces {
 	for _, kind := range []string{"group", "cgroup/*", "world/groups/*"} {
 		links, _ := filepath.Glob(filepath.Join(lab.Dir, kind))
 		for _, link := range links {
-			// Those of a lab in a world lie below the world's, and are seen from there only.
+			// The groups of a lab in a world are below those of the world, and only visible from there.
 			if group, err := os.Readlink(link); err == nil && exists(group) {
 				found.groups = append(found.groups, group)
 			}
@@ -146,7 +148,8 @@ func (left traces) mustBeGone(t *testing.T) {
 	}
 }
 
-// processes are those of the lab's own user, and those that hold a file of the lab open or have it in their environment.
+// processes returns those of the lab's own user, and those that have a file of the lab open or the lab in their
+// environment.
 func (left traces) processes() (found []string) {
 	environments, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, path := range environments {

@@ -12,13 +12,14 @@ import (
 	"accordion/internal/lab"
 )
 
-// Every release is a site as the machine's own is, beside the others, is reached from outside, and goes without a trace.
+// Each release works like a site of the machine's own release, next to the others. It can be reached from outside,
+// and leaves nothing behind.
 func TestEveryReleaseBootsBindsAndGoes(t *testing.T) {
 	for _, release := range []string{"20.11", "22.05", "24.11", "26.05"} {
 		t.Run(release, func(t *testing.T) {
 			t.Parallel()
 			var left traces
-			// A name of its own: the last lab with a user removes him.
+			// A unique name, because the last lab with a user removes that user.
 			newcomer := fmt.Sprintf("newcomer-%s-%d", strings.ReplaceAll(release, ".", "-"), os.Getpid())
 			t.Run("it runs jobs", func(t *testing.T) {
 				lab := lab.Slurm(t, 2, lab.Release(release), lab.Users("alice", newcomer), lab.Fast())

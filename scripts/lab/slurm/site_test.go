@@ -12,7 +12,7 @@ import (
 	"accordion/internal/lab"
 )
 
-// three is a lab with a user in each of its accounts.
+// three boots a lab with a user in each of its accounts.
 func three(t *testing.T) *lab.SlurmLab {
 	t.Helper()
 	lab := lab.TakeSlurm(t, 4, lab.Users("alice", "bob", "carol"), lab.Fast())
@@ -20,7 +20,7 @@ func three(t *testing.T) *lab.SlurmLab {
 	return lab
 }
 
-// rows are the words of each line, the lines in their order.
+// rows returns the words of each line, with the lines sorted.
 func rows(text string) (all [][]string) {
 	for _, line := range slices.Sorted(strings.Lines(text)) {
 		all = append(all, strings.Fields(line))
@@ -54,7 +54,7 @@ func bound(t *testing.T, lab *lab.SlurmLab) {
 func TestATaskCannotOpenTheGPUsOfAnother(t *testing.T) {
 	lab := three(t)
 	bound(t, lab)
-	// No driver stands behind a device: who may open it gets as far as that.
+	// There is no driver for the device, so opening it succeeds up to that point if it is permitted.
 	const open = `
 		for i in 0 1 2 3; do
 			case $( { : <"$ACCORDION_LAB/dev/gpu$i"; } 2>&1) in
@@ -114,7 +114,7 @@ func TestFairShareAndQOSDecideWhoIsNext(t *testing.T) {
 		}
 	}
 	lab.Run(t, "bob", "srun", "-Q", "-p", "shared", "-N4", "sleep", "1")
-	// slurmctld looks at what was used every five minutes, and when it starts.
+	// slurmctld recomputes usage every five minutes, and when it starts.
 	lab.Do(t, "ctl-stop")
 	lab.Do(t, "ctl-start")
 	first := lab.Submit(t, "alice", "sleep 1000", "-p", "shared", "-N4", "--exclusive")
@@ -195,7 +195,7 @@ MinJobAge=200`))
 	}
 }
 
-// Labs have nodes of the same names on the same kernel, which must not mix their jobs up.
+// Labs have nodes with the same names on one kernel. Their jobs must not be mixed up.
 func TestTheDeathOfANodeIsNotFeltInTheLabBesideIt(t *testing.T) {
 	first, beside := three(t), lab.Slurm(t, 4, lab.Fast())
 	for _, each := range []*lab.SlurmLab{first, beside} {
@@ -221,7 +221,7 @@ func TestTheDeathOfANodeIsNotFeltInTheLabBesideIt(t *testing.T) {
 	first.Do(t, "node-start", "n2")
 }
 
-// alive: a dead process may wait for an idle init, but it has no command line any more.
+// alive reports whether a process lives. A dead process may wait for an idle init, but has no command line any more.
 func alive(process string) bool {
 	out, err := exec.Command("ps", "-o", "stat=", "-p", process).Output()
 	return err == nil && !strings.HasPrefix(string(out), "Z")

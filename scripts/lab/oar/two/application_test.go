@@ -18,15 +18,16 @@ import (
 	"accordion/internal/lab"
 )
 
-// application is an `accordion launch` of alice's over both labs, in the background. What it leaves is in her directory: NAME.err with the
-// second before each line, NAME.status, and NAME.lines with "SECOND CLUSTER" for each part that was let through.
+// application is a running `accordion launch` of alice's over both labs. It writes files in her directory: NAME.err
+// with the time before each line, NAME.status, and NAME.lines with "SECOND CLUSTER" for each part that was let
+// through.
 type application struct {
 	*lab.TwoLabs
 	name  string
-	began int // bytes of the sidecar's log before it
+	began int // length of the sidecar's log before it, in bytes
 }
 
-// two is a selector, of a file of that name, that asks for two hosts of each. The view that it saw last is in two.view.
+// two is the text of a selector that requests two hosts of each cluster. It writes the last view to two.view.
 const two = `#!/bin/bash
 while read -r view; do
 	echo "$view" >two.view
@@ -35,7 +36,7 @@ while read -r view; do
 done
 `
 
-// launch begins an application whose parts do first before the barrier, and after behind it.
+// launch starts an application whose parts run first before the barrier and after behind it.
 func launch(t *testing.T, labs *lab.TwoLabs, name, model, first, after string) *application {
 	t.Helper()
 	a := &application{TwoLabs: labs, name: name}
@@ -60,9 +61,10 @@ echo $? >%s.status
 	return a
 }
 
-// comesFirst has alice's processes run before all others, as real-time ones. How far apart her parts are let through is judged by a fifth of a
-// second, and beside other labs and tests who was told to go on waited as long for a processor. OAR has its jobs share the processors as groups,
-// in which no priority counts beside other groups: they leave those. A part waits before the barrier until it was found.
+// comesFirst gives alice's processes priority over all others. The test checks to a fifth of a second how far apart
+// her parts are let through, and under other load a part might wait that long for a processor. OAR's jobs share the
+// processors as groups, in which priorities do not count against other groups, so the processes leave those. A part
+// waits before the barrier until it was found.
 func (a *application) comesFirst(t *testing.T) {
 	t.Helper()
 	alice, err := strconv.ParseUint(strings.TrimSpace(a.Run(t, "alice", "id", "-u")), 10, 32)
@@ -81,16 +83,16 @@ func (a *application) comesFirst(t *testing.T) {
 					continue
 				}
 				pid, _ := strconv.Atoi(filepath.Base(p))
-				// It may be over, and nobody may have made such groups.
+				// It may have ended, or such groups may not exist.
 				_ = os.WriteFile("/sys/fs/cgroup/cpu/cgroup.procs", []byte(filepath.Base(p)), 0)
 				err := unix.SchedSetAttr(pid, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: 1}, 0)
 				if err == nil {
-					err = unix.Setpriority(unix.PRIO_PROCESS, pid, -10) // tells it that it was found
+					err = unix.Setpriority(unix.PRIO_PROCESS, pid, -10) // tells the part that it was found
 				}
 				if err == nil || errors.Is(err, unix.ESRCH) {
 					continue
 				}
-				if refused[pid]++; refused[pid] == 20 { // one that ends cannot leave its group any more
+				if refused[pid]++; refused[pid] == 20 { // a process that ends cannot leave its group any more
 					t.Errorf("letting process %d come first, tried for 2 s: %v", pid, err)
 				}
 			}
@@ -117,7 +119,7 @@ func (a *application) read(suffix string) string {
 	return strings.TrimSpace(a.File("alice", a.name+suffix))
 }
 
-// said awaits the n-th line with this text of the launch, and gives its second.
+// said waits for the n-th line of the launch with this text, and returns its time in seconds.
 func (a *application) said(t *testing.T, text string, n int) (second float64) {
 	t.Helper()
 	a.soon(t, 3*time.Minute, fmt.Sprintf("the launch says %q %d times", text, n), func() bool {
@@ -140,7 +142,7 @@ func (a *application) said(t *testing.T, text string, n int) (second float64) {
 	return second
 }
 
-// soon is Await that looks often, at what costs nothing to look at.
+// soon does what Await does for conditions that cost nothing to check, with frequent checks.
 func (a *application) soon(t *testing.T, patience time.Duration, what string, condition func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !condition(); time.Sleep(5 * time.Millisecond) {
@@ -150,7 +152,7 @@ func (a *application) soon(t *testing.T, patience time.Duration, what string, co
 	}
 }
 
-// job is the number of its newest job on a cluster.
+// job returns the number of the application's latest job on a cluster.
 func (a *application) job(t *testing.T, cluster string) (number string) {
 	t.Helper()
 	for line := range strings.Lines(a.read(".out")) {
@@ -164,7 +166,7 @@ func (a *application) job(t *testing.T, cluster string) (number string) {
 	return number
 }
 
-// ends awaits the exit status of the launch.
+// ends waits for the exit status of the launch.
 func (a *application) ends(t *testing.T, within time.Duration, status string) {
 	t.Helper()
 	a.soon(t, within, "the launch is over", func() bool { return a.read(".status") != "" })
@@ -173,7 +175,7 @@ func (a *application) ends(t *testing.T, within time.Duration, status string) {
 	}
 }
 
-// ran judges what was let through: one part on each cluster, so many seconds apart at most.
+// ran checks that one part was let through on each cluster, at most the given number of seconds apart.
 func (a *application) ran(t *testing.T, apart float64) {
 	t.Helper()
 	at, parts := a.lines(t)
@@ -186,7 +188,7 @@ func (a *application) ran(t *testing.T, apart float64) {
 	}
 }
 
-// unseen judges that none of the user's code ran.
+// unseen checks that none of the user's code ran.
 func (a *application) unseen(t *testing.T) {
 	t.Helper()
 	if _, parts := a.lines(t); len(parts) > 0 {
@@ -213,7 +215,7 @@ func (a *application) kill(t *testing.T) {
 	a.Run(t, "root", "kill", "-9", a.read(".pid"))
 }
 
-// settled demands that within two minutes nothing is left of applications, and ordinary jobs of all nodes run and end.
+// settled checks that within two minutes nothing is left of applications, and ordinary jobs run on all nodes and end.
 func settled(t *testing.T, labs *lab.TwoLabs) {
 	t.Helper()
 	begun := time.Now()
@@ -238,13 +240,13 @@ func settled(t *testing.T, labs *lab.TwoLabs) {
 	labs.Await(t, time.Minute, "the sidecar has seen that nothing is left", func() bool { return readAfter(t, labs, over) })
 }
 
-// readAfter says whether the sidecar's readings of both clusters are younger than that second.
+// readAfter reports whether the sidecar has read both clusters after that second.
 func readAfter(t *testing.T, labs *lab.TwoLabs, second int64) bool {
 	t.Helper()
 	for _, cluster := range []string{"oar", "slurm"} {
 		var status view.Status
 		text := labs.Run(t, "root", "accordion", "status", "--json", "--cluster", cluster)
-		if err := json.NewDecoder(strings.NewReader(text)).Decode(&status); err != nil { // applications come after it
+		if err := json.NewDecoder(strings.NewReader(text)).Decode(&status); err != nil { // the applications follow it
 			t.Fatalf("accordion status of %s: %v: %s", cluster, err, text)
 		}
 		if status.At <= second {
@@ -254,7 +256,7 @@ func readAfter(t *testing.T, labs *lab.TwoLabs, second int64) bool {
 	return true
 }
 
-// remains is what there is of jobs and reservations on both, and of applications; "": nothing.
+// remains returns the jobs and reservations on both clusters, and the applications, or "".
 func remains(t *testing.T, labs *lab.TwoLabs) string {
 	t.Helper()
 	out, errs, err := labs.Exec("root", "", "sh", "-c",
@@ -266,7 +268,7 @@ func remains(t *testing.T, labs *lab.TwoLabs) string {
 	return strings.TrimSpace(out + "\n" + jobs)
 }
 
-// fill has bob's jobs on all nodes of Slurm, until the function that it returns is called.
+// fill runs bob's jobs on all Slurm nodes until the returned function is called.
 func fill(t *testing.T, labs *lab.TwoLabs) (free func()) {
 	t.Helper()
 	id := labs.Sbatch(t, "bob", "sleep 300", fmt.Sprintf("-N%d", labs.Slurm), "-t2")

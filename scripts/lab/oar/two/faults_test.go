@@ -10,16 +10,16 @@ import (
 	"accordion/internal/lab"
 )
 
-// shortly is the section [delegate] of stories in which something is waited for. OAR leaves 5 s between two passes.
+// shortly is the section [delegate] for stories that wait for something. OAR leaves 5 s between two passes.
 const shortly = "bring_up = \"20s\"\ngrace = \"8s\"\nanswer = \"10s\""
 
-// story is something that happens to an application, by name; both are as if nothing had happened, within two minutes.
+// story is an event that happens to an application, with a name. Within two minutes both clusters must be as before.
 type story struct {
 	name string
 	run  func(t *testing.T, labs *lab.TwoLabs, name string)
 }
 
-// tell has stories happen, one after the other, on labs of their own.
+// tell runs stories one after the other, on labs of their own.
 func tell(t *testing.T, stories ...story) {
 	t.Helper()
 	t.Parallel()
@@ -31,12 +31,13 @@ func tell(t *testing.T, stories ...story) {
 			settled(t, labs)
 		})
 		if t.Failed() {
-			labs.Do(t, "status") // else one fault is followed by many
+			labs.Do(t, "status") // otherwise one fault causes many failures
 		}
 	}
 }
 
-// onBoth launches what needs two hosts of each, for a minute at most, and sleeps some seconds behind the barrier.
+// onBoth launches an application that needs two hosts of each cluster for at most a minute, and sleeps behind the
+// barrier.
 func onBoth(t *testing.T, labs *lab.TwoLabs, name, sleeps string) *application {
 	t.Helper()
 	return launch(t, labs, name, "exec:./two", "", "sleep "+sleeps)
@@ -72,7 +73,7 @@ func TestASidecarThatIsKilledLosesNoApplication(t *testing.T) {
 			a.said(t, "all parts run", 1)
 			killed(t, labs)
 			a.ends(t, 4*time.Minute, "0")
-			a.ran(t, 5) // one may hear of it from the next
+			a.ran(t, 5) // one may receive it from the next
 		}},
 		story{"while slurmctld is restarted", func(t *testing.T, labs *lab.TwoLabs, name string) {
 			free := fill(t, labs)
@@ -109,8 +110,8 @@ func TestAnApplicationThatLosesAPartEnds(t *testing.T) {
 	)
 }
 
-// cancelledBefore is an application of whose parts one is cancelled before the other one, whose job has that variable, is ready: it is submitted
-// again, and all is well.
+// cancelledBefore returns a story in which one part of an application is canceled before the other one, whose job has
+// that variable, is ready. The application is submitted again and succeeds.
 func cancelledBefore(cluster, command, other string) func(*testing.T, *lab.TwoLabs, string) {
 	return func(t *testing.T, labs *lab.TwoLabs, name string) {
 		a := launch(t, labs, name, "exec:./two", fmt.Sprintf(`[ -z "$%s" ] || until [ -e %s.cancelled ]; do sleep .1; done`, other, name), "sleep 1")
@@ -120,7 +121,7 @@ func cancelledBefore(cluster, command, other string) func(*testing.T, *lab.TwoLa
 		labs.Await(t, time.Minute, cluster+" has ended it", func() bool {
 			if cluster == "slurm" {
 				state, _, err := labs.Exec("root", "", "squeue", "-h", "-o%T", "-j", id)
-				return err == nil && strings.TrimSpace(state) == "" // it is in COMPLETING before its processes are told
+				return err == nil && strings.TrimSpace(state) == "" // it is COMPLETING before its processes receive the signal
 			}
 			return labs.SQL(t, "select state from jobs where state in ('Error', 'Terminated') and job_id = "+id) != ""
 		})
@@ -130,7 +131,8 @@ func cancelledBefore(cluster, command, other string) func(*testing.T, *lab.TwoLa
 	}
 }
 
-// cancelled is an application of whose parts one is cancelled when all run: it ends, and says why.
+// cancelled returns a story in which one part of an application is canceled while all run. The application ends and
+// reports why.
 func cancelled(cluster, command string, unseen bool) func(*testing.T, *lab.TwoLabs, string) {
 	return func(t *testing.T, labs *lab.TwoLabs, name string) {
 		a := onBoth(t, labs, name, "300")
@@ -168,12 +170,12 @@ func TestAnApplicationThatNobodySpeaksForOrStartsComesToItsEnd(t *testing.T) {
 			a.said(t, "started on", 1)
 			a.kill(t)
 			labs.Await(t, 70*time.Second, "its jobs are gone", func() bool { return labs.Run(t, "root", "squeue", "-h", "-u", "alice") == "" })
-			if a.read(".lines") != "" { // where both were up within the grace
+			if a.read(".lines") != "" { // if both were up within the grace period
 				a.ran(t, .2)
 			}
 		}},
 		story{"a release that never starts", func(t *testing.T, labs *lab.TwoLabs, name string) {
-			a := onBoth(t, labs, name, "20") // a job that is over cannot be held
+			a := onBoth(t, labs, name, "20") // a job that has ended cannot be held
 			a.said(t, "started on", 1)
 			labs.Run(t, "root", "scontrol", "hold", a.job(t, "slurm"))
 			a.ends(t, 4*time.Minute, "0")
@@ -194,8 +196,9 @@ func TestAnApplicationThatNobodySpeaksForOrStartsComesToItsEnd(t *testing.T) {
 	)
 }
 
-// A slurmctld that ends while it waits for a job's number in the database never learns it, and refuses every change of that job. It waits
-// for the number some seconds after the submission only: OAR is full until then, so that the application has not started before.
+// If slurmctld is stopped while it waits for a job's database index, it never learns it, and refuses every change of
+// that job. It waits for the index some seconds after the submission. OAR is full until then, so that the application
+// does not start earlier.
 func TestAPartThatSlurmDoesNotLetBeChangedAnyMoreIsReplaced(t *testing.T) {
 	tell(t, story{"a number that slurmctld never learns", func(t *testing.T, labs *lab.TwoLabs, name string) {
 		slurmdbd := func(signal string) {
@@ -208,7 +211,7 @@ func TestAPartThatSlurmDoesNotLetBeChangedAnyMoreIsReplaced(t *testing.T) {
 			_, said, err := labs.Exec("root", "", "scontrol", "update", "JobId="+lost, "JobName=x")
 			return err != nil && strings.Contains(said, "DB index is being set")
 		})
-		labs.AwaitSaved(t) // what it does not know to have asked for it would ask for anew
+		labs.AwaitSaved(t) // it would request again what it does not know it has requested
 		labs.Do(t, "slurm", "ctl-stop", "--kill")
 		slurmdbd("CONT")
 		labs.Do(t, "slurm", "ctl-start")

@@ -12,7 +12,7 @@ import (
 	"accordion/internal/lab"
 )
 
-// What goes wrong between the decision to start an application and the word that lets its parts through.
+// Faults between the decision to start an application and the message that lets its parts through.
 
 func TestAFaultWhileAnApplicationIsPreparedPutsItsStartOff(t *testing.T) {
 	tell(t,
@@ -70,7 +70,7 @@ func TestAFaultWhileTheFirstPartsComeUpPutsTheStartOff(t *testing.T) {
 			labs.Do(t, "serve")
 			a.write(t, "come", "")
 			a.ends(t, 4*time.Minute, "0")
-			a.ran(t, 5) // one may hear of it from the next
+			a.ran(t, 5) // one may receive it from the next
 		}},
 		story{"a node of Slurm is lost", func(t *testing.T, labs *lab.TwoLabs, name string) {
 			a := launch(t, labs, name, "exec:./two", `[ -z "$SLURM_JOB_ID" ] || [ -e once ] || { touch once; sleep 60; }`, "sleep 1")
@@ -79,7 +79,7 @@ func TestAFaultWhileTheFirstPartsComeUpPutsTheStartOff(t *testing.T) {
 			labs.Run(t, "root", "scontrol", "update", "NodeName=n1", "State=DOWN", "Reason=story")
 			a.said(t, "is lost", 1)
 			a.unseen(t)
-			_, _, _ = labs.Exec("root", "", "scontrol", "update", "NodeName=n1", "State=RESUME") // it may have come back by itself
+			_, _, _ = labs.Exec("root", "", "scontrol", "update", "NodeName=n1", "State=RESUME") // it may have returned by itself
 			a.ends(t, 4*time.Minute, "0")
 			a.ran(t, .2)
 		}},
@@ -118,7 +118,7 @@ func TestAStartThatALimitKeepsFromHappeningIsPutOff(t *testing.T) {
 	)
 }
 
-// behindSlurm is an application that waits for nodes of Slurm, until the function that it returns is called.
+// behindSlurm starts an application that waits for Slurm nodes until the returned function is called.
 func behindSlurm(t *testing.T, labs *lab.TwoLabs, name string) (a *application, free func()) {
 	t.Helper()
 	free = fill(t, labs)
@@ -127,7 +127,7 @@ func behindSlurm(t *testing.T, labs *lab.TwoLabs, name string) (a *application, 
 	return a, free
 }
 
-// behindOAR is the same for those of OAR, which are free as soon as their job is deleted.
+// behindOAR does the same for nodes of OAR, which are free as soon as their job is deleted.
 func behindOAR(t *testing.T, labs *lab.TwoLabs, name string) (a *application, free func()) {
 	t.Helper()
 	id := labs.Oarsub(t, "bob", "sleep 300", "-l", fmt.Sprintf("nodes=%d,walltime=0:5:0", labs.OAR))
@@ -140,8 +140,9 @@ func behindOAR(t *testing.T, labs *lab.TwoLabs, name string) (a *application, fr
 	}
 }
 
-// locked keeps the sizes and limits of OAR's jobs from being written, until the function that it returns is called: no part is prepared
-// there. Nobody waits for a lock for more than some seconds. OAR itself writes no size, and goes on: it ends jobs, and their nodes become free.
+// locked prevents writes of the sizes and limits of OAR's jobs until the returned function is called, so that no part
+// can be prepared there. The sidecar waits for a lock only for some seconds. OAR itself writes no size and continues:
+// it ends jobs, and their nodes become free.
 func locked(t *testing.T, labs *lab.TwoLabs) (over func()) {
 	t.Helper()
 	labs.SQL(t, `create or replace function story() returns trigger language plpgsql as $$ begin perform pg_advisory_xact_lock_shared(1); return new; end $$;
@@ -162,7 +163,7 @@ func locked(t *testing.T, labs *lab.TwoLabs) (over func()) {
 	}
 }
 
-// logged awaits a line of the sidecar's log, since the launch began, with all of these texts.
+// logged waits for a line of the sidecar's log since the launch that contains all of these texts.
 func (a *application) logged(t *testing.T, texts ...string) {
 	t.Helper()
 	said := ""
@@ -177,7 +178,7 @@ func (a *application) logged(t *testing.T, texts ...string) {
 	t.Fatalf("waited three minutes in vain for a line with %q in the sidecar's log, which says:\n%s", texts, said)
 }
 
-// log is that of the sidecar.
+// log returns the sidecar's log.
 func (a *application) log(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(a.Dir, "log", "accordion.log"))

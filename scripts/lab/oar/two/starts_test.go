@@ -14,8 +14,8 @@ import (
 
 var long = flag.Bool("accordion.long", false, "start an application 20 times, and judge how long a start takes")
 
-// An application that wants two hosts of each starts on both while a job grows on each and others come and go, which begin as soon as they do
-// without it.
+// An application that requests two hosts of each cluster starts on both while a job grows on each and other jobs are
+// submitted. The other jobs start as early as without it.
 func TestAnApplicationStartsOnBothWhileJobsGrowThere(t *testing.T) {
 	t.Parallel()
 	labs := lab.Two(t, 4, 4, lab.Users("alice", "bob"), lab.Delegate(" "))
@@ -26,12 +26,12 @@ func TestAnApplicationStartsOnBothWhileJobsGrowThere(t *testing.T) {
 	}
 	w := &others{TwoLabs: labs}
 	var took []float64
-	var came []time.Duration // when each round began
+	var came []time.Duration // when each round started
 	began := time.Now()
 	for n := range times {
 		came = append(came, time.Since(began))
 		w.come(t, fmt.Sprint("beside", n), n%2 == 0)
-		a := launch(t, labs, fmt.Sprint("start", n), "exec:./two", "", "sleep 2") // a model may well do without one of them while jobs run there
+		a := launch(t, labs, fmt.Sprint("start", n), "exec:./two", "", "sleep 2") // a model might use only one of them while jobs run there
 		a.ends(t, 4*time.Minute, "0")
 		a.ran(t, 0.2)
 		took = append(took, a.said(t, "all parts run", 1)-a.said(t, "started on", 1))
@@ -48,7 +48,7 @@ func TestAnApplicationStartsOnBothWhileJobsGrowThere(t *testing.T) {
 		settled(t, labs)
 		for system, waits := range beside {
 			t.Logf("ordinary jobs of %s waited %.1f s, without applications %.1f s", system, waits, alone[system])
-			// What waits comes before an application that is launched later. A pass of OAR's comes each 5 s at most.
+			// Waiting jobs go before an application that is launched later. OAR makes a pass at most every 5 s.
 			if later := median(waits) - median(alone[system]); later > 5 {
 				t.Errorf("ordinary jobs of %s begin %.1f s later beside applications", system, later)
 			}
@@ -62,7 +62,8 @@ func TestAnApplicationStartsOnBothWhileJobsGrowThere(t *testing.T) {
 	settled(t, labs)
 }
 
-// described judges what launchers were told of the hosts: Slurm says all of it, and the lab's OAR has properties for cores alone.
+// described checks what launchers receive about the hosts: Slurm reports everything, and the lab's OAR has properties
+// for cores alone.
 func described(t *testing.T, labs *lab.TwoLabs) {
 	t.Helper()
 	type cluster struct {
@@ -88,7 +89,8 @@ func described(t *testing.T, labs *lab.TwoLabs) {
 
 func median(all []float64) float64 { return slices.Sorted(slices.Values(all))[len(all)/2] }
 
-// others are ordinary jobs of one host, one on each system at a time, which write when they begin, and evolving ones beside them.
+// others are ordinary jobs of one host, one on each system at a time, which record their start, and evolving jobs
+// next to them.
 type others struct {
 	*lab.TwoLabs
 	names []string
@@ -97,7 +99,7 @@ type others struct {
 
 func (o *others) come(t *testing.T, name string, evolving bool) {
 	t.Helper()
-	if evolving { // each lasts two rounds, about
+	if evolving { // each lasts about two rounds
 		o.Sbatch(t, "bob", eachOnce, "--comment=ep=1x10s,2x20s")
 		o.Oarsub(t, "bob", strings.ReplaceAll(eachOnce, "\n", ";"), "-q", "evolve", "-t", "ep=1x10s,2x20s")
 	}
@@ -113,7 +115,7 @@ func (o *others) come(t *testing.T, name string, evolving bool) {
 	}
 }
 
-// again submits the same load in the same seconds after the first, and says how long the ordinary jobs waited.
+// again submits the same load at the same times after the first job, and returns how long the ordinary jobs waited.
 func (o *others) again(t *testing.T, came []time.Duration) map[string][]float64 {
 	t.Helper()
 	first := time.Now()
@@ -124,7 +126,8 @@ func (o *others) again(t *testing.T, came []time.Duration) map[string][]float64 
 	return o.waited(t, len(came))
 }
 
-// waited awaits that the newest have begun, so many on each system, and says how long each waited, by system.
+// waited waits until the latest jobs have started, the given number on each system, and returns the wait of each, by
+// system.
 func (o *others) waited(t *testing.T, times int) map[string][]float64 {
 	t.Helper()
 	all := map[string][]float64{}

@@ -61,10 +61,10 @@ func TestAWrongCommandLineIsRefusedInOneLine(t *testing.T) {
 	}
 }
 
-// forever is how long a process sleeps that its lab has to end: nobody else's sleeps as long.
+// forever is the argument of a sleeping process that its lab has to end. No other process sleeps as long.
 var forever = fmt.Sprint(1_000_000_000 + os.Getpid())
 
-// eachOnce is a job that says where it is, once its next step has begun.
+// eachOnce is a job that prints its nodes once, when its next step has begun.
 const eachOnce = "sleep 8\neval \"$(accordion step)\" || exit\n"
 
 func TestOneSidecarServesAnOARAndASlurmAndNothingIsLeft(t *testing.T) {
@@ -87,7 +87,7 @@ func TestOneSidecarServesAnOARAndASlurmAndNothingIsLeft(t *testing.T) {
 		}
 		submitted := time.Now()
 		labs.Sbatch(t, "bob", "exec sleep "+forever)
-		labs.Await(t, time.Minute, "slurmctld has saved which jobs have ended", func() bool { // else, killed, it takes them for running
+		labs.Await(t, time.Minute, "slurmctld has saved which jobs have ended", func() bool { // otherwise slurmctld, once killed, takes them for running
 			state, err := os.Stat(filepath.Join(dir, "slurm", "state", "job_state"))
 			return err == nil && state.ModTime().After(submitted)
 		})
@@ -130,10 +130,10 @@ func TestOneSidecarServesAnOARAndASlurmAndNothingIsLeft(t *testing.T) {
 	}
 }
 
-// groupsOf are the control groups of both labs.
+// groupsOf returns the control groups of both labs.
 func groupsOf(t *testing.T, dir string) []string {
 	t.Helper()
-	groups, _ := filepath.Glob("/sys/fs/cgroup/*/" + strings.Replace(filepath.Base(dir), "two-labs", "oar-lab", 1)) // named by their slot
+	groups, _ := filepath.Glob("/sys/fs/cgroup/*/" + strings.Replace(filepath.Base(dir), "two-labs", "oar-lab", 1)) // they are named after their slot
 	links, _ := filepath.Glob(dir + "/slurm/cgroup/*")
 	for _, link := range append(links, dir+"/slurm/group") {
 		if group, err := os.Readlink(link); err == nil {
@@ -146,7 +146,7 @@ func groupsOf(t *testing.T, dir string) []string {
 	return groups
 }
 
-// ordinary has one job each, of one user, in one directory.
+// ordinary runs one job on each, of one user, in one directory.
 func ordinary(t *testing.T, labs *lab.TwoLabs) {
 	t.Helper()
 	slurm := labs.Sbatch(t, "alice", "srun sh -c 'whoami; pwd'", "-N2")
@@ -168,7 +168,7 @@ func ordinary(t *testing.T, labs *lab.TwoLabs) {
 	})
 }
 
-// evolving has a job of each grow at once.
+// evolving makes a job on each grow at the same time.
 func evolving(t *testing.T, labs *lab.TwoLabs) {
 	t.Helper()
 	slurm := labs.Sbatch(t, "alice", eachOnce+"srun sh -c 'echo on $SLURMD_NODENAME'", "--comment=ep=1x10s,3x20s")
