@@ -1,18 +1,19 @@
 # shellcheck shell=bash disable=SC2154
-# What both labs do alike. Sourced by slurm-lab and oar-lab, which are called $me, live in $lab and have said so in a variable of theirs.
+# Functions of both labs. Sourced by slurm-lab and oar-lab, which set $me (their name), $lab (the lab's directory),
+# and a variable that users set.
 
 die() {
 	echo "$me: $*" >&2
 	exit 1
 }
 
-# wrong is for a command line that cannot be meant: exit status 2.
+# wrong reports a wrong command line and exits with status 2.
 wrong() {
 	echo "$me: $* ('$me help' shows the commands)" >&2
 	exit 2
 }
 
-# within SECONDS COMMAND...: tries the command until it succeeds; status 1 when the time is over.
+# within SECONDS COMMAND... repeats the command until it succeeds. It returns status 1 after the time.
 within() {
 	local end=$((SECONDS + $1))
 	shift
@@ -22,15 +23,16 @@ within() {
 	done
 }
 
-# pause is as long as between two looks at what no event tells. It starts no program: labs that boot look thousands of times. Before
-# Bash 5.2 the alarm of `read -t` may ring before it reads, and then it reads forever: a lab of 20.11 hung so.
+# pause waits between two checks of something that has no event. It starts no program, because booting labs check
+# thousands of times. Before Bash 5.2 the alarm of `read -t` may fire before it reads, and then it reads forever: a
+# lab of 20.11 hung that way.
 if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 502)); then
 	pause() { sleep 0.05; }
 else
 	pause() { read -rt 0.05 <> <(:) || :; }
 fi
 
-# value_of NAME FILE: of a file of lines NAME=VALUE. It is asked for so often that it starts no program.
+# value_of NAME FILE prints a value from a file of lines NAME=VALUE. It is called so often that it starts no program.
 value_of() {
 	local line
 	while read -r line; do
@@ -38,8 +40,8 @@ value_of() {
 	done <"$2"
 }
 
-# check_directory VARIABLE: the lab's directory, which it names. Sockets of daemons lie below it, and a socket's path ends at 107
-# characters.
+# check_directory VARIABLE checks the lab's directory, which the variable names. Sockets of daemons are below it, and
+# a socket's path has at most 107 characters.
 check_directory() {
 	[[ $lab == /* && $lab != / && $lab =~ ^[A-Za-z0-9/._-]+$ ]] ||
 		wrong "$1=$lab: want an absolute path of letters, digits and / . _ -"
@@ -48,16 +50,18 @@ check_directory() {
 		wrong "$1=$lab belongs to another user or is a link: give another directory"
 }
 
-# print_path DIRECTORIES: the line by which a shell finds programs there first, only once however often it is evaluated.
+# print_path DIRECTORIES prints a line that puts the directories at the beginning of PATH, only once even if it is
+# evaluated repeatedly.
 print_path() {
-	# Single quotes on purpose: the caller's PATH.
+	# Single quotes on purpose: it is the caller's PATH.
 	# shellcheck disable=SC2016
 	printf 'case :$PATH: in *:%q:*) ;; *) export PATH=%q:$PATH ;; esac\n' "$1" "$1"
 }
 
-# put_program FILE: Accordion's program there, as it is in this repository now. Go links anew for each file that it writes, which takes 3 s
-# of a processor: labs copy one that is kept for the repository, and linked again when the code has changed. To see that it has not takes
-# another half: where LAB_PROGRAM_SINCE is a second since 1970, one that was seen to be new in a later second is.
+# put_program FILE copies Accordion's program to a file, built from the present state of this repository. Each link
+# by Go takes 3 s of processor time, so labs copy a program that is kept for the repository and linked again when the
+# code has changed. Checking for changes takes half a second. If LAB_PROGRAM_SINCE is a Unix time, a program that was
+# checked after that time is used without a check.
 put_program() {
 	local kept
 	kept=$(go env GOCACHE)/accordion-labs/$(sha256sum <<<"$repo" | cut -c1-16) || return

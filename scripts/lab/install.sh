@@ -1,14 +1,14 @@
 # shellcheck shell=bash
-# What the lab and the tests need of Debian's packages, and how it is installed. Sourced by slurm-lab and test.
+# The Debian packages that the lab and the tests need, and their installation. Sourced by slurm-lab and test.
 
-# What the SPANK plug-in is built with.
+# For the build of the SPANK plug-in.
 spank_programs=(
 	/usr/bin/gcc:gcc
 	/usr/include/stdlib.h:libc6-dev
 	/usr/include/slurm/spank.h:libslurm-dev
 )
 
-# Programs of the lab, each with the package that brings it.
+# Programs of the lab, each with its package.
 lab_programs=(
 	/usr/sbin/slurmctld:slurmctld
 	/usr/sbin/slurmd:slurmd
@@ -57,7 +57,7 @@ application_programs=(
 	/usr/bin/nodeset:clustershell
 )
 
-# More for scripts/test --real.
+# Further programs for scripts/test --real.
 test_programs=(
 	"${lab_programs[@]}"
 	"${oar_programs[@]}"
@@ -83,18 +83,19 @@ test_programs=(
 	/usr/bin/systemd-nspawn:systemd-container
 )
 
-# missing_packages PROGRAM:PACKAGE...: the packages whose programs are absent, each once. A program may be a pattern.
+# missing_packages PROGRAM:PACKAGE... prints the packages of missing programs, each once. A program may be a pattern.
 missing_packages() {
 	local pair file
 	for pair; do
 		file=${pair%%:*}
-		# The plug-ins' folder is named by the machine's architecture.
+		# The name of the plug-ins' folder contains the machine's architecture.
 		file=${file/x86_64-linux-gnu/$(uname -m)-linux-gnu}
 		compgen -G "$file" >/dev/null || echo "${pair#*:}"
 	done | sort -u
 }
 
-# install_programs PROGRAM:PACKAGE...: installs what is missing, without starting a service, one at a time on a machine.
+# install_programs PROGRAM:PACKAGE... installs what is missing, without starting a service, one caller at a time on a
+# machine.
 install_programs() {
 	local packages
 	mapfile -t packages < <(missing_packages "$@")
@@ -108,13 +109,13 @@ install_programs() {
 		return 1
 	}
 	(
-		# A directory that every Debian has is the lock: nothing is left behind.
+		# A directory that every Debian has is the lock, so that nothing is left behind.
 		exec 7</var/lib/dpkg
 		flock -n 7 || {
 			echo "waiting for another script that installs packages: ${packages[*]}" >&2
 			flock 7
 		}
-		mapfile -t packages < <(missing_packages "$@") # another one may have installed them meanwhile
+		mapfile -t packages < <(missing_packages "$@") # another caller may have installed them meanwhile
 		((${#packages[@]})) && apt_install "${packages[@]}"
 		exit 0
 	) || return 1
@@ -125,7 +126,7 @@ install_programs() {
 	}
 }
 
-# apt_install PACKAGE...: three tries, because mirrors have weak moments.
+# apt_install PACKAGE... tries three times, because mirrors fail sometimes.
 apt_install() {
 	local try policy=/usr/sbin/policy-rc.d written=''
 	echo "installing $*" >&2

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# The second level of tests: everything of the first one with the race detector, lint, a real Slurm and a real OAR, packages, browsers
-# and Prometheus. Sourced by scripts/test.
+# The second level of tests: the first level with the race detector, lint, a real Slurm and a real OAR, packages,
+# browsers and Prometheus. Sourced by scripts/test.
 
 # shellcheck source=install.sh
 . scripts/lab/install.sh
@@ -15,13 +15,14 @@ declare -A lanes # by process
 reds=${ACCORDION_TEST_REDS:-${XDG_CACHE_HOME:-$HOME/.cache}/accordion/red-seeds}
 seeds+=(-accordion.fresh=2000 "-accordion.reds=$kept/reds")
 
-# begin_lane NAME FUNCTION: the function takes its steps one after the other, beside other lanes, since most of them wait most of the time.
+# begin_lane NAME FUNCTION runs the steps of a function one after the other, in parallel with other lanes, because
+# most of them wait most of the time.
 begin_lane() {
 	(lane "$1" "$2") >"$kept/$1.said" 2>&1 </dev/null &
 	lanes[$!]=$1
 }
 
-# end_lanes waits for all of them. What a lane says is printed when it has ended, and the tests that took longest in it.
+# end_lanes waits for all lanes. It prints a lane's output, and its slowest tests, when the lane has ended.
 end_lanes() {
 	local process name took failed
 	while ((${#lanes[@]})); do
@@ -47,7 +48,7 @@ end_lanes() {
 	done
 }
 
-# lane NAME FUNCTION, in a shell of its own.
+# lane NAME FUNCTION runs in its own shell.
 lane() {
 	local begin=$SECONDS
 	lane=$1 summary=() failures=0
@@ -56,9 +57,10 @@ lane() {
 	echo "$((SECONDS - begin)) $failures" >"$kept/$1.ended"
 }
 
-# least COMMAND...: with little weight, until raise. It has a session of its own: Linux shares the processors between sessions first, so that a
-# nice value counts within one only, and that of the session between them. Each daemon of a lab is a session, too: with the least of all weights
-# (19) a test got a hundredth of a processor for minutes, and what it wrote was not read within any deadline.
+# least COMMAND... runs a command with low priority until raise is called, in its own session. Linux shares the
+# processors between sessions first, so a nice value counts only within a session, and the autogroup's value between
+# sessions. Each daemon of a lab is a session too. With the lowest priority (19) a test got a hundredth of a
+# processor for minutes, and missed its deadlines.
 least() {
 	# shellcheck disable=SC2016 # the inner shell's
 	setsid -w bash -c '{
@@ -68,17 +70,17 @@ least() {
 	} 2>/dev/null; exec nice -n 19 "$@"' "$kept/$lane" "$@"
 }
 
-# raise gives what was begun with little weight, and what will be, that of a session as any other: no lab is left that it could hold up, and
-# beside somebody else's work it would take ten times as long.
+# raise gives present and future commands of least the priority of any other session. No lab is left that they could
+# delay, and under other load they would take ten times as long.
 raise() {
 	local session
 	touch "$kept/units.least" "$kept/units.raised"
 	while read -r session; do
-		{ echo 0 >"/proc/$session/autogroup"; } 2>/dev/null # where it is not over
+		{ echo 0 >"/proc/$session/autogroup"; } 2>/dev/null # unless it has ended
 	done <"$kept/units.least"
 }
 
-# modules: the module proxy has weak moments.
+# modules downloads the modules, and retries because the module proxy fails sometimes.
 modules() {
 	local try
 	for try in 1 2 3; do
@@ -88,18 +90,18 @@ modules() {
 	return 1
 }
 
-# The site of the guides is a module of its own.
+# The site of the guides is a separate module.
 vet() { "${weight[@]}" go vet "${packages[@]}" && "${weight[@]}" go -C scripts/site vet ./...; }
 
-# Its version and checksums stand in a module file of its own: it is no part of the product.
-# Another run beside this one may lint, too.
+# Its version and checksums are in a separate module file, because it is not part of the product.
+# Another run may use the linter at the same time.
 lint() {
 	local folders
 	mapfile -t folders < <(go list -f '{{.Dir}}' "${packages[@]}")
 	"${weight[@]}" go tool -modfile=scripts/lint.mod golangci-lint run --allow-parallel-runners "${folders[@]}"
 }
 
-# A function that no program reaches is for tests only, or for nothing.
+# A function that no program reaches is for tests only, or useless.
 reached() {
 	local programs dead
 	mapfile -t programs < <(go list -f '{{if eq .Name "main"}}{{.ImportPath}}{{end}}' ./...)
@@ -107,15 +109,15 @@ reached() {
 	[[ -z $dead ]] || { printf 'no program reaches:\n%s\n' "$dead"; return 1; }
 }
 
-# What scripts/lab holds is read with slurm-lab and test, which source it.
+# Files in scripts/lab are checked with slurm-lab and test, which source them.
 scripts_checked() {
 	local files
 	mapfile -t files < <(find scripts slurm/spank .ci -path scripts/lab -prune -o -type f -exec grep -lE '^#!.*[ /](ba|da)?sh( |$)' {} +)
 	shellcheck -x -P SCRIPTDIR "${files[@]}"
 }
 
-# real SYSTEM prints the packages whose tests boot a slurm, or an oar; the others are the rest. Those that boot an OAR have oar in their
-# path.
+# real SYSTEM prints the packages whose tests boot a slurm or an oar. Those that boot an OAR have oar in their path.
+# The others are the rest.
 # shellcheck disable=SC2016 # the dollars are the template's
 real() {
 	local select=()
@@ -127,16 +129,18 @@ real() {
 # units names the packages whose tests boot nothing.
 units() { comm -23 <(go list "${packages[@]}" | sort) <((real slurm; real oar) | sort -u); }
 
-# single selects the packages that have one goroutine, and so have their tests, as TestWhatIsTestedWithoutTheRaceDetectorHasOneGoroutine sees
-# to: the detector has nothing to tell there, and makes them six to twenty times as slow.
+# single selects the packages that have one goroutine, also in their tests, which
+# TestWhatIsTestedWithoutTheRaceDetectorHasOneGoroutine checks. The detector finds nothing there, and makes them six
+# to twenty times slower.
 single='^accordion/(core(/.*)?|adapter/(delegated/apps|managed|plan|view)|cmd/accordion/schedule|oar/(planner|scheduler)|traces/(advise(/archive)?|paper/delegated))$'
 
-# computed names tests of other packages that compute for minutes under the detector. They run without; what they do is done under it
-# once, too: by the scripts of cmd/accordion that are no logs', by TestSeeds, by TestAnExperimentEndsWithItsContext, by the replays of small
-# logs in traces/replay, and by scripts/gains' other tests.
+# computed names tests of other packages that compute for minutes under the detector. They run without it. What they
+# do also runs under it elsewhere: in the scripts of cmd/accordion that read no logs, in TestSeeds, in
+# TestAnExperimentEndsWithItsContext, in the replays of small logs in traces/replay, and in scripts/gains' other
+# tests.
 computed='^Test(EveryPolicyHasResultsAndFiguresOfEveryKindOfJob|CommandsOnLogs|Digests|Figure7AndItsClaims|TheFiguresOfOneLogAreAsComputed|On(RealLogsEverybody|WholeLogs).*)$'
 
-# Of adapter/sim's stories some are enough under it: simulated tells all of them without.
+# Of adapter/sim's stories some are enough under the detector. simulated runs all of them without it.
 unit_tests() {
 	local list sim status=0
 	mapfile -t list < <(units | grep -vE "$single" | grep -vx accordion/adapter/sim)
@@ -160,10 +164,10 @@ computed_tests() {
 	go_test -timeout 20m -run "$computed" "${list[@]}"
 }
 
-# faults names the tests whose stories are of one cluster, and of applications over two; and those that tell stories of all kinds.
+# faults names the tests whose stories are about one cluster, about applications on two clusters, and of all kinds.
 faults='^Test(Seeds|ApplicationsOverTwoClusters|PartsOfApplications|SeedsThatWereRedOnce|FreshSeeds)$'
 
-# Without the race detector, which makes it six times as slow; the other tests run some seeds under it.
+# Without the race detector, which makes it six times slower. The other tests run some seeds under it.
 simulated() {
 	go list "${packages[@]}" | grep -qx accordion/adapter/sim || return 0
 	go_test -count=1 accordion/adapter/sim -run "$faults" "${seeds[@]}"
@@ -179,20 +183,20 @@ long_proofs() {
 	go_test -count=1 -timeout 24h "${list[@]}" -accordion.long
 }
 
-# timed names the tests on a real Slurm that judge times in ordinary runs. They run when the lane's other tests have ended, two
+# timed names the tests on a real Slurm that check times in ordinary runs. They run after the lane's other tests, two
 # at a time.
 timed='^(TestEveryGrowthOfACrowdHappensInTime|TestGrowthsOnAQuietClusterAreInTime|TestOrdinaryJobsDoNotStartLaterForManagedOnesBehindThem|TestTwoHundredHostileJobsDelayNoGrowthAndForgeNothing)$'
 
-# waits names a test on a real Slurm that has three labs for minutes and waits nearly all the time. It has a lane of its own, so that it holds
-# up no other.
+# waits names a test on a real Slurm that keeps three labs for minutes and waits nearly all the time. It has its own
+# lane, so that it delays no other test.
 waits='^TestTheTableOfSettingsIsWhatSlurmDoes$'
 
-# elsewhere selects packages that boot labs and are not the two batch systems' own: the shim's, the labs themselves, and the stories on two
-# of them.
+# elsewhere selects packages that boot labs and do not belong to the two batch systems: the shim's, the labs
+# themselves, and the stories on two labs.
 elsewhere='^accordion/(shim|scripts/lab)'
 
-# One package after the other, since each has as many labs at once as the machine bears. A lab waits most of the time: eight to ten of them, in
-# three lanes, take about as much as two processors give.
+# One package after the other, because each has as many labs at once as the machine can run. A lab waits most of the
+# time: eight to ten of them, in three lanes, use about two processors.
 slurm_stories() { on_slurm -parallel 4 -skip "$timed|$waits" < <(real slurm | grep -vE "$elsewhere"); }
 
 other_stories() { on_slurm -parallel 1 < <(real slurm | grep -E "$elsewhere"); }
@@ -201,7 +205,7 @@ slurm_settings() { on_slurm -parallel 3 -run "$waits" < <(real slurm | grep -x a
 
 slurm_timed() { on_slurm -parallel 2 -run "$timed" < <(real slurm | grep -x accordion/slurm); }
 
-# on_slurm ARGUMENT... tests the packages that it reads.
+# on_slurm ARGUMENT... tests the packages that it reads from standard input.
 on_slurm() {
 	local list
 	mapfile -t list
@@ -209,7 +213,7 @@ on_slurm() {
 	go_test -race -count=1 -p 1 -timeout 60m "$@" "${list[@]}"
 }
 
-# begin_fetching: the roots of other releases are fetched beside the tests that need none.
+# begin_fetching fetches the roots of other releases while tests run that need none.
 begin_fetching() {
 	fetched=$(mktemp)
 	[[ $(id -u) == 0 ]] || return 0
@@ -232,7 +236,7 @@ end_fetching() {
 	return "$status"
 }
 
-# end_labs takes down what an interrupted run left: labs whose slot no process holds.
+# end_labs takes down labs that an interrupted run left: those whose slot no process holds.
 end_labs() {
 	local kind tool variable folder
 	while read -r kind tool variable; do
@@ -251,8 +255,8 @@ oar_stories() { on_oar -parallel 3 < <(real oar | grep -vE "$elsewhere"); }
 
 labs_of_oar() { on_oar -parallel 3 < <(real oar | grep -E "$elsewhere"); }
 
-# on_oar ARGUMENT... tests the packages that it reads. The modules of OAR's servers are forked: started anew they took a quarter of both
-# processors, and so they are in the long runs.
+# on_oar ARGUMENT... tests the packages that it reads from standard input. The modules of OAR's servers are forked.
+# Started separately, as in the long runs, they used a quarter of both processors.
 on_oar() {
 	local list
 	mapfile -t list
@@ -260,11 +264,12 @@ on_oar() {
 	ACCORDION_TEST_OAR_MODULES=forked go_test -race -count=1 -p 1 -timeout 60m "$@" "${list[@]}"
 }
 
-# What needs no lab takes all of the processors that it can get: the labs, which judge times, come first. But some of its tests have
-# deadlines by the clock: with little weight they had a hundredth of a processor for minutes, and missed them. So they are a session as any other.
+# Tests without a lab use all remaining processor time. The labs, in which times are checked, take precedence. But
+# some of these tests have wall-clock deadlines, and with low priority they got a hundredth of a processor for
+# minutes and missed them. So they have the priority of any other session.
 lane_units() {
 	local weight=(least)
-	export GOGC=400 # memory is plenty, processors are not: compiling takes a sixth less
+	export GOGC=400 # there is enough memory but little processor time; compiling takes a sixth less
 	step "gofmt" formatted
 	step "shellcheck" scripts_checked
 	step "go vet" vet
@@ -308,7 +313,8 @@ long_stories() {
 	go_test -count=1 -p 1 -timeout 24h "${list[@]}" -accordion.long
 }
 
-# releases_stories: all stories on each release of Slurm that is not this machine's, in a world where that one is installed.
+# releases_stories runs all stories on each release of Slurm other than this machine's, in a world in which that
+# release is installed.
 releases_stories() {
 	local release suite status=0
 	go list "${packages[@]}" | grep -qx accordion/slurm || return 0

@@ -1,18 +1,18 @@
 # shellcheck shell=bash
 # Roots of other Debian releases, for daemons of other versions than this machine's. Sourced by the labs and by test.
 
-# Where they are kept, to be used again: one to three gigabytes each.
+# The folder in which they are kept for reuse: one to three gigabytes each.
 release_roots=${ACCORDION_LABS:-/var/cache/accordion-labs}
 
-# What makes them.
+# The programs that make them.
 release_programs=(
 	/usr/sbin/debootstrap:debootstrap
 	/usr/share/keyrings/debian-archive-keyring.gpg:debian-archive-keyring
 	/usr/bin/unshare:util-linux
 )
 
-# release_root SUITE PACKAGE...: prints the directory of a root of a Debian suite with these packages. What is missing is fetched
-# first, one caller at a time on a machine; no service is started. A root is everybody's: change a copy of yours.
+# release_root SUITE PACKAGE... prints the directory of a root of a Debian suite with these packages. It fetches what
+# is missing first, one caller at a time on a machine, and starts no service. Roots are shared: change only a copy.
 release_root() {
 	local suite=$1 root=$release_roots/$1
 	shift
@@ -35,7 +35,7 @@ release_root() {
 	echo "$root"
 }
 
-# make_root SUITE ROOT: a root that is there is complete; what an interrupted call has left is thrown away.
+# make_root SUITE ROOT makes a root. An existing root is complete. It deletes what an interrupted call left.
 make_root() {
 	local try
 	for try in 1 2 3; do
@@ -47,12 +47,12 @@ make_root() {
 			mv "$2.new" "$2"
 			return
 		fi
-		sleep $((try * 3)) # mirrors have weak moments
+		sleep $((try * 3)) # mirrors fail sometimes
 	done
 	return 1
 }
 
-# debian_mirror: the one that this machine uses.
+# debian_mirror prints the mirror that this machine uses.
 debian_mirror() {
 	local mirror
 	mirror=$(sed -nE 's,^(deb +(\[[^]]*\] +)?|URIs: *)(https?://[^ ]+/debian)/?( .*)?$,\3,p' \
@@ -60,7 +60,7 @@ debian_mirror() {
 	echo "${mirror:-http://deb.debian.org/debian}"
 }
 
-# absent_packages ROOT PACKAGE...: those that are not installed there.
+# absent_packages ROOT PACKAGE... prints the packages that are not installed there.
 absent_packages() {
 	local root=$1 there
 	shift
@@ -68,8 +68,8 @@ absent_packages() {
 	printf '%s\n' "$@" | grep -vxF -f <(sed -n 's/^installed //p' <<<"$there")
 }
 
-# install_into ROOT PACKAGE...: in namespaces of its own, so that nothing stays mounted and nothing goes on running. Names are resolved,
-# and packages fetched, as this machine does it.
+# install_into ROOT PACKAGE... installs packages in separate namespaces, so that no mount and no process is left. It
+# resolves names and fetches packages like this machine.
 install_into() {
 	local root=$1 try
 	shift
@@ -77,7 +77,7 @@ install_into() {
 	cp --dereference /etc/resolv.conf "$root/etc/resolv.conf" || return 1
 	apt-config dump --no-empty | grep -E '^Acquire::(https?|Check-[A-Za-z-]+)\b' >"$root/etc/apt/apt.conf.d/90machine"
 	for try in 1 2 3; do
-		# shellcheck disable=SC2016 # the dollars are the inner shell's
+		# shellcheck disable=SC2016 # the dollars are for the inner shell
 		timeout 1800 unshare --mount --pid --fork --kill-child bash -c '
 			mount --make-rprivate / && mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" || exit
 			export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
@@ -89,9 +89,10 @@ install_into() {
 	return 1
 }
 
-# c_compiler SUITE: prints the command of this machine's compiler with the C library of a Debian suite: what is built against that of an older
-# one runs on the newer ones. A copy of that is kept whose links go to its own files: those of a root go to the machine's. (gcc looks for
-# libraries in the machine's folders before it looks below --sysroot, but not before -B.)
+# c_compiler SUITE prints the command of this machine's compiler with the C library of a Debian suite. A program that
+# is built against an older library runs on newer ones. It keeps a copy of that library whose links lead to its own
+# files, because those of a root lead to the machine's. (gcc searches the machine's folders before it searches below
+# --sysroot, but not before -B.)
 c_compiler() {
 	local root to=$release_roots/c-library-$1
 	root=$(release_root "$1" libc6-dev linux-libc-dev) || return 1

@@ -1,6 +1,5 @@
 // Package list implements the occupation of a machine as a sorted list of change points. Package profile uses it for
 // small profiles, and documents the queries.
-// asked of it and why).
 //
 //	l := list.List{At: []core.Time{-core.Forever}, Used: []int{0}}
 //	l.Change(list.Rectangle(0, 100, 4))

@@ -1,9 +1,9 @@
 package Forked;
 
-# OAR's server in a lab forks its modules, instead of starting a Perl for each: perl -MForked before the server's own text. A module that
-# is started anew compiles 15,000 lines first, some hundreds of milliseconds of a processor, several times a pass. What it does is OAR's own
-# text in either case, and it sees what a program sees that was just started: its arguments, no files of the server's, configuration read
-# anew, signals as exec leaves them.
+# Makes OAR's server fork its modules in a lab, instead of starting Perl for each: perl -MForked before the server's
+# own text. A module that is started separately first compiles 15,000 lines, which takes some hundred milliseconds of
+# processor time, several times in each pass. OAR's own text runs in either case, and sees what a newly started
+# program sees: its arguments, no open files of the server, a newly read configuration, and signals as after exec.
 
 use strict;
 use warnings;
@@ -11,18 +11,19 @@ use POSIX ();
 
 my %modules = map { ("/usr/lib/oar/$_" => 1) } qw(NodeChangeState oar_meta_sched sarko Leon bipbip);
 
-# In the server alone: whoever starts it, and whatever it starts, reads this in vain.
+# Only in the server: the programs that start it or that it starts also read this variable.
 if ($0 eq '/usr/lib/oar/Almighty') {
     delete $ENV{PERL5OPT};
-    # A process that ends frees nothing of what it shares with the server: to free it is to copy it first.
+    # A process that ends frees nothing that it shares with the server, because freeing would first copy it.
     *CORE::GLOBAL::exit = sub { leave($_[0] // 0) };
-    # OAR::IO before what it is used by, as in the modules: the other way round it does not get the names of the log. And all of them before
-    # exec is another one: they have ways to write it that only Perl's own knows.
+    # OAR::IO comes before the modules that use it, as in the modules themselves. In the other order it does not get
+    # the names of the log. All of them come before exec is replaced, because they write it in forms that only Perl's
+    # own understands.
     for my $used (qw(OAR::IO OAR::Modules::Judas OAR::Modules::Hulot OAR::PingChecker OAR::Schedulers::GanttHoleStorage OAR::Walltime
         English IO::Socket::INET IPC::Open2)) {
         eval "require $used; 1" or die $@;
     }
-    eval "require DBD::$_" for qw(Pg mysql); # a release has one of them, or both
+    eval "require DBD::$_" for qw(Pg mysql); # a release has one or both of them
     *CORE::GLOBAL::exec = sub {
         my ($program, @arguments) = @_ == 1 ? split(' ', $_[0]) : @_;
         become($program, @arguments) if $modules{$program} && !grep { /[^\w.]/ } @arguments;
@@ -30,7 +31,7 @@ if ($0 eq '/usr/lib/oar/Almighty') {
     };
 }
 
-# become MODULE ARGUMENT...: does in this process, which was forked for it, what exec would in its place, and never returns.
+# become MODULE ARGUMENT... does in this forked process what exec would do, and never returns.
 sub become {
     my ($module, @arguments) = @_;
     close_files();
@@ -49,15 +50,15 @@ sub become {
     leave($@ ? 255 : 0);
 }
 
-# leave STATUS: exec, which finds no such program here, writes out first what is still to be written.
+# leave STATUS flushes pending output with an exec of a program that does not exist, and then exits.
 sub leave {
     no warnings;
     CORE::exec {'/'} '/';
     POSIX::_exit($_[0]);
 }
 
-# close_files closes what exec closes: all but the first three. Perl's own handles first: one that is opened anew would close, by its old
-# number, what has that number by then.
+# close_files closes what exec closes: all but the first three files. It closes Perl's own handles first, because a
+# handle that is reopened would close, by its old number, what has that number by then.
 sub close_files {
     no strict 'refs';
     for my $package (qw(main:: OAR::Modules::Judas:: OAR::Conf:: OAR::Tools:: OAR::IO::)) {

@@ -1,16 +1,16 @@
 # shellcheck shell=bash disable=SC2154
-# OAR's database, PostgreSQL or MariaDB, in the lab's world. Crash safety is not asked of it. Sourced by oar-lab.
+# OAR's database, PostgreSQL or MariaDB, in the lab's world. It need not survive a crash. Sourced by oar-lab.
 
-# as_oar COMMAND...: neither database wants to run as root, and OAR's user is there anyway.
+# as_oar COMMAND... runs a command as OAR's user, because neither database runs as root.
 as_oar() { setpriv --reuid oar --regid oar --clear-groups -- "$@"; }
 
-# To make one takes seconds of a processor: one with OAR's tables is kept for each kind, and lies where Slurm's do.
+# Making a database takes seconds of processor time. One with OAR's tables is kept for each kind, next to Slurm's.
 databases=$release_roots/databases
 
-# start_database sets kept, where one like this lab's is, and taken, if this is a copy of it.
+# start_database sets kept to a database like this lab's, and taken if this one is a copy of it.
 start_database() {
 	install -d -o oar -g oar -m 700 "$lab/db" "$lab/db/data"
-	# PostgreSQL's thousand small files are in memory, as the lab's own /etc is.
+	# PostgreSQL's thousand small files are in memory, like the lab's own /etc.
 	[[ $(setting db) != postgresql ]] || mount -t tmpfs -o "mode=700,uid=$(id -u oar),gid=$(id -g oar)" tmpfs "$lab/db/data"
 	kept=$databases/oar-$(database_name)
 	taken=''
@@ -19,7 +19,7 @@ start_database() {
 	"run_$(setting db)"
 }
 
-# database_name: of all that a database with OAR's tables is made from.
+# database_name prints a hash of everything from which a database with OAR's tables is made.
 database_name() {
 	{
 		setting db
@@ -35,7 +35,7 @@ take_database() {
 	cp -a --sparse=always "$kept/." "$lab/db/data" 2>/dev/null
 }
 
-# keep_database for the next lab. In the root of another release nothing is kept: that is everybody's.
+# keep_database keeps the database for the next lab. Nothing is kept in the root of another release, which is shared.
 keep_database() {
 	[[ ! $taken && $(setting root) == / ]] && mkdir -p "$databases" 2>/dev/null || return 0
 	find "$databases" -mindepth 1 -maxdepth 1 -name 'oar-*' -printf '%T@ %p\n' | sort -rn | tail -n +4 | cut -d' ' -f2- | xargs -r rm -rf
@@ -44,7 +44,7 @@ keep_database() {
 	"run_$(setting db)"
 }
 
-# postgres_programs: of the newest release that is there.
+# postgres_programs prints the folder of the newest installed release.
 postgres_programs() { printf '%s\n' /usr/lib/postgresql/*/bin | sort -V | tail -n 1; }
 
 make_postgresql() { as_oar "$(postgres_programs)/initdb" -D "$lab/db/data" -U postgres -A trust -E UTF8 --locale=C --no-sync; }
@@ -56,7 +56,7 @@ run_postgresql() {
 
 stop_postgresql() { as_oar "$(postgres_programs)/pg_ctl" -D "$lab/db/data" -w -t 60 -m fast stop; }
 
-# mariadb_options: OAR counts on columns without a value getting one, as they did before MariaDB 10.2.4 (sql-mode).
+# mariadb_options: OAR relies on columns without a value getting one, as before MariaDB 10.2.4 (sql-mode).
 mariadb_options() {
 	printf '%s\n' --no-defaults "--datadir=$lab/db/data" "--tmpdir=$lab/db" --innodb-buffer-pool-size=64M \
 		--innodb-flush-log-at-trx-commit=0 --innodb-flush-method=nosync --innodb-doublewrite=0 --sql-mode=NO_ENGINE_SUBSTITUTION
@@ -85,8 +85,8 @@ stop_mariadb() {
 
 mariadb_admin() { mariadb --no-defaults "--socket=$lab/db/socket" --user=root --execute="$1"; }
 
-# make_schema: OAR's tables, and the columns of resources that a lab has. What OAR 2.5.9 brings for MariaDB is no SQL in two places: a
-# column named by a reserved word, and a rule in which a quote ends the text. It has been mended in the lab's copy.
+# make_schema makes OAR's tables, and the resource columns of a lab. OAR 2.5.9's schema for MariaDB has two syntax
+# errors: a column with a reserved name, and a rule whose text is ended by a quote. The lab's copy corrects them.
 make_schema() {
 	local property
 	sed -i 's/^force ENUM/`force` ENUM/' /usr/lib/oar/database/mysql_structure.sql
@@ -102,12 +102,12 @@ make_schema() {
 	keep_database
 }
 
-# query QUERY: bare rows, fields separated by |.
+# query QUERY prints rows with fields separated by |.
 query() {
 	if [[ $(setting db) == postgresql ]]; then
 		inside env PGPASSWORD=lab PGCONNECT_TIMEOUT=10 timeout 180 psql -h 127.0.0.1 -U oar -qAt -F '|' -v ON_ERROR_STOP=1 -d oar -c "$1"
 	else
-		# Within a field MariaDB writes a tab as \t.
+		# MariaDB writes a tab inside a field as \t.
 		(inside timeout 180 mariadb --no-defaults -h 127.0.0.1 -u oar -plab -D oar -N -B -e "$1") | tr '\t' '|'
 	fi
 }

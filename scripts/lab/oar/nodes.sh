@@ -1,12 +1,12 @@
 # shellcheck shell=bash disable=SC2154
-# The nodes, in the lab's world: each with processes, mounts, a name, control groups and an sshd of its own, as far apart as hosts of a
-# site are where OAR looks. Sourced by oar-lab.
+# The nodes in the lab's world. Each has its own processes, mounts, name, control groups and sshd, and is as separate
+# as a host of a site in everything that OAR uses. Sourced by oar-lab.
 
-# What OAR's manager of cpusets works with.
+# The controllers that OAR's cpuset manager uses.
 controllers=(cpuset cpu cpuacct devices freezer)
 
-# hierarchy CONTROLLER: sets at, where the machine has it mounted (version 1), and options, with which; to nothing, where it has not. A node
-# asks for each controller: it starts no program for that.
+# hierarchy CONTROLLER sets at to the controller's mount point (version 1), and options to its mount options, or both
+# to nothing if it is not mounted. It starts no program, because a node calls it for each controller.
 hierarchy() {
 	local _ where kind with
 	while read -r _ where kind with _; do
@@ -18,7 +18,7 @@ hierarchy() {
 	at='' options=''
 }
 
-# without_cpusets RELEASE: says why a lab can have none; nothing, where it can.
+# without_cpusets RELEASE prints why a lab can have no cpusets, or nothing if it can.
 without_cpusets() {
 	local controller at options
 	if [[ $1 != 2.5 ]]; then
@@ -38,7 +38,7 @@ without_cpusets() {
 	done
 }
 
-# slot_used: status 0 if processes are in the slot's control groups.
+# slot_used returns status 0 if processes are in the slot's control groups.
 slot_used() {
 	local controller at options
 	for controller in "${controllers[@]}"; do
@@ -48,7 +48,7 @@ slot_used() {
 	return 1
 }
 
-# enter_groups NODE: makes the node's, below the lab's. Who calls it is in them from then on.
+# enter_groups NODE makes the node's groups below the lab's, and moves the caller into them.
 enter_groups() {
 	local controller at options group made=()
 	for controller in "${controllers[@]}"; do
@@ -68,7 +68,8 @@ enter_groups() {
 	done
 }
 
-# remove_groups [NODE]: of all nodes, unless one is named. Their processes are dead; the kernel may need a moment to see it.
+# remove_groups [NODE] removes the groups of all nodes or of one. Their processes are dead, but the kernel may need a
+# moment to notice.
 remove_groups() {
 	local controller at options
 	for controller in "${controllers[@]}"; do
@@ -81,7 +82,7 @@ group_removed() {
 	[[ ! -d $1 ]] || find "$1" -depth -type d -exec rmdir {} + 2>/dev/null || [[ ! -d $1 ]]
 }
 
-# boot_nodes NAME...: all at once, and waits for them.
+# boot_nodes NAME... boots all nodes at once and waits for them.
 boot_nodes() {
 	local name
 	for name; do
@@ -104,8 +105,8 @@ boot_node() {
 
 listens_at() { (exec 3<>"/dev/tcp/$1/$2") 2>/dev/null; }
 
-# live_as NODE becomes the node's first process. What it does not share with others is where OAR's manager works: it ends processes, deletes
-# users' files in temporary directories, and keeps what it knows in OAR's own.
+# live_as NODE becomes the node's first process. It has its own view of everything that OAR's manager changes: that
+# ends processes, deletes users' files in temporary directories, and keeps its data in OAR's own directory.
 live_as() {
 	local name=$1 own _ dir
 	read -r own _ </proc/self/stat # as the lab sees it, until the next line
@@ -123,7 +124,7 @@ live_as() {
 	exec /usr/sbin/sshd -D -e -f /etc/oar/sshd_config -o PidFile=none -o "ListenAddress=$(getent hosts "$name" | cut -d ' ' -f 1)"
 }
 
-# own_groups DIRECTORY: the node's part of the control groups, as if it were all.
+# own_groups DIRECTORY makes the node's part of the control groups appear as the whole.
 own_groups() {
 	local controller at options own word
 	mkdir -p "${controllers[@]/#/$1/}"
@@ -138,7 +139,7 @@ own_groups() {
 	mount --rbind "$1" /sys/fs/cgroup
 }
 
-# own_devices DIRECTORY: OAR's manager makes links in /dev.
+# own_devices DIRECTORY makes a /dev for the node, because OAR's manager makes links there.
 own_devices() {
 	mkdir -p "$1"/{pts,shm}
 	cp -a /dev/{null,zero,full,random,urandom,tty} "$1/"
@@ -148,7 +149,7 @@ own_devices() {
 	mount --rbind "$1" /dev
 }
 
-# on_node NODE COMMAND...: becomes the command, on the node.
+# on_node NODE COMMAND... becomes the command, on the node.
 on_node() {
 	local name=$1 pid
 	shift
@@ -156,10 +157,10 @@ on_node() {
 	inside nsenter --target "$pid" --mount --pid --uts --ipc "$@"
 }
 
-# pid_of_node NODE: of its first process, as the lab sees it.
+# pid_of_node NODE prints the number of its first process, as the lab sees it.
 pid_of_node() { (inside cat "/run/lab/$1.pid" 2>/dev/null); }
 
-# kill_node NODE: as if its power were cut.
+# kill_node NODE ends the node as if its power were cut.
 kill_node() {
 	local pid
 	known_node "$1"
@@ -170,10 +171,10 @@ kill_node() {
 	[[ $(setting without) ]] || remove_groups "$1"
 }
 
-# node_gone PROCESS: a killed node listens until its first process has run for the last time.
+# node_gone PROCESS waits for a killed node, which listens until its first process has ended.
 node_gone() { ! (inside kill -0 "$1" 2>/dev/null); }
 
-# boot_one NODE: again, with nothing left of what it had.
+# boot_one NODE boots a node again, with nothing left of its former state.
 boot_one() {
 	known_node "$1"
 	has_nodes

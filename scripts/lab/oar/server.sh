@@ -1,18 +1,18 @@
 # shellcheck shell=bash disable=SC2154
 # OAR's server and its nodes, in the lab's world. Sourced by oar-lab.
 
-# configure_oar writes what differs from Debian's oar.conf.
+# configure_oar writes the differences from Debian's oar.conf.
 configure_oar() {
 	local type=Pg port=5432
 	conf WALLTIME_CHANGE_ENABLED yes
 	if [[ $(setting db) == mariadb ]]; then
 		type=mysql port=3306
-		conf WALLTIME_CHANGE_ENABLED no # its queries are no SQL for MariaDB
+		conf WALLTIME_CHANGE_ENABLED no # its queries are invalid SQL for MariaDB
 	fi
 	conf DB_TYPE $type
 	conf DB_PORT $port
 	conf DB_HOSTNAME 127.0.0.1
-	conf DB_BASE_PASSWD lab # empty ones are not taken
+	conf DB_BASE_PASSWD lab # OAR refuses empty passwords
 	conf DB_BASE_PASSWD_RO lab
 	conf SERVER_HOSTNAME localhost
 	conf LOG_LEVEL 3
@@ -20,7 +20,7 @@ configure_oar() {
 	conf PINGCHECKER_SENTINELLE_SCRIPT_COMMAND
 	conf PINGCHECKER_GENERIC_COMMAND /bin/true
 	conf PROLOGUE_EXEC_FILE "/run/lab/bin/accordion oar prologue"
-	# Cpusets and job keys, and how nodes are reached, are as Debian has them, unless the lab has no such nodes.
+	# Cpusets, job keys and access to nodes are as in Debian, unless the lab has no such nodes.
 	[[ ! $(setting without) ]] || conf CPUSET_PATH
 	if [[ $(setting plain) == yes ]]; then
 		conf JOB_RESOURCE_MANAGER_PROPERTY_DB_FIELD
@@ -37,7 +37,8 @@ configure_oar() {
 	chown oar: /var/log/oar.log
 	write_to_node >"$lab/bin/to-node"
 	chmod 755 "$lab/bin/to-node"
-	# What OpenSSH prefers takes 70 ms of a processor on either side of each connection, and what Debian's keys and curve25519 take is 20.
+	# OpenSSH's preferred algorithms take 70 ms of processor time on each side of a connection. Debian's keys and
+	# curve25519 take 20 ms.
 	ssh-keygen -q -t ecdsa -b 256 -N '' -f /etc/oar/oar_ssh_host_ecdsa_key
 	sed -i '/^HostKey /d' /etc/oar/sshd_config
 	cat >>/etc/oar/sshd_config <<-'CONF'
@@ -48,17 +49,18 @@ configure_oar() {
 	CONF
 }
 
-# conf NAME [VALUE]: sets it, or takes it out.
+# conf NAME [VALUE] sets or removes a setting.
 conf() {
 	sed -i -E "/^#?$1=/d" /etc/oar/oar.conf
 	(($# == 1)) || echo "$1=\"$2\"" >>/etc/oar/oar.conf
 }
 
-# write_to_node prints what OAR calls in place of ssh: the nodes are this machine.
+# write_to_node prints the program that OAR calls in place of ssh, because the nodes are this machine.
 write_to_node() {
 	cat <<-'SCRIPT'
 		#!/bin/bash
-		# In place of ssh: -options NODE COMMAND..., carried out here. Accordion is in the directory of this file.
+		# In place of ssh: -options NODE COMMAND... runs the command here. Accordion is in the directory of this
+		# file.
 		while (($#)); do
 			case $1 in
 			-[peliloF]) shift 2 ;;
@@ -73,7 +75,8 @@ write_to_node() {
 	SCRIPT
 }
 
-# server_command: the program that starts OAR's server, which forks its modules (Forked.pm) if the lab was asked to.
+# server_command prints the program that starts OAR's server. The server forks its modules (Forked.pm) if the lab was
+# booted that way.
 server_command() {
 	[[ $(setting forked) != yes ]] || printf '%s\n' env "PERL5OPT=-I$here/lab/oar -MForked"
 	echo /usr/sbin/oar-server
@@ -86,11 +89,11 @@ start_almighty() {
 	within 60 answers 6666 || die "OAR's server does not listen: $(tail -n 5 /var/log/oar.log)"
 }
 
-# answers PORT: somebody listens there, on the loopback address.
+# answers PORT returns status 0 if a process listens at the port of the loopback address.
 answers() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
-# make_resources: the nodes and their cores. Their processors are this machine's, one after the other: so a node of one core has one of
-# them, and its jobs can see that they have no other.
+# make_resources adds the nodes and their cores. Their processors are this machine's in turn, so a node of one core
+# has one of them, and its jobs can see that they have no other.
 make_resources() {
 	{
 		printf 'insert into resources(network_address,state,state_num,cpu,core,cpuset,switch) values '
@@ -109,7 +112,7 @@ make_resources() {
 	fi
 }
 
-# install_accordion makes the queue evolve, and all else that Accordion needs in an OAR.
+# install_accordion makes the queue evolve and everything else that Accordion needs in OAR.
 install_accordion() { /run/lab/bin/accordion oar install --queue evolve --priority 20; }
 
 status() {
@@ -148,12 +151,12 @@ set_node() {
 	within 60 node_is "$1" "$2" || die "$2 is not $1 after a minute: OAR's server has not carried the change out, see $lab/log/oar.log"
 }
 
-# node_is STATE NAME: oarnodesetting only asks for the change, and the server carries it out.
+# node_is STATE NAME requests a change with oarnodesetting, and the server carries it out.
 node_is() { [[ $(query "select count(*) from resources where network_address = '$2' and state <> '$1'") == 0 ]]; }
 
-# kill_almighty: its modules live on without it and keep its port, so they are ended too; the jobs (oarexec) are left alone. The next
-# server begins when nobody listens any more: a process that was killed listens until it has run for the last time, and would be taken for
-# the next server.
+# kill_almighty kills the server. Its modules would survive and keep its port, so it kills them too. Jobs (oarexec)
+# are not affected. The next server starts when no process listens any more, because a killed process listens until
+# it has ended and would be taken for the next server.
 # shellcheck disable=SC2016 # the dollars are the inner shell's
 kill_almighty() {
 	local starting
@@ -164,7 +167,7 @@ kill_almighty() {
 	within 60 almighty_answers || die "OAR's server does not listen again: see $lab/log/oar.log"
 }
 
-# modules_gone kills those modules that are still there. Status 1 of pkill: there are none.
+# modules_gone kills the modules that still exist. pkill's status 1 means that there are none.
 modules_gone() {
 	local status=0
 	(inside pkill -KILL -f '^(Almighty|/usr/bin/perl.*/usr/(sbin/Almighty|lib/oar/(sarko|NodeChangeState|Leon|oar_meta_sched|finaud)))') || status=$?

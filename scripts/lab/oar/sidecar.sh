@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2154
-# The sidecar in the lab's world: it finds OAR, its socket and its configuration where a site has them. Sourced by oar-lab, and by two-labs,
-# which has its own write_config and sidecar_answers. Nothing here keeps the caller's lock on the lab (6).
+# The sidecar in the lab's world. OAR, its socket and its configuration have the same paths as on a site. Sourced by
+# oar-lab, and by two-labs, which has its own write_config and sidecar_answers. Nothing here keeps the caller's lock
+# on the lab (6).
 
 serve() {
 	if sidecar_runs; then
@@ -10,8 +11,9 @@ serve() {
 	write_config
 	(inside timeout 60 /run/lab/bin/accordion oar install --epilogue >>"$lab/log/accordion.log" 2>&1 6<&-) ||
 		die "accordion oar install --epilogue failed: $(tail -n 3 "$lab/log/accordion.log")"
-	rm -f "$lab/accordion.pid" # of one that was killed: it would be taken for this one, and this one for dead
-	# With the umask of the unit (examples/systemd). The shell becomes the sidecar, so that its number is the sidecar's, as those in the lab's world see it.
+	rm -f "$lab/accordion.pid" # from a killed sidecar, which would be taken for this one, and this one for dead
+	# With the umask of the unit (examples/systemd). The shell becomes the sidecar, so that its process number is the
+	# sidecar's, as seen in the lab's world.
 	# shellcheck disable=SC2016
 	(inside setsid env -i "PATH=/run/lab/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" LANG=C.UTF-8 \
 		/bin/sh -c 'umask 077; echo $$ >"$0"; exec "$@"' "$lab/accordion.pid" /run/lab/bin/accordion serve) \
@@ -27,10 +29,10 @@ write_config() {
 	sidecar_config | put_config
 }
 
-# put_config: where the sidecar looks for it, in the lab's own /etc.
+# put_config writes the configuration to the lab's own /etc, where the sidecar expects it.
 put_config() { in_world mkdir -p /etc/accordion && in_world tee /etc/accordion/accordion.toml; }
 
-# sidecar_config prints what differs from the defaults. Steps of a job in a lab may last some seconds only.
+# sidecar_config prints the differences from the defaults. Steps of a job in a lab may last only some seconds.
 sidecar_config() {
 	cat <<-CONF
 		cluster = "lab"
@@ -46,18 +48,18 @@ sidecar_config() {
 	CONF
 }
 
-# in_world COMMAND...: runs it there, with its output kept away.
+# in_world COMMAND... runs it there, without output.
 in_world() { (inside timeout 10 "$@" >/dev/null 2>&1 6<&-); }
 
-# sidecar_runs: a process of that number does, and is the sidecar (numbers are used again).
+# sidecar_runs returns status 0 if the process with that number is the sidecar (numbers are reused).
 sidecar_runs() {
 	local pid
 	pid=$(cat "$lab/accordion.pid" 2>/dev/null) || return 1
 	[[ $pid =~ ^[0-9]+$ ]] && in_world grep -qzxF serve "/proc/$pid/cmdline"
 }
 
-# sidecar_answers: one that has ended will not, and need not be waited for. The socket has to be its own: one that was killed leaves one, and
-# root's `accordion status` reads the journal.
+# sidecar_answers returns status 0 if the sidecar answers or has ended. The socket must be its own, because a killed
+# sidecar leaves a socket, and root's `accordion status` reads the journal.
 sidecar_answers() {
 	[[ -s $lab/accordion.pid ]] || return 1
 	! sidecar_runs || { in_world test /run/accordion/accordion.sock -nt "$lab/accordion.pid" && in_world /run/lab/bin/accordion status; }

@@ -1,10 +1,9 @@
 # shellcheck shell=bash disable=SC2154
-# The lab's world: namespaces of processes, mounts and network, with the lab's first process as their init. When that one
-# ends, the kernel ends all the others, whatever they have become; and what the lab changes of /etc is its own copy.
-# Sourced by oar-lab.
+# The lab's world: namespaces of processes, mounts and network, with the lab's first process as their init. When that
+# process ends, the kernel ends all others. The lab changes its own copy of /etc. Sourced by oar-lab.
 
-# take_turn: the one lab that may live in its directory. Its processes hold the lock on it, so that it is let go when the last of them
-# is dead, and no file is left.
+# take_turn locks the lab's directory for one lab. The lab's processes hold the lock, so that it is released when the
+# last of them has ended, and no file is left.
 take_turn() {
 	local new=no
 	[[ -d $lab ]] || new=yes
@@ -17,7 +16,7 @@ take_turn() {
 	}
 }
 
-# begin_world starts it, in the background, and waits until it is ready.
+# begin_world starts the world in the background and waits until it is ready.
 begin_world() {
 	setsid unshare --mount --net --pid --uts --ipc --fork --kill-child "$here/oar-lab" the-world \
 		>"$lab/log/lab.log" 2>&1 </dev/null &
@@ -35,27 +34,27 @@ begin_world() {
 	disown "$world"
 }
 
-# live is the first process: it makes the world, boots what is in it, and reaps.
+# live runs in the first process: it makes the world, boots its daemons, and reaps processes.
 live() {
 	local own
-	read -ra own </proc/self/stat # as those outside see it, until the next lines; the 22nd is when it began
+	read -ra own </proc/self/stat # as seen outside, until the next lines; the 22nd is its start time
 	[[ $(setting root) == / ]] || enter_root "$(setting root)"
 	mount -t proc proc /proc
 	echo "${own[21]}" >"$lab/began"
 	echo "${own[0]}" >"$lab/init"
 	ip link set lo up
 	hostname oar-lab
-	# In memory: where labs come and go, a disk's file system looks long for numbers of files that were not in use just now.
+	# In memory: labs that come and go make a disk's file system search long for unused inode numbers.
 	mkdir -p "$lab/own"
 	mount -t tmpfs -o mode=755 tmpfs "$lab/own"
 	(
-		flock 7 # a lab of Slurm adds no user meanwhile, of whom half would be copied
+		flock 7 # no lab of Slurm may add a user while /etc is copied
 		make_own /etc
 	) 7</var/lib/dpkg
 	make_own /var/lib/oar /usr/lib/oar/schedulers /usr/lib/oar/database
 	mount --bind "$lab/log" /var/log
 	mount -t tmpfs -o mode=755 tmpfs /run
-	mount -t tmpfs -o mode=1777 tmpfs /dev/shm # PostgreSQL's, which is killed with the lab, would stay there
+	mount -t tmpfs -o mode=1777 tmpfs /dev/shm # otherwise that of PostgreSQL, which is killed with the lab, would stay there
 	show_lab
 	make_names
 	start_database
@@ -73,7 +72,7 @@ live() {
 	done
 }
 
-# make_own DIRECTORY...: the lab sees a copy, which is its own.
+# make_own DIRECTORY... gives the lab its own copy of a directory.
 make_own() {
 	local dir copy
 	for dir; do
@@ -84,8 +83,9 @@ make_own() {
 	done
 }
 
-# enter_root ROOT makes the root of another Debian release this world's, with what is the lab's of the machine: the directories of the lab
-# and of these scripts, and /tmp, from which tests start programs. Nothing of ROOT is changed.
+# enter_root ROOT makes the root of another Debian release this world's, with the machine's directories that the lab
+# needs: those of the lab and of these scripts, and /tmp, from which tests start programs. It changes nothing in
+# ROOT.
 enter_root() {
 	local entry dir root=$lab/root
 	mkdir "$root"
@@ -112,11 +112,12 @@ enter_root() {
 	cd "$root"
 	pivot_root . .old
 	cd /
-	mount -t proc proc /proc # umount reads there what is mounted
+	mount -t proc proc /proc # umount reads the mounts there
 	umount -l /.old
 }
 
-# show_lab: what of the lab's directory the nodes see, which have temporary directories of their own.
+# show_lab mounts the part of the lab's directory that the nodes see, because they have their own temporary
+# directories.
 show_lab() {
 	local name
 	for name in bin home; do
@@ -126,9 +127,9 @@ show_lab() {
 	mkdir -p /run/sshd
 }
 
-# make_names: the nodes, each at a loopback address of its own, and the users. Their numbers are beyond those that a machine gives
-# to its own users: whoever ends all processes of a user outside must not meet ours. Those of another slot have others, since labs share
-# /tmp, where a directory of Accordion's has its user's number.
+# make_names adds the nodes, each with its own loopback address, and the users. Their IDs are beyond those that a
+# machine gives to its own users, because a command outside that ends all processes of a user must not affect ours.
+# Other slots have other IDs, because labs share /tmp, in which the user ID names a directory of Accordion's.
 make_names() {
 	local user uid=$((58001 + 100 * slot))
 	{
@@ -136,7 +137,7 @@ make_names() {
 		awk -v nodes="$(setting nodes)" 'BEGIN { for (n = 1; n <= nodes; n++) printf "127.1.%d.%d n%d\n", n / 250, n % 250 + 1, n }'
 	} >/etc/hosts
 	while read -r user; do
-		# The machine may know somebody of that name: not here.
+		# The machine may have a user of that name, but the lab must not.
 		if getent passwd "$user" >/dev/null; then
 			sed -i "/^$user:/d" /etc/passwd /etc/shadow /etc/group /etc/gshadow
 		fi
@@ -147,7 +148,7 @@ make_names() {
 	done <"$lab/users"
 }
 
-# lives: status 0 if the lab's first process does, and is ours (process numbers are used again).
+# lives returns status 0 if the lab's first process lives and belongs to this lab (process numbers are reused).
 lives() {
 	local pid words
 	{ read -r pid <"$lab/init" && [[ $pid =~ ^[0-9]+$ ]] && mapfile -d '' words <"/proc/$pid/cmdline"; } 2>/dev/null || return 1
@@ -155,8 +156,9 @@ lives() {
 		[[ -e /proc/$pid/root$lab/init && $(<"/proc/$pid/root$lab/init") == "$pid" ]]
 }
 
-# end_world kills the first process, and thereby all, and waits until they are gone: the kernel lets the first one go after all others.
-# One that is dying has no command line, and no root, any more, and is waited for all the same.
+# end_world kills the first process, and thereby all others, and waits until they have ended. The kernel ends the
+# first process last. A process that is ending has no command line and no root any more, and is waited for
+# nevertheless.
 end_world() {
 	local pid began
 	pid=$(cat "$lab/init" 2>/dev/null) && began=$(cat "$lab/began" 2>/dev/null) || return 0
@@ -164,8 +166,8 @@ end_world() {
 	within 60 ended "$pid" "$began" || die "process $pid of the lab cannot be ended"
 }
 
-# ended PID BEGAN: the process of that number that began then, in ticks since the machine's start, is none any more, or only waits to be
-# reaped.
+# ended PID BEGAN returns status 0 if the process with that number and start time, in ticks since the machine's
+# start, has ended or only waits to be reaped.
 ended() {
 	local stat fields
 	stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 0
@@ -173,11 +175,11 @@ ended() {
 	[[ ${fields[0]} == [ZX] || ${fields[19]} != "$2" ]]
 }
 
-# inside COMMAND...: becomes the command, in the lab's world.
+# inside COMMAND... becomes the command, in the lab's world.
 inside() { exec nsenter --target "$(cat "$lab/init")" --mount --net --pid --uts --ipc -- "$@"; }
 
-# run_as USER COMMAND...: becomes the command, as that user, with nothing of the caller's job or client settings; on the node that $node
-# names, or on OAR's server.
+# run_as USER COMMAND... becomes the command, as the user, without the caller's job and client settings: on the node
+# that $node names, or on OAR's server.
 run_as() {
 	local user=$1 home=/run/lab/home/$1 place=(inside)
 	shift
@@ -190,7 +192,7 @@ run_as() {
 		/bin/sh -c 'cd "$HOME" && exec "$@"' sh "$@"
 }
 
-# make_clients: programs for those outside, who call them as if OAR were theirs.
+# make_clients makes OAR's programs available outside, as if OAR were there.
 make_clients() {
 	local name
 	mkdir -p "$lab/client"

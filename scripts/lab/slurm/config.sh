@@ -3,7 +3,7 @@
 
 # write_config NODES FAST
 write_config() {
-	touch "$lab/booting" # `down` may remove what comes of it
+	touch "$lab/booting" # `down` may remove what is created from here on
 	make_folders
 	make_groups
 	[[ $kind != site ]] || make_site "$1"
@@ -23,7 +23,7 @@ write_config() {
 		echo "optional $lab/bin/accordion.so"
 	fi >"$lab/etc/plugstack.conf"
 	echo "$(sidecar_address) $lab/munge/socket" >"$lab/etc/accordion.address"
-	# Last: with this file it is a lab.
+	# Written last: with this file the directory is a lab.
 	{
 		printf 'nodes=%d\nfast=%s\nkind=%s\ncpus=%d\nthin=%d\nrelease=%s\n' "$1" "$2" "$kind" "$cpus" "$(thin "$1")" "$release"
 		echo "binds=$(binding)"
@@ -32,7 +32,7 @@ write_config() {
 	rm -f "$lab/booting"
 }
 
-# setting NAME: of this lab, as it was booted.
+# setting NAME prints a setting of this lab, as it was booted.
 setting() { value_of "$1" "$lab/etc/lab"; }
 
 make_folders() {
@@ -47,10 +47,11 @@ sidecar_address() { echo "127.0.0.1:$((port + 2))"; }
 
 plugin_wanted() { [[ ${SLURM_LAB_PLUGIN:-yes} != no && -f $repo/slurm/job_submit.lua ]]; }
 
-# spank_wanted: without job_submit.lua its options would be read by nobody.
+# spank_wanted returns status 0 if the SPANK plug-in is useful: without job_submit.lua nothing reads its options.
 spank_wanted() { plugin_wanted && [[ ${SLURM_LAB_SPANK:-yes} != no ]]; }
 
-# slurm_conf NODES FAST: Slurm's own defaults wherever they matter to Accordion: what is quick here must be quick at a site.
+# slurm_conf NODES FAST prints slurm.conf, with Slurm's own defaults wherever they matter to Accordion, so that what
+# is fast here is fast on a site.
 slurm_conf() {
 	{
 		common_conf "$2"
@@ -118,7 +119,7 @@ PriorityType=priority/basic
 CONF
 }
 
-# plain_nodes NODES: the number of each, and what is said of it.
+# plain_nodes NODES prints the number and the parameters of each node.
 plain_nodes() { seq -f "%.0f CPUs=$cpus RealMemory=1000 TmpDisk=2000" "$1"; }
 
 plain_partitions() {
@@ -133,8 +134,8 @@ cgroup_conf() {
 	! binds || site_cgroup_conf
 }
 
-# node_lines NODES: a line for each. What SLURM_LAB_EXTRA says of one comes last, and the last word counts (KEY= is none). Ports and
-# addresses are the lab's in any case.
+# node_lines NODES prints a line for each node. The parameters of SLURM_LAB_EXTRA come last, and the last value
+# counts (KEY= removes one). Ports and addresses are always the lab's.
 node_lines() {
 	{
 		"${kind}_nodes" "$1"
@@ -157,7 +158,8 @@ node_lines() {
 		}'
 }
 
-# extra_nodes: a line with the number of each node that SLURM_LAB_EXTRA speaks of (NodeName=n3, NodeName=n[1-4]), and what it says.
+# extra_nodes prints a line with the number of each node that SLURM_LAB_EXTRA names (NodeName=n3, NodeName=n[1-4]),
+# and its parameters.
 extra_nodes() {
 	local name rest i
 	while read -r name rest; do
@@ -171,7 +173,7 @@ extra_nodes() {
 	done <<<"${SLURM_LAB_EXTRA:-}"
 }
 
-# overridden reads slurm.conf, and leaves out what SLURM_LAB_EXTRA says itself: a key, or the partition of that name.
+# overridden copies slurm.conf without what SLURM_LAB_EXTRA sets itself: a key, or the partition of that name.
 overridden() {
 	awk '
 		function key(line) { if (tolower(line) !~ /^partitionname=/) sub(/=.*/, "", line); sub(/ .*/, "", line); return tolower(line) }

@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2154
-# Slurm's daemons, in the order in which they need each other. Starting one that runs does nothing. Sourced by slurm-lab.
+# Slurm's daemons, in the order in which they need each other. Starting a running daemon does nothing. Sourced by
+# slurm-lab.
 
-# daemon NAME COMMAND...: starts it without our terminal, locks or files; its output goes to its log.
+# daemon NAME COMMAND... starts a daemon without our terminal, locks or files. Its output goes to its log.
 daemon() {
 	local name=$1
 	shift
@@ -28,7 +29,7 @@ munge_answers() { munge -S "$lab/munge/socket" -n -o /dev/null 2>/dev/null; }
 
 start_slurmctld() {
 	running slurmctld && return
-	# It will not start before a killed one's script process has let go of the port.
+	# It does not start while the script process of a killed one still holds the port.
 	local finder
 	plugin_finder
 	daemon slurmctld "${finder[@]}" /usr/sbin/slurmctld -f "$lab/etc/slurm.conf"
@@ -53,7 +54,7 @@ start_all_nodes() {
 	start_nodes "${names[@]}"
 }
 
-# start_nodes NAME...: all at once; slurmd returns when it has read its configuration.
+# start_nodes NAME... starts all at once. slurmd returns when it has read its configuration.
 start_nodes() {
 	(($#)) || wrong "node-start: which node?"
 	local name view starting=()
@@ -74,7 +75,8 @@ known_node() {
 	[[ $1 =~ ^n[1-9][0-9]{0,3}$ && ${1#n} -le $(node_count) ]] || die "$1 is no node of this lab: they are n1 to n$(node_count)"
 }
 
-# kill_node NAME: everything of that node dies at once, as when its power fails: slurmd, step daemons, the jobs' tasks.
+# kill_node NAME kills everything on a node at once, as after a power failure: slurmd, step daemons, and the jobs'
+# tasks.
 kill_node() {
 	(($# == 1)) || wrong "node-kill: want one node"
 	known_node "$1"
@@ -85,7 +87,7 @@ kill_node() {
 		kill -KILL "${pids[@]}" 2>/dev/null || true
 		pause
 	done
-	# Its groups go with it.
+	# Its groups are removed with it.
 	within 10 removed_node "$1" || die "the control groups of $1 cannot be removed"
 	rm -f "$lab/pid/$1.pid"
 }
@@ -97,8 +99,8 @@ removed_node() {
 	done
 }
 
-# node_processes NAME: those in the node's group. Without groups, those that hold the node's log open (slurmd, slurmstepd) or were
-# started by its slurmstepd.
+# node_processes NAME prints the processes in the node's group. Without groups it prints those that have the node's
+# log open (slurmd, slurmstepd) or that its slurmstepd started.
 node_processes() {
 	local pid
 	if has_group; then
@@ -113,7 +115,7 @@ node_processes() {
 	} | sort -un | only_alive
 }
 
-# wait_idle NODES: until all nodes have registered and are idle (in a lab with jobs: at work).
+# wait_idle NODES waits until all nodes have registered and are idle, or in a lab with jobs at work.
 wait_idle() {
 	within 120 nodes_up "$1" || failed slurmctld "does not see all nodes: $(tool sinfo -h -p shared -o '%T:%N' 2>&1)"
 }
@@ -142,7 +144,7 @@ status() {
 	return "$bad"
 }
 
-# described: in a few words, what kind of lab this is.
+# described prints what kind of lab this is, in a few words.
 described() {
 	if [[ $(setting kind) == plain ]]; then
 		echo "plain: nothing is bound"
@@ -153,8 +155,8 @@ described() {
 	fi
 }
 
-# build_accordion puts the program into the lab's PATH. In a world whose libraries are not older than the machine's it has been built
-# outside; in one with older ones it is another program.
+# build_accordion puts the program into the lab's PATH. In a world whose libraries are at least as new as the
+# machine's it was built outside. In one with older ones it is built inside.
 build_accordion() {
 	if ! in_world; then
 		put_program "$lab/bin/accordion"
@@ -163,7 +165,8 @@ build_accordion() {
 	fi >"$lab/log/build.log" 2>&1 8<&-
 }
 
-# build_spank: the SPANK plug-in, for the Slurm that is installed. Labs copy one that is kept for these sources and this release.
+# build_spank builds the SPANK plug-in for the installed Slurm. Labs copy one that is kept for these sources and this
+# release.
 build_spank() {
 	local kept
 	[[ -s $lab/etc/plugstack.conf && ! -e $lab/bin/accordion.so ]] || return 0

@@ -1,11 +1,11 @@
 # shellcheck shell=bash disable=SC2154
-# MariaDB and slurmdbd, and what they know at the beginning: the cluster, accounts, users. Sourced by slurm-lab.
+# MariaDB and slurmdbd with their initial data: the cluster, accounts, users. Sourced by slurm-lab.
 
-# To make one takes longer than all else of a boot: one is kept for each set of users.
+# Making a database takes longer than the rest of a boot, so one is kept for each set of users.
 databases=$release_roots/databases
 
-# Crash safety is not asked of a lab's database: no syncing, small buffers. The last option is MariaDB's own default until 11.6, and
-# what slurmdbd was written for.
+# A lab's database need not survive a crash: no syncing, small buffers. The last option was MariaDB's default until
+# 11.6, for which slurmdbd was written.
 database_options() {
 	echo --no-defaults --user=slurm --datadir="$lab/db/data" --tmpdir="$lab/db/tmp" \
 		--innodb-buffer-pool-size=32M --innodb-log-file-size=16M --innodb-flush-log-at-trx-commit=0 \
@@ -23,7 +23,7 @@ start_database() {
 			failed mariadbd "has no database: mariadb-install-db failed"
 		touch "$lab/db/installed"
 	fi
-	# mariadbd does not leave the foreground by itself.
+	# mariadbd does not go into the background by itself.
 	daemon mariadbd /bin/sh -c '"$@" &' sh /usr/sbin/mariadbd "${options[@]}" --socket="$lab/db/socket" \
 		--pid-file="$lab/pid/mariadbd.pid" --skip-networking --skip-log-bin --performance-schema=off
 	within 60 database_answers || failed mariadbd "does not answer"
@@ -37,15 +37,15 @@ start_slurmdbd() {
 	running slurmdbd && return
 	database "create database if not exists slurm_acct_db; create or replace user slurm@localhost identified by 'lab';
 		grant all on slurm_acct_db.* to slurm@localhost"
-	# MariaDB's client library knows its socket from this variable; slurmdbd.conf has no word for it.
+	# MariaDB's client library reads its socket from this variable. slurmdbd.conf has no key for it.
 	MYSQL_UNIX_PORT=$lab/db/socket daemon slurmdbd /usr/sbin/slurmdbd
 	within 60 slurmdbd_answers || failed slurmdbd "does not answer"
 }
 
-# slurmdbd_answers, and says which clusters it knows.
+# slurmdbd_answers prints the clusters that slurmdbd knows.
 slurmdbd_answers() { clusters=$(tool sacctmgr -nP list cluster format=cluster 2>/dev/null); }
 
-# start_accounting: what the database must know before slurmctld starts.
+# start_accounting adds what the database must contain before slurmctld starts.
 start_accounting() {
 	[[ ${clusters-} ]] || slurmdbd_answers || failed slurmdbd "does not answer"
 	[[ $clusters != lab ]] || return 0
@@ -57,7 +57,7 @@ start_accounting() {
 	keep_database
 }
 
-# database_name: of all that a lab's database is made from.
+# database_name prints a hash of everything from which a lab's database is made.
 database_name() {
 	{
 		/usr/sbin/mariadbd --version
@@ -67,7 +67,7 @@ database_name() {
 	} | sha256sum | cut -c 1-16
 }
 
-# take_database: a copy of one that was kept, and is what this lab wants.
+# take_database copies a kept database that this lab can use.
 take_database() {
 	local kept
 	kept=$databases/$(database_name)
@@ -75,7 +75,8 @@ take_database() {
 	cp -a --sparse=always "$kept" "$lab/db/data" 2>/dev/null && touch "$lab/db/installed"
 }
 
-# keep_database for the next lab that wants the same, where that can be written: the twenty that were wanted last.
+# keep_database keeps the database for the next lab that needs the same, if possible. The twenty that were used last
+# are kept.
 keep_database() {
 	local kept
 	kept=$databases/$(database_name)

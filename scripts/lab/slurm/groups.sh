@@ -1,22 +1,25 @@
 # shellcheck shell=bash disable=SC2154
 # The lab's control groups. Sourced by slurm-lab.
 #
-# $lab/group leads to a group (of version 2) that holds every process of the lab, a node's in a group of its own below it. No process
-# leaves its group: one that forgets its environment, its files and its parents is still the lab's, and ends with it.
+# $lab/group links to a group (of version 2) with every process of the lab. Each node has a group of its own below
+# it. No process leaves its group: even one that loses its environment, files and parents belongs to the lab and ends
+# with it.
 #
-# $lab/cgroup is what Slurm takes for the machine's control groups (CgroupMountpoint), since every lab has a node n1, and Slurm names its
-# groups by the node. On a machine of version 1 it has a link for each controller, to a group of the lab's own. On one of version 2 it is
-# empty, and each slurmd sees there the group of its node, which is all that it knows.
+# $lab/cgroup is what Slurm uses as the machine's control groups (CgroupMountpoint), because every lab has a node n1
+# and Slurm names its groups after the node. On a machine with version 1 it has a link for each controller, to a
+# group of the lab's own. With version 2 it is empty, and each slurmd sees there only the group of its node.
 
-# What cores, memory and devices are bound by, and what Slurm counts and ends a job's processes with: in version 1, in version 2.
+# The controllers that bind cores, memory and devices, and with which Slurm counts and ends a job's processes, in
+# versions 1 and 2.
 slurm_controllers=(cpuset memory devices freezer cpuacct)
 unified_controllers='+cpuset +cpu +memory +pids'
 
-# make_groups: the first, and for a site those of Slurm, where the machine lets us. Those that are there already are kept.
+# make_groups makes the lab's group and, for a site, Slurm's groups, if the machine permits it. It keeps existing
+# ones.
 make_groups() {
 	local name=accordion-lab-$port.$BASHPID.$RANDOM link
 	for link in "$lab"/group "$lab"/cgroup/*; do
-		# The machine was started again since.
+		# The machine was restarted since.
 		[[ ! -L $link ]] || mkdir -p "$(readlink "$link")" || die "the control group of $link cannot be made again: 'slurm-lab down' first"
 	done
 	[[ -L $lab/group ]] || new_group cgroup2 "$name" "$lab/group" || true
@@ -40,20 +43,21 @@ make_slurm_groups() {
 	done
 	cpuset_of_parent "$lab/cgroup/cpuset" || return 1
 	for controller in "${slurm_controllers[@]}"; do
-		# A process of its own, which ends at once.
+		# A separate process, which ends at once.
 		(echo "$BASHPID" >"$lab/cgroup/$controller/cgroup.procs") 2>/dev/null || return 1
 	done
 }
 
 make_unified_groups() {
-	echo "0::/" >"$lab/etc/top" # what /proc/1/cgroup says at the top
+	echo "0::/" >"$lab/etc/top" # contents of /proc/1/cgroup at the top
 	knows_unified && has_group && has_controllers "$lab/group/.." && has_controllers "$lab/group"
 }
 
-# has_controllers GROUP: gives those of version 2 to the groups in it; status 1 when it cannot.
+# has_controllers GROUP gives the controllers of version 2 to the groups below GROUP. It returns status 1 if it
+# cannot.
 has_controllers() { echo "$unified_controllers" >"$1/cgroup.subtree_control"; } 2>/dev/null
 
-# cpuset_of_parent GROUP: a new group of this controller has no cores and no memory at all.
+# cpuset_of_parent GROUP copies the parent's cores and memory, because a new group of this controller has none.
 cpuset_of_parent() {
 	local file
 	for file in cpuset.cpus cpuset.mems; do
@@ -61,12 +65,12 @@ cpuset_of_parent() {
 	done 2>/dev/null
 }
 
-# thaw_groups lets suspended jobs run on: what a group of version 1 keeps frozen does not die.
+# thaw_groups lets suspended jobs continue, because processes in a frozen group of version 1 do not die.
 thaw_groups() {
 	local state
 	[[ -d $lab/cgroup/freezer ]] || return 0
 	while read -r state; do
-		echo THAWED >"$state" || true # it may be gone by now
+		echo THAWED >"$state" || true # it may not exist any more
 	done 2>/dev/null < <(find "$lab/cgroup/freezer/" -mindepth 2 -name freezer.state)
 }
 
@@ -77,7 +81,7 @@ new_group() {
 	[[ $mount ]] && mkdir "$mount/$2" 2>/dev/null && ln -s "$mount/$2" "$3"
 }
 
-# hierarchy NAME: where the controller of version 1, or version 2 ("cgroup2"), is mounted; nothing when it is not.
+# hierarchy NAME prints where the controller of version 1, or version 2 ("cgroup2"), is mounted, or nothing.
 hierarchy() {
 	awk -v want="$1" '{
 		split($0, half, " - "); split(half[2], of, " "); n = split(of[3], option, ",")
@@ -87,7 +91,7 @@ hierarchy() {
 	}' /proc/self/mountinfo
 }
 
-# cgroup_version: of the control groups that Slurm binds with; nothing when it cannot bind.
+# cgroup_version prints the version with which Slurm binds, or nothing if it cannot bind.
 cgroup_version() {
 	if [[ -L $lab/cgroup/cpuset ]]; then
 		echo 1
@@ -96,13 +100,14 @@ cgroup_version() {
 	fi
 }
 
-# binds: status 0 if the lab's jobs have no more than the cores, memory and devices that they were given.
+# binds returns status 0 if the lab's jobs can only use the cores, memory and devices of their allocation.
 binds() { [[ $(cgroup_version) ]]; }
 
-# has_group: status 0 if the lab's processes are all in a group.
+# has_group returns status 0 if all of the lab's processes are in a group.
 has_group() { [[ -L $lab/group && -d $lab/group ]]; }
 
-# join_group DAEMON: this process, which becomes a daemon, and what it starts. In version 2 a group has processes or groups.
+# join_group DAEMON moves this process, which becomes a daemon, to a group. In version 2 a group has either processes
+# or groups.
 join_group() {
 	local group=$lab/group/daemons
 	has_group || return 0
@@ -112,9 +117,9 @@ join_group() {
 	echo "$BASHPID" >"$group/cgroup.procs"
 }
 
-# node_view NODE: sets the array view to the words to put before slurmd. In version 2 its group is the top of what it sees, or it would
-# make its steps' groups where other labs do. A step that ends goes to the top first, which a real top would allow; and newer releases take
-# the place of process 1 for the top.
+# node_view NODE sets the array view to the words before slurmd. In version 2 slurmd must see its group as the top.
+# Otherwise it would make its steps' groups where other labs do. A step that ends first moves to the top, which a
+# real top would permit, and newer releases take the group of process 1 for the top.
 node_view() {
 	local process
 	view=()
@@ -132,10 +137,11 @@ node_view() {
 		shift 2 && exec "$@"' "$lab/cgroup" "$unified_controllers" "$lab/etc/top")
 }
 
-# processes_in GROUP...: also in the groups below; none when there is no such group.
+# processes_in GROUP... prints the processes, also in the groups below, or nothing if the group does not exist.
 processes_in() { find -L "$@" -name cgroup.procs -exec cat {} + 2>/dev/null | sort -un || true; }
 
-# remove_groups LINK...: with all groups below them, once their processes are gone; the links too.
+# remove_groups LINK... removes the groups, with all groups below them, after their processes have ended, and the
+# links.
 remove_groups() {
 	local link
 	for link; do
@@ -147,7 +153,7 @@ remove_groups() {
 	rmdir "$lab/cgroup" 2>/dev/null || true
 }
 
-# removed GROUP: tries to; status 0 when nothing of it is left.
+# removed GROUP tries to remove a group, and returns status 0 if nothing is left.
 removed() {
 	[[ ! -d $1 ]] || find "$1" -depth -type d -exec rmdir {} + 2>/dev/null
 	[[ ! -d $1 ]]

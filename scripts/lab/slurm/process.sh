@@ -1,11 +1,12 @@
 # shellcheck shell=bash disable=SC2154
-# The lab's processes: which are ours, how they are started and ended. Sourced by slurm-lab.
+# The lab's processes: which belong to it, and how they are started and ended. Sourced by slurm-lab.
 #
-# Every process of a lab is in its group (groups.sh), but for the clients of those outside. Where there are no groups, it carries
-# ACCORDION_LAB=<its directory> in its environment, and a job that a client of the lab submitted inherits it. Slurm's daemons overwrite
-# that when they change their title; they keep a file of the lab open.
+# Every process of a lab is in its group (groups.sh), except clients that run outside. Without groups it has
+# ACCORDION_LAB=<the lab's directory> in its environment, which a job that a client of the lab submitted inherits.
+# Slurm's daemons overwrite that when they change their title, but they keep a file of the lab open.
 
-# pid_in FILE: the process that FILE names, if it lives; status 1 otherwise. Zombies (an idle init reaps late) are dead.
+# pid_in FILE prints the process number in FILE if the process lives, otherwise it returns status 1. Zombies count as
+# dead, because an idle init reaps late.
 pid_in() {
 	local pid
 	pid=$(cat "$1" 2>/dev/null) || return 1
@@ -22,13 +23,13 @@ alive() {
 	esac
 }
 
-# running NAME: status 0 if the daemon of that name lives, and is one of this lab (process numbers are used again).
+# running NAME returns status 0 if the daemon lives and belongs to this lab (process numbers are reused).
 running() {
 	local pid
 	pid=$(pid_in "$lab/pid/$1.pid") && is_ours "$pid"
 }
 
-# A process of another namespace may look like ours: somebody's lab in the directory that has this name there.
+# A process of another namespace may look like ours: that of a lab whose directory has this name there.
 is_here() { [[ /proc/$1/ns/pid -ef /proc/self/ns/pid ]]; }
 
 is_ours() {
@@ -37,7 +38,7 @@ is_ours() {
 		[[ $(find "/proc/$1/fd" "/proc/$1/cwd" -lname "$lab/*" -print -quit 2>/dev/null) ]]
 }
 
-# our_processes: every living process of this lab, but not this script and those it descends from.
+# our_processes prints every living process of this lab except this script and its ancestors.
 our_processes() {
 	{
 		processes_in "$lab/group" "$lab/cgroup"
@@ -45,7 +46,8 @@ our_processes() {
 	} | sort -un | { grep -vxF "$(ancestors)" || true; } | only_alive
 }
 
-# marked_processes: those that can be told without a group. Processes end while this looks at them: that is no failure.
+# marked_processes prints those that can be identified without a group. Processes may end meanwhile, which is no
+# failure.
 marked_processes() {
 	local pid
 	{
@@ -72,7 +74,7 @@ ancestors() {
 	done
 }
 
-# stop NAME [SIGNAL]: ends the daemon of that name, with KILL when it does not heed the signal within 10 seconds.
+# stop NAME [SIGNAL] ends the daemon, with KILL if the signal has no effect within 10 seconds.
 stop() {
 	local pid
 	if running "$1"; then
@@ -88,7 +90,7 @@ stop() {
 
 dead() { ! alive "$1"; }
 
-# kill_processes ends all of the lab's processes: daemons, step daemons, jobs, clients that still wait.
+# kill_processes ends all of the lab's processes: daemons, step daemons, jobs, and clients that still wait.
 kill_processes() {
 	local pids
 	thaw_groups
@@ -101,7 +103,7 @@ kill_processes() {
 	die "processes of $lab cannot be ended: ${pids[*]}"
 }
 
-# failed NAME WHAT: says what went wrong with a daemon, with the end of its log.
+# failed NAME WHAT reports what went wrong with a daemon, with the end of its log.
 failed() {
 	{
 		echo "slurm-lab: $1 $2; the end of $lab/log/$1.log:"
@@ -110,5 +112,5 @@ failed() {
 	exit 1
 }
 
-# tool COMMAND...: a client program of this lab with a deadline (of 10 seconds, or those in $patience), as root.
+# tool COMMAND... runs a client program of this lab as root with a deadline: 10 seconds or $patience.
 tool() { SLURM_CONF=$lab/etc/slurm.conf timeout -k 1 "${patience:-10}" "$@" 8<&-; }

@@ -8,11 +8,12 @@ serve() {
 	fi
 	sidecar_config >"$lab/etc/accordion.toml"
 	client_env
-	rm -f "$lab/pid/accordion.pid" # of one that was killed: it would be taken for this one, and this one for dead
-	# With the umask of the unit (examples/systemd). The shell becomes the sidecar, so that its
-	# number is the sidecar's. The shell that waits for it must not keep the lab's lock, or
-	# serve-stop would wait for it without end. Nor must it keep our output, or `serve | cat`
-	# would.
+	rm -f "$lab/pid/accordion.pid" # from a killed sidecar, which would be taken for this one, and this one for dead
+	# With the umask of the unit (examples/systemd). The shell becomes the sidecar, so that its process number is the
+	# sidecar's. The shell that waits for it must not keep the lab's lock, because serve-stop would wait for it
+	# without end. Nor may it keep our output, because `serve
+	#
+	# cat` would wait too.
 	# shellcheck disable=SC2016
 	daemon accordion /bin/sh -c 'umask 077; echo $$ >"$0"; exec "$@"' "$lab/pid/accordion.pid" \
 		"$lab/bin/accordion" serve --config "$lab/etc/accordion.toml" 8<&- >/dev/null 2>&1 &
@@ -22,18 +23,18 @@ serve() {
 	echo "slurm-lab: the sidecar serves (log: $lab/log/accordion.log)"
 }
 
-# sidecar_answers: one that has ended will not, and need not be waited for. The socket has to be its own: one that was killed leaves one, and
-# root's `accordion status` reads the journal.
+# sidecar_answers returns status 0 if the sidecar answers or has ended. The socket must be its own, because a killed
+# sidecar leaves a socket, and root's `accordion status` reads the journal.
 sidecar_answers() {
 	! running accordion || { [[ $lab/run/accordion.sock -nt $lab/pid/accordion.pid ]] && tool "$lab/bin/accordion" status >/dev/null 2>&1; }
 }
 
-# lab_manage is which jobs of the pool the sidecar and the plug-in manage: told or all.
+# lab_manage prints which jobs the sidecar and the plug-in manage: told or all.
 lab_manage() { echo "${SLURM_LAB_MANAGE:-told}"; }
 
 sidecar_config() {
 	cat <<CONF
-# Written by slurm-lab: what differs from the defaults.
+# Written by slurm-lab: the differences from the defaults.
 cluster = "lab"
 
 [slurm]

@@ -1,12 +1,12 @@
 # shellcheck shell=bash disable=SC2154
-# What most sites run: bound cores, memory and devices, GPUs, fair share, limits. Sourced by slurm-lab.
+# The setup of most sites: bound cores, memory and devices, GPUs, fair share, limits. Sourced by slurm-lab.
 
 accounts=(phys chem cs)
-gpus=4              # of a fat node
+gpus=4              # of a node with GPUs
 node_memory=4000    # MB, of any node
-memory_of_jobs=3600 # MB, what a job gets that asks for all cores of a node and does not speak of memory
+memory_of_jobs=3600 # MB, for a job that requests all cores of a node and no memory
 
-# thin NODES: how many of the nodes have no GPUs; they are the first ones.
+# thin NODES prints how many of the nodes have no GPUs. They are the first ones.
 thin() {
 	if [[ $kind == plain ]]; then
 		echo "$1"
@@ -15,13 +15,13 @@ thin() {
 	fi
 }
 
-# fits_machine: cores can be bound only where they are.
+# fits_machine checks the number of cores, because only existing cores can be bound.
 fits_machine() {
 	((cpus <= $(nproc))) || wrong "SLURM_LAB_CPUS=$cpus: cores are bound here, and this machine has $(nproc) (--plain binds none)"
 }
 
-# make_site NODES: what slurm.conf speaks of. GPUs are character devices of a major number that is for samples, so that no driver
-# answers: opening one says ENXIO where it is allowed, and EPERM where the control group forbids it.
+# make_site NODES makes what slurm.conf refers to. GPUs are character devices with a major number for samples, which
+# has no driver: opening one gives ENXIO if it is permitted, and EPERM if the control group forbids it.
 make_site() {
 	local i fat
 	fat="n[$(($(thin "$1") + 1))-$1]"
@@ -39,7 +39,7 @@ make_site() {
 	binds || echo "slurm-lab: $(without)"
 }
 
-# binding: yes; no, on this machine; or never, as this release cannot on any machine of this kind.
+# binding prints yes; no, if this machine cannot bind; or never, if this release cannot on such a machine.
 binding() {
 	if binds; then
 		echo yes
@@ -50,7 +50,7 @@ binding() {
 	fi
 }
 
-# without: what the lab cannot do here.
+# without prints what the lab cannot do here.
 without() {
 	local why="this machine has no control groups that can be written"
 	[[ $(binding) != never ]] || why="Slurm $release knows no control groups of version 2, and this machine has no others"
@@ -87,7 +87,7 @@ PriorityWeightJobSize=100
 CONF
 }
 
-# site_nodes NODES: the number of each, and what is said of it.
+# site_nodes NODES prints the number and the parameters of each node.
 site_nodes() {
 	local thin
 	thin=$(thin "$1")
@@ -95,8 +95,9 @@ site_nodes() {
 	seq -f "%.0f CPUs=$cpus RealMemory=$node_memory TmpDisk=2000 Feature=fat Gres=gpu:$gpus" "$((thin + 1))" "$1"
 }
 
-# site_partitions NODES: two over the same nodes, as most sites have them: Accordion's pool, and the site's own. Without the plug-in only
-# ExclusiveUser keeps jobs of others, which oversubscribe, off the cores of a job that may grow.
+# site_partitions NODES prints two partitions over the same nodes, as most sites have them: Accordion's and the
+# site's own. Without the plug-in only ExclusiveUser keeps other users' oversubscribing jobs off the cores of a job
+# that may grow.
 site_partitions() {
 	cat <<CONF
 PartitionName=main Nodes=n[1-$1] Default=YES MaxTime=INFINITE DefaultTime=10 OverSubscribe=YES:2 PriorityJobFactor=2 $(plugin_wanted || echo ExclusiveUser=YES) State=UP
@@ -113,7 +114,8 @@ ConstrainDevices=yes
 CONF
 }
 
-# accounts_file: what sacctmgr loads, nothing for a plain lab: three accounts with a share of 10, 5 and 1, and every user of the lab in one, the first in the first.
+# accounts_file prints what sacctmgr loads, or nothing for a plain lab: three accounts with shares of 10, 5 and 1,
+# and every user of the lab in one of them, the first user in the first.
 accounts_file() {
 	local i user account
 	[[ $kind == site ]] || return 0
@@ -132,8 +134,8 @@ accounts_file() {
 	done
 }
 
-# add_accounts: the cluster, the QOS high beside normal, accounts and users. Before slurmctld starts: without an association it lets
-# nobody submit.
+# add_accounts adds the cluster, the QOS high, accounts and users. It runs before slurmctld starts, because slurmctld
+# refuses users without an association.
 add_accounts() {
 	{
 		tool sacctmgr -Qi add qos high set priority=100 &&
@@ -141,7 +143,7 @@ add_accounts() {
 	} >"$lab/log/accounts.log" 2>&1 || failed accounts "could not be made"
 }
 
-# add_late_users: those who came to a lab that was there already.
+# add_late_users adds the users of a lab that exists already.
 add_late_users() {
 	local known user n=0
 	known=$(tool sacctmgr -nP list user format=user)

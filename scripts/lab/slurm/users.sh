@@ -1,8 +1,9 @@
 # shellcheck shell=bash disable=SC2154
-# The lab's users: system accounts, made when missing and removed by the last lab that used them. Sourced by slurm-lab.
+# The lab's users: system accounts that are made if they are missing, and removed by the last lab that uses them.
+# Sourced by slurm-lab.
 #
-# Their mark is the comment field of /etc/passwd; which labs use one is kept in /run/accordion-slurm-lab/NAME/, an
-# empty file for each lab.
+# The comment field of /etc/passwd marks them. /run/accordion-slurm-lab/NAME/ has an empty file for each lab that
+# uses one.
 
 users_mark='Accordion slurm-lab'
 users_dir=/run/accordion-slurm-lab
@@ -13,7 +14,7 @@ first_user() { head -n 1 "$lab/etc/users"; }
 
 lab_users() { paste -sd ' ' "$lab/etc/users"; }
 
-# lock_users: labs that start and end together must not fight over /etc/passwd.
+# lock_users keeps labs that start and end at the same time from changing /etc/passwd together.
 lock_users() {
 	exec 7</var/lib/dpkg
 	flock 7
@@ -23,7 +24,7 @@ unlock_users() { exec 7<&-; }
 
 lab_file() { echo "${lab//\//%}"; }
 
-# forget_lost_labs NAME: a lab whose directory somebody has removed holds no user any more.
+# forget_lost_labs NAME removes labs from a user whose directory was deleted.
 forget_lost_labs() {
 	local file path
 	for file in "$users_dir/$1"/*; do
@@ -32,15 +33,16 @@ forget_lost_labs() {
 	done
 }
 
-# number_of_users: the first that a new user of this lab may get. Labs of other ports have other numbers, also where they do not see
-# each other's users: who ends all processes of a user must not meet another's.
+# number_of_users prints the first ID for a new user of this lab. Labs with other ports have other IDs, even if they
+# do not see each other's users, because a command that ends all processes of a user must not affect another's.
 number_of_users() { echo $((30000 + port / 100 * 40)); }
 
-# first_job: all labs have the same cluster's name and, where they see each other's users, the same /tmp, in which a job's hosts file is called
-# by its cluster and its number. So jobs of labs of other ports have other numbers.
+# first_job prints the first job number. All labs have the same cluster name and, where they see each other's users,
+# the same /tmp, in which the cluster and the job number name a job's hosts file. So labs with other ports have other
+# job numbers.
 first_job() { echo $(((port - 16800) / 100 % 600 * 1000 + (port < 16800 ? 700000 : 0) + 1)); }
 
-# forget_hosts removes hosts files of the jobs of a lab before this one at its ports.
+# forget_hosts removes the hosts files of jobs of an earlier lab with these ports.
 forget_hosts() {
 	local file number first
 	first=$(first_job)
@@ -83,12 +85,12 @@ remove_users() {
 	while read -r user; do
 		rm -f "$users_dir/$user/$(lab_file)"
 		forget_lost_labs "$user"
-		# Not empty: another lab has him.
+		# Not empty: another lab uses this user.
 		if [[ -d $users_dir/$user ]] && rmdir "$users_dir/$user" 2>/dev/null; then
-			# What a job of his hid from us (no group, no environment, no file of the lab open) ends with him; but nobody of that
-			# number in other namespaces, who is somebody else.
+			# A job process that was hidden from us (no group, no environment, no file of the lab open) ends with its
+			# user. Processes with that ID in other namespaces, which belong to another user, do not.
 			has_group || pkill -KILL -U "$user" --ns $$ --nslist pid || true
-			# By force: one of his processes may be dying, and somebody in another namespace may have his number.
+			# Forced: a process of the user may be ending, and another namespace may have the ID too.
 			userdel --force "$user" 7<&- 8<&- 2>/dev/null || echo "slurm-lab: the user $user could not be removed" >&2
 		fi
 	done <"$lab/etc/users"

@@ -1,19 +1,19 @@
 # shellcheck shell=bash disable=SC2154
-# The world of a lab of another release: a root of the Debian suite that has it, in namespaces of mounts, processes and network, with a
-# first process whose death ends all others. In it the lab is one as any, made by this very program; its directory and the repository
-# have the same paths there as outside. Sourced by slurm-lab.
+# The world of a lab of another release: a root of the Debian suite that has the release, in namespaces of mounts,
+# processes and network, with a first process whose end ends all others. In it the lab is like any other and is made
+# by this program. Its directory and the repository have the same paths inside and outside. Sourced by slurm-lab.
 #
-# Nothing is written into the root, which all labs of its release share: what the world changes lies in memory. What it takes for the
-# machine's control groups are groups of the machine, so that nothing is left of those that are made in it.
+# Nothing is written to the root, which all labs of its release share. The world's changes are in memory. What it
+# sees as the machine's control groups are groups of the machine, so that nothing is left of those made in it.
 
 namespaces=(--mount --net --pid --uts --ipc --cgroup)
 
 in_world() { [[ -e /run/accordion-world ]]; }
 
-# has_world: status 0 if the lab lives in a world, and we do not.
+# has_world returns status 0 if the lab is in a world and this process is not.
 has_world() { [[ -d $lab/world ]] && ! in_world; }
 
-# up_in_world RELEASE ARGUMENTS: up, in a world that is made if there is none.
+# up_in_world RELEASE ARGUMENTS runs up in a world, which it makes if necessary.
 up_in_world() {
 	local wanted=$1
 	shift
@@ -31,7 +31,8 @@ up_in_world() {
 	with_go inside "$here/slurm-lab" up "$@"
 }
 
-# try_in_world RELEASE [--] COMMAND...: runs the command as root in a world without a lab, which ends with it.
+# try_in_world RELEASE [--] COMMAND... runs the command as root in a world without a lab, which ends with the
+# command.
 try_in_world() {
 	local wanted=${1-} status=0
 	(($#)) || wrong "world: which release?"
@@ -47,7 +48,7 @@ try_in_world() {
 	exit "$status"
 }
 
-# need_world RELEASE PACKAGE...: makes the world of this lab, with more packages than a lab needs.
+# need_world RELEASE PACKAGE... makes the world of this lab, with further packages.
 need_world() {
 	local suite root packages places
 	suite=$(suite_of "$1") || exit
@@ -64,10 +65,10 @@ need_world() {
 	exec 8<&-
 }
 
-# go_places: Go's own folder, that of the modules, that of what was built.
+# go_places prints Go's own folder, the module cache and the build cache.
 go_places() { go env GOROOT GOMODCACHE GOCACHE; }
 
-# with_go COMMAND...: with these in its environment, and no way to fetch anything.
+# with_go COMMAND... runs the command with these in its environment, without network access for Go.
 with_go() {
 	local places flags
 	mapfile -t places < <(go_places)
@@ -75,7 +76,8 @@ with_go() {
 	PATH=${places[0]}/bin:$PATH GOMODCACHE=${places[1]} GOCACHE=${places[2]} GOFLAGS=${flags[0]} GOPROXY=off "$@"
 }
 
-# make_world_groups: what the world takes for the whole of each hierarchy; one that cannot be written is left out.
+# make_world_groups makes the groups that the world sees as the whole of each hierarchy. It omits hierarchies that
+# cannot be written.
 make_world_groups() {
 	local hierarchy name=accordion-world.$BASHPID.$RANDOM
 	for hierarchy in cgroup2 "${slurm_controllers[@]}"; do
@@ -84,14 +86,14 @@ make_world_groups() {
 	[[ ! -L $lab/world/groups/cpuset ]] || cpuset_of_parent "$lab/world/groups/cpuset" || true
 }
 
-# has_release ROOT RELEASE: a suite that is not released yet moves on.
+# has_release ROOT RELEASE checks the release, because an unreleased suite changes.
 has_release() {
 	local has
 	has=$(chroot "$1" /usr/sbin/slurmctld -V) || die "slurmctld of $1 does not run"
 	[[ $has =~ \ "$2"\. ]] || die "up: --release $2: Debian's $(basename "$1") has $has now: another suite must be named for $2 in $here/lab/versions.sh"
 }
 
-# newer_libraries ROOT: status 0 if what is built here runs there.
+# newer_libraries ROOT returns status 0 if programs built here run there.
 newer_libraries() {
 	local ours theirs
 	ours=$(getconf GNU_LIBC_VERSION)
@@ -99,7 +101,7 @@ newer_libraries() {
 	[[ $(printf '%s\n' "${ours##* }" "${theirs##* }" | sort -V | head -n 1) == "${ours##* }" ]]
 }
 
-# begin_world ROOT GOROOT GOMODCACHE GOCACHE starts it, in the background, and waits until it is there.
+# begin_world ROOT GOROOT GOMODCACHE GOCACHE starts the world in the background and waits until it is ready.
 begin_world() {
 	local group
 	mkdir -p "$databases" "${@:2}"
@@ -116,7 +118,7 @@ begin_world() {
 		die "the world of this release cannot be made: $(tail -n 3 "$lab/world/log" | paste -sd ' ')"
 	}
 	disown "$world"
-	# In version 2 a group has processes or groups.
+	# In version 2 a group has either processes or groups.
 	local first=$lab/world/groups/cgroup2 process
 	if [[ -L $first ]]; then
 		mkdir "$first/first"
@@ -127,13 +129,13 @@ begin_world() {
 	fi
 }
 
-# begun PROCESS: or never will.
+# begun PROCESS returns status 0 if the world is ready or has failed.
 begun() { [[ -s $lab/world/init ]] || ! alive "$1"; }
 
-# make_world ROOT GOROOT GOMODCACHE GOCACHE: the first process puts the world together, and goes there.
+# make_world ROOT GOROOT GOMODCACHE GOCACHE runs in the first process, which builds the world and enters it.
 make_world() {
 	local own new=$lab/world/root dir
-	read -r own _ </proc/self/stat # as those outside see it, until there is a /proc of ours
+	read -r own _ </proc/self/stat # as seen outside, until /proc is mounted here
 	mount -t tmpfs -o mode=755 tmpfs "$lab/world/own"
 	mkdir "$lab/world/own/changes" "$lab/world/own/work"
 	mount -t overlay -o "lowerdir=$1,upperdir=$lab/world/own/changes,workdir=$lab/world/own/work" overlay "$new"
@@ -146,7 +148,7 @@ make_world() {
 		[[ ! -L $dir ]] || mount --bind "$dir/" "$new$(dirname "$(readlink "$dir")")"
 	done
 	mount --bind "$lab/world/tmp" "$new/var/tmp"
-	# Go's folder, the modules and the repository are read there; what is built is kept where the machine keeps it.
+	# Go's folder, the modules and the repository are read-only there. The build cache is the machine's.
 	for dir in "$repo" "$2" "$3" "$4" "$databases" "$lab"; do
 		mkdir -p "$new$dir"
 		mount --bind "$dir" "$new$dir"
@@ -162,13 +164,13 @@ make_world() {
 	exec /bin/bash "$here/slurm-lab" in-the-world "$own"
 }
 
-# live PROCESS: the first process, in its new root: it finishes the world and reaps.
+# live PROCESS runs in the first process after it entered its root: it completes the world and reaps processes.
 live() {
 	cd /
 	umount --lazy /.old
 	rmdir /.old
 	hostname "$(cat /etc/hostname)"
-	# A name is looked up only where an interface besides lo has an address.
+	# A name is resolved only if an interface other than lo has an address.
 	ip link set lo up
 	ip link add world0 type veth peer name world1
 	ip address add 10.99.1.1/24 dev world0
@@ -184,21 +186,21 @@ live() {
 	done
 }
 
-# lives: status 0 if the world's first process does, and is ours (process numbers are used again).
+# lives returns status 0 if the world's first process lives and belongs to this lab (process numbers are reused).
 lives() {
 	local pid
 	pid=$(cat "$lab/world/init" 2>/dev/null) || return 1
 	[[ $(cat "/proc/$pid/root/run/accordion-world" 2>/dev/null) == "$lab" ]]
 }
 
-# inside COMMAND...: becomes the command, in the world.
+# inside COMMAND... becomes the command, in the world.
 inside() {
 	lives || die "the world of the lab in $lab is dead: 'slurm-lab down' clears it away"
 	unset LC_ALL TMPDIR
 	LANG=C.UTF-8 exec nsenter --target "$(cat "$lab/world/init")" "${namespaces[@]}" -- "$@" 8<&-
 }
 
-# end_world kills the first process, and thereby all.
+# end_world kills the first process, and thereby all others.
 end_world() {
 	local pid
 	if lives; then
@@ -208,7 +210,7 @@ end_world() {
 	fi
 }
 
-# make_clients: Slurm's programs for those outside, who call them as if the lab were there. They must be root.
+# make_clients makes Slurm's programs available to root outside, as if the lab were there.
 make_clients() {
 	local name
 	mkdir -p "$lab/client"

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# The sidecar over both labs, in their world. What each cluster's configuration says is what oar-lab and slurm-lab would say. Sourced by
-# two-labs, after lab/oar/sidecar.sh, which starts and ends it.
+# The sidecar of both labs, in their world. The configuration of each cluster is that of oar-lab or slurm-lab.
+# Sourced by two-labs, after lab/oar/sidecar.sh, which starts and ends it.
 
 write_config() {
 	mkdir -p "$lab"/{oar,slurm}/journal
@@ -9,7 +9,7 @@ write_config() {
 	list_config | put_config
 }
 
-# oar_config: with the socket where jobs look for it.
+# oar_config prints the configuration with the socket at which jobs expect it.
 oar_config() (
 	lab=$lab/oar
 	sidecar_config
@@ -44,7 +44,7 @@ list_config() {
 	[[ -z ${TWO_LABS_DELEGATE:-} ]] || printf '\n[delegate]\njournal = "%s"\n%s\n' "$lab/delegate/journal.db" "$TWO_LABS_DELEGATE"
 }
 
-# sidecar_answers, of both clusters, as oar-lab's.
+# sidecar_answers does what oar-lab's does, for both clusters.
 sidecar_answers() {
 	[[ -s $lab/accordion.pid ]] || return 1
 	! sidecar_runs || {
