@@ -26,10 +26,10 @@ def nodes() -> list:
     elif "OAR_NODEFILE" in os.environ:
         with open(os.environ["OAR_NODEFILE"], encoding="utf-8") as file:
             names = list(dict.fromkeys(file.read().split()))
-    else:  # before the first step
+    else: # before the first step
         names = subprocess.run(["scontrol", "show", "hostnames"], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
     host = os.environ.get("SLURMD_NODENAME", os.uname().nodename).split(".")[0]
-    own = next((name for name in names if name.split(".")[0] == host), names[0])  # OAR's file has them in the order of their names
+    own = next((name for name in names if name.split(".")[0] == host), names[0]) # OAR's file is sorted by name
     return [own] + [name for name in names if name != own]
 
 
@@ -39,7 +39,7 @@ class Cluster:
     def __init__(self, patience: float = 120):
         """patience is how many seconds workers may take to come, and to end once they are retired."""
         self._patience = patience
-        self._workers = {}  # the process of each node's
+        self._workers = {} # worker processes by node
         self._scheduler = distributed.LocalCluster(n_workers=0, host="tcp://0.0.0.0", dashboard_address=None)
         self.address = self._scheduler.scheduler_address
         self._client = distributed.Client(self.address)
@@ -53,7 +53,8 @@ class Cluster:
         if size < len(held):
             self._retire(held[size:])
             arguments = ["--keep", ",".join(held[:size])]
-        # What `accordion step` prints is for a shell; what comes of it is for this process and for all that it starts.
+        # `accordion step` prints commands for a shell. Their effect is needed in this process and in all processes
+        # that it starts.
         script = 'eval "$(accordion step "$@")"; status=$?; env -0; exit $status'
         said = subprocess.run(["sh", "-c", script, "sh", *arguments], stdout=subprocess.PIPE)
         if said.returncode != 0:
@@ -69,7 +70,7 @@ class Cluster:
         worker = [sys.executable, "-m", "distributed.cli.dask_worker", self.address, "--no-nanny", "--no-dashboard"]
         for node in nodes():
             if node not in self._workers:
-                # Others may write to /tmp: the worker has a folder of its own there.
+                # Other users may write to /tmp, so each worker has a folder of its own there.
                 line = 'folder=$(mktemp -d) || exit; trap \'rm -rf "$folder"\' EXIT; '
                 line += " ".join([*worker, "--name", node, "--local-directory", '"$folder"'])
                 reach = ["oarsh"] if "OAR_NODEFILE" in os.environ else ["accordion", "agent"]
@@ -90,7 +91,7 @@ class Cluster:
         try:
             self._retire(list(self._workers))
         finally:
-            for process in self._workers.values():  # what did not end by itself
+            for process in self._workers.values(): # workers that did not end by themselves
                 process.terminate()
             self._client.close()
             self._scheduler.close()

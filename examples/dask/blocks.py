@@ -13,7 +13,7 @@ def make(number: int) -> list:
 
 
 def square(number: int, block: list) -> list:
-    time.sleep(1)  # your work
+    time.sleep(1) # replace with your work
     sys.stdout.write("block %d: squared on %s\n" % (number, distributed.get_worker().name))
     sys.stdout.flush()
     return [x * x for x in block]
@@ -25,7 +25,7 @@ def main(count: int) -> None:
         distributed.wait(blocks)
 
         cluster.step(3)
-        # Results stay on the workers that have them, most on nodes that are about to go.
+        # Results stay on the workers that computed them, many on nodes that are about to leave.
         squares = client.map(square, range(count), blocks, pure=False)
         distributed.wait(squares)
         holds = client.has_what()

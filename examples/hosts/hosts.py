@@ -16,11 +16,11 @@ from typing import List, NamedTuple
 
 
 class Hosts(NamedTuple):
-    generation: int  # number of resizes: another one than last time means other nodes
+    generation: int # number of resizes; a different one means different nodes
     step: int  # the step that the nodes are for, from 1
-    steps: int  # how many there are
-    begins: int  # Unix second at which the step begins; before it, these are the nodes that will stay
-    until: int  # Unix second at which it ends, as planned
+    steps: int # number of steps
+    begins: int # Unix time at which the step begins; before that, the nodes are those that will stay
+    until: int # planned end of the step, in Unix time
     names: List[str]  # the nodes; the one that runs the batch script is the first
 
 
@@ -52,7 +52,7 @@ def read(name: str) -> Hosts:
     try:
         if not first.startswith("#"):
             raise ValueError("no first line that begins with #")
-        # Later versions may have more words than we know.
+        # Later versions may have words that this program does not know.
         word = dict(w.split("=", 1) for w in first[1:].split() if "=" in w)
         names = [line for line in lines if line and not line.startswith("#")]
         if len(names) != int(word["nodes"]) or not names:

@@ -44,7 +44,7 @@ def unpack(f):
         return {unpack(f): unpack(f) for _ in range(n)}
     if c < 0xA0 or c in (0xDC, 0xDD):
         return [unpack(f) for _ in range(n)]
-    if 0xC7 <= c <= 0xC9 or 0xD4 <= c <= 0xD8:  # an extension: nobody here knows any
+    if 0xC7 <= c <= 0xC9 or 0xD4 <= c <= 0xD8: # an extension type: none are known
         return f.read(n + 1 if c in LENGTHS else (1 << c - 0xD4) + 1) and None
     data = f.read(n)
     return data.decode() if c < 0xC0 or c >= 0xD9 else data
@@ -107,7 +107,7 @@ def main(o, session):
             m = session.next(end or forever)
         except KeyboardInterrupt:
             m, status = None, 130
-        if m is None:  # the work is over, or the user wants to leave
+        if m is None: # the work has ended, or the user wants to quit
             session.send("done", code=status)
             end, over = None, session.sent
             continue

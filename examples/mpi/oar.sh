@@ -2,7 +2,8 @@
 #OAR -n heat
 #OAR -q evolve
 #OAR -t ep=2x20s,4x20s,1x20s
-# The MPI program of steps.sh under OAR: MPICH's mpiexec goes from node to node by oarsh, and each rank is bound as OAR binds the job.
+# The MPI program of steps.sh under OAR: MPICH's mpiexec reaches the nodes with oarsh, and each rank is bound like
+# the job.
 # Make it executable, and submit it with:  oarsub -S ./oar.sh
 cells=${CELLS:-100000} iterations=${ITERATIONS:-1000}
 

@@ -1,19 +1,20 @@
 #!/bin/bash
 #SBATCH --job-name=heat
 #EP 2x20s,4x20s,1x20s
-# The same without a word to the sidecar: it resizes the job at the planned seconds, and the program sees by the hosts
-# file that its nodes change. It then ends with status 75, and is started again on the nodes of that file.
+# The same without calls of accordion step: the sidecar resizes the job at the planned times, and the program reads
+# in the hosts file that its nodes change. It then exits with status 75, and is started again on the nodes of that
+# file.
 # Without the plug-in, submit it with:  sbatch -H -N2 -t2 --comment=ep=2x20s,4x20s,1x20s silent.sh
 cells=${CELLS:-100000} iterations=${ITERATIONS:-1000000}
 tasks=${SLURM_NTASKS_PER_NODE:-1}
-trap : URG # the program looks for itself; without this line the signal would be ignored all the same
-export HYDRA_ENV=none # each rank has the environment of its own node, and not the script's
+trap : URG # the program reads the hosts file itself; without this line the signal would be ignored too
+export HYDRA_ENV=none # each rank has the environment of its own node, not that of the script
 
 until hosts=$(accordion nodes --file 2>/dev/null); do sleep 1; done # the sidecar writes it some seconds after the start
 
 status=75
 while [ $status -eq 75 ]; do
-	eval "$(accordion nodes)" || exit # what Slurm told the script at its start is of the first nodes
+	eval "$(accordion nodes)" || exit # Slurm's variables in the script describe the first nodes
 	mpiexec.hydra -n $((ACCORDION_NNODES * tasks)) -ppn "$tasks" ./heat "$cells" "$iterations" rod "$hosts" "$ACCORDION_GENERATION"
 	status=$?
 done

@@ -4,35 +4,36 @@
 #OAR -n sweep
 #OAR -q evolve
 #OAR -t ep=1x10m,4x1h,1x10m
-# A list of tasks by GNU parallel, on one node, then on four, then on one: one parallel for all three steps. Its hosts stand in a file,
-# which it reads again when that has changed. Without the plug-in, submit it with:
+# A list of tasks with GNU parallel, on one node, then on four, then on one: one parallel for all three steps. It
+# reads its hosts from a file, again whenever the file has changed. Without the plug-in, submit it with:
 #     sbatch -H -N1 -t80 --comment=ep=1x10m,4x1h,1x10m sweep.sh
 # Under OAR make it executable, and submit it with:
 #     oarsub -S ./sweep.sh
-trial=${TRIAL:-4}   # so many tasks are tried on the first node; then the job grows
-rest=${REST:-8}     # when so few are left, it shrinks: they would not fill its nodes for long
-drain=${DRAIN:-600} # seconds for tasks on nodes that are to go; what is not done by then is begun again elsewhere
+trial=${TRIAL:-4} # number of tasks that are tried on the first node before the job grows
+rest=${REST:-8} # when this many tasks are left, the job shrinks
+drain=${DRAIN:-600} # seconds for tasks on nodes that leave; unfinished tasks start again elsewhere
 if [[ ${OAR_NODEFILE-} ]]; then
-	here=$(head -n 1 "$OAR_NODEFILE") reach=oarsh # by which a task comes to a node
+	here=$(head -n 1 "$OAR_NODEFILE") reach=oarsh # the program that starts a task on a node
 else
 	here=$SLURMD_NODENAME reach='accordion agent'
 fi
 mkdir -p results || exit
 
-# hosts NODE...: on which parallel may begin tasks from now on, one at a time on each. The file is replaced in one piece, and is two
-# seconds younger than the last one: parallel takes no notice of less.
+# hosts NODE... sets the nodes on which parallel may start tasks from now on, one at a time on each. It replaces the
+# file atomically, with a time two seconds later than before, because parallel ignores smaller differences.
 hosts() {
 	sleep 2
 	printf '1/%s\n' "$@" >hosts.new && mv hosts.new hosts
 }
 
-# ended is how many tasks have ended, well or not: the log has a line for each, and one above.
+# ended prints how many tasks have ended, successful or not. The log has a line for each, and a header.
 ended() { wc -l <log; }
 
 running() { kill -0 "$parallel" 2>/dev/null; }
 
-# noticed waits until parallel has read its hosts again: when a task ends, and two seconds after it did so last. Where all that are left
-# take long, none ends: then until the second `end`. Parallel reads its hosts when the tasks on nodes that go end with these.
+# noticed waits until parallel has read its hosts again. It does so when a task ends, at most every two seconds. If
+# all remaining tasks take long, noticed waits until the second `end`: parallel reads its hosts when these end the
+# tasks on the nodes that leave.
 noticed() {
 	local before
 	sleep 2
@@ -40,12 +41,12 @@ noticed() {
 	while running && (($(ended) == before && SECONDS < end)); do sleep 0.2; done
 }
 
-# busy NODE: a task is there, or on its way.
+# busy NODE returns status 0 if a task runs there or is being started.
 busy() { pgrep -P "$parallel" -f " $1 " >/dev/null; }
 
 hosts "$here"
 tasks=$(wc -l <tasks) || exit
-# A task whose node has gone has failed, and is tried again on another one.
+# A task whose node has left has failed, and is tried again on another node.
 parallel --ssh "$reach" --sshloginfile hosts --workdir "$PWD" --retries 5 --joblog log --arg-file tasks "./task {#} {}" &
 parallel=$!
 

@@ -4,7 +4,8 @@
 #OAR -n pipeline
 #OAR -q evolve
 #OAR -t ep=1x10m,3x1h,1x10m
-# A pipeline by Snakemake in three stages on one job that grows and shrinks between them. Without the plug-in, submit it with:
+# A Snakemake pipeline in three stages in one job that grows and shrinks between them. Without the plug-in, submit it
+# with:
 #     sbatch -H -N1 -t80 --comment=ep=1x10m,3x1h,1x10m job.sh
 # Under OAR make it executable, and submit it with:
 #     oarsub -S ./job.sh
@@ -12,7 +13,7 @@ here=$SLURMD_NODENAME
 [[ ! ${OAR_NODEFILE-} ]] || here=$(head -n 1 "$OAR_NODEFILE")
 parts=${PARTS:-20} seconds=${SECONDS_EACH:-300}
 
-# stage TARGET: everything that it needs, with as many jobs at a time as there are nodes.
+# stage TARGET builds the target, with as many jobs at a time as there are nodes.
 stage() {
 	snakemake --jobs "${ACCORDION_NNODES:-1}" --cluster-sync ./node --quiet --config parts="$parts" seconds="$seconds" -- "$1"
 }
