@@ -304,7 +304,7 @@ func TestTheSidecarDoesNotDependOnResearch(t *testing.T) {
 			}
 		}
 	}
-	const serve = "cmd/accordion/cluster"
+	const serve = "cmd/accordion/serve"
 	seen, open := map[string]bool{}, []string{serve}
 	for len(open) > 0 {
 		folder := open[0]

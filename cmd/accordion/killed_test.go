@@ -24,19 +24,19 @@ var (
 	seedFlag = flag.Uint64("accordion.seed", 0, "of the instants at which the sidecar is killed; 0: drawn")
 )
 
-// siege is a sidecar that is killed repeatedly while launchers wait, each in a process. The first launchers request
+// killedSidecar is a sidecar that is killed repeatedly while launchers wait, each in a process. The first launchers request
 // all nodes for hours: one of them runs and is lost with the sidecar, the next one follows, and all others wait for
 // the last of them.
-type siege struct {
+type killedSidecar struct {
 	*serving
 	dice  *rand.Rand
 	jobs  string
-	crew  map[string]*besieged // by name
+	launchers  map[string]*killedLauncher // by name
 	known map[int64]apps.Application
 }
 
-// besieged is a launcher.
-type besieged struct {
+// killedLauncher is a launcher.
+type killedLauncher struct {
 	name    string
 	large   bool
 	begun   bool // the journal showed it as started when the sidecar was killed, so it is lost
@@ -45,7 +45,7 @@ type besieged struct {
 	over    chan struct{}
 }
 
-func (l *besieged) ended() bool {
+func (l *killedLauncher) ended() bool {
 	select {
 	case <-l.over:
 		return true
@@ -55,16 +55,16 @@ func (l *besieged) ended() bool {
 }
 
 // launch starts the launcher of a line of the jobs file, counted from 0.
-func (g *siege) launch(line int, large bool) {
+func (g *killedSidecar) launch(line int, large bool) {
 	g.t.Helper()
-	l := &besieged{name: fmt.Sprint("job-", line), large: large, over: make(chan struct{})}
+	l := &killedLauncher{name: fmt.Sprint("job-", line), large: large, over: make(chan struct{})}
 	l.command = ours("launch", "--application", fmt.Sprintf("%s:%d", g.jobs, line+2), "--name", l.name, "--connect", g.socket())
 	l.command.Env = append(os.Environ(), "GOMAXPROCS=1")
 	l.command.Stdout, l.command.Stderr = &l.said, &l.said
 	if err := l.command.Start(); err != nil {
 		g.t.Fatal(err)
 	}
-	g.crew[l.name] = l
+	g.launchers[l.name] = l
 	go func() {
 		l.command.Wait()
 		close(l.over)
@@ -73,7 +73,7 @@ func (g *siege) launch(line int, large bool) {
 
 // writeJobs writes the jobs file: applications that request all of both clusters for an hour, and small ones that
 // last a second.
-func (g *siege) writeJobs(large, small int) {
+func (g *killedSidecar) writeJobs(large, small int) {
 	g.t.Helper()
 	var all []delegated.Job
 	for range large {
@@ -92,14 +92,14 @@ func (g *siege) writeJobs(large, small int) {
 }
 
 // back returns how many launchers are connected to the present sidecar, and how many have not ended.
-func (g *siege) back() (back, of int) {
-	for _, l := range g.crew {
+func (g *killedSidecar) back() (back, of int) {
+	for _, l := range g.launchers {
 		if !l.ended() {
 			of++
 		}
 	}
 	for _, a := range g.snapshot().Applications {
-		if l := g.crew[a.Name]; a.Launcher && l != nil && !l.ended() {
+		if l := g.launchers[a.Name]; a.Launcher && l != nil && !l.ended() {
 			back++
 		}
 	}
@@ -110,7 +110,7 @@ func (g *siege) back() (back, of int) {
 // connected, and a moment later. Sometimes it waits until all are connected and the application that was lost has
 // ended. Then another one takes its place. It also ensures that launchers, which give up after two minutes, were
 // connected for some seconds in that time.
-func (g *siege) instant(kill int) {
+func (g *killedSidecar) instant(kill int) {
 	if kill%5 == 0 {
 		g.await("what was lost is ended", g.ended)
 		g.allBack()
@@ -124,8 +124,8 @@ func (g *siege) instant(kill int) {
 }
 
 // ended reports whether all applications that ran when the sidecar was killed have ended.
-func (g *siege) ended() bool {
-	for _, l := range g.crew {
+func (g *killedSidecar) ended() bool {
+	for _, l := range g.launchers {
 		if l.begun && !l.ended() {
 			return false
 		}
@@ -133,7 +133,7 @@ func (g *siege) ended() bool {
 	return true
 }
 
-func (g *siege) allBack() {
+func (g *killedSidecar) allBack() {
 	g.t.Helper()
 	g.await("all launchers are back", func() bool {
 		back, of := g.back()
@@ -143,13 +143,13 @@ func (g *siege) allBack() {
 
 // inspect checks the journal after the sidecar was killed: every launcher must have the same rank and request as
 // before.
-func (g *siege) inspect() {
+func (g *killedSidecar) inspect() {
 	g.t.Helper()
 	now := g.applications()
 	for id, a := range now {
 		old, known := g.known[id]
 		switch {
-		case g.crew[a.Name] == nil:
+		case g.launchers[a.Name] == nil:
 			g.t.Errorf("application %d is called %q", id, a.Name)
 			continue
 		case !known:
@@ -162,7 +162,7 @@ func (g *siege) inspect() {
 		if !a.Phase.Started() {
 			continue
 		}
-		g.crew[a.Name].begun = g.crew[a.Name].begun || a.Phase == apps.Running // an application that was not let through is tried again
+		g.launchers[a.Name].begun = g.launchers[a.Name].begun || a.Phase == apps.Running // an application that was not let through is tried again
 		for _, b := range now {
 			if !b.Phase.Started() && b.Phase != apps.Ending && b.Compare(&a) < 0 {
 				g.t.Errorf("%s has started, and %s, which waits, comes before it", a.Name, b.Name)
@@ -170,7 +170,7 @@ func (g *siege) inspect() {
 		}
 	}
 	for id, a := range g.known {
-		if _, there := now[id]; !there && !g.crew[a.Name].begun {
+		if _, there := now[id]; !there && !g.launchers[a.Name].begun {
 			g.t.Errorf("application %d of %s had not begun, and is gone", id, a.Name)
 		}
 	}
@@ -189,7 +189,7 @@ func request(a apps.Application) map[string]int64 {
 }
 
 // waiting returns how many launchers have requested something. One of them may have started.
-func (g *siege) waiting() (waiting, started int) {
+func (g *killedSidecar) waiting() (waiting, started int) {
 	for _, a := range g.snapshot().Applications {
 		switch apps.Phase(a.Phase) {
 		case apps.Waiting:
@@ -205,7 +205,7 @@ func (g *siege) waiting() (waiting, started int) {
 var reason = regexp.MustCompile(`(?m)^accordion: (the application is ended: .*|its parts were over before its work was.*|the sidecar (refuses|has ended).*)$`)
 
 // judge checks how a launcher ended.
-func (g *siege) judge(l *besieged) {
+func (g *killedSidecar) judge(l *killedLauncher) {
 	g.t.Helper()
 	status, said := l.command.ProcessState.ExitCode(), l.said.String()
 	again := strings.Contains(said, "the sidecar is there again")
@@ -238,7 +238,7 @@ func TestASidecarKilledWhileLaunchersWait(t *testing.T) {
 	}
 	t.Logf("-accordion.seed=%d", seed)
 	large := kills + 3
-	g := &siege{serving: newServing(t, 2, 4*launchers, ""), dice: rand.New(rand.NewPCG(seed, 0)), crew: map[string]*besieged{}}
+	g := &killedSidecar{serving: newServing(t, 2, 4*launchers, ""), dice: rand.New(rand.NewPCG(seed, 0)), launchers: map[string]*killedLauncher{}}
 	g.writeJobs(large, launchers-large)
 	g.start()
 	g.await("both clusters are read", g.read)
@@ -274,7 +274,7 @@ func TestASidecarKilledWhileLaunchersWait(t *testing.T) {
 	g.await("what was lost is ended", g.ended)
 	g.allBack()
 	lasted := time.Since(begun)
-	for _, l := range g.crew {
+	for _, l := range g.launchers {
 		if l.large && !l.ended() {
 			l.command.Process.Signal(syscall.SIGTERM)
 		}
@@ -285,7 +285,7 @@ func TestASidecarKilledWhileLaunchersWait(t *testing.T) {
 	})
 	lost := 0
 	var used time.Duration
-	for _, l := range g.crew {
+	for _, l := range g.launchers {
 		g.judge(l)
 		if l.begun {
 			lost++

@@ -287,7 +287,7 @@ func (s *easyQueue) promise(id core.JobID) (core.Allocation, bool) {
 	return core.Allocation{Job: id, Start: began, EP: core.EP{{Duration: h.End - began, Nodes: h.Nodes}}}, true
 }
 
-// reference returns the same queue as a reference state, which supports guards.
+// asReference returns the same queue as a reference state, which supports guards.
 func (s *easyQueue) asReference() *reference {
 	p := newReference(s.policy.Patient, s.machine)
 	for _, w := range s.all() {

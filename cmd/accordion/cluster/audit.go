@@ -104,16 +104,16 @@ func auditOne(ctx context.Context, one command.Cluster, from core.Time, watch, s
 		return none, "", err
 	}
 	defer j.Close()
-	c, err := connect(ctx, one.Config, hclog.NewNullLogger())
+	c, err := Connect(ctx, one.Config, hclog.NewNullLogger())
 	if err != nil {
 		return none, "", err
 	}
-	defer c.close()
-	system, ok := c.system.(adapter.Auditor)
+	defer c.Close()
+	system, ok := c.System.(adapter.Auditor)
 	if !ok {
 		return none, "", errors.New("audit: this batch system keeps no accounting that another program can read")
 	}
-	return audit.Audit(ctx, audit.Source{Journal: j, System: system, Lease: c.stopped, Clock: clockOf(one.Config), Watch: watch, Settle: settle,
+	return audit.Audit(ctx, audit.Source{Journal: j, System: system, Lease: c.stopped, Clock: ClockOf(one.Config), Watch: watch, Settle: settle,
 		Prompt: audit.DefaultPrompt + one.Config.Plan.Interval.Seconds() - 1}, from)
 }
 

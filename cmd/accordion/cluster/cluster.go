@@ -1,46 +1,51 @@
-// Package cluster is the subcommands that stand beside a batch system: serve, preflight and watch, and the configuration that
-// names it.
+// Package cluster connects to the batch system of a configuration, and has the commands for its administrator:
+// preflight, audit, release-all and config. accordion serve, setup and watch connect through it too.
 package cluster
 
 import (
-	"accordion/slurm/growth"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"accordion/cmd/accordion/command"
+	"accordion/slurm/growth"
 
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter"
 	"accordion/adapter/config"
 	"accordion/adapter/embedded"
+	"accordion/adapter/lockfile"
 	"accordion/adapter/release"
 	"accordion/core"
 	"accordion/core/policy"
+	"accordion/core/sched"
 	"accordion/shim/seal"
 	"accordion/slurm"
 	"accordion/slurm/output"
 )
 
 // Cluster is the batch system of a configuration, with what the commands need in addition.
-type cluster struct {
-	system    adapter.BatchSystem
-	pool      string
-	preflight func(context.Context) []adapter.Finding
-	guard     func(context.Context) (core.Time, error)
-	round     func(context.Context) (core.Time, error) // see managed.Settings.Round
-	name      func(context.Context) (string, error)
-	identity  func(context.Context) (string, error)                              // the batch system's own, unique name; nil: no other program can reach it
+type Cluster struct {
+	System    adapter.BatchSystem
+	Pool      string
+	Preflight func(context.Context) []adapter.Finding
+	Guard     func(context.Context) (core.Time, error)
+	Round     func(context.Context) (core.Time, error) // see managed.Settings.Round
+	Name      func(context.Context) (string, error)
+	Identity  func(context.Context) (string, error)                              // the batch system's own, unique name; nil: no other program can reach it
 	try       func(context.Context, string, func(string)) ([]slurm.Trial, error) // nil: there is only one way to grow
 	stopped   stopped                                                            // for the time when no sidecar runs; nil: no other program can reach it
 	handBack  func(context.Context) (int, error)                                 // returns jobs that wait at the gate to the batch system; nil: there is no gate
 	dismantle func(context.Context) (deleted, used []string, err error)          // deletes reservations in which jobs wait; nil if handBack is
-	leaser    adapter.Leaser                                                     // nil: no other program can reach it
-	passes    policy.Policy                                                      // the policy by which it plans itself and sizes moldable jobs; zero: none
-	hides     func(context.Context) (adapter.Hidden, error)                      // what it hides from other users; nil: nothing
-	deadline  time.Duration                                                      // of each call
-	close     func()
+	Leaser    adapter.Leaser                                                     // nil: no other program can reach it
+	Passes    policy.Policy                                                      // the policy by which it plans itself and sizes moldable jobs; zero: none
+	Hides     func(context.Context) (adapter.Hidden, error)                      // what it hides from other users; nil: nothing
+	Deadline  time.Duration                                                      // of each call
+	Close     func()
 }
 
 // stopped is a batch system in which no sidecar runs.
@@ -49,8 +54,8 @@ type stopped interface {
 	release.System
 }
 
-// connect connects to the batch system of a configuration. It changes nothing.
-func connect(ctx context.Context, conf config.Config, log hclog.Logger) (*cluster, error) {
+// Connect connects to the batch system of a configuration. It changes nothing.
+func Connect(ctx context.Context, conf config.Config, log hclog.Logger) (*Cluster, error) {
 	switch conf.System {
 	case config.SystemEmbedded:
 		return connectEmbedded(conf)
@@ -60,7 +65,7 @@ func connect(ctx context.Context, conf config.Config, log hclog.Logger) (*cluste
 	return connectSlurm(conf)
 }
 
-func connectSlurm(conf config.Config) (*cluster, error) {
+func connectSlurm(conf config.Config) (*Cluster, error) {
 	s, err := slurm.New(slurm.Config{Partitions: []string{conf.Slurm.Partition}, Conf: conf.Slurm.Conf, Bin: conf.Slurm.Bin,
 		Timeout: conf.Slurm.Timeout, Clients: conf.Slurm.Clients, Growth: growth.Kind(conf.Slurm.Growth), Limits: conf.Slurm.Limits,
 		All: conf.Slurm.Manage == config.ManageAll})
@@ -75,12 +80,12 @@ func connectSlurm(conf config.Config) (*cluster, error) {
 		slices.SortStableFunc(found, adapter.ByGravity)
 		return found
 	}
-	return &cluster{system: s, pool: "partition " + conf.Slurm.Partition, preflight: preflight, guard: s.Guard, round: s.Round,
-		hides: func(ctx context.Context) (adapter.Hidden, error) {
+	return &Cluster{System: s, Pool: "partition " + conf.Slurm.Partition, Preflight: preflight, Guard: s.Guard, Round: s.Round,
+		Hides: func(ctx context.Context) (adapter.Hidden, error) {
 			config, err := s.Configuration(ctx)
 			return output.Hidden(config), err
 		},
-		name: s.ClusterName, identity: s.Identity, try: s.Try, stopped: s, handBack: s.HandBack, dismantle: s.Dismantle, leaser: s, deadline: conf.Slurm.Timeout, close: s.Close}, nil
+		Name: s.ClusterName, Identity: s.Identity, try: s.Try, stopped: s, handBack: s.HandBack, dismantle: s.Dismantle, Leaser: s, Deadline: conf.Slurm.Timeout, Close: s.Close}, nil
 }
 
 // checkSession checks whether jobs on other hosts can reach the sidecar.
@@ -115,28 +120,74 @@ func hidesJobs(private string) bool {
 // agree.
 var born = time.Now()
 
-// clockOf returns the clock of a cluster, for its sidecar and its launchers.
-func clockOf(conf config.Config) adapter.Clock {
+// ClockOf returns the clock of a cluster, for its sidecar and its launchers.
+func ClockOf(conf config.Config) adapter.Clock {
 	if pace := conf.Pace(); pace > 1 {
 		return adapter.Quick{Begin: born, Factor: pace}
 	}
 	return adapter.Wall{}
 }
 
-func connectEmbedded(conf config.Config) (*cluster, error) {
-	s, err := embedded.New(embedded.Options{Nodes: conf.Embedded.Nodes, Clock: clockOf(conf)})
+func connectEmbedded(conf config.Config) (*Cluster, error) {
+	s, err := embedded.New(embedded.Options{Nodes: conf.Embedded.Nodes, Clock: ClockOf(conf)})
 	if err != nil {
 		return nil, err
 	}
 	atOnce := func(context.Context) (core.Time, error) { return 0, nil } // it enforces limits and starts jobs without delay
-	return &cluster{
-		system:    s,
-		pool:      fmt.Sprintf("%d nodes in this process", conf.Embedded.Nodes),
-		preflight: func(context.Context) []adapter.Finding { return nil },
-		guard:     atOnce,
-		round:     atOnce,
-		name:      func(context.Context) (string, error) { return config.SystemEmbedded, nil },
-		deadline:  10 * time.Second, // it never takes longer
-		close:     s.Close,
+	return &Cluster{
+		System:    s,
+		Pool:      fmt.Sprintf("%d nodes in this process", conf.Embedded.Nodes),
+		Preflight: func(context.Context) []adapter.Finding { return nil },
+		Guard:     atOnce,
+		Round:     atOnce,
+		Name:      func(context.Context) (string, error) { return config.SystemEmbedded, nil },
+		Deadline:  10 * time.Second, // it never takes longer
+		Close:     s.Close,
 	}, nil
+}
+
+// OnlyOne excludes a second sidecar on this host for the same cluster with another journal. A cluster that no other
+// program can reach needs no lock.
+func OnlyOne(ctx context.Context, c *Cluster, journal string) (*lockfile.Lock, error) {
+	if c.Identity == nil {
+		return &lockfile.Lock{}, nil
+	}
+	identity, err := c.Identity(ctx)
+	if err != nil {
+		return nil, &adapter.NoAnswer{Err: err}
+	}
+	lock, err := lockfile.Beside(lockfile.Folder, identity, "its journal is "+journal)
+	if taken := (*lockfile.HeldError)(nil); errors.As(err, &taken) {
+		return nil, fmt.Errorf("another sidecar serves this cluster (%s): process %d, %s; stop that one first", identity, taken.PID, taken.Note)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking for another sidecar of this cluster: %w; /run must be writable", err)
+	}
+	return lock, nil
+}
+
+// Planner returns the planning policy with its sizing rule. Its errors are usage errors.
+func (c *Cluster) Planner(conf config.Plan) (sched.Policy, error) {
+	if easy, few := policy.Patient(c.Passes); few {
+		return easy, nil
+	}
+	planner, err := policy.Live(conf.Policy, conf.Fit())
+	if err != nil {
+		return nil, command.Usage(err)
+	}
+	if c.Passes.Policy != nil {
+		return policy.SizedAs(planner, c.Passes), nil
+	}
+	if planner, err = policy.WithSizes(planner, conf.Sizes); err != nil || conf.Statistics == "" {
+		return planner, err
+	}
+	if conf.Sizes != "load" {
+		return nil, command.Usage(fmt.Errorf(`[plan] statistics is not in force: sizes = %q predicts nothing; leave it out, or say sizes = "load"`, conf.Sizes))
+	}
+	file, err := command.ReadStatistics(conf.Statistics)
+	if err != nil {
+		return nil, err
+	}
+	// Both clocks count from midnight UTC.
+	return policy.Policy{Policy: planner}.Knowing(&file.Statistics).Policy, nil
 }

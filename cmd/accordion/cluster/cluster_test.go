@@ -34,21 +34,21 @@ func TestPreflightSaysWhetherJobsOnOtherHostsReachTheSidecar(t *testing.T) {
 	}
 }
 
-// granting is a batch system that grants a lease, but whose answer is lost.
-type granting struct {
+// lostGrant is a batch system that grants a lease, but whose answer is lost.
+type lostGrant struct {
 	adapter.Leaser
 	holder string
 	told   chan struct{} // closed when the lease is granted
 }
 
-func (g *granting) TakeLease(ctx context.Context, c adapter.Claim) error {
+func (g *lostGrant) TakeLease(ctx context.Context, c adapter.Claim) error {
 	g.holder = c.ID
 	close(g.told)
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-func (g *granting) LeaveLease(ctx context.Context, h adapter.Holder, _ time.Duration) error {
+func (g *lostGrant) LeaveLease(ctx context.Context, h adapter.Holder, _ time.Duration) error {
 	if g.holder == h.ID {
 		g.holder = ""
 	}
@@ -56,13 +56,13 @@ func (g *granting) LeaveLease(ctx context.Context, h adapter.Holder, _ time.Dura
 }
 
 func TestATrialThatIsInterruptedWhileItAsksForTheLeaseLeavesNone(t *testing.T) {
-	g := &granting{told: make(chan struct{})}
+	g := &lostGrant{told: make(chan struct{})}
 	ctx, interrupt := context.WithCancel(t.Context())
 	go func() {
 		<-g.told
 		interrupt()
 	}()
-	c := &cluster{leaser: g, deadline: time.Minute}
+	c := &Cluster{Leaser: g, Deadline: time.Minute}
 	if _, err := c.holdLease(ctx, "preflight --try"); !errors.Is(err, context.Canceled) {
 		t.Errorf("asking for the lease ends with %v", err)
 	}

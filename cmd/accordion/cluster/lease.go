@@ -15,10 +15,10 @@ import (
 // machineID is a file with an ID of the Linux installation. Two hosts with the same name have different IDs.
 const machineID = "/etc/machine-id"
 
-// leaseFor returns the lease of a sidecar with the journal, on this host. A restarted sidecar with the same journal
+// LeaseFor returns the lease of a sidecar with the journal, on this host. A restarted sidecar with the same journal
 // takes its own lease again, because the journal's lock shows that the earlier one has ended.
-func (c *cluster) leaseFor(journal string, length time.Duration) (sidecar.Lease, error) {
-	if c.leaser == nil {
+func (c *Cluster) LeaseFor(journal string, length time.Duration) (sidecar.Lease, error) {
+	if c.Leaser == nil {
 		return sidecar.Lease{}, nil
 	}
 	host, err := os.Hostname()
@@ -28,20 +28,20 @@ func (c *cluster) leaseFor(journal string, length time.Duration) (sidecar.Lease,
 	machine, _ := os.ReadFile(machineID) // without the file, the name must do
 	id := sha256.Sum256([]byte(strings.Join([]string{host, strings.TrimSpace(string(machine)), journal}, "\n")))
 	holder := adapter.Holder{ID: fmt.Sprintf("%x", id[:8]), Host: host, PID: os.Getpid(), Journal: journal}
-	return sidecar.Lease{Leaser: c.leaser, Claim: adapter.Claim{Holder: holder, Length: length}}, nil
+	return sidecar.Lease{Leaser: c.Leaser, Claim: adapter.Claim{Holder: holder, Length: length}}, nil
 }
 
 // trialLease is the longest time for which a trial holds the lease.
 const trialLease = 5 * time.Minute
 
 // holdLease keeps sidecars on all hosts from starting until leave is called.
-func (c *cluster) holdLease(ctx context.Context, purpose string) (leave func(), err error) {
-	lease, err := c.leaseFor(purpose, trialLease)
+func (c *Cluster) holdLease(ctx context.Context, purpose string) (leave func(), err error) {
+	lease, err := c.LeaseFor(purpose, trialLease)
 	if err != nil || lease.Leaser == nil {
 		return func() {}, err
 	}
 	leave = func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.deadline)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Deadline)
 		defer cancel()
 		_ = lease.Leaser.LeaveLease(ctx, lease.Claim.Holder, 0) // otherwise it expires
 	}

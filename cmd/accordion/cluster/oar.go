@@ -21,7 +21,7 @@ import (
 )
 
 // connectOAR connects to OAR, and reads from its database whether Accordion is installed there.
-func connectOAR(ctx context.Context, settings config.Config, log hclog.Logger) (*cluster, error) {
+func connectOAR(ctx context.Context, settings config.Config, log hclog.Logger) (*Cluster, error) {
 	c, err := conf.Read(hooked.File(settings.OAR.Conf))
 	if err != nil {
 		return nil, err
@@ -40,9 +40,9 @@ func connectOAR(ctx context.Context, settings config.Config, log hclog.Logger) (
 		slices.SortStableFunc(found, adapter.ByGravity)
 		return found
 	}
-	return &cluster{system: s, pool: fmt.Sprintf("queue %s, planned by %s", settings.OAR.Queue, passes), preflight: preflight, guard: s.Guard, round: s.Round, name: s.Name, identity: s.Identity, stopped: s, leaser: s, passes: passes,
-		deadline: 2 * settings.OAR.Timeout, // it is the system's to say first that OAR did not do what it was asked for, and to take it back
-		close:    s.Close}, nil
+	return &Cluster{System: s, Pool: fmt.Sprintf("queue %s, planned by %s", settings.OAR.Queue, passes), Preflight: preflight, Guard: s.Guard, Round: s.Round, Name: s.Name, Identity: s.Identity, stopped: s, Leaser: s, Passes: passes,
+		Deadline: 2 * settings.OAR.Timeout, // it is the system's to say first that OAR did not do what it was asked for, and to take it back
+		Close:    s.Close}, nil
 }
 
 // oneLine returns an error on one line, because PostgreSQL's client writes several. An *adapter.NoAnswer keeps its
@@ -85,9 +85,9 @@ func passesOf(p conf.Policy, own config.Plan) (policy.Policy, error) {
 	return planner, nil
 }
 
-// launchersBeside returns an error if launchers are to be served and OAR's scheduler has a policy in which few jobs
+// LaunchersBeside returns an error if launchers are to be served and OAR's scheduler has a policy in which few jobs
 // have a place. Without such a scheduler the file with [delegate] also names the policy, and is checked elsewhere.
-func launchersBeside(passes policy.Policy) error {
+func LaunchersBeside(passes policy.Policy) error {
 	if why := config.NoLaunchers(passes); why != "" {
 		return fmt.Errorf("%s = %q in oar.conf: %s", conf.PolicySetting, passes.Name, why)
 	}

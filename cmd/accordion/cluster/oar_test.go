@@ -45,7 +45,7 @@ func TestUnderOARThePolicyIsThatOfThePasses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := (&cluster{passes: passes}).planner(own)
+		got, err := (&Cluster{Passes: passes}).Planner(own)
 		if err != nil || policy.Unsized(got) != c.want {
 			t.Errorf("%+v: %+v, %v", c, got, err)
 		}
@@ -60,13 +60,13 @@ func TestUnderOARNoLaunchersAreServedWhereHardlyAnybodyHasAPlace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = launchersBeside(passes)
+		err = LaunchersBeside(passes)
 		want := `ACCORDION_POLICY = "` + name + `" in oar.conf: [delegate] does not go together with a policy under which most jobs have no place`
 		if refused != (err != nil) || refused && !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if err := launchersBeside(policy.Policy{}); err != nil {
+	if err := LaunchersBeside(policy.Policy{}); err != nil {
 		t.Errorf("without passes: %v", err)
 	}
 }

@@ -38,41 +38,41 @@ If the configuration lists several clusters, it checks all of them, each under a
 			if err != nil {
 				return err
 			}
-			return look{cmd, *asJSON}.cluster(one, func(c *cluster) error { return c.tryOut(cmd, one.Config, *as, *asJSON) })
+			return preflightRun{cmd, *asJSON}.cluster(one, func(c *Cluster) error { return c.tryOut(cmd, one.Config, *as, *asJSON) })
 		}
 		all, err := clusters.Chosen()
 		if err != nil {
 			return err
 		}
-		return command.Each(cmd, all, func(one command.Cluster) error { return look{cmd, *asJSON}.cluster(one, nil) })
+		return command.Each(cmd, all, func(one command.Cluster) error { return preflightRun{cmd, *asJSON}.cluster(one, nil) })
 	}
 	return c
 }
 
-// look checks clusters for preflight.
-type look struct {
+// preflightRun checks clusters for preflight.
+type preflightRun struct {
 	cmd    *cobra.Command
 	asJSON bool
 }
 
 // cluster checks one cluster and prints the findings. If try is not nil and nothing failed, it calls try.
-func (l look) cluster(one command.Cluster, try func(*cluster) error) error {
+func (l preflightRun) cluster(one command.Cluster, try func(*Cluster) error) error {
 	conf, out := one.Config, l.cmd.OutOrStdout()
 	if one.Name != "" && !l.asJSON {
 		if _, err := fmt.Fprintf(out, "cluster %s\n", one.Name); err != nil {
 			return err
 		}
 	}
-	system, err := connect(l.cmd.Context(), conf, hclog.NewNullLogger())
+	system, err := Connect(l.cmd.Context(), conf, hclog.NewNullLogger())
 	if err != nil {
 		return err
 	}
-	defer system.close()
-	planner, err := system.planner(conf.Plan)
+	defer system.Close()
+	planner, err := system.Planner(conf.Plan)
 	if err != nil {
 		return err
 	}
-	found := system.preflight(l.cmd.Context())
+	found := system.Preflight(l.cmd.Context())
 	if err := l.write(one.Name, found); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (l look) cluster(one command.Cluster, try func(*cluster) error) error {
 	case l.asJSON:
 		return nil
 	}
-	_, err = fmt.Fprintf(out, "ok    fit for the sidecar: %s; sizes of moldable jobs: %s\n", system.pool, policy.SizesOf(planner))
+	_, err = fmt.Fprintf(out, "ok    fit for the sidecar: %s; sizes of moldable jobs: %s\n", system.Pool, policy.SizesOf(planner))
 	return err
 }
 
@@ -92,7 +92,7 @@ func (l look) cluster(one command.Cluster, try func(*cluster) error) error {
 var words = map[adapter.Severity]string{adapter.Fatal: "fail", adapter.Unanswered: "fail", adapter.Warning: "warn", adapter.Note: "note"}
 
 // write prints each finding on one or two lines.
-func (l look) write(cluster string, found []adapter.Finding) error {
+func (l preflightRun) write(cluster string, found []adapter.Finding) error {
 	for _, f := range found {
 		var err error
 		if l.asJSON {

@@ -64,11 +64,11 @@ lease ([lease] length), and the rest for the timer.`,
 func releaseAll(ctx context.Context, one command.Cluster, force, after bool, within time.Duration) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	c, err := connect(ctx, one.Config, hclog.NewNullLogger())
+	c, err := Connect(ctx, one.Config, hclog.NewNullLogger())
 	if err != nil {
 		return "", err
 	}
-	defer c.close()
+	defer c.Close()
 	where := ""
 	if one.Name != "" {
 		where = "cluster " + one.Name + ": "
@@ -84,7 +84,7 @@ func releaseAll(ctx context.Context, one command.Cluster, force, after bool, wit
 }
 
 // release deletes the reservations on the cluster if no sidecar runs.
-func (c *cluster) release(ctx context.Context, force, after bool) (string, error) {
+func (c *Cluster) release(ctx context.Context, force, after bool) (string, error) {
 	holder, lives, err := c.lives(ctx)
 	if err != nil {
 		return "", err
@@ -111,7 +111,7 @@ func (c *cluster) release(ctx context.Context, force, after bool) (string, error
 
 // lives returns the holder of the lease, if any, and reports whether it still holds it. It reads the batch system's
 // clock before the lease, so that a renewal in between counts.
-func (c *cluster) lives(ctx context.Context) (*adapter.Holder, bool, error) {
+func (c *Cluster) lives(ctx context.Context) (*adapter.Holder, bool, error) {
 	now, err1 := c.stopped.Now(ctx)
 	holder, err2 := c.stopped.Holder(ctx)
 	if err := errors.Join(err1, err2); err != nil {
@@ -122,7 +122,7 @@ func (c *cluster) lives(ctx context.Context) (*adapter.Holder, bool, error) {
 
 // deleteReservations deletes the reservations that protect no promise, and describes what it did. A running sidecar
 // needs its own reservations.
-func (c *cluster) deleteReservations(ctx context.Context, lives, after bool) (string, error) {
+func (c *Cluster) deleteReservations(ctx context.Context, lives, after bool) (string, error) {
 	if lives {
 		return "no reservation is deleted", nil
 	}
@@ -159,21 +159,21 @@ func deletedWords(deleted []string) string {
 func Forsake(ctx context.Context, conf config.Config) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, releaseTakes)
 	defer cancel()
-	c, err := connect(ctx, conf, hclog.NewNullLogger())
+	c, err := Connect(ctx, conf, hclog.NewNullLogger())
 	if err != nil {
 		return nil, err
 	}
-	defer c.close()
+	defer c.Close()
 	holder, lives, err := c.lives(ctx)
 	if err != nil {
 		return nil, err
 	}
-	lock, err := onlyOne(ctx, c, "setup slurm --remove")
+	lock, err := OnlyOne(ctx, c, "setup slurm --remove")
 	if err != nil {
 		return nil, err
 	}
 	defer lock.Release()
-	if lives && !c.wrote(holder, conf.Journal.Path) {
+	if lives && !c.leaseIsOurs(holder, conf.Journal.Path) {
 		return nil, fmt.Errorf("%v lives, or died a moment ago: systemctl disable --now accordion.service there, or wait until %s, and this again",
 			holder, adapter.Instant(holder.Until).Format(time.TimeOnly))
 	}
@@ -193,11 +193,11 @@ func Forsake(ctx context.Context, conf config.Config) ([]string, error) {
 	return did, errors.Join(err1, err2, err3)
 }
 
-// wrote reports whether the lease belongs to a sidecar on this host with the journal. If no sidecar holds this host's
-// lock (onlyOne), that one has ended even if its lease has not: it was killed, or could not release the lease when it
+// leaseIsOurs reports whether the lease belongs to a sidecar on this host with the journal. If no sidecar holds this host's
+// lock (OnlyOne), that one has ended even if its lease has not: it was killed, or could not release the lease when it
 // stopped.
-func (c *cluster) wrote(holder *adapter.Holder, journal string) bool {
-	ours, err := c.leaseFor(journal, time.Second)
+func (c *Cluster) leaseIsOurs(holder *adapter.Holder, journal string) bool {
+	ours, err := c.LeaseFor(journal, time.Second)
 	return err == nil && ours.Leaser != nil && holder.ID == ours.Claim.ID
 }
 

@@ -59,7 +59,7 @@ func TestReservationsAreReleasedByTheBatchSystemsClock(t *testing.T) {
 			{"the later step is over", nil, 0, now - 1, []string{"accordion-7-1", "accordion-9-0"}},
 		} {
 			system := &abandoned{now: now, holder: c.holder, kept: c.kept, step: c.step}
-			text, err := (&cluster{stopped: system}).release(t.Context(), false, true)
+			text, err := (&Cluster{stopped: system}).release(t.Context(), false, true)
 			if diff := cmp.Diff(c.want, system.deleted); err != nil || diff != "" {
 				t.Errorf("%s, %s: %q, %v; deleted are (-want +got)\n%s", name, c.what, text, err, diff)
 			}

@@ -14,14 +14,14 @@ import (
 )
 
 // tryOut runs preflight's --try.
-func (c *cluster) tryOut(cmd *cobra.Command, conf config.Config, as string, asJSON bool) error {
+func (c *Cluster) tryOut(cmd *cobra.Command, conf config.Config, as string, asJSON bool) error {
 	if c.try == nil {
 		return command.Usage(fmt.Errorf("preflight --try is for Slurm, and this cluster is %s", conf.System))
 	}
 	if as == "" {
 		return command.Usage(errors.New("preflight --try submits jobs: say as whom, such as --as alice"))
 	}
-	lock, err := onlyOne(cmd.Context(), c, "preflight --try")
+	lock, err := OnlyOne(cmd.Context(), c, "preflight --try")
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Progress returns a progress bar on standard error. told sets it to done of of, and may be called from any goroutine; it is nil if standard error
-// is no terminal. over removes the bar: later calls of told have no effect.
+// Progress returns a progress bar on standard error. told(done, of) updates it, and any goroutine may call it. told
+// is nil if standard error is not a terminal. over removes the bar: later calls of told have no effect.
 func Progress(what string, options ...progressbar.Option) (told func(done, of int), over func()) {
 	if !term.IsTerminal(int(os.Stderr.Fd())) {
 		return nil, func() {}
@@ -31,14 +31,14 @@ func Progress(what string, options ...progressbar.Option) (told func(done, of in
 		_ = b.Set(done) // a bar that cannot be drawn must not end the command
 	}
 	return told, func() {
-		first.Do(func() {}) // a replay that was left behind may still call told
+		first.Do(func() {}) // a replay that was abandoned may still call told
 		if b != nil {
 			_ = b.Close()
 		}
 	}
 }
 
-// ProgressTo returns the progress bar of a known amount of work. done is nil if standard error is no terminal.
+// ProgressTo returns the progress bar of a known amount of work. done is nil if standard error is not a terminal.
 func ProgressTo(total int, what string, options ...progressbar.Option) (done func(int), over func()) {
 	told, over := Progress(what, options...)
 	if told == nil {
@@ -47,8 +47,8 @@ func ProgressTo(total int, what string, options ...progressbar.Option) (done fun
 	return func(n int) { told(n, total) }, over
 }
 
-// ProgressOfReading returns a reader of the file that shows a progress bar. It returns the file itself if standard error is no terminal, or if the
-// file's length is unknown.
+// ProgressOfReading returns a reader of the file that shows a progress bar. It returns the file itself if standard
+// error is not a terminal or the file's length is unknown.
 func ProgressOfReading(file *os.File) (in io.Reader, over func()) {
 	told, over := Progress("reading", progressbar.OptionShowBytes(true))
 	info, err := file.Stat()

@@ -106,7 +106,8 @@ nothing was written. OAR switches a queue off for any other status.`,
 	return c
 }
 
-// A child is the process that RunScheduler starts for a pass, with what it needs of the operating system.
+// A child is the process that RunScheduler starts for a pass, with the functions of the operating system that it
+// calls.
 type child struct {
 	caller     int          // process ID of RunScheduler
 	parent     func() int   // os.Getppid; differs from caller once RunScheduler was killed
@@ -114,13 +115,13 @@ type child struct {
 	exit       func(status int)
 }
 
-// run does the pass and returns its error. It exits with status 1 when the pass overruns hardPatience: RunScheduler ends
-// such a pass too, but may have been killed. OAR switches the queue off when RunScheduler is killed, so in that case run
-// switches it on again, whether the pass was in time or not.
+// run does the pass and returns its error. If the pass overruns hardPatience it exits with status 1: RunScheduler
+// ends such a pass too, but may have been killed. OAR switches the queue off when RunScheduler is killed. In that
+// case run switches it on again, whether or not the pass was in time.
 func (c child) run(pass func() error) error {
 	overrun := time.AfterFunc(hardPatience, func() {
 		if c.parent() != c.caller {
-			_ = c.reactivate() // nothing reads what it prints
+			_ = c.reactivate() // its output would not be read
 		}
 		c.exit(1)
 	})
@@ -132,8 +133,8 @@ func (c child) run(pass func() error) error {
 	return errors.Join(err, c.reactivate())
 }
 
-// outlive reactivates the queue from a process whose caller was killed. It first closes its end of OAR's pipe: OAR waits for
-// that, and only then switches the queue off.
+// outlive reactivates the queue from a process whose caller was killed. It first closes its end of OAR's pipe,
+// because OAR waits for that before it switches the queue off.
 func outlive(file, queue string) error {
 	conf, err := conf.Read(file)
 	if err != nil {

@@ -1,4 +1,4 @@
-package records
+package status
 
 import (
 	"errors"
@@ -16,16 +16,16 @@ import (
 	"accordion/core"
 )
 
-// office is what the loop of applications has written.
-type office struct {
+// applicationsReader is what the loop of applications has written.
+type applicationsReader struct {
 	report  status.Applications
 	journal journal.Reader // nil: not written yet
 }
 
-// openOffice reads the journal of applications, if the configuration has a section [delegate] (settings is not nil).
+// openApplications reads the journal of applications, if the configuration has a section [delegate] (settings is not nil).
 // If the user may not open the journal, it reads through the socket.
-func openOffice(settings *config.Delegate, socket string) (*office, error) {
-	o := &office{report: status.ApplicationsOf(nil, status.Sidecar{})}
+func openApplications(settings *config.Delegate, socket string) (*applicationsReader, error) {
+	o := &applicationsReader{report: status.ApplicationsOf(nil, status.Sidecar{})}
 	if settings == nil {
 		return o, nil
 	}
@@ -41,17 +41,17 @@ func openOffice(settings *config.Delegate, socket string) (*office, error) {
 		j.Close()
 		return nil, fmt.Errorf("applications: %w", err)
 	}
-	return &office{report, j}, nil
+	return &applicationsReader{report, j}, nil
 }
 
-func (o *office) close() {
+func (o *applicationsReader) close() {
 	if o.journal != nil {
 		o.journal.Close()
 	}
 }
 
 // explain returns the state of an application and its reasons.
-func (o *office) explain(id int64) (*status.Application, error) {
+func (o *applicationsReader) explain(id int64) (*status.Application, error) {
 	if o.journal == nil {
 		return nil, status.UnknownApplication(id)
 	}
@@ -63,7 +63,7 @@ func showApplications(s *showing, all []command.Cluster) error {
 	if all[0].Delegate == nil {
 		return nil
 	}
-	o, err := openOffice(all[0].Delegate, all[0].Session.Socket)
+	o, err := openApplications(all[0].Delegate, all[0].Session.Socket)
 	if away := (*readers.AwayError)(nil); errors.As(err, &away) && s.shown > 0 {
 		return nil // the clusters have shown it
 	}
@@ -83,7 +83,7 @@ func explainApplication(s *showing, all []command.Cluster, id int64) error {
 	if all[0].Delegate == nil {
 		return command.Usage(errors.New("explain: --application: the configuration has no section [delegate], so there are no applications"))
 	}
-	o, err := openOffice(all[0].Delegate, all[0].Session.Socket)
+	o, err := openApplications(all[0].Delegate, all[0].Session.Socket)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func explainApplication(s *showing, all []command.Cluster, id int64) error {
 // ApplicationOf returns the application to which a job of a cluster belongs, or nil if none is known. If the cluster
 // made the job itself, the job's request also names the application. cluster is "" if there is only one.
 func ApplicationOf(settings *config.Delegate, socket, cluster string, job core.JobID, request string) (*status.Application, error) {
-	o, err := openOffice(settings, socket)
+	o, err := openApplications(settings, socket)
 	if err != nil {
 		return nil, err
 	}

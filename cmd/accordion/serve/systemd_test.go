@@ -1,4 +1,4 @@
-package cluster
+package serve
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"accordion/adapter/config"
+	"accordion/cmd/accordion/cluster"
 	"accordion/internal/testenv"
 )
 
@@ -35,7 +36,7 @@ func TestSystemdIsToldWhatServeDoes(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- serve(ctx, config.Clusters{All: []config.Member{{Config: conf}}}, &instance{conf: conf, log: hclog.NewNullLogger(), connect: connect})
+		ended <- serve(ctx, config.Clusters{All: []config.Member{{Config: conf}}}, &instance{conf: conf, log: hclog.NewNullLogger(), connect: cluster.Connect})
 	}()
 	hears := func(want string) {
 		t.Helper()

@@ -1,10 +1,9 @@
-package cluster
+package serve
 
 import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -13,14 +12,14 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/config"
 	"accordion/adapter/journal"
-	"accordion/adapter/lockfile"
 	"accordion/adapter/metrics"
 	"accordion/adapter/readers"
 	"accordion/adapter/session"
 	"accordion/adapter/sidecar"
 	"accordion/adapter/status"
+	"accordion/cmd/accordion/cluster"
 	"accordion/cmd/accordion/command"
-	"accordion/cmd/accordion/records"
+	statuscommand "accordion/cmd/accordion/status"
 	"accordion/core"
 	"accordion/core/policy"
 	"accordion/shim/seal"
@@ -31,18 +30,18 @@ type instance struct {
 	conf    config.Config
 	insist  insistence
 	log     hclog.Logger
-	connect func(context.Context, config.Config, hclog.Logger) (*cluster, error) // connect, or a replacement in tests
-	among   *clusterSet                                                          // the other clusters; nil: there are none
+	connect func(context.Context, config.Config, hclog.Logger) (*cluster.Cluster, error) // cluster.Connect, or a replacement in tests
+	among   *clusterSet                                                                  // the other clusters; nil: there are none
 
 	delegate  *config.Delegate                       // nil: no launchers are served
-	launchers func(cluster string) session.Launchers // serves their sessions on this cluster; nil, too
-	parts     func(sidecar.PartsHost) sidecar.Parts  // schedules their applications' jobs; nil, too
-	counted   *metrics.Applications                  // that its metrics serve, too; nil: none
-	service   *service                               // nil: systemd is told nothing
+	launchers func(cluster string) session.Launchers // serves launchers' sessions on this cluster; nil if none are served
+	parts     func(sidecar.PartsHost) sidecar.Parts  // schedules the jobs of launchers' applications; nil if none are served
+	counted   *metrics.Applications                  // served with the cluster's own metrics; nil: none
+	service   *service                               // nil: systemd is not notified
 
 	journal *journal.Journal  // nil: not open
 	cluster string            // its name, as the batch system returned it
-	told    []adapter.Finding // already in the log
+	logged    []adapter.Finding // already in the log
 }
 
 // prepared is a sidecar that is ready to run. Everything that it owns is open.
@@ -87,11 +86,11 @@ func (p *instance) prepare(ctx context.Context, s *prepared) error {
 	if err != nil {
 		return err
 	}
-	s.ends = append(s.ends, c.close)
-	if err := p.fit(ctx, c); err != nil {
+	s.ends = append(s.ends, c.Close)
+	if err := p.check(ctx, c); err != nil {
 		return err
 	}
-	lock, err := onlyOne(ctx, c, p.journal.Path())
+	lock, err := cluster.OnlyOne(ctx, c, p.journal.Path())
 	if err != nil {
 		return err
 	}
@@ -101,7 +100,7 @@ func (p *instance) prepare(ctx context.Context, s *prepared) error {
 		return err
 	}
 	if p.parts != nil {
-		if err := launchersBeside(c.passes); err != nil {
+		if err := cluster.LaunchersBeside(c.Passes); err != nil {
 			return command.Usage(err)
 		}
 	}
@@ -109,12 +108,12 @@ func (p *instance) prepare(ctx context.Context, s *prepared) error {
 	if err := p.among.enter(p, settings.Cluster); err != nil {
 		return err
 	}
-	lease, err := c.leaseFor(p.journal.Path(), p.conf.Lease.Length)
+	lease, err := c.LeaseFor(p.journal.Path(), p.conf.Lease.Length)
 	if err != nil {
 		return err
 	}
 	lease.Claim.Over = p.insist.takeOver
-	return s.wire(p, sidecar.Options{System: c.system, Clock: clockOf(p.conf), Journal: p.journal, Log: p.log, Lease: lease, Settings: settings, Parts: p.parts}, c.pool, c.hides)
+	return s.wire(p, sidecar.Options{System: c.System, Clock: cluster.ClockOf(p.conf), Journal: p.journal, Log: p.log, Lease: lease, Settings: settings, Parts: p.parts}, c.Pool, c.Hides)
 }
 
 // wire makes the sidecar and its servers.
@@ -168,32 +167,12 @@ func (s *prepared) close() {
 	}
 }
 
-// onlyOne excludes a second sidecar on this host for the same cluster with another journal. A cluster that no other
-// program can reach needs no lock.
-func onlyOne(ctx context.Context, c *cluster, journal string) (*lockfile.Lock, error) {
-	if c.identity == nil {
-		return &lockfile.Lock{}, nil
-	}
-	identity, err := c.identity(ctx)
-	if err != nil {
-		return nil, &adapter.NoAnswer{Err: err}
-	}
-	lock, err := lockfile.Beside(lockfile.Folder, identity, "its journal is "+journal)
-	if taken := (*lockfile.HeldError)(nil); errors.As(err, &taken) {
-		return nil, fmt.Errorf("another sidecar serves this cluster (%s): process %d, %s; stop that one first", identity, taken.PID, taken.Note)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("looking for another sidecar of this cluster: %w; /run must be writable", err)
-	}
-	return lock, nil
-}
-
-// called returns the cluster's name: that in the configuration, otherwise that of the batch system.
-func (p *instance) called() string { return cmp.Or(p.conf.Cluster, p.cluster) }
+// clusterName returns the cluster's name: that in the configuration, otherwise that of the batch system.
+func (p *instance) clusterName() string { return cmp.Or(p.conf.Cluster, p.cluster) }
 
 // applicationOf returns the application to which a job belongs, or nil if there is none.
 func (p *instance) applicationOf(job core.JobID, request string) (*status.Application, error) {
-	return records.ApplicationOf(p.delegate, p.conf.Session.Socket, p.called(), job, request)
+	return statuscommand.ApplicationOf(p.delegate, p.conf.Session.Socket, p.clusterName(), job, request)
 }
 
 // walPause is the time between two checks of a journal's write-ahead log.
@@ -224,7 +203,7 @@ func (p *instance) listen(answers session.Readers) (*session.Server, error) {
 	conf := p.conf.Session
 	o := session.Options{Readers: answers, Path: conf.Socket, MaxSessions: conf.MaxSessions, Address: conf.Listen, Authority: seal.NewMunge(conf.MungeSocket), Log: p.log.Named("session")}
 	if p.launchers != nil {
-		o.Launchers = p.launchers(p.called())
+		o.Launchers = p.launchers(p.clusterName())
 	}
 	return session.Listen(o)
 }
@@ -232,10 +211,10 @@ func (p *instance) listen(answers session.Readers) (*session.Server, error) {
 // errUnfit is the error for a cluster that preflight refuses.
 var errUnfit = errors.New("this cluster is not fit: mend what preflight found (above), or insist with --force")
 
-// fit returns an error if preflight refuses the cluster, unless --force is given.
-func (p *instance) fit(ctx context.Context, c *cluster) error {
-	found := c.preflight(ctx)
-	p.tell(found)
+// check returns an error if preflight refuses the cluster, unless --force is given.
+func (p *instance) check(ctx context.Context, c *cluster.Cluster) error {
+	found := c.Preflight(ctx)
+	p.logFindings(found)
 	failed := adapter.Failures(found)
 	switch {
 	case failed == 0:
@@ -249,12 +228,12 @@ func (p *instance) fit(ctx context.Context, c *cluster) error {
 	return errUnfit
 }
 
-// tell logs the findings of preflight, unless they are the same as before.
-func (p *instance) tell(found []adapter.Finding) {
-	if slices.Equal(found, p.told) {
+// logFindings logs the findings of preflight, unless they are the same as before.
+func (p *instance) logFindings(found []adapter.Finding) {
+	if slices.Equal(found, p.logged) {
 		return
 	}
-	p.told = found
+	p.logged = found
 	for _, f := range found {
 		switch f.Severity {
 		case adapter.Fatal, adapter.Unanswered:

@@ -1,10 +1,13 @@
-package cluster
+// Package serve has the command "accordion serve". It opens everything that the sidecars of one or several clusters
+// need, runs them in one process, and notifies systemd.
+package serve
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
+	"os"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -15,14 +18,13 @@ import (
 	"accordion/adapter/config"
 	"accordion/adapter/journald"
 	"accordion/adapter/managed"
+	"accordion/cmd/accordion/cluster"
 	"accordion/cmd/accordion/command"
 	"accordion/core"
-	"accordion/core/policy"
-	"accordion/core/sched"
 )
 
-// Serve returns the command "accordion serve".
-func Serve() *cobra.Command {
+// Command returns the command "accordion serve".
+func Command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the sidecar",
@@ -53,7 +55,7 @@ Under systemd, it reports when it is ready (Type=notify), and feeds the watchdog
 			return serveAll(cmd.Context(), conf, instancesOf(conf.All, insist, cmd.ErrOrStderr()))
 		}
 		one := conf.All[0].Config
-		return serve(cmd.Context(), conf, &instance{conf: one, insist: insist, log: newLogger(one.Log, cmd.ErrOrStderr(), nil), connect: connect})
+		return serve(cmd.Context(), conf, &instance{conf: one, insist: insist, log: newLogger(one.Log, cmd.ErrOrStderr(), nil), connect: cluster.Connect})
 	}
 	return c
 }
@@ -72,11 +74,11 @@ type launchers interface {
 	leave()
 }
 
-// openLaunchers opens what launchers need, and prepares the instances for them. launchers.go sets it. A program without that file serves
-// no launchers.
+// openLaunchers opens what launchers need, and prepares the instances for them. launchers.go sets it. Without that
+// file the program serves no launchers.
 var openLaunchers func(ctx context.Context, settings config.Delegate, instances []*instance, log hclog.Logger) (launchers, error)
 
-// launchersOf returns what serves launchers over the instances, if the configuration has a section [delegate].
+// launchersOf returns the service for launchers if the configuration has a section [delegate].
 func launchersOf(ctx context.Context, conf config.Clusters, instances []*instance, log hclog.Logger) (launchers, error) {
 	if conf.Delegate == nil {
 		return noLaunchers{}, nil
@@ -99,7 +101,7 @@ func (noLaunchers) run(ctx context.Context, _ config.Clusters, _ []*instance) er
 	return nil
 }
 
-// serve runs the sidecar of one cluster until ctx ends, and serves launchers where the configuration says so.
+// serve runs the sidecar of one cluster until ctx ends. It also serves launchers if that is configured.
 func serve(ctx context.Context, conf config.Clusters, p *instance) error {
 	o, err := launchersOf(ctx, conf, []*instance{p}, p.log.Named("launchers"))
 	if err != nil {
@@ -113,24 +115,24 @@ func serve(ctx context.Context, conf config.Clusters, p *instance) error {
 		return err
 	}
 	defer s.close()
-	thrifty()
+	limitHeap()
 	return together(ctx, s.run, func(ctx context.Context) error { return o.run(ctx, conf, []*instance{p}) }, p.service.run)
 }
 
-func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Settings, error) {
+func settingsOf(ctx context.Context, conf config.Config, c *cluster.Cluster) (managed.Settings, error) {
 	name, guard := conf.Cluster, core.Time(conf.Plan.Guard/time.Second)
 	var err1, err2 error
-	round, err3 := c.round(ctx)
+	round, err3 := c.Round(ctx)
 	if name == "" {
-		name, err1 = c.name(ctx)
+		name, err1 = c.Name(ctx)
 	}
 	if guard == 0 {
-		guard, err2 = c.guard(ctx)
+		guard, err2 = c.Guard(ctx)
 	}
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return managed.Settings{}, &adapter.NoAnswer{Err: err}
 	}
-	planner, err := c.planner(conf.Plan)
+	planner, err := c.Planner(conf.Plan)
 	if err != nil {
 		return managed.Settings{}, err
 	}
@@ -150,40 +152,14 @@ func settingsOf(ctx context.Context, conf config.Config, c *cluster) (managed.Se
 		},
 		Advance:  conf.Early.Advance,
 		Silent:   managed.Silent{Notice: core.Time(conf.Silent.Notice / time.Second), Signal: conf.Silent.Signal},
-		Deadline: c.deadline,
+		Deadline: c.Deadline,
 		Unused:   managed.Unused{Pool: core.Time(conf.Limits.Unused / time.Second), HalfLife: core.Time(conf.Limits.HalfLife / time.Second)},
 		Limits:   managed.Limits{ShortestStep: core.Time(conf.ShortestStep() / time.Second), ResizesPerHour: conf.Limits.ResizesPerHour},
 	}
-	if c.passes.Policy != nil {
-		settings.Passes = c.passes
+	if c.Passes.Policy != nil {
+		settings.Passes = c.Passes
 	}
 	return settings, nil
-}
-
-// planner returns the planning policy with its sizing rule. Its errors are usage errors.
-func (c *cluster) planner(conf config.Plan) (sched.Policy, error) {
-	if easy, few := policy.Patient(c.passes); few {
-		return easy, nil
-	}
-	planner, err := policy.Live(conf.Policy, conf.Fit())
-	if err != nil {
-		return nil, command.Usage(err)
-	}
-	if c.passes.Policy != nil {
-		return policy.SizedAs(planner, c.passes), nil
-	}
-	if planner, err = policy.WithSizes(planner, conf.Sizes); err != nil || conf.Statistics == "" {
-		return planner, err
-	}
-	if conf.Sizes != "load" {
-		return nil, command.Usage(fmt.Errorf(`[plan] statistics is not in force: sizes = %q predicts nothing; leave it out, or say sizes = "load"`, conf.Sizes))
-	}
-	file, err := command.ReadStatistics(conf.Statistics)
-	if err != nil {
-		return nil, err
-	}
-	// Both clocks count from midnight UTC.
-	return policy.Policy{Policy: planner}.Knowing(&file.Statistics).Policy, nil
 }
 
 // together runs all parts until ctx ends or one of them returns, then ends the others.
@@ -212,4 +188,16 @@ func newLogger(conf config.Log, w io.Writer, shared hclog.Locker) hclog.Logger {
 		return journald.New(options)
 	}
 	return hclog.New(&options)
+}
+
+// gcPercent is the percentage by which the heap may grow before a garbage collection; Go's default is 100. A process
+// next to a batch system's own daemons should use little of their memory. With 2,000 launchers this costs a tenth
+// more processor time.
+const gcPercent = 50
+
+// limitHeap reduces the memory of a serving process, unless its operator set GOGC or GOMEMLIMIT.
+func limitHeap() {
+	if os.Getenv("GOGC") == "" && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 }

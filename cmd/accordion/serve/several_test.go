@@ -1,4 +1,4 @@
-package cluster
+package serve
 
 import (
 	"bytes"
@@ -14,11 +14,12 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/config"
+	"accordion/cmd/accordion/cluster"
 )
 
-// house is several clusters in this process that are served together. The test decides what their batch systems
+// testClusters is several clusters in this process that are served together. The test decides what their batch systems
 // answer.
-type house struct {
+type testClusters struct {
 	instances []*instance
 	tries     chan chan time.Time // one for each cluster that waits to be tried again; closing the inner channel ends its wait
 	log       *safe
@@ -56,10 +57,10 @@ type answer struct {
 
 // build returns a house of clusters with these names. "" is named by its batch system. Each attempt takes the
 // cluster's next answer, and the last one repeats.
-func build(t *testing.T, names []string, answers map[int][]answer) *house {
+func build(t *testing.T, names []string, answers map[int][]answer) *testClusters {
 	t.Helper()
 	folder := t.TempDir()
-	h := &house{tries: make(chan chan time.Time), log: &safe{news: make(chan struct{}, 1)}}
+	h := &testClusters{tries: make(chan chan time.Time), log: &safe{news: make(chan struct{}, 1)}}
 	var members []config.Member
 	for i, name := range names {
 		conf := config.Default()
@@ -76,7 +77,7 @@ func build(t *testing.T, names []string, answers map[int][]answer) *house {
 			return again
 		}
 		left := answers[i]
-		p.connect = func(ctx context.Context, conf config.Config, log hclog.Logger) (*cluster, error) {
+		p.connect = func(ctx context.Context, conf config.Config, log hclog.Logger) (*cluster.Cluster, error) {
 			var now answer
 			if len(left) > 0 {
 				now = left[0]
@@ -87,11 +88,11 @@ func build(t *testing.T, names []string, answers map[int][]answer) *house {
 			if now.connect != nil {
 				return nil, now.connect
 			}
-			c, err := connect(ctx, conf, log)
+			c, err := cluster.Connect(ctx, conf, log)
 			if err == nil {
-				c.preflight = func(context.Context) []adapter.Finding { return now.found }
+				c.Preflight = func(context.Context) []adapter.Finding { return now.found }
 				if now.name != "" {
-					c.name = func(context.Context) (string, error) { return now.name, nil }
+					c.Name = func(context.Context) (string, error) { return now.name, nil }
 				}
 			}
 			return c, err
@@ -101,7 +102,7 @@ func build(t *testing.T, names []string, answers map[int][]answer) *house {
 }
 
 // open serves the house until the test ends, or until the returned function is called, which returns serve's error.
-func (h *house) open(t *testing.T) (end func() error) {
+func (h *testClusters) open(t *testing.T) (end func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -120,8 +121,8 @@ func (h *house) open(t *testing.T) (end func() error) {
 	return end
 }
 
-// waits waits until a cluster waits to be tried again.
-func (h *house) waits(t *testing.T) chan time.Time {
+// awaitRetry waits until a cluster waits to be tried again.
+func (h *testClusters) awaitRetry(t *testing.T) chan time.Time {
 	t.Helper()
 	select {
 	case again := <-h.tries:
@@ -132,8 +133,8 @@ func (h *house) waits(t *testing.T) chan time.Time {
 	}
 }
 
-// served waits until a cluster's sidecar runs.
-func (h *house) served(t *testing.T, name string) {
+// awaitServed waits until a cluster's sidecar runs.
+func (h *testClusters) awaitServed(t *testing.T, name string) {
 	t.Helper()
 	patience := time.After(time.Minute)
 	for !strings.Contains(h.log.String(), "accordion."+name+": ready:") {
@@ -151,11 +152,11 @@ func TestAClusterThatIsAwayAtTheBeginningIsServedWhenItComes(t *testing.T) {
 	slow := answer{found: []adapter.Finding{{Severity: adapter.Unanswered, What: "slurmctld is not up"}}}
 	h := build(t, []string{"a", "far"}, map[int][]answer{1: {away, away, slow, slow, {}}})
 	end := h.open(t)
-	h.served(t, "a")
+	h.awaitServed(t, "a")
 	for range 4 {
-		close(h.waits(t))
+		close(h.awaitRetry(t))
 	}
-	h.served(t, "far")
+	h.awaitServed(t, "far")
 	if err := end(); err != nil {
 		t.Error(err)
 	}
@@ -191,10 +192,10 @@ func TestOneThatIsNotFitWhenItComesIsTriedAgainAndTheOthersGoOn(t *testing.T) {
 	h := build(t, []string{"a", "b"}, map[int][]answer{1: {away, unfit, unfit, {}}})
 	end := h.open(t)
 	for range 3 {
-		close(h.waits(t))
+		close(h.awaitRetry(t))
 	}
-	h.served(t, "b")
-	h.served(t, "a")
+	h.awaitServed(t, "b")
+	h.awaitServed(t, "a")
 	if err := end(); err != nil {
 		t.Error(err)
 	}
@@ -215,19 +216,19 @@ func TestASidecarThatEndsIsBegunAgainAndTheOthersGoOn(t *testing.T) {
 	h := build(t, []string{"a", "b"}, nil)
 	free, tries := h.instances[1].connect, 0
 	h.instances[1].insist.takeOver = true
-	h.instances[1].connect = func(ctx context.Context, conf config.Config, log hclog.Logger) (*cluster, error) {
+	h.instances[1].connect = func(ctx context.Context, conf config.Config, log hclog.Logger) (*cluster.Cluster, error) {
 		c, err := free(ctx, conf, log)
 		if tries++; err == nil && tries < 3 {
-			c.leaser = ended{}
+			c.Leaser = ended{}
 		}
 		return c, err
 	}
 	end := h.open(t)
 	for range 2 {
-		h.served(t, "a")
-		close(h.waits(t))
+		h.awaitServed(t, "a")
+		close(h.awaitRetry(t))
 	}
-	h.served(t, "b")
+	h.awaitServed(t, "b")
 	if h.instances[1].insist.takeOver {
 		t.Error("it takes the lease from others again and again")
 	}
@@ -247,7 +248,7 @@ func TestClustersThatTheirBatchSystemsCallAlikeAreRefused(t *testing.T) {
 	}
 	h = build(t, []string{"", "linux"}, map[int][]answer{0: {{name: "east"}}})
 	end := h.open(t)
-	h.served(t, "east")
+	h.awaitServed(t, "east")
 	if err := end(); err != nil {
 		t.Error(err)
 	}

@@ -1,4 +1,4 @@
-package cluster
+package serve
 
 import (
 	"context"
@@ -16,13 +16,14 @@ import (
 	"accordion/adapter/metrics"
 	"accordion/adapter/status"
 	"accordion/adapter/web"
+	"accordion/cmd/accordion/cluster"
 	"accordion/core"
 )
 
 // instruments are the configured parts of the sidecar with which a site monitors it.
 type instruments struct {
 	meter      actions.Meter     // nil: nothing is counted
-	subscriber status.Subscriber // nil: nobody looks
+	subscriber status.Subscriber // nil: no page
 	parts      []func(context.Context) error
 	ends       []func() error
 }
@@ -39,7 +40,7 @@ func openInstruments(conf config.Config, j *journal.Journal, applications *metri
 		if err != nil {
 			return nil, err
 		}
-		m := metrics.New(clockOf(conf).Now)
+		m := metrics.New(cluster.ClockOf(conf).Now)
 		m.WatchJournal("sidecar", j.WALBytes)
 		if applications != nil {
 			m.Serves(applications)
@@ -87,7 +88,7 @@ func (w *instruments) openWeb(conf config.Config, j *journal.Journal, part partO
 	if err != nil {
 		return err
 	}
-	options := web.Options{Journal: j, Application: part, Clock: clockOf(conf).Now, Pace: conf.Pace(), Private: conf.Web.Private, Any: filepath.IsAbs(conf.Web.Listen), PID: os.Getpid()}
+	options := web.Options{Journal: j, Application: part, Clock: cluster.ClockOf(conf).Now, Pace: conf.Pace(), Private: conf.Web.Private, Any: filepath.IsAbs(conf.Web.Listen), PID: os.Getpid()}
 	if conf.Web.Names != "" {
 		options.Names = strings.Split(conf.Web.Names, ",")
 	}

@@ -1,4 +1,4 @@
-package cluster
+package serve
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 
 	"accordion/adapter"
 	"accordion/adapter/config"
+	"accordion/cmd/accordion/cluster"
 	"accordion/cmd/accordion/command"
 )
 
@@ -48,7 +49,7 @@ func instancesOf(all []config.Member, insist insistence, w io.Writer) []*instanc
 	instances := make([]*instance, len(all))
 	for i := range all {
 		m := &all[i]
-		instances[i] = &instance{conf: m.Config, insist: insist, connect: connect, among: among,
+		instances[i] = &instance{conf: m.Config, insist: insist, connect: cluster.Connect, among: among,
 			log: newLogger(m.Config.Log, w, &lock).Named(cmp.Or(m.Config.Cluster, m.File))}
 		if name := m.Config.Cluster; name != "" {
 			among.called[name] = instances[i]
@@ -90,10 +91,10 @@ func serveAll(ctx context.Context, conf config.Clusters, instances []*instance) 
 		}
 		return err
 	}
-	thrifty()
+	limitHeap()
 	return together(ctx, func(ctx context.Context) error {
 		errs := make([]error, len(instances))
-		atOnce(len(instances), func(i int) { errs[i] = instances[i].keep(ctx, begun[i]) })
+		atOnce(len(instances), func(i int) { errs[i] = instances[i].serveUntilDone(ctx, begun[i]) })
 		return errors.Join(errs...)
 	}, func(ctx context.Context) error { return o.run(ctx, conf, instances) }, instances[0].service.run)
 }
@@ -128,13 +129,13 @@ func refusals(instances []*instance, begun []attempt) error {
 // name returns the cluster's name, as far as it is known.
 func (p *instance) name() string { return strings.TrimPrefix(p.log.Name(), "accordion.") }
 
-// keep serves the cluster until ctx ends. After a failure it starts again after a pause, as systemd would do with a
+// serveUntilDone serves the cluster until ctx ends. After a failure it starts again after a pause, as systemd would do with a
 // process of its own. It returns the last error.
-func (p *instance) keep(ctx context.Context, a attempt) error {
+func (p *instance) serveUntilDone(ctx context.Context, a attempt) error {
 	said := ""
 	for {
 		if a.ready != nil {
-			said, a.err = "", p.stand(ctx, a.ready)
+			said, a.err = "", p.serveOnce(ctx, a.ready)
 		}
 		if ctx.Err() != nil {
 			break
@@ -156,9 +157,9 @@ func (p *instance) keep(ctx context.Context, a attempt) error {
 	return fmt.Errorf("cluster %s: %w", p.name(), a.err)
 }
 
-// stand serves once. After a failure it closes the journal, and the next attempt does not take over another sidecar's
+// serveOnce serves once. After a failure it closes the journal, and the next attempt does not take over another sidecar's
 // lease.
-func (p *instance) stand(ctx context.Context, s *prepared) error {
+func (p *instance) serveOnce(ctx context.Context, s *prepared) error {
 	err := s.run(ctx)
 	s.close()
 	p.insist.takeOver = false

@@ -1,4 +1,4 @@
-package cluster
+package serve
 
 import (
 	"context"
@@ -21,13 +21,13 @@ import (
 
 func init() { openLaunchers = openLauncherService }
 
-// launcherService serves launchers over the clusters of one process: their sessions, which the clusters' own servers hand over, and the
-// loop that owns their applications.
+// launcherService serves launchers over all clusters of a process. It has their sessions, which the servers of the
+// clusters hand over, and the loop that owns their applications.
 type launcherService struct {
 	settings config.Delegate
 	journal  *loop.Journal
 	server   *server.Server
-	boxes    []*mailbox.Mailbox // of the instances, in their order
+	boxes    []*mailbox.Mailbox // by instance
 	meter    loop.Meter
 	log      hclog.Logger
 	end      func() // ends the sessions
@@ -55,8 +55,8 @@ func openLauncherService(ctx context.Context, settings config.Delegate, instance
 	return o, nil
 }
 
-// counted returns the metrics of applications, and has the first cluster that serves metrics serve them, too. On the pages of several
-// clusters they would be counted several times. It returns nil if no cluster serves metrics.
+// counted returns the metrics of applications, and makes the first cluster that serves metrics serve them too. They
+// would be counted several times on the pages of several clusters. It returns nil if no cluster serves metrics.
 func counted(instances []*instance) *metrics.Applications {
 	for _, p := range instances {
 		if p.conf.Metrics.Listen != "" {
@@ -67,7 +67,7 @@ func counted(instances []*instance) *metrics.Applications {
 	return nil
 }
 
-// named returns the names of clusters as far as their configurations have them. The batch systems tell the others later.
+// named returns the cluster names in the configurations. The names of other clusters are known later.
 func named(instances []*instance) []string {
 	var names []string
 	for _, p := range instances {
@@ -84,13 +84,14 @@ func (o *launcherService) leave() {
 	o.journal.Close()
 }
 
-// guardOfParts is added to the time limits of batch jobs of applications, unless a cluster's configuration has a longer guard.
+// guardOfParts is added to the time limits of applications' batch jobs, unless a cluster's configuration has a longer
+// guard.
 const guardOfParts = time.Minute
 
-// run serves launchers over the clusters, whose names are known now, until ctx ends.
+// run serves launchers over the clusters, whose names are known by now, until ctx ends.
 func (o *launcherService) run(ctx context.Context, conf config.Clusters, instances []*instance) error {
 	defer o.end() // without the loop, sessions would never end, and the socket's server would wait for them forever
-	options := loop.Options{Events: o.server.Events(), Journal: o.journal, Clock: clockOf(conf.All[0].Config), Log: o.log, Meter: o.meter}
+	options := loop.Options{Events: o.server.Events(), Journal: o.journal, Clock: cluster.ClockOf(conf.All[0].Config), Log: o.log, Meter: o.meter}
 	guard, perUser, kept := guardOfParts, 0, time.Duration(0)
 	for i, p := range instances {
 		m := conf.All[i]

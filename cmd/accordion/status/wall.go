@@ -1,9 +1,10 @@
-package cluster
+package status
 
 import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/journal"
 	"accordion/adapter/status"
+	"accordion/cmd/accordion/cluster"
 	"accordion/cmd/accordion/command"
 	"accordion/cmd/accordion/live"
 )
@@ -20,8 +22,8 @@ import (
 type watcher struct {
 	command.Cluster
 	pane   *live.Pane
-	system *cluster       // nil: not connected
-	j      journal.Reader // nil: not open
+	system *cluster.Cluster // nil: not connected
+	j      journal.Reader   // nil: not open
 	idle   atomic.Bool
 }
 
@@ -41,20 +43,24 @@ func watchAll(ctx context.Context, all []command.Cluster, out io.Writer, column,
 		watchers[i] = &watcher{Cluster: all[i], pane: wall.Pane(i)}
 	}
 	errs := make([]error, len(all))
-	atOnce(len(all), func(i int) {
-		defer watchers[i].close()
-		errs[i] = watchers[i].watch(ctx, every, func() {
-			for _, w := range watchers {
-				if !untilIdle || !w.idle.Load() {
-					return
+	var watching sync.WaitGroup
+	for i, w := range watchers {
+		watching.Go(func() {
+			defer w.close()
+			errs[i] = w.watch(ctx, every, func() {
+				for _, w := range watchers {
+					if !untilIdle || !w.idle.Load() {
+						return
+					}
 				}
+				stop()
+			})
+			if errs[i] != nil { // the output is closed
+				stop()
 			}
-			stop()
 		})
-		if errs[i] != nil { // the output is closed
-			stop()
-		}
-	})
+	}
+	watching.Wait()
 	return errors.Join(errs...)
 }
 
@@ -96,7 +102,7 @@ func (w *watcher) look(ctx context.Context) error {
 func (w *watcher) read(ctx context.Context) (*adapter.Snapshot, status.Report, error) {
 	var err error
 	if w.system == nil {
-		if w.system, err = connect(ctx, w.Config, hclog.NewNullLogger()); err != nil {
+		if w.system, err = cluster.Connect(ctx, w.Config, hclog.NewNullLogger()); err != nil {
 			return nil, status.Report{}, err
 		}
 	}
@@ -105,7 +111,7 @@ func (w *watcher) read(ctx context.Context) (*adapter.Snapshot, status.Report, e
 			return nil, status.Report{}, err
 		}
 	}
-	snapshot, err := w.system.system.Observe(ctx)
+	snapshot, err := w.system.System.Observe(ctx)
 	if err != nil {
 		return nil, status.Report{}, err
 	}
@@ -115,7 +121,7 @@ func (w *watcher) read(ctx context.Context) (*adapter.Snapshot, status.Report, e
 
 func (w *watcher) close() {
 	if w.system != nil {
-		w.system.close()
+		w.system.Close()
 	}
 	if w.j != nil {
 		w.j.Close()

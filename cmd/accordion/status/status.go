@@ -1,6 +1,7 @@
-// Package records has the commands that read the sidecar's journal: status, queue, explain, journal and limits. Users
-// who may open the journal can read it even while the sidecar is down. For other users the sidecar answers.
-package records
+// Package status has the commands that show what the sidecar does: status, queue, explain, journal and watch, and
+// limits, which resets what queue --usage shows. Users who may open the sidecar's journal can read it even while the
+// sidecar is down. For other users the sidecar answers.
+package status
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package cluster
+package status
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"accordion/adapter"
 	"accordion/adapter/journal"
 	"accordion/adapter/status"
+	"accordion/cmd/accordion/cluster"
 	"accordion/cmd/accordion/command"
 	"accordion/cmd/accordion/live"
 )
@@ -43,19 +44,19 @@ If the configuration lists several clusters, they are drawn one below the other,
 		if len(all) > 1 {
 			return watchAll(cmd.Context(), all, cmd.OutOrStdout(), *column, *every, *untilIdle)
 		}
-		cluster, err := connect(cmd.Context(), all[0].Config, hclog.NewNullLogger())
+		c, err := cluster.Connect(cmd.Context(), all[0].Config, hclog.NewNullLogger())
 		if err != nil {
 			return err
 		}
-		defer cluster.close()
+		defer c.Close()
 		j, err := all[0].Journal()
 		if err != nil {
 			return err
 		}
 		defer j.Close()
-		screen := live.New(cmd.OutOrStdout(), live.Options{Title: cluster.pool, Begin: time.Now(), Column: *column})
+		screen := live.New(cmd.OutOrStdout(), live.Options{Title: c.Pool, Begin: time.Now(), Column: *column})
 		defer screen.Close()
-		return watch(cmd.Context(), screen, cluster.system, j, *every, *untilIdle)
+		return watch(cmd.Context(), screen, c.System, j, *every, *untilIdle)
 	}
 	return c
 }
