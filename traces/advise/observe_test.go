@@ -23,7 +23,7 @@ func job(end core.Time, steps ...Step) *Run {
 	return &Run{ID: "1", User: "ada", Name: "mesh", Start: 0, End: end, Requested: 8, Held: 8, Completed: true, Steps: steps}
 }
 
-func TestAJobUsedTheNodesOfItsRunningSteps(t *testing.T) {
+func TestJobUsesTheNodesOfItsRunningSteps(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		run  *Run
@@ -49,7 +49,7 @@ func TestAJobUsedTheNodesOfItsRunningSteps(t *testing.T) {
 	}
 }
 
-func TestAJobWithoutAScriptUsesTheNodesOfItsSteps(t *testing.T) {
+func TestJobWithoutScriptUsesTheNodesOfItsSteps(t *testing.T) {
 	r := job(100, Step{"a", 20, 100, nodes(3, 2)})
 	r.Script = -1
 	if got := observed(r).String(); got != "1x20s,2x80s" {

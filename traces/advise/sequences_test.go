@@ -10,13 +10,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// mixed are runs of one job, so many of each kind, the kinds in turn.
+// mixed returns the runs of all kinds as runs of one job, with different IDs and starts.
 func mixed(kinds ...[]Run) []Run {
 	all := slices.Concat(kinds...)
 	for i := range all {
 		r := &all[i]
 		r.ID = fmt.Sprint(i)
-		shift := core.Time(i) // so that no two begin at once
+		shift := core.Time(i) // so that no two runs start at the same time
 		r.Start, r.End, r.Submit = r.Start+shift, r.End+shift, r.Submit+shift
 		for k := range r.Steps {
 			r.Steps[k].From, r.Steps[k].To = r.Steps[k].From+shift, r.Steps[k].To+shift
@@ -73,7 +73,7 @@ func TestForReturnsTheAdviceOfTheSequence(t *testing.T) {
 	}
 }
 
-// However the runs of a job evolve, each is in one piece of advice, or counted.
+// However the runs of a job evolve, each is part of exactly one advice, or counted.
 func TestEachRunIsCountedOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var all []Run

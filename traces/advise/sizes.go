@@ -164,7 +164,7 @@ func otherWork(points []Size) bool {
 	return false
 }
 
-// fitted returns the model that fits the medians best, or "" if no model is within mostError of each median. The time on one node is so long
+// fitted returns the model that fits the medians best, or "" if no model is within maxCurveError of each median. The time on one node is so long
 // that the quantile with its margin is within the model on each size.
 func (o Options) fitted(points []Size) (text, curve string, maxError float64) {
 	if len(points) < minCurveSizes {

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sized gives runs of one job on each of the sizes, each so often, as long as the curve says and a little jitter.
+// sized returns runs of one job, times on each of the sizes. Their durations are those of the curve with some jitter.
 func sized(sizes []int, times int, lasts func(n int) float64) []Run {
 	var all []Run
 	for k := range times {
@@ -31,7 +31,7 @@ func TestLineOfSizesForJobOnSeveralSizes(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		runs []Run
-		line string // its beginning; "": no advice
+		line string // beginning of the line; "" for no advice
 	}{
 		{"Amdahl's law", sized([]int{1, 2, 4, 8, 16}, 6, amdahl), "#MOLD amdahl:p=0.9"},
 		{"Downey's", sized([]int{2, 4, 8, 16, 32, 64}, 6, func(n int) float64 { return 36000 / moldable.Downey(20, 0.5, n) }), "#MOLD downey:a="},
@@ -57,7 +57,7 @@ func TestLineOfSizesForJobOnSeveralSizes(t *testing.T) {
 	}
 }
 
-// On four nodes most runs were faster, and some took so long that the line would have to say more than on two.
+// On four nodes most runs were faster. But some took so long that the line would need more time for four nodes than for two.
 func TestSizeWithoutShorterTimeIsLeftOut(t *testing.T) {
 	all := sized([]int{2, 4, 8}, 9, func(n int) float64 { return map[int]float64{2: 4000, 4: 3500, 8: 1500}[n] })
 	for i := range all {
@@ -82,7 +82,7 @@ func TestSlowerSizeIsMarkedAndLeftOut(t *testing.T) {
 	}
 }
 
-// A curve from which runs come is found again: its time on each size within 15 %, and never less than nearly all of the runs took.
+// The fitted curve is within 15 % of the curve of the runs on each size, and never shorter than nearly all of the runs.
 func TestFitFindsTheCurveOfTheRunTimes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sizes := []int{1, 2, 4, 8, 16, 32}[:rapid.IntRange(3, 6).Draw(t, "sizes")]
@@ -96,7 +96,7 @@ func TestFitFindsTheCurveOfTheRunTimes(t *testing.T) {
 		runs := sized(sizes, 6, func(n int) float64 { return t1 / speed(n) })
 		report := Make(runs, Options{})
 		if len(report.Sizes) == 0 {
-			return // on some sizes it is no faster
+			return // on some sizes the job is no faster
 		}
 		s := report.Sizes[0]
 		choices, err := moldable.Parse(strings.TrimPrefix(s.Line, "#MOLD "))

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// again gives runs of one job, an hour apart, each with steps of these lengths on these sizes.
+// again returns runs of one job, one per hour, each with steps of these lengths on these sizes.
 func again(name string, held int, sizes []int32, lengths ...[]core.Time) []Run {
 	var all []Run
 	for k, its := range lengths {
@@ -36,7 +36,7 @@ func TestRepeatedJobGetsALine(t *testing.T) {
 		t.Fatalf("%d pieces of advice: %+v", len(report.Advice), report)
 	}
 	a := report.Advice[0]
-	// the quantile 0.9 of four is the largest: 310 s, 620 s and 600 s, and a tenth more
+	// The 0.9 quantile of four is the largest: 310 s, 620 s and 600 s; the margin adds a tenth.
 	if a.Line != "#EP 2x5m50s,6x11m30s,1x11m" || a.Kind != Evolving || a.Name != "mesh_#" {
 		t.Errorf("%s: %s %s", a.Name, a.Kind, a.Line)
 	}
@@ -48,7 +48,7 @@ func TestRepeatedJobGetsALine(t *testing.T) {
 		held += all[i].held()
 		used += observed(&all[i]).Area()
 	}
-	if a.Held != held || a.Used != used || a.Saved != held-used-6*(2*6+6) || a.Waste() != held-used { // two seconds of six nodes to grow, one to shrink
+	if a.Held != held || a.Used != used || a.Saved != held-used-6*(2*6+6) || a.Waste() != held-used { // two seconds of six nodes to grow, one second to shrink
 		t.Errorf("held %d used %d saved %d, want %d, %d, %d", a.Held, a.Used, a.Saved, held, used, held-used-6*(2*6+6))
 	}
 	if len(a.Boundaries) != 2 || a.Boundaries[0].After != "a" || a.Boundaries[0].Before != "b" || a.Boundaries[1].After != "b" || a.Boundaries[1].BeforeStep != 2 {
@@ -104,9 +104,9 @@ func TestJobsThatDidNotCompleteAreIgnored(t *testing.T) {
 	}
 }
 
-// Each run that is said to be saved for has, by the line, what its steps used, second by second of its own steps; and the same runs in
-// another order get the same advice.
-func TestTheSuggestionNeverHoldsLessThanAStepUsed(t *testing.T) {
+// With its line, each run that counts as saved holds what its steps used, in each second of its own steps. The same runs in another order get
+// the same advice.
+func TestSuggestionNeverHoldsLessThanAStepUsed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var all []Run
 		for range rapid.IntRange(3, 8).Draw(t, "runs") {
@@ -131,7 +131,7 @@ func TestTheSuggestionNeverHoldsLessThanAStepUsed(t *testing.T) {
 				if own.ep == nil || !own.fits(a.EP) || a.shape != "" && a.shape != shape(own.ep) {
 					continue
 				}
-				var stretched core.EP // the line, each of its steps as long as the run's was
+				var stretched core.EP // the line with the durations of the run's steps
 				for k, s := range own.ep {
 					stretched = append(stretched, core.Step{Duration: s.length(), Nodes: a.EP[k].Nodes})
 				}
@@ -187,7 +187,7 @@ func TestNumbersInNamesAreIgnored(t *testing.T) {
 	}
 }
 
-// A month of a site: 300,000 jobs with 1.2 million steps. The bound is 10 s for reading and this together.
+// A month of a site: 300,000 jobs with 1.2 million steps. Reading them and computing the advice must take less than 10 s together.
 func BenchmarkMonth(b *testing.B) {
 	var all []Run
 	for i := range 300_000 {
