@@ -19,7 +19,7 @@ var long = flag.Bool("accordion.long", false, "build the program without delegat
 var delegatedOnly = []string{
 	"adapter/delegated", "core/delegated", "shim/launcher", "shim/wire/launcher", "traces/paper/delegated",
 	"shim/part.go", "cmd/accordion/job/launch.go", "cmd/accordion/job/line.go", "cmd/accordion/job/part.go",
-	"cmd/accordion/traces/delegated.go", "cmd/accordion/traces/live.go", "cmd/accordion/cluster/launchers.go",
+	"cmd/accordion/traces/delegated.go", "cmd/accordion/traces/live.go", "cmd/accordion/serve/launchers.go",
 	"cmd/accordion/far_launch_test.go", "cmd/accordion/readers_test.go", // with helpers that need the others
 	"cmd/accordion/testdata/script/launch.txtar", "cmd/accordion/testdata/script/launch-served.txtar", "cmd/accordion/testdata/script/fig12.txtar",
 	"cmd/accordion/testdata/logs/paper.txtar",

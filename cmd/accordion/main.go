@@ -73,9 +73,9 @@ func accordion() *cobra.Command {
 		who      string
 		commands []*cobra.Command
 	}{
-		{"users", append(job.ForUsers(), records.Status(), records.Queue(), records.Explain(), cluster.Watch(), advise.Command(), schedule.EP())},
+		{"users", append(job.ForUsers(), status.Status(), status.Queue(), status.Explain(), status.Watch(), advise.Command(), schedule.EP())},
 		{"job scripts", job.ForScripts()},
-		{"administrators", []*cobra.Command{cluster.Serve(), cluster.Preflight(), records.Journal(), cluster.Audit(), chart.Command(), setup.Command(), cluster.Config(), cluster.ReleaseAll(), records.Limits(), oar.Command()}},
+		{"administrators", []*cobra.Command{serve.Command(), cluster.Preflight(), status.Journal(), cluster.Audit(), chart.Command(), setup.Command(), cluster.Config(), cluster.ReleaseAll(), status.Limits(), oar.Command()}},
 		{"researchers", []*cobra.Command{traces.Replay(), traces.Compare(), traces.Paper(), traces.Trace(), schedule.Command(), demo.Command()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.who, Title: "For " + g.who + ":"})

@@ -16,6 +16,7 @@ import (
 	"accordion/adapter/metrics"
 	"accordion/adapter/session"
 	"accordion/adapter/sidecar"
+	"accordion/cmd/accordion/cluster"
 	"accordion/core"
 )
 
@@ -96,7 +97,7 @@ func (o *launcherService) run(ctx context.Context, conf config.Clusters, instanc
 	for i, p := range instances {
 		m := conf.All[i]
 		options.Clusters = append(options.Clusters, loop.Cluster{Mailbox: o.boxes[i], Cluster: apps.Cluster{
-			Name: p.called(), Site: m.Site, Speed: m.Speed, Attrs: m.Attrs, Embedded: p.conf.System == config.SystemEmbedded,
+			Name: p.clusterName(), Site: m.Site, Speed: m.Speed, Attrs: m.Attrs, Embedded: p.conf.System == config.SystemEmbedded,
 		}})
 		guard = max(guard, p.conf.Plan.Guard)
 		kept = max(kept, p.conf.Journal.Keep)
