@@ -16,16 +16,17 @@ import (
 	"accordion/slurm/output"
 )
 
-// allocateNow makes the allocation at once or not at all: nothing of it is left after an error. It is the owner's from the
-// beginning, so that limits, account and QOS are his.
+// allocateNow makes the allocation at once or not at all: after an error nothing of it is left. It belongs to the
+// owner from the beginning, so that the owner's limits, account and QOS apply.
 //
-// Slurm makes no immediate allocation in a reservation while a job of higher priority is about to start in any other
-// (`Immediate execution impossible, insufficient priority`), and that can last seconds. So this one's is the highest there is:
-// root may say so where he allocates in the name of the owner, and job_submit.lua where the owner does.
+// Slurm makes no immediate allocation in a reservation while a job of higher priority is about to start in another
+// one (`Immediate execution impossible, insufficient priority`). That can last seconds. This allocation therefore has
+// the highest priority. root sets it when it allocates in the name of the owner, and job_submit.lua when the owner
+// allocates.
 //
-// salloc itself waits until the nodes are ready, seconds after the allocation; it is ended before. Where allocations wait for
-// Slurm's next pass (defer), it must be the owner's own: the word that a job was granted can be read by its owner only, and a salloc of
-// root's that cannot read it gives the job up.
+// salloc itself would wait until the nodes are ready, seconds after the allocation; it is ended before. Where
+// allocations wait for Slurm's next scheduling pass (defer), the owner must run salloc: only the owner can read that
+// a job was granted, and a salloc of root that cannot read it gives the job up.
 func (s *Resizer) allocateNow(ctx context.Context, site growth.Site, a growth.Allocation) (*output.Record, error) {
 	c := client.Call{Program: "salloc", Args: a.Arguments(), Until: granted.MatchString}
 	if site.Release < growth.OwnerAllocates && !site.Deferred {
@@ -55,13 +56,13 @@ func (s *Resizer) allocateNow(ctx context.Context, site growth.Site, a growth.Al
 	return r, nil
 }
 
-// granted is salloc's line about the job it made.
+// granted matches salloc's line about the job that it made.
 var granted = regexp.MustCompile(`(?m)^salloc: Granted job allocation (\d+)$`)
 
-// queued is what salloc says of a job that was not allocated at once.
+// queued matches salloc's line about a job that was not allocated at once.
 var queued = regexp.MustCompile(`(?m)^salloc: Pending job allocation (\d+)$`)
 
-// unqueue cancels what a salloc that has failed, or was ended at its deadline, may have left waiting.
+// unqueue cancels the job that a failed or timed-out salloc may have left pending.
 func (s *Resizer) unqueue(ctx context.Context, said string) error {
 	m := queued.FindStringSubmatch(said)
 	if m == nil {
@@ -76,13 +77,13 @@ func (s *Resizer) unqueue(ctx context.Context, said string) error {
 	return nil
 }
 
-// notFree are the refusals of nodes that are not free, or not for this allocation, at this moment.
+// notFree lists the refusals of nodes that are not free at the moment, or not for this allocation.
 var notFree = []client.Refusal{
 	client.NodesBusy, client.NodeUnavailable, client.NodesUnfit, client.PartitionUnfit, client.NotFirst, client.Fragmented, client.NotImmediately, client.Queued,
 	client.ReservationInvalid, client.ReservationDenied, client.ReservationUnusable, client.ReservationInUse,
 }
 
-// notAllocated reads salloc's refusal.
+// notAllocated turns salloc's refusal into an error of the adapter.
 func (s *Resizer) notAllocated(ctx context.Context, a growth.Allocation, err error) error {
 	if why := refusalMeaning(err, s.shut(ctx, a.Parent)); why != nil {
 		return fmt.Errorf("%w (%w)", why, err)
@@ -102,8 +103,8 @@ func (s *Resizer) notAllocated(ctx context.Context, a growth.Allocation, err err
 	return err
 }
 
-// refusalMeaning returns what a refusal of nodes means: ErrBusy, ErrReserved or ErrShut; nil: it is another. Of a partition that does not suit at the
-// moment Slurm does not say whether it is shut.
+// refusalMeaning returns ErrBusy, ErrReserved or ErrShut for a refusal of nodes; nil for another one. When a
+// partition does not suit the job at the moment, Slurm does not say whether the partition is down; shut does.
 func refusalMeaning(err error, shut bool) error {
 	switch {
 	case client.Refused(err, client.PartitionUnavailable, client.PartitionDown), shut && client.Refused(err, client.PartitionUnfit):
@@ -116,16 +117,16 @@ func refusalMeaning(err error, shut bool) error {
 	return nil
 }
 
-// shut reports whether the job's partition takes no new allocations, as it was last read.
+// shut reports whether the job's partition, as last read, takes no new allocations.
 func (s *Resizer) shut(ctx context.Context, job *output.Record) bool {
 	in, err := s.Ground(ctx)
 	return err == nil && in.Shut(job, s.Pool, true) != ""
 }
 
-// preemptionWait is how long jobs that make room are waited for: Slurm begins to end them at the first refusal.
+// preemptionWait is how long allocate waits for preempted jobs to end. Slurm begins to end them at the first refusal.
 const preemptionWait = 10 * time.Second
 
-// allocate makes the allocation at once or not at all, but for jobs that make room: those are waited for.
+// allocate makes the allocation at once or not at all, except that it waits for jobs that Slurm preempts.
 func (s *Resizer) allocate(ctx context.Context, site growth.Site, a growth.Allocation) (*output.Record, error) {
 	r, err := s.allocateNow(ctx, site, a)
 	if !s.Yields(a.Nodes) {

@@ -17,10 +17,10 @@ import (
 	"accordion/slurm/output"
 )
 
-// A companion is a job of its own beside the one that it makes larger: never merged into it, shown to the sidecar as part of
-// it. That it counts as such is in its administrator's comment, which only root can write.
+// A companion is a separate job that extends another one and is never merged into it. The sidecar sees it as part of
+// that job. Its AdminComment, which only root can write, marks it as such.
 
-// pendingCompanions is the companions that were made for a job in one growth and are not yet its own.
+// pendingCompanions returns the allocations of one growth of a job that are not its companions yet.
 func (s *Resizer) pendingCompanions(ctx context.Context, parent core.JobID, reservation string) ([]*output.Record, error) {
 	jobs, err := s.Jobs.List(ctx)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Resizer) pendingCompanions(ctx context.Context, parent core.JobID, rese
 	return all, nil
 }
 
-// cancelPending ends what was made of a growth that could not be made whole.
+// cancelPending ends the allocations of a growth that could not be completed.
 func (s *Resizer) cancelPending(ctx context.Context, parent *output.Record, reservation string) error {
 	all, err := s.pendingCompanions(ctx, parent.ID, reservation)
 	for _, r := range all {
@@ -44,7 +44,7 @@ func (s *Resizer) cancelPending(ctx context.Context, parent *output.Record, rese
 	return err
 }
 
-// joinAll makes an allocation, and those that were made with it, the job's companions. It may be repeated.
+// joinAll makes an allocation, and those made with it, companions of the job. It may be repeated.
 func (s *Resizer) joinAll(ctx context.Context, job adapter.Key, e *output.Record) error {
 	with, err := s.pendingCompanions(ctx, job.ID, e.Reservation)
 	if err != nil {
@@ -60,8 +60,9 @@ func (s *Resizer) joinAll(ctx context.Context, job adapter.Key, e *output.Record
 	return s.join(ctx, job, e)
 }
 
-// join makes an allocation the job's companion: Slurm is told to end it when the job ends, whatever happens to the sidecar; it is
-// marked, and untied from its reservation, whose end would end it. It may be repeated; Observe takes up what was left undone.
+// join makes an allocation a companion of the job. It tells Slurm to end the companion with the job, whatever happens
+// to the sidecar, marks it, and unties it from its reservation, whose end would end it. It may be repeated.
+// TendCompanions completes what was left undone.
 func (s *Resizer) join(ctx context.Context, job adapter.Key, e *output.Record) error {
 	if _, err := s.Jobs.Running(ctx, job); err != nil {
 		return err
@@ -82,8 +83,8 @@ func (s *Resizer) join(ctx context.Context, job adapter.Key, e *output.Record) e
 			return err
 		}
 	}
-	// A list that was read since the allocation knows it without the mark, and squeue is not asked again at once for a text that is
-	// new. It is asked here; from now on every list has the mark.
+	// A list that was read since the allocation has it without the mark, and squeue does not run again at once for a
+	// new text. It runs here: from now on every list has the mark.
 	marked, err := s.Jobs.FindVerified(ctx, e.Key)
 	if err == nil && !marked.Joins(job) {
 		err = fmt.Errorf("job %d: Slurm said yes, yet it does not bear the mark %q: %w", e.ID, output.MarkCompanion(job), adapter.ErrGone)
@@ -91,11 +92,13 @@ func (s *Resizer) join(ctx context.Context, job adapter.Key, e *output.Record) e
 	return err
 }
 
-// triggersFrom is the release from which on slurmctld may be given triggers. That of 20.11 does not start again once one's job has
-// ended: "Incomplete trigger data checkpoint file". There only the companion's own limit ends it while we are dead.
+// triggersFrom is the first release whose slurmctld can be given triggers. The one of 20.11 does not start again
+// after the job of a trigger has ended: "Incomplete trigger data checkpoint file". There, only the companion's own
+// limit ends it while the sidecar is dead.
 const triggersFrom = 2205
 
-// endCompanionWith has slurmctld end the companion when the job ends (strigger): it looks every 15 seconds. Only SlurmUser may ask it to.
+// endCompanionWith makes slurmctld end the companion when the job ends (strigger). slurmctld checks every 15 seconds.
+// Only SlurmUser may set triggers.
 func (s *Resizer) endCompanionWith(ctx context.Context, job, companion adapter.Key) error {
 	c, err := s.Recent(ctx)
 	if err != nil {
@@ -123,7 +126,7 @@ func (s *Resizer) endCompanionWith(ctx context.Context, job, companion adapter.K
 	return nil
 }
 
-// slurmUser is the account that slurmctld runs under, written as slurm(64030).
+// slurmUser returns the account under which slurmctld runs, configured as slurm(64030).
 func slurmUser(c output.Configuration) (*client.User, error) {
 	_, number, _ := strings.Cut(strings.TrimSuffix(c["SlurmUser"], ")"), "(")
 	uid, err := strconv.ParseUint(number, 10, 32)
@@ -162,7 +165,7 @@ func (s *Resizer) Together(ctx context.Context, job adapter.Key) (*output.Record
 	return r, joined, nil
 }
 
-// CancelCompanion ends a companion with all that runs in it, at once: scancel alone lets its steps live for KillWait.
+// CancelCompanion ends a companion and all its steps at once. scancel alone would let the steps run for KillWait.
 func (s *Resizer) CancelCompanion(ctx context.Context, job adapter.Key) error {
 	out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "step", fmt.Sprint(job.ID)}})
 	if err != nil && !cluster.Over(err) && !cluster.Stepless(err) {
@@ -176,16 +179,16 @@ func (s *Resizer) CancelCompanion(ctx context.Context, job adapter.Key) error {
 		}
 	}
 	if len(steps) > 0 {
-		// Those that end by themselves meanwhile make it fail: what is left the next one ends.
+		// Steps that end meanwhile make this fail. Cancel ends the others.
 		_, _ = s.Run.Run(ctx, client.Call{Program: "scancel", Args: append([]string{"--signal=KILL"}, steps...)})
 	}
 	return s.Cancel(ctx, job)
 }
 
-// TendCompanions does what a sidecar that died left undone, lets companions last as long as their job, whose limit somebody
-// may have raised, and suspends and resumes them with it.
+// TendCompanions completes companions that a dead sidecar left unfinished, extends their limits to that of their job,
+// which somebody may have raised, and suspends and resumes them with their job.
 //
-// What fails is done at the next reading: one companion's trouble must not keep the others from being read.
+// A failure is retried at the next reading: a problem with one companion must not keep the others from being read.
 func (s *Resizer) TendCompanions(ctx context.Context, jobs []output.Record) {
 	parents := map[adapter.Key]*output.Record{}
 	for i := range jobs {
@@ -199,7 +202,7 @@ func (s *Resizer) TendCompanions(ctx context.Context, jobs []output.Record) {
 		if r.Role() != output.Companion || r.State != adapter.Running || parent == nil {
 			continue
 		}
-		if parent.Suspended != r.Suspended { // what runs in it stands still with its job, and goes on with it
+		if parent.Suspended != r.Suspended { // its programs are suspended and resumed with those of its job
 			_ = s.Command(ctx, r.Key, map[bool]string{true: "suspend", false: "resume"}[parent.Suspended])
 			continue
 		}

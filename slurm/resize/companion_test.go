@@ -17,7 +17,7 @@ import (
 // mark returns the mark of job 46's companions.
 func (b *fixture) mark() string { return output.MarkCompanion(b.key(46)) }
 
-// companion adds a companion of job 46 on the nodes, as it is when everything was done.
+// companion adds a finished companion of job 46 on the nodes.
 func (b *fixture) companion(id int, nodes ...string) {
 	b.slurm.Add(clienttest.Job{ID: id, Name: "accordion-with-46", Nodes: nodes, Mark: b.mark(), Limit: 60})
 }
@@ -36,7 +36,7 @@ func TestACompanionIsTiedToItsJobMarkedAndUntiedFromItsReservation(t *testing.T)
 				want = append([]string{trigger}, want...)
 			}
 			b.did(want...)
-			b.ok(b.Merge(b.Context(), b.key(46), e)) // twice does no harm
+			b.ok(b.Merge(b.Context(), b.key(46), e)) // may be repeated
 			b.did()
 			b.holds(46, "n1", "n2")
 			r, joined, err := b.Together(b.Context(), b.key(46))
@@ -101,7 +101,7 @@ func TestWhatKeepsAnAllocationFromBecomingACompanion(t *testing.T) {
 	})
 }
 
-// Where no allocation can be made smaller the job may give back some nodes and keep others.
+// Where no allocation can be made smaller, the job may still release some nodes and keep others.
 func TestEachNodeIsACompanionOfItsOwnWhereAllocationsCannotShrink(t *testing.T) {
 	trapped := map[string]string{"AccountingStorageType": "accounting_storage/none"}
 	onSlurm(t, "22.05", trapped, func(b *fixture) {
@@ -134,19 +134,19 @@ func TestEachNodeIsACompanionOfItsOwnWhereAllocationsCannotShrink(t *testing.T) 
 			t.Errorf("%v, want the two that were made cancelled", all)
 		}
 	})
-	onSlurm(t, "22.05", trapped, func(b *fixture) { // the first is refused: there is nothing to end
+	onSlurm(t, "22.05", trapped, func(b *fixture) { // the first one is refused: there is nothing to end
 		b.slurm.Rule(clienttest.Rule{At: "^salloc", Refuse: "salloc: error: Requested nodes are busy\n"})
 		b.slurm.Rule(clienttest.Rule{At: "show job$", Refuse: "slurm_load_jobs error: Unable to contact slurm controller\n"})
 		if _, err := b.expand("n3", "n4"); !errors.Is(err, adapter.ErrBusy) || strings.Contains(err.Error(), "Unable") {
 			t.Errorf("%v", err)
 		}
 	})
-	onSlurm(t, "22.05", trapped, func(b *fixture) { // and not all of them can be made companions
+	onSlurm(t, "22.05", trapped, func(b *fixture) { // not all of them can be made companions
 		e, err := b.expand("n3", "n4")
 		b.ok(err)
 		b.slurm.Rule(clienttest.Rule{At: "JobId=48 AdminComment", Refuse: "slurm_update error: Access/permission denied\n"})
 		b.says(b.Merge(b.Context(), b.key(46), e), "job 48: setting AdminComment")
-		if b.slurm.Job(47).Mark != "" { // it is the last: who finds it done knows that all are
+		if b.slurm.Job(47).Mark != "" { // it is marked last: if it is marked, all are
 			t.Error("the one by which the growth is called is marked before the others")
 		}
 	})
@@ -155,7 +155,7 @@ func TestEachNodeIsACompanionOfItsOwnWhereAllocationsCannotShrink(t *testing.T) 
 func TestAnAllocationOutsideAReservationIsNobodysCompanion(t *testing.T) {
 	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.companions()
-		b.slurm.Add(clienttest.Job{ID: 47, Name: "accordion-with-46", Nodes: []string{"n3"}}) // any user may call his job so
+		b.slurm.Add(clienttest.Job{ID: 47, Name: "accordion-with-46", Nodes: []string{"n3"}}) // any user may give a job this name
 		if all, err := b.pendingCompanions(b.Context(), 46, ""); err != nil || len(all) > 0 {
 			t.Errorf("made: %v, %v", all, err)
 		}
@@ -203,7 +203,7 @@ func TestACompanionIsCanceledWithItsSteps(t *testing.T) {
 	})
 }
 
-// A scontrol that is no console fails where a job has no steps, which one that is only prints.
+// A scontrol that is not a console fails for a job without steps. A console only prints a message.
 func TestACompanionWithoutStepsIsCanceledWithoutAConsole(t *testing.T) {
 	onSlurm(t, "22.05", nil, func(b *fixture) {
 		b.companion(47, "n3")

@@ -1,12 +1,12 @@
-// Package resize makes running jobs larger and smaller. It allocates nodes for a job, merges them into the job or keeps them in a
-// companion, and gives nodes back.
+// Package resize grows and shrinks running jobs. It allocates nodes for a job, merges them into the job or keeps them
+// in a companion, and releases nodes.
 //
 // slurm/growth decides in which way a job grows. The sidecar makes sure that the nodes are free and reserved.
 //
-//	resizer.go    what a Resizer holds
-//	resize.go     expand, merge, shrink
+//	resizer.go    the Resizer
+//	resize.go     Expand, Merge and Shrink
 //	allocate.go   an allocation at once or not at all
-//	merge.go      an expander's nodes become the job's
-//	pace.go       one change of size a second
-//	companion.go  jobs that stay beside the job
+//	merge.go      moves an expander's nodes into the job
+//	pace.go       at most one change of a job's size in a second
+//	companion.go  jobs that extend another job without a merge
 package resize

@@ -17,17 +17,17 @@ import (
 	"accordion/slurm/output"
 )
 
-// A fixture is a hand on a Slurm in this process, with alice's job 46 on n1 and n2 of main, which began an hour ago and has a script. Its clock
-// is synctest's.
+// A fixture is a Resizer on a Slurm in this process. alice's job 46 runs a script on n1 and n2 of main and started an
+// hour ago. The clock is synctest's.
 type fixture struct {
 	*testing.T
 	*Resizer
 	slurm   *clienttest.Slurm
-	lost    [][]string // what Lost was asked for
-	limited int        // how often Limited was called
+	lost    [][]string // arguments of Lost
+	limited int        // calls of Limited
 }
 
-// onSlurm runs a test on a bench whose Slurm is of a release and has some settings more.
+// onSlurm runs a test on a fixture whose Slurm has the given release and additional settings.
 func onSlurm(t *testing.T, release string, settings map[string]string, do func(*fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -48,14 +48,14 @@ func onSlurm(t *testing.T, release string, settings map[string]string, do func(*
 	})
 }
 
-// overlaps has the bench's jobs grow by overlap.
+// overlaps makes jobs grow by overlap.
 func (b *fixture) overlaps() {
 	b.slurm.Set("TaskPlugin", "task/affinity")
 	b.slurm.SetPartition("main", "OverSubscribe", "YES:2")
 	b.slurm.SetPartition("main", "ExclusiveUser", "YES")
 }
 
-// companions has the bench's jobs grow by companions.
+// companions makes jobs grow by companions.
 func (b *fixture) companions() { b.Growth = growth.Companions }
 
 func (b *fixture) key(id int) adapter.Key {
@@ -69,7 +69,7 @@ func (b *fixture) record(id int) *output.Record {
 	return r
 }
 
-// ok fails the test unless an act went well.
+// ok fails the test if there is an error.
 func (b *fixture) ok(err error) {
 	b.Helper()
 	if err != nil {
@@ -77,7 +77,7 @@ func (b *fixture) ok(err error) {
 	}
 }
 
-// says fails the test unless an error has the words.
+// says fails the test unless the error contains the words.
 func (b *fixture) says(err error, words string) {
 	b.Helper()
 	if err == nil || !strings.Contains(err.Error(), words) {
@@ -85,12 +85,12 @@ func (b *fixture) says(err error, words string) {
 	}
 }
 
-// expand grows job 46 by nodes in its reservation.
+// expand allocates nodes for job 46 in its reservation.
 func (b *fixture) expand(nodes ...string) (adapter.Key, error) {
 	return b.Expand(b.Context(), &adapter.Job{Key: b.key(46)}, nodes, "accordion-46-1")
 }
 
-// did fails the test unless the commands that change something were these since it was last asked; each is a beginning.
+// did fails the test unless the changing commands since its last call begin with the wanted texts.
 func (b *fixture) did(want ...string) {
 	b.Helper()
 	got := b.slurm.Log()
@@ -99,7 +99,7 @@ func (b *fixture) did(want ...string) {
 	}
 }
 
-// holds fails the test unless a job has the nodes.
+// holds fails the test unless the job runs on the nodes.
 func (b *fixture) holds(id int, nodes ...string) {
 	b.Helper()
 	if j := b.slurm.Job(id); !slices.Equal(j.Nodes, nodes) || j.State != "RUNNING" {
@@ -107,7 +107,7 @@ func (b *fixture) holds(id int, nodes ...string) {
 	}
 }
 
-// siteOf returns what of the bench's settings decides how its jobs grow.
+// siteOf returns the settings that decide how the fixture's jobs grow.
 func siteOf(b *fixture) growth.Site {
 	b.Helper()
 	c, err := b.Recent(b.Context())

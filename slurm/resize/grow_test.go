@@ -26,7 +26,7 @@ func TestAJobGrowsByAMergeAndShrinksOnEveryRelease(t *testing.T) {
 				}
 				b.did(salloc + " --immediate")
 				b.holds(46, "n1", "n2")
-				for range 2 { // twice does no harm
+				for range 2 { // may be repeated
 					b.ok(b.Merge(b.Context(), b.key(46), e))
 				}
 				b.did("scontrol update JobId=47 NumNodes=0")
@@ -96,7 +96,7 @@ func TestWhatCannotGrowIsNotAllocatedFor(t *testing.T) {
 	})
 	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.overlaps()
-		b.slurm.SetNode("n4", "IDLE+DRAIN") // no node of its own
+		b.slurm.SetNode("n4", "IDLE+DRAIN") // not a node of the job
 		b.slurm.SetNode("n1", "IDLE+DOWN")
 		if err := b.drainedNode(b.Context(), []string{"n1", "n2"}); err != nil {
 			t.Errorf("no node of its own is drained: %v", err)
@@ -107,7 +107,7 @@ func TestWhatCannotGrowIsNotAllocatedFor(t *testing.T) {
 		}
 		b.did()
 	})
-	onSlurm(t, "24.11", nil, func(b *fixture) { // by a merge the job's own nodes do not matter
+	onSlurm(t, "24.11", nil, func(b *fixture) { // for a merge the job's own nodes do not matter
 		b.slurm.SetNode("n2", "ALLOCATED+DRAIN")
 		_, err := b.expand("n3")
 		b.ok(err)
@@ -149,7 +149,7 @@ func TestWhatSallocRefusesAndWhatItMeans(t *testing.T) {
 			b.did(c.did...)
 		})
 	}
-	onSlurm(t, "24.11", nil, func(b *fixture) { // Slurm does not say that the partition is shut
+	onSlurm(t, "24.11", nil, func(b *fixture) { // Slurm does not say that the partition is down
 		b.slurm.Rule(clienttest.Rule{At: "^salloc", Refuse: failed + "Requested partition configuration not available now\n"})
 		_, err := b.expand("n3")
 		if !errors.Is(err, adapter.ErrBusy) {
@@ -160,7 +160,7 @@ func TestWhatSallocRefusesAndWhatItMeans(t *testing.T) {
 			t.Errorf("a partition that is down: %v", err)
 		}
 	})
-	onSlurm(t, "24.11", nil, func(b *fixture) { // the job ends while it is to grow
+	onSlurm(t, "24.11", nil, func(b *fixture) { // the job ends during the growth
 		b.slurm.Rule(clienttest.Rule{At: "^salloc", Before: func() { b.slurm.Change(46, func(j *clienttest.Job) { j.State = "COMPLETED" }) }})
 		if _, err := b.expand("n3"); !errors.Is(err, adapter.ErrGone) || !strings.Contains(err.Error(), "dependency problem") {
 			t.Errorf("the job has ended: %v", err)
@@ -176,7 +176,7 @@ func TestWhatSallocRefusesAndWhatItMeans(t *testing.T) {
 
 func TestGarbageOfSallocIsAnError(t *testing.T) {
 	onSlurm(t, "24.11", nil, func(b *fixture) {
-		b.slurm.Rule(clienttest.Rule{At: "^salloc", Times: 1, Print: "salloc: Granted job allocation 46\n"}) // on standard output
+		b.slurm.Rule(clienttest.Rule{At: "^salloc", Times: 1, Print: "salloc: Granted job allocation 46\n"}) // wrong stream: standard output
 		if _, err := b.expand("n3"); !errors.Is(err, output.ErrForm) {
 			t.Errorf("nothing on standard error: %v", err)
 		}
@@ -261,7 +261,7 @@ func TestAShrinkThatCannotBeIsRefusedBeforeAnythingIsDone(t *testing.T) {
 			t.Errorf("another job's number: %v", err)
 		}
 	})
-	onSlurm(t, "24.11", nil, func(b *fixture) { // without a script any node may go
+	onSlurm(t, "24.11", nil, func(b *fixture) { // without a script any node may be released
 		b.slurm.Change(46, func(j *clienttest.Job) { j.Batch = false })
 		b.ok(b.Shrink(b.Context(), b.key(46), []string{"n2"}))
 		b.holds(46, "n2")

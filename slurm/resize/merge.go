@@ -16,17 +16,17 @@ import (
 	"accordion/slurm/output"
 )
 
-// externStep is the step in which Slurm keeps what pam_slurm_adopt and X11 bring to a job's nodes (PrologFlags=Contain). All
-// releases know it by this number; not all by its name.
+// externStep is the number of the step in which Slurm keeps what pam_slurm_adopt and X11 bring to a job's nodes
+// (PrologFlags=Contain). All releases know this number; not all know the name.
 const externStep = 4294967292
 
-// PollInterval is the pause between two looks at what Slurm does within moments and does not report.
+// PollInterval is the pause between two checks of what Slurm does within moments and does not report.
 const PollInterval = 20 * time.Millisecond
 
-// merge moves one expander into its parent, in a second of its own. Slurm refuses that while the expander has a step, be it the one that it makes
-// itself on each node (PrologFlags=Contain): that one is ended first. It cannot be ended before the node's prolog is over.
-// An expander whose nodes still boot must not be merged at all: they would never be woken. The steps of expanders that are to be
-// merged next are ended with it, in one call.
+// merge moves one expander into its parent, in a second of its own. Slurm refuses the merge while the expander has a
+// step, such as the one that Slurm itself starts on each node (PrologFlags=Contain). merge ends that step first,
+// which is possible only after the node's prolog. It waits while the expander's nodes boot: after a merge they would
+// never be woken. Steps of expanders that are merged next are ended in the same call.
 func (s *Resizer) merge(ctx context.Context, site growth.Site, job, e *output.Record, next ...*output.Record) error {
 	for again, wait := (time.Time{}), firstRepeat; ; {
 		r, err := s.Jobs.Find(ctx, e.Key)
@@ -59,11 +59,12 @@ func (s *Resizer) merge(ctx context.Context, site growth.Site, job, e *output.Re
 // hasSteps reports whether Slurm refused a merge because the expander has a step.
 func hasSteps(err error) bool { return client.Refused(err, client.StepExists) }
 
-// firstRepeat is after what time a step that goes on is told to end again: its node may not have had it yet. Then after twice that, and so on:
-// one that never ends, as after a kill of slurmctld, must not use up the client programs of a minute.
+// firstRepeat is the pause after which a step that still runs is ended again: its node may not have had it yet. The
+// pause doubles each time. A step that never ends, as after a kill of slurmctld, must not use up the client programs
+// of a minute.
 const firstRepeat = 200 * time.Millisecond
 
-// endSteps ends the steps that Slurm itself makes on the nodes of expanders. The first may have none any more.
+// endSteps ends the steps that Slurm itself starts on the nodes of expanders. The first expander may have none left.
 func (s *Resizer) endSteps(ctx context.Context, expanders []*output.Record) error {
 	var steps []string
 	for _, e := range expanders {
@@ -76,7 +77,7 @@ func (s *Resizer) endSteps(ctx context.Context, expanders []*output.Record) erro
 	return nil
 }
 
-// Pause waits, and fails when ctx ends before.
+// Pause waits for d. It returns an error if ctx ends first.
 func Pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
@@ -86,8 +87,8 @@ func Pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// awaitEpilogs waits until the epilog of merged expanders has left the nodes: Slurm runs it there, as after every job, and an
-// epilog may end whatever its user runs.
+// awaitEpilogs waits until the epilog of merged expanders has left the nodes. Slurm runs it there, as after every
+// job, and an epilog may end all programs of its user.
 func (s *Resizer) awaitEpilogs(ctx context.Context, site growth.Site, nodes []string) error {
 	if !site.Epilogs {
 		return nil
@@ -95,7 +96,7 @@ func (s *Resizer) awaitEpilogs(ctx context.Context, site growth.Site, nodes []st
 	return s.awaitCleanedUp(ctx, nodes)
 }
 
-// awaitCleanedUp waits until no job is being cleaned up after on the nodes.
+// awaitCleanedUp waits until no job is being cleaned up on the nodes.
 func (s *Resizer) awaitCleanedUp(ctx context.Context, nodes []string) error {
 	for {
 		out, err := s.Run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"--oneliner", "--all", "show", "node", hostlist.Compact(nodes)}})
@@ -114,9 +115,9 @@ func (s *Resizer) awaitCleanedUp(ctx context.Context, nodes []string) error {
 	}
 }
 
-// mergeOver merges two expanders: over all nodes of the new size, which gives the new ones their cores, and then the one
-// that was made first, over the new nodes alone, which gives them their memory. Until then that one keeps the new nodes for us: what
-// fails in between is undone.
+// mergeOver merges two expanders. The first covers all nodes of the new size and gives the new nodes their cores. The
+// second, which was made earlier, covers the new nodes alone and gives them their memory. Until its merge it keeps
+// the new nodes for the sidecar. A failure in between is undone.
 func (s *Resizer) mergeOver(ctx context.Context, t growth.Terms, job, e *output.Record) error {
 	if len(hostlist.Within(e.Nodes, hostlist.Set(job.Nodes))) == 0 {
 		if err := s.widenReservation(ctx, e.Reservation, slices.Concat(job.Nodes, e.Nodes)); err != nil {
@@ -131,15 +132,16 @@ func (s *Resizer) mergeOver(ctx context.Context, t growth.Terms, job, e *output.
 			return err
 		}
 	}
-	// The last merge comes after everything else: whoever sees it done may start programs at once, also after a kill of the sidecar.
+	// The last merge comes after everything else: as soon as it is done programs may start, also after a kill of the
+	// sidecar.
 	if err := s.merge(ctx, t.Site, job, e); err != nil {
-		// Without the second merge the job would have the nodes and hardly any memory on them.
+		// Without the second merge the job would have the nodes, but hardly any memory on them.
 		return fmt.Errorf("%w (%w)", adapter.ErrGone, errors.Join(err, s.Undo(ctx, job.Key, e.Nodes)))
 	}
 	return nil
 }
 
-// mergeOne allocates an expander of hardly any memory on the nodes, and merges it.
+// mergeOne allocates an expander with the least memory on the nodes, and merges it.
 func (s *Resizer) mergeOne(ctx context.Context, t growth.Terms, job, e *output.Record, nodes []string) error {
 	over, err := s.allocate(ctx, t.Site, t.Cover(job, e, nodes))
 	if err != nil {
@@ -151,10 +153,11 @@ func (s *Resizer) mergeOne(ctx context.Context, t growth.Terms, job, e *output.R
 	return nil
 }
 
-// announceJob lets the nodes of an expander hear of the job: with PrologFlags=Alloc a node waits for the word that a job begins on
-// it, and a merge sends none. After 20 s it gives up, ends the job and is drained (23.02 and later). A node that the job has given back
-// knows it. So the job has the nodes for a second, while the expander keeps them. A node refuses what a job begins in the second in which
-// it gave the node back; the next change of size comes later.
+// announceJob makes the nodes of an expander learn of the job. With PrologFlags=Alloc a node waits for a message that
+// a job begins on it, and a merge sends none. After 20 s it gives up, ends the job and is drained (23.02 and later).
+// A node that the job has released knows the job. So the job gets the nodes for a second while the expander keeps
+// them. A node refuses what a job starts in the second in which the job released the node; the next change of size
+// comes later than that.
 func (s *Resizer) announceJob(ctx context.Context, t growth.Terms, job, e *output.Record) error {
 	if err := s.mergeOne(ctx, t, job, e, e.Nodes); err != nil {
 		return err
@@ -165,7 +168,7 @@ func (s *Resizer) announceJob(ctx context.Context, t growth.Terms, job, e *outpu
 	return s.awaitCleanedUp(ctx, e.Nodes)
 }
 
-// Undo takes from a job the nodes that only the first of two expanders gave it.
+// Undo removes from a job the nodes that only the first of two expanders gave it.
 func (s *Resizer) Undo(ctx context.Context, job adapter.Key, nodes []string) error {
 	r, err := s.Jobs.Running(ctx, job)
 	if err != nil {
@@ -179,8 +182,8 @@ func (s *Resizer) Undo(ctx context.Context, job adapter.Key, nodes []string) err
 	return s.keep(ctx, r, keep)
 }
 
-// widenReservation lets a reservation reach over nodes that a job of its user holds. Slurm looks for holders as long as it has not the
-// flag, and takes one change at a time.
+// widenReservation extends a reservation over nodes that a job of its user holds. Slurm checks for holders until the
+// flag is set, and accepts one change in an update.
 func (s *Resizer) widenReservation(ctx context.Context, reservation string, nodes []string) error {
 	nodes = slices.Clone(nodes)
 	hostlist.Sort(nodes)

@@ -13,14 +13,14 @@ import (
 	"accordion/slurm/client/clienttest"
 )
 
-// expander adds job 47, an expander of job 46 on n3, which holds it for a merge.
+// expander adds job 47, an expander of job 46 on n3 in the reservation.
 func (b *fixture) expander(change func(*clienttest.Job)) adapter.Key {
 	j := clienttest.Job{ID: 47, Name: "accordion-grow-46", Nodes: []string{"n3"}, Expands: 46, Reservation: "accordion-46-1"}
 	if change != nil {
 		change(&j)
 	}
 	b.slurm.Add(j)
-	time.Sleep(2 * time.Second) // its own second has ended
+	time.Sleep(2 * time.Second) // past the second of its submission
 	return b.key(47)
 }
 
@@ -35,7 +35,7 @@ func TestTheStepsOfAnExpanderAreEndedBeforeItsMerge(t *testing.T) {
 	})
 }
 
-// One that never ends must not use up the client programs of a minute.
+// A step that never ends must not use up the client programs of a minute.
 func TestAStepThatGoesOnIsEndedAgainAfterLongerAndLonger(t *testing.T) {
 	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.expander(func(j *clienttest.Job) { j.Steps = []string{"4294967292"} })
@@ -57,7 +57,7 @@ func TestAStepThatGoesOnIsEndedAgainAfterLongerAndLonger(t *testing.T) {
 		b.expander(func(j *clienttest.Job) { j.Steps = []string{"4294967292"} })
 		b.slurm.Rule(clienttest.Rule{At: "^scancel", Times: 1, Refuse: "scancel: error: Job/step already completing or completed\n",
 			Before: func() { b.slurm.Change(47, func(j *clienttest.Job) { j.Steps = nil }) }})
-		b.ok(b.merge47()) // it ended by itself meanwhile
+		b.ok(b.merge47()) // it ended meanwhile
 	})
 	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.expander(func(j *clienttest.Job) { j.Steps = []string{"4294967292"} })
@@ -112,7 +112,7 @@ func TestWhatCannotBeMergedIsAnErrorThatSaysWhy(t *testing.T) {
 		b.slurm.Rule(clienttest.Rule{At: "NumNodes=0", Times: 1, After: func() { b.slurm.Change(46, func(j *clienttest.Job) { j.Nodes = []string{"n1", "n2"} }) }})
 		b.says(b.merge47(), "the job has n[1-2] now, without n3")
 	})
-	onSlurm(t, "24.11", nil, func(b *fixture) { // its parent is gone, and it is cancelled before it is looked at again
+	onSlurm(t, "24.11", nil, func(b *fixture) { // its parent has ended, and it is cancelled before it is read again
 		b.expander(nil)
 		b.slurm.Change(46, func(j *clienttest.Job) { j.State = "COMPLETED" })
 		if err := b.merge47(); !errors.Is(err, adapter.ErrGone) || len(b.lost) != 0 {
@@ -137,7 +137,7 @@ func TestNodesThatWereMergedIntoAJobAsItEndedAreSetFree(t *testing.T) {
 			t.Errorf("set free: %v, want %v", b.lost, want)
 		}
 	})
-	onSlurm(t, "24.11", nil, func(b *fixture) { // a sidecar that was killed in between comes back
+	onSlurm(t, "24.11", nil, func(b *fixture) { // a sidecar that was killed in between starts again
 		b.expander(func(j *clienttest.Job) { j.State = "COMPLETED" })
 		ends(b)()
 		if err := b.merge47(); !errors.Is(err, adapter.ErrGone) || !strings.Contains(err.Error(), "it was merged, and has ended") {
@@ -262,7 +262,7 @@ func TestAGrowthByOverlapThatFailsHalfwayIsUndone(t *testing.T) {
 	}
 }
 
-// With PrologFlags=Alloc a node starts no step of a job that it has not heard of.
+// With PrologFlags=Alloc a node starts no step of a job that it was not told of.
 func TestNodesHearOfAJobBeforeTheyAreMergedWhereTheyMust(t *testing.T) {
 	onSlurm(t, "24.11", map[string]string{"PrologFlags": "Alloc"}, func(b *fixture) {
 		b.overlaps()
@@ -300,13 +300,13 @@ func TestUndoTakesTheNodesThatOnlyTheFirstMergeGave(t *testing.T) {
 	})
 }
 
-// A merge takes slurmctld 0.3 s on 22.05, most of it after the instant that it notes.
+// A merge takes slurmctld 0.3 s on 22.05, most of it after the time that it records.
 func TestTheSecondOfAChangeIsSlurmsWhereItsAnswerCameLater(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		slurms func(asked int64) int64
 		delay  time.Duration
-		want   int64 // after the second in which it was asked
+		want   int64 // seconds after the request
 	}{
 		{"asked and answered in one second", func(asked int64) int64 { return asked - 5 }, 0, 0},
 		{"Slurm notes the second in which it was asked", func(asked int64) int64 { return asked }, 2 * time.Second, 0},

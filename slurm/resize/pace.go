@@ -12,17 +12,19 @@ import (
 	"accordion/slurm/output"
 )
 
-// slurmdbd has one row for each job and second. A second change of size within one second is written into the row that the first
-// one began and that has ended by then. Until the job ends, sacct then says RESIZING with no time elapsed. What the job holds over a
-// full hour is missing in sreport forever. So all changes of size go through Resizer.resize.
+// slurmdbd has one row for each job and second. A second change of size within one second is written into the row
+// that the first change began and that has ended by then. Until the job ends, sacct then shows RESIZING with no
+// elapsed time. What the job holds over a full hour is missing in sreport forever. Therefore all changes of size go
+// through Resizer.resize.
 
-// A pacer knows in which second each job's size changed last, as far as Slurm's records do not say.
+// A pacer records in which second each job's size last changed, as far as Slurm's records do not say.
 type pacer struct {
 	mu   sync.Mutex
 	last map[adapter.Key]core.Time // Unix seconds; past ones are removed
 }
 
-// await waits until the second has ended in which the job's size changed last, or in which it was submitted: its first row has that one.
+// await waits until the second has ended in which the job's size last changed, or in which the job was submitted: its
+// first row has that second.
 func (p *pacer) await(ctx context.Context, r *output.Record) error {
 	p.mu.Lock()
 	last := max(p.last[r.Key], r.Resized, r.Submitted)
@@ -38,10 +40,10 @@ func (p *pacer) await(ctx context.Context, r *output.Record) error {
 	return nil
 }
 
-// clockLag is by how much slurmctld's clock may be behind ours: it reads one that is set at each tick of the kernel.
+// clockLag is how far slurmctld's clock may be behind ours: slurmctld reads one that advances at each kernel tick.
 const clockLag = 20 * time.Millisecond
 
-// record remembers that the job's size may have changed until the second.
+// record records that the job's size may have changed in the second.
 func (p *pacer) record(job adapter.Key, at core.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -56,8 +58,8 @@ func (p *pacer) record(job adapter.Key, at core.Time) {
 	p.last[job] = at
 }
 
-// resize changes the size of a job by one update, of the job or of the expander that is merged into it, in a second in which no
-// other change falls. With unless, an error for which it returns true means that nothing was changed.
+// resize changes the size of a job by one update, of the job or of the expander that is merged into it, in a second
+// without another change. If unless returns true for the error, nothing was changed.
 func (s *Resizer) resize(ctx context.Context, job *output.Record, update adapter.Key, unless func(error) bool, settings ...string) error {
 	if err := s.pace.await(ctx, job); err != nil {
 		return err
@@ -71,8 +73,9 @@ func (s *Resizer) resize(ctx context.Context, job *output.Record, update adapter
 	return err
 }
 
-// changedAt returns the second of a change that was asked for and answered in the given ones. A merge takes slurmctld 0.3 s on
-// 22.05, most of it after the instant that it notes; so where those two differ its own word counts, if it has one.
+// changedAt returns the second of a change that was requested and answered in the given seconds. A merge takes
+// slurmctld 0.3 s on 22.05, most of it after the time that it records. Where the two seconds differ, Slurm's own
+// record counts, if there is one.
 func (s *Resizer) changedAt(ctx context.Context, job adapter.Key, asked, answered core.Time) core.Time {
 	if asked == answered {
 		return answered
@@ -83,7 +86,7 @@ func (s *Resizer) changedAt(ctx context.Context, job adapter.Key, asked, answere
 	return answered
 }
 
-// keep leaves a job with the nodes.
+// keep shrinks a job to the nodes.
 //
 // slurmdbd must not count the new size from the start of the job: see output.Configuration.Recounts.
 func (s *Resizer) keep(ctx context.Context, r *output.Record, nodes []string) error {

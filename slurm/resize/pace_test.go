@@ -22,7 +22,7 @@ func job(submitted, resized int64) *output.Record {
 
 func TestNoTwoChangesOfSizeOfAJobAreInOneSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(300 * time.Millisecond) // into a second
+		time.Sleep(300 * time.Millisecond) // not at the beginning of a second
 		var p pacer
 		now := time.Now().Unix()
 		another := job(now-100, 0)
@@ -75,7 +75,7 @@ func TestThePacerForgetsWhatIsLongOver(t *testing.T) {
 	}
 }
 
-// A merge, a shrink, a merge and its undoing follow each other at once, as in a growth that goes wrong.
+// A merge, a shrink, a merge and its undoing follow each other at once, as in a growth that fails.
 func TestMergesAndShrinksOfAJobHaveSecondsOfTheirOwn(t *testing.T) {
 	for release, shrink := range map[string]string{"20.11": "NodeList=n1", "24.11": "NodeList=n1 NumNodes=1"} {
 		onSlurm(t, release, nil, func(b *fixture) {

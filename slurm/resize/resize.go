@@ -13,9 +13,9 @@ import (
 	"accordion/slurm/output"
 )
 
-// Expand allocates the nodes beside the running job, at once or not at all, in the name of the job's owner. They are the
-// job's only after Merge: by a merge or as a companion's (growth.Terms). Queueing the allocation instead would make it seconds late, and a restart
-// of slurmctld would make it useless.
+// Expand allocates the nodes for the running job, at once or not at all, in the name of the job's owner. They become
+// the job's only in Merge, by a merge or as a companion's (growth.Terms). A queued allocation would come seconds
+// late, and a restart of slurmctld would make it useless.
 func (s *Resizer) Expand(ctx context.Context, job *adapter.Job, nodes []string, reservation string) (adapter.Key, error) {
 	doing := fmt.Sprintf("expanding job %d by %s", job.ID, hostlist.Compact(nodes))
 	if len(nodes) == 0 {
@@ -25,7 +25,7 @@ func (s *Resizer) Expand(ctx context.Context, job *adapter.Job, nodes []string, 
 	if err != nil {
 		return adapter.Key{}, fmt.Errorf("%s: %w", doing, err)
 	}
-	if parent.Suspended { // Slurm says of its expander only that the dependency is wrong
+	if parent.Suspended { // Slurm would only say that the expander's dependency is wrong
 		return adapter.Key{}, fmt.Errorf("%s: %w: it is suspended, and grows when it is resumed", doing, adapter.ErrFrozen)
 	}
 	t, err := s.Terms(ctx, parent, parent.Nodes)
@@ -54,7 +54,8 @@ func (s *Resizer) Expand(ctx context.Context, job *adapter.Job, nodes []string, 
 	return first, nil
 }
 
-// drainedNode says which of a job's own nodes is drained: Slurm gives it to no second allocation, as an overlap needs them.
+// drainedNode returns an error that names a drained node of the job. Slurm makes no second allocation of it, which an
+// overlap needs.
 func (s *Resizer) drainedNode(ctx context.Context, nodes []string) error {
 	in, err := s.Ground(ctx)
 	if err != nil {
@@ -68,7 +69,7 @@ func (s *Resizer) drainedNode(ctx context.Context, nodes []string) error {
 	return nil
 }
 
-// Merge makes the nodes of an expander the job's and checks that they arrived.
+// Merge makes the nodes of an expander the job's, and checks that the job has them.
 func (s *Resizer) Merge(ctx context.Context, job, expander adapter.Key) error {
 	doing := fmt.Sprintf("merging %d into job %d", expander.ID, job.ID)
 	e, err := s.Jobs.Find(ctx, expander)
@@ -86,8 +87,8 @@ func (s *Resizer) Merge(ctx context.Context, job, expander adapter.Key) error {
 	return nil
 }
 
-// Shrink leaves a running job with the nodes to keep, and checks it. The node that runs the script must be among them:
-// Slurm cannot take it away. What still runs on the others is ended.
+// Shrink leaves a running job with the nodes to keep, and checks the result. The node that runs the script must be
+// among them: Slurm cannot remove it. Programs on the other nodes are ended.
 func (s *Resizer) Shrink(ctx context.Context, job adapter.Key, keep []string) error {
 	doing := fmt.Sprintf("shrinking job %d to %s", job.ID, hostlist.Compact(keep))
 	r, joined, err := s.Together(ctx, job)
@@ -117,7 +118,7 @@ func (s *Resizer) Shrink(ctx context.Context, job adapter.Key, keep []string) er
 	return nil
 }
 
-// shrinkPart leaves one allocation with the nodes to keep; a companion that keeps none is ended.
+// shrinkPart leaves one allocation with the nodes to keep. It ends a companion that keeps none.
 func (s *Resizer) shrinkPart(ctx context.Context, r *output.Record, keep []string) error {
 	switch {
 	case hostlist.Same(keep, r.Nodes):
@@ -131,14 +132,15 @@ func (s *Resizer) shrinkPart(ctx context.Context, r *output.Record, keep []strin
 	return s.keep(ctx, r, keep)
 }
 
-// mergeAll moves an expander's nodes into its parent: by one merge, or where two are needed (Overlap) by both. It may be
-// repeated. Slurm says yes to a merge into a finished job, and then nobody holds the nodes until it is reconfigured. So the parent must run
-// just before; where it ends in the same instant, the nodes are set free here (see Mend).
+// mergeAll moves an expander's nodes into its parent, by one merge or by the two of an overlap. It may be repeated.
+// Slurm accepts a merge into a finished job, and then no job holds the nodes until Slurm is reconfigured. Therefore
+// the parent must run just before the merge. If the parent ends at the same moment, mergeAll frees the nodes (see
+// System.Mend).
 func (s *Resizer) mergeAll(ctx context.Context, job adapter.Key, e *output.Record) error {
 	if err := s.Trapped(ctx); err != nil {
 		return err
 	}
-	merged := e.State == adapter.Done && e.Why == "COMPLETED" // one that was cancelled is CANCELLED
+	merged := e.State == adapter.Done && e.Why == "COMPLETED" // a canceled one is CANCELLED
 	before, err := s.Jobs.Running(ctx, job)
 	switch {
 	case merged && errors.Is(err, adapter.ErrGone):
