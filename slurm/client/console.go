@@ -16,15 +16,16 @@ import (
 	"time"
 )
 
-// A console is one live scontrol without a command: it reads commands from its standard input and carries each out as
-// another scontrol would, so that one program does the work of hundreds. What belongs to a command is told by words that
-// nobody can guess, one after it on each stream: `show hostlist WORD` prints WORD on standard output, and a WORD that is no
-// command is complained about on standard error. Neither asks slurmctld.
+// A console is a live scontrol process without a command. It reads commands from its standard input and carries each
+// out as a separate scontrol would, so that one program does the work of hundreds. Random words, one after each
+// command on each stream, mark where its output ends: `show hostlist WORD` prints WORD on standard output, and a WORD
+// that is not a command causes an error message on standard error. Neither asks slurmctld.
 //
-// A console carries out one command at a time. It ends when its standard input does: a killed sidecar leaves none behind.
+// A console carries out one command at a time. It ends when its standard input is closed, so that a killed sidecar
+// leaves none behind.
 //
-// Each has a stamp, another word that nobody can guess, and puts it in front of every time that it prints (SLURM_TIME_FORMAT):
-// so what Slurm wrote into a job's record is told from what a user wrote there (see cuts.go).
+// Each console has a stamp, another random word, which it prints in front of every time (SLURM_TIME_FORMAT). The
+// stamp distinguishes what Slurm wrote into a job's record from what a user wrote there (see cuts.go in slurm/jobs).
 type console struct {
 	kind    Kind
 	stamp   string
@@ -34,17 +35,17 @@ type console struct {
 	stdout  *stream
 	stderr  *stream
 	started time.Time
-	used    time.Time // when it last ended a command
+	used    time.Time // when its last command ended
 
 	ending sync.Mutex
-	gone   bool // and its number may be another's
+	gone   bool // its pid may belong to another process
 }
 
-// answerTimeout is how long a console may take until it answers, which needs no slurmctld: a program that reads all of its input
-// before it prints anything never does.
+// answerTimeout is how long a console may take to answer without slurmctld. A program that reads all of its input
+// before it prints never answers.
 const answerTimeout = 10 * time.Second
 
-// openConsole starts a scontrol, in a directory that is removed at once: what it would leave there it cannot write.
+// openConsole starts a scontrol in a directory that is removed at once, so that scontrol cannot leave files there.
 func (r *Runner) openConsole(k Kind) (*console, error) {
 	now := time.Now()
 	c := &console{kind: k, stamp: newStamp(), started: now, used: now}
@@ -68,11 +69,11 @@ func (r *Runner) openConsole(k Kind) (*console, error) {
 	}
 	c.stdin, c.stdout, c.stderr = in, &stream{from: out}, &stream{from: errs}
 	c.halt = func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	c.wait = func() { _ = cmd.Wait() } // it closes the other pipes; how the program ended does not matter
+	c.wait = func() { _ = cmd.Wait() } // closes the other pipes; the exit status does not matter
 	return c, cmd.Start()
 }
 
-// execute has the runner's executor carry out the console's scontrol.
+// execute runs the console's scontrol with the runner's executor.
 func (c *console) execute(cmd *exec.Cmd, by Executor) {
 	in, stdin := io.Pipe()
 	stdout, out := io.Pipe()
@@ -93,11 +94,11 @@ func (c *console) execute(cmd *exec.Cmd, by Executor) {
 	}()
 }
 
-// newStamp is 80 bits of chance in letters and digits. With the seconds of a time it must fit the 31 characters that Slurm has
-// for one until 23.02.
+// newStamp returns 80 random bits as letters and digits. Together with the seconds of a time it must fit the 31
+// characters that Slurm has for a time until 23.02.
 func newStamp() string { return rand.Text()[:16] }
 
-// end ends the program and its children, and waits for it.
+// end ends the program and its children, and waits for the program.
 func (c *console) end() {
 	c.kill()
 	_ = c.stdin.Close()
@@ -107,7 +108,7 @@ func (c *console) end() {
 	c.gone = true
 }
 
-// kill ends the program and its children; what waits for their words is woken.
+// kill ends the program and its children. Readers of their output are woken.
 func (c *console) kill() {
 	c.ending.Lock()
 	defer c.ending.Unlock()
@@ -116,7 +117,7 @@ func (c *console) kill() {
 	}
 }
 
-// answers finds out whether the console will carry out a command, without giving it one.
+// answers checks that the console would carry out a command, without giving it one.
 func (c *console) answers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -124,15 +125,16 @@ func (c *console) answers(ctx context.Context) error {
 	return err
 }
 
-// carryOut gives the console commands, one a line, and returns what it prints. A command that fails is no error here:
-// what it says is in stderr. After an error the console must be ended; the command may have been carried out.
+// carryOut gives the console commands, one in a line, and returns what it prints. A command that fails is not an
+// error here: its message is in Stderr. After an error the console must be ended; the command may have been carried
+// out.
 func (c *console) carryOut(ctx context.Context, commands string) (Output, error) {
 	stop := context.AfterFunc(ctx, c.kill)
 	defer stop()
 	if commands != "" && !strings.HasSuffix(commands, "\n") {
 		commands += "\n"
 	}
-	words := [2]string{"x" + rand.Text(), "x" + rand.Text()} // of standard output and standard error
+	words := [2]string{"x" + rand.Text(), "x" + rand.Text()} // ends of standard output and standard error
 	complaint := make(chan error, 1)
 	var said []byte
 	go func() {
@@ -141,7 +143,7 @@ func (c *console) carryOut(ctx context.Context, commands string) (Output, error)
 		complaint <- err
 	}()
 	written := make(chan error, 1)
-	go func() { // it may print before it has read all
+	go func() { // the console may print before it has read everything
 		_, err := io.WriteString(c.stdin, commands+words[1]+"\nshow hostlist "+words[0]+"\n")
 		if err != nil {
 			c.kill()
@@ -150,7 +152,7 @@ func (c *console) carryOut(ctx context.Context, commands string) (Output, error)
 	}()
 	printed, err := c.stdout.until([]byte("\n"+words[0]+"\n"), []byte(Prompt+words[0]+"\n"))
 	if err != nil {
-		c.kill() // who reads the other stream is woken
+		c.kill() // wakes the reader of the other stream
 	}
 	err = errors.Join(<-written, err, <-complaint)
 	if err != nil && ctx.Err() != nil {
@@ -163,8 +165,8 @@ func (c *console) carryOut(ctx context.Context, commands string) (Output, error)
 // Prompt is what scontrol prints before it reads a command.
 const Prompt = "scontrol: "
 
-// withoutPrompts is what commands printed, without the prompts and the commands themselves, which a scontrol that was built with
-// readline repeats. A long command is repeated in a way that suits a terminal, and stays.
+// withoutPrompts returns what the commands printed, without prompts and without the commands themselves, which a
+// scontrol built with readline repeats. A long command is repeated in a terminal's form and stays.
 func withoutPrompts(printed, commands string, words [2]string) string {
 	printed = strings.TrimSuffix(printed, Prompt+"show hostlist "+words[0])
 	if repeated, ok := strings.CutSuffix(printed, Prompt+words[1]+"\n"); ok {
@@ -179,13 +181,13 @@ func withoutPrompts(printed, commands string, words [2]string) string {
 	return printed
 }
 
-// A stream is what a console prints, read up to a word at a time.
+// A stream is an output of a console that is read up to given words.
 type stream struct {
 	from io.Reader
-	held []byte // read, and not yet asked for
+	held []byte // read but not returned yet
 }
 
-// until reads to one of the ends and returns what is before it. Before the end of a stream nothing is held back.
+// until reads up to one of the ends and returns what precedes it. At the end of the stream it returns everything.
 func (s *stream) until(ends ...[]byte) ([]byte, error) {
 	longest := 0
 	for _, e := range ends {

@@ -16,14 +16,14 @@ import (
 	"accordion/slurm/client/clienttest"
 )
 
-// speaking is a runner whose scontrol carries out commands of its standard input (speakingScript).
+// speaking returns a Runner whose scontrol works as a console (clienttest.Speaking).
 func speaking(t *testing.T, change func(*Config), answer string) (r *Runner, dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	return scripted(t, change, map[string]string{"scontrol": clienttest.Speaking(dir, answer)}), dir
 }
 
-// scripted is a runner whose programs are shell scripts, for answers that a healthy Slurm does not give.
+// scripted returns a Runner whose programs are shell scripts, for answers that a healthy Slurm does not give.
 func scripted(t *testing.T, change func(*Config), scripts map[string]string) *Runner {
 	t.Helper()
 	c := Config{Bin: t.TempDir(), Timeout: time.Minute, AtOnce: 6}
@@ -40,7 +40,7 @@ func scripted(t *testing.T, change func(*Config), scripts map[string]string) *Ru
 	return r
 }
 
-// lines is how many lines a file has.
+// lines returns the lines of a file, with underscores for blanks.
 func lines(t *testing.T, path string) []string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -108,7 +108,7 @@ func TestAConsoleThatHangsIsEndedAtTheDeadlineAndReplaced(t *testing.T) {
 	}
 }
 
-// alive says whether a process is there and no zombie.
+// alive reports whether a process exists and is not a zombie.
 func alive(t *testing.T, pid string) bool {
 	t.Helper()
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
@@ -189,7 +189,7 @@ func TestAWornConsoleIsEndedAndNotAskedAgain(t *testing.T) {
 func TestWhereScontrolDoesNotSpeakEachCommandIsAProgram(t *testing.T) {
 	dir := t.TempDir()
 	s := scripted(t, nil, map[string]string{"scontrol": `[ "$1" = --oneliner ] && { cat >/dev/null; exit; }; echo "$*" >>` + dir + `/log`})
-	// It ends with its input; one that goes on without a word is given up after some seconds.
+	// It ends with its input. A console that keeps running without an answer is given up after some seconds.
 	one, err := s.openConsole(acting)
 	if err != nil {
 		t.Fatal(err)
@@ -240,14 +240,14 @@ func TestAConsoleEndsWithTheSidecar(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid := lines(t, filepath.Join(dir, "programs"))[0]
-	_ = one.stdin.Close() // as the kernel does for whoever is killed
+	_ = one.stdin.Close() // as the kernel does when the sidecar is killed
 	one.wait()
 	if alive(t, pid) {
 		t.Error("it lives on")
 	}
 }
 
-// A stream gives what stands before a word, however it comes in pieces, and nothing of what follows is lost.
+// A stream returns the text before a word, however it arrives in pieces, and loses nothing of what follows.
 func TestAStreamIsReadUpToAWord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOfN(rapid.StringMatching(`[ab\n]{0,9}`), 1, 9).Draw(t, "pieces")
@@ -265,7 +265,7 @@ func TestAStreamIsReadUpToAWord(t *testing.T) {
 	})
 }
 
-// drip gives a text in pieces of a size.
+// A drip is read in pieces of a size.
 type drip struct {
 	text string
 	size int

@@ -9,36 +9,36 @@ import (
 	"time"
 )
 
-// How long a console lives. slurmctld restarts do not matter to it: each command is a connection of its own. It is
-// replaced all the same, for what a program of a day may have gathered.
+// How long a console lives. A restart of slurmctld does not matter: each command uses a new connection. Consoles are
+// replaced anyway, because a program that runs for a day may have accumulated something.
 const (
 	consoleLife = 10 * time.Minute
-	listingLife = time.Minute      // scontrol keeps its lists, and asks slurmctld only for what is newer than they are
+	listingLife = time.Minute      // scontrol keeps its lists, and asks slurmctld only for newer ones
 	consoleIdle = 30 * time.Second // after its last command
-	silentFor   = 10 * time.Minute // after which a scontrol that never spoke as a console is tried again…
+	silentFor   = 10 * time.Minute // after this a scontrol that never worked as a console is tried again…
 	silentOnce  = 10 * time.Second // …and one that did before
 )
 
-// consoles keeps the live ones of a runner. Lists have some of their own: a scontrol that was asked for one
-// job takes that for the list of all when slurmctld has nothing newer.
+// consoles holds the idle consoles of a runner. Lists have separate ones: a scontrol that was asked for one job takes
+// that for the list of all jobs while slurmctld has nothing newer.
 type consoles struct {
 	mu     sync.Mutex
 	free   map[Kind][]*console
-	silent time.Time // when this scontrol last did not carry out commands of its input; zero: it does
-	spoke  bool      // it has done so
+	silent time.Time // when scontrol last failed as a console; zero: it works
+	spoke  bool      // it has worked before
 	reap   *time.Timer
 }
 
-// Kind is what a console is used for.
+// A Kind is what a console is used for.
 type Kind int
 
 // The kinds of consoles.
 const (
-	acting  Kind = iota // single jobs, and all changes
+	acting  Kind = iota // single jobs and all changes
 	Listing             // lists of everything
 )
 
-// Speaks says whether a console may be tried.
+// Speaks reports whether a console may be tried.
 func (c *consoles) Speaks() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,11 +49,11 @@ func (c *consoles) Speaks() bool {
 	return c.silent.IsZero() || time.Since(c.silent) >= pause
 }
 
-// ErrSilent is a scontrol that carries out no commands of its standard input; nothing was done.
+// ErrSilent means that scontrol does not carry out commands from its standard input; nothing was done.
 var ErrSilent = errors.New("scontrol does not carry out commands of its standard input")
 
-// take is a console that listens: one that lives, or a new one, for which a turn among the programs of a minute is
-// waited for.
+// take returns a console that answers: an idle one, or a new one, for which it waits for a turn among the programs of
+// a minute.
 func (r *Runner) take(ctx context.Context, k Kind) (*console, error) {
 	for live := r.Talk.pop(k); live != nil; live = r.Talk.pop(k) {
 		if !live.worn(time.Now()) && live.answers(ctx) == nil {
@@ -86,21 +86,21 @@ func (r *Runner) take(ctx context.Context, k Kind) (*console, error) {
 	return nil, fmt.Errorf("%w: %w", ErrSilent, err)
 }
 
-// noteAnswer notes that a scontrol answered.
+// noteAnswer records that a scontrol answered as a console.
 func (c *consoles) noteAnswer() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.silent, c.spoke = time.Time{}, true
 }
 
-// NoteSilent notes that a scontrol did not answer.
+// NoteSilent records that a scontrol did not answer as a console.
 func (c *consoles) NoteSilent(at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.silent = at
 }
 
-// pop is the console of the kind that was used last.
+// pop removes and returns the most recently used idle console of the kind; nil if there is none.
 func (c *consoles) pop(k Kind) *console {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,7 +113,7 @@ func (c *consoles) pop(k Kind) *console {
 	return last
 }
 
-// put gives a console back, and sees to it that it ends when nothing is asked of it.
+// put returns a console to the idle ones, and makes sure that it ends when it stays unused.
 func (c *consoles) put(one *console) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,7 +126,7 @@ func (c *consoles) put(one *console) {
 	}
 }
 
-// tidy ends the consoles that are too old, or have had nothing to do.
+// tidy ends the consoles that are too old or were unused for too long.
 func (c *consoles) tidy() {
 	c.mu.Lock()
 	var over []*console
@@ -152,7 +152,7 @@ func (c *consoles) tidy() {
 	}
 }
 
-// close ends all of them.
+// close ends all idle consoles.
 func (c *consoles) close() {
 	c.mu.Lock()
 	over := append(c.free[acting], c.free[Listing]...)
@@ -167,8 +167,8 @@ func (c *consoles) close() {
 	}
 }
 
-// worn says whether a console has lived for long enough. The clock is looked at as well: a list that scontrol keeps is of a
-// second by slurmctld's clock, and nothing seems newer while that is behind it.
+// worn reports whether a console has lived long enough. It also checks the wall clock: a list that scontrol keeps has
+// a time of slurmctld's clock, and while that clock is set back, nothing seems newer.
 func (c *console) worn(now time.Time) bool {
 	life := consoleLife
 	if c.kind == Listing {
@@ -179,8 +179,8 @@ func (c *console) worn(now time.Time) bool {
 	return lived >= life || now.Sub(c.used) >= consoleIdle || (byTheClock-lived).Abs() >= 500*time.Millisecond
 }
 
-// consoleCommand is what a console is told for the call; "" when the call needs a program of its own: scontrol does not take quotes
-// off, and readline takes what is not plain for a key that was struck.
+// consoleCommand returns the console's command for the call; "" if the call needs its own program: scontrol does not
+// remove quotes, and readline takes special characters for keys.
 func consoleCommand(c Call) string {
 	if c.Program != "scontrol" || len(c.Env) > 0 {
 		return ""
@@ -205,8 +205,8 @@ func consoleCommand(c Call) string {
 	return strings.Join(args, " ")
 }
 
-// tell has a console carry out the call. errSilent: no console does, and a program of its own must be run. A console that
-// saw a failure of communication, or whose deadline passed, is ended.
+// tell makes a console carry out the call. After ErrSilent, no console works and a separate program must run. A
+// console that saw a communication failure, or whose deadline passed, is ended.
 func (r *Runner) tell(ctx context.Context, c Call, command string) (Output, error) {
 	one, err := r.take(ctx, c.Kind)
 	if err != nil {
@@ -222,7 +222,7 @@ func (r *Runner) tell(ctx context.Context, c Call, command string) (Output, erro
 		one.end()
 		f := &Failure{Command: commandLine(c), Code: -1, Said: out.Stderr, Cause: err}
 		if ctx.Err() == nil && complaints(out.Stderr) != "" {
-			f.Code = 1 // its last words
+			f.Code = 1 // it failed with a message
 		}
 		return out, f
 	}
@@ -237,18 +237,18 @@ func (r *Runner) tell(ctx context.Context, c Call, command string) (Output, erro
 	return out, err
 }
 
-// lostWords are of a failure of communication, in Slurm's words.
+// lostWords are Slurm's words for a communication failure.
 var lostWords = []string{"unable to contact", "communication", "connection", "timed out", "zero bytes", "protocol"}
 
-// Unanswered reports whether an error means that slurmctld did not answer. What it was asked to do may
-// be done anyway.
+// Unanswered reports whether an error means that slurmctld did not answer. The command may have been carried out
+// anyway.
 func Unanswered(err error) bool {
 	var f *Failure
 	return errors.As(err, &f) && (errors.Is(f.Cause, context.DeadlineExceeded) || Says(err, lostWords...))
 }
 
-// complaints is what of a console's standard error tells of a failure: scontrol's exit code is not known, and what it
-// says there it says of failures, but for warnings.
+// complaints returns the messages of failures in a console's standard error. A console reports no exit codes. Apart
+// from warnings, scontrol prints only failures there.
 func complaints(stderr string) string {
 	var all []string
 	for line := range strings.Lines(stderr) {

@@ -8,68 +8,66 @@ import (
 	"accordion/adapter/fair"
 )
 
-// slurmctld answers clients one after the other, and every user of the cluster waits while it does.
-// So the programs that begin in any minute are counted. Where the administrator sets a bound, it
-// holds whatever happens. An act waits for its turn before it begins, with room for all of its
-// programs, so that it is not stopped halfway. A reading leaves a quarter of the minute to the
-// acts. Users have equal shares of it: see Allowance.
+// slurmctld answers clients one after the other, and every user of the cluster waits meanwhile. The programs that
+// begin in any minute are therefore counted. The administrator's limit is never exceeded. An action waits for its
+// turn before it begins, with places for all of its programs, so that it does not stop halfway. A reading leaves a
+// quarter of the minute to the actions. Users have equal shares: see Allowance.
 
-// LeastClients is the smallest bound on client programs a minute: the longest act has room, and readings beside it.
+// LeastClients is the smallest limit on client programs in a minute: enough for the longest action and for readings.
 const LeastClients = 20
 
-// Costs is how many programs an act runs when nothing goes wrong and consoles carry out what they can; what it needs beyond
-// that it waits for, and so does a console that has to be started.
+// Costs has how many programs an action runs when nothing goes wrong and consoles carry out what they can. For more
+// programs, and for starting a console, it has to wait.
 var Costs = map[string]int{
 	"adopt": 1, "refuse": 2, "expand": 1, "merge": 3, "shrink": 2, "signal": 1, "publish": 1, "end": 1,
 }
 
-// CostsAlone is the same where scontrol carries out one command a program.
+// CostsAlone is the same where each scontrol carries out one command.
 var CostsAlone = map[string]int{
 	"observe": 2, "adopt": 4, "refuse": 3, "reserve": 2, "unreserve": 1, "shape": 4, "attach": 2, "release": 2, "hold": 4,
 	"detach": 3, "expand": 4, "merge": 6, "shrink": 5, "signal": 2, "tell": 2, "publish": 1, "nudge": 4, "end": 3,
 }
 
-// minute is what the bound counts.
+// minute is the period of the limit.
 const minute = time.Minute
 
-// Allowance counts the programs that begin, and keeps them below its limit in any minute. Acts wait in a fair queue by user
-// (package fair). They leave places free for readings, for jobs that were just submitted, and for users who began few programs
-// in this minute.
+// An Allowance counts the programs that begin, and keeps them below its limit in any minute. Actions wait in a fair
+// queue by user (package fair). They leave places for readings, for jobs that were just submitted, and for users who
+// began few programs in this minute.
 type Allowance struct {
 	Limit int // 0: none
 
 	mu      sync.Mutex
 	total   int64
-	begun   []start // of the last minute, oldest first
-	used    usage   // by those, and by programs that may begin at any instant: of admitted acts, and those whose turn has come
-	kept    int     // the latter
+	begun   []start // in the last minute, oldest first
+	used    usage   // of those, and of programs that may begin at any time: of admitted actions, and those whose turn has come
+	kept    int     // number of the latter
 	acts    fair.Ledger
 	taken   fair.Ledger // acceptances
 	waiting [fair.Kinds]*fair.Queue[*waiter]
-	tried   map[fair.Asker]*waiter // those whose last try failed wait on, for others not to overtake them
-	spared  time.Time              // up to when those that leave room to others have had their even share
-	spaced  time.Time              // when the next act comes that comes at even distances
-	changed chan struct{}          // closed when room came up otherwise than by time
+	tried   map[fair.Asker]*waiter // waiters whose last try failed: they keep their place
+	spared  time.Time              // until when the waiters that leave room for others have used their even share
+	spaced  time.Time              // when the next of the evenly spaced actions may begin
+	changed chan struct{}          // closed when places became free other than by time
 }
 
-// start is a program that began.
+// A start is the beginning of a program.
 type start struct {
 	at time.Time
 	by fair.Asker
 }
 
-// A waiter waits for room for its programs.
+// A waiter waits for places for its programs.
 type waiter struct {
 	fair.Asker
 	cost, spare int
-	until       time.Time // of one that tries: when it waits no longer unless it tries again
+	until       time.Time // when a waiter that tries loses its place unless it tries again
 }
 
-// patience is how long a waiter that tries keeps its place beyond the instant at which it was asked
-// to try again.
+// patience is how long a waiter that tries keeps its place after the time at which it was told to try again.
 const patience = time.Second
 
-// Ticket is programs that may begin: those that an admitted act has left, when it travels in a context.
+// A Ticket has the programs that may begin: those that an admitted action has left, when the ticket is in a context.
 type Ticket struct {
 	left int
 	by   fair.Asker
@@ -85,7 +83,7 @@ func newAllowance(limit int) *Allowance {
 	return a
 }
 
-// ledger returns what acts of the kind are charged to.
+// ledger returns the ledger that actions of the kind are charged to.
 func (a *Allowance) ledger(k fair.Kind) *fair.Ledger {
 	if k == fair.Accepting || k == fair.Reading {
 		return &a.taken
@@ -93,11 +91,11 @@ func (a *Allowance) ledger(k fair.Kind) *fair.Ledger {
 	return &a.acts
 }
 
-// usage is how many programs of a minute are used up, and by which users.
+// usage is how many programs of a minute are used, and by which users.
 type usage struct {
 	all  int
 	of   [fair.Kinds]int
-	acts map[uint32]int // of each user
+	acts map[uint32]int // by user
 }
 
 func (u *usage) add(by fair.Asker, n int) {
@@ -110,15 +108,16 @@ func (u *usage) add(by fair.Asker, n int) {
 	}
 }
 
-// keptForReadings returns how many programs of a minute are kept free for readings. As many again are kept
-// for acceptances.
+// keptForReadings returns how many programs of a minute are kept free for readings. As many again are kept for
+// acceptances.
 func keptForReadings(limit int) int { return max(limit/8, 2) }
 
-// keptForNewUsers returns how many programs of a minute are kept free for shrinks, and a third of them for users who began few in it.
+// keptForNewUsers returns how many programs of a minute are kept free for shrinks; two thirds of them also for users
+// who began few in it.
 func keptForNewUsers(limit int) int { return limit * 3 / 8 }
 
-// fewPrograms returns how many programs of a minute count as few, when the given number of users begin any:
-// the equal share of each at most. One user alone may begin all.
+// fewPrograms returns how many programs of a minute count as few when the given number of users begin any: at most an
+// equal share. A single user may begin all.
 func fewPrograms(limit, users int) int {
 	if users < 2 {
 		return limit
@@ -126,10 +125,10 @@ func fewPrograms(limit, users int) int {
 	return largest(limit) / users
 }
 
-// largest returns how many programs an act may have at once when nothing else runs.
+// largest returns how many programs one action may have at once when nothing else runs.
 func largest(limit int) int { return limit - 2*keptForReadings(limit) - keptForNewUsers(limit) }
 
-// open returns how many programs could begin now for a waiter.
+// open returns how many programs a waiter could begin now.
 func (a *Allowance) open(w *waiter) int {
 	open := a.Limit - a.used.all
 	unclaimed := func(k fair.Kind) int { return max(0, keptForReadings(a.Limit)-a.used.of[k]) }
@@ -155,8 +154,8 @@ func (a *Allowance) few(w *waiter) bool {
 	return a.used.acts[w.User]+w.cost <= fewPrograms(a.Limit, a.users(w.User))
 }
 
-// users returns how many users began programs in this minute, or wait for some. It counts one as
-// such a user, and does not count the sidecar itself.
+// users returns how many users began programs in this minute or wait for some. It includes the given user and
+// excludes the sidecar itself.
 func (a *Allowance) users(one uint32) int {
 	users := max(len(a.used.acts), a.waiting[fair.Acting].Users())
 	if a.used.acts[0] > 0 {
@@ -168,13 +167,13 @@ func (a *Allowance) users(one uint32) int {
 	return users
 }
 
-// hadFew reports whether a waiter's user began few programs in this minute, or lately against others.
+// hadFew reports whether a waiter's user began few programs in this minute, or lately compared with others.
 func (a *Allowance) hadFew(w *waiter) bool {
 	now := time.Now()
 	return a.few(w) || a.users(w.User) > 1 && a.acts.Had(w.User, now) < a.acts.Mean(now)/2
 }
 
-// Turn waits until one more program may begin. The caller then tells by begin that it does, or by give that it does not.
+// Turn waits until one more program may begin. The caller then calls Begin, or give if the program does not begin.
 func (a *Allowance) Turn(ctx context.Context) (*Ticket, error) {
 	one := &Ticket{left: 1, by: fair.Of(ctx)}
 	of, _ := ctx.Value(ticketKey{}).(*Ticket)
@@ -207,10 +206,9 @@ func (a *Allowance) Begin(t *Ticket) {
 	}
 }
 
-// Admit waits until cost programs could begin for the context's asker. It keeps room for them, for
-// the context that it returns. A call that was admitted before, with enough room left, is admitted
-// at once. A reading leaves room for spare programs more: it comes at even distances after the
-// first few, and no minute is without one.
+// Admit waits until cost programs could begin for the context's asker. It reserves their places for the context that
+// it returns. A call that was admitted before, with enough places left, is admitted at once. A reading leaves spare
+// more places free: after the first few, readings are evenly spaced, and no minute is without one.
 func (a *Allowance) Admit(ctx context.Context, cost, spare int) (context.Context, func(), error) {
 	if a.Limit == 0 || cost == 0 || a.admitted(ctx, cost) {
 		return ctx, func() {}, nil
@@ -223,7 +221,7 @@ func (a *Allowance) Admit(ctx context.Context, cost, spare int) (context.Context
 	err := a.wait(ctx, func() time.Duration { return a.room(w) })
 	a.mu.Lock()
 	q.Drop(w.User, w)
-	a.tell() // another is first now
+	a.tell() // another waiter is first now
 	a.mu.Unlock()
 	if err != nil {
 		return nil, nil, err
@@ -243,8 +241,8 @@ func (a *Allowance) admitted(ctx context.Context, cost int) bool {
 	return of.left >= cost
 }
 
-// Try admits as Admit does, without waiting. When there is no room, it returns the time after which
-// there may be some. The asker keeps its place in the queue until soon after that.
+// Try admits as Admit does, without waiting. When there is no room, it returns the time after which there may be
+// some. The asker keeps its place in the queue until shortly after that.
 func (a *Allowance) Try(ctx context.Context, cost, spare int) (context.Context, func(), time.Duration) {
 	if a.Limit == 0 || cost == 0 {
 		return ctx, func() {}, 0
@@ -277,11 +275,11 @@ func (a *Allowance) Try(ctx context.Context, cost, spare int) (context.Context, 
 func (a *Allowance) settle(w *waiter) {
 	a.waiting[w.Kind].Drop(w.User, w)
 	delete(a.tried, w.Asker)
-	a.tell() // another is first now
+	a.tell() // another waiter is first now
 }
 
-// room keeps room for a waiter and returns 0. Where there is none, it returns the time after which
-// there may be some. The caller holds the lock.
+// room reserves places for a waiter and returns 0. If there are none, it returns the time after which there may be
+// some. The caller holds the lock.
 func (a *Allowance) room(w *waiter) time.Duration {
 	open := a.open(w)
 	if w.cost > open || a.behind(w, open) {
@@ -295,7 +293,7 @@ func (a *Allowance) room(w *waiter) time.Duration {
 			return minute
 		}
 		room := time.Duration(a.Limit - w.spare)
-		if early := time.Until(a.spared.Add(-minute / 2)); early > 0 { // a third of the room is ahead of its time
+		if early := time.Until(a.spared.Add(-minute / 2)); early > 0 { // a third of the places may be used ahead of time
 			return early
 		}
 		if now := time.Now(); a.spared.Before(now) {
@@ -307,9 +305,8 @@ func (a *Allowance) room(w *waiter) time.Duration {
 	return 0
 }
 
-// behind reports whether another waiter comes before this one. That is so for one of its kind,
-// unless that may not have the room that is kept for users who began few. A shrink comes before an
-// act, where there is no room for both.
+// behind reports whether another waiter comes first: one of its kind, unless that one may not use the places that are
+// kept for users who began few. A shrink comes before another action where there is no room for both.
 func (a *Allowance) behind(w *waiter, open int) bool {
 	if _, first, _ := a.waiting[w.Kind].Next(); w.Kind != fair.Reading && first != w {
 		if w.Kind != fair.Acting || !a.hadFew(w) || a.hadFew(first) {
@@ -320,9 +317,9 @@ func (a *Allowance) behind(w *waiter, open int) bool {
 	return w.Kind == fair.Acting && waits && w.cost+first.cost > open
 }
 
-// early returns the time after which an act's turn comes. Where several users begin programs, and a
-// quarter of the minute is used up, acts come at even distances. Otherwise the first ones would use
-// up the minute at once, and each other user would wait for the next minute.
+// early returns the time after which an action's turn comes. Where several users begin programs and a quarter of the
+// minute is used, actions are evenly spaced. Otherwise the first ones would use up the minute at once, and every
+// other user would wait for the next minute.
 func (a *Allowance) early(w *waiter) time.Duration {
 	if w.Kind != fair.Acting || a.few(w) || a.users(w.User) < 2 || a.used.of[fair.Acting]+w.cost <= largest(a.Limit)/4 {
 		return 0
@@ -335,25 +332,25 @@ func (a *Allowance) early(w *waiter) time.Duration {
 	return 0
 }
 
-// each returns the time in which the given number of programs come at even distances.
+// each returns the time in which the given number of evenly spaced programs begin.
 func (a *Allowance) each(programs int) time.Duration {
 	return minute * time.Duration(programs) / time.Duration(largest(a.Limit))
 }
 
-// keep keeps room for programs of an asker. The caller holds the lock.
+// keep reserves places for programs of an asker. The caller holds the lock.
 func (a *Allowance) keep(by fair.Asker, cost int) {
 	a.kept += cost
 	a.used.add(by, cost)
 	a.ledger(by.Kind).Charge(by.User, float64(cost), time.Now())
 }
 
-// entitle returns a context with which a waiter's programs may begin, for which room is kept.
+// entitle returns a context with which a waiter's programs may begin, whose places are reserved.
 func (a *Allowance) entitle(ctx context.Context, w *waiter) (context.Context, func()) {
 	t := &Ticket{left: w.cost, by: w.Asker}
 	return context.WithValue(ctx, ticketKey{}, t), func() { a.give(t) }
 }
 
-// give takes back what was not used.
+// give releases the places that were not used.
 func (a *Allowance) give(t *Ticket) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -367,14 +364,13 @@ func (a *Allowance) give(t *Ticket) {
 	a.tell()
 }
 
-// tell wakes all waiters, which look again. The caller holds the lock.
+// tell wakes all waiters, which check again. The caller holds the lock.
 func (a *Allowance) tell() {
 	close(a.changed)
 	a.changed = make(chan struct{})
 }
 
-// soonest returns the time after which something may have changed, at most pause. The caller holds
-// the lock.
+// soonest returns the time after which something may have changed, at most pause. The caller holds the lock.
 func (a *Allowance) soonest(pause time.Duration) time.Duration {
 	if len(a.begun) > 0 {
 		pause = min(pause, time.Until(a.begun[0].at.Add(minute)))
@@ -382,7 +378,8 @@ func (a *Allowance) soonest(pause time.Duration) time.Duration {
 	return max(pause, time.Millisecond)
 }
 
-// wait tries until it succeeds, which is 0, or ctx ends; each try is made alone, and says after how long the next may succeed.
+// wait calls try until it returns 0 or ctx ends. try holds the lock and returns after how long the next call may
+// succeed.
 func (a *Allowance) wait(ctx context.Context, try func() time.Duration) error {
 	for {
 		a.mu.Lock()
@@ -406,8 +403,7 @@ func (a *Allowance) wait(ctx context.Context, try func() time.Duration) error {
 	}
 }
 
-// forget drops the programs that began longer than a minute ago, and the waiters that tried and did
-// not come back.
+// forget drops the programs that began more than a minute ago, and the waiters that did not try again in time.
 func (a *Allowance) forget(now time.Time) {
 	n := 0
 	for n < len(a.begun) && now.Sub(a.begun[n].at) >= minute {

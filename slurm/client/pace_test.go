@@ -14,7 +14,7 @@ import (
 	"accordion/adapter/fair"
 )
 
-// crowdedMinute is the greatest number of instants within a minute.
+// crowdedMinute returns the greatest number of the times within a minute.
 func crowdedMinute(begun []time.Time) int {
 	slices.SortFunc(begun, time.Time.Compare)
 	most, first := 0, 0
@@ -27,8 +27,8 @@ func crowdedMinute(begun []time.Time) int {
 	return most
 }
 
-// A worker is one act after the other, as the sidecar has several: it is admitted, then runs more or fewer programs than
-// its verb usually does, each of which takes its time.
+// A worker carries out one action after the other: it is admitted, then runs more or fewer programs than its verb
+// usually does, each of which takes some time.
 type worker struct {
 	Cost, Programs int
 	Pause, Each    time.Duration
@@ -88,7 +88,7 @@ func TestNeverDoMoreProgramsBeginInAMinuteThanMay(t *testing.T) {
 	})
 }
 
-// TestNoMinuteIsWithoutAReading: readings that need a program come as fast as they may, and acts beside them.
+// Readings that need a program come as fast as they may, next to actions.
 func TestNoMinuteIsWithoutAReading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAllowance(60)
@@ -136,7 +136,7 @@ func TestAnActThatIsGivenUpGivesItsRoomBack(t *testing.T) {
 		}()
 		synctest.Wait()
 		given := time.Now()
-		first() // nothing of it began
+		first() // none of its programs began
 		if at := <-admitted; !at.Equal(given) {
 			t.Errorf("the next was admitted %v later", at.Sub(given))
 		}
@@ -158,7 +158,7 @@ func TestWithoutABoundNothingWaits(t *testing.T) {
 	}
 }
 
-// beginOne begins a program of an act that was admitted.
+// beginOne begins one program of an admitted action.
 func beginOne(ctx context.Context, t *testing.T, a *Allowance) {
 	t.Helper()
 	one, err := a.Turn(ctx)

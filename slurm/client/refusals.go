@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// A Refusal is a reason why Slurm does not do what it is asked to, by the name that its source has for it.
+// A Refusal is a reason why Slurm refuses a command, by its name in Slurm's source.
 type Refusal string
 
-// The refusals that are known. Those that begin with ESLURM are errors of slurmctld and slurmd; the others are said by a client program.
+// The known refusals. Those that begin with ESLURM are errors of slurmctld and slurmd; the others are messages of
+// client programs.
 const (
 	InvalidJob           Refusal = "ESLURM_INVALID_JOB_ID"
 	JobCompleting        Refusal = "ESLURM_ALREADY_DONE"
@@ -40,13 +41,14 @@ const (
 	NotForUsers          Refusal = "job_submit.lua: not for users"
 )
 
-// refusalText is how a refusal reads. The texts of the releases 20.11, 22.05, 24.11 and 26.05 are the same, but for what one release has no more.
+// A refusalText is the message of a refusal. The releases 20.11, 22.05, 24.11 and 26.05 have the same messages,
+// except for those that a release no longer has.
 type refusalText struct {
 	text  string
-	until string // the first release that does not know it; "": all do
+	until string // the first release without it; "": all have it
 }
 
-// refusalTexts are the texts of refusals (slurm_errno.c; %s and %u are left out).
+// refusalTexts has the messages of refusals (slurm_errno.c), without %s and %u.
 var refusalTexts = map[Refusal]refusalText{
 	InvalidJob:           {text: "Invalid job id specified"},
 	JobCompleting:        {text: "Job/step already completing or completed"},
@@ -78,7 +80,7 @@ var refusalTexts = map[Refusal]refusalText{
 	NotForUsers:          {text: "is not for users"},
 }
 
-// Refused reports whether err is a Failure with the text of one of the refusals.
+// Refused reports whether err is a Failure with the message of one of the refusals.
 func Refused(err error, refusals ...Refusal) bool {
 	var f *Failure
 	if !errors.As(err, &f) {

@@ -1,6 +1,6 @@
-// Package client runs Slurm's client programs: each with a deadline, few at once, in a clean environment, by a console that
-// carries out many commands where one can do it, and no more of them in a minute than the administrator allows. What they print is
-// not its matter.
+// Package client runs Slurm's client programs: each with a deadline, few at once, in a clean environment, and in a
+// minute no more than the administrator allows. Where possible a console carries out the command, one program for
+// many commands. The package does not parse output.
 //
 //	run := client.New(client.Config{Timeout: 20 * time.Second, AtOnce: 6})
 //	out, err := run.Run(ctx, client.Call{Program: "scontrol", Args: []string{"show", "config"}})
@@ -21,14 +21,14 @@ import (
 	"accordion/adapter/fair"
 )
 
-// maxOutput bounds what is kept of a program's output, in bytes. 100,000 jobs take about 20 MB.
+// maxOutput limits the output of a program that is kept, in bytes. 100,000 jobs take about 20 MB.
 const maxOutput = 256 << 20
 
-// A Failure is a client program that did not do what it was asked to.
+// A Failure is the error of a client program that did not do what it was told to.
 type Failure struct {
 	Command string // the program and its arguments
-	Code    int    // its exit code; -1 when it was ended by its deadline or never began
-	Said    string // its standard error, or where that is empty the beginning of its output
+	Code    int    // exit code; -1 if its deadline ended it or it never began
+	Said    string // standard error, or if that is empty the beginning of the output
 	Cause   error
 }
 
@@ -45,7 +45,7 @@ func (f *Failure) Error() string {
 
 func (f *Failure) Unwrap() error { return f.Cause }
 
-// Says is true when err is a Failure whose message contains one of the words, whatever their case.
+// Says reports whether err is a Failure whose message contains one of the words in any case.
 func Says(err error, words ...string) bool {
 	var f *Failure
 	if !errors.As(err, &f) {
@@ -60,41 +60,40 @@ func Says(err error, words ...string) bool {
 	return false
 }
 
-// Runner runs external programs: each with a deadline, few at once, in a clean environment, and with nothing left
-// behind when the deadline passes.
+// A Runner runs Slurm's client programs. When a deadline passes, no process is left behind.
 type Runner struct {
-	bin     string   // directory of the clients; "": PATH
-	env     []string // all of the programs' environment
+	bin     string   // directory of the programs; "": PATH
+	env     []string // the programs' whole environment
 	Timeout time.Duration
-	slots   *fair.Gate // of what runs at the same time
-	Pace    *Allowance // programs a minute
+	slots   *fair.Gate // limits what runs at the same time
+	Pace    *Allowance // limits the programs in a minute
 	Talk    consoles
 	execute Executor
 }
 
-// An Executor runs a client program, whose path, arguments, environment and streams are set, to its end. It returns nil for the exit
-// code 0, else an error with the method ExitCode. When ctx ends it ends the program.
+// An Executor runs a client program to its end. The command's path, arguments, environment and streams are set. It
+// returns nil for the exit code 0, else an error with the method ExitCode. When ctx ends, it ends the program.
 type Executor func(ctx context.Context, cmd *exec.Cmd) error
 
-// Config is how Slurm's client programs are run.
+// Config says how Slurm's client programs are run.
 type Config struct {
 	Bin     string        // their directory; "": PATH
 	Conf    string        // path of slurm.conf; "": SLURM_CONF, or the clients' own default
 	Timeout time.Duration // of each run
-	AtOnce  int           // that run at the same time
-	Clients int           // that begin in a minute; 0: no bound
-	Execute Executor      // carries them out; nil: the operating system
+	AtOnce  int           // programs at the same time
+	Clients int           // programs that begin in a minute; 0: no limit
+	Execute Executor      // runs the programs; nil: the operating system
 }
 
-// New prepares a runner. The environment holds what the clients need and nothing of ours: a SQUEUE_FORMAT,
-// SLURM_TIME_FORMAT or SALLOC_PARTITION of the administrator's shell would change what they print and do.
+// New returns a Runner. Its environment holds only what the programs need: a SQUEUE_FORMAT, SLURM_TIME_FORMAT or
+// SALLOC_PARTITION of the administrator's shell would change what they print and do.
 func New(c Config) *Runner {
 	r := &Runner{bin: c.Bin, Timeout: c.Timeout, slots: fair.NewGate(c.AtOnce, 1, time.Now), Pace: newAllowance(c.Clients), execute: c.Execute}
 	r.env = []string{
 		"LC_ALL=C",
-		"TZ=UTC",                  // with the next line: times without daylight saving's double hour
+		"TZ=UTC",                  // with the next line: times without the ambiguous hour of daylight saving
 		"SLURM_TIME_FORMAT=%s",    // seconds since 1970
-		"SLURM_BITSTR_LEN=0",      // an array's pending elements in full
+		"SLURM_BITSTR_LEN=0",      // all pending elements of an array
 		"HOME=/", "SHELL=/bin/sh", // salloc looks them up
 	}
 	path := os.Getenv("PATH")
@@ -112,26 +111,26 @@ func New(c Config) *Runner {
 	return r
 }
 
-// Call is one run of a program, or what a console does in its place.
+// A Call is one run of a program, or of a console in its place.
 type Call struct {
 	Program string
 	Args    []string
 	Input   string
 	Env     []string                 // added to the runner's
-	Kind    Kind                     // of the console that suits it
-	Stamped bool                     // by a console, which leaves its stamp in front of each time, or not at all (errSilent)
-	As      *User                    // who runs it; nil: ourselves
-	Until   func(stderr string) bool // it has done what it was asked to, as it says: it is ended then. nil: it ends by itself
+	Kind    Kind                     // of the console
+	Stamped bool                     // only by a console, which leaves its stamp in front of each time (else ErrSilent)
+	As      *User                    // user who runs it; nil: the sidecar's
+	Until   func(stderr string) bool // reports from standard error that the program is done: it is ended then. nil: it ends by itself
 }
 
-// User is an account that runs a program, by number: not every controller knows its users by name.
+// A User is an account by number: not every controller knows its users by name.
 type User struct{ Uid, Gid uint32 }
 
-// Output is what a program printed. The stamp is "" unless the call asks for it.
+// An Output is what a program printed. Stamp is "" unless the call asks for it.
 type Output struct{ Stdout, Stderr, Stamp string }
 
-// Run has the call carried out: by a console where one can do it, else by a program of its own. It returns what was printed.
-// The error is a *Failure, or the context's when it ended before anything began.
+// Run carries out the call, with a console if possible, else with its own program, and returns what was printed. The
+// error is a *Failure, or the context's if the context ended before anything began.
 func (r *Runner) Run(ctx context.Context, c Call) (Output, error) {
 	if !r.Talk.Speaks() && c.Stamped {
 		return Output{}, ErrSilent
@@ -150,7 +149,7 @@ func (r *Runner) Run(ctx context.Context, c Call) (Output, error) {
 	return r.program(ctx, c)
 }
 
-// program waits for its turn and a slot, and runs the program to its end or its deadline.
+// program waits for its turn and a slot, and runs the program until its end or its deadline.
 func (r *Runner) program(ctx context.Context, c Call) (Output, error) {
 	turn, err := r.Pace.Turn(ctx)
 	if err != nil {
@@ -177,7 +176,7 @@ func (r *Runner) program(ctx context.Context, c Call) (Output, error) {
 	cmd.Stdin = strings.NewReader(c.Input)
 	stdout, stderr := &bounded{limit: maxOutput}, &bounded{limit: 64 << 10}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	// The whole group is killed: a client's child that keeps our pipe open would keep us waiting.
+	// The whole process group is killed: a child that keeps our pipe open would make us wait.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if c.As != nil {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: c.As.Uid, Gid: c.As.Gid}
@@ -205,7 +204,7 @@ func (r *Runner) program(ctx context.Context, c Call) (Output, error) {
 		return out, nil
 	}
 	f := &Failure{Command: commandLine(c), Code: -1, Said: out.Stderr, Cause: err}
-	if strings.TrimSpace(f.Said) == "" { // "Reservation r not found" comes on standard output
+	if strings.TrimSpace(f.Said) == "" { // "Reservation r not found" is printed on standard output
 		f.Said = out.Stdout[:min(len(out.Stdout), 4096)]
 	}
 	if ctx.Err() != nil {
@@ -216,8 +215,8 @@ func (r *Runner) program(ctx context.Context, c Call) (Output, error) {
 	return out, f
 }
 
-// scratchDir makes a directory for a scontrol: after an update that changes a running job's nodes it leaves scripts for the
-// job's owner in the directory it is in, which are of no use here.
+// scratchDir creates a directory for a scontrol. After an update of a running job's nodes, scontrol leaves scripts
+// for the job's owner in its working directory, which are of no use here.
 func scratchDir() (string, error) {
 	dir, err := os.MkdirTemp("", "accordion-scontrol-")
 	if err != nil {
@@ -240,7 +239,7 @@ func (r *Runner) Path(program string) string {
 	return filepath.Join(r.bin, program)
 }
 
-// commandLine is how a call reads in an error: short, on one line.
+// commandLine returns a call as one short line, for errors.
 func commandLine(c Call) string {
 	text := strings.Join(append([]string{c.Program}, c.Args...), " ")
 	if c.Input != "" {
@@ -253,7 +252,8 @@ func commandLine(c Call) string {
 	return text
 }
 
-// bounded keeps the first limit bytes that are written to it. (It does not embed a buffer, whose ReadFrom would keep all.)
+// A bounded keeps the first limit bytes written to it. It does not embed a buffer, whose ReadFrom would keep
+// everything.
 type bounded struct {
 	kept    bytes.Buffer
 	limit   int
@@ -271,7 +271,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.kept.Write(p)
 }
 
-// untilDone ends a program once what it has written is enough. A program is written to by one goroutine, which Run waits for.
+// An untilDone ends a program once its output shows that it is done. One goroutine writes, and Run waits for it.
 type untilDone struct {
 	*bounded
 	until func(string) bool
@@ -283,17 +283,17 @@ func (w *untilDone) Write(p []byte) (int, error) {
 	n, err := w.bounded.Write(p)
 	if !w.seen && w.until(w.String()) {
 		w.seen = true
-		_ = w.end() // it may have ended by itself
+		_ = w.end() // the program may have ended
 	}
 	return n, err
 }
 
-// Begun is how many programs were begun so far.
+// Begun returns how many programs were started so far.
 func (r *Runner) Begun() int64 {
 	r.Pace.mu.Lock()
 	defer r.Pace.mu.Unlock()
 	return r.Pace.total
 }
 
-// Close ends the programs that wait for commands. The runner may be used again: it starts others.
+// Close ends the idle consoles. The Runner may be used again: it starts new ones.
 func (r *Runner) Close() { r.Talk.close() }

@@ -11,9 +11,9 @@ import (
 	"accordion/core/hostlist"
 )
 
-// This file carries out the commands that a Slurm knows. The caller of each function holds the lock.
+// This file carries out the commands that Slurm supports. The caller of each function holds the lock.
 
-// atoi returns a number; 0 of a text that is none.
+// atoi returns the number in a text; 0 if it is not one.
 func atoi(text string) int {
 	n, _ := strconv.Atoi(text)
 	return n
@@ -41,10 +41,10 @@ func (s *Slurm) scontrol(format string, words []string) (out, said string) {
 	return "", s.command(words[0], atoi(words[1]))
 }
 
-// notFound ends an answer after which scontrol exits with 1. A console shows no exit code.
+// notFound ends an answer after which scontrol exits with 1. A console reports no exit code.
 const notFound = " not found\n"
 
-// settings reads KEY=VALUE words.
+// settings parses KEY=VALUE words.
 func settings(words []string) map[string]string {
 	all := map[string]string{}
 	for _, word := range words {
@@ -54,10 +54,11 @@ func settings(words []string) map[string]string {
 	return all
 }
 
-// recent reports whether the release is one that says less of reservations, and shrinks a job by NodeList= and NumNodes= together only.
+// recent reports whether the release prints less about reservations, and needs NumNodes= besides NodeList= to shrink
+// a job.
 func (s *Slurm) recent() bool { return s.release > "23.11" }
 
-// once returns what older releases say.
+// once returns the text for older releases only.
 func (s *Slurm) once(text string) string {
 	if s.recent() {
 		return ""
@@ -126,7 +127,7 @@ func (s *Slurm) showSteps(job string) (out, said string) {
 	return out, ""
 }
 
-// nodeLine returns the line of a node with the state that it has now.
+// nodeLine returns the line of a node with its present state.
 func (s *Slurm) nodeLine(line, node string) string {
 	state, cpus := "IDLE", "0"
 	for _, j := range s.jobs {
@@ -155,7 +156,7 @@ func (s *Slurm) reservationLine(stamp string, r *Reservation) string {
 	return line
 }
 
-// jobLine returns the line of a job as a console of the release shows it, which was recorded of one like it.
+// jobLine returns the line of a job as a console of the release shows it, made from a recorded line of a similar job.
 func (s *Slurm) jobLine(stamp string, j *Job) string {
 	line := s.templates["runs"]
 	switch {
@@ -220,7 +221,7 @@ func shownLimit(minutes int64) string {
 	return fmt.Sprintf("%02d:%02d:00", minutes/60, minutes%60)
 }
 
-// values returns what squeue prints of a job, by the names of its fields.
+// values returns what squeue prints for a job, by field name.
 func (s *Slurm) values(j *Job) map[string]string {
 	null := func(text string) string { return cmp.Or(text, "(null)") }
 	cpus := 0
@@ -270,7 +271,7 @@ func (s *Slurm) values(j *Job) map[string]string {
 	}
 }
 
-// squeue lists jobs in the fields of SQUEUE_FORMAT2.
+// squeue lists jobs with the fields of SQUEUE_FORMAT2.
 func (s *Slurm) squeue(format string, options map[string]string) (out, said string) {
 	var only []int
 	if list, some := options["--jobs"]; some {
@@ -312,7 +313,7 @@ func (s *Slurm) salloc(o map[string]string) (said string) {
 	if uid, given := o["--uid"]; given {
 		j.UID, j.GID = atoi(uid), atoi(o["--gid"])
 	}
-	for _, owner := range s.jobs { // of this user, whatever his name
+	for _, owner := range s.jobs { // of this user, whatever the name
 		if _, given := o["--uid"]; !given || owner.UID == j.UID {
 			j.User, j.UID, j.GID = owner.User, owner.UID, owner.GID
 			break
@@ -324,7 +325,7 @@ func (s *Slurm) salloc(o map[string]string) (said string) {
 	return fmt.Sprintf("salloc: Granted job allocation %d\n", s.add(j).ID)
 }
 
-// unavailable returns why an allocation cannot have its nodes at once; "": it can.
+// unavailable returns why an allocation cannot have its nodes at once; "" if it can.
 func (s *Slurm) unavailable(j *Job) string {
 	r := s.reservation(j.Reservation)
 	if j.Reservation != "" && r == nil {
@@ -419,7 +420,7 @@ func (s *Slurm) update(set map[string]string) (said string) {
 		if !slices.ContainsFunc(nodes, func(n string) bool { return slices.Contains(j.Nodes, n) }) {
 			return refused("Invalid node name specified")
 		}
-		if s.recent() && set["NumNodes"] == "" { // it is taken for what the job asks for
+		if s.recent() && set["NumNodes"] == "" { // it only changes what the job asks for
 			return ""
 		}
 		j.Nodes = slices.DeleteFunc(slices.Clone(j.Nodes), func(n string) bool { return !slices.Contains(nodes, n) })
@@ -430,7 +431,7 @@ func (s *Slurm) update(set map[string]string) (said string) {
 	return ""
 }
 
-// merge gives the nodes of an expander to its parent. Into a parent that has ended they go too, and are lost.
+// merge moves the nodes of an expander to its parent. If the parent has ended, they are lost.
 func (s *Slurm) merge(e *Job) (said string) {
 	parent := s.job(e.Expands)
 	switch {
@@ -449,7 +450,7 @@ func (s *Slurm) merge(e *Job) (said string) {
 	return ""
 }
 
-// reserve creates a reservation, or changes one.
+// reserve creates or changes a reservation.
 func (s *Slurm) reserve(verb string, set map[string]string) (out, said string) {
 	name := set["ReservationName"]
 	r := s.reservation(name)
@@ -491,7 +492,8 @@ func (s *Slurm) reserve(verb string, set map[string]string) (out, said string) {
 	return "Reservation updated.\n", ""
 }
 
-// unreservable returns why a reservation cannot have its nodes; "": it can. Slurm looks for holders as long as it lacks a flag.
+// unreservable returns why a reservation cannot have its nodes; "" if it can. Slurm checks for holders until the
+// reservation has the flag.
 func (s *Slurm) unreservable(old, r *Reservation) string {
 	if strings.Contains(r.Flags, "IGNORE_JOBS") || len(old.Nodes) > 0 {
 		return ""
@@ -504,7 +506,7 @@ func (s *Slurm) unreservable(old, r *Reservation) string {
 	return ""
 }
 
-// instant reads a time as it is written for scontrol: now, or uts and a second.
+// instant parses a time as written for scontrol: now, or uts and a second.
 func instant(text string) int64 {
 	if text == "now" {
 		return time.Now().Unix()

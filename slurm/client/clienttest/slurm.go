@@ -20,20 +20,20 @@ import (
 	"accordion/core/hostlist"
 )
 
-// A Job is a job of a Slurm as it is now.
+// A Job is the present state of a job.
 type Job struct {
 	ID                                int
 	Name, User, Partition             string
 	UID, GID                          int
-	State, Reason                     string // in Slurm's words: PENDING, RUNNING, SUSPENDED, COMPLETING, COMPLETED, CANCELLED
+	State, Reason                     string // Slurm's names: PENDING, RUNNING, SUSPENDED, COMPLETING, COMPLETED, CANCELLED
 	Nodes                             []string
 	Batch                             bool // it has a script, which runs on the first node
 	Reservation, Mark, Comment        string
-	Account, QOS, GRES                string // GRES: what it asks for on each node, as in tape:2
+	Account, QOS, GRES                string // GRES: its request on each node, as in tape:2
 	Submitted, Started, Resized, Ends int64
 	Limit                             int64 // minutes; 0: UNLIMITED
 	Memory                            int64 // MB of each node
-	Expands                           int   // the job that it may be merged into; 0: none
+	Expands                           int   // the parent of an expander; 0: it is none
 	Steps                             []string
 }
 
@@ -52,14 +52,11 @@ type Reservation struct {
 	Start, End        int64
 }
 
-// A Slurm answers client programs as slurmctld of one release does, in this process: the texts are those that were recorded of that
-// release. It knows the commands by which jobs are read, reserved for, resized and ended. Its methods may be called from several
-// goroutines.
-//
-//	slurm := clienttest.NewSlurm(t, "22.05")
-//	run := client.New(client.Config{Bin: slurm.Bin, Execute: slurm.Execute, Timeout: time.Minute, AtOnce: 6})
+// A Slurm answers client programs in this process as slurmctld of one release does, with texts recorded from that
+// release. It supports the commands by which jobs are read, reserved for, resized and ended. Its methods may be
+// called from several goroutines.
 type Slurm struct {
-	Bin string // a folder with an empty file for each program, for callers that look programs up
+	Bin string // a directory with a dummy file for each program, for callers that look programs up
 
 	mu           sync.Mutex
 	release      string
@@ -75,27 +72,28 @@ type Slurm struct {
 	log          []string
 }
 
-// A Rule changes what a Slurm does at commands, such as a refusal, a delay or garbage.
+// A Rule changes how a Slurm reacts to commands: with a refusal, a delay or garbage.
 type Rule struct {
-	At     string        // a regular expression that the command has to match, as in "^salloc .*n3"
-	Skip   int           // the first matches that nothing is done at
+	At     string        // a regular expression that matches the command, as in "^salloc .*n3"
+	Skip   int           // number of first matches that are ignored
 	Times  int           // how often it applies; 0: always
-	Delay  time.Duration // passes before the answer; as long as the program has, where it is longer
-	Refuse string        // is said on standard error, and nothing is done
-	Print  string        // is printed in place of the answer, and nothing is done
-	Before func()        // is called before the command is carried out
-	After  func()        // is called when it was carried out, before the program ends
+	Delay  time.Duration // wait before the answer, until the program's deadline if that is sooner
+	Refuse string        // printed on standard error; the command is not carried out
+	Print  string        // printed instead of the answer; the command is not carried out
+	Before func()        // called before the command is carried out
+	After  func()        // called after the command was carried out, before the program ends
 
 	expression *regexp.Regexp
 	met        int
 }
 
-// files are samples of what each release prints, in testdata: its settings, nodes, partitions, a reservation and jobs.
+// files holds samples of what each release prints: its settings, nodes, partitions, a reservation and jobs.
 //
 //go:embed testdata
 var files embed.FS
 
-// NewSlurm returns a Slurm of a release of which there are samples, with six idle nodes in the partitions main and shared.
+// NewSlurm returns a Slurm of a release for which there are samples, with six idle nodes in the partitions main and
+// shared.
 func NewSlurm(t testing.TB, release string) *Slurm {
 	t.Helper()
 	s := &Slurm{release: release, states: map[string]string{}, config: map[string]string{}, templates: map[string]string{}, last: 46 - 1}
@@ -153,14 +151,16 @@ func (s *Slurm) SetPartition(name, key, value string) {
 	}
 }
 
-// SetNode gives a node a state in place of the one that follows from its jobs, such as IDLE+DRAIN; "" takes that back.
+// SetNode sets the state of a node, such as IDLE+DRAIN, instead of the one that follows from its jobs; "" undoes
+// that.
 func (s *Slurm) SetNode(name, state string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.states[name] = state
 }
 
-// Add adds a job as it is given, and returns it with what was left out: its number, owner, partition and times, and that it runs.
+// Add adds a job and returns it with defaults for what is missing: number, owner, partition, times, and the state
+// RUNNING.
 func (s *Slurm) Add(j Job) Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,7 +197,7 @@ func (s *Slurm) add(j Job) *Job {
 	return added
 }
 
-// Job returns the job of a number as it is now; the zero job where there is none.
+// Job returns the present state of a job; the zero Job if there is none.
 func (s *Slurm) Job(id int) Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,7 +223,7 @@ func (s *Slurm) Reserve(r Reservation) {
 	s.reservations = append(s.reservations, &r)
 }
 
-// Reservation returns the reservation of a name; the zero reservation where there is none.
+// Reservation returns the reservation of a name; the zero Reservation if there is none.
 func (s *Slurm) Reservation(name string) Reservation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -233,7 +233,7 @@ func (s *Slurm) Reservation(name string) Reservation {
 	return Reservation{}
 }
 
-// Rule adds a rule. Of several that match a command the first applies.
+// Rule adds a rule. The first of several matching rules applies.
 func (s *Slurm) Rule(r Rule) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -241,7 +241,7 @@ func (s *Slurm) Rule(r Rule) {
 	s.rules = append(s.rules, &r)
 }
 
-// Log returns the commands so far that change something, and empties the log.
+// Log returns the changing commands since its last call.
 func (s *Slurm) Log() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -268,7 +268,7 @@ func (s *Slurm) reservation(name string) *Reservation {
 	return nil
 }
 
-// An exited program has an exit code other than 0.
+// An exited is the error of a program with a nonzero exit code.
 type exited int
 
 func (e exited) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
@@ -276,7 +276,7 @@ func (e exited) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 // ExitCode returns the exit code, as *exec.ExitError does.
 func (e exited) ExitCode() int { return int(e) }
 
-// Execute carries out a client program: a client.Executor.
+// Execute carries out a client program. It is a client.Executor.
 func (s *Slurm) Execute(ctx context.Context, cmd *exec.Cmd) error {
 	program, args := filepath.Base(cmd.Path), cmd.Args[1:]
 	if program == "scontrol" && strings.Join(args, " ") == "--oneliner --all" {
@@ -285,7 +285,7 @@ func (s *Slurm) Execute(ctx context.Context, cmd *exec.Cmd) error {
 	out, said := s.carryOut(ctx, cmd, strings.Join(append([]string{program}, args...), " "))
 	err := answer(ctx, cmd, out, said)
 	if err != nil && s.release < "21" && strings.HasPrefix(said, "delete_reservation ") {
-		return ctx.Err() // 20.11 complains, and exits with 0
+		return ctx.Err() // 20.11 prints an error and exits with 0
 	}
 	if err != nil {
 		return err
@@ -296,7 +296,7 @@ func (s *Slurm) Execute(ctx context.Context, cmd *exec.Cmd) error {
 	return nil
 }
 
-// answer writes what a program prints and says, and returns how it ends.
+// answer writes a program's output and returns how the program ends.
 func answer(ctx context.Context, cmd *exec.Cmd, out, said string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -340,7 +340,7 @@ func (s *Slurm) console(ctx context.Context, cmd *exec.Cmd) error {
 	}
 }
 
-// carryOut does what a command asks for, or what the first rule that matches it says.
+// carryOut carries out a command, or applies the first rule that matches it.
 func (s *Slurm) carryOut(ctx context.Context, cmd *exec.Cmd, command string) (out, said string) {
 	command = strings.NewReplacer(" --oneliner", "", " --all", "").Replace(command)
 	rule := s.match(command)
@@ -417,7 +417,7 @@ func (s *Slurm) do(cmd *exec.Cmd, words []string) (out, said string) {
 	return "", words[0] + ": no such program\n"
 }
 
-// variable returns a variable of a program's environment, the last of its name.
+// variable returns the last value of a variable in a program's environment.
 func variable(cmd *exec.Cmd, name string) (value string) {
 	for _, entry := range cmd.Env {
 		if rest, ok := strings.CutPrefix(entry, name+"="); ok {
@@ -437,7 +437,7 @@ func field(line, key string) string {
 	return value
 }
 
-// with returns a line with another value of a key; the line itself where it lacks the key.
+// with returns a line with another value of a key; the same line if it lacks the key.
 func with(line, key, value string) string {
 	before, rest, found := strings.Cut(" "+line, " "+key+"=")
 	if !found {
@@ -450,15 +450,15 @@ func with(line, key, value string) string {
 	return strings.TrimPrefix(before+" "+key+"="+value+after, " ")
 }
 
-// compact writes nodes as Slurm does, sorted; the empty text where there are none.
+// compact returns a sorted host list as Slurm writes it; "" without nodes.
 func compact(nodes []string) string {
 	nodes = slices.Clone(nodes)
 	hostlist.Sort(nodes)
 	return hostlist.Compact(nodes)
 }
 
-// Database returns the port of a slurmdbd that closes each connection, as a live one does. It must be
-// called outside a bubble of synctest.
+// Database listens as a slurmdbd that closes each connection, as a live one does, and returns the port. It must be
+// called outside a synctest bubble.
 func Database(t testing.TB) (port string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -1,4 +1,5 @@
-// Package clienttest is client programs for tests: shell scripts, and among them a scontrol that speaks as Slurm's does.
+// Package clienttest provides client programs for tests: shell scripts, a scontrol script that works as a console,
+// and a simulated Slurm.
 package clienttest
 
 import (
@@ -7,7 +8,7 @@ import (
 	"testing"
 )
 
-// Programs is a folder with shell scripts as Slurm's programs, by name.
+// Programs returns a directory with the shell scripts as Slurm's programs, by name.
 func Programs(t testing.TB, scripts map[string]string) string {
 	t.Helper()
 	bin := t.TempDir()
@@ -19,8 +20,9 @@ func Programs(t testing.TB, scripts map[string]string) string {
 	return bin
 }
 
-// Speaking is the text of a scontrol that carries out commands of its standard input as Slurm's does: %s is the answer to a
-// command, which is in $line. Each command is a line of the file log in the folder, each program one of the file programs.
+// Speaking returns the script of a scontrol that carries out commands from its standard input, as Slurm's does.
+// answer is shell code that prints the answer to the command in $line. Each command is appended to the file log in
+// dir, and each process to the file programs.
 func Speaking(dir, answer string) string {
 	return `if [ "$*" != "--oneliner --all" ]; then line="alone $*"; echo "$line" >>` + dir + `/log; ` + "\n" + answer + `; exit; fi
 echo $$ >>` + dir + `/programs
