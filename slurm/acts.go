@@ -190,7 +190,7 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 		if err != nil {
 			return fmt.Errorf("shaping job %d: %w", job.ID, err)
 		}
-		on = in.Eligible(r, s.Pool)
+		on = in.CandidateNodes(r, s.Pool)
 	}
 	t, err := s.Terms(ctx, r, on)
 	if err != nil {

@@ -44,7 +44,7 @@ func (s *System) missingTasks(ctx context.Context, jobs []output.Record) map[cor
 				for _, t := range output.FirstTasks(r.TaskIDs, waitingTasks) { // Slurm did not make a job of it
 					delete(parted, t)
 				}
-			case err == nil && !r.Unread:
+			case err == nil && !r.Unverified:
 				delete(parted, task)
 			}
 		}
@@ -79,7 +79,7 @@ func (s *System) split(ctx context.Context, jobs []output.Record) {
 		}
 	}
 	s.throttles = most // squeue does not report it for a single task
-	output.TakeTurns(jobs, most, s.missingTasks(ctx, jobs), time.Now().Unix())
+	output.BlockTasks(jobs, most, s.missingTasks(ctx, jobs), time.Now().Unix())
 	for i := range jobs {
 		r := &jobs[i]
 		if r.State != adapter.Pending || !r.Several() || adapter.RequestOf(&r.Job) == "" {

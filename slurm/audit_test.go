@@ -148,7 +148,7 @@ func tenures(rows []account, shared string) []tenure {
 			continue
 		}
 		owner := who[i]
-		if parent, _ := output.Beside(r.name); latest[int64(parent)].id != 0 {
+		if parent, _ := output.AllocatedFor(r.name); latest[int64(parent)].id != 0 {
 			owner = latest[int64(parent)]
 		}
 		to := r.ended()
@@ -165,7 +165,7 @@ func tenures(rows []account, shared string) []tenure {
 // growth in two merges writes a row for each; what lasts less than a second is none.
 func sizes(rows []account, job int64) [][]string {
 	own := slices.DeleteFunc(slices.Clone(rows), func(r account) bool {
-		parent, stays := output.Beside(r.name)
+		parent, stays := output.AllocatedFor(r.name)
 		return r.id != job && (int64(parent) != job || !stays)
 	})
 	held := slices.DeleteFunc(tenures(own, ""), func(t tenure) bool { return t.id != job })

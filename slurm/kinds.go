@@ -27,7 +27,7 @@ func (s *System) setKinds(ctx context.Context, in *output.Inventory, jobs []outp
 	if err != nil {
 		return // Observe returns the error
 	}
-	in.TellKinds(s.Pool)
+	in.SetKinds(s.Pool)
 	kinds := map[string]*output.Node{}
 	var names []string
 	for i := range in.Nodes {

@@ -72,9 +72,9 @@ func (s *System) qualities(ctx context.Context) map[string][]limits.Set {
 
 // needs returns how much of each limited resource a job takes on each node of its kind.
 func needs(t growth.Terms, r *output.Record) limits.Need {
-	n := limits.Need{Each: map[string]int64{"node": 1, "cpu": int64(t.Node.Effective)}, Extra: map[string]int64{}}
+	n := limits.Need{Each: map[string]int64{"node": 1, "cpu": int64(t.Node.EffectiveCPUs)}, Extra: map[string]int64{}}
 	if t.Site.Memory {
-		n.Each["mem"] = t.Node.Free()
+		n.Each["mem"] = t.Node.JobMemory()
 		if t.Way.Growth == growth.Overlap {
 			n.Each["mem"] -= growth.Spare(r)
 		}
@@ -94,7 +94,7 @@ func needs(t growth.Terms, r *output.Record) limits.Need {
 		}
 	}
 	if t.Way.Growth == growth.Overlap { // during a growth its own nodes count twice
-		n.Extra["cpu"] = int64(t.Node.Effective * len(r.Nodes))
+		n.Extra["cpu"] = int64(t.Node.EffectiveCPUs * len(r.Nodes))
 	}
 	return n
 }
@@ -108,15 +108,15 @@ func (s *System) rulesFor(ctx context.Context, c output.Configuration, in output
 	s.mu.Lock()
 	known, at := s.rules, s.rulesAt
 	s.mu.Unlock()
-	wanted := c.Enforces() && s.config.Limits != "" && time.Since(at) > unwatchedRules
+	wanted := c.EnforcesLimits() && s.config.Limits != "" && time.Since(at) > unwatchedRules
 	if managed {
-		wanted = c.Enforces() || c["PriorityType"] == "priority/multifactor"
+		wanted = c.EnforcesLimits() || c["PriorityType"] == "priority/multifactor"
 	}
 	if !wanted {
 		return known, nil
 	}
 	rules, err := s.policies(ctx)
-	if err != nil || !c.Enforces() {
+	if err != nil || !c.EnforcesLimits() {
 		return rules, err
 	}
 	pool, err := output.PoolNodes(in, s.Pool)
@@ -124,7 +124,7 @@ func (s *System) rulesFor(ctx context.Context, c output.Configuration, in output
 		return rules, err
 	}
 	each := in.Least(slices.Collect(maps.Keys(pool)))
-	s.writeLimits(rules, limits.Need{Each: map[string]int64{"node": 1, "cpu": int64(max(each.Effective, 1))}})
+	s.writeLimits(rules, limits.Need{Each: map[string]int64{"node": 1, "cpu": int64(max(each.EffectiveCPUs, 1))}})
 	return rules, nil
 }
 
@@ -155,7 +155,7 @@ func (s *System) judge(ctx context.Context, in output.Inventory, all, jobs []out
 		if adapter.RequestOf(&r.Job) == "" || r.State != adapter.Pending && r.State != adapter.Running {
 			continue
 		}
-		t, err := s.Terms(ctx, r, in.Eligible(r, s.Pool))
+		t, err := s.Terms(ctx, r, in.CandidateNodes(r, s.Pool))
 		switch grows := growth.Growths(r) > 0; {
 		case err != nil && grows:
 			r.Unfit = fmt.Sprintf("it cannot grow by %s here: %v", s.Growth, err)
@@ -177,7 +177,7 @@ func (s *System) judge(ctx context.Context, in output.Inventory, all, jobs []out
 				r.Base = len(r.Parts[0].Nodes)
 			}
 		}
-		if c.Enforces() {
+		if c.EnforcesLimits() {
 			ever, now := rules.Ceilings(r, len(r.Nodes), needs(t, r))
 			r.Most = ever.Most()
 			if r.MostNow.Why == "" {
@@ -194,7 +194,7 @@ func (s *System) shut(in output.Inventory, jobs []output.Record) {
 		if adapter.RequestOf(&r.Job) == "" {
 			continue
 		}
-		why := in.Shut(r, s.Pool, growth.Growths(r) > 0)
+		why := in.ClosedReason(r, s.Pool, growth.Growths(r) > 0)
 		switch {
 		case why == "":
 		case r.State == adapter.Pending:

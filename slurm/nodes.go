@@ -178,7 +178,7 @@ func (s *System) Wake(ctx context.Context, nodes []string) error {
 	}
 	var down []string
 	for line := range strings.SplitSeq(out.Stdout, "\n") {
-		if p := output.PowerOf(output.Field(line, "State")); p == output.Asleep || p == output.FallAsleep {
+		if p := output.PowerOf(output.Field(line, "State")); p == output.Asleep || p == output.FallingAsleep {
 			down = append(down, output.Field(line, "NodeName"))
 		}
 	}

@@ -39,13 +39,13 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 		return nil, fmt.Errorf("observing Slurm: %w", l.err)
 	}
 	s.TendCompanions(ctx, l.jobs)
-	jobs := s.leaveOutPreemptible(ctx, in, output.Fold(output.Whole(slices.Clone(l.jobs)))) // the cached list must not change
+	jobs := s.leaveOutPreemptible(ctx, in, output.FoldCompanions(output.WithoutHalfMerges(slices.Clone(l.jobs)))) // the cached list must not change
 	s.split(ctx, jobs)
 	s.setKinds(ctx, &in, jobs)
 	for i := range jobs {
-		jobs[i].Rigid = jobs[i].Ours(s.Pool, s.config.All)
+		jobs[i].Rigid = jobs[i].LetInBySidecar(s.Pool, s.config.All)
 		if r := &jobs[i]; r.State == adapter.Pending && adapter.RequestOf(&r.Job) != "" {
-			r.Needs = r.Needed()
+			r.Needs = r.PerNodeRequest()
 		}
 	}
 	s.rank(ctx, jobs)

@@ -62,7 +62,7 @@ func (s *System) Round(ctx context.Context) (core.Time, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.Round(), nil
+	return c.BackfillWait(), nil
 }
 
 // Guard returns how many seconds an ordinary job of the pool may hold its nodes past its limit: 30 s + OverTimeLimit

@@ -167,7 +167,7 @@ func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, er
 	for _, c := range joined {
 		parts = append(parts, adapter.Part{Job: c.ID, Nodes: c.Nodes})
 	}
-	output.Combine(r, parts)
+	output.AddCompanions(r, parts)
 	return &r.Job, nil
 }
 

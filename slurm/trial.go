@@ -268,7 +268,7 @@ func (s *System) stepTrial(ctx context.Context, who *client.User, job adapter.Ke
 	seen := map[string][]string{} // CPUs of the tasks on each node
 	tasks := 0
 	for _, part := range append([]*output.Record{r}, joined...) {
-		each := in.Least(part.Nodes).Effective
+		each := in.Least(part.Nodes).EffectiveCPUs
 		tasks += each * len(part.Nodes)
 		out, err := s.Run.Run(ctx, client.Call{Program: "srun", As: who, Args: []string{
 			"--quiet", fmt.Sprintf("--jobid=%d", part.ID), "--overlap", fmt.Sprintf("--nodes=%d", len(part.Nodes)), fmt.Sprintf("--ntasks=%d", each*len(part.Nodes)),
@@ -293,7 +293,7 @@ func (s *System) stepTrial(ctx context.Context, who *client.User, job adapter.Ke
 	if ran != tasks || len(seen) != trialNodes {
 		return "", fmt.Errorf("%d of %d tasks ran, on %d of %d nodes", ran, tasks, len(seen), trialNodes)
 	}
-	nodes := hostlist.Compact(output.Holdings(r, joined))
+	nodes := hostlist.Compact(output.NodesWithCompanions(r, joined))
 	if site.Binds == "" {
 		return fmt.Sprintf("%d tasks ran on %s", ran, nodes), nil
 	}

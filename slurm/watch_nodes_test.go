@@ -59,7 +59,7 @@ func watchNodes(t *testing.T, lab *lab.SlurmLab) *watcher {
 			}
 			for line := range strings.Lines(ask("squeue", "-h", "-a", "-t", "R,CG,S", "-o", "%A %N %j")) {
 				if f := strings.Fields(line); len(f) == 3 {
-					if parent, _ := output.Beside(f[2]); parent != 0 {
+					if parent, _ := output.AllocatedFor(f[2]); parent != 0 {
 						f[0] = fmt.Sprint(parent)
 					}
 					names, _ := hostlist.Expand(f[1])

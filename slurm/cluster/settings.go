@@ -28,7 +28,7 @@ func (s *Cluster) Configuration(ctx context.Context) (output.Configuration, erro
 		return nil, err
 	}
 	if script, err := SubmitScript(c); err == nil && output.IsOurs(script) {
-		c.Guard()
+		c.NotePlugin()
 	}
 	return c, nil
 }

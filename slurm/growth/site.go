@@ -59,11 +59,11 @@ func SiteOf(c output.Configuration) Site {
 		Release:           release,
 		expands:           slices.Contains(scheduler, "permit_job_expansion"),
 		Trap:              c.NeverResizes(),
-		Binds:             c.Binds(),
+		Binds:             c.CoreBinding(),
 		Gres:              c["GresTypes"] != "",
 		Memory:            strings.Contains(c["SelectTypeParameters"], "MEMORY"),
 		tiers:             c["PreemptType"] == ByTier && release < noTierSharing,
-		Guarded:           c.Guarded(),
+		Guarded:           c.HasPlugin(),
 		Prologs:           c["Prolog"] != "",
 		Epilogs:           c["Epilog"] != "",
 		NeedsIntroduction: release >= OwnerAllocates && strings.Contains(c["PrologFlags"], "Alloc"),
@@ -117,7 +117,7 @@ func (s Site) mergeable(in output.Sharing, gres bool) string {
 		return fmt.Sprintf("cores are bound (%s), and Slurm garbles the core map of a merged job", s.Binds)
 	case s.NeedsIntroduction:
 		return "with PrologFlags=Alloc or Contain a node starts no step of a job that it has not heard of, and a merge does not tell it"
-	case s.Gres && in.Whole():
+	case s.Gres && in.WholeNodes():
 		return "GresTypes is set and the partition is EXCLUSIVE, so that every job has a list of generic resources, which Slurm does not merge"
 	case in.Forced():
 		return fmt.Sprintf("the partition shares cores (OverSubscribe=%s)", in.OverSubscribe())
@@ -130,11 +130,11 @@ func (s Site) overlappable(in output.Sharing, gres bool) string {
 	switch why := s.resizable(gres); {
 	case why != "":
 		return why
-	case !in.Doubles():
+	case !in.SharesOnRequest():
 		return fmt.Sprintf("the partition has OverSubscribe=%s, and two allocations of one core need YES:2", in.OverSubscribe())
 	case s.tiers:
 		return "where partitions preempt each other (PreemptType=" + ByTier + ") Slurm gives no core to two allocations"
-	case !s.Guarded && !in.KeepsOthersOff():
+	case !s.Guarded && !in.ExcludesOtherUsers():
 		return "neither the plug-in nor ExclusiveUser=YES keeps other users' jobs that oversubscribe off its cores"
 	}
 	return ""

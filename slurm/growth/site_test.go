@@ -82,7 +82,7 @@ ConstrainCores          = yes
 	if SiteOf(c).Guarded {
 		t.Error("a job_submit.lua that nobody has seen to be ours guards the cores of jobs that grow by overlap")
 	}
-	c.Guard()
+	c.NotePlugin()
 	got := SiteOf(c)
 	want := Site{Release: 2205, expands: true, Binds: "TaskPlugin=task/affinity", Gres: true, Memory: true, Guarded: true, tiers: true, Epilogs: true, Deferred: true,
 		Trap: "Slurm 22.05.8 cannot resize a job twice without slurmdbd (AccountingStorageType is accounting_storage/none)"}

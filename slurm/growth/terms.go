@@ -20,10 +20,10 @@ type Terms struct {
 // cpusForWholeNode returns how many CPUs of a node must be requested to get the whole node; 0 if every job gets whole
 // nodes.
 func (t Terms) cpusForWholeNode() int {
-	if t.In.Whole() {
+	if t.In.WholeNodes() {
 		return 0
 	}
-	return t.Node.Effective
+	return t.Node.EffectiveCPUs
 }
 
 // Growths returns how often a job grows at most; 0 for an ordinary job.
@@ -56,10 +56,10 @@ func (t Terms) SharingSettings(r *output.Record) []string {
 	switch {
 	case t.Way.Growth == Overlap:
 		if t.Site.Memory {
-			all = append(all, fmt.Sprintf("MinMemoryNode=%d", t.Node.Free()-Spare(r)))
+			all = append(all, fmt.Sprintf("MinMemoryNode=%d", t.Node.JobMemory()-Spare(r)))
 		}
 		all = append(all, "OverSubscribe=YES")
-	case t.Way.Growth == Merge && !t.In.Whole():
+	case t.Way.Growth == Merge && !t.In.WholeNodes():
 		all = append(all, "OverSubscribe=NO") // Slurm may count cores of merged nodes as free: only this keeps other jobs off them
 	}
 	return all
@@ -150,5 +150,5 @@ const coverMemory = 1
 // Cover returns an expander with the least memory on nodes that expander e keeps for the job, or on those and the
 // job's own nodes.
 func (t Terms) Cover(job, e *output.Record, nodes []string) Allocation {
-	return Allocation{Parent: job, name: fmt.Sprintf("%s%d", output.OverPrefix, job.ID), Nodes: nodes, cpus: t.Node.Effective, memory: coverMemory, expands: true, reservation: e.Reservation}
+	return Allocation{Parent: job, name: fmt.Sprintf("%s%d", output.OverPrefix, job.ID), Nodes: nodes, cpus: t.Node.EffectiveCPUs, memory: coverMemory, expands: true, reservation: e.Reservation}
 }

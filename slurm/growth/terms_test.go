@@ -20,7 +20,7 @@ func TestAnAllocationSaysAllThatTheParentSays(t *testing.T) {
 	const base = "--no-shell --no-bell --chdir=/ --partition=main,other --job-name=accordion-%s-46 --nodes=%d --nodelist=%s "
 	const whose = " --qos=normal --account=physics --reservation=accordion-46-2"
 	site := Site{Memory: true}
-	own := output.Node{Effective: 8, Real: 4000}
+	own := output.Node{EffectiveCPUs: 8, RealMemory: 4000}
 	for _, test := range []struct {
 		name string
 		a    Allocation
@@ -78,7 +78,7 @@ func TestAJobHasAllCPUsOfItsNodesOnEveryRelease(t *testing.T) {
 		r := &output.Record{MaxNodes: test.want, TRESPerNode: test.gres}
 		r.Want, r.Tasks, r.CPUs = test.want, test.tasks, test.cpus
 		s := SiteOf(output.Configuration{"SLURM_VERSION": fmt.Sprintf("%d.%02d.1", test.release/100, test.release%100)})
-		counts, err := Terms{Site: s, In: test.in, Node: output.Node{Effective: 8}}.Counts(r, test.nodes)
+		counts, err := Terms{Site: s, In: test.in, Node: output.Node{EffectiveCPUs: 8}}.Counts(r, test.nodes)
 		got := strings.Join(counts, " ")
 		if err != nil {
 			got = err.Error()

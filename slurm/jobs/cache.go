@@ -138,7 +138,7 @@ func (t *verifiedCache) verify(jobs []shown, undecided [][]core.JobID, w verifie
 	if folded := foldedTasks(doubtful, all); len(folded) > 0 {
 		// If squeue fails now, a later reading has them.
 		if tasks, err := w.tasks(folded); err == nil {
-			all = output.Unfold(all, tasks)
+			all = output.AddTasks(all, tasks)
 		}
 	}
 	return append(certain, t.store(doubtful, undecided, all, asked)...), nil
@@ -292,7 +292,7 @@ func (t *verifiedCache) lastKnown(doubtful []*shown, undecided [][]core.JobID) [
 			all = append(all, j.Record)
 		case j.doubt&(ofMiddle|ofState) == 0 && !nameless:
 			j.Comment = "" // a request in it would be accepted
-			j.Unread = j.State == adapter.Pending
+			j.Unverified = j.State == adapter.Pending
 			all = append(all, j.Record)
 		}
 	}

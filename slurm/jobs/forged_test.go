@@ -242,7 +242,7 @@ func TestNoUserCanForgeHideOrChangeAJob(t *testing.T) {
 					}
 				case there:
 					if c.quiet && r.Mark == "" && !marked[want.ID] { // squeue has not run for it yet
-						want.Mark, want.Comment, want.Unread = "", "", r.Unread
+						want.Mark, want.Comment, want.Unverified = "", "", r.Unverified
 					}
 					if hostile[want.ID] && r.Mark == "" { // the user's own text
 						want.Comment = r.Comment
@@ -425,10 +425,10 @@ func TestAMarkedJobIsUnreadUntilSqueueWasAsked(t *testing.T) {
 	for reading, test := range []struct{ quiet, unread bool }{{true, true}, {true, true}, {false, false}, {true, false}} {
 		c.quiet = test.quiet
 		got := c.read(t, known)
-		if r, there := got[12]; !there || r.Unread != test.unread || (r.Mark == "") != test.unread {
+		if r, there := got[12]; !there || r.Unverified != test.unread || (r.Mark == "") != test.unread {
 			t.Errorf("reading %d: %+v, want unread %v", reading, r, test.unread)
 		}
-		if got[11].Unread {
+		if got[11].Unverified {
 			t.Errorf("reading %d: a job of which nothing is in doubt is unread", reading)
 		}
 	}
@@ -447,7 +447,7 @@ func TestTasksThatSqueueCountsInTheirArrayAreRead(t *testing.T) {
 		got := c.read(t, known)
 		for id, name := range map[core.JobID]string{50: "50_2", 51: "50_1"} {
 			r, there := got[id]
-			if !there || r.Unread || r.Mark != "accordion:ep=1x1h" || r.TaskName != name || r.Deadline != 1795000600 || r.Latest != 1795000480 {
+			if !there || r.Unverified || r.Mark != "accordion:ep=1x1h" || r.TaskName != name || r.Deadline != 1795000600 || r.Latest != 1795000480 {
 				t.Errorf("reading %d: job %d is there: %v, %+v", reading, id, there, r)
 			}
 		}

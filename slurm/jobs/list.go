@@ -86,7 +86,7 @@ func (s *Reader) listBySqueue(ctx context.Context) ([]output.Record, error) {
 		if err != nil && !client.Says(err, "invalid job id") {
 			return nil, err
 		}
-		jobs = output.Unfold(jobs, tasks)
+		jobs = output.AddTasks(jobs, tasks)
 	}
 	s.known.keep(jobs, len(jobs) > manyJobs*2/3)
 	return jobs, nil

@@ -121,7 +121,7 @@ func (j *shown) take(r *output.Record) {
 	if j.doubt&(ofMark|ofMiddle) != 0 {
 		j.Comment = r.Comment
 	}
-	j.Unread = r.Unread && j.doubt != 0
+	j.Unverified = r.Unverified && j.doubt != 0
 	if j.doubt&ofMark != 0 {
 		j.Mark, j.TRESPerNode, j.TRESPerJob, j.TRESPerTask = r.Mark, r.TRESPerNode, r.TRESPerJob, r.TRESPerTask
 	}
@@ -137,7 +137,7 @@ func (j *shown) over() bool {
 func (j *shown) finish() {
 	if j.doubt&ofState == 0 {
 		j.Unreadable = cmp.Or(j.Unreadable, j.middleError)
-		j.Settle(j.word, j.tasks, j.start, j.eligible)
+		j.SetState(j.word, j.tasks, j.start, j.eligible)
 	}
 }
 

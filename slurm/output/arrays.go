@@ -50,19 +50,19 @@ func (r *Record) taskNumber() int {
 	return 0
 }
 
-// TakeTurns blocks waiting tasks of arrays that must not start yet. A task waits for its array's
+// BlockTasks blocks waiting tasks of arrays that must not start yet. A task waits for its array's
 // throttle, and for an earlier task that cannot be planned yet. Tasks that are held, or wait for
 // something else than nodes, keep no other task back, as in Slurm.
 //
 // throttles has how many tasks of an array may run at a time, where that is known. missing has the first
 // task of an array that is known to wait and is not among the jobs.
-func TakeTurns(jobs []Record, throttles, missing map[core.JobID]int, now core.Time) {
+func BlockTasks(jobs []Record, throttles, missing map[core.JobID]int, now core.Time) {
 	for array, tasks := range Arrays(jobs) {
 		first, some := missing[array]
 		if !some {
 			first = math.MaxInt
 		}
-		takeTurns(tasks, throttles[array], first, now)
+		blockTasks(tasks, throttles[array], first, now)
 	}
 }
 
@@ -80,8 +80,8 @@ func Arrays(jobs []Record) map[core.JobID][]*Record {
 	return arrays
 }
 
-// takeTurns blocks waiting tasks of one array. The tasks are in their order.
-func takeTurns(tasks []*Record, throttle, missing int, now core.Time) {
+// blockTasks blocks waiting tasks of one array. The tasks are in their order.
+func blockTasks(tasks []*Record, throttle, missing int, now core.Time) {
 	run := 0
 	for _, r := range tasks {
 		if r.Task() != "" && (r.State == adapter.Running || r.State == adapter.Pending && !r.Held) {
@@ -100,7 +100,7 @@ func takeTurns(tasks []*Record, throttle, missing int, now core.Time) {
 		unknown = unknown || r.taskNumber() > missing
 		switch {
 		case r.Blocked:
-		case r.Unread, r.Several() && strings.HasPrefix(r.Mark, adapter.MarkPrefix):
+		case r.Unverified, r.Several() && strings.HasPrefix(r.Mark, adapter.MarkPrefix):
 			unknown = true
 		case r.Several(), adapter.RequestOf(&r.Job) == "":
 		case fresh:
@@ -118,9 +118,9 @@ func takeTurns(tasks []*Record, throttle, missing int, now core.Time) {
 // taskLimit is Slurm's word for a task that waits because its array's throttle is reached.
 const taskLimit = "JobArrayTaskLimit"
 
-// Unfold adds tasks of arrays to a list in which squeue counted them in the record that has their array's
+// AddTasks adds tasks of arrays to a list in which squeue counted them in the record that has their array's
 // number, and takes their numbers out of that.
-func Unfold(jobs, tasks []Record) []Record {
+func AddTasks(jobs, tasks []Record) []Record {
 	listed := make(map[core.JobID]bool, len(jobs))
 	for i := range jobs {
 		listed[jobs[i].ID] = true

@@ -42,10 +42,10 @@ type Inventory struct {
 type Node struct {
 	adapter.Node
 	CPUs      int   // CPUTot: all that it has
-	Effective int   // CPUEfctv: the CPUs that jobs may have; before 22.05 all
+	EffectiveCPUs int   // CPUEfctv: the CPUs that jobs may have; before 22.05 all
 	allocated int   // CPUAlloc: those that jobs have; one that is suspended has none
-	Real      int64 // RealMemory, MB: all that it has
-	reserved  int64 // MemSpecLimit, MB: of it, what jobs cannot have
+	RealMemory      int64 // RealMemory, MB: all that it has
+	reservedMemory  int64 // MemSpecLimit, MB: of it, what jobs cannot have
 
 	Sockets, CoresPerSocket, ThreadsPerCore int
 
@@ -116,7 +116,7 @@ func parseNode(line string) Node {
 		case "CPUTot":
 			n.CPUs = e.Count(key, value)
 		case "CPUEfctv":
-			n.Effective = e.Count(key, value)
+			n.EffectiveCPUs = e.Count(key, value)
 		case "Sockets":
 			n.Sockets = e.Count(key, value)
 		case "CoresPerSocket":
@@ -126,9 +126,9 @@ func parseNode(line string) Node {
 		case "CPUAlloc":
 			n.allocated = e.Count(key, value)
 		case "RealMemory":
-			n.Real = e.Memory(key, value)
+			n.RealMemory = e.Memory(key, value)
 		case "MemSpecLimit":
-			n.reserved = e.Memory(key, value)
+			n.reservedMemory = e.Memory(key, value)
 		case "TmpDisk":
 			n.Scratch, over = e.Memory(key, value), true // of TmpFS, as slurm.conf has it: 0 where it says none
 		case "Gres":
@@ -144,11 +144,11 @@ func parseNode(line string) Node {
 			over = state != ""
 		}
 	}
-	if n.Effective == 0 {
-		n.Effective = n.CPUs
+	if n.EffectiveCPUs == 0 {
+		n.EffectiveCPUs = n.CPUs
 	}
-	if n.Cores = n.Effective; n.Real > unconfigured {
-		n.Memory = max(n.Free(), 0)
+	if n.Cores = n.EffectiveCPUs; n.RealMemory > unconfigured {
+		n.Memory = max(n.JobMemory(), 0)
 	}
 	n.Why = state
 	read := readState(state)

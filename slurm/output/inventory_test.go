@@ -50,7 +50,7 @@ func TestWhetherANodeSleeps(t *testing.T) {
 	for state, want := range map[string]Power{
 		"IDLE": Awake, "IDLE+CLOUD": Awake, "MIXED+PLANNED": Awake, "IDLE+POWERED_DOWN": Asleep, "IDLE+CLOUD+POWERED_DOWN": Asleep, "IDLE~": Asleep, "IDLE+POWER": Asleep,
 		"ALLOCATED+POWERING_UP": Waking, "ALLOCATED#": Waking, "ALLOCATED+NOT_RESPONDING+POWERING_UP": Waking, "IDLE+POWERED_DOWN+POWER_UP": Waking, "MIXED+CLOUD+POWER_UP": Waking,
-		"IDLE+POWERING_DOWN": FallAsleep, "IDLE%": FallAsleep, "IDLE!": FallAsleep, "IDLE+POWER_DOWN": FallAsleep, "ALLOCATED+POWER_DRAIN": FallAsleep, "DOWN*+POWERING_DOWN*": FallAsleep,
+		"IDLE+POWERING_DOWN": FallingAsleep, "IDLE%": FallingAsleep, "IDLE!": FallingAsleep, "IDLE+POWER_DOWN": FallingAsleep, "ALLOCATED+POWER_DRAIN": FallingAsleep, "DOWN*+POWERING_DOWN*": FallingAsleep,
 	} {
 		if got := PowerOf(state); got != want {
 			t.Errorf("%s: %v, want %v", state, got, want)
@@ -90,7 +90,7 @@ func TestOfEveryReleaseNodesAndPartitionsAreRead(t *testing.T) {
 		if p := in.Partitions[1]; p.Exclusive || p.OverSubscribe != "NO" {
 			t.Errorf("%s: %+v", release, p)
 		}
-		if n := in.Nodes[0]; n.CPUs != 4 || n.Effective != 4 || n.allocated != 4 || n.Real != 1000 || n.GRES != "tape:2" || n.Features != "thin,fat" || n.available != "thin,fat" ||
+		if n := in.Nodes[0]; n.CPUs != 4 || n.EffectiveCPUs != 4 || n.allocated != 4 || n.RealMemory != 1000 || n.GRES != "tape:2" || n.Features != "thin,fat" || n.available != "thin,fat" ||
 			n.Idle || !n.Usable || n.Asleep {
 			t.Errorf("%s: %+v", release, n)
 		}
@@ -174,7 +174,7 @@ func FuzzScontrol(f *testing.F) {
 }
 
 func TestANodeSuitsAJobThatAsksForNoMoreThanItHas(t *testing.T) {
-	n := Node{Effective: 4, Real: 4000, reserved: 500, GRES: "gpu:a100:2(S:0),tmp:350G"}
+	n := Node{EffectiveCPUs: 4, RealMemory: 4000, reservedMemory: 500, GRES: "gpu:a100:2(S:0),tmp:350G"}
 	n.Scratch = 2000
 	for name, test := range map[string]struct {
 		job  Record

@@ -12,7 +12,7 @@ import (
 
 // kind is what jobs may tell a node apart by, in words.
 func (n *Node) kind() string {
-	words := []string{fmt.Sprintf("%d CPUs", n.Effective), fmt.Sprintf("%d MB", n.Free())}
+	words := []string{fmt.Sprintf("%d CPUs", n.EffectiveCPUs), fmt.Sprintf("%d MB", n.JobMemory())}
 	for _, more := range []string{n.GRES, n.Features} {
 		if more != "" {
 			words = append(words, more)
@@ -21,12 +21,12 @@ func (n *Node) kind() string {
 	return strings.Join(words, ", ")
 }
 
-// Free is the memory that jobs may have, in MB.
-func (n *Node) Free() int64 { return n.Real - n.reserved }
+// JobMemory is the memory that jobs may have, in MB.
+func (n *Node) JobMemory() int64 { return n.RealMemory - n.reservedMemory }
 
 // build is what the nodes of one managed job must have in common where they are made whole by asking for all of their CPUs
 // and memory.
-func (n *Node) build() string { return fmt.Sprintf("%d CPUs, %d MB", n.Effective, n.Free()) }
+func (n *Node) build() string { return fmt.Sprintf("%d CPUs, %d MB", n.EffectiveCPUs, n.JobMemory()) }
 
 // has says whether a node has the generic resources: a list such as gres:gpu:a100:2.
 func (n *Node) has(list string, times int) bool {
@@ -53,9 +53,9 @@ type Hardware struct {
 // Hardware returns what jobs may ask of the node. Where Slurm does not allocate memory to jobs,
 // they may ask for all of it.
 func (n *Node) Hardware(memory bool) Hardware {
-	h := Hardware{n.Effective, n.Sockets, n.CoresPerSocket, n.ThreadsPerCore, n.Real, n.Scratch, n.GRES, n.Features}
+	h := Hardware{n.EffectiveCPUs, n.Sockets, n.CoresPerSocket, n.ThreadsPerCore, n.RealMemory, n.Scratch, n.GRES, n.Features}
 	if memory {
-		h.Memory = n.Free()
+		h.Memory = n.JobMemory()
 	}
 	if n.available != n.Features {
 		h.Features += "," + n.available
@@ -65,7 +65,7 @@ func (n *Node) Hardware(memory bool) Hardware {
 
 // Suits says whether the node has what the job asks for on each of its nodes, features aside.
 func (n *Node) Suits(r *Record) bool {
-	return r.MinCPUs <= n.Effective && (r.MemoryPer == "CPU" || r.MinMemory <= n.Free()) && r.MinDisk <= n.Scratch && n.has(r.TRESPerNode, 1) && n.has(r.TRESPerTask, r.TasksPerNode()) && n.hasAny(r.TRESPerJob) &&
+	return r.MinCPUs <= n.EffectiveCPUs && (r.MemoryPer == "CPU" || r.MinMemory <= n.JobMemory()) && r.MinDisk <= n.Scratch && n.has(r.TRESPerNode, 1) && n.has(r.TRESPerTask, r.TasksPerNode()) && n.hasAny(r.TRESPerJob) &&
 		(r.State != adapter.Pending || n.hasAny(r.TRES)) // of one that runs, that is what came with its nodes
 }
 
@@ -91,9 +91,9 @@ func Featured(features, expression string) bool {
 	return !slices.ContainsFunc(strings.Split(expression, "&"), func(f string) bool { return !has(f) })
 }
 
-// TellKinds writes into each node its kind, and its build where not every partition of the pool gives whole nodes.
-func (in *Inventory) TellKinds(pool []string) {
-	whole := in.wholePool(pool)
+// SetKinds writes into each node its kind, and its build where not every partition of the pool gives whole nodes.
+func (in *Inventory) SetKinds(pool []string) {
+	whole := in.wholeNodes(pool)
 	for i := range in.Nodes {
 		n := &in.Nodes[i]
 		if n.Kind = n.kind(); !whole {

@@ -20,7 +20,7 @@ const (
 	Awake      Power = iota
 	Asleep           // POWERED_DOWN: an allocation wakes it, and lasts from that instant
 	Waking           // POWERING_UP: it boots, up to ResumeTimeout, and then answers
-	FallAsleep       // POWERING_DOWN, POWER_DOWN: it goes to sleep, up to SuspendTimeout, and cannot be woken before
+	FallingAsleep       // POWERING_DOWN, POWER_DOWN: it goes to sleep, up to SuspendTimeout, and cannot be woken before
 )
 
 // PowerOf returns where a node of that state stands.
@@ -31,7 +31,7 @@ type meaning struct {
 	use    Use
 	holds  bool  // a job holds the node, or is leaving it
 	silent bool  // it does not answer
-	unread bool  // slurmctld was started and has not heard of it: that it does not answer means nothing
+	unregistered bool  // slurmctld was started and has not heard of it: that it does not answer means nothing
 	dead   bool  // what runs there is lost
 	power  Power // how far from awake it is
 }
@@ -52,8 +52,8 @@ var states = map[string]meaning{
 	"FUTURE":     {use: Away, holds: true},
 	"INVAL":      {use: Away},
 	"INVALID":    {use: Away, holds: true},
-	"UNKNOWN":    {use: Later, holds: true, unread: true},
-	"UNK":        {use: Later, holds: true, unread: true}, // sinfo's word
+	"UNKNOWN":    {use: Later, holds: true, unregistered: true},
+	"UNK":        {use: Later, holds: true, unregistered: true}, // sinfo's word
 	"MAINT":      {},
 	"RESERVED":   {},
 	"PLANNED":    {},
@@ -71,8 +71,8 @@ var states = map[string]meaning{
 	"POWER_UP":       {use: Later, holds: true, power: Waking},
 	"POWERING_UP":    {use: Later, holds: true, power: Waking},
 	"POWERED_DOWN":   {use: Later, holds: true, power: Asleep},
-	"POWER_DOWN":     {use: Later, holds: true, power: FallAsleep},
-	"POWERING_DOWN":  {use: Later, holds: true, power: FallAsleep},
+	"POWER_DOWN":     {use: Later, holds: true, power: FallingAsleep},
+	"POWERING_DOWN":  {use: Later, holds: true, power: FallingAsleep},
 	"RESUME":         {use: Later, holds: true},
 	"UNDRAIN":        {use: Later, holds: true},
 }
@@ -103,9 +103,9 @@ var flags = map[string]meaning{
 	"POWERED_DOWN":     {power: Asleep},
 	"POWERING_UP":      {power: Waking},
 	"POWER_UP":         {power: Waking},
-	"POWERING_DOWN":    {power: FallAsleep},
-	"POWER_DOWN":       {power: FallAsleep},
-	"POWER_DRAIN":      {power: FallAsleep},
+	"POWERING_DOWN":    {power: FallingAsleep},
+	"POWER_DOWN":       {power: FallingAsleep},
+	"POWER_DRAIN":      {power: FallingAsleep},
 }
 
 // marks are the signs behind a word, as releases before 21.08 and sinfo put them.
@@ -113,8 +113,8 @@ var marks = map[rune]meaning{
 	'*': {silent: true},
 	'~': {power: Asleep},
 	'#': {power: Waking},
-	'%': {use: Later, power: FallAsleep},
-	'!': {use: Later, power: FallAsleep},
+	'%': {use: Later, power: FallingAsleep},
+	'!': {use: Later, power: FallingAsleep},
 	'$': {},            // in a maintenance reservation
 	'@': {use: Later},  // to be rebooted
 	'^': {use: Later},  // being rebooted
@@ -130,7 +130,7 @@ type nodeState struct {
 }
 
 // lost reports whether the node is down, or does not answer and is expected to.
-func (s nodeState) lost() bool { return s.dead || s.silent && !s.unread && !s.asleep }
+func (s nodeState) lost() bool { return s.dead || s.silent && !s.unregistered && !s.asleep }
 
 // readState reads a state such as IDLE+PLANNED, MIXED, DOWN*+DRAIN. A word that is not known makes the node unusable for now: a later Slurm may
 // mean anything by it, and an idle node left alone does less harm than a job lost on it.
@@ -142,7 +142,7 @@ func readState(s string) nodeState {
 			n.unknown, m = append(n.unknown, word), meaning{use: Later}
 		}
 		n.use, n.power = max(n.use, m.use), max(n.power, m.power)
-		n.holds, n.silent, n.unread, n.dead = n.holds || m.holds, n.silent || m.silent, n.unread || m.unread, n.dead || m.dead
+		n.holds, n.silent, n.unregistered, n.dead = n.holds || m.holds, n.silent || m.silent, n.unregistered || m.unregistered, n.dead || m.dead
 	}
 	read := func(word string, all map[string]meaning) {
 		name := strings.TrimRightFunc(word, func(r rune) bool { return !(r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_') })

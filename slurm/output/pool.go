@@ -35,9 +35,9 @@ func (in Inventory) Partition(names string, pool []string) *Partition {
 	return nil
 }
 
-// Shut returns why Slurm starts nothing of a job in its partition, whatever nodes are free; "": it does. In a partition that is drained it
+// ClosedReason returns why Slurm starts nothing of a job in its partition, whatever nodes are free; "": it does. In a partition that is drained it
 // starts what waits already, but no allocation to grow by.
-func (in Inventory) Shut(r *Record, pool []string, grows bool) string {
+func (in Inventory) ClosedReason(r *Record, pool []string, grows bool) string {
 	p := in.Partition(r.Partition, pool)
 	if p == nil {
 		return ""
@@ -59,21 +59,21 @@ func (in Inventory) Least(nodes []string) Node {
 		if least.Name == "" {
 			least = n
 		}
-		least.Effective, least.Real, least.reserved = min(least.Effective, n.Effective), min(least.Free(), n.Free()), 0
+		least.EffectiveCPUs, least.RealMemory, least.reservedMemory = min(least.EffectiveCPUs, n.EffectiveCPUs), min(least.JobMemory(), n.JobMemory()), 0
 	}
 	return least
 }
 
-// wholePool says whether every partition of the pool gives whole nodes.
-func (in Inventory) wholePool(pool []string) bool {
-	return !slices.ContainsFunc(in.Partitions, func(p Partition) bool { return slices.Contains(pool, p.Name) && !p.Sharing().Whole() })
+// wholeNodes says whether every partition of the pool gives whole nodes.
+func (in Inventory) wholeNodes(pool []string) bool {
+	return !slices.ContainsFunc(in.Partitions, func(p Partition) bool { return slices.Contains(pool, p.Name) && !p.Sharing().WholeNodes() })
 }
 
 // Unreserved is a node of the kind that can be used and that nobody has reserved; "" when there is none.
 func (in *Inventory) Unreserved(kind string) string {
 	reserved := map[string]bool{}
 	for _, r := range in.Reservations {
-		if Waiting(r.Name) {
+		if IsWaitingReservation(r.Name) {
 			continue
 		}
 		for _, n := range r.Nodes {
@@ -88,8 +88,8 @@ func (in *Inventory) Unreserved(kind string) string {
 	return ""
 }
 
-// Eligible is nodes that the job holds, or might.
-func (in Inventory) Eligible(r *Record, pool []string) []string {
+// CandidateNodes is nodes that the job holds, or might.
+func (in Inventory) CandidateNodes(r *Record, pool []string) []string {
 	if len(r.Nodes) > 0 {
 		return r.Nodes
 	}

@@ -18,7 +18,7 @@ func TestWhetherAPartitionTakesTheJob(t *testing.T) {
 		in := Inventory{Partitions: []Partition{{Name: "other", State: "DOWN"}, {Name: "main", State: c.state}}}
 		r := Record{}
 		r.Partition = "other,main"
-		if got := in.Shut(&r, []string{"main"}, c.grows); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
+		if got := in.ClosedReason(&r, []string{"main"}, c.grows); !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%s, grows %v: %q, want %q", c.state, c.grows, got, c.want)
 		}
 	}

@@ -43,7 +43,7 @@ type Record struct {
 	Resized core.Time // second of its last change of size; 0: none is known. Consoles only: squeue is not asked
 
 	Upfront    bool   // of the keys in a console's record, the first from the partition to the features are Slurm's (see layout)
-	Unread     bool   // waits, and what users write of it was never certain yet: its mark and comment are left out
+	Unverified     bool   // waits, and what users write of it was never certain yet: its mark and comment are left out
 	Unreadable string // why something in it could not be read and is missing here; "": all was
 }
 
@@ -52,15 +52,15 @@ const (
 	UnfitHet = "a heterogeneous job cannot grow and shrink; submit it as one component"
 )
 
-// Settle fills in, and clears, what goes with the job's state, which is Slurm's word; tasks are the task ids of an array.
-func (r *Record) Settle(word, tasks string, start, eligible core.Time) {
+// SetState fills in, and clears, what goes with the job's state, which is Slurm's word; tasks are the task ids of an array.
+func (r *Record) SetState(word, tasks string, start, eligible core.Time) {
 	r.State, r.Held = StateOf(word)
 	r.renumber(tasks)
 	r.Suspended, r.Configuring = word == "SUSPENDED", word == "CONFIGURING"
 	r.Expands, r.Latest = expands(r), 0
 	switch r.State {
 	case adapter.Pending:
-		waiting(r, eligible)
+		setPending(r, eligible)
 	case adapter.Done:
 		r.Why, r.Nodes = word, nil
 	default:
@@ -88,8 +88,8 @@ func HostFirst(nodes []string, host string) []string {
 	return slices.Insert(slices.Delete(slices.Clone(nodes), i, i+1), 0, host)
 }
 
-// waiting fills in what only a pending job has.
-func waiting(r *Record, eligible core.Time) {
+// setPending fills in what only a pending job has.
+func setPending(r *Record, eligible core.Time) {
 	r.Nodes = nil
 	r.HeldByUser = r.Why == "JobHeldUser"
 	r.Held = r.Held || r.Parked() || r.HeldByUser || r.Why == "JobHeldAdmin" || r.Priority == 0
@@ -183,9 +183,9 @@ func (r *Record) Ends() core.Time {
 	return r.Started + r.Limit
 }
 
-// Needed returns what the job asks for on each of its nodes, as a text that changes with it.
+// PerNodeRequest returns what the job asks for on each of its nodes, as a text that changes with it.
 // Consoles and squeue return the same text.
-func (r *Record) Needed() string {
+func (r *Record) PerNodeRequest() string {
 	return fmt.Sprintf("%d CPUs, %d MB, %q, %q, %q", r.MinCPUs, r.MinMemory, r.Features, r.TRESPerNode, r.TRESPerTask)
 }
 

@@ -59,7 +59,7 @@ func TestARequeuedJobWaitsForWhatItAsksForAndNotForWhatItHad(t *testing.T) {
 	} {
 		r := Record{MaxNodes: 3, TRES: test.tres}
 		r.Want, r.Reservation = 3, test.reservation
-		r.Settle("PENDING", "", 0, 0)
+		r.SetState("PENDING", "", 0, 0)
 		if r.Want != test.want || r.MaxNodes != test.most {
 			t.Errorf("%+v: it waits for %d to %d nodes", test, r.Want, r.MaxNodes)
 		}

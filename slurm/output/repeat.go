@@ -16,13 +16,13 @@ import (
 // several.
 var repeats = []string{"HOURLY", "DAILY", "WEEKDAY", "WEEKEND", "WEEKLY"}
 
-// floats is the flag of a reservation that begins as long after now as it was made, whenever that is: no longer job starts on its nodes.
-const floats = "TIME_FLOAT"
+// floatFlag is the flag of a reservation that begins as long after now as it was made, whenever that is: no longer job starts on its nodes.
+const floatFlag = "TIME_FLOAT"
 
 // repeatOf returns the flag by which a reservation repeats, of the flags as scontrol prints them; "" when it does not. One that floats comes
 // again and again, too.
 func repeatOf(flags string) string {
-	for _, repeat := range append(repeats, floats) {
+	for _, repeat := range append(repeats, floatFlag) {
 		for flag := range strings.SplitSeq(flags, ",") {
 			if flag == repeat {
 				return repeat
@@ -46,7 +46,7 @@ const (
 func occurrences(start, end core.Time, repeat string, zone *time.Location) []adapter.Span {
 	count := daysAhead
 	switch repeat {
-	case "", floats:
+	case "", floatFlag:
 		return nil
 	case "HOURLY":
 		count = hoursAhead
@@ -55,16 +55,16 @@ func occurrences(start, end core.Time, repeat string, zone *time.Location) []ada
 	from, to := time.Unix(start, 0).In(zone), time.Unix(end, 0).In(zone)
 	for i := range all {
 		days, hours := stride(repeat, to.Weekday())
-		from, _ = onward(from, days, hours)
-		_, to = onward(to, days, hours)
+		from, _ = advance(from, days, hours)
+		_, to = advance(to, days, hours)
 		all[i] = adapter.Span{Start: from.Unix(), End: to.Unix()}
 	}
 	return all
 }
 
-// onward returns the instants at which the local clock may show the time of day of t, the given days and hours later. Where the clock
+// advance returns the instants at which the local clock may show the time of day of t, the given days and hours later. Where the clock
 // leaves that out, mktime goes on by the offset from before.
-func onward(t time.Time, days, hours int) (earliest, latest time.Time) {
+func advance(t time.Time, days, hours int) (earliest, latest time.Time) {
 	year, month, day := t.Date()
 	hour, minute, second := t.Clock()
 	wall := time.Date(year, month, day+days, hour+hours, minute, second, 0, time.UTC)

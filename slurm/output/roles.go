@@ -20,7 +20,7 @@ func (r *Record) Role() Role {
 	if r.Parent() == 0 || !lent && CompanionOf(r.Mark).ID == 0 {
 		return Ordinary
 	}
-	if _, stays := Beside(r.Name); stays {
+	if _, stays := AllocatedFor(r.Name); stays {
 		return Companion
 	}
 	return Expander
@@ -28,7 +28,7 @@ func (r *Record) Role() Role {
 
 // Parent is the job that this one's name says it is made for; 0 for every other name.
 func (r *Record) Parent() core.JobID {
-	parent, _ := Beside(r.Name)
+	parent, _ := AllocatedFor(r.Name)
 	return parent
 }
 
@@ -40,9 +40,9 @@ func expands(r *Record) core.JobID {
 	return r.Parent()
 }
 
-// Beside reads the name of an allocation that was made beside a job for its growth: which job, 0 for every other name, and
+// AllocatedFor reads the name of an allocation that was made beside a job for its growth: which job, 0 for every other name, and
 // whether it stays beside it to its end, as companions do, or is to be merged into it. Any user may call his job so.
-func Beside(name string) (parent core.JobID, stays bool) {
+func AllocatedFor(name string) (parent core.JobID, stays bool) {
 	for _, prefix := range []string{GrowPrefix, OverPrefix, WithPrefix} {
 		if id, ok := strings.CutPrefix(name, prefix); ok {
 			if n, err := strconv.ParseUint(id, 10, 31); err == nil && n > 0 {
@@ -109,17 +109,17 @@ func (r *Record) Parked() bool { return r.Reservation == Park || r.Gated() }
 // Gated says whether it is a rigid one.
 func (r *Record) Gated() bool { return r.Reservation == Gate }
 
-// Ours says whether a job that asks nothing of the sidecar is its own to let in, as it waits before the gate, or passed it, in a partition
+// LetInBySidecar says whether a job that asks nothing of the sidecar is its own to let in, as it waits before the gate, or passed it, in a partition
 // that is wholly Accordion's. An array is not, nor is a heterogeneous job, or one in several partitions or in a reservation, or root's.
-func (r *Record) Ours(pool []string, all bool) bool {
+func (r *Record) LetInBySidecar(pool []string, all bool) bool {
 	if r.State != adapter.Pending || r.Array != 0 || r.Unfit != "" || adapter.RequestOf(&r.Job) != "" || r.Role() != Ordinary || r.UID == 0 {
 		return false
 	}
 	return r.Gated() || all && !r.Held && r.Reservation == "" && slices.Contains(pool, r.Partition)
 }
 
-// Waiting says whether a reservation is one in which jobs wait: nobody ever runs there.
-func Waiting(reservation string) bool { return reservation == Park || reservation == Gate }
+// IsWaitingReservation says whether a reservation is one in which jobs wait: nobody ever runs there.
+func IsWaitingReservation(reservation string) bool { return reservation == Park || reservation == Gate }
 
 // Stopped says whether the job is held in Slurm's sense, by its owner or by root: parked or not, it does not start.
 func (r *Record) Stopped() bool { return r.Priority == 0 || r.HeldByUser || r.Why == "JobHeldAdmin" }

@@ -59,7 +59,7 @@ func TestARigidJobOfAWholePartitionIsOursToLetIn(t *testing.T) {
 	} {
 		r := job
 		test.change(&r)
-		if told, all := r.Ours([]string{"main"}, false), r.Ours([]string{"main"}, true); told != test.told || all != test.all {
+		if told, all := r.LetInBySidecar([]string{"main"}, false), r.LetInBySidecar([]string{"main"}, true); told != test.told || all != test.all {
 			t.Errorf("%s: %v where jobs say so, %v where all are, want %v and %v", test.name, told, all, test.told, test.all)
 		}
 	}
@@ -80,7 +80,7 @@ func TestWhoHoldsAWaitingJobThatIsOurs(t *testing.T) {
 	} {
 		r := Record{}
 		r.Why, r.Reservation, r.Mark = c.why, c.reservation, c.mark
-		r.Settle("PENDING", "", 0, 0)
+		r.SetState("PENDING", "", 0, 0)
 		if r.HeldBy != c.want || r.Adopted != (c.reservation == Park && c.mark != "") {
 			t.Errorf("%s in %q, mark %q: held by %q, adopted %t; want %q", c.why, c.reservation, c.mark, r.HeldBy, r.Adopted, c.want)
 		}

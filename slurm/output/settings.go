@@ -73,8 +73,8 @@ func (c Configuration) NeverResizes() string {
 	return ""
 }
 
-// Binds is the setting by which tasks are bound to cores, "" where none does.
-func (c Configuration) Binds() string {
+// CoreBinding is the setting by which tasks are bound to cores, "" where none does.
+func (c Configuration) CoreBinding() string {
 	plugins := strings.Split(c["TaskPlugin"], ",")
 	switch {
 	case slices.Contains(plugins, "task/affinity"):
@@ -85,10 +85,10 @@ func (c Configuration) Binds() string {
 	return ""
 }
 
-// Round is how long a job that could begin may wait until slurmctld's back-filling comes to it, in seconds: the pause between two of its passes
+// BackfillWait is how long a job that could begin may wait until slurmctld's back-filling comes to it, in seconds: the pause between two of its passes
 // (bf_interval), and half as long as the usual one for what a pass takes. A shorter pause than the usual one is not counted on, since passes over a long
 // queue take longer.
-func (c Configuration) Round() core.Time {
+func (c Configuration) BackfillWait() core.Time {
 	const usual = 30
 	pause := core.Time(usual)
 	for _, one := range strings.Split(c["SchedulerParameters"], ",") {
@@ -135,8 +135,8 @@ func (c Configuration) Identity() string {
 	return c["ClusterName"] + "-" + host + "-" + c["SlurmctldPort"]
 }
 
-// Enforces says whether slurmctld holds jobs to the limits of their associations.
-func (c Configuration) Enforces() bool {
+// EnforcesLimits says whether slurmctld holds jobs to the limits of their associations.
+func (c Configuration) EnforcesLimits() bool {
 	return slices.Contains(strings.Split(c["AccountingStorageEnforce"], ","), "limits")
 }
 
@@ -149,15 +149,15 @@ func (c Configuration) Booted() core.Time {
 	return second
 }
 
-// guardKey is where a configuration says "ours" if slurmctld shows what is submitted to our job_submit.lua, or to a site's that calls
+// pluginKey is where a configuration says "ours" if slurmctld shows what is submitted to our job_submit.lua, or to a site's that calls
 // it. Where that cannot be seen, it is taken for another's. No key of Slurm's is like it.
-const guardKey = "(job_submit.lua)"
+const pluginKey = "(job_submit.lua)"
 
-// Guard notes that it does.
-func (c Configuration) Guard() { c[guardKey] = "ours" }
+// NotePlugin notes that it does.
+func (c Configuration) NotePlugin() { c[pluginKey] = "ours" }
 
-// Guarded says whether it does.
-func (c Configuration) Guarded() bool { return c[guardKey] == "ours" }
+// HasPlugin says whether it does.
+func (c Configuration) HasPlugin() bool { return c[pluginKey] == "ours" }
 
 // IsOurs says whether a job_submit.lua is ours, or has ours in it.
 func IsOurs(script string) bool { return strings.Contains(script, "accordion:") }

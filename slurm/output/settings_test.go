@@ -44,7 +44,7 @@ func TestARoundOfBackFillingFollowsItsInterval(t *testing.T) {
 		"(null)": 45, "permit_job_expansion": 45, "permit_job_expansion,bf_interval=120": 135, "bf_interval=1,defer": 45, "bf_interval=x": 45,
 		"bf_interval=99999999999999999999": 45,
 	} {
-		if got := (Configuration{"SchedulerParameters": parameters}).Round(); got != want {
+		if got := (Configuration{"SchedulerParameters": parameters}).BackfillWait(); got != want {
 			t.Errorf("with SchedulerParameters=%s a job may wait %d s for its round, want %d", parameters, got, want)
 		}
 	}

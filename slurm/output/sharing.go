@@ -8,11 +8,11 @@ type Sharing string
 // ofOneUser ends a partition's sharing where a node is one user's at a time.
 const ofOneUser = ",USER"
 
-// Whole says whether every job of the partition gets whole nodes.
-func (s Sharing) Whole() bool { return s == "EXCLUSIVE" }
+// WholeNodes says whether every job of the partition gets whole nodes.
+func (s Sharing) WholeNodes() bool { return s == "EXCLUSIVE" }
 
-// Doubles says whether cores may be given to a second job where both ask for that, and only then.
-func (s Sharing) Doubles() bool {
+// SharesOnRequest says whether cores may be given to a second job where both ask for that, and only then.
+func (s Sharing) SharesOnRequest() bool {
 	many, ok := strings.CutPrefix(s.OverSubscribe(), "YES:")
 	return ok && many != "1"
 }
@@ -20,8 +20,8 @@ func (s Sharing) Doubles() bool {
 // OverSubscribe is Slurm's word for it, with the number.
 func (s Sharing) OverSubscribe() string { return strings.TrimSuffix(string(s), ofOneUser) }
 
-// KeepsOthersOff says whether no other user's job can come to lie on a node that a job of the partition has a part of.
-func (s Sharing) KeepsOthersOff() bool { return s.Whole() || strings.HasSuffix(string(s), ofOneUser) }
+// ExcludesOtherUsers says whether no other user's job can come to lie on a node that a job of the partition has a part of.
+func (s Sharing) ExcludesOtherUsers() bool { return s.WholeNodes() || strings.HasSuffix(string(s), ofOneUser) }
 
 // Forced says whether cores are given to several jobs whether they ask for that or not.
 func (s Sharing) Forced() bool {

@@ -28,7 +28,7 @@ func Snapshot(in Inventory, jobs []Record, pool []string) (*adapter.Snapshot, er
 		}
 	}
 	snapshot := &adapter.Snapshot{}
-	touching := touch(jobs, tiers, inPool)
+	touching := ofPool(jobs, tiers, inPool)
 	held := map[string]bool{}
 	for i := range touching {
 		touching[i].Job.Account = touching[i].Account
@@ -44,11 +44,11 @@ func Snapshot(in Inventory, jobs []Record, pool []string) (*adapter.Snapshot, er
 	}
 	slices.SortFunc(snapshot.Nodes, func(a, b adapter.Node) int { return hostlist.Compare(a.Name, b.Name) })
 	for _, r := range in.Reservations {
-		if r.Nodes = hostlist.Within(r.Nodes, inPool); len(r.Nodes) > 0 && !Waiting(r.Name) {
+		if r.Nodes = hostlist.Within(r.Nodes, inPool); len(r.Nodes) > 0 && !IsWaitingReservation(r.Name) {
 			snapshot.Reservations = append(snapshot.Reservations, r)
 		}
 	}
-	snapshot.Jobs, snapshot.Remarks = ranked(touching), append(remarks(touching), strange(in, inPool)...)
+	snapshot.Jobs, snapshot.Remarks = ranked(touching), append(remarks(touching), unknownStates(in, inPool)...)
 	return snapshot, nil
 }
 
@@ -72,8 +72,8 @@ func remarks(jobs []Record) []adapter.Remark {
 	return all
 }
 
-// strange returns a remark for each word of node states that is not known.
-func strange(in Inventory, pool map[string]bool) (all []adapter.Remark) {
+// unknownStates returns a remark for each word of node states that is not known.
+func unknownStates(in Inventory, pool map[string]bool) (all []adapter.Remark) {
 	of := map[string][]string{}
 	for _, n := range in.Nodes {
 		for _, word := range n.unknown {
@@ -89,8 +89,8 @@ func strange(in Inventory, pool map[string]bool) (all []adapter.Remark) {
 	return all
 }
 
-// touch keeps the jobs that hold nodes of the pool or may come upon them.
-func touch(jobs []Record, tiers map[string]int, pool map[string]bool) []Record {
+// ofPool keeps the jobs that hold nodes of the pool or may come upon them.
+func ofPool(jobs []Record, tiers map[string]int, pool map[string]bool) []Record {
 	kept := make([]Record, 0, len(jobs))
 	for i := range jobs {
 		j := &jobs[i]
@@ -132,9 +132,9 @@ func ranked(jobs []Record) []adapter.Job {
 		}
 	}
 	slices.SortStableFunc(waiting, func(a, b *Record) int {
-		return cmp.Or(cmp.Compare(b.tier, a.tier), cmp.Compare(b.Priority, a.Priority), first(a, b))
+		return cmp.Or(cmp.Compare(b.tier, a.tier), cmp.Compare(b.Priority, a.Priority), compareRank(a, b))
 	})
-	slices.SortStableFunc(held, first)
+	slices.SortStableFunc(held, compareRank)
 
 	// earliest[i] is the first submitted of waiting[i:] that could start; where it is not before a held job, that one's
 	// turn has come.
@@ -142,12 +142,12 @@ func ranked(jobs []Record) []adapter.Job {
 	earliest := make([]*Record, len(waiting)+1)
 	for i := len(waiting) - 1; i >= 0; i-- {
 		earliest[i] = earliest[i+1]
-		if !waiting[i].Blocked && (earliest[i] == nil || first(waiting[i], earliest[i]) < 0) {
+		if !waiting[i].Blocked && (earliest[i] == nil || compareRank(waiting[i], earliest[i]) < 0) {
 			earliest[i] = waiting[i]
 		}
 	}
 	for i := range waiting {
-		for len(held) > 0 && (earliest[i] == nil || first(held[0], earliest[i]) < 0) {
+		for len(held) > 0 && (earliest[i] == nil || compareRank(held[0], earliest[i]) < 0) {
 			result, held = appendTasks(result, held[0]), held[1:]
 		}
 		result = appendTasks(result, waiting[i])
@@ -161,9 +161,9 @@ func ranked(jobs []Record) []adapter.Job {
 	return result
 }
 
-// first orders jobs of one rank as Slurm does: by submission, then by number, where all tasks of an
+// compareRank orders jobs of one rank as Slurm does: by submission, then by number, where all tasks of an
 // array have the array's, then by task. The last task to become a job has the lowest number itself.
-func first(a, b *Record) int {
+func compareRank(a, b *Record) int {
 	return cmp.Or(cmp.Compare(a.Submitted, b.Submitted), cmp.Compare(a.number(), b.number()), cmp.Compare(a.taskNumber(), b.taskNumber()), cmp.Compare(a.ID, b.ID))
 }
 
@@ -194,9 +194,9 @@ func appendTasks(jobs []adapter.Job, r *Record) []adapter.Job {
 	return jobs
 }
 
-// Fold makes jobs of those with companions: their nodes are the job's, and they are left out. A companion whose job does not
+// FoldCompanions makes jobs of those with companions: their nodes are the job's, and they are left out. A companion whose job does not
 // run is shown as an expander of it, for somebody has to end it.
-func Fold(jobs []Record) []Record {
+func FoldCompanions(jobs []Record) []Record {
 	at := map[adapter.Key]int{} // of running jobs
 	for i := range jobs {
 		if jobs[i].State == adapter.Running && jobs[i].Role() == Ordinary {
@@ -226,14 +226,14 @@ func Fold(jobs []Record) []Record {
 		if slices.Contains(joined, &jobs[i]) {
 			continue
 		}
-		Combine(&r, r.Joined)
+		AddCompanions(&r, r.Joined)
 		kept = append(kept, r)
 	}
 	return kept
 }
 
-// Combine makes the nodes of its companions a job's own.
-func Combine(r *Record, companions []adapter.Part) {
+// AddCompanions makes the nodes of its companions a job's own.
+func AddCompanions(r *Record, companions []adapter.Part) {
 	if len(companions) == 0 {
 		return
 	}
@@ -244,9 +244,9 @@ func Combine(r *Record, companions []adapter.Part) {
 	}
 }
 
-// Whole leaves running jobs with the nodes that they have for good: those that an expander still holds too came by the first of
+// WithoutHalfMerges leaves running jobs with the nodes that they have for good: those that an expander still holds too came by the first of
 // two merges.
-func Whole(jobs []Record) []Record {
+func WithoutHalfMerges(jobs []Record) []Record {
 	halves := map[core.JobID][]string{} // by parent
 	for i := range jobs {
 		r := &jobs[i]
@@ -265,8 +265,8 @@ func Whole(jobs []Record) []Record {
 	return jobs
 }
 
-// Holdings is the nodes of a job with those of its companions, its own first.
-func Holdings(r *Record, joined []*Record) []string {
+// NodesWithCompanions is the nodes of a job with those of its companions, its own first.
+func NodesWithCompanions(r *Record, joined []*Record) []string {
 	all := slices.Clone(r.Nodes)
 	for _, c := range joined {
 		all = append(all, c.Nodes...)

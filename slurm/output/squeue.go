@@ -51,7 +51,7 @@ func ParseSqueue(out, word string) ([]Record, error) {
 		return nil, fmt.Errorf("squeue: no word to separate the fields by")
 	}
 	jobs := make([]Record, 0, len(out)/usualRow)
-	seen := shelf{nodes: map[string][]string{}, texts: map[string]string{}}
+	seen := interner{nodes: map[string][]string{}, texts: map[string]string{}}
 	for number := 1; out != ""; number++ {
 		var parts [10]string // the plain fields, and the free ones
 		for i := range parts {
@@ -76,14 +76,14 @@ func ParseSqueue(out, word string) ([]Record, error) {
 // usualRow is how long a job's row is at the least, in bytes.
 const usualRow = 400
 
-// A shelf holds one copy of each text of a list: most are in many of its records, and none keeps the list.
-type shelf struct {
+// A interner holds one copy of each text of a list: most are in many of its records, and none keeps the list.
+type interner struct {
 	nodes map[string][]string // host lists
 	texts map[string]string
 }
 
-// own is text, as a copy that keeps nothing else; empty where Slurm says that there is none.
-func (s *shelf) own(value string) string {
+// intern is text, as a copy that keeps nothing else; empty where Slurm says that there is none.
+func (s *interner) intern(value string) string {
 	if null(value) {
 		return ""
 	}
@@ -96,45 +96,45 @@ func (s *shelf) own(value string) string {
 }
 
 // parseRecord reads the plain fields, and takes the free ones.
-func parseRecord(parts *[10]string, seen *shelf) (Record, error) {
-	f := plain{rest: parts[0]}
+func parseRecord(parts *[10]string, seen *interner) (Record, error) {
+	f := plainFields{rest: parts[0]}
 	e := Reader{}
 	var r Record
 	r.ID = core.JobID(e.Number("JobID", f.next()))
-	array, task, het := Text(f.next()), seen.own(f.next()), Text(f.next())
+	array, task, het := Text(f.next()), seen.intern(f.next()), Text(f.next())
 	script := f.next() == "1"
-	word := seen.own(f.next())
-	r.User = seen.own(f.next())
+	word := seen.intern(f.next())
+	r.User = seen.intern(f.next())
 	r.UID, r.GID = uint32(e.Number("UserID", f.next())), uint32(e.Number("GroupID", f.next()))
-	r.Partition, r.QOS = seen.own(f.next()), seen.own(f.next())
+	r.Partition, r.QOS = seen.intern(f.next()), seen.intern(f.next())
 	r.Want, r.MaxNodes = e.Count("NumNodes", f.next()), e.Count("MaxNodes", f.next())
 	r.Tasks, r.CPUs = e.Count("NumTasks", f.next()), e.Count("NumCPUs", f.next())
 	r.Limit = e.Limit("TimeLimit", f.next())
 	start, eligible := e.Instant("StartTime", f.next()), e.Instant("EligibleTime", f.next())
 	r.Submitted = e.Instant("SubmitTime", f.next())
 	r.Priority, r.Nice = e.Number("PriorityLong", f.next()), e.Signed("Nice", f.next())
-	r.Reservation, r.DependsOn = seen.own(f.next()), seen.own(f.next())
+	r.Reservation, r.DependsOn = seen.intern(f.next()), seen.intern(f.next())
 	if host := f.next(); script { // squeue names the submitting host of what has no script
-		r.BatchHost = seen.own(host)
+		r.BatchHost = seen.intern(host)
 	}
 	if list := Text(f.next()); list != "" {
 		r.Nodes = HostFirst(e.Nodes(list, seen.nodes), r.BatchHost)
 	}
 	r.MinCPUs, r.MinMemory = e.Count("MinCPUs", f.next()), e.Memory("MinMemory", f.next())
-	r.OverSubscribe, r.TRES = seen.own(f.next()), seen.own(f.next())
+	r.OverSubscribe, r.TRES = seen.intern(f.next()), seen.intern(f.next())
 	r.Deadline = e.Instant("Deadline", f.next())
 	if least := Text(f.next()); least != "" {
 		r.MinTime = e.Limit("MinTime", least)
 	}
-	r.Why = seen.own(f.last())
+	r.Why = seen.intern(f.last())
 	if f.bad || r.ID == 0 || r.Submitted == 0 {
 		return Record{}, fmt.Errorf("not the %d fields of a job: %w", len(fields), ErrForm)
 	}
-	r.Mark, r.Name, r.Comment = seen.own(parts[1]), seen.own(parts[2]), seen.own(strings.TrimRight(parts[3], " "))
-	r.Account, r.Features = seen.own(parts[4]), seen.own(parts[5])
+	r.Mark, r.Name, r.Comment = seen.intern(parts[1]), seen.intern(parts[2]), seen.intern(strings.TrimRight(parts[3], " "))
+	r.Account, r.Features = seen.intern(parts[4]), seen.intern(parts[5])
 	r.Upfront = !strings.ContainsAny(parts[6], " =") // nobody has forged the host of submission
 	if r.Mark != "" {
-		r.TRESPerNode, r.TRESPerJob, r.TRESPerTask = seen.own(parts[7]), seen.own(parts[8]), seen.own(parts[9])
+		r.TRESPerNode, r.TRESPerJob, r.TRESPerTask = seen.intern(parts[7]), seen.intern(parts[8]), seen.intern(parts[9])
 	}
 	switch {
 	case array != "" && task != "":
@@ -145,21 +145,21 @@ func parseRecord(parts *[10]string, seen *shelf) (Record, error) {
 	if e.Err != nil {
 		r.Unreadable = e.Err.Error()
 	}
-	r.Settle(word, task, start, eligible)
+	r.SetState(word, task, start, eligible)
 	return r, nil
 }
 
-// plain is the plain fields, taken one by one.
-type plain struct {
+// plainFields is the plain fields, taken one by one.
+type plainFields struct {
 	rest string
 	bad  bool // one was missing
 }
 
-func (p *plain) next() string {
+func (p *plainFields) next() string {
 	field, rest, more := strings.Cut(p.rest, "|")
 	p.rest, p.bad = rest, p.bad || !more
 	return field
 }
 
 // last is all that is left.
-func (p *plain) last() string { return p.rest }
+func (p *plainFields) last() string { return p.rest }

@@ -120,7 +120,7 @@ func refusalMeaning(err error, shut bool) error {
 // shut reports whether the job's partition, as last read, takes no new allocations.
 func (s *Resizer) shut(ctx context.Context, job *output.Record) bool {
 	in, err := s.Ground(ctx)
-	return err == nil && in.Shut(job, s.Pool, true) != ""
+	return err == nil && in.ClosedReason(job, s.Pool, true) != ""
 }
 
 // preemptionWait is how long allocate waits for preempted jobs to end. Slurm begins to end them at the first refusal.

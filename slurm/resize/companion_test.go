@@ -41,7 +41,7 @@ func TestACompanionIsTiedToItsJobMarkedAndUntiedFromItsReservation(t *testing.T)
 			b.holds(46, "n1", "n2")
 			r, joined, err := b.Together(b.Context(), b.key(46))
 			b.ok(err)
-			if len(joined) != 1 || joined[0].ID != 47 || !slices.Equal(output.Holdings(r, joined), []string{"n1", "n2", "n3", "n4"}) {
+			if len(joined) != 1 || joined[0].ID != 47 || !slices.Equal(output.NodesWithCompanions(r, joined), []string{"n1", "n2", "n3", "n4"}) {
 				t.Errorf("the job has %v with companions %v", r.Nodes, joined)
 			}
 		})

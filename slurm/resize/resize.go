@@ -95,7 +95,7 @@ func (s *Resizer) Shrink(ctx context.Context, job adapter.Key, keep []string) er
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	all := output.Holdings(r, joined)
+	all := output.NodesWithCompanions(r, joined)
 	for _, n := range keep {
 		if !slices.Contains(all, n) {
 			return fmt.Errorf("%s: it does not hold %s (it holds %s)", doing, n, hostlist.Compact(all))
@@ -112,7 +112,7 @@ func (s *Resizer) Shrink(ctx context.Context, job adapter.Key, keep []string) er
 	if r, joined, err = s.Together(ctx, job); err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	if all = output.Holdings(r, joined); !hostlist.Same(keep, all) {
+	if all = output.NodesWithCompanions(r, joined); !hostlist.Same(keep, all) {
 		return fmt.Errorf("%s: Slurm left it %s", doing, hostlist.Compact(all))
 	}
 	return nil

@@ -93,7 +93,7 @@ func bookAll(books *adapter.Accounting, rows []bookedRow, now core.Time) error {
 	if err != nil {
 		return err
 	}
-	for _, its := range lines(rows) {
+	for _, its := range rowsByJob(rows) {
 		b := bookedOf(its, now)
 		if s, known := sums[b.Key]; known {
 			b.Sum, b.Lost = float64(s.NodeSeconds), s.Empty
@@ -177,7 +177,7 @@ func twiceOf(steps []bookedRow) map[int64][]string {
 // bookedOf returns one run of the rows of a job. A size is held from the end of the one before.
 func bookedOf(its []bookedRow, now core.Time) adapter.AccountedRun {
 	first, last := its[0], its[len(its)-1]
-	parent, stays := output.Beside(first.name)
+	parent, stays := output.AllocatedFor(first.name)
 	b := adapter.AccountedRun{Key: adapter.Key{ID: core.JobID(first.id), Submitted: first.submit}, Name: first.name, User: first.user, Partition: first.partition,
 		Expands: parent, Stays: stays, State: last.state, Open: last.end == 0, Rows: len(its)}
 	for i, r := range its {

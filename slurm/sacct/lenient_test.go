@@ -150,8 +150,8 @@ alpha|7|90|100|120|RESIZING|ada|n[1-2]|mesh
 beta|7|90|100|150|COMPLETED|bob|n1|other
 alpha|7|120|120|140|COMPLETED|ada|n1|mesh
 `), "a.txt", time.UTC, 200)
-	if want := "7@90 mesh COMPLETED: 100-120 [n1 n2] 120-140 [n1]\n7@90 other COMPLETED: 100-150 [n1]\n"; err != nil || say(held) != want || held[1].Cluster != "beta" {
-		t.Errorf("holds: %v\n%s", err, say(held))
+	if want := "7@90 mesh COMPLETED: 100-120 [n1 n2] 120-140 [n1]\n7@90 other COMPLETED: 100-150 [n1]\n"; err != nil || formatJobs(held) != want || held[1].Cluster != "beta" {
+		t.Errorf("holds: %v\n%s", err, formatJobs(held))
 	}
 
 	runs := read(t, "Cluster|"+stepNames+`alpha|7|7|100|110|170|COMPLETED|1|n1|ada|phys|main|mesh
@@ -159,7 +159,7 @@ beta|7|7|100|110|180|COMPLETED|1|n1|ada|phys|main|mesh
 alpha|7.0|7.0|111|111|130|COMPLETED|1|n1||phys||solve
 beta|7.0|7.0|111|111|140|COMPLETED|1|n1||phys||solve
 `)
-	got := told(runs.All)
+	got := formatRuns(runs.All)
 	if want := "7 ada mesh @100 110-170 1/1 script -1 completed true: solve 111-130 [0]\n7 ada mesh @100 110-180 1/1 script -1 completed true: solve 111-140 [1]\n"; got != want || runs.All[1].Partition != "beta/main" {
 		t.Errorf("runs:\n%swant:\n%s", got, want)
 	}
@@ -207,7 +207,7 @@ func TestTheHourThatComesTwiceIsReadAsEarlyAsTheJobAllows(t *testing.T) {
 	runs := NewRuns()
 	steps := strings.ReplaceAll("7|7|T02:50:00|T02:10:00|T02:40:00|COMPLETED|1|n1|ada|p|m|x\n7.0|7.0|T02:15:00|T02:15:00|T02:35:00|COMPLETED|1|n1||p||y\n", "|T", "|2026-10-25T")
 	if err := runs.Read(strings.NewReader(stepNames+steps), "a.txt", paris, 0, 0); err != nil || len(runs.All) != 1 || runs.All[0].Start != midnight+4200 || runs.All[0].Steps[0].From != midnight+4500 {
-		t.Errorf("%v: %s", err, told(runs.All))
+		t.Errorf("%v: %s", err, formatRuns(runs.All))
 	}
 	// Where clocks are set back by half an hour.
 	lordHowe, err := time.LoadLocation("Australia/Lord_Howe")
@@ -250,8 +250,8 @@ func TestHoldsAreReadAroundWhatCannotBeRead(t *testing.T) {
 		"9|90|100|120|COMPLETED|ada|n3|two\nlines\n" + "9.batch|90|100|120|COMPLETED||n3|batch\n" + "10|90|100|120|COMPLETED|ada|n4|last\n"
 	got, unread, err := ReadHolds(strings.NewReader(rows), "a.txt", time.UTC, 200)
 	want := "7@90 mesh COMPLETED: 100-120 [n1 n2]\n9@90 two COMPLETED: 100-120 [n3]\n10@90 last COMPLETED: 100-120 [n4]\n"
-	if err != nil || say(got) != want || unread.Lines.Count != 3 {
-		t.Errorf("%v, %v\n%s", err, unread.Warnings(), say(got))
+	if err != nil || formatJobs(got) != want || unread.Lines.Count != 3 {
+		t.Errorf("%v, %v\n%s", err, unread.Warnings(), formatJobs(got))
 	}
 	if _, _, err := ReadHolds(strings.NewReader("no|row\n"), "a.txt", time.UTC, 200); err == nil || !strings.HasPrefix(err.Error(), "a.txt:1: 2 fields for 8 columns") {
 		t.Errorf("a text without a row: %v", err)

@@ -38,7 +38,7 @@ func (n *numbering) of(name string) int32 {
 }
 
 // workload writes the jobs, in the order of submission, as a log.
-func workload(jobs []life) (*swf.Log, error) {
+func workload(jobs []jobRows) (*swf.Log, error) {
 	if len(jobs) == 0 {
 		return nil, errors.New("no job that is over")
 	}
@@ -72,7 +72,7 @@ func workload(jobs []life) (*swf.Log, error) {
 }
 
 // record is one job; its profile is another's matter.
-func (l life) record(zero core.Time, groups *[5]numbering) swf.Record {
+func (l jobRows) record(zero core.Time, groups *[5]numbering) swf.Record {
 	first, last := l.first(), l.last()
 	status, known := statuses[last.state]
 	if !known {
@@ -97,14 +97,14 @@ func (l life) record(zero core.Time, groups *[5]numbering) swf.Record {
 	}
 	r.Wait, r.Run = max(first.start-first.submit, 0), last.end-first.start
 	r.Processors, r.RequestedProcessors = int32(first.got), int32(max(first.got, first.asked))
-	if len(l.rows) == 1 && len(l.beside) == 0 && first.cpu >= 0 { // the rows of a resized job share its steps, and companions have some
+	if len(l.rows) == 1 && len(l.companions) == 0 && first.cpu >= 0 { // the rows of a resized job share its steps, and companions have some
 		r.CPU = first.cpu / float64(first.got)
 	}
 	return r
 }
 
 // header says where the log comes from, and what its queues and partitions are.
-func header(jobs []life, zero core.Time, queues, partitions []string) (h swf.Header) {
+func header(jobs []jobRows, zero core.Time, queues, partitions []string) (h swf.Header) {
 	end := zero
 	for _, j := range jobs {
 		end = max(end, j.last().end)

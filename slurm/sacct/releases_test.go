@@ -55,15 +55,15 @@ func TestOfEveryReleaseTheSizesOfAJobFollowEachOther(t *testing.T) {
 			if merged != 2 {
 				t.Errorf("%d expanders were merged into it, want 2", merged)
 			}
-			for _, two := range twice(jobs) {
+			for _, two := range doublyHeld(jobs) {
 				t.Error(two)
 			}
 		})
 	}
 }
 
-// twice finds the nodes that two jobs held at one instant; an expander's are its parent's.
-func twice(jobs []Job) []string {
+// doublyHeld finds the nodes that two jobs held at one instant; an expander's are its parent's.
+func doublyHeld(jobs []Job) []string {
 	type hold struct {
 		job      core.JobID
 		from, to core.Time

@@ -54,23 +54,23 @@ func NewRuns() *Runs {
 	return &Runs{nodes: map[string]int32{}, lists: map[list][]int32{}, words: map[string]string{}}
 }
 
-// accounts is what one text says of one job id, before its lines are put together.
-type accounts struct {
-	rows    []accounted
-	scripts []scripted
+// jobLines is what one text says of one job id, before its lines are put together.
+type jobLines struct {
+	rows    []jobRow
+	scripts []scriptStep
 	steps   []advise.Step
 	broken  bool
 }
 
-// accounted is a job's row.
-type accounted struct {
+// jobRow is a job's row.
+type jobRow struct {
 	advise.Run
 	state string
 	nodes int // of its list
 }
 
-// scripted is the step of a job's script, or of an interactive shell.
-type scripted struct {
+// scriptStep is the step of a job's script, or of an interactive shell.
+type scriptStep struct {
 	from core.Time
 	node int32
 }
@@ -86,7 +86,7 @@ func (r *Runs) Read(in io.Reader, file string, zone *time.Location, from, until 
 		return err
 	}
 	defer t.in.Close()
-	x := text{jobs: map[jobKey]*accounts{}}
+	x := text{jobs: map[jobKey]*jobLines{}}
 	read, unread := false, Unread{}
 	for !errors.Is(err, io.EOF) {
 		err = t.Next()
@@ -132,14 +132,14 @@ func (r *Runs) Read(in io.Reader, file string, zone *time.Location, from, until 
 
 // text is what one text says, before the lines of each job are put together.
 type text struct {
-	jobs  map[jobKey]*accounts
+	jobs  map[jobKey]*jobLines
 	order []jobKey
 	last  jobKey // of the last line that could be read
 }
 
-func (x *text) of(job jobKey) *accounts {
+func (x *text) of(job jobKey) *jobLines {
 	if x.jobs[job] == nil {
-		x.jobs[job] = &accounts{}
+		x.jobs[job] = &jobLines{}
 		x.order = append(x.order, job)
 	}
 	return x.jobs[job]
@@ -215,7 +215,7 @@ func (r *Runs) line(t *table, x *text) jobKey {
 	switch {
 	case step == "batch" || step == "interactive":
 		if len(nodes) > 0 {
-			its.scripts = append(its.scripts, scripted{from, nodes[0]})
+			its.scripts = append(its.scripts, scriptStep{from, nodes[0]})
 		}
 	case step != "extern":
 		its.steps = append(its.steps, advise.Step{Name: r.word(t.Text("JobName")), From: from, To: to, Nodes: nodes})
@@ -223,8 +223,8 @@ func (r *Runs) line(t *table, x *text) jobKey {
 	return job
 }
 
-func (r *Runs) row(t *table, e entry, nodes []int32) accounted {
-	return accounted{
+func (r *Runs) row(t *table, e entry, nodes []int32) jobRow {
+	return jobRow{
 		Run: advise.Run{
 			ID: strings.Clone(core.Printable(t.Text("JobID"))), User: r.word(t.Text("User")), Account: r.word(t.Text("Account")), Partition: r.word(t.Text("Partition")), Name: r.word(t.Text("JobName")),
 			Submit: e.submit, Start: e.start, End: e.end, Requested: t.requested(len(nodes)), Limit: t.limit(), Held: len(nodes), Completed: e.state == "COMPLETED", Script: -1,
@@ -276,8 +276,8 @@ func (r *Runs) list(t *table, cluster string) []int32 {
 
 // add makes runs of what was read of one job id, or counts why not. A row of the same id is a job that was requeued, or another one; one
 // after RESIZING is the same with another size.
-func (r *Runs) add(job *accounts, from, until core.Time) {
-	resized := slices.ContainsFunc(job.rows, func(a accounted) bool { return a.state == resizing })
+func (r *Runs) add(job *jobLines, from, until core.Time) {
+	resized := slices.ContainsFunc(job.rows, func(a jobRow) bool { return a.state == resizing })
 	for i := range job.rows {
 		row := &job.rows[i]
 		if row.End != 0 && (row.End < from || until != 0 && row.End >= until) {
@@ -292,7 +292,7 @@ func (r *Runs) add(job *accounts, from, until core.Time) {
 				row.Script = s.node
 			}
 		}
-		if !row.takes(job) {
+		if !row.takeSteps(job) {
 			r.Left.Broken++
 			continue
 		}
@@ -304,8 +304,8 @@ func (r *Runs) add(job *accounts, from, until core.Time) {
 }
 
 // why is the count of a row that is no run; nil for one that is.
-func (l *LeftUnread) why(row *accounted, broken, resized bool) *int {
-	parent, _ := output.Beside(row.Name)
+func (l *LeftUnread) why(row *jobRow, broken, resized bool) *int {
+	parent, _ := output.AllocatedFor(row.Name)
 	switch {
 	case parent != 0:
 		return &l.Companions
@@ -325,9 +325,9 @@ func (l *LeftUnread) why(row *accounted, broken, resized bool) *int {
 	return nil
 }
 
-// takes gives a run the steps that are its own: of a job that was requeued, those that began while it ran. One whose end the accounting
+// takeSteps gives a run the steps that are its own: of a job that was requeued, those that began while it ran. One whose end the accounting
 // has lost, or has before its beginning, lasted as long as its job. False: a step began long before its job, which then is not what it seems.
-func (a *accounted) takes(job *accounts) bool {
+func (a *jobRow) takeSteps(job *jobLines) bool {
 	const jump = 60 // seconds by which clocks may differ
 	only := len(job.rows) == 1
 	if only {

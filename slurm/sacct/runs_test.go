@@ -18,8 +18,8 @@ import (
 
 var stepNames = strings.ReplaceAll(stepsWanted, ",", "|") + "|JobName\n"
 
-// told writes runs in a few words: id user name @submit start-end requested/held script, then its steps.
-func told(all []advise.Run) string {
+// formatRuns writes runs in a few words: id user name @submit start-end requested/held script, then its steps.
+func formatRuns(all []advise.Run) string {
 	var b strings.Builder
 	for _, r := range all {
 		fmt.Fprintf(&b, "%s %s %s @%d %d-%d %d/%d script %d completed %v:", r.ID, r.User, r.Name, r.Submit, r.Start, r.End, r.Requested, r.Held, r.Script, r.Completed)
@@ -50,7 +50,7 @@ const staged = `7|7|100|110|170|COMPLETED|3|n[1-3]|ada|phys|main|mesh 1
 func TestAJobHasTheStepsThatSrunStarted(t *testing.T) {
 	runs := read(t, stepNames+staged)
 	want := "7 ada mesh 1 @100 110-170 3/3 script 0 completed true: prepare 111-130 [0 1] solve 131-160 [0 1 2]\n"
-	if diff := cmp.Diff(want, told(runs.All)); diff != "" || !cmp.Equal(runs.Left, LeftUnread{}) {
+	if diff := cmp.Diff(want, formatRuns(runs.All)); diff != "" || !cmp.Equal(runs.Left, LeftUnread{}) {
 		t.Errorf("%+v (-want +got):\n%s", runs.Left, diff)
 	}
 }
@@ -106,7 +106,7 @@ func TestAJobThatWasRequeuedHasTheStepsOfItsOwnLife(t *testing.T) {
 	want := `8 a x @1 10-20 2/2 script 0 completed false: first 11-20 [0 1]
 8 a x @1 40-60 2/2 script 2 completed true: second 41-60 [2 3]
 `
-	if diff := cmp.Diff(want, told(runs.All)); diff != "" {
+	if diff := cmp.Diff(want, formatRuns(runs.All)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
@@ -134,7 +134,7 @@ func TestALineThatCannotBeReadCostsItsJobOnly(t *testing.T) {
 				first = runs.Left.Lines.First[0].Error()
 			}
 			if len(runs.All) != c.runs || runs.Left.Cut != c.cut || c.first != "" && first != c.first {
-				t.Errorf("%s%d broken, cut %v, first: %s", told(runs.All), runs.Left.Broken, runs.Left.Cut, first)
+				t.Errorf("%s%d broken, cut %v, first: %s", formatRuns(runs.All), runs.Left.Broken, runs.Left.Cut, first)
 			}
 		})
 	}
@@ -185,7 +185,7 @@ func TestADayIsAskedForAtATime(t *testing.T) {
 		var asked []string
 		var begun []time.Duration
 		start := time.Now()
-		ask := Ask{From: 1795305600, Until: 1795305600 + 2*Slice + 3600, User: "ada", Sacct: func(_ context.Context, arguments []string) (string, error) {
+		ask := Query{From: 1795305600, Until: 1795305600 + 2*Slice + 3600, User: "ada", Sacct: func(_ context.Context, arguments []string) (string, error) {
 			asked = append(asked, strings.Join(arguments[4:6], " ")+" "+arguments[0])
 			begun = append(begun, time.Since(start))
 			time.Sleep(10 * time.Second)
@@ -194,7 +194,7 @@ func TestADayIsAskedForAtATime(t *testing.T) {
 				fmt.Sprintf("90|90|%d|%d|%d|COMPLETED|1|n1|ada|p|m|long\n", from-9, from-8, 1795305600+2*Slice), nil
 		}}
 		runs := NewRuns()
-		gaps, err := ask.Into(t.Context(), runs)
+		gaps, err := ask.ReadInto(t.Context(), runs)
 		if err != nil || gaps != nil {
 			t.Fatal(gaps, err)
 		}
@@ -207,7 +207,7 @@ func TestADayIsAskedForAtATime(t *testing.T) {
 			t.Errorf("it does not wait as long as it was answered to:\n%s", diff)
 		}
 		if len(runs.All) != 4 {
-			t.Errorf("%d runs, want one a day and the long one once:\n%s", len(runs.All), told(runs.All))
+			t.Errorf("%d runs, want one a day and the long one once:\n%s", len(runs.All), formatRuns(runs.All))
 		}
 	})
 }
@@ -227,14 +227,14 @@ func TestSacctThatFailsInTheMiddleLeavesAGap(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			broken := errors.New("the database is away")
 			day := 0
-			ask := Ask{From: Slice, Until: Slice * core.Time(1+len(c.answers)), Sacct: func(context.Context, []string) (string, error) {
+			ask := Query{From: Slice, Until: Slice * core.Time(1+len(c.answers)), Sacct: func(context.Context, []string) (string, error) {
 				day++
 				if c.answers[day-1] == 'x' {
 					return "", broken
 				}
 				return stepNames + fmt.Sprintf("9|9|1|2|%d|COMPLETED|1|n1|a|p|m|x\n", Slice*core.Time(day)+5), nil
 			}}
-			gaps, err := ask.Into(t.Context(), NewRuns())
+			gaps, err := ask.ReadInto(t.Context(), NewRuns())
 			if (err != nil) != c.err || err != nil && !errors.Is(err, broken) {
 				t.Errorf("%s: %v", c.answers, err)
 			}
@@ -251,11 +251,11 @@ func TestSacctThatFailsInTheMiddleLeavesAGap(t *testing.T) {
 
 func TestAskingEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	ask := Ask{Until: 9 * Slice, Sacct: func(ctx context.Context, _ []string) (string, error) {
+	ask := Query{Until: 9 * Slice, Sacct: func(ctx context.Context, _ []string) (string, error) {
 		cancel()
 		return "", ctx.Err()
 	}}
-	if _, err := ask.Into(ctx, NewRuns()); !errors.Is(err, context.Canceled) {
+	if _, err := ask.ReadInto(ctx, NewRuns()); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

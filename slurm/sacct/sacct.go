@@ -75,7 +75,7 @@ type entry struct {
 	state              string    // without who ended it: "CANCELLED by 0" is CANCELLED
 }
 
-func (e entry) its() entry { return e }
+func (e entry) base() entry { return e }
 
 // ReadHolds reads a file and returns one Job for the rows of each job. A job that still runs is held until now (Unix seconds). Rows of
 // jobs that held nothing give a job without Holds. Lines that cannot be read are left out and counted. The file may have a line of
@@ -161,16 +161,16 @@ func known(t core.Time) core.Time {
 // resizing is the state of a row that another size of the same job follows.
 const resizing = "RESIZING"
 
-// lines gives the rows of each job: they follow each other, and all but the last are RESIZING. A row that follows one of another
+// rowsByJob gives the rows of each job: they follow each other, and all but the last are RESIZING. A row that follows one of another
 // state is another job of the same id (ids are used again after a controller lost its last seconds).
-func lines[R interface{ its() entry }](rows []R) (jobs [][]R) {
+func rowsByJob[R interface{ base() entry }](rows []R) (jobs [][]R) {
 	slices.SortStableFunc(rows, func(x, y R) int {
-		a, b := x.its(), y.its()
+		a, b := x.base(), y.base()
 		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.cluster, b.cluster), cmp.Compare(ended(a.end), ended(b.end)), cmp.Compare(a.submit, b.submit), cmp.Compare(a.line, b.line))
 	})
 	first := 0
 	for i := range rows {
-		if last := rows[i].its(); i+1 == len(rows) || rows[i+1].its().jobKey != last.jobKey || last.state != resizing {
+		if last := rows[i].base(); i+1 == len(rows) || rows[i+1].base().jobKey != last.jobKey || last.state != resizing {
 			jobs = append(jobs, rows[first:i+1])
 			first = i + 1
 		}
@@ -182,9 +182,9 @@ func lines[R interface{ its() entry }](rows []R) (jobs [][]R) {
 // 24.11 and else where its limit was changed.
 func join(rows []row, now core.Time) []Job {
 	var jobs []Job
-	for _, its := range lines(rows) {
+	for _, its := range rowsByJob(rows) {
 		first := its[0]
-		parent, stays := output.Beside(first.name)
+		parent, stays := output.AllocatedFor(first.name)
 		j := Job{Key: adapter.Key{ID: core.JobID(first.id), Submitted: first.submit}, Cluster: first.cluster, Name: first.name, User: first.user, Expands: parent, Stays: stays}
 		for i, r := range its {
 			if i > 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// say writes jobs in a few words: "7@100 mesh COMPLETED: 100-120 [n1 n2], 120-140 [n1 n2 n3]".
-func say(jobs []Job) string {
+// formatJobs writes jobs in a few words: "7@100 mesh COMPLETED: 100-120 [n1 n2], 120-140 [n1 n2 n3]".
+func formatJobs(jobs []Job) string {
 	var b strings.Builder
 	for _, j := range jobs {
 		fmt.Fprintf(&b, "%d@%d %s %s:", j.ID, j.Submitted, j.Name, j.State)
@@ -48,7 +48,7 @@ func TestTheSizesOfAJobAreItsRows(t *testing.T) {
 11@95 odd|name CANCELLED: 150-155 [n8]
 `
 	want = strings.ReplaceAll(want, "accordion-grow-", output.GrowPrefix)
-	if diff := cmp.Diff(want, say(got)); diff != "" {
+	if diff := cmp.Diff(want, formatJobs(got)); diff != "" {
 		t.Errorf("jobs differ (-want +got):\n%s", diff)
 	}
 }
@@ -71,7 +71,7 @@ func TestASizeThatTookTwoMergesIsOneHoldAndACompanionStays(t *testing.T) {
 9@119 accordion-over-7 RESIZING: expands 7: 119-120 [n1 n2 n3]
 10@130 accordion-with-7 COMPLETED: expands 7: 130-150 [n4]
 `
-	if diff := cmp.Diff(want, say(got)); diff != "" {
+	if diff := cmp.Diff(want, formatJobs(got)); diff != "" {
 		t.Errorf("jobs differ (-want +got):\n%s", diff)
 	}
 	for _, j := range got {
@@ -111,7 +111,7 @@ func TestAnOldJobOfTheSameIdIsAnotherJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "7@10 old FAILED: 20-30 [n1]\n7@90 new COMPLETED: 100-120 [n1] 120-160 [n1 n2]\n"
-	if diff := cmp.Diff(want, say(got)); diff != "" {
+	if diff := cmp.Diff(want, formatJobs(got)); diff != "" {
 		t.Errorf("jobs differ (-want +got):\n%s", diff)
 	}
 }

@@ -64,7 +64,7 @@ func ReadSums(in io.Reader, file string, zone *time.Location, now core.Time) ([]
 		return nil, unread.Lines.First[0]
 	}
 	var sums []Sum
-	for _, its := range lines(rows) {
+	for _, its := range rowsByJob(rows) {
 		sums = append(sums, sumOf(its, now))
 	}
 	return sums, nil
@@ -99,7 +99,7 @@ func (t *table) sumRow(job jobKey) sumRow {
 func sumOf(its []sumRow, now core.Time) Sum {
 	first, last := its[0], its[len(its)-1]
 	s := Sum{Key: adapter.Key{ID: core.JobID(first.id), Submitted: first.submit}, Cluster: first.cluster, Name: first.name, User: first.user, State: last.state, Rows: len(its)}
-	s.Expands, s.Stays = output.Beside(first.name)
+	s.Expands, s.Stays = output.AllocatedFor(first.name)
 	for i, r := range its {
 		if r.start == 0 {
 			continue

@@ -51,7 +51,7 @@ func TestSumsAreWhatTheRowsOfAJobHaveBooked(t *testing.T) {
 			continue
 		}
 		var got []string
-		for _, s := range beside(sums) {
+		for _, s := range withCompanions(sums) {
 			got = append(got, fmt.Sprintf("%d of %d %s %d-%d: %d nodes %d CPUs, %d rows %d open %d empty",
 				s.ID, s.Submitted, s.State, s.From, s.To, s.NodeSeconds, s.CPUSeconds, s.Rows, s.Open, s.Empty))
 		}
@@ -78,9 +78,9 @@ func TestTheSumsOfAnExpanderSayThatItsRowIsOpen(t *testing.T) {
 	}
 }
 
-// beside returns the jobs, each with what its companions have booked. Companions and expanders are left out. What an expander held
+// withCompanions returns the jobs, each with what its companions have booked. Companions and expanders are left out. What an expander held
 // became its job's; in the second before that both have it booked.
-func beside(sums []Sum) []Sum {
+func withCompanions(sums []Sum) []Sum {
 	var jobs []Sum
 	at := map[jobKey]int{} // the latest job of each id
 	for _, s := range sums {

@@ -102,8 +102,8 @@ func Workload(in io.Reader, file string, zone *time.Location) (*swf.Log, LeftOut
 			rows[i].groups[4] = rows[i].cluster + "/" + rows[i].groups[4]
 		}
 	}
-	jobs := lives(rows)
-	jobs = slices.DeleteFunc(jobs, func(j life) bool {
+	jobs := jobsOf(rows)
+	jobs = slices.DeleteFunc(jobs, func(j jobRows) bool {
 		why := left.why(&j, damaged)
 		if why != nil {
 			*why++
@@ -146,44 +146,44 @@ func (t *table) held(job jobKey) held {
 	return h
 }
 
-// life is the rows of one job, one a size, and those of its companions, of all of them together.
-type life struct{ rows, beside []held }
+// jobRows is the rows of one job, one a size, and those of its companions, of all of them together.
+type jobRows struct{ rows, companions []held }
 
-func (l life) first() *held { return &l.rows[0] }
-func (l life) last() *held  { return &l.rows[len(l.rows)-1] }
+func (l jobRows) first() *held { return &l.rows[0] }
+func (l jobRows) last() *held  { return &l.rows[len(l.rows)-1] }
 
-// lives are the jobs in the order of their first submissions; companions that are over with their job.
-func lives(rows []held) []life {
-	var all []life
-	for _, its := range lines(rows) {
-		l := life{rows: its}
-		l.mend()
+// jobsOf are the jobs in the order of their first submissions; companions that are over with their job.
+func jobsOf(rows []held) []jobRows {
+	var all []jobRows
+	for _, its := range rowsByJob(rows) {
+		l := jobRows{rows: its}
+		l.correctSizes()
 		all = append(all, l)
 	}
-	slices.SortStableFunc(all, func(a, b life) int { return cmp.Compare(a.first().submit, b.first().submit) })
-	return accompanied(all)
+	slices.SortStableFunc(all, func(a, b jobRows) int { return cmp.Compare(a.first().submit, b.first().submit) })
+	return joinCompanions(all)
 }
 
-// accompanied puts companions with the jobs beside which they were. An id may come again: the job is the last of the id that was
+// joinCompanions puts companions with the jobs beside which they were. An id may come again: the job is the last of the id that was
 // submitted before.
-func accompanied(all []life) []life {
+func joinCompanions(all []jobRows) []jobRows {
 	jobs := make(map[jobKey]int, len(all))
 	for i := range all {
-		parent, stays := output.Beside(all[i].first().name)
+		parent, stays := output.AllocatedFor(all[i].first().name)
 		if job, known := jobs[jobKey{all[i].first().cluster, int64(parent)}]; stays && known && all[i].last().end > 0 {
-			all[job].beside = append(all[job].beside, all[i].rows...)
+			all[job].companions = append(all[job].companions, all[i].rows...)
 			all[i].rows = nil
 			continue
 		}
 		jobs[all[i].first().jobKey] = i
 	}
-	return slices.DeleteFunc(all, func(l life) bool { return l.rows == nil })
+	return slices.DeleteFunc(all, func(l jobRows) bool { return l.rows == nil })
 }
 
-// mend puts the processors of a resized job right where Slurm did not write what it held; where the nodes are not told, nothing is done.
+// correctSizes puts the processors of a resized job right where Slurm did not write what it held; where the nodes are not told, nothing is done.
 // 20.11 writes into each row those of the next size, which shows in that the last two are the same. 26.05 writes another size into
 // the first row, which shows in that the job asked for as many a node as it has at its end, and is said to have got others.
-func (l life) mend() {
+func (l jobRows) correctSizes() {
 	r, last := l.rows, len(l.rows)-1
 	if last < 1 || r[0].nodes <= 0 || r[last].nodes <= 0 {
 		return
@@ -201,7 +201,7 @@ func (l life) mend() {
 
 // expander says whether a name is one's.
 func expander(name string) bool {
-	parent, stays := output.Beside(name)
+	parent, stays := output.AllocatedFor(name)
 	return parent != 0 && !stays
 }
 
@@ -209,7 +209,7 @@ func expander(name string) bool {
 var unfinished = []string{"PENDING", "RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "REQUEUE_HOLD", "REQUEUE_FED", "SIGNALING", "STAGE_OUT", "STOPPED"}
 
 // why is the count that a job goes into; nil when it is part of the workload.
-func (l *LeftOut) why(j *life, damaged map[jobKey]bool) *int {
+func (l *LeftOut) why(j *jobRows, damaged map[jobKey]bool) *int {
 	last := j.last()
 	switch {
 	case expander(j.first().name):
@@ -229,7 +229,7 @@ func (l *LeftOut) why(j *life, damaged map[jobKey]bool) *int {
 
 // profile is the sizes that a job held with its companions, in processors, from its start to its end; nil where it held one size, or
 // none. A row's own start is no witness (see join); a companion's first is.
-func (l life) profile() core.EP {
+func (l jobRows) profile() core.EP {
 	from, end := l.first().start, l.last().end
 	if from == 0 { // it never began
 		return nil
@@ -246,7 +246,7 @@ func (l life) profile() core.EP {
 	for at, i := from, 0; i < len(l.rows); i++ {
 		at = hold(l.rows[i], at, l.rows[i].end)
 	}
-	for _, r := range l.beside {
+	for _, r := range l.companions {
 		hold(r, max(from, r.start), r.end)
 	}
 	var ep core.EP

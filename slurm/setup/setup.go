@@ -112,7 +112,7 @@ func Lines(c output.Configuration, in output.Inventory, partition string) []Line
 		lines = append(lines, Line{fmt.Sprintf("BatchStartTimeout=%d", patience), "a batch job that has grown by a node before that of its script is not taken for lost when its node registers"})
 	}
 	for _, p := range in.Partitions {
-		if p.Name == partition && c.Binds() != "" && !p.Sharing().Doubles() {
+		if p.Name == partition && c.CoreBinding() != "" && !p.Sharing().SharesOnRequest() {
 			lines = append(lines, Line{"PartitionName=" + partition + " … OverSubscribe=YES:2",
 				"(in the line that is there) cores are bound here: for a moment a growing job's own cores are given twice, to it alone; otherwise jobs grow by companions"})
 		}

@@ -124,7 +124,7 @@ func fromSlurm(cmd *cobra.Command, f *flags, job string, since core.Time) (*read
 	told, over := command.Progress("days of sacct", progressbar.OptionShowCount())
 	defer over()
 	all := sacct.NewRuns()
-	gaps, err := (&sacct.Ask{Sacct: ask, Told: told, User: whose, From: r.From, Until: until}).Into(cmd.Context(), all)
+	gaps, err := (&sacct.Query{Sacct: ask, Progress: told, User: whose, From: r.From, Until: until}).ReadInto(cmd.Context(), all)
 	if err != nil {
 		return nil, interrupted(fmt.Errorf("asking Slurm's accounting: %w (a file of what sacct prints is read with --from)", err))
 	}

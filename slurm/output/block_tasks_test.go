@@ -23,7 +23,7 @@ func arrayTask(id int64, tasks string, change ...func(*Record)) Record {
 
 func running(r *Record) { r.State, r.Held, r.Reservation = adapter.Running, false, "" }
 func leaving(r *Record) { r.Held, r.Reservation = false, "accordion-51-0" }
-func unread(r *Record)  { r.Unread, r.Mark = true, "" }
+func unverified(r *Record)  { r.Unverified, r.Mark = true, "" }
 func heldByUser(r *Record) {
 	r.HeldByUser, r.Priority, r.Blocked, r.Why = true, 0, false, "JobHeldUser"
 }
@@ -48,19 +48,19 @@ func TestTasksOfAnArrayTakeTheirTurnsByTheirNumbers(t *testing.T) {
 			map[core.JobID]string{50: taskLimit, 53: taskLimit}, 0},
 		{"one is about to start", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", leaving)}, map[core.JobID]string{50: taskLimit}, 0},
 		{"no throttle", 0, []Record{arrayTask(50, "4"), arrayTask(51, "1"), arrayTask(52, "2")}, nil, 0},
-		{"the first tasks are not read yet", 0, []Record{arrayTask(50, "4"), arrayTask(51, "1", unread), arrayTask(52, "2", unread), arrayTask(53, "3", unread)},
+		{"the first tasks are not read yet", 0, []Record{arrayTask(50, "4"), arrayTask(51, "1", unverified), arrayTask(52, "2", unverified), arrayTask(53, "3", unverified)},
 			map[core.JobID]string{50: earlier}, 0},
-		{"one between is not", 0, []Record{arrayTask(50, "4"), arrayTask(51, "1"), arrayTask(52, "2"), arrayTask(53, "3", unread)}, map[core.JobID]string{50: earlier}, 0},
-		{"a later one is not", 0, []Record{arrayTask(50, "3", unread), arrayTask(51, "1"), arrayTask(52, "2")}, nil, 0},
+		{"one between is not", 0, []Record{arrayTask(50, "4"), arrayTask(51, "1"), arrayTask(52, "2"), arrayTask(53, "3", unverified)}, map[core.JobID]string{50: earlier}, 0},
+		{"a later one is not", 0, []Record{arrayTask(50, "3", unverified), arrayTask(51, "1"), arrayTask(52, "2")}, nil, 0},
 		{"one that became a job early", 0, []Record{arrayTask(50, "3-9"), arrayTask(51, "1"), arrayTask(52, "2"), arrayTask(53, "30")}, map[core.JobID]string{53: earlier}, 0},
 		{"the rest of the array is not managed yet", 0, []Record{arrayTask(50, "3-9", func(r *Record) { r.Mark, r.Comment = "", "ep=1x1m" }), arrayTask(53, "30")}, nil, 0},
 		{"the first task is not among the jobs", 0, []Record{arrayTask(50, "4"), arrayTask(52, "2")}, map[core.JobID]string{50: earlier, 52: earlier}, 1},
 		{"one between is not among the jobs", 0, []Record{arrayTask(50, "4"), arrayTask(51, "1")}, map[core.JobID]string{50: earlier}, 3},
 		{"the first task is to be adopted", 0, []Record{arrayTask(50, "4"), arrayTask(51, "1", heldByUser, fresh), arrayTask(52, "2", heldByUser, fresh)}, map[core.JobID]string{50: earlier}, 0},
-		{"… and is not read yet", 0, []Record{arrayTask(50, "2"), arrayTask(51, "1", heldByUser, fresh, unread)}, map[core.JobID]string{50: earlier}, 0},
+		{"… and is not read yet", 0, []Record{arrayTask(50, "2"), arrayTask(51, "1", heldByUser, fresh, unverified)}, map[core.JobID]string{50: earlier}, 0},
 		{"all tasks are to be adopted", 1, []Record{arrayTask(50, "2", heldByUser, fresh), arrayTask(51, "1", heldByUser, fresh)}, nil, 0},
 		{"a held task has no turn", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", heldByUser)}, nil, 0},
-		{"a held task that is not read", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", unread, heldByUser)}, nil, 0},
+		{"a held task that is not read", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", unverified, heldByUser)}, nil, 0},
 		{"one that depends on another job", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", depends)}, map[core.JobID]string{51: "Dependency"}, 0},
 		{"one that was requeued", 1, []Record{arrayTask(50, "2"), arrayTask(51, "1", beginsSoon)}, nil, 0},
 		{"Slurm's word is old", 1, []Record{arrayTask(50, "3", limited), arrayTask(51, "1", limited), arrayTask(52, "2")},
@@ -70,7 +70,7 @@ func TestTasksOfAnArrayTakeTheirTurnsByTheirNumbers(t *testing.T) {
 		if test.missing > 0 {
 			missing[50] = test.missing
 		}
-		TakeTurns(test.jobs, map[core.JobID]int{50: test.throttle}, missing, nowInTest)
+		BlockTasks(test.jobs, map[core.JobID]int{50: test.throttle}, missing, nowInTest)
 		for _, r := range test.jobs {
 			why, want := "", test.blocked[r.ID]
 			if r.Blocked {
@@ -118,7 +118,7 @@ func TestTasksThatWereFoldedIntoTheirArrayAreJobsAgain(t *testing.T) {
 		{[]Record{arrayTask(50, "2-3")}, nil, map[core.JobID]string{50: "2-3"}},
 		{[]Record{runs}, []Record{arrayTask(51, "1")}, map[core.JobID]string{70: "9", 51: "1"}},
 	} {
-		got := Unfold(test.list, test.tasks)
+		got := AddTasks(test.list, test.tasks)
 		for _, r := range got {
 			if want, there := test.want[r.ID]; !there || r.TaskIDs != want || r.State == adapter.Pending && r.Elements != want {
 				t.Errorf("job %d is %q (%q), want %q", r.ID, r.TaskIDs, r.Elements, want)

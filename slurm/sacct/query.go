@@ -13,15 +13,15 @@ import (
 // Slice is how much accounting is asked for at once, seconds.
 const Slice core.Time = 24 * 60 * 60
 
-// mostFailures in a row end the asking: a database that does not answer is left in peace.
-const mostFailures = 3
+// maxFailures in a row end the asking: a database that does not answer is left in peace.
+const maxFailures = 3
 
-// Ask asks sacct for the jobs that ended in a while, a slice at a time and never two at once.
-type Ask struct {
+// Query asks sacct for the jobs that ended in a while, a slice at a time and never two at once.
+type Query struct {
 	// Sacct runs it with these arguments, in UTC and with times in Unix seconds, and gives up in good time.
 	Sacct func(ctx context.Context, arguments []string) (string, error)
 	// Told, where it is not nil, is called before each slice: so many are done of so many.
-	Told func(done, of int)
+	Progress func(done, of int)
 
 	User        string    // only his jobs; "": all that we may see
 	From, Until core.Time // Unix seconds
@@ -33,10 +33,10 @@ type Gap struct {
 	Why         error
 }
 
-// Into reads all slices. Between two it waits for as long as the last one took, so that it is in the way of others for half of the time at
+// ReadInto reads all slices. Between two it waits for as long as the last one took, so that it is in the way of others for half of the time at
 // most. A slice that fails is a gap, and so is all that comes after mostFailures in a row; the error is that of the first where
 // nothing was read at all, or the context's.
-func (a *Ask) Into(ctx context.Context, runs *Runs) ([]Gap, error) {
+func (a *Query) ReadInto(ctx context.Context, runs *Runs) ([]Gap, error) {
 	if a.Until <= a.From {
 		return nil, errors.New("asking sacct: the end of the time is not after its beginning")
 	}
@@ -46,8 +46,8 @@ func (a *Ask) Into(ctx context.Context, runs *Runs) ([]Gap, error) {
 	for i := range of {
 		from := a.From + core.Time(i)*Slice
 		until := min(from+Slice, a.Until)
-		if a.Told != nil {
-			a.Told(i, of)
+		if a.Progress != nil {
+			a.Progress(i, of)
 		}
 		begun := time.Now()
 		err := a.slice(ctx, runs, from, until)
@@ -59,8 +59,8 @@ func (a *Ask) Into(ctx context.Context, runs *Runs) ([]Gap, error) {
 		} else {
 			failures++
 			gaps = append(gaps, Gap{from, until, err})
-			if failures == mostFailures && i+1 < of {
-				gaps = append(gaps, Gap{until, a.Until, fmt.Errorf("not asked for, after %d failures in a row", mostFailures)})
+			if failures == maxFailures && i+1 < of {
+				gaps = append(gaps, Gap{until, a.Until, fmt.Errorf("not asked for, after %d failures in a row", maxFailures)})
 				break
 			}
 		}
@@ -68,27 +68,27 @@ func (a *Ask) Into(ctx context.Context, runs *Runs) ([]Gap, error) {
 			pause(ctx, time.Since(begun))
 		}
 	}
-	if failures > 0 && len(runs.All) == 0 && len(gaps) >= min(of, mostFailures) {
+	if failures > 0 && len(runs.All) == 0 && len(gaps) >= min(of, maxFailures) {
 		return gaps, gaps[0].Why
 	}
 	return gaps, nil
 }
 
-func (a *Ask) slice(ctx context.Context, runs *Runs, from, until core.Time) error {
+func (a *Query) slice(ctx context.Context, runs *Runs, from, until core.Time) error {
 	who := "--allusers"
 	if a.User != "" {
 		who = "--user=" + a.User
 	}
 	text, err := a.Sacct(ctx, []string{who, "--duplicates", "--parsable2", "--noconvert",
-		"--starttime=" + asked(from), "--endtime=" + asked(until), "--format=" + StepColumns})
+		"--starttime=" + timeArgument(from), "--endtime=" + timeArgument(until), "--format=" + StepColumns})
 	if err != nil {
 		return err
 	}
-	return runs.Read(strings.NewReader(text), "sacct of "+asked(from), time.UTC, from, until)
+	return runs.Read(strings.NewReader(text), "sacct of "+timeArgument(from), time.UTC, from, until)
 }
 
-// asked is a second as sacct's options take it.
-func asked(at core.Time) string { return time.Unix(at, 0).UTC().Format("2006-01-02T15:04:05") }
+// timeArgument is a second as sacct's options take it.
+func timeArgument(at core.Time) string { return time.Unix(at, 0).UTC().Format("2006-01-02T15:04:05") }
 
 func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
