@@ -12,8 +12,8 @@ import (
 	"accordion/core"
 )
 
-// Task is the number of the array's task that the job is, as a word; "" when it is none, or stands for several. What is left of an
-// array may be one task, which 20.11 goes on writing as 9%2.
+// Task returns the number of the array's task that the job is; "" if it is not a task, or stands for several. The
+// rest of an array may be one task, which 20.11 still prints as 9%2.
 func (r *Record) Task() string {
 	number, _, _ := strings.Cut(r.TaskIDs, "%")
 	if _, err := strconv.ParseUint(number, 10, 32); err != nil || r.Array == 0 {
@@ -22,10 +22,9 @@ func (r *Record) Task() string {
 	return number
 }
 
-// ExpandName returns the name that --dependency=expand: takes for the job. It is the job's number,
-// but for the task that has its array's number A: Slurm takes A for all tasks and refuses while one
-// of them waits, so that task is A_T. No other task may be called so. Slurm would allow the
-// expander, but merge it into the job that has the number A.
+// ExpandName returns the name of the job for --dependency=expand:. It is the job's id, except for the task whose job
+// id is its array's id A: Slurm takes A for all tasks, and refuses while one of them waits, so that task is A_T.
+// Other tasks must not use that form: Slurm would accept it, but merge into the job whose id is A.
 func (r *Record) ExpandName() string {
 	if task := r.Task(); task != "" && r.ID == r.Array {
 		return fmt.Sprintf("%d_%s", r.Array, task)
@@ -33,7 +32,7 @@ func (r *Record) ExpandName() string {
 	return fmt.Sprint(r.ID)
 }
 
-// number returns the number by which Slurm ranks the job: that of its array, if it is in one.
+// number returns the id by which Slurm ranks the job: that of its array, if it is in one.
 func (r *Record) number() core.JobID {
 	if r.Array != 0 {
 		return r.Array
@@ -41,8 +40,8 @@ func (r *Record) number() core.JobID {
 	return r.ID
 }
 
-// taskNumber returns the number of the array's task that the job is, or of the first one that it
-// stands for; 0 for every other job.
+// taskNumber returns the number of the array's task, or of the first task that the record stands for; 0 for a job
+// that is not in an array.
 func (r *Record) taskNumber() int {
 	if first := FirstTasks(r.TaskIDs, 1); r.Array != 0 && len(first) > 0 {
 		return first[0]
@@ -50,12 +49,12 @@ func (r *Record) taskNumber() int {
 	return 0
 }
 
-// BlockTasks blocks waiting tasks of arrays that must not start yet. A task waits for its array's
-// throttle, and for an earlier task that cannot be planned yet. Tasks that are held, or wait for
-// something else than nodes, keep no other task back, as in Slurm.
+// BlockTasks blocks waiting tasks of arrays that must not start yet: a task waits for its array's throttle, and for
+// an earlier task that cannot be planned yet. As in Slurm, a task that is held, or waits for something other than
+// nodes, does not keep later tasks back.
 //
-// throttles has how many tasks of an array may run at a time, where that is known. missing has the first
-// task of an array that is known to wait and is not among the jobs.
+// throttles gives the number of tasks of an array that may run at a time, where it is known. missing gives the first
+// waiting task of an array that is not among the jobs.
 func BlockTasks(jobs []Record, throttles, missing map[core.JobID]int, now core.Time) {
 	for array, tasks := range Arrays(jobs) {
 		first, some := missing[array]
@@ -66,7 +65,7 @@ func BlockTasks(jobs []Record, throttles, missing map[core.JobID]int, now core.T
 	}
 }
 
-// Arrays returns the jobs of each array in the order of their tasks.
+// Arrays returns the jobs of each array, ordered by task number.
 func Arrays(jobs []Record) map[core.JobID][]*Record {
 	arrays := map[core.JobID][]*Record{}
 	for i := range jobs {
@@ -80,7 +79,7 @@ func Arrays(jobs []Record) map[core.JobID][]*Record {
 	return arrays
 }
 
-// blockTasks blocks waiting tasks of one array. The tasks are in their order.
+// blockTasks blocks waiting tasks of one array. tasks is in order.
 func blockTasks(tasks []*Record, throttle, missing int, now core.Time) {
 	run := 0
 	for _, r := range tasks {
@@ -88,13 +87,13 @@ func blockTasks(tasks []*Record, throttle, missing int, now core.Time) {
 			run++
 		}
 	}
-	unknown := false // whether a task before may start, and cannot be planned yet
+	unknown := false // whether an earlier task may start but cannot be planned yet
 	for _, r := range tasks {
-		fresh := r.HeldByUser && !r.Parked() // it is to be adopted first
+		fresh := r.HeldByUser && !r.Parked() // it must be adopted first
 		if r.State != adapter.Pending || !r.Held || r.Stopped() && !fresh || r.Begin > now {
 			continue
 		}
-		if throttle > 0 && r.Blocked && r.Why == taskLimit { // Slurm's word may be older than the last task's end
+		if throttle > 0 && r.Blocked && r.Why == taskLimit { // Slurm may have printed it before the last task ended
 			r.Blocked = false
 		}
 		unknown = unknown || r.taskNumber() > missing
@@ -115,11 +114,11 @@ func blockTasks(tasks []*Record, throttle, missing int, now core.Time) {
 	}
 }
 
-// taskLimit is Slurm's word for a task that waits because its array's throttle is reached.
+// taskLimit is the reason that Slurm prints for a task that waits because its array's throttle is reached.
 const taskLimit = "JobArrayTaskLimit"
 
-// AddTasks adds tasks of arrays to a list in which squeue counted them in the record that has their array's
-// number, and takes their numbers out of that.
+// AddTasks adds tasks of arrays to a list in which squeue folded them into the record that has their array's id, and
+// removes their numbers from that record.
 func AddTasks(jobs, tasks []Record) []Record {
 	listed := make(map[core.JobID]bool, len(jobs))
 	for i := range jobs {
@@ -145,10 +144,10 @@ func AddTasks(jobs, tasks []Record) []Record {
 	return jobs
 }
 
-// manyTasks bounds the tasks of one array that are looked at one by one.
+// manyTasks bounds the tasks of one array that are handled one by one.
 const manyTasks = 1 << 17
 
-// without returns the numbers of an array's tasks, such as 1-7,9%2, without some of them.
+// without returns the numbers of an array's tasks, such as 1-7,9%2, without those in some.
 func without(tasks string, some map[int]bool) string {
 	left := slices.DeleteFunc(FirstTasks(tasks, manyTasks), func(t int) bool { return some[t] })
 	slices.Sort(left)
@@ -171,10 +170,10 @@ func without(tasks string, some map[int]bool) string {
 	return b.String()
 }
 
-// Several says whether the record stands for more than one task.
+// Several reports whether the record stands for more than one task.
 func (r *Record) Several() bool { return r.Array != 0 && r.Task() == "" }
 
-// Throttle is how many tasks of 1-9%2 may run at a time; 0: any number.
+// Throttle returns how many tasks of 1-9%2 may run at a time; 0: any number.
 func Throttle(tasks string) int {
 	_, most, _ := strings.Cut(tasks, "%")
 	n, err := strconv.Atoi(most)
@@ -184,7 +183,7 @@ func Throttle(tasks string) int {
 	return n
 }
 
-// FirstTasks is the numbers of the first n tasks of 1-7,9-20:2%3.
+// FirstTasks returns the numbers of the first n tasks of 1-7,9-20:2%3.
 func FirstTasks(tasks string, n int) []int {
 	list, _, _ := strings.Cut(tasks, "%")
 	var all []int
@@ -216,7 +215,8 @@ func FirstTasks(tasks string, n int) []int {
 	return all
 }
 
-// arrayTasks counts the tasks of 1-7,9-20:2%3 and reads its throttle (0: none). What it cannot read counts as one.
+// arrayTasks counts the tasks of 1-7,9-20:2%3 and returns its throttle (0: none). A part that cannot be parsed counts
+// as one task.
 func arrayTasks(s string) (tasks, throttle int) {
 	list, limit, _ := strings.Cut(s, "%")
 	throttle, _ = strconv.Atoi(limit)

@@ -21,9 +21,9 @@ func arrayTask(id int64, tasks string, change ...func(*Record)) Record {
 	return r
 }
 
-func running(r *Record) { r.State, r.Held, r.Reservation = adapter.Running, false, "" }
-func leaving(r *Record) { r.Held, r.Reservation = false, "accordion-51-0" }
-func unverified(r *Record)  { r.Unverified, r.Mark = true, "" }
+func running(r *Record)    { r.State, r.Held, r.Reservation = adapter.Running, false, "" }
+func leaving(r *Record)    { r.Held, r.Reservation = false, "accordion-51-0" }
+func unverified(r *Record) { r.Unverified, r.Mark = true, "" }
 func heldByUser(r *Record) {
 	r.HeldByUser, r.Priority, r.Blocked, r.Why = true, 0, false, "JobHeldUser"
 }

@@ -10,57 +10,57 @@ import (
 	"accordion/core/hostlist"
 )
 
-// A Partition is what matters of a Slurm partition.
+// A Partition has the settings of a Slurm partition that matter here.
 type Partition struct {
 	Name  string
 	Nodes []string // in natural order
 	Tier  int
 	State string // UP, DOWN, DRAIN, INACTIVE
 
-	// exclusive: every job gets whole nodes. OverSubscribe=EXCLUSIVE, from 26.05 on Exclusive=NODE or TOPO.
+	// Exclusive: every job gets whole nodes. OverSubscribe=EXCLUSIVE, from 26.05 on Exclusive=NODE or TOPO.
 	Exclusive     bool
-	OverSubscribe string // as it is printed: NO, YES:4, FORCE:2, EXCLUSIVE (until 25.11)
-	ofOneUser     bool   // a node is one user's at a time. ExclusiveUser=YES, from 26.05 on Exclusive=USER
+	OverSubscribe string // in Slurm's words: NO, YES:4, FORCE:2, EXCLUSIVE (until 25.11)
+	ofOneUser     bool   // a node serves one user at a time: ExclusiveUser=YES, from 26.05 on Exclusive=USER
 
-	maxNodes int       // the most that a job may have; 0: any number
-	maxTime  core.Time // the longest limit, in seconds; core.Forever where there is none
+	maxNodes int       // the most nodes of a job; 0: no maximum
+	maxTime  core.Time // the longest time limit, in seconds; core.Forever: none
 	overTime string    // OverTimeLimit: NONE, UNLIMITED or minutes
 	Preempt  string    // PreemptMode: OFF, CANCEL, REQUEUE, SUSPEND, GANG,SUSPEND
 
-	// What a job gets that does not ask for memory: MB on each node, or for each CPU; both 0: what the cluster gives, or all.
+	// The memory of a job that does not ask for any: MB of each node, or of each CPU. Both 0: the cluster's default,
+	// or all.
 	defMemPerNode, defMemPerCPU int64
 }
 
-// An Inventory is all nodes, reservations and partitions of a cluster.
+// An Inventory has all nodes, reservations and partitions of a cluster.
 type Inventory struct {
 	Nodes        []Node
 	Reservations []adapter.Reservation
 	Partitions   []Partition
 }
 
-// A Node as Slurm shows it.
+// A Node is a node as scontrol prints it.
 type Node struct {
 	adapter.Node
-	CPUs      int   // CPUTot: all that it has
-	EffectiveCPUs int   // CPUEfctv: the CPUs that jobs may have; before 22.05 all
-	allocated int   // CPUAlloc: those that jobs have; one that is suspended has none
-	RealMemory      int64 // RealMemory, MB: all that it has
-	reservedMemory  int64 // MemSpecLimit, MB: of it, what jobs cannot have
+	CPUs           int   // CPUTot: all CPUs
+	EffectiveCPUs  int   // CPUEfctv: the CPUs that jobs may have; before 22.05 all
+	allocated      int   // CPUAlloc: the CPUs of jobs; a suspended job counts as none
+	RealMemory     int64 // RealMemory, MB: all memory
+	reservedMemory int64 // MemSpecLimit, MB: the part that jobs cannot have
 
 	Sockets, CoresPerSocket, ThreadsPerCore int
 
-	GRES      string   // gpu:4, gpu:a100:4(S:0-1),tape:2; "" for none
-	available string   // features that it may have: thin,ib. With node_features plug-ins it has not all of them at a time
-	Features  string   // ActiveFeatures: those that it has now
-	unknown   []string // words of its state that are not known
+	GRES      string   // gpu:4, gpu:a100:4(S:0-1),tape:2; "": none
+	available string   // AvailableFeatures: thin,ib. With node_features plug-ins the node has only some of them at a time
+	Features  string   // ActiveFeatures: the features that it has now
+	unknown   []string // words of its state that Accordion does not know
 }
 
-// InventoryCommands is what scontrol is told on its standard input: one process for everything that is not a job.
+// InventoryCommands is the input of scontrol: one process for everything except jobs.
 const InventoryCommands = "show node\nshow reservation\nshow partition\n"
 
-// ParseInventory reads the answers to inventoryCommands under -o. Lines are known by how they begin: between them
-// scontrol repeats its prompt and the commands, or not, as it was built with readline or not. Only administrators can
-// write into any of this.
+// ParseInventory parses the answers to InventoryCommands under -o. It knows lines by their beginnings: depending on
+// readline, scontrol also prints its prompt and the commands. Only administrators can write any of this text.
 func ParseInventory(out string) (Inventory, error) {
 	var in Inventory
 	number := 0
@@ -94,11 +94,11 @@ func ParseInventory(out string) (Inventory, error) {
 	return in, nil
 }
 
-// unconfigured is the RealMemory, in MB, of a node of which slurm.conf says none: it means nothing.
+// unconfigured is the RealMemory, in MB, of a node for which slurm.conf sets none. It says nothing about the node.
 const unconfigured = 1
 
-// parseNode reads a line of `show node`. A number that cannot be read is 0. What follows the size of its disk, soon after the state, may be
-// another's words.
+// parseNode parses a line of `show node`. A number that cannot be parsed is 0. It stops after TmpDisk, which follows
+// the state: later texts may be free text of an administrator.
 func parseNode(line string) Node {
 	var n Node
 	var state string
@@ -110,7 +110,7 @@ func parseNode(line string) Node {
 		key, value, _ := strings.Cut(word, "=")
 		switch key {
 		case "NodeName":
-			n.Name = strings.Clone(value) // it may be kept for long, and the list must not
+			n.Name = strings.Clone(value) // the node may be kept for long, and must not keep the whole output
 		case "Arch":
 			n.Arch = strings.Clone(value)
 		case "CPUTot":
@@ -130,7 +130,7 @@ func parseNode(line string) Node {
 		case "MemSpecLimit":
 			n.reservedMemory = e.Memory(key, value)
 		case "TmpDisk":
-			n.Scratch, over = e.Memory(key, value), true // of TmpFS, as slurm.conf has it: 0 where it says none
+			n.Scratch, over = e.Memory(key, value), true // slurm.conf's TmpDisk, of TmpFS; 0: not set
 		case "Gres":
 			n.GRES = Text(value)
 		case "AvailableFeatures":
@@ -153,7 +153,7 @@ func parseNode(line string) Node {
 	n.Why = state
 	read := readState(state)
 	n.Usable, n.Idle = read.use == Now, !read.holds
-	n.Idle = n.Idle && n.allocated == 0 // a merge that raced with its parent's end may leave it idle, with its cores counted as allocated
+	n.Idle = n.Idle && n.allocated == 0 // after a merge that raced with the end of its parent the node may be IDLE with its cores still counted as allocated
 	n.Lost, n.Away = read.lost(), read.use == Away && !read.dead
 	n.Asleep, n.unknown = read.asleep, read.unknown
 	if !n.Usable {
@@ -164,7 +164,7 @@ func parseNode(line string) Node {
 	return n
 }
 
-// ParseReservation reads a line of `show reservation`. One over no nodes (licenses) has none.
+// ParseReservation parses a line of `show reservation`. A reservation without nodes (of licenses) gives no nodes.
 func ParseReservation(line string) (adapter.Reservation, error) {
 	var e Reader
 	r := adapter.Reservation{
@@ -195,7 +195,8 @@ func ParseReservation(line string) (adapter.Reservation, error) {
 	return r, nil
 }
 
-// parsePartition reads a line of `show partition`. What cannot be read of it but for its nodes is as if it were not set.
+// parsePartition parses a line of `show partition`. A setting that cannot be parsed counts as not set; a bad list of
+// nodes is an error.
 func parsePartition(line string) (Partition, error) {
 	e := Reader{}
 	p := Partition{

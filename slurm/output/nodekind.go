@@ -10,7 +10,7 @@ import (
 	"accordion/slurm/number"
 )
 
-// kind is what jobs may tell a node apart by, in words.
+// kind describes what jobs can tell the node apart by: CPUs, memory, generic resources and features.
 func (n *Node) kind() string {
 	words := []string{fmt.Sprintf("%d CPUs", n.EffectiveCPUs), fmt.Sprintf("%d MB", n.JobMemory())}
 	for _, more := range []string{n.GRES, n.Features} {
@@ -21,14 +21,15 @@ func (n *Node) kind() string {
 	return strings.Join(words, ", ")
 }
 
-// JobMemory is the memory that jobs may have, in MB.
+// JobMemory returns the memory that jobs may have, in MB.
 func (n *Node) JobMemory() int64 { return n.RealMemory - n.reservedMemory }
 
-// build is what the nodes of one managed job must have in common where they are made whole by asking for all of their CPUs
-// and memory.
+// build returns what the nodes of one managed job must have in common if the job gets whole nodes by asking for all
+// of their CPUs and memory.
 func (n *Node) build() string { return fmt.Sprintf("%d CPUs, %d MB", n.EffectiveCPUs, n.JobMemory()) }
 
-// has says whether a node has the generic resources: a list such as gres:gpu:a100:2.
+// has reports whether the node has each generic resource of a list, such as gres:gpu:a100:2, the given number of
+// times.
 func (n *Node) has(list string, times int) bool {
 	for r := range number.Resources(list) {
 		if r.Kind == number.Device && n.count(r.Name)/int64(max(times, 1)) < r.Count {
@@ -38,20 +39,19 @@ func (n *Node) has(list string, times int) bool {
 	return true
 }
 
-// count returns how many of a generic resource a node has: for gpu those with every type, for
-// gpu:a100 only that type.
+// count returns how many of a generic resource the node has: gpu counts every type, gpu:a100 only that type.
 func (n *Node) count(name string) int64 { return number.Devices(n.GRES)[name] }
 
-// Hardware is what jobs may ask of a node. Two nodes with the same are alike.
+// Hardware is what a job may ask of a node. Two nodes with equal Hardware are alike.
 type Hardware struct {
 	CPUs, Sockets, CoresPerSocket, ThreadsPerCore int
 	Memory, Scratch                               int64 // MB
 	GRES                                          string
-	Features                                      string // those that it has, and those that it may be rebooted into; some of them twice
+	Features                                      string // active features, then available ones; a feature may occur twice
 }
 
-// Hardware returns what jobs may ask of the node. Where Slurm does not allocate memory to jobs,
-// they may ask for all of it.
+// Hardware returns what a job may ask of the node. memory tells whether Slurm allocates memory to jobs; otherwise a
+// job may ask for all of it.
 func (n *Node) Hardware(memory bool) Hardware {
 	h := Hardware{n.EffectiveCPUs, n.Sockets, n.CoresPerSocket, n.ThreadsPerCore, n.RealMemory, n.Scratch, n.GRES, n.Features}
 	if memory {
@@ -63,13 +63,13 @@ func (n *Node) Hardware(memory bool) Hardware {
 	return h
 }
 
-// Suits says whether the node has what the job asks for on each of its nodes, features aside.
+// Suits reports whether the node has what the job asks for on each of its nodes, apart from features.
 func (n *Node) Suits(r *Record) bool {
 	return r.MinCPUs <= n.EffectiveCPUs && (r.MemoryPer == "CPU" || r.MinMemory <= n.JobMemory()) && r.MinDisk <= n.Scratch && n.has(r.TRESPerNode, 1) && n.has(r.TRESPerTask, r.TasksPerNode()) && n.hasAny(r.TRESPerJob) &&
-		(r.State != adapter.Pending || n.hasAny(r.TRES)) // of one that runs, that is what came with its nodes
+		(r.State != adapter.Pending || n.hasAny(r.TRES)) // a running job's TRES is what came with its nodes
 }
 
-// hasAny says whether a node has some of each of the generic resources in a list of resources.
+// hasAny reports whether the node has at least one of each generic resource in the list.
 func (n *Node) hasAny(list string) bool {
 	for r := range number.Resources(list) {
 		if r.Kind == number.Device && r.Count > 0 && n.count(r.Name) == 0 {
@@ -79,10 +79,11 @@ func (n *Node) hasAny(list string) bool {
 	return true
 }
 
-// Simple is an expression of features that needs nobody's help: one, or several of which a node must have all, or any.
+// Simple matches a feature expression that Featured can evaluate: one feature, or several joined only by & or only by
+// |.
 var Simple = regexp.MustCompile(`^[\w.:+-]+((&[\w.:+-]+)*|(\|[\w.:+-]+)*)$`)
 
-// Featured says whether a node with these active features is what a simple expression means.
+// Featured reports whether a node with these active features satisfies a Simple expression.
 func Featured(features, expression string) bool {
 	has := func(f string) bool { return slices.Contains(strings.Split(features, ","), f) }
 	if strings.Contains(expression, "|") {
@@ -91,7 +92,7 @@ func Featured(features, expression string) bool {
 	return !slices.ContainsFunc(strings.Split(expression, "&"), func(f string) bool { return !has(f) })
 }
 
-// SetKinds writes into each node its kind, and its build where not every partition of the pool gives whole nodes.
+// SetKinds sets the kind of each node, and its build unless every partition of the pool gives whole nodes.
 func (in *Inventory) SetKinds(pool []string) {
 	whole := in.wholeNodes(pool)
 	for i := range in.Nodes {

@@ -2,42 +2,42 @@ package output
 
 import "strings"
 
-// Use is what a node's state means for jobs.
+// Use tells whether jobs can use a node in a given state.
 type Use int
 
-// The uses, the worst last.
+// The uses; a later one is worse.
 const (
-	Now   Use = iota // jobs may be started on it, though others may have it
-	Later            // none now; it comes back by itself: it boots, is about to answer, or the batch system is done with it
-	Away             // none until an administrator brings it back
+	Now   Use = iota // jobs may start on it, though other jobs may hold it
+	Later            // not now; it comes back by itself: it boots, is about to answer, or Slurm is still cleaning up
+	Away             // not until an administrator brings it back
 )
 
-// Power is where a node stands between awake and asleep, where a site lets its nodes sleep (SuspendProgram).
+// Power is the power state of a node, where the site powers idle nodes down (SuspendProgram).
 type Power int
 
-// The powers, the sleepiest last.
+// The power states; a later one takes longer to become awake.
 const (
-	Awake      Power = iota
-	Asleep           // POWERED_DOWN: an allocation wakes it, and lasts from that instant
-	Waking           // POWERING_UP: it boots, up to ResumeTimeout, and then answers
-	FallingAsleep       // POWERING_DOWN, POWER_DOWN: it goes to sleep, up to SuspendTimeout, and cannot be woken before
+	Awake         Power = iota
+	Asleep              // POWERED_DOWN: an allocation wakes it, and lasts from that moment on
+	Waking              // POWERING_UP: it boots for up to ResumeTimeout, then answers
+	FallingAsleep       // POWERING_DOWN, POWER_DOWN: it shuts down for up to SuspendTimeout, and cannot be woken before
 )
 
-// PowerOf returns where a node of that state stands.
+// PowerOf returns the power state in a node's state.
 func PowerOf(state string) Power { return readState(state).power }
 
-// A meaning is what one word of a node's state says. What several words say together is the worst of them.
+// A meaning tells what one word of a node's state says. Of several words the worst counts.
 type meaning struct {
-	use    Use
-	holds  bool  // a job holds the node, or is leaving it
-	silent bool  // it does not answer
-	unregistered bool  // slurmctld was started and has not heard of it: that it does not answer means nothing
-	dead   bool  // what runs there is lost
-	power  Power // how far from awake it is
+	use          Use
+	holds        bool  // a job holds the node, or is still leaving it
+	silent       bool  // NOT_RESPONDING
+	unregistered bool  // slurmctld has restarted and not heard of it yet: its silence means nothing
+	dead         bool  // everything that ran there is lost
+	power        Power // its power state
 }
 
-// States are the words of `scontrol show node`, before the first + and without marks. Releases before 21.08 print what later ones print as a
-// flag (MAINT, REBOOT, RESERVED).
+// states has the words of `scontrol show node` before the first +, without marks. Releases before 21.08 print as
+// states what later ones print as flags (MAINT, REBOOT, RESERVED).
 var states = map[string]meaning{
 	"IDLE":       {},
 	"ALLOCATED":  {holds: true},
@@ -53,7 +53,7 @@ var states = map[string]meaning{
 	"INVAL":      {use: Away},
 	"INVALID":    {use: Away, holds: true},
 	"UNKNOWN":    {use: Later, holds: true, unregistered: true},
-	"UNK":        {use: Later, holds: true, unregistered: true}, // sinfo's word
+	"UNK":        {use: Later, holds: true, unregistered: true}, // as sinfo prints UNKNOWN
 	"MAINT":      {},
 	"RESERVED":   {},
 	"PLANNED":    {},
@@ -61,7 +61,7 @@ var states = map[string]meaning{
 	"PERFCTRS":   {use: Later},
 	"REBOOT":     {use: Later},
 
-	// Printed of a state that is nothing but this flag: the base is unknown.
+	// Printed if the state has only this flag and its base is unknown.
 	"REBOOT_ISSUED":  {use: Later, holds: true},
 	"CANCEL_REBOOT":  {use: Later, holds: true},
 	"CLOUD":          {use: Later, holds: true},
@@ -77,13 +77,13 @@ var states = map[string]meaning{
 	"UNDRAIN":        {use: Later, holds: true},
 }
 
-// flags are the words behind a +.
+// flags has the words after a +.
 var flags = map[string]meaning{
 	"CLOUD":            {},
 	"DYNAMIC_NORM":     {},
 	"DYNAMIC_FUTURE":   {},
-	"PLANNED":          {}, // the last back-filling pass has it for a job
-	"RESERVED":         {}, // the reservation says for whom
+	"PLANNED":          {}, // the last backfill pass planned it for a job
+	"RESERVED":         {}, // the reservation tells for whom
 	"MAINTENANCE":      {},
 	"MAINT":            {},
 	"RESUME":           {},
@@ -91,14 +91,14 @@ var flags = map[string]meaning{
 	"COMPLETING":       {holds: true},
 	"DRAIN":            {use: Away},
 	"FAIL":             {use: Away},
-	"INVALID_REG":      {use: Away}, // it registered with less than slurm.conf says
-	"EXTERNAL":         {use: Away}, // it has no slurmd: no step begins there
+	"INVALID_REG":      {use: Away}, // it registered with less than slurm.conf gives it
+	"EXTERNAL":         {use: Away}, // it has no slurmd: no step starts there
 	"NOT_RESPONDING":   {silent: true},
 	"REBOOT_REQUESTED": {use: Later},
 	"REBOOT_ISSUED":    {use: Later},
 	"REBOOT_CANCEL":    {use: Later},
-	"BLOCKED":          {use: Later}, // a job has the whole of its block, or switch (exclusive topology)
-	"PERFCTRS":         {use: Later}, // counters of a Cray's network are in use
+	"BLOCKED":          {use: Later}, // a job holds its whole block or switch (exclusive topology)
+	"PERFCTRS":         {use: Later}, // network counters of a Cray are in use
 	"POWER":            {power: Asleep},
 	"POWERED_DOWN":     {power: Asleep},
 	"POWERING_UP":      {power: Waking},
@@ -108,7 +108,7 @@ var flags = map[string]meaning{
 	"POWER_DRAIN":      {power: FallingAsleep},
 }
 
-// marks are the signs behind a word, as releases before 21.08 and sinfo put them.
+// marks has the signs after a word, as sinfo and releases before 21.08 print them.
 var marks = map[rune]meaning{
 	'*': {silent: true},
 	'~': {power: Asleep},
@@ -116,24 +116,24 @@ var marks = map[rune]meaning{
 	'%': {use: Later, power: FallingAsleep},
 	'!': {use: Later, power: FallingAsleep},
 	'$': {},            // in a maintenance reservation
-	'@': {use: Later},  // to be rebooted
-	'^': {use: Later},  // being rebooted
-	'-': {},            // planned for a job
-	'+': {holds: true}, // ALLOCATED+: a job is leaving it
+	'@': {use: Later},  // reboot requested
+	'^': {use: Later},  // reboot issued
+	'-': {},            // planned by backfill
+	'+': {holds: true}, // ALLOCATED+: a job is completing there
 }
 
-// nodeState is a node's state as Slurm printed it, read.
+// nodeState is a parsed node state.
 type nodeState struct {
 	meaning
-	asleep  bool     // it answers when it has booted
-	unknown []string // words of a later release, or of a site's own
+	asleep  bool     // it does not answer because it is powered down or booting
+	unknown []string // words of a later release or a site's own build
 }
 
-// lost reports whether the node is down, or does not answer and is expected to.
+// lost reports whether the node is down, or does not answer although it should.
 func (s nodeState) lost() bool { return s.dead || s.silent && !s.unregistered && !s.asleep }
 
-// readState reads a state such as IDLE+PLANNED, MIXED, DOWN*+DRAIN. A word that is not known makes the node unusable for now: a later Slurm may
-// mean anything by it, and an idle node left alone does less harm than a job lost on it.
+// readState parses a state such as IDLE+PLANNED, MIXED, DOWN*+DRAIN. An unknown word makes the node unusable for now:
+// a later Slurm may mean anything by it, and leaving a node idle does less harm than losing a job on it.
 func readState(s string) nodeState {
 	base, rest, _ := strings.Cut(s, "+")
 	var n nodeState

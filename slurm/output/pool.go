@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// PoolNodes is the set of the partitions' nodes.
+// PoolNodes returns the set of the partitions' nodes.
 func PoolNodes(in Inventory, pool []string) (map[string]bool, error) {
 	nodes := map[string]bool{}
 	for _, name := range pool {
@@ -24,7 +24,8 @@ func PoolNodes(in Inventory, pool []string) (map[string]bool, error) {
 	return nodes, nil
 }
 
-// Partition is the first of the names that is the pool's, of a job that may name several; nil when none is.
+// Partition returns the first partition of the job that is in the pool (a job may name several); nil if there is
+// none.
 func (in Inventory) Partition(names string, pool []string) *Partition {
 	for name := range strings.SplitSeq(names, ",") {
 		i := slices.IndexFunc(in.Partitions, func(p Partition) bool { return p.Name == name })
@@ -35,8 +36,8 @@ func (in Inventory) Partition(names string, pool []string) *Partition {
 	return nil
 }
 
-// ClosedReason returns why Slurm starts nothing of a job in its partition, whatever nodes are free; "": it does. In a partition that is drained it
-// starts what waits already, but no allocation to grow by.
+// ClosedReason returns why Slurm does not start the job in its partition, whatever nodes are free; "": it starts it.
+// A partition in DRAIN still starts jobs that wait, but accepts no allocation by which a job grows.
 func (in Inventory) ClosedReason(r *Record, pool []string, grows bool) string {
 	p := in.Partition(r.Partition, pool)
 	if p == nil {
@@ -49,7 +50,7 @@ func (in Inventory) ClosedReason(r *Record, pool []string, grows bool) string {
 	return fmt.Sprintf("partition %s is in state %s: %s", p.Name, p.State, what)
 }
 
-// Least is what each of the nodes has for jobs, at the least.
+// Least returns a node with the least CPUs and memory of the given nodes.
 func (in Inventory) Least(nodes []string) Node {
 	var least Node
 	for _, n := range in.Nodes {
@@ -64,12 +65,13 @@ func (in Inventory) Least(nodes []string) Node {
 	return least
 }
 
-// wholeNodes says whether every partition of the pool gives whole nodes.
+// wholeNodes reports whether every partition of the pool gives jobs whole nodes.
 func (in Inventory) wholeNodes(pool []string) bool {
 	return !slices.ContainsFunc(in.Partitions, func(p Partition) bool { return slices.Contains(pool, p.Name) && !p.Sharing().WholeNodes() })
 }
 
-// Unreserved is a node of the kind that can be used and that nobody has reserved; "" when there is none.
+// Unreserved returns a usable node of the kind that is in no reservation except ours for waiting jobs; "" if there is
+// none.
 func (in *Inventory) Unreserved(kind string) string {
 	reserved := map[string]bool{}
 	for _, r := range in.Reservations {
@@ -88,13 +90,13 @@ func (in *Inventory) Unreserved(kind string) string {
 	return ""
 }
 
-// CandidateNodes is nodes that the job holds, or might.
+// CandidateNodes returns the nodes that the job holds; for a job without nodes, those of the pool that it may get.
 func (in Inventory) CandidateNodes(r *Record, pool []string) []string {
 	if len(r.Nodes) > 0 {
 		return r.Nodes
 	}
 	var all []string
-	inPool, _ := PoolNodes(in, pool) // without nodes there is nothing to hold
+	inPool, _ := PoolNodes(in, pool) // a pool without nodes has no candidates
 	for _, n := range in.Nodes {
 		if inPool[n.Name] && (r.Kinds == nil || slices.Contains(r.Kinds, n.Kind)) {
 			all = append(all, n.Name)

@@ -10,49 +10,50 @@ import (
 	"accordion/slurm/number"
 )
 
-// A Record is a job as squeue or a console shows it: what the sidecar sees of it, and what only this package needs to know.
-// Both show the same (a test compares them), unless it says otherwise.
+// A Record is a job as squeue or a console prints it: the job of the snapshot, and what only the Slurm packages need.
+// Both programs give the same record unless a field says otherwise. A test compares them.
 type Record struct {
 	adapter.Job
 	Account   string
 	Nice      int64
-	MaxNodes  int    // the most it asked for; Want is the least. Of a job that has nodes a console tells Want
-	BatchHost string // the node that runs the script and can never be given back; "": no script, or no node yet
-	tier      int    // of its partitions, the highest; filled in by Observe
-	TaskIDs   string // the number of an array's task; of a pending rest the numbers, "7-40%2"
-	Elements  string // the same of a pending job
-	AtOnce    int    // how many of the array's tasks may run at a time; 0: any number. Consoles tell of each task, squeue of a rest only
+	MaxNodes  int    // the most nodes it asked for; Want is the least. For a job with nodes a console prints Want
+	BatchHost string // the node of the batch script, which the job cannot give back; "": it has no script, or no node yet
+	tier      int    // PriorityTier, the highest of its partitions; ofPool sets it
+	TaskIDs   string // the number of the array's task; for the pending rest of an array the numbers, "7-40%2"
+	Elements  string // TaskIDs of a pending job
+	AtOnce    int    // how many of the array's tasks may run at a time; 0: any number. A console prints it for each task, squeue only for a rest
 	DependsOn string
-	Joined    []adapter.Part // its companions, of a running job
+	Joined    []adapter.Part // companions of a running job
 	MinTime   core.Time      // the shortest limit with which it may start (--time-min), in seconds; 0: its limit
 
-	// What it asked for beyond nodes, tasks and CPUs.
-	MinCPUs       int    // at least so many on each node (--mincpus; 1 when it does not say)
-	MinMemory     int64  // MB, on each node or for each CPU; 0 when it does not say
-	MemoryPer     string // what minMemory is for: "Node", "CPU", or from 24.11 on "TRES". Consoles only: squeue does not tell
-	MinDisk       int64  // MB of temporary disk on each node (--tmp). Consoles only: squeue is not asked
-	OverSubscribe string // OK, NO, YES, USER, MCS: how it shares nodes, as Slurm writes it
-	Features      string // -C, as it was given: fat, thin|fat, [thin*1&fat*2]; "" for none
-	TRES          string // cpu=8,mem=2000M,node=2,billing=8,gres/gpu=4: what it has, or where it has none what it asked for
-	// TRES that it asked for by node, job and task: gres:gpu:2 (22.05), gres/gpu:2. Only of a job that bears a mark: a user
-	// can make others look so.
+	// What it asked for besides nodes, tasks and CPUs.
+	MinCPUs       int    // the least CPUs of each node (--mincpus); 1 by default
+	MinMemory     int64  // MB, of each node or each CPU (see MemoryPer); 0: not set
+	MemoryPer     string // what MinMemory counts for: "Node", "CPU", or from 24.11 on "TRES". Only consoles print it
+	MinDisk       int64  // MB of temporary disk on each node (--tmp). Read from consoles only
+	OverSubscribe string // how it shares nodes, in Slurm's words: OK, NO, YES, USER, MCS
+	Features      string // the argument of -C: fat, thin|fat, [thin*1&fat*2]; "": none
+	TRES          string // cpu=8,mem=2000M,node=2,billing=8,gres/gpu=4: what it has, or, without nodes, what it asked for
+	// TRES that it asked for by node, job and task: gres:gpu:2 (22.05), gres/gpu:2. Set only for a job with a mark:
+	// any other user can forge them.
 	TRESPerNode, TRESPerJob, TRESPerTask string
 
-	Configuring bool // its nodes boot
+	Configuring bool // its nodes are booting
 
-	Resized core.Time // second of its last change of size; 0: none is known. Consoles only: squeue is not asked
+	Resized core.Time // the second of its last change of size; 0: unknown. Read from consoles only
 
-	Upfront    bool   // of the keys in a console's record, the first from the partition to the features are Slurm's (see layout)
-	Unverified     bool   // waits, and what users write of it was never certain yet: its mark and comment are left out
-	Unreadable string // why something in it could not be read and is missing here; "": all was
+	Upfront    bool   // the keys of a console's record from the partition to the features are Slurm's, not forged (see layout in package jobs)
+	Unverified bool   // it waits, and the texts that users write were never verified: Mark and Comment are empty
+	Unreadable string // why a field is missing because it could not be parsed; "": all were
 }
 
-// Why Slurm cannot resize some kinds of jobs soundly.
+// Why Slurm cannot safely resize some kinds of jobs.
 const (
 	UnfitHet = "a heterogeneous job cannot grow and shrink; submit it as one component"
 )
 
-// SetState fills in, and clears, what goes with the job's state, which is Slurm's word; tasks are the task ids of an array.
+// SetState sets the job's state from Slurm's word for it, and every field that depends on it. tasks are the task ids
+// of an array.
 func (r *Record) SetState(word, tasks string, start, eligible core.Time) {
 	r.State, r.Held = StateOf(word)
 	r.renumber(tasks)
@@ -68,7 +69,7 @@ func (r *Record) SetState(word, tasks string, start, eligible core.Time) {
 	}
 }
 
-// renumber fills in what follows from the ids of the array's tasks that the record stands for.
+// renumber sets the fields that follow from the ids of the array's tasks that the record stands for.
 func (r *Record) renumber(tasks string) {
 	r.TaskIDs, r.TaskName, r.Elements = tasks, "", ""
 	if task := r.Task(); task != "" {
@@ -79,7 +80,8 @@ func (r *Record) renumber(tasks string) {
 	}
 }
 
-// HostFirst is the nodes with the batch host before the others. The given list may be another job's too.
+// HostFirst returns the nodes with the batch host first. It does not change the given list, which other jobs may
+// share.
 func HostFirst(nodes []string, host string) []string {
 	i := slices.Index(nodes, host)
 	if i <= 0 {
@@ -88,25 +90,26 @@ func HostFirst(nodes []string, host string) []string {
 	return slices.Insert(slices.Delete(slices.Clone(nodes), i, i+1), 0, host)
 }
 
-// setPending fills in what only a pending job has.
+// setPending sets the fields that only a pending job has.
 func setPending(r *Record, eligible core.Time) {
 	r.Nodes = nil
 	r.HeldByUser = r.Why == "JobHeldUser"
 	r.Held = r.Held || r.Parked() || r.HeldByUser || r.Why == "JobHeldAdmin" || r.Priority == 0
 	r.HeldBy, r.Adopted = r.heldBy(), r.Parked() && r.Mark != ""
 	switch {
-	case r.Parked() && (r.Why == "Reservation" || r.Why == "BeginTime"): // when it may begin, the plan knows
+	case r.Parked() && (r.Why == "Reservation" || r.Why == "BeginTime"): // the plan decides when it begins
 	case !r.Held || r.Parked() && !r.Stopped():
 		r.Blocked = blocked(r.Why)
 	}
-	// Until it runs again, what was requeued is shown with as many nodes as it had; among its resources is what it asks for.
+	// Slurm prints a requeued job with as many nodes as it had, until it runs again. Its resources have the number
+	// that it asks for.
 	if n := nodesAmong(r.TRES); n > 0 && r.Parked() && n != r.Want {
 		if r.MaxNodes == r.Want {
 			r.MaxNodes = n
 		}
 		r.Want = n
 	}
-	if r.Held && r.DependsOn != "" { // Slurm tells of the hold only
+	if r.Held && r.DependsOn != "" { // Slurm prints only the hold
 		r.Blocked, r.Why = true, "Dependency"
 	}
 	if eligible > r.Submitted {
@@ -115,9 +118,8 @@ func setPending(r *Record, eligible core.Time) {
 	r.Latest = latest(r)
 }
 
-// latest returns the last second at which Slurm starts the job, by its deadline; 0: it has none. After
-// that Slurm ends the job as soon as it looks at it (DEADLINE). A job without a limit may start at any
-// time before its deadline.
+// latest returns the last second at which Slurm starts the job, by its deadline; 0: it has none. Slurm cancels
+// (DEADLINE) a job that has not started then. A job without a limit may start at any time before its deadline.
 func latest(r *Record) core.Time {
 	least := r.Limit
 	if r.MinTime > 0 {
@@ -129,7 +131,7 @@ func latest(r *Record) core.Time {
 	return r.Deadline - least
 }
 
-// nodesAmong is the nodes in a list of resources such as cpu=4,node=2; 0: it names none.
+// nodesAmong returns the number of nodes in a list of resources such as cpu=4,node=2; 0: it has none.
 func nodesAmong(tres string) int {
 	for r := range number.Resources(tres) {
 		if r.Kind == "node" {
@@ -139,8 +141,8 @@ func nodesAmong(tres string) int {
 	return 0
 }
 
-// StateOf maps Slurm's word to ours, and says whether the word alone means a hold. A job in a state of a later release
-// counts as running: whatever nodes it shows are not free.
+// StateOf maps Slurm's word for a state to ours. held reports whether the word itself means that the job is held. A
+// state that a later release adds counts as running, so that the nodes of the job are not taken for free.
 func StateOf(word string) (s adapter.State, held bool) {
 	switch word {
 	case "PENDING", "REQUEUED", "REQUEUE_FED":
@@ -156,26 +158,26 @@ func StateOf(word string) (s adapter.State, held bool) {
 	return adapter.Running, false // RUNNING, CONFIGURING, SUSPENDED, STOPPED, SIGNALING, RESIZING…
 }
 
-// blocked says whether a job waits for something else than nodes. The list is of the reasons that mean nodes: all of
-// Slurm's hundred others are limits, dates, dependencies and mistakes.
+// blocked reports whether a job waits for something other than nodes. The function lists the reasons that mean nodes.
+// All of Slurm's hundred others are limits, dates, dependencies and mistakes.
 func blocked(reason string) bool {
 	switch {
 	case reason == "", reason == "None", reason == "Priority", reason == "Resources", reason == "Cleaning", reason == "Prolog":
 		return false
 	case strings.HasPrefix(reason, "ReqNodeNotAvail"):
-		// "UnavailableNodes:n3": it asked for a node that is down, so more idle nodes do not help it. Without that,
-		// the node is reserved, perhaps by us, and it waits as others do.
+		// With "UnavailableNodes:n3" the job asked for a node that is down: more idle nodes do not help it. Otherwise
+		// the node is reserved, perhaps by us, and the job waits as others do.
 		return strings.Contains(reason, "UnavailableNodes:") && !strings.HasSuffix(reason, "UnavailableNodes:")
 	case strings.HasPrefix(reason, "Nodes required for job are DOWN"), strings.HasPrefix(reason, "Nodes_required_for_job_are_DOWN"):
-		return false // or reserved, or wanted by a higher partition: it may be any of them
+		return false // the text goes on "… or reserved for jobs in higher priority partitions": it may be any of these
 	}
 	return true
 }
 
-// Comment is what a user wrote about his job. Blanks at its end are lost on the way.
+// Comment returns the comment of a job. squeue and consoles lose blanks at its end.
 func Comment(s string) string { return Text(strings.TrimRight(s, " ")) }
 
-// Ends is the second of a running job's limit; core.Forever without one.
+// Ends returns the second at which a running job reaches its limit; core.Forever if it has none.
 func (r *Record) Ends() core.Time {
 	if r.Limit >= core.Forever/2 {
 		return core.Forever
@@ -183,14 +185,14 @@ func (r *Record) Ends() core.Time {
 	return r.Started + r.Limit
 }
 
-// PerNodeRequest returns what the job asks for on each of its nodes, as a text that changes with it.
-// Consoles and squeue return the same text.
+// PerNodeRequest returns a text that changes whenever the job asks for something else on each of its nodes. Consoles
+// and squeue give the same text.
 func (r *Record) PerNodeRequest() string {
 	return fmt.Sprintf("%d CPUs, %d MB, %q, %q, %q", r.MinCPUs, r.MinMemory, r.Features, r.TRESPerNode, r.TRESPerTask)
 }
 
-// WantsGRES reports whether the job asks for generic resources. Since 23.11 the CPUs of each task (-c) are in TRESPerTask, too: they
-// are none.
+// WantsGRES reports whether the job asks for generic resources. Since 23.11 TRESPerTask has the CPUs of each task
+// (-c), which are not generic.
 func (r *Record) WantsGRES() bool {
 	for _, list := range []string{r.TRESPerNode, r.TRESPerTask, r.TRESPerJob, r.TRES} {
 		for wanted := range number.Resources(list) {
@@ -202,10 +204,10 @@ func (r *Record) WantsGRES() bool {
 	return false
 }
 
-// TasksPerNode is how many tasks the job has on each node, rounded up.
+// TasksPerNode returns the number of tasks on each node, rounded up.
 func (r *Record) TasksPerNode() int { return ceil(r.Tasks, r.Want) }
 
-// CPUsPerTask is how many CPUs each task has.
+// CPUsPerTask returns the number of CPUs of each task, rounded up.
 func (r *Record) CPUsPerTask() int { return ceil(r.CPUs, r.Tasks) }
 
 func ceil(a, b int) int { return max(1, (a+max(b, 1)-1)/max(b, 1)) }

@@ -8,19 +8,21 @@ import (
 	"accordion/core"
 )
 
-// A Slurm reservation may repeat. `scontrol show reservation` prints one occurrence, which is in force or comes next. slurmctld replaces
-// it by the next one when it looks at a reservation that has ended (_advance_resv_time in reservation.c). That may be some seconds later.
-// It adds days or hours to the local time of day, and takes the weekday of the second in which it does so.
+// A Slurm reservation may repeat. `scontrol show reservation` prints one occurrence: the current or the next one.
+// slurmctld replaces it by the following one when it looks at a reservation that has ended (_advance_resv_time in
+// reservation.c), perhaps some seconds late. It adds days or hours to the local time of day, and uses the weekday of
+// the second in which it does so.
 
-// repeats are the flags of reservations that repeat, in the order in which slurmctld looks for them: older releases take
-// several.
+// repeats are the flags of repeating reservations, in the order in which slurmctld looks for them. Older releases
+// accept several at once.
 var repeats = []string{"HOURLY", "DAILY", "WEEKDAY", "WEEKEND", "WEEKLY"}
 
-// floatFlag is the flag of a reservation that begins as long after now as it was made, whenever that is: no longer job starts on its nodes.
+// floatFlag marks a reservation that always begins the same time after now, so that no longer job starts on its
+// nodes.
 const floatFlag = "TIME_FLOAT"
 
-// repeatOf returns the flag by which a reservation repeats, of the flags as scontrol prints them; "" when it does not. One that floats comes
-// again and again, too.
+// repeatOf returns the flag by which a reservation repeats, of the flags that scontrol prints; "" if it does not
+// repeat. A floating reservation counts as repeating.
 func repeatOf(flags string) string {
 	for _, repeat := range append(repeats, floatFlag) {
 		for flag := range strings.SplitSeq(flags, ",") {
@@ -32,17 +34,17 @@ func repeatOf(flags string) string {
 	return ""
 }
 
-// How many occurrences are expected after the one that is printed. slurmctld looks for conflicts of two reservations in the next
-// seven days: so far at least, and as far as that is cheap.
+// How many occurrences are expected after the printed one. slurmctld checks the next seven days for conflicts of two
+// reservations, so this covers at least that, and more where it is cheap.
 const (
 	hoursAhead = 7 * 24
-	daysAhead  = 28 // and weeks
+	daysAhead  = 28 // also of weekly ones
 )
 
-// occurrences returns the occurrences after the one from start to end, as slurmctld in that zone will write them.
+// occurrences returns the occurrences after the one from start to end, as slurmctld in that time zone computes them.
 //
-// An hour that the clock repeats, or leaves out, is ambiguous: slurmctld then depends on what it computed before. The
-// occurrence lasts from the earliest to the latest that it may be.
+// An hour that the clock repeats or skips is ambiguous: slurmctld's result then depends on what it computed before.
+// Such an occurrence lasts from the earliest to the latest possible time.
 func occurrences(start, end core.Time, repeat string, zone *time.Location) []adapter.Span {
 	count := daysAhead
 	switch repeat {
@@ -62,8 +64,8 @@ func occurrences(start, end core.Time, repeat string, zone *time.Location) []ada
 	return all
 }
 
-// advance returns the instants at which the local clock may show the time of day of t, the given days and hours later. Where the clock
-// leaves that out, mktime goes on by the offset from before.
+// advance returns the earliest and the latest instant at which the local clock shows the time of day of t, the given
+// days and hours later. If the clock skips that time, mktime uses the offset from before.
 func advance(t time.Time, days, hours int) (earliest, latest time.Time) {
 	year, month, day := t.Date()
 	hour, minute, second := t.Clock()
@@ -86,7 +88,7 @@ func advance(t time.Time, days, hours int) (earliest, latest time.Time) {
 	return earliest, latest
 }
 
-// stride returns by how much a reservation moves whose occurrence ends on that day of the week.
+// stride returns by how much a reservation moves if its occurrence ends on that day of the week.
 func stride(repeat string, day time.Weekday) (days, hours int) {
 	switch repeat {
 	case "HOURLY":

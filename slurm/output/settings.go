@@ -9,10 +9,10 @@ import (
 	"accordion/core"
 )
 
-// A Configuration is what `scontrol show config` prints: slurmctld's settings as they are in force.
+// A Configuration has the settings that slurmctld uses, as `scontrol show config` prints them.
 type Configuration map[string]string
 
-// ParseConfiguration reads lines "Key = value".
+// ParseConfiguration parses lines of the form "Key = value".
 func ParseConfiguration(out string) (Configuration, error) {
 	c := Configuration{}
 	for line := range strings.SplitSeq(out, "\n") {
@@ -26,7 +26,8 @@ func ParseConfiguration(out string) (Configuration, error) {
 	return c, nil
 }
 
-// Release is the year and month of the release, 22.05 being 2205, and its patch level; zeros when unreadable.
+// Release returns the release as year and month, 2205 for 22.05, and its patch level; zeros if SLURM_VERSION cannot
+// be parsed.
 func (c Configuration) Release() (release, patch int) {
 	parts := strings.SplitN(c["SLURM_VERSION"], ".", 3)
 	if len(parts) < 2 {
@@ -44,28 +45,29 @@ func (c Configuration) Release() (release, patch int) {
 	return year*100 + month, patch
 }
 
-// Number reads a setting that begins with a number, such as "30 sec"; ok is false for UNLIMITED and the like.
+// Number parses a setting that begins with a number, such as "30 sec". ok is false for UNLIMITED and the like.
 func (c Configuration) Number(key string) (n int64, ok bool) {
 	word, _, _ := strings.Cut(c[key], " ")
 	n, err := strconv.ParseInt(word, 10, 64)
 	return n, err == nil && n >= 0
 }
 
-// NeedsDatabase says whether a resize on this release goes wrong without slurmdbd.
+// NeedsDatabase reports whether a resize on this release goes wrong without slurmdbd.
 func (c Configuration) NeedsDatabase() bool {
 	release, patch := c.Release()
 	return (release > 2108 || release == 2108 && patch >= 8) && release < 2411
 }
 
-// Recounts reports whether a shrink by NodeList= alone also changes what the job asked for (23.11.5 and later). Slurmctld then writes the
-// row of the new size again, with the start of the job, and sacct and sreport count the nodes from there. A shrink by NodeList= and
-// NumNodes= does not have this effect. On older releases it is the other way round: both options have it, and NodeList= alone has not.
+// Recounts reports whether a shrink by NodeList= alone also changes what the job asked for (23.11.5 and later).
+// slurmctld then writes the accounting row of the new size with the start of the job, and sacct and sreport count its
+// nodes from there. With NodeList= and NumNodes= together it does not. On older releases it is the other way round:
+// only both options together have this effect.
 func (c Configuration) Recounts() bool {
 	release, patch := c.Release()
 	return release > 2311 || release == 2311 && patch >= 5
 }
 
-// NeverResizes says why no resize is sound on this cluster, whether slurmdbd answers now or not.
+// NeverResizes returns why no resize is safe on this cluster, whether slurmdbd is up or not; "": resizes are safe.
 func (c Configuration) NeverResizes() string {
 	if c.NeedsDatabase() && c["AccountingStorageType"] != "accounting_storage/slurmdbd" {
 		return fmt.Sprintf("Slurm %s cannot resize a job twice without slurmdbd (AccountingStorageType is %s)", c["SLURM_VERSION"], c["AccountingStorageType"])
@@ -73,7 +75,7 @@ func (c Configuration) NeverResizes() string {
 	return ""
 }
 
-// CoreBinding is the setting by which tasks are bound to cores, "" where none does.
+// CoreBinding returns the setting that binds tasks to cores; "" if none does.
 func (c Configuration) CoreBinding() string {
 	plugins := strings.Split(c["TaskPlugin"], ",")
 	switch {
@@ -85,9 +87,9 @@ func (c Configuration) CoreBinding() string {
 	return ""
 }
 
-// BackfillWait is how long a job that could begin may wait until slurmctld's back-filling comes to it, in seconds: the pause between two of its passes
-// (bf_interval), and half as long as the usual one for what a pass takes. A shorter pause than the usual one is not counted on, since passes over a long
-// queue take longer.
+// BackfillWait returns how long a job that could start may wait until slurmctld's backfill scheduler reaches it, in
+// seconds: the pause between two passes (bf_interval), and half the default pause for the pass itself. A pause
+// shorter than the default is not relied on, because passes over a long queue take longer.
 func (c Configuration) BackfillWait() core.Time {
 	const usual = 30
 	pause := core.Time(usual)
@@ -101,8 +103,9 @@ func (c Configuration) BackfillWait() core.Time {
 	return pause + usual/2
 }
 
-// Grace is how long a job may hold its nodes past its limit, in seconds: slurmctld's sweep, OverTimeLimit (a
-// partition's own where it has one), KillWait. core.Forever where limits are not enforced.
+// Grace returns how long a job may hold its nodes past its time limit, in seconds: the sum of slurmctld's check
+// interval, OverTimeLimit (a partition's own if set) and KillWait. It returns core.Forever if limits are not
+// enforced.
 func (c Configuration) Grace(partitions []Partition) core.Time {
 	over, ok := c.Number("OverTimeLimit") // minutes
 	if !ok && c["OverTimeLimit"] != "" {
@@ -115,7 +118,7 @@ func (c Configuration) Grace(partitions []Partition) core.Time {
 			return core.Forever
 		case err == nil:
 			longest = max(longest, own)
-		default: // NONE: the cluster's
+		default: // NONE: the cluster's setting
 			longest = max(longest, over)
 		}
 	}
@@ -126,21 +129,21 @@ func (c Configuration) Grace(partitions []Partition) core.Time {
 	return sweep + longest*60 + wait
 }
 
-// sweep is how often slurmctld looks at time limits, in seconds.
+// sweep is the interval at which slurmctld checks time limits, in seconds.
 const sweep = 30
 
-// Identity is how slurmctld names itself, the same for whoever asks.
+// Identity returns a name of the cluster that is the same on every host.
 func (c Configuration) Identity() string {
-	host, _, _ := strings.Cut(c["SlurmctldHost[0]"], "(") // and its address, in brackets
+	host, _, _ := strings.Cut(c["SlurmctldHost[0]"], "(") // its address follows in brackets
 	return c["ClusterName"] + "-" + host + "-" + c["SlurmctldPort"]
 }
 
-// EnforcesLimits says whether slurmctld holds jobs to the limits of their associations.
+// EnforcesLimits reports whether slurmctld enforces the limits of associations.
 func (c Configuration) EnforcesLimits() bool {
 	return slices.Contains(strings.Split(c["AccountingStorageEnforce"], ","), "limits")
 }
 
-// Booted returns the Unix second in which slurmctld started; 0 where it is not known.
+// Booted returns the Unix second in which slurmctld started; 0: unknown.
 func (c Configuration) Booted() core.Time {
 	second, err := strconv.ParseInt(c["BOOT_TIME"], 10, 64)
 	if err != nil || second < 0 {
@@ -149,15 +152,15 @@ func (c Configuration) Booted() core.Time {
 	return second
 }
 
-// pluginKey is where a configuration says "ours" if slurmctld shows what is submitted to our job_submit.lua, or to a site's that calls
-// it. Where that cannot be seen, it is taken for another's. No key of Slurm's is like it.
+// pluginKey is the key under which a configuration has "ours" if slurmctld runs our job_submit.lua, or a site's
+// script that calls it. Without the key the script counts as another's. No setting of Slurm has such a name.
 const pluginKey = "(job_submit.lua)"
 
-// NotePlugin notes that it does.
+// NotePlugin records that slurmctld runs our job_submit.lua.
 func (c Configuration) NotePlugin() { c[pluginKey] = "ours" }
 
-// HasPlugin says whether it does.
+// HasPlugin reports whether slurmctld is known to run our job_submit.lua.
 func (c Configuration) HasPlugin() bool { return c[pluginKey] == "ours" }
 
-// IsOurs says whether a job_submit.lua is ours, or has ours in it.
+// IsOurs reports whether a job_submit.lua is ours, or includes ours.
 func IsOurs(script string) bool { return strings.Contains(script, "accordion:") }

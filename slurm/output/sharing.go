@@ -2,34 +2,37 @@ package output
 
 import "strings"
 
-// A Sharing is how a partition, or a job, shares nodes with other jobs, in Slurm's words: EXCLUSIVE, NO, YES:2, FORCE:4…
+// A Sharing tells how a partition or a job shares nodes with other jobs, in Slurm's words: EXCLUSIVE, NO, YES:2,
+// FORCE:4…
 type Sharing string
 
-// ofOneUser ends a partition's sharing where a node is one user's at a time.
+// ofOneUser is the suffix of a partition's sharing if a node serves one user at a time.
 const ofOneUser = ",USER"
 
-// WholeNodes says whether every job of the partition gets whole nodes.
+// WholeNodes reports whether every job of the partition gets whole nodes.
 func (s Sharing) WholeNodes() bool { return s == "EXCLUSIVE" }
 
-// SharesOnRequest says whether cores may be given to a second job where both ask for that, and only then.
+// SharesOnRequest reports whether Slurm gives cores to a second job only if both jobs ask for that.
 func (s Sharing) SharesOnRequest() bool {
 	many, ok := strings.CutPrefix(s.OverSubscribe(), "YES:")
 	return ok && many != "1"
 }
 
-// OverSubscribe is Slurm's word for it, with the number.
+// OverSubscribe returns the value of the setting, with its number.
 func (s Sharing) OverSubscribe() string { return strings.TrimSuffix(string(s), ofOneUser) }
 
-// ExcludesOtherUsers says whether no other user's job can come to lie on a node that a job of the partition has a part of.
-func (s Sharing) ExcludesOtherUsers() bool { return s.WholeNodes() || strings.HasSuffix(string(s), ofOneUser) }
+// ExcludesOtherUsers reports whether a node with a job of the partition never gets another user's job.
+func (s Sharing) ExcludesOtherUsers() bool {
+	return s.WholeNodes() || strings.HasSuffix(string(s), ofOneUser)
+}
 
-// Forced says whether cores are given to several jobs whether they ask for that or not.
+// Forced reports whether Slurm gives cores to several jobs even if they do not ask for it.
 func (s Sharing) Forced() bool {
 	many, ok := strings.CutPrefix(s.OverSubscribe(), "FORCE")
 	return ok && many != ":1"
 }
 
-// Sharing is how the partition's jobs share nodes.
+// Sharing returns how the partition's jobs share nodes.
 func (p *Partition) Sharing() Sharing {
 	if p.Exclusive {
 		return "EXCLUSIVE"

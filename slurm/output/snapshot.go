@@ -12,16 +12,16 @@ import (
 	"accordion/core/hostlist"
 )
 
-// This file makes of what Slurm printed what the sidecar sees: companions and halves of a growth folded into their jobs, the pool cut
-// out, pending jobs in rank order.
+// This file builds the sidecar's snapshot from what Slurm printed: it folds companions and unfinished merges into
+// their jobs, selects the pool, and puts pending jobs in rank order.
 
-// Snapshot makes the snapshot of the pool out of what the cluster showed.
+// Snapshot returns the snapshot of the pool.
 func Snapshot(in Inventory, jobs []Record, pool []string) (*adapter.Snapshot, error) {
 	inPool, err := PoolNodes(in, pool)
 	if err != nil {
 		return nil, err
 	}
-	tiers := map[string]int{} // of the partitions that reach the pool
+	tiers := map[string]int{} // by partition, of those with nodes of the pool
 	for _, p := range in.Partitions {
 		if slices.ContainsFunc(p.Nodes, func(n string) bool { return inPool[n] }) {
 			tiers[p.Name] = p.Tier
@@ -52,7 +52,7 @@ func Snapshot(in Inventory, jobs []Record, pool []string) (*adapter.Snapshot, er
 	return snapshot, nil
 }
 
-// Hidden returns what Slurm hides from users, by PrivateData.
+// Hidden returns what Slurm hides from users (PrivateData).
 func Hidden(c Configuration) adapter.Hidden {
 	words := strings.Split(strings.ToLower(c["PrivateData"]), ",")
 	hides := func(some ...string) bool {
@@ -61,7 +61,7 @@ func Hidden(c Configuration) adapter.Hidden {
 	return adapter.Hidden{Jobs: hides("jobs"), Reservations: hides("reservations"), Nodes: hides("nodes"), Accounts: hides("accounts", "usage", "users")}
 }
 
-// remarks tell of the jobs of which something could not be read.
+// remarks returns a remark for each job with a field that could not be parsed.
 func remarks(jobs []Record) []adapter.Remark {
 	var all []adapter.Remark
 	for i := range jobs {
@@ -72,7 +72,7 @@ func remarks(jobs []Record) []adapter.Remark {
 	return all
 }
 
-// unknownStates returns a remark for each word of node states that is not known.
+// unknownStates returns a remark for each unknown word in the states of the pool's nodes.
 func unknownStates(in Inventory, pool map[string]bool) (all []adapter.Remark) {
 	of := map[string][]string{}
 	for _, n := range in.Nodes {
@@ -89,7 +89,7 @@ func unknownStates(in Inventory, pool map[string]bool) (all []adapter.Remark) {
 	return all
 }
 
-// ofPool keeps the jobs that hold nodes of the pool or may come upon them.
+// ofPool returns the jobs that hold nodes of the pool, with only these nodes, and the pending ones that may get some.
 func ofPool(jobs []Record, tiers map[string]int, pool map[string]bool) []Record {
 	kept := make([]Record, 0, len(jobs))
 	for i := range jobs {
@@ -115,10 +115,10 @@ func ofPool(jobs []Record, tiers map[string]int, pool map[string]bool) []Record 
 	return kept
 }
 
-// ranked is the snapshot's jobs: pending in rank order, then the others as Slurm listed them.
+// ranked returns the snapshot's jobs: pending ones in rank order, then the others in Slurm's order.
 //
-// Slurm starts pending jobs by partition tier, priority, submission, id and task. A held job has priority 0 and so no rank of
-// its own: it stands behind the last job that was submitted before it, so that it overtakes nobody who came first.
+// Slurm starts pending jobs by partition tier, priority, submission, id and task. A held job has priority 0 and thus
+// no rank of its own: it follows the last job that was submitted before it, so that it overtakes no earlier job.
 func ranked(jobs []Record) []adapter.Job {
 	var waiting, held, others []*Record
 	for i := range jobs {
@@ -136,8 +136,8 @@ func ranked(jobs []Record) []adapter.Job {
 	})
 	slices.SortStableFunc(held, compareRank)
 
-	// earliest[i] is the first submitted of waiting[i:] that could start; where it is not before a held job, that one's
-	// turn has come.
+	// earliest[i] is the first submitted of waiting[i:] that could start. A held job that was submitted before it is
+	// next.
 	result := make([]adapter.Job, 0, len(jobs))
 	earliest := make([]*Record, len(waiting)+1)
 	for i := len(waiting) - 1; i >= 0; i-- {
@@ -161,23 +161,23 @@ func ranked(jobs []Record) []adapter.Job {
 	return result
 }
 
-// compareRank orders jobs of one rank as Slurm does: by submission, then by number, where all tasks of an
-// array have the array's, then by task. The last task to become a job has the lowest number itself.
+// compareRank orders jobs of one priority as Slurm does: by submission, then by id (that of the array for its tasks),
+// then by task number, then by job id.
 func compareRank(a, b *Record) int {
 	return cmp.Or(cmp.Compare(a.Submitted, b.Submitted), cmp.Compare(a.number(), b.number()), cmp.Compare(a.taskNumber(), b.taskNumber()), cmp.Compare(a.ID, b.ID))
 }
 
-// MaxTasks is how many pending tasks of one array are told, so that an array of a million does not stop the sidecar.
-// Slurm's own back-filling looks at the first 20 (bf_max_job_array_resv).
+// MaxTasks is the most pending tasks of one array that a snapshot has, so that an array of a million does not stall
+// the sidecar. Slurm's own backfill scheduler looks at the first 20 (bf_max_job_array_resv).
 const MaxTasks = 256
 
-// TaskShift is where an array task's number stands in its id; Slurm's ids have 32 bits. Slurm gives a task its own id only when it
-// starts. Until then the snapshot calls a pending task by the array's id and its place among the pending ones, from 0,
-// so that each has an id of its own. The first one's is the array's.
+// TaskShift is the bit at which an array task's number starts in its id in the snapshot; Slurm's ids have 32 bits.
+// Slurm gives a task a job id only when it starts. Until then the snapshot uses the array's id and the task's place
+// among the pending ones, from 0, so that each id is unique. The first task's id is the array's.
 const TaskShift = 32
 
-// appendTasks appends a pending job, and an array's pending tasks as so many jobs. Of an array with a throttle (%2) the
-// tasks beyond it are blocked: nothing starts them but the end of the others.
+// appendTasks appends a pending job, and each pending task of an array as a job of its own. Tasks beyond the array's
+// throttle (%2) are blocked: they start only when others end.
 func appendTasks(jobs []adapter.Job, r *Record) []adapter.Job {
 	if r.Elements == "" {
 		return append(jobs, r.Job)
@@ -194,10 +194,10 @@ func appendTasks(jobs []adapter.Job, r *Record) []adapter.Job {
 	return jobs
 }
 
-// FoldCompanions makes jobs of those with companions: their nodes are the job's, and they are left out. A companion whose job does not
-// run is shown as an expander of it, for somebody has to end it.
+// FoldCompanions adds the nodes of companions to their jobs, and leaves the companions out. A companion whose job
+// does not run stays in the list as an expander of that job, because the sidecar must end it.
 func FoldCompanions(jobs []Record) []Record {
-	at := map[adapter.Key]int{} // of running jobs
+	at := map[adapter.Key]int{} // running jobs
 	for i := range jobs {
 		if jobs[i].State == adapter.Running && jobs[i].Role() == Ordinary {
 			at[jobs[i].Key] = i
@@ -232,7 +232,7 @@ func FoldCompanions(jobs []Record) []Record {
 	return kept
 }
 
-// AddCompanions makes the nodes of its companions a job's own.
+// AddCompanions adds the nodes of companions to those of their job.
 func AddCompanions(r *Record, companions []adapter.Part) {
 	if len(companions) == 0 {
 		return
@@ -244,10 +244,10 @@ func AddCompanions(r *Record, companions []adapter.Part) {
 	}
 }
 
-// WithoutHalfMerges leaves running jobs with the nodes that they have for good: those that an expander still holds too came by the first of
-// two merges.
+// WithoutHalfMerges removes from running jobs the nodes that an expander still holds, too: they came by the first of
+// the two updates of a merge, and the second is still missing.
 func WithoutHalfMerges(jobs []Record) []Record {
-	halves := map[core.JobID][]string{} // by parent
+	halves := map[core.JobID][]string{} // of expanders, by parent
 	for i := range jobs {
 		r := &jobs[i]
 		if r.Role() == Expander && r.State == adapter.Running && !strings.HasPrefix(r.Name, OverPrefix) {
@@ -265,7 +265,7 @@ func WithoutHalfMerges(jobs []Record) []Record {
 	return jobs
 }
 
-// NodesWithCompanions is the nodes of a job with those of its companions, its own first.
+// NodesWithCompanions returns the nodes of a job, then those of its companions.
 func NodesWithCompanions(r *Record, joined []*Record) []string {
 	all := slices.Clone(r.Nodes)
 	for _, c := range joined {

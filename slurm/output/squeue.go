@@ -7,8 +7,8 @@ import (
 	"accordion/core"
 )
 
-// fields is what is asked of squeue, in this order, as its -O names them: what no user can choose freely. Of the last the
-// words are Slurm's, and may have a | in them.
+// fields are the squeue fields (-O names, in order) that no user can choose freely. The last one, the reason, is
+// Slurm's text and may contain a |.
 var fields = []string{
 	"JobID", "ArrayJobID", "ArrayTaskID", "HetJobID", "BatchFlag", "State", "UserName", "UserID", "GroupID", "Partition",
 	"QOS", "NumNodes", "MaxNodes", "NumTasks", "NumCPUs", "TimeLimit", "StartTime", "EligibleTime", "SubmitTime",
@@ -16,17 +16,17 @@ var fields = []string{
 	"Deadline", "MinTime", "Reason",
 }
 
-// freeFields are those with which a user can write anything, or nearly so. They are told apart by the word.
+// freeFields are the fields into which a user can write nearly anything. The secret word separates them.
 var freeFields = []string{
 	"admin_comment", "Name", "Comment", "Account", "Feature", "AllocNodes", "tres-per-node", "tres-per-job", "tres-per-task",
 }
 
-// SqueueFormat is the SQUEUE_FORMAT2 that prints each job as
+// SqueueFormat returns the SQUEUE_FORMAT2 with which squeue prints each job as
 //
 //	field|field|…|field WORD mark WORD name WORD comment WORD … WORD newline
 //
-// A user may write anything into a name or comment, also a line end and a whole forged record. He cannot write the word:
-// it is new with every call, and goes to squeue through its environment, which nobody else can read.
+// A user may write anything into a name or comment, even a line end and a whole forged record, but does not know the
+// word: it is new for every call, and squeue gets it through its environment, which other users cannot read.
 func SqueueFormat(word string) string {
 	var b strings.Builder
 	for i, f := range fields {
@@ -43,9 +43,9 @@ func SqueueFormat(word string) string {
 	return b.String()
 }
 
-// ParseSqueue reads what squeue printed under format(word). What cannot be read of a job is missing in its record, which says
-// so; a list of another form is an error. A record has texts of its own: one that is kept for a job's whole life must not
-// keep the megabytes of the list in which the job was first seen.
+// ParseSqueue parses what squeue printed under SqueueFormat(word). A field of a job that cannot be parsed is missing,
+// and Unreadable of its record says so. A list of another form is an error. A record has its own copies of texts: a
+// record that is kept for a job's life must not keep the megabytes of the list it was in.
 func ParseSqueue(out, word string) ([]Record, error) {
 	if word == "" {
 		return nil, fmt.Errorf("squeue: no word to separate the fields by")
@@ -53,7 +53,7 @@ func ParseSqueue(out, word string) ([]Record, error) {
 	jobs := make([]Record, 0, len(out)/usualRow)
 	seen := interner{nodes: map[string][]string{}, texts: map[string]string{}}
 	for number := 1; out != ""; number++ {
-		var parts [10]string // the plain fields, and the free ones
+		var parts [10]string // the plain fields, then each free one
 		for i := range parts {
 			var ok bool
 			if parts[i], out, ok = strings.Cut(out, word); !ok {
@@ -73,16 +73,17 @@ func ParseSqueue(out, word string) ([]Record, error) {
 	return jobs, nil
 }
 
-// usualRow is how long a job's row is at the least, in bytes.
+// usualRow is about the least length of a job's row, in bytes.
 const usualRow = 400
 
-// A interner holds one copy of each text of a list: most are in many of its records, and none keeps the list.
+// An interner keeps one copy of each text of a list: most texts occur in many records, and no copy keeps the list in
+// memory.
 type interner struct {
-	nodes map[string][]string // host lists
+	nodes map[string][]string // by host list
 	texts map[string]string
 }
 
-// intern is text, as a copy that keeps nothing else; empty where Slurm says that there is none.
+// intern returns a copy of the text that does not keep the list in memory; "" if Slurm prints that there is none.
 func (s *interner) intern(value string) string {
 	if null(value) {
 		return ""
@@ -95,7 +96,7 @@ func (s *interner) intern(value string) string {
 	return mine
 }
 
-// parseRecord reads the plain fields, and takes the free ones.
+// parseRecord parses the plain fields and copies the free ones.
 func parseRecord(parts *[10]string, seen *interner) (Record, error) {
 	f := plainFields{rest: parts[0]}
 	e := Reader{}
@@ -114,7 +115,7 @@ func parseRecord(parts *[10]string, seen *interner) (Record, error) {
 	r.Submitted = e.Instant("SubmitTime", f.next())
 	r.Priority, r.Nice = e.Number("PriorityLong", f.next()), e.Signed("Nice", f.next())
 	r.Reservation, r.DependsOn = seen.intern(f.next()), seen.intern(f.next())
-	if host := f.next(); script { // squeue names the submitting host of what has no script
+	if host := f.next(); script { // squeue prints the submitting host for a job without a script
 		r.BatchHost = seen.intern(host)
 	}
 	if list := Text(f.next()); list != "" {
@@ -132,7 +133,7 @@ func parseRecord(parts *[10]string, seen *interner) (Record, error) {
 	}
 	r.Mark, r.Name, r.Comment = seen.intern(parts[1]), seen.intern(parts[2]), seen.intern(strings.TrimRight(parts[3], " "))
 	r.Account, r.Features = seen.intern(parts[4]), seen.intern(parts[5])
-	r.Upfront = !strings.ContainsAny(parts[6], " =") // nobody has forged the host of submission
+	r.Upfront = !strings.ContainsAny(parts[6], " =") // the submitting host is not forged
 	if r.Mark != "" {
 		r.TRESPerNode, r.TRESPerJob, r.TRESPerTask = seen.intern(parts[7]), seen.intern(parts[8]), seen.intern(parts[9])
 	}
@@ -149,10 +150,10 @@ func parseRecord(parts *[10]string, seen *interner) (Record, error) {
 	return r, nil
 }
 
-// plainFields is the plain fields, taken one by one.
+// plainFields takes the plain fields one by one.
 type plainFields struct {
 	rest string
-	bad  bool // one was missing
+	bad  bool // a field was missing
 }
 
 func (p *plainFields) next() string {
@@ -161,5 +162,5 @@ func (p *plainFields) next() string {
 	return field
 }
 
-// last is all that is left.
+// last returns the rest.
 func (p *plainFields) last() string { return p.rest }

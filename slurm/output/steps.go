@@ -9,8 +9,8 @@ import (
 	"accordion/core"
 )
 
-// Programs reads what `scontrol --oneliner show step JOB` prints. The batch script and what Slurm
-// itself runs in a job are no programs of it. A step whose line cannot be read is left out.
+// Programs parses what `scontrol --oneliner show step JOB` prints. The batch script and Slurm's own steps do not
+// count as programs. A line that cannot be parsed is skipped.
 func Programs(text string, job core.JobID) (p adapter.Programs) {
 	for line := range strings.Lines(text) {
 		id, number, _ := strings.Cut(Field(strings.TrimSpace(line), "StepId"), ".")

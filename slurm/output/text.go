@@ -10,12 +10,12 @@ import (
 	"accordion/slurm/number"
 )
 
-// This file reads the small words of Slurm's output: times, states, key=value lines. Its numbers are read by slurm/number.
+// This file parses single words of Slurm's output: times, states, KEY=VALUE lines. Package number parses the numbers.
 
-// null is what Slurm prints for "nothing there".
+// null reports whether s is one of Slurm's words for a missing value.
 func null(s string) bool { return s == "" || s == "(null)" || s == "N/A" || s == "n/a" }
 
-// Text is a field's value, empty where Slurm says that there is none.
+// Text returns the value of a field; "" if Slurm prints that there is none.
 func Text(s string) string {
 	if null(s) {
 		return ""
@@ -23,7 +23,8 @@ func Text(s string) string {
 	return s
 }
 
-// count reads a number of nodes, tasks or CPUs, 0 where none is set. Of a range or list, such as 3-5 or 2,4,8-16:4, the first counts.
+// count parses a number of nodes, tasks or CPUs. It returns 0 if none is set. Of a range or list, such as 3-5 or
+// 2,4,8-16:4, it returns the first number.
 func count(text string) (int, error) {
 	low, _ := number.RangeEnds(text)
 	n, err := number.Count(low)
@@ -33,13 +34,13 @@ func count(text string) (int, error) {
 	return int(max(n, 0)), err
 }
 
-// megabytes reads an amount of memory, 0 where none is set.
+// megabytes parses an amount of memory. It returns MB, and 0 if none is set.
 func megabytes(text string) (int64, error) {
 	n, err := number.Memory(text)
 	return max(n, 0), err
 }
 
-// instant reads a point in time under SLURM_TIME_FORMAT=%s; 0 for "none", "unknown" and the like.
+// instant parses a time that SLURM_TIME_FORMAT=%s printed. It returns 0 for "None", "Unknown" and the like.
 func instant(s string) (core.Time, error) {
 	switch s {
 	case "", "(null)", "N/A", "n/a", "Unknown", "None", "NONE":
@@ -52,7 +53,8 @@ func instant(s string) (core.Time, error) {
 	return t, nil
 }
 
-// Minutes is a limit as scontrol takes it. Slurm's grain is a minute; it is rounded up, and never below one.
+// Minutes formats a time limit in seconds as scontrol takes it. Slurm counts whole minutes: the limit is rounded up,
+// and is at least 1.
 func Minutes(t core.Time) string {
 	if t >= core.Forever/2 {
 		return "UNLIMITED"
@@ -60,8 +62,8 @@ func Minutes(t core.Time) string {
 	return strconv.FormatInt(max(1, (t+59)/60), 10)
 }
 
-// Field finds key=… in a line of scontrol -o: the value up to the next blank, of the first such key. It is for keys
-// that stand before everything a user can write.
+// Field returns the value of key=… in a line of scontrol -o: the text up to the next blank. If the key occurs twice,
+// the first one counts. Use it only for keys that precede everything a user can write.
 func Field(line, key string) string {
 	at := 0
 	if !strings.HasPrefix(line, key+"=") {
@@ -78,5 +80,5 @@ func Field(line, key string) string {
 	return value
 }
 
-// ErrForm is an output that is not what the client programs print.
+// ErrForm reports output in a form that the client programs do not print.
 var ErrForm = errors.New("unknown output (is this Slurm older than 20.11?)")
