@@ -80,7 +80,7 @@ func Memory(text string) (int64, error) {
 	return kilobytes / 1024, nil
 }
 
-// outputUnits are the suffixes that Slurm prints. Some sites' scripts write them small.
+// outputUnits are the suffixes that Slurm prints. Some sites' scripts write them in lower case.
 var outputUnits = map[string]int64{
 	"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "p": 1 << 50,
 }

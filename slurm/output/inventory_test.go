@@ -97,7 +97,7 @@ func TestOfEveryReleaseNodesAndPartitionsAreRead(t *testing.T) {
 		if n := in.Nodes[0].Node; n.Strength != (adapter.Strength{Cores: 4, Memory: 1000, Arch: "x86_64"}) {
 			t.Errorf("%s: launchers are told of %+v", release, n.Strength)
 		}
-		// A job that is suspended has the node, and Slurm says that it is idle.
+		// A suspended job holds the node, but Slurm prints IDLE.
 		if n := in.Nodes[4]; n.allocated != 0 || !n.Idle {
 			t.Errorf("%s: %+v", release, n)
 		}
@@ -107,7 +107,8 @@ func TestOfEveryReleaseNodesAndPartitionsAreRead(t *testing.T) {
 	}
 }
 
-// As Slurm 22.05 showed it after a job had been cancelled in its growth: nothing is allocated there before it counts anew.
+// As Slurm 22.05 printed it after a job was cancelled while it grew: the node has no allocation until slurmctld
+// counts again.
 func TestANodeWhoseCoresAreCountedAsAllocatedIsNotIdle(t *testing.T) {
 	for allocated, idle := range map[string]bool{"CPUAlloc=0": true, "CPUAlloc=2": false} {
 		n := parseNode("NodeName=n5 Arch=x86_64 CoresPerSocket=1  " + allocated + " CPUEfctv=2 CPUTot=2 CPULoad=22.60 RealMemory=4000 AllocMem=0 State=IDLE ThreadsPerCore=1")
@@ -120,10 +121,10 @@ func TestANodeWhoseCoresAreCountedAsAllocatedIsNotIdle(t *testing.T) {
 func TestWhatANodeHasForJobsIsKnownOrSaidNotToBe(t *testing.T) {
 	for line, want := range map[string]adapter.Strength{
 		"NodeName=n5 Arch=aarch64 CPUEfctv=126 CPUTot=128 RealMemory=256000 MemSpecLimit=6000 State=IDLE":                                   {Cores: 126, Memory: 250_000, Arch: "aarch64"},
-		"NodeName=n5 Arch=x86_64 CPUTot=4 RealMemory=1 State=IDLE ThreadsPerCore=1 TmpDisk=0 Weight=1":                                      {Cores: 4, Arch: "x86_64"}, // slurm.conf does not say
-		"NodeName=n5 CPUTot=4 RealMemory=100 State=UNKNOWN":                                                                                 {Cores: 4, Memory: 100},    // it has not yet spoken
+		"NodeName=n5 Arch=x86_64 CPUTot=4 RealMemory=1 State=IDLE ThreadsPerCore=1 TmpDisk=0 Weight=1":                                      {Cores: 4, Arch: "x86_64"}, // slurm.conf sets none
+		"NodeName=n5 CPUTot=4 RealMemory=100 State=UNKNOWN":                                                                                 {Cores: 4, Memory: 100},    // it has not registered yet
 		"NodeName=n5 CPUTot=4 RealMemory=1 State=IDLE+REBOOT_REQUESTED NextState=RESUME ThreadsPerCore=2 TmpDisk=894000 Weight=1 Owner=N/A": {Cores: 4, Scratch: 894_000},
-		"NodeName=n5 CPUTot=4 RealMemory=1 State=DOWN ThreadsPerCore=1 Reason=TmpDisk=7 Arch=z [root]":                                      {Cores: 4}, // an administrator's words
+		"NodeName=n5 CPUTot=4 RealMemory=1 State=DOWN ThreadsPerCore=1 Reason=TmpDisk=7 Arch=z [root]":                                      {Cores: 4}, // an administrator's text
 		"NodeName=n5 CPUTot=4 RealMemory=1 State=DOWN ThreadsPerCore=1 TmpDisk=9 Weight=1 Comment=TmpDisk=7 RealMemory=7":                   {Cores: 4, Scratch: 9},
 	} {
 		if n := parseNode(line); n.Strength != want {
@@ -200,7 +201,8 @@ func TestANodeSuitsAJobThatAsksForNoMoreThanItHas(t *testing.T) {
 	}
 }
 
-// FuzzParseReservation reads what scontrol is said to print of a reservation: it is refused, or has a name and an end after its start.
+// FuzzParseReservation feeds lines of reservations to ParseReservation: it returns an error, or a reservation with a
+// name and an end not before its start.
 func FuzzParseReservation(f *testing.F) {
 	for line := range strings.Lines(outputtest.Recorded(f, "scontrol.txt")) {
 		if strings.HasPrefix(line, "ReservationName=") {

@@ -10,8 +10,7 @@ import (
 	"accordion/slurm/output/outputtest"
 )
 
-// TestAJobThatIsKeptDoesNotKeepTheListInWhichItWasSeen: the sidecar remembers what it read of a managed job for as long as
-// that lives, and of each job from another reading.
+// The sidecar keeps what it parsed of a managed job for the job's whole life, and each job was in another list.
 func TestAJobThatIsKeptDoesNotKeepTheListInWhichItWasSeen(t *testing.T) {
 	const lists, each = 20, 2000
 	job := strings.SplitAfter(outputtest.Recorded(t, "squeue.txt"), "\n")[0]

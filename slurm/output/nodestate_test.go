@@ -8,8 +8,9 @@ import (
 	"accordion/adapter"
 )
 
-// What each release can print as a node's state: the words that `scontrol show node` has before the first +, with every mark, and its flags
-// (slurm_protocol_defs.c: node_state_string, node_state_base_string, node_state_flags; 20.11: slurm_sprint_node_table).
+// printedStates has what each release can print as a node's state: the words of `scontrol show node` before the first
+// +, each with every mark, and the flags (slurm_protocol_defs.c: node_state_string, node_state_base_string,
+// node_state_flags; 20.11: slurm_sprint_node_table).
 var printedStates = []struct {
 	release             string
 	bases, marks, flags string
@@ -65,7 +66,7 @@ func TestWhatAStateMeansForJobs(t *testing.T) {
 	}
 }
 
-// A word of a later release keeps jobs off the node, and is logged once, however many nodes have it.
+// A word of a later release keeps jobs off the node. It is logged once for all nodes that have it.
 func TestAnUnknownStateIsToldAndKeepsJobsOffTheNode(t *testing.T) {
 	const part = "PartitionName=main Nodes=n[1-4] MaxTime=UNLIMITED State=UP\n"
 	in, err := ParseInventory("NodeName=n1 CPUTot=2 State=IDLE\nNodeName=n2 CPUTot=2 State=IDLE+SLEEPWALKING\nNodeName=n3 CPUTot=2 State=MIXED+SLEEPWALKING\nNodeName=n4 CPUTot=2 State=IDLE?\n" + part)

@@ -55,7 +55,7 @@ func TestARequeuedJobWaitsForWhatItAsksForAndNotForWhatItHad(t *testing.T) {
 		{Park, "cpu=1,mem=5400M,node=1,billing=1", 1, 1},
 		{Park, "cpu=9,node=3", 3, 3},
 		{Park, "", 3, 3},
-		{"", "cpu=8,node=1", 3, 3}, // of other jobs Slurm guesses how many their tasks need
+		{"", "cpu=8,node=1", 3, 3}, // for a job that was never requeued Slurm guesses how many nodes its tasks need
 	} {
 		r := Record{MaxNodes: 3, TRES: test.tres}
 		r.Want, r.Reservation = 3, test.reservation
@@ -66,7 +66,8 @@ func TestARequeuedJobWaitsForWhatItAsksForAndNotForWhatItHad(t *testing.T) {
 	}
 }
 
-// found/26: since 23.11 plain -c N is cpu=N in tres-per-task, which is no generic resource. Reported in public as SLURM_TRES_PER_TASK=cpu:N:
+// found/26: since 23.11 plain -c N is cpu=N in tres-per-task, which is not a generic resource. Reported in public as
+// SLURM_TRES_PER_TASK=cpu:N:
 //
 //	https://github.com/scalableminds/webknossos-libs/issues/1483
 func TestOnlyGenericResourcesAreGenericResources(t *testing.T) {

@@ -12,7 +12,8 @@ import (
 	"accordion/core"
 )
 
-// at returns the second at which a clock in the zone shows the text, with an offset where it shows it twice.
+// at returns the second at which a clock in the zone shows the text. The text has an offset if the clock shows it
+// twice.
 func at(t testing.TB, zone *time.Location, text string) core.Time {
 	t.Helper()
 	if when, err := time.Parse("2006-01-02 15:04 -0700", text); err == nil {
@@ -34,8 +35,9 @@ func zone(t testing.TB, name string) *time.Location {
 	return z
 }
 
-// The right answers were computed with localtime_r and mktime of glibc 2.36, as slurmctld computes them (22.05, 24.11, 26.05: _advance_time).
-// Where these depend on what was computed before (an hour that is doubled), the span has both.
+// The expected times were computed with localtime_r and mktime of glibc 2.36, as slurmctld computes them (22.05,
+// 24.11, 26.05: _advance_time). Where they depend on what was computed before (a repeated hour), the span covers
+// both.
 func TestARepeatingReservationKeepsItsLocalTimeOfDay(t *testing.T) {
 	for _, c := range []struct {
 		name, repeat, zone, start, end string
@@ -65,13 +67,14 @@ func TestARepeatingReservationKeepsItsLocalTimeOfDay(t *testing.T) {
 		{"the weekday is the zone's", "WEEKDAY", "Asia/Tokyo", "2026-12-04 08:00", "2026-12-04 10:00", []string{"2026-12-07 08:00", "2026-12-07 10:00"}},
 		// "Creating a reservation" in https://slurm.schedmd.com/reservations.html: starttime=noon duration=60 flags=daily
 		{"at noon each day", "DAILY", "America/Denver", "2026-10-31 12:00", "2026-10-31 13:00", []string{"2026-11-01 12:00", "2026-11-01 13:00"}},
-		// Reservation bi_fox_dgx of https://www.rc.virginia.edu (Rivanna): each day for a day, so that it never ends.
+		// Reservation bi_fox_dgx of https://www.rc.virginia.edu (Rivanna): each day for a whole day, so that it never
+		// ends.
 		{"each day for a day", "DAILY", "America/New_York", "2022-06-01 08:37", "2022-06-02 08:37", []string{"2022-06-02 08:37", "2022-06-03 08:37", "2022-06-03 08:37", "2022-06-04 08:37"}},
-		// A guide for a cluster of GPUs: StartTime=2026-07-08T09:00:00 Duration=48:00:00 Flags=WEEKDAY. Wednesday to Friday is followed by
-		// Saturday to Monday, Sunday to Tuesday and Monday to Wednesday.
+		// From a guide for a GPU cluster: StartTime=2026-07-08T09:00:00 Duration=48:00:00 Flags=WEEKDAY. Wednesday to
+		// Friday is followed by Saturday to Monday, Sunday to Tuesday and Monday to Wednesday.
 		{"longer than a day on weekdays", "WEEKDAY", "UTC", "2026-07-08 09:00", "2026-07-10 09:00",
 			[]string{"2026-07-11 09:00", "2026-07-13 09:00", "2026-07-12 09:00", "2026-07-14 09:00", "2026-07-13 09:00", "2026-07-15 09:00"}},
-		// Another, for training: starttime=2024-01-10T14:00:00 duration=240 flags=weekly
+		// From a guide for training: starttime=2024-01-10T14:00:00 duration=240 flags=weekly
 		{"four hours on Wednesdays", "WEEKLY", "Asia/Taipei", "2024-01-10 14:00", "2024-01-10 18:00", []string{"2024-01-17 14:00", "2024-01-17 18:00"}},
 		{"longer than its period", "HOURLY", "UTC", "2026-12-02 08:00", "2026-12-02 10:00", []string{"2026-12-02 09:00", "2026-12-02 11:00"}},
 		{"once", "", "UTC", "2026-12-02 08:00", "2026-12-02 10:00", nil},
@@ -88,7 +91,7 @@ func TestARepeatingReservationKeepsItsLocalTimeOfDay(t *testing.T) {
 	}
 }
 
-// byMinutes returns the same, minute by minute: it looks at the clock until that shows the time of day.
+// byMinutes computes the occurrences minute by minute: it moves on until the clock shows the time of day.
 func byMinutes(start, end core.Time, repeat string, z *time.Location, count int) (all []adapter.Span) {
 	shows := func(s core.Time, want time.Time) bool {
 		t := time.Unix(s, 0).In(z)
@@ -97,7 +100,7 @@ func byMinutes(start, end core.Time, repeat string, z *time.Location, count int)
 	seek := func(from core.Time, days, hours int) (first, last core.Time) {
 		wall, _ := time.Parse("2006-01-02 15:04", time.Unix(from, 0).In(z).Format("2006-01-02 15:04"))
 		wall = wall.AddDate(0, 0, days).Add(time.Duration(hours) * time.Hour)
-		for ; first == 0; wall = wall.Add(time.Hour) { // what is left out is an hour, everywhere in this test
+		for ; first == 0; wall = wall.Add(time.Hour) { // in these tests clocks skip exactly one hour
 			near := from + core.Time(days)*24*3600 + core.Time(hours)*3600
 			for s := near - 3*3600; s < near+3*3600; s += 60 {
 				if shows(s, wall) {

@@ -17,7 +17,7 @@ func TestOnlyAnExpanderInOurReservationIsOne(t *testing.T) {
 		{WithPrefix + "7", "", companionMark + "7@1795000000", Companion},
 		{GrowPrefix + "7", "", "", Ordinary},
 		{GrowPrefix + "7", "maintenance", "", Ordinary},
-		{GrowPrefix + "7", Park, "", Ordinary}, // in which everybody's jobs may be, also on nodes
+		{GrowPrefix + "7", Park, "", Ordinary}, // any user's jobs may wait there, even in one with nodes
 		{WithPrefix + "7", Park, "", Ordinary},
 		{WithPrefix + "7", "", adapter.MarkPrefix + "ep=1x1h", Ordinary},
 		{"x\n" + GrowPrefix + "7", "accordion-7-1", "", Ordinary},
@@ -72,7 +72,7 @@ func TestWhoHoldsAWaitingJobThatIsOurs(t *testing.T) {
 		{"JobHeldUser", Park, "accordion:ep=1x1s", "its owner or an operator"},
 		{"JobHeldAdmin", "accordion-7-0", "accordion:ep=1x1s", "an operator"},
 		{"JobHeldAdmin", "", "accordion:ep=1x1s", ""}, // the plug-in holds it until it is adopted
-		{"JobHeldUser", "", "", ""},                   // a site without the plug-in: its owner does
+		{"JobHeldUser", "", "", ""},                   // a site without the plug-in: its owner holds it
 		{"BadConstraints", Park, "accordion:ep=1x1s", ""},
 		{"launch failed requeued held", "", "accordion:ep=1x1s", ""},
 		{"job requeued in held state", "", "accordion:ep=1x1s", "its owner or an operator"}, // squeue

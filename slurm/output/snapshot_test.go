@@ -23,7 +23,7 @@ func TestThePoolIsCutOutOfTheCluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in.Partitions[0].Nodes = []string{"n2", "n3", "n8"} // main shrinks to these; shared reaches them still
+	in.Partitions[0].Nodes = []string{"n2", "n3", "n8"} // main has only these; shared still has all
 	in.Partitions = append(in.Partitions, Partition{Name: "far", Nodes: []string{"n7"}})
 	for i := range jobs {
 		jobs[i].Account = fmt.Sprint("account-", jobs[i].ID)
@@ -82,7 +82,7 @@ func TestAPendingArrayStandsForItsTasks(t *testing.T) {
 	}
 }
 
-// TestRankIsSlurmsAndHeldJobsOvertakeNobody compares with the words of the rule, one pair of jobs at a time.
+// The order of each pair of jobs must follow the documented rule.
 func TestRankIsSlurmsAndHeldJobsOvertakeNobody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var jobs []Record
@@ -114,7 +114,7 @@ func TestRankIsSlurmsAndHeldJobsOvertakeNobody(t *testing.T) {
 				case a.Held && b.Held:
 					before = earlier(a, b)
 				default:
-					before = !a.Held && !a.Blocked && earlier(a, b) // ordinary and first come
+					before = !a.Held && !a.Blocked && earlier(a, b) // both can start: first come, first served
 				}
 				if before && place[a.ID] > place[b.ID] {
 					t.Fatalf("job %d must stand before job %d in %v", a.ID, b.ID, place)
@@ -124,7 +124,7 @@ func TestRankIsSlurmsAndHeldJobsOvertakeNobody(t *testing.T) {
 	})
 }
 
-// BenchmarkParse is a large site's cycle: 2,000 pending and 500 running jobs on 1,000 nodes. Bound: 25 ms.
+// BenchmarkParse parses one cycle of a large site: 2,000 pending and 500 running jobs on 1,000 nodes. Bound: 25 ms.
 func BenchmarkParse(b *testing.B) {
 	jobs, cluster := largeSite()
 	b.SetBytes(int64(len(jobs) + len(cluster)))
@@ -145,7 +145,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// largeSite is what squeue and scontrol print for it.
+// largeSite returns what squeue and scontrol print for that site.
 func largeSite() (jobs, cluster string) {
 	var q, c strings.Builder
 	const free = "WORD(null)WORDsolver-runWORDep=4x1h,8x2h and a remarkWORDacctWORD(null)WORDlogin1WORDN/AWORDN/AWORDN/AWORD\n"

@@ -80,8 +80,7 @@ func TestSqueueIsReadAsSlurmPrintsIt(t *testing.T) {
 	}
 }
 
-// TestAUserCannotForgeAJob: whatever the texts of its owner hold, the list has the same jobs, and only the owner's text
-// differs.
+// Whatever texts the owner of a job writes, the list has the same jobs, and only those texts differ.
 func TestAUserCannotForgeAJob(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		free := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
@@ -125,7 +124,7 @@ func TestADamagedListIsAnErrorNotAShorterList(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeReadOfAJobIsThatJobsTrouble: the others are read, and of it everything else.
+// A field that cannot be parsed affects neither other jobs nor other fields.
 func TestWhatCannotBeReadOfAJobIsThatJobsTrouble(t *testing.T) {
 	one, two := outputtest.Printed{ID: 7, Submitted: 5, User: "ana", UID: 1001, State: "RUNNING", Nodes: "n1"}, outputtest.Printed{ID: 8, Submitted: 5, User: "ben", UID: 1002, State: "PENDING"}
 	for _, c := range []struct {
@@ -170,7 +169,7 @@ func FuzzSqueue(f *testing.F) {
 	})
 }
 
-// BenchmarkParseSqueue reads squeue's list.
+// BenchmarkParseSqueue parses a list of many jobs.
 func BenchmarkParseSqueue(b *testing.B) {
 	for _, n := range []int{2000, 10000} {
 		var list strings.Builder

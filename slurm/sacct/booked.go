@@ -17,13 +17,13 @@ import (
 	"accordion/traces/input"
 )
 
-// BookedColumns are what ReadBooked reads, in order: of jobs and of their steps.
+// BookedColumns are the columns that ReadBooked parses, in order, for jobs and steps.
 const BookedColumns = "JobIDRaw,Submit,Start,End,State,Partition,User,AllocCPUS,NNodes,Suspended,NodeList,JobName"
 
-// A bookedRow is one row of BookedColumns.
+// A bookedRow is a row of BookedColumns.
 type bookedRow struct {
 	row
-	step      string // "" of a job's own row
+	step      string // "" for a job's own row
 	partition string
 	suspended bool
 	fields    []string
@@ -31,10 +31,9 @@ type bookedRow struct {
 
 var errBooked = errors.New("want the fields " + BookedColumns + ", times in Unix seconds (SLURM_TIME_FORMAT=%s)")
 
-// ReadBooked reads the rows of `sacct --duplicates --noheader --parsable2` with BookedColumns, and
-// joins the rows of one job. What still runs is held until now. The separator may be any text: one
-// that no user can guess keeps names of jobs from looking like rows. A row that cannot be read is left
-// out and counted.
+// ReadBooked parses the rows of `sacct --duplicates --noheader --parsable2` with BookedColumns, and joins the rows of
+// each job. A running job holds its nodes until now. The separator may be any text: one that users cannot guess keeps
+// job names from forging rows. A row that cannot be parsed is counted and left out.
 func ReadBooked(in io.Reader, separator string, now core.Time) (*adapter.Accounting, error) {
 	books := &adapter.Accounting{Grain: 1}
 	rows, steps, err := readRows(in, separator, books)
@@ -48,7 +47,7 @@ func ReadBooked(in io.Reader, separator string, now core.Time) (*adapter.Account
 	return books, nil
 }
 
-// ReadSteps reads rows of steps as ReadBooked does, and notes in the books which of them are there twice.
+// ReadSteps parses rows of steps as ReadBooked does, and records which steps occur twice.
 func ReadSteps(in io.Reader, separator string, books *adapter.Accounting) error {
 	_, steps, err := readRows(in, separator, books)
 	if err != nil {
@@ -58,14 +57,14 @@ func ReadSteps(in io.Reader, separator string, books *adapter.Accounting) error 
 	return nil
 }
 
-// readRows reads rows of jobs and rows of steps.
+// readRows parses rows of jobs and of steps.
 func readRows(in io.Reader, separator string, books *adapter.Accounting) (rows, steps []bookedRow, err error) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, input.MaxLine)
 	number := 0
 	for lines.Scan() {
 		number++
-		if !strings.Contains(lines.Text(), separator) { // blank, or the rest of a job's name
+		if !strings.Contains(lines.Text(), separator) { // an empty line, or the rest of a job's name
 			continue
 		}
 		r, err := parseBooked(lines.Text(), separator)
@@ -87,7 +86,7 @@ func readRows(in io.Reader, separator string, books *adapter.Accounting) (rows, 
 	return rows, steps, nil
 }
 
-// bookAll puts the rows into the books.
+// bookAll adds the rows to the books.
 func bookAll(books *adapter.Accounting, rows []bookedRow, now core.Time) error {
 	sums, err := sumsOf(rows, now)
 	if err != nil {
@@ -103,7 +102,7 @@ func bookAll(books *adapter.Accounting, rows []bookedRow, now core.Time) error {
 	return nil
 }
 
-// noteTwice notes which steps of the jobs are there twice.
+// noteTwice records which steps of the jobs occur twice.
 func noteTwice(books *adapter.Accounting, steps []bookedRow) {
 	twice := twiceOf(steps)
 	for i := range books.Jobs {
@@ -138,7 +137,7 @@ func parseBooked(text, separator string) (r bookedRow, err error) {
 	return r, nil
 }
 
-// sumsOf returns what accounting itself sums up for each job.
+// sumsOf returns the sums that the accounting itself gives for each job.
 func sumsOf(rows []bookedRow, now core.Time) (map[adapter.Key]Sum, error) {
 	text := strings.Builder{}
 	text.WriteString(strings.ReplaceAll(BookedColumns, ",", "|") + "\n")
@@ -159,7 +158,7 @@ func sumsOf(rows []bookedRow, now core.Time) (map[adapter.Key]Sum, error) {
 	return all, err
 }
 
-// twiceOf returns the steps of each job that have two rows of the same time.
+// twiceOf returns the steps of each job that have two rows for the same time.
 func twiceOf(steps []bookedRow) map[int64][]string {
 	slices.SortStableFunc(steps, func(a, b bookedRow) int {
 		return strings.Compare(a.fields[0], b.fields[0])
@@ -174,7 +173,7 @@ func twiceOf(steps []bookedRow) map[int64][]string {
 	return twice
 }
 
-// bookedOf returns one run of the rows of a job. A size is held from the end of the one before.
+// bookedOf joins the rows of a job. A size starts at the end of the one before.
 func bookedOf(its []bookedRow, now core.Time) adapter.AccountedRun {
 	first, last := its[0], its[len(its)-1]
 	parent, stays := output.AllocatedFor(first.name)
@@ -199,15 +198,15 @@ func bookedOf(its []bookedRow, now core.Time) adapter.AccountedRun {
 		b.Holds = append(b.Holds, adapter.Hold{Nodes: r.nodes, From: r.start, To: end})
 	}
 	b.Merged = b.Expands != 0 && !stays && (last.state == resizing || last.state == "COMPLETED")
-	byHand := b.Expands == 0 && last.state == "COMPLETED" // its owner gave its nodes to another job; its other row may be too old to be read
+	byHand := b.Expands == 0 && last.state == "COMPLETED" // its owner merged it into another job by hand, whose row may be too old to be read
 	if (b.Merged || byHand) && b.Open && len(last.nodes) == 0 {
 		b.Open, b.Dangling = false, true
 	}
 	return b
 }
 
-// ReadHours reads `sreport --noheader --parsable2 cluster UserUtilizationByAccount format=login,used`
-// of one kind of resource: what each user used, all accounts together.
+// ReadHours parses `sreport --noheader --parsable2 cluster UserUtilizationByAccount format=login,used` for one
+// resource. It returns what each user used, summed over accounts.
 func ReadHours(in io.Reader) (map[string]float64, error) {
 	all := map[string]float64{}
 	lines := bufio.NewScanner(in)

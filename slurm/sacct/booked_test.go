@@ -8,12 +8,12 @@ import (
 	"accordion/adapter"
 )
 
-// separated writes rows with a separator between the fields.
+// separated joins rows, with the separator between their fields.
 func separated(separator string, rows ...string) string {
 	return strings.ReplaceAll(strings.Join(rows, "\n")+"\n", "|", separator)
 }
 
-// text is what the books have, a line a job.
+// textOf returns the books as text, one line for each job.
 func textOf(books *adapter.Accounting) string {
 	var b strings.Builder
 	for _, j := range books.Jobs {
@@ -29,7 +29,7 @@ func textOf(books *adapter.Accounting) string {
 	return b.String()
 }
 
-// Rows of a growth by overlap and a shrink, as Slurm 22.05 writes them; and of a companion.
+// The rows are those of a growth by overlap and a shrink, and of a companion, as Slurm 22.05 writes them.
 func TestBooksHaveAResizedJobWithWhatWasMadeForIt(t *testing.T) {
 	books, err := ReadBooked(strings.NewReader(separated("|",
 		"1|60|135|150|RESIZING|main|alice|4|2|00:00:00|n[1-2]|a",
@@ -67,7 +67,7 @@ func TestBooksShowChangesInOneSecondAndStepsTwice(t *testing.T) {
 		"1.0|135|135|149|COMPLETED|main|alice|2|1|00:00:00|n1|x",
 		"1.0|150|140|190|COMPLETED|main|alice|2|1|00:00:00|n1|x",
 		"1.1|150|151|160|COMPLETED|main|alice|2|1|00:00:00|n1|x",
-		"1.1|150|160|190|COMPLETED|main|alice|2|1|00:00:00|n1|x", // of another run
+		"1.1|150|160|190|COMPLETED|main|alice|2|1|00:00:00|n1|x", // a step of another run
 	)), "|", 200)
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestBooksShowChangesInOneSecondAndStepsTwice(t *testing.T) {
 	}
 }
 
-// A job's name is its user's text. The separator is one that no user can guess.
+// Users choose the names of jobs, but cannot guess the separator.
 func TestNamesOfJobsForgeNoRows(t *testing.T) {
 	const separator = "|7Q|"
 	text := separated(separator, "1|60|135|150|COMPLETED|main|mallory|4|2|00:00:00|n1|") + "x\n2|60|135|150|COMPLETED|main|alice|4|2|00:00:00|n1|forged\n\n" +

@@ -12,66 +12,66 @@ import (
 	"accordion/traces/input"
 )
 
-// Columns are what Workload wants to know of a job. The name is last: it may contain the separator.
+// Columns are the columns that Workload needs of a job. The name is last because it may contain the separator.
 const Columns = wanted + ",JobName"
 
 const wanted = "JobIDRaw,Submit,Start,End,State,ReqCPUS,AllocCPUS,TimelimitRaw,TotalCPU,User,Account,QOS,Partition"
 
-// Command prints the accounting as Workload reads it best; what it prints about steps is left out. NNodes says how many
-// processors a job began with that was resized by Slurm 20.11.
+// Command prints the accounting for Workload, which skips rows of steps. NNodes gives the processors with which a
+// resized job of Slurm 20.11 began.
 const Command = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --allocations --parsable2 --starttime=2026-01-01 --format=" + wanted + ",NNodes,JobName"
 
-// An InputError says where the accounting is not as sacct prints it.
+// An InputError tells where the text is not what sacct prints.
 type InputError = input.Error
 
-// clusterColumn distinguishes jobs of several clusters: sacct --clusters and --federation can print it.
+// clusterColumn tells jobs of several clusters apart: sacct --clusters and --federation can print it.
 const clusterColumn = "Cluster"
 
-// jobKey identifies a job: two clusters of one text may have the same id.
+// jobKey identifies a job. Two clusters in one text may use the same id.
 type jobKey struct {
-	cluster string // "" where the text does not tell
+	cluster string // "" if the text does not name it
 	id      int64
 }
 
-// Unread counts what cannot be read of a text, and what is taken for something else.
+// Unread counts what could not be parsed, and times that are ambiguous.
 type Unread struct {
-	Lines   input.Unread // left out
-	Values  input.Unread // statistics, taken as unknown
-	Doubled input.Unread // times in the hour that comes twice when daylight saving time ends, taken as early as their job allows
+	Lines   input.Unread // lines left out
+	Values  input.Unread // statistics taken as unknown
+	Doubled input.Unread // times in the hour that is repeated when daylight saving time ends, taken as early as their job allows
 }
 
-// Warnings returns what is to be told of it, a line each.
+// Warnings returns a line of text for each count.
 func (u *Unread) Warnings() []string {
 	return slices.Concat(u.Lines.Warnings("line", "cannot be read, left out"), u.Values.Warnings("value", "cannot be read, taken as unknown"),
 		u.Doubled.Warnings("time", "may be either of two hours as daylight saving time ends, taken as early as its job allows "+
 			"(SLURM_TIME_FORMAT=%s prints such times clearly)"))
 }
 
-// table reads what `sacct --parsable2` prints.
+// table parses what `sacct --parsable2` prints.
 type table struct {
 	*input.Rows
 	in       *input.Text
-	zone     *time.Location // of times without one
+	zone     *time.Location // of times without a zone
 	unread   *Unread
-	problem  error             // the first of the current row
-	words    map[string]string // one copy of each text that comes again and again
-	clusters map[string]bool   // those that rows are of
+	problem  error             // the first error of the current row
+	words    map[string]string // one copy of each text that repeats
+	clusters map[string]bool   // the clusters of the rows
 	last     chain
 }
 
-// chain is what the row before says of a job's times.
+// chain has the times of the row before.
 type chain struct {
 	job        jobKey
 	start, end core.Time
 	resizing   bool
 }
 
-// columns returns the wanted ones with the command that prints them.
+// columns returns the needed columns with the command that prints them.
 func columns(wanted, command string) input.Columns {
 	return input.Columns{Wanted: strings.Split(wanted, ","), Rest: "JobName", Command: command}
 }
 
-// openTable reads the names of the columns. Close the table's in.
+// openTable parses the header line. The caller closes the table's in.
 func openTable(in io.Reader, file string, zone *time.Location, c input.Columns, unread *Unread) (*table, error) {
 	text, err := input.Open(in, file)
 	if err != nil {
@@ -85,14 +85,14 @@ func openTable(in io.Reader, file string, zone *time.Location, c input.Columns, 
 	return t, nil
 }
 
-// wrong keeps the first problem of the row, which then is left out.
+// wrong keeps the first error of the row, which is then left out.
 func (t *table) wrong(column, why string) {
 	if t.problem == nil {
 		t.problem = t.Wrong(column, why)
 	}
 }
 
-// failed returns the first problem of the row; nil where there is none.
+// failed returns the first error of the row; nil if there is none.
 func (t *table) failed() error {
 	if t.problem == nil {
 		return nil
@@ -100,7 +100,7 @@ func (t *table) failed() error {
 	return t.problem
 }
 
-// unknown counts a statistic of the row that cannot be read.
+// unknown counts a statistic of the row that cannot be parsed.
 func (t *table) unknown(column string) {
 	t.unread.Values.Add(t.Wrong(column, core.Shown(t.Text(column))+" is no value that sacct prints"))
 }
@@ -115,10 +115,10 @@ func (t *table) word(text string) string {
 	return own
 }
 
-// job reads JobIDRaw and Cluster. A step has what is behind the point.
+// job parses JobIDRaw and Cluster. step is the text after the point of a step's id.
 func (t *table) job() (job jobKey, step string, isStep bool) {
 	raw, step, isStep := strings.Cut(t.Text("JobIDRaw"), ".")
-	raw, _, _ = strings.Cut(raw, "+") // of a heterogeneous job
+	raw, _, _ = strings.Cut(raw, "+") // the id of a heterogeneous job
 	id, err := strconv.ParseInt(raw, 10, 64)
 	if err != nil || id <= 0 || id > 1<<32 {
 		t.wrong("JobIDRaw", core.Shown(t.Text("JobIDRaw"))+" is no job id, nor that of a step such as 123.0")
@@ -130,13 +130,13 @@ func (t *table) job() (job jobKey, step string, isStep bool) {
 	return job, step, isStep
 }
 
-// state reads State without who ended the job: "CANCELLED by 0" is CANCELLED.
+// state parses State without who ended the job: CANCELLED for "CANCELLED by 0".
 func (t *table) state() string {
 	state, _, _ := strings.Cut(t.Text("State"), " ")
 	return t.word(state)
 }
 
-// entry reads what a row says of a job's life.
+// entry parses the fields of the row that every reader uses.
 func (t *table) entry(job jobKey) entry {
 	_, line := t.Line()
 	e := entry{line: line, jobKey: job, state: t.state()}
@@ -151,7 +151,7 @@ func (t *table) entry(job jobKey) entry {
 	return e
 }
 
-// statistic reads a count that a job can do without; -1: it cannot be read.
+// statistic parses a number that is not essential. It returns -1 if it cannot be parsed.
 func (t *table) statistic(column string) int64 {
 	before := t.problem
 	n := t.number(column)
@@ -163,7 +163,7 @@ func (t *table) statistic(column string) int64 {
 	return n
 }
 
-// number reads a count; an empty field is 0, and so is one of a column that is not there.
+// number parses a count. An empty field, or a missing column, is 0.
 func (t *table) number(column string) int64 {
 	text := t.Text(column)
 	if text == "" {
@@ -176,11 +176,12 @@ func (t *table) number(column string) int64 {
 	return max(n, 0)
 }
 
-// timeForms lists how a time may be written other than in Unix seconds: as Slurm does by itself, and with SLURM_TIME_FORMAT.
+// timeForms are the forms of times other than Unix seconds: Slurm's default, and some that SLURM_TIME_FORMAT gives.
 var timeForms = []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", time.RFC3339, "2006-01-02T15:04:05Z0700"}
 
-// time reads a time as SLURM_TIME_FORMAT=%s prints it, or as Slurm does by itself, which then is the zone's; 0: unknown. Of a time in the
-// hour that comes twice, when daylight saving time ends, it takes the first one that is not before another time of the job.
+// time parses a time in Unix seconds (SLURM_TIME_FORMAT=%s), or in another form, in the table's zone if it has none;
+// 0: unknown. If the clock shows the time twice, when daylight saving time ends, it returns the first that is not
+// before another time of the job.
 func (t *table) time(column string, before core.Time) core.Time {
 	const year10000 = 253402300800
 	text := t.Text(column)
@@ -206,10 +207,10 @@ func (t *table) time(column string, before core.Time) core.Time {
 	return 0
 }
 
-// readings returns the Unix seconds at which clocks of a zone show what they show at one of them: both as daylight saving time ends, otherwise
-// one.
+// readings returns the Unix seconds at which clocks of at's zone show the same time as at: two different ones only
+// when daylight saving time ends.
 func readings(at time.Time) (first, second core.Time) {
-	const longest = 3 * time.Hour // that clocks are set back by: one hour is usual
+	const longest = 3 * time.Hour // by which clocks are ever set back; one hour is usual
 	_, offset := at.Zone()
 	first, second = at.Unix(), at.Unix()
 	for _, other := range []time.Time{at.Add(-longest), at.Add(longest)} {
@@ -222,7 +223,8 @@ func readings(at time.Time) (first, second core.Time) {
 	return first, second
 }
 
-// limit reads TimelimitRaw, in seconds. It returns 0 where there is none, where it cannot be read, and without such a column.
+// limit parses TimelimitRaw and returns seconds. It returns 0 if there is no limit or no such column, or if it cannot
+// be parsed.
 func (t *table) limit() core.Time {
 	text := t.Text("TimelimitRaw")
 	limit, ok := number.MinutesLimit(text)
@@ -232,7 +234,8 @@ func (t *table) limit() core.Time {
 	return limit
 }
 
-// cpu reads TotalCPU, in seconds of all processors. It returns -1 where it is empty or cannot be read: a statistic costs no job.
+// cpu parses TotalCPU and returns seconds of all processors. It returns -1 if the field is empty or cannot be parsed,
+// because a bad statistic must not lose the job.
 func (t *table) cpu() float64 {
 	text := t.Text("TotalCPU")
 	milliseconds, ok := number.Duration(text)
@@ -245,7 +248,8 @@ func (t *table) cpu() float64 {
 	return float64(milliseconds) / 1000
 }
 
-// requested reads ReqNodes of a job that held some nodes. Where sacct rounded the number, or it cannot be read, it is taken for those.
+// requested parses ReqNodes of a job that held some nodes. It returns held if sacct rounded the number or it cannot
+// be parsed.
 func (t *table) requested(held int) int {
 	text := t.Text("ReqNodes")
 	n, err := number.Count(text)

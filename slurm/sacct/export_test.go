@@ -7,7 +7,7 @@ import (
 	"accordion/core"
 )
 
-// Read returns the jobs of rows that can all be read, or the error of the first that cannot.
+// Read parses rows of which all must be valid, or returns the error of the first that is not.
 func Read(in io.Reader, now core.Time) ([]Job, error) {
 	jobs, unread, err := ReadHolds(in, "sacct", time.UTC, now)
 	if err == nil && unread.Lines.Count > 0 {

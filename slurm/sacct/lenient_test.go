@@ -25,8 +25,8 @@ func between(submit, start, end string) string {
 	return "7|" + submit + "|" + start + "|" + end + strings.TrimPrefix(first, "7|100|110|130")
 }
 
-// TestOneBadLineCostsOneLine: of a text with two good rows both are read whatever else is in it, and each line that cannot be read is
-// counted with its place.
+// In a text with two good rows both are parsed whatever else it contains, and each bad line is counted with its
+// position.
 func TestOneBadLineCostsOneLine(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
@@ -120,7 +120,7 @@ func TestAResizedJobWithoutAProfileCostsItselfOnly(t *testing.T) {
 	}
 }
 
-// TestTheSameIdInTwoClustersIsTwoJobs: sacct --clusters prints the accounting of several, and a job's id is unique in one of them.
+// sacct --clusters prints the accounting of several clusters. A job's id is unique only within one.
 func TestTheSameIdInTwoClustersIsTwoJobs(t *testing.T) {
 	head := "Cluster|" + names
 	text := head +
@@ -165,8 +165,7 @@ beta|7.0|7.0|111|111|140|COMPLETED|1|n1||phys||solve
 	}
 }
 
-// TestTheHourThatComesTwiceIsReadAsEarlyAsTheJobAllows: in Paris clocks show 2:00 to 3:00 twice on 2026-10-25, from 0:00 UTC on and from
-// 1:00 UTC on.
+// In Paris clocks show 2:00 to 3:00 twice on 2026-10-25: from 0:00 UTC and from 1:00 UTC.
 func TestTheHourThatComesTwiceIsReadAsEarlyAsTheJobAllows(t *testing.T) {
 	paris, err := time.LoadLocation("Europe/Paris")
 	if err != nil {
@@ -197,7 +196,7 @@ func TestTheHourThatComesTwiceIsReadAsEarlyAsTheJobAllows(t *testing.T) {
 			t.Errorf("%s: %v, %d doubled, left out: %s; want %v, %d", c.name, got, left.Doubled.Count, left, c.want, c.doubled)
 		}
 	}
-	// A resize, and a step, in the second of the two hours.
+	// A resize and a step in the second of the two hours.
 	text := strings.ReplaceAll("7|T01:50:00|T02:30:00|T02:20:00|RESIZING|2|8|5|00:00|ada|physics|normal|main|mesh\n"+
 		"7|T02:20:00|T02:20:00|T02:40:00|COMPLETED|2|16|5|00:00|ada|physics|normal|main|mesh\n", "|T", "|2026-10-25T")
 	log, left, err := Workload(strings.NewReader(names+text), "a.txt", paris)
@@ -209,7 +208,7 @@ func TestTheHourThatComesTwiceIsReadAsEarlyAsTheJobAllows(t *testing.T) {
 	if err := runs.Read(strings.NewReader(stepNames+steps), "a.txt", paris, 0, 0); err != nil || len(runs.All) != 1 || runs.All[0].Start != midnight+4200 || runs.All[0].Steps[0].From != midnight+4500 {
 		t.Errorf("%v: %s", err, formatRuns(runs.All))
 	}
-	// Where clocks are set back by half an hour.
+	// A zone whose clocks are set back by half an hour.
 	lordHowe, err := time.LoadLocation("Australia/Lord_Howe")
 	if err != nil {
 		t.Fatal(err)

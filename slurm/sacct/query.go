@@ -10,32 +10,32 @@ import (
 	"accordion/core"
 )
 
-// Slice is how much accounting is asked for at once, seconds.
+// Slice is the time that one call of sacct covers, in seconds.
 const Slice core.Time = 24 * 60 * 60
 
-// maxFailures in a row end the asking: a database that does not answer is left in peace.
+// maxFailures failures in a row end a query, so that a failing database is not loaded further.
 const maxFailures = 3
 
-// Query asks sacct for the jobs that ended in a while, a slice at a time and never two at once.
+// A Query runs sacct for the jobs that ended in a period, one slice after the other.
 type Query struct {
-	// Sacct runs it with these arguments, in UTC and with times in Unix seconds, and gives up in good time.
+	// Sacct runs sacct with these arguments, in UTC and with times in Unix seconds. It must have a time limit.
 	Sacct func(ctx context.Context, arguments []string) (string, error)
-	// Told, where it is not nil, is called before each slice: so many are done of so many.
+	// Progress, if not nil, is called before each slice with the number of slices done and of all.
 	Progress func(done, of int)
 
-	User        string    // only his jobs; "": all that we may see
-	From, Until core.Time // Unix seconds
+	User        string    // whose jobs; "": all that we may see
+	From, Until core.Time // in Unix seconds
 }
 
-// A Gap is a while of which nothing is known.
+// A Gap is a time of which the jobs are unknown.
 type Gap struct {
 	From, Until core.Time
 	Why         error
 }
 
-// ReadInto reads all slices. Between two it waits for as long as the last one took, so that it is in the way of others for half of the time at
-// most. A slice that fails is a gap, and so is all that comes after mostFailures in a row; the error is that of the first where
-// nothing was read at all, or the context's.
+// ReadInto reads all slices. Between two it waits as long as the last one took, so that it loads the database at most
+// half of the time. A slice that fails is a gap; so is everything after maxFailures failures in a row. The error is
+// the context's, or that of the first gap if nothing was read at all.
 func (a *Query) ReadInto(ctx context.Context, runs *Runs) ([]Gap, error) {
 	if a.Until <= a.From {
 		return nil, errors.New("asking sacct: the end of the time is not after its beginning")
@@ -87,7 +87,7 @@ func (a *Query) slice(ctx context.Context, runs *Runs, from, until core.Time) er
 	return runs.Read(strings.NewReader(text), "sacct of "+timeArgument(from), time.UTC, from, until)
 }
 
-// timeArgument is a second as sacct's options take it.
+// timeArgument formats a second for sacct's options.
 func timeArgument(at core.Time) string { return time.Unix(at, 0).UTC().Format("2006-01-02T15:04:05") }
 
 func pause(ctx context.Context, d time.Duration) {

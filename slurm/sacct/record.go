@@ -9,13 +9,14 @@ import (
 	"accordion/traces/swf"
 )
 
-// statuses are Slurm's states as the format has them; others are unknown. What its limit or a lost node ended has failed.
+// statuses maps Slurm's states to those of the workload format; others are unknown. A job that its time limit or a
+// lost node ended has failed.
 var statuses = map[string]swf.Status{
 	"COMPLETED": swf.Completed, "CANCELLED": swf.Cancelled, "REVOKED": swf.Cancelled, "PREEMPTED": swf.Cancelled, "REQUEUED": swf.Cancelled,
 	"FAILED": swf.Failed, "TIMEOUT": swf.Failed, "NODE_FAIL": swf.Failed, "BOOT_FAIL": swf.Failed, "OUT_OF_MEMORY": swf.Failed, "DEADLINE": swf.Failed,
 }
 
-// numbering gives names their numbers, from 1 in the order in which they come.
+// numbering gives each name a number, from 1 in order of appearance.
 type numbering struct {
 	numbers map[string]int32
 	names   []string
@@ -37,7 +38,7 @@ func (n *numbering) of(name string) int32 {
 	return number
 }
 
-// workload writes the jobs, in the order of submission, as a log.
+// workload returns the jobs, in the order of submission, as a log.
 func workload(jobs []jobRows) (*swf.Log, error) {
 	if len(jobs) == 0 {
 		return nil, errors.New("no job that is over")
@@ -71,7 +72,7 @@ func workload(jobs []jobRows) (*swf.Log, error) {
 	return log, nil
 }
 
-// record is one job; its profile is another's matter.
+// record returns one job, without its profile.
 func (l jobRows) record(zero core.Time, groups *[5]numbering) swf.Record {
 	first, last := l.first(), l.last()
 	status, known := statuses[last.state]
@@ -93,17 +94,17 @@ func (l jobRows) record(zero core.Time, groups *[5]numbering) swf.Record {
 		*into = groups[i].of(first.groups[i])
 	}
 	if first.start == 0 || first.got == 0 || status == swf.Cancelled && first.start == last.end {
-		return r // it never began, and the start may be the second of its cancellation: what it asked for is what is known
+		return r // it never started; its start may be the second of its cancellation. What it asked for is all that is known
 	}
 	r.Wait, r.Run = max(first.start-first.submit, 0), last.end-first.start
 	r.Processors, r.RequestedProcessors = int32(first.got), int32(max(first.got, first.asked))
-	if len(l.rows) == 1 && len(l.companions) == 0 && first.cpu >= 0 { // the rows of a resized job share its steps, and companions have some
+	if len(l.rows) == 1 && len(l.companions) == 0 && first.cpu >= 0 { // the rows of a resized job share its steps, and its companions have steps of their own
 		r.CPU = first.cpu / float64(first.got)
 	}
 	return r
 }
 
-// header says where the log comes from, and what its queues and partitions are.
+// header returns the log's origin and the names of its queues and partitions.
 func header(jobs []jobRows, zero core.Time, queues, partitions []string) (h swf.Header) {
 	end := zero
 	for _, j := range jobs {

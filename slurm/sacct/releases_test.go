@@ -12,9 +12,9 @@ import (
 	"accordion/core"
 )
 
-// The folders of testdata that are named after releases hold what sacct of each printed (Format and Command) of one story: a job
-
-// and is cancelled, and one runs on n4 and n5 as soon as these are given back.
+// releases are the folders of testdata named after releases. Each has what sacct of that release printed (Format and
+// Command) for the same jobs: among them some that grow or shrink, one that is cancelled, and one that starts on n4 and n5
+// as soon as another job gives these back.
 var releases = []string{"20.11", "22.05", "24.11", "26.05"}
 
 func TestOfEveryReleaseTheSizesOfAJobFollowEachOther(t *testing.T) {
@@ -62,7 +62,7 @@ func TestOfEveryReleaseTheSizesOfAJobFollowEachOther(t *testing.T) {
 	}
 }
 
-// doublyHeld finds the nodes that two jobs held at one instant; an expander's are its parent's.
+// doublyHeld returns the nodes that two jobs held at the same time. An expander's nodes count as its parent's.
 func doublyHeld(jobs []Job) []string {
 	type hold struct {
 		job      core.JobID
@@ -128,7 +128,8 @@ func TestOfEveryReleaseTheAccountingIsTheSameWorkload(t *testing.T) {
 	}
 }
 
-// What sacct of 26.05 printed of a job that grew by overlap from 2 nodes to 5 and shrank to 3, of 2 processors each.
+// The text is what sacct of 26.05 printed of a job that grew by overlap from 2 nodes to 5 and shrank to 3, with 2
+// processors each.
 func TestAFirstSizeThatTheJobNeverHadIsNotBelieved(t *testing.T) {
 	log, left, err := Workload(strings.NewReader(`NNodes|JobIDRaw|Submit|Start|End|State|ReqCPUS|AllocCPUS|TimelimitRaw|TotalCPU|User|Account|QOS|Partition|JobName
 2|4|1795404298|1795404304|1795404322|RESIZING|4|6|3|00:00:00|alice|phys|normal|main|sbatch

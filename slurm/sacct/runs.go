@@ -15,46 +15,46 @@ import (
 	"accordion/traces/advise"
 )
 
-// StepColumns are what Runs wants to know of jobs and of their steps. The name is last: it may contain the separator. TimelimitRaw
-// may be absent: then nobody knows how long jobs asked for.
+// StepColumns are the columns that Runs needs of jobs and their steps. The name is last because it may contain the
+// separator. TimelimitRaw may be missing; then the time limits are unknown.
 const StepColumns = stepsWanted + ",TimelimitRaw,JobName"
 
 const stepsWanted = "JobIDRaw,JobID,Submit,Start,End,State,ReqNodes,NodeList,User,Account,Partition"
 
-// StepCommand prints the accounting as Runs reads it.
+// StepCommand prints the accounting for Runs.
 const StepCommand = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --parsable2 --noconvert --starttime=2026-01-01 --format=" + StepColumns
 
-// LeftUnread counts the jobs of the accounting that are no runs, and says what is wrong with it.
+// LeftUnread counts the jobs that did not become runs, and what could not be parsed.
 type LeftUnread struct {
-	Unfinished int // they wait or run
+	Unfinished int // they still wait or run
 	NeverBegan int
-	Resized    int // they evolve as it is
-	Companions int // allocations that the sidecar made beside jobs
-	Hetero     int // parts of heterogeneous jobs: one script, several allocations
-	Broken     int // they end before they begin, or a line about them is unreadable
+	Resized    int // they already evolve
+	Companions int // allocations that the sidecar made for jobs
+	Hetero     int // components of heterogeneous jobs: one script, several allocations
+	Broken     int // they end before they begin, or one of their lines cannot be parsed
 
-	Unread      // what cannot be read
-	Cut    bool // the text ends within a line: what was the last job is left out
+	Unread      // what cannot be parsed
+	Cut    bool // the text ends in the middle of a line: its last job is left out
 }
 
-// Runs reads what StepCommand prints, of a file or of several, into runs.
+// Runs collects runs from one or several texts that StepCommand printed.
 type Runs struct {
 	All   []advise.Run
 	Left  LeftUnread
-	nodes map[string]int32  // the number of each node's name, and its cluster's
-	lists map[list][]int32  // of each list that has been seen
-	words map[string]string // one copy of each name of a user, a step, …
+	nodes map[string]int32  // by cluster and node name
+	lists map[list][]int32  // by list of nodes
+	words map[string]string // one copy of each text
 }
 
-// list is the text of a list of nodes of a cluster.
+// list is a list of nodes of a cluster.
 type list struct{ cluster, text string }
 
-// NewRuns has read nothing yet.
+// NewRuns returns Runs without any run.
 func NewRuns() *Runs {
 	return &Runs{nodes: map[string]int32{}, lists: map[list][]int32{}, words: map[string]string{}}
 }
 
-// jobLines is what one text says of one job id, before its lines are put together.
+// jobLines has the parsed lines of one job id in one text.
 type jobLines struct {
 	rows    []jobRow
 	scripts []scriptStep
@@ -62,24 +62,24 @@ type jobLines struct {
 	broken  bool
 }
 
-// jobRow is a job's row.
+// jobRow is a row of a job.
 type jobRow struct {
 	advise.Run
 	state string
-	nodes int // of its list
+	nodes int // in its list
 }
 
-// scriptStep is the step of a job's script, or of an interactive shell.
+// scriptStep is the step of a job's script, or of its interactive shell.
 type scriptStep struct {
 	from core.Time
 	node int32
 }
 
-// Read reads one text. Of the jobs in it those become runs that ended from the second from on and before the second until (0: whenever):
-// of a job that several texts have, since it ran in the time of each, one is read. Times without a zone are the zone's.
+// Read parses one text. Jobs that ended in [from, until) become runs (until 0: no end): a job that ran across several
+// texts is taken once. Times without a zone are in the given zone.
 //
-// A line that cannot be read costs the jobs it may be about, and is counted. An error says that nothing could be read: *InputError where
-// the names of the columns are not those wanted.
+// A line that cannot be parsed is counted, and the jobs it may be about are left out. An error means that nothing
+// could be read: *InputError if columns are missing.
 func (r *Runs) Read(in io.Reader, file string, zone *time.Location, from, until core.Time) error {
 	t, err := openTable(in, file, zone, columns(stepsWanted+",JobName", StepCommand), &r.Left.Unread)
 	if err != nil {
@@ -103,7 +103,7 @@ func (r *Runs) Read(in io.Reader, file string, zone *time.Location, from, until 
 			r.Left.Lines.Add(wrong)
 			unread.Lines.Add(wrong)
 			x.unreadable(t)
-		case err != nil && !errors.Is(err, io.EOF): // the rest of a damaged file
+		case err != nil && !errors.Is(err, io.EOF): // the rest of the file is damaged
 			r.Left.Lines.Add(t.Wrong("", err.Error()))
 			r.Left.Cut = true
 			x.broken(x.last)
@@ -125,16 +125,16 @@ func (r *Runs) Read(in io.Reader, file string, zone *time.Location, from, until 
 			}
 		}
 		r.add(its, from, until)
-		delete(x.jobs, job) // of a month there are many
+		delete(x.jobs, job) // a month has many of them
 	}
 	return nil
 }
 
-// text is what one text says, before the lines of each job are put together.
+// text has the parsed lines of one text, by job.
 type text struct {
 	jobs  map[jobKey]*jobLines
 	order []jobKey
-	last  jobKey // of the last line that could be read
+	last  jobKey // the job of the last line that could be parsed
 }
 
 func (x *text) of(job jobKey) *jobLines {
@@ -145,14 +145,15 @@ func (x *text) of(job jobKey) *jobLines {
 	return x.jobs[job]
 }
 
-// broken notes that a line about a job cannot be read.
+// broken records that a line about a job cannot be parsed.
 func (x *text) broken(job jobKey) {
 	if job.id != 0 {
 		x.of(job).broken = true
 	}
 }
 
-// unreadable notes which jobs the table's current line may be about. A line of one field is about none: it is the rest of a name.
+// unreadable records which jobs the table's current line may be about. A line with one field is about none: it is the
+// rest of a job's name.
 func (x *text) unreadable(t *table) {
 	line, _ := t.Line()
 	if !strings.ContainsAny(line, "|\t;") {
@@ -164,7 +165,7 @@ func (x *text) unreadable(t *table) {
 		return
 	}
 	known := false
-	for job := range x.jobs { // of whatever cluster
+	for job := range x.jobs { // in any cluster
 		if job.id == id {
 			known = true
 			x.broken(job)
@@ -175,7 +176,7 @@ func (x *text) unreadable(t *table) {
 	}
 }
 
-// idOf returns the job that a line seems to be about; 0: none.
+// idOf returns the job id at the beginning of a line; 0: none.
 func idOf(line string) int64 {
 	digits := 0
 	for digits < len(line) && '0' <= line[digits] && line[digits] <= '9' {
@@ -185,7 +186,7 @@ func idOf(line string) int64 {
 	return id
 }
 
-// line reads one line, and returns the job that it is about.
+// line parses one line and returns its job.
 func (r *Runs) line(t *table, x *text) jobKey {
 	job, step, isStep := t.job()
 	switch {
@@ -233,7 +234,7 @@ func (r *Runs) row(t *table, e entry, nodes []int32) jobRow {
 	}
 }
 
-// word is the one copy of a text, printable whatever somebody called his job.
+// word returns the one copy of a text, made printable: users choose the names of jobs.
 func (r *Runs) word(text string) string {
 	if known, ok := r.words[text]; ok {
 		return known
@@ -244,7 +245,7 @@ func (r *Runs) word(text string) string {
 	return clean
 }
 
-// list reads the nodes of a line, by their numbers; nil where none are assigned.
+// list returns the numbers of a line's nodes; nil if it has none.
 func (r *Runs) list(t *table, cluster string) []int32 {
 	const column = "NodeList"
 	text := t.Text(column)
@@ -274,8 +275,8 @@ func (r *Runs) list(t *table, cluster string) []int32 {
 	return numbers
 }
 
-// add makes runs of what was read of one job id, or counts why not. A row of the same id is a job that was requeued, or another one; one
-// after RESIZING is the same with another size.
+// add makes runs of the lines of one job id, or counts why not. Several rows of an id are a requeued job or different
+// jobs; a row after RESIZING is the same job with another size.
 func (r *Runs) add(job *jobLines, from, until core.Time) {
 	resized := slices.ContainsFunc(job.rows, func(a jobRow) bool { return a.state == resizing })
 	for i := range job.rows {
@@ -303,7 +304,7 @@ func (r *Runs) add(job *jobLines, from, until core.Time) {
 	}
 }
 
-// why is the count of a row that is no run; nil for one that is.
+// why returns the counter for a row that is not a run; nil for a run.
 func (l *LeftUnread) why(row *jobRow, broken, resized bool) *int {
 	parent, _ := output.AllocatedFor(row.Name)
 	switch {
@@ -325,13 +326,14 @@ func (l *LeftUnread) why(row *jobRow, broken, resized bool) *int {
 	return nil
 }
 
-// takeSteps gives a run the steps that are its own: of a job that was requeued, those that began while it ran. One whose end the accounting
-// has lost, or has before its beginning, lasted as long as its job. False: a step began long before its job, which then is not what it seems.
+// takeSteps gives a run its own steps: for a requeued job those that began while it ran. A step whose end is missing,
+// or before its beginning, ends with the job. It returns false if a step began long before the job: then the rows do
+// not fit together.
 func (a *jobRow) takeSteps(job *jobLines) bool {
-	const jump = 60 // seconds by which clocks may differ
+	const jump = 60 // seconds that clocks may differ
 	only := len(job.rows) == 1
 	if only {
-		a.Steps = job.steps[:0] // each goes where it came from, or further to the front
+		a.Steps = job.steps[:0] // filtered in place
 	}
 	for _, s := range job.steps {
 		if s.From == 0 {
@@ -354,7 +356,7 @@ func (a *jobRow) takeSteps(job *jobLines) bool {
 	return true
 }
 
-// String says what is left out; "" when nothing is.
+// String lists the counts; "" if all are 0.
 func (l LeftUnread) String() string {
 	var parts []string
 	for _, p := range []struct {
@@ -369,7 +371,7 @@ func (l LeftUnread) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// ReadText is Read of what sacct printed just now, of jobs whenever they ended.
+// ReadText is Read for the output of a call of sacct, without bounds of time.
 func (r *Runs) ReadText(text, name string) error {
 	return r.Read(strings.NewReader(text), name, time.UTC, 0, 0)
 }

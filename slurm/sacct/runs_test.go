@@ -18,7 +18,7 @@ import (
 
 var stepNames = strings.ReplaceAll(stepsWanted, ",", "|") + "|JobName\n"
 
-// formatRuns writes runs in a few words: id user name @submit start-end requested/held script, then its steps.
+// formatRuns writes runs in short form: id user name @submit start-end requested/held script, then the steps.
 func formatRuns(all []advise.Run) string {
 	var b strings.Builder
 	for _, r := range all {
@@ -116,7 +116,7 @@ func TestALineThatCannotBeReadCostsItsJobOnly(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		runs       int
-		first      string // of what is wrong
+		first      string // the first error
 		cut        bool
 	}{
 		{"a name with a line's end in it", good + "8|8|1|2|5|COMPLETED|1|n1|a|p|m|evil\nname\n", 2, "a.txt:4: one field for 12 columns: the rest of a JobName with a line end in it, or no row", false},
@@ -160,7 +160,7 @@ func TestOtherTextIsRefused(t *testing.T) {
 	}
 }
 
-// FuzzRuns: whatever the text, what is read are runs of which advice can be made, with printable names.
+// FuzzRuns checks that whatever the text is, its runs are valid input for advice and have printable names.
 func FuzzRuns(f *testing.F) {
 	f.Add(stepNames + staged)
 	f.Add(stepNames + staged[:len(staged)-20])
@@ -214,7 +214,7 @@ func TestADayIsAskedForAtATime(t *testing.T) {
 
 func TestSacctThatFailsInTheMiddleLeavesAGap(t *testing.T) {
 	for _, c := range []struct {
-		answers string // of the days: . is read, x fails
+		answers string // one for each day: . succeeds, x fails
 		gaps    []core.Time
 		err     bool
 	}{

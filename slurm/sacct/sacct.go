@@ -1,13 +1,13 @@
-// Package sacct reads Slurm's accounting, jobs that were resized among them: `sacct --duplicates` has a row for each size a
+// Package sacct parses Slurm's accounting, including resized jobs: `sacct --duplicates` prints a row for each size a
 // job had.
 //
-// Read says who held which nodes from when to when: a witness of its own beside the sidecar's journal, for audits ("no node
-// in two jobs") and for charts. Its input is
+// ReadHolds returns who held which nodes, and when. It is independent of the sidecar's journal, so audits ("no node
+// in two jobs") and charts use it. Its input is
 //
 //	sacct --allusers --duplicates --allocations --parsable2 --noheader --format="$(Format)" --starttime=…
 //
-// with SLURM_TIME_FORMAT=%s in the environment, so that times are Unix seconds. Workload makes a workload log of what Command
-// prints, to be replayed:
+// with SLURM_TIME_FORMAT=%s in the environment, so that times are Unix seconds. Workload converts what Command prints
+// into a workload log for replays:
 //
 //	log, left, err := sacct.Workload(os.Stdin, "standard input", time.UTC)
 package sacct
@@ -28,58 +28,59 @@ import (
 	"accordion/traces/input"
 )
 
-// Format is the fields that Read wants, in order. The name is last: it may contain the separator.
+// Format has the fields that ReadHolds needs, in order. The name is last because it may contain the separator.
 const Format = "JobIDRaw,Submit,Start,End,State,User,NodeList,JobName"
 
-// HoldsCommand prints the accounting as Read wants it.
+// HoldsCommand prints the accounting for ReadHolds.
 const HoldsCommand = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --allocations --parsable2 --noheader --format=" + Format + " --starttime=…"
 
-// Job is one job's life as the accounting has it.
+// A Job is the life of one job in the accounting.
 type Job struct {
-	adapter.Key        // Submitted is that of its first row: a resize writes its own second there
-	Cluster     string // "" where the accounting does not tell
+	adapter.Key        // Submitted is from the first row: a resize writes its own second there
+	Cluster     string // "" if the accounting does not name it
 	Name, User  string
-	State       string     // of its last row
-	Expands     core.JobID // the job beside which it was allocated; 0 for every other job
-	Stays       bool       // it is a companion: it stayed beside its job
-	Holds       []Hold     // by time
+	State       string     // from its last row
+	Expands     core.JobID // the job it was allocated for; 0 for every other job
+	Stays       bool       // it is a companion, allocated for that job's whole life
+	Holds       []Hold     // in time order
 }
 
-// Merged says whether an expander went into its job: it did not end otherwise, by a cancellation or a lost node. Slurm
-// leaves its last row RESIZING, or COMPLETED.
+// Merged reports whether the job is an expander that was merged into its job, rather than cancelled or lost. Slurm
+// leaves its last row RESIZING or COMPLETED.
 func (j Job) Merged() bool {
 	return j.Expands != 0 && !j.Stays && (j.State == resizing || j.State == "COMPLETED")
 }
 
-// Hold is a set of nodes held from From until just before To, Unix seconds. Slurm rounds to whole seconds.
+// A Hold is a set of nodes held from From until just before To, in Unix seconds. Slurm rounds to whole seconds.
 type Hold struct {
 	Nodes    []string
 	From, To core.Time
 }
 
-// MaxLine bounds a row, in bytes.
+// MaxLine is the maximum length of a row, in bytes.
 const MaxLine = input.MaxLine
 
-// row is one line of sacct, as Read wants it.
+// row is a row for ReadHolds.
 type row struct {
 	entry
 	user, name string
 	nodes      []string
 }
 
-// entry is what a line of sacct says of a job's life.
+// entry has the fields of a row that every reader uses.
 type entry struct {
 	line int
 	jobKey
 	submit, start, end core.Time // Unix seconds; 0: unknown
-	state              string    // without who ended it: "CANCELLED by 0" is CANCELLED
+	state              string    // without who ended the job: CANCELLED for "CANCELLED by 0"
 }
 
 func (e entry) base() entry { return e }
 
-// ReadHolds reads a file and returns one Job for the rows of each job. A job that still runs is held until now (Unix seconds). Rows of
-// jobs that held nothing give a job without Holds. Lines that cannot be read are left out and counted. The file may have a line of
-// names, a column Cluster and rows of steps. Times without a zone are in the given zone. An error means that nothing can be read.
+// ReadHolds parses a file and returns one Job for all rows of a job. A running job holds its nodes until now (Unix
+// seconds). A job that never held nodes has no Holds. Lines that cannot be parsed are counted and left out. The file
+// may have a header line, a column Cluster and rows of steps. Times without a zone are in the given zone. An error
+// means that nothing could be read.
 func ReadHolds(in io.Reader, file string, zone *time.Location, now core.Time) ([]Job, Unread, error) {
 	var unread Unread
 	c := columns(Format, HoldsCommand)
@@ -87,7 +88,7 @@ func ReadHolds(in io.Reader, file string, zone *time.Location, now core.Time) ([
 	t, err := openTable(in, file, zone, c, &unread)
 	var empty *input.Error
 	if errors.As(err, &empty) {
-		return nil, unread, nil // without names there are no rows: no job in that time
+		return nil, unread, nil // an empty text: no job in that time
 	}
 	if err != nil {
 		return nil, unread, err
@@ -108,7 +109,7 @@ func ReadHolds(in io.Reader, file string, zone *time.Location, now core.Time) ([
 	if err != nil && len(rows) == 0 {
 		return nil, unread, err
 	}
-	if err != nil { // the rest of a damaged file
+	if err != nil { // the rest of the file is damaged
 		unread.Lines.Add(t.Wrong("", err.Error()))
 	}
 	if len(rows) == 0 && unread.Lines.Count > 0 {
@@ -117,12 +118,12 @@ func ReadHolds(in io.Reader, file string, zone *time.Location, now core.Time) ([
 	return join(rows, now), unread, nil
 }
 
-// noneOf returns the error of a text in which no line can be read.
+// noneOf returns the error for a text without any line that can be parsed.
 func noneOf(unread *Unread) error {
 	return fmt.Errorf("%w (no line of %d can be read)", unread.Lines.First[0], unread.Lines.Count)
 }
 
-// row reads the current row.
+// row parses the current row.
 func (t *table) row(job jobKey) row {
 	r := row{entry: t.entry(job), user: t.word(t.Text("User")), name: t.word(t.Text("JobName"))}
 	list := t.Text("NodeList")
@@ -137,7 +138,7 @@ func (t *table) row(job jobKey) row {
 	return r
 }
 
-// parseTime reads Unix seconds; what Slurm does not know is 0.
+// parseTime parses Unix seconds. It returns 0 for a time that Slurm does not know.
 func parseTime(text string) (core.Time, error) {
 	switch text {
 	case "Unknown", "None", "N/A", "":
@@ -150,7 +151,7 @@ func parseTime(text string) (core.Time, error) {
 	return known(t), nil
 }
 
-// known returns a time, and 0 for the two values by which Slurm's database says that there is none.
+// known returns t, or 0 if it is one of the two values that mean "no time" in Slurm's database.
 func known(t core.Time) core.Time {
 	if t == 1<<32-2 || t == 1<<32-1 {
 		return 0
@@ -158,11 +159,11 @@ func known(t core.Time) core.Time {
 	return t
 }
 
-// resizing is the state of a row that another size of the same job follows.
+// resizing is the state of a row that is followed by another size of the same job.
 const resizing = "RESIZING"
 
-// rowsByJob gives the rows of each job: they follow each other, and all but the last are RESIZING. A row that follows one of another
-// state is another job of the same id (ids are used again after a controller lost its last seconds).
+// rowsByJob groups rows by job. All rows of a job but the last are RESIZING. A row that follows one of another state
+// is another job with the same id (slurmctld reuses ids after it lost its last seconds).
 func rowsByJob[R interface{ base() entry }](rows []R) (jobs [][]R) {
 	slices.SortStableFunc(rows, func(x, y R) int {
 		a, b := x.base(), y.base()
@@ -178,8 +179,8 @@ func rowsByJob[R interface{ base() entry }](rows []R) (jobs [][]R) {
 	return jobs
 }
 
-// join makes the rows of each job a job. A size is held from the end of the one before: the start of the last row is the job's, always in
-// 24.11 and else where its limit was changed.
+// join makes a Job of the rows of each job. A size starts at the end of the one before: the last row may have the
+// start of the job, always in 24.11, elsewhere if its limit was changed.
 func join(rows []row, now core.Time) []Job {
 	var jobs []Job
 	for _, its := range rowsByJob(rows) {
@@ -204,7 +205,7 @@ func join(rows []row, now core.Time) []Job {
 	return jobs
 }
 
-// hold appends a hold; a growth in two merges has a row for each, with the same nodes.
+// hold appends a hold. A growth in two merges has a row for each, with the same nodes, which becomes one hold.
 func (j *Job) hold(h Hold) {
 	if last := len(j.Holds) - 1; last >= 0 && j.Holds[last].To == h.From && slices.Equal(j.Holds[last].Nodes, h.Nodes) {
 		j.Holds[last].To = h.To
@@ -213,7 +214,7 @@ func (j *Job) hold(h Hold) {
 	j.Holds = append(j.Holds, h)
 }
 
-// ended is when a row ended, for ordering: one that lasts is the last.
+// ended returns the end of a row for sorting: a row without an end is the last.
 func ended(end core.Time) core.Time {
 	if end == 0 {
 		return core.Forever

@@ -11,33 +11,33 @@ import (
 	"accordion/slurm/output"
 )
 
-// SumColumns are the columns that ReadSums wants. The name is last: it may contain the separator.
+// SumColumns are the columns that ReadSums needs. The name is last because it may contain the separator.
 const SumColumns = "JobIDRaw,Submit,Start,End,State,User,AllocCPUS,NNodes,NodeList,JobName"
 
-// SumCommand prints the accounting as ReadSums reads it.
+// SumCommand prints the accounting for ReadSums.
 const SumCommand = "SLURM_TIME_FORMAT=%s sacct --allusers --duplicates --allocations --parsable2 --starttime=2026-01-01 --format=" + SumColumns
 
-// A Sum is what the accounting has booked for one job, all of its sizes together. It is booked as Slurm wrote it: a row with a
-// wrong start or a lost end makes the sum wrong, which is what a comparison with what the job held finds.
+// A Sum is what the accounting has booked for one job, over all its sizes. It is taken as Slurm wrote it: a row with
+// a wrong start or a lost end makes the sum wrong, and comparing it with what the job held shows that.
 type Sum struct {
-	adapter.Key        // Submitted is that of the first row: each change of size has a row with a submit time of its own
-	Cluster     string // "" where the accounting does not tell
+	adapter.Key        // Submitted is from the first row: each change of size has a row with its own submit time
+	Cluster     string // "" if the accounting does not name it
 	Name, User  string
-	State       string     // of the last row
-	Expands     core.JobID // the job beside which it was allocated; 0 for every other job
-	Stays       bool       // it is a companion, which stayed beside that job; an expander's nodes became the job's
-	From, To    core.Time  // from the first start until the last end, which is now while it runs; 0: it never started
+	State       string     // from the last row
+	Expands     core.JobID // the job it was allocated for; 0 for every other job
+	Stays       bool       // it is a companion, allocated for that job's whole life; an expander is merged into the job
+	From, To    core.Time  // from the first start to the last end, which is now for a running job; 0: it never started
 
 	NodeSeconds, CPUSeconds int64
 
-	Rows  int // how many rows it has: one more than changes of size
-	Open  int // rows without an end, besides the one of a job that runs
+	Rows  int // number of rows: one more than changes of size
+	Open  int // rows without an end, except that of a running job
 	Empty int // rows of a size that lasted no second: two changes in one second leave one, RESIZING, while the job runs on
 }
 
-// ReadSums reads what SumCommand prints and returns a sum for each job, by id and then in the order of time. What still runs is
-// booked until now. Times without a zone are the zone's. A line that cannot be read would make a sum wrong, so the first one is an
-// *InputError.
+// ReadSums parses what SumCommand prints and returns a sum for each job, by id and then by time. A running job is
+// booked until now. Times without a zone are in the given zone. A missing line would make a sum wrong, so the first
+// line that cannot be parsed is an *InputError.
 func ReadSums(in io.Reader, file string, zone *time.Location, now core.Time) ([]Sum, error) {
 	var unread Unread
 	t, err := openTable(in, file, zone, columns(SumColumns, SumCommand), &unread)
@@ -70,21 +70,21 @@ func ReadSums(in io.Reader, file string, zone *time.Location, now core.Time) ([]
 	return sums, nil
 }
 
-// A sumRow is one row as ReadSums wants it.
+// A sumRow is a row for ReadSums.
 type sumRow struct {
 	entry
 	name, user  string
 	cpus, nodes int64
 }
 
-// sumRow reads the current row, which is a job's.
+// sumRow parses the current row of a job.
 func (t *table) sumRow(job jobKey) sumRow {
 	r := sumRow{entry: t.entry(job), name: t.word(t.Text("JobName")), user: t.word(t.Text("User")), cpus: t.number("AllocCPUS"), nodes: t.number("NNodes")}
 	switch list := t.Text("NodeList"); list {
 	case "None assigned", "":
-		r.nodes, r.cpus = 0, 0 // NNodes is then what it asked for, or had before it was merged
+		r.nodes, r.cpus = 0, 0 // NNodes is then what it asked for, or what it had before it was merged
 	default:
-		if r.nodes == 0 { // 20.11 writes none for a job that was resized
+		if r.nodes == 0 { // 20.11 prints none for a resized job
 			names, err := hostlist.Expand(list)
 			if err != nil {
 				t.wrong("NodeList", err.Error())
@@ -95,7 +95,7 @@ func (t *table) sumRow(job jobKey) sumRow {
 	return r
 }
 
-// sumOf adds the rows of one job.
+// sumOf adds up the rows of one job.
 func sumOf(its []sumRow, now core.Time) Sum {
 	first, last := its[0], its[len(its)-1]
 	s := Sum{Key: adapter.Key{ID: core.JobID(first.id), Submitted: first.submit}, Cluster: first.cluster, Name: first.name, User: first.user, State: last.state, Rows: len(its)}
@@ -113,7 +113,7 @@ func sumOf(its []sumRow, now core.Time) Sum {
 			s.Open++
 			end = max(now, r.start)
 		}
-		if end == r.start && r.state == resizing && r.submit == r.start { // else it is the first row, of a job that grew at once
+		if end == r.start && r.state == resizing && r.submit == r.start { // otherwise it is the first row, of a job that grew at once
 			s.Empty++
 		}
 		if s.From == 0 || r.start < s.From {
@@ -126,5 +126,5 @@ func sumOf(its []sumRow, now core.Time) Sum {
 	return s
 }
 
-// running are the states of a row that is rightly open.
+// running are the states in which the last row may have no end.
 var running = []string{"RUNNING", "SUSPENDED", "PENDING", "REQUEUED", resizing}

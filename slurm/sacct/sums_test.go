@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// booked is what real Slurm wrote of jobs of 2, 5 and 3 nodes for 7, 9 and 7 seconds.
+// booked has the rows that real Slurm wrote for jobs of 2, 5 and 3 nodes for 7, 9 and 7 seconds.
 var booked = map[string]struct{ rows, want string }{
 	"22.05, a second between two merges; the expander's row stays open": {`
 142001|100|104|111|RESIZING|alice|4|2|n[1-2]|sbatch
@@ -78,11 +78,11 @@ func TestTheSumsOfAnExpanderSayThatItsRowIsOpen(t *testing.T) {
 	}
 }
 
-// withCompanions returns the jobs, each with what its companions have booked. Companions and expanders are left out. What an expander held
-// became its job's; in the second before that both have it booked.
+// withCompanions returns the jobs, with what their companions and expanders have booked added to them. In the second
+// before a merge both job and expander have the nodes booked.
 func withCompanions(sums []Sum) []Sum {
 	var jobs []Sum
-	at := map[jobKey]int{} // the latest job of each id
+	at := map[jobKey]int{} // by id: its latest job
 	for _, s := range sums {
 		if s.Expands == 0 {
 			at[jobKey{s.Cluster, int64(s.ID)}] = len(jobs)

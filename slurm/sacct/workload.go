@@ -15,19 +15,19 @@ import (
 	"accordion/traces/swf"
 )
 
-// LeftOut counts what the accounting has and a workload does not.
+// LeftOut counts what is in the accounting but not in the workload.
 type LeftOut struct {
-	Unfinished int // jobs that wait or run
-	Expanders  int // allocations that the sidecar made for jobs that grew, and merged into them
+	Unfinished int // jobs that still wait or run
+	Expanders  int // allocations that the sidecar made and merged into growing jobs
 	Broken     int // jobs that end before they begin: the database lost something
-	Damaged    int // resized jobs of which a row cannot be read
-	Sizes      int // resized jobs whose sizes make no profile
+	Damaged    int // resized jobs with a row that cannot be parsed
+	Sizes      int // resized jobs whose sizes are not a valid profile
 
-	Unread            // what cannot be read
-	Clusters []string // of whose jobs there are some, where these are several
+	Unread            // what cannot be parsed
+	Clusters []string // the clusters of the jobs if there are several
 }
 
-// Warnings returns what is to be told next to the counts, a line each.
+// Warnings returns a line of text for each problem besides the counts.
 func (l *LeftOut) Warnings() []string {
 	all := l.Unread.Warnings()
 	if len(l.Clusters) > 0 {
@@ -37,7 +37,7 @@ func (l *LeftOut) Warnings() []string {
 	return all
 }
 
-// String says what is left out; "" when nothing is.
+// String lists the counts; "" if all are 0.
 func (l LeftOut) String() string {
 	var parts []string
 	for _, p := range []struct {
@@ -52,18 +52,21 @@ func (l LeftOut) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Workload reads Slurm's accounting, as Command prints it, as a workload log: one record a job, in the order of submission, second
-// 0 being the first submission. Columns may be in any order among others; times without a zone are the zone's.
+// Workload converts Slurm's accounting, as Command prints it, to a workload log: one record for each job in the order
+// of submission. Second 0 is the first submission. Columns may be in any order, with others among them. Times without
+// a zone are in the given zone.
 //
-// The rows of a job that was resized, all but the last RESIZING, become one evolving job, with its companions: its profile is the sizes
-// that all of them held together, for as long as it held them, and its requested time is that together, for a job's own limit says nothing about its steps.
-// Sizes are processors; those of a job that ran are what it got, for on whole nodes that is more than it asked for. Numbers are
-// Slurm's ids; where an id comes again (a requeued job, a database that lost its last seconds) the later job has one above all
-// ids. Users, accounts (as groups) and names (as applications) become numbers in the order of their first jobs, and nothing of
-// them is in the log; QOS (as queues) and partitions are named in its header. The header does not know the machine.
+// The rows of a resized job, all but the last RESIZING, become one evolving job together with its companions. Its
+// profile has the sizes that they held together, with their durations. Its requested time is the sum of these,
+// because the job's own limit says nothing about its steps. Sizes are processors. A job that ran has what it got,
+// which on whole nodes is more than it asked for. Numbers are Slurm's ids. If an id occurs again (a requeued job, or
+// a database that lost its last seconds), the later job gets a number above all ids. Users, accounts (as groups) and
+// names (as applications) become numbers in the order of their first jobs; the log has none of these texts. Its
+// header names QOS (as queues) and partitions. It does not describe the machine.
 //
-// A line that cannot be read is left out and counted, and statistics that cannot be read are unknown. Jobs of several clusters may have the
-// same id; their partitions are then named with their clusters. An error says that there is nothing to read, with file and line.
+// A line that cannot be parsed is counted and left out, and a statistic that cannot be parsed is unknown. Jobs of
+// several clusters may have the same id; their partitions then carry the cluster's name. An error means that there is
+// nothing to convert; it names file and line.
 func Workload(in io.Reader, file string, zone *time.Location) (*swf.Log, LeftOut, error) {
 	var left LeftOut
 	t, err := openTable(in, file, zone, columns(Columns, Command), &left.Unread)
@@ -90,7 +93,7 @@ func Workload(in io.Reader, file string, zone *time.Location) (*swf.Log, LeftOut
 	if err != nil && len(rows) == 0 {
 		return nil, left, err
 	}
-	if err != nil { // the rest of a damaged file
+	if err != nil { // the rest of the file is damaged
 		left.Lines.Add(t.Wrong("", err.Error()))
 	}
 	if len(rows) == 0 && left.Lines.Count > 0 {
@@ -115,21 +118,21 @@ func Workload(in io.Reader, file string, zone *time.Location) (*swf.Log, LeftOut
 		return nil, left, fmt.Errorf("%s: %w", file, err)
 	}
 	log.Name = swf.LogName(file)
-	if zone != time.Local { // whose name says nothing elsewhere
+	if zone != time.Local { // its name means nothing on other machines
 		log.Header.Add("TimeZoneString", zone.String())
 	}
 	return log, left, nil
 }
 
-// held is one row: what a job held for a while, or would have.
+// held is one row: what a job held for some time, or asked for.
 type held struct {
 	entry
-	asked, got int64 // processors; -1: what it asked for cannot be read
-	nodes      int64 // that it got; 0: not told, or -1
+	asked, got int64 // processors; -1: the request cannot be parsed
+	nodes      int64 // that it got; 0: not printed, -1: cannot be parsed
 	limit      core.Time
-	cpu        float64 // seconds of all processors
+	cpu        float64 // in seconds of all processors
 	name       string
-	groups     [5]string // of it: user, account, name, QOS, partition
+	groups     [5]string // user, account, name, QOS, partition
 }
 
 func (t *table) held(job jobKey) held {
@@ -137,7 +140,7 @@ func (t *table) held(job jobKey) held {
 	h := held{
 		entry: t.entry(job), asked: t.statistic("ReqCPUS"), got: t.number("AllocCPUS"), nodes: t.statistic("NNodes"), limit: t.limit(), cpu: t.cpu(), name: name,
 	}
-	if h.submit == 0 { // it would be the log's beginning
+	if h.submit == 0 { // 0 would become the beginning of the log
 		t.wrong("Submit", core.Shown(t.Text("Submit"))+" is no time of submission")
 	}
 	for i, column := range []string{"User", "Account", "JobName", "QOS", "Partition"} {
@@ -146,13 +149,13 @@ func (t *table) held(job jobKey) held {
 	return h
 }
 
-// jobRows is the rows of one job, one a size, and those of its companions, of all of them together.
+// jobRows has the rows of one job, one for each size, and all rows of its companions.
 type jobRows struct{ rows, companions []held }
 
 func (l jobRows) first() *held { return &l.rows[0] }
 func (l jobRows) last() *held  { return &l.rows[len(l.rows)-1] }
 
-// jobsOf are the jobs in the order of their first submissions; companions that are over with their job.
+// jobsOf returns the jobs in the order of their first submission, with those companions that have ended.
 func jobsOf(rows []held) []jobRows {
 	var all []jobRows
 	for _, its := range rowsByJob(rows) {
@@ -164,8 +167,8 @@ func jobsOf(rows []held) []jobRows {
 	return joinCompanions(all)
 }
 
-// joinCompanions puts companions with the jobs beside which they were. An id may come again: the job is the last of the id that was
-// submitted before.
+// joinCompanions adds companions to their jobs. If an id occurs again, the companion belongs to the last job of that
+// id submitted before it.
 func joinCompanions(all []jobRows) []jobRows {
 	jobs := make(map[jobKey]int, len(all))
 	for i := range all {
@@ -180,9 +183,10 @@ func joinCompanions(all []jobRows) []jobRows {
 	return slices.DeleteFunc(all, func(l jobRows) bool { return l.rows == nil })
 }
 
-// correctSizes puts the processors of a resized job right where Slurm did not write what it held; where the nodes are not told, nothing is done.
-// 20.11 writes into each row those of the next size, which shows in that the last two are the same. 26.05 writes another size into
-// the first row, which shows in that the job asked for as many a node as it has at its end, and is said to have got others.
+// correctSizes corrects the processors of a resized job where Slurm wrote others than it held; it needs the numbers
+// of nodes. 20.11 writes into each row the processors of the next size, so the last two are equal. 26.05 writes
+// another size into the first row: the job then asked for as many per node as it has at its end, but is printed with
+// others.
 func (l jobRows) correctSizes() {
 	r, last := l.rows, len(l.rows)-1
 	if last < 1 || r[0].nodes <= 0 || r[last].nodes <= 0 {
@@ -199,16 +203,16 @@ func (l jobRows) correctSizes() {
 	}
 }
 
-// expander says whether a name is one's.
+// expander reports whether a job's name is that of an expander.
 func expander(name string) bool {
 	parent, stays := output.AllocatedFor(name)
 	return parent != 0 && !stays
 }
 
-// unfinished are the states of jobs that are not over.
+// unfinished are the states of jobs that have not ended.
 var unfinished = []string{"PENDING", "RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "REQUEUE_HOLD", "REQUEUE_FED", "SIGNALING", "STAGE_OUT", "STOPPED"}
 
-// why is the count that a job goes into; nil when it is part of the workload.
+// why returns the counter for a job that is left out; nil for one in the workload.
 func (l *LeftOut) why(j *jobRows, damaged map[jobKey]bool) *int {
 	last := j.last()
 	switch {
@@ -227,14 +231,14 @@ func (l *LeftOut) why(j *jobRows, damaged map[jobKey]bool) *int {
 	return nil
 }
 
-// profile is the sizes that a job held with its companions, in processors, from its start to its end; nil where it held one size, or
-// none. A row's own start is no witness (see join); a companion's first is.
+// profile returns the sizes that a job and its companions held, in processors, from its start to its end; nil if it
+// held at most one size. A row's own start may be wrong (see join), but a companion's first one is right.
 func (l jobRows) profile() core.EP {
 	from, end := l.first().start, l.last().end
-	if from == 0 { // it never began
+	if from == 0 { // it never started
 		return nil
 	}
-	changes := map[core.Time]int64{end: 0} // of the size, in processors
+	changes := map[core.Time]int64{end: 0} // changes of the size, in processors
 	hold := func(r held, from, to core.Time) core.Time {
 		if to = min(to, end); r.got > 0 && from < to {
 			changes[from] += r.got

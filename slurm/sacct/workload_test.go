@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// jobs writes records in a few words: number, submission, wait, run time, processors got and asked for, limit, CPU, status,
-// user group application queue partition, profile.
+// jobs writes records in short form: number, submission, wait, run time, processors got and asked for, limit, CPU,
+// status, user group application queue partition, profile.
 func jobs(log *swf.Log) string {
 	var b strings.Builder
 	for _, r := range log.Records {
@@ -41,10 +41,10 @@ func TestAccountingBecomesAWorkload(t *testing.T) {
 		"7|100|110|130|RESIZING|2|8|5|00:00|ada|physics|normal|main|mesh\n" +
 		"8|127|128|130|COMPLETED|2|8|5|00:00|ada|physics|normal|main|" + output.GrowPrefix + "7\n" +
 		"7|130|130|150|RESIZING|2|16|5|00:00|ada|physics|normal|main|mesh\n" +
-		"7|150|110|150|RESIZING|2|12|5|00:00|ada|physics|normal|main|mesh\n" + // held for no second
-		"7|150|110|170|COMPLETED|2|4|5|00:00|ada|physics|normal|main|mesh\n" + // its limit was changed: the start is the job's
+		"7|150|110|150|RESIZING|2|12|5|00:00|ada|physics|normal|main|mesh\n" + // held for less than a second
+		"7|150|110|170|COMPLETED|2|4|5|00:00|ada|physics|normal|main|mesh\n" + // its limit was changed, so this row has the job's start
 		"10|140|None|145|CANCELLED by 0|6|6|UNLIMITED|00:00:00|bob||high|debug|a|b\n" + // never began
-		"17|155|160|160|CANCELLED by 0|6|6|1|00:00:00|bob||high|debug|same\n" + // nor did this one
+		"17|155|160|160|CANCELLED by 0|6|6|1|00:00:00|bob||high|debug|same\n" + // this one did not start either
 		"11|141|Unknown|Unknown|PENDING|6|6|1|00:00:00|bob||high|debug|later\n" +
 		"12|142|150|Unknown|RUNNING|6|6|1|00:00:00|bob||high|debug|now\n" +
 		"13|143|150|149|FAILED|6|6|1|00:00:00|bob||high|debug|odd\n" +
@@ -93,7 +93,7 @@ func TestACompanionsProcessorsAreItsJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "7: @0 +10 60 s, 12 of 12, limit 60, cpu -1, status 1, 1 1 1 1 1, 4x20s,10x20s,12x10s,4x10s\n" +
-		"10: @49 +1 10 s, 2 of 2, limit 60, cpu 2.5, status 1, 1 1 2 1 1\n" // of no job that is known: any user can call his job so
+		"10: @49 +1 10 s, 2 of 2, limit 60, cpu 2.5, status 1, 1 1 2 1 1\n" // its job is unknown: any user can use such a name
 	if diff := cmp.Diff(want, jobs(log)); diff != "" || left.String() != "" {
 		t.Errorf("left out %q; the jobs differ (-want +got):\n%s", left, diff)
 	}
@@ -154,8 +154,9 @@ func TestWhatIsNoAccountingIsRefusedWithItsPlace(t *testing.T) {
 	}
 }
 
-// testdata/real.txt is what sacct of Slurm 22.05 printed on a lab: an evolving job of 2, then 4, then 1 nodes of 4 processors,
-// its expander, ordinary jobs that completed, failed, were requeued or cancelled while they waited, and their steps.
+// testdata/real.txt is what sacct of Slurm 22.05 printed in a lab: an evolving job of 2, then 4, then 1 nodes of 4
+// processors, its expander, ordinary jobs that completed, failed, were requeued or cancelled while pending, and their
+// steps.
 func TestARealSacctIsRead(t *testing.T) {
 	file, err := os.Open("testdata/real.txt")
 	if err != nil {

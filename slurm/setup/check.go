@@ -15,12 +15,12 @@ import (
 	"accordion/slurm/output"
 )
 
-// leastBatchPatience is the BatchStartTimeout, in seconds, with which jobs may grow by whatever nodes: slurmctld (22.05) hears
-// of a batch job from the first of the job's nodes, and misses it on that of its script, once it has not heard of it for
-// so long. A job's next srun starts that time anew. 65,535 s is the most that Slurm takes.
+// leastBatchPatience is the least BatchStartTimeout, in seconds, with which jobs may safely grow by any nodes.
+// slurmctld (22.05) hears of a batch job from the job's first node, and after this time takes the job for lost if the
+// node of the script is another one. Each srun of the job restarts the time. Slurm accepts at most 65,535 s.
 const leastBatchPatience = 12 * 3600
 
-// checkSettings looks at slurmctld's settings.
+// checkSettings checks slurmctld's settings.
 func checkSettings(ctx context.Context, c output.Configuration) []adapter.Finding {
 	var found []adapter.Finding
 	add := func(s adapter.Severity, fix, what string, args ...any) {
@@ -48,7 +48,7 @@ func checkSettings(ctx context.Context, c output.Configuration) []adapter.Findin
 	return found
 }
 
-// checkPool looks at the partitions and nodes.
+// checkPool checks the partitions and nodes of the pool.
 func checkPool(c output.Configuration, in output.Inventory, pool []string) []adapter.Finding {
 	var found []adapter.Finding
 	nodes, err := output.PoolNodes(in, pool)
@@ -79,7 +79,7 @@ func checkPool(c output.Configuration, in output.Inventory, pool []string) []ada
 	return found
 }
 
-// checkGrowth says how the jobs of each partition of the pool grow, and why so.
+// checkGrowth reports how the jobs of each partition of the pool grow, and why.
 func checkGrowth(site growth.Site, in output.Inventory, pool []string, wish growth.Kind) []adapter.Finding {
 	var found []adapter.Finding
 	merges := false
@@ -107,7 +107,7 @@ func checkGrowth(site growth.Site, in output.Inventory, pool []string, wish grow
 	return found
 }
 
-// checkPlugin looks for job_submit.lua, which only slurmctld's machine has.
+// checkPlugin checks job_submit.lua, which exists only on slurmctld's host.
 func checkPlugin(c output.Configuration) []adapter.Finding {
 	const without = "without it `#EP` lines are not read, and nobody stops an owner from shrinking, requeueing or (with scontrol " +
 		"update ReservationName=) starting a managed job, nor a user from expanding another's"
@@ -128,14 +128,14 @@ func checkPlugin(c output.Configuration) []adapter.Finding {
 	return nil
 }
 
-// checkOptions looks for the SPANK plug-in, whose options somebody must read: Slurm itself ignores them.
+// checkOptions checks that the plug-in reads the options of the SPANK plug-in: Slurm itself ignores them.
 func checkOptions(c output.Configuration) []adapter.Finding {
 	stack, err := os.ReadFile(c["PlugStackConfig"])
 	if err != nil || !namesPlugin(string(stack)) {
-		return nil // no such plug-in here
+		return nil // the SPANK plug-in is not in use
 	}
 	if script, err := cluster.SubmitScript(c); err != nil || strings.Contains(script, "_SLURM_SPANK_OPTION_accordion_") {
-		return nil // where it cannot be seen, checkPlugin says so
+		return nil // checkPlugin reports a script that cannot be read
 	}
 	return []adapter.Finding{{Severity: adapter.Warning, What: fmt.Sprintf("%s gives sbatch the options --ep and --mold, and slurmctld's job_submit.lua does not read them: "+
 		"what says --ep runs as an ordinary job", c["PlugStackConfig"]),
@@ -143,7 +143,7 @@ func checkOptions(c output.Configuration) []adapter.Finding {
 
 }
 
-// namesPlugin says whether a plugstack.conf has our plug-in on a line that is no comment.
+// namesPlugin reports whether a plugstack.conf loads our SPANK plug-in.
 func namesPlugin(stack string) bool {
 	for line := range strings.Lines(stack) {
 		line, _, _ = strings.Cut(line, "#")
@@ -156,7 +156,7 @@ func namesPlugin(stack string) bool {
 	return false
 }
 
-// Check looks at settings, partitions and nodes of the cluster, and says what is wrong, in no order.
+// Check checks the cluster's settings, partitions and nodes, and returns the findings in no particular order.
 func Check(ctx context.Context, c output.Configuration, in output.Inventory, pool []string, wish growth.Kind) []adapter.Finding {
 	found := checkSettings(ctx, c)
 	found = append(found, checkPool(c, in, pool)...)

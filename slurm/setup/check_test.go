@@ -13,7 +13,7 @@ import (
 	"accordion/slurm/output/outputtest"
 )
 
-// TestPreflightFindsWhatIsWrong spoils one thing of a healthy cluster at a time.
+// TestPreflightFindsWhatIsWrong breaks one thing of a healthy cluster at a time.
 func TestPreflightFindsWhatIsWrong(t *testing.T) {
 	read := func() (output.Configuration, output.Inventory) {
 		c, err := output.ParseConfiguration(outputtest.Recorded(t, "config.txt"))

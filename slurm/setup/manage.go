@@ -16,7 +16,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// CheckManage says which jobs of the pool the sidecar starts, and whether the plug-in agrees: all means every job of its partitions.
+// CheckManage reports which jobs of the pool the sidecar starts, and whether the plug-in agrees. all means every job
+// of its partitions.
 func CheckManage(c output.Configuration, in output.Inventory, pool []string, all bool) []adapter.Finding {
 	names := strings.Join(pool, ", ")
 	if !all {
@@ -42,11 +43,12 @@ func CheckManage(c output.Configuration, in output.Inventory, pool []string, all
 	return append(found, neighbors(in, pool)...)
 }
 
-// neighbors is other partitions whose jobs may take nodes of the pool: before the gate nobody's back-filling sees a job.
+// neighbors reports other partitions whose jobs may take nodes of the pool: no backfill scheduler considers the jobs
+// at the gate.
 func neighbors(in output.Inventory, pool []string) []adapter.Finding {
 	nodes, err := output.PoolNodes(in, pool)
 	if err != nil {
-		return nil // said otherwise
+		return nil // checkPool reports it
 	}
 	var found []adapter.Finding
 	for _, p := range in.Partitions {
@@ -58,18 +60,18 @@ func neighbors(in output.Inventory, pool []string) []adapter.Finding {
 	return found
 }
 
-// plansAll is in a job_submit.lua that knows of it.
+// plansAll is a text in every job_submit.lua that supports manage = "all".
 const plansAll = `site.manage ~= "all"`
 
 var allLine = regexp.MustCompile(`(?m)^[^\n]*\bmanage\s*=\s*["']all["']`)
 
-// managesAll says whether an accordion.lua gives the whole partition, as far as can be seen without running it.
+// managesAll reports whether an accordion.lua sets manage = "all", as far as its text shows without running it.
 func managesAll(site string) bool {
 	line := allLine.FindString(site)
 	return line != "" && !strings.Contains(line, "--")
 }
 
-// siteFile is the accordion.lua beside slurmctld's job_submit.lua, which only its own machine has.
+// siteFile returns the accordion.lua of slurmctld's job_submit.lua, which exists only on its host.
 func siteFile(c output.Configuration) (string, error) {
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(c["SLURM_CONF"]), "accordion.lua"))
 	return string(text), err

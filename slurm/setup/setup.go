@@ -1,6 +1,6 @@
-// Package setup decides what a Slurm gets for Accordion: files of our own, and lines for slurm.conf, which is the administrator's. It
-// also checks which settings, partitions and nodes of a cluster keep jobs from growing safely, and says how to mend that. It changes
-// nothing.
+// Package setup determines what a Slurm cluster needs for Accordion: files of our own, and lines for the
+// administrator's slurm.conf. It also reports settings, partitions and nodes that keep jobs from growing safely, with
+// their remedies. It changes nothing.
 package setup
 
 import (
@@ -14,44 +14,43 @@ import (
 	"accordion/slurm/output"
 )
 
-// A Wish is what somebody who sets it up has to know.
+// A Wish has what the caller of setup must decide.
 type Wish struct {
-	Config    string // the path of the sidecar's configuration
-	Partition string // whose nodes are managed
-	Conf      string // the path of slurm.conf that the sidecar is to be told; "": Slurm's programs find it
-	Listen    string // where jobs on other hosts reach the sidecar, such as 0.0.0.0:6820; "": there are none
-	Address   string // the same as these hosts know it, such as controller:6820
-	Web       string // where a browser sees the cluster, such as 127.0.0.1:9821; "": nowhere
-	Plugin    string // the text of job_submit.lua
-	// ShortestStep is [limits] shortest_step of the sidecar's configuration, which the plug-in
-	// needs, too.
+	Config    string // path of the sidecar's configuration
+	Partition string // the partition whose nodes are managed
+	Conf      string // path of slurm.conf for the sidecar; "": Slurm's programs find it
+	Listen    string // address on which the sidecar listens for jobs on other hosts, such as 0.0.0.0:6820; "": none
+	Address   string // that address as other hosts know it, such as controller:6820
+	Web       string // address of the web page, such as 127.0.0.1:9821; "": none
+	Plugin    string // text of job_submit.lua
+	// ShortestStep is [limits] shortest_step of the sidecar's configuration; the plug-in needs it, too.
 	ShortestStep time.Duration
 }
 
-// A File is one of our own.
+// A File is one of our own files.
 type File struct {
 	Path, Text string
-	What       string // it is for
+	What       string // its purpose
 }
 
-// A Line is one for slurm.conf.
+// A Line is a line for slurm.conf.
 type Line struct {
 	Text string
-	What string // it does
+	What string // its effect
 }
 
-// Folder is that of slurm.conf, where slurmctld reads the plug-in.
+// Folder returns the folder of slurm.conf, where slurmctld looks for the plug-in.
 func Folder(c output.Configuration) string { return filepath.Dir(c["SLURM_CONF"]) }
 
-// limitsFile is the file in which the sidecar writes for the plug-in what limits allow.
+// limitsFile is the file in which the sidecar tells the plug-in what limits allow.
 const limitsFile = "accordion_limits.lua"
 
-// Generated returns the files that the sidecar writes for the plug-in, once it serves.
+// Generated returns the files that the sidecar writes for the plug-in while it serves.
 func Generated(c output.Configuration) []string {
 	return []string{filepath.Join(Folder(c), limitsFile), filepath.Join(Folder(c), limits.NodesFile), filepath.Join(Folder(c), limits.OperatorsFile)}
 }
 
-// Files are those that are made, in this order.
+// Files returns the files to create, in this order.
 func Files(c output.Configuration, w Wish) []File {
 	var conf strings.Builder
 	fmt.Fprintf(&conf, "# Written by accordion setup slurm. What may stand here besides: accordion config example\nsystem = \"slurm\"\n\n[slurm]\npartition = %q\nlimits = %q\n", w.Partition, filepath.Join(Folder(c), limitsFile))
@@ -76,7 +75,7 @@ func Files(c output.Configuration, w Wish) []File {
 	}
 }
 
-// Web is what a configuration says of the page in a browser.
+// Web returns the [web] section of a configuration; "" without an address.
 func Web(listen string) string {
 	if listen == "" {
 		return ""
@@ -84,7 +83,8 @@ func Web(listen string) string {
 	return fmt.Sprintf("\n[web]\nlisten = %q\n", listen)
 }
 
-// mungeSocket is that of munged where Slurm is told that it is not the usual one: AuthInfo=socket=/path.
+// mungeSocket returns the socket of munged if Slurm is configured for another than the default
+// (AuthInfo=socket=/path).
 func mungeSocket(c output.Configuration) string {
 	for _, word := range strings.Split(c["AuthInfo"], ",") {
 		if path, is := strings.CutPrefix(strings.TrimSpace(word), "socket="); is {
@@ -94,10 +94,11 @@ func mungeSocket(c output.Configuration) string {
 	return ""
 }
 
-// patience is the BatchStartTimeout that lasts for every job, in seconds.
+// patience is a BatchStartTimeout, in seconds, that no job exceeds.
 const patience = 65000
 
-// Lines are those that slurm.conf lacks, as the settings are in force: with what is there already in them.
+// Lines returns the lines that slurm.conf lacks, given the settings in force. They keep what those settings already
+// contain.
 func Lines(c output.Configuration, in output.Inventory, partition string) []Line {
 	var lines []Line
 	list := func(key, word, what string) {
@@ -120,7 +121,8 @@ func Lines(c output.Configuration, in output.Inventory, partition string) []Line
 	return lines
 }
 
-// Reads says whether slurmctld reads job_submit.lua: then it must not be taken away, for slurmctld would refuse all jobs.
+// Reads reports whether slurmctld loads job_submit.lua. The file must then not be removed, because slurmctld would
+// reject every job.
 func Reads(c output.Configuration) bool {
 	return slices.Contains(strings.Split(c["JobSubmitPlugins"], ","), "lua")
 }

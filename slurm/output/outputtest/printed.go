@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A Printed job is one as both clients print it, with whatever its owner wrote: what squeue says of it is the truth.
+// A Printed job is a job as both programs print it, with any texts of its owner.
 type Printed struct {
 	ID        int
 	Submitted int
@@ -13,21 +13,21 @@ type Printed struct {
 	UID       int
 	Priority  int
 	State     string
-	Nodes     string // "" while it waits
+	Nodes     string // "" while it is pending
 	Mark      string
 	Reserved  string
 	Deadline  int // 0: none
 	MinTime   int // minutes; 0: none
-	Array     int // 0: it is in none
+	Array     int // 0: not in an array
 	Task      string
 
-	Words // its owner's
+	Words // texts of its owner
 }
 
-// Words are what the owner of a job writes as he likes.
+// Words are the texts that the owner of a job can choose freely.
 type Words struct{ Name, Account, Label, Host, Features, Network, Command, Comment, Output string }
 
-// Line is the job as a console of 22.05 shows it (26.05 in the order of what follows the command).
+// Line returns the job as a console of 22.05 prints it (26.05 puts what follows the command in another order).
 func (p *Printed) Line(stamp string) string {
 	null := func(s string) string {
 		if s == "" {
@@ -74,7 +74,7 @@ func (p *Printed) Line(stamp string) string {
 	return b.String()
 }
 
-// Row is the job as squeue lists it.
+// Row returns the job's row in squeue's list.
 func (p *Printed) Row(word string) string {
 	null := func(s string) string {
 		if s == "" {

@@ -1,4 +1,5 @@
-// Package outputtest has what Slurm's programs print, for tests: as it was recorded, and as it would be of a job with given words.
+// Package outputtest provides output of Slurm's programs for tests: recorded output, and output for a job with given
+// texts.
 package outputtest
 
 import (
@@ -9,8 +10,8 @@ import (
 //go:embed testdata
 var files embed.FS
 
-// Recorded is a file of testdata. Those outside a folder are what Slurm 22.05.8 printed for a small cluster in which everything awkward
-// happened at once.
+// Recorded returns a file of testdata. Files outside a release's folder are output of Slurm 22.05.8 for a small
+// cluster with many difficult cases at once.
 func Recorded(t testing.TB, name string) string {
 	t.Helper()
 	text, err := files.ReadFile("testdata/" + name)
@@ -20,14 +21,15 @@ func Recorded(t testing.TB, name string) string {
 	return string(text)
 }
 
-// Releases are the folders of testdata that are named after releases: they hold what the clients of each printed of one cluster with 28 awkward
-// jobs: a console's `show job` with a stamp, squeue under format("WORD"), and the nodes, reservations and partitions.
+// Releases are the folders of testdata named after releases. Each has the output of that release's clients for one
+// cluster with 28 difficult jobs: a console's `show job` with a stamp, squeue under SqueueFormat("WORD"), and the
+// nodes, reservations and partitions.
 var Releases = []string{"20.11", "22.05", "24.11", "26.05"}
 
-// Stamp is the console's, in front of each time.
+// Stamp is the text that the recorded console printed before each time.
 const Stamp = "STAMPSTAMPSTAMP7"
 
-// ShownBy is the console's list of a release.
+// ShownBy returns the recorded console's list of a release.
 func ShownBy(t testing.TB, release string) string {
 	t.Helper()
 	return Recorded(t, release+"/show.txt")
