@@ -1,6 +1,6 @@
 -- Accordion's submission plug-in for Slurm (JobSubmitPlugins=lua; this file is next to slurm.conf).
 --
--- It reads what a user says of an evolving or moldable job,
+-- It parses what a user says about an evolving or moldable job:
 --
 --     #EP 5x500s,10x1h                          in the script, before its first command
 --     #MOLD 4x2h|8x70m|16x40m
@@ -10,38 +10,41 @@
 --     sbatch --ep=5x500s,10x1h                  or --mold=..., with the SPANK plug-in
 --     sbatch --comment=launch=7                 a part of application 7, by `accordion launch`: its size comes later
 --
--- and either refuses it in one line that names the wrong piece and the right form, or gives the job its first size
--- and its whole length, marks it (AdminComment, which only root can set) and holds it for the sidecar. Jobs that say
--- nothing of the kind pass untouched, also when something in here fails.
+-- It rejects a wrong request with one line that names the wrong piece and the right form. Otherwise it gives the job
+-- its first size and its total time limit, marks it (AdminComment, which only root can set) and holds it for the
+-- sidecar. Jobs without such a request pass unchanged, even if something in here fails.
 --
--- The managed partitions are in accordion.lua, next to this file:  return { partitions = { "main" } }
--- It may also say where jobs on other hosts reach the sidecar:  address = "controller:6820", and munge_socket = "/path"
--- where that is not munge's own; jobs then find both in their environment; socket = "/path", the sidecar's [session] socket, where that is
--- not the default: its state file tells since when a sidecar is away. With  shortest_step = 10  profiles of several steps are
--- refused of which one lasts fewer seconds, as the sidecar would ([limits] shortest_step).
---
--- With  manage = "all"  every other job of these partitions is the sidecar's to let in, too: it gets whole nodes, and waits before a gate (a
--- reservation in the far future) while others wait. Where no sidecar lives, it passes.
+-- accordion.lua, next to this file, names the managed partitions:  return { partitions = { "main" } }
+-- It may also have
+--     address = "controller:6820"     where jobs on other hosts reach the sidecar; jobs find it in their environment
+--     munge_socket = "/path"          if it is not munge's default; jobs find it in their environment, too
+--     socket = "/path"                the sidecar's [session] socket if it is not the default: its state file tells
+--                                     since when a sidecar is away
+--     shortest_step = 10              rejects a profile of several steps of which one lasts fewer seconds, as the
+--                                     sidecar does ([limits] shortest_step)
+--     manage = "all"                  the sidecar decides when every other job of these partitions starts, too: the
+--                                     job gets whole nodes, and waits at a gate (a reservation in the far future)
+--                                     while others wait; without a sidecar it passes
 --
 -- The grammar is that of core/moldable in Accordion. Tests give both the same texts.
 
 local MAX_NODES, MAX_TOTAL = 1000000, 3650 * 86400
--- slurmctld holds its locks while this runs, so all texts of users are read up to a bound. Below
--- these bounds, no text takes 5 ms.
-local MAX_TEXT = 65536 -- bytes of a request; and of a script up to its first command, where requests are
-local MAX_STEPS = 1024 -- of a request, in all lines and alternatives, as they are written
-local MAX_OPTIONS = 1024 -- that SPANK plug-ins hand over
-local MAX_WANTS = 32 -- of a job for its nodes, that the plug-in judges: it has up to 200 kinds of nodes
-local MAX_FIELD, MAX_DEPENDENCY = 8192, 131072 -- bytes of other texts: slurmctld itself refuses longer ones (over 1,024 and 131,072)
-local MOST_EACH = 2 ^ 53 -- that a job may ask of each node: more is no whole number in Lua, and hundreds of digits are infinite
-local BELIEVED = 900 -- seconds for which a file of the sidecar's is believed
-local MAX_COMMENT = 1000 -- Slurm refuses a comment over 1,024 bytes; AdminComment has no such limit
+-- slurmctld holds its locks while this runs, so every text of a user is read only up to a limit. Within these limits
+-- no text takes 5 ms.
+local MAX_TEXT = 65536 -- bytes of a request, and of a script up to its first command
+local MAX_STEPS = 1024 -- of a request, in all lines and alternatives, as written
+local MAX_OPTIONS = 1024 -- that SPANK plug-ins pass on
+local MAX_WANTS = 32 -- demands of a job on its nodes that the plug-in checks against up to 200 kinds of nodes
+local MAX_FIELD, MAX_DEPENDENCY = 8192, 131072 -- bytes of other texts: slurmctld itself rejects longer ones (over 1,024 and 131,072)
+local MAX_EACH = 2 ^ 53 -- the most that a job may ask of each node: larger numbers are not exact in Lua, and hundreds of digits are infinite
+local MAX_AGE = 900 -- seconds for which a file written by the sidecar counts
+local MAX_COMMENT = 1000 -- Slurm rejects a comment over 1,024 bytes; AdminComment has no such limit
 local MARK, PREFIX = "accordion:", "accordion-"
-local GATE, OPEN, LEASE = PREFIX .. "gate", PREFIX .. "open", PREFIX .. "lease" -- reservations of the sidecar's
-local COMPANION = "accordion-with=" -- begins the mark of what was allocated beside a managed job
+local GATE, OPEN, LEASE = PREFIX .. "gate", PREFIX .. "open", PREFIX .. "lease" -- reservations of the sidecar
+local COMPANION = "accordion-with=" -- begins the mark of an allocation for a managed job
 local NO_VAL, NO_VAL16 = slurm.NO_VAL or 4294967294, slurm.NO_VAL16 or 65534
 local INFINITE = 4294967295
-local TOP = 4294967290 -- a priority over that of every job: Slurm gives nothing at once to a job that is not the first
+local TOP = 4294967290 -- a priority above every job's: Slurm starts a job at once only if it is the first
 local DENIED = slurm.ESLURM_ACCESS_DENIED or slurm.ERROR
 local UNAVAILABLE = slurm.ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE or 2014 -- "Requested node configuration is not available"
 
@@ -51,7 +54,7 @@ local RANGED = "NODESxDURATION: a range of nodes after it is for malleable jobs,
 local RESERVED = "#MALLEABLE and malleable= are reserved for malleable jobs, which this release does not run: write #EP or #MOLD"
 local DURATION = "a duration above 0 and up to 3650 days: write 500s, 90m, 1h30m, 2d, MM:SS, HH:MM:SS or D-HH:MM:SS"
 local LAUNCH = "launch"
-local MOST_DIGITS = 18 -- of an application's number
+local MAX_DIGITS = 18 -- digits of an application's number
 local KINDS = {
 	ep = {
 		name = "evolution profile", line = "#EP", between = ",", example = "5x500s,10x1h",
@@ -63,22 +66,22 @@ local KINDS = {
 	},
 }
 
--- refuse ends the submission with one line for the user. What it throws is told from a fault of ours by its type.
+-- refuse ends the submission with one line for the user. The type of its error tells it from a fault of ours.
 local function refuse(format, ...)
 	error({ refusal = string.format(format, ...) }, 0)
 end
 
--- shown quotes foreign text for one line: printable ASCII, and cut when it is long.
+-- shown quotes a user's text for one line: printable ASCII, shortened if it is long.
 local function shown(text)
 	local quoted = text:sub(1, 40):gsub("\\", "\\\\"):gsub("[^ -~]", function(c) return string.format("\\x%02x", c:byte()) end)
 	return '"' .. quoted:gsub('"', '\\"') .. '"' .. (#text > 40 and "..." or "")
 end
 
--- field returns the first bytes of a job's text, "" where it has none. slurmctld refuses a longer text after this plug-in has run.
+-- field returns the first bytes of a job's text; "" if there is none. slurmctld rejects a longer text after this
+-- plug-in has run.
 local function field(text, most) return (text or ""):sub(1, most or MAX_FIELD) end
 
--- split returns the pieces of a text between separators, and at most one piece more than most: the
--- caller refuses that one.
+-- split returns the pieces of a text between separators, at most one more than most: the caller rejects that one.
 local function split(text, separator, most)
 	local pieces, from = {}, 1
 	while true do
@@ -89,7 +92,7 @@ local function split(text, separator, most)
 	end
 end
 
--- number reads plain digits; what is beyond every limit stays beyond it and loses no precision.
+-- number parses plain digits. A number beyond every limit stays beyond it and loses no precision.
 local function number(digits)
 	if not digits:match("^%d+$") then return nil end
 	return math.min(tonumber(digits), 10 * MAX_TOTAL)
@@ -101,7 +104,7 @@ local UNIT_WORDS = { d = 1, day = 1, days = 1, h = 2, hr = 2, hrs = 2, hour = 2,
 local STRICT = "^(%d+)()()(%l)()" -- 1h30m
 local LOOSE = "^(%d*)(%.?)(%d*)[ \t\r\n\v\f]*(%l+)[ \t\r\n\v\f]*()" -- and 1.5h, 20 min, 1 h 30 m
 
--- units reads numbers of units by one of these patterns: each unit once at most, the larger first.
+-- units parses numbers with units by one of these patterns: each unit at most once, the larger first.
 local function units(text, pattern)
 	local sum, at, last = 0, 1, 0
 	repeat
@@ -119,7 +122,7 @@ local function units(text, pattern)
 	return sum
 end
 
--- clock reads Slurm's MM:SS, HH:MM:SS and D-HH:MM:SS.
+-- clock parses Slurm's MM:SS, HH:MM:SS and D-HH:MM:SS.
 local function clock(text)
 	local days, rest = text:match("^(%d+)%-(%d%d?:%d%d:%d%d)$")
 	local hours, minutes, seconds = (rest or text):match("^(%d+):(%d%d):(%d%d)$")
@@ -134,7 +137,7 @@ local function duration(text)
 	return sum and sum > 0 and sum <= MAX_TOTAL and sum or nil
 end
 
-local function written(seconds)
+local function duration_text(seconds)
 	local text = ""
 	for _, unit in ipairs(UNITS) do
 		local n = math.floor(seconds / unit[2])
@@ -144,22 +147,23 @@ local function written(seconds)
 	return text
 end
 
--- trim removes white space from both ends, and returns how much there was at the first. A pattern
--- such as " +$" would try every blank.
+-- trim removes white space from both ends, and returns how much there was at the beginning. A pattern such as " +$"
+-- would try every blank.
 local function trim(text)
 	local first = text:find("[^ \t\r\n\v\f]")
 	if not first then return "", #text end
 	return text:sub(first, text:match("^.*[^ \t\r\n\v\f]()") - 1), first - 1
 end
 
--- tidy_duration rewrites 1.5h, 20 min or 1 H 30 M as duration reads it, for messages. What it does not understand it returns as it is.
+-- tidy_duration rewrites 1.5h, 20 min or 1 H 30 M as duration parses it, for messages. It returns other texts
+-- unchanged.
 local function tidy_duration(text)
 	local sum = not duration(text) and units(trim(text):lower(), LOOSE)
-	return sum and sum > 0 and sum <= MAX_TOTAL and written(sum) or text
+	return sum and sum > 0 and sum <= MAX_TOTAL and duration_text(sum) or text
 end
 
--- tidy_step rewrites 8X1h, 2 x 20min or 4*1.5h as NODESxDURATION, for messages. What it does not understand it returns as it is. core/loose.go
--- has the same; a test compares the two.
+-- tidy_step rewrites 8X1h, 2 x 20min or 4*1.5h as NODESxDURATION, for messages. It returns other texts unchanged.
+-- core/loose.go does the same; a test compares the two.
 local function tidy_step(piece)
 	local plain = piece:gsub("\195\151", "*")
 	local nodes, length = plain:match("^([^xX*]*)[xX*]+(.*)$")
@@ -169,13 +173,13 @@ local function tidy_step(piece)
 	return n and n >= 1 and n <= MAX_NODES and duration(length) and nodes .. "x" .. length or piece
 end
 
--- rather returns the end of a message about a piece: how it should have been written.
-local function rather(piece)
+-- suggestion returns the end of a message about a piece: how to write it correctly.
+local function suggestion(piece)
 	local tidy = tidy_step(piece)
 	return tidy ~= piece and "; write " .. tidy or ""
 end
 
--- decimal reads a number with at most six places.
+-- decimal parses a number with at most six decimal places.
 local function decimal(text, least, most)
 	local whole, places = text:match("^(%d+)%.(%d+)$")
 	if not whole then whole, places = text:match("^%d+$"), "0" end
@@ -196,11 +200,11 @@ local MODELS = {
 		form = "downey:a=PARALLELISM,sigma=NUMBER,t1=DURATION,nodes=FROM-TO, such as downey:a=64,sigma=1,t1=10h,nodes=1-128^2",
 		{ 1, MAX_NODES, "an average parallelism of at least 1 with at most six places, as in a=64" },
 		{ 0, 1000, "a number from 0 to 1000 with at most six places, as in sigma=1" },
-		speedup = function() return 1 end, -- no job is sized here: the time on one node is the longest
+		speedup = function() return 1 end, -- the plug-in chooses no size: the time on one node is the longest
 	},
 }
 
--- range reads FROM-TO and FROM-TO^2 and gives the smallest size, or what would be right.
+-- range parses FROM-TO and FROM-TO^2. It returns the smallest size, or a message with the right form.
 local function range(text)
 	local from, to, powers = text:match("^(%d+)%-(%d+)(.*)$")
 	from, to = from and number(from), to and number(to)
@@ -219,7 +223,8 @@ local function range(text)
 	return first
 end
 
--- model reads a speed-up model: its smallest size stands for it until the sidecar chooses. False for other texts.
+-- model parses a speed-up model: its smallest size stands for it until the sidecar chooses. It returns false for
+-- other texts.
 local function model(body, steps, where, before)
 	local word, rest = body:match("^(%l+):(.*)$")
 	if not word then return false end
@@ -228,7 +233,7 @@ local function model(body, steps, where, before)
 	end
 	local m = MODELS[word]
 	if not m then wrong(0, word, "a model: amdahl or downey") end
-	local parts, values = { rest:match(m.pattern) }, {} -- where each value begins, and the value
+	local parts, values = { rest:match(m.pattern) }, {} -- the columns of the values, and the values
 	if not parts[1] then wrong(#word + 1, rest, m.form) end
 	local function value(i, read, want, ...)
 		local n, why = read(parts[2 * i], ...)
@@ -241,7 +246,8 @@ local function model(body, steps, where, before)
 	return true
 end
 
--- parse_steps appends the steps of one text to steps, and counts them in req. The text begins in its line after skipped bytes.
+-- parse_steps appends the steps of one text to steps, and counts them in req. In its line the text follows skipped
+-- bytes.
 local function parse_steps(kind, body, req, steps, where, skipped)
 	local from, to, blank = 1, nil, body:find("[ \t\r\n\v\f]")
 	local function wrong(offset, part, want)
@@ -251,15 +257,15 @@ local function parse_steps(kind, body, req, steps, where, skipped)
 		to = body:find(kind.between, from, true)
 		local piece = body:sub(from, to and to - 1)
 		if blank and piece:find("[^ \t\r\n\v\f][ \t\r\n\v\f]+%d+%-%d+$") then wrong(0, piece, RANGED) end
-		if blank and piece:find("[ \t\r\n\v\f]") then wrong(0, piece, UNBROKEN .. rather(piece)) end
+		if blank and piece:find("[ \t\r\n\v\f]") then wrong(0, piece, UNBROKEN .. suggestion(piece)) end
 		local x = piece:find("x", 1, true)
-		if not x then wrong(0, piece, FORM .. rather(piece)) end
+		if not x then wrong(0, piece, FORM .. suggestion(piece)) end
 		local digits, length = piece:sub(1, x - 1), piece:sub(x + 1)
 		local nodes, seconds = number(digits), duration(length)
 		if not nodes or nodes < 1 or nodes > MAX_NODES then
-			wrong(0, digits, string.format("a number of nodes from 1 to %d, as in 5x500s", MAX_NODES) .. rather(piece))
+			wrong(0, digits, string.format("a number of nodes from 1 to %d, as in 5x500s", MAX_NODES) .. suggestion(piece))
 		end
-		if not seconds then wrong(x, length, DURATION .. rather(piece)) end
+		if not seconds then wrong(x, length, DURATION .. suggestion(piece)) end
 		local last = steps[#steps]
 		if kind == KINDS.ep and last and last.nodes == nodes then
 			last.seconds = last.seconds + seconds
@@ -276,10 +282,9 @@ local function parse_steps(kind, body, req, steps, where, skipped)
 	until not to
 end
 
--- parse appends what one text requests to the request's alternatives: the alternatives of a
--- profile, or the one list of a moldable job's configurations. White space is allowed at the ends
--- only. where returns the name of the text's line when it is called. The text begins in its line
--- after skipped bytes.
+-- parse appends what one text requests to the request's alternatives: the alternatives of a profile, or the one list
+-- of a moldable job's configurations. White space is allowed only at the ends. where() returns the name of the text's
+-- line. In that line the text follows skipped bytes.
 local function parse(kind, text, req, where, skipped)
 	if #text > MAX_TEXT then
 		refuse("%s, %s%s is longer than %d bytes: write %s", kind.name, where(), shown(text), MAX_TEXT, kind.example)
@@ -299,20 +304,19 @@ local function parse(kind, text, req, where, skipped)
 	end
 end
 
--- normal is the text that the sidecar reads back, and that two ways of saying the same have in common.
-local function normal(kind, alternatives)
+-- normalized returns the text that the sidecar parses. It is the same for all ways of writing a request.
+local function normalized(kind, alternatives)
 	local texts = {}
 	for k, steps in ipairs(alternatives) do
 		local pieces = {}
-		for i, s in ipairs(steps) do pieces[i] = s.nodes .. "x" .. written(s.seconds) end
+		for i, s in ipairs(steps) do pieces[i] = s.nodes .. "x" .. duration_text(s.seconds) end
 		texts[k] = steps.model or table.concat(pieces, kind.between)
 	end
 	return table.concat(texts, "|")
 end
 
--- prelude returns a script up to its first command, each line between two line ends, and whether
--- that is all of it. It reads at most MAX_TEXT bytes. The patterns take time in proportion to the
--- text, whatever is in it.
+-- prelude returns a script up to its first command, each line between two line ends, and whether that is all of the
+-- script. It reads at most MAX_TEXT bytes. The patterns take time proportional to any text.
 local function prelude(script)
 	local head = "\n" .. script:sub(1, MAX_TEXT)
 	local command = head:find("\n[ \t\r\v\f]*[^#%s]")
@@ -320,30 +324,30 @@ local function prelude(script)
 	return head .. "\n", #script <= MAX_TEXT
 end
 
--- line_of returns which line of a prelude begins at a byte.
+-- line_of returns the number of the line of a prelude that begins at a byte.
 local function line_of(head, at)
 	local _, lines = head:sub(1, at):gsub("\n", "")
 	return lines
 end
 
--- LIKE holds the patterns of lines that look like a request: the word in any case, with blanks, colons
--- or equal signs around it, and then a step or a model. They take time in proportion to the text.
+-- LIKE has patterns of lines that resemble a request: the word in any case, with blanks, colons or equal signs around
+-- it, then a step or a model. They take time proportional to the text.
 local LIKE = {
 	"\n[ \t]*#[ \t]*([eEmM][pPoO][lL]?[dD]?)[:= \t]*[\"']?()%d+[ \t]*[xX][ \t]*%d+()",
 	"\n[ \t]*#[ \t]*([mM][oO][lL][dD])[:= \t]*[\"']?()%a+:[ \t]*[pa][ \t]*=()",
 }
-local MAX_LOOKS = 2 * MAX_STEPS -- matches of a pattern that are looked at
+local MAX_LOOKS = 2 * MAX_STEPS -- matches of a pattern that are examined
 
--- resolute reports whether the text after a step's digits makes it a step, and not two factors such
--- as 2x4 or a size such as 5x10mm.
-local function resolute(after) return after:find("^[smhd]%d") or after:find("^[smhd]%f[%W]") or after:find("^[:-]%d%d") end
+-- is_step reports whether the text after the digits makes a step, rather than a product such as 2x4 or a size such as
+-- 5x10mm.
+local function is_step(after) return after:find("^[smhd]%d") or after:find("^[smhd]%f[%W]") or after:find("^[:-]%d%d") end
 
--- first_like returns the first line of a text that looks like a request and for which counts is true.
--- sure is false where a unit is missing: the line may be a remark.
+-- first_like returns the first line of a text that resembles a request and for which counts is true. sure is false if
+-- a unit is missing: the line may be a remark.
 local function first_like(text, counts)
 	local best, lower = nil, text:lower()
 	local mold = lower:find("mold", 1, true)
-	if not mold and not lower:find("ep", 1, true) then return nil end -- most scripts: plain texts are found faster than patterns
+	if not mold and not lower:find("ep", 1, true) then return nil end -- most scripts: a plain search is faster than patterns
 	for i, pattern in ipairs(LIKE) do
 		local ends = 1
 		for _ = 1, (i == 1 or mold) and MAX_LOOKS or 0 do
@@ -353,7 +357,7 @@ local function first_like(text, counts)
 			local kind = KINDS[word:lower()]
 			if kind and counts(at, kind) then
 				local rest = text:sub(after, after + 2)
-				local sure = text:sub(after - 1, after - 1) == "=" or resolute(rest)
+				local sure = text:sub(after - 1, after - 1) == "=" or is_step(rest)
 				if sure or not rest:find("^%a") then
 					best = { at = at, body = body, kind = kind, sure = sure }
 					break
@@ -364,15 +368,15 @@ local function first_like(text, counts)
 	return best
 end
 
--- right_form writes a request as it should have been written, or an example where that is long.
+-- right_form returns a request in its right form, or an example if it is long.
 local function right_form(kind, text)
 	local body = text:sub(1, 200):match("^[^\n#\"']*"):gsub("X", "x"):gsub("([,|x])%s+", "%1"):gsub("%s+([,|x])", "%1"):match("^%S*")
 	return #body <= 60 and not body:find("[^!-~]") and body or kind.example
 end
 
--- check_lines refuses a line of the prelude that was meant as a request and is none, and tells of
--- such lines after the script's first command. sbatch does not read an #SBATCH line there either. A
--- script that the job writes or submits itself begins with #!, and its lines are its own.
+-- check_lines rejects a line of the prelude that was meant as a request but is not one, and reports such lines after
+-- the script's first command, where sbatch does not read #SBATCH lines either. A script that the job writes or
+-- submits itself begins with #!; its lines are its own.
 local function check_lines(script, head, whole)
 	local function exact(text, at, kind) return text:find("^" .. kind.line .. "%s", at + 1) end
 	local function line_at(text, at) return shown(text:match("^[^\n]*", at + 1)) end
@@ -397,8 +401,8 @@ local function check_lines(script, head, whole)
 	end
 end
 
--- request_in_script reads the #EP and #MOLD lines before the script's first command, where sbatch reads its #SBATCH
--- lines. Several lines of a kind go on where the one before ended. A job without such a line among what is read is an ordinary one.
+-- request_in_script parses the #EP and #MOLD lines before the script's first command, where sbatch reads #SBATCH
+-- lines. Several lines of a kind continue each other. A job without such a line is an ordinary one.
 local function request_in_script(script)
 	local head, whole = prelude(script)
 	local at, kind, found = nil, nil, nil
@@ -425,8 +429,8 @@ local function request_in_script(script)
 	return found
 end
 
--- says finds the first word of a text that is a request, or with kind a request of that kind.
-local function says(text, kind)
+-- find_request returns the first word of a text that is a request, of the given kind if any.
+local function find_request(text, kind)
 	local first, said = nil, nil
 	text = " " .. text
 	for _, word in ipairs(kind and { kind } or { "ep", "mold", LAUNCH }) do
@@ -436,12 +440,12 @@ local function says(text, kind)
 	return said
 end
 
--- launch reads the number of the application whose part the job is. It has no request besides.
+-- launch parses the number of the application that the job is a part of. Such a job has no other request.
 local function launch(text, own)
-	if not text:match("^[1-9]%d*$") or #text > MOST_DIGITS then
+	if not text:match("^[1-9]%d*$") or #text > MAX_DIGITS then
 		refuse("launch=%s is not the number of an application: `accordion launch` gives it, as in launch=7", shown(text):sub(2, -2))
 	end
-	local other = says(own)
+	local other = find_request(own)
 	if other then
 		refuse("launch=%s together with %s: a part of an application has no request of its own", text, shown(other))
 	end
@@ -450,16 +454,16 @@ end
 
 local function nowhere() return "" end
 
--- is_right reports whether a text is a request.
-local function is_right(kind, text) return (pcall(parse, kind, text, { alternatives = {} }, nowhere, 0)) end
+-- is_request reports whether a text is a valid request.
+local function is_request(kind, text) return (pcall(parse, kind, text, { alternatives = {} }, nowhere, 0)) end
 
--- tidy_request rewrites a request with blanks in it, such as 2 x 20m, 4x1h, for messages. It returns nil for what is no request.
+-- tidy_request rewrites a request with blanks, such as 2 x 20m, 4x1h, for messages. It returns nil for other texts.
 local function tidy_request(kind, text)
 	local tidy = text:sub(1, 201):gsub("[^,|]+", function(piece) return tidy_step((trim(piece))) end)
-	return #text <= 200 and is_right(kind, tidy) and tidy or nil
+	return #text <= 200 and is_request(kind, tidy) and tidy or nil
 end
 
--- check_comment refuses a comment that was meant as a request and is none.
+-- check_comment rejects a comment that was meant as a request but is not one.
 local function check_comment(comment)
 	local text = trim(comment:sub(1, MAX_FIELD))
 	local bare = KINDS[text]
@@ -472,9 +476,8 @@ local function check_comment(comment)
 	end
 end
 
--- request_in_comment reads a comment's first word, ep=..., mold=... or launch=...; what follows is
--- the user's own. Of a comment that is too long it reads only whether it is a request, because
--- Slurm refuses it.
+-- request_in_comment parses a comment's first word, ep=..., mold=... or launch=...; the rest is the user's. If the
+-- comment is too long it checks only whether it is a request, because Slurm will reject it.
 local function request_in_comment(comment)
 	local word, text, own = comment:sub(1, MAX_TEXT + 1):match("^%s*(%l+)=(%S*)%s*(.*)$")
 	local kind = word and KINDS[word]
@@ -487,18 +490,18 @@ local function request_in_comment(comment)
 		return nil, comment
 	end
 	local tidy = own ~= "" and tidy_request(kind, text .. " " .. own)
-	if own ~= "" and (text == "" or text:find("[,|]$") or tidy and not is_right(kind, text)) then
+	if own ~= "" and (text == "" or text:find("[,|]$") or tidy and not is_request(kind, text)) then
 		refuse("%s, the comment %s is not %s%s", kind.name, shown(word .. "=" .. text .. " " .. own), UNBROKEN,
 			tidy and "; write " .. word .. "=" .. tidy or "")
 	end
-	local part = says(own, LAUNCH)
+	local part = find_request(own, LAUNCH)
 	if part then refuse("%s= together with %s: a part of an application has no request of its own", word, shown(part)) end
 	local found = { word = word, alternatives = {}, said = "the comment's " .. word .. "=" }
 	parse(kind, text, found, nowhere, 0)
 	return found, own
 end
 
--- request_in_options reads --ep and --mold, which the SPANK plug-in hands over.
+-- request_in_options parses --ep and --mold, which the SPANK plug-in passes on.
 local function request_in_options(options)
 	local found, seen = nil, 0
 	for _, option in pairs(options) do
@@ -518,34 +521,35 @@ local function request_in_options(options)
 	return found
 end
 
--- agree refuses two ways of saying what the job needs, unless they say the same.
-local function agree(one, other)
+-- check_agreement rejects two statements of what the job needs unless they mean the same.
+local function check_agreement(one, other)
 	if one and other and one.word == LAUNCH then
 		refuse("launch=%s together with %s: a part of an application has no request of its own", one.text, other.said)
 	end
 	if one and other and
-		(one.word ~= other.word or normal(KINDS[one.word], one.alternatives) ~= normal(KINDS[other.word], other.alternatives)) then
+		(one.word ~= other.word or normalized(KINDS[one.word], one.alternatives) ~= normalized(KINDS[other.word], other.alternatives)) then
 		refuse("%s says something else than %s: say it once", one.said, other.said)
 	end
 	return one or other
 end
 
--- request is what the job asks for, and the user's own comment; nil for an ordinary job.
+-- request returns what the job asks for, and the user's own comment; nil for an ordinary job.
 local function request(job)
-	-- Each of these is a copy that Slurm makes.
+	-- Slurm copies each of these when it is read.
 	local script, options, text = job.script, job.spank_job_env, job.comment
 	local in_script = script and request_in_script(script)
 	local in_options = options and request_in_options(options)
 	local in_comment, own = nil, ""
 	if text then in_comment, own = request_in_comment(text) end
-	local found = agree(in_comment, agree(in_options, in_script))
+	local found = check_agreement(in_comment, check_agreement(in_options, in_script))
 	if not found or found.word == LAUNCH then return found, own end
 	found.kind = KINDS[found.word]
-	found.text = normal(found.kind, found.alternatives)
+	found.text = normalized(found.kind, found.alternatives)
 	return found, own
 end
 
--- settings reads accordion.lua. It is read for each managed job, so that a change needs no restart.
+-- settings returns the contents of accordion.lua. It reads the file for each managed job, so that a change needs no
+-- restart.
 local here = (debug.getinfo(1, "S").source:match("^@(.*/)")) or "./"
 local function settings()
 	local chunk = loadfile(here .. "accordion.lua")
@@ -557,8 +561,9 @@ local function settings()
 	return found
 end
 
--- named returns the partitions that the job names, or the default one. Like Slurm it reads main,,main as main.
-local function named(job, partitions)
+-- partitions_of returns the partitions that the job names, or the default one. Like Slurm it takes main,,main for
+-- main.
+local function partitions_of(job, partitions)
 	local text, first, several = field(job.partition), nil, false
 	for each in text:gmatch("[^,]+") do
 		several = several or first ~= nil and each ~= first
@@ -572,14 +577,15 @@ local function named(job, partitions)
 	return ""
 end
 
--- simplify writes a partition that the job names in another spelling, such as main,,main, as the sidecar reads it.
+-- simplify rewrites another spelling of a partition, such as main,,main, as the sidecar parses it.
 local function simplify(job, name)
 	if job.partition and job.partition ~= "" and job.partition ~= name then job.partition = name end
 end
 
--- pool is the managed partition that the job goes to; its record is nil where Slurm does not show it.
-local function pool(job, partitions, managed)
-	local name = named(job, partitions)
+-- managed_partition returns the managed partition of the job, and its record; the record is nil if Slurm does not
+-- show it.
+local function managed_partition(job, partitions, managed)
+	local name = partitions_of(job, partitions)
 	for _, each in ipairs(managed) do
 		if each == name then
 			simplify(job, name)
@@ -591,15 +597,15 @@ end
 
 local function given(value) return value and value ~= NO_VAL and value ~= 0 end
 
--- wants_other says whether the request asks for another number of nodes. The srun of 20.11 asks for one node and more where nobody
--- asked; who writes -N1 asks for one at most.
-local function wants_other(job, nodes)
+-- asks_other_size reports whether the job asks for another number of nodes. The srun of 20.11 asks for at least one
+-- node by default; a user who writes -N1 asks for at most one.
+local function asks_other_size(job, nodes)
 	local least, most = given(job.min_nodes), given(job.max_nodes)
 	return least and job.min_nodes ~= nodes and (most or job.min_nodes ~= 1) or most and job.max_nodes ~= nodes
 end
 
--- pieces goes through all steps of all alternatives, and counts them.
-local function pieces(req)
+-- each_step iterates over all steps of all alternatives, with their number.
+local function each_step(req)
 	return coroutine.wrap(function()
 		local i = 0
 		for _, steps in ipairs(req.alternatives) do
@@ -611,33 +617,33 @@ local function pieces(req)
 	end)
 end
 
-local SECOND = "^%-%- second:(%d+)" -- in the first line of a file that the sidecar wrote
-local remembered = {} -- of each file below: the digest in its first line, and what it returned
+local SECOND = "^%-%- second:(%d+)" -- in the first line of a file written by the sidecar
+local cached = {} -- by file: the digest in its first line, and what it returned
 
--- told_by returns what a file next to this one returns, which the sidecar wrote. It returns nil
--- where there is no file, and where the second in its first line is long ago. A sidecar renews the
--- file every 5 minutes, unless it moved, writes elsewhere now or cannot write. A file whose first
--- line ends with a digest is read again only when that has changed: a large one takes some 40 ms.
-local function told_by(name)
+-- sidecar_file returns the result of a file next to this one that the sidecar wrote; nil if there is no file, or if
+-- the second in its first line is long ago. A sidecar renews the file every 5 minutes, unless it moved, writes
+-- elsewhere now or cannot write. A file whose first line ends with a digest is loaded again only when the digest has
+-- changed: a large one takes some 40 ms.
+local function sidecar_file(name)
 	local file = io.open(here .. name)
 	local line = file and file:read("*l")
 	if file then file:close() end
 	local second = line and tonumber(line:match(SECOND))
-	if not second or math.abs(os.time() - second) > BELIEVED then return nil end
-	local last, digest = remembered[name], line:match(" sha256:%x+$")
+	if not second or math.abs(os.time() - second) > MAX_AGE then return nil end
+	local last, digest = cached[name], line:match(" sha256:%x+$")
 	if last and digest and digest == last.digest then return last.found end
 	local chunk = loadfile(here .. name)
 	local ok, found = false, nil
 	if chunk then ok, found = pcall(chunk) end
 	if not ok or type(found) ~= "table" then return nil end
-	remembered[name] = { digest = digest, found = found }
+	cached[name] = { digest = digest, found = found }
 	return found
 end
 
 -- limits returns what the sidecar wrote about associations and QOS (accordion_limits.lua).
-local function limits() return told_by("accordion_limits.lua") or { associations = {}, parents = {}, qos = {} } end
+local function limits() return sidecar_file("accordion_limits.lua") or { associations = {}, parents = {}, qos = {} } end
 
--- fewest returns the least number of nodes that any of the request's alternatives needs.
+-- fewest returns the least number of nodes that any alternative of the request needs.
 local function fewest(req)
 	local least = math.huge
 	for _, steps in ipairs(req.alternatives) do
@@ -650,8 +656,9 @@ local function fewest(req)
 	return least
 end
 
--- within refuses a request of which every alternative needs more nodes than the job's association or QOS will ever allow.
-local function within(job, req)
+-- check_limits rejects a request if every alternative needs more nodes than the job's association or QOS will ever
+-- allow.
+local function check_limits(job, req)
 	local fewest = fewest(req)
 	local function held(limit)
 		if limit and fewest > limit.nodes then
@@ -659,7 +666,7 @@ local function within(job, req)
 		end
 	end
 	local known = limits()
-	local qos = known.qos and known.qos[field(job.qos):lower()] -- Slurm writes both names in lower case
+	local qos = known.qos and known.qos[field(job.qos):lower()] -- Slurm keeps both names in lower case
 	held(qos)
 	if qos and qos.outranks then return end
 	local account = field(job.account):lower()
@@ -674,15 +681,15 @@ local function within(job, req)
 	end
 end
 
--- alive reports whether a sidecar serves the cluster: it holds the lease.
-local function alive()
+-- sidecar_alive reports whether a sidecar serves the cluster: it holds the lease.
+local function sidecar_alive()
 	local lease = (slurm.reservations or {})[LEASE]
 	return lease ~= nil and lease.end_time > os.time()
 end
 
 local SOCKET = "/run/accordion/accordion.sock"
 
--- last_seen returns the last second at which a sidecar is known to have lived, by the files that it writes; 0 without any.
+-- last_seen returns the last second at which a sidecar wrote one of its files; 0 if there are none.
 local function last_seen(site)
 	local last = 0
 	local state = (type(site.socket) == "string" and site.socket or SOCKET) .. ".state"
@@ -695,9 +702,9 @@ local function last_seen(site)
 	return last
 end
 
--- tell_away tells the user that no sidecar lives, and since when. The job is accepted: the next one starts it.
+-- tell_away tells the user that no sidecar runs, and since when. The job is accepted: the next sidecar starts it.
 local function tell_away(site)
-	if not slurm.reservations or alive() then return end
+	if not slurm.reservations or sidecar_alive() then return end
 	local last = last_seen(site)
 	if last > 0 then
 		slurm.log_user("accordion: the sidecar is away since %s: the job waits until it is back", os.date("%Y-%m-%d %H:%M:%S", last))
@@ -706,16 +713,14 @@ local function tell_away(site)
 	end
 end
 
--- nodes_of returns the nodes of a managed partition as the sidecar wrote them (accordion_nodes.lua,
--- next to this file), one entry for all that are alike. It returns nil where the file does not
--- exist.
+-- nodes_of returns the nodes of a managed partition from accordion_nodes.lua, one entry for all that are alike; nil
+-- if there is no such file.
 local function nodes_of(partition)
-	local found = told_by("accordion_nodes.lua")
+	local found = sidecar_file("accordion_nodes.lua")
 	return found and found[partition] or nil
 end
 
--- amount returns a number that a user gave; nil where it is one of Slurm's marks for none or for
--- any.
+-- amount returns a number that a user gave; nil for Slurm's values that mean none or any.
 local function amount(value)
 	if type(value) ~= "number" or value <= 0 or value == NO_VAL16 or value == 65535 then return nil end
 	return value < 4294967290 and value or nil
@@ -727,11 +732,11 @@ local SUFFIX = {
 	kib = 2 ^ 10, mib = 2 ^ 20, gib = 2 ^ 30, tib = 2 ^ 40, pib = 2 ^ 50,
 	kb = 1e3, mb = 1e6, gb = 1e9, tb = 1e12, pb = 1e15,
 }
-local MOST_DEVICES = 2 ^ 50 -- of one generic resource: a larger count is taken for this one
+local MAX_DEVICES = 2 ^ 50 -- of one generic resource: a larger count is reduced to this
 
--- generic reads one item of what a user asks for: gres:gpu:2, gres/gpu:a100=2, gpu:2 (20.11) or
--- gres:tmp:10G. It returns the name, with its type, and the count. It returns nil for what is not a
--- generic resource. The sidecar's own reader (slurm/number) reads the same table in its tests.
+-- generic parses one item of what a user asks for: gres:gpu:2, gres/gpu:a100=2, gpu:2 (20.11) or gres:tmp:10G. It
+-- returns the name, with its type, and the count; nil for an item that is not a generic resource. The sidecar's own
+-- parser (slurm/number) is tested with the same table.
 local function generic(item)
 	local parts = {}
 	for part in item:gmatch("[^:/=]+") do
@@ -745,15 +750,15 @@ local function generic(item)
 		local digits, suffix = parts[#parts]:match("^(%d+)(%a*)$")
 		local unit = digits and SUFFIX[suffix:lower()]
 		if unit then
-			count = math.min(tonumber(digits) * unit, MOST_DEVICES)
+			count = math.min(tonumber(digits) * unit, MAX_DEVICES)
 			parts[#parts] = nil
 		end
 	end
 	return table.concat(parts, ":"), count
 end
 
--- featured returns a function that reports whether nodes with some features match an expression.
--- Counts, brackets and the like are for Slurm to judge, and so are more than MAX_WANTS features.
+-- featured returns a function that reports whether nodes with some features match an expression. Counts, brackets and
+-- the like are left to Slurm, and so are more than MAX_WANTS features.
 local function featured(expression)
 	local any = expression:find("|", 1, true) ~= nil
 	local function perhaps() return true end
@@ -772,18 +777,17 @@ local function featured(expression)
 	end
 end
 
--- known returns a count, or infinity for 0, which means that Slurm did not tell it.
+-- known returns a count, or infinity for 0, which means that Slurm does not print it.
 local function known(count) return count > 0 and count or math.huge end
 
--- wants returns what the job asks of each of its nodes. nodes is their number (nil: not settled).
--- Each entry has the user's option, and a function that reports whether a kind of nodes has that.
--- An entry for a number has a function that returns how much of it a kind has, and of what. wants
--- returns nil for more than MAX_WANTS entries.
+-- wants returns what the job asks of each of its nodes. nodes is their number (nil: undecided). Each entry has the
+-- user's option, and a function that reports whether a kind of nodes satisfies it. An entry for a number has a
+-- function that returns how much of it a kind has, and of what. wants returns nil for more than MAX_WANTS entries.
 local function wants(job, nodes)
 	local all = {}
 	local function least(option, value, unit, has)
 		if value then
-			value = math.min(value, MOST_EACH)
+			value = math.min(value, MAX_EACH)
 			all[#all + 1] = { option = option:format(value), unit = unit, has = has, fits = function(kind) return has(kind) >= value end }
 		end
 	end
@@ -800,12 +804,13 @@ local function wants(job, nodes)
 	least("--sockets-per-node=%d", amount(job.sockets_per_node), "sockets", function(kind) return known(kind.sockets) end)
 	least("--cores-per-socket=%d", amount(job.cores_per_socket), "cores on a socket", function(kind) return known(kind.cores) end)
 	least("--threads-per-core=%d", amount(job.threads_per_core), "threads on a core", function(kind) return known(kind.threads) end)
-	-- Slurm asks for a node with CPUs for that many tasks, however many threads a core has; and not where another option says how many a node has.
+	-- Slurm needs a node with CPUs for that many tasks, however many threads a core has, unless another option gives
+	-- the CPUs of a node.
 	local per_core = not crowded and not amount(job.ntasks_per_node) and not amount(job.ntasks_per_socket) and amount(job.ntasks_per_core)
 	least("--ntasks-per-core, which takes %d CPUs on a node", per_core and per_core * each, "CPUs", processors)
 	least("--ntasks-per-socket=%d", amount(job.ntasks_per_socket), "threads on a socket", function(kind) return known(kind.cores * kind.threads) end)
 	least("--tmp=%d", amount(job.pn_min_tmp_disk), "MB of temporary disk", function(kind) return kind.tmp end)
-	local function memory(kind) return kind.mem > 1 and kind.mem or math.huge end -- 1: slurm.conf says nothing
+	local function memory(kind) return kind.mem > 1 and kind.mem or math.huge end -- 1: slurm.conf sets none
 	least("--mem=%dM", amount(job.min_mem_per_node), "MB of memory", memory)
 	local per_cpu = amount(job.min_mem_per_cpu)
 	least("--mem-per-cpu, which takes %d MB on a node", per_cpu and per_cpu * math.max(together or 1, each), "MB of memory", memory)
@@ -826,11 +831,10 @@ local function wants(job, nodes)
 	return all
 end
 
--- available returns why no nodes of the partition can ever satisfy the job. It returns nil where
--- some can. It also returns nil where the sidecar has not listed the nodes or has ended, because
--- their present state is not known then. nodes is the number of the job's nodes (nil: not settled).
--- The job needs needs nodes of one kind or another.
-local function available(job, partition, nodes, needs)
+-- why_unavailable returns why no nodes of the partition can ever satisfy the job; nil if some can. It also returns
+-- nil if the sidecar has not listed the nodes or has ended, because their current state is then unknown. nodes is the
+-- number of the job's nodes (nil: undecided). The job needs at least needs nodes of one kind.
+local function why_unavailable(job, partition, nodes, needs)
 	local kinds = nodes_of(partition)
 	if not kinds then return nil end
 	local all, suit = wants(job, nodes), 0
@@ -842,7 +846,7 @@ local function available(job, partition, nodes, needs)
 		for _, want in ipairs(all) do fits = fits and want.fits(kind) end
 		if fits then suit = suit + kind.count end
 	end
-	if suit >= needs or not alive() then return nil end
+	if suit >= needs or not sidecar_alive() then return nil end
 	for _, want in ipairs(all) do
 		local some, most = false, 0
 		for _, kind in ipairs(kinds) do
@@ -859,15 +863,15 @@ local function available(job, partition, nodes, needs)
 	return string.format("%d of the nodes of partition %s have what it asks for, and it needs %d: %s", suit, partition, needs, table.concat(options, ", "))
 end
 
--- startable refuses a job that no nodes of the partition can ever satisfy, as Slurm does at
--- submission. Slurm checks a held job only when it is to begin.
-local function startable(...)
-	local why = available(...)
+-- check_startable rejects a job that no nodes of the partition can ever satisfy, as Slurm does at submission. Slurm
+-- checks a held job only when it is about to start.
+local function check_startable(...)
+	local why = why_unavailable(...)
 	if why then error({ refusal = why, code = UNAVAILABLE }, 0) end
 end
 
--- names counts the names in a host list, such as n[1-3,07],r[1-2]n[1-4]; nil where that is none.
-local function names(list)
+-- count_names returns the number of names in a host list, such as n[1-3,07],r[1-2]n[1-4]; nil for other texts.
+local function count_names(list)
 	local sum = 0
 	local apart = (list or ""):gsub("%b[]", function(ranges) return (ranges:gsub(",", ";")) end)
 	for item in apart:gmatch("[^,]+") do
@@ -888,8 +892,9 @@ local function names(list)
 	return sum > 0 and sum or nil
 end
 
--- placeable refuses what leaves no choice of the nodes of a job that is to be so: evolving or moldable, a part of an application.
-local function placeable(job, so)
+-- check_free_choice rejects a job that restricts the choice of its nodes although the sidecar must choose them: so
+-- names such jobs (evolving or moldable, a part of an application).
+local function check_free_choice(job, so)
 	if job.het_job_offset and job.het_job_offset ~= NO_VAL then
 		refuse("a heterogeneous job cannot be %s", so)
 	elseif job.req_nodes and job.req_nodes ~= "" or job.exc_nodes and job.exc_nodes ~= "" then
@@ -903,36 +908,36 @@ local function placeable(job, so)
 	end
 end
 
--- fitting refuses what the request contradicts, and what cannot be resized.
-local function fitting(job, req, name, partition)
+-- check_fit rejects options that contradict the request, and a request that does not fit the partition.
+local function check_fit(job, req, name, partition)
 	local first, minutes = req.alternatives[1][1], req.minutes
-	placeable(job, "evolving or moldable")
-	if wants_other(job, first.nodes) then
+	check_free_choice(job, "evolving or moldable")
+	if asks_other_size(job, first.nodes) then
 		refuse("--nodes contradicts %s=%s, which begins with %d: leave --nodes out", req.word, shown(req.text), first.nodes)
 	elseif given(job.time_limit) and job.time_limit ~= minutes then
 		refuse("--time contradicts %s=%s, which takes %d minutes: leave --time out", req.word, shown(req.text), minutes)
 	elseif given(job.time_min) then
 		refuse("--time-min: the length follows from %s=%s", req.word, shown(req.text))
 	end
-	local most = partition and (partition.total_nodes or names(partition.nodes)) -- 20.11 tells the names only
+	local most = partition and (partition.total_nodes or count_names(partition.nodes)) -- 20.11 gives only the names
 	if most and partition.max_nodes and partition.max_nodes ~= INFINITE then most = math.min(most, partition.max_nodes) end
 	local limit = partition and partition.max_time
 	local bounded = limit and limit ~= INFINITE and limit ~= NO_VAL
-	for i, s in pieces(req) do
+	for i, s in each_step(req) do
 		if most and s.nodes > most then
 			refuse("%s, piece %d: %s is more than the %d nodes of partition %s", req.kind.name, i,
-				shown(string.format("%dx%s", s.nodes, written(s.seconds))), most, name)
+				shown(string.format("%dx%s", s.nodes, duration_text(s.seconds))), most, name)
 		end
 		if bounded and (req.word == "mold" and math.ceil(s.seconds / 60) or minutes) > limit and not req.alternatives[1].model then
 			refuse("%s: longer than the %d minutes that partition %s allows", req.kind.name, limit, name)
 		end
 	end
-	if bounded and req.alternatives[1].model then req.minutes = math.min(minutes, limit) end -- more nodes take less
+	if bounded and req.alternatives[1].model then req.minutes = math.min(minutes, limit) end -- with more nodes it takes less time
 end
 
--- lasting refuses a profile with a step that is shorter than accordion.lua allows (shortest_step,
--- in seconds): each step costs slurmctld a change of the job's nodes.
-local function lasting(req, shortest)
+-- check_step_lengths rejects a profile with a step shorter than accordion.lua allows (shortest_step, in seconds):
+-- each step costs slurmctld a change of the job's nodes.
+local function check_step_lengths(req, shortest)
 	if req.word ~= "ep" or type(shortest) ~= "number" then return end
 	local i = 0
 	for _, steps in ipairs(req.alternatives) do
@@ -940,14 +945,14 @@ local function lasting(req, shortest)
 			i = i + 1
 			if #steps > 1 and s.seconds < shortest then
 				refuse("%s, piece %d: %s is shorter than the %s that a step lasts at least on this cluster", req.kind.name, i,
-					shown(string.format("%dx%s", s.nodes, written(s.seconds))), written(shortest))
+					shown(string.format("%dx%s", s.nodes, duration_text(s.seconds))), duration_text(shortest))
 			end
 		end
 	end
 end
 
--- comment is the request for squeue and sacct; a long one is cut, and whole only in AdminComment.
-local function comment(req, own)
+-- comment_text returns the request for squeue and sacct. A long one is cut here and complete only in AdminComment.
+local function comment_text(req, own)
 	local text = req.word .. "=" .. req.text
 	if #text > MAX_COMMENT then
 		text = (text:sub(1, MAX_COMMENT):match("^.*[,|]") or "") .. "..."
@@ -956,30 +961,32 @@ local function comment(req, own)
 	return text
 end
 
--- export puts a variable into the environment of the job's script. A job without one (salloc) has none.
+-- export sets a variable in the environment of the job's script. A job without an environment (salloc) gets none.
 local function export(job, name, value)
 	local ok, why = pcall(function() job.environment[name] = value end)
 	if not ok then slurm.log_info("accordion: no %s for a job: %s", name, tostring(why)) end
 end
 
--- exported says whether the job's script gets that variable.
+-- exported reports whether the environment of the job's script has the variable.
 local function exported(job, name)
 	local ok, value = pcall(function() return job.environment[name] end)
 	return ok and value
 end
 
--- mark writes into the job whose it is, and holds it.
+-- mark marks the job as managed, and holds it.
 local function mark(job, req, own)
-	job.comment = comment(req, own)
+	job.comment = comment_text(req, own)
 	job.admin_comment = MARK .. req.word .. "=" .. req.text
-	job.priority = 0 -- held, until the sidecar releases it
+	job.priority = 0 -- held until the sidecar releases it
 end
 
--- resize writes into the job the nodes of its first step, and how many tasks these run. --ntasks-per-node replaces --ntasks.
+-- resize sets the job's nodes to those of its first step, and the number of its tasks. --ntasks-per-node takes
+-- precedence over --ntasks.
 local function resize(job, nodes)
 	job.min_nodes, job.max_nodes = nodes, nodes
 	if job.ntasks_per_node and job.ntasks_per_node ~= NO_VAL16 and job.ntasks_per_node > 0 then
-		-- sbatch has counted them for one node, and before 23.02 it tells the script so, whose srun believes it.
+		-- sbatch has counted the tasks for one node. Before 23.02 it passes this number to the script, where srun
+		-- uses it.
 		local each = job.cpus_per_task
 		each = each and each ~= NO_VAL16 and each > 0 and each or 1
 		if nodes * job.ntasks_per_node * each >= NO_VAL then
@@ -993,152 +1000,153 @@ local function resize(job, nodes)
 	end
 end
 
--- take writes an accepted request into the job.
-local function take(job, req, own)
+-- accept applies an accepted request to the job.
+local function accept(job, req, own)
 	job.time_limit = req.minutes
-	if job.requeue ~= 1 then job.requeue = 0 end -- begun anew only where its user says that it can be
+	if job.requeue ~= 1 then job.requeue = 0 end -- requeued only if its user allows it
 	mark(job, req, own)
 end
 
--- tell puts into the job's environment where it reaches the sidecar. A job without one (salloc) finds it by a file.
-local function tell(job, site)
+-- export_address sets the sidecar's address in the job's environment. A job without one (salloc) finds it in a file.
+local function export_address(job, site)
 	for name, value in pairs({ ACCORDION_ADDRESS = site.address, ACCORDION_MUNGE_SOCKET = site.munge_socket }) do
 		if type(value) == "string" and value ~= "" then export(job, name, value) end
 	end
 end
 
--- join takes a part of an application. Its size and its limit are its launcher's, and what it says of them itself counts for nothing but
--- for the tasks on each node.
-local function join(job, req, own, partitions)
+-- accept_part accepts a part of an application. Its launcher sets size and time limit; of the job's own options only
+-- the tasks on each node count.
+local function accept_part(job, req, own, partitions)
 	local site = settings()
-	pool(job, partitions, site.partitions)
+	managed_partition(job, partitions, site.partitions)
 	if job.array_inx and job.array_inx ~= "" then
 		refuse("launch=%s: an array cannot be a part of an application: leave --array out", req.text)
 	elseif given(job.time_min) then
 		refuse("--time-min: how long a part of an application may run is its launcher's to say: leave it out")
 	end
-	placeable(job, "a part of an application")
-	startable(job, named(job, partitions), nil, 1)
-	job.requeue = 0 -- who begins it anew is its launcher
+	check_free_choice(job, "a part of an application")
+	check_startable(job, partitions_of(job, partitions), nil, 1)
+	job.requeue = 0 -- only its launcher starts it again
 	mark(job, req, own)
-	tell(job, site)
+	export_address(job, site)
 end
 
--- manage says whether the job asks anything of us, and does so.
+-- manage handles a job with a request, and reports whether it has one.
 local function manage(job, partitions)
 	local req, own = request(job)
 	if not req then return false end
 	if req.word == LAUNCH then
-		join(job, req, own, partitions)
+		accept_part(job, req, own, partitions)
 		return true
 	end
-	-- The sidecar sets size and limit anew when it has chosen. Until then the first choice stands, with the longest length.
+	-- The sidecar sets size and time limit again when it has chosen. Until then the job has the first choice and the
+	-- longest duration.
 	local length = req.alternatives[1][1].seconds
 	if req.word == "ep" then
 		for _, steps in ipairs(req.alternatives) do length = math.max(length, steps.total) end
 	end
 	req.minutes = math.ceil(length / 60)
 	local site = settings()
-	fitting(job, req, pool(job, partitions, site.partitions))
-	lasting(req, site.shortest_step)
-	within(job, req)
+	check_fit(job, req, managed_partition(job, partitions, site.partitions))
+	check_step_lengths(req, site.shortest_step)
+	check_limits(job, req)
 	local first = req.alternatives[1][1].nodes
 	resize(job, first)
-	startable(job, named(job, partitions), first, fewest(req)) -- as it is now, not as sbatch counted its tasks
-	take(job, req, own)
-	tell(job, site)
+	check_startable(job, partitions_of(job, partitions), first, fewest(req)) -- with its new size, not as sbatch counted its tasks
+	accept(job, req, own)
+	export_address(job, site)
 	tell_away(site)
 	return true
 end
 
--- shut says whether a sidecar lives that looks after the gate, and others wait before it.
-local function shut()
+-- gate_closed reports whether a sidecar runs that opens the gate, and other jobs wait at it.
+local function gate_closed()
 	local all = slurm.reservations
-	return alive() and all[GATE] and not all[OPEN]
+	return sidecar_alive() and all[GATE] and not all[OPEN]
 end
 
--- divides reports whether Slurm may refuse a job, or never start it, if it has whole nodes. With
--- --cpus-per-gpu it wants CPUs for all GPUs of the node. With --overcommit, which shows in fewer CPUs
--- than tasks, 24.11 lets the job wait forever.
-local function divides(job)
+-- needs_part_of_nodes reports whether Slurm may reject the job, or never start it, if it gets whole nodes. With
+-- --cpus-per-gpu it needs CPUs for all GPUs of the node. With --overcommit, seen as fewer CPUs than tasks, 24.11 lets
+-- the job wait forever.
+local function needs_part_of_nodes(job)
 	if given(job.cpus_per_tres) and job.cpus_per_tres ~= "" then return true end
 	return given(job.num_tasks) and given(job.min_cpus) and job.min_cpus < job.num_tasks
 end
 
--- keep puts a job without a request before the gate, in a partition that is wholly ours. A job that
--- the sidecar cannot plan stays Slurm's: a job of several partitions, in a reservation or on nodes
--- that it names, an array, and a heterogeneous job. So do one that its owner holds, and one that
--- does not want to wait. So does one that can never start: Slurm refuses it in its own words.
-local function keep(job, partitions)
+-- send_to_gate makes a job without a request wait at the gate, in a partition with manage = "all". Jobs that the
+-- sidecar cannot plan stay Slurm's: those of several partitions, in a reservation or on nodes that they name, arrays,
+-- and heterogeneous jobs; also a job that its owner holds, and one that does not want to wait. A job that can never
+-- start goes on, too: Slurm rejects it in its own words.
+local function send_to_gate(job, partitions)
 	local site = settings()
 	if site.manage ~= "all" then return end
-	local name, ours = named(job, partitions), false
+	local name, ours = partitions_of(job, partitions), false
 	for _, each in ipairs(site.partitions) do ours = ours or each == name end
 	if not ours then return end
 	simplify(job, name)
-	if not divides(job) then job.shared = 0 end -- whole nodes, as the plan counts them
-	if job.array_inx and job.array_inx ~= "" or job.priority == 0 or given(job.immediate) or not pcall(placeable, job, "") then return end
-	if not shut() then return end
+	if not needs_part_of_nodes(job) then job.shared = 0 end -- whole nodes, which the plan counts
+	if job.array_inx and job.array_inx ~= "" or job.priority == 0 or given(job.immediate) or not pcall(check_free_choice, job, "") then return end
+	if not gate_closed() then return end
 	local most = given(job.max_nodes)
-	local ok, never = pcall(available, job, name, most and job.max_nodes or nil, given(job.min_nodes) and job.min_nodes or 1)
+	local ok, never = pcall(why_unavailable, job, name, most and job.max_nodes or nil, given(job.min_nodes) and job.min_nodes or 1)
 	if not (ok and never) then job.reservation = GATE end
 end
 
--- grows says whether a submission is what the sidecar allocates in the name of a job's owner to make the job grow. Only root
--- makes reservations of that name, and only the job's owner may use one: the worst that he can do with it is to take
--- the nodes of his own job's next step himself.
-local function grows(job)
+-- is_growth reports whether a submission is an allocation by which the sidecar makes a job grow, in the name of the
+-- job's owner. Only root can make reservations with such names, and only the job's owner may use one: at worst the
+-- owner takes the nodes of the own job's next step.
+local function is_growth(job)
 	local verb, parent = field(job.name):match("^accordion%-(%l+)%-(%d+)$")
 	if verb ~= "grow" and verb ~= "over" and verb ~= "with" or #parent > 10 then return false end
 	local reserved = field(job.reservation):match("^accordion%-" .. parent .. "%-%d+$")
-	-- Of an array's tasks the one with the array's number is called NUMBER_TASK: Slurm refuses the
-	-- bare number while other tasks wait.
+	-- The task whose job id is the array's id is NUMBER_TASK: Slurm rejects the bare number while other tasks wait.
 	local dependency = job.dependency or ""
 	local of, task = dependency:match("^expand:(%d+)(_?%d*)$")
 	local expands = of == parent and (task == "" or #task <= 11 and task:match("^_%d+$") ~= nil)
 	return reserved and (dependency == "" or expands) and not job.script
 end
 
--- names_ours returns why a user may not submit a text that names what only the sidecar, which is
--- root, may name. Slurm reads the words of a dependency in any case, and any number of them between
--- , and ?. Reservations and jobs have one spelling. But accounting's database finds job names in
--- any case, so other spellings are refused, too.
-local function names_ours(job)
+-- uses_our_names returns why a user may not submit a text that names something only the sidecar, which is root, may
+-- name. Slurm accepts the words of a dependency in any case, and any number of them between , and ?. Reservations and
+-- jobs have one spelling. But accounting's database finds job names in any case, so other spellings are rejected,
+-- too.
+local function uses_our_names(job)
 	if field(job.dependency, MAX_DEPENDENCY):lower():find("expand", 1, true) then return "--dependency=expand: is not for users" end
 	if ("," .. field(job.reservation):lower()):find(",%s*accordion%-") then return "reservations " .. PREFIX .. "... are not for users" end
 	if field(job.name):lower():find("^%s*accordion%-%l+%-%d") then return "job names " .. PREFIX .. "... are not for users" end
 end
 
--- goes_to says whether one of the partitions that a job names, or the default one, is managed.
-local function goes_to(job, partitions, managed)
-	local names = "," .. named(job, partitions) .. ","
+-- managed_target returns a managed partition among those that the job names, or the default one; nil if there is
+-- none.
+local function managed_target(job, partitions, managed)
+	local names = "," .. partitions_of(job, partitions) .. ","
 	for _, each in ipairs(managed) do
 		if names:find("," .. each .. ",", 1, true) then return each end
 	end
 end
 
--- apart takes from a job of a managed partition that it shares its cores: those of a managed job may be doubled for a moment, while
--- it grows, and are nobody else's.
-local function apart(job, partitions)
+-- forbid_sharing makes a job of a managed partition not share its cores. The cores of a managed job may be allocated
+-- twice for a moment while it grows, and must not go to another job.
+local function forbid_sharing(job, partitions)
 	if job.shared ~= 1 then return end
 	local ok, site = pcall(settings)
-	local name = ok and goes_to(job, partitions, site.partitions)
+	local name = ok and managed_target(job, partitions, site.partitions)
 	if name then
 		job.shared = NO_VAL16
 		slurm.log_user("accordion: --oversubscribe is without effect in partition %s: jobs that grow have their cores for themselves", name)
 	end
 end
 
--- enters says whether a change brings a job into a managed partition, which it was not submitted to. It may share its cores then: apart
--- has not seen it, and Slurm tells a plug-in nothing of that.
-local function enters(change, job, partitions)
+-- moves_in reports whether a change brings a job into a managed partition that it was not submitted to. It may then
+-- share its cores: forbid_sharing has not seen it, and Slurm does not tell a plug-in.
+local function moves_in(change, job, partitions)
 	if not change.partition or change.partition == "" then return false end
 	local ok, site = pcall(settings)
-	return ok and goes_to(change, partitions, site.partitions) ~= nil and goes_to(job, partitions, site.partitions) == nil
+	return ok and managed_target(change, partitions, site.partitions) ~= nil and managed_target(job, partitions, site.partitions) == nil
 end
 
--- asks guesses whether a job is meant to be managed, when the rest has failed.
-local function asks(job)
+-- looks_managed reports whether a job seems to have a request. It is used when the rest has failed.
+local function looks_managed(job)
 	local said = field(job.comment):match("^%s*(%l+)=")
 	if said and (KINDS[said] or said == LAUNCH) then return true end
 	local head = prelude(job.script or "")
@@ -1153,8 +1161,8 @@ local function asks(job)
 end
 
 function slurm_job_submit(job, partitions, uid)
-	local seen, ours = pcall(names_ours, job)
-	local checked, grown = pcall(grows, job)
+	local seen, ours = pcall(uses_our_names, job)
+	local checked, grown = pcall(is_growth, job)
 	if uid ~= 0 and checked and grown then
 		job.priority = TOP
 		return slurm.SUCCESS
@@ -1163,46 +1171,48 @@ function slurm_job_submit(job, partitions, uid)
 		slurm.log_user("accordion: %s", ours)
 		return DENIED
 	end
-	-- An expander is a managed job's, and never one itself.
+	-- An expander belongs to a managed job and is never one itself.
 	if seen and ours then return slurm.SUCCESS end
-	if uid ~= 0 then pcall(apart, job, partitions) end
+	if uid ~= 0 then pcall(forbid_sharing, job, partitions) end
 	local ok, why = pcall(manage, job, partitions)
 	if ok then
-		if not why and uid ~= 0 then pcall(keep, job, partitions) end
+		if not why and uid ~= 0 then pcall(send_to_gate, job, partitions) end
 		return slurm.SUCCESS
 	end
 	if type(why) == "table" and why.refusal then
 		slurm.log_user("accordion: %s", why.refusal)
 		return why.code or slurm.ERROR
 	end
-	-- A fault of ours. An ordinary job must not suffer from it; a managed one must not run as an ordinary one.
+	-- A fault of ours: an ordinary job must not suffer from it, and a managed one must not run as an ordinary one.
 	slurm.log_error("accordion: job_submit.lua: %s", tostring(why))
-	if not asks(job) then return slurm.SUCCESS end
+	if not looks_managed(job) then return slurm.SUCCESS end
 	slurm.log_user("accordion: the submission plug-in failed; its administrator finds why in slurmctld's log")
 	return slurm.ERROR
 end
 
--- operator says whether Slurm lets a user administer all jobs: SlurmUser, or one with the AdminLevel
--- Operator or Administrator, as the sidecar wrote them (accordion_operators.lua).
-local function operator(uid) return (told_by("accordion_operators.lua") or {})[uid] == true end
+-- operator reports whether Slurm lets a user administer all jobs: SlurmUser, or AdminLevel Operator or Administrator,
+-- from the sidecar's accordion_operators.lua.
+local function operator(uid) return (sidecar_file("accordion_operators.lua") or {})[uid] == true end
 
--- stays reports whether only root and operators may change the job: one that is managed, or belongs to one.
-local function stays(job)
+-- is_protected reports whether only root and operators may change the job: it is managed, or belongs to a managed
+-- one.
+local function is_protected(job)
 	local mark = job.admin_comment or ""
-	return mark:sub(1, #MARK) == MARK or mark:sub(1, #COMPANION) == COMPANION or names_ours({ name = job.name }) ~= nil
+	return mark:sub(1, #MARK) == MARK or mark:sub(1, #COMPANION) == COMPANION or uses_our_names({ name = job.name }) ~= nil
 end
 
--- escapes says whether a change would take a job from before the gate. All else that Slurm allows its owner is his there.
-local function escapes(change, job) return job.resv_name == GATE and change.reservation ~= nil end
+-- leaves_gate reports whether a change would take a job away from the gate. Its owner may change everything else that
+-- Slurm allows.
+local function leaves_gate(change, job) return job.resv_name == GATE and change.reservation ~= nil end
 
--- slurm_job_modify: the owner of a managed job may cancel it, and nothing else; an operator may change it as root may, but for names
--- of the sidecar's. Leaving the reservation in which it waits, or a
--- changed size, would break the plan. Slurm drops log_user here, hence a return code with words of its own.
+-- slurm_job_modify lets the owner of a managed job cancel it and nothing else. An operator may change it as root may,
+-- except for names of the sidecar. Leaving the reservation in which it waits, or changing its size, would break the
+-- plan. Slurm drops log_user here, so the return code has the message.
 function slurm_job_modify(change, job, partitions, uid)
 	if uid == 0 then return slurm.SUCCESS end
 	local ok, refused = pcall(function()
-		if names_ours(change) ~= nil then return true end
-		return (stays(job) or escapes(change, job) or enters(change, job, partitions)) and not operator(uid)
+		if uses_our_names(change) ~= nil then return true end
+		return (is_protected(job) or leaves_gate(change, job) or moves_in(change, job, partitions)) and not operator(uid)
 	end)
 	if not ok then slurm.log_error("accordion: job_submit.lua: %s", tostring(refused)) end
 	if ok and refused then
