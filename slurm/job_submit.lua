@@ -1093,8 +1093,8 @@ local function send_to_gate(job, partitions)
 end
 
 -- is_growth reports whether a submission is an allocation by which the sidecar makes a job grow, in the name of the
--- job's owner. Only root can make reservations with such names, and only the job's owner may use one: at worst the
--- owner takes the nodes of the own job's next step.
+-- job's owner. Only root can make reservations with such names, and only the job's owner may use one: at worst
+-- owners take the nodes of the next step of their own job.
 local function is_growth(job)
 	local verb, parent = field(job.name):match("^accordion%-(%l+)%-(%d+)$")
 	if verb ~= "grow" and verb ~= "over" and verb ~= "with" or #parent > 10 then return false end

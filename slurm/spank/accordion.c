@@ -5,14 +5,14 @@
  *	#SBATCH --ep=5x500s,10x1h
  *	#SBATCH --mold=4x2h|8x70m|16x40m
  *
- * It reads no text. Slurm sends the text to slurmctld as _SLURM_SPANK_OPTION_accordion_ep=... in the job's spank_job_env.
- * There job_submit.lua reads it as it reads an #EP line, or refuses it. It does nothing on compute nodes.
+ * It does not parse the values. Slurm sends them to slurmctld as _SLURM_SPANK_OPTION_accordion_ep=... in the job's
+ * spank_job_env. There job_submit.lua parses them like an #EP line, or rejects them. It does nothing on compute nodes.
  */
 #define _POSIX_C_SOURCE 200809L
 
 #include <stdlib.h>
 
-/* Everything is compiled hidden, so that no name of ours meets one of the client's; Slurm looks these up. */
+/* Symbols are hidden, so that ours do not clash with the client's, except these, which Slurm looks up. */
 #pragma GCC visibility push(default)
 #include <slurm/spank.h>
 SPANK_PLUGIN(accordion, 1)
@@ -23,8 +23,8 @@ static struct spank_option options[] = {
 	{ "mold", "NODESxDURATION|...", "moldable job: its configurations, such as 4x2h|8x70m", 1, 0, NULL },
 };
 
-/* forget_outer: a job's options are in its environment, where the clients that it runs itself would find them. What an
- * evolving job submits is no evolving job unless it says so. */
+/* forget_outer removes the options of the job this runs in from the environment: otherwise sbatch and srun inside an
+ * evolving job would use them, too. */
 static void forget_outer(void)
 {
 	static const char *const names[] = {
@@ -37,8 +37,8 @@ static void forget_outer(void)
 		unsetenv(names[i]);
 }
 
-/* A table spank_options[] would serve srun only. slurmstepd must know the options too, or it complains of them. sbatch and
- * salloc are the allocator, and srun is local. The rest is slurmd and what it starts. */
+/* A table spank_options[] would work in srun only. slurmstepd must know the options, too, or it reports them as unknown.
+ * sbatch and salloc have the allocator context, and srun the local one. All others are slurmd and its children. */
 int slurm_spank_init(spank_t spank, int argc, char *argv[])
 {
 	const spank_context_t here = spank_context();

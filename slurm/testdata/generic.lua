@@ -1,10 +1,11 @@
--- Reads lists of resources, one a line in hexadecimal, and prints what the reader of job_submit.lua makes of each: NAME COUNT, ...
+-- Parses lists of resources, one a line in hexadecimal, with job_submit.lua's parser and prints each result: NAME
+-- COUNT, ...
 --
 -- usage: lua5.1 generic.lua PATH/job_submit.lua <lists
 slurm = { SUCCESS = 0, ERROR = -1 }
 assert(loadfile(arg[1]))()
 
--- find returns the local function of that name that a function uses, or one that it uses does.
+-- find returns the local function of that name that f calls, directly or not.
 local seen = {}
 local function find(f, name)
 	if seen[f] then return nil end

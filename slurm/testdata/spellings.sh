@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# What a user can say to Slurm of somebody else's job, in many spellings and by every client. Run as that user, with bash.
+# Tries what a user can ask of Slurm about another user's job, in many spellings and by every client. Run as that user, with bash.
 #
-# arguments: WAITING, a job of the user's own; input: a cell a line, CLIENT VERB TEXT with \x1f between them.
-# Prints for each cell its exit status and what the client said, on one line; and "changed" if squeue shows something else after it.
+# Argument: WAITING, a job of the user's own. Input: one case a line, CLIENT VERB TEXT separated by \x1f.
+# Output: for each case its exit status and the client's output, on one line; then "changed" if squeue shows a change.
 waiting=$1
 
 sep=$'\x1f'

@@ -1,12 +1,13 @@
--- A stand-in for slurmctld: submits jobs to a job_submit.lua and prints what became of them.
+-- A stand-in for slurmctld: submits jobs to a job_submit.lua and prints the resulting jobs.
 --
 -- usage: lua5.1 submit.lua PATH/job_submit.lua NODES <jobs
--- NODES are those of each partition: how many, or their names, as Slurm 20.11 tells.
--- A job is a line of NAME=VALUE words; a value is #NUMBER or the hexadecimal digits of a string. DIGITS*COUNT repeats a
--- string, and + joins strings. The answer is such a line too: the job's fields afterwards, with rc, and what its user was
--- told in user. Fields env.NAME are the job's environment; with env=#0 it has none. Field spank is its spank_job_env, one
--- NAME=VALUE a line. With timed=#1 the answer has took, the microseconds of processor time in the plug-in, and reads, how
--- often the plug-in took the script: Slurm copies it each time.
+--
+-- NODES are the nodes of each partition: their number, or their names as Slurm 20.11 gives them. A job is a line of
+-- NAME=VALUE words; a value is #NUMBER or the hexadecimal digits of a string. DIGITS*COUNT repeats a string, and +
+-- joins strings. The output is such a line, too: the job's fields afterwards, the return code in rc, and the message
+-- to the user in user. Fields env.NAME are the job's environment; with env=#0 it has none. Field spank is its
+-- spank_job_env, one NAME=VALUE a line. With timed=#1 the output has took, the microseconds of processor time in the
+-- plug-in, and reads, how often the plug-in read the script: Slurm copies it each time.
 
 slurm = {
 	SUCCESS = 0, ERROR = -1, NO_VAL = 4294967294, NO_VAL16 = 65534, ESLURM_ACCESS_DENIED = 2002,
@@ -20,7 +21,7 @@ local function unhex(text)
 	return (text:gsub("%x%x", function(digits) return string.char(tonumber(digits, 16)) end))
 end
 
--- text reads DIGITS*COUNT+DIGITS...
+-- text decodes DIGITS*COUNT+DIGITS...
 local function text(value)
 	if not value:find("[*+]") then return unhex(value) end
 	local parts = {}
@@ -32,7 +33,7 @@ local function hex(text)
 	return (text:gsub(".", function(c) return string.format("%02x", c:byte()) end))
 end
 
--- Slurm's own table throws when a string is set to nil, or a field is not known to it.
+-- Slurm's table of a job raises an error if a string is set to nil, or a field is unknown to it.
 local writable = {
 	min_nodes = "number", max_nodes = "number", num_tasks = "number", min_cpus = "number", time_limit = "number",
 	shared = "number", reservation = "string", partition = "string", requeue = "number", priority = "number", comment = "string", admin_comment = "string",
@@ -62,7 +63,7 @@ local function record(fields)
 	})
 end
 
--- What reservations there are may stand beside the plug-in.
+-- The file reservations.lua next to the plug-in may have the reservations.
 local reservations = loadfile((arg[1]:match("^.*/") or "./") .. "reservations.lua")
 slurm.reservations = reservations and reservations() or nil
 
