@@ -16,10 +16,10 @@ import (
 	"accordion/slurm/sacct"
 )
 
-// This file judges what `accordion audit` does not: the CPU-seconds that sacct and sreport have booked.
+// This file checks what `accordion audit` does not: the CPU-seconds that sacct and sreport have booked.
 
-// readSums asks sacct for the sums of all jobs submitted since an instant, once it knows the ends of those that ended. Jobs of an earlier
-// test in the same lab may have ended within that second.
+// readSums returns sacct's sums of all jobs submitted since an instant, once accounting knows the ends of those that
+// ended. Jobs of an earlier test in the same lab may have ended within that second.
 func readSums(t *testing.T, lab *lab.SlurmLab, since time.Time) []sacct.Sum {
 	t.Helper()
 	var sums []sacct.Sum
@@ -38,8 +38,9 @@ func readSums(t *testing.T, lab *lab.SlurmLab, since time.Time) []sacct.Sum {
 	return sums
 }
 
-// assertEachNodeHasItsProcessors judges all jobs since an instant that have ended, and returns their CPU-seconds in sacct. Slurm 20.11
-// writes the CPUs of the next size into the row of each size. 26.05 writes the CPUs of the last size into the row of the first one.
+// assertEachNodeHasItsProcessors checks all jobs that were submitted since an instant and have ended, and returns
+// their CPU-seconds in sacct. Slurm 20.11 writes the CPUs of the next size into the row of each size. 26.05 writes
+// the CPUs of the last size into the first row.
 func assertEachNodeHasItsProcessors(t *testing.T, lab *lab.SlurmLab, since time.Time) (used float64) {
 	t.Helper()
 	resized := 0
@@ -58,16 +59,17 @@ func assertEachNodeHasItsProcessors(t *testing.T, lab *lab.SlurmLab, since time.
 	return used
 }
 
-// assertTheProcessorsAreBooked judges all that ran since an instant and has ended: in sacct, and in sreport after a rollup.
+// assertTheProcessorsAreBooked checks all jobs that ran since an instant and have ended: in sacct, and in sreport
+// after a rollup.
 func assertTheProcessorsAreBooked(t *testing.T, lab *lab.SlurmLab, since time.Time) {
 	t.Helper()
 	used := assertEachNodeHasItsProcessors(t, lab, since)
 	rows := slices.DeleteFunc(readAccounts(t, lab, since), func(r account) bool { return r.submit < since.Unix() })
-	// Other stories ran in the same lab before, in the hour of this one or in the one before it. In the hours of the move no
-	// lab was there yet.
+	// Earlier tests ran in this lab, in the current hour or the one before. The jobs are moved to hours in which the
+	// lab did not exist.
 	const move = 5 * time.Hour
 	moveJobs(t, lab, since, -move)
-	defer moveJobs(t, lab, since, move) // accordion audit looks for them when they ran
+	defer moveJobs(t, lab, since, move) // accordion audit needs their true times
 	from, to := since.Add(-move).Truncate(time.Hour), time.Now().Add(time.Hour-move).Truncate(time.Hour)
 	lab.Run(t, "root", "sacctmgr", "--immediate", "rollup", from.Format(sreportTime), to.Format(sreportTime))
 	assertTheUsageIs(t, lab, from.UTC(), to.UTC(), "UTC", used, slackOf(rows, lab.CPUs))
@@ -75,8 +77,8 @@ func assertTheProcessorsAreBooked(t *testing.T, lab *lab.SlurmLab, since time.Ti
 
 const sreportTime = "2006-01-02T15:04:05"
 
-// slackOf returns two seconds of a node for each change of size, in CPU-seconds: an expander holds the nodes of a growth for a moment
-// next to its job.
+// slackOf returns two node-seconds for each change of size, in CPU-seconds: for a moment an expander and its job both
+// hold the nodes of a growth.
 func slackOf(rows []account, cpus int) (slack float64) {
 	for _, r := range rows {
 		if r.state == "RESIZING" {
@@ -86,7 +88,8 @@ func slackOf(rows []account, cpus int) (slack float64) {
 	return slack
 }
 
-// assertTheUsageIs judges what sreport has of all users from one full hour until another, within the larger of 1 % and the slack.
+// assertTheUsageIs checks sreport's usage of all users between two full hours, within the larger of 1 % and the
+// slack.
 func assertTheUsageIs(t *testing.T, lab *lab.SlurmLab, from, to time.Time, tz string, want, slack float64) {
 	t.Helper()
 	booked := float64(sreported(t, lab, from, to, tz))
@@ -96,8 +99,8 @@ func assertTheUsageIs(t *testing.T, lab *lab.SlurmLab, from, to time.Time, tz st
 	}
 }
 
-// moveJobs moves the jobs that started since an instant, and all events, by some hours in the database, because slurmdbd adds up full
-// hours only.
+// moveJobs shifts the times of jobs that started since an instant, and of all events, by some hours in the database,
+// because slurmdbd adds up full hours only.
 func moveJobs(t *testing.T, lab *lab.SlurmLab, since time.Time, by time.Duration) {
 	t.Helper()
 	started := since
@@ -108,21 +111,22 @@ func moveJobs(t *testing.T, lab *lab.SlurmLab, since time.Time, by time.Duration
 	for _, column := range []string{"time_submit", "time_eligible", "time_start", "time_end"} {
 		changes = append(changes, fmt.Sprintf("%s = if(%s > 0, %s + %.0f, 0)", column, column, column, by.Seconds()))
 	}
-	order := map[bool]string{true: "desc", false: "asc"}[by > 0] // no two rows of a job have one second meanwhile
+	order := map[bool]string{true: "desc", false: "asc"}[by > 0] // so that no two rows of a job have the same second meanwhile
 	lab.Run(t, "root", "mariadb", "--no-defaults", "--socket="+filepath.Join(lab.Dir, "db", "socket"), "--user=root", "--execute="+
 		fmt.Sprintf("update slurm_acct_db.lab_job_table set %s where time_start >= %d and time_start < %d order by time_submit %s;",
 			strings.Join(changes, ", "), started.Unix(), started.Add(4*time.Hour).Unix(), order)+
 		fmt.Sprintf("update slurm_acct_db.lab_event_table set time_start = time_start + %.0f", by.Seconds()))
 }
 
-// tenGrowths is the script of a job that grows and shrinks ten times; ten such jobs grow a hundred times.
+// tenGrowths is the script of a job that grows and shrinks ten times: ten such jobs grow a hundred times.
 var tenGrowths = "#EP " + strings.TrimSuffix(strings.Repeat("1x8s,2x8s,", 10), ",") + `
 for step in $(seq 2 20); do sleep 5; eval "$(accordion step)" || exit; srun true; done
 sleep 5
 `
 
-// A hundred growths, and nearly as many shrinks, lie across a full hour, at which slurmdbd adds up what was used in the hour before. It is
-// a full hour in a time zone that is made for it: go test ./slurm -run AHundredGrowths -timeout 1h -v -args -accordion.long
+// A hundred growths, and nearly as many shrinks, lie across a full hour, at which slurmdbd adds up the usage of the
+// hour before. The test chooses a time zone in which a full hour comes soon: go test ./slurm -run AHundredGrowths
+// -timeout 1h -v -args -accordion.long
 func TestTheBooksAreRightAfterAHundredGrowthsAcrossAFullHour(t *testing.T) {
 	if !*long {
 		t.Skip("takes some ten minutes: -args -accordion.long")
@@ -169,7 +173,8 @@ func acrossTheHour(t *testing.T, release string) {
 	assertTheUsageIs(t, lab, hour.Add(-time.Hour).In(zone), hour.In(zone), tz, float64(used), slackOf(rows, lab.CPUs))
 }
 
-// servesWithoutBound starts the sidecar in the lab's world with no bound on client programs: so many growths a minute need many.
+// servesWithoutBound starts the sidecar in the lab's world without a bound on client programs, because so many
+// growths a minute need many.
 func servesWithoutBound(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	lab.Do(t, "serve") // writes the settings
@@ -189,8 +194,8 @@ func servesWithoutBound(t *testing.T, lab *lab.SlurmLab) {
 	})
 }
 
-// sreported returns the CPU-seconds that sreport has of all users from one full hour until another, by clocks of the zone. What a
-// reservation kept idle is not counted: slurmdbd books it on the users of the reservation.
+// sreported returns sreport's CPU-seconds of all users between two full hours by clocks of the zone. It leaves out
+// what a reservation kept idle, which slurmdbd books on the users of the reservation.
 func sreported(t *testing.T, lab *lab.SlurmLab, from, to time.Time, tz string) (seconds int64) {
 	t.Helper()
 	text := lab.Run(t, "root", "env", "TZ="+tz, "sreport", "--noheader", "--parsable2", "-t", "Seconds", "-T", "cpu", "cluster", "UserUtilizationByAccount",
@@ -208,7 +213,7 @@ func sreported(t *testing.T, lab *lab.SlurmLab, from, to time.Time, tz string) (
 	return seconds - idle
 }
 
-// keptIdle returns the CPU-seconds from one second until another that reservations had for their users and that no job used in them.
+// keptIdle returns the CPU-seconds between two seconds that reservations kept for their users and no job used.
 func keptIdle(t *testing.T, lab *lab.SlurmLab, from, to int64) (idle int64) {
 	t.Helper()
 	reservations := spans(t, lab, "select id_resv, time_start, time_end, tres from slurm_acct_db.lab_resv_table where assoclist <> ''", to)
@@ -226,10 +231,10 @@ func keptIdle(t *testing.T, lab *lab.SlurmLab, from, to int64) (idle int64) {
 	return idle
 }
 
-// A span is for how long a reservation, or a job in it, had so many CPUs.
+// A span is the time for which a reservation, or a job in it, had some CPUs.
 type span struct{ reservation, from, to, cpus int64 }
 
-// spans reads id, start, end (0: it lasts until now) and TRES.
+// spans parses rows of id, start, end (0: not ended) and TRES.
 func spans(t *testing.T, lab *lab.SlurmLab, query string, now int64) (all []span) {
 	t.Helper()
 	text := lab.Run(t, "root", "mariadb", "--no-defaults", "--socket="+filepath.Join(lab.Dir, "db", "socket"), "--user=root",

@@ -12,7 +12,7 @@ import (
 	"accordion/slurm/client"
 )
 
-// beginPrograms begins n programs of an act that was admitted, one after the other.
+// beginPrograms starts n programs of an admitted act, one after the other.
 func beginPrograms(ctx context.Context, t *testing.T, a *client.Allowance, n int) {
 	t.Helper()
 	for range n {
@@ -30,9 +30,9 @@ func TestReadingsLeaveAQuarterToTheActs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Run.Talk.NoteSilent(time.Now()) // one program a command
+		s.Run.Talk.NoteSilent(time.Now()) // one program for each command
 		begin, readings := time.Now(), 0
-		for time.Since(begin) < 30*time.Second { // as fast as they may
+		for time.Since(begin) < 30*time.Second { // as fast as allowed
 			ctx, cancel := context.WithTimeout(fair.As(t.Context(), fair.Reading), time.Second)
 			admitted, done, err := s.Admit(ctx, "observe")
 			if cancel(); err != nil {

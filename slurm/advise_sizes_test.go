@@ -12,7 +12,8 @@ import (
 	"accordion/slurm/sacct"
 )
 
-// A sizedJob is run on several sizes, so often on each. By Amdahl's law it takes t1 seconds on one node, of which the share p runs in parallel.
+// A sizedJob runs several times on each of several sizes. By Amdahl's law it takes t1 seconds on one node, of which
+// the share p runs in parallel.
 type sizedJob struct {
 	user, name string
 	t1, p      float64
@@ -25,15 +26,17 @@ var sizedJobs = []sizedJob{
 	{"alice", "advised-slope", 72, 0.75, []int{6, 3, 1}, 4},
 }
 
-// lasts is how long it takes on so many nodes, seconds.
+// lasts returns its run time on so many nodes, in seconds.
 func (j sizedJob) lasts(nodes int) float64 { return j.t1 * (1 - j.p + j.p/float64(nodes)) }
 
-// script takes as long as the law says, on the nodes that it has; with jitter of a tenth of a second or two.
+// script returns a script that takes as long as the law says on its nodes, with a jitter of a tenth of a second or
+// two.
 func (j sizedJob) script(line string, jitter int) string {
 	return fmt.Sprintf("#!/bin/bash\n%s\nsrun sleep $(awk -v n=$SLURM_JOB_NUM_NODES 'BEGIN { print %g * (1 - %g + %g / n) + %g }') || exit\n", line, j.t1, j.p, j.p, 0.1*float64(jitter%3))
 }
 
-// submit has it run on each size, and again when all of these are over, so that the runs that make the line are on all sizes. It returns how often.
+// submit runs the job once on each size, waits until these have ended, and repeats, so that the runs from which the
+// line is derived cover all sizes. It returns the number of runs.
 func (j sizedJob) submit(t *testing.T, lab *lab.SlurmLab) int {
 	t.Helper()
 	var after []string
@@ -50,7 +53,7 @@ func (j sizedJob) submit(t *testing.T, lab *lab.SlurmLab) int {
 	return j.runs()
 }
 
-// A sizing is what of the advice to jobs that were run on several sizes is looked at.
+// A sizing is the part of the advice that tests check, for jobs that ran on several sizes.
 type sizing struct {
 	User, Name, Line, Curve string
 	Runs                    int
@@ -58,7 +61,7 @@ type sizing struct {
 
 func (j sizedJob) runs() int { return j.rounds * len(j.sizes) }
 
-// find looks at the curve that is advised: without its margin it is within 15 % of the true one on each size.
+// find checks the advised curve: without its margin it is within 15 % of the true run time on each size.
 func (j sizedJob) find(t *testing.T, a *advised) (line string) {
 	t.Helper()
 	for _, one := range a.Advice {
@@ -88,7 +91,7 @@ func (j sizedJob) find(t *testing.T, a *advised) (line string) {
 	return ""
 }
 
-// choices are how long a line lets a job be on each of its sizes.
+// choices returns the time that a line allows on each of its sizes.
 func choices(t *testing.T, line string) map[int]core.Time {
 	t.Helper()
 	all, err := moldable.Parse(strings.TrimPrefix(line, "#MOLD "))
@@ -102,7 +105,8 @@ func choices(t *testing.T, line string) map[int]core.Time {
 	return on
 }
 
-// again runs the job with its line: each run gets one of the line's sizes, and four of five are over in the line's time for that.
+// again runs the job with its line: each run gets one of the line's sizes, and four of five end within the line's
+// time for it.
 func (j sizedJob) again(t *testing.T, lab *lab.SlurmLab, line string) again {
 	t.Helper()
 	r := again{ids: submitted{}}

@@ -15,13 +15,13 @@ import (
 	"accordion/slurm/sacct"
 )
 
-// A stagedJob is run several times: programs of so many seconds on so many nodes, one after the other.
+// A stagedJob runs several times: programs of given lengths on given numbers of nodes, one after the other.
 type stagedJob struct {
 	user, name string
 	runs       int
-	nodes      int // asked for
+	nodes      int // requested
 	stages     core.EP
-	advised    bool // it wastes some of what it holds
+	advised    bool // it wastes some of its nodes, so advice must come
 }
 
 var stagedJobs = []stagedJob{
@@ -31,7 +31,7 @@ var stagedJobs = []stagedJob{
 	{"bob", "advised-flat", 6, 2, core.EP{{Duration: 5, Nodes: 2}, {Duration: 5, Nodes: 2}}, false},
 }
 
-// script runs the stages, with a word to Accordion between two where the job carries a line.
+// script runs the stages. If the job has a line, it calls `accordion step` between two.
 func (j stagedJob) script(line string, jitter int) string {
 	var b strings.Builder
 	b.WriteString("#!/bin/bash\n")
@@ -47,7 +47,7 @@ func (j stagedJob) script(line string, jitter int) string {
 	return b.String()
 }
 
-// advised is what of `accordion advise --json` is looked at.
+// advised is the part of `accordion advise --json` that tests check.
 type advised struct {
 	Jobs   int
 	Advice []suggestion
@@ -63,18 +63,18 @@ type suggestion struct {
 	Held, Saved            int64
 }
 
-// again are runs with a line that was advised, and what is looked at when they are over.
+// again has the runs with an advised line, and what is checked when they have ended.
 type again struct {
 	ids   submitted
 	judge func(t *testing.T, jobs []sacct.Job)
 }
 
-// runsAgain is how often a job is run with its line.
+// runsAgain is the number of runs with a line.
 const runsAgain = 5
 
-// Who would gain is found among jobs that really ran; and what was advised, once it is done, is what was said. The jobs are
-// run again by a planner that expands no step, for the advice is about the line's own sizes. It takes a quarter of an hour:
-// go test ./slurm -run WhatIsAdvised -v -args -accordion.long
+// The advice finds the jobs that would gain among jobs that really ran, and following it gives the promised gain. The
+// second runs use a planner that expands no step, because the advice is about the line's own sizes. It takes a
+// quarter of an hour: go test ./slurm -run WhatIsAdvised -v -args -accordion.long
 func TestWhatIsAdvisedOfRealJobsComesTrue(t *testing.T) {
 	if !*long {
 		t.Skip("runs 52 jobs, and some of them again as they are advised: -args -accordion.long")
@@ -128,12 +128,14 @@ func TestWhatIsAdvisedOfRealJobsComesTrue(t *testing.T) {
 	reviewed(t, lab, sidecar)
 }
 
-// adviseSince returns the command `accordion advise` for what happened since an instant. The lab also has jobs of earlier tests.
+// adviseSince returns the command `accordion advise` for jobs since an instant. The lab also has jobs of earlier
+// tests.
 func adviseSince(lab *lab.SlurmLab, begun time.Time, options ...string) []string {
 	return append([]string{filepath.Join(lab.Dir, "bin", "accordion"), "advise", "--since", fmt.Sprintf("%ds", int(time.Since(begun).Seconds()))}, options...)
 }
 
-// reviewed looks at what is said of the jobs that carried a line: their steps took no less than their programs, and no longer than they were told.
+// reviewed checks the advice about jobs that already had a line: their steps took at least as long as their programs,
+// and at most as long as the line says.
 func reviewed(t *testing.T, lab *lab.SlurmLab, sidecar *process) {
 	t.Helper()
 	type review struct {
@@ -175,8 +177,9 @@ func reviewed(t *testing.T, lab *lab.SlurmLab, sidecar *process) {
 	}
 }
 
-// find looks at the advice for a job: it is there or not, its sizes are those staged, its durations with their margin within 10 % (and half a second,
-// which a step takes to begin, and a second by which it is rounded). It returns what is worth a trial.
+// find checks whether there is advice for the job. If so, its sizes are those of the stages, and its durations with
+// their margin are within 10 % (plus half a second for the start of a step, and a second for rounding). It returns
+// the advice if a trial is worth it.
 func (j stagedJob) find(t *testing.T, a *advised) *suggestion {
 	t.Helper()
 	for i, one := range a.Advice {
@@ -205,7 +208,8 @@ func (j stagedJob) find(t *testing.T, a *advised) *suggestion {
 	return nil
 }
 
-// again runs the job with its line: it completes, on time in four of five cases, and holds less by what was said, a tenth of that more or less.
+// again runs the job with its line: it completes, on time in four of five cases, and its node-seconds decrease as
+// promised, within a tenth.
 func (j stagedJob) again(t *testing.T, lab *lab.SlurmLab, one *suggestion) again {
 	t.Helper()
 	r := again{ids: submitted{}}
@@ -235,7 +239,7 @@ func (j stagedJob) again(t *testing.T, lab *lab.SlurmLab, one *suggestion) again
 	return r
 }
 
-// nodeSeconds is what the jobs held. A node that a job and the allocation by which it grows hold at once is held once.
+// nodeSeconds returns what the jobs held. A node that a job and its expander hold at the same time counts once.
 func nodeSeconds(jobs []sacct.Job) int {
 	type second struct {
 		job  core.JobID
@@ -259,7 +263,7 @@ func nodeSeconds(jobs []sacct.Job) int {
 	return len(held)
 }
 
-// submitted are jobs that were submitted with a line.
+// submitted has the jobs submitted with a line.
 type submitted map[core.JobID]bool
 
 func (s submitted) add(t *testing.T, id string) {
@@ -271,8 +275,8 @@ func (s submitted) add(t *testing.T, id string) {
 	s[n] = true
 }
 
-// accounted waits until all of them have completed by the accounting since an instant, and returns them and the allocations by which they
-// grew.
+// accounted waits until accounting since an instant has all of them COMPLETED, and returns them with the allocations
+// by which they grew.
 func (s submitted) accounted(t *testing.T, lab *lab.SlurmLab, since time.Time) (jobs []sacct.Job) {
 	t.Helper()
 	lab.Await(t, time.Minute, "the accounting has these runs", func() bool {

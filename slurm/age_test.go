@@ -13,8 +13,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// Twins wait for the end of another job, one of them managed. From then on Slurm counts the age of the ordinary one, and the sidecar that of
-// the other one, also after it was killed.
+// Two equal jobs wait for the end of another job, one of them managed. From then on Slurm counts the age of the
+// ordinary one and the sidecar that of the managed one, even after the sidecar was killed.
 func TestTwinsManagedAndOrdinaryHaveTheSameRank(t *testing.T) {
 	if !*long {
 		t.Skip("takes a minute; the table in slurm/limits judges ages, too: -args -accordion.long")
@@ -32,7 +32,7 @@ func TestTwinsManagedAndOrdinaryHaveTheSameRank(t *testing.T) {
 	last := 0.0
 	differ := func(when string) {
 		t.Helper()
-		runClient(t, lab, "scontrol", "update", "JobId="+ordinary, "Nice=0") // Slurm counts its age anew
+		runClient(t, lab, "scontrol", "update", "JobId="+ordinary, "Nice=0") // Slurm restarts its age
 		slurms, err := strconv.ParseFloat(strings.TrimSpace(runClient(t, lab, "squeue", "-h", "-j", ordinary, "-o", "%Q")), 64)
 		if err != nil {
 			t.Fatal(err)
@@ -46,7 +46,7 @@ func TestTwinsManagedAndOrdinaryHaveTheSameRank(t *testing.T) {
 			for _, e := range q.Jobs {
 				if fmt.Sprint(e.ID) == managed {
 					ours = float64(e.Priority)
-					return ours > 0 && ours != last // a sidecar that has just begun has not shown its own
+					return ours > 0 && ours != last // a sidecar that has just started has not written its own
 				}
 			}
 			return false
@@ -58,11 +58,11 @@ func TestTwinsManagedAndOrdinaryHaveTheSameRank(t *testing.T) {
 		}
 	}
 	lab.Await(t, time.Minute, "both wait", func() bool { return p.view(managed) != nil })
-	time.Sleep(40 * time.Second) // an age that must not count: 3 % of the rank
+	time.Sleep(40 * time.Second) // a wait that must not count as age: 3 % of the rank
 	differ("as they depend on another")
 	runClient(t, lab, "scancel", before)
 	lab.Await(t, time.Minute, "another job has the nodes", func() bool { return runClient(t, lab, "squeue", "-h", "-t", "R", "-o", "%A") == busy })
-	time.Sleep(10 * time.Second) // an age that counts
+	time.Sleep(10 * time.Second) // a wait that counts as age
 	differ("when the dependency is met")
 	p.kill()
 	p.start()

@@ -19,20 +19,20 @@ import (
 
 // example is an application of examples/, run as its page says, in a directory of alice's.
 type example struct {
-	folder  string   // below examples
-	script  string   // of the job, in the folder
-	program string   // that must be installed
-	more    string   // put before the script's own lines
-	ep      string   // of seconds, in place of the script's hours
-	exports []string // its settings
+	folder  string   // in examples
+	script  string   // the job's script, in the folder
+	program string   // a program that must be installed
+	more    string   // lines put before the script's own
+	ep      string   // a profile in seconds instead of the script's hours
+	exports []string // environment variables
 	prepare func(t *testing.T, dir string)
 	judge   func(t *testing.T, r exampleRun)
 }
 
-// exampleRun is an example that is over.
+// exampleRun is an example that has ended.
 type exampleRun struct {
 	dir, output             string
-	later, left, last, held []string // nodes that came after its start; those that left before its end; those of its end; all that it had
+	later, left, last, held []string // nodes that it got after its start; gave back before its end; had at its end; all it ever had
 }
 
 func TestApplicationsUseNodesThatCameLaterAndLoseNothingOnThoseThatLeft(t *testing.T) {
@@ -41,7 +41,7 @@ func TestApplicationsUseNodesThatCameLaterAndLoseNothingOnThoseThatLeft(t *testi
 		t.Skip("the worlds of other releases have no GNU parallel, no Dask and no Snakemake: they run on this machine's own")
 	}
 	lab := quickLab(t)
-	p := serving(t, lab, "[overrun]\nleast = \"2m\"\n") // programs in Python begin slowly where others want the processors, too
+	p := serving(t, lab, "[overrun]\nleast = \"2m\"\n") // Python programs start slowly on busy processors
 	jobs := map[string]string{}
 	for name, e := range examples {
 		if e.available(t) {
@@ -72,7 +72,7 @@ func TestApplicationsUseNodesThatCameLaterAndLoseNothingOnThoseThatLeft(t *testi
 	assertClean(t, p)
 }
 
-// available says whether the example can be run; where the real Slurm is required everything must be there.
+// available reports whether the example can run. At the level of real Slurm everything must be installed.
 func (e example) available(t *testing.T) bool {
 	t.Helper()
 	if _, err := exec.LookPath(e.program); err == nil {
@@ -86,7 +86,7 @@ func (e example) available(t *testing.T) bool {
 	return false
 }
 
-// submit puts the folder's files into a directory of that name, and gives the job's script to sbatch.
+// submit copies the folder's files into a directory of that name and submits the job's script.
 func (e example) submit(t *testing.T, lab *lab.SlurmLab, name string) string {
 	t.Helper()
 	dir := filepath.Join(lab.Dir, "home", "alice", name)
@@ -110,7 +110,7 @@ func (e example) submit(t *testing.T, lab *lab.SlurmLab, name string) string {
 		"--export="+strings.Join(append([]string{"ALL"}, e.exports...), ","))
 }
 
-// readSteps learns from the journal which nodes the job had, from step to step. Every example grows and shrinks.
+// readSteps reads from the journal which nodes the job had in each step. Every example grows and shrinks.
 func (r *exampleRun) readSteps(t *testing.T, p *process, job string) bool {
 	t.Helper()
 	var steps [][]string
@@ -134,8 +134,8 @@ func (r *exampleRun) readSteps(t *testing.T, p *process, job string) bool {
 	return !t.Failed()
 }
 
-// assertEachTaskOnce reads lines of two words that count: what was done, and on which node. Each of so many, numbered from the first on, must be done once, and no node but those
-// that the job had may have done it; each node that came later must have done something.
+// assertEachTaskOnce checks lines with a task number and a node. Each of the tasks, numbered from first on, ran once
+// and on a node of the job; each node that came later ran at least one.
 func (r exampleRun) assertEachTaskOnce(t *testing.T, line string, first, tasks int) map[string][]int {
 	t.Helper()
 	at, done := map[string][]int{}, map[int]int{}
@@ -168,20 +168,20 @@ func (r exampleRun) assertEachTaskOnce(t *testing.T, line string, first, tasks i
 	return at
 }
 
-// examples are run side by side in one lab.
+// examples run side by side in one lab.
 var examples = map[string]example{
-	"sweep": sweep(40, 24), // parallel has begun something when the nodes leave its hosts, and reads these again
-	"tail":  sweep(26, 1),  // what hangs is all that is left
+	"sweep": sweep(40, 24), // parallel starts a task when nodes leave its hosts, and then reads the hosts again
+	"tail":  sweep(26, 1),  // only the task that hangs is left
 	"dask":  {folder: "dask", script: "job.sh", program: "dask-scheduler", ep: "1x20s,3x40s,1x20s", exports: []string{"BLOCKS=12"}, judge: judgeDask},
 	"pipeline": {
 		folder: "snakemake", script: "job.sh", program: "snakemake", ep: "1x20s,3x40s,1x20s",
-		exports: []string{"PARTS=6", "SECONDS_EACH=1", "CI=true"}, // it looks after its jobs each second
+		exports: []string{"PARTS=6", "SECONDS_EACH=1", "CI=true"}, // it checks its jobs each second
 		judge:   judgePipeline,
 	},
 }
 
-// sweep shrinks when so many of its tasks are left, each of a second. The first that comes to another node than the script's hangs, and ends
-// with its node: parallel begins it again.
+// sweep returns an example that shrinks when rest of its tasks are left, each of a second. The first task on a node
+// other than the script's hangs and is lost with its node: parallel runs it again.
 func sweep(tasks, rest int) example {
 	const hangs = "#!/bin/bash\nif [[ $SLURMD_NODENAME != \"$SCRIPT_NODE\" ]] && mkdir hung 2>/dev/null; then\n" +
 		"\techo $1 $SLURMD_NODENAME >hung/task\n\texec sleep 1000\nfi\nexec ./honest \"$@\"\n"
@@ -204,7 +204,7 @@ func (r exampleRun) assertSwept(t *testing.T, tasks int) {
 	if len(hung) != 2 || !slices.Contains(r.left, hung[1]) {
 		t.Fatalf("the task that hangs: %v; nodes that left: %v", hung, r.left)
 	}
-	r.later = without(r.later, hung[1:]) // which did nothing else
+	r.later = without(r.later, hung[1:]) // that node did nothing else
 	at := map[int]string{}
 	for node, numbers := range r.assertEachTaskOnce(t, `^task (\d+) \(1\): done on (\S+)$`, 1, tasks) {
 		for _, n := range numbers {
@@ -239,7 +239,7 @@ func judgePipeline(t *testing.T, r exampleRun) {
 	}
 }
 
-// wordsOf reads a small file.
+// wordsOf returns the words of a small file.
 func wordsOf(t *testing.T, path string) []string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -249,7 +249,7 @@ func wordsOf(t *testing.T, path string) []string {
 	return strings.Fields(string(text))
 }
 
-// write makes a file that any user may read and run.
+// write creates a file that any user may read and run.
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {

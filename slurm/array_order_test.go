@@ -19,8 +19,8 @@ func TestTasksOfAnArrayBeginInOrderAndTheLastGrowsWhileOthersWait(t *testing.T) 
 	assertClean(t, p)
 }
 
-// assertTasksInTurn submits arrays among other managed jobs and judges that their tasks begin in order. A
-// task is then requeued while the last one, which has the array's number, runs: both grow.
+// assertTasksInTurn submits arrays among other managed jobs and checks that their tasks start in order. Then a task
+// is requeued while the last one, whose id is the array's, runs: both grow.
 func assertTasksInTurn(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	const short = "#EP 1x10s\nsleep 1"
@@ -51,7 +51,7 @@ func assertTasksInTurn(t *testing.T, lab *lab.SlurmLab) {
 	if state := retryAs(t, lab, "root", "squeue", "-h", "-j", again+"_1", "-o", "%T"); state != "PENDING" {
 		t.Errorf("the requeued task was %q when the last one grew, and not waiting", state)
 	}
-	retryAs(t, lab, "root", "scontrol", "update", "JobId="+again+"_1", "StartTime=now") // Slurm lets it wait for two minutes
+	retryAs(t, lab, "root", "scontrol", "update", "JobId="+again+"_1", "StartTime=now") // Slurm delays a requeued job by two minutes
 	lab.Await(t, time.Minute, "the requeued task grows, too", func() bool { return strings.Contains(said(1), "task 1 on") })
 	if !strings.Contains(said(1), "task 1 on 2") || strings.Contains(said(1), "task 2") {
 		t.Errorf("the requeued task says %q", said(1))
@@ -62,14 +62,14 @@ func assertTasksInTurn(t *testing.T, lab *lab.SlurmLab) {
 			accepted = append(accepted, task)
 		}
 	}
-	slices.Sort(accepted) // the last task may be accepted before the others are read
+	slices.Sort(accepted) // the last task may be accepted before the others
 	if want := []string{again + "_1", again + "_1", again + "_2"}; !slices.Equal(accepted, want) {
 		t.Errorf("by the journal there were accepted %v, want %v", accepted, want)
 	}
 }
 
-// assertStartOrder judges by Slurm's accounting that the tasks from 1 on began in their order. A task that Slurm began late, on a node
-// that was not ready, may begin after later ones: the sidecar lets an array wait 5 s for that, and no longer.
+// assertStartOrder checks in accounting that the tasks from 1 on started in order. A task whose start Slurm delayed,
+// on a node that was not ready, may start after later ones: the sidecar holds an array back for at most 5 s then.
 func assertStartOrder(t *testing.T, lab *lab.SlurmLab, array string, tasks int) {
 	t.Helper()
 	var begun []string

@@ -16,7 +16,7 @@ func TestNoMoreTasksOfAnArrayMayStartThanItsThrottleAllows(t *testing.T) {
 		return r
 	}
 	jobs := []output.Record{
-		task(51, "1", adapter.Running, false), task(52, "2", adapter.Pending, false), // the second was let go just now
+		task(51, "1", adapter.Running, false), task(52, "2", adapter.Pending, false), // the second was released just now
 		task(53, "3", adapter.Pending, true), task(54, "4", adapter.Pending, true), task(55, "5", adapter.Pending, true),
 		task(50, "6-9%4", adapter.Pending, true),
 	}

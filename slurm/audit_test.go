@@ -25,22 +25,22 @@ import (
 	"accordion/slurm/sacct"
 )
 
-// This file judges the end of every real story by what `accordion audit` finds, and reads from Slurm's own accounting who held which
-// node when.
+// This file audits the end of every real test with `accordion audit`, and reads from Slurm's accounting who held
+// which node when.
 
-// account is one row of sacct -D: what one job held from start to end. A resized job has a row for each size.
+// account is one row of sacct -D: what a job held from start to end. A resized job has a row for each size.
 type account struct {
 	id         int64
 	name       string
 	user       string
 	partition  string
 	state      string
-	submit     int64 // Unix seconds; of a row after a resize: the second of the resize
-	start, end int64 // half open; end is 0 while it lasts, both are 0 when the job never ran
+	submit     int64 // Unix seconds; in a row after a resize, the second of the resize
+	start, end int64 // half open; end is 0 while it runs, both are 0 if the job never ran
 	nodes      []string
 }
 
-// ended is when the row ended; lastly while it lasts.
+// ended returns the end of the row; for a running job a value after all others.
 func (a account) ended() int64 {
 	if a.end == 0 {
 		return openEnd
@@ -48,10 +48,10 @@ func (a account) ended() int64 {
 	return a.end
 }
 
-// accountFields is what readAccounts asks for, in its order.
+// accountFields are the fields that readAccounts requests, in order.
 const accountFields = "JobIDRaw,Submit,Start,End,State,Partition,User,JobName,NodeList"
 
-// readAccounts asks sacct for everything since an instant, of all users or of those who are named.
+// readAccounts returns sacct's rows since an instant, of all users or of the named ones.
 func readAccounts(t testing.TB, lab *lab.SlurmLab, since time.Time, users ...string) []account {
 	t.Helper()
 	whose := "--allusers"
@@ -97,7 +97,7 @@ func parseAccounts(text string) ([]account, error) {
 	return rows, nil
 }
 
-// formatAccounts is the rows for people.
+// formatAccounts formats the rows for test logs.
 func formatAccounts(rows []account) string {
 	var b strings.Builder
 	for _, a := range rows {
@@ -106,7 +106,7 @@ func formatAccounts(rows []account) string {
 	return b.String()
 }
 
-// tenant is one job as accounting knows it: its number may be another's after slurmctld lost its last seconds.
+// tenant is one job in accounting: its id may occur again after slurmctld lost its last seconds.
 type tenant struct {
 	id     int64
 	submit int64 // Unix seconds
@@ -114,27 +114,27 @@ type tenant struct {
 
 func (t tenant) String() string { return fmt.Sprintf("job %d (submitted at %d)", t.id, t.submit) }
 
-// tenure is one job's hold of one node, from the second from until before the second to.
+// tenure is one job's hold of one node, in the seconds [from, to).
 type tenure struct {
 	tenant
 	node     string
 	from, to int64
-	alone    bool // the job must be alone on the node
+	alone    bool // no other job may be on the node
 }
 
-// openEnd is the end of a tenure that lasts.
+// openEnd is the end of a tenure that has not ended.
 const openEnd = int64(1) << 62
 
-// tenures reads the rows as holds of nodes. Rows of one job follow each other in the order of their ends: each is submitted, as
-// accounting says, at the second at which the one before ended, and a size is held from then on, whatever its start is. What is beside a job for its growth holds nodes in the name of that job. Jobs of the
-// named partition may share nodes with each other.
+// tenures converts the rows to holds of nodes. The rows of a job are ordered by their ends. Each is submitted, as
+// accounting says, in the second in which the one before ended, and its size is held from then on, whatever its start
+// is. An expander or companion holds nodes for its job. Jobs of the named partition may share nodes with each other.
 func tenures(rows []account, shared string) []tenure {
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b account) int {
 		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.ended(), b.ended()), cmp.Compare(a.submit, b.submit))
 	})
 	who := make([]tenant, len(rows))
-	latest := map[int64]tenant{} // of each id, in the order of submission
+	latest := map[int64]tenant{} // by id, in the order of submission
 	for i, r := range rows {
 		who[i] = tenant{id: r.id, submit: r.submit}
 		if i > 0 && rows[i-1].id == r.id && rows[i-1].state == "RESIZING" && r.submit == rows[i-1].end {
@@ -161,8 +161,8 @@ func tenures(rows []account, shared string) []tenure {
 	return all
 }
 
-// sizes is the nodes that the job of the number had with its companions while it ran, one list for each size, in order of time. A
-// growth in two merges writes a row for each; what lasts less than a second is none.
+// sizes returns the nodes that a job and its companions had, one list for each size, in order of time. A growth in
+// two merges writes a row for each. A size that lasted less than a second is left out.
 func sizes(rows []account, job int64) [][]string {
 	own := slices.DeleteFunc(slices.Clone(rows), func(r account) bool {
 		parent, stays := output.AllocatedFor(r.name)
@@ -197,8 +197,8 @@ func sizes(rows []account, job int64) [][]string {
 	return all
 }
 
-// lastRelease is the latest second at which one of the nodes was given up before an instant by a job that is not the
-// given one, and which job that was; zeros when none ever was. The true instant lies within that second.
+// lastRelease returns the latest second before an instant at which a job other than the given one gave up one of the
+// nodes, and that job; zeros if there is none. The true instant lies within that second.
 func lastRelease(all []tenure, nodes []string, of int64, before int64) (second, by int64) {
 	for _, t := range all {
 		if t.id != of && t.to <= before && t.to > second && slices.Contains(nodes, t.node) {
@@ -208,10 +208,10 @@ func lastRelease(all []tenure, nodes []string, of int64, before int64) (second, 
 	return second, by
 }
 
-// auditedAccounts returns what accounting has of all users, or of those who are named, once it knows all ends.
+// auditedAccounts returns the accounting rows of all users, or of the named ones, once accounting knows all ends.
 func auditedAccounts(t *testing.T, lab *lab.SlurmLab, since time.Time, users ...string) ([]account, []tenure) {
 	t.Helper()
-	runAudit(t, lab, since, nil) // it waits until accounting knows all ends
+	runAudit(t, lab, since, nil) // waits until accounting knows all ends
 	rows := readAccounts(t, lab, since, users...)
 	held := tenures(rows, "shared")
 	if len(held) == 0 {
@@ -220,19 +220,20 @@ func auditedAccounts(t *testing.T, lab *lab.SlurmLab, since time.Time, users ...
 	return rows, held
 }
 
-// byAccounting are the kinds of findings that what accounting lacks may cause.
+// byAccounting are the kinds of findings that gaps in accounting may cause.
 var byAccounting = []audit.Kind{audit.TwoJobs, audit.Missing, audit.Open, audit.End, audit.Size, audit.Sum, audit.Lost, audit.Hours, audit.Twice, audit.NoIntent}
 
-// closeRunaways gives jobs that ended in the second of their growth an end in the database, which Slurm 22.05 does not. So does
-// `sacctmgr show runawayjobs`, but not before slurmctld has forgotten them.
+// closeRunaways gives jobs that ended in the second of their growth an end in the database; Slurm 22.05 does not.
+// `sacctmgr show runawayjobs` can do so only after slurmctld has forgotten them.
 func closeRunaways(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
-	const completed = 3 // the first state of jobs that have ended
+	const completed = 3 // the first state of ended jobs
 	lab.Run(t, "root", "mariadb", "--no-defaults", "--socket="+filepath.Join(lab.Dir, "db", "socket"), "--user=root",
 		fmt.Sprintf("--execute=update slurm_acct_db.lab_job_table set time_end = time_start + 1 where time_end = 0 and nodes_alloc > 0 and (state & 255) >= %d", completed))
 }
 
-// runAudit runs `accordion audit` in this process and demands that it finds nothing of other kinds than some, also in what a watch saw.
+// runAudit runs `accordion audit` in this process and fails the test if it finds anything except findings of the
+// given kinds, also in what a watch saw.
 func runAudit(t *testing.T, lab *lab.SlurmLab, since time.Time, seen []adapter.CurrentState, unjudged ...audit.Kind) audit.Report {
 	t.Helper()
 	s, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: time.Minute})
@@ -240,7 +241,7 @@ func runAudit(t *testing.T, lab *lab.SlurmLab, since time.Time, seen []adapter.C
 		t.Fatal(err)
 	}
 	defer s.Close()
-	source := audit.Source{Journal: noJournal{}, System: s, Settle: 2 * time.Minute, Seen: seen, Prompt: 15} // this machine is slow at times
+	source := audit.Source{Journal: noJournal{}, System: s, Settle: 2 * time.Minute, Seen: seen, Prompt: 15} // the test machine is slow at times
 	path := filepath.Join(lab.Dir, "journal", "journal.db")
 	if _, err := os.Stat(path); err == nil {
 		j, err := journal.OpenReadOnly(path)
@@ -273,7 +274,7 @@ func runAudit(t *testing.T, lab *lab.SlurmLab, since time.Time, seen []adapter.C
 	return report
 }
 
-// auditAtEnd has `accordion audit`, in the lab's own world, judge at the end of the test what has happened since now.
+// auditAtEnd runs `accordion audit` in the lab's own world at the end of the test, on everything since now.
 func auditAtEnd(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	begun := time.Now()
@@ -286,7 +287,7 @@ func auditAtEnd(t *testing.T, lab *lab.SlurmLab) {
 	})
 }
 
-// noJournal is that of a lab which had no sidecar.
+// noJournal is the journal of a lab without a sidecar.
 type noJournal struct{}
 
 func (noJournal) Entries(int64) iter.Seq2[journal.Entry, error] {
@@ -295,7 +296,8 @@ func (noJournal) Entries(int64) iter.Seq2[journal.Entry, error] {
 
 func (noJournal) Records() ([]journal.Record, error) { return nil, nil }
 
-// recordCurrentState sees who holds which node, once a second, until the function that it returns is called, which returns what it saw.
+// recordCurrentState records once a second which job holds which node. The returned function stops it and returns the
+// records.
 func recordCurrentState(t *testing.T, lab *lab.SlurmLab) func() []adapter.CurrentState {
 	t.Helper()
 	s, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: time.Minute})
@@ -315,7 +317,7 @@ func recordCurrentState(t *testing.T, lab *lab.SlurmLab) func() []adapter.Curren
 				saw <- all
 				return
 			}
-			if seen, err := s.CurrentState(ctx); err == nil { // else slurmctld was away
+			if seen, err := s.CurrentState(ctx); err == nil { // otherwise slurmctld was away
 				all = append(all, *seen)
 			}
 		}
@@ -326,8 +328,8 @@ func recordCurrentState(t *testing.T, lab *lab.SlurmLab) func() []adapter.Curren
 	}
 }
 
-// assertNoCountIsLeft waits until slurmctld counts nothing as used by any association or QOS: the sidecar has it count anew once
-// no managed job runs, at most every ten minutes.
+// assertNoCountIsLeft waits until slurmctld counts nothing as used by any association or QOS: the sidecar makes it
+// recount when no managed job runs, at most every ten minutes.
 func assertNoCountIsLeft(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	var left []string
@@ -344,7 +346,7 @@ func assertNoCountIsLeft(t *testing.T, lab *lab.SlurmLab) {
 	}
 }
 
-// usedCounts is what associations and QOS have in use: "QOS=normal(1) GrpJobs=N(3)".
+// usedCounts returns what associations and QOS have in use: "QOS=normal(1) GrpJobs=N(3)".
 func usedCounts(records string) []string {
 	var used []string
 	for line := range strings.Lines(records) {
@@ -356,7 +358,7 @@ func usedCounts(records string) []string {
 	return used
 }
 
-// everySecond makes a condition that is looked at once a second, however often it is asked.
+// everySecond returns a condition that is evaluated at most once a second.
 func everySecond(condition func() bool) func() bool {
 	tick := time.NewTicker(time.Second)
 	first := true
@@ -397,7 +399,7 @@ func TestTheJudgeReadsAResizedJobAsOneTenant(t *testing.T) {
 }
 
 func TestTheJudgeCountsSizesAndNotMerges(t *testing.T) {
-	// A growth by overlap, one by a companion, and the companion's end.
+	// A growth by overlap, one by a companion, and the end of the companion.
 	rows, err := parseAccounts(`1|60|135|150|RESIZING|main|alice|a|n[1-2]
 2|149|149|150|COMPLETED|main|alice|accordion-grow-1|n3
 3|149|149|150|RESIZING|main|alice|accordion-over-1|n[1-3]
@@ -435,7 +437,7 @@ func TestTheJudgeFindsANodeInTwoJobs(t *testing.T) {
 		"a number used again":              {"1|1|10|30|COMPLETED|main|a|x|n1\n1|5|20|40|COMPLETED|main|a|y|n1\n", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var text strings.Builder // as ReadBooked reads it
+			var text strings.Builder // in the form for ReadBooked
 			for line := range strings.Lines(test.rows) {
 				f := strings.Split(strings.TrimSpace(line), "|")
 				fmt.Fprintln(&text, strings.Join([]string{f[0], f[1], f[2], f[3], f[4], f[5], f[6], "1", "1", "00:00:00", f[8], f[7]}, "|"))

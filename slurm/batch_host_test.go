@@ -14,7 +14,7 @@ import (
 	"accordion/slurm"
 )
 
-// registerNode makes the slurmd of a node report to slurmctld, which it does now and then by itself, what runs there.
+// registerNode makes the slurmd of a node report its jobs to slurmctld, as it does from time to time.
 func registerNode(t *testing.T, lab *lab.SlurmLab, node string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(lab.Dir, "pid", node+".pid"))
@@ -30,14 +30,15 @@ func registerNode(t *testing.T, lab *lab.SlurmLab, node string) {
 	}
 }
 
-// slurmctld that reads its configuration again, or is started again, takes the first node of a job that has grown for
-// the one that runs its script (22.05). Giving that one back then ends the script and leaves the job running without.
+// A slurmctld that reads its configuration again, or restarts, takes the first node of a job that has grown for the
+// node of its script (22.05). If the job gives that node back, Slurm ends the script and leaves the job running
+// without it.
 func TestAJobKeepsTheNodeOfItsScriptWhenSlurmTakesAnotherForIt(t *testing.T) {
 	t.Parallel()
 	lab := quickLab(t)
 	p := serving(t, lab, "[early]\nadvance = true")
 	last := fmt.Sprintf("n%d", lab.Nodes)
-	// While it is there the job can have the last node only; then it grows by nodes that come before.
+	// While this reservation exists, the job can get only the last node; then it grows by nodes with lower names.
 	runClient(t, lab, "scontrol", "create", "reservation", "ReservationName=others", "StartTime=now", fmt.Sprintf("EndTime=uts%d", time.Now().Unix()+50),
 		"Users=root", fmt.Sprintf("Nodes=n[1-%d]", lab.Nodes-1))
 	lab.Run(t, "alice", "rm", "-f", "forgotten") // of an earlier run
@@ -63,8 +64,9 @@ eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; ech
 	if len(grown) != 3 || grown[2] != last || host() != last {
 		t.Fatalf("the job grew to %v with batch host %s, want three nodes, the last of them %s, which is the batch host", grown, host(), last)
 	}
-	// slurmctld hears of a job from the first of its nodes, and looks for its script on that of the script: a job that it has
-	// not heard of for BatchStartTimeout and 10 s it takes for lost. With Slurm's 10 s this one would be.
+	// slurmctld hears of a job from its first node, and looks for its script on the node of the script. It takes a
+	// job for lost that it has not heard of for BatchStartTimeout plus 10 s. With Slurm's default of 10 s this job
+	// would be lost.
 	lab.Await(t, time.Minute, "the job has run for 25 s", everySecond(func() bool {
 		return runClient(t, lab, "squeue", "-h", "-j", job, "-o", "%M") >= "0:25"
 	}))
@@ -81,7 +83,7 @@ eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; ech
 	lab.Await(t, time.Minute, "slurmctld answers again", func() bool { return host() != "" })
 	claimed := host()
 	t.Logf("after `scontrol reconfigure` Slurm takes %s for the batch host", claimed)
-	if claimed != last { // the slurmd of 26.05 does not live through two of these in a row
+	if claimed != last { // the slurmd of 26.05 does not survive two of these in a row
 		registerNode(t, lab, claimed)
 	}
 	lab.Run(t, "alice", "touch", "forgotten")
@@ -95,6 +97,6 @@ eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; ech
 	lab.Await(t, time.Minute, "the script goes on to its end", func() bool {
 		return strings.Contains(outputOf(lab, "alice", job), "on "+last+" to the end")
 	})
-	lab.Run(t, "alice", "scancel", job) // Slurm listens for the end of the script on the node it takes for the host
+	lab.Run(t, "alice", "scancel", job) // Slurm expects the end of the script from the node that it takes for the batch host
 	assertClean(t, p)
 }

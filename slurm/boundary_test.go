@@ -15,12 +15,12 @@ import (
 	"time"
 )
 
-// sayScript is the part of a job script that tells how the last command ended and what the shell knows then.
+// sayScript is the part of a job script that prints how the last command ended and what the shell sees then.
 const sayScript = `
 say() { echo "$1 status=$2 nodes=$SLURM_JOB_NODELIST count=$SLURM_NNODES tasks=$SLURM_NTASKS step=$ACCORDION_STEP"; }
 `
 
-// sayReports is what a job has said, by its words.
+// sayReports returns what a job has printed, by label.
 func sayReports(output string) map[string]string {
 	all := map[string]string{}
 	for line := range strings.Lines(output) {
@@ -52,7 +52,7 @@ func TestAtTheStepsBoundaryAnApplicationHasItsWayWithinItsRights(t *testing.T) {
 		lab.Await(t, 2*time.Minute, "job "+job+" says "+word, func() bool { return sayReports(outputOf(lab, "alice", job))[word] != "" })
 		return sayReports(outputOf(lab, "alice", job))[word]
 	}
-	held := func(job string, step int) []string { // as the journal has it, from 0
+	held := func(job string, step int) []string { // as in the journal, from 0
 		t.Helper()
 		events := p.events(job, "started", "grew", "shrank")
 		if len(events) <= step {
@@ -73,7 +73,7 @@ func TestAtTheStepsBoundaryAnApplicationHasItsWayWithinItsRights(t *testing.T) {
 		t.Errorf("another user's step ended with %v and said %q", err, said)
 	}
 
-	first := says(patient, "impatient") // while it waits, its size is what it was
+	first := says(patient, "impatient") // its size does not change while it waits
 	is(patient, "impatient", fmt.Sprintf("status=3 nodes=%s count=1 tasks=1 step=1", held(patient, 0)[0]))
 	if second := says(patient, "patient"); !strings.HasPrefix(second, "status=0 ") || !strings.HasSuffix(second, " count=2 tasks=2 step=2") {
 		t.Errorf("after %q the job says %q", first, second)
@@ -103,7 +103,7 @@ func TestAtTheStepsBoundaryAnApplicationHasItsWayWithinItsRights(t *testing.T) {
 	assertClean(t, p)
 }
 
-// sortedNames is the names in natural order: the one that runs the script first, as Slurm numbers them.
+// sortedNames returns the names in natural order, in which Slurm numbers them: the node of the script first.
 func sortedNames(all []string) []string {
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b string) int {
@@ -115,7 +115,7 @@ func sortedNames(all []string) []string {
 	return all
 }
 
-// frame is a message of the shim's protocol: a length, then msgpack.
+// frame returns a message of the shim's protocol: a length, then msgpack.
 func frame(body string) string {
 	return string(binary.BigEndian.AppendUint32(nil, uint32(len(body)))) + body
 }
@@ -126,7 +126,7 @@ func TestABadFrameIsRefusedAndLoggedAndOtherSessionsGoOn(t *testing.T) {
 	p := serving(t, lab, "[early]\nadvance = false")
 	job := lab.Submit(t, "alice", sayScript+`say begin 0; eval "$(accordion step)"; say end $?`, "-H", "-N1", "-n1", "-t5", "--comment=ep=1x8s,2x5s")
 	lab.Await(t, time.Minute, "the job asks for its second step", func() bool { return sayReports(outputOf(lab, "alice", job))["begin"] != "" })
-	refused := 0 // of one user five refusals a minute are logged
+	refused := 0 // at most five refusals a minute are logged for one user
 	for name, test := range map[string]struct{ bytes, says string }{
 		"too long":        {"\xff\xff\xff\xff" + strings.Repeat("x", 1000), "4294967295 bytes"},
 		"truncated":       {"\x00\x00\x01\x00\x82\xa1v\x01", "truncated"},
@@ -151,7 +151,7 @@ func TestABadFrameIsRefusedAndLoggedAndOtherSessionsGoOn(t *testing.T) {
 				t.Fatal(err)
 			}
 			reply, err := io.ReadAll(conn)
-			// What was not read makes the kernel reset the connection after the reply.
+			// Unread input makes the kernel reset the connection after the reply.
 			if err != nil && len(reply) == 0 {
 				t.Fatalf("no reply: %v", err)
 			}
@@ -173,7 +173,7 @@ func TestABadFrameIsRefusedAndLoggedAndOtherSessionsGoOn(t *testing.T) {
 	assertClean(t, p)
 }
 
-// logged is the sidecar's log so far.
+// logged returns the sidecar's log so far.
 func logged(p *process) string {
 	text, err := os.ReadFile(p.log)
 	if err != nil {

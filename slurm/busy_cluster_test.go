@@ -17,7 +17,7 @@ import (
 	"accordion/slurm/growth"
 )
 
-// workloadLab is a lab of 16 nodes with the users of a workload, on Slurm's own scheduler settings.
+// workloadLab returns a lab of 16 nodes with the users of a workload and Slurm's default scheduler settings.
 func workloadLab(t *testing.T) *lab.SlurmLab {
 	t.Helper()
 	options := []lab.Option{}
@@ -27,16 +27,17 @@ func workloadLab(t *testing.T) *lab.SlurmLab {
 	return lab.Slurm(t, 16, options...)
 }
 
-// parallelUnlessLong lets a test that judges times run beside another one of them. The long forms, whose bounds are those that are promised, run alone.
+// parallelUnlessLong lets a test that measures times run in parallel with another one. The long forms, which check
+// the promised bounds, run alone.
 func parallelUnlessLong(t *testing.T) {
 	if !*long {
 		t.Parallel()
 	}
 }
 
-// The main promise, on a real Slurm: in a crowd of evolving, moldable and ordinary jobs of several users every growth
-// happens, and in time. The short form is a sample and allows for a slow machine; the long one judges the bounds as they
-// are promised: go test ./slurm -run Crowd -timeout 40m -v -args -accordion.long
+// The main promise, on a real Slurm: among many evolving, moldable and ordinary jobs of several users every growth
+// happens, and in time. The short form is a sample and tolerates a slow machine. The long one checks the promised
+// bounds: go test ./slurm -run Crowd -timeout 40m -v -args -accordion.long
 func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
 	parallelUnlessLong(t)
 	m := mix{evolving: 5, moldable: 2, ordinary: 30, twins: 2, short: true, gpus: true, over: 40 * time.Second}
@@ -99,7 +100,8 @@ func TestEveryGrowthOfACrowdHappensInTime(t *testing.T) {
 	assertNoCountIsLeft(t, lab)
 }
 
-// mostClientsPerMinute is the bound on client programs: 60 in any minute; when they began is known to a second.
+// mostClientsPerMinute is the bound of 60 client programs in any minute, plus one because their starts are known to a
+// second.
 const mostClientsPerMinute = 61
 
 // awaitNoJobs waits until no job is left.
@@ -110,7 +112,7 @@ func awaitNoJobs(t *testing.T, lab *lab.SlurmLab, patience time.Duration) {
 	}))
 }
 
-// A workloadResult is what is known of a workload that ran, and what is judged of it.
+// A workloadResult has what is known of a workload that ran, and what the test checks.
 type workloadResult struct {
 	t        *testing.T
 	lab      *lab.SlurmLab
@@ -120,13 +122,13 @@ type workloadResult struct {
 	held     []tenure
 
 	growths   []grown
-	starts    []float64 // seconds from each job's decision to its first breath
-	stuck     []float64 // those meanwhile the sidecar had to nudge a node: a fault of Slurm 22.05 holds up every start then
-	slowest   []string  // those that took long, in words
-	decisions int       // starts decided: some lose the race for their nodes and are decided again
+	starts    []float64 // seconds from the decision to start each job to its first output
+	stuck     []float64 // starts during which the sidecar had to nudge a node: a fault of Slurm 22.05 delays every start then
+	slowest   []string  // descriptions of those that took long
+	decisions int       // decided starts: some lose the race for their nodes and are decided again
 }
 
-// judgeJobs judges every job of the workload by its own output, the journal and Slurm's accounting.
+// judgeJobs checks every job of the workload by its own output, the journal and Slurm's accounting.
 func (c *workloadResult) judgeJobs(all []*submission) {
 	managed := map[int64]bool{}
 	for _, s := range all {
@@ -160,7 +162,7 @@ func (c *workloadResult) number(s *submission) int64 {
 	return id
 }
 
-// rows is a job's rows in accounting, in the order of time.
+// rows returns a job's rows in accounting, in order of time.
 func (c *workloadResult) rows(s *submission) []account {
 	id := c.number(s)
 	rows := slices.DeleteFunc(slices.Clone(c.accounts), func(a account) bool { return a.id != id })
@@ -179,7 +181,7 @@ func (c *workloadResult) judgeEnd(s *submission, want string) []string {
 	return nil
 }
 
-// judgeStart measures how long the last decision to start the job took to become true.
+// judgeStart measures the time from the last decision to start the job until it ran.
 func (c *workloadResult) judgeStart(s *submission) []string {
 	begun, err := stages(c.lab.File(s.user, "slurm-"+s.id+".out"))
 	if err != nil || len(begun) == 0 {
@@ -211,7 +213,7 @@ func (c *workloadResult) judgeStart(s *submission) []string {
 	return nil
 }
 
-// judgeSizes compares the profile with what the application saw and with what Slurm billed.
+// judgeSizes compares the profile with what the application saw and what Slurm accounted.
 func (c *workloadResult) judgeSizes(s *submission) []string {
 	var faults []string
 	output := c.lab.File(s.user, "slurm-"+s.id+".out")
@@ -246,9 +248,9 @@ func (c *workloadResult) judgeSizes(s *submission) []string {
 	return faults
 }
 
-// judgeGPUs compares what a program of each step saw from inside with two GPUs on each of its nodes.
+// judgeGPUs checks that a program of each step saw two GPUs on each of its nodes.
 func judgeGPUs(output string, steps core.EP) (faults []string) {
-	of := map[string]int{} // steps in which a node had two
+	of := map[string]int{} // by node: the steps in which it had two
 	for line := range strings.Lines(output) {
 		if node, list, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && strings.HasPrefix(node, "gpus of ") {
 			if of[node]++; len(strings.Split(list, ",")) != 2 {
@@ -269,7 +271,7 @@ func judgeGPUs(output string, steps core.EP) (faults []string) {
 	return faults
 }
 
-// judgeGrowths takes in every growth that happened; one that the profile has must be among them.
+// judgeGrowths adds every growth that happened, and checks that each growth of the profile is among them.
 func (c *workloadResult) judgeGrowths(s *submission, managed map[int64]bool) []string {
 	seen, err := stages(c.lab.File(s.user, "slurm-"+s.id+".out"))
 	if err != nil {
@@ -304,7 +306,7 @@ func (c *workloadResult) judgeGrowths(s *submission, managed map[int64]bool) []s
 	return faults
 }
 
-// diagnosis is what is known of one job: its journal, slurmctld's words on it, its output.
+// diagnosis returns what is known of one job: its journal, slurmctld's log about it, its output.
 func (c *workloadResult) diagnosis(s *submission) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "its journal:\n%s\nslurmctld on it:\n", tail(c.p.accordion("journal", "--job", s.id), 60))
@@ -321,7 +323,7 @@ func (c *workloadResult) diagnosis(s *submission) string {
 	return b.String()
 }
 
-// saveArtifacts saves what a failed run is explained with.
+// saveArtifacts saves files that help to explain a failed run.
 func (c *workloadResult) saveArtifacts() {
 	c.t.Helper()
 	dir := c.t.ArtifactDir()

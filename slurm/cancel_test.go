@@ -13,8 +13,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// A cancelPoint says at which of the sidecar's calls for it a job is cancelled by its owner: so long after the call began, or
-// just before it where after is negative.
+// A cancelPoint is the moment at which a job is cancelled by its owner: after the beginning of one of the sidecar's
+// calls for it, or just before the call if after is negative.
 type cancelPoint struct {
 	call  string // attach, release, detach, expand, merge, shrink
 	after time.Duration
@@ -27,8 +27,8 @@ func (f cancelPoint) String() string {
 	return fmt.Sprintf("%v into %s", f.after, f.call)
 }
 
-// cancelling is the hook that knows which call is which, and cancels the jobs that have a fate, with those that share it. A merge names
-// only the expander, whose name ends with its job's number.
+// cancelling is a hook that identifies each call, and cancels the job if the call is its cancelPoint, with the jobs
+// that share it. A merge names only the expander, whose name ends with its job's id.
 const cancelling = `job= call=
 case "$name $*" in
 "scontrol release "*) call=release job=$2 ;;
@@ -75,7 +75,7 @@ func TestAJobCancelledWhileItWaitsLeavesNothingBehind(t *testing.T) {
 		t.Errorf("a job that depends on a running one is not waiting: %+v", v)
 	}
 	lab.Run(t, "bob", "scancel", all)
-	if !*long { // Slurm looks at what a held job depends on once a minute
+	if !*long { // Slurm checks the dependencies of a held job once a minute
 		lab.Run(t, "alice", "scancel", after)
 	} else {
 		lab.Await(t, 3*time.Minute, "the job that depends on it runs and ends", func() bool { return len(p.events(after, "started", "ended")) == 2 })
@@ -87,18 +87,20 @@ func TestAJobCancelledAtAnyCallOfTheSidecarLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	const never = -1
 	fates := []cancelPoint{
-		// Those that live longest come first: they get the first nodes, and grow by nodes behind the one that runs their script.
+		// Those that live longest come first: they get the first nodes, and grow by nodes with higher names than the
+		// node of their script.
 		{call: "shrink", after: never}, {call: "shrink", after: 50 * time.Millisecond},
 		{call: "attach", after: never}, {call: "release", after: never}, {call: "release", after: 0}, {call: "detach", after: never}, {call: "detach", after: 0},
 		{call: "expand", after: never}, {call: "expand", after: 0},
-		// A merge takes 0.3 to 0.5 s. Cancelled in it, a job may end with an empty list of nodes, while its nodes are allocated to nobody.
+		// A merge takes 0.3 to 0.5 s. A job that is cancelled meanwhile may end with an empty list of nodes, while no
+		// job owns its nodes.
 		{call: "merge", after: never}, {call: "merge", after: 0}, {call: "merge", after: 30 * time.Millisecond}, {call: "merge", after: 100 * time.Millisecond}, {call: "merge", after: 300 * time.Millisecond},
 	}
 	t.Run("each call", func(t *testing.T) { cancelAt(t, fates) })
 	if !*long {
 		return
 	}
-	random := rand.New(rand.NewPCG(1, 2)) // the moments differ all the same: Slurm's do
+	random := rand.New(rand.NewPCG(1, 2)) // the moments differ nevertheless: Slurm's do
 	for round := range 10 {
 		fates = fates[:0]
 		for range 12 {
@@ -108,7 +110,7 @@ func TestAJobCancelledAtAnyCallOfTheSidecarLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// arm has all of the jobs cancelled, by one command, when the sidecar comes to the call for the first of them.
+// arm makes the hook cancel all of the jobs, by one command, at the sidecar's call for the first of them.
 func (f cancelPoint) arm(t *testing.T, calls *clients, job string, all ...string) {
 	t.Helper()
 	after := "before"
@@ -120,7 +122,8 @@ func (f cancelPoint) arm(t *testing.T, calls *clients, job string, all ...string
 	}
 }
 
-// Jobs that grow at the same second are cancelled together (scancel a b), at one of the calls by which the first of them grows.
+// Jobs that grow in the same second are cancelled together (scancel a b), at one of the calls by which the first of
+// them grows.
 func TestTwoJobsCancelledAtOnceInTheirGrowthLeaveNothingBehind(t *testing.T) {
 	t.Parallel()
 	lab := quickLab(t)
@@ -133,7 +136,7 @@ func TestTwoJobsCancelledAtOnceInTheirGrowthLeaveNothingBehind(t *testing.T) {
 		for i := range pair {
 			pair[i] = lab.Submit(t, "alice", "sleep 7\neval \"$(accordion step)\" || exit\nsleep 60\n", "-H", "-N1", "-n1", "-t5", "--comment=ep=1x8s,2x60s", "-J", "x")
 		}
-		for _, job := range pair { // whichever grows first
+		for _, job := range pair { // at the first call for either of them
 			f.arm(t, calls, job, pair...)
 		}
 		jobs = append(jobs, pair...)
@@ -151,7 +154,7 @@ func TestTwoJobsCancelledAtOnceInTheirGrowthLeaveNothingBehind(t *testing.T) {
 	closeRunaways(t, lab)
 }
 
-// cancelAt runs one job for each fate, all at the same time, and judges what is left.
+// cancelAt runs one job for each cancelPoint, all at the same time, and checks what is left.
 func cancelAt(t *testing.T, fates []cancelPoint) {
 	t.Helper()
 	lab := quickLab(t)
@@ -164,7 +167,7 @@ func cancelAt(t *testing.T, fates []cancelPoint) {
 		jobs[i] = lab.Submit(t, "alice", phase+boundary+phase+boundary+phase, "-H", "-N1", "-n1", "-t5", "--comment=ep=1x5s,2x5s,1x5s", "-J", "x")
 		f.arm(t, calls, jobs[i], jobs[i])
 	}
-	p := serving(t, lab, calls.setting()+"\nclients_per_minute = 0\n[overrun]\nleast = \"10m\"") // so many at once take their time
+	p := serving(t, lab, calls.setting()+"\nclients_per_minute = 0\n[overrun]\nleast = \"10m\"") // so many jobs at once are slow
 	for i, job := range jobs {
 		lab.Await(t, 3*time.Minute, fmt.Sprintf("job %s, to be cancelled %v, is over", job, fates[i]), func() bool {
 			return strings.HasPrefix(runClient(t, lab, "squeue", "-h", "-j", job, "-t", "all", "-o", "%T"), "C") // CANCELLED, COMPLETED or COMPLETING
@@ -185,7 +188,7 @@ func cancelAt(t *testing.T, fates []cancelPoint) {
 	t.Logf("nodes were lost, and set free by `scontrol reconfigure`, %d times since this Slurm was booted", reconfigured(t, lab))
 }
 
-// A merge into a job that is cancelled in the same instant loses nodes; here nobody is left to see it.
+// A merge into a job that is cancelled at the same moment loses nodes. Here no sidecar runs that could notice.
 func TestNodesLostInAMergeAreSetFreeByTheNextSidecar(t *testing.T) {
 	t.Parallel()
 	lab := quickLab(t)
@@ -214,7 +217,7 @@ esac`)
 	}
 }
 
-// reconfigured counts in slurmctld's log how often it was told to read its configuration again.
+// reconfigured returns how often slurmctld's log says that it read its configuration again.
 func reconfigured(t *testing.T, lab *lab.SlurmLab) int {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(lab.Dir, "log", "slurmctld.log"))

@@ -11,18 +11,19 @@ import (
 	"testing"
 )
 
-// clients is a folder of Slurm's client programs, for [slurm] bin: a hook runs before each call that changes something. So
-// a test can kill the sidecar, or cancel a job, between any two calls of the sidecar, or during one.
+// clients is a folder of Slurm's client programs, for [slurm] bin, that run a hook before each call that changes
+// something. So a test can kill the sidecar, or cancel a job, between any two calls of the sidecar, or during one.
 type clients struct {
 	t   *testing.T
 	dir string
 }
 
-// client stands for the program of the same name. A hook may carry out "$real" "$@" itself and exit, or return. A scontrol that
-// reads commands from its standard input is many calls: each has its hook, and is carried out by a real scontrol. What is done about
-// the lease has none: it comes when its time has come, in the midst of anything.
+// clientScript replaces the program of the same name. A hook may run "$real" "$@" itself and exit, or return. A
+// scontrol that reads commands from its standard input is many calls: each runs the hook, and is carried out by a
+// real scontrol. Calls about the lease run no hook, because they come at their own times, between any other calls.
 //
-// What the sidecar runs as the owner of a job must be able to kill it all the same: so the shell keeps root's rights, and "$real" has not.
+// Programs that the sidecar runs as the owner of a job must be able to kill it, too: so the shell keeps root's
+// rights, but "$real" runs without them.
 const clientScript = `#!SHELL -p
 name=${0##*/} here=${0%/*} real=PROGRAM
 [ "$(id -ru)" = 0 ] || real=$here/real/$name
@@ -49,7 +50,7 @@ esac
 exec "$real" "$@"
 `
 
-// openFolder is a temporary folder that everybody may enter: Slurm's own user, too, runs what is in it.
+// openFolder returns a temporary folder that every user may enter, because Slurm's own user runs its programs, too.
 func openFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -64,7 +65,7 @@ func openFolder(t *testing.T) string {
 func newClients(t *testing.T) *clients {
 	t.Helper()
 	c := &clients{t: t, dir: t.TempDir()}
-	// Others may run what is here, and find nothing: least of all the shell.
+	// Others may run these programs but not list the folder, so that they do not find the shell.
 	c.ok(os.Chmod(filepath.Dir(c.dir), 0o711))
 	c.ok(os.Chmod(c.dir, 0o711))
 	c.ok(os.Mkdir(filepath.Join(c.dir, "real"), 0o755))
@@ -73,7 +74,7 @@ func newClients(t *testing.T) *clients {
 		program, err := exec.LookPath(name)
 		c.ok(err)
 		path := filepath.Join(c.dir, name)
-		if name == "squeue" { // it changes nothing
+		if name == "squeue" { // squeue changes nothing
 			c.ok(os.Symlink(program, path))
 			continue
 		}
@@ -85,7 +86,8 @@ func newClients(t *testing.T) *clients {
 	return c
 }
 
-// rootsShell is a shell that has root's rights whoever runs it (with -p), under a name that nobody else gets to know.
+// rootsShell returns a shell that has root's rights whoever runs it (with -p), under a name that other users do not
+// learn.
 func (c *clients) rootsShell() string {
 	c.t.Helper()
 	dash, err := os.ReadFile("/bin/dash")
@@ -105,34 +107,35 @@ func (c *clients) ok(err error) {
 	}
 }
 
-// setting is the line of the configuration by which a sidecar uses these clients.
+// setting returns the line of configuration with which a sidecar uses these clients.
 func (c *clients) setting() string { return fmt.Sprintf("bin = %q", c.dir) }
 
-// hook makes a shell text the hook, from the next call on.
+// hook sets the hook, a shell text, from the next call on.
 func (c *clients) hook(text string) {
 	c.t.Helper()
 	next := filepath.Join(c.dir, "hook.next")
 	if err := os.WriteFile(next, []byte(text+"\n"), 0o644); err != nil {
 		c.t.Fatal(err)
 	}
-	if err := os.Rename(next, filepath.Join(c.dir, "hook")); err != nil { // whole, for a call that reads it now
+	if err := os.Rename(next, filepath.Join(c.dir, "hook")); err != nil { // atomically, for a call that reads it now
 		c.t.Fatal(err)
 	}
 }
 
-// A killPoint is where in its life a sidecar dies: at the n-th call that changes something, counted from its start.
+// A killPoint is the moment at which a sidecar is killed: at the n-th call that changes something, counted from its
+// start.
 type killPoint struct {
-	when string // before, during (the call is carried out by nobody's order) or after
+	when string // before, during (the call is still carried out) or after
 	at   int
-	call string // a shell pattern: only calls that fit are counted; "" for all
+	call string // a shell pattern: only matching calls count; "": all
 }
 
 func (d killPoint) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s call %d %s", d.when, d.at, d.call))
 }
 
-// killAt makes the hook kill its sidecar at the death. Each sidecar counts for itself; a hook that cannot tell whether its
-// parent lives would kill a stranger, so the parent is read once and must be a sidecar.
+// killAt makes the hook kill its sidecar at the kill point. Each sidecar counts for itself. A hook that cannot tell
+// whether its parent is alive might kill another process, so it reads the parent once, which must be a sidecar.
 func (c *clients) killAt(d killPoint) {
 	c.t.Helper()
 	_ = os.Remove(filepath.Join(c.dir, "count"))
@@ -159,7 +162,7 @@ if [ "$n" -eq %d ] && [ "$(cat "/proc/$PPID/comm")" = accordion ]; then
 fi`, cmp.Or(d.call, "*"), d.at, d.when, d.at, die))
 }
 
-// deaths is what the sidecars died at.
+// deaths returns the calls at which sidecars were killed.
 func (c *clients) deaths() []string {
 	text, err := os.ReadFile(filepath.Join(c.dir, "deaths"))
 	if err != nil {
