@@ -28,29 +28,29 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// The script testdata/conformance/script.txt is carried out on clienttest's Slurm in every run of the tests, and on the real
-// one where there is a lab. The answers of both have to be those that were recorded of the release:
+// Every run of the tests carries out the script testdata/conformance/script.txt on clienttest's Slurm, and on a real
+// one if there is a lab. Both must give the answers that were recorded of the release:
 //
 //	go test ./slurm -run TestSlurmAnswersAsRecorded -accordion.record=.                       records them again (needs a lab)
 //	scripts/slurm-lab world 26.05 -- sh -c 'go test ./slurm -run TestSlurmAnswersAsRecorded -accordion.record=/var/tmp >&2 &&
 //		tar -C /var/tmp -c testdata client' | tar -C slurm -x                              … of another release
 //
-// With them, samples of records are written for clienttest, by which its Slurm prints others.
+// Recording also writes samples of records for clienttest, from which its Slurm prints other records.
 //
 // A line of the script is one of these:
 //
-//	USER PROGRAM ARGUMENT …            a client program; $a is the number of job a, now+600 a second
+//	USER PROGRAM ARGUMENT …            a client program; $a is the id of job a, now+600 a second
 //	job NAME NODE …                    a job with a script that sleeps, awaited until it runs
 //	allocate NAME PARENT NODE …        salloc of an expander, at once
-//	await NAME STATE; idle NODE        until a job has a state, and until a node has nothing to do
+//	await NAME STATE; idle NODE        waits until a job has a state, or until a node is idle
 //	show NAME; reservation NAME        the fields that Accordion reads
 //	reserve, unreserve, expand, merge, shrink      verbs of the adapter, by the error that they return
-//	until LINE                         such a line again and again until it is ok: a newer Slurm calls idle nodes busy for a moment
+//	until LINE                         repeats a line until it succeeds: a newer Slurm calls idle nodes busy for a moment
 //	race LINE, and race LINE           two such lines at once: their answers, sorted
 
 var recordFlag = flag.String("accordion.record", "", "a folder, as this one, below which to write what the real Slurm answers to testdata/conformance/script.txt")
 
-// A party answers the script: a fake or a real Slurm.
+// A party carries out the script: a fake or a real Slurm.
 type party struct {
 	*testing.T
 	sys      *slurm.System
@@ -58,13 +58,13 @@ type party struct {
 	submit   func(nodes []string) string
 	patience time.Duration
 	release  string // such as 22.05
-	uid, gid string // alice's
+	uid, gid string // of alice
 
 	mu   sync.Mutex
 	jobs map[string]adapter.Key
 }
 
-// answers carries the script out, and returns it with the answers.
+// answers carries out the script, and returns it with the answers.
 func (p *party) answers() string {
 	p.Helper()
 	script, err := os.ReadFile("testdata/conformance/script.txt")
@@ -97,7 +97,7 @@ func (p *party) answers() string {
 	return all.String()
 }
 
-// answer returns what one line of the script is answered.
+// answer carries out one line of the script and returns the answer.
 func (p *party) answer(line string) string {
 	words := strings.Fields(line)
 	name, rest := words[1], words[2:]
@@ -130,7 +130,7 @@ func (p *party) answer(line string) string {
 			fmt.Sprintf("--nodes=%d", len(rest)-1), "--nodelist=" + strings.Join(rest[1:], ","), "--mem=0", fmt.Sprintf("--dependency=expand:%d", job(2).ID),
 			"--immediate"}
 		user := "alice"
-		if p.release < "23" { // root may allocate in her name
+		if p.release < "23" { // root may allocate for her
 			user, args = "root", append(args, "--priority=TOP", "--uid="+p.uid, "--gid="+p.gid)
 		}
 		out, errs, err := p.exec(user, args...)
@@ -161,7 +161,7 @@ func (p *party) answer(line string) string {
 	return p.said(out, errs, err)
 }
 
-// remember keeps the number of a job, with the second of its submission.
+// remember records the id of a job and the second of its submission.
 func (p *party) remember(name, id string) {
 	p.Helper()
 	out, errs, err := p.exec("root", "squeue", "--noheader", "--states=all", "--jobs="+id, "-O", "JobID:|,SubmitTime:|")
@@ -194,7 +194,7 @@ func (p *party) await(name, state string) string {
 	})
 }
 
-// until waits until something is as wanted.
+// until waits until look returns the wanted text.
 func (p *party) until(wanted string, look func() string) string {
 	now := ""
 	for end := time.Now().Add(p.patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
@@ -205,7 +205,7 @@ func (p *party) until(wanted string, look func() string) string {
 	return "  " + now + ", and not " + wanted + "\n"
 }
 
-// filled puts numbers and seconds in the place of what stands for them.
+// filled replaces the names of jobs and seconds in a line by their values.
 func (p *party) filled(words []string) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -219,7 +219,7 @@ func (p *party) filled(words []string) []string {
 	return all
 }
 
-// said writes what a program printed and how it ended, with the names of jobs in the place of their numbers.
+// said formats the output and exit of a program, with names of jobs in place of their ids.
 func (p *party) said(out, errs string, err error) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -238,7 +238,7 @@ func (p *party) said(out, errs string, err error) string {
 	return text
 }
 
-// fields writes some fields of a record.
+// fields formats some fields of a record.
 func (p *party) fields(command []string, keys ...string) string {
 	out, errs, err := p.exec("root", command...)
 	if err != nil {
@@ -254,7 +254,7 @@ func (p *party) fields(command []string, keys ...string) string {
 	return text
 }
 
-// outcome writes which of the adapter's errors a verb returned.
+// outcome formats the error of a verb.
 func (p *party) outcome(err error) string {
 	if err == nil {
 		return "  ok\n"
@@ -268,10 +268,10 @@ func (p *party) outcome(err error) string {
 	return "  refused\n"
 }
 
-// recorded returns the path of a release's answers.
+// recorded returns the path of a release's recorded answers.
 func recorded(release string) string { return filepath.Join("testdata/conformance", release+".txt") }
 
-// TestTheFakeSlurmAnswersAsTheRealOneWasRecorded keeps clienttest's Slurm true to what it stands for.
+// The fake Slurm of clienttest must answer as the real one did.
 func TestTheFakeSlurmAnswersAsTheRealOneWasRecorded(t *testing.T) {
 	files, err := filepath.Glob(recorded("[0-9]*"))
 	if err != nil || len(files) == 0 {
@@ -311,8 +311,8 @@ func TestTheFakeSlurmAnswersAsTheRealOneWasRecorded(t *testing.T) {
 	}
 }
 
-// samples returns what the release prints of its settings, its nodes and partitions, a reservation, and three jobs: one that runs a script,
-// one without a script, and one that waits.
+// samples returns what the release prints of its settings, its nodes and partitions, a reservation, and three jobs:
+// one with a script, one without, and a pending one.
 func samples(t *testing.T, l *lab.SlurmLab) string {
 	t.Helper()
 	l.Clear(t)
@@ -328,7 +328,7 @@ func samples(t *testing.T, l *lab.SlurmLab) string {
 	}
 	l.Await(t, patience, "two jobs run", func() bool { return strings.Count(print("show", "job"), " JobState=RUNNING ") == 2 })
 	all += print("show", "node") + print("show", "reservation") + print("show", "partition")
-	for line := range strings.Lines(print("show", "job")) { // Slurm still knows the script's jobs
+	for line := range strings.Lines(print("show", "job")) { // Slurm still knows the jobs of the script
 		if regexp.MustCompile(` JobName=(runs|managed|alloc) `).MatchString(line) {
 			all += line
 		}
@@ -336,7 +336,7 @@ func samples(t *testing.T, l *lab.SlurmLab) string {
 	return all
 }
 
-// TestSlurmAnswersAsRecorded keeps the recorded answers true, or records them.
+// TestSlurmAnswersAsRecorded compares a real Slurm with the recorded answers, or records them.
 func TestSlurmAnswersAsRecorded(t *testing.T) {
 	l := lab.TakeSlurm(t, 6, lab.Users("alice", "bob"), lab.Fast(), lab.NoPlugin(), lab.Plain())
 	release := strings.Join(strings.Split(l.Slurm, ".")[:2], ".")

@@ -12,7 +12,7 @@ import (
 	"accordion/slurm/output"
 )
 
-// assertReadingsAgree reads all jobs by squeue and by consoles, and judges that both say the same.
+// assertReadingsAgree checks that squeue and consoles print the same of all jobs.
 func (w *world) assertReadingsAgree() {
 	w.Helper()
 	same := func() bool {
@@ -20,17 +20,17 @@ func (w *world) assertReadingsAgree() {
 		w.ok(err)
 		return slices.Equal(bySqueue, byList) && slices.Equal(bySqueue, oneByOne)
 	}
-	w.lab.Await(w.T, patience, "squeue and scontrol say the same of all jobs", same) // jobs change between two readings
+	w.lab.Await(w.T, patience, "squeue and scontrol say the same of all jobs", same) // jobs may change between the two readings
 }
 
-// assertFewPrograms judges that readings take no programs.
+// assertFewPrograms checks that readings start almost no programs.
 func (w *world) assertFewPrograms() {
 	w.Helper()
 	before := w.sys.Clients()
 	for range 10 {
 		w.observe()
 	}
-	if n := w.sys.Clients() - before; n > 2 { // consoles that are old
+	if n := w.sys.Clients() - before; n > 2 { // replacements of old consoles
 		w.Errorf("ten readings took %d programs", n)
 	}
 }
@@ -50,7 +50,7 @@ func TestAConsoleTellsOfJobsWhatSqueueTells(t *testing.T) {
 	}
 }
 
-// Where associations are not enforced an account is one more text in which users write what they like.
+// If associations are not enforced, the account is another text that users choose freely.
 func TestAConsoleTellsOfJobsWithFreeAccountsWhatSqueueTells(t *testing.T) {
 	t.Parallel()
 	w := worldOn(t, lab.Slurm(t, 6, lab.Plain(), lab.Users("alice"), lab.Fast(), lab.NoPlugin()))
@@ -60,7 +60,7 @@ func TestAConsoleTellsOfJobsWithFreeAccountsWhatSqueueTells(t *testing.T) {
 	w.assertFewPrograms()
 }
 
-// worldOn is newWorld on a lab of one's own.
+// worldOn is newWorld on a lab of the test's own.
 func worldOn(t *testing.T, lab *lab.SlurmLab) *world {
 	t.Helper()
 	sys, err := slurm.New(slurm.Config{Partitions: []string{"main"}, Conf: lab.Conf(), Timeout: patience})
@@ -71,7 +71,7 @@ func worldOn(t *testing.T, lab *lab.SlurmLab) *world {
 	return &world{T: t, lab: lab, sys: sys, ctx: t.Context()}
 }
 
-// ordinaryJobs submits one of each kind.
+// ordinaryJobs submits one job of each kind.
 func (w *world) ordinaryJobs() {
 	w.Helper()
 	holder := w.running("n2")
@@ -80,9 +80,9 @@ func (w *world) ordinaryJobs() {
 	w.submit(sleeps, "-N1", "-t1-02:03", "--dependency=afterok:"+w.number(holder.Key))
 	w.submit("sleep 600", "-N1", "-t5", "--array=1-9%2", "-p", "shared", "-w", "n3", "--mem-per-cpu=10")
 	w.submit(sleeps, "-H", "-N1", ":", "-N2")
-	w.submit(sleeps, "-N1", "-t5", "-p", "shared,main", "-w", "n2") // waits
+	w.submit(sleeps, "-N1", "-t5", "-p", "shared,main", "-w", "n2") // stays pending
 	w.submit(sleeps, "-H", "-N2", "-t5", "--mincpus=3", "--mem=123", "-p", "shared", "--oversubscribe")
-	w.lab.Submit(w.T, "alice", "true", "-N1", "-t5") // may be over before it is seen
+	w.lab.Submit(w.T, "alice", "true", "-N1", "-t5") // may end before it is seen
 	w.lab.Run(w.T, "alice", "salloc", "-Q", "-N1", "-n1", "-t5", "-p", "shared", "-w", "n4", "--no-shell", "--comment=by hand")
 	suspended := w.running("n5")
 	w.lab.Run(w.T, "root", "scontrol", "suspend", w.number(suspended.Key))
@@ -102,7 +102,7 @@ func (w *world) adoptOne() {
 	}
 }
 
-// wholeHead is a text like most of a record, from a name on.
+// wholeHead is a text that looks like most of a record, from the name on.
 const wholeHead = "x UserId=root(0) GroupId=root(0) MCS_label=N/A Priority=5 Nice=0 Account=a QOS=b JobState=RUNNING"
 
 // submitForgeries submits jobs whose texts look like Slurm's own.
@@ -127,7 +127,7 @@ func (w *world) submitForgeries() {
 	}
 }
 
-// submitForgery submits a job with texts of these, and judges that none is believed.
+// submitForgery submits a job with such texts, and checks that none is taken for Slurm's.
 func (w *world) submitForgery(what string, options ...string) {
 	w.Helper()
 	key := w.submit(sleeps, append([]string{"-H", "-N1", "-t5"}, options...)...)
@@ -138,5 +138,5 @@ func (w *world) submitForgery(what string, options ...string) {
 	}
 }
 
-// number is the job's number as the clients want it.
+// number returns the job's id for the clients.
 func (w *world) number(key adapter.Key) string { return strconv.FormatInt(int64(key.ID), 10) }

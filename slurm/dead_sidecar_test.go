@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// releaseAfterLease runs release-all until the lease of a dead sidecar has ended, as the timer does, and
-// returns its last output.
+// releaseAfterLease runs release-all, as the timer does, until the lease of a dead sidecar has ended. It returns the
+// last output.
 func releaseAfterLease(t *testing.T, p *process, flags ...string) (said string) {
 	t.Helper()
 	p.lab.Await(t, time.Minute, "the lease is over", func() bool {
 		if said = releaseAll(p, flags...); strings.Contains(said, "lives: nothing is given back") {
-			time.Sleep(time.Second) // Slurm does not say when a lease is over
+			time.Sleep(time.Second) // Slurm does not report the end of a lease
 			return false
 		}
 		return true
@@ -21,7 +21,7 @@ func releaseAfterLease(t *testing.T, p *process, flags ...string) (said string) 
 	return said
 }
 
-// A sidecar dies, or is stopped, while nodes are reserved ahead for a job that waits and for a later step of one that runs.
+// A sidecar dies, or is stopped, while nodes are reserved for a pending job and for a later step of a running one.
 func TestADeadSidecarReservesNothingAheadOfWaitingJobs(t *testing.T) {
 	t.Parallel()
 	lab := quickLab(t)
@@ -42,7 +42,7 @@ func TestADeadSidecarReservesNothingAheadOfWaitingJobs(t *testing.T) {
 	}
 	lab.Await(t, time.Minute, "nodes are reserved ahead", reserved)
 
-	// A restart within the lease finds all of it, after kill -9 and after SIGTERM.
+	// A sidecar that restarts within the lease finds all reservations, after kill -9 and after SIGTERM.
 	for _, end := range []func(){p.kill, p.stop} {
 		end()
 		if said := releaseAll(p, "--after-lease"); !reserved() {
@@ -52,8 +52,7 @@ func TestADeadSidecarReservesNothingAheadOfWaitingJobs(t *testing.T) {
 		lab.Await(t, time.Minute, "the sidecar plans again", func() bool { return p.view(runs) != nil && reserved() })
 	}
 
-	// It stays dead. All jobs may use its nodes, but for those that are promised to the running
-	// job.
+	// The sidecar stays dead. All jobs may use its nodes, except those promised to the running job.
 	p.kill()
 	died := time.Now()
 	runClient(t, lab, "scancel", busy)
@@ -67,7 +66,7 @@ func TestADeadSidecarReservesNothingAheadOfWaitingJobs(t *testing.T) {
 	})
 	t.Logf("an ordinary job had the nodes %v after kill -9", time.Since(died).Round(time.Second))
 
-	// Stopped in good order it is the same, at once where an administrator says so.
+	// A clean stop has the same result, at once if an administrator asks for it.
 	p.start()
 	lab.Await(t, time.Minute, "nodes are reserved ahead again", reserved)
 	p.stop()
@@ -79,7 +78,7 @@ func TestADeadSidecarReservesNothingAheadOfWaitingJobs(t *testing.T) {
 		t.Errorf("release-all says %s\nreserved are\n%s", said, all)
 	}
 
-	// The job that runs ends.
+	// The running job ends.
 	runClient(t, lab, "scancel", runs)
 	lab.Await(t, time.Minute, "nothing is reserved for it", func() bool {
 		said = releaseAll(p)

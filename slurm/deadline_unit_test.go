@@ -34,7 +34,7 @@ func TestTheLimitOfAJobThatStartsEndsBeforeItsDeadline(t *testing.T) {
 	}
 }
 
-// Slurm does not look at the deadline of a job that waits in a reservation of the future.
+// Slurm does not check the deadline of a job that waits in a reservation of the future.
 func TestAJobThatCannotMeetItsDeadlineIsLeftToSlurmOnce(t *testing.T) {
 	now := int(time.Now().Unix())
 	for _, test := range []struct {
@@ -65,7 +65,7 @@ func TestAJobThatCannotMeetItsDeadlineIsLeftToSlurmOnce(t *testing.T) {
 	}
 }
 
-// found/16: some commands take A_T for the job with the number A, others take A for all tasks.
+// found/16: some commands take A_T for the job whose id is A; others take A for all tasks.
 func TestEachCommandOnAnArraysTaskNamesThatTask(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	var rows string

@@ -29,8 +29,8 @@ func TestAJobThatWaitsForTheWholePoolIsToldWhichNodesAreAway(t *testing.T) {
 	assertClean(t, p)
 }
 
-// drainedPartition sets the partition to DRAIN while one managed job waits and another has to grow. That is not the nodes' fault: the
-// sidecar changes the state of none, and says what it is.
+// drainedPartition sets the partition to DRAIN while one managed job waits and another must grow. The nodes are not
+// at fault: the sidecar changes no node's state, and reports the reason.
 func drainedPartition(t *testing.T, p *process) {
 	t.Helper()
 	lab := p.lab

@@ -13,14 +13,14 @@ import (
 	"accordion/slurm/sacct"
 )
 
-// defaultLab is a Slurm of 16 nodes with default scheduler settings.
+// defaultLab returns a Slurm of 16 nodes with default scheduler settings.
 func defaultLab(t *testing.T) *lab.SlurmLab {
 	t.Helper()
 	return lab.TakeSlurm(t, 16, lab.Users("alice", "bob", "carol"))
 }
 
-// reportScript is the part of a job script that tells on which nodes the job is: as its environment says, as its host file
-// says, and as srun finds them.
+// reportScript is the part of a job script that prints the job's nodes: by its environment, by its hosts file, and by
+// srun.
 const reportScript = `
 tell() {
 	step=${ACCORDION_STEP:-1}
@@ -31,7 +31,7 @@ tell() {
 }
 `
 
-// stepReport is what a job's output says of one step.
+// stepReport is a job's output about one step.
 type stepReport struct {
 	list, file string         // sorted host lists; file is "" in the first step
 	tasks      map[string]int // srun's tasks on each node
@@ -39,7 +39,7 @@ type stepReport struct {
 
 func (d stepReport) nodes() int { return len(d.tasks) }
 
-// parseStepReports reads a job's output.
+// parseStepReports parses a job's output.
 func parseStepReports(t *testing.T, output string) map[int]stepReport {
 	t.Helper()
 	all := map[int]stepReport{}
@@ -70,7 +70,7 @@ func parseStepReports(t *testing.T, output string) map[int]stepReport {
 	return all
 }
 
-// sorted writes a host list in one way.
+// sorted returns a host list in canonical form.
 func sorted(t *testing.T, list string) string {
 	t.Helper()
 	names, err := hostlist.Expand(list)
@@ -81,7 +81,7 @@ func sorted(t *testing.T, list string) string {
 	return hostlist.Compact(names)
 }
 
-// outputOf is what the job has printed so far.
+// outputOf returns what the job has printed so far.
 func outputOf(lab *lab.SlurmLab, user, job string) string { return lab.File(user, "slurm-"+job+".out") }
 
 func TestAnEvolvingJobRunsOnTwoFiveThreeNodesAndEverybodyAgrees(t *testing.T) {
@@ -159,7 +159,7 @@ func TestAnEvolvingJobRunsOnTwoFiveThreeNodesAndEverybodyAgrees(t *testing.T) {
 	assertTheProcessorsAreBooked(t, lab, since)
 }
 
-// journalSizes is the host list of each step, as the journal has it.
+// journalSizes returns the host list of each step from the journal.
 func journalSizes(t *testing.T, p *process, job string) []string {
 	t.Helper()
 	var lists []string
@@ -172,11 +172,11 @@ func journalSizes(t *testing.T, p *process, job string) []string {
 	return lists
 }
 
-// assertReplayable fails unless the workload log that is made of Slurm's accounting has the job with these sizes, in nodes.
+// assertReplayable checks that the workload log made of Slurm's accounting has the job with these sizes, in nodes.
 func assertReplayable(t *testing.T, lab *lab.SlurmLab, job string, sizes []int) {
 	t.Helper()
 	text := lab.Run(t, "root", "env", "SLURM_TIME_FORMAT=%s", "sacct", "--allusers", "--duplicates", "--allocations", "--parsable2",
-		"--jobs="+job, "--format=NNodes,"+sacct.Columns) // 20.11 is read rightly with the nodes only
+		"--jobs="+job, "--format=NNodes,"+sacct.Columns) // 20.11 can be converted only with the nodes
 	log, left, err := sacct.Workload(strings.NewReader(text), "sacct", time.UTC)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -191,8 +191,9 @@ func assertReplayable(t *testing.T, lab *lab.SlurmLab, job string, sizes []int) 
 	}
 }
 
-// accountedSizes is the host list of each size that Slurm's accounting has of the job, in order of time, once it is over there: slurmdbd
-// hears of an end some time after it. A job of the same number before this one was submitted earlier.
+// accountedSizes returns the host list of each of the job's sizes in accounting, in order of time, once accounting
+// knows its end: slurmdbd learns of an end some time later. A job with the same id may exist; it was submitted
+// earlier.
 func accountedSizes(t *testing.T, lab *lab.SlurmLab, job, submitted string) []string {
 	t.Helper()
 	since, err := time.ParseInLocation("2006-01-02T15:04:05", strings.TrimSpace(submitted), time.Local)

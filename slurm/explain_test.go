@@ -13,7 +13,7 @@ import (
 	"accordion/internal/lab"
 )
 
-// freeAddress is one on this machine that nobody listens on now.
+// freeAddress returns an address of this machine on which nothing listens.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -24,7 +24,7 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// awaitQueueExplanation waits until `accordion explain` says all of the texts of a job.
+// awaitQueueExplanation waits until `accordion explain` prints all of the texts about a job.
 func (p *process) awaitQueueExplanation(job string, texts ...string) {
 	p.t.Helper()
 	p.lab.Await(p.t, time.Minute, "the queue has job "+job, func() bool {
@@ -33,7 +33,7 @@ func (p *process) awaitQueueExplanation(job string, texts ...string) {
 	p.awaitExplanation(job, texts...)
 }
 
-// awaitExplanation is explains for a job that the sidecar has seen.
+// awaitExplanation is awaitQueueExplanation for a job that the sidecar already knows.
 func (p *process) awaitExplanation(job string, texts ...string) {
 	p.t.Helper()
 	said := ""
@@ -61,7 +61,7 @@ func TestAUserWhoseJobWaitsIsToldWhy(t *testing.T) {
 	long := lab.Submit(t, "bob", "sleep 600", "--exclusive", "-N22", "-t10", "-J", "long")
 	lab.Await(t, time.Minute, "the long job runs", func() bool { return runClient(t, lab, "squeue", "-h", "-j", long, "-o", "%T") == "RUNNING" })
 	job := lab.Submit(t, "alice", "sleep 100", "-H", "-N4", "-t5", "--comment=ep=4x1m,6x1m", "-J", "mine")
-	wide := lab.Submit(t, "alice", "sleep 600", "--exclusive", "--nice=1000", "-N24", "-t5", "-J", "wide") // behind the other by the site's own rank
+	wide := lab.Submit(t, "alice", "sleep 600", "--exclusive", "--nice=1000", "-N24", "-t5", "-J", "wide") // after the other one in the site's ranking
 
 	p.awaitQueueExplanation(job, `Job `+job+` "mine" of alice is evolving: 4 nodes for 1m, then 6 for 1m.`,
 		"It waits, first in the queue.", "It needs 4 nodes for its first step. Of the pool's 24, 22 are held by jobs, 2 are free.",
@@ -82,7 +82,7 @@ func TestAUserWhoseJobWaitsIsToldWhy(t *testing.T) {
 		}
 	}
 
-	// Slurm would give the nodes to the wide job before the sidecar knows that they are free.
+	// Otherwise Slurm would give the nodes to the wide job before the sidecar sees that they are free.
 	lab.Run(t, "root", "scancel", wide)
 	lab.Run(t, "root", "scancel", long)
 	p.awaitExplanation(job, "start brought forward by ", "job "+long+" of bob ended ", "started: on 4 nodes", "What it was promised", "grows to 6")
@@ -96,7 +96,7 @@ func TestAUserWhoseJobWaitsIsToldWhy(t *testing.T) {
 	assertClean(t, p)
 }
 
-// readMetrics is the metrics as Prometheus reads them.
+// readMetrics returns the metrics as Prometheus scrapes them.
 func readMetrics(t *testing.T, address string) string {
 	t.Helper()
 	c := &http.Client{Timeout: lab.Patience}

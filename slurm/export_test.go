@@ -12,8 +12,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// BothWays reads every job that is not over by squeue, by a console's list, and by a console alone, as texts that can be
-// compared: sorted, and without what the two are known to write differently.
+// BothWays reads every unfinished job by squeue, by a console's list, and by a console job by job. It returns them as
+// comparable texts: sorted, and without known differences in form.
 func (s *System) BothWays(ctx context.Context) (bySqueue, byList, oneByOne []string, err error) {
 	jobs, err := s.Jobs.Squeue(ctx)
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *System) BothWays(ctx context.Context) (bySqueue, byList, oneByOne []str
 	return bySqueue, byList, texts(jobs), nil
 }
 
-// Reconfigure is what sets nodes free that Slurm has lost.
+// Reconfigure frees nodes that Slurm has lost.
 func (s *System) Reconfigure(ctx context.Context) error { return s.reconfigure(ctx) }
 
 func texts(jobs []output.Record) []string {
@@ -45,5 +45,5 @@ func texts(jobs []output.Record) []string {
 	return all
 }
 
-// On returns a system that runs Slurm's programs by run.
+// On returns a system that runs Slurm's programs with run.
 func On(c Config, run *client.Runner) *System { return systemOf(c, run) }

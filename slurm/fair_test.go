@@ -10,7 +10,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// delays is how late jobs were, in seconds: from submission to acceptance, and after the planned seconds of growths and shrinks.
+// delays has delays in seconds: from submission to acceptance, and of growths and shrinks after their planned
+// seconds.
 type delays struct{ accepted, growths, shrinks []float64 }
 
 func (d *delays) add(o delays) {
@@ -24,9 +25,9 @@ func (d delays) String() string {
 	return fmt.Sprintf("accepted: %s; growths: %s; shrinks: %s", word(d.accepted), word(d.growths), word(d.shrinks))
 }
 
-// TestHostileUsersDoNotDelayOthersOnARealSlurm: five users whose jobs have 600 steps of a second each, with [limits] shortest_step off,
-// and another user whose jobs come within seconds all the same. (-accordion.long: thirty such jobs, and five turns with them and without, of
-// which the median is at most doubled.)
+// Five users have jobs with 600 steps of a second each, with [limits] shortest_step off. The jobs of another user are
+// handled within seconds all the same. (-accordion.long: thirty such jobs, and five rounds with and without them, of
+// which the median at most doubles.)
 func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
 	parallelUnlessLong(t)
 	nodes, jobs, turns := 16, 6, 1
@@ -36,7 +37,7 @@ func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
 	hostile := []string{"eve1", "eve2", "eve3", "eve4", "eve5"}
 	lab := lab.Slurm(t, nodes, lab.Users(append([]string{"alice", "bob"}, hostile...)...))
 	p := serving(t, lab, "[overrun]\nleast = \"10m\"")
-	p.unjudged = []audit.Kind{audit.Sum} // of a job whose limit is lengthened after a resize Slurm counts the last size from the job's start
+	p.unjudged = []audit.Kind{audit.Sum} // if the limit of a job is extended after a resize, Slurm counts the last size from the job's start
 	var alone, beside delays
 	for range turns {
 		alone.add(measureDelays(t, lab, p, "alice"))
@@ -46,15 +47,15 @@ func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
 		lab.Await(t, time.Minute, "the hostile jobs run", everySecond(func() bool {
 			return len(strings.Fields(runClient(t, lab, "squeue", "--noheader", "--states=R", "--user="+strings.Join(hostile, ","), "-o", "%A"))) >= jobs
 		}))
-		time.Sleep(20 * time.Second)                // they use up what may be used of a minute
-		beside.add(measureDelays(t, lab, p, "bob")) // the minute that alice used is not over
+		time.Sleep(20 * time.Second)                // they use up their share of a minute
+		beside.add(measureDelays(t, lab, p, "bob")) // alice's share of the minute is still used up
 		for _, user := range hostile {
 			runClient(t, lab, "scancel", "--user="+user)
 		}
 		lab.Await(t, 2*time.Minute, "the hostile jobs are over", everySecond(func() bool {
 			return runClient(t, lab, "squeue", "--noheader", "--all", "-o", "%A") == ""
 		}))
-		if *long { // what is deleted after them uses up the programs of a minute: the next turn would not be one without them
+		if *long { // deleting them uses up the programs of a minute, so the next round would not be free of them
 			time.Sleep(time.Minute)
 		}
 	}
@@ -66,7 +67,7 @@ func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
 		before, after := quantile(two[0], 0.5), quantile(two[1], 0.5)
 		most := sampleBound
 		if *long {
-			most = 2*max(before, 0) + 1 // and a reading
+			most = 2*max(before, 0) + 1 // and one reading
 		}
 		if !(after <= most) {
 			t.Errorf("next to hostile users a job %s after %.2f s, without them after %.2f s; want at most %.2f s", what, after, before, most)
@@ -74,11 +75,12 @@ func TestHostileUsersDoNotDelayOthersOnARealSlurm(t *testing.T) {
 	}
 }
 
-// sampleBound is how many seconds late a single sample may be that is taken next to other tests. Without equal shares a job was accepted after
-// 145 s, and not over after four minutes.
+// sampleBound is the bound, in seconds, on the delay of a single sample taken while other tests run. Without equal
+// shares a job was accepted after 145 s, and had not ended after four minutes.
 const sampleBound = 20.0
 
-// measureDelays runs a job that grows and shrinks once, and tells how late it was. That is less than its user's share of a minute.
+// measureDelays runs a job that grows and shrinks once, and returns its delays. It needs less than its user's share
+// of a minute.
 func measureDelays(t *testing.T, lab *lab.SlurmLab, p *process, user string) (d delays) {
 	t.Helper()
 	step := "sleep 5.2\neval \"$(accordion step)\" || exit\n"

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// acts are the calls of a start, a growth and a shrink between which slurmctld goes away; the first three unless there is
-// time for all.
+// acts are the calls of a start, a growth and a shrink between which slurmctld goes away; only the first three in a
+// short run.
 var acts = []struct{ what, when, call string }{
 	{"a release", "before", "'scontrol release '*"},
 	{"an expander over its own nodes", "before", "'salloc '*accordion-over-*"},
@@ -18,19 +18,20 @@ var acts = []struct{ what, when, call string }{
 	{"a shrink", "before", "*' NodeList=n'*"},
 }
 
-// TestSlurmctldMayStopAndStartAtAnyMoment stops and starts slurmctld in the middle of a call of the sidecar, while other
-// jobs wait, run, grow and shrink. Every application sees the nodes of its profile all the same.
+// Slurmctld stops and starts in the middle of a call of the sidecar, while other jobs wait, run, grow and shrink.
+// Every application still sees the nodes of its profile.
 func TestSlurmctldMayStopAndStartAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	acts := acts
 	if !*long {
 		acts = acts[:3]
 	}
-	// Nobody waits for nodes: what is late is late because of slurmctld. There are some to spare, for those of a growth that fails are
-	// not free for a while, and a job that must grow by nodes before its own gets one too many when slurmctld starts (docs/reliability.md).
+	// No job waits for nodes, so every delay is slurmctld's. There are spare nodes: those of a failed growth are not
+	// free for a while, and a job that must grow by nodes with lower names gets one too many when slurmctld starts
+	// (docs/reliability.md).
 	lab := faultLab(t, 4*len(acts)+4)
 	g := &gate{t: t, lab: lab, clients: newClients(t)}
-	p := serving(t, lab, g.setting()+"\ngrowth = \"overlap\"\ntimeout = \"60s\"") // as 20.11 need not
+	p := serving(t, lab, g.setting()+"\ngrowth = \"overlap\"\ntimeout = \"60s\"") // 20.11 does not need this
 	sizes := []int{2, 4, 1}
 	var jobs []string
 	for _, a := range acts {

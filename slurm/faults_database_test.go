@@ -13,11 +13,12 @@ import (
 	"accordion/internal/lab"
 )
 
-// databaseMatters says whether a resize without slurmdbd costs a job all later updates: from 21.08.8 to 24.05. Others resize without it.
+// databaseMatters reports whether a resize without slurmdbd makes Slurm refuse all later updates of the job: from
+// 21.08.8 to 24.05.
 func databaseMatters(lab *lab.SlurmLab) bool { return lab.Slurm >= "21.08.8" && lab.Slurm < "24.05" }
 
-// TestWithoutSlurmdbdNothingIsResizedUntilItIsBack takes slurmdbd away over a growth: for a minute when there is time. It is
-// dead, or it hangs, and its port is there all the time.
+// slurmdbd is away over a growth, in a long run for a minute. It is dead, or it hangs while its port still accepts
+// connections.
 func TestWithoutSlurmdbdNothingIsResizedUntilItIsBack(t *testing.T) {
 	t.Parallel()
 	t.Run("dead", func(t *testing.T) {
@@ -50,7 +51,7 @@ func withoutDatabase(t *testing.T, away func(*lab.SlurmLab) (back func())) {
 		return promised > 0
 	})
 	awaitAccounted(t, lab)
-	back, since, wait, least := away(lab), time.Now(), 35*time.Second, int64(5) // seconds by which the promise moves
+	back, since, wait, least := away(lab), time.Now(), 35*time.Second, int64(5) // seconds by which the promise is delayed
 	if *long {
 		wait, least = time.Minute, 20
 	}
@@ -70,7 +71,7 @@ func withoutDatabase(t *testing.T, away func(*lab.SlurmLab) (back func())) {
 	})
 	back()
 	awaitEvent(t, p, job, "grew", time.Minute)
-	// Status is written at the end of the cycle in which the journal has the growth.
+	// The status is written at the end of the cycle that logs the growth.
 	lab.Await(t, 20*time.Second, fmt.Sprintf("status promises its end %d s later than for %d", least, promised), func() bool {
 		v := p.view(job)
 		return v != nil && v.Promised >= promised+least
@@ -82,7 +83,7 @@ func withoutDatabase(t *testing.T, away func(*lab.SlurmLab) (back func())) {
 	assertClean(t, p)
 }
 
-// stopDatabase makes slurmdbd answer nobody, without its end, until the function that it returns is called.
+// stopDatabase stops slurmdbd from answering without ending it. The returned function resumes it.
 func stopDatabase(t *testing.T, lab *lab.SlurmLab) (goOn func()) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(lab.Dir, "pid", "slurmdbd.pid"))
@@ -101,8 +102,8 @@ func stopDatabase(t *testing.T, lab *lab.SlurmLab) (goOn func()) {
 	return goOn
 }
 
-// TestAJobThatSlurmctldCannotChangeAnyMoreHoldsUpNobody: a slurmctld that ends while it waits for a job's number in the
-// database never learns it, and refuses every change of that job for good.
+// A slurmctld that ends while it waits for the database's id of a job never learns it, and refuses every later change
+// of that job.
 func TestAJobThatSlurmctldCannotChangeAnyMoreHoldsUpNobody(t *testing.T) {
 	if !*long {
 		t.Skip("takes a minute and a half; the embedded system shows it too: -args -accordion.long")
@@ -110,7 +111,7 @@ func TestAJobThatSlurmctldCannotChangeAnyMoreHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	lab := faultLab(t, 4)
 	goOn := stopDatabase(t, lab)
-	lost := submitEvolving(t, lab, 10, []int{4, 1}) // before the sidecar: it is only held by the plug-in
+	lost := submitEvolving(t, lab, 10, []int{4, 1}) // before the sidecar starts: only the plug-in holds it
 	unnumbered := func() bool {
 		_, said, err := lab.Exec("root", "", "scontrol", "update", "JobId="+lost, "Comment=x")
 		return err != nil && strings.Contains(said, "DB index is being set")

@@ -9,7 +9,7 @@ import (
 	"accordion/internal/lab"
 )
 
-// killController is kill -9 of slurmctld, and its start again.
+// killController kills slurmctld with kill -9 and starts it again.
 func killController(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	lab.Do(t, "ctl-stop", "--kill")
@@ -23,7 +23,7 @@ func awaitEvent(t *testing.T, p *process, job, kind string, patience time.Durati
 	p.lab.Await(t, patience, "job "+job+" "+kind, func() bool { return len(p.events(job, kind)) > 0 })
 }
 
-// accepted is how many jobs of the number the sidecar has accepted.
+// accepted returns how many jobs with the id the sidecar has accepted.
 func accepted(p *process, job string) int {
 	submitted := map[int64]bool{}
 	if job != "" {
@@ -34,17 +34,17 @@ func accepted(p *process, job string) int {
 	return len(submitted)
 }
 
-// TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs: a killed slurmctld forgets what it was told in its last five
-// seconds, and gives the numbers of the jobs it forgot to others.
+// A killed slurmctld forgets what happened in its last five seconds, and gives the ids of the jobs it forgot to new
+// ones.
 func TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs(t *testing.T) {
 	t.Parallel()
 	lab := faultLab(t, 12)
-	p := serving(t, lab, "clients_per_minute = 300") // a controller that is killed over and over makes many
-	p.unjudged = byAccounting                        // which lacks what a killed slurmctld forgot
+	p := serving(t, lab, "clients_per_minute = 300") // restarts of the controller need many client programs
+	p.unjudged = byAccounting                        // accounting lacks what a killed slurmctld forgot
 	watched := watchNodes(t, lab)
 
-	// Their last steps go on to the end of the test: a slurmctld that comes back may not answer for many seconds, and a killed one forgets that
-	// a job has ended, and does not ask its node about it for minutes.
+	// Their last steps last until the end of the test: after a restart slurmctld may not answer for many seconds; and
+	// after a kill it forgets that a job has ended, and does not ask its node for minutes.
 	lab.Run(t, "alice", "rm", "-f", "over") // of a run before
 	lasting := func(ep string) string {
 		return lab.Submit(t, "alice", "#!/bin/bash\n#EP "+ep+"\n"+stepScriptEnding(2, 29, "until [ -e over ]; do sleep 0.1; done"))
@@ -61,9 +61,10 @@ func TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs(t *testing.T) {
 	killController(t, lab)
 	resized()
 
-	lively := submitEvolving(t, lab, 600, []int{1}) // while a managed job runs the sidecar reads each second, and so in time
+	lively := submitEvolving(t, lab, 600, []int{1}) // while a managed job runs, the sidecar reads every second, and so in time
 	awaitEvent(t, p, lively, "started", time.Minute)
-	// A node that does not know its job yet when slurmctld comes back loses it: the job is put back, and the next start on that node drains it.
+	// If a node does not know its job yet when slurmctld restarts, slurmctld requeues the job, and the next start on
+	// that node drains the node.
 	lab.Await(t, time.Minute, "job "+lively+" runs on its node", func() bool { return strings.Contains(stepOutput(lab, lively), "step 1 on 1") })
 	reused := ""
 	for try := 0; accepted(p, reused) < 2; try++ {
@@ -81,14 +82,14 @@ func TestAKilledSlurmctldLosesItsLastSecondsAndNothingOfOurs(t *testing.T) {
 			return slices.ContainsFunc(p.events(reused, "accepted"), func(e entry) bool { return e.Submitted >= at })
 		})
 		if accepted(p, reused) < 2 {
-			lab.Await(t, time.Minute, "jobs "+job+" and "+reused+" are gone", func() bool { // a slurmctld that has just come back may not hear the first word
+			lab.Await(t, time.Minute, "jobs "+job+" and "+reused+" are gone", func() bool { // a slurmctld that has just started may lose the first command
 				tryClient(lab, "scancel", job, reused)
 				left := strings.Fields(runClient(t, lab, "squeue", "-h", "-a", "-o", "%A"))
 				return !slices.Contains(left, job) && !slices.Contains(left, reused)
 			})
 		}
 	}
-	if reused != lively { // which may have been forgotten itself, and its number be bob's
+	if reused != lively { // it may have been forgotten itself, and bob's job have its id
 		tryClient(lab, "scancel", lively)
 	}
 	lab.Await(t, 2*time.Minute, "bob's job is over", func() bool {

@@ -12,13 +12,13 @@ import (
 	"accordion/internal/lab"
 )
 
-// setNode makes an administrator's change of a node's state.
+// setNode sets a node's state, as an administrator does.
 func setNode(t *testing.T, lab *lab.SlurmLab, node, state string) {
 	t.Helper()
 	lab.Run(t, "root", "scontrol", "update", "NodeName="+node, "State="+state, "Reason=a test")
 }
 
-// nodesNow is the names of the nodes that Slurm shows the job on, in order; the script runs on the first.
+// nodesNow returns the nodes of the job in Slurm's order; the script runs on the first.
 func nodesNow(t *testing.T, lab *lab.SlurmLab, job string) []string {
 	t.Helper()
 	var list string
@@ -29,8 +29,8 @@ func nodesNow(t *testing.T, lab *lab.SlurmLab, job string) []string {
 	return sortedNames(names(t, list))
 }
 
-// TestNodesAreKilledDrainedAndReturnedInEveryStep loses nodes of three jobs side by side: one that ends with a node, one
-// that was submitted with sbatch -k, and one whose nodes are drained.
+// Three jobs lose nodes at the same time: one that ends with a node, one submitted with sbatch -k, and one whose
+// nodes are drained.
 func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 	t.Parallel()
 	lab := faultLab(t, 16, lab.Config("SlurmdTimeout=10"))
@@ -43,12 +43,12 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 	const seconds = 25
 	fragile := submitEvolving(t, lab, seconds, []int{2, 4})
 	robust := submitEvolving(t, lab, seconds, []int{3, 5, 2}, "--no-kill")
-	drained := submitEvolving(t, lab, seconds+10, []int{2, 4, 1}) // later than the other: a job that cannot grow waits 30 s only
+	drained := submitEvolving(t, lab, seconds+10, []int{2, 4, 1}) // later than the others: a job that cannot grow waits only 30 s
 	for _, job := range []string{fragile, robust, drained} {
 		awaitEvent(t, p, job, "started", 2*time.Minute)
 	}
 	awaitScriptBegun(t, lab, robust)
-	var drains []string // a node that is down comes back with its slurmd's next report (ReturnToService=2)
+	var drains []string // a DOWN node returns with its slurmd's next report (ReturnToService=2)
 	lose := func(job, state string) (node string) {
 		t.Helper()
 		held := nodesNow(t, lab, job)
@@ -72,10 +72,10 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 		t.Errorf("job %s lost %s, and its hosts file has %q (%v)", robust, down, text, err)
 	}
 	killed := nodesNow(t, lab, fragile)[1]
-	lab.Do(t, "node-kill", killed) // slurmctld hears of it from nobody
+	lab.Do(t, "node-kill", killed) // nothing tells slurmctld
 
 	awaitEvent(t, p, robust, "grew", 2*time.Minute)
-	if lab.Slurm > "21" { // 20.11 merges, and needs no second allocation
+	if lab.Slurm > "21" { // 20.11 merges and needs no second allocation
 		lab.Await(t, 2*time.Minute, "status says why a job with a drained node does not grow", func() bool {
 			v := p.view(drained)
 			return v != nil && strings.Contains(v.Why, drains[0]+" is") && strings.Contains(v.Why, "a second allocation of each of its nodes")
@@ -103,21 +103,21 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 	for _, node := range drains {
 		setNode(t, lab, node, "RESUME")
 	}
-	assertClean(t, p) // also that every node is used again
-	p.audit()         // what root does by hand from here on is in no journal
+	assertClean(t, p) // this also checks that every node can be used again
+	p.audit()         // the journal does not have what root does by hand from here on
 
 	if lab.Slurm >= "23" {
-		return // root cannot allocate in alice's name any more, whom the plug-in refuses to expand a job
+		return // root can no longer allocate for alice, whom the plug-in forbids to expand a job
 	}
 	setsLeakedNodesFree(t, p, lab)
 	assertClean(t, p)
 }
 
-// setsLeakedNodesFree says that the sidecar does. Now and then Slurm loses none in the same acts, and they are idle by themselves: of several tries
-// the first counts in which it does.
+// setsLeakedNodesFree checks that the sidecar frees nodes that Slurm has lost. Sometimes Slurm loses none by the same
+// acts, and they become idle: of several tries the first in which it does counts.
 func setsLeakedNodesFree(t *testing.T, p *process, lab *lab.SlurmLab) {
 	t.Helper()
-	begun := time.Now() // the journal also has the nudges of the acts before
+	begun := time.Now() // the journal also has earlier nudges
 	for range 5 {
 		lost := leak(t, lab)
 		lab.Await(t, 2*time.Minute, "the lost nodes are idle", func() bool {
@@ -136,7 +136,7 @@ func setsLeakedNodesFree(t *testing.T, p *process, lab *lab.SlurmLab) {
 	t.Error("it was not the sidecar that set them free")
 }
 
-// leak makes Slurm lose two nodes: it merges an expander into a job that has ended, without a sidecar's care.
+// leak makes Slurm lose two nodes: without a sidecar it merges an expander into a job that has ended.
 func leak(t *testing.T, lab *lab.SlurmLab) (nodes string) {
 	t.Helper()
 	alice, err := user.Lookup("alice")
@@ -153,8 +153,8 @@ func leak(t *testing.T, lab *lab.SlurmLab) (nodes string) {
 	}
 	lab.Run(t, "alice", "scancel", parent)
 	awaitEnded(t, lab, time.Minute, parent)
-	lab.Await(t, time.Minute, "the expander is merged", func() bool { // not before the steps that Slurm makes are ended
-		tryClient(lab, "scancel", line[0]+".4294967292") // the extern step: not every release knows it by its name
+	lab.Await(t, time.Minute, "the expander is merged", func() bool { // only after the steps that Slurm itself creates have ended
+		tryClient(lab, "scancel", line[0]+".4294967292") // the extern step, which not every release knows by name
 		_, _, err := lab.Exec("root", "", "scontrol", "update", "JobId="+line[0], "NumNodes=0")
 		return err == nil
 	})

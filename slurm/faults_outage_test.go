@@ -10,11 +10,10 @@ import (
 	"time"
 )
 
-// TestATimeInWhichSlurmctldDidNotAnswerEndsNoJob kills slurmctld in the second in which a step
-// begins. No srun of the job ended in the seconds before: a killed slurmctld may take it to run on, as
-// without a sidecar. The step's srun is refused while slurmctld does not know its nodes yet, and asks again a
-// minute later. A second job is too late by itself: it is ended, and its output says why, although
-// slurmctld did not answer when that was to be written.
+// Slurmctld is killed in the second in which a step begins. No srun of the job ended shortly before: a killed
+// slurmctld may assume that it still runs, which happens without a sidecar, too. The step's srun is refused while
+// slurmctld does not know its nodes yet, and retries a minute later. A second job exceeds its time by itself: it is
+// ended, and its output has the reason although slurmctld did not answer when the reason was due.
 func TestATimeInWhichSlurmctldDidNotAnswerEndsNoJob(t *testing.T) {
 	if !*long {
 		t.Skip("an srun waits for two minutes; the embedded system shows it too: -args -accordion.long")
@@ -42,7 +41,7 @@ echo done
 	lab.Await(t, 2*time.Minute, "its second step begins", func() bool { return exists(lab.Dir, "home", "alice", "begun") })
 	lab.Do(t, "ctl-stop", "--kill")
 	lab.Run(t, "alice", "touch", "away")
-	time.Sleep(time.Second) // its srun, of which nothing tells while slurmctld is away, has called by then
+	time.Sleep(time.Second) // by then its srun has called; nothing shows that while slurmctld is away
 	lab.Do(t, "ctl-start")
 
 	late := lab.Submit(t, "bob", "#!/bin/bash\n#EP 1x10s\nsleep 300\n")
@@ -59,7 +58,7 @@ echo done
 esac`, late))
 
 	awaitEnded(t, lab, 5*time.Minute, job, late)
-	steps := regexp.MustCompile(`(?m)^(step \d on \d|done)$`).FindAllString(outputOf(lab, "alice", job), -1) // srun, too, says something
+	steps := regexp.MustCompile(`(?m)^(step \d on \d|done)$`).FindAllString(outputOf(lab, "alice", job), -1) // srun prints something, too
 	if got := strings.Join(steps, " "); got != expectedOutput(1, 2, 1) {
 		t.Errorf("job %s: %q, want %q\n%s", job, got, expectedOutput(1, 2, 1), outputOf(lab, "alice", job))
 	}

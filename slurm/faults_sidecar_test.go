@@ -21,7 +21,7 @@ func smallDisk(t *testing.T, lab *lab.SlurmLab) string {
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=2m"); err != nil {
 		t.Skipf("no file system can be mounted here (%v): a full disk cannot be made", err)
 	}
-	t.Cleanup(func() { // before the lab goes, which removes the directory
+	t.Cleanup(func() { // before the lab ends and removes the directory
 		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
 			t.Error(err)
 		}
@@ -44,14 +44,15 @@ func fill(t *testing.T, path string) {
 	}
 }
 
-// TestAFullDiskUnderTheJournalStopsTheSidecarAndNoJob also starts a second sidecar by accident: with the first one's
-// configuration, and with one that has a journal and a socket of its own.
+// The test also starts a second sidecar by mistake: once with the first one's configuration, and once with its own
+// journal and socket.
 func TestAFullDiskUnderTheJournalStopsTheSidecarAndNoJob(t *testing.T) {
 	t.Parallel()
 	lab := faultLab(t, 6)
 	dir := smallDisk(t, lab)
 	p := serving(t, lab, "")
-	// A step that asks while there is no sidecar gives up after ten seconds, and on a slow machine two starts take longer.
+	// A step that asks while no sidecar runs gives up after ten seconds, and on a slow machine two starts take
+	// longer.
 	job := lab.Submit(t, "alice", "#!/bin/bash\n#EP 2x10s,4x10s,1x10s\nuntil [ -e served ]; do sleep 0.1; done\n"+stepScript(3, 9))
 	awaitEvent(t, p, job, "started", 2*time.Minute)
 
@@ -96,7 +97,7 @@ func TestAFullDiskUnderTheJournalStopsTheSidecarAndNoJob(t *testing.T) {
 	}
 	p.start()
 	p.endBy(syscall.SIGKILL)
-	p.start() // the lock of the cluster went with it
+	p.start() // the cluster's lock went with the process
 	lab.Run(t, "alice", "touch", "served")
 	awaitEnded(t, lab, 3*time.Minute, job)
 	if got := stepOutput(lab, job); got != expectedOutput(2, 4, 1) {

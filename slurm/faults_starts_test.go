@@ -9,8 +9,8 @@ import (
 	"accordion/core/hostlist"
 )
 
-// A node goes down between the plan and the start that was planned on it: the job begins elsewhere, and does not wait for the
-// minute after which a start that does not come is given up.
+// A node goes down between the plan and the start planned on it. The job starts elsewhere, without waiting for the
+// minute after which a missing start is given up.
 func TestAStartOnANodeThatIsLostIsTakenBackAtOnceOnARealSlurm(t *testing.T) {
 	t.Parallel()
 	lab := faultLab(t, 5)
@@ -28,7 +28,7 @@ func TestAStartOnANodeThatIsLostIsTakenBackAtOnceOnARealSlurm(t *testing.T) {
 		t.Fatal(err)
 	}
 	node := on[len(on)-1]
-	lab.Do(t, "node-kill", node) // one that is only set down comes back with its slurmd's next report, and the start comes (ReturnToService=2)
+	lab.Do(t, "node-kill", node) // a node that is only set DOWN returns with its slurmd's next report, and the job starts (ReturnToService=2)
 	setNode(t, lab, node, "DOWN")
 	g.open()
 	awaitEnded(t, lab, 2*time.Minute, job)

@@ -14,16 +14,16 @@ import (
 	"accordion/internal/lab"
 )
 
-// The stories of these files break a real Slurm below a real sidecar: each says what the users see, and that nothing is
-// left. They have labs of their own and run side by side.
+// The tests of the faults_ files break a real Slurm under a real sidecar. Each checks what users see, and that
+// nothing is left behind. They use their own labs and run in parallel.
 
-// faultLab is a Slurm that schedules at once, for one story alone.
+// faultLab returns a lab for one test whose Slurm schedules at once.
 func faultLab(t *testing.T, nodes int, more ...lab.Option) *lab.SlurmLab {
 	t.Helper()
 	return lab.Slurm(t, nodes, append([]lab.Option{lab.Users("alice", "bob"), lab.Fast()}, more...)...)
 }
 
-// tryClient runs a client as root that may fail while its daemon is away; "" then.
+// tryClient runs a client as root that may fail while its daemon is away; it then returns "".
 func tryClient(lab *lab.SlurmLab, command ...string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -36,12 +36,13 @@ func tryClient(lab *lab.SlurmLab, command ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// stepScript is a script that says at the begin of each step how many nodes it was told to have, for the given seconds each.
+// stepScript returns a script that prints at the beginning of each step how many nodes it has; each step lasts the
+// given seconds.
 func stepScript(steps, seconds int) string {
 	return stepScriptEnding(steps, seconds, fmt.Sprintf("sleep %d", seconds))
 }
 
-// stepScriptEnding is such a script whose last step is the given work.
+// stepScriptEnding returns such a script whose last step is the given work.
 func stepScriptEnding(steps, seconds int, last string) string {
 	var b strings.Builder
 	b.WriteString("say() { echo \"step ${ACCORDION_STEP:-1} on $SLURM_NNODES\"; }\nsay\n")
@@ -51,7 +52,8 @@ func stepScriptEnding(steps, seconds int, last string) string {
 	return b.String() + last + "\necho done\n"
 }
 
-// submitEvolving submits such a script for a profile of sizes, as user alice; each step lasts a second longer than its work.
+// submitEvolving submits such a script with a profile of these sizes as alice. Each step is a second longer than its
+// work.
 func submitEvolving(t *testing.T, lab *lab.SlurmLab, seconds int, sizes []int, options ...string) string {
 	t.Helper()
 	var ep []string
@@ -61,24 +63,25 @@ func submitEvolving(t *testing.T, lab *lab.SlurmLab, seconds int, sizes []int, o
 	return lab.Submit(t, "alice", "#!/bin/bash\n#EP "+strings.Join(ep, ",")+"\n"+stepScript(len(sizes), seconds-1), options...)
 }
 
-// stepOutput is what such a script has said so far, on one line.
+// stepOutput returns what such a script has printed so far, on one line.
 func stepOutput(lab *lab.SlurmLab, job string) string {
 	var all []string
 	for line := range strings.Lines(lab.File("alice", "slurm-"+job+".out")) {
-		if !strings.Contains(line, "accordion: ") { // ours, by the shim or by Slurm
+		if !strings.Contains(line, "accordion: ") { // printed by us, through the shim or Slurm
 			all = append(all, strings.TrimSpace(line))
 		}
 	}
 	return strings.Join(all, " ")
 }
 
-// awaitScriptBegun waits until such a script has begun: Slurm calls a job running before that, and takes words to it that nobody reads.
+// awaitScriptBegun waits until such a script has begun: Slurm calls a job running before that, and accepts messages
+// to it that are lost.
 func awaitScriptBegun(t *testing.T, lab *lab.SlurmLab, job string) {
 	t.Helper()
 	lab.Await(t, time.Minute, "the script of job "+job+" has begun", func() bool { return stepOutput(lab, job) != "" })
 }
 
-// expectedOutput is all that such a script says when all goes well.
+// expectedOutput returns the complete output of such a script.
 func expectedOutput(sizes ...int) string {
 	var b strings.Builder
 	for i, n := range sizes {
@@ -87,7 +90,7 @@ func expectedOutput(sizes ...int) string {
 	return b.String() + "done"
 }
 
-// awaitEnded waits until none of the jobs is pending, running or ending.
+// awaitEnded waits until none of the jobs is pending, running or completing.
 func awaitEnded(t *testing.T, lab *lab.SlurmLab, patience time.Duration, jobs ...string) {
 	t.Helper()
 	lab.Await(t, patience, fmt.Sprintf("jobs %v are over", jobs), func() bool {
@@ -100,12 +103,12 @@ func awaitEnded(t *testing.T, lab *lab.SlurmLab, patience time.Duration, jobs ..
 	})
 }
 
-// heldNodes is how many nodes Slurm shows the running job on, and which.
+// heldNodes returns the number of the job's nodes in Slurm, and their list.
 func heldNodes(lab *lab.SlurmLab, job string) string {
 	return tryClient(lab, "squeue", "-h", "-j", job, "-o", "%D %N")
 }
 
-// awaitNodesKnown waits until slurmctld knows every node again: after its start they read UNKNOWN for some seconds.
+// awaitNodesKnown waits until slurmctld knows every node again: for some seconds after its start they are UNKNOWN.
 func awaitNodesKnown(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	lab.Await(t, time.Minute, "slurmctld knows its nodes", func() bool {
@@ -114,14 +117,14 @@ func awaitNodesKnown(t *testing.T, lab *lab.SlurmLab) {
 	})
 }
 
-// A gate stops one call of the sidecar to Slurm, before or after it is carried out, until it is opened.
+// A gate stops one call of the sidecar to Slurm, before or after it is carried out, until the gate is opened.
 type gate struct {
 	t   *testing.T
 	lab *lab.SlurmLab
 	*clients
 }
 
-// set makes the next call that fits the shell pattern stop.
+// set stops the next call that matches the shell pattern.
 func (g *gate) set(when, pattern string) {
 	g.t.Helper()
 	if err := os.RemoveAll(filepath.Join(g.dir, "stopped")); err != nil {
@@ -137,7 +140,7 @@ case "$name $*" in
 esac`, pattern, act))
 }
 
-// await waits until a call stands at the gate.
+// await waits until a call is stopped.
 func (g *gate) await(what string) {
 	g.t.Helper()
 	g.lab.Await(g.t, 2*time.Minute, "the sidecar comes to "+what, func() bool {
@@ -146,7 +149,7 @@ func (g *gate) await(what string) {
 	})
 }
 
-// open lets the call go on, and all others.
+// open resumes the call, and lets all others pass.
 func (g *gate) open() {
 	g.t.Helper()
 	g.hook(":")
@@ -155,12 +158,12 @@ func (g *gate) open() {
 	}
 }
 
-// awaitAccounted waits until Slurm's accounting has every job. A slurmctld that stops while it waits for a job's number in the
-// database never learns it, and refuses every change of that job from then on; a story about that is told elsewhere.
+// awaitAccounted waits until Slurm's accounting has every job. A slurmctld that stops while it waits for the
+// database's id of a job never learns it, and refuses every later change of that job; another test covers that.
 func awaitAccounted(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	lab.Await(t, time.Minute, "accounting has every job", everySecond(func() bool {
-		// sacct does not tell of held jobs.
+		// sacct does not print held jobs.
 		known := strings.Fields(tryClient(lab, "mariadb", "--no-defaults", "--socket="+filepath.Join(lab.Dir, "db", "socket"), "--user=root",
 			"--skip-column-names", "--execute=select id_job from slurm_acct_db.lab_job_table"))
 		there := strings.Fields(tryClient(lab, "squeue", "-h", "-a", "-o", "%A"))
@@ -168,7 +171,7 @@ func awaitAccounted(t *testing.T, lab *lab.SlurmLab) {
 	}))
 }
 
-// noNodeInTwoJobs judges all that was seen.
+// noNodeInTwoJobs checks all that the watcher saw.
 func (w *watcher) noNodeInTwoJobs(t *testing.T) {
 	t.Helper()
 	w.stop()

@@ -12,20 +12,20 @@ import (
 	"accordion/slurm/growth"
 )
 
-// A grown is one growth of one job, as it happened. Times are Unix seconds.
+// A grown is one growth of one job. Times are Unix seconds.
 type grown struct {
 	job     int64
-	step    int     // from 1: the one that it leads to
-	planned float64 // second for which it was planned when the step before began
+	step    int     // the step that it leads to, from 1
+	planned float64 // its planned second when the step before began
 	asked   float64 // when the application was ready for it
-	usable  float64 // when the application had its nodes, by its own clock
-	due     float64 // from when it counts: nodes and application were there
+	usable  float64 // when the application had its nodes, by the job's clock
+	due     float64 // from when lateness counts: nodes and application were ready
 	cause   string  // what due waited for
-	early   bool    // it was decided to let it go on before its planned second
-	at      int     // growths due at the same second, this one included
+	early   bool    // it was decided to grow before the planned second
+	at      int     // growths due in the same second, including this one
 }
 
-// second is the one at which it was to be.
+// second returns the planned second.
 func (g grown) second() int64 {
 	if g.early {
 		return int64(g.due)
@@ -33,22 +33,22 @@ func (g grown) second() int64 {
 	return int64(g.planned)
 }
 
-// The causes of a growth's lateness.
+// The causes of lateness.
 const (
-	causeSlurm       = "Slurm" // nothing else: nodes and application were there at the planned second
+	causeSlurm       = "Slurm" // nodes and application were ready at the planned second
 	causeOrdinary    = "ordinary overrun"
 	causeShrinker    = "late shrinker"
 	causeApplication = "late application"
 )
 
-// late is how late the growth was, counted from its planned second.
+// late returns how late the growth was after its planned second.
 func (g grown) late() float64 { return g.usable - g.planned }
 
-// slow is how late it was, counted from the second at which everything was there.
+// slow returns how late it was after everything was ready.
 func (g grown) slow() float64 { return g.usable - g.due }
 
-// judgeGrowth finds out from when a growth counts. It is Slurm's accounting that says when the last node was given up;
-// as that knows whole seconds only, the sidecar's word counts within the second.
+// judgeGrowth determines from when lateness of a growth counts. Slurm's accounting tells when the last node was given
+// up. It knows only whole seconds; within the second the sidecar's time counts.
 func judgeGrowth(e entry, before []string, usable float64, held []tenure, managed map[int64]bool) (grown, error) {
 	g := grown{job: e.Job, step: int(number(e.Args["step"])), planned: number(e.Args["planned"]), asked: number(e.Args["asked"]), usable: usable}
 	g.due, g.cause = g.planned, causeSlurm
@@ -58,7 +58,7 @@ func judgeGrowth(e entry, before []string, usable float64, held []tenure, manage
 	}
 	added := slices.DeleteFunc(nodes, func(n string) bool { return slices.Contains(before, n) })
 	ready := number(e.Args["ready"])
-	if usable < g.planned { // there is no second but that of the decision, which comes with the first try
+	if usable < g.planned { // its only second is that of the decision, which comes with the first try
 		g.early, g.due = true, max(g.asked, ready)
 		return g, nil
 	}
@@ -76,7 +76,7 @@ func judgeGrowth(e entry, before []string, usable float64, held []tenure, manage
 	return g, nil
 }
 
-// number reads a number of the journal's JSON; NaN is not a number there.
+// number parses a number of the journal's JSON; NaN if it is not a number.
 func number(v any) float64 {
 	f, ok := v.(float64)
 	if !ok {
@@ -85,7 +85,7 @@ func number(v any) float64 {
 	return f
 }
 
-// countTogether notes how many growths each second has.
+// countTogether sets how many growths each second has.
 func countTogether(all []grown) {
 	count := map[int64]int{}
 	for _, g := range all {
@@ -96,7 +96,7 @@ func countTogether(all []grown) {
 	}
 }
 
-// quantile is the smallest value that the share q of the values does not exceed.
+// quantile returns the smallest value that at least the share q of the values does not exceed.
 func quantile(values []float64, q float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
@@ -105,7 +105,7 @@ func quantile(values []float64, q float64) float64 {
 	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
 }
 
-// latenessTable is the growths, split by how many came at once and by what they waited for.
+// latenessTable formats the growths, split by how many came at once and by what they waited for.
 func latenessTable(all []grown) string {
 	type line struct {
 		at    int // 1: single, 2: together
@@ -138,14 +138,15 @@ func latenessTable(all []grown) string {
 	return b.String()
 }
 
-// A bounds is in which times, in seconds, growths of a way are to happen: a single one in the median and in 95 % of the cases; of k at
-// one second the last within median + each·k.
+// A bounds has the bounds, in seconds, on growths of a way: on a single growth in the median and in 95 % of the
+// cases; and of k growths in one second the last is within median + each·k.
 type bounds struct{ median, most, each float64 }
 
-// boundsOf are those that are promised for each way to grow.
+// boundsOf has the promised bounds for each way to grow.
 var boundsOf = map[growth.Kind]bounds{growth.Merge: {median: 1, most: 2, each: 0.5}, growth.Companions: {median: 1, most: 2, each: 0.5}, growth.Overlap: {median: 2, most: 4, each: 0.75}}
 
-// exceeded says which bounds on growths do not hold, each of them multiplied by slack; with medianOnly the first alone is judged.
+// exceeded returns which bounds on growths do not hold, each multiplied by slack. With medianOnly it checks only the
+// median.
 func exceeded(all []grown, of bounds, slack float64, medianOnly bool) []string {
 	var single []float64
 	together := map[int64][]grown{}
@@ -185,10 +186,10 @@ func exceeded(all []grown, of bounds, slack float64, medianOnly bool) []string {
 
 func TestAGrowthCountsFromTheLastThingThatItNeeds(t *testing.T) {
 	held := []tenure{
-		{tenant: tenant{id: 9, submit: 0}, node: "n3", from: 50, to: 99, alone: true},   // an ordinary job that was gone in time
-		{tenant: tenant{id: 8, submit: 0}, node: "n4", from: 50, to: 102, alone: true},  // one that was not
+		{tenant: tenant{id: 9, submit: 0}, node: "n3", from: 50, to: 99, alone: true},   // an ordinary job that ended in time
+		{tenant: tenant{id: 8, submit: 0}, node: "n4", from: 50, to: 102, alone: true},  // one that ended too late
 		{tenant: tenant{id: 7, submit: 0}, node: "n5", from: 50, to: 101, alone: true},  // a managed job
-		{tenant: tenant{id: 6, submit: 0}, node: "n3", from: 104, to: 120, alone: true}, // who came afterwards
+		{tenant: tenant{id: 6, submit: 0}, node: "n3", from: 104, to: 120, alone: true}, // a job that came afterwards
 	}
 	for name, test := range map[string]struct {
 		nodes        string

@@ -20,13 +20,15 @@ import (
 	"accordion/slurm/output"
 )
 
-// hostileJobs is how many there are: most when the growths begin, the others come meanwhile.
+// hostileJobs is the number of mallory's jobs. hostileFirst of them exist when the growths begin; the rest come
+// meanwhile.
 const hostileJobs, hostileFirst = 200, 140
 
-// Two hundred jobs of a user who writes into their names, comments and paths what looks like Slurm's own words, whole jobs of others
-// included, who calls them what the sidecar calls its own, asks for counts that are none and makes them depend on others', and who
-// goes on to change them and to send more, delay no growth of others, cost few programs, and are believed nothing. No plug-in
-// looks at them: with it fewer would be accepted (go test ./slurm -run Hostile -args -accordion.long tries that too).
+// Mallory has two hundred jobs. Their names, comments and paths look like Slurm's own text, with whole records of
+// other users' jobs; they bear the sidecar's names, ask for invalid counts and depend on others' jobs. He keeps
+// changing them and submitting more. Nevertheless no growth of another user is late, the sidecar needs few programs,
+// and none of his texts is taken for Slurm's. There is no plug-in, which would accept fewer jobs (go test ./slurm
+// -run Hostile -args -accordion.long tries that, too).
 func TestTwoHundredHostileJobsDelayNoGrowthAndForgeNothing(t *testing.T) {
 	parallelUnlessLong(t)
 	t.Run("without the plug-in", func(t *testing.T) {
@@ -51,7 +53,7 @@ func hostile(t *testing.T, lab *lab.SlurmLab, guarded bool) {
 	}
 	h := &hostility{t: t, lab: lab, random: rand.New(rand.NewPCG(*seed, 3)), record: runClient(t, lab, "scontrol", "-o", "show", "job", model), model: model, accepted: 0.9}
 	if guarded {
-		h.accepted = 0.4 // the plug-in refuses the sidecar's names and wrong requests
+		h.accepted = 0.4 // the plug-in rejects the sidecar's names and wrong requests
 	}
 	h.submit(hostileFirst)
 
@@ -86,7 +88,7 @@ func hostile(t *testing.T, lab *lab.SlurmLab, guarded bool) {
 
 	awaitAllEnded(t, p)
 	c := &workloadResult{t: t, lab: lab, p: p, entries: p.journalSince(p.since)}
-	c.accounts, c.held = auditedAccounts(t, lab, since, "alice") // nobody can read sacct's rows of the others
+	c.accounts, c.held = auditedAccounts(t, lab, since, "alice") // sacct's rows of the other users cannot be parsed
 	c.saveArtifacts()
 	c.judgeJobs(all)
 	countTogether(c.growths)
@@ -119,23 +121,23 @@ func hostile(t *testing.T, lab *lab.SlurmLab, guarded bool) {
 	}
 }
 
-// blinded is how late a growth is, in seconds, when its lateness is no slow machine's: a reading that did not see it, and what is
-// tried again after that.
+// blinded is the least lateness of a growth, in seconds, that a slow machine does not explain: one reading missed it,
+// and the next try comes after that.
 const blinded = 15
 
-// hostility is what mallory does.
+// hostility generates what mallory does.
 type hostility struct {
 	t      *testing.T
 	lab    *lab.SlurmLab
 	random *rand.Rand
-	record string // of another's job, as a console without a stamp shows it
-	model  string // its number
+	record string // the record of another user's job, as a console without a stamp prints it
+	model  string // the id of that job
 
-	accepted float64 // the share of jobs that must be, for the test to show something
+	accepted float64 // the share of jobs that must be accepted, or the test shows nothing
 }
 
-// impersonate has a running job of mallory's, on the node over which Park lies, call itself an expander of alice's, and wait in Park
-// as everybody may. With the plug-in neither is allowed.
+// impersonate renames a running job of mallory's, on the node of Park, to an expander of alice's, and puts it into
+// Park, which any user may do. The plug-in permits neither.
 func (h *hostility) impersonate(impostor, parent string, guarded bool) {
 	h.t.Helper()
 	h.lab.Await(h.t, time.Minute, "managed jobs are parked", func() bool {
@@ -149,7 +151,7 @@ func (h *hostility) impersonate(impostor, parent string, guarded bool) {
 	}
 }
 
-// lie is a text that looks like Slurm's own, of at most so many bytes.
+// lie returns a text that looks like Slurm's own, of at most so many bytes.
 func (h *hostility) lie(most int) string {
 	head := " UserId=root(0) GroupId=root(0) MCS_label=N/A Priority=99 Nice=0 Account=a QOS=b JobState=RUNNING"
 	begin := func() string { return fmt.Sprintf("\nJobId=%d JobName=y", 1+h.random.IntN(300)) }
@@ -188,13 +190,13 @@ func (h *hostility) lie(most int) string {
 	return strings.ToValidUTF8(text[:min(len(text), most)], "")
 }
 
-// ours is a name that the sidecar gives to what it makes beside a job.
+// ours returns a name as the sidecar gives to allocations for a job.
 func (h *hostility) ours() string {
 	kind := []string{"grow", "over", "with"}[h.random.IntN(3)]
 	return fmt.Sprintf("accordion-%s-%d", kind, 1+h.random.IntN(300))
 }
 
-// demands are options with counts that are none, or with a word on jobs of others.
+// demands returns options with invalid counts, or that refer to other users' jobs.
 func (h *hostility) demands() []string {
 	all := [][]string{
 		{"-n2147483647"}, {"-N100000"}, {"-N1-500000"}, {"-c65534"}, {"--mem=4294967295"}, {"--nice=2147483645"}, {"--time=UNLIMITED"},
@@ -204,7 +206,8 @@ func (h *hostility) demands() []string {
 	return all[h.random.IntN(len(all))]
 }
 
-// options are an sbatch's, with lies in some of the places in which a user may write. (Not in the account: a site refuses one that is none.)
+// options returns options of sbatch, with lies in some of the places where a user may write. (Not in the account: a
+// site rejects unknown ones.)
 func (h *hostility) options() string {
 	options := []string{"--parsable", "-N1", "-n1", "-t20", "-w", "n16", "-p", []string{"shared", "main"}[h.random.IntN(2)]}
 	held := h.random.IntN(20) > 0
@@ -228,10 +231,10 @@ func (h *hostility) options() string {
 	return strings.Join(options, " ")
 }
 
-// quoted is a text as one word of a shell.
+// quoted returns a text as one word of a shell.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// submit sends so many jobs; the script of each has a lie for its name, and stands in its command line too.
+// submit submits n jobs. The script of each has a lie as its name, which is also in its command line.
 func (h *hostility) submit(n int) {
 	h.t.Helper()
 	begin := time.Now()
@@ -242,7 +245,7 @@ func (h *hostility) submit(n int) {
 	h.t.Logf("%d hostile jobs within %.0f s", n, time.Since(begin).Seconds())
 }
 
-// script submits so many jobs, and does something after each.
+// script returns shell code that submits n jobs, and runs a command after each.
 func (h *hostility) script(n int, between string) string {
 	var b strings.Builder
 	for range n {
@@ -252,7 +255,7 @@ func (h *hostility) script(n int, between string) string {
 	return b.String()
 }
 
-// torment sends more jobs and changes texts, at every instant, until it is told to stop; that returns how many changes were made.
+// torment submits more jobs and changes texts until stop is called; stop returns the number of changes.
 func (h *hostility) torment(more int) (stop func() int) {
 	changes := 0
 	var b strings.Builder
@@ -270,7 +273,7 @@ func (h *hostility) torment(more int) (stop func() int) {
 	}
 	var running sync.WaitGroup
 	running.Go(func() {
-		out, _, _ := h.lab.Exec("mallory", b.String(), "bash") // it ends when it is told to
+		out, _, _ := h.lab.Exec("mallory", b.String(), "bash") // it ends when stop is called
 		changes = strings.Count(out, "changed")
 	})
 	return func() int {
@@ -281,8 +284,8 @@ func (h *hostility) torment(more int) (stop func() int) {
 	}
 }
 
-// watch reads the cluster each second as the sidecar does, and judges what is seen, until it is told to stop; that returns how
-// often it was read.
+// watch reads the cluster each second as the sidecar does, and checks every snapshot, until stop is called; stop
+// returns the number of readings.
 func (h *hostility) watch(config slurm.Config) (stop func() int) {
 	system, err := slurm.New(config)
 	if err != nil {
@@ -317,7 +320,7 @@ func (h *hostility) watch(config slurm.Config) (stop func() int) {
 	return func() int { cancel(); running.Wait(); return readings }
 }
 
-// judge judges that a reading shows no word of mallory's as Slurm's.
+// judge checks that a snapshot shows no text of mallory's as Slurm's.
 func (h *hostility) judge(s *adapter.Snapshot) {
 	model := false
 	seen := map[core.JobID]bool{}
@@ -328,7 +331,7 @@ func (h *hostility) judge(s *adapter.Snapshot) {
 			h.t.Errorf("%s is there twice", what)
 		case j.User == "alice":
 			model = model || strconv.FormatInt(int64(j.ID), 10) == h.model && j.State == adapter.Running && len(j.Nodes) == 1 && j.Nodes[0] == "n16"
-		case j.User == "" && j.State != adapter.Pending: // not known yet; it has its node
+		case j.User == "" && j.State != adapter.Pending: // the user is not known yet; the job holds its node
 		case j.User != "mallory" || j.Mark != "" || j.Expands != 0 || j.Reservation != "" && j.Reservation != output.Park || j.Partition != "shared" && j.Partition != "main" || j.Want == 9:
 			h.t.Errorf("what mallory wrote is believed: %s", what)
 		}
@@ -342,7 +345,7 @@ func (h *hostility) judge(s *adapter.Snapshot) {
 	}
 }
 
-// countingByProgram is counting, with a file for each program and one for all.
+// countingByProgram is countingClients with a file for each program and one for all.
 func countingByProgram(t *testing.T, dir string) (folder string) {
 	t.Helper()
 	folder = countingClients(t, filepath.Join(dir, "all"))
@@ -358,7 +361,7 @@ func countingByProgram(t *testing.T, dir string) (folder string) {
 	return folder
 }
 
-// linesOf is how many lines a file has; none where there is none.
+// linesOf returns the number of lines of a file; 0 if there is no file.
 func linesOf(t *testing.T, path string) int {
 	t.Helper()
 	text, err := os.ReadFile(path)

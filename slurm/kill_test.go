@@ -14,18 +14,19 @@ import (
 	"accordion/slurm/growth"
 )
 
-// quickLab is a Slurm that schedules at once, without the plug-in: its users write sbatch -H --comment=ep=…
+// quickLab returns a Slurm that schedules at once, without the plug-in: its users submit with sbatch -H
+// --comment=ep=…
 func quickLab(t *testing.T) *lab.SlurmLab {
 	t.Helper()
 	return lab.TakeSlurm(t, 24, lab.Users("alice", "bob"), lab.Fast(), lab.NoPlugin())
 }
 
-// A resizedJob is a job with a start, a growth and a shrink in it, of steps of so many seconds. A silent one does not ask for its
-// steps: it is resized and told.
+// A resizedJob is a job with a start, a growth and a shrink, and steps of so many seconds. A silent one does not ask
+// for its steps: the sidecar resizes and informs it.
 type resizedJob struct {
 	seconds int
 	silent  bool
-	growth  growth.Kind // as it is configured; "": as the lab suggests, by overlap
+	growth  growth.Kind // the configured way to grow; "": the lab's default, by overlap
 }
 
 func (v resizedJob) submit(t *testing.T, lab *lab.SlurmLab) (job, submitted string) {
@@ -43,7 +44,7 @@ func (v resizedJob) submit(t *testing.T, lab *lab.SlurmLab) (job, submitted stri
 	return job, runClient(t, lab, "squeue", "-h", "-j", job, "-O", "SubmitTime")
 }
 
-// assertSurvived judges a victim that is over: it ran on 2, 4 and 1 nodes, as it saw itself and as Slurm's accounting has it,
+// assertSurvived checks a job that has ended: it ran on 2, 4 and 1 nodes by its own output and by Slurm's accounting,
 // and nothing is left.
 func (v resizedJob) assertSurvived(t *testing.T, p *process, job, submitted string) {
 	t.Helper()
@@ -60,8 +61,8 @@ func (v resizedJob) assertSurvived(t *testing.T, p *process, job, submitted stri
 	for _, list := range accountedSizes(t, p.lab, job, submitted) {
 		sizes += fmt.Sprintf("%d ", len(names(t, list)))
 	}
-	// What was made of a growth when the sidecar died, and was taken back, is a size for a moment; so is what a job has without its
-	// companion before it shrinks itself.
+	// A growth that was under way when the sidecar died, and was undone, is a size for a moment. So is a job without
+	// its companion before it shrinks itself.
 	pattern := `^2 ([24] )*4 1 $`
 	if v.growth == growth.Companions {
 		pattern = `^2 ([24] )*4 (2 )?1 $`
@@ -72,8 +73,8 @@ func (v resizedJob) assertSurvived(t *testing.T, p *process, job, submitted stri
 	assertClean(t, p)
 }
 
-// surviveDeaths runs a victim under sidecars that die, the n-th one (from 0) at fate(n); nil lives on. It returns how many died,
-// with the last sidecar alive.
+// surviveDeaths runs a job under sidecars of which the n-th (from 0) is killed at fate(n); nil: it lives on. It
+// returns how many were killed; the last sidecar is alive.
 func surviveDeaths(t *testing.T, lab *lab.SlurmLab, v resizedJob, fate func(life int) *killPoint) int {
 	t.Helper()
 	mortal := newClients(t)
@@ -84,7 +85,7 @@ func surviveDeaths(t *testing.T, lab *lab.SlurmLab, v resizedJob, fate func(life
 		}
 	}
 	arm(0)
-	// Who dies so often makes a job late, and that is not what is judged.
+	// Repeated deaths make a job late, which this test does not check.
 	p := serving(t, lab, fmt.Sprintf("%s\ngrowth = %q\n[overrun]\nleast = \"10m\"", mortal.setting(), cmp.Or(v.growth, growth.Auto)))
 	job, submitted := v.submit(t, lab)
 	lives := 1
@@ -100,7 +101,7 @@ func surviveDeaths(t *testing.T, lab *lab.SlurmLab, v resizedJob, fate func(life
 	})
 	mortal.hook(":")
 	select {
-	case <-p.ended: // by the last thing it did for the job
+	case <-p.ended: // after its last act for the job
 		p.start()
 	default:
 	}
@@ -119,10 +120,10 @@ func names(t *testing.T, list string) []string {
 	return all
 }
 
-// callsUntilDeath is how many calls the n-th sidecar (from 0) lives for. A start is six calls and more, and who dies in it begins it
-// again; a growth by overlap is nine and more, and who dies in it begins that again. So the first lives end in the start, or soon after
-// it when the calls of the first were as good as done; the others mostly later, and one in five lives long, and longer each time:
-// what is to be cleared away first is not the same everywhere.
+// callsUntilDeath returns for how many calls the n-th sidecar (from 0) lives. A start takes six calls or more, and a
+// sidecar that dies in it starts over; a growth by overlap takes nine or more, likewise. So the first lives end in
+// the start, or soon after it if the first one got far; later ones mostly later, and one in five lives long, and
+// longer each time, so that different remains must be cleaned up.
 func callsUntilDeath(life int) int {
 	if in := []int{2, 4, 3, 1}; life < len(in) {
 		return in[life]
@@ -193,7 +194,7 @@ func TestAJobSurvivesADeathOfTheSidecarAtAnySingleCall(t *testing.T) {
 						}
 						return &killPoint{when: when, at: at}
 					})
-					last = died == 0 // the whole life has fewer calls
+					last = died == 0 // all of it takes fewer calls
 					if last && at < 10 {
 						t.Errorf("a start, a growth and a shrink were only %d calls", at-1)
 					}
@@ -226,7 +227,7 @@ func TestWithTheSidecarDeadNoReservationHoldsNodesForLong(t *testing.T) {
 				t.Fatal("the sidecar was not killed")
 			}
 			died := time.Now()
-			// The growth's is an hour ahead, and lasts two minutes then.
+			// The reservation of the growth was an hour ahead, and then lasts two minutes.
 			lab.Await(t, 4*time.Minute, "no reservation holds nodes", func() bool {
 				return !strings.Contains(reservations(t, lab), "State=ACTIVE")
 			})

@@ -16,9 +16,9 @@ import (
 	"accordion/internal/lab"
 )
 
-// TestALargeClusterIsPlannedWithinItsBounds: 64 nodes, 2,000 ordinary jobs that share the cores of 56 of them, 10,000 single
-// jobs that wait, a hundred evolving ones among them, and one that grows and shrinks on the other nodes meanwhile. The figures
-// of docs/performance.md come from here: go test ./slurm -run ALargeCluster -timeout 2h -v -args -accordion.long
+// The cluster has 64 nodes, 2,000 ordinary jobs that share the cores of 56 of them, 10,000 single jobs that wait, a
+// hundred evolving ones among them, and one that grows and shrinks on the other nodes meanwhile. The figures of
+// docs/performance.md come from here: go test ./slurm -run ALargeCluster -timeout 2h -v -args -accordion.long
 func TestALargeClusterIsPlannedWithinItsBounds(t *testing.T) {
 	if !*long {
 		t.Skip("submits 12,000 jobs, which takes many minutes: -args -accordion.long")
@@ -44,7 +44,7 @@ func TestALargeClusterIsPlannedWithinItsBounds(t *testing.T) {
 	}))
 
 	begun, before := time.Now(), measureSidecar(t, p, address)
-	time.Sleep(4 * time.Minute) // to be measured is what a sidecar does in that time, whatever that is
+	time.Sleep(4 * time.Minute) // the test measures what a sidecar does in this time, whatever that is
 	after := measureSidecar(t, p, address)
 	if n := len(strings.Fields(runClient(t, lab, "squeue", "-h", "-a", "-t", "R", "-o", "%A"))); n < running {
 		t.Errorf("%d jobs run, want %d", n, running)
@@ -69,7 +69,7 @@ func TestALargeClusterIsPlannedWithinItsBounds(t *testing.T) {
 	}
 }
 
-// submitMany runs a piece of shell for i from 1 to n, as the user.
+// submitMany runs a piece of shell code for i from 1 to n, as the user.
 func submitMany(t *testing.T, lab *lab.SlurmLab, user string, n int, piece string) {
 	t.Helper()
 	const each = 50
@@ -80,7 +80,7 @@ func submitMany(t *testing.T, lab *lab.SlurmLab, user string, n int, piece strin
 	t.Logf("%d jobs of %s submitted within %.0f s", n, user, time.Since(begin).Seconds())
 }
 
-// countingClients is a folder of Slurm's client programs that write down when each of them begins.
+// countingClients returns a folder of Slurm's client programs that log when each of them starts.
 func countingClients(t *testing.T, path string) (folder string) {
 	t.Helper()
 	folder = openFolder(t)
@@ -104,7 +104,7 @@ func countingClients(t *testing.T, path string) (folder string) {
 	return folder
 }
 
-// mostInAMinute is how many programs began in any minute since then, at most.
+// mostInAMinute returns the most programs that started in any minute since an instant.
 func mostInAMinute(t *testing.T, path string, since time.Time) int {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -128,11 +128,11 @@ func mostInAMinute(t *testing.T, path string, since time.Time) int {
 	return most
 }
 
-// A sidecarUsage is what the sidecar has done since its begin.
+// A sidecarUsage is what the sidecar has used since its start.
 type sidecarUsage struct {
 	cycles, readings            int
 	planning, asking, processor float64 // seconds
-	memory, most                int     // KiB resident, now and at most
+	memory, most                int     // resident KiB, now and at most
 }
 
 func measureSidecar(t *testing.T, p *process, address string) sidecarUsage {
@@ -146,8 +146,8 @@ func measureSidecar(t *testing.T, p *process, address string) sidecarUsage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])) // from the state on
-	for _, k := range []int{11, 12} {                                                   // in user mode, in the kernel; hundredths of a second
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])) // the fields from the state on
+	for _, k := range []int{11, 12} {                                                   // in user mode and in the kernel, in hundredths of a second
 		ticks, err := strconv.ParseFloat(fields[k], 64)
 		if err != nil {
 			t.Fatal(err)
@@ -165,7 +165,7 @@ func measureSidecar(t *testing.T, p *process, address string) sidecarUsage {
 	return l
 }
 
-// metric reads one value of the sidecar's; 0 when it has none yet.
+// metric returns the value of one of the sidecar's metrics; 0 if it has none yet.
 func metric(t *testing.T, address, name string) float64 {
 	t.Helper()
 	answer, err := http.Get("http://" + address + "/metrics")

@@ -16,13 +16,13 @@ import (
 	"accordion/internal/lab"
 )
 
-// Applications that are not on time, and one that never asks: all of them side by side on one real Slurm.
+// This file tests applications that are late, and some that never ask: all of them in parallel on one real Slurm.
 
-// punctuality is the configuration of these tests: an allowance of 16 s, a grace of 6 s, and 5 s of notice.
+// punctuality is the configuration of these tests: an allowance of 16 s, a grace of 6 s, and a notice of 5 s.
 const punctuality = "[overrun]\nshare = 0.0\nleast = \"16s\"\ngrace = \"6s\"\n[early]\nadvance = true\n[silent]\nnotice = \"5s\"\n"
 
-// silentScript is a batch script that never asks for its steps: it writes down what its hosts file says, at first and at each
-// signal, and ends after so many seconds.
+// silentScript returns a batch script that never asks for its steps: it prints its hosts file at the start and at
+// each signal, and ends after so many seconds.
 func silentScript(seconds int) string {
 	return fmt.Sprintf(`file=/tmp/accordion-$(id -u)/$SLURM_CLUSTER_NAME-$SLURM_JOB_ID.hosts
 note() { echo "told at=$(date +%%s) $(head -1 "$file") hosts=$(grep -v '^#' "$file" | paste -sd,)"; }
@@ -34,7 +34,7 @@ while ((SECONDS < end)); do sleep 0.5 & wait $!; done
 `, seconds)
 }
 
-// overrunScript works on past its time. What it is told by signal it writes down, and does nothing about.
+// overrunScript works on past its time. It prints what it is told by signal, and does nothing about it.
 const overrunScript = `trap 'echo signalled' URG
 echo begun
 sleep 600 &
@@ -42,8 +42,8 @@ while kill -0 $! 2>/dev/null; do wait $!; done
 eval "$(accordion step)"
 `
 
-// assertTellThenSignal fails the test unless the job was told, then signaled, and then ended. What a job is told goes to its node beside the signal, so
-// that its output may have either first.
+// assertTellThenSignal checks that the job was told, then signaled, and then ended. A message to a job reaches its
+// node separately from the signal, so its output may have either first.
 func assertTellThenSignal(t *testing.T, p *process, job, output string) {
 	t.Helper()
 	assertInOrder(t, output, "begun", "signalled", "accordion ends this job")
@@ -65,7 +65,7 @@ func submitManaged(t *testing.T, lab *lab.SlurmLab, user, ep, script string) str
 	return lab.Submit(t, user, script, "-H", "-N"+nodes, "-n"+nodes, "-t5", "--comment=ep="+ep)
 }
 
-// hostsFolder is where the hosts files of a user lie. Nothing of it is there before and after the test.
+// hostsFolder returns the path of a user's folder for hosts files. It has no files before and after the test.
 func hostsFolder(t *testing.T, name string) (path string, uid int) {
 	t.Helper()
 	u, err := user.Lookup(name)
@@ -78,7 +78,7 @@ func hostsFolder(t *testing.T, name string) (path string, uid int) {
 	}
 	path = "/tmp/accordion-" + u.Uid
 	remove := func() {
-		private, err := filepath.Glob(path + ".*") // where another user has the usual one
+		private, err := filepath.Glob(path + ".*") // used if another user occupies the usual path
 		if err != nil {
 			t.Error(err)
 		}
@@ -95,18 +95,19 @@ func hostsFolder(t *testing.T, name string) (path string, uid int) {
 
 func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 	t.Parallel()
-	// Users of its own: what lies in their folders for hosts files, which are the machine's, is removed.
+	// The test has its own users, because it removes their folders for hosts files, which belong to the machine, not
+	// to the lab.
 	lab := lab.TakeSlurm(t, 24, lab.Users("alice", "nora", "otto"), lab.Fast(), lab.NoPlugin())
 	hosts, uid := hostsFolder(t, "nora")
 	trap, otto := hostsFolder(t, "otto")
-	prey := t.TempDir() // where the stranger's link leads
+	prey := t.TempDir() // where the other user's link leads
 	if err := os.Chmod(prey, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(prey, trap); err != nil {
 		t.Fatal(err)
 	}
-	p := serving(t, lab, manyClients+"\n"+punctuality) // six growths at once, each with its notices
+	p := serving(t, lab, manyClients+"\n"+punctuality) // six growths at once, with notices for each
 
 	linked := submitManaged(t, lab, "otto", "1x10s,2x25s", silentScript(33))
 	silent := submitManaged(t, lab, "nora", "2x12s,4x12s,1x30s", silentScript(50)) // its growth may come late
@@ -129,7 +130,7 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 		says(linked, "otto", "another user has the usual folder")
 		assertPrivateHostsFile(t, p, lab, linked, prey, otto)
 	})
-	// Now a stranger's folder in the link's place.
+	// Now another user's folder takes the place of the link.
 	if err := os.Remove(trap); err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +140,7 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 	if err := os.Chown(trap, uid, -1); err != nil {
 		t.Fatal(err)
 	}
-	housed := submitManaged(t, lab, "otto", "1x10s,2x12s", silentScript(32)) // the others may have its nodes for some seconds
+	housed := submitManaged(t, lab, "otto", "1x10s,2x12s", silentScript(32)) // other jobs may have its nodes for some seconds
 
 	t.Run("a late one is warned, and ended with the reason in its output", func(t *testing.T) {
 		says(late, "nora", "accordion ends this job: step 1 of 2 was to end at")
@@ -153,7 +154,7 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 		assertTellThenSignal(t, p, greedy, outputOf(lab, "nora", greedy))
 		assertEvent(t, p, greedy, "warned", "another job waits for its nodes")
 		says(waits, "nora", "grown to 12")
-		assertInOrder(t, outputOf(lab, "nora", waits), "s after the planned second: ") // the other was late, or Slurm still cleaned up after it
+		assertInOrder(t, outputOf(lab, "nora", waits), "s after the planned second: ") // the other job was late, or Slurm was still cleaning up after it
 		assertEvent(t, p, waits, "grew", "s after the planned second: ")
 	})
 	t.Run("an early one goes on early, and its log and the journal say why", func(t *testing.T) {
@@ -175,8 +176,8 @@ func TestApplicationsThatAreNotOnTimeOnARealSlurm(t *testing.T) {
 	assertClean(t, p)
 }
 
-// assertPrivateHostsFile checks that nothing was written into a folder that another user made, that the job's
-// output names its hosts file in a private one, and that the log does so, too.
+// assertPrivateHostsFile checks that nothing was written into a folder of another user, and that the job's output and
+// the log name its hosts file in a private folder.
 func assertPrivateHostsFile(t *testing.T, p *process, lab *lab.SlurmLab, job, folder string, uid int) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
@@ -196,7 +197,7 @@ func assertPrivateHostsFile(t *testing.T, p *process, lab *lab.SlurmLab, job, fo
 	}
 }
 
-// assertInOrder judges that a text has the pieces, one after the other.
+// assertInOrder checks that a text has the pieces, one after the other.
 func assertInOrder(t *testing.T, text string, pieces ...string) {
 	t.Helper()
 	rest := text
@@ -210,7 +211,7 @@ func assertInOrder(t *testing.T, text string, pieces ...string) {
 	}
 }
 
-// assertEvent judges that the journal has an event of the job that says so.
+// assertEvent checks that the journal has such an event of the job with the text.
 func assertEvent(t *testing.T, p *process, job, kind, text string) {
 	t.Helper()
 	for _, e := range p.events(job, kind) {
@@ -221,10 +222,10 @@ func assertEvent(t *testing.T, p *process, job, kind, text string) {
 	t.Errorf("the journal has no event %q of job %s that says %q: %v", kind, job, text, p.events(job, kind))
 }
 
-// header is what a listening job says each time it is told.
+// header matches what a listening job prints each time it is informed.
 var header = regexp.MustCompile(`told at=(\d+) # generation=(\d+) step=(\d+) steps=3 nodes=(\d+) from=(\d+) until=(\d+) hosts=(\S+)`)
 
-// checkSilent judges what a silent job of 2, 4 and 1 nodes was told, and when, by what the journal has of it.
+// checkSilent checks what a silent job of 2, 4 and 1 nodes was told, and when, by the journal.
 func checkSilent(t *testing.T, p *process, job, output string) {
 	t.Helper()
 	steps := p.events(job, "started", "grew", "shrank")
@@ -258,7 +259,7 @@ func checkSilent(t *testing.T, p *process, job, output string) {
 	}
 }
 
-// assertOwnerOnly judges that a file is the user's, and nobody else's to read or write.
+// assertOwnerOnly checks that a file is the user's, and that no other user may read or write it.
 func assertOwnerOnly(t *testing.T, path string, uid int) {
 	t.Helper()
 	for _, path := range []string{path, filepath.Dir(path)} {

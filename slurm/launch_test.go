@@ -11,7 +11,7 @@ import (
 	"accordion/slurm/output"
 )
 
-// What the plug-in says in general is tested without Slurm, in lua_test.go.
+// lua_test.go tests the plug-in's messages in general, without Slurm.
 func TestAPartOfAnApplicationIsRefusedWhereItNamesNone(t *testing.T) {
 	t.Parallel()
 	lab := submitLab(t)
@@ -32,7 +32,7 @@ func TestAPartOfAnApplicationIsRefusedWhereItNamesNone(t *testing.T) {
 	}
 }
 
-// listing says on which nodes a part runs.
+// listing prints the nodes of a part.
 const listing = "scontrol show hostnames \"$SLURM_JOB_NODELIST\"\nexec sleep 1000"
 
 func TestAPartOfAnApplicationRunsOnTheNodesThatItIsGiven(t *testing.T) {
@@ -54,7 +54,7 @@ func TestAPartOfAnApplicationRunsOnTheNodesThatItIsGiven(t *testing.T) {
 		t.Fatalf("its owner could change it: %+v", j)
 	}
 
-	for range 2 { // twice does no harm; so for every act
+	for range 2 { // every act may be repeated
 		w.ok(w.sys.Adopt(w.ctx, key))
 	}
 	if j = w.inspect(key); !j.Held || j.HeldByUser || j.Reservation != output.Park || j.Mark != "accordion:launch=7" {
@@ -69,7 +69,7 @@ func TestAPartOfAnApplicationRunsOnTheNodesThatItIsGiven(t *testing.T) {
 	if j = w.inspect(key); !j.Held || j.Want != 3 || j.Limit != 300 {
 		t.Fatalf("prepared: %+v", j)
 	}
-	w.ok(w.sys.Unreserve(w.ctx, start.Name)) // the other system has refused
+	w.ok(w.sys.Unreserve(w.ctx, start.Name)) // the other system refused
 	start.Name += "-again"
 	w.ok(w.sys.Reserve(w.ctx, start))
 	w.ok(w.sys.Attach(w.ctx, key, start.Name))
@@ -93,7 +93,7 @@ func TestAPartOfAnApplicationRunsOnTheNodesThatItIsGiven(t *testing.T) {
 	w.clean()
 }
 
-// A part that was let go is taken back before it starts, as when another part does not come up; and it can start again.
+// A part that was released is held again before it starts, because another part does not come up; it can start later.
 func TestAPartThatDoesNotComeUpIsHeldAgain(t *testing.T) {
 	t.Parallel()
 	w := worldOn(t, submitLab(t))
@@ -126,9 +126,9 @@ func TestAPartThatDoesNotComeUpIsHeldAgain(t *testing.T) {
 	w.clean()
 }
 
-// A sidecar that is killed in a start leaves no nodes reserved. A job waits parked, so that the one update that ties it to the reservation
-// lets it start: at no moment it is tied to it and held, which would keep Slurm from deleting it. What is not done here is as if the sidecar
-// had died before.
+// A sidecar that is killed during a start leaves no nodes reserved. A job waits parked, so that the one update that
+// moves it to the reservation lets it start: it is never both in the reservation and held, which would keep Slurm
+// from deleting the reservation. The test leaves out acts as if the sidecar had died before them.
 func TestAStartThatEndsAfterAnyOfItsActsLeavesNoNodesReserved(t *testing.T) {
 	t.Parallel()
 	w := worldOn(t, submitLab(t))
@@ -146,7 +146,7 @@ func TestAStartThatEndsAfterAnyOfItsActsLeavesNoNodesReserved(t *testing.T) {
 	w.ok(w.sys.Attach(w.ctx, attached[0], "accordion-evolves"))
 	w.ok(w.sys.Attach(w.ctx, attached[1], "accordion-launched"))
 	died := time.Now()
-	for _, key := range attached { // nobody releases or detaches them
+	for _, key := range attached { // they are neither released nor detached
 		if j := w.inspect(key); j.State == adapter.Pending && j.Held {
 			t.Errorf("tied to its reservation and held: %+v", j)
 		}

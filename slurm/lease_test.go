@@ -11,7 +11,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// otherHost is a sidecar of the same cluster as on another host: with a name, a journal and a folder of locks of its own.
+// otherHost returns a sidecar of the same cluster as if on another host: with its own host name, journal and folder
+// of locks.
 func otherHost(t *testing.T, p *process) *process {
 	t.Helper()
 	other := &process{t: t, lab: p.lab, config: filepath.Join(p.lab.Dir, "etc", "elsewhere.toml"), log: filepath.Join(p.lab.Dir, "log", "elsewhere.log"),
@@ -32,7 +33,7 @@ func otherHost(t *testing.T, p *process) *process {
 	return other
 }
 
-// runRefused starts a sidecar that must end by itself, and gives its last words.
+// runRefused starts a sidecar that must end by itself, and returns its last output.
 func (p *process) runRefused() string {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 2*time.Minute)
@@ -44,7 +45,7 @@ func (p *process) runRefused() string {
 	return tail(string(words), 1)
 }
 
-// TestASecondSidecarOnAnotherHostIsSeen: it has its own journal, and no lock of the first is in its way.
+// The second sidecar has its own journal, and the first one's lock does not stop it.
 func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 	t.Parallel()
 	lab := faultLab(t, 3)
@@ -70,19 +71,19 @@ func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 	}
 	names(second, host, p)
 
-	// The lease is in nobody's way: jobs start and grow, on all nodes.
+	// The lease does not get in the way: jobs start and grow, on all nodes.
 	job := submitEvolving(t, lab, 8, []int{1, 3, 1})
 	awaitEnded(t, lab, 3*time.Minute, job)
 
 	p.kill()
 	begin := time.Now()
-	p.start() // the same host and journal: at once
+	p.start() // same host and journal: at once
 	if took := time.Since(begin); took > 15*time.Second && !*long {
 		t.Errorf("started again after kill -9, it served after %v", took)
 	}
 	names(second, host, p)
 
-	// Killed, it keeps the others away until its lease is over, and is itself kept away by whoever took it over.
+	// After it was killed, its lease keeps others away until it ends, and whoever takes it over keeps it away.
 	p.kill()
 	if said := second.runRefused(); !strings.Contains(said, "host "+host) {
 		t.Errorf("just after kill -9 of the first the second is told %q", said)
@@ -91,7 +92,7 @@ func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 	second.start()
 	names(p, "elsewhere", second)
 
-	second.stop() // in good order: the lease goes with it
+	second.stop() // a clean stop ends the lease
 	if left := runClient(t, lab, "scontrol", "-o", "show", "reservation"); strings.Contains(left, output.Lease) {
 		t.Errorf("the second has ended, and left %s", left)
 	}

@@ -13,7 +13,7 @@ import (
 	"accordion/slurm/client/clienttest"
 )
 
-// oneReservation is a scontrol that keeps one reservation in the folder's file, as Slurm does.
+// oneReservation returns a scontrol that keeps one reservation in a file of the folder, as Slurm does.
 func oneReservation(dir string) string {
 	return clienttest.Speaking(dir, `file=`+dir+`/lease
 	set -- $line
@@ -67,7 +67,7 @@ func TestALeaseIsOnesUntilItIsLeftOrTakenOver(t *testing.T) {
 	}
 	must(k.TakeLease(t.Context(), claim("a")))
 	refused(t, k.TakeLease(t.Context(), claim("b")), "a")
-	must(k.TakeLease(t.Context(), claim("a"))) // started again
+	must(k.TakeLease(t.Context(), claim("a"))) // restarted
 
 	before := commands(t, dir)
 	must(k.RenewLease(t.Context(), claim("a")))
@@ -79,10 +79,10 @@ func TestALeaseIsOnesUntilItIsLeftOrTakenOver(t *testing.T) {
 	over.Over = true
 	must(k.TakeLease(t.Context(), over))
 	refused(t, k.RenewLease(t.Context(), claim("a")), "b")
-	must(k.LeaveLease(t.Context(), claim("a").Holder, 0)) // it is not its own any more
+	must(k.LeaveLease(t.Context(), claim("a").Holder, 0)) // the lease is no longer its own
 	refused(t, k.TakeLease(t.Context(), claim("a")), "b")
 	must(k.LeaveLease(t.Context(), claim("b").Holder, time.Minute))
-	must(k.RenewLease(t.Context(), claim("a"))) // nobody has it
+	must(k.RenewLease(t.Context(), claim("a"))) // no sidecar holds it
 	refused(t, k.RenewLease(t.Context(), claim("b")), "a")
 }
 

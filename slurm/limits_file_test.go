@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// SlurmUser may own the folder of slurm.conf, and the sidecar is root.
+// SlurmUser may own the folder of slurm.conf, while the sidecar is root.
 func TestLimitsFileIsNotWrittenThroughAPlantedLink(t *testing.T) {
 	dir := t.TempDir()
 	prey, path := filepath.Join(dir, "shadow"), filepath.Join(dir, ".limits.lua.new")

@@ -70,7 +70,7 @@ func TestWhatIsNoPartOfAnApplicationIsRefused(t *testing.T) {
 	}
 }
 
-// The plug-in and Go read the number of an application alike.
+// The plug-in and Go parse the id of an application in the same way.
 func TestThePluginReadsApplicationsAsTheSidecarDoes(t *testing.T) {
 	var jobs []fields
 	var requests []string

@@ -11,13 +11,13 @@ import (
 	"accordion/slurm/output"
 )
 
-// unavailable is what sbatch calls "Requested node configuration is not available".
+// unavailable is the code for which sbatch prints "Requested node configuration is not available".
 const unavailable = int64(2014)
 
-// lives holds the reservations of a cluster that a sidecar serves.
+// lives has the reservations of a cluster with a sidecar.
 const lives = `["accordion-lease"] = { end_time = 9999999999 }, ["accordion-gate"] = {}`
 
-// differing returns a cluster of 4 thin nodes and 4 fat ones with GPUs, as the sidecar writes it
+// differing returns a cluster of 4 thin nodes and 4 fat ones with GPUs, in the form in which the sidecar writes it
 // for job_submit.lua.
 func differing(t *testing.T) string {
 	t.Helper()
@@ -38,7 +38,7 @@ func differing(t *testing.T) string {
 	return limits.NodesLua(in, []string{"main"}, true)
 }
 
-// submitSeeing calls submit where the sidecar has written which nodes exist.
+// submitSeeing calls submit with a file of the cluster's nodes.
 func submitSeeing(t *testing.T, site, nodes, reservations string, job fields) fields {
 	t.Helper()
 	return submitBeside(t, map[string]string{"accordion.lua": site, "accordion_nodes.lua": nodes, "reservations.lua": "return { " + reservations + " }"}, "8", []fields{job})[0]
@@ -50,7 +50,7 @@ func TestAJobThatNoNodeCanSatisfyIsRefusedAtSubmission(t *testing.T) {
 	for _, test := range []struct {
 		name, ep string
 		job      fields
-		says     string // "": it is accepted
+		says     string // "": accepted
 	}{
 		{"nothing special", "1x20s,8x20s", nil, ""},
 		{"all that a node has", "1x20s", fields{"num_tasks": 16, "min_cpus": 16, "cpus_per_task": 1, "pn_min_tmp_disk": 2000, "min_mem_per_node": 3500, "sockets_per_node": 2, "cores_per_socket": 4, "threads_per_core": 2, "ntasks_per_core": 2, "ntasks_per_socket": 8}, ""},
@@ -149,8 +149,7 @@ func TestAJobThatCanNeverStartDoesNotWaitBeforeTheGate(t *testing.T) {
 	}
 }
 
-// A file that the sidecar wrote long ago refuses nothing: the sidecar may have moved, write nowhere
-// now or be unable to.
+// An old file of the sidecar rejects no job: the sidecar may have moved, write elsewhere now or be unable to write.
 func TestAFileThatIsNoLongerRenewedRefusesNothing(t *testing.T) {
 	const site = `return { partitions = { "main" } }`
 	nodes, known := differing(t), "return { associations = { phys = { nodes = 4, why = \"node=4\" } }, parents = {}, qos = {} }"

@@ -15,7 +15,7 @@ import (
 	reader "accordion/slurm/number"
 )
 
-// genericInLua returns what job_submit.lua makes of lists of resources.
+// genericInLua returns how job_submit.lua parses lists of resources.
 func genericInLua(t testing.TB, lists []string) []string {
 	t.Helper()
 	lua := testenv.Program(t, "lua5.1")
@@ -35,7 +35,7 @@ func genericInLua(t testing.TB, lists []string) []string {
 	return answers
 }
 
-// TestThePluginReadsRequestsByTheSameTable gives job_submit.lua the table by which the sidecar's reader is tested (slurm/number).
+// job_submit.lua is tested with the same table as the sidecar's parser (slurm/number).
 func TestThePluginReadsRequestsByTheSameTable(t *testing.T) {
 	text, err := os.ReadFile("number/testdata/requests.txt")
 	if err != nil {
@@ -57,7 +57,7 @@ func TestThePluginReadsRequestsByTheSameTable(t *testing.T) {
 	}
 }
 
-// TestThePluginAndTheSidecarReadTheSameOfAnyRequest gives both readers random requests, well formed and not.
+// Both parsers get random requests, well formed and not.
 func TestThePluginAndTheSidecarReadTheSameOfAnyRequest(t *testing.T) {
 	random := rand.New(rand.NewPCG(45, 13))
 	pieces := []string{"gres", "GRES", "gpu", "tmp", "a100", "3g.20gb", "no_consume", "none", "cpu", "mem", "license", "0", "2", "007", "10G", "1kb", "3MiB", "5x", "1.5G", "99999999999999999999", ":", ":", ":", "/", "=", ",", "-", "P"}

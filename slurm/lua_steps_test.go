@@ -8,14 +8,14 @@ import (
 	of "accordion/adapter/managed"
 )
 
-// TestShortStepsAreRefusedAtSubmission: with the number, in the words that the sidecar has for a job that came without the plug-in.
+// The message has the number of the piece, and is worded like the sidecar's for a job that came without the plug-in.
 func TestShortStepsAreRefusedAtSubmission(t *testing.T) {
 	limits := of.Limits{ShortestStep: 10}
 	for _, c := range []struct{ comment, want string }{
 		{"ep=5x10s,10x1h", ""},
 		{"ep=5x9s", ""},             // it is never resized
 		{"ep=5x5s,5x5s,10x20s", ""}, // its first two pieces are one step
-		{"mold=4x5s|8x3s", ""},      // nor is this one
+		{"mold=4x5s|8x3s", ""},      // never resized, either
 		{"ep=5x10s,10x9s", `evolution profile, piece 2: "10x9s" is shorter than the 10s that a step lasts at least on this cluster`},
 		{"ep=1x10s|1x1s,2x20s", `evolution profile, piece 2: "1x1s" is shorter than the 10s that a step lasts at least on this cluster`},
 	} {

@@ -20,30 +20,30 @@ import (
 	"accordion/slurm/limits"
 )
 
-// fields is a job in the plug-in's hands: strings and int64 numbers by Slurm's names.
+// fields is a job as the plug-in sees it: strings and int64 numbers by Slurm's names.
 type fields map[string]any
 
 const refused, denied, unsaidNumber = int64(-1), int64(2002), int64(4294967294)
 
-// submit gives jobs to job_submit.lua in a real Lua 5.1, one process for all, and returns what it made of them.
+// submit passes jobs to job_submit.lua in a real Lua 5.1, one process for all, and returns the resulting jobs.
 func submit(t testing.TB, nodes int, jobs []fields) []fields {
 	t.Helper()
 	return submitAt(t, `return { partitions = { "main" } }`, nodes, jobs)
 }
 
-// submitAt is submit at a site with an accordion.lua of its own.
+// submitAt is submit with an accordion.lua of the site.
 func submitAt(t testing.TB, site string, nodes int, jobs []fields) []fields {
 	t.Helper()
 	return submitBeside(t, map[string]string{"accordion.lua": site}, strconv.Itoa(nodes), jobs)
 }
 
-// submitKnowing is submit where the sidecar has written which limits there are.
+// submitKnowing is submit with a file of limits.
 func submitKnowing(t testing.TB, nodes int, limits string, jobs []fields) []fields {
 	t.Helper()
 	return submitBeside(t, map[string]string{"accordion.lua": `return { partitions = { "main" } }`, "accordion_limits.lua": limits}, strconv.Itoa(nodes), jobs)
 }
 
-// submitBeside is submit with the files beside the plug-in, to a pool of so many nodes, or of nodes with these names.
+// submitBeside is submit with these files next to the plug-in. The pool is a number of nodes, or their names.
 func submitBeside(t testing.TB, files map[string]string, pool string, jobs []fields) []fields {
 	t.Helper()
 	lua := testenv.Program(t, "lua5.1")
@@ -83,8 +83,8 @@ func submitBeside(t testing.TB, files map[string]string, pool string, jobs []fie
 	return results
 }
 
-// fresh returns the text of a file next to the plug-in as the sidecar would have written it now,
-// unless it has a second already.
+// fresh returns the text of a file next to the plug-in as if the sidecar had written it now, unless it already has a
+// second.
 func fresh(name, text string) string {
 	if strings.HasPrefix(name, "accordion_") && !strings.HasPrefix(text, "-- second:") {
 		return limits.Dated(text, time.Now())
@@ -92,7 +92,7 @@ func fresh(name, text string) string {
 	return text
 }
 
-// line writes a job as testdata/submit.lua reads it.
+// line formats a job for testdata/submit.lua.
 func line(job fields) string {
 	var b strings.Builder
 	for name, value := range job {
@@ -139,9 +139,9 @@ func parseFields(t testing.TB, out []byte) (results []fields) {
 // A requestWay is how a request reaches the plug-in.
 type requestWay struct {
 	job   func(word, text string) fields
-	named string // what messages say besides what the planner says: where the text is
-	lead  string // columns before the text
-	never string // bytes that no such text has
+	named string // what messages name besides the planner's text: where the request is
+	lead  string // text before the request in its line
+	never string // bytes that such a text cannot contain
 }
 
 func requestWays(word string) map[string]requestWay {
@@ -150,12 +150,12 @@ func requestWays(word string) map[string]requestWay {
 		"a line": {func(_, text string) fields {
 			return fields{"script": "#!/bin/sh\n" + line + text + "\nsrun hostname\n"}
 		}, "script line 2, ", line, "\n"},
-		"an option": {asOption, "--" + word + ", ", "", "\n"}, // the stand-in has one a line
+		"an option": {asOption, "--" + word + ", ", "", "\n"}, // submit.lua has one option a line
 		"a comment": {func(word, text string) fields { return fields{"comment": word + "=" + text} }, "", "", " \t\r\n\v\f"},
 	}
 }
 
-// asOption returns a job submitted with --ep= or --mold=, as slurmctld shows it to job_submit.lua.
+// asOption returns a job submitted with --ep= or --mold=, in the form in which slurmctld passes it to job_submit.lua.
 func asOption(word, text string) fields {
 	return fields{"spank": "_SLURM_SPANK_OPTION_accordion_" + word + "=" + text}
 }
@@ -169,7 +169,7 @@ func TestThePluginJudgesEveryTextAsThePlannerDoes(t *testing.T) {
 	}
 }
 
-// The rules of OAR judge the same texts, and so does `accordion ep check`.
+// The rules of OAR and `accordion ep check` are tested with the same texts.
 func TestThePluginJudgesTenThousandRandomTextsAsThePlannerDoes(t *testing.T) {
 	for word, n := range map[string]int{"ep": 10_000, "mold": 5000} {
 		taken, all := judgeTexts(t, word, requestWays(word)["an option"], eptest.Random(*seed, n, word))
@@ -180,7 +180,8 @@ func TestThePluginJudgesTenThousandRandomTextsAsThePlannerDoes(t *testing.T) {
 	}
 }
 
-// judgeTexts gives texts to the plug-in, compares what it makes of each with what the planner reads, and returns how many it takes, of how many.
+// judgeTexts passes texts to the plug-in and compares the results with the planner's. It returns how many of how many
+// it accepts.
 func judgeTexts(t *testing.T, word string, w requestWay, cases []eptest.Case) (taken, all int) {
 	t.Helper()
 	var texts []string
@@ -203,7 +204,7 @@ func judgeTexts(t *testing.T, word string, w requestWay, cases []eptest.Case) (t
 		}
 		taken++
 		mark, length := moldable.Format(choices), choices[0].Total()
-		if strings.Contains(text, "=") { // a model stays as it is
+		if strings.Contains(text, "=") { // a model is kept unchanged
 			mark = strings.Trim(text, " \t\r\n\v\f")
 		}
 		for _, ep := range choices {
@@ -219,7 +220,7 @@ func judgeTexts(t *testing.T, word string, w requestWay, cases []eptest.Case) (t
 	return taken, len(texts)
 }
 
-// checkRefusal wants one short printable line. It is the planner's, but for where the text is.
+// checkRefusal checks that the message is one short printable line, and the planner's except for where the text is.
 func checkRefusal(t *testing.T, text string, got fields, named string, want error) {
 	t.Helper()
 	said, _ := got["user"].(string)
@@ -236,7 +237,7 @@ func printable(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) < 0
 }
 
-// Slurm 20.11 tells the plug-in the names of a partition's nodes, and not how many there are.
+// Slurm 20.11 gives the plug-in the names of a partition's nodes, but not their number.
 func TestTheNodesOfAPoolAreCountedByTheirNames(t *testing.T) {
 	files := map[string]string{"accordion.lua": `return { partitions = { "main" } }`}
 	for names, want := range map[string]int{
@@ -247,7 +248,7 @@ func TestTheNodesOfAPoolAreCountedByTheirNames(t *testing.T) {
 			t.Errorf("of %s all nodes: %v; one more: %v, want %q", names, got[0], got[1], says)
 		}
 	}
-	for _, names := range []string{"n[a-b]", "n[3-1]", "n[]"} { // the sidecar says what is wrong, then
+	for _, names := range []string{"n[a-b]", "n[3-1]", "n[]"} { // then the sidecar reports the error
 		if got := submitBeside(t, files, names, []fields{{"comment": "ep=99x20s"}}); got[0]["rc"] != int64(0) {
 			t.Errorf("nodes %q: %v", names, got[0])
 		}
@@ -260,7 +261,7 @@ func TestAManagedJobIsToldWhereTheSidecarIs(t *testing.T) {
 	for name, test := range map[string]struct {
 		site string
 		job  fields
-		want fields // nil values: not set
+		want fields // nil value: not set
 	}{
 		"nothing, where the site names nothing": {``, fields{"script": job}, fields{address: nil, munge: nil}},
 		"the address":                           {`address = "ctl:6820"`, fields{"script": job}, fields{address: "ctl:6820", munge: nil}},
@@ -366,8 +367,8 @@ func TestAContradictionIsRefusedInOneLineThatNamesIt(t *testing.T) {
 	}
 }
 
-// A line that looks like a request is read, is refused, or is named in a message to the user. The
-// first cases come from found/21. A rule of OAR judges the same scripts.
+// A line that looks like a request is accepted, rejected, or named in a message to the user. The first cases come
+// from found/21. A rule of OAR is tested with the same scripts.
 func TestALineThatLooksLikeARequestIsNeverIgnoredInSilence(t *testing.T) {
 	cases := eptest.Directives()
 	var jobs []fields
@@ -396,7 +397,7 @@ func TestALineThatLooksLikeARequestIsNeverIgnoredInSilence(t *testing.T) {
 	}
 }
 
-// The scripts of found/21, as they are.
+// These are the scripts of found/21.
 func TestScriptsThatWereOrdinaryJobsInSilenceAreRefused(t *testing.T) {
 	for name, says := range map[string]string{
 		"blank": "no blanks after the comma", "colon": `write "#EP 1x20s,2x20s"`, "equals": `write "#EP 1x20s,2x20s"`, "indented": `write "#EP 1x20s,2x20s"`,
@@ -558,8 +559,8 @@ func TestWhatIsTheSidecarsIsNotForUsers(t *testing.T) {
 	}
 }
 
-// An operator may change a managed job as root may. The plug-in believes the sidecar's list, and no
-// old one.
+// An operator may change a managed job as root may. The plug-in uses the sidecar's list of operators unless it is
+// old.
 func TestOnlyOperatorsMayChangeManagedJobs(t *testing.T) {
 	const denied = int64(2002)
 	old := "-- second:" + strconv.FormatInt(time.Now().Add(-20*time.Minute).Unix(), 10) + "\nreturn { [1002] = true }\n"

@@ -12,7 +12,7 @@ import (
 
 var luaSeed = flag.Uint64("accordion.luaseed", 0, "the seed of hostile submissions to job_submit.lua; 0 is a new one each time")
 
-// A run is a text repeated. A text of megabytes is written as a few of them.
+// A run is a repeated text. Texts of megabytes are written as a few runs.
 type run struct {
 	text  string
 	times int
@@ -20,7 +20,7 @@ type run struct {
 
 type runs []run
 
-// encoded writes the text as testdata/submit.lua reads it.
+// encoded formats the text for testdata/submit.lua.
 func (r runs) encoded() string {
 	var parts []string
 	for _, each := range r {
@@ -48,8 +48,8 @@ func took(job fields) time.Duration {
 	return time.Duration(us) * time.Microsecond
 }
 
-// timed submits jobs where a sidecar lives that admits all jobs and has listed 200 kinds of nodes.
-// It measures each submission.
+// timed submits jobs as if a sidecar ran that manages all jobs and has listed 200 kinds of nodes. It measures each
+// submission.
 func timed(t testing.TB, jobs []fields) []fields {
 	t.Helper()
 	for _, job := range jobs {
@@ -75,7 +75,7 @@ func TestHugeTextsTakeThePluginUnderFiveMilliseconds(t *testing.T) {
 	tests := []struct {
 		name string
 		job  fields
-		says string // a piece of the line that the submitter reads; "": none
+		says string // a part of the message; "": none
 		rc   int64
 	}{
 		{"460,000 lines", fields{"script": head(run{"#EP 1x1s\n", 460_000})}, "longer than 65536 bytes", refused},
@@ -134,7 +134,7 @@ func TestHugeTextsTakeThePluginUnderFiveMilliseconds(t *testing.T) {
 	}
 }
 
-// hostileUnits holds the units that hostile texts repeat.
+// hostileUnits are the pieces that hostile texts repeat.
 var hostileUnits = []string{
 	"\n", " ", "\t", "\r", "\f\v", "#ep ", "#mp 5x5s\n", " # mold: 5x5mm\n", "#mold a:a", "#EP:", "#", "#\n", "\n#", "#EP\n", "#EP ", "#EPX\n", "#MOLD ", "#EP 1x1s\n", "#EP 2x1h2m3s,1x5s\n", "#MOLD 4x2h|8x70m\n", "#MOLD 1x1s\n",
 	"#SBATCH -n4\n", " #EP 1x1s\n", "1", "0", "x", "1x1s", "1x1s,", "1x1s|", "2x1h2m3s,1x1d2h3m4s,", ",", "|", "5x", ":", "1:", "00:", "-", "1-", "d", "1d1h1m1s", "amdahl:p=0.99,t1=10h,nodes=1-256",
@@ -142,7 +142,7 @@ var hostileUnits = []string{
 	"expand:", "EXPAND:7", "?", "afterok:1,", "accordion-", "accordion-grow-7", "grow-", ",accordion", "main,", "\x00", "\xff", "\x1b[2J", "\\", "\"", "echo\n", "_SLURM_SPANK_OPTION_accordion_ep=", "_SLURM_SPANK_OPTION_accordion_mold=1x1s\n",
 }
 
-// hostileText returns runs of at most most bytes; half of the texts are about 64 KiB long.
+// hostileText returns runs of at most the given bytes; half of the texts have about 64 KiB.
 func hostileText(random *rand.Rand, most int) runs {
 	left := random.IntN(most) + 1
 	if random.IntN(2) == 0 {
@@ -166,7 +166,7 @@ func hostileText(random *rand.Rand, most int) runs {
 	return text
 }
 
-// hostileJob returns a submission of huge texts: a script or a comment as a rule.
+// hostileJob returns a submission with huge texts, mostly in the script or the comment.
 func hostileJob(random *rand.Rand) fields {
 	job := fields{}
 	size := 100_000

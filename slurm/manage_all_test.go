@@ -16,7 +16,7 @@ import (
 	"accordion/slurm/output"
 )
 
-// manageAll gives the lab's partition main to Accordion until the test ends.
+// manageAll sets manage = "all" for the lab's partition main until the test ends.
 func manageAll(t *testing.T, lab *lab.SlurmLab) {
 	t.Helper()
 	file := filepath.Join(lab.Dir, "etc", "accordion.lua")
@@ -35,7 +35,7 @@ func manageAll(t *testing.T, lab *lab.SlurmLab) {
 	}
 }
 
-// gatedJobs is the jobs that wait before the gate.
+// gatedJobs returns the jobs that wait at the gate.
 func gatedJobs(t *testing.T, lab *lab.SlurmLab) (jobs []string) {
 	t.Helper()
 	for line := range strings.Lines(runClient(t, lab, "squeue", "-h", "-a", "-t", "PD", "-o", "%A %v")) {
@@ -46,7 +46,7 @@ func gatedJobs(t *testing.T, lab *lab.SlurmLab) (jobs []string) {
 	return jobs
 }
 
-// awaitGate waits until the gate stands so: "open" or "shut", and the plug-in can know it.
+// awaitGate waits until the gate is "open" or "shut", as given, and the plug-in can know it.
 func awaitGate(t *testing.T, lab *lab.SlurmLab, stands string) {
 	t.Helper()
 	lab.Await(t, time.Minute, "the gate is "+stands, func() bool {
@@ -59,7 +59,7 @@ func awaitGate(t *testing.T, lab *lab.SlurmLab, stands string) {
 	})
 }
 
-// releaseAll is what the timer runs.
+// releaseAll runs `accordion release-all`, as the timer does.
 func releaseAll(p *process, flags ...string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), lab.Patience)
 	defer cancel()
@@ -69,8 +69,9 @@ func releaseAll(p *process, flags ...string) string {
 	return fmt.Sprint(string(out), err)
 }
 
-// On an idle machine a job begins as if there was no sidecar. Where others wait it waits too, until the plan has a place for it. When the
-// sidecar is dead, Slurm has all of them within two minutes; the next one takes those again that still wait.
+// On an idle machine a job starts as without a sidecar. If other jobs wait, it waits until the plan has a place for
+// it. When the sidecar has died, Slurm starts all jobs within two minutes; the next sidecar takes back those that
+// still wait.
 func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 	t.Parallel()
 	lab := submitLab(t)
@@ -92,13 +93,13 @@ func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 		t.Errorf("status says\n%s", says)
 	}
 
-	// A queue: nobody passes who would overtake.
+	// A queue: no job may overtake.
 	evolving := lab.Submit(t, "alice", "#EP 2x10s,4x10s\nsleep 9\neval \"$(accordion step)\"\nsleep 5\necho done >evolved")
 	for range 6 {
 		lab.Submit(t, "alice", "sleep 3", "-N4", "-t1")
 	}
 	lab.Await(t, time.Minute, "jobs wait before the gate", func() bool { return len(gatedJobs(t, lab)) > 2 })
-	awaitGate(t, lab, "shut") // jobs are kept out beside that, and may be so before it
+	awaitGate(t, lab, "shut") // jobs are kept at the gate independently of this, and perhaps earlier
 	small := lab.Submit(t, "bob", "echo small >small", "-n1", "-t1")
 	if waits := gatedJobs(t, lab); !strings.Contains(strings.Join(waits, " "), small) {
 		t.Errorf("job %s passed those that wait: %v", small, waits)
@@ -111,7 +112,7 @@ func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 		t.Errorf("job %s or %s did not run to its end", small, evolving)
 	}
 
-	// The sidecar dies with a queue.
+	// The sidecar dies while jobs are queued.
 	for range 8 {
 		lab.Submit(t, "alice", "sleep 5", "-N4", "-t1")
 	}
@@ -123,7 +124,7 @@ func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 	}
 	lab.Await(t, 2*time.Minute, "the queue is Slurm's", func() bool {
 		if says := releaseAll(p); !strings.Contains(says, "jobs are given back") {
-			time.Sleep(2 * time.Second) // nobody tells that a lease is over
+			time.Sleep(2 * time.Second) // nothing reports the end of a lease
 			return false
 		}
 		return true
@@ -140,7 +141,7 @@ func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 		lab.Submit(t, "bob", "sleep 3", "-N4", "-t1")
 	}
 
-	// The next one.
+	// The next sidecar starts.
 	p.start()
 	lab.Await(t, time.Minute, "the sidecar has taken jobs again", func() bool { return len(gatedJobs(t, lab)) > 0 })
 	lab.Await(t, 4*time.Minute, "all have run", func() bool { return runClient(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" })
@@ -148,7 +149,8 @@ func TestAPartitionIsWhollyTheSidecarsAndSlurmsAgainWhenThatDies(t *testing.T) {
 	p.stop()
 }
 
-// shortJobs is 500 jobs of 1 to 60 s, two a second: as many of 1 to 2 s as of 30 to 60 s, on a node, and every eighth on two to four.
+// shortJobs returns 500 jobs of 1 to 60 s, two a second: as many of 1 to 2 s as of 30 to 60 s, on one node, and every
+// eighth on two to four.
 func shortJobs(seed uint64) []*submission {
 	r := rand.New(rand.NewPCG(seed, 3))
 	var all []*submission
@@ -168,7 +170,7 @@ func shortJobs(seed uint64) []*submission {
 	return all
 }
 
-// turnarounds is how many seconds each job of a workload took from its submission to its end.
+// turnarounds returns the seconds from submission to end of each job of a workload.
 func turnarounds(t *testing.T, lab *lab.SlurmLab, all []*submission) []float64 {
 	t.Helper()
 	since := time.Now()
@@ -187,8 +189,8 @@ func turnarounds(t *testing.T, lab *lab.SlurmLab, all []*submission) []float64 {
 	return took
 }
 
-// Who runs for a second does not pay for being planned: the same jobs, under Slurm alone with its own settings and where the whole
-// partition is the sidecar's.
+// Planning does not delay short jobs: the same jobs run under Slurm alone with its own settings, and in a partition
+// with manage = "all".
 func TestShortJobsDoNotPayForAWholePartition(t *testing.T) {
 	if !*long {
 		t.Skip("half an hour: -accordion.long")

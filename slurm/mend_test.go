@@ -11,7 +11,8 @@ import (
 	"accordion/slurm/output/outputtest"
 )
 
-// slurmWithLostNode is a Slurm whose node n2 is in use by no job until its slurmctld is reconfigured; each time is a line in the file.
+// slurmWithLostNode returns a Slurm whose node n2 is allocated to no job until slurmctld is reconfigured. Each
+// reconfigure is a line in the file.
 func slurmWithLostNode(t *testing.T, pause time.Duration, cured bool) (s *System, reconfigured func() int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "reconfigured")
@@ -39,8 +40,8 @@ func TestALostNodeIsSetFreeByOneReconfigure(t *testing.T) {
 	}
 }
 
-// slurmctld that reads its configuration again takes the first node of a job for that of its script, and believes no other's word of
-// its end: the job would hold its nodes until its limit.
+// A slurmctld that reads its configuration again takes the first node of a job for that of its script, and ignores
+// other nodes' reports of its end: the job would hold its nodes until its limit.
 func TestSlurmctldIsNotReconfiguredWhileAScriptRunsOnAnotherNodeThanTheFirst(t *testing.T) {
 	s, reconfigured := slurmWithLostNode(t, 0, true)
 	p := outputtest.Printed{ID: 7, Submitted: 1000, User: "alice", UID: 1000, State: "RUNNING", Nodes: "n3", Words: outputtest.Words{Host: "login"}}

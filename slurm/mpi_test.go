@@ -15,10 +15,11 @@ import (
 	"accordion/internal/testenv"
 )
 
-// rankLine is what each rank of examples/mpi says at its start.
+// rankLine matches what each rank of examples/mpi prints at its start.
 var rankLine = regexp.MustCompile(`(?m)^iteration (\d+): rank \d+ of (\d+) on (\S+)$`)
 
-// launches is the nodes of each start of the MPI program, in order, as its ranks say; each rank must be there.
+// launches returns the nodes of each start of the MPI program, in order, from the output of its ranks; each rank must
+// be there.
 func launches(t *testing.T, output string) []string {
 	t.Helper()
 	var order []string
@@ -49,14 +50,15 @@ func TestAnMPIProgramRunsOnItsGrownNodes(t *testing.T) {
 	home := filepath.Join(lab.Dir, "home", "alice")
 	heat := filepath.Join(t.TempDir(), "heat")
 	compile(t, "mpicc.mpich", "-std=gnu99", "-O2", "-Wall", "-Wextra", "-Werror", "-o", heat, "../examples/mpi/heat.c", "../examples/hosts/hosts.c")
-	p := serving(t, lab, "[overrun]\nleast = \"2m\"\n[silent]\nnotice = \"20s\"\n") // ranks on two cores take their time
-	// Iterations. Where a job begins before its planned second, by up to 4 s, its first step is longer: the silent one must outlive its shrink.
+	p := serving(t, lab, "[overrun]\nleast = \"2m\"\n[silent]\nnotice = \"20s\"\n") // ranks on two cores are slow
+	// Numbers of iterations. If a job starts up to 4 s before its planned second, its first step is longer: the
+	// silent job must still run when it shrinks.
 	const steps, silent = 20, 32000
 
 	jobs, lengths := map[string]string{}, map[string]int{"steps": 3 * steps, "silent": silent}
 	for name, ep := range map[string]string{"steps": "2x15s,3x15s,1x15s", "silent": "2x20s,3x30s,1x30s"} {
 		dir := filepath.Join(home, name)
-		lab.Run(t, "alice", "rm", "-rf", dir) // where it was computed before, there is nothing left to do
+		lab.Run(t, "alice", "rm", "-rf", dir) // after an earlier run nothing would be left to compute
 		lab.Run(t, "alice", "mkdir", dir)
 		install(t, heat, filepath.Join(dir, "heat"))
 		script, err := os.ReadFile("../examples/mpi/" + name + ".sh")
@@ -85,7 +87,7 @@ func TestAnMPIProgramRunsOnItsGrownNodes(t *testing.T) {
 	assertClean(t, p)
 }
 
-// The nodes of an MPI program may change between the reading that says where to start it and its start.
+// The nodes of an MPI program may change between the reading that decides where to start it and its start.
 func TestAnMPIProgramSeesThatItsNodesChangedBeforeItsStart(t *testing.T) {
 	dir := t.TempDir()
 	heat, hosts := filepath.Join(dir, "heat"), filepath.Join(dir, "hosts")
@@ -102,7 +104,7 @@ func TestAnMPIProgramSeesThatItsNodesChangedBeforeItsStart(t *testing.T) {
 	}
 }
 
-// compile runs a compiler; the test is skipped where there is none.
+// compile runs a compiler; the test is skipped if there is none.
 func compile(t *testing.T, compiler string, arguments ...string) {
 	t.Helper()
 	testenv.Program(t, compiler)
@@ -123,8 +125,8 @@ func install(t *testing.T, from, to string) {
 	}
 }
 
-// checkRod judges that the MPI program's state, after all its starts on different nodes, is that of one rank that computes
-// without a pause.
+// checkRod checks that after all its starts on different nodes the MPI program's state is that of a single rank that
+// ran without a pause.
 func checkRod(t *testing.T, heat, rod string, iterations int) {
 	t.Helper()
 	whole := filepath.Join(t.TempDir(), "rod")

@@ -13,7 +13,7 @@ func TestAJobReachesTheSidecarOverTheNetwork(t *testing.T) {
 	lab.Do(t, "serve")
 	t.Cleanup(func() { lab.Do(t, "serve-stop") })
 	auditAtEnd(t, lab)
-	// As on a host without the socket: first as the plug-in told it, then by the file beside slurm.conf.
+	// As on a host without the socket: first by the address from the plug-in, then by the file next to slurm.conf.
 	job := lab.Submit(t, "alice", `#!/bin/bash
 #EP 1x5s,3x5s,2x60s
 unset ACCORDION_SOCKET

@@ -13,7 +13,7 @@ import (
 	"accordion/slurm/output"
 )
 
-// What operators do to managed jobs, on a real Slurm. Bob is an operator by his AdminLevel.
+// Operators act on managed jobs, on a real Slurm. Bob is an operator by his AdminLevel.
 func TestOperatorsHoldReleaseChangeRequeueAndSuspendManagedJobs(t *testing.T) {
 	t.Parallel()
 	lab := faultLab(t, 4)
@@ -34,8 +34,8 @@ func TestOperatorsHoldReleaseChangeRequeueAndSuspendManagedJobs(t *testing.T) {
 	})
 	lab.Await(t, time.Minute, "operators are written for the plug-in", func() bool { return exists(lab.Dir, "etc", "accordion_operators.lua") })
 
-	// Slurm's priorities and queue have them in one order. (sprio leaves out all that waits for a
-	// reservation in the future.)
+	// Slurm's priorities and queue agree on their order. (sprio leaves out all that waits for a reservation in the
+	// future.)
 	queue := func() (ids []string, all map[string]view.Entry) {
 		var q view.Queue
 		if err := json.Unmarshal([]byte(p.accordion("queue", "--json")), &q); err != nil {
@@ -56,7 +56,7 @@ func TestOperatorsHoldReleaseChangeRequeueAndSuspendManagedJobs(t *testing.T) {
 		t.Errorf("squeue has %v, want %v", got, want)
 	}
 
-	// Held by root, and by an operator; their owner can neither release nor change them.
+	// Jobs held by root and by an operator; their owner can neither release nor change them.
 	retryAs(t, lab, "root", "scontrol", "hold", byRoot)
 	retryAs(t, lab, "bob", "scontrol", "uhold", byBob)
 	for _, job := range []string{byRoot, byBob} {
@@ -94,7 +94,7 @@ func TestOperatorsHoldReleaseChangeRequeueAndSuspendManagedJobs(t *testing.T) {
 		t.Errorf("released it said %q", got)
 	}
 
-	// Requeued and held by an operator, while it runs on a companion's nodes; suspended before that.
+	// A job that an operator requeues and holds while it runs on a companion's nodes, after it was suspended.
 	retryAs(t, lab, "bob", "scontrol", "update", "JobId="+byBob, "Nice=0")
 	retryAs(t, lab, "bob", "scontrol", "release", byBob)
 	long := lab.Submit(t, "alice", "#!/bin/bash\n#EP 1x5s,2x10m\n"+stepScriptEnding(2, 4, "sleep 600"), "--requeue")

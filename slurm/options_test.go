@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The SPANK plug-in reads no text: slurmctld refuses it by job_submit.lua. What that says in general is tested without Slurm, in
-// lua_test.go.
+// The SPANK plug-in does not parse the options: slurmctld rejects them by job_submit.lua. lua_test.go tests its
+// messages in general, without Slurm.
 func TestAWrongOptionIsRefusedInOneLineAndNothingIsQueued(t *testing.T) {
 	t.Parallel()
 	lab := submitLab(t)
@@ -33,7 +33,7 @@ func TestAWrongOptionIsRefusedInOneLineAndNothingIsQueued(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, said, err := lab.Exec("bob", test.script, test.command...)
-			// The second line is the client's own: that the submission failed.
+			// The second line is the client's own message that the submission failed.
 			line, own, two := strings.Cut(said, "\n")
 			if err == nil || out != "" || !two || strings.Contains(own, "\n") || strings.Contains(own, "accordion") || len(line) > 400 {
 				t.Fatalf("want one line of refusal and the client's: %v, %q, %.1000q", err, out, said)
@@ -50,10 +50,10 @@ func TestAWrongOptionIsRefusedInOneLineAndNothingIsQueued(t *testing.T) {
 	}
 }
 
-// away matches what sbatch says of a profile while no sidecar serves.
+// away matches what sbatch prints about a profile while no sidecar runs.
 var away = regexp.MustCompile(`(?m)^sbatch: accordion: (the sidecar is away since|no sidecar is running).*\n?`)
 
-// withoutAway returns what a client said besides that no sidecar serves.
+// withoutAway returns a client's output without the message that no sidecar runs.
 func withoutAway(said string) string { return strings.TrimSpace(away.ReplaceAllString(said, "")) }
 
 func TestAnOptionReachesThePlannerFromEveryClient(t *testing.T) {
@@ -83,7 +83,7 @@ func TestAnOptionReachesThePlannerFromEveryClient(t *testing.T) {
 		})
 	}
 	lab.Clear(t)
-	// These wait for their allocation; that it is cancelled ends them.
+	// These clients wait for their allocation; cancelling it ends them.
 	for _, client := range []string{"salloc", "srun"} {
 		t.Run(client, func(t *testing.T) {
 			ended := make(chan string, 1)
@@ -108,7 +108,7 @@ func TestAnOptionReachesThePlannerFromEveryClient(t *testing.T) {
 	}
 }
 
-// isHeldAs wants the job, as scontrol shows it, held and marked.
+// isHeldAs checks that the job, as scontrol shows it, is held and has the mark.
 func isHeldAs(t *testing.T, job, mark string) {
 	t.Helper()
 	for _, want := range []string{"JobState=PENDING", "Priority=0 ", "AdminComment=accordion:" + mark + " "} {
@@ -144,7 +144,7 @@ func TestThePluginsOptionsDisturbNoOrdinaryJobAndNoStep(t *testing.T) {
 	}
 }
 
-// Slurm puts a job's options into its environment, and its clients take them from there.
+// Slurm puts a job's options into its environment, where sbatch and srun inside the job find them.
 func TestWhatAnEvolvingJobSubmitsIsOrdinaryUnlessItSaysOtherwise(t *testing.T) {
 	t.Parallel()
 	lab := submitLab(t)

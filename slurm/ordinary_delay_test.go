@@ -12,15 +12,15 @@ import (
 	"accordion/internal/lab"
 )
 
-// onePass is by how many seconds two runs of one workload may differ for one job: Slurm looks at its whole queue every
-// 30 s (bf_interval), and needs up to 3 s from the release of nodes to a start.
+// onePass is the number of seconds by which a job's start may differ between two runs of one workload: Slurm looks at
+// its whole queue every 30 s (bf_interval), and needs up to 3 s from the release of nodes to a start.
 const onePass = 30 + 3
 
-// Who came first is not made to wait for those who came after him: the same ordinary jobs, submitted at the same seconds,
-// with and without managed jobs that are submitted when all of them wait or run. Start times are Slurm's accounting's.
+// Earlier jobs do not wait for later ones: the same ordinary jobs are submitted at the same seconds with and without
+// managed jobs that follow when all of them wait or run. Start times are those of Slurm's accounting.
 func TestOrdinaryJobsDoNotStartLaterForManagedOnesBehindThem(t *testing.T) {
 	parallelUnlessLong(t)
-	bound := 2.0 * onePass // a machine that is slow for a moment can cost a whole pass
+	bound := 2.0 * onePass // a moment of slowness can cost a whole pass
 	m := mix{evolving: 3, moldable: 1, ordinary: 30, short: true, over: 10 * time.Second, after: 11 * time.Second}
 	if *long {
 		bound = onePass
@@ -50,7 +50,7 @@ func TestOrdinaryJobsDoNotStartLaterForManagedOnesBehindThem(t *testing.T) {
 	}
 }
 
-// startsOf runs a workload and returns when each job began, in seconds after the first submission, by its number.
+// startsOf runs a workload and returns by id when each job started, in seconds after the first submission.
 func startsOf(t *testing.T, lab *lab.SlurmLab, all []*submission) map[string]float64 {
 	t.Helper()
 	lab.Clear(t)
@@ -59,7 +59,7 @@ func startsOf(t *testing.T, lab *lab.SlurmLab, all []*submission) map[string]flo
 	awaitNoJobs(t, lab, 15*time.Minute)
 	var rows []account
 	starts := map[string]float64{}
-	poll, patience := everySecond(func() bool { // slurmdbd is told of jobs by and by
+	poll, patience := everySecond(func() bool { // slurmdbd learns of jobs with a delay
 		rows = readAccounts(t, lab, since)
 		for _, r := range rows {
 			id := strconv.FormatInt(r.id, 10)
@@ -78,7 +78,7 @@ func startsOf(t *testing.T, lab *lab.SlurmLab, all []*submission) map[string]flo
 	return starts
 }
 
-// startedMeanwhile is who began while a job waited longer than it should: the ones to suspect.
+// startedMeanwhile returns the jobs that started while a job waited too long: they are the suspects.
 func startedMeanwhile(all []*submission, starts map[string]float64, late *submission, by float64) string {
 	var lines []string
 	inOrder := slices.SortedFunc(slices.Values(all), func(a, b *submission) int { return cmp.Compare(starts[a.id], starts[b.id]) })

@@ -18,27 +18,27 @@ import (
 	"accordion/internal/testenv"
 )
 
-// A held is what a job has, as scontrol shows it.
+// A held is the state of a job as scontrol shows it.
 type held struct {
 	state string
 	nodes []string
 	cpus  int
-	alone bool // squeue shows no other job, such as the expander of a growth
+	alone bool // squeue shows no other job, such as an expander
 }
 
-// A peer is a program that people use next to Slurm. It asks about a job and its answer is judged
-// while the job grows and shrinks.
+// A peer is a program that people use with Slurm. It asks about a job, and its answer is checked while the job grows
+// and shrinks.
 //
-// Debian 12 has ClusterShell, Snakemake and slurmrestd: these run. The others are in neither Debian nor
-// Go's module proxy. Their own commands are given here, and the answers are read as they read them.
-// The commands come from submitit (slurm/slurm.py), dask-jobqueue (dask_jobqueue/slurm.py), and the
-// Prometheus exporters of vpenso (users.go, cpus.go) and rivosinc (exporter/jobs.go). slurm-drmaa and
-// pyslurm call libslurm, as squeue and slurmrestd do, and are not tried.
+// Debian 12 has ClusterShell, Snakemake and slurmrestd: these run. The others are in neither Debian nor Go's module
+// proxy. The test runs the commands that they run, and parses the answers as they do. The commands come from submitit
+// (slurm/slurm.py), dask-jobqueue (dask_jobqueue/slurm.py), and the Prometheus exporters of vpenso (users.go,
+// cpus.go) and rivosinc (exporter/jobs.go). slurm-drmaa and pyslurm call libslurm, as squeue and slurmrestd do, and
+// are not tried.
 type peer struct {
 	name, program string
-	ask           string // a shell's line; $JOB is the job
+	ask           string // shell code; $JOB is the job
 	judge         func(out string, is held, job string) error
-	counts        bool // the answer is a sum over all jobs, or over all of the user's
+	counts        bool // the answer is a sum over all jobs, or all of the user's
 }
 
 var peersOfSlurm = []peer{
@@ -51,8 +51,8 @@ var peersOfSlurm = []peer{
 printf 'GET /slurm/%s/job/%s HTTP/1.1\r\nHost: x\r\nAccept: application/json\r\nConnection: Close\r\n\r\n' "${v#*/}" "$JOB" | slurmrestd -a rest_auth/local -s "$v" 2>/dev/null`, judgeREST, false},
 }
 
-// judgeSubmitit reads sacct as submitit does: the last row of a job's own counts, and each state that is
-// not in the list means that the job is done.
+// judgeSubmitit parses sacct's output as submitit does: the last row of the job's own counts, and each state that is
+// not in the list means that the job has ended.
 func judgeSubmitit(out string, is held, job string) error {
 	lines := strings.Split(out, "\n")
 	if len(lines) < 2 {
@@ -71,7 +71,7 @@ func judgeSubmitit(out string, is held, job string) error {
 	return nil
 }
 
-// judgeUsers sums the CPUs of a user's running jobs as the exporter does.
+// judgeUsers adds up the CPUs of a user's running jobs as the exporter does.
 func judgeUsers(out string, is held, job string) error {
 	sum := 0
 	for line := range strings.Lines(out) {
@@ -93,7 +93,7 @@ func judgeUsers(out string, is held, job string) error {
 	return nil
 }
 
-// judgeCPUs reads allocated/idle/other/total.
+// judgeCPUs parses allocated/idle/other/total.
 func judgeCPUs(out string, is held, _ string) error {
 	f := strings.Split(strings.TrimSpace(out), "/")
 	if len(f) != 4 || f[0] != fmt.Sprint(is.cpus) {
@@ -142,7 +142,7 @@ func judgeREST(out string, is held, _ string) error {
 	return nil
 }
 
-// has returns the program's presence; where the real Slurm is required, its absence is a failure.
+// has reports whether the program is installed. At the level of real Slurm a missing program fails the test.
 func (p peer) has(t *testing.T) bool {
 	t.Helper()
 	if _, err := exec.LookPath(p.program); p.program == "" || err == nil {
@@ -174,7 +174,7 @@ func shown(t *testing.T, lab *lab.SlurmLab, job string) (is held) {
 	return is
 }
 
-// expanded returns the nodes of a list, or none where it is not one.
+// expanded returns the nodes of a list; nil if it is not a list.
 func expanded(list string) []string {
 	all, _ := hostlist.Expand(list)
 	return all
@@ -211,10 +211,10 @@ func TestPeersSeeAJobThatGrowsAsItIs(t *testing.T) {
 			out, said, err := lab.Exec("alice", "", "env", "JOB="+job, "PEERS="+filepath.Dir(groups), "bash", "-c", each.ask)
 			after := shown(t, lab, job)
 			if each.counts && !(before.alone && after.alone) {
-				continue // an expander counts until it is merged
+				continue // an expander is counted until it is merged
 			}
 			if before.state != after.state || !slices.Equal(before.nodes, after.nodes) || before.cpus != after.cpus {
-				continue // it changed meanwhile
+				continue // the job changed meanwhile
 			}
 			sizes[len(after.nodes)] = true
 			answers[each.name]++
@@ -243,8 +243,8 @@ func TestPeersSeeAJobThatGrowsAsItIs(t *testing.T) {
 	assertClean(t, p)
 }
 
-// Snakemake submits with sbatch, takes the last word of what sbatch says as the job's number, and asks
-// sacct until the job has ended. dask-jobqueue takes the first number of sbatch's output.
+// Snakemake submits with sbatch, takes the last word of its output as the job's id, and asks sacct until the job has
+// ended. dask-jobqueue takes the first number of sbatch's output.
 func TestPeersSubmitJobsThatGrow(t *testing.T) {
 	t.Parallel()
 	onThisMachine(t)
