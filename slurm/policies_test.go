@@ -13,13 +13,13 @@ import (
 	"accordion/internal/pairs"
 )
 
-// plannedBy is lines of a sidecar's file.
+// plannedBy returns lines of a sidecar's configuration.
 func plannedBy(name string, protect int) string {
 	return fmt.Sprintf("[plan]\npolicy = %q\nprotect = %d", name, protect)
 }
 
-// By easy-evolving a job begins when there is room for all of its profile, and only the first that waits has a reservation. Nobody promises a
-// start to the others.
+// Under easy-evolving a job starts when there is room for all of its profile, and only the first pending job has a
+// reservation. The others get no promise of a start.
 func TestEvolvingJobsArePlannedByEasyEvolving(t *testing.T) {
 	t.Parallel()
 	lab := submitLab(t)
@@ -37,7 +37,7 @@ func TestEvolvingJobsArePlannedByEasyEvolving(t *testing.T) {
 		}
 		return lab.Submit(t, "alice", script+"echo done >done.$SLURM_JOB_ID\n")
 	}
-	first := evolve("2x8s,3x8s,1x10s", 6, 6, 4) // the site ranks the larger one before the other, too
+	first := evolve("2x8s,3x8s,1x10s", 6, 6, 4) // the site's ranking, too, puts the larger one first
 	next := evolve("1x8s,2x8s", 6, 4)
 	p.awaitQueueExplanation(first, "It has the reservation")
 	p.awaitQueueExplanation(next, "Only the first of the queue has a reservation")
@@ -56,17 +56,18 @@ func TestEvolvingJobsArePlannedByEasyEvolving(t *testing.T) {
 	}
 }
 
-// lengths says how long the jobs of pairs are. Those of some seconds are little beside what Slurm takes to start and end one, and their
-// limits, in whole minutes, say nothing.
+// lengths multiplies the lengths of the jobs of pairs. Jobs of some seconds are short compared with what Slurm takes
+// to start and end one, and their limits, in whole minutes, say nothing.
 var lengths = flag.Int("accordion.lengths", 1, "how many times as long the jobs of pairs are")
 
-// alone is Slurm without Accordion: evolving jobs are rigid ones of their most nodes.
+// alone is Slurm without Accordion: evolving jobs are rigid ones with the most nodes of their profile.
 const alone = "Slurm alone"
 
-// Who waits how long by which policy, beside Slurm's own scheduler with its settings as delivered, and under Slurm alone: the same jobs, at the same
-// seconds. It judges that all of them ran, and prints the figures of the policies that -run leaves. One lab after the other:
-// go test ./slurm -run InPairs/pairs -parallel 1 -timeout 4h -v -args -accordion.long. With jobs eight times as long a machine of two cores bears twelve
-// labs at a time: -parallel 12, and -accordion.lengths 8.
+// This measures waiting times by policy, next to Slurm's own scheduler with its default settings, and under Slurm
+// alone: the same jobs at the same seconds. It checks that all of them ran, and prints the figures of the policies
+// that -run selects. One lab after the other: go test ./slurm -run InPairs/pairs -parallel 1 -timeout 4h -v -args
+// -accordion.long. With jobs eight times as long a machine of two cores can run twelve labs at a time: -parallel 12,
+// and -accordion.lengths 8.
 func TestPoliciesAreComparedInPairs(t *testing.T) {
 	if !*long {
 		t.Skip("measures waits, on a machine that does nothing else: -args -accordion.long")
@@ -113,7 +114,7 @@ func TestPoliciesAreComparedInPairs(t *testing.T) {
 	}
 }
 
-// runPairs runs a workload, with evolving jobs as they are or as rigid ones.
+// runPairs runs a workload, with evolving jobs as such or as rigid ones.
 func runPairs(t *testing.T, lab *lab.SlurmLab, jobs []pairs.Job, rigid bool) []pairs.Run {
 	t.Helper()
 	all := make([]*submission, len(jobs))
@@ -151,7 +152,7 @@ func runPairs(t *testing.T, lab *lab.SlurmLab, jobs []pairs.Job, rigid bool) []p
 	return ran
 }
 
-// submissionOf is a job in Slurm's words; one that evolves may be rigid instead.
+// submissionOf returns a job's submission to Slurm; an evolving one may be rigid instead.
 func submissionOf(j pairs.Job, rigid bool) *submission {
 	s := &submission{at: j.At, user: workloadUsers[j.User], kind: "ordinary", script: fmt.Sprintf("sleep %d", j.Runs),
 		options: []string{"--partition=main", "--exclusive", fmt.Sprintf("--nodes=%d", j.Nodes), fmt.Sprintf("--time=%d", (j.Asks+59)/60)}}

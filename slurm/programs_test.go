@@ -19,7 +19,8 @@ import (
 	"accordion/slurm/output/outputtest"
 )
 
-// scriptedSystem is a system whose client programs are shell scripts, for answers that a healthy Slurm does not give.
+// scriptedSystem returns a system whose client programs are shell scripts, for answers that a healthy Slurm does not
+// give.
 func scriptedSystem(t *testing.T, change func(*Config), scripts map[string]string) *System {
 	t.Helper()
 	c := Config{Partitions: []string{"main"}, Bin: clienttest.Programs(t, scripts), Timeout: time.Minute}
@@ -45,9 +46,9 @@ func TestAProgramThatHangsIsEndedWithItsChildren(t *testing.T) {
 	}
 	pid, err := os.ReadFile(file)
 	if err != nil {
-		return // so slow a machine that the deadline came before the child
+		return // the machine is so slow that the deadline came before the child
 	}
-	for range 600 { // the kernel ends it when it likes
+	for range 600 { // the kernel ends it some time later
 		stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat")
 		if err != nil || strings.Contains(string(stat), ") Z ") {
 			return
@@ -166,7 +167,7 @@ func TestPreflightTellsAControllerThatDoesNotAnswerFromAClusterThatIsNotFit(t *t
 	}
 }
 
-// One that runs is looked at twice. Where it ends meanwhile it is a job that has ended, and no error.
+// A running job is inspected twice. If it ends meanwhile, it is an ended job, not an error.
 func TestAJobMayEndWhileItIsInspected(t *testing.T) {
 	looks := filepath.Join(t.TempDir(), "looks")
 	job := outputtest.Printed{ID: 7, Submitted: 1, User: "a", UID: 1, State: "RUNNING", Nodes: "n1", Mark: "accordion:ep=1x1h"}
@@ -186,8 +187,8 @@ func TestAJobMayEndWhileItIsInspected(t *testing.T) {
 	}
 }
 
-// A job that slurmctld could not tell why it ends is not ended yet: the caller tries again. Where
-// Slurm writes to no output of the job, it ends at once.
+// A job whose output slurmctld could not reach with the reason is not ended yet: the caller tries again. If Slurm
+// writes to no output of the job, it ends at once.
 func TestAJobIsNotEndedBeforeItsOutputSaysWhy(t *testing.T) {
 	for said, want := range map[string]bool{
 		"": true,

@@ -13,8 +13,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// Every run tells all stories on this machine's own release of Slurm, and this one on the others, side by side. `scripts/test --real --long`
-// tells all of them on all.
+// Every run executes all real tests on this machine's own release of Slurm, and this one on the other releases, in
+// parallel. `scripts/test --real --long` runs all tests on all releases.
 
 func TestAShortTaleIsTrueOnEveryOtherRelease(t *testing.T) {
 	for _, release := range []string{"20.11", "24.11", "26.05"} {
@@ -25,19 +25,19 @@ func TestAShortTaleIsTrueOnEveryOtherRelease(t *testing.T) {
 	}
 }
 
-// releaseRun is one release: a lab like a site, whose sidecar lives in the lab's world.
+// releaseRun is the run on one release: a lab configured like a site, with the sidecar in the lab's world.
 type releaseRun struct {
 	*testing.T
 	lab   *lab.SlurmLab
 	begun time.Time
 }
 
-// releaseSizes are the steps of the two jobs of the tale that say when a step is over.
+// releaseSizes are the steps of the two jobs of the test that report the end of a step.
 var releaseSizes = []int{2, 5, 3}
 
 func runRelease(t *testing.T, release string) {
 	lab := lab.Slurm(t, 10, lab.Release(release), lab.Users("alice", "bob"))
-	// It logs what the lab does without: Slurm 20.11 binds nothing by control groups of version 2.
+	// It logs what the lab lacks: Slurm 20.11 binds nothing by control groups of version 2.
 	w := &releaseRun{T: t, lab: lab, begun: time.Now()}
 	lab.Do(t, "serve")
 	t.Cleanup(w.logJournal)
@@ -78,9 +78,9 @@ func runRelease(t *testing.T, release string) {
 	assertTheProcessorsAreBooked(t, lab, w.begun)
 }
 
-// taskReportScript is a script that tells in each of its three steps where it is, by what it was told and by squeue, and has each of its tasks tell
-// what it has. A device that may be opened answers that nobody drives it. The srun of 20.11 loses its connection to a task now and then,
-// also without Accordion.
+// taskReportScript is a script that prints in each of its three steps its nodes, by what it was told and by squeue,
+// and makes each of its tasks print what it has. A device that a task may open returns an error that it has no
+// driver. The srun of 20.11 sometimes loses its connection to a task, also without Accordion.
 const taskReportScript = `
 tell() {
 	step=${ACCORDION_STEP:-1}
@@ -109,7 +109,7 @@ tell
 sleep 9
 `
 
-// assertRefused submits what is wrong: one line says why, and a second one is sbatch's own.
+// assertRefused submits wrong jobs: one line says why, and a second one is sbatch's own.
 func (w *releaseRun) assertRefused(script string, says ...string) {
 	w.Helper()
 	id, said, err := w.lab.Sbatch("alice", script)
@@ -125,7 +125,8 @@ func (w *releaseRun) assertRefused(script string, says ...string) {
 	}
 }
 
-// awaitStep waits until the job has told of a step, and returns on which nodes squeue showed it and its companions in that step.
+// awaitStep waits until the job has reported a step, and returns on which nodes squeue showed it and its companions
+// in that step.
 func (w *releaseRun) awaitStep(job string, step int) string {
 	w.Helper()
 	w.lab.Await(w.T, 3*time.Minute, fmt.Sprintf("job %s has told of step %d", job, step), func() bool {
@@ -146,15 +147,15 @@ func (w *releaseRun) awaitStep(job string, step int) string {
 	return hostlist.Compact(nodes)
 }
 
-// companionName is the name of a job's companions.
+// companionName returns the name of a job's companions.
 func companionName(job string) string { return adapter.Prefix + "with-" + job }
 
-// output is what a job has printed so far, whosesoever it is.
+// output returns what the job of any user has printed so far.
 func (w *releaseRun) output(job string) string {
 	return outputOf(w.lab, "alice", job) + outputOf(w.lab, "bob", job)
 }
 
-// killInAGrowth kills the sidecar by kill -9 as soon as one of the jobs grows, and starts another one.
+// killInAGrowth kills the sidecar with kill -9 as soon as one of the jobs grows, and starts another one.
 func (w *releaseRun) killInAGrowth(jobs ...string) {
 	w.Helper()
 	w.lab.Await(w.T, time.Minute, "a job grows", func() bool {
@@ -167,7 +168,7 @@ func (w *releaseRun) killInAGrowth(jobs ...string) {
 	w.lab.Do(w.T, "serve")
 }
 
-// awaitCompleted waits until the jobs are over, and fails unless they ended well.
+// awaitCompleted waits until the jobs have ended, and fails unless they succeeded.
 func (w *releaseRun) awaitCompleted(jobs ...string) {
 	w.Helper()
 	for _, job := range jobs {
@@ -188,7 +189,7 @@ func (w *releaseRun) journal(job string) []entry {
 	return entries(w.T, w.lab.Run(w.T, "root", "accordion", "journal", "--json", "--job", job)+"\n")
 }
 
-// assertSourcesAgree compares what the job says of each step, from inside, with what squeue, sacct and the journal say.
+// assertSourcesAgree compares the job's own output about each step with squeue, sacct and the journal.
 func (w *releaseRun) assertSourcesAgree(job, user string, shown []string) {
 	w.Helper()
 	said := parseStepReports(w.T, outputOf(w.lab, user, job))
@@ -224,8 +225,8 @@ func (w *releaseRun) assertSourcesAgree(job, user string, shown []string) {
 	}
 }
 
-// accountedNodes is the nodes that a job and its companions held in the middle of each step, as Slurm's accounting says once it knows of
-// all ends.
+// accountedNodes returns the nodes that a job and its companions held in the middle of each step, by Slurm's
+// accounting once it knows all ends.
 func (w *releaseRun) accountedNodes(job string, happened []entry) []string {
 	w.Helper()
 	var rows []account
@@ -260,7 +261,7 @@ func (w *releaseRun) accountedNodes(job string, happened []entry) []string {
 	return lists
 }
 
-// assertGrewAsOwner judges that the allocations by which a job grew were its owner's, whose limits hold for them.
+// assertGrewAsOwner checks that the allocations by which a job grew belong to its owner, whose limits apply to them.
 func (w *releaseRun) assertGrewAsOwner(owner, allocations string) {
 	w.Helper()
 	found := 0
@@ -277,15 +278,15 @@ func (w *releaseRun) assertGrewAsOwner(owner, allocations string) {
 	}
 }
 
-// assertTasksShareNothing judges, by what the tasks found inside, that no two of a step have a core of a node in common; with GPUs, that
-// each has one, and none another's.
+// assertTasksShareNothing checks, by the output of the tasks, that no two of a step have a core of a node in common;
+// and with GPUs, that each has one of its own.
 func (w *releaseRun) assertTasksShareNothing(job, user string, gpus bool) {
 	w.Helper()
 	if !w.lab.Binds {
 		return
 	}
 	each := 1
-	if strings.HasPrefix(w.lab.Slurm, "20.11") { // there a task may open what all tasks of its node have
+	if strings.HasPrefix(w.lab.Slurm, "20.11") { // there a task may open all devices of the tasks on its node
 		each = 2
 	}
 	held := map[string]bool{}
@@ -317,10 +318,11 @@ func (w *releaseRun) assertTasksShareNothing(job, user string, gpus bool) {
 	}
 }
 
-// assertSilentJobInformed judges that the job, which never asks, was resized and told in its hosts file at each signal.
+// assertSilentJobInformed checks that the job, which never asks, was resized and informed by its hosts file at each
+// signal.
 func (w *releaseRun) assertSilentJobInformed(silent string) {
 	w.Helper()
-	var hosts []string // as often as they were told anew
+	var hosts []string // once for each time that they were informed
 	for line := range strings.Lines(outputOf(w.lab, "alice", silent)) {
 		if _, list, ok := strings.Cut(strings.TrimSpace(line), "hosts="); ok && !slices.Contains(hosts, list) {
 			hosts = append(hosts, list)
@@ -340,7 +342,7 @@ func (w *releaseRun) assertSilentJobInformed(silent string) {
 	}
 }
 
-// assertClean judges that no job is left, and that every node can be used.
+// assertClean checks that no job is left, and that every node can be used.
 func (w *releaseRun) assertClean() {
 	w.Helper()
 	w.lab.Await(w.T, 3*time.Minute, "no job is left", everySecond(func() bool {
@@ -350,7 +352,7 @@ func (w *releaseRun) assertClean() {
 	w.awaitCompleted(id)
 }
 
-// logJournal is the journal, of a tale that went wrong.
+// logJournal logs the journal of a failed run.
 func (w *releaseRun) logJournal() {
 	if !w.Failed() {
 		return

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// found/17: SDSC Expanse reserves nodes for a course with flags=DAILY (https://github.com/sdsc/sdsc-summer-institute-2022). HOURLY is the
-// same, sooner.
+// found/17: SDSC Expanse reserves nodes for a course with flags=DAILY
+// (https://github.com/sdsc/sdsc-summer-institute-2022). HOURLY does the same, sooner.
 func TestNoJobBeginsAcrossTheNextOccurrenceOfARepeatingReservation(t *testing.T) {
 	t.Parallel()
 	lab := quickLab(t)
@@ -17,7 +17,7 @@ func TestNoJobBeginsAcrossTheNextOccurrenceOfARepeatingReservation(t *testing.T)
 	long := lab.Submit(t, "alice", "sleep 60", "-H", "-N24", "-t90", "--comment=ep=24x70m")
 	p.awaitQueueExplanation(long, "It has no place in the plan", "reservation class", "HOURLY")
 
-	// This occurrence ends in a few seconds, and the next one begins within the hour.
+	// The current occurrence ends in a few seconds, and the next one begins within the hour.
 	ends := time.Now().Add(6 * time.Second)
 	lab.Run(t, "root", "scontrol", "update", "ReservationName=class", "EndTime="+ends.Format("2006-01-02T15:04:05"))
 	time.Sleep(time.Until(ends.Add(10 * time.Second)))
@@ -35,8 +35,8 @@ func TestNoJobBeginsAcrossTheNextOccurrenceOfARepeatingReservation(t *testing.T)
 	assertClean(t, p)
 }
 
-// maintenanceAhead has a job wait that fits before a reservation of others, but not with its whole time limit: that is a reason, and no
-// loop of starts.
+// maintenanceAhead submits a job whose profile fits before another reservation, but not its whole time limit: it
+// waits with a reason, and is not started again and again.
 func maintenanceAhead(t *testing.T, p *process) {
 	t.Helper()
 	lab := p.lab
@@ -60,7 +60,7 @@ func maintenanceAhead(t *testing.T, p *process) {
 	lab.Run(t, "root", "scontrol", "delete", "ReservationName=repair")
 }
 
-// refusals returns how many calls for a reservation failed since an instant.
+// refusals returns the number of failed calls for a reservation since an instant.
 func refusals(p *process, since time.Time) (n int) {
 	for _, e := range p.journalSince(since) {
 		if e.Verb == "reserve" && strings.HasPrefix(e.Outcome, "failed") {

@@ -9,12 +9,14 @@ import (
 	"accordion/internal/lab"
 )
 
-// scratch gives the nodes of a lab without GPUs a generic resource that is counted in gigabytes, as sites do with their local disks.
+// scratch gives the nodes of a lab without GPUs a generic resource counted in gigabytes, as sites do with their local
+// disks.
 const scratch = "GresTypes=gpu,tmp\nNodeName=n[1-2] Gres=tmp:350G"
 
-// assertRequestsAsWritten runs two jobs that say numbers as many public scripts do. One asks for --gres=tmp:10G (found/13): it starts, and grows by
-// companions, which have as much. One says -c 1 (found/26). Slurm since 23.11 writes that as cpu=1 among the resources of each task.
-// The job grows as any other without generic resources, and its srun runs on all of its nodes.
+// assertRequestsAsWritten runs two jobs that write numbers as many public scripts do. One asks for --gres=tmp:10G
+// (found/13): it starts, and grows by companions, which have as much. The other one has -c 1 (found/26), which Slurm
+// since 23.11 prints as cpu=1 among the resources of each task. It grows like any job without generic resources, and
+// its srun runs on all of its nodes.
 func assertRequestsAsWritten(t *testing.T, lab *lab.SlurmLab) {
 	lab.Clear(t)
 	lab.Do(t, "serve")

@@ -14,8 +14,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// The lines that setup prints, put into slurm.conf as it says, make a cluster fit that knows nothing of Accordion; taken back, the folder of
-// slurm.conf is as it was.
+// The lines that setup prints, added to slurm.conf as it says, prepare a cluster without any trace of Accordion.
+// Undone, they leave the folder of slurm.conf as it was.
 func TestSetupMakesABareClusterFitAndTakesItBack(t *testing.T) {
 	t.Parallel()
 	l := lab.Slurm(t, 2, lab.Fast(), lab.NoPlugin(), lab.Config("BatchStartTimeout=10\nSchedulerParameters=bf_interval=10"))
@@ -56,7 +56,7 @@ func TestSetupMakesABareClusterFitAndTakesItBack(t *testing.T) {
 		t.Errorf("it was removed below slurmctld: %s", said)
 	}
 	sidecar := &process{t: t, lab: l, config: config, log: filepath.Join(l.Dir, "log", "accordion.log"),
-		within: []string{"unshare", "--mount", "sh", "-c", // the configuration's own paths, on this machine
+		within: []string{"unshare", "--mount", "sh", "-c", // the configuration's default paths, on this machine
 			"for d in /var/lib/accordion /run/accordion; do mkdir -p $d && mount -t tmpfs -o mode=700 none $d; done && exec \"$@\"", "sh"}}
 	sidecar.start()
 	t.Cleanup(sidecar.stop)
@@ -84,7 +84,8 @@ func TestSetupMakesABareClusterFitAndTakesItBack(t *testing.T) {
 	}
 }
 
-// set puts a line into slurm.conf in the place of that for the same key. A partition's line has the settings before "…" changed to those behind.
+// set replaces the line of slurm.conf with the same key. In a partition's line it changes the settings before "…" to
+// those after.
 func set(t *testing.T, path, line string) {
 	t.Helper()
 	old, err := os.ReadFile(path)
@@ -111,7 +112,7 @@ func reconfigure(t *testing.T, l *lab.SlurmLab) {
 	c := exec.CommandContext(t.Context(), "scontrol", "reconfigure")
 	c.Env = l.Env()
 	if out, err := c.CombinedOutput(); err != nil {
-		t.Logf("scontrol reconfigure: %v: %s", err, out) // it is asked again
+		t.Logf("scontrol reconfigure: %v: %s", err, out) // it is run again
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// An administrator shortens a job's limit, so that its profile does not fit any more, and takes that back.
+// An administrator shortens a job's limit, so that its profile no longer fits, and undoes that.
 func TestAShortenedLimitIsPlannedWithAndToldOnARealSlurm(t *testing.T) {
 	t.Parallel()
 	lab := faultLab(t, 6)

@@ -23,28 +23,28 @@ import (
 	"accordion/slurm/output"
 )
 
-// long asks for the whole walk of a test that otherwise takes a sample, and for the bounds that only a quiet machine
-// keeps: go test ./slurm -args -accordion.long
+// long selects the complete form of a test that otherwise takes a sample, and the bounds that only an otherwise idle
+// machine keeps: go test ./slurm -args -accordion.long
 var long = flag.Bool("accordion.long", false, "walk through everything, and judge times strictly")
 
-// process is an `accordion serve` that the test starts, kills and starts again.
+// process is an `accordion serve` that the test starts, kills and restarts.
 type process struct {
 	t      *testing.T
 	lab    *lab.SlurmLab
 	config string
 	log    string
-	within []string // the command that starts it, if another does
-	flags  []string // of serve, besides --config
+	within []string // the command that starts it, if not directly
+	flags  []string // flags of serve besides --config
 	pid    int
-	ended  chan struct{} // closed when it is gone
+	ended  chan struct{} // closed when the process has ended
 
 	since    time.Time
-	audited  bool         // what happened since then
-	unjudged []audit.Kind // findings that the story makes on purpose
+	audited  bool         // whether everything since then was audited
+	unjudged []audit.Kind // findings that the test causes on purpose
 }
 
-// serving starts a sidecar for the lab. When the test ends, `accordion audit` must find nothing in what happened since, and the sidecar is
-// stopped. more is lines of its configuration, from section [slurm] on.
+// serving starts a sidecar for the lab. more has lines of its configuration, beginning in section [slurm]. When the
+// test ends, `accordion audit` must find nothing in what happened since, and the sidecar is stopped.
 func serving(t *testing.T, lab *lab.SlurmLab, more string) *process {
 	t.Helper()
 	p := &process{t: t, lab: lab, config: filepath.Join(lab.Dir, "etc", "accordion.toml"), log: filepath.Join(lab.Dir, "log", "accordion.log")}
@@ -65,7 +65,8 @@ func serving(t *testing.T, lab *lab.SlurmLab, more string) *process {
 	return p
 }
 
-// audit demands that `accordion audit` finds nothing in what has happened since the sidecar began first. It judges once.
+// audit fails the test if `accordion audit` finds anything in what happened since the sidecar's first start. It runs
+// once.
 func (p *process) audit() {
 	p.t.Helper()
 	if !p.audited {
@@ -76,10 +77,10 @@ func (p *process) audit() {
 
 func (p *process) socket() string { return filepath.Join(p.lab.Dir, "run", "accordion.sock") }
 
-// start begins another sidecar and waits until it has read its journal and takes sessions, or is dead.
+// start starts another sidecar and waits until it has read its journal and accepts sessions, or has ended.
 func (p *process) start() {
 	p.t.Helper()
-	c := p.command(context.Background()) // it outlives the test's own end, which stops it
+	c := p.command(context.Background()) // it outlives the test's context; Cleanup stops it
 	words, err := c.StderrPipe()
 	if err != nil {
 		p.t.Fatal(err)
@@ -112,7 +113,7 @@ func (p *process) start() {
 	ended := p.ended
 	go func() {
 		<-copied
-		_ = c.Wait() // how it ended is the test's wish, or in its log
+		_ = c.Wait() // the test wants its end, or its log has the reason
 		close(ended)
 	}()
 	select {
@@ -126,7 +127,7 @@ func (p *process) start() {
 	}
 }
 
-// command is the one that starts it.
+// command returns the command that starts it.
 func (p *process) command(ctx context.Context) *exec.Cmd {
 	line := slices.Concat(p.within, []string{filepath.Join(p.lab.Dir, "bin", "accordion"), "serve", "--config", p.config}, p.flags)
 	c := exec.CommandContext(ctx, line[0], line[1:]...)
@@ -134,13 +135,13 @@ func (p *process) command(ctx context.Context) *exec.Cmd {
 	return c
 }
 
-// killed says whether the process, which has ended, was ended by kill -9.
+// killed reports whether the process, which has ended, was ended by kill -9.
 func (p *process) killed(c *exec.Cmd) bool {
 	status, ok := c.ProcessState.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// endBy sends a signal and waits until the process is gone.
+// endBy sends a signal and waits until the process has ended.
 func (p *process) endBy(signal syscall.Signal) {
 	p.t.Helper()
 	select {
@@ -161,7 +162,7 @@ func (p *process) endBy(signal syscall.Signal) {
 func (p *process) kill() { p.t.Helper(); p.endBy(syscall.SIGKILL) }
 func (p *process) stop() { p.t.Helper(); p.endBy(syscall.SIGTERM) }
 
-// accordion runs a command of the product as root and returns what it printed.
+// accordion runs an accordion command as root and returns its output.
 func (p *process) accordion(command ...string) string {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), lab.Patience)
@@ -175,7 +176,7 @@ func (p *process) accordion(command ...string) string {
 	return string(out)
 }
 
-// view is what `accordion status --json` shows of a job; nil when it is not among the managed ones.
+// view returns what `accordion status --json` shows of a job; nil if it is not a managed one.
 func (p *process) view(job string) *view.Job {
 	p.t.Helper()
 	var v view.Status
@@ -190,7 +191,7 @@ func (p *process) view(job string) *view.Job {
 	return nil
 }
 
-// entry is one line of `accordion journal --json`.
+// An entry is one line of `accordion journal --json`.
 type entry struct {
 	At        time.Time      `json:"at"`
 	Kind      string         `json:"kind"`
@@ -208,14 +209,14 @@ func (p *process) journal(job string) []entry {
 	return entries(p.t, p.accordion("journal", "--json", "--job", job))
 }
 
-// journalSince returns the journal's entries of all jobs since an instant, in order. Tests share labs, one after the other, so that the
-// whole journal also has what earlier tests did.
+// journalSince returns the journal's entries of all jobs since an instant, in order. Tests share labs, one after the
+// other, so the complete journal also has what earlier tests did.
 func (p *process) journalSince(since time.Time) []entry {
 	p.t.Helper()
 	return slices.DeleteFunc(entries(p.t, p.accordion("journal", "--json")), func(e entry) bool { return e.At.Before(since) })
 }
 
-// entries reads what `accordion journal --json` prints.
+// entries parses what `accordion journal --json` prints.
 func entries(t *testing.T, text string) []entry {
 	t.Helper()
 	var all []entry
@@ -229,12 +230,12 @@ func entries(t *testing.T, text string) []entry {
 	return all
 }
 
-// ofKind is the events of some kinds among the entries, in order.
+// ofKind returns the events of some kinds among the entries, in order.
 func ofKind(all []entry, kinds ...string) []entry {
 	return slices.DeleteFunc(all, func(e entry) bool { return e.Kind != "event" || !slices.Contains(kinds, e.Verb) })
 }
 
-// events is a job's events of some kinds, in order.
+// events returns a job's events of some kinds, in order.
 func (p *process) events(job string, kinds ...string) []entry {
 	p.t.Helper()
 	return ofKind(p.journal(job), kinds...)
@@ -246,7 +247,7 @@ func (p *process) wrote(file string) bool {
 	return err == nil && !info.ModTime().Before(p.since)
 }
 
-// diagnosis is the journal and the end of the sidecar's log, for a failed test.
+// diagnosis returns the journal and the end of the sidecar's log, for a failed test.
 func (p *process) diagnosis() string {
 	ctx, cancel := context.WithTimeout(context.Background(), lab.Patience)
 	defer cancel()
@@ -262,8 +263,8 @@ func tail(text string, lines int) string {
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
 
-// runClient runs a Slurm client as root, without slurm-lab in between: for polling. A slurmctld that reads its
-// configuration again answers nobody for a moment.
+// runClient runs a Slurm client as root, without slurm-lab in between: for polling. A slurmctld that is reading its
+// configuration does not answer for a moment.
 func runClient(t *testing.T, lab *lab.SlurmLab, command ...string) string {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; {
@@ -280,12 +281,12 @@ func runClient(t *testing.T, lab *lab.SlurmLab, command ...string) string {
 		if time.Now().After(end) {
 			t.Fatalf("%s: %v: %s", strings.Join(command, " "), err, said.String())
 		}
-		time.Sleep(200 * time.Millisecond) // Slurm does not say when it will answer
+		time.Sleep(200 * time.Millisecond) // Slurm does not report when it will answer
 	}
 }
 
-// retryAs repeats a user's command until Slurm carries it out, and returns what it printed: on a busy machine Slurm calls idle
-// nodes busy for a moment, and waits for a new job's number in the database before it changes that job.
+// retryAs repeats a user's command until Slurm accepts it, and returns its output: on a busy machine Slurm calls idle
+// nodes busy for a moment, and rejects changes of a job until it has the job's id in the database.
 func retryAs(t *testing.T, lab *lab.SlurmLab, user string, command ...string) (out string) {
 	t.Helper()
 	said := ""
@@ -302,7 +303,8 @@ func retryAs(t *testing.T, lab *lab.SlurmLab, user string, command ...string) (o
 	return out
 }
 
-// awaitAllEnded waits until the sidecar has seen the end of every job and has nothing under way: it hears of an end in a reading.
+// awaitAllEnded waits until the sidecar has seen the end of every job and has nothing in progress: it learns of an
+// end by a reading.
 func awaitAllEnded(t *testing.T, p *process) {
 	t.Helper()
 	p.lab.Await(t, time.Minute, "the sidecar knows no job", func() bool { return strings.Contains(p.accordion("status", "--json"), `"jobs":[]`) })
@@ -314,7 +316,7 @@ func awaitAllEnded(t *testing.T, p *process) {
 				return false
 			case e.Verb == "started" && e.Args["ends"] != nil:
 				runs[e.Job] = true
-			case slices.Contains([]string{"ended", "requeued", "forgotten", "escaped"}, e.Verb): // some seconds after the job is seen to leave
+			case slices.Contains([]string{"ended", "requeued", "forgotten", "escaped"}, e.Verb): // some seconds after the job was seen to leave
 				delete(runs, e.Job)
 			}
 		}
@@ -322,19 +324,20 @@ func awaitAllEnded(t *testing.T, p *process) {
 	})
 }
 
-// assertClean judges that nothing of ours is left: no reservation, no expander, no held job, no job at all, every node idle;
-// and that each node can be used, by a job over all of them.
+// assertClean checks that nothing of ours is left: no reservation, no expander, no held job, no job at all, and that
+// every node is idle and can be used, by a job on all of them.
 func assertClean(t *testing.T, p *process) {
 	t.Helper()
 	lab := p.lab
 	id := ""
 	defer func() {
-		if t.Failed() { // a node that nobody uses may have an owner, or a job that slurmctld counts on it; a job may not come to its end
+		if t.Failed() { // an unused node may have an owner, or a job that slurmctld still counts on it; a job may never end
 			t.Log(tryClient(lab, "squeue", "-a", "-o", "%A %T %r %N") + "\n" + tryClient(lab, "scontrol", "-o", "-d", "show", "job", id) + "\n" +
 				tryClient(lab, "scontrol", "-o", "show", "node"))
 		}
 	}()
-	// A job that ended while nodes were lost with it is not over before slurmctld is reconfigured, at most once a minute; nor are they free.
+	// A job that ended while its nodes were lost does not disappear, and its nodes are not free, until slurmctld is
+	// reconfigured, which happens at most once a minute.
 	lab.Await(t, 3*time.Minute, "no job is left", func() bool { return runClient(t, lab, "squeue", "-h", "-a", "-o", "%A") == "" })
 	lab.Await(t, time.Minute, "no reservation is left", func() bool {
 		return !strings.Contains(reservations(t, lab), adapter.Prefix)
@@ -349,9 +352,8 @@ func assertClean(t *testing.T, p *process) {
 	})
 }
 
-// reservations returns the reservations that Slurm shows, apart from three that stay. These are the
-// one in which managed jobs wait, the lease, and for a minute the one that a stopped sidecar
-// leaves.
+// reservations returns the reservations that Slurm shows, except three that may stay: the one in which managed jobs
+// wait, the lease, and for a minute the one that a stopped sidecar leaves.
 func reservations(t *testing.T, lab *lab.SlurmLab) string {
 	t.Helper()
 	var shown strings.Builder

@@ -14,10 +14,10 @@ import (
 	"accordion/slurm/output"
 )
 
-// manyClients lets more client programs begin in a minute than by default: these jobs come and go within seconds.
+// manyClients allows more client programs a minute than the default, because these jobs come and go within seconds.
 const manyClients = "clients_per_minute = 300"
 
-// state is how squeue calls a job's state, also when it is over; "" when Slurm has forgotten it.
+// state returns a job's state in squeue, also after its end; "" if Slurm has forgotten it.
 func state(t *testing.T, lab *lab.SlurmLab, job string) string {
 	t.Helper()
 	out, _, _ := lab.Exec("root", "", "squeue", "-h", "-j", job, "-t", "all", "-o", "%T")
@@ -76,7 +76,7 @@ func TestARequeuedJobIsTakenUpAgainAtItsFirstSize(t *testing.T) {
 set -- 2`+walkScriptBody+"[ ${SLURM_RESTART_COUNT:-0} -gt 0 ] || exec sleep 600\n", "--requeue", "--open-mode=append")
 	lab.Await(t, time.Minute, "it has grown", func() bool { return len(walkedNodes(lab, "alice", job)) == 2 })
 	lab.Run(t, "root", "scontrol", "requeue", job)
-	// Slurm lets it wait for two minutes, in which it is the sidecar's again: to Slurm it is submitted anew.
+	// Slurm delays it by two minutes. The sidecar manages it again: for Slurm it is a new submission.
 	lab.Await(t, time.Minute, "it is accepted again, and parked", func() bool {
 		return len(p.events(job, "accepted")) == 2 && runClient(t, lab, "squeue", "-h", "-j", job, "-o", "%t %v") == "PD "+output.Park
 	})
@@ -97,7 +97,7 @@ func TestAJobGrowsOnNodesOfOneKindAndHasItsGPUsOnAll(t *testing.T) {
 	} {
 		job, said, err := lab.Sbatch("carol", walkScript(test.ep, 2), test.option)
 		if err != nil && (strings.Contains(said, test.says) || strings.Contains(said, "Requested node configuration is not available")) {
-			continue // by the plug-in, which knows the nodes where an earlier sidecar of the lab wrote them down
+			continue // rejected by the plug-in, which knows the nodes if an earlier sidecar of the lab listed them
 		}
 		lab.Await(t, time.Minute, test.option+" is refused: "+test.says, func() bool {
 			return strings.Contains(runClient(t, lab, "scontrol", "-o", "show", "job", job), test.says)
@@ -185,7 +185,7 @@ func TestNodesThatArePoweredDownAreWokenAheadAndNeverMergedWhileTheyBoot(t *test
 	booted := map[string]time.Time{}
 	lab.Await(t, 2*time.Minute, "the nodes that it grows by boot, each while it is on two", func() bool {
 		for _, n := range in(on) {
-			// A node that registers before slurmctld has run ResumeProgram for it did not boot, for slurmctld.
+			// slurmctld does not count a node as booted that registers before it has run ResumeProgram.
 			if time.Since(booted[n]) > 10*time.Second {
 				booted[n] = time.Now()
 				if v := p.view(job); v == nil || v.Size > 2 {

@@ -14,7 +14,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// siteLab is a lab as most sites are, of six nodes, with a user in each account; lines change its settings for this test.
+// siteLab returns a lab configured like most sites, with six nodes and a user in each account. lines changes its
+// settings for this test.
 func siteLab(t *testing.T, lines string) *lab.SlurmLab {
 	t.Helper()
 	lab := lab.TakeSlurm(t, 6, lab.Users("alice", "bob", "carol"), lab.Fast())
@@ -25,7 +26,8 @@ func siteLab(t *testing.T, lines string) *lab.SlurmLab {
 	return lab
 }
 
-// walkScriptBody is a script that says on how many nodes its tasks run in each step, and goes on to the next as soon as it may.
+// walkScriptBody is a script that prints in each step on how many nodes its tasks run, and goes on to the next as
+// soon as it may.
 const walkScriptBody = `
 tell() { echo "step ${ACCORDION_STEP:-1} $(accordion run -n "$ACCORDION_NNODES" --ntasks-per-node=1 printenv SLURMD_NODENAME | sort | paste -sd,)"; }
 ACCORDION_NNODES=$SLURM_JOB_NUM_NODES
@@ -33,12 +35,12 @@ tell
 while eval "$(accordion step)" && [ "$ACCORDION_STEP" != "$last" ]; do last=$ACCORDION_STEP; tell; [ "$last" != "$1" ] || break; done
 `
 
-// walkScript is a script of a job of so many steps.
+// walkScript returns the script of a job with so many steps.
 func walkScript(ep string, steps int) string {
 	return fmt.Sprintf("#!/bin/bash\n#EP %s\nset -- %d%s", ep, steps, walkScriptBody)
 }
 
-// walkedNodes is on which nodes a job was in each step, from 1.
+// walkedNodes returns the nodes on which a job was in each step, from 1.
 func walkedNodes(lab *lab.SlurmLab, user, job string) (all [][]string) {
 	for line := range strings.Lines(outputOf(lab, user, job)) {
 		if words := strings.Fields(line); len(words) == 3 && words[0] == "step" {
@@ -48,7 +50,7 @@ func walkedNodes(lab *lab.SlurmLab, user, job string) (all [][]string) {
 	return all
 }
 
-// assertSizes waits until a job is over and judges that it was on so many nodes in each step.
+// assertSizes waits until a job has ended, and checks the number of its nodes in each step.
 func assertSizes(t *testing.T, lab *lab.SlurmLab, user, job string, sizes ...int) {
 	t.Helper()
 	lab.Await(t, 2*time.Minute, "job "+job+" has completed", func() bool {
@@ -63,7 +65,7 @@ func assertSizes(t *testing.T, lab *lab.SlurmLab, user, job string, sizes ...int
 	}
 }
 
-// managed is the managed jobs in a phase, in the order of their ranks.
+// managed returns the managed jobs in a phase, in rank order.
 func (p *process) managed(phase string) []view.Entry {
 	p.t.Helper()
 	var q view.Queue
@@ -78,18 +80,18 @@ func (p *process) managed(phase string) []view.Entry {
 func TestAnEvolvingJobOfABetterFairShareOvertakesOneOfAWorse(t *testing.T) {
 	t.Parallel()
 	lab := siteLab(t, "")
-	for _, who := range []string{"user where name=carol account=cs", "account where name=cs"} { // other tests of this lab, too, have a carol
+	for _, who := range []string{"user where name=carol account=cs", "account where name=cs"} { // other tests of this lab use the name carol, too
 		lab.Run(t, "root", append([]string{"sacctmgr", "-Qi", "modify"}, strings.Fields(who+" set RawUsage=0")...)...)
 	}
 	lab.Run(t, "bob", "srun", "-Q", "-p", "shared", "-N6", "sleep", "1")
-	// slurmctld looks at what was used every five minutes, and when it starts.
+	// slurmctld reads the usage every five minutes, and when it starts.
 	lab.Do(t, "ctl-stop")
 	lab.Do(t, "ctl-start")
 	p := serving(t, lab, "")
 	before := lab.Submit(t, "alice", sleeps, "-p", "shared", "-N6", "--exclusive")
 	lab.Await(t, time.Minute, "the nodes are taken", func() bool { return runClient(t, lab, "squeue", "-h", "-j", before, "-o", "%t") == "R" })
 	first := lab.Submit(t, "bob", walkScript("4x20s,6x20s", 2))
-	second := lab.Submit(t, "carol", walkScript("4x20s,6x20s", 2)) // who has used nothing
+	second := lab.Submit(t, "carol", walkScript("4x20s,6x20s", 2)) // carol has used nothing
 	lab.Await(t, time.Minute, "carol's job is before bob's in the queue, and both show what their ranks are made of", func() bool {
 		jobs := p.managed("waiting")
 		return len(jobs) == 2 && jobs[0].Rank == 1 && fmt.Sprint(jobs[0].ID) == second && jobs[0].Priority > jobs[1].Priority &&
@@ -107,7 +109,8 @@ func TestAnEvolvingJobOfABetterFairShareOvertakesOneOfAWorse(t *testing.T) {
 	assertClean(t, p)
 }
 
-// setLimit sets a limit of an association or a QOS; it is lifted by the function that it returns, or when the test ends.
+// setLimit sets a limit of an association or a QOS. The returned function removes it; otherwise the end of the test
+// does.
 func setLimit(t *testing.T, lab *lab.SlurmLab, kind, name, limit string) (lift func()) {
 	t.Helper()
 	set := func(limit string) { lab.Run(t, "root", "sacctmgr", "-Qi", "modify", kind, name, "set", limit) }
@@ -154,14 +157,14 @@ func TestALimitThatWouldBreakAGrowthIsToldAtSubmissionOrWhereItWaits(t *testing.
 	lab.Run(t, "bob", "scancel", other)
 	assertSizes(t, lab, "bob", job, 1, 3)
 	tries := slices.DeleteFunc(p.journal(job), func(e entry) bool { return e.Verb != "expand" })
-	if len(tries) > 2 { // the first may come before the sidecar has read what is in use
+	if len(tries) > 2 { // the first attempt may come before the sidecar has read what is in use
 		t.Errorf("it was tried blindly: %v", tries)
 	}
 
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	late := lab.Submit(t, "bob", walkScript("2x10s,4x10s", 2)) // the plug-in knows no limits any more
+	late := lab.Submit(t, "bob", walkScript("2x10s,4x10s", 2)) // the plug-in no longer knows limits
 	lab.Await(t, time.Minute, "the sidecar refuses what can never grow", func() bool {
 		return strings.Contains(runClient(t, lab, "scontrol", "-o", "show", "job", late), "accordion refused this job: ep=2x10s,4x10s needs more than the 3 nodes")
 	})

@@ -10,8 +10,8 @@ import (
 	"accordion/slurm/growth"
 )
 
-// unsound does by hand what Accordion does not, as root: a job grows from n1 to n2 and starts a task on each CPU of both, and shrinks. Its last
-// line is what came of it; what Slurm says is on standard error.
+// unsound does by hand, as root, what Accordion does not: a job grows from n1 to n2, starts a task on each CPU of
+// both, and shrinks. Its last line is the result; Slurm's messages are on standard error.
 const unsound = `
 way=$1 cpus=$2 job= e=
 trap 'scancel $job $e 2>/dev/null; cd /; rm -rf "$folder"' EXIT
@@ -42,7 +42,7 @@ scontrol update JobId="$job" NodeList=n1 || die shrink
 says=$(scontrol update JobId="$job" Comment=again 2>&1) || { echo "$says" >&2; die again; }
 echo works`
 
-// byHand is what Slurm says when a job grows in a way that Accordion does not take; "" when it seems to work all the same.
+// byHand returns Slurm's message when a job grows in a way that Accordion does not use; "" if it seems to work.
 func byHand(t *testing.T, lab *lab.SlurmLab, way growth.Kind) string {
 	t.Helper()
 	resetNodes(lab)
@@ -62,7 +62,7 @@ func byHand(t *testing.T, lab *lab.SlurmLab, way growth.Kind) string {
 
 var numbers = regexp.MustCompile(` for job \d+$`)
 
-// complaint is what Slurm's first line of error comes down to, without its prefixes and numbers.
+// complaint returns the essence of Slurm's first error line, without prefixes and numbers.
 func complaint(errs string) string {
 	line, _, _ := strings.Cut(errs, "\n")
 	parts := strings.Split(numbers.ReplaceAllString(line, ""), ": ")

@@ -16,29 +16,29 @@ import (
 
 var rewrite = flag.Bool("accordion.rewrite", false, "write the golden tables of settings anew; read them before you commit them")
 
-// A row is what a setting comes to on one release. A table has one for each setting.
+// A row is the result of one setting on one release. A table has a row for each setting.
 type row struct {
 	Setting string      `json:"setting"`
 	Plain   bool        `json:"plain,omitempty"`
-	Auto    growth.Kind `json:"auto"`              // what preflight says that jobs grow by
-	Refused string      `json:"refused,omitempty"` // why preflight tries nothing
+	Auto    growth.Kind `json:"auto"`              // how jobs grow according to preflight
+	Refused string      `json:"refused,omitempty"` // why preflight does not try any
 	Ways    []result    `json:"ways,omitempty"`
 }
 
-// A result is what became of one way to grow.
+// A result is the outcome of one way to grow.
 type result struct {
 	Way   growth.Kind `json:"way"`
 	Works bool        `json:"works"`
-	Bound bool        `json:"bound,omitempty"` // each task had a CPU of its own
-	Why   string      `json:"why,omitempty"`   // why it does not, or why Accordion does not try it
-	Slurm string      `json:"slurm,omitempty"` // what Slurm itself says when it is tried by hand; "": nothing
+	Bound bool        `json:"bound,omitempty"` // each task had its own CPU
+	Why   string      `json:"why,omitempty"`   // why it fails, or why Accordion does not try it
+	Slurm string      `json:"slurm,omitempty"` // Slurm's message when it is tried by hand; "": none
 }
 
 type table []row
 
 func (r row) same(o row) bool { return reflect.DeepEqual(r, o) }
 
-// releases are those of the table; of each, testdata has what was seen.
+// releases are the releases of the table; testdata has the results of each.
 var releases = []string{"20.11", "22.05", "24.11", "26.05"}
 
 const guide = "../docs/slurm-sites.md"
@@ -76,7 +76,7 @@ func writeTable(t *testing.T, release string, seen table) {
 	}
 }
 
-// TestTheGuideHasTheTableOfSettings: what the guide shows is what was seen on the real daemons.
+// The guide's table must be what was seen on the real daemons.
 func TestTheGuideHasTheTableOfSettings(t *testing.T) {
 	var all []table
 	for _, release := range releases {
@@ -104,7 +104,7 @@ func TestTheGuideHasTheTableOfSettings(t *testing.T) {
 	}
 }
 
-// printed is the table of all releases and, below it, the reasons to which its letters point.
+// printed returns the table of all releases and, below it, the reasons to which its letters refer.
 func printed(all []table) string {
 	var text, reasons strings.Builder
 	text.WriteString("| setting | growth by | " + strings.Join(releases, " | ") + " |\n|---|---|" + strings.Repeat("---|", len(releases)) + "\n")
@@ -136,7 +136,7 @@ func printed(all []table) string {
 	return text.String() + "\n" + reasons.String()
 }
 
-// cell is one way under one setting on one release.
+// cell returns the table cell of one way under one setting on one release.
 func (r row) cell(way int, letter func(string) string) string {
 	if r.Refused != "" {
 		return "no, " + letter("Accordion refuses to serve: "+r.Refused)
@@ -158,7 +158,7 @@ func (r row) cell(way int, letter func(string) string) string {
 	return "no, " + letter(fmt.Sprintf("%s. `%s` says: %q", w.Why, tool(doing), complaint))
 }
 
-// tool is the command that carries out a part of a growth.
+// tool returns the command that carries out a part of a growth.
 func tool(doing string) string {
 	switch doing {
 	case "merge":

@@ -15,14 +15,14 @@ import (
 	"accordion/slurm/growth"
 )
 
-// A setting is something that some sites have otherwise than the lab.
+// A setting is a configuration that some sites use instead of the lab's.
 type setting struct {
 	name  string
-	plain bool   // in a lab that has nothing of a site
-	lines string // of slurm.conf; LAB is the lab's folder
+	plain bool   // in a lab without site-like settings
+	lines string // lines of slurm.conf; LAB is the lab's folder
 }
 
-// inMain is the line of the pool's partition with another way to share nodes.
+// inMain returns the line of the pool's partition with another way to share nodes.
 func inMain(how string) string {
 	return "PartitionName=main Nodes=n[1-4] Default=YES MaxTime=INFINITE DefaultTime=10 State=UP " + how
 }
@@ -35,7 +35,7 @@ const (
 	preempted = "PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\n"
 )
 
-// settings are those of the table, each over the site-like lab where it does not say otherwise.
+// settings are those of the table, each on top of the site-like lab unless it is plain.
 var settings = []setting{
 	{name: "as most sites are: cores bound, memory given, GPUs, Contain, `OverSubscribe=YES:2`"},
 	{name: "… `OverSubscribe=NO`", lines: inMain("OverSubscribe=NO")},
@@ -57,8 +57,8 @@ var settings = []setting{
 	{name: "… no slurmdbd", plain: true, lines: noLedger},
 }
 
-// TestTheTableOfSettingsIsWhatSlurmDoes lets preflight try each way to grow under each setting on this machine's own release; under
-// -accordion.long on all of them. docs/slurm-sites.md shows the results (TestTheGuideHasTheTableOfSettings).
+// Preflight tries each way to grow under each setting on this machine's own release; with -accordion.long on all
+// releases. docs/slurm-sites.md shows the results (TestTheGuideHasTheTableOfSettings).
 func TestTheTableOfSettingsIsWhatSlurmDoes(t *testing.T) {
 	t.Parallel()
 	for _, release := range releases {
@@ -70,7 +70,7 @@ func TestTheTableOfSettingsIsWhatSlurmDoes(t *testing.T) {
 				}
 				options = append(options, lab.Release(release))
 			}
-			// Most of it is waiting: three labs share the work.
+			// Most of the time is waiting, so three labs share the work.
 			plain := slices.IndexFunc(settings, func(s setting) bool { return s.plain })
 			shares := [][]setting{settings[:plain/2], settings[plain/2 : plain], settings[plain:]}
 			tables := make([]table, len(shares))
@@ -104,7 +104,7 @@ func TestTheTableOfSettingsIsWhatSlurmDoes(t *testing.T) {
 	}
 }
 
-// ownRelease is what is installed where the tests run: Debian 12's, or that of a world of slurm-lab.
+// ownRelease returns the release installed where the tests run: Debian 12's, or that of a world of slurm-lab.
 func ownRelease(t *testing.T) string {
 	t.Helper()
 	lab.NeedSlurm(t)
@@ -115,7 +115,7 @@ func ownRelease(t *testing.T) string {
 	return strings.Join(strings.Split(strings.TrimPrefix(strings.TrimSpace(string(said)), "slurm-wlm "), ".")[:2], ".")
 }
 
-// trySettings is what happens under some settings, in a lab of their kind.
+// trySettings returns the results of some settings, in a lab of their kind.
 func trySettings(t *testing.T, some []setting, options []lab.Option) table {
 	options = append(slices.Clone(options), lab.Fast())
 	if some[0].plain {
@@ -140,11 +140,11 @@ func trySettings(t *testing.T, some []setting, options []lab.Option) table {
 	return all
 }
 
-// resetNodes takes back what a way that was taken by hand may have left: jobs, and nodes that Slurm has drained for them. Some of it is gone
-// with slurmctld only.
+// resetNodes removes what a way tried by hand may have left: jobs, and nodes that Slurm has drained for them. Some
+// remains go only with slurmctld.
 func resetNodes(lab *lab.SlurmLab) {
 	_, _, _ = lab.Exec("root", "", "scancel", "--partition=main,shared")
-	_, _, _ = lab.Exec("root", "", "scontrol", "update", "NodeName=n[1-4]", "State=RESUME") // says no of one that is well
+	_, _, _ = lab.Exec("root", "", "scontrol", "update", "NodeName=n[1-4]", "State=RESUME") // fails for a node that is fine
 }
 
 // preflightLine is a line of preflight --try --json: a finding, or a way to grow.
@@ -155,7 +155,8 @@ type preflightLine struct {
 	Why            string
 }
 
-// preflightRow is what `accordion preflight --try` says of a setting, and what Slurm says where a way is not tried.
+// preflightRow returns the result of `accordion preflight --try` for a setting, and Slurm's message about a way that
+// it does not try.
 func preflightRow(t *testing.T, lab *lab.SlurmLab, s setting) row {
 	t.Helper()
 	out, errs, _ := lab.Exec("root", "", "accordion", "preflight", "--try", "--as", "alice", "--json")
@@ -183,7 +184,8 @@ func preflightRow(t *testing.T, lab *lab.SlurmLab, s setting) row {
 
 var grows = regexp.MustCompile(`^jobs of partition main grow by (\w+)`)
 
-// trialStages begin what is said of a way that was tried and failed; what Accordion says of one that it does not try begins otherwise.
+// trialStages match the message about a way that was tried and failed; the message about one that Accordion does not
+// try begins otherwise.
 var trialStages = regexp.MustCompile(`^(start|growth|a step on the new node|shrink): `)
 
 func resultOf(t *testing.T, lab *lab.SlurmLab, w preflightLine) result {
@@ -193,7 +195,7 @@ func resultOf(t *testing.T, lab *lab.SlurmLab, w preflightLine) result {
 	case w.Works:
 		r.Bound = strings.HasSuffix(w.Why, "each on its own CPU")
 	case trialStages.MatchString(w.Why):
-		r.Why = regexp.MustCompile(`\d+`).ReplaceAllString(w.Why, "N") // numbers of jobs, times
+		r.Why = regexp.MustCompile(`\d+`).ReplaceAllString(w.Why, "N") // job ids and times
 	default:
 		r.Why = w.Why
 		r.Slurm = byHand(t, lab, w.Way)

@@ -13,14 +13,14 @@ import (
 	"accordion/internal/lab"
 )
 
-// soak is how long the sidecar is watched while small jobs come and go:
-// go test ./slurm -run Soak -timeout 9h -v -args -accordion.soak=8h
+// soak is the time for which the sidecar is watched while small jobs come and go: go test ./slurm -run Soak -timeout
+// 9h -v -args -accordion.soak=8h
 var soak = flag.Duration("accordion.soak", 0, "how long to watch the sidecar's memory and descriptors; 0: not at all")
 
 // A sample is what the sidecar used at one instant.
 type sample struct{ memory, descriptors, threads int } // KiB, and counts
 
-// usage reads it from the kernel.
+// usage reads a sample from the kernel.
 func (p *process) usage() sample {
 	p.t.Helper()
 	var s sample
@@ -47,7 +47,7 @@ func (p *process) usage() sample {
 	return s
 }
 
-// A sidecar lives for months: neither its memory nor its descriptors may grow with the jobs that came and went.
+// A sidecar runs for months: neither its memory nor its descriptors may grow with the jobs that came and went.
 func TestASoakLeavesMemoryAndDescriptorsFlat(t *testing.T) {
 	if *soak == 0 {
 		t.Skip("a soak takes hours; ask for one with -args -accordion.soak=8h (3m at least)")
@@ -55,7 +55,7 @@ func TestASoakLeavesMemoryAndDescriptorsFlat(t *testing.T) {
 	lab := lab.TakeSlurm(t, 24, lab.Users("alice", "bob"), lab.Fast(), lab.NoPlugin())
 	lab.Clear(t)
 	p := serving(t, lab, "")
-	churn(t, lab, *soak/10, nil) // until caches and pools are as large as they become
+	churn(t, lab, *soak/10, nil) // until caches and pools have reached their size
 	calm := p.usage()
 	var samples []sample
 	jobs := churn(t, lab, *soak, func() { samples = append(samples, p.usage()) })
@@ -75,7 +75,7 @@ func TestASoakLeavesMemoryAndDescriptorsFlat(t *testing.T) {
 	if late > early+early/10+2048 {
 		t.Errorf("resident memory grew from %d to %d KiB", early, late)
 	}
-	const consoles = 8 * 4 // live programs of scontrol come and go: three pipes and a process each
+	const consoles = 8 * 4 // scontrol processes come and go: three pipes and a process each
 	if end.descriptors > calm.descriptors+2+consoles {
 		t.Errorf("open descriptors grew from %d to %d", calm.descriptors, end.descriptors)
 	}
@@ -84,8 +84,8 @@ func TestASoakLeavesMemoryAndDescriptorsFlat(t *testing.T) {
 	}
 }
 
-// churn keeps some small evolving and ordinary jobs in the lab for so long, then waits until all are over. look is called
-// at each turn.
+// churn keeps some small evolving and ordinary jobs in the lab for so long, then waits until all have ended. It calls
+// look in each round.
 func churn(t *testing.T, lab *lab.SlurmLab, d time.Duration, look func()) (jobs int) {
 	t.Helper()
 	const atOnce = 10
@@ -104,7 +104,7 @@ func churn(t *testing.T, lab *lab.SlurmLab, d time.Duration, look func()) (jobs 
 		if look != nil {
 			look()
 		}
-		time.Sleep(2 * time.Second) // the pace of the users
+		time.Sleep(2 * time.Second) // the rate of submissions
 	}
 	lab.Await(t, 5*time.Minute, "the last jobs are over", everySecond(func() bool { return count() == 0 }))
 	return jobs

@@ -63,7 +63,7 @@ func TestTheSpankPluginIsBuiltByItsScript(t *testing.T) {
 		t.Fatalf("nm: %v", err)
 	}
 	for line := range strings.Lines(string(out)) {
-		// What else it exported could take the place of one of the client's own names.
+		// Any other exported name could replace one of the client's own.
 		if name := strings.Fields(line)[2]; !strings.HasPrefix(name, "plugin_") && !strings.HasPrefix(name, "spank_plugin_") && name != "slurm_spank_init" {
 			t.Errorf("it exports %s", name)
 		}

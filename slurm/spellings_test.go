@@ -12,12 +12,11 @@ import (
 	"accordion/slurm/output"
 )
 
-// A cell is one way in which a user names what belongs to another: a verb in one spelling, by one
-// client.
+// A cell is one way in which a user names something of another user's: a verb in one spelling, by one client.
 type cell struct{ client, verb, text string }
 
-// spellings holds texts that Slurm, or a reader of its source, could take for the name of job %R,
-// the reservations of job %W, or allocations of the sidecar. %O is a job of the user's own.
+// spellings are texts that Slurm, or a reader of its source, could take for the name of job %R, the reservations of
+// job %W, or allocations of the sidecar. %O is one of the user's own jobs.
 var spellings = map[string][]string{
 	"dependency": {"expand:%R", "EXPAND:%R", "Expand:%R", "eXpAnD:%R", " expand:%R", "expand:%R ", "EXPAND: %R", "\tEXPAND:%R", "afterok:%O,EXPAND:%R", "afterany:%O?Expand:%R",
 		"EXPAND:%R,afterany:%O", "singleton,EXPAND:%R", "afterany:%O:%O,EXPAND:%R", "EXPAND:%R_0", "expand:%R_1", "expand:%R_*", "EXPAND:%R+1", "expandx:%R", "expand\\:%R"},
@@ -26,16 +25,15 @@ var spellings = map[string][]string{
 	"name": {"accordion-grow-%R", "ACCORDION-GROW-%R", "Accordion-With-%R", " accordion-over-%R"},
 }
 
-// clientsOf holds the clients that can say each verb: by an option, a line of the script, a
-// variable, an update or slurmrestd. The variables SBATCH_DEPENDENCY, SALLOC_DEPENDENCY and
-// SALLOC_JOB_NAME do not exist.
+// clientsOf are the clients that support each verb: by an option, a line of the script, a variable, an update or
+// slurmrestd. The variables SBATCH_DEPENDENCY, SALLOC_DEPENDENCY and SALLOC_JOB_NAME do not exist.
 var clientsOf = map[string][]string{
 	"dependency":  {"sbatch", "line", "salloc", "srun", "srun-environment", "update", "rest"},
 	"reservation": {"sbatch", "line", "salloc", "srun", "sbatch-environment", "salloc-environment", "srun-environment", "update", "rest"},
 	"name":        {"sbatch", "line", "salloc", "srun", "sbatch-environment", "srun-environment", "update", "rest"},
 }
 
-// hostileCells returns all cells that must be refused. An owner tries few spellings.
+// hostileCells returns all cells that must be rejected. For an owner it returns few spellings.
 func hostileCells(few bool, words *strings.Replacer) (all []cell) {
 	for _, verb := range []string{"dependency", "reservation", "name"} {
 		texts := spellings[verb]
@@ -51,9 +49,9 @@ func hostileCells(few bool, words *strings.Replacer) (all []cell) {
 	return all
 }
 
-// trySpellings tries cells as the user, who has a waiting job. It returns the result of each: the client's
-// status, its words, and the changes that squeue showed. One call of the lab tries a part of them, because a call has a
-// deadline of its own.
+// trySpellings tries cells as the user, who has a pending job. It returns the result of each: the client's status and
+// output, and the changes in squeue. It splits them over several calls of the lab, because a call has its own
+// deadline.
 func trySpellings(t *testing.T, lab *lab.SlurmLab, user, waiting string, all []cell) [][]string {
 	t.Helper()
 	script, err := os.ReadFile("testdata/spellings.sh")
@@ -73,7 +71,7 @@ func trySpellings(t *testing.T, lab *lab.SlurmLab, user, waiting string, all []c
 				results = append(results, fields)
 			}
 		}
-		if err != nil || len(results)-before != len(part) { // the caller judges those that are there
+		if err != nil || len(results)-before != len(part) { // the caller checks the results that are there
 			t.Errorf("%d of %d cells: %v %s %s", len(results)-before, len(part), err, out, said)
 			break
 		}
@@ -81,7 +79,7 @@ func trySpellings(t *testing.T, lab *lab.SlurmLab, user, waiting string, all []c
 	return results
 }
 
-// Slurm reads the words of a dependency in any case, and several of them; a client has many ways to say one.
+// Slurm accepts the words of a dependency in any case, and several of them; clients have many ways to give one.
 func TestNoSpellingOfAnyClientReachesAnotherUsersJob(t *testing.T) {
 	for _, release := range []string{"", "20.11", "24.11", "26.05"} {
 		name := release
@@ -130,7 +128,7 @@ func assertSpellingsRefused(t *testing.T, lab *lab.SlurmLab) {
 	if got := squeue(running, "%t %D %u"); got != "R 1 alice" {
 		t.Errorf("the job that runs is %q", got)
 	}
-	for _, user := range users { // so that no client is refused for another reason
+	for _, user := range users { // so that no client is rejected for another reason
 		var all []cell
 		for _, client := range clientsOf["name"] {
 			all = append(all, cell{client, "name", "harmless"})

@@ -8,13 +8,13 @@ import (
 	"accordion/internal/lab"
 )
 
-// submitLab is the lab of the tests of job_submit.lua under a real slurmctld.
+// submitLab returns the lab for tests of job_submit.lua under a real slurmctld.
 func submitLab(t *testing.T) *lab.SlurmLab {
 	t.Helper()
 	return lab.TakeSlurm(t, 4, lab.Users("alice", "bob"))
 }
 
-// One submission takes about 50 ms, so what the plug-in says in general is tested without Slurm, in lua_test.go.
+// One submission takes about 50 ms, so lua_test.go tests the plug-in's messages in general, without Slurm.
 func TestABadRequestIsRefusedInOneLineAndNothingIsQueued(t *testing.T) {
 	t.Parallel()
 	lab := submitLab(t)
@@ -22,7 +22,7 @@ func TestABadRequestIsRefusedInOneLineAndNothingIsQueued(t *testing.T) {
 	for name, test := range map[string]struct {
 		script  string
 		options []string
-		says    []string // pieces of the line
+		says    []string // parts of the message
 	}{
 		"empty":                  {"#EP", nil, []string{`""`, "NODESxDURATION"}},
 		"zero nodes":             {"#EP 0x20s", nil, []string{`"0"`, "a number of nodes from 1"}},
@@ -57,7 +57,7 @@ func TestABadRequestIsRefusedInOneLineAndNothingIsQueued(t *testing.T) {
 			if err == nil {
 				t.Fatalf("it was accepted as job %s", id)
 			}
-			// The second line is sbatch's own and always the same: that the submission failed.
+			// The second line is sbatch's own and always the same: the submission failed.
 			lines := strings.Split(said, "\n")
 			if len(lines) != 2 || !strings.Contains(lines[0], "accordion: ") || !strings.Contains(lines[1], "Batch job submission failed") || len(lines[0]) > 400 {
 				t.Fatalf("sbatch says %d lines: %.1000q", len(lines), said)

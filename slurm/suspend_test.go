@@ -9,7 +9,7 @@ import (
 	"accordion/adapter"
 )
 
-// From 25.11 on owners may suspend their jobs, before that operators alone.
+// From 25.11 on owners may suspend their jobs; before that only operators may.
 func TestASuspendedJobIsNotMadeLargerBeforeItIsResumed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -42,7 +42,7 @@ func TestASuspendedJobIsNotMadeLargerBeforeItIsResumed(t *testing.T) {
 	if !strings.Contains(err.Error(), "suspended") {
 		t.Errorf("it says %v", err)
 	}
-	for _, id := range known() { // Slurm may have forgotten others in between
+	for _, id := range known() { // Slurm may have forgotten other jobs meanwhile
 		if !slices.Contains(before, id) {
 			t.Errorf("an allocation was tried: job %s", id)
 		}

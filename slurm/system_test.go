@@ -17,7 +17,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// world is a real Slurm without our plug-in, which would hold and mark jobs before the tests can, and our hand on it.
+// world is a real Slurm without our plug-in, which would hold and mark jobs before the tests can, and a System that
+// controls it.
 type world struct {
 	*testing.T
 	lab *lab.SlurmLab
@@ -25,7 +26,7 @@ type world struct {
 	ctx context.Context
 }
 
-const patience = 2 * time.Minute // for what Slurm takes seconds to do
+const patience = 2 * time.Minute // for what takes Slurm seconds
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
@@ -40,7 +41,7 @@ func newWorld(t *testing.T) *world {
 	return &world{T: t, lab: lab, sys: sys, ctx: ctx}
 }
 
-// ok fails the test unless an act went well.
+// ok fails the test if an act failed.
 func (w *world) ok(err error) {
 	w.Helper()
 	if err != nil {
@@ -48,7 +49,7 @@ func (w *world) ok(err error) {
 	}
 }
 
-// is fails the test unless an act failed for the reason.
+// is fails the test unless an act failed for the given reason.
 func (w *world) is(err, reason error) {
 	w.Helper()
 	if !errors.Is(err, reason) {
@@ -56,7 +57,7 @@ func (w *world) is(err, reason error) {
 	}
 }
 
-// submit gives alice's script to sbatch and returns the job.
+// submit submits a script of alice's and returns the job.
 func (w *world) submit(script string, options ...string) adapter.Key {
 	w.Helper()
 	id, err := strconv.ParseInt(w.lab.Submit(w.T, "alice", script, options...), 10, 64)
@@ -72,20 +73,20 @@ func (w *world) submit(script string, options ...string) adapter.Key {
 
 const sleeps = "exec sleep 1000"
 
-// evolving submits a job as users do without our plug-in.
+// evolving submits an evolving job as users do without our plug-in.
 func (w *world) evolving() adapter.Key {
 	w.Helper()
 	return w.submit(sleeps, "-H", "-N1", "--ntasks-per-node=2", "-t5", "--comment=ep=2x1m,5x1m,3x1m my run", "-o", "out")
 }
 
-// running submits a job that runs on the nodes.
+// running submits a job that runs on the given nodes.
 func (w *world) running(nodes string) *adapter.Job {
 	w.Helper()
 	key := w.submit(sleeps, "-N1", "-t5", "-w", nodes)
 	return w.await(key, adapter.Running)
 }
 
-// managed starts a job as the sidecar does, on the node: it can grow.
+// managed starts a job on the node as the sidecar does, so that it can grow.
 func (w *world) managed(node string) *adapter.Job {
 	w.Helper()
 	key, start := w.evolving(), reservation("accordion-start-"+node, node)
@@ -100,8 +101,8 @@ func (w *world) managed(node string) *adapter.Job {
 	return w.inspect(key)
 }
 
-// expand makes an expander in the reservation. On a loaded machine Slurm calls idle nodes busy for a moment, as when
-// their daemons answer late; the sidecar asks again then, and so does this.
+// expand allocates an expander in the reservation. On a busy machine Slurm calls idle nodes busy for a moment, for
+// example if their daemons answer late. The sidecar retries then, and so does this.
 func (w *world) expand(parent *adapter.Job, in adapter.Reservation) (expander adapter.Key) {
 	w.Helper()
 	w.lab.Await(w.T, patience, fmt.Sprintf("job %d is expanded", parent.ID), func() bool {
@@ -141,13 +142,13 @@ func (w *world) await(key adapter.Key, state adapter.State) *adapter.Job {
 	return j
 }
 
-// reservation is one from now on for alice.
+// reservation returns a reservation for alice that begins now.
 func reservation(name string, nodes ...string) adapter.Reservation {
 	now := time.Now().Unix()
 	return adapter.Reservation{Name: name, Nodes: nodes, Start: now, End: now + 600, User: "alice"}
 }
 
-// clean checks, in Slurm's own words, that nothing of ours is left and every node is idle.
+// clean checks by Slurm's client programs that nothing of ours is left and every node is idle.
 func (w *world) clean() {
 	w.Helper()
 	w.lab.Await(w.T, patience, "no job is left and every node is idle", func() bool {
@@ -159,7 +160,7 @@ func (w *world) clean() {
 	}
 }
 
-// nodesOf is where a job runs, in squeue's words.
+// nodesOf returns a job's nodes as squeue prints them.
 func (w *world) nodesOf(key adapter.Key) string {
 	w.Helper()
 	return w.lab.Run(w.T, "root", "squeue", "-h", "-j", fmt.Sprint(key.ID), "-o", "%T %D %N")
@@ -170,7 +171,7 @@ func TestAJobStartsGrowsShrinksAndEnds(t *testing.T) {
 	w := newWorld(t)
 	key := w.evolving()
 	w.ok(w.sys.Adopt(w.ctx, key))
-	w.ok(w.sys.Adopt(w.ctx, key)) // twice does no harm; so for every act
+	w.ok(w.sys.Adopt(w.ctx, key)) // every act may be repeated
 	j := w.inspect(key)
 	if !j.Held || j.HeldByUser || j.Mark != "accordion:ep=2x1m,5x1m,3x1m" || j.Comment != "ep=2x1m,5x1m,3x1m my run" {
 		t.Fatalf("adopted: %+v", j)
@@ -183,21 +184,21 @@ func TestAJobStartsGrowsShrinksAndEnds(t *testing.T) {
 	}
 
 	start := reservation("accordion-start", "n1", "n3")
-	later := start // in which it cannot begin before all is done twice: its owner has let it go
+	later := start // a reservation in which it cannot start before every act was repeated: its owner has released it
 	later.Start += 120
 	for range 2 {
 		w.ok(w.sys.Reserve(w.ctx, later))
 		w.ok(w.sys.Shape(w.ctx, key, adapter.Shape{Nodes: 2, Limit: 190}))
 		w.ok(w.sys.Attach(w.ctx, key, later.Name))
 	}
-	w.ok(w.sys.Reserve(w.ctx, start)) // from here on it may start at any moment
+	w.ok(w.sys.Reserve(w.ctx, start)) // from here on it may start any time
 	w.ok(w.sys.Release(w.ctx, key))
 	j = w.await(key, adapter.Running)
 	if !slices.Equal(j.Nodes, start.Nodes) || j.Want != 2 || j.Tasks != 4 || j.Limit != 240 || j.Started == 0 {
 		t.Fatalf("started: %+v", j)
 	}
 	w.ok(w.sys.Release(w.ctx, key))
-	if w.lab.Slurm > "21" { // 20.11 deletes it, and the job goes on
+	if w.lab.Slurm > "21" { // 20.11 deletes the reservation, and the job goes on
 		w.is(w.sys.Unreserve(w.ctx, start.Name), adapter.ErrBusy)
 	}
 	for range 2 {
@@ -250,7 +251,7 @@ func TestNothingIsTakenThatIsNotFree(t *testing.T) {
 	w.running("n2")
 	w.is(w.sys.Reserve(w.ctx, reservation("accordion-a", "n2", "n3")), adapter.ErrBusy)
 	w.ok(w.sys.Reserve(w.ctx, reservation("accordion-b", "n4")))
-	w.is(w.sys.Reserve(w.ctx, reservation("accordion-b", "n2", "n4")), adapter.ErrBusy) // a change is refused as a whole
+	w.is(w.sys.Reserve(w.ctx, reservation("accordion-b", "n2", "n4")), adapter.ErrBusy) // a change is rejected as a whole
 	w.lab.Run(t, "root", "scontrol", "create", "reservation", "ReservationName=maint", "StartTime=now", "Duration=60", "Users=root", "Nodes=n6")
 	w.is(w.sys.Reserve(w.ctx, reservation("accordion-a", "n5", "n6")), adapter.ErrBusy)
 	w.lab.Run(t, "root", "scontrol", "delete", "ReservationName=maint")
@@ -260,15 +261,15 @@ func TestNothingIsTakenThatIsNotFree(t *testing.T) {
 
 	future := reservation("accordion-later", "n2", "n5")
 	future.Start, future.End = future.Start+3600, future.End+3600
-	w.ok(w.sys.Reserve(w.ctx, future)) // the holder's limit ends before
+	w.ok(w.sys.Reserve(w.ctx, future)) // the limit of the job on the node ends before
 	future.Start, future.Nodes = future.Start+60, []string{"n2", "n6"}
 	w.ok(w.sys.Reserve(w.ctx, future))
 	sooner := future
 	sooner.Start -= 3640
-	w.is(w.sys.Reserve(w.ctx, sooner), adapter.ErrBusy) // the holder's limit ends after
+	w.is(w.sys.Reserve(w.ctx, sooner), adapter.ErrBusy) // the limit of the job on the node ends after
 	over := reservation("accordion-over", "n2", "n3")
 	over.Start, over.OverManaged = over.Start+20, true
-	w.ok(w.sys.Reserve(w.ctx, over)) // the holder is a managed job that will be gone
+	w.ok(w.sys.Reserve(w.ctx, over)) // the job on the node is a managed one that will have ended
 	for _, r := range w.observe().Reservations {
 		switch {
 		case r.Name == future.Name && (r.Start != future.Start || !slices.Equal(r.Nodes, future.Nodes) || r.OverManaged):
@@ -298,7 +299,7 @@ func TestAGrowthDoesNotWaitForAnotherJobsStart(t *testing.T) {
 	parent := w.managed("n1")
 	w.ok(w.sys.Reserve(w.ctx, reservation("accordion-start", "n2")))
 	w.await(w.submit(sleeps, "-N1", "--exclusive", "-t5", "--reservation=accordion-start"), adapter.Running)
-	next := w.submit(sleeps, "-N1", "--exclusive", "-t5", "--reservation=accordion-start") // released, and of a higher rank than an expander
+	next := w.submit(sleeps, "-N1", "--exclusive", "-t5", "--reservation=accordion-start") // released, and with a higher rank than an expander
 	grow := reservation("accordion-grow", "n3")
 	w.ok(w.sys.Reserve(w.ctx, grow))
 	w.ok(w.sys.Merge(w.ctx, parent.Key, w.expand(parent, grow)))
@@ -331,7 +332,7 @@ func TestAFinishedParentIsNeverMergedInto(t *testing.T) {
 	w.clean()
 }
 
-// TestNoNodeIsLostWhenAMergeRacesWithItsParentsEnd: Slurm alone loses nodes in about half of these.
+// Slurm alone loses nodes in about half of these cases.
 func TestNoNodeIsLostWhenAMergeRacesWithItsParentsEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -342,7 +343,7 @@ func TestNoNodeIsLostWhenAMergeRacesWithItsParentsEnd(t *testing.T) {
 		expander := w.expand(parent, grow)
 		ended := make(chan error, 1)
 		go func() {
-			time.Sleep(time.Duration(round) * 8 * time.Millisecond) // another instant of the merge each round
+			time.Sleep(time.Duration(round) * 8 * time.Millisecond) // another moment of the merge in each round
 			ended <- w.sys.End(w.ctx, parent.Key, "")
 		}()
 		if err := w.sys.Merge(w.ctx, parent.Key, expander); err != nil && !errors.Is(err, adapter.ErrGone) {
@@ -351,14 +352,14 @@ func TestNoNodeIsLostWhenAMergeRacesWithItsParentsEnd(t *testing.T) {
 		w.ok(<-ended)
 		w.ok(w.sys.End(w.ctx, expander, ""))
 		w.await(expander, adapter.Done)
-		w.ok(w.sys.Mend(w.ctx, []string{"n1", "n2", "n3"})) // before it, a parent may be completing for ever (24.11)
+		w.ok(w.sys.Mend(w.ctx, []string{"n1", "n2", "n3"})) // before that, a parent may stay COMPLETING (24.11)
 		w.await(parent.Key, adapter.Done)
 		w.lab.Await(t, patience, "the reservation is free to go", func() bool { return w.sys.Unreserve(w.ctx, grow.Name) == nil })
 		w.clean()
 	}
 }
 
-// TestAnActOnAnothersNumberDoesNothing: after a crash of slurmctld a job's number may be another job's.
+// After a crash of slurmctld a job's id may belong to another job.
 func TestAnActOnAnothersNumberDoesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -383,7 +384,7 @@ func TestAnActOnAnothersNumberDoesNothing(t *testing.T) {
 				t.Errorf("%s %v: %v", name, key, err)
 			}
 		}
-		w.ok(w.sys.Refuse(w.ctx, key, "no")) // what is gone need not be ended
+		w.ok(w.sys.Refuse(w.ctx, key, "no")) // a job that is gone need not be ended
 		w.ok(w.sys.End(w.ctx, key, "no"))
 	}
 	if now := before(); now != then {
@@ -391,7 +392,7 @@ func TestAnActOnAnothersNumberDoesNothing(t *testing.T) {
 	}
 }
 
-// TestAJobThatIsCancelledBetweenTwoActsIsGone walks through the start and cancels before each act.
+// The job is cancelled before each act of its start in turn.
 func TestAJobThatIsCancelledBetweenTwoActsIsGone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -413,7 +414,7 @@ func TestAJobThatIsCancelledBetweenTwoActsIsGone(t *testing.T) {
 		}
 		w.lab.Run(t, "alice", "scancel", fmt.Sprint(key.ID))
 		w.await(key, adapter.Done)
-		if n != 4 { // act 4 awaits the start itself
+		if n != 4 { // act 4 waits for the start itself
 			w.is(acts[n](key), adapter.ErrGone)
 		}
 		w.is(w.sys.Detach(w.ctx, key), adapter.ErrGone)
@@ -561,7 +562,7 @@ func TestWithoutSlurmdbdNothingIsResized(t *testing.T) {
 			t.Errorf("preflight without slurmdbd: %v", found)
 		}
 		w.lab.Do(t, "dbd-start")
-		w.ok(w.sys.End(w.ctx, key, "it is over")) // an update, as any later one
+		w.ok(w.sys.End(w.ctx, key, "it is over")) // an update, like every later act
 		w.await(key, adapter.Done)
 		w.clean()
 		return

@@ -11,8 +11,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// With no more of root's capabilities than systemd leaves it, and /usr and /etc read-only, the sidecar does all that it does: it allocates in a
-// user's name, writes his hosts file, and signals his script.
+// With only those capabilities of root that systemd leaves it, and with /usr and /etc read-only, the sidecar does
+// everything: it allocates as a user, writes that user's hosts file, and signals the script.
 func TestTheSidecarNeedsNoMoreThanItsUnitLeavesIt(t *testing.T) {
 	t.Parallel()
 	unit, err := os.ReadFile("../examples/systemd/accordion.service")

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// unsatisfiable returns options of jobs that no node of a lab can satisfy, with the plug-in's message for
-// each.
+// unsatisfiable returns options of jobs that no node of a lab can satisfy, with the plug-in's message for each.
 func unsatisfiable(cpus int) map[string]string {
 	return map[string]string{
 		"--tmp=3000":                         "--tmp=3000: the nodes of partition main have at most 2000 MB",
@@ -29,8 +28,8 @@ func unsatisfiable(cpus int) map[string]string {
 	}
 }
 
-// Plain Slurm refuses them at submission. Where the plug-in knows nothing of the nodes (its file is gone), the sidecar finds out: it refuses
-// what it understands, and sets aside what Slurm sends back.
+// Slurm alone rejects them at submission. If the plug-in does not know the nodes (its file is gone), the sidecar
+// rejects the requests that it understands, and sets aside the jobs that Slurm sends back.
 func TestJobsThatCanNeverStartAreRefusedAndHoldNobodyUp(t *testing.T) {
 	t.Parallel()
 	lab := siteLab(t, "")

@@ -15,21 +15,21 @@ import (
 	"accordion/slurm/output"
 )
 
-// watcher looks at the nodes all the time, beside the test.
+// watcher reads the nodes all the time, in parallel with the test.
 type watcher struct {
 	stop  context.CancelFunc
 	ended chan struct{}
 	looks []look
 }
 
-// look is one reading of all nodes.
+// A look is one reading of all nodes.
 type look struct {
 	begun, over time.Time
-	state       map[string]string // of each node
-	holders     map[string]string // jobs on each node that has any, as "12 14"; what is beside a job for its growth is that job
+	state       map[string]string // by node
+	holders     map[string]string // by node: its jobs, as "12 14"; an expander or companion counts as its job
 }
 
-// watchNodes begins to look at the lab's nodes.
+// watchNodes starts to read the lab's nodes.
 func watchNodes(t *testing.T, lab *lab.SlurmLab) *watcher {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &watcher{stop: cancel, ended: make(chan struct{})}
@@ -38,12 +38,12 @@ func watchNodes(t *testing.T, lab *lab.SlurmLab) *watcher {
 		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 		defer cancel()
 		program := command[0]
-		if inWorld := filepath.Join(lab.Dir, "client", program); exists(inWorld) { // of the lab's own release
+		if inWorld := filepath.Join(lab.Dir, "client", program); exists(inWorld) { // the client of the lab's own release
 			program = inWorld
 		}
 		c := exec.CommandContext(ctx, program, command[1:]...)
 		c.Env = lab.Env()
-		out, _ := c.Output() // a reading that fails is one the less
+		out, _ := c.Output() // a failed reading is skipped
 		return string(out)
 	}
 	go func() {
@@ -81,8 +81,8 @@ func watchNodes(t *testing.T, lab *lab.SlurmLab) *watcher {
 	return w
 }
 
-// freedInTime judges that the nodes a job gave back could be used by others a second after its shrink was done; on a
-// machine that is busy with other tests, some seconds after.
+// freedInTime checks that the nodes a job gave back could be used by others a second after its shrink, or some
+// seconds after it on a machine that is busy with other tests.
 func (w *watcher) freedInTime(t *testing.T, p *process, job string) {
 	t.Helper()
 	w.stop()
@@ -115,8 +115,8 @@ func (w *watcher) freedInTime(t *testing.T, p *process, job string) {
 	}
 }
 
-// free is how long after the moment the node was first seen idle, or with another job. A look counts from its beginning:
-// what it shows is at most so old.
+// free returns how long after the moment the node was first seen idle or with another job, and when. A reading counts
+// from its beginning: its result may be as old as that.
 func (w *watcher) free(node, job string, moment time.Time) (took time.Duration, when time.Time) {
 	for _, l := range w.looks {
 		if l.begun.Before(moment) || l.state[node] == "" {

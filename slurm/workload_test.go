@@ -15,43 +15,44 @@ import (
 	"accordion/internal/lab"
 )
 
-// seed chooses the workload of the tests on a crowd; it is printed with every run.
+// seed selects the workload of the tests on a busy cluster; every run prints it.
 var seed = flag.Uint64("accordion.seed", 1, "seed of the generated workloads, and of random texts of requests")
 
 // A submission is one job of a generated workload.
 type submission struct {
-	at       time.Duration // after the beginning of the workload
+	at       time.Duration // after the start of the workload
 	user     string
 	kind     string // evolving, moldable, ordinary
 	script   string
-	options  []string // of sbatch
-	steps    core.EP  // of an evolving job
-	overruns bool     // an ordinary job that Slurm ends at its limit
-	gpus     bool     // it has two GPUs on each node
+	options  []string // options of sbatch
+	steps    core.EP  // the profile of an evolving job
+	overruns bool     // Slurm ends this ordinary job at its limit
+	gpus     bool     // two GPUs on each node
 
-	id        string    // once submitted
-	submitted time.Time // likewise
+	id        string    // set at submission
+	submitted time.Time // set at submission
 }
 
-// A mix says how many jobs of each kind come over which time.
+// A mix tells how many jobs of each kind come in which time.
 type mix struct {
 	evolving, moldable, ordinary int
 	gpus                         bool // every third evolving job asks for two GPUs on each node
-	twins                        int  // evolving jobs among them with the same profile at the same second
-	overruns                     int  // ordinary jobs among them that overrun their limits
-	short                        bool // short evolving jobs
+	twins                        int  // number of evolving jobs that have the same profile at the same second
+	overruns                     int  // number of ordinary jobs that overrun their limits
+	short                        bool // whether evolving jobs are short
 	over                         time.Duration
-	after                        time.Duration // how much later than the ordinary jobs the others begin to come
+	after                        time.Duration // delay of the first other jobs after the ordinary ones
 }
 
-// ordinaryOf is the ordinary jobs of a workload.
+// ordinaryOf returns the ordinary jobs of a workload.
 func ordinaryOf(all []*submission) []*submission {
 	return slices.DeleteFunc(slices.Clone(all), func(s *submission) bool { return s.kind != "ordinary" })
 }
 
 var workloadUsers = []string{"alice", "bob", "carol"}
 
-// submissions is the workload of a seed, in the order of submission. Ordinary jobs are the same whatever else is asked.
+// submissions returns the workload of a seed, in the order of submission. Its ordinary jobs do not depend on the rest
+// of the mix.
 func (m mix) submissions(seed uint64) []*submission {
 	var all []*submission
 	ordinary := rand.New(rand.NewPCG(seed, 1))
@@ -59,13 +60,13 @@ func (m mix) submissions(seed uint64) []*submission {
 		s := ordinaryJob(ordinary, i < m.overruns)
 		s.at = time.Duration(ordinary.Float64() * float64(m.over))
 		if s.overruns {
-			s.at /= 3 // it outlives the others otherwise
+			s.at /= 3 // otherwise it would outlive the others
 		}
 		all = append(all, s)
 	}
 	managed := rand.New(rand.NewPCG(seed, 2))
 	for i := range m.evolving {
-		gpus := m.gpus && i >= m.twins && (i+m.twins)%3 == 1 // a third; twins are alike
+		gpus := m.gpus && i >= m.twins && (i+m.twins)%3 == 1 // every third one; twins are alike
 		s := evolvingJob(managed, m.short, gpus, m.after+m.over*time.Duration(i)/time.Duration(m.evolving))
 		if i > 0 && i < m.twins {
 			s.steps, s.at, s.script = all[m.ordinary].steps, all[m.ordinary].at, all[m.ordinary].script
@@ -79,13 +80,13 @@ func (m mix) submissions(seed uint64) []*submission {
 	return all
 }
 
-// ordinaryJob runs for 5 to 40 s, mostly shorter than 15, under a limit of 1 or 2 minutes: on 1 to 6 whole nodes of main,
-// mostly 1 or 2, or on some CPUs of shared.
+// ordinaryJob returns a job that runs for 5 to 40 s, mostly below 15, with a limit of 1 or 2 minutes: on 1 to 6 whole
+// nodes of main, mostly 1 or 2, or on some CPUs of shared.
 func ordinaryJob(r *rand.Rand, overruns bool) *submission {
 	s := &submission{kind: "ordinary", user: workloadUsers[r.IntN(len(workloadUsers))], overruns: overruns}
 	length, limit := min(5+r.ExpFloat64()*7, 40), 1+r.IntN(2)
 	if overruns {
-		length, limit = 300, 1 // Slurm ends it
+		length, limit = 300, 1 // so that Slurm ends it
 	}
 	nodes := min(1+int(r.ExpFloat64()*0.9), 6)
 	where := []string{"--partition=main", "--exclusive", fmt.Sprintf("--nodes=%d", nodes)}
@@ -97,9 +98,9 @@ func ordinaryJob(r *rand.Rand, overruns bool) *submission {
 	return s
 }
 
-// evolvingJob has 2 to 4 steps of 15 to 40 s (a short one 2 or 3 of 15 to 20 s) on up to 12 nodes, and grows at least
-// once. Four applications of five are some seconds early at each boundary; the fifth is late.
-// One with GPUs, which half of the nodes have, takes up to 6.
+// evolvingJob returns a job with 2 to 4 steps of 15 to 40 s (a short one 2 or 3 of 15 to 20 s) on up to 12 nodes that
+// grows at least once. Four of five applications are some seconds early at each boundary; the fifth is late. A job
+// with GPUs, which half of the nodes have, takes up to 6 nodes.
 func evolvingJob(r *rand.Rand, short, gpus bool, at time.Duration) *submission {
 	s := &submission{kind: "evolving", user: workloadUsers[r.IntN(len(workloadUsers))], at: at, gpus: gpus}
 	steps, lengths, most := 2+r.IntN(3), int64(26), 12
@@ -131,7 +132,8 @@ func evolvingJob(r *rand.Rand, short, gpus bool, at time.Duration) *submission {
 	return s
 }
 
-// application is the script of an evolving job. It says when it begins each step and what it has then, and uses it.
+// application returns the script of an evolving job. It prints when it begins each step and what it has then, and
+// uses it.
 func application(steps core.EP, early time.Duration) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#!/bin/bash\n#EP %s\n", steps)
@@ -157,7 +159,7 @@ work() { # STEP MILLISECONDS
 	return b.String()
 }
 
-// moldableJob offers 2 or 3 configurations with the work of a job that scales, and uses four fifths of each walltime.
+// moldableJob returns a job with 2 or 3 configurations that scales perfectly, and uses four fifths of each walltime.
 func moldableJob(r *rand.Rand, at time.Duration) *submission {
 	s := &submission{kind: "moldable", user: workloadUsers[r.IntN(len(workloadUsers))], at: at}
 	var offers, cases []string
@@ -172,7 +174,7 @@ func moldableJob(r *rand.Rand, at time.Duration) *submission {
 	return s
 }
 
-// submitAll submits every job at its second, and returns when the last is submitted.
+// submitAll submits every job at its second, and returns after the last.
 func submitAll(t *testing.T, lab *lab.SlurmLab, all []*submission) {
 	t.Helper()
 	begin := time.Now()
@@ -184,15 +186,15 @@ func submitAll(t *testing.T, lab *lab.SlurmLab, all []*submission) {
 	t.Logf("seed %d: %d jobs submitted within %.0f s", *seed, len(all), time.Since(begin).Seconds())
 }
 
-// A stage is what an application says when it begins a step.
+// A stage is what an application prints when it begins a step.
 type stage struct {
 	step  int
-	at    float64 // Unix seconds, by its own clock
+	at    float64 // Unix seconds by the job's clock
 	nodes int
 	list  string
 }
 
-// stages reads the output of an application.
+// stages parses the output of an application.
 func stages(output string) ([]stage, error) {
 	var all []stage
 	for line := range strings.Lines(output) {
@@ -245,7 +247,7 @@ func TestAWorkloadFollowsFromItsSeed(t *testing.T) {
 	}
 }
 
-// growths is the steps, counted from 1, with which a profile grows.
+// growths returns the steps, counted from 1, with which a profile grows.
 func growths(ep core.EP) []int {
 	var all []int
 	for i := 1; i < len(ep); i++ {
