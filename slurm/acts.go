@@ -49,7 +49,7 @@ func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 	case err != nil:
 		return fmt.Errorf("adopting: %w", err)
 	case !r.Parked() || r.Stopped() || r.Mark != mark:
-		return fmt.Errorf("adopting job %d: Slurm said yes, yet it is not parked or bears the mark %q (%s); "+
+		return fmt.Errorf("adopting job %d: Slurm reported success, but it is not parked or has the mark %q (%s); "+
 			"does a job_submit plug-in change it?", job.ID, r.Mark, r.Why)
 	}
 	return nil
@@ -134,7 +134,7 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 		case err == nil:
 			_ = resize.Pause(ctx, notifyArrives) // an expired ctx ends the cancel below, too
 		case client.Unanswered(err):
-			return fmt.Errorf("ending job %d: its output does not say why yet: %w", job.ID, err)
+			return fmt.Errorf("ending job %d: its output does not have the reason yet: %w", job.ID, err)
 		}
 	}
 	return s.Cancel(ctx, job)
@@ -283,7 +283,7 @@ func (s *System) Release(ctx context.Context, job adapter.Key) error {
 	case r.HeldBy != "":
 		return fmt.Errorf("releasing job %d: %s holds it: %w", job.ID, r.HeldBy, adapter.ErrGone)
 	case r.Parked():
-		return fmt.Errorf("releasing job %d: it is tied to no reservation but %s: %w", job.ID, output.Park, adapter.ErrGone)
+		return fmt.Errorf("releasing job %d: it is in no reservation but %s: %w", job.ID, output.Park, adapter.ErrGone)
 	}
 	return s.Command(ctx, job, "release")
 }

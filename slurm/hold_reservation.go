@@ -85,7 +85,7 @@ func (w *holdReservation) make(ctx context.Context, name string) error {
 		if err == nil || client.Refused(err, client.ReservationExists) { // another action has just created it
 			return nil
 		}
-		return fmt.Errorf("reservation %s, in which jobs wait: %w", name, err)
+		return fmt.Errorf("reservation %s, where jobs wait: %w", name, err)
 	}
 	return fmt.Errorf("reservation %s: partition %s has no nodes", name, strings.Join(w.cluster.Pool, ", "))
 }
@@ -156,7 +156,7 @@ func (w *holdReservation) Open(ctx context.Context, open bool) error {
 		err = nil
 	}
 	if err != nil {
-		return fmt.Errorf("reservation %s, by which jobs pass: %w", output.Open, err)
+		return fmt.Errorf("reservation %s, which lets jobs pass: %w", output.Open, err)
 	}
 	return w.show(ctx, open)
 }
@@ -176,7 +176,7 @@ func (w *holdReservation) show(ctx context.Context, open bool) error {
 		stands = "open"
 	}
 	if err := w.cluster.Run.Scontrol(ctx, "update", "ReservationName="+output.Gate, "BurstBuffer="+stands); err != nil {
-		return fmt.Errorf("reservation %s, before which jobs wait: %w", output.Gate, err)
+		return fmt.Errorf("reservation %s, where rigid jobs wait: %w", output.Gate, err)
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func (w *holdReservation) Dismantle(ctx context.Context) (deleted, used []string
 		case client.Refused(err, client.ReservationInUse):
 			used = append(used, name)
 		case !client.Refused(err, client.ReservationInvalid):
-			failed = append(failed, fmt.Errorf("delete reservation %s: %w", name, err))
+			failed = append(failed, fmt.Errorf("deleting reservation %s: %w", name, err))
 		}
 	}
 	return deleted, used, errors.Join(failed...)

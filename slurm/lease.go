@@ -114,7 +114,7 @@ func (k *leaseKeeper) keep(ctx context.Context, c adapter.Claim) error {
 		err = k.run.Scontrol(ctx, "update", "reservation", "ReservationName="+output.Left, fmt.Sprintf("EndTime=uts%d", end(c)))
 	}
 	if err != nil {
-		return fmt.Errorf("note until when reservations stay: %w", err)
+		return fmt.Errorf("noting until when reservations stay: %w", err)
 	}
 	return nil
 }
@@ -172,11 +172,11 @@ func (k *leaseKeeper) verify(ctx context.Context, c adapter.Claim, until core.Ti
 	case err != nil:
 		return err
 	case h == nil:
-		return fmt.Errorf("reservation %s, the lease, is gone again: somebody deletes it", leaseName)
+		return fmt.Errorf("reservation %s, the lease, is gone again: another program deletes it", leaseName)
 	case h.ID != c.ID:
 		return &adapter.Leased{Holder: *h}
 	case h.Until < until:
-		return fmt.Errorf("reservation %s, the lease, ends at %d and not at %d, as Slurm was told", leaseName, h.Until, until)
+		return fmt.Errorf("reservation %s, the lease, ends at %d, not at %d as requested", leaseName, h.Until, until)
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func (s *System) Mend(ctx context.Context, nodes []string) error {
 			sightings = 0
 		case sightings == mendAfter:
 			if err := s.reconfigure(ctx); err != nil {
-				return fmt.Errorf("setting lost nodes %s free: %w", hostlist.Compact(lost), err)
+				return fmt.Errorf("freeing lost nodes %s: %w", hostlist.Compact(lost), err)
 			}
 			mended = true
 		case sightings > 4*mendAfter:
@@ -83,14 +83,14 @@ func (s *System) reconfigure(ctx context.Context) error {
 	s.mending.Lock()
 	defer s.mending.Unlock()
 	if wait := s.config.Reconfigure - time.Since(s.reconfigured); !s.reconfigured.IsZero() && wait > 0 {
-		return fmt.Errorf("`scontrol reconfigure` was run a short time ago and is run again in %s at the earliest", wait.Round(time.Second))
+		return fmt.Errorf("`scontrol reconfigure` ran a short time ago and will run again in %s at the earliest", wait.Round(time.Second))
 	}
 	jobs, err := s.Jobs.List(ctx)
 	if err != nil {
 		return err
 	}
 	if job := scriptElsewhere(jobs); job != 0 {
-		return fmt.Errorf("`scontrol reconfigure` waits for the end of job %d: slurmctld would take another node for that of its script, and not believe that it ends", job)
+		return fmt.Errorf("`scontrol reconfigure` waits for the end of job %d: slurmctld would take another node for that of its script, and ignore its end", job)
 	}
 	if err := s.Run.Scontrol(ctx, "reconfigure"); err != nil {
 		return err

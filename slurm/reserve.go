@@ -121,7 +121,7 @@ func checkReservation(r adapter.Reservation) error {
 	case len(r.Nodes) == 0:
 		return fmt.Errorf("reservation %s: no nodes", r.Name)
 	case r.User == "":
-		return fmt.Errorf("reservation %s: nobody may use it", r.Name)
+		return fmt.Errorf("reservation %s: no user may use it", r.Name)
 	case r.End <= r.Start:
 		return fmt.Errorf("reservation %s: it ends before it begins (%d, %d)", r.Name, r.Start, r.End)
 	}

@@ -92,7 +92,7 @@ var partitionName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+-]*$`)
 // New checks the configuration and returns a System. It does not contact the cluster.
 func New(c Config) (*System, error) {
 	if len(c.Partitions) == 0 {
-		return nil, errors.New("slurm: no partition given: name the one whose nodes Accordion shall manage")
+		return nil, errors.New("slurm: no partition given: name the one whose nodes Accordion manages")
 	}
 	for _, p := range c.Partitions {
 		if !partitionName.MatchString(p) {

@@ -63,7 +63,7 @@ func (s *System) Try(ctx context.Context, name string, tell func(string)) ([]Tri
 func lookupUser(name string) (*client.User, error) {
 	known, err := osuser.Lookup(name)
 	if err != nil {
-		return nil, fmt.Errorf("user %q: %w: name one who may submit jobs here", name, err)
+		return nil, fmt.Errorf("user %q: %w: name a user who may submit jobs here", name, err)
 	}
 	uid, err1 := strconv.ParseUint(known.Uid, 10, 32)
 	gid, err2 := strconv.ParseUint(known.Gid, 10, 32)
@@ -130,7 +130,7 @@ func (s *System) awaitFree(ctx context.Context) ([]string, error) {
 			return nodes, nil
 		}
 		if time.Now().After(end) {
-			return nil, fmt.Errorf("%d nodes that are alike, idle and not reserved are needed: try again when there are", trialNodes)
+			return nil, fmt.Errorf("%d idle, unreserved nodes of one kind are needed: try again when there are some", trialNodes)
 		}
 		if err := resize.Pause(ctx, 10*resize.PollInterval); err != nil {
 			return nil, err
@@ -168,7 +168,7 @@ func (s *System) submitTrial(ctx context.Context, who *client.User) (adapter.Key
 	number, _, _ := strings.Cut(strings.TrimSpace(out.Stdout), ";")
 	id, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {
-		return adapter.Key{}, fmt.Errorf("sbatch does not say which job it made: %q", out.Stdout)
+		return adapter.Key{}, fmt.Errorf("sbatch did not print the job it created: %q", out.Stdout)
 	}
 	r, err := s.Jobs.Job(ctx, core.JobID(id))
 	if err != nil {

@@ -50,7 +50,7 @@ func (c *consoles) Speaks() bool {
 }
 
 // ErrSilent means that scontrol does not carry out commands from its standard input; nothing was done.
-var ErrSilent = errors.New("scontrol does not carry out commands of its standard input")
+var ErrSilent = errors.New("scontrol does not carry out commands from its standard input")
 
 // take returns a console that answers: an idle one, or a new one, for which it waits for a turn among the programs of
 // a minute.
@@ -62,11 +62,11 @@ func (r *Runner) take(ctx context.Context, k Kind) (*console, error) {
 		live.end()
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("scontrol: not begun: %w", err)
+		return nil, fmt.Errorf("scontrol: not started: %w", err)
 	}
 	turn, err := r.Pace.Turn(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("scontrol: not begun, %d client programs began within a minute: %w", r.Pace.Limit, err)
+		return nil, fmt.Errorf("scontrol: not started, %d client programs began within a minute: %w", r.Pace.Limit, err)
 	}
 	fresh, err := r.openConsole(k)
 	if err != nil {
@@ -80,7 +80,7 @@ func (r *Runner) take(ctx context.Context, k Kind) (*console, error) {
 	}
 	fresh.end()
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("scontrol: not begun: %w", ctx.Err())
+		return nil, fmt.Errorf("scontrol: not started: %w", ctx.Err())
 	}
 	r.Talk.NoteSilent(time.Now())
 	return nil, fmt.Errorf("%w: %w", ErrSilent, err)
@@ -227,7 +227,7 @@ func (r *Runner) tell(ctx context.Context, c Call, command string) (Output, erro
 		return out, f
 	}
 	if said := complaints(out.Stderr); said != "" {
-		err = &Failure{Command: commandLine(c), Code: 1, Said: said, Cause: errors.New("it says that it failed")}
+		err = &Failure{Command: commandLine(c), Code: 1, Said: said, Cause: errors.New("scontrol reported an error")}
 	}
 	if one.worn(time.Now()) || Says(err, lostWords...) {
 		one.end()

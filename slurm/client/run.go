@@ -138,7 +138,7 @@ func (r *Runner) Run(ctx context.Context, c Call) (Output, error) {
 	if command := consoleCommand(c); command != "" && r.Talk.Speaks() {
 		leave, err := r.slots.Enter(ctx)
 		if err != nil {
-			return Output{}, fmt.Errorf("%s: not begun: %w", c.Program, err)
+			return Output{}, fmt.Errorf("%s: not started: %w", c.Program, err)
 		}
 		out, err := r.tell(ctx, c, command)
 		leave()
@@ -153,12 +153,12 @@ func (r *Runner) Run(ctx context.Context, c Call) (Output, error) {
 func (r *Runner) program(ctx context.Context, c Call) (Output, error) {
 	turn, err := r.Pace.Turn(ctx)
 	if err != nil {
-		return Output{}, fmt.Errorf("%s: not begun, %d client programs began within a minute: %w", c.Program, r.Pace.Limit, err)
+		return Output{}, fmt.Errorf("%s: not started, %d client programs began within a minute: %w", c.Program, r.Pace.Limit, err)
 	}
 	leave, err := r.slots.Enter(ctx)
 	if err != nil {
 		r.Pace.give(turn)
-		return Output{}, fmt.Errorf("%s: not begun: %w", c.Program, err)
+		return Output{}, fmt.Errorf("%s: not started: %w", c.Program, err)
 	}
 	defer leave()
 	r.Pace.Begin(turn)

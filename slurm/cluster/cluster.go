@@ -79,7 +79,7 @@ func (s *Cluster) Terms(ctx context.Context, r *output.Record, nodes []string) (
 	}
 	p := in.Partition(r.Partition, s.Pool)
 	if p == nil {
-		return growth.Terms{}, fmt.Errorf("its partition %s is none of %s", r.Partition, strings.Join(s.Pool, ", "))
+		return growth.Terms{}, fmt.Errorf("its partition %s is not one of %s", r.Partition, strings.Join(s.Pool, ", "))
 	}
 	t := growth.Terms{Site: growth.SiteOf(c), In: p.Sharing(), Node: in.Least(nodes)}
 	t.Way, err = t.Site.WayOf(s.Growth, p.Sharing(), r.WantsGRES())

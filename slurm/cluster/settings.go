@@ -119,7 +119,7 @@ func answers(ctx context.Context, address string) error {
 		return err
 	}
 	if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
-		return fmt.Errorf("%s accepts connections and leaves them alone: it hangs", address)
+		return fmt.Errorf("%s accepts connections but does not answer: it hangs", address)
 	}
 	return nil // closed or reset: slurmdbd is there
 }

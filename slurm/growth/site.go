@@ -31,7 +31,7 @@ func Parse(text string) (Kind, error) {
 	if g := Kind(text); slices.Contains([]Kind{Auto, Merge, Overlap, Companions}, g) {
 		return g, nil
 	}
-	return "", fmt.Errorf("%q is no way to grow: write auto, merge, overlap or companions", text)
+	return "", fmt.Errorf("%q is not a way to grow: write auto, merge, overlap or companions", text)
 }
 
 // A Site holds the settings of a cluster that decide how its jobs may grow.

@@ -66,7 +66,7 @@ func cutJobs(out, stamp string) ([]cut, error) {
 		c := cut{stamped: from + i}
 		found := begins(out[:c.stamped], from)
 		if len(found) == 0 {
-			return nil, fmt.Errorf("scontrol: job %d of the list: it has no begin: %w", len(cuts)+1, output.ErrForm)
+			return nil, fmt.Errorf("scontrol: job %d of the list: it has no beginning: %w", len(cuts)+1, output.ErrForm)
 		}
 		c.begin = found[0]
 		if len(cuts) > 0 { // no user's text precedes the first record
@@ -77,7 +77,7 @@ func cutJobs(out, stamp string) ([]cut, error) {
 		from = c.stamped + len(submitted)
 	}
 	if len(cuts) == 0 && len(begins(out, 0)) > 0 {
-		return nil, fmt.Errorf("scontrol: jobs without a time of submission: %w", output.ErrForm)
+		return nil, fmt.Errorf("scontrol: jobs without a submission time: %w", output.ErrForm)
 	}
 	return cuts, nil
 }

@@ -253,5 +253,5 @@ func (s *Reader) ask(ctx context.Context, id core.JobID, j *shown) (*output.Reco
 }
 
 func unknown(id core.JobID) error {
-	return fmt.Errorf("job %d: Slurm does not know it any more: %w", id, adapter.ErrGone)
+	return fmt.Errorf("job %d: Slurm no longer knows it: %w", id, adapter.ErrGone)
 }

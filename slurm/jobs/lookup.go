@@ -55,14 +55,14 @@ func (s *Reader) FindVerified(ctx context.Context, job adapter.Key) (*output.Rec
 // byNumber reads a job by the number of its key.
 func (s *Reader) byNumber(ctx context.Context, job adapter.Key, certain bool) (*output.Record, error) {
 	if job.ID <= 0 || job.ID >= 1<<32 {
-		return nil, fmt.Errorf("job %d: no job of Slurm's has such an id: %w", job.ID, adapter.ErrGone)
+		return nil, fmt.Errorf("job %d: no job of Slurm has such an id: %w", job.ID, adapter.ErrGone)
 	}
 	r, err := s.read(ctx, job.ID, certain)
 	if err != nil {
 		return nil, err
 	}
 	if r.Submitted != job.Submitted {
-		return nil, fmt.Errorf("job %d: submitted at %d, not at %d: another job has its number now: %w",
+		return nil, fmt.Errorf("job %d: submitted at %d, not at %d: another job has its id now: %w",
 			job.ID, r.Submitted, job.Submitted, adapter.ErrGone)
 	}
 	return r, nil
@@ -83,7 +83,7 @@ func (s *Reader) Candidate(ctx context.Context, job adapter.Key) (*output.Record
 // waits returns ErrGone for a job that is not pending.
 func waits(r *output.Record, err error) error {
 	if err == nil && r.State != adapter.Pending {
-		return fmt.Errorf("job %d is %s, not pending any more: %w", r.ID, r.State, adapter.ErrGone)
+		return fmt.Errorf("job %d is %s, no longer pending: %w", r.ID, r.State, adapter.ErrGone)
 	}
 	return err
 }

@@ -174,7 +174,7 @@ func (l *layout) head(e *output.Reader, j *shown) {
 func nameAndNumber(e *output.Reader, key, s string) (string, uint32) {
 	at := strings.LastIndexByte(s, '(')
 	if at < 0 || !strings.HasSuffix(s, ")") {
-		e.Fail(key, fmt.Errorf("%q is not a name with its number: %w", s, output.ErrForm))
+		e.Fail(key, fmt.Errorf("%q is not a name with its id: %w", s, output.ErrForm))
 		return "", 0
 	}
 	return s[:at], uint32(e.Number(key, s[at+1:len(s)-1]))

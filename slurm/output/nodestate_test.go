@@ -87,8 +87,8 @@ func TestAnUnknownStateIsToldAndKeepsJobsOffTheNode(t *testing.T) {
 		t.Errorf("usable, away or lost are %v, want n1", usable)
 	}
 	want := []adapter.Remark{
-		{Text: `node state: Accordion does not know "?", which Slurm shows: jobs are kept off such nodes (now n4)`, Once: "node state ?"},
-		{Text: `node state: Accordion does not know "SLEEPWALKING", which Slurm shows: jobs are kept off such nodes (now n[2-3])`, Once: "node state SLEEPWALKING"},
+		{Text: `node state: Slurm prints "?", which Accordion does not know: jobs are kept off such nodes (now n4)`, Once: "node state ?"},
+		{Text: `node state: Slurm prints "SLEEPWALKING", which Accordion does not know: jobs are kept off such nodes (now n[2-3])`, Once: "node state SLEEPWALKING"},
 	}
 	if !slices.Equal(s.Remarks, want) {
 		t.Errorf("it remarks\n%+v, want\n%+v", s.Remarks, want)

@@ -66,7 +66,7 @@ func remarks(jobs []Record) []adapter.Remark {
 	var all []adapter.Remark
 	for i := range jobs {
 		if r := &jobs[i]; r.Unreadable != "" {
-			all = append(all, adapter.Remark{Job: r.Key, Text: "Slurm tells of the job what cannot be read, and is done without: " + r.Unreadable})
+			all = append(all, adapter.Remark{Job: r.Key, Text: "a field that Slurm prints of the job cannot be parsed, and is ignored: " + r.Unreadable})
 		}
 	}
 	return all
@@ -83,7 +83,7 @@ func unknownStates(in Inventory, pool map[string]bool) (all []adapter.Remark) {
 		}
 	}
 	for _, word := range slices.Sorted(maps.Keys(of)) {
-		text := fmt.Sprintf("node state: Accordion does not know %q, which Slurm shows: jobs are kept off such nodes (now %s)", word, hostlist.Compact(of[word]))
+		text := fmt.Sprintf("node state: Slurm prints %q, which Accordion does not know: jobs are kept off such nodes (now %s)", word, hostlist.Compact(of[word]))
 		all = append(all, adapter.Remark{Text: text, Once: "node state " + word})
 	}
 	return all

@@ -48,7 +48,7 @@ func SqueueFormat(word string) string {
 // record that is kept for a job's life must not keep the megabytes of the list it was in.
 func ParseSqueue(out, word string) ([]Record, error) {
 	if word == "" {
-		return nil, fmt.Errorf("squeue: no word to separate the fields by")
+		return nil, fmt.Errorf("squeue: no word to separate the fields")
 	}
 	jobs := make([]Record, 0, len(out)/usualRow)
 	seen := interner{nodes: map[string][]string{}, texts: map[string]string{}}

@@ -43,7 +43,7 @@ func (s *Resizer) allocateNow(ctx context.Context, site growth.Site, a growth.Al
 	}
 	m := granted.FindStringSubmatch(out.Stderr)
 	if m == nil {
-		return nil, fmt.Errorf("salloc does not say which job it made: %q: %w", out.Stderr, output.ErrForm)
+		return nil, fmt.Errorf("salloc did not print the job it created: %q: %w", out.Stderr, output.ErrForm)
 	}
 	id, err := strconv.ParseInt(m[1], 10, 64)
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Resizer) allocateNow(ctx context.Context, site growth.Site, a growth.Al
 	}
 	r, err := s.Jobs.Job(ctx, core.JobID(id))
 	if err != nil {
-		return nil, fmt.Errorf("job %d was made, but cannot be read: %w", id, err)
+		return nil, fmt.Errorf("job %d was created, but cannot be read: %w", id, err)
 	}
 	return r, nil
 }

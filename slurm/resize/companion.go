@@ -87,7 +87,7 @@ func (s *Resizer) join(ctx context.Context, job adapter.Key, e *output.Record) e
 	// new text. It runs here: from now on every list has the mark.
 	marked, err := s.Jobs.FindVerified(ctx, e.Key)
 	if err == nil && !marked.Joins(job) {
-		err = fmt.Errorf("job %d: Slurm said yes, yet it does not bear the mark %q: %w", e.ID, output.MarkCompanion(job), adapter.ErrGone)
+		err = fmt.Errorf("job %d: Slurm reported success, but it does not have the mark %q: %w", e.ID, output.MarkCompanion(job), adapter.ErrGone)
 	}
 	return err
 }
@@ -131,7 +131,7 @@ func slurmUser(c output.Configuration) (*client.User, error) {
 	_, number, _ := strings.Cut(strings.TrimSuffix(c["SlurmUser"], ")"), "(")
 	uid, err := strconv.ParseUint(number, 10, 32)
 	if err != nil {
-		return nil, fmt.Errorf("SlurmUser is %q: no number in it", c["SlurmUser"])
+		return nil, fmt.Errorf("SlurmUser is %q: it has no user id", c["SlurmUser"])
 	}
 	as := &client.User{Uid: uint32(uid), Gid: uint32(uid)}
 	if known, err := osuser.LookupId(number); err == nil {

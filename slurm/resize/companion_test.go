@@ -75,7 +75,7 @@ func TestWhatKeepsAnAllocationFromBecomingACompanion(t *testing.T) {
 		b.says(b.Merge(b.Context(), b.key(46), e), "setting ReservationName")
 		b.slurm.Change(47, func(j *clienttest.Job) { j.Mark = "" })
 		b.slurm.Rule(clienttest.Rule{At: "ReservationName=$", Times: 1, After: func() { b.slurm.Change(47, func(j *clienttest.Job) { j.Mark = "mine" }) }})
-		if err := b.Merge(b.Context(), b.key(46), e); !errors.Is(err, adapter.ErrGone) || !strings.Contains(err.Error(), "does not bear the mark") {
+		if err := b.Merge(b.Context(), b.key(46), e); !errors.Is(err, adapter.ErrGone) || !strings.Contains(err.Error(), "does not have the mark") {
 			t.Errorf("a plug-in writes another mark: %v", err)
 		}
 	})
@@ -258,6 +258,6 @@ func TestSlurmUserIsReadWithItsNumber(t *testing.T) {
 		}
 	}
 	onSlurm(t, "24.11", map[string]string{"SlurmUser": "slurm"}, func(b *fixture) {
-		b.says(b.endCompanionWith(b.Context(), b.key(46), b.key(46)), `SlurmUser is "slurm": no number in it`)
+		b.says(b.endCompanionWith(b.Context(), b.key(46), b.key(46)), `SlurmUser is "slurm": it has no user id`)
 	})
 }

@@ -182,7 +182,7 @@ func TestGarbageOfSallocIsAnError(t *testing.T) {
 		}
 		b.slurm.Rule(clienttest.Rule{At: "show job 47$", Refuse: "slurm_load_jobs error: Invalid job id specified\n"})
 		_, err := b.expand("n3")
-		b.says(err, "job 47 was made, but cannot be read")
+		b.says(err, "job 47 was created, but cannot be read")
 	})
 	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.slurm.Rule(clienttest.Rule{At: "^salloc", Refuse: "salloc: Granted job allocation 99999999999999999999\n"})

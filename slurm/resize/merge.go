@@ -72,7 +72,7 @@ func (s *Resizer) endSteps(ctx context.Context, expanders []*output.Record) erro
 	}
 	_, err := s.Run.Run(ctx, client.Call{Program: "scancel", Args: steps})
 	if err != nil && !cluster.Over(err) {
-		return fmt.Errorf("ending the steps %s, which Slurm made: %w", strings.Join(steps, " "), err)
+		return fmt.Errorf("ending the steps %s, which Slurm created: %w", strings.Join(steps, " "), err)
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func TestAStepThatGoesOnIsEndedAgainAfterLongerAndLonger(t *testing.T) {
 	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.expander(func(j *clienttest.Job) { j.Steps = []string{"4294967292"} })
 		b.slurm.Rule(clienttest.Rule{At: "^scancel", Refuse: "scancel: error: Access/permission denied\n"})
-		b.says(b.merge47(), "ending the steps 47.4294967292, which Slurm made")
+		b.says(b.merge47(), "ending the steps 47.4294967292, which Slurm created")
 	})
 }
 

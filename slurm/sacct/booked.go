@@ -217,7 +217,7 @@ func ReadHours(in io.Reader) (map[string]float64, error) {
 		}
 		seconds, err := strconv.ParseFloat(used, 64)
 		if err != nil {
-			return nil, fmt.Errorf("sreport, line %d: %.40q is no number of seconds; want login|used", number, used)
+			return nil, fmt.Errorf("sreport, line %d: %.40q is not a number of seconds; want login|used", number, used)
 		}
 		all[user] += seconds
 	}

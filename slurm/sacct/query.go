@@ -60,7 +60,7 @@ func (a *Query) ReadInto(ctx context.Context, runs *Runs) ([]Gap, error) {
 			failures++
 			gaps = append(gaps, Gap{from, until, err})
 			if failures == maxFailures && i+1 < of {
-				gaps = append(gaps, Gap{until, a.Until, fmt.Errorf("not asked for, after %d failures in a row", maxFailures)})
+				gaps = append(gaps, Gap{until, a.Until, fmt.Errorf("not requested after %d failures in a row", maxFailures)})
 				break
 			}
 		}
