@@ -132,7 +132,7 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 		// explanation.
 		switch err := s.notify(ctx, job, "accordion ends this job: "+why); {
 		case err == nil:
-			_ = resize.Pause(ctx, notifyArrives) // an expired ctx ends the cancel below, too
+			_ = resize.Pause(ctx, notifyDelay) // an expired ctx ends the cancel below, too
 		case client.Unanswered(err):
 			return fmt.Errorf("ending job %d: its output does not have the reason yet: %w", job.ID, err)
 		}
@@ -140,10 +140,10 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 	return s.Cancel(ctx, job)
 }
 
-// notifyArrives is how long Slurm needs to deliver a message to a job. slurmctld sends the message and the order to
+// notifyDelay is how long Slurm needs to deliver a message to a job. slurmctld sends the message and the order to
 // end the job to the node at the same time. On a busy machine the order arrived first, and the user never saw the
 // reason. Slurm does not confirm delivery.
-const notifyArrives = 300 * time.Millisecond
+const notifyDelay = 300 * time.Millisecond
 
 // undoExpander removes nodes from an expander's parent. These are the nodes of a growth in two merges of which only
 // the first was made.

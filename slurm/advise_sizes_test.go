@@ -26,8 +26,8 @@ var sizedJobs = []sizedJob{
 	{"alice", "advised-slope", 72, 0.75, []int{6, 3, 1}, 4},
 }
 
-// lasts returns its run time on so many nodes, in seconds.
-func (j sizedJob) lasts(nodes int) float64 { return j.t1 * (1 - j.p + j.p/float64(nodes)) }
+// runTime returns its run time on so many nodes, in seconds.
+func (j sizedJob) runTime(nodes int) float64 { return j.t1 * (1 - j.p + j.p/float64(nodes)) }
 
 // script returns a script that takes as long as the law says on its nodes, with a jitter of a tenth of a second or
 // two.
@@ -79,7 +79,7 @@ func (j sizedJob) find(t *testing.T, a *advised) (line string) {
 		const margin, within = 1.1, 0.15
 		told := choices(t, one.Line)
 		for _, n := range j.sizes {
-			says, law := float64(told[n])/margin, j.lasts(n)
+			says, law := float64(told[n])/margin, j.runTime(n)
 			t.Logf("%s on %d nodes: %.1f s are told beside a margin, and %.1f are true: %+.0f %%", j.name, n, says, law, 100*(says/law-1))
 			if math.Abs(says/law-1) > within {
 				t.Errorf("%s: on %d nodes %s says %.1f s, without its margin, where it takes %.1f", j.name, n, one.Line, says, law)
@@ -105,11 +105,11 @@ func choices(t *testing.T, line string) map[int]core.Time {
 	return on
 }
 
-// again runs the job with its line: each run gets one of the line's sizes, and four of five end within the line's
+// rerun runs the job with its line: each run gets one of the line's sizes, and four of five end within the line's
 // time for it.
-func (j sizedJob) again(t *testing.T, lab *lab.SlurmLab, line string) again {
+func (j sizedJob) rerun(t *testing.T, lab *lab.SlurmLab, line string) reruns {
 	t.Helper()
-	r := again{ids: submitted{}}
+	r := reruns{ids: submitted{}}
 	for k := range runsAgain {
 		r.ids.add(t, lab.Submit(t, j.user, j.script(line, k), "--job-name="+j.name+"-again"))
 	}

@@ -63,8 +63,8 @@ type suggestion struct {
 	Held, Saved            int64
 }
 
-// again has the runs with an advised line, and what is checked when they have ended.
-type again struct {
+// reruns has the runs with an advised line, and what is checked when they have ended.
+type reruns struct {
 	ids   submitted
 	judge func(t *testing.T, jobs []sacct.Job)
 }
@@ -110,15 +110,15 @@ func TestWhatIsAdvisedOfRealJobsComesTrue(t *testing.T) {
 	}
 
 	sidecar := serving(t, lab, "[plan]\nalgorithm = \"noX\"\n")
-	var all []again
+	var all []reruns
 	for _, j := range stagedJobs {
 		if one := j.find(t, &a); one != nil {
-			all = append(all, j.again(t, lab, one))
+			all = append(all, j.rerun(t, lab, one))
 		}
 	}
 	for _, j := range sizedJobs {
 		if line := j.find(t, &a); line != "" {
-			all = append(all, j.again(t, lab, line))
+			all = append(all, j.rerun(t, lab, line))
 		}
 	}
 	awaitNoJobs(t, lab, 12*time.Minute)
@@ -208,11 +208,11 @@ func (j stagedJob) find(t *testing.T, a *advised) *suggestion {
 	return nil
 }
 
-// again runs the job with its line: it completes, on time in four of five cases, and its node-seconds decrease as
+// rerun runs the job with its line: it completes, on time in four of five cases, and its node-seconds decrease as
 // promised, within a tenth.
-func (j stagedJob) again(t *testing.T, lab *lab.SlurmLab, one *suggestion) again {
+func (j stagedJob) rerun(t *testing.T, lab *lab.SlurmLab, one *suggestion) reruns {
 	t.Helper()
-	r := again{ids: submitted{}}
+	r := reruns{ids: submitted{}}
 	for k := range runsAgain {
 		r.ids.add(t, lab.Submit(t, j.user, j.script(one.Line, k), "--job-name="+j.name+"-again"))
 	}

@@ -115,7 +115,7 @@ func (r *exampleRun) readSteps(t *testing.T, p *process, job string) bool {
 	t.Helper()
 	var steps [][]string
 	for _, e := range p.events(job, "started", "grew", "shrank") {
-		steps = append(steps, names(t, fmt.Sprint(e.Args["nodes"])))
+		steps = append(steps, nodeNames(t, fmt.Sprint(e.Args["nodes"])))
 	}
 	if len(steps) < 3 {
 		t.Errorf("job %s had the nodes %v: it did not grow and shrink", job, steps)

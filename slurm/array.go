@@ -24,20 +24,20 @@ const waitingTasks = 16
 // noteTaskJob records that a task was made a job.
 func (s *System) noteTaskJob(array core.JobID, task int) {
 	s.Jobs.Parted(array, task)
-	if s.partedTasks == nil {
-		s.partedTasks = map[core.JobID]map[int]bool{}
+	if s.splitTasks == nil {
+		s.splitTasks = map[core.JobID]map[int]bool{}
 	}
-	if s.partedTasks[array] == nil {
-		s.partedTasks[array] = map[int]bool{}
+	if s.splitTasks[array] == nil {
+		s.splitTasks[array] = map[int]bool{}
 	}
-	s.partedTasks[array][task] = true
+	s.splitTasks[array][task] = true
 }
 
 // missingTasks returns, for each array, the first waiting task that was made a job but does not appear as one in the
 // list. Lists can omit new jobs: a console's list leaves a job out until squeue was asked about it.
 func (s *System) missingTasks(ctx context.Context, jobs []output.Record) map[core.JobID]int {
 	arrays, first := output.Arrays(jobs), map[core.JobID]int{}
-	for array, parted := range s.partedTasks {
+	for array, parted := range s.splitTasks {
 		for _, r := range arrays[array] {
 			switch task, err := strconv.Atoi(r.Task()); {
 			case r.Several():
@@ -56,15 +56,15 @@ func (s *System) missingTasks(ctx context.Context, jobs []output.Record) map[cor
 			delete(parted, task)
 		}
 		if len(parted) == 0 {
-			delete(s.partedTasks, array)
+			delete(s.splitTasks, array)
 		}
 	}
 	return first
 }
 
-// split makes jobs of the first tasks of managed arrays, a few at a time. The next reading shows them. The rest of an
+// splitArrays makes jobs of the first tasks of managed arrays, a few at a time. The next reading shows them. The rest of an
 // array stays held and is shown as an ordinary job, which is not planned.
-func (s *System) split(ctx context.Context, jobs []output.Record) {
+func (s *System) splitArrays(ctx context.Context, jobs []output.Record) {
 	s.splitting.Lock()
 	defer s.splitting.Unlock()
 	wait := map[core.JobID]int{} // tasks that wait for the plan

@@ -21,7 +21,7 @@ func TestNoMoreTasksOfAnArrayMayStartThanItsThrottleAllows(t *testing.T) {
 		task(50, "6-9%4", adapter.Pending, true),
 	}
 	s := scriptedSystem(t, nil, map[string]string{"scontrol": "exit 0"})
-	s.split(t.Context(), jobs)
+	s.splitArrays(t.Context(), jobs)
 	var blocked []bool
 	for _, r := range jobs {
 		blocked = append(blocked, r.Blocked)

@@ -66,8 +66,8 @@ func (s *System) CurrentState(ctx context.Context) (*adapter.CurrentState, error
 	return all, nil
 }
 
-// bookedTakes limits one query of sacct. A day of a large site in a slow database takes minutes.
-const bookedTakes = 5 * time.Minute
+// accountingDelay limits one query of sacct. A day of a large site in a slow database takes minutes.
+const accountingDelay = 5 * time.Minute
 
 // Accounting implements adapter.Auditor, by sacct.
 func (s *System) Accounting(ctx context.Context, since core.Time) (*adapter.Accounting, error) {
@@ -76,7 +76,7 @@ func (s *System) Accounting(ctx context.Context, since core.Time) (*adapter.Acco
 		return nil, fmt.Errorf("reading partitions: %w", err)
 	}
 	separator := "|" + rand.Text() + "|" // no name of a job has it
-	run := client.New(client.Config{Bin: s.config.Bin, Conf: s.config.Conf, Timeout: bookedTakes, AtOnce: 1})
+	run := client.New(client.Config{Bin: s.config.Bin, Conf: s.config.Conf, Timeout: accountingDelay, AtOnce: 1})
 	defer run.Close()
 	ask := func(options ...string) (string, error) {
 		out, err := run.Run(ctx, client.Call{Program: "sacct", Args: append(options, "--allusers", "--duplicates", "--noheader", "--parsable2",

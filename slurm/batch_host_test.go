@@ -42,14 +42,14 @@ func TestAJobKeepsTheNodeOfItsScriptWhenSlurmTakesAnotherForIt(t *testing.T) {
 	runClient(t, lab, "scontrol", "create", "reservation", "ReservationName=others", "StartTime=now", fmt.Sprintf("EndTime=uts%d", time.Now().Unix()+50),
 		"Users=root", fmt.Sprintf("Nodes=n[1-%d]", lab.Nodes-1))
 	lab.Run(t, "alice", "rm", "-f", "forgotten") // of an earlier run
-	job := lab.Submit(t, "alice", sayScript+`say one 0; sleep 12; eval "$(accordion step)"; say three $?; until [ -e forgotten ]; do sleep 0.1; done
+	job := lab.Submit(t, "alice", printShellState+`say one 0; sleep 12; eval "$(accordion step)"; say three $?; until [ -e forgotten ]; do sleep 0.1; done
 eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; echo "on $SLURMD_NODENAME to the end"`,
 		"-H", "-N1", "-n1", "-t5", "--comment=ep=1x60s,3x60s,2x10s,1x10s")
 	says := func(word string) map[string]string {
 		t.Helper()
-		lab.Await(t, 3*time.Minute, "the job says "+word, func() bool { return sayReports(outputOf(lab, "alice", job))[word] != "" })
+		lab.Await(t, 3*time.Minute, "the job says "+word, func() bool { return parseShellState(outputOf(lab, "alice", job))[word] != "" })
 		said := map[string]string{}
-		for field := range strings.FieldsSeq(sayReports(outputOf(lab, "alice", job))[word]) {
+		for field := range strings.FieldsSeq(parseShellState(outputOf(lab, "alice", job))[word]) {
 			key, value, _ := strings.Cut(field, "=")
 			said[key] = value
 		}
@@ -60,7 +60,7 @@ eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; ech
 	}
 	runClient(t, lab, "scontrol", "delete", "ReservationName=others")
 	host := func() string { return runClient(t, lab, "squeue", "-h", "-j", job, "-o", "%B") }
-	grown := sortedNames(names(t, says("three")["nodes"]))
+	grown := sortedNames(nodeNames(t, says("three")["nodes"]))
 	if len(grown) != 3 || grown[2] != last || host() != last {
 		t.Fatalf("the job grew to %v with batch host %s, want three nodes, the last of them %s, which is the batch host", grown, host(), last)
 	}
@@ -91,7 +91,7 @@ eval "$(accordion step)"; say two $?; eval "$(accordion step)"; say both $?; ech
 	if two["status"] != "0" || two["nodes"] != sorted(t, claimed+","+last) && claimed != last {
 		t.Errorf("after the first shrink the job says %v, want status 0 on %s and %s", two, claimed, last)
 	}
-	if both := says("both"); both["status"] != "0" || !strings.Contains(","+strings.Join(names(t, both["nodes"]), ",")+",", ","+last+",") {
+	if both := says("both"); both["status"] != "0" || !strings.Contains(","+strings.Join(nodeNames(t, both["nodes"]), ",")+",", ","+last+",") {
 		t.Errorf("after the second shrink the job says %v, want status 0 and %s among its nodes", both, last)
 	}
 	lab.Await(t, time.Minute, "the script goes on to its end", func() bool {

@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// sayScript is the part of a job script that prints how the last command ended and what the shell sees then.
-const sayScript = `
+// printShellState is the part of a job script that prints how the last command ended and what the shell sees then.
+const printShellState = `
 say() { echo "$1 status=$2 nodes=$SLURM_JOB_NODELIST count=$SLURM_NNODES tasks=$SLURM_NTASKS step=$ACCORDION_STEP"; }
 `
 
-// sayReports returns what a job has printed, by label.
-func sayReports(output string) map[string]string {
+// parseShellState returns what a job has printed, by label.
+func parseShellState(output string) map[string]string {
 	all := map[string]string{}
 	for line := range strings.Lines(output) {
 		if word, rest, found := strings.Cut(strings.TrimSpace(line), " status="); found {
@@ -37,7 +37,7 @@ func TestAtTheStepsBoundaryAnApplicationHasItsWayWithinItsRights(t *testing.T) {
 	p := serving(t, lab, "[early]\nadvance = false")
 	submit := func(ep, script string) string {
 		nodes, _, _ := strings.Cut(ep, "x")
-		return lab.Submit(t, "alice", sayScript+script, "-H", "-N"+nodes, "-n"+nodes, "-t5", "--comment=ep="+ep)
+		return lab.Submit(t, "alice", printShellState+script, "-H", "-N"+nodes, "-n"+nodes, "-t5", "--comment=ep="+ep)
 	}
 	patient := submit("1x15s,2x5s", `eval "$(accordion step --timeout 2s)"; say impatient $?; eval "$(accordion step)"; say patient $?`)
 	keeper := submit("3x6s,2x6s", `eval "$(accordion step --keep "$(scontrol show hostnames | tail -1)")"; say keep $?; sleep 3`)
@@ -49,8 +49,8 @@ func TestAtTheStepsBoundaryAnApplicationHasItsWayWithinItsRights(t *testing.T) {
 
 	says := func(job, word string) string {
 		t.Helper()
-		lab.Await(t, 2*time.Minute, "job "+job+" says "+word, func() bool { return sayReports(outputOf(lab, "alice", job))[word] != "" })
-		return sayReports(outputOf(lab, "alice", job))[word]
+		lab.Await(t, 2*time.Minute, "job "+job+" says "+word, func() bool { return parseShellState(outputOf(lab, "alice", job))[word] != "" })
+		return parseShellState(outputOf(lab, "alice", job))[word]
 	}
 	held := func(job string, step int) []string { // as in the journal, from 0
 		t.Helper()
@@ -58,7 +58,7 @@ func TestAtTheStepsBoundaryAnApplicationHasItsWayWithinItsRights(t *testing.T) {
 		if len(events) <= step {
 			t.Fatalf("job %s: the journal has %d sizes only", job, len(events))
 		}
-		return names(t, fmt.Sprint(events[step].Args["nodes"]))
+		return nodeNames(t, fmt.Sprint(events[step].Args["nodes"]))
 	}
 	is := func(job, word, want string) {
 		t.Helper()
@@ -124,8 +124,8 @@ func TestABadFrameIsRefusedAndLoggedAndOtherSessionsGoOn(t *testing.T) {
 	t.Parallel()
 	lab := quickLab(t)
 	p := serving(t, lab, "[early]\nadvance = false")
-	job := lab.Submit(t, "alice", sayScript+`say begin 0; eval "$(accordion step)"; say end $?`, "-H", "-N1", "-n1", "-t5", "--comment=ep=1x8s,2x5s")
-	lab.Await(t, time.Minute, "the job asks for its second step", func() bool { return sayReports(outputOf(lab, "alice", job))["begin"] != "" })
+	job := lab.Submit(t, "alice", printShellState+`say begin 0; eval "$(accordion step)"; say end $?`, "-H", "-N1", "-n1", "-t5", "--comment=ep=1x8s,2x5s")
+	lab.Await(t, time.Minute, "the job asks for its second step", func() bool { return parseShellState(outputOf(lab, "alice", job))["begin"] != "" })
 	refused := 0 // at most five refusals a minute are logged for one user
 	for name, test := range map[string]struct{ bytes, says string }{
 		"too long":        {"\xff\xff\xff\xff" + strings.Repeat("x", 1000), "4294967295 bytes"},
@@ -168,7 +168,7 @@ func TestABadFrameIsRefusedAndLoggedAndOtherSessionsGoOn(t *testing.T) {
 		})
 	}
 	lab.Await(t, time.Minute, "the waiting job got its nodes", func() bool {
-		return strings.HasSuffix(sayReports(outputOf(lab, "alice", job))["end"], " count=2 tasks=2 step=2")
+		return strings.HasSuffix(parseShellState(outputOf(lab, "alice", job))["end"], " count=2 tasks=2 step=2")
 	})
 	assertClean(t, p)
 }

@@ -121,7 +121,7 @@ type workloadResult struct {
 	accounts []account
 	held     []tenure
 
-	growths   []grown
+	growths   []growthRecord
 	starts    []float64 // seconds from the decision to start each job to its first output
 	stuck     []float64 // starts during which the sidecar had to nudge a node: a fault of Slurm 22.05 delays every start then
 	slowest   []string  // descriptions of those that took long

@@ -106,7 +106,7 @@ func (p *party) answer(line string) string {
 	switch words[0] {
 	case "job":
 		id := p.submit(rest)
-		p.remember(name, id)
+		p.recordJob(name, id)
 		return p.await(name, "RUNNING")
 	case "await":
 		return p.await(name, rest[0])
@@ -135,10 +135,10 @@ func (p *party) answer(line string) string {
 		}
 		out, errs, err := p.exec(user, args...)
 		if m := regexp.MustCompile(`Granted job allocation (\d+)`).FindStringSubmatch(errs); m != nil {
-			p.remember(name, m[1])
+			p.recordJob(name, m[1])
 			errs = m[0]
 		}
-		return p.said(out, errs, err)
+		return p.formatOutput(out, errs, err)
 	case "reserve":
 		now := time.Now().Unix()
 		return p.outcome(p.sys.Reserve(ctx, adapter.Reservation{Name: name, Nodes: rest, Start: now, End: now + 600, User: "alice"}))
@@ -157,12 +157,12 @@ func (p *party) answer(line string) string {
 	case "shrink":
 		return p.outcome(p.sys.Shrink(ctx, job(1), rest))
 	}
-	out, errs, err := p.exec(words[0], p.filled(words[1:])...)
-	return p.said(out, errs, err)
+	out, errs, err := p.exec(words[0], p.substitute(words[1:])...)
+	return p.formatOutput(out, errs, err)
 }
 
-// remember records the id of a job and the second of its submission.
-func (p *party) remember(name, id string) {
+// recordJob records the id of a job and the second of its submission.
+func (p *party) recordJob(name, id string) {
 	p.Helper()
 	out, errs, err := p.exec("root", "squeue", "--noheader", "--states=all", "--jobs="+id, "-O", "JobID:|,SubmitTime:|")
 	fields := strings.Split(out, "|")
@@ -205,8 +205,8 @@ func (p *party) until(wanted string, look func() string) string {
 	return "  " + now + ", and not " + wanted + "\n"
 }
 
-// filled replaces the names of jobs and seconds in a line by their values.
-func (p *party) filled(words []string) []string {
+// substitute replaces the names of jobs and seconds in a line by their values.
+func (p *party) substitute(words []string) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	all := slices.Clone(words)
@@ -219,8 +219,8 @@ func (p *party) filled(words []string) []string {
 	return all
 }
 
-// said formats the output and exit of a program, with names of jobs in place of their ids.
-func (p *party) said(out, errs string, err error) string {
+// formatOutput formats the output and exit of a program, with names of jobs in place of their ids.
+func (p *party) formatOutput(out, errs string, err error) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	text := "  ok\n"
@@ -242,7 +242,7 @@ func (p *party) said(out, errs string, err error) string {
 func (p *party) fields(command []string, keys ...string) string {
 	out, errs, err := p.exec("root", command...)
 	if err != nil {
-		return p.said("", errs, err)
+		return p.formatOutput("", errs, err)
 	}
 	text := ""
 	for _, key := range keys {

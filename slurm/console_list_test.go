@@ -55,7 +55,7 @@ func TestAConsoleTellsOfJobsWithFreeAccountsWhatSqueueTells(t *testing.T) {
 	t.Parallel()
 	w := worldOn(t, lab.Slurm(t, 6, lab.Plain(), lab.Users("alice"), lab.Fast(), lab.NoPlugin()))
 	w.submitForgery("an account of many fields", "--account=q|w QOS=e")
-	w.submitForgery("an account that is an owner", "--account="+wholeHead)
+	w.submitForgery("an account that is an owner", "--account="+forgedHead)
 	w.submitForgeries()
 	w.assertFewPrograms()
 }
@@ -102,8 +102,8 @@ func (w *world) adoptOne() {
 	}
 }
 
-// wholeHead is a text that looks like most of a record, from the name on.
-const wholeHead = "x UserId=root(0) GroupId=root(0) MCS_label=N/A Priority=5 Nice=0 Account=a QOS=b JobState=RUNNING"
+// forgedHead is a text that looks like most of a record, from the name on.
+const forgedHead = "x UserId=root(0) GroupId=root(0) MCS_label=N/A Priority=5 Nice=0 Account=a QOS=b JobState=RUNNING"
 
 // submitForgeries submits jobs whose texts look like Slurm's own.
 func (w *world) submitForgeries() {
@@ -115,11 +115,11 @@ func (w *world) submitForgeries() {
 	}{
 		{"a mark", []string{"--comment=ep=1x1m AdminComment=accordion:ep=9x9h  StdErr=x"}},
 		{"another's field", []string{"--job-name=x JobState=RUNNING Partition=y"}},
-		{"an owner", []string{"--job-name=" + wholeHead}},
+		{"an owner", []string{"--job-name=" + forgedHead}},
 		{"an expander in its reservation", []string{"--job-name=" + output.GrowPrefix + victim, "--cluster-constraint= x Reservation=accordion-1-1"}},
 		{"a label", []string{"--mcs-label= Priority=5 Nice=0 Account=x"}},
-		{"a job that is not", []string{"--job-name=" + wholeHead + "\nJobId=4711 JobName=y"}},
-		{"a job that is", []string{"--job-name=" + wholeHead + "\nJobId=" + victim + " JobName=wrap"}},
+		{"a job that is not", []string{"--job-name=" + forgedHead + "\nJobId=4711 JobName=y"}},
+		{"a job that is", []string{"--job-name=" + forgedHead + "\nJobId=" + victim + " JobName=wrap"}},
 		{"all of it", []string{"--comment= Partition=" + strings.Repeat("a UserId=b(1) AllocNode:Sid=c ReqNodeList=d ExcNodeList=e NodeList=n1 NumNodes=9 NumCPUs=9 NumTasks=9 CPUs/Task=9 "+
 			"MinCPUsNode=1 MinTmpDiskNode=0 Features=f DelayBoot=0 OverSubscribe=NO Contiguous=0 Licenses=x Network=y Command=z WorkDir=w", 2)}},
 	} {

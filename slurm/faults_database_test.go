@@ -13,9 +13,9 @@ import (
 	"accordion/internal/lab"
 )
 
-// databaseMatters reports whether a resize without slurmdbd makes Slurm refuse all later updates of the job: from
+// needsDatabase reports whether a resize without slurmdbd makes Slurm refuse all later updates of the job: from
 // 21.08.8 to 24.05.
-func databaseMatters(lab *lab.SlurmLab) bool { return lab.Slurm >= "21.08.8" && lab.Slurm < "24.05" }
+func needsDatabase(lab *lab.SlurmLab) bool { return lab.Slurm >= "21.08.8" && lab.Slurm < "24.05" }
 
 // slurmdbd is away over a growth, in a long run for a minute. It is dead, or it hangs while its port still accepts
 // connections.
@@ -23,20 +23,20 @@ func TestWithoutSlurmdbdNothingIsResizedUntilItIsBack(t *testing.T) {
 	t.Parallel()
 	t.Run("dead", func(t *testing.T) {
 		t.Parallel()
-		withoutDatabase(t, func(lab *lab.SlurmLab) (back func()) {
+		runWithoutDatabase(t, func(lab *lab.SlurmLab) (back func()) {
 			lab.Do(t, "dbd-stop")
 			return func() { lab.Do(t, "dbd-start") }
 		})
 	})
 	t.Run("hung", func(t *testing.T) {
 		t.Parallel()
-		withoutDatabase(t, func(lab *lab.SlurmLab) (back func()) { return stopDatabase(t, lab) })
+		runWithoutDatabase(t, func(lab *lab.SlurmLab) (back func()) { return stopDatabase(t, lab) })
 	})
 }
 
-func withoutDatabase(t *testing.T, away func(*lab.SlurmLab) (back func())) {
+func runWithoutDatabase(t *testing.T, away func(*lab.SlurmLab) (back func())) {
 	lab := faultLab(t, 8)
-	if !databaseMatters(lab) {
+	if !needsDatabase(lab) {
 		t.Skipf("Slurm %s resizes without slurmdbd", lab.Slurm)
 	}
 	p := serving(t, lab, "")

@@ -26,7 +26,7 @@ func nodesNow(t *testing.T, lab *lab.SlurmLab, job string) []string {
 		list = tryClient(lab, "squeue", "-h", "-j", job, "-o", "%N")
 		return list != ""
 	})
-	return sortedNames(names(t, list))
+	return sortedNames(nodeNames(t, list))
 }
 
 // Three jobs lose nodes at the same time: one that ends with a node, one submitted with sbatch -k, and one whose
@@ -109,13 +109,13 @@ func TestNodesAreKilledDrainedAndReturnedInEveryStep(t *testing.T) {
 	if lab.Slurm >= "23" {
 		return // root can no longer allocate for alice, whom the plug-in forbids to expand a job
 	}
-	setsLeakedNodesFree(t, p, lab)
+	assertLeakedNodesFreed(t, p, lab)
 	assertClean(t, p)
 }
 
-// setsLeakedNodesFree checks that the sidecar frees nodes that Slurm has lost. Sometimes Slurm loses none by the same
+// assertLeakedNodesFreed checks that the sidecar frees nodes that Slurm has lost. Sometimes Slurm loses none by the same
 // acts, and they become idle: of several tries the first in which it does counts.
-func setsLeakedNodesFree(t *testing.T, p *process, lab *lab.SlurmLab) {
+func assertLeakedNodesFreed(t *testing.T, p *process, lab *lab.SlurmLab) {
 	t.Helper()
 	begun := time.Now() // the journal also has earlier nudges
 	for range 5 {

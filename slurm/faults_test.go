@@ -177,7 +177,7 @@ func (w *watcher) noNodeInTwoJobs(t *testing.T) {
 	w.stop()
 	<-w.ended
 	held := 0
-	for _, l := range w.looks {
+	for _, l := range w.readings {
 		for node, holders := range l.holders {
 			if held++; len(strings.Fields(holders)) > 1 {
 				t.Errorf("at %s node %s was in the jobs %s", l.begun.Format(time.TimeOnly), node, holders)

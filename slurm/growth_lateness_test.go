@@ -12,8 +12,8 @@ import (
 	"accordion/slurm/growth"
 )
 
-// A grown is one growth of one job. Times are Unix seconds.
-type grown struct {
+// A growthRecord is one growth of one job. Times are Unix seconds.
+type growthRecord struct {
 	job     int64
 	step    int     // the step that it leads to, from 1
 	planned float64 // its planned second when the step before began
@@ -26,7 +26,7 @@ type grown struct {
 }
 
 // second returns the planned second.
-func (g grown) second() int64 {
+func (g growthRecord) second() int64 {
 	if g.early {
 		return int64(g.due)
 	}
@@ -42,15 +42,15 @@ const (
 )
 
 // late returns how late the growth was after its planned second.
-func (g grown) late() float64 { return g.usable - g.planned }
+func (g growthRecord) late() float64 { return g.usable - g.planned }
 
 // slow returns how late it was after everything was ready.
-func (g grown) slow() float64 { return g.usable - g.due }
+func (g growthRecord) slow() float64 { return g.usable - g.due }
 
 // judgeGrowth determines from when lateness of a growth counts. Slurm's accounting tells when the last node was given
 // up. It knows only whole seconds; within the second the sidecar's time counts.
-func judgeGrowth(e entry, before []string, usable float64, held []tenure, managed map[int64]bool) (grown, error) {
-	g := grown{job: e.Job, step: int(number(e.Args["step"])), planned: number(e.Args["planned"]), asked: number(e.Args["asked"]), usable: usable}
+func judgeGrowth(e entry, before []string, usable float64, held []tenure, managed map[int64]bool) (growthRecord, error) {
+	g := growthRecord{job: e.Job, step: int(number(e.Args["step"])), planned: number(e.Args["planned"]), asked: number(e.Args["asked"]), usable: usable}
 	g.due, g.cause = g.planned, causeSlurm
 	nodes, err := hostlist.Expand(fmt.Sprint(e.Args["nodes"]))
 	if err != nil {
@@ -86,7 +86,7 @@ func number(v any) float64 {
 }
 
 // countTogether sets how many growths each second has.
-func countTogether(all []grown) {
+func countTogether(all []growthRecord) {
 	count := map[int64]int{}
 	for _, g := range all {
 		count[g.second()]++
@@ -106,12 +106,12 @@ func quantile(values []float64, q float64) float64 {
 }
 
 // latenessTable formats the growths, split by how many came at once and by what they waited for.
-func latenessTable(all []grown) string {
+func latenessTable(all []growthRecord) string {
 	type line struct {
 		at    int // 1: single, 2: together
 		cause string
 	}
-	groups := map[line][]grown{}
+	groups := map[line][]growthRecord{}
 	for _, g := range all {
 		l := line{at: min(g.at, 2), cause: g.cause}
 		if g.early {
@@ -147,9 +147,9 @@ var boundsOf = map[growth.Kind]bounds{growth.Merge: {median: 1, most: 2, each: 0
 
 // exceeded returns which bounds on growths do not hold, each multiplied by slack. With medianOnly it checks only the
 // median.
-func exceeded(all []grown, of bounds, slack float64, medianOnly bool) []string {
+func exceeded(all []growthRecord, of bounds, slack float64, medianOnly bool) []string {
 	var single []float64
-	together := map[int64][]grown{}
+	together := map[int64][]growthRecord{}
 	for _, g := range all {
 		if g.at == 1 {
 			single = append(single, g.slow())
@@ -221,14 +221,14 @@ func TestAGrowthCountsFromTheLastThingThatItNeeds(t *testing.T) {
 }
 
 func TestTheBoundsOnGrowthsAreJudged(t *testing.T) {
-	growths := func(slow ...float64) []grown {
-		var all []grown
+	growths := func(slow ...float64) []growthRecord {
+		var all []growthRecord
 		for i, s := range slow {
-			all = append(all, grown{planned: float64(i), due: float64(i), usable: float64(i) + s, cause: causeSlurm})
+			all = append(all, growthRecord{planned: float64(i), due: float64(i), usable: float64(i) + s, cause: causeSlurm})
 		}
 		return all
 	}
-	together := func(slow ...float64) []grown {
+	together := func(slow ...float64) []growthRecord {
 		all := growths(slow...)
 		for i := range all {
 			all[i].usable -= all[i].planned
@@ -237,7 +237,7 @@ func TestTheBoundsOnGrowthsAreJudged(t *testing.T) {
 		return all
 	}
 	for name, test := range map[string]struct {
-		all  []grown
+		all  []growthRecord
 		want int
 	}{
 		"in time":                {growths(0.3, 0.4, 0.5), 0},

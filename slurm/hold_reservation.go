@@ -135,9 +135,9 @@ func (w *holdReservation) KeepOut(ctx context.Context, job adapter.Key) error {
 	return nil
 }
 
-// openFor is how long the gate may stay open without a renewal. Every change is written at once, and where no sidecar
+// openDuration is how long the gate may stay open without a renewal. Every change is written at once, and where no sidecar
 // lives the plug-in stops no job.
-const openFor = 10 * 365 * 24 * time.Hour
+const openDuration = 10 * 365 * 24 * time.Hour
 
 // Open implements adapter.Gatekeeper. While the reservation output.Open exists, the plug-in lets new jobs pass.
 func (w *holdReservation) Open(ctx context.Context, open bool) error {
@@ -148,7 +148,7 @@ func (w *holdReservation) Open(ctx context.Context, open bool) error {
 	if open {
 		now := time.Now()
 		err = w.cluster.Run.Scontrol(ctx, "create", "reservation", "ReservationName="+output.Open, fmt.Sprintf("StartTime=uts%d", now.Unix()),
-			fmt.Sprintf("EndTime=uts%d", now.Add(openFor).Unix()), "Users=root", "Flags=ANY_NODES", "BurstBuffer=open")
+			fmt.Sprintf("EndTime=uts%d", now.Add(openDuration).Unix()), "Users=root", "Flags=ANY_NODES", "BurstBuffer=open")
 		if client.Refused(err, client.ReservationExists) {
 			err = nil
 		}

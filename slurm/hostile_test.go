@@ -51,7 +51,7 @@ func hostile(t *testing.T, lab *lab.SlurmLab, guarded bool) {
 	for _, job := range []string{model, impostor} {
 		lab.Await(t, time.Minute, "job "+job+" runs", func() bool { return state(job) == "R" })
 	}
-	h := &hostility{t: t, lab: lab, random: rand.New(rand.NewPCG(*seed, 3)), record: runClient(t, lab, "scontrol", "-o", "show", "job", model), model: model, accepted: 0.9}
+	h := &hostileUser{t: t, lab: lab, random: rand.New(rand.NewPCG(*seed, 3)), record: runClient(t, lab, "scontrol", "-o", "show", "job", model), model: model, accepted: 0.9}
 	if guarded {
 		h.accepted = 0.4 // the plug-in rejects the sidecar's names and wrong requests
 	}
@@ -103,7 +103,7 @@ func hostile(t *testing.T, lab *lab.SlurmLab, guarded bool) {
 		if g.slow() > 2 {
 			t.Logf("slow: job %d, step %d: %.2f s after everything was there (%s)\n%s", g.job, g.step, g.slow(), g.cause, p.accordion("journal", "--job", strconv.FormatInt(g.job, 10)))
 		}
-		if g.slow() > blinded {
+		if g.slow() > visibleDelay {
 			t.Errorf("job %d had the nodes of step %d %.2f s after they were there: the sidecar did not see them, or the job", g.job, g.step, g.slow())
 		}
 	}
@@ -121,12 +121,12 @@ func hostile(t *testing.T, lab *lab.SlurmLab, guarded bool) {
 	}
 }
 
-// blinded is the least lateness of a growth, in seconds, that a slow machine does not explain: one reading missed it,
+// visibleDelay is the least lateness of a growth, in seconds, that a slow machine does not explain: one reading missed it,
 // and the next try comes after that.
-const blinded = 15
+const visibleDelay = 15
 
-// hostility generates what mallory does.
-type hostility struct {
+// hostileUser generates what mallory does.
+type hostileUser struct {
 	t      *testing.T
 	lab    *lab.SlurmLab
 	random *rand.Rand
@@ -138,7 +138,7 @@ type hostility struct {
 
 // impersonate renames a running job of mallory's, on the node of Park, to an expander of alice's, and puts it into
 // Park, which any user may do. The plug-in permits neither.
-func (h *hostility) impersonate(impostor, parent string, guarded bool) {
+func (h *hostileUser) impersonate(impostor, parent string, guarded bool) {
 	h.t.Helper()
 	h.lab.Await(h.t, time.Minute, "managed jobs are parked", func() bool {
 		return strings.Contains(runClient(h.t, h.lab, "scontrol", "-o", "show", "reservation"), output.Park)
@@ -152,7 +152,7 @@ func (h *hostility) impersonate(impostor, parent string, guarded bool) {
 }
 
 // lie returns a text that looks like Slurm's own, of at most so many bytes.
-func (h *hostility) lie(most int) string {
+func (h *hostileUser) lie(most int) string {
 	head := " UserId=root(0) GroupId=root(0) MCS_label=N/A Priority=99 Nice=0 Account=a QOS=b JobState=RUNNING"
 	begin := func() string { return fmt.Sprintf("\nJobId=%d JobName=y", 1+h.random.IntN(300)) }
 	upTo := func(key string) string { before, _, _ := strings.Cut(h.record, key); return before }
@@ -191,13 +191,13 @@ func (h *hostility) lie(most int) string {
 }
 
 // ours returns a name as the sidecar gives to allocations for a job.
-func (h *hostility) ours() string {
+func (h *hostileUser) ours() string {
 	kind := []string{"grow", "over", "with"}[h.random.IntN(3)]
 	return fmt.Sprintf("accordion-%s-%d", kind, 1+h.random.IntN(300))
 }
 
 // demands returns options with invalid counts, or that refer to other users' jobs.
-func (h *hostility) demands() []string {
+func (h *hostileUser) demands() []string {
 	all := [][]string{
 		{"-n2147483647"}, {"-N100000"}, {"-N1-500000"}, {"-c65534"}, {"--mem=4294967295"}, {"--nice=2147483645"}, {"--time=UNLIMITED"},
 		{"--dependency=expand:" + h.model}, {"--dependency=afterany:" + h.model + ",singleton"}, {"--oversubscribe", "--overcommit", "--mem=1"},
@@ -208,7 +208,7 @@ func (h *hostility) demands() []string {
 
 // options returns options of sbatch, with lies in some of the places where a user may write. (Not in the account: a
 // site rejects unknown ones.)
-func (h *hostility) options() string {
+func (h *hostileUser) options() string {
 	options := []string{"--parsable", "-N1", "-n1", "-t20", "-w", "n16", "-p", []string{"shared", "main"}[h.random.IntN(2)]}
 	held := h.random.IntN(20) > 0
 	for i, place := range []string{"--job-name=", "--comment=", "--network=", "--cluster-constraint=", "--mcs-label=", "--output=/tmp/", "--error=/tmp/", "--wckey=", "--bb="} {
@@ -235,7 +235,7 @@ func (h *hostility) options() string {
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // submit submits n jobs. The script of each has a lie as its name, which is also in its command line.
-func (h *hostility) submit(n int) {
+func (h *hostileUser) submit(n int) {
 	h.t.Helper()
 	begin := time.Now()
 	out, said, err := h.lab.Exec("mallory", h.script(n, ""), "bash")
@@ -246,7 +246,7 @@ func (h *hostility) submit(n int) {
 }
 
 // script returns shell code that submits n jobs, and runs a command after each.
-func (h *hostility) script(n int, between string) string {
+func (h *hostileUser) script(n int, between string) string {
 	var b strings.Builder
 	for range n {
 		name := quoted(strings.ReplaceAll(h.lie(120), "/", "_"))
@@ -256,7 +256,7 @@ func (h *hostility) script(n int, between string) string {
 }
 
 // torment submits more jobs and changes texts until stop is called; stop returns the number of changes.
-func (h *hostility) torment(more int) (stop func() int) {
+func (h *hostileUser) torment(more int) (stop func() int) {
 	changes := 0
 	var b strings.Builder
 	b.WriteString("jobs=($(squeue -h -u mallory -t PD -o %A | head -40))\n")
@@ -286,7 +286,7 @@ func (h *hostility) torment(more int) (stop func() int) {
 
 // watch reads the cluster each second as the sidecar does, and checks every snapshot, until stop is called; stop
 // returns the number of readings.
-func (h *hostility) watch(config slurm.Config) (stop func() int) {
+func (h *hostileUser) watch(config slurm.Config) (stop func() int) {
 	system, err := slurm.New(config)
 	if err != nil {
 		h.t.Fatal(err)
@@ -321,7 +321,7 @@ func (h *hostility) watch(config slurm.Config) (stop func() int) {
 }
 
 // judge checks that a snapshot shows no text of mallory's as Slurm's.
-func (h *hostility) judge(s *adapter.Snapshot) {
+func (h *hostileUser) judge(s *adapter.Snapshot) {
 	model := false
 	seen := map[core.JobID]bool{}
 	for _, j := range s.Jobs {

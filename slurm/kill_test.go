@@ -53,13 +53,13 @@ func (v resizedJob) assertSurvived(t *testing.T, p *process, job, submitted stri
 		if v.silent {
 			break
 		}
-		if got := said[step]; got.nodes() != size || len(names(t, got.list)) != size {
+		if got := said[step]; got.nodes() != size || len(nodeNames(t, got.list)) != size {
 			t.Errorf("step %d: SLURM_JOB_NODELIST is %s and srun ran on %d nodes, want %d\n%s", step, got.list, got.nodes(), size, outputOf(p.lab, "alice", job))
 		}
 	}
 	sizes := ""
 	for _, list := range accountedSizes(t, p.lab, job, submitted) {
-		sizes += fmt.Sprintf("%d ", len(names(t, list)))
+		sizes += fmt.Sprintf("%d ", len(nodeNames(t, list)))
 	}
 	// A growth that was under way when the sidecar died, and was undone, is a size for a moment. So is a job without
 	// its companion before it shrinks itself.
@@ -111,7 +111,7 @@ func surviveDeaths(t *testing.T, lab *lab.SlurmLab, v resizedJob, fate func(life
 	return len(died)
 }
 
-func names(t *testing.T, list string) []string {
+func nodeNames(t *testing.T, list string) []string {
 	t.Helper()
 	all, err := hostlist.Expand(list)
 	if err != nil {

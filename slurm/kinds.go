@@ -14,11 +14,11 @@ import (
 // generic resources are compared here. For an expression of features (-C) it asks Slurm, once for each expression and
 // kind.
 
-// A featureMeaning is an expression of features together with a kind of nodes.
-type featureMeaning struct{ expression, kind string }
+// A featureMatch is an expression of features together with a kind of nodes.
+type featureMatch struct{ expression, kind string }
 
-// asksAtOnce limits how many expressions are sent to Slurm in one reading: each takes a program.
-const asksAtOnce = 4
+// maxFeatureQueries limits how many expressions are sent to Slurm in one reading: each takes a program.
+const maxFeatureQueries = 4
 
 // setKinds writes the kinds of nodes on which a job can run into the job, where these are not all kinds, and its kind
 // into each node. It blocks a pending managed job while it does not know what the job's expression means.
@@ -38,7 +38,7 @@ func (s *System) setKinds(ctx context.Context, in *output.Inventory, jobs []outp
 		}
 	}
 	slices.Sort(names)
-	asks := asksAtOnce
+	asks := maxFeatureQueries
 	for i := range jobs {
 		r := &jobs[i]
 		if r.State != adapter.Pending && adapter.RequestOf(&r.Job) == "" {
@@ -49,7 +49,7 @@ func (s *System) setKinds(ctx context.Context, in *output.Inventory, jobs []outp
 			if !kinds[name].Suits(r) {
 				continue
 			}
-			yes, known := s.means(ctx, r, kinds[name], in, &asks)
+			yes, known := s.matchesFeatures(ctx, r, kinds[name], in, &asks)
 			if !known && adapter.RequestOf(&r.Job) != "" && r.State == adapter.Pending {
 				r.Blocked, r.Why = true, "asking Slurm which nodes -C "+r.Features+" means"
 			}
@@ -63,18 +63,18 @@ func (s *System) setKinds(ctx context.Context, in *output.Inventory, jobs []outp
 	}
 }
 
-// means reports whether a job's features match a kind of nodes, and whether that is known. It asks Slurm for managed
+// matchesFeatures reports whether a job's features match a kind of nodes, and whether that is known. It asks Slurm for managed
 // jobs only. Slurm gives no answer for nodes that are reserved or unusable.
-func (s *System) means(ctx context.Context, r *output.Record, of *output.Node, in *output.Inventory, asks *int) (yes, known bool) {
+func (s *System) matchesFeatures(ctx context.Context, r *output.Record, of *output.Node, in *output.Inventory, asks *int) (yes, known bool) {
 	switch {
 	case r.Features == "":
 		return true, true
 	case output.Simple.MatchString(r.Features):
 		return output.Featured(of.Features, r.Features), true
 	}
-	m := featureMeaning{r.Features, of.Kind}
+	m := featureMatch{r.Features, of.Kind}
 	s.mu.Lock()
-	yes, known = s.meanings[m]
+	yes, known = s.featureMatches[m]
 	s.mu.Unlock()
 	if known || adapter.RequestOf(&r.Job) == "" || *asks == 0 {
 		return yes, known
@@ -92,9 +92,9 @@ func (s *System) means(ctx context.Context, r *output.Record, of *output.Node, i
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.meanings == nil || len(s.meanings) > 1000 {
-		s.meanings = map[featureMeaning]bool{} // a year of jobs has many expressions
+	if s.featureMatches == nil || len(s.featureMatches) > 1000 {
+		s.featureMatches = map[featureMatch]bool{} // a year of jobs has many expressions
 	}
-	s.meanings[m] = err == nil
+	s.featureMatches[m] = err == nil
 	return err == nil, true
 }

@@ -32,13 +32,13 @@ func TestAPartOfAnApplicationIsRefusedWhereItNamesNone(t *testing.T) {
 	}
 }
 
-// listing prints the nodes of a part.
-const listing = "scontrol show hostnames \"$SLURM_JOB_NODELIST\"\nexec sleep 1000"
+// listNodes prints the nodes of a part.
+const listNodes = "scontrol show hostnames \"$SLURM_JOB_NODELIST\"\nexec sleep 1000"
 
 func TestAPartOfAnApplicationRunsOnTheNodesThatItIsGiven(t *testing.T) {
 	t.Parallel()
 	w := worldOn(t, submitLab(t))
-	key := w.submit(listing, "-H", "--comment=launch=7 mine", "-t1:00:00", "-o", "out")
+	key := w.submit(listNodes, "-H", "--comment=launch=7 mine", "-t1:00:00", "-o", "out")
 	j := w.inspect(key)
 	if application, ok := adapter.LaunchOf(j); application != 7 || !ok || j.Mark != "accordion:launch=7" || j.Comment != "launch=7 mine" || j.State != adapter.Pending || !j.Held {
 		t.Fatalf("submitted: %+v", j)
@@ -90,14 +90,14 @@ func TestAPartOfAnApplicationRunsOnTheNodesThatItIsGiven(t *testing.T) {
 	}
 	w.lab.Await(t, patience, "it says where it is", func() bool { return w.lab.File("alice", "out") == "n1\nn2\nn4\n" })
 	w.ok(w.sys.End(w.ctx, key, "enough"))
-	w.clean()
+	w.assertClean()
 }
 
 // A part that was released is held again before it starts, because another part does not come up; it can start later.
 func TestAPartThatDoesNotComeUpIsHeldAgain(t *testing.T) {
 	t.Parallel()
 	w := worldOn(t, submitLab(t))
-	key := w.submit(listing, "-H", "--comment=launch=7")
+	key := w.submit(listNodes, "-H", "--comment=launch=7")
 	w.ok(w.sys.Adopt(w.ctx, key))
 	later := reservation("accordion-launch", "n1", "n2")
 	later.Start += 300
@@ -123,7 +123,7 @@ func TestAPartThatDoesNotComeUpIsHeldAgain(t *testing.T) {
 	w.ok(w.sys.Detach(w.ctx, key))
 	w.ok(w.sys.Unreserve(w.ctx, start.Name))
 	w.ok(w.sys.End(w.ctx, key, ""))
-	w.clean()
+	w.assertClean()
 }
 
 // A sidecar that is killed during a start leaves no nodes reserved. A job waits parked, so that the one update that
@@ -158,5 +158,5 @@ func TestAStartThatEndsAfterAnyOfItsActsLeavesNoNodesReserved(t *testing.T) {
 		t.Errorf("what was only prepared is %+v", j)
 	}
 	w.ok(w.sys.End(w.ctx, prepared, ""))
-	w.clean()
+	w.assertClean()
 }

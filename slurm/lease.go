@@ -38,15 +38,15 @@ var (
 // newLease returns a keeper that uses run.
 func newLease(run *client.Runner) *leaseKeeper { return &leaseKeeper{run} }
 
-// leaseSettles is the pause before a lease that was taken over is read again. Two administrators on two hosts may
+// leaseSettleTime is the pause before a lease that was taken over is read again. Two administrators on two hosts may
 // take it over at the same time: the later one wins.
-const leaseSettles = 2 * time.Second
+const leaseSettleTime = 2 * time.Second
 
 // TakeLease implements adapter.Leaser.
 func (k *leaseKeeper) TakeLease(ctx context.Context, c adapter.Claim) error {
 	for {
 		err := k.create(ctx, leaseName, c)
-		if !taken(err) {
+		if !nameExists(err) {
 			return err
 		}
 		h, err := k.read(ctx, leaseName)
@@ -64,7 +64,7 @@ func (k *leaseKeeper) TakeLease(ctx context.Context, c adapter.Claim) error {
 			return err
 		}
 		select {
-		case <-time.After(leaseSettles):
+		case <-time.After(leaseSettleTime):
 			return k.verify(ctx, c, 0)
 		case <-ctx.Done():
 			return fmt.Errorf("taking the lease over: %w", ctx.Err())
@@ -83,7 +83,7 @@ func (k *leaseKeeper) RenewLease(ctx context.Context, c adapter.Claim) error {
 		return fmt.Errorf("renewing the lease, reservation %s: %w", leaseName, err)
 	}
 	// It expired, or slurmctld lost its last seconds in a crash.
-	if err = k.create(ctx, leaseName, c); !taken(err) {
+	if err = k.create(ctx, leaseName, c); !nameExists(err) {
 		return err
 	}
 	return k.verify(ctx, c, 0)
@@ -110,7 +110,7 @@ func (k *leaseKeeper) LeaveLease(ctx context.Context, h adapter.Holder, keep tim
 // keep records until when the reservations of a sidecar that gave up the lease stay.
 func (k *leaseKeeper) keep(ctx context.Context, c adapter.Claim) error {
 	err := k.create(ctx, output.Left, c)
-	if taken(err) { // a sidecar that stopped before made it
+	if nameExists(err) { // a sidecar that stopped before made it
 		err = k.run.Scontrol(ctx, "update", "reservation", "ReservationName="+output.Left, fmt.Sprintf("EndTime=uts%d", end(c)))
 	}
 	if err != nil {
@@ -145,14 +145,14 @@ func (k *leaseKeeper) create(ctx context.Context, name string, c adapter.Claim) 
 	now := time.Now()
 	err := k.run.Scontrol(ctx, "create", "reservation", "ReservationName="+name, fmt.Sprintf("StartTime=uts%d", now.Unix()),
 		fmt.Sprintf("EndTime=uts%d", end(c)), "Users=root", "Flags=ANY_NODES", "BurstBuffer="+leaseText(c.Holder, now.Unix()))
-	if err != nil && !taken(err) {
+	if err != nil && !nameExists(err) {
 		return fmt.Errorf("taking the lease, reservation %s: %w", name, err)
 	}
 	return err
 }
 
-// taken reports whether Slurm refused a reservation because its name exists.
-func taken(err error) bool { return client.Refused(err, client.ReservationExists) }
+// nameExists reports whether Slurm refused a reservation because its name exists.
+func nameExists(err error) bool { return client.Refused(err, client.ReservationExists) }
 
 // write makes the claim's holder the holder of the existing lease.
 func (k *leaseKeeper) write(ctx context.Context, c adapter.Claim) error {

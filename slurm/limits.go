@@ -23,16 +23,16 @@ import (
 	"accordion/slurm/output"
 )
 
-// policiesLast is how long a reading of associations and QOS is used. For a site with ten thousand users it is some
+// policiesValid is how long a reading of associations and QOS is used. For a site with ten thousand users it is some
 // megabytes.
-const policiesLast = 15 * time.Second
+const policiesValid = 15 * time.Second
 
 // policies returns the associations and QOS, read again when the last reading is too old.
 func (s *System) policies(ctx context.Context) (limits.Policies, error) {
 	s.mu.Lock()
 	known, read, took := s.rules, s.rulesAt, s.rulesTook
 	s.mu.Unlock()
-	if !read.IsZero() && time.Since(read) < max(policiesLast, 20*took) {
+	if !read.IsZero() && time.Since(read) < max(policiesValid, 20*took) {
 		return known, nil
 	}
 	begin := time.Now()
@@ -48,26 +48,26 @@ func (s *System) policies(ctx context.Context) (limits.Policies, error) {
 	return p, nil
 }
 
-// qualitiesLast is how long a reading of the limits of each QOS per user is used. It takes a program, which asks
+// qualitiesValid is how long a reading of the limits of each QOS per user is used. It takes a program, which asks
 // slurmdbd.
-const qualitiesLast = 10 * time.Minute
+const qualitiesValid = 10 * time.Minute
 
 // qualities returns the limits of each QOS per user and per account. While slurmdbd does not answer, it returns the
 // last reading.
 func (s *System) qualities(ctx context.Context) map[string][]limits.Set {
 	s.mu.Lock()
-	known, at := s.each, s.eachAt
+	known, at := s.lastQualities, s.qualitiesAt
 	s.mu.Unlock()
-	if time.Since(at) < qualitiesLast {
+	if time.Since(at) < qualitiesValid {
 		return known
 	}
 	out, err := s.Run.Run(ctx, client.Call{Program: "sacctmgr", Args: []string{"--noheader", "--parsable2", "--readonly", "show", "qos", "format=Name,MaxTRESPU,MaxTRESPA"}})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.eachAt = time.Now(); err == nil {
-		s.each = limits.ParseEach(out.Stdout)
+	if s.qualitiesAt = time.Now(); err == nil {
+		s.lastQualities = limits.ParseEach(out.Stdout)
 	}
-	return s.each
+	return s.lastQualities
 }
 
 // needs returns how much of each limited resource a job takes on each node of its kind.
@@ -99,16 +99,16 @@ func needs(t growth.Terms, r *output.Record) limits.Need {
 	return n
 }
 
-// unwatchedRules is the pause between two readings of associations and QOS for job_submit.lua while there is no
+// rulesValidUnmanaged is the pause between two readings of associations and QOS for job_submit.lua while there is no
 // managed job.
-const unwatchedRules = 30 * time.Second
+const rulesValidUnmanaged = 30 * time.Second
 
 // rulesFor returns the associations and QOS where the cluster uses them, and writes them for job_submit.lua.
 func (s *System) rulesFor(ctx context.Context, c output.Configuration, in output.Inventory, managed bool) (limits.Policies, error) {
 	s.mu.Lock()
 	known, at := s.rules, s.rulesAt
 	s.mu.Unlock()
-	wanted := c.EnforcesLimits() && s.config.Limits != "" && time.Since(at) > unwatchedRules
+	wanted := c.EnforcesLimits() && s.config.Limits != "" && time.Since(at) > rulesValidUnmanaged
 	if managed {
 		wanted = c.EnforcesLimits() || c["PriorityType"] == "priority/multifactor"
 	}
@@ -128,11 +128,11 @@ func (s *System) rulesFor(ctx context.Context, c output.Configuration, in output
 	return rules, nil
 }
 
-// judge writes into managed jobs how they grow, how many nodes the site's limits leave them, and the parts of their
+// describeManaged writes into managed jobs how they grow, how many nodes the site's limits leave them, and the parts of their
 // rank. It skips what cannot be read: the next reading adds it. all has the jobs as Slurm lists them; in jobs,
 // companions are folded into their jobs.
-func (s *System) judge(ctx context.Context, in output.Inventory, all, jobs []output.Record) {
-	s.shut(in, jobs)
+func (s *System) describeManaged(ctx context.Context, in output.Inventory, all, jobs []output.Record) {
+	s.noteClosedPartitions(in, jobs)
 	c, err := s.Recent(ctx)
 	if err != nil {
 		return
@@ -187,8 +187,8 @@ func (s *System) judge(ctx context.Context, in output.Inventory, all, jobs []out
 	}
 }
 
-// shut writes into managed jobs why Slurm starts nothing in their partition.
-func (s *System) shut(in output.Inventory, jobs []output.Record) {
+// noteClosedPartitions writes into managed jobs why Slurm starts nothing in their partition.
+func (s *System) noteClosedPartitions(in output.Inventory, jobs []output.Record) {
 	for i := range jobs {
 		r := &jobs[i]
 		if adapter.RequestOf(&r.Job) == "" {
@@ -286,7 +286,7 @@ func (s *System) rank(ctx context.Context, jobs []output.Record) {
 		return // the next reading does it
 	}
 	now := time.Now()
-	s.recordCouldRun(jobs, now)
+	s.recordEligible(jobs, now)
 	for i := range jobs {
 		if r := &jobs[i]; r.State == adapter.Pending && r.Parked() && r.Priority > 0 {
 			r.Priority += limits.Age(c, r, now)
@@ -294,9 +294,9 @@ func (s *System) rank(ctx context.Context, jobs []output.Record) {
 	}
 }
 
-// recordCouldRun records since when the jobs that wait for the sidecar could have run. A task of an array that became
+// recordEligible records since when the jobs that wait for the sidecar could have run. A task of an array that became
 // a job of its own takes over the time of its array.
-func (s *System) recordCouldRun(jobs []output.Record, now time.Time) {
+func (s *System) recordEligible(jobs []output.Record, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	since := make(map[adapter.Key]core.Time, len(s.since))

@@ -14,12 +14,12 @@ import (
 // unavailable is the code for which sbatch prints "Requested node configuration is not available".
 const unavailable = int64(2014)
 
-// lives has the reservations of a cluster with a sidecar.
-const lives = `["accordion-lease"] = { end_time = 9999999999 }, ["accordion-gate"] = {}`
+// leaseHeld has the reservations of a cluster with a sidecar.
+const leaseHeld = `["accordion-lease"] = { end_time = 9999999999 }, ["accordion-gate"] = {}`
 
-// differing returns a cluster of 4 thin nodes and 4 fat ones with GPUs, in the form in which the sidecar writes it
+// mixedNodes returns a cluster of 4 thin nodes and 4 fat ones with GPUs, in the form in which the sidecar writes it
 // for job_submit.lua.
-func differing(t *testing.T) string {
+func mixedNodes(t *testing.T) string {
 	t.Helper()
 	var text strings.Builder
 	for n := 1; n <= 8; n++ {
@@ -46,7 +46,7 @@ func submitSeeing(t *testing.T, site, nodes, reservations string, job fields) fi
 
 func TestAJobThatNoNodeCanSatisfyIsRefusedAtSubmission(t *testing.T) {
 	const site = `return { partitions = { "main" } }`
-	nodes := differing(t)
+	nodes := mixedNodes(t)
 	for _, test := range []struct {
 		name, ep string
 		job      fields
@@ -104,7 +104,7 @@ func TestAJobThatNoNodeCanSatisfyIsRefusedAtSubmission(t *testing.T) {
 			}
 			job[name] = value
 		}
-		got := submitSeeing(t, site, nodes, lives, job)
+		got := submitSeeing(t, site, nodes, leaseHeld, job)
 		said, _ := got["user"].(string)
 		if want := map[bool]int64{true: 0, false: unavailable}[test.says == ""]; got["rc"] != want || !strings.Contains(said, test.says) {
 			t.Errorf("%s: %v %q, want %d %q", test.name, got["rc"], said, want, test.says)
@@ -112,20 +112,20 @@ func TestAJobThatNoNodeCanSatisfyIsRefusedAtSubmission(t *testing.T) {
 		if test.says == "" {
 			continue
 		}
-		for name, other := range map[string][2]string{"the sidecar has ended": {nodes, `["accordion-lease"] = { end_time = 1000 }`}, "it was never there": {nodes, ""}, "a file that is no Lua": {"no Lua", lives}, "a pool without nodes": {"return {}", lives}} {
+		for name, other := range map[string][2]string{"the sidecar has ended": {nodes, `["accordion-lease"] = { end_time = 1000 }`}, "it was never there": {nodes, ""}, "a file that is no Lua": {"no Lua", leaseHeld}, "a pool without nodes": {"return {}", leaseHeld}} {
 			if got := submitSeeing(t, site, other[0], other[1], job); got["rc"] != int64(0) {
 				t.Errorf("%s: %s: %v, want it accepted", test.name, name, got)
 			}
 		}
 	}
-	if got := submitSeeing(t, site, nodes, lives, fields{"comment": "launch=7", "pn_min_tmp_disk": int64(3000)}); got["rc"] != unavailable {
+	if got := submitSeeing(t, site, nodes, leaseHeld, fields{"comment": "launch=7", "pn_min_tmp_disk": int64(3000)}); got["rc"] != unavailable {
 		t.Errorf("a part of an application: %v", got)
 	}
 }
 
 func TestAJobThatCanNeverStartDoesNotWaitBeforeTheGate(t *testing.T) {
 	const all = `return { partitions = { "main" }, manage = "all" }`
-	nodes := differing(t)
+	nodes := mixedNodes(t)
 	for name, test := range map[string]struct {
 		job   fields
 		waits bool
@@ -143,7 +143,7 @@ func TestAJobThatCanNeverStartDoesNotWaitBeforeTheGate(t *testing.T) {
 	} {
 		job := fields{"script": "#!/bin/sh\n"}
 		maps.Copy(job, test.job)
-		if got := submitSeeing(t, all, nodes, lives, job); got["rc"] != int64(0) || (got["reservation"] == "accordion-gate") != test.waits {
+		if got := submitSeeing(t, all, nodes, leaseHeld, job); got["rc"] != int64(0) || (got["reservation"] == "accordion-gate") != test.waits {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -152,7 +152,7 @@ func TestAJobThatCanNeverStartDoesNotWaitBeforeTheGate(t *testing.T) {
 // An old file of the sidecar rejects no job: the sidecar may have moved, write elsewhere now or be unable to write.
 func TestAFileThatIsNoLongerRenewedRefusesNothing(t *testing.T) {
 	const site = `return { partitions = { "main" } }`
-	nodes, known := differing(t), "return { associations = { phys = { nodes = 4, why = \"node=4\" } }, parents = {}, qos = {} }"
+	nodes, known := mixedNodes(t), "return { associations = { phys = { nodes = 4, why = \"node=4\" } }, parents = {}, qos = {} }"
 	now := time.Now()
 	for _, test := range []struct {
 		name    string
@@ -165,7 +165,7 @@ func TestAFileThatIsNoLongerRenewedRefusesNothing(t *testing.T) {
 		{"written in a future", func(text string) string { return limits.Dated(text, now.Add(time.Hour)) }, false},
 		{"written by an earlier version", func(text string) string { return "-- second:\n" + text }, false},
 	} {
-		got := submitSeeing(t, site, test.dated(nodes), lives, fields{"comment": "ep=1x20s", "pn_min_tmp_disk": int64(3000)})
+		got := submitSeeing(t, site, test.dated(nodes), leaseHeld, fields{"comment": "ep=1x20s", "pn_min_tmp_disk": int64(3000)})
 		if (got["rc"] == unavailable) != test.refuses || got["rc"] != unavailable && got["rc"] != int64(0) {
 			t.Errorf("nodes: %s: %v", test.name, got)
 		}

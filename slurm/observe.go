@@ -10,8 +10,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// bootedWithin limits how long a restart of slurmctld stays unnoticed when no call failed because of it.
-const bootedWithin = 10 * time.Second
+// bootWindow limits how long a restart of slurmctld stays unnoticed when no call failed because of it.
+const bootWindow = 10 * time.Second
 
 // Observe reads the pool. The jobs are read some milliseconds before or after the nodes. A node counts as idle only
 // when both readings agree.
@@ -40,7 +40,7 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	}
 	s.TendCompanions(ctx, l.jobs)
 	jobs := s.leaveOutPreemptible(ctx, in, output.FoldCompanions(output.WithoutHalfMerges(slices.Clone(l.jobs)))) // the cached list must not change
-	s.split(ctx, jobs)
+	s.splitArrays(ctx, jobs)
 	s.setKinds(ctx, &in, jobs)
 	for i := range jobs {
 		jobs[i].Rigid = jobs[i].LetInBySidecar(s.Pool, s.config.All)
@@ -49,14 +49,14 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 		}
 	}
 	s.rank(ctx, jobs)
-	s.judge(ctx, in, l.jobs, jobs)
+	s.describeManaged(ctx, in, l.jobs, jobs)
 	snapshot, err := output.Snapshot(in, jobs, s.Pool)
 	if err != nil {
 		return nil, fmt.Errorf("observing Slurm: %w", err)
 	}
 	s.Remember(in)
 	snapshot.Hidden = adapter.Hidden{Jobs: true, Reservations: true, Nodes: true, Accounts: true} // hide everything until the settings are known
-	if c, err := s.Within(ctx, bootedWithin); err == nil {
+	if c, err := s.Within(ctx, bootWindow); err == nil {
 		s.writeNodes(in, c)
 		s.writeOperators(ctx, c)
 		snapshot.Hidden, snapshot.Booted = output.Hidden(c), c.Booted()

@@ -10,8 +10,8 @@ import (
 	"accordion/slurm/output"
 )
 
-// operatorsLast is how long a list of operators is used. It is one text with a line for each user of the cluster.
-const operatorsLast = 30 * time.Second
+// operatorsValid is how long a list of operators is used. It is one text with a line for each user of the cluster.
+const operatorsValid = 30 * time.Second
 
 // writeOperators writes who may change managed jobs besides root to the file that job_submit.lua reads. While the
 // list cannot be read, the plug-in trusts the last file for a quarter of an hour.
@@ -22,7 +22,7 @@ func (s *System) writeOperators(ctx context.Context, c output.Configuration) {
 	s.mu.Lock()
 	read, took := s.operatorsAt, s.operatorsTook
 	s.mu.Unlock()
-	if time.Since(read) < max(operatorsLast, 20*took) {
+	if time.Since(read) < max(operatorsValid, 20*took) {
 		return
 	}
 	begin := time.Now()

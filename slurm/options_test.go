@@ -50,11 +50,13 @@ func TestAWrongOptionIsRefusedInOneLineAndNothingIsQueued(t *testing.T) {
 	}
 }
 
-// away matches what sbatch prints about a profile while no sidecar runs.
-var away = regexp.MustCompile(`(?m)^sbatch: accordion: (the sidecar is away since|no sidecar is running).*\n?`)
+// awayMessage matches what sbatch prints about a profile while no sidecar runs.
+var awayMessage = regexp.MustCompile(`(?m)^sbatch: accordion: (the sidecar is away since|no sidecar is running).*\n?`)
 
 // withoutAway returns a client's output without the message that no sidecar runs.
-func withoutAway(said string) string { return strings.TrimSpace(away.ReplaceAllString(said, "")) }
+func withoutAway(said string) string {
+	return strings.TrimSpace(awayMessage.ReplaceAllString(said, ""))
+}
 
 func TestAnOptionReachesThePlannerFromEveryClient(t *testing.T) {
 	t.Parallel()

@@ -18,8 +18,8 @@ import (
 	"accordion/internal/testenv"
 )
 
-// A held is the state of a job as scontrol shows it.
-type held struct {
+// A jobState is the state of a job as scontrol shows it.
+type jobState struct {
 	state string
 	nodes []string
 	cpus  int
@@ -37,7 +37,7 @@ type held struct {
 type peer struct {
 	name, program string
 	ask           string // shell code; $JOB is the job
-	judge         func(out string, is held, job string) error
+	judge         func(out string, is jobState, job string) error
 	counts        bool // the answer is a sum over all jobs, or all of the user's
 }
 
@@ -53,7 +53,7 @@ printf 'GET /slurm/%s/job/%s HTTP/1.1\r\nHost: x\r\nAccept: application/json\r\n
 
 // judgeSubmitit parses sacct's output as submitit does: the last row of the job's own counts, and each state that is
 // not in the list means that the job has ended.
-func judgeSubmitit(out string, is held, job string) error {
+func judgeSubmitit(out string, is jobState, job string) error {
 	lines := strings.Split(out, "\n")
 	if len(lines) < 2 {
 		return fmt.Errorf("sacct has no row")
@@ -72,7 +72,7 @@ func judgeSubmitit(out string, is held, job string) error {
 }
 
 // judgeUsers adds up the CPUs of a user's running jobs as the exporter does.
-func judgeUsers(out string, is held, job string) error {
+func judgeUsers(out string, is jobState, job string) error {
 	sum := 0
 	for line := range strings.Lines(out) {
 		f := strings.Split(strings.TrimSpace(line), "|")
@@ -94,7 +94,7 @@ func judgeUsers(out string, is held, job string) error {
 }
 
 // judgeCPUs parses allocated/idle/other/total.
-func judgeCPUs(out string, is held, _ string) error {
+func judgeCPUs(out string, is jobState, _ string) error {
 	f := strings.Split(strings.TrimSpace(out), "/")
 	if len(f) != 4 || f[0] != fmt.Sprint(is.cpus) {
 		return fmt.Errorf("%q, want %d allocated CPUs", out, is.cpus)
@@ -102,7 +102,7 @@ func judgeCPUs(out string, is held, _ string) error {
 	return nil
 }
 
-func judgeJSON(out string, is held, job string) error {
+func judgeJSON(out string, is jobState, job string) error {
 	for line := range strings.Lines(out) {
 		var row struct {
 			ID, CPU int
@@ -118,14 +118,14 @@ func judgeJSON(out string, is held, job string) error {
 	return nil
 }
 
-func judgeNodes(out string, is held, _ string) error {
+func judgeNodes(out string, is jobState, _ string) error {
 	if out != strings.Join(is.nodes, ",") && !slices.Equal(expanded(out), is.nodes) {
 		return fmt.Errorf("nodes %s, want %v", out, is.nodes)
 	}
 	return nil
 }
 
-func judgeREST(out string, is held, _ string) error {
+func judgeREST(out string, is jobState, _ string) error {
 	_, body, _ := strings.Cut(out, "\r\n\r\n")
 	var answer struct {
 		Jobs []struct {
@@ -155,7 +155,7 @@ func (p peer) has(t *testing.T) bool {
 }
 
 // shown returns what scontrol shows of a job.
-func shown(t *testing.T, lab *lab.SlurmLab, job string) (is held) {
+func shown(t *testing.T, lab *lab.SlurmLab, job string) (is jobState) {
 	t.Helper()
 	text := runClient(t, lab, "scontrol", "-o", "show", "job", job)
 	value := func(key string) string {

@@ -18,7 +18,7 @@ import (
 // with their remedies, fatal ones first; none if all is well.
 func (s *System) Preflight(ctx context.Context) []adapter.Finding {
 	var found []adapter.Finding
-	if found = s.checkHere(); len(found) > 0 && found[0].Severity == adapter.Fatal {
+	if found = s.checkHost(); len(found) > 0 && found[0].Severity == adapter.Fatal {
 		return found
 	}
 	c, err := s.Configuration(ctx)
@@ -41,8 +41,8 @@ func (s *System) Preflight(ctx context.Context) []adapter.Finding {
 	return found
 }
 
-// checkHere checks this process and this machine.
-func (s *System) checkHere() []adapter.Finding {
+// checkHost checks this process and this machine.
+func (s *System) checkHost() []adapter.Finding {
 	var found []adapter.Finding
 	for _, program := range []string{"squeue", "scontrol", "salloc", "scancel", "srun"} {
 		if _, err := exec.LookPath(s.Run.Path(program)); err != nil {

@@ -32,7 +32,7 @@ func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 	if err != nil {
 		return fmt.Errorf("reserving: %w", err)
 	}
-	if other := inTheWay(all, r); other != nil {
+	if other := conflicting(all, r); other != nil {
 		return fmt.Errorf("reservation %s over %s: %s has some of them: %w", r.Name, hostlist.Compact(r.Nodes), other.Name, adapter.ErrReserved)
 	}
 	r.OverManaged = r.OverManaged || s.Yields(r.Nodes)
@@ -64,8 +64,8 @@ func (s *System) Reserve(ctx context.Context, r adapter.Reservation) error {
 	return err
 }
 
-// inTheWay returns another user's reservation on one of r's nodes within r's time; nil if there is none.
-func inTheWay(all []adapter.Reservation, r adapter.Reservation) *adapter.Reservation {
+// conflicting returns another user's reservation on one of r's nodes within r's time; nil if there is none.
+func conflicting(all []adapter.Reservation, r adapter.Reservation) *adapter.Reservation {
 	wanted := hostlist.Set(r.Nodes)
 	for i, o := range all {
 		meets := func(s adapter.Span) bool { return s.Start < r.End && r.Start < s.End }

@@ -82,7 +82,7 @@ func TestReservationsOfOthersAreInTheWay(t *testing.T) {
 		{adapter.Reservation{Name: "maint", Nodes: []string{"n3"}, Start: 0, End: 3000}, false},
 		{adapter.Reservation{Name: "accordion-8", Nodes: []string{"n1"}, Start: 0, End: 3000}, false},
 	} {
-		if got := inTheWay([]adapter.Reservation{c.other}, r) != nil; got != c.want {
+		if got := conflicting([]adapter.Reservation{c.other}, r) != nil; got != c.want {
 			t.Errorf("%+v in the way: %v, want %v", c.other, got, c.want)
 		}
 	}

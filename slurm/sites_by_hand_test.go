@@ -10,9 +10,9 @@ import (
 	"accordion/slurm/growth"
 )
 
-// unsound does by hand, as root, what Accordion does not: a job grows from n1 to n2, starts a task on each CPU of
+// unsoundGrowth does by hand, as root, what Accordion does not: a job grows from n1 to n2, starts a task on each CPU of
 // both, and shrinks. Its last line is the result; Slurm's messages are on standard error.
-const unsound = `
+const unsoundGrowth = `
 way=$1 cpus=$2 job= e=
 trap 'scancel $job $e 2>/dev/null; cd /; rm -rf "$folder"' EXIT
 die() { echo "$1"; exit; }
@@ -50,20 +50,20 @@ func byHand(t *testing.T, lab *lab.SlurmLab, way growth.Kind) string {
 		growth.Merge:   "n=1 share= memory=500 more=500\n",
 		growth.Overlap: "n=2 share=--oversubscribe memory=500 more=1\n",
 	}[way]
-	out, errs, err := lab.Exec("root", "", "bash", "-c", cover+unsound, "by-hand", string(way), fmt.Sprint(lab.CPUs))
+	out, errs, err := lab.Exec("root", "", "bash", "-c", cover+unsoundGrowth, "by-hand", string(way), fmt.Sprint(lab.CPUs))
 	if err != nil {
 		t.Fatalf("growth by %s, by hand: %v\n%s\n%s", way, err, out, errs)
 	}
 	if out == "works" {
 		return ""
 	}
-	return out + ": " + complaint(errs)
+	return out + ": " + firstError(errs)
 }
 
 var numbers = regexp.MustCompile(` for job \d+$`)
 
-// complaint returns the essence of Slurm's first error line, without prefixes and numbers.
-func complaint(errs string) string {
+// firstError returns the essence of Slurm's first error line, without prefixes and numbers.
+func firstError(errs string) string {
 	line, _, _ := strings.Cut(errs, "\n")
 	parts := strings.Split(numbers.ReplaceAllString(line, ""), ": ")
 	return parts[len(parts)-1]

@@ -22,8 +22,8 @@ type setting struct {
 	lines string // lines of slurm.conf; LAB is the lab's folder
 }
 
-// inMain returns the line of the pool's partition with another way to share nodes.
-func inMain(how string) string {
+// mainPartition returns the line of the pool's partition with another way to share nodes.
+func mainPartition(how string) string {
 	return "PartitionName=main Nodes=n[1-4] Default=YES MaxTime=INFINITE DefaultTime=10 State=UP " + how
 }
 
@@ -38,22 +38,22 @@ const (
 // settings are those of the table, each on top of the site-like lab unless it is plain.
 var settings = []setting{
 	{name: "as most sites are: cores bound, memory given, GPUs, Contain, `OverSubscribe=YES:2`"},
-	{name: "… `OverSubscribe=NO`", lines: inMain("OverSubscribe=NO")},
-	{name: "… `OverSubscribe=EXCLUSIVE`", lines: inMain("OverSubscribe=EXCLUSIVE")},
+	{name: "… `OverSubscribe=NO`", lines: mainPartition("OverSubscribe=NO")},
+	{name: "… `OverSubscribe=EXCLUSIVE`", lines: mainPartition("OverSubscribe=EXCLUSIVE")},
 	{name: "… memory is not given (`CR_Core`)", lines: "SelectTypeParameters=CR_Core\nDefMemPerCPU="},
 	{name: "… … and no plug-in", lines: "SelectTypeParameters=CR_Core\nDefMemPerCPU=\nJobSubmitPlugins="},
 	{name: "… no GPUs (no `GresTypes`)", lines: noGPUs},
 	{name: "… cores not bound (`TaskPlugin=task/none`)", lines: unbound},
-	{name: "… … and `OverSubscribe=EXCLUSIVE`", lines: unbound + inMain("OverSubscribe=EXCLUSIVE")},
-	{name: "… … and no GPUs either", lines: unbound + noGPUs + inMain("OverSubscribe=EXCLUSIVE")},
+	{name: "… … and `OverSubscribe=EXCLUSIVE`", lines: unbound + mainPartition("OverSubscribe=EXCLUSIVE")},
+	{name: "… … and no GPUs either", lines: unbound + noGPUs + mainPartition("OverSubscribe=EXCLUSIVE")},
 	{name: "… no slurmdbd", lines: noLedger},
 	{name: "… no `permit_job_expansion`", lines: "SchedulerParameters=" + quickly},
 	{name: "… `defer`", lines: "SchedulerParameters=defer,permit_job_expansion," + quickly},
 	{name: "… Prolog and Epilog of a second each", lines: "Prolog=LAB/etc/second\nEpilog=LAB/etc/second"},
-	{name: "… preemption by partitions, `PreemptMode=OFF` on the pool's", lines: preempted + inMain("OverSubscribe=YES:2 PreemptMode=OFF PriorityTier=2")},
-	{name: "… …, `PreemptMode=REQUEUE` on it", lines: preempted + inMain("OverSubscribe=YES:2")},
+	{name: "… preemption by partitions, `PreemptMode=OFF` on the pool's", lines: preempted + mainPartition("OverSubscribe=YES:2 PreemptMode=OFF PriorityTier=2")},
+	{name: "… …, `PreemptMode=REQUEUE` on it", lines: preempted + mainPartition("OverSubscribe=YES:2")},
 	{name: "nothing of a site: nothing bound, no memory given, no GPUs, `OverSubscribe=EXCLUSIVE`", plain: true},
-	{name: "… `OverSubscribe=NO`", plain: true, lines: inMain("OverSubscribe=NO")},
+	{name: "… `OverSubscribe=NO`", plain: true, lines: mainPartition("OverSubscribe=NO")},
 	{name: "… no slurmdbd", plain: true, lines: noLedger},
 }
 

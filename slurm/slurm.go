@@ -55,14 +55,14 @@ type System struct {
 	*leaseKeeper
 	*holdReservation
 
-	mu       sync.Mutex
-	meanings map[featureMeaning]bool // answers of Slurm
+	mu             sync.Mutex
+	featureMatches map[featureMatch]bool // answers of Slurm
 
 	rules         limits.Policies // associations and QOS, as last read
 	rulesAt       time.Time
 	rulesTook     time.Duration
-	each          map[string][]limits.Set // what each QOS allows every user and account
-	eachAt        time.Time
+	lastQualities map[string][]limits.Set // what each QOS allows every user and account
+	qualitiesAt   time.Time
 	written       map[string]writtenFile // for job_submit.lua, by path
 	operatorsAt   time.Time              // when operators were read last
 	operatorsTook time.Duration
@@ -72,9 +72,9 @@ type System struct {
 
 	since map[adapter.Key]core.Time // second since which each job that waits for the sidecar could have run
 
-	splitting   sync.Mutex
-	partedTasks map[core.JobID]map[int]bool // array tasks that were made jobs and do not appear as such yet
-	throttles   map[core.JobID]int          // how many tasks of each pending or running array may run at the same time
+	splitting  sync.Mutex
+	splitTasks map[core.JobID]map[int]bool // array tasks that were made jobs and do not appear as such yet
+	throttles  map[core.JobID]int          // how many tasks of each pending or running array may run at the same time
 
 	mending      sync.Mutex
 	reconfigured time.Time // when Mend last ran `scontrol reconfigure`; zero: never

@@ -38,7 +38,7 @@ func TestASuspendedJobIsNotMadeLargerBeforeItIsResumed(t *testing.T) {
 	}
 	before := known()
 	_, err := w.sys.Expand(w.ctx, job, []string{"n3"}, "")
-	w.is(err, adapter.ErrFrozen)
+	w.errIs(err, adapter.ErrFrozen)
 	if !strings.Contains(err.Error(), "suspended") {
 		t.Errorf("it says %v", err)
 	}
@@ -55,5 +55,5 @@ func TestASuspendedJobIsNotMadeLargerBeforeItIsResumed(t *testing.T) {
 		t.Errorf("grown: %s", got)
 	}
 	w.ok(w.sys.End(w.ctx, key, "over"))
-	w.clean()
+	w.assertClean()
 }

@@ -49,8 +49,8 @@ func (w *world) ok(err error) {
 	}
 }
 
-// is fails the test unless an act failed for the given reason.
-func (w *world) is(err, reason error) {
+// errIs fails the test unless an act failed for the given reason.
+func (w *world) errIs(err, reason error) {
 	w.Helper()
 	if !errors.Is(err, reason) {
 		w.Fatalf("%v; want: %v", err, reason)
@@ -108,7 +108,7 @@ func (w *world) expand(parent *adapter.Job, in adapter.Reservation) (expander ad
 	w.lab.Await(w.T, patience, fmt.Sprintf("job %d is expanded", parent.ID), func() bool {
 		var err error
 		if expander, err = w.sys.Expand(w.ctx, parent, in.Nodes, in.Name); err != nil {
-			w.is(err, adapter.ErrBusy)
+			w.errIs(err, adapter.ErrBusy)
 			if strings.Contains(err.Error(), "insufficient priority") {
 				w.Fatalf("another job comes before it: %v", err)
 			}
@@ -148,8 +148,8 @@ func reservation(name string, nodes ...string) adapter.Reservation {
 	return adapter.Reservation{Name: name, Nodes: nodes, Start: now, End: now + 600, User: "alice"}
 }
 
-// clean checks by Slurm's client programs that nothing of ours is left and every node is idle.
-func (w *world) clean() {
+// assertClean checks by Slurm's client programs that nothing of ours is left and every node is idle.
+func (w *world) assertClean() {
 	w.Helper()
 	w.lab.Await(w.T, patience, "no job is left and every node is idle", func() bool {
 		return w.lab.Run(w.T, "root", "squeue", "-h", "-a", "-o", "%A %T %j") == "" &&
@@ -199,7 +199,7 @@ func TestAJobStartsGrowsShrinksAndEnds(t *testing.T) {
 	}
 	w.ok(w.sys.Release(w.ctx, key))
 	if w.lab.Slurm > "21" { // 20.11 deletes the reservation, and the job goes on
-		w.is(w.sys.Unreserve(w.ctx, start.Name), adapter.ErrBusy)
+		w.errIs(w.sys.Unreserve(w.ctx, start.Name), adapter.ErrBusy)
 	}
 	for range 2 {
 		w.ok(w.sys.Detach(w.ctx, key))
@@ -241,7 +241,7 @@ func TestAJobStartsGrowsShrinksAndEnds(t *testing.T) {
 	w.lab.Await(t, patience, "the job's output says why it ended", func() bool {
 		return strings.Contains(w.lab.File("alice", "out"), "accordion ends this job: its time is over really")
 	})
-	w.clean()
+	w.assertClean()
 }
 
 func TestNothingIsTakenThatIsNotFree(t *testing.T) {
@@ -249,11 +249,11 @@ func TestNothingIsTakenThatIsNotFree(t *testing.T) {
 	w := newWorld(t)
 	parent := w.running("n1")
 	w.running("n2")
-	w.is(w.sys.Reserve(w.ctx, reservation("accordion-a", "n2", "n3")), adapter.ErrBusy)
+	w.errIs(w.sys.Reserve(w.ctx, reservation("accordion-a", "n2", "n3")), adapter.ErrBusy)
 	w.ok(w.sys.Reserve(w.ctx, reservation("accordion-b", "n4")))
-	w.is(w.sys.Reserve(w.ctx, reservation("accordion-b", "n2", "n4")), adapter.ErrBusy) // a change is rejected as a whole
+	w.errIs(w.sys.Reserve(w.ctx, reservation("accordion-b", "n2", "n4")), adapter.ErrBusy) // a change is rejected as a whole
 	w.lab.Run(t, "root", "scontrol", "create", "reservation", "ReservationName=maint", "StartTime=now", "Duration=60", "Users=root", "Nodes=n6")
-	w.is(w.sys.Reserve(w.ctx, reservation("accordion-a", "n5", "n6")), adapter.ErrBusy)
+	w.errIs(w.sys.Reserve(w.ctx, reservation("accordion-a", "n5", "n6")), adapter.ErrBusy)
 	w.lab.Run(t, "root", "scontrol", "delete", "ReservationName=maint")
 	if got := w.observe().Reservations; len(got) != 1 || !slices.Equal(got[0].Nodes, []string{"n4"}) || got[0].User != "alice" {
 		t.Errorf("reservations: %+v", got)
@@ -266,7 +266,7 @@ func TestNothingIsTakenThatIsNotFree(t *testing.T) {
 	w.ok(w.sys.Reserve(w.ctx, future))
 	sooner := future
 	sooner.Start -= 3640
-	w.is(w.sys.Reserve(w.ctx, sooner), adapter.ErrBusy) // the limit of the job on the node ends after
+	w.errIs(w.sys.Reserve(w.ctx, sooner), adapter.ErrBusy) // the limit of the job on the node ends after
 	over := reservation("accordion-over", "n2", "n3")
 	over.Start, over.OverManaged = over.Start+20, true
 	w.ok(w.sys.Reserve(w.ctx, over)) // the job on the node is a managed one that will have ended
@@ -280,9 +280,9 @@ func TestNothingIsTakenThatIsNotFree(t *testing.T) {
 	}
 
 	_, err := w.sys.Expand(w.ctx, parent, []string{"n2"}, "")
-	w.is(err, adapter.ErrBusy)
+	w.errIs(err, adapter.ErrBusy)
 	_, err = w.sys.Expand(w.ctx, parent, []string{"n3"}, "accordion-nosuch")
-	w.is(err, adapter.ErrBusy)
+	w.errIs(err, adapter.ErrBusy)
 	if jobs := w.observe().Jobs; len(jobs) != 2 {
 		t.Errorf("a refused expander is left: %+v", jobs)
 	}
@@ -290,7 +290,7 @@ func TestNothingIsTakenThatIsNotFree(t *testing.T) {
 		w.ok(w.sys.Unreserve(w.ctx, name))
 	}
 	w.lab.Clear(t)
-	w.clean()
+	w.assertClean()
 }
 
 func TestAGrowthDoesNotWaitForAnotherJobsStart(t *testing.T) {
@@ -307,7 +307,7 @@ func TestAGrowthDoesNotWaitForAnotherJobsStart(t *testing.T) {
 		t.Errorf("the other job is %s: nothing was shown", got)
 	}
 	w.lab.Clear(t)
-	w.clean()
+	w.assertClean()
 }
 
 func TestAFinishedParentIsNeverMergedInto(t *testing.T) {
@@ -319,17 +319,17 @@ func TestAFinishedParentIsNeverMergedInto(t *testing.T) {
 	expander := w.expand(parent, grow)
 	w.lab.Run(t, "alice", "scancel", fmt.Sprint(parent.ID))
 	w.await(parent.Key, adapter.Done)
-	w.is(w.sys.Merge(w.ctx, parent.Key, expander), adapter.ErrGone)
+	w.errIs(w.sys.Merge(w.ctx, parent.Key, expander), adapter.ErrGone)
 	if got := w.nodesOf(expander); got != "RUNNING 2 n[2-3]" {
 		t.Errorf("the expander: %s", got)
 	}
 	w.ok(w.sys.End(w.ctx, expander, ""))
 	w.await(expander, adapter.Done)
-	w.is(w.sys.Merge(w.ctx, parent.Key, expander), adapter.ErrGone)
+	w.errIs(w.sys.Merge(w.ctx, parent.Key, expander), adapter.ErrGone)
 	_, err := w.sys.Expand(w.ctx, parent, grow.Nodes, grow.Name)
-	w.is(err, adapter.ErrGone)
+	w.errIs(err, adapter.ErrGone)
 	w.ok(w.sys.Unreserve(w.ctx, grow.Name))
-	w.clean()
+	w.assertClean()
 }
 
 // Slurm alone loses nodes in about half of these cases.
@@ -355,7 +355,7 @@ func TestNoNodeIsLostWhenAMergeRacesWithItsParentsEnd(t *testing.T) {
 		w.ok(w.sys.Mend(w.ctx, []string{"n1", "n2", "n3"})) // before that, a parent may stay COMPLETING (24.11)
 		w.await(parent.Key, adapter.Done)
 		w.lab.Await(t, patience, "the reservation is free to go", func() bool { return w.sys.Unreserve(w.ctx, grow.Name) == nil })
-		w.clean()
+		w.assertClean()
 	}
 }
 
@@ -415,14 +415,14 @@ func TestAJobThatIsCancelledBetweenTwoActsIsGone(t *testing.T) {
 		w.lab.Run(t, "alice", "scancel", fmt.Sprint(key.ID))
 		w.await(key, adapter.Done)
 		if n != 4 { // act 4 waits for the start itself
-			w.is(acts[n](key), adapter.ErrGone)
+			w.errIs(acts[n](key), adapter.ErrGone)
 		}
-		w.is(w.sys.Detach(w.ctx, key), adapter.ErrGone)
-		w.is(w.sys.Hold(w.ctx, key), adapter.ErrGone)
+		w.errIs(w.sys.Detach(w.ctx, key), adapter.ErrGone)
+		w.errIs(w.sys.Hold(w.ctx, key), adapter.ErrGone)
 		w.ok(w.sys.End(w.ctx, key, "over"))
 		w.ok(w.sys.Unreserve(w.ctx, r.Name))
 	}
-	w.clean()
+	w.assertClean()
 }
 
 func TestAReleasedJobThatHasNotStartedIsTakenBack(t *testing.T) {
@@ -449,7 +449,7 @@ func TestAReleasedJobThatHasNotStartedIsTakenBack(t *testing.T) {
 		t.Errorf("without its reservation: %+v", j)
 	}
 	w.ok(w.sys.End(w.ctx, key, "over"))
-	w.clean()
+	w.assertClean()
 }
 
 func TestARefusedJobsOwnerCanReadWhy(t *testing.T) {
@@ -462,7 +462,7 @@ func TestARefusedJobsOwnerCanReadWhy(t *testing.T) {
 		t.Errorf("alice reads %s", show)
 	}
 	w.ok(w.sys.Refuse(w.ctx, key, "again"))
-	w.is(w.sys.Refuse(w.ctx, w.running("n1").Key, "it runs"), adapter.ErrGone)
+	w.errIs(w.sys.Refuse(w.ctx, w.running("n1").Key, "it runs"), adapter.ErrGone)
 }
 
 func TestHeterogeneousJobsAreNotAdopted(t *testing.T) {
@@ -556,7 +556,7 @@ func TestWithoutSlurmdbdNothingIsResized(t *testing.T) {
 	key := w.submit(sleeps, "-N2", "-t5")
 	job := w.await(key, adapter.Running)
 	w.lab.Do(t, "dbd-stop")
-	if !databaseMatters(w.lab) {
+	if !needsDatabase(w.lab) {
 		w.ok(w.sys.Shrink(w.ctx, key, job.Nodes[:1]))
 		if found := w.sys.Preflight(w.ctx); slices.ContainsFunc(found, func(f adapter.Finding) bool { return f.Severity == adapter.Fatal }) {
 			t.Errorf("preflight without slurmdbd: %v", found)
@@ -564,12 +564,12 @@ func TestWithoutSlurmdbdNothingIsResized(t *testing.T) {
 		w.lab.Do(t, "dbd-start")
 		w.ok(w.sys.End(w.ctx, key, "it is over")) // an update, like every later act
 		w.await(key, adapter.Done)
-		w.clean()
+		w.assertClean()
 		return
 	}
 	_, err := w.sys.Expand(w.ctx, job, []string{"n6"}, "")
-	w.is(err, adapter.ErrTrap)
-	w.is(w.sys.Shrink(w.ctx, key, job.Nodes[:1]), adapter.ErrTrap)
+	w.errIs(err, adapter.ErrTrap)
+	w.errIs(w.sys.Shrink(w.ctx, key, job.Nodes[:1]), adapter.ErrTrap)
 	if found := w.sys.Preflight(w.ctx); len(found) == 0 || found[0].Severity != adapter.Fatal || !strings.Contains(found[0].What, "slurmdbd does not answer") {
 		t.Errorf("preflight without slurmdbd: %v", found)
 	}
@@ -586,5 +586,5 @@ func TestWithoutSlurmdbdNothingIsResized(t *testing.T) {
 		t.Errorf("guard: %d s", guard)
 	}
 	w.lab.Clear(t)
-	w.clean()
+	w.assertClean()
 }

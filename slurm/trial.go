@@ -126,7 +126,7 @@ func (s *System) awaitFree(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if nodes := freeAlike(snapshot); nodes != nil {
+		if nodes := freeOfOneKind(snapshot); nodes != nil {
 			return nodes, nil
 		}
 		if time.Now().After(end) {
@@ -138,8 +138,8 @@ func (s *System) awaitFree(ctx context.Context) ([]string, error) {
 	}
 }
 
-// freeAlike returns trialNodes nodes of one kind that are idle and not reserved; nil if there are none.
-func freeAlike(s *adapter.Snapshot) []string {
+// freeOfOneKind returns trialNodes nodes of one kind that are idle and not reserved; nil if there are none.
+func freeOfOneKind(s *adapter.Snapshot) []string {
 	reserved := map[string]bool{}
 	for _, r := range s.Reservations {
 		for _, n := range r.Nodes {

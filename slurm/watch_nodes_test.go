@@ -17,13 +17,13 @@ import (
 
 // watcher reads the nodes all the time, in parallel with the test.
 type watcher struct {
-	stop  context.CancelFunc
-	ended chan struct{}
-	looks []look
+	stop     context.CancelFunc
+	ended    chan struct{}
+	readings []nodeReading
 }
 
-// A look is one reading of all nodes.
-type look struct {
+// A nodeReading is one reading of all nodes.
+type nodeReading struct {
 	begun, over time.Time
 	state       map[string]string // by node
 	holders     map[string]string // by node: its jobs, as "12 14"; an expander or companion counts as its job
@@ -49,7 +49,7 @@ func watchNodes(t *testing.T, lab *lab.SlurmLab) *watcher {
 	go func() {
 		defer close(w.ended)
 		for ctx.Err() == nil {
-			l := look{begun: time.Now(), state: map[string]string{}, holders: map[string]string{}}
+			l := nodeReading{begun: time.Now(), state: map[string]string{}, holders: map[string]string{}}
 			for line := range strings.Lines(ask("scontrol", "-o", "show", "node")) {
 				if f := strings.Fields(line); len(f) > 0 {
 					name := strings.TrimPrefix(f[0], "NodeName=")
@@ -71,7 +71,7 @@ func watchNodes(t *testing.T, lab *lab.SlurmLab) *watcher {
 				}
 			}
 			l.over = time.Now()
-			w.looks = append(w.looks, l)
+			w.readings = append(w.readings, l)
 			select {
 			case <-ctx.Done():
 			case <-time.After(100 * time.Millisecond):
@@ -118,7 +118,7 @@ func (w *watcher) freedInTime(t *testing.T, p *process, job string) {
 // free returns how long after the moment the node was first seen idle or with another job, and when. A reading counts
 // from its beginning: its result may be as old as that.
 func (w *watcher) free(node, job string, moment time.Time) (took time.Duration, when time.Time) {
-	for _, l := range w.looks {
+	for _, l := range w.readings {
 		if l.begun.Before(moment) || l.state[node] == "" {
 			continue
 		}
