@@ -43,7 +43,7 @@ func (s *System) TryAdmit(ctx context.Context, verbs ...string) (admitted contex
 // cost returns how many programs the verb is likely to run. A reading of many jobs needs squeue. A further squeue
 // that turns out to be needed does not wait for a turn.
 func (s *System) cost(verb string) int {
-	if !s.Run.Talk.Speaks() {
+	if !s.Run.Consoles.Speaks() {
 		if cost, ok := client.CostsAlone[verb]; ok {
 			return cost
 		}

@@ -23,7 +23,7 @@ const waitingTasks = 16
 
 // noteTaskJob records that a task was made a job.
 func (s *System) noteTaskJob(array core.JobID, task int) {
-	s.Jobs.Parted(array, task)
+	s.Jobs.NoteSplit(array, task)
 	if s.splitTasks == nil {
 		s.splitTasks = map[core.JobID]map[int]bool{}
 	}

@@ -309,7 +309,7 @@ func (s *System) recordEligible(jobs []output.Record, now time.Time) {
 		if !told && r.Array != 0 {
 			known = s.since[adapter.Key{ID: r.Array, Submitted: r.Submitted}]
 		}
-		r.CouldRun = limits.CouldRun(r, known, now)
+		r.CouldRun = limits.EligibleSince(r, known, now)
 		since[r.Key] = r.CouldRun
 	}
 	s.since = since

@@ -31,7 +31,7 @@ func (s *System) Preflight(ctx context.Context) []adapter.Finding {
 		return append(found, adapter.Finding{Severity: adapter.Unanswered, What: err.Error(),
 			Fix: "Is slurmctld up? `scontrol ping` tells"})
 	}
-	if !s.Run.Talk.Speaks() {
+	if !s.Run.Consoles.Speaks() {
 		found = append(found, adapter.Finding{Severity: adapter.Note, What: "this scontrol does not carry out commands of its standard input as they come (it was built without readline): " +
 			"each command is a program of its own, a start some 13 of them, and with few of them a minute ([slurm] clients_per_minute) changes come late"})
 	}

@@ -22,7 +22,7 @@ const countsEvery = 10 * time.Minute
 // recount makes slurmctld count its jobs again when that is due. A failure is retried after the next reading.
 func (s *System) recount(ctx context.Context, rules limits.Policies, jobs []output.Record) {
 	s.mu.Lock()
-	certain := s.miscount.See(s.rulesAt, rules.Miscounted(jobs))
+	certain := s.miscount.Record(s.rulesAt, rules.Miscounted(jobs))
 	s.mu.Unlock()
 	if !certain || slices.ContainsFunc(jobs, func(r output.Record) bool { return r.Role() == output.Expander && r.State == adapter.Running }) {
 		return
@@ -34,7 +34,7 @@ func (s *System) recount(ctx context.Context, rules limits.Policies, jobs []outp
 	s.mending.Lock()
 	rested := time.Since(s.reconfigured) >= min(countsEvery, 10*s.config.Reconfigure)
 	s.mending.Unlock()
-	if calm && rested || rules.Pressed(jobs) {
+	if calm && rested || rules.NearLimit(jobs) {
 		_ = s.reconfigure(ctx)
 	}
 }

@@ -121,9 +121,9 @@ func TestAConsoleThatEndedIsReplacedBeforeACommandIsLost(t *testing.T) {
 		if err := s.Scontrol(t.Context(), "update", "JobId=7"); err != nil {
 			t.Fatal(err)
 		}
-		one := s.Talk.pop(acting)
+		one := s.Consoles.pop(acting)
 		one.kill()
-		s.Talk.put(one)
+		s.Consoles.put(one)
 	}
 	if n := len(lines(t, filepath.Join(dir, "log"))); n != 3 {
 		t.Errorf("%d commands were carried out, want 3", n)
@@ -169,7 +169,7 @@ func TestAWornConsoleIsEndedAndNotAskedAgain(t *testing.T) {
 		{"lists for minutes", &console{kind: Listing, started: now.Add(-listingLife), used: now}, true},
 		{"old", &console{started: now.Add(-consoleLife), used: now}, true},
 	} {
-		if got := c.console.worn(now); got != c.worn {
+		if got := c.console.expired(now); got != c.worn {
 			t.Errorf("%s: worn is %v", c.what, got)
 		}
 	}
@@ -177,11 +177,11 @@ func TestAWornConsoleIsEndedAndNotAskedAgain(t *testing.T) {
 	if err := s.Scontrol(t.Context(), "show", "x"); err != nil {
 		t.Fatal(err)
 	}
-	one := s.Talk.pop(acting)
+	one := s.Consoles.pop(acting)
 	one.used = one.used.Add(-consoleIdle)
-	s.Talk.put(one)
-	s.Talk.tidy()
-	if s.Talk.pop(acting) != nil || alive(t, lines(t, filepath.Join(dir, "programs"))[0]) {
+	s.Consoles.put(one)
+	s.Consoles.tidy()
+	if s.Consoles.pop(acting) != nil || alive(t, lines(t, filepath.Join(dir, "programs"))[0]) {
 		t.Error("it lives on")
 	}
 }
@@ -199,7 +199,7 @@ func TestWhereScontrolDoesNotSpeakEachCommandIsAProgram(t *testing.T) {
 		t.Error("it listens")
 	}
 	one.end()
-	s.Talk.NoteSilent(time.Now())
+	s.Consoles.NoteSilent(time.Now())
 	for range 3 {
 		if err := s.Scontrol(t.Context(), "update", "x"); err != nil {
 			t.Error(err)

@@ -55,8 +55,8 @@ var ErrSilent = errors.New("scontrol does not carry out commands from its standa
 // take returns a console that answers: an idle one, or a new one, for which it waits for a turn among the programs of
 // a minute.
 func (r *Runner) take(ctx context.Context, k Kind) (*console, error) {
-	for live := r.Talk.pop(k); live != nil; live = r.Talk.pop(k) {
-		if !live.worn(time.Now()) && live.answers(ctx) == nil {
+	for live := r.Consoles.pop(k); live != nil; live = r.Consoles.pop(k) {
+		if !live.expired(time.Now()) && live.answers(ctx) == nil {
 			return live, nil
 		}
 		live.end()
@@ -70,19 +70,19 @@ func (r *Runner) take(ctx context.Context, k Kind) (*console, error) {
 	}
 	fresh, err := r.openConsole(k)
 	if err != nil {
-		r.Pace.give(turn)
+		r.Pace.giveBack(turn)
 		return nil, fmt.Errorf("%w: %w", ErrSilent, err)
 	}
 	r.Pace.Begin(turn)
 	if err = fresh.answers(ctx); err == nil {
-		r.Talk.noteAnswer()
+		r.Consoles.noteAnswer()
 		return fresh, nil
 	}
 	fresh.end()
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("scontrol: not started: %w", ctx.Err())
 	}
-	r.Talk.NoteSilent(time.Now())
+	r.Consoles.NoteSilent(time.Now())
 	return nil, fmt.Errorf("%w: %w", ErrSilent, err)
 }
 
@@ -134,7 +134,7 @@ func (c *consoles) tidy() {
 	for k, all := range c.free {
 		kept := all[:0:0]
 		for _, one := range all {
-			if one.worn(time.Now()) {
+			if one.expired(time.Now()) {
 				over = append(over, one)
 			} else {
 				kept = append(kept, one)
@@ -167,9 +167,9 @@ func (c *consoles) close() {
 	}
 }
 
-// worn reports whether a console has lived long enough. It also checks the wall clock: a list that scontrol keeps has
+// expired reports whether a console has lived long enough. It also checks the wall clock: a list that scontrol keeps has
 // a time of slurmctld's clock, and while that clock is set back, nothing seems newer.
-func (c *console) worn(now time.Time) bool {
+func (c *console) expired(now time.Time) bool {
 	life := consoleLife
 	if c.kind == Listing {
 		life = listingLife
@@ -229,10 +229,10 @@ func (r *Runner) tell(ctx context.Context, c Call, command string) (Output, erro
 	if said := complaints(out.Stderr); said != "" {
 		err = &Failure{Command: commandLine(c), Code: 1, Said: said, Cause: errors.New("scontrol reported an error")}
 	}
-	if one.worn(time.Now()) || Says(err, lostWords...) {
+	if one.expired(time.Now()) || Says(err, lostWords...) {
 		one.end()
 	} else {
-		r.Talk.put(one)
+		r.Consoles.put(one)
 	}
 	return out, err
 }

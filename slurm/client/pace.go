@@ -140,7 +140,7 @@ func (a *Allowance) open(w *waiter) int {
 	}
 	open -= unclaimed(fair.Accepting)
 	switch {
-	case a.hadFew(w):
+	case a.hadFewLately(w):
 		return open
 	case w.Kind == fair.Releasing:
 		return open - keptForNewUsers(a.Limit)/3
@@ -149,8 +149,8 @@ func (a *Allowance) open(w *waiter) int {
 	}
 }
 
-// few reports whether a waiter's user began few programs in this minute.
-func (a *Allowance) few(w *waiter) bool {
+// hasFew reports whether a waiter's user began few programs in this minute.
+func (a *Allowance) hasFew(w *waiter) bool {
 	return a.used.acts[w.User]+w.cost <= fewPrograms(a.Limit, a.users(w.User))
 }
 
@@ -167,10 +167,10 @@ func (a *Allowance) users(one uint32) int {
 	return users
 }
 
-// hadFew reports whether a waiter's user began few programs in this minute, or lately compared with others.
-func (a *Allowance) hadFew(w *waiter) bool {
+// hadFewLately reports whether a waiter's user began few programs in this minute, or lately compared with others.
+func (a *Allowance) hadFewLately(w *waiter) bool {
 	now := time.Now()
-	return a.few(w) || a.users(w.User) > 1 && a.acts.Had(w.User, now) < a.acts.Mean(now)/2
+	return a.hasFew(w) || a.users(w.User) > 1 && a.acts.Had(w.User, now) < a.acts.Mean(now)/2
 }
 
 // Turn waits until one more program may begin. The caller then calls Begin, or give if the program does not begin.
@@ -185,7 +185,7 @@ func (a *Allowance) Turn(ctx context.Context) (*Ticket, error) {
 		case a.Limit > 0 && a.used.all >= a.Limit:
 			return minute
 		default:
-			a.keep(one.by, 1)
+			a.reserve(one.by, 1)
 		}
 		return 0
 	})
@@ -221,7 +221,7 @@ func (a *Allowance) Admit(ctx context.Context, cost, spare int) (context.Context
 	err := a.wait(ctx, func() time.Duration { return a.room(w) })
 	a.mu.Lock()
 	q.Drop(w.User, w)
-	a.tell() // another waiter is first now
+	a.wake() // another waiter is first now
 	a.mu.Unlock()
 	if err != nil {
 		return nil, nil, err
@@ -261,7 +261,7 @@ func (a *Allowance) Try(ctx context.Context, cost, spare int) (context.Context, 
 		later = a.soonest(later)
 		w.until = time.Now().Add(later + patience)
 	} else {
-		a.settle(w)
+		a.leaveQueue(w)
 	}
 	a.mu.Unlock()
 	if later > 0 {
@@ -271,18 +271,18 @@ func (a *Allowance) Try(ctx context.Context, cost, spare int) (context.Context, 
 	return admitted, done, 0
 }
 
-// settle removes a waiter that tried from the queue.
-func (a *Allowance) settle(w *waiter) {
+// leaveQueue removes a waiter that tried from the queue.
+func (a *Allowance) leaveQueue(w *waiter) {
 	a.waiting[w.Kind].Drop(w.User, w)
 	delete(a.tried, w.Asker)
-	a.tell() // another waiter is first now
+	a.wake() // another waiter is first now
 }
 
 // room reserves places for a waiter and returns 0. If there are none, it returns the time after which there may be
 // some. The caller holds the lock.
 func (a *Allowance) room(w *waiter) time.Duration {
 	open := a.open(w)
-	if w.cost > open || a.behind(w, open) {
+	if w.cost > open || a.mustYield(w, open) {
 		return minute
 	}
 	if early := a.early(w); early > 0 {
@@ -301,15 +301,15 @@ func (a *Allowance) room(w *waiter) time.Duration {
 		}
 		a.spared = a.spared.Add(minute * time.Duration(w.cost) * 3 / (room * 2))
 	}
-	a.keep(w.Asker, w.cost)
+	a.reserve(w.Asker, w.cost)
 	return 0
 }
 
-// behind reports whether another waiter comes first: one of its kind, unless that one may not use the places that are
+// mustYield reports whether another waiter comes first: one of its kind, unless that one may not use the places that are
 // kept for users who began few. A shrink comes before another action where there is no room for both.
-func (a *Allowance) behind(w *waiter, open int) bool {
+func (a *Allowance) mustYield(w *waiter, open int) bool {
 	if _, first, _ := a.waiting[w.Kind].Next(); w.Kind != fair.Reading && first != w {
-		if w.Kind != fair.Acting || !a.hadFew(w) || a.hadFew(first) {
+		if w.Kind != fair.Acting || !a.hadFewLately(w) || a.hadFewLately(first) {
 			return true
 		}
 	}
@@ -321,7 +321,7 @@ func (a *Allowance) behind(w *waiter, open int) bool {
 // minute is used, actions are evenly spaced. Otherwise the first ones would use up the minute at once, and every
 // other user would wait for the next minute.
 func (a *Allowance) early(w *waiter) time.Duration {
-	if w.Kind != fair.Acting || a.few(w) || a.users(w.User) < 2 || a.used.of[fair.Acting]+w.cost <= largest(a.Limit)/4 {
+	if w.Kind != fair.Acting || a.hasFew(w) || a.users(w.User) < 2 || a.used.of[fair.Acting]+w.cost <= largest(a.Limit)/4 {
 		return 0
 	}
 	now := time.Now()
@@ -337,8 +337,8 @@ func (a *Allowance) each(programs int) time.Duration {
 	return minute * time.Duration(programs) / time.Duration(largest(a.Limit))
 }
 
-// keep reserves places for programs of an asker. The caller holds the lock.
-func (a *Allowance) keep(by fair.Asker, cost int) {
+// reserve reserves places for programs of an asker. The caller holds the lock.
+func (a *Allowance) reserve(by fair.Asker, cost int) {
 	a.kept += cost
 	a.used.add(by, cost)
 	a.ledger(by.Kind).Charge(by.User, float64(cost), time.Now())
@@ -347,11 +347,11 @@ func (a *Allowance) keep(by fair.Asker, cost int) {
 // entitle returns a context with which a waiter's programs may begin, whose places are reserved.
 func (a *Allowance) entitle(ctx context.Context, w *waiter) (context.Context, func()) {
 	t := &Ticket{left: w.cost, by: w.Asker}
-	return context.WithValue(ctx, ticketKey{}, t), func() { a.give(t) }
+	return context.WithValue(ctx, ticketKey{}, t), func() { a.giveBack(t) }
 }
 
-// give releases the places that were not used.
-func (a *Allowance) give(t *Ticket) {
+// giveBack releases the places that were not used.
+func (a *Allowance) giveBack(t *Ticket) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.kept -= t.left
@@ -361,11 +361,11 @@ func (a *Allowance) give(t *Ticket) {
 		a.spaced = a.spaced.Add(-a.each(t.left))
 	}
 	t.left = 0
-	a.tell()
+	a.wake()
 }
 
-// tell wakes all waiters, which check again. The caller holds the lock.
-func (a *Allowance) tell() {
+// wake wakes all waiters, which check again. The caller holds the lock.
+func (a *Allowance) wake() {
 	close(a.changed)
 	a.changed = make(chan struct{})
 }
@@ -413,7 +413,7 @@ func (a *Allowance) forget(now time.Time) {
 	a.begun = append(a.begun[:0], a.begun[n:]...)
 	for _, w := range a.tried {
 		if now.After(w.until) {
-			a.settle(w)
+			a.leaveQueue(w)
 		}
 	}
 }

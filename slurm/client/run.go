@@ -67,7 +67,7 @@ type Runner struct {
 	Timeout time.Duration
 	slots   *fair.Gate // limits what runs at the same time
 	Pace    *Allowance // limits the programs in a minute
-	Talk    consoles
+	Consoles    consoles
 	execute Executor
 }
 
@@ -132,10 +132,10 @@ type Output struct{ Stdout, Stderr, Stamp string }
 // Run carries out the call, with a console if possible, else with its own program, and returns what was printed. The
 // error is a *Failure, or the context's if the context ended before anything began.
 func (r *Runner) Run(ctx context.Context, c Call) (Output, error) {
-	if !r.Talk.Speaks() && c.Stamped {
+	if !r.Consoles.Speaks() && c.Stamped {
 		return Output{}, ErrSilent
 	}
-	if command := consoleCommand(c); command != "" && r.Talk.Speaks() {
+	if command := consoleCommand(c); command != "" && r.Consoles.Speaks() {
 		leave, err := r.slots.Enter(ctx)
 		if err != nil {
 			return Output{}, fmt.Errorf("%s: not started: %w", c.Program, err)
@@ -157,7 +157,7 @@ func (r *Runner) program(ctx context.Context, c Call) (Output, error) {
 	}
 	leave, err := r.slots.Enter(ctx)
 	if err != nil {
-		r.Pace.give(turn)
+		r.Pace.giveBack(turn)
 		return Output{}, fmt.Errorf("%s: not started: %w", c.Program, err)
 	}
 	defer leave()
@@ -296,4 +296,4 @@ func (r *Runner) Begun() int64 {
 }
 
 // Close ends the idle consoles. The Runner may be used again: it starts new ones.
-func (r *Runner) Close() { r.Talk.close() }
+func (r *Runner) Close() { r.Consoles.close() }

@@ -42,13 +42,13 @@ func SubmitScript(c output.Configuration) (string, error) {
 	return string(script), err
 }
 
-// lasts is how long a configuration is used. What a resize needs of it changes only with a new release of Slurm or
+// settingsValid is how long a configuration is used. What a resize needs of it changes only with a new release of Slurm or
 // another accounting storage, and so with a restart of slurmctld.
-const lasts = 30 * time.Second
+const settingsValid = 30 * time.Second
 
 // Recent returns the configuration as it was at most 30 s ago.
 func (s *Cluster) Recent(ctx context.Context) (output.Configuration, error) {
-	return s.Within(ctx, lasts)
+	return s.Within(ctx, settingsValid)
 }
 
 // Within returns the configuration as it was at most the given time ago.

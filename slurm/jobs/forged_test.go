@@ -465,13 +465,13 @@ func TestTasksAreAskedForWhereAListLeavesThemOut(t *testing.T) {
 	}
 	s := &Reader{}
 	for number := 1; number <= 3; number++ {
-		s.Parted(50, number)
+		s.NoteSplit(50, number)
 	}
-	s.Parted(60, 1)
-	if got := s.parted([]output.Record{task(50, "1-9", adapter.Pending), task(52, "2", adapter.Pending)}); !slices.Equal(got, []string{"50_1", "50_3"}) {
+	s.NoteSplit(60, 1)
+	if got := s.omittedTasks([]output.Record{task(50, "1-9", adapter.Pending), task(52, "2", adapter.Pending)}); !slices.Equal(got, []string{"50_1", "50_3"}) {
 		t.Errorf("of an array that waits: %v", got)
 	}
-	if got := s.parted([]output.Record{task(50, "4", adapter.Running), task(52, "2", adapter.Pending)}); len(got) > 0 || len(s.parts) > 0 {
+	if got := s.omittedTasks([]output.Record{task(50, "4", adapter.Running), task(52, "2", adapter.Pending)}); len(got) > 0 || len(s.splitTasks) > 0 {
 		t.Errorf("of one that runs: %v", got)
 	}
 }

@@ -51,7 +51,7 @@ func (s *Reader) List(ctx context.Context) ([]output.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.parted(certain) // drops arrays that are no longer pending
+	s.omittedTasks(certain) // drops arrays that are no longer pending
 	s.known.keep(certain, len(jobs) > manyJobs)
 	return certain, nil
 }
@@ -81,7 +81,7 @@ func (s *Reader) listBySqueue(ctx context.Context) ([]output.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if folded := s.parted(jobs); len(folded) > 0 {
+	if folded := s.omittedTasks(jobs); len(folded) > 0 {
 		tasks, err := s.squeueTasks(ctx, folded)
 		if err != nil && !client.Says(err, "invalid job id") {
 			return nil, err
@@ -92,11 +92,11 @@ func (s *Reader) listBySqueue(ctx context.Context) ([]output.Record, error) {
 	return jobs, nil
 }
 
-// parted returns the names of tasks that were made jobs and that a list of squeue omits, where it may count them in
+// omittedTasks returns the names of tasks that were made jobs and that a list of squeue omits, where it may count them in
 // another record (foldedTasks).
-func (s *Reader) parted(listed []output.Record) []string {
-	s.partsLock.Lock()
-	defer s.partsLock.Unlock()
+func (s *Reader) omittedTasks(listed []output.Record) []string {
+	s.splitLock.Lock()
+	defer s.splitLock.Unlock()
 	there, waits := map[string]bool{}, map[core.JobID]bool{}
 	for i := range listed {
 		r := &listed[i]
@@ -106,9 +106,9 @@ func (s *Reader) parted(listed []output.Record) []string {
 		}
 	}
 	var names []string
-	for array, tasks := range s.parts {
+	for array, tasks := range s.splitTasks {
 		if !waits[array] { // tasks are folded only into a pending job
-			delete(s.parts, array)
+			delete(s.splitTasks, array)
 			continue
 		}
 		for _, task := range slices.Sorted(maps.Keys(tasks)) {
@@ -120,17 +120,17 @@ func (s *Reader) parted(listed []output.Record) []string {
 	return names
 }
 
-// Parted records that a task of an array was made a job.
-func (s *Reader) Parted(array core.JobID, task int) {
-	s.partsLock.Lock()
-	defer s.partsLock.Unlock()
-	if s.parts == nil {
-		s.parts = map[core.JobID]map[int]bool{}
+// NoteSplit records that a task of an array was made a job.
+func (s *Reader) NoteSplit(array core.JobID, task int) {
+	s.splitLock.Lock()
+	defer s.splitLock.Unlock()
+	if s.splitTasks == nil {
+		s.splitTasks = map[core.JobID]map[int]bool{}
 	}
-	if s.parts[array] == nil {
-		s.parts[array] = map[int]bool{}
+	if s.splitTasks[array] == nil {
+		s.splitTasks[array] = map[int]bool{}
 	}
-	s.parts[array][task] = true
+	s.splitTasks[array][task] = true
 }
 
 // A readerVerifier verifies with a Reader's consoles and squeue.

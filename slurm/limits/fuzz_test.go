@@ -36,7 +36,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		p.Miscounted(records)
-		p.Pressed(records)
+		p.NearLimit(records)
 	})
 }
 

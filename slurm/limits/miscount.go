@@ -23,18 +23,18 @@ func (p Policies) Miscounted(jobs []output.Record) int64 {
 	return n
 }
 
-// Pressed reports whether the owner of a managed job may soon be unable to run or submit another one.
-func (p Policies) Pressed(jobs []output.Record) bool {
+// NearLimit reports whether the owner of a managed job may soon be unable to run or submit another one.
+func (p Policies) NearLimit(jobs []output.Record) bool {
 	return slices.ContainsFunc(jobs, func(r output.Record) bool {
 		return adapter.RequestOf(&r.Job) != "" && slices.ContainsFunc(p.over(&r), func(l Set) bool {
-			close := func(b bound) bool { return b.limit >= 0 && b.limit-b.used <= near }
+			close := func(b bound) bool { return b.limit >= 0 && b.limit-b.used <= nearMargin }
 			return close(l.jobs) || close(l.submits)
 		})
 	})
 }
 
-// near is how many jobs below a limit count as near it.
-const near = 2
+// nearMargin is how many jobs below a limit count as near it.
+const nearMargin = 2
 
 // A Miscount is the last seen miscount.
 type Miscount struct {
@@ -43,9 +43,9 @@ type Miscount struct {
 	seen int // consecutive readings that saw no fewer
 }
 
-// See records a reading of associations and reports whether the miscount is certain. A job may start or end between
+// Record records a reading of associations and reports whether the miscount is certain. A job may start or end between
 // two readings of one moment.
-func (m *Miscount) See(at time.Time, jobs int64) bool {
+func (m *Miscount) Record(at time.Time, jobs int64) bool {
 	if at.Equal(m.at) {
 		return false
 	}

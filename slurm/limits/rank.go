@@ -42,14 +42,14 @@ func Rank(c output.Configuration, r *output.Record, rules Policies, now time.Tim
 	return slices.DeleteFunc(all, func(p adapter.RankPart) bool { return p.Points == 0 })
 }
 
-// fine is the greatest number of parts into which PriorityMaxAge is divided: with Slurm's default, a week, a part is
+// mostAgeParts is the greatest number of parts into which PriorityMaxAge is divided: with Slurm's default, a week, a part is
 // a minute.
-const fine = 7 * 24 * 60
+const mostAgeParts = 7 * 24 * 60
 
-// CouldRun returns the second since which a pending job could have run: the latest of its submission, its begin time,
+// EligibleSince returns the second since which a pending job could have run: the latest of its submission, its begin time,
 // the end of its dependency and the end of its hold. Slurm does not report the last two for a parked job, so the job
 // must be read often. known is the result of the last call; 0 at the first.
-func CouldRun(r *output.Record, known core.Time, now time.Time) core.Time {
+func EligibleSince(r *output.Record, known core.Time, now time.Time) core.Time {
 	switch {
 	case r.DependsOn != "" || r.Begin > now.Unix() || r.Stopped():
 		return adapter.NotYet
@@ -76,7 +76,7 @@ func Age(c output.Configuration, r *output.Record, now time.Time) int64 {
 	case r.CouldRun > 0:
 		since = r.CouldRun
 	}
-	grain := max(1, min(60, most/fine)) // so that not every reading changes it
+	grain := max(1, min(60, most/mostAgeParts)) // so that not every reading changes it
 	waited := max(0, now.Unix()-since) / grain * grain
 	return int64(math.Round(float64(weight) * min(1, float64(waited)/float64(most))))
 }

@@ -31,7 +31,7 @@ func TestAgeCountsFromTheSecondSinceWhichAJobCouldRun(t *testing.T) {
 	} {
 		r := output.Record{Job: adapter.Job{Key: adapter.Key{ID: 7, Submitted: submitted}, State: adapter.Pending, Reservation: output.Park, Priority: 500}}
 		test.change(&r)
-		if got := CouldRun(&r, test.known, time.Unix(now, 0)); got != test.want {
+		if got := EligibleSince(&r, test.known, time.Unix(now, 0)); got != test.want {
 			t.Errorf("%s: since %d, want %d", test.name, got, test.want)
 		}
 		r.CouldRun = test.want

@@ -207,7 +207,7 @@ func TestACompanionIsCanceledWithItsSteps(t *testing.T) {
 func TestACompanionWithoutStepsIsCanceledWithoutAConsole(t *testing.T) {
 	onSlurm(t, "22.05", nil, func(b *fixture) {
 		b.companion(47, "n3")
-		b.Resizer.Run.Talk.NoteSilent(time.Now())
+		b.Resizer.Run.Consoles.NoteSilent(time.Now())
 		b.ok(b.CancelCompanion(b.Context(), b.key(47)))
 		b.did("scancel 47")
 	})
