@@ -62,13 +62,13 @@ func Says(err error, words ...string) bool {
 
 // A Runner runs Slurm's client programs. When a deadline passes, no process is left behind.
 type Runner struct {
-	bin     string   // directory of the programs; "": PATH
-	env     []string // the programs' whole environment
-	Timeout time.Duration
-	slots   *fair.Gate // limits what runs at the same time
-	Pace    *Allowance // limits the programs in a minute
-	Consoles    consoles
-	execute Executor
+	bin      string   // directory of the programs; "": PATH
+	env      []string // the programs' whole environment
+	Timeout  time.Duration
+	slots    *fair.Gate // limits what runs at the same time
+	Pace     *Allowance // limits the programs in a minute
+	Consoles consoles
+	execute  Executor
 }
 
 // An Executor runs a client program to its end. The command's path, arguments, environment and streams are set. It

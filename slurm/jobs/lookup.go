@@ -17,8 +17,8 @@ type Reader struct {
 	run   *client.Runner
 	known verifiedCache
 
-	splitLock sync.Mutex
-	splitTasks     map[core.JobID]map[int]bool // tasks of pending arrays that were made jobs
+	splitLock  sync.Mutex
+	splitTasks map[core.JobID]map[int]bool // tasks of pending arrays that were made jobs
 }
 
 // New returns a Reader that uses run.
