@@ -375,7 +375,7 @@ func everySecond(condition func() bool) func() bool {
 	}
 }
 
-func TestTheJudgeReadsAResizedJobAsOneTenant(t *testing.T) {
+func TestAResizedJobIsOneTenant(t *testing.T) {
 	// Rows as Slurm 22.05 writes them: n[1-2], then a growth by expander 2, then a shrink.
 	rows, err := parseAccounts(`1|60|135|150|RESIZING|main|alice|a|n[1-2]
 1|150|150|165|RESIZING|main|alice|a|n[1-5]
@@ -398,7 +398,7 @@ func TestTheJudgeReadsAResizedJobAsOneTenant(t *testing.T) {
 	}
 }
 
-func TestTheJudgeCountsSizesAndNotMerges(t *testing.T) {
+func TestSizesAreCountedAndMergesAreNot(t *testing.T) {
 	// A growth by overlap, one by a companion, and the end of the companion.
 	rows, err := parseAccounts(`1|60|135|150|RESIZING|main|alice|a|n[1-2]
 2|149|149|150|COMPLETED|main|alice|accordion-grow-1|n3
@@ -418,7 +418,7 @@ func TestTheJudgeCountsSizesAndNotMerges(t *testing.T) {
 	}
 }
 
-func TestTheJudgeFindsANodeInTwoJobs(t *testing.T) {
+func TestANodeInTwoJobsIsFound(t *testing.T) {
 	for name, test := range map[string]struct {
 		rows string
 		want int
@@ -456,7 +456,7 @@ func TestTheJudgeFindsANodeInTwoJobs(t *testing.T) {
 	}
 }
 
-func TestTheJudgeSeesWhatIsCounted(t *testing.T) {
+func TestUsedCountsAreParsed(t *testing.T) {
 	const line = "ClusterName=lab Account=phys UserName= GrpJobs=N(%d) GrpSubmitJobs=N(0) GrpWall=N(20.82) GrpTRES=cpu=N(0),mem=9(%d) GrpTRESMins=cpu=N(125)\n"
 	for _, test := range []struct{ jobs, memory, want int }{{0, 0, 0}, {3, 0, 1}, {0, 500, 1}, {10, 1, 2}} {
 		if got := usedCounts(fmt.Sprintf(line, test.jobs, test.memory)); len(got) != test.want {

@@ -88,9 +88,9 @@ func readmeBlock(t *testing.T, words string) []string {
 	return nil
 }
 
-// TestTheReadmesSlurmOnThisMachine types the README's block that boots a Slurm, as printed, and what the sentences below it name. Then
+// TestTheReadmesSlurmExampleRunsOnThisMachine types the README's block that boots a Slurm, as printed, and what the sentences below it name. Then
 // the README's first script runs there, as printed.
-func TestTheReadmesSlurmOnThisMachine(t *testing.T) {
+func TestTheReadmesSlurmExampleRunsOnThisMachine(t *testing.T) {
 	t.Parallel()
 	lab := lab.Slurm(t, 8) // up 8 below finds it
 	exports := ""

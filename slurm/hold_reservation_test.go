@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestWhoIsLetInAheadOfHisTimeIsOvertakenByThoseThatBeginNowOnly(t *testing.T) {
+func TestAJobLetInEarlyIsOvertakenOnlyByJobsThatBeginNow(t *testing.T) {
 	at := time.Unix(1795681500, 0)
 	next, later := priority(163, at), priority(161, at.Add(7*time.Second))
 	if now := priority(0, at.Add(time.Hour)); now <= next || next <= later {

@@ -57,7 +57,7 @@ func refused(t *testing.T, err error, by string) {
 	}
 }
 
-func TestALeaseIsOnesUntilItIsLeftOrTakenOver(t *testing.T) {
+func TestALeaseKeepsItsHolderUntilItIsLeftOrTakenOver(t *testing.T) {
 	k, dir := keeper(t)
 	must := func(err error) {
 		t.Helper()
@@ -95,7 +95,7 @@ func commands(t *testing.T, dir string) int {
 	return strings.Count(string(text), "\n")
 }
 
-func TestALeaseThatBearsOtherWordsIsSomebodys(t *testing.T) {
+func TestALeaseWithOtherTextIsAnothers(t *testing.T) {
 	h, err := parseLease(leaseName, "scontrol: ReservationName=accordion-lease StartTime=100 EndTime=160 Nodes=(null) BurstBuffer=mine,since:x Watts=n/a\n")
 	if want := (adapter.Holder{ID: "?", Host: "mine,since:x", Since: 100, Until: 160}); err != nil || *h != want {
 		t.Errorf("%+v, %v; want %+v", h, err, want)

@@ -41,7 +41,7 @@ func TestLimitsFileIsNotWrittenThroughAPlantedLink(t *testing.T) {
 	}
 }
 
-func TestAFileForThePluginIsWrittenWhenItSaysSomethingNewAndEveryFewMinutes(t *testing.T) {
+func TestAFileForThePluginIsWrittenWhenItChangesAndEveryFewMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "slurm")
 		path, s := filepath.Join(dir, "accordion_nodes.lua"), &System{}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestWhereThePartitionIsOursJobsWaitBeforeTheGateWhileItIsShut(t *testing.T) {
+func TestWithManageAllJobsWaitAtAClosedGate(t *testing.T) {
 	const all, told = `return { partitions = { "main" }, manage = "all" }`, `return { partitions = { "main" } }`
 	const lives = `["accordion-lease"] = { end_time = 9999999999 }, ["accordion-gate"] = {}`
 	job := func(change fields) fields {

@@ -471,7 +471,7 @@ func TestNobodySharesTheCoresOfAManagedPartition(t *testing.T) {
 	}
 }
 
-func TestWhatLimitsAllowIsKnownAtSubmission(t *testing.T) {
+func TestLimitsAreCheckedAtSubmission(t *testing.T) {
 	limits := `return {
 		associations = { ["phys/1001"] = { nodes = 4, why = "cpu=8" }, ["phys"] = { nodes = 9, why = "node=9" } },
 		parents = { ["lab"] = "phys" }, qos = { ["high"] = { nodes = 3, why = "node=3" } },

@@ -128,7 +128,7 @@ func TestAWrongConfigurationIsRefused(t *testing.T) {
 	}
 }
 
-func TestARequestBecomesAMarkOnlyWhenItIsPlain(t *testing.T) {
+func TestOnlyAPlainRequestBecomesAMark(t *testing.T) {
 	for comment, want := range map[string]string{
 		"ep=2x1m,5x1m my run": "accordion:ep=2x1m,5x1m", " mold=4x2h|8x70m": "accordion:mold=4x2h|8x70m",
 		"my ep=2x1m": "", "": "", `ep="2x1m"`: "", "ep=2x1m\x07": "", "ep=2×1m": "",

@@ -10,7 +10,7 @@ import (
 	"accordion/adapter"
 )
 
-func TestAChangedReservationIsToldOnlyWhatChanged(t *testing.T) {
+func TestAnUpdateOfAReservationHasOnlyTheChanges(t *testing.T) {
 	now := time.Unix(1000, 0)
 	base := adapter.Reservation{Name: "accordion-7", Nodes: []string{"n1", "n2", "n10"}, Start: 900, End: 2000, User: "ana"}
 	with := func(change func(*adapter.Reservation)) adapter.Reservation {
@@ -43,7 +43,7 @@ func TestAChangedReservationIsToldOnlyWhatChanged(t *testing.T) {
 	}
 }
 
-func TestWhatAnUpdateWouldTakeUnseenIsTriedFirst(t *testing.T) {
+func TestNodesThatAnUpdateDoesNotCheckAreTriedFirst(t *testing.T) {
 	now := time.Unix(1000, 0)
 	old := adapter.Reservation{Name: "accordion-7", Nodes: []string{"n1", "n2"}, Start: 1500, End: 2000, User: "ana"}
 	for _, c := range []struct {

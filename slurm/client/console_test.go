@@ -68,7 +68,7 @@ func TestOneConsoleCarriesOutManyCommands(t *testing.T) {
 	}
 }
 
-func TestWhatAConsoleCannotBeToldGoesToAProgramOfItsOwn(t *testing.T) {
+func TestCommandsThatAConsoleCannotCarryOutRunAsPrograms(t *testing.T) {
 	s, dir := speaking(t, nil, ":")
 	for _, arg := range []string{"two words", `a"b`, "a'b", "tab\t", "line\nend", "ü", "", "\x1b[A"} {
 		if err := s.Scontrol(t.Context(), "notify", arg); err != nil {
@@ -156,7 +156,7 @@ func TestAfterALostConnectionTheConsoleIsReplaced(t *testing.T) {
 	}
 }
 
-func TestAWornConsoleIsEndedAndNotAskedAgain(t *testing.T) {
+func TestAnExpiredConsoleIsEndedAndNotAskedAgain(t *testing.T) {
 	now := time.Now()
 	for _, c := range []struct {
 		what string
@@ -186,7 +186,7 @@ func TestAWornConsoleIsEndedAndNotAskedAgain(t *testing.T) {
 	}
 }
 
-func TestWhereScontrolDoesNotSpeakEachCommandIsAProgram(t *testing.T) {
+func TestWithoutConsolesEachCommandIsAProgram(t *testing.T) {
 	dir := t.TempDir()
 	s := scripted(t, nil, map[string]string{"scontrol": `[ "$1" = --oneliner ] && { cat >/dev/null; exit; }; echo "$*" >>` + dir + `/log`})
 	// It ends with its input. A console that keeps running without an answer is given up after some seconds.

@@ -31,7 +31,7 @@ func listener(t *testing.T, handle func(net.Conn)) (address string) {
 	return l.Addr().String()
 }
 
-func TestADatabaseDaemonThatHangsIsToldFromOneThatLivesAndOneThatIsNotThere(t *testing.T) {
+func TestAHangingSlurmdbdIsToldFromARunningAndAMissingOne(t *testing.T) {
 	closed := listener(t, nil)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -59,7 +59,7 @@ func TestADatabaseDaemonThatHangsIsToldFromOneThatLivesAndOneThatIsNotThere(t *t
 
 // This also holds on releases that resize without slurmdbd: a slurmctld that waits for a hanging slurmdbd allows no
 // change of any job.
-func TestAJobWithoutItsNumberIsNoFaultOfTheJobWhileSlurmdbdIsAway(t *testing.T) {
+func TestAJobWithoutADatabaseIdIsNotAtFaultWhileSlurmdbdIsAway(t *testing.T) {
 	lives, hangs := listener(t, func(c net.Conn) { _, _ = c.Read(make([]byte, 1)); c.Close() }), listener(t, nil)
 	for _, c := range []struct {
 		release, address, said string
@@ -86,7 +86,7 @@ func TestAJobWithoutItsNumberIsNoFaultOfTheJobWhileSlurmdbdIsAway(t *testing.T) 
 	}
 }
 
-func TestWithoutADatabaseDaemonThereIsATrap(t *testing.T) {
+func TestResizesAreUnsafeWithoutSlurmdbd(t *testing.T) {
 	none := output.Configuration{"SLURM_VERSION": "22.05.8", "AccountingStorageType": "accounting_storage/none"}
 	if why := Trap(t.Context(), none); !strings.Contains(why, "slurmdbd") {
 		t.Errorf("no slurmdbd, and the trap says %q", why)

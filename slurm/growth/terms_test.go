@@ -9,7 +9,7 @@ import (
 	"accordion/slurm/output"
 )
 
-func TestAnAllocationSaysAllThatTheParentSays(t *testing.T) {
+func TestAnAllocationHasAllOptionsOfItsParent(t *testing.T) {
 	parent := &output.Record{Account: "physics", MinMemory: 3700, TRESPerNode: "gres:gpu:a100:2,gres:tmp:10G", TRESPerTask: "cpu=2,gres/fpga:1"}
 	parent.ID, parent.UID, parent.GID, parent.Partition, parent.QOS = 46, 1001, 100, "main,other", "normal"
 	parent.Tasks, parent.Want, parent.Limit = 4, 2, core.Forever
@@ -89,7 +89,7 @@ func TestAJobHasAllCPUsOfItsNodesOnEveryRelease(t *testing.T) {
 	}
 }
 
-func TestOnlyAJobThatGivesSomethingBackIsRigidWhereAllocationsCannotShrink(t *testing.T) {
+func TestOnlyJobsThatShrinkAreRigidIfAllocationsCannotShrink(t *testing.T) {
 	terms := Terms{Site: Site{Trap: "allocations cannot be made smaller"}}
 	for comment, rigid := range map[string]bool{"ep=2x1m,5x1m": false, "ep=5x1m,2x1m": true, "launch=7": false} {
 		r := &output.Record{}

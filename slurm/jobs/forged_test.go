@@ -261,7 +261,7 @@ func TestNoUserCanForgeHideOrChangeAJob(t *testing.T) {
 }
 
 // Many hostile jobs surround the jobs of other users and name these in ever new texts, while squeue may not run.
-func TestAJobAmongManyThatNameItIsSeenAsItIs(t *testing.T) {
+func TestAJobIsSeenAmongManyThatNameIt(t *testing.T) {
 	c, known := &cluster{}, &verifiedCache{}
 	for i := range 90 {
 		p := &outputtest.Printed{ID: 11 + i, Submitted: 1795000000 + i/30, User: "mallory", UID: 1066, State: "PENDING", Words: outputtest.Words{Name: "wrap", Host: "login1"}}
@@ -309,7 +309,7 @@ func TestAJobAmongManyThatNameItIsSeenAsItIs(t *testing.T) {
 	}
 }
 
-func TestWhatSqueueSworeIsSwornAgainForAllAtOnce(t *testing.T) {
+func TestVerifiedRecordsAreRenewedForAllJobsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, known := &cluster{}, &verifiedCache{}
 		for i := range 5 {
@@ -414,7 +414,7 @@ func believable(r, now output.Record, past []output.Record) string {
 	return ""
 }
 
-func TestAMarkedJobIsUnreadUntilSqueueWasAsked(t *testing.T) {
+func TestAMarkedJobIsUnverifiedUntilSqueueWasAsked(t *testing.T) {
 	c, known := &cluster{}, &verifiedCache{}
 	plain := &outputtest.Printed{ID: 11, Submitted: 1795000000, User: "alice", UID: 1001, Priority: 9, State: "PENDING", Words: outputtest.Words{Name: "wrap", Host: "login1"}}
 	marked := *plain

@@ -9,7 +9,7 @@ import (
 	"accordion/adapter"
 )
 
-func TestSqueueIsAskedWhereNoConsoleSpeaksOrItWritesOtherwise(t *testing.T) {
+func TestSqueueRunsWithoutAConsoleThatPrintsTheKnownForm(t *testing.T) {
 	shown, listed := plainJobs(3)
 	for what, silent := range map[string]bool{"it writes otherwise": false, "none speaks": true} {
 		p := newScriptedReader(t, 0, strings.ReplaceAll(shown, " WorkDir=", " Other="), listed)

@@ -196,7 +196,7 @@ func TestAJobThatChangesItsTextAllTheTimeCostsFewPrograms(t *testing.T) {
 	}
 }
 
-func TestATideOfNewHostileJobsLeavesHalfOfTheProgramsToActs(t *testing.T) {
+func TestManyNewHostileJobsLeaveHalfOfTheProgramsToActs(t *testing.T) {
 	shown, listed := plainJobs(3)
 	p := newScriptedReader(t, 60, shown, listed)
 	for i := range 80 {

@@ -18,7 +18,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-func TestOfEveryReleaseAConsoleTellsWhatSqueueTells(t *testing.T) {
+func TestConsolesAndSqueueAgreeOnEveryRelease(t *testing.T) {
 	for _, release := range outputtest.Releases {
 		t.Run(release, func(t *testing.T) {
 			said := listedBy(t, release)
@@ -60,7 +60,7 @@ func TestOfEveryReleaseAConsoleTellsWhatSqueueTells(t *testing.T) {
 	}
 }
 
-func TestOfEveryReleaseTheFieldsAreRead(t *testing.T) {
+func TestFieldsAreParsedOnEveryRelease(t *testing.T) {
 	for _, release := range outputtest.Releases {
 		t.Run(release, func(t *testing.T) {
 			byName := map[string]*output.Record{}

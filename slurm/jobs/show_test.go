@@ -58,7 +58,7 @@ func TestAListOfAnotherReleaseIsAnErrorNotAShorterList(t *testing.T) {
 	}
 }
 
-func TestOneRecordThatIsOddIsInDoubtAloneOfAll(t *testing.T) {
+func TestAnOddRecordPutsNoOtherInDoubt(t *testing.T) {
 	truth, _ := plainJobs(5)
 	lines := strings.SplitAfter(truth, "\n")
 	for _, k := range keys {
@@ -79,7 +79,7 @@ func TestOneRecordThatIsOddIsInDoubtAloneOfAll(t *testing.T) {
 }
 
 // In the names of users' texts, a is mallory's job and v alice's.
-func TestRivalsAreDecidedByWhatIsKnown(t *testing.T) {
+func TestRivalBeginningsAreDecidedByKnownJobs(t *testing.T) {
 	head := func(id int, name, user string) string {
 		return fmt.Sprintf("\nJobId=%d JobName=%s UserId=%s(%d) GroupId=users(100) MCS_label=(null) Priority=0 Nice=0 Account=", id, name, user, map[string]int{"mallory": 1066, "alice": 1001}[user])
 	}

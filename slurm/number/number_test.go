@@ -361,7 +361,7 @@ func written(random *rand.Rand) string {
 	return b.String()
 }
 
-func TestTheReaderAgreesWithAPlainOne(t *testing.T) {
+func TestTheParserAgreesWithAPlainOne(t *testing.T) {
 	random := rand.New(rand.NewPCG(45, 4))
 	for range 50000 {
 		if agree(t, written(random)); t.Failed() {

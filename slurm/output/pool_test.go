@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestWhetherAPartitionTakesTheJob(t *testing.T) {
+func TestAPartitionThatIsClosedIsReported(t *testing.T) {
 	for _, c := range []struct {
 		state string
 		grows bool

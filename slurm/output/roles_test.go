@@ -35,7 +35,7 @@ func TestOnlyAnExpanderInOurReservationIsOne(t *testing.T) {
 	}
 }
 
-func TestARigidJobOfAWholePartitionIsOursToLetIn(t *testing.T) {
+func TestWithManageAllTheSidecarLetsInRigidJobs(t *testing.T) {
 	job := Record{Job: adapter.Job{State: adapter.Pending, UID: 1000, Partition: "main"}}
 	for _, test := range []struct {
 		name      string

@@ -39,7 +39,7 @@ func FuzzConfiguration(f *testing.F) {
 	})
 }
 
-func TestARoundOfBackFillingFollowsItsInterval(t *testing.T) {
+func TestTheBackfillWaitFollowsItsInterval(t *testing.T) {
 	for parameters, want := range map[string]core.Time{
 		"(null)": 45, "permit_job_expansion": 45, "permit_job_expansion,bf_interval=120": 135, "bf_interval=1,defer": 45, "bf_interval=x": 45,
 		"bf_interval=99999999999999999999": 45,
@@ -50,7 +50,7 @@ func TestARoundOfBackFillingFollowsItsInterval(t *testing.T) {
 	}
 }
 
-func TestTheGuardFollowsTheConfiguration(t *testing.T) {
+func TestTheGraceFollowsTheConfiguration(t *testing.T) {
 	c, err := ParseConfiguration(outputtest.Recorded(t, "config.txt"))
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestThePoolIsCutOutOfTheCluster(t *testing.T) {
+func TestTheSnapshotHasOnlyNodesOfThePool(t *testing.T) {
 	in, err := ParseInventory(outputtest.Recorded(t, "scontrol.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestThePoolIsCutOutOfTheCluster(t *testing.T) {
 	}
 }
 
-func TestAPendingArrayStandsForItsTasks(t *testing.T) {
+func TestAPendingArrayIsListedByItsTasks(t *testing.T) {
 	r := Record{Job: adapter.Job{Key: adapter.Key{ID: 50}, State: adapter.Pending}, Elements: "1-1000%2"}
 	jobs := appendTasks(nil, &r)
 	if len(jobs) != MaxTasks {

@@ -125,7 +125,7 @@ func TestADamagedListIsAnErrorNotAShorterList(t *testing.T) {
 }
 
 // A field that cannot be parsed affects neither other jobs nor other fields.
-func TestWhatCannotBeReadOfAJobIsThatJobsTrouble(t *testing.T) {
+func TestAFieldThatCannotBeParsedAffectsItsJobOnly(t *testing.T) {
 	one, two := outputtest.Printed{ID: 7, Submitted: 5, User: "ana", UID: 1001, State: "RUNNING", Nodes: "n1"}, outputtest.Printed{ID: 8, Submitted: 5, User: "ben", UID: 1002, State: "PENDING"}
 	for _, c := range []struct {
 		was, is   string

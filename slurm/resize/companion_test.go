@@ -152,7 +152,7 @@ func TestEachNodeIsACompanionOfItsOwnWhereAllocationsCannotShrink(t *testing.T) 
 	})
 }
 
-func TestAnAllocationOutsideAReservationIsNobodysCompanion(t *testing.T) {
+func TestAnAllocationOutsideAReservationIsNoCompanion(t *testing.T) {
 	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.companions()
 		b.slurm.Add(clienttest.Job{ID: 47, Name: "accordion-with-46", Nodes: []string{"n3"}}) // any user may give a job this name
@@ -213,7 +213,7 @@ func TestACompanionWithoutStepsIsCanceledWithoutAConsole(t *testing.T) {
 	})
 }
 
-func TestCompanionsLastAsLongAsTheirJobAndStandStillWithIt(t *testing.T) {
+func TestCompanionsHaveTheLimitOfTheirJobAndAreSuspendedWithIt(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(b *fixture)

@@ -46,7 +46,7 @@ func TestAJobGrowsByAMergeAndShrinksOnEveryRelease(t *testing.T) {
 	}
 }
 
-func TestWhereAllocationsWaitForAPassTheyAreTheOwnersAndNotImmediate(t *testing.T) {
+func TestWithDeferTheOwnerAllocatesAndWaits(t *testing.T) {
 	for _, c := range []struct{ release, scheduler, want string }{
 		{"20.11", "permit_job_expansion,defer", ""},
 		{"26.05", "permit_job_expansion,defer", ""},
@@ -202,7 +202,7 @@ func TestASallocThatHangsIsEndedAtItsTimeLimitAndWhatItQueuedIsCancelled(t *test
 	})
 }
 
-func TestJobsThatMakeRoomAreWaitedForForTenSeconds(t *testing.T) {
+func TestPreemptedJobsAreAwaitedForTenSeconds(t *testing.T) {
 	onSlurm(t, "24.11", nil, func(b *fixture) {
 		b.slurm.Rule(clienttest.Rule{At: "^salloc", Times: 3, Refuse: "salloc: error: Requested nodes are busy\n"})
 		if _, err := b.expand("n3"); !errors.Is(err, adapter.ErrBusy) {

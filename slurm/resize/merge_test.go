@@ -263,7 +263,7 @@ func TestAGrowthByOverlapThatFailsHalfwayIsUndone(t *testing.T) {
 }
 
 // With PrologFlags=Alloc a node starts no step of a job that it was not told of.
-func TestNodesHearOfAJobBeforeTheyAreMergedWhereTheyMust(t *testing.T) {
+func TestNodesAreIntroducedToAJobBeforeTheyAreMerged(t *testing.T) {
 	onSlurm(t, "24.11", map[string]string{"PrologFlags": "Alloc"}, func(b *fixture) {
 		b.overlaps()
 		b.expander(nil)
@@ -301,7 +301,7 @@ func TestUndoTakesTheNodesThatOnlyTheFirstMergeGave(t *testing.T) {
 }
 
 // A merge takes slurmctld 0.3 s on 22.05, most of it after the time that it records.
-func TestTheSecondOfAChangeIsSlurmsWhereItsAnswerCameLater(t *testing.T) {
+func TestTheSecondOfALateAnswerIsSlurms(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		slurms func(asked int64) int64

@@ -65,7 +65,7 @@ func TestAChangeOfSizeWaitsNoLongerThanItsAct(t *testing.T) {
 	})
 }
 
-func TestThePacerForgetsWhatIsLongOver(t *testing.T) {
+func TestThePacerForgetsOldChanges(t *testing.T) {
 	var p pacer
 	for second := range int64(1000) {
 		p.record(adapter.Key{ID: 1, Submitted: second}, second)

@@ -30,7 +30,7 @@ func textOf(books *adapter.Accounting) string {
 }
 
 // The rows are those of a growth by overlap and a shrink, and of a companion, as Slurm 22.05 writes them.
-func TestBooksHaveAResizedJobWithWhatWasMadeForIt(t *testing.T) {
+func TestAccountingHasAResizedJobWithItsAllocations(t *testing.T) {
 	books, err := ReadBooked(strings.NewReader(separated("|",
 		"1|60|135|150|RESIZING|main|alice|4|2|00:00:00|n[1-2]|a",
 		"1.batch|135|135|190|COMPLETED|main|alice|2|1|00:00:00|n1|batch",
@@ -59,7 +59,7 @@ func TestBooksHaveAResizedJobWithWhatWasMadeForIt(t *testing.T) {
 	}
 }
 
-func TestBooksShowChangesInOneSecondAndStepsTwice(t *testing.T) {
+func TestAccountingShowsChangesInOneSecondAndStepsTwice(t *testing.T) {
 	books, err := ReadBooked(strings.NewReader(separated("|",
 		"1|60|135|150|RESIZING|main|alice|4|2|00:00:00|n[1-2]|a",
 		"1|150|150|150|RESIZING|main|alice|6|3|00:00:00|n[1-3]|a",
@@ -78,7 +78,7 @@ func TestBooksShowChangesInOneSecondAndStepsTwice(t *testing.T) {
 }
 
 // Users choose the names of jobs, but cannot guess the separator.
-func TestNamesOfJobsForgeNoRows(t *testing.T) {
+func TestJobNamesCannotForgeRows(t *testing.T) {
 	const separator = "|7Q|"
 	text := separated(separator, "1|60|135|150|COMPLETED|main|mallory|4|2|00:00:00|n1|") + "x\n2|60|135|150|COMPLETED|main|alice|4|2|00:00:00|n1|forged\n\n" +
 		separated(separator, "3|60|135|150|COMPLETED|main|bob|4|2|00:00:00|n2|a|b", "4|60|never|150|COMPLETED|main|bob|4|2|00:00:00|n2|c", "five|60|1|2|COMPLETED|main|bob|4|2|00:00:00|n2|c")

@@ -130,7 +130,7 @@ func TestOfEveryReleaseTheAccountingIsTheSameWorkload(t *testing.T) {
 
 // The text is what sacct of 26.05 printed of a job that grew by overlap from 2 nodes to 5 and shrank to 3, with 2
 // processors each.
-func TestAFirstSizeThatTheJobNeverHadIsNotBelieved(t *testing.T) {
+func TestAFirstSizeThatTheJobNeverHadIsCorrected(t *testing.T) {
 	log, left, err := Workload(strings.NewReader(`NNodes|JobIDRaw|Submit|Start|End|State|ReqCPUS|AllocCPUS|TimelimitRaw|TotalCPU|User|Account|QOS|Partition|JobName
 2|4|1795404298|1795404304|1795404322|RESIZING|4|6|3|00:00:00|alice|phys|normal|main|sbatch
 5|4|1795404322|1795404322|1795404323|RESIZING|10|10|3|00:00:00|alice|phys|normal|main|sbatch

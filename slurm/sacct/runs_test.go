@@ -69,7 +69,7 @@ func TestALimitIsReadWhereThereIsOne(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRunIsCounted(t *testing.T) {
+func TestJobsThatAreNoRunsAreCounted(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		want       LeftUnread

@@ -81,7 +81,7 @@ func TestASizeThatTookTwoMergesIsOneHoldAndACompanionStays(t *testing.T) {
 	}
 }
 
-func TestOnlyAnExpanderThatEndedWellIsMerged(t *testing.T) {
+func TestOnlyAnExpanderThatCompletedIsMerged(t *testing.T) {
 	grow := output.GrowPrefix + "7"
 	for _, c := range []struct {
 		state, name string
@@ -116,7 +116,7 @@ func TestAnOldJobOfTheSameIdIsAnotherJob(t *testing.T) {
 	}
 }
 
-func TestRowsThatAreNotOursAreRefusedWithTheirLine(t *testing.T) {
+func TestWrongRowsAreRefusedWithTheirLine(t *testing.T) {
 	for _, text := range []string{"7|90|100\n", "x|1|2|3|COMPLETED|a|n1|b\n", "7|soon|2|3|COMPLETED|a|n1|b\n", "7|1|2|3|COMPLETED|a|n[1|b\n"} {
 		_, err := Read(strings.NewReader("\n"+text), 0)
 		if err == nil || !strings.Contains(err.Error(), "sacct:2: ") {

@@ -125,7 +125,7 @@ func TestColumnsMayBeInAnyOrderAndTimesLocal(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoAccountingIsRefusedWithItsPlace(t *testing.T) {
+func TestWrongTextIsRefusedWithItsPlace(t *testing.T) {
 	good := "9|130|150|160|COMPLETED|1|4|2|00:02|bob|physics|normal|main|late"
 	for text, want := range map[string]string{
 		"":                        "a.txt:1: no text; want what this prints: SLURM_TIME_FORMAT=%s sacct ",
