@@ -139,7 +139,7 @@ func TestAHostsFileThatOthersMayHaveWrittenIsNotRead(t *testing.T) {
 	}
 }
 
-// Whatever stands there, reading ends with an error or with a list that is written and read again unchanged.
+// FuzzParse checks that Parse returns either an error or a list that is the same after it is written and parsed again.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"42:n[1-2] 57:n[3,5]", "42:n1 42:n2", "1:n[1-", ":", "9223372036854775807:a"} {
 		f.Add(text)
