@@ -8,7 +8,7 @@ import (
 	"accordion/oar/observe"
 )
 
-func TestABesteffortJobIsAskedSoEarlyThatItIsGoneInTime(t *testing.T) {
+func TestBesteffortJobIsEndedBeforeItsNodesAreNeeded(t *testing.T) {
 	ours := func(start, end core.Time, nodes ...string) adapter.Reservation {
 		return adapter.Reservation{Name: adapter.Prefix + "7-1", Nodes: nodes, Start: start, End: end}
 	}

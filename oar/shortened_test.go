@@ -44,8 +44,8 @@ func TestAShortenedWalltimeIsPlannedWithAndToldOnARealOAR(t *testing.T) {
 	noOverlap(t, lab)
 }
 
-// OAR's nodes delay a growth by more than the walltime leaves room for. The job receives a longer
-// walltime, and has all of its steps.
+// OAR's nodes delay a growth by more than the walltime has left. The job gets a longer walltime, and has all of its
+// steps.
 func TestAGrowthThatIsLateBeyondTheWalltimeHasItLengthened(t *testing.T) {
 	if !*everything {
 		t.Skip("a minute and a half: -args -accordion.long")

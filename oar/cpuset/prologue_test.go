@@ -11,7 +11,7 @@ import (
 	"accordion/internal/testenv"
 )
 
-func TestTheNodesOfAFirstStepTakeThePlaceOfTheBasesBeforeTheCommandBegins(t *testing.T) {
+func TestNodeFileOfTheFirstStepIsReadyBeforeTheCommand(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "7")
 	write := func(name, text string) {
 		t.Helper()

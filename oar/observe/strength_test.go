@@ -9,7 +9,7 @@ import (
 	"accordion/adapter"
 )
 
-func TestWhatANodeHasIsReadOfTheSitesProperties(t *testing.T) {
+func TestNodeStrengthIsReadFromTheSitesProperties(t *testing.T) {
 	for name, test := range map[string]struct {
 		properties string // of a site, in addition to OAR's own
 		resources  []string

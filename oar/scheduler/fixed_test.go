@@ -224,7 +224,7 @@ func reservationsKept(t *rapid.T, tr *translator, out outcome, uses []use) {
 	}
 }
 
-func TestAReservationIsOverAtItsEndOrWhenNobodyComes(t *testing.T) {
+func TestReservationEndsAtItsEndOrAfterItsIdleLimit(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		in   tables.Reservation
@@ -279,7 +279,7 @@ func TestASuspendedJobKeepsOnlyWhatOARSays(t *testing.T) {
 
 // A companion's walltime is longer than its job's, but it ends with its job. Another queue's plan between these times
 // does not prevent its start.
-func TestACompanionIsInTheWayOfNobodyAfterItsJob(t *testing.T) {
+func TestCompanionBlocksNobodyAfterItsJob(t *testing.T) {
 	for _, test := range []struct {
 		other core.Time // when the other queue's plan begins on the companion's host; the job ends at 1100
 		begun bool

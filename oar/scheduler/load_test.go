@@ -24,7 +24,7 @@ func inWords(all []planner.Running) string {
 }
 
 // On three hosts of two cores (10 to 60). It is second 1000, and OAR wants 5 s between two jobs.
-func TestWhoRunsCountsWithWhatItListed(t *testing.T) {
+func TestRunningJobCountsWithTheConfigurationsThatItListed(t *testing.T) {
 	hosts := func(id int64, walltime core.Time, n int) *choice {
 		return &choice{id: id, walltime: walltime, groups: []*group{{levels: []level{{"network_address", n}}}}}
 	}

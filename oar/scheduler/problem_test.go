@@ -134,7 +134,7 @@ func TestAPassPlansInOARsNumbers(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatAskedForTooMuchIsRefused(t *testing.T) {
+func TestOnlyTooLargeRequestsAreRefused(t *testing.T) {
 	refused := map[string]*waiting{
 		"a walltime of 0":      request(1, 0, level{"network_address", 1}),
 		"no number of hosts":   request(1, 60, level{"network_address", 0}),
@@ -164,7 +164,7 @@ func TestOnlyWhatAskedForTooMuchIsRefused(t *testing.T) {
 }
 
 // Mallory submits much SQL that takes long, before all others.
-func TestWhatTakesLongDoesNotTakeTheTimeOfWhatIsUsual(t *testing.T) {
+func TestSlowRequestsDoNotUseTheTimeOfUsualOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin, asked := time.Now(), []string{}
 		e := newEligibility(func(_ context.Context, text string, patience time.Duration) ([]int64, error) {
@@ -273,7 +273,7 @@ func TestTextsOfAUserHaveABudgetThatIsRemembered(t *testing.T) {
 }
 
 // The SQL of a job that does not start now is not evaluated, unless another job has the same.
-func TestNothingIsAskedForWhatIsKnownOrBeginsLater(t *testing.T) {
+func TestKnownAndLaterRequestsAreNotQueried(t *testing.T) {
 	postponed, usual := request(1, 60, level{"network_address", 1}), request(2, 60, level{"network_address", 1})
 	postponed.types, postponed.properties = []string{"postpone=2199-01-01 00:00:00"}, "upper(cluster) = 'A'"
 	usual.properties = "(cluster = 'a') AND cores >= 2"
@@ -316,7 +316,7 @@ func TestNothingIsAskedForWhatIsKnownOrBeginsLater(t *testing.T) {
 	}
 }
 
-func TestPairsAreOneStatement(t *testing.T) {
+func TestPairInsertIsOneStatement(t *testing.T) {
 	p := database.PairInsert{Into: "t (a, b)"}
 	p.Add(1, -2)
 	p.Add(3, 4)
