@@ -83,7 +83,7 @@ func event(ctx context.Context, tx *sql.Tx, kind string, job int64, now core.Tim
 // askForCheckpoint records that the job was asked, which starts its time, and has OAR send the signal in the
 // background. OAR waits for the node to answer, so no caller waits for the signal.
 func (s *System) askForCheckpoint(ctx context.Context, y observe.Yielding, now core.Time) error {
-	s.log.Info("a besteffort job is asked for its checkpoint: a reservation is to have its nodes", "job", y.Job, "user", y.User,
+	s.log.Info("a besteffort job gets its checkpoint signal: a reservation needs its nodes", "job", y.Job, "user", y.User,
 		"nodes", hostlist.Compact(y.Nodes), "patience", y.Patience)
 	text := "Accordion requested a checkpoint: a job is to have its nodes"
 	if err := s.db.Change(ctx, func(tx *sql.Tx) error { return event(ctx, tx, "CHECKPOINT", y.Job, now, text) }); err != nil {
@@ -93,7 +93,7 @@ func (s *System) askForCheckpoint(ctx context.Context, y observe.Yielding, now c
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
 		defer cancel()
 		if out, err := server.Program(ctx, s.oardel(), "-c", strconv.FormatInt(y.Job, 10)).CombinedOutput(); err != nil {
-			s.log.Warn("a besteffort job is not asked for its checkpoint by the sidecar, but by OAR's next pass", "job", y.Job, "error", err, "says", database.Short(string(out)))
+			s.log.Warn("the sidecar could not send a besteffort job its checkpoint signal: OAR's next pass does", "job", y.Job, "error", err, "says", database.Short(string(out)))
 		}
 	})
 	return nil

@@ -214,11 +214,11 @@ func nothingStartsOnPlacesThatAreTaken(s driver) {
 		hosts []string
 		says  string
 	}{
-		{[]string{"n2", "n3"}, "job " + runs + " has a resource on which it is to start)"},
-		{[]string{"n2", "n5"}, "resource 5, on which it is to start, is not Alive)"},
-		{[]string{"n2"}, "its places are not what it asks for: "},
-		{[]string{"n1", "n2", "n4"}, "its places are not what it asks for: "},
-		{nil, "it is to start now, but the sidecar has given it no resources)"},
+		{[]string{"n2", "n3"}, "job " + runs + " holds a resource where this job must start)"},
+		{[]string{"n2", "n5"}, "resource 5, where this job must start, is not Alive)"},
+		{[]string{"n2"}, "its places do not match its request: "},
+		{[]string{"n1", "n2", "n4"}, "its places do not match its request: "},
+		{nil, "it must start now, but the sidecar has assigned no resources)"},
 	} {
 		job := s.evolving("true", "2x5m", 2)
 		s.place(job, test.hosts...)
@@ -233,7 +233,7 @@ func nothingStartsOnPlacesThatAreTaken(s driver) {
 	s.place(first, "n3")
 	s.release(job, first)
 	s.says(job, "it starts when all of its nodes are free)")
-	s.says(first, "job "+runs+" has a resource on which it is to start)")
+	s.says(first, "job "+runs+" holds a resource where this job must start)")
 	s.end(first)
 	s.runsAndEnds(job)
 	lab.Do(t, "node", "Alive", "n5")

@@ -51,7 +51,7 @@ func passesAreKilled(t *testing.T, lab *lab.OARLab) {
 	active(t, lab)
 	// A pass for which OAR does not wait writes nothing.
 	_, says, err := lab.Exec("oar", "accordion", "oar", "schedule", "evolve", "1000")
-	if err == nil || !strings.Contains(says, "OAR has no such pass, and nothing was written") {
+	if err == nil || !strings.Contains(says, "OAR no longer waits for this pass: nothing was written") {
 		t.Errorf("a pass that OAR did not ask for: %v, %q", err, says)
 	}
 }
@@ -107,7 +107,7 @@ func otherPlansAreRespected(t *testing.T, lab *lab.OARLab) {
 	lab.SQL(t, "update moldable_job_descriptions set moldable_walltime = 7200 where moldable_job_id = "+evolving)
 	s.place(evolving, "n3", "n4")
 	s.release(evolving)
-	s.says(evolving, "job "+above+" has a resource on which it is to start)")
+	s.says(evolving, "job "+above+" holds a resource where this job must start)")
 	first, _ := s.planned(above)
 	if second, _ := s.planned(longer); first <= 0 || second < first {
 		t.Errorf("of the queue above a job is planned in %d s, of ours one in its way in %d s", first, second)

@@ -140,7 +140,7 @@ func (s *System) awaitJoined(ctx context.Context, base adapter.Key, companions [
 		err = errors.Join(err, s.End(ending, c, ""))
 	}
 	if r, gone := s.read.Job(ending, s.db.Sql, base); errors.Is(gone, adapter.ErrGone) || gone == nil && running(r) != nil {
-		err = fmt.Errorf("%w: job %d is over (%w)", adapter.ErrGone, base.ID, err)
+		err = fmt.Errorf("%w: job %d has ended (%w)", adapter.ErrGone, base.ID, err)
 	}
 	return err
 }
@@ -156,7 +156,7 @@ func (s *System) Merge(ctx context.Context, job, expander adapter.Key) error {
 		case err != nil:
 			return err
 		case e.BaseJob != int64(job.ID):
-			return fmt.Errorf("job %d is no companion of its", expander.ID)
+			return fmt.Errorf("job %d is not a companion of this job", expander.ID)
 		case e.Joined != "":
 			return nil // merged already
 		case e.State != adapter.Running:

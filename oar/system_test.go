@@ -162,7 +162,7 @@ func aHostileRequest(t *testing.T, lab *lab.OARLab) {
 	for i, h := range hostile {
 		lab.Run(t, h.user, "oardel", ids[i])
 	}
-	driver{t: t, lab: lab}.says(level, `"x'; delete from jobs; --" is no property of resources)`)
+	driver{t: t, lab: lab}.says(level, `"x'; delete from jobs; --" is not a property of resources)`)
 	lab.Run(t, "alice", "oardel", level)
 }
 

@@ -67,7 +67,7 @@ func linkAgent(j job) (string, error) {
 	}
 	link := filepath.Join(dir, agent.Name)
 	if strings.ContainsAny(link, " \t") {
-		return "", fmt.Errorf("%s: launchers take no path with blanks: set TMPDIR to one without", link)
+		return "", fmt.Errorf("%s: launchers accept no path with blanks: set TMPDIR to a path without them", link)
 	}
 	if old, err := os.Readlink(link); err == nil && old == program {
 		return link, nil

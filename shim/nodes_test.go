@@ -119,7 +119,7 @@ func TestWithoutAHostsFileTheBatchSystemIsAsked(t *testing.T) {
 func TestUnknownNodesAreReported(t *testing.T) {
 	env := inSlurm(t)
 	published(t, env, "something else\n")
-	if out := Nodes(t.Context(), env.lookup); out.Status != StatusRefused || !strings.Contains(out.Message, "it does not begin as a hosts file") {
+	if out := Nodes(t.Context(), env.lookup); out.Status != StatusRefused || !strings.Contains(out.Message, "it does not begin like a hosts file") {
 		t.Errorf("a wrong file: status %d: %s", out.Status, out.Message)
 	}
 	nothing := environment{"SLURM_JOB_ID": "7", "SLURM_CLUSTER_NAME": "of-no-file"}

@@ -131,7 +131,7 @@ func (j job) started(o PartOptions, app int64, cluster string, g *launcher.Go) O
 		text.atEnd(quote(o.Program)+" part --done $?", path+".traps")
 	} else {
 		text.unset(variableParts)
-		messages = append(messages, fmt.Sprintf("no %s, and nobody is told when this part is over: %v", variableParts, err))
+		messages = append(messages, fmt.Sprintf("no %s, and the end of this part will not be reported: %v", variableParts, err))
 	}
 	return j.outcome(StatusResized, &text, messages)
 }
@@ -153,7 +153,7 @@ func partDone(ctx context.Context, o PartOptions, code int, d dial) Outcome {
 	if err != nil {
 		return Usage(err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, doneTimeout, fmt.Errorf("the sidecar did not confirm within %v that this part is over", doneTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, doneTimeout, fmt.Errorf("the sidecar did not confirm the end of this part within %v", doneTimeout))
 	defer cancel()
 	var text script
 	for e := range j.link(ctx, d).Events() {
@@ -161,7 +161,7 @@ func partDone(ctx context.Context, o PartOptions, code int, d dial) Outcome {
 		case *launcher.Welcome:
 			e.Session.Send(&launcher.Done{Code: code})
 		case *launcher.Okay:
-			return j.outcome(StatusResized, &text, []string{fmt.Sprintf("this part is over, with status %d", code)})
+			return j.outcome(StatusResized, &text, []string{fmt.Sprintf("this part has ended, with status %d", code)})
 		case *launcher.Refuse:
 			return j.outcome(StatusRefused, &text, []string{reason("refused", m.Text)})
 		case *launcher.End:

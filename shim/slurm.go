@@ -58,7 +58,7 @@ func (s slurm) export(text *script, j job, has holding) (messages []string) {
 		if j.env.get("SLURM_DISTRIBUTION") == "arbitrary" { // it has no meaning without the file
 			text.unset("SLURM_DISTRIBUTION")
 		}
-		messages = append(messages, "SLURM_HOSTFILE spoke of the nodes before and is unset; "+variableHostfile+" lists the present ones")
+		messages = append(messages, "SLURM_HOSTFILE contained the previous nodes and is unset; "+variableHostfile+" lists the present ones")
 	}
 	return append(messages, exportCompanions(text, j, has.allocations, firstTasks(j, len(before)))...)
 }

@@ -77,7 +77,7 @@ func (o Options) check() error {
 		}
 	}
 	if n := len(o.Keep) + len(o.Release); n > maxList {
-		return fmt.Errorf("--keep, --release: a list of %d bytes, at most %d are possible: write it shorter, as n[1-9]", n, maxList)
+		return fmt.Errorf("--keep, --release: a list of %d bytes, at most %d are possible: shorten it, such as n[1-9]", n, maxList)
 	}
 	if o.Timeout < 0 {
 		return fmt.Errorf("--timeout: %v is negative", o.Timeout)

@@ -88,7 +88,7 @@ func (k *Keeper) flight(ctx context.Context, what string, job int64, do func(con
 		bad, _ := r.Val.([]BadNode)
 		return bad, r.Err
 	case <-ctx.Done():
-		return nil, fmt.Errorf("OAR's job resource manager takes longer: %w", adapter.ErrBusy)
+		return nil, fmt.Errorf("OAR's job resource manager: not finished yet: %w", adapter.ErrBusy)
 	}
 }
 
@@ -101,7 +101,7 @@ func (k *Keeper) suspect(job int64, bad []BadNode) {
 	defer cancel()
 	alive, err := k.db.Suspect(ctx, job, NamesOf(bad), bad[0].Err)
 	if err != nil {
-		k.log.Warn("nodes cannot be suspected", "nodes", hostlist.Compact(NamesOf(bad)), "error", err)
+		k.log.Warn("OAR could not be told to suspect nodes", "nodes", hostlist.Compact(NamesOf(bad)), "error", err)
 	}
 	for _, b := range bad {
 		if slices.Contains(alive, b.host) { // else OAR knows already
@@ -157,7 +157,7 @@ func (k *Keeper) clear() {
 					continue
 				}
 				tried[one.Job] = time.Now()
-				k.log.Info("a job's cpusets are left on nodes that it has not any more: they are cleaned", "job", one.Job)
+				k.log.Info("cpusets of a job are left on nodes that it no longer has: cleaning them", "job", one.Job)
 				if err := k.Cleaned(k.life, one.Job, tables.LeftCpusets); err != nil && k.life.Err() == nil {
 					k.log.Warn("cpusets are left", "job", one.Job, "error", err)
 				}

@@ -48,7 +48,7 @@ func (m manager) send(ctx context.Context, what string, hosts []string, job map[
 		all.Go(func() error {
 			out, err := m.nodes.Run(ctx, host, fmt.Sprintf("TAKTUK_HOSTNAME=%s perl - %s", server.Quote(host), what), input, Quickly)
 			if out != "" {
-				m.log.Debug("OAR's job resource manager says", "asked", what, "node", host, "says", strings.TrimSpace(out))
+				m.log.Debug("output of OAR's job resource manager", "asked", what, "node", host, "says", strings.TrimSpace(out))
 			}
 			if err != nil {
 				mu.Lock()

@@ -35,7 +35,7 @@ func rename(folder, from, to string) error {
 	if info, err := os.Lstat(folder); err != nil {
 		return err
 	} else if !info.IsDir() {
-		return fmt.Errorf("%s is no folder: remove it", folder)
+		return fmt.Errorf("%s is not a folder: remove it", folder)
 	}
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -53,7 +53,7 @@ func rename(folder, from, to string) error {
 		return err
 	}
 	if !info.Mode().IsRegular() || !ours(info) {
-		return fmt.Errorf("%s in %s is no file of this account: remove it", from, folder)
+		return fmt.Errorf("%s in %s is not a file of this account: remove it", from, folder)
 	}
 	return root.Rename(from, to)
 }

@@ -83,7 +83,7 @@ type kept struct {
 
 func read(ctx context.Context, db *database.DB, tx *sql.Tx, span Span) (k kept, err error) {
 	if _, err = tx.ExecContext(ctx, db.StatementLimit(patience)); err != nil {
-		return k, fmt.Errorf("limiting the time of a question to OAR's database: %w", err)
+		return k, fmt.Errorf("limiting the time of a query of OAR's database: %w", err)
 	}
 	where := fmt.Sprintf("j.start_time > 0 AND j.start_time < %d AND (j.stop_time >= %d OR j.stop_time = 0)", span.Until, span.From)
 	k.jobs, err = database.All(ctx, tx, "jobs that are over", `SELECT j.job_id, COALESCE(j.job_name, ''), COALESCE(j.job_user, ''), COALESCE(j.project, ''), COALESCE(j.queue_name, ''),

@@ -301,10 +301,10 @@ func (t *translator) later(w *waiting) bool {
 func (t *translator) level(l level) (planner.Property, error) {
 	of, known := t.properties[l.column]
 	if !known {
-		return nil, fmt.Errorf("%s is no property of resources", core.Shown(l.column))
+		return nil, fmt.Errorf("%s is not a property of resources", core.Shown(l.column))
 	}
 	if l.count < planner.BestHalf || l.count == 0 {
-		return nil, fmt.Errorf("%s=%d is no number of resources from 1", l.column, l.count)
+		return nil, fmt.Errorf("%s=%d: the number of resources must be at least 1", l.column, l.count)
 	}
 	return of, nil
 }
@@ -366,5 +366,5 @@ func instant(text string) (core.Time, error) {
 			return at.Unix(), nil
 		}
 	}
-	return 0, fmt.Errorf("%s is no time; write YYYY-MM-DD HH:MM:SS", core.Shown(text))
+	return 0, fmt.Errorf("%s is not a time: write YYYY-MM-DD HH:MM:SS", core.Shown(text))
 }

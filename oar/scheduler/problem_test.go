@@ -129,7 +129,7 @@ func TestAPassPlansInOARsNumbers(t *testing.T) {
 			t.Errorf("%+v, want %+v", got, w)
 		}
 	}
-	if want := []jobMessage{{3, ` (Accordion: "rack" is no property of resources)`}}; !slices.Equal(o.messages, want) {
+	if want := []jobMessage{{3, ` (Accordion: "rack" is not a property of resources)`}}; !slices.Equal(o.messages, want) {
 		t.Errorf("the messages are %v", o.messages)
 	}
 }

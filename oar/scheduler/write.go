@@ -131,13 +131,13 @@ func (d store) write(ctx context.Context, now core.Time, o outcome, stop time.Ti
 		}
 		query := fmt.Sprintf("UPDATE moldable_job_descriptions SET moldable_walltime = %d WHERE moldable_id = %d", one.walltime, one.moldable)
 		if _, err := tx.ExecContext(ctx, query); err != nil {
-			return 0, fmt.Errorf("writing until when a reservation lasts: %w", err)
+			return 0, fmt.Errorf("writing the end of a reservation: %w", err)
 		}
 	}
 	for len(first) > 0 {
 		n, err := insert(ctx, tx, first)
 		if err != nil {
-			return 0, fmt.Errorf("writing what the sidecar has decided: %w", err)
+			return 0, fmt.Errorf("writing the sidecar's decisions: %w", err)
 		}
 		first = first[n:]
 	}
@@ -154,7 +154,7 @@ func (d store) write(ctx context.Context, now core.Time, o outcome, stop time.Ti
 			break
 		}
 		if err := d.tell(ctx, tx, some); err != nil {
-			return 0, fmt.Errorf("writing why jobs are not planned: %w", err)
+			return 0, fmt.Errorf("writing the reasons of unplanned jobs: %w", err)
 		}
 	}
 	if err := tx.Commit(); err != nil {
@@ -172,7 +172,7 @@ func asked(ctx context.Context, tx *sql.Tx, now core.Time) error {
 		return r.Scan(&at)
 	})
 	if err == nil && at != now {
-		err = fmt.Errorf("%w: it was asked to plan for second %d, and OAR's plan is of second %d", ErrOverrun, now, at)
+		err = fmt.Errorf("%w: this pass is for second %d, and OAR's plan is of second %d", ErrOverrun, now, at)
 	}
 	return err
 }

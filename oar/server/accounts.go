@@ -77,11 +77,11 @@ func Lookup(ctx context.Context, name string) (uid, gid uint32, err error) {
 	defer cancel()
 	out, err := Program(ctx, "getent", "--", "passwd", name).Output()
 	if err != nil {
-		return 0, 0, fmt.Errorf("looking for user %q: %w", name, err)
+		return 0, 0, fmt.Errorf("looking up user %q: %w", name, err)
 	}
 	fields := strings.Split(strings.TrimSpace(string(out)), ":")
 	if len(fields) < 4 {
-		return 0, 0, fmt.Errorf("looking for user %q: getent says %q", name, out)
+		return 0, 0, fmt.Errorf("looking up user %q: getent printed %q", name, out)
 	}
 	return ids(fields[2], fields[3])
 }

@@ -135,7 +135,7 @@ func (p *Notifier) run(ctx context.Context) {
 		launches, word := p.take(rest == nil)
 		for _, one := range append(launches, word) {
 			if err := Tell(ctx, p.Address, one); err != nil && ctx.Err() == nil {
-				p.log.Warn("OAR's server cannot be told that there is something to do", "error", err)
+				p.log.Warn("OAR's server cannot be notified", "error", err)
 			}
 		}
 		if word != "" {

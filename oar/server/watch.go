@@ -22,7 +22,7 @@ func watch(ctx context.Context, conf conf.Conf, log hclog.Logger, call func()) {
 		return none, database.Changes(ctx, conf, call)
 	}, backoff.WithBackOff(backoff.NewConstantBackOff(relisten)), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, _ time.Duration) {
 		if said := err.Error(); said != told {
-			log.Warn("changes in OAR's database are noticed later than they could be", "why", err)
+			log.Warn("changes in OAR's database are noticed late", "why", err)
 			told = said
 		}
 	}))

@@ -156,7 +156,7 @@ func awaitReaders(ctx context.Context, oarDir string) error {
 			select {
 			case <-tick.C:
 			case <-ctx.Done():
-				return fmt.Errorf("OAR's process %s, which may run it, does not end: %w", pid, ctx.Err())
+				return fmt.Errorf("OAR's process %s, which may run it, has not ended: %w", pid, ctx.Err())
 			}
 		}
 	}

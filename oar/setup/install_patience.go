@@ -42,7 +42,7 @@ func retry(ctx context.Context, tell func(string), do func() error, isConflict f
 		return none, err
 	}, backoff.WithBackOff(backoff.NewConstantBackOff(lockPause)), backoff.WithMaxElapsedTime(lockFor))
 	if err != nil && isConflict(err) {
-		err = fmt.Errorf("%w: it was tried for %v, and %s; wait for the end of that, or end it, and do the same again: what is done already is left as it is",
+		err = fmt.Errorf("%w: it was tried for %v, and %s: wait for its end, or end it, and repeat the command: it skips what is done",
 			err, time.Since(begin).Round(time.Second), who)
 	}
 	return err

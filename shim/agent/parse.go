@@ -45,7 +45,7 @@ func Parse(arguments []string) (Call, error) {
 	case c.Host == "" || strings.HasPrefix(c.Host, "-"):
 		return Call{}, errors.New("which host? Write: accordion agent HOST COMMAND")
 	case c.Command == "":
-		return Call{}, fmt.Errorf("which command on %s? An agent opens no shell for typing", c.Host)
+		return Call{}, fmt.Errorf("which command on %s? An agent starts no interactive shell", c.Host)
 	}
 	return c, nil
 }

@@ -52,7 +52,7 @@ func Parse(text string) (List, error) {
 	}
 	for i, a := range list {
 		if (list[:i]).Has(a.Job) {
-			return nil, fmt.Errorf("allocation %d is there twice: want each once", a.Job)
+			return nil, fmt.Errorf("allocation %d appears twice: want each once", a.Job)
 		}
 	}
 	return list, nil

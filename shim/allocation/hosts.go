@@ -65,7 +65,7 @@ func parseHosts(r io.Reader) (h Hosts, err error) {
 		list, listed := strings.CutPrefix(line, mark)
 		switch {
 		case first && !strings.HasPrefix(line, "#"):
-			return Hosts{}, errors.New("it does not begin as a hosts file")
+			return Hosts{}, errors.New("it does not begin like a hosts file")
 		case first:
 			err = h.head(line)
 		case listed:
@@ -110,7 +110,7 @@ func (h *Hosts) head(line string) error {
 			h.Until, err = strconv.ParseInt(value, 10, 64)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %.60q is no number", name, value)
+			return fmt.Errorf("%s: %.60q is not a number", name, value)
 		}
 	}
 	return nil
@@ -123,7 +123,7 @@ func openOwn(name string) (*os.File, error) {
 		return nil, err
 	}
 	if !folder.IsDir() || folder.Mode().Perm()&0o022 != 0 || int(folder.Sys().(*syscall.Stat_t).Uid) != os.Getuid() {
-		return nil, fmt.Errorf("%s: %w, for others may write beside it", name, os.ErrNotExist)
+		return nil, fmt.Errorf("%s: %w: other users can write to its folder", name, os.ErrNotExist)
 	}
 	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 const callTimeout = 5 * time.Second
 
 // ErrUnknown means that Slurm no longer knows the job.
-var ErrUnknown = errors.New("no such job any more")
+var ErrUnknown = errors.New("the job does not exist any more")
 
 // Job is a job's state and nodes, as Slurm reports them.
 type Job struct {

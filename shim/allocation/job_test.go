@@ -60,7 +60,7 @@ func fake(t *testing.T, body string) {
 
 func TestUnknownJobIsDistinguishedFromAnAbsentController(t *testing.T) {
 	fake(t, `echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1`)
-	if _, err := Show(t.Context(), 7); !errors.Is(err, ErrUnknown) || err.Error() != "scontrol show job 7: no such job any more" {
+	if _, err := Show(t.Context(), 7); !errors.Is(err, ErrUnknown) || err.Error() != "scontrol show job 7: the job does not exist any more" {
 		t.Errorf("got %v", err)
 	}
 	fake(t, `echo "slurm_load_jobs error: Unable to contact slurm controller" >&2; exit 1`)

@@ -38,7 +38,7 @@ func readCounts(w World, line srun.Line) (c counts, err error) {
 			c.excluded, err = w.names(o)
 		case "relative":
 			if c.relative, err = strconv.Atoi(o.Value); err != nil || c.relative < 0 {
-				err = fmt.Errorf("--relative: %.60q is no number of nodes", o.Value)
+				err = fmt.Errorf("--relative: %.60q is not a number of nodes", o.Value)
 			}
 		}
 		if err != nil {
@@ -54,7 +54,7 @@ func readCounts(w World, line srun.Line) (c counts, err error) {
 func count(o srun.Option) (int, error) {
 	n, ok := allocation.Positive(o.Value)
 	if !ok {
-		return 0, fmt.Errorf("--%s: %.60q is no number above 0", o.Name, o.Value)
+		return 0, fmt.Errorf("--%s: %.60q is not a number above 0", o.Name, o.Value)
 	}
 	return n, nil
 }
@@ -68,7 +68,7 @@ func nodeRange(text string) (least, most int, err error) {
 		most, fine = many(to)
 	}
 	if !ok || !fine || most < least {
-		return 0, 0, fmt.Errorf("--nodes: %.60q is no number of nodes: want 4 or 2-4", text)
+		return 0, 0, fmt.Errorf("--nodes: %.60q is not a number of nodes: want 4 or 2-4", text)
 	}
 	return least, most, nil
 }
@@ -114,7 +114,7 @@ func (c counts) choose(list allocation.List) ([]string, error) {
 	slices.SortStableFunc(free, func(a, b string) int { return c.rank(a) - c.rank(b) })
 	for _, name := range c.names {
 		if !slices.Contains(free, name) {
-			return nil, fmt.Errorf("node %s is named, and left out by --exclude or --relative", name)
+			return nil, fmt.Errorf("node %s is both named and excluded (--exclude or --relative)", name)
 		}
 	}
 	least, most := max(c.least, len(c.names), 1), c.mostNodes(len(free))
@@ -156,7 +156,7 @@ func (c counts) rank(node string) int {
 func (c counts) tasksOn(nodes int) (int, error) {
 	switch {
 	case c.total > 0 && c.perNode > 0 && c.total > c.perNode*nodes:
-		return 0, fmt.Errorf("%s do not fit on %s at %d a node", number(c.total, "task"), number(nodes, "node"), c.perNode)
+		return 0, fmt.Errorf("%s do not fit on %s with %d per node", number(c.total, "task"), number(nodes, "node"), c.perNode)
 	case c.total > 0:
 		return c.total, nil
 	case c.perNode > 0:

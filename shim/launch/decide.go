@@ -166,7 +166,7 @@ func (p *Plan) readCommonOptions(w World, line srun.Line) error {
 	}
 	seconds, err := strconv.ParseInt(wait, 10, 32)
 	if err != nil || seconds < 0 {
-		return fmt.Errorf("--wait: %.60q is no number of seconds", wait)
+		return fmt.Errorf("--wait: %.60q is not a number of seconds", wait)
 	}
 	p.Wait = time.Duration(seconds) * time.Second
 	return nil

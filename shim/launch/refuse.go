@@ -11,7 +11,7 @@ import (
 
 // impossible contains the options that cannot work on several allocations, and the reasons.
 var impossible = map[string]string{
-	"async":           "it leaves before the program ends, and then nobody waits for the other steps",
+	"async":           "it returns before the program ends, so nothing waits for the other steps",
 	"bcast":           "it copies the program that srun starts itself: copy it with sbcast, in each allocation",
 	"gpus":            "it counts the GPUs of one step: say --gpus-per-node or --gpus-per-task",
 	"het-group":       "it names parts of a heterogeneous job, which this is not",

@@ -125,7 +125,7 @@ func (c *Conn) prove(word string) ([]byte, error) {
 	case !ours || len(digest) != sha256.Size:
 		return nil, &CredentialError{Why: "it was made for another session"}
 	case !c.trust(uid):
-		return nil, &CredentialError{Why: fmt.Sprintf("user %d is not one who may run the sidecar", uid)}
+		return nil, &CredentialError{Why: fmt.Sprintf("user %d may not run the sidecar", uid)}
 	}
 	c.peer = uid
 	return digest, nil
@@ -157,7 +157,7 @@ func (c *Conn) open() error {
 		return err
 	}
 	if sum := sha256.Sum256(frame); !bytes.Equal(sum[:], digest) {
-		return &CredentialError{Why: "it was made over another message"}
+		return &CredentialError{Why: "it was made for another message"}
 	}
 	c.await = nil
 	c.unread.Reset(frame)

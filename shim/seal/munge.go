@@ -39,7 +39,7 @@ func (m *Munge) Check(ctx context.Context) error {
 	}
 	payload, _, err := m.Read(ctx, credential)
 	if err == nil && string(payload) != text {
-		err = fmt.Errorf("%w: a credential came back with another payload", ErrUnavailable)
+		err = fmt.Errorf("%w: reading a credential returned another payload", ErrUnavailable)
 	}
 	return err
 }
@@ -60,7 +60,7 @@ func (m *Munge) Make(ctx context.Context, payload []byte) (string, error) {
 // blamed contains the statuses of unmunge (munge_err_t of libmunge) that are about the credential and not about the
 // host.
 var blamed = map[int]string{
-	8:  "it is none that munge knows",
+	8:  "munge does not know its format",
 	9:  "it is of a version that munge does not know",
 	10: "it uses a cipher that munge does not know",
 	11: "it uses a digest that munge does not know",
@@ -95,7 +95,7 @@ func (m *Munge) Read(ctx context.Context, credential string) ([]byte, uint32, er
 func parse(out []byte) ([]byte, uint32, error) {
 	head, payload, ok := bytes.Cut(out, []byte("\n\n"))
 	if !ok {
-		return nil, 0, fmt.Errorf("%w: unmunge printed something else than it should", ErrUnavailable)
+		return nil, 0, fmt.Errorf("%w: unmunge printed an unknown format", ErrUnavailable)
 	}
 	values := map[string]int64{}
 	for line := range strings.Lines(string(head)) {
@@ -113,7 +113,7 @@ func parse(out []byte) ([]byte, uint32, error) {
 	}
 	for _, name := range []string{"ENCODE_TIME", "DECODE_TIME"} {
 		if at := values[name]; at < 0 || at > 1<<40 { // their difference must not overflow
-			return nil, 0, &CredentialError{Why: fmt.Sprintf("%s %d is no time", name, at)}
+			return nil, 0, &CredentialError{Why: fmt.Sprintf("%s %d is not a time", name, at)}
 		}
 	}
 	uid := values["UID"]
@@ -121,7 +121,7 @@ func parse(out []byte) ([]byte, uint32, error) {
 	case values["STATUS"] != 0:
 		return nil, 0, &CredentialError{Why: fmt.Sprintf("munge says %d", values["STATUS"])}
 	case uid < 0 || uid >= math.MaxUint32: // the last number stands for nobody
-		return nil, 0, &CredentialError{Why: fmt.Sprintf("%d is no user", uid)}
+		return nil, 0, &CredentialError{Why: fmt.Sprintf("%d is not a user", uid)}
 	case age > int64(MaxAge/time.Second) || age < -int64(MaxAge/time.Second):
 		return nil, 0, &CredentialError{Why: fmt.Sprintf("it is %d s old, %v are allowed: do the clocks of the two hosts agree?", age, MaxAge)}
 	}
@@ -191,7 +191,7 @@ const mostPrinted = 64 << 10 // bytes
 
 func (l *limited) Write(b []byte) (int, error) {
 	if l.buffer.Len()+len(b) > mostPrinted {
-		return 0, errors.New("it prints too much")
+		return 0, errors.New("its output is too long")
 	}
 	return l.buffer.Write(b)
 }

@@ -54,7 +54,7 @@ func TestInvalidRealCredentialIsRefusedWithTheReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct{ credential, why string }{
-		"garbage":           {"hello", "none that munge knows"},
+		"garbage":           {"hello", "munge does not know its format"},
 		"white space":       {" \n", ""},
 		"half":              {good[:len(good)/2], ""},
 		"changed":           {string(changed), ""},

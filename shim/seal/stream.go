@@ -28,7 +28,7 @@ const (
 
 // ErrForged means that a frame was not the next one that the peer sent. It was changed, left out, repeated or sent
 // back.
-var ErrForged = errors.New("a frame is not the peer's next one: its code does not fit")
+var ErrForged = errors.New("a frame is not the peer's next one: its code is wrong")
 
 // Stream carries the frames of a long session. Over TCP each frame is followed by a code under a key that only the two
 // ends have. Calls of munge for each frame would take too long. One goroutine may write while another reads. After an

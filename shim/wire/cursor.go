@@ -77,12 +77,12 @@ func (c *Cursor) pass(head Value, levels int) (why string) {
 		return ""
 	}
 	if levels == 0 {
-		return "it is nested too deep"
+		return "it is nested too deeply"
 	}
 	for range head.N { // a count that is too high ends where the bytes end
 		if head.Kind == KindMap {
 			if key, ok := c.take(); !ok || key.Kind != KindString {
-				return "not msgpack, or a key that is no string"
+				return "it is not msgpack, or a key is not a string"
 			}
 		}
 		if _, ok := c.Small(); ok {

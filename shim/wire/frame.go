@@ -32,7 +32,7 @@ func (e *TooLongError) Error() string {
 type VersionError struct{ Version int64 }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("the frame is of version %d, and this is version %d: use the same release of accordion in the job and as the sidecar", e.Version, Version)
+	return fmt.Sprintf("the frame is of version %d, and this is version %d: use the same release of accordion for the job and the sidecar", e.Version, Version)
 }
 
 // MalformedError means that a frame is not one msgpack map with our fields, or has values that are not possible.

@@ -58,11 +58,11 @@ func ParseQuery(frame []byte) (Query, error) {
 	}
 	switch {
 	case q.What != QueryView && q.What != QueryQueue && q.What != QueryEntries && q.What != QueryReset:
-		return q, malformed("%.20q is none of the things that can be asked for", q.What)
+		return q, malformed("%.20q is not a known query", q.What)
 	case q.Job < 0 || q.Since < 0:
 		return q, malformed("a negative number")
 	case (q.What == QueryReset) != (q.User != ""):
-		return q, malformed("only what a user left unused can be reset, and whose that is must be said")
+		return q, malformed("only a reset needs a user, and it needs one")
 	case q.Follow && q.What != QueryEntries:
 		return q, malformed("only entries can be followed")
 	}
