@@ -30,7 +30,7 @@ func adviceOfHistory(t *testing.T, lab *lab.OARLab) {
 		t.Fatal(err)
 	}
 	if a.Jobs == 0 || a.Jobs > over {
-		t.Errorf("advice is made of %d jobs, where %d are over", a.Jobs, over)
+		t.Errorf("advice is made of %d jobs, where %d have ended", a.Jobs, over)
 	}
 }
 
@@ -54,7 +54,7 @@ func TestSizesAreAdvisedFromOARsTables(t *testing.T) {
 		all = append(all, lab.Submit(t, "bob", "sleep 3", "-q", "evolve", "-n", "rigid", "-l", on(2)))
 	}
 	fails := lab.Submit(t, "bob", "exit 3", "-q", "evolve", "-n", "fails", "-l", on(1))
-	lab.Await(t, long, "the job that fails is over", func() bool { s := lab.State(t, fails); return s == "Terminated" || s == "Error" })
+	lab.Await(t, long, "the job that fails has ended", func() bool { s := lab.State(t, fails); return s == "Terminated" || s == "Error" })
 	for _, id := range all {
 		ends(t, lab, id)
 	}

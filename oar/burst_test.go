@@ -21,7 +21,7 @@ func passesThatFollowEachOther(t *testing.T, lab *lab.OARLab) {
 	lab.Await(t, long, "the first job runs", func() bool { return lab.State(t, first) == "Running" })
 	next := lab.Submit(t, "alice", "true", "-q", "evolve", "-l", "nodes=5,walltime=0:1:0")
 	before := len(said(t, lab))
-	lab.Await(t, long, "so many passes are over", func() bool {
+	lab.Await(t, long, "so many passes have ended", func() bool {
 		lab.Run(t, "root", "oarnotify", "Scheduling")
 		return strings.Count(said(t, lab)[before:], "Launching scheduler accordion_oar") > passes
 	})

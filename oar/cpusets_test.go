@@ -58,7 +58,7 @@ func processesOn(t *testing.T, lab *lab.OARLab, node, user string) string {
 	return out
 }
 
-// story is an event in the life of a job that has nodes beside its base.
+// story is an event in the life of a job that has more nodes than its base.
 type story struct {
 	name string
 	test func(*testing.T, *lab.OARLab)
@@ -204,7 +204,8 @@ func aSilentJobReaches(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-// aCompanionIsDeleted checks that its nodes are clean before OAR frees them, whoever deletes it.
+// aCompanionIsDeleted checks that its nodes are clean before OAR frees them, whether the user or the sidecar deletes
+// it.
 func aCompanionIsDeleted(t *testing.T, lab *lab.OARLab, sidecar bool) {
 	job := grown(t, lab, "everywhere '"+stays+"'")
 	nodes := nodesOf(t, lab, job)
@@ -216,7 +217,7 @@ func aCompanionIsDeleted(t *testing.T, lab *lab.OARLab, sidecar bool) {
 	ends(t, lab, companion)
 	for _, node := range nodes {
 		if n := processesOn(t, lab, node, "alice"); n != "0" {
-			t.Errorf("the companion is over, and %s processes run on %s, want none", n, node)
+			t.Errorf("the companion has ended, and %s processes run on %s, want none", n, node)
 		}
 	}
 	if !sidecar {
@@ -231,7 +232,7 @@ func noSidecarAtTheEnd(t *testing.T, lab *lab.OARLab) {
 	lab.Do(t, "serve-stop", "--kill")
 	goOn(t, lab, job)
 	nodesAreClean(t, lab)
-	lab.Await(t, long, "its companions are over", func() bool { return lab.SQL(t, "select count(*) from jobs where state = 'Running'") == "0" })
+	lab.Await(t, long, "its companions have ended", func() bool { return lab.SQL(t, "select count(*) from jobs where state = 'Running'") == "0" })
 	lab.Do(t, "serve")
 }
 

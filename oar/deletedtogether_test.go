@@ -49,7 +49,7 @@ func TestTwoJobsDeletedAtOnceInTheirGrowthLeaveNothingBehind(t *testing.T) {
 		}
 	}
 	lab.Run(t, "alice", "bash", "-c", script+"wait")
-	lab.Await(t, long, "all of them are over", func() bool {
+	lab.Await(t, long, "all of them have ended", func() bool {
 		// The database changes these states itself, so OAR's server gets no notification.
 		lab.Run(t, "root", "bash", "-c", "for word in Qdel ChState; do echo $word >/dev/tcp/127.0.0.1/6666; done; sleep 1")
 		return lab.SQL(t, "select count(*) from jobs where state not in ('Terminated', 'Error') and job_name like 'pair-%'") == "0"

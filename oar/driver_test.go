@@ -126,7 +126,7 @@ func (s driver) end(ids ...string) {
 	s.t.Helper()
 	s.lab.Run(s.t, "root", append([]string{"oardel"}, ids...)...)
 	for _, id := range ids {
-		s.lab.Await(s.t, long, "job "+id+" is over", func() bool {
+		s.lab.Await(s.t, long, "job "+id+" has ended", func() bool {
 			state := s.lab.State(s.t, id)
 			return state == "Error" || state == "Terminated"
 		})
@@ -140,7 +140,7 @@ func whatTheSidecarHasDecided(t *testing.T, lab *lab.OARLab) {
 	nothingStartsOnPlacesThatAreTaken(s)
 }
 
-// Two of the five nodes are reserved. Jobs of this queue and of a lower one get places beside them.
+// Two of the five nodes are reserved. Jobs of this queue and of a lower one get places on the others.
 func reservationsAreKept(s driver) {
 	t, lab := s.t, s.lab
 	holder := s.reserve("accordion-1", 0, 3000, 0, "n3", "n4")
@@ -191,7 +191,7 @@ func releasedJobsStartOnTheirPlaces(s driver) {
 	if got := lab.SQL(t, "select message from jobs where job_id = "+job); strings.Contains(got, "Accordion") {
 		t.Errorf("the message of an evolving job that runs is still %q", got)
 	}
-	// The job grows. Its companions start, but not those of a job that does not run.
+	// The job grows. Its companions start, but not the companions of a job that does not run.
 	early := s.evolving("true", "1x5m", 1)
 	orphan := s.companion(early, 1)
 	s.place(orphan, "n3")
@@ -204,7 +204,7 @@ func releasedJobsStartOnTheirPlaces(s driver) {
 	s.end(orphan, early, second, first, job)
 }
 
-// The places of a released job are not free, not Alive, too few, or not those of all its parts.
+// The places of a released job are not free, not Alive, too few, or not the places of all its parts.
 func nothingStartsOnPlacesThatAreTaken(s driver) {
 	t, lab := s.t, s.lab
 	runs := lab.Submit(t, "bob", "sleep 10000", "-q", "evolve", "-l", "nodes=1,walltime=1:0:0", "-p", "network_address='n3'")

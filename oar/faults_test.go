@@ -28,9 +28,9 @@ func passesAreKilled(t *testing.T, lab *lab.OARLab) {
 		n, _, _ := lab.Exec("root", "grep", "-c", "Disabling queue evolve", "/var/log/oar.log")
 		return n
 	}
-	// The process between a pass and OAR is found from the pass. An earlier call may be about to end while another call of
-	// the scheduler, which has no pass yet, has begun; then nobody would be left to switch the queue on again. The pass
-	// has connections to the database, so it has not yet checked whether its caller lives.
+	// The process between a pass and OAR is found from the pass. An earlier call may be about to end while another call
+	// of the scheduler, which has no pass yet, has begun; then no process would be left to switch the queue on again.
+	// The pass has connections to the database, so it has not yet checked whether its caller lives.
 	inside := func(between, caller string) string {
 		return `p=$(pgrep -o -f '` + pass + `') && kill -STOP $p && { ` + caller + `
 			[ "$(find /proc/$p/fd -lname 'socket:*')" ] && pgrep -f '` + between + `' | grep -qx $c && kill -KILL $c; s=$?; kill -CONT $p; [ $s = 0 ]; }`
@@ -86,7 +86,7 @@ func otherPlansAreRespected(t *testing.T, lab *lab.OARLab) {
 	}
 	wide := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=4,walltime=0:1:0")
 	beside := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=2,walltime=0:1:0")
-	lab.Await(t, long, "the advance reservation is over", func() bool {
+	lab.Await(t, long, "the advance reservation has ended", func() bool {
 		lab.Notify(t, "Scheduling") // OAR checks that once a minute only
 		return lab.State(t, advance) == "Terminated"
 	})

@@ -16,7 +16,7 @@ import (
 	"accordion/oar/observe"
 )
 
-// Expand makes companions of a running job on the nodes. It waits until they run and the job's cpuset and key are on
+// Expand submits companions of a running job on the nodes. It waits until they run and the job's cpuset and key are on
 // their nodes. The nodes belong to the job only after Merge. Where this takes too long, Expand ends the companions.
 func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, reservation string) (adapter.Key, error) {
 	doing := fmt.Sprintf("expanding job %d by %s", job.ID, hostlist.Compact(nodes))

@@ -49,7 +49,7 @@ func TestCommandsOfTheGuidesOnARealOAR(t *testing.T) {
 	if shown < 3 {
 		t.Errorf("the guides show only %d calls of oarsub with a profile", shown)
 	}
-	lab.Await(t, 4*time.Minute, "the first job is over", func() bool { return lab.State(t, first) == "Terminated" })
+	lab.Await(t, 4*time.Minute, "the first job has ended", func() bool { return lab.State(t, first) == "Terminated" })
 	hosts := strings.Fields(lab.Run(t, "alice", "sh", "-c", "cat OAR."+first+".stdout"))
 	if len(hosts) != 2+5 { // output of uniq in the first step, and in the second
 		t.Errorf("docs/oar.md's job was on 2 and then on 5 hosts? %q", hosts)

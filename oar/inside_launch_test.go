@@ -181,8 +181,8 @@ func aPassBeginsWhileCompanionsAreLaunched(in *inside) {
 	}
 }
 
-// When a sidecar is killed in the middle of a start, the next one finds what it made on the nodes. That one begins
-// anew, and may be killed before it has made anything. The third one still knows that something is there.
+// When a sidecar is killed in the middle of a start, the next one finds what it made on the nodes. That one starts
+// again, and may be killed before it has made anything. The third one still knows that something is there.
 func aStartIsTriedOnceMore(in *inside) {
 	if !in.keeper.Used() {
 		in.Skip("OAR makes no cpusets here")

@@ -32,7 +32,7 @@ func oneReservationMadeTwiceAtOnce(in *inside) {
 }
 
 // OAR's programs lock several of MariaDB's tables at once. A program that has locked the first of them, and waits for
-// another one that our transaction has read already, would wait for ever. So the database ends our transaction.
+// another one that our transaction has read already, would wait without end. So the database ends our transaction.
 func aReadingThatTheDatabaseEnds(in *inside) {
 	if in.db.Conf.Type != "mysql" {
 		in.Log("PostgreSQL lets a reader and a locker alone")

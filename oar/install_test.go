@@ -194,7 +194,7 @@ END`)
 		t.Errorf("what is told (-want +got)\n%s", diff)
 	}
 	lab.Run(t, "alice", "oardel", made)
-	lab.Await(t, long, "that job is over", func() bool { return lab.State(t, made) == "Error" })
+	lab.Await(t, long, "that job has ended", func() bool { return lab.State(t, made) == "Error" })
 }
 
 // installed returns all that an installation changes in the database.
@@ -250,7 +250,7 @@ func installedAgainAndTakenAway(t *testing.T, lab *lab.OARLab) {
 		t.Errorf("mended, it has\n%s\nwant\n%s", got, all)
 	}
 
-	lab.Await(t, long, "the jobs that were ended before are over", func() bool {
+	lab.Await(t, long, "the jobs that were ended before have ended", func() bool {
 		return lab.SQL(t, "select count(*) from jobs where queue_name = 'evolve' and state not in ('Error', 'Terminated')") == "0"
 	})
 	job := lab.Submit(t, "alice", "true", "--hold", "-q", "evolve", "-t", "ep=1x20s,2x20s")
@@ -262,7 +262,7 @@ func installedAgainAndTakenAway(t *testing.T, lab *lab.OARLab) {
 	}
 	lab.Run(t, "alice", "oardel", job)
 	ended := func() bool { state := lab.State(t, job); return state == "Error" || state == "Terminated" }
-	lab.Await(t, long, "the job is over", ended)
+	lab.Await(t, long, "the job has ended", ended)
 	if got := told(t, lab, "uninstall"); got != "removed" {
 		t.Errorf("taken away, it says %s, want that all was removed", got)
 	}
@@ -325,7 +325,7 @@ func companionsEndWithTheirJob(t *testing.T, lab *lab.OARLab) {
 		lab.SQL(t, "insert into accordion_jobs (job_id, submitted, mark, base, released, reservation) values ("+id+", 0, '', "+base+", 1, '')")
 	}
 	lab.Run(t, "alice", "touch", "enough")
-	lab.Await(t, long, "the job and its companions are over", func() bool { return count("Terminated", base, companions[0], companions[1]) == "3" })
+	lab.Await(t, long, "the job and its companions have ended", func() bool { return count("Terminated", base, companions[0], companions[1]) == "3" })
 	if got := count("Running", another, companions[2]); got != "2" {
 		t.Errorf("of the two that are not its companions %s run on, want both", got)
 	}
@@ -335,7 +335,7 @@ func companionsEndWithTheirJob(t *testing.T, lab *lab.OARLab) {
 	lab.SQL(t, "delete from accordion_jobs")
 	lab.Run(t, "bob", "oardel", companions[2])
 	lab.Run(t, "bob", "touch", "enough")
-	lab.Await(t, long, "the others are over", func() bool { return count("Terminated", all...) == "5" })
+	lab.Await(t, long, "the others have ended", func() bool { return count("Terminated", all...) == "5" })
 	siteRan := func(ids ...string) func() bool {
 		return func() bool {
 			ran := strings.Fields(lab.Run(t, "root", "cat", "/var/lib/oar/epilogues"))

@@ -131,8 +131,8 @@ func TestSidecarInsideTheLab(t *testing.T) {
 // The sidecar is killed (kill -9) again and again during the life of jobs that grow and shrink. The first one is killed
 // after its first action, before the outcome is written. The second one is killed between the intent of its second
 // action and the action. This goes on up to eight, and then from the beginning. (A start takes four actions of one
-// sidecar, or begins anew.) With -accordion.long each action has a life of its own, in which the sidecar is killed only
-// there.
+// sidecar, or starts again.) With -accordion.long each action has a life of its own, in which the sidecar is killed
+// only there.
 func TestASidecarThatIsKilledAtAnyActionLosesNothing(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 12)
@@ -182,7 +182,7 @@ func killed(t *testing.T, lab *lab.OARLab, profiles []string, script string) []s
 		jobs[i] = lab.Submit(t, "alice", work, "-q", "evolve", "-t", "ep="+ep)
 	}
 	for i, job := range jobs {
-		lab.Await(t, long, "job "+job+" is over", func() bool { return lab.State(t, job) == "Terminated" || lab.State(t, job) == "Error" })
+		lab.Await(t, long, "job "+job+" has ended", func() bool { return lab.State(t, job) == "Terminated" || lab.State(t, job) == "Error" })
 		var want []string
 		for step := range strings.SplitSeq(profiles[i], ",") {
 			n, _, _ := strings.Cut(step, "x")

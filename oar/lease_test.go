@@ -38,7 +38,7 @@ func reservesAhead(t *testing.T, lab *lab.OARLab) (jobs []string) {
 func reservesNothing(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	said := ""
-	lab.Await(t, 2*time.Minute, "the lease is over", func() bool {
+	lab.Await(t, 2*time.Minute, "the lease has ended", func() bool {
 		said = lab.Run(t, "root", "accordion", "release-all", "--after-lease")
 		return !strings.Contains(said, "lives: nothing is given back")
 	})
@@ -80,7 +80,7 @@ func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 		lab.Do(t, "serve-stop", "--kill")
 		reservesNothing(t, lab)
 		lab.Run(t, "root", append([]string{"oardel"}, jobs...)...)
-		lab.Await(t, 3*time.Minute, "the lease of the killed one is over", func() bool {
+		lab.Await(t, 3*time.Minute, "the lease of the killed one has ended", func() bool {
 			_, serves := elsewhere(lab)
 			return serves
 		})

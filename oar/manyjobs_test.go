@@ -59,7 +59,7 @@ func TestManyJobsLeaveAHistoryWithoutOverlap(t *testing.T) {
 			var killing sync.WaitGroup
 			killing.Go(func() { killAgainAndAgain(t, lab, w.kills, over) })
 			submitAll(t, lab, all)
-			lab.Await(t, long, "all jobs are over", func() bool {
+			lab.Await(t, long, "all jobs have ended", func() bool {
 				return lab.SQL(t, "select count(*) from jobs where state not in ('Terminated', 'Error') and job_type = 'PASSIVE' and job_name like 'crowd%'") == "0"
 			})
 			close(over)

@@ -14,7 +14,7 @@ import (
 )
 
 // The jobs of a cluster run on other hosts than OAR's server, and the sidecar's socket is not there. accordion step
-// finds the sidecar's address in a file beside oar.conf, and munge proves which user asks.
+// finds the sidecar's address in a file next to oar.conf, and munge proves which user asks.
 func asksOverTheNetwork(t *testing.T, lab *lab.OARLab) {
 	// It is where the nodes can see it, because they have a /tmp of their own.
 	munge := filepath.Join("/run/lab", strings.TrimPrefix(sealtest.MungedIn(t, filepath.Join(lab.Dir, "home")), lab.Dir))

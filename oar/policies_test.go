@@ -180,7 +180,7 @@ func spells(t *testing.T, lab *lab.OARLab, queue string, all []pairs.Job) (ran [
 		})
 	}
 	users.Wait()
-	lab.Await(t, 20*time.Minute, "all jobs are over", func() bool {
+	lab.Await(t, 20*time.Minute, "all jobs have ended", func() bool {
 		return lab.SQL(t, "select count(*) from jobs where state not in ('Terminated', 'Error') and job_type = 'PASSIVE' and job_name like 'pair%'") == "0"
 	})
 	seen := map[string]bool{} // a job is the first one of its name

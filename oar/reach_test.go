@@ -11,7 +11,7 @@ import (
 	"accordion/oar/setup"
 )
 
-// A user may give as the job's standard error a pipe that nobody reads. The process that writes to it is a child of the
+// A user may give as the job's standard error a pipe without a reader. The process that writes to it is a child of the
 // program that Accordion runs.
 func TestAProgramEndsInTimeThoughItsChildrenHoldOnToThePipe(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)

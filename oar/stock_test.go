@@ -98,7 +98,7 @@ submit() {
 	if err != nil {
 		t.Fatalf("submitting: %v\n%s", err, errs)
 	}
-	lab.Await(t, 20*time.Minute, "all jobs are over", func() bool {
+	lab.Await(t, 20*time.Minute, "all jobs have ended", func() bool {
 		return lab.SQL(t, "select count(*) from jobs where state not in ('Terminated', 'Error')") == "0"
 	})
 	if bad := lab.SQL(t, "select count(*) from jobs where state = 'Error'"); bad != "0" {

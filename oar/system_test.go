@@ -80,7 +80,7 @@ func theConfigurationThatCompletesFirst(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-// A besteffort job delays nobody. A job on all five nodes has no place while one is absent. A job that depends on
+// A besteffort job delays no other job. A job on all five nodes has no place while one is absent. A job that depends on
 // another one begins after it.
 func nodesThatGoAndJobsThatWait(t *testing.T, lab *lab.OARLab) {
 	besteffort := lab.Submit(t, "bob", "sleep 10000", "-t", "besteffort", "-l", "nodes=5,walltime=1:0:0")

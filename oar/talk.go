@@ -67,8 +67,8 @@ func (s *System) words(ctx context.Context, r *observe.Job) (words, error) {
 	return w, err
 }
 
-// Signal makes OAR send a signal to the job's command (oardel -s). The command gets it together with all processes that
-// it has started, so "B:URG" and "URG" do the same.
+// Signal asks OAR to send a signal to the job's command (oardel -s). The command gets it together with all processes
+// that it has started, so "B:URG" and "URG" do the same.
 func (s *System) Signal(ctx context.Context, job adapter.Key, signal string) error {
 	r, err := s.read.Job(ctx, s.db.Sql, job)
 	if err == nil {

@@ -96,7 +96,7 @@ func (c *client) ask(ctx context.Context, request wire.Request, timeout time.Dur
 // never is longer than any job.
 const never = 100 * 365 * 24 * time.Hour
 
-// try makes one session. took reports whether a sidecar was there and took the request.
+// try opens one session. took reports whether a sidecar was there and took the request.
 func (c *client) try(ctx context.Context, request wire.Request) (reply wire.Reply, took bool, err error) {
 	conn, err := c.dial(ctx)
 	var busy *seal.RefusedError

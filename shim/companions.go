@@ -54,7 +54,7 @@ func unsetLaunchers(text *script) {
 	}
 }
 
-// linkAgent makes a link to this program in the user's own directory, under the agent's name. A link needs no execute
+// linkAgent creates a link to this program in the user's own directory, under the agent's name. A link needs no execute
 // permission in that directory. linkAgent replaces it by a rename, because other jobs of the user may be using it.
 func linkAgent(j job) (string, error) {
 	program, err := os.Executable()

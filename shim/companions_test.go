@@ -153,7 +153,7 @@ func TestWithoutASidecarTheCompanionsThatStillRunAreDescribed(t *testing.T) {
 59) echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1 ;;
 *) echo "slurm_load_jobs error: Unable to contact slurm controller" >&2; exit 1 ;;
 esac`)
-	after := grown.after(t, nobody(t, grown).Text)
+	after := grown.after(t, unserved(t, grown).Text)
 	if want := "7:n[1-2] 58:n6 60:n8"; after["ACCORDION_ALLOCATIONS"] != want || after["ACCORDION_NODELIST"] != "n[1-2,6,8]" || after["SLURM_NNODES"] != "2" {
 		t.Errorf("%s=%q, want %q; %s nodes of %s", "ACCORDION_ALLOCATIONS", after["ACCORDION_ALLOCATIONS"], want, after["SLURM_NNODES"], after["ACCORDION_NODELIST"])
 	}

@@ -141,7 +141,7 @@ func (p endpoint) dial(ctx context.Context) (net.Conn, error) {
 // dialTimeout limits how long the sidecar's host may take to accept a connection and to send its challenge.
 const dialTimeout = 10 * time.Second
 
-// silenceLimit is how long a sidecar's host may be silent until the shim connects anew.
+// silenceLimit is how long a sidecar's host may be silent until the shim connects again.
 const silenceLimit = time.Minute
 
 // dialTCP connects over the network, and reads the sidecar's challenge. The connection breaks when the host has been

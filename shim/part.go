@@ -37,8 +37,8 @@ const (
 	doneTimeout = 30 * time.Second // until the end of the part is reported: it must not hold up the job's end
 )
 
-// Part is the barrier of a job that is a part of an application. It reports that the job is there, and waits until all
-// parts are. Like Step it returns no error; its text has the status. The job goes on after StatusResized (0).
+// Part reports that a job, which is a part of an application, is there, and waits until all parts are. Like Step it
+// returns no error; its text has the status. The job goes on after StatusResized (0).
 func Part(ctx context.Context, o PartOptions) Outcome {
 	return part(ctx, o, Dialer(o.Getenv))
 }

@@ -161,7 +161,8 @@ func (j job) outcome(status int, text *script, messages []string) Outcome {
 // maxMessage limits a line for the user, in bytes.
 const maxMessage = 1000
 
-// oneLine makes text of others safe for a terminal and a log: it has no control characters and is not too long.
+// oneLine returns text of others in a form that is safe for a terminal and a log: without control characters, and not
+// too long.
 func oneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

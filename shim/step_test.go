@@ -310,8 +310,8 @@ func TestStatusesAndMessages(t *testing.T) {
 	}
 }
 
-// nobody returns the outcome without a sidecar. It gives up at once.
-func nobody(t *testing.T, env environment) Outcome {
+// unserved returns the outcome without a sidecar. It gives up at once.
+func unserved(t *testing.T, env environment) Outcome {
 	t.Helper()
 	c, _ := sidecar{absent}.client()
 	c.first = 0
@@ -323,7 +323,7 @@ const scontrolLine = `JobId=7 JobName=NodeList=evil UserId=u(1000) JobState=RUNN
 func TestWithoutASidecarTheBatchSystemIsAsked(t *testing.T) {
 	env := inSlurm(t)
 	fakeScontrol(t, `[ "$*" = "show job -d -o 7" ] && echo '`+scontrolLine+`'`)
-	out := nobody(t, env)
+	out := unserved(t, env)
 	after := env.after(t, out.Text)
 	if out.Status != StatusNoSidecar || after["SLURM_NODELIST"] != "n[1-3]" || after["SLURM_NTASKS"] != "12" {
 		t.Errorf("status %d, %s, text:\n%s", out.Status, out.Message, out.Text)
@@ -346,7 +346,7 @@ func TestWithoutSidecarAndBatchSystemTheEnvironmentStays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			env := inSlurm(t)
 			fakeScontrol(t, body)
-			out := nobody(t, env)
+			out := unserved(t, env)
 			after := env.after(t, out.Text)
 			if out.Status != StatusNoSidecar {
 				t.Errorf("status %d", out.Status)
@@ -365,7 +365,7 @@ func TestWithoutSidecarAndBatchSystemTheEnvironmentStays(t *testing.T) {
 
 func TestJobWithoutNodesInItsEnvironmentGetsNoExports(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	out := nobody(t, environment{"SLURM_JOB_ID": "7"})
+	out := unserved(t, environment{"SLURM_JOB_ID": "7"})
 	if out.Status != StatusNoSidecar || out.Text != "(exit 4)\n" {
 		t.Errorf("status %d, text %q", out.Status, out.Text)
 	}
@@ -405,10 +405,10 @@ func TestUnderOARTheNodeFileHasALineForEachCoreOfThePresentNodes(t *testing.T) {
 		call         func() Outcome
 		nodes, hosts string
 	}{
-		{func() Outcome { return nobody(t, env) }, "n1\nn1\nn2\nn2\nn2\n", "n1\nn2\n"},
+		{func() Outcome { return unserved(t, env) }, "n1\nn1\nn2\nn2\nn2\n", "n1\nn2\n"},
 		{func() Outcome { return call(t, env, sized(2, "n[2-4]")) }, "n2\nn2\nn2\nn3\nn3\nn4\nn4\n", "n2\nn3\nn4\n"},
 		{func() Outcome { return call(t, env, sized(3, "n[2-4]")) }, "n2\nn2\nn2\nn3\nn3\nn4\nn4\n", "n2\nn3\nn4\n"},
-		{func() Outcome { return nobody(t, env) }, "n2\nn2\nn2\nn3\nn3\nn4\nn4\n", "n2\nn3\nn4\n"},
+		{func() Outcome { return unserved(t, env) }, "n2\nn2\nn2\nn3\nn3\nn4\nn4\n", "n2\nn3\nn4\n"},
 		{func() Outcome { return call(t, env, sized(4, "n2")) }, "n2\nn2\nn2\n", "n2\n"},
 		{func() Outcome { return call(t, env, sized(5, "n[1-2]")) }, "n1\nn1\nn1\nn2\nn2\nn2\n", "n1\nn2\n"},
 	} {

@@ -86,7 +86,7 @@ func (d hookStore) notify(ctx context.Context, word string) error {
 	return server.Tell(ctx, net.JoinHostPort(d.Conf.Server, strconv.Itoa(d.Conf.ServerPort)), word)
 }
 
-// endCompanions asks OAR to end those of the job's companions that were not asked to end yet, and returns their number.
+// endCompanions asks OAR to end the job's companions that were not asked to end yet, and returns their number.
 func (d hookStore) endCompanions(ctx context.Context, job int64) (ended int, err error) {
 	left, err := d.CompanionsToEnd(ctx, job)
 	if err != nil || len(left) == 0 {

@@ -77,7 +77,7 @@ func (d *DB) ResourceRows(ctx context.Context, hosts []string) (found []map[stri
 	return found, err
 }
 
-// Alive returns those of the hosts that have a resource in state Alive.
+// Alive returns the hosts that have a resource in state Alive.
 func (d *DB) Alive(ctx context.Context, from Querier, hosts []string) ([]string, error) {
 	where, args := d.In("network_address", hosts)
 	query := "SELECT DISTINCT network_address FROM resources WHERE state = 'Alive' AND " + where + " ORDER BY network_address"

@@ -200,7 +200,7 @@ func reservationsKept(t *rapid.T, tr *translator, out outcome, uses []use) {
 		gone := r.To <= tr.now || r.Idle > 0 && tr.now > r.From+r.Idle && !used
 		s, seen := shownAs[100+r.Holder]
 		if gone && seen {
-			t.Fatalf("reservation %s is over, and in the plan", r.Name)
+			t.Fatalf("reservation %s has ended, but is in the plan", r.Name)
 		}
 		if seen && (s.at <= tr.now || s.at < r.From || s.at+s.walltime != r.To) {
 			t.Fatalf("reservation %s from %d to %d is in the plan from %d to %d; it is %d now", r.Name, r.From, r.To, s.at, s.at+s.walltime, tr.now)
@@ -244,7 +244,7 @@ func TestReservationEndsAtItsEndOrAfterItsIdleLimit(t *testing.T) {
 	} {
 		test.in.Name = "r"
 		if got := (&tables.Orders{Jobs: test.jobs}).Over(test.in, 1000); got != test.over {
-			t.Errorf("a reservation %s is over: %t", test.name, got)
+			t.Errorf("a reservation %s has ended: %t", test.name, got)
 		}
 	}
 }

@@ -106,7 +106,7 @@ exec orted "$@"
 
 // Open MPI 5 and later starts nothing on nodes of the same name. In Open MPI 6 and later the ranks do not connect to an
 // address of their own host. So a node of the lab has a name and an interface for Open MPI. All the interfaces are
-// reached by way of the machine. Open MPI would ask the kernel for that, and is told not to.
+// reached by way of the machine. Open MPI would ask the kernel for that, and the settings prevent that.
 func TestOpenMPIProgramsSpanOnOtherReleasesOfSlurm(t *testing.T) {
 	for _, release := range []string{"24.11", "26.05"} {
 		t.Run(release, func(t *testing.T) {

@@ -84,7 +84,7 @@ func (w World) job(p piece) string {
 	return "%" + string(rune(p.symbol))
 }
 
-// shell returns the name of a file of one task, as a word for the shell. The numbers in it are those of the whole.
+// shell returns the name of a file of one task, as a word for the shell. The numbers in it count over all parts.
 func (w World) shell(name string) string {
 	var b strings.Builder
 	for _, p := range pieces(name) {

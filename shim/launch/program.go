@@ -21,7 +21,7 @@ func (p Plan) task(of Part, s streams, program []string) []string {
 }
 
 // Resolve finds a program as srun does. It looks for a word without a slash in the working directory, then in PATH. It
-// returns the word unchanged when there is no such program, and then the task reports that.
+// returns the word unchanged when it finds no program, and then the task reports that.
 func Resolve(program string) string {
 	if program == "" || strings.Contains(program, "/") {
 		return program

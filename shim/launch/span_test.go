@@ -150,7 +150,7 @@ func TestTheStatusIsTheWorstOfAllAllocations(t *testing.T) {
 			t.Errorf("%s: status %d, want %d\n%s%s", commands, status, want, out, errs)
 		}
 	}
-	// Task numbers in srun's own messages are those of the whole.
+	// Task numbers in srun's own messages count over all parts.
 	_, errs, _ := s.does("accordion run sh -c '[ $ACCORDION_PROCID = 5 ] && exit 3; exit 0'")
 	if want := "srun: error: n7: task 5: Exited with exit code 3\n"; errs != want {
 		t.Errorf("it says %q, want %q", errs, want)
@@ -173,7 +173,7 @@ func TestTheStatusIsTheWorstOfAllAllocations(t *testing.T) {
 	end := s.begins("accordion run sh -c 'echo $ACCORDION_PROCID >>began; until [ -e over ]; do sleep 0.1; done; echo $ACCORDION_PROCID'")
 	s.lab.Await(t, lab.Patience, "all tasks run", func() bool { return len(strings.Fields(s.read("began"))) == 8 })
 	s.lab.Run(t, "alice", "scancel", fmt.Sprint(one.Job))
-	s.lab.Await(t, lab.Patience, "the companion is over, and none of its tasks is left", func() bool {
+	s.lab.Await(t, lab.Patience, "the companion has ended, and none of its tasks is left", func() bool {
 		return s.lab.Run(t, "alice", "squeue", "-h", "-j", fmt.Sprintf("%d,%d", one.Job, s.id), "-t", "R,CG", "-o", "%A") == fmt.Sprint(s.id)
 	})
 	s.lab.Run(t, "alice", "touch", filepath.Join(s.home, "over"))

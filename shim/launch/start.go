@@ -60,7 +60,7 @@ type execution struct {
 	verdict     chan bool        // whether the cluster ends a step when one of its tasks fails
 	asked       bool             // verdict was requested
 	stopping    bool             // the other parts were told to end
-	again       <-chan time.Time // when they are told again
+	again       <-chan time.Time // when TERM is sent to them again
 	startStatus int              // exit status of a part that could not be started
 	worst       int
 }

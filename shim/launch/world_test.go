@@ -100,13 +100,13 @@ func (w *world) batch(nodes string, options ...string) *script {
 	return s
 }
 
-// does makes the script execute commands, and waits for their end.
+// does lets the script execute commands, and waits for their end.
 func (s *script) does(commands string) (out, errs string, status int) {
 	s.Helper()
 	return s.begins(commands)()
 }
 
-// begins makes the script execute commands. The function that it returns waits for their end.
+// begins lets the script execute commands. The function that it returns waits for their end.
 func (s *script) begins(commands string) (end func() (out, errs string, status int)) {
 	s.Helper()
 	s.said++
@@ -139,7 +139,7 @@ func (s *script) begins(commands string) (end func() (out, errs string, status i
 	}
 }
 
-// steps makes the script call accordion step, and replies with these companions.
+// steps lets the script call accordion step, and replies with these companions.
 func (s *script) steps(step int, companions ...allocation.Allocation) {
 	s.Helper()
 	end := s.begins(`eval "$(accordion step)"`)

@@ -56,8 +56,8 @@ type Conn struct {
 	unread bytes.Reader
 }
 
-// Accept is for the sidecar. It sends a challenge and reads the proof of a request. ctx limits the programs that are
-// run now and for the reply. After an error the connection is still open, and its owner has to close it.
+// Accept sends a challenge, for the sidecar, and reads the proof of a request. ctx limits the programs that are run now
+// and for the reply. After an error the connection is still open, and its owner has to close it.
 func Accept(ctx context.Context, conn net.Conn, a Authority) (*Conn, error) {
 	c := &Conn{Conn: conn, ctx: ctx, authority: a, nonce: make([]byte, wire.NonceSize), mine: forReply}
 	rand.Read(c.nonce) // never fails (crypto/rand)
@@ -78,7 +78,7 @@ func Accept(ctx context.Context, conn net.Conn, a Authority) (*Conn, error) {
 	return c, nil
 }
 
-// Busy is for a sidecar that cannot take another session. It tells the shim to ask again.
+// Busy tells the shim to ask again. A sidecar that cannot take another session calls it in place of Accept.
 func Busy(conn net.Conn, why string) error {
 	return wire.WriteChallenge(conn, wire.Challenge{Why: short(why)})
 }
@@ -88,8 +88,8 @@ func RootOr(uid int) func(uint32) bool {
 	return func(by uint32) bool { return by == 0 || int64(by) == int64(uid) }
 }
 
-// Connect is for the shim. It reads the challenge. trust reports whether a user may run the sidecar. A *RefusedError
-// means that the sidecar is there and busy. After an error the connection is still open, and its owner has to close it.
+// Connect reads the challenge, for the shim. trust reports whether a user may run the sidecar. A *RefusedError means
+// that the sidecar is there and busy. After an error the connection is still open, and its owner has to close it.
 func Connect(ctx context.Context, conn net.Conn, a Authority, trust func(uid uint32) bool) (*Conn, error) {
 	challenge, err := wire.ReadChallenge(conn)
 	if err != nil {
@@ -165,7 +165,7 @@ func (c *Conn) open() error {
 }
 
 // Write writes a frame, with its proof before it. The frame must be complete, as package wire writes it. When no proof
-// can be made, Write closes the connection, because the other side would wait in vain.
+// can be made, Write closes the connection, because the other side would wait without result.
 func (c *Conn) Write(frame []byte) (int, error) {
 	sum := sha256.Sum256(frame)
 	payload := append(append([]byte(c.mine), c.nonce...), sum[:]...)

@@ -30,7 +30,7 @@ func NewMunge(socket string) *Munge {
 	return &Munge{socket: socket, bound: 10 * time.Second, places: make(chan struct{}, 2+2*runtime.GOMAXPROCS(0))}
 }
 
-// Check makes a credential and reads it. The error tells what does not work.
+// Check tests munge: it makes a credential and reads it. The error tells what does not work.
 func (m *Munge) Check(ctx context.Context) error {
 	const text = "accordion checks whether munge works here"
 	credential, err := m.Make(ctx, []byte(text))
@@ -120,7 +120,7 @@ func parse(out []byte) ([]byte, uint32, error) {
 	switch age := values["DECODE_TIME"] - values["ENCODE_TIME"]; {
 	case values["STATUS"] != 0:
 		return nil, 0, &CredentialError{Why: fmt.Sprintf("munge says %d", values["STATUS"])}
-	case uid < 0 || uid >= math.MaxUint32: // the last number stands for nobody
+	case uid < 0 || uid >= math.MaxUint32: // the last number is not a user
 		return nil, 0, &CredentialError{Why: fmt.Sprintf("%d is not a user", uid)}
 	case age > int64(MaxAge/time.Second) || age < -int64(MaxAge/time.Second):
 		return nil, 0, &CredentialError{Why: fmt.Sprintf("it is %d s old, %v are allowed: do the clocks of the two hosts agree?", age, MaxAge)}

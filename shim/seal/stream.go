@@ -41,7 +41,7 @@ type Stream struct {
 // Plain returns a Stream on a connection where the kernel tells who is at the other end.
 func Plain(conn net.Conn) *Stream { return &Stream{conn: conn} }
 
-// NewKey makes a key for one session.
+// NewKey returns a key for one session.
 func NewKey() (*ecdh.PrivateKey, error) {
 	key, err := ecdh.X25519().GenerateKey(rand.Reader)
 	if err != nil {

@@ -40,7 +40,7 @@ func (l Line) Last(name string) (o Option, ok bool) {
 
 // Parse parses the arguments as srun does. The options end before the first word that is not an option, or at "--".
 // Short options may be bundled, and long ones shortened as far as they are unique. foreign is asked about options that
-// Parse does not know, such as those of a cluster's plug-ins. The error is one line for the user.
+// Parse does not know, such as the options of a cluster's plug-ins. The error is one line for the user.
 func Parse(arguments []string, foreign func(name string) (Takes, bool)) (Line, error) {
 	p := parser{rest: arguments, foreign: foreign}
 	for len(p.rest) > 0 {

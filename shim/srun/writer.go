@@ -37,7 +37,7 @@ func (l *Writer) Write(p []byte) (int, error) {
 // Flush passes on a line without an end.
 func (l *Writer) Flush() {
 	if len(l.held) > 0 {
-		_ = l.Pass(l.held) // nobody is left to be told
+		_ = l.Pass(l.held) // the caller has no use for the error any more
 		l.held = nil
 	}
 }

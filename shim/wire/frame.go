@@ -233,7 +233,7 @@ const maxDepth = 4
 // mostListed limits the elements of a list: an Allocation takes 14 bytes or more.
 const mostListed = MaxFrame / 14
 
-// deepest limits the nesting of later versions, which nest more. Whoever speaks such a version applies its own limit.
+// deepest limits the nesting of later versions, which nest more. The code for such a version applies its own limit.
 const deepest = 64
 
 func handle(strict bool) *codec.MsgpackHandle {
