@@ -52,7 +52,7 @@ func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, r
 			}
 			made = append(made, one)
 		}
-		err = s.db.Mark(ctx, tx, numbersOf(made), fmt.Sprintf("%s%d", observe.Coming, made[0].ID))
+		err = s.db.Mark(ctx, tx, numbersOf(made), fmt.Sprintf("%s%d", observe.JoiningMark, made[0].ID))
 		if err == nil && atOnce {
 			err = s.db.Launch(ctx, tx, numbersOf(made), now)
 		}

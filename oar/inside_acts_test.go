@@ -99,7 +99,7 @@ func aHold(in *inside) {
 		in.Helper()
 		var files []string
 		for _, j := range mine {
-			if path := in.on(node, fmt.Sprintf("/var/lib/oar/%d%s", j.ID, cpuset.ComingNodes)); exists(in, path) {
+			if path := in.on(node, fmt.Sprintf("/var/lib/oar/%d%s", j.ID, cpuset.NextNodes)); exists(in, path) {
 				files = append(files, path)
 			}
 		}

@@ -49,7 +49,7 @@ func TestSkippedPassIsRequestedLater(t *testing.T) {
 		{notifyEvery, notifyEvery, true},
 		{2 * notifyEvery, time.Second, false},
 		{2 * notifyEvery, notifyEvery, true},
-		{sparedFor, notifyEvery, false},
+		{repeatFor, notifyEvery, false},
 		{24 * time.Hour, 24 * time.Hour, false},
 	} {
 		if got := passDue(c.began, c.told); got != c.want {

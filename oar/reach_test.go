@@ -46,7 +46,7 @@ func TestIDsOfAUserAreKeptWhileTheUserDatabaseIsAway(t *testing.T) {
 	for _, step := range []struct {
 		says     error
 		uid, gid uint32
-	}{{away, server.Stranger, server.Stranger}, {nil, 7, 8}, {away, 7, 8}, {away, 7, 8}} {
+	}{{away, server.UnknownID, server.UnknownID}, {nil, 7, 8}, {away, 7, 8}, {away, 7, 8}} {
 		says = step.says
 		if uid, gid := again(); uid != step.uid || gid != step.gid {
 			t.Errorf("when it says %v, she is %d, %d; want %d, %d", says, uid, gid, step.uid, step.gid)

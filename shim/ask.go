@@ -20,7 +20,7 @@ type timeouts struct {
 	send   time.Duration // for the sidecar to take the request
 }
 
-// docs/step.md documents these values.
+// defaultTimeouts are the values that docs/step.md documents.
 var defaultTimeouts = timeouts{
 	first:  10 * time.Second,
 	outage: 120 * time.Second,

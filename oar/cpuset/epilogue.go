@@ -17,8 +17,8 @@ import (
 	"accordion/oar/tables"
 )
 
-// companionsPatience bounds the cleaning for a companion: OAR's server does nothing else meanwhile.
-const companionsPatience = 3 * time.Second
+// companionsTimeout bounds the cleaning for a companion: OAR's server does nothing else meanwhile.
+const companionsTimeout = 3 * time.Second
 
 // Epilogue cleans up after the job has ended. It ends what still runs on the companions' nodes, cleans their cpusets,
 // asks OAR to end the companions and returns their number. The sidecar does the same earlier; the epilogue is for when
@@ -60,7 +60,7 @@ func (d hookStore) afterCompanion(ctx context.Context, c Sets, base, companion i
 	if d.OARLocksTables() {
 		return nil
 	}
-	within, done := context.WithTimeout(ctx, companionsPatience)
+	within, done := context.WithTimeout(ctx, companionsTimeout)
 	defer done()
 	bad, err := c.Clean(within, base, tables.CpusetsOf(companion))
 	if within.Err() != nil {

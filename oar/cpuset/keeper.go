@@ -139,9 +139,9 @@ func (k *Keeper) Look(ctx context.Context, from database.Querier) error {
 	return err
 }
 
-// suspectsAgain is how often cleaning is retried on nodes that OAR suspects. They may be dead, and no job gets them
+// retryAfter is how often cleaning is retried on nodes that OAR suspects. They may be dead, and no job gets them
 // meanwhile.
-const suspectsAgain = 30 * time.Second
+const retryAfter = 30 * time.Second
 
 // clear cleans what Look finds, until the Keeper is closed.
 func (k *Keeper) clear() {
@@ -151,7 +151,7 @@ func (k *Keeper) clear() {
 		case <-k.life.Done():
 			return
 		case found := <-k.left:
-			maps.DeleteFunc(tried, func(_ int64, at time.Time) bool { return time.Since(at) > suspectsAgain })
+			maps.DeleteFunc(tried, func(_ int64, at time.Time) bool { return time.Since(at) > retryAfter })
 			for _, one := range found {
 				if _, lately := tried[one.Job]; lately && !one.Alive {
 					continue

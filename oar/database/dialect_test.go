@@ -110,7 +110,7 @@ func TestTheSQLOfBothDialects(t *testing.T) {
 				"INSERT INTO locks (number) VALUES (42)", "ROLLBACK"},
 			[]string{"BEGIN", "SET SESSION innodb_lock_wait_timeout = 1 /*M!100300 , SESSION idle_transaction_timeout = 0 */",
 				"INSERT INTO locks (number) VALUES (42)", "ROLLBACK"}},
-		{"many jobs", inTransaction(func(d *DB, tx *sql.Tx) error { return d.Many(ctx, tx) }),
+		{"many jobs", inTransaction(func(d *DB, tx *sql.Tx) error { return d.PrepareManyJobs(ctx, tx) }),
 			[]string{"SET LOCAL enable_nestloop = off"}, nil},
 		{"OAR's release", func(d *DB) error { return d.ReadRelease(ctx) }, []string{"SELECT version FROM schema"}, nil},
 		{"OAR's plan held", inTransaction(func(d *DB, tx *sql.Tx) error { _, err := d.HoldPlan(ctx, tx); return err }),

@@ -116,8 +116,8 @@ func (d *DB) Suspect(ctx context.Context, job int64, hosts []string, why error) 
 // eventSize is how many characters OAR has room for.
 const eventSize = 254
 
-// Many prepares the database for reading many jobs.
-func (d *DB) Many(ctx context.Context, tx *sql.Tx) error {
+// PrepareManyJobs prepares the database for reading many jobs.
+func (d *DB) PrepareManyJobs(ctx context.Context, tx *sql.Tx) error {
 	if d.manyJobs() == "" {
 		return nil
 	}

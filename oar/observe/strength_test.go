@@ -47,7 +47,7 @@ func TestNodeStrengthIsReadFromTheSitesProperties(t *testing.T) {
 			}
 			do("INSERT INTO resources (network_address, type, state) VALUES ('n1', 'default', 'Dead'), ('n2', 'default', 'Alive'), ('n1', 'licence', 'Alive')")
 			nodes := map[string]*adapter.Node{"n1": {}}
-			if err := (&Reader{}).tellStrengths(t.Context(), db, nodes); err != nil {
+			if err := (&Reader{}).readStrengths(t.Context(), db, nodes); err != nil {
 				t.Fatal(err)
 			}
 			if got := nodes["n1"].Strength; got != test.want {

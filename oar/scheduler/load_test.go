@@ -84,11 +84,11 @@ func TestAJobThatIsReleasedIsHeldAndNotWantedASecondTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		beside := []core.JobID{}
+		evolvingWaiting := []core.JobID{}
 		for _, j := range p.rule.Beside {
-			beside = append(beside, j.ID)
+			evolvingWaiting = append(evolvingWaiting, j.ID)
 		}
-		if got := fmt.Sprintf("%s; beside %v", inWords(p.rule.Running), beside); got != want {
+		if got := fmt.Sprintf("%s; beside %v", inWords(p.rule.Running), evolvingWaiting); got != want {
 			t.Errorf("where its hosts are free, %t: %s, want %s", free, got, want)
 		}
 	}

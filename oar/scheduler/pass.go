@@ -122,7 +122,7 @@ func Schedule(ctx context.Context, conf conf.Conf, pass Pass) (Report, error) {
 	if conf.EarlyLaunch {
 		launches, at, err := db.early(ctx, pass.Now, slices.Concat(o.released, o.starts[:written]))
 		if err == nil { // otherwise OAR finds them after the pass
-			report.Launches, report.Rest = launches, rest(pass.Now, at)
+			report.Launches, report.Rest = launches, waitAfter(pass.Now, at)
 		}
 	}
 	return report, nil

@@ -311,7 +311,7 @@ func TestKnownAndLaterRequestsAreNotQueried(t *testing.T) {
 	if want := []int64{2, 3, 5}; !slices.Equal(planned, want) {
 		t.Errorf("jobs %v are planned, want %v", planned, want)
 	}
-	if set, known := tr.meant(wishOf(usual, usual.choices[0].groups[0]).text); !known || set.Len() != 2 || !set.Has(2) || !set.Has(3) {
+	if set, known := tr.knownResources(wishOf(usual, usual.choices[0].groups[0]).text); !known || set.Len() != 2 || !set.Has(2) || !set.Has(3) {
 		t.Errorf("what the usual job wants are %v (%t), want the third and the fourth", set, known)
 	}
 }
@@ -356,12 +356,12 @@ func TestAProfileIsATypeOfItsOwn(t *testing.T) {
 		if got := isProfile(text); got != want {
 			t.Errorf("%q is a profile: %t", text, got)
 		}
-		if got := isSidecars(text); got != want {
+		if got := isSidecarType(text); got != want {
 			t.Errorf("%q is for the sidecar to start: %t", text, got)
 		}
 	}
 	for text, want := range map[string]bool{"launch=7": true, " launch = 7": true, "launch": true, "launch=": true, "launcher=7": false, "relaunch=7": false} {
-		if got := isSidecars(text); got != want || isProfile(text) {
+		if got := isSidecarType(text); got != want || isProfile(text) {
 			t.Errorf("%q is for the sidecar to start: %t; a profile: %t", text, got, isProfile(text))
 		}
 	}

@@ -229,5 +229,5 @@ func evolves(o *tables.Orders, w *waiting) bool {
 		return false
 	}
 	_, adopted := o.Jobs[w.id]
-	return adopted || slices.ContainsFunc(w.types, isSidecars)
+	return adopted || slices.ContainsFunc(w.types, isSidecarType)
 }

@@ -120,7 +120,7 @@ func (d store) write(ctx context.Context, now core.Time, o outcome, stop time.Ti
 		return 0, fmt.Errorf("writing the plan: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	if err := asked(ctx, tx, now); err != nil {
+	if err := checkCurrent(ctx, tx, now); err != nil {
 		return 0, err
 	}
 	first := slices.Clone(o.released)
@@ -163,10 +163,10 @@ func (d store) write(ctx context.Context, now core.Time, o outcome, stop time.Ti
 	return written, nil
 }
 
-// asked returns an error unless OAR still waits for the pass of this second: OAR records for which second it plans.
-// What a pass found free may be in use in the next pass. That pass begins only when OAR's server was killed and
+// checkCurrent returns an error unless OAR still waits for the pass of this second: OAR records for which second it
+// plans. What a pass found free may be in use in the next pass. That pass begins only when OAR's server was killed and
 // restarted; otherwise the next pass waits until this one has written.
-func asked(ctx context.Context, tx *sql.Tx, now core.Time) error {
+func checkCurrent(ctx context.Context, tx *sql.Tx, now core.Time) error {
 	at := core.Time(-1)
 	err := database.Rows(ctx, tx, "which pass this is", "SELECT start_time FROM gantt_jobs_predictions WHERE moldable_job_id = 0 FOR UPDATE", nil, func(r *sql.Rows) error {
 		return r.Scan(&at)

@@ -33,8 +33,8 @@ const (
 	accountsWithin = 5 * time.Second
 )
 
-// Stranger is the ID for a name that the machine does not know. No process has it.
-const Stranger = math.MaxUint32
+// UnknownID is the ID for a name that the machine does not know. No process has it.
+const UnknownID = math.MaxUint32
 
 // NewAccounts returns accounts that ask this machine's directory of users.
 func NewAccounts() *Accounts { return &Accounts{Look: Lookup, Known: map[string]account{}} }
@@ -52,7 +52,7 @@ func (a *Accounts) Of(ctx context.Context, name string) (uid, gid uint32) {
 	found := account{uid, gid, time.Now().Add(accountLasts)}
 	if err != nil {
 		if found = last; !ok {
-			found.uid, found.gid = Stranger, Stranger
+			found.uid, found.gid = UnknownID, UnknownID
 		}
 		found.Until = time.Now().Add(strangerLasts)
 	}

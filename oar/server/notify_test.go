@@ -41,7 +41,7 @@ func TestNotificationIsSentAgainWhenThePassIsOfTheStartsSecond(t *testing.T) {
 	at := func(seconds float64) time.Time { return time.UnixMilli(int64(1000 * seconds)) }
 	p.NotifyAt(1000)
 	p.NotifyAt(1010) // it replaces that of 1000
-	if left := p.ring(at(1001)); left != 9*time.Second-headStart {
+	if left := p.ring(at(1001)); left != 9*time.Second-notifyEarlier {
 		t.Errorf("it is told in %s", left)
 	}
 	if _, word := p.take(true); word != "" {

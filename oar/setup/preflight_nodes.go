@@ -72,7 +72,7 @@ func (s Setup) checkReach(ctx context.Context, d setupStore) ([]check, error) {
 	var failures []error
 	for _, host := range hosts {
 		within, cancel := context.WithTimeout(ctx, triedWithin)
-		_, err := server.Remote{Command: s.Conf.Remote}.Run(within, host, "true", "", cpuset.Quickly)
+		_, err := server.Remote{Command: s.Conf.Remote}.Run(within, host, "true", "", cpuset.ConnectTimeout)
 		cancel()
 		if err == nil {
 			return nil, nil

@@ -62,10 +62,10 @@ func count(o srun.Option) (int, error) {
 // nodeRange parses MIN or MIN-MAX. Each may end with k or m, for 1024 and 1024², as in srun.
 func nodeRange(text string) (least, most int, err error) {
 	from, to, ranged := strings.Cut(text, "-")
-	least, ok := many(from)
+	least, ok := parseNumber(from)
 	most, fine := least, true
 	if ranged {
-		most, fine = many(to)
+		most, fine = parseNumber(to)
 	}
 	if !ok || !fine || most < least {
 		return 0, 0, fmt.Errorf("--nodes: %.60q is not a number of nodes: want 4 or 2-4", text)
@@ -73,7 +73,7 @@ func nodeRange(text string) (least, most int, err error) {
 	return least, most, nil
 }
 
-func many(text string) (int, bool) {
+func parseNumber(text string) (int, bool) {
 	factor := 1
 	if digits, found := strings.CutSuffix(strings.ToLower(text), "k"); found {
 		text, factor = digits, 1<<10
