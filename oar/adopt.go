@@ -26,7 +26,7 @@ func (s *System) Adopt(ctx context.Context, job adapter.Key) error {
 		case r.Mark != "":
 			return nil
 		case r.Comment == "":
-			return errors.New("it has no type ep=… or launch=…")
+			return errors.New("the job has no type ep=… or launch=…")
 		}
 		if err := checkRequest(r); err != nil {
 			return err
@@ -85,7 +85,7 @@ func (s *System) Shape(ctx context.Context, job adapter.Key, shape adapter.Shape
 			return err
 		}
 		if shape.Nodes < 1 || shape.Limit < 1 || shape.Limit > core.MaxTotal {
-			return fmt.Errorf("%d nodes for %d s: both must be positive and not endless", shape.Nodes, shape.Limit)
+			return fmt.Errorf("%d nodes for %d s: both must be positive and finite", shape.Nodes, shape.Limit)
 		}
 		base, err := baseOf(r, shape.Nodes)
 		if err != nil {

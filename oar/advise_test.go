@@ -11,12 +11,14 @@ import (
 	"accordion/internal/lab"
 )
 
-// lasting is a command that takes so long on one node, by Amdahl's law less on more of them: the share p runs in parallel.
+// lasting returns a command that takes t1 seconds on one node, and by Amdahl's law less time on more nodes: the share p
+// runs in parallel.
 func lasting(t1, p float64) string {
 	return fmt.Sprintf(`sleep $(awk -v n=$(sort -u $OAR_NODEFILE | wc -l) 'BEGIN { print %g * (1 - %g + %g / n) }')`, t1, p, p)
 }
 
-// adviceOfHistory asks for advice of what has run on the lab: the tables are read as they are, in either dialect.
+// adviceOfHistory asks for advice about the jobs that have run on the lab. It reads the tables as they are, in either
+// dialect.
 func adviceOfHistory(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	over, err := strconv.Atoi(lab.SQL(t, "select count(*) from jobs where state in ('Terminated', 'Error') and start_time > 0 and stop_time >= start_time"))
@@ -28,12 +30,13 @@ func adviceOfHistory(t *testing.T, lab *lab.OARLab) {
 		t.Fatal(err)
 	}
 	if a.Jobs == 0 || a.Jobs > over {
-		t.Errorf("advice is made of %d jobs, where %d are over", a.Jobs, over)
+		t.Errorf("advice is made of %d jobs, where %d have ended", a.Jobs, over)
 	}
 }
 
-// A job that ran on several sizes is advised to be moldable, from OAR's own tables, by the account that may only read. The
-// requests that it is told do what they say. go test ./oar -run SizesAreAdvised -v -args -accordion.long
+// A job that ran on several sizes is advised to be moldable. The advice is from OAR's own tables, which the account
+// that may only read reads. The advised requests do what the advice tells. go test ./oar -run SizesAreAdvised -v -args
+// -accordion.long
 func TestSizesAreAdvisedFromOARsTables(t *testing.T) {
 	if !*everything {
 		t.Skip("runs 21 jobs on several sizes, and some of them again as they are advised: -args -accordion.long")
@@ -51,7 +54,7 @@ func TestSizesAreAdvisedFromOARsTables(t *testing.T) {
 		all = append(all, lab.Submit(t, "bob", "sleep 3", "-q", "evolve", "-n", "rigid", "-l", on(2)))
 	}
 	fails := lab.Submit(t, "bob", "exit 3", "-q", "evolve", "-n", "fails", "-l", on(1))
-	lab.Await(t, long, "the job that fails is over", func() bool { s := lab.State(t, fails); return s == "Terminated" || s == "Error" })
+	lab.Await(t, long, "the job that fails has ended", func() bool { s := lab.State(t, fails); return s == "Terminated" || s == "Error" })
 	for _, id := range all {
 		ends(t, lab, id)
 	}
@@ -91,7 +94,7 @@ func TestSizesAreAdvisedFromOARsTables(t *testing.T) {
 	again(t, lab, lasting(t1, p), one.Line, told)
 }
 
-// again submits the job with the requests that were advised: four of five are over in the time of the size that they got.
+// again submits the job with the advised requests: four of five jobs end within the time of the size that they got.
 func again(t *testing.T, lab *lab.OARLab, command, line string, told map[int]int) {
 	t.Helper()
 	const runs = 5
@@ -121,7 +124,7 @@ func again(t *testing.T, lab *lab.OARLab, command, line string, told map[int]int
 	}
 }
 
-// requests are how many seconds oarsub's options allow on each number of nodes.
+// requests returns how many seconds oarsub's options allow on each number of nodes.
 func requests(t *testing.T, line string) map[int]int {
 	t.Helper()
 	all := map[int]int{}

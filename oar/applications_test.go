@@ -13,17 +13,17 @@ import (
 	"accordion/internal/testenv"
 )
 
-// applications are those of examples/ that a real OAR runs, as their pages say.
+// applications are those of examples/ that run under OAR. They are started as their pages describe.
 var applications = map[string]struct {
-	program string            // that must be installed
+	program string            // it must be installed
 	name    string            // of the job
-	files   []string          // beside the script
-	more    map[string]string // files of the user's
-	short   *strings.Replacer // makes the script's hours seconds
-	did     *regexp.Regexp    // a line of its output: what was done, and on which host
-	tasks   []string          // that must be done, each once
-	hosts   int               // on which some of them must have been done
-	says    string            // what stands in its output
+	files   []string          // in the folder of the script
+	more    map[string]string // in the user's home
+	short   *strings.Replacer // turns the script's hours into seconds
+	did     *regexp.Regexp    // matches a line of its output: what was done, and on which host
+	tasks   []string          // each must be done once
+	hosts   int               // number of hosts on which some of them must be done
+	says    string            // must be in its output
 }{
 	"parallel/sweep.sh": {
 		program: "parallel", name: "sweep", files: []string{"task"}, more: map[string]string{"tasks": strings.Repeat("1\n", 40)},
@@ -49,7 +49,7 @@ func upTo(first, last int) (all []string) {
 	return all
 }
 
-// Each task is done once, and each host that came later has done some.
+// Each task is done once, and each host that came later has done some tasks.
 func TestApplicationsUseHostsThatCameLaterOnARealOAR(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 8, lab.Users("alice"))

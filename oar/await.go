@@ -99,7 +99,7 @@ func (s *System) await(ctx context.Context, needs func(context.Context) ([]strin
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-late.C:
-			return fmt.Errorf("OAR has not done it within %v: %w", s.timeout, adapter.ErrBusy)
+			return fmt.Errorf("OAR did not complete it within %v: %w", s.timeout, adapter.ErrBusy)
 		case <-look.C:
 		}
 	}

@@ -24,7 +24,7 @@ import (
 	"accordion/oar/tables"
 )
 
-// insideLab is set in the process that TestTheSidecarsHandOnOAR starts inside the lab, where OAR's database and server are.
+// insideLab is set in the process that TestActsOnOAR starts inside the lab, where OAR's database and server are.
 const insideLab = "ACCORDION_TEST_INSIDE_OAR_LAB"
 
 // trial is a test inside the lab.
@@ -33,8 +33,8 @@ type trial struct {
 	test func(*inside)
 }
 
-// trials are the tests inside the lab, each beginning and ending with an OAR without jobs. What the first of them do is all
-// that is asked of a database.
+// trials are the tests inside the lab. Each starts and ends with an OAR without jobs. The first of them use everything
+// that is needed of a database.
 var trials = []trial{
 	{"a job grows and shrinks", aJobGrowsAndShrinks},
 	{"a companion is divided", aCompanionIsDivided},
@@ -64,14 +64,14 @@ var trials = []trial{
 	{"a job is reached", aJobIsReached},
 }
 
-// longest is how long the slowest of machines may take for a trial.
+// longest is how long a trial may take on the slowest machine.
 const longest = 10 * time.Minute
 
-// forEveryDatabase is how many of the trials are made with each.
+// forEveryDatabase is how many of the trials, from the first, run with each database.
 const forEveryDatabase = 17
 
-// What the sidecar does with OAR, each act by itself, on a real one.
-func TestTheSidecarsHandOnOAR(t *testing.T) {
+// Every act of the sidecar on OAR is tested by itself, on a real OAR.
+func TestActsOnARealOAR(t *testing.T) {
 	if os.Getenv(insideLab) != "" {
 		t.Skip("needs lab: this is the part outside it")
 	}
@@ -115,11 +115,11 @@ func TestInsideTheLab(t *testing.T) {
 	}
 }
 
-// enter connects to the lab's OAR; the first to do so installs Accordion's tables.
+// enter connects to the lab's OAR. The first call installs Accordion's tables.
 func enter(t testing.TB) *inside {
 	t.Helper()
 	if os.Getenv(insideLab) == "" {
-		t.Skip("needs lab: this is the part inside it; TestTheSidecarsHandOnOAR and benchmarks start it there")
+		t.Skip("needs lab: this is the part inside it; TestActsOnARealOAR and benchmarks start it there")
 	}
 	conf, err := conf.Read(conf.DefaultFile)
 	if err != nil {
@@ -147,7 +147,7 @@ func enter(t testing.TB) *inside {
 	return &inside{TB: t, System: s, ctx: ctx}
 }
 
-// clean ends what a trial has left running, and looks whether anything of ours is left.
+// clean ends what a trial has left running, and checks that nothing of Accordion is left.
 func (in *inside) clean() {
 	in.Helper()
 	snapshot, err := in.Observe(in.ctx)
@@ -162,7 +162,7 @@ func (in *inside) clean() {
 			in.must(in.Unreserve(in.ctx, r.Name))
 		}
 	}
-	in.wait("0", func() string { // what is left of companions that were ended past the sidecar
+	in.wait("0", func() string { // what is left of companions that the sidecar did not end
 		_, err := in.Observe(in.ctx)
 		in.must(err)
 		return in.answer("SELECT COUNT(*) FROM accordion_cpusets")
@@ -178,7 +178,7 @@ func (in *inside) clean() {
 	}
 }
 
-// quiet waits until nothing is left of any job but of those that show reservations.
+// quiet waits until nothing is left of any job, apart from those that show reservations.
 func (in *inside) quiet() {
 	in.Helper()
 	in.wait("", func() string {
@@ -202,7 +202,7 @@ func (in *inside) mustBe(err, want error) {
 
 var submitted = regexp.MustCompile(`(?m)^OAR_JOB_ID=([0-9]+)$`)
 
-// as runs a program as a user in his directory.
+// as runs a program as a user, in the user's home.
 func (in *inside) as(name, program string, args ...string) string {
 	in.Helper()
 	out, err := in.attempt(name, program, args...)
@@ -212,7 +212,7 @@ func (in *inside) as(name, program string, args ...string) string {
 	return out
 }
 
-// attempt is as for a program that may fail.
+// attempt is like as, for a program that may fail.
 func (in *inside) attempt(name, program string, args ...string) (said string, err error) {
 	in.Helper()
 	u, err := user.Lookup(name)
@@ -232,7 +232,7 @@ func number(in *inside, text string) uint32 {
 	return uint32(n)
 }
 
-// Submit gives oarsub a job of the queue, and gives its type to OAR past the admission rules when it evolves.
+// Submit submits a job to the queue with oarsub. An evolving job gets its type without the admission rules.
 func (in *inside) Submit(name, profile, command string, options ...string) adapter.Key {
 	in.Helper()
 	all := append([]string{"-q", "evolve"}, options...)
@@ -263,7 +263,7 @@ func (in *inside) exec(query string) {
 	in.must(err)
 }
 
-// answer is what the database says: fields by |, rows by blanks.
+// answer returns the result of a query: fields are separated by |, rows by blanks.
 func (in *inside) answer(query string) string {
 	in.Helper()
 	var all []string
@@ -287,7 +287,7 @@ func (in *inside) answer(query string) string {
 	return strings.Join(all, " ")
 }
 
-// shows is how the sidecar sees a job: its state and its nodes.
+// shows returns how the sidecar sees a job: its state and its nodes.
 func (in *inside) shows(job adapter.Key) string {
 	in.Helper()
 	j, err := in.Inspect(in.ctx, job)
@@ -307,7 +307,7 @@ func (in *inside) until(job adapter.Key, want string) {
 	in.wait(want, func() string { return in.shows(job) })
 }
 
-// wait looks until a text is as wanted; only a trial that fails looks for half of what it has.
+// wait waits until look returns the wanted text. Half of the trial's time is allowed, which only a failing trial needs.
 func (in *inside) wait(want string, look func() string) {
 	in.Helper()
 	for end, got := time.Now().Add(longest/2), ""; ; time.Sleep(50 * time.Millisecond) { // OAR has no event to wait for
@@ -326,7 +326,7 @@ func (in *inside) reserve(name string, from, to core.Time, nodes ...string) {
 	in.must(in.Reserve(in.ctx, adapter.Reservation{Name: name, Nodes: nodes, Start: now + from, End: now + to, User: "alice"}))
 }
 
-// start brings an evolving job to run on nodes.
+// start starts an evolving job on nodes.
 func (in *inside) start(job adapter.Key, limit core.Time, nodes ...string) {
 	in.Helper()
 	name := fmt.Sprintf("accordion-%d-0", job.ID)

@@ -9,15 +9,16 @@ import (
 	"accordion/internal/lab"
 )
 
-// BenchmarkPass is a whole pass over a queue of a real OAR with 1,000 nodes, as OAR calls it: program start, SQL, planning,
-// check, writing. Jobs have two configurations each; every tenth wants two switches, every tenth evolves and waits for the
-// sidecar, which has 20 reservations and lets 20 jobs begin. Beside it, OAR's own scheduler over the same queue, of which it
-// looks at 1,000 jobs. The bounds: 2,000 jobs in half a second, 10,000 in three.
+// BenchmarkPass measures a whole pass over a queue of a real OAR with 1,000 nodes, as OAR calls it: program start, SQL,
+// planning, check and writing. Each job has two configurations. Every tenth job wants two switches, and every tenth is
+// an evolving one that waits for the sidecar. The sidecar has 20 reservations, and lets 20 jobs begin. For comparison,
+// OAR's own scheduler runs over the same queue; it looks at 1,000 of the jobs. The bounds are half a second for 2,000
+// jobs, and three seconds for 10,000.
 func BenchmarkPass(b *testing.B) {
 	for _, database := range []string{lab.PostgreSQL, lab.MariaDB} {
 		b.Run(database, func(b *testing.B) {
 			lab := lab.OAR(b, 1000, lab.Database(database), lab.Plain())
-			lab.Run(b, "root", "pkill", "-STOP", "-x", "Almighty") // we call, OAR does not
+			lab.Run(b, "root", "pkill", "-STOP", "-x", "Almighty") // the benchmark calls the scheduler, and OAR must not
 			lab.Await(b, long, "OAR does nothing", func() bool {
 				_, _, none := lab.Exec("root", "pgrep", "-f", "^/usr/bin/perl /usr/lib/oar/[a-z]")
 				return none != nil
@@ -55,8 +56,8 @@ func BenchmarkPass(b *testing.B) {
 	}
 }
 
-// spent runs a command and tells what it has cost, itself and in the database: a machine that has other things to do makes
-// its time longer, but not its processor time.
+// spent runs a command and prints its cost, in its own processes and in the database. Other programs on the machine
+// make its time longer, but not its processor time.
 const spent = `import os, resource, subprocess, sys
 def database():
     ticks = 0
@@ -74,7 +75,7 @@ used = resource.getrusage(resource.RUSAGE_CHILDREN)
 print("processor time %.2f s, of the database %.2f s, memory %d MiB" % (used.ru_utime + used.ru_stime, database() - before, used.ru_maxrss / 1024))
 sys.exit(status)`
 
-// submit puts waiting jobs into the queue past oarsub, from number from+1 to number to.
+// submit adds waiting jobs to the queue without oarsub, with the numbers from+1 to to.
 func submit(b *testing.B, lab *lab.OARLab, from, to int) {
 	b.Helper()
 	series := fmt.Sprintf("generate_series(%d, %d) as s(i)", from+1, to)
@@ -100,8 +101,9 @@ func submit(b *testing.B, lab *lab.OARLab, from, to int) {
 	}
 }
 
-// decide is what the sidecar has decided: the first twenty jobs that evolve begin now, each on its first hosts of ten, and the
-// next twenty have ten hosts each, the first of them from now on and the others a minute later each.
+// decide writes what the sidecar has decided. The first twenty evolving jobs begin now, each on its first ten hosts.
+// The next twenty have ten reserved hosts each. The first of them has them from now on, and each other one a minute
+// later than the one before.
 func decide(b *testing.B, lab *lab.OARLab) {
 	b.Helper()
 	now := time.Now().Unix()

@@ -27,7 +27,7 @@ const (
 
 // actionFor returns the action for a job at the second now. A job receives the signal early enough to be gone when the
 // reservation begins. It is ended once its time has run out and the reservation has begun.
-func actionFor(y observe.Yielding, reservations []adapter.Reservation, now core.Time) checkpointAction {
+func actionFor(y observe.BesteffortJob, reservations []adapter.Reservation, now core.Time) checkpointAction {
 	action := stay
 	for _, r := range reservations {
 		if !r.Ours() || r.End <= now || !slices.ContainsFunc(r.Nodes, func(host string) bool { return slices.Contains(y.Nodes, host) }) {
@@ -45,7 +45,7 @@ func actionFor(y observe.Yielding, reservations []adapter.Reservation, now core.
 
 // makeWay removes besteffort jobs from the nodes of our reservations, as OAR does for a job that starts at once. It has
 // OAR signal them, and ends them when their time has run out.
-func (s *System) makeWay(ctx context.Context, yielding []observe.Yielding, reservations []adapter.Reservation) error {
+func (s *System) makeWay(ctx context.Context, yielding []observe.BesteffortJob, reservations []adapter.Reservation) error {
 	if len(yielding) == 0 || !slices.ContainsFunc(reservations, adapter.Reservation.Ours) {
 		return nil
 	}
@@ -82,8 +82,8 @@ func event(ctx context.Context, tx *sql.Tx, kind string, job int64, now core.Tim
 
 // askForCheckpoint records that the job was asked, which starts its time, and has OAR send the signal in the
 // background. OAR waits for the node to answer, so no caller waits for the signal.
-func (s *System) askForCheckpoint(ctx context.Context, y observe.Yielding, now core.Time) error {
-	s.log.Info("a besteffort job is asked for its checkpoint: a reservation is to have its nodes", "job", y.Job, "user", y.User,
+func (s *System) askForCheckpoint(ctx context.Context, y observe.BesteffortJob, now core.Time) error {
+	s.log.Info("a besteffort job gets its checkpoint signal: a reservation needs its nodes", "job", y.Job, "user", y.User,
 		"nodes", hostlist.Compact(y.Nodes), "patience", y.Patience)
 	text := "Accordion requested a checkpoint: a job is to have its nodes"
 	if err := s.db.Change(ctx, func(tx *sql.Tx) error { return event(ctx, tx, "CHECKPOINT", y.Job, now, text) }); err != nil {
@@ -93,7 +93,7 @@ func (s *System) askForCheckpoint(ctx context.Context, y observe.Yielding, now c
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
 		defer cancel()
 		if out, err := server.Program(ctx, s.oardel(), "-c", strconv.FormatInt(y.Job, 10)).CombinedOutput(); err != nil {
-			s.log.Warn("a besteffort job is not asked for its checkpoint by the sidecar, but by OAR's next pass", "job", y.Job, "error", err, "says", database.Short(string(out)))
+			s.log.Warn("the sidecar could not send a besteffort job its checkpoint signal: OAR's next pass does", "job", y.Job, "error", err, "says", database.Short(string(out)))
 		}
 	})
 	return nil

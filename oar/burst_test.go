@@ -9,23 +9,23 @@ import (
 	"accordion/internal/lab"
 )
 
-// How long a pass stays counts on what OAR takes between two of them, which is to start two Perl programs.
+// How long a pass stays depends on the time that OAR takes between two passes, which is the start of two Perl programs.
 func TestPassesThatFollowEachOtherDoNotMakeOARSleep(t *testing.T) {
 	onBoth(t, 5, passesThatFollowEachOther, lab.Plain(), lab.Started())
 }
 
-// A job holds all nodes, the next one waits, and OAR is asked for one pass after the other, as by many users at once.
+// A job holds all nodes, and the next one waits. OAR is asked for one pass after the other, as by many users at once.
 func passesThatFollowEachOther(t *testing.T, lab *lab.OARLab) {
 	const passes = 12
 	first := lab.Submit(t, "bob", "while [ ! -e gone ]; do sleep 0.1; done", "-q", "evolve", "-l", "nodes=5,walltime=0:10:0")
 	lab.Await(t, long, "the first job runs", func() bool { return lab.State(t, first) == "Running" })
 	next := lab.Submit(t, "alice", "true", "-q", "evolve", "-l", "nodes=5,walltime=0:1:0")
 	before := len(said(t, lab))
-	lab.Await(t, long, "so many passes are over", func() bool {
+	lab.Await(t, long, "so many passes have ended", func() bool {
 		lab.Run(t, "root", "oarnotify", "Scheduling")
 		return strings.Count(said(t, lab)[before:], "Launching scheduler accordion_oar") > passes
 	})
-	// What came before the first of them may have made that one sleep.
+	// An earlier pass may have made the first of them sleep.
 	_, since, _ := strings.Cut(said(t, lab)[before:], "Launching scheduler accordion_oar")
 	if slept := strings.Count(since, "So we have to wait"); slept > 0 {
 		t.Errorf("OAR slept in %d passes of %d or more", slept, passes)
@@ -34,11 +34,11 @@ func passesThatFollowEachOther(t *testing.T, lab *lab.OARLab) {
 	ends(t, lab, next)
 	lab.Await(t, long, "OAR's log says that it launched the next job early", func() bool {
 		log := said(t, lab)
-		return strings.Contains(log, "Early launch the job "+next+"\n") || strings.Contains(log, "|"+next+"|Early launch of the job\n") // 2.5 or 2.6
+		return strings.Contains(log, "Early launch the job "+next+"\n") || strings.Contains(log, "|"+next+"|Early launch of the job\n") // of OAR 2.5 or 2.6
 	})
 }
 
-// said is OAR's log.
+// said returns OAR's log.
 func said(t *testing.T, lab *lab.OARLab) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(lab.Dir, "log", "oar.log"))

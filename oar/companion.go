@@ -108,7 +108,7 @@ func (s *System) launchFirstCompanions(ctx context.Context, shown []*observe.Job
 		})
 		if err != nil { // the next pass launches them
 			if !errors.Is(err, adapter.ErrBusy) && !errors.Is(err, adapter.ErrGone) {
-				s.log.Warn("a job's first companions are not begun at once, but by OAR's next pass", "job", r.ID, "error", err)
+				s.log.Warn("a job's first companions could not be launched at once: OAR's next pass begins them", "job", r.ID, "error", err)
 			}
 			continue
 		}
@@ -130,12 +130,12 @@ func (s *System) keepHealthy(ctx context.Context, shown []*observe.Job) error {
 			if running(r) != nil || !slices.ContainsFunc(r.Companions, away) {
 				return nil
 			}
-			s.log.Warn("nodes of a job are away, and it keeps the others of their companion", "job", r.ID, "keeps", hostlist.Compact(r.Nodes))
+			s.log.Warn("nodes of a job are absent: it keeps the other nodes of their companion", "job", r.ID, "keeps", hostlist.Compact(r.Nodes))
 			_, _, err := s.divide(ctx, tx, r, r.Nodes, now)
 			return err
 		})
 		if err != nil && !errors.Is(err, adapter.ErrGone) {
-			return fmt.Errorf("keeping the nodes of job %d that are not away: %w", r.ID, err)
+			return fmt.Errorf("keeping the present nodes of job %d: %w", r.ID, err)
 		}
 		s.server.Notify(server.Ends)
 	}

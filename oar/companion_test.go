@@ -11,7 +11,7 @@ import (
 	"accordion/oar/server"
 )
 
-func TestTheBaseIsTheLeastStepOfTheProfilesThatBeginSo(t *testing.T) {
+func TestBaseIsTheSmallestStepOfTheMatchingProfiles(t *testing.T) {
 	for _, c := range []struct {
 		request string
 		first   int
@@ -21,7 +21,7 @@ func TestTheBaseIsTheLeastStepOfTheProfilesThatBeginSo(t *testing.T) {
 		{"ep=5x20s,1x20s,3x20s", 5, 1},
 		{"ep=5x20s,1x20s,3x20s", 4, 0},
 		{"ep=4x20s,2x20s|8x10s,6x10s", 8, 6},
-		{"ep=4x20s,2x20s|4x10s,3x10s", 4, 2}, // whichever it is
+		{"ep=4x20s,2x20s|4x10s,3x10s", 4, 2}, // whichever profile it is
 		{"ep=none", 4, 0},
 	} {
 		r := &observe.Job{Job: adapter.Job{Mark: adapter.MarkPrefix + c.request}}
@@ -55,7 +55,7 @@ func TestALayerIsDividedWhereTheProfileDividesIt(t *testing.T) {
 	}
 }
 
-func TestAWordOfAUsersIsOneWordForAShell(t *testing.T) {
+func TestUsersTextIsOneWordForAShell(t *testing.T) {
 	for _, word := range []string{"plain", "it's", "$HOME `id` \"x\" \\", "''", ""} {
 		out, err := exec.CommandContext(t.Context(), "sh", "-c", "printf %s "+server.Quote(word)).Output()
 		if err != nil || string(out) != word {
@@ -64,7 +64,7 @@ func TestAWordOfAUsersIsOneWordForAShell(t *testing.T) {
 	}
 }
 
-func TestNumbersForAConditionAreNeverNone(t *testing.T) {
+func TestListOfNumbersForSQLIsNeverEmpty(t *testing.T) {
 	for want, ids := range map[string][]int64{"-1": nil, "7": {7}, "1, 2, 3": {1, 2, 3}} {
 		if got := database.List(ids); got != want {
 			t.Errorf("%v is written %q", ids, got)

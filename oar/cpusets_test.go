@@ -13,8 +13,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// remains prints what jobs have left on the nodes of a lab, as its world sees them: cpusets, keys and files of OAR's and, where its argument
-// is cpusets, processes of users; without these OAR does not end all of them.
+// remains prints what jobs have left on the nodes of a lab, as its world sees them: cpusets, keys and files of OAR and,
+// if its argument is cpusets, processes of users. Without cpusets OAR does not end all of these.
 const remains = `shopt -s nullglob
 for pid in /run/lab/n*.pid; do
 	root=/proc/$(cat $pid)/root node=$(basename $pid .pid)
@@ -23,7 +23,7 @@ for pid in /run/lab/n*.pid; do
 	[[ $1 != cpusets ]] || nsenter --target $(cat $pid) --pid --mount ps -o uid=,args= -e | awk -v node=$node '$1 >= 58000 { print node ": " $0 }'
 done`
 
-// nodesAreClean says that soon nothing of any job is on any node, nor noted to be there.
+// nodesAreClean fails the test unless soon nothing of any job is on any node, or noted to be there.
 func nodesAreClean(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	left, kind := "", "cpusets"
@@ -45,7 +45,7 @@ func nodesAreClean(t *testing.T, lab *lab.OARLab) {
 const everywhere = `everywhere() { for node in $(sort -u $OAR_NODEFILE); do oarsh $node "$@" || echo "$node: status $?"; done; }
 `
 
-// stays is a process that outlives the command that started it.
+// stays starts a process that outlives the command that started it.
 const stays = `setsid sleep 98765 >/dev/null 2>&1 </dev/null &`
 
 // processesOn counts a user's processes on a node.
@@ -58,7 +58,7 @@ func processesOn(t *testing.T, lab *lab.OARLab, node, user string) string {
 	return out
 }
 
-// A cpuset story is what may happen to a job that has nodes above its base.
+// story is an event in the life of a job that has more nodes than its base.
 type story struct {
 	name string
 	test func(*testing.T, *lab.OARLab)
@@ -80,8 +80,9 @@ var stories = []story{
 	{name: "a node is dead, and OAR takes it for alive", test: aDeadNodeIsTaken},
 }
 
-// Whatever happens to a job and to the sidecar, what the job has on nodes is there as long as the nodes are its own, and no longer.
-func TestAJobHasWhatItNeedsOnItsNodesAndLeavesNothingThere(t *testing.T) {
+// Whatever happens to a job and to the sidecar, the files and processes of the job are on a node as long as the node is
+// the job's, and no longer.
+func TestFilesOfAJobAreOnItsNodesAndNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 8, lab.Users("alice", "bob"))
 	lab.NeedCpusets(t)
@@ -95,13 +96,13 @@ func TestAJobHasWhatItNeedsOnItsNodesAndLeavesNothingThere(t *testing.T) {
 			nodesAreClean(t, lab)
 			noOverlap(t, lab)
 		}) {
-			return // the next one would find what this one has left
+			return // The next story would find what this one has left.
 		}
 	}
 }
 
-// grown submits a job that grows from one node to three at once, says so in a file, and goes on when another is there. then is what it does
-// before it says so.
+// grown submits a job that grows from one node to three at once, reports that in a file, and goes on when another file
+// is there. The command then runs before the report.
 func grown(t *testing.T, lab *lab.OARLab, then string, options ...string) (job string) {
 	t.Helper()
 	lab.Run(t, "alice", "rm", "-f", "is-grown", "go-on")
@@ -117,7 +118,7 @@ func goOn(t *testing.T, lab *lab.OARLab, job string) {
 	ends(t, lab, job)
 }
 
-// nodesOf are the nodes of a job's companions.
+// nodesOf returns the nodes of a job's companions.
 func nodesOf(t *testing.T, lab *lab.OARLab, job string) []string {
 	t.Helper()
 	return strings.Fields(lab.SQL(t, `select distinct r.network_address from accordion_jobs a join jobs j on j.job_id = a.job_id
@@ -125,7 +126,7 @@ func nodesOf(t *testing.T, lab *lab.OARLab, job string) []string {
 		where j.state = 'Running' and a.base = `+job+" order by 1"))
 }
 
-// The other job waits for all nodes but one, and so begins on nodes that were just given back.
+// The other job waits for all nodes but one, so it begins on nodes that were just given back.
 func nodesThatLeave(t *testing.T, lab *lab.OARLab) {
 	job := lab.Submit(t, "alice", everywhere+`eval "$(accordion step)" || exit 1; everywhere '`+stays+`'; touch ready; while [ ! -e enough ]; do sleep 0.1; done
 		eval "$(accordion step)" || exit 1; everywhere hostname; sleep 5`, "-q", "evolve", "-t", "ep=1x20s,8x10m,1x20s")
@@ -148,7 +149,7 @@ func nodesThatLeave(t *testing.T, lab *lab.OARLab) {
 	ends(t, lab, job)
 }
 
-// With a key of its own (oarsub -k) a job is let in by that, and not by OAR's.
+// A job with a key of its own (oarsub -k) is let in by that key, and not by OAR's.
 func aJobKey(t *testing.T, lab *lab.OARLab) {
 	job := grown(t, lab, "everywhere hostname >reached", "-k")
 	if got := strings.Fields(lab.Run(t, "alice", "cat", "reached")); len(got) != 3 {
@@ -167,7 +168,8 @@ func aJobKey(t *testing.T, lab *lab.OARLab) {
 
 var rankLine = regexp.MustCompile(`(?m)^rank \d+ of (\d+) on (\S+) in (\S+): ([0-9 ]+)$`)
 
-// The script is examples/mpi's, with a program whose ranks say where they are: each in the job's cpuset, on that node's processors.
+// mpiOverOarsh runs the script of examples/mpi with a program whose ranks print where they are. Each is in the job's
+// cpuset, on that node's processors.
 func mpiOverOarsh(t *testing.T, lab *lab.OARLab) {
 	home := filepath.Join(lab.Dir, "home", "alice")
 	if out, err := exec.CommandContext(t.Context(), "mpicc.mpich", "-std=gnu99", "-Wall", "-Wextra", "-Werror", "-o", filepath.Join(home, "bound"), "testdata/bound.c").CombinedOutput(); err != nil {
@@ -192,7 +194,8 @@ func mpiOverOarsh(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-// Its first signal tells of three nodes, and all of them can be reached then.
+// aSilentJobReaches checks that the job's first signal is for three nodes, and that it can connect to all of them
+// then.
 func aSilentJobReaches(t *testing.T, lab *lab.OARLab) {
 	job := lab.Submit(t, "alice", everywhere+`trap 'everywhere hostname >>reached.$OAR_JOB_ID; told=yes' URG; until [ "$told" ]; do sleep 0.1; done`, "-q", "evolve", "-t", "ep=1x5s,3x30s")
 	ends(t, lab, job)
@@ -201,7 +204,8 @@ func aSilentJobReaches(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-// Its nodes are clean before OAR frees them, whoever does it.
+// aCompanionIsDeleted checks that its nodes are clean before OAR frees them, whether the user or the sidecar deletes
+// it.
 func aCompanionIsDeleted(t *testing.T, lab *lab.OARLab, sidecar bool) {
 	job := grown(t, lab, "everywhere '"+stays+"'")
 	nodes := nodesOf(t, lab, job)
@@ -213,7 +217,7 @@ func aCompanionIsDeleted(t *testing.T, lab *lab.OARLab, sidecar bool) {
 	ends(t, lab, companion)
 	for _, node := range nodes {
 		if n := processesOn(t, lab, node, "alice"); n != "0" {
-			t.Errorf("the companion is over, and %s processes run on %s, want none", n, node)
+			t.Errorf("the companion has ended, and %s processes run on %s, want none", n, node)
 		}
 	}
 	if !sidecar {
@@ -222,17 +226,18 @@ func aCompanionIsDeleted(t *testing.T, lab *lab.OARLab, sidecar bool) {
 	goOn(t, lab, job)
 }
 
-// The server's epilogue ends the companions, and cleans their nodes.
+// noSidecarAtTheEnd checks that the server's epilogue ends the companions and cleans their nodes.
 func noSidecarAtTheEnd(t *testing.T, lab *lab.OARLab) {
 	job := grown(t, lab, "everywhere '"+stays+"'")
 	lab.Do(t, "serve-stop", "--kill")
 	goOn(t, lab, job)
 	nodesAreClean(t, lab)
-	lab.Await(t, long, "its companions are over", func() bool { return lab.SQL(t, "select count(*) from jobs where state = 'Running'") == "0" })
+	lab.Await(t, long, "its companions have ended", func() bool { return lab.SQL(t, "select count(*) from jobs where state = 'Running'") == "0" })
 	lab.Do(t, "serve")
 }
 
-// fatal stands in place of ssh, and kills the sidecar before or after it sends OAR's manager to a node the next time: /run/lab/fatal says when.
+// fatal runs in place of ssh. It kills the sidecar before or after the next time that it sends OAR's manager to a
+// node, as /run/lab/fatal tells.
 const fatal = `#!/bin/bash
 read -r what when 2>/dev/null </run/lab/fatal
 if [[ $what && "$*" == *"perl - $what" && $(cat /proc/$PPID/comm) == accordion ]] && mv /run/lab/fatal /run/lab/fatal.done 2>/dev/null; then
@@ -242,7 +247,7 @@ fi
 exec ssh "$@"
 `
 
-// mortalise puts it there.
+// mortalise installs it.
 func mortalise(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(lab.Dir, "bin", "fatal"), []byte(fatal), 0o755); err != nil {
@@ -252,7 +257,7 @@ func mortalise(t *testing.T, lab *lab.OARLab) {
 	lab.Run(t, "root", "chmod", "777", "/run/lab")
 }
 
-// killedAt kills the sidecar in the middle of a growth, or of a shrink, which another one ends.
+// killedAt kills the sidecar in the middle of a growth or a shrink, which the next sidecar completes.
 func killedAt(t *testing.T, lab *lab.OARLab, moment string) {
 	lab.Run(t, "root", "sh", "-c", "rm -f /run/lab/fatal.done; echo "+moment+" >/run/lab/fatal")
 	job := lab.Submit(t, "alice", everywhere+`for _ in 1 2; do eval "$(accordion step)" || exit 1; everywhere 'hostname; `+stays+`' >>reached.$OAR_JOB_ID; done`,
@@ -268,7 +273,7 @@ func killedAt(t *testing.T, lab *lab.OARLab, moment string) {
 	}
 }
 
-// It is as empty as any node that was just booted, and OAR has it back.
+// aNodeDies checks that the node is as empty as any node after a boot, and that OAR uses it again.
 func aNodeDies(t *testing.T, lab *lab.OARLab) {
 	job := grown(t, lab, "everywhere '"+stays+"'")
 	node := nodesOf(t, lab, job)[0]
@@ -286,7 +291,8 @@ func aNodeDies(t *testing.T, lab *lab.OARLab) {
 	lab.Do(t, "node", "Alive", node)
 }
 
-// The growth finds out: the node is suspected, and another takes its place.
+// aDeadNodeIsTaken checks that the growth notices the dead node: the node becomes suspected, and another one replaces
+// it.
 func aDeadNodeIsTaken(t *testing.T, lab *lab.OARLab) {
 	lab.Do(t, "kill-node", "n2")
 	job := grown(t, lab, "everywhere hostname >reached")
@@ -298,7 +304,7 @@ func aDeadNodeIsTaken(t *testing.T, lab *lab.OARLab) {
 	}
 	goOn(t, lab, job)
 	lab.Do(t, "boot-node", "n2")
-	// OAR's own look at nodes, whose status says that it has changed something.
+	// This is OAR's own check of the nodes. Its exit status tells that it has changed something.
 	lab.Run(t, "oar", "sh", "-c", "OARDIR=/usr/lib/oar OARCONFFILE=/etc/oar/oar.conf /usr/lib/oar/finaud; true")
 	lab.Notify(t, "ChState")
 	lab.Await(t, time.Minute, "OAR finds the node well", func() bool { return lab.SQL(t, "select state from resources where network_address = 'n2'") == "Alive" })

@@ -49,7 +49,7 @@ func (s *System) End(ctx context.Context, job adapter.Key, why string) error {
 	if told != nil && why != "" {
 		// The job must end even where this fails.
 		if err := s.say(ctx, told, "accordion ends this job: "+why); err != nil {
-			s.log.Debug("a job cannot be told why it ends", "job", job.ID, "error", err)
+			s.log.Debug("the reason of a job's end could not be written to the job", "job", job.ID, "error", err)
 		}
 	}
 	s.server.Notify(server.Ends)

@@ -13,8 +13,9 @@ import (
 	"accordion/internal/lab"
 )
 
-// A speaker calls accordion step between its steps, and writes down twice a second where it is: the second, the step, and the
-// hosts of its node file. When a step begins it goes to each of them by oarsh, and writes down how it is bound there.
+// speaker is an evolving job that calls accordion step between its steps. Twice a second it writes the second, the
+// step, and the hosts of its node file. When a step begins it connects to each host by oarsh, and writes how it is
+// bound there.
 const speaker = `#!/bin/bash
 #OAR -q evolve
 #OAR -t ep=%s
@@ -30,7 +31,8 @@ for seconds in %s; do
 done
 `
 
-// A silent one never calls it: its node file is rewritten, ten seconds before it shrinks, and it gets a signal.
+// silent is an evolving job that never calls accordion step. Its node file is rewritten, and it gets a signal; before
+// it shrinks that happens ten seconds earlier.
 const silent = `#!/bin/bash
 #OAR -q evolve
 #OAR -t ep=%s
@@ -43,7 +45,7 @@ done
 
 func TestEvolvingJobsGrowAndShrinkOnARealOAR(t *testing.T) {
 	t.Parallel()
-	const n = 20 // seconds of each step: of 10, a busy machine leaves too few that are clearly before or after a change
+	const n = 20 // seconds of each step: with 10, on a busy machine too few samples are clearly before or after a change
 	for _, world := range []struct {
 		database string
 		cores    int // of a node
@@ -75,7 +77,7 @@ func TestEvolvingJobsGrowAndShrinkOnARealOAR(t *testing.T) {
 			promisesAreSoft(t, lab)
 			agree(t, lab, "alice", grows, slices.Equal)
 			agree(t, lab, "bob", wide, slices.Equal)
-			// It is told of its new nodes soon after it has them, and of those that leave some seconds before.
+			// The job sees its new nodes soon after it gets them, and the loss of a node some seconds before.
 			agree(t, lab, "alice", mute, within)
 			if got := sizesInTurn(t, lab, "alice", mute); !slices.Equal(got, []int{1, 3, 2}) {
 				t.Errorf("from inside, job %s had %v nodes in turn, want 1, 3, 2", mute, got)
@@ -88,7 +90,7 @@ func TestEvolvingJobsGrowAndShrinkOnARealOAR(t *testing.T) {
 	}
 }
 
-// promisesAreSoft says that status tells when another queue comes first, and no more when it does not.
+// promisesAreSoft checks that status reports when another queue has priority, and stops reporting it when it has not.
 func promisesAreSoft(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	soft := func() bool {
@@ -103,9 +105,10 @@ func promisesAreSoft(t *testing.T, lab *lab.OARLab) {
 	lab.Await(t, time.Minute, "status says so no more", func() bool { return !soft() })
 }
 
-// anAdvanceReservationIsPunctual says that it begins at its second, though nothing else happens then: OAR by itself would plan a
-// minute after the pass that made it, and take from its walltime what it is late. Where the machine is busy OAR's pass takes seconds to begin,
-// now and then more than the bound: one of three has to keep it, of which OAR by itself keeps none.
+// anAdvanceReservationIsPunctual checks that a reservation begins at its second even if nothing else happens then. OAR
+// alone would plan a minute after the pass that made the reservation, and take the delay from its walltime. On a busy
+// machine OAR's pass takes seconds to begin, and sometimes more than the bound. So one of three reservations has to be
+// punctual; with OAR alone none is.
 func anAdvanceReservationIsPunctual(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	var late []int64
@@ -135,7 +138,7 @@ func second(t *testing.T, text string) int64 {
 	return n
 }
 
-// submitScript gives a script to oarsub -S, as a user does, and returns the job's number.
+// submitScript submits a script with oarsub -S, as a user does, and returns the job's number.
 func submitScript(t *testing.T, lab *lab.OARLab, owner, text string) string {
 	t.Helper()
 	u := lab.Run(t, owner, "id", "-u")
@@ -160,7 +163,7 @@ func submitScript(t *testing.T, lab *lab.OARLab, owner, text string) string {
 	return lab.Submit(t, owner, "./"+filepath.Base(f.Name()), "-S")
 }
 
-// seen is one line that a job wrote: when, in which step, on which hosts.
+// seen is one line that a job wrote: the time, the step and the hosts.
 type seen struct {
 	at    float64
 	step  int
@@ -190,7 +193,8 @@ func sightings(t *testing.T, lab *lab.OARLab, owner, job string) []seen {
 	return all
 }
 
-// stepSizes are the numbers of hosts that a job saw in its steps; -1 for a step in which it saw several.
+// stepSizes returns the number of hosts that a job saw in each of its steps, or -1 for a step in which it saw several
+// numbers.
 func stepSizes(t *testing.T, lab *lab.OARLab, owner, job string) []int {
 	t.Helper()
 	var sizes []int
@@ -205,7 +209,7 @@ func stepSizes(t *testing.T, lab *lab.OARLab, owner, job string) []int {
 	return sizes
 }
 
-// sizesInTurn are the numbers of hosts that a job saw, one after the other.
+// sizesInTurn returns the numbers of hosts that a job saw, one after the other.
 func sizesInTurn(t *testing.T, lab *lab.OARLab, owner, job string) []int {
 	t.Helper()
 	var sizes []int
@@ -215,10 +219,10 @@ func sizesInTurn(t *testing.T, lab *lab.OARLab, owner, job string) []int {
 	return slices.Compact(sizes)
 }
 
-// held is a host that a job's base or one of its companions held, by OAR's tables, for so long.
+// held is a host that a job's base or one of its companions held for some time, by OAR's tables.
 type held struct {
 	host       string
-	start, end float64 // Unix seconds; OAR keeps whole ones
+	start, end float64 // Unix seconds; OAR stores whole seconds
 }
 
 func holdings(t *testing.T, lab *lab.OARLab, job string) []held {
@@ -236,20 +240,20 @@ func holdings(t *testing.T, lab *lab.OARLab, job string) []held {
 	return all
 }
 
-// margin is how near to a change, in seconds, OAR's whole seconds do not tell what was before and what after. The second in
-// which it says that a job begins may be ahead of the clock, when its passes follow each other quickly.
+// margin is how many seconds before and after a change OAR's whole seconds do not tell what was before it and what after.
+// The second in which OAR records a job's begin may be ahead of the clock, when its passes follow each other quickly.
 const (
 	margin = 2.0
 	ahead  = 2.0
 )
 
-// within says whether all of some hosts are among others.
+// within reports whether all of some hosts are among others.
 func within(hosts, others []string) bool {
 	return !slices.ContainsFunc(hosts, func(h string) bool { return !slices.Contains(others, h) })
 }
 
-// agree says that whenever the job looked, its node file had the hosts that OAR's tables give it and its companions, as far as
-// the comparison asks for it.
+// agree checks that whenever the job looked, its node file had the hosts that OAR's tables give to it and its
+// companions, as far as the function same requires.
 func agree(t *testing.T, lab *lab.OARLab, owner, job string, same func(inside, tables []string) bool) {
 	t.Helper()
 	holdings := holdings(t, lab, job)
@@ -277,12 +281,12 @@ func agree(t *testing.T, lab *lab.OARLab, owner, job string, same func(inside, t
 	}
 }
 
-// leftAhead says that hosts which a running job gave back were out of its node file before: what was started there later would have been
-// killed at once.
+// leftAhead checks that hosts which a running job gave back had left its node file before. What a job starts there
+// later would be killed at once.
 func leftAhead(t *testing.T, lab *lab.OARLab, owner, job string) {
 	t.Helper()
 	holdings, looked := holdings(t, lab, job), sightings(t, lab, owner, job)
-	over := float64(second(t, lab.SQL(t, "select stop_time from jobs where job_id = "+job))) // its companions end seconds after it, where OAR is busy
+	over := float64(second(t, lab.SQL(t, "select stop_time from jobs where job_id = "+job))) // where OAR is busy its companions end seconds after it
 	left := 0
 	for _, h := range holdings {
 		if h.end > over-margin || slices.ContainsFunc(holdings, func(o held) bool { return o.host == h.host && o.end > h.end }) {
@@ -302,7 +306,7 @@ func leftAhead(t *testing.T, lab *lab.OARLab, owner, job string) {
 	}
 }
 
-// inTurn are what a job saw, a line for each change.
+// inTurn returns what a job saw, with one line for each change.
 func inTurn(looked []seen) string {
 	var lines strings.Builder
 	for i, s := range looked {
@@ -313,8 +317,8 @@ func inTurn(looked []seen) string {
 	return lines.String()
 }
 
-// noOverlap says that no resource was ever given to two jobs at once, in the whole history and whatever the queue. Companions
-// are jobs like others.
+// noOverlap checks that no resource was ever given to two jobs at once, in the whole history and in all queues.
+// Companions count like other jobs.
 func noOverlap(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	if twice := lab.SQL(t, `select a.job_id, b.job_id, x.resource_id, a.start_time, a.stop_time, b.start_time, b.stop_time from jobs a
@@ -323,7 +327,8 @@ func noOverlap(t *testing.T, lab *lab.OARLab) {
 		where a.job_id < b.job_id and a.start_time > 0 and b.start_time > 0 and a.start_time < b.stop_time and b.start_time < a.stop_time`); twice != "" {
 		t.Errorf("two jobs were on a resource at once:\n%s", twice)
 	}
-	// The same by the log of states: from when a job was given to the server to be launched until nothing of it was left.
+	// The same by the log of states: from the time when a job was given to the server to be launched, until nothing of it
+	// was left.
 	if twice := lab.SQL(t, `with h as (select j.job_id, a.resource_id,
 			min(case when l.job_state in ('toLaunch', 'Launching', 'Running') then l.date_start end) as begun,
 			max(case when l.job_state in ('Terminated', 'Error') then l.date_start end) as ended
@@ -335,7 +340,7 @@ func noOverlap(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-// nothingLeft waits until no job is left, and demands that `accordion audit` finds nothing.
+// nothingLeft waits until no job is left, and checks that `accordion audit` finds nothing.
 func nothingLeft(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	lab.Await(t, time.Minute, "no job is left", func() bool {
@@ -347,8 +352,8 @@ func nothingLeft(t *testing.T, lab *lab.OARLab) {
 	audited(t, lab)
 }
 
-// audited demands that `accordion audit` finds nothing: nothing that is left behind, no promise broken without a word, no node in two
-// jobs, no sum that differs.
+// audited checks that `accordion audit` finds nothing: nothing left behind, no promise that was broken without a
+// message, no node in two jobs, and no sum that differs.
 func audited(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	says, errs, err := lab.ExecWithin(2*time.Minute, "root", "accordion", "audit", "--settle", "1m")
@@ -358,7 +363,8 @@ func audited(t *testing.T, lab *lab.OARLab) {
 	t.Log(says)
 }
 
-// reachedAll says that at the begin of each step a job could reach each of its nodes, and was bound there to all of its processors.
+// reachedAll checks that at the begin of each step a job could connect to each of its nodes, and was bound to all of
+// its processors there.
 func reachedAll(t *testing.T, lab *lab.OARLab, owner, job string, sizes []int) {
 	t.Helper()
 	processors := map[string]string{} // as the kernel writes them

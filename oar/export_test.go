@@ -7,7 +7,7 @@ import (
 
 const isLive = database.IsLive
 
-// RuleTexts are the admission rules of a queue in the order of their priorities, for tests that give them to a Perl.
+// RuleTexts returns the admission rules of a queue in the order of their priorities, for tests that run them in Perl.
 func RuleTexts(queue string) (texts []string) {
 	for _, r := range setup.Rules(queue) {
 		texts = append(texts, r.Text)

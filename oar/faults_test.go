@@ -9,7 +9,7 @@ import (
 	"accordion/internal/lab"
 )
 
-// active is what a queue must be whatever was killed.
+// active checks that the queue is active, whatever was killed.
 func active(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	lab.Await(t, long, "the queue is active", func() bool {
@@ -17,8 +17,9 @@ func active(t *testing.T, lab *lab.OARLab) {
 	})
 }
 
-// passesAreKilled needs passes that take a second: long enough to kill them, what is between them and OAR, which costs the
-// queue (OAR says so) and is mended, and OAR's server. The patterns are no words of this command line.
+// passesAreKilled needs passes that take a second, so that they can be killed. It kills a pass, then the process
+// between the pass and OAR (this costs the queue, as OAR reports, and is repaired), and then OAR's server. The patterns
+// do not match this command line.
 func passesAreKilled(t *testing.T, lab *lab.OARLab) {
 	const pass = "^accordion [o]ar schedule"
 	during(t, lab, "pkill -KILL -f '"+pass+"'")
@@ -27,9 +28,9 @@ func passesAreKilled(t *testing.T, lab *lab.OARLab) {
 		n, _, _ := lab.Exec("root", "grep", "-c", "Disabling queue evolve", "/var/log/oar.log")
 		return n
 	}
-	// Who stands between a pass and OAR is found from the pass: beside one of before that is about to end, another call of the scheduler may
-	// have begun that has no pass yet, and nobody would be left to switch the queue on again. The pass has connections to the database,
-	// so that it did not look yet whether its caller lives.
+	// The process between a pass and OAR is found from the pass. An earlier call may be about to end while another call
+	// of the scheduler, which has no pass yet, has begun; then no process would be left to switch the queue on again.
+	// The pass has connections to the database, so it has not yet checked whether its caller lives.
 	inside := func(between, caller string) string {
 		return `p=$(pgrep -o -f '` + pass + `') && kill -STOP $p && { ` + caller + `
 			[ "$(find /proc/$p/fd -lname 'socket:*')" ] && pgrep -f '` + between + `' | grep -qx $c && kill -KILL $c; s=$?; kill -CONT $p; [ $s = 0 ]; }`
@@ -50,12 +51,12 @@ func passesAreKilled(t *testing.T, lab *lab.OARLab) {
 	active(t, lab)
 	// A pass for which OAR does not wait writes nothing.
 	_, says, err := lab.Exec("oar", "accordion", "oar", "schedule", "evolve", "1000")
-	if err == nil || !strings.Contains(says, "OAR has no such pass, and nothing was written") {
+	if err == nil || !strings.Contains(says, "OAR no longer waits for this pass: nothing was written") {
 		t.Errorf("a pass that OAR did not ask for: %v, %q", err, says)
 	}
 }
 
-// during does something that succeeds only while there is a pass.
+// during runs a command that succeeds only while there is a pass, until it does.
 func during(t *testing.T, lab *lab.OARLab, command string) {
 	t.Helper()
 	lab.Await(t, long, "there was a pass for "+command, func() bool {
@@ -65,7 +66,7 @@ func during(t *testing.T, lab *lab.OARLab, command string) {
 	})
 }
 
-// otherPlansAreRespected: advance reservations, and a queue that OAR plans before ours.
+// otherPlansAreRespected tests advance reservations, and a queue that OAR plans before Accordion's.
 func otherPlansAreRespected(t *testing.T, lab *lab.OARLab) {
 	s := driver{t: t, lab: lab}
 	holder := s.reserve("accordion-far", 3600, 3600, 0, "n1", "n2", "n3")
@@ -85,8 +86,8 @@ func otherPlansAreRespected(t *testing.T, lab *lab.OARLab) {
 	}
 	wide := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=4,walltime=0:1:0")
 	beside := lab.Submit(t, "bob", "true", "-q", "evolve", "-l", "nodes=2,walltime=0:1:0")
-	lab.Await(t, long, "the advance reservation is over", func() bool {
-		lab.Notify(t, "Scheduling") // OAR has no clock for that: it looks once a minute
+	lab.Await(t, long, "the advance reservation has ended", func() bool {
+		lab.Notify(t, "Scheduling") // OAR checks that once a minute only
 		return lab.State(t, advance) == "Terminated"
 	})
 	ends(t, lab, beside)
@@ -106,7 +107,7 @@ func otherPlansAreRespected(t *testing.T, lab *lab.OARLab) {
 	lab.SQL(t, "update moldable_job_descriptions set moldable_walltime = 7200 where moldable_job_id = "+evolving)
 	s.place(evolving, "n3", "n4")
 	s.release(evolving)
-	s.says(evolving, "job "+above+" has a resource on which it is to start)")
+	s.says(evolving, "job "+above+" holds a resource where this job must start)")
 	first, _ := s.planned(above)
 	if second, _ := s.planned(longer); first <= 0 || second < first {
 		t.Errorf("of the queue above a job is planned in %d s, of ours one in its way in %d s", first, second)
@@ -118,7 +119,8 @@ func otherPlansAreRespected(t *testing.T, lab *lab.OARLab) {
 	lab.Run(t, "root", "oarnotify", "--remove-queue", "above")
 }
 
-// aSuspendedJobMakesWay: others have its nodes until it goes on, and it goes on when they are done.
+// aSuspendedJobMakesWay tests that others have a suspended job's nodes until it goes on, and that it goes on when they
+// are done.
 func aSuspendedJobMakesWay(t *testing.T, lab *lab.OARLab) {
 	rests := lab.Submit(t, "bob", "true", "-q", "evolve", "-t", "noop", "-l", "nodes=4,walltime=2:0:0")
 	state := func(want string) {
@@ -126,7 +128,7 @@ func aSuspendedJobMakesWay(t *testing.T, lab *lab.OARLab) {
 		lab.Await(t, long, "the job is "+want, func() bool { return lab.State(t, rests) == want })
 	}
 	state("Running")
-	// oarhold -r and oarresume do no more, but want cpusets, which a lab has not.
+	// oarhold -r and oarresume do no more than this, but need cpusets, which the lab does not have.
 	ask := func(what string) {
 		lab.SQL(t, fmt.Sprintf("insert into event_logs (type, job_id, date, description) values ('%s', %s, %s, '')", what, rests, driver{t: t, lab: lab}.now()))
 		lab.Notify(t, "ChState")
@@ -143,7 +145,7 @@ func aSuspendedJobMakesWay(t *testing.T, lab *lab.OARLab) {
 	driver{t: t, lab: lab}.end(rests)
 }
 
-// OAR waits for its database, and a pass that finds it gone costs nothing.
+// OAR waits for its database, and a pass without the database has no effect.
 func TestTheDatabaseIsAwayForHalfAMinute(t *testing.T) {
 	if !*everything {
 		t.Skip("takes two minutes: -args -accordion.long")
@@ -159,7 +161,7 @@ func TestTheDatabaseIsAwayForHalfAMinute(t *testing.T) {
 			pid=$(pgrep -o -x 'postgres|mariadbd') && cp /proc/$pid/cmdline "$0/db/command" || exit
 			[[ $1 == mariadb ]] && kill -TERM $pid || kill -INT $pid # both end in order: a lab's database is not safe against a crash
 			tail --pid=$pid -f /dev/null`, lab.Dir, lab.Database)
-		time.Sleep(30 * time.Second) // for so long there is no database
+		time.Sleep(30 * time.Second) // for this time there is no database
 		lab.Run(t, "root", "bash", "-c", `
 			cd "$0/db" && mapfile -d '' -t command <command
 			setsid setpriv --reuid oar --regid oar --clear-groups -- "${command[@]}" >>log 2>&1 </dev/null &`, lab.Dir)

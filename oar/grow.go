@@ -16,7 +16,7 @@ import (
 	"accordion/oar/observe"
 )
 
-// Expand makes companions of a running job on the nodes. It waits until they run and the job's cpuset and key are on
+// Expand submits companions of a running job on the nodes. It waits until they run and the job's cpuset and key are on
 // their nodes. The nodes belong to the job only after Merge. Where this takes too long, Expand ends the companions.
 func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, reservation string) (adapter.Key, error) {
 	doing := fmt.Sprintf("expanding job %d by %s", job.ID, hostlist.Compact(nodes))
@@ -52,7 +52,7 @@ func (s *System) Expand(ctx context.Context, job *adapter.Job, nodes []string, r
 			}
 			made = append(made, one)
 		}
-		err = s.db.Mark(ctx, tx, numbersOf(made), fmt.Sprintf("%s%d", observe.Coming, made[0].ID))
+		err = s.db.Mark(ctx, tx, numbersOf(made), fmt.Sprintf("%s%d", observe.JoiningMark, made[0].ID))
 		if err == nil && atOnce {
 			err = s.db.Launch(ctx, tx, numbersOf(made), now)
 		}
@@ -140,7 +140,7 @@ func (s *System) awaitJoined(ctx context.Context, base adapter.Key, companions [
 		err = errors.Join(err, s.End(ending, c, ""))
 	}
 	if r, gone := s.read.Job(ending, s.db.Sql, base); errors.Is(gone, adapter.ErrGone) || gone == nil && running(r) != nil {
-		err = fmt.Errorf("%w: job %d is over (%w)", adapter.ErrGone, base.ID, err)
+		err = fmt.Errorf("%w: job %d has ended (%w)", adapter.ErrGone, base.ID, err)
 	}
 	return err
 }
@@ -156,7 +156,7 @@ func (s *System) Merge(ctx context.Context, job, expander adapter.Key) error {
 		case err != nil:
 			return err
 		case e.BaseJob != int64(job.ID):
-			return fmt.Errorf("job %d is no companion of its", expander.ID)
+			return fmt.Errorf("job %d is not a companion of this job", expander.ID)
 		case e.Joined != "":
 			return nil // merged already
 		case e.State != adapter.Running:

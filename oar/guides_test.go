@@ -18,9 +18,9 @@ var (
 	number = regexp.MustCompile(`OAR_JOB_ID=([0-9]+)`)
 )
 
-// Every call of oarsub with a profile that the guides show is taken by a real one, and the first job of docs/oar.md has two hosts and then
-// five.
-func TestWhatTheGuidesGiveToARealOAR(t *testing.T) {
+// A real oarsub accepts every call with a profile that the guides show. The first job of docs/oar.md has two hosts and
+// then five.
+func TestCommandsOfTheGuidesOnARealOAR(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 16, lab.Users("alice"))
 	lab.Do(t, "serve")
@@ -49,14 +49,14 @@ func TestWhatTheGuidesGiveToARealOAR(t *testing.T) {
 	if shown < 3 {
 		t.Errorf("the guides show only %d calls of oarsub with a profile", shown)
 	}
-	lab.Await(t, 4*time.Minute, "the first job is over", func() bool { return lab.State(t, first) == "Terminated" })
+	lab.Await(t, 4*time.Minute, "the first job has ended", func() bool { return lab.State(t, first) == "Terminated" })
 	hosts := strings.Fields(lab.Run(t, "alice", "sh", "-c", "cat OAR."+first+".stdout"))
-	if len(hosts) != 2+5 { // what uniq wrote in the first step, and in the second
+	if len(hosts) != 2+5 { // output of uniq in the first step, and in the second
 		t.Errorf("docs/oar.md's job was on 2 and then on 5 hosts? %q", hosts)
 	}
 }
 
-// submitted gives a line to alice's shell, and returns the number of the job.
+// submitted runs a line in alice's shell, and returns the number of the job.
 func submitted(t *testing.T, lab *lab.OARLab, line string) string {
 	t.Helper()
 	words, err := shellquote.Split(line)

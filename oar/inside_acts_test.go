@@ -17,7 +17,7 @@ import (
 	"accordion/oar/database"
 )
 
-// uidOf is the number of one of the lab's users; -1 if there is none.
+// uidOf returns the number of one of the lab's users, or -1.
 func uidOf(name string) int64 {
 	known, err := user.Lookup(name)
 	if err != nil {
@@ -32,7 +32,7 @@ func uidOf(name string) int64 {
 
 func aWaitingJob(in *inside) {
 	job := in.Submit("alice", "3x20s,2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
-	in.exec(fmt.Sprintf("UPDATE jobs SET job_name = 'it''s; --' WHERE job_id = %d", job.ID)) // oarsub itself stumbles over it
+	in.exec(fmt.Sprintf("UPDATE jobs SET job_name = 'it''s; --' WHERE job_id = %d", job.ID)) // oarsub itself fails with this name
 	j, err := in.Inspect(in.ctx, job)
 	in.must(err)
 	if j.Comment != "ep=3x20s,2x20s" || j.Mark != "" || !j.Held || j.HeldByUser || j.Unfit != "" || j.User != "alice" || int64(j.UID) != uidOf("alice") || j.Name != "it's; --" {
@@ -78,7 +78,7 @@ func (in *inside) mustFail(err error, says string) {
 	}
 }
 
-// A hold of the user's stays his; a start that is taken back leaves nothing.
+// A user's own hold stays. A start that is taken back leaves nothing.
 func aHold(in *inside) {
 	job := in.Submit("alice", "3x20s,2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	in.as("alice", "oarhold", fmt.Sprint(job.ID))
@@ -99,7 +99,7 @@ func aHold(in *inside) {
 		in.Helper()
 		var files []string
 		for _, j := range mine {
-			if path := in.on(node, fmt.Sprintf("/var/lib/oar/%d%s", j.ID, cpuset.ComingNodes)); exists(in, path) {
+			if path := in.on(node, fmt.Sprintf("/var/lib/oar/%d%s", j.ID, cpuset.NextNodes)); exists(in, path) {
 				files = append(files, path)
 			}
 		}
@@ -112,7 +112,7 @@ func aHold(in *inside) {
 	in.as("alice", "oarresume", fmt.Sprint(job.ID))
 	in.wait(database.StateWaiting, func() string { return in.answer(fmt.Sprintf("SELECT state FROM jobs WHERE job_id = %d", job.ID)) })
 
-	// It cannot start: of its three nodes one is absent.
+	// The job cannot start, because one of its three nodes is absent.
 	in.exec("UPDATE resources SET state = 'Absent' WHERE network_address = 'n3'")
 	in.must(in.Release(in.ctx, job))
 	in.must(in.Release(in.ctx, job))
@@ -123,7 +123,7 @@ func aHold(in *inside) {
 	in.must(in.Hold(in.ctx, job))
 	in.until(job, "pending held")
 
-	// Neither does one that is deleted before it begins.
+	// The same for a job that is deleted before it begins.
 	gone := in.Submit("alice", "3x20s,2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	mine = append(mine, gone)
 	in.must(in.Adopt(in.ctx, gone))
@@ -140,8 +140,8 @@ func aHold(in *inside) {
 	in.must(in.Unreserve(in.ctx, "accordion-9-0"))
 	left("n1", 0)
 
-	// A sidecar that is killed between what it leaves for the prologue and the release takes nothing back: the next one decides anew, on other
-	// nodes or not at all.
+	// A sidecar that is killed after it has left the nodes for the prologue and before the release takes nothing back. The
+	// next one decides again, on other nodes or not at all.
 	in.reserve("accordion-9-0", 0, 500, "n1", "n2", "n3")
 	in.must(in.Attach(in.ctx, job, "accordion-9-0"))
 	in.leaveForPrologue(in.ctx, job)
@@ -161,9 +161,9 @@ func aHold(in *inside) {
 	in.until(job, "running n1,n2,n3")
 }
 
-// Who is in the way of a reservation, how it is changed, and that nothing is left of it.
+// The trial tests which jobs conflict with a reservation, how a reservation is changed, and that nothing is left of it.
 func reservations(in *inside) {
-	// Of the log of states it counts what is of no job: OAR may write down a moment later that one runs.
+	// Of the log of states it counts only the entries without a job: OAR may note a moment later that a job runs.
 	tables := func() string {
 		return in.answer(`SELECT (SELECT COUNT(*) FROM jobs), (SELECT COUNT(*) FROM job_types), (SELECT COUNT(*) FROM moldable_job_descriptions),
 			(SELECT COUNT(*) FROM job_resource_groups), (SELECT COUNT(*) FROM job_resource_descriptions), (SELECT COUNT(*) FROM challenges),
@@ -220,14 +220,14 @@ func reservations(in *inside) {
 	in.sees("accordion-9-1 n4,n5 300-800", now)
 	r.Start, r.Nodes = now, []string{"n5"}
 	in.must(in.Reserve(in.ctx, r))
-	r.Start = now + 200 // it is active: its start stays
+	r.Start = now + 200 // it is active, so its start stays
 	in.must(in.Reserve(in.ctx, r))
 	snapshot, err := in.Observe(in.ctx)
 	in.must(err)
 	if got := snapshot.Reservations[0]; got.Start > now+100 || got.Idle != 60 || got.User != "alice" {
 		in.Errorf("it is %+v", got)
 	}
-	// Ours may overlap each other.
+	// Reservations of Accordion may overlap each other.
 	r.Name = "accordion-10-1"
 	in.must(in.Reserve(in.ctx, r))
 	in.must(in.Unreserve(in.ctx, r.Name))
@@ -263,7 +263,7 @@ func whatIsSeen(in *inside) {
 	defer in.exec("UPDATE resources SET state = 'Alive', drain = 'NO'")
 	in.reserve("accordion-9-1", 0, 100, "n5")
 	defer func() { in.must(in.Unreserve(in.ctx, "accordion-9-1")) }()
-	// Our pass says in its message that a job finds no room, which makes it one that nothing waits behind.
+	// The pass's message tells that a job finds no room, and no other job waits behind such a job.
 	in.must(in.Repair(in.ctx, nil))
 	in.wait("true", func() string {
 		snapshot, err := in.Observe(in.ctx)
@@ -299,7 +299,7 @@ n8 usable=true idle=true Alive`
 	}
 }
 
-// What passes between the sidecar and a job: each as its user, in his files.
+// The sidecar reaches a job as the job's user, in the user's files.
 func aJobIsReached(in *inside) {
 	home := in.as("alice", "sh", "-c", "pwd")
 	home = strings.TrimSpace(home)
@@ -354,7 +354,7 @@ func (in *inside) quietBut(job adapter.Key) {
 	})
 }
 
-// on is the path of a node's file, as the lab's world sees it.
+// on returns the path of a node's file, as the lab's world sees it.
 func (in *inside) on(node, path string) string {
 	in.Helper()
 	pid := strings.TrimSpace(file("/run/lab/" + node + ".pid"))
@@ -374,7 +374,7 @@ func exists(in *inside, name string) bool {
 	return err == nil
 }
 
-// file is what a file has; nothing when it is not there.
+// file returns the content of a file, or "" when there is none.
 func file(name string) string {
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"accordion/oar/server"
 )
 
-// BenchmarkGrowth is how long a running job waits for its growth by three nodes, from the call on: on a quiet OAR, and on one
-// that is made to plan all the time. Each growth is in a reservation, as the sidecar's are. Shrinks are beside them. It prints the median
-// and the 95th percentile. The bounds: one second and two.
+// BenchmarkGrowth measures how long a running job waits for its growth by three nodes, from the call on. It measures on
+// a quiet OAR, and on one that plans all the time. Each growth is in a reservation, as the sidecar's growths are.
+// Shrinks are measured too. It prints the median and the 95th percentile. The bounds are one second and two seconds.
 func BenchmarkGrowth(b *testing.B) {
 	for _, database := range []string{lab.PostgreSQL, lab.MariaDB} {
 		b.Run(database, func(b *testing.B) {
@@ -45,14 +45,14 @@ func TestGrowthsInsideTheLab(t *testing.T) {
 	in.clean()
 }
 
-// growths measures twenty of them.
+// growths measures twenty growths.
 func (in *inside) growths(load string) {
 	in.Helper()
 	job := in.Submit("alice", "1x20s,4x20s,1x20s", "sleep 1000", "-l", "nodes=1,walltime=0:30:0")
 	in.start(job, 1000, "n2")
 	over := make(chan struct{})
 	done := make(chan struct{})
-	go func() { // what other users' jobs do to OAR
+	go func() { // the load that other users' jobs put on OAR
 		defer close(done)
 		for i := 0; load != "quiet"; i++ {
 			select {
@@ -70,7 +70,7 @@ func (in *inside) growths(load string) {
 	for i := range 20 {
 		name := fmt.Sprintf("accordion-%d-%d", job.ID, i)
 		in.reserve(name, 0, 100, nodes...)
-		time.Sleep(time.Duration(i*137%1000) * time.Millisecond) // the sidecar's seconds are not OAR's
+		time.Sleep(time.Duration(i*137%1000) * time.Millisecond) // the sidecar's seconds are not in step with OAR's
 		running, err := in.Inspect(in.ctx, job)
 		in.must(err)
 		begin := time.Now()
@@ -90,14 +90,15 @@ func (in *inside) growths(load string) {
 	in.quiet()
 }
 
-// spread is the median, the 95th percentile and the maximum.
+// spread returns the median, the 95th percentile and the maximum.
 func spread(all []time.Duration) string {
 	slices.Sort(all)
 	at := func(share float64) string { return fmt.Sprintf("%.2f", all[int(share*float64(len(all)-1))].Seconds()) }
 	return fmt.Sprintf("median %s s, 95 %% within %s s, at most %s s", at(0.5), at(0.95), at(1))
 }
 
-// BenchmarkReading is one reading of an OAR with 2,000 waiting jobs on 1,000 nodes, as the sidecar takes them once a second.
+// BenchmarkReading measures one reading of an OAR with 2,000 waiting jobs on 1,000 nodes. The sidecar makes one each
+// second.
 func BenchmarkReading(b *testing.B) {
 	if os.Getenv(insideLab) == "" {
 		for _, database := range []string{lab.PostgreSQL, lab.MariaDB} {
@@ -119,7 +120,7 @@ func BenchmarkReading(b *testing.B) {
 		return
 	}
 	in := enter(b)
-	in.exec("UPDATE queues SET state = 'notActive'") // nothing of it shall run
+	in.exec("UPDATE queues SET state = 'notActive'") // none of the jobs must run
 	series := "generate_series(1001, 3000) AS s(i)"
 	if in.db.Conf.Type == "mysql" {
 		series = "(SELECT seq AS i FROM seq_1001_to_3000) AS s"

@@ -16,13 +16,13 @@ import (
 	"accordion/oar/tables"
 )
 
-// Nobody but a pass of the meta-scheduler ends the besteffort jobs on nodes that are wanted.
+// Only a pass of the meta-scheduler ends the besteffort jobs on nodes that are wanted.
 func aGrowthOntoABesteffortJob(in *inside) {
 	other := in.Submit("bob", "", "sleep 1000", "-q", "besteffort", "-t", "besteffort", "-l", "nodes=1,walltime=0:30:0", "-p", "network_address='n4'")
 	in.wait("Running", func() string { return in.answer(fmt.Sprintf("SELECT state FROM jobs WHERE job_id = %d", other.ID)) })
 	job := in.Submit("alice", "2x20s,4x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	in.start(job, 500, "n1", "n2")
-	in.timeout = longest // OAR starts a dozen programs to end a job and begin another; where the machine is loaded each may take seconds
+	in.timeout = longest // OAR starts a dozen programs to end a job and begin another, and on a loaded machine each may take seconds
 	begin := time.Now()
 	in.grow(job, "n3", "n4")
 	in.Logf("grown within %v", time.Since(begin))
@@ -33,8 +33,8 @@ func aGrowthOntoABesteffortJob(in *inside) {
 	}
 }
 
-// A pass comes seconds after the one before it at the soonest. Where none is under way nobody waits for one: what is released is launched
-// in the same transaction.
+// A pass begins seconds after the previous one at the earliest. When no pass is under way a released job does not wait
+// for one: it is launched in the same transaction.
 func aJobBeginsWithoutAPass(in *inside) {
 	job := in.Submit("alice", "2x20s,4x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	in.must(in.Adopt(in.ctx, job))
@@ -69,14 +69,14 @@ func aJobBeginsWithoutAPass(in *inside) {
 	}
 }
 
-// A pass that begins a job leaves its companions, which OAR 2.5 does not begin before it runs. The queue is closed here, so that no other pass
-// begins them either.
+// A pass that begins a job does not begin its companions: OAR 2.5 begins them only when the job runs. The queue is
+// closed in this trial, so that no other pass begins them either.
 func aFirstCompanionBeginsWithoutAPass(in *inside) {
 	job := in.Submit("alice", "2x20s,4x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	in.start(job, 500, "n1", "n2")
 	in.exec("UPDATE queues SET state = 'notActive' WHERE queue_name = 'evolve'")
 	defer in.exec("UPDATE queues SET state = 'Active' WHERE queue_name = 'evolve'")
-	in.wait("1", func() string { // until a pass that has it open still is over: tables.idle says how that is seen
+	in.wait("1", func() string { // until no pass that has begun earlier is still running: tables.idle tells how that is seen
 		return in.answer("SELECT COUNT(*) FROM gantt_jobs_predictions p JOIN gantt_jobs_predictions_visu v ON p.start_time = v.start_time " +
 			"WHERE p.moldable_job_id = 0 AND v.moldable_job_id = 0 AND p.start_time > 0")
 	})
@@ -103,7 +103,8 @@ func aFirstCompanionBeginsWithoutAPass(in *inside) {
 	}
 }
 
-// mayNotLaunch says that a companion on n3 and n4 that may be launched may not when something happens, and takes that back.
+// mayNotLaunch checks that a companion on n3 and n4 that may be launched may not be after an event. It takes the event
+// back.
 func (in *inside) mayNotLaunch(companion adapter.Key, name string, happens func(*sql.Tx) error) (state string) {
 	may := func(tx *sql.Tx) (bool, error) {
 		return in.db.MayLaunchWaiting(in.ctx, tx, []int64{int64(companion.ID)}, []string{"n3", "n4"}, time.Now().Unix())
@@ -140,15 +141,16 @@ const oarLog = "/var/log/oar.log"
 // errNotYet takes a transaction back.
 var errNotYet = errors.New("a pass is under way")
 
-// A pass begins by throwing OAR's plan away, and then writes who has resources. It must find the companions once: what another
-// transaction has written while it waited for that, PostgreSQL does not throw away. (With MariaDB it waits for the table of jobs first.)
+// A pass begins by deleting OAR's plan, and then writes who has resources. It must find the companions exactly once.
+// What another transaction has written while the pass waited for it, PostgreSQL does not delete. (With MariaDB the pass
+// first waits for the table of jobs.)
 func aPassBeginsWhileCompanionsAreLaunched(in *inside) {
 	logged := file(oarLog) // by the trials before this one
 	job := in.Submit("alice", "2x20s,4x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	in.start(job, 500, "n1", "n2")
 	name := fmt.Sprintf("accordion-%d-1", job.ID)
 	in.reserve(name, 0, 100, "n3", "n4")
-	in.db.Abandoned = longest // the pass may be long in coming
+	in.db.Abandoned = longest // the pass may begin late
 	var made adapter.Key
 	in.wait("launched", func() string {
 		in.must(in.alter(in.ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) error {
@@ -179,8 +181,8 @@ func aPassBeginsWhileCompanionsAreLaunched(in *inside) {
 	}
 }
 
-// A sidecar that was killed in the middle of a start leaves what it made on the nodes to the next one. That one begins anew, and may be killed
-// before it has made anything: the third one knows that something is there.
+// When a sidecar is killed in the middle of a start, the next one finds what it made on the nodes. That one starts
+// again, and may be killed before it has made anything. The third one still knows that something is there.
 func aStartIsTriedOnceMore(in *inside) {
 	if !in.keeper.Used() {
 		in.Skip("OAR makes no cpusets here")

@@ -10,9 +10,9 @@ import (
 	"accordion/oar/database"
 )
 
-// Text that users wrote (-p) may call whatever is open to each account. It takes the advisory locks
-// of all jobs, in the sidecar's own session and in one that stays. Neither blocks a job that grows
-// and shrinks, and no lock outlives the query that took it.
+// Text that users wrote (-p) may call every function that is open to each account. In this trial it takes the advisory
+// locks of all jobs, in the sidecar's own session and in one that stays open. Neither blocks a job that grows and
+// shrinks, and no lock outlives the query that took it.
 func textsOfUsersTakeLocks(in *inside) {
 	mariaDB := in.db.OARLocksTables()
 	job := in.Submit("alice", "2x20s,4x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
@@ -23,7 +23,7 @@ func textsOfUsersTakeLocks(in *inside) {
 		name := fmt.Sprintf("'accordion %d'", 0x6370757365740000^int64(job.ID))
 		take, left, query = "GET_LOCK("+name+", 0) = 1", "1", "SELECT IS_FREE_LOCK("+name+")"
 	}
-	for range 2 { // a pass asks once for each of two jobs
+	for range 2 { // a pass queries once for each of two jobs
 		found, err := database.Eligible[int64](in.ctx, in.db.DB, "resource_id", take, 5*time.Second)
 		in.must(err)
 		if len(found) != 9 {
@@ -31,7 +31,7 @@ func textsOfUsersTakeLocks(in *inside) {
 		}
 	}
 	in.wait(left, func() string { return in.answer(query) }) // its session ends a moment after the answer
-	conn, err := in.db.Users.Conn(in.ctx)                    // OAR's own programs ask texts, too, in sessions that stay
+	conn, err := in.db.Users.Conn(in.ctx)                    // OAR's own programs also evaluate such texts, in sessions that stay open
 	in.must(err)
 	defer conn.Close()
 	_, err = conn.ExecContext(in.ctx, "SELECT "+take)
@@ -51,8 +51,8 @@ func textsOfUsersTakeLocks(in *inside) {
 	}
 }
 
-// One process at a time acts under a lock. A process that waits goes on when the other has ended,
-// or is cut off.
+// One process at a time acts under a lock. A process that waits goes on when the other one has ended, or its connection
+// is cut.
 func aLockOfOurs(in *inside) {
 	in.must(in.db.DropLocks(in.ctx)) // as an older Accordion left it
 	var order []string

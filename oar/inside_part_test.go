@@ -8,7 +8,7 @@ import (
 	"accordion/adapter"
 )
 
-// What the admission rules say in general is tested without OAR, in rules_test.go.
+// The admission rules for parts are tested without OAR, in rules_test.go.
 func aPartOfAnApplication(in *inside) {
 	for _, wrong := range []struct {
 		types []string
@@ -41,7 +41,7 @@ func aPartOfAnApplication(in *inside) {
 		return strings.TrimSuffix(why, ")")
 	})
 	in.must(in.Adopt(in.ctx, job))
-	in.must(in.Adopt(in.ctx, job)) // twice does no harm; so for every act
+	in.must(in.Adopt(in.ctx, job)) // every act may be repeated without harm
 	if j, err = in.Inspect(in.ctx, job); err != nil || j.Mark != "accordion:launch=7" || !j.Held {
 		in.Errorf("adopted it is %+v, %v", j, err)
 	}
@@ -74,7 +74,7 @@ func aPartOfAnApplication(in *inside) {
 	in.aPartIsTakenBack()
 }
 
-// prepared makes a part ready to start, and no more.
+// prepared makes a part ready to start.
 func (in *inside) prepared(job adapter.Key, name string, limit int64, nodes ...string) {
 	in.Helper()
 	now := time.Now().Unix()
@@ -84,7 +84,8 @@ func (in *inside) prepared(job adapter.Key, name string, limit int64, nodes ...s
 	}
 }
 
-// A part that was let go is taken back before it starts, as when another part does not come up; and it can start again.
+// A part that was released is taken back before it starts, as when another part does not come up. It can start again
+// later.
 func (in *inside) aPartIsTakenBack() {
 	in.Helper()
 	in.exec("UPDATE resources SET state = 'Absent' WHERE network_address = 'n2'")

@@ -10,7 +10,7 @@ import (
 	"accordion/oar/history"
 )
 
-// The sidecar keeps a reservation ready and begins a step in it from two goroutines.
+// Two goroutines of the sidecar act on the same reservation: one keeps it ready, and the other begins a step in it.
 func oneReservationMadeTwiceAtOnce(in *inside) {
 	now := time.Now().Unix()
 	r := adapter.Reservation{Name: "accordion-9-1", User: "alice", Nodes: []string{"n3", "n4"}, Start: now + 400, End: now + 900}
@@ -31,8 +31,8 @@ func oneReservationMadeTwiceAtOnce(in *inside) {
 	}
 }
 
-// OAR's programs lock several of MariaDB's tables at once. One that has the first of them, and waits for another that we have read
-// already, would wait for ever: the database ends our reading.
+// OAR's programs lock several of MariaDB's tables at once. A program that has locked the first of them, and waits for
+// another one that our transaction has read already, would wait without end. So the database ends our transaction.
 func aReadingThatTheDatabaseEnds(in *inside) {
 	if in.db.Conf.Type != "mysql" {
 		in.Log("PostgreSQL lets a reader and a locker alone")
@@ -57,7 +57,8 @@ func aReadingThatTheDatabaseEnds(in *inside) {
 	}
 }
 
-// The same happens to a history that is read: its first question is of jobs and of their configurations, its second of their resources.
+// The same happens to a reading of the history. Its first query is about jobs and their configurations, and its second
+// about their resources.
 func aHistoryThatTheDatabaseEnds(in *inside) {
 	if in.db.Conf.Type != "mysql" {
 		in.Log("PostgreSQL lets a reader and a locker alone")
@@ -68,7 +69,7 @@ func aHistoryThatTheDatabaseEnds(in *inside) {
 	reader := *in.db.DB
 	reader.Users = in.db.Sql // MariaDB shows an account only its own statements
 	var all sync.WaitGroup
-	in.whileLocked("moldable_job_descriptions WRITE", func() { // OAR locks this one alone, and so waits for nothing of ours
+	in.whileLocked("moldable_job_descriptions WRITE", func() { // OAR locks only this table, so it waits for nothing of ours
 		all.Go(func() {
 			runs, left, err := history.Read(in.ctx, &reader, history.Span{From: over.Submitted, Until: time.Now().Unix() + 60}) // OAR begins jobs a little ahead of time
 			if err != nil || len(runs) == 0 {
@@ -82,7 +83,7 @@ func aHistoryThatTheDatabaseEnds(in *inside) {
 	all.Wait()
 }
 
-// awaitsTable waits until a statement that begins so waits for a table of MariaDB's.
+// awaitsTable waits until a statement with this beginning waits for a table of MariaDB's.
 func (in *inside) awaitsTable(begins string) {
 	in.Helper()
 	in.wait("1", func() string {
@@ -90,7 +91,7 @@ func (in *inside) awaitsTable(begins string) {
 	})
 }
 
-// whileLocked locks tables as OAR does, and lets go when something is done.
+// whileLocked locks tables as OAR does, calls a function, and unlocks them.
 func (in *inside) whileLocked(tables string, do func()) {
 	conn, err := in.db.Sql.Conn(in.ctx)
 	if err != nil {
@@ -117,7 +118,7 @@ func aTransactionThatIsLeftAlone(in *inside) {
 		if _, err := tx.ExecContext(in.ctx, fmt.Sprintf("UPDATE jobs SET message = 'ours' WHERE job_id = %d", job.ID)); err != nil {
 			return err
 		}
-		in.wait("written", func() string { // it waits for the row, for no longer than a transaction of ours
+		in.wait("written", func() string { // it waits for the row, but not longer than one of our transactions may
 			if _, err := in.db.Sql.ExecContext(in.ctx, fmt.Sprintf("UPDATE jobs SET message = 'OAR''s' WHERE job_id = %d", job.ID)); err != nil {
 				return err.Error()
 			}
@@ -133,7 +134,7 @@ func aTransactionThatIsLeftAlone(in *inside) {
 	}
 }
 
-// Whatever OAR's plan says: here that all reservations begin now.
+// A holder never begins, whatever OAR's plan contains. In this trial the plan lets all reservations begin now.
 func aHolderNeverBegins(in *inside) {
 	in.exec(`CREATE FUNCTION soon() RETURNS trigger AS $$ BEGIN
 		IF NEW.moldable_job_id IN (SELECT m.moldable_id FROM moldable_job_descriptions m JOIN accordion_reservations v ON v.holder = m.moldable_job_id) THEN
@@ -147,7 +148,7 @@ func aHolderNeverBegins(in *inside) {
 		job := in.Submit("bob", "", "true", "-l", "nodes=1,walltime=0:1:0")
 		in.wait("Terminated", func() string { return in.answer(fmt.Sprintf("SELECT state FROM jobs WHERE job_id = %d", job.ID)) })
 	}
-	in.wait("true", func() string { // a pass begins by throwing OAR's plan away
+	in.wait("true", func() string { // a pass begins by deleting OAR's plan
 		return in.answer("SELECT p.start_time < v.start_time FROM accordion_reservations v JOIN moldable_job_descriptions m ON m.moldable_job_id = v.holder JOIN gantt_jobs_predictions p ON p.moldable_job_id = m.moldable_id")
 	})
 	if got := in.answer("SELECT j.state FROM accordion_reservations v JOIN jobs j ON j.job_id = v.holder"); got != "Waiting" {

@@ -43,7 +43,7 @@ func aJobGrowsAndShrinks(in *inside) {
 	in.must(in.End(in.ctx, job, "enough"))
 }
 
-// The profile does not divide the layer, so that one companion holds it; the application does.
+// The profile does not divide the layer, so one companion holds it. The application divides it.
 func aCompanionIsDivided(in *inside) {
 	job := in.Submit("alice", "1x20s,5x20s,1x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
 	in.start(job, 500, "n1")
@@ -56,7 +56,8 @@ func aCompanionIsDivided(in *inside) {
 	in.until(job, "running n1,n3,n5")
 	in.must(in.Shrink(in.ctx, job, []string{"n1", "n3"}))
 	in.until(job, "running n1,n3")
-	// A sidecar that died after it had asked for the end of a companion, and before that came, does the same again.
+	// A sidecar that died after it had asked for the end of a companion, and before the companion ended, does the same
+	// again.
 	in.must(in.alter(in.ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) error {
 		_, _, err := in.divide(in.ctx, tx, r, []string{"n1"}, now)
 		return err
@@ -85,7 +86,7 @@ func (in *inside) companions(job adapter.Key) int {
 	return len(r.Companions)
 }
 
-// All of its nodes or none: the script must not run on the base alone.
+// The job begins on all of its nodes or on none: its script must not run on the base alone.
 func aJobBeginsAboveItsBase(in *inside) {
 	job := in.Submit("alice", "5x20s,3x20s,2x20s", "sleep 1000", "-l", "nodes=2,walltime=0:10:0")
 	in.start(job, 500, "n1", "n2", "n3", "n4", "n5")
@@ -130,11 +131,11 @@ func growthsThatFail(in *inside) {
 	}
 	in.mustBe(in.Merge(in.ctx, job, adapter.Key{ID: 1 << 30, Submitted: 1}), adapter.ErrGone)
 	in.mustBe(in.Shrink(in.ctx, adapter.Key{ID: job.ID, Submitted: job.Submitted - 1}, []string{"n1", "n2"}), adapter.ErrGone)
-	// OAR is not able to start it: within the time nothing comes, and nothing is left.
+	// OAR cannot start the companion: it does not begin in time, and nothing is left.
 	in.exec("UPDATE queues SET state = 'notActive' WHERE queue_name = 'evolve'")
 	hasty := *in.System
 	hasty.timeout = 2 * time.Second
-	for err = nil; err == nil; { // again, when a pass ended meanwhile: then it is started without OAR
+	for err = nil; err == nil; { // repeated when a pass ended meanwhile: then the start does not need OAR
 		in.exec("UPDATE gantt_jobs_predictions SET start_time = start_time + 1 WHERE moldable_job_id = 0") // as in a pass
 		var made adapter.Key
 		if made, err = hasty.Expand(in.ctx, running, []string{"n7", "n8"}, "accordion-9-1"); err == nil {
@@ -154,7 +155,7 @@ func growthsThatFail(in *inside) {
 	in.mustBe(in.Detach(in.ctx, job), adapter.ErrGone)
 }
 
-// A sidecar that died between an Expand and its Merge, and a job that ended while it had companions.
+// A sidecar died between an Expand and its Merge, and a job ended while it had companions.
 func whatIsLeftOver(in *inside) {
 	job := in.Submit("alice", "1x20s,4x20s,2x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
 	in.start(job, 500, "n1")
@@ -176,7 +177,7 @@ func whatIsLeftOver(in *inside) {
 	in.mustBe(in.Merge(in.ctx, job, e), adapter.ErrGone)
 	in.grow(job, "n5", "n6", "n7")
 	in.until(job, "running n1,n5,n6,n7")
-	// oardel by the user ends the base only.
+	// oardel by the user ends only the base.
 	in.as("alice", "oardel", fmt.Sprint(job.ID))
 	in.wait("done", func() string { return strings.Fields(in.shows(job))[0] })
 	in.wait("n5 n6 n7", in.expanders)
@@ -184,7 +185,7 @@ func whatIsLeftOver(in *inside) {
 	in.wait("", in.expanders)
 }
 
-// endCompanionsOf ends what has outlived a job, as the sidecar does.
+// endCompanionsOf ends the companions that have outlived a job, as the sidecar does.
 func (in *inside) endCompanionsOf(job adapter.Key) {
 	in.Helper()
 	snapshot, err := in.Observe(in.ctx)
@@ -197,11 +198,11 @@ func (in *inside) endCompanionsOf(job adapter.Key) {
 		}
 	}
 	if ended == 0 {
-		in.Errorf("job %d is over, and no companion of its is left: %+v", job.ID, snapshot.Jobs)
+		in.Errorf("job %d has ended, and no companion of its is left: %+v", job.ID, snapshot.Jobs)
 	}
 }
 
-// expanders is the nodes that companions hold which count for no job.
+// expanders returns the nodes of companions that count for no job.
 func (in *inside) expanders() string {
 	in.Helper()
 	snapshot, err := in.Observe(in.ctx)
@@ -215,7 +216,7 @@ func (in *inside) expanders() string {
 	return strings.Join(hosts, " ")
 }
 
-// OAR ends every job whose node is absent, but not a noop job: its nodes are the job's no more.
+// OAR ends every job whose node is absent, but not a noop job. The node is not the job's any more.
 func aLostNode(in *inside) {
 	job := in.Submit("alice", "1x20s,4x20s,2x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
 	in.start(job, 500, "n1")
@@ -228,14 +229,15 @@ func aLostNode(in *inside) {
 	in.exec("UPDATE resources SET state = 'Alive' WHERE network_address IN ('n2', 'n3')")
 }
 
-// The profile does not divide the layer, so that one companion holds it; a node of it is lost, and the job keeps the other three.
+// The profile does not divide the layer, so one companion holds it. When a node of it is lost the job keeps the other
+// three.
 func aLostNodeOfALayer(in *inside) {
 	job := in.Submit("alice", "1x20s,5x20s,1x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
 	in.start(job, 500, "n1")
 	in.grow(job, "n2", "n3", "n4", "n5")
 	in.exec("UPDATE resources SET state = 'Absent' WHERE network_address = 'n3'")
 	in.until(job, "running n1,n2,n4,n5")
-	in.wait("n2 n4 n5", func() string { // of a companion that runs, and that no node is away of
+	in.wait("n2 n4 n5", func() string { // of a companion that runs and has no absent node
 		_, err := in.Observe(in.ctx)
 		in.must(err)
 		return in.answer(fmt.Sprintf(`SELECT r.network_address FROM accordion_jobs c JOIN jobs j ON j.job_id = c.job_id
@@ -249,7 +251,7 @@ func aLostNodeOfALayer(in *inside) {
 	in.until(job, "running n1")
 }
 
-// oarwalltime makes the base longer; its companions outlive it all the same.
+// oarwalltime makes the base longer, and its companions still outlive it.
 func aJobIsMadeLonger(in *inside) {
 	job := in.Submit("alice", "1x20s,3x20s", "sleep 1000", "-l", "nodes=1,walltime=0:10:0")
 	in.start(job, 500, "n1")

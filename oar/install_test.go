@@ -15,7 +15,7 @@ import (
 
 func TestAccordionIsInstalledInARealOAR(t *testing.T) {
 	onBoth(t, 5, func(t *testing.T, lab *lab.OARLab) {
-		if lab.Database == "postgresql" { // once: the database is none of the rules' matter, and MariaDB tells nothing
+		if lab.Database == "postgresql" { // once is enough: the rules do not depend on the database, and MariaDB sends no notifications
 			badProfilesAreNotQueued(t, lab)
 			changesAreTold(t, lab)
 			whatIsWrongIsFound(t, lab)
@@ -33,7 +33,7 @@ const (
 	everyType = "select count(*), max(job_type_id) from job_types"
 )
 
-// A user is told in one line what is wrong, and nothing is queued.
+// The user gets one line about what is wrong, and nothing is queued.
 func badProfilesAreNotQueued(t *testing.T, lab *lab.OARLab) {
 	lab.Run(t, "alice", "bash", "-c", "printf '#!/bin/bash\n#OAR -t ep=2x20s,9x20s\n#OAR -q evolve\ntrue\n' >wide.sh; chmod +x wide.sh; printf '#!/bin/bash\n#OAR -l nodes=1\n#EP 2x20s,3x20s\ntrue\n' >slurm.sh; chmod +x slurm.sh; printf '1\n2\n' >parameters")
 	lab.Submit(t, "alice", "true", "--hold", "-l", "nodes=1,walltime=0:1:0") // so that there is a job
@@ -108,7 +108,7 @@ func badProfilesAreNotQueued(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-// A rule of the site's that is broken, or has enough, before ours or between them.
+// A rule of the site before Accordion's rules, or between them, is broken or ends the rules.
 func brokenRulesQueueNothing(t *testing.T, lab *lab.OARLab) {
 	before := lab.SQL(t, everyJob)
 	for _, test := range []struct {
@@ -128,7 +128,7 @@ func brokenRulesQueueNothing(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-// asked is what a job asks for, in the order of its configurations: nodes and seconds.
+// asked returns what a job asks for, in the order of its configurations: nodes and seconds.
 func asked(t *testing.T, lab *lab.OARLab, id string) string {
 	t.Helper()
 	return strings.ReplaceAll(lab.SQL(t, `select r.res_job_resource_type, r.res_job_value, m.moldable_walltime from moldable_job_descriptions m
@@ -166,8 +166,8 @@ func goodProfilesAre(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-// Whoever listens is told of new jobs, of jobs' states and of nodes' states, and of nothing else. psql shows what it is told
-// after a query.
+// A listener gets notifications of new jobs, of jobs' states and of nodes' states, and of nothing else. psql prints the
+// notifications after a query.
 func changesAreTold(t *testing.T, lab *lab.OARLab) {
 	id := lab.Submit(t, "bob", "true", "--hold", "-l", "nodes=1,walltime=0:1:0")
 	out := lab.Run(t, "root", "sh", "-c", `PGPASSWORD=lab psql -h 127.0.0.1 -U oar -d oar -At <<'END'
@@ -194,10 +194,10 @@ END`)
 		t.Errorf("what is told (-want +got)\n%s", diff)
 	}
 	lab.Run(t, "alice", "oardel", made)
-	lab.Await(t, long, "that job is over", func() bool { return lab.State(t, made) == "Error" })
+	lab.Await(t, long, "that job has ended", func() bool { return lab.State(t, made) == "Error" })
 }
 
-// installed is all that an installation changes in the database.
+// installed returns all that an installation changes in the database.
 func installed(t *testing.T, lab *lab.OARLab) string {
 	t.Helper()
 	schema := "'public'"
@@ -214,7 +214,7 @@ func installed(t *testing.T, lab *lab.OARLab) string {
 	}, "\n")
 }
 
-// told runs accordion as root, and gives each line's first word.
+// told runs accordion as root, and returns the first word of each line.
 func told(t *testing.T, lab *lab.OARLab, arguments ...string) string {
 	t.Helper()
 	var all []string
@@ -235,7 +235,7 @@ func installedAgainAndTakenAway(t *testing.T, lab *lab.OARLab) {
 	if got := installed(t, lab); got != all {
 		t.Errorf("installed a second time it has\n%s\nwant\n%s", got, all)
 	}
-	// What somebody has changed or lost is mended.
+	// An installation repairs what somebody has changed or lost.
 	lab.SQL(t, "update admission_rules set enabled = 'NO' where priority = 10 and rule like '%Accordion%'")
 	lab.SQL(t, "insert into admission_rules (priority, enabled, rule) select priority, enabled, rule from admission_rules where priority = 1000")
 	lab.Run(t, "root", "ln", "-sfn", "/nowhere/accordion", "/usr/lib/oar/schedulers/accordion_oar")
@@ -250,7 +250,7 @@ func installedAgainAndTakenAway(t *testing.T, lab *lab.OARLab) {
 		t.Errorf("mended, it has\n%s\nwant\n%s", got, all)
 	}
 
-	lab.Await(t, long, "the jobs that were ended before are over", func() bool {
+	lab.Await(t, long, "the jobs that were ended before have ended", func() bool {
 		return lab.SQL(t, "select count(*) from jobs where queue_name = 'evolve' and state not in ('Error', 'Terminated')") == "0"
 	})
 	job := lab.Submit(t, "alice", "true", "--hold", "-q", "evolve", "-t", "ep=1x20s,2x20s")
@@ -262,7 +262,7 @@ func installedAgainAndTakenAway(t *testing.T, lab *lab.OARLab) {
 	}
 	lab.Run(t, "alice", "oardel", job)
 	ended := func() bool { state := lab.State(t, job); return state == "Error" || state == "Terminated" }
-	lab.Await(t, long, "the job is over", ended)
+	lab.Await(t, long, "the job has ended", ended)
 	if got := told(t, lab, "uninstall"); got != "removed" {
 		t.Errorf("taken away, it says %s, want that all was removed", got)
 	}
@@ -277,7 +277,7 @@ func installedAgainAndTakenAway(t *testing.T, lab *lab.OARLab) {
 	}
 	lab.Submit(t, "alice", "true", "-l", "nodes=1,walltime=0:1:0")
 
-	// By two administrators at once.
+	// Two administrators install at once.
 	out = lab.Run(t, "root", "sh", "-c", "accordion oar install & one=$!; accordion oar install && wait $one")
 	if made := strings.Count(out, "made: "); made == 0 || made != strings.Count(out, "there: ") || strings.Contains(out, "mended: ") {
 		t.Errorf("installed anew they say\n%s\nwant one that all was made, and the other that all is there", out)
@@ -287,8 +287,8 @@ func installedAgainAndTakenAway(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-// The second net: without a sidecar, OAR's server ends the companions of a job that is over, runs the site's own epilogue too,
-// and switches no queue off whatever happens to this program.
+// The second safeguard: without a sidecar OAR's server ends the companions of a job that has ended. It also runs the
+// site's own epilogue, and switches no queue off whatever happens to this program.
 func companionsEndWithTheirJob(t *testing.T, lab *lab.OARLab) {
 	script(t, lab, "/etc/oar/site_epilogue", "#!/bin/sh\necho \"$1\" >>/var/lib/oar/epilogues\n")
 	// The lab's prologue of jobs is this program too, and would end them when it cannot be run.
@@ -308,7 +308,7 @@ func companionsEndWithTheirJob(t *testing.T, lab *lab.OARLab) {
 		t.Errorf("installed a second time it says %s, want that all is there", got)
 	}
 
-	event := lab.SQL(t, "select coalesce(max(event_id), 0) from event_logs") // the last one of the stories before this one
+	event := lab.SQL(t, "select coalesce(max(event_id), 0) from event_logs") // the last one before this story
 	base := lab.Submit(t, "alice", "while [ ! -e enough ]; do sleep 0.1; done", "-q", "evolve", "-l", "nodes=1,walltime=1:0:0")
 	var companions []string
 	for _, user := range []string{"alice", "alice", "bob"} {
@@ -320,12 +320,12 @@ func companionsEndWithTheirJob(t *testing.T, lab *lab.OARLab) {
 		return lab.SQL(t, "select count(*) from jobs where state = '"+state+"' and job_id in ("+strings.Join(ids, ", ")+")")
 	}
 	lab.Await(t, long, "all five run", func() bool { return count("Running", all...) == "5" })
-	// bob's own noop job is nobody's companion; his other job stands as one, and is no noop job.
+	// bob's own noop job is nobody's companion. His other job stands as a companion, but is not a noop job.
 	for _, id := range []string{companions[0], companions[1], another} {
 		lab.SQL(t, "insert into accordion_jobs (job_id, submitted, mark, base, released, reservation) values ("+id+", 0, '', "+base+", 1, '')")
 	}
 	lab.Run(t, "alice", "touch", "enough")
-	lab.Await(t, long, "the job and its companions are over", func() bool { return count("Terminated", base, companions[0], companions[1]) == "3" })
+	lab.Await(t, long, "the job and its companions have ended", func() bool { return count("Terminated", base, companions[0], companions[1]) == "3" })
 	if got := count("Running", another, companions[2]); got != "2" {
 		t.Errorf("of the two that are not its companions %s run on, want both", got)
 	}
@@ -335,7 +335,7 @@ func companionsEndWithTheirJob(t *testing.T, lab *lab.OARLab) {
 	lab.SQL(t, "delete from accordion_jobs")
 	lab.Run(t, "bob", "oardel", companions[2])
 	lab.Run(t, "bob", "touch", "enough")
-	lab.Await(t, long, "the others are over", func() bool { return count("Terminated", all...) == "5" })
+	lab.Await(t, long, "the others have ended", func() bool { return count("Terminated", all...) == "5" })
 	siteRan := func(ids ...string) func() bool {
 		return func() bool {
 			ran := strings.Fields(lab.Run(t, "root", "cat", "/var/lib/oar/epilogues"))
@@ -344,7 +344,7 @@ func companionsEndWithTheirJob(t *testing.T, lab *lab.OARLab) {
 	}
 	lab.Await(t, long, "the site's epilogue was run for each", siteRan(all...))
 
-	// This program cannot be run, or says that something is wrong.
+	// This program cannot be run, or reports that something is wrong.
 	for _, gone := range []string{"chmod 000 ", "printf '#!/bin/sh\nexit 3\n' >"} {
 		lab.Run(t, "root", "sh", "-c", "p=$(readlink /usr/lib/oar/schedulers/accordion_oar); [ -e $p.kept ] || cp -p $p $p.kept; cp -p $p.kept $p.new; mv $p.new $p; "+gone+"$p")
 		id := lab.Submit(t, "alice", "true", "-l", "nodes=1,walltime=0:1:0")
@@ -383,7 +383,7 @@ func script(t *testing.T, lab *lab.OARLab, path, text string) {
 	lab.Run(t, "root", "sh", "-c", `printf %s "$0" >"$1"; chmod 755 "$1"`, text, path)
 }
 
-// Preflight finds what somebody has changed, and an installation mends what it has made.
+// Preflight finds what somebody has changed, and an installation repairs what it has made.
 func whatIsWrongIsFound(t *testing.T, lab *lab.OARLab) {
 	lab.Run(t, "root", "sh", "-c", `printf 'system = "oar"\n[journal]\npath = "/run/journal.db"\n' >/run/accordion.toml`)
 	find := func() (string, error) {

@@ -35,7 +35,7 @@ func (s *System) alter(ctx context.Context, job adapter.Key, do func(tx *sql.Tx,
 // pending returns an error unless the job waits and was not launched yet.
 func pending(r *observe.Job) error {
 	if r.OARState != database.StateWaiting && r.OARState != database.StateHold {
-		return fmt.Errorf("job %d is %s, not waiting any more: %w", r.ID, r.OARState, adapter.ErrGone)
+		return fmt.Errorf("job %d is %s and no longer waiting: %w", r.ID, r.OARState, adapter.ErrGone)
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func baseOf(r *observe.Job, first int) (int, error) {
 		}
 	}
 	if base == 0 {
-		return 0, fmt.Errorf("no profile of its begins on %d nodes", first)
+		return 0, fmt.Errorf("none of its profiles begins on %d nodes", first)
 	}
 	return base, nil
 }

@@ -15,8 +15,8 @@ var (
 	_ adapter.LeaseReader = (*System)(nil)
 )
 
-// TakeLease implements adapter.Leaser. The lease is a row for the queue in OAR's database, and its times are those of
-// the database's clock.
+// TakeLease implements adapter.Leaser. The lease is a row for the queue in OAR's database, and its times are by the
+// database's clock.
 func (s *System) TakeLease(ctx context.Context, c adapter.Claim) error {
 	take := s.db.TakeLease
 	if c.Over {

@@ -8,8 +8,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// elsewhere lets a sidecar serve for some seconds as on another host: with a name, a journal and a folder of locks of its own. It gives
-// what the sidecar said, and whether it served. Labs share /tmp, and each has its own /run.
+// elsewhere starts a sidecar for some seconds as if on another host: with its own name, journal and folder of locks. It
+// returns the sidecar's output, and whether it served. Labs share /tmp, and each has its own /run.
 func elsewhere(lab *lab.OARLab, flags ...string) (said string, serves bool) {
 	const script = `hostname elsewhere && mkdir -p /run/accordion-sidecars && mount -t tmpfs none /run/accordion-sidecars &&
 		sed 's/journal\.db/elsewhere.db/' /etc/accordion/accordion.toml >/run/elsewhere.toml && printf '[session]\nsocket = "/run/elsewhere.sock"\n' >>/run/elsewhere.toml &&
@@ -20,7 +20,7 @@ func elsewhere(lab *lab.OARLab, flags ...string) (said string, serves bool) {
 
 const reservations = "select count(*) from accordion_reservations"
 
-// reservesAhead submits jobs of which one waits and has nodes reserved ahead.
+// reservesAhead submits jobs of which one waits and gets nodes reserved ahead.
 func reservesAhead(t *testing.T, lab *lab.OARLab) (jobs []string) {
 	t.Helper()
 	busy := lab.Submit(t, "bob", "sleep 3000", "-q", "evolve", "-l", "nodes=3,walltime=0:30:0")
@@ -33,12 +33,12 @@ func reservesAhead(t *testing.T, lab *lab.OARLab) (jobs []string) {
 	return []string{busy, waits}
 }
 
-// reservesNothing waits until the lease of a dead sidecar has ended. The command of the timer then
-// deletes what that sidecar had reserved.
+// reservesNothing waits until the lease of a dead sidecar has ended. Then the timer's command deletes what that sidecar
+// had reserved.
 func reservesNothing(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	said := ""
-	lab.Await(t, 2*time.Minute, "the lease is over", func() bool {
+	lab.Await(t, 2*time.Minute, "the lease has ended", func() bool {
 		said = lab.Run(t, "root", "accordion", "release-all", "--after-lease")
 		return !strings.Contains(said, "lives: nothing is given back")
 	})
@@ -75,12 +75,12 @@ func TestASecondSidecarOnAnotherHostIsSeen(t *testing.T) {
 
 		lab.Do(t, "serve")
 		lab.Do(t, "serve-stop", "--kill")
-		lab.Do(t, "serve") // the same host and journal: at once
+		lab.Do(t, "serve") // on the same host and with the same journal: at once
 		jobs := reservesAhead(t, lab)
 		lab.Do(t, "serve-stop", "--kill")
 		reservesNothing(t, lab)
 		lab.Run(t, "root", append([]string{"oardel"}, jobs...)...)
-		lab.Await(t, 3*time.Minute, "the lease of the killed one is over", func() bool {
+		lab.Await(t, 3*time.Minute, "the lease of the killed one has ended", func() bool {
 			_, serves := elsewhere(lab)
 			return serves
 		})

@@ -9,7 +9,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// losesAPlace has a node of an evolving job's places Suspected in the very transaction that releases the job; once.
+// losesAPlace makes a node of an evolving job's places Suspected in the transaction that releases the job. It does this
+// once.
 const losesAPlace = `
 create table loss (node text);
 create function loses() returns trigger as $$ begin
@@ -20,7 +21,7 @@ create function loses() returns trigger as $$ begin
 	return new; end $$ language plpgsql;
 create trigger loses after update on accordion_jobs for each row execute function loses();`
 
-// A job that was released on a node that is Suspected by then is no job of that node's: it begins elsewhere, at once.
+// A job that was released on a node that is Suspected by then is not lost with that node. It begins elsewhere at once.
 func TestAStartOnANodeThatIsLostIsTakenBackAtOnceOnARealOAR(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 6, lab.Users("alice"))

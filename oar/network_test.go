@@ -13,10 +13,10 @@ import (
 	"accordion/shim/seal/sealtest"
 )
 
-// The jobs of a cluster run on other hosts than OAR's server, where the sidecar's socket is not: there accordion step finds the
-// sidecar's address in a file beside oar.conf, and munge proves who asks.
+// The jobs of a cluster run on other hosts than OAR's server, and the sidecar's socket is not there. accordion step
+// finds the sidecar's address in a file next to oar.conf, and munge proves which user asks.
 func asksOverTheNetwork(t *testing.T, lab *lab.OARLab) {
-	// Where nodes see it, which have a /tmp of their own.
+	// It is where the nodes can see it, because they have a /tmp of their own.
 	munge := filepath.Join("/run/lab", strings.TrimPrefix(sealtest.MungedIn(t, filepath.Join(lab.Dir, "home")), lab.Dir))
 	lab.Do(t, "serve-stop")
 	config := filepath.Join(lab.Dir, "network.toml")

@@ -108,7 +108,7 @@ func (s *System) firstOf(ctx context.Context, hosts []string) (first string, err
 func (s *System) retractFromFirst(ctx context.Context, job adapter.Key, base []string) {
 	first, err := s.firstOf(ctx, base)
 	if err != nil {
-		s.log.Warn("where nodes were left for a job's prologue cannot be read: they stay there", "job", job.ID, "error", err)
+		s.log.Warn("the places of the nodes left for a job's prologue cannot be read: the nodes stay there", "job", job.ID, "error", err)
 		return
 	}
 	s.retract(ctx, job, first)
@@ -120,7 +120,7 @@ func (s *System) retract(ctx context.Context, job adapter.Key, host string) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	if _, err := s.reach.Script(ctx, host, dropNodes, "", strconv.FormatInt(int64(job.ID), 10), s.db.Conf.Manager.Runtime); err != nil {
-		s.log.Warn("the nodes that were left for a job's prologue cannot be taken away", "job", job.ID, "node", host, "error", err)
+		s.log.Warn("the nodes left for a job's prologue cannot be removed", "job", job.ID, "node", host, "error", err)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// What OAR makes for a job on its first node: with cpusets it has an .env file, too.
+// The files that OAR makes for a job on its first node. With cpusets there is an .env file too.
 var (
 	withCpusets = []string{"10", "10_resources", "alice_10.env", "10.accordion", "110", "alice_110.env"}
 	without     = []string{"10", "10_resources", "10.accordion", "110"}
@@ -55,7 +55,7 @@ func TestANodeFileIsReplacedWholeAndOnlyForAJobThatIsThere(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(c.files) > 1 {
-				awaitFile(t, filepath.Join(dir, "10.accordion-next")) // it has looked, and waits for the text
+				awaitFile(t, filepath.Join(dir, "10.accordion-next")) // it has checked, and waits for the text
 			}
 			for _, name := range c.gone {
 				if err := os.Remove(filepath.Join(dir, name)); err != nil {
@@ -92,7 +92,7 @@ func TestANodeFileIsReplacedWholeAndOnlyForAJobThatIsThere(t *testing.T) {
 // awaitFile waits until there is a file of that name.
 func awaitFile(t *testing.T, name string) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // of a file there is no event
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) { // there is no event for a file
 		if _, err := os.Stat(name); err == nil {
 			return
 		}

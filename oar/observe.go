@@ -22,7 +22,7 @@ import (
 func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	var snapshot *adapter.Snapshot
 	var shown []*observe.Job
-	var yielding []observe.Yielding
+	var yielding []observe.BesteffortJob
 	err := s.db.AtOneInstant(ctx, s.db.Sql, func(tx *sql.Tx) (err error) {
 		if snapshot, shown, yielding, err = s.read.Snapshot(ctx, tx); err != nil {
 			return err
@@ -47,7 +47,7 @@ func (s *System) Observe(ctx context.Context) (*adapter.Snapshot, error) {
 	}
 	if err == nil {
 		snapshot.Molds.Reach = s.read.Reach(ctx)
-		snapshot.Soft, err = s.read.Soft(ctx)
+		snapshot.Soft, err = s.read.QueuesBefore(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("observing OAR: %w", err)
@@ -72,10 +72,10 @@ func (s *System) Inspect(ctx context.Context, job adapter.Key) (*adapter.Job, er
 // notifyEvery is the least time between two notifications about jobs that were released and have not started.
 const notifyEvery = 2500 * time.Millisecond
 
-// sparedFor is for how long OAR is asked for passes after a job started without one. Jobs that were submitted just
+// repeatFor is for how long OAR is asked for passes after a job started without one. Jobs that were submitted just
 // after the previous pass would otherwise wait up to ten seconds, because the pass that the start would have caused did
 // not take place.
-const sparedFor = 3 * notifyEvery
+const repeatFor = 3 * notifyEvery
 
 // notifyIfLate asks OAR for a pass where a running job's first companions still wait and could not be launched
 // directly: OAR 2.5 does not start them before their base runs, and does not look again when it does. It also repeats
@@ -103,7 +103,7 @@ func (s *System) notifyIfLate(shown ...*observe.Job) {
 
 // passDue reports whether to ask OAR for a pass, given the times since a job started without one and since the last
 // notification.
-func passDue(began, told time.Duration) bool { return began < sparedFor && told >= notifyEvery }
+func passDue(began, told time.Duration) bool { return began < repeatFor && told >= notifyEvery }
 
 // lateNotification returns what to send to OAR's server about a job, "" for nothing, given the time since the last
 // notification about a slow job. slow reports whether this is such a notification.

@@ -15,8 +15,9 @@ import (
 	"accordion/internal/pairs"
 )
 
-// By patient a job begins when there is room for all of its profile, and who waits is told from when on he may have the reservation. A pass, which
-// comes as soon as nodes are free, leaves them to the evolving job that was before its own.
+// By the policy patient a job begins when there is room for all of its profile, and a waiting job is told the time from
+// which it may get the reservation. A pass, which comes as soon as nodes are free, leaves them to the evolving job that
+// precedes its own.
 func TestEvolvingJobsArePlannedByPatient(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 4, lab.Plain(), lab.Users("alice", "bob"))
@@ -31,11 +32,12 @@ func TestEvolvingJobsArePlannedByPatient(t *testing.T) {
 	noOverlap(t, lab)
 }
 
-// inItsTurn has an evolving job and two behind it wait until all nodes become free, when a file is there. It says whether the evolving one had them
-// first. Where it had not, others had been kept from them for as long as a pass leaves them to the sidecar: on a busy machine that comes later.
+// inItsTurn makes an evolving job and two jobs behind it wait until all nodes become free, when a file is there. It
+// reports whether the evolving job had the nodes first. If it had not, then the others were kept from the nodes as long
+// as a pass leaves them to the sidecar: on a busy machine the sidecar comes later than that.
 func inItsTurn(t *testing.T, lab *lab.OARLab, gone string) bool {
 	t.Helper()
-	const leaves = 3 // seconds, as the package pass has it
+	const leaves = 3 // seconds, as in the package scheduler
 	holds := lab.Submit(t, "bob", "while [ ! -e "+gone+" ]; do sleep 0.1; done", "-q", "evolve", "-l", "nodes=4,walltime=0:5:0")
 	lab.Await(t, long, "the first job runs", func() bool { return lab.State(t, holds) == "Running" })
 	evolves := lab.Submit(t, "alice", `sleep 7; eval "$(accordion step)" || exit 1; sleep 5; eval "$(accordion step)" || exit 1; sleep 4`, "-q", "evolve", "-t", "ep=3x8s,4x6s,1x10s")
@@ -50,7 +52,8 @@ func inItsTurn(t *testing.T, lab *lab.OARLab, gone string) bool {
 		return second(t, lab.SQL(t, "select "+column+" from jobs where job_id = "+job))
 	}
 	free, begun, over, other := at("stop_time", holds), at("start_time", evolves), at("stop_time", evolves), at("start_time", behind)
-	// A job's start is the second in which OAR asked for the pass that began it. The pass looks later, and at the second in which it looks.
+	// A job's start is the second in which OAR asked for the pass that began it. The pass reads the tables later, and uses
+	// the second in which it reads.
 	given := second(t, lab.SQL(t, "select min(date_start) from job_state_logs where job_state = 'toLaunch' and job_id = "+behind))
 	lab.Await(t, time.Minute, "the journal says that job "+evolves+" has been through its steps", func() bool {
 		return strings.Contains(lab.Run(t, "root", "accordion", "journal")+"\n", " job "+evolves+" ended: after step 3 of 3\n")
@@ -69,7 +72,7 @@ func inItsTurn(t *testing.T, lab *lab.OARLab, gone string) bool {
 	return true
 }
 
-// explains waits until accordion explain says some words of a job.
+// explains waits until the output of accordion explain about a job contains some words.
 func explains(t *testing.T, lab *lab.OARLab, job string, words ...string) {
 	t.Helper()
 	said := ""
@@ -89,9 +92,10 @@ func explains(t *testing.T, lab *lab.OARLab, job string, words ...string) {
 	})
 }
 
-// Who waits how long by which policy: the same jobs, at the same seconds, under OAR's own scheduler, which knows evolving ones as rigid ones of
-// their most nodes, and under Accordion's, by two policies. It judges that all of them ran, and prints the figures: go test ./oar
-// -run InPairs -timeout 2h -v -args -accordion.long -accordion.lengths 3
+// The test measures which jobs wait how long under which policy. It submits the same jobs at the same seconds to OAR's
+// own scheduler, where evolving jobs are rigid ones with their most nodes, and to Accordion's with two policies. It
+// checks only that all of them ran, and prints the figures: go test ./oar -run InPairs -timeout 2h -v -args
+// -accordion.long -accordion.lengths 3
 func TestPoliciesAreComparedInPairs(t *testing.T) {
 	if !*everything {
 		t.Skip("measures waits, on a machine that does nothing else: -args -accordion.long")
@@ -132,7 +136,7 @@ func TestPoliciesAreComparedInPairs(t *testing.T) {
 	}
 }
 
-// holds is the nodes that jobs and companions held, after a second.
+// holds returns the nodes that jobs and companions held after a time.
 func holds(t *testing.T, lab *lab.OARLab, begin time.Time) (all []pairs.Hold) {
 	t.Helper()
 	said := lab.SQL(t, `select j.start_time, j.stop_time, count(distinct r.network_address) from jobs j join assigned_resources a on a.moldable_job_id = j.assigned_moldable_job
@@ -145,7 +149,8 @@ func holds(t *testing.T, lab *lab.OARLab, begin time.Time) (all []pairs.Hold) {
 	return all
 }
 
-// spells submits a workload to a queue at the times of its jobs, and returns what became of each job, and when the workload began.
+// spells submits a workload to a queue at the times of its jobs. It returns what became of each job, and when the
+// workload began.
 func spells(t *testing.T, lab *lab.OARLab, queue string, all []pairs.Job) (ran []pairs.Run, begin time.Time) {
 	t.Helper()
 	begin = time.Now().Add(2 * time.Second)
@@ -175,10 +180,10 @@ func spells(t *testing.T, lab *lab.OARLab, queue string, all []pairs.Job) (ran [
 		})
 	}
 	users.Wait()
-	lab.Await(t, 20*time.Minute, "all jobs are over", func() bool {
+	lab.Await(t, 20*time.Minute, "all jobs have ended", func() bool {
 		return lab.SQL(t, "select count(*) from jobs where state not in ('Terminated', 'Error') and job_type = 'PASSIVE' and job_name like 'pair%'") == "0"
 	})
-	seen := map[string]bool{} // a job is the first of its name
+	seen := map[string]bool{} // a job is the first one of its name
 	for line := range strings.Lines(lab.SQL(t, "select job_name, start_time, stop_time, state from jobs where job_name like 'pair%' order by job_id")) {
 		f := strings.Split(strings.TrimSpace(line), "|")
 		i, err := strconv.Atoi(strings.TrimPrefix(f[0], "pair"))
@@ -197,7 +202,7 @@ func spells(t *testing.T, lab *lab.OARLab, queue string, all []pairs.Job) (ran [
 	return ran, begin
 }
 
-// asks is the end of an oarsub.
+// asks returns the options of oarsub for a job.
 func asks(j pairs.Job, queue string) string {
 	if j.Profile == nil || queue == stockQueue {
 		return fmt.Sprintf("-l nodes=%d,walltime=0:0:%d 'sleep %d'", j.Nodes, j.Asks, j.Runs)

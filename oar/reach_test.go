@@ -11,7 +11,8 @@ import (
 	"accordion/oar/setup"
 )
 
-// A user may name a pipe that nobody reads as his job's standard error: what writes there is a child of the program that we run.
+// A user may give as the job's standard error a pipe without a reader. The process that writes to it is a child of the
+// program that Accordion runs.
 func TestAProgramEndsInTimeThoughItsChildrenHoldOnToThePipe(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
@@ -30,7 +31,7 @@ func TestAProgramEndsInTimeThoughItsChildrenHoldOnToThePipe(t *testing.T) {
 	}
 }
 
-func TestAUserKeepsHisNumbersWhileTheDirectoryOfUsersIsAway(t *testing.T) {
+func TestIDsOfAUserAreKeptWhileTheUserDatabaseIsAway(t *testing.T) {
 	away := errors.New("it does not answer")
 	var says error
 	a := server.NewAccounts()
@@ -45,7 +46,7 @@ func TestAUserKeepsHisNumbersWhileTheDirectoryOfUsersIsAway(t *testing.T) {
 	for _, step := range []struct {
 		says     error
 		uid, gid uint32
-	}{{away, server.Stranger, server.Stranger}, {nil, 7, 8}, {away, 7, 8}, {away, 7, 8}} {
+	}{{away, server.UnknownID, server.UnknownID}, {nil, 7, 8}, {away, 7, 8}, {away, 7, 8}} {
 		says = step.says
 		if uid, gid := again(); uid != step.uid || gid != step.gid {
 			t.Errorf("when it says %v, she is %d, %d; want %d, %d", says, uid, gid, step.uid, step.gid)
@@ -53,7 +54,7 @@ func TestAUserKeepsHisNumbersWhileTheDirectoryOfUsersIsAway(t *testing.T) {
 	}
 }
 
-func TestAClockIsComparedWithWhatAnotherShowedAroundIt(t *testing.T) {
+func TestClockIsComparedWithReadingsBeforeAndAfter(t *testing.T) {
 	for _, c := range []struct {
 		at, before, after, apart core.Time
 		where                    string

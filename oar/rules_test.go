@@ -23,7 +23,7 @@ import (
 	"accordion/oar"
 )
 
-// submission is what an oarsub gives to the admission rules.
+// submission is what an oarsub passes to the admission rules.
 type submission struct {
 	Types       []string `json:"-"`
 	Hex         []string `json:"types"`
@@ -39,7 +39,7 @@ type submission struct {
 	Line        string   `json:"line,omitempty"` // oarsub's command line
 }
 
-// admitted is what the rules made of it: refused with what is said, or with these types and requests.
+// admitted is the result of the rules: refused with a message, or accepted with these types and requests.
 type admitted struct {
 	Said     string
 	Warned   string // the message for the user of an accepted job
@@ -47,13 +47,13 @@ type admitted struct {
 	Requests []ask
 }
 
-// ask is one request as a job has it afterwards: "network_address=2", seconds (0: none).
+// ask is one request of an accepted job: "network_address=2", seconds (0: none).
 type ask struct {
 	Levels   string
 	Walltime int64
 }
 
-// request is one -l as oarsub reads it; walltime 0 is none.
+// request returns one -l as oarsub parses it. A walltime of 0 is none.
 func request(walltime int64, levels ...any) any {
 	return propertied("", walltime, levels...)
 }
@@ -74,10 +74,11 @@ func propertied(property string, walltime int64, levels ...any) any {
 	return []any{[]any{group}, walltime}
 }
 
-// unsaid is what oarsub puts in place of a -l that is not there.
+// unsaid is what oarsub uses when there is no -l.
 var unsaid = request(0, "resource_id", 1)
 
-// between stands for the rules of OAR and of the site that run between ours: OAR's rule 16 knows no profiles.
+// between stands for the rules of OAR and of the site that run between Accordion's rules. OAR's rule 16 does not know
+// profiles.
 const between = `
 my @types = (qr/^container(?:=\w+)?$/, qr/^besteffort$/, qr/^idempotent$/, qr/^epilogue=\w+$/);
 foreach my $t (@{$type_list}) {
@@ -87,7 +88,8 @@ foreach my $t (@{$type_list}) {
 }
 `
 
-// submitTo gives submissions to our rules, with a rule between them, in a real Perl: one process for all.
+// submitTo passes submissions to Accordion's rules, with a rule between them, in a real Perl. It uses one process for
+// all.
 func submitTo(t testing.TB, rule string, nodes int, all []submission) []admitted {
 	t.Helper()
 	perl := testenv.Program(t, "perl")
@@ -188,7 +190,7 @@ func TestTheRuleJudgesEveryProfileAsThePlannerDoes(t *testing.T) {
 	judgeProfiles(t, eptest.Cases())
 }
 
-// The plug-in of Slurm judges the same texts, and so does `accordion ep check`.
+// Slurm's plug-in judges the same texts, and so does `accordion ep check`.
 func TestTheRuleJudgesTenThousandRandomTextsAsThePlannerDoes(t *testing.T) {
 	taken, all := judgeProfiles(t, eptest.Random(*seed, 10_000, "ep"))
 	t.Logf("-accordion.seed %d: %d of %d texts are taken", *seed, taken, all)
@@ -197,8 +199,8 @@ func TestTheRuleJudgesTenThousandRandomTextsAsThePlannerDoes(t *testing.T) {
 	}
 }
 
-// judgeProfiles gives alternatives of profiles to the rules, compares what these make of each text with what the planner reads, and returns
-// how many they take, of how many. It leaves out what OAR has no room for.
+// judgeProfiles passes alternatives of profiles to the rules, and compares their result for each text with the
+// planner's. It returns how many the rules accept, of how many. It leaves out what OAR has no room for.
 func judgeProfiles(t *testing.T, cases []eptest.Case) (taken, all int) {
 	t.Helper()
 	var texts []string
@@ -234,7 +236,8 @@ func judgeProfiles(t *testing.T, cases []eptest.Case) (taken, all int) {
 	return taken, len(texts)
 }
 
-// checkRefused wants one short printable line, the planner's of the first alternative that is wrong.
+// checkRefused checks that the message is one short printable line, which is the planner's for the first wrong
+// alternative.
 func checkRefused(t *testing.T, text, said string) {
 	t.Helper()
 	want := ""
@@ -280,7 +283,7 @@ func TestAnEvolvingJobAsksForTheLeastNodesAndTheWholeTime(t *testing.T) {
 	}
 }
 
-// refusals are submissions that are refused by our rules, with 16 nodes, and a word of why.
+// refusals are submissions that Accordion's rules refuse on 16 nodes, and a word of each message.
 var refusals = []struct {
 	submission
 	says string
@@ -334,9 +337,9 @@ var refusals = []struct {
 	{submission{Types: []string{"ep=2x20s"}, Name: strings.Repeat("n", 200)}, "characters longer than OAR has room for"},
 }
 
-// OAR reads no lines #EP. Under Slurm the plug-in judges the same scripts; what is a request there is
-// refused here, with the line that OAR reads (found/21).
-func TestALineForSlurmIsNeverIgnoredInSilence(t *testing.T) {
+// OAR reads no lines #EP. Under Slurm the plug-in evaluates the same scripts. What is a request there is refused here,
+// with the line that OAR reads (found/21).
+func TestLinesForSlurmAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "oardodo"), []byte("#!/bin/sh\nexec \"$@\"\n"), 0o700); err != nil {
 		t.Fatal(err)
@@ -381,7 +384,7 @@ func TestALineForSlurmIsNeverIgnoredInSilence(t *testing.T) {
 	}
 }
 
-func TestWhatCannotEvolveIsRefusedInOneLine(t *testing.T) {
+func TestWrongSubmissionsAreRefusedInOneLine(t *testing.T) {
 	var all []submission
 	for _, r := range refusals {
 		if r.Queue == "" {
@@ -420,7 +423,7 @@ func TestAPartOfAnApplicationAsksForOneNodeUntilItsLauncherSays(t *testing.T) {
 	}
 }
 
-// wrongParts are submissions of parts of applications that are refused, with a word of why.
+// wrongParts are submissions of parts of applications that are refused, and a word of each message.
 var wrongParts = []struct {
 	submission
 	says string
@@ -448,7 +451,7 @@ var wrongParts = []struct {
 	{submission{Types: []string{"launch=7"}, Name: strings.Repeat("n", 220)}, "the types of this part of an application are"},
 }
 
-func TestWhatIsNoPartOfAnApplicationIsRefusedInOneLine(t *testing.T) {
+func TestWrongPartsAreRefusedInOneLine(t *testing.T) {
 	var all []submission
 	for _, r := range wrongParts {
 		if r.Queue == "" {
@@ -477,7 +480,7 @@ func TestARuleOfTheSiteMaySetTheWalltimeOfAPartAndNotItsNodes(t *testing.T) {
 	}
 }
 
-func TestARuleOfTheSiteThatChangesAnEvolvingJobMakesItRefused(t *testing.T) {
+func TestSitesRuleThatChangesAnEvolvingJobMakesItRefused(t *testing.T) {
 	for _, test := range []struct{ rule, says string }{
 		{`$queue_name = 'default';`, "moves this evolving job from the queue evolve to default"},
 		{`foreach my $mold (@{$ref_resource_list}) { $mold->[1] = 30 if $mold->[1] > 30; }`, "makes the walltime 30 s, and ep=2x20s,5x20s lasts 40 s"},
@@ -493,7 +496,7 @@ func TestARuleOfTheSiteThatChangesAnEvolvingJobMakesItRefused(t *testing.T) {
 	}
 }
 
-func TestARuleOfTheSiteThatEndsAllRulesCostsNoProfile(t *testing.T) {
+func TestSitesRuleThatEndsAllRulesKeepsTheProfile(t *testing.T) {
 	got := submitTo(t, between+"return 1;\n", 16, []submission{
 		{Types: []string{"ep=2x20s,5x20s", "idempotent"}, Queue: "evolve"},
 		{Types: []string{"idempotent"}, Queue: "evolve"},

@@ -44,8 +44,8 @@ func TestAShortenedWalltimeIsPlannedWithAndToldOnARealOAR(t *testing.T) {
 	noOverlap(t, lab)
 }
 
-// OAR's nodes delay a growth by more than the walltime leaves room for. The job receives a longer
-// walltime, and has all of its steps.
+// OAR's nodes delay a growth by more than the walltime has left. The job gets a longer walltime, and has all of its
+// steps.
 func TestAGrowthThatIsLateBeyondTheWalltimeHasItLengthened(t *testing.T) {
 	if !*everything {
 		t.Skip("a minute and a half: -args -accordion.long")
@@ -73,7 +73,7 @@ func TestAGrowthThatIsLateBeyondTheWalltimeHasItLengthened(t *testing.T) {
 	}
 	lab.Await(t, long, "it grows", said(" grew: from 1 to 3 nodes"))
 	lab.Await(t, long, "its walltime is lengthened", said(" restored: its limit was lengthened"))
-	lab.Await(t, long, "it is over", func() bool { return lab.State(t, job) == "Error" || lab.State(t, job) == "Terminated" })
+	lab.Await(t, long, "it has ended", func() bool { return lab.State(t, job) == "Error" || lab.State(t, job) == "Terminated" })
 	t.Log(lab.Run(t, "root", "accordion", "journal", "--job", job))
 	if had := lab.SQL(t, "select stop_time - start_time from jobs where job_id = "+job+" and stop_time - start_time not between 80 and 125"); had != "" {
 		t.Errorf("it had %s s, want 20 after its growth and what it may be late by, and less than the longer walltime", had)

@@ -17,21 +17,21 @@ import (
 // nodes of both kinds, the nodes to keep go to a successor. The base stays unchanged.
 func (s *System) Shrink(ctx context.Context, job adapter.Key, keep []string) error {
 	doing := fmt.Sprintf("shrinking job %d to %s", job.ID, hostlist.Compact(keep))
-	var leave, stay []adapter.Key
-	err := s.leave(ctx, job, keep)
+	var leaving, stay []adapter.Key
+	err := s.cleanLeaving(ctx, job, keep)
 	if err == nil {
 		err = s.alter(ctx, job, func(tx *sql.Tx, r *observe.Job, now core.Time) (err error) {
-			leave, stay, err = s.divide(ctx, tx, r, keep, now)
+			leaving, stay, err = s.divide(ctx, tx, r, keep, now)
 			return err
 		})
 	}
-	if err == nil && len(leave)+len(stay) > 0 {
+	if err == nil && len(leaving)+len(stay) > 0 {
 		err = s.await(ctx, func(ctx context.Context) ([]string, error) {
-			states, err := s.states(ctx, slices.Concat(leave, stay))
+			states, err := s.states(ctx, slices.Concat(leaving, stay))
 			if err != nil {
 				return nil, err
 			}
-			for _, c := range leave {
+			for _, c := range leaving {
 				if state := states[c.ID]; state != "Terminated" && state != "Error" {
 					return []string{server.Ends}, nil
 				}
@@ -45,9 +45,9 @@ func (s *System) Shrink(ctx context.Context, job adapter.Key, keep []string) err
 	return nil
 }
 
-// leave cleans the nodes that a running job is about to release, while they are still its own: what runs there is ended
-// before another job can have them.
-func (s *System) leave(ctx context.Context, job adapter.Key, keep []string) error {
+// cleanLeaving cleans the nodes that a running job is about to release, while they are still its own: what runs there
+// is ended before another job can have them.
+func (s *System) cleanLeaving(ctx context.Context, job adapter.Key, keep []string) error {
 	r, err := s.read.Job(ctx, s.db.Sql, job)
 	if err == nil {
 		err = keeps(r, keep)
@@ -82,7 +82,7 @@ func keeps(r *observe.Job, keep []string) error {
 
 // divide asks OAR to end the companions of a running job that have other nodes than those to keep, and makes a
 // successor for their remaining nodes. It returns those that must end, and those that must run.
-func (s *System) divide(ctx context.Context, tx *sql.Tx, r *observe.Job, keep []string, now core.Time) (leave, stay []adapter.Key, err error) {
+func (s *System) divide(ctx context.Context, tx *sql.Tx, r *observe.Job, keep []string, now core.Time) (leaving, stay []adapter.Key, err error) {
 	if err := keeps(r, keep); err != nil {
 		return nil, nil, err
 	}
@@ -103,7 +103,7 @@ func (s *System) divide(ctx context.Context, tx *sql.Tx, r *observe.Job, keep []
 			}
 		default:
 			split = append(split, stays...)
-			leave, fragged = append(leave, c.Key), append(fragged, int64(c.ID))
+			leaving, fragged = append(leaving, c.Key), append(fragged, int64(c.ID))
 		}
 	}
 	// An earlier call that was interrupted may have made the successor already.
@@ -118,5 +118,5 @@ func (s *System) divide(ctx context.Context, tx *sql.Tx, r *observe.Job, keep []
 		}
 		stay = append(stay, one)
 	}
-	return leave, stay, s.db.Frag(ctx, tx, now, fragged...)
+	return leaving, stay, s.db.Frag(ctx, tx, now, fragged...)
 }

@@ -12,7 +12,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// planBy has OAR's passes plan by what these lines of oar.conf say from the next one on, which it asks for; none: by the default.
+// planBy makes OAR's passes plan by these lines of oar.conf from the next pass on, which it asks for. Without lines
+// they plan by the default.
 func planBy(t *testing.T, lab *lab.OARLab, lines ...string) {
 	t.Helper()
 	add := ""
@@ -23,7 +24,7 @@ func planBy(t *testing.T, lab *lab.OARLab, lines ...string) {
 	lab.Notify(t, "Scheduling")
 }
 
-// servesBy is planBy with a sidecar, which reads the same lines when it begins.
+// servesBy is like planBy, and starts a sidecar that reads the same lines.
 func servesBy(t *testing.T, lab *lab.OARLab, lines ...string) {
 	t.Helper()
 	lab.Do(t, "serve-stop")
@@ -31,13 +32,13 @@ func servesBy(t *testing.T, lab *lab.OARLab, lines ...string) {
 	lab.Do(t, "serve")
 }
 
-// announced waits until a job that waits is explained to be planned on so many nodes.
+// announced waits until explain plans a waiting job on this number of nodes.
 func announced(t *testing.T, lab *lab.OARLab, job string, nodes int) {
 	t.Helper()
 	explained(t, lab, job, fmt.Sprintf("on %d nodes", nodes), func(x *status.SizeExplanation) bool { return x.Taken == nodes })
 }
 
-// explained waits until a job that waits is explained to be planned so, and returns why.
+// explained waits until explain describes a waiting job as the function requires, and returns the reason.
 func explained(t *testing.T, lab *lab.OARLab, job, how string, so func(*status.SizeExplanation) bool) *status.SizeExplanation {
 	t.Helper()
 	var x status.Explanation
@@ -49,7 +50,8 @@ func explained(t *testing.T, lab *lab.OARLab, job, how string, so func(*status.S
 	return x.Sizes
 }
 
-// refuses has a line of oar.conf be wrong: preflight ends with an error, and the next pass plans nothing, and both say why.
+// refuses writes a wrong line into oar.conf. preflight ends with an error, the next pass plans nothing, and both report
+// the reason.
 func refuses(t *testing.T, lab *lab.OARLab, why string, lines ...string) {
 	t.Helper()
 	before := lab.Run(t, "root", "cat", "/var/log/oar.log")
@@ -63,14 +65,14 @@ func refuses(t *testing.T, lab *lab.OARLab, why string, lines ...string) {
 	})
 }
 
-// Rigid, moldable and evolving jobs on a machine of twelve nodes, idle and full, by the default policy and by another while they wait: what
-// explain says is what they get, whether OAR's pass sizes them or the sidecar.
+// Rigid, moldable and evolving jobs run on twelve nodes, idle and full, by the default policy and by another one while
+// they wait. The jobs get what explain announced, whether OAR's pass or the sidecar chooses the size.
 func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 12, lab.Database(lab.PostgreSQL), lab.Users("alice", "bob"))
 	lab.Do(t, "serve")
 	t.Cleanup(func() { sidecarsWords(t, lab) })
-	// Of reference 4: there nodes x time^2 is least.
+	// The reference is 4 nodes, where nodes × time² is least.
 	list := []string{"-q", "evolve", "-l", "nodes=2,walltime=0:5:0", "-l", "nodes=4,walltime=0:3:20", "-l", "nodes=8,walltime=0:2:40"}
 	alone := lab.Submit(t, "alice", "sleep 1", list...)
 	ends(t, lab, alone)
@@ -83,7 +85,7 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	molds := lab.Submit(t, "alice", "sleep 1", list...)
 	ours := lab.Submit(t, "alice", "sleep 1", "-q", "evolve", "-t", "ep1=2x5m", "-t", "ep2=4x200s", "-t", "ep3=8x160s")
 	grows := submitScript(t, lab, "alice", fmt.Sprintf(speaker, "2x8s,4x8s", 6, "6"))
-	var behind []string // they want the machine three times over
+	var behind []string // together they want three times the machine
 	for range 3 {
 		behind = append(behind, lab.Submit(t, "bob", "sleep 600", "-q", "evolve", "-l", "nodes=12,walltime=0:11:0"))
 	}
@@ -133,7 +135,7 @@ func TestAMoldableJobGetsTheSizeThatWasExplained(t *testing.T) {
 	nothingLeft(t, lab)
 }
 
-// kept says that no promise to a job was broken, but by how slow OAR was.
+// kept checks that no promise to a job was broken, apart from OAR's own delays.
 func kept(t *testing.T, world *lab.OARLab, job string) {
 	t.Helper()
 	said := world.Run(t, "root", "accordion", "journal", "--json", "--job", job) + "\n"

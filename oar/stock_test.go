@@ -13,13 +13,13 @@ import (
 	"accordion/internal/lab"
 )
 
-// stockQueue is scheduled by what OAR brings.
+// stockQueue is scheduled by OAR's own scheduler.
 const stockQueue = "default"
 
-// rounds is how often each scheduler has its turn, each time with other jobs.
+// rounds is how many turns each scheduler has, each time with other jobs.
 const rounds = 2
 
-// Who moves a queue to Accordion loses no time by it: short jobs, rigid and moldable, come to their end as early as under OAR's own
+// A queue that moves to Accordion loses no time. Short jobs, rigid and moldable, end as early as under OAR's own
 // scheduler, and an idle cluster starts a job as early. Both are measured on the same machine, in turns: go test ./oar
 // -run Stock -timeout 60m -v -args -accordion.long
 func TestJobsAreOverAsEarlyAsUnderTheStockScheduler(t *testing.T) {
@@ -58,13 +58,13 @@ func TestJobsAreOverAsEarlyAsUnderTheStockScheduler(t *testing.T) {
 	}
 }
 
-// every is the time from one submission to the next: oarsub can twice as many on a machine that does nothing else, and the
-// jobs come twice as fast as they end.
+// every is the time from one submission to the next. oarsub can submit twice as many on a machine that does nothing
+// else, and the jobs come twice as fast as they end.
 const every = 500 * time.Millisecond
 
-// turnaround submits short jobs, every other one moldable, and gives the mean seconds from a job's turn to be submitted to its
-// end. A job's turn is the same whoever schedules, and however long oarsub takes beside him: a scheduler that slows oarsub
-// down would look better otherwise, because its jobs came later.
+// turnaround submits short jobs, every other one moldable. It returns the mean seconds from a job's turn to be
+// submitted to its end. A job's turn is the same for each scheduler, however long oarsub takes. Otherwise a scheduler
+// that slows oarsub down would look better, because its jobs came later.
 func turnaround(t *testing.T, lab *lab.OARLab, queue string, seed uint64, jobs int) float64 {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 500))
@@ -98,7 +98,7 @@ submit() {
 	if err != nil {
 		t.Fatalf("submitting: %v\n%s", err, errs)
 	}
-	lab.Await(t, 20*time.Minute, "all jobs are over", func() bool {
+	lab.Await(t, 20*time.Minute, "all jobs have ended", func() bool {
 		return lab.SQL(t, "select count(*) from jobs where state not in ('Terminated', 'Error')") == "0"
 	})
 	if bad := lab.SQL(t, "select count(*) from jobs where state = 'Error'"); bad != "0" {
@@ -111,7 +111,7 @@ submit() {
 	return end - float64(first)/1e6 - every.Seconds()*float64(jobs-1)/2
 }
 
-// untilItRuns is the seconds from the call of oarsub to the first line of the job.
+// untilItRuns returns the seconds from the call of oarsub to the first line of the job.
 func untilItRuns(t *testing.T, lab *lab.OARLab, queue string) float64 {
 	t.Helper()
 	out := lab.Run(t, "alice", "bash", "-c", "date +%s.%N; oarsub -q "+queue+" -l nodes=2,walltime=0:1:0 'date +%s.%N'")

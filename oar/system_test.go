@@ -20,7 +20,7 @@ func onBoth(t *testing.T, nodes int, test func(*testing.T, *lab.OARLab), more ..
 	}
 }
 
-// long is how long the slowest of machines may take for a handful of jobs.
+// long is how long a handful of jobs may take on the slowest machine.
 const long = 10 * time.Minute
 
 func ends(t *testing.T, lab *lab.OARLab, id string) {
@@ -28,7 +28,7 @@ func ends(t *testing.T, lab *lab.OARLab, id string) {
 	lab.Await(t, long, "job "+id+" ends", func() bool { return lab.State(t, id) == "Terminated" })
 }
 
-// hosts are those on which a job ran, by OAR's tables.
+// hosts returns the hosts on which a job ran, by OAR's tables.
 func hosts(t *testing.T, lab *lab.OARLab, id string) []string {
 	t.Helper()
 	return strings.Fields(lab.SQL(t, `select distinct r.network_address from jobs j join assigned_resources a on a.moldable_job_id = j.assigned_moldable_job
@@ -52,8 +52,8 @@ func TestOARCallsUsForItsQueue(t *testing.T) {
 	}, lab.Plain()) // to the scheduler nodes are rows of a table
 }
 
-// Of the five nodes three are in use: two are free at once, four in some minutes. Where oar.conf says so the configuration is taken that
-// completes first, however large.
+// Three of the five nodes are in use: two are free at once, and four in some minutes. When oar.conf contains the policy
+// for it, the configuration that completes first is taken, however large it is.
 func theConfigurationThatCompletesFirst(t *testing.T, lab *lab.OARLab) {
 	planBy(t, lab, `ACCORDION_POLICY="repeated"`)
 	defer planBy(t, lab)
@@ -67,7 +67,7 @@ func theConfigurationThatCompletesFirst(t *testing.T, lab *lab.OARLab) {
 	if got := strings.Fields(lab.Run(t, "alice", "cat", "OAR."+soon+".stdout")); strings.Join(got, " ") != strings.Join(hosts(t, lab, soon), " ") {
 		t.Errorf("from inside it is on %v, by OAR's tables on %v", got, hosts(t, lab, soon))
 	}
-	// Six minutes from now, if the first job takes its time, and four hosts complete sooner than two.
+	// Four hosts, six minutes from now if the first job uses all its time, complete sooner than two hosts.
 	later := lab.Submit(t, "alice", "true", "-q", "evolve", "-l", "nodes=4,walltime=0:1:0", "-l", "nodes=2,walltime=1:0:0")
 	lab.Await(t, long, "the later job is planned on four nodes", func() bool {
 		return lab.SQL(t, "select count(*) from gantt_jobs_resources g join moldable_job_descriptions m on m.moldable_id = g.moldable_job_id where m.moldable_job_id = "+later) == "4"
@@ -80,8 +80,8 @@ func theConfigurationThatCompletesFirst(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-// A besteffort job is in nobody's way; a job on all five nodes has no place while one is absent; a job that depends on
-// another begins after it.
+// A besteffort job delays no other job. A job on all five nodes has no place while one is absent. A job that depends on
+// another one begins after it.
 func nodesThatGoAndJobsThatWait(t *testing.T, lab *lab.OARLab) {
 	besteffort := lab.Submit(t, "bob", "sleep 10000", "-t", "besteffort", "-l", "nodes=5,walltime=1:0:0")
 	lab.Await(t, long, "the besteffort job runs", func() bool { return lab.State(t, besteffort) == "Running" })
@@ -118,7 +118,7 @@ func whatWeDoNotHonour(t *testing.T, lab *lab.OARLab) {
 	lab.Run(t, "alice", "oardel", refused)
 }
 
-// A text that a user wrote stands in our queries: it may take long, and it may try to do more.
+// A text that a user wrote is part of our queries. It may take long, and it may try to do more.
 func aHostileRequest(t *testing.T, lab *lab.OARLab) {
 	slow := "pg_sleep(600) is null"
 	if lab.Database == "mariadb" {
@@ -150,7 +150,7 @@ func aHostileRequest(t *testing.T, lab *lab.OARLab) {
 	if got := hosts(t, lab, good); len(got) != 1 || got[0] != "n5" {
 		t.Errorf("with the property switch='s2' it ran on %v, want n5", got)
 	}
-	for i, h := range hostile { // a slow pass has no time for all of them, and says so
+	for i, h := range hostile { // a slow pass has no time for all of them, and reports that
 		lab.Await(t, long, fmt.Sprintf("the job with the properties %q is told what is wrong with them: %s", h.text, h.why), func() bool {
 			_, why, _ := strings.Cut(lab.SQL(t, "select message from jobs where job_id = "+ids[i]), "(Accordion: its properties: ")
 			return why != "" && strings.Contains(why, h.why)
@@ -162,12 +162,12 @@ func aHostileRequest(t *testing.T, lab *lab.OARLab) {
 	for i, h := range hostile {
 		lab.Run(t, h.user, "oardel", ids[i])
 	}
-	driver{t: t, lab: lab}.says(level, `"x'; delete from jobs; --" is no property of resources)`)
+	driver{t: t, lab: lab}.says(level, `"x'; delete from jobs; --" is not a property of resources)`)
 	lab.Run(t, "alice", "oardel", level)
 }
 
-// neverTwo looks at the whole history, of whatever queue: no resource was two jobs' at once. (Which is what it means to suspend
-// a job.)
+// neverTwo checks the whole history of all queues: no resource was in two jobs at once, apart from suspended jobs,
+// whose nodes may be used.
 func neverTwo(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	if twice := lab.SQL(t, `select a.job_id, b.job_id, x.resource_id from jobs a join assigned_resources x on x.moldable_job_id = a.assigned_moldable_job
@@ -177,7 +177,7 @@ func neverTwo(t *testing.T, lab *lab.OARLab) {
 	}
 }
 
-// aHistoryWithoutOverlap is of thirty rigid and moldable jobs of two users, with hierarchies and properties among them.
+// aHistoryWithoutOverlap runs thirty rigid and moldable jobs of two users, some with hierarchies and properties.
 func aHistoryWithoutOverlap(t *testing.T, lab *lab.OARLab) {
 	requests := [][]string{
 		{"-l", "nodes=1,walltime=0:2:0"},
@@ -196,7 +196,8 @@ func aHistoryWithoutOverlap(t *testing.T, lab *lab.OARLab) {
 		return lab.SQL(t, "select count(*) from jobs where state = 'Terminated' and job_id > "+before) == "30"
 	})
 	neverTwo(t, lab)
-	// Each ran in one of its own configurations, with as many resources as that asks for (a host is a resource here).
+	// Each job ran in one of its own configurations, with as many resources as the configuration asks for (a host is a
+	// resource here).
 	wrong := lab.SQL(t, `select j.job_id, m.moldable_id, count(a.resource_id) from jobs j
 		join moldable_job_descriptions m on m.moldable_id = j.assigned_moldable_job join assigned_resources a on a.moldable_job_id = m.moldable_id
 		where j.state = 'Terminated' and j.job_id > `+before+` and (m.moldable_job_id <> j.job_id or (select max(d.res_job_value) from job_resource_groups g

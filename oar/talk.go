@@ -13,10 +13,10 @@ import (
 	"accordion/oar/server"
 )
 
-// This file reaches a job on its first node: as OAR's account by the command that OAR uses itself (OPENSSH_CMD), and from there
-// as the job's user by oardodo, as OAR does.
+// This file contains what runs on a job's first node. OAR's account connects to the node by the command that OAR itself
+// uses (OPENSSH_CMD), and becomes the job's user there by oardodo, as OAR does.
 
-// scriptHost is the node on which a running job's script runs.
+// scriptHost returns the node on which a running job's script runs.
 func scriptHost(r *observe.Job) (string, error) {
 	if r.State != adapter.Running || len(r.Holds) == 0 {
 		return "", fmt.Errorf("it is %s: %w", r.OARState, adapter.ErrGone)
@@ -24,13 +24,15 @@ func scriptHost(r *observe.Job) (string, error) {
 	return r.Holds[0], nil
 }
 
-// steps is how a script asks for its next step, or says in a comment that another file of it does.
+// steps matches the command by which a script asks for its next step. A script may also contain it in a comment because
+// another file of the job calls it.
 var steps = regexp.MustCompile(`accordion\s+step`)
 
-// readScript prints the beginnings of the files that a command names, as its user sees them: a megabyte of all, whatever he names.
+// readScript prints the beginnings of the files that a command names, read as its user. It prints at most a megabyte in
+// all, whatever files the command names.
 const readScript = server.AsUser + `cd / && exec oardodo sh -c 'cd "$1" && set -f && for f in $2; do [ -f "$f" ] && head -c 100000 -- "$f"; done | head -c 1000000' sh "$1" "$2"`
 
-// Speaks looks whether the job's command, or a file that it names, mentions `accordion step`.
+// Speaks reports whether the job's command, or a file that it names, mentions `accordion step`.
 func (s *System) Speaks(ctx context.Context, job adapter.Key) (bool, error) {
 	r, err := s.read.Job(ctx, s.db.Sql, job)
 	if err != nil {
@@ -54,7 +56,7 @@ func (s *System) Speaks(ctx context.Context, job adapter.Key) (bool, error) {
 	return steps.MatchString(text), nil
 }
 
-// words are what a user wrote about where and how his job runs.
+// words are the user's own texts about where and how the job runs.
 type words struct{ command, directory, errors string }
 
 func (s *System) words(ctx context.Context, r *observe.Job) (words, error) {
@@ -65,8 +67,8 @@ func (s *System) words(ctx context.Context, r *observe.Job) (words, error) {
 	return w, err
 }
 
-// Signal has OAR send a signal to the job's command (oardel -s), which gets it with all that it has started: "B:URG" and "URG" are
-// the same.
+// Signal asks OAR to send a signal to the job's command (oardel -s). The command gets it together with all processes
+// that it has started, so "B:URG" and "URG" do the same.
 func (s *System) Signal(ctx context.Context, job adapter.Key, signal string) error {
 	r, err := s.read.Job(ctx, s.db.Sql, job)
 	if err == nil {
@@ -93,10 +95,10 @@ func (s *System) program(name string) string {
 	return filepath.Join(s.bin, name)
 }
 
-// appendLine adds its input to a file of the user's, which he names from his directory.
+// appendLine appends its input to a file of the user, whose path is relative to the user's directory.
 const appendLine = server.AsUser + `cd / && exec oardodo sh -c 'cd "$1" && cat >>"$2"' sh "$1" "$2"`
 
-// Tell writes a line for its user into a running job's standard error, as he himself.
+// Tell writes a line into a running job's standard error, as the job's user.
 func (s *System) Tell(ctx context.Context, job adapter.Key, text string) error {
 	r, err := s.read.Job(ctx, s.db.Sql, job)
 	if err == nil {

@@ -11,17 +11,17 @@ import (
 	"accordion/shim/wire"
 )
 
-// patience is how long the shim waits for what.
-type patience struct {
-	first  time.Duration // for a sidecar that has never answered in this call
-	outage time.Duration // for a sidecar that was there and is not any more
-	margin time.Duration // beyond the user's timeout, for the answer that the sidecar sends when that ends
-	settle time.Duration // a session that lasted so long was a healthy one: the outage after it is a new one
+// timeouts are how long the shim waits for the sidecar.
+type timeouts struct {
+	first  time.Duration // for a sidecar that has not answered in this call yet
+	outage time.Duration // for a sidecar that has answered in this call and then was lost
+	margin time.Duration // beyond the user's timeout, for the answer that the sidecar sends at its end
+	settle time.Duration // a session of this length was healthy, so the outage after it is a new one
 	send   time.Duration // for the sidecar to take the request
 }
 
-// These are documented in docs/step.md.
-var ordinary = patience{
+// defaultTimeouts are the values that docs/step.md documents.
+var defaultTimeouts = timeouts{
 	first:  10 * time.Second,
 	outage: 120 * time.Second,
 	margin: 2 * time.Second,
@@ -29,13 +29,13 @@ var ordinary = patience{
 	send:   10 * time.Second,
 }
 
-// errTimeout: the sidecar was there, and the user's timeout passed.
+// errTimeout means that the sidecar was there, and the user's timeout passed.
 var errTimeout = errors.New("the timeout has passed")
 
-// noSidecarError: nobody answers, or nobody who speaks our version.
+// noSidecarError means that no sidecar answered, or none that speaks our version.
 type noSidecarError struct {
 	waited time.Duration
-	last   error // what the last try said
+	last   error // error of the last try
 }
 
 func (e *noSidecarError) Error() string {
@@ -43,14 +43,14 @@ func (e *noSidecarError) Error() string {
 }
 func (e *noSidecarError) Unwrap() error { return e.last }
 
-// client asks the sidecar one question, as often as it takes.
+// client sends one question to the sidecar, and repeats it until it is answered.
 type client struct {
 	dial func(context.Context) (net.Conn, error)
-	patience
+	timeouts
 }
 
-// ask returns the sidecar's reply, whatever its status but wire.Busy. timeout is the user's; 0 stands for none. Errors
-// are errTimeout, *noSidecarError, or the context's.
+// ask returns the sidecar's reply, which may have any status but wire.Busy. timeout is the user's; 0 means none. The
+// error is errTimeout, a *noSidecarError or the context's.
 func (c *client) ask(ctx context.Context, request wire.Request, timeout time.Duration) (wire.Reply, error) {
 	begin := time.Now()
 	deadline := begin.Add(never)
@@ -60,8 +60,8 @@ func (c *client) ask(ctx context.Context, request wire.Request, timeout time.Dur
 	waiting, cancel := context.WithDeadline(ctx, deadline.Add(c.margin))
 	defer cancel()
 
-	met := false     // a sidecar took a request of ours
-	missing := begin // since when nobody has
+	reached := false // whether a sidecar took our request
+	lostAt := begin  // since when no sidecar took it
 	for pauses := wire.Pauses(); ; {
 		if timeout > 0 {
 			request.Waits = seconds(time.Until(deadline))
@@ -72,22 +72,22 @@ func (c *client) ask(ctx context.Context, request wire.Request, timeout time.Dur
 			return reply, nil
 		}
 		now := time.Now()
-		if met = met || took; took && now.Sub(opened) >= c.settle {
-			missing = now
+		if reached = reached || took; took && now.Sub(opened) >= c.settle {
+			lostAt = now
 			pauses.Reset()
 		}
-		bound := missing.Add(c.first)
-		if met {
-			bound = missing.Add(c.outage)
+		bound := lostAt.Add(c.first)
+		if reached {
+			bound = lostAt.Add(c.outage)
 		}
 		var version *wire.VersionError
 		switch {
 		case ctx.Err() != nil:
 			return wire.Reply{}, context.Cause(ctx)
-		case met && !now.Before(deadline):
+		case reached && !now.Before(deadline):
 			return wire.Reply{}, errTimeout
-		case errors.As(err, &version), !now.Before(bound), !now.Before(deadline): // the same version would say the same again
-			return wire.Reply{}, &noSidecarError{waited: now.Sub(missing), last: err}
+		case errors.As(err, &version), !now.Before(bound), !now.Before(deadline): // the same version would give the same answer again
+			return wire.Reply{}, &noSidecarError{waited: now.Sub(lostAt), last: err}
 		}
 		until(waiting, earliest(now.Add(pauses.NextBackOff()), bound, deadline))
 	}
@@ -96,7 +96,7 @@ func (c *client) ask(ctx context.Context, request wire.Request, timeout time.Dur
 // never is longer than any job.
 const never = 100 * 365 * 24 * time.Hour
 
-// try is one session. took says that a sidecar was there and took the request.
+// try opens one session. took reports whether a sidecar was there and took the request.
 func (c *client) try(ctx context.Context, request wire.Request) (reply wire.Reply, took bool, err error) {
 	conn, err := c.dial(ctx)
 	var busy *seal.RefusedError
@@ -108,11 +108,10 @@ func (c *client) try(ctx context.Context, request wire.Request) (reply wire.Repl
 
 	conn.SetWriteDeadline(time.Now().Add(c.send))
 	sent := wire.WriteRequest(conn, request)
-	// A sidecar that refuses at once may have closed the connection before it read anything: its reply is there all
-	// the same.
+	// A sidecar that refuses at once may close the connection before it reads anything. Its reply can still be read.
 	reply, err = wire.ReadReply(conn)
 	switch {
-	case errors.As(err, &busy): // it did not believe our credential
+	case errors.As(err, &busy): // it rejected our credential
 		return wire.Reply{}, true, err
 	case err == nil && reply.Status == wire.Busy:
 		return wire.Reply{}, true, errors.New(reply.Why)
@@ -124,7 +123,7 @@ func (c *client) try(ctx context.Context, request wire.Request) (reply wire.Repl
 	return wire.Reply{}, true, fmt.Errorf("the connection broke: %w", err)
 }
 
-// until waits for a moment, or for the end of the context.
+// until waits for a time, or for the end of the context.
 func until(ctx context.Context, moment time.Time) {
 	timer := time.NewTimer(time.Until(moment))
 	defer timer.Stop()
@@ -143,7 +142,7 @@ func earliest(first time.Time, others ...time.Time) time.Time {
 	return first
 }
 
-// seconds rounds up, and is never 0, which would stand for "never" in a request.
+// seconds rounds a duration up to seconds. It returns at least 1, because 0 means "never" in a request.
 func seconds(d time.Duration) int64 {
 	return max(1, int64((d+time.Second-1)/time.Second))
 }

@@ -15,30 +15,30 @@ import (
 	"accordion/shim/wire"
 )
 
-// These tests run in virtual time (testing/synctest): their seconds cost nothing and are exact.
+// These tests run in virtual time (testing/synctest), so their seconds take no real time and are exact.
 
-// A sidecar is a fake one: what each session in turn meets. The last one is met again and again.
+// sidecar is a fake one: what happens in each session. The last session is repeated.
 type sidecar []session
 
-// A session either fails to connect, or takes the request and does something with it; then the connection ends.
+// session either fails to connect, or takes the request and does something with it. Then the connection ends.
 type session struct {
 	fails error
 	takes func(conn net.Conn, q wire.Request)
 }
 
-// absent is nobody there.
+// absent is the session when no sidecar is there.
 var absent = session{fails: syscall.ECONNREFUSED}
 
 func replies(r wire.Reply) session {
 	return session{takes: func(conn net.Conn, _ wire.Request) { wire.WriteReply(conn, r) }}
 }
 
-// breaks is a sidecar that is killed so long after it took the request.
+// breaks returns the session of a sidecar that is killed some time after it took the request.
 func breaks(after time.Duration) session {
 	return session{takes: func(conn net.Conn, _ wire.Request) { gone(conn, after) }}
 }
 
-// late is a sidecar that answers when the shim's patience ends.
+// late is the session of a sidecar that answers when the shim's timeout passes.
 var late = session{takes: func(conn net.Conn, q wire.Request) {
 	if gone(conn, time.Duration(q.Waits)*time.Second) {
 		return
@@ -46,10 +46,10 @@ var late = session{takes: func(conn net.Conn, q wire.Request) {
 	wire.WriteReply(conn, wire.Reply{Status: wire.Late})
 }}
 
-// hangs is a sidecar that never answers.
+// hangs is the session of a sidecar that never answers.
 var hangs = session{takes: func(conn net.Conn, _ wire.Request) { gone(conn, never) }}
 
-// gone waits, and says whether the shim went away meanwhile.
+// gone waits, and reports whether the shim closed the connection meanwhile.
 func gone(conn net.Conn, wait time.Duration) bool {
 	conn.SetReadDeadline(time.Now().Add(wait))
 	_, err := conn.Read(make([]byte, 1))
@@ -58,12 +58,12 @@ func gone(conn net.Conn, wait time.Duration) bool {
 
 var resized = wire.Reply{Version: wire.Version, Status: wire.Resized, Nodes: "n[1-5]", Count: 5, Step: 2, Steps: 3}
 
-// client of the fake sidecar. seen are the requests it took, with when.
+// client returns a client of the fake sidecar. seen collects the requests that the sidecar took, and when.
 func (s sidecar) client() (c *client, seen *[]string) {
 	seen = new([]string)
 	begin := time.Now()
 	turn := 0
-	c = &client{patience: ordinary, dial: func(context.Context) (net.Conn, error) {
+	c = &client{timeouts: defaultTimeouts, dial: func(context.Context) (net.Conn, error) {
 		this := s[min(turn, len(s)-1)]
 		turn++
 		if this.fails != nil {
@@ -82,7 +82,7 @@ func (s sidecar) client() (c *client, seen *[]string) {
 	return c, seen
 }
 
-func TestAskingEndsAsAndWhenItShould(t *testing.T) {
+func TestAskRepeatsUntilAnAnswerOrATimeout(t *testing.T) {
 	const (
 		answered  = "answered"
 		timedOut  = "timed out"
@@ -145,7 +145,7 @@ func TestAskingEndsAsAndWhenItShould(t *testing.T) {
 	}
 }
 
-func TestARepeatedRequestIsTheSameButForThePatienceThatIsLeft(t *testing.T) {
+func TestRepeatedRequestDiffersOnlyInTheTimeLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, seen := sidecar{breaks(20 * time.Second), breaks(10 * time.Second), replies(resized)}.client()
 		if _, err := c.ask(t.Context(), wire.Request{Job: 7, Step: 2}, time.Minute); err != nil {
@@ -158,7 +158,7 @@ func TestARepeatedRequestIsTheSameButForThePatienceThatIsLeft(t *testing.T) {
 	})
 }
 
-func TestASidecarOfAnotherVersionIsNoneAndIsAskedOnce(t *testing.T) {
+func TestSidecarOfAnotherVersionIsAskedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, seen := sidecar{{takes: func(conn net.Conn, _ wire.Request) {
 			conn.Write([]byte("\x00\x00\x00\x04\x81\xa1v\x63"))

@@ -11,9 +11,9 @@ import (
 	"accordion/shim/allocation"
 )
 
-// exportCompanions makes the environment speak of the allocations beside the job, and makes mpiexec and mpirun start on all of them.
-// Where there are none it takes back what an earlier step, or the job that submitted this one, has exported.
-func exportCompanions(text *script, j job, list allocation.List, ratio allocation.Ratio) (says []string) {
+// exportCompanions exports the job's allocations, and makes mpiexec and mpirun start on all of them. For a job without
+// companions it unsets what an earlier step, or the job that submitted this one, has exported.
+func exportCompanions(text *script, j job, list allocation.List, ratio allocation.Ratio) (messages []string) {
 	if len(list) < 2 {
 		if _, set := j.env(allocation.Variable); set {
 			text.unset(allocation.Variable)
@@ -23,7 +23,7 @@ func exportCompanions(text *script, j job, list allocation.List, ratio allocatio
 	}
 	text.export(allocation.Variable, list.String())
 	if err := exportLaunchers(text, j, list, ratio); err != nil {
-		unsetLaunchers(text) // what they say is of the nodes before
+		unsetLaunchers(text) // they describe the previous nodes
 		return []string{fmt.Sprintf("mpiexec and mpirun reach the job's own nodes only: %v", err)}
 	}
 	return nil
@@ -54,8 +54,8 @@ func unsetLaunchers(text *script) {
 	}
 }
 
-// linkAgent gives this program its name as an agent, in the user's own directory: no right to execute is needed there. It is replaced
-// in one piece, since other jobs of the user may have it in use.
+// linkAgent creates a link to this program in the user's own directory, under the agent's name. A link needs no execute
+// permission in that directory. linkAgent replaces it by a rename, because other jobs of the user may be using it.
 func linkAgent(j job) (string, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -67,7 +67,7 @@ func linkAgent(j job) (string, error) {
 	}
 	link := filepath.Join(dir, agent.Name)
 	if strings.ContainsAny(link, " \t") {
-		return "", fmt.Errorf("%s: launchers take no path with blanks: set TMPDIR to one without", link)
+		return "", fmt.Errorf("%s: launchers accept no path with blanks: set TMPDIR to a path without them", link)
 	}
 	if old, err := os.Readlink(link); err == nil && old == program {
 		return link, nil

@@ -12,7 +12,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// beside is a reply of a job that has companions: pairs of a job number and its nodes.
+// beside returns the reply for a job with companions.
 func beside(step int, nodes string, allocations ...wire.Allocation) wire.Reply {
 	r := sized(step, nodes)
 	r.Allocations = allocations
@@ -75,12 +75,12 @@ func TestTheExportsOfAJobWithCompanions(t *testing.T) {
 	if got, err := os.Readlink(link); err != nil || got != program {
 		t.Errorf("the agent leads to %q, %v; want %s", got, err, program)
 	}
-	if !strings.Contains(out.Says, "step 2 of 9 begins: 5 nodes, n[1-5]") || strings.Contains(out.Says, ";") {
-		t.Errorf("it says %q", out.Says)
+	if !strings.Contains(out.Message, "step 2 of 9 begins: 5 nodes, n[1-5]") || strings.Contains(out.Message, ";") {
+		t.Errorf("it says %q", out.Message)
 	}
 }
 
-func TestWhenTheCompanionsAreGoneSoIsWhatWasExportedForThem(t *testing.T) {
+func TestExportsForCompanionsEndWithThem(t *testing.T) {
 	env := inSlurm(t)
 	grown := env.after(t, call(t, env, beside(2, "n[1-5]", twoCompanions...)).Text)
 	for name, reply := range map[string]wire.Reply{
@@ -99,14 +99,14 @@ func TestWhenTheCompanionsAreGoneSoIsWhatWasExportedForThem(t *testing.T) {
 			t.Errorf("%s: %v", name, after)
 		}
 	}
-	// A launcher's variables are a user's own where no companion was.
+	// Without companions a launcher's variables are the user's own.
 	env["HYDRA_HOST_FILE"] = "mine"
 	if after := env.after(t, call(t, env, sized(2, "n[1-5]")).Text); after["HYDRA_HOST_FILE"] != "mine" {
 		t.Errorf("a user's own HYDRA_HOST_FILE became %q", after["HYDRA_HOST_FILE"])
 	}
 }
 
-// A base of 2 nodes with 5 tasks has companions of 2 and 1: 13 tasks on 5 nodes.
+// The base has 5 tasks on 2 nodes, and companions of 2 nodes and 1 node. That makes 13 tasks on 5 nodes.
 func TestTheSlotsOfAllNodesAreTheFirstStepsTasks(t *testing.T) {
 	env := inSlurm(t).with("SLURM_NTASKS", "5", "SLURM_NPROCS", "5", "SLURM_TASKS_PER_NODE", "3,2")
 	after := env.after(t, call(t, env, beside(2, "n[1-5]", twoCompanions...)).Text)
@@ -118,18 +118,18 @@ func TestTheSlotsOfAllNodesAreTheFirstStepsTasks(t *testing.T) {
 	}
 }
 
-func TestAllocationsThatCannotBeAreNotBelieved(t *testing.T) {
+func TestImpossibleAllocationsAreRejected(t *testing.T) {
 	for name, c := range map[string]struct {
 		allocations []wire.Allocation
-		says        string
+		messages    string
 	}{
 		"another job's first": {[]wire.Allocation{{Job: 8, Nodes: "n1"}, {Job: 7, Nodes: "n2"}}, "the sidecar's first allocation is job 8, not this one"},
 		"a bad list":          {[]wire.Allocation{{Job: 7, Nodes: "n1"}, {Job: 8, Nodes: "n["}}, "the sidecar's nodes of job 8: "},
 	} {
 		env := inSlurm(t)
 		out := call(t, env, beside(2, "n[1-2]", c.allocations...))
-		if !strings.Contains(out.Says, c.says) {
-			t.Errorf("%s: it says %q, not %q", name, out.Says, c.says)
+		if !strings.Contains(out.Message, c.messages) {
+			t.Errorf("%s: it says %q, not %q", name, out.Message, c.messages)
 		}
 		if after := env.after(t, out.Text); after["ACCORDION_ALLOCATIONS"] != "" || after["SLURM_NODELIST"] != "n[1-2]" {
 			t.Errorf("%s: %v", name, after)
@@ -137,7 +137,8 @@ func TestAllocationsThatCannotBeAreNotBelieved(t *testing.T) {
 	}
 }
 
-// Without a sidecar Slurm is asked for each allocation: one has ended, one has shrunk, of one it says nothing.
+// Without a sidecar the shim asks Slurm about each allocation. One has ended, one has shrunk, and Slurm does not answer
+// about one.
 func TestWithoutASidecarTheCompanionsThatStillRunAreDescribed(t *testing.T) {
 	env := inSlurm(t)
 	grown := env.after(t, call(t, env, beside(2, "n[1-8]", wire.Allocation{Job: 7, Nodes: "n[1-2]"}, wire.Allocation{Job: 57, Nodes: "n[3-4]"},
@@ -152,7 +153,7 @@ func TestWithoutASidecarTheCompanionsThatStillRunAreDescribed(t *testing.T) {
 59) echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1 ;;
 *) echo "slurm_load_jobs error: Unable to contact slurm controller" >&2; exit 1 ;;
 esac`)
-	after := grown.after(t, nobody(t, grown).Text)
+	after := grown.after(t, unserved(t, grown).Text)
 	if want := "7:n[1-2] 58:n6 60:n8"; after["ACCORDION_ALLOCATIONS"] != want || after["ACCORDION_NODELIST"] != "n[1-2,6,8]" || after["SLURM_NNODES"] != "2" {
 		t.Errorf("%s=%q, want %q; %s nodes of %s", "ACCORDION_ALLOCATIONS", after["ACCORDION_ALLOCATIONS"], want, after["SLURM_NNODES"], after["ACCORDION_NODELIST"])
 	}

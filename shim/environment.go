@@ -9,27 +9,27 @@ import (
 	"accordion/shim/allocation"
 )
 
-// Getenv looks an environment variable up, as os.LookupEnv does.
+// Getenv looks up an environment variable, as os.LookupEnv does.
 type Getenv func(name string) (value string, set bool)
 
-// get is the value, "" when it is not set.
+// get returns the value of a variable, or "" when it is not set.
 func (e Getenv) get(name string) string {
 	v, _ := e(name)
 	return v
 }
 
-// The variables that the shim itself exports.
+// The variables that the shim exports.
 const (
-	variableJob        = "ACCORDION_JOB"        // whose the others are: a job submitted from inside a job inherits them
-	variableStep       = "ACCORDION_STEP"       // the step the job is in, from 1
-	variableSteps      = "ACCORDION_STEPS"      // how many it has
-	variableUntil      = "ACCORDION_UNTIL"      // Unix second at which the step ends as planned
+	variableJob        = "ACCORDION_JOB"        // the job that the others belong to: a job that is submitted from inside a job inherits them
+	variableStep       = "ACCORDION_STEP"       // number of the step that the job is in, from 1
+	variableSteps      = "ACCORDION_STEPS"      // number of all steps
+	variableUntil      = "ACCORDION_UNTIL"      // Unix second at which the step is planned to end
 	variableGeneration = "ACCORDION_GENERATION" // number of resizes so far
 	variableNodelist   = "ACCORDION_NODELIST"   // all nodes of the job, as a host list
-	variableNodes      = "ACCORDION_NNODES"     // how many
-	variableHostfile   = "ACCORDION_HOSTFILE"   // file with one of them a line
+	variableNodes      = "ACCORDION_NNODES"     // number of nodes
+	variableHostfile   = "ACCORDION_HOSTFILE"   // file with one node per line
 	variableHosts      = "ACCORDION_HOSTS"      // the hosts file that the sidecar keeps for a job that never calls accordion step
-	variableTasks      = "ACCORDION_TASKS"      // tasks/nodes of the first step, which later sizes are scaled from
+	variableTasks      = "ACCORDION_TASKS"      // tasks/nodes of the first step, from which later numbers of tasks are scaled
 )
 
 // job is the job that the shim runs in.
@@ -39,18 +39,18 @@ type job struct {
 	system system
 }
 
-// system is what differs between batch systems on the job's side.
+// system is the job's side of a batch system.
 type system interface {
-	// described lists the nodes that the environment speaks of; nil when it does not.
+	// described lists the nodes in the environment; nil when there are none.
 	described(env Getenv) []string
-	// ask lists the nodes that the batch system says a job of this user holds. An error for which isOver is true: none, it does
-	// not run any more.
+	// ask lists the nodes that a job of this user holds, as the batch system reports them. When the job does not run any
+	// more, isEnded is true of the error.
 	ask(ctx context.Context, id int64) ([]string, error)
-	// export makes the environment speak of what the job has (nodes sorted, at least one). What it says is for the user.
-	export(s *script, j job, has holding) (says []string)
+	// export sets the variables that describe the job's nodes (sorted, at least one). It returns messages for the user.
+	export(s *script, j job, has holding) (messages []string)
 }
 
-// findJob knows the job by what its batch system sets in every job.
+// findJob finds the job by the variable that its batch system sets in every job.
 func findJob(env Getenv) (job, error) {
 	for _, c := range []struct {
 		variable string
@@ -72,12 +72,12 @@ func findJob(env Getenv) (job, error) {
 	return job{}, fmt.Errorf("not inside a job (neither SLURM_JOB_ID nor OAR_JOB_ID is set): call it in the job script")
 }
 
-// errOver: the job does not run any more.
-var errOver = errors.New("the job does not run any more")
+// errEnded means that the job does not run any more.
+var errEnded = errors.New("the job does not run any more")
 
-func isOver(err error) bool { return errors.Is(err, errOver) }
+func isEnded(err error) bool { return errors.Is(err, errEnded) }
 
-// own is the value of one of our variables, "" when it was another job's.
+// own returns the value of one of our variables, or "" when it belongs to another job.
 func (j job) own(name string) string {
 	if j.env.get(variableJob) != strconv.FormatInt(j.id, 10) {
 		return ""
@@ -85,7 +85,7 @@ func (j job) own(name string) string {
 	return j.env.get(name)
 }
 
-// step is the step that the job believes it is in: what the last call told it, the first before any call.
+// step returns the step that the job is in, as the last call exported it. Before any call it returns 1.
 func (j job) step() int {
 	if n, ok := allocation.Positive(j.own(variableStep)); ok {
 		return n

@@ -19,20 +19,21 @@ import (
 	"accordion/shim/wire"
 )
 
-// The variables that say where the sidecar is. The last two come from job_submit.lua where its configuration names them.
+// The variables that tell where the sidecar is. The last two are set by job_submit.lua when its configuration contains
+// them.
 const (
 	variableSocket  = "ACCORDION_SOCKET"       // its Unix socket, on this host
 	variableAddress = "ACCORDION_ADDRESS"      // HOST:PORT
-	variableMunge   = "ACCORDION_MUNGE_SOCKET" // socket of the munged to use; munge's own where it is not set
+	variableMunge   = "ACCORDION_MUNGE_SOCKET" // socket of the munged to use; not set: munge's default
 )
 
-// addressFile, in a configuration directory, says the same to jobs that have no such variable: HOST:PORT on its first line
-// that is neither empty nor a comment, after it munge's socket where that is not the usual one.
+// addressFile is a file in a configuration directory, for jobs that do not have these variables. Its first line that is
+// neither empty nor a comment is HOST:PORT. The socket of munged follows there unless it is the default one.
 const addressFile = "accordion.address"
 
-// configurations are the directories where it may lie: beside slurm.conf, where Slurm keeps what it was sent by
-// slurmctld ("configless"), and beside OAR's.
-func configurations(env Getenv) []string {
+// configDirs returns the directories that may contain the file. They are the directories of slurm.conf and oar.conf,
+// and the one where Slurm keeps the files that slurmctld sent ("configless").
+func configDirs(env Getenv) []string {
 	var all []string
 	for _, name := range []string{"SLURM_CONF", "OARCONFFILE"} {
 		if conf := env.get(name); conf != "" {
@@ -42,27 +43,27 @@ func configurations(env Getenv) []string {
 	return append(all, "/etc/accordion", "/etc/slurm", "/run/slurm/conf", "/etc/oar")
 }
 
-// place is where the sidecar is.
-type place struct {
-	socket  string // its Unix socket; "": it is asked over TCP
+// endpoint is where the sidecar listens.
+type endpoint struct {
+	socket  string // its Unix socket; "": it is reached over TCP
 	address string // HOST:PORT
-	munge   string // munged's socket; "": munge's own
+	munge   string // munged's socket; "": munge's default
 }
 
-// find looks for the sidecar: what the environment says, then the file in a configuration directory, then the usual
-// socket.
-func find(env Getenv, directories []string) (place, error) {
+// find finds the sidecar: from the environment, else from the file in a configuration directory. If neither names it,
+// find returns the default socket.
+func find(env Getenv, directories []string) (endpoint, error) {
 	if socket := env.get(variableSocket); socket != "" {
-		return place{socket: socket}, nil
+		return endpoint{socket: socket}, nil
 	}
 	if address := env.get(variableAddress); address != "" {
-		return addressed(address, env.get(variableMunge), variableAddress)
+		return checkAddress(address, env.get(variableMunge), variableAddress)
 	}
 	for _, dir := range directories {
 		name := filepath.Join(dir, addressFile)
-		text, err := readStart(name)
+		text, err := firstLine(name)
 		if err != nil {
-			continue // absent, or not for us to read: as if nobody had written one
+			continue // A file that is absent or not readable is the same as none.
 		}
 		words := strings.Fields(text)
 		switch {
@@ -71,18 +72,19 @@ func find(env Getenv, directories []string) (place, error) {
 		case len(words) == 1:
 			words = append(words, env.get(variableMunge))
 		case len(words) != 2:
-			return place{}, fmt.Errorf("%s says %q: want HOST:PORT, such as controller:6820", name, shortened(text))
+			return endpoint{}, fmt.Errorf("%s says %q: want HOST:PORT, such as controller:6820", name, shortened(text))
 		}
-		return addressed(words[0], words[1], name)
+		return checkAddress(words[0], words[1], name)
 	}
-	return place{socket: wire.Socket}, nil
+	return endpoint{socket: wire.Socket}, nil
 }
 
-// Dialer connects to the sidecar, wherever the environment or a file says that it is: over its Unix socket, or over TCP with a *seal.Conn.
-// It looks for each try: the sidecar may move to another host while a job waits.
+// Dialer returns a function that connects to the sidecar, where the environment or a file tells that it is. It connects
+// over the sidecar's Unix socket, or over TCP with a *seal.Conn. The function looks up the address for each try,
+// because the sidecar may move to another host while a job waits.
 func Dialer(env Getenv) func(context.Context) (net.Conn, error) {
 	return func(ctx context.Context) (net.Conn, error) {
-		p, err := find(env, configurations(env))
+		p, err := find(env, configDirs(env))
 		if err != nil {
 			return nil, err
 		}
@@ -90,21 +92,21 @@ func Dialer(env Getenv) func(context.Context) (net.Conn, error) {
 	}
 }
 
-// addressed checks an address; said is what named it.
-func addressed(address, munge, said string) (place, error) {
+// checkAddress checks an address. source is the variable or the file that contains it.
+func checkAddress(address, munge, source string) (endpoint, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || host == "" || port == "" {
-		return place{}, fmt.Errorf("%s says %q: want HOST:PORT, such as controller:6820", said, shortened(address))
+		return endpoint{}, fmt.Errorf("%s says %q: want HOST:PORT, such as controller:6820", source, shortened(address))
 	}
-	return place{address: address, munge: munge}, nil
+	return endpoint{address: address, munge: munge}, nil
 }
 
-// maxAddressFile bounds what is read of the file, in bytes: somebody may have put anything there.
+// maxAddressFile limits how many bytes of the file are read: it may contain anything.
 const maxAddressFile = 4096
 
-// readStart is the first line of a file that says something.
-func readStart(name string) (string, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0) // a pipe of this name must not hold the job up
+// firstLine returns the first line of a file that is neither empty nor a comment.
+func firstLine(name string) (string, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0) // opening a pipe of this name must not block the job
 	if err != nil {
 		return "", err
 	}
@@ -128,26 +130,27 @@ func shortened(text string) string {
 	return text
 }
 
-// dial connects to the sidecar there.
-func (p place) dial(ctx context.Context) (net.Conn, error) {
+// dial connects to the sidecar.
+func (p endpoint) dial(ctx context.Context) (net.Conn, error) {
 	if p.socket != "" {
 		return new(net.Dialer).DialContext(ctx, "unix", p.socket)
 	}
-	return dialTCP(ctx, p.address, seal.NewMunge(p.munge), vanished)
+	return dialTCP(ctx, p.address, seal.NewMunge(p.munge), silenceLimit)
 }
 
-// dialPatience is how long the sidecar's host may take to accept a connection and send its challenge.
-const dialPatience = 10 * time.Second
+// dialTimeout limits how long the sidecar's host may take to accept a connection and to send its challenge.
+const dialTimeout = 10 * time.Second
 
-// vanished is how long a sidecar's host may be silent before it is taken for gone: the shim then connects anew.
-const vanished = time.Minute
+// silenceLimit is how long a sidecar's host may be silent until the shim connects again.
+const silenceLimit = time.Minute
 
-// dialTCP connects over the network, and reads the sidecar's challenge. A host that is silent for so long has vanished.
+// dialTCP connects over the network, and reads the sidecar's challenge. The connection breaks when the host has been
+// silent for the given time.
 func dialTCP(ctx context.Context, address string, a seal.Authority, silent time.Duration) (net.Conn, error) {
 	d := net.Dialer{
-		Timeout:         dialPatience,
+		Timeout:         dialTimeout,
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: silent / 2, Interval: silent / 6, Count: 3},
-		Control:         giveUp(silent),
+		Control:         userTimeout(silent),
 	}
 	raw, err := d.DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -155,7 +158,7 @@ func dialTCP(ctx context.Context, address string, a seal.Authority, silent time.
 	}
 	stop := context.AfterFunc(ctx, func() { raw.Close() })
 	defer stop()
-	raw.SetDeadline(time.Now().Add(dialPatience))
+	raw.SetDeadline(time.Now().Add(dialTimeout))
 	conn, err := seal.Connect(ctx, raw, a, seal.RootOr(os.Getuid()))
 	if err != nil {
 		raw.Close()
@@ -165,8 +168,8 @@ func dialTCP(ctx context.Context, address string, a seal.Authority, silent time.
 	return conn, nil
 }
 
-// giveUp bounds how long what we sent may stay unacknowledged: the keep-alive is silent then.
-func giveUp(silent time.Duration) func(string, string, syscall.RawConn) error {
+// userTimeout limits how long data that was sent may stay unacknowledged. TCP sends no keep-alive during that time.
+func userTimeout(silent time.Duration) func(string, string, syscall.RawConn) error {
 	return func(_, _ string, raw syscall.RawConn) error {
 		var failed error
 		err := raw.Control(func(fd uintptr) {

@@ -18,7 +18,7 @@ import (
 	"accordion/shim/wire"
 )
 
-func TestTheSidecarIsFoundWithoutBeingTold(t *testing.T) {
+func TestSidecarIsFoundByEnvironmentFileOrDefault(t *testing.T) {
 	dir := t.TempDir()
 	conf := func(name, address string) string {
 		sub := filepath.Join(dir, name)
@@ -46,22 +46,22 @@ func TestTheSidecarIsFoundWithoutBeingTold(t *testing.T) {
 	for name, c := range map[string]struct {
 		env         environment
 		directories []string
-		want        place
+		want        endpoint
 		wrong       string
 	}{
-		"nothing is said":                   {nil, []string{absent}, place{socket: wire.Socket}, ""},
-		"the socket before all":             {environment{"ACCORDION_SOCKET": "/s", "ACCORDION_ADDRESS": "ctl:1"}, []string{plain}, place{socket: "/s"}, ""},
-		"the address before the file":       {environment{"ACCORDION_ADDRESS": "ctl:1"}, []string{plain}, place{address: "ctl:1"}, ""},
-		"the address with munge's socket":   {environment{"ACCORDION_ADDRESS": "ctl:1", "ACCORDION_MUNGE_SOCKET": "/m"}, nil, place{address: "ctl:1", munge: "/m"}, ""},
-		"the file":                          {nil, []string{absent, plain}, place{address: "ctl:6820"}, ""},
-		"the file with munge's socket":      {nil, []string{munge, plain}, place{address: "ctl:6820", munge: "/m"}, ""},
-		"a file that says nothing":          {nil, []string{empty, plain}, place{address: "ctl:6820"}, ""},
-		"a pipe with the file's name":       {nil, []string{pipe, plain}, place{address: "ctl:6820"}, ""},
-		"variables that are set to nothing": {environment{"ACCORDION_SOCKET": "", "ACCORDION_ADDRESS": ""}, nil, place{socket: wire.Socket}, ""},
-		"a file that says too much":         {nil, []string{bad}, place{}, addressFile},
-		"a huge file":                       {nil, []string{huge}, place{}, "HOST:PORT"},
-		"an address without a port":         {environment{"ACCORDION_ADDRESS": "ctl"}, nil, place{}, "ACCORDION_ADDRESS"},
-		"a port without an address":         {environment{"ACCORDION_ADDRESS": ":1"}, nil, place{}, "HOST:PORT"},
+		"nothing is said":                   {nil, []string{absent}, endpoint{socket: wire.Socket}, ""},
+		"the socket before all":             {environment{"ACCORDION_SOCKET": "/s", "ACCORDION_ADDRESS": "ctl:1"}, []string{plain}, endpoint{socket: "/s"}, ""},
+		"the address before the file":       {environment{"ACCORDION_ADDRESS": "ctl:1"}, []string{plain}, endpoint{address: "ctl:1"}, ""},
+		"the address with munge's socket":   {environment{"ACCORDION_ADDRESS": "ctl:1", "ACCORDION_MUNGE_SOCKET": "/m"}, nil, endpoint{address: "ctl:1", munge: "/m"}, ""},
+		"the file":                          {nil, []string{absent, plain}, endpoint{address: "ctl:6820"}, ""},
+		"the file with munge's socket":      {nil, []string{munge, plain}, endpoint{address: "ctl:6820", munge: "/m"}, ""},
+		"a file that says nothing":          {nil, []string{empty, plain}, endpoint{address: "ctl:6820"}, ""},
+		"a pipe with the file's name":       {nil, []string{pipe, plain}, endpoint{address: "ctl:6820"}, ""},
+		"variables that are set to nothing": {environment{"ACCORDION_SOCKET": "", "ACCORDION_ADDRESS": ""}, nil, endpoint{socket: wire.Socket}, ""},
+		"a file that says too much":         {nil, []string{bad}, endpoint{}, addressFile},
+		"a huge file":                       {nil, []string{huge}, endpoint{}, "HOST:PORT"},
+		"an address without a port":         {environment{"ACCORDION_ADDRESS": "ctl"}, nil, endpoint{}, "ACCORDION_ADDRESS"},
+		"a port without an address":         {environment{"ACCORDION_ADDRESS": ":1"}, nil, endpoint{}, "HOST:PORT"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := find(c.env.lookup, c.directories)
@@ -75,18 +75,18 @@ func TestTheSidecarIsFoundWithoutBeingTold(t *testing.T) {
 	}
 }
 
-func TestTheFileLiesBesideTheBatchSystemsConfiguration(t *testing.T) {
+func TestAddressFileIsInTheConfigurationDirectory(t *testing.T) {
 	for _, env := range []environment{{"SLURM_CONF": "/cluster/etc/slurm.conf"}, {"OARCONFFILE": "/cluster/etc/oar.conf"}} {
-		if got := configurations(env.lookup); got[0] != "/cluster/etc" {
+		if got := configDirs(env.lookup); got[0] != "/cluster/etc" {
 			t.Errorf("%v: looked for in %v", env, got)
 		}
 	}
-	if got := configurations(environment{}.lookup); got[0] != "/etc/accordion" {
+	if got := configDirs(environment{}.lookup); got[0] != "/etc/accordion" {
 		t.Errorf("without SLURM_CONF looked for in %v", got)
 	}
 }
 
-// far is a sidecar at a TCP address, which does with each connection in turn what a test says.
+// far starts a sidecar at a TCP address. It calls one function after the other with its connections.
 func far(t *testing.T, does ...func(net.Conn)) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -109,7 +109,7 @@ func far(t *testing.T, does ...func(net.Conn)) (address string) {
 	return l.Addr().String()
 }
 
-// answers is an honest sidecar of a user.
+// answers returns what an honest sidecar of a user does.
 func answers(a seal.Authority) func(net.Conn) {
 	return func(conn net.Conn) {
 		c, err := seal.Accept(context.Background(), conn, a)
@@ -122,13 +122,13 @@ func answers(a seal.Authority) func(net.Conn) {
 	}
 }
 
-func TestASidecarOverTCPIsAskedUntilItHasTime(t *testing.T) {
+func TestBusySidecarOverTCPIsAskedAgain(t *testing.T) {
 	realm := sealtest.NewRealm()
 	busy := func(conn net.Conn) { seal.Busy(conn, "full") }
 	dies := func(conn net.Conn) { seal.Accept(context.Background(), conn, realm.User(0)) }
 	address := far(t, busy, dies, answers(realm.User(0)))
-	c := &client{patience: ordinary, dial: func(ctx context.Context) (net.Conn, error) {
-		return dialTCP(ctx, address, realm.User(uint32(os.Getuid())), vanished)
+	c := &client{timeouts: defaultTimeouts, dial: func(ctx context.Context) (net.Conn, error) {
+		return dialTCP(ctx, address, realm.User(uint32(os.Getuid())), silenceLimit)
 	}}
 	reply, err := c.ask(t.Context(), wire.Request{Job: 7}, 0)
 	if err != nil || !cmp.Equal(reply, resized) {
@@ -136,21 +136,21 @@ func TestASidecarOverTCPIsAskedUntilItHasTime(t *testing.T) {
 	}
 }
 
-func TestABusySidecarOverTCPIsOneThatIsThere(t *testing.T) {
+func TestBusySidecarOverTCPCountsAsReached(t *testing.T) {
 	address := far(t, func(conn net.Conn) { seal.Busy(conn, "full") })
-	c := &client{patience: ordinary, dial: func(ctx context.Context) (net.Conn, error) {
-		return dialTCP(ctx, address, sealtest.NewRealm().User(0), vanished)
+	c := &client{timeouts: defaultTimeouts, dial: func(ctx context.Context) (net.Conn, error) {
+		return dialTCP(ctx, address, sealtest.NewRealm().User(0), silenceLimit)
 	}}
 	if _, took, err := c.try(t.Context(), wire.Request{Job: 7}); !took || err == nil || !strings.Contains(err.Error(), "full") {
 		t.Errorf("took %v, %v; want an outage's patience, not an absent one's", took, err)
 	}
 }
 
-func TestASidecarThatDoesNotBelieveSaysWhy(t *testing.T) {
+func TestSidecarThatRejectsACredentialSendsTheReason(t *testing.T) {
 	address := far(t, answers(sealtest.NewRealm().User(0)))
-	c := &client{patience: ordinary, dial: func(ctx context.Context) (net.Conn, error) {
+	c := &client{timeouts: defaultTimeouts, dial: func(ctx context.Context) (net.Conn, error) {
 		realm := sealtest.NewRealm()
-		return dialTCP(ctx, address, garbler{realm.User(0)}, vanished)
+		return dialTCP(ctx, address, garbler{realm.User(0)}, silenceLimit)
 	}}
 	var refused *seal.RefusedError
 	if _, _, err := c.try(t.Context(), wire.Request{Job: 7}); !errors.As(err, &refused) || !strings.Contains(err.Error(), "credential") {
@@ -158,34 +158,34 @@ func TestASidecarThatDoesNotBelieveSaysWhy(t *testing.T) {
 	}
 }
 
-// garbler makes credentials that nobody knows.
+// garbler makes credentials that no one accepts.
 type garbler struct{ seal.Authority }
 
 func (garbler) Make(context.Context, []byte) (string, error) { return "nonsense", nil }
 
-func TestAnImpostorAtTheAddressIsNotBelieved(t *testing.T) {
+func TestSidecarOfAnotherUserIsRejected(t *testing.T) {
 	realm := sealtest.NewRealm()
 	address := far(t, answers(realm.User(4711)))
-	c := &client{patience: ordinary, dial: func(ctx context.Context) (net.Conn, error) {
-		return dialTCP(ctx, address, realm.User(uint32(os.Getuid())), vanished)
+	c := &client{timeouts: defaultTimeouts, dial: func(ctx context.Context) (net.Conn, error) {
+		return dialTCP(ctx, address, realm.User(uint32(os.Getuid())), silenceLimit)
 	}}
 	if reply, _, err := c.try(t.Context(), wire.Request{Job: 7}); err == nil || !strings.Contains(err.Error(), "user 4711") {
 		t.Errorf("got %+v, %v", reply, err)
 	}
 }
 
-func TestWithoutMungeTheUserReadsWhatIsMissing(t *testing.T) {
+func TestErrorWithoutMungeNamesMunge(t *testing.T) {
 	realm := sealtest.NewRealm()
 	realm.Break(seal.ErrUnavailable)
 	address := far(t, answers(sealtest.NewRealm().User(0)))
-	quick := ordinary
+	quick := defaultTimeouts
 	quick.first = 200 * time.Millisecond
-	c := &client{patience: quick, dial: func(ctx context.Context) (net.Conn, error) {
-		return dialTCP(ctx, address, realm.User(0), vanished)
+	c := &client{timeouts: quick, dial: func(ctx context.Context) (net.Conn, error) {
+		return dialTCP(ctx, address, realm.User(0), silenceLimit)
 	}}
 	out := step(t.Context(), Options{Getenv: inSlurm(t).lookup}, c)
-	if out.Status != StatusNoSidecar || !strings.Contains(out.Says, "munge") {
-		t.Errorf("status %d: %s", out.Status, out.Says)
+	if out.Status != StatusNoSidecar || !strings.Contains(out.Message, "munge") {
+		t.Errorf("status %d: %s", out.Status, out.Message)
 	}
 }
 
@@ -197,7 +197,7 @@ func TestACallThatIsInterruptedWhileTheSidecarIsSilentEndsAtOnce(t *testing.T) {
 	time.AfterFunc(100*time.Millisecond, cancel)
 	done := make(chan error, 1)
 	go func() {
-		_, err := dialTCP(ctx, address, sealtest.NewRealm().User(0), vanished)
+		_, err := dialTCP(ctx, address, sealtest.NewRealm().User(0), silenceLimit)
 		done <- err
 	}()
 	select {
@@ -205,7 +205,7 @@ func TestACallThatIsInterruptedWhileTheSidecarIsSilentEndsAtOnce(t *testing.T) {
 		if err == nil {
 			t.Error("connected without a challenge")
 		}
-	case <-time.After(dialPatience - time.Second):
+	case <-time.After(dialTimeout - time.Second):
 		t.Error("it waits on")
 	}
 }
@@ -221,7 +221,7 @@ func TestASidecarsHostThatVanishesIsNoticed(t *testing.T) {
 	defer l.Close()
 	took := make(chan error, 1)
 	gone := make(chan struct{})
-	go func() { // takes the request, and vanishes
+	go func() { // takes the request, then the host vanishes
 		conn, err := l.Accept()
 		if err != nil {
 			took <- err
@@ -236,7 +236,7 @@ func TestASidecarsHostThatVanishesIsNoticed(t *testing.T) {
 		<-gone
 	}()
 	defer close(gone)
-	c := &client{patience: ordinary, dial: func(ctx context.Context) (conn net.Conn, err error) {
+	c := &client{timeouts: defaultTimeouts, dial: func(ctx context.Context) (conn net.Conn, err error) {
 		node.In(t, func() { conn, err = dialTCP(ctx, l.Addr().String(), seal.NewMunge(node.Munge), 6*time.Second) })
 		return conn, err
 	}}
@@ -251,12 +251,13 @@ func TestASidecarsHostThatVanishesIsNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	controller.PullTheCable(t)
-	if err := <-ended; ctx.Err() != nil || err == nil { // timed out, or no route to the host any more
+	if err := <-ended; ctx.Err() != nil || err == nil { // a timeout, or no route to the host any more
 		t.Errorf("got %v", err)
 	}
 }
 
-// Whatever stands in the file, the shim has an address of a host and a port, or says what is wrong in one short line.
+// FuzzAddressFile checks that for any text in the file the shim gets an address with a host and a port, or a short
+// error of one line.
 func FuzzAddressFile(f *testing.F) {
 	f.Add("ctl:6820")
 	f.Add("# comment\n[::1]:6820 /run/munge/socket\n")
@@ -269,8 +270,8 @@ func FuzzAddressFile(f *testing.F) {
 		}
 		p, err := find(environment{}.lookup, []string{dir})
 		if err != nil {
-			if says := oneLine(err.Error()); len(says) > 600+len(dir) {
-				t.Fatalf("%d bytes: %s", len(says), says)
+			if messages := oneLine(err.Error()); len(messages) > 600+len(dir) {
+				t.Fatalf("%d bytes: %s", len(messages), messages)
 			}
 			return
 		}

@@ -17,7 +17,7 @@ type holding struct {
 	allocations allocation.List // of a job with companions, its own first; nil: its own has all nodes
 }
 
-// own are the nodes of the job's own allocation.
+// own returns the nodes of the job's own allocation.
 func (h holding) own() []string {
 	if len(h.allocations) > 0 {
 		return h.allocations[0].Nodes
@@ -25,7 +25,7 @@ func (h holding) own() []string {
 	return h.nodes
 }
 
-// replied is what the sidecar says that the job has; no nodes where it cannot say.
+// replied returns what the job has by the sidecar's reply. It has no nodes when the sidecar does not know them.
 func (j job) replied(r wire.Reply) (holding, error) {
 	nodes, err := hostlist.Expand(r.Nodes)
 	if err != nil {
@@ -50,7 +50,7 @@ func (j job) replied(r wire.Reply) (holding, error) {
 	return h, nil
 }
 
-// present is what the batch system says that the job has, else what the environment says.
+// present returns what the job has by the batch system, else by the environment.
 func (j job) present(ctx context.Context) holding {
 	nodes, err := j.system.ask(ctx, j.id)
 	if err != nil {
@@ -68,8 +68,8 @@ func (j job) present(ctx context.Context) holding {
 	return holding{nodes: list.Nodes(), allocations: list}
 }
 
-// remaining are the companions that still run, with the nodes that they have now. One of which the batch system says nothing is
-// taken to be as it was.
+// remaining returns the companions that still run, with their present nodes. It leaves a companion unchanged when the
+// batch system does not answer.
 func (j job) remaining(ctx context.Context, companions allocation.List) allocation.List {
 	var asking sync.WaitGroup
 	now := make(allocation.List, len(companions))
@@ -80,7 +80,7 @@ func (j job) remaining(ctx context.Context, companions allocation.List) allocati
 			switch {
 			case err == nil:
 				now[i] = allocation.Allocation{Job: c.Job, Nodes: nodes}
-			case !isOver(err):
+			case !isEnded(err):
 				now[i] = c
 			}
 		})
@@ -95,8 +95,8 @@ func (j job) remaining(ctx context.Context, companions allocation.List) allocati
 	return list
 }
 
-// describe makes the environment speak of what the job has; of nothing when that is not known, so that it stays as it is.
-func (j job) describe(text *script, h holding) (says []string) {
+// describe exports what the job has. When that is not known it exports nothing, and the environment stays as it is.
+func (j job) describe(text *script, h holding) (messages []string) {
 	if len(h.nodes) == 0 {
 		return nil
 	}
@@ -104,12 +104,18 @@ func (j job) describe(text *script, h holding) (says []string) {
 	text.export(variableJob, strconv.FormatInt(j.id, 10))
 	text.export(variableNodelist, hostlist.Compact(h.nodes))
 	text.export(variableNodes, strconv.Itoa(len(h.nodes)))
-	says = j.system.export(text, j, h)
+	messages = j.system.export(text, j, h)
 	path, err := writeList(j, "hosts", variableHostfile, h.nodes)
 	if err != nil {
-		text.unset(variableHostfile) // an old one would be wrong
-		return append(says, fmt.Sprintf("no %s: %v", variableHostfile, err))
+		text.unset(variableHostfile) // the previous file would be wrong
+		return append(messages, fmt.Sprintf("no %s: %v", variableHostfile, err))
 	}
 	text.export(variableHostfile, path)
-	return says
+	return messages
+}
+
+// writeList writes one node per line to a file of the job, and returns its path. The name ends with the kind. The file
+// of the last call, whose path is in the variable, is replaced.
+func writeList(j job, kind, variable string, nodes []string) (path string, err error) {
+	return allocation.WriteList(j.env.get("TMPDIR"), fmt.Sprintf("%d-*.%s", j.id, kind), j.own(variable), nodes)
 }

@@ -11,9 +11,9 @@ import (
 	"accordion/shim/allocation"
 )
 
-// Nodes describes what the job has now, as Step does, without ending a step and without asking the sidecar: by the hosts file that the
-// sidecar keeps for a job that never calls Step, else by what the batch system says. Its statuses are StatusResized, StatusRefused
-// where nothing can be said, and StatusUsage.
+// Nodes describes what the job has now, as Step does, but it ends no step and does not ask the sidecar. It reads the
+// hosts file, which the sidecar keeps for a job that never calls Step, else it asks the batch system. Its statuses are
+// StatusResized, StatusRefused where the nodes are not known, and StatusUsage.
 func Nodes(ctx context.Context, env Getenv) Outcome {
 	j, err := findJob(env)
 	if err != nil {
@@ -28,43 +28,43 @@ func Nodes(ctx context.Context, env Getenv) Outcome {
 		if len(h.Allocations) > 1 && h.Allocations[0].Job == j.id {
 			has = holding{nodes: h.Allocations.Nodes(), allocations: h.Allocations}
 		}
-		says := j.describe(&text, has)
+		messages := j.describe(&text, has)
 		j.exportStep(&text, h.Step, h.Steps, h.Until, h.Generation)
 		text.export(variableHosts, path)
-		return j.outcome(StatusResized, &text, append([]string{holds(has)}, says...))
+		return j.outcome(StatusResized, &text, append([]string{summary(has)}, messages...))
 	case !errors.Is(err, os.ErrNotExist):
 		return j.outcome(StatusRefused, &text, []string{err.Error()})
 	}
 	if env.get(variableHosts) != "" {
-		text.unset(variableHosts) // another job's, which submitted this one
+		text.unset(variableHosts) // it belongs to the job that submitted this one
 	}
 	has := j.present(ctx)
 	if len(has.nodes) == 0 {
 		return j.outcome(StatusRefused, &text, []string{"neither a hosts file nor the batch system says which nodes it has"})
 	}
-	return j.outcome(StatusResized, &text, append([]string{holds(has)}, j.describe(&text, has)...))
+	return j.outcome(StatusResized, &text, append([]string{summary(has)}, j.describe(&text, has)...))
 }
 
-// HostsFile returns the path of the hosts file that the sidecar keeps for a job that never calls Step. Its statuses are StatusResized,
-// StatusRefused where there is none yet, and StatusUsage; Text is the path alone.
+// HostsFile returns the path of the hosts file, which the sidecar keeps for a job that never calls Step. Its statuses
+// are StatusResized, StatusRefused where there is no file yet, and StatusUsage. Text is only the path.
 func HostsFile(env Getenv) Outcome {
 	j, err := findJob(env)
 	if err != nil {
-		return Outcome{Status: StatusUsage, Says: err.Error()}
+		return Outcome{Status: StatusUsage, Message: err.Error()}
 	}
 	path := allocation.Published(env.get("SLURM_CLUSTER_NAME"), j.id)
 	if _, err := allocation.ReadHosts(path); err != nil {
-		return Outcome{Status: StatusRefused, Says: fmt.Sprintf("job %d: no hosts file yet: %v", j.id, err)}
+		return Outcome{Status: StatusRefused, Message: fmt.Sprintf("job %d: no hosts file yet: %v", j.id, err)}
 	}
-	return Outcome{Status: StatusResized, Text: path + "\n", Says: fmt.Sprintf("job %d: its hosts file", j.id)}
+	return Outcome{Status: StatusResized, Text: path + "\n", Message: fmt.Sprintf("job %d: its hosts file", j.id)}
 }
 
-// holds tells of what a job has.
-func holds(h holding) string {
+// summary returns the number of nodes and their names.
+func summary(h holding) string {
 	return strconv.Itoa(len(h.nodes)) + " nodes, " + hostlist.Compact(h.nodes)
 }
 
-// exportStep tells which step the job is in.
+// exportStep exports which step the job is in.
 func (j job) exportStep(text *script, step, steps int, until int64, generation int) {
 	text.export(variableStep, strconv.Itoa(max(step, 1)))
 	text.export(variableSteps, strconv.Itoa(steps))

@@ -14,7 +14,7 @@ import (
 	"accordion/shim/allocation"
 )
 
-// published writes a hosts file where the sidecar does, of a cluster that only this test has.
+// published writes a hosts file where the sidecar writes it, for a cluster that only this test uses.
 func published(t *testing.T, env environment, text string) {
 	t.Helper()
 	env["SLURM_CLUSTER_NAME"] = fmt.Sprintf("test-%d-%s", os.Getpid(), t.Name())
@@ -28,13 +28,13 @@ func published(t *testing.T, env environment, text string) {
 	t.Cleanup(func() { os.Remove(name) })
 }
 
-func TestASilentJobLearnsWhatItHasFromItsHostsFile(t *testing.T) {
+func TestNodesDescribesTheHostsFile(t *testing.T) {
 	env := inSlurm(t)
 	published(t, env, "# generation=2 step=3 steps=4 nodes=3 from=1 until=1800000000\nn1\nn2\nn7\n")
 	out := Nodes(t.Context(), env.lookup)
 	after := env.after(t, out.Text)
-	if out.Status != 0 || out.Says != "job 7: 3 nodes, n[1-2,7]" {
-		t.Errorf("status %d: %s", out.Status, out.Says)
+	if out.Status != 0 || out.Message != "job 7: 3 nodes, n[1-2,7]" {
+		t.Errorf("status %d: %s", out.Status, out.Message)
 	}
 	for name, want := range map[string]string{
 		"SLURM_JOB_NODELIST": "n[1-2,7]", "SLURM_NNODES": "3", "SLURM_NTASKS": "12", "SLURM_TASKS_PER_NODE": "4(x3)", "ACCORDION_NODELIST": "n[1-2,7]",
@@ -46,14 +46,14 @@ func TestASilentJobLearnsWhatItHasFromItsHostsFile(t *testing.T) {
 	}
 }
 
-// Another user has the usual folder. The file is in a private one, whose path the job receives.
-// Only root can set this up in /tmp.
-func TestSilentJobFindsItsHostsFileInThePrivateFolder(t *testing.T) {
+// Another user has made the usual folder. The file is in a private one, and the job gets its path. Only root can set
+// this up in /tmp.
+func TestHostsFileIsFoundInThePrivateFolder(t *testing.T) {
 	const victim, attacker, variable = 64303, 64304, "ACCORDION_TEST_SILENT"
 	env := environment{"SLURM_JOB_ID": "7", "SLURM_CLUSTER_NAME": "silent"}
 	if want := os.Getenv(variable); want != "" {
 		if out := HostsFile(env.lookup); out.Status != StatusResized || out.Text != want+"\n" {
-			t.Errorf("status %d, %s: %q, want %s", out.Status, out.Says, out.Text, want)
+			t.Errorf("status %d, %s: %q, want %s", out.Status, out.Message, out.Text, want)
 		}
 		if after := env.after(t, Nodes(t.Context(), env.lookup).Text); after[variableHosts] != want || after["ACCORDION_NODELIST"] != "n[1-2]" {
 			t.Errorf("%s=%q, want %q", variableHosts, after[variableHosts], want)
@@ -85,12 +85,12 @@ func TestSilentJobFindsItsHostsFileInThePrivateFolder(t *testing.T) {
 	run := exec.CommandContext(t.Context(), filepath.Join(shared, "test"), "-test.run=^"+t.Name()+"$")
 	run.Env, run.Dir = []string{variable + "=" + filepath.Join(private, "silent-7.hosts"), "PATH=" + os.Getenv("PATH"), "TMPDIR=/tmp"}, "/"
 	run.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: victim, Gid: victim}}
-	if said, err := run.CombinedOutput(); err != nil {
-		t.Errorf("%v: %s", err, said)
+	if source, err := run.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, source)
 	}
 }
 
-func TestASilentJobLearnsOfItsCompanions(t *testing.T) {
+func TestNodesDescribesCompanions(t *testing.T) {
 	env := inSlurm(t)
 	published(t, env, "# generation=2 step=3 steps=4 nodes=4 from=1 until=2\n# allocations 7:n[1-2] 57:n[3,5]\nn1\nn2\nn3\nn5\n")
 	after := env.after(t, Nodes(t.Context(), env.lookup).Text)
@@ -112,21 +112,21 @@ func TestWithoutAHostsFileTheBatchSystemIsAsked(t *testing.T) {
 	fakeScontrol(t, `[ "$*" = "show job -d -o 7" ] && echo '`+scontrolLine+`'`)
 	out := Nodes(t.Context(), env.lookup)
 	if after := env.after(t, out.Text); out.Status != 0 || after["SLURM_NODELIST"] != "n[1-3]" || after["ACCORDION_STEP"] != "" {
-		t.Errorf("status %d, %s, text:\n%s", out.Status, out.Says, out.Text)
+		t.Errorf("status %d, %s, text:\n%s", out.Status, out.Message, out.Text)
 	}
 }
 
-func TestWhatCannotBeKnownIsSaid(t *testing.T) {
+func TestUnknownNodesAreReported(t *testing.T) {
 	env := inSlurm(t)
 	published(t, env, "something else\n")
-	if out := Nodes(t.Context(), env.lookup); out.Status != StatusRefused || !strings.Contains(out.Says, "it does not begin as a hosts file") {
-		t.Errorf("a wrong file: status %d: %s", out.Status, out.Says)
+	if out := Nodes(t.Context(), env.lookup); out.Status != StatusRefused || !strings.Contains(out.Message, "it does not begin like a hosts file") {
+		t.Errorf("a wrong file: status %d: %s", out.Status, out.Message)
 	}
 	nothing := environment{"SLURM_JOB_ID": "7", "SLURM_CLUSTER_NAME": "of-no-file"}
 	if out := Nodes(t.Context(), nothing.lookup); out.Status != StatusRefused || out.Text != "(exit 1)\n" {
-		t.Errorf("nothing at all: status %d: %s, text %q", out.Status, out.Says, out.Text)
+		t.Errorf("nothing at all: status %d: %s, text %q", out.Status, out.Message, out.Text)
 	}
 	if out := Nodes(t.Context(), environment{}.lookup); out.Status != StatusUsage {
-		t.Errorf("no job: status %d: %s", out.Status, out.Says)
+		t.Errorf("no job: status %d: %s", out.Status, out.Message)
 	}
 }

@@ -10,14 +10,15 @@ import (
 	"strings"
 )
 
-// oar is a job under OAR. Its programs take their nodes from the file OAR_NODEFILE, which OAR wrote when the job began: a
-// line for each of its resources (a core, mostly). That file is OAR's, and whoever reads it under the name he learnt at the
-// job's start is not disturbed; the present nodes stand in one of the job's own, in the same form, and the variables name that.
+// oar is a job under OAR. Its programs read their nodes from the file OAR_NODEFILE, which OAR wrote when the job began.
+// It has a line for each of the job's resources, which are mostly cores. The shim leaves that file as it is, so
+// programs that read its path at the job's start still find it. The shim writes the present nodes into another file of
+// the same form, and sets the variables to that.
 type oar struct{}
 
 var _ system = oar{}
 
-// oarNodefile is the variable that OAR's manual names; the others are older names for the same file.
+// oarNodefile is the variable that OAR's manual names. The others are older names for the same file.
 const oarNodefile = "OAR_NODEFILE"
 
 var oarNodefiles = []string{oarNodefile, "OAR_FILE_NODES", "OAR_NODE_FILE", "OAR_RESOURCE_FILE"}
@@ -27,7 +28,8 @@ func (oar) described(env Getenv) []string {
 	return nodes
 }
 
-// readNodefile reads the nodes in a file of OAR's, and how many lines each has. Nothing where there is no such file.
+// readNodefile reads a node file of OAR. It returns the nodes and the number of lines of each. Both are nil when there
+// is no such file.
 func readNodefile(path string) (nodes []string, lines map[string]int) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -49,9 +51,9 @@ func (oar) ask(context.Context, int64) ([]string, error) {
 	return nil, errors.New("OAR tells a job its nodes only at its start")
 }
 
-// export names a file with the nodes where OAR's does not have them. A node that is new is taken to have as many lines as the
-// smallest one known.
-func (oar) export(text *script, j job, has holding) (says []string) {
+// export sets the variables to a file with the job's nodes when OAR's own file has other nodes. A new node gets as many
+// lines as the known node with the fewest.
+func (oar) export(text *script, j job, has holding) (messages []string) {
 	old := j.env.get(oarNodefile)
 	before, lines := readNodefile(old)
 	if len(before) == 0 || sameSet(before, has.nodes) {
@@ -75,12 +77,12 @@ func (oar) export(text *script, j job, has holding) (says []string) {
 		case j.env.get(name) != old: // under some of OAR's resource managers it is another file
 		case err == nil:
 			text.export(name, path)
-		default: // it speaks of the nodes before
+		default: // the file contains the previous nodes
 			text.unset(name)
 		}
 	}
 	if err != nil {
-		says = append(says, fmt.Sprintf("no %s: %v", strings.Join(oarNodefiles, ", "), err))
+		messages = append(messages, fmt.Sprintf("no %s: %v", strings.Join(oarNodefiles, ", "), err))
 	}
-	return says
+	return messages
 }

@@ -14,30 +14,31 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// StatusAborted is the exit status of Part when its application does not start with it, EX_TEMPFAIL: no code of the user may run.
+// StatusAborted is the exit status of Part when the application does not start, EX_TEMPFAIL. The user's code must not
+// run then.
 const StatusAborted = 75
 
 // The variables of a part of an application.
 const (
 	variableApplication = "ACCORDION_APPLICATION" // its number
-	variablePart        = "ACCORDION_PART"        // the cluster that this part is on
+	variablePart        = "ACCORDION_PART"        // the cluster of this part
 	variableParts       = "ACCORDION_PARTS"       // file with a line CLUSTER HOST for each host of all parts
 )
 
-// PartOptions are those of Part and PartDone.
+// PartOptions are the options of Part and PartDone.
 type PartOptions struct {
 	Getenv  Getenv // os.LookupEnv
-	Program string // path of this program, which the shell is to run at its end
+	Program string // path of this program, which the shell runs at its end
 }
 
-// How long a part waits; docs/launch.md says so.
+// How long a part waits. docs/launch.md documents these values.
 const (
-	partOutage   = 2 * time.Minute  // for a sidecar that was there
-	donePatience = 30 * time.Second // in all, to say that it is over: the job's end must not wait for long
+	partOutage  = 2 * time.Minute  // for a sidecar that was there and was lost
+	doneTimeout = 30 * time.Second // until the end of the part is reported: it must not hold up the job's end
 )
 
-// Part is the barrier of a job that is a part of an application: it says that the job is there, and waits until all parts are. Like Step
-// it does not fail; its text has the status. After StatusResized (0) the job goes on.
+// Part reports that a job, which is a part of an application, is there, and waits until all parts are. Like Step it
+// returns no error; its text has the status. The job goes on after StatusResized (0).
 func Part(ctx context.Context, o PartOptions) Outcome {
 	return part(ctx, o, Dialer(o.Getenv))
 }
@@ -58,33 +59,33 @@ func part(ctx context.Context, o PartOptions, d dial) Outcome {
 		switch m := e.Message.(type) {
 		case *launcher.Welcome:
 			app, cluster = m.App, m.Cluster
-			e.Session.Send(&launcher.Ready{Job: j.id}) // where it fails, another welcome comes
+			e.Session.Send(&launcher.Ready{Job: j.id}) // if this fails, another welcome comes
 		case *launcher.Go:
-			return j.goes(o, app, cluster, m)
+			return j.started(o, app, cluster, m)
 		case *launcher.Abort:
-			return j.outcome(StatusAborted, &text, []string{abortion(m)})
+			return j.outcome(StatusAborted, &text, []string{abortMessage(m)})
 		case *launcher.Refuse:
 			return j.outcome(StatusAborted, &text, []string{reason("refused", m.Text)})
 		case *launcher.End:
 			return j.outcome(StatusAborted, &text, []string{(&link.EndedError{End: *m}).Error()})
 		case nil:
 			if e.Over {
-				return j.outcome(unlinked(e.Err), &text, []string{e.Err.Error()})
+				return j.outcome(linkStatus(e.Err), &text, []string{e.Err.Error()})
 			}
 		}
 	}
 	return j.outcome(StatusAborted, &text, []string{"interrupted"})
 }
 
-// link is a session of this part. The cluster is that of the sidecar that the job asks.
+// link opens a session of this part, on the cluster of the sidecar that the job asks.
 func (j job) link(ctx context.Context, d dial) *link.Link {
 	return link.Open(ctx, link.Options{
-		Dial: d, Patience: ordinary.first, Outage: partOutage,
+		Dial: d, Patience: defaultTimeouts.first, Outage: partOutage,
 		Hello: launcher.Hello{Part: &launcher.Part{Job: j.id}},
 	})
 }
 
-func abortion(m *launcher.Abort) string {
+func abortMessage(m *launcher.Abort) string {
 	what := "not all parts of the application came up"
 	if m.Again {
 		what += ", which goes on waiting with another job"
@@ -92,8 +93,8 @@ func abortion(m *launcher.Abort) string {
 	return reason(what, m.Why)
 }
 
-// unlinked is the status for a link that is over.
-func unlinked(err error) int {
+// linkStatus returns the status for a link that has ended with an error.
+func linkStatus(err error) int {
 	var refused *link.RefusedError
 	var ended *link.EndedError
 	if errors.As(err, &refused) || errors.As(err, &ended) || errors.Is(err, context.Canceled) {
@@ -102,8 +103,8 @@ func unlinked(err error) int {
 	return StatusNoSidecar
 }
 
-// goes tells the shell what the application has.
-func (j job) goes(o PartOptions, app int64, cluster string, g *launcher.Go) Outcome {
+// started returns the outcome with what the application has.
+func (j job) started(o PartOptions, app int64, cluster string, g *launcher.Go) Outcome {
 	var text script
 	var all []string
 	own := j.system.described(j.env)
@@ -113,7 +114,7 @@ func (j job) goes(o PartOptions, app int64, cluster string, g *launcher.Go) Outc
 		if i < len(g.Names) {
 			name = g.Names[i]
 		}
-		if cluster == "" && (len(g.Hosts) == 1 || sameSet(own, sorted(p.Hosts))) { // nobody says which one is ours
+		if cluster == "" && (len(g.Hosts) == 1 || sameSet(own, sorted(p.Hosts))) { // nothing else names this part's cluster
 			cluster = name
 		}
 		hosts += len(p.Hosts)
@@ -121,7 +122,7 @@ func (j job) goes(o PartOptions, app int64, cluster string, g *launcher.Go) Outc
 			all = append(all, name+" "+h)
 		}
 	}
-	says := []string{fmt.Sprintf("application %d begins: %d hosts in %d parts, this one on %s", app, hosts, len(g.Hosts), cluster)}
+	messages := []string{fmt.Sprintf("application %d begins: %d hosts in %d parts, this one on %s", app, hosts, len(g.Hosts), cluster)}
 	text.export(variableApplication, strconv.FormatInt(app, 10))
 	text.export(variablePart, cluster)
 	path, err := allocation.WriteList(j.env.get("TMPDIR"), fmt.Sprintf("%d-*.parts", j.id), "", all)
@@ -130,9 +131,9 @@ func (j job) goes(o PartOptions, app int64, cluster string, g *launcher.Go) Outc
 		text.atEnd(quote(o.Program)+" part --done $?", path+".traps")
 	} else {
 		text.unset(variableParts)
-		says = append(says, fmt.Sprintf("no %s, and nobody is told when this part is over: %v", variableParts, err))
+		messages = append(messages, fmt.Sprintf("no %s, and the end of this part will not be reported: %v", variableParts, err))
 	}
-	return j.outcome(StatusResized, &text, says)
+	return j.outcome(StatusResized, &text, messages)
 }
 
 func sorted(hosts []string) []string {
@@ -141,7 +142,8 @@ func sorted(hosts []string) []string {
 	return all
 }
 
-// PartDone says that the job's part of an application is over, with its exit status, and waits until that is known.
+// PartDone reports that the job's part of an application has ended, with its exit status. It waits until the sidecar
+// confirms that.
 func PartDone(ctx context.Context, o PartOptions, code int) Outcome {
 	return partDone(ctx, o, code, Dialer(o.Getenv))
 }
@@ -151,7 +153,7 @@ func partDone(ctx context.Context, o PartOptions, code int, d dial) Outcome {
 	if err != nil {
 		return Usage(err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, donePatience, fmt.Errorf("the sidecar did not confirm within %v that this part is over", donePatience))
+	ctx, cancel := context.WithTimeoutCause(ctx, doneTimeout, fmt.Errorf("the sidecar did not confirm the end of this part within %v", doneTimeout))
 	defer cancel()
 	var text script
 	for e := range j.link(ctx, d).Events() {
@@ -159,14 +161,14 @@ func partDone(ctx context.Context, o PartOptions, code int, d dial) Outcome {
 		case *launcher.Welcome:
 			e.Session.Send(&launcher.Done{Code: code})
 		case *launcher.Okay:
-			return j.outcome(StatusResized, &text, []string{fmt.Sprintf("this part is over, with status %d", code)})
+			return j.outcome(StatusResized, &text, []string{fmt.Sprintf("this part has ended, with status %d", code)})
 		case *launcher.Refuse:
 			return j.outcome(StatusRefused, &text, []string{reason("refused", m.Text)})
 		case *launcher.End:
 			return j.outcome(StatusRefused, &text, []string{(&link.EndedError{End: *m}).Error()})
 		case nil:
 			if e.Over {
-				return j.outcome(unlinked(e.Err), &text, []string{e.Err.Error()})
+				return j.outcome(linkStatus(e.Err), &text, []string{e.Err.Error()})
 			}
 		}
 	}

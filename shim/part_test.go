@@ -14,12 +14,12 @@ import (
 	"accordion/shim/wire/launcher"
 )
 
-// together is two parts, on clusters whose hosts have the same names.
+// together returns the start of two parts, on clusters whose hosts have the same names.
 func together() *launcher.Go {
 	return &launcher.Go{At: 100, Hosts: []launcher.Names{{C: 0, Hosts: []string{"n2", "n1"}}, {C: 1, Hosts: []string{"n1"}}}, Names: []string{"oar", "slurm"}}
 }
 
-// barrier is the outcome of a part whose sidecar does something with its connection after it said ready.
+// barrier returns the outcome of a part, and lets its sidecar use the connection after the part sent ready.
 func barrier(t *testing.T, env environment, welcome *launcher.Welcome, then func(*linktest.Sidecar, *linktest.Peer)) Outcome {
 	t.Helper()
 	s := linktest.New()
@@ -41,11 +41,11 @@ func barrier(t *testing.T, env environment, welcome *launcher.Welcome, then func
 	return out
 }
 
-func TestAPartIsLetThrough(t *testing.T) {
+func TestPartContinuesAfterGo(t *testing.T) {
 	env := inSlurm(t)
 	out := barrier(t, env, &launcher.Welcome{Version: 2, App: 9, Cluster: "slurm"}, func(_ *linktest.Sidecar, p *linktest.Peer) { p.Send(together()) })
-	if out.Status != 0 || out.Says != "job 7: application 9 begins: 3 hosts in 2 parts, this one on slurm" {
-		t.Fatalf("status %d: %s", out.Status, out.Says)
+	if out.Status != 0 || out.Message != "job 7: application 9 begins: 3 hosts in 2 parts, this one on slurm" {
+		t.Fatalf("status %d: %s", out.Status, out.Message)
 	}
 	got := shellAfter(t, env, out.Text)
 	if got["ACCORDION_APPLICATION"] != "9" || got["ACCORDION_PART"] != "slurm" {
@@ -56,7 +56,7 @@ func TestAPartIsLetThrough(t *testing.T) {
 	}
 }
 
-// shellAfter is what a shell has that evaluates the text.
+// shellAfter returns the environment of a shell that has evaluated the text.
 func shellAfter(t *testing.T, env environment, text string) environment {
 	t.Helper()
 	c := exec.Command("/bin/sh", "-c", `eval "$1"; trap - EXIT; /usr/bin/env`, "sh", text)
@@ -86,9 +86,9 @@ func TestAPartFindsItsClusterByItsHosts(t *testing.T) {
 	}
 }
 
-// The trap is set where the shell has none, in every shell that is here, and has the script's exit status. No program is run before the script
-// goes on, and nothing but the parts is left.
-func TestTheShellSaysAtItsEndThatThePartIsOver(t *testing.T) {
+// The trap is set where the shell has none, in every shell that is installed here, and gets the script's exit status.
+// No program is run before the script goes on. Only the file with the parts is left.
+func TestShellReportsTheEndOfThePart(t *testing.T) {
 	env := inSlurm(t)
 	env["TMPDIR"] = t.TempDir()
 	program := filepath.Join(t.TempDir(), "it's accordion")
@@ -127,7 +127,7 @@ func TestTheShellSaysAtItsEndThatThePartIsOver(t *testing.T) {
 	}
 }
 
-func TestAPartThatIsNotLetThrough(t *testing.T) {
+func TestPartIsAbortedOrRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		then func(*linktest.Sidecar, *linktest.Peer)
 		want string
@@ -146,14 +146,14 @@ func TestAPartThatIsNotLetThrough(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := barrier(t, inSlurm(t), &launcher.Welcome{Version: 2, App: 9}, c.then)
-			if out.Status != StatusAborted || out.Says != c.want || out.Text != "(exit 75)\n" {
-				t.Errorf("status %d: %s\n%s", out.Status, out.Says, out.Text)
+			if out.Status != StatusAborted || out.Message != c.want || out.Text != "(exit 75)\n" {
+				t.Errorf("status %d: %s\n%s", out.Status, out.Message, out.Text)
 			}
 		})
 	}
 }
 
-func TestAPartComesBackAndSaysAgainThatItIsReady(t *testing.T) {
+func TestPartReconnectsAndSendsReadyAgain(t *testing.T) {
 	out := barrier(t, inSlurm(t), &launcher.Welcome{Version: 2, App: 9}, func(s *linktest.Sidecar, p *linktest.Peer) {
 		p.Close()
 		p, hello := s.Accept(t, &launcher.Welcome{Version: 2, App: 9, Grace: 60})
@@ -163,7 +163,7 @@ func TestAPartComesBackAndSaysAgainThatItIsReady(t *testing.T) {
 		p.Send(together())
 	})
 	if out.Status != 0 {
-		t.Error(out.Says)
+		t.Error(out.Message)
 	}
 }
 
@@ -172,8 +172,8 @@ func TestAPartWithoutASidecar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
 		out := part(t.Context(), PartOptions{Getenv: env.lookup}, linktest.New().Dial)
-		if waited := time.Since(begin); out.Status != StatusNoSidecar || waited < ordinary.first || waited > 2*ordinary.first+time.Second {
-			t.Errorf("status %d after %v: %s", out.Status, waited, out.Says)
+		if waited := time.Since(begin); out.Status != StatusNoSidecar || waited < defaultTimeouts.first || waited > 2*defaultTimeouts.first+time.Second {
+			t.Errorf("status %d after %v: %s", out.Status, waited, out.Message)
 		}
 	})
 	if out := part(t.Context(), PartOptions{Getenv: environment{}.lookup}, nil); out.Status != StatusUsage {
@@ -181,7 +181,7 @@ func TestAPartWithoutASidecar(t *testing.T) {
 	}
 }
 
-func TestAPartSaysThatItIsOver(t *testing.T) {
+func TestPartDoneReportsTheStatus(t *testing.T) {
 	env := inSlurm(t)
 	s := linktest.New()
 	var sidecar sync.WaitGroup
@@ -193,7 +193,7 @@ func TestAPartSaysThatItIsOver(t *testing.T) {
 		p.Okay()
 	})
 	if out := partDone(t.Context(), PartOptions{Getenv: env.lookup}, 3, s.Dial); out.Status != 0 || out.Text != "" {
-		t.Errorf("status %d: %s", out.Status, out.Says)
+		t.Errorf("status %d: %s", out.Status, out.Message)
 	}
 	sidecar.Wait()
 	synctest.Test(t, func(t *testing.T) {
@@ -202,13 +202,13 @@ func TestAPartSaysThatItIsOver(t *testing.T) {
 		defer sidecar.Wait()
 		sidecar.Go(func() {
 			p, _ := s.Accept(t, &launcher.Welcome{Version: 2, App: 9})
-			for p.Read() != nil && p.Try(&launcher.Pong{}) == nil { // and never says okay
+			for p.Read() != nil && p.Try(&launcher.Pong{}) == nil { // and never sends okay
 			}
 		})
 		begin := time.Now()
 		out := partDone(t.Context(), PartOptions{Getenv: env.lookup}, 3, s.Dial)
-		if waited := time.Since(begin); out.Status != StatusNoSidecar || waited < donePatience || waited > donePatience+10*time.Second {
-			t.Errorf("status %d after %v: %s", out.Status, waited, out.Says)
+		if waited := time.Since(begin); out.Status != StatusNoSidecar || waited < doneTimeout || waited > doneTimeout+10*time.Second {
+			t.Errorf("status %d after %v: %s", out.Status, waited, out.Message)
 		}
 	})
 }

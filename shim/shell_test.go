@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// shells are those of which one at least is on every machine; sh and bash are on every machine that runs Slurm.
+// shells contains the shells to test. sh and bash are on every machine that runs Slurm.
 var shells = []string{"sh", "dash", "bash", "zsh", "ksh"}
 
 func eachShell(t *testing.T, f func(t *testing.T, shell string)) {
@@ -26,7 +26,7 @@ func eachShell(t *testing.T, f func(t *testing.T, shell string)) {
 	}
 }
 
-func TestAnyValueSurvivesTheShell(t *testing.T) {
+func TestQuotedValuesReachTheShellUnchanged(t *testing.T) {
 	hard := []string{"", "'", "''", `\`, `\'`, `"`, "$HOME", "`id`", "$(id)", "a b", "a\nb\n", "*", "~", "a:~root", "!!", "-n", "=", "#", ";exit 9", "\t", "é", "n[1-5]", "\\n", "%s"}
 	eachShell(t, func(t *testing.T, shell string) {
 		rapid.Check(t, func(t *rapid.T) {
@@ -50,7 +50,7 @@ func TestAnyValueSurvivesTheShell(t *testing.T) {
 	})
 }
 
-func TestTheTextsStatusIsTheEvals(t *testing.T) {
+func TestEvalReturnsTheStatusOfTheText(t *testing.T) {
 	eachShell(t, func(t *testing.T, shell string) {
 		for status := range 5 {
 			var s script

@@ -12,7 +12,7 @@ import (
 )
 
 // slurm is a job under Slurm. srun takes the size of a job from the environment of the batch script, which Slurm wrote
-// when the job began; the steps that it starts use what is written here.
+// when the job began. The shim changes that environment, so later steps use the present size.
 type slurm struct{}
 
 var _ system = slurm{}
@@ -30,16 +30,16 @@ func (slurm) ask(ctx context.Context, id int64) ([]string, error) {
 	j, err := allocation.Show(ctx, id)
 	switch {
 	case errors.Is(err, allocation.ErrUnknown):
-		return nil, fmt.Errorf("%w: %w", errOver, err)
+		return nil, fmt.Errorf("%w: %w", errEnded, err)
 	case err != nil:
 		return nil, err
 	case !j.Runs():
-		return nil, fmt.Errorf("%w: it is %s", errOver, j.State)
+		return nil, fmt.Errorf("%w: it is %s", errEnded, j.State)
 	}
 	return j.Nodes, nil
 }
 
-func (s slurm) export(text *script, j job, has holding) (says []string) {
+func (s slurm) export(text *script, j job, has holding) (messages []string) {
 	before, nodes := s.described(j.env), has.own()
 	count, list := strconv.Itoa(len(nodes)), hostlist.Compact(nodes)
 	text.export("SLURM_NNODES", count)
@@ -51,27 +51,28 @@ func (s slurm) export(text *script, j job, has holding) (says []string) {
 	}
 	exportTasks(text, j, firstTasks(j, len(before)), len(nodes))
 
-	// A user's own list of hosts, one a task: srun refuses it as soon as it has fewer lines than there are tasks, or a
-	// node that is gone.
+	// SLURM_HOSTFILE is the user's own list of hosts, one for each task. srun refuses it when it has fewer lines than
+	// there are tasks, or a node that the job does not have any more.
 	if _, set := j.env("SLURM_HOSTFILE"); set && !sameSet(before, nodes) {
 		text.unset("SLURM_HOSTFILE")
-		if j.env.get("SLURM_DISTRIBUTION") == "arbitrary" { // means nothing without the file
+		if j.env.get("SLURM_DISTRIBUTION") == "arbitrary" { // it has no meaning without the file
 			text.unset("SLURM_DISTRIBUTION")
 		}
-		says = append(says, "SLURM_HOSTFILE spoke of the nodes before and is unset; "+variableHostfile+" lists the present ones")
+		messages = append(messages, "SLURM_HOSTFILE contained the previous nodes and is unset; "+variableHostfile+" lists the present ones")
 	}
-	return append(says, exportCompanions(text, j, has.allocations, firstTasks(j, len(before)))...)
+	return append(messages, exportCompanions(text, j, has.allocations, firstTasks(j, len(before)))...)
 }
 
-// sameSet says whether two lists have the same nodes. after is sorted.
+// sameSet reports whether two lists have the same nodes. after is sorted.
 func sameSet(before, after []string) bool {
 	sorted := slices.Clone(before)
 	hostlist.Sort(sorted)
 	return slices.Equal(sorted, after)
 }
 
-// cpusPerNode carries the numbers of the nodes that stay over. What new nodes have is not said anywhere: they are taken to
-// be like the smallest one known. nil when the old numbers do not fit the old nodes.
+// cpusPerNode returns the CPUs of the nodes that the job has now. It keeps the numbers of the nodes that stay. The
+// numbers of new nodes are not known, so they get the smallest known number. It returns nil when the old numbers do not
+// fit the old nodes.
 func cpusPerNode(text string, before, after []string) allocation.Counts {
 	known, ok := allocation.ParseCounts(text)
 	if !ok || len(known) != len(before) {
@@ -91,8 +92,8 @@ func cpusPerNode(text string, before, after []string) allocation.Counts {
 	return c
 }
 
-// exportTasks scales the number of tasks with the number of nodes: `sbatch -N2 -n8` has 4 tasks a node, and 20 on 5
-// nodes. The first step is the measure, whatever sizes came between, so that rounding does not add up.
+// exportTasks scales the number of tasks with the number of nodes: `sbatch -N2 -n8` has 4 tasks per node, and 20 on 5
+// nodes. It always scales from the first step, so that rounding errors do not add up.
 func exportTasks(text *script, j job, ratio allocation.Ratio, after int) {
 	if ratio == (allocation.Ratio{}) {
 		return
@@ -109,7 +110,8 @@ func exportTasks(text *script, j job, ratio allocation.Ratio, after int) {
 	}
 }
 
-// firstTasks is the number of tasks and nodes of the first step; the zero value when the job has no number of tasks.
+// firstTasks returns the number of tasks and nodes of the first step, or the zero value when the job has no number of
+// tasks.
 func firstTasks(j job, described int) allocation.Ratio {
 	if r, ok := allocation.ParseRatio(j.own(variableTasks)); ok {
 		return r

@@ -14,7 +14,8 @@ import (
 	"accordion/shim/wire"
 )
 
-// The job says on which nodes an srun without options runs its tasks, and what the programs of the job are told.
+// boundaries prints on which nodes an srun without options runs its tasks, and which variables the programs of the job
+// get.
 const boundaries = `
 export TMPDIR=$PWD
 look() {
@@ -31,7 +32,7 @@ look alone
 echo over
 `
 
-// Here the test is the sidecar: it resizes the job as the facts about Slurm say, and the shim must make the job see it.
+// In this test the test itself is the sidecar. It resizes the job, and the shim has to export the new size.
 func TestSrunUsesTheNodesThatTheShimExports(t *testing.T) {
 	lab := lab.Slurm(t, 6, lab.Plain(), lab.Fast(), lab.NoPlugin()) // where cores are bound no step runs on merged nodes
 	root := func(command ...string) string { t.Helper(); return lab.Run(t, "root", command...) }
@@ -48,7 +49,7 @@ func TestSrunUsesTheNodesThatTheShimExports(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		ended <- nil // the second end finds it too
+		ended <- nil // for the second receive
 	}
 	defer end()
 
@@ -81,7 +82,7 @@ func TestSrunUsesTheNodesThatTheShimExports(t *testing.T) {
 		t.Fatal("the answer is not taken")
 	}
 
-	// The job shrinks while no sidecar is there to say so: the shim asks Slurm.
+	// The job shrinks while no sidecar is there to report it, so the shim asks Slurm.
 	lab.Await(t, time.Minute, "the grown job ran", func() bool {
 		return strings.Contains(lab.File("alice", "slurm-"+id+".out"), "two:")
 	})

@@ -14,38 +14,38 @@ import (
 
 // The exit statuses of Step.
 const (
-	StatusResized   = 0 // the next step begins, whether its size differs or not
-	StatusRefused   = 1 // the sidecar said no: no managed job, another's, bad nodes, no next step
-	StatusUsage     = 2 // the command line is wrong, or this is no job
+	StatusResized   = 0 // the next step begins, with the same or another size
+	StatusRefused   = 1 // the sidecar refused: not a managed job, another user's job, wrong nodes, or no next step
+	StatusUsage     = 2 // the command line is wrong, or this is not a job
 	StatusTimedOut  = 3 // the user's timeout passed before the nodes were there
-	StatusNoSidecar = 4 // nobody answers
+	StatusNoSidecar = 4 // no sidecar answers
 )
 
-// Options of one call of Step.
+// Options are the options of one call of Step.
 type Options struct {
-	Keep    string        // host list: the nodes to keep at a shrink
-	Release string        // host list: the nodes to give back at a shrink; not both
-	Timeout time.Duration // how long to wait; 0: for as long as it takes
+	Keep    string        // host list: the nodes to keep when the job shrinks
+	Release string        // host list: the nodes to give back when the job shrinks; not with Keep
+	Timeout time.Duration // how long to wait; 0: without limit
 	Getenv  Getenv        // os.LookupEnv
 }
 
-// Outcome is what a call of Step has for its shell and its user.
+// Outcome is the result of a call of Step, for its shell and its user.
 type Outcome struct {
-	Status int    // exit status, one of the above
-	Text   string // for the shell: exports, then a command that has the status
-	Says   string // one line for the user, never empty
+	Status  int    // exit status, one of the above
+	Text    string // for the shell: exports, then a command that has the status
+	Message string // one line for the user, never empty
 }
 
-// Usage is the outcome of a command line that is wrong. Its text has the status too: a shell that evaluates nothing at
-// all goes on as if all were well.
+// Usage returns the outcome for a wrong command line. Its text has the status too, because a shell that evaluates an
+// empty text goes on as after a success.
 func Usage(err error) Outcome {
-	return Outcome{Status: StatusUsage, Text: new(script).end(StatusUsage), Says: oneLine(err.Error())}
+	return Outcome{Status: StatusUsage, Text: new(script).end(StatusUsage), Message: oneLine(err.Error())}
 }
 
-// Step says that the job's present step is over, waits until the next one's nodes are there, and describes them. It does
-// not fail: what went wrong is in the outcome, and a job can go on with the nodes that the text describes.
+// Step ends the job's present step, waits until the nodes of the next one are there, and describes them. It returns no
+// error: the outcome contains what went wrong, and a job can go on with the nodes that the text describes.
 func Step(ctx context.Context, o Options) Outcome {
-	return step(ctx, o, &client{dial: Dialer(o.Getenv), patience: ordinary})
+	return step(ctx, o, &client{dial: Dialer(o.Getenv), timeouts: defaultTimeouts})
 }
 
 func step(ctx context.Context, o Options, c *client) Outcome {
@@ -63,10 +63,10 @@ func step(ctx context.Context, o Options, c *client) Outcome {
 	return j.answered(ctx, reply)
 }
 
-// maxList bounds a host list, so that a request fits into a frame.
-const maxList = wire.MaxFrame / 2 // bytes
+// maxList limits a host list in bytes, so that a request fits into a frame.
+const maxList = wire.MaxFrame / 2
 
-// check looks at the form of what the user wrote; whether the job has these nodes is the sidecar's to say.
+// check checks the form of the options. Only the sidecar knows whether the job has these nodes.
 func (o Options) check() error {
 	if o.Keep != "" && o.Release != "" {
 		return errors.New("--keep and --release together: say what stays or what goes, not both")
@@ -77,7 +77,7 @@ func (o Options) check() error {
 		}
 	}
 	if n := len(o.Keep) + len(o.Release); n > maxList {
-		return fmt.Errorf("--keep, --release: a list of %d bytes, at most %d are possible: write it shorter, as n[1-9]", n, maxList)
+		return fmt.Errorf("--keep, --release: a list of %d bytes, at most %d are possible: shorten it, such as n[1-9]", n, maxList)
 	}
 	if o.Timeout < 0 {
 		return fmt.Errorf("--timeout: %v is negative", o.Timeout)
@@ -85,40 +85,40 @@ func (o Options) check() error {
 	return nil
 }
 
-// answered turns a reply into an outcome. It describes the present allocation whatever its status.
+// answered turns a reply into an outcome. It describes the present allocation whatever the status is.
 func (j job) answered(ctx context.Context, r wire.Reply) Outcome {
 	var text script
-	var says []string
+	var messages []string
 	status := StatusRefused
 	switch r.Status {
 	case wire.Resized:
 		status = StatusResized
-		says = append(says, begins(r))
+		messages = append(messages, stepMessage(r))
 	case wire.Late:
 		status = StatusTimedOut
-		says = append(says, reason("the next step's nodes did not come in time", r.Why))
+		messages = append(messages, reason("the next step's nodes did not come in time", r.Why))
 	case wire.Over:
-		says = append(says, reason("there is no next step: the last one goes on", r.Why))
+		messages = append(messages, reason("there is no next step: the last one goes on", r.Why))
 	default:
-		says = append(says, reason("refused", r.Why))
+		messages = append(messages, reason("refused", r.Why))
 	}
 
 	has, err := j.replied(r)
 	switch {
 	case err != nil:
-		says = append(says, err.Error())
-		says = append(says, j.describe(&text, j.present(ctx))...)
+		messages = append(messages, err.Error())
+		messages = append(messages, j.describe(&text, j.present(ctx))...)
 	case len(has.nodes) > 0:
-		says = append(says, j.describe(&text, has)...)
+		messages = append(messages, j.describe(&text, has)...)
 		j.exportStep(&text, r.Step, r.Steps, r.Until, r.Generation)
-	case status != StatusRefused: // what a refusal is about may be no job of ours
-		says = append(says, j.describe(&text, j.present(ctx))...)
+	case status != StatusRefused: // A refusal may be about a job that is not ours.
+		messages = append(messages, j.describe(&text, j.present(ctx))...)
 	}
-	return j.outcome(status, &text, says)
+	return j.outcome(status, &text, messages)
 }
 
-// begins tells of the step that begins now.
-func begins(r wire.Reply) string {
+// stepMessage returns the message for the step that begins now.
+func stepMessage(r wire.Reply) string {
 	what := fmt.Sprintf("step %d of %d begins: %d nodes, %s", r.Step, r.Steps, r.Count, r.Nodes)
 	if r.Until > 0 {
 		what += time.Unix(r.Until, 0).Format(", until 2006-01-02 15:04:05")
@@ -136,32 +136,33 @@ func reason(what, why string) string {
 	return what + ": " + why
 }
 
-// unanswered describes the allocation without the sidecar.
+// unanswered returns the outcome without an answer of the sidecar. It describes the present allocation.
 func (j job) unanswered(ctx context.Context, err error, timeout time.Duration) Outcome {
 	var text script
-	if ctx.Err() != nil { // the job is being ended: no time for questions
+	if ctx.Err() != nil { // The job is being ended, so there is no time for questions.
 		return j.outcome(StatusRefused, &text, []string{"interrupted"})
 	}
-	status, says := StatusNoSidecar, []string{err.Error()}
+	status, messages := StatusNoSidecar, []string{err.Error()}
 	if errors.Is(err, errTimeout) {
-		status, says = StatusTimedOut, []string{fmt.Sprintf("the next step's nodes did not come within %v", timeout)}
+		status, messages = StatusTimedOut, []string{fmt.Sprintf("the next step's nodes did not come within %v", timeout)}
 	}
-	says = append(says, j.describe(&text, j.present(ctx))...)
-	return j.outcome(status, &text, says)
+	messages = append(messages, j.describe(&text, j.present(ctx))...)
+	return j.outcome(status, &text, messages)
 }
 
-func (j job) outcome(status int, text *script, says []string) Outcome {
+func (j job) outcome(status int, text *script, messages []string) Outcome {
 	return Outcome{
-		Status: status,
-		Text:   text.end(status),
-		Says:   oneLine(fmt.Sprintf("job %d: %s", j.id, strings.Join(says, "; "))),
+		Status:  status,
+		Text:    text.end(status),
+		Message: oneLine(fmt.Sprintf("job %d: %s", j.id, strings.Join(messages, "; "))),
 	}
 }
 
-// longest is how much of a line a user reads.
-const longest = 1000 // bytes
+// maxMessage limits a line for the user, in bytes.
+const maxMessage = 1000
 
-// oneLine makes text that came from elsewhere safe for a terminal and a log: no control characters, not endless.
+// oneLine returns text of others in a form that is safe for a terminal and a log: without control characters, and not
+// too long.
 func oneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -169,8 +170,8 @@ func oneLine(text string) string {
 		}
 		return r
 	}, text)
-	if len(text) > longest {
-		text = strings.ToValidUTF8(text[:longest], "") + "…"
+	if len(text) > maxMessage {
+		text = strings.ToValidUTF8(text[:maxMessage], "") + "…"
 	}
 	return text
 }

@@ -18,7 +18,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// environment is one that a test writes down.
+// environment is an environment that a test writes down.
 type environment map[string]string
 
 func (e environment) lookup(name string) (string, bool) {
@@ -26,7 +26,7 @@ func (e environment) lookup(name string) (string, bool) {
 	return v, set
 }
 
-// with is a copy with some more or other variables.
+// with returns a copy with more or other variables.
 func (e environment) with(pairs ...string) environment {
 	all := environment{}
 	for name, value := range e {
@@ -38,8 +38,8 @@ func (e environment) with(pairs ...string) environment {
 	return all
 }
 
-// after is the environment of a shell that evaluated the text: a second, dumb reader of what script writes, for values
-// without quotes. shell_test.go asks real shells.
+// after returns the environment of a shell that has evaluated the text. It is a second, simple parser of what script
+// writes, for values without quotes; shell_test.go uses real shells.
 func (e environment) after(t *testing.T, text string) environment {
 	t.Helper()
 	all := e.with()
@@ -57,7 +57,8 @@ func (e environment) after(t *testing.T, text string) environment {
 	return all
 }
 
-// inSlurm is what `sbatch -N2 -n8` has on nodes of 4 CPUs, seen on 22.05. PATH is such that there is no scontrol.
+// inSlurm returns the environment that `sbatch -N2 -n8` has on nodes of 4 CPUs, as seen on 22.05. There is no scontrol
+// in its PATH.
 func inSlurm(t *testing.T) environment {
 	t.Helper()
 	t.Setenv("PATH", t.TempDir())
@@ -85,14 +86,14 @@ func fakeScontrol(t *testing.T, body string) {
 	t.Setenv("PATH", dir+":/usr/bin:/bin")
 }
 
-// call is Step with a sidecar that gives one reply.
+// call calls Step with a sidecar that sends one reply.
 func call(t *testing.T, env environment, r wire.Reply) Outcome {
 	t.Helper()
 	c, _ := sidecar{replies(r)}.client()
 	return step(t.Context(), Options{Getenv: env.lookup}, c)
 }
 
-// sized is a reply that a step of these nodes begins.
+// sized returns the reply for the start of a step on these nodes.
 func sized(step int, nodes string) wire.Reply {
 	names, err := hostlist.Expand(nodes)
 	if err != nil {
@@ -105,7 +106,7 @@ func TestTheExportsOfAGrownJob(t *testing.T) {
 	env := inSlurm(t)
 	out := call(t, env, wire.Reply{Status: wire.Resized, Nodes: "n[1-2,5,7-8]", Count: 5, Step: 2, Steps: 3, Until: 1800000000, Generation: 1})
 	if out.Status != StatusResized {
-		t.Fatalf("status %d: %s", out.Status, out.Says)
+		t.Fatalf("status %d: %s", out.Status, out.Message)
 	}
 	hosts := env.after(t, out.Text)["ACCORDION_HOSTFILE"]
 	want := env.with(
@@ -133,8 +134,8 @@ func TestTheExportsOfAGrownJob(t *testing.T) {
 	if got, err := os.ReadFile(hosts); err != nil || string(got) != "n1\nn2\nn5\nn7\nn8\n" {
 		t.Errorf("the hosts: %q, %v", got, err)
 	}
-	if want := "job 7: step 2 of 3 begins: 5 nodes, n[1-2,5,7-8], until " + time.Unix(1800000000, 0).Format(time.DateTime); out.Says != want {
-		t.Errorf("it says %q, want %q", out.Says, want)
+	if want := "job 7: step 2 of 3 begins: 5 nodes, n[1-2,5,7-8], until " + time.Unix(1800000000, 0).Format(time.DateTime); out.Message != want {
+		t.Errorf("it says %q, want %q", out.Message, want)
 	}
 }
 
@@ -150,12 +151,12 @@ func TestAJobKeepsOneHostfileOfItsOwn(t *testing.T) {
 	if second["ACCORDION_HOSTFILE"] != path {
 		t.Errorf("the next step has %s, the first %s", second["ACCORDION_HOSTFILE"], path)
 	}
-	// The same number on another cluster.
+	// The job has the same number on another cluster.
 	other := env.after(t, call(t, env, sized(2, "m[1-2]")).Text)["ACCORDION_HOSTFILE"]
 	if other == path {
 		t.Errorf("two jobs have %s", path)
 	}
-	// Submitted from inside the first one, whose environment it has.
+	// The job was submitted inside the first one and has its environment.
 	child := first.with("SLURM_JOB_ID", "8")
 	if got := child.after(t, call(t, child, sized(2, "n9")).Text)["ACCORDION_HOSTFILE"]; got == path {
 		t.Errorf("a job has the file of its parent")
@@ -171,7 +172,7 @@ func TestAJobKeepsOneHostfileOfItsOwn(t *testing.T) {
 func TestTasksScaleWithTheNodesAndComeBackToWhatTheyWere(t *testing.T) {
 	for name, c := range map[string]struct {
 		env   []string
-		sizes []string // of the steps from the second
+		sizes []string // of the steps from the second on
 		want  []string // SLURM_NTASKS SLURM_TASKS_PER_NODE
 	}{
 		"4 tasks a node": {nil,
@@ -197,7 +198,7 @@ func TestTasksScaleWithTheNodesAndComeBackToWhatTheyWere(t *testing.T) {
 	}
 }
 
-func TestWhatWasNotSetIsNotSetNow(t *testing.T) {
+func TestUnsetVariablesStayUnset(t *testing.T) {
 	env := inSlurm(t)
 	for _, name := range []string{"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_TASKS_PER_NODE", "SLURM_JOB_CPUS_PER_NODE"} {
 		delete(env, name)
@@ -208,7 +209,7 @@ func TestWhatWasNotSetIsNotSetNow(t *testing.T) {
 	}
 }
 
-func TestTasksANodeAloneAreScaledToo(t *testing.T) {
+func TestTasksPerNodeWithoutATotalAreScaled(t *testing.T) {
 	env := inSlurm(t)
 	delete(env, "SLURM_NTASKS")
 	delete(env, "SLURM_NPROCS")
@@ -224,7 +225,7 @@ func TestNodesKeepTheirCPUsAndNewOnesAreTakenToHaveTheFewest(t *testing.T) {
 	}
 }
 
-func TestAUsersHostfileEndsWithTheNodesItSpeaksOf(t *testing.T) {
+func TestUsersHostfileIsUnsetWhenTheNodesChange(t *testing.T) {
 	env := inSlurm(t).with("SLURM_HOSTFILE", "/home/u/hosts", "SLURM_DISTRIBUTION", "arbitrary")
 	same := call(t, env, sized(2, "n[1-2]"))
 	if after := env.after(t, same.Text); after["SLURM_HOSTFILE"] != "/home/u/hosts" {
@@ -237,8 +238,8 @@ func TestAUsersHostfileEndsWithTheNodesItSpeaksOf(t *testing.T) {
 			t.Errorf("on other nodes: %s=%s", name, v)
 		}
 	}
-	if !strings.Contains(grown.Says, "SLURM_HOSTFILE") {
-		t.Errorf("it says %q", grown.Says)
+	if !strings.Contains(grown.Message, "SLURM_HOSTFILE") {
+		t.Errorf("it says %q", grown.Message)
 	}
 	block := env.with("SLURM_DISTRIBUTION", "block")
 	if v := block.after(t, call(t, block, sized(2, "n[1-3]")).Text)["SLURM_DISTRIBUTION"]; v != "block" {
@@ -273,7 +274,7 @@ func TestTheRequestSaysWhichStepEnds(t *testing.T) {
 	}
 }
 
-func TestTheStatusesAndWhatIsSaid(t *testing.T) {
+func TestStatusesAndMessages(t *testing.T) {
 	now := wire.Reply{Nodes: "n[1-2]", Count: 2, Step: 3, Steps: 3}
 	as := func(s wire.Status, why string) wire.Reply {
 		r := now
@@ -281,10 +282,10 @@ func TestTheStatusesAndWhatIsSaid(t *testing.T) {
 		return r
 	}
 	for name, c := range map[string]struct {
-		reply   wire.Reply
-		status  int
-		says    string
-		exports bool
+		reply    wire.Reply
+		status   int
+		messages string
+		exports  bool
 	}{
 		"resized":                       {as(wire.Resized, ""), 0, "job 7: step 3 of 3 begins: 2 nodes, n[1-2]", true},
 		"resized early":                 {as(wire.Resized, "41 s before the planned second"), 0, "job 7: step 3 of 3 begins: 2 nodes, n[1-2] (41 s before the planned second)", true},
@@ -296,8 +297,8 @@ func TestTheStatusesAndWhatIsSaid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := call(t, inSlurm(t), c.reply)
-			if out.Status != c.status || out.Says != c.says {
-				t.Errorf("status %d, says %q; want %d, %q", out.Status, out.Says, c.status, c.says)
+			if out.Status != c.status || out.Message != c.messages {
+				t.Errorf("status %d, says %q; want %d, %q", out.Status, out.Message, c.status, c.messages)
 			}
 			if got := strings.Contains(out.Text, "export SLURM_NODELIST='n[1-2]'"); got != c.exports {
 				t.Errorf("exports: %q", out.Text)
@@ -309,8 +310,8 @@ func TestTheStatusesAndWhatIsSaid(t *testing.T) {
 	}
 }
 
-// nobody is the outcome without any sidecar; it gives up at once.
-func nobody(t *testing.T, env environment) Outcome {
+// unserved returns the outcome without a sidecar. It gives up at once.
+func unserved(t *testing.T, env environment) Outcome {
 	t.Helper()
 	c, _ := sidecar{absent}.client()
 	c.first = 0
@@ -322,16 +323,16 @@ const scontrolLine = `JobId=7 JobName=NodeList=evil UserId=u(1000) JobState=RUNN
 func TestWithoutASidecarTheBatchSystemIsAsked(t *testing.T) {
 	env := inSlurm(t)
 	fakeScontrol(t, `[ "$*" = "show job -d -o 7" ] && echo '`+scontrolLine+`'`)
-	out := nobody(t, env)
+	out := unserved(t, env)
 	after := env.after(t, out.Text)
 	if out.Status != StatusNoSidecar || after["SLURM_NODELIST"] != "n[1-3]" || after["SLURM_NTASKS"] != "12" {
-		t.Errorf("status %d, %s, text:\n%s", out.Status, out.Says, out.Text)
+		t.Errorf("status %d, %s, text:\n%s", out.Status, out.Message, out.Text)
 	}
 	if _, set := after["ACCORDION_STEP"]; set {
 		t.Error("it names a step, of which nobody told it")
 	}
-	if !strings.HasPrefix(out.Says, "job 7: no sidecar answered within 0s: connection refused") {
-		t.Errorf("it says %q", out.Says)
+	if !strings.HasPrefix(out.Message, "job 7: no sidecar answered within 0s: connection refused") {
+		t.Errorf("it says %q", out.Message)
 	}
 }
 
@@ -345,7 +346,7 @@ func TestWithoutSidecarAndBatchSystemTheEnvironmentStays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			env := inSlurm(t)
 			fakeScontrol(t, body)
-			out := nobody(t, env)
+			out := unserved(t, env)
 			after := env.after(t, out.Text)
 			if out.Status != StatusNoSidecar {
 				t.Errorf("status %d", out.Status)
@@ -362,15 +363,15 @@ func TestWithoutSidecarAndBatchSystemTheEnvironmentStays(t *testing.T) {
 	}
 }
 
-func TestAJobWhoseEnvironmentSaysNothingIsLeftAlone(t *testing.T) {
+func TestJobWithoutNodesInItsEnvironmentGetsNoExports(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	out := nobody(t, environment{"SLURM_JOB_ID": "7"})
+	out := unserved(t, environment{"SLURM_JOB_ID": "7"})
 	if out.Status != StatusNoSidecar || out.Text != "(exit 4)\n" {
 		t.Errorf("status %d, text %q", out.Status, out.Text)
 	}
 }
 
-// inOAR is what a job of two nodes, one with two cores and one with three, has under OAR 2.5.
+// inOAR returns the environment under OAR 2.5 of a job of two nodes, one with two cores and one with three.
 func inOAR(t *testing.T) environment {
 	t.Helper()
 	dir := t.TempDir()
@@ -382,7 +383,7 @@ func inOAR(t *testing.T) environment {
 		"OAR_RESOURCE_FILE": file, "OAR_RESOURCE_PROPERTIES_FILE": file + "_resources", "TMPDIR": dir}
 }
 
-// listed is the text of the file that each of the variables names, which must be one file.
+// listed returns the text of the file that each of the variables names. It must be the same file.
 func (e environment) listed(t *testing.T, names ...string) string {
 	t.Helper()
 	for _, name := range names {
@@ -404,10 +405,10 @@ func TestUnderOARTheNodeFileHasALineForEachCoreOfThePresentNodes(t *testing.T) {
 		call         func() Outcome
 		nodes, hosts string
 	}{
-		{func() Outcome { return nobody(t, env) }, "n1\nn1\nn2\nn2\nn2\n", "n1\nn2\n"},
+		{func() Outcome { return unserved(t, env) }, "n1\nn1\nn2\nn2\nn2\n", "n1\nn2\n"},
 		{func() Outcome { return call(t, env, sized(2, "n[2-4]")) }, "n2\nn2\nn2\nn3\nn3\nn4\nn4\n", "n2\nn3\nn4\n"},
 		{func() Outcome { return call(t, env, sized(3, "n[2-4]")) }, "n2\nn2\nn2\nn3\nn3\nn4\nn4\n", "n2\nn3\nn4\n"},
-		{func() Outcome { return nobody(t, env) }, "n2\nn2\nn2\nn3\nn3\nn4\nn4\n", "n2\nn3\nn4\n"},
+		{func() Outcome { return unserved(t, env) }, "n2\nn2\nn2\nn3\nn3\nn4\nn4\n", "n2\nn3\nn4\n"},
 		{func() Outcome { return call(t, env, sized(4, "n2")) }, "n2\nn2\nn2\n", "n2\n"},
 		{func() Outcome { return call(t, env, sized(5, "n[1-2]")) }, "n1\nn1\nn1\nn2\nn2\nn2\n", "n1\nn2\n"},
 	} {
@@ -415,16 +416,16 @@ func TestUnderOARTheNodeFileHasALineForEachCoreOfThePresentNodes(t *testing.T) {
 		before := env
 		env = env.after(t, out.Text)
 		if got := env.listed(t, "OAR_NODEFILE", "OAR_FILE_NODES", "OAR_NODE_FILE", "OAR_RESOURCE_FILE"); got != c.nodes {
-			t.Errorf("%s: the node file has %q, want %q", out.Says, got, c.nodes)
+			t.Errorf("%s: the node file has %q, want %q", out.Message, got, c.nodes)
 		}
 		if got := env.listed(t, "ACCORDION_HOSTFILE"); got != c.hosts {
-			t.Errorf("%s: the hosts are %q, want %q", out.Says, got, c.hosts)
+			t.Errorf("%s: the hosts are %q, want %q", out.Message, got, c.hosts)
 		}
 		if strings.Contains(out.Text, "SLURM") || env["OAR_RESOURCE_PROPERTIES_FILE"] != own+"_resources" {
-			t.Errorf("%s: %q", out.Says, out.Text)
+			t.Errorf("%s: %q", out.Message, out.Text)
 		}
 		if before["OAR_NODEFILE"] != own && env["OAR_NODEFILE"] != before["OAR_NODEFILE"] {
-			t.Errorf("%s: the node file was %s and is %s", out.Says, before["OAR_NODEFILE"], env["OAR_NODEFILE"])
+			t.Errorf("%s: the node file was %s and is %s", out.Message, before["OAR_NODEFILE"], env["OAR_NODEFILE"])
 		}
 	}
 	if text, err := os.ReadFile(own); err != nil || string(text) != "n1\nn1\nn2\nn2\nn2\n" {
@@ -432,14 +433,14 @@ func TestUnderOARTheNodeFileHasALineForEachCoreOfThePresentNodes(t *testing.T) {
 	}
 }
 
-func TestUnderOARAVariableThatIsAnotherFileStays(t *testing.T) {
+func TestUnderOARAVariableWithAnotherFileStays(t *testing.T) {
 	env := inOAR(t).with("OAR_RESOURCE_FILE", "/other")
 	if after := env.after(t, call(t, env, sized(2, "n[1-3]")).Text); after["OAR_RESOURCE_FILE"] != "/other" || after["OAR_NODE_FILE"] == env["OAR_NODE_FILE"] {
 		t.Errorf("after the step: %v", after)
 	}
 }
 
-func TestUnderOARANodeFileThatCannotBeWrittenIsNotTheOldOne(t *testing.T) {
+func TestUnderOARAFailedNodeFileUnsetsTheVariables(t *testing.T) {
 	env := inOAR(t).with("TMPDIR", "/no/such/directory")
 	out := call(t, env, sized(2, "n[1-3]"))
 	after := env.after(t, out.Text)
@@ -448,16 +449,16 @@ func TestUnderOARANodeFileThatCannotBeWrittenIsNotTheOldOne(t *testing.T) {
 			t.Errorf("%s is %s, which speaks of the nodes before", name, v)
 		}
 	}
-	if out.Status != StatusResized || !strings.Contains(out.Says, "no OAR_NODEFILE") {
-		t.Errorf("status %d: %s", out.Status, out.Says)
+	if out.Status != StatusResized || !strings.Contains(out.Message, "no OAR_NODEFILE") {
+		t.Errorf("status %d: %s", out.Status, out.Message)
 	}
 }
 
 func TestWrongCallsAreUsageErrorsInOneLine(t *testing.T) {
 	slurm := inSlurm(t)
 	for name, c := range map[string]struct {
-		o    Options
-		says string
+		o        Options
+		messages string
 	}{
 		"both":               {Options{Getenv: slurm.lookup, Keep: "n1", Release: "n2"}, "--keep and --release together: say what stays or what goes, not both"},
 		"a bad list":         {Options{Getenv: slurm.lookup, Keep: "n[1-"}, "--keep: "},
@@ -471,8 +472,8 @@ func TestWrongCallsAreUsageErrorsInOneLine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cl, seen := sidecar{replies(resized)}.client()
 			out := step(t.Context(), c.o, cl)
-			if out.Status != StatusUsage || out.Text != "(exit 2)\n" || !strings.Contains(out.Says, c.says) || strings.Contains(out.Says, "\n") {
-				t.Errorf("status %d, says %q, text %q; want 2, %q", out.Status, out.Says, out.Text, c.says)
+			if out.Status != StatusUsage || out.Text != "(exit 2)\n" || !strings.Contains(out.Message, c.messages) || strings.Contains(out.Message, "\n") {
+				t.Errorf("status %d, says %q, text %q; want 2, %q", out.Status, out.Message, out.Text, c.messages)
 			}
 			if len(*seen) > 0 {
 				t.Errorf("the sidecar was asked: %v", *seen)
@@ -484,9 +485,9 @@ func TestWrongCallsAreUsageErrorsInOneLine(t *testing.T) {
 func TestTheHostfileIsWrittenOnlyWhereNobodyElseCan(t *testing.T) {
 	dir := func(tmp string) string { return filepath.Join(tmp, fmt.Sprintf("accordion-%d", os.Getuid())) }
 	for name, c := range map[string]struct {
-		prepare func(t *testing.T, tmp string) error
-		usual   bool   // it is in accordion-UID
-		says    string // when there is none
+		prepare  func(t *testing.T, tmp string) error
+		usual    bool   // it is in accordion-UID
+		messages string // if there is no file
 	}{
 		"a link":            {func(t *testing.T, tmp string) error { return os.Symlink(tmp, dir(tmp)) }, false, ""},
 		"a file":            {func(t *testing.T, tmp string) error { return os.WriteFile(dir(tmp), nil, 0o600) }, false, ""},
@@ -510,8 +511,8 @@ func TestTheHostfileIsWrittenOnlyWhereNobodyElseCan(t *testing.T) {
 			env = env.with("ACCORDION_HOSTFILE", "/old")
 			out := call(t, env, sized(2, "n[1-5]"))
 			hosts, set := env.after(t, out.Text)["ACCORDION_HOSTFILE"]
-			if out.Status != StatusResized || !strings.Contains(out.Says, c.says) || set != (c.says == "") {
-				t.Errorf("status %d, says %q, ACCORDION_HOSTFILE=%q", out.Status, out.Says, hosts)
+			if out.Status != StatusResized || !strings.Contains(out.Message, c.messages) || set != (c.messages == "") {
+				t.Errorf("status %d, says %q, ACCORDION_HOSTFILE=%q", out.Status, out.Message, hosts)
 			}
 			if !set {
 				return

@@ -68,7 +68,7 @@ type Policy struct {
 // Setting is the value of one line of oar.conf.
 type Setting struct {
 	Value string // "": nothing is set
-	Line  int    // line number from 1; 0: there is no such line
+	Line  int    // line number from 1; 0: the file has no line for it
 }
 
 // Accordion's own settings in oar.conf.

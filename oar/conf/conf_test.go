@@ -56,7 +56,7 @@ func TestOARsConfigurationIsReadAsOARReadsIt(t *testing.T) {
 	}
 }
 
-func TestWhatIsMissingHasOARsDefaults(t *testing.T) {
+func TestDefaultsAreThoseOfOAR(t *testing.T) {
 	got, err := conf.Parse(strings.NewReader("DB_TYPE=mysql\nDB_PORT=\"\"\n"), "oar.conf")
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestAWrongConfigurationIsNamedWithItsLine(t *testing.T) {
 	}
 }
 
-func FuzzNoTextOfAConfigurationBreaksUs(f *testing.F) {
+func FuzzConfiguration(f *testing.F) {
 	f.Add(debian)
 	f.Add("DB_TYPE=\"Pg\nDB_PORT='")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -11,7 +11,7 @@ import (
 
 const epilogue = "SERVER_EPILOGUE_EXEC_FILE"
 
-func TestASettingTakesThePlaceOfAnotherAndGivesItBack(t *testing.T) {
+func TestSettingReplacesAnotherAndRestoresIt(t *testing.T) {
 	const before = "A=1\n#SERVER_EPILOGUE_EXEC_FILE=\"/path/to/prog\"\n  SERVER_EPILOGUE_EXEC_FILE = '/site/end' # ours\nB=2\n"
 	const with = "A=1\n#SERVER_EPILOGUE_EXEC_FILE=\"/path/to/prog\"\n#accordion#   SERVER_EPILOGUE_EXEC_FILE = '/site/end' # ours\n" +
 		"SERVER_EPILOGUE_EXEC_FILE=\"/a\"\nB=2\n"
@@ -29,7 +29,7 @@ func TestASettingTakesThePlaceOfAnotherAndGivesItBack(t *testing.T) {
 	}
 }
 
-func TestWhatIsTakenOutOfOARsConfigurationLeavesItAsItWas(t *testing.T) {
+func TestRemovedSettingsLeaveTheFileUnchanged(t *testing.T) {
 	lines := rapid.SampledFrom([]string{"", "A=1", "# SERVER_EPILOGUE_EXEC_FILE=/x", "SERVER_EPILOGUE_EXEC_FILE=/x y z", "\tSERVER_EPILOGUE_EXEC_FILE=\"/x\" # y",
 		"SERVER_EPILOGUE_EXEC_FILE=''", "SERVER_EPILOGUE_EXEC_FILE_2=/x", "X_SERVER_EPILOGUE_EXEC_FILE=/x", "#accordion# A=1", "= 3", "A", "\r", "B='SERVER_EPILOGUE_EXEC_FILE=3'"})
 	rapid.Check(t, func(t *rapid.T) {

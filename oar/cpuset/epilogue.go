@@ -17,8 +17,8 @@ import (
 	"accordion/oar/tables"
 )
 
-// companionsPatience bounds the cleaning for a companion: OAR's server does nothing else meanwhile.
-const companionsPatience = 3 * time.Second
+// companionsTimeout bounds the cleaning for a companion: OAR's server does nothing else meanwhile.
+const companionsTimeout = 3 * time.Second
 
 // Epilogue cleans up after the job has ended. It ends what still runs on the companions' nodes, cleans their cpusets,
 // asks OAR to end the companions and returns their number. The sidecar does the same earlier; the epilogue is for when
@@ -60,7 +60,7 @@ func (d hookStore) afterCompanion(ctx context.Context, c Sets, base, companion i
 	if d.OARLocksTables() {
 		return nil
 	}
-	within, done := context.WithTimeout(ctx, companionsPatience)
+	within, done := context.WithTimeout(ctx, companionsTimeout)
 	defer done()
 	bad, err := c.Clean(within, base, tables.CpusetsOf(companion))
 	if within.Err() != nil {
@@ -86,7 +86,7 @@ func (d hookStore) notify(ctx context.Context, word string) error {
 	return server.Tell(ctx, net.JoinHostPort(d.Conf.Server, strconv.Itoa(d.Conf.ServerPort)), word)
 }
 
-// endCompanions asks OAR to end those of the job's companions that were not asked to end yet, and returns their number.
+// endCompanions asks OAR to end the job's companions that were not asked to end yet, and returns their number.
 func (d hookStore) endCompanions(ctx context.Context, job int64) (ended int, err error) {
 	left, err := d.CompanionsToEnd(ctx, job)
 	if err != nil || len(left) == 0 {

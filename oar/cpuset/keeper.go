@@ -88,7 +88,7 @@ func (k *Keeper) flight(ctx context.Context, what string, job int64, do func(con
 		bad, _ := r.Val.([]BadNode)
 		return bad, r.Err
 	case <-ctx.Done():
-		return nil, fmt.Errorf("OAR's job resource manager takes longer: %w", adapter.ErrBusy)
+		return nil, fmt.Errorf("OAR's job resource manager: not finished yet: %w", adapter.ErrBusy)
 	}
 }
 
@@ -101,7 +101,7 @@ func (k *Keeper) suspect(job int64, bad []BadNode) {
 	defer cancel()
 	alive, err := k.db.Suspect(ctx, job, NamesOf(bad), bad[0].Err)
 	if err != nil {
-		k.log.Warn("nodes cannot be suspected", "nodes", hostlist.Compact(NamesOf(bad)), "error", err)
+		k.log.Warn("OAR could not be told to suspect nodes", "nodes", hostlist.Compact(NamesOf(bad)), "error", err)
 	}
 	for _, b := range bad {
 		if slices.Contains(alive, b.host) { // else OAR knows already
@@ -139,9 +139,9 @@ func (k *Keeper) Look(ctx context.Context, from database.Querier) error {
 	return err
 }
 
-// suspectsAgain is how often cleaning is retried on nodes that OAR suspects. They may be dead, and no job gets them
+// retryAfter is how often cleaning is retried on nodes that OAR suspects. They may be dead, and no job gets them
 // meanwhile.
-const suspectsAgain = 30 * time.Second
+const retryAfter = 30 * time.Second
 
 // clear cleans what Look finds, until the Keeper is closed.
 func (k *Keeper) clear() {
@@ -151,13 +151,13 @@ func (k *Keeper) clear() {
 		case <-k.life.Done():
 			return
 		case found := <-k.left:
-			maps.DeleteFunc(tried, func(_ int64, at time.Time) bool { return time.Since(at) > suspectsAgain })
+			maps.DeleteFunc(tried, func(_ int64, at time.Time) bool { return time.Since(at) > retryAfter })
 			for _, one := range found {
 				if _, lately := tried[one.Job]; lately && !one.Alive {
 					continue
 				}
 				tried[one.Job] = time.Now()
-				k.log.Info("a job's cpusets are left on nodes that it has not any more: they are cleaned", "job", one.Job)
+				k.log.Info("cpusets of a job are left on nodes that it no longer has: cleaning them", "job", one.Job)
 				if err := k.Cleaned(k.life, one.Job, tables.LeftCpusets); err != nil && k.life.Err() == nil {
 					k.log.Warn("cpusets are left", "job", one.Job, "error", err)
 				}

@@ -46,9 +46,9 @@ func (m manager) send(ctx context.Context, what string, hosts []string, job map[
 	var bad []BadNode
 	for _, host := range hosts {
 		all.Go(func() error {
-			out, err := m.nodes.Run(ctx, host, fmt.Sprintf("TAKTUK_HOSTNAME=%s perl - %s", server.Quote(host), what), input, Quickly)
+			out, err := m.nodes.Run(ctx, host, fmt.Sprintf("TAKTUK_HOSTNAME=%s perl - %s", server.Quote(host), what), input, ConnectTimeout)
 			if out != "" {
-				m.log.Debug("OAR's job resource manager says", "asked", what, "node", host, "says", strings.TrimSpace(out))
+				m.log.Debug("output of OAR's job resource manager", "asked", what, "node", host, "says", strings.TrimSpace(out))
 			}
 			if err != nil {
 				mu.Lock()
@@ -63,8 +63,8 @@ func (m manager) send(ctx context.Context, what string, hosts []string, job map[
 	return bad, nil
 }
 
-// Quickly is an ssh option that detects a node that is off within ten seconds. The default takes minutes.
-const Quickly = "-oConnectTimeout=10"
+// ConnectTimeout is an ssh option that detects a node that is off within ten seconds. The default takes minutes.
+const ConnectTimeout = "-oConnectTimeout=10"
 
 // sshFailed is the exit status of ssh when it could not connect.
 const sshFailed = 255

@@ -28,7 +28,7 @@ slow) exec sleep 600;;
 esac
 `
 
-func TestTheManagerIsSentToEveryNodeAndThoseWhereItFailsAreTold(t *testing.T) {
+func TestManagerRunsOnEveryNodeAndReportsFailures(t *testing.T) {
 	dir, err := os.MkdirTemp("", "manager") // t.TempDir() is not accessible to OAR's account
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ func TestPerlReadsBackWhatIsWrittenForIt(t *testing.T) {
 			rapid.Map(rapid.SliceOfN(value(deep-1), 0, 4), func(v []any) any { return append([]any{}, v...) }),
 			rapid.Map(rapid.MapOfN(text, value(deep-1), 0, 4), func(v map[string]any) any { return v }))
 	}
-	// Many values in one run: Perl is slow to start.
+	// PrepareManyJobs values in one run: Perl is slow to start.
 	rapid.Check(t, func(t *rapid.T) {
 		var want any = rapid.SliceOfN(value(3), 1, 60).Draw(t, "values")
 		c := exec.Command("perl", "-MJSON::PP", "-e", `undef $/; my $v = eval(<STDIN>); die $@ if $@; binmode STDOUT; print JSON::PP->new->allow_nonref->latin1->encode($v)`)

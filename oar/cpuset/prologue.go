@@ -13,9 +13,9 @@ import (
 	"accordion/oar/server"
 )
 
-// ComingNodes is the suffix of the file in which the sidecar leaves the nodes on which a job starts. It is next to the
+// NextNodes is the suffix of the file in which the sidecar leaves the nodes on which a job starts. It is next to the
 // node file that OAR makes for the job.
-const ComingNodes = ".accordion"
+const NextNodes = ".accordion"
 
 // Prologue runs on a node before a job's command starts. nodefile is the file that OAR made for the job there. OAR
 // knows only the base of an evolving job, which may be smaller than its first step. The sidecar has left the nodes of
@@ -24,7 +24,7 @@ const ComingNodes = ".accordion"
 // any user can create it first.
 func Prologue(nodefile string) error {
 	folder, name := filepath.Split(nodefile)
-	if err := rename(filepath.Clean(folder), name+ComingNodes, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := rename(filepath.Clean(folder), name+NextNodes, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("giving the job the nodes of its first step: %w", err)
 	}
 	return nil
@@ -35,7 +35,7 @@ func rename(folder, from, to string) error {
 	if info, err := os.Lstat(folder); err != nil {
 		return err
 	} else if !info.IsDir() {
-		return fmt.Errorf("%s is no folder: remove it", folder)
+		return fmt.Errorf("%s is not a folder: remove it", folder)
 	}
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -46,21 +46,21 @@ func rename(folder, from, to string) error {
 	if err != nil {
 		return err
 	}
-	if !ours(info) || info.Mode().Perm()&0o002 != 0 {
+	if !isTrusted(info) || info.Mode().Perm()&0o002 != 0 {
 		return fmt.Errorf("others may write to %s: remove it, or set OAR_RUNTIME_DIRECTORY to a folder in which users cannot write", folder)
 	}
 	if info, err = root.Lstat(from); err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() || !ours(info) {
-		return fmt.Errorf("%s in %s is no file of this account: remove it", from, folder)
+	if !info.Mode().IsRegular() || !isTrusted(info) {
+		return fmt.Errorf("%s in %s is not a file of this account: remove it", from, folder)
 	}
 	return root.Rename(from, to)
 }
 
-// ours reports whether a file belongs to this process's user, to root, or to OAR's account, for sites that run the
+// isTrusted reports whether a file belongs to this process's user, to root, or to OAR's account, for sites that run the
 // prologue as root.
-func ours(info fs.FileInfo) bool {
+func isTrusted(info fs.FileInfo) bool {
 	owner := info.Sys().(*syscall.Stat_t).Uid
 	if owner == 0 || int(owner) == os.Geteuid() {
 		return true

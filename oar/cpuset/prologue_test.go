@@ -11,7 +11,7 @@ import (
 	"accordion/internal/testenv"
 )
 
-func TestTheNodesOfAFirstStepTakeThePlaceOfTheBasesBeforeTheCommandBegins(t *testing.T) {
+func TestNodeFileOfTheFirstStepIsReadyBeforeTheCommand(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "7")
 	write := func(name, text string) {
 		t.Helper()
@@ -26,7 +26,7 @@ func TestTheNodesOfAFirstStepTakeThePlaceOfTheBasesBeforeTheCommandBegins(t *tes
 		{"", "n1\nn2\n"}, // called a second time
 	} {
 		if c.coming != "" {
-			write(file+ComingNodes, c.coming)
+			write(file+NextNodes, c.coming)
 		}
 		if err := Prologue(file); err != nil {
 			t.Fatal(err)
@@ -34,11 +34,11 @@ func TestTheNodesOfAFirstStepTakeThePlaceOfTheBasesBeforeTheCommandBegins(t *tes
 		if got, err := os.ReadFile(file); err != nil || string(got) != c.want {
 			t.Errorf("the node file has %q, %v; want %q", got, err, c.want)
 		}
-		if _, err := os.Stat(file + ComingNodes); !os.IsNotExist(err) {
+		if _, err := os.Stat(file + NextNodes); !os.IsNotExist(err) {
 			t.Errorf("what the sidecar left is still there: %v", err)
 		}
 	}
-	if err := os.Mkdir(file+ComingNodes, 0o755); err != nil {
+	if err := os.Mkdir(file+NextNodes, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := Prologue(file); err == nil {
@@ -79,7 +79,7 @@ func TestPlantedNodesAreNotGivenToAJob(t *testing.T) {
 			must(os.Chmod(shared, 0o777|os.ModeSticky))
 			folder := filepath.Join(shared, "oar_runtime")
 			must(os.Mkdir(folder, 0o755))
-			for file, owner := range map[string]int{"7": account, "7" + ComingNodes: c.file} {
+			for file, owner := range map[string]int{"7": account, "7" + NextNodes: c.file} {
 				must(os.WriteFile(filepath.Join(folder, file), []byte(file), 0o644))
 				must(os.Chown(filepath.Join(folder, file), owner, owner))
 			}

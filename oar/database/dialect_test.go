@@ -110,7 +110,7 @@ func TestTheSQLOfBothDialects(t *testing.T) {
 				"INSERT INTO locks (number) VALUES (42)", "ROLLBACK"},
 			[]string{"BEGIN", "SET SESSION innodb_lock_wait_timeout = 1 /*M!100300 , SESSION idle_transaction_timeout = 0 */",
 				"INSERT INTO locks (number) VALUES (42)", "ROLLBACK"}},
-		{"many jobs", inTransaction(func(d *DB, tx *sql.Tx) error { return d.Many(ctx, tx) }),
+		{"many jobs", inTransaction(func(d *DB, tx *sql.Tx) error { return d.PrepareManyJobs(ctx, tx) }),
 			[]string{"SET LOCAL enable_nestloop = off"}, nil},
 		{"OAR's release", func(d *DB) error { return d.ReadRelease(ctx) }, []string{"SELECT version FROM schema"}, nil},
 		{"OAR's plan held", inTransaction(func(d *DB, tx *sql.Tx) error { _, err := d.HoldPlan(ctx, tx); return err }),
@@ -134,7 +134,7 @@ func TestTheSQLOfBothDialects(t *testing.T) {
 }
 
 // The phrases of both dialects that other packages put into queries.
-func TestTheWordsOfBothDialects(t *testing.T) {
+func TestTextsOfBothDialects(t *testing.T) {
 	for _, c := range []struct {
 		kind string
 		want []string
@@ -153,7 +153,7 @@ func TestTheWordsOfBothDialects(t *testing.T) {
 	}
 }
 
-func TestWhichErrorsOfEachDatabaseMeanThatWeGaveWay(t *testing.T) {
+func TestConflictErrorsOfBothDatabases(t *testing.T) {
 	for _, c := range []struct {
 		err                 error
 		postgreSQL, mariaDB bool
@@ -176,7 +176,7 @@ func TestWhichErrorsOfEachDatabaseMeanThatWeGaveWay(t *testing.T) {
 	}
 }
 
-func TestATransactionThatGaveWayIsTriedAgainAfterLongerAndLongerPauses(t *testing.T) {
+func TestConflictIsRetriedAfterIncreasingPauses(t *testing.T) {
 	deadlock := &mysql.MySQLError{Number: 1213}
 	for _, c := range []struct {
 		name   string
@@ -216,7 +216,7 @@ func TestATransactionThatGaveWayIsTriedAgainAfterLongerAndLongerPauses(t *testin
 
 // OAR 2.6 with PostgreSQL launches every job that has a type other than a bare "inner". So the holder of a reservation
 // must have the bare type, with that release only.
-func TestTheTypesOfWhatOARMayNotLaunch(t *testing.T) {
+func TestTypesOfJobsThatOARMustNotLaunch(t *testing.T) {
 	for _, c := range []struct {
 		job     Noop
 		misread bool
@@ -233,7 +233,7 @@ func TestTheTypesOfWhatOARMayNotLaunch(t *testing.T) {
 	}
 }
 
-func TestWhichErrorsOfEachDatabaseMeanNoTableOrAnInterruption(t *testing.T) {
+func TestMissingTableAndInterruptionErrorsOfBothDatabases(t *testing.T) {
 	for _, c := range []struct {
 		err                           error
 		pgNone, pgInterrupted, myNone bool

@@ -49,7 +49,7 @@ func eligible[T any](ctx context.Context, d *DB, column, wanted string, patience
 	defer d.resetSession(ctx, conn)
 	tx, err := conn.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
-		return nil, fmt.Errorf("asking as the account that may only read: %w", err)
+		return nil, fmt.Errorf("querying as the account that may only read: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }()
 	if _, err = tx.ExecContext(ctx, d.StatementLimit(patience)); err != nil {

@@ -31,7 +31,7 @@ func (d *DB) Exclusive(ctx context.Context, row string, do func() error) error {
 		case d.NoTable(err):
 			return fmt.Errorf("locking %s: %w: %w", row, ErrNoTable, err)
 		case !d.isConflict(err) || ctx.Err() != nil:
-			return fmt.Errorf("waiting for another who does the same: %w", err)
+			return fmt.Errorf("waiting for another process that does the same: %w", err)
 		}
 		d.rollBack(ctx, conn)
 	}

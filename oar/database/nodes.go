@@ -77,7 +77,7 @@ func (d *DB) ResourceRows(ctx context.Context, hosts []string) (found []map[stri
 	return found, err
 }
 
-// Alive returns those of the hosts that have a resource in state Alive.
+// Alive returns the hosts that have a resource in state Alive.
 func (d *DB) Alive(ctx context.Context, from Querier, hosts []string) ([]string, error) {
 	where, args := d.In("network_address", hosts)
 	query := "SELECT DISTINCT network_address FROM resources WHERE state = 'Alive' AND " + where + " ORDER BY network_address"
@@ -116,8 +116,8 @@ func (d *DB) Suspect(ctx context.Context, job int64, hosts []string, why error) 
 // eventSize is how many characters OAR has room for.
 const eventSize = 254
 
-// Many prepares the database for reading many jobs.
-func (d *DB) Many(ctx context.Context, tx *sql.Tx) error {
+// PrepareManyJobs prepares the database for reading many jobs.
+func (d *DB) PrepareManyJobs(ctx context.Context, tx *sql.Tx) error {
 	if d.manyJobs() == "" {
 		return nil
 	}

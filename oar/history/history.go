@@ -83,7 +83,7 @@ type kept struct {
 
 func read(ctx context.Context, db *database.DB, tx *sql.Tx, span Span) (k kept, err error) {
 	if _, err = tx.ExecContext(ctx, db.StatementLimit(patience)); err != nil {
-		return k, fmt.Errorf("limiting the time of a question to OAR's database: %w", err)
+		return k, fmt.Errorf("limiting the time of a query of OAR's database: %w", err)
 	}
 	where := fmt.Sprintf("j.start_time > 0 AND j.start_time < %d AND (j.stop_time >= %d OR j.stop_time = 0)", span.Until, span.From)
 	k.jobs, err = database.All(ctx, tx, "jobs that are over", `SELECT j.job_id, COALESCE(j.job_name, ''), COALESCE(j.job_user, ''), COALESCE(j.project, ''), COALESCE(j.queue_name, ''),
@@ -94,19 +94,19 @@ func read(ctx context.Context, db *database.DB, tx *sql.Tx, span Span) (k kept, 
 	if err != nil {
 		return k, err
 	}
-	k.hosts, err = counted(ctx, tx, "the nodes of jobs that are over", `SELECT j.job_id, COUNT(DISTINCT r.network_address) FROM jobs j
+	k.hosts, err = countsOf(ctx, tx, "the nodes of jobs that are over", `SELECT j.job_id, COUNT(DISTINCT r.network_address) FROM jobs j
 		JOIN assigned_resources a ON a.moldable_job_id = j.assigned_moldable_job JOIN resources r ON r.resource_id = a.resource_id
 		WHERE r.type = 'default' AND `+where+` GROUP BY j.job_id`)
 	if err != nil {
 		return k, err
 	}
-	k.changing, err = counted(ctx, tx, "the types of jobs that are over", `SELECT j.job_id, COUNT(*) FROM jobs j JOIN job_types t ON t.job_id = j.job_id
+	k.changing, err = countsOf(ctx, tx, "the types of jobs that are over", `SELECT j.job_id, COUNT(*) FROM jobs j JOIN job_types t ON t.job_id = j.job_id
 		WHERE (t.type = 'noop' OR t.type LIKE 'ep=%' OR t.type LIKE 'container%' OR t.type LIKE 'cosystem%') AND `+where+` GROUP BY j.job_id`)
 	return k, err
 }
 
-// counted runs a query that returns a number for each job.
-func counted(ctx context.Context, from database.Querier, what, query string) (map[int64]int, error) {
+// countsOf runs a query that returns a number for each job.
+func countsOf(ctx context.Context, from database.Querier, what, query string) (map[int64]int, error) {
 	all := map[int64]int{}
 	err := database.Rows(ctx, from, what, query, nil, func(r *sql.Rows) error {
 		var id int64

@@ -7,9 +7,9 @@ import (
 	"accordion/core"
 )
 
-// apart returns the jobs of the queue that a pass plans and the sidecar does not: besteffort jobs, and jobs that wait
-// for the end of another. It leaves out jobs that the last pass refused or the next one will refuse.
-func (o *Reader) apart(records []*Job) (all []adapter.Apart) {
+// plannedElsewhere returns the jobs of the queue that a pass plans and the sidecar does not: besteffort jobs, and jobs
+// that wait for the end of another. It leaves out jobs that the last pass refused or the next one will refuse.
+func (o *Reader) plannedElsewhere(records []*Job) (all []adapter.Apart) {
 	for _, r := range records {
 		if !o.plannedByPass(r) || !r.Blocked && !r.Besteffort() {
 			continue

@@ -12,9 +12,9 @@ import (
 	"accordion/oar/database"
 )
 
-// A Yielding job is a besteffort job for whose checkpoint OAR waits before it ends the job for another. The wait begins
-// in the second of the first request for a checkpoint. Its user sets how long it is (oarsub --checkpoint).
-type Yielding struct {
+// A BesteffortJob job is a besteffort job for whose checkpoint OAR waits before it ends the job for another. The wait
+// begins in the second of the first request for a checkpoint. Its user sets how long it is (oarsub --checkpoint).
+type BesteffortJob struct {
 	Job      int64
 	User     string
 	Nodes    []string
@@ -25,7 +25,7 @@ type Yielding struct {
 
 // Ends returns the second from which on OAR ends the job for another, if the job is asked for its checkpoint now at the
 // latest.
-func (y Yielding) Ends(now core.Time) core.Time {
+func (y BesteffortJob) Ends(now core.Time) core.Time {
 	asked := now
 	if y.Asked != 0 {
 		asked = y.Asked
@@ -35,7 +35,7 @@ func (y Yielding) Ends(now core.Time) core.Time {
 
 // Keeps returns a reservation that excludes others from the nodes until the job is gone. keeps is false where OAR ends
 // the job at once.
-func (y Yielding) Keeps(now core.Time) (r adapter.Reservation, keeps bool) {
+func (y BesteffortJob) Keeps(now core.Time) (r adapter.Reservation, keeps bool) {
 	ends := y.Ends(now)
 	if ends <= now {
 		return r, false
@@ -43,8 +43,8 @@ func (y Yielding) Keeps(now core.Time) (r adapter.Reservation, keeps bool) {
 	return adapter.Reservation{Name: fmt.Sprintf("oar-%d", y.Job), User: y.User, Nodes: y.Nodes, Start: now, End: ends + conf.LateKill}, true
 }
 
-// Yielding returns which of the jobs are such jobs and hold nodes.
-func (o *Reader) Yielding(ctx context.Context, from database.Querier, records []*Job) ([]Yielding, error) {
+// BesteffortJob returns which of the jobs are such jobs and hold nodes.
+func (o *Reader) BesteffortJob(ctx context.Context, from database.Querier, records []*Job) ([]BesteffortJob, error) {
 	held := map[int64]*Job{}
 	var ids []int64
 	for _, r := range records {
@@ -56,11 +56,11 @@ func (o *Reader) Yielding(ctx context.Context, from database.Querier, records []
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	var all []Yielding
+	var all []BesteffortJob
 	query := `SELECT j.job_id, j.checkpoint, COALESCE(MIN(e.date), 0) FROM jobs j LEFT JOIN event_logs e ON e.job_id = j.job_id AND e.type = 'CHECKPOINT'
 		WHERE j.checkpoint > 0 AND j.job_id IN (` + database.List(ids) + ") GROUP BY j.job_id, j.checkpoint ORDER BY j.job_id"
 	err := database.Rows(ctx, from, "for whose checkpoints OAR waits", query, nil, func(row *sql.Rows) error {
-		var y Yielding
+		var y BesteffortJob
 		err := row.Scan(&y.Job, &y.Patience, &y.Asked)
 		if r := held[y.Job]; r != nil {
 			y.User, y.Nodes, y.Limit = r.User, slices.Clone(r.Holds), r.Ends()

@@ -10,13 +10,13 @@ import (
 func TestNodesOfABesteffortJobAreKeptUntilItsPatienceIsOver(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		y    Yielding
+		y    BesteffortJob
 		want core.Time // 0: its nodes are not kept
 	}{
-		{"not asked yet", Yielding{Patience: 600, Limit: 9000}, 1600 + conf.LateKill},
-		{"asked a while ago", Yielding{Patience: 600, Asked: 700, Limit: 9000}, 1300 + conf.LateKill},
-		{"not longer than its walltime", Yielding{Patience: 600, Limit: 1200}, 1200 + conf.LateKill},
-		{"its patience is over", Yielding{Patience: 600, Asked: 400, Limit: 9000}, 0},
+		{"not asked yet", BesteffortJob{Patience: 600, Limit: 9000}, 1600 + conf.LateKill},
+		{"asked a while ago", BesteffortJob{Patience: 600, Asked: 700, Limit: 9000}, 1300 + conf.LateKill},
+		{"not longer than its walltime", BesteffortJob{Patience: 600, Limit: 1200}, 1200 + conf.LateKill},
+		{"its patience is over", BesteffortJob{Patience: 600, Asked: 400, Limit: 9000}, 0},
 	} {
 		r, keeps := c.y.Keeps(1000)
 		if keeps != (c.want != 0) || keeps && (r.End != c.want || r.Start != 1000 || r.Ours()) {

@@ -39,10 +39,10 @@ const (
 	Grown   = "grown"
 )
 
-// Coming is the prefix of the mark of companions whose nodes do not belong to the job yet. The ID of the first
+// JoiningMark is the prefix of the mark of companions whose nodes do not belong to the job yet. The ID of the first
 // companion of the same expansion follows. Companions of an earlier attempt that failed may still exist and must not
 // join the job with them.
-const Coming = "coming "
+const JoiningMark = "coming "
 
 // stateOf returns the job's state in the sidecar's words. A job that is being launched holds nodes and counts as
 // running. An evolving job counts as pending until OAR runs it, because only then it has all of its nodes.

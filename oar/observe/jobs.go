@@ -38,7 +38,7 @@ func (o *Reader) Jobs(ctx context.Context, from database.Querier, where string, 
 			r.Reservation, r.Mark, r.Joined = tied, r.Joined, ""
 		} else {
 			r.MadeIn = tied
-			if strings.HasPrefix(r.Joined, Coming) {
+			if strings.HasPrefix(r.Joined, JoiningMark) {
 				r.Joined, r.With = "", r.Joined
 			}
 		}
@@ -54,7 +54,7 @@ func (o *Reader) Jobs(ctx context.Context, from database.Querier, where string, 
 		func() error { return o.readKinds(ctx, from, byID, where, args) },
 		func() error { return o.readHolds(ctx, from, byID, where, args) },
 		func() error { return o.readPlaces(ctx, from, byID, where, args) },
-		func() error { return o.readWishes(ctx, from, byID, where, args) },
+		func() error { return o.readRequested(ctx, from, byID, where, args) },
 		func() error { return o.readWaitsFor(ctx, from, byID, where, args) },
 		func() error { return o.readSuspended(ctx, from, byID, where, args) },
 	} {
@@ -98,16 +98,16 @@ func (o *Reader) readHolds(ctx context.Context, from database.Querier, byID map[
 		var id int64
 		var host string
 		err := row.Scan(&id, &host)
-		if r := byID[id]; r != nil && !(r.OARState == "Suspended" && !r.evolving() && r.BaseJob == 0 && o.leavesSuspended()) {
+		if r := byID[id]; r != nil && !(r.OARState == "Suspended" && !r.evolving() && r.BaseJob == 0 && o.freesSuspended()) {
 			r.Holds = append(r.Holds, host)
 		}
 		return err
 	})
 }
 
-// leavesSuspended reports whether OAR gives the hosts of a suspended job to other jobs. An evolving job keeps its
-// hosts: they are promised to it.
-func (o *Reader) leavesSuspended() bool { return slices.Contains(o.db.Conf.SuspendedFree, "default") }
+// freesSuspended reports whether OAR gives the hosts of a suspended job to other jobs. An evolving job keeps its hosts:
+// they are promised to it.
+func (o *Reader) freesSuspended() bool { return slices.Contains(o.db.Conf.SuspendedFree, "default") }
 
 // readPlaces reads the hosts that released jobs are to have.
 func (o *Reader) readPlaces(ctx context.Context, from database.Querier, byID map[int64]*Job, where string, args []any) error {
@@ -128,9 +128,9 @@ func (o *Reader) readPlaces(ctx context.Context, from database.Querier, byID map
 	return err
 }
 
-// readWishes reads the sizes and limits that jobs asked for. A waiting job has those of the configuration that OAR has
-// planned for it, or of its first.
-func (o *Reader) readWishes(ctx context.Context, from database.Querier, byID map[int64]*Job, where string, args []any) error {
+// readRequested reads the sizes and limits that jobs asked for. A waiting job has those of the configuration that OAR
+// has planned for it, or of its first.
+func (o *Reader) readRequested(ctx context.Context, from database.Querier, byID map[int64]*Job, where string, args []any) error {
 	query := `SELECT j.job_id, m.moldable_id, m.moldable_walltime, COALESCE(MAX(CASE WHEN d.res_job_resource_type = 'network_address' THEN d.res_job_value END), 0)
 		FROM jobs j JOIN moldable_job_descriptions m ON m.moldable_job_id = j.job_id
 		JOIN job_resource_groups g ON g.res_group_moldable_id = m.moldable_id

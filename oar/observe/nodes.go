@@ -61,9 +61,9 @@ func (o *Reader) Others(ctx context.Context, from database.Querier) ([]adapter.R
 	return all, err
 }
 
-// Soft returns a warning that names the queues whose jobs OAR plans before ours: they may take nodes that were promised
-// to a running job for its growth. It returns "" where there is no such queue.
-func (o *Reader) Soft(ctx context.Context) (string, error) {
+// QueuesBefore returns a warning that names the queues whose jobs OAR plans before ours: they may take nodes that were
+// promised to a running job for its growth. It returns "" where no queue does that.
+func (o *Reader) QueuesBefore(ctx context.Context) (string, error) {
 	ours, there, err := o.db.Queue(ctx, o.queue)
 	if err != nil || !there {
 		return "", err

@@ -32,16 +32,16 @@ type Reader struct {
 func New(db tables.Tables, queue string) *Reader { return &Reader{db: db, queue: queue} }
 
 // Snapshot reads the pool. It returns the snapshot, its jobs, and the jobs that yield their nodes after a while.
-func (o *Reader) Snapshot(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, []*Job, []Yielding, error) {
+func (o *Reader) Snapshot(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, []*Job, []BesteffortJob, error) {
 	snapshot := &adapter.Snapshot{At: time.Now(), Molds: adapter.Molds{Pause: o.db.Conf.SecurityTime}}
-	if err := o.db.Many(ctx, tx); err != nil {
+	if err := o.db.PrepareManyJobs(ctx, tx); err != nil {
 		return nil, nil, nil, err
 	}
 	nodes, err := o.Nodes(ctx, tx)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if err := o.tellStrengths(ctx, tx, nodes); err != nil {
+	if err := o.readStrengths(ctx, tx, nodes); err != nil {
 		return nil, nil, nil, err
 	}
 	where := fmt.Sprintf("(%s OR j.queue_name = %s AND %s AND %s) AND %s",
@@ -50,7 +50,7 @@ func (o *Reader) Snapshot(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, [
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	snapshot.Molds.Apart = o.apart(records)
+	snapshot.Molds.Apart = o.plannedElsewhere(records)
 	if err := o.readWanted(ctx, tx, records); err != nil {
 		return nil, nil, nil, err
 	}
@@ -62,7 +62,7 @@ func (o *Reader) Snapshot(ctx context.Context, tx *sql.Tx) (*adapter.Snapshot, [
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	yielding, err := o.Yielding(ctx, tx, records)
+	yielding, err := o.BesteffortJob(ctx, tx, records)
 	if err != nil {
 		return nil, nil, nil, err
 	}

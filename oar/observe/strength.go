@@ -71,8 +71,8 @@ func strengthOf(properties []string) strength {
 	return s
 }
 
-// tellStrengths sets in each node what launchers can ask about it.
-func (o *Reader) tellStrengths(ctx context.Context, from database.Querier, nodes map[string]*adapter.Node) error {
+// readStrengths sets in each node what launchers can ask about it.
+func (o *Reader) readStrengths(ctx context.Context, from database.Querier, nodes map[string]*adapter.Node) error {
 	properties, err := database.Properties(ctx, from)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"accordion/adapter"
 )
 
-func TestWhatANodeHasIsReadOfTheSitesProperties(t *testing.T) {
+func TestNodeStrengthIsReadFromTheSitesProperties(t *testing.T) {
 	for name, test := range map[string]struct {
 		properties string // of a site, in addition to OAR's own
 		resources  []string
@@ -47,7 +47,7 @@ func TestWhatANodeHasIsReadOfTheSitesProperties(t *testing.T) {
 			}
 			do("INSERT INTO resources (network_address, type, state) VALUES ('n1', 'default', 'Dead'), ('n2', 'default', 'Alive'), ('n1', 'licence', 'Alive')")
 			nodes := map[string]*adapter.Node{"n1": {}}
-			if err := (&Reader{}).tellStrengths(t.Context(), db, nodes); err != nil {
+			if err := (&Reader{}).readStrengths(t.Context(), db, nodes); err != nil {
 				t.Fatal(err)
 			}
 			if got := nodes["n1"].Strength; got != test.want {

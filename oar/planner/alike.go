@@ -75,8 +75,8 @@ func (r Rule) without(j Job, machine int) string {
 	return NeverFits
 }
 
-// sharedTree returns the tree of which every job asks for a number of hosts (parts of its first level), or nil if there
-// is no such tree.
+// sharedTree returns the tree of which every job asks for a number of hosts (parts of its first level), or nil if no
+// tree fits.
 func sharedTree(jobs []Job) *Tree {
 	var tree *Tree
 	for _, j := range jobs {
@@ -117,7 +117,7 @@ func (j Job) counted(count func(Choice) int) core.Job {
 
 // hosts holds the claims on the parts of a tree's first level.
 type hosts struct {
-	claims []place.Claim // one host each; those of one host do not overlap
+	claims []place.Claim // one host each; the parts on one host do not overlap
 	parts  int           // number of hosts
 	lost   []int         // hosts that cannot be used
 	busy   []place.Claim // claims on the other hosts, added up: Node is the number of hosts

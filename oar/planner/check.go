@@ -28,7 +28,7 @@ func Check(usable Set, now core.Time, claims []Claim, jobs []Job, plan []Placed)
 		j, known := wanted[p.Job]
 		switch {
 		case !known:
-			return fmt.Errorf("job %d is in the plan but does not wait, or is there twice", p.Job)
+			return fmt.Errorf("job %d is in the plan twice, or does not wait", p.Job)
 		case p.Choice < 0 || p.Choice >= len(j.Choices) || p.Duration != j.Choices[p.Choice].Duration:
 			return fmt.Errorf("job %d is planned in a configuration that it does not have", p.Job)
 		case p.Start < max(now, j.Begin):
@@ -85,13 +85,13 @@ func disjoint(words int, claims []Claim, plan []Placed) error {
 					claimed[r]--
 				}
 				if e.begins && planned.Has(r) {
-					return fmt.Errorf("resource %d is planned for a job and taken by another from second %d on", r, e.at)
+					return fmt.Errorf("resource %d is planned for a job, but another job takes it from second %d on", r, e.at)
 				}
 			}
 		case !e.begins:
 			planned.Drop(e.what)
 		case planned.Meets(e.what):
-			return fmt.Errorf("job %d is planned on resources of another from second %d on", e.job, e.at)
+			return fmt.Errorf("job %d is planned on resources of another job from second %d on", e.job, e.at)
 		default:
 			for r := range e.what.All() {
 				if claimed[r] > 0 {
@@ -111,7 +111,7 @@ func (c Choice) Exactly(has Set) error {
 	for _, g := range c.Groups {
 		part := make(Set, len(rest))
 		if !g.pick(rest, part) {
-			return fmt.Errorf("%d resources do not hold what it asks for", has.Len())
+			return fmt.Errorf("its request does not fit on %d resources", has.Len())
 		}
 		rest.Drop(part)
 	}

@@ -15,7 +15,7 @@ import (
 // Compares PlanFew with a search that tries every second. A job that fits now starts now, in the choice that completes
 // first. Of the others, as many of the first due jobs as there are reservations get the place in which they complete
 // first. No other job gets a place.
-func TestWhoFitsBeginsAndAFewHaveAPlace(t *testing.T) {
+func TestFittingJobsStartAndAFewOthersGetAPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, false, 1)
 		by := sched.Patient{

@@ -185,7 +185,7 @@ func TestAJobWaitsForThoseItDependsOn(t *testing.T) {
 	}
 }
 
-func TestWhenTimeIsOverTheRestHasNoPlace(t *testing.T) {
+func TestJobsAfterTheTimeLimitAreNotPlanned(t *testing.T) {
 	tree := planner.NewTree(all(small), small.hosts)
 	var jobs []planner.Job
 	for id := range int64(5) {
@@ -346,7 +346,7 @@ func bySecond(d drawn, plan []planner.Placed) string {
 	return ""
 }
 
-func TestNobodyIsDelayedByThoseBehindHim(t *testing.T) {
+func TestNoJobDelaysAnEarlierOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, false, 2)
 		whole := d.named(d.jobs)
@@ -411,7 +411,7 @@ func fitsAt(d drawn, before []planner.Placed, c planner.Choice, at core.Time) bo
 	return alone.Why == ""
 }
 
-func TestTheCheckSeesWhatIsWrong(t *testing.T) {
+func TestCheckFindsWrongPlans(t *testing.T) {
 	tree := planner.NewTree(all(small), small.hosts)
 	jobs := []planner.Job{
 		{ID: 1, Choices: []planner.Choice{onHosts(1, 1, 100, tree)}},

@@ -35,8 +35,8 @@ func (r Running) sizes(has int) *sizing.Sizes {
 	return sizing.New(core.Job{Choices: listed}, sizing.HalfReference)
 }
 
-// tell adds the running jobs to the load. has converts their resources to a number.
-func (r Rule) tell(all *sched.SystemLoad, now core.Time, has func(Set) int) {
+// addRunning adds the running jobs to the load. has converts their resources to a number.
+func (r Rule) addRunning(all *sched.SystemLoad, now core.Time, has func(Set) int) {
 	for _, one := range r.Running {
 		n := has(one.Resources)
 		if n == 0 {
@@ -57,7 +57,7 @@ func (r Rule) count(all *sched.SystemLoad, now core.Time, h hosts) {
 	for i := range h.busy {
 		all.Leave(core.JobID(-1 - i))
 	}
-	r.tell(all, now, h.counter())
+	r.addRunning(all, now, h.counter())
 	for _, j := range r.Beside {
 		all.Submit(now, j)
 	}
@@ -94,7 +94,7 @@ func (r Rule) Capped(usable Set, now core.Time, claims []Claim, jobs []Job) []Jo
 			all.Leave(core.JobID(-1 - i))
 		}
 	}
-	r.tell(all, now, machine.common)
+	r.addRunning(all, now, machine.common)
 	hosts := perHost(jobs)
 	for _, j := range r.Beside {
 		all.Submit(now, times(j, hosts))

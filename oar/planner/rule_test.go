@@ -96,7 +96,7 @@ func sameSize(t *testing.T, rule planner.Rule, usable planner.Set, claims []plan
 }
 
 // Unusual lists of sizes and lost hosts, on eight free hosts of two switches: a job gets one of the sizes, or a reason.
-func TestOddListsAndLostHostsHaveASizeOrAWord(t *testing.T) {
+func TestUnusualSizesAndLostHostsGetASizeOrAReason(t *testing.T) {
 	each, switches := planner.Property{0, 1, 2, 3, 4, 5, 6, 7}, planner.Property{0, 0, 0, 0, 1, 1, 1, 1}
 	flat, deep := planner.NewTree(planner.AllOf(8), each), planner.NewTree(planner.AllOf(8), switches, each)
 	few := planner.NewTree(planner.SetOf(8, 0, 1, 2), each) // hosts that the job may have by its properties

@@ -291,7 +291,7 @@ func (m *mixture) sidecar(rule sizing.Sizing, passes sched.Policy) *plan.World {
 }
 
 // The sidecar counts for evolving jobs what OAR's pass counts: it reads the same tables with queries of its own.
-func TestThePassAndTheSidecarCountTheSame(t *testing.T) {
+func TestPassAndSidecarAgree(t *testing.T) {
 	compared := 0
 	rapid.Check(t, func(t *rapid.T) {
 		m := draw(t)

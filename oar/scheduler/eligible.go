@@ -31,7 +31,7 @@ type eligible struct {
 }
 
 var (
-	errOver  = errors.New("there was no time left to look for them")
+	errOver  = errors.New("no time was left to evaluate them")
 	errSpent = errors.New("those of its user have taken long lately, and are looked for less often")
 	errLater = errors.New("they are looked for when it may begin")
 )

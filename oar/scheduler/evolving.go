@@ -29,9 +29,9 @@ const sidecarLead core.Time = 3
 
 // sidecar is what a pass knows about the sidecar.
 type sidecar struct {
-	lives  bool
-	second core.Time // when this was read, by the database's clock: the second of a pass may be two ahead of it
-	fresh  []int64   // resources that became free within sidecarLead
+	lives         bool
+	second        core.Time // when this was read, by the database's clock: the second of a pass may be two ahead of it
+	recentlyFreed []int64   // resources that became free within sidecarLead
 }
 
 // readSidecar reads s.sidecar, where evolving jobs wait and the policy gives them their turn.
@@ -55,7 +55,7 @@ func (d store) readSidecar(ctx context.Context, s *state, by policy.Policy) erro
 	return database.Rows(ctx, d.Sql, "what has become free", query, nil, func(r *sql.Rows) error {
 		var id int64
 		err := r.Scan(&id)
-		s.sidecar.fresh = append(s.sidecar.fresh, id)
+		s.sidecar.recentlyFreed = append(s.sidecar.recentlyFreed, id)
 		return err
 	})
 }
@@ -74,11 +74,11 @@ func (t *translator) turns(ctx context.Context) (all []planner.Job) {
 	for _, w := range t.state.waiting {
 		o, adopted := t.state.orders.Jobs[w.id]
 		choices := profiles(w.types)
-		if choices == nil || !adopted && !t.state.sidecar.isNew(w.submitted) || o.Base != 0 || o.Released || kept[tables.StartReservation(w.id)] || t.waits(w) {
+		if choices == nil || !adopted && !t.state.sidecar.mayBeUnseen(w.submitted) || o.Base != 0 || o.Released || kept[tables.StartReservation(w.id)] || t.mustWait(w) {
 			continue
 		}
 		if tree, err := t.tree(ctx, w, w.choices[0].groups[0], []planner.Property{each}); err == nil {
-			all = append(all, planner.Job{ID: w.id, Submit: w.submitted, Profiles: t.beyond(w.id, early(choices, conf.LateKill)), Hosts: tree})
+			all = append(all, planner.Job{ID: w.id, Submit: w.submitted, Profiles: t.withoutReserved(w.id, early(choices, conf.LateKill)), Hosts: tree})
 		}
 	}
 	return all
@@ -121,10 +121,10 @@ func stepped(total core.Time, changes []core.Time, nodes func(at core.Time) int)
 	return ep
 }
 
-// beyond returns what the profiles need from now on in addition to the hosts that the sidecar has reserved for the
-// job's later steps. The sidecar reserves these before the hosts of the start. A pass between the two must not take the
-// job's own reservation for another's. Each step asks for at least one node.
-func (t *translator) beyond(job int64, choices []core.EP) []core.EP {
+// withoutReserved returns what the profiles need from now on in addition to the hosts that the sidecar has reserved for
+// the job's later steps. The sidecar reserves these before the hosts of the start. A pass between the two must not take
+// the job's own reservation for another's. Each step asks for at least one node.
+func (t *translator) withoutReserved(job int64, choices []core.EP) []core.EP {
 	var own []tables.Reservation
 	for _, r := range t.state.orders.Reservations {
 		if tables.IsReservationOf(r.Name, job) {
@@ -170,21 +170,21 @@ func mostNodes(ep core.EP, from, to core.Time) (nodes int) {
 	return nodes
 }
 
-// isNew reports whether a job was submitted so recently that the sidecar may not have seen it.
-func (s sidecar) isNew(submitted core.Time) bool { return submitted >= s.second-sidecarLead }
+// mayBeUnseen reports whether a job was submitted so recently that the sidecar may not have seen it.
+func (s sidecar) mayBeUnseen(submitted core.Time) bool { return submitted >= s.second-sidecarLead }
 
-// waits reports whether a job must not start now, or asks for something that this code does not know.
-func (t *translator) waits(w *waiting) bool {
-	others := slices.DeleteFunc(slices.Clone(w.types), isSidecars)
+// mustWait reports whether a job must not start now, or asks for something that this code does not know.
+func (t *translator) mustWait(w *waiting) bool {
+	others := slices.DeleteFunc(slices.Clone(w.types), isSidecarType)
 	kind, err := ReadTypes(others)
 	return err != nil || kind.Postpone > t.now || len(w.choices) == 0 || len(w.choices[0].groups) != 1 ||
 		slices.ContainsFunc(w.after, func(on dependency) bool { return on.state != "Terminated" && on.state != "Error" })
 }
 
-// fresh returns the resources that became free within sidecarLead, as a set for n resources.
-func (t *translator) fresh(n int) planner.Set {
+// recentlyFreed returns the resources that became free within sidecarLead, as a set for n resources.
+func (t *translator) recentlyFreed(n int) planner.Set {
 	set := planner.NewSet(n)
-	for _, id := range t.state.sidecar.fresh {
+	for _, id := range t.state.sidecar.recentlyFreed {
 		if i, known := t.index[id]; known {
 			set.Add(i)
 		}
@@ -206,13 +206,13 @@ func (p *problem) withoutTurns(now core.Time, plan []planner.Placed) (own []plan
 	missed = map[int64]bool{}
 	its, lately := map[int64]bool{}, map[int64]bool{}
 	for _, j := range p.turns {
-		its[j.ID], lately[j.ID] = true, p.sidecar.isNew(j.Submit)
+		its[j.ID], lately[j.ID] = true, p.sidecar.mayBeUnseen(j.Submit)
 	}
 	for _, one := range plan {
 		switch {
 		case !its[one.Job]:
 			own = append(own, one)
-		case one.Why == "" && one.Start <= now && !lately[one.Job] && !one.Resources.Meets(p.fresh):
+		case one.Why == "" && one.Start <= now && !lately[one.Job] && !one.Resources.Meets(p.recentlyFreed):
 			missed[one.Job] = true
 		}
 	}

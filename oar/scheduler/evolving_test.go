@@ -30,19 +30,19 @@ func TestAnEvolvingJobHasItsTurnInAPass(t *testing.T) {
 	}
 	runs := claim{job: 9, state: "Running", from: now - 100, walltime: 395, resources: []int64{10, 20}} // n1, until 100300 with the seconds between two jobs
 	for _, c := range []struct {
-		name    string
-		policy  string
-		profile string
-		others  []*waiting
-		claims  []claim
-		fresh   []int64
-		change  func(*translator)
-		want    string // where the others are planned
+		name          string
+		policy        string
+		profile       string
+		others        []*waiting
+		claims        []claim
+		recentlyFreed []int64
+		change        func(*translator)
+		want          string // where the others are planned
 	}{
-		{name: "who came behind it leaves it what has just become free", profile: "2x600s", others: []*waiting{whole(2, 60, 1)}, fresh: []int64{20}, want: "2 at 600 on [10 20]"},
-		{name: "… also by cores", profile: "2x600s", others: []*waiting{cores(2, 60, 1), cores(3, 60, 4)}, fresh: []int64{20}, want: "2 now on [50], 3 at 600 on [10 20 30 40]"},
-		{name: "… though it needs no more than a part at first", profile: "1x60s,2x600s", others: []*waiting{whole(2, 600, 1), whole(3, 30, 1)}, fresh: []int64{10}, want: "2 at 660 on [10 20], 3 now on [30 40]"},
-		{name: "… also by cores", profile: "1x60s,2x600s", others: []*waiting{cores(2, 600, 2), cores(3, 30, 2)}, fresh: []int64{10}, want: "2 at 660 on [10 20], 3 now on [30 40]"},
+		{name: "who came behind it leaves it what has just become free", profile: "2x600s", others: []*waiting{whole(2, 60, 1)}, recentlyFreed: []int64{20}, want: "2 at 600 on [10 20]"},
+		{name: "… also by cores", profile: "2x600s", others: []*waiting{cores(2, 60, 1), cores(3, 60, 4)}, recentlyFreed: []int64{20}, want: "2 now on [50], 3 at 600 on [10 20 30 40]"},
+		{name: "… though it needs no more than a part at first", profile: "1x60s,2x600s", others: []*waiting{whole(2, 600, 1), whole(3, 30, 1)}, recentlyFreed: []int64{10}, want: "2 at 660 on [10 20], 3 now on [30 40]"},
+		{name: "… also by cores", profile: "1x60s,2x600s", others: []*waiting{cores(2, 600, 2), cores(3, 30, 2)}, recentlyFreed: []int64{10}, want: "2 at 660 on [10 20], 3 now on [30 40]"},
 		{name: "what was there before the sidecar has had the time to take", profile: "2x600s", others: []*waiting{whole(2, 60, 1)}, want: "2 now on [10 20]"},
 		{name: "a job of this moment it may not have seen", profile: "2x600s", others: []*waiting{whole(2, 60, 1)}, want: "2 at 600 on [10 20]",
 			change: func(tr *translator) { tr.state.waiting[0].submitted = now - 1; delete(tr.state.orders.Jobs, 1) }},
@@ -53,10 +53,10 @@ func TestAnEvolvingJobHasItsTurnInAPass(t *testing.T) {
 			}},
 		{name: "… and it has seen one of before, and left it to OAR", profile: "2x600s", others: []*waiting{whole(2, 60, 1)}, want: "2 now on [10 20]",
 			change: func(tr *translator) { tr.state.waiting[0].submitted = now - 4; delete(tr.state.orders.Jobs, 1) }},
-		{name: "no sidecar lives", profile: "2x600s", others: []*waiting{whole(2, 60, 1)}, fresh: []int64{20}, want: "2 now on [10 20]",
+		{name: "no sidecar lives", profile: "2x600s", others: []*waiting{whole(2, 60, 1)}, recentlyFreed: []int64{20}, want: "2 now on [10 20]",
 			change: func(tr *translator) { tr.state.sidecar.lives = false }},
-		{name: "it has it by this policy only", policy: "repeated", profile: "2x600s", others: []*waiting{whole(2, 60, 1)}, fresh: []int64{20}, want: "2 now on [10 20]"},
-		{name: "it is released, and nothing is free for it", profile: "2x600s", others: []*waiting{whole(2, 60, 1)}, fresh: []int64{20}, claims: []claim{runs}, want: "2 now on [30 40]",
+		{name: "it has it by this policy only", policy: "repeated", profile: "2x600s", others: []*waiting{whole(2, 60, 1)}, recentlyFreed: []int64{20}, want: "2 now on [10 20]"},
+		{name: "it is released, and nothing is free for it", profile: "2x600s", others: []*waiting{whole(2, 60, 1)}, recentlyFreed: []int64{20}, claims: []claim{runs}, want: "2 now on [30 40]",
 			change: func(tr *translator) {
 				tr.state.orders.Jobs[1], tr.state.orders.Places[1] = tables.Order{Released: true, State: "Waiting"}, []int64{10, 20}
 			}},
@@ -64,33 +64,33 @@ func TestAnEvolvingJobHasItsTurnInAPass(t *testing.T) {
 		{name: "… also by cores", profile: "2x600s", others: []*waiting{cores(2, 600, 2), cores(3, 290, 2)}, claims: []claim{runs}, want: "3 now on [30 40]"},
 		{name: "… and not who is not due", policy: "patient", profile: "2x600s", others: []*waiting{whole(2, 600, 1), whole(3, 290, 1)}, claims: []claim{runs}, want: "2 at 295 on [30 40], 3 now on [30 40]",
 			change: func(tr *translator) { tr.state.waiting[0].submitted = now - 1100 }},
-		{name: "a growth to come is in the way as long as it lasts", profile: "1x330s,2x270s", others: []*waiting{whole(2, 400, 1), whole(3, 250, 1)}, claims: []claim{runs}, fresh: []int64{30}, want: "2 at 600 on [10 20]"},
-		{name: "… for which the sidecar counts on no node that may be late", policy: "patient", change: young, profile: "1x300s,2x300s", others: []*waiting{whole(2, 250, 1)}, claims: []claim{until(now + 295)}, fresh: []int64{30}, want: "2 now on [30 40]"},
-		{name: "… and on one that is free in time", policy: "patient", change: young, profile: "1x300s,2x300s", others: []*waiting{whole(2, 250, 1)}, claims: []claim{until(now + 288)}, fresh: []int64{30}, want: ""},
+		{name: "a growth to come is in the way as long as it lasts", profile: "1x330s,2x270s", others: []*waiting{whole(2, 400, 1), whole(3, 250, 1)}, claims: []claim{runs}, recentlyFreed: []int64{30}, want: "2 at 600 on [10 20]"},
+		{name: "… for which the sidecar counts on no node that may be late", policy: "patient", change: young, profile: "1x300s,2x300s", others: []*waiting{whole(2, 250, 1)}, claims: []claim{until(now + 295)}, recentlyFreed: []int64{30}, want: "2 now on [30 40]"},
+		{name: "… and on one that is free in time", policy: "patient", change: young, profile: "1x300s,2x300s", others: []*waiting{whole(2, 250, 1)}, claims: []claim{until(now + 288)}, recentlyFreed: []int64{30}, want: ""},
 		{name: "the sidecar has reserved for it, and nothing is kept twice", profile: "2x600s", others: []*waiting{whole(2, 600, 1)}, claims: []claim{runs}, want: "2 now on [30 40]",
 			change: func(tr *translator) {
 				tr.state.orders.Reservations = []tables.Reservation{{Name: "accordion-1-0", From: now + 3000, To: now + 4000, Holder: 8}}
 				tr.state.orders.Places[8] = []int64{10, 20, 30, 40}
 			}},
 		{name: "the sidecar has reserved for its later steps, and is about to for its start", policy: "patient", profile: "1x60s,2x600s",
-			others: []*waiting{whole(2, 250, 1)}, fresh: []int64{10, 20, 30, 40}, want: "", change: func(tr *translator) {
+			others: []*waiting{whole(2, 250, 1)}, recentlyFreed: []int64{10, 20, 30, 40}, want: "", change: func(tr *translator) {
 				young(tr)
 				tr.state.orders.Reservations = []tables.Reservation{{Name: "accordion-1-1", From: now - 1, To: now + 4000, Holder: 8}}
 				tr.state.orders.Places[8] = []int64{30, 40}
 			}},
 		{name: "… and not for another's", policy: "patient", profile: "1x60s,2x600s",
-			others: []*waiting{whole(2, 250, 1)}, fresh: []int64{10, 20, 30, 40}, want: "2 now on [10 20]", change: func(tr *translator) {
+			others: []*waiting{whole(2, 250, 1)}, recentlyFreed: []int64{10, 20, 30, 40}, want: "2 now on [10 20]", change: func(tr *translator) {
 				young(tr)
 				tr.state.orders.Reservations = []tables.Reservation{{Name: "accordion-11-1", From: now - 1, To: now + 4000, Holder: 8}}
 				tr.state.orders.Places[8] = []int64{30, 40}
 			}},
-		{name: "it waits for another job", profile: "2x600s", others: []*waiting{whole(2, 60, 1)}, fresh: []int64{20}, want: "2 now on [10 20]",
+		{name: "it waits for another job", profile: "2x600s", others: []*waiting{whole(2, 60, 1)}, recentlyFreed: []int64{20}, want: "2 now on [10 20]",
 			change: func(tr *translator) { tr.state.waiting[0].after = []dependency{{7, "Running"}} }},
-		{name: "it is not to begin yet", profile: "2x600s", others: []*waiting{whole(2, 60, 1)}, fresh: []int64{20}, want: "2 now on [10 20]",
+		{name: "it is not to begin yet", profile: "2x600s", others: []*waiting{whole(2, 60, 1)}, recentlyFreed: []int64{20}, want: "2 now on [10 20]",
 			change: func(tr *translator) {
 				tr.state.waiting[0].types = append(tr.state.waiting[0].types, "postpone=2038-01-01 00:00:00")
 			}},
-		{name: "it never fits", profile: "3x600s", others: []*waiting{whole(2, 60, 1)}, fresh: []int64{20}, want: "2 now on [10 20]"},
+		{name: "it never fits", profile: "3x600s", others: []*waiting{whole(2, 60, 1)}, recentlyFreed: []int64{20}, want: "2 now on [10 20]"},
 	} {
 		evolves := whole(1, 600, 1)
 		evolves.types = []string{"ep=" + c.profile}
@@ -104,7 +104,7 @@ func TestAnEvolvingJobHasItsTurnInAPass(t *testing.T) {
 		}
 		tr.planner, tr.now, tr.state.claims = by, now, c.claims
 		tr.state.orders = &tables.Orders{Jobs: map[int64]tables.Order{1: {State: "Waiting"}}, Places: map[int64][]int64{}}
-		tr.state.sidecar = sidecar{lives: true, second: now, fresh: c.fresh}
+		tr.state.sidecar = sidecar{lives: true, second: now, recentlyFreed: c.recentlyFreed}
 		for i, w := range tr.state.waiting {
 			w.submitted = now - 5000 + core.Time(i)
 		}
@@ -154,7 +154,7 @@ func TestAJobAsksForNothingThatIsKeptForItAlready(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := tr.beyond(1, choices)[0].String(); got != c.want {
+		if got := tr.withoutReserved(1, choices)[0].String(); got != c.want {
 			t.Errorf("of %s two hosts are kept from %d to %d: it asks for %s beyond, want %s", c.profile, c.from, c.to, got, c.want)
 		}
 	}

@@ -200,7 +200,7 @@ func reservationsKept(t *rapid.T, tr *translator, out outcome, uses []use) {
 		gone := r.To <= tr.now || r.Idle > 0 && tr.now > r.From+r.Idle && !used
 		s, seen := shownAs[100+r.Holder]
 		if gone && seen {
-			t.Fatalf("reservation %s is over, and in the plan", r.Name)
+			t.Fatalf("reservation %s has ended, but is in the plan", r.Name)
 		}
 		if seen && (s.at <= tr.now || s.at < r.From || s.at+s.walltime != r.To) {
 			t.Fatalf("reservation %s from %d to %d is in the plan from %d to %d; it is %d now", r.Name, r.From, r.To, s.at, s.at+s.walltime, tr.now)
@@ -224,7 +224,7 @@ func reservationsKept(t *rapid.T, tr *translator, out outcome, uses []use) {
 	}
 }
 
-func TestAReservationIsOverAtItsEndOrWhenNobodyComes(t *testing.T) {
+func TestReservationEndsAtItsEndOrAfterItsIdleLimit(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		in   tables.Reservation
@@ -244,7 +244,7 @@ func TestAReservationIsOverAtItsEndOrWhenNobodyComes(t *testing.T) {
 	} {
 		test.in.Name = "r"
 		if got := (&tables.Orders{Jobs: test.jobs}).Over(test.in, 1000); got != test.over {
-			t.Errorf("a reservation %s is over: %t", test.name, got)
+			t.Errorf("a reservation %s has ended: %t", test.name, got)
 		}
 	}
 }
@@ -279,7 +279,7 @@ func TestASuspendedJobKeepsOnlyWhatOARSays(t *testing.T) {
 
 // A companion's walltime is longer than its job's, but it ends with its job. Another queue's plan between these times
 // does not prevent its start.
-func TestACompanionIsInTheWayOfNobodyAfterItsJob(t *testing.T) {
+func TestCompanionBlocksNobodyAfterItsJob(t *testing.T) {
 	for _, test := range []struct {
 		other core.Time // when the other queue's plan begins on the companion's host; the job ends at 1100
 		begun bool

@@ -39,11 +39,11 @@ const (
 	longestRest = time.Second
 )
 
-// rest returns how long the scheduler of second now must wait, once it has finished at the time at, so that OAR does
-// not sleep. OAR never plans two passes for the same second: when passes come faster than one a second, their seconds
-// run ahead of the clock. A pass that begins two seconds or more before the second of the previous pass sleeps for that
-// time, and holds the locks on tables without which no job is launched and none ends.
-func rest(now core.Time, at time.Time) time.Duration {
+// waitAfter returns how long the scheduler of second now must wait, once it has finished at the time at, so that OAR
+// does not sleep. OAR never plans two passes for the same second: when passes come faster than one a second, their
+// seconds run ahead of the clock. A pass that begins two seconds or more before the second of the previous pass sleeps
+// for that time, and holds the locks on tables without which no job is launched and none ends.
+func waitAfter(now core.Time, at time.Time) time.Duration {
 	stay := time.Unix(now-1, 0).Sub(at) - nextLook
 	if stay < 0 || stay > longestRest {
 		return 0

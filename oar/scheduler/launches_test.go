@@ -21,11 +21,11 @@ func TestASchedulerStaysUntilOARNeedNotSleep(t *testing.T) {
 		{"the same, after it", second + 2, at(time.Second), 0},
 		{"one of a clock that was put back, or that is tried by hand", second + 3600, at(0), 0},
 	} {
-		if got := rest(test.now, test.at); got != test.want {
+		if got := waitAfter(test.now, test.at); got != test.want {
 			t.Errorf("%s stays for %s, want %s", test.of, got, test.want)
 		}
 		// The meta-scheduler's own computation, in whole seconds.
-		if looks := test.at.Add(rest(test.now, test.at) + nextLook); test.now < second+3600 && test.now-looks.Unix() > 1 {
+		if looks := test.at.Add(waitAfter(test.now, test.at) + nextLook); test.now < second+3600 && test.now-looks.Unix() > 1 {
 			t.Errorf("after %s the next pass sleeps: it looks at %s, and the pass before it was for second %d", test.of, looks, test.now)
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"accordion/oar/planner"
 )
 
-// beside returns the evolving jobs that wait, do not start now, and have no turn in the pass. The sidecar plans them,
-// and they claim their share of the machine.
-func (t *translator) beside(p *problem) []core.Job {
+// evolvingWaiting returns the evolving jobs that wait, do not start now, and have no turn in the pass. The sidecar
+// plans them, and they claim their share of the machine.
+func (t *translator) evolvingWaiting(p *problem) []core.Job {
 	var all []core.Job
 	for _, w := range t.state.waiting {
 		starts := slices.ContainsFunc(p.fixed.plan, func(one planner.Placed) bool { return one.Job == w.id })

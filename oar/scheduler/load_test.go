@@ -24,7 +24,7 @@ func inWords(all []planner.Running) string {
 }
 
 // On three hosts of two cores (10 to 60). It is second 1000, and OAR wants 5 s between two jobs.
-func TestWhoRunsCountsWithWhatItListed(t *testing.T) {
+func TestRunningJobCountsWithTheConfigurationsThatItListed(t *testing.T) {
 	hosts := func(id int64, walltime core.Time, n int) *choice {
 		return &choice{id: id, walltime: walltime, groups: []*group{{levels: []level{{"network_address", n}}}}}
 	}
@@ -84,11 +84,11 @@ func TestAJobThatIsReleasedIsHeldAndNotWantedASecondTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		beside := []core.JobID{}
+		evolvingWaiting := []core.JobID{}
 		for _, j := range p.rule.Beside {
-			beside = append(beside, j.ID)
+			evolvingWaiting = append(evolvingWaiting, j.ID)
 		}
-		if got := fmt.Sprintf("%s; beside %v", inWords(p.rule.Running), beside); got != want {
+		if got := fmt.Sprintf("%s; beside %v", inWords(p.rule.Running), evolvingWaiting); got != want {
 			t.Errorf("where its hosts are free, %t: %s, want %s", free, got, want)
 		}
 	}

@@ -74,7 +74,7 @@ func TestJobsRankByWhenTheyWereSubmittedAndForHowLongTheyRun(t *testing.T) {
 
 // From second 100200 to 100700 a queue with a higher priority has planned its own jobs. The short job fits before it,
 // in any order.
-func TestWhatAQueueOfAHigherPriorityHasPlannedStays(t *testing.T) {
+func TestPlansOfAQueueWithAHigherPriorityStay(t *testing.T) {
 	for _, by := range []string{"repeated+share", "easy+least", "traditional", "scojo-p", "share", "share:900s"} {
 		tr, err := full(by, claim{job: 8, state: "Waiting", from: 100200, walltime: 440, resources: []int64{10, 20, 30, 40}})
 		if err != nil {

@@ -61,7 +61,7 @@ const (
 var ErrInvalidPlan = errors.New("the plan is not valid, and nothing was written")
 
 // ErrOverrun reports a pass for which OAR no longer waits. Nothing was written.
-var ErrOverrun = errors.New("OAR has no such pass, and nothing was written")
+var ErrOverrun = errors.New("OAR no longer waits for this pass: nothing was written")
 
 // Schedule does one pass over a queue: it reads, plans, checks and writes. When it returns an error, nothing was
 // written.
@@ -85,7 +85,7 @@ func Schedule(ctx context.Context, conf conf.Conf, pass Pass) (Report, error) {
 		return report, err
 	}
 	if err := db.readSidecar(ctx, s, planner); err != nil {
-		return report, fmt.Errorf("reading whether a sidecar lives: %w", err)
+		return report, fmt.Errorf("reading the sidecar's lease: %w", err)
 	}
 	part := func(p float64) time.Time { return begin.Add(time.Duration(p * float64(pass.Patience))) }
 	over := func(p float64) func() bool { return func() bool { return time.Now().After(part(p)) } }
@@ -122,7 +122,7 @@ func Schedule(ctx context.Context, conf conf.Conf, pass Pass) (Report, error) {
 	if conf.EarlyLaunch {
 		launches, at, err := db.early(ctx, pass.Now, slices.Concat(o.released, o.starts[:written]))
 		if err == nil { // otherwise OAR finds them after the pass
-			report.Launches, report.Rest = launches, rest(pass.Now, at)
+			report.Launches, report.Rest = launches, waitAfter(pass.Now, at)
 		}
 	}
 	return report, nil

@@ -28,7 +28,7 @@ func Planner(p conf.Policy, read func(path string) (sizing.File, error)) (policy
 	case !policy.Predicts(planner):
 		err = fmt.Errorf("the policy %s predicts nothing; leave the line out, or take one that does, such as scojo-p or repeated+load", planner)
 	case !filepath.IsAbs(path):
-		err = fmt.Errorf("%s is no absolute path", core.Shown(path))
+		err = fmt.Errorf("%s is not an absolute path", core.Shown(path))
 	default:
 		var known sizing.File
 		if known, err = read(path); err == nil {

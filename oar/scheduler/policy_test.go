@@ -36,7 +36,7 @@ func TestOnlyAPolicyThatPlansAPassIsTaken(t *testing.T) {
 		"ACCORDION_POLICY=scojo-p:nonpredictive" + statistics: "oar.conf:3: ACCORDION_STATISTICS: the policy scojo-p:nonpredictive predicts nothing; leave the line out, or take one that does, such as scojo-p or repeated+load",
 		statistics: "oar.conf:3: ACCORDION_STATISTICS: the policy repeated+share predicts nothing",
 		"ACCORDION_POLICY=repeated+loda" + statistics:                           "did you mean repeated+load?",
-		"ACCORDION_POLICY=scojo-p\nACCORDION_STATISTICS=counted.json":           `oar.conf:3: ACCORDION_STATISTICS: "counted.json" is no absolute path`,
+		"ACCORDION_POLICY=scojo-p\nACCORDION_STATISTICS=counted.json":           `oar.conf:3: ACCORDION_STATISTICS: "counted.json" is not an absolute path`,
 		"ACCORDION_POLICY=scojo-p\nACCORDION_STATISTICS=/no/file":               "oar.conf:3: ACCORDION_STATISTICS: /no/file: no such file or directory",
 		"ACCORDION_STATISTICS=\nACCORDION_POLICY=scojo-p:top":                   "",
 		"ACCORDION_POLICY=scojo-p\nACCORDION_STATISTICS=''\n#ACCORDION_POLICY=": "",

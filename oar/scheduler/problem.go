@@ -18,13 +18,13 @@ import (
 
 // problem is what a pass has to plan, in the planner's terms.
 type problem struct {
-	ids    []int64 // IDs of the resources, by index
-	usable planner.Set
-	claims []planner.Claim // OAR's plan
-	jobs   []planner.Job
-	refuse map[int64]string // jobs that are not planned, and why: one line
-	turns  []planner.Job    // the sidecar's jobs, which have their turn in the plan but get no place from the pass
-	fresh  planner.Set      // resources that became free within sidecarLead
+	ids           []int64 // IDs of the resources, by index
+	usable        planner.Set
+	claims        []planner.Claim // OAR's plan
+	jobs          []planner.Job
+	refuse        map[int64]string // jobs that are not planned, and why: one line
+	turns         []planner.Job    // the sidecar's jobs, which have their turn in the plan but get no place from the pass
+	recentlyFreed planner.Set      // resources that became free within sidecarLead
 
 	sidecar   sidecar
 	rule      planner.Rule
@@ -66,8 +66,8 @@ func (t *translator) translate(ctx context.Context) (*problem, error) {
 	}
 	others := t.fix(p)
 	t.eligible.all(ctx, t.wishes(others))
-	p.turns, p.fresh = t.turns(ctx), t.fresh(n)
-	p.rule = planner.Rule{Policy: t.planner, Running: t.running(p), Beside: t.beside(p)}
+	p.turns, p.recentlyFreed = t.turns(ctx), t.recentlyFreed(n)
+	p.rule = planner.Rule{Policy: t.planner, Running: t.running(p), Beside: t.evolvingWaiting(p)}
 	mine := map[int64]bool{}
 	for _, w := range others {
 		j, err := t.job(ctx, w, mine)
@@ -120,7 +120,7 @@ func (t *translator) arrange() {
 
 func (t *translator) claim(c claim) planner.Claim {
 	held := planner.NewSet(len(t.state.resources))
-	leaves := c.state == "Suspended" && !t.promised(c.job)
+	leaves := c.state == "Suspended" && !t.keepsResources(c.job)
 	for _, id := range c.resources {
 		i, known := t.index[id]
 		if known && !(leaves && slices.Contains(t.conf.SuspendedFree, t.state.resources[i].kind)) {
@@ -130,9 +130,9 @@ func (t *translator) claim(c claim) planner.Claim {
 	return planner.Claim{Resources: held, From: c.from, To: c.from + c.walltime + c.suspended + t.conf.SecurityTime}
 }
 
-// promised reports whether a job keeps its resources while it is suspended, because the sidecar has promised them to
-// it.
-func (t *translator) promised(job int64) bool {
+// keepsResources reports whether a job keeps its resources while it is suspended, because the sidecar has promised them
+// to it.
+func (t *translator) keepsResources(job int64) bool {
 	if t.state.orders == nil {
 		return false
 	}
@@ -224,7 +224,7 @@ func (t *translator) choice(c *choice, tree func(*group, []planner.Property) (*p
 func (t *translator) tree(ctx context.Context, w *waiting, g *group, levels []planner.Property) (*planner.Tree, error) {
 	one := wishOf(w, g)
 	key := one.text
-	eligible, known := t.meant(key)
+	eligible, known := t.knownResources(key)
 	if !known {
 		if _, asked := t.eligible.found[key]; !asked && t.later(w) {
 			return nil, fmt.Errorf("its properties: %w", errLater)
@@ -250,8 +250,8 @@ func (t *translator) tree(ctx context.Context, w *waiting, g *group, levels []pl
 	return t.trees[key], nil
 }
 
-// meant returns the resources that a text selects, where that is known without the database.
-func (t *translator) meant(text string) (planner.Set, bool) {
+// knownResources returns the resources that a text selects, where that is known without the database.
+func (t *translator) knownResources(text string) (planner.Set, bool) {
 	if set, known := t.sets[text]; known {
 		return set, true
 	}
@@ -282,7 +282,7 @@ func (t *translator) wishes(jobs []*waiting) (all []wish) {
 		for _, c := range w.choices {
 			for _, g := range c.groups {
 				one := wishOf(w, g)
-				if _, known := t.meant(one.text); !known {
+				if _, known := t.knownResources(one.text); !known {
 					all = append(all, one)
 				}
 			}
@@ -293,7 +293,7 @@ func (t *translator) wishes(jobs []*waiting) (all []wish) {
 
 // later reports whether the types of a job forbid that it starts now.
 func (t *translator) later(w *waiting) bool {
-	kind, err := ReadTypes(slices.DeleteFunc(slices.Clone(w.types), isSidecars))
+	kind, err := ReadTypes(slices.DeleteFunc(slices.Clone(w.types), isSidecarType))
 	return err != nil || kind.Postpone > t.now || kind.expire > 0 && t.now > kind.expire
 }
 
@@ -301,10 +301,10 @@ func (t *translator) later(w *waiting) bool {
 func (t *translator) level(l level) (planner.Property, error) {
 	of, known := t.properties[l.column]
 	if !known {
-		return nil, fmt.Errorf("%s is no property of resources", core.Shown(l.column))
+		return nil, fmt.Errorf("%s is not a property of resources", core.Shown(l.column))
 	}
 	if l.count < planner.BestHalf || l.count == 0 {
-		return nil, fmt.Errorf("%s=%d is no number of resources from 1", l.column, l.count)
+		return nil, fmt.Errorf("%s=%d: the number of resources must be at least 1", l.column, l.count)
 	}
 	return of, nil
 }
@@ -328,8 +328,8 @@ var (
 
 func isProfile(kind string) bool { return profile.MatchString(kind) }
 
-// isSidecars reports whether the sidecar starts jobs of this type.
-func isSidecars(kind string) bool { return isProfile(kind) || launch.MatchString(kind) }
+// isSidecarType reports whether the sidecar starts jobs of this type.
+func isSidecarType(kind string) bool { return isProfile(kind) || launch.MatchString(kind) }
 
 // ReadTypes parses a job's types. It ignores types that do not concern schedulers.
 func ReadTypes(types []string) (Kinds, error) {
@@ -337,7 +337,7 @@ func ReadTypes(types []string) (Kinds, error) {
 	for _, one := range types {
 		name, value, _ := strings.Cut(one, "=")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-		if slices.Contains(Unsupported, name) || isSidecars(name) {
+		if slices.Contains(Unsupported, name) || isSidecarType(name) {
 			return k, fmt.Errorf("the type %s is not honoured in this queue", core.Shown(name))
 		}
 		var err error
@@ -345,11 +345,11 @@ func ReadTypes(types []string) (Kinds, error) {
 		case "besteffort":
 			k.besteffort = true
 		case "postpone":
-			k.Postpone, err = instant(value)
+			k.Postpone, err = parseTime(value)
 		case "expire":
-			k.expire, err = instant(value)
+			k.expire, err = parseTime(value)
 		case "deadline":
-			k.deadline, err = instant(value)
+			k.deadline, err = parseTime(value)
 		}
 		if err != nil {
 			return k, fmt.Errorf("type %s: %w", name, err)
@@ -358,13 +358,13 @@ func ReadTypes(types []string) (Kinds, error) {
 	return k, nil
 }
 
-// instant parses a local time as OAR's users write it. OAR lets them omit the seconds, or the time of day.
-func instant(text string) (core.Time, error) {
+// parseTime parses a local time as OAR's users write it. OAR lets them omit the seconds, or the time of day.
+func parseTime(text string) (core.Time, error) {
 	joined := strings.Join(strings.Fields(text), " ")
 	for _, layout := range []string{time.DateTime, "2006-01-02 15:04", time.DateOnly} {
 		if at, err := time.ParseInLocation(layout, joined, time.Local); err == nil {
 			return at.Unix(), nil
 		}
 	}
-	return 0, fmt.Errorf("%s is no time; write YYYY-MM-DD HH:MM:SS", core.Shown(text))
+	return 0, fmt.Errorf("%s is not a time: write YYYY-MM-DD HH:MM:SS", core.Shown(text))
 }

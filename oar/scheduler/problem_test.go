@@ -129,12 +129,12 @@ func TestAPassPlansInOARsNumbers(t *testing.T) {
 			t.Errorf("%+v, want %+v", got, w)
 		}
 	}
-	if want := []jobMessage{{3, ` (Accordion: "rack" is no property of resources)`}}; !slices.Equal(o.messages, want) {
+	if want := []jobMessage{{3, ` (Accordion: "rack" is not a property of resources)`}}; !slices.Equal(o.messages, want) {
 		t.Errorf("the messages are %v", o.messages)
 	}
 }
 
-func TestOnlyWhatAskedForTooMuchIsRefused(t *testing.T) {
+func TestOnlyTooLargeRequestsAreRefused(t *testing.T) {
 	refused := map[string]*waiting{
 		"a walltime of 0":      request(1, 0, level{"network_address", 1}),
 		"no number of hosts":   request(1, 60, level{"network_address", 0}),
@@ -164,7 +164,7 @@ func TestOnlyWhatAskedForTooMuchIsRefused(t *testing.T) {
 }
 
 // Mallory submits much SQL that takes long, before all others.
-func TestWhatTakesLongDoesNotTakeTheTimeOfWhatIsUsual(t *testing.T) {
+func TestSlowRequestsDoNotUseTheTimeOfUsualOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin, asked := time.Now(), []string{}
 		e := newEligibility(func(_ context.Context, text string, patience time.Duration) ([]int64, error) {
@@ -273,7 +273,7 @@ func TestTextsOfAUserHaveABudgetThatIsRemembered(t *testing.T) {
 }
 
 // The SQL of a job that does not start now is not evaluated, unless another job has the same.
-func TestNothingIsAskedForWhatIsKnownOrBeginsLater(t *testing.T) {
+func TestKnownAndLaterRequestsAreNotQueried(t *testing.T) {
 	postponed, usual := request(1, 60, level{"network_address", 1}), request(2, 60, level{"network_address", 1})
 	postponed.types, postponed.properties = []string{"postpone=2199-01-01 00:00:00"}, "upper(cluster) = 'A'"
 	usual.properties = "(cluster = 'a') AND cores >= 2"
@@ -311,12 +311,12 @@ func TestNothingIsAskedForWhatIsKnownOrBeginsLater(t *testing.T) {
 	if want := []int64{2, 3, 5}; !slices.Equal(planned, want) {
 		t.Errorf("jobs %v are planned, want %v", planned, want)
 	}
-	if set, known := tr.meant(wishOf(usual, usual.choices[0].groups[0]).text); !known || set.Len() != 2 || !set.Has(2) || !set.Has(3) {
+	if set, known := tr.knownResources(wishOf(usual, usual.choices[0].groups[0]).text); !known || set.Len() != 2 || !set.Has(2) || !set.Has(3) {
 		t.Errorf("what the usual job wants are %v (%t), want the third and the fourth", set, known)
 	}
 }
 
-func TestPairsAreOneStatement(t *testing.T) {
+func TestPairInsertIsOneStatement(t *testing.T) {
 	p := database.PairInsert{Into: "t (a, b)"}
 	p.Add(1, -2)
 	p.Add(3, 4)
@@ -356,12 +356,12 @@ func TestAProfileIsATypeOfItsOwn(t *testing.T) {
 		if got := isProfile(text); got != want {
 			t.Errorf("%q is a profile: %t", text, got)
 		}
-		if got := isSidecars(text); got != want {
+		if got := isSidecarType(text); got != want {
 			t.Errorf("%q is for the sidecar to start: %t", text, got)
 		}
 	}
 	for text, want := range map[string]bool{"launch=7": true, " launch = 7": true, "launch": true, "launch=": true, "launcher=7": false, "relaunch=7": false} {
-		if got := isSidecars(text); got != want || isProfile(text) {
+		if got := isSidecarType(text); got != want || isProfile(text) {
 			t.Errorf("%q is for the sidecar to start: %t; a profile: %t", text, got, isProfile(text))
 		}
 	}

@@ -95,7 +95,7 @@ func (d store) read(ctx context.Context, queue string, now core.Time) (*state, e
 	err := d.AtOneInstant(ctx, d.Sql, func(tx *sql.Tx) error {
 		s = &state{queue: queue, running: map[int64]*runs{}}
 		byID := map[int64]*waiting{}
-		waits := func(id int64) (*[]string, *[]*choice) {
+		mustWait := func(id int64) (*[]string, *[]*choice) {
 			if w := byID[id]; w != nil {
 				return &w.types, &w.choices
 			}
@@ -103,7 +103,7 @@ func (d store) read(ctx context.Context, queue string, now core.Time) (*state, e
 		}
 		for _, part := range []func() error{
 			func() error { return d.readJobs(ctx, tx, queue, s, byID) },
-			func() error { return d.readRequests(ctx, tx, waits, inQueue+d.Arg(1), queue) },
+			func() error { return d.readRequests(ctx, tx, mustWait, inQueue+d.Arg(1), queue) },
 			func() error { return d.readRequests(ctx, tx, s.runs, database.IsHolding) },
 			func() error { return d.readDependencies(ctx, tx, queue, byID) },
 			func() error { return d.readClaims(ctx, tx, queue, now, s) },

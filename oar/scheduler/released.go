@@ -116,7 +116,7 @@ func (t *translator) placeNow(p *problem, w *waiting) error {
 		}
 		made.Duration = min(c.walltime, t.lasts(p, w.id))
 		if err = made.Exactly(places); err != nil {
-			err = fmt.Errorf("its places are not what it asks for: %w", err)
+			err = fmt.Errorf("its places do not match its request: %w", err)
 			continue
 		}
 		placed := planner.Placed{Job: w.id, Start: t.now, Duration: made.Duration, Resources: places}
@@ -152,12 +152,12 @@ func (t *translator) places(p *problem, job int64) (planner.Set, error) {
 	for _, id := range t.state.orders.Places[job] {
 		i, known := t.index[id]
 		if !known || !p.usable.Has(i) {
-			return nil, fmt.Errorf("resource %d, on which it is to start, is not Alive", id)
+			return nil, fmt.Errorf("resource %d, where this job must start, is not Alive", id)
 		}
 		set.Add(i)
 	}
 	if set.Len() == 0 {
-		return nil, errors.New("it is to start now, but the sidecar has given it no resources")
+		return nil, errors.New("it must start now, but the sidecar has assigned no resources")
 	}
 	return set, nil
 }
@@ -169,12 +169,12 @@ func (p *problem) inTheWay(one planner.Placed) error {
 	}
 	for i, c := range p.claims {
 		if meets(c.From, c.To, c.Resources) {
-			return fmt.Errorf("job %d has a resource on which it is to start", p.claimants[i])
+			return fmt.Errorf("job %d holds a resource where this job must start", p.claimants[i])
 		}
 	}
 	for _, other := range p.fixed.plan {
 		if meets(other.Start, other.End(), other.Resources) {
-			return fmt.Errorf("job %d is to start on a resource on which it is to start", other.Job)
+			return fmt.Errorf("job %d must start on the same resource", other.Job)
 		}
 	}
 	return nil
@@ -229,5 +229,5 @@ func evolves(o *tables.Orders, w *waiting) bool {
 		return false
 	}
 	_, adopted := o.Jobs[w.id]
-	return adopted || slices.ContainsFunc(w.types, isSidecars)
+	return adopted || slices.ContainsFunc(w.types, isSidecarType)
 }

@@ -120,7 +120,7 @@ func (d store) write(ctx context.Context, now core.Time, o outcome, stop time.Ti
 		return 0, fmt.Errorf("writing the plan: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	if err := asked(ctx, tx, now); err != nil {
+	if err := checkCurrent(ctx, tx, now); err != nil {
 		return 0, err
 	}
 	first := slices.Clone(o.released)
@@ -131,13 +131,13 @@ func (d store) write(ctx context.Context, now core.Time, o outcome, stop time.Ti
 		}
 		query := fmt.Sprintf("UPDATE moldable_job_descriptions SET moldable_walltime = %d WHERE moldable_id = %d", one.walltime, one.moldable)
 		if _, err := tx.ExecContext(ctx, query); err != nil {
-			return 0, fmt.Errorf("writing until when a reservation lasts: %w", err)
+			return 0, fmt.Errorf("writing the end of a reservation: %w", err)
 		}
 	}
 	for len(first) > 0 {
 		n, err := insert(ctx, tx, first)
 		if err != nil {
-			return 0, fmt.Errorf("writing what the sidecar has decided: %w", err)
+			return 0, fmt.Errorf("writing the sidecar's decisions: %w", err)
 		}
 		first = first[n:]
 	}
@@ -154,7 +154,7 @@ func (d store) write(ctx context.Context, now core.Time, o outcome, stop time.Ti
 			break
 		}
 		if err := d.tell(ctx, tx, some); err != nil {
-			return 0, fmt.Errorf("writing why jobs are not planned: %w", err)
+			return 0, fmt.Errorf("writing the reasons of unplanned jobs: %w", err)
 		}
 	}
 	if err := tx.Commit(); err != nil {
@@ -163,16 +163,16 @@ func (d store) write(ctx context.Context, now core.Time, o outcome, stop time.Ti
 	return written, nil
 }
 
-// asked returns an error unless OAR still waits for the pass of this second: OAR records for which second it plans.
-// What a pass found free may be in use in the next pass. That pass begins only when OAR's server was killed and
+// checkCurrent returns an error unless OAR still waits for the pass of this second: OAR records for which second it
+// plans. What a pass found free may be in use in the next pass. That pass begins only when OAR's server was killed and
 // restarted; otherwise the next pass waits until this one has written.
-func asked(ctx context.Context, tx *sql.Tx, now core.Time) error {
+func checkCurrent(ctx context.Context, tx *sql.Tx, now core.Time) error {
 	at := core.Time(-1)
 	err := database.Rows(ctx, tx, "which pass this is", "SELECT start_time FROM gantt_jobs_predictions WHERE moldable_job_id = 0 FOR UPDATE", nil, func(r *sql.Rows) error {
 		return r.Scan(&at)
 	})
 	if err == nil && at != now {
-		err = fmt.Errorf("%w: it was asked to plan for second %d, and OAR's plan is of second %d", ErrOverrun, now, at)
+		err = fmt.Errorf("%w: this pass is for second %d, and OAR's plan is of second %d", ErrOverrun, now, at)
 	}
 	return err
 }

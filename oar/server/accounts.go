@@ -33,8 +33,8 @@ const (
 	accountsWithin = 5 * time.Second
 )
 
-// Stranger is the ID for a name that the machine does not know. No process has it.
-const Stranger = math.MaxUint32
+// UnknownID is the ID for a name that the machine does not know. No process has it.
+const UnknownID = math.MaxUint32
 
 // NewAccounts returns accounts that ask this machine's directory of users.
 func NewAccounts() *Accounts { return &Accounts{Look: Lookup, Known: map[string]account{}} }
@@ -52,7 +52,7 @@ func (a *Accounts) Of(ctx context.Context, name string) (uid, gid uint32) {
 	found := account{uid, gid, time.Now().Add(accountLasts)}
 	if err != nil {
 		if found = last; !ok {
-			found.uid, found.gid = Stranger, Stranger
+			found.uid, found.gid = UnknownID, UnknownID
 		}
 		found.Until = time.Now().Add(strangerLasts)
 	}
@@ -77,11 +77,11 @@ func Lookup(ctx context.Context, name string) (uid, gid uint32, err error) {
 	defer cancel()
 	out, err := Program(ctx, "getent", "--", "passwd", name).Output()
 	if err != nil {
-		return 0, 0, fmt.Errorf("looking for user %q: %w", name, err)
+		return 0, 0, fmt.Errorf("looking up user %q: %w", name, err)
 	}
 	fields := strings.Split(strings.TrimSpace(string(out)), ":")
 	if len(fields) < 4 {
-		return 0, 0, fmt.Errorf("looking for user %q: getent says %q", name, out)
+		return 0, 0, fmt.Errorf("looking up user %q: getent printed %q", name, out)
 	}
 	return ids(fields[2], fields[3])
 }

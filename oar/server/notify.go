@@ -85,17 +85,17 @@ func (p *Notifier) awake() {
 	}
 }
 
-// headStart is how long before a second OAR is asked to plan for it. A pass plans for the second after the one in which
-// it begins, and on a busy machine it may begin almost a second after the request. A reserved job that starts late
-// loses the seconds between.
-const headStart = 950 * time.Millisecond
+// notifyEarlier is how long before a second OAR is asked to plan for it. A pass plans for the second after the one in
+// which it begins, and on a busy machine it may begin almost a second after the request. A reserved job that starts
+// late loses the seconds between.
+const notifyEarlier = 950 * time.Millisecond
 
 // NotifyAt requests a pass for a future second in which something starts. It replaces the previous request; 0 cancels
 // it.
 func (p *Notifier) NotifyAt(second core.Time) {
 	alarm := time.Time{}
 	if second > 0 {
-		alarm = time.Unix(second, 0).Add(-headStart)
+		alarm = time.Unix(second, 0).Add(-notifyEarlier)
 	}
 	p.mu.Lock()
 	same := p.alarm.Equal(alarm)
@@ -135,7 +135,7 @@ func (p *Notifier) run(ctx context.Context) {
 		launches, word := p.take(rest == nil)
 		for _, one := range append(launches, word) {
 			if err := Tell(ctx, p.Address, one); err != nil && ctx.Err() == nil {
-				p.log.Warn("OAR's server cannot be told that there is something to do", "error", err)
+				p.log.Warn("OAR's server cannot be notified", "error", err)
 			}
 		}
 		if word != "" {

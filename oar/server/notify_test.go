@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-func TestOARIsToldOnceWhatIsAskedForWithinASecond(t *testing.T) {
+func TestNotificationsWithinASecondAreSentOnce(t *testing.T) {
 	p := &Notifier{kick: make(chan struct{}, 1)}
 	for _, c := range []struct {
 		pokes    string
@@ -36,12 +36,12 @@ func TestOARIsToldOnceWhatIsAskedForWithinASecond(t *testing.T) {
 	}
 }
 
-func TestOARIsToldWhenItsPassIsOfTheSecondInWhichSomethingStarts(t *testing.T) {
+func TestNotificationIsSentAgainWhenThePassIsOfTheStartsSecond(t *testing.T) {
 	p := &Notifier{kick: make(chan struct{}, 1)}
 	at := func(seconds float64) time.Time { return time.UnixMilli(int64(1000 * seconds)) }
 	p.NotifyAt(1000)
 	p.NotifyAt(1010) // it replaces that of 1000
-	if left := p.ring(at(1001)); left != 9*time.Second-headStart {
+	if left := p.ring(at(1001)); left != 9*time.Second-notifyEarlier {
 		t.Errorf("it is told in %s", left)
 	}
 	if _, word := p.take(true); word != "" {
@@ -65,7 +65,7 @@ func TestOARIsToldWhenItsPassIsOfTheSecondInWhichSomethingStarts(t *testing.T) {
 	}
 }
 
-func TestWordsArriveEachOnALine(t *testing.T) {
+func TestNotificationsAreOneLineEach(t *testing.T) {
 	server, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestWordsArriveEachOnALine(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsAwayIsNoHarm(t *testing.T) {
+func TestUnreachableServerIsIgnored(t *testing.T) {
 	server, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

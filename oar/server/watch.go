@@ -11,8 +11,8 @@ import (
 	"accordion/oar/database"
 )
 
-// relisten is after how long watch tries again when a connection broke.
-const relisten = 2 * time.Second
+// reconnectAfter is after how long watch tries again when a connection broke.
+const reconnectAfter = 2 * time.Second
 
 // watch calls `call` soon after the state of a job or a node has changed, until ctx ends. It also calls it after a time
 // in which it could not watch.
@@ -20,9 +20,9 @@ func watch(ctx context.Context, conf conf.Conf, log hclog.Logger, call func()) {
 	told := ""
 	_, _ = backoff.Retry(ctx, func() (none struct{}, err error) {
 		return none, database.Changes(ctx, conf, call)
-	}, backoff.WithBackOff(backoff.NewConstantBackOff(relisten)), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, _ time.Duration) {
+	}, backoff.WithBackOff(backoff.NewConstantBackOff(reconnectAfter)), backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, _ time.Duration) {
 		if said := err.Error(); said != told {
-			log.Warn("changes in OAR's database are noticed later than they could be", "why", err)
+			log.Warn("changes in OAR's database are noticed late", "why", err)
 			told = said
 		}
 	}))

@@ -120,7 +120,7 @@ func (s Setup) Uninstall(ctx context.Context) error {
 	if err := d.WithLock(ctx, tables.InstallLock, func() error { return s.uninstall(ctx, d) }); err != nil {
 		return err
 	}
-	return s.patiently(ctx, d, "accordion_locks", func() error { return d.DropLocks(ctx) })
+	return s.waitForTable(ctx, d, "accordion_locks", func() error { return d.DropLocks(ctx) })
 }
 
 func (s Setup) uninstall(ctx context.Context, d setupStore) error {
@@ -128,7 +128,7 @@ func (s Setup) uninstall(ctx context.Context, d setupStore) error {
 	if jobs != nil {
 		jobs = fmt.Errorf("nothing was removed: %w", jobs)
 	}
-	if err := errors.Join(jobs, s.unnamed()); err != nil {
+	if err := errors.Join(jobs, s.checkUnnamed()); err != nil {
 		return err
 	}
 	all := s.parts()
@@ -184,7 +184,7 @@ func (s Setup) removeTables(ctx context.Context, d setupStore) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := s.patiently(ctx, d, "accordion_jobs", func() error { return d.DropTables(ctx) }); err != nil {
+	if err := s.waitForTable(ctx, d, "accordion_jobs", func() error { return d.DropTables(ctx) }); err != nil {
 		return "", err
 	}
 	if !there {

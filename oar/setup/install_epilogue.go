@@ -108,8 +108,8 @@ func replaceScript(path, text string) error {
 // ErrNamed reports that oar.conf names our epilogue and may not be edited.
 var ErrNamed = errors.New("oar.conf names the server epilogue")
 
-// unnamed returns ErrNamed unless the script can be removed: oar.conf does not name it, or may be edited.
-func (s Setup) unnamed() error {
+// checkUnnamed returns ErrNamed unless the script can be removed: oar.conf does not name it, or may be edited.
+func (s Setup) checkUnnamed() error {
 	text, err := os.ReadFile(s.File)
 	if err != nil {
 		return fmt.Errorf("removing the server's epilogue: %w", err)
@@ -156,7 +156,7 @@ func awaitReaders(ctx context.Context, oarDir string) error {
 			select {
 			case <-tick.C:
 			case <-ctx.Done():
-				return fmt.Errorf("OAR's process %s, which may run it, does not end: %w", pid, ctx.Err())
+				return fmt.Errorf("OAR's process %s, which may run it, has not ended: %w", pid, ctx.Err())
 			}
 		}
 	}

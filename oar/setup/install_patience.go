@@ -19,9 +19,9 @@ const (
 	lockFor   = 2 * time.Minute // for all attempts
 )
 
-// patiently runs do, which needs a table for itself, again and again while others use the table. The error says which
-// users do, and how to go on.
-func (s Setup) patiently(ctx context.Context, d setupStore, table string, do func() error) error {
+// waitForTable runs do, which needs a table for itself, again and again while others use the table. The error says
+// which users do, and how to go on.
+func (s Setup) waitForTable(ctx context.Context, d setupStore, table string, do func() error) error {
 	return retry(ctx, s.Tell, do, d.IsConflict, func() string { return d.users(ctx, table) })
 }
 
@@ -42,7 +42,7 @@ func retry(ctx context.Context, tell func(string), do func() error, isConflict f
 		return none, err
 	}, backoff.WithBackOff(backoff.NewConstantBackOff(lockPause)), backoff.WithMaxElapsedTime(lockFor))
 	if err != nil && isConflict(err) {
-		err = fmt.Errorf("%w: it was tried for %v, and %s; wait for the end of that, or end it, and do the same again: what is done already is left as it is",
+		err = fmt.Errorf("%w: it was tried for %v, and %s: wait for its end, or end it, and repeat the command: it skips what is done",
 			err, time.Since(begin).Round(time.Second), who)
 	}
 	return err

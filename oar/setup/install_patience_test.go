@@ -19,7 +19,7 @@ func TestATableThatOthersUseIsWaitedForTwoMinutes(t *testing.T) {
 	}{
 		"nobody uses it":     {0, inTheWay, 1, "", ""},
 		"used for a while":   {3, inTheWay, 4, "waiting: ann uses it", ""},
-		"used all the time":  {1 << 20, inTheWay, 41, "waiting: ann uses it", "another is in the way: it was tried for 2m0s, and ann uses it; "},
+		"used all the time":  {1 << 20, inTheWay, 41, "waiting: ann uses it", "another is in the way: it was tried for 2m0s, and ann uses it: "},
 		"another error":      {1, errors.New("no such table"), 1, "", "no such table"},
 		"until ctx, then no": {-1, inTheWay, 1, "waiting: ann uses it", "context canceled"},
 	} {

@@ -20,7 +20,7 @@ func (s Setup) makeLink(context.Context, setupStore) (string, error) {
 			return "", fmt.Errorf("mending the scheduler's link: %w", err)
 		}
 	case !errors.Is(err, os.ErrNotExist):
-		return "", fmt.Errorf("making the scheduler's link: %s is there and is none: take it away: %w", link, err)
+		return "", fmt.Errorf("making the scheduler's link: %s is there and not a link: remove it: %w", link, err)
 	}
 	if err := os.Symlink(s.Program, link); err != nil {
 		return "", fmt.Errorf("making the scheduler's link: %w", err)
@@ -36,7 +36,7 @@ func (s Setup) removeLink(context.Context, setupStore) (string, error) {
 	if _, err := os.Readlink(link); errors.Is(err, os.ErrNotExist) {
 		return "not there: scheduler " + link, nil
 	} else if err != nil {
-		return "", fmt.Errorf("removing the scheduler's link: %s is none, and was left there: %w", link, err)
+		return "", fmt.Errorf("removing the scheduler's link: %s is not a link and was left: %w", link, err)
 	}
 	if err := os.Remove(link); err != nil {
 		return "", fmt.Errorf("removing the scheduler's link: %w", err)

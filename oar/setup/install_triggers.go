@@ -43,7 +43,7 @@ func (s Setup) makeTriggers(ctx context.Context, d setupStore) (string, error) {
 		if slices.Contains(had, t.name) {
 			err = d.atOnce(ctx, "making the function of the trigger "+t.name, function)
 		} else {
-			err = s.patiently(ctx, d, t.table, func() error {
+			err = s.waitForTable(ctx, d, t.table, func() error {
 				return d.atOnce(ctx, "making the trigger "+t.name, lockPatience, function, fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", t.name, t.table),
 					fmt.Sprintf("CREATE TRIGGER %s %s EXECUTE PROCEDURE %s()", t.name, t.when, t.name))
 			})
@@ -92,7 +92,7 @@ func (s Setup) removeTriggers(ctx context.Context, d setupStore) (string, error)
 		if !slices.Contains(had, t.name) {
 			err = d.atOnce(ctx, "removing the function of the trigger "+t.name, function)
 		} else {
-			err = s.patiently(ctx, d, t.table, func() error {
+			err = s.waitForTable(ctx, d, t.table, func() error {
 				return d.atOnce(ctx, "removing the trigger "+t.name, lockPatience, fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", t.name, t.table), function)
 			})
 		}

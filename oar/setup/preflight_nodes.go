@@ -37,7 +37,7 @@ func (s Setup) checkManager(ctx context.Context, d setupStore) ([]check, error) 
 		{"the epilogue's time", adapter.Warning, read && s.Conf.EpilogueTimeout < conf.LongestEpilogue,
 			fmt.Sprintf("SERVER_PROLOGUE_EPILOGUE_TIMEOUT is %v: without the sidecar a job's nodes must be clean within half of it, for OAR switches all queues off after it", s.Conf.EpilogueTimeout),
 			fmt.Sprintf("Let it be %.0f or more", conf.LongestEpilogue.Seconds())},
-		{"the property of processors", adapter.Fatal, !there, fmt.Sprintf("JOB_RESOURCE_MANAGER_PROPERTY_DB_FIELD is %q, which is no property of resources: OAR can start no job", m.Property),
+		{"the property of processors", adapter.Fatal, !there, fmt.Sprintf("JOB_RESOURCE_MANAGER_PROPERTY_DB_FIELD is %q, which is not a property of resources: OAR can start no job", m.Property),
 			"Correct it in " + s.File + ", or add the property (oarproperty -a)"},
 		{"the processors", adapter.Warning, without > 0, fmt.Sprintf("resources of %d nodes have no value for %q: OAR can make no cpuset of them", without, m.Property), "Set it (oarnodesetting -p)"},
 	}, err
@@ -72,7 +72,7 @@ func (s Setup) checkReach(ctx context.Context, d setupStore) ([]check, error) {
 	var failures []error
 	for _, host := range hosts {
 		within, cancel := context.WithTimeout(ctx, triedWithin)
-		_, err := server.Remote{Command: s.Conf.Remote}.Run(within, host, "true", "", cpuset.Quickly)
+		_, err := server.Remote{Command: s.Conf.Remote}.Run(within, host, "true", "", cpuset.ConnectTimeout)
 		cancel()
 		if err == nil {
 			return nil, nil

@@ -21,7 +21,7 @@ func wrongOf(all []check) (names []string) {
 	return names
 }
 
-func TestWhatIsWrongWithOARsConfigurationIsFound(t *testing.T) {
+func TestWrongConfigurationsOfOARAreFound(t *testing.T) {
 	dir := t.TempDir()
 	s := Setup{File: filepath.Join(dir, "oar.conf"), OARDir: dir}
 	if err := os.Mkdir(filepath.Join(dir, "schedulers"), 0o755); err != nil {
@@ -64,7 +64,7 @@ func TestWhatIsWrongWithOARsConfigurationIsFound(t *testing.T) {
 }
 
 // A reader of a finding that is more than a note must learn what to do.
-func TestEachCheckHasANameAndWhatIsGraveSaysWhatToDo(t *testing.T) {
+func TestChecksHaveNamesAndSevereOnesAHint(t *testing.T) {
 	s := Setup{File: "/etc/oar/oar.conf"}
 	seen := map[string]bool{}
 	for _, c := range s.checkConf("") {
@@ -75,7 +75,7 @@ func TestEachCheckHasANameAndWhatIsGraveSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestTheGravestFindingComesFirst(t *testing.T) {
+func TestMostSevereFindingComesFirst(t *testing.T) {
 	got := findings([]check{{"a", adapter.Note, true, "1", ""}, {"b", adapter.Warning, false, "2", "x"}, {"c", adapter.Warning, true, "3", "x"}, {"d", adapter.Fatal, true, "4", "x"}, {"e", adapter.Warning, true, "5", "x"}})
 	var order string
 	for _, f := range got {

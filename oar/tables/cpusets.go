@@ -83,7 +83,7 @@ func (d Tables) noteCpuset(ctx context.Context, tx *sql.Tx, base, companion int6
 func (d Tables) PassCpusets(ctx context.Context, tx *sql.Tx, base, companion int64, which Which) error {
 	query := fmt.Sprintf("UPDATE accordion_cpusets SET companion = %d WHERE base = %d AND %s", companion, base, which.where)
 	if _, err := tx.ExecContext(ctx, query, which.args...); err != nil {
-		return fmt.Errorf("passing cpusets on: %w", err)
+		return fmt.Errorf("passing on cpusets: %w", err)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func number(yes bool) int {
 func (d Tables) Adopt(ctx context.Context, tx *sql.Tx, r Row, now core.Time) error {
 	err := database.Run(ctx, tx, "adopting", fmt.Sprintf("DELETE FROM accordion_jobs WHERE job_id = %d OR base = %d", r.Job, r.Job))
 	if err == nil {
-		err = tidy(ctx, tx, now)
+		err = deleteEnded(ctx, tx, now)
 	}
 	if err == nil {
 		err = d.Add(ctx, tx, r)
@@ -54,8 +54,8 @@ func (d Tables) Adopt(ctx context.Context, tx *sql.Tx, r Row, now core.Time) err
 // remembered is for how many seconds Accordion's tables keep the rows of a job that has ended.
 const remembered core.Time = 24 * 3600
 
-// tidy removes the rows of jobs that have ended. A job keeps its places until its companions have ended.
-func tidy(ctx context.Context, tx *sql.Tx, now core.Time) error {
+// deleteEnded removes the rows of jobs that have ended. A job keeps its places until its companions have ended.
+func deleteEnded(ctx context.Context, tx *sql.Tx, now core.Time) error {
 	const over = "SELECT 1 FROM jobs j WHERE j.state IN ('Terminated', 'Error') AND j.job_id = "
 	const companions = "SELECT 1 FROM accordion_jobs c JOIN jobs j ON j.job_id = c.job_id WHERE j.state NOT IN ('Terminated', 'Error') AND c.base = "
 	return database.Run(ctx, tx, "forgetting jobs that are over",

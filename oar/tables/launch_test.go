@@ -45,7 +45,7 @@ func planned(b *bench, id int64, state string, resource int, from int64) {
 	b.job(id, state, fmt.Sprintf("INSERT INTO gantt_jobs_predictions VALUES (%d, %d)", id+100, from), fmt.Sprintf("INSERT INTO gantt_jobs_resources VALUES (%d, %d)", id+100, resource))
 }
 
-func TestNodesMayBeTakenPastAPassWhileNobodyElseCanHaveThem(t *testing.T) {
+func TestNodesAreTakenWithoutAPassOnlyWhenNobodyElseCanGetThem(t *testing.T) {
 	pass := func(b *bench) {
 		b.Do("UPDATE gantt_jobs_predictions SET start_time = 999999 WHERE moldable_job_id = 0")
 	} // it plans, and has copied nothing yet

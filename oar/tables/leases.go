@@ -87,7 +87,7 @@ func (d Tables) leaseOf(ctx context.Context, from database.Querier, queue string
 
 // Leased reports whether a sidecar has the queue's lease at a second of the database's clock.
 func (d Tables) Leased(ctx context.Context, queue string, now core.Time) (bool, error) {
-	there, err := d.have(ctx, d.Sql, leases)
+	there, err := d.exist(ctx, d.Sql, leases)
 	if err != nil || !there {
 		return false, err
 	}
@@ -97,7 +97,7 @@ func (d Tables) Leased(ctx context.Context, queue string, now core.Time) (bool, 
 
 // LeaseOf reads a queue's lease. It returns the zero lease where there is none.
 func (d Tables) LeaseOf(ctx context.Context, queue string) (Lease, error) {
-	there, err := d.have(ctx, d.Sql, leases)
+	there, err := d.exist(ctx, d.Sql, leases)
 	if err != nil || !there {
 		return Lease{}, err
 	}
@@ -124,7 +124,7 @@ func (d Tables) LeaveLease(ctx context.Context, queue, holder string, keep time.
 
 // makeLeases creates the table where it does not exist.
 func (d Tables) makeLeases(ctx context.Context) error {
-	there, err := d.have(ctx, d.Sql, leases)
+	there, err := d.exist(ctx, d.Sql, leases)
 	if err != nil || there {
 		return err
 	}

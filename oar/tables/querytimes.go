@@ -47,7 +47,7 @@ func (d Tables) WriteQueryTimes(ctx context.Context, rows []QueryTime) error {
 			for _, one := range rows {
 				query := fmt.Sprintf("INSERT INTO accordion_asked (job_user, milliseconds, second) VALUES (%s, %d, %d)", d.Arg(1), one.Took.Milliseconds(), one.At)
 				if _, err := tx.ExecContext(ctx, query, one.User); err != nil {
-					return fmt.Errorf("writing for how long users' texts were asked: %w", err)
+					return fmt.Errorf("writing the query times of users' requests: %w", err)
 				}
 			}
 			return nil

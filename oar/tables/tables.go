@@ -121,13 +121,13 @@ func (d Tables) DropTables(ctx context.Context) error {
 
 // Installed reports whether all tables that the sidecar and a pass share exist.
 func (d Tables) Installed(ctx context.Context, from database.Querier) (bool, error) {
-	return d.have(ctx, from, tables...)
+	return d.exist(ctx, from, tables...)
 }
 
 // Complete reports whether every table exists: an older Accordion made fewer.
-func (d Tables) Complete(ctx context.Context) (bool, error) { return d.have(ctx, d.Sql, all()...) }
+func (d Tables) Complete(ctx context.Context) (bool, error) { return d.exist(ctx, d.Sql, all()...) }
 
-func (d Tables) have(ctx context.Context, from database.Querier, tables ...table) (bool, error) {
+func (d Tables) exist(ctx context.Context, from database.Querier, tables ...table) (bool, error) {
 	var names []string
 	for _, t := range tables {
 		names = append(names, "'"+t.name+"'")

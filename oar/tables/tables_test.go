@@ -19,7 +19,7 @@ import (
 
 const now core.Time = 1_000_000 // the clock of the database
 
-// A bench is Accordion's tables in a database of OAR's.
+// bench is Accordion's tables in one of OAR's databases.
 type bench struct {
 	*testing.T
 	*databasetest.Server
@@ -42,13 +42,13 @@ func (b *bench) ok(err error) {
 	}
 }
 
-// tx does something in a transaction.
+// tx calls a function in a transaction.
 func (b *bench) tx(do func(tx *sql.Tx) error) {
 	b.Helper()
 	b.ok(b.Change(b.ctx, do))
 }
 
-// job adds a job of OAR's, with its choice, whose number is 100 more.
+// job adds a job of OAR, with its choice, whose number is higher by 100.
 func (b *bench) job(id int64, state string, more ...string) {
 	b.Helper()
 	b.Do(fmt.Sprintf("INSERT INTO jobs (job_id, state, launching_directory, checkpoint_signal, submission_time, assigned_moldable_job) VALUES (%d, '%s', '/', 12, %d, %d)", id, state, now-100, id+100),
@@ -56,7 +56,7 @@ func (b *bench) job(id int64, state string, more ...string) {
 	b.Do(more...)
 }
 
-// nodes adds nodes with two resources each, numbered from 11 and 12 of n1 on.
+// nodes adds nodes with two resources each. n1 has the resources 11 and 12, and so on.
 func (b *bench) nodes(states ...string) {
 	b.Helper()
 	for i, state := range states {
@@ -66,7 +66,7 @@ func (b *bench) nodes(states ...string) {
 	}
 }
 
-// rows fails the test unless a query finds these.
+// rows fails the test unless a query returns these rows.
 func (b *bench) rows(query string, want ...string) {
 	b.Helper()
 	if got := b.Rows(query); !slices.Equal(got, want) {
@@ -74,7 +74,7 @@ func (b *bench) rows(query string, want ...string) {
 	}
 }
 
-// equal fails the test unless both are.
+// equal fails the test unless both values are equal.
 func equal[T any](t *testing.T, what string, got, want T) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -82,7 +82,7 @@ func equal[T any](t *testing.T, what string, got, want T) {
 	}
 }
 
-// everyFailure fails each statement of an act in turn, and expects the act to fail with it.
+// everyFailure makes each statement of an act fail in turn, and expects the act to fail too.
 func (b *bench) everyFailure(what string, act func() error) {
 	b.Helper()
 	broken := errors.New("the connection broke")
@@ -128,7 +128,7 @@ func TestTablesAreMadeOnceAndDroppedWithTheHoldersOfReservations(t *testing.T) {
 	b.ok(b.MakeTables(b.ctx))
 	b.rows("SELECT * FROM accordion_asked", "alice|5|6")
 	b.Do("DROP TABLE accordion_leases")
-	is(true, false) // an older Accordion made fewer
+	is(true, false) // an older Accordion made fewer tables
 	b.Do("DROP TABLE accordion_cpusets")
 	is(false, false)
 	b.ok(b.MakeTables(b.ctx))
@@ -155,14 +155,14 @@ func TestTablesAreMadeOnceAndDroppedWithTheHoldersOfReservations(t *testing.T) {
 	is(false, false)
 	b.rows("SELECT name FROM sqlite_master WHERE name LIKE 'accordion%'", "accordion_locks")
 	b.rows("SELECT job_id FROM jobs", "7")
-	b.ok(b.DropTables(b.ctx)) // twice does no harm
+	b.ok(b.DropTables(b.ctx)) // a second call does no harm
 	b.ok(b.DropLocks(b.ctx))
 	b.rows("SELECT name FROM sqlite_master WHERE name LIKE 'accordion%'")
 	b.everyFailure("make", func() error { return b.MakeTables(b.ctx) })
 	b.everyFailure("installed", func() error { _, err := b.Installed(b.ctx, b.Sql); return err })
 }
 
-// holder adds a job that shows a reservation, with a row in every table that may have one of it.
+// holder adds the holder of a reservation, with a row in every table that may have one of it.
 func (b *bench) holder(id int64) {
 	b.Helper()
 	b.Do(fmt.Sprintf("DELETE FROM jobs WHERE job_id = %d", id), fmt.Sprintf("DELETE FROM moldable_job_descriptions WHERE moldable_id = %d", id+100))
@@ -204,7 +204,7 @@ func TestReservationsAreWrittenReadChangedAndRemovedWithTheirHolders(t *testing.
 
 	changed := tables.Reservation{Name: "accordion-7-1", Owner: "carol", From: now + 2, To: now + 62, OverManaged: false, Idle: 31, Holder: 99}
 	b.tx(func(tx *sql.Tx) error { return b.ChangeReservation(b.ctx, tx, changed) })
-	changed.Holder = 9 // it keeps it
+	changed.Holder = 9 // the reservation keeps its holder
 	equal(t, "changed", read(""), []tables.Reservation{second, changed})
 
 	b.tx(func(tx *sql.Tx) error { return b.RemoveReservation(b.ctx, tx, changed) })
@@ -275,7 +275,7 @@ func TestJobsAreAddedTiedReleasedAndWithdrawn(t *testing.T) {
 	})
 }
 
-func TestAJobThatIsAdoptedReplacesWhatIsLeftOfItsNumber(t *testing.T) {
+func TestAdoptedJobReplacesRowsOfAnEarlierJobWithItsNumber(t *testing.T) {
 	b := newBench(t)
 	const day = 24 * 3600
 	ended := func(id int64, state string, stopped, submitted core.Time) {
@@ -334,7 +334,7 @@ func TestCompanionsAreFoundAndMarked(t *testing.T) {
 	b.everyFailure("kin", func() error { _, _, err := b.CompanionsAndBase(b.ctx, 7); return err })
 }
 
-func TestCompanionsAreLeftThatLiveAndNobodyHasAskedToEnd(t *testing.T) {
+func TestCompanionsToEndLiveAndWereNotAskedToEnd(t *testing.T) {
 	b := newBench(t)
 	for i, state := range []string{"Running", "Terminated", "Error", "Finishing", "Waiting"} {
 		id := int64(10 + i)
@@ -374,7 +374,7 @@ func TestCpusetsAreNotedPassedOnMadeAndForgotten(t *testing.T) {
 	equal(t, "on hosts", read(b.CpusetsOn([]string{"n4", "n3"})), []tables.Cpuset{n4})
 	equal(t, "on no hosts", read(b.CpusetsOn(nil)), nil)
 
-	b.ok(b.CpusetsAre(b.ctx, 7, []tables.Cpuset{n1, {Host: "n2", Companion: 99}}, tables.Made)) // another has n2 now
+	b.ok(b.CpusetsAre(b.ctx, 7, []tables.Cpuset{n1, {Host: "n2", Companion: 99}}, tables.Made)) // another companion has n2 now
 	n1.Made = tables.Made
 	equal(t, "made", read(tables.AllCpusets), []tables.Cpuset{n1, n2, n4})
 	b.rows("SELECT made FROM accordion_cpusets WHERE base = 6", "0")
@@ -389,7 +389,7 @@ func TestCpusetsAreNotedPassedOnMadeAndForgotten(t *testing.T) {
 
 	ended, cancel := context.WithCancel(b.ctx)
 	cancel()
-	b.ok(b.ForgetCpusets(ended, 7, []tables.Cpuset{n2})) // though a node has taken all the time
+	b.ok(b.ForgetCpusets(ended, 7, []tables.Cpuset{n2})) // even if a node has taken all the time
 	equal(t, "forgotten late", read(tables.AllCpusets), []tables.Cpuset{n4})
 	b.everyFailure("note", func() error {
 		return b.Transaction(b.ctx, func(tx *sql.Tx) error { return b.NoteCpusets(b.ctx, tx, 7, 8, []string{"n1"}) })
@@ -400,7 +400,7 @@ func TestCpusetsAreNotedPassedOnMadeAndForgotten(t *testing.T) {
 	b.everyFailure("forget", func() error { return b.ForgetCpusets(b.ctx, 7, []tables.Cpuset{n4}) })
 }
 
-func TestCpusetsAreLeftOfCompanionsThatAreOverAndOfJobsThatDoNotBegin(t *testing.T) {
+func TestLeftoversAreCpusetsOfEndedCompanionsAndFailedStarts(t *testing.T) {
 	b := newBench(t)
 	b.nodes("Alive", "Suspected", "Absent")
 	b.job(70, "Running")
@@ -421,7 +421,8 @@ func TestCpusetsAreLeftOfCompanionsThatAreOverAndOfJobsThatDoNotBegin(t *testing
 	left, err := b.Leftovers(b.ctx, b.Sql)
 	b.ok(err)
 	slices.SortFunc(left, func(a, b tables.Leftover) int { return int(a.Job - b.Job) })
-	// 1 begins; 2 is tied to no reservation; 3 runs; 4 is another that had the number; 5 lives; 9 is on a node that is off.
+	// 1 begins. 2 is tied to no reservation. 3 runs. 4 is another job that had the number. 5 lives. 9 is on a node that is
+	// off.
 	equal(t, "left behind", left, []tables.Leftover{{Job: 2, Alive: true}, {Job: 3}, {Job: 4, Alive: true}, {Job: 6, Alive: true}, {Job: 7}, {Job: 8, Alive: true}})
 	which, err := b.Cpusets(b.ctx, 2, tables.LeftCpusets)
 	b.ok(err)
@@ -471,7 +472,7 @@ func TestOrdersAreWhatTheSidecarHasDecided(t *testing.T) {
 	}
 }
 
-func TestAReservationHoldsUntilItsEndOrUntilNobodyHasCome(t *testing.T) {
+func TestReservationHoldsUntilItsEndOrItsIdleLimit(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		r    tables.Reservation
@@ -522,7 +523,7 @@ func TestOneSidecarHasTheLeaseUntilItEnds(t *testing.T) {
 		b.ok(err)
 		equal(t, "lease", got, want)
 	}
-	take(me, at(me, now, now+60)) // the table is made
+	take(me, at(me, now, now+60)) // the call makes the table
 	take(other, at(me, now, now+60))
 	b.Set(now + 10)
 	take(me, at(me, now, now+70))
@@ -545,7 +546,7 @@ func TestOneSidecarHasTheLeaseUntilItEnds(t *testing.T) {
 	b.ok(err)
 	equal(t, "seized", got, at(me, now+70, now+130))
 
-	b.ok(b.LeaveLease(b.ctx, "q", "other", 0)) // it is not its own
+	b.ok(b.LeaveLease(b.ctx, "q", "other", 0)) // the lease is another's
 	l, err := b.LeaseOf(b.ctx, "q")
 	b.ok(err)
 	equal(t, "left by another", l, at(me, now+70, now+130))
@@ -559,7 +560,7 @@ func TestOneSidecarHasTheLeaseUntilItEnds(t *testing.T) {
 		t.Errorf("one that was left: %t, %v", leased, err)
 	}
 	b.Set(now + 71)
-	take(other, at(other, now+71, now+131)) // it is free
+	take(other, at(other, now+71, now+131)) // the lease is free
 	b.ok(b.LeaveLease(b.ctx, "q", "other", 0))
 	b.rows("SELECT queue FROM accordion_leases", "r")
 	for what, act := range map[string]func() error{
@@ -577,7 +578,7 @@ func TestOneSidecarHasTheLeaseUntilItEnds(t *testing.T) {
 	}
 }
 
-func TestATransactionThatGaveWayIsMadeAgain(t *testing.T) {
+func TestConflictingTransactionIsRepeated(t *testing.T) {
 	b := newBench(t)
 	fails := 2
 	b.Fail(func(statement string) error {
@@ -593,7 +594,7 @@ func TestATransactionThatGaveWayIsMadeAgain(t *testing.T) {
 	}
 }
 
-func TestForHowLongUsersTextsWereAskedIsReplacedAsAWhole(t *testing.T) {
+func TestQueryTimesAreReplacedAsAWhole(t *testing.T) {
 	b := newBench(t)
 	b.Do("DROP TABLE accordion_asked")
 	if rows, err := b.ReadQueryTimes(b.ctx); rows != nil || err != nil {

@@ -1,4 +1,4 @@
-/* Each rank says where it is: rank, ranks, host, cpuset, and the processors on which it may run. It sends no messages: MPICH 4.0.2, Debian
+/* Each rank prints where it is: rank, ranks, host, cpuset, and the processors on which it may run. It sends no messages: MPICH 4.0.2, Debian
    12's, often does not come to an end (MPI_Finalize) when its ranks have sent some over TCP, whoever started it. */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -29,7 +29,7 @@ int main(int argc, char **argv)
 		if (CPU_ISSET(i, &may))
 			n += snprintf(line + n, sizeof line - n, " %d", i);
 	line[n++] = '\n';
-	/* In one piece: MPICH keeps no lines together, and mpiexec would mix those of the ranks. */
+	/* In one piece, because MPICH does not keep lines together, and mpiexec would mix the lines of the ranks. */
 	i = write(STDOUT_FILENO, line, n) != n;
 	MPI_Finalize();
 	return i;

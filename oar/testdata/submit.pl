@@ -1,10 +1,10 @@
-# A stand-in for oarsub: gives submissions to admission rules as OAR does, and prints what became of them.
+# Replaces oarsub: passes submissions to admission rules as OAR does, and prints the results.
 #
 # usage: perl submit.pl NODES RULE... <submissions
-# The rules are files, in their order. A submission is a line of JSON: types (hexadecimal digits of each), queue, requests
-# ([[levels, walltime]...], levels as OAR's ref_resource_list has them), reservation, properties, array, name, project, kind (INTERACTIVE),
-# command, line (oarsub's command line). The answer is such a line: said, what its user is told (hexadecimal; "" when it is taken), types and
-# requests, and warned, what its user is told of a job that is taken.
+# The rules are files, in their order. A submission is a line of JSON: types (each as hexadecimal digits), queue, requests
+# ([[levels, walltime]...], levels as in OAR's ref_resource_list), reservation, properties, array, name, project, kind (INTERACTIVE),
+# command, line (oarsub's command line). The answer is a line of JSON: said (message of the refusal, hexadecimal; "" when the job is
+# accepted), types, requests, and warned (message for the user of an accepted job).
 package OAR::IO;
 use strict;
 use JSON::PP;

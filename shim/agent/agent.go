@@ -20,62 +20,63 @@ import (
 	"accordion/shim/srun"
 )
 
-// Unreachable is the exit status when the command could not be started on the host, as ssh's.
+// Unreachable is the exit status when the command could not be started on the host. It is the same as ssh's.
 const Unreachable = 255
 
-// World is what an agent depends on beside its command line.
+// World contains what an agent needs besides its command line.
 type World struct {
 	Environment []string // os.Environ()
 	Getenv      func(name string) (string, bool)
-	User        string // who we are
-	Shell       string // his login shell: launchers write their commands for that
+	User        string // the present user
+	Shell       string // the user's login shell: launchers write their commands for it
 	In          *os.File
 	Out, Err    io.Writer
 }
 
-// place is where a command runs.
-type place struct {
+// target is where a command runs.
+type target struct {
 	job  int64
 	node string
 }
 
-// find is the place that has the host.
-func find(w World, c Call) (place, error) {
+// find returns the allocation and the node for the host of a call.
+func find(w World, c Call) (target, error) {
 	if c.User != "" && c.User != w.User {
-		return place{}, fmt.Errorf("as user %s: a job's steps are its own user's (%s)", c.User, w.User)
+		return target{}, fmt.Errorf("as user %s: a job's steps are its own user's (%s)", c.User, w.User)
 	}
 	list, err := allocation.Find(w.Getenv)
 	if err != nil {
-		return place{}, err
+		return target{}, err
 	}
 	if len(list) > 0 {
 		a, node, ok := list.Of(c.Host)
 		if !ok {
-			return place{}, fmt.Errorf("it is in none of the job's allocations: %s", list)
+			return target{}, fmt.Errorf("it is in none of the job's allocations: %s", list)
 		}
-		return place{a.Job, node}, nil
+		return target{a.Job, node}, nil
 	}
 	text, _ := w.Getenv("SLURM_JOB_ID")
 	job, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || job <= 0 {
-		return place{}, errors.New("this is no job of Slurm (SLURM_JOB_ID is not set)")
+		return target{}, errors.New("this is no job of Slurm (SLURM_JOB_ID is not set)")
 	}
 	nodes, _ := w.Getenv("SLURM_JOB_NODELIST")
-	if held, err := hostlist.Expand(nodes); err == nil { // it may be of earlier nodes: Slurm judges
+	if held, err := hostlist.Expand(nodes); err == nil { // The list may be of earlier nodes, so Slurm has to judge.
 		if _, node, ok := (allocation.List{{Job: job, Nodes: held}}).Of(c.Host); ok {
-			return place{job, node}, nil
+			return target{job, node}, nil
 		}
 	}
-	return place{job, c.Host}, nil
+	return target{job, c.Host}, nil
 }
 
-// arguments of srun for a step that has all of the node that is the job's. Memory 0 stands for all of it, and does not count.
-func (p place) arguments(c Call, shell, gres string) []string {
+// arguments returns the arguments of srun for a step that gets everything that the job has on the node. --mem=0 stands
+// for all of the memory, and does not count against other steps.
+func (p target) arguments(c Call, shell, gres string) []string {
 	all := []string{
 		"--jobid=" + strconv.FormatInt(p.job, 10), "--nodes=1", "--ntasks=1", "--nodelist=" + p.node,
 		"--overlap", "--cpu-bind=none", "--mem=0", "--mpi=none", "--export=ALL", "--job-name=accordion-agent",
 	}
-	if gres != "" { // else a step of one task has no more devices than a task of the job
+	if gres != "" { // Otherwise a step of one task gets no more devices than one task of the job.
 		all = append(all, "--gres="+gres)
 	}
 	if c.NoInput {
@@ -84,8 +85,8 @@ func (p place) arguments(c Call, shell, gres string) []string {
 	return append(all, "--", shell, "-c", attached(c.Command))
 }
 
-// Run runs the command and returns its exit status; Unreachable, with a line that says which host and why, where it could not be
-// started. It may be called once in a process.
+// Run runs the command and returns its exit status. Where the command could not be started it returns Unreachable, and
+// prints a line with the host and the reason. It may be called once in a process.
 func Run(ctx context.Context, c Call, w World) int {
 	status, err := run(ctx, c, w)
 	if err != nil {
@@ -104,7 +105,7 @@ func run(ctx context.Context, c Call, w World) (status int, err error) {
 	switch job, err := allocation.Show(ctx, p.job); {
 	case errors.Is(err, allocation.ErrUnknown):
 		return 0, fmt.Errorf("allocation %d is over: %w", p.job, err)
-	case err != nil: // srun may still get through
+	case err != nil: // srun may still reach the allocation.
 	case !job.Runs():
 		return 0, fmt.Errorf("allocation %d is over: it is %s", p.job, job.State)
 	case !slices.Contains(job.Nodes, p.node):
@@ -115,16 +116,16 @@ func run(ctx context.Context, c Call, w World) (status int, err error) {
 	return p.step(p.arguments(c, w.Shell, gres), w)
 }
 
-// step runs srun until its end. What ends the agent ends the step.
-func (p place) step(arguments []string, w World) (status int, err error) {
-	runtime.LockOSThread() // srun dies with the thread that has started it
+// step runs srun until it ends. A signal that ends the agent also ends the step.
+func (p target) step(arguments []string, w World) (status int, err error) {
+	runtime.LockOSThread() // srun is killed when the thread that started it ends
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM)
 
-	var said srun.Said
+	var messages srun.Messages
 	errs := &srun.Writer{Pass: func(line []byte) error {
-		if said.Hear(strings.TrimRight(string(line), "\n")) {
-			return nil // ssh says nothing of a command's status either
+		if messages.Add(strings.TrimRight(string(line), "\n")) {
+			return nil // ssh prints nothing about a command's status either
 		}
 		_, err := w.Err.Write(line)
 		return err
@@ -133,7 +134,7 @@ func (p place) step(arguments []string, w World) (status int, err error) {
 	command.Env = srun.Bare(withoutLaunchers(w.Environment))
 	command.Stdin, command.Stdout, command.Stderr = w.In, w.Out, errs
 	command.WaitDelay = 5 * time.Second
-	// A group of its own: a terminal's ^C is the launcher's business.
+	// srun gets a process group of its own, because a terminal's ^C is for the launcher.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	if err := command.Start(); err != nil {
 		return 0, fmt.Errorf("start srun: %w", err)
@@ -143,16 +144,16 @@ func (p place) step(arguments []string, w World) (status int, err error) {
 		for {
 			select {
 			case <-signals:
-				_ = command.Process.Signal(syscall.SIGTERM) // it may be ending
+				_ = command.Process.Signal(syscall.SIGTERM) // it may just be ending
 			case <-over:
 				return
 			}
 		}
 	}()
-	_ = command.Wait() // its state says it
+	_ = command.Wait() // ProcessState has the result
 	close(over)
 	errs.Flush()
-	if why := said.WhyNot(); why != "" && !command.ProcessState.Success() {
+	if why := messages.StartError(); why != "" && !command.ProcessState.Success() {
 		return 0, fmt.Errorf("allocation %d: %s", p.job, why)
 	}
 	if ws, ok := command.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
@@ -161,7 +162,8 @@ func (p place) step(arguments []string, w World) (status int, err error) {
 	return command.ProcessState.ExitCode(), nil
 }
 
-// LoginShell is the shell that a user's entry in passwd names, as ssh would start it; without one $SHELL, else /bin/sh.
+// LoginShell returns the shell of a user's passwd entry, which ssh would start. Where there is none it returns $SHELL,
+// else /bin/sh.
 func LoginShell(ctx context.Context, uid int, getenv func(string) (string, bool)) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

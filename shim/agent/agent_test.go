@@ -17,13 +17,13 @@ func TestACommandLineOfSshIsRead(t *testing.T) {
 		want  Call
 		err   string
 	}{
-		// as MPICH 4 and 5 and Open MPI 4, 5 and 6 write it
+		// as MPICH 4 and 5 and Open MPI 4, 5 and 6 write them
 		{words: []string{"-x", "n3", `"/usr/bin/hydra_pmi_proxy"`, "--control-port", "n1:34041", "--proxy-id", "2"},
 			want: Call{Host: "n3", Command: `"/usr/bin/hydra_pmi_proxy" --control-port n1:34041 --proxy-id 2`}},
 		{words: []string{"-x", "--external-launcher", "n3", "proxy", "--rmk", "user"}, want: Call{Host: "n3", Command: "proxy --rmk user"}},
 		{words: []string{"n2", " orted", "-mca", "ess", `"env"`}, want: Call{Host: "n2", Command: ` orted -mca ess "env"`}},
 		{words: []string{"n7", "( test ! -r ./.profile || . ./.profile;", "prted", ")"}, want: Call{Host: "n7", Command: "( test ! -r ./.profile || . ./.profile; prted )"}},
-		// as people and other launchers do
+		// as users and other launchers write them
 		{words: []string{"-qnTlalice", "n3", "a"}, want: Call{Host: "n3", User: "alice", Command: "a", NoInput: true}},
 		{words: []string{"-l", "alice", "-p", "22", "-oBatchMode=yes", "n3", "-n", "a", "-b"}, want: Call{Host: "n3", User: "alice", Command: "a -b", NoInput: true}},
 		{words: []string{"bob@n3.cluster.org", "--", "-a"}, want: Call{Host: "n3.cluster.org", User: "bob", Command: "-a"}},
@@ -47,7 +47,7 @@ func TestACommandLineOfSshIsRead(t *testing.T) {
 	}
 }
 
-// Whatever a launcher writes, reading ends with an error of one line or with a host and a command.
+// FuzzParse checks that Parse returns either an error of one line, or a host and a command.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"-x n3 a b", "-l u@h", "a@b c", "-- -- --", "-xlu n -n c", "--long n c"} {
 		f.Add(text)
@@ -66,18 +66,18 @@ func TestTheAllocationThatHasTheHostIsFound(t *testing.T) {
 	for _, c := range []struct {
 		env  map[string]string
 		call Call
-		want place
+		want target
 		err  string
 	}{
-		{companions, Call{Host: "n2"}, place{42, "n2"}, ""},
-		{companions, Call{Host: "n5"}, place{57, "n5"}, ""},
-		{companions, Call{Host: "n5.cluster.org", User: "alice"}, place{57, "n5"}, ""},
-		{companions, Call{Host: "n4"}, place{}, "it is in none of the job's allocations: 42:n[1-2] 57:n[3,5]"},
-		{companions, Call{Host: "n5", User: "bob"}, place{}, "as user bob: a job's steps are its own user's (alice)"},
-		{job, Call{Host: "n2.cluster.org"}, place{42, "n2"}, ""},
-		{job, Call{Host: "n9"}, place{42, "n9"}, ""}, // Slurm judges: the environment may be of earlier nodes
-		{map[string]string{}, Call{Host: "n1"}, place{}, "this is no job of Slurm (SLURM_JOB_ID is not set)"},
-		{map[string]string{"SLURM_JOB_ID": "42", allocation.Variable: "x"}, Call{Host: "n1"}, place{}, allocation.Variable + `: "x" is no allocation`},
+		{companions, Call{Host: "n2"}, target{42, "n2"}, ""},
+		{companions, Call{Host: "n5"}, target{57, "n5"}, ""},
+		{companions, Call{Host: "n5.cluster.org", User: "alice"}, target{57, "n5"}, ""},
+		{companions, Call{Host: "n4"}, target{}, "it is in none of the job's allocations: 42:n[1-2] 57:n[3,5]"},
+		{companions, Call{Host: "n5", User: "bob"}, target{}, "as user bob: a job's steps are its own user's (alice)"},
+		{job, Call{Host: "n2.cluster.org"}, target{42, "n2"}, ""},
+		{job, Call{Host: "n9"}, target{42, "n9"}, ""}, // Slurm has to judge, because the environment may be of earlier nodes.
+		{map[string]string{}, Call{Host: "n1"}, target{}, "this is no job of Slurm (SLURM_JOB_ID is not set)"},
+		{map[string]string{"SLURM_JOB_ID": "42", allocation.Variable: "x"}, Call{Host: "n1"}, target{}, allocation.Variable + `: "x" is no allocation`},
 	} {
 		got, err := find(World{User: "alice", Getenv: func(name string) (string, bool) { v, set := c.env[name]; return v, set }}, c.call)
 		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
@@ -87,13 +87,13 @@ func TestTheAllocationThatHasTheHostIsFound(t *testing.T) {
 }
 
 func TestTheStepHasAllThatTheJobHasOfTheNode(t *testing.T) {
-	got := place{57, "n3"}.arguments(Call{Command: `orted --daemonize -mca ess "env"`, NoInput: true}, "/bin/bash", "gpu:a100:2,nic:1")
+	got := target{57, "n3"}.arguments(Call{Command: `orted --daemonize -mca ess "env"`, NoInput: true}, "/bin/bash", "gpu:a100:2,nic:1")
 	want := []string{"--jobid=57", "--nodes=1", "--ntasks=1", "--nodelist=n3", "--overlap", "--cpu-bind=none", "--mem=0", "--mpi=none",
 		"--export=ALL", "--job-name=accordion-agent", "--gres=gpu:a100:2,nic:1", "--input=none", "--", "/bin/bash", "-c", `orted -mca ess "env"`}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nwant\n%q", got, want)
 	}
-	if got := (place{57, "n3"}).arguments(Call{Command: "a"}, "/bin/sh", ""); strings.Contains(strings.Join(got, " "), "--gres") {
+	if got := (target{57, "n3"}).arguments(Call{Command: "a"}, "/bin/sh", ""); strings.Contains(strings.Join(got, " "), "--gres") {
 		t.Errorf("a node without devices: %q", got)
 	}
 }
@@ -112,7 +112,7 @@ func TestADaemonIsToldToStayInTheForeground(t *testing.T) {
 	}
 }
 
-func TestADaemonDoesNotInheritHowItWasLaunched(t *testing.T) {
+func TestDaemonDoesNotInheritLauncherVariables(t *testing.T) {
 	environment := []string{"PATH=/bin", "OMPI_MCA_btl=tcp,self"}
 	for _, v := range Launchers("/a", "/h", "/o", 200) {
 		environment = append(environment, v.Name+"="+v.Value)

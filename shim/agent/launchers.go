@@ -7,28 +7,31 @@ import (
 	"strings"
 )
 
-// Name is what the program is called where an MPI launcher starts it: `accordion agent` by another name, for launchers take one word.
+// Name is the name under which an MPI launcher starts `accordion agent`. Launchers take a program of one word only.
 const Name = "accordion-agent"
 
-// The variables that name a launcher's file of hosts. Each launcher has a form of its own: n1:4, or n1 slots=4.
+// The variables that contain the path of a launcher's host file. Each launcher has a format of its own: n1:4, or n1
+// slots=4.
 const (
 	HydraHosts = "HYDRA_HOST_FILE"
-	OrteHosts  = "OMPI_MCA_orte_default_hostfile" // Open MPI up to 4
-	PrteHosts  = "PRTE_MCA_prte_default_hostfile" // Open MPI from 5 on
+	OrteHosts  = "OMPI_MCA_orte_default_hostfile" // up to Open MPI 4
+	PrteHosts  = "PRTE_MCA_prte_default_hostfile" // from Open MPI 5 on
 )
 
-// Variable is one of an environment.
+// Variable is an environment variable.
 type Variable struct{ Name, Value string }
 
-// Launchers are the variables that make mpiexec of MPICH and mpirun of Open MPI start on the hosts of their files by the agent that
-// lies at a path, on so many nodes.
+// Launchers returns the variables that make mpiexec of MPICH and mpirun of Open MPI start their daemons by the agent at
+// a path, on the hosts of their host files. nodes is the number of these hosts.
 func Launchers(agent, hydra, openmpi string, nodes int) []Variable {
-	concurrent := strconv.Itoa(max(128, nodes)) // a daemon's agent stays: the next one must not wait for its end
+	concurrent := strconv.Itoa(max(128, nodes)) // A daemon's agent stays as long as the daemon, and the next daemon must not wait for its end.
 	return []Variable{
-		// Otherwise hydra would use srun as soon as it sees a job of Slurm. HYDRA_ENV=none: each rank has the environment that its
-		// node gave to the agent's step, and not that of mpiexec, which speaks of the script's node and its devices.
+		// Without HYDRA_LAUNCHER hydra uses srun as soon as it sees a job of Slurm. With HYDRA_ENV=none each rank gets the
+		// environment that its node gave to the agent's step. Otherwise it would get mpiexec's, which describes the script's
+		// node and its devices.
 		{"HYDRA_LAUNCHER", "ssh"}, {"HYDRA_LAUNCHER_EXEC", agent}, {"HYDRA_ENV", "none"}, {HydraHosts, hydra},
-		// mpirun starts all daemons itself (no tree), and does not tell them these settings: the agent need not be where they run.
+		// mpirun starts all daemons itself (no tree) and does not pass these settings to them, because the agent may not
+		// exist on their hosts.
 		{"OMPI_MCA_plm", "rsh"}, {"OMPI_MCA_plm_rsh_agent", agent}, {"OMPI_MCA_plm_rsh_no_tree_spawn", "1"},
 		{"OMPI_MCA_plm_rsh_num_concurrent", concurrent}, {"OMPI_MCA_plm_rsh_pass_environ_mca_params", "0"},
 		{"OMPI_MCA_ras", "^slurm"}, {OrteHosts, openmpi},
@@ -38,7 +41,8 @@ func Launchers(agent, hydra, openmpi string, nodes int) []Variable {
 	}
 }
 
-// withoutLaunchers is an environment without them: for a daemon, which launches nothing, and where the paths may lead nowhere.
+// withoutLaunchers returns an environment without these variables. It is for a daemon, which launches nothing, and on
+// whose host the paths may not exist.
 func withoutLaunchers(environment []string) []string {
 	all := Launchers("", "", "", 0)
 	return slices.DeleteFunc(slices.Clone(environment), func(v string) bool {
@@ -49,6 +53,6 @@ func withoutLaunchers(environment []string) []string {
 
 var daemonized = regexp.MustCompile(`\b(orted|prted)("?)\s+--daemonize\b`)
 
-// attached is a command without the word that tells a daemon of Open MPI to leave the foreground: its step would end with its first
-// process, and the daemon with the step.
+// attached returns a command without the word that makes a daemon of Open MPI leave the foreground. Otherwise the step
+// would end with its first process, and end the daemon too.
 func attached(command string) string { return daemonized.ReplaceAllString(command, "$1$2") }

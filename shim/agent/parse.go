@@ -6,22 +6,23 @@ import (
 	"strings"
 )
 
-// Call is a command line of ssh.
+// Call is a parsed command line of ssh.
 type Call struct {
 	Host    string
-	User    string // "" when none is said
+	User    string // "": none is given
 	Command string // for a shell
 	NoInput bool   // -n
 }
 
-// The options of ssh, by OpenSSH's manual.
+// The options of ssh, from OpenSSH's manual.
 const (
 	flags  = "1246AaCfGgKkMNnqsTtVvXxYy"
 	valued = "BbcDEeFIiJLlmOoPpQRSWw"
 )
 
-// Parse reads what a launcher gives to ssh: options, a host, a command. Of the options only the user and the input mean something
-// here. Long ones are passed over: ssh has none, but Slurm tells launchers to add one for its srun (--external-launcher).
+// Parse parses the arguments that a launcher gives to ssh: options, a host and a command. Only the options for the user
+// and for the input have an effect here. Long options are ignored: ssh has none, but Slurm tells launchers to add one
+// for its srun (--external-launcher).
 func Parse(arguments []string) (Call, error) {
 	var c Call
 	rest, err := c.options(arguments)
@@ -36,7 +37,7 @@ func Parse(arguments []string) (Call, error) {
 	} else {
 		c.Host = rest[0]
 	}
-	if rest, err = c.options(rest[1:]); err != nil { // ssh takes them there too
+	if rest, err = c.options(rest[1:]); err != nil { // ssh takes options here too
 		return Call{}, err
 	}
 	c.Command = strings.Join(rest, " ")
@@ -44,12 +45,12 @@ func Parse(arguments []string) (Call, error) {
 	case c.Host == "" || strings.HasPrefix(c.Host, "-"):
 		return Call{}, errors.New("which host? Write: accordion agent HOST COMMAND")
 	case c.Command == "":
-		return Call{}, fmt.Errorf("which command on %s? An agent opens no shell for typing", c.Host)
+		return Call{}, fmt.Errorf("which command on %s? An agent starts no interactive shell", c.Host)
 	}
 	return c, nil
 }
 
-// options reads the options at the front, and returns the rest.
+// options parses the options at the front, and returns the other words.
 func (c *Call) options(words []string) (rest []string, err error) {
 	for len(words) > 0 {
 		word := words[0]
@@ -70,7 +71,7 @@ func (c *Call) options(words []string) (rest []string, err error) {
 	return nil, nil
 }
 
-// bundle reads short options of one word; the last one may take the next word.
+// bundle parses the short options of one word. The last one may take the next word as its value.
 func (c *Call) bundle(letters string, words []string) ([]string, error) {
 	for i := range len(letters) {
 		switch letter := letters[i]; {

@@ -1,21 +1,22 @@
-// Package allocation knows which allocations, nodes and tasks a job has. Most jobs have one allocation. A job that grows by companions has one
-// more for each of them: their nodes belong to other jobs of the same user in Slurm.
+// Package allocation tells which allocations, nodes and tasks a job has. Most jobs have one allocation. A job that
+// grows by companions has one more for each companion: their nodes belong to other jobs of the same user in Slurm.
 //
 //	list, err := allocation.Find(os.LookupEnv)
-//	a, ok := list.Of("n3")                     // a.Job: the job whose steps may run on n3
+//	a, node, ok := list.Of("n3")               // a.Job: the job whose steps may run on n3
 //
-// A list is written JOBID:NODES, separated by blanks, with the job's own first: "42:n[1-2] 57:n[3,5]". So it is in the environment of the
-// job's script, where accordion step has exported it, and in the hosts file of a job that never calls accordion step.
+// A list is written as words JOBID:NODES, separated by blanks, with the job's own allocation first: "42:n[1-2]
+// 57:n[3,5]". It is in the environment of the job's script, where accordion step has exported it. For a job that never
+// calls accordion step it is in the hosts file.
 //
-// Show asks slurmctld about a job by scontrol, as the job's user and with a deadline. Ratio and Counts are tasks and CPUs over nodes, as
-// Slurm writes them:
+// Show asks slurmctld about a job by scontrol, as the job's user and with a deadline. Ratio and Counts are numbers of
+// tasks and CPUs on nodes, in the forms that Slurm uses:
 //
 //	of := allocation.Ratio{Tasks: 8, Nodes: 2} // sbatch -N2 -n8
 //	of.On(5)                                   // 20
 //	allocation.Spread(7, 3).String()           // 3,2(x2)
 //
-// WriteList writes a file that the job's programs read, such as the hosts file, into a directory of the user's own. The file is complete
-// or not there.
+// WriteList writes a file that the job's programs read, such as the hosts file, into a directory of the user's own. The
+// file is either complete or absent.
 package allocation
 
 import (
@@ -27,10 +28,10 @@ import (
 	"accordion/core/hostlist"
 )
 
-// Variable has the list in the environment of a job that has companions.
+// Variable is the environment variable with the list of a job that has companions.
 const Variable = "ACCORDION_ALLOCATIONS"
 
-// Allocation is the nodes of one job of the batch system.
+// Allocation is a job of the batch system and its nodes.
 type Allocation struct {
 	Job   int64
 	Nodes []string // in natural order, at least one
@@ -40,10 +41,10 @@ func (a Allocation) String() string {
 	return strconv.FormatInt(a.Job, 10) + ":" + hostlist.Compact(a.Nodes)
 }
 
-// List is the allocations of a job, its own first. No node is in two of them.
+// List contains the allocations of a job, its own first. No node is in two of them.
 type List []Allocation
 
-// Parse reads a list. Its nodes are sorted. Errors say which word is wrong and what would be right.
+// Parse parses a list, and sorts the nodes of each allocation. An error names the wrong word and what would be right.
 func Parse(text string) (List, error) {
 	list, err := parse(strings.Fields(text))
 	if err != nil {
@@ -51,13 +52,13 @@ func Parse(text string) (List, error) {
 	}
 	for i, a := range list {
 		if (list[:i]).Has(a.Job) {
-			return nil, fmt.Errorf("allocation %d is there twice: want each once", a.Job)
+			return nil, fmt.Errorf("allocation %d appears twice: want each once", a.Job)
 		}
 	}
 	return list, nil
 }
 
-// parse reads words, each an allocation or a part of one.
+// parse parses words. Each is an allocation or a part of one.
 func parse(words []string) (List, error) {
 	var list List
 	seen := map[string]int64{}
@@ -86,7 +87,7 @@ func parse(words []string) (List, error) {
 	return list, nil
 }
 
-// joined has the parts of each allocation together.
+// joined returns the list with the parts of each allocation joined.
 func (l List) joined() List {
 	var list List
 	for _, part := range l {
@@ -109,12 +110,13 @@ func (l List) String() string {
 	return strings.Join(words, " ")
 }
 
-// Has says whether one of the allocations is that job.
+// Has reports whether one of the allocations is that of a job.
 func (l List) Has(job int64) bool {
 	return slices.ContainsFunc(l, func(a Allocation) bool { return a.Job == job })
 }
 
-// Of is the allocation that has the host: a node's name, or a longer one that begins with it, as n3.cluster.org.
+// Of returns the allocation that has a host, and the node's name in it. The host may also be longer than the node's
+// name, such as n3.cluster.org.
 func (l List) Of(host string) (a Allocation, node string, ok bool) {
 	short, _, _ := strings.Cut(host, ".")
 	for _, name := range []string{host, short} {
@@ -127,7 +129,7 @@ func (l List) Of(host string) (a Allocation, node string, ok bool) {
 	return Allocation{}, "", false
 }
 
-// Nodes are the nodes of all, allocation by allocation.
+// Nodes returns the nodes of all allocations, in their order.
 func (l List) Nodes() []string {
 	var all []string
 	for _, a := range l {

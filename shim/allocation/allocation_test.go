@@ -38,7 +38,7 @@ func TestAWrongListSaysWhichWordIsWrong(t *testing.T) {
 		"42:n[1-":            "allocation 42: ",
 		"42:n[1-3] 57:n3":    "node n3 is in the allocations 42 and 57",
 		"42:n1,n1":           "node n1 is in the allocations 42 and 42",
-		"42:n1 42:n2":        "allocation 42 is there twice",
+		"42:n1 42:n2":        "allocation 42 appears twice",
 		"42:n[1-2], 57:n[3]": "allocation 42: ",
 	} {
 		if got, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) {
@@ -100,9 +100,9 @@ func TestAHostsFileIsRead(t *testing.T) {
 		"later words":     {text: with("until", "later=x until"), want: whole},
 		"later lines":     {text: with("# allocations", "# more of it\n#\n# allocations"), want: whole},
 		"a wrong list":    {text: with("57:", "57;"), err: `"57;n[3-4]" is no allocation`},
-		"a wrong number":  {text: with("step=2", "step=two"), err: `step: "two" is no number`},
+		"a wrong number":  {text: with("step=2", "step=two"), err: `step: "two" is not a number`},
 		"no nodes":        {text: "# generation=0\n", err: "it has no nodes"},
-		"something else":  {text: "hello\n", err: "it does not begin as a hosts file"},
+		"something else":  {text: "hello\n", err: "it does not begin like a hosts file"},
 		"nothing":         {err: "it has no nodes"},
 		"a line of 8 MiB": {text: "#" + strings.Repeat("x", maxHosts+1), err: "token too long"},
 	} {
@@ -139,7 +139,7 @@ func TestAHostsFileThatOthersMayHaveWrittenIsNotRead(t *testing.T) {
 	}
 }
 
-// Whatever stands there, reading ends with an error or with a list that is written and read again unchanged.
+// FuzzParse checks that Parse returns either an error or a list that is the same after it is written and parsed again.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"42:n[1-2] 57:n[3,5]", "42:n1 42:n2", "1:n[1-", ":", "9223372036854775807:a"} {
 		f.Add(text)

@@ -8,10 +8,10 @@ import (
 	"accordion/core/hostlist"
 )
 
-// Counts is a number for each node, in the order of the host list: CPUs or tasks. Slurm writes it "4(x2),2" for 4, 4, 2.
+// Counts contains a number of CPUs or tasks for each node of a host list. Slurm writes 4, 4, 2 as "4(x2),2".
 type Counts []int
 
-// ParseCounts reads Slurm's form. ok is false for anything else, and for more nodes than a host list may have.
+// ParseCounts parses Slurm's form. ok is false for any other text, and for more nodes than a host list may have.
 func ParseCounts(text string) (c Counts, ok bool) {
 	for piece := range strings.SplitSeq(text, ",") {
 		number, rest, repeated := strings.Cut(piece, "(x")
@@ -33,16 +33,16 @@ func ParseCounts(text string) (c Counts, ok bool) {
 	return c, true
 }
 
-// Positive reads a decimal number from 1 to 2^31-1.
+// Positive parses a decimal number from 1 to 2^31-1.
 func Positive(digits string) (int, bool) {
 	if digits == "" || digits[0] < '0' || digits[0] > '9' {
-		return 0, false // a sign
+		return 0, false // also a sign
 	}
 	n, err := strconv.ParseInt(digits, 10, 32)
 	return int(n), err == nil && n > 0
 }
 
-// String is Slurm's form.
+// String returns Slurm's form.
 func (c Counts) String() string {
 	var b strings.Builder
 	for i := 0; i < len(c); {
@@ -62,7 +62,7 @@ func (c Counts) String() string {
 	return b.String()
 }
 
-// Sum is their total.
+// Sum returns the sum of the numbers.
 func (c Counts) Sum() int {
 	sum := 0
 	for _, n := range c {
@@ -71,8 +71,8 @@ func (c Counts) Sum() int {
 	return sum
 }
 
-// Spread shares a number of tasks among nodes as evenly as it goes, the first ones getting one more. Each node has one
-// at least.
+// Spread distributes tasks over nodes as evenly as possible. The first nodes get one task more than the others, and
+// each node gets one at least.
 func Spread(tasks, nodes int) Counts {
 	c := make(Counts, nodes)
 	for i := range c {
@@ -85,10 +85,11 @@ func Spread(tasks, nodes int) Counts {
 	return c
 }
 
-// Ratio is how many tasks a job has on how many nodes. The zero value stands for a job that says no number of tasks.
+// Ratio is the number of tasks that a job has on a number of nodes. The zero value stands for a job without a number of
+// tasks.
 type Ratio struct{ Tasks, Nodes int }
 
-// ParseRatio reads "tasks/nodes". ok is false for anything else.
+// ParseRatio parses "tasks/nodes". ok is false for any other text.
 func ParseRatio(text string) (r Ratio, ok bool) {
 	tasks, nodes, _ := strings.Cut(text, "/")
 	var okTasks, okNodes bool
@@ -99,7 +100,8 @@ func ParseRatio(text string) (r Ratio, ok bool) {
 
 func (r Ratio) String() string { return fmt.Sprintf("%d/%d", r.Tasks, r.Nodes) }
 
-// On is the number of tasks on another number of nodes: as many a node, rounded up in the total, and one a node at least.
+// On returns the number of tasks on another number of nodes, with as many tasks per node. It rounds the total up, and
+// returns one task per node at least.
 func (r Ratio) On(nodes int) int {
 	if r.Tasks == 0 || r.Nodes == 0 {
 		return nodes

@@ -7,15 +7,16 @@ import (
 	"strconv"
 )
 
-// Find is the list of the job that the environment belongs to: what accordion step has exported, else what stands in the hosts file
-// that the sidecar keeps for a job that never calls it. It is empty where neither speaks of allocations: then the job has one, its own.
+// Find returns the list of the job that the environment belongs to. It reads the list that accordion step has exported,
+// else the list in the hosts file, which the sidecar keeps for a job that never calls accordion step. The list is empty
+// where neither contains allocations: then the job has only its own.
 //
-// A list of which the present job is no part is another job's, which submitted this one: it counts for nothing.
+// A list without the present job belongs to the job that submitted this one, and is ignored.
 func Find(env func(name string) (value string, set bool)) (List, error) {
 	id, _ := env("SLURM_JOB_ID")
 	job, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
-		return nil, nil // no job of Slurm's
+		return nil, nil // not a job of Slurm
 	}
 	if text, _ := env(Variable); text != "" {
 		list, err := Parse(text)

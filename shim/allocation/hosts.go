@@ -16,13 +16,14 @@ import (
 	"accordion/core/hostlist"
 )
 
-// Hosts is the hosts file that the sidecar keeps for a job that never calls accordion step (docs/step.md).
+// Hosts is the content of the hosts file, which the sidecar keeps for a job that never calls accordion step
+// (docs/step.md).
 type Hosts struct {
 	Generation  int
 	Step, Steps int
 	Until       int64    // Unix second
 	Nodes       []string // in natural order, at least one
-	Allocations List     // of a job with companions; nil: its own has all nodes
+	Allocations List     // of a job with companions; nil: the job's own has all nodes
 }
 
 // Published returns the path of a job's hosts file, on the node of its script. Where another user
@@ -32,14 +33,16 @@ func Published(cluster string, job int64) string {
 	return filepath.Join(dir, fmt.Sprintf("%s-%d.hosts", cluster, job))
 }
 
-// mark begins a line that has some of the list. Readers that do not know it take it for a comment; some of them take no line of more
-// than 1,023 bytes, so there may be several, and an allocation may be in several words.
+// mark begins a line that contains a part of the list. Readers that do not know it treat the line as a comment. Some of
+// them accept no line of more than 1,023 bytes, so there may be several such lines, and several words for one
+// allocation.
 const mark = "# allocations "
 
-// maxHosts bounds what is read of a hosts file, in bytes.
+// maxHosts limits how many bytes of a hosts file are read.
 const maxHosts = 8 << 20
 
-// ReadHosts reads a hosts file. The error is fs.ErrNotExist where there is none, and where others may have written it.
+// ReadHosts reads a hosts file. The error is fs.ErrNotExist where there is no file, and where another user may have
+// written it.
 func ReadHosts(name string) (Hosts, error) {
 	f, err := openOwn(name)
 	if err != nil {
@@ -62,7 +65,7 @@ func parseHosts(r io.Reader) (h Hosts, err error) {
 		list, listed := strings.CutPrefix(line, mark)
 		switch {
 		case first && !strings.HasPrefix(line, "#"):
-			return Hosts{}, errors.New("it does not begin as a hosts file")
+			return Hosts{}, errors.New("it does not begin like a hosts file")
 		case first:
 			err = h.head(line)
 		case listed:
@@ -91,7 +94,7 @@ func parseHosts(r io.Reader) (h Hosts, err error) {
 	return h, nil
 }
 
-// head reads the first line. Words that it does not know are passed over.
+// head parses the first line. It ignores words that it does not know.
 func (h *Hosts) head(line string) error {
 	for word := range strings.FieldsSeq(strings.TrimPrefix(line, "#")) {
 		name, value, _ := strings.Cut(word, "=")
@@ -107,20 +110,20 @@ func (h *Hosts) head(line string) error {
 			h.Until, err = strconv.ParseInt(value, 10, 64)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %.60q is no number", name, value)
+			return fmt.Errorf("%s: %.60q is not a number", name, value)
 		}
 	}
 	return nil
 }
 
-// openOwn opens a file that lies where nobody else can write.
+// openOwn opens a file in a directory that no other user can write to.
 func openOwn(name string) (*os.File, error) {
 	folder, err := os.Lstat(filepath.Dir(name))
 	if err != nil {
 		return nil, err
 	}
 	if !folder.IsDir() || folder.Mode().Perm()&0o022 != 0 || int(folder.Sys().(*syscall.Stat_t).Uid) != os.Getuid() {
-		return nil, fmt.Errorf("%s: %w, for others may write beside it", name, os.ErrNotExist)
+		return nil, fmt.Errorf("%s: %w: other users can write to its folder", name, os.ErrNotExist)
 	}
 	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {

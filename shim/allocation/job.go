@@ -15,32 +15,33 @@ import (
 	"accordion/slurm/number"
 )
 
-// patience bounds one call.
-const patience = 5 * time.Second
+// callTimeout limits one call of scontrol.
+const callTimeout = 5 * time.Second
 
-// ErrUnknown reports that Slurm no longer knows the job.
-var ErrUnknown = errors.New("no such job any more")
+// ErrUnknown means that Slurm no longer knows the job.
+var ErrUnknown = errors.New("the job does not exist any more")
 
-// Job is what Slurm says of a job.
+// Job is a job's state and nodes, as Slurm reports them.
 type Job struct {
 	State string   // RUNNING, COMPLETING, …
-	Nodes []string // what it holds, or held
+	Nodes []string // the nodes that it holds, or held
 	gres  []held
 }
 
-// held is what a job has of the devices of some nodes.
+// held is what a job holds of the devices of some nodes.
 type held struct {
 	nodes []string
 	gres  string
 }
 
-// alive are the states of a job that has its nodes and will go on.
+// alive are the states of a job that holds its nodes and will go on.
 var alive = []string{"RUNNING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING", "CONFIGURING"}
 
-// Runs says whether the job has its nodes, and keeps them.
+// Runs reports whether the job holds its nodes and will go on.
 func (j Job) Runs() bool { return slices.Contains(alive, j.State) }
 
-// Gres is what the job holds of a node's devices, as srun's --gres wants it: "gpu:a100:2,nic:1". Empty where it holds none.
+// Gres returns what the job holds of a node's devices, in the form of srun's --gres: "gpu:a100:2,nic:1". It returns ""
+// where the job holds none.
 func (j Job) Gres(node string) string {
 	for _, h := range j.gres {
 		if slices.Contains(h.nodes, node) {
@@ -50,7 +51,7 @@ func (j Job) Gres(node string) string {
 	return ""
 }
 
-// Show asks for one job. Errors say what was asked; ErrUnknown is one of them.
+// Show asks Slurm about one job. The error may be ErrUnknown; every other one names the command.
 func Show(ctx context.Context, id int64) (Job, error) {
 	out, err := call(ctx, "show", "job", "-d", "-o", strconv.FormatInt(id, 10))
 	if err != nil {
@@ -63,7 +64,7 @@ func Show(ctx context.Context, id int64) (Job, error) {
 	return j, nil
 }
 
-// KillsOnBadExit says whether this cluster ends a whole step when one of its tasks fails.
+// KillsOnBadExit reports whether this cluster ends a whole step when one of its tasks fails.
 func KillsOnBadExit(ctx context.Context) (bool, error) {
 	out, err := call(ctx, "show", "config")
 	if err != nil {
@@ -75,17 +76,17 @@ func KillsOnBadExit(ctx context.Context) (bool, error) {
 var killsOnBadExit = regexp.MustCompile(`(?m)^KillOnBadExit\s*=\s*1\s*$`)
 
 func call(ctx context.Context, arguments ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	c := exec.CommandContext(ctx, "scontrol", arguments...)
-	c.WaitDelay = time.Second // a child of scontrol that keeps the pipe open does not keep us
+	c.WaitDelay = time.Second // so that a child of scontrol that keeps the pipe open does not block the call
 	out, err := c.Output()
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
 		return string(out), nil
 	case ctx.Err() != nil:
-		return "", fmt.Errorf("no answer within %v", patience)
+		return "", fmt.Errorf("no answer within %v", callTimeout)
 	case errors.As(err, &exit) && strings.Contains(string(exit.Stderr), "Invalid job id"):
 		return "", ErrUnknown
 	case errors.As(err, &exit) && len(exit.Stderr) > 0:
@@ -94,15 +95,15 @@ func call(ctx context.Context, arguments ...string) (string, error) {
 	return "", err
 }
 
-// These find words in one line of scontrol. Those beside them make sure that it is not ReqNodeList, nor something that a user wrote
-// into his job's name or comment by chance.
+// These expressions find words in one line of scontrol. The words around them make sure that the match is not
+// ReqNodeList, and not a part of the job's name or comment, which the user wrote.
 var (
 	jobState = regexp.MustCompile(` JobState=(\S+) Reason=\S* Dependency=`)
 	nodeList = regexp.MustCompile(` ReqNodeList=\S* ExcNodeList=\S* NodeList=(\S*) BatchHost=`)
 	gresLine = regexp.MustCompile(` Nodes=(\S+) CPU_IDs=\S* Mem=\S* GRES=(\S*)`)
 )
 
-// options writes what a job holds of a node, such as gpu:2(IDX:0-1),tmp(CNT:1024), as srun's --gres wants it.
+// options converts what a job holds of a node, such as gpu:2(IDX:0-1),tmp(CNT:1024), into the form of srun's --gres.
 func options(holds string) string {
 	var all []string
 	for r := range number.Resources(holds) {

@@ -10,7 +10,7 @@ import (
 	"accordion/core/hostlist"
 )
 
-// Lines of 22.05.8 and 24.11.5, in which a user has called his job so that it looks like something else.
+// Lines of 22.05.8 and 24.11.5. The job's name, which the user chose, looks like other fields.
 const (
 	slurm22 = "JobId=14 JobName=a JobState=CANCELLED Reason=x NodeList=n9 UserId=alice(999) GroupId=alice(995) MCS_label=N/A Priority=1 Nice=0 " +
 		"Account=(null) QOS=normal JobState=RUNNING Reason=None Dependency=(null) Requeue=1 BatchFlag=0 AllocNode:Sid=localhost:28444 " +
@@ -58,9 +58,9 @@ func fake(t *testing.T, body string) {
 	t.Setenv("PATH", dir)
 }
 
-func TestAJobThatIsUnknownIsToldFromAControllerThatIsAway(t *testing.T) {
+func TestUnknownJobIsDistinguishedFromAnAbsentController(t *testing.T) {
 	fake(t, `echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1`)
-	if _, err := Show(t.Context(), 7); !errors.Is(err, ErrUnknown) || err.Error() != "scontrol show job 7: no such job any more" {
+	if _, err := Show(t.Context(), 7); !errors.Is(err, ErrUnknown) || err.Error() != "scontrol show job 7: the job does not exist any more" {
 		t.Errorf("got %v", err)
 	}
 	fake(t, `echo "slurm_load_jobs error: Unable to contact slurm controller" >&2; exit 1`)

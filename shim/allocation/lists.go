@@ -9,10 +9,11 @@ import (
 	"syscall"
 )
 
-// WriteList writes a line each to a file of the user's in a directory of his own below a folder for temporary files (TMPDIR; /tmp where that
-// is no absolute path), and returns its path. The pattern of its name is that of os.CreateTemp: the jobs of several clusters on one machine
-// may have the same number. Where last, the file of the call before, is in the same directory, that is replaced in one piece: a program that
-// reads it sees the old lines or the new ones.
+// WriteList writes lines to a file in the user's own directory below a folder for temporary files (TMPDIR, or /tmp
+// where that is not an absolute path). It returns the file's path. The name is made from the pattern as by
+// os.CreateTemp, because the jobs of several clusters on one machine may have the same number. last is the path from
+// the previous call. Where it is in the same directory, the new file replaces it by a rename, so a program that reads
+// it sees either the old lines or the new ones.
 func WriteList(temporary, pattern, last string, all []string) (path string, err error) {
 	dir, err := Directory(temporary)
 	if err != nil {
@@ -67,7 +68,7 @@ func FindDirectory(temporary string) (dir string, found bool) {
 	if private(usual) {
 		return usual, true
 	}
-	others, _ := filepath.Glob(usual + ".*") // a wrong pattern is its only error
+	others, _ := filepath.Glob(usual + ".*") // its only error is a wrong pattern
 	for _, dir := range others {
 		if private(dir) {
 			return dir, true

@@ -11,18 +11,18 @@ import (
 	"accordion/shim/srun"
 )
 
-// counts is what was asked of nodes and tasks.
+// counts are the numbers of nodes and tasks that a command line asks for.
 type counts struct {
-	least, most int              // nodes; 0: all that there are
-	total       int              // tasks; 0: not said
-	perNode     int              // tasks; 0: not said
-	usual       allocation.Ratio // where neither is said
-	names       []string         // nodes that must be among them
-	without     []string         // nodes that must not
-	relative    int              // so many nodes, from the first, are left out
+	least, most int              // nodes; 0: all
+	total       int              // tasks; 0: not given
+	perNode     int              // tasks; 0: not given
+	ratio       allocation.Ratio // tasks to nodes, where neither is given
+	names       []string         // nodes to use in any case
+	excluded    []string         // nodes not to use
+	relative    int              // number of the first nodes that are not used
 }
 
-// readCounts reads the options, and where they say nothing of tasks the environment.
+// readCounts reads the options, and where they give no tasks the environment.
 func readCounts(w World, line srun.Line) (c counts, err error) {
 	for _, o := range line.Options {
 		switch o.Name {
@@ -35,10 +35,10 @@ func readCounts(w World, line srun.Line) (c counts, err error) {
 		case "nodelist", "nodefile":
 			c.names, err = w.names(o)
 		case "exclude":
-			c.without, err = w.names(o)
+			c.excluded, err = w.names(o)
 		case "relative":
 			if c.relative, err = strconv.Atoi(o.Value); err != nil || c.relative < 0 {
-				err = fmt.Errorf("--relative: %.60q is no number of nodes", o.Value)
+				err = fmt.Errorf("--relative: %.60q is not a number of nodes", o.Value)
 			}
 		}
 		if err != nil {
@@ -54,26 +54,26 @@ func readCounts(w World, line srun.Line) (c counts, err error) {
 func count(o srun.Option) (int, error) {
 	n, ok := allocation.Positive(o.Value)
 	if !ok {
-		return 0, fmt.Errorf("--%s: %.60q is no number above 0", o.Name, o.Value)
+		return 0, fmt.Errorf("--%s: %.60q is not a number above 0", o.Name, o.Value)
 	}
 	return n, nil
 }
 
-// nodeRange reads MIN or MIN-MAX; either may end with k or m, for 1024 and its square, as in srun.
+// nodeRange parses MIN or MIN-MAX. Each may end with k or m, for 1024 and 1024², as in srun.
 func nodeRange(text string) (least, most int, err error) {
 	from, to, ranged := strings.Cut(text, "-")
-	least, ok := many(from)
+	least, ok := parseNumber(from)
 	most, fine := least, true
 	if ranged {
-		most, fine = many(to)
+		most, fine = parseNumber(to)
 	}
 	if !ok || !fine || most < least {
-		return 0, 0, fmt.Errorf("--nodes: %.60q is no number of nodes: want 4 or 2-4", text)
+		return 0, 0, fmt.Errorf("--nodes: %.60q is not a number of nodes: want 4 or 2-4", text)
 	}
 	return least, most, nil
 }
 
-func many(text string) (int, bool) {
+func parseNumber(text string) (int, bool) {
 	factor := 1
 	if digits, found := strings.CutSuffix(strings.ToLower(text), "k"); found {
 		text, factor = digits, 1<<10
@@ -84,7 +84,7 @@ func many(text string) (int, bool) {
 	return n * factor, ok
 }
 
-// names reads a list of nodes, or a file that has one: srun takes a text with a slash for a path.
+// names parses a list of nodes, or a file that contains one. Like srun it treats a text with a slash as a path.
 func (w World) names(o srun.Option) ([]string, error) {
 	text := o.Value
 	if o.Name == "nodefile" || strings.Contains(text, "/") {
@@ -102,7 +102,7 @@ func (w World) names(o srun.Option) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// choose is the nodes to use, in the order of the allocations: those that are named, then the first others.
+// choose returns the nodes to use, in the order of the allocations. The named nodes come first, then the first others.
 func (c counts) choose(list allocation.List) ([]string, error) {
 	all := list.Nodes()
 	for _, name := range c.names {
@@ -110,11 +110,11 @@ func (c counts) choose(list allocation.List) ([]string, error) {
 			return nil, fmt.Errorf("node %s is not one of the job's: it has %s", name, hostlist.Compact(all))
 		}
 	}
-	free := slices.DeleteFunc(all[min(c.relative, len(all)):], func(n string) bool { return slices.Contains(c.without, n) })
+	free := slices.DeleteFunc(all[min(c.relative, len(all)):], func(n string) bool { return slices.Contains(c.excluded, n) })
 	slices.SortStableFunc(free, func(a, b string) int { return c.rank(a) - c.rank(b) })
 	for _, name := range c.names {
 		if !slices.Contains(free, name) {
-			return nil, fmt.Errorf("node %s is named, and left out by --exclude or --relative", name)
+			return nil, fmt.Errorf("node %s is both named and excluded (--exclude or --relative)", name)
 		}
 	}
 	least, most := max(c.least, len(c.names), 1), c.mostNodes(len(free))
@@ -128,8 +128,8 @@ func (c counts) choose(list allocation.List) ([]string, error) {
 	return slices.DeleteFunc(list.Nodes(), func(n string) bool { return !slices.Contains(chosen, n) }), nil
 }
 
-// mostNodes is how many nodes of so many are used: what was said, else all, or as many as the tasks need at so many a node; never more
-// than there are tasks.
+// mostNodes returns how many of a number of nodes are used at most. It is the number that was given, else as many as
+// the tasks need at perNode each, else all. There are never more nodes than tasks.
 func (c counts) mostNodes(nodes int) int {
 	most := c.most
 	if most == 0 {
@@ -144,7 +144,7 @@ func (c counts) mostNodes(nodes int) int {
 	return most
 }
 
-// rank puts the named nodes before the others.
+// rank sorts the named nodes before the others.
 func (c counts) rank(node string) int {
 	if slices.Contains(c.names, node) {
 		return 0
@@ -152,21 +152,21 @@ func (c counts) rank(node string) int {
 	return 1
 }
 
-// on is how many tasks run on so many nodes.
-func (c counts) on(nodes int) (int, error) {
+// tasksOn returns how many tasks run on a number of nodes.
+func (c counts) tasksOn(nodes int) (int, error) {
 	switch {
 	case c.total > 0 && c.perNode > 0 && c.total > c.perNode*nodes:
-		return 0, fmt.Errorf("%s do not fit on %s at %d a node", number(c.total, "task"), number(nodes, "node"), c.perNode)
+		return 0, fmt.Errorf("%s do not fit on %s with %d per node", number(c.total, "task"), number(nodes, "node"), c.perNode)
 	case c.total > 0:
 		return c.total, nil
 	case c.perNode > 0:
 		return c.perNode * nodes, nil
 	}
-	return c.usual.On(nodes), nil
+	return c.ratio.On(nodes), nil
 }
 
-// tasksOfJob is what an srun that says nothing of tasks goes by: as many a node as the job asked for, one where it did not say, or a
-// number that the user has set since.
+// tasksOfJob sets the tasks for an srun whose options give none. They are as many per node as the job asked for, one
+// per node where it gave no number, or a number that the user has set since.
 func (w World) tasksOfJob(c *counts) {
 	asked, ok := allocation.Positive(w.get("SLURM_NTASKS"))
 	if !ok {
@@ -182,9 +182,9 @@ func (w World) tasksOfJob(c *counts) {
 	of, known := allocation.Positive(w.get("SLURM_JOB_NUM_NODES"))
 	switch {
 	case stepped && first.On(len(base.Nodes)) == asked:
-		c.usual = first
+		c.ratio = first
 	case !stepped && known:
-		c.usual = allocation.Ratio{Tasks: asked, Nodes: of}
+		c.ratio = allocation.Ratio{Tasks: asked, Nodes: of}
 	default:
 		c.total = asked
 	}

@@ -12,11 +12,11 @@ import (
 	"accordion/shim/srun"
 )
 
-// World is what a decision depends on beside the command line.
+// World contains what a decision needs besides the command line.
 type World struct {
-	Allocations allocation.List                            // two at least
+	Allocations allocation.List                            // at least two
 	Getenv      func(name string) (string, bool)           // os.LookupEnv
-	ReadFile    func(name string) (text []byte, err error) // os.ReadFile: for lists of nodes that stand in a file
+	ReadFile    func(name string) (text []byte, err error) // os.ReadFile, for lists of nodes in a file
 	User        string
 }
 
@@ -25,28 +25,28 @@ func (w World) get(name string) string {
 	return v
 }
 
-// Plan is how one program is started over several allocations.
+// Plan is how one program is started on several allocations.
 type Plan struct {
 	Parts        []Part
 	Tasks, Nodes int  // of all parts
 	Label        bool // lines begin with the number of their task
-	Raw          bool // output is passed on as it comes, not by lines
+	Raw          bool // output is passed on as it comes, not line by line
 	Out, Err     Sink
-	KillOnBad    Answer        // end all when a task fails
-	Wait         time.Duration // after the first part has ended, the others are ended in so long; 0: never
+	KillOnBad    Answer        // whether to end all tasks when one fails
+	Wait         time.Duration // how long after the end of the first part the others are ended; 0: never
 	Warnings     []string
 }
 
 // Part is what runs in one allocation.
 type Part struct {
-	allocation.Allocation          // its job, and those of its nodes that are used
+	allocation.Allocation          // its job, and the nodes of it that are used
 	Tasks                 int      // on these nodes
-	FirstTask, FirstNode  int      // their numbers in the whole
+	FirstTask, FirstNode  int      // number of its first task and node in the whole
 	Feeds                 bool     // its tasks read our standard input
-	Arguments             []string // of srun, with the program
+	Arguments             []string // arguments of srun, with the program
 }
 
-// Answer to a question that may not have been asked.
+// Answer is the answer to a question, or Unsaid.
 type Answer int
 
 // The answers.
@@ -58,11 +58,11 @@ const (
 
 // Sink is where the output of all tasks goes.
 type Sink struct {
-	Path   string // "": our own
-	Append bool   // to what the file has
+	Path   string // "": our own output
+	Append bool   // to the file's content
 }
 
-// Decide says how the program of a command line is started. Errors say in one line why it cannot be.
+// Decide plans how to start the program of a command line. The error is one line that tells why it cannot be started.
 func Decide(w World, line srun.Line) (Plan, error) {
 	if err := refuse(w, line); err != nil {
 		return Plan{}, err
@@ -75,7 +75,7 @@ func Decide(w World, line srun.Line) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	all, err := wants.on(len(nodes))
+	all, err := wants.tasksOn(len(nodes))
 	if err != nil {
 		return Plan{}, err
 	}
@@ -84,7 +84,7 @@ func Decide(w World, line srun.Line) (Plan, error) {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%s cannot run on %s: %d are used", number(all, "task"), number(wants.least, "node"), len(nodes)))
 	}
 	p.divide(w.Allocations, nodes)
-	if err := p.understand(w, line); err != nil {
+	if err := p.readCommonOptions(w, line); err != nil {
 		return Plan{}, err
 	}
 	streams, err := readStreams(w, line)
@@ -95,7 +95,7 @@ func Decide(w World, line srun.Line) (Plan, error) {
 	for i := range p.Parts {
 		part := &p.Parts[i]
 		part.Feeds = streams.in.feeds(*part)
-		part.Arguments = append(part.placed(wants), passed(line)...)
+		part.Arguments = append(part.placement(wants), passedOn(line)...)
 		part.Arguments = append(part.Arguments, streams.arguments(*part)...)
 		part.Arguments = append(part.Arguments, "--")
 		part.Arguments = append(part.Arguments, p.task(*part, streams, line.Program)...)
@@ -103,7 +103,8 @@ func Decide(w World, line srun.Line) (Plan, error) {
 	return p, nil
 }
 
-// divide gives each allocation its nodes, and their share of the tasks: as even as it goes, the first nodes having one more.
+// divide assigns to each allocation its nodes and their share of the tasks. The shares are as even as possible; the
+// first nodes have one task more.
 func (p *Plan) divide(list allocation.List, nodes []string) {
 	share := map[string]int{}
 	for i, n := range allocation.Spread(p.Tasks, len(nodes)) {
@@ -125,22 +126,22 @@ func (p *Plan) divide(list allocation.List, nodes []string) {
 	}
 }
 
-// placed tells srun where its tasks go.
-func (p Part) placed(wants counts) []string {
+// placement returns the options that tell srun where its tasks run.
+func (p Part) placement(wants counts) []string {
 	arguments := []string{
 		"--jobid=" + strconv.FormatInt(p.Job, 10),
 		"--nodes=" + strconv.Itoa(len(p.Nodes)),
 		"--ntasks=" + strconv.Itoa(p.Tasks),
 		"--nodelist=" + hostlist.Compact(p.Nodes),
 	}
-	if p.Tasks == wants.perNode*len(p.Nodes) { // else srun warns that it cannot honor it
+	if p.Tasks == wants.perNode*len(p.Nodes) { // otherwise srun warns that it cannot honor the option
 		arguments = append(arguments, "--ntasks-per-node="+strconv.Itoa(wants.perNode))
 	}
 	return arguments
 }
 
-// understand reads the options that concern all parts together and that each srun is told all the same.
-func (p *Plan) understand(w World, line srun.Line) error {
+// readCommonOptions reads the options that concern all parts together. Each srun gets them too.
+func (p *Plan) readCommonOptions(w World, line srun.Line) error {
 	_, p.Label = line.Last("label")
 	p.Label = p.Label || isSet(w.get("SLURM_LABELIO"))
 	_, p.Raw = line.Last("unbuffered")
@@ -165,17 +166,17 @@ func (p *Plan) understand(w World, line srun.Line) error {
 	}
 	seconds, err := strconv.ParseInt(wait, 10, 32)
 	if err != nil || seconds < 0 {
-		return fmt.Errorf("--wait: %.60q is no number of seconds", wait)
+		return fmt.Errorf("--wait: %.60q is not a number of seconds", wait)
 	}
 	p.Wait = time.Duration(seconds) * time.Second
 	return nil
 }
 
-// isSet reads a variable that stands for a flag.
+// isSet interprets a variable that stands for a flag.
 func isSet(value string) bool { return value != "" && value != "0" }
 
-// passed are the options that each srun gets as they are, and a name for its step.
-func passed(line srun.Line) []string {
+// passedOn returns the options that each srun gets unchanged, and a name for its step.
+func passedOn(line srun.Line) []string {
 	var all []string
 	if _, named := line.Last("job-name"); !named {
 		all = append(all, "--job-name="+filepath.Base(line.Program[0]))
@@ -188,7 +189,7 @@ func passed(line srun.Line) []string {
 	return all
 }
 
-// translated are the options that are read here and replaced by what holds in each allocation.
+// translated contains the options that are replaced by values for each allocation.
 var translated = map[string]bool{}
 
 func init() {
@@ -197,7 +198,7 @@ func init() {
 	}
 }
 
-// number writes "1 task" or "2 tasks".
+// number returns "1 task" or "2 tasks".
 func number(n int, of string) string {
 	if n == 1 {
 		return "1 " + of

@@ -14,16 +14,16 @@ import (
 	"accordion/shim/srun"
 )
 
-// threeAllocations is a job of 2 nodes with companions of 2 and 1.
+// threeAllocations is a job of 2 nodes with companions of 2 nodes and 1 node.
 const threeAllocations = "42:n[1-2] 57:n[3,5] 58:n4"
 
-// stepped is what its script has after `accordion step`, when sbatch -N2 -n4 began it.
+// stepped is the environment of its script after `accordion step`, when sbatch -N2 -n4 started it.
 var stepped = map[string]string{
 	"SLURM_JOB_ID": "42", "SLURM_NTASKS": "4", "SLURM_JOB_NUM_NODES": "2", "SLURM_JOB_NAME": "cfd",
 	"ACCORDION_JOB": "42", "ACCORDION_TASKS": "4/2",
 }
 
-// decide reads a command line and decides; env is added to a copy of base.
+// decide parses a command line and calls Decide. It adds env to a copy of base.
 func decide(t *testing.T, base map[string]string, line string, env ...string) (Plan, error) {
 	t.Helper()
 	all := map[string]string{}
@@ -56,7 +56,7 @@ func decide(t *testing.T, base map[string]string, line string, env ...string) (P
 	}, parsed)
 }
 
-// shape writes a plan's parts as JOB:NODES*TASKS, and the number of the first task and node of each.
+// shape returns a plan's parts as JOB:NODES*TASKS, with the number of the first task and node of each.
 func shape(p Plan) string {
 	var all []string
 	for _, part := range p.Parts {
@@ -74,9 +74,9 @@ func TestNodesAndTasksAreDividedOverTheAllocations(t *testing.T) {
 		{line: "a", env: []string{"SLURM_NTASKS="}, want: "42:n[1-2]*2@0/0 57:n[3,5]*2@2/2 58:n4*1@4/4"},
 		{line: "a", env: []string{"SLURM_NTASKS=", "SLURM_NTASKS_PER_NODE=3"}, want: "42:n[1-2]*6@0/0 57:n[3,5]*6@6/2 58:n4*3@12/4"},
 		{line: "a", env: []string{"SLURM_NTASKS=", "SLURM_NPROCS=4"}, want: "42:n[1-2]*4@0/0 57:n[3,5]*4@4/2 58:n4*2@8/4"},
-		{line: "a", env: []string{"SLURM_NTASKS=6"}, want: "42:n[1-2]*3@0/0 57:n[3,5]*2@3/2 58:n4*1@5/4"},                         // the user's own
-		{line: "a", env: []string{"ACCORDION_TASKS="}, want: "42:n[1-2]*4@0/0 57:n[3,5]*4@4/2 58:n4*2@8/4"},                       // a silent job
-		{line: "a", env: []string{"ACCORDION_TASKS=9/1", "ACCORDION_JOB=7"}, want: "42:n[1-2]*4@0/0 57:n[3,5]*4@4/2 58:n4*2@8/4"}, // another's
+		{line: "a", env: []string{"SLURM_NTASKS=6"}, want: "42:n[1-2]*3@0/0 57:n[3,5]*2@3/2 58:n4*1@5/4"},                         // the user's own number
+		{line: "a", env: []string{"ACCORDION_TASKS="}, want: "42:n[1-2]*4@0/0 57:n[3,5]*4@4/2 58:n4*2@8/4"},                       // a job that never calls accordion step
+		{line: "a", env: []string{"ACCORDION_TASKS=9/1", "ACCORDION_JOB=7"}, want: "42:n[1-2]*4@0/0 57:n[3,5]*4@4/2 58:n4*2@8/4"}, // of another job
 		{line: "a", env: []string{"ACCORDION_TASKS=5/2", "SLURM_NTASKS=5"}, want: "42:n[1-2]*6@0/0 57:n[3,5]*5@6/2 58:n4*2@11/4"},
 		{line: "-n 7 a", want: "42:n[1-2]*4@0/0 57:n[3,5]*2@4/2 58:n4*1@6/4"},
 		{line: "-n 3 a", want: "42:n[1-2]*2@0/0 57:n3*1@2/2"},
@@ -123,21 +123,21 @@ func TestACommandLineThatCannotSpanSaysWhy(t *testing.T) {
 		"-x n1 -N 5 a":                   "5 nodes wanted, and there are 4: n[2-5]",
 		"-r 5 a":                         "1 node wanted, and there are 0",
 		"-w n9 a":                        "node n9 is not one of the job's: it has n[1-5]",
-		"-w n1 -x n1 a":                  "node n1 is named, and left out by --exclude or --relative",
+		"-w n1 -x n1 a":                  "node n1 is both named and excluded (--exclude or --relative)",
 		"-w n[1-3] -N2 a":                "3 nodes named, and at most 2 can be used",
 		"-w n[1-3] -n2 a":                "3 nodes named, and at most 2 can be used",
 		"-w ./none a":                    "--nodelist: open ./none: file does not exist",
 		"-w n[ a":                        "--nodelist: ",
-		"-n x a":                         `--ntasks: "x" is no number above 0`,
-		"-n 0 a":                         `--ntasks: "0" is no number above 0`,
-		"-N 3-2 a":                       `--nodes: "3-2" is no number of nodes: want 4 or 2-4`,
-		"-N 1,2 a":                       `--nodes: "1,2" is no number of nodes`,
-		"-r -1 a":                        `--relative: "-1" is no number of nodes`,
-		"--ntasks-per-node 2 -N2 -n5 a":  "5 tasks do not fit on 2 nodes at 2 a node",
-		"--ntasks-per-node 2 -n 11 a":    "11 tasks do not fit on 5 nodes at 2 a node",
-		"-W soon a":                      `--wait: "soon" is no number of seconds`,
+		"-n x a":                         `--ntasks: "x" is not a number above 0`,
+		"-n 0 a":                         `--ntasks: "0" is not a number above 0`,
+		"-N 3-2 a":                       `--nodes: "3-2" is not a number of nodes: want 4 or 2-4`,
+		"-N 1,2 a":                       `--nodes: "1,2" is not a number of nodes`,
+		"-r -1 a":                        `--relative: "-1" is not a number of nodes`,
+		"--ntasks-per-node 2 -N2 -n5 a":  "5 tasks do not fit on 2 nodes with 2 per node",
+		"--ntasks-per-node 2 -n 11 a":    "11 tasks do not fit on 5 nodes with 2 per node",
+		"-W soon a":                      `--wait: "soon" is not a number of seconds`,
 		"-o x --open-mode=often a":       `--open-mode: "often" is neither append nor truncate`,
-		"-n 99999999999999999999 -N 1 a": "is no number above 0",
+		"-n 99999999999999999999 -N 1 a": "is not a number above 0",
 	} {
 		if p, err := decide(t, stepped, line); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %s, %v; want %q", line, shape(p), err, want)
@@ -164,7 +164,7 @@ func TestEachSrunIsToldItsShare(t *testing.T) {
 	}
 }
 
-func TestTasksANodeAreSaidWhereTheyComeOutEven(t *testing.T) {
+func TestTasksPerNodeArePassedWhereTheyAreEven(t *testing.T) {
 	p, err := decide(t, stepped, "--ntasks-per-node=2 -n 5 /bin/true")
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func TestTasksANodeAreSaidWhereTheyComeOutEven(t *testing.T) {
 	}
 }
 
-func TestWhatConcernsAllPartsIsUnderstood(t *testing.T) {
+func TestCommonOptionsAreRead(t *testing.T) {
 	for _, c := range []struct {
 		line, want string
 		env        []string
@@ -203,8 +203,8 @@ func TestWhatConcernsAllPartsIsUnderstood(t *testing.T) {
 	}
 }
 
-// A second, dumb count: every task is on one node, every node and task number is used once, in order, and no node has two tasks more
-// than another.
+// The test counts independently: every task is on one node, every number of a node and a task is used once and in
+// order, and no node has two tasks more than another.
 func TestNoTaskIsLostOrThereTwice(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		nodes := rapid.IntRange(1, 5).Draw(r, "nodes")
@@ -229,13 +229,13 @@ func TestNoTaskIsLostOrThereTwice(t *testing.T) {
 	})
 }
 
-func TestQuestionsToSrunAreKnown(t *testing.T) {
+func TestQueriesOfSrunAreRecognized(t *testing.T) {
 	for line, want := range map[string]bool{
 		"--version": true, "-V": true, "--usage": true, "--mpi=list": true, "--cpu-bind=help": true, "--mpi=none a": false, "-n2 a": false, "": false,
 	} {
 		parsed, err := srun.Parse(strings.Fields(line), nil)
-		if err != nil || Asks(parsed) != want {
-			t.Errorf("%q: %v, %v", line, Asks(parsed), err)
+		if err != nil || IsQuery(parsed) != want {
+			t.Errorf("%q: %v, %v", line, IsQuery(parsed), err)
 		}
 	}
 }

@@ -2,8 +2,8 @@ package launch
 
 import "io"
 
-// feed copies what is read to every pipe, as srun gives it to every task, and closes them at its end. A part that has ended takes no
-// more; when none is left nothing is read any more.
+// feed copies the input to every pipe, as srun copies it to every task, and closes the pipes at its end. It closes the
+// pipe of a part that has ended, and stops reading when no pipe is left.
 func feed(in io.Reader, pipes []io.WriteCloser) {
 	buffer := make([]byte, 32<<10)
 	for {

@@ -12,7 +12,7 @@ import (
 	"accordion/internal/testenv"
 )
 
-// ranks is an MPI program that tells what each rank has, after all of them have met: the sum of their numbers.
+// ranks is an MPI program whose ranks print what each of them has, after all have summed up their numbers.
 const ranks = `
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,8 @@ int main(int argc, char **argv)
 }
 `
 
-// needs skips the test where a program is not installed, and fails it if a real Slurm is required: scripts/test --real installs it.
+// needs skips the test where a program is not installed, and fails it if a real Slurm is required, because scripts/test
+// --real installs the program.
 func (w *world) needs(program string) {
 	w.Helper()
 	_, _, err := w.lab.Exec("root", "", "sh", "-c", "command -v "+program)
@@ -73,7 +74,7 @@ func TestMPICHProgramsRunOnTheJobAndItsCompanions(t *testing.T) {
 	s.same("its own status", s.succeeds("mpiexec.hydra -n 4 -ppn 1 sh -c 'exit 75' >/dev/null 2>&1; echo $?"), "75")
 }
 
-// MPICH of Debian 11, beside Slurm 20.11, binds no ranks and wants to look up the names of nodes, which the lab's have not.
+// MPICH of Debian 11, beside Slurm 20.11, binds no ranks, and looks up the nodes' names, which do not exist in the lab.
 func TestMPICHProgramsSpanOnOtherReleasesOfSlurm(t *testing.T) {
 	for _, release := range []string{"24.11", "26.05"} {
 		t.Run(release, func(t *testing.T) {
@@ -82,9 +83,10 @@ func TestMPICHProgramsSpanOnOtherReleasesOfSlurm(t *testing.T) {
 	}
 }
 
-// The nodes of a lab are one machine with one name. Open MPI takes what has the same name for the same node: it must not use shared
-// memory between two. Its daemons share memory by places in their address spaces, which are not always free in all of them. And each
-// makes a folder for the run, named by the machine, where it keeps temporary files: two that do so at once take it from each other.
+// The nodes of a lab are one machine with one name, and Open MPI takes hosts of the same name for one host. So it must
+// not use shared memory between two nodes. Its daemons share memory at fixed addresses, which are not always free in
+// all of them. And each daemon makes a folder for temporary files that is named after the machine: two daemons that
+// start at the same time would take each other's.
 func TestOpenMPIProgramsRunOnTheJobAndItsCompanions(t *testing.T) {
 	w := newWorld(t)
 	daemon := filepath.Join(w.home, "orted")
@@ -95,16 +97,16 @@ func TestOpenMPIProgramsRunOnTheJobAndItsCompanions(t *testing.T) {
 		"export OMPI_MCA_btl=self,tcp PMIX_MCA_gds=hash OMPI_MCA_rtc_hwloc_vmhole=none OMPI_MCA_orte_launch_agent="+daemon+"\n")
 }
 
-// ownFolder begins Open MPI's daemon of a node with temporary files of its own.
+// ownFolder starts Open MPI's daemon of a node with a folder of its own for temporary files.
 const ownFolder = `#!/bin/sh
 TMPDIR=$(mktemp -d "${0%/*}/$SLURMD_NODENAME.XXXX") || exit
 export TMPDIR
 exec orted "$@"
 `
 
-// Open MPI from 5 on starts nothing on nodes of one name, and from 6 on its ranks do not reach what has their own address. So a node
-// of the lab has a name for it, and an interface. All of these are reached by way of the machine, which Open MPI asks the kernel
-// for: it is not to.
+// Open MPI 5 and later starts nothing on nodes of the same name. In Open MPI 6 and later the ranks do not connect to an
+// address of their own host. So a node of the lab has a name and an interface for Open MPI. All the interfaces are
+// reached by way of the machine. Open MPI would ask the kernel for that, and the settings prevent that.
 func TestOpenMPIProgramsSpanOnOtherReleasesOfSlurm(t *testing.T) {
 	for _, release := range []string{"24.11", "26.05"} {
 		t.Run(release, func(t *testing.T) {
@@ -127,7 +129,8 @@ func TestOpenMPIProgramsSpanOnOtherReleasesOfSlurm(t *testing.T) {
 	}
 }
 
-// names gives each node of the lab a name, and an interface to Open MPI. Slurm's own programs look that name up and are not told.
+// names gives each node of the lab a name and an interface for Open MPI. Slurm's own programs, which also look that
+// name up, do not get it.
 const names = `
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -169,8 +172,8 @@ int uname(struct utsname *u)
 }
 `
 
-// mpiOnCompanions starts a program of an MPI, with no option but the one that binds ranks to cores. The job on n5 and n6 asks for one GPU
-// a task; its companion n7 has as many, n8 twice as many.
+// mpiOnCompanions starts an MPI program with no option but the one that binds ranks to cores. The job on n5 and n6 asks
+// for one GPU per task. Its companion n7 has as many GPUs, and n8 has twice as many.
 func mpiOnCompanions(w *world, compiler, start, settings string) *script {
 	w.Helper()
 	program, _, _ := strings.Cut(start, " ")
@@ -182,23 +185,23 @@ func mpiOnCompanions(w *world, compiler, start, settings string) *script {
 	s.steps(2, one, two)
 	settings += "export MY_OWN=x\n"
 	s.running(settings+start, one.Job, two.Job)
-	// Beside a step that has all cores, memory and GPUs of the allocations.
+	// It also runs beside a step that has all cores, memory and GPUs of the allocations.
 	s.running(settings+"accordion run sh -c 'touch began.$ACCORDION_PROCID; exec sleep 300' &\nuntil [ -e began.7 ] && [ $(ls began.* | wc -l) = 8 ]; do sleep 0.1; done\n"+
 		start+"; status=$?; kill $!; wait; (exit $status)", one.Job, two.Job)
 	return s
 }
 
-// running starts an MPI program, and judges what its ranks have.
+// running starts an MPI program, and checks what its ranks have.
 func (s *script) running(commands string, one, two int64) {
 	s.Helper()
-	held := map[string][]string{} // cores, by the node's ranks
+	held := map[string][]string{} // cores, by node and rank
 	seen := 0
 	for _, line := range s.succeeds(commands) {
 		var rank, size, sum int
 		var node, cpus, gpus, visible, mine string
 		var job int64
 		if n, _ := fmt.Sscanf(line, "%d of %d sum %d on %s job %d cpus %s gpus %s visible %s mine %s", &rank, &size, &sum, &node, &job, &cpus, &gpus, &visible, &mine); n != 9 {
-			continue // the launcher's own words
+			continue // output of the launcher itself
 		}
 		seen++
 		want := []string{"n5", "n6", "n7", "n8"}[rank/2]

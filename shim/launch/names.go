@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// A piece of a file's name is text, or a symbol: %, perhaps digits, and a letter. A name with a backslash has no symbols, and loses
-// its backslashes, as in srun.
+// piece is a part of a file name. It is text, or a symbol: %, perhaps digits, and a letter. As in srun a name with a
+// backslash has no symbols, and loses its backslashes.
 type piece struct {
-	text   string // when it is no symbol
+	text   string // if it is not a symbol
 	symbol byte
-	width  int // of a number, filled with zeros
+	width  int // minimum width of a number, filled with zeros
 }
 
 func pieces(name string) []piece {
@@ -50,7 +50,7 @@ func hasSymbol(name, any string) bool {
 	return false
 }
 
-// expanded is the name of a file that all tasks share.
+// expanded returns the name of a file that all tasks share.
 func (w World) expanded(name string) string {
 	var b strings.Builder
 	for _, p := range pieces(name) {
@@ -60,7 +60,8 @@ func (w World) expanded(name string) string {
 	return b.String()
 }
 
-// job is what a symbol stands for that is the same for all tasks. %j is the job's own number, whatever allocation a task is in.
+// job returns the value of a symbol that is the same for all tasks. %j is the job's own number, whatever allocation a
+// task is in.
 func (w World) job(p piece) string {
 	base := fmt.Sprintf("%0*d", p.width, w.Allocations[0].Job)
 	switch p.symbol {
@@ -83,7 +84,7 @@ func (w World) job(p piece) string {
 	return "%" + string(rune(p.symbol))
 }
 
-// shell is the name of a file of one task as a word of shell: its numbers are those of the whole.
+// shell returns the name of a file of one task, as a word for the shell. The numbers in it count over all parts.
 func (w World) shell(name string) string {
 	var b strings.Builder
 	for _, p := range pieces(name) {

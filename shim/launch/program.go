@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// task is the program of each task of a part: a line of shell, which adds to the numbers that srun gave the task those of the
-// allocations before, opens files that are named by them, and becomes the program. It costs a millisecond.
+// task returns the program of each task of a part. It is a shell script that adds the first numbers of the part to the
+// numbers that srun gave the task, opens files whose names contain these numbers, and executes the user's program. It
+// takes a millisecond.
 func (p Plan) task(of Part, s streams, program []string) []string {
 	script := fmt.Sprintf("export ACCORDION_PROCID=$((SLURM_PROCID + %d)) ACCORDION_NTASKS=%d ACCORDION_NODEID=$((SLURM_NODEID + %d)) ACCORDION_NNODES=%d\n",
 		of.FirstTask, p.Tasks, of.FirstNode, p.Nodes)
@@ -19,8 +20,8 @@ func (p Plan) task(of Part, s streams, program []string) []string {
 	return append([]string{"/bin/sh", "-c", script + s.redirect() + `exec "$@"`, "accordion-run"}, program...)
 }
 
-// Resolve finds a program as srun does: a word without a slash in the working directory, then in PATH. One that is not found stays
-// as it is, and the task says so.
+// Resolve finds a program as srun does. It looks for a word without a slash in the working directory, then in PATH. It
+// returns the word unchanged when it finds no program, and then the task reports that.
 func Resolve(program string) string {
 	if program == "" || strings.Contains(program, "/") {
 		return program

@@ -9,9 +9,9 @@ import (
 	"accordion/shim/srun"
 )
 
-// impossible are the options that cannot work over several allocations, and why.
+// impossible contains the options that cannot work on several allocations, and the reasons.
 var impossible = map[string]string{
-	"async":           "it leaves before the program ends, and then nobody waits for the other steps",
+	"async":           "it returns before the program ends, so nothing waits for the other steps",
 	"bcast":           "it copies the program that srun starts itself: copy it with sbcast, in each allocation",
 	"gpus":            "it counts the GPUs of one step: say --gpus-per-node or --gpus-per-task",
 	"het-group":       "it names parts of a heterogeneous job, which this is not",
@@ -24,10 +24,10 @@ var impossible = map[string]string{
 	"pty":             "a terminal belongs to one step: use srun --pty for one allocation",
 }
 
-// spanning is said of srun's own way to start MPI programs.
+// spanning is the reason for srun's own way to start MPI programs.
 const spanning = "the ranks that srun connects are those of one step: start MPI programs with mpiexec or mpirun, which reach all allocations here"
 
-// refuse says why a command line cannot work over several allocations.
+// refuse returns an error for a command line that cannot work on several allocations.
 func refuse(w World, line srun.Line) error {
 	for _, o := range line.Options {
 		why := impossible[o.Name]
@@ -50,8 +50,8 @@ func refuse(w World, line srun.Line) error {
 	return nil
 }
 
-// Asks says whether a command line only asks srun something, as --version does.
-func Asks(line srun.Line) bool {
+// IsQuery reports whether a command line only asks srun for information, as --version does.
+func IsQuery(line srun.Line) bool {
 	return slices.ContainsFunc(line.Options, func(o srun.Option) bool {
 		switch o.Name {
 		case "version", "usage", "help", "autocomplete":

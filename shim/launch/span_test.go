@@ -21,8 +21,8 @@ func ordered(lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// inside tells what a task has: its place in the whole and in its allocation, its cores, and the GPUs that it can open: the device
-// answers that nobody drives it, where it is not forbidden.
+// inside prints what a task has: its place in the whole and in its allocation, its cores, and the GPUs that it can
+// open. A device that is not forbidden answers that it has no driver.
 const inside = `#!/bin/bash
 for i in 0 1 2 3; do
 	case $( (exec 3<$ACCORDION_LAB/dev/gpu$i) 2>&1 ) in *"No such device"*) gpus=$gpus$i ;; esac
@@ -31,7 +31,7 @@ cpus=$(awk '/^Cpus_allowed_list/ { print $2 }' /proc/self/status)
 echo "$ACCORDION_PROCID/$ACCORDION_NTASKS node $ACCORDION_NODEID/$ACCORDION_NNODES $SLURMD_NODENAME job $SLURM_JOB_ID task $SLURM_PROCID/$SLURM_NTASKS cpus $cpus gpus $gpus visible $CUDA_VISIBLE_DEVICES"
 `
 
-// place is what inside told of one task.
+// place is what inside printed for one task.
 type place struct {
 	task, tasks, nodeNumber, nodes int
 	node                           string
@@ -45,7 +45,7 @@ func places(t *testing.T, lines []string) []place {
 	var all []place
 	for _, line := range lines {
 		var p place
-		line = strings.NewReplacer("gpus  ", "gpus - ", "cpus  ", "cpus - ").Replace(line + " -") // what is empty
+		line = strings.NewReplacer("gpus  ", "gpus - ", "cpus  ", "cpus - ").Replace(line + " -") // for values that are empty
 		if _, err := fmt.Sscanf(line, "%d/%d node %d/%d %s job %d task %d/%d cpus %s gpus %s visible %s",
 			&p.task, &p.tasks, &p.nodeNumber, &p.nodes, &p.node, &p.job, &p.local, &p.locals, &p.cpus, &p.gpus, &p.visible); err != nil {
 			t.Fatalf("%q: %v", line, err)
@@ -56,7 +56,7 @@ func places(t *testing.T, lines []string) []place {
 	return all
 }
 
-// A job on n5 and n6 has companions on n7 and n8, which have GPUs; each task has asked for one.
+// growing starts a job on n5 and n6 with companions on n7 and n8. All nodes have GPUs, and each task has asked for one.
 func growing(t *testing.T, options ...lab.Option) (s *script, one, two allocation.Allocation) {
 	t.Helper()
 	w := newWorld(t, options...)
@@ -99,7 +99,7 @@ func programsSpan(t *testing.T, options ...lab.Option) {
 		}
 		has := []string{"core " + p.cpus}
 		gpus, visible := 1, "0"
-		if strings.HasPrefix(s.lab.Slurm, "20.11") { // each task may open what all tasks of its node have
+		if strings.HasPrefix(s.lab.Slurm, "20.11") { // Each task may open what all tasks of its node have.
 			gpus, visible = 2, "0,1"
 		} else {
 			has = append(has, "GPU "+p.gpus)
@@ -115,7 +115,7 @@ func programsSpan(t *testing.T, options ...lab.Option) {
 		}
 	}
 
-	// Options are srun's, and count over all.
+	// The options are srun's, and count over all allocations.
 	s.same("-l", s.succeeds("accordion run -l -n 5 --ntasks-per-node=2 sh -c 'echo $SLURMD_NODENAME'"), "0: n5", "1: n5", "2: n6", "3: n6", "4: n7")
 	s.same("-w", s.succeeds("accordion run -N2 -w n[6,8] --ntasks-per-node=1 sh -c 'echo $ACCORDION_PROCID $SLURMD_NODENAME'"), "0 n6", "1 n8")
 	s.same("input", s.succeeds("printf 'a\\nb\\n' | accordion run -lN4 -n4 cat"), "0: a", "0: b", "1: a", "1: b", "2: a", "2: b", "3: a", "3: b")
@@ -129,7 +129,7 @@ func programsSpan(t *testing.T, options ...lab.Option) {
 		"0: 0", "0: e", "1: 1", "1: e", "2: 2", "2: e", "3: 3", "3: e")
 	s.same("one task's output", s.succeeds("accordion run -n4 -o 3 sh -c 'echo $ACCORDION_PROCID'"), "3")
 
-	// Plain srun is for the job's own nodes; without companions it is all there is.
+	// A plain srun runs on the job's own nodes. Without companions these are all nodes.
 	s.same("srun", s.succeeds("srun --ntasks-per-node=2 sh -c 'echo $SLURMD_NODENAME'"), "n5", "n5", "n6", "n6")
 	s.steps(3)
 	s.same("the environment without companions", s.succeeds("env | grep -cE '^(ACCORDION_ALLOCATIONS|HYDRA_LAUNCHER|OMPI_MCA_plm|PRTE_MCA_plm)=' || true"), "0")
@@ -150,29 +150,30 @@ func TestTheStatusIsTheWorstOfAllAllocations(t *testing.T) {
 			t.Errorf("%s: status %d, want %d\n%s%s", commands, status, want, out, errs)
 		}
 	}
-	// Numbers in srun's own words are of the whole.
+	// Task numbers in srun's own messages count over all parts.
 	_, errs, _ := s.does("accordion run sh -c '[ $ACCORDION_PROCID = 5 ] && exit 3; exit 0'")
 	if want := "srun: error: n7: task 5: Exited with exit code 3\n"; errs != want {
 		t.Errorf("it says %q, want %q", errs, want)
 	}
 
-	// A task that fails under -K ends the tasks of the others, at once.
+	// With -K a task that fails ends the tasks of the other allocations at once.
 	begun := time.Now()
 	if _, errs, status := s.does("accordion run -K sh -c '[ $ACCORDION_PROCID = 5 ] && exit 3; exec sleep 300'"); status < 3 || time.Since(begun) > time.Minute {
 		t.Errorf("-K: status %d after %v\n%s", status, time.Since(begun), errs)
 	}
 
-	// An allocation in which nothing can be started: one line says which and why, and the others are ended.
+	// In one allocation nothing can be started. One line tells which allocation and why, and the other parts are ended.
 	_, errs, status := s.does(`ACCORDION_ALLOCATIONS="$ACCORDION_ALLOCATIONS 99999:n1" accordion run sleep 300`)
 	if want := "accordion run: allocation 99999:n1: its tasks could not be started: Unable to confirm allocation for job 99999: Invalid job id specified; the others are ended\n"; status != 1 || !strings.Contains(errs, want) {
 		t.Errorf("status %d, it says %q, want %q", status, errs, want)
 	}
 
-	// A companion that ends in the middle: its tasks' status counts, one line says so, and the others go on to their end.
+	// A companion ends while its tasks run. Their status counts, one line reports it, and the other tasks run to their
+	// end.
 	end := s.begins("accordion run sh -c 'echo $ACCORDION_PROCID >>began; until [ -e over ]; do sleep 0.1; done; echo $ACCORDION_PROCID'")
 	s.lab.Await(t, lab.Patience, "all tasks run", func() bool { return len(strings.Fields(s.read("began"))) == 8 })
 	s.lab.Run(t, "alice", "scancel", fmt.Sprint(one.Job))
-	s.lab.Await(t, lab.Patience, "the companion is over, and none of its tasks is left", func() bool {
+	s.lab.Await(t, lab.Patience, "the companion has ended, and none of its tasks is left", func() bool {
 		return s.lab.Run(t, "alice", "squeue", "-h", "-j", fmt.Sprintf("%d,%d", one.Job, s.id), "-t", "R,CG", "-o", "%A") == fmt.Sprint(s.id)
 	})
 	s.lab.Run(t, "alice", "touch", filepath.Join(s.home, "over"))
@@ -183,7 +184,7 @@ func TestTheStatusIsTheWorstOfAllAllocations(t *testing.T) {
 	}
 }
 
-// listening tells of each signal that it gets.
+// listening prints each signal that it gets.
 const listening = `#!/bin/bash
 trap 'echo "$ACCORDION_PROCID USR1"' USR1
 echo $ACCORDION_PROCID >>began
@@ -204,9 +205,9 @@ func TestSignalsReachTheTasksOfAllAllocations(t *testing.T) {
 		out := fmt.Sprintf("%s/c%d", s.home, s.said)
 		kill := fmt.Sprintf("kill -%s %s", first, pid)
 		switch then {
-		case "TERM": // when all tasks have the first
+		case "TERM": // when all tasks have the first one
 			kill += fmt.Sprintf("; until [ $(grep -c USR1 %s.out) = 8 ]; do sleep 0.1; done; kill -TERM %s", out, pid)
-		case "INT": // within the second that srun gives: on a busy machine one more may be too late, and is the first again
+		case "INT": // within the second that srun allows: on a busy machine one more may be too late, and counts as the first one again
 			kill += fmt.Sprintf("; until grep -q 'one more within 1 sec' %s.err; do sleep 0.1; done; while kill -INT %s; do sleep 0.2; done", out, pid)
 		}
 		s.lab.Run(t, "alice", "sh", "-c", kill)
@@ -219,8 +220,9 @@ func TestSignalsReachTheTasksOfAllAllocations(t *testing.T) {
 	}
 }
 
-// A silent job's script has no list in its environment: it stands in the file that the sidecar writes.
-func TestASilentJobsListStandsInItsHostsFile(t *testing.T) {
+// The script of a job that never calls accordion step has no list in its environment. The list is in the hosts file,
+// which the sidecar writes.
+func TestListOfAJobWithoutStepIsInItsHostsFile(t *testing.T) {
 	w := newWorld(t)
 	s := w.batch("n1", "--ntasks-per-node=2")
 	companion := w.companion("n2", "--ntasks-per-node=2")
@@ -235,7 +237,7 @@ printf '%%s\n' '# generation=1 step=2 steps=3 nodes=2 from=1 until=2' '# allocat
 	s.succeeds("rm /tmp/accordion-$(id -u)/$SLURM_CLUSTER_NAME-$SLURM_JOB_ID.hosts")
 }
 
-// What the job has in all, and of each node, is not asked of a companion that has less.
+// A companion is not asked for what the job has in all or per node, when the companion has less.
 func TestACompanionIsNotAskedForWhatOnlyTheJobHas(t *testing.T) {
 	w := newWorld(t)
 	s := w.batch("n[5-6]", "--ntasks-per-node=2", "--gpus=4", "--mem=1000")
@@ -244,7 +246,7 @@ func TestACompanionIsNotAskedForWhatOnlyTheJobHas(t *testing.T) {
 		"0 n5 2 4", "1 n5 2 4", "2 n6 2 4", "3 n6 2 4", "4 n7 1 2", "5 n7 1 2")
 }
 
-// What srun itself says of its options is what we take them for.
+// Our table of options agrees with what srun prints.
 func TestEveryOptionOfSrunIsKnown(t *testing.T) {
 	for _, release := range []string{"this machine's", "20.11", "24.11", "26.05"} {
 		t.Run(release, func(t *testing.T) {

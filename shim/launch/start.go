@@ -17,83 +17,84 @@ import (
 	"accordion/shim/srun"
 )
 
-// Streams are those of the calling process.
+// Streams are the streams of the calling process.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
 }
 
-// forwarded are the signals that each srun gets as it would from whoever called it. URG is Go's own.
+// forwarded are the signals that are passed on to each srun. URG is not among them: Go uses it itself.
 var forwarded = []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM}
 
-// Start carries a plan out and returns the exit status: the highest of all parts, and where one of them could not be started, its. It
-// may be called once in a process, which ends soon after: until then signals go to the parts.
+// Start executes a plan. It returns the highest exit status of all parts, or that of a part that could not be started.
+// It may be called once in a process, which must end soon after: until then all signals go to the parts.
 func Start(p Plan, environment []string, s Streams) int {
-	// A part dies with the thread that has started it (Pdeathsig), and so with us.
+	// A part is killed when the thread that started it ends (Pdeathsig), and so when this process ends.
 	runtime.LockOSThread()
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, forwarded...)
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a reader that went away is an error of write, as for srun
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a reader that has closed the pipe is a write error, as in srun
 
-	c := &crew{plan: p, ended: make(chan ending, len(p.Parts)), verdict: make(chan bool, 1), err: &outlet{w: s.Err}}
+	c := &execution{plan: p, ended: make(chan partEnd, len(p.Parts)), verdict: make(chan bool, 1), err: &sharedWriter{w: s.Err}}
 	for _, w := range p.Warnings {
-		c.say("%s", w)
+		c.printf("%s", w)
 	}
 	if err := c.open(s); err != nil {
-		c.say("%v", err)
+		c.printf("%v", err)
 		return 1
 	}
 	c.start(environment, s.In)
 	return c.await(signals)
 }
 
-// crew is the parts while they run. One goroutine owns it; those that wait for a part only tell it.
-type crew struct {
-	plan     Plan
-	members  []*member
-	running  int
-	tasksOut *outlet // what the tasks write on standard output
-	tasksErr *outlet // and on standard error
-	err      *outlet // our own
-	ended    chan ending
-	verdict  chan bool        // the site ends a step when a task of it fails
-	asked    bool             // for the verdict
-	ending   bool             // the others were told to end
-	again    <-chan time.Time // when they are told again
-	unfit    int              // exit status of a part that could not be started
-	worst    int
+// execution is the running parts. Only one goroutine uses it; the goroutines that wait for the parts send to its
+// channels.
+type execution struct {
+	plan        Plan
+	processes   []*process
+	running     int
+	tasksOut    *sharedWriter // standard output of the tasks
+	tasksErr    *sharedWriter // standard error of the tasks
+	err         *sharedWriter // our own standard error
+	ended       chan partEnd
+	verdict     chan bool        // whether the cluster ends a step when one of its tasks fails
+	asked       bool             // verdict was requested
+	stopping    bool             // the other parts were told to end
+	again       <-chan time.Time // when TERM is sent to them again
+	startStatus int              // exit status of a part that could not be started
+	worst       int
 }
 
-// member is one part's srun.
-type member struct {
+// process is the srun of one part.
+type process struct {
 	Part
 	command *exec.Cmd
-	voice   *voice
-	flush   func() // at the end of all: half a line must not stand before another part's
-	over    bool
+	labels  *labels
+	flush   func() // called after all parts have ended, so that a half line does not precede another part's line
+	done    bool
 }
 
-// ending is how a part's srun ended.
-type ending struct {
-	of     *member
+// partEnd is how a part's srun ended.
+type partEnd struct {
+	of     *process
 	status int
-	state  string // of its job, when srun failed and the job does not run any more
+	state  string // state of its job, when srun failed and the job does not run any more
 }
 
-func (c *crew) say(format string, args ...any) {
+func (c *execution) printf(format string, args ...any) {
 	fmt.Fprintf(c.err, "accordion run: "+format+"\n", args...)
 }
 
-// open opens the files of the tasks' output.
-func (c *crew) open(s Streams) error {
-	c.tasksOut, c.tasksErr = &outlet{w: s.Out}, c.err
-	file := func(to Sink) (*outlet, error) {
+// open opens the files for the tasks' output.
+func (c *execution) open(s Streams) error {
+	c.tasksOut, c.tasksErr = &sharedWriter{w: s.Out}, c.err
+	file := func(to Sink) (*sharedWriter, error) {
 		how := os.O_TRUNC
 		if to.Append {
 			how = os.O_APPEND
 		}
 		f, err := os.OpenFile(to.Path, os.O_WRONLY|os.O_CREATE|how, 0o666)
-		return &outlet{w: f}, err
+		return &sharedWriter{w: f}, err
 	}
 	var err error
 	if c.plan.Out.Path != "" {
@@ -113,23 +114,23 @@ func (c *crew) open(s Streams) error {
 	return nil
 }
 
-// start starts a srun for each part. When one cannot be started the others are ended.
-func (c *crew) start(environment []string, in io.Reader) {
+// start starts an srun for each part. When one cannot be started the others are ended.
+func (c *execution) start(environment []string, in io.Reader) {
 	var pipes []io.WriteCloser
 	for _, p := range c.plan.Parts {
-		m := c.member(p, environment)
+		m := c.process(p, environment)
 		if p.Feeds {
 			if pipe, err := m.command.StdinPipe(); err == nil {
 				pipes = append(pipes, pipe)
 			}
 		}
 		if err := m.command.Start(); err != nil {
-			c.unfit = 1
-			c.say("srun for allocation %s cannot be started: %v", p.Allocation, err)
+			c.startStatus = 1
+			c.printf("srun for allocation %s cannot be started: %v", p.Allocation, err)
 			c.end()
 			break
 		}
-		c.members = append(c.members, m)
+		c.processes = append(c.processes, m)
 		c.running++
 		go func() { c.ended <- wait(m) }()
 	}
@@ -138,18 +139,18 @@ func (c *crew) start(environment []string, in io.Reader) {
 	}
 }
 
-func (c *crew) member(p Part, environment []string) *member {
-	m := &member{Part: p, voice: &voice{first: p.FirstTask, width: len(strconv.Itoa(c.plan.Tasks - 1)), label: c.plan.Label}}
+func (c *execution) process(p Part, environment []string) *process {
+	m := &process{Part: p, labels: &labels{first: p.FirstTask, width: len(strconv.Itoa(c.plan.Tasks - 1)), label: c.plan.Label}}
 	raw := c.plan.Raw && !c.plan.Label
 	out := &srun.Writer{Raw: raw, Pass: func(line []byte) error {
-		_, err := c.tasksOut.Write(m.voice.relabel(line))
+		_, err := c.tasksOut.Write(m.labels.relabel(line))
 		return err
 	}}
 	errs := &srun.Writer{Pass: func(line []byte) error {
-		line, own := m.voice.hear(line)
+		line, own := m.labels.convert(line)
 		to := c.tasksErr
 		switch {
-		case raw: // it is there already
+		case raw: // it was written already
 			return nil
 		case own:
 			to = c.err
@@ -164,16 +165,17 @@ func (c *crew) member(p Part, environment []string) *member {
 	if raw {
 		m.command.Stderr = io.MultiWriter(c.tasksErr, errs)
 	}
-	m.command.WaitDelay = 5 * time.Second // when srun is over what it has started may keep our pipes for so long
-	// A group of its own: a terminal's signals reach us, and we pass them on.
+	m.command.WaitDelay = 5 * time.Second // how long processes that srun has started may keep our pipes open after its end
+	// srun gets a process group of its own, because a terminal's signals reach this process, which passes them on.
 	m.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	return m
 }
 
-// wait waits for a part. When it fails because its allocation has ended, the state of that is told.
-func wait(m *member) ending {
+// wait waits for the end of a part. When the part failed because its allocation has ended, the result has the job's
+// state.
+func wait(m *process) partEnd {
 	err := m.command.Wait()
-	e := ending{of: m, status: status(m.command.ProcessState)}
+	e := partEnd{of: m, status: status(m.command.ProcessState)}
 	if err == nil || e.status == 0 {
 		return e
 	}
@@ -186,7 +188,7 @@ func wait(m *member) ending {
 	return e
 }
 
-// status is an exit status as a shell counts it.
+// status returns an exit status as a shell counts it.
 func status(s *os.ProcessState) int {
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return 128 + int(w.Signal())
@@ -194,20 +196,20 @@ func status(s *os.ProcessState) int {
 	return s.ExitCode()
 }
 
-// await passes signals on until every part has ended.
-func (c *crew) await(signals <-chan os.Signal) int {
+// await passes signals on until all parts have ended.
+func (c *execution) await(signals <-chan os.Signal) int {
 	var late <-chan time.Time
 	for c.running > 0 {
 		select {
 		case s := <-signals:
 			c.signal(s)
 		case e := <-c.ended:
-			c.over(e)
+			c.partEnded(e)
 			if late == nil && c.plan.Wait > 0 {
 				late = time.After(c.plan.Wait)
 			}
 		case <-late:
-			c.say("the first allocation's tasks ended %v ago: the others are ended (--wait)", c.plan.Wait)
+			c.printf("the first allocation's tasks ended %v ago: the others are ended (--wait)", c.plan.Wait)
 			c.end()
 		case kills := <-c.verdict:
 			if kills {
@@ -217,35 +219,35 @@ func (c *crew) await(signals <-chan os.Signal) int {
 			c.end()
 		}
 	}
-	for _, m := range c.members {
+	for _, m := range c.processes {
 		m.flush()
 	}
-	if c.unfit != 0 {
-		return c.unfit
+	if c.startStatus != 0 {
+		return c.startStatus
 	}
 	return c.worst
 }
 
-// over takes in that a part has ended.
-func (c *crew) over(e ending) {
+// partEnded handles the end of a part.
+func (c *execution) partEnded(e partEnd) {
 	c.running--
-	e.of.over = true
+	e.of.done = true
 	c.worst = max(c.worst, e.status)
 	if e.status == 0 {
 		return
 	}
-	why := e.of.voice.said.WhyNot()
+	why := e.of.labels.messages.StartError()
 	switch {
-	case c.ending: // it was told to
+	case c.stopping: // it was told to end
 	case why != "":
-		c.unfit = e.status
-		c.say("allocation %s: its tasks could not be started: %s%s", e.of.Allocation, why, c.others())
+		c.startStatus = e.status
+		c.printf("allocation %s: its tasks could not be started: %s%s", e.of.Allocation, why, c.others())
 		c.end()
 	case e.state != "":
-		c.say("allocation %s has ended (%s) while its tasks ran", e.of.Allocation, e.state)
+		c.printf("allocation %s has ended (%s) while its tasks ran", e.of.Allocation, e.state)
 	}
 	switch {
-	case c.ending || c.running == 0 || c.plan.KillOnBad == No:
+	case c.stopping || c.running == 0 || c.plan.KillOnBad == No:
 	case c.plan.KillOnBad == Yes:
 		c.end()
 	case !c.asked:
@@ -257,7 +259,7 @@ func (c *crew) over(e ending) {
 	}
 }
 
-func (c *crew) others() string {
+func (c *execution) others() string {
 	if c.running == 0 {
 		return ""
 	}
@@ -265,19 +267,20 @@ func (c *crew) others() string {
 }
 
 // signal passes a signal on to every srun that runs.
-func (c *crew) signal(s os.Signal) {
-	for _, m := range c.members {
-		if !m.over {
-			_ = m.command.Process.Signal(s) // it may be ending
+func (c *execution) signal(s os.Signal) {
+	for _, m := range c.processes {
+		if !m.done {
+			_ = m.command.Process.Signal(s) // it may just be ending
 		}
 	}
 }
 
-// end ends all parts that run. TERM makes srun end its tasks; one that just makes its step may pass it on to tasks that do not run yet.
-func (c *crew) end() {
-	c.ending, c.again = true, time.After(endAgain)
+// end ends all running parts. On TERM srun ends its tasks. An srun that is just creating its step may pass TERM on to
+// tasks that do not run yet, so end is repeated.
+func (c *execution) end() {
+	c.stopping, c.again = true, time.After(endAgain)
 	c.signal(syscall.SIGTERM)
 }
 
-// endAgain is after how long parts that run on are told again.
+// endAgain is when TERM is repeated to parts that still run.
 const endAgain = 5 * time.Second

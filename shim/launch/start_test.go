@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// The first TERM comes while srun makes its step, and ends nothing.
-func TestAPartThatOverhearsItsEndIsToldAgain(t *testing.T) {
+// The first TERM comes while srun creates its step, and ends nothing.
+func TestTERMIsRepeatedToAPartThatIgnoredIt(t *testing.T) {
 	t.Parallel()
-	m := &member{command: exec.Command("sh", "-c", `trap "trap - TERM" TERM; echo; while :; do sleep 0.1; done`), voice: &voice{}, flush: func() {}}
+	m := &process{command: exec.Command("sh", "-c", `trap "trap - TERM" TERM; echo; while :; do sleep 0.1; done`), labels: &labels{}, flush: func() {}}
 	out, err := m.command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -18,13 +18,13 @@ func TestAPartThatOverhearsItsEndIsToldAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = m.command.Process.Kill() })
-	if _, err := out.Read(make([]byte, 1)); err != nil { // its trap is set
+	if _, err := out.Read(make([]byte, 1)); err != nil { // until the trap is set
 		t.Fatal(err)
 	}
-	c := &crew{members: []*member{m}, running: 1, ended: make(chan ending, 1)}
+	c := &execution{processes: []*process{m}, running: 1, ended: make(chan partEnd, 1)}
 	go func() {
-		_ = m.command.Wait() // its status says it
-		c.ended <- ending{of: m, status: status(m.command.ProcessState)}
+		_ = m.command.Wait() // ProcessState has the status
+		c.ended <- partEnd{of: m, status: status(m.command.ProcessState)}
 	}()
 	begun := time.Now()
 	c.end()

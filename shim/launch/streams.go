@@ -8,34 +8,34 @@ import (
 	"accordion/shim/srun"
 )
 
-// kind is what the argument of -o, -e or -i stands for.
+// kind is the meaning of the argument of -o, -e or -i.
 type kind int
 
 const (
-	everyTask kind = iota // to us, or from us
+	everyTask kind = iota // with our own streams
 	noTask
 	oneTask
-	aFile   // one for all tasks
-	perTask // a file for each task or node, by its name
-	perStep // a file for each step, which srun writes
+	aFile   // one file for all tasks
+	perTask // one file for each task or node, by its name
+	perStep // one file for each step, which srun opens
 )
 
-// stream is one of the three of a program.
+// stream is one of the three streams of a program.
 type stream struct {
 	kind  kind
-	task  int    // of oneTask, in the whole
-	name  string // of a file, as it was written
+	task  int    // of oneTask, number in the whole
+	name  string // of a file, as the user wrote it
 	sink  Sink   // of aFile
-	shell string // of perTask: the file's name as a word of shell
+	shell string // of perTask: the file's name as a word for the shell
 }
 
-// streams are the three, and how files are opened.
+// streams are the three streams, and how files are opened.
 type streams struct {
 	in, out, err stream
 	appends      bool
 }
 
-// readStreams reads the options; where they say nothing srun's variables count, by their names of different releases.
+// readStreams reads the options, else srun's variables under the names of different releases.
 func readStreams(w World, line srun.Line) (streams, error) {
 	said := func(option string, variables ...string) string {
 		if o, ok := line.Last(option); ok {
@@ -56,7 +56,7 @@ func readStreams(w World, line srun.Line) (streams, error) {
 	out := said("output", "SRUN_OUTPUT", "SLURM_STDOUTMODE")
 	err := said("error", "SRUN_ERROR", "SLURM_STDERRMODE")
 	if err == "" {
-		err = out // as srun does
+		err = out // as in srun
 	}
 	s.in = w.stream(said("input", "SRUN_INPUT", "SLURM_STDINMODE"), false)
 	s.out, s.err = w.stream(out, s.appends), w.stream(err, s.appends)
@@ -80,12 +80,12 @@ func (w World) stream(text string, appends bool) stream {
 	return stream{kind: aFile, name: text, sink: Sink{Path: w.expanded(text), Append: appends}}
 }
 
-// feeds says whether what we read goes to a task of the part.
+// feeds reports whether a task of the part reads our input.
 func (s stream) feeds(p Part) bool {
 	return s.kind == everyTask || s.kind == oneTask && p.local(s.task) != "none"
 }
 
-// arguments are what a part's srun is told of its streams.
+// arguments returns the options for the streams of a part's srun.
 func (s streams) arguments(p Part) []string {
 	var all []string
 	for _, of := range []struct {
@@ -105,19 +105,19 @@ func (s streams) arguments(p Part) []string {
 		all = append(all, "--open-mode=append")
 	}
 	switch s.in.kind {
-	case noTask, perTask: // a task opens its own
+	case noTask, perTask: // a task opens its own file
 		all = append(all, "--input=none")
 	case oneTask:
 		all = append(all, "--input="+p.local(s.in.task))
 	case perStep:
 		all = append(all, "--input="+s.in.name)
-	case aFile: // each srun reads it
+	case aFile: // each srun reads the file
 		all = append(all, "--input="+literal(s.in.sink.Path))
 	}
 	return all
 }
 
-// literal is the name of a file in which srun sees no symbols.
+// literal returns a file's name in a form in which srun sees no symbols.
 func literal(name string) string {
 	if strings.Contains(name, "%") {
 		return `\` + name
@@ -125,7 +125,7 @@ func literal(name string) string {
 	return name
 }
 
-// redirect is the shell's words for the output of a task that goes to files of its own.
+// redirect returns the shell commands for a task whose output goes to files of its own.
 func (s streams) redirect() string {
 	to := ">"
 	if s.appends {
@@ -144,7 +144,7 @@ func (s streams) redirect() string {
 	return script
 }
 
-// local is a task's number in its part, "none" when it is in another.
+// local returns a task's number in its part, or "none" when it is in another part.
 func (p Part) local(task int) string {
 	if task < p.FirstTask || task >= p.FirstTask+p.Tasks {
 		return "none"

@@ -11,10 +11,10 @@ func TestFilesAreForAllTasksOrForEach(t *testing.T) {
 		line      string
 		env       []string
 		out, err  Sink     // of all parts
-		feeds     bool     // our input goes to tasks
-		only      int64    // those of this part, if not 0
-		arguments []string // that each srun gets of it, part by part
-		shell     string   // what each task does
+		feeds     bool     // tasks read our input
+		only      int64    // only the tasks of this part read it, if not 0
+		arguments []string // arguments of each srun, part by part
+		shell     string   // what each task executes
 	}{
 		{line: "a", feeds: true, arguments: []string{"", "", ""}},
 		{line: "-o x.txt a", out: Sink{Path: "x.txt"}, err: Sink{Path: "x.txt"}, feeds: true, arguments: []string{"", "", ""}},
@@ -79,7 +79,7 @@ func TestSymbolsInNamesOfFilesAreReadAsSrunReadsThem(t *testing.T) {
 	}
 }
 
-// The name of a task's own file may have anything in it that a file's name may have.
+// The name of a task's own file may contain any character that a file name may contain.
 func TestATaskOpensItsOwnFileWhateverItIsCalled(t *testing.T) {
 	w := World{Getenv: func(string) (string, bool) { return "", false }}
 	p, err := decide(t, stepped, "a")

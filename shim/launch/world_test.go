@@ -16,7 +16,7 @@ import (
 	"accordion/shim/wire"
 )
 
-// world is a real Slurm set up as sites are, without a sidecar: the test speaks for it.
+// world is a real Slurm that is configured as clusters are, without a sidecar. The test answers in place of a sidecar.
 type world struct {
 	*testing.T
 	lab   *lab.SlurmLab
@@ -44,7 +44,7 @@ func newWorld(t *testing.T, options ...lab.Option) *world {
 	return &world{T: t, lab: lab, calls: server.Calls(), home: filepath.Join(lab.Dir, "home", "alice")}
 }
 
-// companion allocates nodes beside a job, in the name of its user, as many tasks and GPUs a node as the options say.
+// companion allocates nodes beside a job, as the job's user, with the tasks and GPUs per node that the options give.
 func (w *world) companion(nodes string, options ...string) allocation.Allocation {
 	w.Helper()
 	names, err := hostlist.Expand(nodes)
@@ -64,7 +64,7 @@ func (w *world) companion(nodes string, options ...string) allocation.Allocation
 	return a
 }
 
-// script is a batch job whose script does what the test says, each time in the same shell.
+// script is a batch job that executes commands of the test, all in the same shell.
 type script struct {
 	*world
 	id   int64
@@ -72,7 +72,8 @@ type script struct {
 	said int
 }
 
-// reading reads the name of a file from a pipe, does what stands in it, and leaves its output and status beside it.
+// reading reads the name of a file from a pipe, executes its content, and writes the output and the status to files
+// beside it.
 const reading = `
 exec 9<>commands # for writing too: its end is never seen
 while read -r name <&9; do
@@ -99,13 +100,13 @@ func (w *world) batch(nodes string, options ...string) *script {
 	return s
 }
 
-// does lets the script do something, and waits for its end.
+// does lets the script execute commands, and waits for their end.
 func (s *script) does(commands string) (out, errs string, status int) {
 	s.Helper()
 	return s.begins(commands)()
 }
 
-// begins lets the script do something; what it returns waits for its end.
+// begins lets the script execute commands. The function that it returns waits for their end.
 func (s *script) begins(commands string) (end func() (out, errs string, status int)) {
 	s.Helper()
 	s.said++
@@ -138,7 +139,7 @@ func (s *script) begins(commands string) (end func() (out, errs string, status i
 	}
 }
 
-// steps lets the script call accordion step, and gives it these companions.
+// steps lets the script call accordion step, and replies with these companions.
 func (s *script) steps(step int, companions ...allocation.Allocation) {
 	s.Helper()
 	end := s.begins(`eval "$(accordion step)"`)
@@ -163,7 +164,7 @@ func (s *script) steps(step int, companions ...allocation.Allocation) {
 	}
 }
 
-// succeeds is does for what must go well; it returns the lines of its output.
+// succeeds is like does for commands that must succeed. It returns the lines of their output.
 func (s *script) succeeds(commands string) []string {
 	s.Helper()
 	out, errs, status := s.does(commands)
@@ -176,7 +177,7 @@ func (s *script) succeeds(commands string) []string {
 	return strings.Split(strings.TrimSuffix(out, "\n"), "\n")
 }
 
-// read is a file of the script's folder; "" where there is none.
+// read returns a file in the script's folder, or "" where there is none.
 func (s *script) read(name string) string {
 	text, _ := os.ReadFile(filepath.Join(s.home, name))
 	return string(text)

@@ -13,51 +13,51 @@ import (
 	"accordion/shim/wire"
 )
 
-// Authority makes and reads credentials. Munge is the real one.
+// Authority makes and reads credentials. In production it is a Munge.
 type Authority interface {
-	// Make returns a credential of this process's user over a payload.
+	// Make returns a credential of this process's user for a payload.
 	Make(ctx context.Context, payload []byte) (credential string, err error)
-	// Read returns what a credential was made over and by which user. The error is a *CredentialError when the
-	// credential is not to be believed, ErrUnavailable when that could not be found out.
+	// Read returns a credential's payload and the user who made it. The error is a *CredentialError when the credential is
+	// not valid, and ErrUnavailable when that could not be checked.
 	Read(ctx context.Context, credential string) (payload []byte, uid uint32, err error)
 }
 
-// ErrUnavailable means that no credential can be made or read here: munge is not running, or not installed.
+// ErrUnavailable means that no credential can be made or read on this host: munge does not run, or is not installed.
 var ErrUnavailable = errors.New("munge does not work on this host")
 
-// CredentialError is a credential that proves nothing.
+// CredentialError means that a credential is not valid.
 type CredentialError struct{ Why string }
 
 func (e *CredentialError) Error() string { return "the credential is refused: " + e.Why }
 
-// RefusedError is the other side's word that it takes no session now: it is busy, or did not believe a credential. The
-// word itself is not proved.
+// RefusedError means that the other side takes no session now: it is busy, or did not accept a credential. Nothing
+// proves that the message is the other side's.
 type RefusedError struct{ Why string }
 
 func (e *RefusedError) Error() string { return e.Why }
 
-// The words for the two directions. They are part of the protocol.
+// The prefixes of payloads for the two directions. They are part of the protocol.
 const (
 	forRequest = "accordion session 1: request\n"
 	forReply   = "accordion session 1: reply\n"
 )
 
-// Conn is a connection on which one frame each way is proved. What is read from it is genuine.
+// Conn is a connection on which one frame in each direction is proved. Everything that is read from it is genuine.
 type Conn struct {
 	net.Conn
 	ctx       context.Context
 	authority Authority
 	nonce     []byte
-	mine      string // the word for what we write
-	peer      uint32 // who proved himself; of a client: once Read has returned
+	mine      string // prefix for what we write
+	peer      uint32 // the user who was proved; at a client: after the first Read
 	trust     func(uid uint32) bool
-	// await returns the digest that the next frame must have; nil when no proved frame is to come.
+	// await returns the digest that the next frame must have. It is nil when no proved frame follows.
 	await  func() ([]byte, error)
 	unread bytes.Reader
 }
 
-// Accept is the sidecar's side: it sends a challenge and reads the proof of a request. ctx ends the programs that are
-// run, now and for the reply. On an error the connection is still open, and its owner's to close.
+// Accept sends a challenge, for the sidecar, and reads the proof of a request. ctx limits the programs that are run now
+// and for the reply. After an error the connection is still open, and its owner has to close it.
 func Accept(ctx context.Context, conn net.Conn, a Authority) (*Conn, error) {
 	c := &Conn{Conn: conn, ctx: ctx, authority: a, nonce: make([]byte, wire.NonceSize), mine: forReply}
 	rand.Read(c.nonce) // never fails (crypto/rand)
@@ -69,7 +69,7 @@ func Accept(ctx context.Context, conn net.Conn, a Authority) (*Conn, error) {
 	if err != nil {
 		var bad *CredentialError
 		if errors.As(err, &bad) || errors.Is(err, ErrUnavailable) {
-			// Unproved, for a reader who is in doubt anyway; it is lost when he has gone.
+			// The reason is not proved. It is lost when the reader has gone.
 			_ = wire.WriteProof(conn, wire.Proof{Why: short(err.Error())})
 		}
 		return nil, err
@@ -78,18 +78,18 @@ func Accept(ctx context.Context, conn net.Conn, a Authority) (*Conn, error) {
 	return c, nil
 }
 
-// Busy is Accept for a sidecar that cannot take one session more: it tells the shim to ask again.
+// Busy tells the shim to ask again. A sidecar that cannot take another session calls it in place of Accept.
 func Busy(conn net.Conn, why string) error {
 	return wire.WriteChallenge(conn, wire.Challenge{Why: short(why)})
 }
 
-// RootOr trusts a sidecar that root runs, and one that the user himself runs: he can lie only to himself.
+// RootOr trusts a sidecar that root runs, and one that the user runs: that one can deceive only the user.
 func RootOr(uid int) func(uint32) bool {
 	return func(by uint32) bool { return by == 0 || int64(by) == int64(uid) }
 }
 
-// Connect is the shim's side: it reads the challenge. trust says which users the sidecar may be run by. A *RefusedError:
-// the sidecar is there and busy. On an error the connection is still open, and its owner's to close.
+// Connect reads the challenge, for the shim. trust reports whether a user may run the sidecar. A *RefusedError means
+// that the sidecar is there and busy. After an error the connection is still open, and its owner has to close it.
 func Connect(ctx context.Context, conn net.Conn, a Authority, trust func(uid uint32) bool) (*Conn, error) {
 	challenge, err := wire.ReadChallenge(conn)
 	if err != nil {
@@ -103,10 +103,10 @@ func Connect(ctx context.Context, conn net.Conn, a Authority, trust func(uid uin
 	return c, nil
 }
 
-// UID is the user who proved himself: after Accept the shim's, after the first Read of a shim the sidecar's.
+// UID returns the user who was proved: the shim's user after Accept, the sidecar's user after the first Read of a shim.
 func (c *Conn) UID() uint32 { return c.peer }
 
-// prove reads a proof and returns the digest of the frame that is to follow it.
+// prove reads a proof and returns the digest of the frame that must follow it.
 func (c *Conn) prove(word string) ([]byte, error) {
 	proof, err := wire.ReadProof(c.Conn)
 	if err != nil {
@@ -125,14 +125,14 @@ func (c *Conn) prove(word string) ([]byte, error) {
 	case !ours || len(digest) != sha256.Size:
 		return nil, &CredentialError{Why: "it was made for another session"}
 	case !c.trust(uid):
-		return nil, &CredentialError{Why: fmt.Sprintf("user %d is not one who may run the sidecar", uid)}
+		return nil, &CredentialError{Why: fmt.Sprintf("user %d may not run the sidecar", uid)}
 	}
 	c.peer = uid
 	return digest, nil
 }
 
-// Read reads the one proved frame, then the bare connection. Nothing of a frame is returned before the whole of it was
-// seen to be genuine.
+// Read reads the one proved frame, then the bare connection. It returns nothing of a frame before it has checked all of
+// it.
 func (c *Conn) Read(b []byte) (int, error) {
 	if c.await != nil {
 		if err := c.open(); err != nil {
@@ -157,15 +157,15 @@ func (c *Conn) open() error {
 		return err
 	}
 	if sum := sha256.Sum256(frame); !bytes.Equal(sum[:], digest) {
-		return &CredentialError{Why: "it was made over another message"}
+		return &CredentialError{Why: "it was made for another message"}
 	}
 	c.await = nil
 	c.unread.Reset(frame)
 	return nil
 }
 
-// Write sends a frame, whole in one call as package wire does, with its proof before it. When no proof can be made, the
-// connection is closed: the other side would wait in vain.
+// Write writes a frame, with its proof before it. The frame must be complete, as package wire writes it. When no proof
+// can be made, Write closes the connection, because the other side would wait without result.
 func (c *Conn) Write(frame []byte) (int, error) {
 	sum := sha256.Sum256(frame)
 	payload := append(append([]byte(c.mine), c.nonce...), sum[:]...)
@@ -174,7 +174,7 @@ func (c *Conn) Write(frame []byte) (int, error) {
 		c.Close()
 		return 0, err
 	}
-	var both bytes.Buffer // one write, one packet
+	var both bytes.Buffer // so that both are one write and one packet
 	if err := wire.WriteProof(&both, wire.Proof{Credential: credential}); err != nil {
 		c.Close()
 		return 0, err
@@ -185,9 +185,9 @@ func (c *Conn) Write(frame []byte) (int, error) {
 	return max(0, n-proof), err
 }
 
-// short fits a text into a proof.
+// short shortens a text so that it fits into a proof.
 func short(text string) string {
-	const most = 1000 // bytes; any text of so many fits
+	const most = 1000 // bytes; any text of this length fits
 	if len(text) > most {
 		text = text[:most]
 	}

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const alice, mallory = 1001, 1002
 
-// pipe is a connection whose two ends live as long as the test, which waits a minute at most.
+// pipe returns a connection whose two ends live as long as the test, and at most a minute.
 func pipe(t *testing.T) (near, far net.Conn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -42,7 +42,7 @@ func pipe(t *testing.T) (near, far net.Conn) {
 	return near, far
 }
 
-// sidecar takes one session, answers it with the job's number, and tells what it saw.
+// sidecar takes one session, answers it with the job's number, and reports what it saw.
 type sidecar struct {
 	uid     uint32
 	request wire.Request
@@ -67,7 +67,7 @@ func serve(ctx context.Context, conn net.Conn, a seal.Authority) <-chan sidecar 
 	return done
 }
 
-// ask is one session of a shim.
+// ask makes one session of a shim.
 func ask(ctx context.Context, conn net.Conn, a seal.Authority, r wire.Request) (wire.Reply, error) {
 	defer conn.Close()
 	c, err := seal.Connect(ctx, conn, a, seal.RootOr(alice))
@@ -93,7 +93,8 @@ func TestARequestArrivesWithTheUserWhoMadeItAndIsAnswered(t *testing.T) {
 	}
 }
 
-// onTheWay connects a shim and a sidecar through somebody who may change what passes; change gets each write of a side.
+// onTheWay connects a shim and a sidecar through a program that may change what passes. The functions get each write of
+// a side.
 func onTheWay(t *testing.T, toSidecar, toShim func([]byte) []byte) (shim, side net.Conn) {
 	t.Helper()
 	shim, a := pipe(t)
@@ -118,7 +119,7 @@ func onTheWay(t *testing.T, toSidecar, toShim func([]byte) []byte) (shim, side n
 
 func same(b []byte) []byte { return b }
 
-func TestAMessageThatIsChangedOnTheWayIsNotBelieved(t *testing.T) {
+func TestChangedMessageIsRejected(t *testing.T) {
 	realm := sealtest.NewRealm()
 	change := func(old, new string) func([]byte) []byte {
 		return func(b []byte) []byte { return bytes.ReplaceAll(b, []byte(old), []byte(new)) }
@@ -145,7 +146,7 @@ func TestAMessageThatIsChangedOnTheWayIsNotBelieved(t *testing.T) {
 	})
 }
 
-// captured is what one honest session sends to the sidecar.
+// captured returns what one honest session sends to the sidecar.
 func captured(t *testing.T, realm *sealtest.Realm) []byte {
 	t.Helper()
 	var sent bytes.Buffer
@@ -158,7 +159,7 @@ func captured(t *testing.T, realm *sealtest.Realm) []byte {
 	return bytes.Clone(sent.Bytes())
 }
 
-// play sends bytes as they are after the challenge, and returns what the sidecar says instead of a proof.
+// play sends bytes unchanged after the challenge, and returns the reason that the sidecar sends instead of a proof.
 func play(t *testing.T, conn net.Conn, sent []byte) string {
 	t.Helper()
 	if _, err := wire.ReadChallenge(conn); err != nil {
@@ -191,7 +192,7 @@ func TestACapturedSessionCannotBePlayedAgain(t *testing.T) {
 	}
 }
 
-// forgetful is an authority that accepts a credential any number of times: the nonce alone must do.
+// forgetful is an authority that accepts a credential any number of times, so that only the nonce protects.
 type forgetful struct{ realm *sealtest.Realm }
 
 func (f forgetful) Make(ctx context.Context, payload []byte) (string, error) {
@@ -205,7 +206,7 @@ func (f forgetful) Read(ctx context.Context, credential string) ([]byte, uint32,
 	return f.realm.User(0).Read(ctx, serial+"0000 "+rest)
 }
 
-func TestTheTestsForgetfulHostDoesForget(t *testing.T) {
+func TestForgetfulAuthorityAcceptsACredentialTwice(t *testing.T) {
 	realm := sealtest.NewRealm()
 	f := forgetful{realm}
 	credential, err := realm.User(alice).Make(t.Context(), []byte("x"))
@@ -235,7 +236,7 @@ func TestOnlyRootOrTheUserHimselfMayAnswer(t *testing.T) {
 func TestAProofServesOneDirectionOnly(t *testing.T) {
 	realm := sealtest.NewRealm()
 	near, far := pipe(t)
-	go func() { // sends the shim's own proof and request back, as if they were the answer
+	go func() { // sends the shim's own proof and request back as the answer
 		defer far.Close()
 		wire.WriteChallenge(far, wire.Challenge{Nonce: make([]byte, wire.NonceSize)})
 		buffer := make([]byte, 1<<17)
@@ -248,7 +249,7 @@ func TestAProofServesOneDirectionOnly(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoProofIsRefused(t *testing.T) {
+func TestBadProofIsRefused(t *testing.T) {
 	realm := sealtest.NewRealm()
 	proof := func(p wire.Proof) []byte {
 		var b bytes.Buffer
@@ -298,7 +299,7 @@ func TestWhatIsNoProofIsRefused(t *testing.T) {
 	}
 }
 
-func TestABusySidecarIsToldFromAnAbsentOne(t *testing.T) {
+func TestBusySidecarIsDistinguishedFromAnAbsentOne(t *testing.T) {
 	near, far := pipe(t)
 	go seal.Busy(far, "too many\xff"+strings.Repeat("x", 5000))
 	_, err := seal.Connect(t.Context(), near, sealtest.NewRealm().User(alice), seal.RootOr(alice))
@@ -308,7 +309,7 @@ func TestABusySidecarIsToldFromAnAbsentOne(t *testing.T) {
 	}
 }
 
-func TestWithoutMungeBothSidesSaySo(t *testing.T) {
+func TestBothSidesReportMissingMunge(t *testing.T) {
 	realm := sealtest.NewRealm()
 	realm.Break(fmt.Errorf("%w: down", seal.ErrUnavailable))
 	t.Run("the shim", func(t *testing.T) {
@@ -317,7 +318,7 @@ func TestWithoutMungeBothSidesSaySo(t *testing.T) {
 		if _, err := ask(t.Context(), near, realm.User(alice), wire.Request{Job: 7}); !errors.Is(err, seal.ErrUnavailable) {
 			t.Errorf("got %v", err)
 		}
-		<-done // the shim has closed the connection: the sidecar does not wait
+		<-done // The shim has closed the connection, so the sidecar does not wait.
 	})
 	t.Run("the sidecar", func(t *testing.T) {
 		near, far := pipe(t)
@@ -333,7 +334,7 @@ func TestWithoutMungeBothSidesSaySo(t *testing.T) {
 	})
 }
 
-// Whatever a stranger sends after the challenge, the sidecar gets no request from him.
+// FuzzAccept checks that the sidecar gets no request from an unknown peer, whatever it sends after the challenge.
 func FuzzAccept(f *testing.F) {
 	realm := sealtest.NewRealm()
 	f.Add([]byte("\x00\x00\x00\x09\x82\xa1v\x01\xa3job\x07"))

@@ -11,8 +11,8 @@ import (
 	"accordion/shim/wire"
 )
 
-// A shim asks a sidecar on another host. Here both are in one process and no munge is needed; seal.NewMunge("") is what
-// stands in for the realm's users otherwise.
+// A shim asks a sidecar on another host. In this example both are in one process and do not need munge. Real ones use
+// seal.NewMunge("") in place of the realm's users.
 func Example() {
 	realm := sealtest.NewRealm()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

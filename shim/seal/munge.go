@@ -14,23 +14,23 @@ import (
 	"time"
 )
 
-// MaxAge is how old a credential may be, and how far the clocks of two hosts may differ: munge's own default time to
-// live. Whoever makes a credential may ask munge for a longer one; that is not granted.
+// MaxAge is how old a credential may be, and how far the clocks of two hosts may differ. It is munge's default time to
+// live. A credential that was made with a longer time to live is not accepted longer.
 const MaxAge = 5 * time.Minute
 
 // Munge makes and reads credentials with the programs munge and unmunge. It is safe for concurrent use.
 type Munge struct {
-	socket string        // of munged; "": munge's own
-	bound  time.Duration // of one call, waiting for a free place included
-	places chan struct{} // programs that may run at once: a crowd of shims must not become a crowd of processes
+	socket string        // of munged; "": munge's default
+	bound  time.Duration // for one call, with the wait for a free place
+	places chan struct{} // programs that may run at once, so that many shims do not become many processes
 }
 
-// NewMunge uses the munged behind a socket; "" stands for the usual one.
+// NewMunge returns a Munge for the munged at a socket. "" means the default socket.
 func NewMunge(socket string) *Munge {
 	return &Munge{socket: socket, bound: 10 * time.Second, places: make(chan struct{}, 2+2*runtime.GOMAXPROCS(0))}
 }
 
-// Check makes a credential and reads it again. It says what is wrong where that does not work.
+// Check tests munge: it makes a credential and reads it. The error tells what does not work.
 func (m *Munge) Check(ctx context.Context) error {
 	const text = "accordion checks whether munge works here"
 	credential, err := m.Make(ctx, []byte(text))
@@ -39,7 +39,7 @@ func (m *Munge) Check(ctx context.Context) error {
 	}
 	payload, _, err := m.Read(ctx, credential)
 	if err == nil && string(payload) != text {
-		err = fmt.Errorf("%w: a credential came back with another payload", ErrUnavailable)
+		err = fmt.Errorf("%w: reading a credential returned another payload", ErrUnavailable)
 	}
 	return err
 }
@@ -57,9 +57,10 @@ func (m *Munge) Make(ctx context.Context, payload []byte) (string, error) {
 	return credential, nil
 }
 
-// Statuses of unmunge (libmunge's munge_err_t) that blame the credential and not the host.
+// blamed contains the statuses of unmunge (munge_err_t of libmunge) that are about the credential and not about the
+// host.
 var blamed = map[int]string{
-	8:  "it is none that munge knows",
+	8:  "munge does not know its format",
 	9:  "it is of a version that munge does not know",
 	10: "it uses a cipher that munge does not know",
 	11: "it uses a digest that munge does not know",
@@ -74,7 +75,7 @@ var blamed = map[int]string{
 
 // Read implements Authority.
 func (m *Munge) Read(ctx context.Context, credential string) ([]byte, uint32, error) {
-	if !strings.HasPrefix(credential, "MUNGE:") { // no process for those who only make noise
+	if !strings.HasPrefix(credential, "MUNGE:") { // Other texts are not worth a process.
 		return nil, 0, &CredentialError{Why: blamed[8]}
 	}
 	out, status, err := m.run(ctx, "unmunge", []byte(credential), "--numeric", "--keys=STATUS,UID,ENCODE_TIME,DECODE_TIME")
@@ -90,11 +91,11 @@ func (m *Munge) Read(ctx context.Context, credential string) ([]byte, uint32, er
 	return parse(out)
 }
 
-// parse reads what unmunge prints: lines NAME: VALUE, an empty one, the payload.
+// parse parses the output of unmunge: lines NAME: VALUE, an empty line, and the payload.
 func parse(out []byte) ([]byte, uint32, error) {
 	head, payload, ok := bytes.Cut(out, []byte("\n\n"))
 	if !ok {
-		return nil, 0, fmt.Errorf("%w: unmunge printed something else than it should", ErrUnavailable)
+		return nil, 0, fmt.Errorf("%w: unmunge printed an unknown format", ErrUnavailable)
 	}
 	values := map[string]int64{}
 	for line := range strings.Lines(string(head)) {
@@ -112,23 +113,23 @@ func parse(out []byte) ([]byte, uint32, error) {
 	}
 	for _, name := range []string{"ENCODE_TIME", "DECODE_TIME"} {
 		if at := values[name]; at < 0 || at > 1<<40 { // their difference must not overflow
-			return nil, 0, &CredentialError{Why: fmt.Sprintf("%s %d is no time", name, at)}
+			return nil, 0, &CredentialError{Why: fmt.Sprintf("%s %d is not a time", name, at)}
 		}
 	}
 	uid := values["UID"]
 	switch age := values["DECODE_TIME"] - values["ENCODE_TIME"]; {
 	case values["STATUS"] != 0:
 		return nil, 0, &CredentialError{Why: fmt.Sprintf("munge says %d", values["STATUS"])}
-	case uid < 0 || uid >= math.MaxUint32: // the last one stands for nobody
-		return nil, 0, &CredentialError{Why: fmt.Sprintf("%d is no user", uid)}
+	case uid < 0 || uid >= math.MaxUint32: // the last number is not a user
+		return nil, 0, &CredentialError{Why: fmt.Sprintf("%d is not a user", uid)}
 	case age > int64(MaxAge/time.Second) || age < -int64(MaxAge/time.Second):
 		return nil, 0, &CredentialError{Why: fmt.Sprintf("it is %d s old, %v are allowed: do the clocks of the two hosts agree?", age, MaxAge)}
 	}
 	return payload, uint32(uid), nil
 }
 
-// run runs one of the two programs and returns what it printed and its exit status. The error is ErrUnavailable, with
-// what the program said, or the context's.
+// run runs one of the two programs. It returns what the program printed, and its exit status. The error is
+// ErrUnavailable with the program's message, or the context's.
 func (m *Munge) run(ctx context.Context, name string, input []byte, arguments ...string) (out []byte, status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, m.bound)
 	defer cancel()
@@ -164,7 +165,7 @@ func (m *Munge) run(ctx context.Context, name string, input []byte, arguments ..
 	return printed.buffer.Bytes(), 0, nil
 }
 
-// find looks for a program where the caller's PATH says, then where it usually is: a job may have any PATH.
+// find looks for a program in the caller's PATH, then in the usual directories, because a job may have any PATH.
 func find(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	for _, dir := range []string{"/usr/bin", "/usr/local/bin", "/opt/munge/bin"} {
@@ -182,15 +183,15 @@ func find(name string) (string, error) {
 	return path, nil
 }
 
-// limited keeps what a program prints, and ends one that prints more than any credential holds. The buffer is not
-// embedded: its ReadFrom would go round the limit.
+// limited keeps what a program prints, and ends a program that prints more than any credential contains. The buffer is
+// not embedded, because its ReadFrom would bypass the limit.
 type limited struct{ buffer bytes.Buffer }
 
 const mostPrinted = 64 << 10 // bytes
 
 func (l *limited) Write(b []byte) (int, error) {
 	if l.buffer.Len()+len(b) > mostPrinted {
-		return 0, errors.New("it prints too much")
+		return 0, errors.New("its output is too long")
 	}
 	return l.buffer.Write(b)
 }

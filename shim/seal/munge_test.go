@@ -14,7 +14,7 @@ import (
 	"accordion/shim/seal/sealtest"
 )
 
-func TestARealCredentialTellsWhoMadeItAndOverWhat(t *testing.T) {
+func TestRealCredentialContainsItsUserAndPayload(t *testing.T) {
 	munge := seal.NewMunge(sealtest.Munged(t))
 	payload := "a line\n\nSTATUS: 0\nUID: 4711\n\n\x00\xff and more"
 	credential, err := munge.Make(t.Context(), []byte(payload))
@@ -31,7 +31,7 @@ func TestARealCredentialTellsWhoMadeItAndOverWhat(t *testing.T) {
 	}
 }
 
-// made is a credential as the program munge makes it with other options.
+// made returns a credential that the program munge makes with other options.
 func made(t *testing.T, socket string, options ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -43,7 +43,7 @@ func made(t *testing.T, socket string, options ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func TestARealCredentialThatProvesNothingIsRefusedWithTheReason(t *testing.T) {
+func TestInvalidRealCredentialIsRefusedWithTheReason(t *testing.T) {
 	socket := sealtest.Munged(t)
 	munge := seal.NewMunge(socket)
 	good := made(t, socket)
@@ -54,7 +54,7 @@ func TestARealCredentialThatProvesNothingIsRefusedWithTheReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct{ credential, why string }{
-		"garbage":           {"hello", "none that munge knows"},
+		"garbage":           {"hello", "munge does not know its format"},
 		"white space":       {" \n", ""},
 		"half":              {good[:len(good)/2], ""},
 		"changed":           {string(changed), ""},
@@ -104,7 +104,7 @@ func TestWithoutAMungedNothingIsMadeOrRead(t *testing.T) {
 	}
 }
 
-// fakeMunge puts programs of our own before munge's.
+// fakeMunge puts a program of the test before munge's.
 func fakeMunge(t *testing.T, script string) *seal.Munge {
 	t.Helper()
 	dir := t.TempDir()
@@ -117,7 +117,7 @@ func fakeMunge(t *testing.T, script string) *seal.Munge {
 	return seal.NewMunge("")
 }
 
-func TestWhatUnmungePrintsIsReadWithCare(t *testing.T) {
+func TestOutputOfUnmungeIsChecked(t *testing.T) {
 	const refused, unavailable, believed = "refused", "unavailable", "believed"
 	for name, c := range map[string]struct{ printed, want string }{
 		"a good one":             {`STATUS: 0\nUID: 7\nENCODE_TIME: 1000\nDECODE_TIME: 1300\n\nx`, believed},

@@ -26,20 +26,22 @@ const (
 	toClient = 1
 )
 
-// ErrForged is a frame that was not the next one that the peer sent: changed, left out, sent again or sent back.
-var ErrForged = errors.New("a frame is not the peer's next one: its code does not fit")
+// ErrForged means that a frame was not the next one that the peer sent. It was changed, left out, repeated or sent
+// back.
+var ErrForged = errors.New("a frame is not the peer's next one: its code is wrong")
 
-// Stream carries the frames of a long session. Over TCP each is followed by a code under a key that only the two ends have: munge
-// for every frame would be too dear. One goroutine may write while another reads. After an error it is of no use.
+// Stream carries the frames of a long session. Over TCP each frame is followed by a code under a key that only the two
+// ends have. Calls of munge for each frame would take too long. One goroutine may write while another reads. After an
+// error the Stream cannot be used any more.
 type Stream struct {
 	conn    net.Conn
 	out, in *coder // nil: nothing is proved, on this machine
 }
 
-// Plain is a Stream on a connection of which the kernel tells who is at the other end.
+// Plain returns a Stream on a connection where the kernel tells who is at the other end.
 func Plain(conn net.Conn) *Stream { return &Stream{conn: conn} }
 
-// NewKey is a key for one session.
+// NewKey returns a key for one session.
 func NewKey() (*ecdh.PrivateKey, error) {
 	key, err := ecdh.X25519().GenerateKey(rand.Reader)
 	if err != nil {
@@ -48,8 +50,8 @@ func NewKey() (*ecdh.PrivateKey, error) {
 	return key, nil
 }
 
-// Stream is what follows the first proved frame each way, in which both ends told their public keys. The error is a
-// *CredentialError when the other's is no key.
+// Stream returns the Stream that follows the first proved frame in each direction. Both ends sent their public keys in
+// these frames. The error is a *CredentialError when the other end's is not a key.
 func (c *Conn) Stream(mine *ecdh.PrivateKey, theirs []byte) (*Stream, error) {
 	public, err := ecdh.X25519().NewPublicKey(theirs)
 	if err != nil {
@@ -64,13 +66,13 @@ func (c *Conn) Stream(mine *ecdh.PrivateKey, theirs []byte) (*Stream, error) {
 		return nil, fmt.Errorf("make the session's key: %w", err)
 	}
 	s := &Stream{conn: c.Conn, out: newCoder(key, toServer), in: newCoder(key, toClient)}
-	if c.mine == forReply { // we are the server
+	if c.mine == forReply { // this end is the server
 		s.out, s.in = newCoder(key, toClient), newCoder(key, toServer)
 	}
 	return s, nil
 }
 
-// WriteFrame sends a whole frame, its length included, in one write. It is bounded by the connection's deadline.
+// WriteFrame writes a whole frame, with its length, in one write. The connection's deadline limits it.
 func (s *Stream) WriteFrame(frame []byte) error {
 	if s.out != nil {
 		frame = append(bytes.Clone(frame), s.out.next(frame)...)
@@ -79,8 +81,8 @@ func (s *Stream) WriteFrame(frame []byte) error {
 	return err
 }
 
-// ReadFrame returns the next frame, its length included, when it is genuine. Errors are those of wire.ReadUpTo and ErrForged. A
-// frame that is too long was not looked at beyond its length, which nothing proves.
+// ReadFrame returns the next frame, with its length, when it is genuine. Errors are those of wire.ReadUpTo, and
+// ErrForged. Of a frame that is too long it reads only the length, which nothing proves.
 func (s *Stream) ReadFrame(most int) ([]byte, error) {
 	frame, err := wire.ReadUpTo(s.conn, most)
 	if err != nil || s.in == nil {
@@ -99,18 +101,18 @@ func (s *Stream) ReadFrame(most int) ([]byte, error) {
 	return frame, nil
 }
 
-// coder makes the codes of one direction.
+// coder computes the codes of one direction.
 type coder struct {
 	mac       hash.Hash
 	direction byte
-	number    uint64 // of the frame before
+	number    uint64 // of the previous frame
 }
 
 func newCoder(key []byte, direction byte) *coder {
 	return &coder{mac: hmac.New(sha256.New, key), direction: direction}
 }
 
-// next is the code of the next frame.
+// next returns the code of the next frame.
 func (c *coder) next(frame []byte) []byte {
 	c.number++
 	var head [9]byte

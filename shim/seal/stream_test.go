@@ -17,12 +17,13 @@ import (
 	"accordion/shim/wire"
 )
 
-// framed is a frame with that body.
+// framed returns a frame with a body.
 func framed(body string) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)
 }
 
-// streams are the two ends of a session after its first frames, each over a wire of its own, which the test may cut open.
+// streams are the two ends of a session after its first frames. Each end has a connection of its own, which the test
+// can interrupt.
 type streams struct {
 	client, server     *seal.Stream
 	clientEnd, toTap   net.Conn // what the client writes arrives at toTap
@@ -88,9 +89,9 @@ func open(t *testing.T) *streams {
 	return s
 }
 
-const sealed = 4 + 3 + 32 // bytes of a frame of three
+const sealed = 4 + 3 + 32 // bytes of a frame with three bytes of msgpack
 
-// sent are so many frames of the client's as they are on the wire.
+// sent returns frames of the client as they are on the network.
 func (s *streams) sent(t *testing.T, bodies ...string) [][]byte {
 	t.Helper()
 	var all [][]byte
@@ -107,7 +108,7 @@ func (s *streams) sent(t *testing.T, bodies ...string) [][]byte {
 	return all
 }
 
-func TestFramesOfALongSessionArriveAndNothingElseDoes(t *testing.T) {
+func TestOnlyGenuineFramesOfALongSessionArrive(t *testing.T) {
 	changed := func(b []byte, at int) []byte {
 		b = bytes.Clone(b)
 		b[at] ^= 1
@@ -153,7 +154,7 @@ func TestFramesOfALongSessionArriveAndNothingElseDoes(t *testing.T) {
 	}
 }
 
-// What the protocol's text says, computed here anew.
+// The test computes the code as docs/protocol.md describes it.
 func TestTheCodeIsTheOneOfTheProtocol(t *testing.T) {
 	s := open(t)
 	public, err := ecdh.X25519().NewPublicKey(s.serverPublic)
@@ -190,7 +191,7 @@ func TestAStreamRefusesWhatIsNoKeyAndBoundsFrames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, theirs := range [][]byte{nil, make([]byte, 31), make([]byte, 32)} { // the last gives a secret that everybody knows
+	for _, theirs := range [][]byte{nil, make([]byte, 31), make([]byte, 32)} { // the last one gives a shared secret that everybody knows
 		var bad *seal.CredentialError
 		if _, err := c.Stream(key, theirs); !errors.As(err, &bad) {
 			t.Errorf("the key %x: %v", theirs, err)

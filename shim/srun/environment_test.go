@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// script is the environment of a batch script on 22.05 and 24.11, and what users put there.
+// script is the environment of a batch script on 22.05 and 24.11, with variables that users set.
 var script = strings.Fields(`PATH=/bin HOME=/home/a MYVAR=x SLURMD_NODENAME=n1 SLURM_JOB_ID=42 SLURM_JOBID=42 SLURM_CONF=/etc/slurm.conf
 SLURM_CLUSTER_NAME=lab SLURM_JOB_NAME=cfd SLURM_SUBMIT_DIR=/home/a SLURM_NTASKS=4 SLURM_NPROCS=4 SLURM_NTASKS_PER_NODE=2 SLURM_NNODES=2
 SLURM_JOB_NUM_NODES=2 SLURM_NODELIST=n[1-2] SLURM_JOB_NODELIST=n[1-2] SLURM_JOB_CPUS_PER_NODE=2(x2) SLURM_MEM_PER_CPU=100 SLURM_GPUS=4
 SLURM_GPUS_PER_TASK=1 SLURM_CPUS_PER_TASK=1 SLURM_KILL_BAD_EXIT=1 SLURM_CPU_BIND=cores SLURM_HOSTFILE=/h SLURM_DISTRIBUTION=arbitrary
 SLURM_STDOUTMODE=f SRUN_OUTPUT=f SRUN_CPUS_PER_TASK=1 CUDA_VISIBLE_DEVICES=0,1 GPU_DEVICE_ORDINAL=0,1 SLURM_JOB_GPUS=0,1`)
 
-// names are those of variables.
+// names returns the names of variables.
 func names(variables []string) string {
 	var all []string
 	for _, v := range variables {
@@ -22,7 +22,7 @@ func names(variables []string) string {
 	return strings.Join(all, " ")
 }
 
-func TestAnEnvironmentForAnotherAllocationSaysNothingOfThisOne(t *testing.T) {
+func TestEnvironmentForAnotherAllocationOmitsThisOne(t *testing.T) {
 	const always = "PATH HOME MYVAR SLURMD_NODENAME"
 	for name, c := range map[string]struct {
 		got  []string
@@ -43,7 +43,7 @@ func TestAnEnvironmentForAnotherAllocationSaysNothingOfThisOne(t *testing.T) {
 	}
 }
 
-func TestWhatSrunSaysTellsWhetherTasksRan(t *testing.T) {
+func TestMessagesOfSrunTellWhetherTasksRan(t *testing.T) {
 	for text, want := range map[string]string{
 		"srun: error: n1: task 0: Exited with exit code 3":                                                                      "",
 		"srun: error: Unable to create step for job 57: Invalid job id specified":                                               "Unable to create step for job 57: Invalid job id specified",
@@ -53,11 +53,11 @@ func TestWhatSrunSaysTellsWhetherTasksRan(t *testing.T) {
 		"srun: error: Task launch for StepId=20.0 failed on node n4: Communication connection failure|srun: error: Application": "Task launch for StepId=20.0 failed on node n4: Communication connection failure",
 		"a program's own words": "",
 	} {
-		var s Said
+		var s Messages
 		for line := range strings.SplitSeq(text, "|") {
-			s.Hear(line)
+			s.Add(line)
 		}
-		if got := s.WhyNot(); got != want {
+		if got := s.StartError(); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// helpPatience bounds the call of srun --help.
-const helpPatience = 10 * time.Second
+// helpTimeout limits the call of srun --help.
+const helpTimeout = 10 * time.Second
 
 var helpText = sync.OnceValue(func() string {
-	ctx, cancel := context.WithTimeout(context.Background(), helpPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), helpTimeout)
 	defer cancel()
 	c := exec.CommandContext(ctx, "srun", "--help")
 	c.WaitDelay = time.Second
-	out, _ := c.CombinedOutput() // without it an option is not known, which is said
+	out, _ := c.CombinedOutput() // without the text the option is not known, and the user gets that error
 	return string(out)
 })
 
-// Help looks an option up that is not in our table in what srun --help says here: plug-ins of a site bring some.
-func Help(name string) (Takes, bool) { return described(helpText(), name) }
+// Help looks up an option that is not in our table in the output of srun --help. A cluster's plug-ins may add options.
+func Help(name string) (Takes, bool) { return inHelp(helpText(), name) }
 
-// described finds an option in srun's own help, where it stands as --name, --name=value or --name[=value].
-func described(help, name string) (Takes, bool) {
+// inHelp finds an option in srun's help. There it is written as --name, --name=value or --name[=value].
+func inHelp(help, name string) (Takes, bool) {
 	if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" {
 		return 0, false
 	}

@@ -2,17 +2,17 @@ package srun
 
 import "strings"
 
-// Takes says whether an option has a value.
+// Takes is whether an option has a value.
 type Takes int
 
-// Whether an option has a value: none, always, or only after = or in the same word.
+// Whether an option has a value: never, always, or only after = or in the same word.
 const (
 	Nothing Takes = iota
 	Value         // --nodes=2, --nodes 2, -N2, -N 2
-	Perhaps       // --exclusive, --exclusive=user; -K, -K1: never the next word
+	Perhaps       // --exclusive, --exclusive=user; -K, -K1; never the next word
 )
 
-// The options of srun, of all releases from 20.11 to 26.05 together; a letter after the colon is the short form.
+// The options of srun in all releases from 20.11 to 26.05 together. The letter after a colon is the short form.
 const (
 	flags = `async consolidate-segments contiguous disable-status:X exact help:h hold:H label:l multi-prog no-allocate:Z
 overcommit:O oversubscribe:s parsable preserve-env:E quiet:Q quit-on-interrupt reboot spread-job spread-segments stepmgr test-only
@@ -31,14 +31,14 @@ profile prolog qos:q relative:r reservation resources segment signal slurmd-debu
 thread-spec threads:T threads-per-core time:t time-min tmp treewidth tres-bind tres-per-task uid wait:W wckey`
 )
 
-// aliases are other names for the same, and what they are called here.
+// aliases are other names of options, and the names that are used here.
 var aliases = map[string]string{
 	"cpu_bind": "cpu-bind", "mem_bind": "mem-bind", "pack-group": "het-group", "tasks-per-node": "ntasks-per-node",
 }
 
 var (
 	longNames  = map[string]Takes{}
-	shortNames = map[byte]string{} // its long form
+	shortNames = map[byte]string{} // the long form
 )
 
 func init() {

@@ -9,12 +9,12 @@ import (
 
 // Option is one option of a command line.
 type Option struct {
-	Name  string // its long name, without dashes
+	Name  string // long name, without dashes
 	Value string
-	Given bool // it has a value, which may be empty: --comment= but not --exclusive
+	Given bool // it has a value, perhaps an empty one: --comment= but not --exclusive
 }
 
-// String is the option as one word.
+// String returns the option as one word.
 func (o Option) String() string {
 	if !o.Given {
 		return "--" + o.Name
@@ -22,13 +22,13 @@ func (o Option) String() string {
 	return "--" + o.Name + "=" + o.Value
 }
 
-// Line is a command line of srun.
+// Line is a parsed command line of srun.
 type Line struct {
-	Options []Option // in their order; of one that may be there once the last one counts
-	Program []string // and its arguments; empty where there is none
+	Options []Option // in their order; the last one counts where an option may be given once only
+	Program []string // with its arguments; empty where there is none
 }
 
-// Last is the last option of that name.
+// Last returns the last option of a name.
 func (l Line) Last(name string) (o Option, ok bool) {
 	for _, o := range slices.Backward(l.Options) {
 		if o.Name == name {
@@ -38,9 +38,9 @@ func (l Line) Last(name string) (o Option, ok bool) {
 	return Option{}, false
 }
 
-// Parse reads the arguments as srun does: options up to the first word that is none, or up to "--"; short ones may be bundled, long
-// ones shortened as far as they are unique. Of an option that it does not know, as those of a site's plug-ins, it asks foreign. Errors
-// are one line for the user.
+// Parse parses the arguments as srun does. The options end before the first word that is not an option, or at "--".
+// Short options may be bundled, and long ones shortened as far as they are unique. foreign is asked about options that
+// Parse does not know, such as the options of a cluster's plug-ins. The error is one line for the user.
 func Parse(arguments []string, foreign func(name string) (Takes, bool)) (Line, error) {
 	p := parser{rest: arguments, foreign: foreign}
 	for len(p.rest) > 0 {
@@ -69,7 +69,7 @@ type parser struct {
 	foreign func(string) (Takes, bool)
 }
 
-// long reads an option from its text without the dashes.
+// long parses an option from its text without the dashes.
 func (p *parser) long(text string) error {
 	written, value, given := strings.Cut(text, "=")
 	name, takes, err := p.named(written)
@@ -119,7 +119,8 @@ func (p *parser) named(written string) (name string, takes Takes, err error) {
 	return name, takes, nil
 }
 
-// bundle reads short options from their text without the dash: the last one may have a value, the rest of the word or the next one.
+// bundle parses short options from their text without the dash. The last one may have a value: the rest of the word, or
+// the next word.
 func (p *parser) bundle(text string) error {
 	for i := range len(text) {
 		name, known := shortNames[text[i]]

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// site is a foreign option finder, as of a site whose plug-ins bring three options.
+// site finds the options of a cluster whose plug-ins add three options.
 func site(name string) (Takes, bool) {
 	takes, known := map[string]Takes{"ep": Value, "fast": Nothing, "tune": Perhaps}[name]
 	return takes, known
@@ -100,13 +100,13 @@ Options provided by plugins:
 		"account": {Value, true}, "compress": {Perhaps, true}, "label": {Nothing, true}, "ep": {Value, true}, "ep-more": {Nothing, true},
 		"bcast": {}, "e": {}, "": {}, "ep.*": {}, "(": {},
 	} {
-		if takes, known := described(help, name); takes != want.takes || known != want.known {
+		if takes, known := inHelp(help, name); takes != want.takes || known != want.known {
 			t.Errorf("%s: %v, %v; want %v", name, takes, known, want)
 		}
 	}
 }
 
-// Whatever stands there, what was understood says the same when it is written out, and no word of the program is lost.
+// FuzzParse checks that a parsed line means the same after it is written out, and that no word of the program is lost.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"-lN2 a b", "--ntasks 4 a", "-K0 -- -x", "-w", "--exclusive=user", "-vvv", "--tune x", "- -"} {
 		f.Add(text)

@@ -2,13 +2,13 @@ package srun
 
 import "bytes"
 
-// longest is how much of a line without an end is held back, in bytes.
-const longest = 64 << 10
+// maxHeld is how many bytes of a line without an end are held back.
+const maxHeld = 64 << 10
 
-// Writer passes whole lines on, and what is left at the end (Flush). It belongs to one goroutine.
+// Writer passes on whole lines. Only one goroutine may use it. Flush passes on the rest at the end.
 type Writer struct {
-	Pass func(line []byte) error // with its end, if it has one; it keeps nothing of it
-	Raw  bool                    // pass everything on as it comes
+	Pass func(line []byte) error // gets a line with its end, if it has one; must not keep it
+	Raw  bool                    // passes on everything as it comes
 	held []byte
 }
 
@@ -20,7 +20,7 @@ func (l *Writer) Write(p []byte) (int, error) {
 	rest := l.held
 	for {
 		end := bytes.IndexByte(rest, '\n') + 1
-		if end == 0 && len(rest) >= longest {
+		if end == 0 && len(rest) >= maxHeld {
 			end = len(rest)
 		}
 		if end == 0 {
@@ -34,10 +34,10 @@ func (l *Writer) Write(p []byte) (int, error) {
 	}
 }
 
-// Flush passes on what has no end.
+// Flush passes on a line without an end.
 func (l *Writer) Flush() {
 	if len(l.held) > 0 {
-		_ = l.Pass(l.held) // nobody is left to be told
+		_ = l.Pass(l.held) // the caller has no use for the error any more
 		l.held = nil
 	}
 }

@@ -36,12 +36,12 @@ func TestLinesComeOutWholeHoweverTheyCameIn(t *testing.T) {
 func TestALineWithoutAnEndIsNotHeldBackForEver(t *testing.T) {
 	passed := 0
 	l := &Writer{Pass: func(line []byte) error { passed += len(line); return nil }}
-	if _, err := l.Write(make([]byte, 3*longest)); err != nil || passed < 2*longest {
+	if _, err := l.Write(make([]byte, 3*maxHeld)); err != nil || passed < 2*maxHeld {
 		t.Fatalf("%d bytes came out, %v", passed, err)
 	}
 }
 
-func TestAReaderThatWentAwayIsToldToTheWriter(t *testing.T) {
+func TestWriteErrorIsReturned(t *testing.T) {
 	l := &Writer{Pass: func([]byte) error { return io.ErrClosedPipe }}
 	if _, err := l.Write([]byte("a\n")); !errors.Is(err, io.ErrClosedPipe) {
 		t.Fatalf("got %v", err)

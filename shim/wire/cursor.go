@@ -26,13 +26,13 @@ func (k Kind) String() string {
 	return [...]string{"nil", "a truth value", "an integer", "a float", "a string", "binary", "an extension", "a list", "a map"}[k]
 }
 
-// A Value is one msgpack value, of a list or map only its head.
+// Value is one msgpack value. Of a list or map it is only the head.
 type Value struct {
 	Kind  Kind
-	N     int64   // the integer; 0 or 1; how many values, or pairs, follow
-	Large bool    // an integer above 2^63 - 1
+	N     int64   // the integer; 0 or 1 for a truth value; the number of values, or pairs, that follow
+	Large bool    // the integer is above 2^63 - 1
 	Float float64 // the float
-	Data  []byte  // of strings, binary and extensions; in the frame
+	Data  []byte  // of strings, binary and extensions; it is part of the frame
 }
 
 func (v Value) String() string {
@@ -45,12 +45,14 @@ func (v Value) String() string {
 	return v.Kind.String()
 }
 
-// A Cursor walks the msgpack of a frame that Open has found to be whole. It allocates nothing: a frame is looked through before
-// anything of it is decoded. It also tells what the codec does not, a string from binary and which field of a message is wrong.
+// Cursor reads the msgpack of a frame that Open has checked. It allocates nothing, because a frame is checked before
+// anything of it is decoded. Unlike the codec it distinguishes a string from binary, and tells which field of a message
+// is wrong.
 type Cursor struct{ rest []byte }
 
-// Open returns a Cursor at the beginning of a body that is exactly one map with string keys, whole, and nested no deeper than it
-// may be; the map itself counts. The error is a *MalformedError. No method of the Cursor fails afterwards.
+// Open returns a Cursor at the beginning of a body. It checks that the body is exactly one complete map with string
+// keys, which has at most deepest levels, with the map itself. The error is a *MalformedError. No method of the Cursor
+// fails afterwards.
 func Open(body []byte, deepest int) (*Cursor, error) {
 	c := &Cursor{rest: body}
 	head, ok := c.take()
@@ -75,12 +77,12 @@ func (c *Cursor) pass(head Value, levels int) (why string) {
 		return ""
 	}
 	if levels == 0 {
-		return "it is nested too deep"
+		return "it is nested too deeply"
 	}
-	for range head.N { // a count that lies ends where the bytes do
+	for range head.N { // a count that is too high ends where the bytes end
 		if head.Kind == KindMap {
 			if key, ok := c.take(); !ok || key.Kind != KindString {
-				return "not msgpack, or a key that is no string"
+				return "it is not msgpack, or a key is not a string"
 			}
 		}
 		if _, ok := c.Small(); ok {
@@ -97,7 +99,7 @@ func (c *Cursor) pass(head Value, levels int) (why string) {
 	return ""
 }
 
-// Next returns the next value, of a list or map its head.
+// Next returns the next value. Of a list or map it returns the head.
 func (c *Cursor) Next() Value {
 	v, _ := c.take()
 	return v
@@ -109,7 +111,8 @@ func (c *Cursor) Leave(head Value) { c.pass(head, -1) }
 // IsNil reports whether the next value is nil.
 func (c *Cursor) IsNil() bool { return len(c.rest) > 0 && c.rest[0] == 0xc0 }
 
-// Small reads an integer in one of the two forms that nearly all have, for profiles are long; false, and nothing is read: it is something else.
+// Small reads an integer in one of the two forms that nearly all integers have, because profiles are long. For anything
+// else it returns false and reads nothing.
 func (c *Cursor) Small() (n int64, ok bool) {
 	switch r := c.rest; {
 	case len(r) > 0 && r[0] <= 0x7f:
@@ -122,7 +125,7 @@ func (c *Cursor) Small() (n int64, ok bool) {
 	return 0, false
 }
 
-// take reads one value; false when it is not msgpack or not whole.
+// take reads one value. It returns false when the bytes are not msgpack or not complete.
 func (c *Cursor) take() (Value, bool) {
 	if len(c.rest) == 0 {
 		return Value{}, false
@@ -201,7 +204,7 @@ func (c *Cursor) sized(k Kind, power byte) (Value, bool) {
 	return c.bytes(k, n, ok)
 }
 
-// extension has its type before its bytes.
+// extension reads an extension, which has its type before its bytes.
 func (c *Cursor) extension(n uint64, ok bool) (Value, bool) { return c.bytes(KindExtension, n+1, ok) }
 
 func (c *Cursor) bytes(k Kind, n uint64, ok bool) (Value, bool) {

@@ -10,15 +10,14 @@ import (
 	"github.com/ugorji/go/codec"
 )
 
-// ErrTruncated means that the peer ended the connection in the middle of a frame. A connection that ends before the
-// first byte of a frame is io.EOF instead.
+// ErrTruncated means that the peer closed the connection in the middle of a frame. When it closed the connection before
+// the first byte of a frame, the error is io.EOF.
 var ErrTruncated = errors.New("the frame is truncated")
 
-// TooLongError is a frame that says, or would say, that it is longer than it may be. Nothing beyond its length was read
-// or written.
+// TooLongError means that a frame is, or would be, longer than allowed. Nothing after its length was read or written.
 type TooLongError struct {
 	Length uint64 // bytes
-	Most   int    // bytes that were allowed; 0 stands for MaxFrame
+	Most   int    // bytes that were allowed; 0: MaxFrame
 }
 
 func (e *TooLongError) Error() string {
@@ -29,33 +28,33 @@ func (e *TooLongError) Error() string {
 	return fmt.Sprintf("the frame is too long: %d bytes, at most %d are allowed", e.Length, most)
 }
 
-// VersionError is a frame of another version than ours. 0 stands for none.
+// VersionError means that a frame has another version than ours. 0 means none.
 type VersionError struct{ Version int64 }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("the frame is of version %d, and this is version %d: use the same release of accordion in the job and as the sidecar", e.Version, Version)
+	return fmt.Sprintf("the frame is of version %d, and this is version %d: use the same release of accordion for the job and the sidecar", e.Version, Version)
 }
 
-// MalformedError is a frame that is not one msgpack map with our fields in it, or whose values cannot be.
+// MalformedError means that a frame is not one msgpack map with our fields, or has values that are not possible.
 type MalformedError struct{ Err error }
 
 func (e *MalformedError) Error() string { return "the frame is malformed: " + e.Err.Error() }
 func (e *MalformedError) Unwrap() error { return e.Err }
 
-// WriteRequest writes one request, with our Version in it.
+// WriteRequest writes one request, and sets its Version.
 func WriteRequest(w io.Writer, r Request) error {
 	r.Version = Version
 	return write(w, &r)
 }
 
-// WriteReply writes one reply, with our Version in it.
+// WriteReply writes one reply, and sets its Version.
 func WriteReply(w io.Writer, r Reply) error {
 	r.Version = Version
 	return write(w, &r)
 }
 
-// ReadRequest reads one request and checks that its numbers are possible; nothing after the frame is read. Errors are
-// io.EOF, ErrTruncated, *TooLongError, *VersionError, *MalformedError, or the reader's own.
+// ReadRequest reads one request and checks that its numbers are possible. It reads nothing after the frame. The error
+// is io.EOF, ErrTruncated, a *TooLongError, a *VersionError, a *MalformedError, or the reader's own.
 func ReadRequest(r io.Reader) (Request, error) {
 	var q Request
 	if err := readUpTo(r, MaxFrame, strict, &q); err != nil {
@@ -72,8 +71,8 @@ func ReadRequest(r io.Reader) (Request, error) {
 	return q, nil
 }
 
-// ReadReply reads one reply, with the same errors as ReadRequest. Fields that we do not know are passed over: a later sidecar may
-// say more.
+// ReadReply reads one reply, with the same errors as ReadRequest. It ignores fields that it does not know, because a
+// later sidecar may send more.
 func ReadReply(r io.Reader) (Reply, error) {
 	var p Reply
 	if err := readUpTo(r, MaxFrame, lenient, &p); err != nil {
@@ -101,7 +100,7 @@ func malformed(format string, args ...any) error {
 
 const header = 4 // bytes of the length
 
-// write encodes into one buffer, so that a frame is one write: a deadline never leaves half a header behind.
+// write encodes a frame into one buffer and writes it at once, so that a deadline never leaves a half header behind.
 func write(w io.Writer, message any) error { return writeUpTo(w, MaxFrame, message) }
 
 func writeUpTo(w io.Writer, most int, message any) error {
@@ -121,8 +120,7 @@ func writeUpTo(w io.Writer, most int, message any) error {
 	return err
 }
 
-// readUpTo takes one frame off the reader. The length is believed only up to the most that is given, and the version is looked at
-// before the rest is decoded.
+// readUpTo reads one frame with at most the given number of bytes. It checks the version before it decodes the rest.
 func readUpTo(r io.Reader, most int, f *format, into any) error {
 	frame, err := ReadUpTo(r, most)
 	if err != nil {
@@ -135,11 +133,11 @@ func readUpTo(r io.Reader, most int, f *format, into any) error {
 	return decode(body, f, into)
 }
 
-// ReadFrame reads one whole frame, its length included, and does not look into it: for whoever must know that a message
-// is genuine before it is believed. Errors are io.EOF, ErrTruncated, *TooLongError, or the reader's own.
+// ReadFrame reads one whole frame, with its length, and does not parse it. It is for callers that must know that a
+// message is genuine before they parse it. The error is io.EOF, ErrTruncated, a *TooLongError, or the reader's own.
 func ReadFrame(r io.Reader) ([]byte, error) { return ReadUpTo(r, MaxFrame) }
 
-// ReadUpTo is ReadFrame for frames whose msgpack has at most so many bytes.
+// ReadUpTo is like ReadFrame for frames whose msgpack has at most the given number of bytes.
 func ReadUpTo(r io.Reader, most int) ([]byte, error) {
 	var head [header]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -157,7 +155,7 @@ func ReadUpTo(r io.Reader, most int) ([]byte, error) {
 	copy(frame, head[:])
 	if _, err := io.ReadFull(r, frame[header:]); err != nil {
 		if errors.Is(err, io.EOF) {
-			return nil, ErrTruncated // the header was there: the end comes too early even before the first byte
+			return nil, ErrTruncated // The header was read, so even an end before the first byte comes too early.
 		}
 		return nil, truncated(err)
 	}
@@ -171,7 +169,7 @@ func truncated(err error) error {
 	return err
 }
 
-// checkVersion looks at "v" only: fields that we do not know are no error there.
+// checkVersion checks only "v". It allows fields that we do not know.
 func checkVersion(body []byte) error {
 	v, err := version(body, maxDepth)
 	if err == nil && v != Version {
@@ -180,7 +178,7 @@ func checkVersion(body []byte) error {
 	return err
 }
 
-// version returns what a body says in "v"; 0: no integer.
+// version returns the value of "v" in a body. It returns 0 when "v" is not an integer.
 func version(body []byte, deepest int) (found int64, err error) {
 	c, err := Open(body, deepest)
 	if err != nil {
@@ -202,8 +200,9 @@ func version(body []byte, deepest int) (found int64, err error) {
 	return found, nil
 }
 
-// VersionOf looks at nothing of a frame, its length included, but at its version: 0 when it says none, or is no message of anybody. Which
-// protocol a connection speaks, its first frame says so.
+// VersionOf returns the version of a frame, which includes its length. It reads nothing else of the frame. It returns 0
+// when there is none or when the frame is not a message. The first frame of a connection tells which protocol it
+// speaks.
 func VersionOf(frame []byte) int64 {
 	if len(frame) <= header {
 		return 0
@@ -212,8 +211,8 @@ func VersionOf(frame []byte) int64 {
 	return v
 }
 
-// A format is a codec handle with the pool of its decoders. A handle must not change after its first use; it is complete
-// when format returns it, and is then safe to share.
+// format is a codec handle with the pool of its decoders. A handle must not change after its first use. It is complete
+// when newFormat returns it, and can be shared after that.
 type format struct{ decoders sync.Pool }
 
 var (
@@ -228,34 +227,34 @@ func newFormat(strict bool) *format {
 	return &format{decoders: sync.Pool{New: func() any { return codec.NewDecoderBytes(nil, h) }}}
 }
 
-// maxDepth bounds the nesting of a frame: our messages are one map of plain values, and of lists of such maps.
+// maxDepth limits the nesting of a frame. Our messages are one map of plain values, and of lists of such maps.
 const maxDepth = 4
 
-// mostListed bounds the elements of a list: an Allocation takes 14 bytes or more.
+// mostListed limits the elements of a list: an Allocation takes 14 bytes or more.
 const mostListed = MaxFrame / 14
 
-// deepest bounds that of later versions, which nest more: whoever speaks one of them judges that.
+// deepest limits the nesting of later versions, which nest more. The code for such a version applies its own limit.
 const deepest = 64
 
 func handle(strict bool) *codec.MsgpackHandle {
 	h := new(codec.MsgpackHandle)
-	h.WriteExt = true  // the present msgpack specification, in which strings are not bytes
-	h.Canonical = true // the same message, the same bytes
+	h.WriteExt = true  // the present msgpack specification, which distinguishes strings from bytes
+	h.Canonical = true // the same message gives the same bytes
 	h.RawToString = true
 	h.SignedInteger = true // plain integers decode as int64
 	h.ValidateUnicode = true
 	h.ErrorIfNoField = strict
-	h.MaxDepth = deepest + 1 // the codec stops there; Open has looked before
-	h.MaxInitLen = 64        // a short frame may claim a map of 2^32 entries
+	h.MaxDepth = deepest + 1 // the codec stops there; Open has checked before
+	h.MaxInitLen = 64        // a short frame may claim to be a map of 2^32 entries
 	return h
 }
 
-// decode reads a body that Open has taken.
+// decode decodes a body that Open has accepted.
 func decode(body []byte, f *format, into any) error {
 	d := f.decoders.Get().(*codec.Decoder)
 	d.ResetBytes(body)
 	err := d.Decode(into)
-	d.ResetBytes(nil) // let go of the body
+	d.ResetBytes(nil) // releases the body
 	f.decoders.Put(d)
 	if err != nil {
 		return &MalformedError{Err: err}
@@ -263,7 +262,7 @@ func decode(body []byte, f *format, into any) error {
 	return nil
 }
 
-// encode returns a frame whose header is still empty.
+// encode returns a frame whose length is still empty.
 func encode(message any) ([]byte, error) {
 	var body []byte
 	e := encoders.Get().(*codec.Encoder)

@@ -77,7 +77,7 @@ func TestAReplyArrivesAsItWasSent(t *testing.T) {
 	})
 }
 
-// The bytes are a contract with every release of this version: jobs outlive an upgrade of the sidecar.
+// The bytes must be the same in every release of this version, because jobs outlive an upgrade of the sidecar.
 func TestTheBytesOfVersion1DoNotChange(t *testing.T) {
 	var request, reply bytes.Buffer
 	if err := WriteRequest(&request, Request{Job: 4711, Step: 2, Keep: "n[3-4]", Waits: 60}); err != nil {
@@ -105,7 +105,7 @@ func TestBadFramesHaveTypedErrors(t *testing.T) {
 	version := func(v int64) error { return &VersionError{Version: v} }
 	for name, c := range map[string]struct {
 		in   []byte
-		want error // a *MalformedError is compared by type, the others as they are
+		want error // a *MalformedError is compared by type, the others by value
 	}{
 		"nothing":                      {nil, io.EOF},
 		"half a length":                {[]byte{0, 0}, ErrTruncated},
@@ -166,7 +166,7 @@ func TestAReplyOfAnUnknownStatusIsMalformed(t *testing.T) {
 	}
 }
 
-func TestAllocationsThatCannotBeAreMalformed(t *testing.T) {
+func TestImpossibleAllocationsAreMalformed(t *testing.T) {
 	for name, allocation := range map[string]string{
 		"job 0":            "\x82\xa3job\x00\xa5nodes\xa2n1",
 		"a negative job":   "\x82\xa3job\xff\xa5nodes\xa2n1",
@@ -182,7 +182,8 @@ func TestAllocationsThatCannotBeAreMalformed(t *testing.T) {
 	}
 }
 
-// A sidecar of a later release may say more than this shim knows; what it knows it still understands.
+// A sidecar of a later release may send more fields than this shim knows. The shim still reads the fields that it
+// knows.
 func TestAReplyMayHaveFieldsThatWeDoNotKnow(t *testing.T) {
 	p, err := ReadReply(bytes.NewReader(frame("\x84\xa1v\x01\xa6status\xa4over\xa5nodes\xa2n1\xa5later\x91\x81\xa1x\x01")))
 	if err != nil || p.Status != Over || p.Nodes != "n1" {
@@ -211,7 +212,7 @@ func TestNothingAfterTheFrameIsRead(t *testing.T) {
 	}
 }
 
-func TestTheReadersOwnErrorIsKept(t *testing.T) {
+func TestErrorOfTheReaderIsReturned(t *testing.T) {
 	broken := errors.New("broken")
 	for name, r := range map[string]io.Reader{
 		"in the length":  iotest.ErrReader(broken),
@@ -241,7 +242,8 @@ func TestManyGoroutinesShareTheCodec(t *testing.T) {
 	wg.Wait()
 }
 
-// Whatever comes in, reading ends with a typed error or with a request that is written and read again unchanged.
+// FuzzReadRequest checks that ReadRequest returns a typed error, or a request that is the same after it is written and
+// read again.
 func FuzzReadRequest(f *testing.F) {
 	f.Add(frame("\x82\xa1v\x01\xa3job\x07"))
 	f.Add(frame("\x83\xa1v\x02\xa3job\x07\xa3new\x92\x01\x02"))
@@ -269,7 +271,7 @@ func FuzzReadRequest(f *testing.F) {
 	})
 }
 
-// As FuzzReadRequest, for the other direction.
+// FuzzReadReply is like FuzzReadRequest for replies.
 func FuzzReadReply(f *testing.F) {
 	f.Add(frame("\x82\xa1v\x01\xa6status\xa4over"))
 	f.Add(frame("\x84\xa1v\x01\xa6status\xa7resized\xa5nodes\xa6n[1-5]\xa5count\x05"))

@@ -25,9 +25,9 @@ func TestNoFrameTakesMuchMoreMemoryThanItsLength(t *testing.T) {
 		} {
 			in := frame(body)
 			least := int64(math.MaxInt64)
-			for range 5 { // other goroutines of the process allocate and end, too
+			for range 5 { // other goroutines of the process also allocate and end
 				took := make(chan int64)
-				go func() { // on a stack of its own
+				go func() { // with a stack of its own
 					var before, after runtime.MemStats
 					runtime.ReadMemStats(&before)
 					read(bytes.NewReader(in), in)

@@ -2,13 +2,13 @@ package wire
 
 import "io"
 
-// WriteChallenge writes one challenge, with our Version in it. Errors are as those of WriteRequest.
+// WriteChallenge writes one challenge, and sets its Version. Its errors are those of WriteRequest.
 func WriteChallenge(w io.Writer, c Challenge) error {
 	c.Version = Version
 	return writeUpTo(w, MaxProof, &c)
 }
 
-// ReadChallenge reads one challenge: one with a whole nonce, or one that says why there is none. Errors are those of
+// ReadChallenge reads one challenge, which has a complete nonce or a reason why there is none. Its errors are those of
 // ReadRequest.
 func ReadChallenge(r io.Reader) (Challenge, error) {
 	var c Challenge
@@ -21,14 +21,14 @@ func ReadChallenge(r io.Reader) (Challenge, error) {
 	return c, nil
 }
 
-// WriteProof writes one proof, with our Version in it. Errors are as those of WriteRequest.
+// WriteProof writes one proof, and sets its Version. Its errors are those of WriteRequest.
 func WriteProof(w io.Writer, p Proof) error {
 	p.Version = Version
 	return writeUpTo(w, MaxProof, &p)
 }
 
-// ReadProof reads one proof: one with a credential, or one that says why there is none. Whether the credential proves
-// anything is the caller's to find out. Errors are those of ReadRequest.
+// ReadProof reads one proof, which has a credential or a reason why there is none. The caller has to check the
+// credential. Its errors are those of ReadRequest.
 func ReadProof(r io.Reader) (Proof, error) {
 	var p Proof
 	if err := readUpTo(r, MaxProof, strict, &p); err != nil {

@@ -79,7 +79,7 @@ func TestBadProofsHaveTypedErrors(t *testing.T) {
 	}
 }
 
-func TestAFrameIsReadWholeAndUnopened(t *testing.T) {
+func TestReadFrameDoesNotParseTheFrame(t *testing.T) {
 	want := frame("anything at all")
 	got, err := ReadFrame(bytes.NewReader(append(want, "rest"...)))
 	if err != nil || !bytes.Equal(got, want) {
@@ -95,7 +95,7 @@ func TestAFrameIsReadWholeAndUnopened(t *testing.T) {
 	}
 }
 
-// Whatever comes in, reading ends with an error or with a message that is written and read again unchanged.
+// FuzzReadProof checks that reading returns an error, or a message that is the same after it is written and read again.
 func FuzzReadProof(f *testing.F) {
 	f.Add(frame("\x82\xa1v\x01\xa5nonce\xc4\x20" + strings.Repeat("n", NonceSize)))
 	f.Add(frame("\x82\xa1v\x01\xaacredential\xa8MUNGE:x:"))

@@ -2,40 +2,40 @@ package wire
 
 import "io"
 
-// VersionOfQueries is the version of a Query and of its Pieces. It is far from the versions of
-// sessions, whose next one is 3.
+// VersionOfQueries is the version of a Query and of its Pieces. It leaves room for the versions of sessions, whose next
+// one is 3.
 const VersionOfQueries = 100
 
-// What a Query may ask for.
+// What a Query can ask for.
 const (
 	QueryView    = "view"    // the document of accordion status
 	QueryQueue   = "queue"   // the document of accordion queue
-	QueryEntries = "entries" // the journal's entries, a JSON object a line
-	QueryReset   = "reset"   // nothing: what the user's jobs left unused is forgotten. For root
+	QueryEntries = "entries" // the journal's entries, one JSON object per line
+	QueryReset   = "reset"   // no data: resets what the user's jobs left unused. Only for root
 )
 
-// A Query asks the sidecar for a part of its journal, for a user who may not open the file. It is
-// the only request of its connection.
+// Query asks the sidecar for a part of its journal, for a user who may not open the file. It is the only request of its
+// connection.
 type Query struct {
 	Version      int    `codec:"v"` // set by WriteQuery
 	What         string `codec:"what"`
-	Applications bool   `codec:"applications,omitempty"` // of the journal of applications
+	Applications bool   `codec:"applications,omitempty"` // ask for the journal of applications
 	Job          int64  `codec:"job,omitempty"`          // only this job's entries; 0: all
 	Since        int64  `codec:"since,omitempty"`        // only entries with an id above this one
-	Follow       bool   `codec:"follow,omitempty"`       // go on with entries as they come
+	Follow       bool   `codec:"follow,omitempty"`       // continue with new entries as they come
 	User         string `codec:"user,omitempty"`         // of QueryReset
 }
 
 // Done is the status of the last Piece of a complete answer.
 const Done Status = "done"
 
-// A Piece is a part of the answer to a Query. The answer is the data of all pieces in order.
+// Piece is a part of the answer to a Query. The answer is the data of all pieces in order.
 type Piece struct {
 	Version int    `codec:"v"` // set by WritePiece
 	Data    []byte `codec:"data,omitempty"`
 	Status  Status `codec:"status,omitempty"` // of the last piece: Done, Busy or Refused; "": more follow
 	Why     string `codec:"why,omitempty"`    // with Busy and Refused
-	Again   int64  `codec:"again,omitempty"`  // seconds, with Busy: ask again after them
+	Again   int64  `codec:"again,omitempty"`  // seconds, with Busy: when to ask again
 	Path    string `codec:"path,omitempty"`   // of the journal; in the first piece
 	PID     int    `codec:"pid,omitempty"`    // of the sidecar; in the first piece
 }
@@ -58,11 +58,11 @@ func ParseQuery(frame []byte) (Query, error) {
 	}
 	switch {
 	case q.What != QueryView && q.What != QueryQueue && q.What != QueryEntries && q.What != QueryReset:
-		return q, malformed("%.20q is none of the things that can be asked for", q.What)
+		return q, malformed("%.20q is not a known query", q.What)
 	case q.Job < 0 || q.Since < 0:
 		return q, malformed("a negative number")
 	case (q.What == QueryReset) != (q.User != ""):
-		return q, malformed("only what a user left unused can be reset, and whose that is must be said")
+		return q, malformed("only a reset needs a user, and it needs one")
 	case q.Follow && q.What != QueryEntries:
 		return q, malformed("only entries can be followed")
 	}

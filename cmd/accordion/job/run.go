@@ -71,7 +71,7 @@ func runProgram(args []string) error {
 	if err != nil {
 		return command.Usage(fmt.Errorf("run: %w", err))
 	}
-	if launch.Asks(line) {
+	if launch.IsQuery(line) {
 		return becomeSrun(args)
 	}
 	world := launch.World{Allocations: list, Getenv: os.LookupEnv, ReadFile: os.ReadFile}

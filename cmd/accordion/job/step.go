@@ -121,8 +121,8 @@ func finish(cmd *cobra.Command, o shim.Outcome) error {
 		return fmt.Errorf("step: hand the result to the shell: %w", err)
 	}
 	if o.Status == shim.StatusResized {
-		fmt.Fprintln(cmd.ErrOrStderr(), "accordion:", o.Says)
+		fmt.Fprintln(cmd.ErrOrStderr(), "accordion:", o.Message)
 		return nil
 	}
-	return command.ExitError{Status: o.Status, Err: errors.New(o.Says)}
+	return command.ExitError{Status: o.Status, Err: errors.New(o.Message)}
 }

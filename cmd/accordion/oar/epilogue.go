@@ -52,7 +52,7 @@ func epilogue(cmd *cobra.Command, file string, args []string) error {
 		fmt.Fprintf(cmd.OutOrStdout(), "job %d is over: %d companions are asked to end\n", job, ended)
 	}
 	if errors.Is(err, errLate) {
-		return fmt.Errorf("job %d: it was not done within %s", job, conf.EpiloguePatience())
+		return fmt.Errorf("job %d: not completed within %s", job, conf.EpiloguePatience())
 	}
 	return err
 }

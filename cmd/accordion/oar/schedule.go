@@ -194,7 +194,7 @@ func doPass(cmd *cobra.Command, file string, which scheduler.Pass) error {
 	return nil
 }
 
-var errLate = errors.New("it was not done in time")
+var errLate = errors.New("not completed in time")
 
 // within calls do and returns errLate if it has not returned when ctx ends.
 func within[T any](ctx context.Context, do func() (T, error)) (result T, err error) {

@@ -1,7 +1,7 @@
 
 # Accordion, 2 of 2: evolving jobs. `accordion oar install` has put this rule here and keeps it; change it there.
 #
-# The types that the first rule took out are put back, unless a rule in between has changed what the profile needs.
+# This rule adds the types that the first rule removed. It refuses the job when a rule in between has changed what the profile needs.
 if (@accordion_types) {
     my $job = $accordion_types[0] =~ /\Alaunch=/ ? 'part of an application' : 'evolving job';
     $queue_name eq 'QUEUE_NAME'

@@ -1,27 +1,27 @@
 
 # Accordion, 1 of 2: evolving jobs. `accordion oar install` has put this rule here and keeps it; change it there.
 #
-# A job of the queue QUEUE_NAME says how it grows and shrinks:
+# A job of the queue QUEUE_NAME describes how it grows and shrinks:
 #
 #     oarsub -q QUEUE_NAME -t ep=5x500s,10x1h ...
 #     oarsub -q QUEUE_NAME -t ep1=2x1h,8x1h -t ep2=4x40m,16x40m ...    alternatives of whole profiles
 #     oarsub -q QUEUE_NAME -t launch=7 ...    a part of application 7, by `accordion launch`: its size comes later
 #
-# It is refused in one line, or it asks from here on for the least nodes of the profile and for all of its time; a part of an application
-# for one node. The types are taken out, for OAR's own rule does not know them; the second rule puts them back. Other jobs pass untouched.
-# The grammar is that of core/moldable in Accordion. Tests give both the same texts.
+# This rule refuses the job in one line, or changes its request: to the least nodes of the profile and all of its time, and for a part of an
+# application to one node. It removes the types, because OAR's own rule does not know them. The second rule adds them again. Other jobs are
+# not changed. The grammar is the one of core/moldable in Accordion. Tests pass the same texts to both.
 {
-    # What die is given: OAR adds a line's end of its own to what it prints.
+    # The argument of die. OAR adds a line end to what it prints.
     package Accordion::Refusal;
     use overload '""' => sub { ${ $_[0] } }, fallback => 1;
 }
 {
-    # What is done when all rules are over.
+    # It calls a function after all rules have ended.
     package Accordion::End;
     sub DESTROY { $_[0]->() }
 }
 our (@accordion_types, @accordion_asks, $accordion_refuse);
-# A rule of the site that leaves by "return" ends all rules, the second of ours too.
+# A rule of the site that executes "return" ends all rules, and the second rule of Accordion too. Then this adds the types.
 my $accordion_end = bless(sub { push(@{$type_list}, splice(@accordion_types)) }, 'Accordion::End');
 {
     my $queue = 'QUEUE_NAME';
@@ -33,20 +33,20 @@ my $accordion_end = bless(sub { push(@{$type_list}, splice(@accordion_types)) },
         my $text = 'accordion: ' . join('', @_);
         die(bless(\$text, 'Accordion::Refusal'));
     };
-    # Foreign text for one line: printable ASCII, and cut when it is long.
+    # Returns text of others for one line: printable ASCII, and cut when it is long.
     my $shown = sub {
         my $text = substr($_[0], 0, 40);
         $text =~ s/(["\\])/\\$1/g;
         $text =~ s/([^ -~])/sprintf('\\x%02x', ord($1))/ge;
         return '"' . $text . '"' . (length($_[0]) > 40 ? '...' : '');
     };
-    # What is beyond every limit stays beyond it.
+    # Reads a number. One with too many digits becomes a number above every limit.
     my $number = sub {
         my $digits = $_[0];
         $digits =~ s/\A0+//;
         return length($digits) > 10 ? 10 * $longest : $digits + 0;
     };
-    # Seconds; 0 for what is no duration. The units stand in this order, each once at most.
+    # Returns seconds, or 0 for text that is not a duration. The units must be in this order, each at most once.
     my $seconds = sub {
         my $text = $_[0];
         my ($days, $clock) = $text =~ /\A([0-9]+)-([0-9]{1,2}:[0-9]{2}:[0-9]{2})\z/;
@@ -60,8 +60,8 @@ my $accordion_end = bless(sub { push(@{$type_list}, splice(@accordion_types)) },
         }
         return 0;
     };
-    # Rewrites 8X1h, 2 x 20min or 4*1.5h as NODESxDURATION, for messages: what is read is NODESxDURATION only. "" for what it does not
-    # understand, and for what needs no rewriting. core/loose.go has the same; a test compares the two.
+    # Rewrites 8X1h, 2 x 20min or 4*1.5h as NODESxDURATION, for messages. Only NODESxDURATION is accepted. Returns "" for text that it does
+    # not understand, and for text that needs no rewriting. core/loose.go does the same; a test compares the two.
     my $blank = qr/[ \t\r\n\x0b\x0c]*/;
     my %unit = (map({ $_ => [1, 86400] } qw(d day days)), map({ $_ => [2, 3600] } qw(h hr hrs hour hours)),
         map({ $_ => [3, 60] } qw(m min mins minute minutes)), map({ $_ => [4, 1] } qw(s sec secs second seconds)));
@@ -83,7 +83,7 @@ my $accordion_end = bless(sub { push(@{$type_list}, splice(@accordion_types)) },
         }
         return $seconds->($length) <= $longest && "${nodes}x$length" ne $piece ? "; write ${nodes}x$length" : '';
     };
-    # Gives the least and the most nodes of a profile, and its seconds.
+    # Returns the least and the most nodes of a profile, and its seconds.
     my $read = sub {
         my ($where, $text, $column) = @_;
         my ($least, $most, $total);
@@ -108,7 +108,7 @@ my $accordion_end = bless(sub { push(@{$type_list}, splice(@accordion_types)) },
         return ($least, $most, $total);
     };
 
-    # What a job must not be, too, whose nodes are chosen for it. It is what the first argument says: "an evolving job".
+    # Refuses a job whose nodes Accordion cannot choose. The first argument names the kind of job: "an evolving job".
     my $placeable = sub {
         my ($it, @types) = @_;
         foreach my $type (@types) {
@@ -143,8 +143,8 @@ my $accordion_end = bless(sub { push(@{$type_list}, splice(@accordion_types)) },
             push(@others, $type);
         }
     }
-    # oarsub -S reads the lines #OAR of the script, and no lines #EP or #MOLD. A line that was meant as a request is refused. A line after
-    # the script's first command, or without a unit, is named in a warning.
+    # oarsub -S reads the lines #OAR of the script, but not lines #EP or #MOLD. A line that was meant as a request is refused. A line after
+    # the script's first command, or without a unit, causes a warning.
     my $check_script = sub {
         my ($file) = split(' ', $command // '');
         defined($file) && $file ne '' or return;
@@ -188,7 +188,8 @@ my $accordion_end = bless(sub { push(@{$type_list}, splice(@accordion_types)) },
         %profiles
             and $accordion_refuse->("-t $launch together with -t ep=: a part of an application has no request of its own");
         $placeable->('a part of an application', @others);
-        # Its launcher says later how many nodes, and for how long: of -l nothing counts, but it must not mean what would be lost.
+        # Its launcher decides later how many nodes it gets, and for how long. So -l has no effect, and must not ask for anything that would be
+        # lost.
         @{$ref_resource_list} == 1
             or $accordion_refuse->(scalar(@{$ref_resource_list}), " requests (-l), and $launch gets its size from its launcher: leave -l out");
         my ($groups, $walltime) = @{ $ref_resource_list->[0] };
@@ -223,7 +224,7 @@ my $accordion_end = bless(sub { push(@{$type_list}, splice(@accordion_types)) },
             push(@accordion_asks, [$least, $total]);
         }
 
-        # What -l says must be what the profile means. oarsub puts its default in place of a -l that is not there.
+        # -l must agree with the profile. oarsub uses its default when there is no -l.
         my $spelt = sub { join('/', map { ($_->{resource} eq 'nodes' ? 'network_address' : $_->{resource}) . '=' . $_->{value} } @{ $_[0] }) };
         my $default = OAR::Conf::get_conf('OARSUB_DEFAULT_RESOURCES') // '/resource_id=1';
         $default =~ s/\s+|\A\s*\/+//g;

@@ -18,16 +18,15 @@ import (
 	"accordion/internal/testenv"
 )
 
-// Machine is a network namespace with a munged of its own: as near to another host as one machine comes.
+// Machine is a network namespace with a munged of its own. It stands for another host.
 type Machine struct {
 	Name    string // of the namespace
 	Address string // its IP address
 	Munge   string // socket of its munged
 }
 
-// Cable makes two machines with the same munge key, connected by a network of their own, and removes them with the
-// test. Where no network namespace can be made (not root, no iproute2, a container without the right) the test is
-// skipped.
+// Cable makes two machines with the same munge key on a network of their own, and removes them after the test. It skips
+// the test where it can make no network namespace (not root, no iproute2, a container without the right).
 func Cable(t testing.TB) (a, b *Machine) {
 	t.Helper()
 	key := Key(t)
@@ -53,7 +52,8 @@ func Cable(t testing.TB) (a, b *Machine) {
 	return a, b
 }
 
-// made counts the namespaces of this process: their names have its number, so that what a killed test left is known.
+// made counts the namespaces of this process. Their names contain its number, so that the namespaces of a killed test
+// can be found.
 var made atomic.Int64
 
 const prefix = "accordion-test-"
@@ -94,12 +94,12 @@ func ip(arguments ...string) (output string, err error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// In runs f on the machine: sockets that f opens belong there, also after it has returned.
+// In runs f on the machine. Sockets that f opens belong to the machine, also after f has returned.
 func (m *Machine) In(t testing.TB, f func()) {
 	t.Helper()
 	failed := make(chan error, 1)
 	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread, which is not as the others any more, ends with us
+		runtime.LockOSThread() // The thread is never unlocked: it is in another namespace, so it ends with this goroutine.
 		defer close(failed)
 		there, err := os.Open("/run/netns/" + m.Name)
 		if err != nil {
@@ -118,14 +118,14 @@ func (m *Machine) In(t testing.TB, f func()) {
 	}
 }
 
-// Command is a program on the machine, run as a user.
+// Command returns a command that runs a program on the machine, as a user.
 func (m *Machine) Command(ctx context.Context, uid int, program string, arguments ...string) *exec.Cmd {
 	id := strconv.Itoa(uid)
 	return exec.CommandContext(ctx, "ip", append([]string{"netns", "exec", m.Name,
 		"setpriv", "--reuid", id, "--regid", id, "--clear-groups", "--", program}, arguments...)...)
 }
 
-// PullTheCable takes the machine off the network without a word to the other one, as when its power fails.
+// PullTheCable takes the machine off the network without a message to the other one, as when its power fails.
 func (m *Machine) PullTheCable(t testing.TB) {
 	t.Helper()
 	for _, end := range []string{"to-a", "to-b"} {

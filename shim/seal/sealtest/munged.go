@@ -14,14 +14,15 @@ import (
 	"accordion/shim/seal"
 )
 
-// Munged starts a munged with a key of its own, ends it with the test, and returns the path of its socket. Where munge
-// is not installed, the test is skipped.
+// Munged starts a munged with a key of its own, ends it after the test, and returns the path of its socket. It skips
+// the test where munge is not installed.
 func Munged(t testing.TB) (socket string) {
 	t.Helper()
 	return MungedIn(t, "")
 }
 
-// MungedIn is Munged in a folder below the parent, for those who do not see this machine's directory of temporary files.
+// MungedIn is like Munged, but its files are in a folder below parent, for processes that do not see this machine's
+// folder of temporary files.
 func MungedIn(t testing.TB, parent string) (socket string) {
 	t.Helper()
 	return host(t, key(t, parent), parent)
@@ -43,8 +44,8 @@ func key(t testing.TB, parent string) string {
 	return key
 }
 
-// folder is one that every user may enter, whatever the test is called, with a path that is short enough for a socket; in the
-// directory of temporary files, if the parent is "".
+// folder makes a folder below parent that every user may enter. Its path is short enough for a socket, whatever the
+// test's name is. If parent is "" the folder is in the folder for temporary files.
 func folder(t testing.TB, parent string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp(parent, "munge")
@@ -58,7 +59,8 @@ func folder(t testing.TB, parent string) string {
 	return dir
 }
 
-// Host starts a munged with a key, under the command that the prefix is ("ip netns exec NAME"), and returns its socket.
+// Host starts a munged with a key, under the command in prefix ("ip netns exec NAME"). It returns the path of its
+// socket.
 func Host(t testing.TB, key string, prefix ...string) (socket string) {
 	t.Helper()
 	return host(t, key, "", prefix...)

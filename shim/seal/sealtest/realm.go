@@ -1,8 +1,9 @@
-// Package sealtest gives tests credentials: a Realm in the process, with users as a test likes them, and a real munged of
-// the test's own. It is not for product code.
+// Package sealtest makes credentials for tests. A Realm is in the process, with any users. A munged is a real one of
+// the test's own. The package is not for product code.
 //
 //	realm := sealtest.NewRealm()
 //	alice := realm.User(1001)            // a seal.Authority
+//
 //
 //	socket := sealtest.Munged(t)         // a real one, ended with the test
 //	authority := seal.NewMunge(socket)
@@ -26,17 +27,17 @@ type Realm struct {
 	broken error
 }
 
-// NewRealm is one in which nothing has happened yet.
+// NewRealm returns a Realm without credentials.
 func NewRealm() *Realm { return &Realm{used: map[string]bool{}} }
 
-// Break makes every later call fail with an error; nil mends it.
+// Break makes every later call fail with an error; nil ends that.
 func (r *Realm) Break(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.broken = err
 }
 
-// User is the authority that a process of this user has.
+// User returns the authority of a process of a user.
 func (r *Realm) User(uid uint32) seal.Authority { return authority{r, uid} }
 
 type authority struct {

@@ -8,8 +8,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// A host that is away is the reason why a job waits, and so is an advance reservation ahead. The job is not planned for now, and does not
-// start over and over (found/19, and found/17 under OAR, whose reservations do not repeat).
+// An absent host can be the reason why a job waits, and so can an advance reservation ahead. The job is not planned for
+// now, and is not started again and again (found/19, and found/17 under OAR, whose reservations do not repeat).
 func TestAnAbsentHostAndAnAdvanceReservationAreReasonsOnARealOAR(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 5, lab.Users("alice"))
@@ -24,7 +24,7 @@ func TestAnAbsentHostAndAnAdvanceReservationAreReasonsOnARealOAR(t *testing.T) {
 	lab.Do(t, "node", "Alive", "n5")
 	ends(t, lab, job)
 
-	// 40 s of work would fit before the reservation, and its walltime does not.
+	// The job's 40 s of work would fit before the reservation, but its walltime does not.
 	lab.Run(t, "alice", "bash", "-c", `oarsub -r "$(date -d '+90 seconds' '+%F %T')" -l nodes=2,walltime=0:1:0 'sleep 1'`)
 	job = lab.Submit(t, "alice", "sleep 2", "-q", "evolve", "-t", "ep=5x40s")
 	explains(t, lab, job, "reservation oar-")

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-func TestNumbersOfTasksBecomeThoseOfTheWhole(t *testing.T) {
-	v := &voice{first: 4, width: 2, label: true}
+func TestTaskNumbersAreThoseOfTheWhole(t *testing.T) {
+	v := &labels{first: 4, width: 2, label: true}
 	for line, want := range map[string]string{
 		"0: out\n":                  " 4: out\n",
 		" 7: 3: out\n":              "11: 3: out\n",
@@ -25,11 +25,11 @@ func TestNumbersOfTasksBecomeThoseOfTheWhole(t *testing.T) {
 		"srun: error: n5: task 2: Killed\n":                       "srun: error: n5: task 6: Killed\n",
 		"srun: Job step aborted: Waiting up to 4 seconds\n":       "srun: Job step aborted: Waiting up to 4 seconds\n",
 	} {
-		if got, own := v.hear([]byte(line)); string(got) != want || !own {
+		if got, own := v.convert([]byte(line)); string(got) != want || !own {
 			t.Errorf("%q: %q, %v; want %q", line, got, own, want)
 		}
 	}
-	if got, own := v.hear([]byte("1: my own\n")); string(got) != " 5: my own\n" || own {
+	if got, own := v.convert([]byte("1: my own\n")); string(got) != " 5: my own\n" || own {
 		t.Errorf("a task's line became %q, %v", got, own)
 	}
 	v.label = false
@@ -38,7 +38,7 @@ func TestNumbersOfTasksBecomeThoseOfTheWhole(t *testing.T) {
 	}
 }
 
-// pipe keeps what is written, and breaks after so many bytes.
+// pipe keeps what is written, and fails after a number of bytes.
 type pipe struct {
 	strings.Builder
 	breaks int
@@ -54,7 +54,7 @@ func (p *pipe) Write(b []byte) (int, error) {
 
 func (p *pipe) Close() error { p.closed = true; return nil }
 
-func TestTheInputGoesToAllThatStillRead(t *testing.T) {
+func TestInputGoesToAllPartsThatStillRead(t *testing.T) {
 	whole, short := &pipe{}, &pipe{breaks: 4}
 	feed(pieceByPiece("abc", "def", "gh"), []io.WriteCloser{short, whole})
 	if whole.String() != "abcdefgh" || short.String() != "abc" || !whole.closed || !short.closed {
@@ -67,7 +67,7 @@ func TestTheInputGoesToAllThatStillRead(t *testing.T) {
 	}
 }
 
-// pieceByPiece is a reader that gives one text at a time.
+// pieceByPiece returns a reader that returns one text at a time.
 func pieceByPiece(texts ...string) io.Reader {
 	var all []io.Reader
 	for _, text := range texts {

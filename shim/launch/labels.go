@@ -11,35 +11,36 @@ import (
 	"accordion/shim/srun"
 )
 
-// outlet is where the lines of several parts come out, each in one piece.
-type outlet struct {
+// sharedWriter is a writer for the lines of several parts. It writes each line as a whole.
+type sharedWriter struct {
 	mu sync.Mutex
 	w  io.Writer
 }
 
-func (o *outlet) Write(p []byte) (int, error) {
+func (o *sharedWriter) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.w.Write(p)
 }
 
-// voice is one part's output: its tasks' numbers become those of the whole.
-type voice struct {
-	first int // number of its first task
-	width int // of the largest number of all, in digits
-	label bool
-	said  srun.Said
+// labels converts one part's output: the numbers of its tasks become their numbers in the whole.
+type labels struct {
+	first    int // number of its first task
+	width    int // number of digits of the largest number of all parts
+	label    bool
+	messages srun.Messages
 }
 
-// numbered are srun's labels, "3: text", and its lines on how tasks ended, "srun: error: n3: tasks 0-1: Killed".
+// labelled matches srun's labels, "3: text". ended matches its lines about the end of tasks, "srun: error: n3: tasks
+// 0-1: Killed".
 var (
 	labelled = regexp.MustCompile(`^ *([0-9]+): `)
 	ended    = regexp.MustCompile(`^(srun: error: \S+: tasks? )([0-9,\-]+)(: )`)
 	digits   = regexp.MustCompile(`[0-9]+`)
 )
 
-// relabel gives a line of a task its number in the whole.
-func (v *voice) relabel(line []byte) []byte {
+// relabel converts the label of a task's line.
+func (v *labels) relabel(line []byte) []byte {
 	m := labelled.FindSubmatchIndex(line)
 	if !v.label || m == nil {
 		return line
@@ -51,13 +52,13 @@ func (v *voice) relabel(line []byte) []byte {
 	return fmt.Appendf(nil, "%*d: %s", v.width, n+v.first, line[m[1]:])
 }
 
-// hear takes in a line of srun's standard error. own says whether srun itself says it.
-func (v *voice) hear(line []byte) (heard []byte, own bool) {
+// convert converts a line of srun's standard error. own reports whether srun itself wrote the line.
+func (v *labels) convert(line []byte) (converted []byte, own bool) {
 	text := string(line)
 	if !strings.HasPrefix(text, "srun: ") {
 		return v.relabel(line), false
 	}
-	v.said.Hear(strings.TrimRight(text, "\n"))
+	v.messages.Add(strings.TrimRight(text, "\n"))
 	if m := ended.FindStringSubmatch(text); m != nil {
 		tasks := digits.ReplaceAllStringFunc(m[2], func(n string) string {
 			local, err := strconv.Atoi(n)

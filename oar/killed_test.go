@@ -28,11 +28,11 @@ import (
 	"accordion/shim/seal"
 )
 
-// deathWish is set in the process that is a sidecar inside the lab, and says when it ends, by kill -9: "before 2" between the
-// intent of its second action and the action, "after 1" between its first action and its outcome.
+// deathWish is set in the process that is a sidecar inside the lab. It tells when the process ends, by kill -9: "before
+// 2" is between the intent of its second action and the action, "after 1" is between its first action and the outcome.
 const deathWish = "ACCORDION_TEST_DEATH"
 
-// enough is the file, in the lab, for which mortal sidecars and who starts them look.
+// enough is the file in the lab for whose creation these sidecars, and what starts them, wait.
 const enough = "/run/enough"
 
 // mortal is a journal whose process ends at an action.
@@ -40,7 +40,7 @@ type mortal struct {
 	actions.Journal
 	after bool
 	mu    sync.Mutex
-	left  int              // actions until then
+	left  int              // number of actions until then
 	verbs map[int64]string // of the actions under way
 }
 
@@ -68,12 +68,12 @@ func (m *mortal) pass(when string, action int64) {
 	if m.left--; m.left == 0 {
 		fmt.Fprintln(os.Stderr, "dies", when, m.verbs[action])
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		select {} // nothing more is done until the kernel has done it
+		select {} // nothing more is done until the kernel has ended the process
 	}
 }
 
-// TestASidecarInsideTheLabDies is the sidecar: `accordion serve` in all but its end.
-func TestASidecarInsideTheLabDies(t *testing.T) {
+// TestSidecarInsideTheLab is the sidecar. Only its end differs from `accordion serve`.
+func TestSidecarInsideTheLab(t *testing.T) {
 	var when string
 	var number int
 	if _, err := fmt.Sscanf(os.Getenv(deathWish), "%s %d", &when, &number); err != nil {
@@ -118,7 +118,7 @@ func TestASidecarInsideTheLabDies(t *testing.T) {
 	parts.Go(func() { _ = server.Serve(ctx) })
 	parts.Go(func() {
 		for _, err := os.Stat(enough); err != nil; _, err = os.Stat(enough) {
-			time.Sleep(200 * time.Millisecond) // each sidecar sees it, also one that begins behind it; a signal would miss that
+			time.Sleep(200 * time.Millisecond) // each sidecar sees the file, also one that starts later; it would miss a signal
 		}
 		stop()
 	})
@@ -128,10 +128,11 @@ func TestASidecarInsideTheLabDies(t *testing.T) {
 	parts.Wait()
 }
 
-// The sidecar is killed (kill -9) over and over through the life of jobs that grow and shrink: the first one after its first action, before
-// the outcome is written, the second between the intent of its second action and the action, and so on up to eight, and from the
-// beginning. (A start takes four actions of one sidecar, or begins anew.) With -accordion.long each action of a life has a life
-// of its own, in which the sidecar is killed there only.
+// The sidecar is killed (kill -9) again and again during the life of jobs that grow and shrink. The first one is killed
+// after its first action, before the outcome is written. The second one is killed between the intent of its second
+// action and the action. This goes on up to eight, and then from the beginning. (A start takes four actions of one
+// sidecar, or starts again.) With -accordion.long each action has a life of its own, in which the sidecar is killed
+// only there.
 func TestASidecarThatIsKilledAtAnyActionLosesNothing(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 12)
@@ -140,7 +141,7 @@ func TestASidecarThatIsKilledAtAnyActionLosesNothing(t *testing.T) {
 	all := []string{"2x20s,5x20s,3x20s", "3x20s,1x20s,2x20s"}
 	const deaths = 10
 	var died []string
-	for round := 0; len(died) < deaths && round < 3 && !t.Failed(); round++ { // on a busy machine the jobs are over after fewer
+	for round := 0; len(died) < deaths && round < 3 && !t.Failed(); round++ { // on a busy machine the jobs end after fewer actions
 		died = append(died, killed(t, lab, all, fmt.Sprintf(`n=%d; while [ ! -e %s ]; do n=$((n %% 8 + 1)); if ((n %% 2)); then when=after; else when=before; fi; sidecar "$when $n"; done`,
 			len(died)%8, enough))...)
 	}
@@ -153,14 +154,14 @@ func TestASidecarThatIsKilledAtAnyActionLosesNothing(t *testing.T) {
 			died := killed(t, lab, all[:1], fmt.Sprintf(`sidecar "%s %d"; sidecar "after 1000000"`, when, n))
 			t.Logf("death %s action %d: %s", when, n, strings.Join(died, ", "))
 			if len(died) == 0 {
-				break // it had no so many
+				break // it had fewer actions
 			}
 		}
 	}
 }
 
-// killed lets mortal sidecars serve jobs with some profiles, as the shell script says, and then one that lives. It tells at
-// which actions they died.
+// killed lets sidecars that die serve jobs with some profiles, as the shell script starts them, and then one that
+// lives. It returns the actions at which they died.
 func killed(t *testing.T, lab *lab.OARLab, profiles []string, script string) []string {
 	t.Helper()
 	program, err := os.Executable()
@@ -171,17 +172,17 @@ func killed(t *testing.T, lab *lab.OARLab, profiles []string, script string) []s
 	says := ""
 	var lives sync.WaitGroup
 	lives.Go(func() {
-		_, says, _ = lab.ExecWithin(3*long, "root", "bash", "-c", `sidecar() { `+deathWish+`=$1 "$0" -test.run='^TestASidecarInsideTheLabDies$' -test.timeout=9m; }; `+script, program)
+		_, says, _ = lab.ExecWithin(3*long, "root", "bash", "-c", `sidecar() { `+deathWish+`=$1 "$0" -test.run='^TestSidecarInsideTheLab$' -test.timeout=9m; }; `+script, program)
 	})
-	// On a busy machine a sidecar lives shorter than its next one takes to begin, and a step that meets none for ten seconds
-	// gives up, with status 4.
+	// On a busy machine a sidecar lives shorter than the next one takes to start. A step that finds no sidecar for ten
+	// seconds gives up, with status 4.
 	const work = `where() { sort -u "$OAR_NODEFILE" | wc -l >>sizes.$OAR_JOB_ID; }; where; for n in 1 2; do sleep 3; until eval "$(accordion step)"; do [ $? = 4 ] || exit 1; done; where; done; sleep 3`
 	jobs := make([]string, len(profiles))
 	for i, ep := range profiles {
 		jobs[i] = lab.Submit(t, "alice", work, "-q", "evolve", "-t", "ep="+ep)
 	}
 	for i, job := range jobs {
-		lab.Await(t, long, "job "+job+" is over", func() bool { return lab.State(t, job) == "Terminated" || lab.State(t, job) == "Error" })
+		lab.Await(t, long, "job "+job+" has ended", func() bool { return lab.State(t, job) == "Terminated" || lab.State(t, job) == "Error" })
 		var want []string
 		for step := range strings.SplitSeq(profiles[i], ",") {
 			n, _, _ := strings.Cut(step, "x")

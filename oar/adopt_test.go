@@ -8,13 +8,13 @@ import (
 	"accordion/internal/lab"
 )
 
-// oarsub writes a job piece by piece, in a transaction each: who reads between two of them sees a job with a part of its profile.
-func TestAJobIsTakenUpWhenAllOfItIsThere(t *testing.T) {
+// oarsub writes a job in several transactions. A reader between two of them sees a job with a part of its profile.
+func TestJobIsAdoptedOnlyWhenItIsComplete(t *testing.T) {
 	t.Parallel()
 	lab := lab.OAR(t, 4, lab.Database(lab.PostgreSQL), lab.Users("alice"))
 	lab.Do(t, "serve")
 	t.Cleanup(func() { audited(t, lab) })
-	// A database that takes its time between the first and the second of three types.
+	// The database is slow between the first and the second of three types.
 	lab.SQL(t, `create function linger() returns trigger as 'begin perform pg_sleep(12); return new; end' language plpgsql`)
 	lab.SQL(t, `create trigger linger before insert on job_types for each row when (new.type like 'ep2=%') execute procedure linger()`)
 	job := lab.Submit(t, "alice", "sleep 1", "-q", "evolve", "-t", "ep1=1x50s", "-t", "ep2=2x20s", "-t", "ep3=4x10s")

@@ -9,8 +9,9 @@ import (
 	"accordion/oar/server"
 )
 
-// OAR lays a word aside that comes too soon after a pass: who was released and waits still has it told again, now and then.
-func TestOARIsToldAgainOfWhatItHasNotBegun(t *testing.T) {
+// OAR ignores a notification that comes too soon after a pass. So the sidecar repeats it from time to time while a
+// released job still waits.
+func TestNotificationIsRepeatedUntilTheJobStarts(t *testing.T) {
 	companion := func(state, joined string) *observe.Job { return &observe.Job{OARState: state, Joined: joined} }
 	for _, c := range []struct {
 		name  string
@@ -38,8 +39,8 @@ func TestOARIsToldAgainOfWhatItHasNotBegun(t *testing.T) {
 	}
 }
 
-// Who was submitted just after a pass does not wait for long because a start needed none.
-func TestAPassThatAStartHasSparedIsMadeUpFor(t *testing.T) {
+// A job that was submitted just after a pass does not wait for long when a start was made without a pass.
+func TestSkippedPassIsRequestedLater(t *testing.T) {
 	for _, c := range []struct {
 		began, told time.Duration
 		want        bool
@@ -48,7 +49,7 @@ func TestAPassThatAStartHasSparedIsMadeUpFor(t *testing.T) {
 		{notifyEvery, notifyEvery, true},
 		{2 * notifyEvery, time.Second, false},
 		{2 * notifyEvery, notifyEvery, true},
-		{sparedFor, notifyEvery, false},
+		{repeatFor, notifyEvery, false},
 		{24 * time.Hour, 24 * time.Hour, false},
 	} {
 		if got := passDue(c.began, c.told); got != c.want {

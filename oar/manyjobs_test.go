@@ -27,16 +27,16 @@ var (
 
 var crowdUsers = []string{"alice", "bob", "carol"}
 
-// A crowd of jobs is submitted as fast as three users can.
+// mix is a number of jobs of each kind, which three users submit as fast as they can.
 type mix struct {
 	evolving, moldable, rigid int
 	kills                     int // of the sidecar, by kill -9
 }
 
-// The main promise, on a real OAR: whatever a crowd of several users does, no resource is ever given to two jobs, every job ends
-// as it should, evolving ones have been through all of their sizes, and nothing is left. Latencies are logged; what is promised of
-// them is measured with -accordion.long on a machine that does nothing else.
-func TestACrowdLeavesAHistoryWithoutOverlap(t *testing.T) {
+// This is the main promise, on a real OAR. Whatever many jobs of several users do, no resource is ever given to two
+// jobs, every job ends as it should, evolving jobs have had all of their sizes, and nothing is left. The latencies are
+// logged. Their bounds are checked with -accordion.long on a machine that does nothing else.
+func TestManyJobsLeaveAHistoryWithoutOverlap(t *testing.T) {
 	t.Parallel()
 	type world struct {
 		name, database string
@@ -59,7 +59,7 @@ func TestACrowdLeavesAHistoryWithoutOverlap(t *testing.T) {
 			var killing sync.WaitGroup
 			killing.Go(func() { killAgainAndAgain(t, lab, w.kills, over) })
 			submitAll(t, lab, all)
-			lab.Await(t, long, "all jobs are over", func() bool {
+			lab.Await(t, long, "all jobs have ended", func() bool {
 				return lab.SQL(t, "select count(*) from jobs where state not in ('Terminated', 'Error') and job_type = 'PASSIVE' and job_name like 'crowd%'") == "0"
 			})
 			close(over)
@@ -78,8 +78,8 @@ func TestACrowdLeavesAHistoryWithoutOverlap(t *testing.T) {
 	}
 }
 
-// Where nothing but two evolving jobs runs, a growth is usable within the bounds that are promised: go test ./oar -run Calm -v
-// -args -accordion.long
+// When only two evolving jobs run, a growth is usable within the promised bounds: go test ./oar -run Calm -v -args
+// -accordion.long
 func TestAGrowthOnACalmClusterIsUsableInTime(t *testing.T) {
 	if !*everything {
 		t.Skip("judges times, on a machine that does nothing else: -args -accordion.long")
@@ -106,7 +106,7 @@ func TestAGrowthOnACalmClusterIsUsableInTime(t *testing.T) {
 	}
 }
 
-// sidecarsWords are the end of the sidecar's log, for a failed test.
+// sidecarsWords prints the end of the sidecar's log when a test has failed.
 func sidecarsWords(t *testing.T, lab *lab.OARLab) {
 	t.Helper()
 	if !t.Failed() {
@@ -117,7 +117,7 @@ func sidecarsWords(t *testing.T, lab *lab.OARLab) {
 	t.Logf("%v; the end of accordion.log:\n%s", err, strings.Join(lines[max(0, len(lines)-200):], "\n"))
 }
 
-// A crowdJob is one job of the crowd.
+// crowdJob is one of the jobs.
 type crowdJob struct {
 	owner   string
 	name    string
@@ -127,7 +127,7 @@ type crowdJob struct {
 	id      string
 }
 
-// submissions are the same for a seed, in a mixed order.
+// submissions returns the jobs in a mixed order. They are the same for the same seed.
 func (m mix) submissions(seed uint64) []*crowdJob {
 	r := rand.New(rand.NewPCG(seed, 6))
 	between := func(least, most int) int { return least + r.IntN(most-least+1) }
@@ -164,7 +164,7 @@ func (m mix) submissions(seed uint64) []*crowdJob {
 	for i, s := range all {
 		queue := "evolve"
 		if len(s.sizes) == 0 && i%5 == 0 {
-			queue = "default" // of a lower priority, planned by OAR's own scheduler
+			queue = "default" // of a lower priority, and planned by OAR's own scheduler
 		}
 		s.name = fmt.Sprintf("crowd%d", i)
 		s.options = append(s.options, "-q", queue, "-n", s.name)
@@ -172,7 +172,8 @@ func (m mix) submissions(seed uint64) []*crowdJob {
 	return all
 }
 
-// asks is how an evolving job asks for its next step. One that begins to ask while nobody serves gives up after ten seconds; it asks again.
+// asks returns how an evolving job asks for its next step. A job that first asks while no sidecar serves gives up after
+// ten seconds, and asks again.
 func (m mix) asks() string {
 	if m.kills == 0 {
 		return `eval "$(accordion step)"`
@@ -180,7 +181,7 @@ func (m mix) asks() string {
 	return `until eval "$(accordion step)"; do [ $? = 4 ] || exit 1; done`
 }
 
-// submitAll submits each user's jobs one after the other, all users at once.
+// submitAll submits each user's jobs one after the other, for all users at once.
 func submitAll(t *testing.T, lab *lab.OARLab, all []*crowdJob) {
 	t.Helper()
 	var users sync.WaitGroup
@@ -206,7 +207,7 @@ func submitAll(t *testing.T, lab *lab.OARLab, all []*crowdJob) {
 	}
 }
 
-// killAgainAndAgain kills the sidecar so many times, at random instants, and starts it again soon after.
+// killAgainAndAgain kills the sidecar a number of times, at random times, and starts it again soon after each.
 func killAgainAndAgain(t *testing.T, lab *lab.OARLab, kills int, over <-chan struct{}) {
 	r := rand.New(rand.NewPCG(*crowdSeed, 9))
 	for range kills {
@@ -224,7 +225,7 @@ func killAgainAndAgain(t *testing.T, lab *lab.OARLab, kills int, over <-chan str
 	}
 }
 
-// judge says that every job ended well, and that each evolving one has been through all of its sizes.
+// judge checks that every job ended well, and that each evolving job has had all of its sizes.
 func judge(t *testing.T, lab *lab.OARLab, all []*crowdJob, killed bool) {
 	t.Helper()
 	state := map[string]string{}
@@ -257,8 +258,9 @@ type entry struct {
 	Args map[string]any `json:"args"`
 }
 
-// latencies are those of all growths: from when the second had come, the application stood at its step's end and the last node
-// was released, to when the nodes could be used. OAR keeps whole seconds, so some of them seem longer than they were.
+// latencies returns the latencies of all growths. A latency begins when the planned second has come, the application is
+// at the end of its step, and the last node was released. It ends when the nodes can be used. OAR stores whole seconds,
+// so some of the latencies seem longer than they were.
 func latencies(t *testing.T, lab *lab.OARLab) []float64 {
 	t.Helper()
 	type stay struct {

@@ -8,13 +8,13 @@ import (
 	"accordion/internal/lab"
 )
 
-// driver writes into Accordion's tables what the sidecar would.
+// driver writes into Accordion's tables what the sidecar would write.
 type driver struct {
 	t   *testing.T
 	lab *lab.OARLab
 }
 
-// evolving submits a job with a profile, which the sidecar has adopted and holds.
+// evolving submits a job with a profile, which is adopted and held as by the sidecar.
 func (s driver) evolving(command, profile string, nodes int, options ...string) string {
 	s.t.Helper()
 	id := s.lab.Submit(s.t, "alice", command, append([]string{"--hold", "-q", "evolve", "-l", fmt.Sprintf("nodes=%d,walltime=1:0:0", nodes)}, options...)...)
@@ -24,7 +24,7 @@ func (s driver) evolving(command, profile string, nodes int, options ...string) 
 	return id
 }
 
-// companion submits one of a job's companions, which the sidecar holds.
+// companion submits one of a job's companions, which is held as by the sidecar.
 func (s driver) companion(of string, nodes int) string {
 	s.t.Helper()
 	id := s.lab.Submit(s.t, "alice", "true", "--hold", "-q", "evolve", "-t", "noop", "-t", "inner="+of, "-l", fmt.Sprintf("nodes=%d,walltime=1:0:0", nodes))
@@ -33,8 +33,8 @@ func (s driver) companion(of string, nodes int) string {
 	return id
 }
 
-// resume takes a job's hold away, which OAR does some time after it was asked to. A job that is released before waits for no
-// companion that is still held.
+// resume ends a job's hold, which OAR does some time after it was asked to. A job that is released earlier does not
+// wait for a companion that is still held.
 func (s driver) resume(id string) {
 	s.t.Helper()
 	s.lab.Run(s.t, "alice", "oarresume", id)
@@ -46,7 +46,7 @@ func (s driver) adopt(id, base string) {
 	s.lab.SQL(s.t, fmt.Sprintf("insert into accordion_jobs (job_id, submitted, mark, base, released) select job_id, submission_time, '', %s, 0 from jobs where job_id = %s", base, id))
 }
 
-// place gives a job the named hosts.
+// place assigns the named hosts to a job.
 func (s driver) place(id string, hosts ...string) {
 	s.t.Helper()
 	s.lab.SQL(s.t, "delete from accordion_places where job_id = "+id)
@@ -60,7 +60,8 @@ func (s driver) release(ids ...string) {
 	s.lab.Notify(s.t, "Scheduling")
 }
 
-// reserve keeps the hosts from so many seconds from now on, for so long. A holder that is still held is in nobody's plan.
+// reserve reserves the hosts, from a number of seconds from now on, for a number of seconds. A holder that is still
+// held is in no plan.
 func (s driver) reserve(name string, in, seconds, idle int, hosts ...string) (holder string) {
 	s.t.Helper()
 	holder = s.lab.Submit(s.t, "alice", "true", "--hold", "-q", "evolve", "-n", name, "-t", "noop", "-l", fmt.Sprintf("nodes=%d,walltime=1:0:0", len(hosts)))
@@ -71,7 +72,7 @@ func (s driver) reserve(name string, in, seconds, idle int, hosts ...string) (ho
 	return holder
 }
 
-// unreserve deletes a reservation; its holder is not missed by OAR.
+// unreserve deletes a reservation. OAR does not need its holder.
 func (s driver) unreserve(holder string) {
 	s.t.Helper()
 	for _, table := range []string{"accordion_reservations where holder", "accordion_places where job_id", "job_types where job_id", "jobs where job_id"} {
@@ -80,7 +81,7 @@ func (s driver) unreserve(holder string) {
 	s.lab.Notify(s.t, "Scheduling")
 }
 
-// now is the second, in SQL.
+// now returns the present second, in SQL.
 func (s driver) now() string {
 	if s.lab.Database == lab.MariaDB {
 		return "unix_timestamp()"
@@ -88,7 +89,8 @@ func (s driver) now() string {
 	return "floor(extract(epoch from current_timestamp))"
 }
 
-// planned is in how many seconds OAR's plan lets a job begin, from the plan's own present, and on how many hosts.
+// planned returns in how many seconds OAR's plan lets a job begin, counted from the plan's own present, and on how many
+// hosts.
 func (s driver) planned(id string) (in, hosts int) {
 	s.t.Helper()
 	row := s.lab.SQL(s.t, `select p.start_time - z.start_time, count(*) from gantt_jobs_predictions_visu p
@@ -124,7 +126,7 @@ func (s driver) end(ids ...string) {
 	s.t.Helper()
 	s.lab.Run(s.t, "root", append([]string{"oardel"}, ids...)...)
 	for _, id := range ids {
-		s.lab.Await(s.t, long, "job "+id+" is over", func() bool {
+		s.lab.Await(s.t, long, "job "+id+" has ended", func() bool {
 			state := s.lab.State(s.t, id)
 			return state == "Error" || state == "Terminated"
 		})
@@ -138,7 +140,7 @@ func whatTheSidecarHasDecided(t *testing.T, lab *lab.OARLab) {
 	nothingStartsOnPlacesThatAreTaken(s)
 }
 
-// Of the five nodes two are reserved: jobs of this queue and of one below it find their places beside them.
+// Two of the five nodes are reserved. Jobs of this queue and of a lower one get places on the others.
 func reservationsAreKept(s driver) {
 	t, lab := s.t, s.lab
 	holder := s.reserve("accordion-1", 0, 3000, 0, "n3", "n4")
@@ -189,7 +191,7 @@ func releasedJobsStartOnTheirPlaces(s driver) {
 	if got := lab.SQL(t, "select message from jobs where job_id = "+job); strings.Contains(got, "Accordion") {
 		t.Errorf("the message of an evolving job that runs is still %q", got)
 	}
-	// It grows; its companions and those of a job that does not run.
+	// The job grows. Its companions start, but not the companions of a job that does not run.
 	early := s.evolving("true", "1x5m", 1)
 	orphan := s.companion(early, 1)
 	s.place(orphan, "n3")
@@ -202,7 +204,7 @@ func releasedJobsStartOnTheirPlaces(s driver) {
 	s.end(orphan, early, second, first, job)
 }
 
-// A released job whose places are not free, not Alive, too few, or not those of all of it.
+// The places of a released job are not free, not Alive, too few, or not the places of all its parts.
 func nothingStartsOnPlacesThatAreTaken(s driver) {
 	t, lab := s.t, s.lab
 	runs := lab.Submit(t, "bob", "sleep 10000", "-q", "evolve", "-l", "nodes=1,walltime=1:0:0", "-p", "network_address='n3'")
@@ -212,11 +214,11 @@ func nothingStartsOnPlacesThatAreTaken(s driver) {
 		hosts []string
 		says  string
 	}{
-		{[]string{"n2", "n3"}, "job " + runs + " has a resource on which it is to start)"},
-		{[]string{"n2", "n5"}, "resource 5, on which it is to start, is not Alive)"},
-		{[]string{"n2"}, "its places are not what it asks for: "},
-		{[]string{"n1", "n2", "n4"}, "its places are not what it asks for: "},
-		{nil, "it is to start now, but the sidecar has given it no resources)"},
+		{[]string{"n2", "n3"}, "job " + runs + " holds a resource where this job must start)"},
+		{[]string{"n2", "n5"}, "resource 5, where this job must start, is not Alive)"},
+		{[]string{"n2"}, "its places do not match its request: "},
+		{[]string{"n1", "n2", "n4"}, "its places do not match its request: "},
+		{nil, "it must start now, but the sidecar has assigned no resources)"},
 	} {
 		job := s.evolving("true", "2x5m", 2)
 		s.place(job, test.hosts...)
@@ -224,21 +226,21 @@ func nothingStartsOnPlacesThatAreTaken(s driver) {
 		s.says(job, test.says)
 		s.end(job)
 	}
-	// Two nodes are free, and its companion's is not: it does not start without.
+	// Two nodes are free, but its companion's is not. The job does not start without its companion.
 	job := s.evolving("true", "2x5m,3x5m", 2)
 	first := s.companion(job, 1)
 	s.place(job, "n1", "n2")
 	s.place(first, "n3")
 	s.release(job, first)
 	s.says(job, "it starts when all of its nodes are free)")
-	s.says(first, "job "+runs+" has a resource on which it is to start)")
+	s.says(first, "job "+runs+" holds a resource where this job must start)")
 	s.end(first)
 	s.runsAndEnds(job)
 	lab.Do(t, "node", "Alive", "n5")
 	s.end(runs)
 }
 
-// runsAndEnds awaits a short job's end.
+// runsAndEnds waits for a short job's end.
 func (s driver) runsAndEnds(id string) {
 	s.t.Helper()
 	s.lab.Notify(s.t, "Scheduling")

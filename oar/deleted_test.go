@@ -9,26 +9,26 @@ import (
 	"accordion/internal/lab"
 )
 
-// A fate is what happens to an evolving job, and when: the name of its job. The moment comes when OAR's or Accordion's tables say so,
-// and what happens then happens in the very transaction that makes the moment (see fateful). The moments of companions are their
-// job's, too.
+// fate is what happens to an evolving job, and when. It is also the name of the job. OAR's or Accordion's tables tell
+// when the time has come, and the database makes it happen in the same transaction (see fateful). The times of
+// companions are their job's, too.
 type fate struct {
-	what   string // what is deleted, or which node is lost and how: the job's (base), or a companion's (part)
+	what   string // what is deleted, or which node is lost and how: of the job (base) or of a companion (part)
 	moment string
 	daily  bool
-	sizes  string // what the job saw of itself, step by step; "": it does not come to its end
+	sizes  string // what the job saw of itself, step by step; "": it does not reach its end
 }
 
 const whole = "2 5 3"
 
 var fates = []fate{
-	// The job is deleted (oardel). It waits…
+	// The job is deleted (oardel) while it waits…
 	{what: "deleted", moment: "Waiting", daily: false, sizes: ""},
 	{what: "deleted", moment: "adopted", daily: false, sizes: ""},
 	{what: "deleted", moment: "reserved", daily: true, sizes: ""},
 	{what: "deleted", moment: "attached", daily: false, sizes: ""},
 	{what: "deleted", moment: "released", daily: true, sizes: ""},
-	// …it begins, on two nodes or on two and two more…
+	// …while it begins, on two nodes, or on two and two more…
 	{what: "deleted", moment: "toLaunch", daily: true, sizes: ""},
 	{what: "deleted", moment: "Launching", daily: false, sizes: ""},
 	{what: "deleted", moment: "Running", daily: false, sizes: ""},
@@ -36,20 +36,20 @@ var fates = []fate{
 	{what: "deleted", moment: "first.toLaunch", daily: false, sizes: ""},
 	{what: "deleted", moment: "first.Launching", daily: false, sizes: ""},
 	{what: "deleted", moment: "first.Running", daily: false, sizes: ""},
-	// …it grows…
+	// …while it grows…
 	{what: "deleted", moment: "reserved.1", daily: false, sizes: ""},
 	{what: "deleted", moment: "grown.made", daily: true, sizes: ""},
 	{what: "deleted", moment: "grown.toLaunch", daily: false, sizes: ""},
 	{what: "deleted", moment: "grown.Launching", daily: false, sizes: ""},
 	{what: "deleted", moment: "grown.Running", daily: false, sizes: ""},
 	{what: "deleted", moment: "merged", daily: true, sizes: ""},
-	// …it shrinks, and it is over.
+	// …while it shrinks, and at its end.
 	{what: "deleted", moment: "leaves", daily: true, sizes: ""},
 	{what: "deleted", moment: "left", daily: false, sizes: ""},
 	{what: "deleted", moment: "Finishing", daily: false, sizes: whole},
 	{what: "deleted", moment: "Terminated", daily: false, sizes: whole},
 
-	// One of its companions is: by its user, whose it is.
+	// One of its companions is deleted by its user, who owns it too.
 	{what: "part-deleted", moment: "first.made", daily: false, sizes: "4 2 3"},
 	{what: "part-deleted", moment: "first.Running", daily: false, sizes: "4 2 3"},
 	{what: "part-deleted", moment: "grown.made", daily: true, sizes: whole},
@@ -76,8 +76,8 @@ var fates = []fate{
 
 func (f fate) name() string { return f.what + "." + f.moment }
 
-// profile has steps in which there is time for OAR to be slow, and a last one in which there is time for the fate of those that do not
-// come to its end.
+// profile returns steps in which OAR has time to be slow. The last step has time for the fate of the jobs that do not
+// reach their end.
 func (f fate) profile() string {
 	first := "2x20s,5x20s"
 	if strings.Contains(f.moment, "first") {
@@ -89,7 +89,7 @@ func (f fate) profile() string {
 	return first + ",3x20s"
 }
 
-// fateful is how PostgreSQL makes fates come true.
+// fateful is the code by which PostgreSQL carries out the fates.
 const fateful = `
 create function deleted(victim bigint) returns void as $$ begin
 	insert into frag_jobs (frag_id_job, frag_date) values (victim, 1) on conflict do nothing;
@@ -146,10 +146,11 @@ create trigger fate after insert or update on accordion_jobs for each row execut
 create trigger fate after insert on accordion_reservations for each row execute function on_reservation();
 create trigger fate after insert on frag_jobs for each row execute function on_end();`
 
-// A job may be deleted at any moment of its life, and so may each of its companions, which are its user's; and any of its nodes may be
-// lost. Nothing is left of it, its nodes are free for others, no node is ever two jobs', and whoever asks is told how it ended. A job that
-// goes on has all of its nodes again from its next step on. With -accordion.long there are all fates, at once.
-func TestWhateverHappensToAnEvolvingJobNothingIsLeftOfIt(t *testing.T) {
+// A job may be deleted at any time of its life, and so may each of its companions, which belong to the user. Any of its
+// nodes may be lost. Nothing is left of it, its nodes are free for others, no node is ever in two jobs, and a caller
+// that waits for it gets the reason of its end. A job that goes on has all of its nodes again from its next step on.
+// With -accordion.long all fates are tested, at once.
+func TestDeletedJobsAndLostNodesLeaveNothing(t *testing.T) {
 	t.Parallel()
 	chosen := fates
 	if !*everything {
@@ -170,8 +171,8 @@ func TestWhateverHappensToAnEvolvingJobNothingIsLeftOfIt(t *testing.T) {
 		script += fmt.Sprintf("oarsub -q evolve -t ep=%s -n %s '%s' >/dev/null || exit &\n", f.profile(), f.name(), fmt.Sprintf(where, last))
 	}
 	lab.Run(t, "alice", "bash", "-c", script+"wait")
-	lab.Await(t, long, "all of them are over", func() bool {
-		// What the database does by itself, OAR's server is not told.
+	lab.Await(t, long, "all of them have ended", func() bool {
+		// The database changes these states itself, so OAR's server gets no notification.
 		lab.Run(t, "root", "bash", "-c", "for word in Qdel ChState; do echo $word >/dev/tcp/127.0.0.1/6666; done; sleep 1")
 		return lab.SQL(t, "select count(*) from jobs where state not in ('Terminated', 'Error') and job_name like '%.%'") == "0"
 	})
@@ -193,7 +194,7 @@ func TestWhateverHappensToAnEvolvingJobNothingIsLeftOfIt(t *testing.T) {
 	ends(t, lab, lab.Submit(t, "alice", "true", "-q", "evolve", "-l", fmt.Sprintf("nodes=%d,walltime=0:1:0", nodes)))
 }
 
-// judge looks at what has become of the job with this fate.
+// judge checks what has become of the job with this fate.
 func (f fate) judge(t *testing.T, lab *lab.OARLab, job string) {
 	t.Helper()
 	if job == "" {

@@ -8,8 +8,8 @@ import (
 	"accordion/internal/lab"
 )
 
-// paired is how PostgreSQL has all jobs of one name deleted (oardel a b) in the transaction that makes the moment which the name says: a
-// companion of one of them is made, launched, runs, or is merged.
+// paired is how PostgreSQL deletes all jobs of one name (oardel a b). It happens in the transaction in which the state
+// in the name is reached: a companion of one of them is made, launched, runs, or is merged.
 const paired = `
 create table struck (name text primary key);
 create function strikes(job bigint, moment text) returns void as $$ declare pair text; begin
@@ -49,8 +49,8 @@ func TestTwoJobsDeletedAtOnceInTheirGrowthLeaveNothingBehind(t *testing.T) {
 		}
 	}
 	lab.Run(t, "alice", "bash", "-c", script+"wait")
-	lab.Await(t, long, "all of them are over", func() bool {
-		// What the database does by itself, OAR's server is not told.
+	lab.Await(t, long, "all of them have ended", func() bool {
+		// The database changes these states itself, so OAR's server gets no notification.
 		lab.Run(t, "root", "bash", "-c", "for word in Qdel ChState; do echo $word >/dev/tcp/127.0.0.1/6666; done; sleep 1")
 		return lab.SQL(t, "select count(*) from jobs where state not in ('Terminated', 'Error') and job_name like 'pair-%'") == "0"
 	})
