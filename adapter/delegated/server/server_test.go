@@ -224,7 +224,7 @@ func TestSessionsEndWithTheirServerOrWithTheLoop(t *testing.T) {
 		s.gone(of)
 		other.send(&launcher.Ack{View: 1})
 		synctest.Wait() // a reader waits for a loop
-		s.life() // the loop ends
+		s.life()        // the loop ends
 		other.ended()
 	})
 }
