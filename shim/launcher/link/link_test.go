@@ -22,7 +22,7 @@ import (
 type sidecar struct {
 	t     *testing.T
 	ends  chan net.Conn // ends of dialed connections
-	down  bool // dialing fails
+	down  bool          // dialing fails
 	realm *sealtest.Realm
 }
 
