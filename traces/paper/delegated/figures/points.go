@@ -8,7 +8,7 @@ import (
 
 // Variables of the figures.
 var (
-	shares     = []int{0, 20, 40, 60, 80, 100}   // percentages of moldable jobs
+	shares     = []int{0, 20, 40, 60, 80, 100} // percentages of moldable jobs
 	clusters   = []int{1, 2, 3, 4, 5, 6, 7, 8}
 	cemShares  = []int{20, 50, 80, 100}          // of W2
 	wasteCEM   = []int{0, 20, 50, 80, 100}       // of Figure 11
