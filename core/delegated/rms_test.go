@@ -119,7 +119,7 @@ func TestAStartByBackfillingChangesTheViewOfAHigherPriority(t *testing.T) {
 		t.Fatal(err)
 	}
 	must(t, w.Request(5, 4, on(0, 10, 10)))
-	if got := told(w.wake(5)); !slices.Equal(got, []core.JobID{2}) {
+	if got := changedViews(w.wake(5)); !slices.Equal(got, []core.JobID{2}) {
 		t.Errorf("views changed of %v, want of the one in front of what started, and of nobody else", got)
 	}
 }
@@ -141,7 +141,7 @@ func TestEarlyGhostsEndWhenNobodyAnswersAnyMore(t *testing.T) {
 	w := subscribed(t, delegated.Options{FairStart: 30, Timer: 1, EarlyGhosts: true}, 1, on(0, 10, 100), on(0, 10, 100))
 	w.wake(0)
 	must(t, w.Done(20, 1))
-	if got := told(w.wake(20)); !slices.Equal(got, []core.JobID{2}) { // it sees that hosts are free at 50
+	if got := changedViews(w.wake(20)); !slices.Equal(got, []core.JobID{2}) { // it sees that hosts are free at 50
 		t.Fatalf("views of %v", got)
 	}
 	must(t, w.Request(20, 2, on(0, 9, 90)))
@@ -186,7 +186,7 @@ func TestBehindTheLimitNobodyIsShownAnything(t *testing.T) {
 	if len(messages) != 0 {
 		t.Errorf("one behind two that wait is shown %+v", messages)
 	}
-	if got := told(w.wake(1)); len(got) != 0 {
+	if got := changedViews(w.wake(1)); len(got) != 0 {
 		t.Errorf("views of %v", got)
 	}
 	must(t, w.Done(30, 1))
@@ -195,7 +195,7 @@ func TestBehindTheLimitNobodyIsShownAnything(t *testing.T) {
 		t.Fatal("the second does not start")
 	}
 	must(t, w.Done(40, 2))
-	if got := told(w.wake(40)); !slices.Contains(got, 4) {
+	if got := changedViews(w.wake(40)); !slices.Contains(got, 4) {
 		t.Errorf("views of %v: the last one is within the limit now", got)
 	}
 }

@@ -98,8 +98,8 @@ func started(messages []delegated.Message) []core.JobID {
 	return all
 }
 
-// told returns the applications whose views have changed.
-func told(messages []delegated.Message) []core.JobID {
+// changedViews returns the applications whose views have changed.
+func changedViews(messages []delegated.Message) []core.JobID {
 	var all []core.JobID
 	for _, m := range messages {
 		if m.Kind == delegated.View {

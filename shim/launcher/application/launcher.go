@@ -40,25 +40,25 @@ const (
 
 // Launcher decides for one application. It performs no input or output: each event results in acts.
 type Launcher struct {
-	settings Settings
-	phase    phase
-	app      int64
-	names    map[int]string // of clusters, by number
-	places   []*place
-	view     launcher.View
-	sight    selector.Sight
-	owed     bool             // the newest view is not answered yet
-	tag      int64            // of the last request; −1: none
-	wants    *selector.Answer // the last request
-	unsure   bool             // the sidecar may not have received the last request
-	estimate core.Time
-	parts    []launcher.Names // what was granted
-	works    bool             // the command on this host was started
-	telling  bool             // Parts was sent, and is not answered
-	looks    int              // how often the clusters were listed in vain
-	blind    bool             // there was no cluster at the subscription, and no view has come since
-	code     int              // the exit status, in phase leaving
-	said     string           // the last complaint, which is not repeated
+	settings   Settings
+	phase      phase
+	app        int64
+	names      map[int]string // of clusters, by number
+	places     []*place
+	view       launcher.View
+	sight      selector.Sight
+	unanswered bool             // the newest view is not answered yet
+	tag        int64            // of the last request; −1: none
+	wants      *selector.Answer // the last request
+	unsure     bool             // the sidecar may not have received the last request
+	estimate   core.Time
+	parts      []launcher.Names // what was granted
+	works      bool             // the command on this host was started
+	reporting  bool             // Parts was sent, and is not answered
+	listings   int              // how often the clusters were listed in vain
+	noCluster  bool             // there was no cluster at the subscription, and no view has come since
+	code       int              // the exit status, in phase leaving
+	said       string           // the last complaint, which is not repeated
 }
 
 // place is a Place with the batch job that waits or runs there.
@@ -111,7 +111,7 @@ func (l *Launcher) Handle(e Event) []Act {
 		case looking:
 			return []Act{Send{&launcher.List{}}}
 		case subscribing, waiting:
-			if l.blind {
+			if l.noCluster {
 				return l.fail(fmt.Sprintf("the sidecar has no cluster for applications: there was none during %s", mostLooks*lookPeriod))
 			}
 		}
@@ -184,8 +184,8 @@ func (l *Launcher) welcome(w *launcher.Welcome) []Act {
 	if w.Tag != l.tag && l.wants != nil && l.phase == waiting {
 		acts = append(acts, l.request())
 	}
-	l.telling = false
-	return append(acts, l.tellParts()...)
+	l.reporting = false
+	return append(acts, l.reportParts()...)
 }
 
 // clusters handles the list of clusters, and submits the batch jobs if that was not done.
@@ -195,7 +195,7 @@ func (l *Launcher) clusters(all *launcher.Clusters) []Act {
 	}
 	l.view.Know(all)
 	if (l.phase == subscribing || l.phase == waiting) && l.view.Number == 0 && len(all.All) == 0 {
-		l.blind = true
+		l.noCluster = true
 		return append(l.complain("the sidecar has no cluster for applications at present: its first view comes with one"), Expect{mostLooks * lookPeriod})
 	}
 	if l.phase != looking {
@@ -239,7 +239,7 @@ const (
 // lookAgain requests the list again after a pause. After mostLooks times it gives the application up.
 func (l *Launcher) lookAgain(why string) []Act {
 	why += ". A cluster that was not read yet is not seen"
-	if l.looks++; l.looks > mostLooks {
+	if l.listings++; l.listings > mostLooks {
 		return l.fail(why + fmt.Sprintf(": it was asked for during %s", lookPeriod*mostLooks))
 	}
 	return append(l.complain(why+": it is asked for again"), Expect{lookPeriod})
@@ -271,7 +271,7 @@ func (l *Launcher) submitted(e Submitted) []Act {
 	acts := []Act{Print{fmt.Sprintf("job %d on %s", e.Job, e.Cluster)}}
 	if l.phase != submitting {
 		p.unconfirmed = true
-		return append(acts, l.tellParts()...)
+		return append(acts, l.reportParts()...)
 	}
 	if slices.ContainsFunc(l.places, func(p *place) bool { return p.submitting }) {
 		return acts
@@ -289,18 +289,18 @@ func (l *Launcher) at(cluster string) *place {
 	return nil
 }
 
-// tellParts reports jobs that the sidecar does not know. Only one message is unanswered at a time.
-func (l *Launcher) tellParts() []Act {
+// reportParts reports jobs that the sidecar does not know. Only one message is unanswered at a time.
+func (l *Launcher) reportParts() []Act {
 	m := &launcher.Parts{}
 	for _, p := range l.places {
 		if p.unconfirmed && !p.submitting {
 			m.Jobs = append(m.Jobs, launcher.Part{Cluster: p.Cluster, Job: p.job})
 		}
 	}
-	if l.telling || len(m.Jobs) == 0 {
+	if l.reporting || len(m.Jobs) == 0 {
 		return nil
 	}
-	l.telling = true
+	l.reporting = true
 	return []Act{Send{m}}
 }
 
@@ -312,7 +312,7 @@ func (l *Launcher) lost(m *launcher.Lost) []Act {
 		return nil
 	case p.job != m.Job: // it was replaced already
 		p.unconfirmed = true
-		return l.tellParts()
+		return l.reportParts()
 	}
 	p.submitting = true
 	l.again()
@@ -337,12 +337,12 @@ func (l *Launcher) change(c *launcher.Change) []Act {
 		return []Act{Reconnect{err}}
 	}
 	l.again()
-	l.blind = false
+	l.noCluster = false
 	if l.phase == subscribing { // the answer to the subscription is under way, or was lost
 		l.phase = waiting
 	}
-	l.sight, l.owed = selector.Of(&l.view), true
-	return append(append(l.tell(), l.tellParts()...), Ask{l.sight})
+	l.sight, l.unanswered = selector.Of(&l.view), true
+	return append(append(l.tell(), l.reportParts()...), Ask{l.sight})
 }
 
 // tell reports the estimated start to the user if it has changed.
@@ -403,7 +403,7 @@ func (l *Launcher) possible(a selector.Answer) error {
 
 // request sends the request, which also answers the view.
 func (l *Launcher) request() Act {
-	l.owed = false
+	l.unanswered = false
 	r := &launcher.Request{View: l.sight.View, Tag: l.tag, Walltime: l.wants.Walltime}
 	for _, h := range l.wants.Hosts {
 		r.Hosts = append(r.Hosts, launcher.Hosts{C: h.Cluster, N: h.Hosts})
@@ -412,10 +412,10 @@ func (l *Launcher) request() Act {
 }
 
 func (l *Launcher) acknowledge() []Act {
-	if !l.owed {
+	if !l.unanswered {
 		return nil
 	}
-	l.owed = false
+	l.unanswered = false
 	return []Act{Send{&launcher.Ack{View: l.sight.View}}}
 }
 

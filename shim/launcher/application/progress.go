@@ -20,7 +20,7 @@ func (l *Launcher) start(m *launcher.Start) []Act {
 	if l.phase != started {
 		acts = append(acts, Say{fmt.Sprintf("started on %s, until %s", l.granted(m.Hosts), clock(m.By))})
 	}
-	l.phase, l.parts, l.owed, l.estimate = started, m.Hosts, false, 0
+	l.phase, l.parts, l.unanswered, l.estimate = started, m.Hosts, false, 0
 	return acts
 }
 
@@ -75,7 +75,7 @@ func (l *Launcher) abort(m *launcher.Abort) []Act {
 	}
 	l.again()
 	l.works = false
-	return append(acts, l.tellParts()...)
+	return append(acts, l.reportParts()...)
 }
 
 // answered handles the answer to a message of this launcher.
@@ -109,7 +109,7 @@ func (l *Launcher) answered(e Answered) []Act {
 
 // confirmed handles the answer to Parts. During a start the sidecar accepts no jobs, and they are reported again later.
 func (l *Launcher) confirmed(to *launcher.Parts, r *launcher.Refuse) []Act {
-	l.telling = false
+	l.reporting = false
 	if r != nil && r.Code == launcher.CodeState {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (l *Launcher) confirmed(to *launcher.Parts, r *launcher.Refuse) []Act {
 			return l.fail(fmt.Sprintf("job %d on %s: %s", j.Job, j.Cluster, refusal(r)))
 		}
 	}
-	return l.tellParts()
+	return l.reportParts()
 }
 
 // refused handles a refused request. The request before it stays in force, if there was one.
@@ -132,7 +132,7 @@ func (l *Launcher) refused(to *launcher.Request, r *launcher.Refuse) []Act {
 		return nil
 	}
 	if r.Code == launcher.CodeView || r.Code == launcher.CodeFlood { // the request itself is right: the next view is answered
-		l.owed = to.View == l.sight.View
+		l.unanswered = to.View == l.sight.View
 		l.unsure = true
 		return l.acknowledge()
 	}
